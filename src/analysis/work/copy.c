@@ -8,11 +8,8 @@
  * microseconds may be far off, and the profiler knew the true one.  Else it is the bytes / the duration.  Where they add
  * up at instants, bandwidths are whole numbers of byte/s, so that their sums leave nothing behind.
  */
-#include "places.h"
-#include "tlmpi/analysis/work.h"
-#include "tlmpi/base/sort.h"
+#include "internal.h"
 #include "tlmpi/base/span.h"
-#include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -41,38 +38,32 @@ void tl_copy_loads(const tl_rank_view *view, const tl_kernel *v, const uint32_t 
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &v[order[i]];
         int64_t bandwidth = tl_copy_bandwidth(view, k);
-        if (bandwidth < 0)
-            continue;
-        tl_vec_room(out);
-        out->v[out->n++] = (tl_load){ k->start_ns, k->end_ns, bandwidth };
+        if (bandwidth >= 0)
+            tl_vec_push(out, (tl_load){ k->start_ns, k->end_ns, bandwidth });
     }
 }
 
-static int by_name(const void *kernels, uint32_t a, uint32_t b)
+int tl_copy_by_name(const void *kernels, uint32_t a, uint32_t b)
 {
-    const tl_kernel *x = (const tl_kernel *)kernels + a, *y = (const tl_kernel *)kernels + b;
-    if (x->name != y->name)
-        return TL_COMPARE(x->name, y->name);
-    return x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : tl_kernel_by_start_uid(kernels, a, b);
+    const tl_kernel *v = kernels;
+    return TL_ORDER(&v[a], &v[b], name, kind);
 }
 
-void tl_copies_find(const tl_kernel *v, size_t n, tl_copy_order *out)
+static int by_name_and_start(const void *kernels, uint32_t a, uint32_t b)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (v[i].kind != TL_MEMCPY && v[i].kind != TL_MEMSET)
-            continue;
-        tl_vec_room(out);
-        out->v[out->n++] = (uint32_t)i;
-    }
-    tl_sort_index(out->v, out->n, by_name, v);
+    const tl_kernel *v = kernels;
+    return TL_ORDER(&v[a], &v[b], name, kind, start_ns, uid);
 }
 
-size_t tl_copies_of_name(const tl_kernel *v, const uint32_t *order, size_t n)
+uint32_t *tl_copies_find(const tl_kernel *v, size_t n, size_t *ncopies)
 {
-    size_t same = 1;
-    while (same < n && v[order[same]].name == v[order[0]].name && v[order[same]].kind == v[order[0]].kind)
-        same++;
-    return same;
+    TL_VEC(uint32_t) found = { 0 };
+    for (uint32_t i = 0; i < n; i++)
+        if (v[i].kind == TL_MEMCPY || v[i].kind == TL_MEMSET)
+            tl_vec_push(&found, i);
+    tl_sort_index(found.v, found.n, by_name_and_start, v);
+    *ncopies = found.n;
+    return found.v;
 }
 
 typedef struct scratch {
@@ -81,11 +72,13 @@ typedef struct scratch {
     tl_series series;
 } scratch;
 
-/* The copies order[0, n), which are of one name. */
+/* The n copies of one name. */
 static void add_row(const tl_rank_view *view, const uint32_t *order, size_t n, scratch *c, tl_table *table)
 {
     const tl_kernel *v = view->kernels;
     tl_copy_row *row = tl_table_add(table);
+    double bytes = 0;
+    int64_t known_ns = 0;
 
     row->rank = view->rank;
     row->kind = v[order[0]].kind;
@@ -94,9 +87,13 @@ static void add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
     c->spans.n = c->loads.n = c->series.n = 0;
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &v[order[i]];
-        row->total_ns = tl_ns_add(row->total_ns, k->end_ns - k->start_ns);
+        int64_t ns = k->end_ns - k->start_ns;
+        double gb_s = gb_per_s(view, k);
+        row->total_ns = tl_ns_add(row->total_ns, ns);
         row->bytes = tl_ns_add(row->bytes, tl_ns_max(k->bytes, 0));
         tl_spans_add(&c->spans, k->start_ns, k->end_ns);
+        bytes += isnan(gb_s) ? 0 : gb_s * (double)ns;
+        known_ns = tl_ns_add(known_ns, isnan(gb_s) ? 0 : ns);
     }
     tl_copy_loads(view, v, order, n, &c->loads);
     tl_series_add(&c->series, c->loads.v, c->loads.n);
@@ -105,37 +102,23 @@ static void add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
     row->mean_gb_s = row->busy_gb_s = row->max_gb_s = NAN;
     if (c->loads.n == 0)
         return;
-    double bytes = 0;
-    int64_t ns = 0;
-    for (size_t i = 0; i < n; i++) {
-        const tl_kernel *k = &v[order[i]];
-        double gb_s = gb_per_s(view, k);
-        if (isnan(gb_s))
-            continue;
-        bytes += gb_s * (double)(k->end_ns - k->start_ns);
-        ns = tl_ns_add(ns, k->end_ns - k->start_ns);
-    }
-    row->mean_gb_s = bytes / (double)ns;
+    row->mean_gb_s = bytes / (double)known_ns;
     row->busy_gb_s = bytes / (double)tl_series_ns(&c->series, 1);
     row->max_gb_s = (double)tl_series_max(&c->series) / 1e9;
 }
 
 static void copy_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    static const char *const measures[] = { "total_ns", NULL };
     tl_table *table = tl_tables_get(out, &tl_copy_row_schema);
-    size_t first = table->n;
-    tl_copy_order order = { 0 };
+    size_t first = table->n, n;
+    uint32_t *order = tl_copies_find(view->kernels, view->nkernels, &n);
     scratch c = { 0 };
-    tl_copies_find(view->kernels, view->nkernels, &order);
-
     (void)config;
-    for (size_t i = 0, n; i < order.n; i += n) {
-        n = tl_copies_of_name(view->kernels, order.v + i, order.n - i);
-        add_row(view, order.v + i, n, &c, table);
-    }
-    tl_places_number(table, first, view->names, measures);
-    free(order.v);
+
+    TL_GROUPS (from, to, order, n, tl_copy_by_name, view->kernels)
+        add_row(view, order + from, to - from, &c, table);
+    tl_places_number(table, first, view->names, "total_ns", NULL);
+    free(order);
     tl_spans_free(&c.spans);
     free(c.loads.v);
     free(c.series.v);
@@ -144,11 +127,9 @@ static void copy_per_rank(const tl_rank_view *view, const tl_config *config, tl_
 TL_TABLE_DEFINE_AS(copy_row, "copy", TL_COPY_FIELDS, TL_SCOPE_RANK, "copies by name",
                    "How much do copies move, and how fast?");
 
-static const tl_schema *const tables[] = { &tl_copy_row_schema, NULL };
-
 const tl_analysis tl_copy_analysis = {
     .name = "copy",
     .question = "How much do copies move, and how fast?",
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_copy_row_schema),
     .per_rank = copy_per_rank,
 };

@@ -1,136 +1,84 @@
-/* kernel.c - which kernels take the time, on each rank and over all?
+/* kernel.c - which kernels take the time, on each rank and over all?  And how long did devices take for what user
+ * annotations launched?
  *
  *     device   [ a ][  b  ][ a ]..[b]        a: 2, b: 2; the one with the more time stands first
+ *
+ *     host     [forward ]
+ *     stream        [ k ]..[ l ]
+ *                   [forward   ]             a range, which the profiler writes: the wait in it counts, too
  */
-#include "over_ranks.h"
-#include "places.h"
-#include "tlmpi/analysis/work.h"
-#include "tlmpi/base/hash.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/stats.h"
+#include "internal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------- of one rank */
-
-/* One name and kind; its durations are ns[first, first + n). */
-typedef struct slot {
-    uint32_t kernel; /* one of them */
-    size_t first, n;
-} slot;
-
-typedef struct slots {
-    TL_VEC(slot) v;
-    uint32_t *of; /* each kernel's */
-    int64_t *ns;
-} slots;
-
-static void slots_free(slots *s)
-{
-    free(s->v.v);
-    free(s->of);
-    free(s->ns);
-}
-
-/* The slot of each kernel, and how many each has. */
-static void find_slots(slots *s, const tl_rank_view *view)
-{
-    tl_map map = { 0 };
-
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
-        uint64_t key = (uint64_t)k->name * TL_NKINDS + k->kind;
-        uint32_t at = tl_map_get(&map, key);
-        if (at == TL_MAP_NONE || s->v.v == NULL) {
-            at = (uint32_t)s->v.n;
-            tl_map_put(&map, key, at);
-            tl_vec_room(&s->v);
-            s->v.v[s->v.n++] = (slot){ .kernel = (uint32_t)i };
-        }
-        slot *mine = &s->v.v[at];
-        mine->n++;
-        s->of[i] = at;
-    }
-    tl_map_free(&map);
-}
-
-static void slots_fill(slots *s, const tl_rank_view *view)
-{
-    size_t first = 0;
-
-    s->of = tl_malloc(view->nkernels * sizeof *s->of);
-    s->ns = tl_malloc(view->nkernels * sizeof *s->ns);
-    find_slots(s, view);
-    for (size_t k = 0; k < s->v.n; k++) {
-        s->v.v[k].first = first;
-        first += s->v.v[k].n;
-        s->v.v[k].n = 0;
-    }
-    for (size_t i = 0; i < view->nkernels; i++) {
-        slot *mine = &s->v.v[s->of[i]];
-        s->ns[mine->first + mine->n++] = view->kernels[i].end_ns - view->kernels[i].start_ns;
-    }
-}
-
-static void add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
-{
-    static const char *const measures[] = { "total_ns", NULL };
-    size_t from = table->n;
-    int64_t all = 0;
-
-    tl_table_reserve(table, s->v.n);
-    for (size_t k = 0; k < s->v.n; k++) {
-        const slot *mine = &s->v.v[k];
-        const tl_kernel *first = &view->kernels[mine->kernel];
-        const tl_spread d = tl_spread_of(s->ns + mine->first, mine->n);
-        tl_kernel_row *row = tl_table_add(table);
-        *row = (tl_kernel_row){
-            .rank = view->rank,
-            .name = first->name,
-            .kind = first->kind,
-            .unclassified = first->unclassified,
-            .count = (int64_t)mine->n,
-            .total_ns = d.total,
-            .mean_ns = d.mean,
-            .std_ns = d.std,
-            .min_ns = d.min,
-            .p25_ns = d.p25,
-            .median_ns = d.median,
-            .p75_ns = d.p75,
-            .max_ns = d.max,
-        };
-        all = tl_ns_add(all, d.total);
-    }
-    for (size_t i = from; i < table->n; i++) {
-        tl_kernel_row *row = tl_table_row(table, i);
-        row->share = all > 0 ? (double)row->total_ns / (double)all : NAN;
-    }
-    tl_places_number(table, from, view->names, measures);
-}
+/* ------------------------------------------------------------------------------------------------ kernels of a rank */
 
 static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    slots s = { 0 };
+    tl_table *table = tl_tables_get(out, &tl_kernel_row_schema);
+    size_t from = table->n, n = view->nkernels;
+    tl_arena arena = { 0 };
+    tl_map map = { 0 };          /* name and kind -> group */
+    TL_VEC(uint32_t) one = { 0 }; /* of each group */
+    uint32_t *group_of = tl_arena_take(&arena, n, sizeof *group_of), *order = tl_arena_take(&arena, n, sizeof *order);
+    int64_t *ns = tl_arena_take(&arena, n, sizeof *ns), all_ns = 0;
     (void)config;
-    slots_fill(&s, view);
-    add_rows(view, &s, tl_tables_get(out, &tl_kernel_row_schema));
-    slots_free(&s);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        uint64_t key = (uint64_t)k->name * TL_NKINDS + k->kind;
+        group_of[i] = tl_map_get(&map, key);
+        all_ns = tl_ns_add(all_ns, k->end_ns - k->start_ns);
+        if (group_of[i] != TL_MAP_NONE)
+            continue;
+        group_of[i] = (uint32_t)one.n;
+        tl_map_put(&map, key, group_of[i]);
+        tl_vec_push(&one, i);
+    }
+    size_t *first = tl_arena_take(&arena, one.n + 1, sizeof *first);
+    tl_groups_deal(group_of, n, one.n, first, order);
+    for (size_t i = 0; i < n; i++)
+        ns[i] = view->kernels[order[i]].end_ns - view->kernels[order[i]].start_ns;
+    tl_table_reserve(table, one.n);
+    for (size_t g = 0; g < one.n; g++) {
+        const tl_kernel *k = &view->kernels[one.v[g]];
+        const tl_spread d = tl_spread_of(ns + first[g], first[g + 1] - first[g]);
+        *(tl_kernel_row *)tl_table_add(table) =
+            (tl_kernel_row){ .rank = view->rank,
+                             .name = k->name,
+                             .kind = k->kind,
+                             .unclassified = k->unclassified,
+                             .count = (int64_t)(first[g + 1] - first[g]),
+                             .total_ns = d.total,
+                             .mean_ns = d.mean,
+                             .std_ns = d.std,
+                             .min_ns = d.min,
+                             .p25_ns = d.p25,
+                             .median_ns = d.median,
+                             .p75_ns = d.p75,
+                             .max_ns = d.max,
+                             .share = all_ns > 0 ? (double)d.total / (double)all_ns : NAN };
+    }
+    tl_places_number(table, from, view->names, "total_ns", NULL);
+    free(one.v);
+    tl_map_free(&map);
+    tl_arena_free(&arena);
 }
 
-/* -------------------------------------------------------------------------------------------------- over all ranks */
+/* --------------------------------------------------------------------------------------------------- over all ranks */
 
 static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
 {
     const int64_t *all_ns = arg;
-    const tl_kernel_row *first = of->rows[0], *most = first, *least = first;
+    const tl_kernel_row *first = of->rows[0].row, *most = first, *least = first;
     tl_kernel_ranks *sum = tl_table_add(out);
 
     *sum = (tl_kernel_ranks){
         .name = first->name, .kind = first->kind, .unclassified = first->unclassified, TL_OF_ALL_RANKS(of)
     };
     for (int32_t i = 0; i < of->ranks; i++) {
-        const tl_kernel_row *row = of->rows[i];
+        const tl_kernel_row *row = of->rows[i].row;
         sum->total_ns = tl_ns_add(sum->total_ns, row->total_ns);
         most = row->count > most->count ? row : most;
         least = row->count < least->count ? row : least;
@@ -141,30 +89,76 @@ static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     sum->most_rank = most->count > least->count ? most->rank : -1;
     sum->most_count = most->count;
     sum->median_count = tl_lower_median(of->room, (size_t)of->ranks);
-    sum->std_rank_ns = of->std_ns;
-    sum->apart = of->apart;
     memcpy(sum->apart_ranks, of->apart_ranks, sizeof sum->apart_ranks);
 }
 
 static void kernel_reduce(tl_tables *job)
 {
-    static const char *const measures[] = { "total_ns", NULL };
     const tl_table *kernels = tl_tables_get(job, &tl_kernel_row_schema);
+    tl_table *out = tl_tables_get(job, &tl_kernel_ranks_schema);
+    tl_named_row *rows = tl_malloc((kernels->n + 1) * sizeof *rows);
     int64_t all_ns = 0;
+    size_t n = 0;
 
-    for (size_t i = 0; i < kernels->n; i++)
-        all_ns = tl_ns_add(all_ns, ((const tl_kernel_row *)tl_table_row(kernels, i))->total_ns);
-    tl_over_ranks_add(kernels, job->names, add_sum, &all_ns, measures, tl_tables_get(job, &tl_kernel_ranks_schema));
+    TL_ROWS (const tl_kernel_row, row, kernels) {
+        all_ns = tl_ns_add(all_ns, row->total_ns);
+        rows[n++] = (tl_named_row){ row, row->name, row->rank, row->kind, row->count, row->mean_ns, row->std_ns };
+    }
+    tl_over_ranks_each(rows, n, add_sum, &all_ns, out);
+    tl_places_number(out, 0, job->names, "total_ns", NULL);
+    free(rows);
 }
 
 TL_TABLE_DEFINE_AS(kernel_row, "kernel", TL_KERNEL_FIELDS, TL_SCOPE_RANK, "device work by name",
                    "Which kernels take the time on a rank, and how long do they take?");
-static const tl_schema *const tables[] = { &tl_kernel_row_schema, &tl_kernel_ranks_schema, NULL };
 
 const tl_analysis tl_kernel_analysis = {
     .name = "kernel",
     .question = "Which kernels take the time?",
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_kernel_row_schema, &tl_kernel_ranks_schema),
     .per_rank = kernel_per_rank,
     .reduce = kernel_reduce,
+};
+
+/* ------------------------------------------------------------------------------------------------ ranges of a device */
+
+static int by_name(const void *ranges, uint32_t a, uint32_t b)
+{
+    const tl_device_range *v = ranges;
+    return TL_COMPARE(v[a].name, v[b].name);
+}
+
+static void annotation_device_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
+{
+    tl_table *table = tl_tables_get(out, &tl_annotation_device_schema);
+    size_t first = table->n, n = view->nranges;
+    uint32_t *order = tl_sorted_index(n, by_name, view->ranges);
+    int64_t *ns = tl_malloc((n + 1) * sizeof *ns);
+    (void)config;
+
+    TL_GROUPS (from, to, order, n, by_name, view->ranges) {
+        for (size_t i = from; i < to; i++)
+            ns[i - from] = view->ranges[order[i]].dur_ns;
+        const tl_spread d = tl_spread_of(ns, to - from);
+        *(tl_annotation_device *)tl_table_add(table) = (tl_annotation_device){ .rank = view->rank,
+                                                                               .count = (int64_t)(to - from),
+                                                                               .total_ns = d.total,
+                                                                               .std_ns = d.std,
+                                                                               .min_ns = d.min,
+                                                                               .max_ns = d.max,
+                                                                               .name = view->ranges[order[from]].name };
+    }
+    tl_places_number(table, first, view->names, "total_ns", NULL);
+    free(order);
+    free(ns);
+}
+
+TL_TABLE_DEFINE(annotation_device, TL_ANNOTATION_DEVICE_FIELDS, TL_SCOPE_RANK, "user annotations on the device",
+                "How long did the device take for what each user annotation launched, as the profiler mirrors it?");
+
+const tl_analysis tl_annotation_device_analysis = {
+    .name = "annotation_device",
+    .question = "How long did devices take for what user annotations launched?",
+    .tables = TL_SCHEMAS(&tl_annotation_device_schema),
+    .per_rank = annotation_device_per_rank,
 };

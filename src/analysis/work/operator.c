@@ -6,10 +6,7 @@
  *
  * One sweep over each thread.  What an operator's work sums up to is known when it ends, and goes to the one around it.
  */
-#include "places.h"
-#include "tlmpi/analysis/work.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/stats.h"
+#include "internal.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -54,7 +51,6 @@ typedef struct total {
     int64_t launching;    /* calls that launched device work themselves */
     wide to_launch_ns, to_work_ns;
     work all;
-    double quartiles[3];
 } total;
 
 /* An operator that is open in the sweep. */
@@ -70,18 +66,73 @@ typedef struct sweep {
     TL_VEC(own_work) works; /* by op */
     size_t next;            /* the first that is not of an op before the one at hand */
     work rest;              /* launched in none, or without a launch in the trace */
+    int64_t all_ns;         /* of all device work */
     uint32_t *slot;         /* name -> total, TL_NONE */
     TL_VEC(total) totals;
     TL_VEC(frame) open;
 } sweep;
 
+/* -------------------------------------------------------------------------------------------------------- own work */
+
+/* Where a launch counts; what has no name has no row: what it launched is in none. */
+static uint32_t place_of(const sweep *s, uint32_t launch)
+{
+    if (launch == TL_NONE)
+        return TL_NONE;
+    const tl_launch *l = &s->view->launches[launch];
+    uint32_t op = s->kind == TL_OP ? l->op : l->annotation;
+    return op != TL_NONE && s->view->ops.name[op] != TL_NO_NAME ? op : TL_NONE;
+}
+
+/* The places that launched something, ascending, with each launch and each kernel. */
+static void find_own(sweep *s)
+{
+    const tl_rank_view *view = s->view;
+    uint32_t *at = tl_calloc(view->ops.n + 1, sizeof *at); /* by op: its launches, and then where it stands in works */
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < view->nlaunches; i++) {
+        uint32_t place = place_of(s, i);
+        if (place != TL_NONE)
+            n += at[place]++ == 0;
+    }
+    tl_grow((void **)&s->works.v, &s->works.cap, n + 1, sizeof *s->works.v);
+    for (uint32_t op = 0; s->works.n < n; op++)
+        if (at[op] > 0) {
+            at[op] = (uint32_t)s->works.n;
+            s->works.v[s->works.n++] = (own_work){ op, no_work, TL_NONE, TL_TIME_UNKNOWN };
+        }
+    for (uint32_t i = 0; i < view->nlaunches; i++) {
+        uint32_t place = place_of(s, i);
+        if (view->launches[i].nkernels == 0)
+            continue;
+        own_work *own = place != TL_NONE ? &s->works.v[at[place]] : NULL;
+        (own != NULL ? &own->work : &s->rest)->launches++;
+        if (own != NULL && own->launch == TL_NONE)
+            own->launch = i;
+    }
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
+        uint32_t place = place_of(s, k->launch);
+        own_work *own = place != TL_NONE ? &s->works.v[at[place]] : NULL;
+        s->all_ns = tl_ns_add(s->all_ns, one.ns);
+        add_work(own != NULL ? &own->work : &s->rest, &one);
+        if (own != NULL && k->launch == own->launch && (own->work_ns == TL_TIME_UNKNOWN || k->start_ns < own->work_ns))
+            own->work_ns = k->start_ns;
+    }
+    free(at);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ sweep */
+
 static uint32_t total_of(sweep *s, uint32_t name)
 {
-    if (s->slot[name] != TL_NONE)
-        return s->slot[name];
-    tl_vec_room(&s->totals);
-    s->totals.v[s->totals.n] = (total){ .name = name, .depth = SIZE_MAX, .min_ns = INT64_MAX, .all = no_work };
-    return s->slot[name] = (uint32_t)s->totals.n++;
+    if (s->slot[name] == TL_NONE) {
+        s->slot[name] = (uint32_t)s->totals.n;
+        tl_vec_push(&s->totals, (total){ .name = name, .depth = SIZE_MAX, .min_ns = INT64_MAX, .all = no_work });
+    }
+    return s->slot[name];
 }
 
 static void close_one(sweep *s)
@@ -112,44 +163,32 @@ static void close_one(sweep *s)
     }
 }
 
-/* How long it took from its start to its first launch, and from there to the work. */
-static void add_delays(total *t, const own_work *own, const tl_rank_view *view, int64_t start_ns)
-{
-    if (own->launch == TL_NONE)
-        return;
-    int64_t launch_ns = view->launches[own->launch].start_ns;
-    t->launching++;
-    t->to_launch_ns += launch_ns - start_ns;
-    t->to_work_ns += tl_ns_max(tl_ns_between(own->work_ns, launch_ns), 0);
-}
-
 /* The next op of the kind, and the work that was launched in it and in none that it called. */
 static void open_one(sweep *s, uint32_t op)
 {
     const tl_ops *ops = &s->view->ops;
-    frame f = {
-        .op = op, .total = total_of(s, ops->name[op]), .end_ns = ops->start_ns[op] + ops->dur_ns[op], .work = no_work
-    };
+    int64_t start_ns = ops->start_ns[op];
+    frame f = { .op = op, .total = total_of(s, ops->name[op]), .end_ns = tl_op_end(ops, op), .work = no_work };
 
-    while (s->open.n > 0 && s->open.v[s->open.n - 1].end_ns <= ops->start_ns[op])
+    while (s->open.n > 0 && s->open.v[s->open.n - 1].end_ns <= start_ns)
         close_one(s);
-    tl_vec_room(&s->open);
     total *t = &s->totals.v[f.total];
     while (s->next < s->works.n && s->works.v[s->next].op < op)
         s->next++;
     if (s->next < s->works.n && s->works.v[s->next].op == op) {
-        f.work = s->works.v[s->next].work;
-        add_delays(t, &s->works.v[s->next], s->view, ops->start_ns[op]);
+        const own_work *own = &s->works.v[s->next];
+        f.work = own->work;
+        if (own->launch != TL_NONE) {
+            int64_t launch_ns = s->view->launches[own->launch].start_ns;
+            t->launching++;
+            t->to_launch_ns += launch_ns - start_ns;
+            t->to_work_ns += tl_ns_max(tl_ns_between(own->work_ns, launch_ns), 0);
+        }
     }
     t->device_self_ns = tl_ns_add(t->device_self_ns, f.work.ns);
     t->open++;
     t->depth = s->open.n < t->depth ? s->open.n : t->depth;
-    s->open.v[s->open.n++] = f;
-}
-
-static bool is_mark(const sweep *s, size_t op)
-{
-    return s->kind == TL_ANNOTATION && tl_is_step_mark(s->view->names, s->view->ops.name[op]);
+    tl_vec_push(&s->open, f);
 }
 
 static void sweep_all(sweep *s)
@@ -159,39 +198,15 @@ static void sweep_all(sweep *s)
     for (size_t t = 0; t < ops->nthreads; t++) {
         const tl_thread *thread = &ops->threads[t];
         for (size_t i = thread->first; i < thread->first + thread->n; i++)
-            if (ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME && !is_mark(s, i))
+            if (ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME &&
+                !(s->kind == TL_ANNOTATION && tl_is_step_mark(s->view->names, ops->name[i])))
                 open_one(s, (uint32_t)i);
         while (s->open.n > 0)
             close_one(s);
     }
 }
 
-/* The quartiles of each name's durations, which are put together by name. */
-static void find_quartiles(sweep *s)
-{
-    const tl_ops *ops = &s->view->ops;
-    tl_arena arena = { 0 };
-    size_t n = 0, *next = tl_arena_take(&arena, s->totals.n, sizeof *next);
-
-    for (size_t i = 0; i < s->totals.n; i++) {
-        next[i] = n;
-        n += (size_t)s->totals.v[i].count;
-    }
-    int64_t *ns = tl_arena_take(&arena, n, sizeof *ns);
-    for (size_t i = 0; i < ops->n; i++)
-        if (ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME && s->slot[ops->name[i]] != TL_NONE)
-            ns[next[s->slot[ops->name[i]]]++] = ops->dur_ns[i];
-    for (size_t i = 0; i < s->totals.n; i++) {
-        total *t = &s->totals.v[i];
-        int64_t *mine = ns + next[i] - t->count;
-        tl_ns_sort(mine, (size_t)t->count);
-        for (size_t q = 0; q < 3; q++)
-            t->quartiles[q] = tl_quartile(mine, (size_t)t->count, q + 1);
-    }
-    tl_arena_free(&arena);
-}
-
-/* ----------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 /* The standard deviation of a sample; NaN of a single one. */
 static double deviation_of(const total *t)
@@ -202,8 +217,13 @@ static double deviation_of(const total *t)
     return sqrt(fmax((double)(((long double)t->squares - sum * sum / n) / (n - 1)), 0));
 }
 
-static tl_operator_row row_of(const sweep *s, const total *t, int64_t all_ns)
+/* durations: of its calls, which are put in order. */
+static tl_operator_row row_of(const sweep *s, const total *t, int64_t *durations)
 {
+    size_t n = (size_t)t->count;
+    double launching = t->launching > 0 ? (double)t->launching : NAN;
+
+    tl_ns_sort(durations, n);
     return (tl_operator_row){
         .rank = s->view->rank,
         .name = t->name,
@@ -213,146 +233,79 @@ static tl_operator_row row_of(const sweep *s, const total *t, int64_t all_ns)
         .mean_ns = (double)t->sum_ns / (double)t->count,
         .std_ns = deviation_of(t),
         .min_ns = t->min_ns,
-        .p25_ns = t->quartiles[0],
-        .median_ns = t->quartiles[1],
-        .p75_ns = t->quartiles[2],
+        .p25_ns = tl_quartile(durations, n, 1),
+        .median_ns = tl_quartile(durations, n, 2),
+        .p75_ns = tl_quartile(durations, n, 3),
         .max_ns = t->max_ns,
         .launches = t->all.launches,
         .kernels = t->all.kernels,
         .device_ns = t->all.ns,
         .device_self_ns = t->device_self_ns,
         .device_span_ns = t->span_ns,
-        .to_launch_ns = t->launching > 0 ? (double)t->to_launch_ns / (double)t->launching : NAN,
-        .to_work_ns = t->launching > 0 ? (double)t->to_work_ns / (double)t->launching : NAN,
-        .share = all_ns > 0 ? (double)t->all.ns / (double)all_ns : NAN,
+        .to_launch_ns = (double)t->to_launch_ns / launching,
+        .to_work_ns = (double)t->to_work_ns / launching,
         .depth = t->depth < INT32_MAX ? (int32_t)t->depth : INT32_MAX,
     };
 }
 
 /* What no operator, or no annotation, has launched. */
-static tl_operator_row rest_row(const sweep *s, int64_t all_ns)
+static tl_operator_row rest_row(const sweep *s)
 {
-    const work *rest = &s->rest;
-    return (tl_operator_row){
-        .rank = s->view->rank,
-        .name = TL_NO_NAME,
-        .mean_ns = NAN,
-        .std_ns = NAN,
-        .p25_ns = NAN,
-        .median_ns = NAN,
-        .p75_ns = NAN,
-        .launches = rest->launches,
-        .kernels = rest->kernels,
-        .device_ns = rest->ns,
-        .device_self_ns = rest->ns,
-        .to_launch_ns = NAN,
-        .to_work_ns = NAN,
-        .share = all_ns > 0 ? (double)rest->ns / (double)all_ns : NAN,
-        .depth = -1,
-    };
+    return (tl_operator_row){ .rank = s->view->rank,
+                              .name = TL_NO_NAME,
+                              .mean_ns = NAN,
+                              .std_ns = NAN,
+                              .p25_ns = NAN,
+                              .median_ns = NAN,
+                              .p75_ns = NAN,
+                              .launches = s->rest.launches,
+                              .kernels = s->rest.kernels,
+                              .device_ns = s->rest.ns,
+                              .device_self_ns = s->rest.ns,
+                              .to_launch_ns = NAN,
+                              .to_work_ns = NAN,
+                              .depth = -1 };
 }
 
 /* The table is that of operators or of annotations: their columns are the same. */
-static void add_rows(const sweep *s, int64_t all_ns, tl_table *table)
+static void add_rows(const sweep *s, tl_table *table)
 {
-    static const char *const measures[] = { "device_ns", "host_ns", NULL };
-    size_t first = table->n;
+    const tl_ops *ops = &s->view->ops;
+    tl_arena arena = { 0 };
+    size_t from = table->n, n = 0, *first = tl_arena_take(&arena, s->totals.n + 1, sizeof *first);
+    uint32_t *group_of = tl_arena_take(&arena, ops->n, sizeof *group_of),
+             *order = tl_arena_take(&arena, ops->n, sizeof *order);
 
+    for (size_t i = 0; i < ops->n; i++) {
+        bool counts = ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME;
+        group_of[i] = counts ? s->slot[ops->name[i]] : TL_NONE;
+    }
+    tl_groups_deal(group_of, ops->n, s->totals.n, first, order);
+    int64_t *ns = tl_arena_take(&arena, first[s->totals.n], sizeof *ns);
+    for (; n < first[s->totals.n]; n++)
+        ns[n] = ops->dur_ns[order[n]];
     for (size_t i = 0; i <= s->totals.n; i++) {
         bool rest = i == s->totals.n;
         if (rest && s->rest.kernels == 0)
             break;
-        const tl_operator_row row = rest ? rest_row(s, all_ns) : row_of(s, &s->totals.v[i], all_ns);
+        tl_operator_row row = rest ? rest_row(s) : row_of(s, &s->totals.v[i], ns + first[i]);
+        row.share = s->all_ns > 0 ? (double)row.device_ns / (double)s->all_ns : NAN;
         tl_table_append(table, &row, 1);
     }
-    tl_places_number(table, first, s->view->names, measures);
-}
-
-/* What has no name has no row: what it launched is in none. */
-static uint32_t place_of(const sweep *s, const tl_launch *launch)
-{
-    uint32_t op = s->kind == TL_OP ? launch->op : launch->annotation;
-    return op != TL_NONE && s->view->ops.name[op] != TL_NO_NAME ? op : TL_NONE;
-}
-
-static void add_own(own_work *own, const tl_kernel *k, const work *one)
-{
-    add_work(&own->work, one);
-    if (k->launch == own->launch && (own->work_ns == TL_TIME_UNKNOWN || k->start_ns < own->work_ns))
-        own->work_ns = k->start_ns;
-}
-
-/* The places that launched something, ascending, into s->works; at[op] gets where. */
-static void find_places(sweep *s, uint32_t *at)
-{
-    const tl_rank_view *view = s->view;
-    size_t n = 0;
-
-    for (size_t i = 0; i < view->nlaunches; i++) {
-        uint32_t place = place_of(s, &view->launches[i]);
-        if (place != TL_NONE)
-            n += at[place]++ == 0;
-    }
-    tl_grow((void **)&s->works.v, &s->works.cap, n + 1, sizeof *s->works.v);
-    for (uint32_t op = 0; s->works.n < n; op++) {
-        if (at[op] == 0)
-            continue;
-        at[op] = (uint32_t)s->works.n;
-        s->works.v[s->works.n++] = (own_work){ op, no_work, TL_NONE, TL_TIME_UNKNOWN };
-    }
-}
-
-/* Each launch, and each kernel, where it counts. */
-static void add_works(sweep *s, const uint32_t *at, int64_t *all_ns)
-{
-    const tl_rank_view *view = s->view;
-
-    for (size_t i = 0; i < view->nlaunches; i++) {
-        uint32_t place = place_of(s, &view->launches[i]);
-        if (view->launches[i].nkernels == 0)
-            continue;
-        if (place == TL_NONE) {
-            s->rest.launches++;
-            continue;
-        }
-        own_work *own = &s->works.v[at[place]];
-        own->work.launches++;
-        own->launch = own->launch != TL_NONE ? own->launch : (uint32_t)i;
-    }
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
-        const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
-        uint32_t place = k->launch != TL_NONE ? place_of(s, &view->launches[k->launch]) : TL_NONE;
-        if (place != TL_NONE)
-            add_own(&s->works.v[at[place]], k, &one);
-        else
-            add_work(&s->rest, &one);
-        *all_ns = tl_ns_add(*all_ns, one.ns);
-    }
-}
-
-static void find_own(sweep *s, int64_t *all_ns)
-{
-    uint32_t *at = tl_calloc(s->view->ops.n + 1, sizeof *at);
-    find_places(s, at);
-
-    add_works(s, at, all_ns);
-    free(at);
+    tl_places_number(table, from, s->view->names, "device_ns", "host_ns");
+    tl_arena_free(&arena);
 }
 
 static void tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
 {
     sweep s = { .view = view, .kind = kind, .rest = no_work };
-    int64_t all_ns = 0;
 
-    s.slot = tl_malloc(view->names->n * sizeof *s.slot);
+    s.slot = tl_malloc((view->names->n + 1) * sizeof *s.slot);
     for (size_t i = 0; i < view->names->n; i++)
         s.slot[i] = TL_NONE;
-    find_own(&s, &all_ns);
+    find_own(&s);
     sweep_all(&s);
-    find_quartiles(&s);
-    add_rows(&s, all_ns, table);
-
+    add_rows(&s, table);
     free(s.works.v);
     free(s.slot);
     free(s.totals.v);
@@ -372,14 +325,10 @@ TL_TABLE_DEFINE_AS(
     annotation_row, "annotation", TL_HOST_WORK_FIELDS, TL_SCOPE_RANK, "user annotations",
     "What do the user annotations of a rank cost on the host, and the work that they launch on the device?");
 
-_Static_assert(sizeof(tl_operator_row) == sizeof(tl_annotation_row), "the same columns");
-
-static const tl_schema *const tables[] = { &tl_operator_row_schema, &tl_annotation_row_schema, NULL };
-
 const tl_analysis tl_operator_analysis = {
     .name = "operator",
     .question = "Which operators and annotations take the time?",
     .needs = TL_NEEDS_HOST,
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_operator_row_schema, &tl_annotation_row_schema),
     .per_rank = operator_per_rank,
 };

@@ -4,20 +4,16 @@
  *     stream    ....[  a  ][    b    ][c]....
  *     queue     1  2 1 2    1          0         from the start of a launch to the start of its work
  */
-#include "tlmpi/analysis/work.h"
-#include "tlmpi/base/stats.h"
+#include "internal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 void tl_queue_loads(const tl_kernel *v, size_t n, tl_loads *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (v[i].launch_ns == TL_TIME_UNKNOWN || v[i].launch_ns >= v[i].start_ns)
-            continue;
-        tl_vec_room(out);
-        out->v[out->n++] = (tl_load){ v[i].launch_ns, v[i].start_ns, 1 };
-    }
+    for (size_t i = 0; i < n; i++)
+        if (v[i].launch_ns != TL_TIME_UNKNOWN && v[i].launch_ns < v[i].start_ns)
+            tl_vec_push(out, (tl_load){ v[i].launch_ns, v[i].start_ns, 1 });
 }
 
 /* When the stream began and ended, and what of its work is in no queue. */
@@ -91,13 +87,11 @@ static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
 static void queue_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     tl_table *table = tl_tables_get(out, &tl_queue_row_schema);
-    const tl_kernel *v = view->kernels;
     scratch c = { 0 };
 
     for (size_t from = 0, to; from < view->nkernels; from = to) {
-        for (to = from + 1; to < view->nkernels && tl_same_stream(&v[from], &v[to]); to++)
-            ;
-        add_row(view, v + from, to - from, config->launch.full, &c, table);
+        to = tl_stream_end(view, from);
+        add_row(view, view->kernels + from, to - from, config->launch.full, &c, table);
     }
     free(c.loads.v);
     free(c.series.v);
@@ -107,11 +101,9 @@ static void queue_per_rank(const tl_rank_view *view, const tl_config *config, tl
 TL_TABLE_DEFINE_AS(queue_row, "queue", TL_QUEUE_FIELDS, TL_SCOPE_RANK, "queues of streams",
                    "How much work had been launched on a stream and not yet started?");
 
-static const tl_schema *const tables[] = { &tl_queue_row_schema, NULL };
-
 const tl_analysis tl_queue_analysis = {
     .name = "queue",
     .question = "How much work had been launched and not yet started?",
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_queue_row_schema),
     .per_rank = queue_per_rank,
 };

@@ -1,11 +1,14 @@
-/* series.c - how much there is of something that comes and goes.
+/* series.c - how much there is of something that comes and goes: how much waited in each stream, and how fast copies were,
+ * at each instant.
  *
  *     spans     [  2  ]..........
  *               ...[  1  ]..[ 3 ]
  *     series    2  3  1  0  3   0       a point where the sum changes; it holds up to the next one
+ *
+ *     stream 7   queue length    1 2 3 2 1 0
+ *     Memcpy HtoD                GB/s 0 23.4 0      all copies of the name on a device together
  */
-#include "tlmpi/analysis/work.h"
-#include "tlmpi/base/sort.h"
+#include "internal.h"
 #include <stdlib.h>
 
 __extension__ typedef __int128 wide;
@@ -22,12 +25,14 @@ static int by_to(const void *loads, uint32_t a, uint32_t b)
     return TL_COMPARE(v[a].to_ns, v[b].to_ns);
 }
 
-/* A point at each instant at which something comes or goes, unless the sum stays what it was.  There is room for all. */
-static void sweep(const tl_load *v, size_t n, const uint32_t *come, const uint32_t *go, tl_series *out)
+/* A point at each instant at which something comes or goes, unless the sum stays what it was. */
+void tl_series_add(tl_series *out, const tl_load *v, size_t n)
 {
-    wide now = 0;
+    uint32_t *come = tl_sorted_index(n, by_from, v), *go = tl_sorted_index(n, by_to, v);
     int64_t before = 0;
+    wide now = 0;
 
+    tl_grow((void **)&out->v, &out->cap, out->n + 2 * n, sizeof *out->v);
     for (size_t i = 0, j = 0; j < n;) {
         int64_t at_ns = i < n && v[come[i]].from_ns < v[go[j]].to_ns ? v[come[i]].from_ns : v[go[j]].to_ns;
         while (j < n && v[go[j]].to_ns == at_ns)
@@ -39,18 +44,6 @@ static void sweep(const tl_load *v, size_t n, const uint32_t *come, const uint32
             out->v[out->n++] = (tl_point){ at_ns, value };
         before = value;
     }
-}
-
-void tl_series_add(tl_series *out, const tl_load *loads, size_t n)
-{
-    uint32_t *come = tl_malloc((n + 1) * sizeof *come), *go = tl_malloc((n + 1) * sizeof *go);
-
-    for (size_t i = 0; i < n; i++)
-        come[i] = go[i] = (uint32_t)i;
-    tl_sort_index(come, n, by_from, loads);
-    tl_sort_index(go, n, by_to, loads);
-    tl_grow((void **)&out->v, &out->cap, out->n + 2 * n, sizeof *out->v);
-    sweep(loads, n, come, go, out);
     free(come);
     free(go);
 }
@@ -58,8 +51,8 @@ void tl_series_add(tl_series *out, const tl_load *loads, size_t n)
 int64_t tl_series_max(const tl_series *series)
 {
     int64_t most = 0;
-    for (size_t i = 0; i < series->n; i++)
-        most = series->v[i].value > most ? series->v[i].value : most;
+    TL_EACH (const tl_point, p, *series)
+        most = tl_ns_max(most, p->value);
     return most;
 }
 
@@ -79,3 +72,104 @@ double tl_loads_integral(const tl_load *loads, size_t n)
         sum += (wide)loads[i].weight * (loads[i].to_ns - loads[i].from_ns);
     return (double)sum;
 }
+
+/* --------------------------------------------------------------------------------------------------------- counters */
+
+static void add_counter(tl_counters *c, const tl_kernel *of, uint32_t name, tl_loads *loads)
+{
+    size_t first = c->points.n;
+    tl_series_add(&c->points, loads->v, loads->n);
+    loads->n = 0;
+    if (c->points.n > first)
+        tl_vec_push(&c->v, (tl_counter){ of->device, of->stream, name, of->kind, first, c->points.n - first });
+}
+
+/* Of each device, the queues of its streams, then its copies by name. */
+void tl_counters_find(tl_counters *c, const tl_rank_view *view)
+{
+    tl_loads loads = { 0 };
+
+    for (size_t from = 0, to; from < view->nkernels; from = to) {
+        const tl_kernel *v = view->kernels + from;
+        size_t ncopies;
+        to = tl_device_end(view, from);
+        for (size_t at = from, end; at < to; at = end) {
+            end = tl_stream_end(view, at);
+            tl_queue_loads(view->kernels + at, end - at, &loads);
+            add_counter(c, &view->kernels[at], TL_NO_NAME, &loads);
+        }
+        uint32_t *copies = tl_copies_find(v, to - from, &ncopies);
+        TL_GROUPS (at, end, copies, ncopies, tl_copy_by_name, v) {
+            if (v[copies[at]].name == TL_NO_NAME)
+                continue;
+            tl_copy_loads(view, v, copies + at, end - at, &loads);
+            add_counter(c, &v[copies[at]], v[copies[at]].name, &loads);
+        }
+        free(copies);
+    }
+    free(loads.v);
+}
+
+void tl_counters_free(tl_counters *c)
+{
+    free(c->v.v);
+    free(c->points.v);
+    *c = (tl_counters){ 0 };
+}
+
+/* A counter, and what its rows are of. */
+typedef struct placed {
+    const tl_counter *counter;
+    tl_series_of what;
+    tl_text name;
+} placed;
+
+/* By the key of the series that each belongs to. */
+static int by_key(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    if (x->what != y->what || x->counter->device != y->counter->device)
+        return TL_ORDER(x, y, what, counter->device);
+    return x->what == TL_SERIES_QUEUE ? TL_ORDER(x, y, counter->stream) : tl_text_compare(x->name, y->name);
+}
+
+static void series_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
+{
+    tl_counters all = { 0 };
+    TL_VEC(placed) v = { 0 };
+    if (!config->series)
+        return;
+    tl_counters_find(&all, view);
+    TL_EACH (const tl_counter, c, all.v) {
+        tl_series_of what = c->name == TL_NO_NAME  ? TL_SERIES_QUEUE
+                            : c->kind == TL_MEMCPY ? TL_SERIES_MEMCPY
+                                                   : TL_SERIES_MEMSET;
+        tl_vec_push(&v, (placed){ c, what, tl_names_text(view->names, c->name) });
+    }
+    tl_vec_sort(&v, by_key);
+    TL_EACH (const placed, p, v) {
+        const tl_counter *c = p->counter;
+        for (const tl_point *at = all.points.v + c->first; at < all.points.v + c->first + c->n; at++) {
+            const tl_series_row row = { .rank = view->rank,
+                                        .what = (uint8_t)p->what,
+                                        .device = c->device,
+                                        .stream = p->what == TL_SERIES_QUEUE ? c->stream : -1,
+                                        .name = c->name,
+                                        .time_ns = at->at_ns,
+                                        .value = (double)at->value / (p->what == TL_SERIES_QUEUE ? 1 : 1e9),
+                                        .step = tl_step_at(view->steps, view->nsteps, at->at_ns),
+                                        .operator= TL_NO_NAME,
+                                        .annotation = TL_NO_NAME };
+            tl_table_append(tl_tables_get(out, &tl_series_row_schema), &row, 1);
+        }
+    }
+    free(v.v);
+    tl_counters_free(&all);
+}
+
+const tl_analysis tl_series_analysis = {
+    .name = "series",
+    .question = "How much waited in each stream, and how fast were copies, over time?",
+    .tables = TL_SCHEMAS(&tl_series_row_schema),
+    .per_rank = series_per_rank,
+};

@@ -1,6 +1,6 @@
 /* test_copy.c - how fast copies are, by themselves and together. */
 #include "draw.h"
-#include "tlmpi/analysis/work.h"
+#include "src/analysis/work/internal.h"
 #include "unit.h"
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* test_queue.c - work that was launched and has not started. */
 #include "draw.h"
-#include "tlmpi/analysis/work.h"
+#include "src/analysis/work/internal.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,234 @@
+/* by_name.c - rows by name: in the order of their time; and those of all ranks, name by name.
+ *
+ *     rank 0   gemm  add  copy          add: ranks 0 and 1
+ *     rank 1   gemm  add                copy: rank 0 ...
+ *
+ * Which ranks lie apart from the rest, by more than the rest scatters?
+ *
+ *     values   . .:. .          :  .             three lie apart, of ten
+ *              |rest |          |k |
+ *
+ * The k values farthest from the median, fewer than half, lie apart where even the nearest of them is farther from the
+ * mean of the rest than chance explains (Student's t, with heavy tails); the largest such k counts, so that two values
+ * apart do not hide each other.  Trying many k makes chance likelier: the test of k is weighted by k (k + 1), so that
+ * 1 / (k (k + 1)) over all k sums to 1, and by the number of values that could have been the nearest.
+ */
+#include "internal.h"
+#include "tlmpi/analysis/chance.h"
+#include "tlmpi/model/parameters.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- places */
+
+typedef struct placing {
+    const unsigned char *rows;
+    size_t row_size, name, measure[2], nmeasures;
+    const tl_field *kind; /* NULL: there is none */
+    const tl_names *names;
+} placing;
+
+static int by_place(const void *context, uint32_t a, uint32_t b)
+{
+    const placing *p = context;
+    const unsigned char *x = p->rows + a * p->row_size, *y = p->rows + b * p->row_size;
+    uint32_t name_x, name_y;
+
+    for (size_t i = 0; i < p->nmeasures; i++) {
+        int64_t of_x, of_y;
+        memcpy(&of_x, x + p->measure[i], sizeof of_x);
+        memcpy(&of_y, y + p->measure[i], sizeof of_y);
+        if (of_x != of_y)
+            return TL_COMPARE(of_y, of_x);
+    }
+    memcpy(&name_x, x + p->name, sizeof name_x);
+    memcpy(&name_y, y + p->name, sizeof name_y);
+    int order = name_x == TL_NO_NAME || name_y == TL_NO_NAME
+                    ? TL_COMPARE(name_x, name_y)
+                    : tl_text_compare(tl_names_text(p->names, name_x), tl_names_text(p->names, name_y));
+    return order != 0 || p->kind == NULL ? order : TL_COMPARE(x[p->kind->offset], y[p->kind->offset]);
+}
+
+void tl_places_number(tl_table *table, size_t first, const tl_names *names, const char *measure, const char *second)
+{
+    const tl_schema *schema = table->schema;
+    size_t n = table->n - first, size = schema->row_size, place = tl_schema_field(schema, "place")->offset;
+    unsigned char *rows = tl_malloc(n * size + 1);
+    placing p = { .rows = rows,
+                  .row_size = size,
+                  .name = tl_schema_field(schema, "name")->offset,
+                  .measure = { tl_schema_field(schema, measure)->offset,
+                               second != NULL ? tl_schema_field(schema, second)->offset : 0 },
+                  .nmeasures = second != NULL ? 2 : 1,
+                  .kind = tl_schema_field(schema, "kind"),
+                  .names = names };
+
+    if (n > 0)
+        memcpy(rows, tl_table_row(table, first), n * size);
+    uint32_t *order = tl_sorted_index(n, by_place, &p);
+    for (size_t i = 0; i < n; i++) {
+        unsigned char *row = tl_table_row(table, first + i);
+        int32_t number = (int32_t)i + 1;
+        memcpy(row, rows + order[i] * size, size);
+        memcpy(row + place, &number, sizeof number);
+    }
+    free(order);
+    free(rows);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ apart */
+
+typedef struct rank_value {
+    double value, error; /* error: how far it may be off by itself; 0 or NaN: not at all */
+    double distance;     /* from the median of all */
+    int32_t rank;
+} rank_value;
+
+static int by_distance(const void *a, const void *b)
+{
+    const rank_value *x = a, *y = b;
+    return x->distance != y->distance ? TL_COMPARE(y->distance, x->distance) : TL_COMPARE(x->rank, y->rank);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    return TL_ORDER((const rank_value *)a, (const rank_value *)b, rank);
+}
+
+/* Distance, in scales, up to which a value never lies apart: its tail is too likely for any number of tries, so it is
+ * not computed. */
+#define NEAR 3.0
+
+/* Whether v[k - 1] lies apart from the rest v[k .. n), whose mean and sum of squared distances from that mean are
+ * given. */
+static bool lies_apart(const rank_value *v, size_t n, size_t k, double mean, double squares)
+{
+    const rank_value *one = &v[k - 1];
+    double rest = (double)(n - k), error = one->error > 0 ? one->error : 0, apart = fabs(one->value - mean);
+    double scale = sqrt(squares / (rest - 1) * (1 + 1 / rest) + error * error);
+    double tries = 2 * (rest + 1) * (double)k * (double)(k + 1);
+    double degrees = rest - 1 < TL_TAIL_DEGREES ? rest - 1 : TL_TAIL_DEGREES;
+
+    if (apart <= (double)TL_ROUNDING_NS || apart <= NEAR * scale)
+        return false;
+    return scale == 0 || tries * tl_student_tail_of(apart / scale, degrees) < TL_APART_CHANCE;
+}
+
+/* Returns how many values lie apart from their median: they stand first in v then, by rank. */
+static size_t find_apart(rank_value *v, size_t n, double median)
+{
+    size_t found = 0;
+    double mean = 0, squares = 0;
+
+    if (n < (size_t)TL_SPREAD_LEAST + 1)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        v[i].distance = fabs(v[i].value - median);
+    qsort(v, n, sizeof *v, by_distance);
+    for (size_t k = n; k-- > 0;) { /* the rest are v[k, n) */
+        double rest = (double)(n - k), apart = v[k].value - mean;
+        bool may = found == 0 && 2 * (k + 1) < n && k + 1 + (size_t)TL_SPREAD_LEAST <= n;
+        if (may && lies_apart(v, n, k + 1, mean, squares))
+            found = k + 1;
+        mean += apart / rest;
+        squares += apart * (v[k].value - mean);
+    }
+    qsort(v, found, sizeof *v, by_rank);
+    return found;
+}
+
+/* The ranks of v[0, n), in order, as "3,7-9"; the end in dots where they do not fit. */
+static void list_ranks(const rank_value *v, size_t n, char *cell, size_t size)
+{
+    static const char dots[] = { ',', '.', '.', '.' };
+    char one[32];
+    size_t used = 0;
+
+    for (size_t i = 0, to; i < n; i = to) {
+        for (to = i + 1; to < n && v[to].rank == v[to - 1].rank + 1; to++)
+            ;
+        size_t length = (size_t)snprintf(one, sizeof one, "%s%d", i > 0 ? "," : "", v[i].rank);
+        if (to - i > 1)
+            length += (size_t)snprintf(one + length, sizeof one - length, "-%d", v[to - 1].rank);
+        if (used + length + (to < n ? sizeof dots : 0) > size) {
+            memcpy(cell + used, dots, sizeof dots);
+            return;
+        }
+        memcpy(cell + used, one, length);
+        used += length;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- over ranks */
+
+static int by_name_and_rank(const void *a, const void *b)
+{
+    return TL_ORDER((const tl_named_row *)a, (const tl_named_row *)b, name, kind, rank);
+}
+
+static double deviation(const double *x, size_t n)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double apart = x[i] - mean;
+        mean += apart / (double)(i + 1);
+        squares += apart * (x[i] - mean);
+    }
+    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+}
+
+/* What the n rows of one name have in common; means and values: room for each. */
+static tl_over_ranks sum_up(const tl_named_row *rows, size_t n, double *means, rank_value *values)
+{
+    tl_over_ranks of = { .rows = rows,
+                         .ranks = (int32_t)n,
+                         .slowest_rank = -1,
+                         .fastest_rank = -1,
+                         .slowest_ns = NAN,
+                         .fastest_ns = NAN };
+    size_t nmeans = 0;
+
+    for (const tl_named_row *row = rows; row < rows + n; row++) {
+        of.count += row->count;
+        if (isnan(row->mean_ns))
+            continue;
+        if (nmeans == 0 || row->mean_ns > of.slowest_ns) {
+            of.slowest_rank = row->rank;
+            of.slowest_ns = row->mean_ns;
+        }
+        if (nmeans == 0 || row->mean_ns < of.fastest_ns) {
+            of.fastest_rank = row->rank;
+            of.fastest_ns = row->mean_ns;
+        }
+        values[nmeans] = (rank_value){ .value = row->mean_ns,
+                                       .error = row->std_ns / sqrt((double)row->count),
+                                       .rank = row->rank };
+        means[nmeans++] = row->mean_ns;
+    }
+    of.std_ns = deviation(means, nmeans);
+    of.median_ns = tl_real_median(means, nmeans);
+    of.apart = (int32_t)find_apart(values, nmeans, of.median_ns);
+    list_ranks(values, (size_t)of.apart, of.apart_ranks, sizeof of.apart_ranks);
+    return of;
+}
+
+void tl_over_ranks_each(tl_named_row *rows, size_t n, void (*add)(void *arg, const tl_over_ranks *of, tl_table *out),
+                        void *arg, tl_table *out)
+{
+    tl_arena arena = { 0 };
+    double *means = tl_arena_take(&arena, n, sizeof *means);
+    rank_value *values = tl_arena_take(&arena, n, sizeof *values);
+    int64_t *room = tl_arena_take(&arena, n, sizeof *room);
+
+    qsort(rows, n, sizeof *rows, by_name_and_rank);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && TL_ORDER(&rows[to], &rows[from], name, kind) == 0; to++)
+            ;
+        tl_over_ranks of = sum_up(rows + from, to - from, means, values);
+        of.room = room;
+        add(arg, &of, out);
+    }
+    tl_arena_free(&arena);
+}
