@@ -4,7 +4,6 @@
  *     spans         |   |--      |-     |          each from the first instant without work to the next work
  */
 #include "host_idle.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
@@ -61,15 +60,8 @@ void tl_host_idle_free(tl_host_idle *idle)
     *idle = (tl_host_idle){ 0 };
 }
 
-/* The first stretch from `low` on that ends after t, in [low, high]. */
-static size_t ends_after(const tl_activity *a, size_t low, size_t high, int64_t t_ns)
-{
-    TL_BISECT(low, high, mid, a->start_ns[mid + 1] <= t_ns);
-    return low;
-}
-
-/* As ends_after, searched from `at` on in doubling steps: the place is near or far away. */
-static size_t ends_after_from(const tl_activity *a, size_t at, int64_t t_ns)
+/* The first stretch from `at` on that ends after t, searched in doubling steps: it is near or far away. */
+static size_t ends_after(const tl_activity *a, size_t at, int64_t t_ns)
 {
     size_t low = at, step = 1;
     while (at < a->n && a->start_ns[at + 1] <= t_ns) {
@@ -77,7 +69,8 @@ static size_t ends_after_from(const tl_activity *a, size_t at, int64_t t_ns)
         at = a->n - at > step ? at + step : a->n;
         step *= 2;
     }
-    return ends_after(a, low, at, t_ns);
+    TL_BISECT(low, at, mid, a->start_ns[mid + 1] <= t_ns);
+    return low;
 }
 
 /* Idle time before t, which lies before the end of stretch `at`. */
@@ -96,12 +89,12 @@ int64_t tl_host_idle_within(const tl_host_idle *idle, size_t *at, int64_t start_
 {
     const tl_activity *a = idle->activity;
 
-    *at = ends_after_from(a, *at, start_ns);
+    *at = ends_after(a, *at, start_ns);
     if (*at == a->n || a->start_ns[*at] >= end_ns)
         return 0;
     if (a->start_ns[*at + 1] >= end_ns)
         return of_host(a, *at) > 0 ? end_ns - tl_ns_max(start_ns, a->start_ns[*at]) : 0;
-    return before(idle, ends_after_from(a, *at, end_ns), end_ns) - before(idle, *at, start_ns);
+    return before(idle, ends_after(a, *at, end_ns), end_ns) - before(idle, *at, start_ns);
 }
 
 /* The first stretch that begins after t. */

@@ -8,18 +8,11 @@
  * in 1 may be far ahead in its work when 1 ends.  What a rank waits in 1 itself is no part of the time up to 2.
  */
 #include "tlmpi/analysis/local.h"
-#include "tlmpi/analysis/time.h"
-#include "tlmpi/base/hash.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include <stdlib.h>
 
 /* A collective that starts so soon after the one before it on its stream had been held up by that. */
 static const int64_t held_ns = 30000;
-
-typedef struct stretch {
-    int64_t from_ns, to_ns;
-} stretch;
 
 typedef struct comparing {
     const tl_rank_view *view;
@@ -30,8 +23,8 @@ typedef struct comparing {
     tl_arena arena;
     uint32_t *order; /* participants by start */
     int64_t *ready;
-    uint32_t *previous; /* index of the previous one in the group, TL_NONE */
-    stretch *stretches;
+    uint32_t *previous; /* index of the previous one in the group, TL_NONE: the same as TL_MAP_NONE */
+    tl_span *stretches;
     int64_t *done;      /* the end of all compute launched before each; INT64_MIN where there is none */
     int64_t *step_done; /* by window of the view: time.h */
     size_t window;      /* where the last one stands that was looked for */
@@ -40,15 +33,13 @@ typedef struct comparing {
 static int by_start(const void *participants, uint32_t a, uint32_t b)
 {
     const tl_participant *p = participants;
-    if (p[a].start_ns != p[b].start_ns)
-        return p[a].start_ns < p[b].start_ns ? -1 : 1;
-    return TL_COMPARE(p[a].uid, p[b].uid);
+    return TL_ORDER(&p[a], &p[b], start_ns, uid);
 }
 
 static int by_from(const void *stretches, uint32_t a, uint32_t b)
 {
-    const stretch *s = stretches;
-    return TL_COMPARE(s[a].from_ns, s[b].from_ns);
+    const tl_span *s = stretches;
+    return TL_COMPARE(s[a].start_ns, s[b].start_ns);
 }
 
 static int by_launch(const void *kernels, uint32_t a, uint32_t b)
@@ -57,17 +48,10 @@ static int by_launch(const void *kernels, uint32_t a, uint32_t b)
     return TL_COMPARE(k[a].launch_ns, k[b].launch_ns);
 }
 
-static int by_launch_of_kernel(const void *participants, uint32_t a, uint32_t b)
+static int by_own_launch(const void *participants, uint32_t a, uint32_t b)
 {
     const tl_participant *p = participants;
     return TL_COMPARE(p[a].launch_ns, p[b].launch_ns);
-}
-
-/* Its first step, else its first work. */
-static int64_t beginning(const tl_rank_view *view, const tl_activity *activity)
-{
-    int64_t first = activity->n > 0 ? activity->start_ns[0] : INT64_MAX;
-    return view->nsteps > 0 && view->steps[0].start_ns < first ? view->steps[0].start_ns : first;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- ready */
@@ -76,18 +60,15 @@ static int64_t beginning(const tl_rank_view *view, const tl_activity *activity)
 static void find_done(comparing *c)
 {
     const tl_kernel *kernels = c->view->kernels;
-    uint32_t *work = tl_malloc(c->view->nkernels * sizeof *work),
-             *participants = tl_malloc(c->n * sizeof *participants);
+    uint32_t *work = tl_malloc((c->view->nkernels + 1) * sizeof *work),
+             *participants = tl_sorted_index(c->n, by_own_launch, c->participants);
     size_t nwork = 0, next = 0;
     int64_t done = INT64_MIN;
 
-    for (size_t i = 0; i < c->view->nkernels; i++)
+    for (uint32_t i = 0; i < c->view->nkernels; i++)
         if (kernels[i].kind == TL_COMPUTE && kernels[i].launch_ns != TL_TIME_UNKNOWN)
-            work[nwork++] = (uint32_t)i;
-    for (size_t i = 0; i < c->n; i++)
-        participants[i] = (uint32_t)i;
+            work[nwork++] = i;
     tl_sort_index(work, nwork, by_launch, kernels);
-    tl_sort_index(participants, c->n, by_launch_of_kernel, c->participants);
     for (size_t i = 0; i < c->n; i++) {
         int64_t launch = c->participants[participants[i]].launch_ns;
         for (; next < nwork && kernels[work[next]].launch_ns < launch; next++)
@@ -98,26 +79,20 @@ static void find_done(comparing *c)
     free(participants);
 }
 
-static uint64_t stream_key(const tl_participant *p)
-{
-    return (uint64_t)(uint32_t)p->device << 32 | (uint32_t)p->stream;
-}
-
 /* When each could have begun, had its stream been free. */
 static void find_ready(comparing *c)
 {
     tl_map last = { 0 };
     for (size_t i = 0; i < c->n; i++) {
-        const tl_participant *p = &c->participants[c->order[i]];
-        uint32_t before = tl_map_get(&last, stream_key(p));
-        int64_t ready = p->start_ns;
+        uint32_t at = c->order[i];
+        const tl_participant *p = &c->participants[at];
+        uint64_t stream = (uint64_t)(uint32_t)p->device << 32 | (uint32_t)p->stream;
+        uint32_t before = tl_map_get(&last, stream);
+        c->ready[at] = p->start_ns;
         if (before != TL_MAP_NONE && p->launch_ns != TL_TIME_UNKNOWN &&
-            p->start_ns - c->participants[before].end_ns <= held_ns) {
-            ready = tl_ns_max(c->done[c->order[i]], p->launch_ns);
-            ready = ready < p->start_ns ? ready : p->start_ns;
-        }
-        c->ready[c->order[i]] = ready;
-        tl_map_put(&last, stream_key(p), c->order[i]);
+            p->start_ns - c->participants[before].end_ns <= held_ns)
+            c->ready[at] = tl_ns_min(tl_ns_max(c->done[at], p->launch_ns), p->start_ns);
+        tl_map_put(&last, stream, at);
     }
     tl_map_free(&last);
 }
@@ -130,51 +105,39 @@ static void find_previous(comparing *c)
     for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
         uint32_t previous = tl_map_get(&last, (uint64_t)(uint32_t)c->participants[at].group);
-        c->previous[at] = previous == TL_MAP_NONE ? TL_NONE : previous;
-        c->participants[at].previous = previous == TL_MAP_NONE ? TL_NONE : c->participants[previous].uid;
+        c->previous[at] = previous;
+        c->participants[at].previous = previous == TL_NONE ? TL_NONE : c->participants[previous].uid;
         tl_map_put(&last, (uint64_t)(uint32_t)c->participants[at].group, at);
     }
     tl_map_free(&last);
 }
 
-/* Sums the activities of all stretches, each into to[i]. */
-static void sum_up(comparing *c, tl_activity_ns *(*to)(tl_participant *))
+/* Sums the activities of the stretch of each: into `since_step`, or `since`. */
+static void sum_up(comparing *c, bool of_step)
 {
-    uint32_t *order = tl_malloc((c->n + 1) * sizeof *order);
+    uint32_t *order = tl_sorted_index(c->n, by_from, c->stretches);
     tl_activity_cursor cursor = { 0 };
     int64_t first = c->activity->n > 0 ? c->activity->start_ns[0] : INT64_MAX;
 
-    for (size_t i = 0; i < c->n; i++)
-        order[i] = (uint32_t)i;
-    tl_sort_index(order, c->n, by_from, c->stretches);
     for (size_t i = 0; i < c->n; i++) {
-        const stretch *s = &c->stretches[order[i]];
-        tl_activity_ns *sum = to(&c->participants[order[i]]);
+        const tl_span *s = &c->stretches[order[i]];
+        tl_participant *p = &c->participants[order[i]];
+        tl_activity_ns *sum = of_step ? &p->since_step : &p->since;
         *sum = (tl_activity_ns){ { 0 } };
-        tl_activity_add(c->activity, &cursor, s->from_ns, s->to_ns, sum);
+        tl_activity_add(c->activity, &cursor, s->start_ns, s->end_ns, sum);
         /* Nothing has run yet: the host has not fed the device. */
-        if (s->from_ns < first && s->from_ns < s->to_ns)
-            sum->ns[TL_ACTIVITY_HOST] += (first < s->to_ns ? first : s->to_ns) - s->from_ns;
+        if (s->start_ns < first && s->start_ns < s->end_ns)
+            sum->ns[TL_ACTIVITY_HOST] += tl_ns_min(first, s->end_ns) - s->start_ns;
     }
     free(order);
-}
-
-static tl_activity_ns *since(tl_participant *p)
-{
-    return &p->since;
-}
-
-static tl_activity_ns *since_step(tl_participant *p)
-{
-    return &p->since_step;
 }
 
 /* From the previous one of the group; less what was spent in that one itself. */
 static void compare_groups(comparing *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        c->stretches[i] = (stretch){ c->previous[i] != TL_NONE ? c->ready[c->previous[i]] : c->begin_ns, c->ready[i] };
-    sum_up(c, since);
+        c->stretches[i] = (tl_span){ c->previous[i] != TL_NONE ? c->ready[c->previous[i]] : c->begin_ns, c->ready[i] };
+    sum_up(c, false);
     tl_activity_cursor cursor = { 0 };
     for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
@@ -182,26 +145,10 @@ static void compare_groups(comparing *c)
             continue;
         const tl_participant *previous = &c->participants[c->previous[at]];
         tl_activity_ns inside = { { 0 } };
-        int64_t to = previous->end_ns < c->ready[at] ? previous->end_ns : c->ready[at];
         tl_activity_seek(c->activity, &cursor, previous->start_ns);
-        tl_activity_add(c->activity, &cursor, previous->start_ns, to, &inside);
+        tl_activity_add(c->activity, &cursor, previous->start_ns, tl_ns_min(previous->end_ns, c->ready[at]), &inside);
         c->participants[at].since.ns[TL_ACTIVITY_COMM] -= inside.ns[TL_ACTIVITY_COMM];
     }
-}
-
-/* From the last one that was launched in the step before. */
-static void compare_steps(comparing *c)
-{
-    int64_t from = c->begin_ns;
-    int32_t step = INT32_MIN;
-    for (size_t i = 0; i < c->n; i++) {
-        uint32_t at = c->order[i];
-        if (c->participants[at].step != step && i > 0)
-            from = c->ready[c->order[i - 1]];
-        step = c->participants[at].step;
-        c->stretches[at] = (stretch){ from, c->ready[at] };
-    }
-    sum_up(c, since_step);
 }
 
 /* ---------------------------------------------------------------------------------------------- after a step's last */
@@ -248,39 +195,38 @@ static void find_after_last(comparing *c, uint32_t at, uint32_t before)
         p->after_last_step_ns = work_until(c, c->ready[before], done_ns, c->ready[at]);
 }
 
-static void compare_after_last(comparing *c)
+/* Step by step: from the last one that was launched in the step before. */
+static void compare_steps(comparing *c)
 {
-    uint32_t before = TL_NONE;
-    int32_t step = INT32_MIN;
+    uint32_t before = TL_NONE; /* that one */
     for (size_t i = 0; i < c->n; i++) {
-        if (c->participants[c->order[i]].step != step && i > 0)
+        uint32_t at = c->order[i];
+        if (i > 0 && c->participants[at].step != c->participants[c->order[i - 1]].step)
             before = c->order[i - 1];
-        step = c->participants[c->order[i]].step;
-        find_after_last(c, c->order[i], before);
+        c->stretches[at] = (tl_span){ before != TL_NONE ? c->ready[before] : c->begin_ns, c->ready[at] };
+        find_after_last(c, at, before);
     }
+    sum_up(c, true);
 }
 
 void tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *participants, size_t n)
 {
-    comparing c = {
-        .view = view, .activity = activity, .participants = participants, .n = n, .begin_ns = beginning(view, activity)
-    };
-    c.order = tl_arena_take(&c.arena, n, sizeof *c.order);
+    comparing c = { .view = view, .activity = activity, .participants = participants, .n = n };
+    c.begin_ns = activity->n > 0 ? activity->start_ns[0] : INT64_MAX; /* its first work, or its first step */
+    if (view->nsteps > 0)
+        c.begin_ns = tl_ns_min(c.begin_ns, view->steps[0].start_ns);
+    c.order = tl_sorted_index(n, by_start, participants);
     c.ready = tl_arena_take(&c.arena, n, sizeof *c.ready);
     c.previous = tl_arena_take(&c.arena, n, sizeof *c.previous);
     c.stretches = tl_arena_take(&c.arena, n, sizeof *c.stretches);
     c.done = tl_arena_take(&c.arena, n, sizeof *c.done);
     c.step_done = tl_arena_take(&c.arena, view->nsteps, sizeof *c.step_done);
-
-    for (size_t i = 0; i < n; i++)
-        c.order[i] = (uint32_t)i;
-    tl_sort_index(c.order, n, by_start, participants);
     find_done(&c);
     find_ready(&c);
     find_previous(&c);
     compare_groups(&c);
-    compare_steps(&c);
     tl_steps_done(view, c.step_done);
-    compare_after_last(&c);
+    compare_steps(&c);
+    free(c.order);
     tl_arena_free(&c.arena);
 }

@@ -1,57 +1,32 @@
 /* comm_only.c - when did a device do nothing but communicate? */
 #include "tlmpi/analysis/time.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include <stdlib.h>
 
-/* Kernels in order of start, up to an instant. */
-typedef struct sweep {
-    tl_comm_spans *out;
-    size_t first; /* span of this sweep */
-    int64_t now;
-    int64_t compute_to; /* the last end of compute that has begun */
-    int64_t comm_to;    /* and of communication: that of kernel `comm` */
-    uint32_t comm;
-} sweep;
-
-static void append(sweep *s, int64_t start_ns, int64_t end_ns)
-{
-    tl_comm_spans *out = s->out;
-    if (start_ns >= end_ns)
-        return;
-    tl_comm_span *last = out->n > s->first ? &out->v[out->n - 1] : NULL;
-    if (last != NULL && last->kernel == s->comm && last->end_ns == start_ns) {
-        last->end_ns = end_ns;
-        return;
-    }
-    tl_vec_room(out);
-    out->v[out->n++] = (tl_comm_span){ start_ns, end_ns, s->comm };
-}
-
-/* Goes on to an instant before which no more work begins. */
-static void go_on(sweep *s, int64_t to_ns)
-{
-    int64_t from = s->now > s->compute_to ? s->now : s->compute_to;
-    s->now = to_ns;
-    append(s, from, s->comm_to < to_ns ? s->comm_to : to_ns);
-}
-
+/* Kernels come in order of start: before that of the next one nothing more begins. */
 void tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out)
 {
-    sweep s = {
-        .out = out, .first = out->n, .now = INT64_MIN, .compute_to = INT64_MIN, .comm_to = INT64_MIN, .comm = TL_NONE
-    };
-    for (size_t i = 0; i < n; i++) {
-        const tl_kernel *k = &kernels[order[i]];
-        go_on(&s, k->start_ns);
-        if (k->kind == TL_COMPUTE && k->end_ns > s.compute_to)
-            s.compute_to = k->end_ns;
-        if (k->kind == TL_COMM && k->end_ns > s.comm_to) {
-            s.comm_to = k->end_ns;
-            s.comm = order[i];
+    const size_t first = out->n;
+    /* now: up to where all is appended; the last end of compute that has begun, and of communication, which is `comm` */
+    int64_t now = INT64_MIN, compute_to = INT64_MIN, comm_to = INT64_MIN;
+    uint32_t comm = TL_NONE;
+
+    for (size_t i = 0; i <= n; i++) {
+        const tl_kernel *k = i < n ? &kernels[order[i]] : NULL;
+        int64_t to = k != NULL ? k->start_ns : INT64_MAX, from = tl_ns_max(now, compute_to), end = tl_ns_min(comm_to, to);
+        tl_comm_span *last = out->n > first ? &out->v[out->n - 1] : NULL;
+        now = to;
+        if (from < end && last != NULL && last->kernel == comm && last->end_ns == from)
+            last->end_ns = end;
+        else if (from < end)
+            tl_vec_push(out, (tl_comm_span){ from, end, comm });
+        if (k != NULL && k->kind == TL_COMPUTE)
+            compute_to = tl_ns_max(compute_to, k->end_ns);
+        if (k != NULL && k->kind == TL_COMM && k->end_ns > comm_to) {
+            comm_to = k->end_ns;
+            comm = order[i];
         }
     }
-    go_on(&s, INT64_MAX);
 }
 
 int64_t tl_exposure_within(const tl_exposure *x, int64_t wait_ns)
@@ -61,7 +36,7 @@ int64_t tl_exposure_within(const tl_exposure *x, int64_t wait_ns)
     return wait_ns > x->from_ns ? tl_portion(x->ns, wait_ns - x->from_ns, x->to_ns - x->from_ns) : 0;
 }
 
-/* Pieces of one device on their way to exposures. */
+/* Spans of one device on their way to exposures. */
 typedef struct packing {
     const tl_rank_view *view;
     size_t first;     /* kernel of the device */
@@ -89,86 +64,67 @@ static int64_t step_until(packing *p, int64_t ns, int32_t *step)
 static void add(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns, int64_t ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
-    tl_vec_room(p->out);
     tl_mem_indexable(p->out->n);
     p->last[kernel - p->first] = (uint32_t)p->out->n;
-    p->out->v[p->out->n++] = (tl_exposure){ .from_ns = from_ns,
-                                            .to_ns = to_ns,
-                                            .ns = ns,
-                                            .rank = p->view->rank,
-                                            .device = k->device,
-                                            .uid = k->uid,
-                                            .step = step };
+    tl_vec_push(p->out, (tl_exposure){ .from_ns = from_ns,
+                                       .to_ns = to_ns,
+                                       .ns = ns,
+                                       .rank = p->view->rank,
+                                       .device = k->device,
+                                       .uid = k->uid,
+                                       .step = step });
 }
 
-/* A span of a kernel that has too many: to the stretches in which it lies. */
+/* [from_ns, to_ns) of the time of a kernel that has too many spans: to the stretches in which it lies. */
 static void spread(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
     int64_t duration_ns = tl_ns_between(k->end_ns, k->start_ns);
     int64_t width = duration_ns / TL_EXPOSURES_MOST + (duration_ns % TL_EXPOSURES_MOST != 0);
 
-    while (from_ns < to_ns) {
+    for (int64_t until; from_ns < to_ns; from_ns = until) {
         int64_t begin = from_ns / width * width, end = begin < duration_ns - width ? begin + width : duration_ns;
-        int64_t until = to_ns < end ? to_ns : end;
         uint32_t last = p->last[kernel - p->first];
+        until = tl_ns_min(to_ns, end);
         if (last != TL_NONE && p->out->v[last].from_ns == begin && p->out->v[last].step == step)
             p->out->v[last].ns += until - from_ns;
         else
             add(p, kernel, step, begin, end, until - from_ns);
-        from_ns = until;
     }
-}
-
-/* A piece of a span, in one step or between two. */
-static void pack_piece(packing *p, uint32_t kernel, int32_t step, int64_t start_ns, int64_t end_ns)
-{
-    int64_t begin = p->view->kernels[kernel].start_ns;
-    int64_t from = tl_ns_between(start_ns, begin), to = tl_ns_between(end_ns, begin);
-    if (p->nspans[kernel - p->first] > TL_EXPOSURES_MOST)
-        spread(p, kernel, step, from, to);
-    else
-        add(p, kernel, step, from, to, to - from);
-}
-
-static void pack(packing *p, const tl_comm_spans *spans)
-{
-    for (size_t i = 0; i < spans->n; i++)
-        p->nspans[spans->v[i].kernel - p->first]++;
-    for (size_t i = 0; i < spans->n; i++) {
-        const tl_comm_span *span = &spans->v[i];
-        for (int64_t from = span->start_ns, to; from < span->end_ns; from = to) {
-            int32_t step;
-            to = tl_ns_min(step_until(p, from, &step), span->end_ns);
-            pack_piece(p, span->kernel, step, from, to);
-        }
-    }
-}
-
-static void add_device(const tl_rank_view *view, size_t first, size_t n, tl_exposures *out)
-{
-    uint32_t *order = tl_malloc(n * sizeof *order);
-    packing p = { view, first, tl_calloc(n, sizeof *p.nspans), tl_malloc(n * sizeof *p.last), out, 0 };
-    tl_comm_spans spans = { 0 };
-
-    for (size_t i = 0; i < n; i++) {
-        order[i] = (uint32_t)(first + i);
-        p.last[i] = TL_NONE;
-    }
-    tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels);
-    tl_comm_only(view->kernels, order, n, &spans);
-    pack(&p, &spans);
-    free(order);
-    free(p.nspans);
-    free(p.last);
-    free(spans.v);
 }
 
 void tl_exposures_add(const tl_rank_view *view, tl_exposures *out)
 {
     for (size_t first = 0, end; view->ncolls > 0 && first < view->nkernels; first = end) {
-        for (end = first; end < view->nkernels && view->kernels[end].device == view->kernels[first].device; end++)
-            ;
-        add_device(view, first, end - first, out);
+        end = tl_device_end(view, first);
+        size_t n = end - first;
+        uint32_t *order = tl_malloc(n * sizeof *order);
+        packing p = { view, first, tl_calloc(n, sizeof *p.nspans), tl_malloc(n * sizeof *p.last), out, 0 };
+        tl_comm_spans spans = { 0 };
+
+        for (size_t i = 0; i < n; i++) {
+            order[i] = (uint32_t)(first + i);
+            p.last[i] = TL_NONE;
+        }
+        tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels);
+        tl_comm_only(view->kernels, order, n, &spans);
+        TL_EACH (const tl_comm_span, span, spans)
+            p.nspans[span->kernel - first]++;
+        TL_EACH (const tl_comm_span, span, spans) {
+            int64_t begin = view->kernels[span->kernel].start_ns;
+            for (int64_t at = span->start_ns, until; at < span->end_ns; at = until) {
+                int32_t step;
+                until = tl_ns_min(step_until(&p, at, &step), span->end_ns);
+                int64_t from = tl_ns_between(at, begin), to = tl_ns_between(until, begin);
+                if (p.nspans[span->kernel - first] > TL_EXPOSURES_MOST)
+                    spread(&p, span->kernel, step, from, to);
+                else
+                    add(&p, span->kernel, step, from, to, to - from);
+            }
+        }
+        free(order);
+        free(p.nspans);
+        free(p.last);
+        free(spans.v);
     }
 }

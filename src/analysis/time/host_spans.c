@@ -1,10 +1,8 @@
 /* host_spans.c - when hosts did what is known by the name of a call, operator or frame. */
 #include "tlmpi/analysis/time.h"
-#include "tlmpi/base/hash.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/call.h"
-#include <stdlib.h>
 
 const tl_activity_kind tl_host_span_kinds[TL_HOST_SPANS] = { TL_ACTIVITY_GC, TL_ACTIVITY_INPUT, TL_ACTIVITY_ALLOCATOR,
                                                              TL_ACTIVITY_SYNC };
@@ -44,26 +42,10 @@ tl_activity_kind tl_idle_activity_of_op(tl_text name)
 
 /* Spans of threads that launch, as they come. */
 typedef struct spans_found {
+    const tl_rank_view *view;
+    tl_map launching; /* tracks of these threads */
     TL_VEC(tl_span) of[TL_HOST_SPANS];
 } spans_found;
-
-static void note(spans_found *found, tl_activity_kind activity, int64_t start_ns, int64_t dur_ns)
-{
-    for (int i = 0; activity != TL_ACTIVITY_HOST && i < TL_HOST_SPANS; i++) {
-        if (tl_host_span_kinds[i] != activity)
-            continue;
-        tl_vec_room(&found->of[i]);
-        found->of[i].v[found->of[i].n++] = (tl_span){ start_ns, start_ns + dur_ns };
-    }
-}
-
-/* Threads that launch: a map of their numbers. */
-static void launching(const tl_rank_view *view, tl_map *threads)
-{
-    for (size_t i = 0; i < view->nlaunches; i++)
-        if (view->launches[i].nkernels > 0)
-            tl_map_put(threads, view->launches[i].track, 1);
-}
 
 /* Whether a thread launches work within: what stands around that is more than what it is called. */
 static bool launches_in(const tl_rank_view *view, uint32_t track, int64_t start_ns, int64_t end_ns)
@@ -76,46 +58,54 @@ static bool launches_in(const tl_rank_view *view, uint32_t track, int64_t start_
     return false;
 }
 
-static void note_op(spans_found *found, const tl_rank_view *view, tl_activity_kind activity, uint32_t track, size_t op)
+static void note(spans_found *found, tl_activity_kind activity, int64_t start_ns, int64_t dur_ns)
 {
-    int64_t start = view->ops.start_ns[op], dur = view->ops.dur_ns[op];
-    if (activity != TL_ACTIVITY_HOST && !launches_in(view, track, start, start + dur))
-        note(found, activity, start, dur);
+    for (int i = 0; i < TL_HOST_SPANS; i++)
+        if (tl_host_span_kinds[i] == activity)
+            tl_vec_push(&found->of[i], (tl_span){ start_ns, start_ns + dur_ns });
+}
+
+static void note_calls(spans_found *found, const tl_thread *thread, const uint8_t *activity)
+{
+    const tl_calls *calls = &found->view->calls;
+    for (size_t i = thread->first; i < thread->first + thread->n; i++)
+        if (calls->name[i] != TL_NO_NAME && activity[calls->name[i]] != TL_ACTIVITY_HOST)
+            note(found, (tl_activity_kind)activity[calls->name[i]], calls->start_ns[i], calls->dur_ns[i]);
+}
+
+static void note_ops(spans_found *found, const tl_thread *thread, const uint8_t *activity)
+{
+    const tl_ops *ops = &found->view->ops;
+    for (size_t i = thread->first; i < thread->first + thread->n; i++)
+        if (ops->name[i] != TL_NO_NAME && activity[ops->name[i]] != TL_ACTIVITY_HOST &&
+            !launches_in(found->view, thread->track, ops->start_ns[i], tl_op_end(ops, i)))
+            note(found, (tl_activity_kind)activity[ops->name[i]], ops->start_ns[i], ops->dur_ns[i]);
 }
 
 void tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
 {
     uint8_t *of_call = tl_malloc(view->names->n + 1), *of_op = tl_malloc(view->names->n + 1);
-    spans_found found = { 0 };
-    tl_map threads = { 0 };
-    launching(view, &threads);
+    spans_found found = { .view = view };
 
+    for (size_t i = 0; i < view->nlaunches; i++)
+        if (view->launches[i].nkernels > 0)
+            tl_map_put(&found.launching, view->launches[i].track, 1);
     for (size_t i = 0; i < view->names->n; i++) {
         tl_text name = tl_names_text(view->names, (uint32_t)i);
         of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
         of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
     }
-    for (size_t t = 0; t < view->calls.nthreads; t++) {
-        const tl_thread *thread = &view->calls.threads[t];
-        if (tl_map_get(&threads, thread->track) == TL_MAP_NONE)
-            continue;
-        for (size_t i = thread->first; i < thread->first + thread->n; i++)
-            if (view->calls.name[i] != TL_NO_NAME)
-                note(&found, of_call[view->calls.name[i]], view->calls.start_ns[i], view->calls.dur_ns[i]);
-    }
-    for (size_t t = 0; t < view->ops.nthreads; t++) {
-        const tl_thread *thread = &view->ops.threads[t];
-        if (tl_map_get(&threads, thread->track) == TL_MAP_NONE)
-            continue;
-        for (size_t i = thread->first; i < thread->first + thread->n; i++)
-            if (view->ops.name[i] != TL_NO_NAME)
-                note_op(&found, view, (tl_activity_kind)of_op[view->ops.name[i]], thread->track, i);
-    }
+    for (size_t t = 0; t < view->calls.nthreads; t++)
+        if (tl_map_get(&found.launching, view->calls.threads[t].track) != TL_MAP_NONE)
+            note_calls(&found, &view->calls.threads[t], of_call);
+    for (size_t t = 0; t < view->ops.nthreads; t++)
+        if (tl_map_get(&found.launching, view->ops.threads[t].track) != TL_MAP_NONE)
+            note_ops(&found, &view->ops.threads[t], of_op);
     for (int p = 0; p < TL_HOST_SPANS; p++) {
         tl_spans_add_all(&spans->of[p], found.of[p].v, found.of[p].n);
         free(found.of[p].v);
     }
-    tl_map_free(&threads);
+    tl_map_free(&found.launching);
     free(of_call);
     free(of_op);
 }
@@ -126,22 +116,19 @@ void tl_host_spans_free(tl_host_spans *spans)
         tl_spans_free(&spans->of[p]);
 }
 
-/* What of [from_ns, to_ns) the spans cover. */
-static int64_t covered(const tl_spans *spans, int64_t from_ns, int64_t to_ns)
-{
-    int64_t ns = 0;
-    size_t at = 0;
-    TL_BISECT(at, spans->n, mid, spans->v[mid].end_ns <= from_ns);
-    for (; at < spans->n && spans->v[at].start_ns < to_ns; at++)
-        ns += tl_ns_min(spans->v[at].end_ns, to_ns) - tl_ns_max(spans->v[at].start_ns, from_ns);
-    return ns;
-}
-
 tl_activity_kind tl_host_activity_in(const tl_host_spans *spans, int64_t from_ns, int64_t to_ns)
 {
-    for (int p = 0; p < TL_HOST_SPANS; p++)
-        if (tl_host_span_kinds[p] != TL_ACTIVITY_SYNC &&
-            covered(&spans->of[p], from_ns, to_ns) > tl_ns_between(to_ns, from_ns) / 2)
+    for (int p = 0; p < TL_HOST_SPANS; p++) {
+        const tl_spans *of = &spans->of[p];
+        int64_t covered_ns = 0;
+        size_t at = 0;
+        if (tl_host_span_kinds[p] == TL_ACTIVITY_SYNC)
+            continue;
+        TL_BISECT(at, of->n, mid, of->v[mid].end_ns <= from_ns);
+        for (; at < of->n && of->v[at].start_ns < to_ns; at++)
+            covered_ns += tl_ns_min(of->v[at].end_ns, to_ns) - tl_ns_max(of->v[at].start_ns, from_ns);
+        if (covered_ns > tl_ns_between(to_ns, from_ns) / 2)
             return tl_host_span_kinds[p];
+    }
     return TL_ACTIVITY_HOST;
 }

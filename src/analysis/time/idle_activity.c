@@ -1,9 +1,7 @@
 /* idle_activity.c - gaps of the device, cut by spans of the host. */
-#include "tlmpi/analysis/time.h"
 #include "sweep.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include <stdlib.h>
 
 /* A launch this long before a gap was in time. */
 static const int64_t in_time_ns = 8000;
@@ -20,16 +18,6 @@ typedef struct finding {
     bool drained;             /* a wait has emptied the queue, and launches are not ahead again */
 } finding;
 
-/* ------------------------------------------------------------------------------------------------------------ gaps */
-
-static void append(finding *f, int64_t start_ns, int64_t end_ns, tl_activity_kind activity)
-{
-    if (start_ns >= end_ns)
-        return;
-    tl_vec_room(&f->found);
-    f->found.v[f->found.n++] = (tl_idle_span){ start_ns, end_ns, activity };
-}
-
 /* The first span of a named activity that ends after t; NULL where there is none. */
 static const tl_span *meets(finding *f, int p, int64_t t_ns)
 {
@@ -41,22 +29,19 @@ static const tl_span *meets(finding *f, int p, int64_t t_ns)
 /* A gap whose work was launched late: instant by instant the strongest name that holds; `rest` where none does. */
 static void cut(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind rest)
 {
-    while (from_ns < to_ns) {
-        int64_t until = to_ns;
+    for (int64_t until; from_ns < to_ns; from_ns = until) {
         tl_activity_kind activity = rest;
+        until = to_ns;
         for (int p = 0; p < TL_HOST_SPANS; p++) {
             const tl_span *span = meets(f, p, from_ns);
-            if (span == NULL || span->start_ns >= until)
-                continue;
-            if (span->start_ns <= from_ns) {
-                activity = tl_host_span_kinds[p];
-                until = span->end_ns < until ? span->end_ns : until;
+            bool holds = span != NULL && span->start_ns <= from_ns;
+            activity = holds ? tl_host_span_kinds[p] : activity;
+            if (span != NULL)
+                until = tl_ns_min(until, holds ? span->end_ns : span->start_ns);
+            if (holds)
                 break;
-            }
-            until = span->start_ns;
         }
-        append(f, from_ns, until, activity);
-        from_ns = until;
+        tl_vec_push(&f->found, (tl_idle_span){ from_ns, until, activity });
     }
 }
 
@@ -87,52 +72,41 @@ static void gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
 {
     if (in_time(f, lo, next)) {
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
-        append(f, lo, hi, TL_ACTIVITY_DEVICE);
+        tl_vec_push(&f->found, (tl_idle_span){ lo, hi, TL_ACTIVITY_DEVICE });
         return;
     }
     int64_t wait_end = wait_into(f, lo);
-    if (wait_end != INT64_MIN)
-        f->drained = true;
-    int64_t idle_from = wait_end > lo ? wait_end : lo;
-    bool restart = f->drained && hi - idle_from <= restart_ns;
+    f->drained = f->drained || wait_end != INT64_MIN;
+    bool restart = f->drained && hi - tl_ns_max(wait_end, lo) <= restart_ns;
     cut(f, lo, hi, restart ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST);
 }
 
 /* The idle time before each piece of work, cut, to the sweep. */
-static void sweep_work(finding *f, const uint32_t *order, tl_activity *activity)
+void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans)
 {
-    const tl_kernel *kernels = f->view->kernels;
-    tl_sweep s = tl_sweep_begin(activity, f->view, kernels[order[0]].start_ns);
-    int64_t busy_to = s.now;
+    finding f = { .view = view, .spans = spans };
+    const tl_kernel *kernels = view->kernels;
 
-    for (size_t i = 0; i < f->view->nkernels; i++) {
+    activity->n = 0;
+    if (view->nkernels == 0)
+        return;
+    uint32_t *order = tl_sorted_index(view->nkernels, tl_kernel_by_start_uid, kernels);
+    tl_sweep s = tl_sweep_begin(activity, view, kernels[order[0]].start_ns);
+    int64_t busy_to = s.now;
+    for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &kernels[order[i]];
-        f->found.n = 0;
-        /* launched ahead of the device again */
+        f.found.n = 0;
         if (k->start_ns > busy_to)
-            gap(f, busy_to, k->start_ns, k);
+            gap(&f, busy_to, k->start_ns, k);
         else if (i > 0 && k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns < busy_to - in_time_ns)
-            f->drained = false; /* launched ahead of the device again */
+            f.drained = false; /* launched ahead of the device again */
         busy_to = tl_ns_max(busy_to, k->end_ns);
-        s.idle = f->found.v;
-        s.nidle = f->found.n;
+        s.idle = f.found.v;
+        s.nidle = f.found.n;
         s.next_idle = 0;
         tl_sweep_work(&s, k);
     }
     tl_sweep_end(&s);
-}
-
-void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans)
-{
-    finding f = { .view = view, .spans = spans };
-    uint32_t *order = tl_malloc((view->nkernels + 1) * sizeof *order);
-
-    activity->n = 0;
-    for (size_t i = 0; i < view->nkernels; i++)
-        order[i] = (uint32_t)i;
-    tl_sort_index(order, view->nkernels, tl_kernel_by_start_uid, view->kernels);
-    if (view->nkernels != 0)
-        sweep_work(&f, order, activity);
     free(f.found.v);
     free(order);
 }

@@ -1,95 +1,126 @@
 /* interval.c - what ran on the device, when, and what was it?
  *
- * One row for each piece of device work, and one for each wait that the profiler recorded there (kind sync).
+ * One row for each piece of device work, and one for each wait that the profiler recorded there (kind sync).  And what
+ * the device did, in a few numbers.
  */
 #include "tlmpi/analysis/time.h"
-#include "tlmpi/model/tables.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdio.h>
+#include <string.h>
 
-/* Whether the kernel's row stands before that of the wait; both come in the order of the table's keys. */
-static bool stands_before(const tl_kernel *k, const tl_sync *s)
+static tl_interval row_of(const tl_rank_view *view, const tl_kernel *k)
 {
-    if (k->device != s->device)
-        return k->device < s->device;
-    if (k->stream != s->stream)
-        return k->stream < s->stream;
-    return k->start_ns <= s->start_ns;
+    const tl_launch *launch = k->launch != TL_NONE ? &view->launches[k->launch] : NULL;
+    return (tl_interval){ .rank = view->rank,
+                          .device = k->device,
+                          .stream = k->stream,
+                          .start_ns = k->start_ns,
+                          .end_ns = k->end_ns,
+                          .duration_ns = k->end_ns - k->start_ns,
+                          .kind = k->kind,
+                          .name = k->name,
+                          .correlation = k->correlation > 0 ? k->correlation : -1, /* any other joins nothing */
+                          .launch_ns = k->launch_ns,
+                          .bytes = k->bytes >= 0 ? k->bytes : -1,
+                          .step = k->step,
+                          .operator= launch != NULL ? launch->op_name : TL_NO_NAME,
+                          .annotation = launch != NULL ? launch->annotation_name : TL_NO_NAME };
 }
 
-/* What is not above 0 joins nothing. */
-static int64_t number_of(int64_t correlation)
+/* A recorded wait, as if it were work. */
+static tl_kernel wait_of(const tl_sync *s)
 {
-    return correlation > 0 ? correlation : -1;
+    return (tl_kernel){ .start_ns = s->start_ns,
+                        .end_ns = s->end_ns,
+                        .launch_ns = s->call_ns,
+                        .correlation = s->correlation,
+                        .bytes = -1,
+                        .name = s->name,
+                        .launch = TL_NONE,
+                        .device = s->device,
+                        .stream = s->stream,
+                        .step = s->step,
+                        .kind = TL_SYNC };
 }
 
+/* Both come in the order of the table's keys. */
 static void interval_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)config;
     tl_table *table = tl_tables_get(out, &tl_interval_schema);
+    (void)config;
 
     tl_table_reserve(table, view->nkernels + view->nsyncs);
-    size_t i = 0, j = 0;
-    while (i < view->nkernels || j < view->nsyncs) {
-        tl_interval *row = tl_table_add(table);
-        if (j == view->nsyncs || (i < view->nkernels && stands_before(&view->kernels[i], &view->syncs[j]))) {
-            const tl_kernel *k = &view->kernels[i++];
-            const tl_launch *launch = k->launch != TL_NONE ? &view->launches[k->launch] : NULL;
-            *row = (tl_interval){
-                .rank = view->rank,
-                .device = k->device,
-                .stream = k->stream,
-                .start_ns = k->start_ns,
-                .end_ns = k->end_ns,
-                .duration_ns = k->end_ns - k->start_ns,
-                .kind = k->kind,
-                .name = k->name,
-                .correlation = number_of(k->correlation),
-                .launch_ns = k->launch_ns,
-                .bytes = k->bytes >= 0 ? k->bytes : -1,
-                .step = k->step,
-                .operator= launch != NULL ? launch->op_name : TL_NO_NAME,
-                .annotation = launch != NULL ? launch->annotation_name : TL_NO_NAME,
-            };
-        } else {
-            const tl_sync *s = &view->syncs[j++];
-            *row = (tl_interval){
-                .rank = view->rank,
-                .device = s->device,
-                .stream = s->stream,
-                .start_ns = s->start_ns,
-                .end_ns = s->end_ns,
-                .duration_ns = s->end_ns - s->start_ns,
-                .kind = TL_SYNC,
-                .name = s->name,
-                .correlation = number_of(s->correlation),
-                .launch_ns = s->call_ns,
-                .bytes = -1,
-                .step = s->step,
-                .operator= TL_NO_NAME,
-                .annotation = TL_NO_NAME,
-            };
-        }
+    for (size_t i = 0, j = 0; i < view->nkernels || j < view->nsyncs;) {
+        bool work = j == view->nsyncs ||
+                    (i < view->nkernels && TL_ORDER(&view->kernels[i], &view->syncs[j], device, stream, start_ns) <= 0);
+        const tl_kernel k = work ? view->kernels[i++] : wait_of(&view->syncs[j++]);
+        const tl_interval row = row_of(view, &k);
+        tl_table_append(table, &row, 1);
     }
 }
 
 int64_t tl_interval_first(const tl_table *intervals)
 {
     int64_t first = TL_TIME_UNKNOWN;
-    for (size_t i = 0; i < intervals->n; i++) {
-        const tl_interval *row = tl_table_row(intervals, i);
-        if (first == TL_TIME_UNKNOWN || row->start_ns < first)
-            first = row->start_ns;
-    }
+    TL_ROWS (const tl_interval, row, intervals)
+        first = first == TL_TIME_UNKNOWN ? row->start_ns : tl_ns_min(first, row->start_ns);
     return first;
 }
 
 TL_TABLE_DEFINE(interval, TL_INTERVAL_FIELDS, TL_SCOPE_EVENT, "device work",
                 "What ran on which device stream, from when to when, and which call queued it?");
 
-static const tl_schema *const tables[] = { &tl_interval_schema, NULL };
-
 const tl_analysis tl_interval_analysis = {
     .name = "interval",
     .question = "What ran on the device, when, and what was it?",
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_interval_schema),
     .per_rank = interval_per_rank,
 };
+
+/* --------------------------------------------------------------------------------------------------------- rank row */
+
+/* An entry that is left out is one that is lost. */
+void tl_rank_describe_steps(const tl_rank_view *view, tl_rank *row)
+{
+    char words[160];
+    size_t n = view->nlost_steps > 0 ? view->nlost_steps : view->nagain_steps;
+    row->steps = (int32_t)view->nsteps;
+    if (n == 0)
+        return;
+    row->status = row->status == TL_RANK_OK || row->status == TL_RANK_NO_GPU ? TL_RANK_DAMAGED : row->status;
+    if (row->error[0] != 0)
+        return;
+    snprintf(words, sizeof words, "expected %s; left out %zu mark%s, what was launched there is in no step",
+             view->nlost_steps > 0 ? "ProfilerStep# with numbers from 0 to 2147483647, found others"
+                                   : "each ProfilerStep# once, found a number again after another",
+             n, n > 1 ? "s" : "");
+    tl_cell_text(row->error, sizeof row->error, words, strlen(words));
+}
+
+void tl_rank_describe(const tl_rank_view *view, tl_rank *row)
+{
+    row->too_long = (int64_t)view->ntoo_long;
+    row->too_long_ns = view->too_long_ns;
+    row->intervals = (int64_t)(view->nkernels + view->nsyncs);
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        int64_t ns = k->end_ns - k->start_ns;
+        bool new_device = i == 0 || k->device != k[-1].device;
+        row->devices += new_device;
+        row->device = row->devices == 1 ? k->device : -1;
+        row->streams += new_device || k->stream != k[-1].stream;
+        row->no_launch += k->launch == TL_NONE;
+        if (k->launch != TL_NONE && k->start_ns < k->launch_ns) {
+            row->before_launch++;
+            row->before_launch_ns = tl_ns_max(row->before_launch_ns, tl_ns_between(k->launch_ns, k->start_ns));
+        }
+        if (k->kind == TL_COMPUTE || k->kind == TL_COMM)
+            row->kernel_ns = tl_ns_add(row->kernel_ns, ns);
+        if (k->unclassified && k->kind == TL_COMPUTE)
+            row->unclassified_ns = tl_ns_add(row->unclassified_ns, ns);
+        row->first_ns = row->first_ns == TL_TIME_UNKNOWN ? k->start_ns : tl_ns_min(row->first_ns, k->start_ns);
+        row->last_ns = tl_ns_max(row->last_ns, k->end_ns); /* unknown is the least of all */
+    }
+    tl_rank_describe_steps(view, row);
+}

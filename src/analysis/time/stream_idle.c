@@ -17,24 +17,6 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"
 #include <math.h>
-#include <stdlib.h>
-
-/* The kernels of one stream lie together, by start. */
-static void spans_of(const tl_kernel *v, size_t n, tl_spans *out)
-{
-    out->n = 0;
-    for (size_t i = 0; i < n; i++)
-        tl_spans_add(out, v[i].start_ns, v[i].end_ns);
-}
-
-/* Adds the spans of all work of one device. */
-static void spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
-{
-    uint32_t *index = tl_sorted_index(n, tl_kernel_by_start, v);
-    for (size_t i = 0; i < n; i++)
-        tl_spans_add(out, v[index[i]].start_ns, v[index[i]].end_ns);
-    free(index);
-}
 
 typedef struct scratch {
     tl_spans stream, device, clipped, others;
@@ -64,70 +46,64 @@ static void add_gap(scratch *c, const tl_config *config, int64_t from_ns, const 
     add_wait(c, starting <= config->idle.kernel_ns ? TL_STREAM_KERNEL_WAIT : TL_STREAM_OTHER, starting);
 }
 
-/* The gaps of a stream, whose kernels are by start: a row for all, which has what `row` has, and one for each sort. */
-static void add_gaps(scratch *c, const tl_config *config, const tl_kernel *v, size_t n, tl_stream_idle row,
-                     tl_table *table)
+/* The stream's row for all its gaps, and one for each sort; its kernels [from, to) are by start. */
+static void add_stream(const tl_rank_view *view, const tl_config *config, size_t from, size_t to, scratch *c,
+                       tl_table *table)
 {
-    int64_t end = v[0].end_ns;
+    const tl_kernel *v = view->kernels;
+    int64_t end = v[from].end_ns;
+
+    c->stream.n = 0;
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++)
         c->waits[wait].n = 0;
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = from; i < to; i++) {
         if (v[i].start_ns > end)
             add_gap(c, config, end, &v[i]);
         end = tl_ns_max(end, v[i].end_ns);
+        tl_spans_add(&c->stream, v[i].start_ns, v[i].end_ns);
     }
-    for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++) {
-        size_t count = c->waits[wait].n;
-        const tl_spread d = tl_spread_of(c->waits[wait].v, count);
-        row.waited_for = (uint8_t)wait;
-        row.count = (int64_t)count;
-        row.total_ns = d.total;
-        row.std_ns = count > 0 ? d.std : NAN;
-        row.min_ns = d.min;
-        row.p25_ns = count > 0 ? d.p25 : NAN;
-        row.median_ns = count > 0 ? d.median : NAN;
-        row.p75_ns = count > 0 ? d.p75 : NAN;
-        row.max_ns = d.max;
-        if (wait == TL_STREAM_ALL || count > 0)
-            tl_table_append(table, &row, 1);
-        row.intervals = row.busy_ns = row.idle_device_busy_ns = 0;
-    }
-}
-
-static void add_stream(const tl_rank_view *view, const tl_config *config, size_t from, size_t to, scratch *c,
-                       tl_tables *out)
-{
-    const tl_kernel *v = view->kernels;
-    int64_t last = v[from].end_ns;
-    for (size_t i = from; i < to; i++)
-        last = v[i].end_ns > last ? v[i].end_ns : last;
     /* What others do while the stream is between its first start and its last end. */
-    spans_of(v + from, to - from, &c->stream);
-    tl_spans_clip(&c->clipped, &c->device, v[from].start_ns, last);
+    tl_spans_clip(&c->clipped, &c->device, v[from].start_ns, end);
     tl_spans_subtract(&c->others, &c->clipped, &c->stream);
-    const tl_stream_idle row = { .rank = view->rank,
-                                 .device = v[from].device,
-                                 .stream = v[from].stream,
-                                 .intervals = (int64_t)(to - from),
-                                 .busy_ns = tl_spans_total(&c->stream),
-                                 .idle_device_busy_ns = tl_spans_total(&c->others) };
-    add_gaps(c, config, v + from, to - from, row, tl_tables_get(out, &tl_stream_idle_schema));
+    for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++) {
+        const size_t count = c->waits[wait].n;
+        const bool all = wait == TL_STREAM_ALL;
+        const tl_spread d = tl_spread_of(c->waits[wait].v, count);
+        const tl_stream_idle row = { .rank = view->rank,
+                                     .device = v[from].device,
+                                     .stream = v[from].stream,
+                                     .intervals = all ? (int64_t)(to - from) : 0,
+                                     .busy_ns = all ? tl_spans_total(&c->stream) : 0,
+                                     .idle_device_busy_ns = all ? tl_spans_total(&c->others) : 0,
+                                     .waited_for = (uint8_t)wait,
+                                     .count = (int64_t)count,
+                                     .total_ns = d.total,
+                                     .std_ns = count > 0 ? d.std : NAN,
+                                     .min_ns = d.min,
+                                     .p25_ns = count > 0 ? d.p25 : NAN,
+                                     .median_ns = count > 0 ? d.median : NAN,
+                                     .p75_ns = count > 0 ? d.p75 : NAN,
+                                     .max_ns = d.max };
+        if (all || count > 0)
+            tl_table_append(table, &row, 1);
+    }
 }
 
 static void stream_idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    const tl_kernel *v = view->kernels;
     scratch c = { 0 };
 
     for (size_t from = 0, end; from < view->nkernels; from = end) {
-        for (end = from; end < view->nkernels && v[end].device == v[from].device; end++)
-            ;
+        const tl_kernel *v = view->kernels + from;
+        end = tl_device_end(view, from);
+        uint32_t *order = tl_sorted_index(end - from, tl_kernel_by_start, v);
         c.device.n = 0;
-        spans_of_device(v + from, end - from, &c.device);
+        for (size_t i = 0; i < end - from; i++)
+            tl_spans_add(&c.device, v[order[i]].start_ns, v[order[i]].end_ns);
+        free(order);
         for (size_t at = from, to; at < end; at = to) {
-            for (to = at; to < end && v[to].stream == v[at].stream; to++)
-                ;
-            add_stream(view, config, at, to, &c, out);
+            to = tl_stream_end(view, at);
+            add_stream(view, config, at, to, &c, tl_tables_get(out, &tl_stream_idle_schema));
         }
     }
     tl_spans_free(&c.stream);
@@ -141,11 +117,9 @@ static void stream_idle_per_rank(const tl_rank_view *view, const tl_config *conf
 TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams",
                 "How long was a stream idle, what did it wait for, and was the device idle with it?");
 
-static const tl_schema *const tables[] = { &tl_stream_idle_schema, NULL };
-
 const tl_analysis tl_stream_idle_analysis = {
     .name = "stream_idle",
     .question = "How long was each stream idle, what did it wait for, and was the device idle with it?",
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_stream_idle_schema),
     .per_rank = stream_idle_per_rank,
 };

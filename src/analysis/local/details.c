@@ -1,18 +1,16 @@
-/* detail_host.c - what the threads that launch did, by name, as far as the device stood idle meanwhile; and what they
- * waited in.
+/* details.c - the names under which most of a rank's time went, step by step: of the device; and what the threads that
+ * launch did, as far as the device stood idle meanwhile, and what they waited in.
  *
  *     host     [launch a][item                ]....................[launch b]
  *     device          [      a      ]                                   [ b ]
  *                                   |<-- idle time that follows the wait -->|
  */
-#include "detail_rows.h"
 #include "host_idle.h"
-#include "tlmpi/analysis/time.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/analysis/local.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/call.h"
 #include "tlmpi/model/parameters.h"
-#include <stdlib.h>
 
 /* Deeper than any operator. */
 enum { DEPTH_OF_CALLS = 100000 };
@@ -33,12 +31,12 @@ typedef struct cover {
 } cover;
 
 typedef struct gathering {
-    tl_detail_rows *rows;
     const tl_rank_view *view;
-    const tl_activity *activity;
+    tl_map index_of; /* (kind, step, name) -> index in rows */
+    TL_VEC(tl_detail) rows;
     tl_host_idle idle;
     tl_arena arena;
-    uint32_t *working; /* launches of work */
+    int64_t *working; /* starts of the launches of work, in order of time */
     size_t nworking;
     turn *turns; /* of the threads that launch work, in order of time */
     size_t nturns;
@@ -49,15 +47,56 @@ typedef struct gathering {
     const tl_call_rule **rule; /* by name: what a call of it does */
 } gathering;
 
+/* Adds time, size and count to the row of a name. */
+static void add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
+                tl_detail what)
+{
+    name = tl_name_key(g->view, name);
+    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step), (uint64_t)name);
+    uint32_t at = tl_map_get(&g->index_of, key);
+    if (at == TL_MAP_NONE) {
+        at = (uint32_t)g->rows.n;
+        tl_map_put(&g->index_of, key, at);
+        tl_vec_push(&g->rows, (tl_detail){ .rank = g->view->rank,
+                                           .step = step,
+                                           .name = name,
+                                           .kind = (uint8_t)kind,
+                                           .activity = (uint8_t)activity });
+    }
+    tl_detail *row = &g->rows.v[at];
+    row->ns = tl_ns_add(row->ns, what.ns);
+    row->size = tl_ns_add(row->size, what.size);
+    row->count += what.count;
+    row->depth = what.depth > row->depth ? what.depth : row->depth;
+    row->frame = what.frame;
+}
+
+/* What the device did. */
+static void add_work(gathering *g)
+{
+    for (size_t i = 0; i < g->view->nkernels; i++) {
+        const tl_kernel *k = &g->view->kernels[i];
+        int64_t size = k->kind == TL_COMM      ? g->view->colls[k->coll].bytes
+                       : k->kind == TL_COMPUTE ? k->blocks
+                                               : k->bytes;
+        if (k->name != TL_NO_NAME)
+            add(g, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
+                tl_activity_of_work(g->view, k),
+                (tl_detail){ .ns = k->end_ns - k->start_ns, .size = tl_ns_max(size, 0), .count = 1 });
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- host */
+
 static void list_working(gathering *g)
 {
     g->working = tl_arena_take(&g->arena, g->view->nlaunches, sizeof *g->working);
-    for (size_t i = 0; i < g->view->nlaunches; i++)
-        if (g->view->launches[i].nkernels > 0)
-            g->working[g->nworking++] = (uint32_t)i;
-    g->turns = tl_arena_take(&g->arena, g->nworking, sizeof *g->turns);
-    for (size_t i = 0; i < g->nworking; i++) {
-        const tl_launch *launch = &g->view->launches[g->working[i]];
+    g->turns = tl_arena_take(&g->arena, g->view->nlaunches, sizeof *g->turns);
+    for (size_t i = 0; i < g->view->nlaunches; i++) {
+        const tl_launch *launch = &g->view->launches[i];
+        if (launch->nkernels == 0)
+            continue;
+        g->working[g->nworking++] = launch->start_ns;
         g->nturns += g->nturns == 0 || g->turns[g->nturns - 1].track != launch->track;
         g->turns[g->nturns - 1] = (turn){ launch->start_ns, launch->track };
     }
@@ -71,7 +110,7 @@ static int64_t in_turn(const gathering *g, uint32_t track, int64_t start_ns, int
     TL_BISECT(i, g->nturns, mid, g->turns[mid].to_ns <= start_ns);
     for (; i < g->nturns && start_ns < end_ns; start_ns = g->turns[i++].to_ns)
         if (g->turns[i].track == track)
-            sum_ns += (g->turns[i].to_ns < end_ns ? g->turns[i].to_ns : end_ns) - start_ns;
+            sum_ns += tl_ns_min(g->turns[i].to_ns, end_ns) - start_ns;
     return sum_ns;
 }
 
@@ -90,17 +129,15 @@ static void prepare_host(gathering *g)
         g->is_step[i] = tl_text_starts(name, "ProfilerStep#");
         g->rule[i] = tl_call_rule_of(name);
     }
-    tl_host_idle_make(&g->idle, g->activity);
     list_working(g);
 }
 
 /* The first launch of work from t on; INT64_MAX where there is none. */
 static int64_t next_launch(const gathering *g, int64_t t_ns)
 {
-    const tl_launch *launches = g->view->launches;
     size_t low = 0;
-    TL_BISECT(low, g->nworking, mid, launches[g->working[mid]].start_ns < t_ns);
-    return low < g->nworking ? launches[g->working[low]].start_ns : INT64_MAX;
+    TL_BISECT(low, g->nworking, mid, g->working[mid] < t_ns);
+    return low < g->nworking ? g->working[low] : INT64_MAX;
 }
 
 /* What the host does after the last launch of a step holds up the next one, whose idle time the device's is then. */
@@ -118,8 +155,8 @@ static void add_span(gathering *g, uint32_t name, tl_activity_kind activity, int
     if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
         return;
     g->covered[key] = (cover){ end_ns, g->nwalks };
-    tl_detail_add(g->rows, TL_DETAIL_HOST, step_held_up(g, start_ns), name, activity,
-                  &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
+    add(g, TL_DETAIL_HOST, step_held_up(g, start_ns), name, activity,
+        (tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
 /* A span that is not over, and how much of its time lies in spans inside of it. */
@@ -145,8 +182,8 @@ static void close_span(gathering *g, const tl_thread *thread, open_spans *open)
         open->v[open->n - 1].inner_ns += turn_ns;
     if (turn_ns - s->inner_ns <= TL_CLOCK_ERROR_NS || name == TL_NO_NAME || g->is_step[name])
         return;
-    tl_detail_add(g->rows, TL_DETAIL_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
-                  &(tl_detail){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
+    add(g, TL_DETAIL_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
+        (tl_detail){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
 }
 
 static void add_ops(gathering *g, const tl_thread *thread)
@@ -157,24 +194,17 @@ static void add_ops(gathering *g, const tl_thread *thread)
 
     g->nwalks++;
     for (size_t i = thread->first; i < thread->first + thread->n; i++) {
-        int64_t start = ops->start_ns[i], end = start + ops->dur_ns[i];
+        int64_t start = ops->start_ns[i], end = tl_op_end(ops, i);
         while (open.n > 0 && open.v[open.n - 1].end_ns <= start)
             close_span(g, thread, &open);
         if (ops->name[i] != TL_NO_NAME)
             add_span(g, ops->name[i], (tl_activity_kind)g->of_op[ops->name[i]], start, end,
                      tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
-        tl_vec_room(&open);
-        open.v[open.n++] = (open_span){ .op = i, .end_ns = end };
+        tl_vec_push(&open, (open_span){ .op = i, .end_ns = end });
     }
     while (open.n > 0)
         close_span(g, thread, &open);
     free(open.v);
-}
-
-/* Whether a call of this name may return only when the device has done what was asked of it. */
-static bool may_wait(const gathering *g, uint32_t name)
-{
-    return g->rule[name]->after != TL_AFTER_NOTHING;
 }
 
 /* Returns the name of the innermost operator around the call: the last that begins by its start and ends after it; the
@@ -183,7 +213,7 @@ static bool may_wait(const gathering *g, uint32_t name)
 static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at, size_t call)
 {
     const tl_ops *ops = &g->view->ops;
-    int64_t start = g->view->calls.start_ns[call], end = start + g->view->calls.dur_ns[call];
+    int64_t start = g->view->calls.start_ns[call], end = tl_call_end(&g->view->calls, call);
     if (thread == NULL || g->of_call[g->view->calls.name[call]] == TL_ACTIVITY_ALLOCATOR)
         return g->view->calls.name[call];
     while (*at < thread->n && ops->start_ns[thread->first + *at] <= start)
@@ -191,33 +221,21 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
     /* Operators that launch are short: what stands around this is near. */
     for (size_t i = *at, looked = 0; i-- > 0 && looked < 64; looked++) {
         size_t op = thread->first + i;
-        if (ops->kind[op] == TL_OP && ops->start_ns[op] + ops->dur_ns[op] + rounding_ns >= end &&
+        if (ops->kind[op] == TL_OP && tl_op_end(ops, op) + rounding_ns >= end &&
             ops->name[op] != TL_NO_NAME)
             return ops->name[op];
     }
     return g->view->calls.name[call];
 }
 
-/* Whether a call of this name always waits, however short it was: one that only may has waited if the device ran dry in
- * it. */
-static bool surely_waits(const gathering *g, uint32_t name)
-{
-    return g->rule[name]->does == TL_DOES_WAIT || g->rule[name]->after == TL_AFTER_COPY;
-}
-
 /* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
- * waited, before the host launches anything again (until then communication may keep the device busy). */
-static int64_t idle_after(const gathering *g, int64_t start_ns, int64_t end_ns, bool sure)
+ * waited, before the host launches anything again (until then communication may keep the device busy).  A call that
+ * always waits has, however short it was; one that only may has if the device ran dry in it. */
+static int64_t idle_after(const gathering *g, int64_t start_ns, int64_t end_ns, const tl_call_rule *rule)
 {
-    int64_t next = sure ? next_launch(g, end_ns) : end_ns,
-            until = next > end_ns + TL_CLOCK_ERROR_NS ? next : end_ns + TL_CLOCK_ERROR_NS;
-    return tl_host_idle_longest(&g->idle, start_ns, until);
-}
-
-/* A call that queues work is how any operator launches: where operators are recorded, they tell what the host did. */
-static bool is_mere_launch(const gathering *g, uint32_t name, const tl_thread *ops)
-{
-    return ops != NULL && (g->rule[name]->does == TL_DOES_LAUNCH || g->rule[name]->does == TL_DOES_LAUNCH_GRAPH);
+    bool sure = rule->does == TL_DOES_WAIT || rule->after == TL_AFTER_COPY;
+    int64_t until = end_ns + TL_CLOCK_ERROR_NS;
+    return tl_host_idle_longest(&g->idle, start_ns, sure ? tl_ns_max(next_launch(g, end_ns), until) : until);
 }
 
 static void add_calls(gathering *g, const tl_thread *thread, const tl_thread *ops)
@@ -227,20 +245,23 @@ static void add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
 
     g->nwalks++;
     for (size_t i = thread->first; i < thread->first + thread->n; i++) {
-        int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
+        int64_t start = calls->start_ns[i], end = tl_call_end(calls, i);
         uint32_t name = calls->name[i];
         if (name == TL_NO_NAME)
             continue;
-        if (!is_mere_launch(g, name, ops))
+        const tl_call_rule *rule = g->rule[name];
+        /* A call that queues work is how any operator launches: where operators are recorded, they tell what the host
+         * did. */
+        if (ops == NULL || (rule->does != TL_DOES_LAUNCH && rule->does != TL_DOES_LAUNCH_GRAPH))
             add_span(g, name, (tl_activity_kind)g->of_call[name], start, end,
                      tl_host_idle_within(&g->idle, &at, start, end), DEPTH_OF_CALLS, false);
-        if (may_wait(g, name)) {
-            int64_t ns = idle_after(g, start, end, surely_waits(g, name));
-            if (ns > 0 || g->of_call[name] == TL_ACTIVITY_SYNC)
-                tl_detail_add(g->rows, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
-                              g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
-                              &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
-        }
+        if (rule->after == TL_AFTER_NOTHING) /* it waits for no work of the device */
+            continue;
+        int64_t ns = idle_after(g, start, end, rule);
+        if (ns > 0 || g->of_call[name] == TL_ACTIVITY_SYNC)
+            add(g, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
+                g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
+                (tl_detail){ .ns = ns, .size = end - start, .count = 1 });
     }
 }
 
@@ -267,12 +288,50 @@ static void add_host(gathering *g)
             add_calls(g, &view->calls.threads[t],
                       thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
     tl_map_free(&launching);
-    tl_host_idle_free(&g->idle);
-    tl_arena_free(&g->arena);
 }
 
-void tl_detail_host(tl_detail_rows *rows, const tl_activity *activity)
+/* By kind and step, then most time first, of equals the innermost. */
+static int by_time(const void *rows, uint32_t a, uint32_t b)
 {
-    gathering g = { .rows = rows, .view = rows->view, .activity = activity };
+    const tl_detail *x = (const tl_detail *)rows + a, *y = (const tl_detail *)rows + b;
+    int order = TL_ORDER(x, y, kind, step);
+    order = order != 0 ? order : TL_ORDER(y, x, ns, depth);
+    return order != 0 ? order : TL_COMPARE(x->name, y->name);
+}
+
+static void keep_most(const gathering *g, tl_details *details)
+{
+    uint32_t *order = tl_sorted_index(g->rows.n, by_time, g->rows.v);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < g->rows.n; i++) {
+        tl_detail row = g->rows.v[order[i]];
+        kept = i > 0 && TL_ORDER(&row, &g->rows.v[order[i - 1]], kind, step) == 0 ? kept + 1 : 0;
+        if (kept >= TL_DETAILS_MAX)
+            continue;
+        tl_text name = tl_names_text(g->view->names, row.name);
+        row.name = tl_names_intern(&details->names, name.p, name.n);
+        tl_vec_push(&details->rows, row);
+    }
+    free(order);
+}
+
+void tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details)
+{
+    gathering g = { .view = view };
+    tl_host_idle_make(&g.idle, activity);
+    add_work(&g);
     add_host(&g);
+    keep_most(&g, details);
+    tl_host_idle_free(&g.idle);
+    tl_map_free(&g.index_of);
+    free(g.rows.v);
+    tl_arena_free(&g.arena);
+}
+
+void tl_details_free(tl_details *details)
+{
+    free(details->rows.v);
+    tl_names_free(&details->names);
+    *details = (tl_details){ 0 };
 }
