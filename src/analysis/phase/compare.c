@@ -1,4 +1,5 @@
-/* compare.c - cells to rows of phase_step, each compared with the other ranks; and lateness from outside of phases.
+/* compare.c - cells to rows of phase_step, each compared with the other ranks; lateness from outside of phases; and the
+ * steps from there to verdicts, one after the other.
  *
  *     step 7     rank 0     [h2d][training_step      ]
  *                rank 3     ......[h2d][training_step ]       25 ms less in training_step: late, and no phase is longer
@@ -6,8 +7,16 @@
 #include "internal.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
-#include <stdlib.h>
 #include <string.h>
+
+/* Where the rows from `from` on end that are of its step and, if `phase`, of its phase. */
+static size_t group_end(const tl_phase_step *rows, size_t n, size_t from, bool phase)
+{
+    size_t to = from + 1;
+    while (to < n && rows[to].step == rows[from].step && (!phase || rows[to].phase == rows[from].phase))
+        to++;
+    return to;
+}
 
 /* ----------------------------------------------------------------------------------------------------------- waits */
 
@@ -24,68 +33,45 @@ static uint64_t key_of(int32_t rank, int32_t step)
 
 static void list_waits(tl_tables *tables, waits *out)
 {
-    const tl_table *steps = tl_tables_get(tables, &tl_step_schema),
-                   *exposed = tl_tables_get(tables, &tl_exposed_schema);
-    for (size_t i = 0; i < steps->n; i++) {
-        const tl_step *row = tl_table_row(steps, i);
-        (void)tl_map_put(&out->at, key_of(row->rank, row->step), (uint32_t)out->ns.n);
+    TL_ROWS (const tl_step, row, tl_tables_get(tables, &tl_step_schema)) {
+        tl_map_put(&out->at, key_of(row->rank, row->step), (uint32_t)out->ns.n);
         tl_vec_push(&out->ns, 0);
     }
-    for (size_t i = 0; i < exposed->n; i++) {
-        const tl_exposed *row = tl_table_row(exposed, i);
+    TL_ROWS (const tl_exposed, row, tl_tables_get(tables, &tl_exposed_schema)) {
         uint32_t at = tl_map_get(&out->at, key_of(row->rank, row->step));
         if (at < out->ns.n)
             out->ns.v[at] = tl_ns_sum(out->ns.v[at], row->waiting_ns);
     }
 }
 
-/* Returns the wait of the row's rank and step in ns; -1: not measured. */
-static int64_t wait_of(const waits *w, const tl_phase_step *row)
-{
-    uint32_t at = tl_map_get(&w->at, key_of(row->rank, row->step));
-    return at != TL_MAP_NONE ? w->ns.v[at] : -1;
-}
-
-static size_t end_of_step(const tl_phase_step *rows, size_t n, size_t from)
-{
-    size_t to = from;
-    while (to < n && rows[to].step == rows[from].step)
-        to++;
-    return to;
-}
-
-static size_t end_of_phase(const tl_phase_step *rows, size_t n, size_t from)
-{
-    size_t to = from;
-    while (to < n && rows[to].phase == rows[from].phase)
-        to++;
-    return to;
-}
-
 /* Gives the measured waits of one step to one phase: of the phases most certain to hold collectives, the longest.  Only
- * where the waits of all its ranks are measured. */
-static void take_waits(const tl_phase_job *j, tl_phase_step *rows, size_t n, const waits *w)
+ * where the waits of all its ranks are measured; scratch[n]. */
+static void take_waits(const tl_phase_job *j, tl_phase_step *rows, size_t n, const waits *w, int64_t *scratch)
 {
     size_t best = n, best_end = n;
+    tl_phase_holds most = TL_HOLDS_NONE;
     int64_t most_ns = -1;
     for (size_t from = 0, to; from < n; from = to) {
+        tl_phase_holds holds = j->classes[rows[from].phase].holds;
         int64_t ns = 0;
-        to = end_of_phase(rows, n, from);
+        to = group_end(rows, n, from, true);
         for (size_t i = from; i < to; i++)
             ns = tl_ns_add(ns, rows[i].duration_ns);
-        tl_phase_holds holds = j->classes[rows[from].phase].holds,
-                       most = best < n ? j->classes[rows[best].phase].holds : TL_HOLDS_NONE;
         if (holds > most || (holds == most && holds != TL_HOLDS_NONE && ns > most_ns)) {
             best = from;
             best_end = to;
+            most = holds;
             most_ns = ns;
         }
     }
-    for (size_t i = best; i < best_end; i++)
-        if (wait_of(w, &rows[i]) < 0)
+    for (size_t i = best; i < best_end; i++) {
+        uint32_t at = tl_map_get(&w->at, key_of(j->ranks[rows[i].rank], j->steps[rows[i].step]));
+        if (at == TL_MAP_NONE || w->ns.v[at] < 0)
             return;
+        scratch[i - best] = w->ns.v[at];
+    }
     for (size_t i = best; i < best_end; i++)
-        rows[i].wait_ns = tl_ns_min(wait_of(w, &rows[i]), rows[i].duration_ns);
+        rows[i].wait_ns = tl_ns_min(scratch[i - best], rows[i].duration_ns);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- compare */
@@ -101,12 +87,8 @@ static int64_t compare(tl_phase_step *rows, size_t n, bool alone, int64_t *scrat
         rows[i].baseline_ns = n > 2 || alone ? median : tl_phase_own_ns(&rows[n - 1 - i]);
         rows[i].excess_ns = tl_phase_own_ns(&rows[i]) - rows[i].baseline_ns;
     }
-    return n == 2 && !alone ? tl_mean_of_two(rows[0].baseline_ns, rows[1].baseline_ns)
-           : n > 0          ? rows[0].baseline_ns
-                            : 0;
+    return n == 0 ? 0 : n == 2 && !alone ? tl_mean_of_two(rows[0].baseline_ns, rows[1].baseline_ns) : rows[0].baseline_ns;
 }
-
-/* --------------------------------------------------------------------------------------------------------- outside */
 
 /* How a rank came to the collectives of a step.
  *
@@ -134,7 +116,7 @@ static void find_outside(tl_phase_job *j, const tl_phase_step *rows, size_t n, b
         arrivals[r] = (arrival){ .late_ns = INT64_MIN, .before_ns = follows ? arrivals[r].longer_ns : 0 };
     for (size_t i = 0; i < n; i++) {
         const tl_phase_class *class = &j->classes[rows[i].phase];
-        arrival *a = &arrivals[tl_index_of(j->ranks, j->nranks, rows[i].rank)];
+        arrival *a = &arrivals[rows[i].rank];
         a->longer_ns = tl_ns_sum(a->longer_ns, tl_ns_max(0, rows[i].excess_ns));
         if (class->alone >= 0)
             continue;
@@ -149,7 +131,7 @@ static void find_outside(tl_phase_job *j, const tl_phase_step *rows, size_t n, b
             tl_vec_push(&j->outside,
                         (tl_phase_step){ .step = rows->step,
                                          .phase = (uint32_t)j->nclasses - 1,
-                                         .rank = j->ranks[r],
+                                         .rank = (int32_t)r,
                                          .duration_ns = tl_ns_sum(a->late_ns, -tl_ns_sum(a->longer_ns, a->before_ns)),
                                          .wait_ns = -1 });
     }
@@ -165,21 +147,19 @@ static void find_outside(tl_phase_job *j, const tl_phase_step *rows, size_t n, b
 
 /* Finds phases that one rank alone has: work that the others are spared, as a checkpoint.  Where most ranks have such
  * phases, as stages of a pipeline with names of their own, no phase counts as one.  has_alone[nranks]. */
-static void find_alone(const tl_phase_cells *cells, tl_phase_job *j, bool *has_alone)
+static void find_alone(tl_phase_job *j, const tl_table *table, bool *has_alone)
 {
     size_t nranks = 0;
-    for (size_t c = 0; c < j->nclasses; c++)
-        j->classes[c].alone = -1;
     bool *several = tl_arena_zeroed(&j->arena, j->nclasses, sizeof *several);
-    for (size_t i = 0; i < cells->n; i++) {
-        tl_phase_class *class = &j->classes[cells->v[i].phase];
-        several[cells->v[i].phase] |= class->alone >= 0 && class->alone != cells->v[i].rank;
-        class->alone = cells->v[i].rank;
+    TL_ROWS (const tl_phase_step, row, table) {
+        tl_phase_class *class = &j->classes[row->phase];
+        several[row->phase] |= class->alone >= 0 && class->alone != row->rank;
+        class->alone = row->rank;
     }
     for (size_t c = 0; c < j->nclasses; c++) {
         j->classes[c].alone = several[c] ? -1 : j->classes[c].alone;
         if (j->classes[c].alone >= 0)
-            has_alone[tl_index_of(j->ranks, j->nranks, j->classes[c].alone)] = true;
+            has_alone[j->classes[c].alone] = true;
     }
     for (size_t r = 0; r < j->nranks; r++)
         nranks += has_alone[r];
@@ -190,47 +170,40 @@ static void find_alone(const tl_phase_cells *cells, tl_phase_job *j, bool *has_a
     memset(has_alone, 0, j->nranks * sizeof *has_alone);
 }
 
-/* Appends a group for each step and class of rows[n], which are in that order, behind the *ngroups groups of the job.
- */
-static void add_groups(tl_phase_job *j, tl_phase_step *rows, size_t n, size_t *ngroups)
+/* The groups of n rows, which are in order of steps and classes, behind the groups that are there. */
+static void add_groups(tl_phase_group *groups, size_t *ngroups, tl_phase_step *rows, size_t n)
 {
     for (size_t from = 0, to; from < n; from = to) {
-        size_t end = end_of_step(rows, n, from);
-        to = end_of_phase(rows, end, from);
-        j->groups[(*ngroups)++] = (tl_phase_group){ .rows = rows + from,
-                                                    .n = to - from,
-                                                    .step = tl_index_of(j->steps, j->nsteps, rows[from].step),
-                                                    .class = rows[from].phase };
+        to = group_end(rows, n, from, true);
+        groups[(*ngroups)++] = (tl_phase_group){ rows + from, to - from, (size_t)rows[from].step, rows[from].phase };
     }
-}
-
-static int by_class(const void *groups, uint32_t a, uint32_t b)
-{
-    const tl_phase_group *x = (const tl_phase_group *)groups + a, *y = (const tl_phase_group *)groups + b;
-    return x->class != y->class ? TL_COMPARE(x->class, y->class) : TL_COMPARE(x->step, y->step);
 }
 
 static void make_groups(tl_phase_job *j, tl_table *table)
 {
     const size_t room = table->n + j->outside.n;
-    tl_phase_group *unsorted = j->groups = tl_arena_take(&j->arena, room, sizeof *j->groups);
-    size_t n = 0;
-    add_groups(j, tl_table_row(table, 0), table->n, &n);
-    add_groups(j, j->outside.v, j->outside.n, &n);
-    uint32_t *order = tl_sorted_index(n, by_class, unsorted);
-    j->groups = tl_arena_take(&j->arena, n, sizeof *j->groups);
-    for (size_t i = 0; i < n; i++) {
+    tl_phase_group *unsorted = tl_arena_take(&j->arena, room, sizeof *unsorted);
+    uint32_t *class_of = tl_arena_take(&j->arena, room, sizeof *class_of),
+             *order = tl_arena_take(&j->arena, room, sizeof *order);
+    size_t *first = tl_arena_take(&j->arena, j->nclasses + 1, sizeof *first);
+
+    add_groups(unsorted, &j->ngroups, tl_table_row(table, 0), table->n);
+    add_groups(unsorted, &j->ngroups, j->outside.v, j->outside.n);
+    for (size_t i = 0; i < j->ngroups; i++)
+        class_of[i] = unsorted[i].class;
+    tl_groups_deal(class_of, j->ngroups, j->nclasses, first, order);
+    j->groups = tl_arena_take(&j->arena, j->ngroups, sizeof *j->groups);
+    for (size_t i = 0; i < j->ngroups; i++) {
         j->groups[i] = unsorted[order[i]];
-        tl_phase_class *class = &j->classes[j->groups[i].class];
-        class->n++;
-        class->common += 2 * j->groups[i].n > j->nranks;
+        j->classes[j->groups[i].class].common += 2 * j->groups[i].n > j->nranks;
     }
-    for (size_t c = 1; c < j->nclasses; c++)
-        j->classes[c].first = j->classes[c - 1].first + j->classes[c - 1].n;
-    free(order);
+    for (size_t c = 0; c < j->nclasses; c++) {
+        j->classes[c].first = first[c];
+        j->classes[c].n = first[c + 1] - first[c];
+    }
 }
 
-void tl_phases_compare(const tl_phase_cells *cells, tl_phase_job *j, tl_tables *tables)
+static void compare_all(const tl_phase_cells *cells, tl_phase_job *j, tl_tables *tables)
 {
     tl_table *table = tl_tables_get(tables, &tl_phase_step_schema);
     waits w = { 0 };
@@ -239,24 +212,23 @@ void tl_phases_compare(const tl_phase_cells *cells, tl_phase_job *j, tl_tables *
     int64_t *scratch = tl_arena_take(&j->arena, j->nranks, sizeof *scratch);
 
     list_waits(tables, &w);
-    find_alone(cells, j, has_alone);
     tl_table_reserve(table, cells->n);
-    for (size_t i = 0; i < cells->n; i++) {
-        const tl_phase_cell *c = &cells->v[i];
-        *(tl_phase_step *)tl_table_add(table) = (tl_phase_step){ .step = c->step,
-                                                                 .phase = c->phase,
-                                                                 .rank = c->rank,
-                                                                 .duration_ns = c->duration_ns,
-                                                                 .records = (int32_t)c->records,
-                                                                 .wait_ns = -1 };
-    }
+    TL_EACH (const tl_phase_cell, c, *cells)
+        *(tl_phase_step *)tl_table_add(table) =
+            (tl_phase_step){ .step = (int32_t)tl_index_of(j->steps, j->nsteps, c->step),
+                             .phase = c->phase,
+                             .rank = (int32_t)tl_index_of(j->ranks, j->nranks, c->rank),
+                             .duration_ns = c->duration_ns,
+                             .records = (int32_t)c->records,
+                             .wait_ns = -1 };
+    find_alone(j, table, has_alone);
     tl_phase_step *rows = tl_table_row(table, 0);
     for (size_t from = 0, to, step = 0; from < table->n; from = to, step++) {
-        to = end_of_step(rows, table->n, from);
+        to = group_end(rows, table->n, from, false);
         if (w.ns.n > 0)
-            take_waits(j, rows + from, to - from, &w);
+            take_waits(j, rows + from, to - from, &w, scratch);
         for (size_t i = from, end; i < to; i = end) {
-            end = end_of_phase(rows, to, i);
+            end = group_end(rows, to, i, true);
             int64_t ns = compare(rows + i, end - i, j->classes[rows[i].phase].alone >= 0, scratch);
             j->step_ns[step] = tl_ns_add(j->step_ns[step], ns);
         }
@@ -266,4 +238,45 @@ void tl_phases_compare(const tl_phase_cells *cells, tl_phase_job *j, tl_tables *
     make_groups(j, table);
     tl_map_free(&w.at);
     free(w.ns.v);
+}
+
+/* The distinct of n numbers, ascending; *nout: how many. */
+static int32_t *distinct(tl_arena *arena, const int32_t *first, size_t stride, size_t n, size_t *nout)
+{
+    int32_t *v = tl_arena_take(arena, n, sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        v[i] = *(const int32_t *)(const void *)((const char *)first + i * stride);
+    tl_int_sort(v, n);
+    *nout = 0;
+    for (size_t i = 0; i < n; i++)
+        if (*nout == 0 || v[i] != v[*nout - 1])
+            v[(*nout)++] = v[i];
+    return v;
+}
+
+void tl_phases_judge(const tl_phase_cells *cells, const tl_names *names, const tl_verdict_options *options,
+                     tl_tables *tables)
+{
+    tl_phase_job j = { .names = names, .options = options, .nclasses = names->n + 1 };
+    if (cells->n == 0)
+        return;
+    j.steps = distinct(&j.arena, &cells->v[0].step, sizeof *cells->v, cells->n, &j.nsteps);
+    j.ranks = distinct(&j.arena, &cells->v[0].rank, sizeof *cells->v, cells->n, &j.nranks);
+    j.step_ns = tl_arena_zeroed(&j.arena, j.nsteps, sizeof *j.step_ns);
+    j.classes = tl_arena_take(&j.arena, j.nclasses, sizeof *j.classes);
+    for (uint32_t c = 0; c < j.nclasses; c++) /* outside of phases there may be anything */
+        j.classes[c] = (tl_phase_class){
+            .holds = c < names->n ? tl_phase_holds_of(tl_names_text(names, c)) : TL_HOLDS_UNKNOWN, .alone = -1
+        };
+    compare_all(cells, &j, tables);
+    tl_phase_units_find(&j);
+    tl_phase_units_explain(&j);
+    tl_phase_units_measure(&j);
+    tl_phase_units_cost(&j);
+    tl_phase_units_measure(&j);
+    tl_phase_waiters_find(&j);
+    tl_phase_rows(&j, tables);
+    free(j.outside.v);
+    free(j.units.v);
+    tl_arena_free(&j.arena);
 }

@@ -7,7 +7,6 @@
  *     all_reduce   rank 3 [##]               others [#######] [######] [####]      2 shorter than the next: it costs 2
  */
 #include "internal.h"
-#include "tlmpi/base/mem.h"
 #include <string.h>
 
 /* Where a unit's cost is measured. */
@@ -44,9 +43,9 @@ static place place_of(const costing *a, const tl_phase_unit *u)
     int64_t shorter_ns[2] = { 0 };
     if ((double)u->shorter_ns < TL_CAUSE_SHARE * (double)u->late_ns)
         return (place){ .class = u->class, .late = true };
-    for (size_t i = 0; i < tl_phase_ngroups(a->j); i++) {
+    for (size_t i = 0; i < a->j->ngroups; i++) {
         const tl_phase_group *g = &a->j->groups[i];
-        const tl_phase_step *row = is_at(a, g, &p) ? tl_phase_row_of(g, a->j->ranks[u->rank]) : NULL;
+        const tl_phase_step *row = is_at(a, g, &p) ? tl_phase_row_of(g, u->rank) : NULL;
         int64_t ns = row == NULL ? 0 : p.class == a->j->nclasses ? -row->wait_ns : -row->excess_ns;
         if (u->on[g->step])
             shorter_ns[0] = tl_ns_sum(shorter_ns[0], ns);
@@ -79,7 +78,7 @@ static void cost_in(costing *a, const tl_phase_group *g, const place *p)
         a->arrive_ns[r] = spared ? 0 : INT64_MIN;
     for (size_t i = 0; i < g->n; i++) {
         int64_t ns = arrival(a, &g->rows[i], p);
-        a->arrive_ns[tl_index_of(j->ranks, j->nranks, g->rows[i].rank)] = ns;
+        a->arrive_ns[g->rows[i].rank] = ns;
         before_ns = tl_ns_max(before_ns, ns);
     }
     const int64_t last_ns = before_ns;
@@ -116,7 +115,7 @@ static void cost_all(costing *a)
         bool done = !a->chosen[i];
         for (size_t k = 0; k < i && !done; k++)
             done = a->chosen[k] && is_same(&a->places[k], &a->places[i]);
-        for (size_t at = 0; at < tl_phase_ngroups(j) && !done; at++)
+        for (size_t at = 0; at < j->ngroups && !done; at++)
             if (is_at(a, &j->groups[at], &a->places[i]))
                 cost_in(a, &j->groups[at], &a->places[i]);
     }

@@ -11,9 +11,7 @@
  * A wait levels a delay: it makes the rank shorter by as much as it was longer, not by more.
  */
 #include "internal.h"
-#include "tlmpi/base/quantile.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Evidence for a unit, by class, measured waits last: how much the rank is shorter than the others, which may be
@@ -39,7 +37,9 @@ static void count(makes_up *m, uint32_t class, int64_t shorter_ns)
     }
 }
 
-int tl_phase_holds_compare(tl_phase_holds these, tl_phase_holds those)
+/* Compares what two classes hold, for a rank that is shorter in a class with `these` and as much longer in a class with
+ * `those`.  1: it arrives late at the collectives in these; -1: it is early and waits in those; 0: either. */
+static int compare_holds(tl_phase_holds these, tl_phase_holds those)
 {
     bool not_known = these == TL_HOLDS_UNKNOWN && those == TL_HOLDS_SOME; /* these may be all that there is */
     return not_known ? 0 : TL_COMPARE(these, those);
@@ -54,7 +54,7 @@ static tl_phase_answer answer(const tl_phase_job *j, const tl_phase_unit *u, con
     for (uint32_t c = 0; c < nclasses; c++) {
         if (j->classes[c].holds != TL_HOLDS_ONLY) /* there it waits */
             longer += (double)tl_ns_max(0, -e->shorter_ns[c]);
-        int order = tl_phase_holds_compare(j->classes[c].holds, j->classes[u->class].holds);
+        int order = compare_holds(j->classes[c].holds, j->classes[u->class].holds);
         if (c != u->class)
             count(order > 0 ? &more : order < 0 ? &fewer : &equal, c, e->shorter_ns[c]);
     }
@@ -75,24 +75,17 @@ static tl_phase_answer answer(const tl_phase_job *j, const tl_phase_unit *u, con
     return waited ? TL_PHASE_STRAGGLER : TL_PHASE_OPEN;
 }
 
-/* Returns the median of the measured waits of the group. */
-static int64_t median_wait(const tl_phase_group *g, int64_t *scratch)
-{
-    for (size_t i = 0; i < g->n; i++)
-        scratch[i] = g->rows[i].wait_ns;
-    return tl_median(scratch, g->n);
-}
-
 /* Gathers the evidence for a unit.  A rank that is shorter outside of phases is no evidence: the others may be idle
  * there while phases of theirs overlap. */
 static void gather(const tl_phase_job *j, const tl_phase_unit *u, evidence *e, int64_t *scratch)
 {
+    const size_t outside = j->nclasses - 1;
     memset(e->shorter_ns, 0, (j->nclasses + 1) * sizeof *e->shorter_ns);
     for (size_t c = 0; c < j->nclasses; c++) {
         int64_t ns[2] = { 0 }, n[2] = { 0 }; /* of baselines, in its other steps and in its steps */
         for (size_t at = j->classes[c].first; at < j->classes[c].first + j->classes[c].n; at++) {
             const tl_phase_group *g = &j->groups[at];
-            const tl_phase_step *row = tl_phase_is_compared(j, g) ? tl_phase_row_of(g, j->ranks[u->rank]) : NULL;
+            const tl_phase_step *row = tl_phase_is_compared(j, g) ? tl_phase_row_of(g, u->rank) : NULL;
             if (row == NULL)
                 continue;
             ns[u->on[g->step]] = tl_ns_sum(ns[u->on[g->step]], row->baseline_ns);
@@ -100,12 +93,13 @@ static void gather(const tl_phase_job *j, const tl_phase_unit *u, evidence *e, i
             if (!tl_phase_is_after(u, g->step))
                 continue;
             e->shorter_ns[c] = tl_ns_sum(e->shorter_ns[c], -row->excess_ns);
+            for (size_t i = 0; row->wait_ns >= 0 && i < g->n; i++)
+                scratch[i] = g->rows[i].wait_ns;
             if (row->wait_ns >= 0)
-                e->shorter_ns[j->nclasses] += median_wait(g, scratch) - row->wait_ns;
+                e->shorter_ns[j->nclasses] += tl_median(scratch, g->n) - row->wait_ns;
         }
         e->others_longer_ns[c] = n[0] > 0 && n[1] > 0 ? ns[1] / n[1] - ns[0] / n[0] : 0;
     }
-    const size_t outside = j->nclasses - 1;
     e->shorter_ns[outside] = tl_ns_min(0, e->shorter_ns[outside]);
     e->others_longer_ns[outside] = 0;
 }
@@ -134,7 +128,7 @@ void tl_phase_units_explain(tl_phase_job *j)
         u->answer = answer(j, u, &e, &u->in);
         u->shorter_ns = u->in <= j->nclasses ? e.shorter_ns[u->in] : 0;
         u->by_history = u->answer == TL_PHASE_STRAGGLER && u->in < j->nclasses &&
-                        tl_phase_holds_compare(j->classes[u->in].holds, j->classes[u->class].holds) == 0;
+                        compare_holds(j->classes[u->in].holds, j->classes[u->class].holds) == 0;
     }
     open_mirrored(j);
     tl_arena_free(&arena);
@@ -149,7 +143,7 @@ static int64_t beside_peers(const tl_phase_job *j, const tl_phase_group *g, cons
 {
     size_t n = 0;
     for (size_t i = 0; i < g->n; i++)
-        if (!named[tl_index_of(j->ranks, j->nranks, g->rows[i].rank)])
+        if (!named[g->rows[i].rank])
             scratch[n++] = tl_phase_own_ns(&g->rows[i]);
     int64_t middle_ns = j->classes[g->class].alone >= 0 ? 0 : n > 0 ? tl_median(scratch, n) : row->baseline_ns;
     if (g->class == j->nclasses - 1) /* who is early is no measure of who is late */
@@ -162,12 +156,12 @@ static void find_waiters(const tl_phase_job *j, tl_phase_unit *u, int64_t *longe
 {
     int64_t sum_ns = 0;
     memset(longer_ns, 0, j->nranks * sizeof *longer_ns);
-    for (size_t at = 0; at < tl_phase_ngroups(j); at++) {
+    for (size_t at = 0; at < j->ngroups; at++) {
         const tl_phase_group *g = &j->groups[at];
         bool asked = tl_phase_is_after(u, g->step) && (g->class == u->in || g->rows[0].wait_ns >= 0);
-        const tl_phase_step *own = asked ? tl_phase_row_of(g, j->ranks[u->rank]) : NULL;
+        const tl_phase_step *own = asked ? tl_phase_row_of(g, u->rank) : NULL;
         for (size_t i = 0; own != NULL && i < g->n; i++) {
-            int64_t *ns = &longer_ns[tl_index_of(j->ranks, j->nranks, g->rows[i].rank)];
+            int64_t *ns = &longer_ns[g->rows[i].rank];
             if (g->class == u->in)
                 *ns = tl_ns_sum(*ns, tl_phase_own_ns(&g->rows[i]) - tl_phase_own_ns(own));
             if (own->wait_ns >= 0)
@@ -185,11 +179,11 @@ static void find_waiters(const tl_phase_job *j, tl_phase_unit *u, int64_t *longe
 static void measure(const tl_phase_job *j, tl_phase_unit *u, const bool *named, int64_t *scratch)
 {
     int64_t late_ns = 0, shorter_ns = 0;
-    for (size_t at = 0; at < tl_phase_ngroups(j); at++) {
+    for (size_t at = 0; at < j->ngroups; at++) {
         const tl_phase_group *g = &j->groups[at];
         bool late = g->class == u->class && u->on[g->step],
              shorter = g->class == u->in && tl_phase_is_after(u, g->step);
-        const tl_phase_step *row = late || shorter ? tl_phase_row_of(g, j->ranks[u->rank]) : NULL;
+        const tl_phase_step *row = late || shorter ? tl_phase_row_of(g, u->rank) : NULL;
         if (row == NULL)
             continue;
         int64_t ns = beside_peers(j, g, row, named, scratch);

@@ -7,26 +7,10 @@
 #include "tlmpi/analysis/phase.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include <stdlib.h>
-
-static int by_place(const tl_phase_line *x, const tl_phase_line *y)
-{
-    if (x->rank != y->rank)
-        return TL_COMPARE(x->rank, y->rank);
-    if (x->phase != y->phase)
-        return TL_COMPARE(x->phase, y->phase);
-    return TL_COMPARE(x->step, y->step);
-}
 
 static int by_line(const void *a, const void *b)
 {
-    const tl_phase_line *x = a, *y = b;
-    int order = by_place(x, y);
-    if (order != 0)
-        return order;
-    if (x->line != y->line)
-        return TL_COMPARE(x->line, y->line);
-    return TL_COMPARE(x->session, y->session);
+    return TL_ORDER((const tl_phase_line *)a, (const tl_phase_line *)b, rank, phase, step, line, session);
 }
 
 /* Lines of one cell. */
@@ -54,7 +38,7 @@ void tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells
     if (n > 1)
         qsort(lines, n, sizeof *lines, by_line);
     for (size_t from = 0, to; from < n; from = to) {
-        for (to = from + 1; to < n && by_place(&lines[to], &lines[from]) == 0; to++)
+        for (to = from + 1; to < n && TL_ORDER(&lines[to], &lines[from], rank, phase, step) == 0; to++)
             ;
         tl_phase_cell cell = {
             .rank = lines[from].rank, .step = lines[from].step, .phase = lines[from].phase, .file = file
@@ -64,25 +48,9 @@ void tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells
     }
 }
 
-static int same_cell(const tl_phase_cell *x, const tl_phase_cell *y)
-{
-    if (x->step != y->step)
-        return TL_COMPARE(x->step, y->step);
-    if (x->phase != y->phase)
-        return TL_COMPARE(x->phase, y->phase);
-    return TL_COMPARE(x->rank, y->rank);
-}
-
 static int by_cell(const void *a, const void *b)
 {
-    const tl_phase_cell *x = a, *y = b;
-    int order = same_cell(x, y);
-    return order != 0 ? order : TL_COMPARE(x->file, y->file);
-}
-
-static bool are_equal(const tl_phase_cell *x, const tl_phase_cell *y)
-{
-    return x->duration_ns == y->duration_ns && x->records == y->records && x->metadata == y->metadata;
+    return TL_ORDER((const tl_phase_cell *)a, (const tl_phase_cell *)b, step, phase, rank, file);
 }
 
 size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_file *files)
@@ -93,9 +61,9 @@ size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_file *files)
     for (size_t i = 0; i < n; i++) {
         const tl_phase_cell *next = i + 1 < n ? &cells[i + 1] : NULL;
         tl_phase_file *file = &files[cells[i].file];
-        if (next == NULL || same_cell(&cells[i], next) != 0) {
+        if (next == NULL || TL_ORDER(&cells[i], next, step, phase, rank) != 0) {
             cells[kept++] = cells[i];
-        } else if (are_equal(&cells[i], next)) {
+        } else if (TL_ORDER(&cells[i], next, duration_ns, records, metadata) == 0) {
             file->repeated += cells[i].records;
         } else {
             file->superseded += cells[i].records;

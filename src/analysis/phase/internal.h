@@ -17,12 +17,11 @@ typedef struct tl_phase_group {
 /* A class that ranks are compared in: a phase, or, as the last class, time outside of phases. */
 typedef struct tl_phase_class {
     tl_phase_holds holds;
-    int32_t alone;   /* the one rank with this phase, as a checkpoint; -1: none */
+    int32_t alone;   /* the one rank (index) with this phase, as a checkpoint; -1: none */
     size_t first, n; /* groups[first .. first + n), by step */
     size_t members;  /* ranks with a row that is compared */
     int64_t common;  /* steps in which most ranks have it */
-    double centre;   /* ns: median of the ranks' mean excess; medians of skewed durations lie below their means */
-    double widest;   /* ns: the most that a rank's mean excess is away from it */
+    double widest;   /* ns: the most that a rank's mean excess is away from the median of the ranks' */
 } tl_phase_class;
 
 /* A rank that is late in a class. */
@@ -48,18 +47,15 @@ typedef struct tl_phase_job {
     const tl_verdict_options *options;
     tl_arena arena;
     size_t nsteps, nranks, nclasses; /* nclasses - 1: number of names */
-    int32_t *steps, *ranks;          /* ascending */
+    int32_t *steps, *ranks;          /* ascending; until rows.c has told all, rows have indices of these */
     int64_t *step_ns;                /* [nsteps] */
     tl_phase_class *classes;
     tl_phase_group *groups; /* by class, then step */
+    size_t ngroups;
     TL_VEC(tl_phase_step) outside;
     TL_VEC(tl_phase_unit) units;
     int64_t cost_ns; /* of all units that are named together */
 } tl_phase_job;
-
-/* Compares what two classes hold, for a rank that is shorter in a class with `these` and as much longer in a class with
- * `those`.  1: it arrives late at the collectives in these; -1: it is early and waits in those; 0: either. */
-int tl_phase_holds_compare(tl_phase_holds these, tl_phase_holds those);
 
 /* The rank's own time: the duration, less the wait where it is measured. */
 static inline int64_t tl_phase_own_ns(const tl_phase_step *row)
@@ -68,11 +64,11 @@ static inline int64_t tl_phase_own_ns(const tl_phase_step *row)
 }
 
 /* The rank's row of the group; NULL: it has none. */
-static inline const tl_phase_step *tl_phase_row_of(const tl_phase_group *g, int32_t rank)
+static inline const tl_phase_step *tl_phase_row_of(const tl_phase_group *g, uint32_t rank)
 {
     size_t at = 0;
-    TL_BISECT(at, g->n, mid, g->rows[mid].rank < rank);
-    return at < g->n && g->rows[at].rank == rank ? &g->rows[at] : NULL;
+    TL_BISECT(at, g->n, mid, g->rows[mid].rank < (int32_t)rank);
+    return at < g->n && g->rows[at].rank == (int32_t)rank ? &g->rows[at] : NULL;
 }
 
 /* Whether rows of the group are compared with each other. */
@@ -86,14 +82,6 @@ static inline bool tl_phase_is_after(const tl_phase_unit *u, size_t step)
 {
     return u->on[step] || (step > 0 && u->on[step - 1]);
 }
-
-static inline size_t tl_phase_ngroups(const tl_phase_job *j)
-{
-    return j->classes[j->nclasses - 1].first + j->classes[j->nclasses - 1].n;
-}
-
-/* compare.c: the rows of phase_step, and their groups. */
-void tl_phases_compare(const tl_phase_cells *cells, tl_phase_job *job, tl_tables *tables);
 
 /* units.c: finds the ranks that are late, and the class of each. */
 void tl_phase_units_find(tl_phase_job *job);

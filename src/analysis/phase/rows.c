@@ -1,87 +1,67 @@
 /* rows.c - the rows of phase, and of phase_verdict: the answer for the job, and what was found, each with its reason. */
 #include "internal.h"
-#include "tlmpi/base/quantile.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TL_NS_IN_MS 1000000
 
-typedef struct words {
-    char text[sizeof((tl_phase_verdict *)0)->reason];
-} words;
-
-static void put_reason(tl_phase_verdict *row, const words *w)
-{
-    tl_cell_text(row->reason, sizeof row->reason, w->text, strlen(w->text));
-}
+/* Writes a sentence of printf into the row's reason. */
+#define SAY(row, ...) ((void)snprintf((row)->reason, sizeof(row)->reason, __VA_ARGS__))
 
 static bool is_outside(const tl_phase_job *j, uint32_t class)
 {
     return class == j->nclasses - 1;
 }
 
-/* Returns the class's name as a cell of phase_verdict. */
-static words name_of(const tl_phase_job *j, uint32_t class)
+/* Returns the class's name, which a sentence cuts. */
+static tl_text name_of(const tl_phase_job *j, uint32_t class)
 {
-    words w = { "" };
-    tl_text name = class < j->nclasses - 1 ? tl_names_text(j->names, class)
-                   : is_outside(j, class)  ? TL_TEXT("time outside of phases")
-                   : class == j->nclasses  ? TL_TEXT("waits in Kineto traces")
-                                           : TL_TEXT("");
-    tl_cell_text(w.text, sizeof((tl_phase_verdict *)0)->phase, name.p, name.n);
-    return w;
+    return class < j->nclasses - 1 ? tl_names_text(j->names, class)
+           : is_outside(j, class)  ? TL_TEXT("time outside of phases")
+           : class == j->nclasses  ? TL_TEXT("waits in Kineto traces")
+                                   : TL_TEXT("");
 }
 
-static words explain(const tl_phase_job *j, const tl_phase_unit *u)
+static void explain(const tl_phase_job *j, const tl_phase_unit *u, tl_phase_verdict *row)
 {
     const double steps = (double)u->shape.nup * TL_NS_IN_MS, longer = (double)u->late_ns / steps,
                  shorter = (double)u->shorter_ns / steps;
-    const words in = name_of(j, u->in);
-    words w = { "" };
+    char in[sizeof row->waits_in + 1] = "";
+    memcpy(in, row->waits_in, sizeof row->waits_in);
     switch (u->answer) {
     case TL_PHASE_STRAGGLER:
         if (u->in == j->nclasses)
-            snprintf(w.text, sizeof w.text, "%.3g ms a step longer, waits taken off; the others wait %.3g ms longer",
-                     longer, shorter);
+            SAY(row, "%.3g ms a step longer, waits taken off; the others wait %.3g ms longer", longer, shorter);
         else if (u->by_history)
-            snprintf(
-                w.text, sizeof w.text,
+            SAY(row,
                 "%.3g ms a step longer; as long as that lasts, the others are longer in %.120s, and as short as it "
                 "elsewhere",
-                longer, in.text);
+                longer, in);
         else
-            snprintf(w.text, sizeof w.text,
-                     "%.3g ms a step longer here, %.3g ms shorter in %.120s, where collectives level the ranks", longer,
-                     shorter, in.text);
+            SAY(row, "%.3g ms a step longer here, %.3g ms shorter in %.120s, where collectives level the ranks", longer,
+                shorter, in);
         break;
     case TL_PHASE_WAITING:
-        snprintf(w.text, sizeof w.text,
-                 "%.3g ms a step longer here, %.3g ms shorter in %.120s: it is early, and waits for the others", longer,
-                 shorter, in.text);
+        SAY(row, "%.3g ms a step longer here, %.3g ms shorter in %.120s: it is early, and waits for the others", longer,
+            shorter, in);
         break;
     case TL_PHASE_OPEN:
-        snprintf(
-            w.text, sizeof w.text,
+        SAY(row,
             "%.3g ms a step longer here, %.3g ms shorter in %.90s: durations do not tell in which of both it, or the "
             "others, wait; capture a Kineto window",
-            longer, shorter, in.text);
+            longer, shorter, in);
         break;
     case TL_PHASE_CHEAP:
-        snprintf(w.text, sizeof w.text, "%.3g ms a step longer, but another rank is nearly as late", longer);
+        SAY(row, "%.3g ms a step longer, but another rank is nearly as late", longer);
         break;
     case TL_PHASE_LONGER:
-        snprintf(
-            w.text, sizeof w.text,
-            "%.3g ms a step longer, and in no phase as much shorter: nothing recorded shows that others wait for it",
+        SAY(row, "%.3g ms a step longer, and in no phase as much shorter: nothing recorded shows that others wait for it",
             longer);
         break;
     case TL_PHASE_NOBODY:
     case TL_PHASE_ONE_RANK:
         break;
     }
-    return w;
 }
 
 static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_unit *u)
@@ -115,16 +95,15 @@ static tl_phase_verdict row_of(const tl_phase_job *j, const tl_phase_unit *u)
                              .cost_ns = u->cost_ns,
                              .time_ns = u->time_ns,
                              .confidence = (uint8_t)confidence_of(j, u) };
-    const words phase = name_of(j, u->class), in = name_of(j, u->in), reason = explain(j, u);
     int64_t all_ns = 0;
     for (size_t i = 0; i < j->units.n; i++) {
         const tl_phase_unit *other = &j->units.v[i];
         all_ns = tl_ns_sum(all_ns, other->rank == u->rank && is_told(j, other) ? other->late_ns : 0);
     }
     row.share = all_ns > 0 ? (double)u->late_ns / (double)all_ns : 0;
-    memcpy(row.phase, phase.text, sizeof row.phase);
-    memcpy(row.waits_in, in.text, sizeof row.waits_in);
-    put_reason(&row, &reason);
+    tl_cell_put(row.phase, sizeof row.phase, name_of(j, u->class));
+    tl_cell_put(row.waits_in, sizeof row.waits_in, name_of(j, u->in));
+    explain(j, u, &row);
     return row;
 }
 
@@ -146,29 +125,26 @@ static uint32_t hiding(const tl_phase_job *j)
     return best;
 }
 
-static words say_hidden(const tl_phase_job *j, uint32_t class, double step_ns)
+static void say_hidden(const tl_phase_job *j, uint32_t class, double step_ns, tl_phase_verdict *row)
 {
     const double widest = j->classes[class].widest;
-    const words name = name_of(j, class);
-    words w;
+    char name[sizeof row->phase + 1] = "";
+    tl_cell_put(name, sizeof row->phase, name_of(j, class));
     if (widest >= TL_VERDICT_LEAST_COST * step_ns)
-        snprintf(
-            w.text, sizeof w.text,
+        SAY(row,
             "ranks differ by up to %.3g ms a step in %.100s, and nothing recorded shows that others wait for one of "
             "them; capture a Kineto window",
-            widest / TL_NS_IN_MS, name.text);
+            widest / TL_NS_IN_MS, name);
     else if (j->classes[class].holds == TL_HOLDS_SOME)
-        snprintf(w.text, sizeof w.text,
-                 "%.120s equal on all ranks: collectives in it, of which its name speaks, hide who is slow; capture a "
-                 "Kineto window",
-                 name.text);
+        SAY(row,
+            "%.120s equal on all ranks: collectives in it, of which its name speaks, hide who is slow; capture a "
+            "Kineto window",
+            name);
     else
-        snprintf(
-            w.text, sizeof w.text,
+        SAY(row,
             "%.120s takes no rank longer: should it hold a collective, that hides who is slow; then capture a Kineto "
             "window",
-            name.text);
-    return w;
+            name);
 }
 
 /* The answer for the job; first: the first straggler's row, NULL without one. */
@@ -176,7 +152,6 @@ static tl_phase_verdict job_row(const tl_phase_job *j, const tl_phase_verdict *f
 {
     tl_phase_verdict row = { .rank = -1, .first_step = -1, .last_step = -1, .z = NAN, .p_value = NAN };
     const uint32_t hides = hiding(j);
-    words w = { "" };
 
     if (first != NULL)
         row = *first;
@@ -193,49 +168,42 @@ static tl_phase_verdict job_row(const tl_phase_job *j, const tl_phase_verdict *f
     bool few = j->nranks < (size_t)TL_SPREAD_LEAST; /* of two any may have its turn */
     row.confidence = (uint8_t)(blind ? TL_CONFIDENCE_LOW : few ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH);
     if (j->nranks < 2)
-        snprintf(w.text, sizeof w.text, "one rank alone: there is none to compare with");
+        SAY(&row, "one rank alone: there is none to compare with");
     else if (j->nsteps < 2)
-        snprintf(w.text, sizeof w.text, "one step: nobody can be told from chance");
+        SAY(&row, "one step: nobody can be told from chance");
     else if (open)
-        snprintf(w.text, sizeof w.text,
-                 "a rank is longer in one phase and shorter in another, and durations do not tell who waits; capture a "
-                 "Kineto window");
+        SAY(&row, "a rank is longer in one phase and shorter in another, and durations do not tell who waits; capture a "
+                  "Kineto window");
     else if (hides != UINT32_MAX)
-        w = say_hidden(j, hides, (double)row.time_ns / (double)j->nsteps);
-    put_reason(&row, &w);
+        say_hidden(j, hides, (double)row.time_ns / (double)j->nsteps, &row);
     return row;
 }
 
 static int by_weight(const void *rows, uint32_t a, uint32_t b)
 {
     const tl_phase_verdict *x = (const tl_phase_verdict *)rows + a, *y = (const tl_phase_verdict *)rows + b;
-    bool named_x = x->verdict == TL_PHASE_STRAGGLER, named_y = y->verdict == TL_PHASE_STRAGGLER;
-    if (named_x != named_y)
-        return named_x ? -1 : 1;
-    return x->cost_ns != y->cost_ns ? TL_COMPARE(y->cost_ns, x->cost_ns) : TL_COMPARE(y->excess_ns, x->excess_ns);
+    int order = (y->verdict == TL_PHASE_STRAGGLER) - (x->verdict == TL_PHASE_STRAGGLER);
+    return order != 0 ? order : TL_ORDER(y, x, cost_ns, excess_ns);
 }
 
-static void verdict_rows(tl_phase_job *j, tl_table *table)
+static void verdict_rows(const tl_phase_job *j, tl_table *table)
 {
-    tl_phase_verdict *rows = tl_calloc(j->units.n, sizeof *rows), job;
+    TL_VEC(tl_phase_verdict) rows = { 0 };
     bool open = false;
-    size_t n = 0;
-    for (size_t u = 0; u < j->units.n; u++) {
-        if (!is_told(j, &j->units.v[u]))
-            continue;
-        rows[n] = row_of(j, &j->units.v[u]);
-        open = open || rows[n].verdict == TL_PHASE_OPEN;
-        n++;
-    }
-    uint32_t *order = tl_sorted_index(n, by_weight, rows);
-    const tl_phase_verdict *first = n > 0 ? &rows[order[0]] : NULL;
-    job = job_row(j, first != NULL && first->verdict == TL_PHASE_STRAGGLER ? first : NULL, open);
+    TL_EACH (const tl_phase_unit, u, j->units)
+        if (is_told(j, u)) {
+            tl_vec_push(&rows, row_of(j, u));
+            open = open || u->answer == TL_PHASE_OPEN;
+        }
+    uint32_t *order = tl_sorted_index(rows.n, by_weight, rows.v);
+    const tl_phase_verdict *first = rows.n > 0 ? &rows.v[order[0]] : NULL;
+    const tl_phase_verdict job = job_row(j, first != NULL && first->verdict == TL_PHASE_STRAGGLER ? first : NULL, open);
     tl_table_append(table, &job, 1);
-    for (size_t i = 0; i < n; i++) {
-        rows[order[i]].place = (int32_t)i + 1;
-        tl_table_append(table, &rows[order[i]], 1);
+    for (size_t i = 0; i < rows.n; i++) {
+        rows.v[order[i]].place = (int32_t)i + 1;
+        tl_table_append(table, &rows.v[order[i]], 1);
     }
-    free(rows);
+    free(rows.v);
     free(order);
 }
 
@@ -243,8 +211,7 @@ static void verdict_rows(tl_phase_job *j, tl_table *table)
 
 static int by_rank_and_phase(const void *rows, uint32_t a, uint32_t b)
 {
-    const tl_phase_step *x = (const tl_phase_step *)rows + a, *y = (const tl_phase_step *)rows + b;
-    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->phase, y->phase);
+    return TL_ORDER((const tl_phase_step *)rows + a, (const tl_phase_step *)rows + b, rank, phase);
 }
 
 /* Whether most ranks have a row of the phase in the step. */
@@ -252,7 +219,7 @@ static bool is_common(const tl_phase_job *j, const tl_phase_step *row)
 {
     const tl_phase_class *class = &j->classes[row->phase];
     size_t at = class->first;
-    TL_BISECT(at, class->first + class->n, mid, j->steps[j->groups[mid].step] < row->step);
+    TL_BISECT(at, class->first + class->n, mid, j->groups[mid].step < (size_t)row->step);
     return 2 * j->groups[at].n > j->nranks;
 }
 
@@ -261,7 +228,7 @@ static tl_phase phase_row(const tl_phase_job *j, const tl_phase_step *rows, cons
                           int64_t *scratch)
 {
     const uint32_t class = rows[order[0]].phase;
-    tl_phase row = { .rank = rows[order[0]].rank,
+    tl_phase row = { .rank = j->ranks[rows[order[0]].rank],
                      .phase = class,
                      .collectives = (uint8_t)j->classes[class].holds,
                      .steps = (int64_t)n,
@@ -272,7 +239,7 @@ static tl_phase phase_row(const tl_phase_job *j, const tl_phase_step *rows, cons
         scratch[i] = rows[order[i]].duration_ns;
     }
     for (size_t u = 0; u < j->units.n; u++)
-        if (j->units.v[u].class == class && j->ranks[j->units.v[u].rank] == row.rank)
+        if (j->units.v[u].class == class && (int32_t)j->units.v[u].rank == rows[order[0]].rank)
             row.late_steps += (int64_t)j->units.v[u].shape.nup;
     tl_spread spread = tl_spread_of(scratch, n);
     row.total_ns = spread.total;
@@ -285,31 +252,30 @@ static tl_phase phase_row(const tl_phase_job *j, const tl_phase_step *rows, cons
     return row;
 }
 
-static void phase_rows(const tl_phase_job *j, const tl_table *steps, tl_table *table)
-{
-    const tl_phase_step *rows = tl_table_row(steps, 0);
-    uint32_t *order = tl_sorted_index(steps->n, by_rank_and_phase, rows);
-    int64_t *scratch = tl_malloc(j->nsteps * sizeof *scratch);
-    for (size_t from = 0, to; from < steps->n; from = to) {
-        to = tl_group_end(order, from, steps->n, by_rank_and_phase, rows);
-        tl_phase row = phase_row(j, rows, order + from, to - from, scratch);
-        tl_table_append(table, &row, 1);
-    }
-    free(order);
-    free(scratch);
-}
-
 void tl_phase_rows(tl_phase_job *j, tl_tables *tables)
 {
     tl_table *steps = tl_tables_get(tables, &tl_phase_step_schema), *phases = tl_tables_get(tables, &tl_phase_schema);
+    const tl_phase_step *rows = tl_table_row(steps, 0);
+    uint32_t *order = tl_sorted_index(steps->n, by_rank_and_phase, rows);
+    int64_t *scratch = tl_malloc(j->nsteps * sizeof *scratch);
     uint32_t *name_rows = tl_calloc(j->nclasses, sizeof *name_rows);
-    phase_rows(j, steps, phases);
+
+    TL_GROUPS (from, to, order, steps->n, by_rank_and_phase, rows) {
+        tl_phase row = phase_row(j, rows, order + from, to - from, scratch);
+        tl_table_append(phases, &row, 1);
+    }
     verdict_rows(j, tl_tables_get(tables, &tl_phase_verdict_schema));
+    TL_ROWS (tl_phase_step, row, steps) {
+        row->step = j->steps[row->step];
+        row->rank = j->ranks[row->rank];
+    }
     for (uint32_t c = 0; c + 1 < j->nclasses && tables->names != NULL; c++) {
         tl_text name = tl_names_text(j->names, c);
         name_rows[c] = tl_names_intern(tables->names, name.p, name.n);
     }
     tl_table_set_name_rows(steps, name_rows);
     tl_table_set_name_rows(phases, name_rows);
+    free(order);
+    free(scratch);
     free(name_rows);
 }

@@ -1,9 +1,6 @@
 /* units.c - when is a rank late in a phase, and could it be chance?  The test is that of verdict.h. */
 #include "internal.h"
-#include "tlmpi/base/quantile.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct finding {
     tl_phase_job *j;
@@ -22,43 +19,43 @@ static void take_class(finding *f, uint32_t c)
 {
     tl_phase_job *j = f->j;
     tl_phase_class *class = &j->classes[c];
+    const tl_phase_group *first = j->groups + class->first, *end = first + class->n;
     const bool alone = class->alone >= 0;
-    class->members = f->t.nsteps = 0;
+    size_t at = 0;
+
+    class->members = 0;
+    f->t.nsteps = alone ? j->nsteps : 0;
     for (size_t r = 0; r < j->nranks; r++)
         f->member_of[r] = TL_NONE;
-    for (size_t s = 0; alone && s < j->nsteps; s++)
-        f->steps[s] = (uint32_t)s;
-    for (size_t g = class->first; g < class->first + class->n; g++) {
-        if (!tl_phase_is_compared(j, &j->groups[g]))
+    for (uint32_t s = 0; alone && s < j->nsteps; s++)
+        f->steps[s] = s;
+    for (const tl_phase_group *g = first; g < end && !alone; g++) {
+        if (!tl_phase_is_compared(j, g))
             continue;
-        if (!alone)
-            f->steps[f->t.nsteps++] = (uint32_t)j->groups[g].step;
-        for (size_t i = 0; i < j->groups[g].n && !alone; i++)
-            f->member_of[tl_index_of(j->ranks, j->nranks, j->groups[g].rows[i].rank)] = 0;
+        f->steps[f->t.nsteps++] = (uint32_t)g->step;
+        for (size_t i = 0; i < g->n; i++)
+            f->member_of[g->rows[i].rank] = 0;
     }
     for (uint32_t r = 0; r < j->nranks; r++)
         if (alone || f->member_of[r] != TL_NONE) {
             f->rank_of[class->members] = r;
             f->member_of[r] = (uint32_t) class->members++;
         }
-    f->t.nsteps = alone ? j->nsteps : f->t.nsteps;
     f->t.chance.members = class->members;
     f->t.chance.nsteps = f->t.nsteps;
     for (size_t i = 0; i < class->members * f->t.nsteps; i++)
         f->x[i] = alone ? 0 : NAN;
-    for (size_t g = class->first, at = 0; g < class->first + class->n; g++) {
-        const tl_phase_group *group = &j->groups[g];
-        if (!tl_phase_is_compared(j, group))
+    for (const tl_phase_group *g = first; g < end; g++) {
+        if (!tl_phase_is_compared(j, g))
             continue;
-        for (size_t i = 0; i < group->n; i++) {
-            size_t m = f->member_of[tl_index_of(j->ranks, j->nranks, group->rows[i].rank)];
-            f->x[m * f->t.nsteps + (alone ? group->step : at)] = (double)group->rows[i].excess_ns;
-        }
+        for (size_t i = 0; i < g->n; i++)
+            f->x[f->member_of[g->rows[i].rank] * f->t.nsteps + (alone ? g->step : at)] = (double)g->rows[i].excess_ns;
         at++;
     }
 }
 
-/* Centres the excess on the median of the ranks' means; outside of phases on 0 at least, where only lateness counts. */
+/* Centres the excess on the median of the ranks' means (medians of skewed durations lie below their means); outside of
+ * phases on 0 at least, where only lateness counts. */
 static void centre(finding *f, tl_phase_class *class, bool outside)
 {
     for (size_t m = 0; m < class->members; m++) {
@@ -70,12 +67,12 @@ static void centre(finding *f, tl_phase_class *class, bool outside)
         }
         f->means[m] = f->t.worst[m] = sum / n;
     }
-    class->centre = class->members > 0 && class->alone < 0 ? tl_real_median(f->t.worst, class->members) : 0;
-    class->centre = outside ? fmax(0, class->centre) : class->centre;
+    double middle = class->members > 0 && class->alone < 0 ? tl_real_median(f->t.worst, class->members) : 0;
+    middle = outside ? fmax(0, middle) : middle;
     for (size_t m = 0; m < class->members; m++)
-        class->widest = fmax(class->widest, fabs(f->means[m] - class->centre));
+        class->widest = fmax(class->widest, fabs(f->means[m] - middle));
     for (size_t i = 0; i < class->members * f->t.nsteps; i++)
-        f->x[i] -= class->centre;
+        f->x[i] -= middle;
 }
 
 /* The unit of the steps that are up. */
@@ -91,10 +88,10 @@ static void add(finding *f, uint32_t c, size_t member, tl_phase_unit unit)
     unit.shape.nup = 0;
     for (size_t s = 0; s < f->t.nsteps; s++) {
         double x = f->x[member * f->t.nsteps + s];
+        size_t step = f->steps[s];
         unit.nsteps += isnan(x) ? 0 : 1;
         if (!f->t.up[s])
             continue;
-        size_t step = f->steps[s];
         unit.shape.first = unit.shape.nup++ == 0 ? step : unit.shape.first;
         unit.shape.last = step;
         unit.on[step] = true;
@@ -162,12 +159,6 @@ static void look_at(finding *f, uint32_t c, size_t member)
     }
 }
 
-/* Whether ranks may be late in the class: in a class of collectives alone they wait. */
-static bool is_judged(const tl_phase_class *class)
-{
-    return class->holds != TL_HOLDS_ONLY;
-}
-
 void tl_phase_units_find(tl_phase_job *j)
 {
     tl_arena arena = { 0 };
@@ -195,14 +186,16 @@ void tl_phase_units_find(tl_phase_job *j)
     f.least = fmax(1, TL_LATENESS_LEAST_SCALE * tl_real_median(f.t.rest, nsteps));
     for (uint32_t c = 0; c < j->nclasses; c++) {
         take_class(&f, c);
-        f.t.chance.tries += is_judged(&j->classes[c]) ? (double)j->classes[c].members : 0;
-        f.t.chance.largest += is_judged(&j->classes[c]) && j->classes[c].members > 0;
+        if (j->classes[c].holds == TL_HOLDS_ONLY) /* in a class of collectives alone ranks wait: none is late */
+            continue;
+        f.t.chance.tries += (double)j->classes[c].members;
+        f.t.chance.largest += j->classes[c].members > 0;
     }
     for (uint32_t c = 0; c < j->nclasses; c++) {
         tl_phase_class *class = &j->classes[c];
         take_class(&f, c);
         centre(&f, class, c == j->nclasses - 1);
-        if (!is_judged(class) || class->members < 2 || f.t.nsteps < 2)
+        if (class->holds == TL_HOLDS_ONLY || class->members < 2 || f.t.nsteps < 2)
             continue;
         f.t.sigma = fmax(f.least, tl_noise_of(f.x, class->members, f.t.nsteps, f.t.column, f.t.rest));
         for (size_t m = 0; m < class->members && isfinite(f.t.sigma); m++)
