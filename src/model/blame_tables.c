@@ -2,45 +2,11 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/culprit_table.h"
 
-const char *const tl_activity_labels[] = {
-    [TL_ACTIVITY_COMPUTE] = "compute",
-    [TL_ACTIVITY_H2D] = "h2d",
-    [TL_ACTIVITY_COPY] = "copy",
-    [TL_ACTIVITY_COMM] = "other_group",
-    [TL_ACTIVITY_HOST] = "host_late",
-    [TL_ACTIVITY_INPUT] = "input",
-    [TL_ACTIVITY_GC] = "gc",
-    [TL_ACTIVITY_SYNC] = "sync_drain",
-    [TL_ACTIVITY_ALLOCATOR] = "allocator",
-    [TL_ACTIVITY_DEVICE] = "device",
-    [TL_NACTIVITIES] = "unknown",
-    NULL,
-};
+const char *const tl_activity_labels[] = { TL_ACTIVITY_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_verdict_labels[] = {
-    [TL_VERDICT_OK] = "ok",
-    [TL_VERDICT_STRAGGLER] = "straggler",
-    [TL_VERDICT_INCONCLUSIVE] = "inconclusive",
-    NULL,
-};
+const char *const tl_verdict_labels[] = { TL_VERDICT_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_cause_labels[] = {
-    [TL_CAUSE_UNKNOWN] = "unknown",
-    [TL_CAUSE_COMPUTE_SLOW] = "compute_slow",
-    [TL_CAUSE_THROTTLED] = "throttled",
-    [TL_CAUSE_MORE_WORK] = "more_work",
-    [TL_CAUSE_HOST_LATE] = "host_late",
-    [TL_CAUSE_INPUT] = "input",
-    [TL_CAUSE_H2D] = "h2d",
-    [TL_CAUSE_GC] = "gc",
-    [TL_CAUSE_SYNC_DRAIN] = "sync_drain",
-    [TL_CAUSE_ALLOCATOR] = "allocator",
-    [TL_CAUSE_SLOW_LINK] = "slow_link",
-    [TL_CAUSE_OTHER_GROUP] = "other_group",
-    [TL_CAUSE_MIXED] = "mixed",
-    [TL_CAUSE_COPY] = "copy",
-    NULL,
-};
+const char *const tl_cause_labels[] = { TL_CAUSE_VALUES(TL_VALUE_LABEL) NULL };
 
 bool tl_cause_is_of_host(tl_cause cause)
 {
@@ -48,51 +14,17 @@ bool tl_cause_is_of_host(tl_cause cause)
            cause == TL_CAUSE_SYNC_DRAIN || cause == TL_CAUSE_ALLOCATOR;
 }
 
-const char *const tl_excess_labels[] = { [TL_EXCESS_WORK] = "work", [TL_EXCESS_HOST] = "host", NULL };
+const char *const tl_excess_labels[] = { TL_EXCESS_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_cause_from_labels[] = {
-    [TL_CAUSE_FROM_NOTHING] = "nothing",
-    [TL_CAUSE_FROM_GAIN] = "gain",
-    NULL,
-};
+const char *const tl_cause_from_labels[] = { TL_CAUSE_FROM_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_pattern_labels[] = {
-    [TL_PATTERN_NONE] = "none",
-    [TL_PATTERN_PERSISTENT] = "persistent",
-    [TL_PATTERN_BOUNDED] = "bounded",
-    [TL_PATTERN_SPORADIC] = "sporadic",
-    [TL_PATTERN_DRIFTING] = "drifting",
-    [TL_PATTERN_ONE_OFF] = "one_off",
-    NULL,
-};
+const char *const tl_pattern_labels[] = { TL_PATTERN_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_steps_from_labels[] = {
-    [TL_STEPS_MARKED] = "marks",
-    [TL_STEPS_MET] = "others",
-    [TL_STEPS_RETURNED] = "return",
-    [TL_STEPS_NONE] = "nothing",
-    NULL,
-};
+const char *const tl_steps_from_labels[] = { TL_STEPS_FROM_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_link_evidence_labels[] = {
-    [TL_LINK_BY_GROUPS] = "groups",
-    [TL_LINK_BY_STEPS] = "steps",
-    NULL,
-};
+const char *const tl_link_evidence_labels[] = { TL_EVIDENCE_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_scenario_labels[] = {
-    [TL_SCENARIO_UNCHANGED] = "unchanged",
-    [TL_SCENARIO_IDEAL] = "ideal",
-    [TL_SCENARIO_LINKS] = "links",
-    [TL_SCENARIO_RANK] = "rank",
-    [TL_SCENARIO_HOST] = "host",
-    [TL_SCENARIO_CAUSE] = "cause",
-    [TL_SCENARIO_SUSPECTS] = "suspects",
-    [TL_SCENARIO_GROUPS] = "groups",
-    [TL_SCENARIO_BALANCED] = "balanced",
-    [TL_SCENARIO_HOST_FREE] = "host_free",
-    NULL,
-};
+const char *const tl_scenario_labels[] = { TL_SCENARIO_VALUES(TL_VALUE_LABEL) NULL };
 
 const char *const tl_path_labels[] = {
     [TL_ACTIVITY_COMPUTE] = "compute",
@@ -126,28 +58,13 @@ TL_TABLE_DEFINE_AS(slow_link_row, "link", TL_SLOW_LINK_FIELDS, TL_SCOPE_JOB, "sl
 
 tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenario, int32_t rank)
 {
-    for (size_t i = 0; i < whatif->n; i++) {
-        tl_whatif_row *row = tl_table_row(whatif, i);
+    TL_ROWS (tl_whatif_row, row, whatif)
         if (row->scenario == scenario && row->rank == rank)
             return row;
-    }
     return NULL;
 }
 
-const char *const tl_culprit_kind_labels[] = {
-    [TL_CULPRIT_RANK] = "rank",
-    [TL_CULPRIT_HOST] = "host",
-    [TL_CULPRIT_SEVERAL] = "several",
-    [TL_CULPRIT_UNTRACED] = "untraced",
-    [TL_CULPRIT_LINK] = "link",
-    [TL_CULPRIT_NOBODY] = "none",
-    [TL_CULPRIT_INCONCLUSIVE] = "inconclusive",
-    [TL_CULPRIT_UNMATCHED] = "unmatched",
-    [TL_CULPRIT_SILENCE] = "no_communication",
-    [TL_CULPRIT_ONE_RANK] = "one_rank",
-    [TL_CULPRIT_NO_WORK] = "no_device_work",
-    NULL,
-};
+const char *const tl_culprit_kind_labels[] = { TL_CULPRIT_KIND_VALUES(TL_VALUE_LABEL) NULL };
 
 TL_TABLE_DEFINE(
     culprit, TL_CULPRIT_FIELDS, TL_SCOPE_JOB, "who holds the job up",

@@ -1,80 +1,25 @@
 /* coll_tables.c - the schemas of coll_tables.h, and the words of their enums. */
 #include "tlmpi/model/coll_tables.h"
 
-const char *const tl_coll_state_labels[] = {
-    [TL_COLL_WHOLE] = "whole",
-    [TL_COLL_PARTIAL] = "partial",
-    [TL_COLL_MISSING] = "missing",
-    [TL_COLL_UNMATCHED] = "unmatched",
-    NULL,
-};
+const char *const tl_coll_state_labels[] = { TL_COLL_STATE_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_suspicion_labels[] = {
-    [TL_SUSPECT_NOTHING] = "no",  [TL_SUSPECT_KIND] = "kind", [TL_SUSPECT_DTYPE] = "dtype", [TL_SUSPECT_SIZE] = "size",
-    [TL_SUSPECT_TWICE] = "twice", [TL_SUSPECT_WAIT] = "wait", [TL_SUSPECT_ENDS] = "ends",   NULL,
-};
+const char *const tl_suspicion_labels[] = { TL_SUSPICION_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_skew_class_labels[] = {
-    [TL_SKEW_NONE] = "none",         [TL_SKEW_ARRIVAL] = "arrival",           [TL_SKEW_MIXED] = "mixed",
-    [TL_SKEW_TRANSFER] = "transfer", [TL_SKEW_INCONCLUSIVE] = "inconclusive", NULL,
-};
+const char *const tl_skew_class_labels[] = { TL_SKEW_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_wait_state_labels[] = {
-    [TL_WAIT_NONE] = "none",
-    [TL_WAIT_LATE_RANK] = "late_rank",
-    [TL_WAIT_LATE_SENDER] = "late_sender",
-    [TL_WAIT_LATE_RECEIVER] = "late_receiver",
-    [TL_WAIT_LATE_PARTNER] = "late_partner",
-    [TL_WAIT_INCONCLUSIVE] = "inconclusive",
-    [TL_WAIT_SUSPECT] = "suspect",
-    NULL,
-};
+const char *const tl_wait_state_labels[] = { TL_WAIT_STATE_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_comm_doubt_labels[] = {
-    [TL_COMM_DOUBT_NONE] = "none",         [TL_COMM_DOUBT_UNMATCHED] = "unmatched",
-    [TL_COMM_DOUBT_PARTNER] = "partner",   [TL_COMM_DOUBT_NO_TRACE] = "no_trace",
-    [TL_COMM_DOUBT_MISSING] = "missing",   [TL_COMM_DOUBT_SUSPECT] = "suspect",
-    [TL_COMM_DOUBT_CLOCKS] = "clocks",     NULL,
-};
+const char *const tl_comm_doubt_labels[] = { TL_COMM_DOUBT_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_node_span_labels[] = {
-    [TL_SPAN_UNKNOWN] = "unknown",
-    [TL_SPAN_INTRA_NODE] = "intra_node",
-    [TL_SPAN_INTER_NODE] = "inter_node",
-    NULL,
-};
+const char *const tl_node_span_labels[] = { TL_NODES_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_parallelism_labels[] = {
-    [TL_PARALLEL_UNKNOWN] = "unknown",
-    [TL_PARALLEL_WORLD] = "world",
-    [TL_PARALLEL_DATA] = "data",
-    [TL_PARALLEL_TENSOR] = "tensor",
-    [TL_PARALLEL_PIPELINE] = "pipeline",
-    [TL_PARALLEL_EXPERT] = "expert",
-    [TL_PARALLEL_CONTEXT] = "context",
-    NULL,
-};
+const char *const tl_parallelism_labels[] = { TL_PARALLEL_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_match_rule_labels[] = {
-    [TL_BY_NOTHING] = "none",    [TL_BY_SEQ] = "seq",   [TL_BY_LAUNCH] = "launch",
-    [TL_BY_ENDTIME] = "endtime", [TL_BY_PAIR] = "pair", NULL,
-};
+const char *const tl_match_rule_labels[] = { TL_RULE_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_coll_from_labels[] = {
-    [TL_COLL_FROM_KERNEL] = "kernel",
-    [TL_COLL_FROM_OPERATOR] = "operator",
-    [TL_COLL_FROM_ANNOTATION] = "annotation",
-    [TL_COLL_FROM_NAME] = "name",
-    NULL,
-};
+const char *const tl_coll_from_labels[] = { TL_FROM_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_size_from_labels[] = {
-    [TL_SIZE_UNKNOWN] = "unknown",
-    [TL_SIZE_FROM_KERNEL] = "kernel",
-    [TL_SIZE_FROM_OPERATOR] = "operator",
-    [TL_SIZE_FROM_ANNOTATION] = "annotation",
-    NULL,
-};
+const char *const tl_size_from_labels[] = { TL_SIZE_FROM_VALUES(TL_VALUE_LABEL) NULL };
 
 const char *const tl_check_labels[] = {
     [TL_CHECK_MATCHED] = "collective_matched",

@@ -2,43 +2,9 @@
 #include "tlmpi/model/doubt.h"
 #include <string.h>
 
-const char *const tl_confidence_labels[] = { "high", "medium", "low", NULL };
+const char *const tl_confidence_labels[] = { TL_CONFIDENCE_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_doubt_labels[] = {
-    [TL_DOUBT_ONE_STEP] = "one_step",
-    [TL_DOUBT_FEW_STEPS] = "few_steps",
-    [TL_DOUBT_CHANCE] = "chance",
-    [TL_DOUBT_ELSEWHERE] = "gain_in_other_steps",
-    [TL_DOUBT_HARDLY_MATCHED] = "hardly_matched",
-    [TL_DOUBT_COMM_UNKNOWN] = "communication_unknown",
-    [TL_DOUBT_OUTSIDE] = "outside_steps",
-    [TL_DOUBT_CLOCKS] = "clocks",
-    [TL_DOUBT_HIDDEN] = "waits_hidden",
-    [TL_DOUBT_MISSING] = "ranks_missing",
-    [TL_DOUBT_DAMAGED] = "traces_damaged",
-    [TL_DOUBT_UNTIMED] = "events_without_duration",
-    [TL_DOUBT_SIZES] = "sizes_differ",
-    [TL_DOUBT_DUPLICATES] = "duplicate_ranks",
-    [TL_DOUBT_NO_WORK] = "ranks_without_device_work",
-    [TL_DOUBT_NO_LAUNCHES] = "ranks_without_launches",
-    [TL_DOUBT_LOST] = "work_lost",
-    [TL_DOUBT_TAKEN] = "unnamed_comm",
-    [TL_DOUBT_UNMARKED] = "steps_unmarked",
-    [TL_DOUBT_FOLLOWING] = "steps_of_others",
-    [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
-    [TL_DOUBT_GAIN] = "gain_unlike_wait",
-    [TL_DOUBT_UNEXPLAINED] = "unexplained",
-    [TL_DOUBT_EXCESS] = "excess",
-    [TL_DOUBT_ENDS] = "ends_unknown",
-    [TL_DOUBT_OTHER_STAGES] = "other_stages",
-    [TL_DOUBT_HALF] = "half_of_ranks",
-    [TL_DOUBT_MIXED] = "mixed_cause",
-    [TL_DOUBT_UNKNOWN] = "unknown_cause",
-    [TL_DOUBT_NO_PLACE] = "no_place",
-    [TL_DOUBT_CHARGES] = "other_charges",
-    [TL_DOUBT_NO_VERDICT] = "no_verdict",
-    NULL,
-};
+const char *const tl_doubt_labels[] = { TL_DOUBT_VALUES(TL_VALUE_LABEL) NULL };
 
 void tl_doubts_text(unsigned doubts, char *cell, size_t size)
 {

@@ -52,11 +52,9 @@ void tl_delay_costs_by_activity(const tl_table *blame, const int32_t *ranks, siz
 static const tl_quality *check_of(const tl_table *quality, tl_quality_check check)
 {
     static const tl_quality none;
-    for (size_t i = 0; i < quality->n; i++) {
-        const tl_quality *row = tl_table_row(quality, i);
+    TL_ROWS (const tl_quality, row, quality)
         if (row->check == check)
             return row;
-    }
     return &none;
 }
 
@@ -66,8 +64,7 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
     int64_t world = 0, inside = 0;
 
     t->world = t->other_world = -1;
-    for (size_t i = 0; i < ranks->n; i++) {
-        const tl_rank *row = tl_table_row(ranks, i);
+    TL_ROWS (const tl_rank, row, ranks) {
         world = row->world_size > world ? row->world_size : world;
         if (row->world_size >= 0) {
             t->other_world = t->world < 0 || row->world_size < t->other_world ? row->world_size : t->other_world;
@@ -80,10 +77,8 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
         t->launchless += row->no_launch > row->intervals / TL_LITTLE_PART;
         t->duplicates += row->duplicates > 0;
     }
-    for (size_t i = 0; i < ranks->n; i++) {
-        const tl_rank *row = tl_table_row(ranks, i);
+    TL_ROWS (const tl_rank, row, ranks)
         inside += row->rank >= 0 && row->rank < world && row->status != TL_RANK_UNREADABLE;
-    }
     t->missing = world > inside ? (size_t)(world - inside) : 0;
 }
 
@@ -108,8 +103,7 @@ static int64_t count_stood_in(tl_tables *tables)
 static int64_t surely_off(const tl_table *clocks)
 {
     int64_t off_ns = 0, sigma_ns = 0;
-    for (size_t i = 0; i < clocks->n; i++) {
-        const tl_clock *row = tl_table_row(clocks, i);
+    TL_ROWS (const tl_clock, row, clocks) {
         int64_t offset_ns = row->applied ? 0 : tl_ns_within(row->offset_ns, INT64_MAX);
         off_ns = tl_ns_max(off_ns, offset_ns < 0 ? -offset_ns : offset_ns);
         sigma_ns = row->sigma_ns < INT64_MAX ? tl_ns_max(sigma_ns, row->sigma_ns) : sigma_ns;
@@ -176,8 +170,7 @@ static void look_at_replay(tl_tables *tables, tl_facts *out)
     int64_t unchanged_ns = 0;
 
     out->trust.model_error = NAN;
-    for (size_t i = 0; i < whatif->n; i++) {
-        const tl_whatif_row *row = tl_table_row(whatif, i);
+    TL_ROWS (const tl_whatif_row, row, whatif) {
         out->trust.simulated |= row->scenario == TL_SCENARIO_IDEAL || row->model_error == 0;
         if (row->scenario == TL_SCENARIO_UNCHANGED) {
             unchanged_ns = row->time_ns;
@@ -208,8 +201,8 @@ static void find_trust(tl_tables *tables, tl_facts *out)
         const tl_blame_step *row = tl_table_row(steps, i), *first = tl_table_row(steps, 0);
         t->nsteps += row->rank == first->rank && row->step >= 0;
     }
-    for (size_t i = 0; i < ranks->n; i++)
-        t->judged = tl_ns_sum(t->judged, ((const tl_straggler *)tl_table_row(ranks, i))->late_count);
+    TL_ROWS (const tl_straggler, row, ranks)
+        t->judged = tl_ns_sum(t->judged, row->late_count);
     t->collectives = matched->of;
     t->matched = matched->count;
     t->clocks = check_of(quality, TL_CHECK_CLOCKS)->count;
@@ -232,8 +225,7 @@ static void find_walls(tl_tables *tables, tl_facts *out)
     int64_t whole_ns = 0;
     bool left_out = false;
 
-    for (size_t i = 0; i < breakdown->n; i++) {
-        const tl_breakdown *row = tl_table_row(breakdown, i);
+    TL_ROWS (const tl_breakdown, row, breakdown) {
         if (row->rank == -1 || row->device != -1 || row->wall_ns <= 0)
             continue;
         left_out = left_out || row->step == TL_WHOLE_STEPS;
@@ -250,26 +242,6 @@ static void find_walls(tl_tables *tables, tl_facts *out)
     out->comm_unknown_ns /= out->trust.nranks > 0 ? (int64_t)out->trust.nranks : 1;
 }
 
-static void sum_waits(tl_tables *tables, tl_facts *out)
-{
-    const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
-
-    for (size_t i = 0; i < stragglers->n; i++) {
-        const tl_straggler *row = tl_table_row(stragglers, i);
-        out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
-    }
-}
-
-static void sum_path(tl_tables *tables, tl_facts *out)
-{
-    const tl_table *path = tl_tables_get(tables, &tl_path_row_schema);
-
-    for (size_t i = 0; i < path->n; i++) {
-        const tl_path_row *row = tl_table_row(path, i);
-        out->path_ns = tl_ns_add(out->path_ns, row->rank == -1 && row->activity != TL_PATH_BEFORE ? row->path_ns : 0);
-    }
-}
-
 void tl_facts_find(tl_tables *tables, tl_facts *out)
 {
     *out = (tl_facts){ .together_gain_ns = -1, .links_gain_ns = -1 };
@@ -278,6 +250,9 @@ void tl_facts_find(tl_tables *tables, tl_facts *out)
     const tl_table *health = tl_tables_get(tables, &tl_health_schema);
     if (health != NULL)
         out->wall_ns = tl_recorded_by_all_ns(health, out->wall_ns);
-    sum_waits(tables, out);
-    sum_path(tables, out);
+    TL_ROWS (const tl_straggler, row, tl_tables_get(tables, &tl_straggler_schema))
+        out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
+    TL_ROWS (const tl_path_row, row, tl_tables_get(tables, &tl_path_row_schema))
+        if (row->rank == -1 && row->activity != TL_PATH_BEFORE)
+            out->path_ns = tl_ns_add(out->path_ns, row->path_ns);
 }

@@ -8,11 +8,9 @@
 static const tl_whatif_row *row_of(const tl_table *whatif, tl_scenario_kind scenario, int64_t named_ns,
                                    int64_t least_ns)
 {
-    for (size_t i = 0; i < whatif->n; i++) {
-        const tl_whatif_row *row = tl_table_row(whatif, i);
+    TL_ROWS (const tl_whatif_row, row, whatif)
         if (row->scenario == scenario && row->gain_ns - named_ns >= least_ns)
             return row;
-    }
     return NULL;
 }
 
@@ -20,8 +18,7 @@ static const tl_whatif_row *row_of(const tl_table *whatif, tl_scenario_kind scen
 static int64_t named_by(const tl_table *whatif)
 {
     int64_t most = 0;
-    for (size_t i = 0; i < whatif->n; i++) {
-        const tl_whatif_row *row = tl_table_row(whatif, i);
+    TL_ROWS (const tl_whatif_row, row, whatif) {
         bool named = row->scenario == TL_SCENARIO_RANK || row->scenario == TL_SCENARIO_LINKS ||
                      row->scenario == TL_SCENARIO_SUSPECTS;
         most = named && row->gain_ns > most ? row->gain_ns : most;
@@ -34,8 +31,7 @@ static int64_t named_hosts(tl_tables *tables, int64_t named_ns)
 {
     const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
     int64_t sum = 0;
-    for (size_t i = 0; i < stragglers->n; i++) {
-        const tl_straggler *row = tl_table_row(stragglers, i);
+    TL_ROWS (const tl_straggler, row, stragglers) {
         if (row->verdict == TL_VERDICT_STRAGGLER && tl_cause_is_of_host((tl_cause)row->cause))
             sum = tl_ns_add(sum, row->gain_ns > 0 ? row->gain_ns
                                                   : named_ns); /* those who hide each other gain nothing alone */

@@ -2,10 +2,7 @@
 #include "tlmpi/model/parameters.h"
 #include <string.h>
 
-const char *const tl_parameter_labels[] = { [TL_PARAMETER_PHYSICAL] = "physical",
-                                            [TL_PARAMETER_STATISTICAL] = "statistical",
-                                            [TL_PARAMETER_USER] = "user",
-                                            NULL };
+const char *const tl_parameter_labels[] = { TL_PARAMETER_VALUES(TL_VALUE_LABEL) NULL };
 TL_TABLE_DEFINE(parameter, TL_PARAMETER_FIELDS, TL_SCOPE_JOB, "the numbers that decide",
                 "Which numbers decide, and why are they what they are?");
 
@@ -50,10 +47,8 @@ void tl_parameters_list(tl_table *table, double alpha, double least_cost)
 
 double tl_parameter_value(const tl_table *table, const char *name, double otherwise)
 {
-    for (size_t i = 0; i < table->n; i++) {
-        const tl_parameter *row = tl_table_row(table, i);
+    TL_ROWS (const tl_parameter, row, table)
         if (strncmp(row->name, name, sizeof row->name) == 0)
             return row->value;
-    }
     return otherwise;
 }

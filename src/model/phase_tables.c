@@ -1,10 +1,9 @@
 /* phase_tables.c - the schemas of phase_tables.h. */
 #include "tlmpi/model/phase_tables.h"
 
-const char *const tl_phase_holds_labels[] = { "none", "unknown", "some", "only", NULL };
-const char *const tl_phase_file_labels[] = { "ok", "damaged", "cut", "empty", "unreadable", NULL };
-const char *const tl_phase_answer_labels[] = { "none", "straggler", "waiting",  "longer",
-                                               "open", "cheap",     "one_rank", NULL };
+const char *const tl_phase_holds_labels[] = { TL_HOLDS_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_phase_file_labels[] = { TL_PHASE_FILE_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_phase_answer_labels[] = { TL_PHASE_ANSWER_VALUES(TL_VALUE_LABEL) NULL };
 
 TL_TABLE_DEFINE_RARE(phase_file, TL_PHASE_FILE_FIELDS, TL_SCOPE_JOB, "files of phases",
                      "Which files of phases were read, and which of their lines were lost?");

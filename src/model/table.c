@@ -1,27 +1,20 @@
 /* table.c - rows of a schema: adding, sorting by the keys, finding fields. */
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/table.h"
-#include "tlmpi/base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for n more rows. */
-static void room(tl_table *table, size_t n)
+void tl_table_reserve(tl_table *table, size_t n)
 {
     tl_grow((void **)&table->rows, &table->cap, table->n + n, table->schema->row_size);
 }
 
-void tl_table_reserve(tl_table *table, size_t n)
-{
-    room(table, n);
-}
-
 void *tl_table_add(tl_table *table)
 {
-    room(table, 1);
+    tl_table_reserve(table, 1);
     /* Zeroed with its padding, so that the bytes of a row are a function of its cells. */
     return memset(tl_table_row(table, table->n++), 0, table->schema->row_size);
 }
@@ -30,7 +23,7 @@ void tl_table_append(tl_table *table, const void *rows, size_t n)
 {
     if (n == 0)
         return;
-    room(table, n);
+    tl_table_reserve(table, n);
     memcpy(tl_table_row(table, table->n), rows, n * table->schema->row_size);
     table->n += n;
 }
@@ -72,68 +65,43 @@ void tl_table_free(tl_table *table)
     *table = (tl_table){ .schema = table->schema };
 }
 
-static int compare_i32(const unsigned char *a, const unsigned char *b)
+/* The cell of a key, but for text, as a number: the numbers stand in the order of the cells.  NaN, which is no value,
+ * comes after all values. */
+static uint64_t number_of(const tl_field *f, const unsigned char *cell)
 {
-    int32_t x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return TL_COMPARE(x, y);
-}
+    const uint64_t sign = UINT64_C(1) << 63;
+    uint32_t small;
+    uint64_t large;
+    double real;
 
-static int compare_i64(const unsigned char *a, const unsigned char *b)
-{
-    int64_t x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return TL_COMPARE(x, y);
-}
-
-static int compare_name(const unsigned char *a, const unsigned char *b)
-{
-    uint32_t x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return TL_COMPARE(x, y);
-}
-
-/* NaN, which is no value, comes after all values. */
-static int compare_f64(const unsigned char *a, const unsigned char *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    bool x_none = x != x, y_none = y != y;
-    return x_none || y_none ? x_none - y_none : TL_COMPARE(x, y);
+    switch (f->type) {
+    case TL_TYPE_I32:
+    case TL_TYPE_NAME:
+        memcpy(&small, cell, sizeof small);
+        return small ^ (f->type == TL_TYPE_I32 ? UINT32_C(1) << 31 : 0); /* below 0 stands first */
+    case TL_TYPE_I64:
+    case TL_TYPE_TIME:
+        memcpy(&large, cell, sizeof large);
+        return large ^ sign;
+    case TL_TYPE_F64:
+        memcpy(&real, cell, sizeof real);
+        real = real == 0 ? 0 : real;
+        memcpy(&large, &real, sizeof large);
+        return real != real ? UINT64_MAX : (large & sign) != 0 ? ~large : large | sign;
+    case TL_TYPE_ENUM:
+    case TL_TYPE_TEXT:
+        break;
+    }
+    return *cell;
 }
 
 static int compare_rows(const tl_schema *schema, const unsigned char *a, const unsigned char *b)
 {
-    for (size_t i = 0; i < schema->nfields; i++) {
-        const tl_field *f = &schema->fields[i];
+    for (const tl_field *f = schema->fields; f < schema->fields + schema->nfields; f++) {
+        const unsigned char *x = a + f->offset, *y = b + f->offset;
         if (f->role != TL_ROLE_KEY)
             continue;
-
-        const unsigned char *x = a + f->offset, *y = b + f->offset;
-        int order = 0;
-        switch (f->type) {
-        case TL_TYPE_I32:
-            order = compare_i32(x, y);
-            break;
-        case TL_TYPE_I64:
-        case TL_TYPE_TIME:
-            order = compare_i64(x, y);
-            break;
-        case TL_TYPE_F64:
-            order = compare_f64(x, y);
-            break;
-        case TL_TYPE_NAME:
-            order = compare_name(x, y);
-            break;
-        case TL_TYPE_ENUM:
-        case TL_TYPE_TEXT:
-            order = memcmp(x, y, f->size);
-            break;
-        }
+        int order = f->type == TL_TYPE_TEXT ? memcmp(x, y, f->size) : TL_COMPARE(number_of(f, x), number_of(f, y));
         if (order != 0)
             return order;
     }
@@ -143,117 +111,62 @@ static int compare_rows(const tl_schema *schema, const unsigned char *a, const u
 /* What rows are compared by first: the bytes of their leading keys, so that they compare as two numbers. */
 typedef struct place {
     uint64_t prefix[2];
-    size_t row;
 } place;
 
-enum { PREFIX = sizeof((place *)0)->prefix };
+enum { PREFIX = sizeof(place) };
 
-/* Appends a number of so many bytes, the highest first. */
-static size_t put_number(unsigned char *prefix, size_t n, uint64_t x, size_t size)
-{
-    for (size_t i = 0; i < size && n < PREFIX; i++)
-        prefix[n++] = (unsigned char)(x >> 8 * (size - 1 - i));
-    return n;
-}
-
-static size_t put_key(unsigned char *prefix, size_t n, const tl_field *f, const unsigned char *at)
-{
-    uint32_t small = 0;
-    uint64_t large = 0;
-    if (f->type == TL_TYPE_I64 || f->type == TL_TYPE_TIME) {
-        memcpy(&large, at, sizeof large);
-        return put_number(prefix, n, large ^ UINT64_C(1) << 63, sizeof large); /* below 0 stands first */
-    }
-    if (f->type == TL_TYPE_I32 || f->type == TL_TYPE_NAME) {
-        memcpy(&small, at, sizeof small);
-        return put_number(prefix, n, small ^ (f->type == TL_TYPE_I32 ? UINT32_C(1) << 31 : 0), sizeof small);
-    }
-    for (size_t i = 0; i < f->size && n < PREFIX; i++)
-        prefix[n++] = at[i];
-    return n;
-}
+typedef struct sorting {
+    const tl_table *table;
+    place *places; /* of the rows */
+} sorting;
 
 static place place_of(const tl_table *table, size_t row)
 {
     const tl_schema *schema = table->schema;
     unsigned char prefix[PREFIX] = { 0 };
-    place p = { .row = row };
+    place p = { { 0 } };
     size_t n = 0;
-    for (size_t i = 0; i < schema->nfields && n < PREFIX; i++) {
-        const tl_field *f = &schema->fields[i];
-        if (f->role == TL_ROLE_KEY && f->type == TL_TYPE_F64)
-            break;
-        if (f->role == TL_ROLE_KEY)
-            n = put_key(prefix, n, f, (const unsigned char *)tl_table_row(table, row) + f->offset);
+    for (const tl_field *f = schema->fields; f < schema->fields + schema->nfields && n < PREFIX; f++) {
+        const unsigned char *cell = (const unsigned char *)tl_table_row(table, row) + f->offset;
+        if (f->role != TL_ROLE_KEY)
+            continue;
+        for (size_t i = 0; i < f->size && n < PREFIX; i++)
+            prefix[n++] = f->type == TL_TYPE_TEXT ? cell[i] : (unsigned char)(number_of(f, cell) >> 8 * (f->size - 1 - i));
     }
     for (size_t i = 0; i < PREFIX; i++)
         p.prefix[i / 8] = p.prefix[i / 8] << 8 | prefix[i];
     return p;
 }
 
-static int compare_places(const tl_table *table, const place *a, const place *b)
+static int by_keys(const void *context, uint32_t a, uint32_t b)
 {
-    if (a->prefix[0] != b->prefix[0])
-        return TL_COMPARE(a->prefix[0], b->prefix[0]);
-    if (a->prefix[1] != b->prefix[1])
-        return TL_COMPARE(a->prefix[1], b->prefix[1]);
-    return compare_rows(table->schema, tl_table_row(table, a->row), tl_table_row(table, b->row));
-}
-
-static bool in_order(const tl_table *table)
-{
-    for (size_t i = 1; i < table->n; i++)
-        if (compare_rows(table->schema, tl_table_row(table, i - 1), tl_table_row(table, i)) > 0)
-            return false;
-    return true;
-}
-
-/* Merges the sorted runs from[a, b) and from[b, c) into to[a, c); of equal rows the left goes first. */
-static void merge(const tl_table *table, const place *from, place *to, size_t a, size_t b, size_t c)
-{
-    size_t i = a, j = b;
-    for (size_t k = a; k < c; k++) {
-        bool left = j == c || (i < b && compare_places(table, &from[i], &from[j]) <= 0);
-        to[k] = from[left ? i++ : j++];
-    }
-}
-
-/* Sorts by merging runs of 1, 2, 4 ... from one array to the other and back; returns the one that holds the result. */
-static place *sort_places(const tl_table *table, place *from, place *to)
-{
-    size_t n = table->n;
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t a = 0; a < n; a += 2 * width) {
-            size_t b = n - a > width ? a + width : n;
-            size_t c = n - b > width ? b + width : n;
-            merge(table, from, to, a, b, c);
-        }
-        place *other = from;
-        from = to;
-        to = other;
-    }
-    return from;
+    const sorting *s = context;
+    const place *x = &s->places[a], *y = &s->places[b];
+    int order = TL_ORDER(x, y, prefix[0], prefix[1]);
+    return order != 0 ? order : compare_rows(s->table->schema, tl_table_row(s->table, a), tl_table_row(s->table, b));
 }
 
 void tl_table_sort(tl_table *table)
 {
-    /* Rows mostly come in order, and then it costs one look at each. */
-    if (in_order(table))
+    size_t n = table->n, size = table->schema->row_size, i = 1;
+    while (i < n && compare_rows(table->schema, tl_table_row(table, i - 1), tl_table_row(table, i)) <= 0)
+        i++;
+    if (i >= n) /* rows mostly come in order, and then it costs one look at each */
         return;
 
-    size_t n = table->n, size = table->schema->row_size;
-    place *from = tl_malloc(n * sizeof *from), *to = tl_malloc(n * sizeof *to);
+    sorting s = { table, tl_malloc(n * sizeof *s.places) };
     unsigned char *rows = tl_malloc(n * size);
-    for (size_t i = 0; i < n; i++)
-        from[i] = place_of(table, i);
-    const place *sorted = sort_places(table, from, to);
-    for (size_t i = 0; i < n; i++)
-        memcpy(rows + i * size, tl_table_row(table, sorted[i].row), size);
+    tl_mem_indexable(n);
+    for (i = 0; i < n; i++)
+        s.places[i] = place_of(table, i);
+    uint32_t *order = tl_sorted_index(n, by_keys, &s);
+    for (i = 0; i < n; i++)
+        memcpy(rows + i * size, tl_table_row(table, order[i]), size);
     free(table->rows);
     table->rows = rows;
     table->cap = n;
-    free(to);
-    free(from);
+    free(s.places);
+    free(order);
 }
 
 const tl_field *tl_schema_field(const tl_schema *schema, const char *name)

@@ -7,27 +7,18 @@
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/work_tables.h"
 
-const char *const tl_rank_status_labels[] = {
-    [TL_RANK_OK] = "ok",
-    [TL_RANK_DAMAGED] = "damaged",
-    [TL_RANK_CUT] = "cut",
-    [TL_RANK_NO_GPU] = "no_gpu_events",
-    [TL_RANK_UNREADABLE] = "unreadable",
-    NULL,
-};
+const char *const tl_rank_status_labels[] = { TL_STATUS_VALUES(TL_VALUE_LABEL) NULL };
 
 const char *const tl_rank_from_labels[] = { "distributedInfo", "file_name", "order", NULL };
 
 const char *const tl_clock_base_labels[] = { "base_time", "absolute", NULL };
 
-const char *const tl_execution_link_labels[] = { "linked",     "frame",   "no_event", "outside",
-                                                 "other_name", "same_id", "left_out", NULL };
-const char *const tl_execution_by_labels[] = { "record_function_id", "external_id", "no_ids",
-                                               "other_process",      "no_trace",    NULL };
+const char *const tl_execution_link_labels[] = { TL_EXECUTION_LINK_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_execution_by_labels[] = { TL_EXECUTION_BY_VALUES(TL_VALUE_LABEL) NULL };
 const char *const tl_memory_category_labels[] = { "parameter", "optimizer_state", "input",   "temporary", "activation",
                                                   "gradient",  "autograd",        "unknown", "total",     NULL };
 const char *const tl_memory_file_labels[] = { "ok", "damaged", "cut", "empty", "unreadable", NULL };
-const char *const tl_counted_by_labels[] = { "kernel", "launch", "unknown", NULL };
+const char *const tl_counted_by_labels[] = { TL_COUNTED_BY_VALUES(TL_VALUE_LABEL) NULL };
 
 TL_TABLE_DEFINE(kernel_ranks, TL_KERNEL_RANKS_FIELDS, TL_SCOPE_JOB, "device work by name over all ranks",
                 "Which kernels take the time over all ranks, and on which rank do they take longest?");
@@ -47,8 +38,7 @@ const char *const tl_mix_labels[] = { "idle",      "compute",           "comm", 
 TL_TABLE_DEFINE(mix, TL_MIX_FIELDS, TL_SCOPE_RANK, "what ran at once",
                 "How long did devices compute, communicate and copy, each alone and at the same time?");
 
-const char *const tl_series_labels[] = { "short_gap", "memory_given", "memory_allocated", "memory_reserved",
-                                         "queue",     "memcpy",       "memset",           NULL };
+const char *const tl_series_labels[] = { TL_SERIES_VALUES(TL_VALUE_LABEL) NULL };
 
 TL_TABLE_DEFINE_RARE_AS(series_row, "series", TL_SERIES_FIELDS, TL_SCOPE_EVENT, "queues, copies, memory and short gaps over time",
                      "How much waited in a stream, how fast were copies, and how much memory was there at each instant?");
@@ -56,12 +46,12 @@ TL_TABLE_DEFINE_RARE_AS(series_row, "series", TL_SERIES_FIELDS, TL_SCOPE_EVENT, 
 TL_TABLE_DEFINE(row_index, TL_ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
                 "Which rows of the table belong to which rank?");
 
-const char *const tl_node_kind_labels[] = { "annotation", "operator", "call", "work", "none", "rest", NULL };
+const char *const tl_node_kind_labels[] = { TL_NODE_KIND_VALUES(TL_VALUE_LABEL) NULL };
 
 TL_TABLE_DEFINE(call_tree, TL_CALL_TREE_FIELDS, TL_SCOPE_EVENT, "what called what, down to the device work",
                 "What called what on the host of a rank, on which path was work launched, and what did it cost?");
 
-const char *const tl_remedy_labels[] = { "told", "not_judged", "left_out", NULL };
+const char *const tl_remedy_labels[] = { TL_REMEDY_VALUES(TL_VALUE_LABEL) NULL };
 
 #define LABEL(kind, label, remedy, meaning)  label,
 #define REMEDY(kind, label, remedy, meaning) TL_REMEDY_##remedy,
@@ -82,8 +72,7 @@ void tl_health_add(tl_table *health, tl_health row)
 int64_t tl_recorded_by_all_ns(const tl_table *health, int64_t ns)
 {
     int64_t begin = 0, end = 0, apart_ns;
-    for (size_t i = 0; i < health->n; i++) {
-        const tl_health *row = tl_table_row(health, i);
+    TL_ROWS (const tl_health, row, health) {
         begin = row->defect == TL_DEFECT_BEGINS_LATER ? tl_ns_max(begin, row->time_ns) : begin;
         end = row->defect == TL_DEFECT_ENDS_EARLIER ? tl_ns_max(end, row->time_ns) : end;
     }

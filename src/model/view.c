@@ -1,5 +1,5 @@
 /* view.c - looking things up in the view of a rank. */
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/model/view.h"
 #include "tlmpi/model/parameters.h"
 
@@ -51,8 +51,7 @@ size_t tl_open_ops_around(tl_open_ops *open, int64_t start_ns, int64_t end_ns)
 void tl_open_ops_push(tl_open_ops *open, uint32_t op)
 {
     (void)tl_open_ops_innermost(open, open->ops->start_ns[op]);
-    tl_vec_room(&open->stack);
-    open->stack.v[open->stack.n++] = op;
+    tl_vec_push(&open->stack, op);
 }
 
 bool tl_is_step_mark(const tl_names *names, uint32_t name)
@@ -94,16 +93,13 @@ void tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_
     for (size_t i = 0; i < n; i++)
         if (l[i].track >= ntracks)
             ntracks = (size_t)l[i].track + 1;
-    uint32_t *v = tl_arena_take(arena, n, sizeof *v);
-    size_t *end = tl_arena_zeroed(arena, ntracks + 2, sizeof *end);
-    *out = (tl_thread_launches){ v, end, ntracks };
-    /* end[t + 1] is where the next launch of t goes, and at last where those of t + 1 begin. */
+    uint32_t *v = tl_arena_take(arena, n, sizeof *v), *track_of = tl_malloc((n + 1) * sizeof *track_of);
+    size_t *first = tl_arena_take(arena, ntracks + 1, sizeof *first);
+    *out = (tl_thread_launches){ v, first, ntracks };
     for (size_t i = 0; i < n; i++)
-        end[l[i].track + 2]++;
-    for (size_t t = 0; t < ntracks; t++)
-        end[t + 2] += end[t + 1];
-    for (size_t i = 0; i < n; i++)
-        v[end[l[i].track + 1]++] = (uint32_t)i;
+        track_of[i] = l[i].track;
+    tl_groups_deal(track_of, n, ntracks, first, v);
+    free(track_of);
 }
 
 uint32_t tl_call_track(const tl_calls *calls, size_t call)
@@ -122,6 +118,5 @@ int tl_kernel_by_start(const void *kernels, uint32_t a, uint32_t b)
 int tl_kernel_by_start_uid(const void *kernels, uint32_t a, uint32_t b)
 {
     const tl_kernel *k = kernels;
-    int order = tl_kernel_by_start(kernels, a, b);
-    return order != 0 ? order : TL_COMPARE(k[a].uid, k[b].uid);
+    return TL_ORDER(&k[a], &k[b], start_ns, uid);
 }

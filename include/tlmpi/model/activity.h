@@ -5,22 +5,22 @@
 #ifndef TLMPI_MODEL_ACTIVITY_H
 #define TLMPI_MODEL_ACTIVITY_H
 
+#include "tlmpi/model/schema.h"
 #include <stdint.h>
 
-typedef enum tl_activity_kind {
-    TL_ACTIVITY_COMPUTE,
-    TL_ACTIVITY_H2D,  /* copies from host to device that nothing hides */
-    TL_ACTIVITY_COPY, /* other copies and memsets that nothing hides */
-    TL_ACTIVITY_COMM, /* communication under no other work of the rank: transfer, and waiting for others */
-    /* idle, by what the host did instead of feeding the device */
-    TL_ACTIVITY_HOST,      /* the host was late, and no activity below says why */
-    TL_ACTIVITY_INPUT,     /* the host waited for data */
-    TL_ACTIVITY_GC,        /* the host collected garbage */
-    TL_ACTIVITY_SYNC,      /* the host had waited for the device to run dry */
-    TL_ACTIVITY_ALLOCATOR, /* the host allocated or freed device memory */
-    TL_ACTIVITY_DEVICE,    /* nothing was late on the host: dependencies, launch latency, the inside of graphs */
-    TL_NACTIVITIES
-} tl_activity_kind;
+#define TL_ACTIVITY_VALUES(V)                                                                                          \
+    V(TL_ACTIVITY_COMPUTE, "compute", "kernels that compute")                                                          \
+    V(TL_ACTIVITY_H2D, "h2d", "exposed copies from host to device")                                                    \
+    V(TL_ACTIVITY_COPY, "copy", "other exposed copies and memsets")                                                    \
+    V(TL_ACTIVITY_COMM, "other_group", "exposed communication, with others than those that wait here")                 \
+    V(TL_ACTIVITY_HOST, "host_late", "its host launched late, in no call that another activity stands for")            \
+    V(TL_ACTIVITY_INPUT, "input", "its host waited for input")                                                         \
+    V(TL_ACTIVITY_GC, "gc", "its host collected garbage")                                                              \
+    V(TL_ACTIVITY_SYNC, "sync_drain", "its host had waited for the device, which had nothing queued then")             \
+    V(TL_ACTIVITY_ALLOCATOR, "allocator", "its host allocated or freed device memory")                                 \
+    V(TL_ACTIVITY_DEVICE, "device", "work began late after its launch, or waited for an event")                        \
+    V(TL_NACTIVITIES, "unknown", "nothing known")
+typedef enum tl_activity_kind { TL_ACTIVITY_VALUES(TL_VALUE_NAME) } tl_activity_kind;
 
 /* The activities, as bits, of a host before it launches work; a wait for the device is not among them. */
 #define TL_HOST_ACTIVITIES                                                                                             \

@@ -8,64 +8,75 @@
 #include "tlmpi/model/schema.h"
 #include "tlmpi/model/table.h"
 
-typedef enum tl_verdict { TL_VERDICT_OK, TL_VERDICT_STRAGGLER, TL_VERDICT_INCONCLUSIVE } tl_verdict;
-extern const char *const tl_verdict_labels[]; /* "ok", "straggler", "inconclusive", NULL */
+#define TL_VERDICT_VALUES(V)                                                                                           \
+    V(TL_VERDICT_OK, "ok", "not late, or at little cost")                                                              \
+    V(TL_VERDICT_STRAGGLER, "straggler", "it holds the job up")                                                        \
+    V(TL_VERDICT_INCONCLUSIVE, "inconclusive", "the traces do not allow a verdict; reason says why")
+typedef enum tl_verdict { TL_VERDICT_VALUES(TL_VALUE_NAME) } tl_verdict;
+extern const char *const tl_verdict_labels[];
 
-typedef enum tl_cause {
-    TL_CAUSE_UNKNOWN,
-    TL_CAUSE_COMPUTE_SLOW, /* the same kernels, a few of them longer */
-    TL_CAUSE_THROTTLED,    /* the same kernels, all of them longer */
-    TL_CAUSE_MORE_WORK,    /* more kernels, or larger ones */
-    TL_CAUSE_HOST_LATE,
-    TL_CAUSE_INPUT,
-    TL_CAUSE_H2D,
-    TL_CAUSE_GC,
-    TL_CAUSE_SYNC_DRAIN,
-    TL_CAUSE_ALLOCATOR,
-    TL_CAUSE_SLOW_LINK, /* no rank comes late, but data move slowly: table link */
-    TL_CAUSE_OTHER_GROUP,
-    TL_CAUSE_MIXED,
-    TL_CAUSE_COPY /* copies other than those to the device (H2D) */
-} tl_cause;
-extern const char *const tl_cause_labels[]; /* "unknown", "compute_slow", ... NULL */
+#define TL_CAUSE_VALUES(V)                                                                                             \
+    V(TL_CAUSE_UNKNOWN, "unknown", "nothing of its own explains its delay")                                            \
+    V(TL_CAUSE_COMPUTE_SLOW, "compute_slow", "some kernels take longer than the same ones of its peers")               \
+    V(TL_CAUSE_THROTTLED, "throttled", "all its kernels take longer: a slow device")                                   \
+    V(TL_CAUSE_MORE_WORK, "more_work", "it has more kernels, or larger ones, than its peers")                          \
+    V(TL_CAUSE_HOST_LATE, "host_late",                                                                                 \
+      "its device waits for launches because its host works or sleeps, in no call that another cause stands for")      \
+    V(TL_CAUSE_INPUT, "input", "its host waits for input")                                                             \
+    V(TL_CAUSE_H2D, "h2d", "copies from host to device")                                                               \
+    V(TL_CAUSE_GC, "gc", "its host collects garbage")                                                                  \
+    V(TL_CAUSE_SYNC_DRAIN, "sync_drain", "its host waits for the device, which then has nothing queued")               \
+    V(TL_CAUSE_ALLOCATOR, "allocator", "its host allocates or frees device memory")                                    \
+    V(TL_CAUSE_SLOW_LINK, "slow_link", "data move slowly between it and others: table link")                           \
+    V(TL_CAUSE_OTHER_GROUP, "other_group", "communication that could not be matched")                                  \
+    V(TL_CAUSE_MIXED, "mixed", "no single cause has 80 % of the gain")                                                 \
+    V(TL_CAUSE_COPY, "copy", "copies from its device, within it or to another one take longer than its peers'")
+typedef enum tl_cause { TL_CAUSE_VALUES(TL_VALUE_NAME) } tl_cause;
+extern const char *const tl_cause_labels[];
 
 /* Whether the cause is something that the host did, or did not do in time. */
 bool tl_cause_is_of_host(tl_cause cause);
 
 /* What cause_share is a share of. */
-typedef enum tl_cause_from { TL_CAUSE_FROM_NOTHING, TL_CAUSE_FROM_GAIN } tl_cause_from;
-extern const char *const tl_cause_from_labels[]; /* "nothing", "gain", NULL */
+#define TL_CAUSE_FROM_VALUES(V)                                                                                        \
+    V(TL_CAUSE_FROM_NOTHING, "nothing", "no cause is known")                                                           \
+    V(TL_CAUSE_FROM_GAIN, "gain", "what its repair gains, cause by cause")
+typedef enum tl_cause_from { TL_CAUSE_FROM_VALUES(TL_VALUE_NAME) } tl_cause_from;
+extern const char *const tl_cause_from_labels[];
 
 /* When a rank is late. */
-typedef enum tl_pattern {
-    TL_PATTERN_NONE,       /* no step is flagged */
-    TL_PATTERN_PERSISTENT, /* 80 % of the steps or more */
-    TL_PATTERN_BOUNDED,    /* one run of steps, and little outside it */
-    TL_PATTERN_SPORADIC,
-    TL_PATTERN_DRIFTING, /* grows or shrinks over the window */
-    TL_PATTERN_ONE_OFF   /* one step alone */
-} tl_pattern;
-extern const char *const tl_pattern_labels[]; /* "none", "persistent", ... NULL */
+#define TL_PATTERN_VALUES(V)                                                                                           \
+    V(TL_PATTERN_NONE, "none", "no step is flagged")                                                                   \
+    V(TL_PATTERN_PERSISTENT, "persistent", "80 % of the steps or more")                                                \
+    V(TL_PATTERN_BOUNDED, "bounded", "one run of steps, and little outside of it")                                     \
+    V(TL_PATTERN_SPORADIC, "sporadic", "some steps, not in a row")                                                     \
+    V(TL_PATTERN_DRIFTING, "drifting", "it grows or shrinks from step to step")                                        \
+    V(TL_PATTERN_ONE_OFF, "one_off", "a single step")
+typedef enum tl_pattern { TL_PATTERN_VALUES(TL_VALUE_NAME) } tl_pattern;
+extern const char *const tl_pattern_labels[];
 
 /* What the steps of a rank in blame_step come from. */
-typedef enum tl_steps_from {
-    TL_STEPS_MARKED,   /* ProfilerStep# */
-    TL_STEPS_MET,      /* collectives in which the rank meets other ranks: it has no marks, or other numbers */
-    TL_STEPS_RETURNED, /* no trace has any: the order in which collectives return */
-    TL_STEPS_NONE      /* nothing tells */
-} tl_steps_from;
-extern const char *const tl_steps_from_labels[]; /* "marks", "others", "return", "nothing", NULL */
+#define TL_STEPS_FROM_VALUES(V)                                                                                        \
+    V(TL_STEPS_MARKED, "marks", "its own ProfilerStep# marks")                                                         \
+    V(TL_STEPS_MET, "others", "the collectives that it shares with ranks that have marks")                             \
+    V(TL_STEPS_RETURNED, "return", "no trace has marks: a step is after what collectives return")                      \
+    V(TL_STEPS_NONE, "nothing", "nothing: its time is in no step")
+typedef enum tl_steps_from { TL_STEPS_FROM_VALUES(TL_VALUE_NAME) } tl_steps_from;
+extern const char *const tl_steps_from_labels[];
 
 /* What tells how long a transfer should have been. */
-typedef enum tl_link_evidence {
-    TL_LINK_BY_GROUPS, /* other ranks that do the same */
-    TL_LINK_BY_STEPS   /* the same ranks in other steps */
-} tl_link_evidence;
-extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", NULL */
+#define TL_EVIDENCE_VALUES(V)                                                                                          \
+    V(TL_LINK_BY_GROUPS, "groups", "other links that carry the same")                                                  \
+    V(TL_LINK_BY_STEPS, "steps", "the same link in other steps")
+typedef enum tl_link_evidence { TL_EVIDENCE_VALUES(TL_VALUE_NAME) } tl_link_evidence;
+extern const char *const tl_link_evidence_labels[];
 
 /* What an excess is of. */
-typedef enum tl_excess_of { TL_EXCESS_WORK, TL_EXCESS_HOST } tl_excess_of;
-extern const char *const tl_excess_labels[]; /* "work", "host", NULL */
+#define TL_EXCESS_VALUES(V)                                                                                            \
+    V(TL_EXCESS_WORK, "work", "of the device in a kernel or copy")                                                     \
+    V(TL_EXCESS_HOST, "host", "of the host in a name, and in none inside of it")
+typedef enum tl_excess_of { TL_EXCESS_VALUES(TL_VALUE_NAME) } tl_excess_of;
+extern const char *const tl_excess_labels[];
 
 #define TL_CELL_EXCESS(name)     uint8_t name
 #define TL_TYPE_OF_EXCESS        TL_TYPE_ENUM
@@ -131,18 +142,18 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
       "on any rank, to that of its own; where nothing tells that the median of its marks")
 TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 
-typedef enum tl_scenario_kind {
-    TL_SCENARIO_UNCHANGED,
-    TL_SCENARIO_IDEAL,
-    TL_SCENARIO_LINKS,
-    TL_SCENARIO_RANK,
-    TL_SCENARIO_HOST,
-    TL_SCENARIO_CAUSE,
-    TL_SCENARIO_SUSPECTS,
-    TL_SCENARIO_GROUPS,
-    TL_SCENARIO_BALANCED,
-    TL_SCENARIO_HOST_FREE
-} tl_scenario_kind;
+#define TL_SCENARIO_VALUES(V)                                                                                          \
+    V(TL_SCENARIO_UNCHANGED, "unchanged", "the job as it was")                                                         \
+    V(TL_SCENARIO_IDEAL, "ideal", "nobody slower than usual in any step")                                              \
+    V(TL_SCENARIO_LINKS, "links", "all slow links repaired")                                                           \
+    V(TL_SCENARIO_RANK, "rank", "one rank repaired")                                                                   \
+    V(TL_SCENARIO_HOST, "host", "all ranks of a host repaired")                                                        \
+    V(TL_SCENARIO_CAUSE, "cause", "one activity as usual on all ranks")                                                \
+    V(TL_SCENARIO_SUSPECTS, "suspects", "all that are named repaired")                                                 \
+    V(TL_SCENARIO_GROUPS, "groups", "transfers of one sort of group as usual")                                         \
+    V(TL_SCENARIO_BALANCED, "balanced", "all roles compute alike")                                                     \
+    V(TL_SCENARIO_HOST_FREE, "host_free", "hosts take no time")
+typedef enum tl_scenario_kind { TL_SCENARIO_VALUES(TL_VALUE_NAME) } tl_scenario_kind;
 /* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", "groups", "balanced", "host_free", NULL */
 extern const char *const tl_scenario_labels[];
 #define TL_CELL_SCENARIO(name) uint8_t name

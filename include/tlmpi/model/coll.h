@@ -5,6 +5,7 @@
 #ifndef TLMPI_MODEL_COLL_H
 #define TLMPI_MODEL_COLL_H
 
+#include "tlmpi/model/schema.h"
 #include "tlmpi/base/text.h"
 #include "tlmpi/model/kind.h"
 #include <stdbool.h>
@@ -12,20 +13,20 @@
 #include <stdint.h>
 
 /* Where the size of a message comes from. */
-typedef enum tl_size_from {
-    TL_SIZE_UNKNOWN,
-    TL_SIZE_FROM_KERNEL,    /* the kernel's own arguments */
-    TL_SIZE_FROM_OPERATOR,  /* arguments or shapes of the operator around its launch */
-    TL_SIZE_FROM_ANNOTATION /* shapes of the "nccl:<operation>" around its launch */
-} tl_size_from;
+#define TL_SIZE_FROM_VALUES(V)                                                                                         \
+    V(TL_SIZE_UNKNOWN, "unknown", "nobody")                                                                            \
+    V(TL_SIZE_FROM_KERNEL, "kernel", "arguments of the kernel")                                                        \
+    V(TL_SIZE_FROM_OPERATOR, "operator", "arguments or shapes of the operator that launched it")                       \
+    V(TL_SIZE_FROM_ANNOTATION, "annotation", "shapes of the annotation around it")
+typedef enum tl_size_from { TL_SIZE_FROM_VALUES(TL_VALUE_NAME) } tl_size_from;
 
 /* Where the facts come from: the best of the sources that named the collective. */
-typedef enum tl_coll_from {
-    TL_COLL_FROM_KERNEL,     /* the kernel's own arguments */
-    TL_COLL_FROM_OPERATOR,   /* the record_param_comms around its launch */
-    TL_COLL_FROM_ANNOTATION, /* the "nccl:<operation>" or c10d operator around its launch */
-    TL_COLL_FROM_NAME        /* the kernel's name, or nothing */
-} tl_coll_from;
+#define TL_FROM_VALUES(V)                                                                                              \
+    V(TL_COLL_FROM_KERNEL, "kernel", "arguments of the kernel")                                                        \
+    V(TL_COLL_FROM_OPERATOR, "operator", "the operator that launched it")                                              \
+    V(TL_COLL_FROM_ANNOTATION, "annotation", "the annotation around it")                                               \
+    V(TL_COLL_FROM_NAME, "name", "its name alone")
+typedef enum tl_coll_from { TL_FROM_VALUES(TL_VALUE_NAME) } tl_coll_from;
 
 /* One kernel's part in a collective, as the kernel's own trace tells it; -1: the trace does not tell. */
 typedef struct tl_coll {

@@ -11,77 +11,80 @@
 #include "tlmpi/model/schema.h"
 
 /* Which ranks of a collective are matched. */
-typedef enum tl_coll_state {
-    TL_COLL_WHOLE,              /* all its ranks */
-    TL_COLL_PARTIAL,            /* all ranks that have a trace here; others take part, or may */
-    TL_COLL_MISSING,            /* a rank that has a trace is missing */
-    TL_COLL_UNMATCHED           /* one rank alone, though others have a trace */
-} tl_coll_state;
-extern const char *const tl_coll_state_labels[];    /* "whole", "partial", "missing", "unmatched", NULL */
+#define TL_COLL_STATE_VALUES(V)                                                                                        \
+    V(TL_COLL_WHOLE, "whole", "all its ranks")                                                                         \
+    V(TL_COLL_PARTIAL, "partial", "all of its ranks that have a trace here; others take part, or may")                 \
+    V(TL_COLL_MISSING, "missing", "a rank is missing that has a trace")                                                \
+    V(TL_COLL_UNMATCHED, "unmatched", "one rank alone, though others have a trace")
+typedef enum tl_coll_state { TL_COLL_STATE_VALUES(TL_VALUE_NAME) } tl_coll_state;
+extern const char *const tl_coll_state_labels[];
 
 /* What does not fit: the first check that fails. */
-typedef enum tl_suspicion {
-    TL_SUSPECT_NOTHING,
-    TL_SUSPECT_KIND,            /* ranks ran different collectives */
-    TL_SUSPECT_DTYPE,
-    TL_SUSPECT_SIZE,
-    TL_SUSPECT_TWICE,           /* a rank takes part twice */
-    TL_SUSPECT_WAIT,            /* a rank left before another had come */
-    TL_SUSPECT_ENDS             /* ranks did not end together */
-} tl_suspicion;
-extern const char *const tl_suspicion_labels[];     /* "no", "kind", "dtype", "size", "twice", "wait", "ends", NULL */
+#define TL_SUSPICION_VALUES(V)                                                                                         \
+    V(TL_SUSPECT_NOTHING, "no", "everything fits")                                                                     \
+    V(TL_SUSPECT_KIND, "kind", "its ranks ran different collectives")                                                  \
+    V(TL_SUSPECT_DTYPE, "dtype", "their data types differ")                                                            \
+    V(TL_SUSPECT_SIZE, "size", "their sizes differ")                                                                   \
+    V(TL_SUSPECT_TWICE, "twice", "a rank takes part twice")                                                            \
+    V(TL_SUSPECT_WAIT, "wait", "a rank was done before another had come")                                              \
+    V(TL_SUSPECT_ENDS, "ends", "its ranks did not end together")
+typedef enum tl_suspicion { TL_SUSPICION_VALUES(TL_VALUE_NAME) } tl_suspicion;
+extern const char *const tl_suspicion_labels[];
 
-typedef enum tl_skew_class {
-    TL_SKEW_NONE,               /* one participant: nothing to compare */
-    TL_SKEW_ARRIVAL,            /* more than half of the kernel time was waiting */
-    TL_SKEW_MIXED,
-    TL_SKEW_TRANSFER,           /* less than a fifth of the kernel time was waiting */
-    TL_SKEW_INCONCLUSIVE        /* arrivals are closer together than clocks can tell */
-} tl_skew_class;
-extern const char *const tl_skew_class_labels[];    /* "none", "arrival", "mixed", "transfer", "inconclusive", NULL */
+#define TL_SKEW_VALUES(V)                                                                                              \
+    V(TL_SKEW_NONE, "none", "one participant, or ranks are not there")                                                 \
+    V(TL_SKEW_ARRIVAL, "arrival", "more than half of the kernels' time was waiting")                                   \
+    V(TL_SKEW_MIXED, "mixed", "in between")                                                                            \
+    V(TL_SKEW_TRANSFER, "transfer", "less than a fifth was waiting")                                                   \
+    V(TL_SKEW_INCONCLUSIVE, "inconclusive", "arrivals are closer together than clocks can tell")
+typedef enum tl_skew_class { TL_SKEW_VALUES(TL_VALUE_NAME) } tl_skew_class;
+extern const char *const tl_skew_class_labels[];
 
 /* Which side of a collective the others waited for, or why that is not told. */
-typedef enum tl_wait_state {
-    TL_WAIT_NONE,               /* one participant */
-    TL_WAIT_LATE_RANK,          /* ranks that came late: table blame */
-    TL_WAIT_LATE_SENDER,        /* the receiver waited; waiting due to a pipeline's schedule is charged to no rank */
-    TL_WAIT_LATE_RECEIVER,      /* the sender waited */
-    TL_WAIT_LATE_PARTNER,       /* of two ranks that both send and receive, one waited */
-    TL_WAIT_INCONCLUSIVE,       /* clocks cannot tell */
-    TL_WAIT_SUSPECT             /* something does not fit */
-} tl_wait_state;
-extern const char *const tl_wait_state_labels[];    /* "none", "late_rank", "late_sender", ... NULL */
+#define TL_WAIT_STATE_VALUES(V)                                                                                        \
+    V(TL_WAIT_NONE, "none", "one participant")                                                                         \
+    V(TL_WAIT_LATE_RANK, "late_rank", "for ranks that came late: table blame has them")                                \
+    V(TL_WAIT_LATE_SENDER, "late_sender", "the receiver waited for the sender")                                        \
+    V(TL_WAIT_LATE_RECEIVER, "late_receiver", "the sender waited for the receiver")                                    \
+    V(TL_WAIT_LATE_PARTNER, "late_partner", "one of two that both send and receive waited")                            \
+    V(TL_WAIT_INCONCLUSIVE, "inconclusive", "clocks cannot tell who waited")                                           \
+    V(TL_WAIT_SUSPECT, "suspect", "something does not fit: column suspect")
+typedef enum tl_wait_state { TL_WAIT_STATE_VALUES(TL_VALUE_NAME) } tl_wait_state;
+extern const char *const tl_wait_state_labels[];
 
 /* Whether the time of a communication kernel is told apart into waiting and transfer, or why it is not. */
-typedef enum tl_comm_doubt {
-    TL_COMM_DOUBT_NONE,         /* all ranks of the collective are matched, and nothing speaks against it */
-    TL_COMM_DOUBT_UNMATCHED,    /* no other rank was found that takes part */
-    TL_COMM_DOUBT_PARTNER,      /* nothing tells which rank sends and which receives */
-    TL_COMM_DOUBT_NO_TRACE,     /* a rank that takes part, or may, has no trace here */
-    TL_COMM_DOUBT_MISSING,      /* a rank that has a trace is not matched */
-    TL_COMM_DOUBT_SUSPECT,      /* something does not fit */
-    TL_COMM_DOUBT_CLOCKS,       /* waiting within what clocks leave open */
-    TL_NCOMM_DOUBTS
-} tl_comm_doubt;
-extern const char *const tl_comm_doubt_labels[];    /* "none", "unmatched", "partner", "no_trace", ... NULL */
+#define TL_COMM_DOUBT_VALUES(V)                                                                                        \
+    V(TL_COMM_DOUBT_NONE, "none", "waiting and transfer are told apart")                                               \
+    V(TL_COMM_DOUBT_UNMATCHED, "unmatched", "no other rank was found that takes part")                                 \
+    V(TL_COMM_DOUBT_PARTNER, "partner", "nothing tells which ranks send to which")                                     \
+    V(TL_COMM_DOUBT_NO_TRACE, "no_trace", "a rank that takes part, or may, has no trace here")                         \
+    V(TL_COMM_DOUBT_MISSING, "missing", "a rank that has a trace is not there")                                        \
+    V(TL_COMM_DOUBT_SUSPECT, "suspect", "the ranks matched do not fit together")                                       \
+    V(TL_COMM_DOUBT_CLOCKS, "clocks", "clocks leave it open")
+typedef enum tl_comm_doubt { TL_COMM_DOUBT_VALUES(TL_VALUE_NAME) TL_NCOMM_DOUBTS } tl_comm_doubt;
+extern const char *const tl_comm_doubt_labels[];
 
-typedef enum tl_node_span { TL_SPAN_UNKNOWN, TL_SPAN_INTRA_NODE, TL_SPAN_INTER_NODE } tl_node_span;
-extern const char *const tl_node_span_labels[];     /* "unknown", "intra_node", "inter_node", NULL */
-extern const char *const tl_match_rule_labels[];    /* "none", "seq", "launch", "endtime", "pair", NULL */
-extern const char *const tl_coll_from_labels[];     /* "kernel", "operator", "annotation", "name", NULL */
-extern const char *const tl_size_from_labels[];     /* "unknown", "kernel", "operator", "annotation", NULL */
+#define TL_NODES_VALUES(V)                                                                                             \
+    V(TL_SPAN_UNKNOWN, "unknown", "hosts are not known")                                                               \
+    V(TL_SPAN_INTRA_NODE, "intra_node", "all ranks on one host")                                                       \
+    V(TL_SPAN_INTER_NODE, "inter_node", "ranks on several hosts")
+typedef enum tl_node_span { TL_NODES_VALUES(TL_VALUE_NAME) } tl_node_span;
+extern const char *const tl_node_span_labels[];
+extern const char *const tl_match_rule_labels[];
+extern const char *const tl_coll_from_labels[];
+extern const char *const tl_size_from_labels[];
 
 /* What a process group divides among its ranks. */
-typedef enum tl_parallelism {
-    TL_PARALLEL_UNKNOWN,
-    TL_PARALLEL_WORLD,          /* the default group of all ranks */
-    TL_PARALLEL_DATA,           /* samples; with its parameters sharded or not */
-    TL_PARALLEL_TENSOR,
-    TL_PARALLEL_PIPELINE,       /* layers */
-    TL_PARALLEL_EXPERT,
-    TL_PARALLEL_CONTEXT         /* the sequence */
-} tl_parallelism;
-extern const char *const tl_parallelism_labels[];   /* "unknown", "world", "data", "tensor", ... NULL */
+#define TL_PARALLEL_VALUES(V)                                                                                          \
+    V(TL_PARALLEL_UNKNOWN, "unknown", "not known")                                                                     \
+    V(TL_PARALLEL_WORLD, "world", "all ranks")                                                                         \
+    V(TL_PARALLEL_DATA, "data", "data parallel")                                                                       \
+    V(TL_PARALLEL_TENSOR, "tensor", "tensor parallel")                                                                 \
+    V(TL_PARALLEL_PIPELINE, "pipeline", "pipeline parallel")                                                           \
+    V(TL_PARALLEL_EXPERT, "expert", "expert parallel")                                                                 \
+    V(TL_PARALLEL_CONTEXT, "context", "context parallel")
+typedef enum tl_parallelism { TL_PARALLEL_VALUES(TL_VALUE_NAME) } tl_parallelism;
+extern const char *const tl_parallelism_labels[];
 
 /* What table quality counts about the matching; each comment names the unit of the count. */
 typedef enum tl_quality_check {

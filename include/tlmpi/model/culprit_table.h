@@ -5,25 +5,25 @@
 #ifndef TLMPI_MODEL_CULPRIT_TABLE_H
 #define TLMPI_MODEL_CULPRIT_TABLE_H
 
+#include "tlmpi/model/schema.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/doubt.h"
 #include <stdbool.h>
 
 /* What the culprit is; or, in the only row of a job without a culprit, why none is named. */
-typedef enum tl_culprit_kind {
-    TL_CULPRIT_RANK,
-    TL_CULPRIT_HOST,    /* all ranks of a host, of several hosts */
-    TL_CULPRIT_SEVERAL, /* ranks whose joint repair gains at least twice as much as the repair of any one of them */
-    TL_CULPRIT_UNTRACED, /* a rank that has no trace */
-    TL_CULPRIT_LINK,
-    TL_CULPRIT_NOBODY,       /* no rank stands out */
-    TL_CULPRIT_INCONCLUSIVE, /* a verdict is inconclusive, or clocks cannot tell which rank came last in most
-                              * collectives */
-    TL_CULPRIT_UNMATCHED,    /* several ranks communicate, and nothing could be matched across them */
-    TL_CULPRIT_SILENCE,      /* several ranks, and no communication in their traces */
-    TL_CULPRIT_ONE_RANK,     /* a single rank: no peers to compare with */
-    TL_CULPRIT_NO_WORK       /* nothing ran on a device */
-} tl_culprit_kind;
+#define TL_CULPRIT_KIND_VALUES(V)                                                                                      \
+    V(TL_CULPRIT_RANK, "rank", "one rank")                                                                             \
+    V(TL_CULPRIT_HOST, "host", "all ranks of one host")                                                                \
+    V(TL_CULPRIT_SEVERAL, "several", "several ranks, whose repair gains more together than alone")                     \
+    V(TL_CULPRIT_UNTRACED, "untraced", "a rank that has no trace")                                                     \
+    V(TL_CULPRIT_LINK, "link", "a link between ranks")                                                                 \
+    V(TL_CULPRIT_NOBODY, "none", "no rank holds the job up")                                                           \
+    V(TL_CULPRIT_INCONCLUSIVE, "inconclusive", "the traces do not allow a verdict")                                    \
+    V(TL_CULPRIT_UNMATCHED, "unmatched", "no collective could be matched across ranks")                                \
+    V(TL_CULPRIT_SILENCE, "no_communication", "the ranks do not communicate in these traces")                          \
+    V(TL_CULPRIT_ONE_RANK, "one_rank", "there is one rank")                                                            \
+    V(TL_CULPRIT_NO_WORK, "no_device_work", "nothing ran on a device")
+typedef enum tl_culprit_kind { TL_CULPRIT_KIND_VALUES(TL_VALUE_NAME) } tl_culprit_kind;
 /* "rank", "host", "several", "untraced", "link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
  * "no_device_work", NULL */
 extern const char *const tl_culprit_kind_labels[];

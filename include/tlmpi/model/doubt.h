@@ -7,58 +7,67 @@
 
 #include "tlmpi/model/schema.h"
 
-typedef enum tl_confidence { TL_CONFIDENCE_HIGH, TL_CONFIDENCE_MEDIUM, TL_CONFIDENCE_LOW } tl_confidence;
-extern const char *const tl_confidence_labels[]; /* "high", "medium", "low", NULL */
+#define TL_CONFIDENCE_VALUES(V)                                                                                        \
+    V(TL_CONFIDENCE_HIGH, "high", "nothing speaks against it")                                                         \
+    V(TL_CONFIDENCE_MEDIUM, "medium", "one or two doubts")                                                             \
+    V(TL_CONFIDENCE_LOW, "low", "three doubts, or one that is grave")
+typedef enum tl_confidence { TL_CONFIDENCE_VALUES(TL_VALUE_NAME) } tl_confidence;
+extern const char *const tl_confidence_labels[];
 #define TL_CELL_CONFIDENCE(name) uint8_t name
 #define TL_TYPE_OF_CONFIDENCE    TL_TYPE_ENUM
 #define TL_LABELS_OF_CONFIDENCE  tl_confidence_labels
 
 /* What speaks against an answer; a set of them has bits 1 << tl_doubt. */
-typedef enum tl_doubt {
-    TL_DOUBT_ONE_STEP,       /* grave: a single step was recorded, or none */
-    TL_DOUBT_FEW_STEPS,      /* fewer than 5 */
-    TL_DOUBT_CHANCE,         /* p is not far below the chance of one wrong name in a job */
-    TL_DOUBT_ELSEWHERE,      /* most of the gain lies in steps that are not flagged */
-    TL_DOUBT_HARDLY_MATCHED, /* grave: less than half of the collectives are matched, or there are none */
-    TL_DOUBT_COMM_UNKNOWN,   /* communication that may be waiting or transfer exceeds 10 % of the gain, or 1 % of the
-                              * wall time */
-    TL_DOUBT_OUTSIDE,        /* more than 10 % of the collectives are in no step, though there are marks */
-    TL_DOUBT_CLOCKS,         /* what clocks cannot tell may come to 1 % of the wall time */
-    TL_DOUBT_HIDDEN,         /* grave: clocks hide which rank was waited for in most of all waiting */
-    TL_DOUBT_MISSING,        /* ranks of the job have no trace */
-    TL_DOUBT_DAMAGED,        /* traces are cut or damaged */
-    TL_DOUBT_UNTIMED,        /* 0.1 % of all events, or of the named ranks' events, have no valid duration */
-    TL_DOUBT_SIZES,          /* grave: traces tell different sizes of the job: the traces may be of several jobs */
-    TL_DOUBT_DUPLICATES,     /* grave: several traces of one time say they are the same rank */
-    TL_DOUBT_NO_WORK,        /* traces of ranks show no device work */
-    TL_DOUBT_NO_LAUNCHES,    /* traces of ranks lack the launches of 10 % of the device work: what released the work
-                              * is unknown */
-    TL_DOUBT_LOST,           /* traces lack the work of launches: table health */
-    TL_DOUBT_TAKEN,          /* kernels count as communication by their behaviour, not by their names */
-    TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: ranks without steps are compared with
-                              * no rank */
-    TL_DOUBT_FOLLOWING,      /* ranks mark no steps, or number them otherwise: steps are taken from the ranks that they
-                              * meet */
-    TL_DOUBT_NOT_REPLAYED,   /* the replay misses the measured time by more than 5 %, or there is none */
-    TL_DOUBT_GAIN,           /* a rank is late by twice the gain, and others waited as long, or steps are as much
-                              * longer; or the gain is twice the lateness, and others waited */
-    TL_DOUBT_UNEXPLAINED,    /* the unexplained part of the critical path exceeds the gain, or what is worth acting
-                              * upon */
-    TL_DOUBT_EXCESS,         /* no rank is named, though one rank, or each rank of a host, has more work than its peers
-                              * and caused most of all waiting, or is late by 5 % of a step while others wait; or a
-                              * step takes 5 % longer than others, by time in which a rank does not communicate */
-    TL_DOUBT_ENDS,           /* which ranks are at the ends of the link is not known */
-    TL_DOUBT_OTHER_STAGES,   /* all ranks of a role are late: they are compared with other stages of a pipeline */
-    TL_DOUBT_HALF,           /* half of the ranks, all of one host, are late in all steps: only the other half is left
-                              * to compare with */
-    TL_DOUBT_MIXED,          /* no cause has 80 % of the delay */
-    TL_DOUBT_UNKNOWN,        /* grave: nothing of the rank's own time explains the delay */
-    TL_DOUBT_NO_PLACE,       /* no kernel, operator or annotation stands out */
-    TL_DOUBT_CHARGES,        /* most of the charges in table blame are for other parts of the rank's time */
-    TL_DOUBT_NO_VERDICT,     /* grave: there is nothing to judge by */
-    TL_NDOUBTS
-} tl_doubt;
-extern const char *const tl_doubt_labels[]; /* "one_step", "few_steps", ... NULL */
+#define TL_DOUBT_VALUES(V)                                                                                             \
+    V(TL_DOUBT_ONE_STEP, "one_step", "grave: a single step was recorded, or none")                                     \
+    V(TL_DOUBT_FEW_STEPS, "few_steps", "fewer than 5")                                                                 \
+    V(TL_DOUBT_CHANCE, "chance", "p is not far below the chance of one wrong name in a job")                           \
+    V(TL_DOUBT_ELSEWHERE, "gain_in_other_steps", "most of the gain lies in steps that are not flagged")                \
+    V(TL_DOUBT_HARDLY_MATCHED, "hardly_matched",                                                                       \
+      "grave: less than half of the collectives are matched, or there are none")                                       \
+    V(TL_DOUBT_COMM_UNKNOWN, "communication_unknown",                                                                  \
+      "communication that may be waiting or transfer exceeds 10 % of the gain, or 1 % of the wall time")               \
+    V(TL_DOUBT_OUTSIDE, "outside_steps", "more than 10 % of the collectives are in no step, though there are marks")   \
+    V(TL_DOUBT_CLOCKS, "clocks", "what clocks cannot tell may come to 1 % of the wall time")                           \
+    V(TL_DOUBT_HIDDEN, "waits_hidden", "grave: clocks hide which rank was waited for in most of all waiting")          \
+    V(TL_DOUBT_MISSING, "ranks_missing", "ranks of the job have no trace")                                             \
+    V(TL_DOUBT_DAMAGED, "traces_damaged", "traces are cut or damaged")                                                 \
+    V(TL_DOUBT_UNTIMED, "events_without_duration",                                                                     \
+      "0.1 % of all events, or of the named ranks' events, have no valid duration")                                    \
+    V(TL_DOUBT_SIZES, "sizes_differ",                                                                                  \
+      "grave: traces tell different sizes of the job: the traces may be of several jobs")                              \
+    V(TL_DOUBT_DUPLICATES, "duplicate_ranks", "grave: several traces of one time say they are the same rank")          \
+    V(TL_DOUBT_NO_WORK, "ranks_without_device_work", "traces of ranks show no device work")                            \
+    V(TL_DOUBT_NO_LAUNCHES, "ranks_without_launches",                                                                  \
+      "traces of ranks lack the launches of 10 % of the device work: what released the work is unknown")               \
+    V(TL_DOUBT_LOST, "work_lost", "traces lack the work of launches: table health")                                    \
+    V(TL_DOUBT_TAKEN, "unnamed_comm", "kernels count as communication by their behaviour, not by their names")         \
+    V(TL_DOUBT_UNMARKED, "steps_unmarked",                                                                             \
+      "grave: ranks have no steps, though others have: ranks without steps are compared with no rank")                 \
+    V(TL_DOUBT_FOLLOWING, "steps_of_others",                                                                           \
+      "ranks mark no steps, or number them otherwise: steps are taken from the ranks that they meet")                  \
+    V(TL_DOUBT_NOT_REPLAYED, "not_replayed", "the replay misses the measured time by more than 5 %, or there is none") \
+    V(TL_DOUBT_GAIN, "gain_unlike_wait",                                                                               \
+      "a rank is late by twice the gain, and others waited as long, or steps are as much longer; or the gain is "      \
+      "twice the lateness, and others waited")                                                                         \
+    V(TL_DOUBT_UNEXPLAINED, "unexplained",                                                                             \
+      "the unexplained part of the critical path exceeds the gain, or what is worth acting upon")                      \
+    V(TL_DOUBT_EXCESS, "excess",                                                                                       \
+      "no rank is named, though one rank, or each rank of a host, has more work than its peers and caused most "       \
+      "of all waiting, or is late by 5 % of a step while others wait; or a step takes 5 % longer than others, by "     \
+      "time in which a rank does not communicate")                                                                     \
+    V(TL_DOUBT_ENDS, "ends_unknown", "which ranks are at the ends of the link is not known")                           \
+    V(TL_DOUBT_OTHER_STAGES, "other_stages",                                                                           \
+      "all ranks of a role are late: they are compared with other stages of a pipeline")                               \
+    V(TL_DOUBT_HALF, "half_of_ranks",                                                                                  \
+      "half of the ranks, all of one host, are late in all steps: only the other half is left to compare with")        \
+    V(TL_DOUBT_MIXED, "mixed_cause", "no cause has 80 % of the delay")                                                 \
+    V(TL_DOUBT_UNKNOWN, "unknown_cause", "grave: nothing of the rank's own time explains the delay")                   \
+    V(TL_DOUBT_NO_PLACE, "no_place", "no kernel, operator or annotation stands out")                                   \
+    V(TL_DOUBT_CHARGES, "other_charges", "most of the charges in table blame are for other parts of the rank's time")  \
+    V(TL_DOUBT_NO_VERDICT, "no_verdict", "grave: there is nothing to judge by")
+typedef enum tl_doubt { TL_DOUBT_VALUES(TL_VALUE_NAME) TL_NDOUBTS } tl_doubt;
+extern const char *const tl_doubt_labels[];
 
 /* A set as a cell of `size` bytes, "few_steps chance", padded with 0; labels that do not fit are left out. */
 void tl_doubts_text(unsigned doubts, char *cell, size_t size);

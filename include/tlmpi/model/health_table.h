@@ -14,8 +14,12 @@
 #include "tlmpi/model/table.h"
 
 /* What is done about a defect. */
-typedef enum tl_remedy { TL_REMEDY_TOLD, TL_REMEDY_NOT_JUDGED, TL_REMEDY_LEFT_OUT } tl_remedy;
-extern const char *const tl_remedy_labels[]; /* "told", "not_judged", "left_out", NULL */
+#define TL_REMEDY_VALUES(V)                                                                                            \
+    V(TL_REMEDY_TOLD, "told", "it is told, and nothing else")                                                          \
+    V(TL_REMEDY_NOT_JUDGED, "not_judged", "the rank is not judged in the step: it is no evidence for or against it")   \
+    V(TL_REMEDY_LEFT_OUT, "left_out", "nobody is judged in the step, and shares and costs are without it")
+typedef enum tl_remedy { TL_REMEDY_VALUES(TL_VALUE_NAME) } tl_remedy;
+extern const char *const tl_remedy_labels[];
 #define TL_CELL_REMEDY(name) uint8_t name
 #define TL_TYPE_OF_REMEDY    TL_TYPE_ENUM
 #define TL_LABELS_OF_REMEDY  tl_remedy_labels

@@ -10,77 +10,86 @@
 #include "tlmpi/model/schema.h"
 
 /* How the device ran dry.  ALL and NOISE are for rows that sum. */
-typedef enum tl_drain { TL_DRAIN_ALL, TL_DRAIN_NOISE, TL_DRAIN_STARVED, TL_DRAIN_SYNC, TL_NDRAINS } tl_drain;
-extern const char *const tl_drain_labels[]; /* "ALL", "noise", "starved", "sync_drain", NULL */
+#define TL_DRAIN_VALUES(V)                                                                                             \
+    V(TL_DRAIN_ALL, "ALL", "all macro gaps")                                                                           \
+    V(TL_DRAIN_NOISE, "noise", "gaps too short to ask")                                                                \
+    V(TL_DRAIN_STARVED, "starved", "the host fed the device too late")                                                 \
+    V(TL_DRAIN_SYNC, "sync_drain", "the host waited until the device was done, and fed it then")
+typedef enum tl_drain { TL_DRAIN_VALUES(TL_VALUE_NAME) TL_NDRAINS } tl_drain;
+extern const char *const tl_drain_labels[];
 #define TL_CELL_DRAIN(name) uint8_t name
 #define TL_TYPE_OF_DRAIN    TL_TYPE_ENUM
 #define TL_LABELS_OF_DRAIN  tl_drain_labels
 
 /* What kind of call waited for the device. */
-typedef enum tl_sync_kind {
-    TL_SYNC_NONE,
-    TL_SYNC_DEVICE,
-    TL_SYNC_STREAM,
-    TL_SYNC_EVENT,
-    TL_SYNC_H2D,
-    TL_SYNC_D2H,
-    TL_SYNC_IMPLICIT,
-    TL_NSYNCS
-} tl_sync_kind;
+#define TL_WAIT_VALUES(V)                                                                                              \
+    V(TL_SYNC_NONE, "none", "no call waited")                                                                          \
+    V(TL_SYNC_DEVICE, "DEVICE_SYNC", "for the device")                                                                 \
+    V(TL_SYNC_STREAM, "STREAM_SYNC", "for a stream")                                                                   \
+    V(TL_SYNC_EVENT, "EVENT_SYNC", "for an event")                                                                     \
+    V(TL_SYNC_H2D, "H2D_COPY", "a blocking copy to the device")                                                        \
+    V(TL_SYNC_D2H, "D2H_COPY", "a blocking copy from the device")                                                      \
+    V(TL_SYNC_IMPLICIT, "IMPLICIT_SYNC", "a call that waits as a side effect")
+typedef enum tl_sync_kind { TL_WAIT_VALUES(TL_VALUE_NAME) TL_NSYNCS } tl_sync_kind;
 extern const char *const tl_wait_labels[];
 #define TL_CELL_WAIT(name) uint8_t name
 #define TL_TYPE_OF_WAIT    TL_TYPE_ENUM
 #define TL_LABELS_OF_WAIT  tl_wait_labels
 
 /* What the host did during the gap. */
-typedef enum tl_doing {
-    TL_DOING_ALL,
-    TL_DOING_NOISE,
-    TL_DOING_LAUNCH_ANOMALY,
-    TL_DOING_LAUNCH_OVERHEAD,
-    TL_DOING_RUNTIME,
-    TL_DOING_CPU,
-    TL_DOING_UNTRACED,
-    TL_DOING_NO_TRACE,
-    TL_DOING_GRAPH,
-    TL_DOING_DEPENDENCY,
-    TL_DOING_UNRECORDED,
-    TL_NDOINGS
-} tl_doing;
+#define TL_DOING_VALUES(V)                                                                                             \
+    V(TL_DOING_ALL, "ALL", "all macro gaps")                                                                           \
+    V(TL_DOING_NOISE, "noise", "gaps too short to ask")                                                                \
+    V(TL_DOING_LAUNCH_ANOMALY, "LAUNCH_ANOMALY",                                                                       \
+      "the device was slow to start work that was launched during the gap or, prequeued, before it")                   \
+    V(TL_DOING_LAUNCH_OVERHEAD, "LAUNCH_OVERHEAD_ONLY", "the launch followed at once, and the gap is its latency")     \
+    V(TL_DOING_RUNTIME, "RUNTIME_DOMINATED",                                                                           \
+      "the host was in calls of the runtime or driver; call_class and call say which")                                 \
+    V(TL_DOING_CPU, "CPU_DOMINATED", "the host was busy with operators or Python; dominant_op says which")             \
+    V(TL_DOING_UNTRACED, "CPU_UNTRACED",                                                                               \
+      "the host launched late, and what the trace has of it hardly explains that: a data loader, other code")          \
+    V(TL_DOING_NO_TRACE, "NO_CPU_TRACE", "the host launched late, and the trace has no operators at all")              \
+    V(TL_DOING_GRAPH, "GRAPH_INTERNAL", "between two nodes of one graph launch")                                       \
+    V(TL_DOING_DEPENDENCY, "DEPENDENCY_WAIT",                                                                          \
+      "the work was queued in time and its stream waited for an event of another")                                     \
+    V(TL_DOING_UNRECORDED, "WORK_NOT_RECORDED", "no idle time that is known: work was launched that the trace lacks")
+typedef enum tl_doing { TL_DOING_VALUES(TL_VALUE_NAME) TL_NDOINGS } tl_doing;
 extern const char *const tl_doing_labels[];
 #define TL_CELL_DOING(name) uint8_t name
 #define TL_TYPE_OF_DOING    TL_TYPE_ENUM
 #define TL_LABELS_OF_DOING  tl_doing_labels
 
 /* What a runtime or driver call is for. */
-typedef enum tl_call_class {
-    TL_CALL_NONE,
-    TL_CALL_ALLOC,
-    TL_CALL_LAUNCH,
-    TL_CALL_SYNC,
-    TL_CALL_OTHER,
-    TL_NCALLS
-} tl_call_class;
-extern const char *const tl_call_labels[]; /* "none", "MEMORY_ALLOC", "LAUNCH_STALL", "SYNC_CALL", ... */
+#define TL_CALL_VALUES(V)                                                                                              \
+    V(TL_CALL_NONE, "none", "no call")                                                                                 \
+    V(TL_CALL_ALLOC, "MEMORY_ALLOC", "allocations of device memory")                                                   \
+    V(TL_CALL_LAUNCH, "LAUNCH_STALL", "launches that took long")                                                       \
+    V(TL_CALL_SYNC, "SYNC_CALL", "waits for the device")                                                               \
+    V(TL_CALL_OTHER, "OTHER_RUNTIME", "others")
+typedef enum tl_call_class { TL_CALL_VALUES(TL_VALUE_NAME) TL_NCALLS } tl_call_class;
+extern const char *const tl_call_labels[];
 #define TL_CELL_CALL(name) uint8_t name
 #define TL_TYPE_OF_CALL    TL_TYPE_ENUM
 #define TL_LABELS_OF_CALL  tl_call_labels
 
 /* What tells that a device waited for other ranks. */
-typedef enum tl_peer_evidence {
-    TL_PEER_DEPENDENCY, /* the work after the gap waited for communication on another device */
-    TL_PEER_SYNC,       /* the host waited for communication on another device */
-    TL_PEER_MEETING,    /* the host was in a collective of hosts */
-    TL_PEER_WAIT,       /* the host was in a call that waits for others */
-    TL_NPEERS
-} tl_peer_evidence;
-extern const char *const tl_peer_labels[]; /* "dependency", "host_sync", "host_collective", "host_wait", NULL */
+#define TL_PEER_VALUES(V)                                                                                              \
+    V(TL_PEER_DEPENDENCY, "dependency", "the work after the gap waited for communication on another device")           \
+    V(TL_PEER_SYNC, "host_sync", "the host waited for communication on another device")                                \
+    V(TL_PEER_MEETING, "host_collective", "the host was in a collective of hosts")                                     \
+    V(TL_PEER_WAIT, "host_wait", "the host was in a call that waits for others")
+typedef enum tl_peer_evidence { TL_PEER_VALUES(TL_VALUE_NAME) TL_NPEERS } tl_peer_evidence;
+extern const char *const tl_peer_labels[];
 #define TL_CELL_PEER(name) uint8_t name
 #define TL_TYPE_OF_PEER    TL_TYPE_ENUM
 #define TL_LABELS_OF_PEER  tl_peer_labels
 
-extern const char *const tl_queued_labels[]; /* "unknown", "no", "yes", NULL */
-typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_queued;
+extern const char *const tl_queued_labels[];
+#define TL_QUEUED_VALUES(V)                                                                                            \
+    V(TL_QUEUED_UNKNOWN, "unknown", "its launch is not in the trace")                                                  \
+    V(TL_QUEUED_NO, "no", "launched during the gap")                                                                   \
+    V(TL_QUEUED_YES, "yes", "launched well before the gap")
+typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
 #define TL_CELL_QUEUED(name) uint8_t name
 #define TL_TYPE_OF_QUEUED    TL_TYPE_ENUM
 #define TL_LABELS_OF_QUEUED  tl_queued_labels
@@ -240,15 +249,14 @@ enum { TL_IDLE_ANNOTATIONS_OF_CLASS = 100, TL_IDLE_ANNOTATIONS_OF_RANK = 1000 };
 TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
 
 /* What a stream waited for before its next work; ALL is for rows that sum. */
-typedef enum tl_stream_wait {
-    TL_STREAM_ALL,
-    TL_STREAM_HOST_WAIT,
-    TL_STREAM_KERNEL_WAIT,
-    TL_STREAM_OTHER,
-    TL_STREAM_UNKNOWN,
-    TL_NSTREAM_WAITS
-} tl_stream_wait;
-extern const char *const tl_stream_wait_labels[]; /* "ALL", "host_wait", "kernel_wait", "other", "unknown", NULL */
+#define TL_STREAM_WAIT_VALUES(V)                                                                                       \
+    V(TL_STREAM_ALL, "ALL", "all its idle time")                                                                       \
+    V(TL_STREAM_HOST_WAIT, "host_wait", "the next work of the stream was not launched yet")                            \
+    V(TL_STREAM_KERNEL_WAIT, "kernel_wait", "it was, and takes that long to start")                                    \
+    V(TL_STREAM_OTHER, "other", "it was, and waited for something else")                                               \
+    V(TL_STREAM_UNKNOWN, "unknown", "nobody knows when it was launched")
+typedef enum tl_stream_wait { TL_STREAM_WAIT_VALUES(TL_VALUE_NAME) TL_NSTREAM_WAITS } tl_stream_wait;
+extern const char *const tl_stream_wait_labels[];
 #define TL_CELL_STREAM_WAIT(name) uint8_t name
 #define TL_TYPE_OF_STREAM_WAIT    TL_TYPE_ENUM
 #define TL_LABELS_OF_STREAM_WAIT  tl_stream_wait_labels

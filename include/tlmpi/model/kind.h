@@ -5,28 +5,34 @@
 #ifndef TLMPI_MODEL_KIND_H
 #define TLMPI_MODEL_KIND_H
 
+#include "tlmpi/model/schema.h"
 #include <stdint.h>
 
-typedef enum tl_kind { TL_COMPUTE, TL_COMM, TL_MEMCPY, TL_MEMSET, TL_SYNC, TL_NKINDS } tl_kind;
+#define TL_KIND_VALUES(V)                                                                                              \
+    V(TL_COMPUTE, "compute", "a kernel that computes")                                                                 \
+    V(TL_COMM, "comm", "communication between devices")                                                                \
+    V(TL_MEMCPY, "memcpy", "a copy")                                                                                   \
+    V(TL_MEMSET, "memset", "a memset")                                                                                 \
+    V(TL_SYNC, "sync", "a recorded wait")
+typedef enum tl_kind { TL_KIND_VALUES(TL_VALUE_NAME) TL_NKINDS } tl_kind;
 
-typedef enum tl_collective {
-    TL_COLL_NONE,    /* not communication */
-    TL_COLL_UNKNOWN, /* communication, but the name does not tell which */
-    TL_ALL_REDUCE,
-    TL_ALL_GATHER,
-    TL_REDUCE_SCATTER,
-    TL_ALL_TO_ALL,
-    TL_BROADCAST,
-    TL_REDUCE,
-    TL_GATHER,
-    TL_SCATTER,
-    TL_SEND,
-    TL_RECV,
-    TL_SEND_RECV, /* either, or an all-to-all made of them */
-    TL_BARRIER,
-    TL_MEETING, /* a collective by its behaviour: ranks leave together, once the last has come; its kind is unknown */
-    TL_NCOLLECTIVES
-} tl_collective;
+#define TL_COLL_VALUES(V)                                                                                              \
+    V(TL_COLL_NONE, "none", "no communication")                                                                        \
+    V(TL_COLL_UNKNOWN, "unknown", "communication whose name does not tell which")                                      \
+    V(TL_ALL_REDUCE, "all_reduce", "all ranks get the reduction")                                                      \
+    V(TL_ALL_GATHER, "all_gather", "all ranks get the parts of all")                                                   \
+    V(TL_REDUCE_SCATTER, "reduce_scatter", "each rank gets a part of the reduction")                                   \
+    V(TL_ALL_TO_ALL, "all_to_all", "each rank sends to each")                                                          \
+    V(TL_BROADCAST, "broadcast", "one rank sends to all")                                                              \
+    V(TL_REDUCE, "reduce", "one rank gets the reduction")                                                              \
+    V(TL_GATHER, "gather", "one rank gets the parts of all")                                                           \
+    V(TL_SCATTER, "scatter", "each rank gets a part from one")                                                         \
+    V(TL_SEND, "send", "to one rank")                                                                                  \
+    V(TL_RECV, "recv", "from one rank")                                                                                \
+    V(TL_SEND_RECV, "send_recv", "either, or several of them together")                                                \
+    V(TL_BARRIER, "barrier", "no data; all wait for the last")                                                         \
+    V(TL_MEETING, "meeting", "by behaviour: its ranks leave together, once the last has come")
+typedef enum tl_collective { TL_COLL_VALUES(TL_VALUE_NAME) TL_NCOLLECTIVES } tl_collective;
 
 /* A kernel name that no rule classifies, but the kernels' behaviour does. */
 typedef struct tl_behaving {
@@ -35,8 +41,8 @@ typedef struct tl_behaving {
                           * or TL_COLL_UNKNOWN where they leave apart */
 } tl_behaving;
 
-extern const char *const tl_kind_labels[];       /* "compute", "comm", "memcpy", "memset", "sync", NULL */
-extern const char *const tl_collective_labels[]; /* "none", "unknown", "all_reduce", ... NULL */
+extern const char *const tl_kind_labels[];
+extern const char *const tl_collective_labels[];
 
 #define TL_CELL_KIND(name) uint8_t name
 #define TL_TYPE_OF_KIND    TL_TYPE_ENUM

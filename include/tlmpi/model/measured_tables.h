@@ -6,8 +6,12 @@
 #include "tlmpi/model/schema.h"
 
 /* How the operator of a range is known. */
-typedef enum tl_counted_by { TL_COUNTED_BY_KERNEL, TL_COUNTED_BY_LAUNCH, TL_COUNTED_BY_NOTHING } tl_counted_by;
-extern const char *const tl_counted_by_labels[]; /* "kernel", "launch", "unknown", NULL */
+#define TL_COUNTED_BY_VALUES(V)                                                                                        \
+    V(TL_COUNTED_BY_KERNEL, "kernel", "as many kernels as ranges, and of their names: each is the one of its place")   \
+    V(TL_COUNTED_BY_LAUNCH, "launch", "as many launches as ranges, and no kernels")                                    \
+    V(TL_COUNTED_BY_NOTHING, "unknown", "their numbers or names differ: nothing tells which range is whose")
+typedef enum tl_counted_by { TL_COUNTED_BY_VALUES(TL_VALUE_NAME) } tl_counted_by;
+extern const char *const tl_counted_by_labels[];
 #define TL_CELL_COUNTED_BY(name)   uint8_t name
 #define TL_TYPE_OF_COUNTED_BY      TL_TYPE_ENUM
 #define TL_LABELS_OF_COUNTED_BY    tl_counted_by_labels
@@ -109,27 +113,28 @@ TL_TABLE(memory_category, TL_MEMORY_CATEGORY_FIELDS);
 TL_TABLE(memory_timeline, TL_MEMORY_TIMELINE_FIELDS);
 
 /* What has become of an execution trace, and of a node of one. */
-typedef enum tl_execution_link {
-    TL_EXECUTION_LINKED,
-    TL_EXECUTION_FRAME,
-    TL_EXECUTION_NO_EVENT,
-    TL_EXECUTION_OUTSIDE,
-    TL_EXECUTION_OTHER_NAME,
-    TL_EXECUTION_SAME_ID,
-    TL_EXECUTION_LEFT_OUT
-} tl_execution_link;
+#define TL_EXECUTION_LINK_VALUES(V)                                                                                    \
+    V(TL_EXECUTION_LINKED, "linked", "an event of its id and name is in the trace")                                    \
+    V(TL_EXECUTION_FRAME, "frame", "it stands for a thread or the process, which have no event")                       \
+    V(TL_EXECUTION_NO_EVENT, "no_event", "no event has its id")                                                        \
+    V(TL_EXECUTION_OUTSIDE, "outside",                                                                                 \
+      "no event has its id, which is below or above those of all events: of another time")                             \
+    V(TL_EXECUTION_OTHER_NAME, "other_name", "the event with its id has another name")                                 \
+    V(TL_EXECUTION_SAME_ID, "same_id", "a later node has the same id")                                                 \
+    V(TL_EXECUTION_LEFT_OUT, "left_out", "its event is not among those that are analysed")
+typedef enum tl_execution_link { TL_EXECUTION_LINK_VALUES(TL_VALUE_NAME) } tl_execution_link;
 extern const char *const tl_execution_link_labels[];
 #define TL_CELL_EXECUTION_LINK(name) uint8_t name
 #define TL_TYPE_OF_EXECUTION_LINK    TL_TYPE_ENUM
 #define TL_LABELS_OF_EXECUTION_LINK  tl_execution_link_labels
 
-typedef enum tl_execution_by {
-    TL_EXECUTION_BY_RECORD,
-    TL_EXECUTION_BY_EXTERNAL,
-    TL_EXECUTION_NO_IDS,
-    TL_EXECUTION_OTHER_PROCESS,
-    TL_EXECUTION_NO_TRACE
-} tl_execution_by;
+#define TL_EXECUTION_BY_VALUES(V)                                                                                      \
+    V(TL_EXECUTION_BY_RECORD, "record_function_id", "Record function id of events")                                    \
+    V(TL_EXECUTION_BY_EXTERNAL, "external_id", "External id of events")                                                \
+    V(TL_EXECUTION_NO_IDS, "no_ids", "the trace has no ids")                                                           \
+    V(TL_EXECUTION_OTHER_PROCESS, "other_process", "the trace is of another process")                                  \
+    V(TL_EXECUTION_NO_TRACE, "no_trace", "no trace of its rank can be read")
+typedef enum tl_execution_by { TL_EXECUTION_BY_VALUES(TL_VALUE_NAME) } tl_execution_by;
 extern const char *const tl_execution_by_labels[];
 #define TL_CELL_EXECUTION_BY(name) uint8_t name
 #define TL_TYPE_OF_EXECUTION_BY    TL_TYPE_ENUM

@@ -173,8 +173,12 @@
 TL_PARAMETERS(TL_PARAMETER_CONSTANT)
 #undef TL_PARAMETER_CONSTANT
 
-typedef enum tl_parameter_kind { TL_PARAMETER_PHYSICAL, TL_PARAMETER_STATISTICAL, TL_PARAMETER_USER } tl_parameter_kind;
-extern const char *const tl_parameter_labels[]; /* "physical", "statistical", "user", NULL */
+#define TL_PARAMETER_VALUES(V)                                                                                         \
+    V(TL_PARAMETER_PHYSICAL, "physical", "what clocks, calls and time stamps are measured to do")                      \
+    V(TL_PARAMETER_STATISTICAL, "statistical", "what a test needs to keep its rate of error")                          \
+    V(TL_PARAMETER_USER, "user", "what somebody may choose")
+typedef enum tl_parameter_kind { TL_PARAMETER_VALUES(TL_VALUE_NAME) } tl_parameter_kind;
+extern const char *const tl_parameter_labels[];
 #define TL_CELL_PARAMETER(name) uint8_t name
 #define TL_TYPE_OF_PARAMETER    TL_TYPE_ENUM
 #define TL_LABELS_OF_PARAMETER  tl_parameter_labels

@@ -6,19 +6,20 @@
 #ifndef TLMPI_MODEL_PARTICIPANT_H
 #define TLMPI_MODEL_PARTICIPANT_H
 
+#include "tlmpi/model/schema.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll.h"
 #include "tlmpi/model/activity.h"
 #include <stdint.h>
 
 /* The rule that gave participants their common key. */
-typedef enum tl_match_rule {
-    TL_BY_NOTHING, /* no rule found a partner */
-    TL_BY_SEQ,     /* its number in the group */
-    TL_BY_LAUNCH,  /* the k-th of its kind that the group launched in this step */
-    TL_BY_ENDTIME, /* it ended when the others did */
-    TL_BY_PAIR     /* the k-th from this sender to this receiver in this step */
-} tl_match_rule;
+#define TL_RULE_VALUES(V)                                                                                              \
+    V(TL_BY_NOTHING, "none", "not matched")                                                                            \
+    V(TL_BY_SEQ, "seq", "by the sequence number in the trace")                                                         \
+    V(TL_BY_LAUNCH, "launch", "by the order of launches in the step")                                                  \
+    V(TL_BY_ENDTIME, "endtime", "because they ended together")                                                         \
+    V(TL_BY_PAIR, "pair", "by sender, receiver and order")
+typedef enum tl_match_rule { TL_RULE_VALUES(TL_VALUE_NAME) } tl_match_rule;
 
 enum {
     TL_NO_PEER = -1,     /* the collective is one of a group */

@@ -8,35 +8,39 @@
 
 /* Whether a phase contains collectives, judged by the phase's name.  In order of how far collectives level the
  * phase's duration across ranks: NONE not at all, ONLY entirely. */
-typedef enum tl_phase_holds { TL_HOLDS_NONE, TL_HOLDS_UNKNOWN, TL_HOLDS_SOME, TL_HOLDS_ONLY } tl_phase_holds;
-extern const char *const tl_phase_holds_labels[]; /* "none", "unknown", "some", "only", NULL */
+#define TL_HOLDS_VALUES(V)                                                                                             \
+    V(TL_HOLDS_NONE, "none", "it needs no other rank")                                                                 \
+    V(TL_HOLDS_UNKNOWN, "unknown", "the name does not tell")                                                           \
+    V(TL_HOLDS_SOME, "some", "collectives, and work of the rank")                                                      \
+    V(TL_HOLDS_ONLY, "only", "nothing but collectives")
+typedef enum tl_phase_holds { TL_HOLDS_VALUES(TL_VALUE_NAME) } tl_phase_holds;
+extern const char *const tl_phase_holds_labels[];
 #define TL_CELL_HOLDS(name) uint8_t name
 #define TL_TYPE_OF_HOLDS    TL_TYPE_ENUM
 #define TL_LABELS_OF_HOLDS  tl_phase_holds_labels
 
-typedef enum tl_phase_file_status {
-    TL_PHASE_FILE_OK,
-    TL_PHASE_FILE_DAMAGED,
-    TL_PHASE_FILE_CUT,
-    TL_PHASE_FILE_EMPTY,
-    TL_PHASE_FILE_UNREADABLE
-} tl_phase_file_status;
-extern const char *const tl_phase_file_labels[]; /* "ok", "damaged", "cut", "empty", "unreadable", NULL */
+#define TL_PHASE_FILE_VALUES(V)                                                                                        \
+    V(TL_PHASE_FILE_OK, "ok", "read whole")                                                                            \
+    V(TL_PHASE_FILE_DAMAGED, "damaged", "lines were lost, or the compressed stream is damaged")                        \
+    V(TL_PHASE_FILE_CUT, "cut", "the last line is not whole")                                                          \
+    V(TL_PHASE_FILE_EMPTY, "empty", "no line")                                                                         \
+    V(TL_PHASE_FILE_UNREADABLE, "unreadable", "it could not be opened")
+typedef enum tl_phase_file_status { TL_PHASE_FILE_VALUES(TL_VALUE_NAME) } tl_phase_file_status;
+extern const char *const tl_phase_file_labels[];
 #define TL_CELL_PHASE_FILE(name) uint8_t name
 #define TL_TYPE_OF_PHASE_FILE    TL_TYPE_ENUM
 #define TL_LABELS_OF_PHASE_FILE  tl_phase_file_labels
 
-typedef enum tl_phase_answer {
-    TL_PHASE_NOBODY,
-    TL_PHASE_STRAGGLER,
-    TL_PHASE_WAITING,
-    TL_PHASE_LONGER,
-    TL_PHASE_OPEN,
-    TL_PHASE_CHEAP,
-    TL_PHASE_ONE_RANK
-} tl_phase_answer;
-extern const char *const tl_phase_answer_labels[]; /* "none", "straggler", "waiting", "longer", "open", "cheap",
-                                                    * "one_rank", NULL */
+#define TL_PHASE_ANSWER_VALUES(V)                                                                                      \
+    V(TL_PHASE_NOBODY, "none", "nobody holds the job up")                                                              \
+    V(TL_PHASE_STRAGGLER, "straggler", "it holds the others up")                                                       \
+    V(TL_PHASE_WAITING, "waiting", "it waits for others")                                                              \
+    V(TL_PHASE_LONGER, "longer", "nobody is shown to wait for it")                                                     \
+    V(TL_PHASE_OPEN, "open", "it waits, or others do: durations do not tell")                                          \
+    V(TL_PHASE_CHEAP, "cheap", "it costs less than --least-cost")                                                      \
+    V(TL_PHASE_ONE_RANK, "one_rank", "there is nobody to compare with")
+typedef enum tl_phase_answer { TL_PHASE_ANSWER_VALUES(TL_VALUE_NAME) } tl_phase_answer;
+extern const char *const tl_phase_answer_labels[];
 #define TL_CELL_PHASE_ANSWER(name) uint8_t name
 #define TL_TYPE_OF_PHASE_ANSWER    TL_TYPE_ENUM
 #define TL_LABELS_OF_PHASE_ANSWER  tl_phase_answer_labels

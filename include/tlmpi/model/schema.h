@@ -69,6 +69,19 @@ typedef struct tl_schema {
 
 #define TL_TIME_UNKNOWN INT64_MIN
 
+/* An enumeration, its words and what the words mean, written once: V(value, "label", "meaning").
+ *
+ *     #define TL_QUEUED_VALUES(V)                                                          \
+ *         V(TL_QUEUED_UNKNOWN, "unknown", "its launch is not in the trace")                \
+ *         V(TL_QUEUED_NO, "no", "launched during the gap")
+ *     typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
+ *     const char *const tl_queued_labels[] = { TL_QUEUED_VALUES(TL_VALUE_LABEL) NULL };      in one .c file
+ *
+ * registry/values.c lists the meanings of all. */
+#define TL_VALUE_NAME(value, label, meaning)    value,
+#define TL_VALUE_LABEL(value, label, meaning)   label,
+#define TL_VALUE_MEANING(value, label, meaning) meaning,
+
 /* The C type of a cell.  An enum E adds three lines next to its labels: TL_CELL_E(name) uint8_t name, TL_TYPE_OF_E and
  * TL_LABELS_OF_E. */
 #define TL_CELL_I32(name)      int32_t name

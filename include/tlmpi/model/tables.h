@@ -11,14 +11,14 @@
 #include "tlmpi/model/schema.h"
 
 /* One row a rank: where its data came from and how far it can be trusted. */
-typedef enum tl_rank_status {
-    TL_RANK_OK,
-    TL_RANK_DAMAGED,
-    TL_RANK_CUT,
-    TL_RANK_NO_GPU,
-    TL_RANK_UNREADABLE
-} tl_rank_status;
-extern const char *const tl_rank_status_labels[]; /* "ok", "damaged", "cut", "no_gpu_events", "unreadable", NULL */
+#define TL_STATUS_VALUES(V)                                                                                            \
+    V(TL_RANK_OK, "ok", "the trace was read whole")                                                                    \
+    V(TL_RANK_DAMAGED, "damaged", "some events were lost; error says which")                                           \
+    V(TL_RANK_CUT, "cut", "the file ends too early")                                                                   \
+    V(TL_RANK_NO_GPU, "no_gpu_events", "it has no device work")                                                        \
+    V(TL_RANK_UNREADABLE, "unreadable", "nothing of it could be read")
+typedef enum tl_rank_status { TL_STATUS_VALUES(TL_VALUE_NAME) } tl_rank_status;
+extern const char *const tl_rank_status_labels[];
 extern const char *const tl_rank_from_labels[];   /* "distributedInfo", "file_name", "order", NULL */
 extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NULL */
 #define TL_CELL_STATUS(name)     uint8_t name

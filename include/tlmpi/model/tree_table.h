@@ -4,16 +4,16 @@
 
 #include "tlmpi/model/schema.h"
 
-typedef enum tl_node_kind {
-    TL_NODE_ANNOTATION,
-    TL_NODE_OPERATOR,
-    TL_NODE_CALL, /* of the runtime or driver, that queued device work */
-    TL_NODE_WORK, /* kernel, copy or memset */
-    TL_NODE_NONE, /* around the work without a launch */
-    TL_NODE_REST  /* paths that have no row */
-} tl_node_kind;
+#define TL_NODE_KIND_VALUES(V)                                                                                         \
+    V(TL_NODE_ANNOTATION, "annotation", "a user annotation")                                                           \
+    V(TL_NODE_OPERATOR, "operator", "an operator")                                                                     \
+    V(TL_NODE_CALL, "call", "a call of the runtime or driver that queued work")                                        \
+    V(TL_NODE_WORK, "work", "a kernel, copy or memset")                                                                \
+    V(TL_NODE_NONE, "none", "around the work whose launch is not in the trace")                                        \
+    V(TL_NODE_REST, "rest", "what has no row, together")
+typedef enum tl_node_kind { TL_NODE_KIND_VALUES(TL_VALUE_NAME) } tl_node_kind;
 
-extern const char *const tl_node_kind_labels[]; /* "annotation", "operator", "call", "work", "none", "rest", NULL */
+extern const char *const tl_node_kind_labels[];
 #define TL_CELL_NODE_KIND(name) uint8_t name
 #define TL_TYPE_OF_NODE_KIND    TL_TYPE_ENUM
 #define TL_LABELS_OF_NODE_KIND  tl_node_kind_labels

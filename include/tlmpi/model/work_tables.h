@@ -212,16 +212,16 @@ TL_TABLE(queue_row, TL_QUEUE_FIELDS);
 TL_TABLE(copy_row, TL_COPY_FIELDS);
 
 /* What changes over time, point by point. */
-typedef enum tl_series_of {
-    TL_SERIES_SHORT_GAP,
-    TL_SERIES_MEMORY_GIVEN,
-    TL_SERIES_MEMORY_ALLOCATED,
-    TL_SERIES_MEMORY_RESERVED,
-    TL_SERIES_QUEUE,
-    TL_SERIES_MEMCPY,
-    TL_SERIES_MEMSET
-} tl_series_of;
-extern const char *const tl_series_labels[]; /* "short_gap", "memory_given", ... "queue", "memcpy", "memset", NULL */
+#define TL_SERIES_VALUES(V)                                                                                            \
+    V(TL_SERIES_SHORT_GAP, "short_gap", "for how long the device was idle, too short a time for table gap")            \
+    V(TL_SERIES_MEMORY_GIVEN, "memory_given", "memory that was given or, below 0, taken back")                         \
+    V(TL_SERIES_MEMORY_ALLOCATED, "memory_allocated", "memory that is allocated")                                      \
+    V(TL_SERIES_MEMORY_RESERVED, "memory_reserved", "memory that is reserved")                                         \
+    V(TL_SERIES_QUEUE, "queue", "work launched and not started")                                                       \
+    V(TL_SERIES_MEMCPY, "memcpy", "what copies of a name move together")                                               \
+    V(TL_SERIES_MEMSET, "memset", "what memsets of a name do")
+typedef enum tl_series_of { TL_SERIES_VALUES(TL_VALUE_NAME) } tl_series_of;
+extern const char *const tl_series_labels[];
 #define TL_CELL_SERIES(name) uint8_t name
 #define TL_TYPE_OF_SERIES    TL_TYPE_ENUM
 #define TL_LABELS_OF_SERIES  tl_series_labels

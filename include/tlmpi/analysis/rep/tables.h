@@ -6,16 +6,15 @@
 #include "tlmpi/model/schema.h"
 
 /* What is measured of a repetition. */
-typedef enum tl_rep_measure {
-    TL_REP_KERNEL,
-    TL_REP_FORWARD,
-    TL_REP_BACKWARD,
-    TL_REP_BUSY,
-    TL_REP_SPAN,
-    TL_REP_BUBBLE,
-    TL_NREP_MEASURES
-} tl_rep_measure;
-extern const char *const tl_rep_measure_labels[]; /* "kernel", "forward", "backward", "busy", "span", "bubble", NULL */
+#define TL_REP_MEASURE_VALUES(V)                                                                                       \
+    V(TL_REP_KERNEL, "kernel", NULL)                                                                                   \
+    V(TL_REP_FORWARD, "forward", NULL)                                                                                 \
+    V(TL_REP_BACKWARD, "backward", NULL)                                                                               \
+    V(TL_REP_BUSY, "busy", NULL)                                                                                       \
+    V(TL_REP_SPAN, "span", NULL)                                                                                       \
+    V(TL_REP_BUBBLE, "bubble", NULL)
+typedef enum tl_rep_measure { TL_REP_MEASURE_VALUES(TL_VALUE_NAME) TL_NREP_MEASURES } tl_rep_measure;
+extern const char *const tl_rep_measure_labels[];
 
 #define TL_CELL_REP_MEASURE(name) uint8_t name
 #define TL_TYPE_OF_REP_MEASURE    TL_TYPE_ENUM
