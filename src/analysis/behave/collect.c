@@ -1,7 +1,7 @@
 /* collect.c - some of the kernels of each unknown name, the same ones on all ranks. */
 #include "tlmpi/analysis/behave.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
@@ -133,9 +133,7 @@ static void take(collecting *c, const tl_kernel *k)
     uint64_t item = tl_hash_mix(tl_hash_mix(u->key, (uint64_t)k->step), nth);
     if (!is_drawn(item, u->on_stream))
         return;
-    tl_vec_room(c->out);
-    c->out->v[c->out->n++] =
-        (tl_behaviour){ u->key, item, k->start_ns, begin_of(c, k), k->end_ns, c->view->rank, u->streams - 1 };
+    tl_vec_push(c->out, (tl_behaviour){ u->key, item, k->start_ns, begin_of(c, k), k->end_ns, c->view->rank, u->streams - 1 });
 }
 
 /* The kernels [from, to) of one stream. */
@@ -165,8 +163,7 @@ void tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out)
     if (sum_up(&c, &all_ns))
         choose(&c, all_ns, &any);
     for (size_t from = 0, to; any && from < view->nkernels; from = to) {
-        for (to = from + 1; to < view->nkernels && tl_same_stream(&view->kernels[from], &view->kernels[to]); to++)
-            ;
+        to = tl_stream_end(view, from);
         take_stream(&c, from, to);
     }
     free(c.of_name);

@@ -8,7 +8,7 @@
  * from all others.
  */
 #include "tlmpi/analysis/behave.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
@@ -111,31 +111,9 @@ static answer ask(const row *a, const row *b, apart *x)
     return answer_of(moved, together) == SHOWN ? SHOWN : LEVEL;
 }
 
-static int by_name(const void *all, uint32_t a, uint32_t b)
+static int by_name(const void *a, const void *b)
 {
-    const tl_behaviour *x = (const tl_behaviour *)all + a, *y = (const tl_behaviour *)all + b;
-    int order = TL_COMPARE(x->name_key, y->name_key);
-    if (order == 0)
-        order = TL_COMPARE(x->place, y->place);
-    if (order == 0)
-        order = TL_COMPARE(x->rank, y->rank);
-    return order != 0 ? order : TL_COMPARE(x->item, y->item);
-}
-
-static void put_in_order(tl_behaviour *all, size_t n)
-{
-    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
-    tl_behaviour *copy = tl_malloc((n + 1) * sizeof *copy);
-
-    for (size_t i = 0; i < n; i++) {
-        order[i] = (uint32_t)i;
-        copy[i] = all[i];
-    }
-    tl_sort_index(order, n, by_name, copy);
-    for (size_t i = 0; i < n; i++)
-        all[i] = copy[order[i]];
-    free(order);
-    free(copy);
+    return TL_ORDER((const tl_behaviour *)a, (const tl_behaviour *)b, name_key, place, rank, item);
 }
 
 static int by_duration(const void *a, const void *b)
@@ -153,11 +131,9 @@ static void list_rows(const tl_behaviour *v, size_t n, row_list *out)
         int64_t sum_ns = 0;
         for (to = from; to < n && v[to].rank == v[from].rank; to++)
             sum_ns = tl_ns_sum(sum_ns, tl_ns_between(v[to].end_ns, v[to].begin_ns));
-        tl_vec_room(out);
-        out->v[out->n++] = (row){ v + from, to - from, sum_ns / (int64_t)(to - from) };
+        tl_vec_push(out, (row){ v + from, to - from, sum_ns / (int64_t)(to - from) });
     }
-    if (out->n > 0)
-        qsort(out->v, out->n, sizeof *out->v, by_duration);
+    tl_vec_sort(out, by_duration);
 }
 
 /* What one rank shows with the others. */
@@ -207,7 +183,8 @@ void tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size
     row_list rows = { 0 };
     apart *room = tl_malloc(sizeof *room);
     tl_mem_indexable(n);
-    put_in_order(all, n);
+    if (n > 1)
+        qsort(all, n, sizeof *all, by_name);
 
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && all[to].name_key == all[from].name_key && all[to].place == all[from].place; to++)
@@ -218,9 +195,7 @@ void tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size
             continue;
         bool known = found.n > 0 && found.v[found.n - 1].name_key == all[from].name_key;
         if (!known)
-            tl_vec_room(&found);
-        if (!known)
-            found.v[found.n++] = (tl_behaving){ all[from].name_key, collective };
+            tl_vec_push(&found, (tl_behaving){ all[from].name_key, collective });
         else if (found.v[found.n - 1].collective != collective)
             found.v[found.n - 1].collective = TL_COLL_UNKNOWN;
     }

@@ -12,11 +12,9 @@
  */
 #include "blame.h"
 #include "tlmpi/analysis/wait.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct blaming {
@@ -238,19 +236,13 @@ static int by_last_start(const void *context, uint32_t x, uint32_t y)
 static int by_rank_and_time(const void *context, uint32_t x, uint32_t y)
 {
     const tl_blame_arrival *a = context;
-    if (a[x].rank != a[y].rank)
-        return a[x].rank < a[y].rank ? -1 : 1;
-    if (a[x].start_ns != a[y].start_ns)
-        return a[x].start_ns < a[y].start_ns ? -1 : 1;
-    return TL_COMPARE(a[x].uid, a[y].uid); /* so that none comes before its previous one */
+    return TL_ORDER(&a[x], &a[y], rank, start_ns, uid); /* uid: so that none comes before its previous one */
 }
 
 static int by_arrival(const void *context, uint32_t x, uint32_t y)
 {
     const tl_blame_arrival *a = context;
-    if (a[x].start_ns != a[y].start_ns)
-        return a[x].start_ns < a[y].start_ns ? -1 : 1;
-    return TL_COMPARE(a[x].rank, a[y].rank);
+    return TL_ORDER(&a[x], &a[y], start_ns, rank);
 }
 
 /* Who came when to a collective, and until when each waits; due serves as scratch. */
@@ -285,25 +277,19 @@ static void prepare(blaming *b)
         largest = in->collectives[c].n > largest ? in->collectives[c].n : largest;
     b->last = tl_arena_take(&b->arena, nc, sizeof *b->last);
     b->until = tl_arena_take(&b->arena, na, sizeof *b->until);
-    b->order = tl_arena_take(&b->arena, nc, sizeof *b->order);
     b->turn = tl_arena_take(&b->arena, nc, sizeof *b->turn);
     b->collective_of = tl_arena_take(&b->arena, na, sizeof *b->collective_of);
     b->by_start = tl_arena_take(&b->arena, na, sizeof *b->by_start);
-    b->by_rank = tl_arena_take(&b->arena, na, sizeof *b->by_rank);
     b->position = tl_arena_take(&b->arena, na, sizeof *b->position);
     b->passed = tl_arena_zeroed(&b->arena, na, sizeof *b->passed);
     b->due = tl_arena_take(&b->arena, largest, sizeof *b->due);
     b->onward = tl_arena_take(&b->arena, largest, sizeof *b->onward);
     b->waited = tl_arena_take(&b->arena, largest, sizeof *b->waited);
 
-    for (uint32_t c = 0; c < in->ncollectives; c++) {
-        b->order[c] = c;
+    for (uint32_t c = 0; c < nc; c++)
         look_at(b, c);
-    }
-    for (uint32_t i = 0; i < in->narrivals; i++)
-        b->by_rank[i] = i;
-    tl_sort_index(b->order, in->ncollectives, by_last_start, b->last);
-    tl_sort_index(b->by_rank, in->narrivals, by_rank_and_time, in->arrivals);
+    b->order = tl_sorted_index(nc, by_last_start, b->last);
+    b->by_rank = tl_sorted_index(na, by_rank_and_time, in->arrivals);
     for (uint32_t i = 0; i < in->ncollectives; i++)
         b->turn[b->order[i]] = i;
     for (uint32_t i = 0; i < in->narrivals; i++)
@@ -324,17 +310,17 @@ tl_status tl_delay_cost_each(const tl_blame_input *input, void (*take)(void *, c
                              tl_error *err)
 {
     blaming b = { .in = input, .take = take, .arg = arg };
+    tl_status st = TL_OK;
     prepare(&b);
-
-    if (!measurable(&b)) {
-        tl_arena_free(&b.arena);
-        return tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
-    }
-    for (size_t i = input->ncollectives; i-- > 0;) {
+    if (!measurable(&b))
+        st = tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
+    for (size_t i = input->ncollectives; st == TL_OK && i-- > 0;) {
         const tl_blame_collective *c = &input->collectives[b.order[i]];
         if (c->how != TL_BLAME_IGNORED && c->n > 0)
             work_on(&b, c, b.last[b.order[i]]);
     }
+    free(b.order);
+    free(b.by_rank);
     tl_arena_free(&b.arena);
-    return TL_OK;
+    return st;
 }

@@ -192,3 +192,17 @@ tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_count
     free(a.last);
     return st == TL_EINPUT ? TL_OK : st; /* times that are none: the quality table has them as suspect */
 }
+
+void tl_delay_costs_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps,
+                            size_t nsteps, int64_t *delay_cost_ns)
+{
+    for (size_t i = 0, r = 0, s = 0; i < blame->n; i++) {
+        const tl_blame *row = tl_table_row(blame, i), *before = i > 0 ? tl_table_row(blame, i - 1) : NULL;
+        if (before == NULL || before->to_rank != row->to_rank)
+            r = tl_index_of(ranks, nranks, row->to_rank);
+        if (before == NULL || before->step != row->step)
+            s = tl_index_of(steps, nsteps, row->step);
+        if (r < nranks && s < nsteps)
+            delay_cost_ns[r * nsteps + s] += row->direct_ns + row->indirect_ns;
+    }
+}

@@ -7,11 +7,11 @@
  */
 #include "around.h"
 #include "tlmpi/base/bytes.h"
-#include "tlmpi/base/sort.h"
-#include <stdlib.h>
+#include "tlmpi/base/group.h"
 
 typedef struct placing {
     const tl_rank_view *view;
+    const uint32_t *only; /* by op; NULL: every op counts */
     tl_instant *instants;
     tl_names *names; /* for the texts of stacks; NULL: none is wanted */
     tl_open_ops operators, annotations;
@@ -21,27 +21,18 @@ typedef struct placing {
 static int by_thread(const void *context, uint32_t a, uint32_t b)
 {
     const tl_instant *i = context;
-    return i[a].track != i[b].track ? TL_COMPARE(i[a].track, i[b].track) : TL_COMPARE(i[a].at_ns, i[b].at_ns);
+    return TL_ORDER(&i[a], &i[b], track, at_ns);
 }
 
 static void take_op(placing *p, uint32_t op)
 {
     const tl_ops *ops = &p->view->ops;
-    if (ops->name[op] == TL_NO_NAME)
+    if (p->only != NULL ? p->only[op] == TL_NONE : ops->name[op] == TL_NO_NAME)
         return;
-    if (ops->kind[op] == TL_OP) {
+    if (p->only != NULL || ops->kind[op] == TL_OP)
         tl_open_ops_push(&p->operators, op);
-        return;
-    }
-    bool counts = ops->kind[op] == TL_ANNOTATION && !tl_is_step_mark(p->view->names, ops->name[op]);
-    if (counts)
+    else if (ops->kind[op] == TL_ANNOTATION && !tl_is_step_mark(p->view->names, ops->name[op]))
         tl_open_ops_push(&p->annotations, op);
-}
-
-/* The last of the first n. */
-static uint32_t name_of(const tl_open_ops *open, size_t n)
-{
-    return n > 0 ? open->ops->name[open->stack.v[n - 1]] : TL_NO_NAME;
 }
 
 /* The first n that are open, as one text. */
@@ -70,23 +61,20 @@ static void sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
             take_op(p, (uint32_t)at);
         size_t nops = tl_open_ops_around(&p->operators, instant->at_ns, instant->until_ns);
         size_t nannotations = tl_open_ops_around(&p->annotations, instant->at_ns, instant->until_ns);
-        instant->op = name_of(&p->operators, nops);
-        instant->annotation = name_of(&p->annotations, nannotations);
+        instant->op = nops > 0 ? p->operators.stack.v[nops - 1] : TL_NONE;
+        instant->annotation = nannotations > 0 ? p->annotations.stack.v[nannotations - 1] : TL_NONE;
         if (p->names != NULL)
             put_stack(p, nops, &instant->stack);
     }
 }
 
-void tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n, tl_names *names)
+void tl_instants_place(const tl_rank_view *view, const uint32_t *only, tl_instant *instants, size_t n, tl_names *names)
 {
-    placing p = { view, instants, names, { .ops = &view->ops }, { .ops = &view->ops }, { 0 } };
-    uint32_t *order = tl_malloc(n * sizeof *order);
+    placing p = { view, only, instants, names, { .ops = &view->ops }, { .ops = &view->ops }, { 0 } };
+    uint32_t *order = tl_sorted_index(n, by_thread, instants);
 
-    for (size_t i = 0; i < n; i++) {
-        order[i] = (uint32_t)i;
-        instants[i].op = instants[i].annotation = instants[i].stack = TL_NO_NAME;
-    }
-    tl_sort_index(order, n, by_thread, instants);
+    for (size_t i = 0; i < n; i++)
+        instants[i].op = instants[i].annotation = instants[i].stack = TL_NONE;
     for (size_t t = 0, from = 0, to; t < view->ops.nthreads; t++, from = to) { /* threads are by track, too */
         const tl_thread *thread = &view->ops.threads[t];
         while (from < n && instants[order[from]].track < thread->track)

@@ -41,8 +41,7 @@ static void find_ranges(counting *c)
     for (size_t i = 0, n; i < c->view->ncounted; i += n) {
         for (n = 1; i + n < c->view->ncounted && v[i + n].uid == v[i].uid; n++)
             ;
-        tl_vec_room(&c->ranges);
-        c->ranges.v[c->ranges.n++] = (range){ i, n, v[i].name, TL_NO_NAME, TL_NO_NAME };
+        tl_vec_push(&c->ranges, (range){ i, n, v[i].name, TL_NO_NAME, TL_NO_NAME });
     }
 }
 
@@ -67,8 +66,7 @@ static void find_kernels(counting *c)
     for (size_t i = 0; i < c->view->nkernels; i++) {
         if (k[i].launch == TL_NONE || k[i].kind == TL_MEMCPY || k[i].kind == TL_MEMSET)
             continue;
-        tl_vec_room(&c->kernels);
-        c->kernels.v[c->kernels.n++] = (uint32_t)i;
+        tl_vec_push(&c->kernels, (uint32_t)i);
     }
     tl_sort_index(c->kernels.v, c->kernels.n, by_launch, k);
 }
@@ -92,28 +90,21 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
 static void find_launches(counting *c)
 {
     const tl_calls *calls = &c->view->calls;
-    TL_VEC(uint32_t) found = { 0 };
+    uint32_t *order = tl_sorted_index(calls->n, by_time, calls);
     tl_map launches = { 0 }; /* name -> whether it does */
 
-    for (uint32_t i = 0; i < calls->n; i++) {
-        uint32_t does = tl_map_get(&launches, calls->name[i]);
+    for (size_t i = 0; i < calls->n; i++) {
+        uint32_t call = order[i], does = tl_map_get(&launches, calls->name[call]);
         if (does == TL_MAP_NONE) {
-            does = tl_call_rule_of(tl_names_text(c->view->names, calls->name[i]))->does == TL_DOES_LAUNCH;
-            tl_map_put(&launches, calls->name[i], does);
+            does = tl_call_rule_of(tl_names_text(c->view->names, calls->name[call]))->does == TL_DOES_LAUNCH;
+            tl_map_put(&launches, calls->name[call], does);
         }
-        tl_vec_room(&found);
         if (does)
-            found.v[found.n++] = i;
+            tl_vec_push(&c->launches, (tl_instant){ .at_ns = calls->start_ns[call],
+                                                    .until_ns = tl_call_end(calls, call),
+                                                    .track = tl_call_track(calls, call) });
     }
-    tl_sort_index(found.v, found.n, by_time, calls);
-    for (size_t i = 0; i < found.n; i++) {
-        tl_vec_room(&c->launches);
-        c->launches.v[c->launches.n++] =
-            (tl_instant){ .at_ns = calls->start_ns[found.v[i]],
-                          .until_ns = calls->start_ns[found.v[i]] + calls->dur_ns[found.v[i]],
-                          .track = tl_call_track(calls, found.v[i]) };
-    }
-    free(found.v);
+    free(order);
     tl_map_free(&launches);
 }
 
@@ -124,9 +115,9 @@ static void launches_of_kernels(counting *c)
         const tl_kernel *k = &c->view->kernels[c->kernels.v[i]];
         const tl_launch *launch = &c->view->launches[k->launch];
         c->ranges.v[i].kernel = k->name;
-        tl_vec_room(&c->launches);
-        c->launches.v[c->launches.n++] =
-            (tl_instant){ .at_ns = launch->start_ns, .until_ns = launch->end_ns, .track = launch->track };
+        tl_vec_push(&c->launches, (tl_instant){ .at_ns = launch->start_ns,
+                                                .until_ns = launch->end_ns,
+                                                .track = launch->track });
     }
 }
 
@@ -144,9 +135,9 @@ static void attribute(counting *c)
     if (c->launches.n != c->ranges.n)
         return;
     c->known_by = c->kernels.n > 0 ? TL_COUNTED_BY_KERNEL : TL_COUNTED_BY_LAUNCH;
-    tl_instants_place(c->view, c->launches.v, c->launches.n, c->names);
+    tl_instants_place(c->view, NULL, c->launches.v, c->launches.n, c->names);
     for (size_t i = 0; i < c->ranges.n; i++) {
-        c->ranges.v[i].op = c->launches.v[i].op;
+        c->ranges.v[i].op = tl_op_name(c->view, c->launches.v[i].op);
         c->ranges.v[i].stack = c->launches.v[i].stack;
     }
 }
@@ -261,12 +252,10 @@ static void counter_per_rank(const tl_rank_view *view, const tl_config *config, 
 TL_TABLE_DEFINE_RARE_AS(counter_row, "counter", TL_COUNTER_FIELDS, TL_SCOPE_RANK, "hardware counters",
                         "What did the hardware counters of a rank say, by call stack and kernel?");
 
-static const tl_schema *const tables[] = { &tl_counter_row_schema, NULL };
-
 const tl_analysis tl_counter_analysis = {
     .name = "counter",
     .question = "What did the hardware counters say?",
     .needs = TL_NEEDS_HOST,
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_counter_row_schema),
     .per_rank = counter_per_rank,
 };

@@ -6,50 +6,13 @@
  *
  * An event that is no node's is not there: what was launched in it is of the node around it.
  */
+#include "around.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
-#include <stdlib.h>
 
-/* The launches order[0, n) of one thread: the node that is innermost around each. */
-static void sweep(const tl_rank_view *view, const tl_thread *thread, const uint32_t *node_of, const uint32_t *order,
-                  size_t n, tl_open_ops *open, uint32_t *node_of_launch)
-{
-    size_t at = thread->first, end = thread->first + thread->n;
-
-    open->stack.n = 0;
-    for (size_t i = 0; i < n; i++) {
-        const tl_launch *launch = &view->launches[order[i]];
-        for (; at < end && view->ops.start_ns[at] <= launch->start_ns; at++)
-            if (node_of[at] != TL_NONE)
-                tl_open_ops_push(open, (uint32_t)at);
-        size_t around = tl_open_ops_around(open, launch->start_ns, launch->end_ns);
-        node_of_launch[order[i]] = around > 0 ? node_of[open->stack.v[around - 1]] : TL_NONE;
-    }
-}
-
-/* Fills node_of_launch[]: the index of the row of each launch, or TL_NONE. */
-static void find_launches(const tl_rank_view *view, const uint32_t *node_of, uint32_t *node_of_launch)
-{
-    tl_arena arena = { 0 };
-    tl_thread_launches launches;
-    tl_open_ops open = { .ops = &view->ops };
-
-    for (size_t i = 0; i < view->nlaunches; i++)
-        node_of_launch[i] = TL_NONE;
-    tl_launches_by_thread(view, &arena, &launches);
-    for (size_t t = 0; t < view->ops.nthreads; t++) {
-        const tl_thread *thread = &view->ops.threads[t];
-        if (thread->track >= launches.ntracks)
-            continue;
-        size_t first = launches.first[thread->track], end = launches.first[thread->track + 1];
-        sweep(view, thread, node_of, launches.v + first, end - first, &open, node_of_launch);
-    }
-    free(open.stack.v);
-    tl_arena_free(&arena);
-}
-
-static void add_own(const tl_rank_view *view, const uint32_t *node_of, const uint32_t *node_of_launch,
+/* launches: with the op of a node that is innermost around each. */
+static void add_own(const tl_rank_view *view, const uint32_t *node_of, const tl_instant *launches,
                     tl_execution_node *rows)
 {
     for (size_t i = 0; i < view->ops.n; i++) {
@@ -62,11 +25,12 @@ static void add_own(const tl_rank_view *view, const uint32_t *node_of, const uin
     }
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
-        uint32_t node = k->launch != TL_NONE ? node_of_launch[k->launch] : TL_NONE;
-        if (node == TL_NONE)
+        uint32_t op = k->launch != TL_NONE ? launches[k->launch].op : TL_NONE;
+        if (op == TL_NONE)
             continue;
-        rows[node].kernels_self++;
-        rows[node].device_self_ns = tl_ns_add(rows[node].device_self_ns, k->end_ns - k->start_ns);
+        tl_execution_node *row = &rows[node_of[op]];
+        row->kernels_self++;
+        row->device_self_ns = tl_ns_add(row->device_self_ns, k->end_ns - k->start_ns);
     }
 }
 
@@ -102,11 +66,14 @@ void tl_execution_sum_up(const tl_rank_view *view, const uint32_t *node_of, cons
                          tl_execution_node *rows, size_t n)
 {
     tl_arena arena = { 0 };
-    uint32_t *node_of_launch = tl_arena_take(&arena, view->nlaunches, sizeof *node_of_launch);
+    tl_instant *launches = tl_arena_take(&arena, view->nlaunches, sizeof *launches);
     uint32_t *missing = tl_arena_zeroed(&arena, n, sizeof *missing);
-    find_launches(view, node_of, node_of_launch);
-
-    add_own(view, node_of, node_of_launch, rows);
+    for (size_t i = 0; i < view->nlaunches; i++)
+        launches[i] = (tl_instant){ .at_ns = view->launches[i].start_ns,
+                                    .until_ns = view->launches[i].end_ns,
+                                    .track = view->launches[i].track };
+    tl_instants_place(view, node_of, launches, view->nlaunches, NULL);
+    add_own(view, node_of, launches, rows);
     add_children(parent_of, missing, rows, n);
     tl_arena_free(&arena);
 }

@@ -51,11 +51,11 @@ static void add_rows(const tl_rank_view *view, tl_table *table)
         const tl_memory_row row = sum_up(view, view->memory + i, n, &peaks.v[peaks.n - 1]);
         tl_table_append(table, &row, 1);
     }
-    tl_instants_place(view, peaks.v, peaks.n, NULL);
+    tl_instants_place(view, NULL, peaks.v, peaks.n, NULL);
     for (size_t i = 0; i < peaks.n; i++) {
         tl_memory_row *row = tl_table_row(table, i);
-        row->peak_operator = peaks.v[i].op;
-        row->peak_annotation = peaks.v[i].annotation;
+        row->peak_operator = tl_op_name(view, peaks.v[i].op);
+        row->peak_annotation = tl_op_name(view, peaks.v[i].annotation);
     }
     free(peaks.v);
 }
@@ -69,7 +69,7 @@ static void add_series(const tl_rank_view *view, tl_table *table)
         around[i] = (tl_instant){ .at_ns = view->memory[i].at_ns,
                                   .until_ns = view->memory[i].at_ns,
                                   .track = view->memory[i].track };
-    tl_instants_place(view, around, view->nmemory, NULL);
+    tl_instants_place(view, NULL, around, view->nmemory, NULL);
     for (int what = TL_SERIES_MEMORY_GIVEN; what <= TL_SERIES_MEMORY_RESERVED; what++)
         for (size_t i = 0; i < view->nmemory; i++) {
             const tl_memory *m = &view->memory[i], *before = i > 0 && m[-1].device == m->device ? m - 1 : NULL;
@@ -87,8 +87,8 @@ static void add_series(const tl_rank_view *view, tl_table *table)
                                         .time_ns = m->at_ns,
                                         .value = (double)value,
                                         .step = tl_step_at(view->steps, view->nsteps, m->at_ns),
-                                        .operator= around[i].op,
-                                        .annotation = around[i].annotation };
+                                        .operator= tl_op_name(view, around[i].op),
+                                        .annotation = tl_op_name(view, around[i].annotation) };
             if (what == TL_SERIES_MEMORY_GIVEN || value >= 0)
                 tl_table_append(table, &row, 1);
         }
@@ -105,12 +105,10 @@ static void memory_per_rank(const tl_rank_view *view, const tl_config *config, t
 TL_TABLE_DEFINE_RARE_AS(memory_row, "memory", TL_MEMORY_FIELDS, TL_SCOPE_RANK, "memory of devices",
                         "How much memory did a rank have at most, and in which operator?");
 
-static const tl_schema *const tables[] = { &tl_memory_row_schema, &tl_series_row_schema, NULL };
-
 const tl_analysis tl_memory_analysis = {
     .name = "memory",
     .question = "How much memory did a rank have?",
     .needs = TL_NEEDS_HOST,
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_memory_row_schema, &tl_series_row_schema),
     .per_rank = memory_per_rank,
 };

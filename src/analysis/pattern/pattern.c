@@ -10,7 +10,7 @@
 #include "tlmpi/analysis/pattern.h"
 #include "internal.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
@@ -41,6 +41,7 @@ typedef struct frame {
 
 typedef struct finding {
     const tl_rank_view *view;
+    tl_arena arena;
     tl_launched launched;
     tl_map slot; /* hash of name and sequence -> found */
     TL_VEC(found) v;
@@ -82,32 +83,30 @@ static void show(finding *f, const found *one, size_t first, size_t n)
         o.start_ns = tl_ns_min(o.start_ns, kernels[v[i]].start_ns);
         o.end_ns = tl_ns_max(o.end_ns, kernels[v[i]].end_ns);
     }
-    tl_vec_room(f->occurrences);
-    f->occurrences->v[f->occurrences->n++] = o;
+    tl_vec_push(f->occurrences, o);
 }
 
 /* An operator by the name that has just launched work from `first` on. */
-static bool count(finding *f, uint32_t op, size_t first, size_t n)
+static void count(finding *f, uint32_t op, size_t first, size_t n)
 {
     const tl_ops *ops = &f->view->ops;
     uint32_t name = tl_name_key(f->view, ops->name[op]);
     found *one = slot_of(f, name, tl_launched_hash(&f->launched, first, first + n), n);
 
-    if (one->first == first && f->occurrences != NULL)
-        return true;
+    if (f->occurrences != NULL) {
+        if (one->first != first && one->shown != 0)
+            show(f, one, first, n);
+        one->first = first;
+        return;
+    }
     if (one->first == first) { /* it is around one of its name, which came first */
         one->host_ns = tl_ns_add(one->host_ns, tl_ns_max(ops->dur_ns[op] - one->last_ns, 0));
         one->last_ns = tl_ns_max(one->last_ns, ops->dur_ns[op]);
         one->to_launch_ns = tl_ns_add(one->to_launch_ns, one->last_start_ns - ops->start_ns[op]);
         one->last_start_ns = ops->start_ns[op];
-        return true;
+        return;
     }
     one->first = first;
-    if (f->occurrences != NULL) {
-        if (one->shown != 0)
-            show(f, one, first, n);
-        return true;
-    }
     one->last_ns = ops->dur_ns[op];
     one->count++;
     one->host_ns = tl_ns_add(one->host_ns, one->last_ns);
@@ -116,7 +115,6 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
     one->last_start_ns = ops->start_ns[op];
     one->to_launch_ns = tl_ns_add(one->to_launch_ns, k->launch_ns - one->last_start_ns);
     one->to_work_ns = tl_ns_add(one->to_work_ns, tl_ns_max(tl_ns_between(k->start_ns, k->launch_ns), 0));
-    return true;
 }
 
 /* Closes the open operators that end by ns.  *at: the first launch after the end of every closed operator. */
@@ -156,8 +154,7 @@ static void sweep(finding *f, const tl_thread *thread, size_t at, size_t end)
         int64_t end_ns = ops->start_ns[i] + ops->dur_ns[i];
         if (at == end || launches[v[at]].start_ns >= end_ns)
             continue;
-        tl_vec_room(&f->open);
-        f->open.v[f->open.n++] = (frame){ (uint32_t)i, end_ns, at };
+        tl_vec_push(&f->open, (frame){ (uint32_t)i, end_ns, at });
     }
     close_until(f, INT64_MAX, &at, end);
 }
@@ -180,21 +177,10 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
 {
     const finding *f = context;
     const found *x = &f->v.v[a], *y = &f->v.v[b];
-    if (x->device_ns != y->device_ns)
-        return TL_COMPARE(y->device_ns, x->device_ns);
-    if (x->host_ns != y->host_ns)
-        return TL_COMPARE(y->host_ns, x->host_ns);
-    int order = tl_text_compare(tl_names_text(f->view->names, x->name), tl_names_text(f->view->names, y->name));
+    int order = TL_ORDER(y, x, device_ns, host_ns);
+    if (order == 0)
+        order = tl_text_compare(tl_names_text(f->view->names, x->name), tl_names_text(f->view->names, y->name));
     return order != 0 ? order : TL_COMPARE(x->hash, y->hash);
-}
-
-/* How many of the sequences order[0, n) each operator has, by its name. */
-static void count_by_operator(const finding *f, const uint32_t *order, size_t n, tl_map *counts)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint32_t name = f->v.v[order[i]].name, so_far = tl_map_get(counts, name);
-        tl_map_put(counts, name, so_far == TL_MAP_NONE ? 1 : so_far + 1);
-    }
 }
 
 /* A row each: the first of all, and the first of each operator. */
@@ -205,8 +191,11 @@ static void add_rows(const finding *f, const uint32_t *order, size_t n, tl_table
     tl_bytes words = { 0 };
     tl_map counts = { 0 }, told = { 0 }; /* name of an operator -> how many it has; whether it has a row */
     int64_t all = 0;
-    count_by_operator(f, order, n, &counts);
 
+    for (size_t i = 0; i < n; i++) {
+        uint32_t name = f->v.v[order[i]].name, so_far = tl_map_get(&counts, name);
+        tl_map_put(&counts, name, so_far == TL_MAP_NONE ? 1 : so_far + 1);
+    }
     for (size_t i = 0; i < f->view->nkernels; i++)
         all = tl_ns_add(all, f->view->kernels[i].end_ns - f->view->kernels[i].start_ns);
     for (size_t i = 0; i < n; i++) {
@@ -252,23 +241,9 @@ static uint32_t *order_of(const finding *f, size_t *n)
     return order;
 }
 
-static void tabulate(const finding *f, tl_tables *out)
+static void end(finding *f)
 {
-    size_t n;
-    uint32_t *order = order_of(f, &n);
-    add_rows(f, order, n, out);
-    free(order);
-}
-
-static void find(finding *f, tl_arena *arena)
-{
-    tl_launched_find(&f->launched, f->view, arena);
-    sweep_all(f);
-}
-
-static void end(finding *f, tl_arena *arena)
-{
-    tl_arena_free(arena);
+    tl_arena_free(&f->arena);
     tl_map_free(&f->slot);
     free(f->v.v);
     free(f->open.v);
@@ -277,11 +252,14 @@ static void end(finding *f, tl_arena *arena)
 static void pattern_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     finding f = { .view = view };
-    tl_arena arena = { 0 };
+    size_t n;
     (void)config;
-    find(&f, &arena);
-    tabulate(&f, out);
-    end(&f, &arena);
+    tl_launched_find(&f.launched, view, &f.arena);
+    sweep_all(&f);
+    uint32_t *order = order_of(&f, &n);
+    add_rows(&f, order, n, out);
+    free(order);
+    end(&f);
 }
 
 /* ----------------------------------------------------------------------------------------------------- occurrences */
@@ -304,39 +282,31 @@ static void mark_shown(finding *f, size_t most)
 
 static int by_place(const void *a, const void *b)
 {
-    const tl_occurrence *x = a, *y = b;
-    if (x->device != y->device)
-        return TL_COMPARE(x->device, y->device);
-    if (x->pattern != y->pattern)
-        return TL_COMPARE(x->pattern, y->pattern);
-    return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->end_ns, y->end_ns);
+    return TL_ORDER((const tl_occurrence *)a, (const tl_occurrence *)b, device, pattern, start_ns, end_ns);
 }
 
 void tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrences *out)
 {
     finding f = { .view = view };
-    tl_arena arena = { 0 };
-    find(&f, &arena);
+    tl_launched_find(&f.launched, view, &f.arena);
+    sweep_all(&f);
     mark_shown(&f, most);
     for (size_t i = 0; i < f.v.n; i++)
         f.v.v[i].first = SIZE_MAX;
     f.occurrences = out;
     sweep_all(&f);
-    if (out->n > 1)
-        qsort(out->v, out->n, sizeof *out->v, by_place);
-    end(&f, &arena);
+    tl_vec_sort(out, by_place);
+    end(&f);
 }
 
 TL_TABLE_DEFINE_AS(
     pattern_row, "pattern", TL_PATTERN_FIELDS, TL_SCOPE_RANK, "sequences of device work",
     "Which sequences of kernels do the operators of a rank launch again and again, and what do they cost?");
 
-static const tl_schema *const tables[] = { &tl_pattern_row_schema, NULL };
-
 const tl_analysis tl_pattern_analysis = {
     .name = "pattern",
     .question = "Which sequences of kernels come again and again?",
     .needs = TL_NEEDS_HOST,
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_pattern_row_schema),
     .per_rank = pattern_per_rank,
 };

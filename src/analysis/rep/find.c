@@ -1,13 +1,13 @@
 /* find.c - the repetitions of a trace, and the work that was launched in each. */
 #include "tlmpi/analysis/rep.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/table.h"
 #include <stdlib.h>
 
-const char *const tl_rep_measure_labels[] = { "kernel", "forward", "backward", "busy", "span", "bubble", NULL };
+const char *const tl_rep_measure_labels[] = { TL_REP_MEASURE_VALUES(TL_VALUE_LABEL) NULL };
 
 TL_TABLE_DEFINE(rep, TL_REP_FIELDS, TL_SCOPE_JOB, "repetitions", "How long did the device work in each repetition?");
 
@@ -22,18 +22,6 @@ typedef TL_VEC(window) windows;
 
 /* Windows that are open at an instant, no two of a thread, in order of their begin. */
 typedef TL_VEC(uint32_t) opened;
-
-static void add_window(windows *w, window one)
-{
-    tl_vec_room(w);
-    w->v[w->n++] = one;
-}
-
-static void open_window(opened *open, size_t i)
-{
-    tl_vec_room(open);
-    open->v[open->n++] = (uint32_t)i;
-}
 
 static void close_until(opened *open, const windows *w, int64_t at_ns)
 {
@@ -56,10 +44,8 @@ static uint32_t open_on(const opened *open, const windows *w, uint32_t track)
 static int by_start(const void *a, const void *b)
 {
     const window *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return TL_COMPARE(x->start_ns, y->start_ns);
-    if (x->track != y->track)
-        return TL_COMPARE(x->track, y->track);
+    if (x->start_ns != y->start_ns || x->track != y->track)
+        return TL_ORDER(x, y, start_ns, track);
     return x->end_ns != y->end_ns ? TL_COMPARE(y->end_ns, x->end_ns) : TL_COMPARE(x->name, y->name);
 }
 
@@ -77,7 +63,7 @@ static void keep_outer(windows *w, tl_rep_set *out)
         }
         out->beside += open.n > 0;
         w->v[kept] = one;
-        open_window(&open, kept++);
+        tl_vec_push(&open, (uint32_t)kept++);
     }
     w->n = kept;
     free(open.v);
@@ -89,23 +75,22 @@ static void find_annotations(const tl_rank_view *view, const char *name, windows
     for (size_t t = 0; t < ops->nthreads; t++)
         for (size_t i = ops->threads[t].first; i < ops->threads[t].first + ops->threads[t].n; i++)
             if (ops->kind[i] == TL_ANNOTATION && tl_text_is(tl_names_text(view->names, ops->name[i]), name))
-                add_window(w, (window){ ops->start_ns[i], ops->start_ns[i] + ops->dur_ns[i], ops->name[i],
+                tl_vec_push(w, (window){ ops->start_ns[i], ops->start_ns[i] + ops->dur_ns[i], ops->name[i],
                                         ops->threads[t].track });
 }
 
 static void find_windows(const tl_rank_view *view, const tl_rep_rule *rule, windows *w, tl_rep_set *out)
 {
     if (rule->of == TL_REP_FILE) {
-        add_window(w, (window){ INT64_MIN, INT64_MAX, TL_NO_NAME, TL_NONE });
+        tl_vec_push(w, (window){ INT64_MIN, INT64_MAX, TL_NO_NAME, TL_NONE });
         return;
     }
     if (rule->of == TL_REP_ANNOTATION)
         find_annotations(view, rule->name, w);
     else
         for (size_t i = 0; i < view->nsteps; i++)
-            add_window(w, (window){ view->steps[i].start_ns, view->steps[i].end_ns, view->steps[i].name, TL_NONE });
-    if (w->n > 1)
-        qsort(w->v, w->n, sizeof *w->v, by_start);
+            tl_vec_push(w, (window){ view->steps[i].start_ns, view->steps[i].end_ns, view->steps[i].name, TL_NONE });
+    tl_vec_sort(w, by_start);
     keep_outer(w, out);
 }
 
@@ -146,12 +131,8 @@ typedef struct finding {
 static int by_launch(const void *arg, uint32_t a, uint32_t b)
 {
     const finding *f = arg;
-    const tl_kernel *x = &f->view->kernels[a], *y = &f->view->kernels[b];
-    if (f->rep_of[a] != f->rep_of[b])
-        return TL_COMPARE(f->rep_of[a], f->rep_of[b]);
-    if (x->launch_ns != y->launch_ns)
-        return TL_COMPARE(x->launch_ns, y->launch_ns);
-    return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->uid, y->uid);
+    int order = TL_COMPARE(f->rep_of[a], f->rep_of[b]);
+    return order != 0 ? order : TL_ORDER(&f->view->kernels[a], &f->view->kernels[b], launch_ns, start_ns, uid);
 }
 
 static bool is_excluded(finding *f, uint32_t name)
@@ -174,7 +155,7 @@ static void assign(finding *f)
     for (size_t i = 0; i < f->n; i++) {
         const tl_kernel *k = &f->view->kernels[f->order[i]];
         while (next < w->n && w->v[next].start_ns <= k->launch_ns)
-            open_window(&open, next++);
+            tl_vec_push(&open, (uint32_t)next++);
         close_until(&open, w, k->launch_ns);
         uint32_t rep = k->launch == TL_NONE ? TL_NONE : open_on(&open, w, f->view->launches[k->launch].track);
         f->out->guessed += rep == TL_NONE && open.n > 1;
@@ -206,12 +187,6 @@ static void order_works(finding *f)
     tl_sort_index(f->order, f->n, by_launch, f);
 }
 
-static bool is_backward(const finding *f, const tl_kernel *k)
-{
-    uint32_t op = k->launch != TL_NONE ? f->view->launches[k->launch].op : TL_NONE;
-    return op != TL_NONE && f->backward[op];
-}
-
 /* first: the repetition's first share. */
 static void share_out(finding *f, const tl_kernel *k, size_t first, int64_t rep)
 {
@@ -230,6 +205,7 @@ static void share_out(finding *f, const tl_kernel *k, size_t first, int64_t rep)
 static void measure(finding *f, size_t from, size_t to, tl_rep *row, tl_span *spans)
 {
     size_t n = 0, first = f->out->shares.n;
+    int64_t start = INT64_MAX, end = INT64_MIN;
     tl_spans busy = { 0 };
 
     for (size_t i = from; i < to; i++) {
@@ -240,17 +216,15 @@ static void measure(finding *f, size_t from, size_t to, tl_rep *row, tl_span *sp
             row->excluded_ns = tl_ns_add(row->excluded_ns, ns);
             continue;
         }
-        int64_t *part = is_backward(f, k) ? &row->backward_ns : &row->forward_ns;
+        uint32_t op = k->launch != TL_NONE ? f->view->launches[k->launch].op : TL_NONE;
+        int64_t *part = op != TL_NONE && f->backward[op] ? &row->backward_ns : &row->forward_ns;
         row->works++;
         row->kernel_ns = tl_ns_add(row->kernel_ns, ns);
         *part = tl_ns_add(*part, ns);
         spans[n++] = (tl_span){ k->start_ns, k->end_ns };
+        start = tl_ns_min(start, k->start_ns);
+        end = tl_ns_max(end, k->end_ns);
         share_out(f, k, first, row->rep);
-    }
-    int64_t start = INT64_MAX, end = INT64_MIN;
-    for (size_t i = 0; i < n; i++) {
-        start = tl_ns_min(start, spans[i].start_ns);
-        end = tl_ns_max(end, spans[i].end_ns);
     }
     tl_spans_add_all(&busy, spans, n);
     row->busy_ns = tl_spans_total(&busy);
@@ -259,25 +233,16 @@ static void measure(finding *f, size_t from, size_t to, tl_rep *row, tl_span *sp
     tl_spans_free(&busy);
 }
 
-static void name_rep(const finding *f, uint32_t name, tl_rep *row)
-{
-    if (name == TL_NO_NAME)
-        return;
-    tl_text text = tl_names_text(f->view->names, name);
-    tl_cell_text(row->name, sizeof row->name, text.p, text.n);
-}
-
 static void measure_all(finding *f)
 {
     tl_span *spans = tl_malloc((f->n + 1) * sizeof *spans);
     for (size_t w = 0, from = 0, to; w < f->windows.n; w++, from = to) {
         for (to = from; to < f->n && f->rep_of[f->order[to]] == w; to++)
             ;
-        tl_vec_room(&f->out->v);
-        tl_rep *row = &f->out->v.v[f->out->v.n++];
-        *row = (tl_rep){ .rep = (int32_t)w };
-        name_rep(f, f->windows.v[w].name, row);
-        measure(f, from, to, row, spans);
+        tl_rep row = { .rep = (int32_t)w };
+        tl_cell_put(row.name, sizeof row.name, tl_names_text(f->view->names, f->windows.v[w].name));
+        measure(f, from, to, &row, spans);
+        tl_vec_push(&f->out->v, row);
     }
     free(spans);
 }

@@ -7,8 +7,7 @@
  */
 #include "tlmpi/analysis/step.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +33,10 @@ static void count_votes(const tl_late_row *rows, size_t nrows, votes *all)
         uint32_t at = tl_map_get(&of, key);
         if (at == TL_MAP_NONE) {
             at = (uint32_t)all->n;
-            tl_vec_room(all);
             tl_map_put(&of, key, at);
-            all->v[all->n++] = (vote){ row->rank, 0 };
+            tl_vec_push(all, (vote){ row->rank, 0 });
         }
-        if (all->v != NULL)
+        if (at < all->n)
             all->v[at].agrees += row->own_step == row->step ? 1 : -1;
     }
     tl_map_free(&of);
@@ -51,11 +49,9 @@ void tl_marked_list(const tl_table *steps, const tl_late_row *rows, size_t nrows
     count_votes(rows, nrows, &all);
 
     *n = 0;
-    for (size_t i = 0; i < steps->n; i++) {
-        const tl_step *row = tl_table_row(steps, i);
+    TL_ROWS (const tl_step, row, steps)
         if (*n == 0 || v[*n - 1] != row->rank)
             v[(*n)++] = row->rank;
-    }
     for (size_t i = 0; i < all.n; i++) {
         size_t r = tl_index_of(v, *n, all.v[i].rank);
         if (all.v[i].agrees >= 0 || r == *n)

@@ -52,8 +52,7 @@ static uint64_t kernel_key(int32_t rank, uint32_t uid)
 
 static int by_turn(const void *a, const void *b)
 {
-    const participation *x = a, *y = b;
-    return x->turn != y->turn ? TL_COMPARE(x->turn, y->turn) : TL_COMPARE(x->row, y->row);
+    return TL_ORDER((const participation *)a, (const participation *)b, turn, row);
 }
 
 static void list_parts(numbering *n)

@@ -11,9 +11,56 @@
  * it does is in the annotation that is open there.  What is zero long is below what begins with it.
  */
 #include "internal.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
+
+/* ----------------------------------------------------------------------------------------------------------- nodes */
+
+static bool is_child(const tl_node *n, uint32_t parent, tl_node_kind kind, uint32_t name, uint32_t forward)
+{
+    return n->name == name && n->parent == parent && n->kind == kind && n->forward == forward;
+}
+
+/* Different ends of one hash are told apart by going on to the next key. */
+static uint32_t find(tl_tree *t, uint32_t parent, tl_node_kind kind, uint32_t name, uint32_t forward)
+{
+    uint64_t end = (uint64_t)parent << 32 | name;
+    for (uint64_t key = tl_hash_mix(tl_hash_mix(kind, forward), end);; key++) {
+        uint32_t at = tl_map_get(&t->places, key);
+        if (at != TL_MAP_NONE && is_child(&t->nodes.v[at], parent, kind, name, forward))
+            return at;
+        if (at != TL_MAP_NONE)
+            continue;
+        tl_mem_indexable(t->nodes.n);
+        tl_map_put(&t->places, key, (uint32_t)t->nodes.n);
+        tl_vec_room(&t->nodes);
+        t->nodes.v[t->nodes.n] = (tl_node){ .parent = parent,
+                                            .name = name,
+                                            .forward = forward,
+                                            .child = TL_NONE,
+                                            .follow = TL_NONE,
+                                            .depth = t->nodes.v[parent].depth + 1,
+                                            .kind = (uint8_t)kind };
+        return (uint32_t)t->nodes.n++;
+    }
+}
+
+/* The child of the parent that is so, new if it is new.  After a node mostly comes the one that came the last time. */
+static uint32_t child_of(tl_tree *t, uint32_t parent, tl_node_kind kind, uint32_t name, uint32_t forward)
+{
+    uint32_t last = t->nodes.v[parent].child, next = last != TL_NONE ? t->nodes.v[last].follow : TL_NONE;
+
+    if (next == TL_NONE || !is_child(&t->nodes.v[next], parent, kind, name, forward)) {
+        next = find(t, parent, kind, name, forward);
+        if (last != TL_NONE)
+            t->nodes.v[last].follow = next;
+    }
+    t->nodes.v[parent].child = next;
+    return next;
+}
+
+/* --------------------------------------------------------------------------------------------------------- growing */
 
 /* From at_ns on, `node` is the innermost annotation open on the main thread; node 0: none. */
 typedef struct turn {
@@ -55,29 +102,18 @@ static bool counts(const growing *g, uint32_t op)
            (ops->kind[op] == TL_ANNOTATION && ops->name[op] != TL_NO_NAME && !g->is_mark[ops->name[op]]);
 }
 
-static int64_t end_of(const tl_ops *ops, uint32_t op)
-{
-    return ops->start_ns[op] + ops->dur_ns[op];
-}
-
 /* --------------------------------------------------------------------------- annotations of the main thread */
-
-static void turn_to(growing *g, int64_t at_ns, uint32_t node)
-{
-    tl_vec_room(&g->turns);
-    g->turns.v[g->turns.n++] = (turn){ at_ns, node };
-}
 
 /* Closes the annotations that end by an instant, one after the other. */
 static void close_until(growing *g, int64_t at_ns)
 {
     tl_open_ops *open = &g->annotations.ops;
     while (open->stack.n > 0) {
-        int64_t end_ns = end_of(open->ops, open->stack.v[open->stack.n - 1]);
+        int64_t end_ns = tl_op_end(open->ops, open->stack.v[open->stack.n - 1]);
         if (end_ns > at_ns)
             break;
         (void)tl_open_ops_innermost(open, end_ns);
-        turn_to(g, end_ns, open->stack.n > 0 ? g->annotations.nodes.v[open->stack.n - 1] : 0);
+        tl_vec_push(&g->turns, (turn){ end_ns, open->stack.n > 0 ? g->annotations.nodes.v[open->stack.n - 1] : 0 });
     }
 }
 
@@ -124,7 +160,7 @@ static void keep_forward(growing *g, uint32_t op, uint32_t node)
 /* Time in what the open one called, on its thread. */
 static void add_called(growing *g, size_t open, int64_t start_ns, int64_t end_ns)
 {
-    int64_t until = tl_ns_min(end_of(&g->view->ops, g->all.ops.stack.v[open]), end_ns);
+    int64_t until = tl_ns_min(tl_op_end(&g->view->ops, g->all.ops.stack.v[open]), end_ns);
     tl_node *n = &g->tree->nodes.v[g->all.nodes.v[open]];
     n->called_ns = tl_ns_add(n->called_ns, tl_ns_max(until - start_ns, 0));
 }
@@ -141,11 +177,11 @@ static void open_op(growing *g, uint32_t op, bool main)
     size_t open = g->all.ops.stack.n;
     uint32_t parent = open > 0 ? g->all.nodes.v[open - 1] : main || annotation ? 0 : annotation_at(g, at_ns);
     if (open > 0)
-        add_called(g, open - 1, at_ns, end_of(ops, op));
+        add_called(g, open - 1, at_ns, tl_op_end(ops, op));
     if (annotation)
-        node = tl_tree_child(g->tree, parent, TL_NODE_ANNOTATION, name, TL_NONE);
+        node = child_of(g->tree, parent, TL_NODE_ANNOTATION, name, TL_NONE);
     else
-        node = tl_tree_child(g->tree, parent, TL_NODE_OPERATOR, name, forward_of(g, op));
+        node = child_of(g->tree, parent, TL_NODE_OPERATOR, name, forward_of(g, op));
     push(&g->all, op, node);
     tl_node *n = &g->tree->nodes.v[node];
     n->count++;
@@ -155,7 +191,7 @@ static void open_op(growing *g, uint32_t op, bool main)
     if (main && annotation) {
         close_until(g, at_ns);
         push(&g->annotations, op, node);
-        turn_to(g, at_ns, node);
+        tl_vec_push(&g->turns, (turn){ at_ns, node });
     }
 }
 
@@ -163,7 +199,7 @@ static void open_op(growing *g, uint32_t op, bool main)
 static void add_call(growing *g, uint32_t launch, uint32_t parent)
 {
     const tl_launch *l = &g->view->launches[launch];
-    uint32_t node = tl_tree_child(g->tree, parent, TL_NODE_CALL, tl_name_key(g->view, l->name), TL_NONE);
+    uint32_t node = child_of(g->tree, parent, TL_NODE_CALL, tl_name_key(g->view, l->name), TL_NONE);
     tl_node *n = &g->tree->nodes.v[node];
     n->count++;
     n->launches++;
@@ -217,8 +253,7 @@ static void sweep(growing *g, const tl_thread *thread, bool main)
 
 static int by_forward(const void *a, const void *b)
 {
-    const forward *x = a, *y = b;
-    return x->op != y->op ? TL_COMPARE(x->op, y->op) : TL_COMPARE(x->backward, y->backward);
+    return TL_ORDER((const forward *)a, (const forward *)b, op, backward);
 }
 
 static void prepare(growing *g)
@@ -240,8 +275,7 @@ static void prepare(growing *g)
         g->of[i] = TL_NONE;
         g->forwards[i] = (forward){ view->backwards[i].forward, (uint32_t)i };
     }
-    if (n > 1)
-        qsort(g->forwards, n, sizeof *g->forwards, by_forward);
+    qsort(g->forwards, n, sizeof *g->forwards, by_forward);
     g->tree->nodes.v[g->tree->nodes.n++] =
         (tl_node){ .parent = TL_NONE, .name = TL_NO_NAME, .forward = TL_NONE, .child = TL_NONE, .follow = TL_NONE };
 }
@@ -281,8 +315,8 @@ static void add_work(growing *g)
     for (size_t i = 0; i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
         uint32_t call =
-            k->launch != TL_NONE ? g->call[k->launch] : tl_tree_child(t, 0, TL_NODE_NONE, TL_NO_NAME, TL_NONE);
-        uint32_t node = tl_tree_child(t, call, TL_NODE_WORK, tl_name_key(g->view, k->name), TL_NONE);
+            k->launch != TL_NONE ? g->call[k->launch] : child_of(t, 0, TL_NODE_NONE, TL_NO_NAME, TL_NONE);
+        uint32_t node = child_of(t, call, TL_NODE_WORK, tl_name_key(g->view, k->name), TL_NONE);
         uint32_t around = t->nodes.v[call].parent, in = around != 0 ? around : call;
         int64_t ns = k->end_ns - k->start_ns;
         tl_node *n = &t->nodes.v[node], *self = &t->nodes.v[in];

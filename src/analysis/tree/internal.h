@@ -28,12 +28,7 @@ typedef struct tl_tree {
     tl_map places; /* hash of a path's end -> node */
 } tl_tree;
 
-/* The child of the parent that is so, new if it is new. */
-uint32_t tl_tree_child(tl_tree *tree, uint32_t parent, tl_node_kind kind, uint32_t name, uint32_t forward);
-
 /* Fills an empty tree from what the host did and launched. */
 void tl_tree_grow(tl_tree *tree, const tl_rank_view *view);
-
-void tl_tree_free(tl_tree *tree);
 
 #endif

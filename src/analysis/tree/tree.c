@@ -8,11 +8,10 @@
  */
 #include "tlmpi/analysis/tree.h"
 #include "internal.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/base/text.h"
 #include <math.h>
-#include <stdlib.h>
 
 enum { MOST_ROWS = 4096 }; /* of a rank */
 
@@ -29,13 +28,10 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
 {
     const listing *l = context;
     const tl_node *x = &l->tree->nodes.v[a], *y = &l->tree->nodes.v[b];
-    if (x->parent != y->parent)
-        return TL_COMPARE(x->parent, y->parent);
-    if (x->device_ns != y->device_ns)
-        return TL_COMPARE(y->device_ns, x->device_ns);
-    if (x->host_ns != y->host_ns)
-        return TL_COMPARE(y->host_ns, x->host_ns);
-    int order = tl_text_compare(tl_names_text(l->view->names, x->name), tl_names_text(l->view->names, y->name));
+    int order = TL_COMPARE(x->parent, y->parent);
+    order = order != 0 ? order : TL_ORDER(y, x, device_ns, host_ns);
+    if (order == 0)
+        order = tl_text_compare(tl_names_text(l->view->names, x->name), tl_names_text(l->view->names, y->name));
     return order != 0 ? order : x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : TL_COMPARE(a, b);
 }
 
@@ -59,18 +55,16 @@ static void walk(listing *l, const uint32_t *children, const size_t *first, uint
 static void put_in_order(listing *l, tl_arena *arena)
 {
     size_t n = l->tree->nodes.n;
-    uint32_t *children = tl_arena_take(arena, n, sizeof *children), *stack = tl_arena_take(arena, n, sizeof *stack);
-    size_t *first = tl_arena_zeroed(arena, n + 1, sizeof *first);
+    uint32_t *parent_of = tl_arena_take(arena, n, sizeof *parent_of),
+             *children = tl_arena_take(arena, n, sizeof *children), *stack = tl_arena_take(arena, n, sizeof *stack);
+    size_t *first = tl_arena_take(arena, n + 1, sizeof *first);
 
     l->order = tl_arena_take(arena, n, sizeof *l->order);
     l->place = tl_arena_take(arena, n, sizeof *l->place);
     l->row = tl_arena_take(arena, n, sizeof *l->row);
-    for (size_t i = 1; i < n; i++) {
-        children[i - 1] = (uint32_t)i;
-        first[l->tree->nodes.v[i].parent + 1]++;
-    }
     for (size_t i = 0; i < n; i++)
-        first[i + 1] += first[i];
+        parent_of[i] = l->tree->nodes.v[i].parent;
+    tl_groups_deal(parent_of, n, n, first, children);
     tl_sort_index(children, n - 1, by_time, l);
     walk(l, children, first, stack);
 }
@@ -111,7 +105,7 @@ static void choose(listing *l)
 static double share_of(const listing *l, int64_t device_ns)
 {
     int64_t all = l->tree->nodes.v[0].device_ns;
-    return all > 0 ? (double)device_ns / (double)all : NAN;
+    return (double)device_ns / (all > 0 ? (double)all : NAN);
 }
 
 static int64_t self_of(const tl_node *n)
@@ -194,15 +188,14 @@ static void tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_
     choose(&l);
     add_rows(&l, tl_tables_get(out, &tl_call_tree_schema));
     tl_arena_free(&arena);
-    tl_tree_free(&tree);
+    free(tree.nodes.v);
+    tl_map_free(&tree.places);
 }
-
-static const tl_schema *const tables[] = { &tl_call_tree_schema, NULL };
 
 const tl_analysis tl_tree_analysis = {
     .name = "call_tree",
     .question = "What called what, and which device work came of it?",
     .needs = TL_NEEDS_HOST,
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_call_tree_schema),
     .per_rank = tree_per_rank,
 };

@@ -115,8 +115,7 @@ static int by_number(const void *a, const void *b)
 /* Proc 0. */
 static void judge(tl_phasing *p, bool analyse, tl_tables *tables)
 {
-    if (p->files.n > 0)
-        qsort(p->files.v, p->files.n, sizeof *p->files.v, by_number);
+    tl_vec_sort(&p->files, by_number);
     order_names(p);
     p->cells.n = tl_phase_merge(p->cells.v, p->cells.n, p->files.v);
     tl_table_append(tl_tables_get(tables, &tl_phase_file_schema), p->files.v, p->files.n);

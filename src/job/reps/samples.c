@@ -1,6 +1,6 @@
 /* samples.c - what one proc has found, as bytes for another. */
 #include "samples.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +16,6 @@ void tl_sample_put(tl_bytes *out, const tl_sample *sample, const tl_names *names
     }
 }
 
-/* A share's name is an id of its proc until here. */
-static void take_name(tl_bytes *in, tl_names *names, tl_rep_share *share)
-{
-    char *text = NULL;
-    size_t n = 0;
-    tl_bytes_get_list(in, (void **)&text, &n, 1);
-    share->name = tl_names_intern(names, text, n);
-    free(text);
-}
-
 static void take_sample(tl_bytes *in, tl_names *names, tl_sample *sample)
 {
     tl_rep_set *r = &sample->reps;
@@ -34,14 +24,18 @@ static void take_sample(tl_bytes *in, tl_names *names, tl_sample *sample)
     memset(&r->shares, 0, sizeof r->shares);
     tl_bytes_get_list(in, (void **)&r->v.v, &r->v.n, sizeof *r->v.v);
     tl_bytes_get_list(in, (void **)&r->shares.v, &r->shares.n, sizeof *r->shares.v);
-    for (size_t i = 0; i < r->shares.n; i++)
-        take_name(in, names, &r->shares.v[i]);
+    for (size_t i = 0; i < r->shares.n; i++) { /* a name is an id of its proc until here */
+        char *text = NULL;
+        size_t n = 0;
+        tl_bytes_get_list(in, (void **)&text, &n, 1);
+        r->shares.v[i].name = tl_names_intern(names, text, n);
+        free(text);
+    }
 }
 
 static int by_item(const void *a, const void *b)
 {
-    uint64_t x = ((const tl_sample *)a)->item, y = ((const tl_sample *)b)->item;
-    return TL_COMPARE(x, y);
+    return TL_ORDER((const tl_sample *)a, (const tl_sample *)b, item);
 }
 
 /* Traces are counted in each variant. */
@@ -71,8 +65,7 @@ void tl_samples_take(tl_bytes *in, tl_samples *out)
         out->v.v[out->v.n] = (tl_sample){ 0 };
         take_sample(in, &out->names, &out->v.v[out->v.n++]);
     }
-    if (out->v.n > 1)
-        qsort(out->v.v, out->v.n, sizeof *out->v.v, by_item);
+    tl_vec_sort(&out->v, by_item);
     number(out);
 }
 

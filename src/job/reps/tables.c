@@ -1,8 +1,7 @@
 /* tables.c - the repetitions of all traces to the tables that are printed. */
 #include "samples.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include <stdlib.h>
 #include <string.h>
 
 TL_TABLE_DEFINE(rep_work, TL_REP_WORK_FIELDS, TL_SCOPE_JOB, "work in repetitions",
@@ -86,26 +85,7 @@ typedef struct owned_share {
 
 static int by_name(const void *a, const void *b)
 {
-    const owned_share *x = a, *y = b;
-    if (x->variant != y->variant)
-        return TL_COMPARE(x->variant, y->variant);
-    return x->share->name != y->share->name ? TL_COMPARE(x->share->name, y->share->name)
-                                            : TL_COMPARE(x->share->total_ns, y->share->total_ns);
-}
-
-static owned_share *collect(const tl_samples *samples, size_t *n)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < samples->v.n; i++)
-        most += samples->v.v[i].reps.shares.n;
-    owned_share *all = tl_malloc((most + 1) * sizeof *all);
-    *n = 0;
-    for (size_t i = 0; i < samples->v.n; i++)
-        for (size_t k = 0; k < samples->v.v[i].reps.shares.n; k++)
-            all[(*n)++] = (owned_share){ samples->v.v[i].variant, &samples->v.v[i].reps.shares.v[k] };
-    if (*n > 1)
-        qsort(all, *n, sizeof *all, by_name);
-    return all;
+    return TL_ORDER((const owned_share *)a, (const owned_share *)b, variant, share->name, share->total_ns);
 }
 
 /* Returns the median of `all` numbers: n > 0 ascending ones in v, and zeros. */
@@ -128,7 +108,6 @@ static void add_work(const tl_samples *samples, const owned_share *v, size_t n, 
         total = tl_ns_add(total, ns[i]);
     }
     tl_ns_sort(counts, n);
-    tl_text name = tl_names_text(&samples->names, v[0].share->name);
     row->variant = v[0].variant;
     row->kind = v[0].share->kind;
     row->reps = (int64_t)n;
@@ -136,41 +115,40 @@ static void add_work(const tl_samples *samples, const owned_share *v, size_t n, 
     row->median_ns = median_with_zeros(ns, n, all);
     row->mean_ns = (double)total / (double)all;
     row->max_ns = ns[n - 1];
-    tl_cell_text(row->name, sizeof row->name, name.p, name.n);
+    tl_cell_put(row->name, sizeof row->name, tl_names_text(&samples->names, v[0].share->name));
     free(ns);
 }
 
 static int by_median(const void *a, const void *b)
 {
     const tl_rep_work *x = a, *y = b;
-    if (x->variant != y->variant)
-        return TL_COMPARE(x->variant, y->variant);
-    if (x->median_ns < y->median_ns || x->median_ns > y->median_ns)
-        return x->median_ns > y->median_ns ? -1 : 1;
-    if (x->mean_ns < y->mean_ns || x->mean_ns > y->mean_ns)
-        return x->mean_ns > y->mean_ns ? -1 : 1;
-    return memcmp(x->name, y->name, sizeof x->name);
+    int order = TL_COMPARE(x->variant, y->variant);
+    order = order != 0 ? order : TL_COMPARE(y->median_ns, x->median_ns);
+    order = order != 0 ? order : TL_COMPARE(y->mean_ns, x->mean_ns);
+    return order != 0 ? order : memcmp(x->name, y->name, sizeof x->name);
 }
 
 void tl_samples_works(const tl_samples *samples, tl_table *out)
 {
-    size_t n, all = 0;
-    owned_share *v = collect(samples, &n);
-    for (size_t from = 0, to; from < n; from = to) {
-        if (from == 0 || v[from].variant != v[from - 1].variant) {
-            all = 0;
-            for (size_t i = 0; i < samples->v.n; i++)
-                all += samples->v.v[i].variant == v[from].variant ? samples->v.v[i].reps.v.n : 0;
-        }
-        for (to = from; to < n && v[to].variant == v[from].variant && v[to].share->name == v[from].share->name; to++)
+    TL_VEC(owned_share) all = { 0 };
+    TL_EACH (const tl_sample, s, samples->v)
+        TL_EACH (const tl_rep_share, share, s->reps.shares)
+            tl_vec_push(&all, (owned_share){ s->variant, share });
+    tl_vec_sort(&all, by_name);
+    for (size_t from = 0, to; from < all.n; from = to) {
+        const owned_share *v = all.v + from;
+        size_t nreps = 0;
+        for (to = from; to < all.n && TL_ORDER(&all.v[to], v, variant, share->name) == 0; to++)
             ;
-        add_work(samples, v + from, to - from, all, out);
+        TL_EACH (const tl_sample, s, samples->v)
+            nreps += s->variant == v->variant ? s->reps.v.n : 0;
+        add_work(samples, v, to - from, nreps, out);
     }
-    free(v);
+    free(all.v);
     if (out->n > 1)
         qsort(out->rows, out->n, sizeof(tl_rep_work), by_median);
     for (size_t i = 0; i < out->n; i++) {
-        tl_rep_work *row = tl_table_row(out, i), *before = i > 0 ? tl_table_row(out, i - 1) : NULL;
-        row->place = before != NULL && before->variant == row->variant ? before->place + 1 : 1;
+        tl_rep_work *row = tl_table_row(out, i);
+        row->place = i > 0 && row[-1].variant == row->variant ? row[-1].place + 1 : 1;
     }
 }
