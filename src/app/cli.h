@@ -11,7 +11,7 @@
 
 #include "ranges.h"
 #include "tlmpi/base/status.h"
-#include "tlmpi/compat/hta/frame/job.h"
+#include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/job/call/options.h"
 #include <stdio.h>
 

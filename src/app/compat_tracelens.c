@@ -175,9 +175,9 @@ static tl_status write_tables(const tl_cli *cli, bool *incomplete, tl_error *err
 {
     tl_inventory inventory = { .nruns = 0 };
     trace_files files = { 0 };
-    tl_bytes text = { 0 }, share = { 0 };
-    size_t left_out = 0, nall = 0;
-    void *all = NULL;
+    tl_bytes text = { 0 }, share = { 0 }, all = { 0 };
+    size_t left_out = 0;
+    void *gathered = NULL;
     bool first = tl_par_proc() == 0;
 
     tl_status st = first ? list_files(cli, &inventory, &files, &left_out, err) : TL_OK;
@@ -187,12 +187,13 @@ static tl_status write_tables(const tl_cli *cli, bool *incomplete, tl_error *err
     if (st == TL_OK)
         st = tl_par_agree(do_share(&files, cli->run.output, &share, err), err);
     if (st == TL_OK)
-        tl_par_gather(share.v, share.n, &all, &nall, NULL);
+        tl_par_gather(share.v, share.n, &gathered, &all.n, NULL);
+    all.v = gathered;
     if (st == TL_OK && first)
-        st = tl_tracelens_ranks(all, nall, cli->gpus_per_node, cli->run.output, incomplete, err);
+        st = tl_tracelens_ranks(&all, cli->gpus_per_node, cli->run.output, incomplete, err);
     st = tl_par_agree(st, err);
     *incomplete = *incomplete || left_out > 0;
-    free(all);
+    free(gathered);
     free(share.v);
     free(files.v);
     free(text.v);

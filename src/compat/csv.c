@@ -15,17 +15,13 @@ static void put_words(tl_bytes *out, const char *words)
     tl_bytes_put(out, words, strlen(words));
 }
 
-static bool needs_quotes(tl_text text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (text.p[i] == ',' || text.p[i] == '"' || text.p[i] == '\n' || text.p[i] == '\r')
-            return true;
-    return false;
-}
-
 static void put_text(tl_bytes *out, tl_text text)
 {
-    if (!needs_quotes(text)) {
+    bool quoted = false;
+
+    for (size_t i = 0; i < text.n && !quoted; i++)
+        quoted = text.p[i] == ',' || text.p[i] == '"' || text.p[i] == '\n' || text.p[i] == '\r';
+    if (!quoted) {
         tl_bytes_put(out, text.p, text.n);
         return;
     }
@@ -35,28 +31,22 @@ static void put_text(tl_bytes *out, tl_text text)
     tl_bytes_put(out, "\"", 1);
 }
 
-static void put_cell(tl_bytes *out, const tl_cell *cell)
-{
-    char number[TL_PYTHON_REPR_SIZE] = "";
-
-    if (cell->kind == TL_CELL_TEXT)
-        put_text(out, cell->text);
-    else if (cell->kind == TL_CELL_INT)
-        snprintf(number, sizeof number, "%lld", (long long)cell->number);
-    else if (!isnan(cell->real))
-        tl_python_repr(number, cell->real);
-    put_words(out, number);
-}
-
 void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (const tl_cell *cell = cells; cell < cells + n; cell++) {
+        char number[TL_PYTHON_REPR_SIZE] = "";
         if (csv->column > 0)
             tl_bytes_put(&csv->line, ",", 1);
-        put_cell(&csv->line, &cells[i]);
+        if (cell->kind == TL_CELL_TEXT)
+            put_text(&csv->line, cell->text);
+        else if (cell->kind == TL_CELL_INT)
+            snprintf(number, sizeof number, "%lld", (long long)cell->number);
+        else if (!isnan(cell->real))
+            tl_python_repr(number, cell->real);
+        put_words(&csv->line, number);
         while (csv->kinds.n <= csv->column)
             tl_vec_push(&csv->kinds, 0);
-        csv->kinds.v[csv->column++] |= (unsigned char)cells[i].kind;
+        csv->kinds.v[csv->column++] |= (unsigned char)cell->kind;
     }
 }
 
@@ -85,15 +75,6 @@ void tl_csv_end_head(tl_csv *csv)
 
 /* ------------------------------------------------------------------------------------------------------------- files */
 
-/* "a" + "b" + "c" in memory of its own. */
-static char *joined(const char *a, const char *b, const char *c)
-{
-    size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
-    char *text = tl_malloc(size);
-    snprintf(text, size, "%s%s%s", a, b, c);
-    return text;
-}
-
 static void fail(tl_csv *csv, const char *path, int cause)
 {
     if (!tl_csv_failed(csv->folder))
@@ -102,9 +83,11 @@ static void fail(tl_csv *csv, const char *path, int cause)
 
 tl_csv tl_csv_open(tl_csv_folder *folder, const char *name, const char *header)
 {
-    tl_csv csv = { .folder = folder, .path = joined(folder->dir, "/", name) };
+    const size_t n = strlen(folder->dir) + strlen(name) + sizeof "/.part";
+    tl_csv csv = { .folder = folder, .path = tl_malloc(n), .part = tl_malloc(n) };
 
-    csv.part = joined(csv.path, ".part", "");
+    snprintf(csv.path, n, "%s/%s", folder->dir, name);
+    snprintf(csv.part, n, "%s.part", csv.path);
     if (!tl_csv_failed(folder)) {
         tl_leftover_add(csv.part);
         csv.file = fopen(csv.part, "w+b");
@@ -125,34 +108,9 @@ tl_csv tl_csv_open_rank(tl_csv_folder *folder, const char *name, int64_t rank, c
     return tl_csv_open(folder, file, header);
 }
 
-static bool has_mixed_columns(const tl_csv *csv)
+static bool is_mixed(const tl_csv *csv, size_t column)
 {
-    for (size_t i = 0; i < csv->kinds.n && !csv->as_is; i++)
-        if (csv->kinds.v[i] == (TL_CELL_INT | TL_CELL_REAL))
-            return true;
-    return false;
-}
-
-static bool is_integer(const tl_bytes *cell)
-{
-    bool digits = cell->n > 0;
-    for (size_t i = 0; i < cell->n; i++)
-        digits = digits && ((cell->v[i] >= '0' && cell->v[i] <= '9') || (i == 0 && cell->v[i] == '-'));
-    return digits;
-}
-
-static void copy_cell(FILE *out, tl_bytes *cell, bool as_double)
-{
-    char number[TL_PYTHON_REPR_SIZE];
-
-    if (as_double && is_integer(cell)) {
-        tl_bytes_put(cell, "", 1);
-        tl_python_repr(number, strtod(cell->v, NULL));
-        fputs(number, out);
-    } else if (cell->n > 0) {
-        fwrite(cell->v, 1, cell->n, out);
-    }
-    cell->n = 0;
+    return csv->kinds.v[column] == (TL_CELL_INT | TL_CELL_REAL);
 }
 
 /* Copies the table from `in` with integers as doubles in columns that have both. */
@@ -163,15 +121,21 @@ static void copy_table(tl_csv *csv, FILE *in)
     size_t column = 0, at = 0;
 
     for (int c; (c = getc(in)) != EOF; at++) {
-        char byte = (char)c;
-        quoted ^= c == '"';
+        char byte = (char)c, number[TL_PYTHON_REPR_SIZE];
+        quoted = at >= csv->nhead && quoted ^ (c == '"');
         if (at < csv->nhead) {
             putc(c, csv->file);
-            quoted = false;
         } else if (quoted || (c != ',' && c != '\n')) {
             tl_bytes_put(&cell, &byte, 1);
         } else {
-            copy_cell(csv->file, &cell, csv->kinds.v[column] == (TL_CELL_INT | TL_CELL_REAL));
+            tl_bytes_put(&cell, "", 1);
+            if (is_mixed(csv, column) && cell.n > 1 && strspn(cell.v, "-0123456789") == cell.n - 1) {
+                tl_python_repr(number, strtod(cell.v, NULL));
+                fputs(number, csv->file);
+            } else {
+                fwrite(cell.v, 1, cell.n - 1, csv->file);
+            }
+            cell.n = 0;
             putc(c, csv->file);
             column = c == ',' ? column + 1 : 0;
         }
@@ -194,16 +158,6 @@ static void unify_columns(tl_csv *csv)
     fclose(in);
 }
 
-static void forget(tl_csv *csv)
-{
-    tl_leftover_done(csv->part);
-    free(csv->path);
-    free(csv->part);
-    free(csv->kinds.v);
-    tl_bytes_free(&csv->line);
-    *csv = (tl_csv){ 0 };
-}
-
 /* A write may fail as late as in fclose; only after it the table gets its name. */
 static void publish(tl_csv *csv)
 {
@@ -215,19 +169,34 @@ static void publish(tl_csv *csv)
         written = false;
         cause = errno;
     }
+    csv->file = NULL;
     if (written && rename(csv->part, csv->path) == 0)
         return;
     fail(csv, csv->path, written ? errno : cause);
     unlink(csv->part);
 }
 
+static void forget(tl_csv *csv)
+{
+    tl_leftover_done(csv->part);
+    free(csv->path);
+    free(csv->part);
+    free(csv->kinds.v);
+    tl_bytes_free(&csv->line);
+    *csv = (tl_csv){ 0 };
+}
+
 void tl_csv_close(tl_csv *csv)
 {
+    bool mixed = false;
+
     if (tl_csv_failed(csv->folder)) {
         tl_csv_drop(csv);
         return;
     }
-    if (has_mixed_columns(csv))
+    for (size_t i = 0; i < csv->kinds.n && !csv->as_is; i++)
+        mixed |= is_mixed(csv, i);
+    if (mixed)
         unify_columns(csv);
     if (csv->file != NULL)
         publish(csv);
@@ -245,7 +214,26 @@ void tl_csv_drop(tl_csv *csv)
     forget(csv);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- notes */
+/* ------------------------------------------------------------------------------------------------------------- words */
+
+/* As printf has them, with a 0 after the last one, which does not count. */
+static void put_formatted(tl_bytes *out, const char *format, va_list args)
+{
+    char words[2047];
+
+    vsnprintf(words, sizeof words, format, args);
+    tl_bytes_put(out, words, strlen(words) + 1);
+    out->n--;
+}
+
+void tl_bytes_say(tl_bytes *out, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_formatted(out, format, args);
+    va_end(args);
+}
 
 void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines)
 {
@@ -257,15 +245,13 @@ void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines)
 
 void tl_csv_note(tl_bytes *notes, bool warn, const char *format, ...)
 {
-    char line[2047];
+    const size_t at = notes->n;
     va_list args;
 
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    put_formatted(notes, format, args);
     va_end(args);
     if (warn)
-        tl_warn("%s", line);
-    put_words(notes, line);
-    tl_bytes_put(notes, "\n", 2); /* with a 0 after the last line, which does not count */
-    notes->n--;
+        tl_warn("%s", notes->v + at);
+    tl_bytes_say(notes, "\n");
 }

@@ -1,5 +1,5 @@
 #include "tlmpi/compat/python.h"
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
 #include <float.h>
 #include <math.h>
@@ -108,33 +108,24 @@ double tl_pandas_sum(const double *v, size_t n)
     return sum;
 }
 
-/* The mean and the sum of squares grow together, a number at a time. */
-static double grown_std(const double *v, size_t n)
-{
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        double before = mean;
-        mean += (v[i] - before) / (double)(i + 1);
-        squares += (v[i] - mean) * (v[i] - before);
-    }
-    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
-}
-
+/* The mean and the sum of squares that the deviation needs grow together, a number at a time. */
 tl_group_stats tl_pandas_stats(const double *all, size_t n)
 {
     tl_group_stats stats = { .mean = NAN, .min = NAN, .max = NAN };
-    double *v = tl_malloc(n * sizeof *v);
+    double *v = tl_malloc(n * sizeof *v), mean = 0, squares = 0;
 
     for (size_t i = 0; i < n; i++)
         if (!isnan(all[i])) {
+            double before = mean;
             v[stats.n++] = all[i];
+            mean += (all[i] - before) / (double)stats.n;
+            squares += (all[i] - mean) * (all[i] - before);
             stats.min = fmin(stats.min, all[i]);
             stats.max = fmax(stats.max, all[i]);
         }
     stats.sum = tl_pandas_sum(v, stats.n);
-    if (stats.n > 0)
-        stats.mean = stats.sum / (double)stats.n;
-    stats.std = grown_std(v, stats.n);
+    stats.mean = stats.n > 0 ? stats.sum / (double)stats.n : NAN;
+    stats.std = stats.n > 1 ? sqrt(squares / (double)(stats.n - 1)) : NAN;
     free(v);
     return stats;
 }
@@ -162,12 +153,33 @@ tl_group_stats tl_column_stats(const uint32_t *order, size_t n, const double *fi
     return stats;
 }
 
-double tl_numpy_median(double *v, size_t n)
+static int largest_first(const void *a, const void *b)
 {
-    if (n == 0)
-        return NAN;
-    tl_real_sort(v, n);
-    return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+    const tl_sum *x = a, *y = b;
+    return x->total != y->total ? TL_COMPARE(y->total, x->total) : TL_COMPARE(x->order[0], y->order[0]);
+}
+
+tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *rows, const double *first, size_t size,
+                   bool plain)
+{
+    tl_sums sums = { 0 };
+
+    tl_sort_index(order, n, compare, rows);
+    TL_GROUPS (from, to, order, n, compare, rows) {
+        tl_sum sum = { .order = order + from, .n = to - from };
+        double *v = tl_column(sum.order, sum.n, first, size);
+        for (size_t i = 0; i < sum.n; i++)
+            sum.total += v[i];
+        if (!plain) {
+            sum.stats = tl_pandas_stats(v, sum.n);
+            sum.total = sum.stats.sum;
+        }
+        free(v);
+        tl_vec_push(&sums, sum);
+    }
+    if (sums.n > 1)
+        qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
+    return sums;
 }
 
 /* Linear between the two neighbours, counted from the nearer one. */
@@ -180,27 +192,22 @@ double tl_numpy_quantile(const double *ascending, size_t n, double q)
 }
 
 /* Pandas leaves the deviation to a library that adds one number after the other, also for the mean that it needs. */
-static double deviation(const double *v, size_t n)
+void tl_pandas_describe(double out[TL_NDESCRIBED], double *v, size_t n)
 {
     double sum = 0, squares = 0;
 
-    for (size_t i = 0; i < n; i++)
-        sum += v[i];
-    for (size_t i = 0; i < n; i++)
-        squares += (v[i] - sum / (double)n) * (v[i] - sum / (double)n);
-    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
-}
-
-void tl_pandas_describe(double out[TL_NDESCRIBED], double *v, size_t n)
-{
     for (size_t i = 0; i < TL_NDESCRIBED; i++)
         out[i] = NAN;
     out[0] = (double)n;
     if (n == 0)
         return;
     out[1] = tl_numpy_sum(v, n, 1) / (double)n;
-    out[2] = deviation(v, n);
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    for (size_t i = 0; i < n; i++)
+        squares += (v[i] - sum / (double)n) * (v[i] - sum / (double)n);
+    out[2] = n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
     tl_real_sort(v, n);
     for (size_t i = 0; i <= 4; i++)
-        out[3 + i] = i == 0 ? v[0] : i == 4 ? v[n - 1] : tl_numpy_quantile(v, n, 0.25 * (double)i);
+        out[3 + i] = tl_numpy_quantile(v, n, 0.25 * (double)i);
 }

@@ -36,6 +36,14 @@
 /* Below, at or above 0, as a stands before, with or after b. */
 typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
 
+/* Defines such a function, for an array of T, by these fields of an element. */
+#define TL_ORDER_BY(function, T, ...)                                                                                  \
+    static int function(const void *rows, uint32_t a, uint32_t b)                                                      \
+    {                                                                                                                  \
+        const T *x = (const T *)rows + a, *y = (const T *)rows + b; /* NOLINT(bugprone-macro-parentheses) */           \
+        return TL_ORDER(x, y, __VA_ARGS__);                                                                            \
+    }
+
 /* Sorts n indices; equals stay in their order.  Takes n more indices of memory; false when they are not to be had. */
 void tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
 

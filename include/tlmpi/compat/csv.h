@@ -94,9 +94,18 @@ static inline tl_cell tl_words(const char *words)
     return tl_string((tl_text){ words, strlen(words) });
 }
 
+/* What the bytes hold, until they grow. */
+static inline tl_text tl_bytes_text(const tl_bytes *bytes)
+{
+    return (tl_text){ bytes->n > 0 ? bytes->v : "", bytes->n };
+}
+
+/* Appends words as printf makes them, cut after 2,046 bytes. */
+void tl_bytes_say(tl_bytes *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 static inline tl_cell tl_bytes_cell(const tl_bytes *bytes)
 {
-    return tl_string((tl_text){ bytes->n > 0 ? bytes->v : "", bytes->n });
+    return tl_string(tl_bytes_text(bytes));
 }
 
 /* Begins DIR/NAME with a header line; NULL: the caller writes the header's cells, and then tl_csv_end_head. */
@@ -156,10 +165,10 @@ void tl_csv_close(tl_csv *csv);
 /* Drops the table: neither this table nor an older one of its name is there afterwards. */
 void tl_csv_drop(tl_csv *csv);
 
-/* Closes the table if it has `any` row, else drops it. */
-static inline void tl_csv_end(tl_csv *csv, bool any)
+/* Closes the table where it is to be kept, else drops it. */
+static inline void tl_csv_end(tl_csv *csv, bool kept)
 {
-    (any ? tl_csv_close : tl_csv_drop)(csv);
+    (kept ? tl_csv_close : tl_csv_drop)(csv);
 }
 
 /* DIR/notes.txt: lines. */

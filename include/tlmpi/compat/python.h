@@ -5,6 +5,7 @@
 #define TLMPI_COMPAT_PYTHON_H
 
 #include "tlmpi/base/bytes.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/text.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,8 +42,19 @@ double *tl_column(const uint32_t *order, size_t n, const double *first, size_t s
 double tl_column_sum(const uint32_t *order, size_t n, const double *first, size_t size);
 tl_group_stats tl_column_stats(const uint32_t *order, size_t n, const double *first, size_t size);
 
-/* The median of n doubles, which it sorts; NaN without one. */
-double tl_numpy_median(double *v, size_t n);
+/* Rows in groups, with what pandas tells of a column; the group with the largest sum first, of equal ones the group whose
+ * row comes first.  order[0 .. n) are the rows, which it sorts by group and which must stay; free(sums.v) ends it. */
+typedef struct tl_sum {
+    const uint32_t *order; /* its rows, in the order that they had */
+    size_t n;
+    double total;         /* as pandas adds up; `plain`: one number after the other */
+    tl_group_stats stats; /* plain: none */
+} tl_sum;
+typedef TL_VEC(tl_sum) tl_sums;
+#define TL_SUMS(order, n, compare, rows, field, plain)                                                                 \
+    tl_sums_of(order, n, compare, rows, &(rows)->field, sizeof *(rows), plain)
+tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *rows, const double *first, size_t size,
+                   bool plain);
 
 /* The quantile q of n > 0 doubles that ascend. */
 double tl_numpy_quantile(const double *ascending, size_t n, double q);
@@ -53,7 +65,7 @@ enum { TL_NDESCRIBED = 8 };
 void tl_pandas_describe(double out[TL_NDESCRIBED], double *v, size_t n);
 
 /* Puts the indices of n doubles, none of them NaN, in the order that numpy's argsort gives them: it is not stable, and
- * what equals come to be in depends on all n (see introsort.c).  index[0 .. n) are 0 .. n - 1 afterwards in that order.
+ * what equals come to be in depends on all n (see sorts.c).  index[0 .. n) are 0 .. n - 1 afterwards in that order.
  */
 void tl_numpy_argsort(uint32_t *index, const double *v, size_t n);
 

@@ -1,10 +1,9 @@
 /* hta.c - files in, HTA's tables out; and the rank that HTA gives a file. */
-#include "tlmpi/compat/hta/hta.h"
-#include "tlmpi/compat/hta/kernels.h"
-#include "tlmpi/compat/hta/load.h"
-#include "tlmpi/compat/hta/stacks.h"
-#include "tlmpi/compat/hta/streams.h"
+#include "frame.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/part_file.h"
+#include "tlmpi/compat/hta/hta.h"
+#include "tlmpi/model/schema.h"
 #include "tlmpi/trace/text/source.h"
 #include <dirent.h>
 #include <stdio.h>
@@ -12,33 +11,35 @@
 #include <string.h>
 #include <unistd.h>
 
-static tl_hta_table *const tables[] = { tl_hta_load_summary,
-                                        tl_hta_events_by_category,
-                                        tl_hta_events_by_iteration,
-                                        tl_hta_gpu_events,
-                                        tl_hta_profiler_steps,
-                                        tl_hta_profiler_step_windows,
-                                        tl_hta_filter_counts,
-                                        tl_hta_names,
-                                        tl_hta_temporal_breakdown,
-                                        tl_hta_comm_comp_overlap,
-                                        tl_hta_kernel_types,
-                                        tl_hta_kernel_breakdown,
-                                        tl_hta_timeline_gpu,
-                                        tl_hta_launch_stats,
-                                        tl_hta_potential_stragglers,
-                                        tl_hta_user_annotations,
-                                        tl_hta_kernels_of_annotations,
-                                        tl_hta_op_delays,
-                                        tl_hta_idle_time,
-                                        tl_hta_queues,
-                                        tl_hta_bandwidths,
-                                        tl_hta_counter_events,
-                                        tl_hta_call_graphs,
-                                        tl_hta_frequent_patterns,
-                                        tl_hta_cupti_counters,
-                                        tl_hta_call_stacks,
-                                        tl_hta_execution_trace_links };
+static tl_hta_table *const tables[] = {
+    tl_hta_load_summary,
+    tl_hta_events_by_category,
+    tl_hta_events_by_iteration,
+    tl_hta_gpu_events,
+    tl_hta_profiler_steps,
+    tl_hta_profiler_step_windows,
+    tl_hta_filter_counts,
+    tl_hta_names,
+    tl_hta_temporal_breakdown,
+    tl_hta_comm_comp_overlap,
+    tl_hta_kernel_types,
+    tl_hta_kernel_breakdown,
+    tl_hta_timeline_gpu,
+    tl_hta_launch_stats,
+    tl_hta_potential_stragglers,
+    tl_hta_user_annotations,
+    tl_hta_kernels_of_annotations,
+    tl_hta_op_delays,
+    tl_hta_idle_time,
+    tl_hta_queues,
+    tl_hta_bandwidths,
+    tl_hta_counter_events,
+    tl_hta_call_graphs,
+    tl_hta_frequent_patterns,
+    tl_hta_cupti_counters,
+    tl_hta_call_stacks,
+    tl_hta_execution_trace_links,
+};
 
 /* Tables of a rank, or of an operator, that are there from an earlier job, and that this one may have none of. */
 static void remove_older(const char *dir)
@@ -93,9 +94,6 @@ tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_erro
 
 #define BLOCK_BYTES ((size_t)256 << 10)
 
-static const char key[] = "\"rank\":";
-enum { KEY = sizeof key - 1, QUOTE_2 = 6 };
-
 /* What has been seen of the pattern: `seen` characters of the key, then blanks, then digits. */
 typedef struct search {
     size_t seen;
@@ -103,15 +101,12 @@ typedef struct search {
     int64_t rank;
 } search;
 
-/* White space within a line. */
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\v' || c == '\f';
-}
-
 /* Takes one character; true when the number is over. */
 static bool take(search *s, char c)
 {
+    static const char key[] = "\"rank\":";
+    enum { KEY = sizeof key - 1, QUOTE_2 = 6 };
+
     if (s->seen == KEY) {
         if (s->blanks && c >= '0' && c <= '9') {
             s->digits = true;
@@ -120,7 +115,7 @@ static bool take(search *s, char c)
         }
         if (s->digits)
             return true;
-        if (is_blank(c)) {
+        if (c == ' ' || c == '\t' || c == '\v' || c == '\f') { /* white space within a line */
             s->blanks = true;
             return false;
         }
@@ -155,4 +150,133 @@ tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err)
     tl_source_close(source);
     free(block);
     return TL_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- files to frames */
+
+const tl_hta_parameters tl_hta_defaults = {
+    .num_kernels = 10,
+    .duration_ratio = 0.8,
+    .consecutive_kernel_delay = 30,
+    .runtime_cutoff = 50,
+    .launch_delay_cutoff = 100,
+    .num_candidates = 2,
+    .min_pattern_len = 3,
+    .top_k = 5,
+};
+
+void tl_hta_job_free(tl_hta_job *job)
+{
+    TL_EACH (tl_hta_frame, frame, job->frames)
+        tl_hta_frame_free(frame);
+    free(job->frames.v);
+    tl_bytes_free(&job->notes);
+    if (job->symbols != NULL)
+        tl_hta_symbols_free(job->symbols);
+    free(job->symbols);
+    *job = (tl_hta_job){ 0 };
+}
+
+/* Notes what is wrong with a file, on stderr as well. */
+#define warn(job, file, format, ...)                                                                                   \
+    tl_csv_note(&(job)->notes, true, "rank %lld: " format, (long long)(file)->rank, __VA_ARGS__)
+
+/* Takes the trace of a file into the job.  A rank without a kept row is no rank to HTA. */
+static void load_file(tl_hta_job *job, const tl_hta_file *file, const tl_hta_options *how)
+{
+    tl_verbatim words = { 0 };
+    const tl_entry_hook hook = tl_verbatim_hook(&words, how->execution_trace != NULL);
+    const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .hook = &hook };
+    tl_hta_frame frame = { .rank = file->rank, .path = file->path };
+    tl_error why;
+    tl_trace trace;
+
+    tl_status st = tl_trace_read(file->path, &options, &trace, &why);
+    if (st == TL_OK) {
+        const tl_read_report *report = &trace.report;
+        if (report->first_bad[0] != '\0')
+            warn(job, file, "%s: %s", file->path, report->first_bad);
+        job->incomplete |= report->cut || report->source_fault || report->dropped > 0;
+        tl_hta_frame_fill(&frame, &trace, &words, how->ns, job->symbols);
+        if (frame.rows.n == 0)
+            warn(job, file, "%s: no entry has a duration and a category; the rank is left out", file->path);
+    } else if (st == TL_EINPUT) {
+        warn(job, file, "left out: %s", why.text);
+    } else {
+        job->out.error = why;
+    }
+    if (frame.rows.n > 0) {
+        tl_hta_frame_link(&frame);
+        tl_hta_frame_iterate(&frame);
+        tl_vec_push(&job->frames, frame);
+    } else {
+        job->incomplete = true;
+        tl_hta_frame_free(&frame);
+    }
+    tl_trace_free(&trace);
+    tl_verbatim_free(&words);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    int64_t x = ((const tl_hta_frame *)a)->rank, y = ((const tl_hta_frame *)b)->rank;
+    return TL_COMPARE(x, y);
+}
+
+void tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options)
+{
+    job->symbols = tl_calloc(1, sizeof *job->symbols);
+    job->execution_trace = options->execution_trace;
+    job->parameters = options->parameters != NULL ? options->parameters : &tl_hta_defaults;
+    for (size_t i = 0; i < options->nfiles && !tl_csv_failed(&job->out); i++) {
+        const tl_hta_file *file = &options->files[i];
+        bool later = false;
+        for (size_t j = i + 1; j < options->nfiles; j++)
+            later |= options->files[j].rank == file->rank;
+        if (later) {
+            job->incomplete = true;
+            warn(job, file, "%s: left out, a later file is of this rank, too", file->path);
+        } else {
+            load_file(job, file, options);
+        }
+    }
+    if (job->frames.n > 0)
+        qsort(job->frames.v, job->frames.n, sizeof *job->frames.v, by_rank);
+}
+
+void tl_hta_job_align(tl_hta_job *job, bool include_last_step)
+{
+    size_t nsteps = 0;
+
+    job->zero = INFINITY;
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        if (frame->raw_min_ts < job->zero) {
+            job->zero = frame->raw_min_ts;
+            job->zero_whole = frame->ts_whole;
+        }
+    TL_EACH (tl_hta_frame, frame, job->frames) {
+        TL_EACH (tl_hta_row, row, frame->rows)
+            row->ts -= job->zero;
+        frame->ts_whole = frame->ts_whole && job->zero_whole;
+    }
+    /* Names of steps are the same on all ranks.  With fewer than two there is no last one to leave out. */
+    TL_EACH (const tl_hta_symbol, symbol, job->symbols->v)
+        nsteps += symbol->step_name;
+    if (nsteps < 2)
+        return;
+    if (job->frames.v[0].vendor == TL_HTA_MTIA) {
+        tl_hta_note(job, "all ranks: the last profiler step stays: the device is an MTIA, for which HTA has rules of "
+                         "its own that are not applied here");
+        return;
+    }
+    for (size_t i = 0; i < job->frames.n && !tl_csv_failed(&job->out); i++)
+        (void)tl_hta_frame_cut(&job->frames.v[i], include_last_step, &job->out.error);
+}
+
+void tl_hta_write_ranks(tl_hta_job *job, const char *file, const char *header, tl_hta_rows *rows)
+{
+    tl_csv csv = tl_csv_open(&job->out, file, header);
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        rows(&csv, job, frame);
+    tl_csv_close(&csv);
 }

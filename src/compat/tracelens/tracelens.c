@@ -34,40 +34,17 @@ void tl_tracelens_clear(const char *dir)
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
 
-/* The collectives of this rank alone; its number is then 0. */
-static void write_own_collectives(const tl_lens *lens, tl_csv_folder *folder)
+/* Whether a rank's device has work, and whether that is linked to launches: what its tables lack. */
+static void note_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, int64_t rank, tl_bytes *notes)
 {
-    tl_bytes own = { 0 };
-    tl_colls colls = { 0 };
-
-    tl_colls_pack(lens, 0, &own);
-    const char *at = own.v;
-    tl_colls_unpack(&colls, &at);
-    tl_colls_match(&colls);
-    tl_coll_write_summary_long(&colls, folder, "coll_analysis.csv");
-    tl_colls_free(&colls);
-    tl_bytes_free(&own);
-}
-
-static void write_own(const tl_lens *lens, int64_t rank, tl_csv_folder *folder, tl_bytes *notes)
-{
-    tl_lens_idle idle = tl_lens_idle_of(lens);
-
-    tl_lens_write_gap_groups(&idle, folder);
-    tl_lens_write_gaps(lens, &idle, folder);
-    tl_lens_idle_free(&idle);
-    tl_lens_timeline linked = tl_lens_timeline_of(lens, true), all = tl_lens_timeline_of(lens, false);
-    if (!all.any)
+    if (!all->any)
         tl_csv_note(notes, false, "rank %lld: no device work: no gpu_timeline, no kernel tables; TraceLens stops here",
                     (long long)rank);
-    else if (!linked.any)
+    else if (!linked->any)
         tl_csv_note(notes, false,
                     "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no "
                     "percentages of the total time; TraceLens stops here",
                     (long long)rank);
-    tl_lens_write_timelines(&linked, &all, folder);
-    tl_lens_write_kernels(lens, linked.any ? linked.total : NAN, folder);
-    write_own_collectives(lens, folder);
 }
 
 /* The tables of a trace into the folder, its notes, and its rows of collectives. */
@@ -75,12 +52,27 @@ static void take_trace(const tl_trace *trace, const tl_verbatim *words, const ch
                        tl_csv_folder *folder, tl_bytes *notes, tl_bytes *rows)
 {
     tl_lens lens = tl_lens_open(trace, words);
+    tl_bytes own = { 0 };
+    tl_colls colls = { 0 }; /* of this rank alone; its number is then 0 */
 
     (void)tl_make_folders(folder->dir, &folder->error);
     tl_tracelens_clear(folder->dir);
     if (trace->report.first_bad[0] != '\0')
         tl_csv_note(notes, false, "rank %lld: %s: %s", (long long)rank, path, trace->report.first_bad);
-    write_own(&lens, rank, folder, notes);
+    tl_lens_idle idle = tl_lens_idle_of(&lens);
+    tl_lens_write_gap_groups(&idle, folder);
+    tl_lens_write_gaps(&lens, &idle, folder);
+    tl_lens_idle_free(&idle);
+    tl_lens_timeline linked = tl_lens_timeline_of(&lens, true), all = tl_lens_timeline_of(&lens, false);
+    note_timelines(&linked, &all, rank, notes);
+    tl_lens_write_timelines(&linked, &all, folder);
+    tl_lens_write_kernels(&lens, linked.any ? linked.total : NAN, folder);
+    tl_colls_pack(&lens, 0, &own);
+    tl_colls_unpack(&colls, &own);
+    tl_colls_match(&colls);
+    tl_coll_write_summary_long(&colls, folder, "coll_analysis.csv");
+    tl_colls_free(&colls);
+    tl_bytes_free(&own);
     tl_colls_pack(&lens, rank, rows);
     tl_lens_free(&lens);
 }
@@ -127,31 +119,13 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
 
 typedef struct part {
     share_head head;
-    const char *at; /* of its tl_bytes */
+    size_t at; /* of its notes in the shares; then come its rows */
 } part;
-
-typedef TL_VEC(part) parts;
 
 static int by_rank(const void *a, const void *b)
 {
     const part *x = a, *y = b;
     return TL_COMPARE(x->head.rank, y->head.rank);
-}
-
-static parts split_shares(const char *shares, size_t n)
-{
-    parts out = { 0 };
-
-    for (const char *at = shares; at < shares + n;) {
-        part p;
-        memcpy(&p.head, at, sizeof p.head);
-        p.at = at + sizeof p.head;
-        at = p.at + p.head.n;
-        tl_vec_push(&out, p);
-    }
-    if (out.n > 0)
-        qsort(out.v, out.n, sizeof *out.v, by_rank);
-    return out;
 }
 
 static void write_common(const tl_colls *colls, tl_csv_folder *folder, tl_bytes *notes)
@@ -177,10 +151,9 @@ static void warn_lines(const char *at, uint64_t n)
     }
 }
 
-tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node, const char *dir, bool *incomplete,
-                             tl_error *err)
+tl_status tl_tracelens_ranks(tl_bytes *shares, int64_t gpus_per_node, const char *dir, bool *incomplete, tl_error *err)
 {
-    parts all = split_shares(shares, n);
+    TL_VEC(part) parts = { 0 };
     tl_csv_folder folder = { .dir = dir };
     tl_bytes notes = { 0 };
     tl_colls colls = { .gpus_per_node = gpus_per_node };
@@ -188,15 +161,24 @@ tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node
 
     *incomplete = false;
     (void)tl_make_folders(dir, &folder.error);
-    TL_EACH (const part, p, all) {
-        const char *rows = p->at + p->head.nnotes;
+    while (shares->at < shares->n) {
+        part p;
+        tl_bytes_get(shares, &p.head, sizeof p.head);
+        p.at = shares->at;
+        tl_bytes_skip(shares, (size_t)p.head.n);
+        tl_vec_push(&parts, p);
+    }
+    if (parts.n > 1)
+        qsort(parts.v, parts.n, sizeof *parts.v, by_rank);
+    TL_EACH (const part, p, parts) {
         *incomplete |= p->head.incomplete != 0;
         if (p->head.incomplete != 0)
-            warn_lines(p->at, p->head.nnotes);
+            warn_lines(shares->v + p->at, p->head.nnotes);
+        tl_bytes_put(&notes, shares->v + p->at, (size_t)p->head.nnotes);
         nusable += p->head.usable;
-        tl_bytes_put(&notes, p->at, p->head.nnotes);
+        shares->at = p->at + (size_t)p->head.nnotes;
         if (p->head.usable)
-            tl_colls_unpack(&colls, &rows);
+            tl_colls_unpack(&colls, shares);
     }
     tl_colls_match(&colls);
     write_common(&colls, &folder, &notes);
@@ -205,7 +187,7 @@ tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node
         tl_fail(&folder.error, TL_EINPUT, "no file could be used; %s/notes.txt tells more", dir);
     if (tl_csv_failed(&folder))
         *err = folder.error;
-    free(all.v);
+    free(parts.v);
     tl_bytes_free(&notes);
     tl_colls_free(&colls);
     return folder.error.status;

@@ -131,8 +131,8 @@ tl_status tl_tracelens_tracks_add(void *arg, tl_out_writer *w, tl_error *err)
                            .noise = tl_lens_is_noise(gap) };
         if (!out.noise) {
             out.drain = word(tl_lens_drain_word(gap->drained));
-            out.sync = word(tl_lens_sync_word(gap->sync));
-            out.label = word(tl_lens_cpu_word(gap->cpu));
+            out.sync = word(tl_lens_sync_words[gap->sync]);
+            out.label = word(tl_lens_cpu_words[gap->cpu]);
             out.detail = tl_names_text(&t->idle.words, gap->detail);
         }
         tl_out_idle_gap(w, &first, &out);

@@ -31,14 +31,55 @@
  *     execution_trace_links                                                   with an execution trace
  *     memory_timeline, memory_timeline_summary                                of a memory timeline alone
  *
- * as .csv, with HTA's default parameters or others (frame/parameters.h), and notes.txt: a line for each fact that the
+ * as .csv, with HTA's default parameters or others, and notes.txt: a line for each fact that the
  * tables do not show, among them where HTA itself would have given up and what was done instead.  A table that HTA
  * could not make for any rank is not written.
  */
 #ifndef TLMPI_COMPAT_HTA_HTA_H
 #define TLMPI_COMPAT_HTA_HTA_H
 
-#include "tlmpi/compat/hta/frame/job.h"
+#include "tlmpi/base/ranges.h"
+#include "tlmpi/base/status.h"
+
+/* Parameters of HTA's functions, under HTA's names.  A name that several functions share sets only the tables named
+ * here; elsewhere HTA's default holds. */
+typedef struct tl_hta_parameters {
+    /* kernel_breakdown_default: names of a class that keep a line of their own; and of the running totals of their
+     * times the quantile above which names are others. */
+    int64_t num_kernels;
+    double duration_ratio;
+
+    int64_t consecutive_kernel_delay;            /* idle_time_breakdown, idle_interval_stats: us */
+    int64_t runtime_cutoff, launch_delay_cutoff; /* launch_stats_summary: us */
+    int64_t max_queue_length;                    /* time_blocked_on_full_queue; 0: three of them */
+
+    /* potential_stragglers: their number, and the steps they are looked for in; without a range all steps. */
+    int64_t num_candidates;
+    tl_ranges profiler_steps;
+
+    /* frequent_patterns, patterns_overlay: an operator; NULL: some that are common, and of those a length of 1, too. */
+    const char *operator_name;
+    int64_t min_pattern_len, top_k;
+} tl_hta_parameters;
+
+/* HTA's own. */
+extern const tl_hta_parameters tl_hta_defaults;
+
+typedef struct tl_hta_file {
+    const char *path;
+    int64_t rank; /* tl_hta_rank_of_file decides it as HTA does */
+} tl_hta_file;
+
+typedef struct tl_hta_options {
+    const tl_hta_file *files;            /* of two files of one rank the later is taken */
+    size_t nfiles;                       /* 0: there is a memory timeline alone */
+    const char *memory_timeline;         /* a raw one of the profiler's; NULL: none */
+    const char *execution_trace;         /* of one of the ranks, whose rows are linked to its nodes; NULL: none */
+    const char *out_dir;                 /* made if missing, parents too; tables in it are replaced */
+    bool ns;                             /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
+    bool include_last_step;              /* the last profiler step stays (include_last_profiler_step=True) */
+    const tl_hta_parameters *parameters; /* NULL: HTA's defaults */
+} tl_hta_options;
 
 /* The rank that HTA gives a file: the number after the first "rank": in the text that has white space after the colon,
  * on one line; 0 where there is none.  Names and structure do not count.  Reads up to that place; a damaged file is

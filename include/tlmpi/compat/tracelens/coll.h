@@ -52,8 +52,8 @@ void tl_colls_free(tl_colls *colls);
 /* Adds the collective kernels of a rank as bytes: the number of rows, rows, the number of texts, texts. */
 void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out);
 
-/* Takes such bytes, adding the rows; *at moves after them.  Ranks may come in any order. */
-void tl_colls_unpack(tl_colls *colls, const char **at);
+/* Takes such bytes, the next of a share, adding the rows.  Ranks may come in any order. */
+void tl_colls_unpack(tl_colls *colls, tl_bytes *share);
 
 /* When all rows are in: sorts and matches them. */
 void tl_colls_match(tl_colls *colls);
@@ -81,7 +81,12 @@ static inline size_t tl_coll_nrows(const tl_colls *colls, size_t collective)
     return colls->first[collective + 1] - colls->first[collective];
 }
 
-/* The ranks of some collectives: add the ranks of each collective, then keep each rank once (tl_ns_distinct).
+static inline tl_text tl_coll_name(const tl_colls *colls, size_t collective)
+{
+    return tl_names_text(&colls->texts, tl_coll_nth(colls, collective, 0)->name);
+}
+
+/* The ranks of some collectives, ascending: add the ranks of each collective, then keep each rank once (tl_ns_distinct).
  * Zero-initialise; free(ranks.v) ends it. */
 typedef TL_VEC(int64_t) tl_coll_ranks;
 void tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t collective);
@@ -90,8 +95,10 @@ void tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t colle
  * at first, counts the ranks found. */
 const tl_coll_row *tl_coll_row_of(const tl_colls *colls, size_t collective, int64_t rank, size_t *k);
 
-/* Cells: the id of a collective; a text; a number that may be absent, of a column that is whole or not. */
+/* Cells: the id of a collective, where it stands first in a table; what the collective is: group, ranks, name, group size and
+ * dtype; a text; a number that may be absent, of a column that is whole or not. */
 void tl_coll_put_id(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row);
+void tl_coll_put_kind(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row);
 static inline tl_cell tl_coll_text(const tl_colls *colls, uint32_t text)
 {
     return tl_string(tl_names_text(&colls->texts, text));

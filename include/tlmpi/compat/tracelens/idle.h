@@ -29,8 +29,7 @@ typedef enum tl_lens_cpu {
     TL_LENS_LAUNCH_OVERHEAD_ONLY,
     TL_LENS_RUNTIME_DOMINATED,
     TL_LENS_CPU_UNTRACED,
-    TL_LENS_CPU_DOMINATED,
-    TL_LENS_NCPU
+    TL_LENS_CPU_DOMINATED
 } tl_lens_cpu;
 
 /* Times in us.  Events are TL_NONE where there is none. */
@@ -81,9 +80,12 @@ static inline bool tl_lens_gap_is_whole(const tl_lens_gap *gap)
     return gap->lo_whole && gap->hi_whole;
 }
 
-const char *tl_lens_drain_word(bool drained);
-const char *tl_lens_sync_word(tl_lens_sync sync); /* empty for none */
-const char *tl_lens_cpu_word(tl_lens_cpu cpu);
+/* TraceLens' words. */
+extern const char *const tl_lens_sync_words[], *const tl_lens_cpu_words[];
+static inline const char *tl_lens_drain_word(bool drained)
+{
+    return drained ? "sync_drain" : "starved";
+}
 
 /* The sort of wait that a runtime call is: TL_LENS_NO_SYNC for none.  Of a copy that does not say its direction the
  * device event `prev` tells it; TL_NONE for none. */

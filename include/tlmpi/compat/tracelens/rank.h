@@ -82,11 +82,15 @@ static inline bool tl_lens_whole(const tl_lens *lens, uint32_t i, uint32_t bits)
     return (lens->words->more[i].has & bits) == bits;
 }
 
-/* Work of the device that has a time: any ph. */
+/* Work of the device; that has a time: any ph. */
+static inline bool tl_lens_is_device(const tl_lens *lens, uint32_t i)
+{
+    return lens->set[i] >= TL_LENS_KERNEL && lens->set[i] <= TL_LENS_MEMSET;
+}
+
 static inline bool tl_lens_is_gpu(const tl_lens *lens, uint32_t i)
 {
-    return lens->set[i] >= TL_LENS_KERNEL && lens->set[i] <= TL_LENS_MEMSET && !isnan(lens->words->ts[i]) &&
-           !isnan(lens->words->dur[i]);
+    return tl_lens_is_device(lens, i) && !isnan(lens->words->ts[i]) && !isnan(lens->words->dur[i]);
 }
 
 /* Whether its ph is X. */

@@ -13,7 +13,7 @@
  *     tl_bytes share = { 0 };
  *     st = tl_tracelens_rank("rank0.json", 0, "out/rank0", &share, err);       one after the other, or anywhere
  *     st = tl_tracelens_rank("rank1.json", 1, "out/rank1", &share, err);
- *     st = tl_tracelens_ranks(share.v, share.n, 0, "out", &incomplete, err);      where all bytes have come together
+ *     st = tl_tracelens_ranks(&share, 0, "out", &incomplete, err);      where all bytes have come together
  *
  * Shares may be put one after the other, in any order of ranks.
  *
@@ -41,7 +41,6 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
 /* Writes the tables of all ranks (nccl_*) and notes.txt into dir; with columns about nodes where gpus_per_node is above
  * 0.  *incomplete: a file could not be used, or is damaged.  TL_EINPUT: no file could be used, notes.txt tells why;
  * TL_EOUTPUT. */
-tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node, const char *dir, bool *incomplete,
-                             tl_error *err);
+tl_status tl_tracelens_ranks(tl_bytes *shares, int64_t gpus_per_node, const char *dir, bool *incomplete, tl_error *err);
 
 #endif

@@ -10,11 +10,15 @@
 /* One collective.  Times in us, NaN where unknown. */
 typedef struct exchange {
     size_t collective;
+    uint32_t group, dtype;  /* of the first rank's row */
     const tl_coll_row *row; /* the first rank's */
     double mb, nelems, wall, throughput, most, least, imbalance;
     double max_dur, min_dur, mean_dur;
     double first_start, last_end, start_skew, end_skew;
 } exchange;
+
+TL_ORDER_BY(by_group, exchange, group, dtype)
+TL_ORDER_BY(by_group_and_order, exchange, group, dtype, collective)
 
 typedef struct exchanges {
     const tl_colls *colls;
@@ -33,6 +37,8 @@ static exchange measure(const tl_colls *colls, size_t collective)
     size_t n = tl_coll_nrows(colls, collective);
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
     exchange x = { .collective = collective,
+                   .group = row->group,
+                   .dtype = row->dtype,
                    .row = row,
                    .most = NAN,
                    .least = NAN,
@@ -81,7 +87,7 @@ static void collect(exchanges *s)
     const tl_colls *colls = s->colls;
 
     for (size_t c = 0; c < colls->ncollectives; c++)
-        if (tl_text_is(tl_names_text(&colls->texts, tl_coll_nth(colls, c, 0)->name), "all_to_allv")) {
+        if (tl_text_is(tl_coll_name(colls, c), "all_to_allv")) {
             tl_vec_push(&s->v, measure(colls, c));
             tl_coll_ranks_add(&s->ranks, colls, c);
         }
@@ -93,41 +99,9 @@ static void collect(exchanges *s)
 
 /* ------------------------------------------------------------------------------------------------------ a row each */
 
-static void put_rank(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
-{
-    if (row == NULL)
-        TL_CELLS(csv, tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), "", "");
-    else
-        TL_CELLS(csv, tl_number(row->ts, colls->whole_ts), tl_number(row->dur, colls->whole_dur),
-                 tl_coll_number(row->in_nelems, colls->whole_in), tl_coll_number(row->out_nelems, colls->whole_out),
-                 tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), tl_coll_text(colls, row->in_split),
-                 tl_coll_text(colls, row->out_split));
-}
-
-static void put_exchange(tl_csv *csv, const exchanges *s, const exchange *x)
-{
-    const tl_colls *colls = s->colls;
-    const tl_coll_row *row = x->row;
-
-    tl_coll_put_id(csv, colls, row);
-    TL_CELLS(csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
-             tl_coll_number(row->group_size, colls->whole_group_size), tl_coll_text(colls, row->dtype),
-             tl_coll_number(row->stream, colls->whole_stream), x->mb, tl_number(x->nelems, colls->whole_in),
-             tl_number(x->wall, s->whole_times), tl_number(x->max_dur, colls->whole_dur),
-             tl_number(x->min_dur, colls->whole_dur), x->mean_dur, x->throughput, x->most, x->least, x->imbalance,
-             tl_number(x->start_skew, colls->whole_ts), tl_number(x->end_skew, s->whole_times));
-    for (size_t i = 0, k = 0; i < s->ranks.n; i++)
-        put_rank(csv, colls, tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k));
-    for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
-        const tl_coll_row *r = tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k);
-        TL_CELLS(csv, tl_number(r != NULL ? r->ts - x->first_start : NAN, colls->whole_ts),
-                 tl_number(r != NULL ? x->last_end - (r->ts + r->dur) : NAN, s->whole_times));
-    }
-    tl_coll_end_row(csv, colls, TL_COLL_SPAN, 0, row->ranks);
-}
-
 static void write_exchanges(const exchanges *s, tl_csv_folder *folder)
 {
+    const tl_colls *colls = s->colls;
     tl_csv csv = tl_csv_open(folder, "nccl_all2allv.csv", NULL);
 
     tl_csv_head(&csv, "collective_id,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,stream,"
@@ -138,27 +112,36 @@ static void write_exchanges(const exchanges *s, tl_csv_folder *folder)
                        "ts,dur,In msg nelems,Out msg nelems,In msg size (MB),Out msg size (MB),In split size,"
                        "Out split size");
     tl_coll_head_ranks(&csv, &s->ranks, "skew in start time,skew in end time");
-    tl_coll_end_head(&csv, s->colls, TL_COLL_SPAN);
-    for (size_t i = 0; i < s->v.n; i++)
-        put_exchange(&csv, s, &s->v.v[i]);
+    tl_coll_end_head(&csv, colls, TL_COLL_SPAN);
+    TL_EACH (const exchange, x, s->v) {
+        tl_coll_put_id(&csv, colls, x->row);
+        tl_coll_put_kind(&csv, colls, x->row);
+        TL_CELLS(&csv, tl_coll_number(x->row->stream, colls->whole_stream), x->mb,
+                 tl_number(x->nelems, colls->whole_in), tl_number(x->wall, s->whole_times),
+                 tl_number(x->max_dur, colls->whole_dur), tl_number(x->min_dur, colls->whole_dur), x->mean_dur,
+                 x->throughput, x->most, x->least, x->imbalance, tl_number(x->start_skew, colls->whole_ts),
+                 tl_number(x->end_skew, s->whole_times));
+        for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
+            const tl_coll_row *r = tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k);
+            if (r == NULL)
+                TL_CELLS(&csv, tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), "", "");
+            else
+                TL_CELLS(&csv, tl_number(r->ts, colls->whole_ts), tl_number(r->dur, colls->whole_dur),
+                         tl_coll_number(r->in_nelems, colls->whole_in), tl_coll_number(r->out_nelems, colls->whole_out),
+                         tl_coll_in_mb(colls, r), tl_coll_out_mb(colls, r), tl_coll_text(colls, r->in_split),
+                         tl_coll_text(colls, r->out_split));
+        }
+        for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
+            const tl_coll_row *r = tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k);
+            TL_CELLS(&csv, tl_number(r != NULL ? r->ts - x->first_start : NAN, colls->whole_ts),
+                     tl_number(r != NULL ? x->last_end - (r->ts + r->dur) : NAN, s->whole_times));
+        }
+        tl_coll_end_row(&csv, colls, TL_COLL_SPAN, 0, x->row->ranks);
+    }
     tl_csv_close(&csv);
 }
 
 /* ------------------------------------------------------------------------------------ sums by process group and type */
-
-static int by_group(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_coll_row *x = ((const exchange *)context)[a].row, *y = ((const exchange *)context)[b].row;
-    return TL_ORDER(x, y, group, dtype);
-}
-
-/* By group, then in order of first appearance. */
-static int by_group_and_order(const void *context, uint32_t a, uint32_t b)
-{
-    const exchange *v = context;
-    int order = by_group(context, a, b);
-    return order != 0 ? order : TL_COMPARE(v[a].collective, v[b].collective);
-}
 
 static void put_peak(tl_csv *csv, tl_group_stats s, bool whole)
 {
@@ -222,17 +205,16 @@ static bool read_split(numbers *split, tl_text text)
     split->n = 0;
     if (text.n < 2 || text.p[0] != '[' || text.p[text.n - 1] != ']')
         return false;
-    for (size_t at = 1; at < text.n - 1;) {
+    for (const char *p = text.p + 1, *end = text.p + text.n - 1, *comma; p < end; p = comma + 1) {
         int64_t number;
-        size_t from = at;
-        while (at < text.n - 1 && text.p[at] != ',')
-            at++;
-        size_t to = at++;
-        while (from < to && text.p[from] == ' ')
-            from++;
-        while (to > from && text.p[to - 1] == ' ')
+        comma = memchr(p, ',', (size_t)(end - p));
+        comma = comma != NULL ? comma : end;
+        const char *to = comma;
+        while (p < to && *p == ' ')
+            p++;
+        while (to > p && to[-1] == ' ')
             to--;
-        if (!tl_decimal_to_int(text.p + from, to - from, &number))
+        if (!tl_decimal_to_int(p, (size_t)(to - p), &number))
             return false;
         tl_vec_push(split, number);
     }

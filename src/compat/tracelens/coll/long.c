@@ -2,7 +2,6 @@
  * rank and kind.
  */
 #include "tlmpi/base/group.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/tracelens/coll.h"
 
@@ -44,7 +43,6 @@ const tl_coll_row *tl_coll_row_of(const tl_colls *colls, size_t collective, int6
 void tl_coll_put_id(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
 {
     tl_text group = tl_names_text(&colls->texts, row->group);
-    char number[16];
     tl_bytes id = { 0 };
 
     if (colls->plain) {
@@ -52,9 +50,15 @@ void tl_coll_put_id(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
         return;
     }
     tl_bytes_put(&id, group.p, group.n);
-    tl_bytes_put(&id, number, (size_t)snprintf(number, sizeof number, "_%u", row->index));
+    tl_bytes_say(&id, "_%u", row->index);
     TL_CELLS(csv, &id);
     tl_bytes_free(&id);
+}
+
+void tl_coll_put_kind(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
+{
+    TL_CELLS(csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
+             tl_coll_number(row->group_size, colls->whole_group_size), tl_coll_text(colls, row->dtype));
 }
 
 /* "[0, 1, 2]", or "[0, 1, ...]" of a list that was shortened: what is not told may lie on another node. */
@@ -117,11 +121,11 @@ void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder)
     tl_coll_end_head(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN);
     TL_EACH (const tl_coll_row, row, colls->rows) {
         tl_coll_put_id(&csv, colls, row);
-        TL_CELLS(&csv, row->index, row->rank, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks),
-                 tl_coll_text(colls, row->name), tl_coll_number(row->group_size, colls->whole_group_size),
-                 tl_coll_text(colls, row->dtype), tl_coll_number(row->in_nelems, colls->whole_in),
-                 tl_coll_in_mb(colls, row), tl_coll_number(row->out_nelems, colls->whole_out),
-                 tl_coll_out_mb(colls, row), tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
+        TL_CELLS(&csv, row->index, row->rank);
+        tl_coll_put_kind(&csv, colls, row);
+        TL_CELLS(&csv, tl_coll_number(row->in_nelems, colls->whole_in), tl_coll_in_mb(colls, row),
+                 tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_out_mb(colls, row),
+                 tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
                  tl_coll_number(row->stream, colls->whole_stream), tl_number(row->ts, colls->whole_ts),
                  tl_number(row->dur, colls->whole_dur));
         tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
@@ -131,6 +135,9 @@ void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder)
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
+TL_ORDER_BY(by_group, tl_coll_row, rank, group, ranks, name, group_size, dtype, in_nelems, out_nelems, in_split,
+            out_split, stream)
+
 /* A row with anything missing belongs to no group. */
 static bool is_complete(const tl_coll_row *r)
 {
@@ -139,65 +146,37 @@ static bool is_complete(const tl_coll_row *r)
            r->in_split != TL_NO_NAME && r->out_split != TL_NO_NAME && r->stream != TL_COLL_NO_NUMBER;
 }
 
-static int by_group(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_coll_row *x = &((const tl_coll_row *)context)[a], *y = &((const tl_coll_row *)context)[b];
-    return TL_ORDER(x, y, rank, group, ranks, name, group_size, dtype, in_nelems, out_nelems, in_split, out_split,
-                    stream);
-}
-
-typedef struct sum {
-    const tl_coll_row *row; /* the first */
-    tl_group_stats durs;
-} sum;
-
-static int largest_first(const void *a, const void *b)
-{
-    const sum *x = a, *y = b;
-    return x->durs.sum != y->durs.sum ? TL_COMPARE(y->durs.sum, x->durs.sum) : TL_COMPARE(x->row, y->row);
-}
-
-static void put_sum(tl_csv *csv, const tl_colls *colls, const sum *s)
-{
-    const tl_coll_row *row = s->row;
-    const bool whole = colls->whole_dur;
-
-    TL_CELLS(csv, row->rank, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks),
-             tl_coll_text(colls, row->name), tl_coll_number(row->group_size, colls->whole_group_size),
-             tl_coll_text(colls, row->dtype), tl_coll_number(row->in_nelems, colls->whole_in),
-             tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_text(colls, row->in_split),
-             tl_coll_text(colls, row->out_split), tl_coll_number(row->stream, colls->whole_stream),
-             tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), tl_number(s->durs.sum, whole), s->durs.mean,
-             s->durs.std, tl_number(s->durs.min, whole), tl_number(s->durs.max, whole), s->durs.n);
-    tl_coll_end_row(csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
-}
-
 void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, const char *name)
 {
     const tl_coll_row *rows = colls->rows.v;
+    const bool whole = colls->whole_dur;
     uint32_t *order = tl_malloc(colls->rows.n * sizeof *order);
-    TL_VEC(sum) sums = { 0 };
     size_t n = 0;
 
-    for (size_t i = 0; i < colls->rows.n; i++)
+    for (uint32_t i = 0; i < colls->rows.n; i++)
         if (is_complete(&rows[i]))
-            order[n++] = (uint32_t)i;
-    tl_sort_index(order, n, by_group, rows);
-    TL_GROUPS (from, to, order, n, by_group, rows) {
-        tl_vec_push(&sums, (sum){ &rows[order[from]], TL_STATS(order + from, to - from, rows, dur) });
-    }
-    if (sums.n > 0) {
-        qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
+            order[n++] = i;
+    if (n > 0) {
+        tl_sums sums = TL_SUMS(order, n, by_group, rows, dur, false);
         tl_csv csv = tl_csv_open(folder, name, NULL);
         tl_csv_head(&csv, "rank,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,"
                           "In msg nelems,Out msg nelems,In split size,Out split size,stream,"
                           "In msg size (MB)_first,Out msg size (MB)_first,dur_sum,dur_mean,dur_std,dur_min,"
                           "dur_max,operation_count");
         tl_coll_end_head(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN);
-        for (size_t i = 0; i < sums.n; i++)
-            put_sum(&csv, colls, &sums.v[i]);
+        TL_EACH (const tl_sum, s, sums) {
+            const tl_coll_row *row = &rows[s->order[0]];
+            TL_CELLS(&csv, row->rank);
+            tl_coll_put_kind(&csv, colls, row);
+            TL_CELLS(&csv, tl_coll_number(row->in_nelems, colls->whole_in),
+                     tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_text(colls, row->in_split),
+                     tl_coll_text(colls, row->out_split), tl_coll_number(row->stream, colls->whole_stream),
+                     tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), tl_number(s->total, whole), s->stats.mean,
+                     s->stats.std, tl_number(s->stats.min, whole), tl_number(s->stats.max, whole), s->n);
+            tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
+        }
         tl_csv_close(&csv);
+        free(sums.v);
     }
     free(order);
-    free(sums.v);
 }

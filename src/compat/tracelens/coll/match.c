@@ -27,11 +27,6 @@ static bool is_collective(const tl_lens *lens, uint32_t i)
            (more->correlation != TL_REF_NONE || more->external_id != TL_REF_NONE);
 }
 
-static int64_t number(int64_t x)
-{
-    return x >= 0 ? x : TL_COLL_NO_NUMBER;
-}
-
 /* The row of an event; texts are ids of the trace's names. */
 static tl_coll_row row_of(const tl_lens *lens, uint32_t i, int64_t rank)
 {
@@ -50,9 +45,9 @@ static tl_coll_row row_of(const tl_lens *lens, uint32_t i, int64_t rank)
     return (tl_coll_row){ .rank = rank,
                           .ts = tl_lens_ts(lens, i),
                           .dur = tl_lens_dur(lens, i),
-                          .group_size = number(args->group_size),
-                          .in_nelems = number(args->in_nelems),
-                          .out_nelems = number(args->out_nelems),
+                          .group_size = args->group_size >= 0 ? args->group_size : TL_COLL_NO_NUMBER,
+                          .in_nelems = args->in_nelems >= 0 ? args->in_nelems : TL_COLL_NO_NUMBER,
+                          .out_nelems = args->out_nelems >= 0 ? args->out_nelems : TL_COLL_NO_NUMBER,
                           .stream = lane->stream == TL_LANE_ABSENT ? TL_COLL_NO_NUMBER : lane->stream,
                           .group = args->pg_name,
                           .ranks = args->pg_ranks,
@@ -95,58 +90,42 @@ void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
     free(rows.v);
 }
 
-/* The next number of items, and moves *at after it. */
-static size_t get(const char **at)
+void tl_colls_unpack(tl_colls *colls, tl_bytes *share)
 {
-    size_t n;
-    memcpy(&n, *at, sizeof n);
-    *at += sizeof n;
-    return n;
-}
+    const size_t before = colls->rows.n;
+    tl_coll_row *rows;
+    size_t nrows, ntexts;
 
-void tl_colls_unpack(tl_colls *colls, const char **at)
-{
-    size_t nrows = get(at), before = colls->rows.n;
-
-    for (; colls->rows.n < before + nrows; *at += sizeof(tl_coll_row)) {
-        tl_coll_row row;
-        memcpy(&row, *at, sizeof row);
-        tl_vec_push(&colls->rows, row);
-    }
-    size_t ntexts = get(at);
+    tl_bytes_get_list(share, (void **)&rows, &nrows, sizeof *rows);
+    tl_bytes_get(share, &ntexts, sizeof ntexts);
     uint32_t *id = tl_malloc(ntexts * sizeof *id);
     for (size_t i = 0; i < ntexts; i++) {
-        tl_text text = { .n = get(at) };
-        text.p = *at;
-        *at += text.n;
+        tl_text text;
+        tl_bytes_get(share, &text.n, sizeof text.n);
+        tl_bytes_skip(share, text.n);
+        text.p = share->v + share->at - text.n;
         id[i] = intern(&colls->texts, text);
     }
-    for (size_t i = before; i < colls->rows.n; i++) {
-        uint32_t *ids[] = TEXTS(&colls->rows.v[i]);
+    tl_grow((void **)&colls->rows.v, &colls->rows.cap, before + nrows, sizeof *rows);
+    for (size_t i = 0; i < nrows; i++) {
+        uint32_t *ids[] = TEXTS(&rows[i]);
         for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
             *ids[k] = *ids[k] != TL_NO_NAME ? id[*ids[k]] : TL_NO_NAME;
+        colls->rows.v[colls->rows.n++] = rows[i];
     }
     free(id);
+    free(rows);
 }
 
 /* -------------------------------------------------------------------------------------------------------- matching */
 
-static int by_rank(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_colls *colls = context;
-    return TL_COMPARE(colls->rows.v[a].rank, colls->rows.v[b].rank);
-}
-
-static int by_rank_group_and_time(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_coll_row *x = &((const tl_colls *)context)->rows.v[a], *y = &((const tl_colls *)context)->rows.v[b];
-    return TL_ORDER(x, y, rank, group, ts);
-}
+TL_ORDER_BY(by_rank, tl_coll_row, rank)
+TL_ORDER_BY(by_rank_group_and_time, tl_coll_row, rank, group, ts)
 
 /* Sorts the rows by rank.  Rows of one rank stand together already and stay in file order. */
 static void sort_rows(tl_colls *colls)
 {
-    uint32_t *order = tl_sorted_index(colls->rows.n, by_rank, colls);
+    uint32_t *order = tl_sorted_index(colls->rows.n, by_rank, colls->rows.v);
     tl_coll_row *sorted = tl_malloc((colls->rows.n + 1) * sizeof *sorted);
 
     for (size_t i = 0; i < colls->rows.n; i++)
@@ -177,17 +156,25 @@ static bool is_plain(const tl_colls *colls, uint32_t unknown)
     return true;
 }
 
-static void name_groups(tl_colls *colls)
+/* Names the groups of the rows, and what pandas makes of their columns. */
+static void complete_rows(tl_colls *colls)
 {
     uint32_t unknown = intern(&colls->texts, TL_TEXT("Unknown_Group")), all = intern(&colls->texts, TL_TEXT("all"));
 
     colls->plain = is_plain(colls, unknown);
-    for (size_t i = 0; i < colls->rows.n; i++) {
-        uint32_t *group = &colls->rows.v[i].group;
+    colls->whole_ts = colls->whole_dur = colls->whole_group_size = true;
+    colls->whole_in = colls->whole_out = colls->whole_stream = true;
+    TL_EACH (tl_coll_row, row, colls->rows) {
         if (colls->plain)
-            *group = all;
-        else if (tl_names_text(&colls->texts, *group).n == 0)
-            *group = unknown;
+            row->group = all;
+        else if (tl_names_text(&colls->texts, row->group).n == 0)
+            row->group = unknown;
+        colls->whole_ts &= row->whole_ts != 0;
+        colls->whole_dur &= row->whole_dur != 0;
+        colls->whole_group_size &= row->group_size != TL_COLL_NO_NUMBER;
+        colls->whole_in &= row->in_nelems != TL_COLL_NO_NUMBER;
+        colls->whole_out &= row->out_nelems != TL_COLL_NO_NUMBER;
+        colls->whole_stream &= row->stream != TL_COLL_NO_NUMBER;
     }
 }
 
@@ -208,41 +195,24 @@ static void gather(tl_colls *colls)
     colls->first = tl_calloc(colls->ncollectives + 2, sizeof *colls->first);
     colls->by_collective = tl_calloc(colls->rows.n + 1, sizeof *colls->by_collective);
     /* Counts, then their sums, then each row to the place that its collective has reached. */
-    for (size_t i = 0; i < colls->rows.n; i++)
-        colls->first[colls->rows.v[i].collective + 2]++;
+    TL_EACH (const tl_coll_row, row, colls->rows)
+        colls->first[row->collective + 2]++;
     for (size_t c = 2; c < colls->ncollectives + 2; c++)
         colls->first[c] += colls->first[c - 1];
     for (uint32_t i = 0; i < colls->rows.n; i++)
         colls->by_collective[colls->first[colls->rows.v[i].collective + 1]++] = i;
 }
 
-static void judge_columns(tl_colls *colls)
-{
-    colls->whole_ts = colls->whole_dur = colls->whole_group_size = true;
-    colls->whole_in = colls->whole_out = colls->whole_stream = true;
-    TL_EACH (const tl_coll_row, row, colls->rows) {
-        colls->whole_ts &= row->whole_ts != 0;
-        colls->whole_dur &= row->whole_dur != 0;
-        colls->whole_group_size &= row->group_size != TL_COLL_NO_NUMBER;
-        colls->whole_in &= row->in_nelems != TL_COLL_NO_NUMBER;
-        colls->whole_out &= row->out_nelems != TL_COLL_NO_NUMBER;
-        colls->whole_stream &= row->stream != TL_COLL_NO_NUMBER;
-    }
-}
-
 void tl_colls_match(tl_colls *colls)
 {
-    const size_t n = colls->rows.n;
-
     sort_rows(colls);
-    name_groups(colls);
-    uint32_t *order = tl_sorted_index(n, by_rank_group_and_time, colls);
-    for (size_t i = 0; i < n; i++) {
+    complete_rows(colls);
+    uint32_t *order = tl_sorted_index(colls->rows.n, by_rank_group_and_time, colls->rows.v);
+    for (size_t i = 0; i < colls->rows.n; i++) {
         tl_coll_row *row = &colls->rows.v[order[i]];
         const tl_coll_row *last = i > 0 ? &colls->rows.v[order[i - 1]] : NULL;
         row->index = last != NULL && last->rank == row->rank && last->group == row->group ? last->index + 1 : 0;
     }
     free(order);
-    judge_columns(colls);
     gather(colls);
 }

@@ -13,11 +13,16 @@
 typedef struct sync {
     size_t collective;
     const tl_coll_row *row; /* the first rank's */
+    uint32_t name, dtype;   /* its */
+    int64_t in_nelems;      /* its */
     double last;            /* when the last rank came */
     double latency, start_skew, mean_wait, end_skew;
     double mb, algo, bus; /* 2^20 bytes; 2^30 bytes a second */
     int64_t earliest;     /* the rank that waited longest; of several the largest */
 } sync;
+
+/* What is missing is a group of its own. */
+TL_ORDER_BY(by_kind, sync, name, dtype, in_nelems)
 
 typedef struct syncs {
     const tl_colls *colls;
@@ -27,31 +32,25 @@ typedef struct syncs {
     bool has_bandwidth;
 } syncs;
 
-static double wait_of(const sync *s, const tl_coll_row *row)
-{
-    return s->last - row->ts;
-}
-
 /* What a name of a collective means; other names do not synchronise. */
 typedef enum meaning { NO_KIND, ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL } meaning;
 
-static const struct {
-    const char *name;
-    meaning kind;
-} names[] = { { "allreduce", ALL_REDUCE },
-              { "allreduce_coalesced", ALL_REDUCE },
-              { "reducescatter", REDUCE_SCATTER },
-              { "_reduce_scatter_base", REDUCE_SCATTER },
-              { "reduce_scatter_tensor_coalesced", REDUCE_SCATTER },
-              { "allgather", ALL_GATHER },
-              { "all_gather", ALL_GATHER },
-              { "_allgather_base", ALL_GATHER },
-              { "all_gather_into_tensor_coalesced", ALL_GATHER },
-              { "allgather_into_tensor_coalesced", ALL_GATHER },
-              { "all_to_all", ALL_TO_ALL } };
-
 static meaning kind_of(tl_text name)
 {
+    static const struct {
+        const char *name;
+        meaning kind;
+    } names[] = { { "allreduce", ALL_REDUCE },
+                  { "allreduce_coalesced", ALL_REDUCE },
+                  { "reducescatter", REDUCE_SCATTER },
+                  { "_reduce_scatter_base", REDUCE_SCATTER },
+                  { "reduce_scatter_tensor_coalesced", REDUCE_SCATTER },
+                  { "allgather", ALL_GATHER },
+                  { "all_gather", ALL_GATHER },
+                  { "_allgather_base", ALL_GATHER },
+                  { "all_gather_into_tensor_coalesced", ALL_GATHER },
+                  { "allgather_into_tensor_coalesced", ALL_GATHER },
+                  { "all_to_all", ALL_TO_ALL } };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (tl_text_is(name, names[i].name))
             return names[i].kind;
@@ -64,8 +63,7 @@ static bool ranks_agree(const tl_colls *colls, size_t collective)
     const tl_coll_row *a = tl_coll_nth(colls, collective, 0);
     for (size_t k = 1; k < tl_coll_nrows(colls, collective); k++) {
         const tl_coll_row *b = tl_coll_nth(colls, collective, k);
-        if (a->ranks != b->ranks || a->name != b->name || a->group_size != b->group_size || a->dtype != b->dtype ||
-            a->in_nelems != b->in_nelems || a->out_nelems != b->out_nelems)
+        if (TL_ORDER(a, b, ranks, name, group_size, dtype, in_nelems, out_nelems) != 0)
             return false;
     }
     return true;
@@ -75,7 +73,7 @@ static sync measure(const tl_colls *colls, size_t collective, meaning kind)
 {
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
     size_t n = tl_coll_nrows(colls, collective);
-    sync s = { .collective = collective, .row = row, .last = row->ts, .latency = row->dur, .earliest = row->rank };
+    sync s = { collective, row, row->name, row->dtype, row->in_nelems, .last = row->ts, .latency = row->dur };
     double first_end = row->ts + row->dur, last_end = first_end, waits = 0;
 
     for (size_t k = 0; k < n; k++) {
@@ -88,7 +86,7 @@ static sync measure(const tl_colls *colls, size_t collective, meaning kind)
     s.start_skew = -INFINITY;
     for (size_t k = 0; k < n; k++) {
         const tl_coll_row *r = tl_coll_nth(colls, collective, k);
-        double wait = wait_of(&s, r);
+        double wait = s.last - r->ts;
         waits += wait;
         if (wait >= s.start_skew) {
             s.start_skew = wait;
@@ -111,9 +109,8 @@ static uint32_t collect(syncs *s)
     const tl_colls *colls = s->colls;
 
     for (size_t c = 0; c < colls->ncollectives; c++) {
-        tl_text name = tl_names_text(&colls->texts, tl_coll_nth(colls, c, 0)->name);
-        meaning kind = kind_of(name);
-        if (kind == NO_KIND && (!colls->plain || tl_text_is(name, "all_to_allv")))
+        meaning kind = kind_of(tl_coll_name(colls, c));
+        if (kind == NO_KIND && (!colls->plain || tl_text_is(tl_coll_name(colls, c), "all_to_allv")))
             continue;
         if (!colls->plain && !ranks_agree(colls, c))
             return (uint32_t)c;
@@ -128,32 +125,9 @@ static uint32_t collect(syncs *s)
 
 /* ------------------------------------------------------------------------------------------------------ a row each */
 
-static void put_sync(tl_csv *csv, const syncs *s, const sync *one)
-{
-    const tl_colls *colls = s->colls;
-    const tl_coll_row *row = one->row;
-
-    tl_coll_put_id(csv, colls, row);
-    TL_CELLS(csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
-             tl_coll_number(row->group_size, colls->whole_group_size), tl_coll_text(colls, row->dtype),
-             tl_coll_number(row->in_nelems, colls->whole_in), tl_coll_number(row->out_nelems, colls->whole_out),
-             tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), one->mb, tl_number(one->latency, colls->whole_dur),
-             tl_number(one->start_skew, colls->whole_ts), one->earliest, one->mean_wait,
-             tl_number(one->end_skew, s->whole_times), one->algo, one->bus);
-    for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
-        const tl_coll_row *r = tl_coll_row_of(colls, one->collective, s->ranks.v[i], &k);
-        TL_CELLS(csv, tl_number(r != NULL ? r->ts : NAN, colls->whole_ts),
-                 tl_number(r != NULL ? r->dur : NAN, colls->whole_dur));
-    }
-    for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
-        const tl_coll_row *r = tl_coll_row_of(colls, one->collective, s->ranks.v[i], &k);
-        TL_CELLS(csv, tl_number(r != NULL ? wait_of(one, r) : NAN, colls->whole_ts));
-    }
-    tl_coll_end_row(csv, colls, TL_COLL_SPAN, 0, row->ranks);
-}
-
 static void write_syncs(const syncs *s, tl_csv_folder *folder)
 {
+    const tl_colls *colls = s->colls;
     tl_csv csv = tl_csv_open(folder, "nccl_implicit_sync.csv", NULL);
 
     tl_csv_head(&csv, "collective_id,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,"
@@ -162,35 +136,34 @@ static void write_syncs(const syncs *s, tl_csv_folder *folder)
                       "algo bw (GB/s),bus bw (GB/s)");
     tl_coll_head_ranks(&csv, &s->ranks, "ts,dur");
     tl_coll_head_ranks(&csv, &s->ranks, "wait_time");
-    tl_coll_end_head(&csv, s->colls, TL_COLL_SPAN);
-    for (size_t i = 0; i < s->v.n; i++)
-        put_sync(&csv, s, &s->v.v[i]);
+    tl_coll_end_head(&csv, colls, TL_COLL_SPAN);
+    TL_EACH (const sync, one, s->v) {
+        const tl_coll_row *row = one->row;
+        tl_coll_put_id(&csv, colls, row);
+        tl_coll_put_kind(&csv, colls, row);
+        TL_CELLS(&csv, tl_coll_number(row->in_nelems, colls->whole_in),
+                 tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_in_mb(colls, row),
+                 tl_coll_out_mb(colls, row), one->mb, tl_number(one->latency, colls->whole_dur),
+                 tl_number(one->start_skew, colls->whole_ts), one->earliest, one->mean_wait,
+                 tl_number(one->end_skew, s->whole_times), one->algo, one->bus);
+        for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
+            const tl_coll_row *r = tl_coll_row_of(colls, one->collective, s->ranks.v[i], &k);
+            TL_CELLS(&csv, tl_number(r != NULL ? r->ts : NAN, colls->whole_ts),
+                     tl_number(r != NULL ? r->dur : NAN, colls->whole_dur));
+        }
+        for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
+            const tl_coll_row *r = tl_coll_row_of(colls, one->collective, s->ranks.v[i], &k);
+            TL_CELLS(&csv, tl_number(r != NULL ? one->last - r->ts : NAN, colls->whole_ts));
+        }
+        tl_coll_end_row(&csv, colls, TL_COLL_SPAN, 0, row->ranks);
+    }
     tl_csv_close(&csv);
 }
 
 /* ------------------------------------------------------------------------------------- sums by name, type and size */
 
-/* What is missing is a group of its own. */
-static int by_group(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_coll_row *x = ((const sync *)context)[a].row, *y = ((const sync *)context)[b].row;
-    return TL_ORDER(x, y, name, dtype, in_nelems);
-}
-
-typedef struct sum {
-    const uint32_t *order; /* of its collectives */
-    size_t n;
-    double total; /* of the latencies */
-} sum;
-
-static int largest_first(const void *a, const void *b)
-{
-    const sum *x = a, *y = b;
-    return x->total != y->total ? TL_COMPARE(y->total, x->total) : TL_COMPARE(x->order[0], y->order[0]);
-}
-
 /* Mean, median, smallest and largest of what is known of a measure, whose first one is given. */
-static void put_statistics(tl_csv *csv, const sum *g, const double *first, bool whole)
+static void put_statistics(tl_csv *csv, const tl_sum *g, const double *first, bool whole)
 {
     double *v = tl_column(g->order, g->n, first, sizeof(sync));
     size_t n = 0;
@@ -199,19 +172,15 @@ static void put_statistics(tl_csv *csv, const sum *g, const double *first, bool 
         if (!isnan(v[i]))
             v[n++] = v[i];
     tl_group_stats stats = tl_pandas_stats(v, n);
-    TL_CELLS(csv, stats.mean, tl_numpy_median(v, n), tl_number(stats.min, whole), tl_number(stats.max, whole));
+    TL_CELLS(csv, stats.mean, tl_real_median(v, n), tl_number(stats.min, whole), tl_number(stats.max, whole));
     free(v);
 }
 
-static tl_cell known_text(const tl_colls *colls, uint32_t text)
-{
-    return text != TL_NO_NAME ? tl_coll_text(colls, text) : tl_words("Unknown");
-}
-
-static void put_sum(tl_csv *csv, const syncs *s, const sum *g)
+static void put_sum(tl_csv *csv, const syncs *s, const tl_sum *g)
 {
     const tl_colls *colls = s->colls;
     const tl_coll_row *row = s->v.v[g->order[0]].row;
+    const tl_cell unknown = tl_words("Unknown");
     int64_t size = TL_COLL_NO_NUMBER;
     double mb = NAN;
 
@@ -220,9 +189,9 @@ static void put_sum(tl_csv *csv, const syncs *s, const sum *g)
         size = size == TL_COLL_NO_NUMBER ? one->row->group_size : size;
         mb = isnan(mb) ? one->mb : mb;
     }
-    TL_CELLS(csv, known_text(colls, row->name), known_text(colls, row->dtype),
-             row->in_nelems != TL_COLL_NO_NUMBER ? tl_coll_number(row->in_nelems, colls->whole_in)
-                                                 : tl_words("Unknown"),
+    TL_CELLS(csv, row->name != TL_NO_NAME ? tl_coll_text(colls, row->name) : unknown,
+             row->dtype != TL_NO_NAME ? tl_coll_text(colls, row->dtype) : unknown,
+             row->in_nelems != TL_COLL_NO_NUMBER ? tl_coll_number(row->in_nelems, colls->whole_in) : unknown,
              tl_coll_text(colls, row->group), tl_coll_number(size, colls->whole_group_size), mb);
     put_statistics(csv, g, &s->v.v->latency, colls->whole_dur);
     put_statistics(csv, g, &s->v.v->start_skew, colls->whole_ts);
@@ -238,19 +207,12 @@ static void put_sum(tl_csv *csv, const syncs *s, const sum *g)
 
 static void write_sums(const syncs *s, tl_csv_folder *folder)
 {
-    const size_t n = s->v.n;
-    uint32_t *order = tl_sorted_index(n, by_group, s->v.v);
-    TL_VEC(sum) sums = { 0 };
+    uint32_t *order = tl_malloc(s->v.n * sizeof *order);
     tl_csv csv = tl_csv_open(folder, "nccl_summary_implicit_sync.csv", NULL);
 
-    TL_GROUPS (from, to, order, n, by_group, s->v.v) {
-        double total = 0;
-        for (size_t i = from; i < to; i++)
-            total += s->v.v[order[i]].latency;
-        tl_vec_push(&sums, (sum){ order + from, to - from, total });
-    }
-    if (sums.n > 1)
-        qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
+    for (uint32_t i = 0; i < s->v.n; i++)
+        order[i] = i;
+    tl_sums sums = TL_SUMS(order, s->v.n, by_kind, s->v.v, latency, true);
     tl_csv_head(&csv, "Collective name,dtype,In msg nelems,Process Group Name,Group size,Full msg size (MB)");
     tl_csv_head(&csv,
                 STATISTICS("comm_latency") "," STATISTICS("skew in start time") "," STATISTICS("skew in end time"));
@@ -259,22 +221,14 @@ static void write_sums(const syncs *s, tl_csv_folder *folder)
     tl_csv_head(&csv, "count,Total comm latency (ms)");
     tl_csv_end_head(&csv);
     csv.as_is = true;
-    for (size_t i = 0; i < sums.n; i++)
-        put_sum(&csv, s, &sums.v[i]);
+    TL_EACH (const tl_sum, g, sums)
+        put_sum(&csv, s, g);
     free(order);
     free(sums.v);
     tl_csv_close(&csv);
 }
 
 /* ------------------------------------------------------------------------------- which rank the others waited for */
-
-/* Place of a rank among s->ranks. */
-static size_t place_of(const syncs *s, int64_t rank)
-{
-    size_t at = 0;
-    TL_BISECT(at, s->ranks.n, mid, s->ranks.v[mid] < rank);
-    return at;
-}
 
 /* A rank, over the collectives above. */
 typedef struct standing {
@@ -283,6 +237,14 @@ typedef struct standing {
     double waits, durs;
     uint64_t n, last, first;
 } standing;
+
+/* The standing of a rank; NULL: it takes no part. */
+static standing *standing_of(const syncs *s, standing *v, int64_t rank)
+{
+    size_t at = 0;
+    TL_BISECT(at, s->ranks.n, mid, s->ranks.v[mid] < rank);
+    return at < s->ranks.n && s->ranks.v[at] == rank ? &v[at] : NULL;
+}
 
 static int least_wait_first(const void *a, const void *b)
 {
@@ -300,8 +262,8 @@ static void count(const syncs *s, standing *v)
         double least = INFINITY;
         for (size_t k = 0; k < tl_coll_nrows(s->colls, one->collective); k++) {
             const tl_coll_row *row = tl_coll_nth(s->colls, one->collective, k);
-            standing *r = &v[place_of(s, row->rank)];
-            double wait = wait_of(one, row);
+            standing *r = standing_of(s, v, row->rank);
+            double wait = one->last - row->ts;
             if (r->n++ == 0)
                 r->order = nseen++;
             r->waits += wait;
@@ -312,13 +274,11 @@ static void count(const syncs *s, standing *v)
         }
         if (last != NULL)
             last->last++;
-        v[place_of(s, one->earliest)].first++;
+        standing_of(s, v, one->earliest)->first++;
     }
-}
-
-static tl_cell tenths(double x)
-{
-    return tl_real(tl_python_round(x, 1));
+    TL_EACH (const tl_coll_row, row, s->colls->rows)
+        if (standing_of(s, v, row->rank) != NULL)
+            standing_of(s, v, row->rank)->durs += row->dur;
 }
 
 /* Writes the ranks by their waits: the rank that waits least came last. */
@@ -329,19 +289,15 @@ static void write_stragglers(const syncs *s, tl_csv_folder *folder)
     for (size_t i = 0; i < s->ranks.n; i++)
         v[i].rank = s->ranks.v[i];
     count(s, v);
-    TL_EACH (const tl_coll_row, row, s->colls->rows) {
-        size_t at = place_of(s, row->rank);
-        if (at < s->ranks.n && v[at].rank == row->rank)
-            v[at].durs += row->dur;
-    }
     qsort(v, s->ranks.n, sizeof *v, least_wait_first);
     tl_csv csv = tl_csv_open(folder, "nccl_straggler_summary.csv", NULL);
     tl_csv_head(&csv, "rank,total_wait_time_us,mean_wait_time_us,times_arrived_last,times_arrived_first,"
                       "pct_arrived_last,num_collectives,total_nccl_dur_us");
     tl_coll_end_head(&csv, s->colls, TL_COLL_NODE);
     for (size_t i = 0; i < s->ranks.n; i++) {
-        TL_CELLS(&csv, v[i].rank, tenths(v[i].waits), tenths(v[i].waits / (double)v[i].n), v[i].last, v[i].first,
-                 tenths(100.0 * (double)v[i].last / (double)s->v.n), s->v.n, tenths(v[i].durs));
+        TL_CELLS(&csv, v[i].rank, tl_python_round(v[i].waits, 1), tl_python_round(v[i].waits / (double)v[i].n, 1),
+                 v[i].last, v[i].first, tl_python_round(100.0 * (double)v[i].last / (double)s->v.n, 1), s->v.n,
+                 tl_python_round(v[i].durs, 1));
         tl_coll_end_row(&csv, s->colls, TL_COLL_NODE, v[i].rank, TL_NO_NAME);
     }
     free(v);

@@ -68,20 +68,6 @@ static void gather(timeline *t, size_t i)
     t->nodes[i] = (node){ a->least, a->next < other ? a->next : other, a->length + (same ? b->length : 0) };
 }
 
-/* The least of a node becomes at least `at`, which is below its next. */
-static void lift(node *n, latest at)
-{
-    if (n->least < at)
-        n->least = at;
-}
-
-/* What a node was raised to since its children were looked at. */
-static void push_down(timeline *t, size_t i)
-{
-    lift(&t->nodes[2 * i], t->nodes[i].least);
-    lift(&t->nodes[2 * i + 1], t->nodes[i].least);
-}
-
 /* Raises the pieces [from, to); node i holds the pieces [low, high). */
 static void cover(timeline *t, size_t i, size_t low, size_t high, size_t from, size_t to, latest at)
 {
@@ -95,7 +81,8 @@ static void cover(timeline *t, size_t i, size_t low, size_t high, size_t from, s
         return;
     }
     size_t mid = low + (high - low) / 2;
-    push_down(t, i);
+    for (node *child = &t->nodes[2 * i]; child <= &t->nodes[2 * i + 1]; child++) /* raised since they were looked at */
+        child->least = child->least > n->least ? child->least : n->least;
     cover(t, 2 * i, low, mid, from, to, at);
     cover(t, 2 * i + 1, mid, high, from, to, at);
     gather(t, i);
@@ -110,12 +97,7 @@ static void make(timeline *t, const tl_cover_span *spans, size_t n)
         t->edge[2 * i] = spans[i].from;
         t->edge[2 * i + 1] = spans[i].to;
     }
-    tl_ns_sort(t->edge, 2 * n);
-    size_t kept = 1;
-    for (size_t i = 1; i < 2 * n; i++)
-        if (t->edge[i] != t->edge[kept - 1])
-            t->edge[kept++] = t->edge[i];
-    t->npieces = kept - 1;
+    t->npieces = tl_ns_distinct(t->edge, 2 * n) - 1;
     for (t->nleaves = 1; t->nleaves < t->npieces;)
         t->nleaves *= 2;
     t->nlatest = n + 1;

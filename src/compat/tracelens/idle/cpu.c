@@ -167,33 +167,16 @@ static const share *largest_share(const tl_lens_host *host, const share *const *
 
 /* ----------------------------------------------------------------------------------------------------------- texts */
 
-static void say(tl_lens_host *host, const char *words)
-{
-    tl_bytes_put(&host->text, words, strlen(words));
-}
-
-static void say_number(tl_lens_host *host, const char *before, int decimals, double value, const char *after)
-{
-    char number[400]; /* 309 digits, a sign, a point and decimals */
-    snprintf(number, sizeof number, "%.*f", decimals, value);
-    say(host, before);
-    say(host, number);
-    say(host, after);
-}
-
 static void say_name(tl_lens_host *host, uint32_t name, const char *none)
 {
-    tl_text text = tl_names_text(&host->lens->e->names, name);
-    if (name == TL_NO_NAME)
-        say(host, none);
-    else
-        tl_bytes_put(&host->text, text.p, text.n);
+    tl_text text = name != TL_NO_NAME ? tl_names_text(&host->lens->e->names, name) : (tl_text){ none, strlen(none) };
+    tl_bytes_put(&host->text, text.p, text.n);
 }
 
 /* What has been said since the last call, as a word. */
 static uint32_t take_word(tl_lens_host *host)
 {
-    uint32_t word = tl_names_intern(host->words, host->text.n > 0 ? host->text.v : "", host->text.n);
+    uint32_t word = tl_names_intern(host->words, tl_bytes_text(&host->text).p, host->text.n);
     host->text.n = 0;
     return word;
 }
@@ -212,14 +195,12 @@ static bool label_launch(tl_lens_host *host, tl_lens_gap *gap)
 
     gap->cpu = TL_LENS_LAUNCH_ANOMALY;
     if (!gap->prequeued && l > ANOMALY_US && l > ANOMALY_SHARE * dur) {
-        say_number(host, "launch_to_exec=", 1, l, MICRO "s (launched_during_gap)");
+        tl_bytes_say(&host->text, "launch_to_exec=%.1f" MICRO "s (launched_during_gap)", l);
     } else if (gap->prequeued && dur > QUEUED_ANOMALY_US) {
-        say_number(host, "gap=", 1, dur, MICRO "s, ");
-        say_number(host, "launch_to_exec=", 1, l, MICRO "s (prequeued)");
+        tl_bytes_say(&host->text, "gap=%.1f" MICRO "s, launch_to_exec=%.1f" MICRO "s (prequeued)", dur, l);
     } else if (dur - l < OVERHEAD_US) {
         gap->cpu = TL_LENS_LAUNCH_OVERHEAD_ONLY;
-        say_number(host, "app_overhead=", 1, dur - l, MICRO "s, ");
-        say_number(host, "launch_to_exec=", 1, l, MICRO "s");
+        tl_bytes_say(&host->text, "app_overhead=%.1f" MICRO "s, launch_to_exec=%.1f" MICRO "s", dur - l, l);
     } else {
         return false;
     }
@@ -237,20 +218,18 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
     const tl_lens *lens = host->lens;
     double sum[NCLASSES] = { 0 };
     int met[NCLASSES], nmet = 0, best = -1;
-    bool seen[NCLASSES] = { false };
 
     clear_shares(host);
     sweep_to(&host->calls, lens, gap);
-    for (size_t i = 0; i < host->calls.now.n; i++) {
-        uint32_t call = host->calls.now.v[i];
-        double us = fmin(tl_lens_end(lens, call), gap->hi) - fmax(tl_lens_ts(lens, call), gap->lo);
-        uint8_t class = host->class[call];
-        us = us > 0 ? us : 0;
-        if (!seen[class])
-            met[nmet++] = class;
-        seen[class] = true;
+    TL_EACH (const uint32_t, call, host->calls.now) {
+        double us = fmax(0, fmin(tl_lens_end(lens, *call), gap->hi) - fmax(tl_lens_ts(lens, *call), gap->lo));
+        int class = host->class[*call], k = 0;
+        while (k < nmet && met[k] != class)
+            k++;
+        met[k] = class;
+        nmet += k == nmet;
         sum[class] += us;
-        add_share(host, lens->e->name[call], us);
+        add_share(host, lens->e->name[*call], us);
     }
     for (int i = 0; i < nmet; i++)
         if (best < 0 || sum[met[i]] > sum[best])
@@ -259,7 +238,7 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
         return false;
 
     gap->cpu = TL_LENS_RUNTIME_DOMINATED;
-    say(host, class_words[best]);
+    tl_bytes_say(&host->text, "%s", class_words[best]);
     say_name(host, largest_share(host, NULL, 0)->name, "unknown");
     gap->key = gap->detail = take_word(host);
     return true;
@@ -298,8 +277,7 @@ static void take_frames(tl_lens_host *host, const tl_lens_gap *gap)
 static bool covered(const tl_lens_host *host, size_t i, size_t first, size_t *steps, double *us)
 {
     const frame *v = host->frames.v;
-    double sum = 0, from = 0, to = 0;
-    bool open = false;
+    double sum = 0, from = 0, to = 0; /* what is covered up to `from`, and a piece that goes on */
 
     for (size_t k = first; k < host->frames.n && v[k].ts <= v[i].end;) {
         if (--*steps == 0)
@@ -308,17 +286,15 @@ static bool covered(const tl_lens_host *host, size_t i, size_t first, size_t *st
             k = v[k].sooner;
             continue;
         }
-        if (open && v[k].from <= to) {
-            to = fmax(to, v[k].to);
-        } else {
-            sum += open ? to - from : 0;
+        if (to <= from || v[k].from > to) {
+            sum += to - from;
             from = v[k].from;
             to = v[k].to;
-            open = true;
         }
+        to = fmax(to, v[k].to);
         k = v[k].later;
     }
-    *us = sum + (open ? to - from : 0);
+    *us = sum + (to - from);
     return true;
 }
 
@@ -341,11 +317,10 @@ static int64_t *self_times_of_crowd(const tl_lens_host *host, const tl_lens_gap 
     tl_cover_span *spans = tl_malloc(n * sizeof *spans);
     int64_t *own = tl_malloc(n * sizeof *own);
 
-    for (size_t i = 0, next; i < n; i = next) {
-        next = after_extent(host, i);
-        for (size_t k = i; k < next; k++)
-            spans[k] = (tl_cover_span){ (int64_t)llround((v[k].from - gap->lo) * scale),
-                                        (int64_t)llround((v[k].to - gap->lo) * scale), v[k].end, next };
+    for (size_t i = 0, next = 0; i < n; i++) {
+        next = i == next ? after_extent(host, i) : next;
+        spans[i] = (tl_cover_span){ (int64_t)llround((v[i].from - gap->lo) * scale),
+                                    (int64_t)llround((v[i].to - gap->lo) * scale), v[i].end, next };
     }
     tl_cover_find(spans, n, own);
     for (size_t i = 0; i < n; i++)
@@ -395,13 +370,13 @@ static void label_operators(tl_lens_host *host, tl_lens_gap *gap)
     say_name(host, told[0]->name, "?");
     gap->key = gap->op = take_word(host);
     if (all / dur < TRACED_SHARE) {
-        say_number(host, "self_time_coverage=", 0, all / dur * 100, "% of gap");
+        tl_bytes_say(&host->text, "self_time_coverage=%.0f%% of gap", all / dur * 100);
     } else {
         gap->cpu = TL_LENS_CPU_DOMINATED;
         for (size_t n = 0; n < TOLD_NAMES && (told[n] = largest_share(host, told, n)) != NULL; n++) {
-            say(host, n > 0 ? ", " : "");
+            tl_bytes_say(&host->text, "%s", n > 0 ? ", " : "");
             say_name(host, told[n]->name, "?");
-            say_number(host, ": ", 0, told[n]->us / dur * 100, "%");
+            tl_bytes_say(&host->text, ": %.0f%%", told[n]->us / dur * 100);
         }
     }
     gap->detail = take_word(host);

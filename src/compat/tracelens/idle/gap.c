@@ -11,7 +11,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- words */
 
-static const char *const sync_words[] = {
+const char *const tl_lens_sync_words[] = {
     [TL_LENS_NO_SYNC] = "",
     [TL_LENS_SYNC_DEVICE] = "DEVICE_SYNC",
     [TL_LENS_SYNC_STREAM] = "STREAM_SYNC",
@@ -20,26 +20,11 @@ static const char *const sync_words[] = {
     [TL_LENS_SYNC_H2D] = "H2D_COPY",
 };
 
-static const char *const cpu_words[TL_LENS_NCPU] = {
+const char *const tl_lens_cpu_words[] = {
     [TL_LENS_LAUNCH_ANOMALY] = "LAUNCH_ANOMALY",       [TL_LENS_LAUNCH_OVERHEAD_ONLY] = "LAUNCH_OVERHEAD_ONLY",
     [TL_LENS_RUNTIME_DOMINATED] = "RUNTIME_DOMINATED", [TL_LENS_CPU_UNTRACED] = "CPU_UNTRACED",
     [TL_LENS_CPU_DOMINATED] = "CPU_DOMINATED",
 };
-
-const char *tl_lens_drain_word(bool drained)
-{
-    return drained ? "sync_drain" : "starved";
-}
-
-const char *tl_lens_sync_word(tl_lens_sync sync)
-{
-    return sync_words[sync];
-}
-
-const char *tl_lens_cpu_word(tl_lens_cpu cpu)
-{
-    return cpu_words[cpu];
-}
 
 void tl_lens_idle_free(tl_lens_idle *idle)
 {
@@ -62,29 +47,30 @@ int64_t tl_lens_thousandths(double us)
     return (int64_t)whole * 1000 + (int64_t)n;
 }
 
-typedef struct finding {
-    const tl_lens *lens;
-    tl_lens_idle *idle;
-    size_t nnoise;
-    bool any;
-    double lo; /* where the last busy run ended, and with which event */
-    uint32_t last;
-} finding;
-
-/* The next busy run; `from` and `to` are the events that begin and end it. */
-static void add_gap(finding *f, double start, double end, uint32_t from, uint32_t to)
+/* Runs of events that touch are busy; between two of them lies a gap, whose next run begins and ends it. */
+static void find_gaps(tl_lens_idle *idle, const tl_lens *lens)
 {
-    tl_lens_idle *idle = f->idle;
-    bool gap = f->any && start - f->lo > 0;
+    size_t n;
+    uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n), last = TL_NONE; /* last: ends the run before */
 
-    idle->busy += end - start;
-    if (gap) {
-        const tl_lens_gap new = {
-            .lo = f->lo,
+    for (size_t i = 0, from; i < n; last = index[from]) {
+        const uint32_t first = index[from = i];
+        const double start = tl_lens_ts(lens, first), lo = last != TL_NONE ? tl_lens_end(lens, last) : start;
+        double end = tl_lens_end(lens, first);
+        for (i++; i < n && tl_lens_ts(lens, index[i]) <= end; i++)
+            if (tl_lens_end(lens, index[i]) > end)
+                end = tl_lens_end(lens, index[from = i]);
+        idle->busy += end - start;
+        if (!(start - lo > 0))
+            continue;
+        const bool noise = start - lo < TL_LENS_NOISE_US;
+        idle->nmacro += !noise;
+        const tl_lens_gap gap = {
+            .lo = lo,
             .hi = start,
-            .lo_whole = tl_lens_whole(f->lens, f->last, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR),
-            .hi_whole = tl_lens_whole(f->lens, from, TL_MORE_WHOLE_TS),
-            .id = start - f->lo < TL_LENS_NOISE_US ? -(int64_t)++f->nnoise : (int64_t)idle->nmacro++,
+            .lo_whole = tl_lens_whole(lens, last, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR),
+            .hi_whole = tl_lens_whole(lens, first, TL_MORE_WHOLE_TS),
+            .id = noise ? (int64_t)idle->nmacro - (int64_t)idle->gaps.n - 1 : (int64_t)idle->nmacro - 1,
             .before = TL_NONE,
             .after = TL_NONE,
             .next = TL_NONE,
@@ -94,29 +80,7 @@ static void add_gap(finding *f, double start, double end, uint32_t from, uint32_
             .op = TL_NO_NAME,
             .key = TL_NO_NAME,
         };
-        tl_vec_push(&idle->gaps, new);
-    }
-    f->any = true;
-    f->lo = end;
-    f->last = to;
-}
-
-/* Runs of events that touch are busy; between two of them lies a gap. */
-static void find_gaps(finding *f)
-{
-    const tl_lens *lens = f->lens;
-    size_t n;
-    uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
-
-    for (size_t i = 0; i < n;) {
-        uint32_t from = index[i], to = from;
-        double start = tl_lens_ts(lens, from), end = tl_lens_end(lens, from);
-        for (i++; i < n && tl_lens_ts(lens, index[i]) <= end; i++)
-            if (tl_lens_end(lens, index[i]) > end) {
-                to = index[i];
-                end = tl_lens_end(lens, to);
-            }
-        add_gap(f, start, end, from, to);
+        tl_vec_push(&idle->gaps, gap);
     }
     free(index);
 }
@@ -161,15 +125,6 @@ static size_t first_at(const walk *w, double t)
     size_t low = 0;
     TL_BISECT(low, w->ngpu, mid, tl_lens_ts(w->lens, w->gpu[mid]) < t);
     return low;
-}
-
-/* The event that started last before the gap, if it ended where the gap begins. */
-static uint32_t find_prev(const walk *w, const tl_lens_gap *gap)
-{
-    size_t at = first_at(w, gap->lo);
-    if (at == 0 || !(fabs(tl_lens_end(w->lens, w->gpu[at - 1]) - gap->lo) < PREV_NEAR_US))
-        return TL_NONE;
-    return w->gpu[at - 1];
 }
 
 static void find_next(const walk *w, tl_lens_gap *gap)
@@ -228,8 +183,10 @@ static bool is_waiting_call(const tl_lens *lens, uint32_t i)
 static void find_sync(walk *w, tl_lens_gap *gap)
 {
     const tl_lens *lens = w->lens;
-    uint32_t prev = find_prev(w, gap);
-    size_t at, kept;
+    size_t at = first_at(w, gap->lo), kept;
+    /* The event that started last before the gap, if it ended where the gap begins. */
+    uint32_t prev =
+        at > 0 && fabs(tl_lens_end(lens, w->gpu[at - 1]) - gap->lo) < PREV_NEAR_US ? w->gpu[at - 1] : TL_NONE;
 
     for (; w->next_call < w->ncalls && tl_lens_ts(lens, w->calls[w->next_call]) < gap->lo; w->next_call++)
         tl_vec_push(&w->running, w->calls[w->next_call]);
@@ -254,10 +211,9 @@ static void find_sync(walk *w, tl_lens_gap *gap)
 tl_lens_idle tl_lens_idle_of(const tl_lens *lens)
 {
     tl_lens_idle idle = { .nmacro = 0 };
-    finding f = { .lens = lens, .idle = &idle };
     walk w = { .lens = lens };
 
-    find_gaps(&f);
+    find_gaps(&idle, lens);
     name_neighbours(lens, &idle);
     w.gpu = tl_lens_pick(lens, is_complete_gpu, false, &w.ngpu);
     w.calls = tl_lens_pick(lens, is_waiting_call, false, &w.ncalls);

@@ -18,15 +18,6 @@ typedef struct linking {
     uint32_t *target;    /* flow end -> the event it points to; TL_NONE: none */
 } linking;
 
-/* The key is a property of the file: the first runtime call that launches decides. */
-static bool links_by_correlation(const tl_lens *lens)
-{
-    for (uint32_t i = 0; i < lens->e->n; i++)
-        if (lens->set[i] == TL_LENS_RUNTIME && (tl_lens_says(lens, i) & TL_LENS_SAYS_LAUNCH))
-            return lens->words->more[i].has & TL_MORE_CORRELATION;
-    return false;
-}
-
 static tl_ref key_of(const linking *k, uint32_t i)
 {
     const tl_more *more = &k->lens->words->more[i];
@@ -38,17 +29,24 @@ static uint32_t find(const tl_map *map, tl_ref key)
     return key != TL_REF_NONE ? tl_map_get(map, (uint64_t)key) : TL_NONE;
 }
 
+/* The ends of flows, and the key, a property of the file: the first runtime call that launches decides. */
 static void collect_flows(linking *k)
 {
     const tl_events *e = k->lens->e;
     const tl_more *more = k->lens->words->more;
+    bool decided = false;
+
     for (uint32_t i = 0; i < e->n; i++) {
-        if (k->lens->set[i] != TL_LENS_FLOW || more[i].id == TL_REF_NONE)
-            continue;
-        if (e->flags[i] & TL_EVENT_PH_START)
-            tl_map_put(&k->starts, (uint64_t)more[i].id, i);
-        else if (e->flags[i] & TL_EVENT_PH_END)
-            tl_map_put(&k->ends, (uint64_t)more[i].id, i);
+        if (!decided && k->lens->set[i] == TL_LENS_RUNTIME && (tl_lens_says(k->lens, i) & TL_LENS_SAYS_LAUNCH)) {
+            k->by_correlation = more[i].has & TL_MORE_CORRELATION;
+            decided = true;
+        }
+        if (k->lens->set[i] == TL_LENS_FLOW && more[i].id != TL_REF_NONE) {
+            if (e->flags[i] & TL_EVENT_PH_START)
+                tl_map_put(&k->starts, (uint64_t)more[i].id, i);
+            else if (e->flags[i] & TL_EVENT_PH_END)
+                tl_map_put(&k->ends, (uint64_t)more[i].id, i);
+        }
     }
 }
 
@@ -68,40 +66,29 @@ static void collect_targets(linking *k)
     }
 }
 
-static void assign(linking *k)
-{
-    tl_lens *lens = k->lens;
-
-    for (uint32_t i = 0; i < lens->e->n; i++) {
-        tl_ref key = key_of(k, i);
-        if (lens->set[i] != TL_LENS_RUNTIME || key == TL_REF_NONE || isnan(tl_lens_ts(lens, i)))
-            continue;
-        if (tl_lens_says(lens, i) & TL_LENS_GRAPH_LAUNCH) {
-            tl_map_put(&k->graphs, (uint64_t)key, i);
-            continue;
-        }
-        uint32_t flow = find(&k->ends, key);
-        if (flow != TL_NONE && find(&k->starts, key) != TL_NONE && k->target[flow] != TL_NONE)
-            lens->launch[k->target[flow]] = i;
-    }
-    for (uint32_t i = 0; i < lens->e->n; i++) {
-        uint32_t graph =
-            lens->set[i] >= TL_LENS_KERNEL && lens->set[i] <= TL_LENS_MEMSET ? find(&k->graphs, key_of(k, i)) : TL_NONE;
-        if (graph != TL_NONE && (lens->launch[i] == TL_NONE || lens->launch[i] < graph))
-            lens->launch[i] = graph;
-    }
-}
-
 void tl_lens_link(tl_lens *lens)
 {
-    linking k = { .lens = lens, .by_correlation = links_by_correlation(lens) };
+    linking k = { .lens = lens, .target = tl_malloc(lens->e->n * sizeof *k.target) };
 
-    k.target = tl_malloc(lens->e->n * sizeof *k.target);
     for (size_t i = 0; i < lens->e->n; i++)
         lens->launch[i] = k.target[i] = TL_NONE;
     collect_flows(&k);
     collect_targets(&k);
-    assign(&k);
+    for (uint32_t i = 0; i < lens->e->n; i++) {
+        tl_ref key = key_of(&k, i);
+        if (lens->set[i] != TL_LENS_RUNTIME || key == TL_REF_NONE || isnan(tl_lens_ts(lens, i)))
+            continue;
+        uint32_t flow = find(&k.ends, key);
+        if (tl_lens_says(lens, i) & TL_LENS_GRAPH_LAUNCH)
+            tl_map_put(&k.graphs, (uint64_t)key, i);
+        else if (flow != TL_NONE && find(&k.starts, key) != TL_NONE && k.target[flow] != TL_NONE)
+            lens->launch[k.target[flow]] = i;
+    }
+    for (uint32_t i = 0; i < lens->e->n; i++) {
+        uint32_t graph = tl_lens_is_device(lens, i) ? find(&k.graphs, key_of(&k, i)) : TL_NONE;
+        if (graph != TL_NONE && (lens->launch[i] == TL_NONE || lens->launch[i] < graph))
+            lens->launch[i] = graph;
+    }
     tl_map_free(&k.starts);
     tl_map_free(&k.ends);
     tl_map_free(&k.graphs);

@@ -72,23 +72,6 @@ static double length(const spans *s)
     return sum;
 }
 
-static void measure_busy(tl_lens_timeline *t, const spans *busy)
-{
-    double noise = 0;
-
-    t->any = busy->n > 0;
-    if (!t->any)
-        return;
-    t->busy = length(busy);
-    t->total = busy->v[busy->n - 1].end - busy->v[0].start;
-    t->idle = t->total - t->busy;
-    for (size_t i = 1; i < busy->n; i++) {
-        double gap = busy->v[i].start - busy->v[i - 1].end;
-        *(gap < TL_LENS_NOISE_US ? &noise : &t->macro_idle) += gap;
-    }
-    t->micro_idle = noise;
-}
-
 tl_lens_timeline tl_lens_timeline_of(const tl_lens *lens, bool linked_only)
 {
     tl_lens_timeline t = { .any = false };
@@ -98,21 +81,24 @@ tl_lens_timeline tl_lens_timeline_of(const tl_lens *lens, bool linked_only)
     spans comm = merge(lens, index, n, COMMUNICATION, linked_only), copy = merge(lens, index, n, COPY, linked_only);
     spans comm_alone = subtract(&comm, &compute), no_compute = subtract(&copy, &compute);
     spans copy_alone = subtract(&no_compute, &comm);
+    spans *const all[] = { &busy, &compute, &comm, &copy, &comm_alone, &no_compute, &copy_alone };
 
-    measure_busy(&t, &busy);
+    t.any = busy.n > 0;
+    t.busy = length(&busy);
+    t.total = t.any ? busy.v[busy.n - 1].end - busy.v[0].start : 0;
+    t.idle = t.total - t.busy;
+    for (size_t i = 1; i < busy.n; i++) {
+        double gap = busy.v[i].start - busy.v[i - 1].end;
+        *(gap < TL_LENS_NOISE_US ? &t.micro_idle : &t.macro_idle) += gap;
+    }
     t.computation = length(&compute);
     t.comm = length(&comm);
     t.memcpy = length(&copy);
     t.exposed_comm = length(&comm_alone);
     t.exposed_memcpy = length(&copy_alone);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]->v);
     free(index);
-    free(busy.v);
-    free(compute.v);
-    free(comm.v);
-    free(copy.v);
-    free(comm_alone.v);
-    free(no_compute.v);
-    free(copy_alone.v);
     return t;
 }
 

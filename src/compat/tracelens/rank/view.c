@@ -1,7 +1,8 @@
 /* view.c - which events TraceLens looks at, and what it reads out of their names. */
 #include "tlmpi/compat/tracelens/rank.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
+#include <strings.h>
 
 /* ----------------------------------------------------------------------------------------------------------- names */
 
@@ -53,22 +54,13 @@ static const char *const copy_kernels[] = {
     "__amd_rocclr_copyBufferRectAligned",
 };
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Whether the needle, all in small letters, stands anywhere in the text, in any case. */
+/* Whether the needle stands anywhere in the text, in any case. */
 static bool has_any_case(tl_text t, const char *needle)
 {
     size_t n = strlen(needle);
-    for (size_t i = 0; i + n <= t.n; i++) {
-        size_t k = 0;
-        while (k < n && lower(t.p[i + k]) == needle[k])
-            k++;
-        if (k == n)
+    for (size_t i = 0; i + n <= t.n; i++)
+        if (strncasecmp(t.p + i, needle, n) == 0)
             return true;
-    }
     return false;
 }
 
@@ -110,37 +102,27 @@ static const struct {
     { "python_function", TL_LENS_PYTHON }, { "ac2g", TL_LENS_FLOW },
 };
 
-static tl_lens_set set_of(const tl_events *e, size_t i)
-{
-    const tl_category *category = &e->categories.v[e->category[i]];
-    if (category->text == TL_NO_NAME)
-        return TL_LENS_OTHER;
-    tl_text text = tl_names_text(&e->names, category->text);
-    for (size_t k = 0; k < sizeof cats / sizeof cats[0]; k++)
-        if (tl_text_is(text, cats[k].cat))
-            return cats[k].set;
-    return TL_LENS_OTHER;
-}
-
 tl_lens tl_lens_open(const tl_trace *trace, const tl_verbatim *words)
 {
     const tl_events *e = &trace->events;
-    uint8_t *set_of_category = tl_calloc(e->categories.n, sizeof *set_of_category); /* and one; 0: not known yet */
+    uint8_t *set_of = tl_calloc(e->categories.n, sizeof *set_of);
     tl_lens lens = { .trace = trace, .e = e, .words = words };
 
+    for (size_t i = 0; i < e->categories.n; i++)
+        for (size_t k = 0; k < sizeof cats / sizeof cats[0]; k++)
+            if (e->categories.v[i].text != TL_NO_NAME &&
+                tl_text_is(tl_names_text(&e->names, e->categories.v[i].text), cats[k].cat))
+                set_of[i] = (uint8_t)cats[k].set;
     lens.set = tl_calloc(e->n, sizeof *lens.set);
     lens.launch = tl_calloc(e->n, sizeof *lens.launch);
     lens.says = tl_calloc(e->names.n, sizeof *lens.says);
     for (size_t i = 0; i < e->n; i++) {
-        uint8_t *known = &set_of_category[e->category[i]];
         uint32_t name = e->name[i];
-        if (*known == 0)
-            *known = (uint8_t)(set_of(e, i) + 1);
-        lens.set[i] = (uint8_t)(*known - 1);
+        lens.set[i] = set_of[e->category[i]];
         if (name != TL_NO_NAME && lens.says[name] == 0)
             lens.says[name] = what_says(tl_names_text(&e->names, name));
     }
-    free(set_of_category);
+    free(set_of);
     tl_lens_link(&lens);
     return lens;
 }
@@ -154,30 +136,25 @@ void tl_lens_free(tl_lens *lens)
 
 static int by_ts(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_lens *lens = context;
-    double x = tl_lens_ts(lens, a), y = tl_lens_ts(lens, b);
-    return TL_COMPARE(x, y);
+    const double *ts = ((const tl_lens *)context)->words->ts;
+    return TL_COMPARE(ts[a], ts[b]);
 }
 
 static int by_ts_and_length(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_lens *lens = context;
     int order = by_ts(context, a, b);
-    double x = tl_lens_dur(lens, a), y = tl_lens_dur(lens, b);
-    return order != 0 ? order : (x < y) - (x > y);
+    double x = tl_lens_dur(context, a), y = tl_lens_dur(context, b);
+    return order != 0 ? order : TL_COMPARE(y, x);
 }
 
 uint32_t *tl_lens_pick(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t), bool longest_first, size_t *n)
 {
-    size_t count = 0;
+    TL_VEC(uint32_t) index = { 0 };
 
     for (uint32_t i = 0; i < lens->e->n; i++)
-        count += is(lens, i);
-    uint32_t *index = tl_malloc(count * sizeof *index);
-    *n = 0;
-    for (uint32_t i = 0; i < lens->e->n; i++)
         if (is(lens, i))
-            index[(*n)++] = i;
-    tl_sort_index(index, count, longest_first ? by_ts_and_length : by_ts, lens);
-    return index;
+            tl_vec_push(&index, i);
+    tl_sort_index(index.v, index.n, longest_first ? by_ts_and_length : by_ts, lens);
+    *n = index.n;
+    return index.v;
 }

@@ -3,7 +3,6 @@
 #define TESTS_UNIT_HTA_TABLE_H
 
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/streams.h"
 #include <sys/stat.h>
 
 static char table_folder[32];

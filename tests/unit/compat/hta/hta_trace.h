@@ -3,8 +3,7 @@
 #define TESTS_UNIT_HTA_TRACE_H
 
 #include "scratch.h"
-#include "tlmpi/compat/hta/frame/job.h"
-#include "tlmpi/compat/hta/hta.h"
+#include "src/compat/hta/frame.h"
 #include "unit.h"
 
 #define TRACE(entries) "{\"schemaVersion\": 1, \"baseTimeNanoseconds\": 7000, \"traceEvents\": [" entries "]}"

@@ -10,7 +10,7 @@ static void a_row_needs_a_duration_and_a_category(void)
                                 "{\"ph\":\"i\",\"cat\":\"odd\",\"name\":\"any ph\",\"ts\":1,\"dur\":2},"
                                 OP("aten::mm", "5", "3")), NULL, false);
     CU_ASSERT_STRING_EQUAL(indices(&job.frames.v[0]), "4 5 ");
-    CU_ASSERT_EQUAL(job.symbols.v.n, 4);        /* two names, two categories */
+    CU_ASSERT_EQUAL(job.symbols->v.n, 4);        /* two names, two categories */
     CU_ASSERT_EQUAL(row(&job, 1).stream, -1);
     CU_ASSERT_EQUAL(row(&job, 1).correlation, -1);
     CU_ASSERT_EQUAL(row(&job, 1).link, -1);
@@ -136,8 +136,8 @@ static void of_windows_in_any_position_the_last_in_the_file_counts(void)
 {
     uint64_t seed = 20;
     for (int round = 0; round < 200; round++) {
-        tl_hta_job job = { 0 };
-        tl_hta_frame frame = { 0 };
+        tl_hta_symbols symbols = { 0 };
+        tl_hta_frame frame = { .symbols = &symbols };
         for (uint32_t i = 0; i < 40; i++) {
             char name[32];
             bool window = i % 4 == 0;
@@ -145,15 +145,15 @@ static void of_windows_in_any_position_the_last_in_the_file_counts(void)
             tl_hta_row r = { .ts = unit_below(&seed, 20), .dur = window ? (double)unit_below(&seed, 12) - 1 : 1,
                              .stream = -1, .correlation = -1, .link = -1, .index = i };
             r.end = r.ts + r.dur;
-            r.name = r.cat = tl_hta_symbol_id(&job.symbols, (tl_text){ name, (size_t)n });
+            r.name = r.cat = tl_hta_symbol_id(&symbols, (tl_text){ name, (size_t)n });
             tl_vec_room(&frame.rows);
             frame.rows.v[frame.rows.n++] = r;
         }
-        tl_hta_frame_iterate(&frame, &job.symbols);
+        tl_hta_frame_iterate(&frame);
         for (size_t i = 0; i < frame.rows.n; i++)
-            CU_ASSERT_EQUAL(frame.rows.v[i].iteration, slow_step(&frame, &job.symbols, frame.rows.v[i].ts));
+            CU_ASSERT_EQUAL(frame.rows.v[i].iteration, slow_step(&frame, &symbols, frame.rows.v[i].ts));
         tl_hta_frame_free(&frame);
-        tl_hta_job_free(&job);
+        tl_hta_symbols_free(&symbols);
     }
 }
 

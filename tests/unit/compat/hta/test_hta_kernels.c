@@ -1,6 +1,5 @@
 /* test_hta_kernels.c - kernels by class and name, and annotations. */
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/kernels.h"
 
 #define TYPES  "kernel_type,sum,percentage\n"
 #define TALLY  "name,sum (us),max (us),min (us),stddev,mean (us)"

@@ -1,6 +1,5 @@
 /* test_hta_launches.c - launch calls and what they launched. */
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/kernels.h"
 
 #define EACH "rank,correlation,cpu_duration,gpu_duration,launch_delay\n"
 #define ALL                                                                                                            \

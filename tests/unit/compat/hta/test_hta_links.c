@@ -1,6 +1,5 @@
 /* test_hta_links.c - rows and the nodes of an execution trace. */
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/stacks.h"
 #include "tlmpi/trace/read/execution.h"
 
 #define NODE(name, id, rf, more) "{\"name\":\"" name "\",\"id\":" id ",\"rf_id\":" rf more "}"

@@ -1,6 +1,5 @@
 /* test_hta_memory.c - memory timelines. */
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/streams.h"
 
 static tl_status sum_up(const char *text, tl_error *err)
 {

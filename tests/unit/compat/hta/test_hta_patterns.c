@@ -1,6 +1,5 @@
 /* test_hta_patterns.c - what operators launch, and the counters of launches. */
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/stacks.h"
 
 #define ON_HOST(cat, name, ts, dur, args)                                                                              \
     "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts ",\"dur\":" dur            \

@@ -1,7 +1,5 @@
 /* test_hta_plot.c - names as HTA shortens them, and the bars of its timeline. */
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/kernels.h"
-#include "src/compat/hta/kernels/shorten.h"
 
 typedef void shorten(tl_bytes *out, tl_text name);
 

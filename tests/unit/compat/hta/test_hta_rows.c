@@ -1,6 +1,5 @@
 /* test_hta_rows.c - rows by step, windows, rows on a stream, and what HTA's filters let through. */
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/load.h"
 
 static void rows_are_counted_by_step_and_the_unknown_last(void)
 {

@@ -1,12 +1,11 @@
 /* test_hta_spans.c - HTA's sets of spans. */
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/frame/spans.h"
 #include "tlmpi/model/schema.h"
 #include <math.h>
 
 static tl_hta_spans spans_of(const tl_hta_job *job, tl_hta_class class)
 {
-    return tl_hta_spans_of(&job->frames.v[0], &job->symbols, class);
+    return tl_hta_spans_of(&job->frames.v[0], class);
 }
 
 static void rows_that_overlap_or_touch_are_one_span(void)

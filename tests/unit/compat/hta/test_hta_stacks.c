@@ -1,7 +1,6 @@
 /* test_hta_stacks.c - what stands within what: call graphs, the older call stacks, and where HTA gives up. */
 #include "hta_trace.h"
-#include "tlmpi/compat/hta/stacks.h"
-#include "src/compat/hta/stacks/nest.h"
+#include "src/compat/hta/graph.h"
 
 #define ON(tid, cat, name, ts, dur, args)                                                                              \
     "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":" tid ",\"ts\":" ts ",\"dur\":" dur      \

@@ -1,6 +1,5 @@
 /* test_hta_stragglers.c - the ranks that HTA takes for stragglers. */
 #include "hta_table.h"
-#include "tlmpi/compat/hta/kernels.h"
 
 #define TABLE "potential_stragglers.csv"
 #define NOTE  "potential_stragglers: all ranks: "

@@ -19,7 +19,7 @@ static inline tl_status run(const char *const *texts, size_t n, const char *out,
         st = tl_tracelens_rank(scratch_text("rank.json", texts[i]), (int64_t)i, dir, &share, err);
     }
     if (st == TL_OK)
-        st = tl_tracelens_ranks(share.v, share.n, n > 1 ? 2 : 0, folder, incomplete, err);
+        st = tl_tracelens_ranks(&share, n > 1 ? 2 : 0, folder, incomplete, err);
     free(share.v);
     return st;
 }

@@ -87,7 +87,7 @@ static const char *drain(const char *text)
     load(&r, text);
     CU_ASSERT_EQUAL_FATAL(r.idle.nmacro, 1);
     const tl_lens_gap *gap = &r.idle.gaps.v[0];
-    snprintf(out, sizeof out, "%s %s %d", tl_lens_drain_word(gap->drained), tl_lens_sync_word(gap->sync),
+    snprintf(out, sizeof out, "%s %s %d", tl_lens_drain_word(gap->drained), tl_lens_sync_words[gap->sync],
              gap->sync_call != TL_NONE ? (int)gap->sync_call : -1);
     unload(&r);
     return out;

@@ -10,7 +10,7 @@ static const char *host(const char *text)
     load(&r, text);
     CU_ASSERT_EQUAL_FATAL(r.idle.nmacro, 1);
     const tl_lens_gap *gap = &r.idle.gaps.v[0];
-    snprintf(out, sizeof out, "%s; %s; %s", tl_lens_cpu_word(gap->cpu), word(&r, gap->detail), word(&r, gap->op));
+    snprintf(out, sizeof out, "%s; %s; %s", tl_lens_cpu_words[gap->cpu], word(&r, gap->detail), word(&r, gap->op));
     unload(&r);
     return out;
 }

@@ -15,9 +15,9 @@
  * So a rank that comes last, and whose kernel is short because no other rank keeps it waiting, is left out by the first test; and
  * of kernels that are called otherwise, as ncclDevKernel..., none is long.
  */
-#include "tlmpi/base/quantile.h"
+#include "frame.h"
 #include "tlmpi/base/group.h"
-#include "tlmpi/compat/hta/kernels.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/compat/python.h"
 #include <stdlib.h>
 
@@ -26,9 +26,11 @@
 typedef struct kernel {
     size_t frame;
     int64_t stream, iteration;
-    uint32_t name;
-    double ts, dur; /* in step times */
+    uint32_t name, place; /* place: of the name among all texts in order */
+    double ts, dur;       /* in step times */
 } kernel;
+
+TL_ORDER_BY(by_step, kernel, stream, place, iteration, frame)
 
 typedef struct search {
     const tl_hta_job *job;
@@ -37,31 +39,27 @@ typedef struct search {
     double first_ts, step_us;
     TL_VEC(kernel) kernels; /* long; of find_last on the last ones: by stream, name, step, rank */
     size_t from, to;        /* kernels.v[from .. to) are of the collective that decides */
-    double scatter;         /* its mean */
+    double scatter;         /* its mean; NaN: no collective is on two ranks */
     double *times;          /* of each frame: how often it is a candidate; -1: its rank is not in the collective */
 } search;
-
-static void find_steps(search *s)
-{
-    TL_EACH (const tl_hta_frame, frame, s->job->frames)
-        for (size_t k = 0; k < frame->rows.n; k++) {
-            int64_t step = s->job->symbols.v.v[frame->rows.v[k].name].step;
-            if (step >= 0 && tl_ranges_has(&s->job->parameters->profiler_steps, step))
-                tl_map_put(&s->steps, (uint64_t)step, 0);
-        }
-}
 
 static bool in_steps(const search *s, const tl_hta_row *row)
 {
     return row->iteration >= 0 && tl_map_get(&s->steps, (uint64_t)row->iteration) != TL_MAP_NONE;
 }
 
-/* A step that no row is in does not count. */
+/* The steps, and how long one is.  A step that no row is in does not count. */
 static void measure_steps(search *s)
 {
     tl_map seen = { 0 };
     double last_end = -INFINITY;
 
+    TL_EACH (const tl_hta_frame, frame, s->job->frames)
+        TL_EACH (const tl_hta_row, row, frame->rows) {
+            int64_t step = tl_hta_symbol_of(frame, row)->step;
+            if (step >= 0 && tl_ranges_has(&s->job->parameters->profiler_steps, step))
+                tl_map_put(&s->steps, (uint64_t)step, 0);
+        }
     s->first_ts = INFINITY;
     TL_EACH (const tl_hta_frame, frame, s->job->frames)
         TL_EACH (const tl_hta_row, row, frame->rows) {
@@ -82,106 +80,92 @@ static bool is_nccl_kernel(tl_text name)
 
 static void find_long(search *s)
 {
-    bool *collective = tl_hta_symbols_that(&s->job->symbols, is_nccl_kernel);
-    double least_us = s->step_us * LONG_SHARE;
+    const tl_hta_symbols *symbols = s->job->symbols;
+    bool *collective = tl_hta_symbols_that(symbols, is_nccl_kernel);
+    uint32_t *order = tl_sorted_index(symbols->v.n, tl_hta_by_text, symbols);
+    uint32_t *place = tl_malloc(symbols->v.n * sizeof *place);
 
+    for (uint32_t i = 0; i < symbols->v.n; i++)
+        place[order[i]] = i;
     for (size_t i = 0; i < s->job->frames.n; i++)
         TL_EACH (const tl_hta_row, row, s->job->frames.v[i].rows)
-            if (row->stream > 0 && row->iteration > 0 && row->dur >= least_us && collective[row->name] &&
+            if (row->stream > 0 && row->iteration > 0 && row->dur >= s->step_us * LONG_SHARE && collective[row->name] &&
                 in_steps(s, row))
-                tl_vec_push(&s->kernels, (kernel){ i, row->stream, row->iteration, row->name,
+                tl_vec_push(&s->kernels, (kernel){ i, row->stream, row->iteration, row->name, place[row->name],
                                                    (row->ts - s->first_ts) / s->step_us, row->dur / s->step_us });
     free(collective);
+    free(order);
+    free(place);
 }
 
-static int compare_places(const search *s, const kernel *a, const kernel *b)
-{
-    int order = TL_COMPARE(a->stream, b->stream);
-    if (order == 0 && a->name != b->name)
-        order = tl_text_compare(tl_hta_text(&s->job->symbols, a->name), tl_hta_text(&s->job->symbols, b->name));
-    return order;
-}
-
-static int by_place(const void *context, uint32_t a, uint32_t b)
-{
-    const search *s = context;
-    const kernel *x = &s->kernels.v[a], *y = &s->kernels.v[b];
-    int order = compare_places(s, x, y);
-    order = order != 0 ? order : TL_COMPARE(x->iteration, y->iteration);
-    return order != 0 ? order : TL_COMPARE(x->frame, y->frame);
-}
-
+/* Leaves the last kernel of each rank, stream, step and name, in this order. */
 static void find_last(search *s)
 {
     size_t n = s->kernels.n, nlast = 0;
-    uint32_t *order = tl_sorted_index(n, by_place, s);
+    uint32_t *order = tl_sorted_index(n, by_step, s->kernels.v);
     kernel *last = tl_malloc((n + 1) * sizeof *last);
 
-    for (size_t i = 0; i < n; i = tl_group_end(order, i, n, by_place, s))
-        last[nlast++] = s->kernels.v[order[tl_group_end(order, i, n, by_place, s) - 1]];
+    TL_GROUPS (from, to, order, n, by_step, s->kernels.v) {
+        last[nlast++] = s->kernels.v[order[to - 1]];
+    }
     free(order);
     free(s->kernels.v);
     s->kernels.v = last;
     s->kernels.n = nlast;
 }
 
-/* Returns where the kernels of the collective at `from` end.  *scatter: the mean over its steps of the scatter of
- * durations over ranks; NaN without a step of two ranks.  `room` is for twice as many numbers as there are kernels. */
-static size_t measure_collective(const search *s, size_t from, double *scatter, double *room)
+/* Where the kernels of one step of a collective end that begin at `at`. */
+static size_t step_end(const search *s, size_t at)
 {
     const kernel *v = s->kernels.v;
-    double *durs = room + s->kernels.n;
-    size_t n = 0, at = from;
+    size_t to = at;
 
-    while (at < s->kernels.n && compare_places(s, &v[from], &v[at]) == 0) {
-        size_t nranks = 0;
-        for (int64_t step = v[at].iteration;
-             at < s->kernels.n && compare_places(s, &v[from], &v[at]) == 0 && v[at].iteration == step; at++)
-            durs[nranks++] = v[at].dur;
-        if (nranks > 1)
-            room[n++] = tl_pandas_stats(durs, nranks).std;
-    }
-    *scatter = tl_pandas_stats(room, n).mean;
-    return at;
+    while (to < s->kernels.n && TL_ORDER(&v[at], &v[to], stream, place, iteration) == 0)
+        to++;
+    return to;
 }
 
-/* Chooses the collective with the most scatter; of equal ones the first by stream and name. */
+/* Chooses the collective with the most scatter of durations over ranks, in the mean of its steps with two ranks or more;
+ * of equal ones the first by stream and name. */
 static void choose_collective(search *s)
 {
-    double *room = tl_malloc(2 * s->kernels.n * sizeof *room);
+    const kernel *v = s->kernels.v;
+    double *scatters = tl_malloc(s->kernels.n * sizeof *scatters);
 
     s->scatter = NAN;
     for (size_t from = 0, to; from < s->kernels.n; from = to) {
-        double scatter;
-        to = measure_collective(s, from, &scatter, room);
+        size_t n = 0;
+        for (to = from; to < s->kernels.n && TL_ORDER(&v[from], &v[to], stream, place) == 0; to = step_end(s, to))
+            if (step_end(s, to) - to > 1)
+                scatters[n++] = TL_STATS(NULL, step_end(s, to) - to, &v[to], dur).std;
+        double scatter = tl_pandas_stats(scatters, n).mean;
         if (!(isnan(scatter) || scatter <= s->scatter)) {
             s->from = from;
             s->to = to;
             s->scatter = scatter;
         }
     }
-    free(room);
+    free(scatters);
 }
 
 /* False: a step has fewer ranks than there are to be candidates. */
 static bool count_times(search *s)
 {
     const kernel *v = s->kernels.v;
-    double *starts = tl_malloc((s->to - s->from) * sizeof *starts);
     bool enough = true;
 
     s->times = tl_malloc(s->job->frames.n * sizeof *s->times);
     for (size_t i = 0; i < s->job->frames.n; i++)
         s->times[i] = -1;
     for (size_t i = s->from, to; i < s->to && enough; i = to) {
-        for (to = i; to < s->to && v[to].iteration == v[i].iteration; to++)
-            starts[to - i] = v[to].ts;
+        to = step_end(s, i);
         enough = to - i >= s->ncandidates;
+        double *starts = TL_COLUMN(NULL, to - i, &v[i], ts);
         tl_real_sort(starts, to - i);
         for (size_t k = i; k < to && enough; k++)
             s->times[v[k].frame] = fmax(s->times[v[k].frame], 0) + (v[k].ts >= starts[to - i - s->ncandidates]);
+        free(starts);
     }
-    free(starts);
     return enough;
 }
 
@@ -203,7 +187,7 @@ static void write_candidates(tl_csv *csv, const search *s)
     for (size_t i = 0; i < n && i < s->ncandidates; i++) {
         size_t frame = ranks[order[n - 1 - i]];
         TL_ROW(csv, s->job->frames.v[frame].rank, tl_int((int64_t)s->times[frame]), first->stream,
-               tl_hta_text(&s->job->symbols, first->name), s->scatter);
+               tl_hta_text(s->job->symbols, first->name), s->scatter);
     }
     free(ranks);
     free(times);
@@ -213,10 +197,9 @@ static void write_candidates(tl_csv *csv, const search *s)
 /* Finds them; else what HTA stumbles over. */
 static const char *find_candidates(search *s)
 {
-    find_steps(s);
+    measure_steps(s);
     if (s->steps.n == 0)
         return "no profiler step is left, or none that is asked for";
-    measure_steps(s);
     find_long(s);
     find_last(s);
     choose_collective(s);

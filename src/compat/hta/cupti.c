@@ -9,7 +9,6 @@
  * in traceEvents.
  */
 #include "graph.h"
-#include "tlmpi/compat/hta/stacks.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
@@ -31,13 +30,11 @@ typedef struct pair {
 typedef struct counting {
     const tl_hta_graph *graph;
     const tl_hta_frame *frame;
-    const tl_hta_symbols *symbols;
     tl_arena arena;
     uint32_t *ranges, *launches; /* positions; launches by time */
     size_t nranges, nlaunches;
     TL_VEC(pair) pairs;
     uint32_t *order; /* of pairs: by launch, and by time */
-    size_t *first;   /* of each launch in order, by its number, and where the last one's end */
     uint32_t *args;  /* of each range: id of its object in `texts`; TL_NO_NAME: it was not found */
     size_t next;     /* the range that is looked for */
     tl_names texts;
@@ -45,49 +42,36 @@ typedef struct counting {
     char why[128]; /* there is no table, because ... */
 } counting;
 
-static int by_time(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_hta_row *rows = context;
-    return rows[a].ts != rows[b].ts ? TL_COMPARE(rows[a].ts, rows[b].ts) : TL_COMPARE(rows[a].index, rows[b].index);
-}
-
-static tl_text cat_of(const counting *c, uint32_t at)
-{
-    return tl_hta_text(c->symbols, c->frame->rows.v[at].cat);
-}
+TL_ORDER_BY(by_time, tl_hta_row, ts, index)
 
 static bool is_op(const counting *c, uint32_t at)
 {
-    return tl_text_is(cat_of(c, at), "cpu_op");
-}
-
-/* Returns the bytes that a row's name takes in a list, and 1 for the visit, which a row that is not listed costs, too.
- */
-static size_t weight_of(const counting *c, uint32_t at)
-{
-    return 1 + tl_hta_text(c->symbols, c->frame->rows.v[at].name).n;
+    return tl_text_is(tl_hta_cat(c->frame, &c->frame->rows.v[at]), "cpu_op");
 }
 
 static void find_rows(counting *c)
 {
-    size_t n = c->frame->rows.n;
+    const size_t n = c->frame->rows.n;
 
     c->ranges = tl_arena_take(&c->arena, n, sizeof *c->ranges);
     c->launches = tl_arena_take(&c->arena, n, sizeof *c->launches);
     for (uint32_t i = 0; i < n; i++) {
-        if (tl_text_is(cat_of(c, i), "cuda_profiler_range"))
+        const tl_hta_row *row = &c->frame->rows.v[i];
+        if (tl_text_is(tl_hta_cat(c->frame, row), "cuda_profiler_range"))
             c->ranges[c->nranges++] = i;
-        else if (tl_text_starts(cat_of(c, i), "cuda_runtime") &&
-                 tl_text_starts(tl_hta_text(c->symbols, c->frame->rows.v[i].name), "cudaLaunchKernel"))
+        else if (tl_text_starts(tl_hta_cat(c->frame, row), "cuda_runtime") &&
+                 tl_text_starts(tl_hta_name(c->frame, row), "cudaLaunchKernel"))
             c->launches[c->nlaunches++] = i;
     }
     tl_sort_index(c->launches, c->nlaunches, by_time, c->frame->rows.v);
 }
 
-static void take_op(counting *c, uint32_t launch, uint32_t op)
+/* Takes an operator above or under a launch; a row that is none costs a visit, too. */
+static void take_row(counting *c, size_t *nbytes, uint32_t launch, uint32_t at)
 {
-    if (is_op(c, op))
-        tl_vec_push(&c->pairs, (pair){ launch, op });
+    *nbytes += 1 + tl_hta_name(c->frame, &c->frame->rows.v[at]).n;
+    if (is_op(c, at))
+        tl_vec_push(&c->pairs, (pair){ launch, at });
 }
 
 /* The operators above and under each launch, as far as the lists of their names have room. */
@@ -101,23 +85,17 @@ static void find_pairs(counting *c)
 
     for (size_t i = 0; i < n; i++)
         number[i] = NONE;
-    for (uint32_t k = 0; k < c->nlaunches; k++)
-        number[c->launches[k]] = k;
-    for (uint32_t k = 0; k < c->nlaunches; k++)
-        for (uint32_t up = c->launches[k]; g->node[up].depth >= 0 && nbytes <= MOST_BYTES; nbytes += weight_of(c, up)) {
-            up = g->node[up].parent;
-            if (up == TL_HTA_TOP)
-                break;
-            take_op(c, k, up);
-        }
+    for (uint32_t k = 0; k < c->nlaunches; k++) {
+        uint32_t at = c->launches[k];
+        number[at] = k;
+        while (nbytes <= MOST_BYTES && g->node[at].depth >= 0 && (at = g->node[at].parent) != TL_HTA_TOP)
+            take_row(c, &nbytes, k, at);
+    }
     for (size_t i = 0; i < g->nopened && nbytes <= MOST_BYTES; i++) {
         uint32_t at = g->opened[i], up = g->node[at].parent;
         above[at] = up == TL_HTA_TOP ? NONE : number[up] != NONE ? number[up] : above[up];
-        for (uint32_t k = is_op(c, at) ? above[at] : NONE; k != NONE && nbytes <= MOST_BYTES;
-             k = above[c->launches[k]]) {
-            nbytes += weight_of(c, at);
-            take_op(c, k, at);
-        }
+        for (uint32_t k = is_op(c, at) ? above[at] : NONE; k != NONE && nbytes <= MOST_BYTES; k = above[c->launches[k]])
+            take_row(c, &nbytes, k, at);
     }
     if (nbytes > MOST_BYTES)
         snprintf(c->why, sizeof c->why, "the operators around the launches have more than %zu bytes of names",
@@ -131,37 +109,34 @@ static int by_launch(const void *context, uint32_t a, uint32_t b)
     return x->launch != y->launch ? TL_COMPARE(x->launch, y->launch) : by_time(c->frame->rows.v, x->op, y->op);
 }
 
-/* Operators by launch, then time; first[k] is where the operators of launch k begin. */
+/* Operators by launch, then time; each launch has one. */
 static void find_ops(counting *c)
 {
     find_pairs(c);
     c->order = tl_sorted_index(c->pairs.n, by_launch, c);
-    c->first = tl_arena_take(&c->arena, c->nlaunches + 1, sizeof *c->first);
-    for (size_t k = 0, i = 0; k < c->nlaunches; k++) {
-        c->first[k] = i;
-        while (i < c->pairs.n && c->pairs.v[c->order[i]].launch == k)
-            i++;
-        if (i == c->first[k] && c->why[0] == '\0')
+    for (size_t k = 0, i = 0; k < c->nlaunches && c->why[0] == '\0'; k++) {
+        if (i == c->pairs.n || c->pairs.v[c->order[i]].launch != k)
             snprintf(c->why, sizeof c->why, "the launch of entry %u stands in no operator",
                      c->frame->rows.v[c->launches[k]].index);
-        c->first[k + 1] = i;
+        while (i < c->pairs.n && c->pairs.v[c->order[i]].launch == k)
+            i++;
     }
 }
 
-static tl_text op_name(const counting *c, size_t i)
+/* The operators of the next launch, from *next on among all; the first and the last of them. */
+static void put_ops(const counting *c, size_t *next, tl_csv *csv)
 {
-    return tl_hta_text(c->symbols, c->frame->rows.v[c->pairs.v[c->order[i]].op].name);
-}
-
-static void put_ops(const counting *c, size_t launch, tl_csv *csv)
-{
+    const uint32_t launch = c->pairs.v[c->order[*next]].launch;
     tl_bytes stack = { 0 };
+    tl_text top = { 0 }, bottom = { 0 };
 
-    for (size_t i = c->first[launch]; i < c->first[launch + 1]; i++) {
-        tl_bytes_put(&stack, "|", i > c->first[launch]);
-        tl_bytes_put(&stack, op_name(c, i).p, op_name(c, i).n);
+    for (; *next < c->pairs.n && c->pairs.v[c->order[*next]].launch == launch; ++*next) {
+        bottom = tl_hta_name(c->frame, &c->frame->rows.v[c->pairs.v[c->order[*next]].op]);
+        tl_bytes_put(&stack, "|", top.p != NULL);
+        tl_bytes_put(&stack, bottom.p, bottom.n);
+        top = top.p == NULL ? bottom : top;
     }
-    TL_ROW(csv, &stack, op_name(c, c->first[launch]), op_name(c, c->first[launch + 1] - 1));
+    TL_ROW(csv, &stack, top, bottom);
     tl_bytes_free(&stack);
 }
 
@@ -228,19 +203,6 @@ static void forget(counting *c)
         c->args[i] = TL_NO_NAME;
 }
 
-static void read_more(tl_split *split, tl_source *source)
-{
-    size_t cap, n = 0;
-    tl_error err;
-    char *space = tl_split_space(split, &cap);
-
-    if (tl_source_read(source, space, cap, &n, &err) != TL_OK)
-        n = 0;
-    tl_split_fill(split, n);
-    if (n == 0)
-        tl_split_eof(split);
-}
-
 /* Reads the args of the ranges from the trace file; they stay unknown where the file cannot be read again. */
 static void find_args(counting *c)
 {
@@ -257,12 +219,19 @@ static void find_args(counting *c)
     tl_split_init(&split);
     while (!over && c->keys.n <= MOST_COUNTERS) {
         tl_split_result what = tl_split_next(&split, &item);
-        if (what == TL_SPLIT_MORE)
-            read_more(&split, source);
-        else if (what == TL_SPLIT_ENTRY)
+        size_t cap, n = 0;
+        if (what == TL_SPLIT_MORE) {
+            char *space = tl_split_space(&split, &cap);
+            if (tl_source_read(source, space, cap, &n, &err) != TL_OK)
+                n = 0;
+            tl_split_fill(&split, n);
+            if (n == 0)
+                tl_split_eof(&split);
+        } else if (what == TL_SPLIT_ENTRY) {
             take_entry(c, &item);
-        else if (what == TL_SPLIT_RESTART)
+        } else if (what == TL_SPLIT_RESTART) {
             forget(c);
+        }
         over = what == TL_SPLIT_END || what == TL_SPLIT_NO_MEMORY;
     }
     tl_split_free(&split);
@@ -322,39 +291,13 @@ static int by_time_of_range(const void *context, uint32_t a, uint32_t b)
     return by_time(c->frame->rows.v, c->ranges[a], c->ranges[b]);
 }
 
-static void put_rows(const counting *c, tl_csv *csv)
+static void write_table(counting *c, tl_csv_folder *folder)
 {
     const tl_hta_frame *frame = c->frame;
     uint32_t *order = tl_sorted_index(c->nranges, by_time_of_range, c);
+    size_t next = 0; /* pair */
+    tl_csv csv = tl_csv_open_rank(folder, "cupti_counters", frame->rank, NULL);
 
-    for (size_t i = 0; i < c->nranges; i++) {
-        uint32_t at = c->ranges[order[i]];
-        const tl_hta_row *row = &frame->rows.v[at];
-
-        TL_CELLS(csv, row->index, cat_of(c, at), tl_hta_text(c->symbols, row->name), tl_hta_pid(frame, row->track),
-                 tl_hta_tid(frame, row->track), tl_number(row->ts, frame->ts_whole),
-                 tl_number(row->dur, frame->dur_whole), row->stream, row->correlation);
-        put_args(c, order[i], csv);
-        TL_CELLS(csv, row->link, tl_hta_step(frame, row->iteration),
-                 tl_number(row->end, frame->ts_whole && frame->dur_whole));
-        tl_hta_graph_cells(c->graph, at, csv);
-        TL_CELLS(csv, frame->rows.v[c->launches[i]].index);
-        put_ops(c, i, csv);
-    }
-    free(order);
-}
-
-static void write_table(counting *c, tl_csv_folder *folder)
-{
-    find_args(c);
-    if (c->keys.n > MOST_COUNTERS)
-        snprintf(c->why, sizeof c->why, "there are too many counters");
-    for (size_t i = 0; i < c->nranges && c->why[0] == '\0'; i++)
-        if (c->args[i] == TL_NO_NAME)
-            snprintf(c->why, sizeof c->why, "entry %u was not found again", c->frame->rows.v[c->ranges[i]].index);
-    if (c->why[0] != '\0')
-        return;
-    tl_csv csv = tl_csv_open_rank(folder, "cupti_counters", c->frame->rank, NULL);
     tl_csv_head(&csv, "index,cat,name,pid,tid,ts,dur,stream,correlation");
     for (size_t i = 0; i < NCOLUMNS; i++)
         TL_CELLS(&csv, columns[i].column);
@@ -363,47 +306,61 @@ static void write_table(counting *c, tl_csv_folder *folder)
     tl_csv_head(&csv, "index_correlation,iteration,end," TL_HTA_GRAPH_HEADER
                       ",index_runtime,op_stack,top_level_op,bottom_level_op");
     tl_csv_end_head(&csv);
-    put_rows(c, &csv);
+    for (size_t i = 0; i < c->nranges; i++) {
+        uint32_t at = c->ranges[order[i]];
+        const tl_hta_row *row = &frame->rows.v[at];
+        TL_CELLS(&csv, row->index, tl_hta_cat(frame, row), tl_hta_name(frame, row), tl_hta_pid(frame, row->track),
+                 tl_hta_tid(frame, row->track), tl_hta_ts(frame, row->ts), tl_hta_dur(frame, row->dur), row->stream,
+                 row->correlation);
+        put_args(c, order[i], &csv);
+        TL_CELLS(&csv, row->link, tl_hta_step(frame, row->iteration), tl_hta_end(frame, row->end));
+        tl_hta_graph_cells(c->graph, at, &csv);
+        TL_CELLS(&csv, frame->rows.v[c->launches[i]].index);
+        put_ops(c, &next, &csv);
+    }
+    free(order);
     tl_csv_close(&csv);
 }
 
-static void write_rank(tl_hta_job *job, const tl_hta_frame *frame)
+/* Finds all that the table of a rank with ranges has; else says why there is none. */
+static void find_all(counting *c)
 {
-    tl_hta_graph graph = tl_hta_graph_of(frame, &job->symbols);
-    counting c = { .graph = &graph, .frame = frame, .symbols = &job->symbols };
-
-    find_rows(&c);
-    if (c.nranges > 0 && c.nranges != c.nlaunches)
-        snprintf(c.why, sizeof c.why, "%zu ranges and %zu launches", c.nranges, c.nlaunches);
-    else if (c.nranges > 0 && graph.why[0] != '\0')
-        snprintf(c.why, sizeof c.why, "there is no call graph");
-    if (c.nranges > 0 && c.why[0] == '\0')
-        find_ops(&c);
-    if (c.nranges > 0 && c.why[0] == '\0')
-        write_table(&c, &job->out);
-    if (c.why[0] != '\0')
-        tl_hta_note(job, "cupti_counters: rank %lld: no table: %s", (long long)frame->rank, c.why);
-    tl_hta_graph_free(&graph);
-    tl_names_free(&c.texts);
-    tl_names_free(&c.keys);
-    free(c.pairs.v);
-    free(c.order);
-    tl_arena_free(&c.arena);
+    if (c->nranges != c->nlaunches)
+        snprintf(c->why, sizeof c->why, "%zu ranges and %zu launches", c->nranges, c->nlaunches);
+    else if (c->graph->why[0] != '\0')
+        snprintf(c->why, sizeof c->why, "there is no call graph");
+    else
+        find_ops(c);
+    if (c->why[0] != '\0')
+        return;
+    find_args(c);
+    if (c->keys.n > MOST_COUNTERS)
+        snprintf(c->why, sizeof c->why, "there are too many counters");
+    for (size_t i = 0; i < c->nranges && c->why[0] == '\0'; i++)
+        if (c->args[i] == TL_NO_NAME)
+            snprintf(c->why, sizeof c->why, "entry %u was not found again", c->frame->rows.v[c->ranges[i]].index);
 }
 
-static bool is_range(tl_text text)
-{
-    return tl_text_is(text, "cuda_profiler_range");
-}
-
-/* Writes counters only for a job with ranges of counters: without any it makes no call graph. */
+/* A rank without ranges has no table, and no call graph is made of it. */
 void tl_hta_cupti_counters(tl_hta_job *job)
 {
-    bool *ranges = tl_hta_symbols_that(&job->symbols, is_range), any = false;
-
-    for (size_t i = 0; i < job->symbols.v.n; i++)
-        any |= ranges[i];
-    for (size_t i = 0; i < job->frames.n && any; i++)
-        write_rank(job, &job->frames.v[i]);
-    free(ranges);
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        counting c = { .frame = frame };
+        find_rows(&c);
+        if (c.nranges > 0) {
+            tl_hta_graph graph = tl_hta_graph_of(frame);
+            c.graph = &graph;
+            find_all(&c);
+            if (c.why[0] != '\0')
+                tl_hta_note_rank(job, "cupti_counters", frame, "no table: %s", c.why);
+            else
+                write_table(&c, &job->out);
+            tl_hta_graph_free(&graph);
+        }
+        tl_names_free(&c.texts);
+        tl_names_free(&c.keys);
+        free(c.pairs.v);
+        free(c.order);
+        tl_arena_free(&c.arena);
+    }
 }

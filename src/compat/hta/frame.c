@@ -1,10 +1,10 @@
 /* frame.c - which entries of a trace HTA keeps, with which time stamps, and which it leaves out again. */
-#include "tlmpi/compat/hta/frame/frame.h"
-#include "tlmpi/base/hash.h"
+#include "frame.h"
+#include "tlmpi/base/components.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/model/schema.h"
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void tl_hta_frame_free(tl_hta_frame *frame)
 {
@@ -36,39 +36,31 @@ static uint32_t translated(uint32_t *translate, uint32_t id, const tl_events *ev
     return *place;
 }
 
-/* HTA's way from nanoseconds to microseconds: both ends move inwards to a full one.  The sum is that of the doubles as
- * they are, not of the decimal text. */
-static void round_inwards(tl_hta_row *row)
-{
-    double end = row->ts + row->dur;
-    row->ts = ceil(row->ts);
-    row->dur = floor(end) - row->ts;
-}
-
+/* `round`: HTA's way from nanoseconds to microseconds: both ends move inwards to a full one.  The sum is that of the
+ * doubles as they are, not of the decimal text. */
 static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size_t i, bool round)
 {
     const tl_lane *lane = &events->lanes.v[events->lane[i]];
     bool flow = events->flags[i] & (TL_EVENT_PH_START | TL_EVENT_PH_END); /* its correlation is the id of the arrow */
+    double ts = words->ts[i], end = ts + words->dur[i];
     tl_hta_row row = {
-        .ts = words->ts[i],
-        .dur = words->dur[i],
+        .ts = round ? ceil(ts) : ts,
+        .dur = round ? floor(end) - ceil(ts) : words->dur[i],
         .stream = lane->stream == TL_LANE_ABSENT ? -1 : lane->stream,
         .correlation = (events->flags[i] & TL_EVENT_HAS_CORR) && !flow ? events->corr[i] : -1,
         .index = events->uid[i],
         .track = events->track[i],
     };
-    if (round)
-        round_inwards(&row);
     row.end = row.ts + row.dur;
     row.link = row.correlation < 0 ? row.correlation : 0;
     return row;
 }
 
-/* The tracks of the trace, and the texts in them. */
-static void take_tracks(tl_hta_frame *frame, const tl_events *events)
+/* The tracks of the trace and the texts in them, and how fast its copies were. */
+static void take_tracks_and_copies(tl_hta_frame *frame, const tl_events *events)
 {
-    for (size_t i = 0; i < events->tracks.n; i++) {
-        tl_track track = events->tracks.v[i];
+    TL_EACH (const tl_track, each, events->tracks) {
+        tl_track track = *each;
         uint32_t *const texts[] = { &track.pid_text, &track.tid_text };
         for (size_t k = 0; k < 2; k++) {
             tl_text text = tl_names_text(&events->names, *texts[k]);
@@ -77,24 +69,13 @@ static void take_tracks(tl_hta_frame *frame, const tl_events *events)
         }
         tl_vec_push(&frame->tracks, track);
     }
-}
-
-/* A text is no External id of an execution trace's. */
-static void take_external(tl_hta_frame *frame, tl_ref id, uint32_t index)
-{
-    if (id != TL_REF_NONE && id < TL_REF_NUMBER)
-        tl_vec_push(&frame->externals, (tl_hta_external){ id, index });
-}
-
-static void take_copies(tl_hta_frame *frame, const tl_events *events)
-{
     TL_EACH (const tl_copy_args, copy, events->copies)
         if (isfinite(copy->gb_per_s))
             tl_vec_push(&frame->copies, (tl_hta_copy){ events->uid[copy->event], copy->gb_per_s });
 }
 
 /* What the frame knows of all its rows. */
-static void describe(tl_hta_frame *frame, const tl_meta *meta, const tl_hta_symbols *symbols)
+static void describe(tl_hta_frame *frame, const tl_meta *meta)
 {
     bool launches[TL_HTA_MTIA + 1] = { false };
 
@@ -104,7 +85,7 @@ static void describe(tl_hta_frame *frame, const tl_meta *meta, const tl_hta_symb
     TL_EACH (const tl_hta_row, row, frame->rows) {
         frame->raw_min_ts = fmin(frame->raw_min_ts, row->ts);
         frame->raw_max_ts = fmax(frame->raw_max_ts, row->ts);
-        launches[symbols->v.v[row->name].launch] = true;
+        launches[tl_hta_symbol_of(frame, row)->launch] = true;
     }
     frame->world_size = meta->world_size;
     frame->has_base = meta->has_base;
@@ -124,10 +105,10 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
     uint64_t ndurs = 0;
     uint32_t *translate = tl_malloc((events->names.n + 1) * sizeof *translate);
 
+    frame->symbols = symbols;
     for (size_t i = 0; i <= events->names.n; i++)
         translate[i] = TL_NO_NAME;
-    take_tracks(frame, events);
-    take_copies(frame, events);
+    take_tracks_and_copies(frame, events);
     for (size_t i = 0; i < events->n; i++) {
         ndurs += (events->flags[i] & TL_EVENT_HAS_DUR) != 0;
         if (!is_kept(events, words, i))
@@ -135,8 +116,10 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
         tl_hta_row row = row_of(events, words, i, round);
         row.name = translated(translate, events->name[i], events, symbols);
         row.cat = translated(translate, events->categories.v[events->category[i]].text, events, symbols);
-        if (words->more != NULL)
-            take_external(frame, words->more[i].external_id, row.index);
+        /* A text is no External id of an execution trace's. */
+        tl_ref external = words->more != NULL ? words->more[i].external_id : TL_REF_NONE;
+        if (external != TL_REF_NONE && external < TL_REF_NUMBER)
+            tl_vec_push(&frame->externals, (tl_hta_external){ external, row.index });
         fractions |= row.dur != floor(row.dur);
         tl_vec_push(&frame->rows, row);
     }
@@ -146,8 +129,10 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
     frame->ts_whole = round || !trace->report.fractional_ts;
     frame->dur_whole = !fractions && ndurs == trace->report.entries;
     frame->nentries = trace->report.entries;
-    describe(frame, &trace->meta, symbols);
+    describe(frame, &trace->meta);
 }
+
+/* -------------------------------------------------------------------------------------------------------- its columns */
 
 static tl_cell id_cell(const tl_hta_frame *frame, int64_t number, uint32_t text)
 {
@@ -178,18 +163,17 @@ static uint32_t id_of(const tl_hta_row *row, tl_hta_id by)
 tl_hta_groups tl_hta_groups_of(const tl_hta_frame *frame, tl_hta_id by, size_t n,
                                bool (*takes)(const void *context, const tl_hta_row *row), const void *context)
 {
-    const tl_hta_row *rows = frame->rows.v;
     tl_hta_groups g = { .first = tl_calloc(n + 2, sizeof *g.first), .n = n };
 
-    for (size_t i = 0; i < frame->rows.n; i++)
-        if (takes == NULL || takes(context, &rows[i]))
-            g.first[id_of(&rows[i], by) + 2]++;
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (takes == NULL || takes(context, row))
+            g.first[id_of(row, by) + 2]++;
     for (size_t k = 2; k < n + 2; k++)
         g.first[k] += g.first[k - 1];
     g.order = tl_malloc(g.first[n + 1] * sizeof *g.order);
-    for (size_t i = 0; i < frame->rows.n; i++)
-        if (takes == NULL || takes(context, &rows[i]))
-            g.order[g.first[id_of(&rows[i], by) + 1]++] = (uint32_t)i;
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (takes == NULL || takes(context, row))
+            g.order[g.first[id_of(row, by) + 1]++] = (uint32_t)(row - frame->rows.v);
     return g;
 }
 
@@ -199,19 +183,27 @@ void tl_hta_groups_free(tl_hta_groups *groups)
     free(groups->first);
 }
 
-void tl_hta_frame_align(tl_hta_frame *frame, double zero, bool zero_whole)
+const tl_hta_row *tl_hta_row_of_index(const tl_hta_frame *frame, int64_t index)
 {
-    for (size_t i = 0; i < frame->rows.n; i++)
-        frame->rows.v[i].ts -= zero;
-    frame->ts_whole = frame->ts_whole && zero_whole;
+    size_t low = 0;
+    TL_BISECT(low, frame->rows.n, mid, frame->rows.v[mid].index < index);
+    return low < frame->rows.n && frame->rows.v[low].index == index ? &frame->rows.v[low] : NULL;
+}
+
+size_t tl_hta_nindices(const tl_hta_frame *frame)
+{
+    size_t n = 1;
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        n = row->index >= n ? (size_t)row->index + 1 : n;
+    return n;
 }
 
 double tl_hta_frame_duration(const tl_hta_frame *frame)
 {
     double min = NAN, max = NAN;
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        min = fmin(min, frame->rows.v[i].ts);
-        max = fmax(max, frame->rows.v[i].ts);
+    TL_EACH (const tl_hta_row, row, frame->rows) {
+        min = fmin(min, row->ts);
+        max = fmax(max, row->ts);
     }
     return max - min;
 }
@@ -234,25 +226,25 @@ double tl_hta_frame_duration(const tl_hta_frame *frame)
 typedef struct cut {
     double last_start, last_end;
     bool include_last;
-    bool any_host;
     tl_map launches; /* correlation -> host rows that stay and have it */
 } cut;
 
 /* The last step by its rows on the host, annotations of the device among them; without any, the whole of the host rows.
- * `end` is not aligned and ts is: with absolute time stamps include_last therefore keeps every host row. */
-static void find_cut(cut *c, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
+ * `end` is not aligned and ts is: with absolute time stamps include_last therefore keeps every host row.  False: there is
+ * no host row. */
+static bool find_cut(cut *c, const tl_hta_frame *frame)
 {
     double first_start = INFINITY, host_end = -INFINITY;
-    bool any_step = false;
+    bool any_host = false, any_step = false;
 
     c->last_start = c->last_end = -INFINITY;
     TL_EACH (const tl_hta_row, row, frame->rows) {
-        if (tl_hta_on_device(row, symbols))
+        if (tl_hta_on_device(frame, row))
             continue;
-        c->any_host = true;
+        any_host = true;
         first_start = fmin(first_start, row->ts);
         host_end = fmax(host_end, row->end);
-        if (symbols->v.v[row->name].step_name) {
+        if (tl_hta_symbol_of(frame, row)->step_name) {
             any_step = true;
             c->last_start = fmax(c->last_start, row->ts);
             c->last_end = fmax(c->last_end, row->end);
@@ -262,6 +254,7 @@ static void find_cut(cut *c, const tl_hta_frame *frame, const tl_hta_symbols *sy
         c->last_start = first_start;
         c->last_end = host_end;
     }
+    return any_host;
 }
 
 /* How often the row stands in the frame after the cut. */
@@ -273,53 +266,134 @@ static uint32_t copies_of(const cut *c, const tl_hta_row *row, bool on_device)
     return n == TL_MAP_NONE ? 0 : n;
 }
 
-static void count_launches(cut *c, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
-{
-    TL_EACH (const tl_hta_row, row, frame->rows) {
-        if (tl_hta_on_device(row, symbols) || copies_of(c, row, false) == 0)
-            continue;
-        uint32_t n = tl_map_get(&c->launches, (uint64_t)row->correlation);
-        tl_map_put(&c->launches, (uint64_t)row->correlation, n == TL_MAP_NONE ? 1 : n + 1);
-    }
-}
-
-/* Device rows, then host rows, each in file order. */
-static size_t gather(tl_hta_row *left, const cut *c, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
-{
-    size_t n = 0;
-
-    for (int device = 1; device >= 0; device--)
-        TL_EACH (const tl_hta_row, row, frame->rows) {
-            if (tl_hta_on_device(row, symbols) != device)
-                continue;
-            for (uint32_t copies = copies_of(c, row, device); copies > 0; copies--)
-                left[n++] = *row;
-        }
-    return n;
-}
-
-tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, const tl_hta_symbols *symbols, tl_error *err)
+tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, tl_error *err)
 {
     cut c = { .include_last = include_last };
     size_t n = 0;
     tl_status st = TL_OK;
 
-    find_cut(&c, frame, symbols);
-    if (!c.any_host)
+    if (!find_cut(&c, frame))
         return TL_OK;
-    count_launches(&c, frame, symbols);
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (!tl_hta_on_device(frame, row) && copies_of(&c, row, false) > 0)
+            tl_map_put(&c.launches, (uint64_t)row->correlation, copies_of(&c, row, true) + 1);
     for (size_t i = 0; i < frame->rows.n && n <= ROWS_MAX; i++)
-        n += copies_of(&c, &frame->rows.v[i], tl_hta_on_device(&frame->rows.v[i], symbols));
+        n += copies_of(&c, &frame->rows.v[i], tl_hta_on_device(frame, &frame->rows.v[i]));
     if (n > ROWS_MAX) {
         st = tl_fail(err, TL_EINPUT, "%s: leaving out the last step as HTA does would make more than %zu rows of %zu",
                      frame->path, ROWS_MAX, frame->rows.n);
     } else {
-        tl_hta_row *left = tl_malloc(n * sizeof *left);
-        n = gather(left, &c, frame, symbols);
+        tl_hta_row *left = tl_malloc(n * sizeof *left), *next = left;
+        for (int device = 1; device >= 0; device--) /* device rows, then host rows, each in file order */
+            TL_EACH (const tl_hta_row, row, frame->rows)
+                for (uint32_t k = tl_hta_on_device(frame, row) == device ? copies_of(&c, row, device) : 0; k > 0; k--)
+                    *next++ = *row;
         free(frame->rows.v);
         frame->rows.v = left;
         frame->rows.n = frame->rows.cap = n;
     }
     tl_map_free(&c.launches);
     return st;
+}
+
+/* -------------------------------------------------------------------------------------------------- links and steps */
+
+/* Which call launched which device work, and in which step.
+ *
+ *     host    ..[ ProfilerStep#7        )[ ProfilerStep#8  )...
+ *               .[launch 12]..[launch 13]....
+ *     stream  ................[ kernel 12 ]....[ kernel 13 ]...      both kernels belong to step 7 */
+
+/* Every host row with a correlation is paired with every device row of the same one, and each pair writes both links:
+ * what stays is, on either side, the last partner in file order.  A graph launch thus points at its last kernel. */
+void tl_hta_frame_link(tl_hta_frame *frame)
+{
+    tl_map last[2] = { { 0 } }; /* of the host, of the device: correlation -> position in rows */
+
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (row->correlation != -1)
+            tl_map_put(&last[tl_hta_on_device(frame, row)], (uint64_t)row->correlation,
+                       (uint32_t)(row - frame->rows.v));
+    TL_EACH (tl_hta_row, row, frame->rows) {
+        uint32_t partner = row->correlation != -1
+                               ? tl_map_get(&last[!tl_hta_on_device(frame, row)], (uint64_t)row->correlation)
+                               : TL_MAP_NONE;
+        if (partner != TL_MAP_NONE)
+            row->link = frame->rows.v[partner].index;
+    }
+    tl_map_free(&last[0]);
+    tl_map_free(&last[1]);
+}
+
+/* The step windows as intervals of the time line: interval i is [from[i], from[i + 1]) and belongs to step[i]. */
+typedef struct step_line {
+    tl_arena arena;
+    double *from;
+    int64_t *step;
+    size_t n;
+} step_line;
+
+/* The last interval that begins at or before ts; SIZE_MAX when ts lies before all. */
+static size_t interval_at(const step_line *line, double ts)
+{
+    size_t low = 0;
+    TL_BISECT(low, line->n, mid, line->from[mid] <= ts);
+    return low - 1;
+}
+
+/* Assigns steps to spans of time; where windows overlap, the last in file order counts.  Windows are laid down from the
+ * last to the first, each on what is still free: so a span is written once, however many windows cover it. */
+static void draw_steps(step_line *line, const tl_hta_frame *frame)
+{
+    TL_VEC(const tl_hta_row *) windows = { 0 };
+
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (tl_hta_symbol_of(frame, row)->step >= 0 && row->dur > 0)
+            tl_vec_push(&windows, row);
+    const size_t n = line->n = 2 * windows.n;
+    uint32_t *free_from = tl_arena_take(&line->arena, n + 1, sizeof *free_from); /* the next interval without a step */
+    line->from = tl_arena_take(&line->arena, n, sizeof *line->from);
+    line->step = tl_arena_take(&line->arena, n, sizeof *line->step);
+    for (size_t i = 0; i < windows.n; i++) {
+        line->from[2 * i] = windows.v[i]->ts;
+        line->from[2 * i + 1] = windows.v[i]->end;
+    }
+    tl_real_sort(line->from, n);
+    for (size_t i = 0; i <= n; i++)
+        free_from[i] = (uint32_t)i;
+    for (size_t i = 0; i < n; i++)
+        line->step[i] = TL_HTA_NO_STEP;
+    while (windows.n > 0) {
+        const tl_hta_row *window = windows.v[--windows.n];
+        uint32_t k = (uint32_t)interval_at(line, window->ts);
+        for (size_t beyond = interval_at(line, window->end); (k = tl_component_of(free_from, k)) < beyond;) {
+            line->step[k] = tl_hta_symbol_of(frame, window)->step;
+            free_from[k] = k + 1;
+        }
+    }
+    free(windows.v);
+}
+
+/* A row without a stream belongs to the step it starts in, and so does a host operator whose arguments name stream 0; a
+ * row on a stream to the step of its launch.  Stream 0, where AMD's device work is, gets no value. */
+void tl_hta_frame_iterate(tl_hta_frame *frame)
+{
+    step_line line = { 0 };
+
+    draw_steps(&line, frame);
+    frame->iteration_whole = true;
+    TL_EACH (tl_hta_row, row, frame->rows) {
+        bool host_op = row->stream == 0 && tl_text_is(tl_hta_cat(frame, row), "cpu_op");
+        size_t i = row->stream < 0 || host_op ? interval_at(&line, row->ts) : SIZE_MAX;
+        row->iteration = row->stream >= 0 && !host_op ? TL_HTA_STEP_UNKNOWN
+                         : i == SIZE_MAX              ? TL_HTA_NO_STEP
+                                                      : line.step[i];
+        frame->iteration_whole = frame->iteration_whole && (row->stream != 0 || host_op);
+    }
+    TL_EACH (tl_hta_row, row, frame->rows) {
+        const tl_hta_row *launch = row->stream > 0 && row->link > 0 ? tl_hta_row_of_index(frame, row->link) : NULL;
+        if (row->stream > 0)
+            row->iteration = launch != NULL ? launch->iteration : TL_HTA_NO_STEP;
+    }
+    tl_arena_free(&line.arena);
 }

@@ -1,4 +1,5 @@
-/* graph.h - HTA's call graph of a rank: each row of the host with what it stands in, and the work that it launched.
+/* graph.h - the rows of a rank by thread, which row of a thread stands within which, and HTA's call graph: each row of the host
+ * with what it stands in, and the work that it launched.
  *
  *     host    [ ProfilerStep#5                      ]      depth 0, height 3, 2 kernels
  *              [ aten::mm        ][ aten::add      ]       depth 1, height 2
@@ -10,10 +11,51 @@
  * runs autograd's functions, the outermost rows of this one stand in the backward passes, or else in the steps, of that
  * one.
  */
-#ifndef TLMPI_COMPAT_HTA_STACKS_GRAPH_H
-#define TLMPI_COMPAT_HTA_STACKS_GRAPH_H
+#ifndef COMPAT_HTA_GRAPH_H
+#define COMPAT_HTA_GRAPH_H
 
-#include "nest.h"
+#include "frame.h"
+
+/* Rows of one pid and tid. */
+typedef struct tl_hta_thread {
+    const tl_track *track;
+    const uint32_t *at; /* positions of its rows, ascending */
+    size_t n;           /* one at least */
+} tl_hta_thread;
+
+/* In the order in which pandas groups them.  tl_hta_threads_free ends it. */
+typedef struct tl_hta_threads {
+    tl_hta_groups groups;
+    tl_hta_thread *v;
+    size_t n;
+} tl_hta_threads;
+
+tl_hta_threads tl_hta_threads_of(const tl_hta_frame *frame);
+void tl_hta_threads_free(tl_hta_threads *threads);
+
+#define TL_HTA_TOP UINT32_MAX /* in no other row */
+
+typedef enum tl_hta_nesting {
+    TL_HTA_SIBLINGS, /* rows of no length at one time stand side by side; one below 0 counts as 0.  Sorted as they are */
+    TL_HTA_NESTED    /* they stand within each other; one below 0 ends before it starts.  Sorted by numpy before */
+} tl_hta_nesting;
+
+typedef struct tl_hta_nest {
+    const tl_hta_row *rows; /* of the frame */
+    tl_hta_nesting way;
+
+    /* Out, for each row at its position in the frame: the position of the row it stands in. */
+    uint32_t *parent;
+    uint32_t *opened; /* positions, as they were opened: a row comes after the one it stands in */
+    size_t nopened;
+
+    /* NESTED: a row of no length and one below 0 meet at one time, where HTA gives up. */
+    bool clash;
+    uint32_t clash_of, clash_with; /* indices of such rows */
+} tl_hta_nest;
+
+/* Nests the n rows at these positions, in ascending order, by their times alone.  Adds them to opened. */
+void tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n);
 
 /* A row at its position in the frame. */
 typedef struct tl_hta_node {
@@ -48,7 +90,7 @@ typedef struct tl_hta_graph {
 } tl_hta_graph;
 
 /* The frame must outlive the graph. */
-tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame, const tl_hta_symbols *symbols);
+tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame);
 void tl_hta_graph_free(tl_hta_graph *graph);
 
 /* Columns of a graph, and their cells for a row at its position. */

@@ -1,0 +1,333 @@
+/* frame.h - one rank's trace as HTA holds it: the rows it keeps, with the columns it derives; what HTA reads out of names;
+ * and rows merged to spans.
+ *
+ * Times are doubles in microseconds, as the text gives them, no base time added.  The steps of loading, in this order:
+ *
+ *     fill        the entries with a duration and a category, time stamps rounded     every rank
+ *     link        launch calls and the device work with the same correlation          every rank
+ *     iterate     the profiler step that a row belongs to                             every rank
+ *     align       time 0 is the earliest row of all ranks                             needs all ranks
+ *     cut         the rows of the last profiler step go                               needs all ranks
+ */
+#ifndef COMPAT_HTA_FRAME_H
+#define COMPAT_HTA_FRAME_H
+
+#include "tlmpi/compat/csv.h"
+#include "tlmpi/compat/hta/hta.h"
+#include "tlmpi/compat/verbatim.h"
+#include "tlmpi/trace/read/reader.h"
+
+/* ------------------------------------------------------------------------------------------------------------- names */
+
+/* What a row on a stream is; the name alone decides, in any category. */
+typedef enum tl_hta_class {
+    TL_HTA_COMPUTATION,
+    TL_HTA_COMMUNICATION,
+    TL_HTA_MEMORY,
+    TL_HTA_OTHER,
+    TL_HTA_NCLASSES
+} tl_hta_class;
+
+/* As HTA spells them. */
+extern const char *const tl_hta_class_labels[TL_HTA_NCLASSES];
+
+/* Whose launch call a name is. */
+typedef enum tl_hta_vendor { TL_HTA_NO_LAUNCH, TL_HTA_NVIDIA, TL_HTA_AMD, TL_HTA_MTIA } tl_hta_vendor;
+
+typedef struct tl_hta_symbol {
+    tl_hta_class class;
+    tl_hta_vendor launch;
+    bool sync;          /* "Event Sync" or "Context Sync": of the device even without a stream */
+    bool step_row;      /* begins with ProfilerStep: rows of this name are step windows */
+    bool step_name;     /* begins with ProfilerStep# and a digit: counts for the cut of the last step */
+    bool step_mark;     /* begins with ProfilerStep#: its thread is the main one of the call graph */
+    bool autograd;      /* has "autograd::" in it: its thread is that of the backward pass */
+    bool backward_mark; /* begins with "## backward ##" */
+    int64_t step;       /* its number; -1 for none */
+} tl_hta_symbol;
+
+/* The names and categories of all ranks as small ids, in one table as HTA has it.  A text is looked at once, when it
+ * enters the table.  Zero-initialise; tl_hta_symbols_free ends it. */
+typedef struct tl_hta_symbols {
+    tl_names texts;
+    TL_VEC(tl_hta_symbol) v; /* v[id] belongs to the text of that id */
+} tl_hta_symbols;
+
+/* The id of the text. */
+uint32_t tl_hta_symbol_id(tl_hta_symbols *symbols, tl_text text);
+void tl_hta_symbols_free(tl_hta_symbols *symbols);
+
+static inline tl_text tl_hta_text(const tl_hta_symbols *symbols, uint32_t id)
+{
+    return tl_names_text(&symbols->texts, id);
+}
+
+/* A tl_compare of symbols by their texts. */
+int tl_hta_by_text(const void *symbols, uint32_t a, uint32_t b);
+
+/* Of each symbol whether `is` holds for its text; an array to be freed. */
+bool *tl_hta_symbols_that(const tl_hta_symbols *symbols, bool (*is)(tl_text));
+
+/* Whether the text is one of these words, whose list ends with NULL. */
+bool tl_hta_is_one_of(tl_text text, const char *const *words);
+
+/* A rule of the classification: a name that begins with `begins` and has `has` somewhere after that. */
+typedef struct tl_hta_rule {
+    const char *begins, *has;
+    tl_hta_class class;
+    const char *seen; /* a name that this rule is the first to catch */
+} tl_hta_rule;
+
+/* In order, the first match decides; the last one catches everything. */
+extern const tl_hta_rule tl_hta_rules[];
+extern const size_t tl_hta_nrules;
+
+/* The rule that decides the class of a kernel name. */
+const tl_hta_rule *tl_hta_rule_of(tl_text name);
+
+/* ------------------------------------------------------------------------------------------------------------- a rank */
+
+#define TL_HTA_NO_STEP      (-1)      /* outside of every step */
+#define TL_HTA_STEP_UNKNOWN INT64_MIN /* HTA gives the row no value at all (NaN) */
+
+typedef struct tl_hta_row {
+    double ts;           /* us; after align, since the earliest row of all ranks */
+    double dur;          /* us; rounding makes it -1 where less than a microsecond lies across no full one */
+    double end;          /* us; ts + dur as loaded: align does not move it */
+    int64_t stream;      /* -1: none */
+    int64_t correlation; /* -1: none */
+    int64_t link;        /* index of the partner; 0: there is none; -1: no correlation */
+    int64_t iteration;   /* a step number, TL_HTA_NO_STEP or TL_HTA_STEP_UNKNOWN */
+    uint32_t index;      /* position in traceEvents, all entries counted */
+    uint32_t name, cat;  /* symbols */
+    uint32_t track;      /* index into the frame's tracks: its pid and tid */
+} tl_hta_row;
+
+/* The External id of a row's args. */
+typedef struct tl_hta_external {
+    int64_t id;
+    uint32_t index; /* of the row */
+} tl_hta_external;
+
+/* How fast a copy was, as its args have it. */
+typedef struct tl_hta_copy {
+    uint32_t index; /* of its row */
+    double gb_per_s;
+} tl_hta_copy;
+
+/* Zero-initialise; tl_hta_frame_free ends it. */
+typedef struct tl_hta_frame {
+    int64_t rank;
+    const char *path;              /* borrowed */
+    const tl_hta_symbols *symbols; /* borrowed: of the job */
+    TL_VEC(tl_hta_row) rows;       /* in file order, ascending index; the cut may change both */
+    TL_VEC(tl_track) tracks;       /* texts are ids of track_names */
+    tl_names track_names;
+    TL_VEC(tl_hta_external) externals; /* ascending index; only where the hook has taken more than times */
+    TL_VEC(tl_hta_copy) copies;        /* ascending index; rows that are not here have 0 */
+    size_t nloaded;                    /* rows before the cut */
+    uint64_t nentries;                 /* of traceEvents */
+    double raw_min_ts, raw_max_ts;     /* before align */
+
+    /* Whether HTA holds the column as integers: it then sums and prints them as such. */
+    bool ts_whole, dur_whole, iteration_whole;
+
+    int64_t world_size; /* -1 where absent */
+    bool has_base;
+    int64_t base_ns;
+    tl_hta_vendor vendor; /* of the device, by the launch calls; TL_HTA_NO_LAUNCH: unknown */
+} tl_hta_frame;
+
+void tl_hta_frame_free(tl_hta_frame *frame);
+
+/* fill: takes over what HTA keeps of a trace that was read with the hook of `words`; `ns` leaves the time stamps as
+ * they are. */
+void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
+                       tl_hta_symbols *symbols);
+
+/* link and iterate. */
+void tl_hta_frame_link(tl_hta_frame *frame);
+void tl_hta_frame_iterate(tl_hta_frame *frame);
+
+/* cut: keeps the rows that start before the last step starts; with `include_last`, before the last step ends.  A
+ * device row stays where a launch with its correlation stays, once for each such launch, and device rows come
+ * first.  TL_EINPUT: the result has more than 2^28 rows. */
+tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, tl_error *err);
+
+static inline const tl_hta_symbol *tl_hta_symbol_of(const tl_hta_frame *frame, const tl_hta_row *row)
+{
+    return &frame->symbols->v.v[row->name];
+}
+
+static inline tl_text tl_hta_name(const tl_hta_frame *frame, const tl_hta_row *row)
+{
+    return tl_hta_text(frame->symbols, row->name);
+}
+
+static inline tl_text tl_hta_cat(const tl_hta_frame *frame, const tl_hta_row *row)
+{
+    return tl_hta_text(frame->symbols, row->cat);
+}
+
+/* HTA's two notions of device work.  The breakdowns go by the stream alone, links and the cut by the second. */
+static inline bool tl_hta_on_stream(const tl_hta_row *row)
+{
+    return row->stream != -1;
+}
+
+static inline bool tl_hta_on_device(const tl_hta_frame *frame, const tl_hta_row *row)
+{
+    return (row->stream >= 0 && row->correlation >= 0) || tl_hta_symbol_of(frame, row)->sync;
+}
+
+/* Rows by one of their ids: those of id k are order[first[k]] up to order[first[k + 1]], in file order.  Ids are below n;
+ * `of` says which they are, `takes` (NULL: each) which rows count.  tl_hta_groups_free ends it. */
+typedef struct tl_hta_groups {
+    uint32_t *order; /* positions of rows */
+    size_t *first, n;
+} tl_hta_groups;
+typedef enum tl_hta_id { TL_HTA_BY_NAME, TL_HTA_BY_CATEGORY, TL_HTA_BY_TRACK } tl_hta_id;
+tl_hta_groups tl_hta_groups_of(const tl_hta_frame *frame, tl_hta_id by, size_t n,
+                               bool (*takes)(const void *context, const tl_hta_row *row), const void *context);
+void tl_hta_groups_free(tl_hta_groups *groups);
+
+/* The row with this index while rows are in file order; NULL: there is none. */
+const tl_hta_row *tl_hta_row_of_index(const tl_hta_frame *frame, int64_t index);
+
+/* One more than the largest index of a row. */
+size_t tl_hta_nindices(const tl_hta_frame *frame);
+
+/* Largest ts less smallest; the last row's duration is not in it.  NaN without rows. */
+double tl_hta_frame_duration(const tl_hta_frame *frame);
+
+/* -------------------------------------------------------------------------------------------------------------- cells */
+
+/* The pid and the tid of a track, a number or a text; the step of a row. */
+tl_cell tl_hta_pid(const tl_hta_frame *frame, uint32_t track);
+tl_cell tl_hta_tid(const tl_hta_frame *frame, uint32_t track);
+tl_cell tl_hta_step(const tl_hta_frame *frame, int64_t step);
+
+/* A time stamp; a duration or a sum of durations; a time that is the sum of both. */
+static inline tl_cell tl_hta_ts(const tl_hta_frame *frame, double ts)
+{
+    return tl_number(ts, frame->ts_whole);
+}
+
+static inline tl_cell tl_hta_dur(const tl_hta_frame *frame, double dur)
+{
+    return tl_number(dur, frame->dur_whole);
+}
+
+static inline tl_cell tl_hta_end(const tl_hta_frame *frame, double end)
+{
+    return tl_number(end, frame->ts_whole && frame->dur_whole);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- spans */
+
+typedef struct tl_hta_span {
+    double ts, end;
+} tl_hta_span;
+
+/* Zero-initialise; free(spans.v) ends it. */
+typedef TL_VEC(tl_hta_span) tl_hta_spans;
+
+#define TL_HTA_ANY_CLASS TL_HTA_NCLASSES
+
+/* The rows of the class that are on a stream, merged where they overlap or touch; ascending. */
+tl_hta_spans tl_hta_spans_of(const tl_hta_frame *frame, tl_hta_class class);
+
+/* Sum of the ends less sum of the starts, which is how HTA has the time of the breakdown.  HTA's overlap rests on the
+ * sum of the lengths, which differs in the last digits. */
+double tl_hta_spans_total(const tl_hta_spans *spans);
+double tl_hta_spans_lengths(const tl_hta_spans *spans);
+
+/* The time in which both are active. */
+double tl_hta_spans_overlap(const tl_hta_spans *a, const tl_hta_spans *b);
+
+/* The last number of a list, before some place, that is at least as large as a bound; numbers may change.  A tree over the
+ * numbers: each node has the largest of those below it.  Zero-initialise; tl_hta_peaks_free ends it. */
+typedef struct tl_hta_peaks {
+    double *v;      /* node 1 is the root; below node i lie 2i and 2i + 1 */
+    size_t nleaves; /* the numbers are the nodes from nleaves on */
+} tl_hta_peaks;
+
+#define TL_HTA_NO_PEAK SIZE_MAX
+
+/* n times -INFINITY. */
+void tl_hta_peaks_make(tl_hta_peaks *peaks, size_t n);
+void tl_hta_peaks_set(tl_hta_peaks *peaks, size_t i, double value);
+
+/* The largest i < before whose number is at least `bound`; both steps of the order of log n. */
+size_t tl_hta_peaks_last(const tl_hta_peaks *peaks, size_t before, double bound);
+
+void tl_hta_peaks_free(tl_hta_peaks *peaks);
+
+/* -------------------------------------------------------------------------------------------------------------- a job */
+
+/* Zero-initialise; tl_hta_job_free ends it. */
+typedef struct tl_hta_job {
+    TL_VEC(tl_hta_frame) frames; /* ascending rank, one a rank, each with rows before the cut */
+    tl_hta_symbols *symbols;     /* owned; NULL before the load */
+    double zero;                 /* the earliest ts of all ranks, which is 0 after align */
+    bool zero_whole;
+    const char *execution_trace;         /* borrowed; NULL: none */
+    const tl_hta_parameters *parameters; /* borrowed */
+    tl_csv_folder out;                   /* of the tables, with the first failure */
+    tl_bytes notes;                      /* lines */
+    bool incomplete;                     /* a file could not be used, or is damaged */
+} tl_hta_job;
+
+void tl_hta_job_free(tl_hta_job *job);
+
+/* Reads and loads all files.  A file that cannot be used is noted and left out. */
+void tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options);
+
+/* align and cut, when all frames are there. */
+void tl_hta_job_align(tl_hta_job *job, bool include_last_step);
+
+/* Adds a line to the notes; a line about a rank, with one value or more for the format. */
+#define tl_hta_note(job, ...) tl_csv_note(&(job)->notes, false, __VA_ARGS__)
+#define tl_hta_note_rank(job, table, frame, format, ...)                                                               \
+    tl_csv_note(&(job)->notes, false, table ": rank %lld: " format, (long long)(frame)->rank, __VA_ARGS__)
+
+/* A table, or several of one idea: writes files from the frames.  Where HTA could not make its rows the file is not
+ * written, and a line of the notes tells why. */
+typedef void tl_hta_table(tl_hta_job *job);
+
+/* A table to which each rank adds its rows. */
+typedef void tl_hta_rows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame);
+void tl_hta_write_ranks(tl_hta_job *job, const char *file, const char *header, tl_hta_rows *rows);
+
+/* What was loaded: rows by category, by step, one by one, and through filters; how busy each rank was. */
+tl_hta_table tl_hta_load_summary, tl_hta_events_by_category, tl_hta_events_by_iteration, tl_hta_gpu_events;
+tl_hta_table tl_hta_profiler_steps, tl_hta_profiler_step_windows, tl_hta_filter_counts;
+tl_hta_table tl_hta_temporal_breakdown, tl_hta_comm_comp_overlap;
+
+/* Kernels by class and name, their launches, annotations; the ranks that come last to collectives; what HTA's plots write
+ * at a kernel. */
+tl_hta_table tl_hta_kernel_types, tl_hta_kernel_breakdown, tl_hta_user_annotations, tl_hta_launch_stats;
+tl_hta_table tl_hta_names, tl_hta_timeline_gpu, tl_hta_potential_stragglers;
+
+/* What the streams of a device did between launches: idle time and why, how full their queues were, how fast copies went,
+ * under which annotation and operator kernels ran. */
+tl_hta_table tl_hta_idle_time, tl_hta_queues, tl_hta_bandwidths, tl_hta_counter_events;
+tl_hta_table tl_hta_kernels_of_annotations, tl_hta_op_delays;
+
+/* What stands within what: HTA's call graph with what it finds in it, its older call stacks, and the nodes of the job's
+ * execution trace, where there is one, that rows belong to. */
+tl_hta_table tl_hta_call_graphs, tl_hta_frequent_patterns, tl_hta_cupti_counters, tl_hta_call_stacks;
+tl_hta_table tl_hta_execution_trace_links;
+
+/* memory_timeline.csv and memory_timeline_summary.csv of a raw memory timeline, as export_memory_timeline writes it.
+ * TL_EINPUT: it is none. */
+void tl_hta_memory_timeline(const char *path, tl_csv_folder *folder);
+
+/* A kernel's name without parameters and the type that comes before: "void f<int>(int)" is "f".  *out is made anew, here and
+ * below. */
+void tl_hta_short_name(tl_bytes *out, tl_text name);
+
+/* What a plot writes at a row: up to 44 characters. */
+void tl_hta_timeline_name(tl_bytes *out, tl_text name);
+
+#endif

@@ -1,0 +1,291 @@
+/* breakdown.c - kernels and annotations by name, each rank by itself: sum, extremes, mean and scatter of their durations; and
+ * what HTA calls "others".
+ *
+ *     names by their sum, the largest first     a   b   c   d   e   f
+ *     running total                             5   8  10  11  12  12.5
+ *     0.8-quantile of these totals, by default                  |
+ *     others                                                     [ f ]      total above it, or beyond names_max
+ *
+ * Then HTA groups by name once more and takes the sums for durations: the largest, the least and the mean of a name are
+ * its sum, and those of the others are of their sums.
+ */
+#include "frame.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/compat/python.h"
+#include <stdlib.h>
+
+#define OTHERS TL_TEXT("others")
+
+typedef struct tally {
+    const tl_hta_frame *frame;
+    tl_text name; /* of the symbols, or "others" */
+    tl_group_stats durs;
+} tally;
+
+typedef TL_VEC(tally) tallies;
+
+/* Selects rows: on a stream and of a class; or, of a category, with TL_HTA_ANY_CLASS.  Where there are more names than
+ * names_max, what is beyond this quantile of the running totals becomes "others". */
+typedef struct choice {
+    const tl_hta_symbols *symbols;
+    tl_hta_class class;
+    uint32_t cat; /* a symbol */
+    size_t names_max;
+    double quantile;
+} choice;
+
+static bool is_chosen(const void *context, const tl_hta_row *row)
+{
+    const choice *c = context;
+    return c->class == TL_HTA_ANY_CLASS ? row->cat == c->cat
+                                        : tl_hta_on_stream(row) && c->symbols->v.v[row->name].class == c->class;
+}
+
+static int by_name_and_rank(const void *a, const void *b)
+{
+    const tally *x = a, *y = b;
+    int order = tl_text_compare(x->name, y->name);
+    return order != 0 ? order : TL_COMPARE(x->frame->rank, y->frame->rank);
+}
+
+/* Makes one of the names that are others; returns how many are left. */
+static size_t lump(tally *v, size_t n, const choice *c)
+{
+    tl_arena arena = { 0 };
+    uint32_t *order = tl_arena_take(&arena, n, sizeof *order);
+    double *totals = tl_arena_take(&arena, n, sizeof *totals);
+    double *sums = tl_arena_take(&arena, n, sizeof *sums); /* of all, backwards; then the totals; then of the others */
+    tally *left = tl_arena_take(&arena, n, sizeof *left);
+    size_t nleft = 0, nothers = 0;
+    double total = 0;
+
+    /* By the sum, the largest first: pandas sorts the reversed column upwards and reverses what comes out. */
+    for (size_t i = 0; i < n; i++)
+        sums[i] = v[n - 1 - i].durs.sum;
+    tl_numpy_argsort(order, sums, n);
+#define NTH(i) (&v[n - 1 - order[n - 1 - (i)]])
+    for (size_t i = 0; i < n; i++)
+        sums[i] = totals[i] = total += NTH(i)->durs.sum;
+    tl_real_sort(sums, n);
+    double limit = tl_numpy_quantile(sums, n, c->quantile);
+    for (size_t i = 0; i < n; i++) {
+        const tally *t = NTH(i);
+        if (totals[i] > limit || i >= c->names_max || tl_text_compare(t->name, OTHERS) == 0)
+            sums[nothers++] = t->durs.sum;
+        else
+            left[nleft++] = (tally){ t->frame, t->name, tl_pandas_stats(&t->durs.sum, 1) };
+    }
+#undef NTH
+    if (nothers > 0)
+        left[nleft++] = (tally){ v->frame, OTHERS, tl_pandas_stats(sums, nothers) };
+    memcpy(v, left, nleft * sizeof *left);
+    tl_arena_free(&arena);
+    return nleft;
+}
+
+/* The names of all ranks' rows, of a rank in the order of their texts. */
+static tallies tally_job(const tl_hta_job *job, const choice *c)
+{
+    tallies all = { 0 };
+
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        const size_t before = all.n;
+        tl_hta_groups g = tl_hta_groups_of(frame, TL_HTA_BY_NAME, job->symbols->v.n, is_chosen, c);
+        for (size_t name = 0; name < g.n; name++) {
+            size_t from = g.first[name], n = g.first[name + 1] - from;
+            if (n > 0)
+                tl_vec_push(&all, (tally){ frame, tl_hta_text(job->symbols, (uint32_t)name),
+                                           TL_STATS(g.order + from, n, frame->rows.v, dur) });
+        }
+        tl_hta_groups_free(&g);
+        if (all.n == before)
+            continue;
+        qsort(all.v + before, all.n - before, sizeof *all.v, by_name_and_rank);
+        if (all.n - before > c->names_max)
+            all.n = before + lump(all.v + before, all.n - before, c);
+        qsort(all.v + before, all.n - before, sizeof *all.v, by_name_and_rank);
+    }
+    return all;
+}
+
+#define HEADER "name,sum (us),max (us),min (us),stddev,mean (us)"
+static void put_tally(tl_csv *csv, const tally *t)
+{
+    TL_CELLS(csv, t->name, tl_hta_dur(t->frame, t->durs.sum), tl_hta_dur(t->frame, t->durs.max),
+             tl_hta_dur(t->frame, t->durs.min), t->durs.n > 1 ? t->durs.std : 0, t->durs.mean);
+}
+
+/* The kernels of each class, all ranks; the classes in the order of their labels.  The rest is no kernel. */
+static void write_kernels(tl_hta_job *job, const char *table, size_t names_max, double quantile)
+{
+    static const tl_hta_class classes[] = { TL_HTA_COMMUNICATION, TL_HTA_COMPUTATION, TL_HTA_MEMORY };
+    tl_csv csv = tl_csv_open(&job->out, table, HEADER ",kernel_type,rank");
+
+    for (size_t k = 0; k < sizeof classes / sizeof classes[0]; k++) {
+        tallies all = tally_job(job, &(choice){ job->symbols, classes[k], TL_NO_NAME, names_max, quantile });
+        if (all.n > 0)
+            qsort(all.v, all.n, sizeof *all.v, by_name_and_rank);
+        TL_EACH (const tally, t, all) {
+            put_tally(&csv, t);
+            TL_ROW(&csv, tl_hta_class_labels[classes[k]], t->frame->rank);
+        }
+        free(all.v);
+    }
+    tl_csv_close(&csv);
+}
+
+void tl_hta_kernel_breakdown(tl_hta_job *job)
+{
+    write_kernels(job, "kernel_breakdown_all.csv", SIZE_MAX, 1);
+    write_kernels(job, "kernel_breakdown_default.csv", (size_t)job->parameters->num_kernels,
+                  job->parameters->duration_ratio);
+}
+
+/* HTA's default: the number of annotations that keep a line of their own. */
+#define ANNOTATION_NAMES 1000
+
+/* HTA looks for the category among all texts, names, too; without it there is no table. */
+static void write_annotations(tl_hta_job *job, const char *table, tl_text category)
+{
+    const choice c = { job->symbols, TL_HTA_ANY_CLASS, tl_names_find(&job->symbols->texts, category.p, category.n),
+                       ANNOTATION_NAMES, tl_hta_defaults.duration_ratio };
+    tl_csv csv = tl_csv_open(&job->out, table, HEADER ",rank");
+
+    if (c.cat != TL_NO_NAME) {
+        tallies all = tally_job(job, &c);
+        TL_EACH (const tally, t, all) {
+            put_tally(&csv, t);
+            TL_ROW(&csv, t->frame->rank);
+        }
+        free(all.v);
+    } else {
+        tl_hta_note(job, "%.*s: all ranks: no row of this category, where HTA has no table",
+                    (int)(strlen(table) - strlen(".csv")), table);
+    }
+    tl_csv_end(&csv, c.cat != TL_NO_NAME);
+}
+
+void tl_hta_user_annotations(tl_hta_job *job)
+{
+    write_annotations(job, "cpu_user_annotation_breakdown.csv", TL_TEXT("user_annotation"));
+    write_annotations(job, "gpu_user_annotation_breakdown.csv", TL_TEXT("gpu_user_annotation"));
+}
+
+/* --------------------------------------------------------------------------------------------------------- launches */
+
+/* The calls that launch something, and what they launched.
+ *
+ *     host     ..[ launch ]...................      cpu_duration
+ *     stream   .....................[ kernel ]      gpu_duration
+ *                         |<------->|               launch_delay, not below 0
+ *
+ * HTA knows few launch calls by name.  It takes all rows with the correlation of one of them: those without a stream
+ * for calls, those with one for kernels, and each with each. */
+
+/* The calls that copy come last. */
+static const char *const launches[] = { "cudaLaunchKernel", "cudaLaunchKernelExC",
+                                        "runFunction - job_prep_and_submit_for_execution", "cudaMemcpyAsync",
+                                        "cudaMemsetAsync" };
+#define NLAUNCHES (sizeof launches / sizeof launches[0])
+#define NKERNELS  3
+
+/* Pairs allowed, for each row of a rank and in any case; a rank with more is given up: one correlation on n rows of
+ * either side makes n * n pairs. */
+#define PAIRS_A_ROW 4
+#define PAIRS_FREE  ((size_t)1 << 20)
+
+typedef struct pair {
+    int64_t correlation;
+    double host, device, delay;
+} pair;
+
+typedef TL_VEC(pair) pairs;
+
+TL_ORDER_BY(by_correlation, tl_hta_row, correlation)
+
+/* Pairs each host row that has the correlation of a launch with each device row of that correlation, in order.  False:
+ * there are too many. */
+static bool find_pairs(pairs *all, const tl_hta_frame *frame, bool copies)
+{
+    const tl_hta_row *rows = frame->rows.v;
+    const size_t most = PAIRS_A_ROW * frame->rows.n + PAIRS_FREE;
+    uint32_t ids[NLAUNCHES];
+    size_t nids = copies ? NLAUNCHES : NKERNELS, ndevice = 0;
+    tl_map wanted = { 0 }; /* the correlations of the launches */
+    uint32_t *device = tl_malloc(frame->rows.n * sizeof *device);
+
+    for (size_t i = 0; i < nids; i++)
+        ids[i] = tl_names_find(&frame->symbols->texts, launches[i], strlen(launches[i]));
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        for (size_t k = 0; k < nids; k++)
+            if (row->name == ids[k])
+                tl_map_put(&wanted, (uint64_t)row->correlation, 0);
+    for (size_t i = 0; i < frame->rows.n; i++)
+        if (tl_hta_on_stream(&rows[i]) && tl_map_get(&wanted, (uint64_t)rows[i].correlation) != TL_MAP_NONE)
+            device[ndevice++] = (uint32_t)i;
+    tl_sort_index(device, ndevice, by_correlation, rows);
+    TL_EACH (const tl_hta_row, host, frame->rows) {
+        size_t k = 0;
+        if (tl_hta_on_stream(host) || tl_map_get(&wanted, (uint64_t)host->correlation) == TL_MAP_NONE || all->n > most)
+            continue;
+        TL_BISECT(k, ndevice, mid, rows[device[mid]].correlation < host->correlation);
+        for (; k < ndevice && rows[device[k]].correlation == host->correlation && all->n <= most; k++) {
+            const tl_hta_row *kernel = &rows[device[k]];
+            tl_vec_push(
+                all, (pair){ host->correlation, host->dur, kernel->dur, fmax(0, kernel->ts - host->ts - host->dur) });
+        }
+    }
+    tl_map_free(&wanted);
+    free(device);
+    return all->n <= most;
+}
+
+static void write_summary(tl_csv *csv, const tl_hta_parameters *cutoff, const tl_hta_frame *frame, const pairs *all,
+                          bool copies)
+{
+    const size_t n = all->n;
+    int64_t nshort = 0, nslow = 0, nlate = 0;
+    double max_delay = n > 0 ? 0 : NAN;
+
+    TL_EACH (const pair, p, *all) {
+        bool slow = p->host > (double)cutoff->runtime_cutoff;
+        nshort += !slow && p->device < p->host;
+        nslow += slow;
+        nlate += p->delay > (double)cutoff->launch_delay_cutoff;
+        max_delay = fmax(max_delay, p->delay);
+    }
+    TL_ROW(csv, frame->rank, copies ? "True" : "False", cutoff->runtime_cutoff, cutoff->launch_delay_cutoff, n, nshort,
+           nslow, nlate, tl_hta_dur(frame, n > 0 ? TL_SUM(NULL, n, all->v, host) : 0),
+           tl_hta_dur(frame, n > 0 ? TL_SUM(NULL, n, all->v, device) : 0),
+           tl_hta_end(frame, n > 0 ? TL_SUM(NULL, n, all->v, delay) : 0), tl_hta_end(frame, max_delay));
+}
+
+/* Two lines of a rank, and its pairs where copies count. */
+void tl_hta_launch_stats(tl_hta_job *job)
+{
+    tl_csv each = tl_csv_open(&job->out, "launch_stats.csv", "rank,correlation,cpu_duration,gpu_duration,launch_delay");
+    tl_csv summary = tl_csv_open(&job->out, "launch_stats_summary.csv",
+                                 "rank,include_memory_events,runtime_cutoff,launch_delay_cutoff,pairs,short_kernels,"
+                                 "runtime_outliers,launch_delay_outliers,sum_cpu,sum_gpu,sum_delay,max_delay");
+
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        bool fits = true;
+        for (int copies = 1; copies >= 0 && fits; copies--) {
+            pairs all = { 0 };
+            fits = find_pairs(&all, frame, copies);
+            TL_EACH (const pair, p, all)
+                if (copies && fits)
+                    TL_ROW(&each, frame->rank, p->correlation, tl_hta_dur(frame, p->host), tl_hta_dur(frame, p->device),
+                           tl_hta_end(frame, p->delay));
+            if (fits)
+                write_summary(&summary, job->parameters, frame, &all, copies);
+            free(all.v);
+        }
+        if (!fits)
+            tl_hta_note_rank(job, "launch_stats", frame, "%s",
+                             "left out: too many calls and kernels have the same correlation");
+    }
+    tl_csv_close(&each);
+    tl_csv_close(&summary);
+}

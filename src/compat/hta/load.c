@@ -1,0 +1,319 @@
+/* load.c - what was loaded, by rank, category and step, and row by row. */
+#include "frame.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/compat/python.h"
+#include <stdlib.h>
+
+static const char *const vendor_labels[] = {
+    [TL_HTA_NO_LAUNCH] = "UNKNOWN GPU", [TL_HTA_NVIDIA] = "NVIDIA GPU", [TL_HTA_AMD] = "AMD GPU", [TL_HTA_MTIA] = "MTIA"
+};
+
+/* Unix time of ts 0 in ns: the base plus the zero in ns, cut to an integer.  HTA raises KeyError without a base. */
+static tl_cell start_cell(const tl_hta_job *job, const tl_hta_frame *frame)
+{
+    const double limit = 4e18; /* two such numbers still add up in an int64_t */
+
+    if (!frame->has_base)
+        return tl_words("KeyError");
+    if (!(fabs(job->zero) < limit / 1000) || !(fabs((double)frame->base_ns) < limit))
+        return tl_blank();
+    return tl_int(frame->base_ns + (job->zero_whole ? (int64_t)job->zero * 1000 : (int64_t)(job->zero * 1000)));
+}
+
+/* Adds a step that is not below 0 and not the last one added. */
+typedef TL_VEC(int64_t) numbers;
+static void add_step(numbers *steps, int64_t step)
+{
+    if (step >= 0 && (steps->n == 0 || steps->v[steps->n - 1] != step))
+        tl_vec_push(steps, step);
+}
+
+/* The cell "iterations": the steps that rows belong to, ascending, with a blank between. */
+void tl_hta_load_summary(tl_hta_job *job)
+{
+    tl_csv csv = tl_csv_open(&job->out, "load_summary.csv",
+                             "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,global_min_ts,"
+                             "ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols");
+
+    csv.as_is = true;
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        const char *slash = strrchr(frame->path, '/');
+        numbers steps = { 0 };
+        tl_bytes listed = { 0 };
+        TL_EACH (const tl_hta_row, row, frame->rows)
+            add_step(&steps, row->iteration);
+        steps.n = tl_ns_distinct(steps.v, steps.n);
+        TL_EACH (const int64_t, step, steps) {
+            char number[TL_PYTHON_REPR_SIZE];
+            tl_python_repr(number, (double)*step);
+            if (frame->iteration_whole)
+                snprintf(number, sizeof number, "%lld", (long long)*step);
+            tl_bytes_put(&listed, " ", listed.n > 0);
+            tl_bytes_put(&listed, number, strlen(number));
+        }
+        TL_ROW(&csv, frame->rank, slash != NULL ? slash + 1 : frame->path, vendor_labels[job->frames.v[0].vendor],
+               frame->nloaded, frame->raw_min_ts, frame->raw_max_ts, frame->rows.n,
+               tl_number(job->zero, job->zero_whole), frame->ts_whole ? "int64" : "float64",
+               tl_hta_ts(frame, tl_hta_frame_duration(frame)), &listed,
+               frame->world_size >= 0 ? tl_int(frame->world_size) : tl_blank(),
+               frame->has_base ? tl_int(frame->base_ns) : tl_blank(), start_cell(job, frame), job->symbols->v.n);
+        free(steps.v);
+        tl_bytes_free(&listed);
+    }
+    tl_csv_close(&csv);
+}
+
+typedef struct category {
+    int64_t negative, zero, no_stream, stream_0, linked, unlinked, not_linkable, no_step, step_unknown;
+    double min_ts, max_ts, max_end;
+} category;
+
+static void write_categories(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    tl_hta_groups g = tl_hta_groups_of(frame, TL_HTA_BY_CATEGORY, job->symbols->v.n, NULL, NULL);
+    uint32_t *cats = tl_sorted_index(g.n, tl_hta_by_text, job->symbols);
+
+    for (size_t k = 0; k < g.n; k++) {
+        const uint32_t *rows = g.order + g.first[cats[k]];
+        const size_t n = g.first[cats[k] + 1] - g.first[cats[k]];
+        category c = { .min_ts = INFINITY, .max_ts = -INFINITY, .max_end = -INFINITY };
+        for (size_t i = 0; i < n; i++) {
+            const tl_hta_row *row = &frame->rows.v[rows[i]];
+            c.min_ts = fmin(c.min_ts, row->ts);
+            c.max_ts = fmax(c.max_ts, row->ts);
+            c.max_end = fmax(c.max_end, row->ts + row->dur);
+            c.negative += row->dur < 0;
+            c.zero += row->dur == 0;
+            c.no_stream += row->stream == -1;
+            c.stream_0 += row->stream == 0;
+            c.linked += row->link > 0;
+            c.unlinked += row->link == 0;
+            c.not_linkable += row->link == -1;
+            c.no_step += row->iteration == TL_HTA_NO_STEP;
+            c.step_unknown += row->iteration == TL_HTA_STEP_UNKNOWN;
+        }
+        if (n > 0)
+            TL_ROW(csv, frame->rank, tl_hta_text(job->symbols, cats[k]), n,
+                   tl_hta_dur(frame, TL_SUM(rows, n, frame->rows.v, dur)), c.negative, c.zero,
+                   tl_hta_ts(frame, c.min_ts), tl_hta_ts(frame, c.max_ts), tl_hta_end(frame, c.max_end), c.no_stream,
+                   c.stream_0, c.linked, c.unlinked, c.not_linkable, c.no_step, c.step_unknown);
+    }
+    free(cats);
+    tl_hta_groups_free(&g);
+}
+
+void tl_hta_events_by_category(tl_hta_job *job)
+{
+    tl_hta_write_ranks(job, "events_by_category.csv",
+                       "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,stream_0,"
+                       "linked,unlinked,not_linkable,iteration_minus_1,iteration_nan",
+                       write_categories);
+}
+
+/* The numbers of the step rows that are left, of any category and rank. */
+void tl_hta_profiler_steps(tl_hta_job *job)
+{
+    numbers steps = { 0 };
+    tl_csv csv = tl_csv_open(&job->out, "profiler_steps.csv", "step");
+
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        TL_EACH (const tl_hta_row, row, frame->rows)
+            add_step(&steps, tl_hta_symbol_of(frame, row)->step);
+    steps.n = tl_ns_distinct(steps.v, steps.n);
+    TL_EACH (const int64_t, step, steps)
+        TL_ROW(&csv, *step);
+    free(steps.v);
+    tl_csv_close(&csv);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- row by row */
+
+/* Ascending, the rows of no value last. */
+static int by_step(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_hta_row *rows = context;
+    int64_t x = rows[a].iteration, y = rows[b].iteration;
+    if (x == TL_HTA_STEP_UNKNOWN || y == TL_HTA_STEP_UNKNOWN)
+        return (x == TL_HTA_STEP_UNKNOWN) - (y == TL_HTA_STEP_UNKNOWN);
+    return TL_COMPARE(x, y);
+}
+
+static void write_steps(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    const tl_hta_row *rows = frame->rows.v;
+    const size_t n = frame->rows.n;
+    uint32_t *order = tl_sorted_index(n, by_step, rows);
+    double *durs = tl_malloc(n * sizeof *durs); /* of the rows on a stream */
+
+    (void)job;
+    TL_GROUPS (from, to, order, n, by_step, rows) {
+        size_t ndevice = 0;
+        for (size_t i = from; i < to; i++)
+            if (tl_hta_on_stream(&rows[order[i]]))
+                durs[ndevice++] = rows[order[i]].dur;
+        TL_ROW(csv, frame->rank, tl_hta_step(frame, rows[order[from]].iteration), to - from - ndevice, ndevice,
+               tl_hta_dur(frame, tl_numpy_sum(durs, ndevice, 1)));
+    }
+    free(order);
+    free(durs);
+}
+
+void tl_hta_events_by_iteration(tl_hta_job *job)
+{
+    tl_hta_write_ranks(job, "events_by_iteration.csv", "rank,iteration,cpu_events,gpu_events,gpu_dur", write_steps);
+}
+
+static void write_device(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    (void)job;
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (tl_hta_on_stream(row))
+            TL_ROW(csv, frame->rank, row->index, tl_hta_ts(frame, row->ts), tl_hta_dur(frame, row->dur), row->stream,
+                   row->correlation, row->link, tl_hta_step(frame, row->iteration), tl_hta_pid(frame, row->track),
+                   tl_hta_tid(frame, row->track), tl_hta_cat(frame, row),
+                   tl_hta_class_labels[tl_hta_symbol_of(frame, row)->class], tl_hta_name(frame, row));
+}
+
+void tl_hta_gpu_events(tl_hta_job *job)
+{
+    tl_hta_write_ranks(job, "gpu_events.csv",
+                       "rank,index,ts,dur,stream,correlation,index_correlation,iteration,pid,tid,cat,kernel_type,name",
+                       write_device);
+}
+
+/* Writes the window of each profiler step, on the host and on the device, from the rows that the load has kept. */
+static void write_windows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    (void)job;
+    TL_EACH (const tl_hta_row, row, frame->rows) {
+        int64_t step = tl_hta_symbol_of(frame, row)->step;
+        if (step >= 0)
+            TL_ROW(csv, frame->rank, step, tl_hta_ts(frame, row->ts), tl_hta_dur(frame, row->dur),
+                   tl_hta_end(frame, row->ts + row->dur));
+    }
+}
+
+void tl_hta_profiler_step_windows(tl_hta_job *job)
+{
+    tl_hta_write_ranks(job, "profiler_step_windows.csv", "rank,iter,ts,dur,end", write_windows);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- filters */
+
+typedef enum filter { DEVICE, HOST, FIRST_STEP, TIME_RANGE, ATEN, CUDA, LONG, STEP, NFILTERS } filter;
+
+static const char *const names[] = {
+    "GPUKernelFilter",      /* device work, by its stream and correlation or its name */
+    "CPUOperatorFilter",    /* the rest */
+    "FirstIterationFilter", /* the first step of the rank */
+    "TimeRangeFilter",      /* within the quartiles of all starts, cut to whole microseconds */
+    "NameFilter:aten::",    /* the beginning of the name */
+    "NameFilter:^cuda",     /* the beginning of the name */
+    "ZeroDurationFilter",   /* longer than 0 */
+    "IterationFilter",      /* the lowest step of the rank; no line where it has none */
+};
+
+/* The numbers that the filters of a rank go by. */
+typedef struct limits {
+    double from, to;
+    int64_t first_step;  /* TL_HTA_STEP_UNKNOWN: no row is of it */
+    int64_t lowest_step; /* TL_HTA_NO_STEP: there is none */
+} limits;
+
+/* A row of no value is neither before nor after another: what comes of the sort depends on Python's steps. */
+static bool is_before(void *context, uint32_t a, uint32_t b)
+{
+    const int64_t *steps = context;
+    return steps[a] != TL_HTA_STEP_UNKNOWN && steps[b] != TL_HTA_STEP_UNKNOWN && steps[a] < steps[b];
+}
+
+/* HTA sorts the steps of the rows, those outside of steps (-1) among them, and takes the second where the first is that
+ * -1.  Rows of no value are a step, too; where they come to stand first, no row is of the first step. */
+static void find_steps(limits *l, const tl_hta_frame *frame)
+{
+    TL_VEC(int64_t) steps = { 0 }; /* in order of first sight */
+    TL_VEC(uint32_t) order = { 0 };
+    tl_map seen = { 0 };
+
+    l->lowest_step = TL_HTA_NO_STEP;
+    TL_EACH (const tl_hta_row, row, frame->rows) {
+        int64_t step = row->iteration;
+        if (tl_map_get(&seen, (uint64_t)step) != TL_MAP_NONE)
+            continue;
+        tl_map_put(&seen, (uint64_t)step, 0);
+        tl_vec_push(&order, (uint32_t)steps.n);
+        tl_vec_push(&steps, step);
+        if (step >= 0 && (l->lowest_step < 0 || step < l->lowest_step))
+            l->lowest_step = step;
+    }
+    if (steps.n > 0) {
+        tl_python_sort(order.v, steps.n, is_before, steps.v);
+        l->first_step = steps.v[order.v[steps.n > 1 && steps.v[order.v[0]] == TL_HTA_NO_STEP]];
+    }
+    free(steps.v);
+    free(order.v);
+    tl_map_free(&seen);
+}
+
+static bool passes(filter f, const tl_hta_frame *frame, const tl_hta_row *row, const limits *l)
+{
+    switch (f) {
+    case DEVICE:
+        return tl_hta_on_device(frame, row);
+    case HOST:
+        return !tl_hta_on_device(frame, row);
+    case FIRST_STEP:
+        return l->first_step != TL_HTA_STEP_UNKNOWN && row->iteration == l->first_step;
+    case TIME_RANGE:
+        return row->ts >= l->from && row->ts + row->dur <= l->to;
+    case ATEN:
+        return tl_text_starts(tl_hta_name(frame, row), "aten::");
+    case CUDA:
+        return tl_text_starts(tl_hta_name(frame, row), "cuda");
+    case LONG:
+        return row->dur > 0;
+    case STEP:
+        return row->iteration == l->lowest_step;
+    case NFILTERS:
+        break;
+    }
+    return false;
+}
+
+static void write_rank(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    const size_t nrows = frame->rows.n;
+    limits l = { 0 };
+
+    if (nrows == 0) {
+        tl_hta_note_rank(job, "filter_counts", frame, "%s", "no row is left, where HTA finds no first step");
+        return;
+    }
+    double *room = TL_COLUMN(NULL, nrows, frame->rows.v, ts);
+    tl_real_sort(room, nrows);
+    l.from = trunc(tl_numpy_quantile(room, nrows, 0.25)) + 0.0;
+    l.to = trunc(tl_numpy_quantile(room, nrows, 0.75)) + 0.0;
+    find_steps(&l, frame);
+    for (filter f = DEVICE; f < NFILTERS; f++) {
+        size_t n = 0;
+        char name[96];
+        if (f == STEP && l.lowest_step == TL_HTA_NO_STEP)
+            continue;
+        TL_EACH (const tl_hta_row, row, frame->rows)
+            if (passes(f, frame, row, &l))
+                room[n++] = row->dur;
+        snprintf(name, sizeof name, "%s", names[f]);
+        if (f == TIME_RANGE)
+            snprintf(name, sizeof name, "%s:%.0f:%.0f", names[f], l.from, l.to);
+        else if (f == STEP)
+            snprintf(name, sizeof name, "%s:%lld", names[f], (long long)l.lowest_step);
+        TL_ROW(csv, frame->rank, name, n, tl_hta_dur(frame, tl_numpy_sum(room, n, 1)));
+    }
+    free(room);
+}
+
+void tl_hta_filter_counts(tl_hta_job *job)
+{
+    tl_hta_write_ranks(job, "filter_counts.csv", "rank,filter,events,sum_dur", write_rank);
+}

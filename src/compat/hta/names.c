@@ -1,0 +1,293 @@
+/* symbols.c - a text enters the table once, and what HTA reads out of it is noted beside it: its class as a kernel,
+ * among others.
+ *
+ *     communication   nccl..., hip..., hccl..., or ncclKernel anywhere
+ *     memory          Memcpy..., Memset..., dma...
+ *     other           synchronisation and launches; Memcpy, Memset, dma or Sync anywhere
+ *     computation     the rest
+ *
+ * The upper one wins and case counts.  Hence a HIP copy is communication, NCCL's rivals are computation, and a compute
+ * kernel with "Sync" in its name is neither compute nor communication.
+ */
+#include "frame.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/model/schema.h"
+#include <stdlib.h>
+
+const char *const tl_hta_class_labels[TL_HTA_NCLASSES] = {
+    [TL_HTA_COMPUTATION] = "COMPUTATION",
+    [TL_HTA_COMMUNICATION] = "COMMUNICATION",
+    [TL_HTA_MEMORY] = "MEMORY",
+    [TL_HTA_OTHER] = "OTHER",
+};
+
+const tl_hta_rule tl_hta_rules[] = {
+    /* begins, has                               class                  seen */
+    { "nccl", "", TL_HTA_COMMUNICATION, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL" },
+    { "hip", "", TL_HTA_COMMUNICATION, "hipMemcpyAsync" },
+    { "hccl", "", TL_HTA_COMMUNICATION, "hccl_all_reduce" },
+    { "", "ncclKernel", TL_HTA_COMMUNICATION, "void ncclKernel_AllGather<int>(int)" },
+    { "Memcpy", "", TL_HTA_MEMORY, "Memcpy HtoD (Pageable -> Device)" },
+    { "Memset", "", TL_HTA_MEMORY, "Memset (Device)" },
+    { "dma", "", TL_HTA_MEMORY, "dma_load" },
+    { "Stream Wait Event", "", TL_HTA_OTHER, "Stream Wait Event" },
+    { "runFunction", "", TL_HTA_OTHER, "runFunction - job_prep" },
+    { "job_exe", "", TL_HTA_OTHER, "job_exe" },
+    { "packet", "", TL_HTA_OTHER, "packet" },
+    { "pe_exe", "", TL_HTA_OTHER, "pe_exe" },
+    { "cpum_exe_subgraph", "", TL_HTA_OTHER, "cpum_exe_subgraph" },
+    { "collective_subgraph_execution", "", TL_HTA_OTHER, "collective_subgraph_execution" },
+    { "cuda", "LaunchKernel", TL_HTA_OTHER, "cudaLaunchKernel" },
+    { "", "Memcpy", TL_HTA_OTHER, "cudaMemcpyAsync" },
+    { "", "Memset", TL_HTA_OTHER, "cudaMemsetAsync" },
+    { "", "dma", TL_HTA_OTHER, "void sdma_copy(int)" },
+    { "", "Sync", TL_HTA_OTHER, "Stream Sync" },
+    { "", "", TL_HTA_COMPUTATION, "ampere_sgemm_32x32_sliced1x4_tn" },
+};
+const size_t tl_hta_nrules = sizeof tl_hta_rules / sizeof tl_hta_rules[0];
+
+const tl_hta_rule *tl_hta_rule_of(tl_text name)
+{
+    for (const tl_hta_rule *rule = tl_hta_rules;; rule++) {
+        size_t n = strlen(rule->begins);
+        if (tl_text_starts(name, rule->begins) && tl_text_has((tl_text){ name.p + n, name.n - n }, rule->has))
+            return rule;
+    }
+}
+
+/* More digits than this are no step number: it must fit an int64_t. */
+#define STEP_DIGITS 18
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* The k of "ProfilerStep#k", blanks around the '#' allowed; -1 for any other text. */
+static int64_t step_of(tl_text name)
+{
+    size_t i = sizeof "ProfilerStep" - 1, first;
+    int64_t step = 0;
+
+    while (i < name.n && is_blank(name.p[i]))
+        i++;
+    if (i >= name.n || name.p[i++] != '#')
+        return -1;
+    while (i < name.n && is_blank(name.p[i]))
+        i++;
+    for (first = i; i < name.n && is_digit(name.p[i]) && i - first < STEP_DIGITS; i++)
+        step = 10 * step + (name.p[i] - '0');
+    return i > first ? step : -1;
+}
+
+static tl_hta_symbol symbol_of(tl_text name)
+{
+    static const char marked[] = "ProfilerStep#";
+    const size_t n = sizeof marked - 1;
+    const bool step_row = tl_text_starts(name, "ProfilerStep"), step_mark = tl_text_starts(name, marked);
+
+    return (tl_hta_symbol){
+        .class = tl_hta_rule_of(name)->class,
+        .launch = tl_text_is(name, "cudaLaunchKernel")                                  ? TL_HTA_NVIDIA
+                  : tl_text_is(name, "hipLaunchKernel")                                 ? TL_HTA_AMD
+                  : tl_text_is(name, "runFunction - job_prep_and_submit_for_execution") ? TL_HTA_MTIA
+                                                                                        : TL_HTA_NO_LAUNCH,
+        .sync = tl_text_is(name, "Event Sync") || tl_text_is(name, "Context Sync"),
+        .step_row = step_row,
+        .step_name = step_mark && name.n > n && is_digit(name.p[n]),
+        .step_mark = step_mark,
+        .autograd = tl_text_has(name, "autograd::"),
+        .backward_mark = tl_text_starts(name, "## backward ##"),
+        .step = step_row ? step_of(name) : -1,
+    };
+}
+
+uint32_t tl_hta_symbol_id(tl_hta_symbols *symbols, tl_text text)
+{
+    uint32_t id = tl_names_intern(&symbols->texts, text.p, text.n);
+    if (id == symbols->v.n)
+        tl_vec_push(&symbols->v, symbol_of(text));
+    return id;
+}
+
+int tl_hta_by_text(const void *symbols, uint32_t a, uint32_t b)
+{
+    return a == b ? 0 : tl_text_compare(tl_hta_text(symbols, a), tl_hta_text(symbols, b));
+}
+
+bool *tl_hta_symbols_that(const tl_hta_symbols *symbols, bool (*is)(tl_text))
+{
+    bool *that = tl_calloc(symbols->v.n, sizeof *that);
+    for (size_t i = 0; i < symbols->v.n; i++)
+        that[i] = is(tl_hta_text(symbols, (uint32_t)i));
+    return that;
+}
+
+bool tl_hta_is_one_of(tl_text text, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (tl_text_is(text, *words))
+            return true;
+    return false;
+}
+
+void tl_hta_symbols_free(tl_hta_symbols *symbols)
+{
+    tl_names_free(&symbols->texts);
+    free(symbols->v.v);
+    *symbols = (tl_hta_symbols){ 0 };
+}
+
+/* ---------------------------------------------------------------------------------------------------- shorter names */
+
+/* Characters of a name on a plot, and what a longer one keeps of them. */
+#define PLOT_CHARS 44
+#define KEPT_CHARS 42
+
+/* Empty, and with room, so that an empty name has an address, too. */
+static void begin(tl_bytes *out, size_t room)
+{
+    out->n = 0;
+    tl_grow((void **)&out->v, &out->cap, room + 1, 1);
+}
+
+/* A closing bracket takes away everything back to the opening one of its kind, whatever brackets of the other kind lie
+ * between; without one, everything.  "->" is none.  Copies and memsets, of whatever class, stay. */
+void tl_hta_short_name(tl_bytes *out, tl_text name)
+{
+    static const char *const copies[] = { "Memcpy", "hipMemcpy", "Memset", "hipMemset", "dma" };
+    size_t n = 0;
+
+    begin(out, name.n);
+    tl_bytes_put(out, name.p, name.n);
+    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++)
+        if (tl_text_starts(name, copies[i]))
+            return;
+    if (!tl_text_has(name, "<") && !tl_text_has(name, "("))
+        return;
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i], opening = c == '>' ? '<' : '(';
+        if (c == '-' && i + 1 < name.n && name.p[i + 1] == '>') {
+            i++;
+        } else if (c != '>' && c != ')') {
+            out->v[n++] = c;
+        } else {
+            while (n > 0 && out->v[n - 1] != opening)
+                n--;
+            n -= n > 0;
+        }
+    }
+    size_t from = n;
+    while (from > 0 && out->v[from - 1] != ' ')
+        from--;
+    memmove(out->v, out->v + from, n - from);
+    out->n = n - from;
+}
+
+/* ------------------------------------------------------------------------------------------------------ on a plot */
+
+/* A letter, digit or underscore; beyond ASCII everything counts as a letter. */
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           (unsigned char)c >= 0x80;
+}
+
+static bool is_plain(char c)
+{
+    return is_word(c) || is_blank(c) || memchr(":.#<>,", c, 6) != NULL;
+}
+
+static size_t skip(tl_text t, size_t i, bool (*is)(char))
+{
+    while (i < t.n && is(t.p[i]))
+        i++;
+    return i;
+}
+
+/* Whether t has a character or more between `beginning` and `end`, and no newline. */
+static bool is_between(tl_text t, const char *beginning, const char *end)
+{
+    size_t n = strlen(beginning), m = strlen(end);
+    return t.n > n + m && tl_text_starts(t, beginning) && memcmp(t.p + t.n - m, end, m) == 0 &&
+           memchr(t.p, '\n', t.n) == NULL;
+}
+
+/* "Memcpy HtoD (Pageable -> Device)": Mem with a word, perhaps another word, and a pair of brackets. */
+static bool is_copy_of(tl_text t)
+{
+    size_t i = sizeof "Mem" - 1;
+
+    for (int word = 0; word < 2 && tl_text_starts(t, "Mem") && (word == 0 || (i < t.n && t.p[i] != '(')); word++) {
+        size_t end = skip(t, i, is_word), next = skip(t, end, is_blank);
+        if (end == i || next == end)
+            return false;
+        i = next;
+    }
+    return tl_text_starts(t, "Mem") && is_between((tl_text){ t.p + i, t.n - i }, "(", ")");
+}
+
+/* The part of a name that a plot shows: from the beginning, less a void, as far as there are letters, digits, blanks
+ * and any of _:.#<>, */
+static tl_text plain_part(tl_text t)
+{
+    size_t word = tl_text_starts(t, "void") ? sizeof "void" - 1 : 0;
+    size_t from = word > 0 ? skip(t, word, is_blank) : 0;
+
+    if (from == word && word > 0)
+        from = 0;
+    else if (skip(t, from, is_plain) == from && word > 0)
+        from = from > word + 1 ? from - 1 : 0; /* the last of several blanks after void, or all of it */
+    size_t end = skip(t, from, is_plain);
+    return end > from ? (tl_text){ t.p + from, end - from } : t;
+}
+
+/* Appends t with each `what` in it replaced. */
+static void put_replaced(tl_bytes *out, tl_text t, const char *what, const char *by)
+{
+    const size_t n = strlen(what);
+
+    for (size_t i = 0; i < t.n;) {
+        bool here = i + n <= t.n && memcmp(t.p + i, what, n) == 0;
+        tl_bytes_put(out, here ? by : &t.p[i], here ? strlen(by) : 1);
+        i += here ? n : 1;
+    }
+}
+
+/* Where the n-th character of UTF-8 begins, or the text ends. */
+static size_t nth_character(tl_text t, size_t n)
+{
+    size_t i = 0;
+    while (i < t.n && (((unsigned char)t.p[i] & 0xc0) == 0x80 || n-- > 0))
+        i++;
+    return i;
+}
+
+void tl_hta_timeline_name(tl_bytes *out, tl_text name)
+{
+    tl_bytes half = { 0 };
+
+    begin(out, name.n);
+    begin(&half, name.n);
+    if (is_between(name, "##", "##") || is_between(name, "<", ">") || is_copy_of(name)) {
+        tl_bytes_put(out, name.p, name.n);
+    } else {
+        put_replaced(&half, name, "(anonymous namespace)::", "anon::");
+        size_t from = tl_text_starts((tl_text){ half.v, half.n }, "void ") ? sizeof "void " - 1 : 0;
+        put_replaced(out, (tl_text){ half.v + from, half.n - from },
+                     "autograd::engine::evaluate_function: ", "autograd::");
+        tl_text part = plain_part((tl_text){ out->v, out->n });
+        memmove(out->v, part.p, part.n);
+        out->n = part.n;
+    }
+    tl_bytes_free(&half);
+    if (nth_character((tl_text){ out->v, out->n }, PLOT_CHARS) < out->n) {
+        out->n = nth_character((tl_text){ out->v, out->n }, KEPT_CHARS);
+        tl_bytes_put(out, "...", 3);
+    }
+}

@@ -1,0 +1,371 @@
+/* series.c - what changes with time on the streams of a rank: how many kernels wait in a queue, and how fast copies go; what
+ * describe tells of it, how long queues were full, and the counters that HTA adds to a trace.
+ *
+ *     host     [launch a][launch b].................          copies    [ 5 GB/s    ].....
+ *     stream   .............[   a   ][ b ]..........                    ....[ 3 GB/s  ]...
+ *     length   1.........2..1........0..............          sum       5...8.......3.0
+ *
+ * The sums are those of doubles, in the order of time, and what an addition loses stays: after the last copy the sum may
+ * be 1e-14 and not 0.
+ *
+ * HTA gives up where a correlation is that of several launches, or of one without a kernel: its counts of launches and
+ * of starts then differ.
+ */
+#include "frame.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/compat/python.h"
+#include <stdlib.h>
+
+/* A launch call or the start of its kernel; the start or the end of a copy. */
+typedef struct change {
+    double ts;
+    double value;                   /* from now on: the length of the queue; GB/s of all copies of the kind */
+    int64_t key;                    /* the stream; the kind's place among the kinds in order */
+    const tl_hta_row *row, *device; /* device: its kernel; the copy itself */
+} change;
+
+TL_ORDER_BY(by_key, change, key)
+
+/* Keys ascending, each in the order of time; free(series.v) ends it. */
+typedef TL_VEC(change) series;
+
+/* Returns where the changes with the key of v[from] end. */
+static size_t end_of(const series *all, size_t from)
+{
+    size_t to = from;
+    while (to < all->n && all->v[to].key == all->v[from].key)
+        to++;
+    return to;
+}
+
+/* By key, and of one key by time as numpy sorts it, with running totals. */
+static void add_up(series *all)
+{
+    const size_t n = all->n;
+    double *ts = n > 0 ? TL_COLUMN(NULL, n, all->v, ts) : NULL;
+    uint32_t *order = tl_malloc(n * sizeof *order);
+    change *v = tl_malloc(n * sizeof *v);
+
+    tl_numpy_argsort(order, ts, n);
+    tl_sort_index(order, n, by_key, all->v);
+    for (size_t i = 0; i < n; i++) {
+        v[i] = all->v[order[i]];
+        if (i > 0 && v[i - 1].key == v[i].key)
+            v[i].value += v[i - 1].value;
+    }
+    free(ts);
+    free(order);
+    free(all->v);
+    all->v = v;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ queues */
+
+static bool is_launch(tl_text name)
+{
+    static const char *const names[] = { "cudaLaunchKernel",
+                                         "cudaLaunchKernelExC",
+                                         "cuLaunchKernel",
+                                         "cuLaunchKernelEx",
+                                         "cudaMemcpyAsync",
+                                         "cudaMemsetAsync",
+                                         "runFunction - job_prep_and_submit_for_execution",
+                                         "hipLaunchKernel",
+                                         "hipExtModuleLaunchKernel",
+                                         "hipMemsetAsync",
+                                         "hipMemcpyAsync",
+                                         "hipMemcpyWithStream",
+                                         NULL };
+    return tl_hta_is_one_of(name, names);
+}
+
+/* A device row with its launch. */
+typedef struct started {
+    const tl_hta_row *launch, *kernel;
+} started;
+
+TL_ORDER_BY(by_launch, started, launch)
+
+/* The queue lengths of the streams.  Before sorting, all launches stand before all starts.  Returns why HTA has no queues of
+ * the rank; NULL: it has. */
+static const char *find_queues(series *out, const tl_hta_frame *frame)
+{
+    bool *launches = tl_hta_symbols_that(frame->symbols, is_launch), paired = true;
+    bool *has_kernel = tl_calloc(frame->rows.n, sizeof *has_kernel);
+    tl_map by_correlation = { 0 };   /* -> position of the launch */
+    TL_VEC(started) kernels = { 0 }; /* in row order */
+    size_t nlaunched = 0, nstarted = 0;
+
+    for (uint32_t i = 0; i < frame->rows.n; i++) {
+        const tl_hta_row *row = &frame->rows.v[i];
+        if (!launches[row->name] || row->link <= 0)
+            continue;
+        paired = paired && tl_map_get(&by_correlation, (uint64_t)row->correlation) == TL_MAP_NONE;
+        tl_map_put(&by_correlation, (uint64_t)row->correlation, i);
+        nlaunched++;
+    }
+    TL_EACH (const tl_hta_row, row, frame->rows) {
+        uint32_t launch = tl_hta_on_stream(row) ? tl_map_get(&by_correlation, (uint64_t)row->correlation) : TL_MAP_NONE;
+        if (launch == TL_MAP_NONE)
+            continue;
+        nstarted += !has_kernel[launch];
+        has_kernel[launch] = true;
+        tl_vec_push(&kernels, (started){ &frame->rows.v[launch], row });
+    }
+    const char *why = nlaunched == 0 ? "nothing was launched by a call that HTA knows"
+                      : !paired || nstarted != nlaunched
+                          ? "a correlation is that of several launches, or of none with a kernel"
+                          : NULL;
+    if (why == NULL) {
+        uint32_t *order = tl_sorted_index(kernels.n, by_launch, kernels.v);
+        for (size_t i = 0; i < kernels.n; i++) {
+            const started *s = &kernels.v[order[i]];
+            tl_vec_push(out, (change){ s->launch->ts, 1, s->kernel->stream, s->launch, s->kernel });
+        }
+        TL_EACH (const started, s, kernels)
+            tl_vec_push(out, (change){ s->kernel->ts, -1, s->kernel->stream, s->kernel, s->kernel });
+        free(order);
+        add_up(out);
+    }
+    tl_map_free(&by_correlation);
+    free(has_kernel);
+    free(launches);
+    free(kernels.v);
+    return why;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ copies */
+
+/* The characters of a name that tell kinds apart. */
+#define KIND_CHARACTERS 11
+
+/* The kind of a copy by its name: "Memcpy HtoD" of "Memcpy HtoD (Pageable -> Device)". */
+static tl_text kind_of(tl_text name)
+{
+    size_t n = 0;
+
+    if (tl_text_starts(name, "Memset"))
+        return TL_TEXT("Memset");
+    if (!tl_text_starts(name, "Memcpy"))
+        return TL_TEXT("Memcpy Unknown");
+    for (size_t characters = 0; n < name.n; n++) {
+        bool begins = ((unsigned char)name.p[n] & 0xc0) != 0x80;
+        if (begins && characters++ == KIND_CHARACTERS)
+            break;
+    }
+    return (tl_text){ name.p, n };
+}
+
+static bool is_copy(const tl_hta_frame *frame, const tl_hta_row *row)
+{
+    return tl_hta_on_stream(row) && tl_hta_symbol_of(frame, row)->class == TL_HTA_MEMORY;
+}
+
+static double gb_per_s_of(const tl_hta_frame *frame, const tl_hta_row *row)
+{
+    size_t at = 0;
+    TL_BISECT(at, frame->copies.n, mid, frame->copies.v[mid].index < row->index);
+    return at < frame->copies.n && frame->copies.v[at].index == row->index ? frame->copies.v[at].gb_per_s : 0;
+}
+
+static int by_kind(const void *context, uint32_t a, uint32_t b)
+{
+    return tl_text_compare(tl_names_text(context, a), tl_names_text(context, b));
+}
+
+/* The bandwidths of copies by kind.  Before sorting, all starts stand before all ends. */
+static series bandwidths_of(const tl_hta_frame *frame)
+{
+    series out = { 0 };
+    tl_names kinds = { 0 };
+    TL_VEC(const tl_hta_row *) copies = { 0 };
+    TL_VEC(uint32_t) kind = { 0 }; /* of each copy */
+
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (is_copy(frame, row)) {
+            tl_text text = kind_of(tl_hta_name(frame, row));
+            tl_vec_push(&copies, row);
+            tl_vec_push(&kind, tl_names_intern(&kinds, text.p, text.n));
+        }
+    uint32_t *order = tl_sorted_index(kinds.n, by_kind, &kinds), *place = tl_malloc(kinds.n * sizeof *place);
+    for (uint32_t k = 0; k < kinds.n; k++)
+        place[order[k]] = k;
+    for (size_t i = 0; i < 2 * copies.n; i++) {
+        bool end = i >= copies.n;
+        const tl_hta_row *row = copies.v[i % copies.n];
+        double speed = gb_per_s_of(frame, row), dur = row->dur != 0 ? row->dur : 1;
+        tl_vec_push(&out, (change){ end ? row->ts + dur : row->ts, end ? -speed : speed, place[kind.v[i % copies.n]],
+                                    row, row });
+    }
+    add_up(&out);
+    free(order);
+    free(place);
+    free(copies.v);
+    free(kind.v);
+    tl_names_free(&kinds);
+    return out;
+}
+
+/* -------------------------------------------------------------------------------------------------- tables of queues */
+
+/* The columns of what describe tells of a column. */
+#define DESCRIBED(name)                                                                                                \
+    name "_count," name "_mean," name "_std," name "_min," name "_25%," name "_50%," name "_75%," name "_max"
+
+static void put_described(tl_csv *csv, double *values, size_t n)
+{
+    double described[TL_NDESCRIBED];
+
+    tl_pandas_describe(described, values, n);
+    for (size_t i = 0; i < TL_NDESCRIBED; i++)
+        TL_CELLS(csv, described[i]);
+    tl_csv_end_row(csv);
+}
+
+/* Lengths from which on a queue counts as full, where none is asked for. */
+static const int64_t full[] = { 1024, 64, 8 };
+enum { NFULL = sizeof full / sizeof full[0] };
+
+/* How long a queue of a rank was full.  HTA keeps one stream a rank: the last that was ever full. */
+typedef struct blocked {
+    bool any;
+    int64_t stream;
+    double us, share; /* of the time of the trace */
+} blocked;
+
+/* In the summary the length counts at each change, however long it lasted.  A queue is blocked from each change at which it is
+ * full to the next; behind the last there is none. */
+static void write_queues(tl_csv *table, tl_csv *summary, const tl_hta_frame *frame, const series *queues,
+                         const int64_t *lengths, size_t nlengths, blocked *b)
+{
+    double whole_us = tl_hta_frame_duration(frame), *room = tl_malloc(queues->n * sizeof *room);
+
+    for (size_t from = 0, to; from < queues->n; from = to) {
+        to = end_of(queues, from);
+        for (size_t i = from; i < to; i++) {
+            const change *q = &queues->v[i];
+            room[i - from] = q->value;
+            TL_ROW(table, q->row->index, tl_hta_ts(frame, q->ts), tl_hta_pid(frame, q->device->track),
+                   tl_hta_tid(frame, q->device->track), q->key, tl_int((int64_t)q->value), frame->rank);
+        }
+        TL_CELLS(summary, frame->rank, queues->v[from].key);
+        put_described(summary, room, to - from);
+        for (size_t k = 0; k < nlengths; k++) {
+            size_t n = 0;
+            for (const change *q = &queues->v[from], *last = &queues->v[to - 1]; q <= last; q++)
+                if (q->value >= (double)lengths[k])
+                    room[n++] = q < last ? q[1].ts - q->ts : 0;
+            double us = tl_numpy_sum(room, n, 1);
+            if (n > 0)
+                b[k] = (blocked){ true, queues->v[from].key, us, us / whole_us };
+        }
+    }
+    free(room);
+}
+
+/* HTA writes time_blocked_on_full_queue even where it has no queues: then nothing was ever blocked. */
+void tl_hta_queues(tl_hta_job *job)
+{
+    const bool asked = job->parameters->max_queue_length > 0;
+    const int64_t *lengths = asked ? &job->parameters->max_queue_length : full;
+    const size_t nlengths = asked ? 1 : NFULL;
+    tl_csv table = tl_csv_open(&job->out, "queue_length_time_series.csv", "index,ts,pid,tid,stream,queue_length,rank");
+    tl_csv summary = tl_csv_open(&job->out, "queue_length_summary.csv", "rank,stream," DESCRIBED("queue_length"));
+    blocked(*of)[NFULL] = tl_calloc(job->frames.n, sizeof *of);
+    bool any = false;
+
+    for (size_t i = 0; i < job->frames.n; i++) {
+        const tl_hta_frame *frame = &job->frames.v[i];
+        series queues = { 0 };
+        const char *why = find_queues(&queues, frame);
+        if (why != NULL)
+            tl_hta_note_rank(job, "queue_length", frame, "%s; HTA gives up all ranks", why);
+        else
+            write_queues(&table, &summary, frame, &queues, lengths, nlengths, of[i]);
+        any = any || why == NULL;
+        free(queues.v);
+    }
+    tl_csv_end(&table, any);
+    tl_csv_end(&summary, any);
+    tl_csv csv =
+        tl_csv_open(&job->out, "time_blocked_on_full_queue.csv",
+                    "max_queue_length,rank,stream,duration_at_max_queue_length,relative_duration_at_max_queue_length");
+    for (size_t i = 0; i < nlengths; i++)
+        for (size_t k = 0; k < job->frames.n; k++)
+            if (of[k][i].any)
+                TL_ROW(&csv, lengths[i], job->frames.v[k].rank, of[k][i].stream, of[k][i].us, of[k][i].share);
+    tl_csv_close(&csv);
+    free(of);
+}
+
+/* -------------------------------------------------------------------------------------------------- tables of copies */
+
+/* In the summary what is above 0 counts, at each change.  Its first column has another name where no rows follow. */
+void tl_hta_bandwidths(tl_hta_job *job)
+{
+    tl_csv table = tl_csv_open(&job->out, "memory_bw_time_series.csv", "ts,pid,name,memory_bw_gbps,rank");
+    tl_csv summary = tl_csv_open(&job->out, "memory_bw_summary.csv", "rank,name," DESCRIBED("memory_bw_gbps"));
+    bool any = false, any_speed = false;
+
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        series copies = bandwidths_of(frame);
+        double *speeds = tl_malloc(copies.n * sizeof *speeds);
+        any = any || copies.n > 0;
+        for (size_t from = 0, to; from < copies.n; from = to) {
+            size_t n = 0;
+            to = end_of(&copies, from);
+            for (const change *b = &copies.v[from]; b < &copies.v[to]; b++) {
+                if (b->value > 0)
+                    speeds[n++] = b->value;
+                TL_ROW(&table, tl_hta_end(frame, b->ts), tl_hta_pid(frame, b->device->track),
+                       kind_of(tl_hta_name(frame, b->row)), b->value, frame->rank);
+            }
+            if (n == 0)
+                continue;
+            any_speed = true;
+            TL_CELLS(&summary, frame->rank, kind_of(tl_hta_name(frame, copies.v[from].row)));
+            put_described(&summary, speeds, n);
+        }
+        free(speeds);
+        free(copies.v);
+    }
+    if (!any)
+        tl_hta_note(job, "memory_bw: no memory is copied or set on a stream");
+    tl_csv_end(&table, any);
+    tl_csv_end(&summary, any_speed);
+    if (any && !any_speed) {
+        summary = tl_csv_open(&job->out, "memory_bw_summary.csv", "index," DESCRIBED("memory_bw_gbps"));
+        tl_csv_close(&summary);
+    }
+}
+
+/* The counters, at the times that the trace has; their values are doubles as soon as one is the speed of a copy.  A rank
+ * without queues has no counters at all. */
+void tl_hta_counter_events(tl_hta_job *job)
+{
+    tl_csv csv = tl_csv_open(&job->out, "counter_events.csv", "rank,name,ts,pid,id,counter,value");
+    bool any = false, any_copy = false;
+
+    csv.as_is = true;
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        TL_EACH (const tl_hta_row, row, frame->rows)
+            any_copy = any_copy || is_copy(frame, row);
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        series queues = { 0 }, copies = { 0 };
+        bool told = find_queues(&queues, frame) == NULL;
+        if (told)
+            copies = bandwidths_of(frame);
+        any = any || told;
+        TL_EACH (const change, q, queues)
+            TL_ROW(&csv, frame->rank, "Queue Length", tl_hta_ts(frame, q->ts + job->zero),
+                   tl_hta_pid(frame, q->device->track), q->key, "Queue Length", tl_number(q->value, !any_copy));
+        TL_EACH (const change, b, copies)
+            TL_ROW(&csv, frame->rank, kind_of(tl_hta_name(frame, b->row)), tl_hta_end(frame, b->ts + job->zero),
+                   tl_hta_pid(frame, b->device->track), tl_blank(), "Memcpy BW", b->value);
+        free(queues.v);
+        free(copies.v);
+    }
+    tl_csv_end(&csv, any);
+    if (!any)
+        tl_hta_note(job, "counter_events: no rank has queues, and so none has counters");
+}

@@ -1,0 +1,292 @@
+/* spans.c - merging rows, and the tree of the largest numbers. */
+#include "frame.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/compat/python.h"
+#include <stdlib.h>
+
+TL_ORDER_BY(by_ts, tl_hta_row, ts)
+
+/* Rows sorted by start; one that starts after everything before it has ended begins a new span.  Rows that touch are
+ * one span, an empty row alone is a span of length 0, and a row of duration -1 alone one of -1. */
+tl_hta_spans tl_hta_spans_of(const tl_hta_frame *frame, tl_hta_class class)
+{
+    tl_hta_spans out = { 0 };
+    size_t n = 0;
+    double latest = -INFINITY; /* the latest end of the rows before */
+    uint32_t *rows = tl_malloc(frame->rows.n * sizeof *rows);
+
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (tl_hta_on_stream(row) && (class == TL_HTA_ANY_CLASS || tl_hta_symbol_of(frame, row)->class == class))
+            rows[n++] = (uint32_t)(row - frame->rows.v);
+    tl_sort_index(rows, n, by_ts, frame->rows.v);
+    for (size_t i = 0; i < n; i++) {
+        const tl_hta_row *row = &frame->rows.v[rows[i]];
+        double ts = row->ts, end = ts + row->dur;
+        if (out.n == 0 || ts > latest)
+            tl_vec_push(&out, (tl_hta_span){ ts, end });
+        else
+            out.v[out.n - 1].end = fmax(out.v[out.n - 1].end, end);
+        latest = fmax(latest, end);
+    }
+    free(rows);
+    return out;
+}
+
+double tl_hta_spans_total(const tl_hta_spans *spans)
+{
+    const size_t stride = sizeof *spans->v / sizeof(double);
+
+    if (spans->n == 0)
+        return 0;
+    return tl_numpy_sum(&spans->v[0].end, spans->n, stride) - tl_numpy_sum(&spans->v[0].ts, spans->n, stride);
+}
+
+double tl_hta_spans_lengths(const tl_hta_spans *spans)
+{
+    double *lengths = tl_malloc(spans->n * sizeof *lengths);
+
+    for (size_t i = 0; i < spans->n; i++)
+        lengths[i] = spans->v[i].end - spans->v[i].ts;
+    double sum = tl_numpy_sum(lengths, spans->n, 1);
+    free(lengths);
+    return sum;
+}
+
+/*     a       [       )     [        )
+ *     b    [     )  [   )     [   )[    )
+ *     both    [  )  [  )      [   )[ )            one length each, added up in this order
+ */
+double tl_hta_spans_overlap(const tl_hta_spans *a, const tl_hta_spans *b)
+{
+    double *lengths = tl_malloc((a->n + b->n) * sizeof *lengths);
+    size_t n = 0;
+
+    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+        double from = fmax(a->v[i].ts, b->v[j].ts), to = fmin(a->v[i].end, b->v[j].end);
+        if (from < to)
+            lengths[n++] = to - from;
+        if (a->v[i].end < b->v[j].end)
+            i++;
+        else
+            j++;
+    }
+    double sum = tl_numpy_sum(lengths, n, 1);
+    free(lengths);
+    return sum;
+}
+
+/* -------------------------------------------------------------------------------------------------- largest numbers */
+
+void tl_hta_peaks_make(tl_hta_peaks *peaks, size_t n)
+{
+    peaks->nleaves = 1;
+    while (peaks->nleaves < n)
+        peaks->nleaves *= 2;
+    peaks->v = tl_malloc(2 * peaks->nleaves * sizeof *peaks->v);
+    for (size_t i = 0; i < 2 * peaks->nleaves; i++)
+        peaks->v[i] = -INFINITY;
+}
+
+void tl_hta_peaks_set(tl_hta_peaks *peaks, size_t i, double value)
+{
+    peaks->v[i += peaks->nleaves] = value;
+    while ((i /= 2) > 0)
+        peaks->v[i] = fmax(peaks->v[2 * i], peaks->v[2 * i + 1]);
+}
+
+/* Up from the place to the first subtree on its left that has one, then down in it. */
+size_t tl_hta_peaks_last(const tl_hta_peaks *peaks, size_t before, double bound)
+{
+    size_t i = before + peaks->nleaves;
+
+    if (before >= peaks->nleaves)
+        i = 1;
+    else
+        while (i % 2 == 0 || peaks->v[i - 1] < bound)
+            if ((i /= 2) <= 1)
+                return TL_HTA_NO_PEAK;
+    if (i > 1)
+        i--;
+    if (peaks->v[i] < bound)
+        return TL_HTA_NO_PEAK;
+    while (i < peaks->nleaves)
+        i = 2 * i + (peaks->v[2 * i + 1] >= bound);
+    return i - peaks->nleaves;
+}
+
+void tl_hta_peaks_free(tl_hta_peaks *peaks)
+{
+    free(peaks->v);
+    *peaks = (tl_hta_peaks){ 0 };
+}
+
+/* ---------------------------------------------------------------------------------------------- how busy a rank was */
+
+/* How a rank's device time divides, and how much communication is hidden.
+ *
+ *     compute        ..[####]......[########].............
+ *     anything else  ......[####]......[###]....[##]......
+ *     merged           [###########################]        kernel time: from the first start to the last end
+ *     idle                     [--]         [--]            nothing on any stream
+ *
+ *     kernel time = compute + non-compute + idle;  compute wins where both are
+ *
+ *     overlap = time with compute and communication / time with communication
+ *
+ * A row is here for the stream in its arguments: synchronisation and host operators that name a stream count as busy. */
+
+/* HTA asserts that the books balance, and where rounding has made durations negative it gives up all ranks. */
+static void write_division(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    tl_hta_spans all = tl_hta_spans_of(frame, TL_HTA_ANY_CLASS), compute = tl_hta_spans_of(frame, TL_HTA_COMPUTATION);
+
+    if (all.n == 0) {
+        tl_hta_note_rank(job, "temporal_breakdown", frame, "%s", "no GPU events; HTA gives up all ranks");
+    } else {
+        const double kernel = all.v[all.n - 1].end - all.v[0].ts, idle = kernel - tl_hta_spans_total(&all);
+        const double computed = tl_hta_spans_total(&compute), other = kernel - computed - idle;
+        if (idle > kernel || computed > kernel || other < 0)
+            tl_hta_note_rank(job, "temporal_breakdown", frame,
+                             "the books do not balance: idle %g, compute %g, non-compute %g of %g us; HTA gives up all "
+                             "ranks",
+                             idle, computed, other, kernel);
+        else
+            TL_ROW(csv, frame->rank, tl_hta_end(frame, idle), tl_hta_end(frame, computed), tl_hta_end(frame, other),
+                   tl_hta_end(frame, kernel), tl_numpy_round2(100 * idle / kernel),
+                   tl_numpy_round2(100 * computed / kernel), tl_numpy_round2(100 * other / kernel));
+    }
+    free(all.v);
+    free(compute.v);
+}
+
+void tl_hta_temporal_breakdown(tl_hta_job *job)
+{
+    tl_hta_write_ranks(job, "temporal_breakdown.csv",
+                       "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
+                       "idle_time_pctg,compute_time_pctg,non_compute_time_pctg",
+                       write_division);
+}
+
+/* Percent of the communication time that is under compute; NaN without communication. */
+void tl_hta_comm_comp_overlap(tl_hta_job *job)
+{
+    static const char header[] = "rank,comp_comm_overlap_pctg";
+    tl_csv rounded = tl_csv_open(&job->out, "comm_comp_overlap.csv", header);
+    tl_csv exact = tl_csv_open(&job->out, "comm_comp_overlap_unrounded.csv", header);
+
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        tl_hta_spans comm = tl_hta_spans_of(frame, TL_HTA_COMMUNICATION);
+        tl_hta_spans compute = tl_hta_spans_of(frame, TL_HTA_COMPUTATION);
+        double overlap = comm.n > 0 ? 100 * (tl_hta_spans_overlap(&comm, &compute) / tl_hta_spans_lengths(&comm)) : NAN;
+        TL_ROW(&rounded, frame->rank, tl_numpy_round2(overlap));
+        TL_ROW(&exact, frame->rank, overlap);
+        free(comm.v);
+        free(compute.v);
+    }
+    tl_csv_close(&rounded);
+    tl_csv_close(&exact);
+}
+
+/* ------------------------------------------------------------------------------------------ classes over each other */
+
+/* How long the classes of kernels ran, alone and over each other.
+ *
+ *     computation     ....[######]......[##)
+ *     communication   .......[######]......
+ *     both                   [##)
+ *
+ * Each stretch counts in whole microseconds, what is beyond is lost.  A row of duration -1 takes its class away before
+ * it comes: what HTA then names may be a class that is not there. */
+
+enum { COMPUTE = 1, COMM = 2, COPY = 4, NSETS = 8 };
+#define OVER " overlapping "
+
+/* The sets of classes in the order of their labels. */
+static const struct {
+    int set;
+    const char *label;
+} sets[] = {
+    { COMM, "COMMUNICATION" },
+    { COMM | COPY, "COMMUNICATION" OVER "MEMORY" },
+    { COMPUTE, "COMPUTATION" },
+    { COMPUTE | COMM, "COMPUTATION" OVER "COMMUNICATION" },
+    { COMPUTE | COMM | COPY, "COMPUTATION" OVER "COMMUNICATION" OVER "MEMORY" },
+    { COMPUTE | COPY, "COMPUTATION" OVER "MEMORY" },
+    { COPY, "MEMORY" },
+};
+#define NLABELS (sizeof sets / sizeof sets[0])
+
+/* A class begins, or ends where the bit is negative. */
+typedef struct edge {
+    double ts;
+    int bit;
+} edge;
+
+TL_ORDER_BY(by_edge, edge, ts)
+
+typedef struct sums {
+    bool seen[NSETS];
+    double us[NSETS];
+} sums;
+
+static void add_rank(sums *s, const tl_hta_frame *frame, bool copies)
+{
+    static const struct {
+        tl_hta_class class;
+        int bit;
+    } classes[] = { { TL_HTA_COMPUTATION, COMPUTE }, { TL_HTA_COMMUNICATION, COMM }, { TL_HTA_MEMORY, COPY } };
+    TL_VEC(edge) all = { 0 };
+    int running = 0;
+
+    for (size_t k = 0; k < (copies ? 3 : 2); k++) {
+        tl_hta_spans spans = tl_hta_spans_of(frame, classes[k].class);
+        TL_EACH (const tl_hta_span, span, spans) {
+            tl_vec_push(&all, (edge){ span->ts, classes[k].bit });
+            tl_vec_push(&all, (edge){ span->end, -classes[k].bit });
+        }
+        free(spans.v);
+    }
+    uint32_t *order = tl_sorted_index(all.n, by_edge, all.v);
+    for (size_t i = 0; i < all.n; i++) {
+        running += all.v[order[i]].bit;
+        if (running <= 0)
+            continue;
+        s->seen[running] = true;
+        s->us[running] += i + 1 < all.n ? trunc(all.v[order[i + 1]].ts - all.v[order[i]].ts) : 0;
+    }
+    free(order);
+    free(all.v);
+}
+
+/* The longest first; of equal ones the one whose label comes first. */
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+    const sums *s = context;
+    return TL_COMPARE(s->us[sets[b].set], s->us[sets[a].set]);
+}
+
+static void write_types(tl_hta_job *job, const char *table, bool copies)
+{
+    sums s = { 0 };
+    double total = 0;
+    tl_csv csv = tl_csv_open(&job->out, table, "kernel_type,sum,percentage");
+
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        add_rank(&s, frame, copies);
+    uint32_t *order = tl_sorted_index(NLABELS, by_time, &s);
+    for (size_t i = 0; i < NLABELS; i++)
+        total += s.us[sets[i].set];
+    for (size_t i = 0; i < NLABELS; i++) {
+        double us = s.us[sets[order[i]].set];
+        if (s.seen[sets[order[i]].set])
+            TL_ROW(&csv, sets[order[i]].label, tl_number(us, true), rint(100 * us / total * 10) / 10);
+    }
+    free(order);
+    tl_csv_close(&csv);
+}
+
+void tl_hta_kernel_types(tl_hta_job *job)
+{
+    write_types(job, "kernel_type_breakdown.csv", true);
+    write_types(job, "kernel_type_breakdown_no_memory.csv", false);
+}
