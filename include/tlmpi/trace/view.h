@@ -79,38 +79,10 @@ int32_t tl_event_device(const tl_events *events, size_t event);
 /* Whether the view of these events would have kernels, copies or memsets. */
 bool tl_has_gpu_work(const tl_events *events);
 
-/* Some of the events: entry i of each column is one of them.  A column that they have no use for is NULL. */
-typedef struct tl_columns {
-    size_t n;
-    int64_t *start_ns, *dur_ns;
-    int64_t *corr; /* -1 when absent */
-    uint32_t *name, *uid, *lane;
-    uint8_t *kind; /* ops: tl_op_kind; calls: the kind of a copy, -1 for none, as int8_t; of a device: tl_cat */
-} tl_columns;
-
-void tl_columns_free(tl_columns *columns);
-
-/* Owns the arrays that its view shows; the view borrows the trace's names, too. */
+/* A view with the arrays that it shows; the names are the trace's. */
 typedef struct tl_linked {
     tl_rank_view view;
-    tl_kernel *kernels;
-    tl_sync *syncs;
-    tl_launch *launches;
-    tl_step_window *steps;
-    struct tl_linked_host { /* what the host did */
-        tl_columns calls, ops;
-        tl_thread *call_threads, *op_threads;
-        size_t ncall_threads, nop_threads;
-        tl_stream_id *streams;
-        tl_backward *backwards;
-        uint32_t *name_key;
-    } host;
-    tl_coll *colls;
-    double *said_gb_per_s;
-    tl_group *groups; /* and the members of each */
-    tl_counted *counted;
-    tl_memory *memory;
-    tl_device_range *ranges;
+    tl_arena host, rest; /* the arrays of what the host did, and the others */
 } tl_linked;
 
 /* Fills *out, which tl_linked_free ends.  It takes over the columns of the trace, so that there is never a second set of

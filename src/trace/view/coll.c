@@ -229,26 +229,26 @@ static tl_coll describe(const tl_comm *k, int32_t rank, const tl_launch *launch,
     };
 }
 
-void tl_colls_collect(const tl_meta *meta, tl_comm *k, tl_linked *out)
+void tl_colls_collect(const tl_meta *meta, tl_comm *k, tl_kernel *kernels, tl_linked *out)
 {
-    tl_group_book book = { .meta = meta, .names = &k->e->names };
+    tl_group_book book = { .meta = meta, .names = &k->e->names, .arena = &out->rest };
     tl_rank_view *view = &out->view;
     size_t most = 0;
 
     for (size_t i = 0; i < view->nkernels; i++)
-        most += out->kernels[i].kind == TL_COMM;
-    out->colls = tl_calloc(most + 1, sizeof *out->colls);
+        most += kernels[i].kind == TL_COMM;
+    tl_coll *colls = tl_arena_zeroed(&out->rest, most, sizeof *colls);
     tl_comm_ends *ends = tl_calloc(most + 1, sizeof *ends);
     tl_comm_size *sizes = tl_calloc(most + 1, sizeof *sizes);
     tl_comm_note_launches(k, view);
     for (size_t i = 0; i < view->nkernels; i++) {
-        tl_kernel *kernel = &out->kernels[i];
+        tl_kernel *kernel = &kernels[i];
         if (kernel->kind != TL_COMM)
             continue;
-        const tl_launch *launch = kernel->launch != TL_NONE ? &out->launches[kernel->launch] : NULL;
+        const tl_launch *launch = kernel->launch != TL_NONE ? &view->launches[kernel->launch] : NULL;
         tl_comm_call call = tl_comm_launched(k, launch);
         tl_coll_args args;
-        tl_coll *c = &out->colls[view->ncolls];
+        tl_coll *c = &colls[view->ncolls];
         *c = describe(k, view->rank, launch, kernel->coll != TL_NONE ? &k->e->colls.v[kernel->coll] : NULL,
                       (tl_collective)kernel->collective, &call, &args);
         c->group = tl_group_find(&book, &(tl_group_words){ args.pg_name, args.pg_desc, args.pg_ranks, args.group_size,
@@ -264,14 +264,12 @@ void tl_colls_collect(const tl_meta *meta, tl_comm *k, tl_linked *out)
         kernel->collective = c->kind;
         kernel->coll = (uint32_t)view->ncolls++;
     }
-    drop_shared_sizes(out->colls, sizes, view->ncolls);
-    tl_peers_find(&book, view->rank, out->colls, ends, view->ncolls);
+    drop_shared_sizes(colls, sizes, view->ncolls);
+    tl_peers_find(&book, view->rank, colls, ends, view->ncolls);
     free(sizes);
     free(ends);
-    view->colls = out->colls;
-    view->groups = out->groups = book.groups.v;
+    view->colls = colls;
+    view->groups = tl_arena_move(&out->rest, book.groups.v, book.groups.n, sizeof *book.groups.v);
     view->ngroups = book.groups.n;
-    book.groups.v = NULL;
-    book.groups.n = 0;
     tl_group_book_free(&book);
 }

@@ -68,19 +68,6 @@ uint32_t tl_side_find(tl_side *s, uint32_t event)
     return s->at < s->n && event_at(s, s->at) == event ? (uint32_t)s->at : TL_NONE;
 }
 
-void tl_shrink(void *array, size_t n, size_t size)
-{
-    void *old, *smaller;
-
-    memcpy(&old, array, sizeof old); /* a pointer to some type is copied, never accessed as another type */
-    smaller = n > 0 ? realloc(old, n * size) : NULL;
-    if (n == 0)
-        free(old);
-    else if (smaller == NULL)
-        return;
-    memcpy(array, &smaller, sizeof smaller);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- streams */
 
 /* The number in a text such as "stream 7", -1 without one. */
@@ -202,10 +189,9 @@ tl_device tl_device_find(const tl_events *e, const tl_event_list *calls, uint32_
 
 void tl_device_free(tl_device *d)
 {
-    free(d->events.v);
-    free(d->streams.v);
-    free(d->launch);
-    tl_columns_free(&d->columns);
+    void *arrays[] = { d->events.v, d->streams.v, d->launch, d->start_ns, d->dur_ns, d->corr, d->name, d->uid, d->cat };
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        free(arrays[i]);
     *d = (tl_device){ 0 };
 }
 

@@ -146,7 +146,7 @@ static uint32_t enter(tl_group_book *book, const tl_group_words *w, rank_list me
         .desc = w->desc,
         .size = tl_small_int(size),
         .complete = whole && keep,
-        .members = keep ? members.v : NULL,
+        .members = keep ? tl_arena_move(book->arena, members.v, members.n, sizeof *members.v) : NULL,
         .nmembers = keep ? members.n : 0,
     };
     book->nranks += keep ? members.n : 0;
@@ -186,16 +186,8 @@ uint32_t tl_group_of_two(tl_group_book *book, int32_t a, int32_t b)
     return enter(book, &nothing, members, true);
 }
 
-void tl_groups_free(tl_group *groups, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free((void *)groups[i].members);
-    free(groups);
-}
-
 void tl_group_book_free(tl_group_book *book)
 {
-    tl_groups_free(book->groups.v, book->groups.n);
     free(book->known.v);
     tl_map_free(&book->by_words);
     tl_map_free(&book->by_members);

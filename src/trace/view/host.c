@@ -11,26 +11,31 @@ static int by_time(const void *events, uint32_t a, uint32_t b)
     return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : TL_COMPARE(e->dur_ns[b], e->dur_ns[a]);
 }
 
-tl_event_list tl_host_order(const tl_events *e, uint32_t cats, tl_thread **threads, size_t *nthreads)
+tl_event_list tl_host_order(const tl_events *e, uint32_t cats, tl_arena *arena, const tl_thread **threads,
+                            size_t *nthreads)
 {
     tl_event_list list = tl_events_list(e, cats);
     uint32_t *track = tl_malloc(list.n * sizeof *track);
-    size_t n = 0;
 
     for (size_t i = 0; i < list.n; i++)
         track[i] = e->track[list.v[i]];
     size_t *end = tl_events_part(e, &list, track, e->tracks.n, by_time);
+    tl_thread *v = tl_arena_take(arena, e->tracks.n, sizeof *v);
     free(track);
-    *threads = tl_malloc(e->tracks.n * sizeof **threads);
+    *threads = v;
+    *nthreads = 0;
     for (size_t t = 0, from = 0; t < e->tracks.n; from = end[t++])
         if (end[t] > from)
-            (*threads)[n++] = (tl_thread){ (uint32_t)t, from, end[t] - from };
-    *nthreads = n;
+            v[(*nthreads)++] = (tl_thread){ (uint32_t)t, from, end[t] - from };
     free(end);
     return list;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ names */
+
+typedef struct tl_name_pair {
+    uint32_t name, key;
+} tl_name_pair;
 
 static bool is_hex(char c)
 {
@@ -57,12 +62,10 @@ static size_t without_addresses(tl_text text, char *out)
     return any ? n : 0;
 }
 
-/* The key of each name: the name without addresses, NULL where no name has one.  Adds the keys that are new to the
- * names. */
-static uint32_t *make_keys(tl_names *names)
+const uint32_t *tl_name_keys_make(tl_names *names, tl_arena *arena)
 {
     size_t n = names->n, cap = 0;
-    uint32_t *keys = NULL;
+    TL_VEC(tl_name_pair) pairs = { 0 };
     char *room = NULL;
 
     for (uint32_t id = 0; id < n; id++) {
@@ -73,51 +76,19 @@ static uint32_t *make_keys(tl_names *names)
         size_t length = without_addresses(text, room);
         if (length == 0)
             continue;
-        if (keys == NULL) {
-            keys = tl_malloc(n * sizeof *keys);
-            for (uint32_t i = 0; i < n; i++)
-                keys[i] = i;
-        }
-        keys[id] = tl_names_intern(names, room, length);
+        tl_vec_room(&pairs);
+        pairs.v[pairs.n++] = (tl_name_pair){ id, tl_names_intern(names, room, length) };
     }
     free(room);
-    if (keys == NULL || names->n == n)
-        return keys;
-    keys = tl_realloc(keys, names->n * sizeof *keys);
-    for (size_t id = n; id < names->n; id++) /* a key is its own */
-        keys[id] = (uint32_t)id;
+    if (pairs.n == 0)
+        return NULL;
+    uint32_t *keys = tl_arena_take(arena, names->n, sizeof *keys);
+    for (uint32_t id = 0; id < names->n; id++)
+        keys[id] = id;
+    for (size_t i = 0; i < pairs.n; i++)
+        keys[pairs.v[i].name] = pairs.v[i].key;
+    free(pairs.v);
     return keys;
-}
-
-void tl_host_show(tl_events *e, tl_linked *out)
-{
-    struct tl_linked_host *h = &out->host;
-    tl_rank_view *view = &out->view;
-
-    h->streams = tl_malloc(e->lanes.n * sizeof *h->streams);
-    for (size_t i = 0; i < e->lanes.n; i++)
-        h->streams[i] = (tl_stream_id){ tl_small_int(e->lanes.v[i].device), tl_small_int(e->lanes.v[i].stream) };
-    h->name_key = make_keys(&e->names);
-    view->calls = (tl_calls){ .n = h->calls.n,
-                              .start_ns = h->calls.start_ns,
-                              .dur_ns = h->calls.dur_ns,
-                              .correlation = h->calls.corr,
-                              .name = h->calls.name,
-                              .uid = h->calls.uid,
-                              .stream = h->calls.lane,
-                              .copy = (const int8_t *)h->calls.kind,
-                              .threads = h->call_threads,
-                              .nthreads = h->ncall_threads };
-    view->ops = (tl_ops){ .n = h->ops.n,
-                          .start_ns = h->ops.start_ns,
-                          .dur_ns = h->ops.dur_ns,
-                          .name = h->ops.name,
-                          .uid = h->ops.uid,
-                          .kind = h->ops.kind,
-                          .threads = h->op_threads,
-                          .nthreads = h->nop_threads };
-    view->streams = h->streams;
-    view->name_key = h->name_key;
 }
 
 /* ------------------------------------------------------------------------------------- operators around launches
@@ -283,6 +254,6 @@ void tl_backwards_find(tl_flows *flows, tl_linked *out)
     }
     if (found.n > 1)
         qsort(found.v, found.n, sizeof *found.v, by_op);
-    out->view.backwards = out->host.backwards = found.v;
+    out->view.backwards = tl_arena_move(&out->host, found.v, found.n, sizeof *found.v);
     out->view.nbackwards = found.n;
 }

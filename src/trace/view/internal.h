@@ -69,8 +69,15 @@ typedef struct tl_side {
 /* The entry of the event, TL_NONE without one. */
 uint32_t tl_side_find(tl_side *side, uint32_t event);
 
-/* Gives back what lies after the first n elements of the array that `array` points to. */
-void tl_shrink(void *array, size_t n, size_t size);
+/* A copy of n elements in the arena; frees the array. */
+static inline void *tl_arena_move(tl_arena *arena, void *array, size_t n, size_t size)
+{
+    void *copy = tl_arena_take(arena, n, size);
+    if (n > 0)
+        memcpy(copy, array, n * size);
+    free(array);
+    return copy;
+}
 
 /* ---------------------------------------------------------------------------------------------------------- device */
 
@@ -84,8 +91,10 @@ typedef struct tl_stream_events {
 typedef struct tl_device {
     tl_event_list events; /* by (device, stream, start, end), then as in the file */
     TL_VEC(tl_stream_events) streams;
-    uint32_t *launch;   /* of each event: index in the calls of tl_device_find, later in the launches; TL_NONE */
-    tl_columns columns; /* link.c fills them */
+    uint32_t *launch; /* of each event: index in the calls of tl_device_find, later in the launches; TL_NONE */
+    int64_t *start_ns, *dur_ns, *corr; /* link.c fills these columns, in the order of the events */
+    uint32_t *name, *uid;
+    uint8_t *cat; /* tl_cat, of work alone */
 } tl_device;
 
 /* Runtime and driver calls with a correlation above 0, by (correlation, start, uid).  Correlation 0 and below join
@@ -109,24 +118,26 @@ void tl_overruns_cut(tl_events *events, const tl_device *work, tl_cuts *cuts);
 
 /* ------------------------------------------------------------------------------------------------ the parts of a view */
 
-/* Makes out->steps of the host's ProfilerStep#k marks, by start; base_ns is added to their times.  Marks of one number
+/* Makes the steps of the view of the host's ProfilerStep#k marks, by start; base_ns is added to their times.  Marks of one number
  * (several threads) are one step. */
-void tl_steps_collect(const tl_events *events, int64_t base_ns, tl_linked *out);
+tl_step_window *tl_steps_collect(const tl_events *events, int64_t base_ns, tl_linked *out);
 
 /* Hides the events that are not selected (they lose their time), and drops the steps that are not selected, or not
- * whole, from the view.  Adds to *found which steps and times the trace has. */
-void tl_events_select(tl_events *events, const tl_event_list *calls, const tl_selection *selection, tl_linked *out,
-                      tl_found *found);
+ * whole.  Adds to *found which steps and times the trace has. */
+void tl_events_select(tl_events *events, const tl_event_list *calls, const tl_selection *selection,
+                      tl_step_window *steps, size_t *nsteps, tl_found *found);
 
 /* Fills `counted`, `memory` and `ranges` of the view. */
 void tl_measured_collect(const tl_events *events, tl_linked *out);
 
 /* The events of the host of these categories, by thread, start, longer first, then as in the file; the threads are of
- * the caller. */
-tl_event_list tl_host_order(const tl_events *events, uint32_t cats, tl_thread **threads, size_t *nthreads);
+ * the arena. */
+tl_event_list tl_host_order(const tl_events *events, uint32_t cats, tl_arena *arena, const tl_thread **threads,
+                            size_t *nthreads);
 
-/* Shows out->host in the view.  Adds the keys of names (names without addresses) to the names of the events. */
-void tl_host_show(tl_events *events, tl_linked *out);
+/* The key of each name, of the arena: the name without addresses; NULL where no name has one.  Adds the keys that are
+ * new to the names. */
+const uint32_t *tl_name_keys_make(tl_names *names, tl_arena *arena);
 
 /* One end of an arrow from an operator of the forward pass to one of the backward pass. */
 typedef struct tl_flow {
@@ -208,11 +219,12 @@ typedef struct tl_group_words {
     int64_t size, rank_start, rank_stride;
 } tl_group_words;
 
-/* The groups of one trace.  Start with meta and names set; tl_group_book_free ends it, but for `groups`, which the
- * caller may take. */
+/* The groups of one trace.  Start with meta, names and arena set; tl_group_book_free ends it, but for `groups`, which are
+ * the caller's. */
 typedef struct tl_group_book {
     const tl_meta *meta;
     const tl_names *names;
+    tl_arena *arena; /* of the members */
     TL_VEC(tl_group) groups;
     TL_VEC(struct tl_known_words { tl_group_words words; uint32_t group; }) known;
     tl_map by_words, by_members;
@@ -226,22 +238,21 @@ uint32_t tl_group_find(tl_group_book *book, const tl_group_words *words);
 /* As tl_group_find, for a group of two ranks without a name. */
 uint32_t tl_group_of_two(tl_group_book *book, int32_t a, int32_t b);
 
-void tl_groups_free(tl_group *groups, size_t n);
 void tl_group_book_free(tl_group_book *book);
 
 /* Completes the n colls of rank `rank`: src and dst of sends and receives, from the numbers in ends[n]; and the group,
  * which is then the two ranks, of a send or receive without one. */
 void tl_peers_find(tl_group_book *book, int32_t rank, tl_coll *colls, const tl_comm_ends *ends, size_t n);
 
-/* Makes out->kernels of the work; of comm, `coll` is then the entry of the side table that has its arguments, TL_NONE.
- * Frees the columns of the work as it goes. */
-void tl_kernels_make(const tl_events *events, const tl_rules *rules, const tl_comm *comm, tl_device *work,
-                     tl_linked *out);
+/* Makes the kernels of the view of the work, and counts those of each launch; of comm, `coll` is then the entry of the
+ * side table that has its arguments, TL_NONE.  Frees the columns of the work as it goes. */
+tl_kernel *tl_kernels_make(const tl_events *events, const tl_rules *rules, const tl_comm *comm, tl_device *work,
+                           tl_launch *launches, tl_linked *out);
 
-/* Makes out->syncs of the waits. */
+/* Makes the syncs of the view of the waits. */
 void tl_syncs_make(const tl_events *events, const tl_device *waits, tl_linked *out);
 
-/* Fills out->colls and out->groups, and sets `coll` and `collective` of kernels that are comm. */
-void tl_colls_collect(const tl_meta *meta, tl_comm *comm, tl_linked *out);
+/* Makes the colls and groups of the view, and sets `coll` and `collective` of its kernels that are comm. */
+void tl_colls_collect(const tl_meta *meta, tl_comm *comm, tl_kernel *kernels, tl_linked *out);
 
 #endif

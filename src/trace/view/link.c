@@ -12,8 +12,6 @@
  */
 #include "internal.h"
 
-enum { OPS, CALLS, WORK, WAITS, NSETS };
-
 bool tl_has_gpu_work(const tl_events *e)
 {
     for (size_t i = 0; i < e->n; i++)
@@ -39,8 +37,8 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
 
 /* Makes the launches of the view: the calls that share a correlation with an event of a device.  Of each of these events
  * `launch` then is one of them. */
-static void make_launches(const tl_events *e, const tl_event_list *calls, tl_device *work, tl_device *waits,
-                          tl_linked *out)
+static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, tl_device *work, tl_device *waits,
+                                tl_linked *out)
 {
     const tl_device *devices[] = { work, waits };
     uint32_t *order = tl_malloc((calls->n + 1) * sizeof *order), *place = tl_calloc(calls->n + 1, sizeof *place);
@@ -58,13 +56,11 @@ static void make_launches(const tl_events *e, const tl_event_list *calls, tl_dev
             order[n++] = (uint32_t)k;
     }
     tl_sort_index(order, n, by_start, &(queued){ e, calls->v });
-    out->launches = tl_malloc(n * sizeof *out->launches);
+    tl_launch *v = tl_arena_take(&out->rest, n, sizeof *v);
     for (size_t i = 0; i < n; i++) {
         uint32_t at = calls->v[order[i]];
-        out->launches[i] = (tl_launch){ e->ts_ns[at], e->ts_ns[at] + e->dur_ns[at],
-                                        e->name[at],  e->uid[at],
-                                        e->track[at], 0,
-                                        TL_LAUNCH_OF_NOTHING };
+        v[i] = (tl_launch){ e->ts_ns[at], e->ts_ns[at] + e->dur_ns[at], e->name[at], e->uid[at], e->track[at],
+                            0,            TL_LAUNCH_OF_NOTHING };
         place[order[i]] = (uint32_t)i;
     }
     for (int d = 0; d < 2; d++)
@@ -73,91 +69,92 @@ static void make_launches(const tl_events *e, const tl_event_list *calls, tl_dev
                 devices[d]->launch[i] = place[devices[d]->launch[i]];
     free(order);
     free(place);
-    out->view.launches = out->launches;
+    out->view.launches = v;
     out->view.nlaunches = n;
+    return v;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- columns */
 
-/* Deals the elements of a column out to the sets that have a place for it, each in its order, and frees the column. */
-static void deal_wide(int64_t **column, int64_t **const to[NSETS], const tl_event_list of[NSETS])
+/* The elements of a column at these events, in the order of the list; of the arena, NULL: of the caller. */
+static void *deal(const void *column, size_t size, const tl_event_list *of, tl_arena *arena)
 {
-    for (int s = 0; s < NSETS; s++) {
-        if (to[s] == NULL)
-            continue;
-        *to[s] = tl_malloc(of[s].n * sizeof **to[s]);
-        for (size_t i = 0; i < of[s].n; i++)
-            (*to[s])[i] = (*column)[of[s].v[i]];
-    }
-    free(*column);
-    *column = NULL;
+    char *to = arena != NULL ? tl_arena_take(arena, of->n, size) : tl_malloc(of->n * size);
+    const char *from = column;
+
+    for (size_t i = 0; size == sizeof(int64_t) && i < of->n; i++)
+        memcpy(to + i * sizeof(int64_t), from + of->v[i] * sizeof(int64_t), sizeof(int64_t));
+    for (size_t i = 0; size == sizeof(uint32_t) && i < of->n; i++)
+        memcpy(to + i * sizeof(uint32_t), from + of->v[i] * sizeof(uint32_t), sizeof(uint32_t));
+    return to;
 }
 
-static void deal_narrow(uint32_t **column, uint32_t **const to[NSETS], const tl_event_list of[NSETS])
-{
-    for (int s = 0; s < NSETS; s++) {
-        if (to[s] == NULL)
-            continue;
-        *to[s] = tl_malloc(of[s].n * sizeof **to[s]);
-        for (size_t i = 0; i < of[s].n; i++)
-            (*to[s])[i] = (*column)[of[s].v[i]];
-    }
-    free(*column);
-    *column = NULL;
-}
+#define DEAL(column, of, arena) deal(e->column, sizeof *e->column, of, arena)
 
-/* The kind of each event of a set: of a device its category, of a call that of a copy or -1, else a tl_op_kind. */
-static uint8_t *kinds_of(const tl_events *e, int set, const tl_event_list *of)
-{
-    tl_side copies = TL_SIDE(e->copies);
-    uint8_t *kind = tl_malloc(of->n);
-
-    for (size_t i = 0; i < of->n; i++) {
-        tl_cat cat = tl_event_cat(e, of->v[i]);
-        uint32_t copy = set == CALLS ? tl_side_find(&copies, of->v[i]) : TL_NONE;
-        kind[i] = set == OPS     ? (cat == TL_CAT_CPU_OP ? TL_OP : cat == TL_CAT_PYTHON ? TL_FRAME : TL_ANNOTATION)
-                  : set != CALLS ? (uint8_t)cat
-                                 : (uint8_t)(copy != TL_NONE ? e->copies.v[copy].kind : -1);
-    }
-    return kind;
-}
-
-/* Takes the columns of the events over; the side tables stay. */
+/* Takes the columns of the events over, one after the other; the side tables stay. */
 static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_linked *out)
 {
-    struct tl_linked_host *h = &out->host;
-    tl_columns *c[NSETS] = { &h->ops, &h->calls, &work->columns, &waits->columns };
-    tl_event_list of[NSETS] = { [WORK] = work->events, [WAITS] = waits->events };
+    tl_arena *host = &out->host;
+    tl_calls *c = &out->view.calls;
+    tl_ops *o = &out->view.ops;
+    tl_side copies = TL_SIDE(e->copies);
+    tl_event_list calls = tl_host_order(e, TL_SET_CALLS, host, &c->threads, &c->nthreads);
 
-    of[CALLS] = tl_host_order(e, TL_SET_CALLS, &h->call_threads, &h->ncall_threads);
-    deal_wide(&e->corr, (int64_t **[]){ NULL, &c[CALLS]->corr, &c[WORK]->corr, &c[WAITS]->corr }, of);
-    deal_narrow(&e->lane, (uint32_t **[]){ NULL, &c[CALLS]->lane, NULL, NULL }, of);
-    of[OPS] = tl_host_order(e, TL_SET_OPS, &h->op_threads, &h->nop_threads);
-    for (int s = 0; s < NSETS; s++) {
-        c[s]->n = of[s].n;
-        c[s]->kind = kinds_of(e, s, &of[s]);
+    c->correlation = DEAL(corr, &calls, host);
+    work->corr = DEAL(corr, &work->events, NULL);
+    waits->corr = DEAL(corr, &waits->events, NULL);
+    free(e->corr);
+    c->stream = DEAL(lane, &calls, host);
+    free(e->lane);
+
+    tl_event_list ops = tl_host_order(e, TL_SET_OPS, host, &o->threads, &o->nthreads);
+    uint8_t *kind = tl_arena_take(host, ops.n, 1);
+    int8_t *copy_kind = tl_arena_take(host, calls.n, 1);
+    work->cat = tl_malloc(work->events.n);
+    for (size_t i = 0; i < ops.n; i++) {
+        tl_cat cat = tl_event_cat(e, ops.v[i]);
+        kind[i] = cat == TL_CAT_CPU_OP ? TL_OP : cat == TL_CAT_PYTHON ? TL_FRAME : TL_ANNOTATION;
     }
+    for (size_t i = 0; i < calls.n; i++) {
+        uint32_t copy = tl_side_find(&copies, calls.v[i]);
+        copy_kind[i] = (int8_t)(copy != TL_NONE ? e->copies.v[copy].kind : -1);
+    }
+    for (size_t i = 0; i < work->events.n; i++)
+        work->cat[i] = (uint8_t)tl_event_cat(e, work->events.v[i]);
+    o->kind = kind;
+    c->copy = copy_kind;
     free(e->category);
     free(e->flags);
     free(e->track); /* the threads and streams say it */
-    e->category = e->flags = NULL;
-    e->track = NULL;
-    deal_wide(&e->ts_ns, (int64_t **[]){ &c[OPS]->start_ns, &c[CALLS]->start_ns, &c[WORK]->start_ns, &c[WAITS]->start_ns },
-              of);
-    deal_wide(&e->dur_ns, (int64_t **[]){ &c[OPS]->dur_ns, &c[CALLS]->dur_ns, &c[WORK]->dur_ns, &c[WAITS]->dur_ns }, of);
-    deal_narrow(&e->name, (uint32_t **[]){ &c[OPS]->name, &c[CALLS]->name, &c[WORK]->name, &c[WAITS]->name }, of);
-    deal_narrow(&e->uid, (uint32_t **[]){ &c[OPS]->uid, &c[CALLS]->uid, &c[WORK]->uid, &c[WAITS]->uid }, of);
-    e->n = e->cap = 0;
-    free(of[OPS].v);
-    free(of[CALLS].v);
-}
 
-void tl_columns_free(tl_columns *c)
-{
-    void *columns[] = { c->start_ns, c->dur_ns, c->corr, c->name, c->uid, c->lane, c->kind };
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        free(columns[i]);
-    *c = (tl_columns){ 0 };
+    o->n = ops.n;
+    c->n = calls.n;
+    o->start_ns = DEAL(ts_ns, &ops, host);
+    c->start_ns = DEAL(ts_ns, &calls, host);
+    work->start_ns = DEAL(ts_ns, &work->events, NULL);
+    waits->start_ns = DEAL(ts_ns, &waits->events, NULL);
+    free(e->ts_ns);
+    o->dur_ns = DEAL(dur_ns, &ops, host);
+    c->dur_ns = DEAL(dur_ns, &calls, host);
+    work->dur_ns = DEAL(dur_ns, &work->events, NULL);
+    waits->dur_ns = DEAL(dur_ns, &waits->events, NULL);
+    free(e->dur_ns);
+    o->name = DEAL(name, &ops, host);
+    c->name = DEAL(name, &calls, host);
+    work->name = DEAL(name, &work->events, NULL);
+    waits->name = DEAL(name, &waits->events, NULL);
+    free(e->name);
+    o->uid = DEAL(uid, &ops, host);
+    c->uid = DEAL(uid, &calls, host);
+    work->uid = DEAL(uid, &work->events, NULL);
+    waits->uid = DEAL(uid, &waits->events, NULL);
+    free(e->uid);
+    free(ops.v);
+    free(calls.v);
+    e->corr = e->ts_ns = e->dur_ns = NULL;
+    e->lane = e->track = e->name = e->uid = NULL;
+    e->category = e->flags = NULL;
+    e->n = e->cap = 0;
 }
 
 /* -------------------------------------------------------------------------------------------------------- the whole */
@@ -173,12 +170,12 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
     *out = (tl_linked){ .view = { .rank = rank, .world_size = trace->meta.world_size, .names = &e->names } };
     for (size_t i = 0; trace->meta.has_base && i < e->n; i++)
         e->ts_ns[i] = tl_since_base(e->ts_ns[i], trace->meta.base_ns);
-    tl_steps_collect(e, 0, out);
+    tl_step_window *steps = tl_steps_collect(e, 0, out);
     tl_event_list calls = tl_calls_find(e);
     tl_device work = tl_device_find(e, &calls, TL_SET_WORK);
     tl_overruns_cut(e, &work, &cuts);
     if (selection != NULL) {
-        tl_events_select(e, &calls, selection, out, found);
+        tl_events_select(e, &calls, selection, steps, &out->view.nsteps, found);
         tl_device_free(&work);
         free(calls.v);
         calls = tl_calls_find(e);
@@ -191,18 +188,22 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
         }
     free(cuts.v);
     tl_device waits = tl_device_find(e, &calls, TL_SET_WAITS);
-    make_launches(e, &calls, &work, &waits, out);
+    tl_launch *launches = make_launches(e, &calls, &work, &waits, out);
     free(calls.v);
     tl_comm_find(e, &comm);
     tl_measured_collect(e, out);
     tl_flows_collect(e, &flows);
 
     take_columns(e, &work, &waits, out);
-    tl_host_show(e, out);
+    tl_stream_id *streams = tl_arena_take(&out->host, e->lanes.n, sizeof *streams);
+    for (size_t i = 0; i < e->lanes.n; i++)
+        streams[i] = (tl_stream_id){ tl_small_int(e->lanes.v[i].device), tl_small_int(e->lanes.v[i].stream) };
+    out->view.streams = streams;
+    out->view.name_key = tl_name_keys_make(&e->names, &out->host);
     tl_backwards_find(&flows, out);
-    tl_launches_place(&out->view, out->launches);
-    tl_kernels_make(e, rules, &comm, &work, out);
-    tl_colls_collect(&trace->meta, &comm, out);
+    tl_launches_place(&out->view, launches);
+    tl_kernel *kernels = tl_kernels_make(e, rules, &comm, &work, launches, out);
+    tl_colls_collect(&trace->meta, &comm, kernels, out);
     tl_syncs_make(e, &waits, out);
 
     tl_device_free(&work);
@@ -219,14 +220,7 @@ void tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *ou
 
 void tl_linked_free_host(tl_linked *linked)
 {
-    struct tl_linked_host *h = &linked->host;
-    void *arrays[] = { h->call_threads, h->op_threads, h->streams, h->backwards, h->name_key };
-
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        free(arrays[i]);
-    tl_columns_free(&h->calls);
-    tl_columns_free(&h->ops);
-    *h = (struct tl_linked_host){ 0 };
+    tl_arena_free(&linked->host);
     linked->view.calls = (tl_calls){ 0 };
     linked->view.ops = (tl_ops){ 0 };
     linked->view.backwards = NULL;
@@ -237,12 +231,7 @@ void tl_linked_free_host(tl_linked *linked)
 
 void tl_linked_free(tl_linked *linked)
 {
-    void *arrays[] = { linked->kernels, linked->syncs,   linked->launches, linked->steps, linked->colls,
-                       linked->counted, linked->memory, linked->ranges,   linked->said_gb_per_s };
-
-    tl_linked_free_host(linked);
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        free(arrays[i]);
-    tl_groups_free(linked->groups, linked->view.ngroups);
+    tl_arena_free(&linked->host);
+    tl_arena_free(&linked->rest);
     *linked = (tl_linked){ 0 };
 }

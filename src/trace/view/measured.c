@@ -18,7 +18,7 @@ static int by_device(const void *a, const void *b)
 
 static void collect_counters(const tl_events *e, tl_linked *out)
 {
-    tl_counted *v = tl_malloc(e->counters.n * sizeof *v);
+    tl_counted *v = tl_arena_take(&out->rest, e->counters.n, sizeof *v);
     size_t n = 0;
 
     for (size_t i = 0; i < e->counters.n; i++) {
@@ -27,13 +27,13 @@ static void collect_counters(const tl_events *e, tl_linked *out)
             v[n++] = (tl_counted){ e->ts_ns[c->event], e->uid[c->event], e->name[c->event], c->name, c->value };
     }
     qsort(v, n, sizeof *v, by_start);
-    out->view.counted = out->counted = v;
+    out->view.counted = v;
     out->view.ncounted = n;
 }
 
 static void collect_memory(const tl_events *e, tl_linked *out)
 {
-    tl_memory *v = tl_malloc(e->memory.n * sizeof *v);
+    tl_memory *v = tl_arena_take(&out->rest, e->memory.n, sizeof *v);
     size_t n = 0;
 
     for (size_t i = 0; i < e->memory.n; i++) {
@@ -48,7 +48,7 @@ static void collect_memory(const tl_events *e, tl_linked *out)
                                   m->bytes };
     }
     qsort(v, n, sizeof *v, by_device);
-    out->view.memory = out->memory = v;
+    out->view.memory = v;
     out->view.nmemory = n;
 }
 
@@ -67,6 +67,6 @@ void tl_measured_collect(const tl_events *e, tl_linked *out)
         tl_vec_room(&ranges);
         ranges.v[ranges.n++] = (tl_device_range){ e->ts_ns[i], e->dur_ns[i], e->name[i], e->uid[i] };
     }
-    out->view.ranges = out->ranges = ranges.v;
+    out->view.ranges = tl_arena_move(&out->rest, ranges.v, ranges.n, sizeof *ranges.v);
     out->view.nranges = ranges.n;
 }

@@ -130,13 +130,13 @@ static void select_steps(const tl_spans *windows, const tl_ranges *asked, tl_ste
     *n = kept;
 }
 
-void tl_events_select(tl_events *e, const tl_event_list *calls, const tl_selection *selection, tl_linked *out,
-                      tl_found *found)
+void tl_events_select(tl_events *e, const tl_event_list *calls, const tl_selection *selection, tl_step_window *steps,
+                      size_t *nsteps, tl_found *found)
 {
     tl_spans windows = { 0 };
 
-    find_windows(selection, out->steps, out->view.nsteps, &windows);
-    select_steps(&windows, selection->steps, out->steps, &out->view.nsteps, found);
+    find_windows(selection, steps, *nsteps, &windows);
+    select_steps(&windows, selection->steps, steps, nsteps, found);
     select_events(e, calls, selection, &windows, found);
     tl_spans_free(&windows);
 }

@@ -108,7 +108,7 @@ static void make_windows(mark_list *m, tl_step_window *v, size_t *n)
     }
 }
 
-void tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked *out)
+tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked *out)
 {
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
     tl_rank_view *view = &out->view;
@@ -127,12 +127,13 @@ void tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked *out)
             (mark){ .window = { start, start + e->dur_ns[i], number, e->name[i] }, .track = e->track[i] };
     }
     if (marks.n == 0)
-        return;
-    out->steps = tl_malloc(marks.n * sizeof *out->steps);
+        return NULL;
+    tl_step_window *steps = tl_arena_take(&out->rest, marks.n, sizeof *steps);
     view->nagain_steps = drop_again(&marks);
-    make_windows(&marks, out->steps, &view->nsteps);
+    make_windows(&marks, steps, &view->nsteps);
     free(marks.v);
-    view->steps = out->steps;
+    view->steps = steps;
+    return steps;
 }
 
 void tl_link_steps(const tl_trace *trace, tl_linked *out)

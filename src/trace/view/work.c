@@ -8,24 +8,33 @@
 /* Rows that are made before the columns are cut. */
 enum { CUT_ROWS = 1 << 16 };
 
+/* Gives back what lies after the first n elements of the array. */
+static void *shrunk(void *array, size_t n, size_t size)
+{
+    void *smaller = n > 0 ? realloc(array, n * size) : NULL;
+    if (n == 0)
+        free(array);
+    return n == 0 || smaller != NULL ? smaller : array;
+}
+
 static void cut(tl_device *d, size_t n)
 {
-    tl_columns *c = &d->columns;
-    tl_shrink(&c->start_ns, n, sizeof *c->start_ns);
-    tl_shrink(&c->dur_ns, n, sizeof *c->dur_ns);
-    tl_shrink(&c->corr, n, sizeof *c->corr);
-    tl_shrink(&c->name, n, sizeof *c->name);
-    tl_shrink(&c->uid, n, sizeof *c->uid);
-    tl_shrink(&c->kind, n, sizeof *c->kind);
-    tl_shrink(&d->events.v, n, sizeof *d->events.v);
-    tl_shrink(&d->launch, n, sizeof *d->launch);
+    d->events.v = shrunk(d->events.v, n, sizeof *d->events.v);
+    d->launch = shrunk(d->launch, n, sizeof *d->launch);
+    d->start_ns = shrunk(d->start_ns, n, sizeof *d->start_ns);
+    d->dur_ns = shrunk(d->dur_ns, n, sizeof *d->dur_ns);
+    d->corr = shrunk(d->corr, n, sizeof *d->corr);
+    d->name = shrunk(d->name, n, sizeof *d->name);
+    d->uid = shrunk(d->uid, n, sizeof *d->uid);
+    d->cat = shrunk(d->cat, n, sizeof *d->cat);
 }
 
 typedef struct making {
     const tl_events *e;
     const tl_rules *rules;
     const tl_comm *comm;
-    tl_linked *out;
+    const tl_rank_view *view;
+    tl_launch *launches;
     tl_side grids, copies, colls;
     const tl_rule **rule_of_name; /* classified once a name: NULL is "not yet", &no_rule "no rule matches" */
 } making;
@@ -52,7 +61,7 @@ static void classify(making *m, const tl_coll_args *args, tl_kernel *kernel)
     if (args != NULL && args->name != TL_NO_NAME) {
         named = tl_collective_of(tl_names_text(&m->e->names, args->name));
     } else if (rule == NULL && kernel->launch != TL_NONE) {
-        tl_comm_call call = tl_comm_launched(m->comm, &m->out->launches[kernel->launch]);
+        tl_comm_call call = tl_comm_launched(m->comm, &m->launches[kernel->launch]);
         named = call.in_operator ? call.collective : TL_COLL_NONE;
     }
 
@@ -79,28 +88,27 @@ static void classify(making *m, const tl_coll_args *args, tl_kernel *kernel)
 static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_stream_events *stream, int64_t next_ns,
                         tl_kernel *kernel)
 {
-    const tl_columns *c = &work->columns;
     uint32_t event = work->events.v[i], copy = tl_side_find(&m->copies, event);
 
-    *kernel = (tl_kernel){ .start_ns = c->start_ns[i],
-                           .end_ns = c->start_ns[i] + c->dur_ns[i],
+    *kernel = (tl_kernel){ .start_ns = work->start_ns[i],
+                           .end_ns = work->start_ns[i] + work->dur_ns[i],
                            .launch_ns = TL_TIME_UNKNOWN,
-                           .correlation = c->corr[i],
+                           .correlation = work->corr[i],
                            .bytes = copy != TL_NONE ? m->e->copies.v[copy].bytes : -1,
-                           .name = c->name[i],
+                           .name = work->name[i],
                            .launch = work->launch[i],
-                           .uid = c->uid[i],
+                           .uid = work->uid[i],
                            .device = stream->device,
                            .stream = stream->stream };
     if (kernel->launch != TL_NONE) {
-        tl_launch *launch = &m->out->launches[kernel->launch];
+        tl_launch *launch = &m->launches[kernel->launch];
         kernel->launch_ns = launch->start_ns;
         launch->nkernels++;
     }
-    kernel->step = tl_step_at(m->out->steps, m->out->view.nsteps,
+    kernel->step = tl_step_at(m->view->steps, m->view->nsteps,
                               kernel->launch != TL_NONE ? kernel->launch_ns : tl_ns_min(kernel->start_ns, next_ns));
-    if (c->kind[i] != TL_CAT_KERNEL) {
-        kernel->kind = c->kind[i] == TL_CAT_MEMCPY ? TL_MEMCPY : TL_MEMSET;
+    if (work->cat[i] != TL_CAT_KERNEL) {
+        kernel->kind = work->cat[i] == TL_CAT_MEMCPY ? TL_MEMCPY : TL_MEMSET;
         kernel->said = copy;
         return;
     }
@@ -150,24 +158,24 @@ static void part_stream(tl_kernel *v, size_t first, size_t end)
     }
 }
 
-void tl_kernels_make(const tl_events *e, const tl_rules *rules, const tl_comm *comm, tl_device *work, tl_linked *out)
+tl_kernel *tl_kernels_make(const tl_events *e, const tl_rules *rules, const tl_comm *comm, tl_device *work,
+                           tl_launch *launches, tl_linked *out)
 {
     size_t n = work->events.n;
     making m = { .e = e,
                  .rules = rules,
                  .comm = comm,
-                 .out = out,
+                 .view = &out->view,
+                 .launches = launches,
                  .grids = TL_SIDE(e->grids),
                  .copies = TL_SIDE(e->copies),
                  .colls = TL_SIDE(e->colls),
                  .rule_of_name = tl_calloc(e->names.n + 1, sizeof *m.rule_of_name) };
-    tl_kernel *v = tl_malloc(n * sizeof *v);
+    tl_kernel *v = tl_arena_take(&out->rest, n, sizeof *v);
+    double *gb_per_s = tl_arena_take(&out->rest, e->copies.n, sizeof *gb_per_s);
 
-    if (e->copies.n > 0) {
-        out->view.said_gb_per_s = out->said_gb_per_s = tl_malloc(e->copies.n * sizeof *out->said_gb_per_s);
-        for (size_t i = 0; i < e->copies.n; i++)
-            out->said_gb_per_s[i] = e->copies.v[i].gb_per_s;
-    }
+    for (size_t i = 0; i < e->copies.n; i++)
+        gb_per_s[i] = e->copies.v[i].gb_per_s;
     for (size_t s = work->streams.n; s-- > 0;) {
         const tl_stream_events *stream = &work->streams.v[s];
         int64_t next_ns = INT64_MAX;
@@ -180,33 +188,35 @@ void tl_kernels_make(const tl_events *e, const tl_rules *rules, const tl_comm *c
         part_stream(v, stream->first, stream->first + stream->n);
     }
     free(m.rule_of_name);
-    out->view.kernels = out->kernels = v;
+    out->view.said_gb_per_s = gb_per_s;
+    out->view.kernels = v;
     out->view.nkernels = n;
+    return v;
 }
 
 void tl_syncs_make(const tl_events *e, const tl_device *waits, tl_linked *out)
 {
-    const tl_columns *c = &waits->columns;
-    tl_sync *v = tl_malloc(waits->events.n * sizeof *v);
+    tl_rank_view *view = &out->view;
+    tl_sync *v = tl_arena_take(&out->rest, waits->events.n, sizeof *v);
 
     for (size_t s = 0; s < waits->streams.n; s++) {
         const tl_stream_events *stream = &waits->streams.v[s];
         for (size_t i = stream->first; i < stream->first + stream->n; i++) {
             const tl_wait_args *args = tl_events_wait(e, waits->events.v[i]);
             uint32_t call = waits->launch[i];
-            v[i] = (tl_sync){ .start_ns = c->start_ns[i],
-                              .end_ns = c->start_ns[i] + c->dur_ns[i],
-                              .correlation = c->corr[i],
-                              .call_ns = call != TL_NONE ? out->launches[call].start_ns : TL_TIME_UNKNOWN,
-                              .name = c->name[i],
-                              .uid = c->uid[i],
+            v[i] = (tl_sync){ .start_ns = waits->start_ns[i],
+                              .end_ns = waits->start_ns[i] + waits->dur_ns[i],
+                              .correlation = waits->corr[i],
+                              .call_ns = call != TL_NONE ? view->launches[call].start_ns : TL_TIME_UNKNOWN,
+                              .name = waits->name[i],
+                              .uid = waits->uid[i],
                               .device = stream->device,
                               .stream = stream->stream,
                               .wait_on_stream = args != NULL ? tl_small_int(args->wait_on_stream) : -1,
                               .wait_on_correlation = args != NULL ? args->wait_on_corr : -1 };
-            v[i].step = tl_step_at(out->steps, out->view.nsteps, call != TL_NONE ? v[i].call_ns : v[i].start_ns);
+            v[i].step = tl_step_at(view->steps, view->nsteps, call != TL_NONE ? v[i].call_ns : v[i].start_ns);
         }
     }
-    out->view.syncs = out->syncs = v;
-    out->view.nsyncs = waits->events.n;
+    view->syncs = v;
+    view->nsyncs = waits->events.n;
 }

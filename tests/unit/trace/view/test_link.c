@@ -1,31 +1,6 @@
 /* test_link.c - events to views: what is device work, which launch and step it belongs to, what kind it is. */
-#include "scratch.h"
-#include "tlmpi/trace/view.h"
-#include "unit.h"
+#include "view_text.h"
 #include <time.h>
-
-static tl_trace trace;
-static tl_linked linked;
-
-/* Reads the entries as a run does, and links them.  `more` stands after the array: ", \"baseTimeNanoseconds\": 5". */
-static const tl_rank_view *view_of(const char *entries, const char *more)
-{
-    const tl_read_options options = { .keep = TL_LINK_KEEP };
-    const tl_rules rules = { 0 };
-    tl_error err = { 0 };
-    char text[8192];
-
-    snprintf(text, sizeof text, "{\"traceEvents\": [%s]%s}", entries, more);
-    CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("link.json", text), &options, &trace, &err), TL_OK);
-    tl_link(&trace, &rules, 3, &linked);
-    return &linked.view;
-}
-
-static void forget(void)
-{
-    tl_linked_free(&linked);
-    tl_trace_free(&trace);
-}
 
 #define GPU(cat, name, ts, dur, corr, stream)                                                                          \
     "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":0,\"tid\":" #stream ",\"ts\":" #ts ",\"dur\":" #dur         \

@@ -1,36 +1,6 @@
 /* test_link_host.c - what the host did, in the view: which events, in which order, by which thread, under which name.
  */
-#include "scratch.h"
-#include "tlmpi/trace/view.h"
-#include "unit.h"
-
-static tl_trace trace;
-static tl_linked linked;
-
-static const tl_rules rules;
-
-static void read_entries(const char *entries, const char *more)
-{
-    const tl_read_options options = { .keep = TL_LINK_KEEP };
-    tl_error err = { 0 };
-    char text[8192];
-
-    snprintf(text, sizeof text, "{\"traceEvents\": [%s]%s}", entries, more);
-    CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("host.json", text), &options, &trace, &err), TL_OK);
-}
-
-static const tl_rank_view *view_of(const char *entries, const char *more)
-{
-    read_entries(entries, more);
-    tl_link(&trace, &rules, 3, &linked);
-    return &linked.view;
-}
-
-static void forget(void)
-{
-    tl_linked_free(&linked);
-    tl_trace_free(&trace);
-}
+#include "view_text.h"
 
 #define EVENT(cat, name, tid, ts, dur, args)                                                                           \
     "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":9,\"tid\":" #tid ",\"ts\":" #ts ",\"dur\":" #dur  \

@@ -1,29 +1,9 @@
 /* test_overrun.c - device work that seems to run on for longer than it can. */
-#include "scratch.h"
-#include "tlmpi/trace/view.h"
-#include "unit.h"
+#include "view_text.h"
 
-static tl_trace trace;
-static tl_linked linked;
-
-/* Reads the entries as a run does, and links them. */
-static const tl_rank_view *view_of(const char *entries)
+static const tl_rank_view *cut_view_of(const char *entries)
 {
-    const tl_read_options options = { .keep = TL_LINK_KEEP };
-    const tl_rules rules = { 0 };
-    tl_error err = { 0 };
-    char text[8192];
-
-    snprintf(text, sizeof text, "{\"traceEvents\": [%s]}", entries);
-    CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("overrun.json", text), &options, &trace, &err), TL_OK);
-    tl_link(&trace, &rules, 3, &linked);
-    return &linked.view;
-}
-
-static void forget(void)
-{
-    tl_linked_free(&linked);
-    tl_trace_free(&trace);
+    return view_of(entries, "");
 }
 
 /* Times in us. */
@@ -36,7 +16,7 @@ static void forget(void)
 
 static void work_that_runs_on_after_the_next_ended_is_cut_where_that_began(void)
 {
-    const tl_rank_view *v = view_of(HOST("cuda_runtime", "l", 0, 5, 1) "," HOST("cuda_runtime", "l", 20, 5, 2) "," GPU(
+    const tl_rank_view *v = cut_view_of(HOST("cuda_runtime", "l", 0, 5, 1) "," HOST("cuda_runtime", "l", 20, 5, 2) "," GPU(
         "kernel", "a", 10, 10000000000000, 1, 7) "," GPU("kernel", "b", 30, 10, 2, 7));
     CU_ASSERT_EQUAL_FATAL(v->nkernels, 2);
     CU_ASSERT_EQUAL(v->kernels[0].end_ns, 30000);
@@ -49,7 +29,7 @@ static void work_that_runs_on_after_the_next_ended_is_cut_where_that_began(void)
 /* b is cut first, so that a is seen to run on, too. */
 static void one_that_cannot_be_does_not_hide_another(void)
 {
-    const tl_rank_view *v = view_of(GPU("kernel", "a", 10, 1000000, 1, 7) "," GPU("kernel", "b", 20, 2000000, 2, 7) "," GPU(
+    const tl_rank_view *v = cut_view_of(GPU("kernel", "a", 10, 1000000, 1, 7) "," GPU("kernel", "b", 20, 2000000, 2, 7) "," GPU(
         "gpu_memcpy", "c", 30, 10, 3, 7) "," GPU("kernel", "d", 30, 5, 4, 8) "," GPU("kernel", "e", 40, 5, 5, 7) "," GPU(
         "kernel", "f", 50, 5, 6, 7) "," GPU("kernel", "g", 60, 5, 7, 7) "," GPU("kernel", "h", 70, 5, 8, 7) "," GPU(
         "kernel", "i", 80, 5, 9, 7) "," GPU("kernel", "j", 90, 5, 10, 7) "," GPU("kernel", "k", 100, 5, 11, 7) "," GPU(
@@ -64,7 +44,7 @@ static void one_that_cannot_be_does_not_hide_another(void)
 /* b is launched to begin early: it waits for a, and so it ends after it; c, which has no need to, a little before. */
 static void a_dependent_launch_may_begin_early(void)
 {
-    const tl_rank_view *v = view_of(GPU("kernel", "a", 10, 2000, 1, 7) "," GPU("kernel", "b", 20, 2000, 2, 7) "," GPU(
+    const tl_rank_view *v = cut_view_of(GPU("kernel", "a", 10, 2000, 1, 7) "," GPU("kernel", "b", 20, 2000, 2, 7) "," GPU(
         "kernel", "c", 30, 1900, 3, 7));
     CU_ASSERT_EQUAL(v->ntoo_long, 0);
     CU_ASSERT_EQUAL(v->kernels[0].end_ns, 2010000);
@@ -74,7 +54,7 @@ static void a_dependent_launch_may_begin_early(void)
 
 static void branches_of_a_graph_run_side_by_side(void)
 {
-    const tl_rank_view *v = view_of(HOST("cuda_runtime", "g", 0, 5, 1) "," HOST("cuda_runtime", "l", 7, 5, 2) "," GPU(
+    const tl_rank_view *v = cut_view_of(HOST("cuda_runtime", "g", 0, 5, 1) "," HOST("cuda_runtime", "l", 7, 5, 2) "," GPU(
         "kernel", "a", 10, 1000, 1, 7) "," GPU("kernel", "b", 20, 10, 1, 7) "," GPU("kernel", "c", 40, 9000, 1, 7) "," GPU(
         "kernel", "d", 2000, 10, 2, 7));
     CU_ASSERT_EQUAL(v->ntoo_long, 1);
@@ -92,7 +72,7 @@ static void a_stream_that_is_none_is_left_alone(void)
                  "%s{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":%d}", i > 0 ? "," : "",
                  i * 10, 1000 - 100 * (i % 10));
     }
-    const tl_rank_view *v = view_of(entries);
+    const tl_rank_view *v = cut_view_of(entries);
     CU_ASSERT_EQUAL_FATAL(v->nkernels, 20);
     CU_ASSERT_EQUAL(v->ntoo_long, 0);
     forget();
@@ -100,7 +80,7 @@ static void a_stream_that_is_none_is_left_alone(void)
 
 static void the_last_work_ends_ten_minutes_after_the_recording_at_most(void)
 {
-    const tl_rank_view *v = view_of(HOST("cuda_runtime", "l", 0, 5, 1) "," HOST("cuda_runtime", "sync", 20, 80, 2) "," GPU(
+    const tl_rank_view *v = cut_view_of(HOST("cuda_runtime", "l", 0, 5, 1) "," HOST("cuda_runtime", "sync", 20, 80, 2) "," GPU(
         "kernel", "a", 10, 600000091, 1, 7) "," GPU("kernel", "b", 10, 600000090, 1, 8));
     CU_ASSERT_EQUAL(v->ntoo_long, 1);
     CU_ASSERT_EQUAL(v->kernels[0].end_ns, 100000);
