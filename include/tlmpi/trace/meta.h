@@ -18,31 +18,34 @@
 
 /* A process group of distributedInfo.pg_config. */
 typedef struct tl_pg_config {
-    char *name, *desc;          /* owned; NULL where absent */
-    int32_t *ranks;             /* owned */
+    char *name, *desc; /* owned; NULL where absent */
+    int32_t *ranks;    /* owned */
     size_t nranks, ranks_cap;
 } tl_pg_config;
 
 /* Start from TL_META_INIT; tl_meta_free ends it. */
 typedef struct tl_meta {
-    int64_t rank, world_size;       /* distributedInfo; -1 where absent */
+    int64_t rank, world_size; /* distributedInfo; -1 where absent */
     bool has_base;
-    int64_t base_ns;                /* baseTimeNanoseconds, below TL_BASE_LIMIT; 0 where absent: ts is Unix time then */
-    bool bad_base;                  /* the last baseTimeNanoseconds is not a valid whole number */
-    int64_t ndevices;               /* entries of deviceProperties; -1 where absent */
-    char device[64];                /* name of the first device; empty where absent */
-    char backend[64];               /* distributedInfo.backend */
-    char host[128];                 /* host_name or the like; empty where absent */
-    char trace_name[256];           /* traceName */
-    bool has_schema, has_nodes;     /* top-level keys of an execution trace, which is no Kineto trace */
-    bool has_trace_keys;            /* top-level keys that nothing but a trace has */
+    int64_t base_ns;            /* baseTimeNanoseconds, below TL_BASE_LIMIT; 0 where absent: ts is Unix time then */
+    bool bad_base;              /* the last baseTimeNanoseconds is not a valid whole number */
+    int64_t ndevices;           /* entries of deviceProperties; -1 where absent */
+    char device[64];            /* name of the first device; empty where absent */
+    char backend[64];           /* distributedInfo.backend */
+    char host[128];             /* host_name or the like; empty where absent */
+    char trace_name[256];       /* traceName */
+    bool has_schema, has_nodes; /* top-level keys of an execution trace, which is no Kineto trace */
+    bool has_trace_keys;        /* top-level keys that nothing but a trace has */
     TL_VEC(tl_pg_config) groups;
 } tl_meta;
 
 /* A base time from this limit on (the year 2116) is invalid: adding ts and dur could overflow 64 bits. */
 #define TL_BASE_LIMIT (INT64_C(1) << 61)
 
-#define TL_META_INIT { .rank = -1, .world_size = -1, .ndevices = -1 }
+#define TL_META_INIT                                                                                                   \
+    {                                                                                                                  \
+        .rank = -1, .world_size = -1, .ndevices = -1                                                                   \
+    }
 
 /* Reads the document `text` (n bytes; traceEvents may have been emptied) into *meta.  What was read before a fault
  * stays; TL_EINPUT then names the byte and what was expected. */

@@ -14,7 +14,7 @@
 #include "tlmpi/model/view.h"
 #include "tlmpi/trace/read/reader.h"
 
-/* ------------------------------------------------------------------------------------------------- classes of work */
+/* -------------------------------------------------------------------------------------------------- classes of work */
 
 /* Kernel name -> what the device was doing.  One ordered table; the first rule that matches wins, so the specific
  * stands above the general.  A user's rules (--rules FILE) stand above all of ours.  Each of ours carries a name that
@@ -48,7 +48,8 @@ typedef struct tl_rules {
 
 /* Reads a rules file: a JSON array (comments allowed) of objects, with one pattern, a kind, and where that is comm
  * perhaps a collective:
- *     { "contains" | "starts" | "equals": TEXT, "kind": "compute" | "comm" | "memcpy" | "memset", "collective": "all_reduce" ... }
+ *     { "contains" | "starts" | "equals": TEXT, "kind": "compute" | "comm" | "memcpy" | "memset",
+ *       "collective": "all_reduce" ... }
  * TL_EUSAGE: cannot be read, says something else, or has a rule that an earlier one hides; the message names file, line
  * and what was expected. */
 tl_status tl_rules_read(const char *path, tl_rules *rules, tl_error *err);
@@ -85,14 +86,14 @@ typedef struct tl_linked {
     tl_arena host, rest; /* the arrays of what the host did, and the others */
 } tl_linked;
 
-/* Fills *out, which tl_linked_free ends.  It takes over the columns of the trace, so that there is never a second set of
- * them; the rest of the events is freed, the names stay (and may become more). */
+/* Fills *out, which tl_linked_free ends.  Takes over the columns of the trace, so that there is never a second set of
+ * columns; the rest of the events is freed, the names stay (and may become more). */
 void tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out);
 
 /* The steps of the view alone.  The trace stays as it is; tl_linked_free ends *out. */
 void tl_link_steps(const tl_trace *trace, tl_linked *out);
 
-/* ------------------------------------------------------------------------------------------------------ a part of it */
+/* ----------------------------------------------------------------------------------------------------- a part of it */
 
 /* Which part of a trace is looked at: what the host began in these steps and in this time, and what devices did for
  * that.  An empty set selects everything. */
@@ -121,7 +122,7 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
 /* Finds when the first event of a host or device began, base_ns added; false: there is none. */
 bool tl_events_begin(const tl_events *events, int64_t base_ns, int64_t *begin_ns);
 
-/* -------------------------------------------------------------------------------------------------------- ends of it */
+/* ------------------------------------------------------------------------------------------------------- ends of it */
 
 /* Takes what the host did out of the view and frees it. */
 void tl_linked_free_host(tl_linked *linked);

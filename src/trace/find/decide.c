@@ -6,7 +6,7 @@
 
 #define MISSING_LISTED 4096u
 
-/* ----------------------------------------------------------------------------------------------------------- copies
+/* -------------------------------------------------------------------------------------------------------------- copies
  *
  * The same trace may lie in two files, as x.json and x.json.gz.  The texts of the two begin with the same 64 KiB, which
  * have the time stamps of the first events, and are of the same length; and where both are packed alike, the files end
@@ -49,7 +49,7 @@ static void leave_copies(tl_inventory *inventory)
     tl_map_free(&originals);
 }
 
-/* ----------------------------------------------------------------------------------------------- ranks that are known */
+/* --------------------------------------------------------------------------------------------- ranks that are known */
 
 typedef struct deciding {
     tl_inventory *inventory;
@@ -63,7 +63,8 @@ typedef struct deciding {
  * the trace's own is beyond its own world size. */
 static void take_own_rank(tl_input *t)
 {
-    bool beyond = t->world_size > 0 && t->meta_rank >= t->world_size && t->name_rank >= 0 && t->name_rank < t->world_size;
+    bool beyond =
+        t->world_size > 0 && t->meta_rank >= t->world_size && t->name_rank >= 0 && t->name_rank < t->world_size;
     bool is_trace = t->kind == TL_INPUT_TRACE, own = t->meta_rank >= 0 && !beyond;
 
     t->run = t->job = -1;
@@ -79,7 +80,8 @@ static void take_own_rank(tl_input *t)
     t->rank_source = own ? TL_RANK_META : TL_RANK_NAME;
     if (beyond && is_trace)
         snprintf(t->why, sizeof t->why,
-                 "it says that it is rank %" PRId64 " of a world of %" PRId64 "; counts as rank %" PRId64 " by its name",
+                 "it says that it is rank %" PRId64 " of a world of %" PRId64 "; counts as rank %" PRId64
+                 " by its name",
                  t->meta_rank, t->world_size, t->rank);
 }
 
@@ -134,7 +136,7 @@ static void part_known(deciding *d)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- the list of runs */
+/* ------------------------------------------------------------------------------------------------- the list of runs */
 
 static int oldest_first(const void *a, const void *b)
 {
@@ -181,7 +183,7 @@ static void list_runs(deciding *d)
     inventory->nruns = d->nruns > 0 ? (int32_t)d->nruns : 1;
 }
 
-/* ------------------------------------------------------------------------------------------------- what is not taken */
+/* ------------------------------------------------------------------------------------------------ what is not taken */
 
 /* Whether the names of two files differ in numbers alone. */
 static bool are_called_alike(const char *a, const char *b)
@@ -275,8 +277,8 @@ void tl_inventory_learn(tl_inventory *inventory)
 
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *t = &inventory->inputs.v[i];
-        bool here = t->run >= 0 ? t->run == inventory->run
-                                : t->kind == TL_INPUT_UNREADABLE && t->rank >= 0 && !t->elsewhere;
+        bool here =
+            t->run >= 0 ? t->run == inventory->run : t->kind == TL_INPUT_UNREADABLE && t->rank >= 0 && !t->elsewhere;
         if (here)
             ranks[n++] = t->rank;
         if (here || (t->run >= 0 && t->job == inventory->runs[inventory->run].job))
@@ -300,7 +302,7 @@ void tl_inventory_learn(tl_inventory *inventory)
     free(ranks);
 }
 
-/* -------------------------------------------------------------------------------------------- of runs that are decided */
+/* ----------------------------------------------------------------------------------------- of runs that are decided */
 
 bool tl_inventory_is_unsure(const tl_inventory *inventory)
 {

@@ -51,7 +51,9 @@ static tl_input *add_file(tl_inventory *inventory, char *path, const struct stat
  * read). */
 static bool may_be_trace(const char *name)
 {
-    static const char *const packed[] = { ".xz", ".zst", ".bz2", ".lz4", ".zip", ".7z", ".tar", ".tgz", ".tar.gz", NULL };
+    static const char *const packed[] = {
+        ".xz", ".zst", ".bz2", ".lz4", ".zip", ".7z", ".tar", ".tgz", ".tar.gz", NULL
+    };
     bool may_be = tl_name_has_ending(name, packed);
     for (const tl_reader *const *reader = tl_readers; !may_be && *reader != NULL; reader++)
         may_be = tl_name_has_ending(name, (*reader)->endings);
@@ -259,7 +261,7 @@ void tl_inventory_free(tl_inventory *inventory)
     *inventory = (tl_inventory){ 0 };
 }
 
-/* ---------------------------------------------------------------------------------------------------- the same file
+/* ------------------------------------------------------------------------------------------------------- the same file
  *
  * A file that was named more than once is read once.
  *

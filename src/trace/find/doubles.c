@@ -13,7 +13,7 @@
 #include "tlmpi/base/stats.h"
 #include <inttypes.h>
 
-/* ---------------------------------------------------------------------------------------------------- one run or two */
+/* --------------------------------------------------------------------------------------------------- one run or two */
 
 /* Whether it is sure that these, which say they are the same rank, are not. */
 static bool are_two_ranks(const tl_input *a, const tl_input *b)
@@ -90,26 +90,20 @@ static bool is_twice(const places *p, const tl_input *t)
 /* Returns process id less rank, where most files of the run whose rank occurs once agree on it; else -1. */
 static int64_t pid_above_rank(const tl_slice *s, const places *p, int32_t run)
 {
-    int64_t above = -1, votes = 0, n = 0, agree = 0;
+    int64_t *above = tl_malloc((s->n + 1) * sizeof *above);
+    size_t n = 0, agree = 0;
 
-    for (int turn = 0; turn < 2; turn++) {
-        for (size_t i = 0; i < s->n; i++) {
-            const tl_input *t = s->v[i];
-            if (t->run != run || t->origin.pid <= t->rank || is_twice(p, t))
-                continue;
-            int64_t own = t->origin.pid - t->rank;
-            if (turn > 0) {
-                n++;
-                agree += own == above;
-            } else if (votes == 0 || own == above) { /* what most say has votes left in the end */
-                above = own;
-                votes++;
-            } else {
-                votes--;
-            }
-        }
+    for (size_t i = 0; i < s->n; i++) {
+        const tl_input *t = s->v[i];
+        if (t->run == run && t->origin.pid > t->rank && !is_twice(p, t))
+            above[n++] = t->origin.pid - t->rank;
     }
-    return agree >= 2 && 2 * agree > n ? above : -1;
+    tl_ns_sort(above, n);
+    int64_t middle = n > 0 ? above[n / 2] : -1; /* what most say is in the middle */
+    for (size_t i = 0; i < n; i++)
+        agree += above[i] == middle;
+    free(above);
+    return agree >= 2 && 2 * agree > n ? middle : -1;
 }
 
 static int fit(const tl_input *t, int64_t above)

@@ -74,7 +74,7 @@ void tl_input_say_why(tl_input *input, tl_input_kind kind, const char *reason);
 /* Takes size and time of the file. */
 void tl_input_set_stat(tl_input *input, const struct stat *st);
 
-/* ------------------------------------------------------------------------------------------------- jobs and runs */
+/* ---------------------------------------------------------------------------------------------------- jobs and runs */
 
 /* What the traces of a job, or of a run, say together. */
 typedef struct tl_common {

@@ -109,8 +109,8 @@ void tl_jobs_part(tl_input **known, size_t n)
                 const tl_common *job = &jobs.v.v[k];
                 bool may_be = !tl_commons_contradict(&jobs, k, t) &&
                               (told == 1 || job->world_size < 0 || !tl_common_is_far(job, t));
-                if (may_be && (nearest == SIZE_MAX ||
-                               tl_common_distance(job, t) < tl_common_distance(&jobs.v.v[nearest], t)))
+                if (may_be &&
+                    (nearest == SIZE_MAX || tl_common_distance(job, t) < tl_common_distance(&jobs.v.v[nearest], t)))
                     nearest = k;
             }
             if (nearest == SIZE_MAX)

@@ -13,7 +13,8 @@
  *                A weak sign, so only below 100,000, after a letter and one separator, and not after a word that says
  *                what else is counted: libkineto_activities_123  step_500  xx-TP-0
  *
- * Names that the system makes (/dev/fd/63) tell nothing.  The stem is the base name without .json, .gz, .zst, .trace, .pt.
+ * Names that the system makes (/dev/fd/63) tell nothing.  The stem is the base name without .json, .gz, .zst, .trace
+ * and .pt.
  *
  * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write after the host.
  */
@@ -211,7 +212,7 @@ int64_t tl_time_of_name(const char *path)
         size_t n = digits_at(base, i);
         for (size_t u = 0; u < sizeof units / sizeof units[0]; u++)
             if (n == units[u].digits && base.p[i] >= '1' && base.p[i] <= '8') /* 2001 to 2255, and fits */
-                time = strtoll(base.p + i, NULL, 10) * units[u].ns;                 /* the last one: times stand at the end */
+                time = strtoll(base.p + i, NULL, 10) * units[u].ns;           /* the last one: times stand at the end */
         i += n > 0 ? n : 1;
     }
     return time;

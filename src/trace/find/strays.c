@@ -48,8 +48,9 @@ static void join(placing *p, const tl_input *t)
 static bool fits(const placing *p, size_t run, const tl_input *t)
 {
     const tl_common *c = &p->runs.v.v[run];
-    return t->pipe || ((c->world_size < 0 || (int64_t)c->n < c->world_size) &&
-                       !tl_commons_contradict(&p->runs, run, t) && !tl_common_is_far(c, t) && !has_its_process(p, run, t));
+    return t->pipe ||
+           ((c->world_size < 0 || (int64_t)c->n < c->world_size) && !tl_commons_contradict(&p->runs, run, t) &&
+            !tl_common_is_far(c, t) && !has_its_process(p, run, t));
 }
 
 /* The job of a run that t begins: that of a run of its time which has another recording of its process, else a new

@@ -11,10 +11,10 @@ typedef enum tl_meta_take { TL_TAKE_NOTHING, TL_TAKE_TEXT, TL_TAKE_HOST, TL_TAKE
 typedef struct tl_meta_key {
     const char *word;
     const char *begins; /* the first bytes that its value may have */
-    unsigned depth;     /* brackets open around it: 1 in the document, 2 in distributedInfo; a host may stand in either */
-    bool traces_alone;  /* nothing but a trace has it */
-    tl_meta_take take;  /* what becomes of a number or text under it */
-    size_t at, size;    /* of a text or count: its place in tl_meta, in bytes, and the room there */
+    unsigned depth; /* brackets open around it: 1 in the document, 2 in distributedInfo; a host may stand in either */
+    bool traces_alone; /* nothing but a trace has it */
+    tl_meta_take take; /* what becomes of a number or text under it */
+    size_t at, size;   /* of a text or count: its place in tl_meta, in bytes, and the room there */
 } tl_meta_key;
 
 enum { TL_META_KEYS = 20, TL_META_LONGEST_KEY = 19, TL_META_INFO = 2 /* distributedInfo */ };

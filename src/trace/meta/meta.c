@@ -69,11 +69,11 @@ typedef enum position { OUTSIDE, DOCUMENT, DEVICES, DEVICE, DISTRIBUTED, GROUP_L
 
 typedef struct parsing {
     tl_meta *meta;
-    position root;    /* what the outermost object is */
-    position path[8]; /* the longest: outside, document, distributed, group list, group, ranks */
-    unsigned at;      /* path[at] is where the parser stands */
-    uint64_t ignored; /* open brackets of a value that is passed over */
-    TL_VEC(char) key; /* of the value to come; yajl may overwrite a key while it reads the value */
+    position root;       /* what the outermost object is */
+    position path[8];    /* the longest: outside, document, distributed, group list, group, ranks */
+    unsigned at;         /* path[at] is where the parser stands */
+    uint64_t ignored;    /* open brackets of a value that is passed over */
+    TL_VEC(char) key;    /* of the value to come; yajl may overwrite a key while it reads the value */
     tl_pg_config *group; /* the one being read, NULL beyond the limit */
     size_t nranks;       /* of all groups together */
     bool told;           /* a distributedInfo with a rank has ended */
@@ -199,7 +199,7 @@ static void take_in_group(parsing *p, tl_text t)
     *name = tl_strndup(t.p, t.n);
 }
 
-/* ------------------------------------------------------------------------------------------------ yajl's callbacks */
+/* ------------------------------------------------------------------------------------------------- yajl's callbacks */
 
 static int on_scalar(void *ctx, const unsigned char *bytes, size_t n)
 {
@@ -348,7 +348,7 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_end,
 };
 
-/* ---------------------------------------------------------------------------------------------------- the document */
+/* ----------------------------------------------------------------------------------------------------- the document */
 
 /* Parses the text once.  *refused: the text is no JSON, rather than cut, and a repair may help.  The end of the text is
  * not told to yajl, which would take a cut number for a whole one. */

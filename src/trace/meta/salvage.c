@@ -1,4 +1,4 @@
-/* salvage.c - the metadata of text that is damaged, or of which the end alone is there.
+/* salvage.c - the metadata of text that is damaged, or whose end alone is there.
  *
  * The text is copied as long as it is JSON.  At a byte that cannot be there the copy goes back to its last whole
  * member, closes what is open, and goes on at the next key that a trace is known to have:
@@ -18,8 +18,8 @@ typedef struct salvage {
     TL_VEC(char) out;
     size_t safe;     /* bytes of out that hold whole members alone */
     size_t info_end; /* where distributedInfo has ended in out; 0 before */
-    bool in_info;    /* the last member of the document is distributedInfo ... */
-    bool info_lost;  /* ... whose brace is missing */
+    bool in_info;    /* the last member of the document is distributedInfo */
+    bool info_lost;  /* the brace of that distributedInfo is missing */
     bool unclosed;
     uint32_t seen; /* bit of each key that has been copied */
 } salvage;
@@ -187,10 +187,10 @@ tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err)
     return TL_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the last bytes
+/* ------------------------------------------------------------------------------------------------------ the last bytes
  *
- *     ... {"ph": "X", ..., "args": {"distributedInfo": {"rank": 9}}}], "distributedInfo": {"rank": 3}, "traceName": "t"}
- *                                   ^ no key of the document: what stands after it does not close the text
+ *     ... {"ph": "X", "args": {"distributedInfo": {"rank": 9}}}], "distributedInfo": {"rank": 3}, "traceName": "t"}
+ *                              ^ no key of the document: what stands after its value does not close the text
  */
 
 #define TAIL ((size_t)1 << 20)

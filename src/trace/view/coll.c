@@ -9,7 +9,7 @@
 #include "internal.h"
 #include "tlmpi/base/hash.h"
 
-/* ----------------------------------------------------------------------------------------------------------- sizes
+/* --------------------------------------------------------------------------------------------------------------- sizes
  *
  * How large a message is, by the shapes of the tensors that operators around its launch were given.
  *
@@ -75,8 +75,8 @@ static tl_comm_size size_around(const tl_comm *k, const tl_launch *launch, tl_co
     return size;
 }
 
-/* Fills in elements, type and bytes.  Of an all-gather each rank of the group, below 1 where that is not known, gives as
- * much as this one. */
+/* Fills in elements, type and bytes.  In an all-gather each rank of the group gives as much as this rank; group_size is
+ * below 1 where it is not known. */
 static void put_size(tl_coll *c, const tl_comm_size *size, int64_t group_size)
 {
     int64_t out = size->out_nelems;
@@ -121,7 +121,7 @@ static void drop_shared_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t 
     free(order);
 }
 
-/* -------------------------------------------------------------------------------------------------- collectives */
+/* ------------------------------------------------------------------------------------------------------ collectives */
 
 static uint32_t text_of(uint32_t first, uint32_t second)
 {
@@ -136,8 +136,9 @@ static int64_t number_of(int64_t first, int64_t second)
 /* What either says; the first counts. */
 static tl_coll_args merge(const tl_coll_args *a, const tl_coll_args *b)
 {
-    static const tl_coll_args none = { 0,  TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME,
-                                       -1, -1,         -1,         -1,         -1,         -1,         -1,         -1 };
+    static const tl_coll_args none = { 0,          TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME,
+                                       TL_NO_NAME, TL_NO_NAME, -1,         -1,         -1,         -1,
+                                       -1,         -1,         -1,         -1 };
     a = a != NULL ? a : &none;
     b = b != NULL ? b : &none;
     return (tl_coll_args){
@@ -190,7 +191,8 @@ static tl_coll describe(const tl_comm *k, int32_t rank, const tl_launch *launch,
 {
     const tl_names *names = &k->e->names;
     *args = merge(own, call->args);
-    tl_collective kind = args->name != TL_NO_NAME ? tl_collective_of(tl_names_text(names, args->name)) : TL_COLL_UNKNOWN;
+    tl_collective kind =
+        args->name != TL_NO_NAME ? tl_collective_of(tl_names_text(names, args->name)) : TL_COLL_UNKNOWN;
     tl_coll_from from = own != NULL                           ? TL_COLL_FROM_KERNEL
                         : call->args != NULL                  ? TL_COLL_FROM_OPERATOR
                         : call->collective != TL_COLL_UNKNOWN ? TL_COLL_FROM_ANNOTATION
@@ -224,7 +226,9 @@ static tl_coll describe(const tl_comm *k, int32_t rank, const tl_launch *launch,
         .group = TL_NONE,
         .kind = (uint8_t)kind,
         .from = (uint8_t)from,
-        .size_from = own_size ? TL_SIZE_FROM_KERNEL : any_size ? TL_SIZE_FROM_OPERATOR : TL_SIZE_UNKNOWN,
+        .size_from = own_size   ? TL_SIZE_FROM_KERNEL
+                     : any_size ? TL_SIZE_FROM_OPERATOR
+                                : TL_SIZE_UNKNOWN,
         .p2p = is_p2p(kind) || (batched && (call->coalesced || call->ends.sends || call->ends.receives)),
     };
 }

@@ -115,7 +115,7 @@ void tl_comm_free(tl_comm *k)
     *k = (tl_comm){ 0 };
 }
 
-/* --------------------------------------------------------------------------------------------------- around a launch */
+/* -------------------------------------------------------------------------------------------------- around a launch */
 
 /* The first operator that starts after the call, in its track or after it. */
 static size_t first_after(const tl_comm *k, const tl_launch *launch)
@@ -206,7 +206,8 @@ void tl_comm_batched(const tl_comm *k, const tl_launch *launch, tl_comm_call *ca
     size_t at = first_after(k, launch), before = 0; /* before: launches of communication before this one */
     uint32_t track = launch->track;
 
-    TL_BISECT(before, k->launches.n, i, v[i].track < track || (v[i].track == track && v[i].start_ns < launch->start_ns));
+    TL_BISECT(before, k->launches.n, i,
+              v[i].track < track || (v[i].track == track && v[i].start_ns < launch->start_ns));
     int64_t from_ns = before > 0 && v[before - 1].track == track ? v[before - 1].start_ns : INT64_MIN;
     for (int n = 0; at-- > 0 && n < BATCH_MOST; n++) {
         const tl_comm_op *op = &k->ops.v[at];

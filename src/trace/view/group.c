@@ -118,7 +118,7 @@ static rank_list resolve(tl_group_book *book, const tl_group_words *w, bool *who
     return *whole ? members : shown;
 }
 
-/* The group of these members, a new one if it is new; one name each, for two groups of the same ranks count apart.  Takes
+/* The group of these members and this name, a new one if it is new: two groups of the same ranks count apart.  Takes
  * the members over. */
 static uint32_t enter(tl_group_book *book, const tl_group_words *w, rank_list members, bool whole)
 {

@@ -42,7 +42,8 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* The text with every address made "0x" and an ellipsis, in *out (room for twice the text); its length, 0 without any. */
+/* Writes the text with every address made "0x" and an ellipsis to out (room for twice the text).  Returns its length, 0
+ * for a text without addresses. */
 static size_t without_addresses(tl_text text, char *out)
 {
     size_t n = 0;
@@ -91,12 +92,12 @@ const uint32_t *tl_name_keys_make(tl_names *names, tl_arena *arena)
     return keys;
 }
 
-/* ------------------------------------------------------------------------------------- operators around launches
+/* ------------------------------------------------------------------------------------------- operators around launches
  *
  *     annotation  [forward                      ]        on the main thread
  *     operator      [aten::linear       ]
  *     operator        [aten::addmm ]
- *     launch            [1]       [2 ]   [3 ]            1: in aten::addmm, 2: in aten::linear, 3: in none; all in forward
+ *     launch            [1]       [2 ]   [3 ]       1: in aten::addmm, 2: in aten::linear, 3: in none; all in forward
  *
  * A call is in the innermost operator that lasts as long as the call: an operator returns after its calls.  A call that
  * outlasts every operator around its start is in the innermost of them: two clocks time calls and operators.
@@ -174,11 +175,11 @@ void tl_launches_place(const tl_rank_view *view, tl_launch *launches)
     free(p.annotations.stack.v);
 }
 
-/* -------------------------------------------------------------------------------------------------------- backward
+/* ------------------------------------------------------------------------------------------------------------ backward
  *
  * Which operator of the backward pass belongs to which of the forward pass.
  *
- *     thread 1   [aten::addmm ]...............          an arrow of category fwdbwd: it begins as the one operator does,
+ *     thread 1   [aten::addmm ]...............       an arrow of category fwdbwd: it begins as the one operator does,
  *                |--------------------->|               and ends as the other begins
  *     thread 2   .......................[AddmmBackward0]
  *

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------------------------------- events */
+/* ----------------------------------------------------------------------------------------------------------- events */
 
 /* What a view makes of an event, by its category. */
 #define TL_SET_OPS   (TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION))
@@ -64,7 +64,10 @@ typedef struct tl_side {
     const void *entries;
     size_t n, size, at; /* at: where the last question ended */
 } tl_side;
-#define TL_SIDE(table) { (table).v, (table).n, sizeof *(table).v, 0 }
+#define TL_SIDE(table)                                                                                                 \
+    {                                                                                                                  \
+        (table).v, (table).n, sizeof *(table).v, 0                                                                     \
+    }
 
 /* The entry of the event, TL_NONE without one. */
 uint32_t tl_side_find(tl_side *side, uint32_t event);
@@ -79,7 +82,7 @@ static inline void *tl_arena_move(tl_arena *arena, void *array, size_t n, size_t
     return copy;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- device */
+/* ----------------------------------------------------------------------------------------------------------- device */
 
 /* The events of one stream of one device: -1 where the trace does not say. */
 typedef struct tl_stream_events {
@@ -111,15 +114,18 @@ tl_device tl_device_find(const tl_events *events, const tl_event_list *calls, ui
 void tl_device_free(tl_device *device);
 
 /* Cuts of durations, in ns. */
-typedef TL_VEC(struct { uint32_t event; int64_t less_ns; }) tl_cuts;
+typedef TL_VEC(struct {
+    uint32_t event;
+    int64_t less_ns;
+}) tl_cuts;
 
 /* Cuts work that seems to run on for longer than it can, in the events' durations; work stays in order. */
 void tl_overruns_cut(tl_events *events, const tl_device *work, tl_cuts *cuts);
 
-/* ------------------------------------------------------------------------------------------------ the parts of a view */
+/* ---------------------------------------------------------------------------------------------- the parts of a view */
 
-/* Makes the steps of the view of the host's ProfilerStep#k marks, by start; base_ns is added to their times.  Marks of one number
- * (several threads) are one step. */
+/* Makes the steps of the view, by start, of the host's ProfilerStep#k marks, and returns them; base_ns is added to
+ * their times.  Marks of one number (several threads) are one step. */
 tl_step_window *tl_steps_collect(const tl_events *events, int64_t base_ns, tl_linked *out);
 
 /* Hides the events that are not selected (they lose their time), and drops the steps that are not selected, or not
@@ -155,7 +161,7 @@ void tl_backwards_find(tl_flows *flows, tl_linked *out);
 /* Fills op, annotation and their names of the view's launches, from its ops. */
 void tl_launches_place(const tl_rank_view *view, tl_launch *launches);
 
-/* --------------------------------------------------------------------------------------------------- communication */
+/* ---------------------------------------------------------------------------------------------------- communication */
 
 /* A communication operator on the host: record_param_comms, c10d::..., nccl:... */
 typedef struct tl_comm_op {
@@ -179,8 +185,12 @@ typedef struct tl_comm_ends {
 /* What operators say of communication.  Zero-initialise; tl_comm_free ends it. */
 typedef struct tl_comm {
     const tl_events *e;
-    TL_VEC(tl_comm_op) ops;                                                /* by (track, start, -end) */
-    TL_VEC(struct tl_comm_moment { int64_t start_ns; uint32_t track; }) launches; /* of communication, by (track, start) */
+    TL_VEC(tl_comm_op) ops; /* by (track, start, -end) */
+    TL_VEC(struct tl_comm_moment {
+        int64_t start_ns;
+        uint32_t track;
+    })
+    launches; /* of communication, by (track, start) */
 } tl_comm;
 
 /* What the operators around a call say, the innermost first. */
@@ -219,14 +229,18 @@ typedef struct tl_group_words {
     int64_t size, rank_start, rank_stride;
 } tl_group_words;
 
-/* The groups of one trace.  Start with meta, names and arena set; tl_group_book_free ends it, but for `groups`, which are
- * the caller's. */
+/* The groups of one trace.  Start with meta, names and arena set; tl_group_book_free ends it, but for `groups`, which
+ * are the caller's. */
 typedef struct tl_group_book {
     const tl_meta *meta;
     const tl_names *names;
     tl_arena *arena; /* of the members */
     TL_VEC(tl_group) groups;
-    TL_VEC(struct tl_known_words { tl_group_words words; uint32_t group; }) known;
+    TL_VEC(struct tl_known_words {
+        tl_group_words words;
+        uint32_t group;
+    })
+    known;
     tl_map by_words, by_members;
     size_t nranks; /* members kept, over all groups */
     size_t work;   /* entries looked at to complete what is not written out */

@@ -35,8 +35,8 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
                                             : TL_COMPARE(q->e->uid[x], q->e->uid[y]);
 }
 
-/* Makes the launches of the view: the calls that share a correlation with an event of a device.  Of each of these events
- * `launch` then is one of them. */
+/* Makes the launches of the view: the calls that share a correlation with an event of a device.  `launch` of an event
+ * is then an index into the launches. */
 static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, tl_device *work, tl_device *waits,
                                 tl_linked *out)
 {
@@ -59,8 +59,8 @@ static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, 
     tl_launch *v = tl_arena_take(&out->rest, n, sizeof *v);
     for (size_t i = 0; i < n; i++) {
         uint32_t at = calls->v[order[i]];
-        v[i] = (tl_launch){ e->ts_ns[at], e->ts_ns[at] + e->dur_ns[at], e->name[at], e->uid[at], e->track[at],
-                            0,            TL_LAUNCH_OF_NOTHING };
+        v[i] = (tl_launch){ e->ts_ns[at],        e->ts_ns[at] + e->dur_ns[at], e->name[at], e->uid[at], e->track[at], 0,
+                            TL_LAUNCH_OF_NOTHING };
         place[order[i]] = (uint32_t)i;
     }
     for (int d = 0; d < 2; d++)

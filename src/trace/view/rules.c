@@ -114,7 +114,8 @@ static int take_key(void *arg, const unsigned char *bytes, size_t n)
     tl_text text = { (const char *)bytes, n };
     int k = label_of(text, keys);
     if (k < 0)
-        return refuse_text(p, text, "is no key of a rule: expected contains, starts or equals; kind; for communication collective");
+        return refuse_text(
+            p, text, "is no key of a rule: expected contains, starts or equals; kind; for communication collective");
     if (p->seen[k])
         return refuse_text(p, text, "stands twice in this rule");
     p->seen[k] = true;
@@ -140,9 +141,10 @@ static int take_text(void *arg, const unsigned char *bytes, size_t n)
     if (p->key == COLLECTIVE) {
         int label = label_of(text, tl_collective_labels);
         if (label <= TL_COLL_NONE)
-            return refuse_text(p, text,
-                               "is no collective: expected all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, "
-                               "reduce, gather, scatter, send, recv, send_recv, barrier, meeting or unknown");
+            return refuse_text(
+                p, text,
+                "is no collective: expected all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, "
+                "reduce, gather, scatter, send, recv, send_recv, barrier, meeting or unknown");
         p->rule.collective = (uint8_t)label;
         return 1;
     }

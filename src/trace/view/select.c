@@ -10,8 +10,8 @@
  * recorded wait when the call is that it belongs to, wherever they run; what has no such call in the trace goes by its
  * own start.  An event that is out loses its time, and every reader of the columns skips an event without time.
  *
- * Windows of steps stay those of the whole trace: what comes after a step that is left would else begin later.  So do ends
- * of device work that cannot be (device.c): what shows that may be out.
+ * Windows of steps stay those of the whole trace: what comes after a step that is left would else begin later.  Ends of
+ * device work that cannot be (device.c) are found in the whole trace, too: the events that show them may be out.
  */
 #include "internal.h"
 #include "tlmpi/base/span.h"
@@ -49,7 +49,7 @@ static const tl_span *window_at(const tl_spans *windows, int64_t at_ns)
     return low > 0 && at_ns < windows->v[low - 1].end_ns ? &windows->v[low - 1] : NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------- events and steps */
+/* ------------------------------------------------------------------------------------------------- events and steps */
 
 static void note_number(tl_ranges *set, int64_t number)
 {

@@ -6,9 +6,10 @@
  * Only marks of the host count: Kineto mirrors them on the device, where they say when the step's kernels ran.
  *
  *     marks    [ProfilerStep#5 ][ProfilerStep#6  ][ProfilerStep#5  ]       on one thread
- *     windows  [       5       )[        6       ).................        a step has one window; what then comes is in none
+ *     windows  [       5       )[        6       ).................    a step has one window; the second mark has none
  */
 #include "internal.h"
+#include "tlmpi/base/hash.h"
 
 enum { NO_MARK = -1, NO_NUMBER = -2 };
 
@@ -37,7 +38,6 @@ static int32_t number_of(tl_text name)
 typedef struct mark {
     tl_step_window window;
     uint32_t track;
-    size_t place; /* among the marks of its thread, by start */
 } mark;
 
 typedef TL_VEC(mark) mark_list;
@@ -63,26 +63,26 @@ static int by_start(const void *a, const void *b)
 /* Takes the number from marks that come again on a thread which has marked another step in between; how many. */
 static size_t drop_again(mark_list *m)
 {
+    tl_map seen = { 0 }; /* (track, number) -> 0 */
     size_t n = 0;
-    bool again = false;
 
     qsort(m->v, m->n, sizeof *m->v, by_thread);
-    for (size_t i = 0; i < m->n; i++)
-        m->v[i].place = i;
-    qsort(m->v, m->n, sizeof *m->v, by_number);
-    for (size_t i = 1, number = (size_t)m->v[0].window.number; i < m->n; i++) {
-        const mark *last = &m->v[i - 1], *next = &m->v[i];
-        bool same = (size_t)next->window.number == number && next->track == last->track && next->window.number >= 0;
-        number = (size_t)next->window.number;
-        again = same && (again || next->place != last->place + 1);
+    for (size_t i = 0; i < m->n; i++) {
+        mark *now = &m->v[i];
+        uint64_t key = (uint64_t)now->track << 32 | (uint32_t)now->window.number;
+        bool goes_on = i > 0 && now[-1].track == now->track && now[-1].window.number == now->window.number;
+        bool again = now->window.number >= 0 && !goes_on && tl_map_get(&seen, key) != TL_MAP_NONE;
+        tl_map_put(&seen, key, 0);
         n += again;
         if (again)
-            m->v[i].window.number = NO_MARK;
+            now->window.number = NO_MARK;
     }
+    tl_map_free(&seen);
     return n;
 }
 
-/* Marks of one number are one window, with the name of the first, which ends where the next mark begins, also one that has no number. */
+/* Makes one window of the marks of a number, with the name of the first.  A window ends where the next mark begins,
+ * also a mark without a number. */
 static void make_windows(mark_list *m, tl_step_window *v, size_t *n)
 {
     size_t kept = 0;

@@ -52,8 +52,9 @@ static const tl_rule *rule_of(making *m, uint32_t name)
     return m->rule_of_name[name] != &no_rule ? m->rule_of_name[name] : NULL;
 }
 
-/* What a kernel does: by the arguments of its collective (or NULL), then by its name, then by the operator that launched
- * it.  One that computes by its name, or has none that tells, communicates where all of its name behave so. */
+/* Sets what a kernel does: by the arguments of its collective (or NULL), then by its name, then by the operator that
+ * launched it.  A kernel that computes by its name, or whose name tells nothing, communicates where all kernels of its
+ * name behave so. */
 static void classify(making *m, const tl_coll_args *args, tl_kernel *kernel)
 {
     const tl_rule *rule = rule_of(m, kernel->name);
