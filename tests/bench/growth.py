@@ -218,6 +218,38 @@ def many_ranks(n):
     return ranks
 
 
+def experts(n):
+    """n / 8 ranks: in each step three all-to-alls of eight, in which each comes when it may, then an all-reduce of
+    all."""
+    ranks = [Rank(r, max(n // 8, 8)) for r in range(max(n // 8, 8))]
+    for rank in ranks:
+        first = rank.rank // 8 * 8
+        for i in range(5):
+            rank.event("user_annotation", "ProfilerStep#%d" % i, 1, 1000 * i, 1000)
+            for k in range(3):
+                at, late_us = 1000 * i + 250 * k, (31 * rank.rank + 17 * i + 7 * k) % 60
+                rank.launch(at + 1, at + 5, dur=90 + late_us)
+                rank.launch(at + 10, at + 95 + late_us, "ncclDevKernel_SendRecv", dur=120 - late_us, **{
+                    "Collective name": "all_to_allv", "Process Group Name": str(1 + first), "In msg nelems": 1024,
+                    "dtype": "BFloat16", "Process Group Ranks": str(list(range(first, first + 8))), "Group size": 8})
+            rank.all_reduce(1000 * i + 760, 1000 * i + 800, dur=100)
+    return ranks
+
+
+def faults(n):
+    """n / 8 ranks in all-reduces of one group; one of 64 launches late in all steps, another in some, by more than the
+    least cost."""
+    ranks = [Rank(r, max(n // 8, 2)) for r in range(max(n // 8, 2))]
+    for rank in ranks:
+        for i in range(10):
+            late_us = 100 if rank.rank % 64 == 5 else 160 if rank.rank % 64 == 9 and i % 3 == 0 else 0
+            at, noise = 1200 * i + late_us, (31 * rank.rank + 17 * i) % 5 / 5
+            rank.event("user_annotation", "ProfilerStep#%d" % i, 1, 1200 * i, 1200)
+            rank.launch(at + 1, at + 5, dur=900 + noise)
+            rank.all_reduce(at + 10, at + 905 + noise, dur=1200 - 905 - noise - late_us)
+    return ranks
+
+
 def clocks(n):
     """n / 8 ranks whose hosts nobody knows.  Two of them seem to leave before others have come, each in other steps: no
     clocks explain both."""
@@ -237,6 +269,7 @@ SHAPES = {
     "waits": alone(waits), "allocations": alone(allocations), "copies": alone(copies), "steps": together(steps),
     "groups": together(groups), "late": together(late, 4), "classes": together(classes),
     "meetings": together(meetings), "ranks": many_ranks, "roles": many_roles, "clocks": clocks,
+    "experts": experts, "faults": faults,
 }
 
 

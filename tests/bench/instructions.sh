@@ -235,6 +235,8 @@ if command -v python3 > /dev/null; then
     done
     # 64, 256 and 1,024 ranks.
     check "judging, ranks" python3 "$here/growth.py" "$tlmpi" "$work/growth" 512 ranks
+    check "judging, ranks and faults" python3 "$here/growth.py" "$tlmpi" "$work/growth" 256 faults
+    check "judging, ranks and experts" python3 "$here/growth.py" "$tlmpi" "$work/growth" 256 experts
     check "clocks of ranks" python3 "$here/growth.py" "$tlmpi" "$work/growth" 512 clocks
 else
     skip "judging: there is no python3"

@@ -20,6 +20,7 @@ typedef struct tl_held {
     tl_held_rank *ranks; /* [n] ascending */
     size_t n;
     size_t plain_bytes; /* of graphs that are not packed */
+    tl_host_pieces pieces;
     tl_open_rank open; /* the rank that was asked last, opened: often there is no other */
 } tl_held;
 
@@ -27,12 +28,9 @@ typedef struct tl_held {
 void tl_held_take(tl_rank_graphs *graphs, tl_held *out);
 void tl_held_free(tl_held *held);
 
-/* Answers a question to a rank that is held; the answer to HOST_PIECES is its pieces, appended to *pieces. */
-void tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out,
-                    tl_host_pieces *pieces);
-
-/* Takes the medians of pieces that were listed here, once they are known. */
-void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n);
+/* Answers a question to a rank that is held; the answer to HOST_PIECES is its pieces, added to held->pieces, which are
+ * to be compared then. */
+void tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out);
 
 /* Returns an asker of ranks that are all held here; it borrows *held. */
 tl_asker tl_held_asker(tl_held *held);

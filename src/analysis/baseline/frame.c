@@ -11,7 +11,6 @@ void tl_frame_free(tl_frame *f)
     free(f->comparable);
     free(f->kinds);
     free(f->as);
-    free(f->baseline_ns);
     tl_map_free(&f->kind_of);
     *f = (tl_frame){ 0 };
 }

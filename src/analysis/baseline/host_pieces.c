@@ -4,72 +4,85 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-void tl_host_pieces_list(const tl_open_rank *o, tl_frame *f, uint32_t role, uint32_t held, tl_host_pieces *out)
+void tl_host_pieces_add(tl_host_pieces *p, uint64_t position, int64_t ns)
 {
-    free(f->baseline_ns);
-    f->baseline_ns = tl_calloc(f->nhost_pieces + 1, sizeof *f->baseline_ns);
-    tl_grow((void **)&out->v, &out->cap, out->n + f->nhost_pieces, sizeof *out->v);
-    for (uint32_t v = 0, at = 0; v < o->n; v++)
-        if (tl_is_host_piece(&o->nodes[v]))
-            out->v[out->n++] = (tl_host_piece){ .position = tl_hash_mix(
-                                                    tl_hash_mix(o->nodes[v].key, (uint32_t)o->nodes[v].step), role),
-                                                .ns = o->nodes[v].work_ns,
-                                                .held = held,
-                                                .at = at++ };
-}
-
-static int by_position(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_host_piece *v = context;
-    return TL_COMPARE(v[a].position, v[b].position);
-}
-
-/* Positions are hashes: pieces fall into as many parts of about the same size as some bits of them tell apart. */
-enum { PER_PART = 64 };
-
-/* index[n] in order of parts; ends[parts + 1] gets where each begins. */
-static void scatter(const tl_host_pieces *p, unsigned bits, uint32_t *index, uint32_t *ends)
-{
-    for (size_t i = 0; i < p->n; i++)
-        ends[p->v[i].position >> (64 - bits)]++;
-    for (size_t bucket = 1; bucket <= (size_t)1 << bits; bucket++)
-        ends[bucket] += ends[bucket - 1];
-    for (size_t i = p->n; i-- > 0;)
-        index[--ends[p->v[i].position >> (64 - bits)]] = (uint32_t)i;
-}
-
-/* Sets ns of each piece to the median of pieces at its position; 0: it is the only one.  index: by position. */
-static void find_baseline(tl_host_piece *v, const uint32_t *index, size_t n, int64_t *ns)
-{
-    for (size_t i = 0, to; i < n; i = to) {
-        for (to = i; to < n && v[index[to]].position == v[index[i]].position; to++)
-            ns[to - i] = v[index[to]].ns;
-        int64_t baseline = to - i > 1 ? tl_baseline_median(ns, to - i) : 0;
-        for (size_t k = i; k < to; k++)
-            v[index[k]].ns = baseline;
+    uint32_t number = tl_map_get(&p->number_of, position);
+    if (number == TL_MAP_NONE) {
+        number = (uint32_t)p->positions.n;
+        tl_map_put(&p->number_of, position, number);
+        tl_vec_room(&p->positions);
+        p->positions.v[p->positions.n++] = position;
     }
+    tl_vec_room(&p->numbers);
+    tl_vec_room(&p->ns);
+    p->numbers.v[p->numbers.n++] = number;
+    p->ns.v[p->ns.n++] = ns;
+}
+
+void tl_host_pieces_list(const tl_open_rank *o, tl_frame *f, uint32_t role, tl_host_pieces *p)
+{
+    f->first_piece = p->numbers.n;
+    for (uint32_t v = 0; v < o->n; v++) {
+        const tl_node *node = &o->nodes[v];
+        if (tl_is_host_piece(node))
+            tl_host_pieces_add(p, tl_hash_mix(tl_hash_mix(node->key, (uint32_t)node->step), role), node->work_ns);
+    }
+}
+
+/* The pieces are gathered by position for a part of the positions at a time, which have 1 / PARTS of all pieces. */
+enum { PARTS = 8 };
+
+/* Fills median_ns of the positions first .. end - 1, whose pieces lie at first_of[position] in order of positions. */
+static void find_medians(const tl_host_pieces *p, const uint32_t *first_of, size_t first, size_t end, int64_t *gathered,
+                         int64_t *median_ns)
+{
+    uint32_t *next = tl_malloc((end - first + 1) * sizeof *next);
+    for (size_t k = first; k < end; k++)
+        next[k - first] = first_of[k] - first_of[first];
+    for (size_t i = 0; i < p->numbers.n; i++)
+        if (p->numbers.v[i] - first < end - first)
+            gathered[next[p->numbers.v[i] - first]++] = p->ns.v[i];
+    for (size_t k = first; k < end; k++) {
+        size_t n = first_of[k + 1] - first_of[k];
+        median_ns[k] = n > 1 ? tl_baseline_median(gathered + (first_of[k] - first_of[first]), n) : 0;
+    }
+    free(next);
 }
 
 void tl_host_pieces_compare(tl_host_pieces *p)
 {
-    unsigned bits = 1;
-    while (bits < 32 && p->n >> bits > PER_PART)
-        bits++;
-    size_t buckets = (size_t)1 << bits, most = 0;
-    uint32_t *ends = tl_calloc(buckets + 1, sizeof *ends), *index = tl_malloc((p->n + 1) * sizeof *index);
-    tl_mem_indexable(p->n);
-    scatter(p, bits, index, ends);
-    for (size_t bucket = 0; bucket < buckets; bucket++)
-        most = ends[bucket + 1] - ends[bucket] > most ? ends[bucket + 1] - ends[bucket] : most;
-    int64_t *ns = tl_malloc((most + 1) * sizeof *ns);
-    for (size_t bucket = 0; bucket < buckets; bucket++) {
-        size_t n = ends[bucket + 1] - ends[bucket];
-        tl_sort_index(index + ends[bucket], n, by_position, p->v);
-        find_baseline(p->v, index + ends[bucket], n, ns);
+    const size_t n = p->positions.n;
+    size_t room = p->numbers.n / PARTS + 1;
+    uint32_t *first_of = tl_calloc(n + 2, sizeof *first_of);
+    int64_t *median_ns = tl_malloc((n + 1) * sizeof *median_ns);
+    tl_map_free(&p->number_of);
+    tl_mem_indexable(p->numbers.n);
+    for (size_t i = 0; i < p->numbers.n; i++)
+        first_of[p->numbers.v[i] + 1]++;
+    for (size_t k = 0; k < n; k++) {
+        room = first_of[k + 1] > room ? first_of[k + 1] : room;
+        first_of[k + 1] += first_of[k];
     }
-    free(ends);
-    free(index);
-    free(ns);
+    int64_t *gathered = tl_malloc(room * sizeof *gathered);
+    for (size_t k = 0, end; k < n; k = end) {
+        for (end = k + 1; end < n && first_of[end + 1] - first_of[k] <= room;)
+            end++;
+        find_medians(p, first_of, k, end, gathered, median_ns);
+    }
+    free(gathered);
+    free(first_of);
+    free(p->ns.v);
+    p->ns.v = median_ns;
+    p->ns.n = p->ns.cap = n;
+}
+
+void tl_host_pieces_free(tl_host_pieces *p)
+{
+    tl_map_free(&p->number_of);
+    free(p->positions.v);
+    free(p->numbers.v);
+    free(p->ns.v);
+    *p = (tl_host_pieces){ .ns = { 0 } };
 }
 
 /* The key of the class of each of its kinds. */

@@ -199,6 +199,10 @@ static void settle(tl_joining *j)
     tl_asked_new(j->in->nranks, &asked);
     tl_vec_room(&j->meetings);
     j->meetings.v[out->nmeetings] = (tl_meeting){ .first_edge = (uint32_t)j->edges.n };
+    j->meetings.v = tl_realloc(j->meetings.v, (out->nmeetings + 1) * sizeof *j->meetings.v);
+    j->edges.v = tl_realloc(j->edges.v, (j->edges.n + 1) * sizeof *j->edges.v);
+    j->meetings.cap = out->nmeetings + 1;
+    j->edges.cap = j->edges.n + 1;
     out->meetings = j->meetings.v;
     out->edges = j->edges.v;
     sort_votes(j);

@@ -31,6 +31,7 @@ void tl_held_free(tl_held *held)
         tl_told_free(&held->ranks[i].told);
     }
     free(held->ranks);
+    tl_host_pieces_free(&held->pieces);
     tl_open_free(&held->open);
     *held = (tl_held){ 0 };
 }
@@ -69,14 +70,6 @@ size_t tl_held_index(const tl_held *held, int32_t rank)
 
 /* ----------------------------------------------------------------------------------------------------------- pieces */
 
-/* Room for the pieces of all, once. */
-static void make_room(const tl_held *held, tl_host_pieces *out)
-{
-    for (size_t i = 0; i < held->n; i++)
-        out->cap += held->ranks[i].frame.nhost_pieces;
-    out->v = tl_malloc((out->cap + 1) * sizeof *out->v);
-}
-
 /* What is asked: the role, and the classes of its kinds of work. */
 static void get_classes(tl_frame *f, tl_bytes *in, uint32_t *role)
 {
@@ -87,25 +80,28 @@ static void get_classes(tl_frame *f, tl_bytes *in, uint32_t *role)
     free(keys);
 }
 
-static void list_pieces(tl_held *held, size_t index, const tl_open_rank *o, tl_bytes *in, tl_host_pieces *out)
+/* Room for the pieces of all ranks is made once. */
+static void list_pieces(tl_held *held, tl_held_rank *r, const tl_open_rank *o, tl_bytes *in)
 {
+    tl_host_pieces *p = &held->pieces;
     uint32_t role = 0;
-    get_classes(&held->ranks[index].frame, in, &role);
-    if (out->v == NULL)
-        make_room(held, out);
-    tl_host_pieces_list(o, &held->ranks[index].frame, role, (uint32_t)index, out);
-}
-
-void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        held->ranks[pieces[i].held].frame.baseline_ns[pieces[i].at] = pieces[i].ns;
+    size_t n = 0;
+    get_classes(&r->frame, in, &role);
+    if (p->number_of.n == 0) /* those of an earlier question are compared, and go */
+        tl_host_pieces_free(p);
+    for (size_t i = 0; p->numbers.cap == 0 && i < held->n; i++)
+        n += held->ranks[i].frame.nhost_pieces;
+    if (n > 0) {
+        tl_grow((void **)&p->numbers.v, &p->numbers.cap, n, sizeof *p->numbers.v);
+        tl_grow((void **)&p->ns.v, &p->ns.cap, n, sizeof *p->ns.v);
+    }
+    tl_host_pieces_list(o, &r->frame, role, p);
+    r->frame.pieces = p;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
-void tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out,
-                    tl_host_pieces *pieces)
+void tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out)
 {
     size_t index = tl_held_index(held, rank);
     tl_held_rank *r = &held->ranks[index];
@@ -126,7 +122,7 @@ void tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes 
         tl_cells_answer(o, &r->frame, in, out);
         return;
     case TL_ASK_HOST_PIECES:
-        list_pieces(held, index, o, in, pieces);
+        list_pieces(held, r, o, in);
         return;
     case TL_ASK_SUMS:
         tl_sums_answer(o, &r->frame, in, out);
@@ -150,18 +146,14 @@ void tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes 
 static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
 {
     tl_held *held = of;
-    tl_host_pieces pieces = { 0 };
     for (size_t i = 0; i < asked->n; i++) {
         if (asked->in[i].v == NULL)
             continue;
-        tl_held_answer(held, ranks[i], question, &asked->in[i], &asked->out[i], &pieces);
+        tl_held_answer(held, ranks[i], question, &asked->in[i], &asked->out[i]);
         tl_bytes_free(&asked->in[i]);
     }
-    if (question == TL_ASK_HOST_PIECES) {
-        tl_host_pieces_compare(&pieces);
-        tl_held_take_pieces(held, pieces.v, pieces.n);
-    }
-    free(pieces.v);
+    if (question == TL_ASK_HOST_PIECES)
+        tl_host_pieces_compare(&held->pieces);
 }
 
 tl_asker tl_held_asker(tl_held *held)

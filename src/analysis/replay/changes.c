@@ -62,11 +62,14 @@ static uint32_t kind_of(const tl_changes *c, cache *known, uint32_t v)
 
 void tl_changes_compare(tl_changes *c)
 {
-    const int64_t *baseline_ns = c->frame->baseline_ns;
+    const tl_host_pieces *pieces = c->frame->pieces;
+    size_t piece = c->frame->first_piece;
     cache known = { .key = { 0 } };
     for (uint32_t v = 0; v < c->open.n && !c->compared; v++) {
         c->kind_of[v] = kind_of(c, &known, v);
-        c->baseline_ns[v] = baseline_ns != NULL && tl_is_host_piece(&c->open.nodes[v]) ? *baseline_ns++ : 0;
+        c->baseline_ns[v] = 0;
+        if (pieces != NULL && tl_is_host_piece(&c->open.nodes[v]))
+            c->baseline_ns[v] = pieces->ns.v[pieces->numbers.v[piece++]];
     }
     c->compared = true;
 }

@@ -124,27 +124,61 @@ static tl_bytes get(tl_bytes *in, int32_t *index, int32_t *rank)
     return bytes;
 }
 
-/* Collective: what is usual of pieces is found where those of the same position meet. */
-static void compare_pieces(tl_held *held, tl_host_pieces *own)
+/* A piece on its way to where those of its position meet. */
+typedef struct moving {
+    uint64_t position;
+    int64_t ns;
+    int64_t proc;
+} moving;
+
+/* Collective: the pieces that come here, and to[i]: the proc that piece i came from. */
+static int32_t *meet(const tl_host_pieces *own, const int32_t *to, tl_host_pieces *here)
 {
-    tl_host_pieces all = { 0 };
-    tl_host_piece *back = NULL;
-    size_t nback = 0;
-    int32_t *to = tl_malloc((own->n + 1) * sizeof *to);
-    for (size_t i = 0; i < own->n; i++) {
-        own->v[i].proc = tl_par_proc();
-        to[i] = (int32_t)(own->v[i].position % (uint64_t)tl_par_nprocs());
+    moving *out = tl_malloc((own->numbers.n + 1) * sizeof *out), *in = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < own->numbers.n; i++)
+        out[i] = (moving){ own->positions.v[own->numbers.v[i]], own->ns.v[i], tl_par_proc() };
+    tl_par_shuffle(out, own->numbers.n, sizeof *out, to, (void **)&in, &n);
+    free(out);
+    int32_t *from = tl_malloc((n + 1) * sizeof *from);
+    for (size_t i = 0; i < n; i++) {
+        tl_host_pieces_add(here, in[i].position, in[i].ns);
+        from[i] = (int32_t)in[i].proc;
     }
-    tl_par_shuffle(own->v, own->n, sizeof *own->v, to, (void **)&all.v, &all.n);
+    free(in);
+    return from;
+}
+
+/* Collective: what is usual of pieces is found where those of the same position meet.  It comes back by proc, and from
+ * each in the order in which the pieces went there. */
+static void compare_pieces(tl_host_pieces *own)
+{
+    tl_host_pieces here = { .ns = { 0 } };
+    const size_t n = own->numbers.n, nprocs = (size_t)tl_par_nprocs();
+    int32_t *to = tl_malloc((n + 1) * sizeof *to);
+    size_t *next = tl_calloc(nprocs + 1, sizeof *next), nback = 0;
+    int64_t *back = NULL;
+    for (size_t i = 0; i < n; i++) {
+        to[i] = (int32_t)(own->positions.v[own->numbers.v[i]] % nprocs);
+        next[to[i] + 1]++;
+    }
+    for (size_t p = 0; p < nprocs; p++)
+        next[p + 1] += next[p];
+    int32_t *from = meet(own, to, &here);
+    tl_host_pieces_compare(&here);
+    int64_t *ns = tl_malloc((here.numbers.n + 1) * sizeof *ns);
+    for (size_t i = 0; i < here.numbers.n; i++)
+        ns[i] = here.ns.v[here.numbers.v[i]];
+    tl_par_shuffle(ns, here.numbers.n, sizeof *ns, from, (void **)&back, &nback);
+    for (size_t i = 0; i < n; i++)
+        own->ns.v[own->numbers.v[i]] = back[next[to[i]]++];
+    own->ns.n = own->positions.n;
+    tl_map_free(&own->number_of);
+    tl_host_pieces_free(&here);
     free(to);
-    to = tl_malloc((all.n + 1) * sizeof *to);
-    tl_host_pieces_compare(&all);
-    for (size_t i = 0; i < all.n; i++)
-        to[i] = all.v[i].proc;
-    tl_par_shuffle(all.v, all.n, sizeof *all.v, to, (void **)&back, &nback);
-    tl_held_take_pieces(held, back, nback);
-    free(to);
-    free(all.v);
+    free(from);
+    free(next);
+    free(ns);
     free(back);
 }
 
@@ -153,18 +187,16 @@ static void compare_pieces(tl_held *held, tl_host_pieces *own)
 /* The answers to a message, as bytes of another. */
 static void answer(tl_held *held, tl_question question, tl_bytes *in, tl_bytes *out)
 {
-    tl_host_pieces pieces = { 0 };
     while (in->at < in->n) {
         int32_t index, rank;
         tl_bytes one = get(in, &index, &rank), told = { 0 };
-        tl_held_answer(held, rank, question, &one, &told, &pieces);
+        tl_held_answer(held, rank, question, &one, &told);
         put(out, index, rank, &told);
         tl_bytes_free(&one);
         tl_bytes_free(&told);
     }
     if (question == TL_ASK_HOST_PIECES)
-        compare_pieces(held, &pieces);
-    free(pieces.v);
+        compare_pieces(&held->pieces);
 }
 
 void tl_answer_questions(const tl_rank_procs *procs)
@@ -231,16 +263,14 @@ static int send_all(asking *a)
 
 static void answer_own(asking *a)
 {
-    tl_host_pieces pieces = { 0 };
     for (size_t i = 0; i < a->asked->n; i++) {
         if (a->asked->in[i].v == NULL)
             continue;
-        tl_held_answer(a->procs->held, a->ranks[i], a->question, &a->asked->in[i], &a->asked->out[i], &pieces);
+        tl_held_answer(a->procs->held, a->ranks[i], a->question, &a->asked->in[i], &a->asked->out[i]);
         tl_bytes_free(&a->asked->in[i]);
     }
     if (a->question == TL_ASK_HOST_PIECES)
-        compare_pieces(a->procs->held, &pieces);
-    free(pieces.v);
+        compare_pieces(&a->procs->held->pieces);
 }
 
 static void take_answers(asking *a, coming *from)

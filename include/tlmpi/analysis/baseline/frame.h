@@ -53,9 +53,8 @@ typedef struct tl_frame {
     size_t nkinds, kind_room;
     tl_map kind_of;       /* by family and key: the rank's own key, or that of the job's class */
     uint32_t *as;         /* [nkinds] the first kind of the same class; NULL: each kind is a class of its own */
-    int64_t *baseline_ns; /* by host piece, in the order of nodes: the median of the same piece over the role; 0: no
-                           * peer has it */
-    size_t nhost_pieces;
+    size_t nhost_pieces, first_piece; /* pieces of host work, and the first of them in `pieces` */
+    const struct tl_host_pieces *pieces; /* of all ranks that are held here, once they are compared; else NULL */
 } tl_frame;
 
 void tl_frame_free(tl_frame *frame);
@@ -102,21 +101,22 @@ static inline bool tl_is_host_piece(const tl_node *node)
 /* The answer to CELLS, and the frame of the rank from then on. */
 void tl_cells_answer(const tl_open_rank *rank, tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
-/* A piece of host work at its position in the sequence of a step, of a role. */
-typedef struct tl_host_piece {
-    uint64_t position; /* the same for the same piece on other ranks of the role */
-    int64_t ns;        /* time of the piece; tl_host_pieces_compare replaces it by the median of its position */
-    int32_t proc;      /* free for the sender's use */
-    uint32_t held;     /* index of its rank among those held by that proc */
-    uint32_t at;       /* index among the host pieces of its rank */
-} tl_host_piece;
+/* The pieces of host work of some ranks, in the order in which they were added.  Pieces at the same position, in the
+ * sequence of a step of a role, are compared.  Zero-initialise; tl_host_pieces_free ends it. */
+typedef struct tl_host_pieces {
+    tl_map number_of;           /* of a position; empty once they are compared */
+    TL_VEC(uint64_t) positions; /* by number */
+    TL_VEC(uint32_t) numbers;   /* by piece: that of its position */
+    TL_VEC(int64_t) ns;         /* by piece: its time; once they are compared, by number: the median of all pieces at
+                                 * the position, 0 if there is one alone */
+} tl_host_pieces;
 
-typedef TL_VEC(tl_host_piece) tl_host_pieces;
+void tl_host_pieces_add(tl_host_pieces *pieces, uint64_t position, int64_t ns);
 
-/* Appends the host pieces of a rank; allocates frame->baseline_ns. */
-void tl_host_pieces_list(const tl_open_rank *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_host_pieces *out);
+/* Adds the pieces of a rank. */
+void tl_host_pieces_list(const tl_open_rank *rank, tl_frame *frame, uint32_t role, tl_host_pieces *pieces);
 
-/* Replaces ns by the median of all pieces at the same position; 0 for a piece that is alone there. */
 void tl_host_pieces_compare(tl_host_pieces *pieces);
+void tl_host_pieces_free(tl_host_pieces *pieces);
 
 #endif
