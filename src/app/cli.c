@@ -3,11 +3,12 @@
 
 #include "options.h"
 #include "suggest.h"
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/augment.h"
 #include "tlmpi/job/reps.h"
 #include "tlmpi/job/run.h"
-#include "tlmpi/report/format/wrap.h"
+#include "tlmpi/report/format/words.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,7 +45,8 @@ static int reps(const tl_cli *cli)
 
 static const tl_command commands[] = {
     { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
-      "Reads the PyTorch/Kineto traces (.json, .json.gz, .json.zst) in the folders and files PATH, one for each rank of a "
+      "Reads the PyTorch/Kineto traces (.json, .json.gz, .json.zst) in the folders and files PATH, one for each rank "
+      "of a "
       "training job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. The "
       "result does not depend on the number of procs. 'tlmpi describe rank' says how traces are found and what becomes "
       "of damaged ones.",
@@ -57,45 +59,61 @@ static const tl_command commands[] = {
       "tlmpi describe.",
       false, tl_show },
     { "ask", TL_FOR_ASK, "[options] FILE.h5", "who holds the job up, why, who waits, and always or for a while",
-      "Answers four questions from a result file: which rank holds the job up, in which phase and why, whether others wait "
-      "for it, and whether always or for a while. Each answer has its evidence, the table to look at, and a confidence: high, "
+      "Answers four questions from a result file: which rank holds the job up, in which phase and why, whether others "
+      "wait "
+      "for it, and whether always or for a while. Each answer has its evidence, the table to look at, and a "
+      "confidence: high, "
       "medium or low, with the reasons.",
       false, tl_ask },
     { "html", TL_FOR_HTML, "[options] FILE.h5", "a page with pictures: the answers, and who is late in which steps",
-      "Writes one HTML file that stands alone: the answers of tlmpi ask, and heat maps of ranks and steps. Of traces: how much "
-      "of each step a rank works longer than its peers. Of phases that were timed without a profiler: how much longer or "
-      "shorter each is on a rank than on its peers. It needs no network and no script, and prints well. Of more than 64 ranks "
+      "Writes one HTML file that stands alone: the answers of tlmpi ask, and heat maps of ranks and steps. Of traces: "
+      "how much "
+      "of each step a rank works longer than its peers. Of phases that were timed without a profiler: how much longer "
+      "or "
+      "shorter each is on a rank than on its peers. It needs no network and no script, and prints well. Of more than "
+      "64 ranks "
       "the 32 worst have a row of their own; more than 240 steps share columns.",
       false, tl_html_page },
     { "describe", TL_FOR_DESCRIBE, "[TABLE|WORD...]", "the manual of tables, columns and words of answers",
-      "Prints the page of each TABLE: its columns, and how they come about; of each other WORD of a summary, an answer or a "
-      "table (trust, waiting, host_late, gain_ns) what it means. 'tlmpi describe tables' lists the tables and what else there "
+      "Prints the page of each TABLE: its columns, and how they come about; of each other WORD of a summary, an answer "
+      "or a "
+      "table (trust, waiting, host_late, gain_ns) what it means. 'tlmpi describe tables' lists the tables and what "
+      "else there "
       "is a page of; without a word all pages are printed.",
       false, tl_describe },
     { "reps", TL_FOR_REPS, "[options] PATH...", "how long the device works in each repetition; variants compared",
       "Prints how long the kernels, copies and memsets run that each repetition of something launches, for benchmarks: "
       "the sum of their durations, wherever they run and however long the device waits between them, beside the time "
-      "in which any of them runs (busy), from the first to the last (span), and the rest of that (bubble). What belongs "
+      "in which any of them runs (busy), from the first to the last (span), and the rest of that (bubble). What "
+      "belongs "
       "to a repetition is told by who launched it, not by a window of time, and counts once; backward is what autograd "
       "has launched. Each PATH, a trace or a folder of traces, is a variant. To know what backward costs where a "
-      "benchmark runs forward, and forward with backward, compare the two: the difference is backward. 'tlmpi describe reps' "
+      "benchmark runs forward, and forward with backward, compare the two: the difference is backward. 'tlmpi describe "
+      "reps' "
       "explains the columns; reps_compare, reps_each and reps_kernels those that the options print.",
       true, reps },
     { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
-      "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device was "
+      "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device "
+      "was "
       "idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is passed "
       "through byte by byte; what is added comes after its last event, in categories of its own "
-      "(idle_classification, tlmpi_counter, tlmpi_pattern) that change no table of a copy. The copies keep their names, and the folders "
+      "(idle_classification, tlmpi_counter, tlmpi_pattern) that change no table of a copy. The copies keep their "
+      "names, and the folders "
       "below PATH. Each device has three tracks more: its gaps, how it ran dry before each, and what the host did "
       "meanwhile; a gap's idle_id is its number in table gap. Counters show what waits in the queue of each of its "
-      "streams (Queue, table queue) and how much copies of each name move (GB/s, table copy). Five tracks show where the "
-      "sequences of work run that take most of its time (Pattern, table pattern). With mpirun the procs share the traces.",
+      "streams (Queue, table queue) and how much copies of each name move (GB/s, table copy). Five tracks show where "
+      "the "
+      "sequences of work run that take most of its time (Pattern, table pattern). With mpirun the procs share the "
+      "traces.",
       true, augment },
-    { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR", "the tables of HTA or TraceLens, from the same traces",
+    { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR",
+      "the tables of HTA or TraceLens, from the same traces",
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
-      "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1; a PATH that ends in .raw.gz or .raw.json.gz is "
+      "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1; a PATH that ends in .raw.gz or .raw.json.gz "
+      "is "
       "the profiler's memory timeline, which has tables of its own. tracelens: TraceLens; idle gaps and their "
-      "causes, GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives (nccl_*) "
+      "causes, GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives "
+      "(nccl_*) "
       "go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
       true, tl_compat },
 };
@@ -151,20 +169,14 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
     return TL_OK;
 }
 
-/* Commands that are to come.  A path of that name is read today. */
+/* Refuses commands that are to come; a path of that name is read today. */
 static tl_status refuse_later(const char *word, tl_error *err)
 {
-    static const char *const later[] = { "diff", "export", "reps", "completion" };
+    static const char *const later[] = { "diff", "export", "completion" };
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (strcmp(word, later[i]) == 0 && access(word, F_OK) != 0)
             return tl_fail(err, TL_EUSAGE, "this version has no tlmpi %s yet; tlmpi --help tells what it has", word);
     return TL_OK;
-}
-
-/* The word help asks for what --help does, of the command after it if one is named; a path of that name is read. */
-static bool asks_for_help(const char *word)
-{
-    return strcmp(word, "help") == 0 && access(word, F_OK) != 0;
 }
 
 /* A first word that is near the name of a command, looks like no path and is none, is a mistyped command. */
@@ -183,29 +195,17 @@ static tl_status refuse_mistyped(const char *word, tl_error *err)
 /* The words as typed, parted by spaces; those with anything but plain characters in single quotes. */
 static char *join_words(int argc, char **argv)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
-    char *text = NULL;
-    size_t n = 0, cap = 0;
+    tl_bytes text = { 0 };
     for (int i = 0; i < argc; i++) {
-        bool quoted = argv[i][strspn(argv[i], plain)] != '\0' || argv[i][0] == '\0';
-        tl_grow((void **)&text, &cap, n + 4 * strlen(argv[i]) + 4, 1);
-        if (i > 0)
-            text[n++] = ' ';
-        if (quoted)
-            text[n++] = '\'';
-        for (const char *p = argv[i]; *p != '\0'; p++) {
-            if (*p == '\'') {
-                memcpy(text + n, "'\\''", 4);
-                n += 4;
-            } else {
-                text[n++] = *p;
-            }
-        }
-        if (quoted)
-            text[n++] = '\'';
-        text[n] = '\0';
+        size_t n = 4 * strlen(argv[i]) + 4;
+        char *word = tl_malloc(n);
+        tl_shell_word(word, n, argv[i]);
+        tl_bytes_put(&text, " ", i > 0);
+        tl_bytes_put(&text, word, strlen(word));
+        free(word);
     }
-    return text;
+    tl_bytes_put(&text, "", 1);
+    return text.v;
 }
 
 tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
@@ -221,7 +221,8 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
         return st;
 
     const tl_command *named = first < argc ? find_command(argv[first]) : NULL;
-    if (named == NULL && first < argc && asks_for_help(argv[first])) {
+    /* the word help asks for what --help does, of the command after it if one is named */
+    if (named == NULL && first < argc && strcmp(argv[first], "help") == 0 && access("help", F_OK) != 0) {
         cli->help = true;
         named = first + 1 < argc ? find_command(argv[first + 1]) : NULL;
     }
@@ -239,8 +240,6 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
 
     cli->command_line = join_words(argc, argv);
     cli->settings = tl_options_record(cli, cli->command->bit);
-    if (cli->command_line == NULL || cli->settings == NULL)
-        return tl_fail_memory(err, "command line");
     cli->run.paths = cli->words;
     cli->run.npaths = cli->nwords;
     cli->run.command_line = cli->command_line;
@@ -281,13 +280,6 @@ void tl_cli_free(tl_cli *cli)
 
 /* ---- telling ---- */
 
-static void say_paragraph(FILE *out, const char *text)
-{
-    tl_wrap w = { .out = out };
-    tl_wrap_words(&w, text);
-    tl_wrap_end(&w);
-}
-
 /* The exit statuses that the commands of the mask can end with. */
 static void say_statuses(FILE *out, unsigned commands_of)
 {
@@ -322,10 +314,8 @@ static void program_help(FILE *out)
           "  tlmpi show traces.h5 breakdown   print a table of it\n\n"
           "Commands\n",
           out);
-    for (const tl_command *c = commands; c < commands + NCOMMANDS; c++) {
-        int n = fprintf(out, "  %s%s", strcmp(c->name, "run") == 0 ? "[run]" : c->name, "");
-        fprintf(out, "%*s%s\n", 12 - n, "", c->title);
-    }
+    for (const tl_command *c = commands; c < commands + NCOMMANDS; c++)
+        fprintf(out, "  %-10s%s\n", strcmp(c->name, "run") == 0 ? "[run]" : c->name, c->title);
     fputs("\ntlmpi COMMAND --help tells the options of the others; those of run:\n\n", out);
     tl_options_help(out, TL_FOR_RUN);
     fputc('\n', out);
@@ -340,7 +330,9 @@ void tl_cli_help(FILE *out, const tl_cli *cli)
         return;
     }
     fprintf(out, "tlmpi %s %s\n\n", c->name, c->words);
-    say_paragraph(out, c->doc);
+    tl_wrap w = { .out = out };
+    tl_wrap_words(&w, c->doc);
+    tl_wrap_end(&w);
     fputc('\n', out);
     tl_options_help(out, c->bit);
     fputc('\n', out);

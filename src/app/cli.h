@@ -9,7 +9,7 @@
 #ifndef TLMPI_APP_CLI_H
 #define TLMPI_APP_CLI_H
 
-#include "ranges.h"
+#include "tlmpi/base/ranges.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/job/call/options.h"

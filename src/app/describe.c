@@ -1,8 +1,7 @@
 /* describe.c - tlmpi describe: the manual of a result file; its tables from the schemas that also write them. */
 #include "cli.h"
-#include "manual.h"
+#include "describe.h"
 #include "suggest.h"
-#include "words.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/analysis/rep/tables.h"
@@ -19,68 +18,27 @@
 /* Columns of a page: name, type, unit, role; the meaning takes the rest of the line. */
 enum { TYPE_AT = 20, UNIT_AT = 28, ROLE_AT = 34, DOC_AT = 43 };
 
-static const char *type_word(tl_type type)
+/* Prints a word, and goes on to a column of the page, at least one space further; returns where that is. */
+static size_t put(FILE *out, size_t at, const char *word, size_t next)
 {
-    switch (type) {
-    case TL_TYPE_I32:
-        return "int32";
-    case TL_TYPE_I64:
-        return "int64";
-    case TL_TYPE_F64:
-        return "float64";
-    case TL_TYPE_TIME:
-        return "time";
-    case TL_TYPE_NAME:
-        return "name";
-    case TL_TYPE_ENUM:
-        return "enum";
-    case TL_TYPE_TEXT:
-        break;
-    }
-    return "text";
-}
-
-static const char *role_word(tl_role role)
-{
-    switch (role) {
-    case TL_ROLE_KEY:
-        return "key";
-    case TL_ROLE_LABEL:
-        return "label";
-    case TL_ROLE_MEASURE:
-        return "measure";
-    case TL_ROLE_SOURCE:
-        break;
-    }
-    return "source";
-}
-
-/* Goes on to a column of the page, at least one space further. */
-static void go_to(FILE *out, size_t *at, size_t column)
-{
-    do
-        fputc(' ', out);
-    while (++*at < column);
-}
-
-static void say_word(FILE *out, size_t *at, const char *word)
-{
-    fputs(word, out);
-    *at += strlen(word);
+    at += strlen(word);
+    int pad = at < next ? (int)(next - at) : 1;
+    fprintf(out, "%s%*s", word, pad, "");
+    return at + (size_t)pad;
 }
 
 static void describe_column(FILE *out, const tl_field *field)
 {
-    size_t at = 2;
-    fputs("  ", out);
-    say_word(out, &at, field->name);
-    go_to(out, &at, TYPE_AT);
-    say_word(out, &at, type_word(field->type));
-    go_to(out, &at, UNIT_AT);
-    say_word(out, &at, field->unit);
-    go_to(out, &at, ROLE_AT);
-    say_word(out, &at, role_word(field->role));
-    go_to(out, &at, DOC_AT);
+    static const char *const types[] = {
+        [TL_TYPE_I32] = "int32", [TL_TYPE_I64] = "int64", [TL_TYPE_F64] = "float64", [TL_TYPE_TIME] = "time",
+        [TL_TYPE_NAME] = "name", [TL_TYPE_ENUM] = "enum", [TL_TYPE_TEXT] = "text"
+    };
+    static const char *const roles[] = {
+        [TL_ROLE_KEY] = "key", [TL_ROLE_LABEL] = "label", [TL_ROLE_MEASURE] = "measure", [TL_ROLE_SOURCE] = "source"
+    };
+    size_t at = put(out, put(out, 0, "", 2), field->name, TYPE_AT);
+    at = put(out, put(out, at, types[field->type], UNIT_AT), field->unit, ROLE_AT);
+    at = put(out, at, roles[field->role], DOC_AT);
 
     tl_wrap w = { .out = out, .indent = DOC_AT, .column = at };
     tl_wrap_words(&w, field->doc);
@@ -99,11 +57,7 @@ static void describe_column(FILE *out, const tl_field *field)
 static void explain(FILE *out, const char *word, const char *doc)
 {
     enum { MEANING_AT = 24 };
-    size_t at = 2;
-    fputs("  ", out);
-    say_word(out, &at, word);
-    go_to(out, &at, MEANING_AT);
-    tl_wrap w = { .out = out, .indent = MEANING_AT, .column = at };
+    tl_wrap w = { .out = out, .indent = MEANING_AT, .column = put(out, put(out, 0, "", 2), word, MEANING_AT) };
     tl_wrap_words(&w, doc);
     tl_wrap_end(&w);
 }
@@ -143,22 +97,13 @@ static void say_line(FILE *out, const char *line)
     tl_wrap_end(&w);
 }
 
-/* Prints the lines, an empty line before each, except before an indented one. */
-static void say_notes(FILE *out, const char *const *lines)
-{
-    for (; *lines != NULL; lines++) {
-        if (**lines != ' ')
-            fputc('\n', out);
-        say_line(out, *lines);
-    }
-}
-
 /* ---- tables ---- */
 
 /* The words of an enumeration, once for all columns that have it. */
 static void explain_values(FILE *out, const tl_schema *table, size_t first)
 {
-    const char *const *labels = table->fields[first].labels, *const *docs = labels != NULL ? tl_values_of(labels) : NULL;
+    const char *const *labels = table->fields[first].labels, *const *docs =
+                                                                 labels != NULL ? tl_values_of(labels) : NULL;
     for (size_t i = 0; i < first; i++)
         if (table->fields[i].labels == labels)
             return;
@@ -192,8 +137,11 @@ static void describe_table(FILE *out, const tl_schema *table)
     if (strcmp(table->name, tl_launch_row_schema.name) == 0 || strcmp(table->name, tl_queue_row_schema.name) == 0)
         explain_thresholds(out, "--launch NAME=VALUE, in us or a number", tl_launch_thresholds);
     const char *const *notes = tl_manual_notes(table->name);
-    if (notes != NULL)
-        say_notes(out, notes);
+    for (; notes != NULL && *notes != NULL; notes++) {
+        if (**notes != ' ')
+            fputc('\n', out);
+        say_line(out, *notes);
+    }
 }
 
 static void explain_words(FILE *out)
@@ -205,14 +153,12 @@ static void explain_words(FILE *out)
         "label: says what the row is about",
         "measure: a result",
         "source: where the data came from; not part of a digest",
-        "The tables of tlmpi compat are other tools': hta is explained by Holistic Trace Analysis, tracelens by TraceLens",
+        ("The tables of tlmpi compat are other tools': hta is explained by Holistic Trace Analysis, tracelens by "
+        "TraceLens"),
     };
     fputc('\n', out);
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        tl_wrap w = { .out = out, .indent = 2 };
-        tl_wrap_words(&w, lines[i]);
-        tl_wrap_end(&w);
-    }
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        tl_print_sentence(out, "%s", lines[i]);
 }
 
 /* ---- the command ---- */

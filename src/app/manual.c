@@ -1,5 +1,5 @@
 /* manual.c - what a user looks up and no column says: how the answers come about, and what they leave out. */
-#include "manual.h"
+#include "describe.h"
 
 #include <string.h>
 

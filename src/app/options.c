@@ -1,8 +1,8 @@
 /* options.c - the options, each written once. */
 #include "options.h"
 
-#include "option_types.h"
 #include "suggest.h"
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/wrap.h"
 #include <stddef.h>
@@ -12,7 +12,7 @@
 /* Whether an option decides what is in the tables of a result, and whether its value is the name of a file. */
 typedef enum decides { NOTHING, TABLES, TABLES_BY_FILE } decides;
 
-struct tl_option {
+typedef struct tl_option {
     const char *name;    /* "output": --output */
     char letter;         /* 'o': -o; 0 for none */
     const char *metavar; /* NULL: a switch */
@@ -22,7 +22,7 @@ struct tl_option {
     const tl_option_type *type;
     size_t offset; /* of the value in tl_cli */
     decides decides;
-};
+} tl_option;
 
 /* ---- the table, in the order of --help ---- */
 
@@ -36,62 +36,69 @@ static const tl_option options[] = {
       "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for "
       "several paths, in the working directory",
       TL_FOR_RUN, &tl_option_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK, &tl_option_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "write FILE; by default the result's name with .html for .h5; '-' is standard output", TL_FOR_HTML,
-      &tl_option_text, AT(run.output) },
+    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK, &tl_option_text,
+      AT(run.output) },
+    { "output", 'o', "FILE", "", "write FILE; by default the result's name with .html for .h5; '-' is standard output",
+      TL_FOR_HTML, &tl_option_text, AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &tl_option_text,
       AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &tl_option_text,
       AT(run.output) },
-    { "force", 'f', NULL, "0", "overwrite existing files", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_HTML | TL_FOR_COMPAT | TL_FOR_AUGMENT,
-      &tl_option_switch, AT(run.force) },
+    { "force", 'f', NULL, "0", "overwrite existing files",
+      TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_HTML | TL_FOR_COMPAT | TL_FOR_AUGMENT, &tl_option_switch,
+      AT(run.force) },
     { "run", 0, "N", "newest",
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the "
       "newest of those with most ranks, 'list' lists them",
       TL_FOR_RUN | TL_FOR_CHECK, &tl_option_run, DECIDES_AT(run.run) },
     { "run", 0, "N", "all",
-      "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most ranks, "
+      "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
+      "ranks, "
       "'list' lists them; 'all': as the other tool, which takes one file of each rank",
       TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
-    { "ranks", 0, "LIST", "", "read the traces, phases and memory timelines of these ranks alone: numbers and ranges, as 0-3,7", TL_FOR_RUN, &tl_option_ranges_from_0,
-      DECIDES_AT(run.ranks) },
+    { "ranks", 0, "LIST", "",
+      "read the traces, phases and memory timelines of these ranks alone: numbers and ranges, as 0-3,7", TL_FOR_RUN,
+      &tl_option_ranges_from_0, DECIDES_AT(run.ranks) },
     { "steps", 0, "LIST", "",
-      "everything is computed as if the traces held only what the host began in these steps, and the device work that it "
+      "everything is computed as if the traces held only what the host began in these steps, and the device work that "
+      "it "
       "launched there; tlmpi describe selection says more",
       TL_FOR_RUN, &tl_option_ranges_from_0, DECIDES_AT(run.steps) },
     { "time", 0, "LIST", "",
-      "likewise of time, as 10-20,35ms-0.1s in ms or with a unit (ns, us, ms, s), from the first that any rank of the job "
+      "likewise of time, as 10-20,35ms-0.1s in ms or with a unit (ns, us, ms, s), from the first that any rank of the "
+      "job "
       "does in the recording; of steps that are not whole the work belongs to none. Reads every trace twice",
       TL_FOR_RUN, &tl_option_times, DECIDES_AT(run.times) },
     { "events", 0, "GLOB", "",
-      "files of phases, JSON lines as libtlmpi_record writes them, in place of those (.jsonl) that the paths hold", TL_FOR_RUN | TL_FOR_CHECK,
-      &tl_option_text, FILE_DECIDES_AT(run.events) },
+      "files of phases, JSON lines as libtlmpi_record writes them, in place of those (.jsonl) that the paths hold",
+      TL_FOR_RUN | TL_FOR_CHECK, &tl_option_text, FILE_DECIDES_AT(run.events) },
     { "rules", 0, "FILE", "",
       "rules of your own for what a kernel is, asked before the built-in ones; tlmpi describe interval says how they "
       "are written",
       TL_FOR_RUN, &tl_option_text, FILE_DECIDES_AT(run.rules) },
-    { "idle", 0, "LIST",
-      TL_IDLE_DEFAULT,
+    { "idle", 0, "LIST", TL_IDLE_DEFAULT,
       "thresholds of the idle tables in us and percent, as noise=10,drain=2.5; tlmpi describe gap explains them",
       TL_FOR_RUN | TL_FOR_AUGMENT, &tl_option_idle, DECIDES_AT(run.config.idle) },
     { "launch", 0, "LIST", TL_LAUNCH_DEFAULT,
-      "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them", TL_FOR_RUN,
-      &tl_option_launch, DECIDES_AT(run.config.launch) },
+      "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them",
+      TL_FOR_RUN, &tl_option_launch, DECIDES_AT(run.config.launch) },
     { "series", 0, NULL, "0",
-      "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at each "
+      "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at "
+      "each "
       "change, and each short gap; it is large",
       TL_FOR_RUN, &tl_option_switch, DECIDES_AT(run.config.series) },
     { "clock", 0, "MODE", "auto",
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
       "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",
       TL_FOR_RUN, &tl_option_clock, DECIDES_AT(run.clock) },
-    { "alpha", 0, "SHARE", "0.01", "the chance that any rank or link of a job is named wrongly, all tests together", TL_FOR_RUN, &tl_option_share,
-      DECIDES_AT(run.judge.alpha) },
+    { "alpha", 0, "SHARE", "0.01", "the chance that any rank or link of a job is named wrongly, all tests together",
+      TL_FOR_RUN, &tl_option_share, DECIDES_AT(run.judge.alpha) },
     { "least-cost", 0, "SHARE", "0.01",
       "a rank that costs a smaller share of the steps in which it is late is not named", TL_FOR_RUN, &tl_option_share,
       DECIDES_AT(run.judge.least_cost) },
     { "tracelens", 0, NULL, "0",
-      "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
+      "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of "
+      "ours; "
       "--idle then means nothing",
       TL_FOR_AUGMENT, &tl_option_switch, AT(run.tracelens) },
     { "result", 0, "FILE.h5", "",
@@ -103,38 +110,44 @@ static const tl_option options[] = {
       "explained in include/tlmpi/report/ask.h",
       TL_FOR_RUN | TL_FOR_ASK, &tl_option_switch, AT(run.json) },
     { "fail-on", 0, "LIST", "",
-      "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, link: "
-      "wall time that it would gain without the worst of them, or without all that stand out (its own work beyond that of its peers, where "
-      "that could not be simulated or gains nothing; not judged, and that is told, where there is no verdict); idle, comm (exposed "
+      "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, "
+      "link: "
+      "wall time that it would gain without the worst of them, or without all that stand out (its own work beyond that "
+      "of its peers, where "
+      "that could not be simulated or gains nothing; not judged, and that is told, where there is no verdict); idle, "
+      "comm (exposed "
       "communication): of the time of all ranks",
       TL_FOR_RUN | TL_FOR_ASK, &tl_option_gates, AT(run.fail_on) },
     { "digest", 0, NULL, "0",
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
       "however they were made; run writes its file all the same",
       TL_FOR_RUN | TL_FOR_SHOW, &tl_option_switch, AT(run.digest) },
-    { "reproducible", 0, NULL, "0", "leave time, host, command line and paths out of the file", TL_FOR_RUN, &tl_option_switch,
-      AT(run.reproducible) },
+    { "reproducible", 0, NULL, "0", "leave time, host, command line and paths out of the file", TL_FOR_RUN,
+      &tl_option_switch, AT(run.reproducible) },
     { "rep", 0, "NAME", "",
       "what a repetition is: ProfilerStep, a user annotation's name, or one-per-file, the whole trace; by default "
       "ProfilerStep, and of traces without steps one-per-file",
       TL_FOR_REPS, &tl_option_text, AT(rep) },
     { "exclude", 0, "REGEX", "",
-      "leave out kernels, copies and memsets whose names this extended regular expression finds, as those that flush a cache "
+      "leave out kernels, copies and memsets whose names this extended regular expression finds, as those that flush a "
+      "cache "
       "or fill a buffer",
       TL_FOR_REPS, &tl_option_text, AT(exclude) },
-    { "skip", 0, "N", "0", "leave out the first N kernels, copies and memsets that each repetition launches", TL_FOR_REPS,
-      &tl_option_count, AT(skip) },
-    { "compare", 0, NULL, "0", "print how each PATH differs from the first, with 95 % confidence intervals", TL_FOR_REPS,
-      &tl_option_switch, AT(compare) },
+    { "skip", 0, "N", "0", "leave out the first N kernels, copies and memsets that each repetition launches",
+      TL_FOR_REPS, &tl_option_count, AT(skip) },
+    { "compare", 0, NULL, "0", "print how each PATH differs from the first, with 95 % confidence intervals",
+      TL_FOR_REPS, &tl_option_switch, AT(compare) },
     { "each", 0, NULL, "0", "print every repetition", TL_FOR_REPS, &tl_option_switch, AT(each) },
-    { "kernels", 0, NULL, "0", "print each kernel's median over the repetitions", TL_FOR_REPS, &tl_option_switch, AT(kernels) },
+    { "kernels", 0, NULL, "0", "print each kernel's median over the repetitions", TL_FOR_REPS, &tl_option_switch,
+      AT(kernels) },
     { "parser", 0, "NAME", "fast",
       "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the "
       "result is the same",
       TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS, &tl_option_parser, AT(run.yajl_only) },
     { "format", 0, "FORMAT", "table", TL_FORMAT_WORDS, TL_FOR_SHOW | TL_FOR_REPS, &tl_option_format, AT(format) },
     { "unit", 0, "UNIT", "terminal",
-      "of times: ns, us, ms or s; auto: of a table each in the unit that suits it, and shares in percent; terminal: auto "
+      "of times: ns, us, ms or s; auto: of a table each in the unit that suits it, and shares in percent; terminal: "
+      "auto "
       "on a terminal, else ns",
       TL_FOR_SHOW | TL_FOR_REPS, &tl_option_unit, AT(unit) },
     { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &tl_option_text, AT(columns) },
@@ -142,7 +155,8 @@ static const tl_option options[] = {
       &tl_option_ranges, AT(ranks) },
     { "step", 0, "LIST", "", "rows of these steps; -1 is the whole trace", TL_FOR_SHOW, &tl_option_ranges, AT(steps) },
     { "where", 0, "COND", "",
-      "rows of which COND holds, as duration_ns>1ms, start_ns>=2s, kind=comm, name~gemm: a column, one of = != < <= > >= "
+      "rows of which COND holds, as duration_ns>1ms, start_ns>=2s, kind=comm, name~gemm: a column, one of = != < <= > "
+      ">= "
       "~ !~ and a value, with ~ an extended regular expression; given several times, all must hold; name= has no value",
       TL_FOR_SHOW, &tl_option_texts, AT(where) },
     { "sort", 0, "COLUMN", "",
@@ -150,8 +164,10 @@ static const tl_option options[] = {
       "say which way; equal rows stay in the order of the table",
       TL_FOR_SHOW, &tl_option_text, AT(sort) },
     { "top", 0, "N", "0",
-      "at most the first N rows; 0 for all; P%: the rows with the most time, until they hold P percent of it: of total_ns, "
-      "or of device_self_ns where a table has that, or of device_ns. Of kernel and kernel_ranks a last row has all others together",
+      "at most the first N rows; 0 for all; P%: the rows with the most time, until they hold P percent of it: of "
+      "total_ns, "
+      "or of device_self_ns where a table has that, or of device_ns. Of kernel and kernel_ranks a last row has all "
+      "others together",
       TL_FOR_SHOW, &tl_option_top, AT(top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
       TL_FOR_SHOW | TL_FOR_REPS, &tl_option_width, AT(width) },
@@ -180,7 +196,8 @@ static const tl_option options[] = {
     { "profiler-steps", 0, "LIST", "", "hta: the steps that potential_stragglers looks at, as 3-5,7; by default all",
       TL_FOR_COMPAT, &tl_option_ranges, AT(hta.profiler_steps) },
     { "operator-name", 0, "NAME", "",
-      "hta: frequent_patterns of the operators that have this in their names, on all ranks; by default of some that are "
+      "hta: frequent_patterns of the operators that have this in their names, on all ranks; by default of some that "
+      "are "
       "common, on two",
       TL_FOR_COMPAT, &tl_option_text, AT(hta.operator_name) },
     { "min-pattern-len", 0, "N", "3", "hta: kernels that a pattern has at least; without --operator-name also 1",
@@ -207,23 +224,17 @@ bool tl_is_option(const char *arg)
 tl_status tl_options_default(tl_cli *cli, tl_error *err)
 {
     for (const tl_option *o = options; o < options + NOPTIONS; o++)
-        if (!o->type->store(o->initial, (char *)cli + o->offset))
+        if (!o->type->store(o->type, o->initial, (char *)cli + o->offset))
             return tl_fail(err, TL_EINTERNAL, "the default of --%s is not of its type", o->name);
     return TL_OK;
 }
 
-static const tl_option *find_long(const char *name, size_t n, unsigned bits)
+/* The option of that name, or of that letter (name NULL). */
+static const tl_option *find(const char *name, size_t n, char letter, unsigned bits)
 {
     for (const tl_option *o = options; o < options + NOPTIONS; o++)
-        if ((o->bits & bits) != 0 && strlen(o->name) == n && memcmp(o->name, name, n) == 0)
-            return o;
-    return NULL;
-}
-
-static const tl_option *find_letter(char letter, unsigned bits)
-{
-    for (const tl_option *o = options; o < options + NOPTIONS; o++)
-        if ((o->bits & bits) != 0 && o->letter == letter)
+        if ((o->bits & bits) != 0 &&
+            (name != NULL ? strlen(o->name) == n && memcmp(o->name, name, n) == 0 : o->letter == letter))
             return o;
     return NULL;
 }
@@ -235,7 +246,7 @@ static tl_status fail_unknown(const char *name, size_t n, unsigned bits, tl_erro
     char word[64];
     snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : (int)sizeof word - 1, name);
 
-    const tl_option *other = find_long(name, n, TL_FOR_ALL);
+    const tl_option *other = find(name, n, 0, TL_FOR_ALL);
     size_t ncommands;
     const tl_command *commands = tl_commands(&ncommands);
     for (size_t i = 0; i < ncommands && other != NULL; i++)
@@ -253,22 +264,18 @@ static tl_status fail_unknown(const char *name, size_t n, unsigned bits, tl_erro
 
 static tl_status store(tl_cli *cli, const tl_option *o, const char *text, tl_error *err)
 {
-    if (cli == NULL || o->type->store(text, (char *)cli + o->offset))
+    if (cli == NULL || o->type->store(o->type, text, (char *)cli + o->offset))
         return TL_OK;
     if (o->type->complain != NULL)
-        return o->type->complain(o->name, text, err);
+        return o->type->complain(o->type, o->name, text, err);
     return tl_fail(err, TL_EUSAGE, "--%s takes %s, not '%s'", o->name, o->type->takes, text);
-}
-
-/* A following word that looks like an option is one whose value was forgotten; a number may be negative. */
-static bool may_be_value(const char *arg)
-{
-    return !tl_is_option(arg) || (arg[1] >= '0' && arg[1] <= '9');
 }
 
 static tl_status store_following(tl_cli *cli, const tl_option *o, int argc, char **argv, int *at, tl_error *err)
 {
-    if (*at + 1 >= argc || argv[*at + 1][0] == '\0' || !may_be_value(argv[*at + 1]))
+    /* A following word that looks like an option is one whose value was forgotten; a number may be negative. */
+    const char *next = *at + 1 < argc ? argv[*at + 1] : "";
+    if (*next == '\0' || (tl_is_option(next) && !(next[1] >= '0' && next[1] <= '9')))
         return tl_fail(err, TL_EUSAGE, "--%s wants a value: --%s=%s", o->name, o->name, o->metavar);
     (*at)++;
     return store(cli, o, argv[*at], err);
@@ -278,7 +285,7 @@ static tl_status read_long(tl_cli *cli, unsigned bits, int argc, char **argv, in
 {
     const char *name = argv[*at] + 2, *value = strchr(name, '=');
     size_t n = value != NULL ? (size_t)(value - name) : strlen(name);
-    const tl_option *o = find_long(name, n, bits);
+    const tl_option *o = find(name, n, 0, bits);
 
     if (o == NULL)
         return fail_unknown(name, n, bits, err);
@@ -296,7 +303,7 @@ static tl_status read_letters(tl_cli *cli, unsigned bits, int argc, char **argv,
 {
     tl_status st = TL_OK;
     for (const char *p = argv[*at] + 1; *p != '\0' && st == TL_OK; p++) {
-        const tl_option *o = find_letter(*p, bits);
+        const tl_option *o = find(NULL, 0, *p, bits);
         if (o == NULL)
             return tl_fail(err, TL_EUSAGE, "there is no option -%c", *p);
         if (o->metavar == NULL) {
@@ -341,23 +348,20 @@ void tl_options_help(FILE *out, unsigned bits)
 
 char *tl_options_record(const tl_cli *cli, unsigned bits)
 {
-    char *text = tl_strndup("", 0), value[4200];
-    size_t n = 0, cap = 1;
+    char value[4200];
+    tl_bytes text = { 0 };
     for (const tl_option *o = options; o < options + NOPTIONS; o++) {
-        if ((o->bits & bits) == 0 || o->offset == OFFSET(help) || o->offset == OFFSET(version))
+        if ((o->bits & bits) == 0 || o->offset == OFFSET(help) || o->offset == OFFSET(version) ||
+            (cli->run.reproducible && o->decides == NOTHING))
             continue;
-        if (cli->run.reproducible && o->decides == NOTHING)
-            continue;
-        o->type->recall((const char *)cli + o->offset, value, sizeof value);
+        o->type->recall(o->type, (const char *)cli + o->offset, value, sizeof value);
         if (cli->run.reproducible && o->decides == TABLES_BY_FILE && *value != '\0')
             snprintf(value, sizeof value, "given");
-        size_t need = n + strlen(o->name) + strlen(value) + 3;
-        if (text == NULL) {
-            free(text);
-            return NULL;
-        }
-        tl_grow((void **)&text, &cap, need, 1);
-        n += (size_t)snprintf(text + n, cap - n, "%s=%s\n", o->name, value);
+        tl_bytes_put(&text, o->name, strlen(o->name));
+        tl_bytes_put(&text, "=", 1);
+        tl_bytes_put(&text, value, strlen(value));
+        tl_bytes_put(&text, "\n", 1);
     }
-    return text;
+    tl_bytes_put(&text, "", 1);
+    return text.v;
 }

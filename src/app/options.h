@@ -1,11 +1,9 @@
 /* options.h - the options, each written once: parsing, --help and the settings that a result file records come from one
- * table. */
+ * table; and what the options take: how a text becomes a value, and back. */
 #ifndef TLMPI_APP_OPTIONS_H
 #define TLMPI_APP_OPTIONS_H
 
 #include "cli.h"
-
-typedef struct tl_option tl_option;
 
 /* Whether argv[i] is an option or options, not a word: it begins with '-' and is more than that. */
 bool tl_is_option(const char *arg);
@@ -23,5 +21,29 @@ void tl_options_help(FILE *out, unsigned bits);
 /* The options of the command with their values, "name=value" a line, switches as 0 or 1; with --reproducible only those
  * that decide what is in the tables, and of files that they are given.  The caller frees it. */
 char *tl_options_record(const tl_cli *cli, unsigned bits);
+
+/* ----------------------------------------------------------------------------------------------------------- types */
+
+typedef struct tl_option_type tl_option_type;
+struct tl_option_type {
+    /* Writes the value at `at`; false where the text is none. */
+    bool (*store)(const tl_option_type *type, const char *text, void *at);
+    /* Writes the value as text into out, 0-terminated. */
+    void (*recall)(const tl_option_type *type, const void *at, char *out, size_t n);
+    const char *takes; /* what it expects, for messages */
+    /* Says more exactly what is wrong with a text that is none; NULL: `takes` does. */
+    tl_status (*complain)(const tl_option_type *type, const char *option, const char *text, tl_error *err);
+
+    const char *const *words; /* of a choice, NULL-terminated: word i is the value `first` + i */
+    int first;
+    bool numbers;                                          /* of a choice: or a number above 0 */
+    enum { TL_NUMBERS, TL_NUMBERS_FROM_0, TL_TIMES } list; /* of a list of ranges */
+    const tl_threshold *thresholds;                        /* of a list of thresholds */
+};
+
+extern const tl_option_type tl_option_gates, tl_option_switch, tl_option_text, tl_option_texts, tl_option_count,
+    tl_option_top, tl_option_width, tl_option_run, tl_option_compat_run, tl_option_format, tl_option_unit,
+    tl_option_parser, tl_option_idle, tl_option_launch, tl_option_clock, tl_option_share, tl_option_quantile,
+    tl_option_ranges, tl_option_ranges_from_0, tl_option_times;
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "suggest.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/base/quantile.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
@@ -49,28 +49,22 @@ static tl_status find_column(const tl_schema *table, const char *name, const tl_
 
 /* ---- the command line, resolved ---- */
 
-static tl_status add_column(tl_select *select, const char *name, size_t n, tl_error *err)
-{
-    const tl_field *field;
-    char *word = tl_strndup(name, n);
-    tl_vec_room(&select->columns);
-    tl_status st = find_column(select->table, word, &field, err);
-    free(word);
-    if (st == TL_OK)
-        select->columns.v[select->columns.n++] = (uint32_t)(field - select->table->fields);
-    return st;
-}
-
 /* "a,b,c" */
 static tl_status add_columns(tl_select *select, const char *list, tl_error *err)
 {
-    for (;;) {
+    tl_status st = TL_OK;
+    for (bool more = true; more && st == TL_OK;) {
+        const tl_field *field;
         size_t n = strcspn(list, ",");
-        tl_status st = add_column(select, list, n, err);
-        if (st != TL_OK || list[n] == '\0')
-            return st;
+        char *word = tl_strndup(list, n);
+        st = find_column(select->table, word, &field, err);
+        free(word);
+        if (st == TL_OK)
+            tl_vec_push(&select->columns, (uint32_t)(field - select->table->fields));
+        more = list[n] == ',';
         list += n + 1;
     }
+    return st;
 }
 
 /* "wall_ns", "wall_ns:asc", "wall_ns:desc" */
@@ -178,22 +172,10 @@ void tl_select_free(tl_select *select)
 
 /* ---- the walk ---- */
 
-static int64_t int_cell(const tl_field *field, const unsigned char *row)
-{
-    int32_t small;
-    int64_t value;
-    if (field->type == TL_TYPE_I64) {
-        memcpy(&value, row + field->offset, sizeof value);
-        return value;
-    }
-    memcpy(&small, row + field->offset, sizeof small);
-    return small;
-}
-
 static bool is_asked_for(tl_select *s, const unsigned char *row)
 {
-    bool asked = (s->rank == NULL || tl_ranges_has(s->ranks, int_cell(s->rank, row))) &&
-                 (s->step == NULL || tl_ranges_has(s->steps, int_cell(s->step, row)));
+    bool asked = (s->rank == NULL || tl_ranges_has(s->ranks, tl_content_of(s->rank, row).i)) &&
+                 (s->step == NULL || tl_ranges_has(s->steps, tl_content_of(s->step, row).i));
     for (size_t i = 0; asked && i < s->where.n; i++)
         asked = tl_where_holds(&s->where.v[i], row);
     return asked;
@@ -230,8 +212,6 @@ static tl_status walk_rows(walk *w, uint64_t first, uint64_t n, tl_error *err)
                     memcpy(w->block + kept * size, w->block + i * size, size);
                 kept++;
             }
-        if (st == TL_ENOMEM)
-            st = tl_fail_memory(err, "a text to compare");
         if (st == TL_OK && kept > 0)
             st = w->take(w->arg, w->block, kept, &w->enough, err);
         first += now;
@@ -270,8 +250,8 @@ static tl_status walk_ranks(walk *w, const tl_schema *index, const tl_field *con
         st = tl_result_read(s->result, index, at, now, block, err);
         for (size_t i = 0; i < now && st == TL_OK && !w->enough; i++) {
             const unsigned char *row = block + i * index->row_size;
-            int64_t first = int_cell(fields[1], row), nrows = int_cell(fields[2], row);
-            if (!tl_ranges_has(s->ranks, int_cell(fields[0], row)))
+            int64_t first = tl_content_of(fields[1], row).i, nrows = tl_content_of(fields[2], row).i;
+            if (!tl_ranges_has(s->ranks, tl_content_of(fields[0], row).i))
                 continue;
             if (first < 0 || nrows < 0 || (uint64_t)first > all || (uint64_t)nrows > all - (uint64_t)first)
                 st = tl_fail(err, TL_EINPUT, "table %s: row %" PRIu64 " names rows that %s does not have", index->name,
@@ -302,20 +282,18 @@ tl_status tl_select_walk(tl_select *select, tl_take_rows *take, void *arg, tl_er
 typedef struct rank_list {
     const tl_field *rank;
     size_t row_size;
-    TL_VEC(int64_t) ranks;
+    tl_ranges ranks;
 } rank_list;
 
 static tl_status take_ranks(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
 {
-    (void)err;
     rank_list *list = arg;
+    (void)err;
     (void)enough;
     for (size_t i = 0; i < n; i++) {
-        int64_t rank = int_cell(list->rank, rows + i * list->row_size);
-        if (list->ranks.n > 0 && list->ranks.v[list->ranks.n - 1] == rank)
-            continue;
-        tl_vec_room(&list->ranks);
-        list->ranks.v[list->ranks.n++] = rank;
+        int64_t rank = tl_content_of(list->rank, rows + i * list->row_size).i;
+        if (list->ranks.n == 0 || list->ranks.v[list->ranks.n - 1].last != rank)
+            tl_vec_push(&list->ranks, (tl_range){ rank, rank });
     }
     return TL_OK;
 }
@@ -327,22 +305,14 @@ static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_
     const tl_schema *index = find_index(select, fields);
     tl_select all = { .result = select->result, .table = index != NULL ? index : select->table };
     rank_list list = { .rank = index != NULL ? fields[0] : select->rank, .row_size = all.table->row_size };
-    tl_ranges runs = { 0 };
-    bool asked = false;
 
     tl_status st = tl_select_walk(&all, take_ranks, &list, err);
-    if (st == TL_OK && list.ranks.n > 1)
-        tl_ns_sort(list.ranks.v, list.ranks.n);
-    for (size_t i = 0; st == TL_OK && i < list.ranks.n; i++) {
-        int64_t rank = list.ranks.v[i];
-        asked = asked || tl_ranges_has(select->ranks, rank);
-        tl_vec_room(&runs);
-        runs.v[runs.n++] = (tl_range){ rank, rank };
-    }
-    runs.n = st == TL_OK && !asked ? runs.n : 0;
-    tl_ranges_text(&runs, out, size);
+    tl_ranges_sort(&list.ranks);
+    for (size_t i = 0; i < list.ranks.n; i++)
+        if (st != TL_OK || tl_ranges_has(select->ranks, list.ranks.v[i].first))
+            list.ranks.n = 0;
+    tl_ranges_text(&list.ranks, out, size);
     free(list.ranks.v);
-    free(runs.v);
     return st;
 }
 

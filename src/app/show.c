@@ -1,6 +1,6 @@
 /* show.c - tlmpi show: the tables of a result file. */
 #include "cli.h"
-#include "manual.h"
+#include "describe.h"
 #include "outfile.h"
 #include "select.h"
 #include "tlmpi/base/log.h"
@@ -12,7 +12,6 @@
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/terminal.h"
 #include "tlmpi/store/result.h"
-#include "top.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -151,41 +150,25 @@ static tl_status keep_block(void *arg, const unsigned char *rows, size_t n, bool
     return TL_OK;
 }
 
-static tl_status print_rows(show *s, tl_select *select, tl_error *err)
-{
-    return tl_select_walk(select, print_block, s, err);
-}
-
-static int64_t int_cell(const tl_field *field, const unsigned char *row)
-{
-    int64_t value;
-    memcpy(&value, row + field->offset, sizeof value);
-    return value;
-}
-
 /* How many of the rows, from the first, hold that share of what all have in the column; none where they have nothing. */
 static size_t rows_of_share(const tl_top *top, const tl_field *time, double share)
 {
     int64_t all = 0, held = 0;
     size_t n = 0;
     for (size_t i = 0; i < top->n; i++)
-        all = tl_ns_add(all, tl_ns_max(int_cell(time, tl_top_row(top, i)), 0));
+        all = tl_ns_add(all, tl_ns_max(tl_content_of(time, tl_top_row(top, i)).i, 0));
     while (n < top->n && (double)held < share * (double)all)
-        held = tl_ns_add(held, tl_ns_max(int_cell(time, tl_top_row(top, n++)), 0));
+        held = tl_ns_add(held, tl_ns_max(tl_content_of(time, tl_top_row(top, n++)).i, 0));
     return n;
 }
 
 static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 {
     s->may_grow = s->limit == 0;
-    s->top = (tl_top){ .table = select->table,
-                       .by = select->sort,
-                       .descending = select->descending,
+    s->top = (tl_top){ .select = select,
                        .limit = s->may_grow           ? MOST_SORTED
                                 : s->limit < SIZE_MAX ? (size_t)s->limit
                                                       : SIZE_MAX,
-                       .name = name_of,
-                       .name_arg = select->result,
                        .drop = leave_out,
                        .drop_arg = s };
     tl_status st = tl_select_walk(select, keep_block, s, err);
@@ -194,12 +177,10 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
         tl_top_sort(&s->top);
     size_t shown = ok && s->share > 0 ? rows_of_share(&s->top, select->time, s->share) : s->top.n;
     for (size_t i = 0; i < s->top.n && ok; i++)
-        if (i < shown) {
+        if (i < shown)
             ok = tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1);
-        } else {
+        else
             leave_out(s, tl_top_row(&s->top, i));
-            ok = true;
-        }
     s->printed = shown;
     tl_top_free(&s->top);
     return st != TL_OK ? st : status_of(&s->printer, ok, err);
@@ -213,7 +194,8 @@ static void say_why_empty(tl_result *result, const tl_schema *table)
         tl_warn("table %s has no rows: %s", table->name, reason);
     const tl_schema *files = tl_result_find(result, "phase_file");
     if (strncmp(table->name, "phase", 5) == 0 && (files == NULL || tl_result_nrows(result, files) == 0))
-        tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)", table->name);
+        tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)",
+                table->name);
 }
 
 /* Rows of table pattern, and sequences that there are. */
@@ -230,10 +212,9 @@ static tl_status count_patterns(void *arg, const unsigned char *rows, size_t n, 
     (void)err;
     for (size_t i = 0; i < n; i++) {
         const unsigned char *row = rows + i * c->row_size;
-        int32_t rank;
-        memcpy(&rank, row + c->rank->offset, sizeof rank);
+        int64_t rank = tl_content_of(c->rank, row).i;
         if (c->rows++ == 0 || rank != c->last)
-            c->all = tl_ns_add(c->all, int_cell(c->patterns, row));
+            c->all = tl_ns_add(c->all, tl_content_of(c->patterns, row).i);
         c->last = rank;
     }
     return TL_OK;
@@ -242,7 +223,9 @@ static tl_status count_patterns(void *arg, const unsigned char *rows, size_t n, 
 /* A rank may have more sequences than rows. */
 static tl_status say_left_out(const tl_select *select, tl_error *err)
 {
-    tl_select ranks = { .result = select->result, .table = select->table, .ranks = select->ranks, .rank = select->rank };
+    tl_select ranks = {
+        .result = select->result, .table = select->table, .ranks = select->ranks, .rank = select->rank
+    };
     pattern_count c = { .rank = tl_schema_field(select->table, "rank"),
                         .patterns = tl_schema_field(select->table, "patterns"),
                         .row_size = select->table->row_size };
@@ -251,8 +234,10 @@ static tl_status say_left_out(const tl_select *select, tl_error *err)
         return TL_OK;
     tl_status st = tl_select_walk(&ranks, count_patterns, &c, err);
     if (st == TL_OK && c.all > c.rows)
-        tl_warn("table pattern has %" PRId64 " of %" PRId64 " sequences: of a rank the first 100, and the first of each "
-                "operator", c.rows, c.all);
+        tl_warn("table pattern has %" PRId64 " of %" PRId64
+                " sequences: of a rank the first 100, and the first of each "
+                "operator",
+                c.rows, c.all);
     return st;
 }
 
@@ -261,7 +246,9 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
     tl_select select;
     tl_status st = tl_select_init(&select, result, table, cli, err);
     if (st == TL_OK) {
-        show s = { .printer = new_printer(cli, out, select.table), .limit = (uint64_t)cli->top.rows, .share = cli->top.share };
+        show s = { .printer = new_printer(cli, out, select.table),
+                   .limit = (uint64_t)cli->top.rows,
+                   .share = cli->top.share };
         s.printer.columns = select.columns.n > 0 ? select.columns.v : NULL;
         s.printer.ncolumns = select.columns.n;
         s.printer.name = name_of;
@@ -270,7 +257,7 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         tl_others_init(&s.others, select.table);
         bool ok = tl_print_begin(&s.printer);
         if (ok)
-            st = select.sort != NULL ? print_sorted(&s, &select, err) : print_rows(&s, &select, err);
+            st = select.sort != NULL ? print_sorted(&s, &select, err) : tl_select_walk(&select, print_block, &s, err);
         ok = ok && (st != TL_OK || tl_others_print(&s.others, &s.printer));
         ok = tl_print_end(&s.printer) && ok;
         tl_others_free(&s.others);
@@ -291,8 +278,8 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
 
 static tl_status check_words(const tl_cli *cli, tl_error *err)
 {
-    bool choosy = cli->columns != NULL || cli->sort != NULL || cli->top.rows > 0 || cli->top.share > 0 || cli->ranks.n > 0 || cli->steps.n > 0 ||
-                  cli->where.n > 0;
+    bool choosy = cli->columns != NULL || cli->sort != NULL || cli->top.rows > 0 || cli->top.share > 0 ||
+                  cli->ranks.n > 0 || cli->steps.n > 0 || cli->where.n > 0;
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no result file named: tlmpi show FILE.h5 [TABLE]");
     if (cli->nwords > 2)
@@ -300,7 +287,8 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
     if (cli->run.digest && cli->nwords > 1)
         return tl_fail(err, TL_EUSAGE, "--digest is over all tables");
     if (choosy && (cli->nwords == 1 || cli->run.digest))
-        return tl_fail(err, TL_EUSAGE, "--columns, --rank, --step, --where, --sort and --top want a table: tlmpi show %s TABLE",
+        return tl_fail(err, TL_EUSAGE,
+                       "--columns, --rank, --step, --where, --sort and --top want a table: tlmpi show %s TABLE",
                        cli->words[0]);
     return TL_OK;
 }

@@ -1,6 +1,6 @@
 /* suggest.c - the word that was meant. */
 #include "suggest.h"
-#include "manual.h"
+#include "describe.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,93 +1,48 @@
 /* top.c - the first N rows in the order of one column: a heap of N rows, the one that would stand last on top. */
-#include "top.h"
+#include "select.h"
 
-#include <math.h>
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/table.h"
 #include <stdlib.h>
 
 typedef struct tl_top_entry entry;
 
-static int order_of(int64_t a, int64_t b)
+static const unsigned char *row_of(const tl_top *top, const entry *e)
 {
-    return a < b ? -1 : a > b;
+    return top->rows + e->slot * top->select->table->row_size;
 }
 
-static tl_text text_cell(const unsigned char *cell, size_t size)
+/* Below zero where row a stands before row b; one without a value stands last, whichever way the column is sorted. */
+static int compare(const tl_top *top, const unsigned char *a, const unsigned char *b)
 {
-    const unsigned char *end = memchr(cell, 0, size);
-    return (tl_text){ (const char *)cell, end != NULL ? (size_t)(end - cell) : size };
-}
+    const tl_field *by = top->select->sort;
+    const tl_content x = tl_content_of(by, a), y = tl_content_of(by, b);
+    int order;
 
-/* A cell without a value stands last, whichever way the column is sorted. */
-static int place_missing(bool a_missing, bool b_missing, bool *decided)
-{
-    *decided = a_missing || b_missing;
-    return order_of(a_missing, b_missing);
-}
-
-/* Below zero where cell a stands before cell b. */
-static int compare_cells(const tl_top *top, const unsigned char *a, const unsigned char *b)
-{
-    const tl_field *field = top->by;
-    bool decided = false;
-    int order = 0;
-
-    switch (field->type) {
-    case TL_TYPE_I32: {
-        int32_t x, y;
-        memcpy(&x, a, sizeof x);
-        memcpy(&y, b, sizeof y);
-        order = order_of(x, y);
-        break;
-    }
-    case TL_TYPE_I64:
-    case TL_TYPE_TIME: {
-        int64_t x, y;
-        memcpy(&x, a, sizeof x);
-        memcpy(&y, b, sizeof y);
-        if (field->type == TL_TYPE_TIME)
-            order = place_missing(x == TL_TIME_UNKNOWN, y == TL_TIME_UNKNOWN, &decided);
-        if (!decided)
-            order = order_of(x, y);
-        break;
-    }
-    case TL_TYPE_F64: {
-        double x, y;
-        memcpy(&x, a, sizeof x);
-        memcpy(&y, b, sizeof y);
-        order = place_missing(isnan(x), isnan(y), &decided);
-        if (!decided)
-            order = x < y ? -1 : x > y;
-        break;
-    }
-    case TL_TYPE_NAME: {
-        uint32_t x, y;
-        memcpy(&x, a, sizeof x);
-        memcpy(&y, b, sizeof y);
-        order = place_missing(x == TL_NO_NAME, y == TL_NO_NAME, &decided);
-        if (!decided)
-            order = x == y ? 0 : tl_text_compare(top->name(top->name_arg, x), top->name(top->name_arg, y));
-        break;
-    }
-    case TL_TYPE_ENUM:
-        order = order_of(*a, *b);
-        break;
-    case TL_TYPE_TEXT:
-        order = tl_text_compare(text_cell(a, field->size), text_cell(b, field->size));
-        break;
-    }
-    return top->descending && !decided ? -order : order;
+    if (x.none || y.none)
+        return TL_COMPARE(x.none, y.none);
+    if (by->type == TL_TYPE_F64)
+        order = TL_COMPARE(x.d, y.d);
+    else if (by->type == TL_TYPE_TEXT)
+        order = tl_text_compare(x.text, y.text);
+    else if (by->type == TL_TYPE_NAME && x.i != y.i)
+        order = tl_text_compare(tl_result_name(top->select->result, (uint32_t)x.i),
+                                tl_result_name(top->select->result, (uint32_t)y.i));
+    else
+        order = TL_COMPARE(x.i, y.i);
+    return top->select->descending ? -order : order;
 }
 
 /* Whether row a, the `order`-th, stands before that of entry b. */
 static bool stands_before(const tl_top *top, const unsigned char *a, uint64_t order, const entry *b)
 {
-    int by_cell = compare_cells(top, a + top->by->offset, top->rows + b->slot * top->table->row_size + top->by->offset);
+    int by_cell = compare(top, a, row_of(top, b));
     return by_cell != 0 ? by_cell < 0 : order < b->order;
 }
 
 static bool entry_before(const tl_top *top, const entry *a, const entry *b)
 {
-    return stands_before(top, top->rows + a->slot * top->table->row_size, a->order, b);
+    return stands_before(top, row_of(top, a), a->order, b);
 }
 
 static void swap(entry *a, entry *b)
@@ -109,27 +64,20 @@ static void sink(tl_top *top, size_t n)
     }
 }
 
-static void rise(tl_top *top, size_t i)
-{
-    for (; i > 0 && entry_before(top, &top->heap[(i - 1) / 2], &top->heap[i]); i = (i - 1) / 2)
-        swap(&top->heap[(i - 1) / 2], &top->heap[i]);
-}
-
 void tl_top_add(tl_top *top, const void *row)
 {
     uint64_t order = top->seen++;
-    size_t size = top->table->row_size;
+    size_t size = top->select->table->row_size, i = top->n;
 
     if (top->n == top->limit) {
-        if (!stands_before(top, row, order, &top->heap[0])) {
-            if (top->drop != NULL)
-                top->drop(top->drop_arg, row);
+        entry *last = &top->heap[0];
+        if (!stands_before(top, row, order, last)) {
+            top->drop(top->drop_arg, row);
             return;
         }
-        if (top->drop != NULL)
-            top->drop(top->drop_arg, top->rows + top->heap[0].slot * size);
-        memcpy(top->rows + top->heap[0].slot * size, row, size);
-        top->heap[0].order = order;
+        top->drop(top->drop_arg, row_of(top, last));
+        memcpy(top->rows + last->slot * size, row, size);
+        last->order = order;
         sink(top, top->n);
         return;
     }
@@ -137,7 +85,9 @@ void tl_top_add(tl_top *top, const void *row)
     tl_grow((void **)&top->rows, &top->rows_cap, top->n + 1, size);
     memcpy(top->rows + top->n * size, row, size);
     top->heap[top->n] = (entry){ order, top->n };
-    rise(top, top->n++);
+    top->n++;
+    for (; i > 0 && entry_before(top, &top->heap[(i - 1) / 2], &top->heap[i]); i = (i - 1) / 2)
+        swap(&top->heap[(i - 1) / 2], &top->heap[i]);
 }
 
 void tl_top_sort(tl_top *top)
@@ -150,7 +100,7 @@ void tl_top_sort(tl_top *top)
 
 const void *tl_top_row(const tl_top *top, size_t i)
 {
-    return top->rows + top->heap[i].slot * top->table->row_size;
+    return row_of(top, &top->heap[i]);
 }
 
 void tl_top_free(tl_top *top)

@@ -1,7 +1,8 @@
 /* where.c - a condition on a column. */
-#include "where.h"
+#include "select.h"
 
 #include "suggest.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/job/call/pattern.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/format/print.h"
@@ -16,9 +17,9 @@
 /* The longer ones stand before those with which they begin. */
 static const struct {
     const char *sign;
-    tl_where_test test;
-} signs[] = { { "!=", TL_IS_NOT }, { "!~", TL_FINDS_NOT }, { "<=", TL_AT_MOST }, { ">=", TL_AT_LEAST },
-              { "=", TL_IS },      { "~", TL_FINDS },      { "<", TL_BELOW },    { ">", TL_ABOVE } };
+    unsigned orders; /* as in select.h; 0: a pattern */
+} signs[] = { { "!=", 1 | 4 }, { "!~", 0 }, { "<=", 1 | 2 }, { ">=", 2 | 4 },
+              { "=", 2 },      { "~", 0 },  { "<", 1 },      { ">", 4 } };
 
 static const char form[] = "expected COLUMN, one of = != < <= > >= ~ !~, and a value, as duration_ns>1ms";
 
@@ -35,6 +36,12 @@ size_t tl_where_column(const char *text)
 static bool is_words(const tl_field *field)
 {
     return field->type == TL_TYPE_NAME || field->type == TL_TYPE_TEXT || field->type == TL_TYPE_ENUM;
+}
+
+/* Whether it is = or !=. */
+static bool is_equality(const tl_where *w)
+{
+    return w->orders == 2 || w->orders == (1 | 4);
 }
 
 /* Reads the unit behind a number.  The value is the number times *times over *by. */
@@ -77,9 +84,9 @@ static bool read_number(tl_where *w, const char *text)
         return false;
     double whole = round(w->real);
     if (fabs(whole - w->real) > 2 * DBL_EPSILON * fabs(whole)) {
-        if (w->test == TL_IS || w->test == TL_IS_NOT)
+        if (is_equality(w))
             return false;
-        whole = w->test == TL_BELOW || w->test == TL_AT_LEAST ? ceil(w->real) : floor(w->real);
+        whole = w->orders == 1 || w->orders == (2 | 4) ? ceil(w->real) : floor(w->real); /* < and >= */
     }
     w->number = (int64_t)whole;
     return true;
@@ -100,18 +107,18 @@ static tl_status read_label(tl_where *w, const char *text, tl_error *err)
 
 static tl_status read_value(tl_where *w, const char *text, tl_error *err)
 {
-    bool equals = w->test == TL_IS || w->test == TL_IS_NOT, finds = w->test == TL_FINDS || w->test == TL_FINDS_NOT;
+    bool equals = is_equality(w);
     const char *column = w->field->name;
 
     w->text = text;
     w->none = equals && *text == '\0';
     if (w->none)
         return TL_OK;
-    if (finds && !is_words(w->field))
+    if (w->finds && !is_words(w->field))
         return tl_fail(err, TL_EUSAGE, "--where: %s has numbers: = != < <= > >= go with it", column);
-    if (!finds && !equals && is_words(w->field))
+    if (!w->finds && !equals && is_words(w->field))
         return tl_fail(err, TL_EUSAGE, "--where: %s has words: = != ~ !~ go with it", column);
-    if (finds) {
+    if (w->finds) {
         tl_status st = tl_pattern_compile(&w->pattern, "--where", text, err);
         w->has_pattern = st == TL_OK;
         return st;
@@ -131,7 +138,9 @@ tl_status tl_where_init(tl_where *w, tl_result *result, const tl_field *field, c
         size_t n = strlen(signs[i].sign);
         if (strncmp(rest, signs[i].sign, n) != 0)
             continue;
-        w->test = signs[i].test;
+        w->orders = signs[i].orders;
+        w->finds = w->orders == 0;
+        w->wanted = rest[0] != '!';
         tl_status st = read_value(w, rest + n, err);
         if (st == TL_OK && field->type == TL_TYPE_NAME && tl_result_nnames(result) > 0)
             w->known = tl_calloc(tl_result_nnames(result), 1);
@@ -150,97 +159,37 @@ void tl_where_free(tl_where *w)
 
 /* ---- cells ---- */
 
-static bool order_holds(tl_where_test test, int order)
+static bool text_holds(tl_where *w, tl_text text)
 {
-    switch (test) {
-    case TL_IS:
-        return order == 0;
-    case TL_IS_NOT:
-        return order != 0;
-    case TL_BELOW:
-        return order < 0;
-    case TL_AT_MOST:
-        return order <= 0;
-    case TL_ABOVE:
-        return order > 0;
-    case TL_AT_LEAST:
-        return order >= 0;
-    case TL_FINDS:
-    case TL_FINDS_NOT:
-        break;
-    }
-    return false;
-}
-
-static bool number_holds(const tl_where *w, int64_t value, bool none)
-{
-    if (w->none || none)
-        return w->none && (w->test == TL_IS) == none;
-    return order_holds(w->test, (value > w->number) - (value < w->number));
-}
-
-static bool real_holds(const tl_where *w, double value)
-{
-    bool none = isnan(value);
-    if (w->none || none)
-        return w->none && (w->test == TL_IS) == none;
-    return order_holds(w->test, (value > w->real) - (value < w->real));
-}
-
-static bool text_holds(tl_where *w, tl_text text, bool none)
-{
-    if (w->none || none)
-        return w->none && (w->test == TL_IS) == none;
     if (!w->has_pattern)
-        return (w->test == TL_IS) == tl_text_is(text, w->text);
+        return w->wanted == tl_text_is(text, w->text);
     w->copy.n = 0;
     tl_bytes_put(&w->copy, text.p, text.n);
     tl_bytes_put(&w->copy, "", 1);
-    return (w->test == TL_FINDS) == (regexec(&w->pattern, w->copy.v, 0, NULL, 0) == 0);
+    return w->wanted == (regexec(&w->pattern, w->copy.v, 0, NULL, 0) == 0);
 }
 
+/* A name is looked at once. */
 static bool name_holds(tl_where *w, uint32_t id)
 {
-    if (id >= tl_result_nnames(w->result))
-        return text_holds(w, TL_TEXT(""), true);
     if (w->known[id] == 0)
-        w->known[id] = text_holds(w, tl_result_name(w->result, id), false) ? 1 : -1;
+        w->known[id] = text_holds(w, tl_result_name(w->result, id)) ? 1 : -1;
     return w->known[id] > 0;
 }
 
 bool tl_where_holds(tl_where *w, const unsigned char *row)
 {
-    const unsigned char *cell = row + w->field->offset;
-    tl_text text = { (const char *)cell, 0 };
-    const char *label;
-    int64_t i64;
-    int32_t i32;
-    uint32_t id;
-    double f64;
+    const tl_content cell = tl_content_of(w->field, row);
+    const tl_type type = w->field->type;
+    bool none = cell.none || (type == TL_TYPE_TEXT && cell.text.n == 0) ||
+                (type == TL_TYPE_NAME && (uint64_t)cell.i >= tl_result_nnames(w->result));
 
-    switch (w->field->type) {
-    case TL_TYPE_I32:
-        memcpy(&i32, cell, sizeof i32);
-        return number_holds(w, i32, false);
-    case TL_TYPE_I64:
-    case TL_TYPE_TIME:
-        memcpy(&i64, cell, sizeof i64);
-        return number_holds(w, i64, w->field->type == TL_TYPE_TIME && i64 == TL_TIME_UNKNOWN);
-    case TL_TYPE_F64:
-        memcpy(&f64, cell, sizeof f64);
-        return real_holds(w, f64);
-    case TL_TYPE_ENUM:
-        if (!w->has_pattern)
-            return number_holds(w, *cell, false);
-        label = tl_field_label(w->field, *cell);
-        return text_holds(w, (tl_text){ label, label != NULL ? strlen(label) : 0 }, false);
-    case TL_TYPE_TEXT:
-        while (text.n < w->field->size && text.p[text.n] != '\0')
-            text.n++;
-        return text_holds(w, text, text.n == 0);
-    case TL_TYPE_NAME:
-        memcpy(&id, cell, sizeof id);
-        return name_holds(w, id);
-    }
-    return false;
+    if (w->none || none)
+        return w->none && w->wanted == none;
+    if (type == TL_TYPE_NAME)
+        return name_holds(w, (uint32_t)cell.i);
+    if (type == TL_TYPE_TEXT || (type == TL_TYPE_ENUM && w->has_pattern))
+        return text_holds(w, cell.text);
+    int order = type == TL_TYPE_F64 ? TL_COMPARE(cell.d, w->real) : TL_COMPARE(cell.i, w->number);
+    return (w->orders >> (order + 1) & 1U) != 0;
 }

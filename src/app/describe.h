@@ -1,11 +1,13 @@
-/* manual.h - the words of tlmpi describe beside the columns: pages of their own, and notes on tables.
+/* describe.h - the words of tlmpi describe beside the columns: pages of their own, and notes on tables.
  *
  * Each line is a paragraph; one with a tab is a term and its meaning.
  */
-#ifndef TLMPI_APP_MANUAL_H
-#define TLMPI_APP_MANUAL_H
+#ifndef TLMPI_APP_DESCRIBE_H
+#define TLMPI_APP_DESCRIBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 typedef struct tl_manual_page {
     const char *name, *title;
@@ -24,5 +26,9 @@ const char *tl_why_empty(const char *table);
 
 /* Returns what replaced a table that result files no longer have; NULL: there was no table of that name. */
 const char *tl_instead_of(const char *table);
+
+/* Prints each meaning of the word: as a term, a label of an enumeration, a column, a threshold; with `out` NULL nothing.
+ * False: the word has none. */
+bool tl_describe_word(FILE *out, const char *word);
 
 #endif
