@@ -1,7 +1,130 @@
 /* line.c - the line of a phase, but for its duration: keys sorted, ", " between them and ": " before their values. */
 #include "line.h"
 
-#include "json.h"
+#include <string.h>
+
+enum { JSON_DEEPEST = 64 };
+
+/* ------------------------------------------------------------------------------------------------ values that are JSON */
+
+static void skip_space(const char **at)
+{
+    *at += strspn(*at, " \t\n\r");
+}
+
+/* The word, and past it. */
+static bool skip_word(const char **at, const char *word)
+{
+    const size_t n = strlen(word);
+    if (strncmp(*at, word, n) != 0)
+        return false;
+    *at += n;
+    return true;
+}
+
+/* Bytes of the escape that begins there; 0: none that may be. */
+static size_t escape_length(const char *at)
+{
+    if (at[0] == '\\' && at[1] == 'u')
+        return strspn(at + 2, "0123456789abcdefABCDEF") >= 4 ? 6 : 0;
+    return at[0] == '\\' && at[1] != '\0' && strchr("\"\\/bfnrt", at[1]) != NULL ? 2 : 0;
+}
+
+static bool add_string(tl_record_text *text, const char **at)
+{
+    if (!skip_word(at, "\""))
+        return false;
+    tl_record_text_literal(text, "\"");
+    while (!skip_word(at, "\"")) {
+        const size_t n = escape_length(*at);
+        if (n == 0 && (**at == '\\' || (unsigned char)**at < ' '))
+            return false;
+        if (n == 0)
+            tl_record_text_code_point(text, tl_record_text_next(at));
+        tl_record_text_add(text, *at, n);
+        *at += n;
+    }
+    tl_record_text_literal(text, "\"");
+    return true;
+}
+
+/* Past digits; how many they are. */
+static size_t skip_digits(const char **at)
+{
+    const size_t n = strspn(*at, "0123456789");
+    *at += n;
+    return n;
+}
+
+static bool add_number(tl_record_text *text, const char **at)
+{
+    const char *from = *at;
+    (void)skip_word(at, "-");
+    bool good = skip_word(at, "0") || skip_digits(at) > 0;
+    if (skip_word(at, "."))
+        good = good && skip_digits(at) > 0;
+    if (skip_word(at, "e") || skip_word(at, "E")) {
+        *at += **at == '-' || **at == '+';
+        good = good && skip_digits(at) > 0;
+    }
+    tl_record_text_add(text, from, (size_t)(*at - from));
+    return good;
+}
+
+static bool add_scalar(tl_record_text *text, const char **at)
+{
+    static const char *const words[] = { "true", "false", "null", "NaN", "Infinity", "-Infinity" };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (skip_word(at, words[i])) {
+            tl_record_text_literal(text, words[i < 3 ? i : 2]);
+            return true;
+        }
+    return **at == '"' ? add_string(text, at) : add_number(text, at);
+}
+
+static bool add_key(tl_record_text *text, const char **at)
+{
+    skip_space(at);
+    if (!add_string(text, at))
+        return false;
+    skip_space(at);
+    tl_record_text_literal(text, ": ");
+    return skip_word(at, ":");
+}
+
+/* Adds a JSON value of the caller's with ", " and ": " and no other space, all of it ASCII; NaN and Infinity, which
+ * json.dumps writes, are null.  Numbers, escapes and the order of keys stay as they are: what json.dumps(sort_keys=True)
+ * has written is added as it is.  False where it is no JSON, or something is in more than JSON_DEEPEST lists and objects:
+ * then a part may have been added. */
+static bool add_json(tl_record_text *text, const char *json)
+{
+    const char *at = json, *ends[JSON_DEEPEST]; /* of what is open, the innermost last */
+    size_t depth = 0;
+
+    for (;;) {
+        if (depth > 0 && *ends[depth - 1] == '}' && !add_key(text, &at))
+            return false;
+        skip_space(&at);
+        if (*at == '{' || *at == '[') {
+            if (depth == JSON_DEEPEST)
+                return false;
+            tl_record_text_add(text, at, 1);
+            ends[depth++] = *at++ == '{' ? "}" : "]";
+            skip_space(&at);
+            if (*at != *ends[depth - 1])
+                continue;
+        } else if (!add_scalar(text, &at)) {
+            return false;
+        }
+        for (skip_space(&at); depth > 0 && skip_word(&at, ends[depth - 1]); skip_space(&at))
+            tl_record_text_literal(text, ends[--depth]);
+        if (depth == 0 || !skip_word(&at, ","))
+            return depth == 0 && *at == '\0';
+        tl_record_text_literal(text, ", ");
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ line */
 
 enum { OWN = 4 };
 static const char *const own[OWN] = { "duration_ms", "name", "rank", "step" };
@@ -48,7 +171,7 @@ const char *tl_record_line_fault(tl_record_said *said)
         const tlmpi_record_value *value = &said->metadata[i];
         if (value->key == NULL || value->type < TLMPI_RECORD_STRING || value->type > TLMPI_RECORD_JSON)
             return "a metadata value has no key, or no known type";
-        if (value->type == TLMPI_RECORD_JSON && value->as.text != NULL && !tl_record_json_add(&nowhere, value->as.text))
+        if (value->type == TLMPI_RECORD_JSON && value->as.text != NULL && !add_json(&nowhere, value->as.text))
             return "a metadata value is no JSON";
     }
     return sort_keys(said) ? NULL : "a metadata key is duration_ms, name, rank or step, or there twice";
@@ -65,7 +188,7 @@ static void add_value(tl_record_text *text, const tlmpi_record_value *value)
     else if (value->as.text == NULL)
         tl_record_text_literal(text, "null");
     else if (value->type == TLMPI_RECORD_JSON)
-        (void)tl_record_json_add(text, value->as.text);
+        (void)add_json(text, value->as.text);
     else
         tl_record_text_string(text, value->as.text);
 }

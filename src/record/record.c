@@ -1,14 +1,47 @@
-/* record.c - the recorder: opened, phases begun and ended, steps over, closed. */
-#include "record.h"
-
+/* record.c - the recorder: opened, phases begun and ended, steps over, flushed, closed.
+ *
+ * Two locks: `lock` for phases and counts, held for moments; `flushing` for the file, by the one thread that
+ * flushes, which may take the other while it has this one.  No driver call that could wait is made under `lock`, so
+ * a thread that flushes, or whose stream is full, keeps no other from recording.
+ */
+#include "driver.h"
+#include "file.h"
 #include "line.h"
+#include "phase.h"
+#include "tlmpi_record.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Why something is lost: each is told once. */
+typedef enum reason { BY_USE, BY_DRIVER, BY_TIME, BY_ROOM, BY_FILE, NREASONS } reason;
+
+struct tlmpi_record {
+    char reason[512];               /* why it is off; empty where it is on */
+    int forks;                      /* before it was opened: a child has the memory and not the device */
+    tlmpi_record_settings settings; /* directory and ranks are not kept */
+    tl_record_driver driver;
+
+    pthread_mutex_t lock;
+    tl_record_phases phases;
+    tl_record_list pending; /* ended, oldest first */
+    tlmpi_record_counts counts;
+    bool any_step;
+    int64_t last_step; /* that is over, where there is any */
+
+    atomic_bool told[NREASONS];
+    atomic_int begun; /* phases since the last flush */
+
+    pthread_mutex_t flushing;
+    tl_record_file file;
+};
 
 void tlmpi_record_defaults(tlmpi_record_settings *settings)
 {
@@ -119,23 +152,24 @@ static bool wanted(const tlmpi_record_settings *settings, int64_t step)
            since % (uint64_t)settings->record_every_n_steps == 0;
 }
 
-void tl_record_tell(tlmpi_record *recorder, tl_record_reason reason, const char *why, ...)
+/* Says on stderr, the first time for that reason, that phases are lost, or lines, and why. */
+__attribute__((format(printf, 3, 4))) static void tell(tlmpi_record *recorder, reason of, const char *why, ...)
 {
     char words[512];
     va_list args;
-    if (atomic_exchange(&recorder->told[reason], true))
+    if (atomic_exchange(&recorder->told[of], true))
         return;
     va_start(args, why);
     (void)vsnprintf(words, sizeof words, why, args);
     va_end(args);
     (void)fprintf(stderr, "tlmpi_record: rank %d: %s are lost, the program goes on: %s\n", recorder->settings.rank,
-                  reason == TL_RECORD_BY_FILE ? "lines" : "phases", words);
+                  of == BY_FILE ? "lines" : "phases", words);
 }
 
-void tl_record_tell_driver(tlmpi_record *recorder, const char *what, int error)
+/* The same of what the driver refused. */
+static void tell_driver(tlmpi_record *recorder, const char *what, int error)
 {
-    tl_record_tell(recorder, TL_RECORD_BY_DRIVER, "%s: %s (%d)", what, tl_record_driver_error(&recorder->driver, error),
-                   error);
+    tell(recorder, BY_DRIVER, "%s: %s (%d)", what, tl_record_driver_error(&recorder->driver, error), error);
 }
 
 /* A phase that is over before it is pending, where there is one: one more of that count. */
@@ -156,25 +190,24 @@ static tlmpi_record_status refuse(tlmpi_record *recorder, const char *name, cons
     tl_record_text words = { 0 };
     tl_record_text_string(&words, name != NULL ? name : "");
     tl_record_text_add(&words, "", 1);
-    tl_record_tell(recorder, TL_RECORD_BY_USE, "%.300s: %s", words.failed ? "" : words.bytes, why);
+    tell(recorder, BY_USE, "%.300s: %s", words.failed ? "" : words.bytes, why);
     tl_record_text_free(&words);
     return lose(recorder, NULL, &recorder->counts.failed, TLMPI_RECORD_BAD_USE);
 }
 
 static tlmpi_record_status driver_refused(tlmpi_record *recorder, tl_record_phase *phase, const char *what, int error)
 {
-    tl_record_tell_driver(recorder, what, error);
+    tell_driver(recorder, what, error);
     return lose(recorder, phase, &recorder->counts.failed, TLMPI_RECORD_DRIVER);
 }
 
 static tlmpi_record_status no_room(tlmpi_record *recorder, tl_record_phase *phase, const tlmpi_record_counts *full)
 {
     if (full->open + full->pending > 0)
-        tl_record_tell(recorder, TL_RECORD_BY_ROOM,
-                       "there is room for %d: %" PRId64 " have not ended, and %" PRId64 " are not written yet",
-                       TLMPI_RECORD_MAX_PHASES, full->open, full->pending);
+        tell(recorder, BY_ROOM, "there is room for %d: %" PRId64 " have not ended, and %" PRId64 " are not written yet",
+             TLMPI_RECORD_MAX_PHASES, full->open, full->pending);
     else
-        tl_record_tell(recorder, TL_RECORD_BY_ROOM, "memory is out");
+        tell(recorder, BY_ROOM, "memory is out");
     return lose(recorder, phase, &recorder->counts.failed, TLMPI_RECORD_NO_MEMORY);
 }
 
@@ -279,13 +312,125 @@ tlmpi_record_status tlmpi_record_end(tlmpi_record *recorder, uint64_t id, void *
     return TLMPI_RECORD_OK;
 }
 
+/* ---------------------------------------------------------- from phases that the device has passed to lines in the file */
+
+/* What became of phases that were pending. */
+typedef struct outcome {
+    tl_record_list later, over;
+    int64_t npassed, nfailed, nlines;
+} outcome;
+
+/* 0, TL_RECORD_NOT_READY, or the driver's error in *what.  Both events count: they may be on two streams. */
+static int measure(const tl_record_driver *driver, const tl_record_phase *phase, bool wait, float *ms,
+                   const char **what)
+{
+    int (*passed)(void *) = wait ? driver->event_synchronize : driver->event_query;
+    *what = wait ? "waiting for an event" : "asking for an event";
+    int error = passed(phase->end);
+    if (error == 0)
+        error = passed(phase->start);
+    if (error != 0)
+        return error;
+    *what = "the time between two events";
+    return driver->event_elapsed(ms, phase->start, phase->end);
+}
+
+/* The line, behind those that are to be written; as if it had not been where memory is out. */
+static bool add_line(tl_record_text *out, const tl_record_phase *phase, float ms)
+{
+    const size_t before = out->n;
+    tl_record_text_add(out, phase->line.bytes, phase->duration_at);
+    tl_record_text_double(out, (double)ms);
+    tl_record_text_add(out, phase->line.bytes + phase->duration_at, phase->line.n - phase->duration_at);
+    if (!out->failed)
+        return true;
+    out->n = before;
+    out->failed = false;
+    return false;
+}
+
+static void take_out(tlmpi_record *recorder, tl_record_phase *phase, bool wait, outcome *out)
+{
+    const char *what = "entering the device of an event";
+    tl_record_visit visit;
+    float ms = 0;
+    int error = tl_record_driver_enter(&recorder->driver, phase->events->place, &visit);
+
+    if (error == 0) {
+        error = measure(&recorder->driver, phase, wait, &ms, &what);
+        tl_record_driver_leave(&recorder->driver, &visit);
+    }
+    if (error == TL_RECORD_NOT_READY && !wait) {
+        tl_record_list_add(&out->later, phase);
+        return;
+    }
+    /* Of events on two streams the second may have been first. */
+    const bool good = error == 0 && isfinite(ms) && ms >= 0;
+    if (error != 0)
+        tell_driver(recorder, what, error);
+    else if (!good)
+        tell(recorder, BY_TIME, "one took %g ms, as the driver says", (double)ms);
+    if (good) {
+        out->npassed++;
+        out->nlines += add_line(&recorder->file.out, phase, ms);
+    } else {
+        out->nfailed++;
+    }
+    tl_record_list_add(&out->over, phase);
+}
+
+static void tell_file(tlmpi_record *recorder, int error)
+{
+    char words[256] = "error";
+    (void)strerror_r(error, words, sizeof words);
+    tell(recorder, BY_FILE, "%s", words);
+}
+
+/* Writes the lines of phases that are over; with `wait` it waits for all.  The caller has `flushing` and not `lock`. */
+static tlmpi_record_status flush_pending(tlmpi_record *recorder, bool wait)
+{
+    outcome out = { .npassed = 0 };
+    int64_t nwritten;
+
+    atomic_store(&recorder->begun, 0);
+    (void)pthread_mutex_lock(&recorder->lock);
+    tl_record_phase *next = recorder->pending.first;
+    recorder->pending = (tl_record_list){ NULL, NULL };
+    (void)pthread_mutex_unlock(&recorder->lock);
+
+    for (tl_record_phase *phase = next; phase != NULL; phase = next) {
+        next = phase->next;
+        take_out(recorder, phase, wait, &out);
+    }
+    int error = tl_record_file_write(&recorder->file, &nwritten);
+    if (error != 0)
+        tell_file(recorder, error);
+
+    (void)pthread_mutex_lock(&recorder->lock);
+    tl_record_list_join(&out.later, &recorder->pending);
+    recorder->pending = out.later;
+    for (tl_record_phase *phase = out.over.first; phase != NULL; phase = next) {
+        next = phase->next;
+        tl_record_phases_put(&recorder->phases, phase);
+    }
+    recorder->counts.pending -= out.npassed + out.nfailed;
+    recorder->counts.written += nwritten;
+    recorder->counts.lost += out.npassed - nwritten;
+    recorder->counts.failed += out.nfailed;
+    (void)pthread_mutex_unlock(&recorder->lock);
+
+    if (error != 0)
+        return TLMPI_RECORD_WRITE;
+    return out.nlines < out.npassed ? TLMPI_RECORD_NO_MEMORY : out.nfailed > 0 ? TLMPI_RECORD_DRIVER : TLMPI_RECORD_OK;
+}
+
 tlmpi_record_status tlmpi_record_flush(tlmpi_record *recorder)
 {
     if (!is_on(recorder))
         return TLMPI_RECORD_OFF;
     if (pthread_mutex_trylock(&recorder->flushing) != 0)
         return TLMPI_RECORD_OK;
-    tlmpi_record_status status = tl_record_flush_pending(recorder, false);
+    tlmpi_record_status status = flush_pending(recorder, false);
     (void)pthread_mutex_unlock(&recorder->flushing);
     return status;
 }
@@ -338,19 +483,21 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
     }
     if (on) {
         (void)pthread_mutex_lock(&recorder->flushing);
-        status = tl_record_flush_pending(recorder, true);
+        status = flush_pending(recorder, true);
         (void)pthread_mutex_unlock(&recorder->flushing);
         if (recorder->counts.open > 0)
-            tl_record_tell(recorder, TL_RECORD_BY_ROOM, "not ended when closed: %" PRId64, recorder->counts.open);
+            tell(recorder, BY_ROOM, "not ended when closed: %" PRId64, recorder->counts.open);
         recorder->counts.failed += recorder->counts.open;
         recorder->counts.open = 0;
     }
     tl_record_phases_close(&recorder->phases, on ? &recorder->driver : NULL);
-    tlmpi_record_status closed = tl_record_flush_end(recorder);
+    int error = tl_record_file_close(&recorder->file); /* whose last error may come only now */
+    if (error != 0)
+        tell_file(recorder, error);
     if (on && counts != NULL)
         *counts = recorder->counts;
-    if (on && status == TLMPI_RECORD_OK)
-        status = closed;
+    if (on && status == TLMPI_RECORD_OK && error != 0)
+        status = TLMPI_RECORD_WRITE;
     (void)pthread_mutex_destroy(&recorder->lock);
     (void)pthread_mutex_destroy(&recorder->flushing);
     free(recorder);

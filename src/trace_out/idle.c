@@ -2,8 +2,10 @@
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/base/mem.h"
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *err)
 {
@@ -20,7 +22,7 @@ tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *
     return TL_OK;
 }
 
-static const char *const names[] = { "Idle: Noise/Macro", "Idle: Drain Type", "Idle: CPU During Gap" };
+static const char *const track_names[] = { "Idle: Noise/Macro", "Idle: Drain Type", "Idle: CPU During Gap" };
 
 enum { MACRO, DRAIN, CPU, WAITS };
 
@@ -36,7 +38,7 @@ void tl_out_idle_begin(tl_out_writer *w, const tl_out_track *first, const char *
     char name[64];
     for (int i = MACRO; i <= CPU; i++) {
         const tl_out_track track = track_of(first, i);
-        snprintf(name, sizeof name, "%s%s", names[i], of);
+        snprintf(name, sizeof name, "%s%s", track_names[i], of);
         tl_out_name_track(w, &track, name);
     }
 }
@@ -132,4 +134,90 @@ void tl_out_idle_gap(tl_out_writer *w, const tl_out_track *first, const tl_out_g
     put(w, first, CPU, gap, (tl_text){ cpu_name, ncpu }, cpu, 3);
     free(drain_name);
     free(cpu_name);
+}
+
+/* ---------------------------------------------------------------------------- what is said of a gap besides its label */
+
+/* Short words. */
+__attribute__((format(printf, 2, 3))) static void add(tl_bytes *w, const char *format, ...)
+{
+    char text[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    tl_bytes_put(w, text, strlen(text));
+}
+
+/* Microseconds with one decimal, rounded half up. */
+static void add_us(tl_bytes *w, const char *before, int64_t ns, const char *after)
+{
+    uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, tenths = size / 100 + (size % 100 >= 50);
+    add(w, "%s%s%" PRIu64 ".%u\xC2\xB5s%s", before, ns < 0 && tenths > 0 ? "-" : "", tenths / 10,
+        (unsigned)(tenths % 10), after);
+}
+
+static void add_name(tl_bytes *w, const tl_names *names, uint32_t name)
+{
+    const tl_text text = name != TL_NO_NAME ? tl_names_text(names, name) : TL_TEXT("(no name)");
+    tl_bytes_put(w, text.p, text.n);
+}
+
+static unsigned percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (unsigned)((double)part / (double)whole * 100 + 0.5) : 0;
+}
+
+static void add_op(tl_bytes *w, const tl_names *names, uint32_t op, int64_t ns, const tl_gap *gap, const char *before)
+{
+    if (op == TL_NO_NAME)
+        return;
+    add(w, "%s", before);
+    add_name(w, names, op);
+    add(w, ": %u%%", percent(ns, gap->duration_ns));
+}
+
+void tl_out_gap_words(tl_bytes *w, const tl_names *names, const tl_gap *gap)
+{
+    w->n = 0;
+    switch ((tl_doing)gap->cpu_during_gap) {
+    case TL_DOING_LAUNCH_ANOMALY:
+        if (gap->prequeued == TL_QUEUED_YES)
+            add_us(w, "gap=", gap->duration_ns, ", ");
+        add_us(w, "launch_to_exec=", gap->launch_to_exec_ns,
+               gap->prequeued == TL_QUEUED_YES ? " (prequeued)" : " (launched_during_gap)");
+        break;
+    case TL_DOING_LAUNCH_OVERHEAD:
+        add_us(w, "app_overhead=", gap->duration_ns - gap->launch_to_exec_ns, ", ");
+        add_us(w, "launch_to_exec=", gap->launch_to_exec_ns, "");
+        break;
+    case TL_DOING_RUNTIME:
+        add(w, "%s: ", tl_call_labels[gap->call_class]);
+        add_name(w, names, gap->call);
+        break;
+    case TL_DOING_CPU:
+        add_op(w, names, gap->dominant_op, gap->dominant_op_ns, gap, "");
+        add_op(w, names, gap->second_op, gap->second_op_ns, gap, ", ");
+        add_op(w, names, gap->third_op, gap->third_op_ns, gap, ", ");
+        break;
+    case TL_DOING_UNTRACED:
+        add(w, "operators cover %u%% of the gap", percent(gap->ops_ns, gap->duration_ns));
+        break;
+    case TL_DOING_NO_TRACE:
+        add(w, "%s", "the trace has no operators");
+        break;
+    case TL_DOING_GRAPH:
+        add_name(w, names, gap->launch);
+        break;
+    case TL_DOING_DEPENDENCY:
+        add_name(w, names, gap->following);
+        break;
+    case TL_DOING_UNRECORDED:
+        add(w, "%s", "work was launched that the trace lacks");
+        break;
+    case TL_DOING_ALL:
+    case TL_DOING_NOISE:
+    case TL_NDOINGS:
+        break;
+    }
 }

@@ -14,7 +14,7 @@
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H
 
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/trace/event/events.h"
 #include "tlmpi/trace_out/track.h"
@@ -44,10 +44,8 @@ typedef struct tl_out_gap {
     tl_text label, detail; /* "CPU_DOMINATED"; detail may be empty */
 } tl_out_gap;
 
-typedef TL_VEC(char) tl_out_words;
-
 /* Sets *out to what the label of the gap does not say; `names` are the names of the row. */
-void tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap);
+void tl_out_gap_words(tl_bytes *out, const tl_names *names, const tl_gap *gap);
 
 /* The metadata of the three tracks, `first` and the two after it.  `of` ends their names: "" or " (device 1)". */
 void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);

@@ -4,11 +4,12 @@
  *
  * Traces have nothing to do with each other here: one that fails costs its own copy alone.
  */
-#include "copies.h"
-#include "tracks.h"
+#include "parts.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/compat/tracelens/tracks.h"
 #include "tlmpi/job/augment.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/par/par.h"
@@ -39,6 +40,20 @@ typedef struct augmenting {
     TL_VEC(outcome) outcomes; /* of the traces that this proc copies; on proc 0 after gather of all, in path order */
 } augmenting;
 
+/* TraceLens' idle tracks. */
+static tl_status read_tracelens(const char *path, const tl_options *options, const tl_wait *waits, size_t nwaits,
+                                tl_read_report *report, void **out, tl_error *err)
+{
+    (void)options; /* TraceLens has one way to do it, and no other ranks */
+    (void)waits;
+    (void)nwaits;
+    return tl_tracelens_tracks_read(path, report, out, err);
+}
+
+static const tl_track_maker tracelens_tracks = {
+    TL_COPY_IDLE_AUGMENTED, read_tracelens, tl_tracelens_tracks_add, tl_tracelens_tracks_gaps, tl_tracelens_tracks_free,
+};
+
 static bool is_first(void)
 {
     return tl_par_proc() == 0;
@@ -65,14 +80,6 @@ static tl_status check_input(const tl_plan_item *item, tl_error *err)
     if (!S_ISREG(st.st_mode))
         return tl_fail(err, TL_EINPUT, "%s: expected a regular file, which can be read twice", item->path);
     return TL_OK;
-}
-
-static void describe_damage(const tl_read_report *report, const tl_splice *splice, outcome *o)
-{
-    o->damaged = report->cut || report->dropped > 0 || report->source_fault;
-    o->mended = report->repaired > 0;
-    o->closed = splice->closing[0] != '\0';
-    snprintf(o->words, sizeof o->words, "%s", report->first_bad);
 }
 
 /* Gives the copy the trace's time stamp, which tells when the trace began where nothing else does.  A failure does not
@@ -120,7 +127,10 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
     if (st == TL_OK) {
         const tl_splice splice = tl_splice_of(&report);
         bool gzip = report.gzip || a->maker->ending == TL_COPY_IDLE_AUGMENTED;
-        describe_damage(&report, &splice, o);
+        o->damaged = report.cut || report.dropped > 0 || report.source_fault;
+        o->mended = report.repaired > 0;
+        o->closed = splice.closing[0] != '\0';
+        snprintf(o->words, sizeof o->words, "%s", report.first_bad);
         o->ngaps = a->maker->ngaps(tracks);
         st = write_copy(a, item, &part, tracks, &splice, gzip, o, err);
     }
@@ -159,10 +169,9 @@ static void augment_mine(augmenting *a)
     for (size_t i = 0; i < a->plan.n; i++) {
         if (a->copies.v[i].proc != tl_par_proc())
             continue;
-        tl_vec_room(&a->outcomes);
-        outcome *o = &a->outcomes.v[a->outcomes.n++];
         tl_error why = { 0 };
-        *o = (outcome){ .item = i };
+        tl_vec_push(&a->outcomes, (outcome){ .item = i });
+        outcome *o = &a->outcomes.v[a->outcomes.n - 1];
         o->status = (int32_t)augment_one(a, i, o, &why);
         if (o->status != TL_OK)
             snprintf(o->words, sizeof o->words, "%s", why.text);
@@ -238,7 +247,7 @@ static int exit_of(const augmenting *a)
 
 int tl_augment(const tl_options *options)
 {
-    augmenting a = { .options = options, .maker = options->tracelens ? &tl_tracelens_tracks : &tl_idle_tracks };
+    augmenting a = { .options = options, .maker = options->tracelens ? &tracelens_tracks : &tl_idle_tracks };
     tl_error err = { 0 };
     int code = TL_EXIT_DONE;
 

@@ -1,5 +1,5 @@
 /* copies.c - what the copies of traces are called, and who makes them. */
-#include "copies.h"
+#include "parts.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/base/sort.h"
@@ -162,14 +162,13 @@ static const char *searched_above(const tl_options *options, const char *folder)
  * copies. */
 static tl_status make_folder(const tl_options *options, tl_error *err)
 {
-    tl_error why = { .status = TL_OK };
     const char *above = searched_above(options, options->output);
 
     if (above != NULL)
         return tl_fail(err, TL_EUSAGE,
                        "%s lies in %s, where the copies would be found as more traces: choose a folder elsewhere",
                        options->output, above);
-    return why.status == TL_OK ? tl_make_folders(options->output, err) : tl_fail(err, why.status, "%s", why.text);
+    return tl_make_folders(options->output, err);
 }
 
 static void name_copies(const tl_plan *plan, const char *dir, tl_copy_ending ending, tl_copies *out)

@@ -1,9 +1,11 @@
 /* idle_tracks.c - the gaps of a rank's devices, and what they waited for other ranks, as tracks; and beside them its
  * queues and copies, as counters, and its patterns. */
-#include "counters.h"
-#include "patterns.h"
 #include "tlmpi/analysis/idle.h"
+#include "tlmpi/analysis/pattern.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/analysis/work.h"
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -14,7 +16,7 @@
 #include "tlmpi/trace/view.h"
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/trace_out/process.h"
-#include "tracks.h"
+#include "parts.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +31,7 @@ typedef struct shown_wait {
 typedef struct idle_tracks {
     tl_tables tables;
     const tl_table *gaps, *noise; /* noise: of series, short gaps alone */
-    TL_VEC(shown_wait) waits; /* by device and time */
+    TL_VEC(shown_wait) waits;     /* by device and time */
     tl_counters counters;
     tl_occurrences patterns;
     tl_names names; /* of the rows, and of the processes */
@@ -59,10 +61,9 @@ static void place_waits(const tl_rank_view *view, const tl_wait *waits, size_t n
         uint32_t k = w->uid != TL_NONE ? tl_map_get(&kernel_of, w->uid) : TL_MAP_NONE;
         if (w->uid != TL_NONE && k == TL_MAP_NONE)
             continue;
-        tl_vec_room(&t->waits);
-        t->waits.v[t->waits.n++] = w->uid == TL_NONE
-                                       ? (shown_wait){ w->device, w->start_ns, *w }
-                                       : (shown_wait){ view->kernels[k].device, view->kernels[k].start_ns, *w };
+        tl_vec_push(&t->waits, w->uid == TL_NONE
+                                   ? (shown_wait){ w->device, w->start_ns, *w }
+                                   : (shown_wait){ view->kernels[k].device, view->kernels[k].start_ns, *w });
     }
     tl_map_free(&kernel_of);
     if (t->waits.n > 1)
@@ -150,32 +151,19 @@ static tl_text label(const char *text)
     return (tl_text){ text, strlen(text) };
 }
 
-static void put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap *gap,
-                      tl_out_words *detail)
+static void put_gap(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap *gap,
+                    tl_bytes *detail)
 {
-    tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)),
-                       .dur = tl_out_us(gap->duration_ns),
-                       .duration = tl_out_us(gap->duration_ns),
-                       .id = gap->idle_id,
-                       .drain = label(tl_drain_labels[gap->drain_type]),
-                       .label = label(tl_doing_labels[gap->cpu_during_gap]) };
-    if (gap->sync_type != TL_SYNC_NONE)
-        out.sync = label(tl_wait_labels[gap->sync_type]);
     tl_out_gap_words(detail, &t->names, gap);
-    out.detail = (tl_text){ detail->v, detail->n };
-    tl_out_idle_gap(w, first, &out);
-}
-
-/* id: -1 for the first short gap of a device, and so on. */
-static void put_noise(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_series_row *gap,
-                      int64_t id)
-{
-    const tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->time_ns)),
-                             .dur = tl_out_us((int64_t)gap->value),
-                             .duration = tl_out_us((int64_t)gap->value),
-                             .id = id,
-                             .noise = true };
-    tl_out_idle_gap(w, first, &out);
+    tl_out_idle_gap(w, first,
+                    &(tl_out_gap){ .ts = tl_out_us(on_trace(t, gap->start_ns)),
+                                   .dur = tl_out_us(gap->duration_ns),
+                                   .duration = tl_out_us(gap->duration_ns),
+                                   .id = gap->idle_id,
+                                   .drain = label(tl_drain_labels[gap->drain_type]),
+                                   .sync = label(gap->sync_type != TL_SYNC_NONE ? tl_wait_labels[gap->sync_type] : ""),
+                                   .label = label(tl_doing_labels[gap->cpu_during_gap]),
+                                   .detail = { detail->v, detail->n } });
 }
 
 /* The waits of one device, below its gaps: those at one time, of its streams, on tracks of their own. */
@@ -206,7 +194,7 @@ static void add_waits(const idle_tracks *t, tl_out_writer *w, const tl_out_track
 
 /* Rows [*at, ...) of one device, both tables in order of time, to its tracks. */
 static void add_gaps(const idle_tracks *t, tl_out_writer *w, const tl_out_process *p, const tl_out_track *first,
-                     size_t *macro, size_t *noise, tl_out_words *detail)
+                     size_t *macro, size_t *noise, tl_bytes *detail)
 {
     int64_t id = 0;
     while (true) {
@@ -217,19 +205,110 @@ static void add_gaps(const idle_tracks *t, tl_out_writer *w, const tl_out_proces
         if (m == NULL && n == NULL)
             break;
         if (n == NULL || (m != NULL && m->start_ns < n->time_ns)) {
-            put_macro(t, w, first, m, detail);
+            put_gap(t, w, first, m, detail);
             (*macro)++;
         } else {
-            put_noise(t, w, first, n, --id);
+            /* of the short gaps of a device the first is -1 */
+            tl_out_idle_gap(w, first,
+                            &(tl_out_gap){ .ts = tl_out_us(on_trace(t, n->time_ns)),
+                                           .dur = tl_out_us((int64_t)n->value),
+                                           .duration = tl_out_us((int64_t)n->value),
+                                           .id = --id,
+                                           .noise = true });
             (*noise)++;
         }
+    }
+}
+
+/* The sequences of work that take most of the device's time, wherever they run, a track each:
+ *
+ *     Pattern 1: aten::batch_norm        [pattern 1]  [pattern 1]     [pattern 1]
+ */
+static void put_patterns(const idle_tracks *t, tl_out_writer *w, const tl_out_process *p, const tl_out_track *first,
+                         const char *of)
+{
+    int64_t until_ns = INT64_MIN;
+
+    for (size_t i = 0; i < t->patterns.n; i++) {
+        const tl_occurrence *o = &t->patterns.v[i];
+        tl_out_track track = *first;
+        char head[32];
+        if (o->device != p->device)
+            continue;
+        const tl_text operator= tl_names_text(&t->names, o->operator);
+        track.tid += TL_OUT_PATTERN_FIRST + o->pattern - 1;
+        if (i == 0 || o[-1].device != o->device || o[-1].pattern != o->pattern) {
+            tl_bytes name = { 0 };
+            int n = snprintf(head, sizeof head, "Pattern %" PRId32 ": ", o->pattern);
+            until_ns = INT64_MIN;
+            tl_bytes_put(&name, head, (size_t)n);
+            tl_bytes_put(&name, operator.p, operator.n);
+            tl_bytes_put(&name, of, strlen(of) + 1);
+            tl_out_name_track(w, &track, name.v);
+            tl_bytes_free(&name);
+        }
+        /* On a track one begins where the one before it ends, also where their work is on several streams. */
+        int64_t start_ns = tl_ns_max(o->start_ns, until_ns);
+        until_ns = tl_ns_max(until_ns, o->end_ns);
+        if (start_ns >= o->end_ns && o->start_ns != o->end_ns)
+            continue;
+        const tl_out_arg args[] = { { "operator", tl_out_text(operator) },
+                                    { "kernels", tl_out_int(o->kernels) },
+                                    { "id", tl_out_int(o->id) } };
+        int n = snprintf(head, sizeof head, "pattern %" PRId32, o->pattern);
+        tl_out_put(w, &(tl_out_event){ .ph = 'X',
+                                       .track = track,
+                                       .name = { head, (size_t)n },
+                                       .cat = TL_OUT_PATTERN_CAT,
+                                       .ts = tl_out_us(tl_ns_between(start_ns, t->base_ns)),
+                                       .dur = tl_out_us(tl_ns_between(o->end_ns, start_ns)),
+                                       .args = args,
+                                       .nargs = 3 });
+    }
+}
+
+/* Queues and copies as counters:
+ *
+ *     Queue (stream 7)                        length    1 2 3 2 1 0
+ *     Memcpy HtoD (Pinned -> Device)          GB/s      0 23.4 0
+ */
+static void put_counters(const idle_tracks *t, tl_out_writer *w, const tl_out_process *p, const tl_out_track *track,
+                         const char *of)
+{
+    for (size_t k = 0; k < t->counters.v.n; k++) {
+        const tl_counter *c = &t->counters.v.v[k];
+        bool queue = c->name == TL_NO_NAME;
+        char words[32];
+        tl_text head = { words, 0 };
+        tl_bytes name = { 0 };
+        if (c->device != p->device)
+            continue;
+        if (queue)
+            head.n = (size_t)snprintf(words, sizeof words, "Queue (stream %" PRId32 ")", c->stream);
+        else
+            head = tl_names_text(&t->names, c->name);
+        tl_bytes_put(&name, head.p, head.n);
+        tl_bytes_put(&name, of, strlen(of));
+        for (size_t i = c->first; i < c->first + c->n; i++) {
+            const tl_point *point = &t->counters.points.v[i];
+            const tl_out_arg value = { queue ? "length" : "GB/s",
+                                       queue ? tl_out_int(point->value) : tl_out_double((double)point->value / 1e9) };
+            tl_out_put(w, &(tl_out_event){ .ph = 'C',
+                                           .track = *track,
+                                           .name = { name.v, name.n },
+                                           .cat = TL_OUT_COUNTER_CAT,
+                                           .ts = tl_out_us(tl_ns_between(point->at_ns, t->base_ns)),
+                                           .args = &value,
+                                           .nargs = 1 });
+        }
+        tl_bytes_free(&name);
     }
 }
 
 static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
 {
     const idle_tracks *t = arg;
-    tl_out_words detail = { 0 };
+    tl_bytes detail = { 0 };
     size_t macro = 0, noise = 0;
     tl_status st = TL_OK;
 
@@ -243,8 +322,8 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
             tl_out_idle_begin(w, &first, of);
         add_gaps(t, w, p, &first, &macro, &noise, &detail);
         add_waits(t, w, &first, p->device, of);
-        tl_patterns_put(&t->patterns, w, p, &t->names, t->base_ns);
-        tl_counters_put(&t->counters, w, p, &t->names, t->base_ns);
+        put_patterns(t, w, p, &first, of);
+        put_counters(t, w, p, &first, of);
     }
     if (macro + noise < ngaps(t))
         st = tl_fail(err, TL_EINTERNAL, "%zu of %zu gaps belong to no process", ngaps(t) - macro - noise, ngaps(t));

@@ -5,7 +5,8 @@
  *     table arrival      how long each kernel waited for that one
  *     table gap_peer     and idle devices
  */
-#include "waits.h"
+#include "parts.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/coll_tables.h"
@@ -32,29 +33,26 @@ typedef struct loading {
 
 /* ---- ranks ---- */
 
-static tl_text last_part(tl_text path)
+static tl_text last_part(const char *path, size_t n)
 {
-    size_t n = 0;
-    while (n < path.n && path.p[path.n - n - 1] != '/')
-        n++;
-    return (tl_text){ path.p + path.n - n, n };
+    size_t from = n;
+    while (from > 0 && path[from - 1] != '/')
+        from--;
+    return (tl_text){ path + from, n - from };
 }
 
 static void take_rank(void *arg, const void *row, tl_error *err)
 {
     loading *l = arg;
     const tl_rank *rank = row;
-    size_t n = 0;
+    const tl_text path = { rank->file, strnlen(rank->file, sizeof rank->file) }, name = last_part(path.p, path.n);
     (void)err;
 
-    while (n < sizeof rank->file && rank->file[n] != '\0')
-        n++;
-    tl_text path = { rank->file, n }, name = last_part(path);
     for (size_t i = 0; i < l->plan->n; i++) {
         const char *own = l->plan->items[i].path;
         bool same = tl_text_is(path, own);
         if (l->by_path[i] || (uint64_t)rank->file_bytes != l->plan->items[i].bytes ||
-            tl_text_compare(name, last_part((tl_text){ own, strlen(own) })) != 0)
+            tl_text_compare(name, last_part(own, strlen(own))) != 0)
             continue;
         /* Two ranks fit by name and bytes, neither by path: the item is neither. */
         l->out->rank_of[i] = same || l->out->rank_of[i] == -1 ? rank->rank : -2;
@@ -100,8 +98,7 @@ static void take_collective(void *arg, const void *row, tl_error *err)
     (void)err;
     loading *l = arg;
     const tl_collective_row *c = row;
-    tl_vec_room(&l->collectives);
-    l->collectives.v[l->collectives.n++] = (meeting){ c->late_rank, c->kind };
+    tl_vec_push(&l->collectives, (meeting){ c->late_rank, c->kind });
 }
 
 static const meeting *meeting_of(const loading *l, int64_t collective)
@@ -114,8 +111,7 @@ static void add(loading *l, tl_wait wait)
 {
     if (wait.wait_ns <= 0 || !is_wanted(l, wait.rank))
         return;
-    tl_vec_room(&l->waits);
-    l->waits.v[l->waits.n++] = wait;
+    tl_vec_push(&l->waits, wait);
 }
 
 static void take_arrival(void *arg, const void *row, tl_error *err)

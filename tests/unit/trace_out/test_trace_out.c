@@ -280,7 +280,7 @@ static void words_say_what_the_label_does_not(void)
           "app_overhead=-2.0\xC2\xB5s, launch_to_exec=14.0\xC2\xB5s" },
         { { .cpu_during_gap = TL_DOING_NOISE }, "" },
     };
-    tl_out_words words = { 0 };
+    tl_bytes words = { 0 };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tl_out_gap_words(&words, &names, &cases[i].gap);
         CU_ASSERT_TRUE(tl_text_is((tl_text){ words.v, words.n }, cases[i].words));
