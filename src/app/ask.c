@@ -59,45 +59,43 @@ static tl_status load(asked *a, const char *path, tl_error *err)
     return st;
 }
 
-static bool one_word(const tl_cli *cli, tl_error *err)
+/* What a command does with the answers: prints them to `out`. */
+typedef tl_status put_answers(asked *a, const tl_cli *cli, FILE *out, tl_error *err);
+
+/* Loads the result that the command line names, and prints to `output`.  The exit status. */
+static int answer(const tl_cli *cli, const char *output, put_answers *put)
 {
-    if (cli->nwords != 1)
-        tl_fail(err, TL_EUSAGE, "%s: tlmpi %s FILE.h5",
-                cli->nwords == 0 ? "no result file named" : "one file at a time", cli->command->name);
-    return cli->nwords == 1;
+    tl_error err;
+    tl_outfile file = { .out = NULL };
+    asked a = { .path = NULL };
+    bool too_much = false;
+    tl_status st = cli->nwords == 1
+                       ? load(&a, cli->words[0], &err)
+                       : tl_fail(&err, TL_EUSAGE, "%s: tlmpi %s FILE.h5",
+                                 cli->nwords == 0 ? "no result file named" : "one file at a time", cli->command->name);
+    if (st == TL_OK)
+        st = tl_outfile_open(&file, a.path, output, cli->run.force, &err);
+    if (st == TL_OK)
+        st = tl_outfile_close(&file, put(&a, cli, file.out, &err), &err);
+    if (st == TL_OK && cli->command->bit == TL_FOR_ASK)
+        too_much = tl_gates_judge(&cli->run.fail_on, &a.answers, stderr);
+    asked_free(&a);
+    return st != TL_OK ? tl_cli_complain(cli, &err) : too_much ? TL_EXIT_FAIL_ON : TL_EXIT_DONE;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- ask */
-
-static tl_status answer(const tl_cli *cli, bool *too_much, tl_error *err)
+static tl_status put_text(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 {
-    asked a;
-    tl_outfile file = { .out = NULL };
-    tl_status st = load(&a, cli->words[0], err);
-
-    if (st == TL_OK)
-        st = tl_outfile_open(&file, a.path, cli->run.output, cli->run.force, err);
-    if (st == TL_OK) {
-        if (cli->run.json)
-            tl_print_answers_json(file.out, &a.answers, a.path);
-        else
-            tl_print_answers(file.out, &a.answers, a.path, 0);
-        st = tl_outfile_close(&file, st, err);
-    }
-    if (st == TL_OK)
-        *too_much = tl_gates_judge(&cli->run.fail_on, &a.answers, stderr);
-    asked_free(&a);
-    return st;
+    (void)err;
+    if (cli->run.json)
+        tl_print_answers_json(out, &a->answers, a->path);
+    else
+        tl_print_answers(out, &a->answers, a->path, 0);
+    return TL_OK;
 }
 
 int tl_ask(const tl_cli *cli)
 {
-    tl_error err;
-    bool too_much = false;
-
-    if (!one_word(cli, &err) || answer(cli, &too_much, &err) != TL_OK)
-        return tl_cli_complain(cli, &err);
-    return too_much ? TL_EXIT_FAIL_ON : TL_EXIT_DONE;
+    return answer(cli, cli->run.output, put_text);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ html */
@@ -107,64 +105,35 @@ static tl_text name_of(void *result, uint32_t id)
     return tl_result_name(result, id);
 }
 
-/* The tables that it wants, one after the other, row by row. */
-static tl_status feed(asked *a, tl_html *html, tl_error *err)
+/* The page wants tables, one after the other, row by row. */
+static tl_status put_page(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 {
-    const tl_schema *table = NULL;
+    const tl_html_input input = {
+        .file = a->path, .answers = &a->answers, .tables = &a->tables, .name = name_of, .name_arg = a->result
+    };
+    tl_html *html = tl_html_new(&input);
     tl_error why;
-    tl_status st = tl_html_next(html, &table);
-    while (st == TL_OK && table != NULL) {
+    tl_status st = TL_OK;
+
+    (void)cli;
+    for (const tl_schema *table; st == TL_OK && (table = tl_html_next(html)) != NULL;)
         if (tl_result_find(a->result, table->name) != NULL)
             st = in_file(a, tl_result_each(a->result, table, tl_html_take, html, &why), &why, err);
-        if (st == TL_OK)
-            st = tl_html_next(html, &table);
-    }
+    if (st == TL_OK)
+        tl_html_write(html, out);
+    tl_html_free(html);
     return st;
 }
 
-/* "a/traces.html" of "a/traces.h5". */
-static char *page_of(const char *path)
+/* Without -o "a/traces.html" of "a/traces.h5". */
+int tl_html_page(const tl_cli *cli)
 {
+    const char *path = cli->nwords > 0 ? cli->words[0] : "";
     size_t n = strlen(path), stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
     char *name = tl_malloc(stem + sizeof ".html");
     memcpy(name, path, stem);
     memcpy(name + stem, ".html", sizeof ".html");
-    return name;
-}
-
-static tl_status write_page(const tl_cli *cli, const char *output, tl_error *err)
-{
-    asked a;
-    tl_outfile file = { .out = NULL };
-    tl_html *html = NULL;
-    tl_status st = load(&a, cli->words[0], err);
-
-    if (st == TL_OK)
-        st = tl_outfile_open(&file, a.path, output, cli->run.force, err);
-    if (st == TL_OK) {
-        const tl_html_input input = {
-            .file = a.path, .answers = &a.answers, .tables = &a.tables, .name = name_of, .name_arg = a.result
-        };
-        html = tl_html_new(&input);
-        st = feed(&a, html, err);
-        if (st == TL_OK)
-            st = tl_html_write(html, file.out, err);
-        st = tl_outfile_close(&file, st, err);
-    }
-    tl_html_free(html);
-    asked_free(&a);
-    return st;
-}
-
-int tl_html_page(const tl_cli *cli)
-{
-    tl_error err;
-    char *name = NULL;
-    bool ok = one_word(cli, &err);
-
-    if (ok && cli->run.output == NULL)
-        name = page_of(cli->words[0]);
-    ok = ok && write_page(cli, name != NULL ? name : cli->run.output, &err) == TL_OK;
+    int code = answer(cli, cli->run.output != NULL ? cli->run.output : name, put_page);
     free(name);
-    return ok ? TL_EXIT_DONE : tl_cli_complain(cli, &err);
+    return code;
 }

@@ -54,35 +54,34 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
     return tl_fail_unknown(err, "tool", cli->words[0], "compat", faces, NFACES);
 }
 
+/* Whether the name ends with one of the endings, whose list ends with NULL. */
+static bool has_ending(const char *name, const char *const *ends)
+{
+    size_t n = strlen(name);
+    for (; *ends != NULL; ends++)
+        if (n >= strlen(*ends) && strcmp(name + n - strlen(*ends), *ends) == 0)
+            return true;
+    return false;
+}
+
 tl_status tl_compat_check_folder(const char *path, bool force, tl_error *err)
 {
+    static const char *const tables[] = { ".csv", NULL };
     tl_status st = TL_OK;
     DIR *folder = force ? NULL : opendir(path);
     if (folder == NULL)
         return TL_OK;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL && st == TL_OK;) {
-        size_t n = strlen(entry->d_name);
-        if ((n > 4 && strcmp(entry->d_name + n - 4, ".csv") == 0) || strcmp(entry->d_name, "notes.txt") == 0)
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL && st == TL_OK;)
+        if (has_ending(entry->d_name, tables) || strcmp(entry->d_name, "notes.txt") == 0)
             st = tl_fail(err, TL_EOUTPUT, "%s holds tables already (%s); -f overwrites them", path, entry->d_name);
-    }
     closedir(folder);
     return st;
-}
-
-static bool is_table(const char *name)
-{
-    static const char *const ends[] = { ".csv", ".csv.part", "notes.txt", "notes.txt.part" };
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        size_t n = strlen(name), m = strlen(ends[i]);
-        if (n >= m && strcmp(name + n - m, ends[i]) == 0)
-            return true;
-    }
-    return false;
 }
 
 /* No trace lies in the folder, or in that of a rank below it, where a table may come to be. */
 static tl_status spare_inputs(const tl_inventory *inventory, const char *folder, bool below, tl_error *err)
 {
+    static const char *const tables[] = { ".csv", ".csv.part", "notes.txt", "notes.txt.part", NULL };
     tl_status st = TL_OK;
     struct stat there;
     DIR *open = opendir(folder);
@@ -94,7 +93,7 @@ static tl_status spare_inputs(const tl_inventory *inventory, const char *folder,
             continue;
         if (S_ISDIR(there.st_mode) && !below && strncmp(entry->d_name, "rank", 4) == 0)
             st = spare_inputs(inventory, path, true, err);
-        for (size_t i = 0; st == TL_OK && is_table(entry->d_name) && i < inventory->inputs.n; i++) {
+        for (size_t i = 0; st == TL_OK && has_ending(entry->d_name, tables) && i < inventory->inputs.n; i++) {
             const tl_input *in = &inventory->inputs.v[i];
             if (in->inode == (uint64_t)there.st_ino && in->device == (uint64_t)there.st_dev && in->inode != 0)
                 st = tl_fail(err, TL_EUSAGE, "%s might be written over, and is read: choose another folder with -o",
@@ -154,26 +153,15 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
     return cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, left_out, err) : st;
 }
 
-/* The profiler's name of a raw memory timeline ends so. */
-static bool is_memory_timeline(const char *path)
-{
-    static const char *const ends[] = { ".raw.gz", ".raw.json.gz" };
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        size_t n = strlen(path), m = strlen(ends[i]);
-        if (n > m && strcmp(path + n - m, ends[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Takes it out of the words: it is no trace. */
 static tl_status take_memory_timeline(tl_cli *cli, const char **timeline, tl_error *err)
 {
+    static const char *const ends[] = { ".raw.gz", ".raw.json.gz", NULL }; /* of the profiler's names */
     size_t n = 1;
 
     *timeline = NULL;
     for (size_t i = 1; i < cli->nwords; i++)
-        if (!is_memory_timeline(cli->words[i]))
+        if (!has_ending(cli->words[i], ends))
             cli->words[n++] = cli->words[i];
         else if (*timeline == NULL)
             *timeline = cli->words[i];

@@ -1,6 +1,7 @@
 /* compat_tracelens.c - tlmpi compat tracelens: every proc does its share of the ranks, proc 0 what needs them all. */
 #include "compat_cmd.h"
 #include "tlmpi/base/bytes.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/compat/tracelens/tracelens.h"
@@ -75,29 +76,26 @@ static void drop_duplicates(trace_files *files, size_t *left_out)
         tl_warn("the ranks found are not 0 to %zu: TraceLens would stop here", n - 1);
 }
 
-static int largest_first(const void *a, const void *b)
+static int largest_first(const void *context, uint32_t a, uint32_t b)
 {
-    const trace_file *x = *(const trace_file *const *)a, *y = *(const trace_file *const *)b;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : by_rank(x, y);
+    const trace_file *files = context;
+    return TL_COMPARE(files[b].bytes, files[a].bytes);
 }
 
 /* Deals the files out, the largest first, each to the proc with the fewest bytes up to then. */
 static void deal(trace_files *files)
 {
     size_t nprocs = (size_t)tl_par_nprocs();
-    trace_file **order = tl_malloc((files->n + 1) * sizeof *order);
+    uint32_t *order = tl_sorted_index(files->n, largest_first, files->v);
     uint64_t *load = tl_calloc(nprocs, sizeof *load);
 
-    for (size_t i = 0; i < files->n; i++)
-        order[i] = &files->v[i];
-    if (files->n > 0)
-        qsort(order, files->n, sizeof *order, largest_first);
     for (size_t i = 0; i < files->n; i++) {
+        trace_file *file = &files->v[order[i]];
         size_t least = 0;
         for (size_t p = 1; p < nprocs; p++)
             least = load[p] < load[least] ? p : least;
-        load[least] += order[i]->bytes;
-        order[i]->proc = (int32_t)least;
+        load[least] += file->bytes;
+        file->proc = (int32_t)least;
     }
     free(order);
     free(load);
@@ -114,8 +112,7 @@ static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_fi
         const tl_input *input = &inventory->inputs.v[i];
         if (input->kind != TL_INPUT_TRACE)
             continue;
-        tl_vec_room(files);
-        files->v[files->n++] = (trace_file){ .path = input->path, .bytes = input->bytes };
+        tl_vec_push(files, (trace_file){ .path = input->path, .bytes = input->bytes });
     }
     if (st != TL_OK)
         return st;
@@ -145,8 +142,7 @@ static void share_files(trace_files *files, tl_bytes *text)
         memcpy(&file, text->v + at, sizeof file);
         file.path = text->v + at + sizeof file;
         at += sizeof file + strlen(file.path) + 1;
-        tl_vec_room(files);
-        files->v[files->n++] = file;
+        tl_vec_push(files, file);
     }
 }
 

@@ -54,12 +54,6 @@ static tl_printer new_printer(const tl_cli *cli, FILE *out, const tl_schema *sch
                          .text_width = tl_show_width(cli, out) };
 }
 
-/* A failed printer is out of memory, or cannot write; closing the stream reports the latter. */
-static tl_status status_of(const tl_printer *printer, bool ok, tl_error *err)
-{
-    return ok || ferror(printer->out) ? TL_OK : tl_fail_memory(err, "rows to print");
-}
-
 /* ---- the list of tables ---- */
 
 /* Says which part of the traces (--steps, --time) the tables cover. */
@@ -84,17 +78,16 @@ static tl_status say_selection(tl_result *result, FILE *out, tl_error *err)
 static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl_error *err)
 {
     tl_printer printer = new_printer(cli, out, &tl_listing_schema);
-    bool ok = tl_print_begin(&printer);
-    for (size_t i = 0; i < tl_result_ntables(result) && ok; i++) {
+    tl_print_begin(&printer);
+    for (size_t i = 0; i < tl_result_ntables(result); i++) {
         const tl_schema *table = tl_result_table(result, i);
         tl_listing row = { .rows = (int64_t)tl_result_nrows(result, table) };
         tl_cell_text(row.table, sizeof row.table, table->name, strlen(table->name));
         tl_cell_text(row.title, sizeof row.title, table->title, strlen(table->title));
-        ok = tl_print_rows(&printer, &row, 1);
+        tl_print_rows(&printer, &row, 1);
     }
-    ok = tl_print_end(&printer) && ok;
-    tl_status st = status_of(&printer, ok, err);
-    return st == TL_OK && cli->format == TL_FORMAT_TABLE ? say_selection(result, out, err) : st;
+    tl_print_end(&printer);
+    return cli->format == TL_FORMAT_TABLE ? say_selection(result, out, err) : TL_OK;
 }
 
 /* ---- rows ---- */
@@ -129,12 +122,13 @@ static tl_status print_block(void *arg, const unsigned char *rows, size_t n, boo
 {
     show *s = arg;
     size_t shown = s->limit > 0 && n > s->limit - s->printed ? (size_t)(s->limit - s->printed) : n;
-    bool ok = tl_print_rows(&s->printer, rows, shown);
-    for (size_t i = shown; i < n && ok; i++)
+    (void)err;
+    tl_print_rows(&s->printer, rows, shown);
+    for (size_t i = shown; i < n; i++)
         leave_out(s, rows + i * s->printer.schema->row_size);
     s->printed += shown;
-    *enough = !ok || (s->printed == s->limit && !s->sums);
-    return status_of(&s->printer, ok, err);
+    *enough = ferror(s->printer.out) || (s->printed == s->limit && !s->sums);
+    return TL_OK;
 }
 
 static tl_status keep_block(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
@@ -172,18 +166,16 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
                        .drop = leave_out,
                        .drop_arg = s };
     tl_status st = tl_select_walk(select, keep_block, s, err);
-    bool ok = st == TL_OK;
-    if (ok)
+    if (st == TL_OK) {
         tl_top_sort(&s->top);
-    size_t shown = ok && s->share > 0 ? rows_of_share(&s->top, select->time, s->share) : s->top.n;
-    for (size_t i = 0; i < s->top.n && ok; i++)
-        if (i < shown)
-            ok = tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1);
-        else
+        s->printed = s->share > 0 ? rows_of_share(&s->top, select->time, s->share) : s->top.n;
+        for (size_t i = 0; i < s->printed; i++)
+            tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1);
+        for (size_t i = s->printed; i < s->top.n; i++)
             leave_out(s, tl_top_row(&s->top, i));
-    s->printed = shown;
+    }
     tl_top_free(&s->top);
-    return st != TL_OK ? st : status_of(&s->printer, ok, err);
+    return st;
 }
 
 /* Says why the table is empty, where not every trace has its rows. */
@@ -255,19 +247,18 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         s.printer.name_arg = result;
         s.sums = (s.limit > 0 || s.share > 0) && has_others(&s.printer);
         tl_others_init(&s.others, select.table);
-        bool ok = tl_print_begin(&s.printer);
-        if (ok)
-            st = select.sort != NULL ? print_sorted(&s, &select, err) : tl_select_walk(&select, print_block, &s, err);
-        ok = ok && (st != TL_OK || tl_others_print(&s.others, &s.printer));
-        ok = tl_print_end(&s.printer) && ok;
-        tl_others_free(&s.others);
+        tl_print_begin(&s.printer);
+        st = select.sort != NULL ? print_sorted(&s, &select, err) : tl_select_walk(&select, print_block, &s, err);
         if (st == TL_OK)
-            st = status_of(&s.printer, ok, err);
-        if (st == TL_OK && ok && tl_result_nrows(result, select.table) == 0)
+            tl_others_print(&s.others, &s.printer);
+        tl_print_end(&s.printer);
+        tl_others_free(&s.others);
+        bool arrived = st == TL_OK && !ferror(out); /* closing the stream tells what did not */
+        if (arrived && tl_result_nrows(result, select.table) == 0)
             say_why_empty(result, select.table);
-        else if (st == TL_OK && ok && s.printed == 0)
+        else if (arrived && s.printed == 0)
             st = tl_select_say_none(&select, err);
-        if (st == TL_OK && ok)
+        if (arrived && st == TL_OK)
             st = say_left_out(&select, err);
     }
     tl_select_free(&select);

@@ -6,9 +6,9 @@
  * order.
  *
  *     tl_html *html = tl_html_new(&input);
- *     while ((st = tl_html_next(html, &table, err)) == TL_OK && table != NULL)
+ *     while ((table = tl_html_next(html)) != NULL)
  *         for each row of the table: st = tl_html_take(html, row, err);
- *     st = tl_html_write(html, out, err);
+ *     tl_html_write(html, out);
  *     tl_html_free(html);
  *
  * Memory grows with the ranks, not with the steps.  Nothing is decided here: the tables say which ranks are late.
@@ -35,14 +35,14 @@ typedef struct tl_html tl_html;
 tl_html *tl_html_new(const tl_html_input *input);
 void tl_html_free(tl_html *html); /* NULL is fine */
 
-/* The rows of the table before, if any, are all there; *table is the next one whose rows are wanted, NULL: no more.
+/* The rows of the table before, if any, are all there; returns the next one whose rows are wanted, NULL: no more.
  * One that the result does not have is passed over. */
-tl_status tl_html_next(tl_html *html, const tl_schema **table);
+const tl_schema *tl_html_next(tl_html *html);
 
 /* Takes a row of that table, as its struct; `html` is void because callers pass this function as a tl_take_row. */
 void tl_html_take(void *html, const void *row, tl_error *err);
 
-/* Writes the page.  TL_ENOMEM; the caller, who closes `out`, checks whether writing failed. */
-tl_status tl_html_write(tl_html *html, FILE *out, tl_error *err);
+/* Writes the page; the caller, who closes `out`, checks whether writing failed. */
+void tl_html_write(tl_html *html, FILE *out);
 
 #endif

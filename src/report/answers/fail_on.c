@@ -2,7 +2,6 @@
 #include "tlmpi/report/answers/answers.h"
 #include "tlmpi/report/answers/phases.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,58 +9,27 @@
 
 static const char *const names[TL_NGATES] = { "straggler", "link", "idle", "comm" };
 
-/* --------------------------------------------------------------------------------------------------------- reading */
-
-static const char *skip_spaces(const char *text)
-{
-    while (*text == ' ')
-        text++;
-    return text;
-}
-
-/* Reads one threshold.  Returns the text after it; NULL where none stands there. */
-static const char *read_gate(const char *text, tl_gates *gates)
-{
-    char *end;
-    int kind = 0;
-
-    text = skip_spaces(text);
-    while (kind < TL_NGATES && strncmp(text, names[kind], strlen(names[kind])) != 0)
-        kind++;
-    if (kind == TL_NGATES)
-        return NULL;
-    text = skip_spaces(text + strlen(names[kind]));
-    if (*text != '>' || gates->set[kind])
-        return NULL;
-    text = skip_spaces(text + 1);
-    if (!isdigit((unsigned char)*text))
-        return NULL;
-    double percent = strtod(text, &end);
-    if (end != text + strspn(text, "0123456789."))
-        return NULL;
-    text = skip_spaces(end);
-    if (*text != '%' || !(percent <= 100))
-        return NULL;
-    gates->set[kind] = true;
-    gates->most[kind] = percent / 100;
-    return skip_spaces(text + 1);
-}
-
 bool tl_gates_read(const char *text, tl_gates *gates)
 {
     tl_gates read = { .set = { false } };
 
-    if (*skip_spaces(text) == '\0') {
-        *gates = read;
-        return true;
-    }
-    do {
-        text = read_gate(text, &read);
-        if (text == NULL)
+    for (bool more = text[strspn(text, " ")] != '\0'; more;) {
+        char name[12], digits[40], *rest;
+        int n = 0, kind = 0;
+        if (sscanf(text, " %11[a-z] > %39[0-9.] %% %n", name, digits, &n) != 2 || n == 0)
             return false;
-    } while (*text++ == ',');
-    if (text[-1] != '\0')
-        return false;
+        while (kind < TL_NGATES && strcmp(name, names[kind]) != 0)
+            kind++;
+        double percent = strtod(digits, &rest);
+        if (kind == TL_NGATES || read.set[kind] || digits[0] == '.' || *rest != '\0' || !(percent <= 100))
+            return false;
+        read.set[kind] = true;
+        read.most[kind] = percent / 100;
+        more = text[n] == ',';
+        if (!more && text[n] != '\0')
+            return false;
+        text += n + 1;
+    }
     *gates = read;
     return true;
 }

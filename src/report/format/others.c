@@ -117,11 +117,11 @@ static tl_text name_of(void *words, uint32_t id)
     return (tl_text){ words, strlen(words) };
 }
 
-bool tl_others_print(const tl_others *o, tl_printer *printer)
+void tl_others_print(const tl_others *o, tl_printer *printer)
 {
     char words[48];
     if (o->rows == 0)
-        return true;
+        return;
     making m = { .table = o->table,
                  .row = tl_calloc(1, o->table->row_size),
                  .blank = tl_calloc(o->table->nfields, sizeof *m.blank) };
@@ -131,11 +131,10 @@ bool tl_others_print(const tl_others *o, tl_printer *printer)
     printer->name = name_of;
     printer->name_arg = words;
     printer->blank = m.blank;
-    bool ok = tl_print_rows(printer, m.row, 1);
+    tl_print_rows(printer, m.row, 1);
     printer->name = kept.name;
     printer->name_arg = kept.name_arg;
     printer->blank = NULL;
     free(m.row);
     free(m.blank);
-    return ok;
 }

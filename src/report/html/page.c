@@ -11,6 +11,14 @@
 
 /* --------------------------------------------------------------------------------------------------------- verdict */
 
+FILE *tl_page_memory(char **text, size_t *n)
+{
+    FILE *memory = open_memstream(text, n);
+    if (memory == NULL)
+        tl_mem_out(BUFSIZ);
+    return memory;
+}
+
 /* The first part: the four questions and their answers, word for word as `tlmpi ask` says them. */
 
 /* "Evidence: it comes ..." with its first word as a label; one that has none is the answer itself. */
@@ -37,13 +45,10 @@ static void part_verdict(tl_page *page)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *memory = open_memstream(&text, &n);
+    FILE *memory = tl_page_memory(&text, &n);
 
-    if (memory != NULL) {
-        tl_print_answers(memory, page->html->in.answers, page->html->in.file, SIZE_MAX);
-        page->failed = fclose(memory) != 0 || page->failed;
-    }
-    page->failed = page->failed || memory == NULL || text == NULL;
+    tl_print_answers(memory, page->html->in.answers, page->html->in.file, SIZE_MAX);
+    (void)fclose(memory);
     for (const char *p = text, *end; p != NULL && *p != '\0'; p = end + (*end != '\0')) {
         end = p + strcspn(p, "\n");
         const tl_text line = { p, (size_t)(end - p) };
@@ -193,7 +198,7 @@ static void put_foot(tl_page *page)
           page->out);
 }
 
-tl_status tl_html_write(tl_html *html, FILE *out, tl_error *err)
+void tl_html_write(tl_html *html, FILE *out)
 {
     char file[1000];
     tl_shell_word(file, sizeof file, html->in.file);
@@ -206,5 +211,4 @@ tl_status tl_html_write(tl_html *html, FILE *out, tl_error *err)
         fputs("</section>\n", out);
     }
     put_foot(&page);
-    return page.failed ? tl_fail_memory(err, "the page") : TL_OK;
 }

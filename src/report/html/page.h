@@ -58,8 +58,10 @@ typedef struct tl_page {
     FILE *out;
     const tl_html *html;
     const char *file; /* as a word for a shell */
-    bool failed;      /* memory is out */
 } tl_page;
+
+/* A text that is written as a file; its owner closes it, and frees the text. */
+FILE *tl_page_memory(char **text, size_t *n);
 
 /* Puts "tlmpi show FILE TABLE". */
 void tl_put_command(tl_page *page, const char *table);

@@ -31,8 +31,8 @@ void tl_others_init(tl_others *others, const tl_schema *table);
 /* Adds a row, which may be packed, to the rows left out. */
 void tl_others_add(tl_others *others, const unsigned char *row);
 
-/* Prints the rows left out, if any, as one last row.  False: as tl_print_rows. */
-bool tl_others_print(const tl_others *others, tl_printer *printer);
+/* Prints the rows left out, if any, as one last row. */
+void tl_others_print(const tl_others *others, tl_printer *printer);
 
 void tl_others_free(tl_others *others);
 

@@ -64,8 +64,7 @@ typedef struct tl_printer {
  * digits (CSV and JSON: as many digits as read back as the same double).  The widths of columns are found anew for
  * every 1,000 rows and never shrink, so memory does not grow with the table.  CSV: RFC 4180 with a header and "\n"
  * line ends, no value is an empty cell.  JSON: an array of row objects, no value and infinities are null, enums
- * their labels.  No value: a NaN, an unknown time, no name.  False: memory is out or the stream failed (ferror
- * tells).  tl_print_end is called in any case; it frees what is held. */
+ * their labels.  No value: a NaN, an unknown time, no name.  False: the stream failed (ferror tells).  tl_print_end is called in any case; it frees what is held. */
 bool tl_print_begin(tl_printer *printer);
 bool tl_print_rows(tl_printer *printer, const void *rows, size_t n);
 bool tl_print_end(tl_printer *printer);

@@ -35,9 +35,7 @@ static tl_phase_step cell_of(int32_t step, uint32_t phase, int32_t rank)
 /* The rows that the page wants, as a result has them. */
 static void feed(const page_job *p, tl_html *html, tl_error *err)
 {
-    const tl_schema *table = NULL;
-    tl_status st = tl_html_next(html, &table);
-    for (; table != NULL; st = st == TL_OK ? tl_html_next(html, &table) : st) {
+    for (const tl_schema *table; (table = tl_html_next(html)) != NULL;) {
         bool steps = strcmp(table->name, "phase_step") == 0;
         for (int32_t s = 1; s <= p->nsteps && steps; s++)
             for (uint32_t f = 0; f < p->nphases; f++)
@@ -54,16 +52,15 @@ static void feed(const page_job *p, tl_html *html, tl_error *err)
     }
 }
 
-static tl_status write_page(const page_job *p, FILE *out, tl_error *err)
+static void write_page(const page_job *p, FILE *out, tl_error *err)
 {
     const tl_html_input input = {
         .file = "a/b <c>.h5", .answers = &p->job->answers, .tables = &p->job->tables, .name = name_of
     };
     tl_html *html = tl_html_new(&input);
     feed(p, html, err);
-    tl_status st = tl_html_write(html, out, err);
+    tl_html_write(html, out);
     tl_html_free(html);
-    return st;
 }
 
 static char *page_of(const page_job *p)
@@ -72,7 +69,7 @@ static char *page_of(const page_job *p)
     size_t size = 0;
     tl_error err;
     FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_EQUAL(write_page(p, out, &err), TL_OK);
+    write_page(p, out, &err);
     (void)fclose(out);
     char *copy = tl_strndup(text, size);
     free(text);
