@@ -34,8 +34,5 @@ typedef struct tl_activity_ns {
  * TL_NACTIVITIES "unknown"; NULL. */
 extern const char *const tl_activity_labels[];
 
-#define TL_CELL_ACTIVITY(name) uint8_t name
-#define TL_TYPE_OF_ACTIVITY    TL_TYPE_ENUM
-#define TL_LABELS_OF_ACTIVITY  tl_activity_labels
 
 #endif

@@ -78,27 +78,6 @@ extern const char *const tl_link_evidence_labels[];
 typedef enum tl_excess_of { TL_EXCESS_VALUES(TL_VALUE_NAME) } tl_excess_of;
 extern const char *const tl_excess_labels[];
 
-#define TL_CELL_EXCESS(name)     uint8_t name
-#define TL_TYPE_OF_EXCESS        TL_TYPE_ENUM
-#define TL_LABELS_OF_EXCESS      tl_excess_labels
-#define TL_CELL_EVIDENCE(name)   uint8_t name
-#define TL_TYPE_OF_EVIDENCE      TL_TYPE_ENUM
-#define TL_LABELS_OF_EVIDENCE    tl_link_evidence_labels
-#define TL_CELL_VERDICT(name)    uint8_t name
-#define TL_TYPE_OF_VERDICT       TL_TYPE_ENUM
-#define TL_LABELS_OF_VERDICT     tl_verdict_labels
-#define TL_CELL_CAUSE(name)      uint8_t name
-#define TL_TYPE_OF_CAUSE         TL_TYPE_ENUM
-#define TL_LABELS_OF_CAUSE       tl_cause_labels
-#define TL_CELL_PATTERN(name)    uint8_t name
-#define TL_TYPE_OF_PATTERN       TL_TYPE_ENUM
-#define TL_LABELS_OF_PATTERN     tl_pattern_labels
-#define TL_CELL_CAUSE_FROM(name) uint8_t name
-#define TL_TYPE_OF_CAUSE_FROM    TL_TYPE_ENUM
-#define TL_LABELS_OF_CAUSE_FROM  tl_cause_from_labels
-#define TL_CELL_STEPS_FROM(name) uint8_t name
-#define TL_TYPE_OF_STEPS_FROM    TL_TYPE_ENUM
-#define TL_LABELS_OF_STEPS_FROM  tl_steps_from_labels
 
 /* Waits in collectives, charged to those who came late.  Times are GPU time: those of all ranks that waited, summed. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
@@ -110,7 +89,7 @@ extern const char *const tl_excess_labels[];
     F(T, I32, from_rank, KEY, "",                                                                                      \
       "rank that waited, for direct_ns; of indirect_ns the one that others waited for, because it had waited for "     \
       "to_rank; -1: several, in a group of more than 32 ranks")                                                        \
-    F(T, ACTIVITY, cause, KEY, "",                                                                                     \
+    F(T, ENUM(activity), cause, KEY, "",                                                                               \
       "in what the charged rank had more time than its peers since its previous collective "                           \
       "with them: compute, copies (h2d: to the device), other_group: communication that no "                           \
       "matched collective explains, idle time of the device by what the host did; unknown")                            \
@@ -156,16 +135,13 @@ TL_TABLE(blame_step, TL_BLAME_STEP_FIELDS);
 typedef enum tl_scenario_kind { TL_SCENARIO_VALUES(TL_VALUE_NAME) } tl_scenario_kind;
 /* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", "groups", "balanced", "host_free", NULL */
 extern const char *const tl_scenario_labels[];
-#define TL_CELL_SCENARIO(name) uint8_t name
-#define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
-#define TL_LABELS_OF_SCENARIO  tl_scenario_labels
 
 /* Most kinds of groups, and most hosts, that have rows in table whatif. */
 enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
 
 /* What the job would have taken. */
 #define TL_WHATIF_FIELDS(F, T)                                                                                         \
-    F(T, SCENARIO, scenario, KEY, "",                                                                                  \
+    F(T, ENUM(scenario), scenario, KEY, "",                                                                            \
       "unchanged: replayed as it was; rank, host: one straggler, or all of a host (of 16 at most), no slower than the "\
       "median of its peers in the steps in which it is late; suspects: all stragglers and slow links together, where there are "\
       "several; links: all links that are slow no slower than those like them, of which no rank has a row; ideal: no rank and no transfer slower than the median of its "\
@@ -174,7 +150,7 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
       "(stages of a pipeline) compute equally long; host_free: hosts take no time of their own, all wait for devices") \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank that is repaired, of a host the lowest; of balanced the lowest of the role that computes longest; -1 for all")\
-    F(T, ACTIVITY, cause, KEY, "",                                                                                     \
+    F(T, ENUM(activity), cause, KEY, "",                                                                               \
       "part of the time that is repaired: compute, h2d, copy, host_late (all work of hosts) or sync_drain (waits for " \
       "devices that peers do not have); unknown: all of it")                                                           \
     F(T, I32, group, KEY, "",                                                                                          \
@@ -204,15 +180,12 @@ tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenari
 extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "communication", "host", "input", "gc", "sync_drain",
                                             * "allocator", "latency", "before", NULL */
 enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* time before a recording had begun; explains nothing */
-#define TL_CELL_PATH(name) uint8_t name
-#define TL_TYPE_OF_PATH    TL_TYPE_ENUM
-#define TL_LABELS_OF_PATH  tl_path_labels
 
 /* The chain of work, launches and transfers that decided when the job ended. */
 #define TL_PATH_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank, also one without a trace that another stands for in the replay; -1: all of the path")                     \
-    F(T, PATH, activity, KEY, "",                                                                                      \
+    F(T, ENUM(path), activity, KEY, "",                                                                                \
       "compute, h2d, copy: work of the device; communication: once the last rank that has a trace had come (transfer, "  \
       "and waiting for ranks that have none); host: the host "  \
       "on its way to the launch of what came next, and what it did then: input, gc, sync_drain, allocator; latency: "  \
@@ -236,17 +209,17 @@ TL_TABLE(path_row, TL_PATH_FIELDS);
     F(T, TEXT64, ranks, LABEL, "", "ranks that take part in the slow collectives")                                     \
     F(T, I32, rank, LABEL, "", "rank at one end of the link; -1: the ends of the transfers do not tell")               \
     F(T, I32, peer, LABEL, "", "rank at the other end; -1 likewise")                                                   \
-    F(T, EVIDENCE, evidence, LABEL, "",                                                                                \
+    F(T, ENUM(link_evidence), evidence, LABEL, "",                                                                     \
       "what tells how long a transfer should take: groups: other ranks that do the same; steps: the same ranks in "    \
       "other steps")                                                                                                   \
-    F(T, COLL, kind, LABEL, "", "kind of collective with the largest surplus")                                         \
+    F(T, ENUM(collective), kind, LABEL, "", "kind of collective with the largest surplus")                             \
     F(T, I64, bytes, LABEL, "byte", "size of its message")                                                             \
     F(T, I64, transfer_ns, MEASURE, "ns", "median transfer of that kind and size in the flagged steps")                \
     F(T, I64, elsewhere_ns, MEASURE, "ns", "what it should be")                                                        \
     F(T, F64, ratio, MEASURE, "", "transfer_ns / elsewhere_ns")                                                        \
     F(T, I64, excess_ns, MEASURE, "ns", "what its transfers took too long, summed over collectives")                   \
     F(T, F64, z, MEASURE, "", "its surplus over the steps in which it is slow, in scales of noise of links like it")   \
-    F(T, PATTERN, pattern, MEASURE, "", "as in table straggler")                                                       \
+    F(T, ENUM(pattern), pattern, MEASURE, "", "as in table straggler")                                                 \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern")                                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern")                                                      \
     F(T, F64, p_value, MEASURE, "", "as in table straggler")                                                           \
@@ -256,7 +229,8 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
 /* The verdict, a row a rank. */
 #define TL_STRAGGLER_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, VERDICT, verdict, MEASURE, "", "straggler; ok; inconclusive: clocks, damage or too little data forbid one")   \
+    F(T, ENUM(verdict), verdict, MEASURE, "",                                                                          \
+      "straggler; ok; inconclusive: clocks, damage or too little data forbid one")                                     \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
       "GPU time: what all others together waited for it, or for ranks that had waited for it, in all steps and "       \
       "outside of them, but for steps that not all ranks have whole (table health): the sum of its rows in blame")                                                                 \
@@ -266,7 +240,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, F64, z, MEASURE, "",                                                                                          \
       "its lateness over the steps in which it is late, in scales of noise of its role; none where it is not named")   \
     F(T, F64, share_steps, MEASURE, "", "flagged steps / all full steps (table blame_step)")                           \
-    F(T, PATTERN, pattern, MEASURE, "",                                                                                \
+    F(T, ENUM(pattern), pattern, MEASURE, "",                                                                          \
       "persistent: in 80 % of the steps or more; bounded: from first_step to "                                         \
       "last_step; sporadic; drifting; one_off: a single step; none")                                                   \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
@@ -274,11 +248,12 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, F64, p_value, MEASURE, "",                                                                                    \
       "chance of a z as large in any rank, link and set of steps of a job where nobody is late, by Student's t; none " \
       "where it is not named")                                                                                         \
-    F(T, CAUSE, cause, MEASURE, "",                                                                                    \
+    F(T, ENUM(cause), cause, MEASURE, "",                                                                              \
       "what it is late for: of its work, its host or its waits, what alone gains 80 % of what its repair gains; mixed: nothing does")\
-    F(T, CAUSE, largest_cause, MEASURE, "", "what gains most of all that it is late for: `cause`, but where that is mixed")\
+    F(T, ENUM(cause), largest_cause, MEASURE, "",                                                                      \
+      "what gains most of all that it is late for: `cause`, but where that is mixed")                                  \
     F(T, F64, cause_share, MEASURE, "", "what largest_cause gains, as a part of what its repair gains")                \
-    F(T, CAUSE_FROM, cause_from, LABEL, "", "gain: of what its repair gains; nothing: no cause is known")              \
+    F(T, ENUM(cause_from), cause_from, LABEL, "", "gain: of what its repair gains; nothing: no cause is known")        \
     F(T, TEXT128, place, MEASURE, "",                                                                                  \
       "kernel, or innermost annotation, operator or frame, whose excess over its "                                     \
       "peers it is; empty where none stands out")                                                                      \
@@ -289,7 +264,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif, less what not all ranks "                 \
       "have recorded: how much slower the job is "                                                                     \
       "than with this rank repaired and all others as they were; none where it is not named")                          \
-    F(T, STEPS_FROM, steps_from, LABEL, "",                                                                            \
+    F(T, ENUM(steps_from), steps_from, LABEL, "",                                                                      \
       "what tells its steps: marks: its own ProfilerStep#; others: it has none, or other numbers than the rest, and "  \
       "they are those of the collectives in which it meets the other ranks; return: no trace has any, and a step is "  \
       "after "                                                                                                         \
@@ -304,7 +279,7 @@ TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
 #define TL_EXCESS_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "rank that is named")                                                                     \
     F(T, I32, order, KEY, "", "0, 1, 2: the largest excess first")                                                     \
-    F(T, EXCESS, of, LABEL, "",                                                                                        \
+    F(T, ENUM(excess), of, LABEL, "",                                                                                  \
       "work: time that a kernel or copy takes on the device; host: time of a thread that launches in an operator, "     \
       "annotation or frame and in none inside of it")                                                                  \
     F(T, TEXT128, place, LABEL, "", "that kernel, copy, operator, annotation or frame")                                \

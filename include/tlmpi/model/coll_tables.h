@@ -125,62 +125,29 @@ typedef enum tl_quality_check {
 } tl_quality_check;
 extern const char *const tl_check_labels[];         /* "collective_matched", ... NULL */
 
-#define TL_CELL_CHECK(name) uint8_t name
-#define TL_TYPE_OF_CHECK TL_TYPE_ENUM
-#define TL_LABELS_OF_CHECK tl_check_labels
-#define TL_CELL_COLL(name) uint8_t name
-#define TL_TYPE_OF_COLL TL_TYPE_ENUM
-#define TL_LABELS_OF_COLL tl_collective_labels
-#define TL_CELL_COLL_STATE(name) uint8_t name
-#define TL_TYPE_OF_COLL_STATE TL_TYPE_ENUM
-#define TL_LABELS_OF_COLL_STATE tl_coll_state_labels
-#define TL_CELL_SUSPICION(name) uint8_t name
-#define TL_TYPE_OF_SUSPICION TL_TYPE_ENUM
-#define TL_LABELS_OF_SUSPICION tl_suspicion_labels
-#define TL_CELL_SKEW(name) uint8_t name
-#define TL_TYPE_OF_SKEW TL_TYPE_ENUM
-#define TL_LABELS_OF_SKEW tl_skew_class_labels
-#define TL_CELL_WAIT_STATE(name) uint8_t name
-#define TL_TYPE_OF_WAIT_STATE TL_TYPE_ENUM
-#define TL_LABELS_OF_WAIT_STATE tl_wait_state_labels
-#define TL_CELL_COMM_DOUBT(name) uint8_t name
-#define TL_TYPE_OF_COMM_DOUBT TL_TYPE_ENUM
-#define TL_LABELS_OF_COMM_DOUBT tl_comm_doubt_labels
-#define TL_CELL_NODES(name) uint8_t name
-#define TL_TYPE_OF_NODES TL_TYPE_ENUM
-#define TL_LABELS_OF_NODES tl_node_span_labels
-#define TL_CELL_PARALLEL(name) uint8_t name
-#define TL_TYPE_OF_PARALLEL TL_TYPE_ENUM
-#define TL_LABELS_OF_PARALLEL tl_parallelism_labels
-#define TL_CELL_RULE(name) uint8_t name
-#define TL_TYPE_OF_RULE TL_TYPE_ENUM
-#define TL_LABELS_OF_RULE tl_match_rule_labels
-#define TL_CELL_FROM(name) uint8_t name
-#define TL_TYPE_OF_FROM TL_TYPE_ENUM
-#define TL_LABELS_OF_FROM tl_coll_from_labels
-#define TL_CELL_SIZE_FROM(name) uint8_t name
-#define TL_TYPE_OF_SIZE_FROM TL_TYPE_ENUM
-#define TL_LABELS_OF_SIZE_FROM tl_size_from_labels
 
 /* One row a collective, in order of first arrival. */
 #define TL_COLLECTIVE_FIELDS(F, T)                                                                                     \
     F(T, I64, collective, KEY, "", "number, in order of first arrival")                                                \
     F(T, I32, group, LABEL, "", "process group: its row in table group")                                               \
-    F(T, COLL, kind, LABEL, "", "all_reduce, all_gather ...; unknown where the trace does not tell")                   \
+    F(T, ENUM(collective), kind, LABEL, "", "all_reduce, all_gather ...; unknown where the trace does not tell")       \
     F(T, I64, seq, LABEL, "", "sequence number in the group, -1 where the trace has none")                             \
     F(T, I32, step, LABEL, "", "ProfilerStep in which most of its ranks launched it, where no more than half agree the "      \
                               "lowest that tells one; -1: none does")                                                  \
     F(T, I32, n, MEASURE, "", "ranks matched")                                                                         \
     F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")     \
-    F(T, COLL_STATE, state, LABEL, "", "whole: all ranks of the group; partial: all that have a trace, and others take part, or may; missing: a rank "  \
+    F(T, ENUM(coll_state), state, LABEL, "",                                                                           \
+      "whole: all ranks of the group; partial: all that have a trace, and others take part, or may; missing: a rank "  \
                                        "that has a trace is not there; unmatched: one alone, though others have a trace") \
-    F(T, SUSPICION, suspect, LABEL, "", "what does not fit, so that no verdict rests on it: ranks disagree on kind, dtype " \
+    F(T, ENUM(suspicion), suspect, LABEL, "",                                                                          \
+      "what does not fit, so that no verdict rests on it: ranks disagree on kind, dtype "                              \
                                         "or size; a rank is in it twice; wait: one was done before another had come; " \
                                         "ends: they did not end together")                                             \
-    F(T, RULE, match_rule, LABEL, "", "what made its ranks belong together: seq, launch (k-th of its kind launched in the " \
+    F(T, ENUM(match_rule), match_rule, LABEL, "",                                                                      \
+      "what made its ranks belong together: seq, launch (k-th of its kind launched in the "                            \
                                       "step), endtime, pair (of sender and receiver); arrival has it by rank")         \
     F(T, I64, bytes, LABEL, "byte", "size of the message as nccl-tests count it, largest over ranks; -1 when unknown") \
-    F(T, SIZE_FROM, size_source, LABEL, "", "who tells that size")                                                     \
+    F(T, ENUM(size_from), size_source, LABEL, "", "who tells that size")                                               \
     F(T, TIME, s_first_ns, MEASURE, "ns", "first arrival: start of the first kernel")                                  \
     F(T, TIME, s_last_ns, MEASURE, "ns", "last arrival")                                                               \
     F(T, TIME, e_first_ns, MEASURE, "ns", "first end")                                                                 \
@@ -193,16 +160,19 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I64, second_margin_ns, MEASURE, "ns", "last arrival - the one before it")                                     \
     F(T, I64, uncertainty_ns, MEASURE, "ns", "how far the clocks of its ranks may be apart; 0 on one clock, -1 where " \
                                              "nothing compares them")                                                  \
-    F(T, SKEW, skew_class, MEASURE, "", "arrival: more than half of the kernel time is wait; transfer: less than a fifth; " \
+    F(T, ENUM(skew_class), skew_class, MEASURE, "",                                                                    \
+      "arrival: more than half of the kernel time is wait; transfer: less than a fifth; "                              \
                                         "mixed; inconclusive: clocks cannot tell; none: one rank alone, or ranks are "  \
                                         "not there and no more than half is known to be wait")                         \
-    F(T, WAIT_STATE, wait_state, MEASURE, "", "whom its waits are for: late_rank: those who came late (table blame); " \
+    F(T, ENUM(wait_state), wait_state, MEASURE, "",                                                                    \
+      "whom its waits are for: late_rank: those who came late (table blame); "                                         \
                                               "late_sender: the receiver waited; late_receiver: the sender waited; "   \
                                               "late_partner: one of two that both send and receive; inconclusive: "    \
                                               "clocks cannot tell; suspect: something does not fit; none: one rank alone") \
     F(T, I32, loose, LABEL, "", "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "  \
                                 "waits say less")                                                                      \
-    F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group (of a pair: both) on one host; inter_node; unknown")   \
+    F(T, ENUM(node_span), span, LABEL, "",                                                                             \
+      "intra_node: all ranks of the group (of a pair: both) on one host; inter_node; unknown")                         \
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth, 10^9 byte/s, where state is whole: bytes / transfer times the factor of nccl-tests")
 TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
 
@@ -216,7 +186,7 @@ TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
     F(T, I64, wait_ns, MEASURE, "ns", "lead inside the own kernel: what it waited for the last")                       \
     F(T, I64, tail_ns, MEASURE, "ns", "own end - first end")                                                           \
     F(T, I64, launch_lag_ns, MEASURE, "ns", "own arrival - start of its launch, at least 0; -1 without a launch")      \
-    F(T, RULE, match_rule, LABEL, "", "what made the rank belong to it")                                               \
+    F(T, ENUM(match_rule), match_rule, LABEL, "", "what made the rank belong to it")                                   \
     F(T, I32, uid, SOURCE, "", "its kernel's place in traceEvents")
 TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
 
@@ -231,12 +201,14 @@ TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
     F(T, I32, seen, MEASURE, "", "ranks that have a trace here and use it")                                            \
     F(T, I32, inferred, LABEL, "", "1: no metadata names it; ranks whose k-th collectives on the same stream end "     \
                                    "together")                                                                         \
-    F(T, PARALLEL, parallelism, LABEL, "", "what it divides among its ranks, as its description says; where it says "  \
+    F(T, ENUM(parallelism), parallelism, LABEL, "",                                                                    \
+      "what it divides among its ranks, as its description says; where it says "                                       \
                                            "nothing, pipeline if there is nothing but sends and receives, world if it is of all " \
                                            "ranks of the job")                                                         \
-    F(T, FROM, source, LABEL, "", "best source of what is known of its collectives: the kernels' own arguments, the "  \
+    F(T, ENUM(coll_from), source, LABEL, "",                                                                           \
+      "best source of what is known of its collectives: the kernels' own arguments, the "                              \
                                   "operator around the launch, an annotation, the kernel's name")                      \
-    F(T, NODES, span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                                   \
+    F(T, ENUM(node_span), span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                         \
     F(T, I32, hosts, MEASURE, "", "hosts of the ranks seen, -1 when unknown")                                          \
     F(T, I64, collectives, MEASURE, "", "collectives, matched or not")                                                 \
     F(T, I64, pairs, MEASURE, "", "of them: sends and receives, matched by sender and receiver")                       \
@@ -253,14 +225,14 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
 /* What a group's collectives of one kind and size cost. */
 #define TL_BANDWIDTH_FIELDS(F, T)                                                                                      \
     F(T, I32, group, KEY, "", "process group")                                                                         \
-    F(T, COLL, kind, KEY, "", "kind of collective")                                                                    \
+    F(T, ENUM(collective), kind, KEY, "", "kind of collective")                                                        \
     F(T, I64, bytes_from, KEY, "byte", "size class: messages of this size up to twice as much; 0; -1 for unknown sizes")  \
-    F(T, NODES, span, KEY, "", "intra_node: all ranks on one host; inter_node; unknown")                               \
+    F(T, ENUM(node_span), span, KEY, "", "intra_node: all ranks on one host; inter_node; unknown")                     \
     F(T, I64, collectives, MEASURE, "",                                                                                \
       "collectives of this kind and size of which all ranks were matched (table collective: state whole, and not "     \
       "suspect), without those of groups of one: of others transfer is not known")                                     \
     F(T, I32, ranks, MEASURE, "", "ranks in one, the fewest")                                                          \
-    F(T, SIZE_FROM, size_source, LABEL, "", "who tells their sizes; of several the last of these")                     \
+    F(T, ENUM(size_from), size_source, LABEL, "", "who tells their sizes; of several the last of these")               \
     F(T, I64, bytes, MEASURE, "byte", "their messages together; -1 for unknown sizes")                                 \
     F(T, I64, kernel_ns, MEASURE, "ns", "kernel time, summed over ranks")                                              \
     F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks")                                                       \
@@ -281,8 +253,8 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks, over the groups of one parallelism")                \
     F(T, I32, step, KEY, "", "profiler step, in whose window it lies (table step); -1: whole trace")                   \
     F(T, I32, group, KEY, "", "process group; -1: no collective of it was found, or several groups")                   \
-    F(T, PARALLEL, parallelism, KEY, "", "what the group divides among its ranks")                                     \
-    F(T, COLL, kind, KEY, "", "kind of collective: what the rank does in it")                                          \
+    F(T, ENUM(parallelism), parallelism, KEY, "", "what the group divides among its ranks")                            \
+    F(T, ENUM(collective), kind, KEY, "", "kind of collective: what the rank does in it")                              \
     F(T, I64, exposed_ns, MEASURE, "ns",                                                                               \
       "communication without compute; where several kernels communicate at once it is of the one that ends last. "     \
       "These sum up to comm_exposed_ns of table breakdown")                                                            \
@@ -290,7 +262,7 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
       "the part of it that is known to be waiting for other ranks; in table idle, too")                                \
     F(T, I64, transfer_ns, MEASURE, "ns", "the part of it in which all ranks that take part are known to have come")   \
     F(T, I64, unknown_ns, MEASURE, "ns", "the rest: waiting or transfer")                                              \
-    F(T, COMM_DOUBT, unknown_why, LABEL, "", TL_COMM_DOUBT_MEANING "; of several reasons that of most of it")                    \
+    F(T, ENUM(comm_doubt), unknown_why, LABEL, "", TL_COMM_DOUBT_MEANING "; of several reasons that of most of it")    \
     F(T, F64, share, MEASURE, "", "exposed_ns / wall_ns of the rank, or of the job, in the step (table breakdown)")
 TL_TABLE(exposed, TL_EXPOSED_FIELDS);
 
@@ -326,7 +298,7 @@ TL_TABLE(clock, TL_CLOCK_FIELDS);
 
 /* How far the matching can be trusted: counts, and the worst case. */
 #define TL_QUALITY_FIELDS(F, T)                                                                                        \
-    F(T, CHECK, check, KEY, "", "what was counted")                                                                    \
+    F(T, ENUM(check), check, KEY, "", "what was counted")                                                              \
     F(T, I64, count, MEASURE, "", "how many")                                                                          \
     F(T, I64, of, MEASURE, "", "of how many")                                                                          \
     F(T, I64, worst_ns, MEASURE, "ns", "the largest, where it is a time; else 0")                                      \

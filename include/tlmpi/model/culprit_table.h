@@ -27,14 +27,11 @@ typedef enum tl_culprit_kind { TL_CULPRIT_KIND_VALUES(TL_VALUE_NAME) } tl_culpri
 /* "rank", "host", "several", "untraced", "link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
  * "no_device_work", NULL */
 extern const char *const tl_culprit_kind_labels[];
-#define TL_CELL_CULPRIT_KIND(name) uint8_t name
-#define TL_TYPE_OF_CULPRIT_KIND    TL_TYPE_ENUM
-#define TL_LABELS_OF_CULPRIT_KIND  tl_culprit_kind_labels
 
 /* One row per culprit.  Never empty: without a culprit one row says why, and how sure that is. */
 #define TL_CULPRIT_FIELDS(F, T)                                                                                        \
     F(T, I32, culprit, KEY, "", "number: by gain_ns, then excess_ns, largest first, of equals the lower rank")\
-    F(T, CULPRIT_KIND, kind, LABEL, "",                                                                                \
+    F(T, ENUM(culprit_kind), kind, LABEL, "",                                                                          \
       "rank; host: all ranks of one of several hosts; several: ranks whose joint repair gains at least twice what "    \
       "that of any of them does; untraced: a rank that has no trace, whose gain is the least it can be; link; or, of the only row, why nobody is named: none: nobody stands out; "            \
       "inconclusive; unmatched: no collectives could be matched; no_communication; one_rank; no_device_work")          \
@@ -51,7 +48,7 @@ extern const char *const tl_culprit_kind_labels[];
       "or all ranks of the job are on it")                                                                             \
     F(T, TEXT128, peer_host, LABEL, "", "host of a link's peer")                                                       \
     F(T, I32, device, LABEL, "", "device of a single rank; -1: not known")                                             \
-    F(T, PATTERN, pattern, MEASURE, "", "as in table straggler; of several that of all their steps")                   \
+    F(T, ENUM(pattern), pattern, MEASURE, "", "as in table straggler; of several that of all their steps")             \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
     F(T, I64, steps_flagged, MEASURE, "", "steps of the pattern in which it stands out; 0 of a link")                  \
@@ -84,23 +81,23 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, F64, path_share, MEASURE, "", "its part of the critical path, of a link that of its ends; none: not known")   \
     F(T, F64, p_value, MEASURE, "", "as in table straggler, or link; of several the least")                            \
     F(T, F64, z, MEASURE, "", "as in table straggler, of `rank`, or link")                                             \
-    F(T, CAUSE, cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")                           \
-    F(T, CAUSE, largest_cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")                   \
+    F(T, ENUM(cause), cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")                     \
+    F(T, ENUM(cause), largest_cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")             \
     F(T, F64, cause_share, MEASURE, "", "as in table straggler, of `rank`; 1 of a link")                               \
-    F(T, CAUSE_FROM, cause_from, LABEL, "", "as in table straggler, of `rank`")                                        \
+    F(T, ENUM(cause_from), cause_from, LABEL, "", "as in table straggler, of `rank`")                                  \
     F(T, I32, same_cause, LABEL, "", "1: it is that of all its ranks")                                                 \
     F(T, TEXT128, place, MEASURE, "", "as in table straggler, of `rank`; empty where none stands out")                 \
     F(T, I64, untimed, MEASURE, "", "events of its ranks without a duration that can be")                              \
     F(T, I64, events, MEASURE, "", "events of its ranks that were kept")                                               \
-    F(T, CONFIDENCE, confidence, MEASURE, "",                                                                          \
+    F(T, ENUM(confidence), confidence, MEASURE, "",                                                                    \
       "how sure it is who it is: high without a doubt, medium with one or "                                            \
       "two, low with three, or with a grave one")                                                                      \
     F(T, TEXT256, doubts, MEASURE, "", "what speaks against that")                                                     \
-    F(T, CONFIDENCE, cause_confidence, MEASURE, "", "how sure cause and place are")                                    \
+    F(T, ENUM(confidence), cause_confidence, MEASURE, "", "how sure cause and place are")                              \
     F(T, TEXT256, cause_doubts, MEASURE, "", "what speaks against them")                                               \
-    F(T, CONFIDENCE, waiting_confidence, MEASURE, "", "how sure it is who waits")                                      \
+    F(T, ENUM(confidence), waiting_confidence, MEASURE, "", "how sure it is who waits")                                \
     F(T, TEXT256, waiting_doubts, MEASURE, "", "what speaks against that")                                             \
-    F(T, CONFIDENCE, steps_confidence, MEASURE, "", "how sure the pattern is")                                         \
+    F(T, ENUM(confidence), steps_confidence, MEASURE, "", "how sure the pattern is")                                   \
     F(T, TEXT256, steps_doubts, MEASURE, "", "what speaks against it")
 TL_TABLE(culprit, TL_CULPRIT_FIELDS);
 

@@ -13,9 +13,6 @@
     V(TL_CONFIDENCE_LOW, "low", "three doubts, or one that is grave")
 typedef enum tl_confidence { TL_CONFIDENCE_VALUES(TL_VALUE_NAME) } tl_confidence;
 extern const char *const tl_confidence_labels[];
-#define TL_CELL_CONFIDENCE(name) uint8_t name
-#define TL_TYPE_OF_CONFIDENCE    TL_TYPE_ENUM
-#define TL_LABELS_OF_CONFIDENCE  tl_confidence_labels
 
 /* What speaks against an answer; a set of them has bits 1 << tl_doubt. */
 #define TL_DOUBT_VALUES(V)                                                                                             \

@@ -20,9 +20,6 @@
     V(TL_REMEDY_LEFT_OUT, "left_out", "nobody is judged in the step, and shares and costs are without it")
 typedef enum tl_remedy { TL_REMEDY_VALUES(TL_VALUE_NAME) } tl_remedy;
 extern const char *const tl_remedy_labels[];
-#define TL_CELL_REMEDY(name) uint8_t name
-#define TL_TYPE_OF_REMEDY    TL_TYPE_ENUM
-#define TL_LABELS_OF_REMEDY  tl_remedy_labels
 
 /* D(kind, label, what is done, meaning) */
 #define TL_DEFECTS(D)                                                                                                  \
@@ -41,19 +38,16 @@ extern const char *const tl_remedy_labels[];
 #define TL_DEFECT_MEANING(kind, label, remedy, meaning) meaning,
 typedef enum tl_defect { TL_DEFECTS(TL_DEFECT_VALUE) TL_NDEFECTS } tl_defect;
 extern const char *const tl_defect_labels[]; /* by defect, NULL at the end */
-#define TL_CELL_DEFECT(name) uint8_t name
-#define TL_TYPE_OF_DEFECT    TL_TYPE_ENUM
-#define TL_LABELS_OF_DEFECT  tl_defect_labels
 
 #define TL_HEALTH_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank; -1: the job")                                                               \
-    F(T, DEFECT, defect, KEY, "", "what is wrong")                                                                     \
+    F(T, ENUM(defect), defect, KEY, "", "what is wrong")                                                               \
     F(T, I32, step, KEY, "", "in which profiler step; -1: in none, or of all of the recording")                        \
     F(T, I64, count, MEASURE, "", "how often: launches; of a recording that begins or ends otherwise, steps")          \
     F(T, I64, of, MEASURE, "", "of how many")                                                                          \
     F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
       "how long it hides what happened: idle time that may be work; by how much a recording begins later or ends earlier") \
-    F(T, REMEDY, done, LABEL, "", "what was done about it")
+    F(T, ENUM(remedy), done, LABEL, "", "what was done about it")
 TL_TABLE(health, TL_HEALTH_FIELDS);
 
 /* Appends the row, and sets `done` by the row's defect. */

@@ -17,9 +17,6 @@
     V(TL_DRAIN_SYNC, "sync_drain", "the host waited until the device was done, and fed it then")
 typedef enum tl_drain { TL_DRAIN_VALUES(TL_VALUE_NAME) TL_NDRAINS } tl_drain;
 extern const char *const tl_drain_labels[];
-#define TL_CELL_DRAIN(name) uint8_t name
-#define TL_TYPE_OF_DRAIN    TL_TYPE_ENUM
-#define TL_LABELS_OF_DRAIN  tl_drain_labels
 
 /* What kind of call waited for the device. */
 #define TL_WAIT_VALUES(V)                                                                                              \
@@ -32,9 +29,6 @@ extern const char *const tl_drain_labels[];
     V(TL_SYNC_IMPLICIT, "IMPLICIT_SYNC", "a call that waits as a side effect")
 typedef enum tl_sync_kind { TL_WAIT_VALUES(TL_VALUE_NAME) TL_NSYNCS } tl_sync_kind;
 extern const char *const tl_wait_labels[];
-#define TL_CELL_WAIT(name) uint8_t name
-#define TL_TYPE_OF_WAIT    TL_TYPE_ENUM
-#define TL_LABELS_OF_WAIT  tl_wait_labels
 
 /* What the host did during the gap. */
 #define TL_DOING_VALUES(V)                                                                                             \
@@ -55,9 +49,6 @@ extern const char *const tl_wait_labels[];
     V(TL_DOING_UNRECORDED, "WORK_NOT_RECORDED", "no idle time that is known: work was launched that the trace lacks")
 typedef enum tl_doing { TL_DOING_VALUES(TL_VALUE_NAME) TL_NDOINGS } tl_doing;
 extern const char *const tl_doing_labels[];
-#define TL_CELL_DOING(name) uint8_t name
-#define TL_TYPE_OF_DOING    TL_TYPE_ENUM
-#define TL_LABELS_OF_DOING  tl_doing_labels
 
 /* What a runtime or driver call is for. */
 #define TL_CALL_VALUES(V)                                                                                              \
@@ -68,9 +59,6 @@ extern const char *const tl_doing_labels[];
     V(TL_CALL_OTHER, "OTHER_RUNTIME", "others")
 typedef enum tl_call_class { TL_CALL_VALUES(TL_VALUE_NAME) TL_NCALLS } tl_call_class;
 extern const char *const tl_call_labels[];
-#define TL_CELL_CALL(name) uint8_t name
-#define TL_TYPE_OF_CALL    TL_TYPE_ENUM
-#define TL_LABELS_OF_CALL  tl_call_labels
 
 /* What tells that a device waited for other ranks. */
 #define TL_PEER_VALUES(V)                                                                                              \
@@ -80,9 +68,6 @@ extern const char *const tl_call_labels[];
     V(TL_PEER_WAIT, "host_wait", "the host was in a call that waits for others")
 typedef enum tl_peer_evidence { TL_PEER_VALUES(TL_VALUE_NAME) TL_NPEERS } tl_peer_evidence;
 extern const char *const tl_peer_labels[];
-#define TL_CELL_PEER(name) uint8_t name
-#define TL_TYPE_OF_PEER    TL_TYPE_ENUM
-#define TL_LABELS_OF_PEER  tl_peer_labels
 
 extern const char *const tl_queued_labels[];
 #define TL_QUEUED_VALUES(V)                                                                                            \
@@ -90,9 +75,6 @@ extern const char *const tl_queued_labels[];
     V(TL_QUEUED_NO, "no", "launched during the gap")                                                                   \
     V(TL_QUEUED_YES, "yes", "launched well before the gap")
 typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
-#define TL_CELL_QUEUED(name) uint8_t name
-#define TL_TYPE_OF_QUEUED    TL_TYPE_ENUM
-#define TL_LABELS_OF_QUEUED  tl_queued_labels
 
 /* Every macro gap. */
 #define TL_GAP_FIELDS(F, T)                                                                                            \
@@ -103,17 +85,18 @@ typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
     F(T, I64, duration_ns, MEASURE, "ns", "end - start")                                                               \
     F(T, I32, idle_id, LABEL, "", "number of the gap on its device, from 0, in order of time")                         \
     F(T, I32, step, LABEL, "", "ProfilerStep in whose window the gap begins, -1 for none")                             \
-    F(T, DRAIN, drain_type, LABEL, "", "sync_drain: the host waited until the device was done; starved: it did not")   \
-    F(T, WAIT, sync_type, LABEL, "",                                                                                   \
+    F(T, ENUM(drain), drain_type, LABEL, "",                                                                           \
+      "sync_drain: the host waited until the device was done; starved: it did not")                                    \
+    F(T, ENUM(wait), sync_type, LABEL, "",                                                                             \
       "what the call was that waited up to the gap; it may be there on a starved gap: a "                              \
       "wait for a queue already empty")                                                                                \
-    F(T, DOING, cpu_during_gap, LABEL, "",                                                                             \
+    F(T, ENUM(doing), cpu_during_gap, LABEL, "",                                                                       \
       "what the host did meanwhile; the first that holds of: WORK_NOT_RECORDED (no idle time: work was launched that "  \
       "the trace lacks, table health), GRAPH_INTERNAL, "                                                               \
       "LAUNCH_ANOMALY or DEPENDENCY_WAIT, LAUNCH_OVERHEAD_ONLY, RUNTIME_DOMINATED, "                                   \
       "CPU_DOMINATED, CPU_UNTRACED or NO_CPU_TRACE")                                                                   \
-    F(T, CALL, call_class, LABEL, "", "class of calls that took most of the gap")                                      \
-    F(T, QUEUED, prequeued, LABEL, "",                                                                                 \
+    F(T, ENUM(call), call_class, LABEL, "", "class of calls that took most of the gap")                                \
+    F(T, ENUM(queued), prequeued, LABEL, "",                                                                           \
       "whether the launch of the following work had ended well before the gap; unknown "                               \
       "without a launch")                                                                                              \
     F(T, NAME, sync_event, LABEL, "", "the call that waited")                                                          \
@@ -155,7 +138,7 @@ TL_TABLE(gap, TL_GAP_FIELDS);
     F(T, TIME, from_ns, KEY, "ns", "from when in the gap the device waited for others")                                \
     F(T, I64, peer_ns, MEASURE, "ns", "for how long")                                                                  \
     F(T, I32, late_rank, MEASURE, "", "the rank that came last to what was waited for; -1: not known")                 \
-    F(T, PEER, evidence, LABEL, "",                                                                                    \
+    F(T, ENUM(peer), evidence, LABEL, "",                                                                              \
       "dependency: the work after the gap waited for an event, and on another device of the rank there ran "           \
       "communication that waited for a rank; host_sync: the host waited for such communication; host_collective: the " \
       "host was in a collective of hosts (Gloo, MPI, a barrier), or did nothing known until one was over, up to the "  \
@@ -163,8 +146,8 @@ TL_TABLE(gap, TL_GAP_FIELDS);
       "others")                                                                                                        \
     F(T, I32, idle_id, LABEL, "", "number of the gap on its device")                                                   \
     F(T, I32, step, LABEL, "", "ProfilerStep in whose window the gap begins, -1 for none")                             \
-    F(T, DRAIN, drain_type, LABEL, "", "of the gap")                                                                   \
-    F(T, DOING, cpu_during_gap, LABEL, "", "of the gap")                                                               \
+    F(T, ENUM(drain), drain_type, LABEL, "", "of the gap")                                                             \
+    F(T, ENUM(doing), cpu_during_gap, LABEL, "", "of the gap")                                                         \
     F(T, TEXT128, dominant_op, LABEL, "", "of the gap, as in idle_summary")                                            \
     F(T, I64, collective, LABEL, "", "what was waited for, its row in table collective; -1 for what hosts do")         \
     F(T, TEXT64, awaited, LABEL, "", "what was waited for: the kernel, operator or Python function of this rank")      \
@@ -204,9 +187,9 @@ TL_TABLE(idle, TL_IDLE_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank; -1: all ranks")                                                             \
     F(T, I32, device, KEY, "", "device, where a rank has several; -1: all its devices")                                \
     F(T, I32, step, KEY, "", "profiler step, of sums by axes; -1: whole trace")                                        \
-    F(T, DRAIN, drain_type, KEY, "",                                                                                   \
+    F(T, ENUM(drain), drain_type, KEY, "",                                                                             \
       "how the device ran dry; ALL: all macro gaps; noise: the shorter ones, which are not in ALL")                    \
-    F(T, DOING, cpu_during_gap, KEY, "", "what the host did meanwhile")                                                \
+    F(T, ENUM(doing), cpu_during_gap, KEY, "", "what the host did meanwhile")                                          \
     F(T, TEXT128, dominant_op, KEY, "",                                                                                \
       "ALL, noise: a sum by the two axes before; else a class of gaps, in what the host was: the call with its class, " \
       "the operator, whether the work was prequeued or launched_during_gap, and "                                      \
@@ -257,16 +240,13 @@ TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
     V(TL_STREAM_UNKNOWN, "unknown", "nobody knows when it was launched")
 typedef enum tl_stream_wait { TL_STREAM_WAIT_VALUES(TL_VALUE_NAME) TL_NSTREAM_WAITS } tl_stream_wait;
 extern const char *const tl_stream_wait_labels[];
-#define TL_CELL_STREAM_WAIT(name) uint8_t name
-#define TL_TYPE_OF_STREAM_WAIT    TL_TYPE_ENUM
-#define TL_LABELS_OF_STREAM_WAIT  tl_stream_wait_labels
 
 /* Idle streams of a busy device. */
 #define TL_STREAM_IDLE_FIELDS(F, T)                                                                                    \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
-    F(T, STREAM_WAIT, waited_for, KEY, "",                                                                             \
+    F(T, ENUM(stream_wait), waited_for, KEY, "",                                                                       \
       "ALL: all stretches without work between two pieces of it; a stretch that the launch of the second splits is "   \
       "two of the rest: host_wait: for the launch of its next work; kernel_wait: from then on (or from the end of the " \
       "work before, where that was later) for that to start; other: the same for longer than the threshold `kernel` "  \

@@ -44,8 +44,5 @@ typedef struct tl_behaving {
 extern const char *const tl_kind_labels[];
 extern const char *const tl_collective_labels[];
 
-#define TL_CELL_KIND(name) uint8_t name
-#define TL_TYPE_OF_KIND    TL_TYPE_ENUM
-#define TL_LABELS_OF_KIND  tl_kind_labels
 
 #endif

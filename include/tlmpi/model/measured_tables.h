@@ -12,9 +12,6 @@
     V(TL_COUNTED_BY_NOTHING, "unknown", "their numbers or names differ: nothing tells which range is whose")
 typedef enum tl_counted_by { TL_COUNTED_BY_VALUES(TL_VALUE_NAME) } tl_counted_by;
 extern const char *const tl_counted_by_labels[];
-#define TL_CELL_COUNTED_BY(name)   uint8_t name
-#define TL_TYPE_OF_COUNTED_BY      TL_TYPE_ENUM
-#define TL_LABELS_OF_COUNTED_BY    tl_counted_by_labels
 
 /* Counters of cuda_profiler_range.  The i-th range in time, with a value or not, belongs to the i-th kernel, or the
  * i-th launch, of the rank: the times of ranges are not the times of their kernels.  Where the numbers of ranges and
@@ -30,7 +27,7 @@ extern const char *const tl_counted_by_labels[];
     F(T, F64, flop, MEASURE, "",                                                                                       \
       "floating-point operations that the sum stands for: of a fused multiply-add two, of an addition or a "          \
       "multiplication one; NaN: counts no such instructions")                                                          \
-    F(T, COUNTED_BY, known_by, LABEL, "",                                                                              \
+    F(T, ENUM(counted_by), known_by, LABEL, "",                                                                        \
       "what tells the operator: kernel, launch; unknown: there are more or fewer ranges than either, or kernels of "  \
       "other names")                                                                                                   \
     F(T, NAME, operator, LABEL, "", "operator of the launch, as in interval; none: there is none, or it is not known") \
@@ -55,9 +52,6 @@ TL_TABLE(memory_row, TL_MEMORY_FIELDS);
 
 /* Categories of the profiler's memory timeline, in its order, and all of them. */
 extern const char *const tl_memory_category_labels[]; /* "parameter", "optimizer_state", ... "unknown", "total", NULL */
-#define TL_CELL_MEMORY_CATEGORY(name)  uint8_t name
-#define TL_TYPE_OF_MEMORY_CATEGORY     TL_TYPE_ENUM
-#define TL_LABELS_OF_MEMORY_CATEGORY   tl_memory_category_labels
 
 /* The files of memory timelines. */
 typedef enum tl_memory_file_status {
@@ -68,13 +62,10 @@ typedef enum tl_memory_file_status {
     TL_MEMORY_FILE_UNREADABLE
 } tl_memory_file_status;
 extern const char *const tl_memory_file_labels[]; /* "ok", "damaged", "cut", "empty", "unreadable", NULL */
-#define TL_CELL_MEMORY_FILE(name) uint8_t name
-#define TL_TYPE_OF_MEMORY_FILE    TL_TYPE_ENUM
-#define TL_LABELS_OF_MEMORY_FILE  tl_memory_file_labels
 
 #define TL_MEMORY_FILE_FIELDS(F, T)                                                                                    \
     F(T, I32, file, KEY, "", "number, from 0, in order of paths")                                                      \
-    F(T, MEMORY_FILE, status, LABEL, "", "whether it was read whole; what is whole before a fault counts")              \
+    F(T, ENUM(memory_file), status, LABEL, "", "whether it was read whole; what is whole before a fault counts")       \
     F(T, I32, rank, LABEL, "", "rank that the file's name tells; -1: none")                                            \
     F(T, I64, entries, MEASURE, "", "times that memory was given, taken back or put into another category")            \
     F(T, TIME, first_ns, MEASURE, "ns", "the earliest time")                                                           \
@@ -86,7 +77,7 @@ TL_TABLE(memory_file, TL_MEMORY_FILE_FIELDS);
 /* Beginning, peak and end of each memory timeline, by category. */
 #define TL_MEMORY_CATEGORY_FIELDS(F, T)                                                                                \
     F(T, I32, file, KEY, "", "number of the file in table memory_file")                                                \
-    F(T, MEMORY_CATEGORY, category, KEY, "", "as the profiler has it")                                                 \
+    F(T, ENUM(memory_category), category, KEY, "", "as the profiler has it")                                           \
     F(T, I32, rank, LABEL, "", "rank that the file's name tells; -1: none")                                            \
     F(T, I64, first_bytes, MEASURE, "byte", "at the beginning: what was there before the recording")                   \
     F(T, I64, peak_bytes, MEASURE, "byte", "at most")                                                                  \
@@ -124,9 +115,6 @@ TL_TABLE(memory_timeline, TL_MEMORY_TIMELINE_FIELDS);
     V(TL_EXECUTION_LEFT_OUT, "left_out", "its event is not among those that are analysed")
 typedef enum tl_execution_link { TL_EXECUTION_LINK_VALUES(TL_VALUE_NAME) } tl_execution_link;
 extern const char *const tl_execution_link_labels[];
-#define TL_CELL_EXECUTION_LINK(name) uint8_t name
-#define TL_TYPE_OF_EXECUTION_LINK    TL_TYPE_ENUM
-#define TL_LABELS_OF_EXECUTION_LINK  tl_execution_link_labels
 
 #define TL_EXECUTION_BY_VALUES(V)                                                                                      \
     V(TL_EXECUTION_BY_RECORD, "record_function_id", "Record function id of events")                                    \
@@ -136,19 +124,16 @@ extern const char *const tl_execution_link_labels[];
     V(TL_EXECUTION_NO_TRACE, "no_trace", "no trace of its rank can be read")
 typedef enum tl_execution_by { TL_EXECUTION_BY_VALUES(TL_VALUE_NAME) } tl_execution_by;
 extern const char *const tl_execution_by_labels[];
-#define TL_CELL_EXECUTION_BY(name) uint8_t name
-#define TL_TYPE_OF_EXECUTION_BY    TL_TYPE_ENUM
-#define TL_LABELS_OF_EXECUTION_BY  tl_execution_by_labels
 
 /* The files of execution traces. */
 #define TL_EXECUTION_TRACE_FIELDS(F, T)                                                                                \
     F(T, I32, file, KEY, "", "number, from 0, in order of paths")                                                      \
-    F(T, PHASE_FILE, status, LABEL, "",                                                                                \
+    F(T, ENUM(phase_file), status, LABEL, "",                                                                          \
       "ok; damaged: it goes wrong in the middle; cut: it ends too early; empty: no node; unreadable: not even the "    \
       "beginning of its nodes.  The nodes before the fault count")                                                     \
     F(T, I32, rank, LABEL, "",                                                                                         \
       "rank that it is of: the one that its name tells, else that of its process, else the only one; -1: not known")   \
-    F(T, EXECUTION_BY, linked_by, LABEL, "",                                                                           \
+    F(T, ENUM(execution_by), linked_by, LABEL, "",                                                                     \
       "what of an event is the node's rf_id: record_function_id or, where no event has one above 0, external_id; "     \
       "no_ids: the trace has neither; other_process: the trace is of another process, so of another run; no_trace: "   \
       "no "                                                                                                            \
@@ -180,7 +165,7 @@ TL_TABLE(execution_trace, TL_EXECUTION_TRACE_FIELDS);
     F(T, NAME, name, LABEL, "", "of the node")                                                                         \
     F(T, NAME, input_shapes, LABEL, "", "as the file has them, JSON")                                                  \
     F(T, NAME, input_types, LABEL, "", "likewise")                                                                     \
-    F(T, EXECUTION_LINK, link, LABEL, "",                                                                              \
+    F(T, ENUM(execution_link), link, LABEL, "",                                                                        \
       "linked: to an event of the trace; else why not: frame, no_event, outside, other_name, same_id, left_out, as "   \
       "in "                                                                                                            \
       "table execution_trace")                                                                                         \

@@ -179,16 +179,13 @@ TL_PARAMETERS(TL_PARAMETER_CONSTANT)
     V(TL_PARAMETER_USER, "user", "what somebody may choose")
 typedef enum tl_parameter_kind { TL_PARAMETER_VALUES(TL_VALUE_NAME) } tl_parameter_kind;
 extern const char *const tl_parameter_labels[];
-#define TL_CELL_PARAMETER(name) uint8_t name
-#define TL_TYPE_OF_PARAMETER    TL_TYPE_ENUM
-#define TL_LABELS_OF_PARAMETER  tl_parameter_labels
 
 /* The numbers that a result was made with. */
 #define TL_PARAMETER_FIELDS(F, T)                                                                                      \
     F(T, TEXT64, name, KEY, "", "parameter")                                                                           \
     F(T, F64, value, MEASURE, "", "its value")                                                                         \
     F(T, TEXT64, unit, LABEL, "", "of the value; step: a share of a step")                                             \
-    F(T, PARAMETER, kind, LABEL, "",                                                                                   \
+    F(T, ENUM(parameter), kind, LABEL, "",                                                                             \
       "physical: what clocks, calls and time stamps are measured to do; statistical: what a test needs to keep its "   \
       "rate of error; user: what somebody may choose")                                                                 \
     F(T, TEXT256, reason, LABEL, "", "why it is that, and how it was measured")

@@ -15,9 +15,6 @@
     V(TL_HOLDS_ONLY, "only", "nothing but collectives")
 typedef enum tl_phase_holds { TL_HOLDS_VALUES(TL_VALUE_NAME) } tl_phase_holds;
 extern const char *const tl_phase_holds_labels[];
-#define TL_CELL_HOLDS(name) uint8_t name
-#define TL_TYPE_OF_HOLDS    TL_TYPE_ENUM
-#define TL_LABELS_OF_HOLDS  tl_phase_holds_labels
 
 #define TL_PHASE_FILE_VALUES(V)                                                                                        \
     V(TL_PHASE_FILE_OK, "ok", "read whole")                                                                            \
@@ -27,9 +24,6 @@ extern const char *const tl_phase_holds_labels[];
     V(TL_PHASE_FILE_UNREADABLE, "unreadable", "it could not be opened")
 typedef enum tl_phase_file_status { TL_PHASE_FILE_VALUES(TL_VALUE_NAME) } tl_phase_file_status;
 extern const char *const tl_phase_file_labels[];
-#define TL_CELL_PHASE_FILE(name) uint8_t name
-#define TL_TYPE_OF_PHASE_FILE    TL_TYPE_ENUM
-#define TL_LABELS_OF_PHASE_FILE  tl_phase_file_labels
 
 #define TL_PHASE_ANSWER_VALUES(V)                                                                                      \
     V(TL_PHASE_NOBODY, "none", "nobody holds the job up")                                                              \
@@ -41,13 +35,10 @@ extern const char *const tl_phase_file_labels[];
     V(TL_PHASE_ONE_RANK, "one_rank", "there is nobody to compare with")
 typedef enum tl_phase_answer { TL_PHASE_ANSWER_VALUES(TL_VALUE_NAME) } tl_phase_answer;
 extern const char *const tl_phase_answer_labels[];
-#define TL_CELL_PHASE_ANSWER(name) uint8_t name
-#define TL_TYPE_OF_PHASE_ANSWER    TL_TYPE_ENUM
-#define TL_LABELS_OF_PHASE_ANSWER  tl_phase_answer_labels
 
 #define TL_PHASE_FILE_FIELDS(F, T)                                                                                     \
     F(T, I32, file, KEY, "", "number, from 0, in order of paths")                                                      \
-    F(T, PHASE_FILE, status, LABEL, "",                                                                                \
+    F(T, ENUM(phase_file), status, LABEL, "",                                                                          \
       "ok; damaged: lines were lost, or the compressed stream is damaged; cut: the last line is not whole; empty: no " \
       "line; unreadable")                                                                                              \
     F(T, I32, rank, LABEL, "", "rank of its records; -1: it has those of several, or none")                            \
@@ -86,7 +77,7 @@ TL_TABLE(phase_step, TL_PHASE_STEP_FIELDS);
 #define TL_PHASE_FIELDS(F, T)                                                                                          \
     F(T, I32, rank, KEY, "", "rank")                                                                                   \
     F(T, NAME, phase, KEY, "", "name of the phase, in order of texts")                                                 \
-    F(T, HOLDS, collectives, LABEL, "",                                                                                \
+    F(T, ENUM(phase_holds), collectives, LABEL, "",                                                                    \
       "what the name says of collectives in it: none (host_to_device, data ...), some (training_step, backward ...), " \
       "only (all_reduce, barrier ...), unknown")                                                                       \
     F(T, I64, steps, MEASURE, "", "steps with a record of it")                                                         \
@@ -106,7 +97,7 @@ TL_TABLE(phase, TL_PHASE_FIELDS);
     F(T, I32, place, KEY, "", "0: the answer for the job; then what was found, stragglers first, what costs most first") \
     F(T, I32, rank, LABEL, "", "rank; of the job that of the first straggler, -1 without one")                         \
     F(T, TEXT128, phase, LABEL, "", "phase that takes it longer than others; of the job that of the first straggler")   \
-    F(T, PHASE_ANSWER, verdict, MEASURE, "",                                                                           \
+    F(T, ENUM(phase_answer), verdict, MEASURE, "",                                                                     \
       "straggler: it holds the others up; waiting: it is shorter in what it does alone, and waits for others here; "   \
       "longer: nothing that was recorded shows that others wait for it; open: as much shorter in another phase, and "  \
       "durations do not tell which of both is a wait; cheap: it costs less than --least-cost; none: nobody holds the job up; " \
@@ -117,7 +108,7 @@ TL_TABLE(phase, TL_PHASE_FIELDS);
     F(T, TEXT128, waits_in, MEASURE, "", "phase in which the others wait for it; of waiting the phase in which it is shorter; empty: not shown") \
     F(T, I32, nwaiters, MEASURE, "", "ranks that take longer there by half of excess_ns, or of which so much waiting was measured") \
     F(T, I64, waited_ns, MEASURE, "ns", "what those take longer, in the mean")                                         \
-    F(T, PATTERN, pattern, MEASURE, "", "as in table straggler")                                                       \
+    F(T, ENUM(pattern), pattern, MEASURE, "", "as in table straggler")                                                 \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
     F(T, I64, steps_flagged, MEASURE, "", "steps in which it is late")                                                 \
@@ -129,7 +120,7 @@ TL_TABLE(phase, TL_PHASE_FIELDS);
       "this phase, and to where the others wait, summed over its steps; of the job: all that are named together, of "   \
       "which in each step the latest counts")                                                                          \
     F(T, I64, time_ns, MEASURE, "ns", "length of these steps: the sum of the phases' medians, so that a phase within another counts twice; of the job, of all steps") \
-    F(T, CONFIDENCE, confidence, MEASURE, "", "how sure it is")                                                        \
+    F(T, ENUM(confidence), confidence, MEASURE, "", "how sure it is")                                                  \
     F(T, TEXT256, reason, MEASURE, "", "why that is the verdict, and what durations alone cannot tell")
 TL_TABLE(phase_verdict, TL_PHASE_VERDICT_FIELDS);
 

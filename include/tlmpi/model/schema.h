@@ -82,8 +82,7 @@ typedef struct tl_schema {
 #define TL_VALUE_LABEL(value, label, meaning)   label,
 #define TL_VALUE_MEANING(value, label, meaning) meaning,
 
-/* The C type of a cell.  An enum E adds three lines next to its labels: TL_CELL_E(name) uint8_t name, TL_TYPE_OF_E and
- * TL_LABELS_OF_E. */
+/* The C type of a cell.  That of an enumeration tl_e is ENUM(e), with the labels tl_e_labels. */
 #define TL_CELL_I32(name)      int32_t name
 #define TL_CELL_I64(name)      int64_t name
 #define TL_CELL_F64(name)      double name
@@ -95,6 +94,7 @@ typedef struct tl_schema {
 #define TL_CELL_TEXT128(name)  char name[128]
 #define TL_CELL_TEXT256(name)  char name[256]
 #define TL_CELL_TEXT1024(name) char name[1024]
+#define TL_CELL_ENUM(e)        uint8_t /* and (name) */
 
 #define TL_TYPE_OF_I32      TL_TYPE_I32
 #define TL_TYPE_OF_I64      TL_TYPE_I64
@@ -107,6 +107,7 @@ typedef struct tl_schema {
 #define TL_TYPE_OF_TEXT128  TL_TYPE_TEXT
 #define TL_TYPE_OF_TEXT256  TL_TYPE_TEXT
 #define TL_TYPE_OF_TEXT1024 TL_TYPE_TEXT
+#define TL_TYPE_OF_ENUM(e)  TL_TYPE_ENUM
 
 #define TL_LABELS_OF_I32      NULL
 #define TL_LABELS_OF_I64      NULL
@@ -119,6 +120,7 @@ typedef struct tl_schema {
 #define TL_LABELS_OF_TEXT128  NULL
 #define TL_LABELS_OF_TEXT256  NULL
 #define TL_LABELS_OF_TEXT1024 NULL
+#define TL_LABELS_OF_ENUM(e)  tl_##e##_labels
 
 #define TL_FIELD_MEMBER(T, type, name, role, unit, doc) TL_CELL_##type(name);
 #define TL_FIELD_ENTRY(T, type, name, role, unit, doc)                                                                 \

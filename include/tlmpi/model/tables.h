@@ -21,23 +21,14 @@ typedef enum tl_rank_status { TL_STATUS_VALUES(TL_VALUE_NAME) } tl_rank_status;
 extern const char *const tl_rank_status_labels[];
 extern const char *const tl_rank_from_labels[];   /* "distributedInfo", "file_name", "order", NULL */
 extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NULL */
-#define TL_CELL_STATUS(name)     uint8_t name
-#define TL_TYPE_OF_STATUS        TL_TYPE_ENUM
-#define TL_LABELS_OF_STATUS      tl_rank_status_labels
-#define TL_CELL_RANK_FROM(name)  uint8_t name
-#define TL_TYPE_OF_RANK_FROM     TL_TYPE_ENUM
-#define TL_LABELS_OF_RANK_FROM   tl_rank_from_labels
-#define TL_CELL_CLOCK_BASE(name) uint8_t name
-#define TL_TYPE_OF_CLOCK_BASE    TL_TYPE_ENUM
-#define TL_LABELS_OF_CLOCK_BASE  tl_clock_base_labels
 
 #define TL_RANK_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, STATUS, status, LABEL, "",                                                                                    \
+    F(T, ENUM(rank_status), status, LABEL, "",                                                                         \
       "ok; damaged: some entries were lost, or the text around them or the compressed "                                \
       "stream is damaged; cut: the file ends early; "                                                                  \
       "no_gpu_events: nothing ran on a device; unreadable: no entry could be read")                                    \
-    F(T, RANK_FROM, rank_from, SOURCE, "",                                                                             \
+    F(T, ENUM(rank_from), rank_from, SOURCE, "",                                                                       \
       "what named the rank: distributedInfo, the file's name, or its place in order")                                  \
     F(T, I32, devices, MEASURE, "", "devices with work in this trace")                                                 \
     F(T, I32, device, MEASURE, "", "its device; -1 where none or several have work in this trace")                     \
@@ -59,7 +50,7 @@ extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NU
     F(T, I64, too_long_ns, MEASURE, "ns", "what was cut off it, together")                                             \
     F(T, TIME, first_ns, MEASURE, "ns", "first start of device work")                                                  \
     F(T, TIME, last_ns, MEASURE, "ns", "last end of device work")                                                      \
-    F(T, CLOCK_BASE, clock_base, LABEL, "",                                                                            \
+    F(T, ENUM(clock_base), clock_base, LABEL, "",                                                                      \
       "base_time: baseTimeNanoseconds was added; absolute: the time stamps are "                                       \
       "Unix time themselves")                                                                                          \
     F(T, I64, base_time_ns, LABEL, "ns", "baseTimeNanoseconds of the trace, 0 where absent")                           \
@@ -98,7 +89,7 @@ TL_TABLE(rank, TL_RANK_FIELDS);
     F(T, TIME, start_ns, KEY, "ns", "start on the device")                                                             \
     F(T, TIME, end_ns, LABEL, "ns", "end on the device")                                                               \
     F(T, I64, duration_ns, MEASURE, "ns", "end less start")                                                            \
-    F(T, KIND, kind, LABEL, "",                                                                                        \
+    F(T, ENUM(kind), kind, LABEL, "",                                                                                  \
       "compute, comm (communication), memcpy, memset; sync: a recorded wait, which is no work")                        \
     F(T, NAME, name, LABEL, "", "name of the kernel or copy: its row in /names")                                       \
     F(T, I64, correlation, LABEL, "", "joins the interval to its launch; -1 for none")                                 \
@@ -158,13 +149,10 @@ TL_TABLE(breakdown, TL_BREAKDOWN_FIELDS);
 
 /* The same by what ran at once: kinds of work as bits, 1 compute, 2 communication, 4 copies and memsets. */
 extern const char *const tl_mix_labels[]; /* "idle", "compute", "comm", "compute_comm", "copy", ... NULL */
-#define TL_CELL_MIX(name) uint8_t name
-#define TL_TYPE_OF_MIX    TL_TYPE_ENUM
-#define TL_LABELS_OF_MIX  tl_mix_labels
 
 #define TL_MIX_FIELDS(F, T)                                                                                            \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
-    F(T, MIX, running, KEY, "", "what ran at once, and nothing else; what never did has no row")                       \
+    F(T, ENUM(mix), running, KEY, "", "what ran at once, and nothing else; what never did has no row")                 \
     F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
       "for how long, summed over the rank's devices: the rows of a rank sum up to its wall_ns in breakdown")           \
     F(T, F64, share, MEASURE, "", "time_ns / that sum")

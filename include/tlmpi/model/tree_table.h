@@ -14,9 +14,6 @@
 typedef enum tl_node_kind { TL_NODE_KIND_VALUES(TL_VALUE_NAME) } tl_node_kind;
 
 extern const char *const tl_node_kind_labels[];
-#define TL_CELL_NODE_KIND(name) uint8_t name
-#define TL_TYPE_OF_NODE_KIND    TL_TYPE_ENUM
-#define TL_LABELS_OF_NODE_KIND  tl_node_kind_labels
 
 /* Operators, calls and work of one path through the tree are one node, however often they run.  Rows are in
  * preorder: a node, then the nodes below it, most device_ns first, ties by most host_ns, then by name. */
@@ -30,7 +27,7 @@ extern const char *const tl_node_kind_labels[];
       "node around it: on its thread, or, of a thread that has no annotation around it then, as those of autograd, "   \
       "the innermost annotation that is open on the thread with the most annotations; -1: none")                       \
     F(T, I32, depth, LABEL, "", "nodes around it; of the rest -1")                                                     \
-    F(T, NODE_KIND, kind, LABEL, "", "what it is")                                                                     \
+    F(T, ENUM(node_kind), kind, LABEL, "", "what it is")                                                               \
     F(T, I32, forward, LABEL, "",                                                                                      \
       "of an operator of the backward pass the node of the operator of the forward pass whose gradients it makes, "    \
       "where the trace says so (fwdbwd): one that makes those of several nodes has a node for each; else -1")          \

@@ -11,7 +11,7 @@
 #define TL_KERNEL_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "", "1 for the name with the most time, and so on; of equals the first by name")             \
-    F(T, KIND, kind, LABEL, "", "what it is")                                                                          \
+    F(T, ENUM(kind), kind, LABEL, "", "what it is")                                                                    \
     F(T, I32, unclassified, LABEL, "",                                                                                 \
       "1: a kernel whose name no rule knows, counted as compute; as comm where it ends together on all ranks")         \
     F(T, I64, count, MEASURE, "", "how often it ran")                                                                  \
@@ -30,7 +30,7 @@ TL_TABLE(kernel_row, TL_KERNEL_FIELDS);
 /* The same over ranks. */
 #define TL_KERNEL_RANKS_FIELDS(F, T)                                                                                   \
     F(T, I32, place, KEY, "", "1 for the name with the most time, and so on; of equals the first by name")             \
-    F(T, KIND, kind, LABEL, "", "what it is")                                                                          \
+    F(T, ENUM(kind), kind, LABEL, "", "what it is")                                                                    \
     F(T, I32, unclassified, LABEL, "",                                                                                 \
       "1: a kernel whose name no rule knows, counted as compute; as comm where it ends together on all ranks")         \
     F(T, I32, ranks, MEASURE, "", "ranks that ran it")                                                                 \
@@ -198,7 +198,7 @@ TL_TABLE(queue_row, TL_QUEUE_FIELDS);
 #define TL_COPY_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "", "1 for the name with the most total_ns, and so on; of equals the first by name")         \
-    F(T, KIND, kind, LABEL, "", "memcpy or memset")                                                                    \
+    F(T, ENUM(kind), kind, LABEL, "", "memcpy or memset")                                                              \
     F(T, I64, count, MEASURE, "", "how often it ran")                                                                  \
     F(T, I64, bytes, MEASURE, "byte", "sum of the bytes that are known")                                               \
     F(T, I64, total_ns, MEASURE, "ns", "sum of durations, on all streams")                                             \
@@ -222,13 +222,10 @@ TL_TABLE(copy_row, TL_COPY_FIELDS);
     V(TL_SERIES_MEMSET, "memset", "what memsets of a name do")
 typedef enum tl_series_of { TL_SERIES_VALUES(TL_VALUE_NAME) } tl_series_of;
 extern const char *const tl_series_labels[];
-#define TL_CELL_SERIES(name) uint8_t name
-#define TL_TYPE_OF_SERIES    TL_TYPE_ENUM
-#define TL_LABELS_OF_SERIES  tl_series_labels
 
 #define TL_SERIES_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, SERIES, what, KEY, "",                                                                                        \
+    F(T, ENUM(series), what, KEY, "",                                                                                  \
       "queue: work launched and not started, of a stream; memcpy, memset: what those of a name move together, GB/s "   \
       "(10^9 byte/s); memory_given, memory_allocated, memory_reserved: byte; short_gap: ns for which the device was "  \
       "idle from then on, too short a time for table gap")                                                             \

@@ -71,7 +71,7 @@ static void texts_under_one_key_are_told_apart(void)
 
 /* A table with a key of every type. */
 #define TL_SAMPLE_FIELDS(F, T)                    \
-    F(T, KIND, kind, KEY, "", "an enum")          \
+    F(T, ENUM(kind), kind, KEY, "", "an enum")                                                                         \
     F(T, TEXT16, host, KEY, "", "a text")         \
     F(T, F64, share, KEY, "", "a ratio")          \
     F(T, NAME, name, KEY, "", "a name")           \

@@ -16,9 +16,6 @@
 typedef enum tl_rep_measure { TL_REP_MEASURE_VALUES(TL_VALUE_NAME) TL_NREP_MEASURES } tl_rep_measure;
 extern const char *const tl_rep_measure_labels[];
 
-#define TL_CELL_REP_MEASURE(name) uint8_t name
-#define TL_TYPE_OF_REP_MEASURE    TL_TYPE_ENUM
-#define TL_LABELS_OF_REP_MEASURE  tl_rep_measure_labels
 
 /* One repetition. */
 #define TL_REP_FIELDS(F, T)                                                                                            \
@@ -40,7 +37,7 @@ TL_TABLE(rep, TL_REP_FIELDS);
 /* All repetitions of a variant. */
 #define TL_REP_STAT_FIELDS(F, T)                                                                                       \
     F(T, I32, variant, KEY, "", "number of the PATH on the command line, from 0")                                      \
-    F(T, REP_MEASURE, measure, KEY, "", "which column of the repetitions")                                             \
+    F(T, ENUM(rep_measure), measure, KEY, "", "which column of the repetitions")                                       \
     F(T, I64, reps, MEASURE, "", "repetitions")                                                                        \
     F(T, I64, empty, MEASURE, "", "those of them without any work: each counts as 0")                                  \
     F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
@@ -57,7 +54,7 @@ TL_TABLE(rep_stat, TL_REP_STAT_FIELDS);
 #define TL_REP_WORK_FIELDS(F, T)                                                                                       \
     F(T, I32, variant, KEY, "", "number of the PATH on the command line, from 0")                                      \
     F(T, I32, place, KEY, "", "1 for the name with the largest median, and so on; of equals the first by name")        \
-    F(T, KIND, kind, LABEL, "", "what it is")                                                                          \
+    F(T, ENUM(kind), kind, LABEL, "", "what it is")                                                                    \
     F(T, I64, reps, MEASURE, "", "repetitions in which it ran")                                                        \
     F(T, F64, count, MEASURE, "", "how often it ran in one: median over all, 0 where it did not")                      \
     F(T, F64, median_ns, MEASURE, "ns", "sum of its durations in one: median over all, 0 where it did not run")        \
@@ -69,7 +66,7 @@ TL_TABLE(rep_work, TL_REP_WORK_FIELDS);
 /* A variant against the first. */
 #define TL_REP_COMPARE_FIELDS(F, T)                                                                                    \
     F(T, I32, variant, KEY, "", "number of the PATH on the command line; 0 is what it is compared with")               \
-    F(T, REP_MEASURE, measure, KEY, "", "which column of the repetitions")                                             \
+    F(T, ENUM(rep_measure), measure, KEY, "", "which column of the repetitions")                                       \
     F(T, F64, difference_ns, MEASURE, "ns",                                                                            \
       "how much longer it takes: median of the differences between each of its repetitions and each of the first's")   \
     F(T, F64, low_ns, MEASURE, "ns", "with 95 % confidence from here ...; none: too few repetitions")                  \

@@ -14,7 +14,7 @@
     F(T, F64, share, MEASURE, "", "a double")                 \
     F(T, TIME, start_ns, LABEL, "ns", "a time")               \
     F(T, NAME, name, LABEL, "", "a name")                     \
-    F(T, KIND, kind, LABEL, "", "an enum")                    \
+    F(T, ENUM(kind), kind, LABEL, "", "an enum")                                                                       \
     F(T, TEXT16, host, LABEL, "", "a text")
 TL_TABLE(sample, SAMPLE_FIELDS);
 TL_TABLE_DEFINE(sample, SAMPLE_FIELDS, TL_SCOPE_JOB, "sample", "what is it?");
