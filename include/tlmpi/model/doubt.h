@@ -19,7 +19,8 @@ extern const char *const tl_confidence_labels[];
     V(TL_DOUBT_ONE_STEP, "one_step", "grave: a single step was recorded, or none")                                     \
     V(TL_DOUBT_FEW_STEPS, "few_steps", "fewer than 5")                                                                 \
     V(TL_DOUBT_CHANCE, "chance", "p is not far below the chance of one wrong name in a job")                           \
-    V(TL_DOUBT_ELSEWHERE, "gain_in_other_steps", "most of the gain lies in steps that are not flagged")                \
+    V(TL_DOUBT_ELSEWHERE, "gain_in_other_steps",                                                                       \
+      "most of the gain lies in steps that are not flagged, or these lose some of it")                                 \
     V(TL_DOUBT_HARDLY_MATCHED, "hardly_matched",                                                                       \
       "grave: less than half of the collectives are matched, or there are none")                                       \
     V(TL_DOUBT_COMM_UNKNOWN, "communication_unknown",                                                                  \

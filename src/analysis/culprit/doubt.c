@@ -275,6 +275,8 @@ static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
         { TL_DOUBT_CHANCE, WHO | STEPS, c->p_value > TL_VERDICT_SURE_CHANCE },
         /* The steps in which it stands out are not all that it costs. */
         { TL_DOUBT_ELSEWHERE, STEPS, c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2 },
+        /* Other steps lose a part of that, as where the job's end is not whole: the gain is too low. */
+        { TL_DOUBT_ELSEWHERE, WHO, c->gain_ns > 0 && c->in_steps_ns > c->gain_ns + c->gain_ns / TL_LITTLE_PART },
         { TL_DOUBT_NOT_REPLAYED, WHO, c->gain_ns < 0 },
         { TL_DOUBT_GAIN, WHO, ranked && (gains_too_little(c) || gains_too_much(j, c)) },
         { TL_DOUBT_MIXED, WHY, mixed && !unknown },

@@ -200,6 +200,10 @@ static tl_phrase elsewhere_in_words(const tl_answers *a)
 {
     if (a->nculprits == 0 || a->culprits[0].gain_ns <= 0)
         return tl_phrase_of("%s", "");
+    if (a->culprits[0].in_steps_ns > a->culprits[0].gain_ns)
+        return tl_phrase_of(
+            "%s of what these steps gain is lost in others",
+            tl_part_in_words(a->culprits[0].in_steps_ns - a->culprits[0].gain_ns, a->culprits[0].in_steps_ns).text);
     return tl_phrase_of(
         "%s of the gain is in other steps, in which the delay is no larger than chance explains",
         tl_part_in_words(a->culprits[0].gain_ns - a->culprits[0].in_steps_ns, a->culprits[0].gain_ns).text);

@@ -187,6 +187,19 @@ static void gains_in_other_steps_are_a_doubt(void)
     job_free(j);
 }
 
+/* A job that ends in a step which is not whole gains 60 ms of 65, or of 67 that other steps gain. */
+static void gains_that_other_steps_lose_are_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.000001;
+    for (int64_t ms = 65; ms <= 67; ms += 2) {
+        gain_in_steps(j, ms * MS, 0);
+        CU_ASSERT_EQUAL((answers_of(j)->rank.doubts & 1u << TL_DOUBT_ELSEWHERE) != 0, ms > 66);
+    }
+    job_free(j);
+}
+
 static void what_is_missing_is_a_doubt(void)
 {
     CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.000001), 0);
@@ -506,6 +519,7 @@ static const unit_test tests[] = {
     TEST(events_without_durations_are_a_doubt),
     TEST(where_clocks_hide_most_waiting_nobody_is_sure),
     TEST(gains_in_other_steps_are_a_doubt),
+    TEST(gains_that_other_steps_lose_are_a_doubt),
     TEST(what_is_missing_is_a_doubt),
     TEST(communication_that_may_be_waiting_is_a_doubt),
         TEST(what_is_unknown_in_steps_left_out_is_no_doubt),
