@@ -116,11 +116,11 @@ static tl_status choose_run(tl_inventory *inventory, int run, size_t *left_out, 
 }
 
 /* HTA links the rows of a trace to the nodes of an execution trace, where one is named beside it. */
-static tl_status is_execution_trace(const tl_cli *cli, const tl_input *input, bool *is, tl_error *err)
+static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
 {
-    *is = strcmp(cli->words[0], faces[HTA]) == 0 &&
-          (input->kind == TL_INPUT_EXECUTION || input->kind == TL_INPUT_OTHER) && input->named && !input->no_file;
-    return *is ? tl_exec_is(input->path, is, err) : TL_OK;
+    return strcmp(cli->words[0], faces[HTA]) == 0 &&
+           (input->kind == TL_INPUT_EXECUTION || input->kind == TL_INPUT_OTHER) && input->named && !input->no_file &&
+           tl_exec_is(input->path);
 }
 
 tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
@@ -137,11 +137,7 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
             tl_input_look(input, cli->compat_run != TL_ALL_RUNS); /* when it began may stand at its end */
         if (input->pipe)
             return tl_fail(err, TL_EINPUT, "%s: expected a file, which is read twice, found a pipe", input->path);
-        bool nodes;
-        st = is_execution_trace(cli, input, &nodes, err);
-        if (st != TL_OK)
-            return st;
-        if (input->kind == TL_INPUT_TRACE || nodes)
+        if (input->kind == TL_INPUT_TRACE || is_execution_trace(cli, input))
             continue;
         tl_input_warn(input, "", "");
         *left_out += input->kind == TL_INPUT_UNREADABLE || input->named;
@@ -190,11 +186,7 @@ static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
     files = tl_calloc(inventory.inputs.n + 1, sizeof *files);
     for (size_t i = 0; i < inventory.inputs.n; i++) {
         const tl_input *input = &inventory.inputs.v[i];
-        bool nodes;
-        st = is_execution_trace(cli, input, &nodes, err);
-        if (st != TL_OK)
-            goto done;
-        if (nodes) {
+        if (is_execution_trace(cli, input)) {
             left_out += execution_trace != NULL;
             if (execution_trace != NULL)
                 tl_warn("%s: left out, %s is an execution trace, too", execution_trace, input->path);

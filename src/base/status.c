@@ -2,6 +2,7 @@
 #include "tlmpi/base/status.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,13 @@ tl_status tl_fail(tl_error *err, tl_status status, const char *format, ...)
     err->status = status;
     memcpy(err->text, line, sizeof line);
     return status;
+}
+
+const char *tl_error_reason(const tl_error *err, const char *path)
+{
+    size_t n = strlen(path);
+    bool named = strncmp(err->text, path, n) == 0 && strncmp(err->text + n, ": ", 2) == 0;
+    return err->text + (named ? n + 2 : 0);
 }
 
 tl_status tl_fail_memory(tl_error *err, const char *what)

@@ -92,23 +92,22 @@ static void reserve(tl_verbatim *words, size_t n, bool more)
     words->cap = n;
 }
 
-static bool keep_times(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
+static void keep_times(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
 {
     tl_verbatim *words = arg;
 
     reserve(words, events->cap, false);
     words->ts[i] = tl_value_double(tl_fields_get(fields, TL_KEY_TS));
     words->dur[i] = tl_value_double(tl_fields_get(fields, TL_KEY_DUR));
-    return true;
 }
 
-static bool keep_all(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
+static void keep_all(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
 {
     tl_verbatim *words = arg;
 
     reserve(words, events->cap, true);
     words->more[i] = more_of(events, fields);
-    return keep_times(arg, events, fields, i);
+    keep_times(arg, events, fields, i);
 }
 
 tl_entry_hook tl_verbatim_hook(tl_verbatim *words, bool more)

@@ -16,7 +16,7 @@ tl_status tl_job_prepare(tl_job *j, tl_error *err)
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         st = tl_plan_make(j->options, &j->plan, err);
-    if (st == TL_OK && j->plan.n == 0 && j->plan.phases_bytes == 0 && j->plan.memory_bytes == 0) {
+    if (st == TL_OK && j->plan.n == 0 && !tl_plan_has(&j->plan, TL_INPUT_PHASES) && !tl_plan_has(&j->plan, TL_INPUT_MEMORY)) {
         if (tl_is_first())
             tl_tell_problems(&j->plan, &j->tables);
         st = tl_fail(err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst), phases (.jsonl) nor memory timelines (.raw.json.gz)",

@@ -32,7 +32,7 @@ static int64_t shown_at(int64_t time_ns, int64_t earliest_ns)
     return time_ns >= 0 ? time_ns : earliest_ns != INT64_MAX ? earliest_ns : TL_TIME_UNKNOWN;
 }
 
-static tl_status read_file(const char *path, int32_t number, tl_tables *tables, tl_error *err)
+static void read_file(const char *path, int32_t number, tl_tables *tables)
 {
     tl_table *timeline = tl_tables_get(tables, &tl_memory_timeline_schema);
     int64_t named = tl_rank_of_name(path);
@@ -43,19 +43,16 @@ static tl_status read_file(const char *path, int32_t number, tl_tables *tables, 
     reading r = { .file = &file, .timeline = timeline };
     tl_memory_report report;
     tl_error why = { 0 };
-    size_t first = timeline->n, n = strlen(path);
+    size_t first = timeline->n;
 
     tl_memory_peaks_begin(r.rows, number, file.rank);
     tl_status st = tl_memory_timeline_read(path, take, &r, &report, &why);
-    if (st == TL_ENOMEM)
-        return tl_fail(err, st, "%s", why.text);
     file.entries = report.entries;
     file.status = st == TL_OK           ? (report.entries > 0 ? TL_MEMORY_FILE_OK : TL_MEMORY_FILE_EMPTY)
                   : report.entries == 0 ? TL_MEMORY_FILE_UNREADABLE
                   : report.cut          ? TL_MEMORY_FILE_CUT
                                         : TL_MEMORY_FILE_DAMAGED;
-    bool named_twice = strncmp(why.text, path, n) == 0 && strncmp(why.text + n, ": ", 2) == 0;
-    const char *words = why.text + (named_twice ? n + 2 : 0);
+    const char *words = tl_error_reason(&why, path);
     tl_cell_text(file.error, sizeof file.error, words, strlen(words));
     tl_cell_path(file.path, sizeof file.path, path);
 
@@ -70,7 +67,6 @@ static tl_status read_file(const char *path, int32_t number, tl_tables *tables, 
     tl_table_append(tl_tables_get(tables, &tl_memory_file_schema), &file, 1);
     if (report.entries != 0)
         tl_table_append(tl_tables_get(tables, &tl_memory_category_schema), r.rows, TL_MEMORY_KINDS);
-    return TL_OK;
 }
 
 /* A timeline of a rank that is left out is left out, too. */
@@ -80,16 +76,11 @@ static bool is_asked(const tl_options *options, const char *path)
     return named < 0 || tl_ranges_has(&options->ranks, named);
 }
 
-tl_status tl_job_read_memory(tl_job *j, tl_error *err)
+void tl_job_read_memory(tl_job *j)
 {
-    const tl_plan *plan = &j->plan;
-    tl_status st = TL_OK;
-    int32_t number = 0;
-
-    if (plan->memory_bytes == 0)
-        return TL_OK;
-    for (size_t at = 0; st == TL_OK && at < plan->memory_bytes; at += strlen(plan->memory + at) + 1, number++)
-        if (number % tl_par_nprocs() == tl_par_proc() && is_asked(j->options, plan->memory + at))
-            st = read_file(plan->memory + at, number, &j->tables, err);
-    return tl_par_agree(st, err);
+    for (size_t i = 0; i < j->plan.nsides; i++) {
+        const tl_plan_side *side = &j->plan.sides[i];
+        if (tl_plan_is_mine(side, TL_INPUT_MEMORY) && is_asked(j->options, side->path))
+            read_file(side->path, side->number, &j->tables);
+    }
 }

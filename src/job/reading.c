@@ -2,7 +2,6 @@
 #include "stages.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/job/transport/team.h"
-#include <stdio.h>
 
 /* Keeps what is not an event table of a rank that has been read. */
 static void keep_rows(tl_job *j, tl_rank_result *result)
@@ -42,15 +41,11 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
     for (tl_task task; (task = tl_work_queue_next(&endpoint)).item >= 0;) {
         const tl_plan_item *item = &j->plan.items[task.item];
         tl_rank_result result;
-        tl_error why = { 0 };
         if (task.slice > 0) {
             tl_team_help(&endpoint, item, &task, &reading);
             continue;
         }
-        if (tl_rank_read(item, &how, &result, &why) != TL_OK) {
-            fprintf(stderr, "tlmpi: %s\n", why.text); /* without even a row for the trace no proc can go on */
-            tl_par_abort(TL_EXIT_FAULT);
-        }
+        tl_rank_read(item, &how, &result);
         tl_work_queue_deliver(&endpoint, task.item, &result);
         keep_rows(j, &result);
         tl_rank_result_free(&result);

@@ -78,11 +78,9 @@ int tl_run(const tl_options *options)
         st = tl_job_reread(&j, &err);
     if (st == TL_OK)
         st = tl_job_check_selection(&j, &err);
-    if (st == TL_OK)
-        st = tl_job_read_memory(&j, &err);
-    if (st == TL_OK)
-        st = tl_par_agree(tl_executions_list(&j.plan, NULL, &j.tables, &err), &err);
     if (st == TL_OK) {
+        tl_job_read_memory(&j);
+        tl_executions_list(&j.plan, NULL, &j.tables);
         gather_ranks(&j);
         tl_match_run(&j.participants, &j.exposures, j.plan.inventory.world_size, (tl_clock_mode)options->clock,
                      &j.tables, &j.late);
@@ -115,16 +113,13 @@ int tl_check(const tl_options *options)
     }
     if (st == TL_OK)
         st = tl_job_read(&j, false, &err);
-    if (st == TL_OK)
+    if (st == TL_OK) {
         gather_ranks(&j);
-    if (st == TL_OK)
         tl_phase_run(&j.plan, options, false, &j.tables);
-    if (st == TL_OK)
-        st = tl_job_read_memory(&j, &err);
-    if (st == TL_OK)
-        st = tl_par_agree(tl_executions_list(&j.plan, NULL, &j.tables, &err), &err);
-    if (st == TL_OK)
+        tl_job_read_memory(&j);
+        tl_executions_list(&j.plan, NULL, &j.tables);
         tl_gather_tables(&j.tables, TL_SCOPE_JOB);
+    }
     if (st == TL_OK && tl_is_first()) {
         code = tl_exit_of_input(&j.plan, &j.tables);
         tl_tell_inventory(&j.plan, &j.tables);

@@ -178,7 +178,7 @@ static void describe(tl_job *j, const tl_ranges *ranks)
             add_words(there, "ranks ", &j->plan.ranks, tl_ranges_text);
         tl_found_words(found, &of_unmet, rest, sizeof rest);
         snprintf(j->selection_notes, sizeof j->selection_notes, "nothing%s is selected by %.500s: there are %.310s%s%s",
-                 j->plan.phases_bytes > 0 ? " of the traces" : "", parts, there, *there != '\0' && *rest != '\0' ? "; " : "", rest);
+                 tl_plan_has(&j->plan, TL_INPUT_PHASES) ? " of the traces" : "", parts, there, *there != '\0' && *rest != '\0' ? "; " : "", rest);
     }
     free(no_rank.v);
     free(no_step.v);

@@ -59,8 +59,8 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err);
  * these kernels are taken for that.  Not where a trace can be read only once. */
 tl_status tl_job_reread(tl_job *j, tl_error *err);
 
-/* memory.c, collective: reads the memory timelines into rows, which are gathered as those of the job. */
-tl_status tl_job_read_memory(tl_job *j, tl_error *err);
+/* memory.c, each proc: reads its share of the memory timelines into rows, which are gathered as those of the job. */
+void tl_job_read_memory(tl_job *j);
 
 /* finish.c, on proc 0: reductions, the file, the words.  seconds: from when the run started, of the same clock.  *code
  * is the exit status that the traces call for. */

@@ -60,7 +60,6 @@ static void read_bytes(const void *data, size_t n, reading *r)
     }
     if (fd < 0 || ftruncate(fd, 0) != 0 || pwrite(fd, data, n, 0) != (ssize_t)n)
         differ("a file in memory", fd, (int64_t)n);
-    (void)tl_memory_timeline_is(path);
     r->status = tl_memory_timeline_read(path, take, r, &r->report, &err);
     if (r->status != TL_OK) {
         if (strncmp(err.text, path, strlen(path)) != 0)
@@ -171,10 +170,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (!packed && n > 0) {
         read_packed(data, n, &again);
         compare_states("packed", &whole, &again);
-        if (whole.status != again.status || whole.report.at != again.report.at ||
-            whole.report.cut != again.report.cut || whole.report.begun != again.report.begun ||
-            strcmp(whole.error, again.error) != 0)
-            differ("packed: its fault", (int64_t)whole.report.at, (int64_t)again.report.at);
+        if (whole.status != again.status || whole.report.cut != again.report.cut || strcmp(whole.error, again.error) != 0)
+            differ("packed: its fault", (int64_t)whole.status, (int64_t)again.status);
     }
     if (!packed && !encoded && whole.status == TL_OK)
         read_otherwise(data, n, &whole);

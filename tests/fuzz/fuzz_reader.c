@@ -16,7 +16,7 @@
 #include "same.h"
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/registry.h"
-#include "tlmpi/trace/read/join.h"
+#include "tlmpi/trace/read/reader.h"
 #include "tlmpi/trace/view.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -156,7 +156,7 @@ static bool read_joined(const char *path, size_t n, tl_read_options options, tl_
             proven = false;
         if (k == 0)
             continue;
-        proven = proven && tl_trace_continues(whole, &piece) && tl_trace_append(whole, &piece, &err) == TL_OK;
+        proven = proven && tl_trace_append(whole, &piece);
         tl_trace_free(&piece);
     }
     if (proven)

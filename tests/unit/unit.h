@@ -12,6 +12,7 @@
 #include <CUnit/Basic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct unit_test {
     const char *claim;
@@ -60,6 +61,13 @@ static inline uint64_t unit_random(uint64_t *state)
 static inline unsigned unit_below(uint64_t *state, unsigned n)
 {
     return (unsigned)((unit_random(state) >> 33) % n);
+}
+
+/* Appends to a text of `size` bytes, as far as there is room. */
+static inline void unit_append(char *text, size_t size, const char *more)
+{
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, "%s", more);
 }
 
 #endif

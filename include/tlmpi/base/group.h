@@ -31,15 +31,9 @@ void tl_groups_deal(const uint32_t *group_of, size_t n, size_t ngroups, size_t *
 #define TL_GROUPS(from, to, order, n, compare, context)                                                                \
     for (size_t from = 0, to; from < (n) && ((to) = tl_group_end(order, from, n, compare, context)) > from; from = to)
 
-/* Appends a value to a TL_VEC; all but the first argument is the value. */
-#define tl_vec_push(vec, ...) (tl_vec_room(vec), (void)((vec)->v[(vec)->n++] = __VA_ARGS__))
-
 /* Puts the elements of a TL_VEC in order, by a function for qsort. */
 #define tl_vec_sort(vec, compare)                                                                                      \
     ((vec)->n > 1 ? qsort((vec)->v, (vec)->n, sizeof *(vec)->v, compare) : (void)0)
-
-/* For each element x of a TL_VEC, a T: a loop; T may be const. */
-#define TL_EACH(T, x, vec) for (T *x = (vec).v, *const x##_end = (vec).n > 0 ? x + (vec).n : x; x != x##_end; x++)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -91,4 +91,12 @@ void tl_mem_fail_after(size_t n);
 #define tl_vec_room(vec)                                                                                               \
     ((vec)->n < (vec)->cap ? (void)0 : tl_grow((void **)&(vec)->v, &(vec)->cap, (vec)->n + 1, sizeof *(vec)->v))
 
+/* What a macro declares has no parentheses.  NOLINTBEGIN(bugprone-macro-parentheses) */
+/* Appends a value to a TL_VEC; all but the first argument is the value. */
+#define tl_vec_push(vec, ...) (tl_vec_room(vec), (void)((vec)->v[(vec)->n++] = __VA_ARGS__))
+
+/* For each element x of a TL_VEC, a T: a loop; T may be const. */
+#define TL_EACH(T, x, vec) for (T *x = (vec).v, *const x##_end = (vec).n > 0 ? x + (vec).n : x; x != x##_end; x++)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 #endif

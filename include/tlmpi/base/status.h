@@ -32,6 +32,9 @@ typedef struct tl_error {
 /* Writes the message and returns `status`.  err may be NULL. */
 tl_status tl_fail(tl_error *err, tl_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The words of a message, without the path and the colon that they may begin with. */
+const char *tl_error_reason(const tl_error *err, const char *path);
+
 /* TL_ENOMEM with a message that says what the memory was for. */
 tl_status tl_fail_memory(tl_error *err, const char *what);
 

@@ -219,20 +219,13 @@ static void find_args(counting *c)
     tl_split_init(&split);
     while (!over && c->keys.n <= MOST_COUNTERS) {
         tl_split_result what = tl_split_next(&split, &item);
-        size_t cap, n = 0;
-        if (what == TL_SPLIT_MORE) {
-            char *space = tl_split_space(&split, &cap);
-            if (tl_source_read(source, space, cap, &n, &err) != TL_OK)
-                n = 0;
-            tl_split_fill(&split, n);
-            if (n == 0)
-                tl_split_eof(&split);
-        } else if (what == TL_SPLIT_ENTRY) {
+        if (what == TL_SPLIT_MORE)
+            (void)tl_split_read(&split, source, SIZE_MAX, NULL);
+        else if (what == TL_SPLIT_ENTRY)
             take_entry(c, &item);
-        } else if (what == TL_SPLIT_RESTART) {
+        else if (what == TL_SPLIT_RESTART)
             forget(c);
-        }
-        over = what == TL_SPLIT_END || what == TL_SPLIT_NO_MEMORY;
+        over = what == TL_SPLIT_END;
     }
     tl_split_free(&split);
     tl_source_close(source);

@@ -108,9 +108,9 @@ static void fill_row(tl_phase_file *row, const tl_phases_report *report)
                                 : TL_PHASE_FILE_OK;
 }
 
-static void read_file(phasing *p, const char *path, size_t number)
+static void read_file(phasing *p, const char *path, int32_t number)
 {
-    tl_phase_file row = { .file = (int32_t)number, .rank = -1, .first_bad_byte = -1, .replaced_by = -1 };
+    tl_phase_file row = { .file = number, .rank = -1, .first_bad_byte = -1, .replaced_by = -1 };
     int64_t by_name = tl_rank_of_name(path);
     file_reading f = { .p = p, .row = &row, .named_rank = by_name <= INT32_MAX ? (int32_t)by_name : -1 };
     tl_phases_report report;
@@ -132,10 +132,9 @@ static void read_file(phasing *p, const char *path, size_t number)
 
 static void read_mine(const tl_plan *plan, phasing *p)
 {
-    size_t number = 0;
-    for (size_t at = 0; at < plan->phases_bytes; at += strlen(plan->phases + at) + 1, number++)
-        if (number % (size_t)tl_par_nprocs() == (size_t)tl_par_proc())
-            read_file(p, plan->phases + at, number);
+    for (size_t i = 0; i < plan->nsides; i++)
+        if (tl_plan_is_mine(&plan->sides[i], TL_INPUT_PHASES))
+            read_file(p, plan->sides[i].path, plan->sides[i].number);
 }
 
 /* --------------------------------------------------------------------------------------------------------- together */
@@ -261,7 +260,7 @@ void tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, 
     tl_bytes out = { 0 }, in = { 0 };
     void *gathered = NULL;
 
-    if (plan->phases_bytes == 0)
+    if (!tl_plan_has(plan, TL_INPUT_PHASES))
         return;
     read_mine(plan, &mine);
     put(&mine, &out);

@@ -2,7 +2,6 @@
 #include "tlmpi/job/read/execution.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/par/par.h"
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/read/execution.h"
 #include "tlmpi/trace/text/json.h"
@@ -10,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_of(const tl_plan *plan, size_t number, const tl_plan_item *item)
+static bool is_of(const tl_plan *plan, const tl_plan_side *side, const tl_plan_item *item)
 {
-    size_t of = plan->executions[number].item;
-    return item != NULL ? of != SIZE_MAX && &plan->items[of] == item : of == SIZE_MAX;
+    return side->kind == TL_INPUT_EXECUTION &&
+           (item != NULL ? side->item != SIZE_MAX && &plan->items[side->item] == item : side->item == SIZE_MAX);
 }
 
 bool tl_executions_are_of(const tl_plan *plan, const tl_plan_item *item)
 {
-    for (size_t i = 0; i < plan->nexecutions; i++)
-        if (is_of(plan, i, item))
+    for (size_t i = 0; i < plan->nsides; i++)
+        if (is_of(plan, &plan->sides[i], item))
             return true;
     return false;
 }
@@ -37,20 +36,17 @@ static tl_key key_of(const char *p, size_t n)
 }
 
 /* An event that comes again was taken back before. */
-static bool keep(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
+static void keep(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
 {
     tl_records *records = arg;
     const tl_value *cat = tl_fields_get(fields, TL_KEY_CAT);
 
     while (records->v.n > 0 && records->v.v[records->v.n - 1].event >= i)
         records->v.n--;
-    if (cat == NULL || !tl_exec_links(cat->text) || events->track[i] == TL_MAP_NONE)
-        return true;
-    tl_vec_room(&records->v);
-    records->v.v[records->v.n++] = (tl_record){ tl_value_int(tl_fields_get(fields, KEY_EXTERNAL_ID), -1),
-                                                tl_value_int(tl_fields_get(fields, KEY_FUNCTION_ID), -1),
-                                                events->tracks.v[events->track[i]].pid, i, events->uid[i] };
-    return true;
+    if (cat != NULL && tl_exec_links(cat->text))
+        tl_vec_push(&records->v, (tl_record){ tl_value_int(tl_fields_get(fields, KEY_EXTERNAL_ID), -1),
+                                              tl_value_int(tl_fields_get(fields, KEY_FUNCTION_ID), -1),
+                                              events->tracks.v[events->track[i]].pid, i, events->uid[i] });
 }
 
 tl_entry_hook tl_executions_hook(tl_records *records)
@@ -60,20 +56,14 @@ tl_entry_hook tl_executions_hook(tl_records *records)
 
 /* ------------------------------------------------------------------------------------------------------------- file */
 
-static tl_status read_file(const tl_plan *plan, size_t number, unsigned texts, tl_exec *exec, tl_execution_trace *row,
-                           tl_error *err)
+static void read_file(const tl_plan_side *side, unsigned texts, tl_exec *exec, tl_execution_trace *row)
 {
-    const char *path = plan->executions[number].path;
-    size_t n = strlen(path);
     tl_error why = { 0 };
+    tl_status st = tl_exec_read(side->path, texts, exec, &why);
+    const char *words = st != TL_OK ? tl_error_reason(&why, side->path) : exec->fault;
 
-    *row = (tl_execution_trace){ .file = (int32_t)number, .linked_by = TL_EXECUTION_NO_TRACE };
-    row->rank = plan->executions[number].rank <= INT32_MAX ? (int32_t)plan->executions[number].rank : -1;
-    tl_status st = tl_exec_read(path, texts, exec, &why);
-    if (st == TL_ENOMEM)
-        return tl_fail(err, st, "%s", why.text);
-    const char *words = st != TL_OK ? why.text : exec->fault;
-    words += strncmp(words, path, n) == 0 && strncmp(words + n, ": ", 2) == 0 ? n + 2 : 0;
+    *row = (tl_execution_trace){ .file = side->number, .linked_by = TL_EXECUTION_NO_TRACE };
+    row->rank = side->rank <= INT32_MAX ? (int32_t)side->rank : -1;
     row->status = st != TL_OK || (exec->damaged && !exec->found) ? TL_PHASE_FILE_UNREADABLE
                   : exec->cut                                    ? TL_PHASE_FILE_CUT
                   : exec->damaged                                ? TL_PHASE_FILE_DAMAGED
@@ -82,8 +72,7 @@ static tl_status read_file(const tl_plan *plan, size_t number, unsigned texts, t
     row->nodes = (int64_t)exec->nodes.n;
     row->without_id = exec->without_id;
     tl_cell_text(row->error, sizeof row->error, words, strlen(words));
-    tl_cell_path(row->path, sizeof row->path, path);
-    return TL_OK;
+    tl_cell_path(row->path, sizeof row->path, side->path);
 }
 
 /* No node has been looked for. */
@@ -92,22 +81,19 @@ static void uncount(tl_execution_trace *row)
     row->linked = row->frame = row->no_event = row->outside = row->other_name = row->same_id = row->left_out = -1;
 }
 
-tl_status tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables *out, tl_error *err)
+void tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables *out)
 {
-    tl_status st = TL_OK;
-
-    for (size_t i = 0; st == TL_OK && i < plan->nexecutions; i++) {
+    for (size_t i = 0; i < plan->nsides; i++) {
+        const tl_plan_side *side = &plan->sides[i];
         tl_exec exec = { .found = false };
         tl_execution_trace row;
-        if (!is_of(plan, i, item) || (item == NULL && i % (size_t)tl_par_nprocs() != (size_t)tl_par_proc()))
+        if (!is_of(plan, side, item) || (item == NULL && !tl_plan_is_mine(side, TL_INPUT_EXECUTION)))
             continue;
-        st = read_file(plan, i, 0, &exec, &row, err);
+        read_file(side, 0, &exec, &row);
         tl_exec_free(&exec);
         uncount(&row);
-        if (st == TL_OK)
-            tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &row, 1);
+        tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &row, 1);
     }
-    return st;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ links */
@@ -118,8 +104,6 @@ typedef struct linking {
     tl_trace *trace;
     const tl_rank_view *view;
     tl_execution_trace *file;
-    tl_yajl_scratch scratch;
-    bool no_memory;
     uint32_t *node_of, *parent_of; /* by op, by node */
     tl_execution_node *rows;
 } linking;
@@ -156,21 +140,12 @@ static tl_execution_by choose(const linking *l)
 static uint32_t name_of(linking *l, tl_text json)
 {
     tl_text raw = tl_json_string(json);
-    char *object = NULL;
-    tl_fields fields;
-    size_t consumed;
+    tl_bytes text = { 0 };
 
-    bool escapes = raw.n > 0 && memchr(raw.p, '\\', raw.n) != NULL;
-    if (escapes)
-        object = tl_malloc(json.n + 16);
-    if (escapes) {
-        int n = snprintf(object, json.n + 16, "{\"name\":%.*s}", (int)json.n, json.p);
-        if (tl_event_read_yajl(&l->scratch, (tl_text){ object, (size_t)n }, &fields, &consumed) &&
-            tl_fields_get(&fields, TL_KEY_NAME) != NULL)
-            raw = fields.value[TL_KEY_NAME].text;
-    }
-    uint32_t name = tl_value_keep(&l->trace->events, raw, TL_TEXT_MAX);
-    free(object);
+    if (raw.n > 0 && memchr(raw.p, '\\', raw.n) != NULL)
+        tl_yajl_string(json, &text);
+    uint32_t name = tl_value_keep(&l->trace->events, text.n > 0 ? (tl_text){ text.v, text.n } : raw, TL_TEXT_MAX);
+    tl_bytes_free(&text);
     return name;
 }
 
@@ -181,7 +156,7 @@ static uint32_t text_of(linking *l, uint32_t text)
 }
 
 /* Rows of nodes as the file has them, no event yet. */
-static bool make_rows(linking *l)
+static void make_rows(linking *l)
 {
     tl_map by_id = { 0 };
 
@@ -210,7 +185,6 @@ static bool make_rows(linking *l)
         l->parent_of[i] = parent != TL_MAP_NONE && parent != i ? parent : TL_NONE;
     }
     tl_map_free(&by_id);
-    return !l->scratch.no_memory;
 }
 
 static size_t record_of(const tl_records *records, uint32_t uid)
@@ -259,7 +233,7 @@ static void count(const tl_execution_node *rows, size_t n, tl_execution_trace *f
     file->no_event += file->outside;
 }
 
-static bool link_nodes(linking *l, tl_table *out)
+static void link_nodes(linking *l, tl_table *out)
 {
     size_t n = l->exec->nodes.n;
     tl_arena arena = { 0 };
@@ -267,50 +241,39 @@ static bool link_nodes(linking *l, tl_table *out)
     l->node_of = tl_arena_take(&arena, l->view->ops.n, sizeof *l->node_of);
     l->parent_of = tl_arena_take(&arena, n, sizeof *l->parent_of);
     tl_table_reserve(out, n);
-    bool ok = (l->rows = tl_table_row(out, out->n), make_rows(l));
-    for (size_t i = 0; ok && i < l->view->ops.n; i++)
+    l->rows = tl_table_row(out, out->n);
+    make_rows(l);
+    for (size_t i = 0; i < l->view->ops.n; i++)
         l->node_of[i] = TL_NONE;
-    if (ok && l->file->linked_by <= TL_EXECUTION_BY_EXTERNAL)
+    if (l->file->linked_by <= TL_EXECUTION_BY_EXTERNAL)
         find_events(l);
-    if (ok)
-        tl_execution_sum_up(l->view, l->node_of, l->parent_of, l->rows, n);
-    if (ok) {
-        count(l->rows, n, l->file);
-        out->n += n;
-    }
+    tl_execution_sum_up(l->view, l->node_of, l->parent_of, l->rows, n);
+    count(l->rows, n, l->file);
+    out->n += n;
     tl_arena_free(&arena);
-    return ok;
 }
 
-tl_status tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_records *records, tl_trace *trace,
-                             const tl_rank_view *view, tl_tables *out, tl_error *err)
+void tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_records *records, tl_trace *trace,
+                        const tl_rank_view *view, tl_tables *out)
 {
     const unsigned texts = 1u << TL_EXEC_INPUT_SHAPES | 1u << TL_EXEC_INPUT_TYPES;
-    tl_status st = TL_OK;
 
-    for (size_t i = 0; st == TL_OK && i < plan->nexecutions; i++) {
+    for (size_t i = 0; i < plan->nsides; i++) {
+        const tl_plan_side *side = &plan->sides[i];
         tl_exec exec = { .found = false };
         tl_execution_trace file;
         linking l = { .exec = &exec, .records = records, .trace = trace, .view = view, .file = &file };
-        if (!is_of(plan, i, item))
+        if (!is_of(plan, side, item))
             continue;
-        st = read_file(plan, i, texts, &exec, &file, err);
-        bool ok = st == TL_OK;
-        if (ok && plan->executions[i].rank >= 0 && plan->executions[i].rank != view->rank) {
+        read_file(side, texts, &exec, &file);
+        if (side->rank >= 0 && side->rank != view->rank) {
             uncount(&file);
-        } else if (ok) {
+        } else {
             file.rank = view->rank;
             file.linked_by = (uint8_t)choose(&l);
-            ok = link_nodes(&l, tl_tables_get(out, &tl_execution_node_schema));
+            link_nodes(&l, tl_tables_get(out, &tl_execution_node_schema));
         }
-        if (st == TL_OK) {
-            if (!ok)
-                st = tl_fail_memory(err, "the nodes of an execution trace");
-            else
-                tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &file, 1);
-        }
-        tl_yajl_scratch_free(&l.scratch);
+        tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &file, 1);
         tl_exec_free(&exec);
     }
-    return st;
 }

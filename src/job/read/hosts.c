@@ -8,7 +8,7 @@
  * A launcher starts the ranks of a host one after the other, so that their ids follow upon one another, but for threads
  * that were started in between.  Hosts that are alike may give the same ids: where one is there twice, nothing is said.
  */
-#include "tlmpi/job/read/hosts.h"
+#include "tlmpi/job/read/plan.h"
 #include "tlmpi/base/sort.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* plan.c - which trace files are read, as which ranks, and in which order.
+/* plan.c - which files are read, as which ranks, and in which order.
  *
  * Proc 0 lists the folders; every proc looks at each nprocs-th file, for a gzip file may have to be inflated to its end
  * to learn its rank; proc 0 decides and tells all.
@@ -8,9 +8,9 @@
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/job/read/phase_files.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/words.h"
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,6 @@ static void look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks)
 {
     size_t n = 0, number = 0;
 
-    looks->n = 0;
     for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1)
         n++;
     for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1, number++) {
@@ -75,153 +74,18 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- the plan */
-
-/* Least bytes of a team's slice of a file. */
-#define LEAST_PIECE ((uint64_t)8 << 20)
-
-static bool is_plain(const tl_plan_item *item)
-{
-    size_t n = strlen(item->path);
-    return !item->unreadable && (n < 3 || strcmp(item->path + n - 3, ".gz") != 0) &&
-           (n < 4 || strcmp(item->path + n - 4, ".zst") != 0);
-}
-
-/* What stands in a plan's message before the two texts of an item. */
-typedef struct item_head {
-    int64_t rank, pid, mtime_ns;
-    uint64_t bytes, below, word;
-    int32_t rank_source, unreadable;
-} item_head;
-
-static void put_item(tl_bytes *out, const tl_input *in)
-{
-    item_head head = { .rank = in->rank,
-                       .pid = in->origin.pid,
-                       .mtime_ns = in->mtime_ns,
-                       .bytes = in->bytes,
-                       .below = in->below,
-                       .word = in->word,
-                       .rank_source = (int32_t)in->rank_source,
-                       .unreadable = in->kind == TL_INPUT_UNREADABLE };
-    tl_bytes_put(out, &head, sizeof head);
-    tl_bytes_put(out, in->path, strlen(in->path) + 1);
-    tl_bytes_put(out, in->why, strlen(in->why) + 1);
-}
-
-/* Proc 0: everything that is a trace or should be one, in path order. */
-static void write_every(tl_plan *plan, tl_bytes *out)
-{
-    const tl_inventory *inventory = &plan->inventory;
-    plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
-
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
-        tl_input_kind kind = inventory->inputs.v[i].kind;
-        plan->planned[i] = kind == TL_INPUT_TRACE || kind == TL_INPUT_UNREADABLE;
-        if (plan->planned[i])
-            put_item(out, &inventory->inputs.v[i]);
-    }
-}
-
-/* Removes the files of ranks that --ranks leaves out from chosen[n], and returns how many are left.  plan->ranks gets
- * the ranks of all. */
-static size_t leave_asked(const tl_options *options, tl_plan *plan, const tl_input **chosen, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        int64_t rank = chosen[i]->rank;
-        tl_vec_room(&plan->ranks);
-        plan->ranks.v[plan->ranks.n++] = (tl_range){ rank, rank };
-        if (tl_ranges_has(&options->ranks, rank))
-            chosen[kept++] = chosen[i];
-    }
-    return kept;
-}
-
-/* Proc 0: what is to be read, a file a rank, in rank order. */
-static tl_status write_plan(const tl_options *options, tl_plan *plan, tl_bytes *out, tl_error *err)
-{
-    const tl_inventory *inventory = &plan->inventory;
-    const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
-    plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
-    size_t n = tl_inventory_choose(inventory, chosen);
-    size_t kept = leave_asked(options, plan, chosen, n);
-
-    bool ok = kept != SIZE_MAX;
-    for (size_t i = 0; ok && i < kept; i++) {
-        plan->planned[chosen[i] - inventory->inputs.v] = true;
-        put_item(out, chosen[i]);
-    }
-    free(chosen);
-    if (!ok)
-        return tl_fail_memory(err, "the plan");
-    if (n > 0 && kept == 0) {
-        char asked[300], there[300];
-        tl_ranges_text(&options->ranks, asked, sizeof asked);
-        tl_ranges_text(&plan->ranks, there, sizeof there);
-        return tl_fail(err, TL_EUSAGE, "nothing is selected by ranks %s: there are ranks %s", asked, there);
-    }
-    return TL_OK;
-}
-
-/* Spreads the procs beyond one a trace over the plain files, by their bytes.  A compressed file cannot be cut; where
- * one turns out to be compressed after all, one proc of its team reads it. */
-static void form_teams(tl_plan *plan)
-{
-    uint64_t spare = (uint64_t)tl_par_nprocs() > plan->n ? (uint64_t)tl_par_nprocs() - plan->n : 0, total = 0;
-
-    for (size_t i = 0; i < plan->n; i++) {
-        plan->items[i].nslices = 1;
-        total += is_plain(&plan->items[i]) ? plan->items[i].bytes : 0;
-    }
-    for (size_t i = 0; i < plan->n && total > 0; i++) {
-        tl_plan_item *item = &plan->items[i];
-        if (!is_plain(item))
-            continue;
-        uint64_t share = 1 + (uint64_t)((double)spare * ((double)item->bytes / (double)total));
-        uint64_t most = item->bytes / LEAST_PIECE;
-        item->nslices = (int32_t)(share < most ? share : most > 0 ? most : 1);
-    }
-}
-
-/* Each proc: the plan from its message, which the plan then owns. */
-static void read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
-{
-    size_t cap = 0;
-
-    plan->texts = message->v;
-    for (size_t at = 0; at < message->n;) {
-        item_head head;
-        tl_grow((void **)&plan->items, &cap, plan->n + 1, sizeof *plan->items);
-        memcpy(&head, message->v + at, sizeof head);
-        const char *path = message->v + at + sizeof head, *why = path + strlen(path) + 1;
-        plan->items[plan->n++] = (tl_plan_item){ .path = path,
-                                                 .below = (size_t)head.below,
-                                                 .word = (size_t)head.word,
-                                                 .rank = head.rank,
-                                                 .pid = head.pid,
-                                                 .mtime_ns = head.mtime_ns,
-                                                 .bytes = head.bytes,
-                                                 .rank_source = (tl_rank_source)head.rank_source,
-                                                 .unreadable = head.unreadable != 0,
-                                                 .why = why };
-        at = (size_t)(why + strlen(why) + 1 - message->v);
-    }
-    if (plan->n == 1 && !ranks_known)
-        plan->items[0].alone = true;
-    form_teams(plan);
-}
-
 /* Collective: one round of looks.  Then proc 0 knows what they say. */
-static void look_round(const tl_bytes *paths, depth how, tl_bytes *looks, tl_inventory *inventory)
+static void look_round(const tl_bytes *paths, depth how, tl_inventory *inventory)
 {
+    tl_bytes looks = { 0 };
     void *all = NULL;
     size_t nall, *sizes = tl_calloc((size_t)tl_par_nprocs(), sizeof *sizes);
-    look_at_share(paths, how, looks);
 
-    tl_par_gather(looks->v, looks->n, &all, &nall, sizes);
+    look_at_share(paths, how, &looks);
+    tl_par_gather(looks.v, looks.n, &all, &nall, sizes);
     if (tl_par_proc() == 0)
         merge_looks(inventory, all, sizes);
+    tl_bytes_free(&looks);
     free(all);
     free(sizes);
 }
@@ -235,86 +99,308 @@ static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_e
     return tl_par_agree(st, err);
 }
 
-/* Collective: proc 0's message to all, and the plan from it. */
-static tl_status spread_plan(tl_status written, bool ranks_known, tl_bytes *message, tl_plan *plan, tl_error *err)
+/* ------------------------------------------------------------------------------------------- proc 0: what is to be read */
+
+/* Adds a trace to the plan's message: the item, and after it the two texts that it points to. */
+static void put_item(tl_bytes *out, const tl_input *in)
 {
-    tl_status st = tl_par_agree(written, err);
-    if (st == TL_OK)
-        tl_par_share((void **)&message->v, &message->n, 1);
-    if (st == TL_OK) {
-        read_plan(message, ranks_known, plan);
-        message->v = NULL;
+    const tl_plan_item item = { .rank = in->rank,
+                                .pid = in->origin.pid,
+                                .mtime_ns = in->mtime_ns,
+                                .bytes = in->bytes,
+                                .below = in->below,
+                                .word = in->word,
+                                .rank_source = in->rank_source,
+                                .nslices = 1,
+                                .unreadable = in->kind == TL_INPUT_UNREADABLE };
+    tl_bytes_put(out, &item, sizeof item);
+    tl_bytes_put(out, in->path, strlen(in->path) + 1);
+    tl_bytes_put(out, in->why, strlen(in->why) + 1);
+}
+
+/* Everything that is a trace or should be one, in path order; how many. */
+static size_t put_every(tl_plan *plan, tl_bytes *out)
+{
+    size_t n = 0;
+
+    TL_EACH (const tl_input, in, plan->inventory.inputs) {
+        bool planned = in->kind == TL_INPUT_TRACE || in->kind == TL_INPUT_UNREADABLE;
+        plan->planned[in - plan->inventory.inputs.v] = planned;
+        if (planned)
+            put_item(out, in);
+        n += planned;
+    }
+    return n;
+}
+
+/* A file a rank, in rank order, of those that --ranks asks for; how many.  plan->ranks gets the ranks of all. */
+static size_t put_chosen(const tl_options *options, tl_plan *plan, tl_bytes *out)
+{
+    const tl_inventory *inventory = &plan->inventory;
+    const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
+    size_t n = tl_inventory_choose(inventory, chosen), kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t rank = chosen[i]->rank;
+        tl_vec_push(&plan->ranks, (tl_range){ rank, rank });
+        if (!tl_ranges_has(&options->ranks, rank))
+            continue;
+        plan->planned[chosen[i] - inventory->inputs.v] = true;
+        put_item(out, chosen[i]);
+        kept++;
+    }
+    free(chosen);
+    return kept;
+}
+
+static void put_side(tl_bytes *out, tl_input_kind kind, const char *path, int64_t rank)
+{
+    const tl_plan_side side = { .kind = kind, .rank = rank };
+    tl_bytes_put(out, &side, sizeof side);
+    tl_bytes_put(out, path, strlen(path) + 1);
+}
+
+/* Files of phases that --events names. */
+static tl_status put_named(const char *pattern, tl_bytes *out, tl_error *err)
+{
+    glob_t found;
+    int got = glob(pattern, 0, NULL, &found);
+    if (got == GLOB_NOSPACE)
+        tl_mem_out(strlen(pattern));
+    for (size_t i = 0; got == 0 && i < found.gl_pathc; i++)
+        put_side(out, TL_INPUT_PHASES, found.gl_pathv[i], -1);
+    globfree(&found);
+    return got != 0 ? tl_fail(err, TL_EINPUT, "--events %s: no such file", pattern) : TL_OK;
+}
+
+/* The rank of an execution trace: that of its name; else of its process, where one trace alone is of that; else of the
+ * trace that there is.  -1: it is not known. */
+static int64_t rank_of_execution(const tl_inventory *inventory, const tl_input *execution)
+{
+    const tl_input *of_process = NULL, *any = NULL;
+    size_t nof_process = 0, n = 0;
+
+    if (execution->name_rank >= 0)
+        return execution->name_rank;
+    TL_EACH (const tl_input, in, inventory->inputs) {
+        if (in->kind != TL_INPUT_TRACE || in->run != inventory->run)
+            continue;
+        any = in;
+        n++;
+        if (in->origin.pid == 0 || in->origin.pid != execution->origin.pid)
+            continue;
+        of_process = in;
+        nof_process++;
+    }
+    return nof_process == 1 ? of_process->rank : n == 1 ? any->rank : -1;
+}
+
+/* The files that are no traces: those of one kind after those of another, in path order.  An execution trace whose rank
+ * --ranks leaves out is left out. */
+static tl_status put_sides(const tl_options *options, const tl_inventory *inventory, tl_bytes *out, tl_error *err)
+{
+    tl_status st = options->events != NULL ? put_named(options->events, out, err) : TL_OK;
+
+    TL_EACH (const tl_input, in, inventory->inputs) {
+        int64_t rank = in->kind == TL_INPUT_EXECUTION ? rank_of_execution(inventory, in) : -1;
+        bool beside = in->kind == TL_INPUT_PHASES && options->events == NULL;
+        if (beside || in->kind == TL_INPUT_MEMORY ||
+            (in->kind == TL_INPUT_EXECUTION && (rank < 0 || tl_ranges_has(&options->ranks, rank))))
+            put_side(out, in->kind, in->path, rank);
     }
     return st;
 }
 
-/* Collective: proc 0 adds what was named in vain. */
-static void close_inventory(tl_inventory *inventory)
+/* Writes the plan's message: the number of traces, the traces, the other files. */
+static tl_status write_plan(const tl_options *options, bool every, tl_plan *plan, tl_bytes *out, tl_error *err)
 {
-    if (tl_par_proc() == 0)
-        tl_inventory_close(inventory);
+    size_t n = 0;
+
+    plan->planned = tl_calloc(plan->inventory.inputs.n + 1, sizeof *plan->planned);
+    tl_bytes_put(out, &n, sizeof n);
+    n = every ? put_every(plan, out) : put_chosen(options, plan, out);
+    memcpy(out->v, &n, sizeof n);
+    if (n == 0 && plan->ranks.n > 0) {
+        char asked[300], there[300];
+        tl_ranges_text(&options->ranks, asked, sizeof asked);
+        tl_ranges_text(&plan->ranks, there, sizeof there);
+        return tl_fail(err, TL_EUSAGE, "nothing is selected by ranks %s: there are ranks %s", asked, there);
+    }
+    return every ? TL_OK : put_sides(options, &plan->inventory, out, err);
 }
 
-tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
+/* -------------------------------------------------------------------------------------------- each proc: what it is told */
+
+/* Least bytes of a team's slice of a file. */
+#define LEAST_PIECE ((uint64_t)8 << 20)
+
+static bool is_plain(const tl_plan_item *item)
 {
-    tl_bytes paths = { 0 }, looks = { 0 }, message = { 0 };
-    bool first = tl_par_proc() == 0, deep = false, asked = options->ranks.n > 0;
+    static const char *const packed[] = { ".gz", ".zst", NULL };
+    return !item->unreadable && !tl_name_has_ending(item->path, packed);
+}
+
+/* Spreads the procs beyond one a trace over the plain files, by their bytes.  A compressed file cannot be cut; where
+ * one turns out to be compressed after all, one proc of its team reads it. */
+static void form_teams(tl_plan *plan)
+{
+    uint64_t spare = (uint64_t)tl_par_nprocs() > plan->n ? (uint64_t)tl_par_nprocs() - plan->n : 0, total = 0;
+
+    for (size_t i = 0; i < plan->n; i++)
+        total += is_plain(&plan->items[i]) ? plan->items[i].bytes : 0;
+    for (size_t i = 0; i < plan->n && total > 0; i++) {
+        tl_plan_item *item = &plan->items[i];
+        if (!is_plain(item))
+            continue;
+        uint64_t share = 1 + (uint64_t)((double)spare * ((double)item->bytes / (double)total));
+        uint64_t most = item->bytes / LEAST_PIECE;
+        item->nslices = (int32_t)(share < most ? share : most > 0 ? most : 1);
+    }
+}
+
+/* Which trace is that of an execution trace; of a trace that is alone the number is known when it has been read. */
+static size_t item_of(const tl_plan *plan, int64_t rank)
+{
+    for (size_t i = 0; i < plan->n; i++)
+        if (plan->items[i].rank == rank || plan->items[i].alone)
+            return i;
+    return SIZE_MAX;
+}
+
+/* The plan from its message, which the plan then owns. */
+static void read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
+{
+    int32_t numbers[TL_INPUT_OTHER + 1] = { 0 };
+    size_t cap = 0;
+
+    plan->texts = message->v;
+    tl_bytes_get(message, &plan->n, sizeof plan->n);
+    plan->items = tl_calloc(plan->n + 1, sizeof *plan->items);
+    for (size_t i = 0; i < plan->n; i++) {
+        tl_plan_item *item = &plan->items[i];
+        tl_bytes_get(message, item, sizeof *item);
+        item->path = message->v + message->at;
+        item->why = item->path + strlen(item->path) + 1;
+        tl_bytes_skip(message, strlen(item->path) + strlen(item->why) + 2);
+    }
+    plan->items[0].alone = plan->n == 1 && !ranks_known;
+    form_teams(plan);
+    while (message->at < message->n) {
+        tl_grow((void **)&plan->sides, &cap, plan->nsides + 1, sizeof *plan->sides);
+        tl_plan_side *side = &plan->sides[plan->nsides++];
+        tl_bytes_get(message, side, sizeof *side);
+        side->path = message->v + message->at;
+        side->number = numbers[side->kind]++;
+        side->item = side->kind == TL_INPUT_EXECUTION ? item_of(plan, side->rank) : SIZE_MAX;
+        if (side->item != SIZE_MAX)
+            plan->items[side->item].nslices = 1; /* what its rows are called by is taken of whole files only */
+        tl_bytes_skip(message, strlen(side->path) + 1);
+    }
+}
+
+bool tl_plan_has(const tl_plan *plan, tl_input_kind kind)
+{
+    for (size_t i = 0; i < plan->nsides; i++)
+        if (plan->sides[i].kind == kind)
+            return true;
+    return false;
+}
+
+bool tl_plan_is_mine(const tl_plan_side *side, tl_input_kind kind)
+{
+    return side->kind == kind && side->number % tl_par_nprocs() == tl_par_proc();
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the plan */
+
+/* Collective: the files that are found, to the plan.  every: no looks beyond the head, and nothing is chosen. */
+static tl_status make_plan(const tl_options *options, bool every, tl_plan *plan, tl_error *err)
+{
+    tl_bytes paths = { 0 }, message = { 0 };
+    const bool first = tl_par_proc() == 0, asked = options->ranks.n > 0;
+    bool deep = false;
 
     find_files(options, &plan->inventory, &paths);
-    look_round(&paths, asked ? LOOK_FOR_ANY_RANK : LOOK_FOR_RANK, &looks, &plan->inventory);
-    tl_status st = decide(options, &plan->inventory, err);
-    if (st == TL_OK) {
+    look_round(&paths, every ? LOOK_AT_HEAD : asked ? LOOK_FOR_ANY_RANK : LOOK_FOR_RANK, &plan->inventory);
+    tl_status st = every ? TL_OK : decide(options, &plan->inventory, err);
+    if (st == TL_OK && !every) {
         deep = first && tl_inventory_is_unsure(&plan->inventory);
         tl_par_bcast(&deep, sizeof deep);
     }
     if (st == TL_OK && deep) {
-        look_round(&paths, LOOK_AT_ALL, &looks, &plan->inventory);
+        look_round(&paths, LOOK_AT_ALL, &plan->inventory);
         st = decide(options, &plan->inventory, err);
     }
-    if (st == TL_OK)
-        close_inventory(&plan->inventory);
-    if (st == TL_OK)
-        st = spread_plan(first ? write_plan(options, plan, &message, err) : TL_OK, asked, &message, plan, err);
-    if (st == TL_OK)
-        st = tl_phase_files_find(options, plan, err);
-    if (st == TL_OK)
-        st = tl_memory_files_find(plan, err);
-    if (st == TL_OK)
-        st = tl_execution_files_find(options, plan, err);
+    if (st == TL_OK && first) {
+        tl_inventory_close(&plan->inventory); /* adds what was named in vain */
+        st = write_plan(options, every, plan, &message, err);
+    }
+    st = tl_par_agree(st, err);
+    if (st == TL_OK) {
+        tl_par_share((void **)&message.v, &message.n, 1);
+        read_plan(&message, asked && !every, plan);
+        message.v = NULL;
+    }
     free(paths.v);
-    free(looks.v);
     free(message.v);
     return st;
 }
 
+tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
+{
+    return make_plan(options, false, plan, err);
+}
+
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
 {
-    tl_bytes paths = { 0 }, looks = { 0 }, message = { 0 };
-    bool first = tl_par_proc() == 0;
+    tl_status st = make_plan(options, true, plan, err);
+    if (st != TL_OK || plan->n > 0)
+        return st;
+    if (tl_par_proc() == 0)
+        tl_plan_warn(plan);
+    return tl_fail(err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst)", options->paths[0],
+                   options->npaths > 1 ? " ..." : "");
+}
 
-    find_files(options, &plan->inventory, &paths);
-    look_round(&paths, LOOK_AT_HEAD, &looks, &plan->inventory);
-    close_inventory(&plan->inventory);
-    if (first)
-        write_every(plan, &message);
-    tl_status st = spread_plan(TL_OK, false, &message, plan, err);
-    free(paths.v);
-    free(looks.v);
-    free(message.v);
-    if (st == TL_OK && plan->n == 0) {
-        if (first)
-            tl_plan_warn(plan);
-        st = tl_fail(err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst)", options->paths[0],
-                     options->npaths > 1 ? " ..." : "");
+/* ------------------------------------------------------------------------------------------------ what the reading tells */
+
+static int by_row_rank(const void *key, const void *row)
+{
+    return TL_COMPARE(*(const int64_t *)key, ((const tl_rank *)row)->rank);
+}
+
+/* Recordings of one job that follow upon one another are at least their length apart; half of it is sure. */
+static void count_duplicates(const tl_inventory *inventory, tl_rank *rows, size_t n)
+{
+    for (size_t i = 0; inventory->nruns > 1 && i < n; i++)
+        rows[i].duplicates = (int32_t)tl_inventory_duplicates(inventory, rows[i].rank,
+                                                              tl_ns_between(rows[i].last_ns, rows[i].first_ns) / 2);
+}
+
+void tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n)
+{
+    tl_inventory *inventory = &plan->inventory;
+
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        tl_input *in = &inventory->inputs.v[i];
+        if (!plan->planned[i] || n == 0)
+            continue;
+        const tl_rank *row = plan->items[0].alone ? rows : bsearch(&in->rank, rows, n, sizeof *rows, by_row_rank);
+        if (row == NULL || row->status == TL_RANK_UNREADABLE)
+            continue;
+        in->rank = row->rank;
+        in->world_size = row->world_size;
     }
-    return st;
+    count_duplicates(inventory, rows, n);
+    tl_hosts_infer(plan, rows, n);
+    tl_inventory_learn(inventory);
 }
 
 size_t tl_plan_lost(const tl_plan *plan)
 {
     size_t lost = 0;
-    for (size_t i = 0; i < plan->inventory.inputs.n; i++)
-        lost += tl_input_is_lost(&plan->inventory.inputs.v[i]);
+    TL_EACH (const tl_input, in, plan->inventory.inputs)
+        lost += tl_input_is_lost(in);
     return lost;
 }
 
@@ -355,10 +441,7 @@ void tl_plan_free(tl_plan *plan)
 {
     free(plan->items);
     free(plan->texts);
-    free(plan->phases);
-    free(plan->memory);
-    free(plan->executions);
-    free(plan->execution_texts);
+    free(plan->sides);
     free(plan->planned);
     free(plan->ranks.v);
     tl_inventory_free(&plan->inventory);

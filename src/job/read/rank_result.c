@@ -8,6 +8,7 @@
 #include "tlmpi/job/read/execution.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/report/format/words.h"
 #include "tlmpi/trace/view.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,24 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
                                                                                : TL_RANK_OK;
 }
 
+void tl_found_words(const tl_found *found, const tl_selection *selection, char *out, size_t n)
+{
+    char steps[80] = "no steps";
+    size_t used = 0;
+
+    *out = '\0';
+    if (found->steps.n > 0) {
+        size_t named = (size_t)snprintf(steps, sizeof steps, "steps ");
+        tl_ranges_text(&found->steps, steps + named, sizeof steps - named);
+    }
+    if (selection->steps->n > 0)
+        used = (size_t)snprintf(out, n, "%s%s", steps, selection->times->n > 0 ? "; " : "");
+    if (selection->times->n > 0 && used < n)
+        snprintf(out + used, n - used, "events from %.6g to %.6g ms",
+                 (double)tl_ns_between(found->first_ns, selection->origin_ns) / 1e6,
+                 (double)tl_ns_between(found->last_ns, selection->origin_ns) / 1e6);
+}
+
 /* Runs the analyses with these needs. */
 static void run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank_reading *how, tl_tables *out)
 {
@@ -94,7 +113,6 @@ static void own_work_free(own_work *own)
     tl_host_calls_free(own->calls);
 }
 
-/* The rank's parts in collectives, what it did between them, and under which names. */
 static bool loses_work(const tl_health *row, const tl_rank_view *view)
 {
     return row->rank == view->rank && row->step >= 0 && row->defect == TL_DEFECT_LOST;
@@ -117,26 +135,21 @@ static void forget_order(tl_participants *set, size_t first, const tl_rank_view 
     }
 }
 
-static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_tables *tables,
-                           tl_error *err)
+/* The rank's parts in collectives, what it did between them, and under which names. */
+static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_tables *tables)
 {
     tl_participants *set = how->participants;
     size_t first = set->participants.n;
-    tl_status st = tl_participants_collect(view, set, err);
+    (void)tl_participants_collect(view, set, NULL);
     tl_participant *mine = set->participants.n > first ? set->participants.v + first : NULL;
 
-    if (st == TL_OK)
-        forget_order(set, first, view, tables);
-    if (st == TL_OK)
-        tl_host_calls_find(view, &own->calls);
-    if (st == TL_OK) {
-        tl_exposures_add(view, how->exposures);
-        tl_host_spans_find(&own->spans, view);
-        tl_activity_find(&own->activity, view, &own->spans);
-        tl_details_collect(view, &own->activity, how->details);
-        tl_local_since(view, &own->activity, mine, set->participants.n - first);
-    }
-    return st;
+    forget_order(set, first, view, tables);
+    tl_host_calls_find(view, &own->calls);
+    tl_exposures_add(view, how->exposures);
+    tl_host_spans_find(&own->spans, view);
+    tl_activity_find(&own->activity, view, &own->spans);
+    tl_details_collect(view, &own->activity, how->details);
+    tl_local_since(view, &own->activity, mine, set->participants.n - first);
 }
 
 static void add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own)
@@ -158,15 +171,14 @@ static void note_found(const tl_found *found, const tl_rank_reading *how, tl_ran
 
 /* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the
  * rest after. */
-static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_records *records,
-                         const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
+static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records *records, const tl_rank_reading *how,
+                    tl_rank *row, tl_rank_result *out)
 {
     tl_linked linked;
     own_work own = { .activity = { 0 } };
     tl_found found = { 0 };
-    tl_mem_expect(TL_MEM_PASSING);
-    tl_status st = TL_OK;
 
+    tl_mem_expect(TL_MEM_PASSING);
     tl_link_selected(trace, how->rules, row->rank, how->selection, &linked, &found);
     if (how->selection != NULL) {
         note_found(&found, how, row);
@@ -177,20 +189,15 @@ static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_rec
     if (how->behaviours != NULL)
         tl_behaviours_collect(&linked.view, how->behaviours);
     run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables);
-    st = take_part(&linked.view, how, &own, &out->tables, err);
-    if (st == TL_OK)
-        st = tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables, err);
+    take_part(&linked.view, how, &own, &out->tables);
+    tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables);
     tl_linked_free_host(&linked);
-    if (st == TL_OK)
-        add_graph(how->graphs, &linked.view, &own);
+    add_graph(how->graphs, &linked.view, &own);
     own_work_free(&own);
-    if (st == TL_OK)
-        run_analyses(0, &linked.view, how, &out->tables);
-    if (st == TL_OK)
-        tl_rank_describe(&linked.view, row);
+    run_analyses(0, &linked.view, how, &out->tables);
+    tl_rank_describe(&linked.view, row);
     out->tables.names = NULL;
     tl_linked_free(&linked);
-    return st;
 }
 
 /* What a reading without analyses tells of the steps: whether all marks of them count. */
@@ -211,7 +218,7 @@ tl_read_options tl_rank_read_options(const tl_rank_reading *how)
                               .tick_arg = how->tick_arg };
 }
 
-tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out, tl_error *err)
+void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out)
 {
     tl_records records = { .v = { 0 } };
     const tl_entry_hook hook = tl_executions_hook(&records);
@@ -220,64 +227,33 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     tl_rank row = { 0 };
     size_t nschemas;
     const tl_schema *const *schemas = tl_all_schemas(&nschemas);
+    tl_error why = { 0 };
 
     tl_mem_expect(TL_MEM_GROWING);
     *out = (tl_rank_result){ .first_ns = TL_TIME_UNKNOWN };
     tl_tables_init(&out->tables, schemas, nschemas);
-
-    tl_error why = { 0 };
-    tl_status st = TL_OK;
     if (how->analyse && tl_executions_are_of(how->plan, item))
         reading.hook = &hook;
-    if (item->unreadable)
-        st = tl_fail(&why, TL_EINPUT, "%s", item->why);
-    else
-        st = how->read(how->read_arg, item, &reading, &trace, &why);
+    tl_status st = item->unreadable ? tl_fail(&why, TL_EINPUT, "%s", item->why)
+                                    : how->read(how->read_arg, item, &reading, &trace, &why);
     describe_reading(&trace, item, &row);
-    size_t nparticipants = how->analyse ? how->participants->participants.n : 0;
-    size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
-    size_t nexposures = how->analyse ? how->exposures->n : 0;
-    size_t nbehaviours = how->behaviours != NULL ? how->behaviours->n : 0;
-    size_t ndetails = how->analyse ? how->details->rows.n : 0;
-    size_t ngraphs = how->analyse ? how->graphs->of.n : 0;
-    if (st == TL_OK) {
-        if (how->analyse) {
-            st = analyse(item, &trace, &records, how, &row, out, &why);
-        } else {
-            look_at_steps(&trace, &row);
-            st = TL_OK;
-        }
-    }
+    if (st == TL_OK && how->analyse)
+        analyse(item, &trace, &records, how, &row, out);
+    else if (st == TL_OK)
+        look_at_steps(&trace, &row);
     free(records.v.v);
     if (st != TL_OK) {
-        if (how->analyse) { /* nor has it a part in anything */
-            how->participants->participants.n = nparticipants;
-            how->participants->memberships.n = nmemberships;
-            how->exposures->n = nexposures;
-            how->details->rows.n = ndetails;
-            if (how->behaviours != NULL)
-                how->behaviours->n = nbehaviours;
-            while (how->graphs->of.n > ngraphs)
-                tl_rank_graph_free(&how->graphs->of.v[--how->graphs->of.n]);
-        }
-        tl_trace_free(&trace); /* and where memory is out, it may be this that has it */
-        tl_tables_free(&out->tables);
-        tl_tables_init(&out->tables, schemas, nschemas);
         row.status = TL_RANK_UNREADABLE;
-        /* The row names its file already. */
-        size_t n = strlen(item->path);
-        bool named = strncmp(why.text, item->path, n) == 0 && strncmp(why.text + n, ": ", 2) == 0;
-        text_cell(row.error, sizeof row.error, why.text + (named ? n + 2 : 0));
+        text_cell(row.error, sizeof row.error, tl_error_reason(&why, item->path)); /* the row names its file already */
     }
-    if ((st != TL_OK || !how->analyse) && tl_executions_list(how->plan, item, &out->tables, err) != TL_OK)
-        return TL_ENOMEM;
+    if (st != TL_OK || !how->analyse)
+        tl_executions_list(how->plan, item, &out->tables);
     out->rank = row.rank;
     out->first_ns = tl_interval_first(tl_tables_get(&out->tables, &tl_interval_schema));
     out->names = trace.events.names; /* the rest of the trace has served */
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);
     tl_table_append(tl_tables_get(&out->tables, &tl_rank_schema), &row, 1);
-    return TL_OK;
 }
 
 void tl_rank_result_free(tl_rank_result *result)

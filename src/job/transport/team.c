@@ -1,6 +1,5 @@
 /* team.c - reads one large plain trace with several procs. */
 #include "tlmpi/job/transport/team.h"
-#include "tlmpi/trace/read/join.h"
 #include "slice.h"
 #include <stdlib.h>
 
@@ -33,7 +32,6 @@ void tl_team_help(tl_endpoint *endpoint, const tl_plan_item *item, const tl_task
 static bool take_pieces(tl_endpoint *endpoint, int32_t nslices, tl_trace *whole, bool proven)
 {
     int *owner = tl_calloc((size_t)nslices, sizeof *owner);
-    tl_error err;
 
     for (int32_t i = 1; i < nslices; i++) {
         tl_received ready = tl_endpoint_await(endpoint, -1, TL_MESSAGE_READY);
@@ -46,7 +44,7 @@ static bool take_pieces(tl_endpoint *endpoint, int32_t nslices, tl_trace *whole,
         tl_trace slice;
         tl_endpoint_send(endpoint, owner[i], TL_MESSAGE_GO, NULL, 0);
         tl_slice_receive(endpoint, owner[i], &slice);
-        proven = proven && tl_trace_continues(whole, &slice) && tl_trace_append(whole, &slice, &err) == TL_OK;
+        proven = proven && tl_trace_append(whole, &slice);
         tl_trace_free(&slice);
     }
     free(owner);

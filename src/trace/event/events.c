@@ -48,11 +48,10 @@ uint16_t tl_events_category(tl_events *e, uint32_t text)
         return (uint16_t)found;
     if (e->categories.n == UINT16_MAX - 1)
         return UINT16_MAX - 2;
-    tl_vec_room(&e->categories);
     tl_map_put(&e->category_map, text, (uint32_t)e->categories.n);
-    e->categories.v[e->categories.n] = (tl_category){ text, text == TL_NO_NAME ? TL_CAT_NONE
-                                                                              : tl_cat_of(tl_names_text(&e->names, text)) };
-    return (uint16_t)e->categories.n++;
+    tl_vec_push(&e->categories,
+                (tl_category){ text, text == TL_NO_NAME ? TL_CAT_NONE : tl_cat_of(tl_names_text(&e->names, text)) });
+    return (uint16_t)(e->categories.n - 1);
 }
 
 static uint16_t category_index(tl_events *e, const tl_value *cat)
@@ -66,10 +65,7 @@ static uint16_t category_index(tl_events *e, const tl_value *cat)
         if (text.n == cat->text.n && memcmp(text.p, cat->text.p, text.n) == 0)
             return *recent;
     }
-    uint32_t text = tl_value_keep(e, cat->text, TL_TEXT_MAX);
-    uint16_t found = tl_events_category(e, text);
-    *recent = found;
-    return found;
+    return *recent = tl_events_category(e, tl_value_keep(e, cat->text, TL_TEXT_MAX));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- values */
@@ -95,10 +91,9 @@ uint32_t tl_events_track(tl_events *e, const tl_track *t)
     for (;; key++) {
         uint32_t i = tl_map_get(&e->track_map, key);
         if (i == TL_MAP_NONE) {
-            tl_vec_room(&e->tracks);
             tl_map_put(&e->track_map, key, (uint32_t)e->tracks.n);
-            e->tracks.v[e->tracks.n] = *t;
-            return (uint32_t)e->tracks.n++;
+            tl_vec_push(&e->tracks, *t);
+            return (uint32_t)e->tracks.n - 1;
         }
         if (same_track(&e->tracks.v[i], t))
             return i;
@@ -127,10 +122,9 @@ uint32_t tl_events_lane(tl_events *e, const tl_lane *l)
     for (;; key++) {
         uint32_t i = tl_map_get(&e->lane_map, key);
         if (i == TL_MAP_NONE) {
-            tl_vec_room(&e->lanes);
             tl_map_put(&e->lane_map, key, (uint32_t)e->lanes.n);
-            e->lanes.v[e->lanes.n] = *l;
-            return (uint32_t)e->lanes.n++;
+            tl_vec_push(&e->lanes, *l);
+            return (uint32_t)e->lanes.n - 1;
         }
         if (same_lane(&e->lanes.v[i], l))
             return i;
@@ -150,32 +144,24 @@ static uint32_t lane_index(tl_events *e, const tl_fields *f)
 
 /* --------------------------------------------------------------------------------------------------------- columns */
 
-static void grow_column(void *column, size_t cap, size_t need, size_t size)
-{
-    size_t c = cap;
-    tl_grow((void **)column, &c, need, size);
-}
-
-/* The columns grow together: cap is their common capacity, and it is raised only when all have it. */
-bool tl_events_reserve(tl_events *e, size_t n)
+/* The columns grow together: cap is their common capacity. */
+void tl_events_reserve(tl_events *e, size_t n)
 {
     if (n <= e->cap)
-        return true;
-    size_t need = e->cap < 1024 ? 1024 : e->cap + e->cap / 2;
-    need = need < n ? n : need;
-    if (need >= UINT32_MAX)
-        return false;
-    grow_column(&e->ts_ns, e->cap, need, sizeof *e->ts_ns);
-    grow_column(&e->dur_ns, e->cap, need, sizeof *e->dur_ns);
-    grow_column(&e->corr, e->cap, need, sizeof *e->corr);
-    grow_column(&e->name, e->cap, need, sizeof *e->name);
-    grow_column(&e->track, e->cap, need, sizeof *e->track);
-    grow_column(&e->lane, e->cap, need, sizeof *e->lane);
-    grow_column(&e->uid, e->cap, need, sizeof *e->uid);
-    grow_column(&e->category, e->cap, need, sizeof *e->category);
-    grow_column(&e->flags, e->cap, need, sizeof *e->flags);
-    e->cap = need;
-    return true;
+        return;
+    size_t cap = e->cap < 1024 ? 1024 : e->cap + e->cap / 2;
+    cap = cap < n ? n : cap;
+    tl_mem_indexable(cap);
+    e->ts_ns = tl_realloc(e->ts_ns, cap * sizeof *e->ts_ns);
+    e->dur_ns = tl_realloc(e->dur_ns, cap * sizeof *e->dur_ns);
+    e->corr = tl_realloc(e->corr, cap * sizeof *e->corr);
+    e->name = tl_realloc(e->name, cap * sizeof *e->name);
+    e->track = tl_realloc(e->track, cap * sizeof *e->track);
+    e->lane = tl_realloc(e->lane, cap * sizeof *e->lane);
+    e->uid = tl_realloc(e->uid, cap * sizeof *e->uid);
+    e->category = tl_realloc(e->category, cap * sizeof *e->category);
+    e->flags = tl_realloc(e->flags, cap * sizeof *e->flags);
+    e->cap = cap;
 }
 
 size_t tl_events_bytes(const tl_events *e)
@@ -199,12 +185,13 @@ static unsigned phase_of(const tl_value *ph)
     return tl_text_is(ph->text, "s") ? TL_EVENT_PH_START : tl_text_is(ph->text, "f") ? TL_EVENT_PH_END : 0;
 }
 
-/* What an event says of when it was; `complete`: it says itself that it has a ts and a dur. */
+/* What an event says of when it was. */
 typedef struct timing {
     int64_t ts_ns, dur_ns;
     unsigned flags;
 } timing;
 
+/* complete: the event says itself that it has a ts and a dur. */
 static tl_taken take_times(const tl_value *ts, const tl_value *dur, bool complete, timing *t, const char **why)
 {
     if (ts == NULL || ts->type == TL_VALUE_OTHER) {
@@ -253,11 +240,11 @@ static uint32_t name_of(tl_events *e, const tl_fields *f)
 }
 
 /* Adds the event to the columns. */
-static bool add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *f, uint32_t uid, uint16_t category,
+static void add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *f, uint32_t uid, uint16_t category,
                       const timing *t)
 {
-    if (e->n == e->cap && !tl_events_reserve(e, e->n + 1))
-        return false;
+    if (e->n == e->cap)
+        tl_events_reserve(e, e->n + 1);
     size_t i = e->n;
     const tl_value *corr = tl_fields_get(f, TL_KEY_CORRELATION);
     if (corr == NULL && (t->flags & (TL_EVENT_PH_START | TL_EVENT_PH_END)))
@@ -274,13 +261,10 @@ static bool add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *
     e->category[i] = category;
     e->corr[i] = has_corr ? correlation : -1;
     e->flags[i] = (uint16_t)(t->flags | (has_corr ? TL_EVENT_HAS_CORR : 0));
-    if (hook != NULL && !hook->keep(hook->arg, e, f, (uint32_t)i))
-        return false;
-    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE)
-        return false;
+    if (hook != NULL)
+        hook->keep(hook->arg, e, f, (uint32_t)i);
     tl_events_take_side(e, f, (uint32_t)i);
     e->n++;
-    return true;
 }
 
 #define HOST_WORK                                                                                                      \
@@ -304,8 +288,6 @@ tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_f
     uint16_t category = category_index(e, tl_fields_get(f, TL_KEY_CAT));
     uint64_t ncut = e->ncut;
 
-    if (category == UINT16_MAX)
-        return TL_TAKEN_NO_MEMORY;
     uint32_t of_category = TL_CAT_BIT(e->categories.v[category].cat);
     if ((options->keep & of_category) == 0)
         return TL_TAKEN_FILTERED;
@@ -314,23 +296,41 @@ tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_f
 
     timing t = { .flags = phase_of(ph) };
     bool complete = ph != NULL && t.flags == TL_EVENT_PH_X;
-    const char *wrong = ph != NULL && !complete && (options->hook == NULL || !options->hook->any_ph)
-                            ? wrong_phase(of_category, ph)
-                            : NULL;
-    if (wrong != NULL) {
-        *why = wrong;
+    if (ph != NULL && !complete && (options->hook == NULL || !options->hook->any_ph) &&
+        (*why = wrong_phase(of_category, ph)) != NULL)
         return TL_TAKEN_BAD;
-    }
     tl_taken taken = take_times(ts, tl_fields_get(f, TL_KEY_DUR), complete, &t, why);
     if (taken == TL_TAKEN_BAD)
         return taken;
-    if (!add_event(e, options->hook, f, uid, category, &t))
-        return TL_TAKEN_NO_MEMORY;
+    add_event(e, options->hook, f, uid, category, &t);
     if (e->ncut > ncut && taken == TL_TAKEN_KEPT) {
         *why = "expected a text of 64 KiB at most, cut a longer one";
         taken = TL_TAKEN_REPAIRED;
     }
     return taken;
+}
+
+/* Drops the entries of a side table that belong to events from index n on.  Each begins with its event. */
+static void truncate_side(const void *table, size_t *ntable, size_t size, size_t n)
+{
+    uint32_t event;
+    for (; *ntable > 0; --*ntable) {
+        memcpy(&event, (const char *)table + (*ntable - 1) * size, sizeof event);
+        if (event < n)
+            return;
+    }
+}
+
+void tl_events_truncate(tl_events *e, size_t n)
+{
+    e->n = n;
+    truncate_side(e->copies.v, &e->copies.n, sizeof *e->copies.v, n);
+    truncate_side(e->colls.v, &e->colls.n, sizeof *e->colls.v, n);
+    truncate_side(e->waits.v, &e->waits.n, sizeof *e->waits.v, n);
+    truncate_side(e->grids.v, &e->grids.n, sizeof *e->grids.v, n);
+    truncate_side(e->counters.v, &e->counters.n, sizeof *e->counters.v, n);
+    truncate_side(e->memory.v, &e->memory.n, sizeof *e->memory.v, n);
+    truncate_side(e->shapes.v, &e->shapes.n, sizeof *e->shapes.v, n);
 }
 
 void tl_events_free_columns(tl_events *e)

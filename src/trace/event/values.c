@@ -1,5 +1,5 @@
 #include "tlmpi/trace/event/values.h"
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,8 +23,7 @@ static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
 
 uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most)
 {
-    uint32_t id = t.n <= most ? tl_names_intern(&e->names, t.p, t.n) : keep_beginning(e, t, most);
-    return id;
+    return t.n <= most ? tl_names_intern(&e->names, t.p, t.n) : keep_beginning(e, t, most);
 }
 
 /* -------------------------------------------------------------------------------------------------- rare arguments */
@@ -75,22 +74,16 @@ void tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
 {
     if (f->seen & BIT(TL_KEY_GRID)) {
         uint32_t blocks = product_of(f->value[TL_KEY_GRID].text);
-        if (blocks > 0) {
-            tl_vec_room(&e->grids);
-            e->grids.v[e->grids.n++] = (tl_grid_args){ event, blocks };
-        }
+        if (blocks > 0)
+            tl_vec_push(&e->grids, (tl_grid_args){ event, blocks });
     }
     int32_t kind = f->seen & BIT(TL_KEY_KIND) ? copy_kind_of(f) : -1;
-    if (f->seen & COPY_KEYS || kind >= 0) {
-        tl_vec_room(&e->copies);
-        e->copies.v[e->copies.n++] = (tl_copy_args){ event, kind, tl_value_int(tl_fields_get(f, TL_KEY_BYTES), -1),
-                                                     tl_value_double(tl_fields_get(f, TL_KEY_BANDWIDTH)) };
-    }
-    if (f->seen & WAIT_KEYS) {
-        tl_vec_room(&e->waits);
-        e->waits.v[e->waits.n++] = (tl_wait_args){ event, tl_value_int(tl_fields_get(f, TL_KEY_WAIT_ON_STREAM), -1),
-                                                   tl_value_int(tl_fields_get(f, TL_KEY_WAIT_ON_CORR), -1) };
-    }
+    if (f->seen & COPY_KEYS || kind >= 0)
+        tl_vec_push(&e->copies, (tl_copy_args){ event, kind, tl_value_int(tl_fields_get(f, TL_KEY_BYTES), -1),
+                                                tl_value_double(tl_fields_get(f, TL_KEY_BANDWIDTH)) });
+    if (f->seen & WAIT_KEYS)
+        tl_vec_push(&e->waits, (tl_wait_args){ event, tl_value_int(tl_fields_get(f, TL_KEY_WAIT_ON_STREAM), -1),
+                                               tl_value_int(tl_fields_get(f, TL_KEY_WAIT_ON_CORR), -1) });
     if (f->seen & COLL_KEYS) {
         tl_vec_room(&e->colls);
         e->colls.v[e->colls.n++] = (tl_coll_args){
@@ -114,25 +107,17 @@ void tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
     }
 }
 
-/* ---- looking them up ---- */
-
-/* Side tables are ascending by event, which is the first member of each. */
+/* The entry of the event in a side table, which ascends by event, the first member of each entry. */
 static const void *find_side(const void *table, size_t n, size_t size, uint32_t event)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        const char *entry = (const char *)table + mid * size;
-        uint32_t at;
-        memcpy(&at, entry, sizeof at);
-        if (at == event)
-            return entry;
-        if (at < event)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return NULL;
+    const char *entries = table;
+    uint32_t at = 0;
+    size_t i = 0;
+
+    TL_BISECT(i, n, mid, (memcpy(&at, entries + mid * size, sizeof at), at < event));
+    if (i < n)
+        memcpy(&at, entries + i * size, sizeof at);
+    return i < n && at == event ? entries + i * size : NULL;
 }
 
 const tl_coll_args *tl_events_coll(const tl_events *e, uint32_t event)

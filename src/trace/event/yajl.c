@@ -1,6 +1,5 @@
 /* yajl.c - one entry through yajl: the reference reader, and the one for everything that is not plain. */
 #include "keys.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/event/fields.h"
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
@@ -22,10 +21,6 @@ typedef struct reading {
 static const char *keep(reading *r, const unsigned char *p, size_t n)
 {
     tl_yajl_scratch *s = r->scratch;
-    if (n > s->cap - s->used) {
-        s->no_memory = true;
-        return NULL;
-    }
     char *at = s->text + s->used;
     if (n > 0)
         memcpy(at, p, n);
@@ -42,10 +37,7 @@ static bool wanted(const reading *r)
 static int set(reading *r, const unsigned char *p, size_t n, tl_value_type type)
 {
     if (wanted(r)) {
-        const char *copy = type == TL_VALUE_OTHER ? "" : keep(r, p, n);
-        if (copy == NULL)
-            return 0;
-        tl_fields_set(r->f, r->key, copy, n, type);
+        tl_fields_set(r->f, r->key, type == TL_VALUE_OTHER ? "" : keep(r, p, n), n, type);
     }
     return 1;
 }
@@ -86,8 +78,7 @@ static int on_key(void *ctx, const unsigned char *p, size_t n)
 
 static int on_open(reading *r, bool object)
 {
-    if (!set(r, NULL, 0, TL_VALUE_OTHER))
-        return 0;
+    (void)set(r, NULL, 0, TL_VALUE_OTHER);
     if (r->depth == 1)
         r->in_args = object && r->key == TL_KEY_ARGS;
     if (r->depth == 1 && r->in_args)
@@ -164,6 +155,22 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
     bool whole = st == yajl_status_ok && yajl_complete_parse(h) == yajl_status_ok && r.depth == 0 && *consumed == text.n;
     yajl_free(h);
     return whole && text.n > 0 && text.p[0] == '{';
+}
+
+static int on_text(void *out, const unsigned char *p, size_t n)
+{
+    tl_bytes_put(out, p, n);
+    return 1;
+}
+
+void tl_yajl_string(tl_text json, tl_bytes *out)
+{
+    static const yajl_callbacks text_alone = { .yajl_string = on_text };
+    yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
+    yajl_handle h = yajl_alloc(&text_alone, &memory, out);
+
+    (void)yajl_parse(h, (const unsigned char *)json.p, json.n);
+    yajl_free(h);
 }
 
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch)

@@ -49,19 +49,16 @@ void tl_input_look(tl_input *input, bool deep)
     tl_look look = TL_LOOK_INIT;
     struct stat st;
     bool there = stat(input->path, &st) == 0, fifo = there && S_ISFIFO(st.st_mode);
-    const tl_reader *reader = fifo ? NULL : tl_reader_among(tl_readers, input->path);
 
     input->pipe |= fifo;
     input->copy = false;
     input->name_rank = fifo ? -1 : tl_rank_of_name(input->path);
     if (there)
         tl_input_set_stat(input, &st);
-    if (reader != NULL)
-        reader->look(input->path, deep, tl_name_says_trace(input->path), &look);
-    else if (fifo)
+    if (fifo)
         look.kind = TL_INPUT_TRACE; /* unseen */
     else
-        tl_look_say(&look, TL_INPUT_UNREADABLE, "memory is out");
+        tl_look_at(input->path, deep, tl_name_says_trace(input->path), &look);
     input->kind = look.kind;
     memcpy(input->why, look.why, sizeof input->why);
     input->meta_rank = look.rank;

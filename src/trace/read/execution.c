@@ -1,37 +1,16 @@
-/* execution.c - an execution trace, byte by byte, to its nodes. */
+/* execution.c - an execution trace to its nodes. */
 #include "tlmpi/trace/read/execution.h"
-#include "tlmpi/base/bytes.h"
+#include "elements.h"
+#include "formats.h"
 #include "tlmpi/base/decimal.h"
-#include "tlmpi/base/log.h"
 #include "tlmpi/trace/text/json.h"
-#include "tlmpi/trace/text/grammar.h"
-#include "tlmpi/trace/text/source.h"
-#include "tlmpi/trace/text/split.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-#define BLOCK_BYTES ((size_t)64 << 10)
-#define LOOK_BYTES  ((size_t)1 << 20) /* the nodes begin before */
-
-/* What is open where: the document, its array of nodes, a node. */
-enum { IN_DOCUMENT = 1, IN_NODES, IN_NODE };
 
 typedef struct reading {
     tl_exec *exec;
     unsigned wanted; /* texts */
-    tl_grammar grammar;
-    char key[8], digits[24]; /* of the document: the key at hand, and its value where it is a number */
-    size_t nkey, ndigits;
-    uint64_t at; /* bytes of the text taken */
-    bool in_nodes;
-    tl_bytes node; /* the text of the one at hand */
-    bool no_memory;
 } reading;
-
-static bool key_is(const reading *r, const char *word)
-{
-    return r->nkey == strlen(word) && memcmp(r->key, word, r->nkey) == 0;
-}
 
 /* What is known of the node at hand. */
 typedef struct taken {
@@ -39,11 +18,10 @@ typedef struct taken {
     bool has_id, has_rf;
 } taken;
 
-static void keep(reading *r, taken *t, int text, tl_text value)
+static void keep(const reading *r, taken *t, int text, tl_text value)
 {
-    if (!(r->wanted >> text & 1))
-        return;
-    t->node.texts[text] = tl_names_intern(&r->exec->texts, value.p, value.n);
+    if (r->wanted >> text & 1)
+        t->node.texts[text] = tl_names_intern(&r->exec->texts, value.p, value.n);
 }
 
 static bool is_number(tl_text key, const char *word, tl_text value, int64_t *number)
@@ -52,7 +30,7 @@ static bool is_number(tl_text key, const char *word, tl_text value, int64_t *num
 }
 
 /* "inputs" or "outputs" of the newer schema; `shapes` is the first of the two texts.  In the older one it is an array. */
-static void take_tensors(reading *r, taken *t, int shapes, tl_text object)
+static void take_tensors(const reading *r, taken *t, int shapes, tl_text object)
 {
     tl_text rest = tl_json_inside(object), key, value;
     while (object.n > 0 && object.p[0] == '{' && tl_json_member(&rest, &key, &value)) {
@@ -64,7 +42,7 @@ static void take_tensors(reading *r, taken *t, int shapes, tl_text object)
 }
 
 /* "attrs" of the newer schema. */
-static void take_attributes(reading *r, taken *t, tl_text array)
+static void take_attributes(const reading *r, taken *t, tl_text array)
 {
     tl_text rest = tl_json_inside(array), attribute;
     while (tl_json_element(&rest, &attribute)) {
@@ -75,7 +53,7 @@ static void take_attributes(reading *r, taken *t, tl_text array)
     }
 }
 
-static void take_member(reading *r, taken *t, tl_text key, tl_text value)
+static void take_member(const reading *r, taken *t, tl_text key, tl_text value)
 {
     static const char *const keys[TL_EXEC_NTEXTS] = { "name",        "op_schema",     "input_shapes",
                                                       "input_types", "output_shapes", "output_types" };
@@ -94,156 +72,63 @@ static void take_member(reading *r, taken *t, tl_text key, tl_text value)
         take_attributes(r, t, value);
 }
 
-static void take_node(reading *r)
+static tl_status take_node(void *arg, tl_text node, tl_error *wrong)
 {
-    tl_text node = { r->node.v, r->node.n }, rest = tl_json_inside(node), key, value;
+    const reading *r = arg;
     tl_exec *exec = r->exec;
+    tl_text rest = tl_json_inside(node), key, value;
     taken t = { .node = { .parent = -1 } };
 
+    (void)wrong;
     for (size_t k = 0; k < TL_EXEC_NTEXTS; k++)
         t.node.texts[k] = TL_NO_NAME;
     while (tl_json_member(&rest, &key, &value))
         take_member(r, &t, key, value);
     exec->without_id += !t.has_id || !t.has_rf;
-    if (!t.has_id || !t.has_rf || r->no_memory)
-        return;
-    tl_vec_room(&exec->nodes);
-    r->no_memory = exec->nodes.n >= TL_MAP_NONE;
-    if (!r->no_memory)
+    if (t.has_id && t.has_rf) {
+        tl_mem_indexable(exec->nodes.n);
         tl_map_put(&exec->by_rf, (uint64_t)t.node.rf_id, (uint32_t)exec->nodes.n);
-    if (!r->no_memory)
-        exec->nodes.v[exec->nodes.n++] = t.node;
-}
-
-/* A byte of the document outside of the nodes. */
-static void take_outer(reading *r, tl_grammar_state before, char c)
-{
-    tl_grammar_state now = r->grammar.state;
-
-    if (now == TL_IN_STRING && r->grammar.key) {
-        if (before != TL_IN_STRING && before != TL_IN_ESCAPE)
-            r->nkey = r->ndigits = 0;
-        else if (r->nkey < sizeof r->key)
-            r->key[r->nkey++] = c;
-    } else if (now == TL_IN_INTEGER || now == TL_IN_ZERO) {
-        if (r->ndigits < sizeof r->digits)
-            r->digits[r->ndigits++] = c;
-    } else if (r->ndigits > 0) {
-        if (key_is(r, "pid"))
-            r->exec->has_pid = tl_decimal_to_int(r->digits, r->ndigits, &r->exec->pid);
-        r->ndigits = 0;
+        tl_vec_push(&exec->nodes, t.node);
     }
+    return TL_OK;
 }
 
-static void say_fault(reading *r, const char *expected)
+/* The members of the object that the text begins with, a byte order mark aside; nothing where it begins otherwise. */
+static tl_text members_of(tl_text text)
 {
-    r->exec->damaged = true;
-    snprintf(r->exec->fault, sizeof r->exec->fault, "byte %llu: expected %s; the nodes before it count",
-             (unsigned long long)r->at, expected);
-}
-
-/* Takes a byte that the grammar has taken; where it stood there is `depth` and `before`. */
-static void take(reading *r, char c, uint64_t depth, tl_grammar_state before)
-{
-    uint64_t now = r->grammar.depth;
-
-    if (depth == IN_DOCUMENT && now == IN_NODES) {
-        r->in_nodes = c == '[' && key_is(r, "nodes");
-        r->exec->found |= r->in_nodes;
-    } else if (now <= IN_DOCUMENT) {
-        take_outer(r, before, c);
+    while (text.n > 0 && (strchr(" \t\r\n", *text.p) != NULL || (*text.p & 0x80))) {
+        text.p++;
+        text.n--;
     }
-    if (!r->in_nodes || depth < IN_NODES || (depth == IN_NODES && now != IN_NODE))
-        return;
-    if (depth == IN_NODES)
-        r->node.n = 0;
-    if (r->node.n < TL_ENTRY_MAX && !r->no_memory)
-        tl_bytes_put(&r->node, &c, 1);
-    if (now != IN_NODES)
-        return;
-    if (r->node.n < TL_ENTRY_MAX)
-        take_node(r);
-    else
-        say_fault(r, "a node of less than 16 MB");
+    return text.n > 0 && *text.p == '{' ? (tl_text){ text.p + 1, text.n - 1 } : TL_TEXT("");
 }
 
-/* A byte order mark before the document, or white space and zeros behind it. */
-static bool is_around(const reading *r, char c)
+/* Reads the process of the execution trace, which stands before the nodes as a rule. */
+static bool read_pid(tl_text text, int64_t *pid)
 {
-    if (tl_grammar_is_over(&r->grammar))
-        return c == 0 || strchr(" \t\r\n", c) != NULL;
-    return r->at < 3 && (c & 0x80) && r->grammar.state == TL_WANT_VALUE && r->grammar.depth == 0;
-}
+    tl_text rest = members_of(text), key, value;
+    bool has_pid = false;
 
-/* Takes bytes to the end of the text, or to what is wrong; a `look` ends where the nodes begin. */
-static void read_source(reading *r, tl_source *source, char *block, bool look)
-{
-    tl_exec *exec = r->exec;
-    tl_error err;
-    size_t n = 0;
-
-    for (size_t sum = 0; !look || sum < LOOK_BYTES; sum += n) {
-        if (tl_source_read(source, block, BLOCK_BYTES, &n, &err) != TL_OK) {
-            r->no_memory = r->no_memory || err.status == TL_ENOMEM;
-            exec->damaged = true;
-            tl_printable(exec->fault, sizeof exec->fault, err.text);
-            return;
-        }
-        if (n == 0)
-            break;
-        for (size_t i = 0; i < n; i++, r->at++) {
-            uint64_t depth = r->grammar.depth;
-            tl_grammar_state before = r->grammar.state;
-            if (exec->damaged || r->no_memory || (look && exec->found))
-                return;
-            if (is_around(r, block[i]))
-                continue;
-            if (tl_grammar_is_over(&r->grammar))
-                say_fault(r, "the end of the file");
-            else if (tl_grammar_step(&r->grammar, block[i]))
-                take(r, block[i], depth, before);
-            else
-                say_fault(r, tl_grammar_wants(&r->grammar));
-        }
-    }
-    exec->cut = !exec->damaged && !tl_grammar_is_over(&r->grammar);
-    if (exec->cut)
-        say_fault(r, tl_grammar_wants(&r->grammar));
-}
-
-static tl_status read_file(const char *path, unsigned texts, tl_exec *exec, bool look, tl_error *err)
-{
-    reading r = { .exec = exec, .wanted = texts | 1u << TL_EXEC_NAME };
-    tl_source *source;
-
-    char *block = tl_malloc(BLOCK_BYTES);
-    tl_status st = tl_source_open(path, &source, err);
-    if (st == TL_OK) {
-        read_source(&r, source, block, look);
-        tl_source_close(source);
-        if (r.no_memory)
-            st = tl_fail_memory(err, "an execution trace");
-    }
-    tl_grammar_free(&r.grammar);
-    tl_bytes_free(&r.node);
-    free(block);
-    return st;
+    while (tl_json_member(&rest, &key, &value))
+        has_pid |= is_number(key, "pid", value, pid);
+    return has_pid;
 }
 
 tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error *err)
 {
-    return read_file(path, texts, exec, false, err);
-}
+    reading r = { .exec = exec, .wanted = texts | 1u << TL_EXEC_NAME };
+    const tl_elements how = { .key = "nodes", .opening = '{', .take = take_node, .arg = &r };
+    tl_elements_report text;
+    tl_status st = tl_elements_read(path, &how, &text, err);
 
-tl_status tl_exec_is(const char *path, bool *is, tl_error *err)
-{
-    tl_exec exec = { .found = false };
-    tl_error why = { 0 };
-
-    tl_status st = read_file(path, 0, &exec, true, &why);
-    *is = st == TL_OK && exec.found;
-    tl_exec_free(&exec);
-    return st == TL_ENOMEM ? tl_fail(err, st, "%s", why.text) : TL_OK;
+    exec->found = text.found;
+    exec->cut = text.cut;
+    exec->damaged = text.fault[0] != 0;
+    if (exec->damaged)
+        snprintf(exec->fault, sizeof exec->fault, "%.220s; the nodes before it count", text.fault);
+    exec->has_pid = read_pid((tl_text){ text.around.v, text.around.n }, &exec->pid);
+    tl_bytes_free(&text.around);
+    return st;
 }
 
 bool tl_exec_is_frame(const tl_exec *exec, const tl_exec_node *node)
@@ -259,3 +144,55 @@ void tl_exec_free(tl_exec *exec)
     tl_names_free(&exec->texts);
     *exec = (tl_exec){ 0 };
 }
+
+/* ---------------------------------------------------------------------------------------------------------- the format */
+
+static const char *const endings[] = { ".json", ".json.gz", ".json.zst", NULL };
+
+/* Whether the document begins with an array of nodes; *schema: after the number of a schema. */
+static bool has_nodes(tl_text head, bool *schema)
+{
+    tl_text rest = members_of(head), key, value;
+
+    *schema = false;
+    if (!tl_text_has(head, "\"nodes\"")) /* as in most files */
+        return false;
+    while (tl_json_member(&rest, &key, &value)) {
+        if (tl_text_is(key, "nodes"))
+            return value.p[0] == '[';
+        *schema |= tl_text_is(key, "schema");
+    }
+    return false;
+}
+
+bool tl_exec_is(const char *path)
+{
+    char head[TL_HEAD_BYTES];
+    bool schema;
+
+    return has_nodes((tl_text){ head, tl_source_head(path, head, sizeof head) }, &schema);
+}
+
+static bool claims(const char *path, tl_text head)
+{
+    bool schema;
+
+    (void)path;
+    return has_nodes(head, &schema) && schema;
+}
+
+static void look(const char *path, tl_text head, bool deep, bool should_be, tl_look *out)
+{
+    (void)path;
+    (void)deep;
+    (void)should_be;
+    tl_look_say(out, TL_INPUT_EXECUTION, "an execution trace (schema, nodes), which holds no times of devices");
+    (void)read_pid(head, &out->origin.pid);
+}
+
+const tl_reader tl_execution_reader = { .name = "execution",
+                                        .kind = TL_INPUT_EXECUTION,
+                                        .endings = endings,
+                                        .claims = claims,
+                                        .look = look,
+                                        .reason = "an execution trace, which holds no events" };

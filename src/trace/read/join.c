@@ -1,12 +1,11 @@
-#include "tlmpi/trace/read/join.h"
-#include "report.h"
+/* join.c - slices of one trace, read by several procs, to the whole trace. */
+#include "formats.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-bool tl_trace_continues(const tl_trace *ok, const tl_trace *next)
+/* Whether the next slice begins at just the entry that comes after the last one of the slice before. */
+static bool continues(const tl_read_report *a, const tl_read_report *b)
 {
-    const tl_read_report *a = &ok->report, *b = &next->report;
-
     if (a->bare || a->dropped > 0 || b->dropped > 0 || a->source_fault || b->source_fault)
         return false;
     if (a->closed)
@@ -35,7 +34,7 @@ static void renumber_names(tl_events *to, const tl_events *from, renumbering *r)
 }
 
 /* Tracks, lanes and categories are few: each is looked for among those of the whole. */
-static bool renumber_tracks(tl_events *to, const tl_events *from, renumbering *r)
+static void renumber_tracks(tl_events *to, const tl_events *from, renumbering *r)
 {
     r->track = tl_malloc((from->tracks.n + 1) * sizeof *r->track);
     for (uint32_t i = 0; i < from->tracks.n; i++) {
@@ -48,114 +47,86 @@ static bool renumber_tracks(tl_events *to, const tl_events *from, renumbering *r
     for (uint32_t i = 0; i < from->lanes.n; i++)
         r->lane[i] = tl_events_lane(to, &from->lanes.v[i]);
     r->category = tl_malloc((from->categories.n + 1) * sizeof *r->category);
-    for (uint32_t i = 0; i < from->categories.n; i++) {
+    for (uint32_t i = 0; i < from->categories.n; i++)
         r->category[i] = tl_events_category(to, name_in(r, from->categories.v[i].text));
-        if (r->category[i] == UINT16_MAX)
-            return false;
-    }
-    return true;
 }
 
 static void append_sides(tl_events *to, const tl_events *from, uint32_t first, const renumbering *r)
 {
-    for (size_t i = 0; i < from->copies.n; i++) {
-        tl_vec_room(&to->copies);
-        to->copies.v[to->copies.n] = from->copies.v[i];
-        to->copies.v[to->copies.n++].event += first;
+    TL_EACH (const tl_copy_args, side, from->copies) {
+        tl_vec_push(&to->copies, *side);
+        to->copies.v[to->copies.n - 1].event += first;
     }
-    for (size_t i = 0; i < from->waits.n; i++) {
-        tl_vec_room(&to->waits);
-        to->waits.v[to->waits.n] = from->waits.v[i];
-        to->waits.v[to->waits.n++].event += first;
+    TL_EACH (const tl_wait_args, side, from->waits) {
+        tl_vec_push(&to->waits, *side);
+        to->waits.v[to->waits.n - 1].event += first;
     }
-    for (size_t i = 0; i < from->grids.n; i++) {
-        tl_vec_room(&to->grids);
-        to->grids.v[to->grids.n] = from->grids.v[i];
-        to->grids.v[to->grids.n++].event += first;
+    TL_EACH (const tl_grid_args, side, from->grids)
+        tl_vec_push(&to->grids, (tl_grid_args){ side->event + first, side->blocks });
+    TL_EACH (const tl_memory_args, side, from->memory) {
+        tl_vec_push(&to->memory, *side);
+        to->memory.v[to->memory.n - 1].event += first;
     }
-    for (size_t i = 0; i < from->memory.n; i++) {
-        tl_vec_room(&to->memory);
-        to->memory.v[to->memory.n] = from->memory.v[i];
-        to->memory.v[to->memory.n++].event += first;
+    TL_EACH (const tl_shape_args, side, from->shapes) {
+        tl_vec_push(&to->shapes, *side);
+        to->shapes.v[to->shapes.n - 1].event += first;
     }
-    for (size_t i = 0; i < from->shapes.n; i++) {
-        tl_vec_room(&to->shapes);
-        to->shapes.v[to->shapes.n] = from->shapes.v[i];
-        to->shapes.v[to->shapes.n++].event += first;
-    }
-    for (size_t i = 0; i < from->counters.n; i++) {
-        const tl_counter_arg *c = &from->counters.v[i];
-        tl_vec_room(&to->counters);
-        to->counters.v[to->counters.n++] = (tl_counter_arg){ c->event + first, name_in(r, c->name), c->value };
-    }
-    for (size_t i = 0; i < from->colls.n; i++) {
-        tl_vec_room(&to->colls);
-        tl_coll_args *c = &to->colls.v[to->colls.n++];
-        *c = from->colls.v[i];
-        c->event += first;
+    TL_EACH (const tl_counter_arg, side, from->counters)
+        tl_vec_push(&to->counters, (tl_counter_arg){ side->event + first, name_in(r, side->name), side->value });
+    TL_EACH (const tl_coll_args, side, from->colls) {
+        tl_vec_push(&to->colls, *side);
+        tl_coll_args *c = &to->colls.v[to->colls.n - 1];
         uint32_t *texts[] = {
             &c->name, &c->dtype, &c->pg_name, &c->pg_desc, &c->pg_ranks, &c->in_split, &c->out_split
         };
+        c->event += first;
         for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
             *texts[k] = name_in(r, *texts[k]);
     }
 }
 
-static bool append_events(tl_events *to, const tl_events *from, uint32_t first_uid)
+static void append_events(tl_events *to, const tl_events *from, uint32_t first_uid)
 {
     renumbering r = { 0 };
     size_t at = to->n;
-    bool ok = at + from->n < UINT32_MAX;
-    if (ok) {
-        renumber_names(to, from, &r);
-        ok = renumber_tracks(to, from, &r);
-        if (ok) {
-            append_sides(to, from, (uint32_t)at, &r);
-            ok = tl_events_reserve(to, at + from->n);
-        }
-    }
 
-    if (ok && from->n > 0) {
+    tl_events_reserve(to, at + from->n);
+    renumber_names(to, from, &r);
+    renumber_tracks(to, from, &r);
+    append_sides(to, from, (uint32_t)at, &r);
+    if (from->n > 0) {
         memcpy(to->ts_ns + at, from->ts_ns, from->n * sizeof *to->ts_ns);
         memcpy(to->dur_ns + at, from->dur_ns, from->n * sizeof *to->dur_ns);
         memcpy(to->corr + at, from->corr, from->n * sizeof *to->corr);
         memcpy(to->flags + at, from->flags, from->n * sizeof *to->flags);
-        for (size_t i = 0; i < from->n; i++) {
-            to->name[at + i] = name_in(&r, from->name[i]);
-            to->track[at + i] = r.track[from->track[i]];
-            to->lane[at + i] = r.lane[from->lane[i]];
-            to->category[at + i] = r.category[from->category[i]];
-            to->uid[at + i] = from->uid[i] + first_uid;
-        }
-        to->n += from->n;
     }
+    for (size_t i = 0; i < from->n; i++) {
+        to->name[at + i] = name_in(&r, from->name[i]);
+        to->track[at + i] = r.track[from->track[i]];
+        to->lane[at + i] = r.lane[from->lane[i]];
+        to->category[at + i] = r.category[from->category[i]];
+        to->uid[at + i] = from->uid[i] + first_uid;
+    }
+    to->n += from->n;
     free(r.name);
     free(r.track);
     free(r.lane);
     free(r.category);
-    return ok;
 }
 
-static void append_doc(tl_trace *ok, const tl_trace *next)
-{
-    size_t cap = ok->ndoc;
-    if (ok->report.closed || next->ndoc == 0) {
-        /* after the end of the array the slice that has it read on to the end */
-        return;
-    }
-    tl_grow((void **)&ok->doc, &cap, ok->ndoc + next->ndoc, 1);
-    memcpy(ok->doc + ok->ndoc, next->doc, next->ndoc);
-    ok->ndoc += next->ndoc;
-}
-
-tl_status tl_trace_append(tl_trace *ok, const tl_trace *next, tl_error *err)
+bool tl_trace_append(tl_trace *ok, const tl_trace *next)
 {
     tl_read_report *a = &ok->report;
     const tl_read_report *b = &next->report;
 
-    if (!append_events(&ok->events, &next->events, (uint32_t)a->entries))
-        return tl_fail_memory(err, "joining the pieces of a trace");
-    append_doc(ok, next);
+    if (!continues(a, b))
+        return false;
+    append_events(&ok->events, &next->events, (uint32_t)a->entries);
+    if (!a->closed && next->ndoc > 0) { /* after the end of the array the slice that has it read on to the end */
+        ok->doc = tl_realloc(ok->doc, ok->ndoc + next->ndoc);
+        memcpy(ok->doc + ok->ndoc, next->doc, next->ndoc);
+        ok->ndoc += next->ndoc;
+    }
     a->entries += b->entries;
     a->kept += b->kept;
     a->filtered += b->filtered;
@@ -172,7 +143,7 @@ tl_status tl_trace_append(tl_trace *ok, const tl_trace *next, tl_error *err)
         a->stopped_at = b->stopped_at;
         a->closed = b->closed;
     }
-    return TL_OK;
+    return true;
 }
 
 void tl_trace_complete(tl_trace *ok)

@@ -3,10 +3,8 @@
  * An entry goes to the fast reader; what that does not recognise whole goes to yajl; what yajl refuses is repaired and
  * read once more; what then is no JSON is dropped, counted, and the next entry found.
  */
-#include "kineto.h"
-#include "measured.h"
-#include "shapes.h"
-#include "report.h"
+#include "formats.h"
+#include "args.h"
 #include "tlmpi/trace/event/take.h"
 #include "tlmpi/trace/meta.h"
 #include "tlmpi/trace/text/repair.h"
@@ -31,17 +29,14 @@ typedef struct reading {
     tl_layouts layouts;
     tl_fields fields; /* of the entry at hand */
     tl_yajl_scratch scratch;
-    char *repaired; /* room for a repaired entry */
-    size_t repaired_cap;
-    size_t checked; /* bytes of events for which there was memory enough */
+    tl_bytes repaired;     /* room for a repaired entry */
+    size_t checked;        /* bytes of events for which there was memory enough */
     tl_error source_error; /* what ended the bytes early */
     uint64_t cut_at;       /* offset of the first entry without an end; UINT64_MAX for none */
     uint32_t cut_entries;  /* entries begun when the last of them was found so */
-    struct {               /* the columns and counts before the last entry */
-        size_t n, ncopies, ncolls, nwaits, ngrids, ncounters, nmemory, nshapes;
-        uint64_t kept, filtered, dropped, repaired, untimed, entries_end;
-        bool fractional_ts;
-    } before;
+    size_t nevents;        /* before the last entry, as all below */
+    uint64_t kept, filtered, dropped, repaired_entries, untimed, entries_end;
+    bool fractional_ts;
 } reading;
 
 /* The splitter asks: the fast reader finds the end of a plain entry while it reads it. */
@@ -54,23 +49,20 @@ static size_t probe(void *arg, const char *p)
 /* ------------------------------------------------------------------------------------------------------- one entry */
 
 /* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of
- * what is wrong with it.  False: it is no JSON, and the splitter has gone on after its beginning;. */
+ * what is wrong with it.  False: it is no JSON, and the splitter has gone on after its beginning. */
 static bool read_carefully(reading *r, const tl_split_item *item, bool *mended, uint64_t *fault)
 {
     tl_text text = item->text;
     size_t consumed, ignored;
 
-    *mended = false;
     if (tl_event_read_yajl(&r->scratch, text, &r->fields, &consumed))
         return true;
     *fault = item->offset + consumed;
-    if (r->scratch.no_memory)
-        return false;
     if (tl_split_reject(&r->split, item, fault))
         return false;
-    tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * text.n, 1);
-    size_t n = tl_repair_json(text.p, text.n, r->repaired);
-    *mended = tl_event_read_yajl(&r->scratch, (tl_text){ r->repaired, n }, &r->fields, &ignored);
+    tl_grow((void **)&r->repaired.v, &r->repaired.cap, 4 * text.n, 1);
+    size_t n = tl_repair_json(text.p, text.n, r->repaired.v);
+    *mended = tl_event_read_yajl(&r->scratch, (tl_text){ r->repaired.v, n }, &r->fields, &ignored);
     if (!*mended)
         tl_split_resync(&r->split);
     return *mended;
@@ -91,50 +83,37 @@ static void drop(tl_read_report *report, uint64_t fault, const char *expected)
 
 static void remember(reading *r)
 {
-    const tl_events *e = &r->trace->events;
+    const tl_read_report *report = &r->trace->report;
 
-    r->before.n = e->n;
-    r->before.ncopies = e->copies.n;
-    r->before.ncolls = e->colls.n;
-    r->before.nwaits = e->waits.n;
-    r->before.ngrids = e->grids.n;
-    r->before.ncounters = e->counters.n;
-    r->before.nmemory = e->memory.n;
-    r->before.nshapes = e->shapes.n;
-    r->before.kept = r->trace->report.kept;
-    r->before.filtered = r->trace->report.filtered;
-    r->before.dropped = r->trace->report.dropped;
-    r->before.repaired = r->trace->report.repaired;
-    r->before.untimed = r->trace->report.untimed;
-    r->before.entries_end = r->trace->report.entries_end;
-    r->before.fractional_ts = r->trace->report.fractional_ts;
+    r->nevents = r->trace->events.n;
+    r->kept = report->kept;
+    r->filtered = report->filtered;
+    r->dropped = report->dropped;
+    r->repaired_entries = report->repaired;
+    r->untimed = report->untimed;
+    r->entries_end = report->entries_end;
+    r->fractional_ts = report->fractional_ts;
 }
 
-/* The last entry has never been, but that it was lost. */
+/* The last entry counts as lost: its event goes. */
 static void undo(reading *r)
 {
-    tl_events *e = &r->trace->events;
+    tl_read_report *report = &r->trace->report;
 
-    e->n = r->before.n;
-    e->copies.n = r->before.ncopies;
-    e->colls.n = r->before.ncolls;
-    e->waits.n = r->before.nwaits;
-    e->grids.n = r->before.ngrids;
-    e->counters.n = r->before.ncounters;
-    e->memory.n = r->before.nmemory;
-    e->shapes.n = r->before.nshapes;
-    r->trace->report.kept = r->before.kept;
-    r->trace->report.filtered = r->before.filtered;
-    r->trace->report.dropped = r->before.dropped;
-    r->trace->report.repaired = r->before.repaired;
-    r->trace->report.untimed = r->before.untimed;
-    r->trace->report.entries_end = r->before.entries_end;
-    r->trace->report.fractional_ts = r->before.fractional_ts;
+    tl_events_truncate(&r->trace->events, r->nevents);
+    report->kept = r->kept;
+    report->filtered = r->filtered;
+    report->dropped = r->dropped;
+    report->repaired = r->repaired_entries;
+    report->untimed = r->untimed;
+    report->entries_end = r->entries_end;
+    report->fractional_ts = r->fractional_ts;
 }
 
 static void take_entry(reading *r, const tl_split_item *item)
 {
     tl_read_report *report = &r->trace->report;
+    tl_events *events = &r->trace->events;
     bool mended = false;
     uint64_t fault = item->offset;
     const char *why = "";
@@ -142,9 +121,7 @@ static void take_entry(reading *r, const tl_split_item *item)
     remember(r);
     bool fast = item->probed || (!r->options->yajl_only && r->split.probe(r, item->text.p) == item->text.n);
     if (!fast && !read_carefully(r, item, &mended, &fault)) {
-        report->no_memory = r->scratch.no_memory;
-        if (!report->no_memory)
-            drop(report, fault, NO_JSON);
+        drop(report, fault, NO_JSON);
         return;
     }
     if (is_document(r, item)) {
@@ -153,30 +130,20 @@ static void take_entry(reading *r, const tl_split_item *item)
         return;
     }
     report->entries_end = item->offset + item->text.n;
-    tl_taken taken = tl_events_take(&r->trace->events, &r->take, &r->fields, item->uid, &report->fractional_ts, &why);
-    switch (taken) {
-    case TL_TAKEN_KEPT:
-    case TL_TAKEN_REPAIRED:
-    case TL_TAKEN_UNTIMED:
-        report->kept++;
-        report->untimed += taken == TL_TAKEN_UNTIMED;
-        if (tl_measured_is(&r->trace->events)) {
-            tl_measured_take(&r->trace->events, &r->fields);
-            report->no_memory = false;
-        } else if (tl_shapes_may_be(&r->fields)) {
-            tl_shapes_take(&r->trace->events, r->fields.args);
-            report->no_memory = false;
-        }
-        break;
-    case TL_TAKEN_FILTERED:
-        report->filtered++;
-        break;
-    case TL_TAKEN_BAD:
+    tl_taken taken = tl_events_take(events, &r->take, &r->fields, item->uid, &report->fractional_ts, &why);
+    if (taken == TL_TAKEN_BAD) {
         drop(report, item->offset, why);
         return;
-    case TL_TAKEN_NO_MEMORY:
-        report->no_memory = true;
-        return;
+    }
+    if (taken == TL_TAKEN_FILTERED) {
+        report->filtered++;
+    } else {
+        report->kept++;
+        report->untimed += taken == TL_TAKEN_UNTIMED;
+        if (tl_measured_is(events))
+            tl_measured_take(events, &r->fields);
+        else if (tl_shapes_may_be(&r->fields))
+            tl_shapes_take(events, r->fields.args);
     }
     if (mended) {
         report->repaired++;
@@ -192,7 +159,7 @@ static void take_loose(reading *r, const tl_split_item *item)
 {
     tl_read_report *report = &r->trace->report;
 
-    if (report->dropped == r->before.dropped && report->repaired == r->before.repaired)
+    if (report->dropped == r->dropped && report->repaired == r->repaired_entries)
         report->repaired++;
     if (item->text.p[0] == '{')
         tl_report_bad(report, item->fault, "expected ',' or ']' after an entry, found another one", "kept both");
@@ -202,45 +169,24 @@ static void take_loose(reading *r, const tl_split_item *item)
 
 /* ----------------------------------------------------------------------------------------------------- all entries */
 
-/* Whether there is memory for more of the trace; asked again whenever its columns have grown. */
+/* Whether there is memory, and indices, for more of the trace; asked again whenever its columns have grown. */
 static bool may_grow(reading *r)
 {
     size_t bytes = tl_events_bytes(&r->trace->events);
     if (bytes <= r->checked)
         return true;
     r->checked = bytes;
-    return tl_mem_fits(ROOM * bytes);
-}
-
-/* The next block of the file into the splitter.  False at the end. */
-static bool read_block(reading *r, tl_source *source)
-{
-    size_t cap, n = 0;
-    char *space = tl_split_space(&r->split, &cap);
-
-    if (space == NULL || !may_grow(r)) {
-        r->trace->report.no_memory = true;
-        return false;
-    }
-    if (r->options->tick != NULL)
-        r->options->tick(r->options->tick_arg);
-    if (tl_source_read(source, space, cap, &n, &r->source_error) != TL_OK)
-        n = 0;
-    tl_split_fill(&r->split, n);
-    if (n == 0)
-        tl_split_eof(&r->split);
-    return true;
+    return r->trace->events.cap < UINT32_MAX / ROOM && tl_mem_fits(ROOM * bytes);
 }
 
 /* Forgets all events and faults: the array read was not the trace's. */
 static void forget(reading *r)
 {
-    const tl_read_report none = { .first_bad_byte = -1,
-                                  .base_at = UINT64_MAX,
-                                  .no_memory = r->trace->report.no_memory };
+    bool no_memory = r->trace->report.no_memory;
 
-    tl_events_free(&r->trace->events);
-    r->trace->report = none;
+    tl_trace_free(r->trace);
+    *r->trace = (tl_trace)TL_TRACE_INIT;
+    r->trace->report.no_memory = no_memory;
     r->cut_at = UINT64_MAX;
 }
 
@@ -252,8 +198,10 @@ static void read_entries(reading *r, tl_source *source)
     while (!report->no_memory) {
         switch (tl_split_next(&r->split, &item)) {
         case TL_SPLIT_MORE:
-            if (!read_block(r, source))
-                return;
+            if (r->options->tick != NULL)
+                r->options->tick(r->options->tick_arg);
+            (void)tl_split_read(&r->split, source, SIZE_MAX, &r->source_error);
+            report->no_memory = !may_grow(r);
             break;
         case TL_SPLIT_ENTRY:
             take_entry(r, &item);
@@ -281,9 +229,6 @@ static void read_entries(reading *r, tl_source *source)
         case TL_SPLIT_RESTART:
             forget(r);
             break;
-        case TL_SPLIT_NO_MEMORY:
-            report->no_memory = true;
-            return;
         case TL_SPLIT_END:
             return;
         }
@@ -321,9 +266,7 @@ static void read_end(reading *r, const tl_source *source)
         return;
     }
     tl_status st = tl_document_read(&r->split, &r->trace->meta, &err);
-    if (st == TL_ENOMEM) {
-        report->no_memory = true;
-    } else if (st != TL_OK && !report->cut && r->split.full_at == UINT64_MAX) {
+    if (st != TL_OK && !report->cut && r->split.full_at == UINT64_MAX) {
         report->source_fault = true;
         tl_report_bad(report, 0, err.text, "kept what was read before it");
     }
@@ -332,51 +275,45 @@ static void read_end(reading *r, const tl_source *source)
 
 static tl_status read_trace(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
 {
-    reading r = { .options = options, .trace = out, .cut_at = UINT64_MAX };
+    reading r = { .options = options,
+                  .take = { options->keep, options->hook },
+                  .trace = out,
+                  .cut_at = UINT64_MAX,
+                  .scratch.key_of = options->hook != NULL ? options->hook->key_of : NULL };
+    const tl_read_range whole = { 0, UINT64_MAX }, *range = options->range != NULL ? options->range : &whole;
     tl_source *source;
 
-    *out = (tl_trace){ .meta = TL_META_INIT };
-    out->report.first_bad_byte = -1;
-    out->report.base_at = UINT64_MAX;
     if (options->hook != NULL && options->range != NULL) /* slices are joined without it */
         return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with a hook", path);
     tl_status st = tl_source_open(path, &source, err);
     if (st != TL_OK)
         return st;
     tl_split_init(&r.split);
-    if (options->range != NULL) {
-        uint64_t from = options->range->from, first = first_byte(options->range);
-        r.split.stop_at = options->range->to;
-        if (from > 0) {
-            tl_split_begin_inside(&r.split, first, (size_t)(from - first));
-            st = tl_source_seek(source, first, err);
-        }
+    r.split.stop_at = range->to;
+    if (range->from > 0) {
+        tl_split_begin_inside(&r.split, first_byte(range), (size_t)(range->from - first_byte(range)));
+        st = tl_source_seek(source, first_byte(range), err);
     }
-    if (st != TL_OK) {
-        tl_source_close(source);
-        return st;
-    }
-    r.take = (tl_take_options){ options->keep, options->hook };
-    r.scratch.key_of = options->hook != NULL ? options->hook->key_of : NULL;
     if (!options->yajl_only) {
         r.split.probe = probe;
         r.split.probe_arg = &r;
     }
-    read_entries(&r, source);
-    read_end(&r, source);
+    if (st == TL_OK) {
+        read_entries(&r, source);
+        read_end(&r, source);
+    }
     tl_source_close(source);
     tl_split_free(&r.split);
     tl_yajl_scratch_free(&r.scratch);
-    free(r.repaired);
+    tl_bytes_free(&r.repaired);
 
-    if (out->report.no_memory)
-        return tl_fail(err, TL_EINPUT, "%s: more than memory has room for, after %llu bytes of text", path,
-                       (unsigned long long)out->report.text_bytes);
-    if (!out->report.has_events)
-        return tl_fail(err, TL_EINPUT, "%s: expected traceEvents, found none in %llu bytes of text%s%s", path,
-                       (unsigned long long)out->report.text_bytes, out->report.first_bad[0] ? "; " : "",
-                       out->report.first_bad);
-    return TL_OK;
+    const unsigned long long bytes = out->report.text_bytes;
+    if (st == TL_OK && out->report.no_memory)
+        return tl_fail(err, TL_EINPUT, "%s: more than memory has room for, after %llu bytes of text", path, bytes);
+    if (st == TL_OK && !out->report.has_events)
+        return tl_fail(err, TL_EINPUT, "%s: expected traceEvents, found none in %llu bytes of text%s%s", path, bytes,
+                       out->report.first_bad[0] ? "; " : "", out->report.first_bad);
+    return st;
 }
 
 /* Claims every file, as the last reader: this one best says why a file is no trace. */

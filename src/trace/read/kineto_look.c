@@ -6,10 +6,10 @@
  *
  * The first entry stands for the begin of the trace: entries are not in order of time, but runs are further apart.
  */
-#include "kineto.h"
-#include "entry.h"
+#include "formats.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/log.h"
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/meta.h"
 #include "tlmpi/trace/text/json.h"
@@ -27,6 +27,125 @@
 /* A ts from this on is Unix time (it is 2001 then); a smaller one counts from the base time. */
 #define UNIX_TIME_NS INT64_C(1000000000000000000)
 
+/* --------------------------------------------------------------------------------------------------------- an entry */
+
+/* What the first entries have told. */
+typedef struct seen_so_far {
+    bool has_first, first_is_event; /* about the first entry that can be read: an event has a ph */
+    bool has_ts;
+    int64_t ts_ns;      /* of the first entry with a time of its own */
+    int64_t pid;        /* of the first entry that the host has written; 0 without one */
+    bool has_category;  /* an entry has a category of PyTorch's profiler */
+    bool has_bare_work; /* an entry that lasts has a name and no category, as all of that profiler have */
+    char foreign[48];   /* the first category of another program, printable; empty without one */
+} seen_so_far;
+
+/* Entries of the device have its number as their pid, and others a word. */
+static void note_pid(seen_so_far *seen, const tl_fields *f)
+{
+    const unsigned of_host = TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) | TL_CAT_BIT(TL_CAT_CPU_OP) |
+                             TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON) |
+                             TL_CAT_BIT(TL_CAT_INSTANT);
+    const tl_value *cat = tl_fields_get(f, TL_KEY_CAT);
+
+    if (seen->pid == 0 && cat != NULL && (of_host >> tl_cat_of(cat->text) & 1)) {
+        int64_t pid = tl_value_int(tl_fields_get(f, TL_KEY_PID), 0);
+        seen->pid = pid > 0 ? pid : 0;
+    }
+}
+
+/* Flows, counters and metadata may have none. */
+static bool is_bare_work(const tl_fields *f)
+{
+    const tl_value *ph = tl_fields_get(f, TL_KEY_PH);
+    return ph != NULL && (tl_text_is(ph->text, "X") || tl_text_is(ph->text, "B")) &&
+           tl_fields_get(f, TL_KEY_NAME) != NULL;
+}
+
+static void note_category(seen_so_far *seen, const tl_fields *f)
+{
+    const tl_value *cat = tl_fields_get(f, TL_KEY_CAT);
+    char text[sizeof seen->foreign];
+
+    if (cat == NULL || cat->text.n == 0) {
+        seen->has_bare_work = seen->has_bare_work || is_bare_work(f);
+        return;
+    }
+    seen->has_category = seen->has_category || tl_cat_of(cat->text) != TL_CAT_OTHER;
+    snprintf(text, sizeof text, "%.*s", cat->text.n < sizeof text ? (int)cat->text.n : (int)sizeof text, cat->text.p);
+    if (seen->foreign[0] == '\0' && !seen->has_category)
+        tl_printable(seen->foreign, sizeof seen->foreign, text);
+}
+
+/* Adds what the entry tells.  Whether it is an event.  A metadata entry ("ph": "M") may have a ts, but not one of its own. */
+static bool see_entry(seen_so_far *seen, const tl_fields *f)
+{
+    const tl_value *ph = tl_fields_get(f, TL_KEY_PH), *ts = tl_fields_get(f, TL_KEY_TS);
+
+    if (!seen->has_first)
+        seen->first_is_event = ph != NULL;
+    seen->has_first = true;
+    note_pid(seen, f);
+    note_category(seen, f);
+    if (ph != NULL && !seen->has_ts && ts != NULL && !tl_text_is(ph->text, "M"))
+        seen->has_ts = tl_decimal_us_to_ns(ts->text.p, ts->text.n, &seen->ts_ns) && seen->ts_ns >= 0;
+    return ph != NULL;
+}
+
+/* Whether the trace is another program's: no category seen is the profiler's, and a foreign one, or timed work without
+ * a category, was. */
+static bool is_foreign(const seen_so_far *seen)
+{
+    return (seen->foreign[0] != '\0' || seen->has_bare_work) && !seen->has_category;
+}
+
+/* Whether the begin is known, and that the events are the profiler's as far as they tell. */
+static bool knows_enough(const seen_so_far *seen)
+{
+    return seen->has_ts && !is_foreign(seen);
+}
+
+/* Number `at` of a list as "[0, 8, 16]"; -1 where the list is shorter, or abridged ("...") before that. */
+static int64_t number_at(tl_text list, int64_t at)
+{
+    int64_t number = -1;
+    tl_text item;
+
+    for (int64_t k = 0; k <= at; k++)
+        if (!tl_text_next(&list, &item) || !tl_decimal_to_int(item.p, item.n, &number))
+            return -1;
+    return number;
+}
+
+/* The global rank that the arguments of a collective tell: "Rank" is the place among "Process Group Ranks", or else
+ * counts from "Global rank start" by "Global rank stride".  -1 where the entry has none. */
+static int64_t rank_of_entry(const tl_fields *f)
+{
+    int64_t place = tl_value_int(tl_fields_get(f, TL_KEY_GROUP_RANK), -1), rank;
+    if (place < 0 || place > INT32_MAX)
+        return -1;
+    const tl_value *ranks = tl_fields_get(f, TL_KEY_PG_RANKS);
+    rank = ranks != NULL ? number_at(ranks->text, place) : -1;
+    if (rank >= 0)
+        return rank;
+    int64_t start = tl_value_int(tl_fields_get(f, TL_KEY_RANK_START), -1),
+            stride = tl_value_int(tl_fields_get(f, TL_KEY_RANK_STRIDE), -1);
+    return start < 0 || stride < 1 || start > INT32_MAX || stride > INT32_MAX ? -1 : start + place * stride;
+}
+
+/* Whether the text of an entry, not yet parsed, may be that of device work: a category of it stands there in quotes. */
+static bool may_be_device_work(tl_text entry)
+{
+    static const char *const categories[] = { "\"kernel\"",     "\"Kernel\"", "\"gpu_memcpy\"",     "\"Memcpy\"",
+                                              "\"gpu_memset\"", "\"Memset\"", "\"mtia_ccp_events\"" };
+    for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++)
+        if (tl_text_has(entry, categories[i]))
+            return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- a look */
+
 typedef struct look {
     const char *path;
     bool should_be; /* a trace, by its name */
@@ -35,67 +154,33 @@ typedef struct look {
     tl_split split;
     tl_meta meta;
     tl_yajl_scratch scratch;
-    tl_error fault; /* what ended the bytes early */
-    bool no_memory;
+    tl_error fault;      /* what ended the bytes early */
     bool limit;          /* stopped at HEAD_MAX */
-    tl_seen seen;        /* what the entries read up to here show */
+    seen_so_far seen;    /* what the entries read up to here show */
     const char *packing; /* what it is packed in besides gzip, NULL: nothing that is known */
 } look;
 
-/* The message of a source begins with the path. */
-static void say_fault(const look *l)
-{
-    const char *text = l->fault.text;
-    size_t n = strlen(l->path);
-    bool has_path = strncmp(text, l->path, n) == 0 && text[n] == ':' && text[n + 1] == ' ';
-    tl_look_say(l->out, TL_INPUT_UNREADABLE, text + (has_path ? n + 2 : 0));
-}
-
-static void say(const look *l, tl_input_kind kind, const char *reason)
-{
-    tl_look_say(l->out, kind, reason);
-}
-
 /* ------------------------------------------------------------------------------------------------------------ head */
 
-/* The first block of text, which is as long as there is text for it. */
-static void note_first(look *l, const char *text, size_t n)
-{
-    l->packing = tl_packing_of(text, n);
-    l->out->origin.head = n > 0 ? tl_hash_bytes(text, n) | 1 : 0;
-    const char *packed = tl_source_packing(l->source);
-    l->out->origin.packing = packed != NULL ? tl_hash_bytes(packed, strlen(packed)) : 0;
-    l->out->origin.extent = tl_source_extent(l->source);
-}
-
-/* The next block of text to the splitter, false at the end of the file or of our patience. */
+/* The next block of text to the splitter; false where HEAD_MAX bytes are enough.  The first block tells the file's origin: it
+ * is as long as there is text for it. */
 static bool read_block(look *l)
 {
-    size_t cap, n = 0;
-    char *space = tl_split_space(&l->split, &cap);
+    tl_origin *origin = &l->out->origin;
+    const char *packed = tl_source_packing(l->source);
 
-    if (space == NULL) {
-        l->no_memory = true;
-        return false;
-    }
     l->limit = tl_source_text_bytes(l->source) >= HEAD_MAX;
     if (l->limit)
         return false;
-    if (tl_source_read(l->source, space, cap < BLOCK ? cap : BLOCK, &n, &l->fault) != TL_OK)
-        n = 0;
-    if (tl_source_text_bytes(l->source) == n)
-        note_first(l, space, n);
-    tl_split_fill(&l->split, n);
-    if (n == 0)
-        tl_split_eof(&l->split);
+    size_t n = tl_split_read(&l->split, l->source, BLOCK, &l->fault);
+    if (tl_source_text_bytes(l->source) == n) {
+        const char *text = l->split.buf + l->split.end - n;
+        l->packing = tl_packing_of(text, n);
+        origin->head = n > 0 ? tl_hash_bytes(text, n) | 1 : 0;
+        origin->packing = packed != NULL ? tl_hash_bytes(packed, strlen(packed)) : 0;
+        origin->extent = tl_source_extent(l->source);
+    }
     return true;
-}
-
-/* An execution trace has no traceEvents and may be large: the keys before them tell. */
-static bool is_execution_trace(look *l)
-{
-    (void)tl_document_read(&l->split, &l->meta, NULL);
-    return l->meta.has_schema && l->meta.has_nodes;
 }
 
 /* Two bytes a letter, either first. */
@@ -117,36 +202,24 @@ static bool take_entry(look *l, tl_text text)
     tl_fields f;
     size_t ignored;
 
-    if (tl_seen_enough(&l->seen))
+    if (knows_enough(&l->seen))
         return true;
     if (!tl_event_read_yajl(&l->scratch, text, &f, &ignored))
-        return l->scratch.no_memory;
-    bool is_event = tl_entry_see(&l->seen, &f);
-    return is_event ? tl_seen_enough(&l->seen) : l->split.bare;
-}
-
-/* Forgets what the entries have shown: they belong to something other than a trace. */
-static void forget_entries(look *l)
-{
-    l->seen = (tl_seen){ 0 };
+        return false;
+    bool is_event = see_entry(&l->seen, &f);
+    return is_event ? knows_enough(&l->seen) : l->split.bare;
 }
 
 /* Reads on until enough is known; to the end where a nested array may turn out to be none of a trace's. */
 static void read_head(look *l)
 {
-    uint64_t next_check = (uint64_t)64 << 10;
     tl_split_item item;
 
-    while (!l->no_memory && (l->split.nentries < HEAD_ENTRIES_MAX || l->split.nested)) {
+    while (l->split.nentries < HEAD_ENTRIES_MAX || l->split.nested) {
         switch (tl_split_next(&l->split, &item)) {
         case TL_SPLIT_MORE:
             if ((begins_as_no_json(l) && tl_source_text_bytes(l->source) >= NO_JSON_MAX) || !read_block(l))
                 return;
-            if (!l->split.found && tl_source_text_bytes(l->source) >= next_check) {
-                next_check *= 4;
-                if (is_execution_trace(l))
-                    return;
-            }
             break;
         case TL_SPLIT_ENTRY:
             if (take_entry(l, item.text) && !l->split.nested)
@@ -164,15 +237,13 @@ static void read_head(look *l)
         case TL_SPLIT_TORN:
         case TL_SPLIT_LOOSE:
             break;
-        case TL_SPLIT_RESTART:
-            forget_entries(l);
+        case TL_SPLIT_RESTART: /* what was seen belongs to something other than a trace */
+            l->seen = (seen_so_far){ 0 };
             break;
         case TL_SPLIT_END:
             if (!l->split.found)
-                forget_entries(l);
+                l->seen = (seen_so_far){ 0 };
             return;
-        case TL_SPLIT_NO_MEMORY:
-            l->no_memory = true;
         }
     }
 }
@@ -186,16 +257,16 @@ static void read_rest(look *l)
     tl_fields f;
     size_t ignored;
 
-    while (!l->no_memory && l->meta.rank < 0) {
+    while (l->meta.rank < 0) {
         tl_split_result kind = tl_split_next(&l->split, &item);
         if (kind == TL_SPLIT_ENTRY) {
-            device_work = device_work || tl_entry_may_be_device_work(item.text);
+            device_work = device_work || may_be_device_work(item.text);
             if (tl_text_has(item.text, "\"Rank\"") && tl_event_read_yajl(&l->scratch, item.text, &f, &ignored))
-                l->meta.rank = tl_entry_rank(&f);
+                l->meta.rank = rank_of_entry(&f);
         } else if (kind == TL_SPLIT_END) {
             l->out->origin.no_device_work = !device_work && l->split.complete;
             return;
-        } else if (kind == TL_SPLIT_NO_MEMORY || (kind == TL_SPLIT_MORE && !read_block(l))) {
+        } else if (kind == TL_SPLIT_MORE && !read_block(l)) {
             return;
         }
     }
@@ -208,8 +279,8 @@ static bool has_begun(const look *l)
            l->meta.has_trace_keys;
 }
 
-/* A document without any entry, and without a word of whose trace it is. */
-static bool is_of_nobody(look *l)
+/* A document without any entry, and without a key that says whose trace it is. */
+static bool is_empty_document(look *l)
 {
     if (!l->split.complete || !l->split.found || l->split.nentries > 0)
         return false;
@@ -217,67 +288,56 @@ static bool is_of_nobody(look *l)
     return !has_begun(l);
 }
 
-/* An execution trace names the process that it is of, before its nodes: the text may end among these. */
-static void note_process(look *l)
+/* What a text without traceEvents is, up to where it is cut or searched: its keys may be those of a trace. */
+static tl_input_kind kind_by_keys(look *l)
 {
-    const char *brace = memchr(l->split.doc, '{', l->split.ndoc);
-    tl_text rest = { brace + 1, (size_t)(l->split.doc + l->split.ndoc - brace - 1) }, key, value;
-
-    while (tl_json_member(&rest, &key, &value) && !tl_text_is(key, "pid"))
-        ;
-    if (!tl_text_is(key, "pid") || !tl_decimal_to_int(value.p, value.n, &l->out->origin.pid))
-        l->out->origin.pid = 0;
+    (void)tl_document_read(&l->split, &l->meta, NULL);
+    return l->should_be || has_begun(l) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER;
 }
 
 /* What the head makes of the file: kind and why. */
 static void judge(look *l)
 {
     const tl_split *s = &l->split;
+    const tl_input_kind unlike =
+        l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER; /* a trace from its first byte on */
+    const unsigned long long bytes = tl_source_text_bytes(l->source);
+    const char *around = tl_source_packing(l->source), *category = l->seen.foreign;
     char reason[192];
 
-    if (l->no_memory || l->scratch.no_memory) {
-        say(l, TL_INPUT_UNREADABLE, "memory is out");
-    } else if (l->packing != NULL) {
-        const char *around = tl_source_packing(l->source);
+    if (l->packing != NULL) {
         snprintf(reason, sizeof reason, "expected a trace, found %s%s%s", around != NULL ? around : "",
                  around != NULL ? " with " : "", l->packing);
-        say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
-    } else if (is_of_nobody(l)) {
-        say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected events in traceEvents, found none");
-    } else if (tl_seen_is_foreign(&l->seen) && (s->complete || s->nentries >= HEAD_ENTRIES_MAX)) {
-        const char *category = l->seen.foreign;
+        tl_look_say(l->out, unlike, reason);
+    } else if (is_empty_document(l)) {
+        tl_look_say(l->out, unlike, "expected events in traceEvents, found none");
+    } else if (is_foreign(&l->seen) && (s->complete || s->nentries >= HEAD_ENTRIES_MAX)) {
         snprintf(reason, sizeof reason, "expected events of PyTorch's profiler, found others (%s%s%s)",
                  category[0] != '\0' ? "category \"" : "without categories", category, category[0] != '\0' ? "\"" : "");
-        say(l, TL_INPUT_OTHER, reason);
+        tl_look_say(l->out, TL_INPUT_OTHER, reason);
     } else if ((s->found && !s->bare) || l->seen.first_is_event) {
         l->out->kind = TL_INPUT_TRACE;
-    } else if (l->fault.status != TL_ENOMEM && !s->bare && !begins_as_no_json(l) && is_execution_trace(l)) {
-        say(l, TL_INPUT_EXECUTION, "an execution trace (schema, nodes), which holds no times of devices");
-        note_process(l);
     } else if (l->fault.status != TL_OK) {
-        say_fault(l);
+        tl_look_say(l->out, TL_INPUT_UNREADABLE, tl_source_reason(l->source, &l->fault));
     } else if (s->bare) {
-        say(l, TL_INPUT_OTHER, "expected events, found an array of something else");
+        tl_look_say(l->out, TL_INPUT_OTHER, "expected events, found an array of something else");
     } else if (s->ndoc == 0) {
-        say(l, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
+        tl_look_say(l->out, TL_INPUT_UNREADABLE, "expected a trace, found an empty file");
     } else if (is_utf16(l)) {
-        say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected UTF-8, found UTF-16");
+        tl_look_say(l->out, unlike, "expected UTF-8, found UTF-16");
     } else if (begins_as_no_json(l)) {
-        say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
-            "expected '{' or '[' at byte 0 of the text, found no JSON");
+        tl_look_say(l->out, unlike, "expected '{' or '[' at byte 0 of the text, found no JSON");
     } else if (s->complete || l->limit || s->fault_at != UINT64_MAX) {
-        int n = snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
-                         (unsigned long long)tl_source_text_bytes(l->source));
+        int n = snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text", bytes);
         if (s->fault_at != UINT64_MAX)
             snprintf(reason + n, sizeof reason - (size_t)n, "; byte %llu: %s", (unsigned long long)s->fault_at,
                      s->fault);
         else if (!s->complete)
             snprintf(reason + n, sizeof reason - (size_t)n, ", and searched no further");
-        say(l, !s->complete && (l->should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+        tl_look_say(l->out, s->complete ? TL_INPUT_OTHER : kind_by_keys(l), reason);
     } else {
-        snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents",
-                 (unsigned long long)tl_source_text_bytes(l->source));
-        say(l, l->should_be || has_begun(l) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+        snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents", bytes);
+        tl_look_say(l->out, kind_by_keys(l), reason);
     }
 }
 
@@ -366,15 +426,16 @@ static void look_inside(look *l, bool deep)
     note_origin(l);
 }
 
-void tl_kineto_look(const char *path, bool deep, bool should_be, tl_look *out)
+void tl_kineto_look(const char *path, tl_text head, bool deep, bool should_be, tl_look *out)
 {
     look l = { .path = path, .should_be = should_be, .out = out, .meta = TL_META_INIT };
 
+    (void)head;
     tl_split_init(&l.split);
     if (tl_source_open(path, &l.source, &l.fault) == TL_OK)
         look_inside(&l, deep);
     else
-        say_fault(&l);
+        tl_look_say(out, TL_INPUT_UNREADABLE, tl_error_reason(&l.fault, path));
     tl_source_close(l.source);
     tl_split_free(&l.split);
     tl_meta_free(&l.meta);

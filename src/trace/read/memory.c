@@ -1,13 +1,12 @@
 /* memory.c - the profiler's raw memory timeline, character by character. */
 #include "tlmpi/trace/read/memory.h"
-#include "memory_reader.h"
+#include "formats.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/trace/text/source.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define DIGITS      32
@@ -42,19 +41,14 @@ typedef struct timeline {
     bool number_over; /* there was a blank after the digits */
     int64_t number[NNUMBERS];
     size_t nnumbers;
-    bool no_memory;
+    uint64_t at; /* bytes of the text taken */
 } timeline;
-
-static void end_state(timeline *t)
-{
-    t->take(t->arg, &t->state);
-}
 
 /* The profiler writes entries in the order of their times. */
 static tl_status check_entry(const timeline *t, tl_error *err)
 {
     const int64_t time = t->number[TIME], action = t->number[ACTION], category = t->number[CATEGORY];
-    const unsigned long long at = t->report->at;
+    const unsigned long long at = t->at;
 
     if (t->report->entries > 0 && time < t->state.time_ns)
         return tl_fail(err, TL_EINPUT,
@@ -81,9 +75,9 @@ static tl_status add_entry(timeline *t, tl_error *err)
     if (__builtin_add_overflow(s->bytes[category], bytes, &sum) ||
         __builtin_add_overflow(s->bytes[TL_MEMORY_TOTAL], bytes, &total))
         return tl_fail(err, TL_EINPUT, "%s: byte %llu: more bytes of memory than can be counted", t->path,
-                       (unsigned long long)t->report->at);
+                       (unsigned long long)t->at);
     if (t->report->entries > 0 && time != s->time_ns)
-        end_state(t);
+        t->take(t->arg, &t->state);
     t->report->entries++;
     s->time_ns = time;
     if (time > 0 && time < t->report->earliest_ns)
@@ -102,7 +96,7 @@ static tl_status refuse(const timeline *t, int found, tl_error *err)
         snprintf(word, sizeof word, "'%c'", found);
     else if (found != EOF)
         snprintf(word, sizeof word, "a byte 0x%02x", (unsigned)found);
-    return tl_fail(err, TL_EINPUT, "%s: byte %llu: %sexpected %s, found %s", t->path, (unsigned long long)t->report->at,
+    return tl_fail(err, TL_EINPUT, "%s: byte %llu: %sexpected %s, found %s", t->path, (unsigned long long)t->at,
                    t->place == OUTER_BRACKET ? "this is no memory timeline: " : "", expected[t->place], word);
 }
 
@@ -166,9 +160,8 @@ static void read_all(timeline *t, tl_source *source, char *block, tl_status *st,
     size_t n = 0;
 
     while (*st == TL_OK && (*st = tl_source_read(source, block, BLOCK_BYTES, &n, err)) == TL_OK && n > 0)
-        for (size_t i = 0; i < n && *st == TL_OK; i++, t->report->at++)
+        for (size_t i = 0; i < n && *st == TL_OK; i++, t->at++)
             *st = take(t, block[i], err);
-    t->report->begun = t->place != OUTER_BRACKET;
     t->report->cut = *st == TL_OK && t->place != END;
     if (t->report->cut)
         *st = refuse(t, EOF, err);
@@ -186,7 +179,7 @@ tl_status tl_memory_timeline_read(const char *path, void (*take_state)(void *arg
     if (st == TL_OK)
         read_all(&t, source, block, &st, err);
     if (report->entries > 0)
-        end_state(&t);
+        take_state(arg, &t.state);
     tl_source_close(source);
     free(block);
     return st;
@@ -196,45 +189,16 @@ tl_status tl_memory_timeline_read(const char *path, void (*take_state)(void *arg
 
 static const char *const endings[] = { ".raw.json.gz", ".raw.gz", ".raw.json", NULL };
 
-/* What is packed otherwise is no less one, nor is what cannot be read; a trace that is called so is one all the same. */
-bool tl_memory_timeline_is(const char *path)
-{
-    char head[64];
-    size_t n = strlen(path), got = 0, at = 0;
-    const char *const *ending = endings;
-
-    while (*ending != NULL && !(n > strlen(*ending) && strcasecmp(path + n - strlen(*ending), *ending) == 0))
-        ending++;
-    if (*ending == NULL || !tl_source_head(path, head, sizeof head, &got))
-        return *ending != NULL;
-    while (at < got && (head[at] == ' ' || head[at] == '\n' || head[at] == '\r' || head[at] == '\t'))
-        at++;
-    if (at == got || head[at] != '[')
-        return at == got || head[at] != '{';
-    for (at++; at < got && (head[at] == ' ' || head[at] == '\n' || head[at] == '\r' || head[at] == '\t');)
-        at++;
-    return at == got || head[at] != '{';
-}
-
+/* Claims files by their names, unless the text begins as a trace does: with an object, or an array of objects. */
 static bool claims(const char *path, tl_text head)
 {
-    (void)head;
-    return tl_memory_timeline_is(path);
-}
-
-/* Claims the file as a memory timeline; reading it reports any fault. */
-static void look(const char *path, bool deep, bool should_be, tl_look *out)
-{
-    (void)path;
-    (void)deep;
-    (void)should_be;
-    out->kind = TL_INPUT_MEMORY;
-}
-
-static tl_status refuse_events(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
-{
-    (void)options;
-    return tl_trace_refuse(path, "a memory timeline, which holds no events", out, err);
+    for (int brackets = 0; head.n > 0 && brackets < 2; head.p++, head.n--) {
+        if (*head.p == '{')
+            return false;
+        if (memchr(" \n\r\t", *head.p, 4) == NULL && (*head.p != '[' || brackets++ > 0))
+            break;
+    }
+    return tl_name_has_ending(path, endings);
 }
 
 const tl_reader tl_memory_reader = { .name = "memory",
@@ -242,5 +206,4 @@ const tl_reader tl_memory_reader = { .name = "memory",
                                      .endings = endings,
                                      .by_name = true,
                                      .claims = claims,
-                                     .look = look,
-                                     .read = refuse_events };
+                                     .reason = "a memory timeline, which holds no events" };

@@ -1,62 +1,119 @@
-/* readers.c - the formats of traces, and which of them a file has. */
-#include "foreign.h"
-#include "jsonl.h"
-#include "kineto.h"
-#include "memory_reader.h"
+/* readers.c - the formats of files, and which of them a file has.
+ *
+ * Formats that other profilers write and no reader here reads are known by their names and first bytes, so that each is
+ * named: in a folder such a file is left out and costs nothing; alone it ends the run with status 3 and its name.
+ */
+#include "formats.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/text/source.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ------------------------------------------------------------------------------------------- formats that are not read */
+
+/* A file is of a format if its path has `folder`, ends with `ending` and its text begins with a block that has `word`;
+ * NULL is in all. */
+static const struct format {
+    const char *folder, *ending, *word;
+    const char *reason;
+} unread[] = {
+    { "ASCEND_PROFILER_OUTPUT/", NULL, NULL, "of Ascend's torch_npu profiler, whose traces are not read" },
+    { "_ascend_pt/", NULL, NULL, "of Ascend's torch_npu profiler, whose traces are not read" },
+    { NULL, ".json", "\"Ascend Hardware\"", "of Ascend's torch_npu profiler, whose traces are not read" },
+    { NULL, ".pftrace", NULL, "a Perfetto trace (protobuf), which is not read: export Chrome JSON" },
+    { NULL, ".perfetto-trace", NULL, "a Perfetto trace (protobuf), which is not read: export Chrome JSON" },
+    { NULL, ".nsys-rep", NULL, "a report of Nsight Systems, which is not read" },
+    { NULL, ".qdrep", NULL, "a report of Nsight Systems, which is not read" },
+    { NULL, ".xplane.pb", NULL, "a profile of JAX or TensorFlow (XPlane), which is not read" },
+    { NULL, NULL, "\"highres-ticks\"", "a trace of JAX or TensorFlow, which is not read" },
+    { NULL, NULL, "\"rocprofiler-sdk-tool\"", "of rocprofv3, which is not read" },
+    { NULL, NULL, "SQLite format 3", "an SQLite database, as Nsight Systems and rocprofv3 export, which is not read" },
+};
+
+static const char *const unread_endings[] = { ".pftrace",   ".perfetto-trace", ".nsys-rep", ".qdrep",
+                                              ".xplane.pb", ".sqlite",         ".db",       NULL };
+
+static const struct format *unread_format(const char *path, tl_text head)
+{
+    for (const struct format *f = unread; f < unread + sizeof unread / sizeof *unread; f++)
+        if ((f->folder == NULL || strstr(path, f->folder) != NULL) &&
+            (f->ending == NULL || tl_name_has_ending(path, (const char *const[]){ f->ending, NULL })) &&
+            (f->word == NULL || tl_text_has(head, f->word)))
+            return f;
+    return NULL;
+}
+
+static bool is_unread(const char *path, tl_text head)
+{
+    return unread_format(path, head) != NULL;
+}
+
+static void look_unread(const char *path, tl_text head, bool deep, bool should_be, tl_look *out)
+{
+    (void)deep;
+    (void)should_be;
+    tl_look_say(out, TL_INPUT_OTHER, unread_format(path, head)->reason);
+}
+
+static const tl_reader unread_reader = { .name = "foreign",
+                                         .kind = TL_INPUT_OTHER,
+                                         .endings = unread_endings,
+                                         .claims = is_unread,
+                                         .look = look_unread,
+                                         .reason = "of a format that is not read" };
+
+/* ---------------------------------------------------------------------------------------------------------- the table */
+
 const tl_reader *const tl_readers[] = {
-    &tl_jsonl_reader,  /* claims files by name */
+    &tl_phases_reader, /* claims files by name */
     &tl_memory_reader, /* claims files by name */
-    &tl_foreign_reader,
+    &unread_reader,
+    &tl_execution_reader,
     &tl_kineto_reader, /* the last: claims every file, and says what is wrong with one that is no trace */
     NULL,
 };
 
-/* Bytes of the text that are enough to tell its format. */
-#define HEAD ((size_t)4096)
-
-const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path)
+/* The reader of the file, whose first bytes go to head, where there are several to ask. */
+static const tl_reader *pick(const tl_reader *const *readers, const char *path, char head[TL_HEAD_BYTES], size_t *n)
 {
-    char head[HEAD];
-    tl_text text = { head, 0 };
-    bool read = false;
-
-    for (; readers[1] != NULL; readers++) {
-        if (!read && !readers[0]->by_name && !tl_source_head(path, head, sizeof head, &text.n))
-            return NULL;
-        read = read || !readers[0]->by_name;
-        if (readers[0]->claims(path, text))
-            break;
-    }
+    *n = readers[1] != NULL ? tl_source_head(path, head, TL_HEAD_BYTES) : 0;
+    while (readers[1] != NULL && !readers[0]->claims(path, (tl_text){ head, *n }))
+        readers++;
     return readers[0];
 }
 
-static const tl_trace no_trace = { .meta = TL_META_INIT, .report = { .first_bad_byte = -1, .base_at = UINT64_MAX } };
-
-tl_status tl_trace_refuse(const char *path, const char *reason, tl_trace *out, tl_error *err)
+const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path)
 {
-    *out = no_trace;
-    return tl_fail(err, TL_EINPUT, "%s: %s", path, reason);
+    char head[TL_HEAD_BYTES];
+    size_t n;
+    return pick(readers, path, head, &n);
 }
 
-tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
+void tl_look_at(const char *path, bool deep, bool should_be, tl_look *out)
 {
-    const tl_reader *reader = tl_reader_among(tl_readers, path);
-    if (reader != NULL)
-        return reader->read(path, options, out, err);
-    *out = no_trace;
-    return tl_fail_memory(err, path);
+    char head[TL_HEAD_BYTES];
+    size_t n;
+    const tl_reader *reader = pick(tl_readers, path, head, &n);
+
+    *out = (tl_look)TL_LOOK_INIT;
+    out->kind = reader->kind;
+    if (reader->look != NULL)
+        reader->look(path, (tl_text){ head, n }, deep, should_be, out);
 }
 
 void tl_look_say(tl_look *look, tl_input_kind kind, const char *reason)
 {
     look->kind = kind;
     tl_printable(look->why, sizeof look->why, reason);
+}
+
+tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
+{
+    const tl_reader *reader = tl_reader_among(tl_readers, path);
+
+    *out = (tl_trace)TL_TRACE_INIT;
+    return reader->read != NULL ? reader->read(path, options, out, err)
+                                : tl_fail(err, TL_EINPUT, "%s: %s", path, reader->reason);
 }
 
 void tl_trace_free(tl_trace *trace)

@@ -1,4 +1,4 @@
-#include "report.h"
+#include "formats.h"
 #include <stdio.h>
 
 void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected, const char *done)

@@ -1,3 +1,4 @@
+/* grammar.c - the states of a text that is JSON, or nearly. */
 #include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
@@ -35,8 +36,7 @@ static void open_bracket(tl_grammar *g, bool object)
     size_t word = (size_t)(g->depth / 64);
     uint64_t bit = UINT64_C(1) << (g->depth % 64);
 
-    if (word >= g->cap)
-        tl_grow((void **)&g->objects, &g->cap, word + 1, sizeof *g->objects);
+    tl_grow((void **)&g->objects, &g->cap, word + 1, sizeof *g->objects);
     g->objects[word] = object ? g->objects[word] | bit : g->objects[word] & ~bit;
     g->depth++;
     g->state = object ? TL_WANT_FIRST_KEY : TL_WANT_FIRST;
@@ -58,49 +58,39 @@ static bool close_bracket(tl_grammar *g, char c)
 
 /* ---------------------------------------------------------------------------------------------------------- values */
 
-static void to(tl_grammar *g, tl_grammar_state state)
+/* On to the next state: true, for the byte has been taken. */
+static bool to(tl_grammar *g, tl_grammar_state state)
 {
     g->state = state;
+    return true;
 }
 
-static void string_begins(tl_grammar *g, bool key)
+static bool string_begins(tl_grammar *g, bool key)
 {
     g->key = key;
-    to(g, TL_IN_STRING);
-}
-
-static void digits_begin(tl_grammar *g, char c)
-{
-    to(g, c == '0' ? TL_IN_ZERO : TL_IN_INTEGER);
+    return to(g, TL_IN_STRING);
 }
 
 /* The first byte of a number or a word, or the byte after a sign. */
 static bool number_or_word_begins(tl_grammar *g, char c)
 {
-    if (is_digit(c)) {
-        digits_begin(g, c);
-        return true;
-    }
-    if (!is_letter(c))
-        return false;
-    to(g, TL_IN_WORD);
-    return true;
+    if (is_digit(c))
+        return to(g, c == '0' ? TL_IN_ZERO : TL_IN_INTEGER);
+    return is_letter(c) && to(g, TL_IN_WORD);
 }
 
 static bool value_begins(tl_grammar *g, char c)
 {
     switch (c) {
     case '"':
-        string_begins(g, false);
-        return true;
+        return string_begins(g, false);
     case '{':
     case '[':
         open_bracket(g, c == '{');
         return true;
     case '-':
     case '+':
-        to(g, TL_IN_SIGN);
-        return true;
+        return to(g, TL_IN_SIGN);
     default:
         return number_or_word_begins(g, c);
     }
@@ -118,28 +108,15 @@ static bool token_begins(tl_grammar *g, char c)
     case TL_WANT_KEY:
         if (c == ']' || c == '}')
             return close_bracket(g, c);
-        if (c == ',') {
-            if (g->state != TL_WANT_FIRST && g->state != TL_WANT_FIRST_KEY)
-                return false;
-            to(g, TL_WANT_CLOSE);
-            return true;
-        }
+        if (c == ',')
+            return (g->state == TL_WANT_FIRST || g->state == TL_WANT_FIRST_KEY) && to(g, TL_WANT_CLOSE);
         if (g->state == TL_WANT_FIRST || g->state == TL_WANT_ELEMENT)
             return value_begins(g, c);
-        if (c != '"')
-            return false;
-        string_begins(g, true);
-        return true;
+        return c == '"' && string_begins(g, true);
     case TL_WANT_COLON:
-        if (c != ':')
-            return false;
-        to(g, TL_WANT_VALUE);
-        return true;
+        return c == ':' && to(g, TL_WANT_VALUE);
     case TL_WANT_COMMA:
-        if (c != ',')
-            return close_bracket(g, c);
-        to(g, tl_grammar_in_object(g) ? TL_WANT_KEY : TL_WANT_ELEMENT);
-        return true;
+        return c == ',' ? to(g, tl_grammar_in_object(g) ? TL_WANT_KEY : TL_WANT_ELEMENT) : close_bracket(g, c);
     case TL_WANT_CLOSE:
         return close_bracket(g, c);
     default:
@@ -158,65 +135,38 @@ static bool token_ends(tl_grammar *g, char c)
     return false;
 }
 
-static bool digit_then(tl_grammar *g, char c, tl_grammar_state state)
-{
-    if (!is_digit(c))
-        return false;
-    to(g, state);
-    return true;
-}
-
 bool tl_grammar_step(tl_grammar *g, char c)
 {
     switch (g->state) {
     case TL_IN_STRING:
-        if (c == '\\') {
+        if (c == '\\')
             g->state = TL_IN_ESCAPE;
-        } else if (c == '"') {
-            if (g->key) {
-                to(g, TL_WANT_COLON);
-                return true;
-            }
+        else if (c == '"' && g->key)
+            g->state = TL_WANT_COLON;
+        else if (c == '"')
             value_is_over(g);
-            return true;
-        }
         return true;
     case TL_IN_ESCAPE:
-        to(g, TL_IN_STRING);
-        return true;
+        return to(g, TL_IN_STRING);
     case TL_IN_WORD:
         return is_of_word(c) || token_ends(g, c);
     case TL_IN_SIGN:
         return number_or_word_begins(g, c);
-    case TL_IN_INTEGER:
-        if (is_digit(c))
-            return true;
-        /* fall through */
     case TL_IN_ZERO:
-        if (c == '.') {
-            to(g, TL_IN_POINT);
-            return true;
-        }
-        if (c != 'e' && c != 'E')
-            return token_ends(g, c);
-        to(g, TL_IN_E);
-        return true;
-    case TL_IN_POINT:
-        return digit_then(g, c, TL_IN_FRACTION);
+    case TL_IN_INTEGER:
+        if (c == '.')
+            return to(g, TL_IN_POINT);
+        /* fall through */
     case TL_IN_FRACTION:
-        if (is_digit(c))
+        if (is_digit(c) && g->state != TL_IN_ZERO)
             return true;
-        if (c != 'e' && c != 'E')
-            return token_ends(g, c);
-        to(g, TL_IN_E);
-        return true;
+        return c == 'e' || c == 'E' ? to(g, TL_IN_E) : token_ends(g, c);
+    case TL_IN_POINT:
+        return is_digit(c) && to(g, TL_IN_FRACTION);
     case TL_IN_E:
-        if (c != '+' && c != '-')
-            return digit_then(g, c, TL_IN_EXPONENT);
-        to(g, TL_IN_E_SIGN);
-        return true;
+        return c == '+' || c == '-' ? to(g, TL_IN_E_SIGN) : is_digit(c) && to(g, TL_IN_EXPONENT);
     case TL_IN_E_SIGN:
-        return digit_then(g, c, TL_IN_EXPONENT);
+        return is_digit(c) && to(g, TL_IN_EXPONENT);
     case TL_IN_EXPONENT:
         return is_digit(c) || token_ends(g, c);
     default:

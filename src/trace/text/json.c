@@ -1,9 +1,10 @@
 /* json.c - stepping over values. */
 #include "tlmpi/trace/text/json.h"
 
+/* White space as the grammar takes it. */
 static bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 static void skip(tl_text *t, size_t n)

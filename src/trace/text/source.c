@@ -280,31 +280,21 @@ uint64_t tl_source_file_size(const tl_source *s)
 
 const char *tl_source_reason(const tl_source *s, const tl_error *err)
 {
-    size_t n = strlen(s->path);
-    bool has_path = strncmp(err->text, s->path, n) == 0 && strncmp(err->text + n, ": ", 2) == 0;
-    return err->text + (has_path ? n + 2 : 0);
+    return tl_error_reason(err, s->path);
 }
 
-bool tl_source_head(const char *path, char *head, size_t cap, size_t *n)
+size_t tl_source_head(const char *path, char *head, size_t cap)
 {
     struct stat st;
     tl_source *source = NULL;
-    size_t got = 0;
-    tl_error ignored;
+    size_t n = 0, got = 1;
 
-    *n = 0;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return true;
-    tl_status opened = tl_source_open(path, &source, &ignored);
-    if (source == NULL)
-        return opened != TL_ENOMEM;
-    do {
-        if (tl_source_read(source, head + *n, cap - *n, &got, &ignored) != TL_OK)
-            got = 0;
-        *n += got;
-    } while (got > 0 && *n < cap);
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || tl_source_open(path, &source, NULL) != TL_OK)
+        return 0;
+    for (; got > 0 && n < cap; n += got)
+        (void)tl_source_read(source, head + n, cap - n, &got, NULL);
     tl_source_close(source);
-    return true;
+    return n;
 }
 
 void tl_source_close(tl_source *s)

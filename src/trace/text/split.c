@@ -59,11 +59,7 @@ char *tl_split_space(tl_split *s, size_t *cap)
     }
     if (s->cap < s->end + LEAST_SPACE) {
         size_t want = s->cap == 0 ? FIRST_BUFFER : s->cap * 2;
-        char *grown = want + PADDING > want ? tl_malloc(want + PADDING) : NULL;
-        if (grown == NULL) {
-            *cap = 0;
-            return NULL;
-        }
+        char *grown = tl_malloc(want + PADDING);
         if (s->end > 0)
             memcpy(grown, s->buf, s->end);
         free(s->buf);
@@ -83,6 +79,17 @@ void tl_split_fill(tl_split *s, size_t n)
 void tl_split_eof(tl_split *s)
 {
     s->eof = true;
+}
+
+size_t tl_split_read(tl_split *s, tl_source *source, size_t most, tl_error *err)
+{
+    size_t cap, n = 0;
+    char *space = tl_split_space(s, &cap);
+
+    (void)tl_source_read(source, space, cap < most ? cap : most, &n, err);
+    tl_split_fill(s, n);
+    s->eof = n == 0;
+    return n;
 }
 
 tl_split_item tl_split_found(const tl_split *s, uint64_t fault)

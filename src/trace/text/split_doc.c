@@ -83,13 +83,12 @@ static void take_byte(tl_split *s)
 
 /* ------------------------------------------------------------------------------------------------ where it is JSON */
 
-bool tl_split_enter_array(tl_split *s)
+void tl_split_enter_array(tl_split *s)
 {
     const char *way = s->bare ? "[" : "{\"\":[";
-    size_t n = strlen(way);
 
     tl_grammar_reset(&s->outer);
-    return tl_grammar_run(&s->outer, way, n) == n;
+    (void)tl_grammar_run(&s->outer, way, strlen(way));
 }
 
 static int begin_array(tl_split *s)
@@ -112,19 +111,17 @@ static int begin_array(tl_split *s)
     return restart ? TL_SPLIT_RESTART : STEP_ON;
 }
 
-bool tl_split_end_array(tl_split *s)
+void tl_split_end_array(tl_split *s)
 {
-    static const char lost[] = "],";
-
     note_byte(s, "']'");
-    for (const char *c = lost; *c != 0; c++) {
-        if ((s->outer.depth == 0 && !tl_split_enter_array(s)) || !tl_grammar_step(&s->outer, *c))
-            return false;
+    if (s->outer.depth == 0)
+        tl_split_enter_array(s);
+    for (const char *c = "],"; *c != 0; c++) {
+        (void)tl_grammar_step(&s->outer, *c);
         keep(s, *c);
     }
     s->closed = true;
     s->state = DOC;
-    return true;
 }
 
 /* The outermost byte is '['.  A document after it makes it a stray one. */
@@ -140,7 +137,8 @@ static int begin_bare(tl_split *s)
     }
     s->bare = true;
     s->scan++;
-    return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
+    tl_split_enter_array(s);
+    return begin_array(s);
 }
 
 static bool key_is(const tl_split *s, const char *word)
@@ -259,8 +257,10 @@ static int take_outer(tl_split *s)
         (c == '{' ? named : c == '[' && !named && is_like_events(s))) {
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
-        if (begins_damaged(s, c))
-            return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
+        if (begins_damaged(s, c)) {
+            tl_split_enter_array(s);
+            return begin_array(s);
+        }
     }
     if (!tl_grammar_step(&s->outer, c))
         return lose(s, tl_grammar_wants(&s->outer));
@@ -347,8 +347,10 @@ int tl_split_lost(tl_split *s)
     if (s->restart_at != UINT64_MAX) { /* just lost */
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
-        if (begins_here(s))
-            return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
+        if (begins_here(s)) {
+            tl_split_enter_array(s);
+            return begin_array(s);
+        }
     }
     for (; s->scan < s->end && tl_split_sees(s, s->scan); s->at = s->scan) {
         char c = s->buf[s->scan];
@@ -359,8 +361,10 @@ int tl_split_lost(tl_split *s)
             if (!entry)
                 take_byte(s);
         } while (s->scan < after);
-        if (entry || after > 0)
-            return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
+        if (entry || after > 0) {
+            tl_split_enter_array(s);
+            return begin_array(s);
+        }
     }
     return STEP_MORE;
 }

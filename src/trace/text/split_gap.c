@@ -48,8 +48,10 @@ static int unseparated(tl_split *s, char c, tl_split_item *item)
     if (c == '}' && !s->bare) {
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
-        if (s->eof && tl_split_skip(s, s->scan + 1, s->end) == s->end)
-            return tl_split_end_array(s) ? STEP_ON : TL_SPLIT_NO_MEMORY;
+        if (s->eof && tl_split_skip(s, s->scan + 1, s->end) == s->end) {
+            tl_split_end_array(s);
+            return STEP_ON;
+        }
     }
     bool torn = is_torn(s, c), brace = c == '}' && !torn;
 
@@ -116,8 +118,8 @@ static int array_ends(tl_split *s, tl_split_item *item)
         return STEP_MORE;
     if (!may_end_array(s))
         return bad(s, s->scan + 1, item);
-    if (s->outer.depth == 0 && !tl_split_enter_array(s))
-        return TL_SPLIT_NO_MEMORY;
+    if (s->outer.depth == 0)
+        tl_split_enter_array(s);
     s->closed = true;
     s->array_end = s->base + s->scan;
     s->state = DOC;
@@ -152,8 +154,10 @@ static int element_begins(tl_split *s, tl_split_item *item)
     size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
     if (s->buf[s->scan] == '[' && next < to && s->buf[next] == '{' && tl_split_entry_at(s, next, to) == TL_SIGHT_YES)
         return bad(s, s->scan + 1, item);
-    if (!s->bare && tl_split_key_at(s, s->scan, to, tl_document_keys) == TL_SIGHT_YES)
-        return tl_split_end_array(s) ? STEP_ON : TL_SPLIT_NO_MEMORY;
+    if (!s->bare && tl_split_key_at(s, s->scan, to, tl_document_keys) == TL_SIGHT_YES) {
+        tl_split_end_array(s);
+        return STEP_ON;
+    }
     s->state = ELEMENT;
     tl_grammar_reset(&s->inner);
     return STEP_ON;

@@ -76,11 +76,11 @@ int tl_split_element(tl_split *s, tl_split_item *item);
 int tl_split_entry(tl_split *s, tl_split_item *item);
 int tl_split_seek(tl_split *s);
 
-/* The grammar of the document as after the '[' of the array.  False: memory is out. */
-bool tl_split_enter_array(tl_split *s);
+/* The grammar of the document as after the '[' of the array. */
+void tl_split_enter_array(tl_split *s);
 
-/* The array ends before the key of the document at scan, its bracket is missing.  False: memory is out. */
-bool tl_split_end_array(tl_split *s);
+/* The array ends before the key of the document at scan, its bracket is missing. */
+void tl_split_end_array(tl_split *s);
 
 /* The text is over: what that says about the document. */
 void tl_split_finish(tl_split *s);

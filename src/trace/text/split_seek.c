@@ -179,7 +179,7 @@ bool tl_split_reject(tl_split *s, const tl_split_item *item, uint64_t *fault)
     if (n == item->text.n && tl_grammar_is_over(&s->inner))
         return false;
     *fault = item->offset + n;
-    tl_split_doom(s, s->at + n, true, &ignored); /* without memory it only takes longer */
+    tl_split_doom(s, s->at + n, true, &ignored);
     return true;
 }
 

@@ -19,7 +19,7 @@ static inline tl_key key_of(const char *p, size_t n)
     return TL_KEY_UNKNOWN;
 }
 
-static inline bool hear(void *arg, tl_events *events, const tl_fields *f, uint32_t i)
+static inline void hear(void *arg, tl_events *events, const tl_fields *f, uint32_t i)
 {
     (void)arg;
     (void)events;
@@ -33,7 +33,6 @@ static inline bool hear(void *arg, tl_events *events, const tl_fields *f, uint32
         if (text)
             heard[i] = tl_hash_mix(heard[i], tl_hash_bytes(v->text.n > 0 ? v->text.p : "", v->text.n));
     }
-    return true;
 }
 
 static inline tl_trace read_text(const char *text, size_t n, bool yajl_only)

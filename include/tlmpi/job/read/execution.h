@@ -26,11 +26,11 @@ tl_entry_hook tl_executions_hook(tl_records *records);
 
 /* Links the nodes of the item's execution traces to the events of its trace: rows of both tables.  The trace's names
  * get those of nodes. */
-tl_status tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_records *records, tl_trace *trace,
-                             const tl_rank_view *view, tl_tables *out, tl_error *err);
+void tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_records *records, tl_trace *trace,
+                        const tl_rank_view *view, tl_tables *out);
 
 /* Adds the rows of the item's execution traces, but no row of a node: the trace cannot be read, or nothing is
  * analysed.  item NULL: execution traces without an item, this proc's share of them. */
-tl_status tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables *out, tl_error *err);
+void tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables *out);
 
 #endif

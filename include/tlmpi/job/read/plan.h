@@ -27,38 +27,43 @@ typedef struct tl_plan_item {
     const char *why; /* of a readable trace: what is wrong with its number; empty when nothing is */
 } tl_plan_item;
 
-/* An execution trace. */
-typedef struct tl_plan_execution {
-    const char *path;
-    int64_t rank; /* -1: not known */
-    size_t item;  /* the item whose operators its nodes are; SIZE_MAX: no trace that is read */
-} tl_plan_execution;
+/* A file that is no trace: it lies beside the traces, or is named by --events. */
+typedef struct tl_plan_side {
+    const char *path;   /* in the plan's texts */
+    tl_input_kind kind; /* PHASES, MEMORY or EXECUTION */
+    int32_t number;     /* from 0, among the files of its kind, in path order */
+    int64_t rank;       /* of an execution trace; -1: not known */
+    size_t item; /* of an execution trace: the trace whose operators its nodes are; SIZE_MAX: none that is read */
+} tl_plan_side;
 
 /* Zero-initialise; tl_plan_free ends it. */
 typedef struct tl_plan {
     tl_plan_item *items; /* in rank order; of tl_plan_every in path order */
     size_t n;
-    char *texts;  /* owns the items' texts */
-    char *phases; /* paths of the files of phases, each with a 0 after it, in path order */
-    size_t phases_bytes;
-    char *memory; /* and those of memory timelines */
-    size_t memory_bytes;
-    tl_plan_execution *executions; /* in path order */
-    size_t nexecutions;
-    char *execution_texts;  /* owns their paths */
+    tl_plan_side *sides;
+    size_t nsides;
+    char *texts;            /* owns the texts of items and sides */
     tl_ranges ranks;        /* on proc 0 alone: ranks that have traces, whether asked for or not */
     tl_inventory inventory; /* on proc 0 alone: all files that were found */
     bool *planned;          /* on proc 0 alone: by input of the inventory, whether the input is one of the items */
 } tl_plan;
 
-/* Collective: finds the files, looks at them (each proc at its share), and decides ranks and run.  The same status and
- * message on every proc. */
+/* Collective: finds the files, looks at them (each proc at its share), and decides ranks and run.  TL_EINPUT: --events
+ * names no file.  The same status and message on every proc. */
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
 
 /* Collective: finds and looks at the files as tl_plan_make does, but takes every trace and every file that should be
  * one, in path order: neither ranks nor runs matter.  TL_EINPUT: there is none; proc 0 has said what is there
  * instead. */
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
+
+/* Whether the plan has files of a kind that is no trace; whether one of them is of that kind, and this proc's to read. */
+bool tl_plan_has(const tl_plan *plan, tl_input_kind kind);
+bool tl_plan_is_mine(const tl_plan_side *side, tl_input_kind kind);
+
+/* Proc 0, with the rank table of the job in order: where a row has no host, but process ids, devices and times say that
+ * ranks share one, its name is "pids <first>-<last>". */
+void tl_hosts_infer(const tl_plan *plan, tl_rank *rows, size_t n);
 
 /* Proc 0, with the rank table of the job in order: adds to the plan what only the reading of a file has told (it
  * stood after the events, or in a pipe).  Each row gets what the other files tell of its rank. */

@@ -50,8 +50,8 @@ void tl_found_words(const tl_found *found, const tl_selection *selection, char *
 tl_read_options tl_rank_read_options(const tl_rank_reading *how);
 
 /* Reads the trace and runs the analyses.  A trace that cannot be read is a result, too: a row in `rank` that says why.
- * TL_ENOMEM alone fails.  tl_rank_result_free ends *out in any case. */
-tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out, tl_error *err);
+ * tl_rank_result_free ends *out. */
+void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out);
 
 void tl_rank_result_free(tl_rank_result *result);
 

@@ -151,8 +151,7 @@ typedef struct tl_events {
     tl_map track_map, lane_map, category_map;
     uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: a few come again and again */
     uint16_t recent_category[TL_RECENT];
-    uint64_t ncut;  /* texts too long to keep: their beginning and a hash are kept */
-    bool no_memory; /* a text could not be kept */
+    uint64_t ncut; /* texts too long to keep: their beginning and a hash are kept */
 } tl_events;
 
 void tl_events_free(tl_events *events);
@@ -161,12 +160,14 @@ void tl_events_free(tl_events *events);
 size_t tl_events_bytes(const tl_events *events);
 
 /* For the code that fills the columns.  Makes room for n events in each; returns the index of a category (by its
- * text's names id), track or lane, and adds a new one.  False, UINT16_MAX or TL_MAP_NONE: memory is out.  After
- * 65,534 categories all others share one. */
-bool tl_events_reserve(tl_events *events, size_t n);
+ * text's names id), track or lane, and adds a new one.  After 65,534 categories all others share one. */
+void tl_events_reserve(tl_events *events, size_t n);
 uint16_t tl_events_category(tl_events *events, uint32_t text);
 uint32_t tl_events_track(tl_events *events, const tl_track *track);
 uint32_t tl_events_lane(tl_events *events, const tl_lane *lane);
+
+/* Takes back the events from index n on. */
+void tl_events_truncate(tl_events *events, size_t n);
 
 /* Frees the columns and side tables, and leaves the names. */
 void tl_events_free_columns(tl_events *events);

@@ -6,6 +6,7 @@
 #ifndef TLMPI_TRACE_EVENT_FIELDS_H
 #define TLMPI_TRACE_EVENT_FIELDS_H
 
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/text.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,7 +93,6 @@ typedef struct tl_yajl_scratch {
     char *text;             /* the decoded texts of the entry read last: values point here */
     size_t used, cap;
     tl_hook_key *key_of;    /* set it to read the keys of a hook, too; NULL without one */
-    bool no_memory;
 } tl_yajl_scratch;
 
 /* False: no JSON object.  *consumed is the number of bytes up to the fault, or of the object.  Values are valid
@@ -100,5 +100,8 @@ typedef struct tl_yajl_scratch {
 bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, size_t *consumed);
 
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch);
+
+/* Appends the text of a JSON string, escapes resolved; nothing where it is none. */
+void tl_yajl_string(tl_text json, tl_bytes *out);
 
 #endif

@@ -23,8 +23,8 @@ typedef struct tl_entry_hook {
      * other keys. */
     tl_hook_key *key_of;
 
-    /* Takes event i of the columns, which has its row there already but is not counted yet.  False: memory is out. */
-    bool (*keep)(void *arg, tl_events *events, const tl_fields *fields, uint32_t i);
+    /* Takes event i of the columns, which has its row there already but is not counted yet. */
+    void (*keep)(void *arg, tl_events *events, const tl_fields *fields, uint32_t i);
     void *arg;
 } tl_entry_hook;
 

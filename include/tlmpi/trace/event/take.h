@@ -12,8 +12,7 @@ typedef enum tl_taken {
     TL_TAKEN_REPAIRED, /* kept, after a value was mended: *why says which */
     TL_TAKEN_UNTIMED,  /* kept, though it had no duration, or one below 0: *why says which */
     TL_TAKEN_FILTERED, /* of a category that is not to be kept */
-    TL_TAKEN_BAD,      /* a value cannot be: *why says which */
-    TL_TAKEN_NO_MEMORY
+    TL_TAKEN_BAD       /* a value cannot be: *why says which */
 } tl_taken;
 
 /* Which entries are taken, and the hook that takes more of each. */

@@ -15,7 +15,7 @@
 #define TL_TEXT_MAX ((size_t)64 << 10)
 #define TL_LIST_MAX ((size_t)1 << 20)
 
-/* Returns the names id of the text, cut to `most` bytes; TL_NO_NAME, and no_memory is set: memory is out. */
+/* Returns the names id of the text, cut to `most` bytes. */
 uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most);
 
 /* An integer written as a number or as a text; `absent` where there is none. */

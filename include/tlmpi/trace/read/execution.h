@@ -54,8 +54,8 @@ typedef struct tl_exec {
 tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error *err);
 void tl_exec_free(tl_exec *exec);
 
-/* Whether the file is an execution trace; one that cannot be opened is none. */
-tl_status tl_exec_is(const char *path, bool *is, tl_error *err);
+/* Whether the text of the file begins as that of an execution trace; of one that cannot be opened not. */
+bool tl_exec_is(const char *path);
 
 /* -------------------------------------------------------------------------------------------------- which rows are theirs
  *

@@ -29,17 +29,12 @@ typedef struct tl_memory_state {
 typedef struct tl_memory_report {
     int64_t entries;
     int64_t earliest_ns; /* the earliest time above 0; INT64_MAX without one */
-    bool begun;          /* an array is there */
     bool cut;            /* the text ends before the array does */
-    uint64_t at;         /* characters of the text read: where it goes wrong, if it does */
 } tl_memory_report;
 
-/* Whether the file's name says that it is a memory timeline, and its first bytes do not contradict. */
-bool tl_memory_timeline_is(const char *path);
-
 /* Gives each state to `take`, in the order of the file: where the time of an entry is another one than that before it.
- * False ends that: memory is out.  TL_EINPUT: it is no such timeline, or no more from some byte on, which the message
- * names; the states before have been given. */
+ * TL_EINPUT: it is no such timeline, or no more from some byte on, which the message names; the states before have been
+ * given. */
 tl_status tl_memory_timeline_read(const char *path, void (*take)(void *arg, const tl_memory_state *state), void *arg,
                                   tl_memory_report *report, tl_error *err);
 

@@ -40,8 +40,8 @@ typedef struct tl_phases_report {
     bool fault;             /* the compressed stream is damaged */
 } tl_phases_report;
 
-/* Gives each record to `take`, in the order of the file, until that returns false: memory is out.  TL_OK even when the
- * file is damaged: *out tells.  TL_EINPUT: it cannot be opened. */
+/* Gives each record to `take`, in the order of the file.  TL_OK even when the file is damaged: *out tells.  TL_EINPUT: the
+ * file cannot be opened. */
 tl_status tl_phases_read(const char *path, void (*take)(void *arg, const tl_phase_record *record), void *arg,
                          tl_phases_report *out, tl_error *err);
 

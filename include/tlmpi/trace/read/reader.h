@@ -4,10 +4,11 @@
  * read.  The table tl_readers has all formats, so a new format is a file with a tl_reader, and a line of that table;
  * users of a tl_trace need not know which reader made it:
  *
- *     kineto     bytes -> source -> split -> (fast reader | yajl) -> columns      PyTorch's profiler
- *     jsonl      durations of phases, which are no events: phases.h reads them
- *     memory     timelines of memory, which are no events: memory.h reads them
- *     foreign    formats of other profilers, which are named and not read
+ *     kineto      bytes -> source -> split -> (fast reader | yajl) -> columns      PyTorch's profiler
+ *     jsonl       durations of phases, which are no events: phases.h reads them
+ *     memory      timelines of memory, which are no events: memory.h reads them
+ *     execution   operators without times, which are no events: execution.h reads them
+ *     foreign     formats of other profilers, which are named and not read
  *
  * A bad event is lost alone: the reader counts it, with its byte offset, and finds the next one.  An event that is JSON
  * but is followed by neither a comma nor the end of the array (or of the text) has been torn: the event is lost where
@@ -61,7 +62,7 @@ typedef struct tl_read_report {
     bool fractional_ts;     /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
     bool no_memory;         /* reading stopped there: the rest has no room in memory */
 
-    /* Where a slice begins and ends, for join.h. */
+    /* Where a slice begins and ends, for tl_trace_append. */
     bool bare, closed;    /* the file is a bare array; the array's end lies in this slice */
     uint64_t first_entry; /* offset of the slice's first entry; UINT64_MAX without one */
     uint64_t stopped_at;  /* offset of the first entry after the slice; UINT64_MAX where the text or the array ended */
@@ -88,6 +89,24 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
 
 void tl_trace_free(tl_trace *trace);
 
+/* ---------------------------------------------------------------------------------------------------------- slices
+ *
+ *     slice 0   [ entry entry ent|ry ]                      begins at the true beginning
+ *     slice 1                    | ......[ entry entry ... ]   begins at a guess: the first place that can only be the start
+ *                                                              of an entry
+ *
+ * Slice 0 is right.  A right slice says where the first entry after it starts; if the next slice begins at just that
+ * entry, and lost no entry, the next slice is right, too.  So a wrong guess always shows, and the file is then read
+ * again by one proc. */
+
+/* Appends a slice to those before it.  False, and nothing is done: the slice is not proven to continue *whole.  *next may
+ * be freed afterwards. */
+bool tl_trace_append(tl_trace *whole, const tl_trace *next);
+
+/* When all slices are appended: reads the text around the array.  The report is then the same as if one proc had
+ * read the whole file. */
+void tl_trace_complete(tl_trace *whole);
+
 /* --------------------------------------------------------------------------------------------------------- formats */
 
 typedef enum tl_input_kind {
@@ -110,12 +129,12 @@ typedef struct tl_group_mark {
 
 /* What a trace says of its origin, beyond rank and world size; 0 and empty: nothing. */
 typedef struct tl_origin {
-    int64_t pid;      /* of the process that was traced */
-    uint64_t gpu;     /* hash of the name of its first device */
-    uint64_t head;    /* hash of the first 64 KiB of its text */
-    tl_extent extent; /* of the file */
-    uint64_t packing; /* hash of what it is packed in; 0: plain */
-    char host[64];    /* what distributedInfo or the like says, cut to what fits */
+    int64_t pid;         /* of the process that was traced */
+    uint64_t gpu;        /* hash of the name of its first device */
+    uint64_t head;       /* hash of the first 64 KiB of its text */
+    tl_extent extent;    /* of the file */
+    uint64_t packing;    /* hash of what it is packed in; 0: plain */
+    char host[64];       /* what distributedInfo or the like says, cut to what fits */
     bool no_device_work; /* all entries were looked at, and none is work of a device */
     uint32_t ngroups;
     tl_group_mark groups[TL_GROUP_MARKS]; /* the first few */
@@ -137,22 +156,23 @@ typedef struct tl_look {
 
 typedef struct tl_reader {
     const char *name;           /* "kineto" */
-    tl_input_kind kind;         /* what its files are: a rank's TRACE, or PHASES */
+    tl_input_kind kind;         /* what its files are: a rank's TRACE, or PHASES ... */
     const char *const *endings; /* of the names of its files, ended by NULL: which files of a folder are taken */
 
-    /* Whether the file is of this format; head: the first bytes of its text, up to 4 KiB, none of a pipe, nor where the
-     * path alone tells. */
+    /* Whether the file is of this format; head: the first bytes of its text, up to TL_HEAD_BYTES, none of a pipe.  by_name:
+     * without a head the path alone tells. */
     bool by_name;
     bool (*claims)(const char *path, tl_text head);
 
-    /* Fills *out, which is TL_LOOK_INIT: from the head of the file, and where that does not name rank and begin and
-     * `deep` says so, from its end.  should_be: by its name it is a trace, so it is told where it is none.  Never
-     * fails. */
-    void (*look)(const char *path, bool deep, bool should_be, tl_look *out);
+    /* Fills *out, which is TL_LOOK_INIT but for the reader's kind: from the head of the file, and where that does not name
+     * rank and begin and `deep` says so, from its end.  should_be: by its name it is a trace, so it is told where it is none.
+     * Never fails.  NULL: the kind says all. */
+    void (*look)(const char *path, tl_text head, bool deep, bool should_be, tl_look *out);
 
-    /* As tl_trace_read.  A format whose files cannot be read in slices refuses options->range with TL_EINTERNAL; the
-     * file is then read in one. */
+    /* As tl_trace_read.  NULL: its files hold no events, for the reason given.  A format whose files cannot be read in
+     * slices refuses options->range with TL_EINTERNAL; the file is then read in one. */
     tl_status (*read)(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
+    const char *reason;
 } tl_reader;
 
 /* All formats, ended by NULL; the last takes every file that no other claims. */
@@ -162,8 +182,8 @@ extern const tl_reader *const tl_readers[];
  * file unopened. */
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path);
 
-/* For the read of a format whose files hold no events: TL_EINPUT with the reason; *out holds nothing. */
-tl_status tl_trace_refuse(const char *path, const char *reason, tl_trace *out, tl_error *err);
+/* Looks at a file with its reader, as tl_reader.look says. */
+void tl_look_at(const char *path, bool deep, bool should_be, tl_look *out);
 
 /* For a look: sets kind and why. */
 void tl_look_say(tl_look *look, tl_input_kind kind, const char *reason);

@@ -44,7 +44,6 @@ typedef enum tl_grammar_state {
 typedef struct tl_grammar {
     tl_grammar_state state;
     bool key;          /* the string at hand is a key */
-    bool no_memory;    /* not a fault of the text: a bracket could not be kept */
     uint64_t depth;    /* open brackets */
     uint64_t *objects; /* bit d: bracket d is a brace */
     size_t cap;

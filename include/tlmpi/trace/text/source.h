@@ -55,9 +55,12 @@ const char *tl_source_word(mode_t mode);
 /* The words of a message of this source, without the path that they begin with. */
 const char *tl_source_reason(const tl_source *source, const tl_error *err);
 
-/* Reads the first bytes of a file's text into head, *n of them, at most cap; *n is 0 for a file that cannot be
- * opened, and for a pipe, which can be read only once.  False: memory is out. */
-bool tl_source_head(const char *path, char *head, size_t cap, size_t *n);
+/* Bytes of a text that are enough to tell its format. */
+#define TL_HEAD_BYTES ((size_t)4096)
+
+/* Reads the first bytes of a file's text into head, at most cap; returns how many: 0 for a file that cannot be opened, and
+ * for a pipe, which can be read only once. */
+size_t tl_source_head(const char *path, char *head, size_t cap);
 
 /* NULL is fine. */
 void tl_source_close(tl_source *s);

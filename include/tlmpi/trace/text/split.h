@@ -10,7 +10,7 @@
  *     tl_split_init(&s);
  *     for (;;) {
  *         switch (tl_split_next(&s, &item)) {
- *         case TL_SPLIT_MORE:  p = tl_split_space(&s, &cap);  read up to cap bytes to p;  tl_split_fill(&s, n);  break;
+ *         case TL_SPLIT_MORE:  tl_split_read(&s, source, SIZE_MAX, &err);  break;
  *         case TL_SPLIT_ENTRY: item.text is one entry, from its '{' to its '}';  break;
  *         ...
  *
@@ -31,6 +31,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/text.h"
 #include "tlmpi/trace/text/grammar.h"
+#include "tlmpi/trace/text/source.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,8 +50,7 @@ typedef enum tl_split_result {
                        */
     TL_SPLIT_CUT,     /* the text ends inside this entry */
     TL_SPLIT_RESTART, /* forget the entries given until now: another array is the true one */
-    TL_SPLIT_END,     /* the text is over, after tl_split_eof */
-    TL_SPLIT_NO_MEMORY
+    TL_SPLIT_END      /* the text is over, after tl_split_eof */
 } tl_split_result;
 
 typedef struct tl_split_item {
@@ -129,11 +129,14 @@ void tl_split_begin_inside(tl_split *split, uint64_t base, size_t after);
 /* The next item. */
 tl_split_result tl_split_next(tl_split *split, tl_split_item *item);
 
-/* After TL_SPLIT_MORE: a place for at least one byte, *cap of them; then the number that was read.  NULL: memory is
- * out. */
+/* After TL_SPLIT_MORE: a place for at least one byte, *cap of them; then the number that was read. */
 char *tl_split_space(tl_split *split, size_t *cap);
 void tl_split_fill(tl_split *split, size_t n);
 void tl_split_eof(tl_split *split);
+
+/* The three at once: the next block of a file's text, at most `most` bytes of it; returns how many.  A fault ends the text,
+ * *err says which; err may be NULL. */
+size_t tl_split_read(tl_split *split, tl_source *source, size_t most, tl_error *err);
 
 /* Says that a reader of JSON does not take the ENTRY given last.  True: the entry cannot be mended, *fault is the
  * offset in the text of the byte that cannot be there, and the next item is looked for after the entry's beginning.

@@ -134,22 +134,14 @@ static void what_is_left_of_a_damaged_file_is_used(void)
     }
 }
 
-static bool is(const char *path)
-{
-    tl_error err;
-    bool nodes = false;
-    CU_ASSERT_EQUAL(tl_exec_is(path, &nodes, &err), TL_OK);
-    return nodes;
-}
-
 static void an_execution_trace_is_known_by_its_nodes(void)
 {
-    CU_ASSERT(is(scratch_text("x.json", NODES("", ""))));
-    CU_ASSERT_FALSE(is(scratch_text("x.json", RUN)));
-    CU_ASSERT_FALSE(is(scratch_text("x.json", "{\"nodes\": {}}")));
-    CU_ASSERT_FALSE(is(scratch_text("x.json", "{\"a\": [\"nodes\", []]}")));
-    CU_ASSERT_FALSE(is(scratch_text("x.json", "nodes")));
-    CU_ASSERT_FALSE(is(scratch_path("not there")));
+    CU_ASSERT(tl_exec_is(scratch_text("x.json", NODES("", ""))));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", RUN)));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "{\"nodes\": {}}")));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "{\"a\": [\"nodes\", []]}")));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "nodes")));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_path("not there")));
 }
 
 static const unit_test tests[] = {

@@ -148,9 +148,8 @@ static void a_cut_last_line_is_told_apart(void)
 static void a_line_without_end_is_not_held(void)
 {
     size_t n = (size_t)5 << 20;
-    char *text = malloc(n);
+    char *text = tl_malloc(n);
     static const char tail[] = "\n{\"duration_ms\": 1, \"name\": \"a\", \"rank\": 0, \"step\": 1}\n";
-    CU_ASSERT_FATAL(text != NULL);
     memset(text, '[', n);
     memcpy(text + n - sizeof tail + 1, tail, sizeof tail - 1);
     read_text(text, n);
@@ -192,13 +191,12 @@ static void a_name_or_a_key_tells_the_format(void)
     };
     for (size_t i = 0; i < COUNT(files); i++) {
         char path[128];
-        tl_look out = TL_LOOK_INIT;
+        tl_look out;
         snprintf(path, sizeof path, "%s/%s", scratch_folder, files[i].name);
         FILE *f = fopen(path, "wb");
         CU_ASSERT_FATAL(f != NULL && fputs(files[i].text, f) >= 0 && fclose(f) == 0);
-        const tl_reader *reader = tl_reader_among(tl_readers, path);
-        CU_ASSERT_STRING_EQUAL_FATAL(reader->name, "jsonl");
-        reader->look(path, false, strstr(files[i].name, "rank") != NULL, &out);
+        CU_ASSERT_STRING_EQUAL_FATAL(tl_reader_among(tl_readers, path)->name, "jsonl");
+        tl_look_at(path, false, strstr(files[i].name, "rank") != NULL, &out);
         CU_ASSERT_EQUAL(out.kind, files[i].kind);
     }
 }

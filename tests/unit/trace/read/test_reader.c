@@ -1,5 +1,5 @@
 /* test_reader.c - a file to events: what is kept, cut off or lost, whole or in pieces. */
-#include "tlmpi/trace/read/join.h"
+#include "tlmpi/trace/read/reader.h"
 #include "trace/read_text.h"
 
 static void an_entry_that_is_no_json_costs_itself_alone(void)
@@ -70,9 +70,7 @@ static bool read_pieces(const char *path, const uint64_t *from, size_t n, tl_tra
             CU_ASSERT_EQUAL(st, TL_OK);
             continue;
         }
-        proven = tl_trace_continues(whole, &piece);
-        if (proven)
-            CU_ASSERT_EQUAL(tl_trace_append(whole, &piece, &err), TL_OK);
+        proven = tl_trace_append(whole, &piece);
         tl_trace_free(&piece);
     }
     tl_trace_complete(whole);
@@ -94,14 +92,14 @@ static void pieces_are_proven_or_refused(void)
 
     for (int round = 0; round < 400; round++) {
         char text[16384] = "{\"schemaVersion\": 1, ";
-        strcat(text, round % 4 == 1 ? "\"baseTimeNanoseconds\": -5, \"traceEvents\": [\n" : "\"traceEvents\": [\n");
+        unit_append(text, sizeof text, round % 4 == 1 ? "\"baseTimeNanoseconds\": -5, \"traceEvents\": [\n" : "\"traceEvents\": [\n");
         unsigned n = 1 + unit_below(&seed, 40);
         for (unsigned e = 0; e < n; e++) {
-            strcat(text, e > 0 ? ",\n  " : "");
-            strcat(text, entries[unit_below(&seed, round < 200 ? 2 : COUNT(entries))]);
+            unit_append(text, sizeof text, e > 0 ? ",\n  " : "");
+            unit_append(text, sizeof text, entries[unit_below(&seed, round < 200 ? 2 : COUNT(entries))]);
         }
-        strcat(text, "], \"traceName\": \"t\", \"deviceProperties\": [{\"id\": 0, \"name\": \"a\"}, {\"id\": 1}]");
-        strcat(text, round % 4 == 2 ? ", \"baseTimeNanoseconds\": null}" : "}");
+        unit_append(text, sizeof text, "], \"traceName\": \"t\", \"deviceProperties\": [{\"id\": 0, \"name\": \"a\"}, {\"id\": 1}]");
+        unit_append(text, sizeof text, round % 4 == 2 ? ", \"baseTimeNanoseconds\": null}" : "}");
         size_t size = strlen(text), npieces = 2 + unit_below(&seed, 3);
         uint64_t from[4] = { 0 };
         for (size_t i = 1; i < npieces; i++)
@@ -153,8 +151,7 @@ static void what_is_not_kept_is_read_as_strictly(void)
 static void deep_nesting_is_read(void)
 {
     size_t deep = 1000000, n = 0;
-    char *text = malloc(2 * deep + 200);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    char *text = tl_malloc(2 * deep + 200);
     n += (size_t)sprintf(text, "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"args\":{\"x\":");
     memset(text + n, '[', deep);
     memset(text + n + deep, ']', deep);

@@ -43,7 +43,6 @@ static found feed(const char *text, size_t n, size_t block)
         switch (tl_split_next(&s, &item)) {
         case TL_SPLIT_MORE: {
             char *space = tl_split_space(&s, &cap);
-            CU_ASSERT_PTR_NOT_NULL_FATAL(space);
             size_t m = n - at < block ? n - at : block;
             CU_ASSERT_FATAL(cap >= 1);
             m = m < cap ? m : cap;
@@ -64,7 +63,7 @@ static found feed(const char *text, size_t n, size_t block)
             f.nentries++;
             if (strlen(f.entries) + item.text.n + 2 < sizeof f.entries) {
                 strncat(f.entries, item.text.p, item.text.n);
-                strcat(f.entries, "\n");
+                unit_append(f.entries, sizeof f.entries, "\n");
             }
             break;
         case TL_SPLIT_BAD:
@@ -83,7 +82,6 @@ static found feed(const char *text, size_t n, size_t block)
             f.entries[0] = 0;
             break;
         case TL_SPLIT_END:
-        case TL_SPLIT_NO_MEMORY:
             go_on = false;
         }
     }
@@ -196,14 +194,14 @@ static void block_sizes_do_not_matter(void)
         for (unsigned e = 0; e < n; e++) {
             char entry[512] = "{\"ph\":\"";
             for (unsigned k = unit_below(&seed, 40); k > 0; k--)
-                strcat(entry, bits[unit_below(&seed, COUNT(bits))]);
-            strcat(entry, unit_below(&seed, 2) ? "\",\"args\":{\"b\":[{}]}}" : "\"}");
-            strcat(text, e > 0 ? "," : "");
-            strcat(text, entry);
-            strcat(want, entry);
-            strcat(want, "\n");
+                unit_append(entry, sizeof entry, bits[unit_below(&seed, COUNT(bits))]);
+            unit_append(entry, sizeof entry, unit_below(&seed, 2) ? "\",\"args\":{\"b\":[{}]}}" : "\"}");
+            unit_append(text, sizeof text, e > 0 ? "," : "");
+            unit_append(text, sizeof text, entry);
+            unit_append(want, sizeof want, entry);
+            unit_append(want, sizeof want, "\n");
         }
-        strcat(text, "]}");
+        unit_append(text, sizeof text, "]}");
         if (strlen(want) >= 4000)
             continue;
         check(text, want, "{\"traceEvents\":[]}", 0, true);
@@ -214,8 +212,7 @@ static void block_sizes_do_not_matter(void)
 static void an_endless_entry_is_given_up(void)
 {
     size_t n = TL_ENTRY_MAX + (1 << 20);
-    char *text = malloc(n + 100);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    char *text = tl_malloc(n + 100);
     static const char head[] = "[{\"name\":\"", tail[] = "\"},\n{\"ph\":\"b\"}]";
     memset(text, 'x', n);
     memcpy(text, head, sizeof head - 1);

@@ -1,12 +1,21 @@
-/* shapes.h - how many elements an operator of communication gives and takes, by the shapes of its tensors. */
-#ifndef TLMPI_TRACE_READ_SHAPES_H
-#define TLMPI_TRACE_READ_SHAPES_H
+/* args.h - arguments of few events, from the entry to the side tables beside the columns. */
+#ifndef TLMPI_TRACE_READ_ARGS_H
+#define TLMPI_TRACE_READ_ARGS_H
 
 #include "tlmpi/base/text.h"
 #include "tlmpi/trace/event/events.h"
 #include "tlmpi/trace/event/fields.h"
 
-/* Whether the entry may be such an operator, by the beginning of its name: most are none. */
+/* Whether the last event may have counters of a device or the memory of an allocator. */
+static inline bool tl_measured_is(const tl_events *events)
+{
+    return TL_CAT_BIT(tl_event_cat(events, events->n - 1)) &
+           (TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_INSTANT));
+}
+
+void tl_measured_take(tl_events *events, const tl_fields *fields);
+
+/* Whether the entry may be an operator of communication, by the beginning of its name: most are none. */
 static inline bool tl_shapes_may_be(const tl_fields *f)
 {
     const tl_text name = f->value[TL_KEY_NAME].text;

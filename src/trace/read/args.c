@@ -1,0 +1,198 @@
+/* args.c - arguments of few events, for the side tables beside the columns: what a device or an allocator has measured, and
+ * how many elements an operator of communication gives and takes, where a trace has shapes ("Input Dims", "Input type").
+ *
+ *     "nccl:all_reduce"            [[4, 2048, 4096]]                   "c10::Half"      what goes in
+ *     "record_param_comms"         [[[4, 2048, 4096]], [], ...]        "TensorList"     what goes in comes first
+ *     "c10d::_allgather_base_"     [[1073741824], [16777216], []]      "signed char"    what comes out comes first
+ *
+ * A list of tensors is one argument.  [] is a tensor of one element where the type is that of an element; else the trace
+ * does not say.
+ */
+#include "args.h"
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/model/coll.h"
+#include "tlmpi/trace/event/values.h"
+#include "tlmpi/trace/text/json.h"
+#include <math.h>
+
+/* -------------------------------------------------------------------------------------------------- counters, allocators */
+
+/* A number, also as a text. */
+static tl_text number_of(tl_text value)
+{
+    tl_text text = tl_json_string(value);
+    return text.n > 0 ? text : value;
+}
+
+/* Every number among the args of a range is a counter; of several of one name the last.  A range without any is there all
+ * the same: the order of ranges tells whose they are. */
+static void take_counters(tl_events *e, tl_text args)
+{
+    tl_text rest = tl_json_inside(args), key, value;
+    const uint32_t event = (uint32_t)e->n - 1;
+    size_t first = e->counters.n, at;
+
+    while (tl_json_member(&rest, &key, &value)) {
+        tl_text text = number_of(value);
+        double number;
+        if (!tl_decimal_to_double(text.p, text.n, &number) || !isfinite(number))
+            continue;
+        uint32_t name = tl_value_keep(e, key, TL_TEXT_MAX);
+        for (at = first; at < e->counters.n && e->counters.v[at].name != name; at++)
+            ;
+        if (at == e->counters.n)
+            tl_vec_push(&e->counters, (tl_counter_arg){ event, name, number });
+        e->counters.v[at].value = number;
+    }
+    if (e->counters.n <= first)
+        tl_vec_push(&e->counters, (tl_counter_arg){ event, TL_NO_NAME, NAN });
+}
+
+void tl_measured_take(tl_events *e, const tl_fields *f)
+{
+    uint32_t name = e->name[e->n - 1];
+
+    if (tl_event_cat(e, e->n - 1) == TL_CAT_PROFILER_RANGE)
+        take_counters(e, f->args);
+    else if (name != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, name), "[memory]"))
+        tl_vec_push(&e->memory,
+                    (tl_memory_args){ .event = (uint32_t)e->n - 1,
+                                      .allocated = tl_value_int(tl_fields_get(f, TL_KEY_ALLOCATED), INT64_MIN),
+                                      .reserved = tl_value_int(tl_fields_get(f, TL_KEY_RESERVED), INT64_MIN),
+                                      .device = tl_value_int(tl_fields_get(f, TL_KEY_DEVICE_ID), INT64_MIN),
+                                      .device_type = tl_value_int(tl_fields_get(f, TL_KEY_DEVICE_TYPE), INT64_MIN),
+                                      .bytes = tl_value_int(tl_fields_get(f, TL_KEY_MEMORY_BYTES), INT64_MIN) });
+}
+
+/* ----------------------------------------------------------------------------------------------------------- shapes */
+
+/* What stands first among the arguments. */
+typedef enum arguments {
+    ANNOTATION, /* all of them go in */
+    SAME,       /* what goes in and comes out */
+    IN_FIRST,   /* of the rest nothing is known */
+    OUT_FIRST,  /* and then what goes in */
+} arguments;
+
+static const struct {
+    const char *name; /* its beginning */
+    arguments order;
+} known[] = {
+    { "nccl:", ANNOTATION },
+    { "record_param_comms", IN_FIRST },
+    { "c10d::allreduce_", SAME },
+    { "c10d::broadcast_", SAME },
+    { "c10d::reduce_scatter_", OUT_FIRST },
+    { "c10d::_reduce_scatter_base_", OUT_FIRST },
+    { "c10d::reduce_", SAME },
+    { "c10d::allgather_", OUT_FIRST },
+    { "c10d::_allgather_base_", OUT_FIRST },
+    { "c10d::alltoall_", OUT_FIRST },
+    { "c10d::send", SAME },
+    { "c10d::recv_", SAME },
+};
+
+enum { DEEPEST = 4 };
+
+/* A shape, or a list of shapes: the sum of their elements; -1 where that is not known.  *bad: the text is neither. */
+static int64_t count_elements(tl_text value, int depth, bool *bad)
+{
+    tl_text rest = tl_json_inside(value), item;
+    int64_t product = 1, sum = 0;
+    bool shapes = false, lengths = false, told = true;
+
+    *bad = *bad || depth > DEEPEST || value.n < 2 || *value.p != '[';
+    while (!*bad && tl_json_element(&rest, &item)) {
+        bool shape = *item.p == '[';
+        int64_t n = -1;
+        *bad = *item.p == '"' || *item.p == '{';
+        if (shape)
+            n = count_elements(item, depth + 1, bad);
+        else if (!tl_decimal_to_int(item.p, item.n, &n))
+            n = -1;
+        told = told && n >= 0 &&
+               (shape ? !__builtin_add_overflow(sum, n, &sum) : !__builtin_mul_overflow(product, n, &product));
+        shapes |= shape;
+        lengths |= !shape;
+    }
+    return *bad || !told || (shapes && lengths) ? -1 : shapes ? sum : product;
+}
+
+/* One argument: how many elements, -1 unknown; the type of each, 0 unknown. */
+typedef struct argument {
+    int64_t nelems;
+    tl_dtype dtype;
+} argument;
+
+static const argument nothing = { -1, 0 };
+
+/* Takes the next argument of the operator off both lists; false after the last.  A list of tensors without recorded shapes
+ * counts as empty.  Text that is no list of shapes or of types ends both. */
+static bool next_argument(tl_text *dims, tl_text *types, argument *out)
+{
+    tl_text shape, type;
+    bool bad = false;
+
+    *out = nothing;
+    if (!tl_json_element(dims, &shape))
+        return false;
+    if (!tl_json_element(types, &type))
+        return true;
+    int64_t nelems = count_elements(shape, 0, &bad);
+    tl_text word = tl_json_string(type), inside = tl_json_inside(shape), first;
+    tl_dtype dtype = tl_dtype_of_type(word);
+    bool is_list = tl_text_is(word, "TensorList") || tl_text_is(word, "GenericList");
+    if (bad || *type.p != '"')
+        dims->n = types->n = 0;
+    else
+        *out = (argument){ dtype != 0 || (is_list && tl_json_element(&inside, &first)) ? nelems : -1, dtype };
+    return true;
+}
+
+/* Returns the sum of all arguments' elements; `nothing` where one is unknown or the types differ. */
+static argument sum_arguments(tl_text *dims, tl_text *types)
+{
+    argument sum, a;
+
+    (void)next_argument(dims, types, &sum);
+    while (next_argument(dims, types, &a))
+        if (a.nelems < 0 || sum.nelems < 0 || a.dtype != sum.dtype ||
+            __builtin_add_overflow(sum.nelems, a.nelems, &sum.nelems))
+            return nothing;
+    return sum;
+}
+
+void tl_shapes_take(tl_events *e, tl_text args)
+{
+    uint32_t event = (uint32_t)e->n - 1;
+    const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
+    tl_text name = tl_names_text(&e->names, e->name[event]);
+    argument first, second = nothing;
+    size_t k = 0;
+
+    while (k < sizeof known / sizeof known[0] && !tl_text_starts(name, known[k].name))
+        k++;
+    if (k == sizeof known / sizeof known[0] || !(TL_CAT_BIT(tl_event_cat(e, event)) & host))
+        return;
+    const arguments order = known[k].order;
+    tl_text rest = tl_json_inside(args), dims = { "", 0 }, types = { "", 0 }, key, value;
+    while ((dims.n == 0 || types.n == 0) && tl_json_member(&rest, &key, &value)) {
+        if (tl_text_is(key, "Input Dims"))
+            dims = tl_json_inside(value);
+        else if (tl_text_is(key, "Input type"))
+            types = tl_json_inside(value);
+    }
+    if (order == ANNOTATION)
+        first = sum_arguments(&dims, &types);
+    else
+        (void)next_argument(&dims, &types, &first);
+    if (order == OUT_FIRST)
+        (void)next_argument(&dims, &types, &second);
+    tl_shape_args s = { .event = event,
+                        .dtype = (uint8_t)(first.dtype != 0 ? first.dtype : second.dtype),
+                        .annotation = order == ANNOTATION,
+                        .in_nelems = order == OUT_FIRST ? second.nelems : first.nelems,
+                        .out_nelems = order == OUT_FIRST || order == SAME ? first.nelems : -1 };
+    if (s.in_nelems >= 0 || s.out_nelems >= 0 || s.dtype != 0)
+        tl_vec_push(&e->shapes, s);
+}

@@ -1,0 +1,242 @@
+/* phases.c - JSON lines of phases, each through the grammar. */
+#include "tlmpi/trace/read/phases.h"
+#include "formats.h"
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/trace/event/fields.h"
+#include "tlmpi/trace/text/grammar.h"
+#include "tlmpi/trace/text/json.h"
+#include "tlmpi/trace/text/repair.h"
+#include "tlmpi/trace/text/source.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BLOCK ((size_t)256 << 10)
+
+/* A record is some hundred bytes. */
+#define LINE_MAX_BYTES ((size_t)1 << 20)
+
+/* A longer phase is no measurement: a hundred days. */
+#define DURATION_MAX_NS (INT64_C(100) * 86400 * 1000000000)
+
+/* What a line says of one of the keys. */
+typedef enum told { TOLD_NOTHING, TOLD_WELL, TOLD_WRONG } told;
+
+typedef struct reading {
+    void (*take)(void *arg, const tl_phase_record *record);
+    void *arg;
+    tl_phases_report *report;
+    tl_grammar grammar;
+    told name_told, step_told, rank_told, duration_told; /* of the line at hand */
+    tl_phase_record record;
+    tl_bytes name, mended;
+} reading;
+
+/* ------------------------------------------------------------------------------------------------------------ a line */
+
+static told read_int(tl_text text, int32_t *out)
+{
+    int64_t value;
+    bool well = tl_decimal_to_int(text.p, text.n, &value) && value >= 0 && value <= INT32_MAX;
+    *out = well ? (int32_t)value : -1;
+    return well ? TOLD_WELL : TOLD_WRONG;
+}
+
+/* Takes the name as an event's is taken: escapes resolved, bytes that no string may have replaced. */
+static told take_name(reading *r, tl_text json)
+{
+    bool plain = true;
+
+    for (size_t i = 0; i < json.n; i++)
+        plain = plain && json.p[i] >= ' ' && json.p[i] != '\\' && (json.p[i] & 0x80) == 0;
+    r->name.n = 0;
+    if (plain) {
+        tl_text string = tl_json_string(json);
+        tl_bytes_put(&r->name, string.p, string.n);
+    } else {
+        tl_grow((void **)&r->mended.v, &r->mended.cap, 4 * json.n, 1);
+        tl_yajl_string((tl_text){ r->mended.v, tl_repair_json(json.p, json.n, r->mended.v) }, &r->name);
+    }
+    return r->name.n > 0 ? TOLD_WELL : TOLD_WRONG;
+}
+
+/* Numbers in quotes are numbers.  Metadata may come in any order of keys. */
+static void take_member(reading *r, tl_text key, tl_text value)
+{
+    tl_phase_record *record = &r->record;
+    tl_text number = *value.p == '"' ? tl_json_string(value) : value;
+
+    if (tl_text_is(key, "name")) {
+        r->name_told = take_name(r, value);
+    } else if (tl_text_is(key, "step")) {
+        r->step_told = read_int(number, &record->step);
+    } else if (tl_text_is(key, "rank")) {
+        r->rank_told = read_int(number, &record->rank);
+    } else if (tl_text_is(key, "duration_ms")) {
+        bool well = tl_decimal_ms_to_ns(number.p, number.n, &record->duration_ns) && record->duration_ns >= 0 &&
+                    record->duration_ns <= DURATION_MAX_NS;
+        r->duration_told = well ? TOLD_WELL : TOLD_WRONG;
+    } else {
+        record->metadata += tl_hash_mix(tl_hash_bytes(key.p, key.n), tl_hash_bytes(value.p, value.n)) | 1;
+    }
+}
+
+/* Whether the line is one JSON object, or what can be mended to one. */
+static bool parse(reading *r, tl_text line)
+{
+    tl_text key, value, rest;
+
+    tl_grammar_reset(&r->grammar);
+    if (*line.p != '{' || tl_grammar_run(&r->grammar, line.p, line.n) != line.n || !tl_grammar_is_over(&r->grammar))
+        return false;
+    r->name_told = r->step_told = r->rank_told = r->duration_told = TOLD_NOTHING;
+    r->record = (tl_phase_record){ .step = -1, .rank = -1, .line = tl_hash_bytes(line.p, line.n) };
+    rest = tl_json_inside(line);
+    while (tl_json_member(&rest, &key, &value))
+        take_member(r, key, value);
+    return true;
+}
+
+static void say_bad(reading *r, uint64_t offset, const char *what)
+{
+    if (r->report->first_bad_byte >= 0)
+        return;
+    r->report->first_bad_byte = (int64_t)offset;
+    snprintf(r->report->first_bad, sizeof r->report->first_bad, "byte %llu of the text: %s; left that line out",
+             (unsigned long long)offset, what);
+}
+
+/* Takes a line; `at` is where it begins in the text, and `whole` whether an end of line stands after it. */
+static void take_line(reading *r, tl_text line, uint64_t at, bool whole)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* that the text is UTF-8, as some editors put before it */
+    tl_phases_report *report = r->report;
+    size_t skip = at == 0 && tl_text_starts(line, mark) ? sizeof mark - 1 : 0;
+
+    while (line.n > skip && strchr("\r \t", line.p[line.n - 1]) != NULL && line.p[line.n - 1] != 0)
+        line.n--;
+    while (skip < line.n && strchr(" \t", line.p[skip]) != NULL) /* or 0: a hole that a crash has left */
+        skip++;
+    line = (tl_text){ line.p + skip, line.n - skip };
+    at += skip;
+    if (line.n == 0)
+        return;
+    report->lines++;
+    if (!parse(r, line)) {
+        report->cut |= !whole;
+        report->no_json++;
+        say_bad(r, at,
+                whole ? "expected a JSON object on a line" : "expected the rest of the last line, found the end");
+    } else if (r->name_told != TOLD_WELL || r->step_told != TOLD_WELL || r->rank_told == TOLD_WRONG) {
+        report->no_key++;
+        say_bad(r, at,
+                r->name_told != TOLD_WELL   ? "expected a name of the phase"
+                : r->step_told != TOLD_WELL ? "expected a step from 0 to 2147483647"
+                                            : "expected a rank from 0 to 2147483647");
+    } else if (r->duration_told != TOLD_WELL) {
+        report->no_duration++;
+        say_bad(r, at, "expected a duration_ms from 0 to a hundred days");
+    } else {
+        report->records++;
+        r->record.name = (tl_text){ r->name.v, r->name.n };
+        r->take(r->arg, &r->record);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ a file */
+
+/* Lines of the source; one too long to be a record is lost without being held. */
+static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault)
+{
+    size_t held = 0, got = 1; /* of a line that has begun */
+    uint64_t at = 0;          /* of buf in the text */
+    bool skipping = false;
+
+    while (got > 0) {
+        size_t from = 0;
+        if (tl_source_read(source, buf + held, BLOCK, &got, fault) != TL_OK) {
+            r->report->fault = true;
+            got = 0;
+        }
+        size_t end = held + got;
+        for (char *newline; (newline = memchr(buf + from, '\n', end - from)) != NULL;) {
+            size_t n = (size_t)(newline - (buf + from));
+            if (!skipping)
+                take_line(r, (tl_text){ buf + from, n }, at + from, true);
+            skipping = false;
+            from += n + 1;
+        }
+        held = end - from;
+        if (held > LINE_MAX_BYTES) {
+            r->report->lines += !skipping;
+            r->report->no_json += !skipping;
+            if (!skipping)
+                say_bad(r, at + from, "expected a line of at most 1 MiB");
+            skipping = true;
+            from = end;
+            held = 0;
+        }
+        if (held > 0 && from > 0)
+            memmove(buf, buf + from, held);
+        at += from;
+    }
+    if (held > 0 && !skipping)
+        take_line(r, (tl_text){ buf, held }, at, false);
+}
+
+tl_status tl_phases_read(const char *path, void (*take)(void *arg, const tl_phase_record *record), void *arg,
+                         tl_phases_report *out, tl_error *err)
+{
+    reading r = { .take = take, .arg = arg, .report = out };
+    tl_source *source = NULL;
+    tl_error fault = { 0 };
+
+    *out = (tl_phases_report){ .first_bad_byte = -1 };
+    tl_status st = tl_source_open(path, &source, err);
+    if (st != TL_OK)
+        return st;
+    char *buf = tl_malloc(LINE_MAX_BYTES + BLOCK + 1);
+    read_lines(&r, source, buf, &fault);
+    out->file_bytes = (int64_t)tl_source_file_size(source);
+    if (out->fault && out->first_bad_byte < 0) {
+        out->first_bad_byte = (int64_t)tl_source_text_bytes(source);
+        snprintf(out->first_bad, sizeof out->first_bad, "%.200s; kept every whole line",
+                 tl_source_reason(source, &fault));
+    }
+    tl_grammar_free(&r.grammar);
+    tl_bytes_free(&r.name);
+    tl_bytes_free(&r.mended);
+    free(buf);
+    tl_source_close(source);
+    return TL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the format */
+
+static const char *const endings[] = { ".jsonl", ".jsonl.gz", ".jsonl.zst", NULL };
+
+static bool claims(const char *path, tl_text head)
+{
+    (void)head;
+    return tl_name_has_ending(path, endings);
+}
+
+/* Looks for a duration_ms in the head of the file: JSON lines without one are another program's, unless the file's name
+ * tells a rank (should_be).  A file that cannot be opened, or is empty, passes; reading it reports that. */
+static void look(const char *path, tl_text head, bool deep, bool should_be, tl_look *out)
+{
+    (void)path;
+    (void)deep;
+    out->kind = TL_INPUT_PHASES;
+    if (head.n > 0 && !should_be && !tl_text_has(head, "\"duration_ms\""))
+        tl_look_say(out, TL_INPUT_OTHER, "expected JSON lines with duration_ms, found others");
+}
+
+const tl_reader tl_phases_reader = { .name = "jsonl",
+                                     .kind = TL_INPUT_PHASES,
+                                     .endings = endings,
+                                     .by_name = true,
+                                     .claims = claims,
+                                     .look = look,
+                                     .reason = "a file of phases, which holds no events" };
