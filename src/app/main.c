@@ -1,6 +1,6 @@
 /* main.c - from the command line to one exit status, the same on every proc. */
 #include "cli.h"
-#include "tlmpi/base/leftover.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/run.h"
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     /* A closed pipe and a file that may not grow are failures of a write, which are told. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    tl_leftover_catch(tl_par_nprocs() > 1);
+    tl_unfinished_catch(tl_par_nprocs() > 1);
     tl_mem_ends_by(tl_par_abort);
     tl_log_speaks(tl_par_proc() == 0 && !cli.run.quiet);
     parsed = tl_par_agree(parsed, &err);

@@ -1,9 +1,8 @@
 /* outfile.c - where a command prints. */
 #include "outfile.h"
 
-#include "tlmpi/base/leftover.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/spare.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 static void forget_part(tl_outfile *file)
 {
     if (file->part != NULL)
-        tl_leftover_done(file->part);
+        tl_unfinished_done(file->part);
     free(file->part);
     file->part = NULL;
 }
@@ -38,7 +37,7 @@ tl_status tl_outfile_open(tl_outfile *file, const char *input, const char *path,
     }
     file->path = path;
     if (file->part != NULL)
-        tl_leftover_add(file->part);
+        tl_unfinished_add(file->part);
     file->out = fopen(is_file ? file->part : path, "w");
     if (file->out != NULL)
         return TL_OK;

@@ -2,7 +2,7 @@
  * fail. */
 #define _GNU_SOURCE /* madvise */
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/leftover.h"
+#include "tlmpi/base/part_file.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +54,7 @@ void tl_mem_ends_by(void (*end)(int status))
 
 static _Noreturn void end_run(void)
 {
-    tl_leftover_remove();
+    tl_unfinished_remove();
     if (ends_by != NULL)
         ends_by(EXIT_OUT);
     exit(EXIT_OUT);

@@ -1,15 +1,80 @@
 /* part_file.c - a file that gets its name when all of it is on the disk. */
 #include "tlmpi/base/part_file.h"
-#include "tlmpi/base/leftover.h"
 #include "tlmpi/base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------- unfinished files, and signals */
+
+enum { PLACES = 16 };
+
+/* Read by a signal handler at any moment: each place is a whole pointer, or NULL. */
+static _Atomic(const char *) places[PLACES];
+_Static_assert(ATOMIC_POINTER_LOCK_FREE == 2, "a signal handler must not wait for a lock");
+
+void tl_unfinished_add(const char *path)
+{
+    for (size_t i = 0; i < PLACES; i++)
+        if (atomic_load(&places[i]) == NULL) {
+            atomic_store(&places[i], path);
+            return;
+        }
+}
+
+void tl_unfinished_done(const char *path)
+{
+    for (size_t i = 0; i < PLACES; i++)
+        if (atomic_load(&places[i]) == path)
+            atomic_store(&places[i], NULL);
+}
+
+void tl_unfinished_remove(void)
+{
+    for (size_t i = 0; i < PLACES; i++) {
+        const char *path = atomic_load(&places[i]);
+        if (path != NULL)
+            (void)unlink(path);
+    }
+}
+
+/* How long a process of a crowd goes on living: one that has a processor may be half a dozen time slices late. */
+static const struct timespec grace = { .tv_nsec = 500000000 };
+static volatile sig_atomic_t in_crowd;
+
+/* The signal does what it does by default from here on (SA_RESETHAND), at once (SA_NODEFER). */
+static void on_signal(int number)
+{
+    tl_unfinished_remove();
+    if (in_crowd) {
+        (void)nanosleep(&grace, NULL);
+        tl_unfinished_remove(); /* another thread may have begun the next file */
+    }
+    (void)raise(number);
+}
+
+void tl_unfinished_catch(bool crowd)
+{
+    in_crowd = crowd;
+
+    static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2 };
+    struct sigaction act = { .sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) }, now;
+
+    (void)sigemptyset(&act.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            (void)sigaction(signals[i], &act, NULL);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- a part */
 
 /* Whether `path` may become the result: nothing is there, or a file that may be overwritten. */
 static tl_status check_free(const char *path, bool force, tl_error *err)
@@ -49,7 +114,7 @@ tl_status tl_part_file_begin(tl_part_file *part, const char *path, bool force, t
         st = remove_stale(part->part, err);
     part->made = st == TL_OK;
     if (part->made)
-        tl_leftover_add(part->part);
+        tl_unfinished_add(part->part);
     return st;
 }
 
@@ -114,7 +179,7 @@ tl_status tl_part_file_publish(tl_part_file *part, tl_error *err)
         return st;
     if (rename(part->part, part->path) != 0)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", part->path, strerror(errno));
-    tl_leftover_done(part->part);
+    tl_unfinished_done(part->part);
     part->made = false;
     st = sync_folder(part->path, err);
     if (st != TL_OK)
@@ -131,7 +196,7 @@ void tl_part_file_drop(tl_part_file *part)
     if (part->made) {
         if (own)
             unlink(part->part);
-        tl_leftover_done(part->part);
+        tl_unfinished_done(part->part);
     }
     free(part->path);
     free(part->part);
@@ -159,4 +224,30 @@ tl_status tl_make_folders(const char *path, tl_error *err)
     if (st == TL_OK && (stat(path, &there) != 0 || !S_ISDIR(there.st_mode)))
         st = tl_fail(err, TL_EOUTPUT, "%s: not a folder", path);
     return st;
+}
+
+/* ------------------------------------------------------------------------------------------------------ inputs in the way */
+
+static bool is_file(const char *path, uint64_t device, uint64_t inode)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && (uint64_t)there.st_dev == device && (uint64_t)there.st_ino == inode;
+}
+
+bool tl_would_replace(const char *path, uint64_t device, uint64_t inode)
+{
+    char part[4096];
+    if (inode == 0)
+        return false;
+    return is_file(path, device, inode) ||
+           ((size_t)snprintf(part, sizeof part, "%s.part", path) < sizeof part && is_file(part, device, inode));
+}
+
+tl_status tl_spare_input(const char *path, const char *input, tl_error *err)
+{
+    struct stat read;
+    if (stat(input, &read) != 0 || !S_ISREG(read.st_mode) ||
+        !tl_would_replace(path, (uint64_t)read.st_dev, (uint64_t)read.st_ino))
+        return TL_OK;
+    return tl_fail(err, TL_EUSAGE, "-o %s would write over %s, which is read", path, input);
 }

@@ -1,6 +1,6 @@
 /* csv.c - cells, and a file that is whole or not there. */
 #include "tlmpi/compat/csv.h"
-#include "tlmpi/base/leftover.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/compat/python.h"
 #include <errno.h>
@@ -89,7 +89,7 @@ tl_csv tl_csv_open(tl_csv_folder *folder, const char *name, const char *header)
     snprintf(csv.path, n, "%s/%s", folder->dir, name);
     snprintf(csv.part, n, "%s.part", csv.path);
     if (!tl_csv_failed(folder)) {
-        tl_leftover_add(csv.part);
+        tl_unfinished_add(csv.part);
         csv.file = fopen(csv.part, "w+b");
         if (csv.file == NULL)
             fail(&csv, csv.part, errno);
@@ -178,7 +178,7 @@ static void publish(tl_csv *csv)
 
 static void forget(tl_csv *csv)
 {
-    tl_leftover_done(csv->part);
+    tl_unfinished_done(csv->part);
     free(csv->path);
     free(csv->part);
     free(csv->kinds.v);

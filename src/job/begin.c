@@ -3,7 +3,7 @@
 #include "tell.h"
 #include "write.h"
 #include "tlmpi/analysis/registry.h"
-#include "tlmpi/base/spare.h"
+#include "tlmpi/base/part_file.h"
 
 tl_status tl_job_prepare(tl_job *j, tl_error *err)
 {
@@ -31,7 +31,7 @@ static tl_status spare_inputs(const tl_job *j, tl_error *err)
     const tl_inventory *inventory = &j->plan.inventory;
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *in = &inventory->inputs.v[i];
-        if (tl_spare_is(j->output, in->device, in->inode))
+        if (tl_would_replace(j->output, in->device, in->inode))
             return tl_fail(err, TL_EUSAGE, "%s would be written over, and is read as %s: choose another name with -o",
                            j->output, in->path);
     }

@@ -1,11 +1,20 @@
-/* local.c - what one proc gathers from itself, lengths of naps, the launcher's traces in the environment, and messages
- * of a proc to itself. */
+/* local.c - what par.h does by its other calls or without another proc: what one proc gathers from itself, lengths of naps,
+ * the traces that launchers leave in the environment, and messages of a proc to itself. */
 #include "local.h"
 
 #include "tlmpi/base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+void tl_par_share(void **rows, size_t *n, size_t size)
+{
+    tl_par_bcast(n, sizeof *n);
+    if (tl_par_proc() != 0)
+        *rows = tl_calloc(*n + 1, size);
+    if (*n > 0)
+        tl_par_bcast(*rows, *n * size);
+}
 
 void tl_local_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes)
 {
@@ -103,7 +112,7 @@ bool tl_local_probe(tl_envelope *envelope)
 void tl_local_take(void *bytes)
 {
     struct message *message = oldest;
-    if (message->n > 0)
+    if (message->n > 0 && bytes != NULL)
         memcpy(bytes, message->bytes, message->n);
     oldest = message->next;
     if (oldest == NULL)
@@ -113,10 +122,6 @@ void tl_local_take(void *bytes)
 
 void tl_local_drop_all(void)
 {
-    while (oldest != NULL) {
-        struct message *message = oldest;
-        oldest = message->next;
-        free(message);
-    }
-    end = &oldest;
+    while (oldest != NULL)
+        tl_local_take(NULL);
 }

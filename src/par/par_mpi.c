@@ -8,17 +8,9 @@
  * Errors of MPI itself end the job with the library's message (MPI_ERRORS_ARE_FATAL, its default), so its return codes
  * say nothing here.
  */
-#include "local.h"
-#include "par_mpi_gather.h"
-#include "par_mpi_tree.h"
-#include "par_mpi_wait.h"
-
-#include "tlmpi/base/leftover.h"
-#include "tlmpi/base/mem.h"
-
+#include "par_mpi.h"
+#include "tlmpi/base/part_file.h"
 #include <limits.h>
-#include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,12 +33,6 @@ static const struct {
 static int proc, nprocs = 1;
 static bool running; /* between MPI_Init and MPI_Finalize */
 
-static _Noreturn void out_of_memory(const char *what)
-{
-    fprintf(stderr, "tlmpi: memory is out (%s)\n", what);
-    tl_par_abort(70);
-}
-
 void tl_par_start(int *argc, char ***argv)
 {
     if (!tl_par_launched())
@@ -59,9 +45,7 @@ void tl_par_start(int *argc, char ***argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &proc);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
     tl_tree_start(proc, nprocs);
-    tl_gather_start();
-    if (!tl_bells_start())
-        out_of_memory("starting");
+    tl_bells_start();
 }
 
 void tl_par_end(void)
@@ -72,7 +56,6 @@ void tl_par_end(void)
     /* MPI_Finalize waits without sleeping: the barrier keeps every proc from entering it early. */
     tl_par_barrier();
     tl_bells_end();
-    tl_gather_end();
     tl_tree_end();
     MPI_Finalize();
     running = false;
@@ -199,7 +182,7 @@ void tl_par_take(const tl_envelope *envelope, void *bytes)
 _Noreturn void tl_par_abort(int code)
 {
     int told = code >= 1 && code <= 125 ? code : 70;
-    tl_leftover_remove();
+    tl_unfinished_remove();
     if (running)
         MPI_Abort(MPI_COMM_WORLD, told);
     exit(told);

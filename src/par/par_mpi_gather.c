@@ -4,14 +4,7 @@
  *     room     proc 0 makes it, and tells whether it has it
  *     chunks   of the others' bytes, all procs at once, straight to their places
  */
-#include "par_mpi_gather.h"
-#include "local.h"
-#include "par_mpi_tree.h"
-#include "par_mpi_wait.h"
-
-#include "tlmpi/base/mem.h"
-#include "tlmpi/par/par.h"
-
+#include "par_mpi.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +23,6 @@ typedef struct gathering {
     char *bytes;           /* total of them */
     size_t total, longest; /* ... that come in chunks, of a proc */
 } gathering;
-
-static gathering all;
 
 static size_t card_size(const card *c)
 {
@@ -85,7 +76,10 @@ static void take_cards(gathering *g, const card *mine)
 
 static void gather_here(const void *bytes, const card *mine, void **out, size_t *nout, size_t *sizes)
 {
-    all.total = all.longest = 0;
+    gathering all = { .nprocs = tl_par_nprocs() };
+
+    all.cards = tl_calloc((size_t)all.nprocs, sizeof *all.cards);
+    all.requests = tl_calloc((size_t)all.nprocs, sizeof *all.requests);
     take_cards(&all, mine);
     make_room(&all);
 
@@ -102,7 +96,8 @@ static void gather_here(const void *bytes, const card *mine, void **out, size_t 
         take_chunks(&all, k);
     *out = all.bytes;
     *nout = all.total;
-    all.bytes = NULL;
+    free(all.cards);
+    free(all.requests);
 }
 
 static void gather_there(const void *bytes, const card *mine)
@@ -135,20 +130,4 @@ void tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t
         gather_here(bytes, &mine, out, nout, sizes);
     else
         gather_there(bytes, &mine);
-}
-
-void tl_gather_start(void)
-{
-    if (tl_par_proc() != 0)
-        return;
-    all.nprocs = tl_par_nprocs();
-    all.cards = tl_calloc((size_t)all.nprocs, sizeof *all.cards);
-    all.requests = tl_calloc((size_t)all.nprocs, sizeof *all.requests);
-}
-
-void tl_gather_end(void)
-{
-    free(all.cards);
-    free(all.requests);
-    all = (gathering){ 0 };
 }

@@ -5,10 +5,8 @@
  * the first line tells.
  */
 #define _GNU_SOURCE /* memfd_create */
-#include "par_mpi_shared.h"
-
+#include "par_mpi.h"
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <time.h>

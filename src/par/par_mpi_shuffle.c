@@ -5,15 +5,8 @@
  *     rows     one block to come from each proc, straight to its place; a few blocks to go, copied together from where
  *              their rows lie
  */
-#include "local.h"
-#include "par_mpi_tree.h"
-#include "par_mpi_wait.h"
-
-#include "tlmpi/base/mem.h"
-#include "tlmpi/par/par.h"
-
+#include "par_mpi.h"
 #include <limits.h>
-#include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,8 +167,6 @@ void tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, 
                    .proc = tl_par_proc(),
                    .block_rows = size < BLOCK_BYTES ? BLOCK_BYTES / size : 1 };
 
-    *out = NULL;
-    *nout = 0;
     if (x.nprocs == 1) {
         tl_local_shuffle(rows, n, size, out, nout);
         return;
@@ -187,7 +178,5 @@ void tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, 
     move_rows(&x);
     *out = x.out;
     *nout = x.nout;
-    x.out = NULL;
     tl_arena_free(&x.arena);
-    free(x.out);
 }

@@ -1,10 +1,5 @@
 /* par_mpi_tree.c - gathers and spreads a few bytes over a tree of procs. */
-#include "par_mpi_tree.h"
-
-#include "par_mpi_wait.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/par/par.h"
-
+#include "par_mpi.h"
 #include <stdlib.h>
 
 enum { REPORTING = 64, UP_TAG = 1, DOWN_TAG, WORD_TAG };

@@ -1,12 +1,5 @@
 /* par_mpi_wait.c - waits that test, nap, and are woken by a bell. */
-#include "par_mpi_wait.h"
-
-#include "local.h"
-#include "par_mpi_shared.h"
-#include "par_mpi_tree.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/par/par.h"
-
+#include "par_mpi.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -53,15 +46,11 @@ static bool make_bell(bell *b)
 }
 
 /* Finds the rank of each proc of the job among the procs of this host. */
-static bool find_places(int nprocs)
+static void find_places(int nprocs)
 {
     MPI_Group world, group;
     int *procs = tl_calloc((size_t)nprocs, sizeof *procs);
     node_rank_of = tl_calloc((size_t)nprocs, sizeof *node_rank_of);
-    if (node_rank_of == NULL) {
-        free(procs);
-        return false;
-    }
     for (int i = 0; i < nprocs; i++)
         procs[i] = i;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -70,30 +59,27 @@ static bool find_places(int nprocs)
     MPI_Group_free(&world);
     MPI_Group_free(&group);
     free(procs);
-    return true;
 }
 
-bool tl_bells_start(void)
+void tl_bells_start(void)
 {
     int nprocs = tl_par_nprocs(), nhere = 0, node_rank = 0;
     bell *first = NULL;
 
     ended = tl_calloc(2 * (size_t)nprocs, sizeof *ended);
-    if (ended == NULL)
-        return false;
-
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     MPI_Comm_size(here, &nhere);
     MPI_Comm_rank(here, &node_rank);
     if (nhere > 1)
         first = tl_shared_start(here, (size_t)nhere * sizeof *first);
-    bool made = first != NULL && make_bell(&first[node_rank]) && find_places(nprocs);
+    bool made = first != NULL && make_bell(&first[node_rank]);
+    if (made)
+        find_places(nprocs);
     /* No proc rings before all bells are made; where one proc has no bell, all procs do without. */
     bool everywhere = tl_tree_elect(made || nhere == 1 ? 0 : 1).value == 0;
     if (made && everywhere)
         bells = first;
     all_here = bells != NULL && nhere == nprocs;
-    return true;
 }
 
 void tl_bells_end(void)

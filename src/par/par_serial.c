@@ -1,7 +1,7 @@
 /* par_serial.c - one proc alone: par.h without a parallel machine. */
 #include "local.h"
 
-#include "tlmpi/base/leftover.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/mem.h"
 
 #include <stdio.h>
@@ -90,7 +90,7 @@ void tl_par_take(const tl_envelope *envelope, void *bytes)
 
 _Noreturn void tl_par_abort(int code)
 {
-    tl_leftover_remove();
+    tl_unfinished_remove();
     exit(code >= 1 && code <= 125 ? code : 70);
 }
 

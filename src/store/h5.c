@@ -1,8 +1,5 @@
 /* h5.c - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes, sizes. */
 #include "h5.h"
-#include "clean.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/text.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -102,7 +99,9 @@ tl_status tl_h5_fail(tl_error *err, tl_status status, hid_t in, const char *form
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    return tl_fail(err, c.no_memory ? TL_ENOMEM : status, "%s%s%s%s", file, file[0] ? ": " : "", message, c.text);
+    if (c.no_memory)
+        tl_mem_out(0);
+    return tl_fail(err, status, "%s%s%s%s", file, file[0] ? ": " : "", message, c.text);
 }
 
 herr_t tl_h5_close(hid_t id)
@@ -121,10 +120,29 @@ hid_t tl_h5_text_type(size_t size)
     return type;
 }
 
-herr_t tl_h5_no_memory(void)
+/* Length of the longest prefix that may stay as it is. */
+static size_t clean_prefix(tl_text t)
 {
-    H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_RESOURCE, H5E_NOSPACE, "memory is out");
-    return -1;
+    size_t n = tl_text_utf8(t);
+    const char *zero = n > 0 ? memchr(t.p, 0, n) : NULL;
+    return zero != NULL ? (size_t)(zero - t.p) : n;
+}
+
+void tl_clean_append(tl_bytes *out, const char *text, size_t n)
+{
+    static const char unknown[] = "\xef\xbf\xbd";
+    tl_text left = { text, n };
+
+    for (;;) {
+        size_t good = clean_prefix(left);
+        tl_bytes_put(out, left.p, good);
+        if (good == left.n)
+            break;
+        tl_bytes_put(out, unknown, sizeof unknown - 1);
+        left.p += good + 1;
+        left.n -= good + 1;
+    }
+    tl_bytes_put(out, "", 1);
 }
 
 /* Writes and closes an attribute; one that could not be made is a failure. */

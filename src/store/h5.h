@@ -1,8 +1,20 @@
-/* h5.h - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes, sizes. */
+/* h5.h - what the files that speak HDF5 share: calls of the library, schemas, names, and rows on their way.
+ *
+ *     h5.c          a start, a word on failure, an end, attributes, sizes
+ *     h5_schema.c   a schema as HDF5 says it, both ways
+ *     h5_names.c    the texts of all names, both ways
+ *     h5_rows.c     one table on its way into the file
+ *     h5_write.c    a result file from its first byte to its name
+ *     h5_read.c     a result file, read
+ */
 #ifndef TLMPI_STORE_H5_H
 #define TLMPI_STORE_H5_H
 
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/status.h"
+#include "tlmpi/base/text.h"
+#include "tlmpi/model/schema.h"
+#include "tlmpi/store/pack.h"
 #include <hdf5.h>
 #include <stdint.h>
 
@@ -20,13 +32,9 @@ hid_t tl_h5_transfer(void);
 
 /* Writes "<file of `in`>: <message>: <cause>" and returns `status`.  The cause is what the library said last: the
  * system's own words where the system failed ("No space left on device"), nothing where the library did not fail.  So
- * it must come before any other call of the library.  Where the cause is memory, the status is TL_ENOMEM whatever was
- * asked. */
+ * it must come before any other call of the library.  Where the cause is memory, the run ends. */
 tl_status tl_h5_fail(tl_error *err, tl_status status, hid_t in, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-
-/* Memory of ours is out: for tl_h5_fail to find.  Negative. */
-herr_t tl_h5_no_memory(void);
 
 /* Closes an object of any kind; a negative id is fine.  Negative on failure. */
 herr_t tl_h5_close(hid_t id);
@@ -67,5 +75,148 @@ tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *e
  */
 tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, size_t *stride, tl_error *err);
 tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *err);
+
+/* Appends the n bytes of text and a 0 to *out.  Each byte that is not part of valid UTF-8, and each 0, becomes U+FFFD,
+ * the sign for what cannot be shown: strings of the file end at a 0, and h5py refuses a text that is not UTF-8. */
+void tl_clean_append(tl_bytes *out, const char *text, size_t n);
+
+/* ----------------------------------------------------------------------------------------------------------- schemas
+ *
+ *     CLASS, VERSION, TITLE                    mark a table, or a view of one, for PyTables and pandas
+ *     description, scope                       the question that it answers; where its rows come from
+ *     column_types, _units, _roles             a text per column; a time is ns since epoch_ns, a name a row of /names
+ *     column_docs                              a line per column, which differ in length
+ *     FIELD_i_NAME                             the name of a column, which its type has as well: so says the table
+ *                                              specification of HDF5, and its readers take the type's */
+
+/* The compound type of a packed row; negative on failure. */
+hid_t tl_h5_row_type(const tl_schema *schema);
+
+/* Sets the attributes by which a table, or a view of one, is known for a table.  Negative on failure. */
+herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema);
+
+/* Sets on a new table the attributes of tl_h5_mark_table, and the attributes that say what it means.  Negative on
+ * failure. */
+herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema);
+
+/* A schema made from a file, with everything that it points to.  Zero-initialise; tl_h5_free_schema ends it. */
+typedef struct tl_h5_schema {
+    tl_schema schema; /* of packed rows */
+    tl_field *fields;
+    TL_VEC(void *) owned; /* texts and lists of labels */
+} tl_h5_schema;
+
+/* Reads the schema of the table called `name`.  TL_EINPUT: a type or an attribute that we do not write; TL_ENOMEM.
+ * After a failure *out must be freed as well. */
+tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, tl_error *err);
+
+void tl_h5_free_schema(tl_h5_schema *schema);
+
+/* ------------------------------------------------------------------------------------------------------------- names
+ *
+ *     /names         one text a row, variable-length UTF-8, for other programs
+ *     /name_bytes    the same texts in one array of bytes, each with a 0 after it, for this one
+ *
+ * HDF5 keeps texts of any length in a heap, follows what stands in it blindly, and has no checksum over it.  They are
+ * many times slower to write than other cells, too, so they are written some thousand at a time.  The datasets are made
+ * with the first of them, in chunks no larger than these. */
+
+/* Names on their way into a file.  Start from TL_H5_NAMES_INIT; tl_h5_names_free ends it. */
+typedef struct tl_h5_names {
+    hid_t file;                /* borrowed */
+    hid_t texts, flat, type;   /* the datasets, and the type of a row of /names */
+    uint64_t nwritten, nbytes; /* rows of them */
+    tl_bytes bytes;            /* texts that wait, as they are to stand in /name_bytes */
+    TL_VEC(size_t) starts;     /* of each in bytes */
+} tl_h5_names;
+
+#define TL_H5_NAMES_INIT                                                                                               \
+    {                                                                                                                  \
+        .file = -1, .texts = -1, .flat = -1, .type = -1                                                                \
+    }
+
+/* Adds a row; bytes that are no UTF-8 are replaced. */
+tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_error *err);
+
+/* Writes the rows that wait, if any, into names->file. */
+tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err);
+
+/* Closes the datasets and frees everything.  Negative when the closing failed. */
+herr_t tl_h5_names_free(tl_h5_names *names);
+
+/* All names of a file.  Zero-initialise; tl_h5_name_list_free ends it. */
+typedef struct tl_h5_name_list {
+    tl_bytes bytes;
+    TL_VEC(size_t) starts;
+} tl_h5_name_list;
+
+/* Reads the names from /name_bytes.  TL_EINPUT: the file lacks them in our layout, or they claim more bytes than it
+ * has. */
+tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err);
+
+/* Name i, the empty text when there is none. */
+tl_text tl_h5_name(const tl_h5_name_list *list, size_t i);
+
+void tl_h5_name_list_free(tl_h5_name_list *list);
+
+/* -------------------------------------------------------------------------------------------------------------- rows
+ *
+ *     rows of the table    |--------- chunk 0 ---------|--------- chunk 1 ---------|--- 2
+ *     from sender A        aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+ *     from sender B                                             bbbbbbbbbbbbbbbbbbbbbbbbb
+ *
+ * A chunk is written once, whole.  A sender's rows that fill one are written at once, without a copy; chunk 1 waits in
+ * memory until both have sent their part of it, and what never gets full (chunk 2) is the table's last.
+ *
+ * The dataset is made with its first chunk.  Most tables of a small trace never fill one: they come to the file when
+ * all their rows are there, as a chunk of just these; and a short one as no chunk at all, in the header of its dataset. */
+
+/* A chunk that waits for the rest of its rows. */
+typedef struct tl_h5_partial {
+    uint64_t chunk;
+    size_t filled;       /* rows that have come */
+    unsigned char *rows; /* zeros where none has come yet */
+    size_t room;         /* rows that fit in `rows` */
+} tl_h5_partial;
+
+/* Room for a chunk on its way, for all tables of a file.  Zero-initialise; tl_h5_room_free ends it. */
+typedef struct tl_h5_room {
+    unsigned char *encoded;
+    size_t cap;
+    tl_chunk_room work;
+} tl_h5_room;
+
+void tl_h5_room_free(tl_h5_room *room);
+
+/* Start from TL_H5_ROWS_INIT; tl_h5_rows_free ends it. */
+typedef struct tl_h5_rows {
+    const tl_schema *schema; /* borrowed */
+    hid_t group;             /* /tables, borrowed */
+    hid_t dataset, row_type; /* once it is made */
+    size_t row_size, chunk_rows;
+    uint64_t extent;  /* rows of the dataset: up to the end of the last chunk written */
+    uint64_t given;   /* rows that have come */
+    uint64_t end;     /* one past the last of them; the same number once none is missing */
+    tl_h5_room *room; /* borrowed */
+    TL_VEC(tl_h5_partial) partials;
+} tl_h5_rows;
+
+#define TL_H5_ROWS_INIT                                                                                                \
+    {                                                                                                                  \
+        .group = -1, .dataset = -1, .row_type = -1                                                                     \
+    }
+
+/* A table without rows, which will be <name> in the group. */
+void tl_h5_rows_begin(tl_h5_rows *table, hid_t group, const tl_schema *schema, tl_h5_room *room);
+
+/* As tl_store_rows and tl_store_chunk. */
+tl_status tl_h5_rows_add(tl_h5_rows *table, uint64_t first, const void *packed, size_t n, tl_error *err);
+tl_status tl_h5_rows_add_chunk(tl_h5_rows *table, uint64_t chunk, const void *encoded, size_t nbytes, tl_error *err);
+
+/* Writes the last chunk; no more rows come.  TL_EINTERNAL: rows before it never came. */
+tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err);
+
+/* Closes the dataset and frees everything.  Negative when the closing failed. */
+herr_t tl_h5_rows_free(tl_h5_rows *table);
 
 #endif

@@ -1,5 +1,5 @@
 /* h5_names.c - the texts of all names, twice: as other programs like them and as this one reads them. */
-#include "h5_names.h"
+#include "h5.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,10 +53,8 @@ static tl_status create_both(tl_h5_names *names, tl_error *err)
 
 tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_error *err)
 {
-    size_t start = names->bytes.n;
-    tl_vec_room(&names->starts);
+    tl_vec_push(&names->starts, names->bytes.n);
     tl_clean_append(&names->bytes, text, n);
-    names->starts.v[names->starts.n++] = start;
     return names->starts.n < BLOCK_ROWS && names->bytes.n < BLOCK_BYTES ? TL_OK : tl_h5_names_flush(names, err);
 }
 
@@ -97,15 +95,11 @@ tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err)
 
 herr_t tl_h5_names_free(tl_h5_names *names)
 {
-    herr_t rc = tl_h5_close(names->texts);
-    if (tl_h5_close(names->flat) < 0)
-        rc = -1;
-    if (tl_h5_close(names->type) < 0)
-        rc = -1;
+    const herr_t texts = tl_h5_close(names->texts), flat = tl_h5_close(names->flat), type = tl_h5_close(names->type);
     free(names->bytes.v);
     free(names->starts.v);
     *names = (tl_h5_names)TL_H5_NAMES_INIT;
-    return rc;
+    return texts < 0 || flat < 0 || type < 0 ? -1 : 0;
 }
 
 static tl_status read_bytes(tl_bytes *bytes, hid_t dataset, tl_error *err)
@@ -131,10 +125,8 @@ tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err)
     hid_t dataset = H5Dopen2(file, "/name_bytes", H5P_DEFAULT);
     tl_status st =
         dataset >= 0 ? read_bytes(&list->bytes, dataset, err) : tl_h5_fail(err, TL_EINPUT, file, "/name_bytes");
-    for (size_t at = 0; st == TL_OK && at < list->bytes.n; at += strlen(list->bytes.v + at) + 1) {
-        tl_vec_room(&list->starts);
-        list->starts.v[list->starts.n++] = at;
-    }
+    for (size_t at = 0; st == TL_OK && at < list->bytes.n; at += strlen(list->bytes.v + at) + 1)
+        tl_vec_push(&list->starts, at);
     tl_h5_close(dataset);
     return st;
 }

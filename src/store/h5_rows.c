@@ -1,6 +1,5 @@
 /* h5_rows.c - one table on its way into the file: rows in, chunks out. */
-#include "h5_rows.h"
-#include "h5_schema.h"
+#include "h5.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,24 +80,19 @@ static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, con
 static tl_status encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *packed, size_t rows, tl_error *err)
 {
     tl_h5_room *room = table->room;
-    size_t nbytes = 0;
     tl_grow((void **)&room->encoded, &room->cap, tl_chunk_bound(table->schema, table->chunk_rows), 1);
-    nbytes = tl_chunk_encode(table->schema, packed, rows, table->chunk_rows, room->encoded, &room->work);
-    if (nbytes == 0)
-        return tl_fail_memory(err, "compressing a chunk");
+    size_t nbytes = tl_chunk_encode(table->schema, packed, rows, table->chunk_rows, room->encoded, &room->work);
     return write_chunk(table, chunk, rows, room->encoded, nbytes, err);
 }
 
-/* The waiting chunk of that number, a new one if there is none; */
+/* The waiting chunk of that number, a new one if there is none. */
 static tl_h5_partial *partial_of(tl_h5_rows *table, uint64_t chunk)
 {
     for (size_t i = 0; i < table->partials.n; i++)
         if (table->partials.v[i].chunk == chunk)
             return &table->partials.v[i];
-    tl_vec_room(&table->partials);
-    tl_h5_partial *p = &table->partials.v[table->partials.n++];
-    *p = (tl_h5_partial){ .chunk = chunk };
-    return p;
+    tl_vec_push(&table->partials, (tl_h5_partial){ .chunk = chunk });
+    return &table->partials.v[table->partials.n - 1];
 }
 
 /* Room for n rows of a waiting chunk: for all of it, once the table is known to have more than one. */
@@ -192,12 +186,10 @@ tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err)
 
 herr_t tl_h5_rows_free(tl_h5_rows *table)
 {
-    herr_t rc = tl_h5_close(table->dataset);
-    if (tl_h5_close(table->row_type) < 0)
-        rc = -1;
+    const herr_t dataset = tl_h5_close(table->dataset), type = tl_h5_close(table->row_type);
     for (size_t i = 0; i < table->partials.n; i++)
         free(table->partials.v[i].rows);
     free(table->partials.v);
     *table = (tl_h5_rows)TL_H5_ROWS_INIT;
-    return rc;
+    return dataset < 0 || type < 0 ? -1 : 0;
 }

@@ -1,18 +1,24 @@
-/* h5_schema.c - a schema to HDF5: the type of a row, and the attributes that say what it means.
+/* h5_schema.c - a schema to HDF5 and back: the type of a row, and the attributes that say what it means.
  *
  *     I32    int32             NAME   uint32, a row of /names
  *     I64    int64             ENUM   HDF5 enum over uint8
  *     TIME   int64             TEXT   fixed string, UTF-8, padded with 0
  *     F64    IEEE double
  *
- * All little-endian, one after the other without padding, as pack.h has them.
+ * All little-endian, one after the other without padding, as pack.h has them.  Nothing that is read is trusted: what is not
+ * as it is written here is refused, with the column's name.
  */
-#include "h5_schema.h"
-#include "h5_words.h"
-#include "tlmpi/store/pack.h"
+#include "h5.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The words of a schema in the file; word i is value i of the enum. */
+static const char *const type_words[] = { "int32", "int64", "float64", "time", "name", "enum", "text", NULL };
+static const char *const role_words[] = { "key", "label", "measure", "source", NULL };
+static const char *const scope_words[] = { "event", "rank", "collective", "job", NULL };
+
+#define DOCS "column_docs" /* one text, a line a column */
 
 static hid_t enum_type(const char *const *labels)
 {
@@ -76,7 +82,7 @@ herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema)
 
 static herr_t put_field_names(hid_t dataset, const tl_schema *schema)
 {
-    char name[TL_H5_FIELD_NAME];
+    char name[40];
     herr_t rc = 0;
     for (size_t i = 0; rc >= 0 && i < schema->nfields; i++) {
         snprintf(name, sizeof name, "FIELD_%zu_NAME", i);
@@ -85,32 +91,15 @@ static herr_t put_field_names(hid_t dataset, const tl_schema *schema)
     return rc;
 }
 
-static const char *type_of(const tl_field *field)
-{
-    return tl_h5_type_words[field->type];
-}
-
-static const char *unit_of(const tl_field *field)
-{
-    return field->unit;
-}
-
-static const char *role_of(const tl_field *field)
-{
-    return tl_h5_role_words[field->role];
-}
-
 /* Attributes that hold a text for every column: an attribute for each column would take most of the time to write a
  * small result. */
-static const struct {
-    const char *attribute;
-    const char *(*text_of)(const tl_field *);
-} parts[] = {
-    { TL_H5_TYPES, type_of },
-    { TL_H5_UNITS, unit_of },
-    { TL_H5_ROLES, role_of },
-};
-enum { NPARTS = sizeof parts / sizeof parts[0] };
+enum { TYPES, UNITS, ROLES, NPARTS };
+static const char *const part_names[NPARTS] = { "column_types", "column_units", "column_roles" };
+
+static const char *text_of_column(const tl_field *field, int part)
+{
+    return part == TYPES ? type_words[field->type] : part == UNITS ? field->unit : role_words[field->role];
+}
 
 static size_t docs_length(const tl_schema *schema)
 {
@@ -130,7 +119,7 @@ static herr_t put_docs(hid_t dataset, const tl_schema *schema)
         at[n] = i + 1 < schema->nfields ? '\n' : '\0';
         at += n + 1;
     }
-    herr_t rc = tl_h5_put_text(dataset, TL_H5_DOCS, lines);
+    herr_t rc = tl_h5_put_text(dataset, DOCS, lines);
     free(lines);
     return rc;
 }
@@ -140,11 +129,11 @@ static herr_t put_meaning(hid_t dataset, const tl_schema *schema)
     const char **texts = tl_calloc(schema->nfields, sizeof *texts);
     herr_t rc = tl_h5_put_text(dataset, "description", schema->question);
     if (rc >= 0)
-        rc = tl_h5_put_text(dataset, "scope", tl_h5_scope_words[schema->scope]);
-    for (size_t p = 0; rc >= 0 && p < NPARTS; p++) {
+        rc = tl_h5_put_text(dataset, "scope", scope_words[schema->scope]);
+    for (int p = 0; rc >= 0 && p < NPARTS; p++) {
         for (size_t i = 0; i < schema->nfields; i++)
-            texts[i] = parts[p].text_of(&schema->fields[i]);
-        rc = tl_h5_put_texts(dataset, parts[p].attribute, texts, schema->nfields);
+            texts[i] = text_of_column(&schema->fields[i], p);
+        rc = tl_h5_put_texts(dataset, part_names[p], texts, schema->nfields);
     }
     free(texts);
     return rc >= 0 ? put_docs(dataset, schema) : rc;
@@ -154,18 +143,17 @@ static herr_t put_meaning(hid_t dataset, const tl_schema *schema)
 static size_t attribute_bytes(const tl_schema *schema)
 {
     enum { DIMENSION = 16 };
-    size_t sum = tl_h5_attr_bytes("CLASS", sizeof "TABLE" - 1) + tl_h5_attr_bytes("VERSION", sizeof "3.0" - 1) +
-                 tl_h5_attr_bytes("TITLE", strlen(schema->title)) +
-                 tl_h5_attr_bytes("description", strlen(schema->question)) +
-                 tl_h5_attr_bytes("scope", strlen(tl_h5_scope_words[schema->scope])) +
-                 tl_h5_attr_bytes(TL_H5_DOCS, docs_length(schema));
-    for (size_t p = 0; p < NPARTS; p++) {
+    size_t sum =
+        tl_h5_attr_bytes("CLASS", sizeof "TABLE" - 1) + tl_h5_attr_bytes("VERSION", sizeof "3.0" - 1) +
+        tl_h5_attr_bytes("TITLE", strlen(schema->title)) + tl_h5_attr_bytes("description", strlen(schema->question)) +
+        tl_h5_attr_bytes("scope", strlen(scope_words[schema->scope])) + tl_h5_attr_bytes(DOCS, docs_length(schema));
+    for (int p = 0; p < NPARTS; p++) {
         size_t widest = 1;
         for (size_t i = 0; i < schema->nfields; i++) {
-            size_t n = strlen(parts[p].text_of(&schema->fields[i]));
+            size_t n = strlen(text_of_column(&schema->fields[i], p));
             widest = n > widest ? n : widest;
         }
-        sum += tl_h5_attr_bytes(parts[p].attribute, widest * schema->nfields) + DIMENSION;
+        sum += tl_h5_attr_bytes(part_names[p], widest * schema->nfields) + DIMENSION;
     }
     for (size_t i = 0; i < schema->nfields; i++)
         sum += tl_h5_attr_bytes("FIELD_0_NAME", strlen(schema->fields[i].name));
@@ -179,4 +167,217 @@ herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema)
         put_meaning(dataset, schema) < 0)
         return -1;
     return put_field_names(dataset, schema);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- reading */
+
+/* More than any table has, and little enough for any memory. */
+#define MAX_FIELDS 512
+#define MAX_TEXT   65536u
+
+void tl_h5_free_schema(tl_h5_schema *s)
+{
+    for (size_t i = 0; i < s->owned.n; i++)
+        free(s->owned.v[i]);
+    free(s->owned.v);
+    free(s->fields);
+    *s = (tl_h5_schema){ 0 };
+}
+
+/* A copy of the text, which the schema owns. */
+static const char *keep_copy(tl_h5_schema *s, const char *text)
+{
+    tl_vec_push(&s->owned, tl_strndup(text, strlen(text)));
+    return s->owned.v[s->owned.n - 1];
+}
+
+static tl_status read_text(tl_h5_schema *s, hid_t dataset, const char *name, const char **out, tl_error *err)
+{
+    char *text;
+    tl_status st = tl_h5_get_text(dataset, name, &text, err);
+    if (st != TL_OK)
+        return st;
+    tl_vec_push(&s->owned, text);
+    *out = text;
+    return TL_OK;
+}
+
+/* The number of the word that the attribute holds. */
+static tl_status find_word(hid_t dataset, const char *attribute, const char *text, const char *const *words, int *out,
+                           tl_error *err)
+{
+    int i = 0;
+    while (words[i] != NULL && strcmp(words[i], text) != 0)
+        i++;
+    if (words[i] == NULL)
+        return tl_h5_fail(err, TL_EINPUT, dataset, "attribute %s is \"%.40s\", which this program does not know",
+                          attribute, text);
+    *out = i;
+    return TL_OK;
+}
+
+static tl_status read_scope(tl_h5_schema *s, hid_t dataset, tl_error *err)
+{
+    const char *text;
+    int scope = 0;
+    tl_status st = read_text(s, dataset, "scope", &text, err);
+    if (st == TL_OK)
+        st = find_word(dataset, "scope", text, scope_words, &scope, err);
+    s->schema.scope = (tl_scope)scope;
+    return st;
+}
+
+/* The texts of an attribute with one per column. */
+typedef struct column_texts {
+    char *first; /* the schema owns it */
+    size_t stride;
+} column_texts;
+
+static const char *text_of(const column_texts *texts, size_t column)
+{
+    return texts->first + column * texts->stride;
+}
+
+/* The lines that say what each column is. */
+static tl_status read_docs(tl_h5_schema *s, hid_t dataset, tl_error *err)
+{
+    char *line;
+    size_t n = 0;
+    tl_status st = tl_h5_get_text(dataset, DOCS, &line, err);
+    if (st != TL_OK)
+        return st;
+    tl_vec_push(&s->owned, line);
+    for (char *next; line != NULL && n < s->schema.nfields; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL)
+            *next++ = '\0';
+        s->fields[n++].doc = line;
+    }
+    return line == NULL && n == s->schema.nfields
+               ? TL_OK
+               : tl_h5_fail(err, TL_EINPUT, dataset, "attribute %s has not a line a column", DOCS);
+}
+
+/* The labels of an enum whose values are 0, 1, 2 ... in any order; *out is NULL-terminated. */
+static tl_status read_labels(tl_h5_schema *s, hid_t type, const char *const **out, tl_error *err)
+{
+    int n = H5Tget_nmembers(type);
+    if (n <= 0 || n > UINT8_MAX + 1)
+        return tl_fail(err, TL_EINPUT, "an enum of %d labels", n);
+    const char **labels = tl_calloc((size_t)n + 1, sizeof *labels);
+    tl_vec_push(&s->owned, labels);
+    for (unsigned i = 0; i < (unsigned)n; i++) {
+        uint8_t value = 0;
+        char *name = H5Tget_member_name(type, i);
+        bool fits = name != NULL && H5Tget_member_value(type, i, &value) >= 0 && value < n && labels[value] == NULL;
+        if (fits)
+            labels[value] = keep_copy(s, name);
+        H5free_memory(name);
+        if (!fits)
+            return tl_fail(err, TL_EINPUT, "an enum whose values are not 0, 1, 2 ...");
+    }
+    *out = labels;
+    return TL_OK;
+}
+
+/* Whether cells of `type` are what a field of that type holds; byte order is left to the library. */
+static bool cell_fits(hid_t type, tl_type want)
+{
+    size_t size = H5Tget_size(type);
+    H5T_class_t kind = H5Tget_class(type);
+    switch (want) {
+    case TL_TYPE_I32:
+        return kind == H5T_INTEGER && size == 4 && H5Tget_sign(type) == H5T_SGN_2;
+    case TL_TYPE_I64:
+    case TL_TYPE_TIME:
+        return kind == H5T_INTEGER && size == 8 && H5Tget_sign(type) == H5T_SGN_2;
+    case TL_TYPE_NAME:
+        return kind == H5T_INTEGER && size == 4 && H5Tget_sign(type) == H5T_SGN_NONE;
+    case TL_TYPE_F64:
+        return kind == H5T_FLOAT && size == 8;
+    case TL_TYPE_ENUM:
+        return kind == H5T_ENUM && size == 1;
+    case TL_TYPE_TEXT:
+        return kind == H5T_STRING && H5Tis_variable_str(type) == 0 && size > 0 && size <= MAX_TEXT;
+    }
+    return false;
+}
+
+static tl_status read_field(tl_h5_schema *s, hid_t dataset, hid_t row, unsigned i, const column_texts parts[NPARTS],
+                            tl_error *err)
+{
+    tl_field *field = &s->fields[i];
+    hid_t cell = -1;
+    int type = 0, role = 0;
+
+    char *member = H5Tget_member_name(row, i);
+    if (member == NULL)
+        return tl_h5_fail(err, TL_EINPUT, dataset, "column %u of table %s", i, s->schema.name);
+    field->name = keep_copy(s, member);
+    H5free_memory(member);
+
+    tl_status st = find_word(dataset, part_names[TYPES], text_of(&parts[TYPES], i), type_words, &type, err);
+    if (st == TL_OK)
+        st = find_word(dataset, part_names[ROLES], text_of(&parts[ROLES], i), role_words, &role, err);
+    if (st != TL_OK)
+        return st;
+
+    field->type = (tl_type)type;
+    field->role = (tl_role)role;
+    field->unit = text_of(&parts[UNITS], i);
+    cell = H5Tget_member_type(row, i);
+    if (cell < 0 || !cell_fits(cell, field->type)) {
+        st = tl_h5_fail(err, TL_EINPUT, dataset, "column %s.%s is not of type %s", s->schema.name, field->name,
+                        type_words[type]);
+        goto done;
+    }
+    field->size = (uint32_t)H5Tget_size(cell);
+    field->offset = (uint32_t)s->schema.row_size;
+    s->schema.row_size += field->size;
+    if (field->type == TL_TYPE_ENUM) {
+        tl_error why;
+        st = read_labels(s, cell, &field->labels, &why);
+        if (st != TL_OK)
+            tl_h5_fail(err, st, dataset, "column %s.%s: %s", s->schema.name, field->name, why.text);
+    }
+
+done:
+    tl_h5_close(cell);
+    return st;
+}
+
+tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, tl_error *err)
+{
+    column_texts parts[NPARTS] = { { 0 } };
+    int nfields;
+    tl_status st = TL_OK;
+    hid_t row = H5Dget_type(dataset);
+
+    out->schema.name = keep_copy(out, name);
+    nfields = row >= 0 && H5Tget_class(row) == H5T_COMPOUND ? H5Tget_nmembers(row) : 0;
+    if (nfields <= 0 || nfields > MAX_FIELDS) {
+        st = tl_h5_fail(err, TL_EINPUT, dataset, "%s is no table", name);
+        goto done;
+    }
+    if ((st = read_text(out, dataset, "TITLE", &out->schema.title, err)) != TL_OK ||
+        (st = read_text(out, dataset, "description", &out->schema.question, err)) != TL_OK ||
+        (st = read_scope(out, dataset, err)) != TL_OK)
+        goto done;
+
+    out->fields = tl_calloc((size_t)nfields, sizeof *out->fields);
+    out->schema.fields = out->fields;
+    out->schema.nfields = (size_t)nfields;
+    for (int p = 0; st == TL_OK && p < NPARTS; p++) {
+        st = tl_h5_get_texts(dataset, part_names[p], (size_t)nfields, &parts[p].first, &parts[p].stride, err);
+        if (st == TL_OK)
+            tl_vec_push(&out->owned, parts[p].first);
+    }
+    if (st == TL_OK)
+        st = read_docs(out, dataset, err);
+    for (unsigned i = 0; st == TL_OK && i < (unsigned)nfields; i++)
+        st = read_field(out, dataset, row, i, parts, err);
+
+done:
+    tl_h5_close(row);
+    return st;
 }

@@ -2,26 +2,45 @@
  *
  *     create   NAME.part (part_file.c), the frame of the file
  *     fill     tables (h5_rows.c), names (h5_names.c)
- *     finish   last chunks, index tables and views (h5_ranks.c)
+ *     finish   last chunks; for each table of events an index and, for each rank, a view
  *              close; seal (seal.c); open again and compare; NAME.part becomes NAME
  *
  * A full disk shows late in this library: a chunk may fail in a later call than the one that wrote it, and closing the
  * file may succeed after rows were lost.  So every call is checked, the first failure is final, and nothing gets the
  * final name that has not been read back.
+ *
+ *     /tables/interval          [ rank 0 | rank 1          | rank 2 ]
+ *     /tables/interval_index    { 0, 0, 8 }, { 1, 8, 17 }, ...
+ *     /ranks/00001/interval              [ rows of rank 1  ]
+ *
+ * A view is a virtual dataset; its source is /tables/interval of the file ".", which is the file itself, however it is
+ * called.  h5py, PyTables and HDFView read it like any other; a reader of HDF5 1.8 knows no virtual datasets and sees
+ * the rest of the file.  A view is marked as a table but neither described nor are its columns named outside its type:
+ * the same words a thousand times would be some megabytes, and most of the time that writing them takes.  The views of
+ * a table share one type in the file.
  */
 #include "h5.h"
-#include "h5_names.h"
-#include "h5_ranks.h"
-#include "h5_rows.h"
 #include "seal.h"
 #include "tlmpi/base/part_file.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/store/store.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Ranks up to which each has a view; a larger job has the index alone: a file of more objects opens slowly. */
+#define MAX_VIEWS 1024
+
+/* The rows of a rank: [first, first + n) of the table. */
+typedef struct range {
+    int32_t rank;
+    uint64_t first, n;
+} range;
 
 typedef struct stored {
     tl_h5_rows rows;
-    tl_h5_ranks ranks;
+    TL_VEC(range) ranges; /* in rank order */
+    char index_name[128]; /* of the index table, once it is written */
 } stored;
 
 struct tl_store {
@@ -33,15 +52,8 @@ struct tl_store {
     tl_error broken; /* the first failure, after which there is no way but to give up; status TL_OK: none */
 };
 
-/* Keeps the first failure. */
-static tl_status note(tl_store *store, tl_status st, const tl_error *why, tl_error *err)
-{
-    if (st != TL_OK && store->broken.status == TL_OK)
-        store->broken = *why;
-    return st == TL_OK ? TL_OK : tl_fail(err, st, "%s", why->text);
-}
-
-static tl_status still_whole(const tl_store *store, tl_error *err)
+/* What has become of the store: TL_OK, or its first failure. */
+static tl_status state_of(const tl_store *store, tl_error *err)
 {
     return store->broken.status == TL_OK ? TL_OK : tl_fail(err, store->broken.status, "%s", store->broken.text);
 }
@@ -92,10 +104,9 @@ tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error
 
 static tl_status attr_written(tl_store *store, const char *name, herr_t rc, tl_error *err)
 {
-    tl_error why;
-    if (rc >= 0)
-        return TL_OK;
-    return note(store, tl_h5_fail(&why, TL_EOUTPUT, store->file, "attribute %s", name), &why, err);
+    if (rc < 0 && store->broken.status == TL_OK)
+        (void)tl_h5_fail(&store->broken, TL_EOUTPUT, store->file, "attribute %s", name);
+    return state_of(store, err);
 }
 
 tl_status tl_store_attr_text(tl_store *store, const char *name, const char *text, tl_error *err)
@@ -108,17 +119,15 @@ tl_status tl_store_attr_int(tl_store *store, const char *name, int64_t value, tl
     return attr_written(store, name, tl_h5_put_int(store->file, name, value), err);
 }
 
-static stored *find_table(tl_store *store, const tl_schema *schema)
+/* The table, as long as nothing has failed; NULL, and *broken says why. */
+static stored *table_of(tl_store *store, const tl_schema *schema)
 {
-    for (size_t i = 0; i < store->tables.n; i++)
+    for (size_t i = 0; store->broken.status == TL_OK && i < store->tables.n; i++)
         if (store->tables.v[i].rows.schema == schema)
             return &store->tables.v[i];
+    if (store->broken.status == TL_OK)
+        (void)tl_fail(&store->broken, TL_EINTERNAL, "table %s has not been added to the file", schema->name);
     return NULL;
-}
-
-static tl_status no_table(const tl_schema *schema, tl_error *why)
-{
-    return tl_fail(why, TL_EINTERNAL, "table %s has not been added to the file", schema->name);
 }
 
 /* A rare table is there where it has rows. */
@@ -129,60 +138,140 @@ static bool is_there(const stored *table)
 
 tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error *err)
 {
-    tl_status st = still_whole(store, err);
-    if (st != TL_OK)
-        return st;
-    tl_vec_room(&store->tables);
-    stored *table = &store->tables.v[store->tables.n++];
-    *table = (stored){ .rows = TL_H5_ROWS_INIT };
-    tl_h5_rows_begin(&table->rows, store->group, schema, &store->room);
-    return TL_OK;
+    tl_vec_push(&store->tables, (stored){ .rows = TL_H5_ROWS_INIT });
+    tl_h5_rows_begin(&store->tables.v[store->tables.n - 1].rows, store->group, schema, &store->room);
+    return state_of(store, err);
 }
 
 tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first, const void *packed, size_t n,
                         tl_error *err)
 {
-    tl_error why;
-    tl_status st = still_whole(store, err);
-    if (st != TL_OK)
-        return st;
-    stored *table = find_table(store, schema);
-    st = table != NULL ? tl_h5_rows_add(&table->rows, first, packed, n, &why) : no_table(schema, &why);
-    return note(store, st, &why, err);
+    stored *table = table_of(store, schema);
+    if (table != NULL)
+        (void)tl_h5_rows_add(&table->rows, first, packed, n, &store->broken);
+    return state_of(store, err);
 }
 
 tl_status tl_store_chunk(tl_store *store, const tl_schema *schema, uint64_t chunk, const void *encoded, size_t nbytes,
                          tl_error *err)
 {
-    tl_error why;
-    tl_status st = still_whole(store, err);
-    if (st != TL_OK)
-        return st;
-    stored *table = find_table(store, schema);
-    st = table != NULL ? tl_h5_rows_add_chunk(&table->rows, chunk, encoded, nbytes, &why) : no_table(schema, &why);
-    return note(store, st, &why, err);
+    stored *table = table_of(store, schema);
+    if (table != NULL)
+        (void)tl_h5_rows_add_chunk(&table->rows, chunk, encoded, nbytes, &store->broken);
+    return state_of(store, err);
 }
 
 tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, uint64_t first, uint64_t n,
                         tl_error *err)
 {
-    tl_error why;
-    tl_status st = still_whole(store, err);
-    if (st != TL_OK)
-        return st;
-    stored *table = find_table(store, schema);
-    if (table == NULL)
-        return note(store, no_table(schema, &why), &why, err);
-    tl_vec_room(&table->ranks.ranges);
-    table->ranks.ranges.v[table->ranks.ranges.n++] = (tl_h5_range){ rank, first, n };
-    return TL_OK;
+    stored *table = table_of(store, schema);
+    if (table != NULL)
+        tl_vec_push(&table->ranges, (range){ rank, first, n });
+    return state_of(store, err);
 }
 
 tl_status tl_store_name(tl_store *store, const char *text, size_t n, tl_error *err)
 {
-    tl_error why;
-    tl_status st = still_whole(store, err);
-    return st == TL_OK ? note(store, tl_h5_names_add(&store->names, text, n, &why), &why, err) : st;
+    if (store->broken.status == TL_OK)
+        (void)tl_h5_names_add(&store->names, text, n, &store->broken);
+    return state_of(store, err);
+}
+
+/* --------------------------------------------------------------------------------------------------- indexes and views */
+
+/* Writes the table <name>_index {rank, first_row, nrows}.  TL_EINTERNAL: rows that never came. */
+static tl_status write_index(stored *table, tl_error *err)
+{
+    const tl_h5_rows *of = &table->rows;
+    const size_t n = table->ranges.n;
+    tl_h5_rows out = TL_H5_ROWS_INIT;
+    tl_schema schema = tl_row_index_schema;
+    tl_row_index *rows = tl_calloc(n, sizeof *rows);
+    void *packed = tl_calloc(n, tl_packed_size(&schema));
+    tl_status st = TL_OK;
+
+    snprintf(table->index_name, sizeof table->index_name, "%s_index", of->schema->name);
+    schema.name = table->index_name;
+    for (size_t i = 0; st == TL_OK && i < n; i++) {
+        const range *p = &table->ranges.v[i];
+        rows[i] = (tl_row_index){ .rank = p->rank, .first_row = (int64_t)p->first, .nrows = (int64_t)p->n };
+        if (p->first > of->end || p->n > of->end - p->first)
+            st = tl_fail(err, TL_EINTERNAL, "table %s: rank %d has rows that never came", of->schema->name,
+                         (int)p->rank);
+    }
+    tl_pack(&schema, rows, n, 0, packed);
+    tl_h5_rows_begin(&out, of->group, &schema, of->room);
+    if (st == TL_OK)
+        st = tl_h5_rows_add(&out, 0, packed, n, err);
+    if (st == TL_OK)
+        st = tl_h5_rows_flush(&out, err);
+    if (tl_h5_rows_free(&out) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, of->group, "index of table %s", of->schema->name);
+    free(packed);
+    free(rows);
+    return st;
+}
+
+/* How the view lies in the file: as rows [part->first, ...) of the table, whose space is `source`. */
+static hid_t view_plist(const char *table, hid_t source, hid_t space, const range *part)
+{
+    hsize_t start = part->first, count = part->n;
+    hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+    if (plist < 0 || H5Pset_obj_track_times(plist, false) < 0)
+        goto fail;
+    /* Without rows there is nothing to map: the view is an ordinary empty dataset then. */
+    if (part->n > 0 && (H5Sselect_hyperslab(source, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+                        H5Pset_virtual(plist, space, ".", table, source) < 0))
+        goto fail;
+    return plist;
+
+fail:
+    tl_h5_close(plist);
+    return -1;
+}
+
+static tl_status write_view(hid_t file, const tl_h5_rows *table, hid_t type, hid_t source, const range *part,
+                            hid_t links, tl_error *err)
+{
+    char path[300], view[320];
+    tl_status st = TL_OK;
+    hsize_t count = part->n;
+    hid_t plist = -1, dataset = -1, space = H5Screate_simple(1, &count, NULL);
+
+    snprintf(path, sizeof path, "/tables/%s", table->schema->name);
+    snprintf(view, sizeof view, "/ranks/%05d/%s", (int)part->rank, table->schema->name);
+    if (space < 0 || (plist = view_plist(path, source, space, part)) < 0 ||
+        (dataset = H5Dcreate2(file, view, type, space, links, plist, H5P_DEFAULT)) < 0 ||
+        tl_h5_mark_table(dataset, table->schema) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, file, "%s", view);
+    if (tl_h5_close(dataset) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, file, "%s", view);
+    tl_h5_close(plist);
+    tl_h5_close(space);
+    return st;
+}
+
+/* Makes /ranks/<rank>/<name> for each rank, where there are not too many. */
+static tl_status write_views(hid_t file, const stored *of, tl_error *err)
+{
+    const tl_h5_rows *table = &of->rows;
+    tl_status st = TL_OK;
+    hsize_t extent = table->end;
+    if (of->ranges.n > MAX_VIEWS)
+        return TL_OK;
+
+    /* One type in the file for all views, which has no name there. */
+    hid_t source = H5Screate_simple(1, &extent, NULL), links = H5Pcreate(H5P_LINK_CREATE),
+          type = H5Tcopy(table->row_type);
+    if (source < 0 || links < 0 || H5Pset_create_intermediate_group(links, 1) < 0 || type < 0 ||
+        H5Tcommit_anon(file, type, H5P_DEFAULT, H5P_DEFAULT) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, file, "views of table %s", table->schema->name);
+    for (size_t i = 0; st == TL_OK && i < of->ranges.n; i++)
+        st = write_view(file, table, type, source, &of->ranges.v[i], links, err);
+    tl_h5_close(type);
+    tl_h5_close(links);
+    tl_h5_close(source);
+    return st;
 }
 
 static tl_status write_rest(tl_store *store, tl_error *err)
@@ -194,12 +283,14 @@ static tl_status write_rest(tl_store *store, tl_error *err)
         stored *table = &store->tables.v[i];
         if (table->rows.schema->scope != TL_SCOPE_EVENT || !is_there(table))
             continue;
-        st = tl_h5_write_index(&table->rows, &table->ranks, err);
+        st = write_index(table, err);
         if (st == TL_OK)
-            st = tl_h5_write_views(store->file, &table->rows, &table->ranks, err);
+            st = write_views(store->file, table, err);
     }
     return st;
 }
+
+/* ------------------------------------------------------------------------------------------------------------- the end */
 
 /* Rows that a table must have when it is read back. */
 typedef struct expected {
@@ -235,9 +326,8 @@ static tl_status prove_table(hid_t file, const expected *want, tl_error *err)
     snprintf(path, sizeof path, "/tables/%s", want->name);
     hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT), type = dataset >= 0 ? H5Dget_type(dataset) : -1;
     size_t row_size = type >= 0 ? H5Tget_size(type) : 0;
-    void *row = row_size > 0 ? tl_malloc(row_size) : NULL;
+    void *row = tl_malloc(row_size);
     tl_status st = row_size == 0 ? tl_h5_fail(err, TL_EOUTPUT, file, "%s", path)
-                   : row == NULL ? tl_fail_memory(err, "reading the result back")
                                  : tl_h5_count_rows(dataset, row_size, &nrows, err);
     if (st == TL_OK && nrows != want->nrows)
         st = tl_fail(err, TL_EOUTPUT, "table %s has not the rows that were written", want->name);
@@ -262,42 +352,34 @@ static tl_status prove_file(const char *part, const expected *want, size_t n, ui
     tl_h5_name_list_free(&names);
     if (file >= 0)
         H5Fclose(file);
-    if (st == TL_OK)
-        return TL_OK;
-    return tl_fail(err, st == TL_ENOMEM ? st : TL_EOUTPUT, "does not read back: %s", why.text);
+    return st == TL_OK ? TL_OK : tl_fail(err, TL_EOUTPUT, "does not read back: %s", why.text);
 }
 
 /* What must be read back: the tables and the indexes. */
-static void list_expected(const tl_store *store, expected **out, size_t *n)
+static expected *list_expected(const tl_store *store, size_t *n)
 {
     expected *want = tl_calloc(2 * store->tables.n, sizeof *want);
-    *out = want;
     *n = 0;
-    for (size_t i = 0; i < store->tables.n; i++) {
-        const stored *table = &store->tables.v[i];
+    TL_EACH (const stored, table, store->tables) {
         if (!is_there(table))
             continue;
         want[(*n)++] = (expected){ table->rows.schema->name, table->rows.end };
-        if (table->ranks.index_name != NULL)
-            want[(*n)++] = (expected){ table->ranks.index_name, table->ranks.ranges.n };
+        if (table->index_name[0] != 0)
+            want[(*n)++] = (expected){ table->index_name, table->ranges.n };
     }
+    return want;
 }
 
 tl_status tl_store_finish(tl_store *store, tl_error *err)
 {
-    expected *want = NULL;
     size_t nwant = 0;
-    uint64_t nnames = 0;
-
-    tl_status st = still_whole(store, err);
+    tl_status st = state_of(store, err);
     if (st == TL_OK)
         st = write_rest(store, err);
+    expected *want = list_expected(store, &nwant);
+    uint64_t nnames = store->names.nwritten;
     if (st == TL_OK)
-        list_expected(store, &want, &nwant);
-    if (st == TL_OK) {
-        nnames = store->names.nwritten;
         st = close_file(store, err);
-    }
     if (st == TL_OK)
         st = tl_part_file_hold(&store->part, err);
     if (st == TL_OK)
@@ -317,7 +399,7 @@ void tl_store_abandon(tl_store *store)
         return;
     for (size_t i = 0; i < store->tables.n; i++) {
         tl_h5_rows_free(&store->tables.v[i].rows);
-        tl_h5_ranks_free(&store->tables.v[i].ranks);
+        free(store->tables.v[i].ranges.v);
     }
     free(store->tables.v);
     tl_h5_room_free(&store->room);

@@ -9,6 +9,7 @@
 
 #include "tlmpi/base/status.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Start from TL_PART_FILE_INIT; tl_part_file_drop ends it. */
 typedef struct tl_part_file {
@@ -45,5 +46,34 @@ tl_status tl_part_file_publish(tl_part_file *part, tl_error *err);
 
 /* Removes the part if it has not become the file. */
 void tl_part_file_drop(tl_part_file *part);
+
+/* ------------------------------------------------------------------------------------------- unfinished files, and signals
+ *
+ * Between tl_unfinished_add and tl_unfinished_done a file goes away when a signal ends the process; SIGKILL and a loss of
+ * power leave it, and the next run of that name replaces it. */
+
+/* Call once, when the process has started: signals that would end the process (HUP, INT, QUIT, TERM, XCPU, USR1,
+ * USR2, unless ignored) first remove the unfinished files; then the process ends by the signal.  crowd: several
+ * processes get the signal together.  A launcher that sees one process end kills the others outright, perhaps before
+ * their files are removed: so each process waits half a second before it ends. */
+void tl_unfinished_catch(bool crowd);
+
+/* The path is borrowed until tl_unfinished_done: the file is renamed, or removed.  Of more than 16 paths at a time the
+ * rest is not removed. */
+void tl_unfinished_add(const char *path);
+void tl_unfinished_done(const char *path);
+
+/* Removes what is unfinished, for an end without return.  May be called by a signal handler. */
+void tl_unfinished_remove(void);
+
+/* ------------------------------------------------------------------------------------------------------ inputs in the way
+ *
+ * Outputs that would replace an input file are refused, with or without -f, and by any path that leads to the input. */
+
+/* Whether a file written as `path` (first as PATH.part) would take the place of this inode (0: none) of the device. */
+bool tl_would_replace(const char *path, uint64_t device, uint64_t inode);
+
+/* TL_EUSAGE where a file written as `path` would take the place of the file `input`. */
+tl_status tl_spare_input(const char *path, const char *input, tl_error *err);
 
 #endif

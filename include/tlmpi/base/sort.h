@@ -44,7 +44,7 @@ typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
         return TL_ORDER(x, y, __VA_ARGS__);                                                                            \
     }
 
-/* Sorts n indices; equals stay in their order.  Takes n more indices of memory; false when they are not to be had. */
+/* Sorts n indices; equals stay in their order.  Takes n more indices of memory. */
 void tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
 
 /* Moves `at` up to the first place of [at, end) where the condition `before`, which names the place `mid`, does not

@@ -38,13 +38,12 @@ void tl_par_bcast(void *bytes, size_t n);
 void tl_par_share(void **rows, size_t *n, size_t size);
 
 /* Collective.  Every proc's n bytes, in proc order, to proc 0: *out (the caller frees) and *nout there; NULL and 0
- * elsewhere.  `sizes`, if not NULL, has room for nprocs entries and gets each one's n on proc 0.  TL_ENOMEM on every
- * proc where proc 0 has no room. */
+ * elsewhere.  `sizes`, if not NULL, has room for nprocs entries and gets each one's n on proc 0. */
 void tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes);
 
 /* Collective.  Rows of `size` bytes change procs: row i of the n goes to proc to[i].  *out (the caller frees) holds the
  * *nout rows for this proc, in the order of the procs they come from and, of one proc, as they lay there.  They travel
- * in blocks of about 1 MB.  TL_ENOMEM on every proc when one has no room; *out is then NULL. */
+ * in blocks of about 1 MB. */
 void tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout);
 
 /* Collective.  No proc goes on before all are here. */

@@ -31,11 +31,11 @@ static void send_rows(tl_endpoint *endpoint, const tl_table *table, const tl_row
 {
     const tl_schema *schema = table->schema;
     tl_rows_head head = { target->first + from, to - from, target->number, 0 };
-    size_t n = 0;
+    size_t n;
 
     tl_pack(schema, tl_table_row(table, from), to - from, target->epoch_ns, room->packed);
-    if (to - from == tl_chunk_rows(schema) && (n = tl_chunk_encode(schema, room->packed, to - from, to - from,
-                                                                   room->message + sizeof head, &room->work)) > 0) {
+    if (to - from == tl_chunk_rows(schema)) {
+        n = tl_chunk_encode(schema, room->packed, to - from, to - from, room->message + sizeof head, &room->work);
         head.first /= tl_chunk_rows(schema);
         memcpy(room->message, &head, sizeof head);
         tl_endpoint_send(endpoint, 0, TL_MESSAGE_CHUNK, room->message, sizeof head + n);

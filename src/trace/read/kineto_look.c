@@ -13,7 +13,6 @@
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/meta.h"
 #include "tlmpi/trace/text/json.h"
-#include "tlmpi/trace/text/packing.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"
 #include <stdio.h>

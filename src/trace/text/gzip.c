@@ -27,14 +27,13 @@ typedef struct state {
 
 /* The header is read by a call of its own: isal_inflate forgets between two calls which parts the header has, and takes
  * the rest of a name that the end of the buffer cuts for what lies on the stack. */
-static bool begin(void *arg)
+static void begin(void *arg)
 {
     state *s = arg;
     isal_inflate_init(&s->inflater);
     isal_gzip_header_init(&s->header);
     s->inflater.crc_flag = ISAL_GZIP_NO_HDR_VER;
     s->in_header = true;
-    return true;
 }
 
 static tl_unpacked run(void *arg, const unsigned char *in, size_t n, size_t *used, unsigned char *out, size_t cap,
@@ -81,13 +80,14 @@ typedef struct state {
     bool made;
 } state;
 
-static bool begin(void *arg)
+static void begin(void *arg)
 {
     state *s = arg;
     if (s->made)
-        return inflateReset(&s->inflater) == Z_OK;
-    s->made = inflateInit2(&s->inflater, 16 + MAX_WBITS) == Z_OK;
-    return s->made;
+        (void)inflateReset(&s->inflater);
+    else if (inflateInit2(&s->inflater, 16 + MAX_WBITS) != Z_OK)
+        tl_mem_out(sizeof *s);
+    s->made = true;
 }
 
 /* zlib has one code for everything that is wrong; its words tell which. */
@@ -121,7 +121,7 @@ static tl_unpacked run(void *arg, const unsigned char *in, size_t n, size_t *use
     case Z_STREAM_END:
         return TL_PART_ENDS;
     case Z_MEM_ERROR:
-        return TL_UNPACK_NO_MEMORY;
+        tl_mem_out(MOST_AT_ONCE);
     default:
         return of_words(z->msg);
     }

@@ -7,14 +7,15 @@
  * A fault (cut, damaged, bytes that belong to nothing) is kept until all text before it has been given.
  */
 #include "tlmpi/trace/text/source.h"
-#include "opening.h"
 #include "tlmpi/base/mem.h"
 #include "unpack.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BLOCK      ((size_t)256 << 10)
@@ -157,8 +158,7 @@ static size_t read_packed(tl_source *s, unsigned char *buf, size_t cap)
             s->between = false;
             if (s->unpacking == NULL)
                 s->unpacking = s->packing->make();
-            if (s->unpacking == NULL || !s->packing->begin(s->unpacking))
-                (void)tl_fail_memory(&s->fault, "unpacking a file");
+            s->packing->begin(s->unpacking);
             continue;
         }
         if (have(s) == 0 && !s->eof) {
@@ -172,8 +172,6 @@ static size_t read_packed(tl_source *s, unsigned char *buf, size_t cap)
         bool stuck = o == TL_GOES_ON && got == 0 && used == 0;
         if (o == TL_PART_ENDS)
             s->between = true;
-        else if (o == TL_UNPACK_NO_MEMORY)
-            (void)tl_fail_memory(&s->fault, "unpacking a file");
         else if (o != TL_GOES_ON)
             note_fault(s, s->text_bytes + n, faults[o]);
         else if (stuck)
@@ -198,6 +196,90 @@ tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_erro
 
 /* -------------------------------------------------------------------------------------------------- open and close */
 
+/* What tlmpi cannot unpack or read, by its first bytes. */
+static const struct other_packing {
+    const char *what, *magic;
+    size_t at, n;
+} others[] = {
+    { "a zstd file, which has to be unpacked first", "\x28\xb5\x2f\xfd", 0, 4 },
+    { "an xz file, which has to be unpacked first",
+      "\xfd"
+      "7zXZ",
+      0, 5 },
+    { "a zip archive, which has to be unpacked first", "PK\x03\x04", 0, 4 },
+    { "a bzip2 file, which has to be unpacked first", "BZh", 0, 3 },
+    { "a 7z archive, which has to be unpacked first", "7z\xbc\xaf\x27\x1c", 0, 6 },
+    { "an lz4 file, which has to be unpacked first", "\x04\x22\x4d\x18", 0, 4 },
+    { "a tar archive, which has to be unpacked first", "ustar", 257, 5 },
+    { "a result of tlmpi, which is for tlmpi ask and tlmpi show", "tlmpi result", 0, 12 },
+    { "an HDF5 file, which is no trace", "\x89HDF\r\n\x1a\n", 0, 8 },
+};
+
+const char *tl_packing_of(const void *first, size_t n)
+{
+    const char *p = first;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (n >= others[i].at + others[i].n && memcmp(p + others[i].at, others[i].magic, others[i].n) == 0)
+            return others[i].what;
+    return NULL;
+}
+
+/* Looks for a pipe's writer before giving up: one every 20 ms, 5 s in all. */
+#define WRITER_NAPS 250
+
+const char *tl_source_word(mode_t mode)
+{
+    return S_ISREG(mode)    ? "a file"
+           : S_ISDIR(mode)  ? "a folder"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
+
+/* A pipe without a writer says "end" again and again; with one, text, or that there is none yet.  The writer may be a
+ * moment late.  Afterwards reading waits for it as for a file. */
+static tl_status await_writer(tl_source *s, tl_error *err)
+{
+    const struct timespec nap = { .tv_nsec = 20000000 };
+    ssize_t got = 0;
+
+    for (int naps = 0; got == 0 && naps < WRITER_NAPS; naps++) {
+        if (naps > 0)
+            (void)nanosleep(&nap, NULL);
+        got = read_some(s->fd, s->in, sizeof s->in);
+    }
+    if (got == 0)
+        return tl_fail(err, TL_EINPUT, "%s: expected a pipe with a writer, found none for %d seconds", s->path,
+                       WRITER_NAPS / 50);
+    if (got < 0 && errno != EAGAIN)
+        return tl_fail(err, TL_EINPUT, "%s: cannot be read: %s", s->path, strerror(errno));
+    s->read_bytes = s->end = got > 0 ? (size_t)got : 0;
+    if (fcntl(s->fd, F_SETFL, fcntl(s->fd, F_GETFL) & ~O_NONBLOCK) != 0)
+        return tl_fail(err, TL_EINPUT, "%s: %s", s->path, strerror(errno));
+    return TL_OK;
+}
+
+/* Opens a file or a pipe without waiting for another program; the first bytes of a pipe, which show that it has a writer,
+ * go to the buffer.  Looks before it opens: opening a pipe waits for a writer, opening a device may do anything. */
+static tl_status open_path(tl_source *s, tl_error *err)
+{
+    struct stat st;
+
+    if (stat(s->path, &st) != 0)
+        return tl_fail(err, TL_EINPUT, "%s: cannot be opened: %s", s->path, strerror(errno));
+    bool pipe = S_ISFIFO(st.st_mode);
+    if (!S_ISREG(st.st_mode) && !pipe)
+        return tl_fail(err, TL_EINPUT, "%s: expected a file or a pipe, found %s", s->path, tl_source_word(st.st_mode));
+    s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipe ? O_NONBLOCK : 0));
+    if (s->fd < 0)
+        return tl_fail(err, TL_EINPUT, "%s: cannot be opened: %s", s->path, strerror(errno));
+    if (pipe)
+        return await_writer(s, err);
+    s->file_size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
+    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* advice only */
+    return TL_OK;
+}
+
 /* Before anything is read; of a pipe nothing is known. */
 static tl_extent extent_of(const tl_source *s)
 {
@@ -215,15 +297,11 @@ static tl_extent extent_of(const tl_source *s)
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
 {
     tl_source *s = tl_malloc(sizeof *s);
-    tl_opened opened = { .fd = -1 };
     memset(s, 0, offsetof(tl_source, in)); /* a small file does not touch all of the buffer */
     s->fd = -1;
     s->between = true;
     s->path = tl_strndup(path, strlen(path));
-    tl_status st = tl_open(path, s->in, sizeof s->in, &opened, err);
-    s->fd = opened.fd;
-    s->file_size = opened.size;
-    s->read_bytes = s->end = opened.n;
+    tl_status st = open_path(s, err);
     if (st != TL_OK)
         goto fail;
 

@@ -13,8 +13,7 @@ typedef enum tl_unpacked {
     TL_BAD_HEADER,
     TL_BAD_DATA,
     TL_BAD_CHECKSUM,
-    TL_WIDE_WINDOW, /* it refers to text further back than we keep */
-    TL_UNPACK_NO_MEMORY
+    TL_WIDE_WINDOW /* it refers to text further back than we keep */
 } tl_unpacked;
 
 /* A way to pack. */
@@ -24,8 +23,8 @@ typedef struct tl_unpacker {
     unsigned char first;     /* the byte that most parts begin with */
     bool (*begins)(const unsigned char *p, size_t n);
 
-    void *(*make)(void);        /* NULL: memory is out */
-    bool (*begin)(void *state); /* before a part; false: memory is out */
+    void *(*make)(void);
+    void (*begin)(void *state); /* before a part */
 
     /* Unpacks n bytes from `in` to `out`, which has room for cap: *used of them, to *made bytes of text.  A fault comes
      * when all text before it has been given. */

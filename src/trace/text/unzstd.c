@@ -41,20 +41,18 @@ static void *make(void)
 {
     state *s = tl_calloc(1, sizeof *s);
     s->context = ZSTD_createDCtx();
-    if (s->context == NULL || ZSTD_isError(ZSTD_DCtx_setParameter(s->context, ZSTD_d_windowLogMax, WINDOW_LOG_MOST))) {
-        end(s);
-        return NULL;
-    }
+    if (s->context == NULL)
+        tl_mem_out((size_t)1 << WINDOW_LOG_MOST);
+    (void)ZSTD_DCtx_setParameter(s->context, ZSTD_d_windowLogMax, WINDOW_LOG_MOST);
     return s;
 }
 
-static bool begin(void *arg)
+static void begin(void *arg)
 {
     state *s = arg;
     (void)ZSTD_DCtx_reset(s->context, ZSTD_reset_session_only);
     s->wanted = NMAGIC + 1;
     s->full = false;
-    return true;
 }
 
 static tl_unpacked of_error(size_t rc)
@@ -70,7 +68,7 @@ static tl_unpacked of_error(size_t rc)
     case ZSTD_error_checksum_wrong:
         return TL_BAD_CHECKSUM;
     case ZSTD_error_memory_allocation:
-        return TL_UNPACK_NO_MEMORY;
+        tl_mem_out((size_t)1 << WINDOW_LOG_MOST);
     default:
         return TL_BAD_DATA;
     }

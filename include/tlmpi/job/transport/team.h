@@ -1,7 +1,7 @@
 /* team.h - several procs on one plain trace.
  *
  *     leader (slice 0)     reads its slice, then appends the others in order, each proven by the slice before it
- *                          (trace/read/join.h)
+ *                          (trace/read/reader.h)
  *     member (slice k)     reads its slice, says READY, and sends the slice when the leader says GO
  *
  * If a slice is not proven, the leader reads the whole file alone, so no entry is lost or counted twice.

@@ -62,6 +62,10 @@ const char *tl_source_reason(const tl_source *source, const tl_error *err);
  * for a pipe, which can be read only once. */
 size_t tl_source_head(const char *path, char *head, size_t cap);
 
+/* Returns "an xz file" or the like, with what to do about it; NULL: no known packing.  `first` has n bytes from the
+ * beginning of the file, or of the text inside gzip; 512 and more show a tar archive, too. */
+const char *tl_packing_of(const void *first, size_t n);
+
 /* NULL is fine. */
 void tl_source_close(tl_source *s);
 
