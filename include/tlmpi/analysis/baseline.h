@@ -102,9 +102,16 @@ typedef struct tl_baseline {
     uint32_t **class_of_kind; /* by rank and kind of its frame: the class */
     size_t *nkinds;           /* [nranks] */
     int64_t *compute_ns;      /* [nranks] time of the rank's compute kernels in full steps */
-    double *heavy;            /* [3 * nsteps] of DEVICE, COPY and HOST: weight of a step, 1 as a usual one: a rank's
-                               * work in it / the rank's median step, of the median rank */
+    double *heavy;            /* [3 * nroles * nsteps] of DEVICE, COPY and HOST: weight of a step, 1 as a usual one: a role's
+                               * work in it / the role's median step, of the median of the other roles */
 } tl_baseline;
+
+/* What the work of a rank is compared with. */
+typedef enum tl_against {
+    TL_AGAINST_PEERS,    /* the other ranks of its role; its own other steps where it is alone in its role */
+    TL_AGAINST_STAGES,   /* the same kernels in other roles: all ranks of its role are late */
+    TL_AGAINST_OWN_STEPS /* other steps of its role: all ranks of its role are late */
+} tl_against;
 
 /* Asks CELLS and HOST_PIECES.  Borrows graph and asker, which have to outlive *out.  rows: as in tl_graph_input. */
 void tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
@@ -230,6 +237,15 @@ void tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
  * classes, less the median of these sums over the role.  Of two ranks each is the other's peer, and no median is taken
  * off.  ADDITIONAL and WAIT: the time of pieces and waits that peers do not have.  scratch: as for tl_baseline_of. */
 void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
+
+/* own.c: fills late_ns[nsteps] with the time by which the rank in the middle of a role exceeds, in DEVICE or HOST work,
+ * the role's better steps (the 1 - TL_PERSISTENT_SHARE quantile of its steps).  scratch[nranks + nsteps]: room. */
+void tl_lateness_of_own(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
+
+/* Returns what a member of the class would have in the steps that are `on`, ns, were they like the role's other steps,
+ * and fills *own_ns with what it has; the same if there are no others. */
+int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
+                           int64_t *own_ns, int64_t *scratch);
 
 /* Whether ranks of the role talk to both sides, as those of the inner stages of a pipeline do. */
 static inline bool tl_is_inner_stage(const tl_baseline *b, uint32_t role)

@@ -178,7 +178,7 @@ typedef struct tl_repair {
     uint32_t rank; /* index of the rank; of TRANSFER the index of the link */
     uint8_t family;
     bool drifts;    /* each step is compared by itself */
-    bool across;    /* down to the baseline over roles */
+    uint8_t against; /* tl_against */
     bool lasts;     /* cut steps are repaired, too: those before the whole steps as the first whole one, those after
                      * as the last */
     const bool *on; /* [nsteps] */

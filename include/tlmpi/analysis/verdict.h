@@ -86,7 +86,7 @@ typedef struct tl_unit {
     uint32_t link; /* index; TL_NONE: of a rank */
     uint32_t role;
     uint8_t family;    /* tl_family */
-    bool across;       /* late compared with other roles: all ranks of its own role are late */
+    uint8_t against;   /* tl_against */
     bool needed;       /* chosen; of the chosen units of a link only the first, which then has the steps of all */
     uint32_t with;     /* unit of the rank at the other end of a slow link; TL_NONE */
     tl_shape shape;    /* its first and last are indices of steps */

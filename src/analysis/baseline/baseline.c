@@ -44,7 +44,7 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
     if (class->family == TL_FAMILY_TRANSFER)
         return tl_baseline_of_link(b, class, member, on, own_ns, scratch);
     if (n == 1)
-        return tl_baseline_of_own(b, class, on, own_ns, scratch);
+        return tl_baseline_of_own(b, class, member, on, own_ns, scratch);
     for (size_t i = 0; i < n; i++) {
         scratch[i] = 0;
         for (size_t k = 0; k < class->steps.n; k++)
@@ -192,6 +192,8 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
 
     for (size_t i = 0; i < n * b->nsteps; i++)
         late_ns[i] = 0;
+    if (n == 1 && family <= TL_FAMILY_HOST)
+        tl_lateness_of_own(b, role, family, late_ns, scratch);
     for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next) {
         const tl_work_class *class = &b->classes[c];
         if (class->family != of)
@@ -201,8 +203,6 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
         else if (n > 1)
             for (size_t k = 0; k < class->steps.n; k++)
                 add_step(class, n, b->nsteps, k, family, late_ns, moved_ns, scratch);
-        else if (family <= TL_FAMILY_HOST)
-            tl_lateness_of_own(b, class, late_ns, scratch);
     }
     for (size_t s = 0; n > 2 && s < b->nsteps; s++) /* medians of skewed parts do not add up */
         centre(late_ns, n, b->nsteps, s, scratch);

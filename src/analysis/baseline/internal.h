@@ -47,12 +47,6 @@ void tl_baseline_links(const tl_link_input *input, tl_baseline *out);
 /* transfers.c: the classes of links; meeting_class. */
 void tl_baseline_transfers(const tl_link_input *input, tl_baseline *out);
 
-/* As tl_baseline_of and tl_lateness, for a class of a rank without peers; tl_lateness_of_own adds to late_ns the excess
- * over the rank's better steps (the 1 - TL_PERSISTENT_SHARE quantile of its steps). */
-int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns,
-                           int64_t *scratch);
-void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
-
 /* As tl_baseline_of, tl_excess and tl_lateness have it, of a class of links; the last adds to late_ns. */
 int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
                             int64_t *own_ns, int64_t *scratch);

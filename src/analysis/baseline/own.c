@@ -1,26 +1,33 @@
-/* own.c - the baseline of a rank without peers, from its other steps.
+/* own.c - the baseline of a role, from its other steps: of a rank without peers, or where all ranks of a role are late.
  *
- *     baseline in step s  =  what it needs in its other steps  *  how heavy s is for all
+ *     baseline in step s  =  what the role needs in its other steps  *  how heavy s is for other roles
  *
- * A step is as heavy as it is for the rank in the middle, against that rank's own steps.
+ * What a role needs is what the rank in its middle does.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/model/parameters.h"
+#include <math.h>
 
 /* Work that takes time; of what is counted nothing is compared with a rank's own steps. */
 enum { OWN_FAMILIES = TL_FAMILY_HOST + 1 };
 
-/* What each rank has of a family in each step. */
-static void sum_up(const tl_baseline *b, tl_family family, double *ns)
+/* What the rank in the middle of a class has in its k-th step. */
+static int64_t middle_in(const tl_baseline *b, const tl_work_class *class, size_t k, int64_t *scratch)
+{
+    const size_t n = b->roles[class->role].n;
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = class->ns[i * class->steps.n + k];
+    return tl_baseline_median(scratch, n);
+}
+
+/* What each role has of a family in each step: ns[nroles * nsteps]. */
+static void sum_up(const tl_baseline *b, tl_family family, double *ns, int64_t *scratch)
 {
     for (size_t c = 0; c < b->nclasses; c++) {
         const tl_work_class *class = &b->classes[c];
-        const tl_role_ranks *role = &b->roles[class->role];
-        for (uint32_t i = 0; class->family == family && i < role->n; i++)
-            for (size_t k = 0; k < class->steps.n; k++)
-                ns[b->members[role->first + i] * b->nsteps + class->steps.v[k]] +=
-                    (double)class->ns[i * class->steps.n + k];
+        for (size_t k = 0; class->family == family && k < class->steps.n; k++)
+            ns[class->role * b->nsteps + class->steps.v[k]] += (double)middle_in(b, class, k, scratch);
     }
 }
 
@@ -33,35 +40,38 @@ static double middle_of_own(const tl_baseline *b, const double *ns, double *scra
     return n > 0 ? tl_real_median(scratch, n) : 0;
 }
 
-/* Fills heavy[nsteps], the median over ranks of a step against the rank's own median; 1 for two ranks or less, where
- * the late one would move the median. */
+/* Fills heavy[nroles * nsteps]: a step of the role in the middle of all others, of two the lesser, against that role's
+ * own median. */
 static void weigh(const tl_baseline *b, const double *ns, double *middle, double *scratch, double *heavy)
 {
-    size_t nranks = b->graph->nranks;
-    for (size_t r = 0; r < nranks; r++)
-        middle[r] = middle_of_own(b, ns + r * b->nsteps, scratch);
-    for (size_t s = 0; s < b->nsteps; s++) {
-        size_t n = 0;
-        for (size_t r = 0; r < nranks; r++)
-            if (middle[r] > 0)
-                scratch[n++] = ns[r * b->nsteps + s] / middle[r];
-        heavy[s] = n > 2 ? tl_real_median(scratch, n) : 1;
-    }
+    for (size_t q = 0; q < b->nroles; q++)
+        middle[q] = middle_of_own(b, ns + q * b->nsteps, scratch);
+    for (size_t q = 0; q < b->nroles; q++)
+        for (size_t s = 0; s < b->nsteps; s++) {
+            size_t n = 0;
+            for (size_t r = 0; r < b->nroles; r++)
+                if (r != q && middle[r] > 0)
+                    scratch[n++] = ns[r * b->nsteps + s] / middle[r];
+            tl_real_sort(scratch, n);
+            double others = n > 0 ? scratch[tl_lower_middle(n)] : 1;
+            heavy[q * b->nsteps + s] = others;
+        }
 }
 
 void tl_baseline_own(tl_baseline *out)
 {
-    size_t n = out->graph->nranks, cells = n * out->nsteps, most = n > out->nsteps ? n : out->nsteps;
+    size_t cells = out->nroles * out->nsteps, most = out->nroles > out->nsteps ? out->nroles : out->nsteps;
     tl_arena arena = { 0 };
-    double *ns = tl_arena_take(&arena, cells, sizeof *ns), *middle = tl_arena_take(&arena, n, sizeof *middle);
+    double *ns = tl_arena_take(&arena, cells, sizeof *ns), *middle = tl_arena_take(&arena, out->nroles, sizeof *middle);
     double *scratch = tl_arena_take(&arena, most, sizeof *scratch);
-    out->heavy = tl_arena_take(&out->arena, OWN_FAMILIES * out->nsteps, sizeof *out->heavy);
+    int64_t *members = tl_arena_take(&arena, out->graph->nranks, sizeof *members);
+    out->heavy = tl_arena_take(&out->arena, OWN_FAMILIES * cells, sizeof *out->heavy);
 
     for (int family = 0; family < OWN_FAMILIES; family++) {
         for (size_t i = 0; i < cells; i++)
             ns[i] = 0;
-        sum_up(out, (tl_family)family, ns);
-        weigh(out, ns, middle, scratch, out->heavy + (size_t)family * out->nsteps);
+        sum_up(out, (tl_family)family, ns, members);
+        weigh(out, ns, middle, scratch, out->heavy + (size_t)family * cells);
     }
     tl_arena_free(&arena);
 }
@@ -70,43 +80,52 @@ void tl_baseline_own(tl_baseline *out)
 
 static double heaviness(const tl_baseline *b, const tl_work_class *class, size_t step)
 {
-    return b->heavy[(size_t) class->family * b->nsteps + step];
+    return b->heavy[((size_t)class->family * b->nroles + class->role) * b->nsteps + step];
 }
 
-/* What the only member of a class has in a step; *at goes through its cells with the steps. */
-static int64_t next_ns(const tl_work_class *class, size_t step, size_t *at)
+/* How much heavier a step is than others may be.  A single other role may be late itself in most steps: then the others
+ * only seem to be lighter. */
+static double most_heavy(const tl_baseline *b, const tl_work_class *class, size_t step)
 {
-    return *at < class->steps.n && class->steps.v[*at] == step ? class->ns[(*at)++] : 0;
+    double heavy = heaviness(b, class, step);
+    return b->nroles == 2 ? fmax(1, heavy) : heavy;
 }
 
-/* Lists the time of the only member in full steps that are not `on`, divided by heaviness; returns their number. */
+/* What the rank in the middle of a class has in a step; *at goes through its cells with the steps. */
+static int64_t next_ns(const tl_baseline *b, const tl_work_class *class, size_t step, size_t *at, int64_t *scratch)
+{
+    return *at < class->steps.n && class->steps.v[*at] == step ? middle_in(b, class, (*at)++, scratch) : 0;
+}
+
+/* Lists what the class has in full steps that are not `on`, divided by heaviness; returns their number.  A step that is
+ * heavy for the only other role may be one in which that role is late: it is left out. */
 static size_t list_others(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *ns)
 {
     size_t n = 0;
     for (size_t s = 0, at = 0; s < b->nsteps; s++) {
-        int64_t own_ns = next_ns(class, s, &at);
-        if (!b->cut[s] && !(on != NULL && on[s]) && heaviness(b, class, s) > 0)
+        int64_t own_ns = next_ns(b, class, s, &at, ns + b->nsteps);
+        bool tells = heaviness(b, class, s) > 0 && (b->nroles != 2 || heaviness(b, class, s) <= 1);
+        if (!b->cut[s] && !(on != NULL && on[s]) && tells)
             ns[n++] = (int64_t)((double)own_ns / heaviness(b, class, s));
     }
     return n;
 }
 
-int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns,
-                           int64_t *scratch)
+int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
+                           int64_t *own_ns, int64_t *scratch)
 {
     size_t n = list_others(b, class, on, scratch);
     int64_t others = n > 0 ? tl_median(scratch, n) : -1;
     double baseline = 0;
     *own_ns = 0;
-    for (size_t s = 0, at = 0; s < b->nsteps; s++) {
-        int64_t ns = next_ns(class, s, &at);
-        *own_ns += on[s] ? ns : 0;
-        baseline += on[s] ? (double)others * heaviness(b, class, s) : 0;
-    }
+    for (size_t k = 0; k < class->steps.n; k++)
+        *own_ns += on[class->steps.v[k]] ? class->ns[member * class->steps.n + k] : 0;
+    for (size_t s = 0; s < b->nsteps; s++)
+        baseline += on[s] ? (double)others * most_heavy(b, class, s) : 0;
     return others < 0 ? *own_ns : (int64_t)baseline;
 }
 
-void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+static void add_lateness(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
 {
     size_t n = list_others(b, class, NULL, scratch);
     if (n == 0)
@@ -114,5 +133,14 @@ void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double
     tl_ns_sort(scratch, n);
     double better = (double)scratch[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))];
     for (size_t s = 0, at = 0; s < b->nsteps; s++)
-        late_ns[s] += (double)next_ns(class, s, &at) - better * heaviness(b, class, s);
+        late_ns[s] += (double)next_ns(b, class, s, &at, scratch) - better * most_heavy(b, class, s);
+}
+
+void tl_lateness_of_own(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch)
+{
+    for (size_t s = 0; s < b->nsteps; s++)
+        late_ns[s] = 0;
+    for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next)
+        if (b->classes[c].family == family)
+            add_lateness(b, &b->classes[c], late_ns, scratch);
 }

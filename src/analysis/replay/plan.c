@@ -122,9 +122,11 @@ static void find_excess_of(planning *p, size_t kind, size_t at)
     const size_t member = p->b->index_in_role[p->repair->rank];
     int64_t *own_ns = &p->plan->own_ns[at], *baseline_ns = &p->plan->baseline_ns[at];
     *baseline_ns = tl_baseline_of(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
-    if (p->repair->across)
+    if (p->repair->against == TL_AGAINST_STAGES)
         *baseline_ns = tl_baseline_across(p->b, class_of(p, kind), *own_ns, p->on, p->same, p->scratch);
-    if (class_of(p, kind)->amount == NULL || p->repair->across)
+    if (p->repair->against == TL_AGAINST_OWN_STEPS)
+        *baseline_ns = tl_baseline_of_own(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
+    if (class_of(p, kind)->amount == NULL || p->repair->against != TL_AGAINST_PEERS)
         return;
     int64_t as_much_ns = tl_baseline_of_amount(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
     *baseline_ns = p->repair->family == TL_FAMILY_DEVICE ? as_much_ns : *own_ns - (as_much_ns - *baseline_ns);

@@ -42,7 +42,7 @@ tl_repair tl_repair_of(const tl_unit *u)
 {
     return (tl_repair){ .rank = u->link != TL_NONE ? u->link : u->rank,
                         .family = u->family,
-                        .across = u->across,
+                        .against = u->against,
                         .drifts = u->shape.pattern == TL_PATTERN_DRIFTING,
                         .lasts = u->shape.pattern == TL_PATTERN_PERSISTENT,
                         .on = u->on };

@@ -13,7 +13,7 @@
 typedef struct rank_units {
     bool *on;      /* [nsteps] where any is late */
     bool *covered; /* [nsteps] what steps the repair of any is of */
-    bool any, slight, drifts, across;
+    bool any, slight, drifts, whole_role;
     int64_t alone_ns; /* the most that the repair of one gains */
     double z, p;
 } rank_units;
@@ -74,7 +74,7 @@ static void add_unit(const writing *w, const tl_unit *unit, bool slight, rank_un
     }
     to->any = true;
     to->slight = to->slight || slight;
-    to->across = to->across || unit->across;
+    to->whole_role = to->whole_role || unit->against != TL_AGAINST_PEERS;
     to->drifts = to->drifts || unit->shape.pattern == TL_PATTERN_DRIFTING;
     to->alone_ns = tl_ns_max(to->alone_ns, unit->alone_ns);
     to->z = fmax(to->z, unit->z); /* fmax knows NAN as nothing */
@@ -223,7 +223,7 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         row.verdict = TL_VERDICT_STRAGGLER;
         row.z = w->needed.z;
         row.p_value = w->needed.p;
-        row.other_stages = w->needed.across;
+        row.other_stages = w->needed.whole_role;
         if (row.gain_ns >= 0 && row.gain_ns < w->j->whole_ns)
             row.slowdown = (double)w->j->whole_ns / (double)(w->j->whole_ns - row.gain_ns);
         put_pattern(w, &row);

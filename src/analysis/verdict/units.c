@@ -144,9 +144,14 @@ static void test(finding *f, size_t member, double sigma, tl_unit *unit, bool *f
     tl_late_sums sums = tl_late_shape(&t, member, &unit->shape);
 
     *found = false;
-    if (unit->shape.nup == 0 || sums.tx <= 0 || (alone && unit->shape.pattern == TL_PATTERN_PERSISTENT))
+    if (unit->shape.nup == 0 || sums.tx <= 0)
         return;
     join_edges(f, unit, f->x + member * b->nsteps);
+    tl_shape joined = unit->shape;
+    double share;
+    tl_put_pattern(b, f->on, unit->shape.pattern == TL_PATTERN_DRIFTING, &joined, &share);
+    if (alone && joined.pattern == TL_PATTERN_PERSISTENT)
+        return;
     for (size_t s = 0; unit->shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
         if (f->on[s] && !f->judged[s]) { /* it counts for no more than a step within */
             sums.tx += fmin(f->x[member * b->nsteps + s], sums.tx / sums.t1);
@@ -303,10 +308,10 @@ static bool stands_out(finding *f, size_t member, const tl_unit *unit)
 }
 
 /* Whether a member of the role is late in a step of f->on by itself. */
-static bool has_unit(const finding *f, uint32_t role)
+static bool has_unit(const finding *f, uint32_t role, tl_family family)
 {
     for (size_t u = 0; u < f->out->units.n; u++)
-        for (size_t s = 0; f->out->units.v[u].role == role && f->out->units.v[u].family == TL_FAMILY_DEVICE &&
+        for (size_t s = 0; f->out->units.v[u].role == role && f->out->units.v[u].family == family &&
                            s < f->b->nsteps;
              s++)
             if (f->on[s] && f->out->units.v[u].on[s])
@@ -357,14 +362,29 @@ static void look_across(finding *f)
         bool found = true;
         memset(f->taken, 0, f->nfull * sizeof *f->taken);
         while (found) {
-            tl_unit unit = { .rank = TL_NONE, .link = TL_NONE, .role = of[i], .family = TL_FAMILY_DEVICE, .across = true,
-                             .with = TL_NONE };
+            tl_unit unit = { .rank = TL_NONE, .link = TL_NONE, .role = of[i], .family = TL_FAMILY_DEVICE,
+                             .against = TL_AGAINST_STAGES, .with = TL_NONE };
             test(f, i, sigma, &unit, &found);
             found = found && unit.shape.nup >= (size_t)TL_SPREAD_LEAST && stands_out(f, i, &unit);
-            if (found && !has_unit(f, of[i]))
+            if (found && !has_unit(f, of[i], TL_FAMILY_DEVICE))
                 add_role(f, &unit, f->x + i * b->nsteps);
         }
     }
+}
+
+/* All ranks of a role may be late in some steps: then the role's other steps tell. */
+static void look_at_own_steps(finding *f, uint32_t role, tl_family family)
+{
+    tl_unit unit = { .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family,
+                     .against = TL_AGAINST_OWN_STEPS, .with = TL_NONE };
+    bool found;
+    f->members = 1;
+    tl_lateness_of_own(f->b, role, family, f->x, f->scratch);
+    const double sigma = take_noise(f);
+    memset(f->taken, 0, f->nfull * sizeof *f->taken);
+    test(f, 0, sigma, &unit, &found);
+    if (found && !has_unit(f, role, family))
+        add_role(f, &unit, f->x);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -425,12 +445,15 @@ void tl_units_find(const tl_baseline *b, const tl_verdict_options *options, tl_f
     for (uint32_t q = 0; q < b->nroles; q++)
         f.tries += (double)(b->roles[q].n + (tl_halves_of(b, q, f.half) ? 2 : 0)) * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
-    f.tries += b->nroles > 1 ? (double)b->nroles : 0;
+    f.tries += b->nroles > 1 ? (double)(2 + TL_FAMILY_HOST) * (double)b->nroles : 0; /* across, and its own steps */
     f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts + (b->nroles > 1));
     for (uint32_t role = 0; role < b->nroles; role++)
         for (int family = 0; family < TL_NFAMILIES; family++)
             look_at_role(&f, role, (tl_family)family);
     look_across(&f);
+    for (uint32_t role = 0; f.nfull > 0 && b->nroles > 1 && role < b->nroles; role++)
+        for (int family = 0; b->roles[role].n > 1 && family <= TL_FAMILY_HOST; family++)
+            look_at_own_steps(&f, role, (tl_family)family);
     for (uint32_t sort = 0; sort < b->nsorts; sort++)
         look_at_role(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
     for (size_t i = 0; i < b->graph->nranks * b->nsteps; i++)

@@ -1,4 +1,5 @@
-/* test_across.c - all ranks of a stage are slow, beside stages that have the same kernels: on jobs made by hand. */
+/* test_across.c - all ranks of a stage are slow, beside stages that have the same kernels or beside its own other steps:
+ * on jobs made by hand. */
 #include "noisy_job.h"
 
 enum { RANKS = 8, STEPS = 10 };
@@ -41,7 +42,7 @@ static void a_slow_stage_is_late_beside_the_others(void)
     CU_ASSERT_STRING_EQUAL(late(h), "23");
     const tl_unit *u = hand_unit(h, 2, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
-    CU_ASSERT(u->across && u->needed);
+    CU_ASSERT(u->against == TL_AGAINST_STAGES && u->needed);
     CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_PERSISTENT);
     CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.together_ns / (STEPS * DEVICE / 5.0), 1, 0.1);
     hand_free(h);
@@ -88,7 +89,40 @@ static void one_slow_rank_is_no_slow_stage(void)
 {
     hand_job *h = four_stages(slow_rank);
     CU_ASSERT_STRING_EQUAL(late(h), "3");
-    CU_ASSERT_FALSE(hand_unit(h, 3, TL_FAMILY_DEVICE)->across);
+    CU_ASSERT_EQUAL(hand_unit(h, 3, TL_FAMILY_DEVICE)->against, TL_AGAINST_PEERS);
+    hand_free(h);
+}
+
+/* The first stage has no other that does the same, and takes longer in steps 3 to 6. */
+static int64_t late_first_stage(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank / 2 == 0 && step >= 3 && step <= 6 ? DEVICE / 5 : 0);
+}
+
+static void a_stage_is_held_against_its_other_steps(void)
+{
+    hand_job *h = four_stages(late_first_stage);
+    CU_ASSERT_STRING_EQUAL(late(h), "01");
+    const tl_unit *u = hand_unit(h, 0, TL_FAMILY_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+    CU_ASSERT(u->against == TL_AGAINST_OWN_STEPS && u->needed);
+    CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_BOUNDED);
+    CU_ASSERT_EQUAL(u->shape.first, 3);
+    CU_ASSERT_EQUAL(u->shape.last, 6);
+    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.together_ns / (4 * DEVICE / 5.0), 1, 0.1);
+    hand_free(h);
+}
+
+/* Steps 3 to 6 are longer on all stages. */
+static int64_t heavy_steps(size_t rank, size_t step)
+{
+    return usual_device(rank, step) * (step >= 3 && step <= 6 ? 6 : 5) / 5;
+}
+
+static void steps_that_are_heavier_for_all_make_no_stage_late(void)
+{
+    hand_job *h = four_stages(heavy_steps);
+    CU_ASSERT_STRING_EQUAL(late(h), "");
     hand_free(h);
 }
 
@@ -100,6 +134,8 @@ int main(void)
         TEST(stages_that_are_alike_are_not_late),
         TEST(stages_that_differ_by_themselves_prove_nothing),
         TEST(one_slow_rank_is_no_slow_stage),
+        TEST(a_stage_is_held_against_its_other_steps),
+        TEST(steps_that_are_heavier_for_all_make_no_stage_late),
     };
     return unit_main("kernels across roles", tests, COUNT(tests));
 }
