@@ -5,6 +5,9 @@
  *     message   sender   [     ]
  *               receiver     [       ]        nothing is received before it is sent:  end_r - o_r >= start_s - o_s
  *
+ * An all-to-all is a meeting where all members exchange something; the ranks of one host, which read one clock, show
+ * whether the all-to-alls of a group are.
+ *
  * o is how far a clock is ahead.  The difference of two offsets is the median difference of the two ranks' ends, over
  * the collectives of the same ranks; its error grows with the scatter of the ends and with the length of the transfers.
  * A drift and a step of a clock show in these ends, too.  Least squares over the graph of clocks and of the ranks that
@@ -39,6 +42,12 @@ typedef struct tl_clock_procs {
     void (*least)(int64_t *values, size_t n); /* the minimum of each */
     void (*sum)(int64_t *values, size_t n);
 } tl_clock_procs;
+
+/* Finds, from all collectives of the job, the groups whose all-to-alls no rank leaves before another one of its host has
+ * come, TL_BEHAVES_LEAST of them at least while it waits for longer than the shortest kernel takes.  Fills stays of the
+ * groups, the same on every proc; participants are in the order of tl_participants_sort. */
+void tl_clock_stays_find(const tl_participant *participants, size_t n, const tl_clock_procs *procs,
+                         const tl_rank_clock *rank_clocks, size_t nrank_clocks, tl_group_fact *groups, size_t ngroups);
 
 /* How long after the mean end of all members one rank's end of one collective lies, on recorded clocks. */
 typedef struct tl_clock_sample {
@@ -86,10 +95,11 @@ void tl_clock_ends_sort(tl_clock_end *ends, size_t n);
 int64_t tl_clock_ends_cut(const tl_clock_end *ends, size_t n);
 
 /* Finds the job's clocks, the same on every proc, from participants in the order of tl_participants_sort and from the
- * sorted ends of all procs.  Fills clock, component, applied, offset_ns, drift_ppb, step_ns, step_at_ns, middle_ns and
+ * sorted ends of all procs; groups: of the job.  Fills clock, component, applied, offset_ns, drift_ppb, step_ns, step_at_ns, middle_ns and
  * sigma_ns of the rank_clocks.  sigma_ns: error of the offset; INT64_MAX: unknown. */
 void tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
-                    tl_clock_mode mode, const tl_clock_procs *procs, tl_rank_clock *rank_clocks, size_t nrank_clocks);
+                    tl_clock_mode mode, const tl_clock_procs *procs, const tl_group_fact *groups, size_t ngroups,
+                    tl_rank_clock *rank_clocks, size_t nrank_clocks);
 
 /* Returns a time without the drift and the step of its clock, but still with the offset. */
 int64_t tl_clock_steady(const tl_rank_clock *clock, int64_t ns);

@@ -40,6 +40,7 @@ typedef struct tl_group_fact {
     uint8_t inferred, span; /* tl_node_span */
     uint8_t collects;       /* it has other collectives than sends and receives */
     uint8_t all_traced;     /* every rank of the job has a trace */
+    uint8_t stays;          /* no rank leaves its all-to-alls before all have come: ranks of one host show it */
 } tl_group_fact;
 
 /* What the job knows of a rank, in rank order. */

@@ -36,20 +36,89 @@ static bool all_last(const tl_participant *p, size_t n)
     return last;
 }
 
-bool tl_clocks_compare(const tl_participant *p, size_t n)
+static bool are_all_to_all(const tl_participant *p, size_t n)
 {
-    return n >= 2 && tl_collective_suspect(p, n) == TL_SUSPECT_NOTHING && !lies_ages_apart(p, n) && all_last(p, n) &&
-           (tl_participants_sender(p, n) >= 0 || tl_participants_meet(p, n));
+    for (size_t i = 0; i < n; i++)
+        if (p[i].kind != TL_ALL_TO_ALL)
+            return false;
+    return true;
+}
+
+static bool fits(const tl_participant *p, size_t n)
+{
+    return n >= 2 && tl_collective_suspect(p, n) == TL_SUSPECT_NOTHING && !lies_ages_apart(p, n) && all_last(p, n);
+}
+
+bool tl_clocks_compare(const tl_job_facts *job, const tl_participant *p, size_t n)
+{
+    bool stays = p[0].group >= 0 && (size_t)p[0].group < job->ngroups && job->groups[p[0].group].stays;
+    return fits(p, n) && (tl_participants_sender(p, n) >= 0 || tl_participants_meet(p, n) ||
+                          (stays && are_all_to_all(p, n)));
+}
+
+/* ------------------------------------------------------------------------------------------------------------ stays */
+
+/* Looks at the ranks of the host of p[first]: sets *stayed where one waits for another, *left where one does not. */
+static void look_at_host(const tl_participant *p, const int32_t *host, size_t n, size_t first, bool *stayed, bool *left)
+{
+    int64_t came_ns = p[first].start_ns, last_ns = came_ns, left_ns = INT64_MAX, shortest_ns = INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        shortest_ns = tl_ns_min(shortest_ns, tl_ns_between(p[i].end_ns, p[i].start_ns));
+        if (host[i] != host[first])
+            continue;
+        came_ns = tl_ns_min(came_ns, p[i].start_ns);
+        last_ns = tl_ns_max(last_ns, p[i].start_ns);
+        left_ns = tl_ns_min(left_ns, p[i].end_ns);
+    }
+    bool leaves = tl_ns_between(last_ns, left_ns) > TL_CLOCK_ERROR_NS;
+    *left |= leaves;
+    *stayed |= !leaves && tl_ns_between(last_ns, came_ns) > tl_ns_sum(shortest_ns, TL_CLOCK_ERROR_NS);
+}
+
+/* Adds an all-to-all to stayed, or to left, where one of its hosts shows either. */
+static void count_stay(const tl_job_facts *job, const tl_participant *p, size_t n, int32_t *host, int64_t *stayed,
+                       int64_t *left)
+{
+    bool stays = false, leaves = false;
+    for (size_t i = 0; i < n; i++) {
+        const tl_rank_clock *clock = tl_rank_clock_of(job, p[i].rank);
+        host[i] = clock != NULL ? clock->host : -1;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (host[i] >= 0 && (i == 0 || host[i] != host[i - 1]))
+            look_at_host(p, host, n, i, &stays, &leaves);
+    *stayed += stays && !leaves;
+    *left += leaves;
+}
+
+void tl_clock_stays_find(const tl_participant *participants, size_t n, const tl_clock_procs *procs,
+                         const tl_rank_clock *rank_clocks, size_t nrank_clocks, tl_group_fact *groups, size_t ngroups)
+{
+    const tl_job_facts job = { .groups = groups, .ngroups = ngroups, .ranks = rank_clocks, .nranks = nrank_clocks };
+    int64_t *stayed = tl_calloc(2 * ngroups + 1, sizeof *stayed), *left = stayed + ngroups;
+    int32_t *host = tl_malloc((n + 1) * sizeof *host);
+
+    for (size_t from = 0, to; from < n; from = to) {
+        const tl_participant *p = participants + from;
+        to = tl_participants_end(participants, n, from);
+        if (p->group >= 0 && (size_t)p->group < ngroups && are_all_to_all(p, to - from) && fits(p, to - from))
+            count_stay(&job, p, to - from, host, &stayed[p->group], &left[p->group]);
+    }
+    procs->sum(stayed, 2 * ngroups);
+    for (size_t g = 0; g < ngroups; g++)
+        groups[g].stays = stayed[g] >= TL_BEHAVES_LEAST && left[g] == 0;
+    free(host);
+    free(stayed);
 }
 
 /* Adds the collective at `first`, if it says anything. */
-static void take(tl_clock_bounds *out, size_t first, size_t n)
+static void take(tl_clock_bounds *out, const tl_job_facts *job, size_t first, size_t n)
 {
     const tl_participant *p = out->participants + first;
     tl_clock_bound b = { .first = (uint32_t)first, .n = (uint32_t)n, .sender = tl_participants_sender(p, n) };
     int64_t last_ns = INT64_MIN;
 
-    if (!tl_clocks_compare(p, n))
+    if (!tl_clocks_compare(job, p, n))
         return;
     for (uint32_t i = 0; i < b.n; i++) {
         if (out->rank_clock[first + i] == UINT32_MAX)
@@ -62,20 +131,17 @@ static void take(tl_clock_bounds *out, size_t first, size_t n)
     out->all.v[out->all.n++] = b;
 }
 
-void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *rank_clocks,
-                          size_t nrank_clocks, tl_clock_bounds *out)
+void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_job_facts *job, tl_clock_bounds *out)
 {
-    const tl_job_facts facts = { .ranks = rank_clocks, .nranks = nrank_clocks };
-
     *out = (tl_clock_bounds){ .participants = participants, .first_ns = INT64_MAX, .last_ns = -INT64_MAX };
     out->rank_clock = tl_malloc((n + 1) * sizeof *out->rank_clock);
     for (size_t i = 0; i < n; i++) {
-        const tl_rank_clock *rank_clock = tl_rank_clock_of(&facts, participants[i].rank);
-        out->rank_clock[i] = rank_clock != NULL ? (uint32_t)(rank_clock - rank_clocks) : UINT32_MAX;
+        const tl_rank_clock *rank_clock = tl_rank_clock_of(job, participants[i].rank);
+        out->rank_clock[i] = rank_clock != NULL ? (uint32_t)(rank_clock - job->ranks) : UINT32_MAX;
     }
     for (size_t from = 0, to; from < n; from = to) {
         to = tl_participants_end(participants, n, from);
-        take(out, from, to - from);
+        take(out, job, from, to - from);
     }
 }
 

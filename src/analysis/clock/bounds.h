@@ -24,8 +24,7 @@ typedef struct tl_clock_bounds {
     int64_t first_ns, last_ns; /* of their arrivals; first above last where there are none */
 } tl_clock_bounds;
 
-void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *rank_clocks,
-                          size_t nrank_clocks, tl_clock_bounds *out);
+void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_job_facts *job, tl_clock_bounds *out);
 void tl_clock_bounds_free(tl_clock_bounds *b);
 
 /* Lowers low[] and raises high[] to what the bounds allow, once: the most that a clock may be ahead follows from low[]
@@ -39,6 +38,6 @@ bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_rank_clock *tried, 
 int64_t tl_clock_bounds_broken(const tl_clock_bounds *b, const tl_rank_clock *tried, const int64_t *offset);
 
 /* Whether the n participants of one collective tell of their clocks. */
-bool tl_clocks_compare(const tl_participant *by_rank, size_t n);
+bool tl_clocks_compare(const tl_job_facts *job, const tl_participant *by_rank, size_t n);
 
 #endif

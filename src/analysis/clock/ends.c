@@ -36,13 +36,13 @@ static int64_t mean_end(const tl_participant *p, size_t n)
 
 /* Ends of a message say something only together with those the other way: the receiver may come late to all of one
  * way. */
-static void take(const tl_participant *p, size_t n, tl_clock_samples *out)
+static void take(const tl_job_facts *job, const tl_participant *p, size_t n, tl_clock_samples *out)
 {
     int32_t sender = tl_participants_sender(p, n);
     uint64_t tie = n;
     int64_t took_ns = INT64_MAX, mean_ns;
 
-    if (n < 2 || !tl_clocks_compare(p, n))
+    if (n < 2 || !tl_clocks_compare(job, p, n))
         return;
     mean_ns = mean_end(p, n);
     for (size_t i = 0; i < n; i++) {
@@ -65,7 +65,7 @@ void tl_clock_samples_take(const tl_participant *participants, size_t n, const t
     for (size_t from = 0, to; from < n; from = to) {
         to = tl_participants_end(participants, n, from);
         if (is_read(job, &participants[from]))
-            take(participants + from, to - from, out);
+            take(job, participants + from, to - from, out);
     }
 }
 

@@ -359,15 +359,17 @@ static void make_room(search *s, tl_arena *arena)
 }
 
 void tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
-                    tl_clock_mode mode, const tl_clock_procs *procs, tl_rank_clock *rank_clocks, size_t nrank_clocks)
+                    tl_clock_mode mode, const tl_clock_procs *procs, const tl_group_fact *groups, size_t ngroups,
+                    tl_rank_clock *rank_clocks, size_t nrank_clocks)
 {
+    const tl_job_facts job = { .groups = groups, .ngroups = ngroups, .ranks = rank_clocks, .nranks = nrank_clocks };
     tl_clock_bounds b = { 0 };
     search s = {
         .b = &b, .procs = procs, .ends = ends, .nends = nends, .found = rank_clocks, .nranks = nrank_clocks
     };
     tl_arena arena = { 0 };
     make_room(&s, &arena);
-    tl_clock_bounds_make(participants, n, rank_clocks, nrank_clocks, &b);
+    tl_clock_bounds_make(participants, n, &job, &b);
     find(&s, mode);
     tl_clock_bounds_free(&b);
     tl_arena_free(&arena);

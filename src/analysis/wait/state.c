@@ -50,6 +50,8 @@ tl_comm_doubt tl_comm_doubt_of(const tl_collective_view *c)
         return TL_COMM_DOUBT_SUSPECT;
     if (tl_is_point_to_point((tl_collective)c->kind) && c->size < 0)
         return TL_COMM_DOUBT_PARTNER;
+    if (c->state == TL_COLL_WHOLE && c->uncertainty_ns >= TL_CLOCK_UNTIED_NS)
+        return TL_COMM_DOUBT_CLOCKS;
     return (tl_comm_doubt)of_state[c->state];
 }
 

@@ -63,8 +63,10 @@ void tl_match_clocks(tl_matching *m, tl_clock_mode mode)
     tl_clock_end *ends = NULL;
     size_t n = 0;
 
+    tl_clock_stays_find(set->participants.v, set->participants.n, &procs, m->ranks, m->nranks, m->groups, m->ngroups);
     find_ends(m, &ends, &n);
-    tl_clocks_find(set->participants.v, set->participants.n, ends, n, mode, &procs, m->ranks, m->nranks);
+    tl_clocks_find(set->participants.v, set->participants.n, ends, n, mode, &procs, m->groups, m->ngroups,
+                   m->ranks, m->nranks);
     if (tl_par_proc() == 0)
         tl_clock_rows_fill(m->ranks, m->nranks, ends, n, m->clock_rows);
     free(ends);

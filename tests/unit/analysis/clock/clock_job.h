@@ -16,6 +16,7 @@ enum { MOST = 8, MANY = 4096 };
 typedef struct job {
     tl_rank_clock rank_clocks[MOST];
     size_t nrank_clocks;
+    tl_group_fact group; /* of all */
     int64_t ahead[MOST]; /* what is to be found: of clocks, when things are added */
     double drift[MOST];  /* ns a ns */
     int64_t step[MOST], step_at_ns; /* by how much more it is ahead from then on */
@@ -67,7 +68,7 @@ static inline void alone(int64_t *values, size_t n)
 /* What ends say, of a clock that steps at cut_ns. */
 static inline bool fit(int64_t cut_ns, tl_clock_ends *ends)
 {
-    const tl_job_facts facts = { .ranks = j.rank_clocks, .nranks = j.nrank_clocks };
+    const tl_job_facts facts = { .groups = &j.group, .ngroups = 1, .ranks = j.rank_clocks, .nranks = j.nrank_clocks };
     tl_clock_samples samples = { 0 };
     ends->n = 0;
     tl_participants_sort(j.participants, j.nparticipants);
@@ -82,11 +83,14 @@ static inline void find(tl_clock_mode mode)
 {
     static const tl_clock_procs procs = { alone, alone };
     tl_clock_ends ends = { 0 };
+    tl_participants_sort(j.participants, j.nparticipants);
+    tl_clock_stays_find(j.participants, j.nparticipants, &procs, j.rank_clocks, j.nrank_clocks, &j.group, 1);
     fit(TL_TIME_UNKNOWN, &ends);
     int64_t cut_ns = tl_clock_ends_cut(ends.v, ends.n);
     if (cut_ns != TL_TIME_UNKNOWN)
         fit(cut_ns, &ends);
-    tl_clocks_find(j.participants, j.nparticipants, ends.v, ends.n, mode, &procs, j.rank_clocks, j.nrank_clocks);
+    tl_clocks_find(j.participants, j.nparticipants, ends.v, ends.n, mode, &procs, &j.group, 1,
+                   j.rank_clocks, j.nrank_clocks);
     free(ends.v);
 }
 

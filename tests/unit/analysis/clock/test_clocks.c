@@ -425,6 +425,41 @@ static void a_second_step_is_doubt(void)
     CU_ASSERT_TRUE(j.rank_clocks[4].sigma_ns >= 300 * US);
 }
 
+/* All-to-alls of two hosts of two ranks, whose clocks are 2 ms apart; in every one another rank comes 1 ms late.  `early`:
+ * rank 1 gets nothing of rank 0, and leaves before it comes. */
+static void exchange(bool early)
+{
+    begin(4, 2);
+    j.ahead[2] = j.ahead[3] = 2 * MS;
+    for (int n = 0; n < 40; n++) {
+        int64_t at = (n + 1) * 10 * MS;
+        j.key++;
+        for (int32_t r = 0; r < 4; r++) {
+            int64_t start_ns = at + (r == n % 4 ? MS : r * 10 * US);
+            add(r, TL_ALL_TO_ALL, TL_NO_PEER, start_ns, at + (early && r == 1 && n % 4 == 0 ? 200 * US : MS + 60 * US));
+        }
+    }
+    find(TL_CLOCK_AUTO);
+}
+
+static void all_to_alls_that_no_rank_leaves_early_compare_clocks(void)
+{
+    exchange(false);
+    CU_ASSERT_TRUE(j.group.stays);
+    CU_ASSERT_TRUE(j.rank_clocks[2].applied);
+    check_left(2, 100 * MS, 60 * US);
+    check_left(3, 100 * MS, 60 * US);
+    CU_ASSERT_EQUAL(j.rank_clocks[2].component, 0);
+}
+
+static void all_to_alls_that_a_rank_leaves_early_do_not(void)
+{
+    exchange(true);
+    CU_ASSERT_FALSE(j.group.stays);
+    CU_ASSERT_FALSE(j.rank_clocks[2].applied);
+    CU_ASSERT_NOT_EQUAL(j.rank_clocks[2].component, 0);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -449,6 +484,8 @@ int main(void)
         TEST(who_meets_once_says_nothing_of_a_step),
         TEST(a_transfer_that_changes_is_no_step),
         TEST(a_second_step_is_doubt),
+        TEST(all_to_alls_that_no_rank_leaves_early_compare_clocks),
+        TEST(all_to_alls_that_a_rank_leaves_early_do_not),
     };
     return unit_main("clocks", tests, COUNT(tests));
 }
