@@ -221,7 +221,6 @@ static reading read_alike(const uint8_t *data, size_t n, const way *ways, size_t
 /* All analyses, as a run makes them. */
 static void analyse(const tl_rank_view *view, unsigned needs, tl_tables *out)
 {
-    tl_error err;
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
         if ((*a)->per_rank != NULL && (*a)->needs == needs)
             (*a)->per_rank(view, &tl_config_default, out);
