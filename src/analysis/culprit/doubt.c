@@ -5,6 +5,7 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
+#include "tlmpi/model/work_tables.h"
 
 #define BIT(doubt) (1u << (doubt))
 
@@ -26,36 +27,27 @@ bool tl_clocks_blur(const tl_facts *a)
 static bool clocks_move_waits(const tl_facts *a, const tl_suspect *c)
 {
     double moved_ns = (double)a->trust.clock_off_ns * (double)a->trust.matched;
-    double found_ns = c != NULL && c->gain_ns > 0 ? (double)c->gain_ns / (double)TL_LITTLE_PART
+    double found_ns = c != NULL && c->row.gain_ns > 0 ? (double)c->row.gain_ns / (double)TL_LITTLE_PART
                                                   : TL_VERDICT_LEAST_COST * (double)a->wall_ns;
     return moved_ns > 0 && moved_ns >= found_ns;
 }
 
-/* Returns the mean wait, ns, of each other rank for the culprit in its flagged steps. */
-static int64_t waited_in_steps(const tl_judgement *j, const tl_suspect *c)
-{
-    size_t nranks = j->facts.trust.nranks;
-    return nranks > c->nmembers ? c->steps_blame_ns / (int64_t)(nranks - c->nmembers) : 0;
-}
-
-/* Whether the visible lateness is more than twice the gain: the replay may miss a part of the cost. */
-static bool gains_too_little(const tl_suspect *c)
-{
-    return c->gain_ns >= 0 && c->gain_ns < c->late_ns / 2;
-}
-
-/* Whether the gain in the flagged steps is more than twice the excess, and than twice the mean wait of other ranks. */
-static bool gains_too_much(const tl_judgement *j, const tl_suspect *c)
-{
-    return c->in_steps_ns / 2 > tl_ns_max(c->excess_ns, tl_waited_for(j, c));
-}
-
-/* Whether waits do not confirm the rank: clocks hide more waiting than is known, and the known waits for the rank are
- * less than half of its gain. */
+/* Whether waits do not confirm the rank: clocks hide more waiting than is known, and the known waits of each other rank
+ * for it in its flagged steps are less than half of its gain. */
 static bool waits_are_hidden(const tl_judgement *j, const tl_suspect *c)
 {
     const tl_trust *t = &j->facts.trust;
-    return tl_clocks_blur(&j->facts) && t->hidden_wait_ns > t->known_wait_ns && waited_in_steps(j, c) < c->gain_ns / 2;
+    int64_t waited_ns = t->nranks > c->nmembers ? c->steps_blame_ns / (int64_t)(t->nranks - c->nmembers) : 0;
+    return tl_clocks_blur(&j->facts) && t->hidden_wait_ns > t->known_wait_ns && waited_ns < c->row.gain_ns / 2;
+}
+
+/* Whether the gain does not fit what is seen: the visible lateness is more than twice the gain, so that the replay may
+ * miss a part of the cost; or the gain in the flagged steps is more than twice the excess, and than twice the mean wait
+ * of other ranks. */
+static bool gain_does_not_fit(const tl_suspect *c)
+{
+    return (c->row.gain_ns >= 0 && c->row.gain_ns < c->late_ns / 2) ||
+           c->row.in_steps_ns / 2 > tl_ns_max(c->row.excess_ns, c->row.waited_ns);
 }
 
 /* Whether the share of events without a duration is TL_UNTIMED_SHARE or more.  A rank has hundreds of events in a step,
@@ -65,7 +57,7 @@ static bool lacks_durations(int64_t untimed, int64_t events)
     return untimed > 0 && (double)untimed >= TL_UNTIMED_SHARE * (double)events;
 }
 
-tl_confidence tl_confidence_with(unsigned doubts)
+static tl_confidence confidence_with(unsigned doubts)
 {
     int n = 0;
     for (unsigned rest = doubts; rest != 0; rest &= rest - 1)
@@ -75,29 +67,16 @@ tl_confidence tl_confidence_with(unsigned doubts)
                                                         : TL_CONFIDENCE_HIGH;
 }
 
-/* Whether a delay of this cause may be charged to the activity; activities that are no work of the rank fit any
- * cause. */
-static bool may_show_as(int activity, uint8_t cause)
-{
-    switch (activity) {
-    case TL_ACTIVITY_COMPUTE:
-        return cause == TL_CAUSE_COMPUTE_SLOW || cause == TL_CAUSE_THROTTLED || cause == TL_CAUSE_MORE_WORK;
-    case TL_ACTIVITY_H2D:
-        return cause == TL_CAUSE_H2D;
-    case TL_ACTIVITY_HOST:
-        return cause == TL_CAUSE_HOST_LATE;
-    case TL_ACTIVITY_INPUT:
-        return cause == TL_CAUSE_INPUT;
-    case TL_ACTIVITY_GC:
-        return cause == TL_CAUSE_GC;
-    case TL_ACTIVITY_SYNC:
-        return cause == TL_CAUSE_SYNC_DRAIN;
-    case TL_ACTIVITY_ALLOCATOR:
-        return cause == TL_CAUSE_ALLOCATOR;
-    default:
-        return true;
-    }
-}
+/* The causes of a delay that may be charged to an activity; an activity that is no work of the rank fits any cause. */
+static const unsigned fits_activity[TL_NACTIVITIES] = {
+    [TL_ACTIVITY_COMPUTE] = BIT(TL_CAUSE_COMPUTE_SLOW) | BIT(TL_CAUSE_THROTTLED) | BIT(TL_CAUSE_MORE_WORK),
+    [TL_ACTIVITY_H2D] = BIT(TL_CAUSE_H2D),
+    [TL_ACTIVITY_HOST] = BIT(TL_CAUSE_HOST_LATE),
+    [TL_ACTIVITY_INPUT] = BIT(TL_CAUSE_INPUT),
+    [TL_ACTIVITY_GC] = BIT(TL_CAUSE_GC),
+    [TL_ACTIVITY_SYNC] = BIT(TL_CAUSE_SYNC_DRAIN),
+    [TL_ACTIVITY_ALLOCATOR] = BIT(TL_CAUSE_ALLOCATOR),
+};
 
 /* Whether more than half of the delay costs are charged to activities that the cause does not show as.  The cause is
  * what the rank did more than its peers, a charge what took longer before one collective: the two may differ where a
@@ -106,10 +85,11 @@ static bool delay_costs_differ(const tl_judgement *j, const tl_suspect *c)
 {
     uint8_t cause = c->rank->cause;
     int64_t others_ns = 0, activities[TL_NACTIVITIES + 1];
-    tl_delay_costs_by_activity(tl_tables_get(j->tables, &tl_blame_schema), c->members, c->nmembers, activities);
+    tl_delay_costs_by_activity(j->blame, c->members, c->nmembers, activities);
     for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-        others_ns = tl_ns_add(others_ns, may_show_as(activity, cause) ? 0 : activities[activity]);
-    return cause != TL_CAUSE_MIXED && cause != TL_CAUSE_UNKNOWN && others_ns > c->blame_ns / 2;
+        if (fits_activity[activity] != 0 && (fits_activity[activity] & BIT(cause)) == 0)
+            others_ns = tl_ns_add(others_ns, activities[activity]);
+    return cause != TL_CAUSE_MIXED && cause != TL_CAUSE_UNKNOWN && others_ns > c->row.blame_ns / 2;
 }
 
 /* Whether unexplained time casts doubt.  On a culprit: its gain is less than the unexplained time.  On having none: the
@@ -118,7 +98,7 @@ static bool is_unexplained(const tl_facts *a, const tl_suspect *c)
 {
     double least_ns = TL_VERDICT_LEAST_COST * (double)a->wall_ns;
     if (c != NULL)
-        return c->gain_ns >= 0 && c->gain_ns < a->unexplained_ns;
+        return c->row.gain_ns >= 0 && c->row.gain_ns < a->unexplained_ns;
     return (double)a->unexplained_ns >= least_ns && (double)a->wait_ns >= least_ns * (double)a->trust.nranks;
 }
 
@@ -126,8 +106,8 @@ static bool is_unexplained(const tl_facts *a, const tl_suspect *c)
  * simulated culprit, reaches the least cost. */
 static bool comm_is_unknown(const tl_facts *a, const tl_suspect *c)
 {
-    if (c != NULL && c->gain_ns >= 0)
-        return a->comm_unknown_ns > c->gain_ns / TL_LITTLE_PART;
+    if (c != NULL && c->row.gain_ns >= 0)
+        return a->comm_unknown_ns > c->row.gain_ns / TL_LITTLE_PART;
     return (double)a->comm_unknown_ns >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
@@ -136,12 +116,12 @@ static bool comm_is_unknown(const tl_facts *a, const tl_suspect *c)
 static bool one_is_in_excess(const tl_judgement *j)
 {
     const double least_ns = TL_VERDICT_LEAST_COST * (double)j->facts.wall_ns;
-    const tl_straggler *rows = tl_table_row(tl_tables_get(j->tables, &tl_straggler_schema), 0);
+    const tl_straggler *rows = tl_table_row(j->stragglers, 0);
     const tl_rank *of = j->most != NULL ? tl_rank_row(j->tables, j->most->rank) : NULL;
     const uint64_t host = of != NULL ? tl_host_key(of) : 0;
     int64_t blame_ns = 0, excess_ns = j->most_ns;
     size_t others = 0;
-    for (size_t i = 0; host != 0 && i < j->nexcess; i++) {
+    for (size_t i = 0; host != 0 && i < j->stragglers->n; i++) {
         const tl_rank *next = tl_rank_row(j->tables, rows[i].rank);
         if (next == NULL || tl_host_key(next) != host) {
             others++;
@@ -177,21 +157,46 @@ static int64_t longest_wait(const tl_table *blame, int32_t rank, int32_t step, s
  * more than the longest wait for it. */
 static bool one_is_late_in_a_step(const tl_judgement *j)
 {
-    const tl_table *steps = tl_tables_get(j->tables, &tl_blame_step_schema),
-                   *blame = tl_tables_get(j->tables, &tl_blame_schema),
-                   *health = tl_tables_get(j->tables, &tl_health_schema);
-    for (size_t i = 0, at = 0; i < steps->n; i++) {
-        const tl_blame_step *row = tl_table_row(steps, i);
-        double late_ns = (double)tl_ns_min(row->excess_ns, longest_wait(blame, row->rank, row->step, &at));
+    for (size_t i = 0, at = 0; i < j->blame_steps->n; i++) {
+        const tl_blame_step *row = tl_table_row(j->blame_steps, i);
+        double late_ns = (double)tl_ns_min(row->excess_ns, longest_wait(j->blame, row->rank, row->step, &at));
         if (row->step_ns > 0 && late_ns >= TL_VERDICT_LARGE_COST * (double)row->step_ns &&
-            !tl_step_is_left_out(health, row->step))
+            !tl_step_is_left_out(j->health, row->step))
             return true;
     }
     return false;
 }
 
+/* Whether launches of any rank have no work in its trace. */
+static bool work_is_lost(const tl_judgement *j)
+{
+    bool lost = false;
+    for (size_t i = 0; i < j->health->n; i++)
+        lost = lost || ((const tl_health *)tl_table_row(j->health, i))->defect == TL_DEFECT_LOST;
+    return lost;
+}
+
+/* Whether kernels that no rule names communicate. */
+static bool kernels_are_taken(const tl_judgement *j)
+{
+    const tl_table *kernels = tl_tables_get(j->tables, &tl_kernel_ranks_schema);
+    bool taken = false;
+    for (size_t i = 0; kernels != NULL && i < kernels->n; i++) {
+        const tl_kernel_ranks *row = tl_table_row(kernels, i);
+        taken = taken || (row->unclassified && row->kind == TL_COMM);
+    }
+    return taken;
+}
+
 /* The answers: who it is, why, who waits, in which steps. */
-enum { WHO = 1, WHY = 2, WAITING = 4, STEPS = 8, ALL = WHO | WHY | WAITING | STEPS };
+enum { OF_WHO, OF_WHY, OF_WAITING, OF_STEPS, NANSWERS };
+enum { WHO = BIT(OF_WHO), WHY = BIT(OF_WHY), WAITING = BIT(OF_WAITING), STEPS = BIT(OF_STEPS) };
+enum { ALL = WHO | WHY | WAITING | STEPS };
+
+/* The doubts about each answer: sets of tl_doubt. */
+typedef struct doubts {
+    unsigned about[NANSWERS];
+} doubts;
 
 typedef struct reason {
     tl_doubt doubt;
@@ -199,28 +204,23 @@ typedef struct reason {
     bool holds;
 } reason;
 
-/* Returns the doubts whose reasons hold, for each answer that they speak against. */
-static tl_doubts weigh(const reason *reasons, size_t n)
+/* Adds the doubts whose reasons hold, to each answer that they speak against. */
+static void weigh(const reason *reasons, size_t n, doubts *out)
 {
-    tl_doubts doubts = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        unsigned bit = reasons[i].holds ? BIT(reasons[i].doubt) : 0;
-        doubts.who |= (reasons[i].against & WHO) != 0 ? bit : 0;
-        doubts.cause |= (reasons[i].against & WHY) != 0 ? bit : 0;
-        doubts.waiting |= (reasons[i].against & WAITING) != 0 ? bit : 0;
-        doubts.steps |= (reasons[i].against & STEPS) != 0 ? bit : 0;
-    }
-    return doubts;
+    for (size_t i = 0; i < n; i++)
+        for (unsigned answer = 0; answer < NANSWERS; answer++)
+            if (reasons[i].holds && (reasons[i].against & BIT(answer)) != 0)
+                out->about[answer] |= BIT(reasons[i].doubt);
 }
 
 /* What the recording lacks. */
-static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
+static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
 {
     const tl_facts *a = &j->facts;
     const tl_trust *t = &a->trust;
     bool hardly = t->matched < t->collectives / 2 + t->collectives % 2, silent = c != NULL && t->collectives == 0;
     bool blurred = tl_clocks_blur(a), hidden = c != NULL && c->rank != NULL && waits_are_hidden(j, c);
-    bool lacks = lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->untimed, c->events));
+    bool lacks = lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->row.untimed, c->row.events));
     const reason reasons[] = {
         { TL_DOUBT_ONE_STEP, WHO | STEPS, t->nsteps < 2 },
         { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps < TL_PATTERN_LEAST_STEPS },
@@ -242,8 +242,8 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
         { TL_DOUBT_DUPLICATES, ALL, t->duplicates > 0 },
         { TL_DOUBT_NO_WORK, ALL, t->nranks > 0 && t->workless > 0 },
         { TL_DOUBT_NO_LAUNCHES, ALL, t->launchless > 0 },
-        { TL_DOUBT_LOST, ALL, j->work_lost },
-        { TL_DOUBT_TAKEN, ALL, j->comm_unnamed },
+        { TL_DOUBT_LOST, ALL, work_is_lost(j) },
+        { TL_DOUBT_TAKEN, ALL, kernels_are_taken(j) },
         { TL_DOUBT_UNMARKED, WHO | WAITING, t->unmarked > 0 },
         { TL_DOUBT_FOLLOWING, WHO | WAITING, t->following > 0 },
         { TL_DOUBT_UNEXPLAINED, WHO, is_unexplained(a, c) },
@@ -251,9 +251,9 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
         { TL_DOUBT_ENDS, WHO, c != NULL && c->rank == NULL && c->nmembers == 0 },
         { TL_DOUBT_OTHER_STAGES, WHO, c != NULL && c->rank != NULL && c->rank->other_stages },
         { TL_DOUBT_HALF, WHO,
-          c != NULL && c->nmembers > 1 && 2 * c->nmembers >= t->nranks && c->pattern == TL_PATTERN_PERSISTENT },
+          c != NULL && c->nmembers > 1 && 2 * c->nmembers >= t->nranks && c->row.pattern == TL_PATTERN_PERSISTENT },
     };
-    return weigh(reasons, sizeof reasons / sizeof reasons[0]);
+    weigh(reasons, sizeof reasons / sizeof reasons[0], out);
 }
 
 /* Whether anything stands out that the rank does longer than its peers. */
@@ -266,44 +266,46 @@ static bool has_place(const tl_judgement *j, const tl_straggler *of)
 }
 
 /* What speaks against this culprit alone. */
-static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
+static void doubt_culprit(const tl_judgement *j, const tl_suspect *c, doubts *out)
 {
     const tl_straggler *row = c->rank;
     bool ranked = row != NULL, unknown = ranked && row->cause == TL_CAUSE_UNKNOWN;
     bool mixed = ranked && (row->cause == TL_CAUSE_MIXED || !(row->cause_share >= TL_CAUSE_SHARE));
     const reason reasons[] = {
-        { TL_DOUBT_CHANCE, WHO | STEPS, c->p_value > TL_VERDICT_SURE_CHANCE },
-        /* The steps in which it stands out are not all that it costs. */
-        { TL_DOUBT_ELSEWHERE, STEPS, c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2 },
+        { TL_DOUBT_CHANCE, WHO | STEPS, c->row.p_value > TL_VERDICT_SURE_CHANCE },
+        /* Less than half of the gain lies in the flagged steps. */
+        { TL_DOUBT_ELSEWHERE, STEPS, c->row.in_steps_ns > 0 && c->row.in_steps_ns < c->row.gain_ns / 2 },
         /* Other steps lose a part of that, as where the job's end is not whole: the gain is too low. */
-        { TL_DOUBT_ELSEWHERE, WHO, c->gain_ns > 0 && c->in_steps_ns > c->gain_ns + c->gain_ns / TL_LITTLE_PART },
-        { TL_DOUBT_NOT_REPLAYED, WHO, c->gain_ns < 0 },
-        { TL_DOUBT_GAIN, WHO, ranked && (gains_too_little(c) || gains_too_much(j, c)) },
+        { TL_DOUBT_ELSEWHERE, WHO,
+          c->row.gain_ns > 0 && c->row.in_steps_ns > c->row.gain_ns + c->row.gain_ns / TL_LITTLE_PART },
+        { TL_DOUBT_NOT_REPLAYED, WHO, c->row.gain_ns < 0 },
+        { TL_DOUBT_GAIN, WHO, ranked && gain_does_not_fit(c) },
         { TL_DOUBT_MIXED, WHY, mixed && !unknown },
         { TL_DOUBT_UNKNOWN, WHY, unknown },
         /* Where all kernels are slower it is none of them. */
         { TL_DOUBT_NO_PLACE, WHY, ranked && !has_place(j, row) && row->cause != TL_CAUSE_THROTTLED },
         { TL_DOUBT_CHARGES, WHY, ranked && delay_costs_differ(j, c) },
     };
-    return weigh(reasons, sizeof reasons / sizeof reasons[0]);
+    weigh(reasons, sizeof reasons / sizeof reasons[0], out);
 }
 
-tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
+void tl_doubts_tell(const tl_judgement *j, const tl_suspect *c, tl_culprit *row)
 {
-    tl_doubts data = doubts_of_data(j, c);
-    if (c != NULL) {
-        tl_doubts own = doubts_of_culprit(j, c);
-        return (tl_doubts){ .who = data.who | own.who,
-                            .cause = data.cause | own.cause,
-                            .waiting = data.waiting,
-                            .steps = data.steps | own.steps };
-    }
-    if (j->nobody == TL_CULPRIT_NOBODY)
-        return data;
-    /* What is told of each rank by itself remains. */
     const unsigned nothing = BIT(TL_DOUBT_NO_VERDICT);
     bool open = j->nobody == TL_CULPRIT_NO_WORK || j->nobody == TL_CULPRIT_INCONCLUSIVE;
-    return (tl_doubts){
-        .who = nothing, .cause = open ? nothing : data.cause, .waiting = nothing, .steps = nothing | data.cause
-    };
+    doubts d = { { 0 } };
+
+    doubt_data(j, c, &d);
+    if (c != NULL)
+        doubt_culprit(j, c, &d);
+    else if (j->nobody != TL_CULPRIT_NOBODY) /* what is told of each rank by itself remains */
+        d = (doubts){ { nothing, open ? nothing : d.about[OF_WHY], nothing, nothing | d.about[OF_WHY] } };
+    row->confidence = (uint8_t)confidence_with(d.about[OF_WHO]);
+    row->cause_confidence = (uint8_t)confidence_with(d.about[OF_WHY]);
+    row->waiting_confidence = (uint8_t)confidence_with(d.about[OF_WAITING]);
+    row->steps_confidence = (uint8_t)confidence_with(d.about[OF_STEPS]);
+    tl_doubts_text(d.about[OF_WHO], row->doubts, sizeof row->doubts);
+    tl_doubts_text(d.about[OF_WHY], row->cause_doubts, sizeof row->cause_doubts);
+    tl_doubts_text(d.about[OF_WAITING], row->waiting_doubts, sizeof row->waiting_doubts);
+    tl_doubts_text(d.about[OF_STEPS], row->steps_doubts, sizeof row->steps_doubts);
 }
