@@ -169,6 +169,24 @@ void tl_table_sort(tl_table *table)
     free(order);
 }
 
+void tl_table_unite(tl_table *table, size_t first, void (*add)(void *sum, const void *row))
+{
+    size_t kept = first, size = table->schema->row_size;
+    tl_table rest = { .schema = table->schema };
+
+    tl_table_append(&rest, table->n > first ? tl_table_row(table, first) : NULL, table->n - first);
+    tl_table_sort(&rest);
+    for (size_t i = 0; i < rest.n; i++) {
+        const void *row = tl_table_row(&rest, i);
+        if (kept > first && compare_rows(table->schema, tl_table_row(table, kept - 1), row) == 0)
+            add(tl_table_row(table, kept - 1), row);
+        else
+            memcpy(tl_table_row(table, kept++), row, size);
+    }
+    table->n = kept;
+    tl_table_free(&rest);
+}
+
 const tl_field *tl_schema_field(const tl_schema *schema, const char *name)
 {
     for (size_t i = 0; i < schema->nfields; i++)

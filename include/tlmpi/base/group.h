@@ -20,6 +20,11 @@
 /* The indices 0 .. n - 1 in order, equals as they were; in memory of their own. */
 uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context);
 
+/* Sorts n rows of `size` bytes, and makes one of those that are equal: add(sum, row) adds a row to the first of them.
+ * Returns how many are left. */
+size_t tl_unite(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b),
+                void (*add)(void *sum, const void *row));
+
 /* Where the group ends that begins at `from` < n. */
 size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *compare, const void *context);
 

@@ -31,6 +31,10 @@ void tl_row_add(const tl_schema *schema, void *sum, const void *row);
 /* Sorts by the KEY fields, left to right; equal keys stay in their order. */
 void tl_table_sort(tl_table *table);
 
+/* Sorts the rows from `first` on by the KEY fields, and makes one of those with equal keys: add(sum, row) adds a row to
+ * the first of them. */
+void tl_table_unite(tl_table *table, size_t first, void (*add)(void *sum, const void *row));
+
 /* Every NAME cell that holds an id gets row_of[id] for it. */
 void tl_table_set_name_rows(tl_table *table, const uint32_t *row_of);
 

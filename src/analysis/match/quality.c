@@ -8,6 +8,7 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const meanings[TL_NCHECKS] = {
@@ -64,38 +65,19 @@ static void add(tl_quality *row, bool holds, int64_t ns)
 {
     row->of++;
     row->count += holds;
-    if (holds && ns > row->worst_ns)
-        row->worst_ns = ns;
+    row->worst_ns = holds ? tl_ns_max(row->worst_ns, ns) : row->worst_ns;
 }
 
-/* A sum of ns, and the largest of them. */
-static void add_waits(tl_quality *row, int64_t ns)
-{
-    row->count = tl_ns_sum(row->count, ns);
-    row->worst_ns = ns > row->worst_ns ? ns : row->worst_ns;
-}
-
-/* Returns the check that counts a wait of this kind. */
-static int check_of_wait(tl_wait_state state)
-{
-    switch (state) {
-    case TL_WAIT_LATE_RANK:
-        return TL_CHECK_CHARGED;
-    case TL_WAIT_LATE_SENDER:
-        return TL_CHECK_LATE_SENDER;
-    case TL_WAIT_LATE_RECEIVER:
-        return TL_CHECK_LATE_RECEIVER;
-    case TL_WAIT_LATE_PARTNER:
-        return TL_CHECK_LATE_PARTNER;
-    case TL_WAIT_INCONCLUSIVE:
-        return TL_CHECK_UNCHARGED;
-    case TL_WAIT_SUSPECT:
-        return TL_CHECK_WAIT_SUSPECT;
-    case TL_WAIT_NONE: /* a single member has no other to wait for */
-        break;
-    }
-    return TL_NCHECKS;
-}
+/* The check that counts waits of a kind; TL_NCHECKS: a single member has no other to wait for. */
+static const uint8_t check_of_wait[] = {
+    [TL_WAIT_NONE] = TL_NCHECKS,
+    [TL_WAIT_LATE_RANK] = TL_CHECK_CHARGED,
+    [TL_WAIT_LATE_SENDER] = TL_CHECK_LATE_SENDER,
+    [TL_WAIT_LATE_RECEIVER] = TL_CHECK_LATE_RECEIVER,
+    [TL_WAIT_LATE_PARTNER] = TL_CHECK_LATE_PARTNER,
+    [TL_WAIT_INCONCLUSIVE] = TL_CHECK_UNCHARGED,
+    [TL_WAIT_SUSPECT] = TL_CHECK_WAIT_SUSPECT,
+};
 
 static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_row *c)
 {
@@ -116,8 +98,10 @@ static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_
     if (matched)
         add(&rows[TL_CHECK_UNSTEPPED], c->step < 0, 0);
     for (int check = TL_CHECK_UNCHARGED; check <= TL_CHECK_WAIT_SUSPECT; check++) {
-        if (check == check_of_wait((tl_wait_state)c->wait_state))
-            add_waits(&rows[check], c->wait_sum_ns);
+        if (check == check_of_wait[c->wait_state]) {
+            rows[check].count = tl_ns_sum(rows[check].count, c->wait_sum_ns);
+            rows[check].worst_ns = tl_ns_max(rows[check].worst_ns, c->wait_sum_ns);
+        }
         rows[check].of = tl_ns_sum(rows[check].of, c->wait_sum_ns);
     }
     rows[TL_CHECK_BALANCE].count = tl_ns_sum(rows[TL_CHECK_BALANCE].count, c->wait_sum_ns);
@@ -126,11 +110,13 @@ static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_
 /* loose: of a collective that ranks may leave before all have come. */
 static void look_at_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a, bool loose)
 {
-    add(&rows[TL_CHECK_BY_SEQ], a->match_rule == TL_BY_SEQ, 0);
-    add(&rows[TL_CHECK_BY_LAUNCH], a->match_rule == TL_BY_LAUNCH, 0);
-    add(&rows[TL_CHECK_BY_ENDTIME], a->match_rule == TL_BY_ENDTIME, 0);
-    add(&rows[TL_CHECK_BY_PAIR], a->match_rule == TL_BY_PAIR, 0);
-    add(&rows[TL_CHECK_ALONE], a->match_rule == TL_BY_NOTHING, 0);
+    static const uint8_t check_of_rule[] = { [TL_BY_NOTHING] = TL_CHECK_ALONE,
+                                             [TL_BY_SEQ] = TL_CHECK_BY_SEQ,
+                                             [TL_BY_LAUNCH] = TL_CHECK_BY_LAUNCH,
+                                             [TL_BY_ENDTIME] = TL_CHECK_BY_ENDTIME,
+                                             [TL_BY_PAIR] = TL_CHECK_BY_PAIR };
+    for (int rule = TL_BY_NOTHING; rule <= TL_BY_PAIR; rule++)
+        add(&rows[check_of_rule[rule]], a->match_rule == rule, 0);
     if (!loose)
         add(&rows[TL_CHECK_PAST_OWN_END], a->lead_ns > a->wait_ns, a->lead_ns - a->wait_ns);
     rows[TL_CHECK_BALANCE].of = tl_ns_sum(rows[TL_CHECK_BALANCE].of, a->wait_ns);
@@ -154,8 +140,7 @@ static void quality_fold(tl_tables *out)
         const tl_collective_row *of = c < collectives->n ? tl_table_row(collectives, c) : NULL;
         look_at_arrival(rows, a, of != NULL && of->collective == a->collective && of->loose);
     }
-    int64_t balance = tl_ns_between(rows[TL_CHECK_BALANCE].count, rows[TL_CHECK_BALANCE].of);
-    rows[TL_CHECK_BALANCE].count = balance < 0 ? -balance : balance;
+    rows[TL_CHECK_BALANCE].count = llabs(tl_ns_between(rows[TL_CHECK_BALANCE].count, rows[TL_CHECK_BALANCE].of));
     tl_table_append(tl_tables_get(out, &tl_quality_schema), rows, TL_NCHECKS);
 }
 
@@ -169,8 +154,7 @@ static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
         const tl_blame *cost = tl_table_row(blame, i);
         counted = tl_ns_sum(counted, tl_ns_sum(cost->direct_ns, cost->indirect_ns));
     }
-    int64_t balance = tl_ns_between(counted, row->of);
-    row->count = balance < 0 ? -balance : balance;
+    row->count = llabs(tl_ns_between(counted, row->of));
 }
 
 static void look_at_ranks(tl_quality *before_launch, tl_quality *too_long, const tl_table *ranks)
@@ -179,8 +163,7 @@ static void look_at_ranks(tl_quality *before_launch, tl_quality *too_long, const
         const tl_rank *r = tl_table_row(ranks, i);
         before_launch->count += r->before_launch;
         before_launch->of += r->intervals - r->no_launch;
-        if (r->before_launch_ns > before_launch->worst_ns)
-            before_launch->worst_ns = r->before_launch_ns;
+        before_launch->worst_ns = tl_ns_max(before_launch->worst_ns, r->before_launch_ns);
         too_long->count += r->too_long;
         too_long->of += r->intervals;
         too_long->worst_ns = tl_ns_max(too_long->worst_ns, r->too_long_ns);
@@ -206,11 +189,10 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
 
     for (size_t i = 0; i < clocks->n; i++) {
         const tl_clock *c = tl_table_row(clocks, i);
-        int64_t offset = c->offset_ns < 0 ? -c->offset_ns : c->offset_ns;
+        int64_t offset = llabs(c->offset_ns);
         add(&rows[TL_CHECK_CLOCKS], c->clock > highest, 0);
         highest = c->clock > highest ? c->clock : highest;
-        rows[TL_CHECK_CLOCKS].worst_ns =
-            offset > rows[TL_CHECK_CLOCKS].worst_ns ? offset : rows[TL_CHECK_CLOCKS].worst_ns;
+        rows[TL_CHECK_CLOCKS].worst_ns = tl_ns_max(rows[TL_CHECK_CLOCKS].worst_ns, offset);
         add(&rows[TL_CHECK_SHIFTED], c->applied != 0, offset);
     }
     look_at_ranks(&rows[TL_CHECK_BEFORE_LAUNCH], &rows[TL_CHECK_TOO_LONG], tl_tables_get(job, &tl_rank_schema));
@@ -221,27 +203,26 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         add(&rows[TL_CHECK_INFERRED], ((const tl_group_row *)tl_table_row(groups, i))->inferred != 0, 0);
 }
 
+static void add_row(void *to, const void *of)
+{
+    tl_quality *sum = to;
+    const tl_quality *row = of;
+    sum->count = tl_ns_sum(sum->count, row->count);
+    sum->of = tl_ns_sum(sum->of, row->of);
+    sum->worst_ns = tl_ns_max(sum->worst_ns, row->worst_ns);
+}
+
 static void quality_reduce(tl_tables *job)
 {
     tl_table *table = tl_tables_get(job, &tl_quality_schema);
-    tl_quality rows[TL_NCHECKS];
 
-    for (int c = 0; c < TL_NCHECKS; c++) {
-        rows[c] = row_of(c);
-        for (size_t i = 0; i < table->n; i++) {
-            const tl_quality *row = tl_table_row(table, i);
-            if (row->check != c)
-                continue;
-            rows[c].count = tl_ns_sum(rows[c].count, row->count);
-            rows[c].of = tl_ns_sum(rows[c].of, row->of);
-            rows[c].worst_ns = row->worst_ns > rows[c].worst_ns ? row->worst_ns : rows[c].worst_ns;
-        }
+    for (int c = 0; c < TL_NCHECKS; c++) { /* a row for each check, whatever there is */
+        const tl_quality row = row_of(c);
+        tl_table_append(table, &row, 1);
     }
-    look_at_job(rows, job);
-    look_at_blame(rows, tl_tables_get(job, &tl_blame_schema));
-    table->n = 0;
-    tl_table_append(table, rows, TL_NCHECKS);
-    tl_table_sort(table);
+    tl_table_unite(table, 0, add_row);
+    look_at_job(tl_table_row(table, 0), job);
+    look_at_blame(tl_table_row(table, 0), tl_tables_get(job, &tl_blame_schema));
 }
 
 static const tl_schema *const tables[] = { &tl_quality_schema, NULL };

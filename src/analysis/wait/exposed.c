@@ -7,47 +7,26 @@
  *     exposed = waiting + transfer + unknown,   to the nanosecond
  */
 #include "tlmpi/analysis/wait.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------------------------------------------- of some ranks */
 
 static int by_part(const void *a, const void *b)
 {
-    const tl_exposed_part *x = a, *y = b;
-    if (x->rank != y->rank)
-        return TL_COMPARE(x->rank, y->rank);
-    if (x->device != y->device)
-        return TL_COMPARE(x->device, y->device);
-    if (x->step != y->step)
-        return TL_COMPARE(x->step, y->step);
-    if (x->group != y->group)
-        return TL_COMPARE(x->group, y->group);
-    return x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : TL_COMPARE(x->doubt, y->doubt);
+    return TL_ORDER((const tl_exposed_part *)a, (const tl_exposed_part *)b, rank, device, step, group, kind, doubt);
 }
 
-/* Parts of one place become one, from `first` on. */
-static void unite_parts(tl_exposed_parts *parts, size_t first)
+static void add_part(void *to, const void *of)
 {
-    size_t kept = first;
-    if (parts->n > first)
-        qsort(parts->v + first, parts->n - first, sizeof *parts->v, by_part);
-    for (size_t i = first; i < parts->n; i++) {
-        const tl_exposed_part *part = &parts->v[i];
-        tl_exposed_part *last = kept > first ? &parts->v[kept - 1] : NULL;
-        if (last == NULL || by_part(last, part) != 0) {
-            parts->v[kept++] = *part;
-            continue;
-        }
-        last->exposed_ns = tl_ns_add(last->exposed_ns, part->exposed_ns);
-        last->waiting_ns = tl_ns_add(last->waiting_ns, part->waiting_ns);
-        last->unknown_ns = tl_ns_add(last->unknown_ns, part->unknown_ns);
-    }
-    parts->n = kept;
+    tl_exposed_part *sum = to;
+    const tl_exposed_part *part = of;
+    sum->exposed_ns = tl_ns_add(sum->exposed_ns, part->exposed_ns);
+    sum->waiting_ns = tl_ns_add(sum->waiting_ns, part->waiting_ns);
+    sum->unknown_ns = tl_ns_add(sum->unknown_ns, part->unknown_ns);
 }
 
 static tl_exposed_part part_of(const tl_exposure *x, const tl_peer_answer *a)
@@ -76,67 +55,54 @@ void tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_pe
 
     for (size_t i = 0; i < nexposures; i++) {
         const tl_exposure *x = &exposures[i];
-        tl_vec_room(out);
-        out->v[out->n++] = part_of(x, tl_peer_answer_of(answers, nanswers, x->rank, x->uid));
-        if (out->n - first > 2 * united + MANY) { /* so that there are never many more of them than places */
-            unite_parts(out, first);
-            united = out->n - first;
+        tl_vec_push(out, part_of(x, tl_peer_answer_of(answers, nanswers, x->rank, x->uid)));
+        size_t n = out->n - first;
+        if (n > 2 * united + MANY || i + 1 == nexposures) { /* so that there are never many more of them than places */
+            united = tl_unite(out->v + first, n, sizeof *out->v, by_part, add_part);
+            out->n = first + united;
         }
     }
-    unite_parts(out, first);
 }
 
 /* -------------------------------------------------------------------------------------------------------- entering */
 
-static int by_place(const void *a, const void *b)
+static int by_reason(const void *a, const void *b)
 {
-    const tl_exposed *x = a, *y = b;
-    if (x->rank != y->rank)
-        return TL_COMPARE(x->rank, y->rank);
-    if (x->step != y->step)
-        return TL_COMPARE(x->step, y->step);
-    if (x->group != y->group)
-        return TL_COMPARE(x->group, y->group);
-    return x->parallelism != y->parallelism ? TL_COMPARE(x->parallelism, y->parallelism) : TL_COMPARE(x->kind, y->kind);
+    return TL_ORDER((const tl_exposed *)a, (const tl_exposed *)b, rank, step, group, parallelism, kind, unknown_why);
 }
 
-static int by_place_and_reason(const void *a, const void *b)
+static void add_row(void *to, const void *of)
 {
-    int order = by_place(a, b);
-    return order != 0 ? order : TL_COMPARE(((const tl_exposed *)a)->unknown_why, ((const tl_exposed *)b)->unknown_why);
+    tl_exposed *sum = to;
+    const tl_exposed *row = of;
+    sum->exposed_ns = tl_ns_add(sum->exposed_ns, row->exposed_ns);
+    sum->waiting_ns = tl_ns_add(sum->waiting_ns, row->waiting_ns);
+    sum->transfer_ns = tl_ns_add(sum->transfer_ns, row->transfer_ns);
+    sum->unknown_ns = tl_ns_add(sum->unknown_ns, row->unknown_ns);
 }
 
 /* Rows of one place become one, from `first` on, with the reason of most of what is unknown; of equals the first. */
 static void unite(tl_table *table, size_t first)
 {
-    size_t kept = first;
-    int64_t reason_ns = 0, most_ns = 0;
-    uint8_t reason = TL_COMM_DOUBT_NONE;
+    tl_exposed *rows = tl_table_row(table, first), *last = NULL;
+    size_t n = tl_unite(rows, table->n - first, sizeof *rows, by_reason, add_row);
+    int64_t most_ns = 0;
 
-    if (table->n > first)
-        qsort(tl_table_row(table, first), table->n - first, table->schema->row_size, by_place_and_reason);
-    for (size_t i = first; i < table->n; i++) {
-        const tl_exposed row = *(const tl_exposed *)tl_table_row(table, i);
-        tl_exposed *last = kept > first ? tl_table_row(table, kept - 1) : NULL;
-        bool same = last != NULL && by_place(last, &row) == 0;
-        reason_ns = tl_ns_add(row.unknown_ns, same && row.unknown_why == reason ? reason_ns : 0);
-        reason = row.unknown_why;
+    for (size_t i = 0; i < n; i++) {
+        const tl_exposed row = rows[i];
+        bool same = last != NULL && TL_ORDER(last, &row, rank, step, group, parallelism, kind) == 0;
+        last = same ? last : last == NULL ? rows : last + 1;
         most_ns = same ? most_ns : 0;
-        if (same) {
-            last->exposed_ns = tl_ns_add(last->exposed_ns, row.exposed_ns);
-            last->waiting_ns = tl_ns_add(last->waiting_ns, row.waiting_ns);
-            last->transfer_ns = tl_ns_add(last->transfer_ns, row.transfer_ns);
-            last->unknown_ns = tl_ns_add(last->unknown_ns, row.unknown_ns);
-        } else {
-            last = tl_table_row(table, kept++);
+        if (same)
+            add_row(last, &row);
+        else
             *last = row;
-        }
-        if (reason_ns > most_ns) {
-            most_ns = reason_ns;
-            last->unknown_why = reason;
+        if (row.unknown_ns > most_ns) {
+            most_ns = row.unknown_ns;
+            last->unknown_why = row.unknown_why;
         }
     }
-    table->n = kept;
+    table->n = n > 0 ? first + (size_t)(last - rows) + 1 : first;
 }
 
 static tl_breakdown *breakdown_of(const tl_table *breakdown, int32_t rank, int32_t device, int32_t step)
@@ -193,10 +159,10 @@ void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed,
 
 static uint8_t parallelism_of(const tl_table *groups, int32_t group)
 {
+    const tl_group_row *rows = tl_table_row(groups, 0);
     size_t low = 0;
-    TL_BISECT(low, groups->n, i, ((const tl_group_row *)tl_table_row(groups, i))->group < group);
-    const tl_group_row *row = low < groups->n ? tl_table_row(groups, low) : NULL;
-    return row != NULL && row->group == group ? row->parallelism : TL_PARALLEL_UNKNOWN;
+    TL_BISECT(low, groups->n, i, rows[i].group < group);
+    return low < groups->n && rows[low].group == group ? rows[low].parallelism : TL_PARALLEL_UNKNOWN;
 }
 
 /* Returns the wall time of the rank, or of the job, in the step; 0 without a row. */
@@ -206,78 +172,44 @@ static int64_t wall_of(const tl_table *breakdown, int32_t rank, int32_t step)
     return row != NULL ? row->wall_ns : 0;
 }
 
-static double share_of(int64_t ns, int64_t wall_ns)
-{
-    return wall_ns > 0 ? (double)ns / (double)wall_ns : NAN;
-}
-
-/* A copy of each row for the job. */
-static void add_job(tl_table *table)
-{
-    size_t n = table->n;
-    for (size_t i = 0; i < n; i++) {
-        tl_exposed row = *(const tl_exposed *)tl_table_row(table, i);
-        row.rank = row.group = -1;
-        tl_table_append(table, &row, 1);
-    }
-    unite(table, n);
-}
-
-static bool is_pipeline(const tl_exposed *row)
-{
-    return row->parallelism == TL_PARALLEL_PIPELINE &&
-           (row->kind == TL_SEND || row->kind == TL_RECV || row->kind == TL_SEND_RECV);
-}
-
 /* The rows are in the order of their keys, so those of a rank and step lie together. */
 static void add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_table *bubbles)
 {
     for (size_t i = 0; i < exposed->n; i++) {
         const tl_exposed *row = tl_table_row(exposed, i);
         tl_bubble *last = bubbles->n > 0 ? tl_table_row(bubbles, bubbles->n - 1) : NULL;
-        if (!is_pipeline(row) || row->rank == -1)
+        if (row->parallelism != TL_PARALLEL_PIPELINE || !tl_is_point_to_point((tl_collective)row->kind) || row->rank == -1)
             continue;
         if (last == NULL || last->rank != row->rank || last->step != row->step) {
             last = tl_table_add(bubbles);
-            *last = (tl_bubble){ .rank = row->rank,
-                                 .step = row->step,
-                                 .wall_ns = wall_of(breakdown, row->rank, row->step) };
+            last->rank = row->rank;
+            last->step = row->step;
+            last->wall_ns = wall_of(breakdown, row->rank, row->step);
         }
         last->bubble_ns = tl_ns_add(last->bubble_ns, row->waiting_ns);
         last->unknown_ns = tl_ns_add(last->unknown_ns, row->unknown_ns);
     }
 }
 
-static int by_step(const void *a, const void *b)
+static void add_bubble(void *to, const void *of)
 {
-    const tl_bubble *x = a, *y = b;
-    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->step, y->step);
+    tl_bubble *sum = to;
+    const tl_bubble *row = of;
+    sum->bubble_ns = tl_ns_add(sum->bubble_ns, row->bubble_ns);
+    sum->unknown_ns = tl_ns_add(sum->unknown_ns, row->unknown_ns);
+    sum->wall_ns = tl_ns_add(sum->wall_ns, row->wall_ns);
 }
 
 /* Sums over the ranks, before their rows. */
 static void add_job_bubbles(tl_table *bubbles)
 {
-    size_t n = bubbles->n, kept = n;
+    size_t n = bubbles->n;
     for (size_t i = 0; i < n; i++) {
         tl_bubble row = *(const tl_bubble *)tl_table_row(bubbles, i);
         row.rank = -1;
         tl_table_append(bubbles, &row, 1);
     }
-    if (n == 0)
-        return;
-    qsort(tl_table_row(bubbles, n), n, bubbles->schema->row_size, by_step);
-    for (size_t i = n; i < 2 * n; i++) {
-        const tl_bubble *row = tl_table_row(bubbles, i);
-        tl_bubble *last = kept > n ? tl_table_row(bubbles, kept - 1) : NULL;
-        if (last != NULL && last->step == row->step) {
-            last->bubble_ns = tl_ns_add(last->bubble_ns, row->bubble_ns);
-            last->unknown_ns = tl_ns_add(last->unknown_ns, row->unknown_ns);
-            last->wall_ns = tl_ns_add(last->wall_ns, row->wall_ns);
-        } else {
-            *(tl_bubble *)tl_table_row(bubbles, kept++) = *row;
-        }
-    }
-    bubbles->n = kept;
+    tl_table_unite(bubbles, n, add_bubble);
     tl_table_sort(bubbles);
 }
 
@@ -287,15 +219,20 @@ static void exposed_reduce(tl_tables *job)
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema),
                    *breakdown = tl_tables_get(job, &tl_breakdown_schema);
 
-    for (size_t i = 0; i < table->n; i++) {
+    size_t n = table->n;
+    for (size_t i = 0; i < n; i++) { /* and a copy of each row for the job */
         tl_exposed *row = tl_table_row(table, i);
         row->parallelism = parallelism_of(groups, row->group);
+        tl_exposed of_job = *row;
+        of_job.rank = of_job.group = -1;
+        tl_table_append(table, &of_job, 1);
     }
-    add_job(table);
+    unite(table, n);
     tl_table_sort(table);
     for (size_t i = 0; i < table->n; i++) {
         tl_exposed *row = tl_table_row(table, i);
-        row->share = share_of(row->exposed_ns, wall_of(breakdown, row->rank, row->step));
+        int64_t wall_ns = wall_of(breakdown, row->rank, row->step);
+        row->share = wall_ns > 0 ? (double)row->exposed_ns / (double)wall_ns : NAN;
     }
     add_bubbles(table, breakdown, bubbles);
     add_job_bubbles(bubbles);

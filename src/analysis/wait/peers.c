@@ -1,21 +1,15 @@
 /* peers.c - once ranks are matched: what was waiting for other ranks, and for which. */
 #include "tlmpi/analysis/wait.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* --------------------------------------------------------------------------------------------------------- answers */
 
-static int compare_answer(const tl_peer_answer *a, int32_t rank, uint32_t uid)
-{
-    return a->rank != rank ? TL_COMPARE(a->rank, rank) : TL_COMPARE(a->uid, uid);
-}
-
 static int by_kernel(const void *a, const void *b)
 {
-    const tl_peer_answer *y = b;
-    return compare_answer(a, y->rank, y->uid);
+    return TL_ORDER((const tl_peer_answer *)a, (const tl_peer_answer *)b, rank, uid);
 }
 
 void tl_peer_answers_sort(tl_peer_answer *answers, size_t n)
@@ -26,29 +20,25 @@ void tl_peer_answers_sort(tl_peer_answer *answers, size_t n)
 
 const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *v, size_t n, int32_t rank, uint32_t uid)
 {
+    const tl_peer_answer key = { .rank = rank, .uid = uid };
     size_t low = 0;
-    TL_BISECT(low, n, mid, compare_answer(&v[mid], rank, uid) < 0);
-    return low < n && compare_answer(&v[low], rank, uid) == 0 ? &v[low] : NULL;
-}
-
-/* Returns the answer for the rank and uid, if it tells of a wait; else NULL. */
-static const tl_peer_answer *answer_of(const tl_peer_answer *v, size_t n, int32_t rank, uint32_t uid)
-{
-    const tl_peer_answer *found = tl_peer_answer_of(v, n, rank, uid);
-    return found != NULL && found->waited ? found : NULL;
+    TL_BISECT(low, n, mid, by_kernel(&v[mid], &key) < 0);
+    return low < n && by_kernel(&v[low], &key) == 0 ? &v[low] : NULL;
 }
 
 /* --------------------------------------------------------------------------------------------------------- cutting */
 
-/* Whether anything of the row is left. */
-static bool cut(tl_gap_peer *row, const tl_peer_answer *answer)
+/* Cuts a row to what an answer tells was waiting; returns whether anything is left. */
+static bool cut(tl_gap_peer *row, const tl_peer_answer *answers, size_t n)
 {
-    if (answer == NULL)
+    bool asked = row->awaited_uid >= 0;
+    const tl_peer_answer *a = asked ? tl_peer_answer_of(answers, n, row->rank, (uint32_t)row->awaited_uid) : NULL;
+    if (a == NULL || !a->waited)
         return row->evidence == TL_PEER_MEETING || row->evidence == TL_PEER_WAIT;
-    int64_t left = tl_ns_between(tl_ns_sum(row->awaited_ns, answer->wait_ns), row->from_ns);
-    row->peer_ns = left < row->peer_ns ? left : row->peer_ns;
-    row->late_rank = answer->late_rank;
-    row->collective = answer->collective;
+    int64_t left = tl_ns_between(tl_ns_sum(row->awaited_ns, a->wait_ns), row->from_ns);
+    row->peer_ns = tl_ns_min(left, row->peer_ns);
+    row->late_rank = a->late_rank;
+    row->collective = a->collective;
     return row->peer_ns > 0;
 }
 
@@ -57,7 +47,7 @@ void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
     size_t kept = 0;
     for (size_t i = 0; i < rows->n; i++) {
         tl_gap_peer *row = tl_table_row(rows, i);
-        if (cut(row, row->awaited_uid >= 0 ? answer_of(answers, n, row->rank, (uint32_t)row->awaited_uid) : NULL))
+        if (cut(row, answers, n))
             memmove(tl_table_row(rows, kept++), row, sizeof *row);
     }
     rows->n = kept;
@@ -66,129 +56,84 @@ void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
-/* What a device waited for one rank. */
-typedef struct share {
-    int64_t peer_ns;
-    int32_t rank, device, late_rank;
-} share;
-
-typedef TL_VEC(share) shares;
-
-static void add_share(shares *to, share s)
-{
-    tl_vec_room(to);
-    to->v[to->n++] = s;
-}
-
+/* Device by device, for each late rank; or class by class. */
 static int by_late(const void *a, const void *b)
 {
-    const share *x = a, *y = b;
-    if (x->rank != y->rank)
-        return TL_COMPARE(x->rank, y->rank);
-    return x->device != y->device ? TL_COMPARE(x->device, y->device) : TL_COMPARE(x->late_rank, y->late_rank);
-}
-
-/* Merges shares of one device and late rank into one. */
-static void unite(shares *s)
-{
-    size_t kept = 0;
-    if (s->n > 1)
-        qsort(s->v, s->n, sizeof *s->v, by_late);
-    for (size_t i = 0; i < s->n; i++) {
-        if (kept > 0 && by_late(&s->v[kept - 1], &s->v[i]) == 0) {
-            s->v[kept - 1].peer_ns = tl_ns_sum(s->v[kept - 1].peer_ns, s->v[i].peer_ns);
-        } else {
-            s->v[kept++] = s->v[i];
-        }
-    }
-    s->n = kept;
-}
-
-/* A sum of each device, with the rank that it waited for most; of equals the lowest. */
-static void sum_devices(const shares *s, tl_peer_sums *out)
-{
-    int64_t most = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const share *x = &s->v[i];
-        if (i == 0 || x->rank != x[-1].rank || x->device != x[-1].device) {
-            tl_vec_room(out);
-            out->v[out->n++] = (tl_peer_sum){ .rank = x->rank, .device = x->device, .late_rank = -1 };
-            most = 0;
-        }
-        tl_peer_sum *sum = &out->v[out->n - 1];
-        sum->peer_ns = tl_ns_sum(sum->peer_ns, x->peer_ns);
-        if (x->late_rank >= 0 && x->peer_ns > most) {
-            most = x->peer_ns;
-            sum->late_rank = x->late_rank;
-        }
-    }
-}
-
-static int compare_class(const tl_peer_sum *x, const tl_peer_sum *y)
-{
-    if (x->rank != y->rank)
-        return TL_COMPARE(x->rank, y->rank);
-    if (x->device != y->device)
-        return TL_COMPARE(x->device, y->device);
-    if (x->drain_type != y->drain_type)
-        return TL_COMPARE(x->drain_type, y->drain_type);
-    if (x->cpu_during_gap != y->cpu_during_gap)
-        return TL_COMPARE(x->cpu_during_gap, y->cpu_during_gap);
-    return memcmp(x->dominant_op, y->dominant_op, sizeof x->dominant_op);
+    return TL_ORDER((const tl_peer_sum *)a, (const tl_peer_sum *)b, rank, device, late_rank);
 }
 
 static int by_class(const void *a, const void *b)
 {
-    return compare_class(a, b);
+    const tl_peer_sum *x = a, *y = b;
+    int order = TL_ORDER(x, y, rank, device, drain_type, cpu_during_gap);
+    return order != 0 ? order : memcmp(x->dominant_op, y->dominant_op, sizeof x->dominant_op);
 }
 
-static void sum_classes(const tl_table *rows, tl_peer_sums *out)
+static void add_sum(void *to, const void *of)
 {
-    size_t first = out->n, kept = first;
+    tl_peer_sum *sum = to;
+    sum->peer_ns = tl_ns_sum(sum->peer_ns, ((const tl_peer_sum *)of)->peer_ns);
+}
 
+/* Unites the sums of each late rank to one of each device, with the rank that it waited for most; of equals the
+ * lowest. */
+static void sum_devices(tl_peer_sums *sums)
+{
+    size_t n = tl_unite(sums->v, sums->n, sizeof *sums->v, by_late, add_sum), kept = 0;
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        const tl_peer_sum x = sums->v[i];
+        bool same = kept > 0 && sums->v[kept - 1].rank == x.rank && sums->v[kept - 1].device == x.device;
+        tl_peer_sum *sum = &sums->v[same ? kept - 1 : kept++];
+        if (!same) {
+            *sum = (tl_peer_sum){ .rank = x.rank, .device = x.device, .late_rank = -1 };
+            most_ns = 0;
+        }
+        add_sum(sum, &x);
+        if (x.late_rank >= 0 && x.peer_ns > most_ns) {
+            most_ns = x.peer_ns;
+            sum->late_rank = x.late_rank;
+        }
+    }
+    sums->n = kept;
+}
+
+/* Lists what each row adds to its device (all: to the rank's devices together), by the rank waited for or by class. */
+static void list_sums(const tl_table *rows, bool all, bool of_class, tl_peer_sums *out)
+{
     for (size_t i = 0; i < rows->n; i++) {
         const tl_gap_peer *row = tl_table_row(rows, i);
         tl_peer_sum sum = { .peer_ns = row->peer_ns,
                             .rank = row->rank,
-                            .device = row->device,
-                            .late_rank = -1,
-                            .drain_type = row->drain_type,
-                            .cpu_during_gap = row->cpu_during_gap,
-                            .of_class = 1 };
-        memcpy(sum.dominant_op, row->dominant_op, sizeof sum.dominant_op);
-        for (int all = row->device == -1; all < 2; all++) { /* once for the device, once for all of the rank */
-            tl_vec_room(out);
-            out->v[out->n++] = sum;
-            sum.device = -1;
+                            .device = all ? -1 : row->device,
+                            .late_rank = of_class ? -1 : row->late_rank,
+                            .of_class = of_class };
+        if (of_class) {
+            sum.drain_type = row->drain_type;
+            sum.cpu_during_gap = row->cpu_during_gap;
+            memcpy(sum.dominant_op, row->dominant_op, sizeof sum.dominant_op);
         }
+        if (!all || !of_class || row->device != -1) /* a class of all devices is listed already */
+            tl_vec_push(out, sum);
     }
-    if (out->n > first)
-        qsort(out->v + first, out->n - first, sizeof *out->v, by_class);
-    for (size_t i = first; i < out->n; i++) {
-        if (kept > first && compare_class(&out->v[kept - 1], &out->v[i]) == 0)
-            out->v[kept - 1].peer_ns = tl_ns_sum(out->v[kept - 1].peer_ns, out->v[i].peer_ns);
-        else
-            out->v[kept++] = out->v[i];
-    }
-    out->n = kept;
 }
 
 void tl_peers_sum(const tl_table *rows, tl_peer_sums *out)
 {
-    shares of_device = { 0 };
-
-    for (size_t i = 0; i < rows->n; i++) {
-        const tl_gap_peer *row = tl_table_row(rows, i);
-        add_share(&of_device, (share){ row->peer_ns, row->rank, row->device, row->late_rank });
+    for (int part = 0; part < 3; part++) {
+        tl_peer_sums sums = { 0 };
+        bool of_class = part == 2;
+        list_sums(rows, part == 1, of_class, &sums);
+        if (of_class) {
+            list_sums(rows, true, true, &sums);
+            sums.n = tl_unite(sums.v, sums.n, sizeof *sums.v, by_class, add_sum);
+        } else {
+            sum_devices(&sums);
+        }
+        TL_EACH (const tl_peer_sum, sum, sums)
+            tl_vec_push(out, *sum);
+        free(sums.v);
     }
-    unite(&of_device);
-    sum_devices(&of_device, out);
-    for (size_t i = 0; i < of_device.n; i++)
-        of_device.v[i].device = -1;
-    unite(&of_device);
-    sum_devices(&of_device, out);
-    free(of_device.v);
-    sum_classes(rows, out);
 }
 
 /* -------------------------------------------------------------------------------------------------------- entering */
@@ -210,7 +155,7 @@ static int compare_row(const tl_idle_summary *row, const tl_peer_sum *class)
         .rank = row->rank, .device = row->device, .drain_type = row->drain_type, .cpu_during_gap = row->cpu_during_gap
     };
     memcpy(of.dominant_op, row->dominant_op, sizeof of.dominant_op);
-    return compare_class(&of, class);
+    return by_class(&of, class);
 }
 
 static tl_idle_summary *summary_of(tl_table *summary, const tl_peer_sum *class)

@@ -1,7 +1,6 @@
 /* test_group_parallelism.c - what a process group divides among its ranks, by its description and its collectives. */
+#include "tlmpi/analysis/match.h"
 #include "unit.h"
-
-#include "src/analysis/match/group_parallelism.h"
 
 #include <stdio.h>
 
