@@ -95,7 +95,6 @@ violations()
             below["analysis/graph"] = "base model analysis analysis/time analysis/wait analysis/missing"
             # Of the collectives of all ranks: what is measured.
             below["analysis/match"] = "base model analysis"
-            below["analysis/match/align"] = "base model analysis/match"
             below["analysis/clock"] = "base model analysis/match"
             below["analysis/wait"] = "base model analysis analysis/time analysis/match analysis/clock"
             below["analysis/blame"] = "base model analysis/wait"
@@ -346,7 +345,6 @@ if [ -z "$found" ]; then
     check "what a device did is told without matches" bites src/analysis/time/interval.c '#include "tlmpi/analysis/match.h"'
     check "gaps know nothing of graphs" bites src/analysis/idle/gaps.c '#include "tlmpi/analysis/graph.h"'
     check "matching knows no clock" bites src/analysis/match/key.c '#include "tlmpi/analysis/clock.h"'
-    check "keys know of no ends" bites src/analysis/match/key.c '#include "tlmpi/analysis/match/align.h"'
     check "clocks know no waits" bites src/analysis/clock/solve.c '#include "tlmpi/analysis/wait.h"'
     check "who waits knows nobody to blame" bites src/analysis/wait/state.c '#include "tlmpi/analysis/blame.h"'
     check "the graph expects nothing" bites src/analysis/graph/order.c '#include "tlmpi/analysis/baseline.h"'
@@ -357,14 +355,14 @@ if [ -z "$found" ]; then
     check "an answer decides nothing" bites src/report/answers/answers.c '#include "tlmpi/analysis/culprit.h"'
     check "no analysis knows all of them" bites src/analysis/idle/idle.c '#include "tlmpi/analysis/registry.h"'
     check "the door of a folder is judged like its files" bites include/tlmpi/analysis/step.h '#include "tlmpi/analysis/link.h"'
-    check "what a folder keeps to itself stays there" bites src/job/run.c '#include "match/internal.h"'
+    check "what a folder keeps to itself stays there" bites src/job/run.c '#include "match/peers.h"'
     check "nor is there a way up and down again" bites src/analysis/verdict/units.c '#include "../replay/internal.h"'
     check "a trace is read without messages" bites src/job/read/plan.c '#include "tlmpi/job/transport/work_queue.h"'
     check "transport knows no collectives" bites src/job/transport/writer.c '#include "tlmpi/job/match.h"'
-    check "matching judges nobody" bites src/job/match/move.c '#include "tlmpi/job/attribute.h"'
+    check "matching judges nobody" bites src/job/match/match.c '#include "tlmpi/job/attribute.h"'
     check "only the run knows its phases" bites src/job/attribute/attribute.c '#include "tlmpi/job/run.h"'
     check "a new folder of a layer is not forgotten" bites src/analysis/new/new.c '#include "tlmpi/analysis/match.h"'
-    check "a message that is sent elsewhere is found" sends src/job/match/move.c 'tl_par_send(0, 0, NULL, 0);'
+    check "a message that is sent elsewhere is found" sends src/job/match/match.c 'tl_par_send(0, 0, NULL, 0);'
     check "a long file is found" long src/job/run.c
     check "a full folder is found" filled src/analysis/idle 20
     check "reading knows nothing of writing" bites src/trace/read/kineto.c '#include "tlmpi/trace_out/splice.h"'

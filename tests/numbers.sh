@@ -6,7 +6,7 @@
 # that has no reason.  That the rule bites is shown on a copy with one planted.
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
-rooms="clock match match/align wait graph missing baseline replay verdict cause culprit chance phase behave"
+rooms="clock match wait graph missing baseline replay verdict cause culprit chance phase behave"
 
 # numbers TREE - "file:line: number" for each that is not allowed; silence is good
 numbers()
@@ -19,17 +19,14 @@ numbers()
                     allowed["src/analysis/clock/ends.c"] = "3"               # thirds of a line; a meeting, and two ways
                     allowed["src/analysis/clock/find.c"] = "3"               # arrays in one
                     allowed["src/analysis/clock/solve.c"] = "6 20"           # arrays in one; what is left of a round, below a ns
-                    allowed["src/analysis/match/group_parallelism.c"] = "16" # bytes of a word
+                    allowed["src/analysis/match/group.c"] = "16" # bytes of a word
                     allowed["src/analysis/match/groups_infer.c"] = "16"      # so many ranks tell how steady groups are
-                    allowed["src/analysis/match/align/align.c"] = "128 512 1000" # of memory: samples, window, shifts; a scale
-                    allowed["src/analysis/match/align/pair_align.c"] = "4"   # of memory: neighbours
-                    allowed["src/analysis/match/align/sends_align.c"] = "64 512 4096" # of memory: samples, rows, differences
-                    allowed["src/analysis/match/align/way_align.c"] = "128 512" # of memory: samples, shifts
+                    allowed["src/analysis/match/align.c"] = "8 128 1000"     # rounds; of memory: samples, window; a scale
+                    allowed["src/analysis/match/align_pairs.c"] = "4 64 512 4096" # of memory: neighbours, samples, rows, differences
                     allowed["src/analysis/wait/excess.c"] = "3"              # the middle three
                     allowed["src/analysis/wait/exposed.c"] = "4096"          # of memory: parts before they are united
                     allowed["src/analysis/wait/peers.c"] = "3"               # bytes of a text
                     allowed["src/analysis/behave/decide.c"] = "256"          # room in memory
-                    allowed["src/job/match/align.c"] = "8"                   # rounds of messages
                     allowed["src/analysis/cause/suspect.c"] = "64"           # so many peers are enough to ask
                     allowed["src/analysis/graph/pack.c"] = "3 4 7 10 15 64"     # bits: what is written is what is read
                     allowed["src/analysis/baseline/host_pieces.c"] = "8"     # of memory: parts that are gathered one after the other

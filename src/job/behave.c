@@ -24,7 +24,7 @@ static void decide(tl_job *j)
     tl_behaviour *all = NULL;
     size_t n = 0;
 
-    tl_collect_rows(j->behaviours.v, j->behaviours.n, sizeof *all, (void **)&all, &n, NULL);
+    tl_collect_rows(j->behaviours.v, j->behaviours.n, sizeof *all, (void **)&all, &n);
     if (tl_is_first() && n > 0 && can_reread(&j->plan.inventory))
         tl_behaviours_decide(all, n, &j->rules.behave, &j->rules.nbehave);
     free(all);

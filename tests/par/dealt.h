@@ -146,7 +146,7 @@ static inline void *gather_rows(const tl_schema *schema, size_t *n)
 {
     void *rows = NULL;
     const tl_table *table = tl_tables_get(&tables, schema);
-    tl_collect_rows(table->rows, table->n, schema->row_size, &rows, n, NULL);
+    tl_collect_rows(table->rows, table->n, schema->row_size, &rows, n);
     return rows;
 }
 

@@ -71,7 +71,7 @@ void meeting_analyse(meeting *m)
 
     tl_participants_sort(m->participants, m->nparticipants);
     tl_runs_make(m->participants, m->nparticipants, &runs, &n);
-    tl_runs_by_time(m->participants, runs, n);
+    tl_runs_by_time(runs, n);
     for (size_t r = 0; r < n; r++) {
         tl_collective_view c = tl_collective_of_run(m->participants, &runs[r], &m->facts);
         c.number = (int64_t)r;

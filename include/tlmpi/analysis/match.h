@@ -1,7 +1,7 @@
 /* match.h - which communication kernels are one collective?
  *
  * From each rank's record of its own collectives: groups are decided once for the job, each participant gets a key, and
- * participants of one key are a collective; participants without a key are matched by when they ended (match/align.h).
+ * participants of one key are a collective; participants without a key are matched by when they ended.
  * Evidence against a match is reported, and the tables group, bandwidth and quality are filled.  Uses no other folder,
  * and no process but its own.
  */
@@ -25,8 +25,8 @@
 /* Returns the members_key of memberships of sends and receives whose group has no name. */
 uint64_t tl_sends_members_key(void);
 
-/* Appends the rank's participants and memberships.  TL_ENOMEM; the set then holds part of them. */
-tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set, tl_error *err);
+/* Appends the rank's participants and memberships. */
+void tl_participants_collect(const tl_rank_view *view, tl_participants *set);
 
 /* -------------------------------------------------------------------------------------------------------------- job */
 
@@ -112,6 +112,15 @@ typedef struct tl_fate {
 void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job, const tl_sighting *sightings,
                       size_t nsightings, tl_fate *fates, tl_table *groups, tl_group_fact **facts);
 
+/* Returns what a process group divides among its ranks: samples, tensors, layers, experts, the sequence; by the row's
+ * description, its counts of collectives and its size in a job of nranks.
+ *
+ * Frameworks say so in the group's description: PyTorch's device meshes ("mesh_tp", "mesh_dp_shard"), Megatron
+ * ("TENSOR_MODEL_PARALLEL_GROUP").  Without one, a group that does nothing but send and receive is a pipeline, and a
+ * group of all ranks of the job its world.  All-to-alls are experts', but embeddings' and sequences' as well, and ranks
+ * that reduce together may share a tensor or a sample's gradients: unknown. */
+tl_parallelism tl_group_parallelism(const tl_group_row *row, int32_t nranks);
+
 /* ------------------------------------------------------------------------------------------------------ collectives */
 
 /* Participants of one group and key are one collective.
@@ -146,7 +155,7 @@ typedef struct tl_collective_view {
 /* A collective's place among the participants. */
 typedef struct tl_collective_run {
     size_t first, n;
-    int64_t s_first_ns;
+    int64_t first_arrival_ns;
 } tl_collective_run;
 
 /* Puts participants in the order of (group, key, rank, start, uid). */
@@ -176,8 +185,8 @@ int32_t tl_participants_sender(const tl_participant *p, size_t n);
 /* Lists the collectives in sorted participants, in their order; the caller frees *runs. */
 void tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns);
 
-/* Sorts runs by (first arrival, group, key). */
-void tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs, size_t n);
+/* Sorts runs, as tl_runs_make lists them, by (first arrival, group, key). */
+void tl_runs_by_time(tl_collective_run *runs, size_t n);
 
 /* Returns the view of one collective; its number is left 0. */
 tl_collective_view tl_collective_of_run(const tl_participant *participants, const tl_collective_run *run,
@@ -191,9 +200,6 @@ tl_collective_view tl_collective_of_run(const tl_participant *participants, cons
  * can tell. */
 void tl_match_key(tl_participant *p, const tl_fate *fate);
 
-/* Sets keys and rules of n participants, by the fates of their memberships. */
-void tl_match_keys(tl_participant *participants, size_t n, const tl_fate *fates);
-
 /* Gives each participant without a key one of its own. */
 void tl_match_alone(tl_participant *participants, size_t n);
 
@@ -202,6 +208,102 @@ uint64_t tl_lone_key(const tl_participant *p);
 
 /* Returns the item of the participant among the sightings of its membership; 0: its launch is not known. */
 uint64_t tl_sighting_item(const tl_participant *p);
+
+/* -------------------------------------------------------------------------------------------------------- alignment */
+
+/* Participants without a key are matched by when they ended.  Items of all ranks of a group lie on one proc then. */
+
+/* One participant to be aligned. */
+typedef struct tl_align_item {
+    uint64_t key;  /* 0: open; equal for items of one collective */
+    uint64_t lone; /* the key of an item that finds no partner */
+    int64_t start_ns, end_ns;
+    int64_t bytes;     /* -1 when unknown */
+    uint64_t dtype;    /* 0 when unknown */
+    size_t position;   /* index of its participant on that proc */
+    int32_t proc;      /* that has its participant */
+    int32_t group, rank;
+    int32_t peer;      /* as of the participant */
+    uint32_t uid;
+    uint8_t kind;      /* tl_collective */
+    int8_t sends;      /* 1: it goes from the rank to its peer; of both at once the lower rank sends */
+    uint8_t padding[2];
+} tl_align_item;
+
+/* Adds to open[group] the participants without a key; pairs: the sends and receives among them alone. */
+void tl_align_open(const tl_participants *set, bool pairs, int64_t *open);
+
+/* Returns the participants (pairs: the sends and receives) of all groups with open[group] > 0, in the set's order; the
+ * caller frees them. */
+tl_align_item *tl_align_list(const tl_participants *set, bool pairs, const int64_t *open, int32_t proc, size_t *n);
+
+/* Writes keys and peers to the participants without a key. */
+void tl_align_take(const tl_align_item *items, size_t n, tl_participants *set);
+
+/* Before groups are decided: returns the sends and receives of memberships that consist of nothing else and whose
+ * traces do not tell the peers.  group is the number of the stream; sends is 1 for a send, -1 for a receive, 0 where
+ * the trace does not tell; lone depends on the rank and its event alone.  The caller frees them. */
+tl_align_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n);
+
+/* Writes keys and peers to the participants; their memberships are then of sends and receives. */
+void tl_sends_take(const tl_align_item *items, size_t n, tl_participants *set);
+
+/* Which rank is at the other end of a send or receive whose trace tells nothing but that it is one?
+ *
+ *     rank 0, stream 24   ..[ ]....[ ]....[ ]           the two ends of a message are done at one moment: every message of
+ *     rank 1, stream 22   [    ].[    ].[   ]           this stream with one of that
+ *     rank 1, stream 24   ......[ ].....[     ].[ ]
+ *     rank 2, stream 22   [       ][          ][  ]
+ *
+ * A row is all such sends and receives of one stream of a rank.  Two rows of different ranks are compared under the
+ * distance of their clocks that makes most of their ends agree.  Rows become partners in descending number of agreeing
+ * ends; of equals the pair whose ends are nearer each other goes first.  The rest of a row may be partner of a third
+ * row, where one stream serves both neighbours.  All-to-alls are made of sends and receives, too: there a third rank
+ * ends with both.
+ *
+ * Gives items of the whole job that end together a key and their peers.  If most of a row find a peer, the rest of the
+ * row gets TL_PEER_UNKNOWN; other items, as of all-to-alls, keep TL_NO_PEER and no key.  Reorders items, as do all
+ * alignments. */
+void tl_sends_align(tl_align_item *items, size_t n);
+
+/* Sends and receives whose two ranks are known.  Recordings begin at different moments, and without step marks counts
+ * never restart: what the receiver recorded first may be the second that the sender has.
+ *
+ *     sender     [s1]..[s2].......[s3].[s4]
+ *     receiver         ...[r2].......[r3].[r4]
+ *
+ * Matched ends are apart by the distance of the clocks, which is constant.  Of all shifts of one row against the other,
+ * the ones with the least scatter of these distances remain; of these, as steps repeat, the one with the smallest
+ * distance is taken.  Gives every open item whose peer is known a key. */
+void tl_ways_align(tl_align_item *items, size_t n);
+
+/* Sends and receives whose peer is unknown.
+ *
+ *     0   [?].........[?].........     a chain of ranks; ?: a send and receive with an unknown rank.  A rank with one
+ *     1   [?]...[?]...[?]...[?]...     neighbour alone has all of its items with it; what is left of this neighbour is
+ *     2   ......[?].........[?]...     with the next rank
+ *
+ * Neighbours are known from items of the group whose peer is known; without any, in groups that are not inferred, ranks
+ * next to each other are neighbours.  Gives every open item a key, and a peer if one is found. */
+void tl_pairs_align(tl_align_item *items, size_t n, const tl_group_fact *groups);
+
+/* Which collectives of two ranks of one group are the same?
+ *
+ *     reference   [A ]..[B ]....[C]..[D ]...[E ]
+ *     mine          .....[b]....[c]..[d ]...[e ]      open: b, which was launched before the window; c, d, e have keys
+ *
+ * Collectives for which both ranks have keys give the distance of the clocks.  Without such, it is the shift of one row
+ * against the other under which kinds and sizes agree and the differences of ends scatter least.  Then the open ones
+ * are matched in order, so that matched ends lie close together.
+ *
+ * Fills match[i] with the place in `ref` of the same collective as mine[i], or -1: mine[i] is not open, or has no
+ * partner.  Both are ascending by end_ns; all of ref have keys. */
+void tl_align(tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref, int64_t *match);
+
+/* Gives keys to open items of whole groups, in rounds, until a round finds no more: each compares one rank of a group,
+ * the reference, with the others.  The first reference is the rank with most keys, each later one the rank with most
+ * open items.  Items without a partner may stay open. */
+void tl_rows_align(tl_align_item *items, size_t n);
 
 /* -------------------------------------------------------------------------------------------------------- suspicion */
 

@@ -1,7 +1,8 @@
-/* collectives.c - participants that lie together, as collectives: who is there, what fits, when. */
+/* collectives.c - participants that lie together, as collectives: who is there, what fits, when, and what ties them. */
 #include "tlmpi/analysis/match.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/coll.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,15 +18,7 @@ typedef struct place {
 
 static int by_key(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
-    int order = TL_COMPARE(x->group, y->group);
-    if (order == 0)
-        order = TL_COMPARE(x->key, y->key);
-    if (order == 0)
-        order = TL_COMPARE(x->rank, y->rank);
-    if (order == 0)
-        order = TL_COMPARE(x->start_ns, y->start_ns);
-    return order != 0 ? order : TL_COMPARE(x->uid, y->uid);
+    return TL_ORDER((const place *)a, (const place *)b, group, key, rank, start_ns, uid);
 }
 
 /* Along the cycles of the permutation: a copy of all would double the memory. */
@@ -68,47 +61,68 @@ void tl_runs_make(const tl_participant *participants, size_t n, tl_collective_ru
 {
     TL_VEC(tl_collective_run) made = { 0 };
     for (size_t from = 0, to; from < n; from = to) {
-        tl_collective_run run = { .first = from, .s_first_ns = participants[from].start_ns };
         to = tl_participants_end(participants, n, from);
-        run.n = to - from;
+        tl_collective_run run = { from, to - from, participants[from].start_ns };
         for (size_t i = from; i < to; i++)
-            run.s_first_ns = participants[i].start_ns < run.s_first_ns ? participants[i].start_ns : run.s_first_ns;
-        tl_vec_room(&made);
-        made.v[made.n++] = run;
+            run.first_arrival_ns = tl_ns_min(run.first_arrival_ns, participants[i].start_ns);
+        tl_vec_push(&made, run);
     }
     *runs = made.v;
     *nruns = made.n;
 }
 
-typedef struct timed_runs {
-    const tl_participant *participants;
-    const tl_collective_run *runs;
-} timed_runs;
-
-static int by_time(const void *context, uint32_t a, uint32_t b)
+/* Runs are in order of group and key already: equals keep that order. */
+static int by_time(const void *runs, uint32_t a, uint32_t b)
 {
-    const timed_runs *t = context;
-    const tl_collective_run *x = &t->runs[a], *y = &t->runs[b];
-    int order = TL_COMPARE(x->s_first_ns, y->s_first_ns);
-    if (order == 0)
-        order = TL_COMPARE(t->participants[x->first].group, t->participants[y->first].group);
-    return order != 0 ? order : TL_COMPARE(t->participants[x->first].key, t->participants[y->first].key);
+    const tl_collective_run *v = runs;
+    return TL_COMPARE(v[a].first_arrival_ns, v[b].first_arrival_ns);
 }
 
-void tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs, size_t n)
+void tl_runs_by_time(tl_collective_run *runs, size_t n)
 {
-    const timed_runs context = { participants, runs };
-    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
+    uint32_t *order = tl_sorted_index(n, by_time, runs);
     tl_collective_run *sorted = tl_malloc((n + 1) * sizeof *sorted);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    tl_sort_index(order, n, by_time, &context);
     for (size_t i = 0; i < n; i++)
         sorted[i] = runs[order[i]];
     if (n > 0)
         memcpy(runs, sorted, n * sizeof *runs);
     free(order);
     free(sorted);
+}
+
+size_t tl_participants_end(const tl_participant *participants, size_t n, size_t from)
+{
+    size_t to = from + 1;
+    while (to < n && participants[to].group == participants[from].group &&
+           participants[to].key == participants[from].key)
+        to++;
+    return to;
+}
+
+bool tl_participants_synchronise(const tl_participant *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!tl_is_synchronising((tl_collective)p[i].kind))
+            return false;
+    return true;
+}
+
+/* Whether there are two that name each other. */
+static bool are_partners(const tl_participant *p, size_t n)
+{
+    return n == 2 && p[0].peer == p[1].rank && p[1].peer == p[0].rank;
+}
+
+bool tl_participants_meet(const tl_participant *p, size_t n)
+{
+    return tl_participants_synchronise(p, n) || (are_partners(p, n) && p[0].kind == p[1].kind);
+}
+
+int32_t tl_participants_sender(const tl_participant *p, size_t n)
+{
+    if (!are_partners(p, n))
+        return -1;
+    return p[0].kind == TL_SEND && p[1].kind == TL_RECV ? 0 : p[0].kind == TL_RECV && p[1].kind == TL_SEND ? 1 : -1;
 }
 
 /* -------------------------------------------------------------------------------------------------- one collective */

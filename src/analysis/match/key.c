@@ -1,4 +1,4 @@
-/* key.c - which participants belong together: those of one key.
+/* key.c - which participants belong together: those of one key; and what tells the groups that no trace names.
  *
  * The first rule that applies:
  *
@@ -7,11 +7,12 @@
  *     seq       all of its group have a number           number, part
  *     launch    launched in a step; or outside, where    step, kind, k-th
  *               all ranks of the group launched alike
- *     endtime   what is left: later, by alignment        (room align)
+ *     endtime   what is left: later, by alignment        (align.c)
  */
 #include "tlmpi/analysis/match.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/model/schema.h"
+#include <stdlib.h>
 
 static uint64_t mix3(uint64_t key, int64_t a, int64_t b, int64_t c)
 {
@@ -54,17 +55,10 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     }
 }
 
-void tl_match_keys(tl_participant *participants, size_t n, const tl_fate *fates)
-{
-    for (size_t i = 0; i < n; i++)
-        tl_match_key(&participants[i], &fates[participants[i].group]);
-}
-
 void tl_match_alone(tl_participant *participants, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (participants[i].key == 0)
-            participants[i].key = tl_lone_key(&participants[i]);
+        participants[i].key = participants[i].key != 0 ? participants[i].key : tl_lone_key(&participants[i]);
 }
 
 uint64_t tl_lone_key(const tl_participant *p)
@@ -72,7 +66,56 @@ uint64_t tl_lone_key(const tl_participant *p)
     return some(mix3(tl_hash_mix(0, (uint64_t)p->group), TL_BY_NOTHING, p->rank, p->uid));
 }
 
+/* ------------------------------------------------------------------------------------------------------- sightings */
+
 uint64_t tl_sighting_item(const tl_participant *p)
 {
     return p->nth >= 0 ? some(mix3(0, p->step, p->kind, p->nth)) : 0;
+}
+
+static int by_item(const void *a, const void *b)
+{
+    return TL_ORDER((const tl_sighting *)a, (const tl_sighting *)b, membership, item);
+}
+
+/* By a hash of the item, so that all ranks of a group draw the same ones. */
+static int by_lot(const void *a, const void *b)
+{
+    const tl_sighting *x = a, *y = b;
+    int order = TL_COMPARE(x->membership, y->membership);
+    order = order != 0 ? order : TL_COMPARE(tl_hash_mix(x->item, 0), tl_hash_mix(y->item, 0));
+    return order != 0 ? order : TL_COMPARE(x->item, y->item);
+}
+
+void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
+{
+    TL_VEC(tl_sighting) seen = { 0 };
+    bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped);
+    size_t kept = 0, of_this = 0;
+
+    TL_EACH (const tl_participant, p, set->participants)
+        stepped[p->group] |= p->step >= 0;
+    TL_EACH (const tl_participant, p, set->participants) {
+        uint64_t item = p->peer == TL_NO_PEER ? tl_sighting_item(p) : 0;
+        /* Ranks begin to record at different moments: what is before their first steps is not the same. */
+        bool before_steps = stepped[p->group] && p->step < 0;
+        if (item != 0 && !before_steps && set->memberships.v[p->group].inferred)
+            tl_vec_push(&seen, (tl_sighting){ .item = item,
+                                              .start_ns = p->start_ns,
+                                              .end_ns = p->end_ns,
+                                              .membership = p->group,
+                                              .loose = tl_is_loose((tl_collective)p->kind) });
+    }
+    free(stepped);
+    if (seen.n > 0)
+        qsort(seen.v, seen.n, sizeof *seen.v, by_lot);
+    for (size_t i = 0; i < seen.n; i++) {
+        of_this = i > 0 && seen.v[i].membership == seen.v[i - 1].membership ? of_this + 1 : 0;
+        if (of_this < TL_SIGHTINGS)
+            seen.v[kept++] = seen.v[i];
+    }
+    if (kept > 0)
+        qsort(seen.v, kept, sizeof *seen.v, by_item);
+    *n = kept;
+    *out = seen.v;
 }

@@ -12,12 +12,12 @@
  * stream's place among such streams and its kind of collective stand for a group of all ranks, to be split where ranks
  * disagree.
  */
+#include "participants_pairs.h"
 #include "tlmpi/analysis/match.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/table.h"
-#include "participants_pairs.h"
 #include <stdlib.h>
 
 /* Returns the kind as far as a kernel's name tells it. */
@@ -37,36 +37,23 @@ typedef struct collecting {
     tl_map counters;    /* key of what is counted -> count up to now */
 } collecting;
 
-static tl_text name_text(const collecting *k, uint32_t id)
-{
-    return tl_names_text(k->view->names, id);
-}
-
-/* A new membership. */
-static tl_membership *add_membership(collecting *k)
-{
-    tl_vec_room(&k->set->memberships);
-    tl_membership *m = &k->set->memberships.v[k->set->memberships.n++];
-    *m = (tl_membership){ .rank = k->view->rank, .size = -1, .from = TL_COLL_FROM_NAME };
-    return m;
-}
-
 /* Returns the index of the membership in a named group; adds it at first sight. */
 static uint32_t named_membership(collecting *k, uint32_t group)
 {
-    if (k->of_group[group] == TL_NONE) {
-        const tl_group *g = &k->view->groups[group];
-        tl_membership *m = add_membership(k);
-        tl_text name = name_text(k, g->name), desc = name_text(k, g->desc);
-        m->members_key = g->members_key;
-        m->name_key = tl_hash_bytes(name.p, name.n);
-        m->size = g->size;
-        tl_cell_text(m->name, sizeof m->name, name.p, name.n);
-        tl_cell_text(m->desc, sizeof m->desc, desc.p, desc.n);
-        tl_ranks_text(g->members, g->complete ? g->nmembers : 0, m->ranks, sizeof m->ranks);
-        k->of_group[group] = (uint32_t)(k->set->memberships.n - 1);
-    }
-    return k->of_group[group];
+    if (k->of_group[group] != TL_NONE)
+        return k->of_group[group];
+    const tl_group *g = &k->view->groups[group];
+    tl_text name = tl_names_text(k->view->names, g->name), desc = tl_names_text(k->view->names, g->desc);
+    tl_membership m = { .rank = k->view->rank,
+                        .members_key = g->members_key,
+                        .name_key = tl_hash_bytes(name.p, name.n),
+                        .size = g->size,
+                        .from = TL_COLL_FROM_NAME };
+    tl_cell_text(m.name, sizeof m.name, name.p, name.n);
+    tl_cell_text(m.desc, sizeof m.desc, desc.p, desc.n);
+    tl_ranks_text(g->members, g->complete ? g->nmembers : 0, m.ranks, sizeof m.ranks);
+    tl_vec_push(&k->set->memberships, m);
+    return k->of_group[group] = (uint32_t)(k->set->memberships.n - 1);
 }
 
 /* size: ranks in the group, -1 where the trace does not tell. */
@@ -87,12 +74,14 @@ static uint32_t inferred_membership(collecting *k, int32_t position, tl_collecti
     uint32_t at = tl_map_get(&k->inferred, key);
     if (at != TL_MAP_NONE)
         return at;
-    tl_membership *m = add_membership(k);
-    tl_map_put(&k->inferred, key, (uint32_t)(k->set->memberships.n - 1));
-    m->members_key = key;
-    m->size = size > 0 ? size : -1;
-    m->inferred = 1;
-    return (uint32_t)(k->set->memberships.n - 1);
+    at = (uint32_t)k->set->memberships.n;
+    tl_map_put(&k->inferred, key, at);
+    tl_vec_push(&k->set->memberships, (tl_membership){ .rank = k->view->rank,
+                                                       .members_key = key,
+                                                       .size = size > 0 ? size : -1,
+                                                       .inferred = 1,
+                                                       .from = TL_COLL_FROM_NAME });
+    return at;
 }
 
 /* What the kernels [from, to) of one stream have in common. */
@@ -144,8 +133,7 @@ static void add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns
     const tl_coll *c = &k->view->colls[kernel->coll];
     tl_membership *m = &k->set->memberships.v[membership];
 
-    tl_vec_room(&k->set->participants);
-    k->set->participants.v[k->set->participants.n++] = (tl_participant){
+    tl_vec_push(&k->set->participants, (tl_participant){
         .start_ns = kernel->start_ns,
         .end_ns = kernel->end_ns,
         .launch_ns = launched_ns,
@@ -162,7 +150,7 @@ static void add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns
         .stream = kernel->stream,
         .kind = c->kind,
         .size_from = c->size_from,
-    };
+    });
     if (kernel->launch_ns != TL_TIME_UNKNOWN && kernel->start_ns < kernel->launch_ns) {
         int64_t before_ns = tl_ns_between(kernel->launch_ns, kernel->start_ns);
         m->nbefore++;
@@ -175,7 +163,7 @@ static void add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns
 
 /* Every communication kernel, stream by stream; `place` numbers the streams that have kernels without a group.  How
  * many streams of pairs a rank has depends on its neighbours: they have no number. */
-static bool add_parts(collecting *k)
+static void add_parts(collecting *k)
 {
     const tl_rank_view *view = k->view;
     int32_t position = 0;
@@ -194,20 +182,16 @@ static bool add_parts(collecting *k)
             if (kernel->kind != TL_COMM)
                 continue;
             const tl_coll *c = &view->colls[kernel->coll];
-            uint32_t group = c->group;
-            group = group != TL_NONE ? group : use.group;
+            uint32_t group = c->group != TL_NONE ? c->group : use.group;
             used |= group == TL_NONE && !use.of_pairs;
             uint32_t m = group != TL_NONE ? named_membership(k, group)
                                           : inferred_membership(k, use.of_pairs ? -1 : position,
                                                                 family_of((tl_collective)kernel->collective),
                                                                 use.of_pairs ? -1 : c->group_size);
-            if (m == UINT32_MAX)
-                return false;
             add_part(k, kernel, launched, &use, m);
         }
         position += used;
     }
-    return true;
 }
 
 /* -------------------------------------------------------------------------------------------------------- counting */
@@ -215,28 +199,13 @@ static bool add_parts(collecting *k)
 static int by_launch(const void *participants, uint32_t a, uint32_t b)
 {
     const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
-    if (x->launch_ns != y->launch_ns)
-        return x->launch_ns < y->launch_ns ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->uid < y->uid ? -1 : x->uid > y->uid;
+    return TL_ORDER(x, y, launch_ns, start_ns, uid);
 }
 
 static int by_start(const void *participants, uint32_t a, uint32_t b)
 {
     const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->uid < y->uid ? -1 : x->uid > y->uid;
-}
-
-/* Adds one to the count of a key; returns the count before. */
-static int32_t count(tl_map *counters, uint64_t key)
-{
-    uint32_t n = tl_map_get(counters, key);
-    n = n == TL_MAP_NONE ? 0 : n;
-    tl_map_put(counters, key, n + 1);
-    return (int32_t)n;
+    return TL_ORDER(x, y, start_ns, uid);
 }
 
 /* A few ends, the same few on every rank that launched as many. */
@@ -259,7 +228,7 @@ static void count_launched(collecting *k, tl_participant *participants, const ui
         if (p->launch_ns == TL_TIME_UNKNOWN || p->peer != TL_NO_PEER)
             continue;
         uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->step), p->kind);
-        p->nth = count(&k->counters, key);
+        p->nth = (int32_t)tl_map_count(&k->counters, key);
         m->nlaunched++;
         m->nseq += p->seq >= 0;
         if (p->step >= 0)
@@ -277,43 +246,37 @@ static void count_parts(collecting *k, tl_participant *participants, const uint3
         tl_participant *p = &participants[order[i]];
         if (p->seq < 0 || p->peer != TL_NO_PEER)
             continue;
-        p->subseq = count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
+        p->subseq = (int32_t)tl_map_count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
     }
 }
 
-static bool number(collecting *k)
+static void number(collecting *k)
 {
     tl_participant *participants = k->set->participants.v + k->first_part;
     size_t n = k->set->participants.n - k->first_part;
-    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
+    uint32_t *order = tl_sorted_index(n, by_launch, participants);
 
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    tl_sort_index(order, n, by_launch, participants);
     count_launched(k, participants, order, n);
-    bool ok = tl_pairs_count(k->view, participants, order, n);
+    tl_pairs_count(k->view, participants, order, n);
     tl_map_free(&k->counters);
     k->counters = (tl_map){ 0 };
-    if (ok) {
-        tl_sort_index(order, n, by_start, participants);
-        count_parts(k, participants, order, n);
-    }
+    tl_sort_index(order, n, by_start, participants);
+    count_parts(k, participants, order, n);
     free(order);
-    return ok;
 }
 
-tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set, tl_error *err)
+void tl_participants_collect(const tl_rank_view *view, tl_participants *set)
 {
     collecting k = { .view = view, .set = set, .first_part = set->participants.n };
 
     if (view->ncolls == 0)
-        return TL_OK;
+        return;
     k.of_group = tl_malloc((view->ngroups + 1) * sizeof *k.of_group);
     for (size_t i = 0; i < view->ngroups; i++)
         k.of_group[i] = TL_NONE;
-    bool ok = add_parts(&k) && number(&k);
+    add_parts(&k);
+    number(&k);
     free(k.of_group);
     tl_map_free(&k.inferred);
     tl_map_free(&k.counters);
-    return ok ? TL_OK : tl_fail_memory(err, "the collectives of a rank");
 }

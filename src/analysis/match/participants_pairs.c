@@ -13,11 +13,11 @@
  * Where the recording begins in a step its first ones are missing and its last one is the last: they are counted from
  * the end.  Kernels launched before the recording have no names, but on streams that have nothing but sends and
  * receives every step has the same of them: what came before the first launched one is what comes there in a whole
- * step.  A rank that marks no steps counts nothing: align/way_align.c finds partners by their ends.
+ * step.  A rank that marks no steps counts nothing: tl_ways_align finds partners by their ends.
  */
 #include "participants_pairs.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 typedef struct pairing {
@@ -28,15 +28,6 @@ typedef struct pairing {
     tl_map most; /* way -> how many at most in a step that the recording has whole */
     tl_map now;  /* way and step -> how many have been counted */
 } pairing;
-
-/* Adds one to a count; returns the count before. */
-static int32_t add_one(tl_map *map, uint64_t key)
-{
-    uint32_t n = tl_map_get(map, key);
-    n = n == TL_MAP_NONE ? 0 : n;
-    tl_map_put(map, key, n + 1);
-    return (int32_t)n;
-}
 
 /* ----------------------------------------------------------------------------------------------------------- steps */
 
@@ -80,14 +71,6 @@ static bool is_counted(const tl_participant *p)
     return p->peer >= 0 && p->launch_ns != TL_TIME_UNKNOWN;
 }
 
-/* Leaves sends and receives uncounted: without steps, counts of two ranks may begin at different messages. */
-static void leave_uncounted(pairing *k)
-{
-    for (size_t i = 0; i < k->n; i++)
-        if (k->participants[i].peer >= 0)
-            k->participants[i].subseq = TL_UNCOUNTED;
-}
-
 static void count_ways(pairing *k)
 {
     for (size_t i = 0; i < k->n; i++) {
@@ -98,53 +81,41 @@ static void count_ways(pairing *k)
         for (int out = 0; out < 2; out++) {
             if (!goes(p, out))
                 continue;
-            int32_t before = add_one(&k->all, way_in_step(p, out));
-            uint32_t so_far = tl_map_get(&k->most, way_of(p, out));
-            if (p->step >= 0 && (so_far == TL_MAP_NONE || so_far < (uint32_t)before + 1))
-                tl_map_put(&k->most, way_of(p, out), (uint32_t)before + 1);
+            uint32_t n = tl_map_count(&k->all, way_in_step(p, out)) + 1, most = tl_map_get(&k->most, way_of(p, out));
+            if (p->step >= 0 && (most == TL_MAP_NONE || most < n))
+                tl_map_put(&k->most, way_of(p, out), n);
         }
     }
 }
 
-/* Fills *nth, the number among those of one way in the step; returns false where it is not known. */
-static bool nth_of(pairing *k, const tl_participant *p, bool out, int32_t *nth)
+/* Returns the number among those of one way in the step; -1: not known.  Counted from the end in the step in which the
+ * recording begins. */
+static int32_t nth_of(pairing *k, const tl_participant *p, bool out)
 {
-    *nth = add_one(&k->now, way_in_step(p, out));
-    if (*nth < 0 || !is_before_steps(k, p))
-        return *nth >= 0;
+    int32_t nth = (int32_t)tl_map_count(&k->now, way_in_step(p, out));
+    if (!is_before_steps(k, p))
+        return nth;
     uint32_t most = tl_map_get(&k->most, way_of(p, out)), have = tl_map_get(&k->all, way_in_step(p, out));
-    *nth = most == TL_MAP_NONE || most < have ? -1 : *nth + (int32_t)(most - have);
-    return true;
+    return most == TL_MAP_NONE || most < have ? -1 : nth + (int32_t)(most - have);
 }
 
-static bool count_launched(pairing *k, const uint32_t *by_launch)
+static void count_launched(pairing *k, const uint32_t *by_launch)
 {
     for (size_t i = 0; i < k->n; i++) {
         tl_participant *p = &k->participants[by_launch[i]];
-        int32_t out = -1, in = -1;
         if (!is_counted(p))
             continue;
-        if ((goes(p, true) && !nth_of(k, p, true, &out)) || (goes(p, false) && !nth_of(k, p, false, &in)))
-            return false;
-        bool by_out = tl_is_sender((tl_collective)p->kind, p->rank, p->peer);
-        p->nth = by_out ? out : in;
+        int32_t out = goes(p, true) ? nth_of(k, p, true) : -1, in = goes(p, false) ? nth_of(k, p, false) : -1;
+        p->nth = tl_is_sender((tl_collective)p->kind, p->rank, p->peer) ? out : in;
     }
-    return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- before the
- * recording */
+/* -------------------------------------------------------------------------------------------- before the recording */
 
 static int by_stream(const void *participants, uint32_t a, uint32_t b)
 {
     const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->stream != y->stream)
-        return x->stream < y->stream ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return TL_COMPARE(x->uid, y->uid);
+    return TL_ORDER(x, y, device, stream, start_ns, uid);
 }
 
 /* The participants of one stream, in order. */
@@ -212,10 +183,7 @@ static void extend_pattern(const row *r)
 
 static void look_before(pairing *k)
 {
-    uint32_t *of = tl_malloc((k->n + 1) * sizeof *of);
-    for (size_t i = 0; i < k->n; i++)
-        of[i] = (uint32_t)i;
-    tl_sort_index(of, k->n, by_stream, k->participants);
+    uint32_t *of = tl_sorted_index(k->n, by_stream, k->participants);
 
     for (size_t from = 0, to; from < k->n; from = to) {
         const tl_participant *first = &k->participants[of[from]];
@@ -235,22 +203,18 @@ static void look_before(pairing *k)
     free(of);
 }
 
-bool tl_pairs_count(const tl_rank_view *view, tl_participant *participants, const uint32_t *by_launch, size_t n)
+void tl_pairs_count(const tl_rank_view *view, tl_participant *participants, const uint32_t *by_launch, size_t n)
 {
     pairing k = { .view = view, .participants = participants, .n = n };
-    bool ok = true;
 
-    if (view->nsteps == 0) {
-        leave_uncounted(&k);
-    } else {
+    for (size_t i = 0; view->nsteps == 0 && i < n; i++) /* counts of two ranks may begin at different messages */
+        participants[i].subseq = participants[i].peer >= 0 ? TL_UNCOUNTED : participants[i].subseq;
+    if (view->nsteps > 0) {
         count_ways(&k);
-        ok = count_launched(&k, by_launch);
+        count_launched(&k, by_launch);
     }
-    if (ok)
-        look_before(&k);
-
+    look_before(&k);
     tl_map_free(&k.all);
     tl_map_free(&k.most);
     tl_map_free(&k.now);
-    return ok;
 }

@@ -36,7 +36,7 @@ tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *e
     void *all = NULL;
     size_t nall = 0;
 
-    tl_collect_rows(own->rows->v, own->rows->n, sizeof *own->rows->v, &all, &nall, NULL);
+    tl_collect_rows(own->rows->v, own->rows->n, sizeof *own->rows->v, &all, &nall);
     free(own->rows->v);
     *own->rows = (tl_late_rows){ 0 };
     tl_graph_heads_collect(own->graphs, &heads);

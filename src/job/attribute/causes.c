@@ -59,7 +59,7 @@ static void find_one(const tl_details *details, const tl_rank_runs *runs, const 
     size_t n = 0, nall = 0;
     tl_asking_answer(details, runs, a, &rows, &n);
 
-    tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL);
+    tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall);
     if (row != NULL) {
         const tl_cause_question q = { a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, a->least_ns };
         tl_cause_find(all, nall, &q, found);
@@ -100,7 +100,7 @@ static void name_places(const tl_details *details, place_text *places, size_t n)
         text.n = text.n < sizeof asked[i].text ? text.n : sizeof asked[i].text;
         memcpy(asked[i].text, text.p, tl_text_utf8(text));
     }
-    tl_collect_rows(asked, n, sizeof *asked, (void **)&told, &ntold, NULL);
+    tl_collect_rows(asked, n, sizeof *asked, (void **)&told, &ntold);
     /* Proc by proc, the n of each. */
     for (size_t i = 0; told != NULL && places != NULL && n > 0 && i < ntold; i++)
         if (places[i % n].text[0] == 0)

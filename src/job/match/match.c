@@ -1,61 +1,330 @@
-/* match.c - the phases of matching, one after the other. */
-#include "internal.h"
+/* match.c - the phases of matching, one after the other.
+ *
+ *     every proc                memberships, sightings  ->  proc 0: groups, and the fates of memberships  ->  every proc
+ *     procs that read ranks     participants without a key  ->  owner of their group: aligned by their ends  ->  back
+ *     procs that read ranks     participants  ->  owners of their keys: collectives
+ *     owners of collectives     samples  ->  owners of ties: ends  ->  every proc: clocks, agreed on bound by bound
+ *     owners of collectives     collectives  ->  owners of their times, which put them through the analyses
+ */
+#include "tlmpi/job/match.h"
+#include "peers.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-/* Keys by the rules that need nothing but the participant and its group; what these leave, by alignment. */
-static void give_keys(tl_matching *m)
+/* What the phases hand on.  Every proc has one. */
+typedef struct matching {
+    tl_participants *set; /* of the ranks that this proc has read; then of the keys or the times that it owns */
+    tl_tables *tables;
+    tl_group_fact *groups;
+    size_t ngroups;
+    tl_rank_clock *ranks;
+    size_t nranks;
+} matching;
+
+static tl_job_facts facts_of(const matching *m)
 {
-    tl_match_keys(m->set->participants.v, m->set->participants.n, m->fates);
-    tl_match_pairs(m);
-    tl_match_align(m);
+    return (tl_job_facts){ .groups = m->groups, .ngroups = m->ngroups, .ranks = m->ranks, .nranks = m->nranks };
+}
+
+static int32_t owner_of(uint64_t key)
+{
+    return (int32_t)(key % (uint64_t)tl_par_nprocs());
+}
+
+/* ---------------------------------------------------------------------------------------------------------- groups */
+
+/* Whether every rank of the job has a trace.  A single trace that tells no size of the job may be one of many. */
+static bool all_traced(const matching *m, int64_t world)
+{
+    const tl_table *rows = tl_tables_get(m->tables, &tl_rank_schema);
+    bool told = m->nranks > 1;
+    for (size_t i = 0; !told && i < rows->n; i++)
+        told = ((const tl_rank *)tl_table_row(rows, i))->world_size > 0;
+    return told && world <= (int64_t)m->nranks;
+}
+
+/* Ranks and process groups of the job: decided on proc 0, known to all.  Then each participant has a key, as far as the
+ * participant and its group tell one. */
+static void decide_groups(matching *m, int64_t world)
+{
+    tl_table *clocks = tl_tables_get(m->tables, &tl_clock_schema), *rows = tl_tables_get(m->tables, &tl_rank_schema);
+    tl_membership *memberships = NULL;
+    tl_sighting *mine = NULL, *sightings = NULL;
+    tl_fate *fates = NULL;
+    size_t nmine = 0, n = 0, nsightings = 0, before, total;
+    bool first = tl_par_proc() == 0;
+
+    if (first) {
+        tl_rank_clocks_make(rows, &m->ranks, &m->nranks);
+        tl_clock_rows_begin(m->ranks, m->nranks, rows, clocks);
+    }
+    tl_par_share((void **)&m->ranks, &m->nranks, sizeof *m->ranks);
+    tl_sightings_draw(m->set, &mine, &nmine);
+    tl_count_before(m->set->memberships.n, &before, &total);
+    for (size_t i = 0; i < nmine; i++)
+        mine[i].membership += (int32_t)before; /* their number in the job */
+    tl_collect_rows(m->set->memberships.v, m->set->memberships.n, sizeof *memberships, (void **)&memberships, &n);
+    tl_collect_rows(mine, nmine, sizeof *mine, (void **)&sightings, &nsightings);
+    if (first) {
+        tl_job_facts facts = facts_of(m);
+        facts.all_traced = all_traced(m, world);
+        tl_table *groups = tl_tables_get(m->tables, &tl_group_row_schema);
+        fates = tl_calloc(n + 1, sizeof *fates);
+        tl_groups_decide(memberships, n, &facts, sightings, nsightings, fates, groups, &m->groups);
+        m->ngroups = groups->n;
+        tl_clock_rows_launches(memberships, n, clocks);
+    }
+    tl_par_share((void **)&fates, &n, sizeof *fates);
+    tl_par_share((void **)&m->groups, &m->ngroups, sizeof *m->groups);
+    TL_EACH (tl_participant, p, m->set->participants)
+        tl_match_key(p, &fates[before + (size_t)p->group]);
+    free(mine);
+    free(memberships);
+    free(sightings);
+    free(fates);
+}
+
+/* ------------------------------------------------------------------------------------------------------- alignment */
+
+static int32_t first_proc(const void *item, const void *none)
+{
+    (void)item;
+    (void)none;
+    return 0;
+}
+
+static int32_t owner_of_group(const void *item, const void *none)
+{
+    (void)none;
+    return owner_of(tl_hash_mix((uint64_t)((const tl_align_item *)item)->group, 0));
+}
+
+static int32_t home_of(const void *item, const void *none)
+{
+    (void)none;
+    return ((const tl_align_item *)item)->proc;
+}
+
+/* Gives a send or receive without a known source or destination a key and a peer, by when it ends, where it is not part
+ * of an all-to-all.  Any two ranks may be partners. */
+static void align_sends(matching *m)
+{
+    size_t n = 0;
+    tl_align_item *items = tl_sends_list(m->set, tl_par_proc(), &n);
+    int64_t total = (int64_t)n;
+    tl_reduce_sum(&total, 1);
+    if (total > 0) {
+        tl_move_rows((void **)&items, &n, sizeof *items, first_proc, NULL);
+        tl_sends_align(items, n);
+        tl_move_rows((void **)&items, &n, sizeof *items, home_of, NULL);
+        tl_sends_take(items, n, m->set);
+    }
+    free(items);
+}
+
+/* Gives participants (pairs: sends and receives) without a key the key of those that they end together with, where there
+ * are some.  Where every participant has a key nothing travels. */
+static void align_groups(matching *m, bool pairs)
+{
+    int64_t *open = tl_calloc(m->ngroups + 1, sizeof *open), total = 0;
+    size_t n = 0;
+
+    tl_align_open(m->set, pairs, open);
+    tl_reduce_sum(open, m->ngroups);
+    for (size_t g = 0; g < m->ngroups; g++)
+        total += open[g];
+    if (total > 0) {
+        tl_align_item *items = tl_align_list(m->set, pairs, open, tl_par_proc(), &n);
+        tl_move_rows((void **)&items, &n, sizeof *items, owner_of_group, NULL);
+        if (pairs) {
+            tl_ways_align(items, n);
+            tl_pairs_align(items, n, m->groups);
+        } else {
+            tl_rows_align(items, n);
+        }
+        tl_move_rows((void **)&items, &n, sizeof *items, home_of, NULL);
+        tl_align_take(items, n, m->set);
+        free(items);
+    }
+    free(open);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- owners */
+
+static int32_t owner_of_key(const void *participant, const void *none)
+{
+    (void)none;
+    return owner_of(((const tl_participant *)participant)->key);
+}
+
+/* Participants go to the owners of their keys, and lie there in order. */
+static void move_to_owners(matching *m)
+{
+    tl_match_alone(m->set->participants.v, m->set->participants.n);
+    tl_vec_move(&m->set->participants, owner_of_key, NULL);
+    tl_participants_sort(m->set->participants.v, m->set->participants.n);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- clocks */
+
+static int32_t owner_of_tie(const void *sample, const void *none)
+{
+    (void)none;
+    return owner_of(((const tl_clock_sample *)sample)->tie);
+}
+
+/* What the samples say, on all procs: replaces *all. */
+static void share_ends(const tl_clock_samples *samples, int64_t cut_ns, tl_clock_end **all, size_t *n)
+{
+    tl_clock_ends mine = { 0 };
+    tl_clock_ends_fit(samples->v, samples->n, cut_ns, &mine);
+    free(*all);
+    *all = NULL;
+    tl_collect_rows(mine.v, mine.n, sizeof *mine.v, (void **)all, n);
+    free(mine.v);
+    tl_par_share((void **)all, n, sizeof **all);
+    tl_clock_ends_sort(*all, *n);
+}
+
+/* Finds the clocks, completes the ranks and table clock, and puts all times on the job's clock. */
+static void find_clocks(matching *m, tl_clock_mode mode)
+{
+    static const tl_clock_procs procs = { tl_reduce_least, tl_reduce_sum };
+    const tl_job_facts facts = facts_of(m);
+    tl_clock_samples samples = { 0 };
+    tl_clock_end *ends = NULL;
+    size_t n = 0;
+
+    tl_participant *v = m->set->participants.v;
+    size_t nv = m->set->participants.n;
+    tl_clock_stays_find(v, nv, &procs, m->ranks, m->nranks, m->groups, m->ngroups);
+    tl_clock_samples_take(v, nv, &facts, &samples);
+    tl_vec_move(&samples, owner_of_tie, NULL);
+    share_ends(&samples, TL_TIME_UNKNOWN, &ends, &n);
+    int64_t cut_ns = tl_clock_ends_cut(ends, n);
+    if (cut_ns != TL_TIME_UNKNOWN)
+        share_ends(&samples, cut_ns, &ends, &n);
+    tl_clocks_find(v, nv, ends, n, mode, &procs, m->groups, m->ngroups, m->ranks, m->nranks);
+    if (tl_par_proc() == 0)
+        tl_clock_rows_fill(m->ranks, m->nranks, ends, n, tl_tables_get(m->tables, &tl_clock_schema));
+    tl_clocks_correct(v, nv, &facts);
+    free(samples.v);
+    free(ends);
+}
+
+/* --------------------------------------------------------------------------------------------------------- by time */
+
+/* Arrival times of its collectives that each proc samples; the borders between procs are chosen from all samples. */
+enum { SAMPLES = 128 };
+
+/* Borders that part the collectives of all procs in nprocs shares of about one size; the same everywhere.  Wherever
+ * they lie, the order of the whole is the same. */
+static int64_t *choose_borders(const tl_collective_run *runs, size_t n, size_t *nborders)
+{
+    int64_t sample[SAMPLES], *all = NULL, *borders = NULL;
+    size_t nsample = n < SAMPLES ? n : SAMPLES, nall = 0, nprocs = (size_t)tl_par_nprocs();
+
+    for (size_t i = 0; i < nsample; i++)
+        sample[i] = runs[i * n / nsample].first_arrival_ns;
+    tl_collect_rows(sample, nsample, sizeof *sample, (void **)&all, &nall);
+    *nborders = nall > 0 ? nprocs - 1 : 0;
+    if (tl_par_proc() == 0) {
+        tl_ns_sort(all, nall);
+        borders = tl_calloc(nprocs, sizeof *borders);
+        for (size_t p = 0; p < *nborders; p++)
+            borders[p] = all[(p + 1) * nall / nprocs];
+    }
+    free(all);
+    tl_par_share((void **)&borders, nborders, sizeof *borders);
+    return borders;
+}
+
+/* This proc's collectives, in order of time; the caller frees them. */
+static tl_collective_run *list_runs(const matching *m, size_t *n)
+{
+    tl_collective_run *runs;
+    tl_participants_sort(m->set->participants.v, m->set->participants.n);
+    tl_runs_make(m->set->participants.v, m->set->participants.n, &runs, n);
+    tl_runs_by_time(runs, *n);
+    return runs;
+}
+
+/* Collectives go to procs by the time of their first arrival.  Returns those of this proc, in order (the caller frees
+ * them); *first: the number of the first. */
+static tl_collective_run *move_by_time(matching *m, size_t *n, int64_t *first)
+{
+    tl_collective_run *runs = list_runs(m, n);
+    size_t nborders = 0, before, total, *participants_n = &m->set->participants.n;
+
+    if (tl_par_nprocs() > 1) {
+        int64_t *borders = choose_borders(runs, *n, &nborders);
+        int32_t *to = tl_malloc((*participants_n + 1) * sizeof *to);
+        for (size_t r = 0; r < *n; r++) {
+            size_t proc = 0;
+            TL_BISECT(proc, nborders, mid, borders[mid] <= runs[r].first_arrival_ns);
+            for (size_t i = 0; i < runs[r].n; i++)
+                to[runs[r].first + i] = (int32_t)proc;
+        }
+        void *moved = NULL;
+        tl_participant *mine = m->set->participants.v;
+        tl_par_shuffle(mine, *participants_n, sizeof *mine, to, &moved, participants_n);
+        m->set->participants.v = moved;
+        m->set->participants.cap = *participants_n;
+        free(mine);
+        free(to);
+        free(borders);
+        free(runs);
+        runs = list_runs(m, n);
+    }
+    tl_count_before(*n, &before, &total);
+    *first = (int64_t)before;
+    return runs;
 }
 
 /* Every collective of this proc through every analysis, in order of time. */
-static void analyse(const tl_matching *m, const tl_collective_run *runs, size_t n, int64_t first, tl_tables *tables,
-                    tl_late_rows *late)
+static void analyse(matching *m, tl_late_rows *late)
 {
-    const tl_job_facts facts = { .groups = m->groups, .ngroups = m->ngroups, .ranks = m->ranks, .nranks = m->nranks };
+    const tl_job_facts facts = facts_of(m);
+    size_t n = 0;
+    int64_t first = 0;
+    tl_collective_run *runs = move_by_time(m, &n, &first);
 
     for (size_t r = 0; r < n; r++) {
         tl_collective_view c = tl_collective_of_run(m->set->participants.v, &runs[r], &facts);
         c.number = first + (int64_t)r;
         for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
             if ((*a)->per_collective != NULL)
-                (*a)->per_collective(&c, tables);
+                (*a)->per_collective(&c, m->tables);
         tl_late_rows_add(late, &c);
     }
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
         if ((*a)->fold != NULL)
-            (*a)->fold(tables);
+            (*a)->fold(m->tables);
+    free(runs);
 }
 
 void tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode, tl_tables *tables,
                   tl_late_rows *late)
 {
-    tl_matching m = { .set = set,
-                      .world = world,
-                      .group_rows = tl_tables_get(tables, &tl_group_row_schema),
-                      .clock_rows = tl_tables_get(tables, &tl_clock_schema),
-                      .rank_rows = tl_tables_get(tables, &tl_rank_schema) };
-    tl_collective_run *runs = NULL;
-    size_t nruns = 0;
-    int64_t first = 0;
+    matching m = { .set = set, .tables = tables };
 
-    tl_match_sends(&m);
-    tl_match_groups(&m);
-    give_keys(&m);
-    tl_match_to_owners(&m);
-    tl_match_clocks(&m, mode);
-    tl_match_by_time(&m, &runs, &nruns, &first);
-    analyse(&m, runs, nruns, first, tables, late);
+    align_sends(&m);
+    decide_groups(&m, world);
+    align_groups(&m, true);
+    align_groups(&m, false);
+    move_to_owners(&m);
+    find_clocks(&m, mode);
+    analyse(&m, late);
     tl_participants_free(set);
-    tl_match_peers(&m, exposures, late, tables);
-    free(runs);
-    free(m.fates);
+    const tl_job_facts facts = facts_of(&m);
+    tl_match_peers(&facts, exposures, late, tables);
     free(m.groups);
     free(m.ranks);
     free(exposures->v);

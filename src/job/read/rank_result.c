@@ -140,7 +140,7 @@ static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_
 {
     tl_participants *set = how->participants;
     size_t first = set->participants.n;
-    (void)tl_participants_collect(view, set, NULL);
+    tl_participants_collect(view, set);
     tl_participant *mine = set->participants.n > first ? set->participants.v + first : NULL;
 
     forget_order(set, first, view, tables);

@@ -5,16 +5,12 @@
  * they go on together.
  */
 #include "tlmpi/job/transport/ask.h"
-#include "tlmpi/job/transport/messages.h"
-#include "tlmpi/job/transport/rows.h"
-#include "tlmpi/par/par.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include <stdlib.h>
+#include "tlmpi/job/transport/messages.h"
+#include "tlmpi/job/transport/rows.h"
 
 enum { BLOCK = 1 << 20 };
-
-/* ----------------------------------------------------------------------------------------------------------- which */
 
 typedef struct rank_proc {
     int32_t rank, proc;
@@ -22,8 +18,7 @@ typedef struct rank_proc {
 
 static int by_rank(const void *a, const void *b)
 {
-    const rank_proc *x = a, *y = b;
-    return TL_COMPARE(x->rank, y->rank);
+    return TL_ORDER((const rank_proc *)a, (const rank_proc *)b, rank);
 }
 
 void tl_rank_procs_find(tl_held *held, tl_rank_procs *out)
@@ -32,7 +27,7 @@ void tl_rank_procs_find(tl_held *held, tl_rank_procs *out)
     *out = (tl_rank_procs){ .held = held };
     for (size_t i = 0; i < held->n; i++)
         own[i] = (rank_proc){ held->ranks[i].rank, tl_par_proc() };
-    tl_collect_rows(own, held->n, sizeof *own, (void **)&all, &out->n, NULL);
+    tl_collect_rows(own, held->n, sizeof *own, (void **)&all, &out->n);
     if (out->n > 1)
         qsort(all, out->n, sizeof *all, by_rank);
     out->ranks = tl_malloc((out->n + 1) * sizeof *out->ranks);
@@ -59,70 +54,61 @@ typedef struct head {
     uint64_t what, n;
 } head;
 
-static void send(int to, int tag, uint64_t what, const tl_bytes *b)
+/* A message on its way from one proc. */
+typedef struct coming {
+    head head;
+    tl_bytes bytes;
+    bool begun;
+} coming;
+
+/* Sends the bytes, which are used up. */
+static void send(int to, int tag, uint64_t what, tl_bytes *b)
 {
     const head h = { what, b->n };
     tl_par_send(to, tag, &h, sizeof h, NULL, NULL);
     for (size_t at = 0; at < b->n; at += BLOCK)
         tl_par_send(to, tag, b->v + at, b->n - at < BLOCK ? b->n - at : BLOCK, NULL, NULL);
-}
-
-/* The part of one proc's answer that has arrived. */
-typedef struct coming {
-    head head;
-    tl_bytes bytes;
-    size_t left;
-    bool begun;
-} coming;
-
-static void take(const tl_envelope *e, coming *c)
-{
-    if (!c->begun) {
-        tl_par_take(e, &c->head);
-        c->begun = true;
-        c->left = c->head.n;
-        tl_grow((void **)&c->bytes.v, &c->bytes.cap, c->left + 1, 1);
-        return;
-    }
-    tl_par_take(e, c->bytes.v + c->bytes.n);
-    c->left -= e->n;
-    c->bytes.n += e->n;
+    tl_bytes_free(b);
 }
 
 /* Waits for one message each of n procs; from[proc]. */
 static void receive(int n, coming *from)
 {
     tl_envelope e;
-    unsigned spins = 0;
-    for (int left = n; left > 0;) {
+    for (unsigned spins = 0; n > 0;) {
         if (!tl_par_probe(&e)) {
             tl_par_nap(&spins);
             continue;
         }
+        coming *c = &from[e.from];
         spins = 0;
-        take(&e, &from[e.from]);
-        left -= from[e.from].left == 0;
+        tl_par_take(&e, c->begun ? (void *)(c->bytes.v + c->bytes.n) : &c->head);
+        if (!c->begun)
+            tl_grow((void **)&c->bytes.v, &c->bytes.cap, c->head.n + 1, 1);
+        c->bytes.n += c->begun ? e.n : 0;
+        c->begun = true;
+        n -= c->bytes.n == c->head.n;
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- questions */
-
-/* Adds one rank to a message: its index among the ranks asked, its number, how many bytes follow, and the bytes. */
-static void put(tl_bytes *out, int32_t index, int32_t rank, const tl_bytes *bytes)
+/* A message has for each rank asked its index among these, its number, and the bytes of the question or the answer. */
+static void put(tl_bytes *out, int32_t index, int32_t rank, tl_bytes *bytes)
 {
     const int32_t who[] = { index, rank };
     tl_bytes_put(out, who, sizeof who);
     tl_bytes_put_list(out, bytes->v, bytes->n, 1);
+    tl_bytes_free(bytes);
 }
 
-static tl_bytes get(tl_bytes *in, int32_t *index, int32_t *rank)
+static tl_bytes get(tl_bytes *in, int32_t who[2])
 {
     tl_bytes bytes = { 0 };
-    tl_bytes_get(in, index, sizeof *index);
-    tl_bytes_get(in, rank, sizeof *rank);
+    tl_bytes_get(in, who, 2 * sizeof *who);
     tl_bytes_get_list(in, (void **)&bytes.v, &bytes.n, 1);
     return bytes;
 }
+
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 /* A piece on its way to where those of its position meet. */
 typedef struct moving {
@@ -182,37 +168,34 @@ static void compare_pieces(tl_host_pieces *own)
     free(back);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- answers */
-
-/* The answers to a message, as bytes of another. */
-static void answer(tl_held *held, tl_question question, tl_bytes *in, tl_bytes *out)
+/* The answers to a message, which is used up, as another. */
+static tl_bytes answer(tl_held *held, tl_question question, tl_bytes *in)
 {
+    tl_bytes out = { 0 };
     while (in->at < in->n) {
-        int32_t index, rank;
-        tl_bytes one = get(in, &index, &rank), told = { 0 };
-        tl_held_answer(held, rank, question, &one, &told);
-        put(out, index, rank, &told);
-        tl_bytes_free(&one);
-        tl_bytes_free(&told);
+        int32_t who[2];
+        tl_bytes asked = get(in, who), told = { 0 };
+        tl_held_answer(held, who[1], question, &asked, &told);
+        tl_bytes_free(&asked);
+        put(&out, who[0], who[1], &told);
     }
+    tl_bytes_free(in);
     if (question == TL_ASK_HOST_PIECES)
         compare_pieces(&held->pieces);
+    return out;
 }
 
 void tl_answer_questions(const tl_rank_procs *procs)
 {
     for (;;) {
-        coming from = { .left = 0 };
-        tl_bytes out = { 0 };
+        coming from = { .begun = false };
         receive(1, &from);
         if (from.head.what == TL_ASK_NOTHING) {
             tl_bytes_free(&from.bytes);
             return;
         }
-        answer(procs->held, (tl_question)from.head.what, &from.bytes, &out);
-        tl_bytes_free(&from.bytes);
+        tl_bytes out = answer(procs->held, (tl_question)from.head.what, &from.bytes);
         send(0, TL_MESSAGE_ANSWER, from.head.what, &out);
-        tl_bytes_free(&out);
     }
 }
 
@@ -224,81 +207,41 @@ void tl_ask_nothing(void)
         send(p, TL_MESSAGE_QUESTION, TL_ASK_NOTHING, &(tl_bytes){ 0 });
 }
 
-typedef struct asking {
-    const tl_rank_procs *procs;
-    const int32_t *ranks;
-    tl_question question;
-    tl_asked *asked;
-    tl_bytes *messages; /* by proc */
-    coming *answers;    /* by proc */
-} asking;
-
-static int32_t proc_of(const tl_rank_procs *procs, int32_t rank)
+static void take_answers(tl_bytes *from, tl_asked *asked)
 {
-    size_t at = tl_index_of(procs->ranks, procs->n, rank);
-    return at < procs->n ? procs->procs[at] : 0;
+    while (from->at < from->n) {
+        int32_t who[2];
+        tl_bytes told = get(from, who);
+        asked->out[who[0]] = told;
+    }
+    tl_bytes_free(from);
 }
 
-/* Sends the question to each proc that holds a rank asked; to every proc where all must go on together
- * (TL_ASK_HOST_PIECES).  Returns how many were sent. */
-static int send_all(asking *a)
-{
-    int n = 0;
-    for (size_t i = 0; i < a->asked->n; i++) {
-        int32_t proc = proc_of(a->procs, a->ranks[i]);
-        if (a->asked->in[i].v == NULL || proc == 0)
-            continue;
-        put(&a->messages[proc], (int32_t)i, a->ranks[i], &a->asked->in[i]);
-        tl_bytes_free(&a->asked->in[i]);
-    }
-    for (int p = 1; p < tl_par_nprocs(); p++) {
-        if (a->messages[p].n == 0 && a->question != TL_ASK_HOST_PIECES)
-            continue;
-        send(p, TL_MESSAGE_QUESTION, a->question, &a->messages[p]);
-        tl_bytes_free(&a->messages[p]);
-        n++;
-    }
-    return n;
-}
-
-static void answer_own(asking *a)
-{
-    for (size_t i = 0; i < a->asked->n; i++) {
-        if (a->asked->in[i].v == NULL)
-            continue;
-        tl_held_answer(a->procs->held, a->ranks[i], a->question, &a->asked->in[i], &a->asked->out[i]);
-        tl_bytes_free(&a->asked->in[i]);
-    }
-    if (a->question == TL_ASK_HOST_PIECES)
-        compare_pieces(&a->procs->held->pieces);
-}
-
-static void take_answers(asking *a, coming *from)
-{
-    while (from->bytes.at < from->bytes.n) {
-        int32_t index, rank;
-        tl_bytes one = get(&from->bytes, &index, &rank);
-        a->asked->out[index] = one;
-    }
-    tl_bytes_free(&from->bytes);
-}
-
+/* Sends the question to each proc that holds a rank asked; to every proc where all must go on together. */
 static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
 {
-    size_t nprocs = (size_t)tl_par_nprocs();
-    asking a = { .procs = of,
-                 .ranks = ranks,
-                 .question = question,
-                 .asked = asked,
-                 .messages = tl_calloc(nprocs, sizeof *a.messages),
-                 .answers = tl_calloc(nprocs, sizeof *a.answers) };
-    int n = send_all(&a);
-    answer_own(&a);
-    receive(n, a.answers);
-    for (size_t p = 1; p < nprocs; p++)
-        take_answers(&a, &a.answers[p]);
-    free(a.messages);
-    free(a.answers);
+    const tl_rank_procs *procs = of;
+    int nprocs = tl_par_nprocs(), n = 0;
+    tl_bytes *messages = tl_calloc((size_t)nprocs, sizeof *messages);
+    coming *answers = tl_calloc((size_t)nprocs, sizeof *answers);
+
+    for (size_t i = 0; i < asked->n; i++) {
+        size_t at = tl_index_of(procs->ranks, procs->n, ranks[i]);
+        if (asked->in[i].v != NULL)
+            put(&messages[at < procs->n ? procs->procs[at] : 0], (int32_t)i, ranks[i], &asked->in[i]);
+    }
+    for (int p = 1; p < nprocs; p++)
+        if (messages[p].n > 0 || question == TL_ASK_HOST_PIECES) {
+            send(p, TL_MESSAGE_QUESTION, question, &messages[p]);
+            n++;
+        }
+    tl_bytes own = answer(procs->held, question, &messages[0]);
+    receive(n, answers);
+    take_answers(&own, asked);
+    for (int p = 1; p < nprocs; p++)
+        take_answers(&answers[p].bytes, asked);
+    free(messages);
+    free(answers);
 }
 
 tl_asker tl_procs_asker(tl_rank_procs *procs)

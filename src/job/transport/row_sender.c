@@ -1,6 +1,5 @@
 /* row_sender.c - rows of a table, packed and in messages, to the writer. */
-#include "row_sender.h"
-#include "tlmpi/job/transport/messages.h"
+#include "internal.h"
 #include <stdlib.h>
 
 void tl_row_buffers_make(tl_row_buffers *room, const tl_schema *const *schemas, size_t n)
@@ -56,4 +55,14 @@ void tl_rows_send(tl_endpoint *endpoint, const tl_table *table, const tl_row_tar
         send_rows(endpoint, table, target, from, to, room);
         tl_endpoint_tick(endpoint);
     }
+}
+
+tl_status tl_rows_write(tl_store *store, const tl_schema *schema, int tag, const char *bytes, size_t nbytes,
+                        tl_error *err)
+{
+    tl_rows_head head;
+    memcpy(&head, bytes, sizeof head);
+    bytes += sizeof head;
+    return tag == TL_MESSAGE_CHUNK ? tl_store_chunk(store, schema, head.first, bytes, nbytes - sizeof head, err)
+                                   : tl_store_rows(store, schema, head.first, bytes, (size_t)head.n, err);
 }

@@ -7,8 +7,7 @@
  * Proc 0 holds a message at a time, and the file is written from its first row to its last.
  */
 #include "tlmpi/job/transport/rows.h"
-#include "tlmpi/job/transport/messages.h"
-#include "row_sender.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
@@ -18,72 +17,56 @@ typedef struct stream {
     int64_t epoch_ns;
     tl_row_buffers room;
     tl_endpoint endpoint;
-    size_t *counts;   /* on proc 0: rows of each proc */
-    tl_status status; /* the first that writing failed with */
-    tl_error error;
 } stream;
 
 /* Proc 0: rows of its own. */
-static void write_own(stream *s, const tl_table *table)
+static tl_status write_own(stream *s, const tl_table *table, tl_error *err)
 {
     size_t size = tl_chunk_rows(table->schema);
-    for (size_t i = 0, n; s->status == TL_OK && i < table->n; i += n) {
+    tl_status st = TL_OK;
+    for (size_t i = 0, n; st == TL_OK && i < table->n; i += n) {
         n = table->n - i < size ? table->n - i : size;
         tl_pack(table->schema, tl_table_row(table, i), n, s->epoch_ns, s->room.packed);
-        s->status = tl_store_rows(s->store, table->schema, i, s->room.packed, n, &s->error);
+        st = tl_store_rows(s->store, table->schema, i, s->room.packed, n, err);
     }
+    return st;
 }
 
-/* Proc 0: a message of rows; how many there were. */
-static size_t write_rows(stream *s, const tl_schema *schema, const tl_received *message)
+/* Proc 0: writes the n rows of proc p; after a failure takes them and writes none. */
+static tl_status take_rows(stream *s, const tl_schema *schema, int p, size_t n, tl_status st, tl_error *err)
 {
-    tl_rows_head head;
-    const char *rows = message->message.v + sizeof head;
-
-    memcpy(&head, message->message.v, sizeof head);
-    if (s->status != TL_OK)
-        return (size_t)head.n;
-    if (message->tag == TL_MESSAGE_CHUNK)
-        s->status = tl_store_chunk(s->store, schema, head.first, rows, message->message.n - sizeof head, &s->error);
-    else
-        s->status = tl_store_rows(s->store, schema, head.first, rows, (size_t)head.n, &s->error);
-    return (size_t)head.n;
-}
-
-/* Proc 0: all rows of proc p. */
-static void take_rows(stream *s, const tl_schema *schema, int p)
-{
-    size_t left = s->counts[p];
-    unsigned spins = 0;
-
-    if (left > 0)
+    if (n > 0)
         tl_par_send(p, TL_MESSAGE_GO, NULL, 0, NULL, NULL);
-    while (left > 0) {
+    for (unsigned spins = 0; n > 0;) {
         tl_envelope m;
+        tl_rows_head head;
         if (!tl_par_probe(&m)) {
             tl_par_nap(&spins);
             continue;
         }
-        tl_received message = tl_received_of(&m);
-        left -= write_rows(s, schema, &message);
-        free(message.message.v);
+        tl_received in = tl_received_of(&m);
+        memcpy(&head, in.message.v, sizeof head);
+        if (st == TL_OK)
+            st = tl_rows_write(s->store, schema, in.tag, in.message.v, in.message.n, err);
+        n -= (size_t)head.n;
+        free(in.message.v);
         spins = 0;
     }
+    return st;
 }
 
 static tl_status stream_table(stream *s, tl_table *table, tl_error *err)
 {
     size_t *counts = NULL, nprocs, before, total;
-    tl_collect_rows(&table->n, 1, sizeof table->n, (void **)&counts, &nprocs, NULL);
     tl_status st = TL_OK;
 
-    s->counts = counts;
+    tl_row_buffers_make(&s->room, &table->schema, 1);
+    tl_collect_rows(&table->n, 1, sizeof table->n, (void **)&counts, &nprocs);
     tl_count_before(table->n, &before, &total);
     if (tl_par_proc() == 0) {
-        write_own(s, table);
+        st = write_own(s, table, err);
         for (int p = 1; p < tl_par_nprocs(); p++)
-            take_rows(s, table->schema, p);
-        st = s->status == TL_OK ? TL_OK : tl_fail(err, s->status, "%s", s->error.text);
+            st = take_rows(s, table->schema, p, counts[p], st, err);
     } else if (table->n > 0) {
         const tl_row_target target = { .first = before, .epoch_ns = s->epoch_ns };
         free(tl_endpoint_await(&s->endpoint, 0, TL_MESSAGE_GO).message.v);
@@ -91,6 +74,7 @@ static tl_status stream_table(stream *s, tl_table *table, tl_error *err)
     }
     free(counts);
     tl_table_free(table);
+    tl_row_buffers_free(&s->room);
     return tl_par_agree(st, err);
 }
 
@@ -101,14 +85,9 @@ tl_status tl_stream_tables(tl_store *store, int64_t epoch_ns, tl_tables *tables,
 
     tl_par_bcast(&s.epoch_ns, sizeof s.epoch_ns);
     tl_endpoint_open(&s.endpoint, NULL);
-    for (size_t t = 0; st == TL_OK && t < tables->n; t++) {
-        const tl_schema *schema = tables->v[t].schema;
-        if (schema->scope != TL_SCOPE_COLLECTIVE)
-            continue;
-        tl_row_buffers_make(&s.room, &schema, 1);
-        st = stream_table(&s, &tables->v[t], err);
-        tl_row_buffers_free(&s.room);
-    }
+    for (size_t t = 0; st == TL_OK && t < tables->n; t++)
+        if (tables->v[t].schema->scope == TL_SCOPE_COLLECTIVE)
+            st = stream_table(&s, &tables->v[t], err);
     tl_unexpected_free(&s.endpoint.unexpected);
     return st;
 }

@@ -1,7 +1,132 @@
-/* team.c - reads one large plain trace with several procs. */
+/* team.c - reads one large plain trace with several procs: a slice each, which goes to the leader in messages of about
+ * 1 MB.  Both ends are the same program on the same kind of machine: structs travel as they are. */
 #include "tlmpi/job/transport/team.h"
-#include "slice.h"
+#include "tlmpi/trace/read/reader.h"
 #include <stdlib.h>
+
+#define MESSAGE_BYTES ((size_t)1 << 20)
+
+/* ----------------------------------------------------------------------------------------------------------- slices */
+
+typedef struct byte_stream {
+    tl_endpoint *endpoint;
+    int peer;
+    tl_bytes message;
+} byte_stream;
+
+static void flush(byte_stream *w)
+{
+    tl_endpoint_send(w->endpoint, w->peer, TL_MESSAGE_SLICE, w->message.v, w->message.n);
+    w->message.n = 0;
+}
+
+static void put(byte_stream *w, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+    while (n > 0) {
+        size_t part = MESSAGE_BYTES - w->message.n < n ? MESSAGE_BYTES - w->message.n : n;
+        tl_bytes_put(&w->message, p, part);
+        p += part;
+        n -= part;
+        if (w->message.n == MESSAGE_BYTES)
+            flush(w);
+    }
+}
+
+static void get(byte_stream *w, void *bytes, size_t n)
+{
+    char *p = bytes;
+    while (n > 0) {
+        if (w->message.at == w->message.n) {
+            free(w->message.v);
+            w->message = tl_endpoint_await(w->endpoint, w->peer, TL_MESSAGE_SLICE).message;
+        }
+        size_t left = w->message.n - w->message.at, part = left < n ? left : n;
+        tl_bytes_get(&w->message, p, part);
+        p += part;
+        n -= part;
+    }
+}
+
+/* Returns an array of n elements of `size` bytes, new on this side. */
+static void *get_array(byte_stream *w, size_t n, size_t size)
+{
+    void *v = tl_calloc(n + 1, size);
+    get(w, v, n * size);
+    return v;
+}
+
+/* The arrays of a slice's events: where in tl_events their address and their length lie, and the size of an element. */
+/* The names of fields have no parentheses.  NOLINTBEGIN(bugprone-macro-parentheses) */
+#define LIST(list)     { offsetof(tl_events, list.v), offsetof(tl_events, list.n), sizeof *((tl_events *)0)->list.v }
+#define COLUMN(column) { offsetof(tl_events, column), offsetof(tl_events, n), sizeof *((tl_events *)0)->column }
+/* NOLINTEND(bugprone-macro-parentheses) */
+static const struct {
+    size_t at, length_at, size;
+} arrays[] = { LIST(tracks),   LIST(lanes),    LIST(categories), LIST(copies),     LIST(colls),
+               LIST(waits),    LIST(grids),    LIST(counters),   LIST(memory),     LIST(shapes),
+               COLUMN(ts_ns),  COLUMN(dur_ns), COLUMN(corr),     COLUMN(name),     COLUMN(track),
+               COLUMN(lane),   COLUMN(uid),    COLUMN(category), COLUMN(flags) };
+enum { NARRAYS = sizeof arrays / sizeof arrays[0] };
+
+typedef struct slice_head {
+    tl_read_report report;
+    size_t ndoc, nnames, n[NARRAYS];
+} slice_head;
+
+static void send_slice(tl_endpoint *endpoint, int to, const tl_trace *slice)
+{
+    byte_stream w = { .endpoint = endpoint, .peer = to };
+    const char *events = (const char *)&slice->events;
+    slice_head head = { .report = slice->report, .ndoc = slice->ndoc, .nnames = slice->events.names.n };
+
+    for (int i = 0; i < NARRAYS; i++)
+        memcpy(&head.n[i], events + arrays[i].length_at, sizeof head.n[i]);
+    put(&w, &head, sizeof head);
+    put(&w, slice->doc, slice->ndoc);
+    for (uint32_t i = 0; i < head.nnames; i++) {
+        tl_text text = tl_names_text(&slice->events.names, i);
+        put(&w, &text.n, sizeof text.n);
+        put(&w, text.p, text.n);
+    }
+    for (int i = 0; i < NARRAYS; i++) {
+        const void *v;
+        memcpy(&v, events + arrays[i].at, sizeof v);
+        put(&w, v, head.n[i] * arrays[i].size);
+    }
+    if (w.message.n > 0)
+        flush(&w);
+    free(w.message.v);
+}
+
+/* Receives the slice that proc `from` sends.  tl_trace_free ends *slice.  Its index maps are not made: it can be read
+ * and appended, not added to. */
+static void receive_slice(tl_endpoint *endpoint, int from, tl_trace *slice)
+{
+    byte_stream w = { .endpoint = endpoint, .peer = from };
+    slice_head head;
+
+    *slice = (tl_trace){ .meta = TL_META_INIT };
+    get(&w, &head, sizeof head);
+    slice->report = head.report;
+    slice->ndoc = head.ndoc;
+    slice->doc = get_array(&w, head.ndoc, 1);
+    for (size_t i = 0; i < head.nnames; i++) {
+        tl_text text;
+        get(&w, &text.n, sizeof text.n);
+        char *bytes = get_array(&w, text.n, 1);
+        tl_names_intern(&slice->events.names, bytes, text.n); /* texts differ, so ids stay as they were */
+        free(bytes);
+    }
+    for (int i = 0; i < NARRAYS; i++) {
+        void *v = get_array(&w, head.n[i], arrays[i].size);
+        memcpy((char *)&slice->events + arrays[i].at, &v, sizeof v);
+        memcpy((char *)&slice->events + arrays[i].length_at, &head.n[i], sizeof head.n[i]);
+    }
+    free(w.message.v);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- team */
 
 /* The bytes of slice k: equal shares. */
 static tl_read_range range_of(const tl_plan_item *item, int32_t slice)
@@ -23,7 +148,7 @@ void tl_team_help(tl_endpoint *endpoint, const tl_plan_item *item, const tl_task
         slice.report.dropped++; /* nothing that could be joined */
     tl_endpoint_send(endpoint, task->leader, TL_MESSAGE_READY, &task->slice, sizeof task->slice);
     free(tl_endpoint_await(endpoint, task->leader, TL_MESSAGE_GO).message.v);
-    tl_slice_send(endpoint, task->leader, &slice);
+    send_slice(endpoint, task->leader, &slice);
     tl_trace_free(&slice);
 }
 
@@ -43,7 +168,7 @@ static bool take_pieces(tl_endpoint *endpoint, int32_t nslices, tl_trace *whole,
     for (int32_t i = 1; i < nslices; i++) {
         tl_trace slice;
         tl_endpoint_send(endpoint, owner[i], TL_MESSAGE_GO, NULL, 0);
-        tl_slice_receive(endpoint, owner[i], &slice);
+        receive_slice(endpoint, owner[i], &slice);
         proven = proven && tl_trace_append(whole, &slice);
         tl_trace_free(&slice);
     }

@@ -1,7 +1,5 @@
 /* writer.c - proc 0 as it hands out traces and writes rows: its side of work_queue.h. */
-#include "writer.h"
-#include "event_tables.h"
-#include "tlmpi/job/transport/messages.h"
+#include "internal.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/terminal.h"
 #include <inttypes.h>
@@ -34,7 +32,7 @@ struct tl_writer {
     uint64_t outstanding; /* rows that have a place and are not yet in */
     bool progress;
     time_t shown; /* when progress was last shown */
-    tl_status status;
+    tl_status status; /* the first failure, which ends the writing; reading ends with what has been handed out */
     tl_error error;
 };
 
@@ -76,13 +74,6 @@ tl_names *tl_writer_names(tl_writer *w)
     return &w->names;
 }
 
-/* The first failure ends the writing; reading goes on only as far as it has been handed out. */
-static void note_failure(tl_writer *w, tl_status status)
-{
-    if (w->status == TL_OK)
-        w->status = status;
-}
-
 static void reply(tl_writer *w, int to, int tag, const void *bytes, size_t n)
 {
     tl_received own = { .tag = tag };
@@ -110,18 +101,6 @@ static void show_progress(tl_writer *w)
 
 /* ---------------------------------------------------------------------------------------------------------- places */
 
-/* Takes the names of a COUNTS message into the dictionary; ids[i] is the row of its i-th name. */
-static void place_names(tl_writer *w, tl_bytes *counts, uint32_t nnames, uint32_t *ids)
-{
-    for (uint32_t i = 0; i < nnames; i++) {
-        uint32_t n;
-        tl_bytes_get(counts, &n, sizeof n);
-        const char *text = counts->v + counts->at;
-        tl_bytes_skip(counts, n);
-        ids[i] = tl_names_intern(&w->names, text, n);
-    }
-}
-
 /* Gives one trace its place; its turn has come. */
 static void place(tl_writer *w, struct waiting *turn)
 {
@@ -136,11 +115,16 @@ static void place(tl_writer *w, struct waiting *turn)
         w->epoch_ns = head.first_ns - (into_second < 0 ? into_second + NS_PER_S : into_second);
         w->has_epoch = true;
     }
-    uint32_t *ids = tl_malloc(((size_t)head.nnames + 1) * sizeof *ids);
-    place_names(w, &turn->counts, head.nnames, ids);
+    uint32_t *ids = tl_malloc(((size_t)head.nnames + 1) * sizeof *ids), length;
+    for (uint32_t i = 0; i < head.nnames; i++) {
+        tl_bytes_get(&turn->counts, &length, sizeof length);
+        const char *text = turn->counts.v + turn->counts.at;
+        tl_bytes_skip(&turn->counts, length);
+        ids[i] = tl_names_intern(&w->names, text, length);
+    }
 
     for (size_t t = 0; t < w->ntables && w->store != NULL && w->status == TL_OK; t++)
-        note_failure(w, tl_store_rank(w->store, w->tables[t], head.rank, w->nrows[t], rows[t], &w->error));
+        w->status = tl_store_rank(w->store, w->tables[t], head.rank, w->nrows[t], rows[t], &w->error);
 
     tl_first_rows_head answer = { w->epoch_ns, w->store != NULL && w->status == TL_OK, 0 };
     tl_bytes_put(&out, &answer, sizeof answer);
@@ -186,13 +170,8 @@ static void take_rows(tl_writer *w, int tag, const char *bytes, size_t n)
     tl_rows_head head;
     memcpy(&head, bytes, sizeof head);
     w->outstanding -= head.n;
-    const tl_schema *schema = w->tables[head.table];
-    bytes += sizeof head;
-    n -= sizeof head;
-    if (w->status == TL_OK && tag == TL_MESSAGE_CHUNK)
-        note_failure(w, tl_store_chunk(w->store, schema, head.first, bytes, n, &w->error));
-    else if (w->status == TL_OK)
-        note_failure(w, tl_store_rows(w->store, schema, head.first, bytes, (size_t)head.n, &w->error));
+    if (w->status == TL_OK)
+        w->status = tl_rows_write(w->store, w->tables[head.table], tag, bytes, n, &w->error);
     place_ready(w);
 }
 

@@ -30,14 +30,14 @@ static void participants_of_one_key_lie_together_by_rank(void)
         CU_ASSERT_EQUAL(m->participants[i].rank, (int32_t)(i % 3));
         CU_ASSERT_EQUAL(m->participants[i].key, i < 3 ? 'A' : 'B');
     }
-    CU_ASSERT_EQUAL(runs[0].s_first_ns, 0);
-    CU_ASSERT_EQUAL(runs[1].s_first_ns, 0);
+    CU_ASSERT_EQUAL(runs[0].first_arrival_ns, 0);
+    CU_ASSERT_EQUAL(runs[1].first_arrival_ns, 0);
     m->participants[0].start_ns = 9 * US; /* A now begins later than B */
     m->participants[2].start_ns = 9 * US;
     m->participants[1].start_ns = 9 * US;
     free(runs);
     tl_runs_make(m->participants, m->nparticipants, &runs, &n);
-    tl_runs_by_time(m->participants, runs, n);
+    tl_runs_by_time(runs, n);
     CU_ASSERT_EQUAL(runs[0].first, 3);
     CU_ASSERT_EQUAL(runs[1].first, 0);
     free(runs);

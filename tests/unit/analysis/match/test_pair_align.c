@@ -3,15 +3,15 @@
  *     "a.?..?.b"     a small letter: one that is known; the same one on another line is its partner
  *                    ?: one that is open; it ends in that column
  */
-#include "tlmpi/analysis/match/align.h"
+#include "tlmpi/analysis/match.h"
 #include "unit.h"
 #include <string.h>
 
 enum { MOST = 64, COLUMN_NS = 100000 };
 
-static tl_pair_item items[MOST];
+static tl_align_item items[MOST];
 static size_t n;
-static bool guess[4];
+static tl_group_fact groups[1] = { { .inferred = 1 } }; /* neighbours are not guessed */
 
 static int32_t partner_of(const char *const *lines, size_t rank, char letter)
 {
@@ -30,14 +30,14 @@ static void draw_ranks(const char *const *lines, const int *ahead)
             char c = lines[r][i];
             if (c == '.')
                 continue;
-            items[n] = (tl_pair_item){ .key = c == '?' ? 0 : (uint64_t)c,
+            items[n] = (tl_align_item){ .key = c == '?' ? 0 : (uint64_t)c,
                                        .lone = 1000 + n,
                                        .end_ns = ((int64_t)i + (ahead != NULL ? ahead[r] : 0)) * COLUMN_NS,
                                        .rank = (int32_t)r,
                                        .peer = c == '?' ? -2 : partner_of(lines, r, c) };
             n++;
         }
-    tl_pairs_align(items, n, guess);
+    tl_pairs_align(items, n, groups);
 }
 
 #define DRAW(ahead, ...) draw_ranks((const char *const[]){ __VA_ARGS__, NULL }, ahead)
@@ -100,12 +100,12 @@ static void each_has_one(void)
 static void where_nothing_is_known_those_next_to_each_other_are_neighbours(void)
 {
     for (int known = 0; known < 2; known++) {
-        guess[0] = known;
+        groups[0].inferred = !known;
         DRAW(NULL, "..?.....?..", "..?..?..?..", ".....?.....");
         CU_ASSERT_EQUAL(peer(0, 0), known ? 1 : -2);
         CU_ASSERT_EQUAL(peer(1, 1), known ? 2 : -2);
     }
-    guess[0] = false;
+    groups[0].inferred = 1;
 }
 
 /* Each waits for two: nobody is at an end. */

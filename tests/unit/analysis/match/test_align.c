@@ -1,5 +1,5 @@
 /* test_align.c - rows of ends, laid side by side. */
-#include "tlmpi/analysis/match/align.h"
+#include "tlmpi/analysis/match.h"
 #include "tlmpi/model/coll.h"
 #include "unit.h"
 #include <ctype.h>

@@ -1,6 +1,8 @@
 /* test_sends_align.c - sends and receives that say nothing of their other end are paired by when they end. */
-#include "tlmpi/analysis/match/align.h"
+#include "tlmpi/analysis/match.h"
+#include "tlmpi/base/sort.h"
 #include "unit.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define US INT64_C(1000)
@@ -8,14 +10,14 @@
 enum { MESSAGES = 60, MOST = 4 * MESSAGES };
 
 typedef struct job {
-    tl_pair_item items[MOST];
+    tl_align_item items[MOST];
     size_t n;
 } job;
 
 /* One end of a message on a stream of a rank. */
 static void add(job *j, int32_t rank, int32_t stream, int64_t start_ns, int64_t end_ns)
 {
-    j->items[j->n] = (tl_pair_item){ .lone = j->n + 1, .start_ns = start_ns, .end_ns = end_ns, .group = stream,
+    j->items[j->n] = (tl_align_item){ .lone = j->n + 1, .start_ns = start_ns, .end_ns = end_ns, .group = stream,
                                      .rank = rank, .peer = TL_NO_PEER };
     j->n++;
 }
@@ -35,11 +37,17 @@ static void chain(job *j, int64_t off_ns, bool one_stream)
     }
 }
 
+static int by_number(const void *a, const void *b)
+{
+    return TL_ORDER((const tl_align_item *)a, (const tl_align_item *)b, lone);
+}
+
 static void check_chain(int64_t off_ns, bool one_stream)
 {
     static job j;
     chain(&j, off_ns, one_stream);
     tl_sends_align(j.items, j.n);
+    qsort(j.items, j.n, sizeof *j.items, by_number);
     for (size_t i = 0; i < j.n; i += 2) {
         int32_t from = i % 4 == 0 ? 0 : 1;
         CU_ASSERT_EQUAL(j.items[i].peer, from + 1);

@@ -1,13 +1,13 @@
 /* test_way_align.c - sends and receives between known ranks, drawn: a line what one sends, a line what the other
  * receives, a column is 100 us.  A letter ends in its column; the same letters are the same message.
  */
-#include "tlmpi/analysis/match/align.h"
+#include "tlmpi/analysis/match.h"
 #include "unit.h"
 #include <string.h>
 
 enum { MOST = 128, COLUMN_NS = 100000, SENDER = 3, RECEIVER = 7 };
 
-static tl_pair_item items[MOST];
+static tl_align_item items[MOST];
 static size_t n;
 
 static void add(const char *line, bool sends, int ahead)
@@ -15,7 +15,7 @@ static void add(const char *line, bool sends, int ahead)
     for (size_t i = 0; line[i] != 0; i++) {
         if (line[i] == '.')
             continue;
-        items[n] = (tl_pair_item){ .lone = 1000 + n,
+        items[n] = (tl_align_item){ .lone = 1000 + n,
                                    .end_ns = ((int64_t)i + (sends ? 0 : ahead)) * COLUMN_NS,
                                    .rank = sends ? SENDER : RECEIVER,
                                    .peer = sends ? RECEIVER : SENDER,

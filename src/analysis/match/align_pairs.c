@@ -1,0 +1,477 @@
+/* align_pairs.c - which send is which receive, where counts do not tell it: by when both ended.
+ *
+ *     tl_sends_align    a trace tells nothing but that it is a send or receive
+ *     tl_ways_align     both ranks are known
+ *     tl_pairs_align    one is
+ */
+#include "align.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+
+enum {
+    NEIGHBOURS = 4,     /* that are kept for a rank; in a pipeline it has two */
+    SAMPLES = 64,       /* of a row, by which the distance of two clocks is found */
+    DIFFERENCES = 4096, /* of their ends */
+    ROWS_MOST = 512     /* rows of a job are compared each with each */
+};
+
+/* The items of one rank in one group, or of one stream that go one way: items[from, to), by end; how many have no
+ * partner yet. */
+typedef struct row {
+    int32_t rank, sends;
+    size_t from, to, open;
+    uint32_t neighbours[NEIGHBOURS]; /* rows of the group */
+    size_t nneighbours;
+} row;
+
+typedef TL_VEC(row) row_list;
+
+/* Appends the rows of items[from, n) of one group, or, by way, of all streams; returns where they end. */
+static size_t list_rows(const tl_align_item *items, size_t from, size_t n, bool by_way, row_list *rows)
+{
+    size_t i = from;
+    for (; i < n && (by_way || items[i].group == items[from].group); i++) {
+        const tl_align_item *x = &items[i], *before = i > from ? x - 1 : NULL;
+        if (before == NULL || before->rank != x->rank || before->group != x->group ||
+            (by_way && before->sends != x->sends))
+            tl_vec_push(rows, (row){ .rank = x->rank, .sends = x->sends, .from = i });
+        row *last = &rows->v[rows->n - 1];
+        last->open += items[i].key == 0;
+        last->to = i + 1;
+    }
+    return i;
+}
+
+static void make_partners(tl_align_item *x, tl_align_item *y)
+{
+    x->key = y->key = x->lone;
+    x->peer = y->rank;
+    y->peer = x->rank;
+}
+
+/* How far apart the ends of two items are, where the first one's clock is ahead. */
+static int64_t apart(const tl_align_item *x, const tl_align_item *y, int64_t ahead_ns)
+{
+    return llabs(tl_ns_between(tl_ns_between(x->end_ns, ahead_ns), y->end_ns));
+}
+
+/* ------------------------------------------------------------------------------------------------------------ ways */
+
+static int32_t sender_of(const tl_align_item *x)
+{
+    return x->sends ? x->rank : x->peer;
+}
+
+static int32_t receiver_of(const tl_align_item *x)
+{
+    return x->sends ? x->peer : x->rank;
+}
+
+static int by_way(const tl_align_item *x, const tl_align_item *y)
+{
+    int order = TL_COMPARE(x->peer < 0, y->peer < 0);
+    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
+    order = order != 0 ? order : TL_COMPARE(sender_of(x), sender_of(y));
+    return order != 0 ? order : TL_COMPARE(receiver_of(x), receiver_of(y));
+}
+
+/* Way by way: what is received, then what is sent, by end; last the items without a known peer. */
+static int by_side(const void *items, uint32_t a, uint32_t b)
+{
+    const tl_align_item *x = (const tl_align_item *)items + a, *y = (const tl_align_item *)items + b;
+    int order = by_way(x, y);
+    return order != 0 ? order : TL_ORDER(x, y, sends, end_ns, lone);
+}
+
+/* Gives partners one key, the key that either has already, else the sender's own: `received` and `sent` go one way.  Of
+ * the shifts with at most twice the least scatter, it is the one under which ends are least apart. */
+static void align_way(tl_align_item *const *received, size_t nreceived, tl_align_item *const *sent, size_t nsent)
+{
+    tl_shift tried[2 * TL_SHIFTS + 1], best = { 0 };
+    size_t n = tl_shifts_try(received, nreceived, sent, nsent, true, tried);
+    int64_t steady_ns = INT64_MAX;
+
+    for (size_t i = 0; i < n; i++)
+        steady_ns = tl_ns_min(steady_ns, tried[i].scatter_ns);
+    steady_ns = tl_ns_max(tl_ns_sum(steady_ns, steady_ns), TL_CLOCK_ERROR_NS);
+    for (size_t i = 0; i < n; i++)
+        if (tried[i].scatter_ns <= steady_ns && (best.n == 0 || llabs(tried[i].ahead_ns) < llabs(best.ahead_ns)))
+            best = tried[i];
+    for (size_t i = best.from; i < best.from + best.n; i++) {
+        tl_align_item *to = received[i], *from = sent[(size_t)((int64_t)i + best.shift)];
+        if (from->key == 0)
+            from->key = to->key != 0 ? to->key : from->lone;
+        if (to->key == 0)
+            to->key = from->key;
+    }
+}
+
+void tl_ways_align(tl_align_item *items, size_t n)
+{
+    tl_align_item **v = tl_malloc((n + 1) * sizeof *v);
+
+    tl_align_sort(items, n, by_side);
+    for (size_t from = 0, to, nreceived; from < n && items[from].peer >= 0; from = to) {
+        bool open = false;
+        for (to = from, nreceived = 0; to < n && by_way(&items[from], &items[to]) == 0; to++) {
+            v[to] = &items[to];
+            nreceived += !items[to].sends;
+            open = open || items[to].key == 0;
+        }
+        if (open)
+            align_way(v + from, nreceived, v + from + nreceived, to - from - nreceived);
+        for (size_t i = from; i < to; i++)
+            items[i].key = items[i].key != 0 ? items[i].key : items[i].lone;
+    }
+    free(v);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- pairs */
+
+static int by_rank(const void *items, uint32_t a, uint32_t b)
+{
+    const tl_align_item *x = (const tl_align_item *)items + a, *y = (const tl_align_item *)items + b;
+    return TL_ORDER(x, y, group, rank, end_ns, lone);
+}
+
+typedef struct pairing {
+    tl_align_item *items;
+    row_list rows;                /* of one group */
+    int64_t *apart;               /* scratch */
+    tl_align_item **mine, **theirs; /* scratch: open ones */
+} pairing;
+
+static void add_neighbour(row *r, uint32_t of)
+{
+    for (size_t i = 0; i < r->nneighbours; i++)
+        if (r->neighbours[i] == of)
+            return;
+    if (r->nneighbours < NEIGHBOURS)
+        r->neighbours[r->nneighbours++] = of;
+}
+
+static void add_neighbours(pairing *a, uint32_t r, uint32_t other)
+{
+    add_neighbour(&a->rows.v[r], other);
+    add_neighbour(&a->rows.v[other], r);
+}
+
+static void find_neighbours(pairing *a, bool guess)
+{
+    bool any = false;
+    for (uint32_t r = 0; r < a->rows.n; r++)
+        for (size_t i = a->rows.v[r].from; i < a->rows.v[r].to; i++) {
+            size_t other = 0;
+            TL_BISECT(other, a->rows.n, mid, a->rows.v[mid].rank < a->items[i].peer);
+            if (a->items[i].peer < 0 || other == a->rows.n || a->rows.v[other].rank != a->items[i].peer || other == r)
+                continue;
+            any = true;
+            add_neighbours(a, r, (uint32_t)other);
+        }
+    for (uint32_t r = 1; !any && guess && r < a->rows.n; r++)
+        add_neighbours(a, r - 1, r);
+}
+
+/* Returns the one neighbour that has open items, too; NULL where there is none or several. */
+static row *only_neighbour(const pairing *a, const row *r)
+{
+    row *only = NULL;
+    for (size_t i = 0; i < r->nneighbours; i++) {
+        row *other = &a->rows.v[r->neighbours[i]];
+        if (other->open > 0 && only != NULL)
+            return NULL;
+        only = other->open > 0 ? other : only;
+    }
+    return only;
+}
+
+/* Returns how far r's clock is ahead of q's, ns: the median over items that share a key; 0: none does. */
+static int64_t clock_ahead(const pairing *a, const row *r, const row *q)
+{
+    tl_map index_of = { 0 };
+    size_t n = 0;
+    for (size_t i = q->from; i < q->to; i++)
+        if (a->items[i].key != 0 && a->items[i].peer == r->rank)
+            tl_map_put(&index_of, a->items[i].key, (uint32_t)i);
+    for (size_t i = r->from; i < r->to; i++) {
+        uint32_t j = a->items[i].key != 0 ? tl_map_get(&index_of, a->items[i].key) : TL_MAP_NONE;
+        if (j != TL_MAP_NONE)
+            a->apart[n++] = tl_ns_between(a->items[i].end_ns, a->items[j].end_ns);
+    }
+    tl_map_free(&index_of);
+    return n > 0 ? tl_median(a->apart, n) : 0;
+}
+
+static size_t list_open(const pairing *a, const row *r, tl_align_item **out)
+{
+    size_t n = 0;
+    for (size_t i = r->from; i < r->to; i++)
+        if (a->items[i].key == 0)
+            out[n++] = &a->items[i];
+    return n;
+}
+
+/* Returns the place in v[n], ascending by end, of the item that ends nearest to x; n > 0.  x's clock is ahead. */
+static size_t nearest_of(const tl_align_item *x, tl_align_item *const *v, size_t n, int64_t ahead_ns)
+{
+    int64_t end_ns = tl_ns_between(x->end_ns, ahead_ns);
+    size_t low = 0;
+    TL_BISECT(low, n, mid, v[mid]->end_ns < end_ns);
+    return low == n || (low > 0 && apart(x, v[low - 1], ahead_ns) <= apart(x, v[low], ahead_ns)) ? low - 1 : low;
+}
+
+/* Matches all open items of r with open items of q: two items match if each ends nearest to the other. */
+static void match_rows(pairing *a, row *r, row *q)
+{
+    int64_t ahead_ns = clock_ahead(a, r, q);
+    size_t n = list_open(a, r, a->mine), m = list_open(a, q, a->theirs);
+    for (size_t i = 0; i < n && m > 0; i++) {
+        size_t j = nearest_of(a->mine[i], a->theirs, m, ahead_ns);
+        if (apart(a->mine[i], a->theirs[j], ahead_ns) > TL_MATCH_CLOSE_NS ||
+            nearest_of(a->theirs[j], a->mine, n, -ahead_ns) != i)
+            continue;
+        make_partners(a->mine[i], a->theirs[j]);
+        q->open--;
+    }
+    for (size_t i = 0; i < n; i++)
+        a->mine[i]->key = a->mine[i]->key != 0 ? a->mine[i]->key : a->mine[i]->lone;
+    r->open = 0;
+}
+
+void tl_pairs_align(tl_align_item *items, size_t n, const tl_group_fact *groups)
+{
+    tl_arena arena = { 0 };
+    pairing a = { .items = items,
+                  .apart = tl_arena_take(&arena, n, sizeof *a.apart),
+                  .mine = tl_arena_take(&arena, n, sizeof *a.mine),
+                  .theirs = tl_arena_take(&arena, n, sizeof *a.theirs) };
+
+    tl_align_sort(items, n, by_rank);
+    for (size_t from = 0, to; from < n; from = to) {
+        int32_t group = items[from].group;
+        a.rows.n = 0;
+        to = list_rows(items, from, n, false, &a.rows);
+        find_neighbours(&a, group >= 0 && !groups[group].inferred);
+        for (bool more = true; more;) { /* from the ends of a pipeline inwards */
+            more = false;
+            TL_EACH (row, r, a.rows) {
+                row *q = r->open > 0 ? only_neighbour(&a, r) : NULL;
+                more = more || q != NULL;
+                if (q != NULL)
+                    match_rows(&a, r, q);
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        items[i].key = items[i].key != 0 ? items[i].key : items[i].lone;
+    tl_arena_free(&arena);
+    free(a.rows.v);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- sends */
+
+static int by_stream(const void *items, uint32_t a, uint32_t b)
+{
+    const tl_align_item *x = (const tl_align_item *)items + a, *y = (const tl_align_item *)items + b;
+    return TL_ORDER(x, y, rank, group, sends, end_ns, lone);
+}
+
+/* How well the open items of two rows go together. */
+typedef struct fit {
+    uint32_t a, b;
+    int64_t ahead_ns; /* of a's clock against b's, in the middle */
+    int64_t apart_ns; /* median distance of ends under one clock */
+    size_t n;         /* items that end together */
+} fit;
+
+typedef struct fitting {
+    tl_align_item *items;
+    row_list rows;
+    TL_VEC(fit) fits;
+    int64_t *scratch;     /* [n + DIFFERENCES] */
+    tl_align_item **mate; /* by item of the first row: the item of the other row, NULL */
+} fitting;
+
+/* Returns the first item of the row that ends at `end_ns` or later. */
+static size_t place_of(const fitting *a, const row *r, int64_t end_ns)
+{
+    size_t low = r->from;
+    TL_BISECT(low, r->to, mid, a->items[mid].end_ns < end_ns);
+    return low;
+}
+
+/* Finds the distance of the clocks under which most ends of some items of r agree with ends of q; false where hardly any
+ * do. */
+static bool find_ahead(const fitting *a, const row *r, const row *q, int64_t *ahead_ns)
+{
+    size_t looked = r->to - r->from < SAMPLES ? r->to - r->from : SAMPLES, n = 0, most = 0;
+    size_t first = r->from + (r->to - r->from - looked) / 2;
+    int64_t *v = a->scratch;
+
+    for (size_t i = first; i < first + looked; i++) {
+        int64_t end_ns = a->items[i].end_ns;
+        for (size_t k = place_of(a, q, tl_ns_between(end_ns, TL_SENDS_APART_NS));
+             k < q->to && n < DIFFERENCES && tl_ns_between(a->items[k].end_ns, end_ns) <= TL_SENDS_APART_NS; k++)
+            v[n++] = tl_ns_between(end_ns, a->items[k].end_ns);
+    }
+    tl_ns_sort(v, n);
+    for (size_t i = 0, k = 0; i < n; i++) {
+        while (k < n && tl_ns_between(v[k], v[i]) <= TL_CLOCK_ERROR_NS)
+            k++;
+        int64_t middle_ns = v[i + (k - i - 1) / 2];
+        if (k - i > most || (k - i == most && llabs(middle_ns) < llabs(*ahead_ns))) {
+            most = k - i;
+            *ahead_ns = middle_ns;
+        }
+    }
+    return most >= (size_t)TL_BEHAVES_LEAST;
+}
+
+/* Returns the open item of q that ends nearest to x, to the clock error; NULL.  x's clock is ahead. */
+static tl_align_item *nearest(const fitting *a, const tl_align_item *x, const row *q, int64_t ahead_ns)
+{
+    int64_t end_ns = tl_ns_between(x->end_ns, ahead_ns), best_ns = TL_CLOCK_ERROR_NS + 1;
+    tl_align_item *best = NULL;
+
+    for (size_t k = place_of(a, q, tl_ns_between(end_ns, TL_CLOCK_ERROR_NS));
+         k < q->to && tl_ns_between(a->items[k].end_ns, end_ns) <= TL_CLOCK_ERROR_NS; k++)
+        if (a->items[k].key == 0 && apart(x, &a->items[k], ahead_ns) < best_ns) {
+            best = &a->items[k];
+            best_ns = apart(x, best, ahead_ns);
+        }
+    return best;
+}
+
+/* Finds mates of the open items of row f->a in row f->b, outwards from the middle: clocks drift, the distance follows. */
+static void find_mates(const fitting *a, fit *f)
+{
+    const row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
+    size_t middle = r->from + (r->to - r->from) / 2;
+
+    f->n = 0;
+    for (int forward = 0; forward < 2; forward++) {
+        int64_t ahead_ns = f->ahead_ns;
+        const tl_align_item *last = NULL;
+        for (size_t step = 0; forward ? middle + step < r->to : middle - r->from > step; step++) {
+            size_t i = forward ? middle + step : middle - 1 - step;
+            const tl_align_item *x = &a->items[i];
+            tl_align_item *y = x->key == 0 ? nearest(a, x, q, ahead_ns) : NULL;
+            a->mate[i] = y != last ? y : NULL; /* else another is with it already */
+            if (a->mate[i] == NULL)
+                continue;
+            last = y;
+            int64_t apart_ns = tl_ns_between(tl_ns_between(x->end_ns, y->end_ns), ahead_ns);
+            a->scratch[f->n++] = llabs(apart_ns);
+            ahead_ns += apart_ns / TL_MATCH_DRIFT_PART;
+        }
+    }
+    f->apart_ns = f->n > 0 ? tl_median(a->scratch, f->n) : 0;
+}
+
+/* Whether a third rank takes part, so that the two rows exchange no message alone: a row of it ends with most of their
+ * pairs, or comes later than both in more than a little part of them.  What is known to be a send has one receiver. */
+static bool is_of_more(const fitting *a, const fit *f)
+{
+    const row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
+    if (r->sends != 0 || q->sends != 0)
+        return false;
+    TL_EACH (const row, third, a->rows) {
+        int64_t ahead_ns = 0;
+        size_t later = 0, together = 0;
+        if (third->rank == r->rank || third->rank == q->rank || !find_ahead(a, r, third, &ahead_ns))
+            continue;
+        for (size_t i = r->from; i < r->to; i++) {
+            const tl_align_item *x = &a->items[i], *y = a->mate[i];
+            const tl_align_item *z = y != NULL ? nearest(a, x, third, ahead_ns) : NULL;
+            if (z == NULL)
+                continue;
+            int64_t both_ns = tl_ns_max(x->start_ns, tl_ns_sum(y->start_ns, f->ahead_ns));
+            later += tl_ns_between(tl_ns_sum(z->start_ns, ahead_ns), both_ns) > TL_CLOCK_ERROR_NS;
+            together++;
+        }
+        if (later * (size_t)TL_LITTLE_PART > f->n || (double)together >= TL_CAUSE_SHARE * (double)f->n)
+            return true;
+    }
+    return false;
+}
+
+static bool is_enough(const fitting *a, const fit *f)
+{
+    size_t fewer = a->rows.v[f->a].open < a->rows.v[f->b].open ? a->rows.v[f->a].open : a->rows.v[f->b].open;
+    return f->n >= (size_t)TL_BEHAVES_LEAST && (double)f->n >= TL_BEHAVES_MOST * (double)fewer;
+}
+
+static int by_fit(const void *x, const void *y)
+{
+    const fit *a = x, *b = y;
+    return a->n != b->n ? TL_COMPARE(b->n, a->n) : TL_ORDER(a, b, apart_ns, a, b);
+}
+
+static void list_fits(fitting *a)
+{
+    for (uint32_t i = 0; i < a->rows.n; i++)
+        for (uint32_t k = i + 1; k < a->rows.n; k++) {
+            const row *r = &a->rows.v[i], *q = &a->rows.v[k];
+            bool opposite = r->sends != q->sends || r->sends == 0;
+            fit f = { .a = i, .b = k };
+            if (r->rank == q->rank || !opposite || !find_ahead(a, r, q, &f.ahead_ns))
+                continue;
+            find_mates(a, &f);
+            if (f.n >= (size_t)TL_BEHAVES_LEAST)
+                tl_vec_push(&a->fits, f);
+        }
+    if (a->fits.n > 0)
+        qsort(a->fits.v, a->fits.n, sizeof *a->fits.v, by_fit);
+}
+
+/* Joins the best fit first: without its items, another row may fit a third one. */
+static void join_all(fitting *a)
+{
+    for (bool more = true; more;) {
+        more = false;
+        TL_EACH (fit, f, a->fits) {
+            if (f->n == 0)
+                continue;
+            find_mates(a, f);
+            if (f->n == 0 || !is_enough(a, f))
+                continue;
+            bool alone = !is_of_more(a, f);
+            row *r = &a->rows.v[f->a];
+            for (size_t i = r->from; alone && i < r->to; i++) {
+                if (a->mate[i] == NULL)
+                    continue;
+                make_partners(&a->items[i], a->mate[i]);
+                r->open--;
+                a->rows.v[f->b].open--;
+            }
+            more = more || alone;
+            f->n = 0;
+        }
+    }
+}
+
+void tl_sends_align(tl_align_item *items, size_t n)
+{
+    tl_arena arena = { 0 };
+    fitting a = { .items = items,
+                  .scratch = tl_arena_take(&arena, n + DIFFERENCES, sizeof *a.scratch),
+                  .mate = tl_arena_take(&arena, n + 1, sizeof *a.mate) };
+
+    tl_align_sort(items, n, by_stream);
+    list_rows(items, 0, n, true, &a.rows);
+    if (a.rows.n <= ROWS_MOST) {
+        list_fits(&a);
+        join_all(&a);
+        TL_EACH (const row, own, a.rows) { /* where half of a row has partners, the rest has some, too */
+            bool of_pairs = own->open < own->to - own->from && 2 * own->open <= own->to - own->from;
+            for (size_t i = own->from; of_pairs && i < own->to; i++)
+                items[i].peer = items[i].key == 0 ? TL_PEER_UNKNOWN : items[i].peer;
+        }
+    }
+    tl_arena_free(&arena);
+    free(a.rows.v);
+    free(a.fits.v);
+}
