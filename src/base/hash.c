@@ -146,14 +146,6 @@ int tl_map_put(tl_map *map, uint64_t key, uint32_t value)
     return 0;
 }
 
-uint32_t tl_map_count(tl_map *map, uint64_t key)
-{
-    uint32_t n = tl_map_get(map, key);
-    n = n == TL_MAP_NONE ? 0 : n;
-    tl_map_put(map, key, n + 1);
-    return n;
-}
-
 void tl_map_free(tl_map *map)
 {
     free(map->keys);

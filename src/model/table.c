@@ -174,7 +174,9 @@ void tl_table_unite(tl_table *table, size_t first, void (*add)(void *sum, const 
     size_t kept = first, size = table->schema->row_size;
     tl_table rest = { .schema = table->schema };
 
-    tl_table_append(&rest, table->n > first ? tl_table_row(table, first) : NULL, table->n - first);
+    if (table->n <= first)
+        return;
+    tl_table_append(&rest, tl_table_row(table, first), table->n - first);
     tl_table_sort(&rest);
     for (size_t i = 0; i < rest.n; i++) {
         const void *row = tl_table_row(&rest, i);

@@ -32,9 +32,15 @@ uint32_t *tl_map_at(tl_map *map, uint64_t key);
 /* Sets the value under key (value is not TL_MAP_NONE).  0 on success. */
 int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
 
-/* Adds one to the count under key; returns the count before, 0 at first. */
-uint32_t tl_map_count(tl_map *map, uint64_t key);
-
 void tl_map_free(tl_map *map);
+
+/* Adds one to the count under key; returns the count before, 0 at first. */
+static inline uint32_t tl_map_count(tl_map *map, uint64_t key)
+{
+    uint32_t n = tl_map_get(map, key);
+    n = n == TL_MAP_NONE ? 0 : n;
+    tl_map_put(map, key, n + 1);
+    return n;
+}
 
 #endif

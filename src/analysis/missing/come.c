@@ -18,8 +18,8 @@
  *                                                                  than the transfer is longer
  */
 #include "internal.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
@@ -28,7 +28,7 @@
 typedef struct transfer {
     uint64_t class;
     int64_t ns;
-    bool complete, sized;
+    bool incomplete, sized; /* a rank has no trace; the size is known */
 } transfer;
 
 /* What transfers that are alike usually take. */
@@ -52,11 +52,10 @@ typedef struct comer {
 
 struct tl_comers {
     const tl_missing_input *in;
-    tl_absentees *absentees;
+    tl_absentees absentees;
     tl_expecting *expecting;
     seen_list *met;       /* by absent rank: its meetings */
-    size_t nranks;        /* without a trace */
-    comer *comers;        /* [nranks] */
+    comer *comers;        /* scratch, by absent rank */
     tl_way_list expected; /* the ways of all to their meetings */
     TL_VEC(tl_coming_from) from;
     typical *typical; /* ascending by what is alike */
@@ -70,17 +69,15 @@ struct tl_comers {
 static int by_class(const void *x, const void *y)
 {
     const transfer *a = x, *b = y;
-    if (a->class != b->class)
-        return TL_COMPARE(a->class, b->class);
-    return a->complete != b->complete ? TL_COMPARE(b->complete, a->complete) : TL_COMPARE(a->ns, b->ns);
+    return TL_ORDER(a, b, class, incomplete, ns);
 }
 
-/* Returns the usual and the longest time of n alike transfers: complete ones (all ranks traced) first, each
+/* Returns the usual and the longest time of n alike transfers: those whose ranks are all traced first, each
  * ascending. */
 static typical typical_of(const transfer *v, size_t n)
 {
     size_t complete = 0;
-    while (complete < n && v[complete].complete)
+    while (complete < n && !v[complete].incomplete)
         complete++;
     size_t usual = !v->sized      ? tl_upper_quarter(complete > 0 ? complete : n)
                    : complete > 0 ? tl_lower_middle(complete)
@@ -107,7 +104,7 @@ static uint64_t class_of(const tl_comers *a, const tl_late_row *row, size_t nrow
     int64_t bytes = row->bytes, class = 1;
     while (varies(row) && class <= bytes / 2)
         class *= 2;
-    return tl_hash_mix(tl_absentees_kind(a->absentees, row, nrows),
+    return tl_hash_mix(tl_absentees_kind(&a->absentees, row, nrows),
                        (uint64_t)(varies(row) && bytes > 0 ? class : bytes));
 }
 
@@ -125,9 +122,8 @@ static void add_own(tl_comers *a, uint64_t own, int64_t ns)
         a->least_ns.v[at] = tl_ns_min(a->least_ns.v[at], ns);
         return;
     }
-    tl_vec_room(&a->least_ns);
     tl_map_put(&a->least_of, own, (uint32_t)a->least_ns.n);
-    a->least_ns.v[a->least_ns.n++] = ns;
+    tl_vec_push(&a->least_ns, ns);
 }
 
 static void find_typical(tl_comers *a)
@@ -136,7 +132,7 @@ static void find_typical(tl_comers *a)
     TL_VEC(transfer) all = { 0 };
 
     for (size_t i = 0, to; i < a->in->nrows; i = to) {
-        transfer t = { .complete = tl_absentees_count(a->absentees, &rows[i]) == 0, .sized = rows[i].bytes > 0 };
+        transfer t = { .incomplete = tl_absentees_count(&a->absentees, &rows[i]) > 0, .sized = rows[i].bytes > 0 };
         int64_t last = INT64_MIN, end = INT64_MAX;
         to = tl_late_rows_end(rows, a->in->nrows, i);
         for (size_t k = i; k < to; k++) {
@@ -145,13 +141,10 @@ static void find_typical(tl_comers *a)
         }
         t.class = class_of(a, &rows[i], to - i);
         t.ns = tl_ns_max(0, tl_ns_between(end, last));
-        tl_vec_room(&all);
         add_own(a, own_class_of(a, &rows[i], to - i), t.ns);
-        all.v[all.n++] = t;
-        if (has_turn(&rows[i])) {
-            tl_vec_room(&all);
-            all.v[all.n++] = (transfer){ tl_expect_turn(a->expecting, &rows[i]).what, t.ns, t.complete, true };
-        }
+        tl_vec_push(&all, t);
+        if (has_turn(&rows[i]))
+            tl_vec_push(&all, (transfer){ tl_expect_turn(a->expecting, &rows[i]).what, t.ns, t.incomplete, true });
     }
     if (all.n > 1)
         qsort(all.v, all.n, sizeof *all.v, by_class);
@@ -170,12 +163,11 @@ tl_comers *tl_comers_new(const tl_missing_input *in)
 {
     tl_comers *a = tl_calloc(1, sizeof *a);
     a->in = in;
-    a->absentees = tl_absentees_new(in);
-    a->nranks = tl_absentees_all(a->absentees);
-    a->met = tl_calloc(a->nranks + 1, sizeof *a->met);
-    a->comers = tl_malloc((a->nranks + 1) * sizeof *a->comers);
-    if (a->nranks > 0) {
-        a->expecting = tl_expecting_new(in, a->absentees);
+    tl_absentees_make(in, &a->absentees);
+    a->met = tl_calloc(a->absentees.n + 1, sizeof *a->met);
+    a->comers = tl_malloc((a->absentees.n + 1) * sizeof *a->comers);
+    if (a->absentees.n > 0) {
+        a->expecting = tl_expecting_new(&a->absentees);
         find_typical(a);
     }
     return a;
@@ -183,9 +175,7 @@ tl_comers *tl_comers_new(const tl_missing_input *in)
 
 void tl_comers_free(tl_comers *a)
 {
-    if (a == NULL)
-        return;
-    for (size_t r = 0; a->met != NULL && r < a->nranks; r++)
+    for (size_t r = 0; r < a->absentees.n; r++)
         free(a->met[r].v);
     free(a->met);
     free(a->comers);
@@ -195,13 +185,13 @@ void tl_comers_free(tl_comers *a)
     free(a->least_ns.v);
     tl_map_free(&a->least_of);
     tl_expecting_free(a->expecting);
-    tl_absentees_free(a->absentees);
+    tl_absentees_free(&a->absentees);
     free(a);
 }
 
 bool tl_comers_any(const tl_comers *a)
 {
-    return a->nranks > 0;
+    return a->absentees.n > 0;
 }
 
 bool tl_comers_follow(const tl_comers *a, uint32_t rank)
@@ -211,7 +201,7 @@ bool tl_comers_follow(const tl_comers *a, uint32_t rank)
 
 size_t tl_comers_count(const tl_comers *a, const tl_late_row *row)
 {
-    return tl_absentees_count(a->absentees, row);
+    return tl_absentees_count(&a->absentees, row);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- coming */
@@ -234,57 +224,43 @@ void tl_comers_met(tl_comers *a, const tl_coming *c)
 {
     uint32_t one;
     size_t n;
-    const uint32_t *absent = tl_absentees_of(a->absentees, c->rows, &one, &n);
+    const uint32_t *absent = tl_absentees_of(&a->absentees, c->rows, &one, &n);
     for (size_t i = 0; i < n; i++) {
-        seen_list *met = &a->met[absent[i]];
-        tl_turn turn;
-        tl_expect_next(a->expecting, (uint32_t)(a->in->nranks + absent[i]), c->rows, c->nrows, &turn);
-        tl_vec_room(met);
-        met->v[met->n++] = (tl_seen){ .turn = turn, .done_ns = c->end_ns, .meeting = c->meeting };
+        tl_turn turn = tl_expect_next(a->expecting, (uint32_t)a->in->nranks + absent[i], c->rows, c->nrows);
+        tl_vec_push(&a->met[absent[i]], (tl_seen){ .turn = turn, .done_ns = c->end_ns, .meeting = c->meeting });
     }
 }
 
 static int by_end(const void *x, const void *y)
 {
-    const tl_seen *a = x, *b = y;
-    return a->done_ns != b->done_ns ? TL_COMPARE(a->done_ns, b->done_ns) : TL_COMPARE(a->meeting, b->meeting);
+    return TL_ORDER((const tl_seen *)x, (const tl_seen *)y, done_ns, meeting);
 }
 
 void tl_comers_sort(tl_comers *a, const tl_ways *ways)
 {
-    for (size_t r = 0; r < a->nranks; r++) {
-        if (a->met[r].n > 1)
-            qsort(a->met[r].v, a->met[r].n, sizeof *a->met[r].v, by_end);
-        tl_expect_ways(a->expecting, ways, (uint32_t)(a->in->nranks + r), a->met[r].v, a->met[r].n, &a->expected);
+    for (size_t r = 0; r < a->absentees.n; r++) {
+        seen_list *met = &a->met[r];
+        if (met->n > 1)
+            qsort(met->v, met->n, sizeof *met->v, by_end);
+        tl_expect_ways(a->expecting, ways, (uint32_t)(a->in->nranks + r), met->v, met->n, &a->expected);
     }
-}
-
-static bool comes_before(const tl_seen *s, const tl_coming *c)
-{
-    return s->done_ns < c->end_ns || (s->done_ns == c->end_ns && s->meeting < c->meeting);
-}
-
-/* The meeting of an absent rank, and the last one that was done before at_ns, if there was any; else NULL. */
-static const tl_seen *before(const seen_list *met, const tl_coming *c, int64_t at_ns, const tl_seen **own)
-{
-    size_t at = 0, last = 0;
-    TL_BISECT(at, met->n, mid, comes_before(&met->v[mid], c));
-    TL_BISECT(last, met->n, mid, met->v[mid].done_ns < at_ns);
-    *own = &met->v[at];
-    return last > 0 ? &met->v[last - 1] : NULL;
 }
 
 /* Lists the absent ranks that had a meeting before at_ns, with their expected arrivals; returns their number. */
 static size_t expect(tl_comers *a, const tl_coming *c, int64_t at_ns)
 {
+    const tl_seen this = { .done_ns = c->end_ns, .meeting = c->meeting };
     uint32_t one;
     size_t n, ncomers = 0;
-    const uint32_t *absent = tl_absentees_of(a->absentees, c->rows, &one, &n);
+    const uint32_t *absent = tl_absentees_of(&a->absentees, c->rows, &one, &n);
     for (size_t i = 0; i < n; i++) {
-        comer x = { .absent = absent[i], .expected_ns = UNEXPECTED };
-        x.last = before(&a->met[absent[i]], c, at_ns, &x.own);
-        if (x.last == NULL)
+        const seen_list *met = &a->met[absent[i]];
+        size_t at = 0, last = 0;
+        TL_BISECT(at, met->n, mid, by_end(&met->v[mid], &this) < 0);
+        TL_BISECT(last, met->n, mid, met->v[mid].done_ns < at_ns);
+        if (last == 0)
             continue;
+        comer x = { absent[i], &met->v[at], &met->v[last - 1], UNEXPECTED };
         for (uint32_t w = x.own->first_way; w < x.own->first_way + x.own->nways; w++) {
             const tl_way *way = &a->expected.v[w];
             if (way->from_ns < c->end_ns)
@@ -315,8 +291,7 @@ static void hand_out(tl_comers *a, tl_coming *c)
 
 static void add_from(tl_comers *a, const tl_seen *from, int64_t at_ns)
 {
-    tl_vec_room(&a->from);
-    a->from.v[a->from.n++] = (tl_coming_from){ from->meeting, tl_ns_between(at_ns, from->done_ns) };
+    tl_vec_push(&a->from, (tl_coming_from){ from->meeting, tl_ns_between(at_ns, from->done_ns) });
 }
 
 /* Adds all ways of one absent rank, none later than c->came_ns.  `last`: the rank itself came last, and is as late on
@@ -342,7 +317,7 @@ void tl_comers_come(tl_comers *a, tl_coming *c)
     c->late_ns = 0;
     c->late_rank = -1;
     a->from.n = 0;
-    if (tl_absentees_count(a->absentees, c->rows) == 0)
+    if (tl_absentees_count(&a->absentees, c->rows) == 0)
         return;
     const typical *like = typical_like(a, class_of(a, c->rows, c->nrows));
     int64_t came = c->end_ns - like->ns, latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
@@ -368,9 +343,9 @@ void tl_comers_come(tl_comers *a, tl_coming *c)
         else if (late && unknown)
             add_from(a, x->last, came);
     }
-    if (late && !unknown && tl_absentees_count(a->absentees, c->rows) == 1) {
+    if (late && !unknown && tl_absentees_count(&a->absentees, c->rows) == 1) {
         c->late_ns = tl_ns_max(0, tl_ns_between(came, latest));
-        c->late_rank = tl_absentees_rank(a->absentees, a->comers[0].absent);
+        c->late_rank = a->absentees.ranks[a->comers[0].absent];
     }
     hand_out(a, c);
 }

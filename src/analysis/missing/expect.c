@@ -10,8 +10,8 @@
  * that collective: its transfer, and the ways to it.
  */
 #include "internal.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
@@ -26,7 +26,6 @@ struct tl_expecting {
     const tl_absentees *absentees;
     const tl_missing_input *in;
     tl_arena arena;
-    uint32_t *role;       /* by rank, those without a trace after the others */
     uint32_t *first;      /* by role: the lowest rank that has a trace; TL_NONE */
     uint32_t *next;       /* by rank: the next of its role */
     bool *followed;       /* by role: one of its ranks has no trace */
@@ -36,17 +35,11 @@ struct tl_expecting {
     uint32_t *first_row;  /* by rank that has a trace: where its rows begin there */
     uint32_t *position;   /* by row: which of its rank's it is there */
     tl_ways_to *found;    /* by position: of the rank in hand, from meetings of the one without a trace */
-    tl_way *room;         /* for these */
     TL_VEC(shown) shown;
     tl_map row_in; /* by rank and collective: a row */
     tl_map turns;  /* by rank, step and what is alike: how many there have been */
     tl_map met_at; /* by turn: the meeting of the one in hand */
 };
-
-static uint32_t rank_of(const tl_expecting *x, const tl_late_row *row)
-{
-    return (uint32_t)tl_index_of(x->in->ranks, x->in->nranks, row->rank);
-}
 
 static uint64_t key_of(int32_t step, uint64_t what)
 {
@@ -57,81 +50,59 @@ static uint64_t key_of(int32_t step, uint64_t what)
  * the peer in the row: then both are reversed. */
 static uint64_t side_of(const tl_expecting *x, uint32_t rank, const tl_late_row *row)
 {
-    bool traced = rank<x->in->nranks, above = tl_absentees_peer(x->absentees, row)> row->rank;
+    bool traced = rank < x->in->nranks, above = tl_absentees_peer(x->absentees, row) > row->rank;
     uint8_t other = row->own_kind == TL_SEND ? TL_RECV : row->own_kind == TL_RECV ? TL_SEND : row->own_kind;
     return tl_hash_mix(traced ? above : !above, traced ? row->own_kind : other);
 }
 
-void tl_expect_next(tl_expecting *x, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out)
+tl_turn tl_expect_next(tl_expecting *x, uint32_t rank, const tl_late_row *row, size_t nrows)
 {
-    uint64_t like = tl_absentees_kind(x->absentees, row, nrows);
-    like = tl_hash_mix(like, tl_absentees_peer(x->absentees, row) >= 0 ? side_of(x, rank, row)
-                                                                       : tl_absentees_sort_of(x->absentees, row));
-    uint64_t key = tl_hash_mix(rank, key_of(row->step, like));
-    uint32_t turn = tl_map_get(&x->turns, key);
-    turn = turn == TL_MAP_NONE ? 0 : turn;
-    *out = (tl_turn){ tl_hash_mix(like, turn), row->collective, row->step };
-    tl_map_put(&x->turns, key, turn + 1);
-}
-
-static void find_roles(tl_expecting *x, size_t nranks)
-{
-    tl_missing_roles(x->in, x->absentees, x->role);
-    for (uint32_t i = 0; i < nranks; i++)
-        x->first[i] = TL_NONE;
-    for (uint32_t i = (uint32_t)x->in->nranks; i-- > 0;) {
-        x->next[i] = x->first[x->role[i]];
-        x->first[x->role[i]] = i;
-    }
-    for (size_t i = x->in->nranks; i < nranks; i++)
-        x->followed[x->role[i]] = true;
+    const tl_absent_group *group = tl_absentees_group(x->absentees, row);
+    bool between_two = tl_absentees_peer(x->absentees, row) >= 0;
+    uint64_t side = between_two ? side_of(x, rank, row) : group != NULL ? group->sort : 0;
+    uint64_t like = tl_hash_mix(tl_absentees_kind(x->absentees, row, nrows), side);
+    uint32_t turn = tl_map_count(&x->turns, tl_hash_mix(rank, key_of(row->step, like)));
+    return (tl_turn){ tl_hash_mix(like, turn), row->collective, row->step };
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-static void list_turns(tl_expecting *x)
-{
-    const tl_late_row *rows = x->in->rows;
-    for (size_t i = 0, to; i < x->in->nrows; i = to) {
-        to = tl_late_rows_end(rows, x->in->nrows, i);
-        for (size_t k = i; k < to; k++) {
-            uint32_t rank = rank_of(x, &rows[k]);
-            if (rank != x->in->nranks) {
-                tl_expect_next(x, rank, &rows[k], to - i, &x->turn[k]);
-                tl_map_put(&x->row_in, tl_hash_mix(rank, (uint64_t)rows[k].collective), (uint32_t)k);
-            }
-        }
-    }
-}
-
 static int by_rank(const void *context, uint32_t a, uint32_t b)
 {
     const tl_late_row *rows = context, *x = &rows[a], *y = &rows[b];
-    if (x->rank != y->rank)
-        return TL_COMPARE(x->rank, y->rank);
-    return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(a, b);
+    return TL_ORDER(x, y, rank, start_ns);
 }
 
-static void list_times(tl_expecting *x)
+/* Fills turn and transfer_ns, collective by collective. */
+static void list_turns(tl_expecting *x)
 {
     const tl_late_row *rows = x->in->rows;
-    for (size_t i = 0, to; i < x->in->nrows; i = to) {
+    for (size_t from = 0, to; from < x->in->nrows; from = to) {
         int64_t done = INT64_MAX, last = INT64_MIN;
-        bool whole = tl_absentees_count(x->absentees, &rows[i]) == 0;
-        to = tl_late_rows_end(rows, x->in->nrows, i);
-        for (size_t k = i; k < to; k++) {
+        bool whole = tl_absentees_count(x->absentees, &rows[from]) == 0;
+        to = tl_late_rows_end(rows, x->in->nrows, from);
+        for (size_t k = from; k < to; k++) {
+            uint32_t rank = tl_absentees_number(x->absentees, &rows[k]);
             done = tl_ns_min(done, rows[k].end_ns);
             last = tl_ns_max(last, rows[k].start_ns);
+            if (rank == x->in->nranks)
+                continue;
+            x->turn[k] = tl_expect_next(x, rank, &rows[k], to - from);
+            tl_map_put(&x->row_in, tl_hash_mix(rank, (uint64_t)rows[k].collective), (uint32_t)k);
         }
-        for (; i < to; i++) {
-            x->order[i] = (uint32_t)i;
-            x->transfer_ns[i] = whole ? tl_ns_max(0, tl_ns_between(done, last)) : 0;
-        }
+        for (size_t k = from; k < to; k++)
+            x->transfer_ns[k] = whole ? tl_ns_max(0, tl_ns_between(done, last)) : 0;
     }
-    tl_sort_index(x->order, x->in->nrows, by_rank, rows);
+}
+
+/* Fills the order of rows by rank, and room for the ways of one rank. */
+static void order_rows(tl_expecting *x)
+{
+    const tl_late_row *rows = x->in->rows;
     uint32_t most = 0;
+    x->order = tl_sorted_index(x->in->nrows, by_rank, rows);
     for (uint32_t i = 0, first = 0; i < x->in->nrows; i++) {
-        uint32_t rank = rank_of(x, &rows[x->order[i]]);
+        uint32_t rank = tl_absentees_number(x->absentees, &rows[x->order[i]]);
         first = i == 0 || rows[x->order[i - 1]].rank != rows[x->order[i]].rank ? i : first;
         if (rank < x->in->nranks)
             x->first_row[rank] = first;
@@ -139,29 +110,36 @@ static void list_times(tl_expecting *x)
         most = i - first >= most ? i - first + 1 : most;
     }
     x->found = tl_arena_take(&x->arena, most, sizeof *x->found);
-    x->room = tl_arena_take(&x->arena, (size_t)most * TL_WAYS_MOST, sizeof *x->room);
+    tl_way *room = tl_arena_take(&x->arena, (size_t)most * TL_WAYS_MOST, sizeof *room);
     for (size_t i = 0; i < most; i++)
-        x->found[i].v = x->room + i * TL_WAYS_MOST;
+        x->found[i].v = room + i * TL_WAYS_MOST;
 }
 
-tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees)
+tl_expecting *tl_expecting_new(const tl_absentees *absentees)
 {
-    size_t nranks = in->nranks + tl_absentees_all(absentees);
+    const tl_missing_input *in = absentees->in;
+    const uint32_t *role = absentees->role;
+    size_t nranks = in->nranks + absentees->n;
     tl_expecting *x = tl_calloc(1, sizeof *x);
     x->absentees = absentees;
     x->in = in;
-    x->role = tl_arena_take(&x->arena, nranks, sizeof *x->role);
     x->first = tl_arena_take(&x->arena, nranks, sizeof *x->first);
     x->next = tl_arena_take(&x->arena, in->nranks, sizeof *x->next);
     x->followed = tl_arena_zeroed(&x->arena, nranks, sizeof *x->followed);
     x->turn = tl_arena_zeroed(&x->arena, in->nrows, sizeof *x->turn);
     x->transfer_ns = tl_arena_take(&x->arena, in->nrows, sizeof *x->transfer_ns);
-    x->order = tl_arena_take(&x->arena, in->nrows, sizeof *x->order);
     x->first_row = tl_arena_zeroed(&x->arena, in->nranks, sizeof *x->first_row);
     x->position = tl_arena_take(&x->arena, in->nrows, sizeof *x->position);
-    find_roles(x, nranks);
+    for (uint32_t i = 0; i < nranks; i++)
+        x->first[i] = TL_NONE;
+    for (uint32_t i = (uint32_t)in->nranks; i-- > 0;) {
+        x->next[i] = x->first[role[i]];
+        x->first[role[i]] = i;
+    }
+    for (size_t i = in->nranks; i < nranks; i++)
+        x->followed[role[i]] = true;
     list_turns(x);
-    list_times(x);
+    order_rows(x);
     return x;
 }
 
@@ -170,6 +148,7 @@ void tl_expecting_free(tl_expecting *x)
     if (x == NULL)
         return;
     tl_arena_free(&x->arena);
+    free(x->order);
     free(x->shown.v);
     tl_map_free(&x->row_in);
     tl_map_free(&x->turns);
@@ -178,13 +157,6 @@ void tl_expecting_free(tl_expecting *x)
 }
 
 /* ------------------------------------------------------------------------------------------------------------- ways */
-
-static void list_met(tl_expecting *x, const tl_seen *met, size_t n)
-{
-    tl_map_free(&x->met_at);
-    for (uint32_t i = 0; i < n; i++)
-        tl_map_put(&x->met_at, key_of(met[i].turn.step, met[i].turn.what), i);
-}
 
 /* Returns the absent rank's meeting that corresponds, by turn, to a row of a traced rank; TL_MAP_NONE: none. */
 static uint32_t met_of(const tl_expecting *x, uint32_t row)
@@ -240,19 +212,14 @@ static void add_shown(tl_expecting *x, const tl_ways *ways, const tl_seen *met, 
         if (to == TL_MAP_NONE)
             continue;
         npeers[to]++;
-        for (uint32_t k = 0; k < f->n; k++) {
-            tl_vec_room(&x->shown);
-            x->shown.v[x->shown.n++] = (shown){ f->v[k].ns, to, f->v[k].from };
-        }
+        for (uint32_t k = 0; k < f->n; k++)
+            tl_vec_push(&x->shown, (shown){ f->v[k].ns, to, f->v[k].from });
     }
 }
 
 static int by_way(const void *a, const void *b)
 {
-    const shown *x = a, *y = b;
-    if (x->to != y->to)
-        return TL_COMPARE(x->to, y->to);
-    return x->from != y->from ? TL_COMPARE(x->from, y->from) : TL_COMPARE(x->ns, y->ns);
+    return TL_ORDER((const shown *)a, (const shown *)b, to, from, ns);
 }
 
 /* Appends the median way over all traced ranks of the role; a rank without the way counts as not waiting there. */
@@ -267,19 +234,20 @@ static void take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen 
                middle = tl_lower_middle(without + to - i);
         if (middle < without)
             continue;
-        tl_vec_room(out);
         seen->first_way = seen->nways > 0 ? seen->first_way : (uint32_t)out->n;
         seen->nways++;
-        out->v[out->n++] = (tl_way){ x->shown.v[i + middle - without].ns, met[first->from].done_ns, first->from };
+        tl_vec_push(out, (tl_way){ x->shown.v[i + middle - without].ns, met[first->from].done_ns, first->from });
     }
 }
 
 void tl_expect_ways(tl_expecting *x, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_way_list *out)
 {
     uint32_t *npeers = tl_calloc(n + 1, sizeof *npeers);
-    list_met(x, met, n);
+    tl_map_free(&x->met_at);
+    for (uint32_t i = 0; i < n; i++)
+        tl_map_put(&x->met_at, key_of(met[i].turn.step, met[i].turn.what), i);
     x->shown.n = 0;
-    for (uint32_t r = x->first[x->role[rank]]; r != TL_NONE; r = x->next[r])
+    for (uint32_t r = x->first[x->absentees->role[rank]]; r != TL_NONE; r = x->next[r])
         add_shown(x, ways, met, r, npeers);
     if (x->shown.n > 1)
         qsort(x->shown.v, x->shown.n, sizeof *x->shown.v, by_way);
@@ -294,15 +262,16 @@ tl_turn tl_expect_turn(const tl_expecting *x, const tl_late_row *row)
 
 bool tl_expect_follow(const tl_expecting *x, uint32_t rank)
 {
-    return x->followed[x->role[rank]];
+    return x->followed[x->absentees->role[rank]];
 }
 
 bool tl_expect_same_role(tl_expecting *x, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n)
 {
+    const uint32_t *role = x->absentees->role;
     bool like = false;
     for (size_t i = 0; !like && i < n; i++) {
-        uint32_t other = rank_of(x, &rows[i]);
-        like = other < x->in->nranks && x->role[other] == x->role[rank] &&
+        uint32_t other = tl_absentees_number(x->absentees, &rows[i]);
+        like = other < x->in->nranks && role[other] == role[rank] &&
                tl_map_get(&x->row_in, tl_hash_mix(other, (uint64_t)from.collective)) != TL_MAP_NONE;
     }
     return like;

@@ -1,44 +1,61 @@
-/* internal.h - between the files of this room: who has no trace, and when those are expected. */
+/* internal.h - between the files of this room: who has no trace, which ranks do the same, and when untraced ranks are
+ * expected. */
 #ifndef ANALYSIS_MISSING_INTERNAL_H
 #define ANALYSIS_MISSING_INTERNAL_H
 
 #include "tlmpi/analysis/missing.h"
 
-/* absent.c: who has no trace. */
-typedef struct tl_absentees tl_absentees;
-tl_absentees *tl_absentees_new(const tl_missing_input *in);
-void tl_absentees_free(tl_absentees *absentees);
-size_t tl_absentees_all(const tl_absentees *absentees);
-int32_t tl_absentees_rank(const tl_absentees *absentees, uint32_t number);
+/* ---------------------------------------------------------------------------------------------------------- absent.c */
 
-/* Those who take part in a collective, as their numbers among all of them; *n of them.  one: room for a single one. */
-const uint32_t *tl_absentees_of(const tl_absentees *absentees, const tl_late_row *row, uint32_t *one, size_t *n);
+/* What is known of a group; all 0 where nothing is. */
+typedef struct tl_absent_group {
+    uint32_t first, n; /* its absent ranks: members[first, first + n) */
+    uint64_t sort;     /* what it is for */
+    size_t size;       /* number of its ranks; 0: not known */
+} tl_absent_group;
 
-static inline size_t tl_absentees_count(const tl_absentees *absentees, const tl_late_row *row)
-{
-    uint32_t one;
+/* The ranks without a trace.  All ranks are numbered: those of in->ranks, after them the absent ones. */
+typedef struct tl_absentees {
+    const tl_missing_input *in;
+    int32_t *ranks; /* [n] ascending: all absent ranks that are known */
     size_t n;
-    tl_absentees_of(absentees, row, &one, &n);
-    return n;
-}
+    tl_absent_group *groups;
+    size_t ngroups;
+    uint32_t *members; /* of the groups: indices of `ranks` */
+    int32_t *peer;     /* by traced rank: the only absent rank that it is known to talk to; below 0: none, or several */
+    uint32_t *role;    /* [in->nranks + n] equal for ranks that do the same: the lowest number of these */
+} tl_absentees;
+
+void tl_absentees_make(const tl_missing_input *in, tl_absentees *out);
+void tl_absentees_free(tl_absentees *a);
+
+/* Returns the number of a row's rank; in->nranks: it has no trace. */
+uint32_t tl_absentees_number(const tl_absentees *a, const tl_late_row *row);
+
+/* Returns the absent ranks that take part in a collective, as indices of `ranks`; *n of them.  one: room for a single
+ * one. */
+const uint32_t *tl_absentees_of(const tl_absentees *a, const tl_late_row *row, uint32_t *one, size_t *n);
+size_t tl_absentees_count(const tl_absentees *a, const tl_late_row *row);
 
 /* Returns the peer of a row between two ranks, also where the trace names none but only one untraced rank is possible;
  * below 0: not known, or no peer. */
-int32_t tl_absentees_peer(const tl_absentees *absentees, const tl_late_row *row);
+int32_t tl_absentees_peer(const tl_absentees *a, const tl_late_row *row);
 
-/* How many ranks take part, also if some of them have lost it. */
-size_t tl_absentees_members(const tl_absentees *absentees, const tl_late_row *row, size_t nrows);
+/* Returns how many ranks take part, also if some of them have lost the collective. */
+size_t tl_absentees_members(const tl_absentees *a, const tl_late_row *row, size_t nrows);
 
-/* Equal for collectives of one kind and number of members. */
-uint64_t tl_absentees_kind(const tl_absentees *absentees, const tl_late_row *row, size_t nrows);
+/* Returns a hash, equal for collectives of one kind and number of members. */
+uint64_t tl_absentees_kind(const tl_absentees *a, const tl_late_row *row, size_t nrows);
 
-/* What the group of a collective is for. */
-uint64_t tl_absentees_sort_of(const tl_absentees *absentees, const tl_late_row *row);
+/* Returns what is known of the group of a row; NULL: it is in none. */
+const tl_absent_group *tl_absentees_group(const tl_absentees *a, const tl_late_row *row);
 
-/* roles.c: role[ranks], those without a trace after the others: the same for all that do the same, a rank of theirs. */
-void tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role);
+/* roles.c: fills role. */
+void tl_absentees_find_roles(tl_absentees *a);
 
-/* expect.c: a collective in the sequence of a step. */
+/* ---------------------------------------------------------------------------------------------------------- expect.c */
+
+/* A collective in the sequence of a step. */
 typedef struct tl_turn {
     uint64_t what;
     int64_t collective; /* its number */
@@ -55,20 +72,19 @@ typedef struct tl_seen {
 
 typedef struct tl_expecting tl_expecting;
 
-tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees);
+tl_expecting *tl_expecting_new(const tl_absentees *absentees);
 void tl_expecting_free(tl_expecting *expecting);
 
-/* The turn of the next collective of a rank; those without a trace are after the others. */
-void tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out);
+/* Returns the turn of the next collective of a rank, by its number. */
+tl_turn tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *row, size_t nrows);
 
-/* The turn of a collective, as the rank of its first row counts it. */
+/* Returns the turn of a collective, as the rank of its first row counts it. */
 tl_turn tl_expect_turn(const tl_expecting *expecting, const tl_late_row *row);
 
-/* Whether ranks[rank] does the same as one without a trace. */
+/* Whether a traced rank does the same as an untraced one. */
 bool tl_expect_follow(const tl_expecting *expecting, uint32_t rank);
 
-/* The ways of a rank without a trace between its meetings met[n], in order of time, each from one of these, appended.
- */
+/* Appends the ways of a rank without a trace between its meetings met[n], in order of time, each from one of these. */
 void tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n,
                     tl_way_list *out);
 

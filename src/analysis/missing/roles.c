@@ -5,124 +5,110 @@
  */
 #include "internal.h"
 #include "tlmpi/base/components.h"
-#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* To ranks above it, below it, both, or neither. */
 enum { UP = 1, DOWN = 2, TALKS = (UP | DOWN) + 1 };
 
-typedef struct joining_roles {
-    const tl_missing_input *in;
-    const tl_absentees *absentees;
-    uint32_t *role;
-    uint8_t *talks;  /* by rank */
-    uint32_t *votes; /* [without a trace * TALKS] */
-    tl_map first;    /* by group and talks: a rank */
-    size_t nranks;
-} joining_roles;
-
-static uint32_t rank_of(const joining_roles *r, const tl_late_row *row)
+/* Fills, by number of rank, to which sides it is known to talk. */
+static void list_talks(const tl_absentees *a, uint8_t *talks)
 {
-    return (uint32_t)tl_index_of(r->in->ranks, r->in->nranks, row->rank);
-}
-
-static void list_talks(joining_roles *r)
-{
-    const tl_missing_input *in = r->in;
-    for (size_t i = 0; i < in->nrows; i++) {
-        const tl_late_row *row = &in->rows[i];
-        uint32_t rank = rank_of(r, row), one;
+    for (size_t i = 0; i < a->in->nrows; i++) {
+        const tl_late_row *row = &a->in->rows[i];
+        uint32_t rank = tl_absentees_number(a, row), one;
         size_t n;
-        if (row->peer < 0 || row->peer == row->rank || rank == in->nranks)
+        if (row->peer < 0 || row->peer == row->rank || rank == a->in->nranks)
             continue;
-        r->talks[rank] |= row->peer > row->rank ? UP : DOWN;
-        const uint32_t *absent = tl_absentees_of(r->absentees, row, &one, &n);
+        talks[rank] |= row->peer > row->rank ? UP : DOWN;
+        const uint32_t *absent = tl_absentees_of(a, row, &one, &n);
         if (n == 1)
-            r->talks[in->nranks + absent[0]] |= row->peer > row->rank ? DOWN : UP;
+            talks[a->in->nranks + absent[0]] |= row->peer > row->rank ? DOWN : UP;
     }
 }
 
-static void join_rank(joining_roles *r, int32_t group, uint32_t rank)
-{
-    uint64_t key = tl_hash_mix((uint32_t)group, r->talks[rank]);
-    uint32_t first = tl_map_get(&r->first, key);
-    if (first != TL_MAP_NONE)
-        tl_components_join(r->role, first, rank);
-    if (first == TL_MAP_NONE)
-        tl_map_put(&r->first, key, rank);
-}
+/* A collective of a group: its traced members, and the absent ones. */
+typedef struct group_meeting {
+    const tl_late_row *rows;
+    size_t n, nabsent;
+    const uint32_t *absent;
+    uint32_t one; /* room for a single one */
+} group_meeting;
 
-/* What is done to the ranks of one group: rows [from, to), and those without a trace. */
-typedef void of_group(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n);
-
-/* Votes for the talks of untraced members of a group: each traced member votes for its own.  Messages between two
- * untraced ranks are not seen. */
-static void vote(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n)
+/* Finds the next collective of a group, from row *at on, and moves *at behind it.  smaller: of fewer ranks than the
+ * job. */
+static bool next_meeting(const tl_absentees *a, bool smaller, size_t *at, group_meeting *m)
 {
-    for (size_t i = from; n > 0 && i < to; i++) {
-        uint32_t rank = rank_of(r, &r->in->rows[i]);
-        for (size_t k = 0; rank < r->in->nranks && k < n; k++)
-            r->votes[absent[k] * TALKS + r->talks[rank]]++;
-    }
-}
-
-/* Gives each untraced rank, of the talks that include all its known sides, the ones with most votes. */
-static void settle(joining_roles *r)
-{
-    for (size_t i = r->in->nranks; i < r->nranks; i++) {
-        const uint32_t *votes = r->votes + (i - r->in->nranks) * TALKS;
-        uint8_t known = r->talks[i];
-        for (int talks = 0; talks < TALKS; talks++)
-            if ((talks & known) == known && votes[talks] > votes[r->talks[i]])
-                r->talks[i] = (uint8_t)talks;
-    }
-}
-
-static void join_group(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n)
-{
-    const tl_missing_input *in = r->in;
-    for (size_t i = from; i < to; i++)
-        if (rank_of(r, &in->rows[i]) != in->nranks)
-            join_rank(r, in->rows[i].group, rank_of(r, &in->rows[i]));
-    for (size_t i = 0; i < n; i++)
-        join_rank(r, in->rows[from].group, (uint32_t)in->nranks + absent[i]);
-}
-
-/* Of all collectives, or of those of fewer ranks than the job has; *any: there are such. */
-static void for_groups(joining_roles *r, of_group *what, bool smaller, bool *any)
-{
-    const tl_missing_input *in = r->in;
-    for (size_t i = 0, to; i < in->nrows; i = to) {
-        const tl_late_row *row = &in->rows[i];
-        uint32_t one;
-        size_t n;
-        to = tl_late_rows_end(in->rows, in->nrows, i);
-        const uint32_t *absent = tl_absentees_of(r->absentees, row, &one, &n);
-        size_t members = tl_absentees_members(r->absentees, row, to - i);
-        if (row->group < 0 || tl_is_point_to_point((tl_collective)row->kind) || members < 2 ||
-            (smaller && members == r->nranks))
+    const tl_missing_input *in = a->in;
+    while (*at < in->nrows) {
+        m->rows = &in->rows[*at];
+        m->n = tl_late_rows_end(in->rows, in->nrows, *at) - *at;
+        *at += m->n;
+        size_t members = tl_absentees_members(a, m->rows, m->n);
+        if (m->rows->group < 0 || tl_is_point_to_point((tl_collective)m->rows->kind) || members < 2 ||
+            (smaller && members == in->nranks + a->n))
             continue;
-        *any = true;
-        what(r, i, to, absent, n);
+        m->absent = tl_absentees_of(a, m->rows, &m->one, &m->nabsent);
+        return true;
     }
+    return false;
 }
 
-void tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role)
+/* Gives each untraced rank, of the talks that include all its known sides, the ones that most traced members of its
+ * groups have: messages between two untraced ranks are not seen.  Returns whether there are groups smaller than the
+ * job. */
+static bool vote(const tl_absentees *a, uint8_t *talks)
 {
-    size_t nabsent = tl_absentees_all(absentees), nranks = in->nranks + nabsent;
-    joining_roles r = { .in = in, .absentees = absentees, .role = role, .nranks = nranks };
-    r.talks = tl_calloc(nranks + 1, sizeof *r.talks);
-    r.votes = tl_calloc(nabsent * TALKS + 1, sizeof *r.votes);
+    uint32_t *votes = tl_calloc(a->n * TALKS + 1, sizeof *votes);
+    group_meeting m;
     bool any = false;
+    for (size_t at = 0; next_meeting(a, true, &at, &m); any = true)
+        for (size_t i = 0; m.nabsent > 0 && i < m.n; i++) {
+            uint32_t rank = tl_absentees_number(a, &m.rows[i]);
+            for (size_t k = 0; rank < a->in->nranks && k < m.nabsent; k++)
+                votes[m.absent[k] * TALKS + talks[rank]]++;
+        }
+    for (size_t i = 0; i < a->n; i++) {
+        uint8_t *own = &talks[a->in->nranks + i], known = *own;
+        for (unsigned t = 0; t < TALKS; t++)
+            if ((t & known) == known && votes[i * TALKS + t] > votes[i * TALKS + *own])
+                *own = (uint8_t)t;
+    }
+    free(votes);
+    return any;
+}
+
+/* Joins the rank with the first of its group that talks to the same sides. */
+static void join_rank(tl_absentees *a, const uint8_t *talks, tl_map *first, int32_t group, uint32_t rank)
+{
+    uint64_t key = tl_hash_mix((uint32_t)group, talks[rank]);
+    uint32_t other = tl_map_get(first, key);
+    if (other != TL_MAP_NONE)
+        tl_components_join(a->role, other, rank);
+    else
+        tl_map_put(first, key, rank);
+}
+
+void tl_absentees_find_roles(tl_absentees *a)
+{
+    size_t nranks = a->in->nranks + a->n;
+    uint8_t *talks = tl_calloc(nranks + 1, sizeof *talks);
+    tl_map first = { 0 };
+    group_meeting m;
+
+    a->role = tl_malloc((nranks + 1) * sizeof *a->role);
     for (uint32_t i = 0; i < nranks; i++)
-        role[i] = i;
-    list_talks(&r);
-    for_groups(&r, vote, true, &any);
-    settle(&r);
-    for_groups(&r, join_group, any, &any);
+        a->role[i] = i;
+    list_talks(a, talks);
+    bool smaller = vote(a, talks);
+    for (size_t at = 0; next_meeting(a, smaller, &at, &m);) {
+        for (size_t i = 0; i < m.n; i++)
+            if (tl_absentees_number(a, &m.rows[i]) < a->in->nranks)
+                join_rank(a, talks, &first, m.rows->group, tl_absentees_number(a, &m.rows[i]));
+        for (size_t i = 0; i < m.nabsent; i++)
+            join_rank(a, talks, &first, m.rows->group, (uint32_t)a->in->nranks + m.absent[i]);
+    }
     for (uint32_t i = 0; i < nranks; i++)
-        role[i] = tl_component_of(role, i);
-    free(r.talks);
-    free(r.votes);
-    tl_map_free(&r.first);
+        a->role[i] = tl_component_of(a->role, i);
+    free(talks);
+    tl_map_free(&first);
 }

@@ -81,7 +81,7 @@ static void sum_devices(tl_peer_sums *sums)
 {
     size_t n = tl_unite(sums->v, sums->n, sizeof *sums->v, by_late, add_sum), kept = 0;
     int64_t most_ns = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; sums->v != NULL && i < n; i++) {
         const tl_peer_sum x = sums->v[i];
         bool same = kept > 0 && sums->v[kept - 1].rank == x.rank && sums->v[kept - 1].device == x.device;
         tl_peer_sum *sum = &sums->v[same ? kept - 1 : kept++];

@@ -10,7 +10,6 @@
 #define tl_map_get portable_map_get
 #define tl_map_at portable_map_at
 #define tl_map_put portable_map_put
-#define tl_map_count portable_map_count
 #define tl_map_free portable_map_free
 #include "src/base/hash.c"
 #undef tl_hash_bytes
@@ -18,7 +17,6 @@
 #undef tl_map_get
 #undef tl_map_at
 #undef tl_map_put
-#undef tl_map_count
 #undef tl_map_free
 
 uint64_t tl_hash_bytes(const void *bytes, size_t n);
@@ -26,7 +24,6 @@ uint64_t tl_hash_mix(uint64_t hash, uint64_t value);
 uint32_t tl_map_get(const tl_map *map, uint64_t key);
 uint32_t *tl_map_at(tl_map *map, uint64_t key);
 int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
-uint32_t tl_map_count(tl_map *map, uint64_t key);
 void tl_map_free(tl_map *map);
 
 /* Result files are joined by these keys: a change here makes old files unreadable together with new ones. */
