@@ -6,8 +6,8 @@
  *                                                   end together, the more finely if some are done before others come
  */
 #include "groups_infer.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,21 +20,19 @@
 static int by_members(const void *memberships, uint32_t a, uint32_t b)
 {
     const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
-    int order = TL_COMPARE(x->inferred, y->inferred);
-    if (order == 0)
-        order = TL_COMPARE(x->members_key, y->members_key);
-    if (order == 0)
-        order = TL_COMPARE(x->rank, y->rank);
-    return order != 0 ? order : TL_COMPARE(x->name_key, y->name_key);
+    return TL_ORDER(x, y, inferred, members_key, rank, name_key);
+}
+
+static int by_key(const void *memberships, uint32_t a, uint32_t b)
+{
+    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
+    return TL_ORDER(x, y, inferred, members_key);
 }
 
 static int by_rank(const void *memberships, uint32_t a, uint32_t b)
 {
     const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
-    int order = TL_COMPARE(x->rank, y->rank);
-    if (order == 0)
-        order = TL_COMPARE(x->members_key, y->members_key);
-    return order != 0 ? order : TL_COMPARE(a, b);
+    return TL_ORDER(x, y, rank, members_key);
 }
 
 /* ---------------------------------------------------------------------------------------------------- named groups */
@@ -85,32 +83,19 @@ static int by_number(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->key, y->key);
 }
 
-/* Distinct hosts of ranks; -1 when one is unknown.  Sorts them. */
-static int32_t count_hosts(int32_t *hosts, size_t n)
+/* Fills hosts, the number of distinct ones, -1 when one is unknown; and span: INTRA_NODE needs all ranks of the group on
+ * one known host; two hosts make INTER_NODE even where ranks are missing. */
+static void find_hosts(draft *g, const tl_deciding *d, int32_t *room)
 {
-    int32_t distinct = 0;
-    tl_int_sort(hosts, n);
+    size_t n = g->to - g->from;
     for (size_t i = 0; i < n; i++) {
-        if (hosts[i] < 0)
-            return -1;
-        distinct += i == 0 || hosts[i] != hosts[i - 1];
+        const tl_rank_clock *clock = tl_rank_clock_of(d->job, d->m[d->order[g->from + i]].rank);
+        room[i] = clock != NULL ? clock->host : -1;
     }
-    return distinct;
-}
-
-static int32_t host_of(const tl_deciding *d, uint32_t membership)
-{
-    const tl_rank_clock *clock = tl_rank_clock_of(d->job, d->m[membership].rank);
-    return clock != NULL ? clock->host : -1;
-}
-
-/* Fills hosts and span: INTRA_NODE needs all ranks of the group on one known host; two hosts make INTER_NODE even where
- * ranks are missing. */
-static void clock(draft *g, const tl_deciding *d, int32_t *room)
-{
-    for (size_t i = g->from; i < g->to; i++)
-        room[i - g->from] = host_of(d, d->order[i]);
-    g->row.hosts = count_hosts(room, g->to - g->from);
+    tl_int_sort(room, n);
+    g->row.hosts = n > 0 && room[0] < 0 ? -1 : 0;
+    for (size_t i = 0; g->row.hosts >= 0 && i < n; i++)
+        g->row.hosts += i == 0 || room[i] != room[i - 1];
     bool all_there = g->row.size < 0 || g->row.size == g->row.seen;
     g->row.span = g->row.hosts > 1                 ? TL_SPAN_INTER_NODE
                   : g->row.hosts == 1 && all_there ? TL_SPAN_INTRA_NODE
@@ -126,8 +111,8 @@ static bool end_together(const tl_membership *a, const tl_membership *b)
     int64_t span_ns = tl_ns_between(a->ends_ns[2], a->ends_ns[0]);
     for (size_t i = 0; i < sizeof a->ends_ns / sizeof a->ends_ns[0] && a->nends > 0; i++) {
         int64_t apart_ns = tl_ns_between(a->ends_ns[i], b->ends_ns[i]);
-        least = apart_ns < least ? apart_ns : least;
-        most = apart_ns > most ? apart_ns : most;
+        least = tl_ns_min(least, apart_ns);
+        most = tl_ns_max(most, apart_ns);
     }
     return a->nends == 0 || tl_ns_between(most, least) <= ENDS_AGREE_NS + span_ns / CLOCKS_DRIFT;
 }
@@ -161,7 +146,7 @@ static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *roo
         g.row.size = g.row.seen;
     if (first->inferred)
         tl_ranks_text(room, n, g.row.ranks, sizeof g.row.ranks);
-    clock(&g, d, room);
+    find_hosts(&g, d, room);
     for (size_t i = from; i < to; i++) {
         d->fates[d->order[i]].by_seq = by_seq;
         d->fates[d->order[i]].by_loose_launch = alike;
@@ -178,8 +163,7 @@ static void number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
     for (size_t from = 0, to; from < d->n; from = to) {
         for (to = from + 1; to < d->n && d->fates[d->order[to]].group_key == d->fates[d->order[from]].group_key; to++)
             ;
-        tl_vec_room(&drafts);
-        drafts.v[drafts.n++] = describe(d, from, to, room);
+        tl_vec_push(&drafts, describe(d, from, to, room));
     }
     if (drafts.n > 0)
         qsort(drafts.v, drafts.n, sizeof *drafts.v, by_number);
@@ -202,54 +186,38 @@ static void number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
     free(room);
 }
 
-/* --------------------------------------------------------------------------------------------------------- */
-
-static size_t end_of_key(const tl_deciding *d, size_t from)
-{
-    const tl_membership *m = &d->m[d->order[from]];
-    size_t to = from + 1;
-    while (to < d->n && d->m[d->order[to]].members_key == m->members_key && d->m[d->order[to]].inferred == m->inferred)
-        to++;
-    return to;
-}
-
-static void decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
-{
-    d->order = tl_arena_take(&d->arena, d->n, sizeof *d->order);
-    d->by_rank = tl_arena_take(&d->arena, d->n, sizeof *d->by_rank);
-    d->slow_ring = tl_arena_zeroed(&d->arena, d->n, sizeof *d->slow_ring);
-    d->first_sighting = tl_arena_take(&d->arena, d->n + 1, sizeof *d->first_sighting);
-    size_t s = 0;
-
-    for (size_t i = 0; i <= d->n; i++) {
-        while (s < nsightings && (size_t)d->sightings[s].membership < i)
-            s++;
-        d->first_sighting[i] = s;
-        if (i < d->n)
-            d->order[i] = d->by_rank[i] = (uint32_t)i;
-    }
-    tl_sort_index(d->order, d->n, by_members, d->m);
-    tl_sort_index(d->by_rank, d->n, by_rank, d->m);
-    for (size_t from = 0, to; from < d->n; from = to) {
-        to = end_of_key(d, from);
-        if (d->m[d->order[from]].inferred)
-            tl_groups_find_ring(d, from, to);
-    }
-    for (size_t from = 0, to; from < d->n; from = to) {
-        to = end_of_key(d, from);
-        if (d->m[d->order[from]].inferred)
-            tl_groups_infer(d, from, to);
-        else
-            key_named(d, from, to);
-    }
-    number(d, groups, facts);
-}
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job, const tl_sighting *sightings,
                       size_t nsightings, tl_fate *fates, tl_table *groups, tl_group_fact **facts)
 {
-    tl_deciding d = { .m = memberships, .job = job, .n = n, .sightings = sightings, .fates = fates };
-    *facts = NULL;
-    decide(&d, nsightings, groups, facts);
-    tl_arena_free(&d.arena);
+    tl_deciding d = { .m = memberships,
+                      .job = job,
+                      .n = n,
+                      .sightings = sightings,
+                      .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting),
+                      .order = tl_sorted_index(n, by_members, memberships),
+                      .by_rank = tl_sorted_index(n, by_rank, memberships),
+                      .slow_ring = tl_calloc(n + 1, sizeof *d.slow_ring),
+                      .fates = fates };
+
+    for (size_t i = 0, s = 0; i <= n; i++) {
+        while (s < nsightings && (size_t)sightings[s].membership < i)
+            s++;
+        d.first_sighting[i] = s;
+    }
+    TL_GROUPS (from, to, d.order, n, by_key, memberships)
+        if (memberships[d.order[from]].inferred)
+            tl_groups_find_ring(&d, from, to);
+    TL_GROUPS (from, to, d.order, n, by_key, memberships) {
+        if (memberships[d.order[from]].inferred)
+            tl_groups_infer(&d, from, to);
+        else
+            key_named(&d, from, to);
+    }
+    number(&d, groups, facts);
+    free(d.first_sighting);
+    free(d.order);
+    free(d.by_rank);
+    free(d.slow_ring);
 }

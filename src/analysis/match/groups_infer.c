@@ -5,9 +5,8 @@
  * much less tells it, else the one by which the clocks are less apart.
  */
 #include "groups_infer.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/view.h"
@@ -17,38 +16,41 @@
 /* The number of ranks around which the scatter of all others is measured. */
 enum { LOOKED_FROM = 16 };
 
-/* The sightings that two memberships share, in order of time: the end for the first, and how much later than the
- * other. */
+/* The sightings that two memberships share, in order of time: those of both, and how much later the first one ends. */
 typedef struct common {
     size_t n;
     bool loose;
-    int64_t at_ns[TL_SIGHTINGS], apart_ns[TL_SIGHTINGS];
+    const tl_sighting *a[TL_SIGHTINGS], *b[TL_SIGHTINGS];
+    int64_t apart_ns[TL_SIGHTINGS];
 } common;
 
-static void insert(common *c, int64_t at_ns, int64_t apart_ns)
+static size_t sightings_of(const tl_deciding *d, uint32_t m)
 {
-    size_t k = c->n++;
-    for (; k > 0 && c->at_ns[k - 1] > at_ns; k--) {
-        c->at_ns[k] = c->at_ns[k - 1];
-        c->apart_ns[k] = c->apart_ns[k - 1];
-    }
-    c->at_ns[k] = at_ns;
-    c->apart_ns[k] = apart_ns;
+    return d->first_sighting[m + 1] - d->first_sighting[m];
 }
 
-/* Both are in order of the item. */
+/* The sightings of each are in order of the item. */
 static void find_common(const tl_deciding *d, uint32_t a, uint32_t b, common *out)
 {
-    size_t i = d->first_sighting[a], j = d->first_sighting[b];
+    const tl_sighting *x = d->sightings + d->first_sighting[a], *x_end = x + sightings_of(d, a);
+    const tl_sighting *y = d->sightings + d->first_sighting[b], *y_end = y + sightings_of(d, b);
     out->n = 0;
-    while (i < d->first_sighting[a + 1] && j < d->first_sighting[b + 1] && out->n < TL_SIGHTINGS) {
-        const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
-        if (x->item == y->item) {
-            insert(out, x->end_ns, tl_ns_between(x->end_ns, y->end_ns));
+    while (x < x_end && y < y_end) {
+        int order = TL_COMPARE(x->item, y->item);
+        if (order == 0) {
+            size_t k = out->n++;
+            for (; k > 0 && out->a[k - 1]->end_ns > x->end_ns; k--) {
+                out->a[k] = out->a[k - 1];
+                out->b[k] = out->b[k - 1];
+                out->apart_ns[k] = out->apart_ns[k - 1];
+            }
+            out->a[k] = x;
+            out->b[k] = y;
+            out->apart_ns[k] = tl_ns_between(x->end_ns, y->end_ns);
             out->loose = x->loose;
         }
-        i += x->item <= y->item;
-        j += y->item <= x->item;
+        x += order <= 0;
+        y += order >= 0;
     }
 }
 
@@ -66,17 +68,14 @@ static int64_t apart_at(const distance *x, int64_t ns)
 }
 
 /* Returns the number of collectives that one of the two ranks had left before the other came. */
-static size_t misses(const tl_deciding *d, uint32_t a, uint32_t b, const distance *own)
+static size_t misses(const common *c, const distance *own)
 {
-    size_t i = d->first_sighting[a], j = d->first_sighting[b], n = 0;
-    while (i < d->first_sighting[a + 1] && j < d->first_sighting[b + 1]) {
-        const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const tl_sighting *x = c->a[i], *y = c->b[i];
         int64_t apart_ns = apart_at(own, x->end_ns);
-        if (x->item == y->item)
-            n += tl_ns_between(x->end_ns, y->start_ns) < tl_ns_between(apart_ns, TL_CLOCK_ERROR_NS) ||
-                 tl_ns_between(x->start_ns, y->end_ns) > tl_ns_sum(apart_ns, TL_CLOCK_ERROR_NS);
-        i += x->item <= y->item;
-        j += y->item <= x->item;
+        n += tl_ns_between(x->end_ns, y->start_ns) < tl_ns_between(apart_ns, TL_CLOCK_ERROR_NS) ||
+             tl_ns_between(x->start_ns, y->end_ns) > tl_ns_sum(apart_ns, TL_CLOCK_ERROR_NS);
     }
     return n;
 }
@@ -111,7 +110,7 @@ static distance with_step(const common *c)
     if (at == 0)
         return out;
     out.step_ns = tl_ns_between(middle(c, at, c->n), out.apart_ns);
-    out.step_at_ns = c->at_ns[at];
+    out.step_at_ns = c->a[at]->end_ns;
     for (size_t i = 0; i < c->n; i++)
         apart[i] = tl_ns_between(c->apart_ns[i], i >= at ? out.step_ns : 0);
     out.scatter_ns = tl_mad(apart, c->n, out.apart_ns);
@@ -130,7 +129,7 @@ static bool fits(const distance *x)
 
 static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
 {
-    common c = { 0 };
+    common c = { .n = 0 };
     *out = (distance){ 0 };
     find_common(d, a, b, &c);
     if (c.n < TL_MATCH_ENOUGH)
@@ -140,11 +139,11 @@ static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
     int64_t apart[TL_SIGHTINGS];
     memcpy(apart, c.apart_ns, c.n * sizeof *apart);
     out->scatter_ns = tl_mad(apart, c.n, out->apart_ns);
-    out->missed = misses(d, a, b, out) >= too_often(c.n);
+    out->missed = misses(&c, out) >= too_often(c.n);
     if (fits(out))
         return true;
     distance stepped = with_step(&c);
-    stepped.missed = stepped.step_ns != 0 && misses(d, a, b, &stepped) >= too_often(c.n);
+    stepped.missed = stepped.step_ns != 0 && misses(&c, &stepped) >= too_often(c.n);
     if (fits(&stepped) && (double)llabs(stepped.step_ns) > TL_CLOCK_SURE * (double)tl_ns_max(stepped.scatter_ns, TL_CLOCK_ERROR_NS))
         *out = stepped;
     return true;
@@ -205,8 +204,7 @@ static bool end_together(const tl_deciding *d, uint32_t a, uint32_t b, int64_t m
 {
     if (!measure(d, a, b, own))
         return true;
-    int64_t most = most_ns < most_of(own) ? most_ns : most_of(own);
-    return !own->missed && own->scatter_ns <= most && !contradicted(d, a, b, own);
+    return !own->missed && own->scatter_ns <= tl_ns_min(most_ns, most_of(own)) && !contradicted(d, a, b, own);
 }
 
 /* The first of a group, and of each of its collectives when the last came and the first left, by this one's clock. */
@@ -215,35 +213,27 @@ typedef struct leading {
     int64_t came_ns[TL_SIGHTINGS], left_ns[TL_SIGHTINGS];
 } leading;
 
-static size_t sightings_of(const tl_deciding *d, uint32_t m)
+static leading begin_group(const tl_deciding *d, uint32_t m)
 {
-    return d->first_sighting[m + 1] - d->first_sighting[m];
-}
-
-static void begin_group(const tl_deciding *d, uint32_t m, leading *l)
-{
-    l->m = m;
-    for (size_t i = 0; i < sightings_of(d, m) && i < TL_SIGHTINGS; i++) {
-        const tl_sighting *x = &d->sightings[d->first_sighting[m] + i];
-        l->came_ns[i] = x->start_ns;
-        l->left_ns[i] = x->end_ns;
+    leading l = { .m = m };
+    for (size_t i = 0; i < sightings_of(d, m); i++) {
+        l.came_ns[i] = d->sightings[d->first_sighting[m] + i].start_ns;
+        l.left_ns[i] = d->sightings[d->first_sighting[m] + i].end_ns;
     }
+    return l;
 }
 
 /* Adds membership m, whose clock is `own` apart from the leader's, to the last arrivals and first ends of the group. */
 static void join_group(const tl_deciding *d, uint32_t m, const distance *own, leading *l)
 {
-    size_t base = d->first_sighting[l->m], i = base, j = d->first_sighting[m];
-    while (i < d->first_sighting[l->m + 1] && i - base < TL_SIGHTINGS && j < d->first_sighting[m + 1]) {
-        const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
-        if (x->item == y->item) {
-            int64_t apart_ns = apart_at(own, y->end_ns);
-            int64_t came_ns = tl_ns_between(y->start_ns, apart_ns), left_ns = tl_ns_between(y->end_ns, apart_ns);
-            l->came_ns[i - base] = came_ns > l->came_ns[i - base] ? came_ns : l->came_ns[i - base];
-            l->left_ns[i - base] = left_ns < l->left_ns[i - base] ? left_ns : l->left_ns[i - base];
-        }
-        i += x->item <= y->item;
-        j += y->item <= x->item;
+    const tl_sighting *first = d->sightings + d->first_sighting[l->m];
+    common c;
+    find_common(d, l->m, m, &c);
+    for (size_t i = 0; i < c.n; i++) {
+        size_t at = (size_t)(c.a[i] - first);
+        int64_t apart_ns = apart_at(own, c.b[i]->end_ns);
+        l->came_ns[at] = tl_ns_max(l->came_ns[at], tl_ns_between(c.b[i]->start_ns, apart_ns));
+        l->left_ns[at] = tl_ns_min(l->left_ns[at], tl_ns_between(c.b[i]->end_ns, apart_ns));
     }
 }
 
@@ -251,19 +241,18 @@ static void join_group(const tl_deciding *d, uint32_t m, const distance *own, le
 static bool some_missed(const tl_deciding *d, const leading *l)
 {
     size_t n = sightings_of(d, l->m), missed = 0;
-    for (size_t i = 0; i < n && i < TL_SIGHTINGS; i++)
+    for (size_t i = 0; i < n; i++)
         missed += tl_ns_between(l->came_ns[i], l->left_ns[i]) > TL_CLOCK_ERROR_NS;
     return missed >= too_often(n);
 }
 
-/* Each rank of order[from, to) joins the leader that it ends together with most steadily, or leads.  *missed: some had
- * left before others came: any two that nothing else keeps apart, and later those of one group. */
-static void gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool *missed)
+/* Each rank of order[from, to) joins the leader that it ends together with most steadily, or leads.  Returns whether
+ * some had left before others came: any two that nothing else keeps apart, and later those of one group. */
+static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns)
 {
     TL_VEC(leading) leaders = { 0 };
-    bool first = most_ns == INT64_MAX;
+    bool missed = false;
 
-    *missed = false;
     for (size_t i = from; i < to; i++) {
         uint32_t m = d->order[i];
         size_t leader = SIZE_MAX;
@@ -271,7 +260,7 @@ static void gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool
         for (size_t l = 0; l < leaders.n; l++) {
             distance own;
             bool together = end_together(d, m, leaders.v[l].m, most_ns, &own);
-            *missed = *missed || (first && own.missed);
+            missed = missed || (most_ns == INT64_MAX && own.missed);
             if (together && own.scatter_ns < nearest.scatter_ns) {
                 leader = l;
                 nearest = own;
@@ -280,27 +269,26 @@ static void gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool
         if (leader != SIZE_MAX) {
             join_group(d, m, &nearest, &leaders.v[leader]);
         } else {
-            tl_vec_room(&leaders);
-            leader = leaders.n++;
-            begin_group(d, m, &leaders.v[leader]);
+            leader = leaders.n;
+            tl_vec_push(&leaders, begin_group(d, m));
         }
         d->fates[m].group_key = tl_hash_mix(d->m[m].members_key, (uint64_t)d->m[leaders.v[leader].m].rank);
     }
     for (size_t l = 0; l < leaders.n; l++)
-        *missed = *missed || some_missed(d, &leaders.v[l]);
+        missed = missed || some_missed(d, &leaders.v[l]);
     free(leaders.v);
+    return missed;
 }
 
 /* How much the ends of one group scatter at most, where several run side by side: some pairs of order[from, to) scatter
  * much less than the rest; the bound is where they differ most, below the one before.  INT64_MAX where that does not
  * show. */
-static void steadiness(const tl_deciding *d, size_t from, size_t to, int64_t before_ns, int64_t *most_ns)
+static int64_t steadiness(const tl_deciding *d, size_t from, size_t to, int64_t before_ns)
 {
     size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, n = 0;
-    int64_t *ns = tl_malloc((to - from) * looked * sizeof *ns);
+    int64_t *ns = tl_malloc((to - from) * looked * sizeof *ns), most_ns = INT64_MAX;
     double most = TL_GROUP_STEADIER;
 
-    *most_ns = INT64_MAX;
     for (size_t i = from; i < from + looked; i++)
         for (size_t k = i + 1; k < to; k++) {
             distance own;
@@ -311,9 +299,10 @@ static void steadiness(const tl_deciding *d, size_t from, size_t to, int64_t bef
     for (size_t i = 1; i < n; i++)
         if ((double)ns[i] / (double)ns[i - 1] >= most) {
             most = (double)ns[i] / (double)ns[i - 1];
-            *most_ns = 2 * ns[i - 1];
+            most_ns = 2 * ns[i - 1];
         }
     free(ns);
+    return most_ns;
 }
 
 /* Fills late_ns, how much later than the first of order[from, to) each is done, ns.  Clocks are corrected by the
@@ -401,19 +390,16 @@ static bool are_steady_elsewhere(const tl_deciding *d, uint32_t a, uint32_t b, i
  * scatter much less within a group than between two, on clocks that scatter less elsewhere. */
 static void part_side_by_side(tl_deciding *d, size_t from, size_t to)
 {
-    int64_t most_ns;
-    bool missed;
-
-    steadiness(d, from, to, INT64_MAX, &most_ns);
+    int64_t most_ns = steadiness(d, from, to, INT64_MAX);
     if (most_ns == INT64_MAX)
         return;
-    gather(d, from, to, most_ns, &missed);
+    (void)gather(d, from, to, most_ns);
     bool parted = are_blocks(d, from, to, most_ns);
     for (size_t i = from + 1; parted && i < to; i++)
         parted = d->fates[d->order[i]].group_key == d->fates[d->order[from]].group_key ||
                  are_steady_elsewhere(d, d->order[from], d->order[i], most_ns);
     if (!parted)
-        gather(d, from, to, INT64_MAX, &missed);
+        (void)gather(d, from, to, INT64_MAX);
 }
 
 static bool is_one_group(const tl_deciding *d, size_t from, size_t to)
@@ -426,18 +412,11 @@ static bool is_one_group(const tl_deciding *d, size_t from, size_t to)
 
 void tl_groups_infer(tl_deciding *d, size_t from, size_t to)
 {
-    bool missed;
-    int64_t most_ns = INT64_MAX, next_ns;
-
-    for (;;) {
-        gather(d, from, to, most_ns, &missed);
-        if (!missed && most_ns == INT64_MAX && is_one_group(d, from, to) && !d->slow_ring[d->order[from]]) {
+    for (int64_t most_ns = INT64_MAX;;) {
+        bool missed = gather(d, from, to, most_ns);
+        if (!missed && most_ns == INT64_MAX && is_one_group(d, from, to) && !d->slow_ring[d->order[from]])
             part_side_by_side(d, from, to);
-            return;
-        }
-        if (!missed)
-            return;
-        steadiness(d, from, to, most_ns, &next_ns);
+        int64_t next_ns = missed ? steadiness(d, from, to, most_ns) : most_ns;
         if (next_ns >= most_ns)
             return;
         most_ns = next_ns;

@@ -11,7 +11,6 @@ typedef struct tl_deciding {
     const tl_job_facts *job;
     size_t n;
     const tl_sighting *sightings;
-    tl_arena arena;
     size_t *first_sighting; /* of each membership; n + 1 of them */
     uint32_t *order;
     uint32_t *by_rank; /* memberships by rank and members */
