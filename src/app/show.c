@@ -5,7 +5,7 @@
 #include "select.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/job/digest.h"
+#include "tlmpi/job/run.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/format/others.h"

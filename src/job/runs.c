@@ -14,11 +14,6 @@
 /* Runs left out that a warning names, at most; the rest is counted. */
 #define NAMED 5
 
-static const tl_input *first_of(const tl_inventory *inventory, int32_t run)
-{
-    return &inventory->inputs.v[inventory->runs[run].first];
-}
-
 void tl_tell_runs(const tl_inventory *inventory)
 {
     printf("run  ranks  of world  begins (UTC)         host              first file\n");
@@ -26,7 +21,7 @@ void tl_tell_runs(const tl_inventory *inventory)
         const tl_run_info *r = &inventory->runs[run];
         if (r->ntraces == 0)
             continue;
-        const tl_input *first = first_of(inventory, run);
+        const tl_input *first = &inventory->inputs.v[r->first];
         char when[32] = "unknown", world[24] = "-", path[1024];
         struct tm utc;
         time_t begin = (time_t)(r->begin_ns / 1000000000);
@@ -34,15 +29,13 @@ void tl_tell_runs(const tl_inventory *inventory)
             strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &utc);
         if (r->world_size >= 0)
             snprintf(world, sizeof world, "%" PRId64, r->world_size);
-        tl_text by_name = tl_host_of_name(first->path, first->origin.pid);
         bool told = first->origin.host[0] != 0;
-        int n = told ? (int)strlen(first->origin.host) : (int)by_name.n;
+        tl_text by_name = tl_host_of_name(first->path, first->origin.pid);
+        tl_text host = told ? (tl_text){ first->origin.host, strlen(first->origin.host) } : by_name;
         tl_printable(path, sizeof path, first->path);
-        printf("%3d  %5zu  %8s  %-19s  %-16.*s  %s%s\n", run + 1, r->ntraces, world, when, n > 0 ? n : 1,
-               told    ? first->origin.host
-               : n > 0 ? by_name.p
-                       : "-",
-               path, run == inventory->run ? "  <- taken by default" : "");
+        printf("%3d  %5zu  %8s  %-19s  %-16.*s  %s%s\n", run + 1, r->ntraces, world, when,
+               host.n > 0 ? (int)host.n : 1, host.n > 0 ? host.p : "-", path,
+               run == inventory->run ? "  <- taken by default" : "");
     }
 }
 
@@ -67,20 +60,18 @@ static void say_why(const tl_inventory *inventory, int32_t run, char *out, size_
 void tl_say_lost(const tl_inventory *inventory, int32_t run, char *out, size_t size)
 {
     const tl_run_info *r = &inventory->runs[run];
-    const tl_input *first = first_of(inventory, run);
+    const tl_input *first = &inventory->inputs.v[r->first];
     const char *path = first->path;
     size_t length = strlen(path), shown = 100;
     char why[sizeof first->why], text[640], count[32] = "";
 
-    if (first->why[0] != 0)
-        snprintf(why, sizeof why, "%s", first->why);
-    else
+    snprintf(why, sizeof why, "%s", first->why);
+    if (why[0] == 0)
         say_why(inventory, run, why, sizeof why);
     if (r->ntraces > 1)
-        snprintf(count, sizeof count, "and %zu more", r->ntraces - 1);
-    snprintf(text, sizeof text, "%s%s%s%s: %s; --run %d takes %s", length > shown ? "..." : "",
-             path + (length > shown ? length - shown : 0), count[0] != 0 ? " " : "", count, why, run + 1,
-             r->ntraces > 1 ? "them" : "it");
+        snprintf(count, sizeof count, " and %zu more", r->ntraces - 1);
+    snprintf(text, sizeof text, "%s%s%s: %s; --run %d takes %s", length > shown ? "..." : "",
+             path + (length > shown ? length - shown : 0), count, why, run + 1, r->ntraces > 1 ? "them" : "it");
     tl_printable(out, size, text);
 }
 

@@ -1,8 +1,8 @@
 /* tell.c - what proc 0 prints at the end of a run, and the exit status that the input calls for. */
 #include "tell.h"
-#include "tlmpi/base/log.h"
 #include "tlmpi/analysis/measured.h"
-#include "tlmpi/job/digest.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
@@ -15,79 +15,55 @@
 #include "tlmpi/trace/find.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-static const tl_rank *rank_rows(tl_tables *job, size_t *n)
+/* Returns the rows of a table, and their number. */
+static const void *rows_of(tl_tables *job, const tl_schema *schema, size_t *n)
 {
-    const tl_table *ranks = tl_tables_get(job, &tl_rank_schema);
-    *n = ranks->n;
-    return (const tl_rank *)(const void *)ranks->rows;
-}
-
-static const tl_phase_file *phase_files(tl_tables *job, size_t *n)
-{
-    const tl_table *files = tl_tables_get(job, &tl_phase_file_schema);
-    *n = files->n;
-    return (const tl_phase_file *)(const void *)files->rows;
-}
-
-static const tl_memory_file *memory_files(tl_tables *job, size_t *n)
-{
-    const tl_table *files = tl_tables_get(job, &tl_memory_file_schema);
-    *n = files->n;
-    return (const tl_memory_file *)(const void *)files->rows;
-}
-
-static const tl_execution_trace *executions(tl_tables *job, size_t *n)
-{
-    const tl_table *files = tl_tables_get(job, &tl_execution_trace_schema);
-    *n = files->n;
-    return (const tl_execution_trace *)(const void *)files->rows;
+    const tl_table *table = tl_tables_get(job, schema);
+    *n = table->n;
+    return table->rows;
 }
 
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 {
-    size_t n, nfiles, unreadable = 0, damaged = tl_plan_lost(plan);
-    const tl_rank *ranks = rank_rows(job, &n);
-    const tl_phase_file *files = phase_files(job, &nfiles);
-    size_t nmemory;
-    const tl_memory_file *memory = memory_files(job, &nmemory);
+    size_t nranks, nphases, nmemory, nexecutions, unreadable = 0, damaged = tl_plan_lost(plan);
+    const tl_rank *ranks = rows_of(job, &tl_rank_schema, &nranks);
+    const tl_phase_file *phases = rows_of(job, &tl_phase_file_schema, &nphases);
+    const tl_memory_file *memory = rows_of(job, &tl_memory_file_schema, &nmemory);
+    const tl_execution_trace *executions = rows_of(job, &tl_execution_trace_schema, &nexecutions);
     int64_t records = 0;
 
     for (int32_t run = 0; run < plan->inventory.nruns && plan->inventory.runs != NULL; run++)
         damaged += plan->inventory.runs[run].lost;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < nranks; i++) {
         unreadable += ranks[i].status == TL_RANK_UNREADABLE;
         damaged += ranks[i].status == TL_RANK_DAMAGED || ranks[i].status == TL_RANK_CUT || ranks[i].dropped > 0 ||
                    ranks[i].duplicates > 0;
     }
-    for (size_t i = 0; i < nfiles; i++) {
-        records += files[i].records;
-        damaged += files[i].status != TL_PHASE_FILE_OK || files[i].replaced + files[i].left_out > 0;
+    for (size_t i = 0; i < nphases; i++) {
+        records += phases[i].records;
+        damaged += phases[i].status != TL_PHASE_FILE_OK || phases[i].replaced + phases[i].left_out > 0;
     }
     for (size_t i = 0; i < nmemory; i++) {
         records += memory[i].entries;
         damaged += memory[i].status != TL_MEMORY_FILE_OK;
     }
-    size_t nexecutions;
-    const tl_execution_trace *execution = executions(job, &nexecutions);
     for (size_t i = 0; i < nexecutions; i++)
-        damaged += execution[i].status != TL_PHASE_FILE_OK;
-    return unreadable == n && records == 0 ? TL_EXIT_NOTHING
-           : unreadable + damaged > 0      ? TL_EXIT_PARTIAL
-                                           : TL_EXIT_DONE;
+        damaged += executions[i].status != TL_PHASE_FILE_OK;
+    return unreadable == nranks && records == 0 ? TL_EXIT_NOTHING
+           : unreadable + damaged > 0           ? TL_EXIT_PARTIAL
+                                                : TL_EXIT_DONE;
 }
 
 const char *tl_inputs_word(tl_tables *job)
 {
-    size_t nranks, nphases, nmemory;
-    (void)rank_rows(job, &nranks);
-    (void)phase_files(job, &nphases);
-    (void)memory_files(job, &nmemory);
-    return nranks == 0 && nphases > 0 ? "files of phases" : nranks == 0 && nmemory > 0 ? "memory timelines" : "traces";
+    bool traces = tl_tables_get(job, &tl_rank_schema)->n > 0;
+    return !traces && tl_tables_get(job, &tl_phase_file_schema)->n > 0    ? "files of phases"
+           : !traces && tl_tables_get(job, &tl_memory_file_schema)->n > 0 ? "memory timelines"
+                                                                          : "traces";
 }
 
 /* Records that other files have again. */
@@ -129,9 +105,8 @@ static void tell_other_rank(const tl_phase_file *f)
 static void tell_phase_files(tl_tables *job)
 {
     size_t n;
-    const tl_phase_file *files = phase_files(job, &n);
-    for (size_t i = 0; i < n; i++) {
-        const tl_phase_file *f = &files[i];
+    const tl_phase_file *files = rows_of(job, &tl_phase_file_schema, &n);
+    for (const tl_phase_file *f = files; f < files + n; f++) {
         int64_t lost = f->no_json + f->no_key + f->no_duration, again = f->superseded - f->replaced;
         if (f->status != TL_PHASE_FILE_OK)
             tl_warn("%.*s: %s, %" PRId64 " of %" PRId64 " line%s lost: %.*s", (int)sizeof f->path, f->path,
@@ -147,45 +122,37 @@ static void tell_phase_files(tl_tables *job)
     tell_replaced(files, n);
 }
 
-static void tell_memory_files(tl_tables *job)
+static void tell_other_files(tl_tables *job)
 {
-    size_t n;
-    const tl_memory_file *files = memory_files(job, &n);
-    for (size_t i = 0; i < n; i++) {
+    size_t nmemory, nexecutions;
+    const tl_memory_file *m = rows_of(job, &tl_memory_file_schema, &nmemory);
+    const tl_execution_trace *e = rows_of(job, &tl_execution_trace_schema, &nexecutions);
+    for (; nmemory > 0; nmemory--, m++) {
         char words[TL_MEMORY_FILE_WORDS];
-        if (files[i].status != TL_MEMORY_FILE_OK)
-            tl_warn("%.*s: %s", (int)sizeof files[i].path, files[i].path, tl_memory_file_words(&files[i], words));
+        if (m->status != TL_MEMORY_FILE_OK)
+            tl_warn("%.*s: %s", (int)sizeof m->path, m->path, tl_memory_file_words(m, words));
     }
-}
-
-static void tell_executions(tl_tables *job)
-{
-    size_t n;
-    const tl_execution_trace *files = executions(job, &n);
-    for (size_t i = 0; i < n; i++)
-        if (files[i].status != TL_PHASE_FILE_OK)
-            tl_warn("%.*s: %s: %.*s", (int)sizeof files[i].path, files[i].path, tl_phase_file_labels[files[i].status],
-                    (int)sizeof files[i].error,
-                    files[i].error[0] != '\0' ? files[i].error : "no node has an id and an rf_id");
+    for (; nexecutions > 0; nexecutions--, e++)
+        if (e->status != TL_PHASE_FILE_OK)
+            tl_warn("%.*s: %s: %.*s", (int)sizeof e->path, e->path, tl_phase_file_labels[e->status],
+                    (int)sizeof e->error, e->error[0] != '\0' ? e->error : "no node has an id and an rf_id");
 }
 
 void tl_tell_problems(const tl_plan *plan, tl_tables *job)
 {
-    const tl_inventory *inventory = &plan->inventory;
     size_t n;
-    const tl_rank *ranks = rank_rows(job, &n);
+    const tl_rank *r = rows_of(job, &tl_rank_schema, &n);
 
     tl_plan_warn(plan);
-    (void)tl_tell_lost(inventory);
-    for (size_t i = 0; i < n; i++) {
-        const tl_rank *r = &ranks[i];
+    (void)tl_tell_lost(&plan->inventory);
+    for (; n > 0; n--, r++) {
+        char counts[96] = "";
         if (r->duplicates > 0)
             tl_warn("rank %d: left out: %d other trace%s of the same time that %s the same; --run list lists the runs",
                     (int)r->rank, (int)r->duplicates, r->duplicates == 1 ? "" : "s",
                     r->duplicates == 1 ? "says" : "say");
         if (r->error[0] == 0)
             continue;
-        char counts[96] = "";
         if (r->dropped > 0 || r->repaired > 0)
             snprintf(counts, sizeof counts, " (%" PRId64 " entr%s lost, %" PRId64 " repaired)", r->dropped,
                      r->dropped == 1 ? "y" : "ies", r->repaired);
@@ -194,50 +161,45 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
                 counts);
     }
     tell_phase_files(job);
-    tell_memory_files(job);
-    tell_executions(job);
+    tell_other_files(job);
+}
+
+/* Lists what was left out: files, then runs, a text each. */
+static size_t list_lost(const tl_plan *plan, char (*lost)[TL_LOST_BYTES], const char **texts)
+{
+    const tl_inventory *inventory = &plan->inventory;
+    size_t n = 0;
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        if (!plan->planned[i] && tl_input_is_lost(&inventory->inputs.v[i]))
+            tl_input_words(&inventory->inputs.v[i], lost[n++]);
+    for (int32_t run = 0; inventory->runs != NULL && run < inventory->nruns; run++)
+        if (inventory->runs[run].lost)
+            tl_say_lost(inventory, run, lost[n++], sizeof *lost);
+    for (size_t i = 0; i < n; i++)
+        texts[i] = lost[i];
+    return n;
 }
 
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
                      const char *output, double seconds)
 {
     const tl_inventory *inventory = &plan->inventory;
-    const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
-    const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *classes = tl_tables_get(job, &tl_idle_summary_schema);
-    const tl_table *kernels = tl_tables_get(job, &tl_kernel_ranks_schema);
-    const tl_table *stragglers = tl_tables_get(job, &tl_straggler_schema);
-    size_t nlost = inventory->inputs.n + (size_t)inventory->nruns;
-    const char **skipped = calloc(nlost + 1, sizeof *skipped);
-    char(*lost)[TL_LOST_BYTES] = calloc(nlost + 1, sizeof *lost);
+    size_t most = inventory->inputs.n + (size_t)inventory->nruns;
+    tl_arena arena = { 0 };
+    const char **skipped = tl_arena_take(&arena, most, sizeof *skipped);
+    char(*lost)[TL_LOST_BYTES] = tl_arena_zeroed(&arena, most, sizeof *lost);
     struct stat st;
     tl_summary s = {
         .version = TLMPI_VERSION,
-        .breakdown = (const tl_breakdown *)(const void *)breakdown->rows,
-        .nbreakdown = breakdown->n,
-        .steps = (const tl_step *)(const void *)steps->rows,
-        .nsteps = steps->n,
-        .kernels = (const tl_kernel_ranks *)(const void *)kernels->rows,
-        .nkernels = kernels->n,
-        .idle = (const tl_idle *)(const void *)idle->rows,
-        .nidle = idle->n,
-        .classes = (const tl_idle_summary *)(const void *)classes->rows,
-        .nclasses = classes->n,
         .names = job->names,
         .noise_ns = options->config.idle.noise_ns,
-        .stragglers = (const tl_straggler *)(const void *)stragglers->rows,
-        .nstragglers = stragglers->n,
         .answers = answers,
-        .phases = (const tl_phase *)(const void *)tl_tables_get(job, &tl_phase_schema)->rows,
-        .nphases = tl_tables_get(job, &tl_phase_schema)->n,
-        .memory = (const tl_memory_category *)(const void *)tl_tables_get(job, &tl_memory_category_schema)->rows,
-        .nmemory = tl_tables_get(job, &tl_memory_category_schema)->n,
-        .executions = (const tl_execution_trace *)(const void *)tl_tables_get(job, &tl_execution_trace_schema)->rows,
-        .nexecutions = tl_tables_get(job, &tl_execution_trace_schema)->n,
         .world_size = inventory->world_size,
         .missing = inventory->missing.v,
         .nmissing_listed = inventory->missing.n,
         .nmissing = inventory->nmissing,
         .skipped = skipped,
+        .nskipped = list_lost(plan, lost, skipped),
         .run = inventory->run + 1,
         .nruns = inventory->nruns,
         .run_asked = options->run > 0,
@@ -247,26 +209,20 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .output_bytes = stat(output, &st) == 0 ? (int64_t)st.st_size : 0,
     };
 
-    s.ranks = rank_rows(job, &s.nranks);
-    s.phase_files = phase_files(job, &s.nphase_files);
-    s.memory_files = memory_files(job, &s.nmemory_files);
-    for (size_t i = 0; skipped != NULL && lost != NULL && i < inventory->inputs.n; i++) {
-        if (plan->planned[i] || !tl_input_is_lost(&inventory->inputs.v[i]))
-            continue;
-        tl_input_words(&inventory->inputs.v[i], lost[s.nskipped]);
-        skipped[s.nskipped] = lost[s.nskipped];
-        s.nskipped++;
-    }
-    for (int32_t run = 0; skipped != NULL && lost != NULL && inventory->runs != NULL && run < inventory->nruns; run++) {
-        if (!inventory->runs[run].lost)
-            continue;
-        tl_say_lost(inventory, run, lost[s.nskipped], sizeof lost[s.nskipped]);
-        skipped[s.nskipped] = lost[s.nskipped];
-        s.nskipped++;
-    }
+    s.ranks = rows_of(job, &tl_rank_schema, &s.nranks);
+    s.breakdown = rows_of(job, &tl_breakdown_schema, &s.nbreakdown);
+    s.steps = rows_of(job, &tl_step_schema, &s.nsteps);
+    s.kernels = rows_of(job, &tl_kernel_ranks_schema, &s.nkernels);
+    s.idle = rows_of(job, &tl_idle_schema, &s.nidle);
+    s.classes = rows_of(job, &tl_idle_summary_schema, &s.nclasses);
+    s.stragglers = rows_of(job, &tl_straggler_schema, &s.nstragglers);
+    s.phases = rows_of(job, &tl_phase_schema, &s.nphases);
+    s.phase_files = rows_of(job, &tl_phase_file_schema, &s.nphase_files);
+    s.memory = rows_of(job, &tl_memory_category_schema, &s.nmemory);
+    s.memory_files = rows_of(job, &tl_memory_file_schema, &s.nmemory_files);
+    s.executions = rows_of(job, &tl_execution_trace_schema, &s.nexecutions);
     tl_print_summary(stdout, &s);
-    free(skipped);
-    free(lost);
+    tl_arena_free(&arena);
 }
 
 /* Some columns of a table, unless it is empty. */
@@ -303,6 +259,26 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
                inventory->nmissing == 1 ? "has" : "have");
     if (inventory->nruns > 1)
         printf("run %d of %d; --run N chooses another, --run list lists them\n", inventory->run + 1, inventory->nruns);
+}
+
+/* --------------------------------------------------------------------------------------------------------- digests */
+
+tl_status tl_print_digests(FILE *out, tl_result *result, tl_error *err)
+{
+    uint64_t hash;
+    tl_status st = TL_OK;
+
+    for (size_t i = 0; st == TL_OK && i < tl_result_ntables(result); i++) {
+        const tl_schema *table = tl_result_table(result, i);
+        st = tl_result_digest(result, table, &hash, err);
+        if (st == TL_OK)
+            fprintf(out, "%s %016" PRIx64 "\n", table->name, hash);
+    }
+    if (st == TL_OK) {
+        tl_result_digest_names(result, &hash, err);
+        fprintf(out, "names %016" PRIx64 "\n", hash);
+    }
+    return st;
 }
 
 tl_status tl_tell_digest(const char *path, tl_error *err)

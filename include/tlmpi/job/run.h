@@ -8,7 +8,9 @@
 #include "tlmpi/base/status.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/job/call/options.h"
+#include "tlmpi/store/result.h"
 #include "tlmpi/trace/find.h"
+#include <stdio.h>
 
 /* Collective: analyses the traces and writes PREFIX.h5.  Returns the exit status, the same on every proc; messages have
  * been printed by proc 0. */
@@ -19,5 +21,9 @@ int tl_check(const tl_options *options);
 
 /* Warns on stderr of runs that were left out though no run was asked for.  Returns how many. */
 size_t tl_tell_lost(const tl_inventory *inventory);
+
+/* Prints a line "table hash" for each table and for the names: two results are compared by these hashes, which are equal
+ * for equal rows, on however many procs they were made.  TL_EINPUT: the file cannot be read. */
+tl_status tl_print_digests(FILE *out, tl_result *result, tl_error *err);
 
 #endif
