@@ -1,5 +1,5 @@
 /* bounds.c - the limits that matched collectives set to the offsets between clocks. */
-#include "bounds.h"
+#include "internal.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  *     rank 2   ...====]        short
  */
 #include "tlmpi/analysis/clock.h"
-#include "bounds.h"
+#include "internal.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <math.h>
@@ -49,15 +49,13 @@ static void take(const tl_job_facts *job, const tl_participant *p, size_t n, tl_
         tie = tl_hash_mix(tie, (uint64_t)(int64_t)p[i].rank);
         took_ns = tl_ns_min(took_ns, tl_ns_max(0, tl_ns_between(p[i].end_ns, p[i].start_ns)));
     }
-    for (size_t i = 0; i < n; i++) {
-        tl_vec_room(out);
-        out->v[out->n++] = (tl_clock_sample){ .tie = tie,
-                                              .at_ns = mean_ns,
-                                              .late_ns = tl_ns_between(p[i].end_ns, mean_ns),
-                                              .took_ns = took_ns,
-                                              .rank = p[i].rank,
-                                              .way = sender + 1 };
-    }
+    for (size_t i = 0; i < n; i++)
+        tl_vec_push(out, (tl_clock_sample){ .tie = tie,
+                                            .at_ns = mean_ns,
+                                            .late_ns = tl_ns_between(p[i].end_ns, mean_ns),
+                                            .took_ns = took_ns,
+                                            .rank = p[i].rank,
+                                            .way = sender + 1 });
 }
 
 void tl_clock_samples_take(const tl_participant *participants, size_t n, const tl_job_facts *job, tl_clock_samples *out)
@@ -258,13 +256,7 @@ static void fit(series *s, int64_t cut_ns, tl_clock_end *out)
 
 static int by_tie(const void *a, const void *b)
 {
-    const tl_clock_sample *x = a, *y = b;
-    int order = TL_COMPARE(x->tie, y->tie);
-    order = order != 0 ? order : TL_COMPARE(x->rank, y->rank);
-    order = order != 0 ? order : TL_COMPARE(x->way, y->way);
-    order = order != 0 ? order : TL_COMPARE(x->at_ns, y->at_ns);
-    order = order != 0 ? order : TL_COMPARE(x->late_ns, y->late_ns);
-    return order != 0 ? order : TL_COMPARE(x->took_ns, y->took_ns);
+    return TL_ORDER((const tl_clock_sample *)a, (const tl_clock_sample *)b, tie, rank, way, at_ns, late_ns, took_ns);
 }
 
 /* Keeps the smaller of two found clock steps, where both have one sign and overlap in time; else none. */
@@ -310,20 +302,19 @@ void tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_cl
     if (n > 0)
         qsort(samples, n, sizeof *samples, by_tie);
     for (size_t from = 0, to; from < n; from = to) {
+        const tl_clock_sample *first = &samples[from];
         tl_clock_end ways[3] = { 0 };
-        for (to = from; to < n && samples[to].tie == samples[from].tie && samples[to].rank == samples[from].rank;) {
+        for (to = from; to < n && TL_ORDER(first, &samples[to], tie, rank) == 0;) {
             int32_t way = samples[to].way;
             series s = { copy, 0, room };
-            for (; to < n && samples[to].tie == samples[from].tie && samples[to].rank == samples[from].rank &&
-                   samples[to].way == way;
-                 to++)
+            for (; to < n && TL_ORDER(first, &samples[to], tie, rank) == 0 && samples[to].way == way; to++)
                 copy[s.n++] = samples[to];
             fit(&s, cut_ns, &ways[way]);
         }
-        tl_vec_room(out);
-        out->v[out->n] = join(ways);
-        out->v[out->n].tie = samples[from].tie;
-        out->v[out->n++].rank = samples[from].rank;
+        tl_clock_end end = join(ways);
+        end.tie = first->tie;
+        end.rank = first->rank;
+        tl_vec_push(out, end);
     }
     free(room);
     free(copy);
@@ -331,9 +322,7 @@ void tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_cl
 
 static int by_tie_of_end(const void *a, const void *b)
 {
-    const tl_clock_end *x = a, *y = b;
-    int order = TL_COMPARE(x->tie, y->tie);
-    return order != 0 ? order : TL_COMPARE(x->rank, y->rank);
+    return TL_ORDER((const tl_clock_end *)a, (const tl_clock_end *)b, tie, rank);
 }
 
 void tl_clock_ends_sort(tl_clock_end *ends, size_t n)

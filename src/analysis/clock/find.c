@@ -1,7 +1,5 @@
 /* find.c - a clock for each rank: the fewest clocks that break no bound, where ends of collectives have them. */
-#include "bounds.h"
-#include "solve.h"
-#include "tlmpi/base/hash.h"
+#include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
@@ -53,10 +51,12 @@ static void number_clocks(search *s, bool by_host)
         s->uncertain[c] = 0;
 }
 
-static void count_broken(const search *s, int64_t *broken)
+/* Returns how many bounds of all procs the offsets break. */
+static int64_t count_broken(const search *s)
 {
-    *broken = tl_clock_bounds_broken(s->b, s->tried, s->offset);
-    s->procs->sum(broken, 1);
+    int64_t broken = tl_clock_bounds_broken(s->b, s->tried, s->offset);
+    s->procs->sum(&broken, 1);
+    return broken;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- solve */
@@ -165,8 +165,8 @@ static bool goes_round(const search *s, int64_t *scratch)
     return round;
 }
 
-/* One pass over the bounds of all procs.  *round as above. */
-static void follow_bounds(search *s, bool *settled, bool *round)
+/* One pass over the bounds of all procs.  Returns whether it changed nothing. */
+static bool follow_bounds(search *s)
 {
     size_t n = s->g.nclocks;
     s->high[n] = tl_clock_bounds_pass(s->b, s->tried, s->low, s->high, s->low_from) ? 1 : 0;
@@ -179,8 +179,7 @@ static void follow_bounds(search *s, bool *settled, bool *round)
         s->low_from[i] = s->own[i] == s->low[i] ? s->low_from[i] : INT64_MAX; /* another proc knows */
     }
     s->procs->least(s->low_from, n);
-    *settled = s->high[n] != 0;
-    *round = goes_round(s, s->own);
+    return s->high[n] != 0;
 }
 
 /* Moves each offset to the middle of its feasible range next to it, if the bounds are feasible: only then repeated
@@ -188,20 +187,20 @@ static void follow_bounds(search *s, bool *settled, bool *round)
 static void keep_bounds(search *s)
 {
     size_t n = s->g.nclocks;
-    bool far_off = false, settled = false, round = false;
+    bool endless = false, settled = false;
 
     s->high = s->low + n;
     memcpy(s->low, s->offset, n * sizeof *s->low);
     memcpy(s->high, s->offset, n * sizeof *s->high);
     for (size_t c = 0; c < n; c++)
         s->low_from[c] = -1;
-    for (size_t k = 0; !settled && !far_off && !round && k <= n; k++) {
-        follow_bounds(s, &settled, &round);
+    for (size_t k = 0; !settled && !endless && k <= n; k++) {
+        settled = follow_bounds(s);
+        endless = goes_round(s, s->own) && !settled;
         for (size_t i = 0; i < n; i++)
-            far_off |= s->low[i] <= -TL_CLOCK_FAR || s->high[i] >= TL_CLOCK_FAR;
+            endless |= s->low[i] <= -TL_CLOCK_FAR || s->high[i] >= TL_CLOCK_FAR;
     }
-    bool feasible = settled && !far_off;
-    for (size_t c = 0; feasible && c < n; c++)
+    for (size_t c = 0; settled && !endless && c < n; c++)
         s->offset[c] = tl_mean_of_two(s->low[c], s->high[c]);
 }
 
@@ -272,27 +271,23 @@ static bool is_beyond_scatter(const search *s)
     return beyond;
 }
 
-/* Tries one numbering of clocks, and takes its offsets where they break fewer bounds than *least. */
-static void try_clocks(search *s, tl_clock_mode mode, bool by_host, int64_t *least)
+/* Tries one numbering of clocks, and takes its offsets where they break fewer bounds than *least.  The first one sets
+ * *least, by the clocks as recorded. */
+static void try_clocks(search *s, tl_clock_mode mode, bool by_host, bool first, int64_t *least)
 {
-    int64_t recorded = 0, broken = 0;
+    bool shift = false;
     number_clocks(s, by_host);
-    bool first = *least == INT64_MAX, one = s->g.nclocks < 2;
-    if (first)
-        count_broken(s, &recorded);
-
-    *least = first ? recorded : *least;
-    if (!one)
+    *least = first ? count_broken(s) : *least;
+    if (s->g.nclocks > 1) {
         solve_clocks(s);
-    bool beyond = !one && first && is_beyond_scatter(s);
-    if (!one)
+        bool beyond = first && is_beyond_scatter(s);
         keep_bounds(s);
-    if (!one)
-        count_broken(s, &broken);
-    bool shift = !one && (broken < *least || (first && broken == *least && (beyond || mode == TL_CLOCK_FORCE)));
+        int64_t broken = count_broken(s);
+        shift = broken < *least || (first && broken == *least && (beyond || mode == TL_CLOCK_FORCE));
+        *least = shift ? broken : *least;
+    }
     if (first || shift)
         keep(s, shift && mode != TL_CLOCK_NONE);
-    *least = shift ? broken : *least;
 }
 
 /* Drops all guessed hosts where the ends of two ranks on one of them show that their clocks are apart. */
@@ -311,21 +306,6 @@ static void doubt_guessed_hosts(search *s)
                      is_surely_apart(tl_ns_between(s->offset[i], s->offset[k]), hypot(s->uncertain[i], s->uncertain[k]));
     for (size_t i = 0; apart && i < s->nranks; i++)
         s->tried[i].host = s->tried[i].guessed != 0 ? -1 : s->tried[i].host;
-}
-
-static void find(search *s, tl_clock_mode mode)
-{
-    int64_t extent[] = { s->b->first_ns, -s->b->last_ns }, least = INT64_MAX;
-    s->procs->least(extent, 2);
-
-    s->first_ns = extent[0] <= -extent[1] ? extent[0] : 0;
-    s->last_ns = extent[0] <= -extent[1] ? -extent[1] : 0;
-    doubt_guessed_hosts(s);
-    try_clocks(s, mode, true, &least);
-    if (least > 0 && s->g.nclocks < s->nranks) {
-        /* else each rank has had a clock of its own */
-        try_clocks(s, mode, false, &least);
-    }
 }
 
 /* Room, and the rank of each end; ends of ranks without a clock do not come. */
@@ -370,7 +350,14 @@ void tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock
     tl_arena arena = { 0 };
     make_room(&s, &arena);
     tl_clock_bounds_make(participants, n, &job, &b);
-    find(&s, mode);
+    int64_t extent[] = { b.first_ns, -b.last_ns }, least = 0;
+    procs->least(extent, 2);
+    s.first_ns = extent[0] <= -extent[1] ? extent[0] : 0;
+    s.last_ns = extent[0] <= -extent[1] ? -extent[1] : 0;
+    doubt_guessed_hosts(&s);
+    try_clocks(&s, mode, true, true, &least);
+    if (least > 0 && s.g.nclocks < s.nranks) /* else each rank has had a clock of its own */
+        try_clocks(&s, mode, false, false, &least);
     tl_clock_bounds_free(&b);
     tl_arena_free(&arena);
 }

@@ -1,6 +1,5 @@
 /* solve.c - least squares over the graph of clocks and ties. */
-#include "solve.h"
-#include "tlmpi/base/mem.h"
+#include "internal.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <math.h>
