@@ -1,6 +1,7 @@
 /* late_rows.c - rows of a collective that its owner sends to proc 0: when each rank arrived, and which activities took
- * it longer than its peers. */
+ * it longer than its peers; and what they tell of who was waited for. */
 #include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
@@ -60,9 +61,7 @@ void tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
     bool fits = wait != TL_WAIT_NONE && wait != TL_WAIT_SUSPECT;
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        tl_vec_room(rows);
-        tl_late_row *row = &rows->v[rows->n++];
-        *row = (tl_late_row){
+        tl_late_row row = {
             .collective = c->number,
             .start_ns = p->start_ns,
             .end_ns = p->end_ns,
@@ -83,7 +82,8 @@ void tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .doubt = (uint8_t)tl_comm_doubt_of(c),
         };
         if (p->start_ns > first) /* the others were never late */
-            explain(c, p, tl_ns_between(p->start_ns, first), &before, row);
+            explain(c, p, tl_ns_between(p->start_ns, first), &before, &row);
+        tl_vec_push(rows, row);
     }
     free(before.scratch);
 }
@@ -94,4 +94,63 @@ size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first)
     while (end < n && rows[end].collective == rows[first].collective)
         end++;
     return end;
+}
+
+/* --------------------------------------------------------------------------------------------------------- answers */
+
+/* Returns the rank that `row` waited for: the last arrival, of equals the lowest rank; in a collective that ranks may
+ * leave early, the last arrival before `row` left. */
+static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_late_row *last, const tl_late_row *row)
+{
+    if (last->start_ns <= row->end_ns || tl_is_synchronising((tl_collective)row->kind))
+        return last;
+    last = row;
+    for (size_t i = 0; i < n; i++)
+        if (late[i].start_ns <= row->end_ns && late[i].start_ns > last->start_ns)
+            last = &late[i];
+    return last;
+}
+
+/* A wait until `to` may have been longer, or shorter, by what corrected clocks leave open. */
+static void leave_open(const tl_late_row *row, int64_t to, tl_peer_answer *a)
+{
+    int64_t took_ns = tl_ns_max(0, tl_ns_between(row->end_ns, row->start_ns));
+    int64_t most_ns = tl_ns_sum(tl_ns_max(0, tl_ns_between(to, row->start_ns)), row->unsure_ns);
+    a->wait_ns = tl_ns_max(0, tl_ns_between(a->wait_ns, row->unsure_ns));
+    a->waited = a->wait_ns > 0;
+    a->open_ns = tl_ns_between(tl_ns_min(most_ns, took_ns), a->wait_ns);
+    a->doubt = TL_COMM_DOUBT_CLOCKS;
+}
+
+/* Returns the answer of a rank in the collective late[0, n), whose last arrival, of equals of the lowest rank, is
+ * `last`. */
+static tl_peer_answer answer_of(const tl_late_row *row, const tl_late_row *late, size_t n, const tl_late_row *last)
+{
+    const tl_late_row *for_whom = last_for(late, n, last, row);
+    int64_t to = tl_ns_min(for_whom->start_ns, row->end_ns);
+    tl_peer_answer a = { .collective = row->collective,
+                         .rank = row->rank,
+                         .late_rank = for_whom->rank,
+                         .uid = row->uid,
+                         .group = row->group,
+                         .kind = row->own_kind,
+                         .doubt = row->doubt };
+    a.waited = row->counted && row->doubt != TL_COMM_DOUBT_PARTNER && to > row->start_ns;
+    a.wait_ns = a.waited ? tl_ns_between(to, row->start_ns) : 0;
+    a.open_ns = a.doubt != TL_COMM_DOUBT_NONE ? INT64_MAX : 0;
+    if (a.doubt == TL_COMM_DOUBT_NONE && row->unsure_ns > 0)
+        leave_open(row, to, &a);
+    return a;
+}
+
+void tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out)
+{
+    for (size_t from = 0, to; from < late->n; from = to) {
+        const tl_late_row *last = &late->v[from];
+        to = tl_late_rows_end(late->v, late->n, from);
+        for (size_t i = from; i < to; i++)
+            last = late->v[i].start_ns > last->start_ns ? &late->v[i] : last;
+        for (size_t i = from; i < to; i++)
+            tl_vec_push(out, answer_of(&late->v[i], late->v + from, to - from, last));
+    }
 }
