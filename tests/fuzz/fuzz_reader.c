@@ -180,10 +180,10 @@ static bool read_one(const uint8_t *data, size_t n, const way *how, reading *r)
         r->status = tl_trace_read(file_of(data, n), &options, &r->trace, &err);
         return true;
     case PIPED:
-        /* Inflating reads on without a tick; an empty pipe is waited for; and the beginning of a pipe, by which foreign
-         * formats are known, is not seen before it is read. */
+        /* Inflating reads on without a tick; an empty pipe is waited for; and the beginning of a pipe, by which formats
+         * that are no traces are known, is not seen before it is read. */
         if (gzip || n == 0 || n > LONGEST_PIPED ||
-            tl_reader_among(tl_readers, file_of(data, n))->kind == TL_INPUT_OTHER)
+            tl_reader_among(tl_readers, file_of(data, n))->read == NULL)
             return false;
         r->status = read_piped(data, n, options, &r->trace, &err);
         return true;

@@ -111,7 +111,8 @@ static void add_spans(finding *f, const tl_gap *gap, const tl_comm_spans *spans,
 {
     size_t low = 0; /* to the first that ends after the beginning */
     TL_BISECT(low, spans->n, mid, spans->v[mid].end_ns <= from_ns);
-    for (const tl_comm_span *p = spans->v + low; p < spans->v + spans->n && p->start_ns < to_ns; p++) {
+    for (; low < spans->n && spans->v[low].start_ns < to_ns; low++) {
+        const tl_comm_span *p = &spans->v[low];
         const tl_kernel *k = &f->k->view->kernels[p->kernel];
         int64_t from = tl_ns_max(p->start_ns, from_ns), to = tl_ns_min(p->end_ns, to_ns);
         if (k->end_ns > by_ns || k->device == gap->device)
