@@ -116,6 +116,8 @@ def balance(name, path):
     check(f"{name}: waits are charges and what is booked beside", waits == blame + rest, f"{waits}, not {blame} + {rest}")
     check(f"{name}: rows of quality are the sums of table collective",
           all(int(quality[row]["count"]) == by_state[state] for state, row in BOOKED.items()) and not by_state["none"], by_state)
+    doubtful, matched = quality["inconclusive"], quality["collective_matched"]
+    check(f"{name}: arrivals are doubtful in collectives that are matched", doubtful["of"] == matched["count"], doubtful)
     check(f"{name}: the balances are 0", quality["wait_balance"]["count"] == quality["blame_balance"]["count"] == "0")
     groups = sum(int(r["wait_ns"]) for r in table(path, "group"))
     check(f"{name}: so are those of groups, without suspect ones", groups == waits - by_state["suspect"],

@@ -93,10 +93,10 @@ static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_
             c->suspect == TL_SUSPECT_ENDS ? c->end_spread_ns : 0);
     if (c->n > 1 && !c->loose && (fits || c->suspect == TL_SUSPECT_ENDS))
         add(&rows[TL_CHECK_END_TOGETHER], fits, c->end_spread_ns);
-    if (c->n > 1)
+    if (matched) {
         add(&rows[TL_CHECK_INCONCLUSIVE], c->skew_class == TL_SKEW_INCONCLUSIVE, 0);
-    if (matched)
         add(&rows[TL_CHECK_UNSTEPPED], c->step < 0, 0);
+    }
     for (int check = TL_CHECK_UNCHARGED; check <= TL_CHECK_WAIT_SUSPECT; check++) {
         if (check == check_of_wait[c->wait_state]) {
             rows[check].count = tl_ns_sum(rows[check].count, c->wait_sum_ns);
