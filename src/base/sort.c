@@ -62,6 +62,29 @@ uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context)
     return order;
 }
 
+static int larger_first(const void *bytes, uint32_t a, uint32_t b)
+{
+    const uint64_t *of = bytes;
+    return TL_COMPARE(of[b], of[a]);
+}
+
+int32_t *tl_deal_by_size(const uint64_t *bytes, size_t n, int nprocs)
+{
+    int32_t *proc = tl_malloc((n + 1) * sizeof *proc);
+    uint32_t *order = tl_sorted_index(n, larger_first, bytes);
+    uint64_t *load = tl_calloc((size_t)nprocs, sizeof *load);
+    for (size_t i = 0; i < n; i++) {
+        int least = 0;
+        for (int p = 1; p < nprocs; p++)
+            least = load[p] < load[least] ? p : least;
+        proc[order[i]] = least;
+        load[least] += bytes[order[i]] + 1; /* an empty file is work, too */
+    }
+    free(order);
+    free(load);
+    return proc;
+}
+
 size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *compare, const void *context)
 {
     size_t to = from + 1;

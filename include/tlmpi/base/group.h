@@ -32,6 +32,10 @@ size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *co
  * as they were.  group_of[i]: below ngroups, or UINT32_MAX for a row of no group.  first has room for ngroups + 1. */
 void tl_groups_deal(const uint32_t *group_of, size_t n, size_t ngroups, size_t *first, uint32_t *v);
 
+/* Deals n files of these sizes to nprocs procs, the largest first, each to the proc with the fewest bytes so far, of
+ * equals the lowest: the proc of each file.  The caller frees it. */
+int32_t *tl_deal_by_size(const uint64_t *bytes, size_t n, int nprocs);
+
 /* What a macro declares has no parentheses.  NOLINTBEGIN(bugprone-macro-parentheses) */
 #define TL_GROUPS(from, to, order, n, compare, context)                                                                \
     for (size_t from = 0, to; from < (n) && ((to) = tl_group_end(order, from, n, compare, context)) > from; from = to)

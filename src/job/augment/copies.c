@@ -1,8 +1,7 @@
 /* copies.c - what the copies of traces are called, and who makes them. */
 #include "parts.h"
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/part_file.h"
-#include "tlmpi/base/sort.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,38 +48,16 @@ static int by_copy(const void *context, uint32_t a, uint32_t b)
     return strcmp(copies->v[a].path, copies->v[b].path);
 }
 
-static tl_status check_names(const tl_plan *plan, const tl_copies *copies, uint32_t *order, tl_error *err)
+static tl_status check_names(const tl_plan *plan, const tl_copies *copies, tl_error *err)
 {
-    tl_sort_index(order, copies->n, by_copy, copies);
-    for (size_t i = 1; i < copies->n; i++)
-        if (strcmp(copies->v[order[i - 1]].path, copies->v[order[i]].path) == 0)
-            return tl_fail(err, TL_EUSAGE, "%s and %s would both be copied to %s: copy them in two calls",
-                           plan->items[order[i - 1]].path, plan->items[order[i]].path, copies->v[order[i]].path);
-    return TL_OK;
-}
-
-/* --------------------------------------------------------------------------------------------------------- sharing */
-
-static int largest_first(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_plan *plan = context;
-    return (plan->items[a].bytes < plan->items[b].bytes) - (plan->items[a].bytes > plan->items[b].bytes);
-}
-
-/* The largest trace that is left goes to the proc that has the least. */
-static void share_out(const tl_plan *plan, tl_copies *copies, uint32_t *order, int nprocs)
-{
-    uint64_t *load = tl_calloc((size_t)nprocs, sizeof *load);
-    tl_sort_index(order, plan->n, largest_first, plan);
-    for (size_t i = 0; i < plan->n; i++) {
-        int least = 0;
-        for (int p = 1; p < nprocs; p++)
-            if (load[p] < load[least])
-                least = p;
-        copies->v[order[i]].proc = least;
-        load[least] += plan->items[order[i]].bytes + 1;
-    }
-    free(load);
+    uint32_t *order = tl_sorted_index(copies->n, by_copy, copies);
+    tl_status st = TL_OK;
+    for (size_t i = 1; i < copies->n && st == TL_OK; i++)
+        if (by_copy(copies, order[i - 1], order[i]) == 0)
+            st = tl_fail(err, TL_EUSAGE, "%s and %s would both be copied to %s: copy them in two calls",
+                         plan->items[order[i - 1]].path, plan->items[order[i]].path, copies->v[order[i]].path);
+    free(order);
+    return st;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- files */
@@ -171,32 +148,25 @@ static tl_status make_folder(const tl_options *options, tl_error *err)
     return tl_make_folders(options->output, err);
 }
 
-static void name_copies(const tl_plan *plan, const char *dir, tl_copy_ending ending, tl_copies *out)
-{
-    out->v = tl_calloc(plan->n + 1, sizeof *out->v);
-    out->traces = tl_calloc(plan->n + 1, sizeof *out->traces);
-    for (size_t i = 0; i < plan->n; i++) {
-        const tl_plan_item *item = &plan->items[i];
-        out->v[i].path = path_of(dir, item->path + item->below, ending);
-        out->traces[i] = id_of(item->path);
-        out->n++;
-    }
-}
-
 tl_status tl_copies_plan(const tl_plan *plan, const tl_options *options, tl_copy_ending ending, int nprocs,
                          tl_copies *out, tl_error *err)
 {
-    uint32_t *order = tl_malloc((plan->n + 1) * sizeof *order);
-    name_copies(plan, options->output, ending, out);
+    uint64_t *bytes = tl_calloc(plan->n + 1, sizeof *bytes);
+    out->v = tl_calloc(plan->n + 1, sizeof *out->v);
+    out->traces = tl_calloc(plan->n + 1, sizeof *out->traces);
+    out->n = plan->n;
     for (size_t i = 0; i < plan->n; i++)
-        order[i] = (uint32_t)i;
-    tl_status st = check_names(plan, out, order, err);
-    if (st == TL_OK)
-        st = make_folder(options, err);
-    if (st == TL_OK)
-        share_out(plan, out, order, nprocs);
-    free(order);
-    return st;
+        bytes[i] = plan->items[i].bytes;
+    int32_t *proc = tl_deal_by_size(bytes, plan->n, nprocs);
+    for (size_t i = 0; i < plan->n; i++) {
+        const tl_plan_item *item = &plan->items[i];
+        out->v[i] = (tl_copy){ path_of(options->output, item->path + item->below, ending), proc[i] };
+        out->traces[i] = id_of(item->path);
+    }
+    free(bytes);
+    free(proc);
+    tl_status st = check_names(plan, out, err);
+    return st == TL_OK ? make_folder(options, err) : st;
 }
 
 void tl_copies_free(tl_copies *copies)

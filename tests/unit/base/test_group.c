@@ -42,6 +42,18 @@ static int by_first(const void *a, const void *b)
     return TL_COMPARE(*(const int *)a, *(const int *)b);
 }
 
+/* 9 | 7 + 1 | 4 + 3: each to the proc with the fewest bytes so far. */
+static void files_are_dealt_by_size(void)
+{
+    const uint64_t bytes[] = { 1, 4, 9, 3, 7 };
+    const int32_t expected[] = { 1, 2, 0, 2, 1 };
+    int32_t *proc = tl_deal_by_size(bytes, COUNT(bytes), 3), *none = tl_deal_by_size(bytes, 0, 3);
+    for (size_t i = 0; i < COUNT(bytes); i++)
+        CU_ASSERT_EQUAL(proc[i], expected[i]);
+    free(proc);
+    free(none);
+}
+
 static void a_list_is_sorted_also_when_it_is_empty(void)
 {
     TL_VEC(int) v = { 0 };
@@ -70,6 +82,7 @@ static void a_value_is_appended_whole(void)
 static const unit_test tests[] = {
     TEST(rows_of_a_group_stand_together_and_as_they_were),
     TEST(rows_are_dealt_to_the_groups_that_they_name),
+    TEST(files_are_dealt_by_size),
     TEST(a_list_is_sorted_also_when_it_is_empty),
     TEST(a_value_is_appended_whole),
 };

@@ -1,10 +1,19 @@
-/* compat_cmd.c - tlmpi compat: the tables of another tool, for the files of one job. */
-#include "compat_cmd.h"
+/* compat.c - tlmpi compat: the tables of another tool, for the files of one job.
+ *
+ *     hta          needs all ranks at once: proc 0 makes its tables
+ *     tracelens    every proc does its share of the ranks, proc 0 what needs them all
+ */
+#include "cli.h"
 #include "suggest.h"
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/compat/hta/hta.h"
+#include "tlmpi/compat/tracelens/tracelens.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
+#include "tlmpi/trace/find.h"
 #include "tlmpi/trace/read/execution.h"
 
 #include <dirent.h>
@@ -64,7 +73,8 @@ static bool has_ending(const char *name, const char *const *ends)
     return false;
 }
 
-tl_status tl_compat_check_folder(const char *path, bool force, tl_error *err)
+/* A folder that holds tables is another job's, or an older result. */
+static tl_status check_folder(const char *path, bool force, tl_error *err)
 {
     static const char *const tables[] = { ".csv", NULL };
     tl_status st = TL_OK;
@@ -123,12 +133,17 @@ static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
            tl_exec_is(input->path);
 }
 
-tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
+/* The traces that the words after the tool's name hold, in path order; *left_out counts what should be one and is none.
+ * Inputs of other kinds stay in the inventory. */
+static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
 {
+    tl_status st = check_folder(cli->run.output, cli->run.force, err);
+    if (st != TL_OK || cli->nwords == 1)
+        return st;
     for (size_t i = 1; i < cli->nwords; i++)
         tl_inventory_add(inventory, cli->words[i]);
     tl_inventory_sort(inventory);
-    tl_status st = spare_inputs(inventory, cli->run.output, false, err);
+    st = spare_inputs(inventory, cli->run.output, false, err);
     if (st != TL_OK)
         return st;
     for (size_t i = 0; i < inventory->inputs.n; i++) {
@@ -148,6 +163,13 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
         tl_input_warn(&inventory->inputs.v[i], "", "");
     return cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, left_out, err) : st;
 }
+
+static tl_status fail_no_trace(const tl_cli *cli, tl_error *err)
+{
+    return tl_fail(err, TL_EINPUT, "no trace in %s%s", cli->words[1], cli->nwords > 2 ? " and the other paths" : "");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- hta */
 
 /* Takes it out of the words: it is no trace. */
 static tl_status take_memory_timeline(tl_cli *cli, const char **timeline, tl_error *err)
@@ -177,9 +199,7 @@ static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
 
     tl_status st = take_memory_timeline(cli, &timeline, err);
     if (st == TL_OK)
-        st = tl_compat_check_folder(cli->run.output, cli->run.force, err);
-    if (st == TL_OK && cli->nwords > 1)
-        st = tl_compat_find_files(cli, &inventory, &left_out, err);
+        st = find_files(cli, &inventory, &left_out, err);
     if (st != TL_OK)
         goto done;
 
@@ -204,7 +224,7 @@ static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
         }
     }
     if (nfiles == 0 && cli->nwords > 1) {
-        st = tl_fail(err, TL_EINPUT, "no trace in %s%s", cli->words[1], cli->nwords > 2 ? " and the other paths" : "");
+        st = fail_no_trace(cli, err);
         goto done;
     }
 
@@ -225,42 +245,188 @@ done:
     return st;
 }
 
-void tl_compat_point_to_notes(const tl_cli *cli, bool incomplete)
+/* ------------------------------------------------------------------------------------------------------- tracelens */
+
+/* One trace to read. */
+typedef struct trace_file {
+    const char *path;
+    tl_input *input; /* of proc 0 alone */
+    int64_t rank;
+    uint64_t bytes;
+} trace_file;
+
+typedef TL_VEC(trace_file) trace_files;
+
+static int by_rank(const void *a, const void *b)
 {
+    const trace_file *x = a, *y = b;
+    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : strcmp(x->path, y->path);
+}
+
+/* The rank that every file's name tells; failing that, every file's text; failing that, its place in path order.  A
+ * single trace is rank 0.  What distributedInfo says counts for TraceLens in no case: it wants a list, or names. */
+static void number_files(trace_files *files)
+{
+    bool by_name = files->n > 1, by_text = files->n > 1;
+
+    for (size_t i = 0; i < files->n; i++)
+        by_name = by_name && files->v[i].input->name_rank >= 0;
+    for (size_t i = 0; i < files->n && !by_name && by_text; i++) {
+        tl_input *input = files->v[i].input;
+        if (input->meta_rank < 0)
+            tl_input_look(input, true);
+        by_text = input->meta_rank >= 0;
+    }
+    for (size_t i = 0; i < files->n; i++) {
+        const tl_input *input = files->v[i].input;
+        files->v[i].rank = by_name ? input->name_rank : by_text ? input->meta_rank : (int64_t)i;
+    }
+}
+
+/* Sorts the files by rank and keeps the first file of each. */
+static void drop_duplicates(trace_files *files, size_t *left_out)
+{
+    size_t n = 0;
+
+    tl_vec_sort(files, by_rank);
+    for (size_t i = 0; i < files->n; i++) {
+        if (n > 0 && files->v[i].rank == files->v[n - 1].rank) {
+            tl_warn("rank %lld: %s: left out, %s is of this rank, too", (long long)files->v[i].rank, files->v[i].path,
+                    files->v[n - 1].path);
+            ++*left_out;
+        } else {
+            files->v[n++] = files->v[i];
+        }
+    }
+    files->n = n;
+    if (n > 0 && files->v[n - 1].rank != (int64_t)n - 1)
+        tl_warn("the ranks found are not 0 to %zu: TraceLens would stop here", n - 1);
+}
+
+/* The traces that the command line names, ready to be read. */
+static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_files *files, size_t *left_out,
+                            tl_error *err)
+{
+    tl_status st = find_files(cli, inventory, left_out, err);
+    for (size_t i = 0; st == TL_OK && i < inventory->inputs.n; i++) {
+        tl_input *input = &inventory->inputs.v[i];
+        if (input->kind == TL_INPUT_TRACE)
+            tl_vec_push(files, (trace_file){ .path = input->path, .input = input, .bytes = input->bytes });
+    }
+    if (st == TL_OK && files->n == 0)
+        st = fail_no_trace(cli, err);
+    if (st != TL_OK)
+        return st;
+    tl_tracelens_clear(cli->run.output);
+    number_files(files);
+    drop_duplicates(files, left_out);
+    return TL_OK;
+}
+
+/* Collective: proc 0's list to all.  The paths are those of *text then. */
+static void share_files(trace_files *files, tl_bytes *text)
+{
+    for (size_t i = 0; tl_par_proc() == 0 && i < files->n; i++) {
+        tl_bytes_put(text, &files->v[i], sizeof files->v[i]);
+        tl_bytes_put(text, files->v[i].path, strlen(files->v[i].path) + 1);
+    }
+    tl_par_share((void **)&text->v, &text->n, 1);
+    files->n = 0;
+    for (size_t at = 0; at < text->n;) {
+        trace_file file;
+        memcpy(&file, text->v + at, sizeof file);
+        file.path = text->v + at + sizeof file;
+        at += sizeof file + strlen(file.path) + 1;
+        tl_vec_push(files, file);
+    }
+}
+
+/* This proc's share of the files: their own tables, and what they have to say to the others. */
+static tl_status do_share(const trace_files *files, const char *folder, tl_bytes *share, tl_error *err)
+{
+    size_t size = strlen(folder) + 32;
+    char *dir = tl_malloc(size);
+    uint64_t *bytes = tl_calloc(files->n, sizeof *bytes);
+    tl_status st = TL_OK;
+
+    for (size_t i = 0; i < files->n; i++)
+        bytes[i] = files->v[i].bytes;
+    int32_t *proc = tl_deal_by_size(bytes, files->n, tl_par_nprocs());
+    for (size_t i = 0; st == TL_OK && i < files->n; i++) {
+        const trace_file *file = &files->v[i];
+        if (proc[i] != tl_par_proc())
+            continue;
+        if (files->n == 1)
+            snprintf(dir, size, "%s", folder);
+        else
+            snprintf(dir, size, "%s/rank%lld", folder, (long long)file->rank);
+        st = tl_tracelens_rank(file->path, file->rank, dir, share, err);
+    }
+    free(dir);
+    free(bytes);
+    free(proc);
+    return st;
+}
+
+static tl_status write_tracelens(const tl_cli *cli, bool *incomplete, tl_error *err)
+{
+    tl_inventory inventory = { .nruns = 0 };
+    trace_files files = { 0 };
+    tl_bytes text = { 0 }, share = { 0 }, all = { 0 };
+    size_t left_out = 0;
+    void *gathered = NULL;
+    bool first = tl_par_proc() == 0;
+
+    tl_status st = first ? list_files(cli, &inventory, &files, &left_out, err) : TL_OK;
+    st = tl_par_agree(st, err);
+    if (st == TL_OK)
+        share_files(&files, &text);
+    if (st == TL_OK)
+        st = tl_par_agree(do_share(&files, cli->run.output, &share, err), err);
+    if (st == TL_OK)
+        tl_par_gather(share.v, share.n, &gathered, &all.n, NULL);
+    all.v = gathered;
+    if (st == TL_OK && first)
+        st = tl_tracelens_ranks(&all, cli->gpus_per_node, cli->run.output, incomplete, err);
+    st = tl_par_agree(st, err);
+    *incomplete = *incomplete || left_out > 0;
+    free(gathered);
+    free(share.v);
+    free(files.v);
+    free(text.v);
+    tl_inventory_free(&inventory);
+    return st;
+}
+
+/* ----------------------------------------------------------------------------------------------------- the command */
+
+int tl_compat(const tl_cli *cli)
+{
+    tl_cli mine = *cli;
+    tl_error err = { .status = TL_OK };
+    bool first = tl_par_proc() == 0, incomplete = false;
+
+    if (check_words(cli, &err) != TL_OK) /* the same on every proc */
+        return first ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
+    if (cli->compat_run == LIST) {
+        mine.run.paths = cli->words + 1;
+        mine.run.npaths = cli->nwords - 1;
+        mine.run.output = NULL;
+        mine.run.run = LIST;
+        return tl_check(&mine.run);
+    }
+    bool hta = strcmp(cli->words[0], faces[HTA]) == 0;
+    if (hta && !first)
+        return TL_EXIT_DONE;
+    tl_status st = hta ? write_hta(&mine, &incomplete, &err) : write_tracelens(cli, &incomplete, &err);
+    if (st != TL_OK)
+        return first ? tl_cli_complain(cli, &err) : tl_exit_of_status(st);
+
     char path[4096];
     struct stat notes = { .st_size = 0 };
     if (snprintf(path, sizeof path, "%s/notes.txt", cli->run.output) < (int)sizeof path && stat(path, &notes) != 0)
         notes.st_size = 0;
     if (incomplete || notes.st_size > 0)
         tl_warn("%s/notes.txt says what the tables lack", cli->run.output);
-}
-
-/* HTA's tables need all ranks at once: proc 0 makes them. */
-static int hta(const tl_cli *cli)
-{
-    tl_cli mine = *cli;
-    tl_error err;
-    bool incomplete = false;
-    if (tl_par_proc() != 0)
-        return TL_EXIT_DONE;
-    if (write_hta(&mine, &incomplete, &err) != TL_OK)
-        return tl_cli_complain(cli, &err);
-    tl_compat_point_to_notes(cli, incomplete);
     return incomplete ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
-}
-
-int tl_compat(const tl_cli *cli)
-{
-    tl_error err;
-    if (check_words(cli, &err) != TL_OK) /* the same on every proc */
-        return tl_par_proc() == 0 ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
-    if (cli->compat_run == LIST) {
-        tl_options options = cli->run;
-        options.paths = cli->words + 1;
-        options.npaths = cli->nwords - 1;
-        options.output = NULL;
-        options.run = LIST;
-        return tl_check(&options);
-    }
-    return strcmp(cli->words[0], faces[HTA]) == 0 ? hta(cli) : tl_compat_tracelens(cli);
 }
