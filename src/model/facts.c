@@ -14,10 +14,7 @@
 
 const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank)
 {
-    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
-    size_t at = tl_table_from_rank(ranks, rank);
-    const tl_rank *row = at < ranks->n ? tl_table_row(ranks, at) : NULL;
-    return row != NULL && row->rank == rank ? row : NULL;
+    return tl_row_of_rank(tl_tables_get(tables, &tl_rank_schema), rank);
 }
 
 uint64_t tl_host_key(const tl_rank *row)

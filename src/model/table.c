@@ -45,6 +45,13 @@ size_t tl_table_from_rank(const tl_table *table, int32_t rank)
     return row;
 }
 
+const void *tl_row_of_rank(const tl_table *table, int32_t rank)
+{
+    size_t at = tl_table_from_rank(table, rank);
+    const int32_t *row = at < table->n ? tl_table_row(table, at) : NULL;
+    return row != NULL && *row == rank ? row : NULL;
+}
+
 void tl_table_set_name_rows(tl_table *table, const uint32_t *row_of)
 {
     for (size_t f = 0; f < table->schema->nfields; f++) {

@@ -56,6 +56,9 @@ __attribute__((no_sanitize("pointer-overflow"))) static inline void *tl_table_ro
  * rank, and rank is their first cell. */
 size_t tl_table_from_rank(const tl_table *table, int32_t rank);
 
+/* Returns the first row of the rank in such a table; NULL: the rank has none. */
+const void *tl_row_of_rank(const tl_table *table, int32_t rank);
+
 /* The field of that name, or NULL. */
 const tl_field *tl_schema_field(const tl_schema *schema, const char *name);
 

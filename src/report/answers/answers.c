@@ -9,7 +9,6 @@
 #include "tlmpi/model/participant.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const tl_finding_labels[] = {
@@ -68,8 +67,7 @@ static void find_losses(tl_tables *tables, tl_answers *out)
     const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
     int32_t base = -1; /* TL_WHOLE_STEPS where the job's first row is of these */
 
-    for (size_t i = 0; i < breakdown->n; i++) {
-        const tl_breakdown *row = tl_table_row(breakdown, i);
+    TL_ROWS (const tl_breakdown, row, breakdown) {
         base = row->rank == -1 && row->step < base ? row->step : base;
         if (row->device != -1 || row->step != base || row->wall_ns <= 0)
             continue;
@@ -95,11 +93,9 @@ static void find_comm_doubt(tl_tables *tables, tl_answers *out)
     const tl_table *exposed = tl_tables_get(tables, &tl_exposed_schema);
     int64_t ns[TL_NCOMM_DOUBTS] = { 0 };
 
-    for (size_t i = 0; i < exposed->n; i++) {
-        const tl_exposed *row = tl_table_row(exposed, i);
+    TL_ROWS (const tl_exposed, row, exposed)
         if (row->rank == -1 && row->step == -1 && row->unknown_why < TL_NCOMM_DOUBTS)
             ns[row->unknown_why] = tl_ns_add(ns[row->unknown_why], row->unknown_ns);
-    }
     for (int doubt = 0; doubt < TL_NCOMM_DOUBTS; doubt++)
         if (ns[doubt] > ns[out->comm_doubt])
             out->comm_doubt = (tl_comm_doubt)doubt;
@@ -111,9 +107,9 @@ static void find_path(tl_tables *tables, tl_answers *out)
     const tl_table *table = tl_tables_get(tables, &tl_path_row_schema);
     tl_path_facts *path = &out->path;
     int64_t rank_ns = 0, most_rank_ns = -1, most_ns = -1, imbalance_ns = 0;
+    int32_t before = -1;
 
-    for (size_t i = 0; i < table->n; i++) {
-        const tl_path_row *row = tl_table_row(table, i), *before = i > 0 ? tl_table_row(table, i - 1) : row;
+    TL_ROWS (const tl_path_row, row, table) {
         if (row->activity == TL_PATH_BEFORE)
             continue;
         if (row->rank == -1) {
@@ -124,7 +120,8 @@ static void find_path(tl_tables *tables, tl_answers *out)
             }
             continue;
         }
-        rank_ns = tl_ns_add(row->rank == before->rank ? rank_ns : 0, row->path_ns);
+        rank_ns = tl_ns_add(row->rank == before ? rank_ns : 0, row->path_ns);
+        before = row->rank;
         if (rank_ns > most_rank_ns) {
             most_rank_ns = rank_ns;
             path->rank = row->rank;
@@ -143,113 +140,57 @@ static void find_path(tl_tables *tables, tl_answers *out)
  *
  *     rank-0.json.gz, rank-1.json.gz, rank-3.json.gz        2: rank-2.json.gz
  */
-typedef struct file_name {
-    char text[TL_FAMILY_BYTES];
-} file_name;
 
 /* Returns the file's name without its folder; empty where the cell is full, since the name may be cut. */
-static file_name name_of(const tl_rank *row)
+static tl_phrase name_of(const tl_rank *row)
 {
-    file_name out = { "" };
     size_t n = strnlen(row->file, sizeof row->file), from = n;
     while (from > 0 && row->file[from - 1] != '/')
         from--;
-    if (n < sizeof row->file && n - from < sizeof out.text)
-        memcpy(out.text, row->file + from, n - from);
-    return out;
+    return tl_phrase_of("%.*s", n < sizeof row->file ? (int)(n - from) : 0, row->file + from);
 }
 
 /* The name with another number in place of the one at `at`, which is as wide if that begins with 0. */
-static file_name with_number(const file_name *name, size_t at, int32_t number)
+static tl_phrase with_number(const char *name, size_t at, int32_t number)
 {
-    file_name out;
-    size_t n = strspn(name->text + at, "0123456789");
-    int width = name->text[at] == '0' ? (int)n : 1;
-    int used = snprintf(out.text, sizeof out.text, "%.*s%0*" PRId32 "%s", (int)at, name->text, width, number,
-                        name->text + at + n);
-    if (used < 0 || (size_t)used >= sizeof out.text)
-        out.text[0] = '\0';
-    return out;
+    size_t n = strspn(name + at, "0123456789");
+    return tl_phrase_of("%.*s%0*" PRId32 "%s", (int)at, name, name[at] == '0' ? (int)n : 1, number, name + at + n);
 }
 
-/* Whether all others are called like the first, with their own numbers there. */
-static bool fits(const tl_table *ranks, const file_name *first, size_t at)
+/* Whether the names of all ranks are like the first one, with their own numbers there. */
+static bool fits(const tl_table *ranks, const char *first, size_t at)
 {
-    for (size_t i = 1; i < ranks->n; i++) {
-        const tl_rank *row = tl_table_row(ranks, i);
-        const file_name expected = with_number(first, at, row->rank), is = name_of(row);
-        if (strcmp(expected.text, is.text) != 0)
-            return false;
-    }
-    return true;
+    bool all = true;
+    TL_ROWS (const tl_rank, row, ranks)
+        all = all && strcmp(with_number(first, at, row->rank).text, name_of(row).text) == 0;
+    return all;
 }
 
-void tl_file_of_family(const tl_table *ranks, int32_t rank, char out[TL_FAMILY_BYTES])
+tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank)
 {
-    out[0] = '\0';
-    if (ranks->n < 2)
-        return;
-    const tl_rank *row = tl_table_row(ranks, 0);
-    const file_name first = name_of(row);
-    for (size_t at = 0, n; out[0] == '\0' && first.text[at] != '\0'; at += n > 0 ? n : 1) {
+    const tl_phrase first = ranks->n > 1 ? name_of(tl_table_row(ranks, 0)) : (tl_phrase){ "" };
+    for (size_t at = 0, n; first.text[at] != '\0'; at += n > 0 ? n : 1) {
         n = strspn(first.text + at, "0123456789");
-        if (n == 0 || n > 9 || strtol(first.text + at, NULL, 10) != row->rank || !fits(ranks, &first, at))
-            continue;
-        const file_name found = with_number(&first, at, rank);
-        memcpy(out, found.text, sizeof found.text);
+        if (n > 0 && n < 10 && fits(ranks, first.text, at))
+            return with_number(first.text, at, rank);
     }
+    return (tl_phrase){ "" };
 }
 
 /* -------------------------------------------------------------------------------------------------------- culprits */
-
-static tl_finding finding_of(const tl_culprit *row)
-{
-    static const tl_finding findings[] = {
-        [TL_CULPRIT_RANK] = TL_FOUND_STRAGGLER,
-        [TL_CULPRIT_HOST] = TL_FOUND_STRAGGLER,
-        [TL_CULPRIT_SEVERAL] = TL_FOUND_STRAGGLER,
-        [TL_CULPRIT_UNTRACED] = TL_FOUND_STRAGGLER,
-        [TL_CULPRIT_LINK] = TL_FOUND_LINK,
-        [TL_CULPRIT_NOBODY] = TL_FOUND_NOBODY,
-        [TL_CULPRIT_INCONCLUSIVE] = TL_FOUND_NO_VERDICT,
-        [TL_CULPRIT_UNMATCHED] = TL_FOUND_UNMATCHED,
-        [TL_CULPRIT_SILENCE] = TL_FOUND_SILENCE,
-        [TL_CULPRIT_ONE_RANK] = TL_FOUND_ONE_RANK,
-        [TL_CULPRIT_NO_WORK] = TL_FOUND_NO_WORK,
-    };
-    return findings[row->kind];
-}
 
 static tl_answer answer_of(uint8_t confidence, const char *doubts, size_t size)
 {
     return (tl_answer){ (tl_confidence)confidence, tl_doubts_of_text(doubts, size) };
 }
 
-static void take_doubts(const tl_culprit *row, tl_answers *out)
-{
-    out->rank = answer_of(row->confidence, row->doubts, sizeof row->doubts);
-    out->phase = answer_of(row->cause_confidence, row->cause_doubts, sizeof row->cause_doubts);
-    out->waiting = answer_of(row->waiting_confidence, row->waiting_doubts, sizeof row->waiting_doubts);
-    out->persistence = answer_of(row->steps_confidence, row->steps_doubts, sizeof row->steps_doubts);
-}
-
-static const tl_straggler *verdict_on(tl_tables *tables, int32_t rank)
-{
-    const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
-    size_t at = rank >= 0 ? tl_table_from_rank(stragglers, rank) : stragglers->n;
-    const tl_straggler *row = at < stragglers->n ? tl_table_row(stragglers, at) : NULL;
-    return row != NULL && row->rank == rank ? row : NULL;
-}
-
 static const tl_slow_link_row *link_of(tl_tables *tables, const tl_culprit *c)
 {
     static const tl_slow_link_row none = { .rank = -1, .peer = -1 };
     const tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema);
-    for (size_t i = 0; i < links->n; i++) {
-        const tl_slow_link_row *row = tl_table_row(links, i);
+    TL_ROWS (const tl_slow_link_row, row, links)
         if (row->link == c->link)
             return row;
-    }
     return &none;
 }
 
@@ -281,8 +222,9 @@ static void find_waits(tl_tables *tables, tl_answers *out)
     out->may_wait =
         !out->waits && out->comm_unknown_ns > 0 && (double)(out->wait_exposed_ns + out->comm_unknown_ns) >= least_ns;
     for (size_t i = 0; i < blame->n;) {
-        tl_awaited of = { ((const tl_blame *)tl_table_row(blame, i))->to_rank, 0 };
-        for (const tl_blame *row; i < blame->n && (row = tl_table_row(blame, i))->to_rank == of.rank; i++) {
+        const tl_blame *row = tl_table_row(blame, i);
+        tl_awaited of = { row->to_rank, 0 };
+        for (; i < blame->n && row->to_rank == of.rank; i++, row++) {
             of.ns = tl_ns_sum(of.ns, row->direct_ns);
             out->passed_on_ns = tl_ns_sum(out->passed_on_ns, row->indirect_ns);
         }
@@ -290,72 +232,68 @@ static void find_waits(tl_tables *tables, tl_answers *out)
     }
 }
 
-/* Forgets the gain of all links where a named link alone already gains 90 % of it. */
-static void forget_links(tl_answers *out)
+/* What is told of the culprits that the first row of the table begins. */
+static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *out)
 {
-    for (size_t i = 0; i < out->nculprits; i++)
-        if (tl_is_link(&out->culprits[i]) && out->culprits[i].gain_ns >= out->links_gain_ns - out->links_gain_ns / 10)
-            out->links_gain_ns = -1;
+    const tl_culprit *first = out->culprits = tl_table_row(table, 0);
+    const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema),
+                   *excess = tl_tables_get(tables, &tl_excess_row_schema);
+
+    for (const tl_culprit *c = first; out->nculprits < table->n && tl_is_culprit(c); c++, out->nculprits++)
+        if (tl_is_link(c) && c->gain_ns >= out->links_gain_ns - out->links_gain_ns / 10)
+            out->links_gain_ns = -1; /* that link alone already gains 90 % of it */
+    if (tl_is_link(first)) {
+        out->link = link_of(tables, first);
+        return;
+    }
+    int32_t listed[TL_RANKS_LISTED];
+    tl_delay_costs_by_activity(tl_tables_get(tables, &tl_blame_schema), listed,
+                               tl_ranks_listed(first->ranks, sizeof first->ranks, listed), out->activities);
+    const tl_rank *row = first->kind == TL_CULPRIT_RANK ? tl_row_of_rank(ranks, first->rank) : NULL;
+    out->by_order = row != NULL && strcmp(tl_rank_from_labels[row->rank_from], "order") == 0 ? row : NULL;
+    if (tl_is_untraced(first))
+        out->untraced_file = tl_file_of_family(ranks, first->rank);
+    out->excess = tl_row_of_rank(excess, first->rank);
+    if (out->excess != NULL)
+        out->nexcess = tl_table_from_rank(excess, first->rank + 1) - tl_table_from_rank(excess, first->rank);
 }
 
-static void take_culprits(tl_tables *tables, tl_answers *out)
+static void read_verdict(tl_tables *tables, tl_answers *out)
 {
-    static const tl_culprit nothing = { .kind = TL_CULPRIT_NO_WORK,
-                                        .confidence = TL_CONFIDENCE_LOW,
-                                        .doubts = "no_verdict",
-                                        .cause_confidence = TL_CONFIDENCE_LOW,
-                                        .cause_doubts = "no_verdict",
-                                        .waiting_confidence = TL_CONFIDENCE_LOW,
-                                        .waiting_doubts = "no_verdict",
-                                        .steps_confidence = TL_CONFIDENCE_LOW,
-                                        .steps_doubts = "no_verdict" };
-    const tl_table *table = tl_tables_get(tables, &tl_culprit_schema);
-    const tl_culprit *first = table->n > 0 ? tl_table_row(table, 0) : &nothing;
+    static const tl_finding findings[] = {
+        [TL_CULPRIT_RANK] = TL_FOUND_STRAGGLER,
+        [TL_CULPRIT_HOST] = TL_FOUND_STRAGGLER,
+        [TL_CULPRIT_SEVERAL] = TL_FOUND_STRAGGLER,
+        [TL_CULPRIT_UNTRACED] = TL_FOUND_STRAGGLER,
+        [TL_CULPRIT_LINK] = TL_FOUND_LINK,
+        [TL_CULPRIT_NOBODY] = TL_FOUND_NOBODY,
+        [TL_CULPRIT_INCONCLUSIVE] = TL_FOUND_NO_VERDICT,
+        [TL_CULPRIT_UNMATCHED] = TL_FOUND_UNMATCHED,
+        [TL_CULPRIT_SILENCE] = TL_FOUND_SILENCE,
+        [TL_CULPRIT_ONE_RANK] = TL_FOUND_ONE_RANK,
+        [TL_CULPRIT_NO_WORK] = TL_FOUND_NO_WORK,
+    };
+    const tl_answer none = { TL_CONFIDENCE_LOW, 1u << TL_DOUBT_NO_VERDICT };
+    const tl_table *table = tl_tables_get(tables, &tl_culprit_schema),
+                   *stragglers = tl_tables_get(tables, &tl_straggler_schema);
 
-    out->finding = finding_of(first);
-    take_doubts(first, out);
+    out->rank = out->phase = out->waiting = out->persistence = none;
+    if (table->n == 0) /* the file has lost its rows */
+        return;
+    const tl_culprit *first = tl_table_row(table, 0);
+    out->finding = findings[first->kind];
+    out->rank = answer_of(first->confidence, first->doubts, sizeof first->doubts);
+    out->phase = answer_of(first->cause_confidence, first->cause_doubts, sizeof first->cause_doubts);
+    out->waiting = answer_of(first->waiting_confidence, first->waiting_doubts, sizeof first->waiting_doubts);
+    out->persistence = answer_of(first->steps_confidence, first->steps_doubts, sizeof first->steps_doubts);
     if (tl_is_culprit(first)) {
-        out->culprits = first;
-        while (out->nculprits < table->n && tl_is_culprit(&first[out->nculprits]))
-            out->nculprits++;
-        int32_t ranks[TL_RANKS_LISTED];
-        if (tl_is_link(first))
-            out->link = link_of(tables, first);
-        else
-            tl_delay_costs_by_activity(tl_tables_get(tables, &tl_blame_schema), ranks,
-                                       tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->activities);
-        forget_links(out);
-        const tl_rank *row = first->kind == TL_CULPRIT_RANK ? tl_rank_row(tables, first->rank) : NULL;
-        if (tl_is_untraced(first))
-            tl_file_of_family(tl_tables_get(tables, &tl_rank_schema), first->rank, out->untraced_file);
-        out->by_order = row != NULL && strcmp(tl_rank_from_labels[row->rank_from], "order") == 0 ? row : NULL;
+        find_culprits(tables, table, out);
     } else if (out->finding == TL_FOUND_NOBODY) {
-        out->most = verdict_on(tables, first->rank);
+        out->most = tl_row_of_rank(stragglers, first->rank);
         out->most_ns = first->excess_ns;
     } else if (out->finding == TL_FOUND_NO_VERDICT) {
-        out->why = verdict_on(tables, first->rank);
+        out->why = tl_row_of_rank(stragglers, first->rank);
     }
-}
-
-/* Whether one trace at least could be read. */
-static bool has_trace(const tl_table *ranks)
-{
-    for (size_t i = 0; i < ranks->n; i++)
-        if (((const tl_rank *)tl_table_row(ranks, i))->status != TL_RANK_UNREADABLE)
-            return true;
-    return false;
-}
-
-static void find_excess(tl_tables *tables, tl_answers *out)
-{
-    const tl_table *table = tl_tables_get(tables, &tl_excess_row_schema);
-    if (out->nculprits == 0 || tl_is_link(&out->culprits[0]))
-        return;
-    size_t first = tl_table_from_rank(table, out->culprits[0].rank), end = first;
-    while (end < table->n && ((const tl_excess_row *)tl_table_row(table, end))->rank == out->culprits[0].rank)
-        end++;
-    out->excess = end > first ? tl_table_row(table, first) : NULL;
-    out->nexcess = end - first;
 }
 
 bool tl_is_least(const tl_answers *a, const tl_culprit *c)
@@ -387,12 +325,13 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
     find_comm_doubt(tables, out);
     find_waits(tables, out);
     find_path(tables, out);
-    take_culprits(tables, out);
-    find_excess(tables, out);
+    read_verdict(tables, out);
     const tl_table *phases = tl_tables_get(tables, &tl_phase_verdict_schema);
-    if (phases->n > 0) {
-        out->phases_alone = !has_trace(tl_tables_get(tables, &tl_rank_schema));
-        out->phases = tl_table_row(phases, 0);
-        out->nphases = phases->n;
-    }
+    if (phases->n == 0)
+        return;
+    out->phases = tl_table_row(phases, 0);
+    out->nphases = phases->n;
+    out->phases_alone = true;
+    TL_ROWS (const tl_rank, row, tl_tables_get(tables, &tl_rank_schema))
+        out->phases_alone &= row->status == TL_RANK_UNREADABLE;
 }

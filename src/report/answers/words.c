@@ -67,7 +67,7 @@ const char *tl_cause_in_words(unsigned cause)
 
 tl_phrase tl_untraced_in_words(const tl_answers *a)
 {
-    const char *file = a->untraced_file;
+    const char *file = a->untraced_file.text;
     return tl_phrase_of(
         "untraced: its peers have all come and leave together long after, so it comes late, or its link is slow; "
         "its trace would show%s%s%s",

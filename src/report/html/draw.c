@@ -76,19 +76,12 @@ static int y_of(const drawing *d, size_t row)
     return d->top + (int)row * d->row + (row >= d->heat->nshown ? d->gap : 0);
 }
 
-const tl_rank *tl_rank_in(const tl_table *ranks, int32_t rank)
-{
-    size_t at = tl_table_from_rank(ranks, rank);
-    const tl_rank *row = at < ranks->n ? tl_table_row(ranks, at) : NULL;
-    return row != NULL && row->rank == rank ? row : NULL;
-}
-
 /* The host of a row's rank, as it is shown; empty where it is not known. */
 static tl_text host_of(const drawing *d, size_t row)
 {
     const tl_rank *found = NULL;
     if (d->p->hosts != NULL && row < d->heat->nshown)
-        found = tl_rank_in(d->p->hosts, d->heat->ranks[d->heat->shown[row]]);
+        found = tl_row_of_rank(d->p->hosts, d->heat->ranks[d->heat->shown[row]]);
     if (found == NULL)
         return TL_TEXT("");
     size_t n = tl_host_length(found->host, sizeof found->host);

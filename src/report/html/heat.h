@@ -188,9 +188,6 @@ typedef struct tl_picture {
     const tl_table *hosts; /* rows of tl_rank; NULL: none */
 } tl_picture;
 
-/* The row of a rank in table rank; NULL: it has none. */
-const tl_rank *tl_rank_in(const tl_table *ranks, int32_t rank);
-
 /* The SVG element, and its legend. */
 void tl_draw_heat(FILE *out, const tl_picture *picture);
 

@@ -107,7 +107,7 @@ static void put_rank(tl_page *page, const tl_figure *f, size_t rank)
 {
     const tl_heat *h = f->picture.heat;
     const tl_heat_sum *sum = &h->total[rank];
-    const tl_rank *row = f->picture.hosts != NULL ? tl_rank_in(f->picture.hosts, h->ranks[rank]) : NULL;
+    const tl_rank *row = f->picture.hosts != NULL ? tl_row_of_rank(f->picture.hosts, h->ranks[rank]) : NULL;
     bool both = f->picture.shades.both;
     FILE *out = page->out;
 

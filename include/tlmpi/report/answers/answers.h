@@ -20,6 +20,7 @@
 #include "tlmpi/model/facts.h"
 #include "tlmpi/model/imbalance.h"
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/report/format/words.h"
 
 /* What was found, or why nothing could be. */
 typedef enum tl_finding {
@@ -66,7 +67,7 @@ typedef struct tl_awaited {
     int64_t ns;
 } tl_awaited;
 
-enum { TL_WAITED_FOR_MOST = 3, TL_FAMILY_BYTES = 129 };
+enum { TL_WAITED_FOR_MOST = 3 };
 
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
@@ -79,8 +80,7 @@ typedef struct tl_answers {
     const tl_culprit *culprits; /* rows of table culprit that name a culprit, largest cost first */
     size_t nculprits;
     const tl_rank *by_order; /* row of the first culprit if its rank number comes from the order of files; else NULL */
-    char untraced_file[TL_FAMILY_BYTES]; /* likely file name of the first culprit's missing trace; "": not known, or
-                                          * it has one */
+    tl_phrase untraced_file; /* likely file name of the first culprit's missing trace; "": not known, or it has one */
     const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */
     size_t nexcess;
     const tl_slow_link_row *link; /* of the first culprit, if it is a link; an empty row where the file lacks the
@@ -146,9 +146,9 @@ static inline bool tl_is_several(const tl_culprit *culprit)
     return culprit->kind == TL_CULPRIT_HOST || culprit->kind == TL_CULPRIT_SEVERAL;
 }
 
-/* Writes the file name that the trace of a rank would have, by the pattern of the other ranks' files; "" where file
- * names have no pattern. */
-void tl_file_of_family(const tl_table *ranks, int32_t rank, char out[TL_FAMILY_BYTES]);
+/* The file name that the trace of a rank would have, by the pattern of the other ranks' files; "" where file names have
+ * no pattern. */
+tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank);
 
 /* Reads the ranks that a cell names, at most TL_RANKS_LISTED: the cell may be cut. */
 enum { TL_RANKS_LISTED = 16384 };

@@ -90,15 +90,15 @@ static void of_ranks_that_do_not_fit_those_are_listed_that_do(void)
 /* How the trace of rank 11 would be called where those of 2 and 7 are called so; "": nobody knows. */
 static const char *called(const char *of_2, const char *of_7)
 {
-    static char name[TL_FAMILY_BYTES];
+    static tl_phrase name;
     tl_table ranks = { .schema = &tl_rank_schema };
     tl_rank rows[] = { { .rank = 2 }, { .rank = 7 } };
     snprintf(rows[0].file, sizeof rows[0].file, "%s", of_2);
     snprintf(rows[1].file, sizeof rows[1].file, "%s", of_7);
     tl_table_append(&ranks, rows, 2);
-    tl_file_of_family(&ranks, 11, name);
+    name = tl_file_of_family(&ranks, 11);
     tl_table_free(&ranks);
-    return name;
+    return name.text;
 }
 
 static void a_trace_that_is_not_there_has_the_name_of_its_family(void)
