@@ -180,46 +180,28 @@ static decimal shortest(double value)
     return d;
 }
 
-static void add_zeros(tl_record_text *text, int n)
-{
-    for (; n > 0; n--)
-        tl_record_text_literal(text, "0");
-}
-
 void tl_record_text_double(tl_record_text *text, double value)
 {
+    static const char zeros[] = "0000000000000000";
+    const char *sign = signbit(value) ? "-" : "";
+    char written[64];
+
     if (!isfinite(value)) {
         tl_record_text_literal(text, "null");
         return;
     }
-    if (signbit(value))
-        tl_record_text_literal(text, "-");
-    if (value == 0) {
-        tl_record_text_literal(text, "0.0");
-        return;
-    }
-    decimal d = shortest(fabs(value));
-    if (d.point <= -4 || d.point > 16) {
-        char exponent[16];
-        tl_record_text_add(text, d.digits, 1);
-        if (d.n > 1)
-            tl_record_text_literal(text, ".");
-        tl_record_text_add(text, d.digits + 1, (size_t)(d.n - 1));
-        int n = snprintf(exponent, sizeof exponent, "e%+03d", d.point - 1);
-        tl_record_text_add(text, exponent, (size_t)n);
-    } else if (d.point <= 0) {
-        tl_record_text_literal(text, "0.");
-        add_zeros(text, -d.point);
-        tl_record_text_add(text, d.digits, (size_t)d.n);
-    } else if (d.point >= d.n) {
-        tl_record_text_add(text, d.digits, (size_t)d.n);
-        add_zeros(text, d.point - d.n);
-        tl_record_text_literal(text, ".0");
-    } else {
-        tl_record_text_add(text, d.digits, (size_t)d.point);
-        tl_record_text_literal(text, ".");
-        tl_record_text_add(text, d.digits + d.point, (size_t)(d.n - d.point));
-    }
+    const decimal d = value == 0 ? (decimal){ "0", 1, 1 } : shortest(fabs(value));
+    if (d.point <= -4 || d.point > 16)
+        (void)snprintf(written, sizeof written, "%s%c%s%.*se%+03d", sign, d.digits[0], d.n > 1 ? "." : "", d.n - 1,
+                       d.digits + 1, d.point - 1);
+    else if (d.point <= 0)
+        (void)snprintf(written, sizeof written, "%s0.%.*s%.*s", sign, -d.point, zeros, d.n, d.digits);
+    else if (d.point >= d.n)
+        (void)snprintf(written, sizeof written, "%s%.*s%.*s.0", sign, d.n, d.digits, d.point - d.n, zeros);
+    else
+        (void)snprintf(written, sizeof written, "%s%.*s.%.*s", sign, d.point, d.digits, d.n - d.point,
+                       d.digits + d.point);
+    tl_record_text_literal(text, written);
 }
 
 int tl_record_text_compare(const char *a, const char *b)

@@ -36,14 +36,18 @@ const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
 
 /* How the lines of one table look. */
 typedef struct layout {
-    bool unknown;     /* there is a column for it, and others are narrower */
-    const char *wall; /* "wall ms", or "wall s" */
-    double unit_ns;   /* of wall times ... */
-    int decimals;     /* ... and with how many decimals they are said: more where the longest of them is short */
+    const int *widths; /* of the columns after the rank; 0: the column of what is unknown is not there */
+    const char *wall;  /* "wall ms", or "wall s" */
+    double wall_ns;    /* the unit of wall times ... */
+    int decimals;      /* ... and with how many decimals they are said: more where the longest of them is short */
+    const tl_look *look;
 } layout;
 
-static layout layout_of(const tl_summary *s)
+enum { NCOLUMNS = 8 };
+
+static layout layout_of(const tl_summary *s, const tl_look *look)
 {
+    static const int usual[NCOLUMNS] = { 10, 8, 8, 9, 0, 8, 8, 8 }, narrow[NCOLUMNS] = { 8, 8, 8, 9, 8, 7, 8, 7 };
     static const int64_t MS = 1000000, SECOND = 1000000000;
     int64_t longest = 0;
     bool unknown = false;
@@ -54,9 +58,10 @@ static layout layout_of(const tl_summary *s)
         longest = tl_ns_max(longest, row->wall_ns);
         unknown |= tl_percent(row->comm_unknown_ns, row->wall_ns) >= 0.05; /* what is said with one decimal */
     }
+    const int *widths = unknown ? narrow : usual;
     if (longest < 10 * SECOND)
-        return (layout){ unknown, "wall ms", (double)MS, longest < 100 * MS ? 3 : 1 };
-    return (layout){ unknown, "wall s", (double)SECOND, longest < 1000 * SECOND ? 2 : 0 };
+        return (layout){ widths, "wall ms", (double)MS, longest < 100 * MS ? 3 : 1, look };
+    return (layout){ widths, "wall s", (double)SECOND, longest < 1000 * SECOND ? 2 : 0, look };
 }
 
 tl_wrap tl_label(FILE *out, const char *name)
@@ -90,66 +95,53 @@ static int compare_loss(const void *a, const void *b)
     return la->rank->rank < lb->rank->rank ? -1 : la->rank->rank > lb->rank->rank;
 }
 
-/* A word for each column but the first. */
-static void print_words(FILE *out, const layout *as, const char *const words[8])
+/* A line of words, the first of them of the column of ranks; NULL: nothing. */
+static void print_words(FILE *out, const layout *as, const char *first, const char *const words[NCOLUMNS])
 {
-    const int usual[8] = { 10, 8, 8, 9, 0, 8, 8, 8 }, narrow[8] = { 8, 8, 8, 9, 8, 7, 8, 7 };
-    for (int i = 0; i < 8; i++)
-        if (as->unknown || usual[i] > 0)
-            fprintf(out, "%*s", as->unknown ? narrow[i] : usual[i], words[i]);
+    fprintf(out, "%6s", first);
+    for (int i = 0; i < NCOLUMNS; i++)
+        if (as->widths[i] > 0 && words[i] != NULL)
+            fprintf(out, "%*s", as->widths[i], words[i]);
 }
 
-/* What communication nothing hides.  Where all of it is unknown, none of it is waiting or transfer that is known. */
-static void print_exposed(FILE *out, const tl_breakdown *row, const layout *as)
+static tl_phrase percent(const tl_breakdown *row, int64_t ns)
 {
-    if (row->comm_unknown_ns > 0 && row->comm_unknown_ns == row->comm_exposed_ns) {
-        fprintf(out, "%8s%9s", "-", "-");
-    } else {
-        fprintf(out, "%6.1f %%", tl_percent(row->comm_waiting_ns, row->wall_ns));
-        fprintf(out, "%7.1f %%", tl_percent(row->comm_transfer_ns, row->wall_ns));
-    }
-    if (as->unknown)
-        fprintf(out, "%6.1f %%", tl_percent(row->comm_unknown_ns, row->wall_ns));
+    return tl_phrase_of("%.1f %%", tl_percent(ns, row->wall_ns));
 }
 
-static void print_line(FILE *out, const line *l, const layout *as, const tl_look *look)
+static void print_line(FILE *out, const line *l, const layout *as)
 {
     const tl_breakdown *row = l->row;
-    if (l->rank != NULL)
-        fprintf(out, "%6" PRId32, l->rank->rank);
-    else
-        fprintf(out, "%6s", "mean");
+    const tl_phrase rank = l->rank != NULL ? tl_phrase_of("%" PRId32, l->rank->rank) : tl_phrase_of("mean");
 
     if (row == NULL) {
-        print_words(out, as, (const char *[]){ "-", "-", "-", "-", "-", "-", "-", "-" });
+        print_words(out, as, rank.text, (const char *[]){ "-", "-", "-", "-", "-", "-", "-", "-" });
     } else {
-        double wall = (double)row->wall_ns / as->unit_ns / (double)l->nranks;
-        fprintf(out, wall < 1e7 ? " %*.*f" : " %*.*g", as->unknown ? 7 : 9, wall < 1e7 ? as->decimals : 3, wall);
-        fprintf(out, "%6.1f %%", tl_percent(row->compute_ns, row->wall_ns));
-        print_exposed(out, row, as);
-        fprintf(out, "%*.1f %%", as->unknown ? 5 : 6, tl_percent(row->copy_exposed_ns, row->wall_ns));
-        fprintf(out, "%6.1f %%", tl_percent(row->idle_ns, row->wall_ns));
-        char late[48] = "-";
-        if (l->judged > 0)
-            snprintf(late, sizeof late, "%" PRId64 "/%" PRId64, l->late, l->judged);
-        if (l->rank != NULL)
-            fprintf(out, " %*s", as->unknown ? 6 : 7, late);
+        double wall = (double)row->wall_ns / as->wall_ns / (double)l->nranks;
+        /* Where all of it is unknown, none of it is waiting or transfer that is known. */
+        bool known = row->comm_unknown_ns <= 0 || row->comm_unknown_ns != row->comm_exposed_ns;
+        const tl_phrase cells[] = {
+            wall < 1e7 ? tl_phrase_of(" %.*f", as->decimals, wall) : tl_phrase_of(" %.3g", wall),
+            percent(row, row->compute_ns),
+            known ? percent(row, row->comm_waiting_ns) : tl_phrase_of("-"),
+            known ? percent(row, row->comm_transfer_ns) : tl_phrase_of("-"),
+            percent(row, row->comm_unknown_ns),
+            percent(row, row->copy_exposed_ns),
+            percent(row, row->idle_ns),
+            l->judged > 0 ? tl_phrase_of(" %" PRId64 "/%" PRId64, l->late, l->judged) : tl_phrase_of("-"),
+        };
+        const char *words[NCOLUMNS];
+        for (int i = 0; i < NCOLUMNS; i++)
+            words[i] = i + 1 < NCOLUMNS || l->rank != NULL ? cells[i].text : NULL;
+        print_words(out, as, rank.text, words);
     }
     if (l->rank != NULL && l->rank->status != TL_RANK_OK && l->rank->status <= TL_RANK_UNREADABLE)
-        fprintf(out, "  %s%s%s", look->bad, tl_rank_status_labels[l->rank->status], look->off);
+        fprintf(out, "  %s%s%s", as->look->bad, tl_rank_status_labels[l->rank->status], as->look->off);
     else if (l->mark[0] != '\0')
-        fprintf(out, "  %s%s%s", look->bad, l->mark, look->off);
+        fprintf(out, "  %s%s%s", as->look->bad, l->mark, as->look->off);
     else if (l->place[0] != '\0')
         fprintf(out, "  %s", l->place);
     fputc('\n', out);
-}
-
-static void print_head(FILE *out, const layout *as, const tl_look *look)
-{
-    fprintf(out, "%s%6s", look->bold, "rank");
-    print_words(out, as,
-                (const char *[]){ as->wall, "compute", "waiting", "transfer", "unknown", "copy", "idle", "late" });
-    fprintf(out, "%s\n", look->off);
 }
 
 static const char *mark_of(const tl_answers *a, int32_t rank)
@@ -165,7 +157,7 @@ static const char *mark_of(const tl_answers *a, int32_t rank)
 }
 
 /* Prints a choice of many ranks; lines[n] are the ranks with device work. */
-static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const layout *as, const tl_look *look)
+static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const layout *as)
 {
     size_t marked = 0, shown = 0, median = tl_upper_middle(n);
     qsort(lines, n, sizeof *lines, compare_loss);
@@ -173,17 +165,16 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
     lines[n - 1].place = "least";
     lines[0].place = "most";
     for (size_t i = 0; i < n; i++) {
-        bool is_marked = lines[i].mark[0] != '\0';
-        marked += is_marked;
-        if (!(is_marked && marked <= TL_RANKS_SHOWN) && lines[i].place[0] == '\0')
+        bool is_marked = lines[i].mark[0] != '\0' && ++marked <= TL_RANKS_SHOWN;
+        if (!is_marked && lines[i].place[0] == '\0')
             continue;
-        print_line(out, &lines[i], as, look);
+        print_line(out, &lines[i], as);
         shown++;
     }
     tl_print_sentence(
         out, TL_KEPT TL_KEPT "(%zu~of~%s~ranks%s, by waiting + transfer +%s idle; all: tables breakdown, exposed)",
         shown, tl_grouped((int64_t)n).text, n < s->nranks ? TL_KEPT "with" TL_KEPT "device" TL_KEPT "work" : "",
-        as->unknown ? " unknown +" : "");
+        as->widths[4] > 0 ? " unknown +" : "");
 }
 
 static line line_of(const tl_summary *s, const tl_rank *rank)
@@ -202,29 +193,27 @@ static line line_of(const tl_summary *s, const tl_rank *rank)
 
 void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
 {
-    size_t n = 0;
-    line *lines = tl_calloc(s->nranks > 0 ? s->nranks : 1, sizeof *lines);
-
+    const layout as = layout_of(s, look);
+    line *lines = tl_calloc(s->nranks + 1, sizeof *lines), mean = line_of(s, NULL);
     bool all = s->nranks <= TL_RANKS_SHOWN;
-    const layout as = layout_of(s);
-    int64_t working = 0;
+    size_t n = 0;
+
+    mean.nranks = 0;
     for (size_t i = 0; i < s->nranks; i++) {
         line l = line_of(s, &s->ranks[i]);
-        working += l.row != NULL;
+        mean.nranks += l.row != NULL;
         if (all || l.row != NULL)
             lines[n++] = l;
     }
-
-    print_head(out, &as, look);
-    if (all)
-        for (size_t i = 0; i < n; i++)
-            print_line(out, &lines[i], &as, look);
-    else if (n > 0)
-        print_some(out, s, lines, n, &as, look);
-
-    line mean = line_of(s, NULL);
-    mean.nranks = working;
-    if (mean.row != NULL && working > 1)
-        print_line(out, &mean, &as, look);
+    fputs(look->bold, out);
+    print_words(out, &as, "rank",
+                (const char *[]){ as.wall, "compute", "waiting", "transfer", "unknown", "copy", "idle", "late" });
+    fprintf(out, "%s\n", look->off);
+    for (size_t i = 0; i < n && all; i++)
+        print_line(out, &lines[i], &as);
+    if (n > 0 && !all)
+        print_some(out, s, lines, n, &as);
+    if (mean.row != NULL && mean.nranks > 1)
+        print_line(out, &mean, &as);
     free(lines);
 }
