@@ -91,8 +91,8 @@ violations()
             below["analysis/measured"] = "base model analysis"
             below["analysis/local"] = "base model analysis/time"
             below["analysis/idle"] = "base model analysis analysis/time"
-            below["analysis/missing"] = "base model analysis/wait"
-            below["analysis/graph"] = "base model analysis analysis/time analysis/wait analysis/missing"
+            below["analysis/untraced_ranks"] = "base model analysis/wait"
+            below["analysis/graph"] = "base model analysis analysis/time analysis/wait analysis/untraced_ranks"
             # Of the collectives of all ranks: what is measured.
             below["analysis/match"] = "base model analysis"
             below["analysis/clock"] = "base model analysis/match"
@@ -102,7 +102,7 @@ violations()
             # What would have been, and who holds the job up: what is judged.
             below["analysis/baseline"] = "base model analysis analysis/graph analysis/wait"
             below["analysis/replay"] = "base model analysis analysis/graph analysis/baseline"
-            below["analysis/held"] = below["analysis/replay"] " analysis/replay"
+            below["analysis/rank_server"] = below["analysis/replay"] " analysis/replay"
             below["analysis/behave"] = below["analysis/chance"] = "base model"
             below["analysis/verdict"] = below["analysis/replay"] " analysis analysis/chance analysis/step analysis/blame analysis/replay"
             below["analysis/cause"] = "base model analysis/local"
@@ -123,9 +123,9 @@ violations()
             below["par"] = "base par"
             below["job/call"] = "base analysis report"
             below["job/read"] = "base model trace par report/format analysis analysis/behave analysis/registry analysis/time analysis/local analysis/match analysis/graph analysis/measured job/call"
-            below["job/transport"] = "base model trace store report par analysis/registry analysis/graph analysis/baseline analysis/held job/call job/read"
+            below["job/transport"] = "base model trace store report par analysis/registry analysis/graph analysis/baseline analysis/rank_server job/call job/read"
             below["job/match"] = "base model par analysis/registry analysis/time analysis/match analysis/clock analysis/wait job/transport"
-            below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/held analysis/verdict job/transport"
+            below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/rank_server analysis/verdict job/transport"
             below["job/phase"] = "base model trace par analysis analysis/phase job/call job/read job/transport"
             below["job/augment"] = "base model trace trace_out compat par store analysis/registry analysis/idle analysis/pattern analysis/work job/call job/read"
             below["job/reps"] = "base model trace par report/format analysis/rep job/call job/read"
@@ -356,7 +356,7 @@ if [ -z "$found" ]; then
     check "no analysis knows all of them" bites src/analysis/idle/idle.c '#include "tlmpi/analysis/registry.h"'
     check "the door of a folder is judged like its files" bites include/tlmpi/analysis/step.h '#include "tlmpi/analysis/link.h"'
     check "what a folder keeps to itself stays there" bites src/job/run.c '#include "match/peers.h"'
-    check "nor is there a way up and down again" bites src/analysis/verdict/units.c '#include "../replay/internal.h"'
+    check "nor is there a way up and down again" bites src/analysis/verdict/candidates.c '#include "../replay/internal.h"'
     check "a trace is read without messages" bites src/job/read/plan.c '#include "tlmpi/job/transport/work_queue.h"'
     check "transport knows no collectives" bites src/job/transport/writer.c '#include "tlmpi/job/match.h"'
     check "matching judges nobody" bites src/job/match/match.c '#include "tlmpi/job/attribute.h"'

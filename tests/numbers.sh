@@ -6,7 +6,7 @@
 # that has no reason.  That the rule bites is shown on a copy with one planted.
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
-rooms="clock match wait graph missing baseline replay verdict cause culprit chance phase behave"
+rooms="clock match wait graph untraced_ranks baseline replay verdict cause culprit chance phase behave"
 
 # numbers TREE - "file:line: number" for each that is not allowed; silence is good
 numbers()
@@ -77,6 +77,6 @@ check "every number that decides has its reason" test -z "$found"
 copy=$(mktemp -d "${TMPDIR:-/tmp}/tlmpi-numbers.XXXXXX")
 trap 'rm -rf "$copy"' EXIT
 mkdir -p "$copy/src" && cp -r "$top/src/analysis" "$copy/src/"
-echo 'static const double enough = 3.5;' >>"$copy/src/analysis/verdict/units.c"
+echo 'static const double enough = 3.5;' >>"$copy/src/analysis/verdict/candidates.c"
 check "a number without one is found" test -n "$(numbers "$copy")"
 summary

@@ -123,9 +123,9 @@ typedef struct graph_job {
     int32_t ranks[GRAPH_RANKS], marked[GRAPH_RANKS];
     size_t nranks, nmarked, nrows;
     tl_rank_graphs graphs; /* each rank's own */
-    held_ranks held;       /* as it has settled */
+    served_ranks served;       /* as the graph is final */
     tl_late_row rows[GRAPH_ROWS];
-    tl_graph graph;
+    tl_job_graph graph;
     tl_baseline baseline;
     tl_open_rank open[GRAPH_RANKS]; /* those that have been asked for */
 } graph_job;
@@ -149,7 +149,7 @@ static inline bool graph_job_meet(graph_job *j, char letter, size_t nth, int64_t
     return j->nrows > before;
 }
 
-/* All but tl_graph_make, for those who change rows before. */
+/* All but tl_job_graph_make, for those who change rows before. */
 static inline graph_job *graph_job_drawn(drawing *first, va_list more)
 {
     graph_job *j = calloc(1, sizeof *j);
@@ -170,31 +170,31 @@ static inline graph_job *graph_job_drawn(drawing *first, va_list more)
     return j;
 }
 
-static inline tl_graph_input graph_job_input(const graph_job *j)
+static inline tl_job_graph_input graph_job_input(const graph_job *j)
 {
-    return (tl_graph_input){ .graphs = &j->graphs, .ranks = j->ranks, .nranks = j->nranks, .marked = j->marked,
+    return (tl_job_graph_input){ .graphs = &j->graphs, .ranks = j->ranks, .nranks = j->nranks, .marked = j->marked,
                              .nmarked = j->nmarked, .rows = j->rows, .nrows = j->nrows };
 }
 
 static inline void graph_job_baseline(graph_job *j)
 {
-    tl_baseline_make(&j->graph, &j->held.asker, j->ranks, j->rows, j->nrows, &j->baseline);
+    tl_baseline_make(&j->graph, &j->served.asker, j->ranks, j->rows, j->nrows, &j->baseline);
 }
 
 /* Unchanged, each node is done when it was. */
 static inline void graph_job_is_exact(const graph_job *j)
 {
     tl_baseline b;
-    tl_baseline_make(&j->graph, &j->held.asker, j->ranks, j->rows, j->nrows, &b);
+    tl_baseline_make(&j->graph, &j->served.asker, j->ranks, j->rows, j->nrows, &b);
     expect_exact(&b);
     tl_baseline_free(&b);
 }
 
 static inline void graph_job_make(graph_job *j)
 {
-    tl_graph_input in = graph_job_input(j);
-    hold_ranks(&j->graphs, j->ranks, &j->held);
-    tl_graph_make(&in, &j->held.asker, &j->graph);
+    tl_job_graph_input in = graph_job_input(j);
+    serve_ranks(&j->graphs, j->ranks, &j->served);
+    tl_job_graph_make(&in, &j->served.asker, &j->graph);
     graph_job_is_exact(j);
 }
 
@@ -222,9 +222,9 @@ static inline void graph_job_free(graph_job *j)
     for (size_t r = 0; r < j->nranks; r++)
         tl_open_free(&j->open[r]);
     tl_baseline_free(&j->baseline);
-    tl_graph_free(&j->graph);
+    tl_job_graph_free(&j->graph);
     tl_rank_graphs_free(&j->graphs);
-    held_ranks_free(&j->held);
+    served_ranks_free(&j->served);
     for (size_t r = 0; r < j->nranks; r++)
         drawing_free(j->drawn[r]);
     free(j);
@@ -233,7 +233,7 @@ static inline void graph_job_free(graph_job *j)
 static inline const tl_open_rank *job_open(graph_job *j, size_t rank)
 {
     if (j->open[rank].of == NULL)
-        tl_rank_open(&held_rank(&j->held.asker, rank)->settled, &j->open[rank]);
+        tl_rank_open(&served_rank(&j->served.asker, rank)->final, &j->open[rank]);
     return &j->open[rank];
 }
 
@@ -276,7 +276,7 @@ static inline uint32_t job_meeting(const graph_job *j, int64_t done_us)
 /* From a meeting to the END of a rank that is done then. */
 static inline int64_t lag_to_end_us(graph_job *j, uint32_t meeting, size_t rank, int64_t done_us)
 {
-    uint32_t end = job_node(j, rank, TL_NODE_END, done_us), port = tl_port_of(job_open(j, rank), end);
+    uint32_t end = job_node(j, rank, TL_NODE_END, done_us), port = tl_rank_port_of(job_open(j, rank), end);
     bool met = port != TL_NONE && j->graph.ranks[rank].ports[port].meeting == meeting;
     return met ? job_lag_us(j, rank, job_open(j, rank)->n + port, end) : NO_EDGE;
 }

@@ -9,7 +9,7 @@
 #ifndef TLMPI_TESTS_HAND_GRAPH_H
 #define TLMPI_TESTS_HAND_GRAPH_H
 
-#include "held_ranks.h"
+#include "served_ranks.h"
 #include "tlmpi/analysis/verdict.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -23,8 +23,8 @@ typedef struct hand_job {
     size_t nranks, nsteps;
     int32_t ranks[HAND_RANKS];
     tl_late_row rows[HAND_RANKS];
-    held_ranks held; /* settled */
-    tl_graph graph;
+    served_ranks served; /* final */
+    tl_job_graph graph;
     tl_baseline baseline;
     tl_findings judgement;
 } hand_job;
@@ -32,7 +32,7 @@ typedef struct hand_job {
 /* The node of a rank and step. */
 static inline tl_node *hand_node(const hand_job *h, size_t rank, size_t step, uint32_t which)
 {
-    return &held_rank(&h->held.asker, rank)->settled.graph.nodes[step * HAND_NODES + which];
+    return &served_rank(&h->served.asker, rank)->final.graph.nodes[step * HAND_NODES + which];
 }
 
 /* When what happens in each step is done: launches and work by rank and step, meetings by step. */
@@ -72,18 +72,19 @@ static inline tl_node hand_node_of(const hand_job *h, const hand_times *t, size_
 static inline void hand_rank(hand_job *h, const hand_times *t, size_t rank)
 {
     tl_job_rank *of = &h->graph.ranks[rank];
-    tl_held_rank *held = &h->held.held.ranks[rank];
-    tl_rank_graph *g = &held->settled.graph;
-    *held = (tl_held_rank){ .rank = (int32_t)rank,
-                            .settled.graph = { .rank = (int32_t)rank, .nnodes = h->nsteps * HAND_NODES, .ncomms = h->nsteps } };
+    tl_served_rank *served = &h->served.server.ranks[rank];
+    tl_rank_graph *g = &served->final.graph;
+    *served = (tl_served_rank){ .rank = (int32_t)rank,
+                                .final.graph = {
+                                    .rank = (int32_t)rank, .nnodes = h->nsteps * HAND_NODES, .ncomms = h->nsteps } };
     *of = (tl_job_rank){ .nnodes = g->nnodes,
-                         .ports = held_room(h->nsteps, sizeof *of->ports),
+                         .ports = room_for(h->nsteps, sizeof *of->ports),
                          .nports = h->nsteps,
-                         .steps = held_room(h->nsteps, sizeof *of->steps),
+                         .steps = room_for(h->nsteps, sizeof *of->steps),
                          .nsteps = h->nsteps,
                          .start_ns = t->launched[rank * h->nsteps] };
-    g->nodes = held_room(g->nnodes, sizeof *g->nodes);
-    g->edges = held_room(g->nnodes, sizeof *g->edges);
+    g->nodes = room_for(g->nnodes, sizeof *g->nodes);
+    g->edges = room_for(g->nnodes, sizeof *g->edges);
     for (uint32_t v = 0; v < g->nnodes; v++) {
         uint32_t step = v / HAND_NODES, which = v % HAND_NODES;
         g->nodes[v] = hand_node_of(h, t, rank, step, which);
@@ -94,18 +95,23 @@ static inline void hand_rank(hand_job *h, const hand_times *t, size_t rank)
     g->nodes[g->nnodes] = (tl_node){ .first_edge = (uint32_t)g->nedges };
     for (uint32_t s = 0; s < h->nsteps; s++) {
         of->steps[s] = (int32_t)s;
-        of->ports[s] = (tl_port){ .came_ns = t->worked[rank * h->nsteps + s], .met_ns = t->met[s], .arrival = s * HAND_NODES + 2,
-                                  .meeting = s, .segment = s, .step = (int32_t)s, .awaited = true };
+        of->ports[s] = (tl_rank_port){ .arrived_ns = t->worked[rank * h->nsteps + s],
+                                       .meeting_done_ns = t->met[s],
+                                       .arrival = s * HAND_NODES + 2,
+                                       .meeting = s,
+                                       .segment = s,
+                                       .step = (int32_t)s,
+                                       .awaited = true };
     }
-    held->settled.ports = held_copy(of->ports, h->nsteps, sizeof *of->ports);
+    served->final.ports = copy_of_array(of->ports, h->nsteps, sizeof *of->ports);
 }
 
 static inline void hand_meetings(hand_job *h, const hand_times *t)
 {
-    tl_graph *g = &h->graph;
+    tl_job_graph *g = &h->graph;
     g->nmeetings = h->nsteps;
-    g->meetings = held_room(h->nsteps, sizeof *g->meetings);
-    g->edges = held_room(h->nsteps * h->nranks, sizeof *g->edges);
+    g->meetings = room_for(h->nsteps, sizeof *g->meetings);
+    g->edges = room_for(h->nsteps * h->nranks, sizeof *g->edges);
     for (uint32_t s = 0; s <= h->nsteps; s++)
         g->meetings[s].first_edge = s * (uint32_t)h->nranks;
     for (uint32_t s = 0; s < h->nsteps; s++) {
@@ -120,7 +126,7 @@ static inline void hand_meetings(hand_job *h, const hand_times *t)
 
 static inline hand_job *hand_new(size_t nranks, size_t nsteps, hand_work *host_ns, hand_work *device_ns)
 {
-    hand_job *h = held_room(1, sizeof *h);
+    hand_job *h = room_for(1, sizeof *h);
     hand_times t = { { 0 }, { 0 }, { 0 } };
     int64_t before = 0;
     if (nranks > HAND_RANKS || nsteps > HAND_STEPS)
@@ -135,10 +141,10 @@ static inline hand_job *hand_new(size_t nranks, size_t nsteps, hand_work *host_n
         }
         before = t.met[s] += HAND_TRANSFER_NS;
     }
-    h->graph.ranks = held_room(nranks, sizeof *h->graph.ranks);
-    h->held.held = (tl_held){ .ranks = held_room(nranks, sizeof *h->held.held.ranks), .n = nranks };
-    h->held.asker = tl_held_asker(&h->held.held);
-    h->held.asker.ranks = h->ranks;
+    h->graph.ranks = room_for(nranks, sizeof *h->graph.ranks);
+    h->served.server = (tl_rank_server){ .ranks = room_for(nranks, sizeof *h->served.server.ranks), .n = nranks };
+    h->served.asker = tl_rank_server_asker(&h->served.server);
+    h->served.asker.ranks = h->ranks;
     for (size_t r = 0; r < nranks; r++) {
         hand_rank(h, &t, r);
         h->ranks[r] = (int32_t)r;
@@ -165,7 +171,7 @@ static inline size_t hand_group(tl_late_row *rows, int32_t group, const char *li
 
 static inline void hand_baseline(hand_job *h)
 {
-    tl_baseline_make(&h->graph, &h->held.asker, h->ranks, h->rows, h->nranks, &h->baseline);
+    tl_baseline_make(&h->graph, &h->served.asker, h->ranks, h->rows, h->nranks, &h->baseline);
 }
 
 static inline void hand_judge(hand_job *h, double alpha, double least_cost)
@@ -180,17 +186,17 @@ static inline void hand_free(hand_job *h)
 {
     tl_findings_free(&h->judgement);
     tl_baseline_free(&h->baseline);
-    tl_graph_free(&h->graph);
-    held_ranks_free(&h->held);
+    tl_job_graph_free(&h->graph);
+    served_ranks_free(&h->served);
     free(h);
 }
 
 /* The unit of a rank and family; NULL: there is none. */
-static inline const tl_unit *hand_unit(const hand_job *h, uint32_t rank, tl_family family)
+static inline const tl_candidate *hand_candidate(const hand_job *h, uint32_t rank, tl_family family)
 {
-    for (size_t u = 0; u < h->judgement.units.n; u++)
-        if (h->judgement.units.v[u].rank == rank && h->judgement.units.v[u].family == family)
-            return &h->judgement.units.v[u];
+    for (size_t u = 0; u < h->judgement.candidates.n; u++)
+        if (h->judgement.candidates.v[u].rank == rank && h->judgement.candidates.v[u].family == family)
+            return &h->judgement.candidates.v[u];
     return NULL;
 }
 

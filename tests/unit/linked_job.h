@@ -12,7 +12,7 @@
 #ifndef TLMPI_TESTS_LINKED_JOB_H
 #define TLMPI_TESTS_LINKED_JOB_H
 
-#include "held_ranks.h"
+#include "served_ranks.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/base/mem.h"
@@ -37,16 +37,17 @@ typedef struct linked_group_drawn {
 typedef struct linked_job {
     linked_group_drawn groups[LINKED_GROUPS];
     const char *hosts; /* a letter a rank; NULL: unknown */
-    const char *computes[LINKED_RANKS]; /* by rank: what it computes before the first meeting of a step, in 100 us; NULL: nothing */
+    const char *computes[LINKED_RANKS]; /* by rank: what it computes before the first meeting of a step, in 100 us;
+                                         * NULL: nothing */
     size_t nranks, ngroups;
     int32_t ranks[LINKED_RANKS];
     int64_t unsure_ns; /* clocks were corrected, and may be so far off */
     int64_t now_ns[LINKED_RANKS], late_counts[LINKED_RANKS];
     TL_VEC(tl_late_row) rows;
     tl_rank_graphs graphs;
-    held_ranks held;
+    served_ranks served;
     tl_tables tables;
-    tl_graph graph;
+    tl_job_graph graph;
     tl_baseline baseline;
     tl_findings judgement;
 } linked_job;
@@ -135,7 +136,7 @@ static inline void linked_meet(linked_job *j, size_t group, size_t step)
 
 static inline void linked_baseline(linked_job *j)
 {
-    tl_baseline_make(&j->graph, &j->held.asker, j->ranks, j->rows.v, j->rows.n, &j->baseline);
+    tl_baseline_make(&j->graph, &j->served.asker, j->ranks, j->rows.v, j->rows.n, &j->baseline);
 }
 
 static inline void linked_ready(linked_job *j)
@@ -158,12 +159,12 @@ static inline void linked_ready(linked_job *j)
     for (size_t s = 0; s < nsteps; s++)
         for (size_t g = 0; g < j->ngroups; g++)
             linked_meet(j, g, s);
-    const tl_graph_input input = { &j->graphs, j->ranks, j->nranks, j->ranks, j->nranks, j->rows.v, j->rows.n,
+    const tl_job_graph_input input = { &j->graphs, j->ranks, j->nranks, j->ranks, j->nranks, j->rows.v, j->rows.n,
                                    tl_tables_get(&j->tables, &tl_group_row_schema), 0 };
     const tl_link_input links = { j->ranks, j->rows.v, j->rows.n, tl_tables_get(&j->tables, &tl_group_row_schema),
                                   tl_tables_get(&j->tables, &tl_rank_schema) };
-    hold_ranks(&j->graphs, j->ranks, &j->held);
-    tl_graph_make(&input, &j->held.asker, &j->graph);
+    serve_ranks(&j->graphs, j->ranks, &j->served);
+    tl_job_graph_make(&input, &j->served.asker, &j->graph);
     linked_baseline(j);
     tl_baseline_add_links(&j->baseline, &links);
 }
@@ -182,9 +183,9 @@ static inline void linked_free(linked_job *j)
 {
     tl_findings_free(&j->judgement);
     tl_baseline_free(&j->baseline);
-    tl_graph_free(&j->graph);
+    tl_job_graph_free(&j->graph);
     tl_rank_graphs_free(&j->graphs);
-    held_ranks_free(&j->held);
+    served_ranks_free(&j->served);
     tl_tables_free(&j->tables);
     free(j->rows.v);
     free(j);

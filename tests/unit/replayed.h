@@ -9,7 +9,7 @@
 #ifndef TLMPI_TESTS_REPLAYED_H
 #define TLMPI_TESTS_REPLAYED_H
 
-#include "held_ranks.h"
+#include "served_ranks.h"
 #include "tlmpi/analysis/replay.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -17,14 +17,14 @@
 /* One without a graph has never been told how the job has its steps. */
 static inline void rank_open(const tl_baseline *b, size_t rank, tl_changes *changes)
 {
-    tl_held_rank *of = held_rank(b->asker, rank);
-    if (!tl_graph_has(b->graph, rank))
-        of->frame.nsteps = b->nsteps;
+    tl_served_rank *of = served_rank(b->asker, rank);
+    if (!tl_job_graph_has(b->graph, rank))
+        of->class_map.nsteps = b->nsteps;
     tl_open_rank open = { 0 };
     tl_open_free(&changes->open);
-    tl_rank_open(&of->settled, &open);
+    tl_rank_open(&of->final, &open);
     changes->open = open;
-    tl_changes_open(&open, &of->frame, changes);
+    tl_changes_open(&open, &of->class_map, changes);
 }
 
 static inline void rank_close(tl_changes *changes)
@@ -106,7 +106,7 @@ static inline void by_node_free(const tl_baseline *b, void **of)
 
 typedef struct assembled {
     const tl_baseline *b;
-    tl_whole whole;
+    tl_job_net job_net;
     void **number_of;   /* by rank, uint32_t by node: its number in the whole, TL_NONE: it is folded */
     int64_t *done_ns;   /* by node of the whole, of the last replay */
     int64_t *step_ends; /* [nsteps] of the last replay */
@@ -122,16 +122,16 @@ static inline assembled assemble(const tl_baseline *b, tl_changes *ranks, void *
         abort();
     for (size_t r = 0; r < n; r++)
         tl_folded_make(&ranks[r], marks != NULL ? marks[r] : NULL, &pieces[r], a.number_of[r]);
-    tl_whole_make(b, pieces, NULL, &a.whole);
+    tl_job_net_make(b, pieces, NULL, &a.job_net);
     for (size_t r = 0; r < n; r++) {
         uint32_t *number_of = a.number_of[r];
         for (uint32_t v = 0; v < ranks[r].open.n; v++)
             if (number_of[v] != TL_NONE)
-                number_of[v] += a.whole.base[r];
+                number_of[v] += a.job_net.base[r];
         tl_folded_free(&pieces[r]);
     }
     free(pieces);
-    a.done_ns = calloc(a.whole.net.n + 1, sizeof *a.done_ns);
+    a.done_ns = calloc(a.job_net.net.n + 1, sizeof *a.done_ns);
     if (a.done_ns == NULL)
         abort();
     return a;
@@ -140,15 +140,15 @@ static inline assembled assemble(const tl_baseline *b, tl_changes *ranks, void *
 /* When the job ends. */
 static inline int64_t assembled_end(assembled *a)
 {
-    int64_t end = tl_net_replay(&a->whole.net, a->done_ns);
-    tl_net_step_ends(&a->whole.net, a->done_ns, a->step_ends);
+    int64_t end = tl_net_replay(&a->job_net.net, a->done_ns);
+    tl_net_step_ends(&a->job_net.net, a->done_ns, a->step_ends);
     return end;
 }
 
 static inline void assembled_free(assembled *a)
 {
     by_node_free(a->b, a->number_of);
-    tl_whole_free(&a->whole);
+    tl_job_net_free(&a->job_net);
     free(a->done_ns);
     free(a->step_ends);
 }
@@ -173,16 +173,16 @@ static inline void expect_exact(const tl_baseline *b)
             ((uint8_t *)marks[r])[v] = TL_FOLD_KEEP;
     assembled a = assemble(b, ranks, marks);
     assembled_end(&a);
-    CU_ASSERT_EQUAL(a.whole.net.n, n);
+    CU_ASSERT_EQUAL(a.job_net.net.n, n);
     for (size_t r = 0; r < b->graph->nranks; r++)
         for (uint32_t v = 0; v < ranks[r].open.n; v++) {
             uint32_t number = ((uint32_t *)a.number_of[r])[v];
             CU_ASSERT_EQUAL(a.done_ns[number], ranks[r].open.nodes[v].done_ns);
-            CU_ASSERT_EQUAL(a.whole.done_ns[number], ranks[r].open.nodes[v].done_ns);
+            CU_ASSERT_EQUAL(a.job_net.done_ns[number], ranks[r].open.nodes[v].done_ns);
         }
     for (size_t m = 0; m < b->graph->nmeetings; m++) {
-        CU_ASSERT_EQUAL(a.done_ns[a.whole.meetings + m], b->graph->meetings[m].done_ns);
-        CU_ASSERT_EQUAL(a.whole.done_ns[a.whole.meetings + m], b->graph->meetings[m].done_ns);
+        CU_ASSERT_EQUAL(a.done_ns[a.job_net.meetings + m], b->graph->meetings[m].done_ns);
+        CU_ASSERT_EQUAL(a.job_net.done_ns[a.job_net.meetings + m], b->graph->meetings[m].done_ns);
     }
     assembled_free(&a);
     by_node_free(b, marks);
@@ -217,7 +217,7 @@ static inline int64_t plainly_node(const plainly *p, size_t rank, uint32_t v)
 
 static inline int64_t plainly_meeting(const plainly *p, uint32_t m)
 {
-    const tl_graph *g = p->b->graph;
+    const tl_job_graph *g = p->b->graph;
     int64_t since = NOT_YET;
     for (uint32_t e = g->meetings[m].first_edge; e < g->meetings[m + 1].first_edge; e++) {
         const tl_meeting_edge *edge = &g->edges[e];

@@ -1,7 +1,7 @@
 /* ask.h - the graphs of ranks stay on the procs that read them; proc 0, which judges the job, asks these procs.
  *
  *     proc 0                            procs that hold ranks
- *     meetings, steps, clocks     ---SETTLE-->   the rank's graph becomes a part of the job's
+ *     meetings, steps, clocks     ---FINAL_GRAPH-->   the rank's graph becomes a part of the job's
  *     baseline                    ---CELLS--->   the rank's work, by class and step
  *     late, and costs?            ---UNITS--->   what its repairs would take off; the rank folded
  *     what if                     ---CHANGE-->   the rank folded, with the change
@@ -18,16 +18,16 @@
 
 /* The questions, each with the file that reads it and writes its answer. */
 typedef enum tl_question {
-    TL_ASK_SETTLE,      /* graph/settle.c */
-    TL_ASK_WAYS,        /* graph/ways.c */
-    TL_ASK_CELLS,       /* baseline/frame.c */
-    TL_ASK_HOST_PIECES, /* baseline/host_pieces.c: of all ranks at once; there is no answer */
-    TL_ASK_SUMS,        /* replay/sums.c */
-    TL_ASK_UNITS,       /* replay/answers.c */
-    TL_ASK_IDEAL,       /* replay/ideal.c */
-    TL_ASK_CHANGE,      /* replay/answers.c */
-    TL_ASK_PATH,        /* replay/path.c */
-    TL_ASK_NOTHING      /* there are no more questions */
+    TL_ASK_FINAL_GRAPH,            /* graph/final_graph.c */
+    TL_ASK_INTER_COLLECTIVE_PATHS, /* graph/inter_collective_path.c */
+    TL_ASK_CELLS,                  /* baseline/work_class_map.c */
+    TL_ASK_HOST_PIECES,            /* baseline/host_pieces.c: of all ranks at once; there is no answer */
+    TL_ASK_SUMS,                   /* replay/sums.c */
+    TL_ASK_CANDIDATES,             /* replay/answers.c */
+    TL_ASK_IDEAL,                  /* replay/ideal.c */
+    TL_ASK_CHANGE,                 /* replay/answers.c */
+    TL_ASK_PATH,                   /* replay/path.c */
+    TL_ASK_NOTHING                 /* there are no more questions */
 } tl_question;
 
 /* Questions to ranks and their answers.  Zero-initialise; tl_asked_free ends it. */

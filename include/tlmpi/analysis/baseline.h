@@ -13,9 +13,9 @@
  * with its own other steps: it may be late for a while, never persistently.
  *
  * A rank's device may be late because kernels take long (DEVICE), or because it has more of them than its peers
- * (ADDITIONAL).  The time of kernels is noisy, their number hardly is, and copies are steadier than kernels, so these are
- * three families (COPY).  Waits of a host for its device are another (WAIT): waits that its peers do not have keep a
- * host from running ahead.
+ * (ADDITIONAL).  The time of kernels is noisy, their number hardly is, and copies are steadier than kernels, so these
+ * are three families (COPY).  Waits of a host for its device are another (WAIT): waits that its peers do not have keep
+ * a host from running ahead.
  *
  * Transfer times are compared as well (tl_baseline_add_links): the members are then links (ranks between which data
  * move), and links of one sort take the place of a role.
@@ -30,7 +30,7 @@
 #ifndef TLMPI_ANALYSIS_BASELINE_H
 #define TLMPI_ANALYSIS_BASELINE_H
 
-#include "tlmpi/analysis/baseline/frame.h"
+#include "tlmpi/analysis/baseline/work_class_map.h"
 #include "tlmpi/model/table.h"
 
 enum { TL_TALKS_UP = 1, TL_TALKS_DOWN = 2 };
@@ -56,8 +56,8 @@ typedef struct tl_link_ranks {
 } tl_link_ranks;
 
 typedef struct tl_work_class {
-    uint64_t key; /* DEVICE, COPY: content key of the name, or TL_EXCHANGED; HOST: number of the segment, UINT32_MAX: the
-                   * whole step; WAIT: tl_activity_kind << 32 | the same number; TRANSFER: tl_transfer_key */
+    uint64_t key; /* DEVICE, COPY: content key of the name, or TL_EXCHANGED; HOST: number of the segment, UINT32_MAX:
+                   * the whole step; WAIT: tl_activity_kind << 32 | the same number; TRANSFER: tl_transfer_key */
     uint32_t role;
     uint32_t next;          /* next class of the role; TL_NONE: last */
     uint8_t family;         /* tl_family; classes of DEVICE serve ADDITIONAL as well */
@@ -71,7 +71,7 @@ typedef struct tl_work_class {
 } tl_work_class;
 
 typedef struct tl_baseline {
-    const tl_graph *graph;
+    const tl_job_graph *graph;
     const tl_asker *asker; /* carries questions to the procs that hold the ranks */
     size_t nroles, nsteps, nclasses, nsorts, nlinks;
     /* Holds all arrays but role_of, which the caller takes over, and growing ones: roles, members, classes, links,
@@ -85,8 +85,8 @@ typedef struct tl_baseline {
                      * inner stages of a pipeline do unlike work */
     int32_t *steps; /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_AFTER: after the last */
     bool *cut;      /* [nsteps] */
-    bool *edge; /* [nsteps]: the first or last step of some rank's recording: profilers start and stop there */
-    bool *lost; /* [nranks * nsteps]: the rank is not judged in the step; NULL: all ranks are judged in all steps */
+    bool *edge;     /* [nsteps]: the first or last step of some rank's recording: profilers start and stop there */
+    bool *lost;     /* [nranks * nsteps]: the rank is not judged in the step; NULL: all ranks are judged in all steps */
     size_t first_whole, last_whole; /* the first and the last step that is not cut; nsteps: there is none */
     tl_work_class *classes;
     size_t class_room;
@@ -99,11 +99,11 @@ typedef struct tl_baseline {
     uint64_t *host_of;        /* [nranks] key of the host's name; 0: unknown */
     uint32_t *link_of;        /* [nmeetings]: TL_NONE: the meeting is no evidence */
     int64_t *tail_ns;         /* [nmeetings] from the first end of a member to the last */
-    uint32_t **class_of_kind; /* by rank and kind of its frame: the class */
+    uint32_t **class_of_kind; /* by rank and kind of its class map: the class */
     size_t *nkinds;           /* [nranks] */
     int64_t *compute_ns;      /* [nranks] time of the rank's compute kernels in full steps */
-    double *heavy;            /* [3 * nroles * nsteps] of DEVICE, COPY and HOST: weight of a step, 1 as a usual one: a role's
-                               * work in it / the role's median step, of the median of the other roles */
+    double *heavy;            /* [3 * nroles * nsteps] of DEVICE, COPY and HOST: weight of a step, 1 as a usual one: a
+                               * role's work in it / the role's median step, of the median of the other roles */
 } tl_baseline;
 
 /* What the work of a rank is compared with. */
@@ -113,8 +113,8 @@ typedef enum tl_against {
     TL_AGAINST_OWN_STEPS /* other steps of its role: all ranks of its role are late */
 } tl_against;
 
-/* Asks CELLS and HOST_PIECES.  Borrows graph and asker, which have to outlive *out.  rows: as in tl_graph_input. */
-void tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
+/* Asks CELLS and HOST_PIECES.  Borrows graph and asker, which have to outlive *out.  rows: as in tl_job_graph_input. */
+void tl_baseline_make(const tl_job_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
                       size_t nrows, tl_baseline *out);
 void tl_baseline_free(tl_baseline *baseline);
 
@@ -144,7 +144,7 @@ typedef struct tl_link_input {
     const tl_late_row *rows;
     size_t nrows;
     const tl_table *groups; /* table group */
-    const tl_table *hosts; /* table rank */
+    const tl_table *hosts;  /* table rank */
 } tl_link_input;
 
 void tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input);

@@ -39,10 +39,10 @@
  * record, communication waits for the computing that was launched last before it; and work that starts later than all
  * that explains waits for what ended right before on another stream and was launched no later.  An edge of the first
  * two kinds belongs to the sequence, not to one rank: if it is impossible on one rank, it is left out on all
- * (tl_graph_make).
+ * (tl_job_graph_make).
  *
- * A host waits, too, if a launch found the queue full (held.c), and in pauses for which no wait call is recorded
- * (untold.c).  Untraced ranks come from the meetings in which they were before (missing.h).
+ * A host waits, too, if a launch found the queue full (full_queue.c), and in pauses for which no wait call is recorded
+ * (unrecorded_waits.c).  Untraced ranks come from the meetings in which they were before (untraced_ranks.h).
  *
  * Times are int64 ns; those of a rank's own graph on the clock of its device, those of the job's on the job's clock.
  * May use time, wait and missing.
@@ -199,9 +199,9 @@ void tl_rank_graphs_free(tl_rank_graphs *graphs);
 /* ----------------------------------------------------------------------------------------------------------- a job */
 
 /* One communication kernel of a rank, as the job has it. */
-typedef struct tl_port {
-    int64_t came_ns;  /* when its ARRIVAL is done */
-    int64_t met_ns;   /* when its meeting is done */
+typedef struct tl_rank_port {
+    int64_t arrived_ns;      /* when its ARRIVAL is done */
+    int64_t meeting_done_ns; /* when its meeting is done */
     int64_t tail_ns;  /* of a port that waited for its meeting: from the meeting to its END, without its own work */
     uint32_t arrival; /* its ARRIVAL; its END is the next node */
     uint32_t meeting; /* number of the meeting in the job; TL_NONE: it waited for no meeting */
@@ -209,12 +209,12 @@ typedef struct tl_port {
     int32_t step;
     uint8_t kind; /* tl_collective of its meeting */
     bool awaited; /* a meeting waits for its ARRIVAL */
-} tl_port;
+} tl_rank_port;
 
 /* What the job knows of a rank without its nodes. */
 typedef struct tl_job_rank {
     size_t nnodes;
-    tl_port *ports; /* [nports] in order of its communication kernels */
+    tl_rank_port *ports; /* [nports] in order of its communication kernels */
     size_t nports;
     int32_t *steps; /* [nsteps] of its nodes, ascending */
     size_t nsteps;
@@ -223,11 +223,11 @@ typedef struct tl_job_rank {
 
 /* A rank's graph as a part of the job's, on the proc that read the rank: on the job's clock, without edges that were
  * voted out.  An END that waits for its meeting has one edge, from `nnodes` + the number of its port. */
-typedef struct tl_settled {
+typedef struct tl_final_graph {
     tl_rank_graph graph; /* [graph.ncomms] ports, but no comms */
-    tl_port *ports;
+    tl_rank_port *ports;
     uint32_t *order; /* [graph.nnodes] of tl_open_order; NULL: the graph is packed, or had cycles */
-} tl_settled;
+} tl_final_graph;
 
 /* What a meeting waits for: the ARRIVAL of a rank's port, or another meeting, from which an untraced rank comes. */
 typedef struct tl_meeting_edge {
@@ -248,7 +248,7 @@ typedef struct tl_meeting {
 } tl_meeting;
 
 /* The job's graph: the meetings of ranks, and what is known of each rank. */
-typedef struct tl_graph {
+typedef struct tl_job_graph {
     size_t nranks, nmeetings;
     tl_job_rank *ranks;   /* [nranks] */
     tl_meeting *meetings; /* [nmeetings + 1] */
@@ -256,9 +256,9 @@ typedef struct tl_graph {
     size_t nvoted, ncycled; /* edges left out: by vote; of a cycle, the edges that go back in time */
     size_t npauses, nwaits; /* all pauses; pauses that were waits */
     bool first_is_late;     /* the recording of some rank begins late in the first step that all ranks have */
-} tl_graph;
+} tl_job_graph;
 
-typedef struct tl_graph_input {
+typedef struct tl_job_graph_input {
     const tl_rank_graphs *graphs; /* ascending by rank, `ranks` among them; nodes and edges are not looked at */
     const int32_t *ranks;         /* [nranks], ascending */
     size_t nranks;
@@ -269,39 +269,39 @@ typedef struct tl_graph_input {
     size_t nrows;
     const tl_table *groups; /* table group: names the untraced members of collectives; NULL: all ranks are traced */
     int32_t world;          /* number of ranks of the job; 0: unknown */
-} tl_graph_input;
+} tl_job_graph_input;
 
-/* Asks SETTLE, and WAYS if any rank is untraced.  tl_graph_free ends *out. */
-void tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out);
-void tl_graph_free(tl_graph *graph);
+/* Asks FINAL_GRAPH, and INTER_COLLECTIVE_PATHS if any rank is untraced.  tl_job_graph_free ends *out. */
+void tl_job_graph_make(const tl_job_graph_input *input, const tl_asker *asker, tl_job_graph *out);
+void tl_job_graph_free(tl_job_graph *graph);
 
-/* Answers SETTLE: the rank's own graph becomes a part of the job's, for good, and is not packed then. */
-void tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out);
-void tl_settled_pack(tl_settled *rank);
-void tl_settled_free(tl_settled *rank);
+/* Answers FINAL_GRAPH: the rank's own graph becomes a part of the job's, for good, and is not packed then. */
+void tl_finalize_rank_graph(tl_final_graph *rank, tl_bytes *in, tl_bytes *out);
+void tl_final_graph_pack(tl_final_graph *rank);
+void tl_final_graph_free(tl_final_graph *rank);
 
 /* Returns the key of ENDs in all-to-alls of a kind (tl_collective), whose members' stays are compared. */
 uint64_t tl_stay_key(uint8_t kind);
 
 /* Whether the rank has a graph. */
-static inline bool tl_graph_has(const tl_graph *g, size_t rank)
+static inline bool tl_job_graph_has(const tl_job_graph *g, size_t rank)
 {
     return g->ranks[rank].nnodes > 0;
 }
 
 /* Returns when the start of an edge to a meeting was done. */
-static inline int64_t tl_meeting_from_ns(const tl_graph *g, const tl_meeting_edge *edge)
+static inline int64_t tl_meeting_from_ns(const tl_job_graph *g, const tl_meeting_edge *edge)
 {
-    return edge->rank != TL_NONE ? g->ranks[edge->rank].ports[edge->of].came_ns : g->meetings[edge->of].done_ns;
+    return edge->rank != TL_NONE ? g->ranks[edge->rank].ports[edge->of].arrived_ns : g->meetings[edge->of].done_ns;
 }
 
 /* Returns the part of a meeting's time that its arrivals and its own work do not explain, ns. */
-int64_t tl_meeting_rest_ns(const tl_graph *graph, uint32_t meeting);
+int64_t tl_meeting_rest_ns(const tl_job_graph *graph, uint32_t meeting);
 
 /* A rank whose nodes can be read; borrowed, or unpacked if the rank is packed: *of has to stay as it is meanwhile.
  * Zero-initialise; may be used for one rank after the other, and tl_open_free ends it. */
 typedef struct tl_open_rank {
-    const tl_settled *of;
+    const tl_final_graph *of;
     uint32_t n;
     const tl_node *nodes; /* [n + 1] */
     const tl_edge *edges;
@@ -311,17 +311,17 @@ typedef struct tl_open_rank {
     size_t node_room, edge_room, rest_room;
 } tl_open_rank;
 
-void tl_rank_open(const tl_settled *rank, tl_open_rank *out);
+void tl_rank_open(const tl_final_graph *rank, tl_open_rank *out);
 void tl_open_free(tl_open_rank *open);
 
-/* Answers WAYS. */
-void tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
+/* Answers INTER_COLLECTIVE_PATHS. */
+void tl_inter_collective_paths_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
 
 /* Fills order[n]: each node comes after all nodes that it waits for, an END after its ARRIVAL. */
 void tl_open_order(const tl_open_rank *open, uint32_t *order);
 
 /* Returns the port whose meeting an END waits for; TL_NONE: the node is no END, or waited for no meeting. */
-static inline uint32_t tl_port_of(const tl_open_rank *o, uint32_t node)
+static inline uint32_t tl_rank_port_of(const tl_open_rank *o, uint32_t node)
 {
     uint32_t e = o->nodes[node].first_edge;
     bool met = o->nodes[node].kind == TL_NODE_END && e < o->nodes[node + 1].first_edge && o->edges[e].from >= o->n;
@@ -331,7 +331,7 @@ static inline uint32_t tl_port_of(const tl_open_rank *o, uint32_t node)
 /* Returns when the start of an edge was done. */
 static inline int64_t tl_from_ns(const tl_open_rank *o, const tl_edge *edge)
 {
-    return edge->from < o->n ? o->nodes[edge->from].done_ns : o->of->ports[edge->from - o->n].met_ns;
+    return edge->from < o->n ? o->nodes[edge->from].done_ns : o->of->ports[edge->from - o->n].meeting_done_ns;
 }
 
 /* Returns how long a host waited for its device, ns; -1: the node is no such wait, or the host waited for room in the

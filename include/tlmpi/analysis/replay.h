@@ -21,7 +21,7 @@
  * goes than in a whole step.
  *
  * Nodes of a rank are looked at on the proc that read the rank, while the rank is open.  Proc 0 gets the rank folded:
- * its ports, and the longest ways between them.  Replays run over the folded ranks and the meetings (tl_whole); their
+ * its ports, and the longest ways between them.  Replays run over the folded ranks and the meetings (tl_job_net); their
  * times are the same to the nanosecond.
  *
  * May use graph and baseline.
@@ -47,7 +47,8 @@ typedef struct tl_net {
     int64_t *lag_ns;      /* [nedges] may be changed */
     uint32_t *first_end;  /* [n + 1] */
     uint32_t *end_step;   /* [nends]; nsteps for a meeting */
-    int64_t *end_ns;      /* [nends] from the end of the node to the last end, in that step, of work that depends on it */
+    int64_t *end_ns;      /* [nends] from the end of the node to the last end, in that step, of work that depends on
+                           * it */
 } tl_net;
 
 /* Allocates arrays of these sizes. */
@@ -91,25 +92,25 @@ void tl_net_fold(const tl_net *net, const uint8_t *marks, const tl_lanes *lanes,
 /* A rank that is open to be changed: time taken off the work of its nodes, and edges that are gone.
  * Zero-initialise; may be used for one rank after the other, and tl_changes_free ends it. */
 typedef struct tl_changes {
-    const tl_frame *frame;
+    const tl_work_class_map *class_map;
     tl_open_rank open;    /* the caller's */
     tl_arena arena;       /* of the arrays below */
     uint32_t *step_of;    /* [n] index of the step */
     int64_t *less_ns;     /* [n] time taken off the node's work */
     bool *gone;           /* [n]: the second of the node's two edges is gone, which came from what released a wait */
-    uint32_t *kind_of;    /* [n] kind of the frame, TL_NONE: none; filled by tl_changes_compare */
+    uint32_t *kind_of;    /* [n] kind of the class map, TL_NONE: none; filled by tl_changes_compare */
     int64_t *baseline_ns; /* [n] median of the same piece of host work over the role; 0: unknown; filled by
                            * tl_changes_compare */
     bool compared;
     size_t room;
-    size_t nlanes; /* changes that are kept besides those above */
+    size_t nlanes;                /* changes that are kept besides those above */
     TL_VEC(int64_t) kept_less_ns; /* [nlanes * n] */
     TL_VEC(bool) kept_gone;       /* [nlanes * n] */
 } tl_changes;
 
 /* tl_changes_open: nothing is changed yet.  tl_changes_compare fills kind_of and baseline_ns.  tl_changes_reset takes
  * all changes back, but for those that are kept. */
-void tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *changes);
+void tl_changes_open(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_changes *changes);
 void tl_changes_compare(tl_changes *changes);
 void tl_changes_reset(tl_changes *changes);
 
@@ -122,19 +123,20 @@ void tl_changes_free(tl_changes *changes);
 
 /* What stays of a rank when it is folded.  Zero-initialise; tl_folded_free ends it. */
 typedef struct tl_folded {
-    tl_net net;       /* packed: its sizes alone */
-    size_t lane;      /* that tl_folded_unpack takes */
-    int64_t *done_ns; /* [net.n] as measured; packed: NULL */
-    uint32_t *came;   /* [ports] node of the net that is the ARRIVAL which a meeting waits for; TL_NONE: no meeting
-                       * does */
-    uint32_t *met;    /* [ports] node of the net that is the END which waits for a meeting, without an edge here;
-                       * TL_NONE: it does not */
-    size_t norigin;   /* ends of the net's node 0 */
-    tl_bytes packed;  /* net and done_ns, in a third of the bytes */
+    tl_net net;             /* packed: its sizes alone */
+    size_t lane;            /* that tl_folded_unpack takes */
+    int64_t *done_ns;       /* [net.n] as measured; packed: NULL */
+    uint32_t *arrival_node; /* [ports] node of the net that is the ARRIVAL which a meeting waits for; TL_NONE: no
+                             * meeting does */
+    uint32_t *end_node;     /* [ports] node of the net that is the END which waits for a meeting, without an edge here;
+                             * TL_NONE: it does not */
+    size_t norigin;         /* ends of the net's node 0 */
+    tl_bytes packed;        /* net and done_ns, in a third of the bytes */
 } tl_folded;
 
-/* Folds the rank as changed, in each lane that is kept; none is: as changed now.  marks[nodes]: tl_fold_mark of the nodes that stay besides ports, NULL: none; if not NULL,
- * number_of[nodes] gets the nodes' numbers in the net.  tl_folded_free ends *out in any case. */
+/* Folds the rank as changed, in each lane that is kept; none is: as changed now.  marks[nodes]: tl_fold_mark of the
+ * nodes that stay besides ports, NULL: none; if not NULL, number_of[nodes] gets the nodes' numbers in the net.
+ * tl_folded_free ends *out in any case. */
 void tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
 void tl_folded_free(tl_folded *folded);
 
@@ -145,27 +147,27 @@ void tl_folded_get(tl_folded *folded, tl_bytes *in);
 /* Unpacks the lane into a net and done_ns that are the caller's. */
 void tl_folded_unpack(const tl_folded *folded, tl_net *net, int64_t **done_ns);
 
-/* The net of all folded ranks and all meetings.  Zero-initialise; tl_whole_free ends it.  The same one, made again of
+/* The net of all folded ranks and all meetings.  Zero-initialise; tl_job_net_free ends it.  The same one, made again of
  * folded ranks whose lanes alone are others, keeps its order. */
-typedef struct tl_whole {
+typedef struct tl_job_net {
     tl_net net;
     int64_t *done_ns;  /* [net.n] as measured */
     uint32_t *base;    /* [nranks] node i of a folded rank is node base + i here */
     uint32_t meetings; /* the first meeting's node */
     bool cut;          /* it has cycles */
-} tl_whole;
+} tl_job_net;
 
 /* Joins folded[nranks]; for a rank with changed[rank] that one.  changed NULL: no rank has one. */
-void tl_whole_make(const tl_baseline *baseline, const tl_folded *folded, const tl_folded *changed, tl_whole *out);
-void tl_whole_free(tl_whole *whole);
+void tl_job_net_make(const tl_baseline *baseline, const tl_folded *folded, const tl_folded *changed, tl_job_net *out);
+void tl_job_net_free(tl_job_net *job_net);
 
 /* Whether the folded rank is there, not zero-initialised. */
 static inline bool tl_folded_is(const tl_folded *folded)
 {
-    return folded->came != NULL;
+    return folded->arrival_node != NULL;
 }
 
-/* Returns the folded rank that goes into a whole: the changed one, if there is one. */
+/* Returns the folded rank that goes into a job net: the changed one, if there is one. */
 static inline const tl_folded *tl_folded_of(const tl_folded *folded, const tl_folded *changed, size_t rank)
 {
     return changed != NULL && tl_folded_is(&changed[rank]) ? &changed[rank] : &folded[rank];
@@ -177,11 +179,11 @@ static inline const tl_folded *tl_folded_of(const tl_folded *folded, const tl_fo
 typedef struct tl_repair {
     uint32_t rank; /* index of the rank; of TRANSFER the index of the link */
     uint8_t family;
-    bool drifts;    /* each step is compared by itself */
+    bool drifts;     /* each step is compared by itself */
     uint8_t against; /* tl_against */
-    bool lasts;     /* cut steps are repaired, too: those before the whole steps as the first whole one, those after
-                     * as the last */
-    const bool *on; /* [nsteps] */
+    bool lasts;      /* cut steps are repaired, too: those before the whole steps as the first whole one, those after
+                      * as the last */
+    const bool *on;  /* [nsteps] */
 } tl_repair;
 
 /* Whether the step was cut, and is repaired as the whole step next to it. */
@@ -190,7 +192,7 @@ static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair 
     return repair->lasts && baseline->cut[step] && repair->on[tl_whole_step_at(baseline, step)];
 }
 
-/* A repair of a rank, as told to the proc that holds the rank: by kind of its frame, and by step.  Zero-initialise;
+/* A repair of a rank, as told to the proc that holds the rank: by kind of its class map, and by step.  Zero-initialise;
  * tl_repair_plan_free ends it. */
 typedef struct tl_repair_plan {
     uint64_t family;
@@ -223,7 +225,7 @@ void tl_repair_plan_put(const tl_repair_plan *plan, tl_bytes *out);
 void tl_repair_plan_get(tl_repair_plan *plan, tl_bytes *in);
 
 /* Answers SUMS. */
-void tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out);
+void tl_sums_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_bytes *in, tl_bytes *out);
 
 /* Takes the plan's excess off a rank, which is open and unchanged. */
 void tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *changes);
@@ -250,7 +252,7 @@ typedef struct tl_ideal tl_ideal;
 tl_ideal *tl_ideal_new(const tl_baseline *baseline);
 void tl_ideal_free(tl_ideal *ideal);
 
-/* The ideal of one rank, as told to the proc that holds it: by kind of its frame and step.  Zero-initialise;
+/* The ideal of one rank, as told to the proc that holds it: by kind of its class map and step.  Zero-initialise;
  * tl_rank_ideal_free ends it. */
 typedef struct tl_rank_ideal {
     int64_t *spare; /* [ncells] time to take off, ns; WAIT: number of waits that go */
@@ -291,23 +293,23 @@ void tl_free_host(tl_changes *changes);
 
 /* -------------------------------------------------------------------------------------------------------- questions */
 
-/* Time that the repair of a unit takes off the work of a node; TL_GONE: the node's second edge is gone. */
-typedef struct tl_taken {
+/* Time that the repair of a candidate takes off the work of a node; TL_GONE: the node's second edge is gone. */
+typedef struct tl_reduction {
     int64_t ns;
     uint32_t node;              /* of the folded rank */
-    uint32_t unit;              /* number of the plan */
+    uint32_t candidate;         /* number of the plan */
     uint32_t activity, padding; /* tl_activity_kind; of a wait SYNC, or ALLOCATOR */
-} tl_taken;
+} tl_reduction;
 
 #define TL_GONE INT64_MIN
 
 /* How a rank is changed. */
 typedef enum tl_change_kind {
-    TL_CHANGE_NONE,    /* nothing: the rank is folded as it is */
-    TL_CHANGE_UNITS,   /* some of the plans that the rank was told */
-    TL_CHANGE_IDEAL,   /* some plans, and the ideal where that takes more off; some activities of both */
-    TL_CHANGE_BALANCE, /* compute work by a factor */
-    TL_CHANGE_HOST     /* the host takes no time */
+    TL_CHANGE_NONE,       /* nothing: the rank is folded as it is */
+    TL_CHANGE_CANDIDATES, /* some of the plans that the rank was told */
+    TL_CHANGE_IDEAL,      /* some plans, and the ideal where that takes more off; some activities of both */
+    TL_CHANGE_BALANCE,    /* compute work by a factor */
+    TL_CHANGE_HOST        /* the host takes no time */
 } tl_change_kind;
 
 typedef struct tl_change {
@@ -323,22 +325,23 @@ typedef struct tl_end_less {
     uint32_t port, padding;
 } tl_end_less;
 
-/* The plans and the ideal that a rank was told.  Zero-initialise; tl_told_free ends it. */
-typedef struct tl_told {
+/* The plans and the ideal that a rank was told.  Zero-initialise; tl_rank_repairs_free ends it. */
+typedef struct tl_rank_repairs {
     tl_repair_plan *plans;
     size_t nplans;
     tl_rank_ideal ideal;
-} tl_told;
+} tl_rank_repairs;
 
-void tl_told_free(tl_told *told);
+void tl_rank_repairs_free(tl_rank_repairs *repairs);
 
-/* UNITS: the number of plans, then the plans; answered by a list of tl_taken, and by the rank folded with the nodes of
- * that list kept.  CHANGE, any number of times: a tl_change, and a list of plan numbers; each is answered by the lane
- * that it is (uint8_t; 0: nothing is changed), IDEAL also by a list of tl_end_less.  Then comes the rank folded in all
- * lanes. */
-void tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
-void tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in,
-                      tl_bytes *out);
+/* CANDIDATES: the number of plans, then the plans; answered by a list of tl_reduction, and by the rank folded with the
+ * nodes of that list kept.  CHANGE, any number of times: a tl_change, and a list of plan numbers; each is answered by
+ * the lane that it is (uint8_t; 0: nothing is changed), IDEAL also by a list of tl_end_less.  Then comes the rank
+ * folded in all lanes. */
+void tl_candidates_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_rank_repairs *repairs,
+                          tl_bytes *in, tl_bytes *out);
+void tl_change_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, const tl_rank_repairs *repairs,
+                      tl_bytes *in, tl_bytes *out);
 
 /* Reads the rank folded as it was changed; *folded stays empty if no change takes anything off.  tl_folded_free ends
  * it. */
@@ -358,7 +361,7 @@ typedef struct tl_path {
 } tl_path;
 
 /* Finds the path of the job as measured; `sum` and before_ns add up to the job's time since start_ns.  Asks PATH. */
-void tl_path_of(const tl_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
+void tl_path_of(const tl_job_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
 
 /* Answers PATH. */
 void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);

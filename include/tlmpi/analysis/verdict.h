@@ -8,14 +8,14 @@
  * Lateness tells which rank and when, cost tells how much.  A delay that repeats in every step may cost its time in one
  * step alone, because the next step absorbs it.
  *
- * A unit is one rank's work of one family in the steps in which it is late.  Test: the sum of its lateness there over
- * the scale of noise of its role, against Student's t, times the number of units that could have been found
- * (Bonferroni).  Choice: all significant units are repaired together; a unit whose repair can then be left out for less
- * than the least cost is dropped, the least needed first; the units that stay are needed.  So all of several equal
- * units that hide each other are found, and a unit that is late at no cost is not.
+ * A candidate is one rank's work of one family in the steps in which it is late.  Test: the sum of its lateness there
+ * over the scale of noise of its role, against Student's t, times the number of candidates that could have been found
+ * (Bonferroni).  Choice: all significant candidates are repaired together; a candidate whose repair can then be left
+ * out for less than the least cost is dropped, the least needed first; the candidates that stay are needed.  So all of
+ * several equal candidates that hide each other are found, and a candidate that is late at no cost is not.
  *
- * Links are judged like ranks: a unit is the transfer time of one link.  A link without a like one is compared with
- * itself, and cannot be slow in all steps.
+ * Links are judged like ranks: a candidate is the transfer time of one link.  A link without a like one is compared
+ * with itself, and cannot be slow in all steps.
  *
  * May use graph, baseline, replay, step, blame and chance.
  */
@@ -30,7 +30,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------ shape */
 
-/* When is a unit late?  Its lateness x, step by step, is explained best, by penalised likelihood, as one of
+/* When is a candidate late?  Its lateness x, step by step, is explained best, by penalised likelihood, as one of
  *
  *     never        ..........        0 in all steps
  *     two levels   ...####...        a in some steps, 0 in the others
@@ -45,8 +45,8 @@ typedef struct tl_shape {
     size_t first, last; /* indices of the first and last such step; first is n if there is none */
 } tl_shape;
 
-/* x[n]: lateness of a unit; sigma > 0: scale of its noise, in the unit of x.  Fills up[n]: the steps in which it is
- * late.  O(n^2), for very large n O(n). */
+/* x[n]: lateness of a candidate; sigma > 0: scale of its noise, in the unit of x.  Fills up[n]: the steps in which it
+ * is late.  O(n^2), for very large n O(n). */
 void tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up);
 
 /* ------------------------------------------------------------------------------------------------------------- test */
@@ -57,13 +57,13 @@ typedef struct tl_lateness_test {
     size_t nsteps;
     const double *x; /* [chance.members * nsteps] lateness by member, in ns; NAN: a member is not compared in a step */
     double sigma;    /* scale of its noise, in ns */
-    double alpha;    /* largest chance of a unit */
+    double alpha;    /* largest chance of a candidate */
     tl_chance chance;
-    bool *taken;          /* [nsteps] steps of other units of the member, and steps in which the member is not
-                           * compared */
-    bool *up, *rest_up;   /* [nsteps] up: steps in which the member is late */
+    bool *excluded;        /* [nsteps] steps of other candidates of the member, and steps in which the member is not
+                            * compared */
+    bool *up, *rest_up;    /* [nsteps] up: steps in which the member is late */
     double *rest, *column; /* [nsteps] */
-    double *worst;        /* [chance.members] */
+    double *worst;         /* [chance.members] */
 } tl_lateness_test;
 
 /* Sums over the steps that are up, with the weight t of each: sum t x, sum t and sum t^2; late: sum x. */
@@ -71,7 +71,7 @@ typedef struct tl_late_sums {
     double tx, t1, t2, late;
 } tl_late_sums;
 
-/* The shape of a member's lateness in the steps that are not taken; fills test->up. */
+/* The shape of a member's lateness in the steps that are not excluded; fills test->up. */
 tl_late_sums tl_late_shape(const tl_lateness_test *test, size_t member, tl_shape *shape);
 
 /* Returns the chance of that lateness in n effective steps, by the member's noise and beside the worst steps of the
@@ -79,30 +79,31 @@ tl_late_sums tl_late_shape(const tl_lateness_test *test, size_t member, tl_shape
 double tl_late_chance(const tl_lateness_test *test, size_t member, const tl_shape *shape, const tl_late_sums *sums,
                       double n, double *z);
 
-/* ------------------------------------------------------------------------------------------------------------ units */
+/* ------------------------------------------------------------------------------------------------------- candidates */
 
-typedef struct tl_unit {
+typedef struct tl_candidate {
     uint32_t rank; /* index; TL_NONE: of a link */
     uint32_t link; /* index; TL_NONE: of a rank */
     uint32_t role;
-    uint8_t family;    /* tl_family */
-    uint8_t against;   /* tl_against */
-    bool needed;       /* chosen; of the chosen units of a link only the first, which then has the steps of all */
-    uint32_t with;     /* unit of the rank at the other end of a slow link; TL_NONE */
-    tl_shape shape;    /* its first and last are indices of steps */
-    bool *on;          /* [nsteps] steps in which it is late */
-    double z, p;       /* z: lateness over the scale of noise; p: chance of z, corrected for the number of tests */
-    int64_t late_ns;   /* sum of its lateness in these steps */
-    int64_t alone_ns;  /* gain of its repair alone; if `with` is set, of repairing the exchange between both; of a
-                        * slight unit late_ns, which its gain does not exceed */
-    int64_t needed_ns; /* gain of repairing all chosen units, less the gain without this unit */
-} tl_unit;
+    uint8_t family;  /* tl_family */
+    uint8_t against; /* tl_against */
+    bool needed;     /* chosen; of the chosen candidates of a link only the first, which then has the steps of all */
+    uint32_t with;   /* candidate of the rank at the other end of a slow link; TL_NONE */
+    tl_shape shape;  /* its first and last are indices of steps */
+    bool *on;        /* [nsteps] steps in which it is late */
+    double z, p;     /* z: lateness over the scale of noise; p: chance of z, corrected for the number of tests */
+    int64_t late_ns; /* sum of its lateness in these steps */
+    int64_t solo_gain_ns; /* gain of its repair alone; if `with` is set, of repairing the exchange between both; of a
+                           * slight candidate late_ns, which its gain does not exceed */
+    int64_t marginal_gain_ns; /* gain of repairing all chosen candidates, less the gain without this candidate */
+} tl_candidate;
 
 /* Why a rank is late: the gain of repairing one kind of work, as a part of the gain of repairing all of the rank's
  * excess. */
 typedef struct tl_rank_cause {
-    tl_cause cause;   /* MIXED: no cause has TL_CAUSE_SHARE of the gain; UNKNOWN: none of the rank's units is chosen, or
-                       * most gain is of transfers of no slow link, or of copies that are not to the device */
+    tl_cause cause;   /* MIXED: no cause has TL_CAUSE_SHARE of the gain; UNKNOWN: none of the rank's candidates is
+                       * chosen, or most gain is of transfers of no slow link, or of copies that are not to the
+                       * device */
     tl_cause largest; /* cause; if MIXED, the cause with the largest gain */
     double share;     /* of the largest; NAN: UNKNOWN */
 } tl_rank_cause;
@@ -111,38 +112,41 @@ typedef struct tl_rank_cause {
  * time that this costs the job. */
 typedef struct tl_untraced {
     int32_t rank;
-    tl_shape shape; /* its first and last are indices of steps */
-    bool *on;       /* [nsteps] steps in which it is late */
+    tl_shape shape;             /* its first and last are indices of steps */
+    bool *on;                   /* [nsteps] steps in which it is late */
     int64_t *late_ns, *step_ns; /* [nsteps] its lateness; the gain of its repair */
     double share, z, p;         /* share of the full steps */
     int64_t gain_ns;
 } tl_untraced;
 
-/* One round of backward elimination among n units.  Drops the chosen unit with the smallest share, if that is below
- * least_cost; if very many are chosen, the half with the smallest shares, as far as these are below least_cost.
- * share[n]: needed_ns over the time of the unit's steps; scratch[n].  Returns whether any unit was dropped. */
-bool tl_drop_least_needed(bool *chosen, const double *share, size_t n, double least_cost, double *scratch);
+/* One round of backward elimination among n candidates.  Drops the chosen candidate with the smallest share, if that is
+ * below least_cost; if very many are chosen, the half with the smallest shares, as far as these are below least_cost.
+ * share[n]: marginal_gain_ns over the time of the candidate's steps; scratch[n].  Returns whether any candidate was
+ * dropped. */
+bool tl_eliminate_least_needed(bool *chosen, const double *share, size_t n, double least_cost, double *scratch);
 
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
-    TL_VEC(tl_unit) units, slight; /* significant ones; by rank, then family; then by link.  slight: their lateness sums
-                                    * up to less than the least cost, so that their repair is never replayed */
-    tl_arena arena;        /* of the arrays below */
-    tl_folded *folded;     /* [nranks] unchanged */
+    /* Significant ones; by rank, then family; then by link.  slight: their lateness sums up to less than the least
+     * cost, so that their repair is never replayed. */
+    TL_VEC(tl_candidate) candidates, slight;
+    tl_arena arena;    /* of the arrays below */
+    tl_folded *folded; /* [nranks] unchanged */
     size_t nsteps, nranks;
     int64_t start_ns, end_ns, time_ns; /* of the job, unchanged: its first node, its last end, and the time between
                                         * these */
-    int64_t whole_ns;                  /* part of time_ns that all ranks have recorded: gains are told as parts of it */
+    int64_t recorded_ns;               /* part of time_ns that all ranks have recorded: gains are told as parts of
+                                        * it */
     int64_t error_ns;                  /* by how much the unchanged replay misses the measured time of any node: 0 */
-    int64_t together_ns;               /* gain of repairing all chosen units */
+    int64_t joint_gain_ns;             /* gain of repairing all chosen candidates */
     int64_t links_ns;                  /* gain of repairing all chosen links */
     int64_t *step_ns;                  /* [nsteps] time of each step */
-    double *z;        /* [ranks * nsteps] lateness over the scale of its role, of the later of two families; NAN:
-                       * none */
-    int64_t *late_ns; /* [ranks * nsteps] the larger of the device's and the host's lateness */
-    int64_t *rank_ns; /* [ranks] gain of repairing all chosen units of the rank alone; -1: none is chosen */
+    double *z;             /* [ranks * nsteps] lateness over the scale of its role, of the later of two families; NAN:
+                            * none */
+    int64_t *late_ns;      /* [ranks * nsteps] the larger of the device's and the host's lateness */
+    int64_t *rank_ns;      /* [ranks] gain of repairing all chosen candidates of the rank alone; -1: none is chosen */
     int64_t *rank_step_ns; /* [ranks * nsteps] rank_ns by step */
-    tl_rank_cause *causes; /* [ranks] filled for ranks with chosen units */
+    tl_rank_cause *causes; /* [ranks] filled for ranks with chosen candidates */
     TL_VEC(tl_untraced) untraced;
 } tl_findings;
 

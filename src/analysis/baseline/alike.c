@@ -57,7 +57,7 @@ static void count(sorting *s, uint32_t member)
         of->nranks += pieces[k] > 0;
         of->differs = of->differs || pieces[k] != of->pieces;
     }
-    s->nworking += tl_graph_has(s->b->graph, rank);
+    s->nworking += tl_job_graph_has(s->b->graph, rank);
 }
 
 /* Whether some ranks have none of it, or, unless those are meant alone, not all as many. */
@@ -76,7 +76,7 @@ static bool is_even(const sorting *s, bool lacking)
         int64_t sum = 0;
         for (size_t k = 0; k < s->b->nkinds[rank_of(s, i)]; k++)
             sum += differs(s, i, k, lacking) ? s->pieces[i][k] : 0;
-        if (!tl_graph_has(s->b->graph, rank_of(s, i)))
+        if (!tl_job_graph_has(s->b->graph, rank_of(s, i)))
             continue;
         if (first >= 0 && sum != first)
             return false;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
+void tl_baseline_make(const tl_job_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
                       size_t nrows, tl_baseline *out)
 {
     *out = (tl_baseline){ .graph = graph, .asker = asker };

@@ -8,10 +8,10 @@
 
 static void find_cuts(tl_baseline *b)
 {
-    const tl_graph *g = b->graph;
+    const tl_job_graph *g = b->graph;
     for (size_t r = 0; r < g->nranks; r++)
         for (size_t p = 0; p < g->ranks[r].nports; p++) {
-            const tl_port *port = &g->ranks[r].ports[p];
+            const tl_rank_port *port = &g->ranks[r].ports[p];
             tl_step_cut *c = &b->cuts[r * b->nsteps + tl_step_index(b->steps, b->nsteps, port->step)];
             c->first = c->n == 0 || port->segment < c->first ? port->segment : c->first;
             c->n++;
@@ -129,7 +129,7 @@ static void take(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answers)
 {
     size_t nranks = b->graph->nranks;
     for (size_t r = 0; r < nranks; r++) {
-        if (tl_graph_has(b->graph, r))
+        if (tl_job_graph_has(b->graph, r))
             get_answer(b, r, &out[r], &answers[r]);
         tl_bytes_free(&out[r]);
     }
@@ -151,7 +151,7 @@ static void ask(tl_baseline *b)
     tl_asked asked;
     tl_asked_new(nranks, &asked);
     for (size_t r = 0; r < nranks; r++)
-        if (tl_graph_has(b->graph, r))
+        if (tl_job_graph_has(b->graph, r))
             put_question(b, r, &asked.in[r]);
     tl_ask_ranks(b->asker, TL_ASK_CELLS, &asked);
     take(b, asked.out, answers);

@@ -19,7 +19,7 @@ void tl_host_pieces_add(tl_host_pieces *p, uint64_t position, int64_t ns)
     p->ns.v[p->ns.n++] = ns;
 }
 
-void tl_host_pieces_list(const tl_open_rank *o, tl_frame *f, uint32_t role, tl_host_pieces *p)
+void tl_host_pieces_list(const tl_open_rank *o, tl_work_class_map *f, uint32_t role, tl_host_pieces *p)
 {
     f->first_piece = p->numbers.n;
     for (uint32_t v = 0; v < o->n; v++) {
@@ -97,7 +97,7 @@ void tl_baseline_host_pieces(const tl_baseline *b)
     tl_asked asked;
     tl_asked_new(b->graph->nranks, &asked);
     for (size_t r = 0; r < asked.n; r++)
-        if (tl_graph_has(b->graph, r)) {
+        if (tl_job_graph_has(b->graph, r)) {
             tl_bytes_put(&asked.in[r], &b->role_of[r], sizeof *b->role_of);
             put_keys(b, r, &asked.in[r]);
         }

@@ -35,7 +35,7 @@ void tl_class_amounts(const tl_baseline *baseline, tl_work_class *class);
 /* cells.c: cuts, alike, classes, class_of_kind, nkinds, compute_ns. */
 void tl_baseline_cells(tl_baseline *out);
 
-/* host_pieces.c: what is usual of pieces of hosts, in the frames of ranks. */
+/* host_pieces.c: what is usual of pieces of hosts, in the class maps of ranks. */
 void tl_baseline_host_pieces(const tl_baseline *baseline);
 
 /* own.c: heavy. */

@@ -93,7 +93,7 @@ static void add_link(listing *l, const tl_late_row *rows, size_t n)
 /* Meetings are in the order of their collectives' rows. */
 static void list_links(listing *l)
 {
-    const tl_graph *g = l->out->graph;
+    const tl_job_graph *g = l->out->graph;
     size_t i = 0;
 
     for (size_t m = 0; m < g->nmeetings; m++) {

@@ -27,16 +27,16 @@ static int by_group(const void *a, const void *b)
 }
 
 /* Counts the ranks with a graph.  A rank without one shows nothing of what it did, and is in no role with others. */
-static size_t count_working(const tl_graph *g)
+static size_t count_working(const tl_job_graph *g)
 {
     size_t n = 0;
     for (size_t r = 0; r < g->nranks; r++)
-        n += tl_graph_has(g, r);
+        n += tl_job_graph_has(g, r);
     return n;
 }
 
 /* Each rank once in each of its groups. */
-static void list(finding *f, const int32_t *ranks, const tl_graph *g, const tl_late_row *rows, size_t nrows)
+static void list(finding *f, const int32_t *ranks, const tl_job_graph *g, const tl_late_row *rows, size_t nrows)
 {
     size_t kept = 0, nranks = g->nranks;
     for (size_t i = 0; i < nrows; i++) {
@@ -48,7 +48,7 @@ static void list(finding *f, const int32_t *ranks, const tl_graph *g, const tl_l
         bool sends = tl_is_point_to_point((tl_collective)row->kind) || row->pair;
         if (row->peer >= 0 && row->peer != row->rank)
             f->talks[r] |= row->peer > row->rank ? TL_TALKS_UP : TL_TALKS_DOWN;
-        if (row->group >= 0 && row->fits && tl_graph_has(g, r))
+        if (row->group >= 0 && row->fits && tl_job_graph_has(g, r))
             f->v[f->n++] = (in_group){ row->group, (uint32_t)r, !sends };
     }
     if (f->n > 1)
@@ -62,9 +62,10 @@ static void list(finding *f, const int32_t *ranks, const tl_graph *g, const tl_l
     f->n = kept;
 }
 
-/* Joins the ranks [from, to) that talk to the same sides.  NULL g: those of a group that is smaller than the job.  A group
- * of all ranks tells nothing of a rank that mostly sends and receives with unknown partners: it may be a stage of its own. */
-static void join(finding *f, size_t from, size_t to, const tl_graph *g)
+/* Joins the ranks [from, to) that talk to the same sides.  NULL g: those of a group that is smaller than the job.  A
+ * group of all ranks tells nothing of a rank that mostly sends and receives with unknown partners: it may be a stage of
+ * its own. */
+static void join(finding *f, size_t from, size_t to, const tl_job_graph *g)
 {
     for (int talks = 0; talks <= (TL_TALKS_UP | TL_TALKS_DOWN); talks++) {
         uint32_t first = TL_NONE;
@@ -79,7 +80,7 @@ static void join(finding *f, size_t from, size_t to, const tl_graph *g)
 
 /* Joins the ranks of each group with collectives; `smaller`: only of groups smaller than the job.  Returns whether
  * there is any such group. */
-static bool join_groups(finding *f, const tl_graph *g, bool smaller)
+static bool join_groups(finding *f, const tl_job_graph *g, bool smaller)
 {
     const size_t nranks = count_working(g);
     bool any = false;
@@ -95,11 +96,11 @@ static bool join_groups(finding *f, const tl_graph *g, bool smaller)
     return any;
 }
 
-static void join_all(finding *f, const tl_graph *g)
+static void join_all(finding *f, const tl_job_graph *g)
 {
     f->n = 0;
     for (uint32_t r = 0; r < g->nranks; r++)
-        if (tl_graph_has(g, r))
+        if (tl_job_graph_has(g, r))
             f->v[f->n++] = (in_group){ 0, r, true };
     join(f, 0, f->n, g);
 }

@@ -5,7 +5,7 @@
 
 static void list_numbers(tl_baseline *out)
 {
-    const tl_graph *g = out->graph;
+    const tl_job_graph *g = out->graph;
     size_t n = 0;
     for (size_t r = 0; r < g->nranks; r++)
         n += g->ranks[r].nsteps;
@@ -24,7 +24,7 @@ static void list_numbers(tl_baseline *out)
  * steps always is.  Where there is nothing else, all of it is one step. */
 static void find_cut(tl_baseline *out)
 {
-    const tl_graph *g = out->graph;
+    const tl_job_graph *g = out->graph;
     int32_t first = -1, last = TL_STEP_AFTER;
     bool any = false;
     for (size_t r = 0; r < g->nranks; r++) {

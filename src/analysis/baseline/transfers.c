@@ -48,11 +48,11 @@ static int64_t size_class(const tl_baseline *b, const tl_link_ranks *link, const
 }
 
 /* By meeting: how much later than the first the last member is done. */
-static void find_tails(const tl_graph *g, int64_t *tail_ns)
+static void find_tails(const tl_job_graph *g, int64_t *tail_ns)
 {
     for (size_t r = 0; r < g->nranks; r++)
         for (size_t p = 0; p < g->ranks[r].nports; p++) {
-            const tl_port *port = &g->ranks[r].ports[p];
+            const tl_rank_port *port = &g->ranks[r].ports[p];
             if (port->meeting != TL_NONE)
                 tail_ns[port->meeting] = tl_ns_max(tail_ns[port->meeting], port->tail_ns);
         }
@@ -75,7 +75,7 @@ static int64_t shortest_of(const tl_link_input *in, size_t first)
 /* The class of each meeting, and the steps of each class. */
 static void list_classes(const tl_link_input *in, tl_baseline *out)
 {
-    const tl_graph *g = out->graph;
+    const tl_job_graph *g = out->graph;
     size_t i = 0;
 
     for (uint32_t m = 0; m < g->nmeetings; m++) {

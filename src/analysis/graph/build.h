@@ -92,7 +92,7 @@ typedef struct tl_graph_build {
     uint32_t *tracks;        /* by launch: its thread */
     int64_t *handed_ns;      /* by launch: when work is handed over; INT64_MAX: it launches nothing */
     uint32_t *blocking;      /* by launch: the copy that it waits for, TL_NONE */
-    bool *held;              /* by launch: it found the queue full, and came back when there was room */
+    bool *queue_full;        /* by launch: it found the queue full, and came back when there was room */
     uint32_t *launched;      /* by launch: its node */
     int64_t *latest_ns;      /* by turn: the latest launch up to it */
     tl_stream_range *streams;
@@ -116,8 +116,8 @@ void tl_graph_place(tl_graph_build *b);
 /* unlaunched.c: launches of kernels that have none, once `by_end` and the latency of launches are known. */
 void tl_graph_find_unlaunched(tl_graph_build *b);
 
-/* held.c: fills `held`, once kernels are in order. */
-void tl_graph_find_held(tl_graph_build *b);
+/* full_queue.c: fills `queue_full`, once kernels are in order. */
+void tl_graph_find_full_queue(tl_graph_build *b);
 
 /* work.c: the nodes of kernels, and the edges from their launches and the work before them.  Launches have their
  * nodes. */

@@ -86,7 +86,7 @@ static void add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
 {
     if (b->handed_ns[launch] == INT64_MAX)
         return;
-    if (b->blocking[launch] == TL_NONE && !b->held[launch]) {
+    if (b->blocking[launch] == TL_NONE && !b->queue_full[launch]) {
         add_instant(h, (instant){ b->handed_ns[launch], b->tracks[launch], TL_NONE, launch, AT_LAUNCH });
         return;
     }
@@ -234,7 +234,7 @@ static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)
             node = add_mark(b, &r, at);
         else if (at->kind == AT_WAIT_END) {
             node = add_end(b, &r, &h->waits.v[at->wait], at);
-            if (at->launch != TL_NONE && b->held[at->launch]) /* only then is its work handed over */
+            if (at->launch != TL_NONE && b->queue_full[at->launch]) /* only then is its work handed over */
                 b->launched[at->launch] = node;
         } else {
             node = add_begin(b, &r, at, at->launch != TL_NONE ? first[at->launch] : TL_NONE);

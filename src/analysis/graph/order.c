@@ -1,6 +1,6 @@
 /* order.c - an order in which each node of a rank comes after all that it waits for, and an END after its ARRIVAL. */
 #include "tlmpi/base/order.h"
-#include "join.h"
+#include "job_graph.h"
 #include <string.h>
 
 /* A graph as that order wants it. */
@@ -56,7 +56,7 @@ void tl_graph_order(tl_rank_graph *g, uint32_t *order, size_t *ndropped)
 void tl_open_order(const tl_open_rank *o, uint32_t *order)
 {
     plain p;
-    size_t ndropped; /* none: it has settled */
+    size_t ndropped; /* none: the graph is final */
     if (o->of->order != NULL) {
         memcpy(order, o->of->order, o->n * sizeof *order);
         return;

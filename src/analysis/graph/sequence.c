@@ -267,7 +267,7 @@ void tl_graph_place(tl_graph_build *b)
     b->streams = tl_arena_take(&b->arena, n, sizeof *b->streams);
     b->handed_ns = tl_arena_take(&b->arena, nlaunches, sizeof *b->handed_ns);
     b->blocking = tl_arena_take(&b->arena, nlaunches, sizeof *b->blocking);
-    b->held = tl_arena_zeroed(&b->arena, nlaunches, sizeof *b->held);
+    b->queue_full = tl_arena_zeroed(&b->arena, nlaunches, sizeof *b->queue_full);
     b->launched = tl_arena_take(&b->arena, nlaunches, sizeof *b->launched);
     b->lag_ns = lag_of(b->view);
     hand_over(b);
@@ -276,5 +276,5 @@ void tl_graph_place(tl_graph_build *b)
     put_in_order(b);
     find_sequences(b);
     find_keys(b);
-    tl_graph_find_held(b);
+    tl_graph_find_full_queue(b);
 }

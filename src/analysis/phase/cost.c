@@ -144,7 +144,7 @@ void tl_phase_units_cost(tl_phase_job *j)
     }
     do {
         cost_all(&a);
-    } while (tl_drop_least_needed(a.chosen, a.share, n, j->options->least_cost, a.scratch));
+    } while (tl_eliminate_least_needed(a.chosen, a.share, n, j->options->least_cost, a.scratch));
     for (size_t i = 0; i < n; i++)
         if (j->units.v[i].answer == TL_PHASE_STRAGGLER && !a.chosen[i])
             j->units.v[i].answer = TL_PHASE_CHEAP;

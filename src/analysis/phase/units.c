@@ -140,7 +140,7 @@ static void look_at(finding *f, uint32_t c, size_t member)
     const bool alone = f->j->classes[c].alone >= 0;
     bool more = true;
     for (size_t s = 0; s < f->t.nsteps; s++)
-        f->t.taken[s] = isnan(f->x[member * f->t.nsteps + s]);
+        f->t.excluded[s] = isnan(f->x[member * f->t.nsteps + s]);
     while (more) {
         tl_phase_unit unit = { 0 };
         tl_late_sums sums = tl_late_shape(&f->t, member, &unit.shape);
@@ -155,7 +155,7 @@ static void look_at(finding *f, uint32_t c, size_t member)
             add(f, c, member, unit);
         more = !enough || unit.p < f->t.alpha;
         for (size_t s = 0; s < f->t.nsteps; s++)
-            f->t.taken[s] = f->t.taken[s] || f->t.up[s];
+            f->t.excluded[s] = f->t.excluded[s] || f->t.up[s];
     }
 }
 
@@ -169,7 +169,7 @@ void tl_phase_units_find(tl_phase_job *j)
     finding f = { .j = j,
                   .t = { .alpha = j->options->alpha,
                          .chance = { .efficiency = 1, .degrees = TL_TAIL_DEGREES },
-                         .taken = tl_arena_take(&arena, nsteps, sizeof *f.t.taken),
+                         .excluded = tl_arena_take(&arena, nsteps, sizeof *f.t.excluded),
                          .up = tl_arena_take(&arena, nsteps, sizeof *f.t.up),
                          .rest_up = tl_arena_take(&arena, nsteps, sizeof *f.t.rest_up),
                          .rest = tl_arena_take(&arena, nsteps, sizeof *f.t.rest),

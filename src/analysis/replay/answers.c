@@ -6,30 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tl_told_free(tl_told *told)
+void tl_rank_repairs_free(tl_rank_repairs *repairs)
 {
-    for (size_t u = 0; told->plans != NULL && u < told->nplans; u++)
-        tl_repair_plan_free(&told->plans[u]);
-    free(told->plans);
-    tl_rank_ideal_free(&told->ideal);
-    *told = (tl_told){ 0 };
+    for (size_t u = 0; repairs->plans != NULL && u < repairs->nplans; u++)
+        tl_repair_plan_free(&repairs->plans[u]);
+    free(repairs->plans);
+    tl_rank_ideal_free(&repairs->ideal);
+    *repairs = (tl_rank_repairs){ 0 };
 }
 
-/* ------------------------------------------------------------------------------------------------------------ units */
+/* ------------------------------------------------------------------------------------------------------- candidates */
 
-typedef struct taking {
+typedef struct reducing {
     tl_changes c;
     uint8_t *marks;      /* [nodes] tl_fold_mark */
     uint32_t *number_of; /* [nodes] folded */
     uint8_t *activity;   /* [nodes] tl_activity_kind of what is taken off */
-    TL_VEC(tl_taken) taken;
+    TL_VEC(tl_reduction) reductions;
     tl_folded folded;
-} taking;
+} reducing;
 
-static void put(taking *t, uint32_t node, uint32_t unit, int64_t ns)
+static void put(reducing *t, uint32_t node, uint32_t candidate, int64_t ns)
 {
-    tl_vec_room(&t->taken);
-    t->taken.v[t->taken.n++] = (tl_taken){ ns, node, unit, t->activity[node], 0 };
+    tl_vec_room(&t->reductions);
+    t->reductions.v[t->reductions.n++] = (tl_reduction){ ns, node, candidate, t->activity[node], 0 };
 }
 
 /* Besides an activity: of a wait that peers do not have. */
@@ -38,7 +38,7 @@ enum { OF_WAIT = 0x80 };
 /* Names the activity of host nodes.  Host time around a wait that peers do not have, up to the next launch, gets the
  * activity of that wait.  A launch that peers do not have counts as compute if peers have most of the host's pieces.
  * Nodes with an activity other than HOST keep it. */
-static void name_host(taking *t, const tl_repair_plan *plan)
+static void name_host(reducing *t, const tl_repair_plan *plan)
 {
     const tl_open_rank *o = &t->c.open;
     size_t pieces = 0, known = 0;
@@ -69,7 +69,7 @@ static void name_host(taking *t, const tl_repair_plan *plan)
 }
 
 /* What the plan takes off; then all is unchanged again. */
-static void take(taking *t, const tl_repair_plan *plan, uint32_t unit)
+static void reduce(reducing *t, const tl_repair_plan *plan, uint32_t candidate)
 {
     const tl_open_rank *o = &t->c.open;
     tl_repair_plan_apply(plan, &t->c);
@@ -79,14 +79,14 @@ static void take(taking *t, const tl_repair_plan *plan, uint32_t unit)
         name_host(t, plan);
     for (uint32_t v = 0; v < o->n; v++) {
         if (t->c.less_ns[v] != 0) {
-            put(t, v, unit, t->c.less_ns[v]);
+            put(t, v, candidate, t->c.less_ns[v]);
             tl_fold_mark_put(&t->marks[v], TL_FOLD_WORK);
         }
         if (!t->c.gone[v])
             continue;
         if (t->activity[v] == TL_ACTIVITY_HOST)
             t->activity[v] = TL_ACTIVITY_SYNC; /* a pause that is a wait, as it turned out */
-        put(t, v, unit, TL_GONE);
+        put(t, v, candidate, TL_GONE);
         tl_fold_mark_put(&t->marks[v], TL_FOLD_EDGES);
         for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge; e++)
             tl_fold_mark_put(&t->marks[o->edges[e].from], TL_FOLD_KEEP);
@@ -94,59 +94,60 @@ static void take(taking *t, const tl_repair_plan *plan, uint32_t unit)
     tl_changes_reset(&t->c);
 }
 
-static void get_plans(tl_told *told, tl_bytes *in)
+static void get_plans(tl_rank_repairs *repairs, tl_bytes *in)
 {
     size_t n;
-    tl_told_free(told);
+    tl_rank_repairs_free(repairs);
     tl_bytes_get(in, &n, sizeof n);
-    told->plans = tl_calloc(n + 1, sizeof *told->plans);
-    while (told->nplans < n)
-        tl_repair_plan_get(&told->plans[told->nplans++], in);
+    repairs->plans = tl_calloc(n + 1, sizeof *repairs->plans);
+    while (repairs->nplans < n)
+        tl_repair_plan_get(&repairs->plans[repairs->nplans++], in);
 }
 
-void tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out)
+void tl_candidates_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_rank_repairs *repairs,
+                          tl_bytes *in, tl_bytes *out)
 {
-    taking t = { 0 };
-    get_plans(told, in);
-    tl_changes_open(rank, frame, &t.c);
+    reducing t = { 0 };
+    get_plans(repairs, in);
+    tl_changes_open(rank, class_map, &t.c);
     size_t n = t.c.open.n + (size_t)1;
     t.marks = tl_calloc(n, sizeof *t.marks);
     t.number_of = tl_malloc(n * sizeof *t.number_of);
     t.activity = tl_malloc(n * sizeof *t.activity);
-    for (uint32_t u = 0; u < told->nplans; u++)
-        take(&t, &told->plans[u], u);
+    for (uint32_t u = 0; u < repairs->nplans; u++)
+        reduce(&t, &repairs->plans[u], u);
     tl_folded_make(&t.c, t.marks, &t.folded, t.number_of);
-    for (size_t i = 0; i < t.taken.n; i++)
-        t.taken.v[i].node = t.number_of[t.taken.v[i].node];
-    tl_bytes_put_list(out, t.taken.v, t.taken.n, sizeof *t.taken.v);
+    for (size_t i = 0; i < t.reductions.n; i++)
+        t.reductions.v[i].node = t.number_of[t.reductions.v[i].node];
+    tl_bytes_put_list(out, t.reductions.v, t.reductions.n, sizeof *t.reductions.v);
     tl_folded_put(&t.folded, rank->of->graph.ncomms, out);
     tl_changes_free(&t.c);
     tl_folded_free(&t.folded);
     free(t.marks);
     free(t.number_of);
     free(t.activity);
-    free(t.taken.v);
+    free(t.reductions.v);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- change */
 
 typedef struct changing {
-    const tl_told *told;
+    const tl_rank_repairs *repairs;
     tl_changes c;
     TL_VEC(tl_end_less) ends;
     int64_t *less_ns; /* [nodes] of the whole ideal; NULL, as gone is: not asked for yet */
     bool *gone;       /* [nodes] of the whole ideal */
 } changing;
 
-static void apply_plans(const tl_told *told, tl_bytes *in, tl_changes *c)
+static void apply_plans(const tl_rank_repairs *repairs, tl_bytes *in, tl_changes *c)
 {
     uint32_t *which = NULL;
     size_t n;
     tl_bytes_get_list(in, (void **)&which, &n, sizeof *which);
     for (size_t i = 0; i < n; i++) {
-        if (which[i] >= told->nplans)
+        if (which[i] >= repairs->nplans)
             tl_fault("a question names a plan that is not there");
-        tl_repair_plan_apply(&told->plans[which[i]], c);
+        tl_repair_plan_apply(&repairs->plans[which[i]], c);
     }
     free(which);
 }
@@ -154,7 +155,7 @@ static void apply_plans(const tl_told *told, tl_bytes *in, tl_changes *c)
 /* Moves what the ideal takes off ENDs of collectives on links from less_ns to the list `ends`. */
 static void move_ends(changing *a)
 {
-    const tl_rank_ideal *ideal = &a->told->ideal;
+    const tl_rank_ideal *ideal = &a->repairs->ideal;
     for (uint32_t p = 0; p < ideal->nports; p++) {
         uint32_t end = a->c.open.of->ports[p].arrival + 1;
         if (!ideal->on_link[p] || a->c.less_ns[end] == 0)
@@ -170,8 +171,8 @@ static void apply_ideal(changing *a, tl_bytes *in)
 {
     const size_t n = a->c.open.n;
     if (a->less_ns == NULL) {
-        apply_plans(a->told, in, &a->c);
-        tl_rank_ideal_apply(&a->told->ideal, &a->c);
+        apply_plans(a->repairs, in, &a->c);
+        tl_rank_ideal_apply(&a->repairs->ideal, &a->c);
         move_ends(a);
         a->less_ns = tl_malloc((n + 1) * sizeof *a->less_ns);
         a->gone = tl_malloc((n + 1) * sizeof *a->gone);
@@ -204,7 +205,7 @@ static void change(changing *a, tl_bytes *in, tl_change *how)
     if (how->kind == TL_CHANGE_IDEAL)
         apply_ideal(a, in);
     else
-        apply_plans(a->told, in, &a->c);
+        apply_plans(a->repairs, in, &a->c);
     if (how->kind == TL_CHANGE_IDEAL)
         mask(&a->c, how->activities);
     else if (how->kind == TL_CHANGE_BALANCE)
@@ -222,13 +223,14 @@ void tl_changed_get(tl_folded *folded, tl_bytes *in)
         tl_folded_get(folded, in);
 }
 
-void tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out)
+void tl_change_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, const tl_rank_repairs *repairs,
+                      tl_bytes *in, tl_bytes *out)
 {
-    changing a = { .told = told };
+    changing a = { .repairs = repairs };
     tl_change how = { .kind = TL_CHANGE_NONE };
     tl_folded folded = { 0 };
     bool asked = false;
-    tl_changes_open(rank, frame, &a.c);
+    tl_changes_open(rank, class_map, &a.c);
     tl_changes_keep(&a.c); /* lane 0: as it is */
     while (in->at < in->n) {
         change(&a, in, &how);

@@ -43,7 +43,7 @@ void tl_balance_rank(double to, tl_changes *c)
 {
     for (uint32_t v = 0; v < c->open.n; v++) {
         const tl_node *node = &c->open.nodes[v];
-        if (tl_computes(c->frame, node))
+        if (tl_computes(c->class_map, node))
             c->less_ns[v] = node->work_ns - (int64_t)((double)node->work_ns * to);
     }
 }

@@ -24,17 +24,17 @@ void tl_changes_reset(tl_changes *c)
     memset(c->gone, 0, c->open.n * sizeof *c->gone);
 }
 
-void tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *c)
+void tl_changes_open(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_changes *c)
 {
-    c->frame = frame;
+    c->class_map = class_map;
     c->compared = false;
     c->nlanes = 0;
     c->open = *rank;
     make_room(c);
     for (uint32_t v = 0; v < c->open.n; v++) {
         bool same = v > 0 && c->open.nodes[v].step == c->open.nodes[v - 1].step;
-        c->step_of[v] =
-            same ? c->step_of[v - 1] : (uint32_t)tl_step_index(frame->steps, frame->nsteps, c->open.nodes[v].step);
+        c->step_of[v] = same ? c->step_of[v - 1]
+                             : (uint32_t)tl_step_index(class_map->steps, class_map->nsteps, c->open.nodes[v].step);
     }
     tl_changes_reset(c);
 }
@@ -52,18 +52,18 @@ static uint32_t kind_of(const tl_changes *c, cache *known, uint32_t v)
     const tl_node *node = &c->open.nodes[v];
     size_t at = node->key % CACHED;
     if (node->kind != TL_NODE_WORK || node->key == 0)
-        return tl_kind_of(c->frame, node);
+        return tl_kind_of(c->class_map, node);
     if (known->key[at] != node->key) {
         known->key[at] = node->key;
-        known->kind_of[at] = tl_kind_of(c->frame, node);
+        known->kind_of[at] = tl_kind_of(c->class_map, node);
     }
     return known->kind_of[at];
 }
 
 void tl_changes_compare(tl_changes *c)
 {
-    const tl_host_pieces *pieces = c->frame->pieces;
-    size_t piece = c->frame->first_piece;
+    const tl_host_pieces *pieces = c->class_map->pieces;
+    size_t piece = c->class_map->first_piece;
     cache known = { .key = { 0 } };
     for (uint32_t v = 0; v < c->open.n && !c->compared; v++) {
         c->kind_of[v] = kind_of(c, &known, v);

@@ -43,7 +43,7 @@ static void lay_out(making *m)
 {
     const tl_open_rank *o = &m->c->open;
     tl_net *net = &m->net;
-    tl_net_new(o->n + (size_t)1, o->nodes[o->n].first_edge + o->n + (size_t)1, o->n, m->c->frame->nsteps, net);
+    tl_net_new(o->n + (size_t)1, o->nodes[o->n].first_edge + o->n + (size_t)1, o->n, m->c->class_map->nsteps, net);
     tl_open_order(o, m->order);
     for (uint32_t i = 0; i < o->n; i++)
         m->at[m->order[i]] = i + 1;
@@ -51,12 +51,12 @@ static void lay_out(making *m)
     net->own_ns[0] = 0;
     net->first_edge[0] = net->first_edge[1] = 0;
     for (uint32_t i = 0; i < o->n; i++) {
-        uint32_t v = m->order[i], port = tl_port_of(o, v);
+        uint32_t v = m->order[i], port = tl_rank_port_of(o, v);
         if (port == TL_NONE)
             put_edges(m, v);
         net->first_edge[i + 2] = (uint32_t)net->nedges;
-        net->own_ns[i + 1] = o->nodes[v].work_ns + o->rest_ns[v] +
-                             (port != TL_NONE ? o->edges[o->nodes[v].first_edge].lag_ns : 0);
+        net->own_ns[i + 1] =
+            o->nodes[v].work_ns + o->rest_ns[v] + (port != TL_NONE ? o->edges[o->nodes[v].first_edge].lag_ns : 0);
     }
 }
 
@@ -125,7 +125,7 @@ static void mark(making *m, uint32_t node, tl_fold_mark how)
 
 static void mark_all(making *m, const uint8_t *marks)
 {
-    const tl_settled *of = m->c->open.of;
+    const tl_final_graph *of = m->c->open.of;
     m->marks[0] = TL_FOLD_KEEP;
     for (size_t p = 0; p < of->graph.ncomms; p++) {
         if (of->ports[p].awaited)
@@ -142,8 +142,8 @@ static void hand_out(const making *m, tl_folded *out, uint32_t *number_of)
     const tl_open_rank *o = &m->c->open;
     size_t nports = o->of->graph.ncomms;
     out->done_ns = tl_malloc((out->net.n + 1) * sizeof *out->done_ns);
-    out->came = tl_malloc((nports + 1) * sizeof *out->came);
-    out->met = tl_malloc((nports + 1) * sizeof *out->met);
+    out->arrival_node = tl_malloc((nports + 1) * sizeof *out->arrival_node);
+    out->end_node = tl_malloc((nports + 1) * sizeof *out->end_node);
     out->done_ns[0] = 0;
     out->norigin = out->net.first_end[1];
     for (uint32_t v = 0; v < o->n; v++) {
@@ -154,9 +154,9 @@ static void hand_out(const making *m, tl_folded *out, uint32_t *number_of)
             number_of[v] = number;
     }
     for (size_t p = 0; p < nports; p++) {
-        const tl_port *port = &o->of->ports[p];
-        out->came[p] = port->awaited ? m->number_of[m->at[port->arrival]] : TL_NONE;
-        out->met[p] = port->meeting != TL_NONE ? m->number_of[m->at[port->arrival + 1]] : TL_NONE;
+        const tl_rank_port *port = &o->of->ports[p];
+        out->arrival_node[p] = port->awaited ? m->number_of[m->at[port->arrival]] : TL_NONE;
+        out->end_node[p] = port->meeting != TL_NONE ? m->number_of[m->at[port->arrival + 1]] : TL_NONE;
     }
 }
 
@@ -183,8 +183,8 @@ void tl_folded_free(tl_folded *folded)
 {
     tl_net_free(&folded->net);
     free(folded->done_ns);
-    free(folded->came);
-    free(folded->met);
+    free(folded->arrival_node);
+    free(folded->end_node);
     tl_bytes_free(&folded->packed);
     *folded = (tl_folded){ 0 };
 }
@@ -246,8 +246,8 @@ void tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
     tl_bytes_put_number(out, (int64_t)folded->norigin);
     tl_bytes_put_number(out, (int64_t)nports);
     for (size_t p = 0; p < nports; p++) {
-        tl_bytes_put_number(out, (int64_t)folded->came[p] - (p > 0 ? folded->came[p - 1] : 0));
-        tl_bytes_put_number(out, (int64_t)folded->met[p] - (p > 0 ? folded->met[p - 1] : 0));
+        tl_bytes_put_number(out, (int64_t)folded->arrival_node[p] - (p > 0 ? folded->arrival_node[p - 1] : 0));
+        tl_bytes_put_number(out, (int64_t)folded->end_node[p] - (p > 0 ? folded->end_node[p - 1] : 0));
     }
     for (uint32_t v = 0; v < net->n; v++)
         put_node(folded, v, &nodes);
@@ -266,11 +266,11 @@ void tl_folded_get(tl_folded *folded, tl_bytes *in)
     size_t nlanes = get_small(in), norigin = get_small(in), nports = get_small(in);
     *folded = (tl_folded){ .net = { .n = n, .nedges = nedges, .nends = nends, .nsteps = nsteps, .nlanes = nlanes },
                            .norigin = norigin,
-                           .came = tl_malloc((nports + 1) * sizeof *folded->came),
-                           .met = tl_malloc((nports + 1) * sizeof *folded->met) };
+                           .arrival_node = tl_malloc((nports + 1) * sizeof *folded->arrival_node),
+                           .end_node = tl_malloc((nports + 1) * sizeof *folded->end_node) };
     for (size_t p = 0; p < nports; p++) {
-        folded->came[p] = get_small(in) + (p > 0 ? folded->came[p - 1] : 0);
-        folded->met[p] = get_small(in) + (p > 0 ? folded->met[p - 1] : 0);
+        folded->arrival_node[p] = get_small(in) + (p > 0 ? folded->arrival_node[p - 1] : 0);
+        folded->end_node[p] = get_small(in) + (p > 0 ? folded->end_node[p - 1] : 0);
     }
     tl_bytes_get_list(in, (void **)&folded->packed.v, &folded->packed.n, 1);
 }

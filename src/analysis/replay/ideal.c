@@ -157,7 +157,7 @@ static int64_t share_of(int64_t spare_ns, int64_t own_ns, int64_t ns)
 
 static bool is_host(const tl_changes *c, uint32_t v)
 {
-    return c->kind_of[v] != TL_NONE && c->frame->kinds[c->kind_of[v]].family == TL_FAMILY_HOST;
+    return c->kind_of[v] != TL_NONE && c->class_map->kinds[c->kind_of[v]].family == TL_FAMILY_HOST;
 }
 
 /* What the piece takes longer than at peers. */
@@ -188,15 +188,15 @@ void tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
     for (uint32_t v = 0; v < c->open.n; v++) {
         if (c->kind_of[v] == TL_NONE)
             continue;
-        in_cell *has = &cells[c->kind_of[v] * c->frame->nsteps + c->step_of[v]];
+        in_cell *has = &cells[c->kind_of[v] * c->class_map->nsteps + c->step_of[v]];
         has->own_ns += c->open.nodes[v].work_ns;
         has->longer_ns += is_host(c, v) ? longer(c, v) : 0;
     }
     for (uint32_t v = 0; v < c->open.n; v++) {
-        uint32_t kind = c->kind_of[v], port = kind != TL_NONE ? tl_port_of(&c->open, v) : TL_NONE;
+        uint32_t kind = c->kind_of[v], port = kind != TL_NONE ? tl_rank_port_of(&c->open, v) : TL_NONE;
         if (kind == TL_NONE || (port != TL_NONE && of->on_link[port]))
             continue;
-        size_t at = kind * c->frame->nsteps + c->step_of[v];
+        size_t at = kind * c->class_map->nsteps + c->step_of[v];
         c->less_ns[v] = tl_ns_max(c->less_ns[v], less_of(c, v, of->spare[at], &cells[at]));
     }
     free(cells);

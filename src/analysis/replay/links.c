@@ -30,7 +30,7 @@ static void add(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint3
 static void repair_steps(repairing *r)
 {
     const tl_baseline *b = r->b;
-    const tl_graph *g = b->graph;
+    const tl_job_graph *g = b->graph;
     const tl_link_ranks *link = &b->links[r->repair->rank];
     for (size_t c = 0; c < b->nclasses; c++)
         if (b->classes[c].role == link->role && b->classes[c].family == TL_FAMILY_TRANSFER)
@@ -42,7 +42,7 @@ static void repair_steps(repairing *r)
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i];
         for (uint32_t p = 0; p < g->ranks[rank].nports; p++) {
-            const tl_port *port = &g->ranks[rank].ports[p];
+            const tl_rank_port *port = &g->ranks[rank].ports[p];
             if (tl_link_of(b, port->meeting) == r->repair->rank)
                 add(r, port->meeting, port->tail_ns, rank, p);
         }

@@ -42,10 +42,10 @@ static tl_activity_ns sum_own(const tl_open_rank *o)
 {
     tl_activity_ns own = { 0 };
     for (uint32_t v = 0; v < o->n; v++) {
-        uint32_t port = tl_port_of(o, v);
+        uint32_t port = tl_rank_port_of(o, v);
         own.ns[o->nodes[v].activity] += o->nodes[v].work_ns;
         if (port != TL_NONE)
-            own.ns[TL_ACTIVITY_COMM] += o->nodes[v].done_ns - o->of->ports[port].met_ns - o->nodes[v].work_ns;
+            own.ns[TL_ACTIVITY_COMM] += o->nodes[v].done_ns - o->of->ports[port].meeting_done_ns - o->nodes[v].work_ns;
     }
     return own;
 }
@@ -93,7 +93,7 @@ static void answer_back(const tl_open_rank *o, tl_bytes *out)
     last_end last = { INT64_MIN, { INT64_MAX, TL_NONE }, TL_NONE };
     tl_open_order(o, order);
     for (uint32_t i = 0; i < o->n; i++) {
-        uint32_t v = order[i], port = tl_port_of(o, v), e = last_edge(o, v);
+        uint32_t v = order[i], port = tl_rank_port_of(o, v), e = last_edge(o, v);
         const tl_edge *edge = e != TL_NONE ? &o->edges[e] : NULL;
         ways[v] = edge != NULL && edge->from < o->n ? ways[edge->from] : (way){ INT64_MAX, TL_NONE };
         if (edge != NULL)
@@ -173,7 +173,7 @@ void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 typedef TL_VEC(visit) visits;
 
 typedef struct walking {
-    const tl_graph *g;
+    const tl_job_graph *g;
     const tl_asker *asker;
     int64_t start_ns;
     tl_path *out;
@@ -188,13 +188,13 @@ static void look_at_ranks(walking *w)
 {
     const uint32_t phase = PHASE_BACK;
     for (size_t r = 0; r < w->g->nranks; r++)
-        if (tl_graph_has(w->g, r))
+        if (tl_job_graph_has(w->g, r))
             tl_bytes_put(&w->asked.in[r], &phase, sizeof phase);
     tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
     for (size_t r = 0; r < w->g->nranks; r++) {
         last_end last;
         size_t n;
-        if (!tl_graph_has(w->g, r))
+        if (!tl_job_graph_has(w->g, r))
             continue;
         tl_bytes_get(&w->asked.out[r], &w->out->own[r], sizeof *w->out->own);
         tl_bytes_get(&w->asked.out[r], &last, sizeof last);
@@ -245,7 +245,7 @@ static int64_t step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, co
 
 static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
 {
-    const tl_graph *g = w->g;
+    const tl_job_graph *g = w->g;
     const tl_meeting_edge *last = NULL;
     int64_t since = INT64_MIN;
     for (uint32_t e = g->meetings[meeting].first_edge; e < g->meetings[meeting + 1].first_edge; e++) {
@@ -333,7 +333,7 @@ static void walk_ranks(walking *w)
     }
 }
 
-void tl_path_of(const tl_graph *g, const tl_asker *asker, int64_t start_ns, tl_path *out)
+void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, tl_path *out)
 {
     size_t n = g->nranks;
     *out = (tl_path){ .by_rank = tl_calloc(n + 1, sizeof *out->by_rank), .own = tl_calloc(n + 1, sizeof *out->own) };

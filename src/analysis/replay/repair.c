@@ -135,8 +135,8 @@ void tl_drop_waits(tl_changes *c, const int64_t *drop)
     TL_VEC(wait) waits = { 0 };
     for (uint32_t v = 0; v < c->open.n; v++) {
         int64_t waited_ns = tl_waited_ns(&c->open, v);
-        uint32_t kind = waited_ns >= 0 ? tl_kind_of_wait(c->frame, &c->open.nodes[v]) : TL_NONE;
-        if (kind == TL_NONE || drop[kind * c->frame->nsteps + c->step_of[v]] == 0)
+        uint32_t kind = waited_ns >= 0 ? tl_kind_of_wait(c->class_map, &c->open.nodes[v]) : TL_NONE;
+        if (kind == TL_NONE || drop[kind * c->class_map->nsteps + c->step_of[v]] == 0)
             continue;
         tl_vec_room(&waits);
         waits.v[waits.n++] = (wait){ waited_ns, kind, c->step_of[v], v };
@@ -148,7 +148,7 @@ void tl_drop_waits(tl_changes *c, const int64_t *drop)
         const wait *w = &waits.v[i];
         bool same = i > 0 && w[-1].kind == w->kind && w[-1].step == w->step;
         before = same ? before + 1 : 0;
-        if (before < drop[w->kind * c->frame->nsteps + w->step]) /* longest first */
+        if (before < drop[w->kind * c->class_map->nsteps + w->step]) /* longest first */
             c->gone[w->node] = true; /* its edges: from its own beginning, and from what released it */
     }
     free(waits.v);

@@ -32,10 +32,10 @@ typedef struct wanted {
     tl_work_kind *kinds;
     size_t nkinds, ncells;
     uint32_t *window; /* [nkinds * nsteps] 0: not there */
-    uint32_t *own;    /* by kind of the frame: the one that is asked for; TL_NONE */
+    uint32_t *own;    /* by kind of the class map: the one that is asked for; TL_NONE */
 } wanted;
 
-static void get_wanted(wanted *a, const tl_frame *f, tl_bytes *in)
+static void get_wanted(wanted *a, const tl_work_class_map *f, tl_bytes *in)
 {
     tl_bytes_get_list(in, (void **)&a->kinds, &a->nkinds, sizeof *a->kinds);
     tl_bytes_get_list(in, (void **)&a->window, &a->ncells, sizeof *a->window);
@@ -54,10 +54,10 @@ static void sum_up(const tl_changes *c, const wanted *a, stretches *out)
     tl_map at = { 0 };
     for (uint32_t v = 0; v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v] != TL_NONE ? a->own[c->kind_of[v]] : TL_NONE;
-        uint32_t window = kind != TL_NONE ? a->window[kind * c->frame->nsteps + c->step_of[v]] : 0;
+        uint32_t window = kind != TL_NONE ? a->window[kind * c->class_map->nsteps + c->step_of[v]] : 0;
         if (window == 0)
             continue;
-        uint32_t segment = tl_segment_of(c->frame, &c->open.nodes[v]);
+        uint32_t segment = tl_segment_of(c->class_map, &c->open.nodes[v]);
         uint64_t key = key_of(window, kind, segment);
         uint32_t i = tl_map_get(&at, key);
         if (i == TL_MAP_NONE) {
@@ -72,13 +72,13 @@ static void sum_up(const tl_changes *c, const wanted *a, stretches *out)
     tl_map_free(&at);
 }
 
-void tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out)
+void tl_sums_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_bytes *in, tl_bytes *out)
 {
     tl_changes c = { 0 };
     stretches sums = { 0 };
     wanted a = { 0 };
-    get_wanted(&a, frame, in);
-    tl_changes_open(rank, frame, &c);
+    get_wanted(&a, class_map, in);
+    tl_changes_open(rank, class_map, &c);
     tl_changes_compare(&c);
     sum_up(&c, &a, &sums);
     tl_bytes_put_list(out, sums.v, sums.n, sizeof *sums.v);
@@ -97,7 +97,7 @@ void tl_repair_stretches(const tl_repair_plan *plan, tl_changes *c)
     for (uint32_t v = 0; v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v];
         uint32_t window = kind != TL_NONE ? plan->window[kind * plan->nsteps + c->step_of[v]] : 0;
-        uint32_t i = window > 0 ? tl_map_get(&at, key_of(window, kind, tl_segment_of(c->frame, &c->open.nodes[v])))
+        uint32_t i = window > 0 ? tl_map_get(&at, key_of(window, kind, tl_segment_of(c->class_map, &c->open.nodes[v])))
                                 : TL_MAP_NONE;
         int64_t ns = c->open.nodes[v].work_ns;
         if (i != TL_MAP_NONE && plan->sums[i].own_ns > 0)

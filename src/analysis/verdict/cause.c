@@ -5,8 +5,8 @@
  *     its computing             0.4      0.04
  *     garbage collections       9.5      0.95     gc
  *
- * Where others hide the rank, or one of its units another, its repair alone gains little: then what counts is what the
- * repair of all who are chosen gains less without it.  Of an end of a slow link the other end's part of that is
+ * Where others hide the rank, or one of its candidates another, its repair alone gains little: then what counts is what
+ * the repair of all who are chosen gains less without it.  Of an end of a slow link the other end's part of that is
  * repaired with it.
  */
 #include "internal.h"
@@ -37,10 +37,10 @@ static const struct thing {
 
 typedef struct weighing {
     tl_costing *costing;
-    const bool *repaired; /* by unit */
-    int64_t together_ns;  /* what their repair gains */
+    const bool *repaired;  /* by candidate */
+    int64_t joint_gain_ns; /* what their repair gains */
     bool without;
-    const tl_unit *exchange; /* the rank's, if it is an end of a slow link; else NULL */
+    const tl_candidate *exchange; /* the rank's, if it is an end of a slow link; else NULL */
 } weighing;
 
 /* Returns the gain, ns, of repairing one part of a rank; 0, without a replay, where nothing of the part is repaired.
@@ -51,9 +51,9 @@ static int64_t gain_of(const weighing *w, uint32_t rank, unsigned families, unsi
     if (!tl_cost_has_part(w->costing, w->repaired, &part))
         return 0;
     if (w->exchange != NULL && !w->without && activities == ACTIVITY(COMM))
-        return w->exchange->alone_ns;
+        return w->exchange->solo_gain_ns;
     int64_t ns = tl_cost_of_part(w->costing, w->repaired, &part);
-    return w->without ? w->together_ns - ns : ns;
+    return w->without ? w->joint_gain_ns - ns : ns;
 }
 
 static tl_rank_cause weigh(const weighing *w, uint32_t rank, int64_t all_ns)
@@ -84,20 +84,20 @@ static tl_rank_cause weigh(const weighing *w, uint32_t rank, int64_t all_ns)
 
 void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out)
 {
-    const tl_unit *units = out->units.v;
-    for (size_t u = 0, to; u < out->units.n && units[u].rank != TL_NONE; u = to) {
-        uint32_t rank = units[u].rank;
-        const tl_unit *exchange = NULL;
-        memset(some, 0, out->units.n);
-        for (to = u; to < out->units.n && units[to].rank == rank; to++) {
+    const tl_candidate *candidates = out->candidates.v;
+    for (size_t u = 0, to; u < out->candidates.n && candidates[u].rank != TL_NONE; u = to) {
+        uint32_t rank = candidates[u].rank;
+        const tl_candidate *exchange = NULL;
+        memset(some, 0, out->candidates.n);
+        for (to = u; to < out->candidates.n && candidates[to].rank == rank; to++) {
             some[to] = chosen[to];
-            exchange = units[to].with != TL_NONE ? &units[to] : exchange;
+            exchange = candidates[to].with != TL_NONE ? &candidates[to] : exchange;
         }
         if (out->rank_ns[rank] < 0)
             continue;
-        const weighing among = { costing, chosen, out->together_ns, true, exchange };
+        const weighing among = { costing, chosen, out->joint_gain_ns, true, exchange };
         const weighing alone = { costing, some, 0, false, exchange };
-        int64_t among_ns = gain_of(&among, rank, ~0U, ~0U), alone_ns = out->rank_ns[rank];
-        out->causes[rank] = among_ns > alone_ns ? weigh(&among, rank, among_ns) : weigh(&alone, rank, alone_ns);
+        int64_t among_ns = gain_of(&among, rank, ~0U, ~0U), solo_gain_ns = out->rank_ns[rank];
+        out->causes[rank] = among_ns > solo_gain_ns ? weigh(&among, rank, among_ns) : weigh(&alone, rank, solo_gain_ns);
     }
 }

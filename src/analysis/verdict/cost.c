@@ -1,44 +1,44 @@
-/* cost.c - what the job would gain were some units repaired: one replay each, of the graph folded to what their repairs
- * change. */
+/* cost.c - what the job would gain were some candidates repaired: one replay each, of the graph folded to what their
+ * repairs change. */
 #include "internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The time, ns, that a unit's repair takes off the work of a node; TL_GONE: the node's second edge is dropped. */
-typedef struct taken {
-    uint32_t node;     /* of the folded rank, of the whole, and of what is folded of that, in turn */
+/* The time, ns, that a candidate's repair takes off the work of a node; TL_GONE: the node's second edge is dropped. */
+typedef struct reduction {
+    uint32_t node;     /* of the folded rank, of the job net, and of the folded job net, in turn */
     uint32_t activity; /* tl_activity_kind; of a link COMM */
     int64_t ns;
-} taken;
+} reduction;
 
 /* Taken off the lag of an edge that is dropped: the edge then never delays its node. */
 #define GONE_NS (INT64_MAX / 2)
 
-typedef struct taken_list {
-    TL_VEC(taken) of;
-} taken_list;
+typedef struct reduction_list {
+    TL_VEC(reduction) of;
+} reduction_list;
 
 struct tl_costing {
     const tl_baseline *b;
     const tl_findings *findings;
-    size_t nunits;
+    size_t ncandidates;
     tl_arena arena;
-    taken_list *taken; /* by unit */
+    reduction_list *reductions; /* by candidate */
     tl_net net;
-    bool *repaired;     /* by unit: in the net as it is */
+    bool *repaired;     /* by candidate: in the net as it is */
     int64_t *done_ns;   /* [net.n] of the last replay */
     int64_t *ends_ns;   /* [nsteps] unchanged */
     int64_t *step_ends; /* [nsteps] scratch */
     int64_t end_ns;     /* of the job, unchanged */
 };
 
-static void put(taken_list *list, uint32_t node, uint32_t activity, int64_t ns)
+static void put(reduction_list *list, uint32_t node, uint32_t activity, int64_t ns)
 {
     tl_vec_room(&list->of);
-    list->of.v[list->of.n++] = (taken){ node, activity, ns };
+    list->of.v[list->of.n++] = (reduction){ node, activity, ns };
 }
 
-tl_repair tl_repair_of(const tl_unit *u)
+tl_repair tl_repair_of(const tl_candidate *u)
 {
     return (tl_repair){ .rank = u->link != TL_NONE ? u->link : u->rank,
                         .family = u->family,
@@ -50,11 +50,11 @@ tl_repair tl_repair_of(const tl_unit *u)
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
-/* Returns the end of the units of the rank whose first unit is `first`. */
-static size_t units_end(const tl_costing *c, size_t first)
+/* Returns the end of the candidates of the rank whose first candidate is `first`. */
+static size_t candidates_end(const tl_costing *c, size_t first)
 {
     size_t to = first;
-    while (to < c->nunits && c->findings->units.v[to].rank == c->findings->units.v[first].rank)
+    while (to < c->ncandidates && c->findings->candidates.v[to].rank == c->findings->candidates.v[first].rank)
         to++;
     return to;
 }
@@ -64,7 +64,7 @@ static void put_plans(const tl_costing *c, size_t first, size_t end, tl_bytes *o
     size_t n = end - first;
     tl_bytes_put(out, &n, sizeof n);
     for (size_t u = first; u < end; u++) {
-        const tl_repair repair = tl_repair_of(&c->findings->units.v[u]);
+        const tl_repair repair = tl_repair_of(&c->findings->candidates.v[u]);
         tl_repair_plan plan;
         tl_repair_plan_make(c->b, &repair, &plan);
         tl_repair_plan_put(&plan, out);
@@ -75,16 +75,16 @@ static void put_plans(const tl_costing *c, size_t first, size_t end, tl_bytes *o
 static unsigned families_of(const tl_costing *c, size_t first)
 {
     unsigned families = 0;
-    for (size_t u = first; u < units_end(c, first); u++)
-        families |= 1U << c->findings->units.v[u].family;
+    for (size_t u = first; u < candidates_end(c, first); u++)
+        families |= 1U << c->findings->candidates.v[u].family;
     return families;
 }
 
 /* Returns the activity that host time counts as: time around extra waits or launches counts as theirs only if the rank
- * has a late unit of that family, too. */
-static uint32_t activity_of(const tl_unit *unit, uint32_t activity, unsigned families)
+ * has a late candidate of that family, too. */
+static uint32_t activity_of(const tl_candidate *candidate, uint32_t activity, unsigned families)
 {
-    bool host = unit->family == TL_FAMILY_HOST;
+    bool host = candidate->family == TL_FAMILY_HOST;
     if (host && activity == TL_ACTIVITY_SYNC && (families >> TL_FAMILY_WAIT & 1U) == 0)
         return TL_ACTIVITY_HOST;
     if (host && activity == TL_ACTIVITY_COMPUTE && (families >> TL_FAMILY_ADDITIONAL & 1U) == 0)
@@ -92,70 +92,71 @@ static uint32_t activity_of(const tl_unit *unit, uint32_t activity, unsigned fam
     return activity;
 }
 
-static void get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_folded *folded)
+static void get_reductions(tl_costing *c, size_t first, tl_bytes *in, tl_folded *folded)
 {
     const unsigned families = families_of(c, first);
-    tl_taken *list = NULL;
+    tl_reduction *list = NULL;
     size_t n;
     tl_bytes_get_list(in, (void **)&list, &n, sizeof *list);
     for (size_t i = 0; i < n; i++) {
-        size_t u = first + list[i].unit;
-        put(&c->taken[u], list[i].node, activity_of(&c->findings->units.v[u], list[i].activity, families), list[i].ns);
+        size_t u = first + list[i].candidate;
+        put(&c->reductions[u], list[i].node, activity_of(&c->findings->candidates.v[u], list[i].activity, families),
+            list[i].ns);
     }
     free(list);
     tl_folded_get(folded, in);
 }
 
-/* What units take off their ranks, which are folded so that it stays.  Units take off different nodes and edges, so
- * each one's part is found once. */
+/* What candidates take off their ranks, which are folded so that it stays.  Candidates take off different nodes and
+ * edges, so each one's part is found once. */
 static void take_ranks(tl_costing *c, tl_folded *folded)
 {
-    const tl_unit *units = c->findings->units.v;
+    const tl_candidate *candidates = c->findings->candidates.v;
     tl_asked asked;
     tl_asked_new(c->b->graph->nranks, &asked);
-    for (size_t u = 0; u < c->nunits && units[u].rank != TL_NONE; u = units_end(c, u))
-        put_plans(c, u, units_end(c, u), &asked.in[units[u].rank]);
-    tl_ask_ranks(c->b->asker, TL_ASK_UNITS, &asked);
-    for (size_t u = 0; u < c->nunits && units[u].rank != TL_NONE; u = units_end(c, u)) {
-        get_taken(c, u, &asked.out[units[u].rank], &folded[units[u].rank]);
-        tl_bytes_free(&asked.out[units[u].rank]);
+    for (size_t u = 0; u < c->ncandidates && candidates[u].rank != TL_NONE; u = candidates_end(c, u))
+        put_plans(c, u, candidates_end(c, u), &asked.in[candidates[u].rank]);
+    tl_ask_ranks(c->b->asker, TL_ASK_CANDIDATES, &asked);
+    for (size_t u = 0; u < c->ncandidates && candidates[u].rank != TL_NONE; u = candidates_end(c, u)) {
+        get_reductions(c, u, &asked.out[candidates[u].rank], &folded[candidates[u].rank]);
+        tl_bytes_free(&asked.out[candidates[u].rank]);
     }
     tl_asked_free(&asked);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ whole */
+/* ---------------------------------------------------------------------------------------------------------- job net */
 
-static void take_link(tl_costing *c, size_t unit, const tl_folded *changed, const tl_whole *whole)
+static void reduce_link(tl_costing *c, size_t candidate, const tl_folded *changed, const tl_job_net *job_net)
 {
-    const tl_repair repair = tl_repair_of(&c->findings->units.v[unit]);
+    const tl_repair repair = tl_repair_of(&c->findings->candidates.v[candidate]);
     tl_transfer_list list = { 0 };
     tl_repair_link(c->b, &repair, &list);
     for (size_t i = 0; i < list.n; i++) {
         const tl_transfer_less *less = &list.v[i];
-        uint32_t node = whole->meetings + less->of;
+        uint32_t node = job_net->meetings + less->of;
         if (less->rank != TL_NONE) {
             const tl_folded *folded = tl_folded_of(c->findings->folded, changed, less->rank);
-            node = whole->base[less->rank] + folded->met[less->of];
+            node = job_net->base[less->rank] + folded->end_node[less->of];
         }
-        put(&c->taken[unit], node, TL_ACTIVITY_COMM, less->ns);
+        put(&c->reductions[candidate], node, TL_ACTIVITY_COMM, less->ns);
     }
     free(list.v);
 }
 
-static void take_whole(tl_costing *c, const tl_folded *changed, const tl_whole *whole)
+static void reduce_job_net(tl_costing *c, const tl_folded *changed, const tl_job_net *job_net)
 {
-    const tl_unit *units = c->findings->units.v;
-    for (size_t u = 0; u < c->nunits; u++) {
-        if (units[u].rank == TL_NONE) {
-            take_link(c, u, changed, whole);
+    const tl_candidate *candidates = c->findings->candidates.v;
+    for (size_t u = 0; u < c->ncandidates; u++) {
+        if (candidates[u].rank == TL_NONE) {
+            reduce_link(c, u, changed, job_net);
             continue;
         }
-        for (size_t i = 0; i < c->taken[u].of.n; i++)
-            c->taken[u].of.v[i].node += whole->base[units[u].rank];
+        for (size_t i = 0; i < c->reductions[u].of.n; i++)
+            c->reductions[u].of.v[i].node += job_net->base[candidates[u].rank];
     }
 }
 
-static void mark_taken(const tl_net *net, const taken *t, uint8_t *marks)
+static void mark_reduction(const tl_net *net, const reduction *t, uint8_t *marks)
 {
     tl_fold_mark_put(&marks[t->node], t->ns != TL_GONE ? TL_FOLD_WORK : TL_FOLD_EDGES);
     for (uint32_t e = net->first_edge[t->node]; t->ns == TL_GONE && e < net->first_edge[t->node + 1]; e++)
@@ -163,17 +164,17 @@ static void mark_taken(const tl_net *net, const taken *t, uint8_t *marks)
 }
 
 /* Folds the net to the nodes that repairs may change. */
-static void fold(tl_costing *c, const tl_whole *whole)
+static void fold(tl_costing *c, const tl_job_net *job_net)
 {
-    uint8_t *marks = tl_calloc(whole->net.n + 1, sizeof *marks);
-    uint32_t *number_of = tl_malloc((whole->net.n + 1) * sizeof *number_of);
-    for (size_t u = 0; u < c->nunits; u++)
-        for (size_t i = 0; i < c->taken[u].of.n; i++)
-            mark_taken(&whole->net, &c->taken[u].of.v[i], marks);
-    tl_net_fold(&whole->net, marks, NULL, &c->net, number_of);
-    for (size_t u = 0; u < c->nunits; u++)
-        for (size_t i = 0; i < c->taken[u].of.n; i++)
-            c->taken[u].of.v[i].node = number_of[c->taken[u].of.v[i].node];
+    uint8_t *marks = tl_calloc(job_net->net.n + 1, sizeof *marks);
+    uint32_t *number_of = tl_malloc((job_net->net.n + 1) * sizeof *number_of);
+    for (size_t u = 0; u < c->ncandidates; u++)
+        for (size_t i = 0; i < c->reductions[u].of.n; i++)
+            mark_reduction(&job_net->net, &c->reductions[u].of.v[i], marks);
+    tl_net_fold(&job_net->net, marks, NULL, &c->net, number_of);
+    for (size_t u = 0; u < c->ncandidates; u++)
+        for (size_t i = 0; i < c->reductions[u].of.n; i++)
+            c->reductions[u].of.v[i].node = number_of[c->reductions[u].of.v[i].node];
     free(marks);
     free(number_of);
 }
@@ -182,15 +183,15 @@ static void make_net(tl_costing *c)
 {
     size_t nranks = c->b->graph->nranks;
     tl_folded *changed = tl_calloc(nranks + 1, sizeof *changed);
-    tl_whole whole = { 0 };
+    tl_job_net job_net = { 0 };
     take_ranks(c, changed);
-    tl_whole_make(c->b, c->findings->folded, changed, &whole);
-    take_whole(c, changed, &whole);
-    fold(c, &whole);
+    tl_job_net_make(c->b, c->findings->folded, changed, &job_net);
+    reduce_job_net(c, changed, &job_net);
+    fold(c, &job_net);
     for (size_t r = 0; r < nranks; r++)
         tl_folded_free(&changed[r]);
     free(changed);
-    tl_whole_free(&whole);
+    tl_job_net_free(&job_net);
 }
 
 tl_costing *tl_costing_new(const tl_baseline *b, const tl_findings *findings)
@@ -198,9 +199,9 @@ tl_costing *tl_costing_new(const tl_baseline *b, const tl_findings *findings)
     tl_costing *c = tl_calloc(1, sizeof *c);
     c->b = b;
     c->findings = findings;
-    c->nunits = findings->units.n;
-    c->taken = tl_arena_zeroed(&c->arena, c->nunits, sizeof *c->taken);
-    c->repaired = tl_arena_zeroed(&c->arena, c->nunits, sizeof *c->repaired);
+    c->ncandidates = findings->candidates.n;
+    c->reductions = tl_arena_zeroed(&c->arena, c->ncandidates, sizeof *c->reductions);
+    c->repaired = tl_arena_zeroed(&c->arena, c->ncandidates, sizeof *c->repaired);
     c->ends_ns = tl_arena_take(&c->arena, b->nsteps, sizeof *c->ends_ns);
     c->step_ends = tl_arena_take(&c->arena, b->nsteps, sizeof *c->step_ends);
     make_net(c);
@@ -214,8 +215,8 @@ void tl_costing_free(tl_costing *c)
 {
     if (c == NULL)
         return;
-    for (size_t u = 0; c->taken != NULL && u < c->nunits; u++)
-        free(c->taken[u].of.v);
+    for (size_t u = 0; c->reductions != NULL && u < c->ncandidates; u++)
+        free(c->reductions[u].of.v);
     tl_arena_free(&c->arena);
     tl_net_free(&c->net);
     free(c);
@@ -223,7 +224,7 @@ void tl_costing_free(tl_costing *c)
 
 /* ------------------------------------------------------------------------------------------------------------- cost */
 
-static void take(tl_net *net, const taken *t, int64_t sign)
+static void apply_reduction(tl_net *net, const reduction *t, int64_t sign)
 {
     if (t->ns == TL_GONE)
         net->lag_ns[net->first_edge[t->node] + 1] -= sign * GONE_NS;
@@ -231,43 +232,44 @@ static void take(tl_net *net, const taken *t, int64_t sign)
         net->own_ns[t->node] -= sign * t->ns;
 }
 
-static bool is_of(const tl_unit *unit, const taken *t, const tl_cost_part *part)
+static bool is_of(const tl_candidate *candidate, const reduction *t, const tl_cost_part *part)
 {
-    if (part == NULL || (part->rank != TL_NONE && unit->rank != part->rank))
+    if (part == NULL || (part->rank != TL_NONE && candidate->rank != part->rank))
         return true;
-    bool in = (part->families >> unit->family & 1U) != 0 && (part->activities >> t->activity & 1U) != 0;
+    bool in = (part->families >> candidate->family & 1U) != 0 && (part->activities >> t->activity & 1U) != 0;
     return in != part->without;
 }
 
 bool tl_cost_has_part(const tl_costing *c, const bool *chosen, const tl_cost_part *part)
 {
     const tl_cost_part within = { part->rank, part->families, part->activities, false };
-    for (size_t u = 0; u < c->nunits; u++)
-        for (size_t i = 0; chosen[u] && c->findings->units.v[u].rank == part->rank && i < c->taken[u].of.n; i++)
-            if (is_of(&c->findings->units.v[u], &c->taken[u].of.v[i], &within))
+    for (size_t u = 0; u < c->ncandidates; u++)
+        for (size_t i = 0; chosen[u] && c->findings->candidates.v[u].rank == part->rank && i < c->reductions[u].of.n;
+             i++)
+            if (is_of(&c->findings->candidates.v[u], &c->reductions[u].of.v[i], &within))
                 return true;
     return false;
 }
 
-/* Repairs the chosen units in the net, by changing only the units that differ from the last question. */
+/* Repairs the chosen candidates in the net, by changing only the candidates that differ from the last question. */
 static void repair(tl_costing *c, const bool *chosen)
 {
-    for (size_t u = 0; u < c->nunits; u++) {
-        for (size_t i = 0; chosen[u] != c->repaired[u] && i < c->taken[u].of.n; i++)
-            take(&c->net, &c->taken[u].of.v[i], chosen[u] ? 1 : -1);
+    for (size_t u = 0; u < c->ncandidates; u++) {
+        for (size_t i = 0; chosen[u] != c->repaired[u] && i < c->reductions[u].of.n; i++)
+            apply_reduction(&c->net, &c->reductions[u].of.v[i], chosen[u] ? 1 : -1);
         c->repaired[u] = chosen[u];
     }
 }
 
-/* Takes off (sign 1) or restores (-1) what repaired units take off outside of the part. */
+/* Takes off (sign 1) or restores (-1) what repaired candidates take off outside of the part. */
 static void take_rest(tl_costing *c, const tl_cost_part *part, int64_t sign)
 {
-    for (size_t u = 0; part != NULL && u < c->nunits; u++) {
-        const tl_unit *unit = &c->findings->units.v[u];
-        bool whole = !c->repaired[u] || (part->rank != TL_NONE && unit->rank != part->rank);
-        for (size_t i = 0; !whole && i < c->taken[u].of.n; i++)
-            if (!is_of(unit, &c->taken[u].of.v[i], part))
-                take(&c->net, &c->taken[u].of.v[i], sign);
+    for (size_t u = 0; part != NULL && u < c->ncandidates; u++) {
+        const tl_candidate *candidate = &c->findings->candidates.v[u];
+        bool whole = !c->repaired[u] || (part->rank != TL_NONE && candidate->rank != part->rank);
+        for (size_t i = 0; !whole && i < c->reductions[u].of.n; i++)
+            if (!is_of(candidate, &c->reductions[u].of.v[i], part))
+                apply_reduction(&c->net, &c->reductions[u].of.v[i], sign);
     }
 }
 
@@ -283,10 +285,10 @@ int64_t tl_cost_of_part(tl_costing *c, const bool *chosen, const tl_cost_part *p
 int64_t tl_cost_added_ns(const tl_costing *c)
 {
     int64_t ns = 0;
-    for (size_t u = 0; u < c->nunits; u++)
-        for (size_t i = 0; i < c->taken[u].of.n; i++)
-            if (c->taken[u].of.v[i].ns < 0 && c->taken[u].of.v[i].ns != TL_GONE)
-                ns -= c->taken[u].of.v[i].ns;
+    for (size_t u = 0; u < c->ncandidates; u++)
+        for (size_t i = 0; i < c->reductions[u].of.n; i++)
+            if (c->reductions[u].of.v[i].ns < 0 && c->reductions[u].of.v[i].ns != TL_GONE)
+                ns -= c->reductions[u].of.v[i].ns;
     return ns;
 }
 

@@ -14,7 +14,7 @@
 typedef struct finding {
     const tl_findings *j;
     const tl_baseline *b;
-    uint32_t *named; /* [nlinks] unit of the link, if it is chosen; else TL_NONE */
+    uint32_t *named; /* [nlinks] candidate of the link, if it is chosen; else TL_NONE */
     size_t nnamed;
 } finding;
 
@@ -47,19 +47,19 @@ static bool overlap(const finding *f)
     for (size_t s = 0; s < f->j->nsteps; s++) {
         bool all = true;
         for (uint32_t l = 0; l < f->b->nlinks; l++)
-            all = all && (f->named[l] == TL_NONE || f->j->units.v[f->named[l]].on[s]);
+            all = all && (f->named[l] == TL_NONE || f->j->candidates.v[f->named[l]].on[s]);
         if (all)
             return true;
     }
     return false;
 }
 
-static void put(const finding *f, uint32_t rank, uint32_t unit, tl_link_ends *out)
+static void put(const finding *f, uint32_t rank, uint32_t candidate, tl_link_ends *out)
 {
-    const tl_unit *units = f->j->units.v;
-    uint32_t *of = &out->unit_of[rank];
-    if (*of == TL_NONE || units[unit].alone_ns > units[*of].alone_ns)
-        *of = unit;
+    const tl_candidate *candidates = f->j->candidates.v;
+    uint32_t *of = &out->candidate_of[rank];
+    if (*of == TL_NONE || candidates[candidate].solo_gain_ns > candidates[*of].solo_gain_ns)
+        *of = candidate;
 }
 
 /* Finds the one member of the first named link that is common to all, else the one common host; false: neither. */
@@ -102,15 +102,15 @@ static bool find_common(const finding *f, tl_link_ends *out)
 void tl_link_ends_find(const tl_findings *j, const tl_baseline *b, tl_link_ends *out)
 {
     finding f = { .j = j, .b = b, .named = tl_malloc((b->nlinks + 1) * sizeof *f.named) };
-    *out = (tl_link_ends){ .unit_of = tl_malloc((b->graph->nranks + 1) * sizeof *out->unit_of) };
+    *out = (tl_link_ends){ .candidate_of = tl_malloc((b->graph->nranks + 1) * sizeof *out->candidate_of) };
 
     for (size_t l = 0; l < b->nlinks; l++)
         f.named[l] = TL_NONE;
     for (size_t r = 0; r < b->graph->nranks; r++)
-        out->unit_of[r] = TL_NONE;
-    for (uint32_t u = 0; u < j->units.n; u++)
-        if (j->units.v[u].needed && j->units.v[u].link != TL_NONE) {
-            f.named[j->units.v[u].link] = u;
+        out->candidate_of[r] = TL_NONE;
+    for (uint32_t u = 0; u < j->candidates.n; u++)
+        if (j->candidates.v[u].needed && j->candidates.v[u].link != TL_NONE) {
+            f.named[j->candidates.v[u].link] = u;
             f.nnamed++;
         }
     out->common = f.nnamed > 1 && overlap(&f) && find_common(&f, out);
@@ -122,7 +122,7 @@ void tl_link_ends_find(const tl_findings *j, const tl_baseline *b, tl_link_ends 
         if (told)
             memcpy(two, b->link_members + b->links[l].first, sizeof two);
         else
-            tl_link_last_two(j, b, &j->units.v[f.named[l]], two, &told);
+            tl_link_last_two(j, b, &j->candidates.v[f.named[l]], two, &told);
         for (int i = 0; told && i < 2; i++)
             put(&f, two[i], f.named[l], out);
     }

@@ -30,22 +30,23 @@ static int64_t pieces_of(const tl_baseline *b, const tl_work_class *class, uint3
     return n;
 }
 
-tl_stay tl_stay_of(const tl_baseline *b, const tl_unit *unit, int64_t *scratch)
+tl_stay tl_stay_of(const tl_baseline *b, const tl_candidate *candidate, int64_t *scratch)
 {
     tl_stay stay = { 0 };
-    if (unit->rank == TL_NONE || unit->family != TL_FAMILY_DEVICE)
+    if (candidate->rank == TL_NONE || candidate->family != TL_FAMILY_DEVICE)
         return stay;
     for (uint32_t c = 0; c < b->nclasses; c++) {
         const tl_work_class *class = &b->classes[c];
         uint8_t kind;
         int64_t own_ns;
-        if (class->role != unit->role || class->family != TL_FAMILY_DEVICE || !is_stay(class, &kind) ||
-            pieces_of(b, class, unit->rank, NULL) == 0)
+        if (class->role != candidate->role || class->family != TL_FAMILY_DEVICE || !is_stay(class, &kind) ||
+            pieces_of(b, class, candidate->rank, NULL) == 0)
             continue;
-        stay.baseline_ns += tl_baseline_of(b, class, b->index_in_role[unit->rank], unit->on, &own_ns, scratch);
+        stay.baseline_ns +=
+            tl_baseline_of(b, class, b->index_in_role[candidate->rank], candidate->on, &own_ns, scratch);
         stay.own_ns += own_ns;
         stay.kind = kind;
-        stay.pieces += pieces_of(b, class, unit->rank, unit->on);
+        stay.pieces += pieces_of(b, class, candidate->rank, candidate->on);
     }
     return stay;
 }
@@ -66,17 +67,17 @@ size_t tl_link_of_both(const tl_baseline *b, uint32_t x, uint32_t y)
 
 typedef struct pairing {
     const tl_baseline *b;
-    const tl_unit *units;
-    int64_t *late_ns; /* by unit: by how much it stays longer than usual */
-    bool *for_it;     /* by unit: that is what it is late for */
+    const tl_candidate *candidates;
+    int64_t *late_ns; /* by candidate: by how much it stays longer than usual */
+    bool *for_it;     /* by candidate: that is what it is late for */
     bool *both;       /* [nsteps] */
     int64_t *scratch;
 } pairing;
 
 /* Whether x is late for the most part in steps in which y is. */
-static bool is_late_with(const pairing *p, const tl_unit *x, const tl_unit *y, int64_t x_ns)
+static bool is_late_with(const pairing *p, const tl_candidate *x, const tl_candidate *y, int64_t x_ns)
 {
-    tl_unit part = *x;
+    tl_candidate part = *x;
     part.on = p->both;
     for (size_t s = 0; s < p->b->nsteps; s++)
         p->both[s] = x->on[s] && y->on[s];
@@ -84,9 +85,9 @@ static bool is_late_with(const pairing *p, const tl_unit *x, const tl_unit *y, i
     return (double)(stay.own_ns - stay.baseline_ns) >= TL_CAUSE_SHARE * (double)x_ns;
 }
 
-static bool alike(const pairing *p, const tl_unit *x, const tl_unit *y, int64_t x_ns, int64_t y_ns)
+static bool alike(const pairing *p, const tl_candidate *x, const tl_candidate *y, int64_t x_ns, int64_t y_ns)
 {
-    return (p->for_it[x - p->units] || p->for_it[y - p->units]) &&
+    return (p->for_it[x - p->candidates] || p->for_it[y - p->candidates]) &&
            (double)tl_ns_min(x_ns, y_ns) >= TL_CAUSE_SHARE * (double)tl_ns_max(x_ns, y_ns) &&
            is_late_with(p, x, y, x_ns) && is_late_with(p, y, x, y_ns) &&
            tl_link_of_both(p->b, x->rank, y->rank) < p->b->nlinks;
@@ -94,34 +95,34 @@ static bool alike(const pairing *p, const tl_unit *x, const tl_unit *y, int64_t 
 
 void tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *out)
 {
-    size_t n = out->units.n;
-    tl_unit *units = out->units.v;
+    size_t n = out->candidates.n;
+    tl_candidate *candidates = out->candidates.v;
     tl_arena arena = { 0 };
     pairing p = { .b = b,
-                  .units = units,
+                  .candidates = candidates,
                   .late_ns = tl_arena_zeroed(&arena, n, sizeof *p.late_ns),
                   .for_it = tl_arena_zeroed(&arena, n, sizeof *p.for_it),
                   .both = tl_arena_take(&arena, b->nsteps, sizeof *p.both),
                   .scratch = tl_arena_take(&arena, b->graph->nranks + b->nsteps, sizeof *p.scratch) };
-    uint32_t *one = tl_arena_take(&arena, n, sizeof *one); /* the only unit like a unit; TL_NONE: not one */
+    uint32_t *one = tl_arena_take(&arena, n, sizeof *one); /* the only candidate like a candidate; TL_NONE: not one */
 
     for (size_t u = 0; u < n; u++) {
-        tl_stay stay = chosen[u] ? tl_stay_of(b, &units[u], p.scratch) : (tl_stay){ 0 };
+        tl_stay stay = chosen[u] ? tl_stay_of(b, &candidates[u], p.scratch) : (tl_stay){ 0 };
         int64_t ns = stay.own_ns - stay.baseline_ns;
         p.late_ns[u] = tl_ns_max(0, ns);
-        p.for_it[u] = ns > 0 && (double)ns >= TL_CAUSE_SHARE * (double)units[u].late_ns;
+        p.for_it[u] = ns > 0 && (double)ns >= TL_CAUSE_SHARE * (double)candidates[u].late_ns;
     }
     for (uint32_t u = 0; u < n; u++) {
         size_t nlike = 0;
         one[u] = TL_NONE;
         for (uint32_t v = 0; p.late_ns[u] > 0 && v < n; v++)
-            if (v != u && p.late_ns[v] > 0 && alike(&p, &units[u], &units[v], p.late_ns[u], p.late_ns[v])) {
+            if (v != u && p.late_ns[v] > 0 && alike(&p, &candidates[u], &candidates[v], p.late_ns[u], p.late_ns[v])) {
                 one[u] = v;
                 nlike++;
             }
         one[u] = nlike == 1 ? one[u] : TL_NONE;
     }
     for (uint32_t u = 0; u < n; u++)
-        units[u].with = one[u] != TL_NONE && one[one[u]] == u ? one[u] : TL_NONE;
+        candidates[u].with = one[u] != TL_NONE && one[one[u]] == u ? one[u] : TL_NONE;
     tl_arena_free(&arena);
 }

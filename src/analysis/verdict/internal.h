@@ -6,8 +6,8 @@
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/parameters.h"
 
-/* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known. */
-void tl_units_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
+/* candidates.c: the candidates whose p is below alpha, and z and late_ns of all ranks.  step_ns is known. */
+void tl_candidates_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
 /* halves.c: on which of two hosts each rank of a role is, into half[members]; false: they are on one, on more, or not
  * known, or a host has one rank alone. */
@@ -24,7 +24,7 @@ bool tl_half_is_apart(const double *x, size_t nsteps, const bool *on, const uint
 /* windows.c: whether the recording of a rank begins late in the first step that all ranks mark, which
  * graph->first_is_late then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or
  * end earlier than those of others, and which steps are not whole: rows of health. */
-void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_graph *graph, tl_table *health);
+void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *graph, tl_table *health);
 void tl_windows_rows(const tl_baseline *baseline, const int32_t *ranks, const tl_table *rank_table, tl_table *health);
 
 /* verdict.c: a question CHANGE. */
@@ -37,20 +37,20 @@ void tl_put_pattern(const tl_baseline *baseline, const bool *on, bool drifts, tl
 /* cost.c: what repairs gain. */
 typedef struct tl_costing tl_costing;
 
-/* *out costs repairs of the units. */
+/* *out costs repairs of the candidates. */
 tl_costing *tl_costing_new(const tl_baseline *baseline, const tl_findings *findings);
 void tl_costing_free(tl_costing *costing);
 
-tl_repair tl_repair_of(const tl_unit *unit);
+tl_repair tl_repair_of(const tl_candidate *candidate);
 
-/* Whether the unit's repair is of the step. */
-static inline bool tl_unit_covers(const tl_baseline *b, const tl_unit *unit, size_t step)
+/* Whether the candidate's repair is of the step. */
+static inline bool tl_candidate_covers(const tl_baseline *b, const tl_candidate *candidate, size_t step)
 {
-    tl_repair repair = tl_repair_of(unit);
-    return unit->on[step] || tl_repair_lasts(b, &repair, step);
+    tl_repair repair = tl_repair_of(candidate);
+    return candidate->on[step] || tl_repair_lasts(b, &repair, step);
 }
 
-/* Returns the gain, ns, of repairing all units with chosen[unit]. */
+/* Returns the gain, ns, of repairing all candidates with chosen[candidate]. */
 int64_t tl_cost_of(tl_costing *costing, const bool *chosen);
 
 /* Returns the sum of what repairs add to work, ns: classes of work in which a late rank is ahead of its peers. */
@@ -59,8 +59,8 @@ int64_t tl_cost_added_ns(const tl_costing *costing);
 /* The gain of the last tl_cost_of by step, ns: differences of step ends. */
 void tl_cost_by_step(const tl_costing *costing, int64_t *step_ns);
 
-/* What the repair of all units with chosen[unit] gains where of those of one rank only, or all but, what they take off
- * some activities in units of some families is repaired. */
+/* What the repair of all candidates with chosen[candidate] gains where of those of one rank only, or all but, what they
+ * take off some activities in candidates of some families is repaired. */
 typedef struct tl_cost_part {
     uint32_t rank;                 /* TL_NONE: of all ranks */
     unsigned families, activities; /* bits 1 << tl_family, 1 << tl_activity_kind (SYNC: waits) */
@@ -69,23 +69,25 @@ typedef struct tl_cost_part {
 
 int64_t tl_cost_of_part(tl_costing *costing, const bool *chosen, const tl_cost_part *part);
 
-/* Whether the chosen units take anything off in the part. */
+/* Whether the chosen candidates take anything off in the part. */
 bool tl_cost_has_part(const tl_costing *costing, const bool *chosen, const tl_cost_part *part);
 
-/* cause.c: why the ranks of chosen units are late; together_ns and `with` are known.  some: [units] scratch. */
+/* cause.c: why the ranks of chosen candidates are late; joint_gain_ns and `with` are known.  some: [candidates]
+ * scratch. */
 void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out);
 
-/* choose.c: needed, and all gains. */
-void tl_units_choose(const tl_baseline *baseline, double least_cost, tl_findings *out);
+/* backward_elimination.c: needed, and all gains. */
+void tl_backward_elimination(const tl_baseline *baseline, double least_cost, tl_findings *out);
 
 /* untraced.c: ranks without a trace that are late; all else is known. */
 void tl_untraced_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
-/* exchange.c: which of the chosen units are two ends of a slow link, `with` each other. */
+/* exchange.c: which of the chosen candidates are two ends of a slow link, `with` each other. */
 void tl_exchanges_find(const tl_baseline *baseline, const bool *chosen, tl_findings *out);
 
-/* How much longer than usual a unit's rank stays in exchanges (all-to-all and the like) once the first member is done,
- * in the steps in which it is late; what it stays, how often and the kind of it.  scratch: as for tl_baseline_of. */
+/* How much longer than usual a candidate's rank stays in exchanges (all-to-all and the like) once the first member is
+ * done, in the steps in which it is late; what it stays, how often and the kind of it.  scratch: as for
+ * tl_baseline_of. */
 typedef struct tl_stay {
     int64_t own_ns, baseline_ns, pieces;
     uint8_t kind;
@@ -94,39 +96,40 @@ typedef struct tl_stay {
 /* The first link of three ranks or more that has both; nlinks: none. */
 size_t tl_link_of_both(const tl_baseline *baseline, uint32_t x, uint32_t y);
 
-tl_stay tl_stay_of(const tl_baseline *baseline, const tl_unit *unit, int64_t *scratch);
+tl_stay tl_stay_of(const tl_baseline *baseline, const tl_candidate *candidate, int64_t *scratch);
 
 /* ends.c: the ranks at which slow links end. */
 typedef struct tl_link_ends {
-    uint32_t *unit_of; /* [nranks] of each rank the unit whose link ends there, the costliest; TL_NONE: none */
-    bool common;       /* all chosen links end there */
+    uint32_t *candidate_of; /* [nranks] of each rank the candidate whose link ends there, the costliest; TL_NONE:
+                             * none */
+    bool common;            /* all chosen links end there */
 } tl_link_ends;
 
-/* *out->unit_of is the caller's. */
+/* *out->candidate_of is the caller's. */
 void tl_link_ends_find(const tl_findings *findings, const tl_baseline *baseline, tl_link_ends *out);
 
 /* tails.c: of a link of three ranks or more, the two that are done last, if they are so by more than is usual. */
-void tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, const tl_unit *unit, uint32_t *last,
-                      bool *told);
+void tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, const tl_candidate *candidate,
+                      uint32_t *last, bool *told);
 
-/* trial.c: what the job would gain otherwise. */
+/* scenario_run.c: what the job would gain otherwise. */
 typedef struct tl_scenario {
     unsigned activities;       /* of the ideal, bits 1 << tl_activity_kind (TL_ACTIVITY_SYNC: waits) */
     const bool *sorts;         /* [nsorts] of the ideal, transfers on links of these; NULL: none */
-    uint64_t host;             /* the chosen units of its ranks are repaired; 0: none */
+    uint64_t host;             /* the chosen candidates of its ranks are repaired; 0: none */
     const tl_balance *balance; /* NULL: as it is */
     bool free_hosts;
 } tl_scenario;
 
-typedef struct tl_trial tl_trial;
+typedef struct tl_scenario_run tl_scenario_run;
 
 /* Asks the ranks what stays of them in each of the scenarios; the first has all activities, where any has some. */
-tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *baseline, const tl_scenario *scenarios,
-                       size_t n);
-void tl_trial_free(tl_trial *trial);
+tl_scenario_run *tl_scenario_run_new(const tl_findings *findings, const tl_baseline *baseline,
+                                     const tl_scenario *scenarios, size_t n);
+void tl_scenario_run_free(tl_scenario_run *run);
 
 /* Returns the gain of the next scenario, ns; called once for each, in their order.  sorts: as they are now. */
-int64_t tl_trial_gain(tl_trial *trial, const bool *sorts);
+int64_t tl_scenario_run_gain(tl_scenario_run *run, const bool *sorts);
 
 /* scenarios.c: tl_scenario_rows appends the rows of whatif that are of no single rank or link, once the others are
  * there, and fills the slowdown against the ideal; tl_whatif_add appends one row, whose job time follows from

@@ -99,23 +99,23 @@ static int32_t world_of(const tl_table *ranks)
 static void judge(judging *a, const tl_job_basis *basis)
 {
     const tl_table *groups = tl_tables_get(a->tables, &tl_group_row_schema);
-    const tl_graph_input input = { .graphs = basis->graphs,
-                                   .ranks = a->ranks,
-                                   .nranks = a->nranks,
-                                   .marked = a->marked,
-                                   .nmarked = a->nmarked,
-                                   .rows = a->rows,
-                                   .nrows = a->nrows,
-                                   .groups = groups,
-                                   .world = world_of(tl_tables_get(a->tables, &tl_rank_schema)) };
+    const tl_job_graph_input input = { .graphs = basis->graphs,
+                                       .ranks = a->ranks,
+                                       .nranks = a->nranks,
+                                       .marked = a->marked,
+                                       .nmarked = a->nmarked,
+                                       .rows = a->rows,
+                                       .nrows = a->nrows,
+                                       .groups = groups,
+                                       .world = world_of(tl_tables_get(a->tables, &tl_rank_schema)) };
     const tl_verdict_ranks ranks = { a->ranks, a->late_counts, a->nranks };
     const tl_asker asker = { basis->asker.ask, basis->asker.of, a->ranks };
     const tl_link_input links = { a->ranks, a->rows, a->nrows, groups, tl_tables_get(a->tables, &tl_rank_schema) };
-    tl_graph graph = { 0 };
+    tl_job_graph graph = { 0 };
     tl_baseline baseline = { 0 };
     tl_findings findings = { 0 };
 
-    tl_graph_make(&input, &asker, &graph);
+    tl_job_graph_make(&input, &asker, &graph);
     tl_table *health = tl_tables_get(a->tables, &tl_health_schema);
     tl_windows_open(tl_tables_get(a->tables, &tl_step_schema), a->ranks, &graph, health);
     tl_baseline_make(&graph, &asker, a->ranks, a->rows, a->nrows, &baseline);
@@ -125,14 +125,14 @@ static void judge(judging *a, const tl_job_basis *basis)
     free(a->rows); /* the most that judging is told: it needs the room */
     a->rows = NULL;
     tl_verdict_find(&baseline, &basis->options, &findings);
-    findings.whole_ns = tl_recorded_by_all_ns(health, findings.whole_ns);
+    findings.recorded_ns = tl_recorded_by_all_ns(health, findings.recorded_ns);
     tl_verdict_rows(&findings, &baseline, &ranks, a->tables);
     tell_steps(a, tl_tables_get(a->tables, &tl_straggler_schema));
     a->roles = baseline.role_of;
     baseline.role_of = NULL;
     tl_findings_free(&findings);
     tl_baseline_free(&baseline);
-    tl_graph_free(&graph);
+    tl_job_graph_free(&graph);
 }
 
 /* Sums blame_ns of each rank, waits outside of steps included (verdicts leave these out), without steps that table

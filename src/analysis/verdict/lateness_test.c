@@ -1,6 +1,7 @@
 /* lateness_test.c - when is one of some members late, and could it be chance?
  *
- * The scale of noise is pooled over all members and steps.  With weights t, 1 where the unit is up or rising with a ramp:
+ * The scale of noise is pooled over all members and steps.  With weights t, 1 where the candidate is up or rising with
+ * a ramp:
  *
  *     z = sum t x / (sigma sqrt(sum t^2)),  n = (sum t)^2 / sum t^2,  p = tries P(T > z)
  */
@@ -20,14 +21,14 @@ tl_late_sums tl_late_shape(const tl_lateness_test *test, size_t member, tl_shape
     tl_late_sums sums = { 0 };
     size_t n = 0;
     for (size_t s = 0; s < test->nsteps; s++)
-        if (!test->taken[s])
+        if (!test->excluded[s])
             test->rest[n++] = x[s];
     *shape = (tl_shape){ 0 };
     if (n > 0)
         tl_shape_of(test->rest, n, test->sigma, shape, test->rest_up);
     bool any = false;
     for (size_t s = 0, at = 0; s < test->nsteps; s++) {
-        test->up[s] = !test->taken[s] && test->rest_up[at++];
+        test->up[s] = !test->excluded[s] && test->rest_up[at++];
         if (!test->up[s])
             continue;
         shape->first = any ? shape->first : s;
@@ -44,8 +45,8 @@ tl_late_sums tl_late_shape(const tl_lateness_test *test, size_t member, tl_shape
     return sums;
 }
 
-double tl_late_chance(const tl_lateness_test *test, size_t member, const tl_shape *shape, const tl_late_sums *sums, double n,
-                      double *z)
+double tl_late_chance(const tl_lateness_test *test, size_t member, const tl_shape *shape, const tl_late_sums *sums,
+                      double n, double *z)
 {
     *z = sums->tx / (test->sigma * sqrt(sums->t2));
     double p = tl_chance_of(&test->chance, *z, n);

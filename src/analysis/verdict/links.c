@@ -25,20 +25,21 @@ static int32_t number_of(const writing *w, size_t step)
 /* ------------------------------------------------------------------------------------------------------------- link */
 
 /* Fills the transfer columns from the kind and size with the largest excess: mean time of one, and its baseline. */
-static void put_transfer(const writing *w, const tl_unit *unit, tl_slow_link_row *row)
+static void put_transfer(const writing *w, const tl_candidate *candidate, tl_slow_link_row *row)
 {
     const tl_baseline *b = w->b;
-    const tl_link_ranks *link = &b->links[unit->link];
+    const tl_link_ranks *link = &b->links[candidate->link];
     int64_t most = INT64_MIN;
 
     for (size_t c = 0; c < b->nclasses; c++) {
         const tl_work_class *class = &b->classes[c];
-        if (class->family != TL_FAMILY_TRANSFER || class->role != unit->role)
+        if (class->family != TL_FAMILY_TRANSFER || class->role != candidate->role)
             continue;
-        int64_t own_ns, baseline_ns = tl_baseline_of(b, class, link->member, unit->on, &own_ns, w->scratch), pieces = 0;
+        int64_t own_ns, baseline_ns = tl_baseline_of(b, class, link->member, candidate->on, &own_ns, w->scratch),
+                        pieces = 0;
         bool like = false;
         for (size_t i = 0; i < b->roles[class->role].n * class->steps.n; i++) {
-            bool own = i / class->steps.n == link->member, on = unit->on[class->steps.v[i % class->steps.n]];
+            bool own = i / class->steps.n == link->member, on = candidate->on[class->steps.v[i % class->steps.n]];
             pieces += own && on ? class->pieces[i] : 0;
             like = like || (!own && on && class->pieces[i] > 0);
         }
@@ -55,14 +56,14 @@ static void put_transfer(const writing *w, const tl_unit *unit, tl_slow_link_row
 }
 
 /* The ends of the link, as far as they are known. */
-static void put_ends(const writing *w, size_t unit, tl_slow_link_row *row)
+static void put_ends(const writing *w, size_t candidate, tl_slow_link_row *row)
 {
-    const tl_link_ranks *link = &w->b->links[w->j->units.v[unit].link];
+    const tl_link_ranks *link = &w->b->links[w->j->candidates.v[candidate].link];
     int32_t ranks[2] = { -1, -1 };
     size_t n = 0;
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t member = w->b->link_members[link->first + i];
-        if (link->n > 2 && w->ends.unit_of[member] == TL_NONE)
+        if (link->n > 2 && w->ends.candidate_of[member] == TL_NONE)
             continue;
         ranks[n > 0] = w->in->ranks[member];
         n++;
@@ -71,9 +72,9 @@ static void put_ends(const writing *w, size_t unit, tl_slow_link_row *row)
     row->peer = ranks[1];
 }
 
-static void add_link(const writing *w, size_t unit, int32_t number, tl_slow_link_row *row, int32_t *ranks)
+static void add_link(const writing *w, size_t candidate, int32_t number, tl_slow_link_row *row, int32_t *ranks)
 {
-    const tl_unit *u = &w->j->units.v[unit];
+    const tl_candidate *u = &w->j->candidates.v[candidate];
     const tl_link_ranks *link = &w->b->links[u->link];
     *row = (tl_slow_link_row){ .link = number,
                                .group = link->group,
@@ -83,19 +84,20 @@ static void add_link(const writing *w, size_t unit, int32_t number, tl_slow_link
                                .first_step = number_of(w, u->shape.first),
                                .last_step = number_of(w, u->shape.last),
                                .p_value = u->p,
-                               .gain_ns = u->alone_ns };
+                               .gain_ns = u->solo_gain_ns };
     for (uint32_t i = 0; i < link->n; i++)
         ranks[i] = w->in->ranks[w->b->link_members[link->first + i]];
     tl_ranks_text(ranks, link->n, row->ranks, sizeof row->ranks);
     put_transfer(w, u, row);
-    put_ends(w, unit, row);
+    put_ends(w, candidate, row);
 }
 
 /* Two ranks that are held up alike in exchanges, in the steps in which both are. */
-static void put_exchange(const writing *w, const tl_unit *x, const tl_unit *y, int32_t number, tl_slow_link_row *row)
+static void put_exchange(const writing *w, const tl_candidate *x, const tl_candidate *y, int32_t number,
+                         tl_slow_link_row *row)
 {
     const int32_t ranks[2] = { w->in->ranks[x->rank], w->in->ranks[y->rank] };
-    tl_unit both = *x;
+    tl_candidate both = *x;
     double share;
     both.on = w->on;
     for (size_t s = 0; s < w->b->nsteps; s++)
@@ -122,7 +124,7 @@ static void put_exchange(const writing *w, const tl_unit *x, const tl_unit *y, i
                                .first_step = number_of(w, both.shape.first),
                                .last_step = number_of(w, both.shape.last),
                                .p_value = fmax(x->p, y->p),
-                               .gain_ns = x->alone_ns };
+                               .gain_ns = x->solo_gain_ns };
     tl_ranks_text(ranks, 2, row->ranks, sizeof row->ranks);
 }
 
@@ -142,14 +144,14 @@ static void name_exchange(tl_straggler *row, const tl_slow_link_row *link)
              tl_collective_labels[link->kind], link->rank, link->peer, link->p_value);
 }
 
-static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_unit *unit, tl_straggler *row)
+static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_candidate *candidate, tl_straggler *row)
 {
     size_t nup = 0, nfull = 0;
-    int64_t gain_ns = w->ends.common ? w->j->links_ns : unit->alone_ns;
+    int64_t gain_ns = w->ends.common ? w->j->links_ns : candidate->solo_gain_ns;
     if (row->verdict == TL_VERDICT_STRAGGLER && row->gain_ns >= gain_ns / 2)
         return;
     for (size_t s = 0; s < w->b->nsteps; s++) {
-        nup += unit->on[s];
+        nup += candidate->on[s];
         nfull += !w->b->cut[s];
     }
     row->verdict = TL_VERDICT_STRAGGLER;
@@ -160,14 +162,15 @@ static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_u
     row->first_step = link->first_step;
     row->last_step = link->last_step;
     row->share_steps = nfull > 0 ? (double)nup / (double)nfull : NAN;
-    row->z = unit->z;
-    row->p_value = unit->p;
+    row->z = candidate->z;
+    row->p_value = candidate->p;
     row->gain_ns = gain_ns;
-    row->slowdown = gain_ns < w->j->whole_ns ? (double)w->j->whole_ns / (double)(w->j->whole_ns - gain_ns) : NAN;
+    row->slowdown =
+        gain_ns < w->j->recorded_ns ? (double)w->j->recorded_ns / (double)(w->j->recorded_ns - gain_ns) : NAN;
     snprintf(row->reason, sizeof row->reason, "%s of %.30s takes %.1f times as long as %s%s (p %.1e)",
              tl_collective_labels[link->kind], link->ranks, link->ratio,
              link->evidence == TL_LINK_BY_GROUPS ? "on links like it" : "in other steps",
-             w->ends.common ? ", as on all links here" : "", unit->p);
+             w->ends.common ? ", as on all links here" : "", candidate->p);
 }
 
 static void write(const writing *w, tl_tables *tables)
@@ -177,22 +180,22 @@ static void write(const writing *w, tl_tables *tables)
     tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
     int32_t *ranks = tl_malloc((w->b->graph->nranks + 1) * sizeof *ranks), number = 0;
 
-    for (uint32_t u = 0; u < w->j->units.n; u++) {
+    for (uint32_t u = 0; u < w->j->candidates.n; u++) {
         tl_slow_link_row row;
-        if (!w->j->units.v[u].needed || w->j->units.v[u].link == TL_NONE)
+        if (!w->j->candidates.v[u].needed || w->j->candidates.v[u].link == TL_NONE)
             continue;
         add_link(w, u, number++, &row, ranks);
         tl_table_append(links, &row, 1);
         for (size_t r = 0; r < w->in->nranks; r++)
-            if (w->ends.unit_of[r] == u)
-                name_rank(w, &row, &w->j->units.v[u], row_of(w, stragglers, r));
+            if (w->ends.candidate_of[r] == u)
+                name_rank(w, &row, &w->j->candidates.v[u], row_of(w, stragglers, r));
     }
-    for (uint32_t u = 0; u < w->j->units.n; u++) {
-        const tl_unit *x = &w->j->units.v[u];
+    for (uint32_t u = 0; u < w->j->candidates.n; u++) {
+        const tl_candidate *x = &w->j->candidates.v[u];
         tl_slow_link_row row;
         if (x->with == TL_NONE || x->with < u)
             continue;
-        const tl_unit *y = &w->j->units.v[x->with];
+        const tl_candidate *y = &w->j->candidates.v[x->with];
         put_exchange(w, x, y, number++, &row);
         tl_table_append(links, &row, 1);
         name_exchange(row_of(w, stragglers, x->rank), &row);
@@ -215,5 +218,5 @@ void tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_r
     tl_link_ends_find(j, b, &w.ends);
     write(&w, tables);
     tl_arena_free(&arena);
-    free(w.ends.unit_of);
+    free(w.ends.candidate_of);
 }

@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The units of a rank together. */
-typedef struct rank_units {
+/* The candidates of a rank together. */
+typedef struct rank_candidates {
     bool *on;      /* [nsteps] where any is late */
     bool *covered; /* [nsteps] what steps the repair of any is of */
     bool any, slight, drifts, whole_role;
-    int64_t alone_ns; /* the most that the repair of one gains */
+    int64_t solo_gain_ns; /* the most that the repair of one gains */
     double z, p;
-} rank_units;
+} rank_candidates;
 
 typedef struct writing {
     const tl_findings *j;
@@ -26,7 +26,7 @@ typedef struct writing {
     size_t *index;    /* [nsteps] of the steps that have rows, their places among the baseline's */
     int32_t *numbers; /* [nsteps] */
     size_t nsteps;
-    rank_units all, needed; /* of the rank at hand: all its units, and the needed ones */
+    rank_candidates all, needed; /* of the rank at hand: all its candidates, and the needed ones */
     const tl_table *groups;
     int64_t *delay_cost_ns; /* [ranks * nsteps] */
 } writing;
@@ -51,45 +51,45 @@ static int32_t number_of(const writing *w, size_t step)
     return w->b->steps[step] == TL_STEP_AFTER ? -1 : w->b->steps[step];
 }
 
-/* ------------------------------------------------------------------------------------------------------------ units */
+/* ------------------------------------------------------------------------------------------------------- candidates */
 
-static void make_units(writing *w, rank_units *out)
+static void make_units(writing *w, rank_candidates *out)
 {
     out->on = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->on);
     out->covered = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->covered);
 }
 
-static void clear(const writing *w, rank_units *out)
+static void clear(const writing *w, rank_candidates *out)
 {
     memset(out->on, 0, w->b->nsteps * sizeof *out->on);
     memset(out->covered, 0, w->b->nsteps * sizeof *out->covered);
-    *out = (rank_units){ .on = out->on, .covered = out->covered, .z = NAN, .p = NAN };
+    *out = (rank_candidates){ .on = out->on, .covered = out->covered, .z = NAN, .p = NAN };
 }
 
-static void add_unit(const writing *w, const tl_unit *unit, bool slight, rank_units *to)
+static void add_candidate(const writing *w, const tl_candidate *candidate, bool slight, rank_candidates *to)
 {
     for (size_t s = 0; s < w->b->nsteps; s++) {
-        to->on[s] = to->on[s] || unit->on[s];
-        to->covered[s] = to->covered[s] || tl_unit_covers(w->b, unit, s);
+        to->on[s] = to->on[s] || candidate->on[s];
+        to->covered[s] = to->covered[s] || tl_candidate_covers(w->b, candidate, s);
     }
     to->any = true;
     to->slight = to->slight || slight;
-    to->whole_role = to->whole_role || unit->against != TL_AGAINST_PEERS;
-    to->drifts = to->drifts || unit->shape.pattern == TL_PATTERN_DRIFTING;
-    to->alone_ns = tl_ns_max(to->alone_ns, unit->alone_ns);
-    to->z = fmax(to->z, unit->z); /* fmax knows NAN as nothing */
-    to->p = fmin(to->p, unit->p);
+    to->whole_role = to->whole_role || candidate->against != TL_AGAINST_PEERS;
+    to->drifts = to->drifts || candidate->shape.pattern == TL_PATTERN_DRIFTING;
+    to->solo_gain_ns = tl_ns_max(to->solo_gain_ns, candidate->solo_gain_ns);
+    to->z = fmax(to->z, candidate->z); /* fmax knows NAN as nothing */
+    to->p = fmin(to->p, candidate->p);
 }
 
-/* Adds the rank's units among units[n], which are in the order of ranks. */
-static void add_units(writing *w, size_t rank, const tl_unit *units, size_t n, bool slight)
+/* Adds the rank's candidates among candidates[n], which are in the order of ranks. */
+static void add_candidates(writing *w, size_t rank, const tl_candidate *candidates, size_t n, bool slight)
 {
     size_t u = 0;
-    TL_BISECT(u, n, mid, units[mid].rank < rank);
-    for (; u < n && units[u].rank == rank; u++) {
-        add_unit(w, &units[u], slight, &w->all);
-        if (units[u].needed)
-            add_unit(w, &units[u], slight, &w->needed);
+    TL_BISECT(u, n, mid, candidates[mid].rank < rank);
+    for (; u < n && candidates[u].rank == rank; u++) {
+        add_candidate(w, &candidates[u], slight, &w->all);
+        if (candidates[u].needed)
+            add_candidate(w, &candidates[u], slight, &w->needed);
     }
 }
 
@@ -97,8 +97,8 @@ static void find_units(writing *w, size_t rank)
 {
     clear(w, &w->all);
     clear(w, &w->needed);
-    add_units(w, rank, w->j->units.v, w->j->units.n, false);
-    add_units(w, rank, w->j->slight.v, w->j->slight.n, true);
+    add_candidates(w, rank, w->j->candidates.v, w->j->candidates.n, false);
+    add_candidates(w, rank, w->j->slight.v, w->j->slight.n, true);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
@@ -122,7 +122,7 @@ static void add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl
 
 /* --------------------------------------------------------------------------------------------------------- patterns */
 
-/* The steps of all chosen units of a rank together. */
+/* The steps of all chosen candidates of a rank together. */
 static void put_pattern(const writing *w, tl_straggler *row)
 {
     tl_shape shape;
@@ -154,14 +154,14 @@ typedef struct lateness {
     double share;
 } lateness;
 
-static lateness lateness_of(const writing *w, const rank_units *units, int64_t gain_ns)
+static lateness lateness_of(const writing *w, const rank_candidates *candidates, int64_t gain_ns)
 {
     lateness l = { .nfull = full_steps(w) };
     int64_t span = 0;
     for (size_t i = 0; i < w->nsteps; i++)
-        l.nup += units->on[w->index[i]];
+        l.nup += candidates->on[w->index[i]];
     for (size_t s = 0; s < w->b->nsteps; s++)
-        span += units->covered[s] ? w->j->step_ns[s] : 0;
+        span += candidates->covered[s] ? w->j->step_ns[s] : 0;
     l.share = span > 0 ? (double)gain_ns / (double)span : 0;
     return l;
 }
@@ -175,10 +175,10 @@ static void put_reason(const writing *w, tl_straggler *row)
              (double)row->gain_ns / (seconds ? 1e9 : 1e6), seconds ? "s" : "ms", row->p_value);
 }
 
-/* Words the reason of a rank that is late but not needed, by the unit whose own repair gains most. */
+/* Words the reason of a rank that is late but not needed, by the candidate whose own repair gains most. */
 static void put_idle_lateness(const writing *w, tl_straggler *row)
 {
-    lateness l = lateness_of(w, &w->all, w->all.alone_ns);
+    lateness l = lateness_of(w, &w->all, w->all.solo_gain_ns);
     snprintf(row->reason, sizeof row->reason, "it is late in %zu of %zu steps, which costs %s %.2f %% of %s", l.nup,
              l.nfull, w->all.slight ? "at most" : "only", 100 * l.share, l.nup == 1 ? "it" : "them");
 }
@@ -224,20 +224,20 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         row.z = w->needed.z;
         row.p_value = w->needed.p;
         row.other_stages = w->needed.whole_role;
-        if (row.gain_ns >= 0 && row.gain_ns < w->j->whole_ns)
-            row.slowdown = (double)w->j->whole_ns / (double)(w->j->whole_ns - row.gain_ns);
+        if (row.gain_ns >= 0 && row.gain_ns < w->j->recorded_ns)
+            row.slowdown = (double)w->j->recorded_ns / (double)(w->j->recorded_ns - row.gain_ns);
         put_pattern(w, &row);
         put_reason(w, &row);
     } else if (w->all.any && meets_unknown(w, rank)) {
         lateness l = lateness_of(w, &w->all, 0);
-        snprintf(
-            row.reason, sizeof row.reason,
-            "it is late in %zu of %zu steps, and communicates with ranks that are not known: what that costs is unknown",
-            l.nup, l.nfull);
+        snprintf(row.reason, sizeof row.reason,
+                 "it is late in %zu of %zu steps, and communicates with ranks that are not known: what that costs is "
+                 "unknown",
+                 l.nup, l.nfull);
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (w->all.any) {
         put_idle_lateness(w, &row);
-    } else if (!tl_graph_has(w->b->graph, rank)) {
+    } else if (!tl_job_graph_has(w->b->graph, rank)) {
         snprintf(row.reason, sizeof row.reason,
                  "its time stamps are too far apart to be right, so it is left out of the simulation");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
@@ -296,10 +296,10 @@ static void write(writing *w, tl_tables *tables)
         named++;
         tl_whatif_add(w->j, TL_SCENARIO_RANK, w->in->ranks[r], w->j->rank_ns[r], whatif);
     }
-    for (size_t u = 0; u < w->j->units.n; u++)
-        named += w->j->units.v[u].needed && w->j->units.v[u].link != TL_NONE;
+    for (size_t u = 0; u < w->j->candidates.n; u++)
+        named += w->j->candidates.v[u].needed && w->j->candidates.v[u].link != TL_NONE;
     if (named > 1)
-        tl_whatif_add(w->j, TL_SCENARIO_SUSPECTS, -1, w->j->together_ns, whatif);
+        tl_whatif_add(w->j, TL_SCENARIO_SUSPECTS, -1, w->j->joint_gain_ns, whatif);
     write_path(w, tables);
 }
 
@@ -318,8 +318,8 @@ static void add_untraced(const writing *w, const tl_untraced *u, tl_tables *tabl
                          .largest_cause = TL_CAUSE_UNKNOWN,
                          .cause_share = NAN,
                          .gain_ns = u->gain_ns,
-                         .slowdown = u->gain_ns < w->j->whole_ns
-                                         ? (double)w->j->whole_ns / (double)(w->j->whole_ns - u->gain_ns)
+                         .slowdown = u->gain_ns < w->j->recorded_ns
+                                         ? (double)w->j->recorded_ns / (double)(w->j->recorded_ns - u->gain_ns)
                                          : NAN,
                          .steps_from = TL_STEPS_MET,
                          .reason = "it has no trace: those that it meets have long come when it all goes on" };

@@ -35,7 +35,7 @@ static const tl_whatif_row of_all = {
 static void append(const tl_findings *j, tl_whatif_row row, tl_table *whatif)
 {
     row.time_ns = j->time_ns - row.gain_ns;
-    row.share = j->whole_ns > 0 ? (double)row.gain_ns / (double)j->whole_ns : NAN;
+    row.share = j->recorded_ns > 0 ? (double)row.gain_ns / (double)j->recorded_ns : NAN;
     tl_table_append(whatif, &row, 1);
 }
 
@@ -184,21 +184,21 @@ static void add_all(trying *t)
 /* Replays each scenario, and appends its row with the gain. */
 static void try_all(trying *t, tl_table *whatif)
 {
-    tl_trial *trial = tl_trial_new(t->j, t->b, t->scenarios.v, t->scenarios.n);
+    tl_scenario_run *run = tl_scenario_run_new(t->j, t->b, t->scenarios.v, t->scenarios.n);
     for (size_t i = 0; i < t->rows.n; i++) {
         tl_whatif_row *row = &t->rows.v[i];
         for (size_t q = 0; q < t->b->nsorts; q++)
             t->sorts[q] = row->scenario == TL_SCENARIO_IDEAL || t->groups[q] == row->group;
-        row->gain_ns = tl_trial_gain(trial, t->scenarios.v[i].sorts);
+        row->gain_ns = tl_scenario_run_gain(run, t->scenarios.v[i].sorts);
         append(t->j, *row, whatif);
     }
-    tl_trial_free(trial);
+    tl_scenario_run_free(run);
 }
 
 static void compare_with_ideal(const tl_findings *j, int64_t ideal_ns, tl_whatif_row *row)
 {
-    if (row->scenario == TL_SCENARIO_UNCHANGED && ideal_ns < j->whole_ns)
-        row->slowdown = (double)j->whole_ns / (double)(j->whole_ns - ideal_ns);
+    if (row->scenario == TL_SCENARIO_UNCHANGED && ideal_ns < j->recorded_ns)
+        row->slowdown = (double)j->recorded_ns / (double)(j->recorded_ns - ideal_ns);
 }
 
 void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,

@@ -1,4 +1,4 @@
-/* shape.c - when is a unit late: never, at one level in some steps, or more and more?
+/* shape.c - when is a candidate late: never, at one level in some steps, or more and more?
  *
  * A switch between the two levels costs log S, as a parameter more does (BIC), a ramp two of them.  With x normal
  * around its level, log-likelihood ratio against "never up" of a step that is up by a:

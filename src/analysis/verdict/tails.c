@@ -16,14 +16,14 @@
 #include <stdlib.h>
 
 /* Whether the meeting is one in which the link is slow. */
-static bool is_slow(const tl_baseline *b, const tl_unit *unit, uint32_t meeting)
+static bool is_slow(const tl_baseline *b, const tl_candidate *candidate, uint32_t meeting)
 {
-    return b->link_of[meeting] == unit->link && unit->on[tl_meeting_step(b, meeting)];
+    return b->link_of[meeting] == candidate->link && candidate->on[tl_meeting_step(b, meeting)];
 }
 
 /* Sums, over the meetings in which the link is slow, the median spread of ends, ns, of meetings of the same class
  * that are not slow. */
-static void baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, int64_t *apart_ns)
+static void baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_candidate *candidate, int64_t *apart_ns)
 {
     size_t nmeetings = b->graph->nmeetings;
     int64_t *tails = tl_malloc((nmeetings + 1) * sizeof *tails);
@@ -31,14 +31,15 @@ static void baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_
     *apart_ns = 0;
     for (uint32_t c = 0; c < b->nclasses; c++) {
         size_t n = 0, nslow = 0;
-        if (b->classes[c].role != unit->role || b->classes[c].family != TL_FAMILY_TRANSFER)
+        if (b->classes[c].role != candidate->role || b->classes[c].family != TL_FAMILY_TRANSFER)
             continue;
         for (uint32_t m = 0; m < nmeetings; m++) {
             if (b->meeting_class[m] != c)
                 continue;
-            bool slow = is_slow(b, unit, m), other = false;
-            for (size_t u = 0; !slow && !other && u < j->units.n; u++)
-                other = j->units.v[u].link != TL_NONE && j->units.v[u].needed && is_slow(b, &j->units.v[u], m);
+            bool slow = is_slow(b, candidate, m), other = false;
+            for (size_t u = 0; !slow && !other && u < j->candidates.n; u++)
+                other = j->candidates.v[u].link != TL_NONE && j->candidates.v[u].needed &&
+                        is_slow(b, &j->candidates.v[u], m);
             nslow += slow;
             if (!slow && !other)
                 tails[n++] = b->tail_ns[m];
@@ -48,20 +49,21 @@ static void baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_
     free(tails);
 }
 
-void tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, uint32_t *last, bool *told)
+void tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_candidate *candidate, uint32_t *last,
+                      bool *told)
 {
-    const tl_graph *g = b->graph;
-    const tl_link_ranks *link = &b->links[unit->link];
+    const tl_job_graph *g = b->graph;
+    const tl_link_ranks *link = &b->links[candidate->link];
     int64_t apart_ns, unsure_ns = 0, late_ns[3] = { -1, -1, -1 };
 
     *told = false;
-    baseline_apart(j, b, unit, &apart_ns);
+    baseline_apart(j, b, candidate, &apart_ns);
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i], who = rank;
         int64_t ns = 0, unsure_of_rank_ns = 0;
         for (size_t p = 0; p < g->ranks[rank].nports; p++) {
-            const tl_port *port = &g->ranks[rank].ports[p];
-            bool slow = port->meeting != TL_NONE && is_slow(b, unit, port->meeting);
+            const tl_rank_port *port = &g->ranks[rank].ports[p];
+            bool slow = port->meeting != TL_NONE && is_slow(b, candidate, port->meeting);
             ns += slow ? port->tail_ns : 0;
             unsure_of_rank_ns += slow ? link->unsure_ns : 0;
         }

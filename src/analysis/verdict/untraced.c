@@ -2,11 +2,11 @@
  *
  *     rank 0   [ p ]===work===[       m       ]
  *     rank 1   [ p ]====work====[     m       ]
- *     absent   [ p ]- - - - - - - - late ->[m ]     later at m than traced ranks of its role, by `late` at least
+ *     untraced [ p ]- - - - - - - - late ->[m ]     later at m than traced ranks of its role, by `late` at least
  *
- * The arrival of the absent rank is bounded by the usual transfer time of m (missing.h).  A repair takes `late` off
- * every way by which the rank comes to m; the job's gain is a lower bound of the rank's cost.  Its lateness is
- * compared with the noise of traced ranks.
+ * The arrival of the untraced rank is bounded by the usual transfer time of m (untraced_ranks.h).  A repair takes
+ * `late` off every way by which the rank comes to m; the job's gain is a lower bound of the rank's cost.  Its lateness
+ * is compared with the noise of traced ranks.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -19,7 +19,7 @@ typedef struct searching {
     const tl_baseline *b;
     const tl_verdict_options *options;
     tl_findings *out;
-    tl_whole whole;
+    tl_job_net job_net;
     tl_arena arena;
     int64_t *done_ns, *ends_ns; /* [whole nodes]; [nsteps] unchanged */
     double *full, *column, *x;  /* scratch */
@@ -35,7 +35,7 @@ static bool is_late(const tl_meeting *m, int32_t rank)
 
 static void list_ranks(searching *s)
 {
-    const tl_graph *g = s->b->graph;
+    const tl_job_graph *g = s->b->graph;
     size_t kept = 0;
     for (size_t m = 0; m < g->nmeetings; m++) {
         if (g->meetings[m].late_rank < 0 || g->meetings[m].late_ns <= 0)
@@ -54,13 +54,13 @@ static void prepare(searching *s)
 {
     const tl_baseline *b = s->b;
     size_t n = b->graph->nranks, at = 0;
-    s->done_ns = tl_arena_take(&s->arena, s->whole.net.n, sizeof *s->done_ns);
+    s->done_ns = tl_arena_take(&s->arena, s->job_net.net.n, sizeof *s->done_ns);
     s->ends_ns = tl_arena_take(&s->arena, b->nsteps, sizeof *s->ends_ns);
     s->full = tl_arena_take(&s->arena, n * b->nsteps, sizeof *s->full);
     s->column = tl_arena_take(&s->arena, n * b->nsteps + b->nsteps, sizeof *s->column);
     s->x = tl_arena_take(&s->arena, b->nsteps, sizeof *s->x);
-    tl_net_replay(&s->whole.net, s->done_ns);
-    tl_net_step_ends(&s->whole.net, s->done_ns, s->ends_ns);
+    tl_net_replay(&s->job_net.net, s->done_ns);
+    tl_net_step_ends(&s->job_net.net, s->done_ns, s->ends_ns);
     for (size_t r = 0; r < n; r++)
         for (size_t i = 0; i < b->nsteps; i++)
             if (!b->cut[i])
@@ -76,13 +76,13 @@ static void prepare(searching *s)
 /* Makes the ways of an untraced rank to meetings where it is late shorter (sign -1) or longer (1) by its lateness. */
 static void shift(searching *s, int32_t rank, int64_t sign)
 {
-    const tl_graph *g = s->b->graph;
+    const tl_job_graph *g = s->b->graph;
     for (size_t m = 0; m < g->nmeetings; m++) {
         const tl_meeting *meeting = &g->meetings[m];
-        uint32_t first = s->whole.net.first_edge[s->whole.meetings + m];
+        uint32_t first = s->job_net.net.first_edge[s->job_net.meetings + m];
         for (uint32_t e = meeting->first_edge; is_late(meeting, rank) && e < meeting[1].first_edge; e++)
             if (g->edges[e].rank == TL_NONE)
-                s->whole.net.lag_ns[first + e - meeting->first_edge] += sign * meeting->late_ns;
+                s->job_net.net.lag_ns[first + e - meeting->first_edge] += sign * meeting->late_ns;
     }
 }
 
@@ -90,8 +90,8 @@ static void replay(searching *s, tl_untraced *u)
 {
     int64_t before = 0;
     shift(s, u->rank, -1);
-    u->gain_ns = s->out->end_ns - tl_net_replay(&s->whole.net, s->done_ns);
-    tl_net_step_ends(&s->whole.net, s->done_ns, u->step_ns);
+    u->gain_ns = s->out->end_ns - tl_net_replay(&s->job_net.net, s->done_ns);
+    tl_net_step_ends(&s->job_net.net, s->done_ns, u->step_ns);
     shift(s, u->rank, 1);
     for (size_t i = 0; i < s->b->nsteps; i++) {
         int64_t gained = s->ends_ns[i] - u->step_ns[i];
@@ -142,7 +142,7 @@ static bool costs(const searching *s, const tl_untraced *u)
 
 static void look_at(searching *s, int32_t rank)
 {
-    const tl_graph *g = s->b->graph;
+    const tl_job_graph *g = s->b->graph;
     size_t n = s->b->nsteps;
     tl_untraced u = { .rank = rank,
                       .on = tl_arena_zeroed(&s->out->arena, n, sizeof *u.on),
@@ -164,12 +164,12 @@ void tl_untraced_find(const tl_baseline *b, const tl_verdict_options *options, t
     searching s = { .b = b, .options = options, .out = out };
     list_ranks(&s);
     if (s.ranks.n > 0) {
-        tl_whole_make(b, out->folded, NULL, &s.whole);
+        tl_job_net_make(b, out->folded, NULL, &s.job_net);
         prepare(&s);
     }
     for (size_t i = 0; s.nfull > 0 && i < s.ranks.n; i++)
         look_at(&s, s.ranks.v[i]);
     free(s.ranks.v);
-    tl_whole_free(&s.whole);
+    tl_job_net_free(&s.job_net);
     tl_arena_free(&s.arena);
 }

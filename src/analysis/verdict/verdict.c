@@ -25,16 +25,15 @@ static void fold_ranks(const tl_baseline *b, tl_findings *out)
     tl_asked asked;
     tl_asked_new(out->nranks, &asked);
     for (size_t r = 0; r < out->nranks; r++)
-        if (tl_graph_has(b->graph, r))
+        if (tl_job_graph_has(b->graph, r))
             tl_change_put(&asked, r, (tl_change){ .kind = TL_CHANGE_NONE }, NULL, 0);
     tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
     for (size_t r = 0; r < out->nranks; r++) {
         uint8_t lane;
-        if (tl_graph_has(b->graph, r)) {
+        if (tl_job_graph_has(b->graph, r)) {
             tl_bytes_get(&asked.out[r], &lane, sizeof lane);
             tl_changed_get(&out->folded[r], &asked.out[r]);
-        }
-        else
+        } else
             empty_folded(b->nsteps, &out->folded[r]);
         tl_bytes_free(&asked.out[r]);
     }
@@ -42,35 +41,35 @@ static void fold_ranks(const tl_baseline *b, tl_findings *out)
 }
 
 /* Returns the largest difference, ns, of a node's time in the unchanged replay from its measured time. */
-static int64_t error_of(const tl_whole *whole, const int64_t *done_ns)
+static int64_t error_of(const tl_job_net *job_net, const int64_t *done_ns)
 {
     int64_t most = 0;
-    for (size_t v = 1; v < whole->net.n; v++)
-        most = tl_ns_max(most, tl_ns_max(tl_ns_between(done_ns[v], whole->done_ns[v]),
-                                         tl_ns_between(whole->done_ns[v], done_ns[v])));
+    for (size_t v = 1; v < job_net->net.n; v++)
+        most = tl_ns_max(most, tl_ns_max(tl_ns_between(done_ns[v], job_net->done_ns[v]),
+                                         tl_ns_between(job_net->done_ns[v], done_ns[v])));
     return most;
 }
 
 static void time_steps(const tl_baseline *b, tl_findings *out)
 {
-    tl_whole whole = { 0 };
+    tl_job_net job_net = { 0 };
     bool any = false;
-    tl_whole_make(b, out->folded, NULL, &whole);
-    int64_t *done_ns = tl_malloc((whole.net.n + 1) * sizeof *done_ns);
-    out->end_ns = tl_net_replay(&whole.net, done_ns);
-    out->error_ns = error_of(&whole, done_ns);
+    tl_job_net_make(b, out->folded, NULL, &job_net);
+    int64_t *done_ns = tl_malloc((job_net.net.n + 1) * sizeof *done_ns);
+    out->end_ns = tl_net_replay(&job_net.net, done_ns);
+    out->error_ns = error_of(&job_net, done_ns);
     out->start_ns = INT64_MAX;
     for (size_t r = 0; r < out->nranks; r++)
-        if (tl_graph_has(b->graph, r)) {
+        if (tl_job_graph_has(b->graph, r)) {
             out->start_ns = tl_ns_min(out->start_ns, b->graph->ranks[r].start_ns);
             any = true;
         }
-    out->time_ns = out->whole_ns = any ? out->end_ns - out->start_ns : 0;
-    tl_net_step_ends(&whole.net, done_ns, out->step_ns);
+    out->time_ns = out->recorded_ns = any ? out->end_ns - out->start_ns : 0;
+    tl_net_step_ends(&job_net.net, done_ns, out->step_ns);
     for (size_t s = b->nsteps; s-- > 0;)
         out->step_ns[s] -= s > 0 ? out->step_ns[s - 1] : out->start_ns;
     free(done_ns);
-    tl_whole_free(&whole);
+    tl_job_net_free(&job_net);
 }
 
 void tl_verdict_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)
@@ -91,18 +90,18 @@ void tl_verdict_find(const tl_baseline *b, const tl_verdict_options *options, tl
     }
     fold_ranks(b, out);
     time_steps(b, out);
-    tl_units_find(b, options, out);
-    tl_units_choose(b, options->least_cost, out);
+    tl_candidates_find(b, options, out);
+    tl_backward_elimination(b, options->least_cost, out);
     tl_untraced_find(b, options, out);
 }
 
 void tl_findings_free(tl_findings *j)
 {
-    for (size_t u = 0; u < j->units.n; u++)
-        free(j->units.v[u].on);
+    for (size_t u = 0; u < j->candidates.n; u++)
+        free(j->candidates.v[u].on);
     for (size_t u = 0; u < j->slight.n; u++)
         free(j->slight.v[u].on);
-    free(j->units.v);
+    free(j->candidates.v);
     free(j->slight.v);
     free(j->untraced.v);
     for (size_t r = 0; j->folded != NULL && r < j->nranks; r++)

@@ -17,10 +17,10 @@
 typedef struct starts {
     const int32_t *ranks;
     size_t nranks, nsteps;
-    int32_t first, last;  /* the steps that all ranks mark */
-    int32_t *low, *high;  /* [nranks] the first and last that each does; low -1: it marks none */
-    int64_t *lag_ns;      /* [nranks * nsteps] behind the median of all */
-    int64_t *scratch;     /* [nranks] */
+    int32_t first, last; /* the steps that all ranks mark */
+    int32_t *low, *high; /* [nranks] the first and last that each does; low -1: it marks none */
+    int64_t *lag_ns;     /* [nranks * nsteps] behind the median of all */
+    int64_t *scratch;    /* [nranks] */
     tl_arena arena;
 } starts;
 
@@ -94,7 +94,7 @@ static int64_t span_of(const starts *s, const tl_table *steps)
     return most;
 }
 
-void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_graph *graph, tl_table *health)
+void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *graph, tl_table *health)
 {
     size_t n = graph->nranks;
     starts s = { .ranks = ranks, .nranks = n, .first = -1 };
@@ -149,7 +149,7 @@ void tl_windows_rows(const tl_baseline *b, const int32_t *ranks, const tl_table 
 {
     int64_t begin = INT64_MAX, end = INT64_MIN, numbered = 0;
     for (size_t r = 0; r < b->graph->nranks; r++)
-        if (tl_graph_has(b->graph, r))
+        if (tl_job_graph_has(b->graph, r))
             begin = tl_ns_min(begin, b->graph->ranks[r].start_ns);
     for (size_t i = 0; i < rank_table->n; i++)
         end = tl_ns_max(end, ((const tl_rank *)tl_table_row(rank_table, i))->last_ns);

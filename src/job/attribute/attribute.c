@@ -10,10 +10,10 @@
 
 /* Proc 0 judges, and asks the others.  rows are freed. */
 static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrows, const tl_rank_graphs *heads,
-                       tl_held *held, tl_tables *tables, tl_judged *judged, tl_error *err)
+                       tl_rank_server *server, tl_tables *tables, tl_judged *judged, tl_error *err)
 {
     tl_rank_procs procs;
-    tl_rank_procs_find(held, &procs);
+    tl_rank_procs_find(server, &procs);
     tl_status st = TL_OK;
     if (tl_par_proc() == 0) {
         st = tl_job_judge(rows, nrows, &(tl_job_basis){ heads, tl_procs_asker(&procs), own->judge }, tables, judged,
@@ -31,7 +31,7 @@ static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrow
 tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *err)
 {
     tl_rank_graphs heads = { 0 };
-    tl_held held = { 0 };
+    tl_rank_server server = { 0 };
     tl_judged judged = { 0 };
     void *all = NULL;
     size_t nall = 0;
@@ -40,12 +40,14 @@ tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *e
     free(own->rows->v);
     *own->rows = (tl_late_rows){ 0 };
     tl_graph_heads_collect(own->graphs, &heads);
-    tl_held_take(own->graphs, &held);
-    tl_status st = judge(own, all, nall, &heads, &held, tables, &judged, err);
+    tl_rank_server_take(own->graphs, &server);
+    tl_status st = judge(own, all, nall, &heads, &server, tables, &judged, err);
     tl_rank_graphs_free(&heads);
-    tl_held_free(&held);
+    tl_rank_server_free(&server);
     if (st == TL_OK)
-        st = tl_causes_find(own->details, &(tl_cause_input){ judged.ranks, judged.roles, judged.nranks, own->judge.least_cost }, tables, err);
+        st = tl_causes_find(own->details,
+                            &(tl_cause_input){ judged.ranks, judged.roles, judged.nranks, own->judge.least_cost },
+                            tables, err);
     if (st == TL_OK && tl_par_proc() == 0)
         tl_verdict_finish(tables);
     st = tl_par_agree(st, err);

@@ -21,13 +21,13 @@ static int by_rank(const void *a, const void *b)
     return TL_ORDER((const rank_proc *)a, (const rank_proc *)b, rank);
 }
 
-void tl_rank_procs_find(tl_held *held, tl_rank_procs *out)
+void tl_rank_procs_find(tl_rank_server *server, tl_rank_procs *out)
 {
-    rank_proc *own = tl_malloc((held->n + 1) * sizeof *own), *all = NULL;
-    *out = (tl_rank_procs){ .held = held };
-    for (size_t i = 0; i < held->n; i++)
-        own[i] = (rank_proc){ held->ranks[i].rank, tl_par_proc() };
-    tl_collect_rows(own, held->n, sizeof *own, (void **)&all, &out->n);
+    rank_proc *own = tl_malloc((server->n + 1) * sizeof *own), *all = NULL;
+    *out = (tl_rank_procs){ .server = server };
+    for (size_t i = 0; i < server->n; i++)
+        own[i] = (rank_proc){ server->ranks[i].rank, tl_par_proc() };
+    tl_collect_rows(own, server->n, sizeof *own, (void **)&all, &out->n);
     if (out->n > 1)
         qsort(all, out->n, sizeof *all, by_rank);
     out->ranks = tl_malloc((out->n + 1) * sizeof *out->ranks);
@@ -169,19 +169,19 @@ static void compare_pieces(tl_host_pieces *own)
 }
 
 /* The answers to a message, which is used up, as another. */
-static tl_bytes answer(tl_held *held, tl_question question, tl_bytes *in)
+static tl_bytes answer(tl_rank_server *server, tl_question question, tl_bytes *in)
 {
     tl_bytes out = { 0 };
     while (in->at < in->n) {
         int32_t who[2];
         tl_bytes asked = get(in, who), told = { 0 };
-        tl_held_answer(held, who[1], question, &asked, &told);
+        tl_rank_server_answer(server, who[1], question, &asked, &told);
         tl_bytes_free(&asked);
         put(&out, who[0], who[1], &told);
     }
     tl_bytes_free(in);
     if (question == TL_ASK_HOST_PIECES)
-        compare_pieces(&held->pieces);
+        compare_pieces(&server->pieces);
     return out;
 }
 
@@ -194,7 +194,7 @@ void tl_answer_questions(const tl_rank_procs *procs)
             tl_bytes_free(&from.bytes);
             return;
         }
-        tl_bytes out = answer(procs->held, (tl_question)from.head.what, &from.bytes);
+        tl_bytes out = answer(procs->server, (tl_question)from.head.what, &from.bytes);
         send(0, TL_MESSAGE_ANSWER, from.head.what, &out);
     }
 }
@@ -235,7 +235,7 @@ static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
             send(p, TL_MESSAGE_QUESTION, question, &messages[p]);
             n++;
         }
-    tl_bytes own = answer(procs->held, question, &messages[0]);
+    tl_bytes own = answer(procs->server, question, &messages[0]);
     receive(n, answers);
     take_answers(&own, asked);
     for (int p = 1; p < nprocs; p++)
@@ -246,5 +246,5 @@ static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
 
 tl_asker tl_procs_asker(tl_rank_procs *procs)
 {
-    return tl_par_nprocs() > 1 ? (tl_asker){ ask, procs, NULL } : tl_held_asker(procs->held);
+    return tl_par_nprocs() > 1 ? (tl_asker){ ask, procs, NULL } : tl_rank_server_asker(procs->server);
 }

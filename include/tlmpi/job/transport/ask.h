@@ -3,24 +3,24 @@
  *     proc 0:  tl_rank_procs_find ... asks ... tl_ask_nothing
  *     others:  tl_rank_procs_find ... tl_answer_questions
  *
- * May use held.
+ * May use rank_server.
  */
 #ifndef TLMPI_JOB_TRANSPORT_ASK_H
 #define TLMPI_JOB_TRANSPORT_ASK_H
 
-#include "tlmpi/analysis/held.h"
+#include "tlmpi/analysis/rank_server.h"
 #include "tlmpi/base/status.h"
 
 /* Which proc holds which rank; on proc 0.  Zero-initialise; tl_rank_procs_free ends it. */
 typedef struct tl_rank_procs {
-    tl_held *held;  /* this proc's */
-    int32_t *ranks; /* [n] ascending */
-    int32_t *procs; /* [n] */
+    tl_rank_server *server; /* this proc's */
+    int32_t *ranks;         /* [n] ascending */
+    int32_t *procs;         /* [n] */
     size_t n;
 } tl_rank_procs;
 
 /* Collective. */
-void tl_rank_procs_find(tl_held *held, tl_rank_procs *out);
+void tl_rank_procs_find(tl_rank_server *server, tl_rank_procs *out);
 void tl_rank_procs_free(tl_rank_procs *procs);
 
 /* On proc 0: an asker of all of them, which have to stay. */

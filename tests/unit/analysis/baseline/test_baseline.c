@@ -108,7 +108,7 @@ static void who_is_alone_is_held_against_its_other_steps(void)
 
     for (int32_t g = 0; g < 4; g++)
         nrows += hand_group(rows + nrows, g, groups[g]);
-    tl_baseline_make(&h->graph, &h->held.asker, h->ranks, rows, nrows, &h->baseline);
+    tl_baseline_make(&h->graph, &h->served.asker, h->ranks, rows, nrows, &h->baseline);
     CU_ASSERT_EQUAL_FATAL(h->baseline.roles[0].n, 1);
     tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch);
     for (size_t s = 0; s < 4; s++)
@@ -120,7 +120,8 @@ static void who_is_alone_is_held_against_its_other_steps(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(device);
     CU_ASSERT_EQUAL(tl_baseline_of(&h->baseline, device, 0, second, &own, scratch), 100);
     CU_ASSERT_EQUAL(own, 600);
-    CU_ASSERT_EQUAL(tl_baseline_of(&h->baseline, device, 0, all, &own, scratch), own); /* nothing is left to compare with */
+    CU_ASSERT_EQUAL(tl_baseline_of(&h->baseline, device, 0, all, &own, scratch), own); /* nothing is left to compare
+                                                                                        * with */
     hand_free(h);
 }
 

@@ -31,18 +31,18 @@ static int64_t device(size_t rank, size_t step)
     return usual_device(rank, step) + (rank == 3 ? (int64_t)((device_of_3 - 1) * DEVICE) : 0);
 }
 
-static const tl_unit *device_unit(unsigned ranks, int64_t hidden_ns, hand_job **h)
+static const tl_candidate *device_candidate(unsigned ranks, int64_t hidden_ns, hand_job **h)
 {
     *h = judged(usual_host, device, ranks, hidden_ns);
-    return hand_unit(*h, 3, TL_FAMILY_DEVICE);
+    return hand_candidate(*h, 3, TL_FAMILY_DEVICE);
 }
 
 static void who_lost_work_and_has_no_more_than_others_is_not_judged(void)
 {
     hand_job *h;
     device_of_3 = 0.4;
-    CU_ASSERT_PTR_NULL(device_unit(1u << 3, DEVICE, &h));
-    CU_ASSERT_EQUAL(h->judgement.units.n, 0); /* nor are those who have more */
+    CU_ASSERT_PTR_NULL(device_candidate(1u << 3, DEVICE, &h));
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 0); /* nor are those who have more */
     for (size_t s = 0; s < STEPS; s++)
         CU_ASSERT(tl_is_unjudged(&h->baseline, 3, s) && !tl_is_unjudged(&h->baseline, 2, s));
     hand_free(h);
@@ -52,10 +52,10 @@ static void who_has_more_than_others_in_spite_of_lost_work_is_late(void)
 {
     hand_job *h;
     device_of_3 = 1.3;
-    const tl_unit *u = device_unit(1u << 3, DEVICE, &h);
+    const tl_candidate *u = device_candidate(1u << 3, DEVICE, &h);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     CU_ASSERT(u->needed && u->shape.pattern == TL_PATTERN_PERSISTENT);
-    CU_ASSERT_DOUBLE_EQUAL((double)u->alone_ns / (STEPS * 0.3 * DEVICE), 1, 0.05);
+    CU_ASSERT_DOUBLE_EQUAL((double)u->solo_gain_ns / (STEPS * 0.3 * DEVICE), 1, 0.05);
     hand_free(h);
 }
 
@@ -63,8 +63,8 @@ static void another_rank_is_judged_beside_one_that_lost_work(void)
 {
     hand_job *h;
     device_of_3 = 1.3;
-    CU_ASSERT_PTR_NOT_NULL(device_unit(1u << 1, DEVICE, &h));
-    CU_ASSERT_EQUAL(h->judgement.units.n, 1);
+    CU_ASSERT_PTR_NOT_NULL(device_candidate(1u << 1, DEVICE, &h));
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 1);
     hand_free(h);
 }
 
@@ -73,12 +73,12 @@ static void where_all_lost_work_the_others_may_have_done_more(void)
 {
     hand_job *h;
     device_of_3 = 1.3;
-    const tl_unit *u = device_unit(0xf, DEVICE / 10, &h);
+    const tl_candidate *u = device_candidate(0xf, DEVICE / 10, &h);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
-    CU_ASSERT_DOUBLE_EQUAL((double)u->alone_ns / (STEPS * 0.2 * DEVICE), 1, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL((double)u->solo_gain_ns / (STEPS * 0.2 * DEVICE), 1, 0.1);
     hand_free(h);
-    CU_ASSERT_PTR_NULL(device_unit(0xf, DEVICE * 4 / 10, &h));
-    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    CU_ASSERT_PTR_NULL(device_candidate(0xf, DEVICE * 4 / 10, &h));
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 0);
     hand_free(h);
 }
 
@@ -92,7 +92,7 @@ static void a_host_is_late_by_what_lost_work_does_not_explain(void)
 {
     for (int64_t tenths = 1; tenths <= 3; tenths += 2) {
         hand_job *h = judged(late_host, usual_device, 1u << 3, tenths * DEVICE / 10);
-        const tl_unit *u = hand_unit(h, 3, TL_FAMILY_HOST);
+        const tl_candidate *u = hand_candidate(h, 3, TL_FAMILY_HOST);
         CU_ASSERT_EQUAL(u != NULL, tenths < 3);
         if (u != NULL)
             CU_ASSERT_DOUBLE_EQUAL((double)u->late_ns / ((STEPS - 1) * 0.2 * DEVICE), 1, 0.1);

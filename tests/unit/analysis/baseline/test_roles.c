@@ -18,7 +18,7 @@ static void expect_roles(const char *roles, const char *const *groups)
     hand_job *h = hand_new(strlen(roles), 1, alike, alike);
     for (int32_t g = 0; groups[g] != NULL; g++)
         nrows += hand_group(rows + nrows, g, groups[g]);
-    tl_baseline_make(&h->graph, &h->held.asker, h->ranks, rows, nrows, &b);
+    tl_baseline_make(&h->graph, &h->served.asker, h->ranks, rows, nrows, &b);
     for (size_t r = 0; r < h->nranks; r++) {
         got[r] = (char)('0' + b.role_of[r]);
         CU_ASSERT_EQUAL(b.members[b.roles[b.role_of[r]].first + b.index_in_role[r]], r);
@@ -73,7 +73,7 @@ static void a_rank_without_a_graph_does_the_same_as_nobody(void)
     CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
     CU_ASSERT_EQUAL(j->baseline.roles[j->baseline.role_of[0]].n, 2);
     tl_baseline_free(&j->baseline); /* nor where no group tells who does the same */
-    tl_baseline_make(&j->graph, &j->held.asker, j->ranks, NULL, 0, &j->baseline);
+    tl_baseline_make(&j->graph, &j->served.asker, j->ranks, NULL, 0, &j->baseline);
     CU_ASSERT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[2]);
     CU_ASSERT_NOT_EQUAL(j->baseline.role_of[0], j->baseline.role_of[1]);
     graph_job_free(j);
@@ -92,7 +92,7 @@ static void a_group_of_all_tells_nothing_where_sends_go_anywhere(void)
             for (size_t k = 0; k < nloose; k++)
                 rows[nrows++] = (tl_late_row){ .rank = r, .group = 0, .peer = -1, .kind = TL_SEND_RECV, .doubt = TL_COMM_DOUBT_PARTNER };
         CU_ASSERT_EQUAL(j->graph.ranks[0].nports, 3);
-        tl_baseline_make(&j->graph, &j->held.asker, j->ranks, rows, nrows, &j->baseline);
+        tl_baseline_make(&j->graph, &j->served.asker, j->ranks, rows, nrows, &j->baseline);
         CU_ASSERT_EQUAL(j->baseline.nroles, nloose);
         graph_job_free(j);
     }

@@ -49,7 +49,9 @@ static void cut_steps_have_the_segments_of_whole_ones(void)
     graph_job_baseline(j);
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
     for (size_t i = 0; i < COUNT(ends); i++)
-        CU_ASSERT_EQUAL(tl_segment_of(&held_rank(&j->held.asker, 1)->frame, job_at(j, 1, TL_NODE_WORK, ends[i].us)), ends[i].segment);
+        CU_ASSERT_EQUAL(
+            tl_segment_of(&served_rank(&j->served.asker, 1)->class_map, job_at(j, 1, TL_NODE_WORK, ends[i].us)),
+            ends[i].segment);
     graph_job_free(j);
 }
 

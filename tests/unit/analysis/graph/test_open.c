@@ -1,4 +1,4 @@
-/* test_open.c - a rank that is opened is what has settled, and what the job keeps of it without its nodes agrees with
+/* test_open.c - a rank that is opened is its final graph, and what the job keeps of it without its nodes agrees with
  * these. */
 #include "graph_drawn.h"
 
@@ -30,7 +30,7 @@ static graph_job *busy_job(void)
 }
 
 /* The port whose END a node of the rank is; TL_NONE. */
-static uint32_t port_ended_by(const tl_settled *of, uint32_t v)
+static uint32_t port_ended_by(const tl_final_graph *of, uint32_t v)
 {
     for (uint32_t p = 0; p < of->graph.ncomms; p++)
         if (of->ports[p].arrival + 1 == v)
@@ -57,12 +57,12 @@ static void same_as_its_own(const tl_rank_graph *own, const tl_open_rank *o)
         CU_ASSERT(a->done_ns == b->done_ns && a->kind == b->kind && a->activity == b->activity);
         CU_ASSERT(a->step == b->step && a->segment == b->segment);
         if (port != TL_NONE && o->of->ports[port].meeting != TL_NONE) {
-            CU_ASSERT_EQUAL(tl_port_of(o, v), port);
+            CU_ASSERT_EQUAL(tl_rank_port_of(o, v), port);
             CU_ASSERT_EQUAL(nedges, 1);
-            CU_ASSERT_EQUAL(tl_from_ns(o, &o->edges[b->first_edge]), o->of->ports[port].met_ns);
+            CU_ASSERT_EQUAL(tl_from_ns(o, &o->edges[b->first_edge]), o->of->ports[port].meeting_done_ns);
             continue;
         }
-        CU_ASSERT_EQUAL(tl_port_of(o, v), TL_NONE);
+        CU_ASSERT_EQUAL(tl_rank_port_of(o, v), TL_NONE);
         CU_ASSERT_EQUAL(a->key, b->key);
         CU_ASSERT_EQUAL(b->work_ns, nedges > 0 ? a->work_ns : 0);
         CU_ASSERT_PTR_NULL_FATAL(own_edge(own, a, nedges));
@@ -77,7 +77,7 @@ static void same_as_its_own(const tl_rank_graph *own, const tl_open_rank *o)
     }
 }
 
-static void a_rank_is_opened_as_it_has_settled(void)
+static void a_rank_is_opened_as_its_final_graph(void)
 {
     graph_job *j = busy_job();
     CU_ASSERT_EQUAL_FATAL(j->graph.nmeetings, 2);
@@ -116,12 +116,12 @@ static void ports_and_steps_are_those_of_its_nodes(void)
         int64_t start_ns = INT64_MAX;
         size_t nsteps = 0;
         for (uint32_t p = 0; p < of->nports; p++) {
-            const tl_port *port = &of->ports[p];
+            const tl_rank_port *port = &of->ports[p];
             const tl_node *came = &o->nodes[port->arrival], *done = came + 1;
             CU_ASSERT(came->kind == TL_NODE_ARRIVAL && done->kind == TL_NODE_END);
-            CU_ASSERT_EQUAL(port->came_ns, came->done_ns);
+            CU_ASSERT_EQUAL(port->arrived_ns, came->done_ns);
             CU_ASSERT(port->segment == came->segment && port->step == came->step);
-            CU_ASSERT_EQUAL(port->met_ns, j->graph.meetings[port->meeting].done_ns);
+            CU_ASSERT_EQUAL(port->meeting_done_ns, j->graph.meetings[port->meeting].done_ns);
             CU_ASSERT_EQUAL(port->tail_ns, o->rest_ns[port->arrival + 1]);
             CU_ASSERT_TRUE(port->awaited);
         }
@@ -174,7 +174,7 @@ static void one_rank_is_opened_after_the_other(void)
     tl_open_rank o = { 0 };
     const size_t in_turn[] = { 0, 2, 1, 2, 0 };
     for (size_t i = 0; i < COUNT(in_turn); i++) {
-        tl_rank_open(&held_rank(&j->held.asker, in_turn[i])->settled, &o);
+        tl_rank_open(&served_rank(&j->served.asker, in_turn[i])->final, &o);
         same_as_its_own(&j->graphs.of.v[in_turn[i]], &o);
         for (uint32_t v = 0; v < o.n; v++)
             CU_ASSERT_EQUAL(o.rest_ns[v], job_open(j, in_turn[i])->rest_ns[v]);
@@ -188,11 +188,12 @@ static void a_packed_rank_opens_likewise(void)
 {
     graph_job *j = busy_job(), *k = busy_job();
     for (size_t r = 0; r < j->nranks; r++) {
-        tl_settled *plain = &held_rank(&j->held.asker, r)->settled, *packed = &held_rank(&k->held.asker, r)->settled;
+        tl_final_graph *plain = &served_rank(&j->served.asker, r)->final,
+                       *packed = &served_rank(&k->served.asker, r)->final;
         const tl_open_rank *a = job_open(j, r), *b;
         uint32_t order[2][64] = { { 0 } };
         CU_ASSERT_PTR_NOT_NULL(plain->order);
-        tl_settled_pack(packed);
+        tl_final_graph_pack(packed);
         CU_ASSERT_PTR_NULL(packed->order);
         CU_ASSERT_PTR_NULL(packed->graph.nodes);
         b = job_open(k, r);
@@ -213,7 +214,7 @@ static void a_packed_rank_opens_likewise(void)
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(a_rank_is_opened_as_it_has_settled),
+        TEST(a_rank_is_opened_as_its_final_graph),
         TEST(the_rest_is_what_nothing_explains),
         TEST(ports_and_steps_are_those_of_its_nodes),
         TEST(each_comes_after_what_it_waits_for_and_an_end_after_its_arrival),

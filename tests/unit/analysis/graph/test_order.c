@@ -4,8 +4,8 @@
 enum { MOST = 8 };
 
 typedef struct by_hand {
-    held_ranks held;
-    tl_graph graph;
+    served_ranks served;
+    tl_job_graph graph;
     tl_open_rank open;
     uint32_t order[MOST];
 } by_hand;
@@ -24,16 +24,16 @@ static by_hand made(size_t n, const int64_t *done_ns, size_t nedges, const int (
     }
     tl_rank_graph graph = { .nnodes = n, .nedges = nedges, .nodes = nodes, .edges = list, .pauses = &pause };
     tl_rank_graphs graphs = { .of = { .v = &graph, .n = 1 } };
-    const tl_graph_input in = { .graphs = &graphs, .ranks = &rank, .nranks = 1, .marked = &rank, .nmarked = 1 };
+    const tl_job_graph_input in = { .graphs = &graphs, .ranks = &rank, .nranks = 1, .marked = &rank, .nmarked = 1 };
     by_hand h = { .order = { 0 } };
     tl_baseline b;
-    hold_ranks(&graphs, &rank, &h.held);
-    tl_graph_make(&in, &h.held.asker, &h.graph);
-    tl_rank_open(&held_rank(&h.held.asker, 0)->settled, &h.open);
+    serve_ranks(&graphs, &rank, &h.served);
+    tl_job_graph_make(&in, &h.served.asker, &h.graph);
+    tl_rank_open(&served_rank(&h.served.asker, 0)->final, &h.open);
     tl_open_order(&h.open, h.order);
     for (size_t v = 0; v < n; v++)
         CU_ASSERT_EQUAL(h.open.nodes[v].done_ns, done_ns[v]);
-    tl_baseline_make(&h.graph, &h.held.asker, &rank, NULL, 0, &b);
+    tl_baseline_make(&h.graph, &h.served.asker, &rank, NULL, 0, &b);
     expect_exact(&b);
     tl_baseline_free(&b);
     return h;
@@ -42,8 +42,8 @@ static by_hand made(size_t n, const int64_t *done_ns, size_t nedges, const int (
 static void drop(by_hand *h)
 {
     tl_open_free(&h->open);
-    tl_graph_free(&h->graph);
-    held_ranks_free(&h->held);
+    tl_job_graph_free(&h->graph);
+    served_ranks_free(&h->served);
 }
 
 static void each_comes_after_all_that_it_waits_for(void)

@@ -51,7 +51,7 @@ static void change_net(const assembled *a, const tl_changes *ranks, const uint32
 /* The whole folded once more, as what its costs are counted by. */
 static tl_net fold_of(const assembled *a, const tl_changes *ranks, void **marks, uint32_t *number_of)
 {
-    uint8_t *of_whole = calloc(a->whole.net.n + 1, 1);
+    uint8_t *of_whole = calloc(a->job_net.net.n + 1, 1);
     tl_net fold;
     if (of_whole == NULL)
         abort();
@@ -61,7 +61,7 @@ static tl_net fold_of(const assembled *a, const tl_changes *ranks, void **marks,
             if (number != TL_NONE)
                 mark(of_whole, number, (tl_fold_mark)((const uint8_t *)marks[r])[v]);
         }
-    tl_net_fold(&a->whole.net, of_whole, NULL, &fold, number_of);
+    tl_net_fold(&a->job_net.net, of_whole, NULL, &fold, number_of);
     free(of_whole);
     return fold;
 }
@@ -90,15 +90,15 @@ static size_t same_ends(const tl_baseline *b, unsigned of, uint64_t seed)
     for (size_t r = 0; of > 0 && r < b->graph->nranks; r++)
         change(&changed[r], of, &seed, marks[r]);
     assembled a = assemble(b, unchanged, marks), made = assemble(b, changed, NULL);
-    uint32_t *number_of = calloc(a.whole.net.n + 1, sizeof *number_of);
+    uint32_t *number_of = calloc(a.job_net.net.n + 1, sizeof *number_of);
     if (number_of == NULL)
         abort();
     tl_net fold = fold_of(&a, unchanged, marks, number_of);
-    expect_ends(b, &a.whole.net, unchanged);
+    expect_ends(b, &a.job_net.net, unchanged);
     expect_ends(b, &fold, unchanged);
-    expect_ends(b, &made.whole.net, changed);
-    change_net(&a, changed, NULL, &a.whole.net);
-    expect_ends(b, &a.whole.net, changed);
+    expect_ends(b, &made.job_net.net, changed);
+    change_net(&a, changed, NULL, &a.job_net.net);
+    expect_ends(b, &a.job_net.net, changed);
     change_net(&a, changed, number_of, &fold);
     expect_ends(b, &fold, changed);
     size_t n = fold.n;
@@ -140,10 +140,10 @@ static void a_piece_is_hardly_more_than_ports(void)
     tl_folded_make(&ranks[3], NULL, &piece, NULL);
     CU_ASSERT_EQUAL(piece.net.n, 1 + 2 * 12);
     for (size_t p = 0; p < 12; p++) {
-        CU_ASSERT_FATAL(piece.came[p] != TL_NONE && piece.met[p] != TL_NONE);
-        CU_ASSERT_EQUAL(piece.done_ns[piece.came[p]], h->graph.ranks[3].ports[p].came_ns);
-        CU_ASSERT_EQUAL(piece.done_ns[piece.met[p]], h->graph.meetings[p].done_ns);
-        CU_ASSERT_EQUAL(piece.net.first_edge[piece.met[p]], piece.net.first_edge[piece.met[p] + 1]);
+        CU_ASSERT_FATAL(piece.arrival_node[p] != TL_NONE && piece.end_node[p] != TL_NONE);
+        CU_ASSERT_EQUAL(piece.done_ns[piece.arrival_node[p]], h->graph.ranks[3].ports[p].arrived_ns);
+        CU_ASSERT_EQUAL(piece.done_ns[piece.end_node[p]], h->graph.meetings[p].done_ns);
+        CU_ASSERT_EQUAL(piece.net.first_edge[piece.end_node[p]], piece.net.first_edge[piece.end_node[p] + 1]);
     }
     tl_folded_free(&piece);
     ranks_close(&h->baseline, ranks);

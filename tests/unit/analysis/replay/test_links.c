@@ -27,9 +27,9 @@ static int64_t gain_of(const linked_job *j, const tl_transfer_list *list)
     int64_t end = assembled_end(&a);
     for (size_t i = 0; i < list->n; i++) {
         const tl_transfer_less *less = &list->v[i];
-        uint32_t node = less->rank == TL_NONE ? a.whole.meetings + less->of
+        uint32_t node = less->rank == TL_NONE ? a.job_net.meetings + less->of
                                               : ((uint32_t *)a.number_of[less->rank])[j->graph.ranks[less->rank].ports[less->of].arrival + 1];
-        a.whole.net.own_ns[node] -= less->ns;
+        a.job_net.net.own_ns[node] -= less->ns;
     }
     int64_t gain = end - assembled_end(&a);
     assembled_free(&a);

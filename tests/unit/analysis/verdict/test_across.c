@@ -1,5 +1,5 @@
-/* test_across.c - all ranks of a stage are slow, beside stages that have the same kernels or beside its own other steps:
- * on jobs made by hand. */
+/* test_across.c - all ranks of a stage are slow, beside stages that have the same kernels or beside its own other
+ * steps: on jobs made by hand. */
 #include "noisy_job.h"
 
 enum { RANKS = 8, STEPS = 10 };
@@ -24,7 +24,7 @@ static const char *late(const hand_job *h)
     static char text[RANKS + 1];
     size_t n = 0;
     for (uint32_t r = 0; r < RANKS; r++)
-        if (hand_unit(h, r, TL_FAMILY_DEVICE) != NULL)
+        if (hand_candidate(h, r, TL_FAMILY_DEVICE) != NULL)
             text[n++] = (char)('0' + r);
     text[n] = 0;
     return text;
@@ -40,11 +40,11 @@ static void a_slow_stage_is_late_beside_the_others(void)
     hand_job *h = four_stages(slow_stage);
     CU_ASSERT_EQUAL(h->baseline.nroles, 4);
     CU_ASSERT_STRING_EQUAL(late(h), "23");
-    const tl_unit *u = hand_unit(h, 2, TL_FAMILY_DEVICE);
+    const tl_candidate *u = hand_candidate(h, 2, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     CU_ASSERT(u->against == TL_AGAINST_STAGES && u->needed);
     CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_PERSISTENT);
-    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.together_ns / (STEPS * DEVICE / 5.0), 1, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.joint_gain_ns / (STEPS * DEVICE / 5.0), 1, 0.1);
     hand_free(h);
 }
 
@@ -63,7 +63,7 @@ static void the_first_stage_has_work_of_its_own(void)
 static void stages_that_are_alike_are_not_late(void)
 {
     hand_job *h = four_stages(usual_device);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 0);
     hand_free(h);
 }
 
@@ -89,7 +89,7 @@ static void one_slow_rank_is_no_slow_stage(void)
 {
     hand_job *h = four_stages(slow_rank);
     CU_ASSERT_STRING_EQUAL(late(h), "3");
-    CU_ASSERT_EQUAL(hand_unit(h, 3, TL_FAMILY_DEVICE)->against, TL_AGAINST_PEERS);
+    CU_ASSERT_EQUAL(hand_candidate(h, 3, TL_FAMILY_DEVICE)->against, TL_AGAINST_PEERS);
     hand_free(h);
 }
 
@@ -103,13 +103,13 @@ static void a_stage_is_held_against_its_other_steps(void)
 {
     hand_job *h = four_stages(late_first_stage);
     CU_ASSERT_STRING_EQUAL(late(h), "01");
-    const tl_unit *u = hand_unit(h, 0, TL_FAMILY_DEVICE);
+    const tl_candidate *u = hand_candidate(h, 0, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     CU_ASSERT(u->against == TL_AGAINST_OWN_STEPS && u->needed);
     CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_BOUNDED);
     CU_ASSERT_EQUAL(u->shape.first, 3);
     CU_ASSERT_EQUAL(u->shape.last, 6);
-    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.together_ns / (4 * DEVICE / 5.0), 1, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.joint_gain_ns / (4 * DEVICE / 5.0), 1, 0.1);
     hand_free(h);
 }
 

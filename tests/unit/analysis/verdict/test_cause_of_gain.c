@@ -61,8 +61,8 @@ static void two_things_that_cost_alike_are_mixed(void)
 {
     hand_job *h = hand_new(8, 8, late_host, slow_device);
     hand_judge(h, alpha, least_cost);
-    CU_ASSERT_PTR_NOT_NULL(hand_unit(h, 3, TL_FAMILY_HOST));
-    CU_ASSERT_PTR_NOT_NULL(hand_unit(h, 3, TL_FAMILY_DEVICE));
+    CU_ASSERT_PTR_NOT_NULL(hand_candidate(h, 3, TL_FAMILY_HOST));
+    CU_ASSERT_PTR_NOT_NULL(hand_candidate(h, 3, TL_FAMILY_DEVICE));
     CU_ASSERT_EQUAL(h->judgement.causes[3].cause, TL_CAUSE_MIXED);
     CU_ASSERT(h->judgement.causes[3].share > 0.5 && h->judgement.causes[3].share < 0.6); /* a quarter, and a fifth */
     hand_free(h);

@@ -8,8 +8,8 @@ static void a_healthy_job_has_nobody_late(void)
 {
     hand_job *h = hand_new(8, 8, usual_host, usual_device);
     hand_judge(h, alpha, least_cost);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
-    CU_ASSERT_EQUAL(h->judgement.together_ns, 0);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 0);
+    CU_ASSERT_EQUAL(h->judgement.joint_gain_ns, 0);
     for (size_t r = 0; r < 8; r++)
         CU_ASSERT_EQUAL(h->judgement.rank_ns[r], -1);
     hand_free(h);
@@ -19,18 +19,18 @@ static void who_is_always_late_is_persistent(void)
 {
     hand_job *h = hand_new(8, 8, usual_host, slow_device);
     hand_judge(h, alpha, least_cost);
-    const tl_unit *u = hand_unit(h, 3, TL_FAMILY_DEVICE);
+    const tl_candidate *u = hand_candidate(h, 3, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 1);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 1);
     CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_PERSISTENT);
     CU_ASSERT(u->p < 1e-6 && u->needed);
-    CU_ASSERT_EQUAL(h->judgement.rank_ns[3], u->alone_ns);
-    CU_ASSERT_EQUAL(u->alone_ns, u->needed_ns); /* nobody hides it */
-    CU_ASSERT_DOUBLE_EQUAL((double)u->alone_ns / (8.0 * DEVICE / 5), 1, 0.05);
+    CU_ASSERT_EQUAL(h->judgement.rank_ns[3], u->solo_gain_ns);
+    CU_ASSERT_EQUAL(u->solo_gain_ns, u->marginal_gain_ns); /* nobody hides it */
+    CU_ASSERT_DOUBLE_EQUAL((double)u->solo_gain_ns / (8.0 * DEVICE / 5), 1, 0.05);
     int64_t steps = 0;
     for (size_t s = 0; s < 8; s++)
         steps += h->judgement.rank_step_ns[3 * 8 + s];
-    CU_ASSERT_EQUAL(steps, u->alone_ns);
+    CU_ASSERT_EQUAL(steps, u->solo_gain_ns);
     hand_free(h);
 }
 
@@ -43,7 +43,7 @@ static void who_is_late_once_is_that(void)
 {
     hand_job *h = hand_new(8, 8, usual_host, once_device);
     hand_judge(h, alpha, least_cost);
-    const tl_unit *u = hand_unit(h, 5, TL_FAMILY_DEVICE);
+    const tl_candidate *u = hand_candidate(h, 5, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_ONE_OFF);
     CU_ASSERT_EQUAL(u->shape.first, 2);
@@ -65,7 +65,7 @@ static void the_first_and_the_last_step_accuse_nobody_alone(void)
     for (step_of_delay = 0; step_of_delay < 8; step_of_delay++) {
         hand_job *h = hand_new(8, 8, usual_host, late_in_a_step);
         hand_judge(h, alpha, least_cost);
-        CU_ASSERT_EQUAL(h->judgement.units.n, step_of_delay > 0 && step_of_delay < 7);
+        CU_ASSERT_EQUAL(h->judgement.candidates.n, step_of_delay > 0 && step_of_delay < 7);
         hand_free(h);
     }
 }
@@ -81,10 +81,10 @@ static void an_edge_step_counts_beside_one_within(void)
     step_of_delay = 2;
     hand_job *h = hand_new(8, 8, usual_host, late_from_the_first_on);
     hand_judge(h, alpha, least_cost);
-    const tl_unit *u = hand_unit(h, 5, TL_FAMILY_DEVICE);
+    const tl_candidate *u = hand_candidate(h, 5, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     CU_ASSERT(u->on[0] && u->on[1] && !u->on[2]);
-    CU_ASSERT_DOUBLE_EQUAL((double)u->alone_ns / (2.0 * DEVICE / 2), 1, 0.05);
+    CU_ASSERT_DOUBLE_EQUAL((double)u->solo_gain_ns / (2.0 * DEVICE / 2), 1, 0.05);
     hand_free(h);
 }
 
@@ -97,11 +97,11 @@ static void who_gets_later_drifts(void)
 {
     hand_job *h = hand_new(8, 12, usual_host, warming_device);
     hand_judge(h, alpha, least_cost);
-    const tl_unit *u = hand_unit(h, 1, TL_FAMILY_DEVICE);
+    const tl_candidate *u = hand_candidate(h, 1, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_DRIFTING);
     CU_ASSERT(u->needed && u->shape.first >= 2 && u->shape.first <= 4);
-    CU_ASSERT_DOUBLE_EQUAL((double)u->alone_ns / (45.0 * DEVICE / 20), 1, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL((double)u->solo_gain_ns / (45.0 * DEVICE / 20), 1, 0.1);
     hand_free(h);
 }
 
@@ -116,12 +116,12 @@ static void two_may_be_late_in_turn(void)
     hand_job *h = hand_new(8, 8, usual_host, slow_in_turn);
     hand_judge(h, alpha, least_cost);
     for (uint32_t r = 1; r <= 2; r++) {
-        const tl_unit *u = hand_unit(h, r, TL_FAMILY_DEVICE);
+        const tl_candidate *u = hand_candidate(h, r, TL_FAMILY_DEVICE);
         CU_ASSERT_PTR_NOT_NULL_FATAL(u);
         CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_BOUNDED);
         CU_ASSERT(u->needed && u->shape.first == (r == 1 ? 0 : 4) && u->shape.last == (r == 1 ? 3 : 7));
     }
-    CU_ASSERT_EQUAL(h->judgement.units.n, 2);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 2);
     hand_free(h);
 }
 
@@ -135,8 +135,8 @@ static void one_step_is_judged_by_what_ranks_differ_by(void)
 {
     hand_job *h = hand_new(8, 1, usual_host, one_slow_device);
     hand_judge(h, alpha, least_cost);
-    CU_ASSERT_PTR_NOT_NULL(hand_unit(h, 3, TL_FAMILY_DEVICE));
-    CU_ASSERT_EQUAL(h->judgement.units.n, 1);
+    CU_ASSERT_PTR_NOT_NULL(hand_candidate(h, 3, TL_FAMILY_DEVICE));
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 1);
     hand_free(h);
 }
 
@@ -151,7 +151,7 @@ static void two_ranks_and_two_steps_prove_nothing(void)
     for (size_t steps = 2; steps <= 8; steps += 6) {
         hand_job *h = hand_new(2, steps, usual_host, slow_second);
         hand_judge(h, alpha, least_cost);
-        CU_ASSERT_EQUAL(h->judgement.units.n, steps > 2);
+        CU_ASSERT_EQUAL(h->judgement.candidates.n, steps > 2);
         hand_free(h);
     }
 }
@@ -172,8 +172,8 @@ static void one_of_two_is_late_in_some_steps(void)
     for (int half = 0; half < 2; half++) {
         hand_job *h = hand_new(2, 12, usual_host, half ? slow_half_of_the_time : slow_most_of_the_time);
         hand_judge(h, alpha, least_cost);
-        const tl_unit *u = hand_unit(h, 1, TL_FAMILY_DEVICE);
-        CU_ASSERT_EQUAL(h->judgement.units.n, 1);
+        const tl_candidate *u = hand_candidate(h, 1, TL_FAMILY_DEVICE);
+        CU_ASSERT_EQUAL(h->judgement.candidates.n, 1);
         CU_ASSERT_PTR_NOT_NULL_FATAL(u);
         CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_BOUNDED);
         CU_ASSERT_EQUAL(u->shape.first, half ? 6 : 3);
@@ -195,7 +195,7 @@ static void what_nobody_can_act_on_is_not_late(void)
 {
     hand_job *h = hand_new(8, 8, even_host, hardly_slower); /* not a thousandth of a step, and no noise at all */
     hand_judge(h, alpha, least_cost);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 0);
     hand_free(h);
 }
 
@@ -225,7 +225,7 @@ static void the_scale_of_few_ranks_is_that_of_their_noise(void)
             for (size_t i = 0; i < n; i++)
                 squares += h->judgement.z[i] * h->judgement.z[i];
             deviation += sqrt(2 * squares / (double)n) / 40;
-            CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+            CU_ASSERT_EQUAL(h->judgement.candidates.n, 0);
             hand_free(h);
         }
         CU_ASSERT(deviation > 0.9 && deviation < 1.35);
@@ -242,9 +242,9 @@ static void half_of_the_ranks_late_now_and_then_is_no_noise(void)
 {
     hand_job *h = hand_new(8, 12, usual_host, slow_half);
     hand_judge(h, alpha, least_cost);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 4);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 4);
     for (uint32_t r = 4; r < 8; r++) {
-        const tl_unit *u = hand_unit(h, r, TL_FAMILY_DEVICE);
+        const tl_candidate *u = hand_candidate(h, r, TL_FAMILY_DEVICE);
         CU_ASSERT_PTR_NOT_NULL_FATAL(u);
         CU_ASSERT_EQUAL(u->shape.nup, 4);
     }
@@ -266,7 +266,7 @@ static void who_is_late_once_stands_out_from_all_families(void)
         other_once = DEVICE / 100 * (often ? 45 : 30);
         hand_job *h = hand_new(8, 8, usual_host, late_twice);
         hand_judge(h, alpha, least_cost);
-        CU_ASSERT_EQUAL(hand_unit(h, 5, TL_FAMILY_DEVICE) == NULL, often);
+        CU_ASSERT_EQUAL(hand_candidate(h, 5, TL_FAMILY_DEVICE) == NULL, often);
         hand_free(h);
     }
 }
@@ -282,7 +282,7 @@ static void what_most_have_is_usual(void)
 {
     hand_job *h = hand_new(12, 8, usual_host, slow_most);
     hand_judge(h, alpha, least_cost);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 0);
     hand_free(h);
 }
 
@@ -296,14 +296,14 @@ static void equals_that_hide_each_other_are_all_found(void)
 {
     hand_job *h = hand_new(12, 8, usual_host, slow_four);
     hand_judge(h, alpha, least_cost);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 4);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 4);
     for (uint32_t r = 4; r < 8; r++) {
-        const tl_unit *u = hand_unit(h, r, TL_FAMILY_DEVICE);
+        const tl_candidate *u = hand_candidate(h, r, TL_FAMILY_DEVICE);
         CU_ASSERT_PTR_NOT_NULL_FATAL(u);
         CU_ASSERT(u->needed);
-        CU_ASSERT(u->alone_ns < u->needed_ns / 10);
+        CU_ASSERT(u->solo_gain_ns < u->marginal_gain_ns / 10);
     }
-    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.together_ns / (8.0 * DEVICE / 4), 1, 0.05);
+    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.joint_gain_ns / (8.0 * DEVICE / 4), 1, 0.05);
     hand_free(h);
 }
 
@@ -321,12 +321,12 @@ static void two_faults_in_the_same_steps_are_both_found(void)
 {
     hand_job *h = hand_new(8, 8, two_faults_host, two_faults_device);
     hand_judge(h, alpha, least_cost);
-    const tl_unit *host = hand_unit(h, 2, TL_FAMILY_HOST), *device = hand_unit(h, 6, TL_FAMILY_DEVICE);
+    const tl_candidate *host = hand_candidate(h, 2, TL_FAMILY_HOST), *device = hand_candidate(h, 6, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(host);
     CU_ASSERT_PTR_NOT_NULL_FATAL(device);
     CU_ASSERT(host->needed && device->needed);
     CU_ASSERT_EQUAL(host->shape.pattern, TL_PATTERN_BOUNDED);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 2);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 2);
     hand_free(h);
 }
 
@@ -334,11 +334,11 @@ static void late_without_cost_is_dropped(void)
 {
     hand_job *h = hand_new(8, 8, idle_late_host, late_for_long);
     hand_judge(h, alpha, least_cost);
-    const tl_unit *idle = hand_unit(h, 7, TL_FAMILY_HOST), *device = hand_unit(h, 0, TL_FAMILY_DEVICE);
+    const tl_candidate *idle = hand_candidate(h, 7, TL_FAMILY_HOST), *device = hand_candidate(h, 0, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(idle);
     CU_ASSERT_PTR_NOT_NULL_FATAL(device);
     CU_ASSERT(device->needed && !idle->needed);
-    CU_ASSERT_EQUAL(idle->needed_ns, 0);
+    CU_ASSERT_EQUAL(idle->marginal_gain_ns, 0);
     CU_ASSERT_EQUAL(h->judgement.rank_ns[7], -1);
     hand_free(h);
 }
@@ -353,10 +353,10 @@ static void the_next_bottleneck_is_no_culprit(void)
 {
     hand_job *h = hand_new(8, 8, usual_host, slow_and_slower);
     hand_judge(h, alpha, least_cost);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 2); /* both are late */
-    CU_ASSERT(hand_unit(h, 0, TL_FAMILY_DEVICE)->needed && !hand_unit(h, 7, TL_FAMILY_DEVICE)->needed);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 2); /* both are late */
+    CU_ASSERT(hand_candidate(h, 0, TL_FAMILY_DEVICE)->needed && !hand_candidate(h, 7, TL_FAMILY_DEVICE)->needed);
     CU_ASSERT_EQUAL(h->judgement.rank_ns[7], -1);
-    CU_ASSERT_EQUAL(h->judgement.together_ns, h->judgement.rank_ns[0]);
+    CU_ASSERT_EQUAL(h->judgement.joint_gain_ns, h->judgement.rank_ns[0]);
     hand_free(h);
 }
 
@@ -375,11 +375,11 @@ static void a_group_that_gains_together_is_named_beside_a_larger_fault(void)
         covered = more;
         hand_job *h = hand_new(8, 8, usual_host, late_alone_and_together);
         hand_judge(h, alpha, least_cost);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(hand_unit(h, 0, TL_FAMILY_DEVICE));
-        CU_ASSERT(hand_unit(h, 0, TL_FAMILY_DEVICE)->needed);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(hand_candidate(h, 0, TL_FAMILY_DEVICE));
+        CU_ASSERT(hand_candidate(h, 0, TL_FAMILY_DEVICE)->needed);
         for (uint32_t r = 1; r <= 3; r++) {
-            CU_ASSERT_PTR_NOT_NULL_FATAL(hand_unit(h, r, TL_FAMILY_DEVICE));
-            CU_ASSERT_EQUAL(hand_unit(h, r, TL_FAMILY_DEVICE)->needed, !covered);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(hand_candidate(h, r, TL_FAMILY_DEVICE));
+            CU_ASSERT_EQUAL(hand_candidate(h, r, TL_FAMILY_DEVICE)->needed, !covered);
         }
         hand_free(h);
     }
@@ -389,10 +389,10 @@ static void what_is_not_worth_acting_upon_is_the_users_choice(void)
 {
     hand_job *h = hand_new(8, 8, usual_host, slow_device);
     hand_judge(h, alpha, 0.5); /* it costs a fifth of a step, and is late by no more: there is nothing to replay */
-    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 0);
     CU_ASSERT_EQUAL_FATAL(h->judgement.slight.n, 1);
-    const tl_unit *u = h->judgement.slight.v;
-    CU_ASSERT(u->rank == 3 && u->p < 1e-6 && !u->needed && u->alone_ns == u->late_ns);
+    const tl_candidate *u = h->judgement.slight.v;
+    CU_ASSERT(u->rank == 3 && u->p < 1e-6 && !u->needed && u->solo_gain_ns == u->late_ns);
     CU_ASSERT_DOUBLE_EQUAL((double)u->late_ns / (8.0 * DEVICE / 5), 1, 0.05);
     hand_free(h);
 }
@@ -404,7 +404,7 @@ static void the_check_of_the_replay_can_fail(void)
     const tl_verdict_options options = { alpha, least_cost };
     hand_job *h = hand_new(4, 4, usual_host, usual_device);
     hand_baseline(h);
-    h->held.held.ranks[1].settled.ports[2].met_ns -= 7; /* its END is done 7 ns later than it was */
+    h->served.server.ranks[1].final.ports[2].meeting_done_ns -= 7; /* its END is done 7 ns later than it was */
     tl_verdict_find(&h->baseline, &options, &h->judgement);
     CU_ASSERT_EQUAL(h->judgement.error_ns, 7);
     hand_free(h);

@@ -21,7 +21,7 @@ static const char *late(const hand_job *h)
     static char text[RANKS + 1];
     size_t n = 0;
     for (uint32_t r = 0; r < RANKS; r++)
-        if (hand_unit(h, r, TL_FAMILY_DEVICE) != NULL)
+        if (hand_candidate(h, r, TL_FAMILY_DEVICE) != NULL)
             text[n++] = (char)('0' + r);
     text[n] = 0;
     return text;
@@ -37,12 +37,12 @@ static void a_slow_host_of_two_is_late_by_what_the_other_is_not(void)
 {
     hand_job *h = on_two_hosts(slow_half);
     CU_ASSERT_STRING_EQUAL(late(h), "4567");
-    const tl_unit *u = hand_unit(h, 4, TL_FAMILY_DEVICE);
+    const tl_candidate *u = hand_candidate(h, 4, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_PERSISTENT);
     CU_ASSERT(u->needed);
     CU_ASSERT_DOUBLE_EQUAL((double)u->late_ns / (STEPS * DEVICE / 20.0), 1, 0.1);
-    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.together_ns / (STEPS * DEVICE / 20.0), 1, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.joint_gain_ns / (STEPS * DEVICE / 20.0), 1, 0.1);
     hand_free(h);
 }
 
@@ -55,7 +55,7 @@ static void a_host_may_be_slow_for_a_while(void)
 {
     hand_job *h = on_two_hosts(slow_half_for_a_while);
     CU_ASSERT_STRING_EQUAL(late(h), "4567");
-    const tl_unit *u = hand_unit(h, 7, TL_FAMILY_DEVICE);
+    const tl_candidate *u = hand_candidate(h, 7, TL_FAMILY_DEVICE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_BOUNDED);
     CU_ASSERT(u->shape.first == 3 && u->shape.last == 5);
@@ -65,7 +65,7 @@ static void a_host_may_be_slow_for_a_while(void)
 static void hosts_that_are_alike_are_not_late(void)
 {
     hand_job *h = on_two_hosts(usual_device);
-    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    CU_ASSERT_EQUAL(h->judgement.candidates.n, 0);
     hand_free(h);
 }
 
@@ -78,7 +78,7 @@ static int64_t slow_on_both(size_t rank, size_t step)
 static void a_host_with_a_fast_rank_is_no_slow_host(void)
 {
     hand_job *h = on_two_hosts(slow_on_both);
-    CU_ASSERT_PTR_NULL(hand_unit(h, 4, TL_FAMILY_DEVICE));
+    CU_ASSERT_PTR_NULL(hand_candidate(h, 4, TL_FAMILY_DEVICE));
     hand_free(h);
 }
 

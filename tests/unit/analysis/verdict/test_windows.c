@@ -27,7 +27,7 @@ static size_t later(const char *const *lines, size_t n, int64_t *ms, bool *cut)
 {
     static const int32_t ranks[] = { 0, 1, 2, 3 };
     tl_table steps = { .schema = &tl_step_schema }, health = { .schema = &tl_health_schema };
-    tl_graph graph = { .nranks = n };
+    tl_job_graph graph = { .nranks = n };
     for (size_t r = 0; r < n; r++)
         mark(&steps, ranks[r], lines[r]);
     tl_windows_open(&steps, ranks, &graph, &health);

@@ -1,0 +1,187 @@
+/* work_class_map.c - what a rank has of each kind of work in each step. */
+#include "tlmpi/analysis/baseline/work_class_map.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+
+void tl_work_class_map_free(tl_work_class_map *f)
+{
+    free(f->steps);
+    free(f->cut);
+    free(f->cuts);
+    free(f->comparable);
+    free(f->kinds);
+    free(f->as);
+    tl_map_free(&f->kind_of);
+    *f = (tl_work_class_map){ 0 };
+}
+
+/* --------------------------------------------------------------------------------------------------------- segments */
+
+/* The stretch of a cut step with n collectives that is `at` from its beginning, in a whole one with `whole` of them. */
+static uint32_t segment_of_cut(const tl_work_class_map *f, size_t step, uint32_t at, uint32_t n, uint32_t whole)
+{
+    if (step > f->first_whole)
+        return at <= whole ? at : at % whole;
+    return at < n ? whole - 1 - (n - at - 1) % whole : whole;
+}
+
+uint32_t tl_segment_of(const tl_work_class_map *f, const tl_node *node)
+{
+    size_t step = tl_step_index(f->steps, f->nsteps, node->step);
+    size_t like = !f->cut[step] ? step : step < f->first_whole ? f->first_whole : f->last_whole;
+    const tl_step_cut *c = &f->cuts[step];
+    if (like == f->nsteps || !f->comparable[like] || f->cuts[like].n == 0)
+        return UINT32_MAX;
+    uint32_t at = node->segment < c->first ? 0 : node->segment - c->first;
+    at = at < c->n ? at : c->n;
+    return f->cut[step] ? segment_of_cut(f, step, at, c->n, f->cuts[like].n) : at;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ kinds */
+
+static bool is_host_work(const tl_node *node)
+{
+    return node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN || node->kind == TL_NODE_WAIT_END;
+}
+
+/* False: it has no work. */
+static bool work_of(const tl_work_class_map *f, const tl_node *node, tl_work_kind *kind)
+{
+    bool host = is_host_work(node);
+    if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
+        return false;
+    bool copies = node->activity == TL_ACTIVITY_H2D || node->activity == TL_ACTIVITY_COPY;
+    *kind = host ? (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_HOST, 0 }
+                 : (tl_work_kind){ node->key, copies ? TL_FAMILY_COPY : TL_FAMILY_DEVICE,
+                                   node->activity == TL_ACTIVITY_COMPUTE };
+    return true;
+}
+
+uint32_t tl_kind_find(const tl_work_class_map *f, tl_work_kind kind)
+{
+    uint32_t number = tl_map_get(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key)); /* TL_MAP_NONE is TL_NONE */
+    return f->as != NULL && number != TL_NONE ? f->as[number] : number;
+}
+
+void tl_kinds_merge(tl_work_class_map *f, const uint64_t *keys)
+{
+    uint32_t *as = tl_malloc((f->nkinds + 1) * sizeof *as);
+    for (uint32_t k = 0; k < f->nkinds; k++) {
+        const tl_work_kind like = { keys[k], f->kinds[k].family, 0 };
+        as[k] = tl_kind_find(f, like);
+        if (as[k] != TL_NONE)
+            continue;
+        as[k] = k;
+        tl_map_put(&f->kind_of, tl_hash_mix(like.family + 1, like.key), k);
+    }
+    f->as = as;
+}
+
+uint32_t tl_kind_of(const tl_work_class_map *f, const tl_node *node)
+{
+    tl_work_kind kind;
+    return work_of(f, node, &kind) ? tl_kind_find(f, kind) : TL_NONE;
+}
+
+/* Returns the kind of a wait, by activity: for the device in a call, for the device in a pause without a recorded call,
+ * for memory, for a copy. */
+static tl_work_kind wait_of(const tl_work_class_map *f, const tl_node *node)
+{
+    return (tl_work_kind){ (uint64_t)node->activity << 32 | tl_segment_of(f, node), TL_FAMILY_WAIT, 0 };
+}
+
+uint32_t tl_kind_of_wait(const tl_work_class_map *f, const tl_node *node)
+{
+    return tl_kind_find(f, wait_of(f, node));
+}
+
+/* ------------------------------------------------------------------------------------------------------------ cells */
+
+typedef struct filling {
+    tl_work_class_map *f;
+    TL_VEC(tl_work_cell) cells; /* in the order in which the rank has them first */
+    tl_map cell_of;             /* by kind and step */
+    uint32_t *newest;           /* by kind: the cell that was met last */
+    size_t room;
+    int64_t compute_ns;
+} filling;
+
+/* The number of a kind, a new one if it is new. */
+static uint32_t kind_at(filling *c, tl_work_kind kind)
+{
+    tl_work_class_map *f = c->f;
+    uint32_t number = tl_kind_find(f, kind);
+    if (number < c->room) /* not TL_NONE */
+        return number;
+    number = (uint32_t)f->nkinds;
+    tl_grow((void **)&f->kinds, &f->kind_room, f->nkinds + 1, sizeof *f->kinds);
+    tl_grow((void **)&c->newest, &c->room, f->nkinds + 1, sizeof *c->newest);
+    tl_map_put(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key), number);
+    c->newest[number] = TL_NONE;
+    f->kinds[f->nkinds++] = kind;
+    return number;
+}
+
+static void fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns, uint16_t blocks)
+{
+    uint32_t kind = kind_at(c, of);
+    uint32_t cell = c->newest[kind];
+    if (cell == TL_NONE || c->cells.v[cell].step != step) {
+        uint64_t key = kind * c->f->nsteps + step;
+        cell = tl_map_get(&c->cell_of, key); /* TL_MAP_NONE is TL_NONE */
+        if (cell == TL_NONE) {
+            cell = (uint32_t)c->cells.n;
+            tl_vec_room(&c->cells);
+            tl_map_put(&c->cell_of, key, cell);
+            c->cells.v[c->cells.n++] = (tl_work_cell){ 0, 0, kind, (uint32_t)step, 0 };
+        }
+        c->newest[kind] = cell;
+    }
+    tl_work_cell *all = &c->cells.v[cell];
+    all->ns += ns;
+    all->blocks = blocks > 0 && all->blocks >= 0 ? all->blocks + tl_blocks_of(blocks) : -1;
+    all->pieces++;
+}
+
+static void fill(filling *c, const tl_open_rank *o)
+{
+    tl_work_class_map *f = c->f;
+    for (uint32_t v = 0; v < o->n; v++) {
+        const tl_node *node = &o->nodes[v];
+        int64_t waited_ns = tl_waited_ns(o, v);
+        size_t step = tl_step_index(f->steps, f->nsteps, node->step);
+        tl_work_kind kind;
+        c->compute_ns += tl_computes(f, node) ? node->work_ns : 0;
+        f->nhost_pieces += tl_is_host_piece(node);
+        if (waited_ns >= 0)
+            fill_in(c, wait_of(f, node), step, waited_ns, 0);
+        if (work_of(f, node, &kind))
+            fill_in(c, kind, step, node->work_ns, node->blocks);
+    }
+}
+
+static void get_question(tl_work_class_map *f, tl_bytes *in)
+{
+    size_t whole[2], n;
+    tl_bytes_get(in, whole, sizeof whole);
+    tl_bytes_get_list(in, (void **)&f->steps, &f->nsteps, sizeof *f->steps);
+    tl_bytes_get_list(in, (void **)&f->cut, &n, sizeof *f->cut);
+    tl_bytes_get_list(in, (void **)&f->cuts, &n, sizeof *f->cuts);
+    tl_bytes_get_list(in, (void **)&f->comparable, &n, sizeof *f->comparable);
+    f->first_whole = whole[0];
+    f->last_whole = whole[1];
+}
+
+void tl_cells_answer(const tl_open_rank *rank, tl_work_class_map *f, tl_bytes *in, tl_bytes *out)
+{
+    filling c = { .f = f };
+    tl_work_class_map_free(f);
+    get_question(f, in);
+    fill(&c, rank);
+    tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns);
+    tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds);
+    tl_bytes_put_list(out, c.cells.v, c.cells.n, sizeof *c.cells.v);
+    free(c.cells.v);
+    free(c.newest);
+    tl_map_free(&c.cell_of);
+}

@@ -1,0 +1,238 @@
+/* backward_elimination.c - which of the late candidates are needed to explain the cost of lateness: backward
+ * elimination.
+ *
+ * Forward selection would never find equal candidates that hide each other: each of them alone gains nothing.  The
+ * candidate needed least is dropped, and the gains of the others are found anew; of very many candidates the half
+ * needed least is dropped at once, so that n candidates take n log n replays and not n^2.
+ */
+#include "internal.h"
+#include "tlmpi/base/quantile.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct elimination {
+    const tl_baseline *b;
+    tl_findings *out;
+    tl_costing *costing;
+    tl_arena arena;
+    bool *chosen;   /* by candidate */
+    bool *some;     /* by candidate, scratch */
+    double *share;  /* by candidate: marginal_gain_ns of its steps */
+    double *shares; /* by candidate, scratch */
+    double least_cost;
+} elimination;
+
+/* Returns the length, ns, of all steps that the candidate's repair covers; 1 if they have none. */
+static double span_of(const elimination *c, const tl_candidate *candidate)
+{
+    int64_t ns = 0;
+    for (size_t s = 0; s < c->b->nsteps; s++)
+        ns += tl_candidate_covers(c->b, candidate, s) ? c->out->step_ns[s] : 0;
+    return ns > 0 ? (double)ns : 1;
+}
+
+/* Fills marginal_gain_ns of each chosen candidate, the loss of gain without its repair, and share, that as a part of
+ * its steps. */
+static void find_needed(elimination *c)
+{
+    tl_candidate *candidates = c->out->candidates.v;
+    for (size_t u = 0; u < c->out->candidates.n; u++) {
+        if (!c->chosen[u])
+            continue;
+        c->chosen[u] = false;
+        candidates[u].marginal_gain_ns = c->out->joint_gain_ns - tl_cost_of(c->costing, c->chosen);
+        c->chosen[u] = true;
+        c->share[u] = (double)candidates[u].marginal_gain_ns / span_of(c, &candidates[u]);
+    }
+}
+
+bool tl_eliminate_least_needed(bool *chosen, const double *share, size_t n, double least_cost, double *scratch)
+{
+    size_t nchosen = 0;
+    bool any = false;
+    for (size_t u = 0; u < n; u++)
+        if (chosen[u])
+            scratch[nchosen++] = share[u];
+    if (nchosen == 0)
+        return false;
+    bool many = nchosen > (size_t)TL_CHOICE_MANY;
+    tl_real_sort(scratch, nchosen);
+    double most = scratch[many ? tl_lower_middle(nchosen) : 0];
+    for (size_t u = 0; u < n && (many || !any); u++) {
+        if (!chosen[u] || share[u] > most || share[u] >= least_cost)
+            continue;
+        chosen[u] = false;
+        any = true;
+    }
+    return any;
+}
+
+/* Whether no chosen candidate is needed, nor will be once others are dropped: any of them gains no more than all
+ * together, but for the time that some repairs add to work in which a rank is ahead. */
+static bool none_is_needed(const elimination *c)
+{
+    const double most_ns = (double)c->out->joint_gain_ns + 2 * (double)tl_cost_added_ns(c->costing);
+    for (size_t u = 0; u < c->out->candidates.n; u++)
+        if (c->chosen[u] && most_ns >= c->least_cost * span_of(c, &c->out->candidates.v[u]))
+            return false;
+    return true;
+}
+
+static void eliminate(elimination *c)
+{
+    for (size_t u = 0; u < c->out->candidates.n; u++)
+        c->chosen[u] = true;
+    do {
+        c->out->joint_gain_ns = tl_cost_of(c->costing, c->chosen);
+        if (none_is_needed(c)) {
+            memset(c->chosen, 0, c->out->candidates.n * sizeof *c->chosen);
+            c->out->joint_gain_ns = 0;
+            break;
+        }
+        find_needed(c);
+    } while (tl_eliminate_least_needed(c->chosen, c->share, c->out->candidates.n, c->least_cost, c->shares));
+    for (size_t u = 0; u < c->out->candidates.n; u++)
+        c->out->candidates.v[u].marginal_gain_ns = c->chosen[u] ? c->out->candidates.v[u].marginal_gain_ns : 0;
+}
+
+/* The communication part of a repair: the part that falls on links, in candidates of ranks as well. */
+static const tl_cost_part of_links = { TL_NONE, ~0U, 1U << TL_ACTIVITY_COMM, false };
+
+static void cost_ranks(elimination *c)
+{
+    tl_findings *out = c->out;
+    for (size_t u = 0; u < out->candidates.n; u++) {
+        memset(c->some, 0, out->candidates.n);
+        c->some[u] = true;
+        out->candidates.v[u].solo_gain_ns = tl_cost_of(c->costing, c->some);
+        out->candidates.v[u].needed = c->chosen[u];
+        if (out->candidates.v[u].with == TL_NONE)
+            continue;
+        c->some[out->candidates.v[u].with] = true;
+        out->candidates.v[u].solo_gain_ns = tl_cost_of_part(c->costing, c->some, &of_links);
+    }
+    for (size_t u = 0; u < out->candidates.n; u++)
+        c->some[u] = c->chosen[u] && (out->candidates.v[u].link != TL_NONE || out->candidates.v[u].with != TL_NONE);
+    out->links_ns = tl_cost_of_part(c->costing, c->some, &of_links);
+    for (size_t u = 0, to; u < out->candidates.n && out->candidates.v[u].rank != TL_NONE; u = to) {
+        uint32_t rank = out->candidates.v[u].rank;
+        bool any = false;
+        tl_cost_part links = of_links;
+        memset(c->some, 0, out->candidates.n);
+        for (to = u; to < out->candidates.n && out->candidates.v[to].rank == rank; to++) {
+            uint32_t with = out->candidates.v[to].with;
+            c->some[to] = c->chosen[to];
+            any = any || c->chosen[to];
+            if (with == TL_NONE)
+                continue;
+            c->some[with] = true;
+            links.rank = out->candidates.v[with].rank;
+        }
+        if (!any)
+            continue;
+        out->rank_ns[rank] = tl_cost_of_part(c->costing, c->some, links.rank != TL_NONE ? &links : NULL);
+        tl_cost_by_step(c->costing, out->rank_step_ns + rank * c->b->nsteps);
+    }
+}
+
+/* Returns the gain, ns, of repairing only the candidate's rank, or only its link. */
+static int64_t gain_of(const elimination *c, const tl_candidate *candidate)
+{
+    return candidate->rank != TL_NONE ? c->out->rank_ns[candidate->rank] : candidate->solo_gain_ns;
+}
+
+static bool gains_enough(const elimination *c, const tl_candidate *candidate, int64_t gain_ns)
+{
+    return (double)gain_ns >= c->least_cost * span_of(c, candidate);
+}
+
+/* Drops chosen candidates whose own repair gains nothing: such a candidate is the next bottleneck, and no culprit.
+ * Candidates that hide each other stay: all chosen candidates together gain more than twice what the best gains, or the
+ * candidates without a gain of their own gain enough together.  An end of a slow link stays, since its two ends only
+ * gain together. Returns whether a candidate was dropped. */
+static bool drop_next(elimination *c)
+{
+    tl_candidate *candidates = c->out->candidates.v;
+    int64_t best_ns = 0;
+    bool any = false;
+    for (size_t u = 0; u < c->out->candidates.n; u++) {
+        if (c->chosen[u])
+            best_ns = best_ns > gain_of(c, &candidates[u]) ? best_ns : gain_of(c, &candidates[u]);
+        c->some[u] = c->chosen[u] && candidates[u].with == TL_NONE &&
+                     !gains_enough(c, &candidates[u], gain_of(c, &candidates[u]));
+        any = any || c->some[u];
+    }
+    if (!any || c->out->joint_gain_ns > 2 * best_ns)
+        return false;
+    int64_t hidden_ns = tl_cost_of(c->costing, c->some);
+    any = false;
+    for (size_t u = 0; u < c->out->candidates.n; u++) {
+        if (!c->some[u] || gains_enough(c, &candidates[u], hidden_ns))
+            continue;
+        c->chosen[u] = false;
+        candidates[u].marginal_gain_ns = 0;
+        any = true;
+        if (candidates[u].rank == TL_NONE)
+            continue;
+        c->out->rank_ns[candidates[u].rank] = -1;
+        memset(c->out->rank_step_ns + candidates[u].rank * c->b->nsteps, 0,
+               c->b->nsteps * sizeof *c->out->rank_step_ns);
+    }
+    return any;
+}
+
+static void take_in(const elimination *c, tl_candidate *whole, tl_candidate *candidate)
+{
+    double share;
+    bool drifts = whole->shape.pattern == TL_PATTERN_DRIFTING || candidate->shape.pattern == TL_PATTERN_DRIFTING;
+    for (size_t s = 0; s < c->b->nsteps; s++)
+        whole->on[s] = whole->on[s] || candidate->on[s];
+    tl_put_pattern(c->b, whole->on, drifts, &whole->shape, &share);
+    whole->z = fmax(whole->z, candidate->z);
+    whole->p = fmin(whole->p, candidate->p);
+    whole->late_ns += candidate->late_ns;
+    whole->marginal_gain_ns += candidate->marginal_gain_ns;
+    candidate->needed = false;
+}
+
+/* A link that is slow by more in some steps is one slow link: its first chosen candidate takes in the others.  All
+ * gains are known. */
+static void join_links(elimination *c)
+{
+    tl_candidate *candidates = c->out->candidates.v;
+    size_t n = c->out->candidates.n;
+    for (size_t u = 0; u < n; u++) {
+        if (candidates[u].link == TL_NONE || !candidates[u].needed)
+            continue;
+        memset(c->some, 0, n);
+        for (size_t v = u; v < n; v++)
+            c->some[v] = candidates[v].link == candidates[u].link && candidates[v].needed;
+        candidates[u].solo_gain_ns = tl_cost_of(c->costing, c->some);
+        for (size_t v = u + 1; v < n; v++)
+            if (c->some[v])
+                take_in(c, &candidates[u], &candidates[v]);
+    }
+}
+
+void tl_backward_elimination(const tl_baseline *b, double least_cost, tl_findings *out)
+{
+    if (out->candidates.n == 0)
+        return;
+    elimination c = { .b = b, .out = out, .costing = tl_costing_new(b, out), .least_cost = least_cost };
+    c.chosen = tl_arena_zeroed(&c.arena, out->candidates.n, sizeof *c.chosen);
+    c.some = tl_arena_zeroed(&c.arena, out->candidates.n, sizeof *c.some);
+    c.share = tl_arena_zeroed(&c.arena, out->candidates.n, sizeof *c.share);
+    c.shares = tl_arena_zeroed(&c.arena, out->candidates.n, sizeof *c.shares);
+    eliminate(&c);
+    tl_exchanges_find(b, c.chosen, out);
+    cost_ranks(&c);
+    if (drop_next(&c)) {
+        c.out->joint_gain_ns = tl_cost_of(c.costing, c.chosen);
+        find_needed(&c);
+        cost_ranks(&c);
+    }
+    tl_causes_of_gains(c.costing, c.chosen, c.some, out);
+    join_links(&c);
+    tl_costing_free(c.costing);
+    tl_arena_free(&c.arena);
+}
