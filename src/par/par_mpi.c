@@ -13,22 +13,49 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 /* What suits procs that share cores and sleep, for Open MPI; who has set a variable already is not overruled.
  *
  *   yield    Waits that are left inside the library, as in MPI_Init and MPI_Finalize, let others run.
  *   hwloc    Every proc would look at every PCI device for the network card nearest to it, an eighth of its start-up.
  *            (The names that this has had in versions of hwloc; it passes over those it does not know.)
+ *   plugins  Of hwloc, too, which look for displays and accelerators; each loads the libraries of a vendor.
  *   depth    Fragments of 32 KB that are under way at a time, for a message that cannot be copied straight from the
  *            other's memory.  Each batch waits for a nap of the sender to end: by the default of 3 a megabyte takes
- *            ten naps, by 64 it takes one. */
+ *            ten naps, by 64 it takes one.
+ *   pml, btl, osc
+ *            Where all procs are on one host: memory, and TCP where memory cannot be shared.  Every proc would load
+ *            the libraries of half a dozen networks, and tell all others how to reach it by each. */
 static const struct {
     const char *variable, *value;
+    bool one_host;
 } settings[] = {
-    { "OMPI_MCA_mpi_yield_when_idle", "1" },
-    { "HWLOC_COMPONENTS", "-linuxio,-linuxpci,-pci" },
-    { "OMPI_MCA_pml_ob1_send_pipeline_depth", "64" },
+    { "OMPI_MCA_mpi_yield_when_idle", "1", false },
+    { "HWLOC_COMPONENTS", "-linuxio,-linuxpci,-pci", false },
+    { "HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_cuda.so,hwloc_nvml.so,hwloc_rsmi.so", false },
+    { "OMPI_MCA_pml_ob1_send_pipeline_depth", "64", false },
+    { "OMPI_MCA_pml", "ob1", true },
+    { "OMPI_MCA_btl", "self,vader,tcp", true },
+    { "OMPI_MCA_osc", "sm", true },
 };
+
+/* Whether mpirun has started all procs here. */
+static bool on_one_host(void)
+{
+    const char *all = getenv("OMPI_COMM_WORLD_SIZE"), *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    return all != NULL && here != NULL && strcmp(all, here) == 0;
+}
+
+/* Open MPI tests every 100 us in MPI_Init and in MPI_Finalize whether all procs have come there, and the kernel lets a
+ * sleep last up to 50 us longer by default.  64 procs on two cores spend a third of their start-up so.  This much longer
+ * they may sleep there, in ns; 0 is the default. */
+enum { DROWSY_NS = 1000000 };
+
+static void set_timer_slack(unsigned long ns)
+{
+    (void)prctl(PR_SET_TIMERSLACK, ns, 0UL, 0UL, 0UL);
+}
 
 static int proc, nprocs = 1;
 static bool running; /* between MPI_Init and MPI_Finalize */
@@ -39,8 +66,11 @@ void tl_par_start(int *argc, char ***argv)
         return;
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
-        setenv(settings[i].variable, settings[i].value, 0);
+        if (!settings[i].one_host || on_one_host())
+            setenv(settings[i].variable, settings[i].value, 0);
+    set_timer_slack(DROWSY_NS);
     MPI_Init(argc, argv);
+    set_timer_slack(0);
     running = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &proc);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
@@ -57,6 +87,7 @@ void tl_par_end(void)
     tl_par_barrier();
     tl_bells_end();
     tl_tree_end();
+    set_timer_slack(DROWSY_NS);
     MPI_Finalize();
     running = false;
 }
