@@ -1,6 +1,5 @@
 /* ask.c - the answers of a result file: as text and JSON (ask), and as a page with pictures (html). */
 #include "cli.h"
-#include "outfile.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/report/ask.h"

@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include "options.h"
-#include "suggest.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/augment.h"
@@ -12,21 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int run(const tl_cli *cli)
-{
-    return tl_run(&cli->run);
-}
-
-static int check(const tl_cli *cli)
-{
-    return tl_check(&cli->run);
-}
-
-static int augment(const tl_cli *cli)
-{
-    return tl_augment(&cli->run);
-}
 
 static int reps(const tl_cli *cli)
 {
@@ -46,76 +30,61 @@ static int reps(const tl_cli *cli)
 static const tl_command commands[] = {
     { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
       "Reads the PyTorch/Kineto traces (.json, .json.gz, .json.zst) in the folders and files PATH, one for each rank "
-      "of a "
-      "training job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. The "
-      "result does not depend on the number of procs. 'tlmpi describe rank' says how traces are found and what becomes "
-      "of damaged ones.",
-      true, run },
+      "of a training job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. "
+      "The result does not depend on the number of procs. 'tlmpi describe rank' says how traces are found and what "
+      "becomes of damaged ones.",
+      true, NULL, tl_run },
     { "check", TL_FOR_CHECK, "[options] PATH...", "read everything, report what is there, analyse nothing",
       "Reads the same files as run and says of each: rank, size, events, and what is wrong with it. Writes nothing.",
-      true, check },
+      true, NULL, tl_check },
     { "show", TL_FOR_SHOW, "[options] FILE.h5 [TABLE]", "print a table of a result file, or the list of its tables",
       "Prints the rows of TABLE; without TABLE the tables of the file, with their rows. The columns are explained by "
       "tlmpi describe.",
-      false, tl_show },
+      false, tl_show, NULL },
     { "ask", TL_FOR_ASK, "[options] FILE.h5", "who holds the job up, why, who waits, and always or for a while",
       "Answers four questions from a result file: which rank holds the job up, in which phase and why, whether others "
-      "wait "
-      "for it, and whether always or for a while. Each answer has its evidence, the table to look at, and a "
-      "confidence: high, "
-      "medium or low, with the reasons.",
-      false, tl_ask },
+      "wait for it, and whether always or for a while. Each answer has its evidence, the table to look at, and a "
+      "confidence: high, medium or low, with the reasons.",
+      false, tl_ask, NULL },
     { "html", TL_FOR_HTML, "[options] FILE.h5", "a page with pictures: the answers, and who is late in which steps",
       "Writes one HTML file that stands alone: the answers of tlmpi ask, and heat maps of ranks and steps. Of traces: "
-      "how much "
-      "of each step a rank works longer than its peers. Of phases that were timed without a profiler: how much longer "
-      "or "
-      "shorter each is on a rank than on its peers. It needs no network and no script, and prints well. Of more than "
-      "64 ranks "
-      "the 32 worst have a row of their own; more than 240 steps share columns.",
-      false, tl_html_page },
+      "how much of each step a rank works longer than its peers. Of phases that were timed without a profiler: how "
+      "much longer or shorter each is on a rank than on its peers. It needs no network and no script, and prints well. "
+      "Of more than 64 ranks the 32 worst have a row of their own; more than 240 steps share columns.",
+      false, tl_html_page, NULL },
     { "describe", TL_FOR_DESCRIBE, "[TABLE|WORD...]", "the manual of tables, columns and words of answers",
       "Prints the page of each TABLE: its columns, and how they come about; of each other WORD of a summary, an answer "
-      "or a "
-      "table (trust, waiting, host_late, gain_ns) what it means. 'tlmpi describe tables' lists the tables and what "
-      "else there "
-      "is a page of; without a word all pages are printed.",
-      false, tl_describe },
+      "or a table (trust, waiting, host_late, gain_ns) what it means. 'tlmpi describe tables' lists the tables and "
+      "what else there is a page of; without a word all pages are printed.",
+      false, tl_describe, NULL },
     { "reps", TL_FOR_REPS, "[options] PATH...", "how long the device works in each repetition; variants compared",
       "Prints how long the kernels, copies and memsets run that each repetition of something launches, for benchmarks: "
       "the sum of their durations, wherever they run and however long the device waits between them, beside the time "
       "in which any of them runs (busy), from the first to the last (span), and the rest of that (bubble). What "
-      "belongs "
-      "to a repetition is told by who launched it, not by a window of time, and counts once; backward is what autograd "
-      "has launched. Each PATH, a trace or a folder of traces, is a variant. To know what backward costs where a "
-      "benchmark runs forward, and forward with backward, compare the two: the difference is backward. 'tlmpi describe "
-      "reps' "
-      "explains the columns; reps_compare, reps_each and reps_kernels those that the options print.",
-      true, reps },
+      "belongs to a repetition is told by who launched it, not by a window of time, and counts once; backward is what "
+      "autograd has launched. Each PATH, a trace or a folder of traces, is a variant. To know what backward costs "
+      "where a benchmark runs forward, and forward with backward, compare the two: the difference is backward. 'tlmpi "
+      "describe reps' explains the columns; reps_compare, reps_each and reps_kernels those that the options print.",
+      true, reps, NULL },
     { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
       "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device "
-      "was "
-      "idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is passed "
-      "through byte by byte; what is added comes after its last event, in categories of its own "
+      "was idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is "
+      "passed through byte by byte; what is added comes after its last event, in categories of its own "
       "(idle_classification, tlmpi_counter, tlmpi_pattern) that change no table of a copy. The copies keep their "
-      "names, and the folders "
-      "below PATH. Each device has three tracks more: its gaps, how it ran dry before each, and what the host did "
-      "meanwhile; a gap's idle_id is its number in table gap. Counters show what waits in the queue of each of its "
-      "streams (Queue, table queue) and how much copies of each name move (GB/s, table copy). Five tracks show where "
-      "the "
-      "sequences of work run that take most of its time (Pattern, table pattern). With mpirun the procs share the "
-      "traces.",
-      true, augment },
+      "names, and the folders below PATH. Each device has three tracks more: its gaps, how it ran dry before each, and "
+      "what the host did meanwhile; a gap's idle_id is its number in table gap. Counters show what waits in the queue "
+      "of each of its streams (Queue, table queue) and how much copies of each name move (GB/s, table copy). Five "
+      "tracks show where the sequences of work run that take most of its time (Pattern, table pattern). With mpirun "
+      "the procs share the traces.",
+      true, NULL, tl_augment },
     { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR",
       "the tables of HTA or TraceLens, from the same traces",
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
       "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1; a PATH that ends in .raw.gz or .raw.json.gz "
-      "is "
-      "the profiler's memory timeline, which has tables of its own. tracelens: TraceLens; idle gaps and their "
+      "is the profiler's memory timeline, which has tables of its own. tracelens: TraceLens; idle gaps and their "
       "causes, GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives "
-      "(nccl_*) "
-      "go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
-      true, tl_compat },
+      "(nccl_*) go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
+      true, tl_compat, NULL },
 };
 
 enum { NCOMMANDS = sizeof commands / sizeof commands[0] };

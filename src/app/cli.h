@@ -42,7 +42,8 @@ typedef struct tl_command {
     const char *title;              /* a line */
     const char *doc;                /* a paragraph */
     bool together;                  /* every proc works; else the first alone, and the others wait */
-    int (*act)(const tl_cli *);     /* returns the exit status (job/run.h) */
+    int (*act)(const tl_cli *);     /* returns the exit status (job/run.h); NULL: `job` does */
+    int (*job)(const tl_options *);
 } tl_command;
 
 /* --top: the first `rows` rows, or the first rows that hold `share` of the time. */
@@ -100,5 +101,54 @@ int tl_ask(const tl_cli *cli);
 int tl_html_page(const tl_cli *cli);
 int tl_describe(const tl_cli *cli);
 int tl_compat(const tl_cli *cli);
+
+/* -------------------------------------------------------------------------------------------- words that were meant */
+
+/* Returns the candidate nearest to the word, of equals the first, if it is near enough to be meant; else NULL.  NULL
+ * candidates are passed over. */
+const char *tl_suggest(const char *word, const char *const *candidates, size_t n);
+
+/* TL_EUSAGE: "there is no WHAT 'word' in PLACE; did you mean ...? It has: ...". */
+tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, const char *place,
+                          const char *const *candidates, size_t n);
+
+/* ----------------------------------------------------------------------------------------------------------- output */
+
+/* Where a command prints: the terminal, or a file that gets its name when all of it is written. */
+typedef struct tl_outfile {
+    FILE *out;
+    const char *path;           /* NULL: stdout */
+    char *part;                 /* the name until it is whole; NULL where `path` is written itself (a device, a pipe) */
+} tl_outfile;
+
+/* path NULL or "-" is stdout.  TL_EOUTPUT: it cannot be made, or is there and force is not set; TL_EUSAGE: it is the
+ * file `input`. */
+tl_status tl_outfile_open(tl_outfile *file, const char *input, const char *path, bool force, tl_error *err);
+
+/* Ends it: with TL_OK the file gets its name, else it is removed.  Returns st, or what went wrong now.  What fails on
+ * stdout is left for the end of the program to say. */
+tl_status tl_outfile_close(tl_outfile *file, tl_status st, tl_error *err);
+
+/* ----------------------------------------------------------------------------------------------------------- manual */
+
+/* A page of tlmpi describe, beside those of tables.  Each line is a paragraph; one with a tab is a term and its
+ * meaning. */
+typedef struct tl_manual_page {
+    const char *name, *title;
+    const char *const *lines; /* NULL-terminated */
+} tl_manual_page;
+
+/* What a result file holds beside tables: *n pages. */
+const tl_manual_page *tl_manual_pages(size_t *n);
+
+/* What the columns of a table leave to be said, NULL-terminated; NULL: nothing. */
+const char *const *tl_manual_notes(const char *table);
+
+/* Why a table of that name has no rows, or is not in a file, where not every trace has what it is of; NULL: for none of
+ * these reasons. */
+const char *tl_why_empty(const char *table);
+
+/* Returns what replaced a table that result files no longer have; NULL: there was no table of that name. */
+const char *tl_instead_of(const char *table);
 
 #endif

@@ -4,7 +4,6 @@
  *     tracelens    every proc does its share of the ranks, proc 0 what needs them all
  */
 #include "cli.h"
-#include "suggest.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"

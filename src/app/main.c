@@ -46,7 +46,7 @@ static int act(const tl_cli *cli, tl_status parsed, const tl_error *err)
     else if (cli->help || cli->version)
         code = first ? answer(cli) : code;
     else if (cli->command->together || first)
-        code = cli->command->act(cli);
+        code = cli->command->act != NULL ? cli->command->act(cli) : cli->command->job(&cli->run);
 
     if (first)
         code = close_stdout(code);

@@ -1,5 +1,5 @@
 /* manual.c - what a user looks up and no column says: how the answers come about, and what they leave out. */
-#include "describe.h"
+#include "cli.h"
 
 #include <string.h>
 
@@ -28,9 +28,9 @@ static const char *const seal_lines[] = {
 };
 
 static const char *const ranks_lines[] = {
-    "/ranks/00003/interval shows the rows of rank 3 in /tables/interval, and only them; so for every table that "
-    "has an index, in files of up to 1024 ranks. They are views (virtual datasets), which hold nothing themselves. "
-    "With more ranks there is no /ranks: the index has a rank's rows (first_row, nrows).",
+    "/ranks/00003/interval shows the rows of rank 3 in /tables/interval, and only them; so for every table that has an "
+    "index, in files of up to 1024 ranks. They are views (virtual datasets), which hold nothing themselves. With more "
+    "ranks there is no /ranks: the index has a rank's rows (first_row, nrows).",
     NULL,
 };
 
@@ -55,25 +55,25 @@ static const char *const attributes_lines[] = {
 };
 
 static const char *const selection_lines[] = {
-    "tlmpi run --ranks LIST reads the traces of these ranks alone. --steps LIST and --time LIST take a part of each: all "
-    "tables are then as those of traces in which nothing else was recorded.",
-    "An event of the host (a call, operator, annotation or Python function) is in when it begins in the step, or in the time, "
-    "and then whole. Work of a device is in when the call is that queued it, wherever it runs; what has no call in the trace "
-    "goes by its own start.",
-    "A step is from its mark to the next, as in the whole trace. --time 10-20,35ms-0.1s is in ms or in the unit that is "
-    "given, from the first that any rank of the job does in the recording; times of ranks are compared as they were recorded. "
-    "A step that is not whole in it is none: its work is in no step.",
-    "Work that cannot have run as long as the trace says (too_long in table rank) is cut as in the whole trace, also where "
-    "what shows it is left out.",
-    "What lies between two parts that were selected is idle time of the whole trace (rows of step -1), and gaps there are "
-    "gaps. Rows of steps do not know of it.",
-    "Who holds the job up is judged by the steps that are selected alone. Fewer steps tell less of what is chance: the trust "
-    "says so. A rank that --ranks leaves out has no trace here: nothing is told of when it came.",
-    "What nothing is left of is refused, and what there is is told. A part that selects nothing of any rank, as step 99 of "
-    "--steps 10,99, is told by the run and by tlmpi ask.",
-    "Of files of phases (.jsonl) beside traces the records of these ranks and steps count; they do not tell the time, and "
-    "count whole of what --time selects. So do memory timelines of the ranks that are read. Of execution traces, nodes whose events "
-    "are selected are linked. The summary and tlmpi ask say it.",
+    "tlmpi run --ranks LIST reads the traces of these ranks alone. --steps LIST and --time LIST take a part of each: "
+    "all tables are then as those of traces in which nothing else was recorded.",
+    "An event of the host (a call, operator, annotation or Python function) is in when it begins in the step, or in "
+    "the time, and then whole. Work of a device is in when the call is that queued it, wherever it runs; what has no "
+    "call in the trace goes by its own start.",
+    "A step is from its mark to the next, as in the whole trace. --time 10-20,35ms-0.1s is in ms or in the unit that "
+    "is given, from the first that any rank of the job does in the recording; times of ranks are compared as they were "
+    "recorded. A step that is not whole in it is none: its work is in no step.",
+    "Work that cannot have run as long as the trace says (too_long in table rank) is cut as in the whole trace, also "
+    "where what shows it is left out.",
+    "What lies between two parts that were selected is idle time of the whole trace (rows of step -1), and gaps there "
+    "are gaps. Rows of steps do not know of it.",
+    "Who holds the job up is judged by the steps that are selected alone. Fewer steps tell less of what is chance: the "
+    "trust says so. A rank that --ranks leaves out has no trace here: nothing is told of when it came.",
+    "What nothing is left of is refused, and what there is is told. A part that selects nothing of any rank, as step "
+    "99 of --steps 10,99, is told by the run and by tlmpi ask.",
+    "Of files of phases (.jsonl) beside traces the records of these ranks and steps count; they do not tell the time, "
+    "and count whole of what --time selects. So do memory timelines of the ranks that are read. Of execution traces, "
+    "nodes whose events are selected are linked. The summary and tlmpi ask say it.",
     "The attribute selection of the result says what was selected. Names, streams and the like of finished rows are "
     "selected by tlmpi show --where.",
     NULL,
@@ -97,23 +97,20 @@ const tl_manual_page *tl_manual_pages(size_t *n)
 /* ---- notes on tables ---- */
 
 static const char *const rank_notes[] = {
-    "Folders are searched with everything below them; only what ends in .json, .json.gz or .json.zst "
-    "counts. What is packed otherwise (xz, zip, tar ...) is not read, and told, and so is zstd where libzstd was not "
-    "there when tlmpi was built. A file that is "
-    "named twice, or by a link as well, is read once, unless its names tell several ranks, and so is one trace in "
-    "several files, as x.json and x.json.gz. A pipe may be named, "
-    "too: one proc reads it, once.",
-    "The rank of a trace is what its distributedInfo says, else what the file's name says (also by "
-    "places on axes: TP-1-PP-0), else the next free number of a run that it fits, in the order of the names, 2 before "
-    "10: of that time, and neither world size, process groups, device nor process speak against it.",
+    "Folders are searched with everything below them; only what ends in .json, .json.gz or .json.zst counts. What is "
+    "packed otherwise (xz, zip, tar ...) is not read, and told, and so is zstd where libzstd was not there when tlmpi "
+    "was built. A file that is named twice, or by a link as well, is read once, unless its names tell several ranks, "
+    "and so is one trace in several files, as x.json and x.json.gz. A pipe may be named, too: one proc reads it, once.",
+    "The rank of a trace is what its distributedInfo says, else what the file's name says (also by places on axes: "
+    "TP-1-PP-0), else the next free number of a run that it fits, in the order of the names, 2 before 10: of that "
+    "time, and neither world size, process groups, device nor process speak against it.",
     "Several runs in one folder are told apart by world size, process groups, time and names: of those with most ranks "
-    "the newest is taken, and --run list says what they are. Where all but a rank's number says that two traces of "
-    "a rank are of one run, the number of one is wrong: it gets the one that its name or its process id tells.",
-    "A damaged trace is read as far as it can be. A bad event costs one event; of a file that is cut every whole "
-    "event before the cut counts; of a text longer than 64 KiB the beginning. The other ranks are analysed in any "
-    "case.",
-    "Exit status 1: events were lost, a trace was unusable, a path that was named gave none, or a trace was left "
-    "out that is no other recording of the same ranks, unless --run has chosen. Ranks of which there is no trace are "
+    "the newest is taken, and --run list says what they are. Where all but a rank's number says that two traces of a "
+    "rank are of one run, the number of one is wrong: it gets the one that its name or its process id tells.",
+    "A damaged trace is read as far as it can be. A bad event costs one event; of a file that is cut every whole event "
+    "before the cut counts; of a text longer than 64 KiB the beginning. The other ranks are analysed in any case.",
+    "Exit status 1: events were lost, a trace was unusable, a path that was named gave none, or a trace was left out "
+    "that is no other recording of the same ranks, unless --run has chosen. Ranks of which there is no trace are "
     "named, and are no reason for it.",
     "Several procs share a plain file where there are more procs than traces; one that is packed is read by one.",
     NULL,
@@ -128,64 +125,62 @@ static const char *const step_notes[] = {
 };
 
 static const char *const breakdown_notes[] = {
-    "Each instant counts once: as compute, else as communication, else as copy, else as idle. So the parts sum up "
-    "to the wall time, to the nanosecond. Waits that the profiler recorded on a stream (cuda_sync) are no work.",
+    "Each instant counts once: as compute, else as communication, else as copy, else as idle. So the parts sum up to "
+    "the wall time, to the nanosecond. Waits that the profiler recorded on a stream (cuda_sync) are no work.",
     NULL,
 };
 
 static const char *const interval_notes[] = {
-    "Whether an event is device work is decided by its category (kernel, gpu_memcpy, gpu_memset and their old "
-    "names), never by its stream. Whether a kernel communicates is decided by the arguments of its collective, "
-    "then by an ordered list of names (NCCL, RCCL, MSCCL, NVSHMEM, DeepEP, custom all-reduces ...), then by the "
-    "operator that launched it, then by what it does: a kernel of no known name that begins apart on several ranks and "
-    "ends together on them communicates, and all traces are read once more. Any other counts as compute, and a run "
-    "prints the share of these.",
+    "Whether an event is device work is decided by its category (kernel, gpu_memcpy, gpu_memset and their old names), "
+    "never by its stream. Whether a kernel communicates is decided by the arguments of its collective, then by an "
+    "ordered list of names (NCCL, RCCL, MSCCL, NVSHMEM, DeepEP, custom all-reduces ...), then by the operator that "
+    "launched it, then by what it does: a kernel of no known name that begins apart on several ranks and ends together "
+    "on them communicates, and all traces are read once more. Any other counts as compute, and a run prints the share "
+    "of these.",
     "--rules FILE puts rules of your own before these:",
     "  [{\"contains\": \"my_ring\", \"kind\": \"comm\", \"collective\": \"all_reduce\"},",
     "   {\"starts\": \"zero_fill\", \"kind\": \"memset\"}]",
     "A rule has one pattern (contains, starts or equals), a kind (comm, compute, memcpy or memset) and, for comm, "
-    "perhaps a collective. The first that fits wins. What is wrong in the file is refused with its line, and so is "
-    "a rule to which the earlier ones leave no name.",
+    "perhaps a collective. The first that fits wins. What is wrong in the file is refused with its line, and so is a "
+    "rule to which the earlier ones leave no name.",
     NULL,
 };
 
 static const char *const idle_notes[] = {
     "A device in a collective is busy, also while it waits there for a late rank: that is comm_waiting_ns of table "
     "breakdown, and table arrival has each wait.",
-    "It is idle for others (peer_ns, table gap_peer) where the host waits for them, where the host is in a "
-    "collective of hosts (Gloo, MPI, a barrier), or where one of the rank's devices communicates and another needs "
-    "the result.",
+    "It is idle for others (peer_ns, table gap_peer) where the host waits for them, where the host is in a collective "
+    "of hosts (Gloo, MPI, a barrier), or where one of the rank's devices communicates and another needs the result.",
     NULL,
 };
 
 static const char *const collective_notes[] = {
-    "Collectives are matched by sequence number where traces have it; else by the order of their launches in the "
-    "step, which does not depend on when each profiler began; else by when they ended. Sends and receives are "
-    "matched by sender, receiver and order; not between two stages of a pipeline of which only one has marks of "
-    "steps.",
+    "Collectives are matched by sequence number where traces have it; else by the order of their launches in the step, "
+    "which does not depend on when each profiler began; else by when they ended. Sends and receives are matched by "
+    "sender, receiver and order; not between two stages of a pipeline of which only one has marks of steps.",
     "What is suspect is shown, and left out of sums.",
     NULL,
 };
 
 static const char *const clock_notes[] = {
-    "Clocks are corrected where what they say is impossible: in an all-reduce, all-gather, reduce-scatter or "
-    "barrier a rank cannot leave before the last has come, and no message is received before it is sent. Each of "
-    "these bounds how far two clocks may be apart.",
+    "Clocks are corrected where what they say is impossible: in an all-reduce, all-gather, reduce-scatter or barrier a "
+    "rank cannot leave before the last has come, and no message is received before it is sent. Each of these bounds "
+    "how far two clocks may be apart.",
     "How far clocks are apart, whether they drift and whether one steps is read off the ends of collectives and of "
-    "messages sent both ways, each weighed by what it scatters by: one offset a host, or one a rank where hosts do "
-    "not explain what is impossible.",
+    "messages sent both ways, each weighed by what it scatters by: one offset a host, or one a rank where hosts do not "
+    "explain what is impossible.",
     "Times are shifted where that breaks fewer bounds than the clocks as recorded do, or where the ends of several "
-    "ranks of a host agree that it is off by more than they scatter. Else ends are no evidence: transfers differ, "
-    "too. Column sigma_ns says how far off a clock may be after that.",
+    "ranks of a host agree that it is off by more than they scatter. Else ends are no evidence: transfers differ, too. "
+    "Column sigma_ns says how far off a clock may be after that.",
     "--clock none shifts nothing. --clock force shifts also clocks that are possible as recorded.",
     NULL,
 };
 
 static const char *const straggler_notes[] = {
-    "Every wait in a matched collective is charged to the ranks that came late, and passed on where these had "
-    "waited for others themselves: the charges sum up to the waits, to the nanosecond (table blame). Nobody is "
-    "charged where the clocks cannot tell who came last, nor for waits in sends and receives, which the schedule "
-    "of a pipeline brings with it: table quality counts late senders and late receivers.",
+    "Every wait in a matched collective is charged to the ranks that came late, and passed on where these had waited "
+    "for others themselves: the charges sum up to the waits, to the nanosecond (table blame). Nobody is charged where "
+    "the clocks cannot tell who came last, nor for waits in sends and receives, which the schedule of a pipeline "
+    "brings with it: table quality counts late senders and late receivers.",
     "That does not vote on who is named. A rank is late where its own work (its device's, its host's) takes longer than that of "
     "ranks of its role in the same steps: what clocks tell of others plays no part. Lateness tells who and when; whether chance "
     "explains it is told by Student's t over the noise of the role, for all tries of the job together (--alpha).",
@@ -193,9 +188,9 @@ static const char *const straggler_notes[] = {
     "measured times to the nanosecond, with what the rank's work exceeds that of its peers by taken off. All who are late are "
     "repaired together; who can then be left out for less than --least-cost is not needed, and not named. What nobody is at "
     "fault for is in whatif: work that differs by chance (ideal), roles of unlike work (balanced), hosts (host_free).",
-    "Why it is late is told by the same replay: of what its repair gains, what each thing that it does would gain alone, "
-    "its computing, copies, additional work, waits that peers do not have, and what its host did. What has 80 % of it is "
-    "the cause; else it is mixed. Names of kernels, operators and annotations then say where.",
+    "Why it is late is told by the same replay: of what its repair gains, what each thing that it does would gain "
+    "alone, its computing, copies, additional work, waits that peers do not have, and what its host did. What has 80 % "
+    "of it is the cause; else it is mixed. Names of kernels, operators and annotations then say where.",
     "What this cannot tell:",
     "  - who is late in a job of a single step: nothing tells lateness from chance there",
     "  - who is slow in all steps and does what no other rank does, as the only rank of a stage",
@@ -220,26 +215,25 @@ static const char *const copy_notes[] = {
 
 static const char *const memory_notes[] = {
     "tlmpi run --series writes the memory events of a trace one by one (table series). The raw memory timelines that export_memory_timeline of "
-    "PyTorch's profiler writes (names that end in .raw.json.gz, .raw.gz or .raw.json) are read beside traces, or alone: "
-    "memory_file has the files, memory_category what each category had at most, memory_timeline all of it over time. The "
-    "rank is the one that the file's name tells. These tables are in files alone that have rows of them.",
+    "PyTorch's profiler writes (names that end in .raw.json.gz, .raw.gz or .raw.json) are read beside traces, or "
+    "alone: memory_file has the files, memory_category what each category had at most, memory_timeline all of it over "
+    "time. The rank is the one that the file's name tells. These tables are in files alone that have rows of them.",
     NULL,
 };
 
 static const char *const execution_notes[] = {
     "An execution trace (of PyTorch's ExecutionTraceObserver: JSON with schema and nodes, packed or not) has the "
-    "operators of a run with their arguments, and without times. One that lies beside traces, or is named with "
-    "them, is of the rank that its name tells (rank_3.json), else of the one whose trace is of its process (pid), "
-    "else of the only one.",
-    "A node is linked to the operators and annotations (cpu_op, user_annotation) that have its rf_id as their "
-    "Record function id, and its name. Where no event of a trace has such an id above 0, as in older ones, the "
-    "External id counts: it is the same number where both recordings began together, and the name tells where they "
-    "did not. A trace of another process is of another run: no node is linked. tlmpi compat hta links as Holistic "
-    "Trace Analysis does: by the External id alone, whatever the name, and nothing of a file that has ids outside "
-    "of the trace's.",
+    "operators of a run with their arguments, and without times. One that lies beside traces, or is named with them, "
+    "is of the rank that its name tells (rank_3.json), else of the one whose trace is of its process (pid), else of "
+    "the only one.",
+    "A node is linked to the operators and annotations (cpu_op, user_annotation) that have its rf_id as their Record "
+    "function id, and its name. Where no event of a trace has such an id above 0, as in older ones, the External id "
+    "counts: it is the same number where both recordings began together, and the name tells where they did not. A "
+    "trace of another process is of another run: no node is linked. tlmpi compat hta links as Holistic Trace Analysis "
+    "does: by the External id alone, whatever the name, and nothing of a file that has ids outside of the trace's.",
     "Work counts for the innermost node that is open on the thread of its launch; then for its parents as the "
-    "execution trace has them, which may have run on other threads. These tables are in files alone that have rows "
-    "of them.",
+    "execution trace has them, which may have run on other threads. These tables are in files alone that have rows of "
+    "them.",
     NULL,
 };
 

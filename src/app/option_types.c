@@ -1,7 +1,6 @@
 /* option_types.c - what the options take: how a text becomes a value, and back. */
 #include "options.h"
 
-#include "suggest.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/words.h"
@@ -14,30 +13,16 @@
 
 /* ------------------------------------------------------------------------------------------------ switches and texts */
 
+/* One of two words, the second is true. */
 static bool store_switch(const tl_option_type *type, const char *text, void *at)
 {
-    (void)type;
-    *(bool *)at = strcmp(text, "1") == 0;
-    return true;
+    *(bool *)at = strcmp(text, type->words[1]) == 0;
+    return *(bool *)at || strcmp(text, type->words[0]) == 0;
 }
 
 static void recall_switch(const tl_option_type *type, const void *at, char *out, size_t n)
 {
-    (void)type;
-    snprintf(out, n, "%d", *(const bool *)at);
-}
-
-static bool store_parser(const tl_option_type *type, const char *text, void *at)
-{
-    (void)type;
-    *(bool *)at = strcmp(text, "yajl") == 0;
-    return *(bool *)at || strcmp(text, "fast") == 0;
-}
-
-static void recall_parser(const tl_option_type *type, const void *at, char *out, size_t n)
-{
-    (void)type;
-    snprintf(out, n, "%s", *(const bool *)at ? "yajl" : "fast");
+    snprintf(out, n, "%s", type->words[*(const bool *)at]);
 }
 
 /* Empty stands for none: no option has a use for an empty text. */
@@ -378,14 +363,15 @@ static void recall_gates(const tl_option_type *type, const void *at, char *out, 
 /* ----------------------------------------------------------------------------------------------------------- types */
 
 #define ITS_WORD(NAME, word) #word,
+static const char *const digits[] = { "0", "1" }, *const parsers[] = { "fast", "yajl" };
 static const char *const formats[] = { TL_FORMATS(ITS_WORD) NULL };
 static const char *const units[] = { "terminal", "ns", "us", "ms", "s", "auto", NULL }; /* the first: as one is there */
 static const char *const clocks[] = { "auto", "none", "force", NULL };                  /* as tl_clock_mode */
 static const char *const runs[] = { "all", "list", "newest", NULL };
 
 const tl_option_type tl_option_gates = { store_gates, recall_gates, .takes = TL_GATES_SYNTAX };
-const tl_option_type tl_option_switch = { store_switch, recall_switch, .takes = NULL };
-const tl_option_type tl_option_parser = { store_parser, recall_parser, .takes = "fast or yajl" };
+const tl_option_type tl_option_switch = { store_switch, recall_switch, .words = digits };
+const tl_option_type tl_option_parser = { store_switch, recall_switch, .takes = "fast or yajl", .words = parsers };
 const tl_option_type tl_option_text = { store_text, recall_text, .takes = NULL };
 const tl_option_type tl_option_texts = { store_texts, recall_texts, .takes = "COLUMN=VALUE, as kind=comm" };
 const tl_option_type tl_option_count = { store_count, recall_int, .takes = "a number, 0 or more" };

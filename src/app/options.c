@@ -1,7 +1,6 @@
 /* options.c - the options, each written once. */
 #include "options.h"
 
-#include "suggest.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/wrap.h"
@@ -33,8 +32,8 @@ typedef struct tl_option {
 
 static const tl_option options[] = {
     { "output", 'o', "PREFIX", "",
-      "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for "
-      "several paths, in the working directory",
+      "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for several paths, in the "
+      "working directory",
       TL_FOR_RUN, &tl_option_text, AT(run.output) },
     { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK, &tl_option_text,
       AT(run.output) },
@@ -48,26 +47,23 @@ static const tl_option options[] = {
       TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_HTML | TL_FOR_COMPAT | TL_FOR_AUGMENT, &tl_option_switch,
       AT(run.force) },
     { "run", 0, "N", "newest",
-      "where a folder holds several runs: take the N-th, oldest first; 'newest' is the "
-      "newest of those with most ranks, 'list' lists them",
+      "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
+      "ranks, 'list' lists them",
       TL_FOR_RUN | TL_FOR_CHECK, &tl_option_run, DECIDES_AT(run.run) },
     { "run", 0, "N", "all",
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
-      "ranks, "
-      "'list' lists them; 'all': as the other tool, which takes one file of each rank",
+      "ranks, 'list' lists them; 'all': as the other tool, which takes one file of each rank",
       TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
     { "ranks", 0, "LIST", "",
       "read the traces, phases and memory timelines of these ranks alone: numbers and ranges, as 0-3,7", TL_FOR_RUN,
       &tl_option_ranges_from_0, DECIDES_AT(run.ranks) },
     { "steps", 0, "LIST", "",
       "everything is computed as if the traces held only what the host began in these steps, and the device work that "
-      "it "
-      "launched there; tlmpi describe selection says more",
+      "it launched there; tlmpi describe selection says more",
       TL_FOR_RUN, &tl_option_ranges_from_0, DECIDES_AT(run.steps) },
     { "time", 0, "LIST", "",
       "likewise of time, as 10-20,35ms-0.1s in ms or with a unit (ns, us, ms, s), from the first that any rank of the "
-      "job "
-      "does in the recording; of steps that are not whole the work belongs to none. Reads every trace twice",
+      "job does in the recording; of steps that are not whole the work belongs to none. Reads every trace twice",
       TL_FOR_RUN, &tl_option_times, DECIDES_AT(run.times) },
     { "events", 0, "GLOB", "",
       "files of phases, JSON lines as libtlmpi_record writes them, in place of those (.jsonl) that the paths hold",
@@ -84,8 +80,7 @@ static const tl_option options[] = {
       TL_FOR_RUN, &tl_option_launch, DECIDES_AT(run.config.launch) },
     { "series", 0, NULL, "0",
       "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at "
-      "each "
-      "change, and each short gap; it is large",
+      "each change, and each short gap; it is large",
       TL_FOR_RUN, &tl_option_switch, DECIDES_AT(run.config.series) },
     { "clock", 0, "MODE", "auto",
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
@@ -98,8 +93,7 @@ static const tl_option options[] = {
       DECIDES_AT(run.judge.least_cost) },
     { "tracelens", 0, NULL, "0",
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of "
-      "ours; "
-      "--idle then means nothing",
+      "ours; --idle then means nothing",
       TL_FOR_AUGMENT, &tl_option_switch, AT(run.tracelens) },
     { "result", 0, "FILE.h5", "",
       "the result of a run over these traces: tracks show in addition when each device waited for other ranks, and for "
@@ -111,16 +105,13 @@ static const tl_option options[] = {
       TL_FOR_RUN | TL_FOR_ASK, &tl_option_switch, AT(run.json) },
     { "fail-on", 0, "LIST", "",
       "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, "
-      "link: "
-      "wall time that it would gain without the worst of them, or without all that stand out (its own work beyond that "
-      "of its peers, where "
-      "that could not be simulated or gains nothing; not judged, and that is told, where there is no verdict); idle, "
-      "comm (exposed "
-      "communication): of the time of all ranks",
+      "link: wall time that it would gain without the worst of them, or without all that stand out (its own work "
+      "beyond that of its peers, where that could not be simulated or gains nothing; not judged, and that is told, "
+      "where there is no verdict); idle, comm (exposed communication): of the time of all ranks",
       TL_FOR_RUN | TL_FOR_ASK, &tl_option_gates, AT(run.fail_on) },
     { "digest", 0, NULL, "0",
-      "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
-      "however they were made; run writes its file all the same",
+      "print a line 'table hash' for each table and nothing else: equal results have equal lines, however they were "
+      "made; run writes its file all the same",
       TL_FOR_RUN | TL_FOR_SHOW, &tl_option_switch, AT(run.digest) },
     { "reproducible", 0, NULL, "0", "leave time, host, command line and paths out of the file", TL_FOR_RUN,
       &tl_option_switch, AT(run.reproducible) },
@@ -130,8 +121,7 @@ static const tl_option options[] = {
       TL_FOR_REPS, &tl_option_text, AT(rep) },
     { "exclude", 0, "REGEX", "",
       "leave out kernels, copies and memsets whose names this extended regular expression finds, as those that flush a "
-      "cache "
-      "or fill a buffer",
+      "cache or fill a buffer",
       TL_FOR_REPS, &tl_option_text, AT(exclude) },
     { "skip", 0, "N", "0", "leave out the first N kernels, copies and memsets that each repetition launches",
       TL_FOR_REPS, &tl_option_count, AT(skip) },
@@ -141,14 +131,12 @@ static const tl_option options[] = {
     { "kernels", 0, NULL, "0", "print each kernel's median over the repetitions", TL_FOR_REPS, &tl_option_switch,
       AT(kernels) },
     { "parser", 0, "NAME", "fast",
-      "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the "
-      "result is the same",
+      "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the result is the same",
       TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS, &tl_option_parser, AT(run.yajl_only) },
     { "format", 0, "FORMAT", "table", TL_FORMAT_WORDS, TL_FOR_SHOW | TL_FOR_REPS, &tl_option_format, AT(format) },
     { "unit", 0, "UNIT", "terminal",
       "of times: ns, us, ms or s; auto: of a table each in the unit that suits it, and shares in percent; terminal: "
-      "auto "
-      "on a terminal, else ns",
+      "auto on a terminal, else ns",
       TL_FOR_SHOW | TL_FOR_REPS, &tl_option_unit, AT(unit) },
     { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &tl_option_text, AT(columns) },
     { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
@@ -156,18 +144,17 @@ static const tl_option options[] = {
     { "step", 0, "LIST", "", "rows of these steps; -1 is the whole trace", TL_FOR_SHOW, &tl_option_ranges, AT(steps) },
     { "where", 0, "COND", "",
       "rows of which COND holds, as duration_ns>1ms, start_ns>=2s, kind=comm, name~gemm: a column, one of = != < <= > "
-      ">= "
-      "~ !~ and a value, with ~ an extended regular expression; given several times, all must hold; name= has no value",
+      ">= ~ !~ and a value, with ~ an extended regular expression; given several times, all must hold; name= has no "
+      "value",
       TL_FOR_SHOW, &tl_option_texts, AT(where) },
     { "sort", 0, "COLUMN", "",
-      "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc "
-      "say which way; equal rows stay in the order of the table",
+      "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc say which way; "
+      "equal rows stay in the order of the table",
       TL_FOR_SHOW, &tl_option_text, AT(sort) },
     { "top", 0, "N", "0",
       "at most the first N rows; 0 for all; P%: the rows with the most time, until they hold P percent of it: of "
-      "total_ns, "
-      "or of device_self_ns where a table has that, or of device_ns. Of kernel and kernel_ranks a last row has all "
-      "others together",
+      "total_ns, or of device_self_ns where a table has that, or of device_ns. Of kernel and kernel_ranks a last row "
+      "has all others together",
       TL_FOR_SHOW, &tl_option_top, AT(top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
       TL_FOR_SHOW | TL_FOR_REPS, &tl_option_width, AT(width) },
@@ -197,8 +184,7 @@ static const tl_option options[] = {
       TL_FOR_COMPAT, &tl_option_ranges, AT(hta.profiler_steps) },
     { "operator-name", 0, "NAME", "",
       "hta: frequent_patterns of the operators that have this in their names, on all ranks; by default of some that "
-      "are "
-      "common, on two",
+      "are common, on two",
       TL_FOR_COMPAT, &tl_option_text, AT(hta.operator_name) },
     { "min-pattern-len", 0, "N", "3", "hta: kernels that a pattern has at least; without --operator-name also 1",
       TL_FOR_COMPAT, &tl_option_count, AT(hta.min_pattern_len) },

@@ -34,7 +34,7 @@ struct tl_option_type {
     /* Says more exactly what is wrong with a text that is none; NULL: `takes` does. */
     tl_status (*complain)(const tl_option_type *type, const char *option, const char *text, tl_error *err);
 
-    const char *const *words; /* of a choice, NULL-terminated: word i is the value `first` + i */
+    const char *const *words; /* of a choice, NULL-terminated: word i is the value `first` + i; of a switch two */
     int first;
     bool numbers;                                          /* of a choice: or a number above 0 */
     enum { TL_NUMBERS, TL_NUMBERS_FROM_0, TL_TIMES } list; /* of a list of ranges */

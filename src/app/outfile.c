@@ -1,5 +1,5 @@
 /* outfile.c - where a command prints. */
-#include "outfile.h"
+#include "cli.h"
 
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/base/mem.h"

@@ -1,7 +1,6 @@
 /* select.c - which rows and columns of a table were asked for. */
 #include "select.h"
 
-#include "suggest.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"

@@ -1,7 +1,5 @@
 /* show.c - tlmpi show: the tables of a result file. */
 #include "cli.h"
-#include "describe.h"
-#include "outfile.h"
 #include "select.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
@@ -10,7 +8,7 @@
 #include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/format/others.h"
 #include "tlmpi/report/format/print.h"
-#include "tlmpi/report/format/terminal.h"
+#include "tlmpi/report/format/wrap.h"
 #include "tlmpi/store/result.h"
 
 #include <inttypes.h>
@@ -227,8 +225,7 @@ static tl_status say_left_out(const tl_select *select, tl_error *err)
     tl_status st = tl_select_walk(&ranks, count_patterns, &c, err);
     if (st == TL_OK && c.all > c.rows)
         tl_warn("table pattern has %" PRId64 " of %" PRId64
-                " sequences: of a rank the first 100, and the first of each "
-                "operator",
+                " sequences: of a rank the first 100, and the first of each operator",
                 c.rows, c.all);
     return st;
 }

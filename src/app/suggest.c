@@ -1,6 +1,5 @@
 /* suggest.c - the word that was meant. */
-#include "suggest.h"
-#include "describe.h"
+#include "cli.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 /* where.c - a condition on a column. */
 #include "select.h"
 
-#include "suggest.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/job/call/pattern.h"
 #include "tlmpi/model/table.h"

@@ -120,6 +120,17 @@ void tl_int_sort(int32_t *values, size_t n)
         qsort(values, n, sizeof *values, by_value);
 }
 
+size_t tl_int_unique(int32_t *values, size_t n)
+{
+    size_t kept = 0;
+    if (n > 1)
+        tl_int_sort(values, n);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || values[kept - 1] != values[i])
+            values[kept++] = values[i];
+    return kept;
+}
+
 size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x)
 {
     size_t low = 0;

@@ -7,7 +7,7 @@
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/report/ask.h"
-#include "tlmpi/report/format/terminal.h"
+#include "tlmpi/report/format/wrap.h"
 #include <stdio.h>
 #include <time.h>
 

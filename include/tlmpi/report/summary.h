@@ -65,7 +65,7 @@ typedef struct tl_summary {
     int64_t output_bytes;
 } tl_summary;
 
-/* Colours are used where out may be shown them (terminal.h). */
+/* Colours are used where out may be shown them (wrap.h). */
 void tl_print_summary(FILE *out, const tl_summary *summary);
 
 /* What is wrong with a memory timeline, and what was done: "cut: byte 90: ...; the 4 entries before it count". */

@@ -1,7 +1,7 @@
 /* writer.c - proc 0 as it hands out traces and writes rows: its side of work_queue.h. */
 #include "internal.h"
 #include "tlmpi/par/par.h"
-#include "tlmpi/report/format/terminal.h"
+#include "tlmpi/report/format/wrap.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

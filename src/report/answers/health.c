@@ -15,17 +15,6 @@ typedef struct total {
     char ranks[64], steps[64]; /* "rank 1", "ranks 1-3"; " in step 4", " in steps 4,7-9", empty */
 } total;
 
-static size_t once(int32_t *v, size_t n)
-{
-    size_t kept = 0;
-    if (n > 1)
-        tl_int_sort(v, n);
-    for (size_t i = 0; i < n; i++)
-        if (kept == 0 || v[kept - 1] != v[i])
-            v[kept++] = v[i];
-    return kept;
-}
-
 static void name(const char *word, const int32_t *v, size_t n, char *out, size_t size)
 {
     char list[40] = "";
@@ -53,8 +42,8 @@ static bool add_up(const tl_table *health, tl_defect defect, total *out)
             steps[out->nsteps++] = row->step;
     }
     if (out->nranks > 0) {
-        out->nranks = once(ranks, out->nranks);
-        out->nsteps = once(steps, out->nsteps);
+        out->nranks = tl_int_unique(ranks, out->nranks);
+        out->nsteps = tl_int_unique(steps, out->nsteps);
         name("rank", ranks, out->nranks, out->ranks, sizeof out->ranks);
         if (out->nsteps > 0)
             name(" in step", steps, out->nsteps, out->steps, sizeof out->steps);

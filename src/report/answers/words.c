@@ -69,8 +69,8 @@ tl_phrase tl_untraced_in_words(const tl_answers *a)
 {
     const char *file = a->untraced_file.text;
     return tl_phrase_of(
-        "untraced: its peers have all come and leave together long after, so it comes late, or its link is slow; "
-        "its trace would show%s%s%s",
+        "untraced: its peers have all come and leave together long after, so it comes late, or its link is slow; its "
+        "trace would show%s%s%s",
         file[0] != '\0' ? " (" : "", file, file[0] != '\0' ? ")" : "");
 }
 
@@ -191,8 +191,7 @@ static tl_phrase unlike_gain_in_words(const tl_answers *a)
     if (c->gain_ns > c->waited_ns)
         return tl_phrase_of("its delay, and what others wait for it, is less than half of what would be saved");
     return tl_phrase_of(
-        "others wait %s each for %s, but only %s would be saved: the rest is hidden, or would be waited "
-        "anyway",
+        "others wait %s each for %s, but only %s would be saved: the rest is hidden, or would be waited anyway",
         tl_duration(c->waited_ns).text, tl_is_several(c) ? "them" : "it", tl_duration(c->gain_ns).text);
 }
 
@@ -213,13 +212,12 @@ static tl_phrase elsewhere_in_words(const tl_answers *a)
 static const char *const plain_doubts[TL_NDOUBTS] = {
     [TL_DOUBT_LOST] = "the work of some launches is not in the traces (table health)",
     [TL_DOUBT_TAKEN] =
-        ("kernels are taken for communication because they end together on all ranks (--rules FILE can name "
-         "them)"),
+        ("kernels are taken for communication because they end together on all ranks (--rules FILE can name them)"),
     [TL_DOUBT_NOT_REPLAYED] = "the cost could not be simulated",
     [TL_DOUBT_ENDS] = "which of its ranks are at the ends of the link is unknown",
     [TL_DOUBT_OTHER_STAGES] =
-        ("all ranks that do the same are late: beside other stages, or beside their own other steps, which "
-         "may have less to do"),
+        ("all ranks that do the same are late: beside other stages, or beside their own other steps, which may have "
+         "less to do"),
     [TL_DOUBT_HALF] = "half of the ranks are slower than the other half: which half is as it should be is unknown",
     [TL_DOUBT_MIXED] = "no single cause has 80 % of the delay",
     [TL_DOUBT_UNKNOWN] = "the cause is unknown",
@@ -276,8 +274,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                             t->workless == 1 ? " shows" : "s show");
     case TL_DOUBT_NO_LAUNCHES:
         return tl_phrase_of(
-            "the trace%s of %zu rank%s the launches of a tenth of the device work or more: what released it "
-            "is unknown",
+            "the trace%s of %zu rank%s the launches of a tenth of the device work or more: what released it is unknown",
             tl_plural((int64_t)t->launchless), t->launchless, t->launchless == 1 ? " lacks" : "s lack");
     case TL_DOUBT_UNMARKED:
         return tl_phrase_of("%s rank%s no steps: additional work of %s is not found",
@@ -294,9 +291,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                             a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
     case TL_DOUBT_EXCESS:
         return tl_phrase_of(
-            "a rank or a host does more than its peers, for which others wait most or %g %% of a step, or a "
-            "step takes so much longer, on ranks without peers that do not (table blame_step): it may be "
-            "chance, or the first or last step",
+            "a rank or a host does more than its peers, for which others wait most or %g %% of a step, or a step takes "
+            "so much longer, on ranks without peers that do not (table blame_step): it may be chance, or the first or "
+            "last step",
             100 * TL_VERDICT_LARGE_COST);
     default:
         return tl_phrase_of("%s", plain_doubts[doubt] != NULL ? plain_doubts[doubt] : "");
@@ -317,8 +314,8 @@ static const char *const by_cause[] = {
     [TL_CAUSE_THROTTLED] = "look at clocks, power and temperature of that device, and at what else runs on it",
     [TL_CAUSE_MORE_WORK] = "balance what ranks are given: sequence lengths, batch, experts, layers of a stage",
     [TL_CAUSE_HOST_LATE] =
-        ("record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process "
-         "to cores near its device"),
+        ("record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to cores near its "
+         "device"),
     [TL_CAUSE_INPUT] = "more workers or prefetch for the data loader of that rank; look at its storage",
     [TL_CAUSE_H2D] = "pin host memory, copy with non_blocking=True, and look at the bus of that device",
     [TL_CAUSE_GC] = "collect garbage on all ranks in the same steps (gc.disable, then gc.collect), or gc.freeze",

@@ -1,4 +1,4 @@
-/* cell.c - one cell of a row as text, and one character of a text. */
+/* cell.c - one cell of a row as text, one character of a text, and the face of all formats. */
 #include "cell.h"
 
 #include "tlmpi/model/table.h"
@@ -72,22 +72,22 @@ size_t tl_print_ncolumns(const tl_printer *printer)
     return printer->columns != NULL ? printer->ncolumns : printer->schema->nfields;
 }
 
-size_t tl_char_next(tl_text t, uint32_t *code, bool *whole)
+tl_char tl_char_take(tl_text *text)
 {
     /* Bits of the first byte that belong to the number, by length. */
     static const unsigned char first_bits[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
-    const unsigned char *p = (const unsigned char *)t.p;
+    const unsigned char *p = (const unsigned char *)text->p;
     size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : p[0] >= 0xC0 ? 2 : 0;
+    tl_char c = { TL_REPLACEMENT, n > 0 && n <= text->n && tl_text_utf8((tl_text){ text->p, n }) == n, { text->p, 1 } };
 
-    *whole = n > 0 && n <= t.n && tl_text_utf8((tl_text){ t.p, n }) == n;
-    if (!*whole) {
-        *code = TL_REPLACEMENT;
-        return 1;
+    if (c.whole) {
+        c.bytes.n = n;
+        c.code = p[0] & first_bits[n];
+        for (size_t i = 1; i < n; i++)
+            c.code = c.code << 6 | (p[i] & 0x3Fu);
     }
-    *code = p[0] & first_bits[n];
-    for (size_t i = 1; i < n; i++)
-        *code = *code << 6 | (p[i] & 0x3Fu);
-    return n;
+    *text = (tl_text){ text->p + c.bytes.n, text->n - c.bytes.n };
+    return c;
 }
 
 size_t tl_char_columns(uint32_t code)
@@ -114,13 +114,8 @@ size_t tl_char_columns(uint32_t code)
 size_t tl_text_columns(tl_text text)
 {
     size_t columns = 0;
-    while (text.n > 0) {
-        uint32_t code;
-        bool whole;
-        size_t n = tl_char_next(text, &code, &whole);
-        text = (tl_text){ text.p + n, text.n - n };
-        columns += tl_char_columns(code);
-    }
+    while (text.n > 0)
+        columns += tl_char_columns(tl_char_take(&text).code);
     return columns;
 }
 
@@ -130,4 +125,38 @@ bool tl_char_shows(uint32_t code)
     bool turns = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
                  (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
     return !control && !turns;
+}
+
+#define ITS_WRITER(NAME, word) [TL_FORMAT_##NAME] = &tl_##word##_format,
+#define ITS_WORD(NAME, word)   [TL_FORMAT_##NAME] = #word,
+
+static const tl_row_writer *const writers[] = { TL_FORMATS(ITS_WRITER) };
+static const char *const words[] = { TL_FORMATS(ITS_WORD) };
+
+const char *tl_format_word(tl_format format)
+{
+    return words[format];
+}
+
+bool tl_print_begin(tl_printer *printer)
+{
+    printer->any = false;
+    printer->wait = NULL;
+    writers[printer->format]->begin(printer);
+    return !ferror(printer->out);
+}
+
+bool tl_print_rows(tl_printer *printer, const void *rows, size_t n)
+{
+    const unsigned char *row = rows;
+
+    for (size_t i = 0; i < n; i++, row += printer->schema->row_size)
+        writers[printer->format]->row(printer, row);
+    return !ferror(printer->out);
+}
+
+bool tl_print_end(tl_printer *printer)
+{
+    writers[printer->format]->end(printer);
+    return fflush(printer->out) == 0 && !ferror(printer->out);
 }

@@ -44,9 +44,15 @@ size_t tl_print_ncolumns(const tl_printer *printer);
 
 #define TL_REPLACEMENT 0xFFFDu
 
-/* Length in bytes of the character at the head of t (t.n > 0), *code its number.  Bytes that begin no character are
- * taken one at a time, *code is then TL_REPLACEMENT and *whole false. */
-size_t tl_char_next(tl_text t, uint32_t *code, bool *whole);
+/* A character, its number and its bytes.  A byte that begins no character is one that is not whole, TL_REPLACEMENT. */
+typedef struct tl_char {
+    uint32_t code;
+    bool whole;
+    tl_text bytes;
+} tl_char;
+
+/* Takes the character at the head of a text that is not empty. */
+tl_char tl_char_take(tl_text *text);
 
 /* Columns of a terminal that the character takes: 2 where East Asian scripts and pictures are wide, else 1. */
 size_t tl_char_columns(uint32_t code);

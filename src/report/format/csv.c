@@ -19,16 +19,13 @@ static void put_text(FILE *out, tl_text text)
     if (quoted)
         fputc('"', out);
     while (text.n > 0) {
-        uint32_t code;
-        bool whole;
-        size_t n = tl_char_next(text, &code, &whole);
-        if (!whole || !csv_takes(code))
+        const tl_char c = tl_char_take(&text);
+        if (!c.whole || !csv_takes(c.code))
             fputs("\xEF\xBF\xBD", out);
         else
-            fwrite(text.p, 1, n, out);
-        if (code == '"')
+            fwrite(c.bytes.p, 1, c.bytes.n, out);
+        if (c.code == '"')
             fputc('"', out);
-        text = (tl_text){ text.p + n, text.n - n };
     }
     if (quoted)
         fputc('"', out);

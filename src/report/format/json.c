@@ -5,22 +5,19 @@ void tl_json_text(FILE *out, tl_text text)
 {
     fputc('"', out);
     while (text.n > 0) {
-        uint32_t code;
-        bool whole;
-        size_t n = tl_char_next(text, &code, &whole);
-        if (!whole)
+        const tl_char c = tl_char_take(&text);
+        if (!c.whole)
             fputs("\\ufffd", out);
-        else if (code == '"' || code == '\\')
-            fprintf(out, "\\%c", (int)code);
-        else if (code == '\n')
+        else if (c.code == '"' || c.code == '\\')
+            fprintf(out, "\\%c", (int)c.code);
+        else if (c.code == '\n')
             fputs("\\n", out);
-        else if (code == '\t')
+        else if (c.code == '\t')
             fputs("\\t", out);
-        else if (!tl_char_shows(code))
-            fprintf(out, "\\u%04x", (unsigned)code);
+        else if (!tl_char_shows(c.code))
+            fprintf(out, "\\u%04x", (unsigned)c.code);
         else
-            fwrite(text.p, 1, n, out);
-        text = (tl_text){ text.p + n, text.n - n };
+            fwrite(c.bytes.p, 1, c.bytes.n, out);
     }
     fputc('"', out);
 }

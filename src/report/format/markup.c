@@ -27,15 +27,12 @@ static const char *escape_of(uint32_t code)
 void tl_put_markup(FILE *out, tl_text text)
 {
     while (text.n > 0) {
-        uint32_t code;
-        bool whole;
-        size_t n = tl_char_next(text, &code, &whole);
-        const char *escape = escape_of(code);
+        const tl_char c = tl_char_take(&text);
+        const char *escape = escape_of(c.code);
         if (escape != NULL)
             fputs(escape, out);
         else
-            fwrite(text.p, 1, n, out);
-        text = (tl_text){ text.p + n, text.n - n };
+            fwrite(c.bytes.p, 1, c.bytes.n, out);
     }
 }
 

@@ -38,29 +38,20 @@ static void put_cell(struct tl_print_wait *wait, size_t column, size_t indent, t
     for (size_t i = 0; i < indent; i++)
         put_byte(wait, ' ');
     while (text.n > 0) {
-        uint32_t code;
-        bool whole;
-        size_t n = tl_char_next(text, &code, &whole);
-        bool shows = whole && tl_char_shows(code);
-        size_t columns = tl_char_columns(code);
+        const tl_char c = tl_char_take(&text);
+        bool shows = c.whole && tl_char_shows(c.code);
+        size_t columns = tl_char_columns(c.code);
         if (kept + columns > most)
             break;
-        for (size_t k = 0; k < (shows ? n : 1); k++)
-            put_byte(wait, shows ? text.p[k] : '?');
+        for (size_t k = 0; k < (shows ? c.bytes.n : 1); k++)
+            put_byte(wait, shows ? c.bytes.p[k] : '?');
         kept += columns;
-        text = (tl_text){ text.p + n, text.n - n };
     }
     for (size_t i = 0; i < mark; i++)
         put_byte(wait, cut_mark[i]);
     if (indent + kept + mark > wait->widths[column])
         wait->widths[column] = indent + kept + mark;
     put_byte(wait, 0);
-}
-
-static void put_spaces(FILE *out, size_t n)
-{
-    while (n-- > 0)
-        fputc(' ', out);
 }
 
 /* Prints one line of cells that stand at `at`; returns where the next line's stand. */
@@ -71,10 +62,9 @@ static const char *print_line(const tl_printer *printer, const char *at)
         size_t n = strlen(at);
         size_t pad = printer->wait->widths[i] - tl_text_columns((tl_text){ at, n });
         bool right = tl_field_is_number(printer, tl_print_column(printer, i));
-        put_spaces(printer->out, (i > 0 ? GAP : 0) + (right ? pad : 0));
-        fwrite(at, 1, n, printer->out);
+        fprintf(printer->out, "%*s%s", (i > 0 ? GAP : 0) + (right ? (int)pad : 0), "", at);
         if (!right && i + 1 < ncolumns)
-            put_spaces(printer->out, pad);
+            fprintf(printer->out, "%*s", (int)pad, "");
         at += n + 1;
     }
     fputc('\n', printer->out);
@@ -91,18 +81,6 @@ static void flush_rows(tl_printer *printer)
     wait->text.n = 0;
 }
 
-/* The header is the first line that waits. */
-static void put_header(tl_printer *printer)
-{
-    struct tl_print_wait *wait = printer->wait;
-    for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
-        char name[TL_HEADING_BYTES];
-        tl_heading(name, sizeof name, printer, tl_print_column(printer, i));
-        put_cell(wait, i, 0, (tl_text){ name, strlen(name) }, 0);
-    }
-    wait->nrows = 1;
-}
-
 static void begin(tl_printer *printer)
 {
     size_t ncolumns = tl_print_ncolumns(printer);
@@ -110,8 +88,13 @@ static void begin(tl_printer *printer)
     printer->wait = wait;
     if (tl_schema_field(printer->schema, "parent") != NULL)
         wait->depth = tl_schema_field(printer->schema, "depth");
-    wait->widths = tl_calloc(ncolumns > 0 ? ncolumns : 1, sizeof *wait->widths);
-    put_header(printer);
+    wait->widths = tl_calloc(ncolumns + 1, sizeof *wait->widths);
+    for (size_t i = 0; i < ncolumns; i++) {
+        char name[TL_HEADING_BYTES];
+        tl_heading(name, sizeof name, printer, tl_print_column(printer, i));
+        put_cell(wait, i, 0, (tl_text){ name, strlen(name) }, 0);
+    }
+    wait->nrows = 1; /* the header is the first line that waits */
 }
 
 /* Returns the blanks before the cell: two for each level, for names of a tree; else 0. */
@@ -123,7 +106,8 @@ static size_t indent_of(const tl_printer *printer, const tl_field *field, const 
     return depth <= 0 ? 0 : 2 * (size_t)(depth < DEEPEST ? depth : DEEPEST);
 }
 
-static void put_row(tl_printer *printer, const unsigned char *row)
+/* Takes a row; the widths of columns are decided anew for every ROWS_AT_ONCE rows. */
+static void take_row(tl_printer *printer, const unsigned char *row)
 {
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
         const tl_field *field = tl_print_column(printer, i);
@@ -133,14 +117,7 @@ static void put_row(tl_printer *printer, const unsigned char *row)
         size_t limit = cell.is == TL_CELL_IS_TEXT ? printer->text_width : 0;
         put_cell(printer->wait, i, indent_of(printer, field, row), text, limit);
     }
-    printer->wait->nrows++;
-}
-
-/* Takes a row; the widths of columns are decided anew for every ROWS_AT_ONCE rows. */
-static void take_row(tl_printer *printer, const unsigned char *row)
-{
-    put_row(printer, row);
-    if (printer->wait->nrows >= ROWS_AT_ONCE)
+    if (++printer->wait->nrows >= ROWS_AT_ONCE)
         flush_rows(printer);
 }
 
@@ -149,8 +126,7 @@ static void end(tl_printer *printer)
     struct tl_print_wait *wait = printer->wait;
     if (wait == NULL)
         return;
-    if (wait->widths != NULL)
-        flush_rows(printer);
+    flush_rows(printer);
     free(wait->widths);
     free(wait->text.v);
     free(wait);

@@ -68,7 +68,7 @@ static void gather(blame *b)
     b->ranks = tl_calloc(n + 1, sizeof *b->ranks);
     for (; b->nranks < n; b->nranks++)
         b->ranks[b->nranks] = row_at(b->table, b->nranks)->rank;
-    b->nranks = tl_heat_ranks(b->ranks, n);
+    b->nranks = tl_int_unique(b->ranks, n);
     int64_t *most = tl_calloc(b->nranks + 1, sizeof *most);
 
     for (size_t i = 0; i < n; i++) {
@@ -157,9 +157,9 @@ static void put_picture(const blame *b)
                                       .noutlines = b->outlines.n },
                          .keep = b->named,
                          .explanation =
-                             "The shade is by how much the rank's own work, of its device or its host, exceeds "
-                             "that of its peers, in percent of the step. Passed on is what ranks waited for "
-                             "others that had waited for this one.",
+                             "The shade is by how much the rank's own work, of its device or its host, exceeds that of "
+                             "its peers, in percent of the step. Passed on is what ranks waited for others that had "
+                             "waited for this one.",
                          .column = "the excess in all of them, of their length.",
                          .table = "blame_step",
                          .another = b->outlines.n > 0 ? "culprit" : NULL,

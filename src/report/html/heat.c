@@ -122,17 +122,6 @@ void tl_heat_free(tl_heat *h)
     *h = (tl_heat){ 0 };
 }
 
-size_t tl_heat_ranks(int32_t *ranks, size_t n)
-{
-    size_t left = 0;
-    if (n > 0)
-        tl_int_sort(ranks, n);
-    for (size_t i = 0; i < n; i++)
-        if (left == 0 || ranks[left - 1] != ranks[i])
-            ranks[left++] = ranks[i];
-    return left;
-}
-
 /* ------------------------------------------------------------------------------------------------------------ cells */
 
 double tl_heat_share(int64_t part_ns, int64_t whole_ns)

@@ -110,9 +110,6 @@ void tl_heat_init(tl_heat *heat, const tl_heat_steps *steps, const int32_t *rank
                   const int64_t *most);
 void tl_heat_free(tl_heat *heat);
 
-/* Puts n ranks in order, each once; returns how many are left. */
-size_t tl_heat_ranks(int32_t *ranks, size_t n);
-
 /* A row of the open column: of the rank of that number. */
 void tl_heat_add(tl_heat *heat, size_t rank, int64_t part_ns, int64_t whole_ns, bool late);
 

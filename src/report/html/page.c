@@ -169,6 +169,58 @@ void tl_put_figure(tl_page *page, tl_figure *f)
 
 /* ------------------------------------------------------------------------------------------------------------- page */
 
+/* The style sheet: light and dark, wide and narrow, on paper.
+ *
+ * Shades go from the ground to blue and to orange, which all eyes tell apart; the further, the more they differ from the
+ * ground in lightness, too.  On paper all is as in the light.
+ */
+static const char style[] =
+    ":root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --quiet: #59636e; --line: #d5d9de;\n"
+    "  --n: #eef0f2; --m: #8b949e;\n"
+    "  --a1: #fde2c4; --a2: #fcc385; --a3: #f59b45; --a4: #dd6b10; --a5: #ad4604; --a6: #742c02;\n"
+    "  --b1: #d3e5f5; --b2: #a6cceb; --b3: #6eacd9; --b4: #3a87c2; --b5: #195f9a; --b6: #0a3b6b; }\n"
+    "@media screen and (prefers-color-scheme: dark) { :root { --page: #14171b; --ink: #e3e7eb; --quiet: #9aa4af;\n"
+    "  --line: #3a4149; --n: #252a30; --m: #6b7580;\n"
+    "  --a1: #4d3317; --a2: #79491a; --a3: #ab6519; --a4: #dd8526; --a5: #f8b162; --a6: #ffe0b3;\n"
+    "  --b1: #1d3a55; --b2: #215580; --b3: #2b74ac; --b4: #4796cf; --b5: #84bdea; --b6: #c9e5fa; } }\n"
+    "html { background: var(--page); color: var(--ink); }\n"
+    "body { max-width: 58rem; margin: 0 auto; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }\n"
+    "h1 { font-size: 1.5rem; margin: .5rem 0; overflow-wrap: anywhere; }\n"
+    "h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; border-bottom: 1px solid var(--line); }\n"
+    "h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; overflow-wrap: anywhere; }\n"
+    "p { margin: .25rem 0; overflow-wrap: anywhere; }\n"
+    ".answer { font-weight: 600; }\n"
+    ".more, .source, footer { color: var(--quiet); font-size: .875rem; }\n"
+    "footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .5rem; }\n"
+    "code { font-size: .8125rem; overflow-wrap: anywhere; }\n"
+    "figure { margin: 0 0 2rem; }\n"
+    ".wide { overflow-x: auto; margin: .5rem 0; }\n"
+    "svg { display: block; font: 11px system-ui, sans-serif; shape-rendering: crispEdges; }\n"
+    ".scale { font-size: 10px; }\n"
+    ".shared { position: absolute; }\n"
+    "text { fill: var(--ink); }\n"
+    ".end { text-anchor: end; } .middle { text-anchor: middle; } .axis-name { fill: var(--quiet); }\n"
+    ".named { font-weight: 700; } .mark { fill: var(--ink); shape-rendering: auto; }\n"
+    ".axis { fill: none; stroke: var(--quiet); }\n"
+    ".n { fill: var(--n); } .m { fill: url(#hatch); stroke: var(--line); } .bare { fill: var(--page); } .hatch { "
+    "stroke: var(--m); }\n"
+    ".a1 { fill: var(--a1); } .a2 { fill: var(--a2); } .a3 { fill: var(--a3); }\n"
+    ".a4 { fill: var(--a4); } .a5 { fill: var(--a5); } .a6 { fill: var(--a6); }\n"
+    ".b1 { fill: var(--b1); } .b2 { fill: var(--b2); } .b3 { fill: var(--b3); }\n"
+    ".b4 { fill: var(--b4); } .b5 { fill: var(--b5); } .b6 { fill: var(--b6); }\n"
+    ".late, .weak, .under { fill: none; stroke: var(--ink); stroke-width: 2; }\n"
+    ".weak { stroke-dasharray: 4 3; } .under { stroke: var(--page); stroke-width: 4; }\n"
+    ".legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; font-size: .8125rem; }\n"
+    ".legend span { display: flex; gap: .4rem; align-items: center; } .legend svg { flex: none; }\n"
+    "table { border-collapse: collapse; font-size: .8125rem; font-variant-numeric: tabular-nums; }\n"
+    "caption { text-align: left; color: var(--quiet); }\n"
+    "th, td { text-align: right; padding: .15rem .9rem .15rem 0; border-bottom: 1px solid var(--line); white-space: "
+    "nowrap; }\n"
+    ".words { text-align: left; }\n"
+    "@media print { body { max-width: none; padding: 0; } .wide { overflow: visible; } figure { break-inside: avoid; "
+    "}\n"
+    "  h2, h3, figcaption { break-after: avoid; } .wide svg { max-width: 100%; height: auto; } }\n";
+
 static void put_head(tl_page *page)
 {
     const char *slash = strrchr(page->html->in.file, '/'), *name = slash != NULL ? slash + 1 : page->html->in.file;
@@ -179,7 +231,7 @@ static void put_head(tl_page *page)
           "<title>",
           page->out);
     tl_put_markup_word(page->out, name);
-    fprintf(page->out, " - tlmpi</title>\n<style>\n%s</style>\n</head>\n<body>\n", tl_html_style);
+    fprintf(page->out, " - tlmpi</title>\n<style>\n%s</style>\n</head>\n<body>\n", style);
     /* What marks a cell without a record, for all pictures. */
     fputs("<svg class=\"shared\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs>"
           "<pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">"

@@ -81,9 +81,6 @@ typedef struct tl_figure {
 } tl_figure;
 void tl_put_figure(tl_page *page, tl_figure *figure);
 
-/* The style sheet. */
-extern const char tl_html_style[];
-
 /* ---- the parts ---- */
 
 void tl_part_blame(tl_page *page);

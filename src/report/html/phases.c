@@ -145,7 +145,7 @@ const tl_schema *tl_html_next(tl_html *html)
     t->pass++;
     t->at_phase = 0;
     if (t->pass == TL_TIMED_CELLS) {
-        t->ranks.n = tl_heat_ranks(t->ranks.v, t->ranks.n);
+        t->ranks.n = tl_int_unique(t->ranks.v, t->ranks.n);
         choose_phases(t);
         begin_heats(t);
     }
@@ -372,8 +372,7 @@ void tl_part_phases(tl_page *page)
     const tl_timed *t = &page->html->timed;
     if (t->ndrawn == 0 || t->steps.seen == 0) {
         fputs("<p>Nothing to draw: the result has no durations of phases, which libtlmpi_record writes without a "
-              "profiler "
-              "(.jsonl). Where the time of traces went, step by step: ",
+              "profiler (.jsonl). Where the time of traces went, step by step: ",
               page->out);
         tl_put_command(page, "breakdown");
         fputs(".</p>\n", page->out);

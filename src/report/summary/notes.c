@@ -356,8 +356,8 @@ static void say_ranks(FILE *out, const tl_summary *s)
     if (nodd > 0)
         tl_print_sentence(
             out,
-            "%s~piece%s of device work on rank%s %s cannot have run as long as the trace says, and %s, or "
-            "with the recording: %s less (table rank, too_long).",
+            "%s~piece%s of device work on rank%s %s cannot have run as long as the trace says, and %s, or with the "
+            "recording: %s less (table rank, too_long).",
             tl_grouped(work).text, tl_plural(work), tl_plural((int64_t)nodd),
             tl_ranks_in_words(odd, nodd, nodd, ",").text,
             work == 1 ? "ends here when the next of its stream begins"

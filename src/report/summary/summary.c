@@ -5,7 +5,7 @@
 #include "parts.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/format/terminal.h"
+#include "tlmpi/report/format/wrap.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* print.h - rows to people: aligned text, CSV, JSON.
  *
- * The first step of the room format, which writes rows (print.h), JSON values (json_writer.h), lines of 80 columns
- * (wrap.h), numbers and lists in a sentence (words.h), and looks at the reader's terminal (terminal.h).  The room knows
- * no table; it may use base and model alone.
+ * The first step of the room format, which writes rows (print.h), JSON values (json_writer.h), lines for the reader's
+ * terminal (wrap.h), and numbers and lists in a sentence (words.h).  The room knows no table; it may use base and model
+ * alone.
  *
  * Driven by the schema alone, so a new table needs nothing here.  A printer is fed blocks of rows:
  *
