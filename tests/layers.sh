@@ -351,7 +351,7 @@ if [ -z "$found" ]; then
     check "what is expected is not replayed" bites src/analysis/baseline/cells.c '#include "tlmpi/analysis/replay.h"'
     check "a replay judges nobody" bites src/analysis/replay/replay.c '#include "tlmpi/analysis/verdict.h"'
     check "a cause is found without a replay" bites src/analysis/cause/cause.c '#include "tlmpi/analysis/replay.h"'
-    check "who is one culprit is told from tables alone" bites src/analysis/culprit/find.c '#include "tlmpi/analysis/verdict.h"'
+    check "who is one culprit is told from tables alone" bites src/analysis/culprit/suspects.c '#include "tlmpi/analysis/verdict.h"'
     check "an answer decides nothing" bites src/report/answers/answers.c '#include "tlmpi/analysis/culprit.h"'
     check "no analysis knows all of them" bites src/analysis/idle/idle.c '#include "tlmpi/analysis/registry.h"'
     check "the door of a folder is judged like its files" bites include/tlmpi/analysis/step.h '#include "tlmpi/analysis/link.h"'

@@ -30,7 +30,7 @@ numbers()
                     allowed["src/analysis/cause/suspect.c"] = "64"           # so many peers are enough to ask
                     allowed["src/analysis/graph/pack.c"] = "3 4 7 10 15 64"     # bits: what is written is what is read
                     allowed["src/analysis/baseline/host_pieces.c"] = "8"     # of memory: parts that are gathered one after the other
-                    allowed["src/analysis/culprit/doubt.c"] = "4 8"          # bits
+                    allowed["src/analysis/culprit/doubts.c"] = "4 8"          # bits
                     allowed["src/analysis/baseline/amount.c"] = "100"        # hundredths
                     allowed["src/analysis/replay/changes.c"] = "256"         # of a cache
                     allowed["src/analysis/replay/fold.c"] = "4"              # of a fold: times are the same whatever it is

@@ -2,11 +2,11 @@
  *
  *     records of a file    ->  cells           one by step, phase and rank: micro-steps summed, repeats taken off
  *     cells                ->  phase_step      each beside the median of the ranks in the step
- *     lateness             ->  units           when is a rank late in a phase, and could it be chance (verdict.h)
- *     units                ->  phase_verdict   in which phase do others wait for it, and what does that cost
+ *     lateness             ->  candidates      when is a rank late in a phase, and could it be chance (verdict.h)
+ *     candidates           ->  phase_verdict   in which phase do others wait for it, and what does that cost
  *
  * A phase is a class of work, all ranks are one role; lateness, its shape over steps, its chance and the elimination of
- * units that cost too little are those of verdict.h.  One question is new: in which phase do other ranks wait?
+ * candidates that cost too little are those of verdict.h.  One question is new: in which phase do other ranks wait?
  *
  * A collective in a phase makes it equally long on all ranks: a rank that comes late to it is shorter in it by as much
  * as it was longer before.  So a rank that is longer in one phase and shorter in another either is late in the first,

@@ -153,7 +153,7 @@ void tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
     }
 }
 
-static void centre(double *late_ns, size_t n, size_t nsteps, size_t step, int64_t *scratch)
+static void subtract_median(double *late_ns, size_t n, size_t nsteps, size_t step, int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = (int64_t)late_ns[i * nsteps + step];
@@ -170,7 +170,7 @@ static double exchanged(const double *ns)
 
 /* Balances pieces that were launched on the other side of the mark between two steps: one step has what the other
  * lacks, so these pieces are not additional. */
-static void settle(double *late_ns, double *moved_ns, size_t n, size_t nsteps)
+static void balance_neighbour_steps(double *late_ns, double *moved_ns, size_t n, size_t nsteps)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t s = 1; s < nsteps; s++) {
@@ -205,8 +205,8 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
                 add_step(class, n, b->nsteps, k, family, late_ns, moved_ns, scratch);
     }
     for (size_t s = 0; n > 2 && s < b->nsteps; s++) /* medians of skewed parts do not add up */
-        centre(late_ns, n, b->nsteps, s, scratch);
+        subtract_median(late_ns, n, b->nsteps, s, scratch);
     if (is_counted(family))
-        settle(late_ns, moved_ns, n, b->nsteps);
+        balance_neighbour_steps(late_ns, moved_ns, n, b->nsteps);
     free(moved_ns);
 }

@@ -191,7 +191,7 @@ static void divide_many(blaming *b, uint32_t n, int64_t last)
     b->due[n - 1] += all - given;
 }
 
-static void settle(blaming *b, uint32_t n, uint32_t position, bool own)
+static void charge_wait(blaming *b, uint32_t n, uint32_t position, bool own)
 {
     uint32_t at = b->sorted[position];
     int64_t wait = wait_of(b, at), amount = own ? wait : b->passed[at];
@@ -202,7 +202,7 @@ static void settle(blaming *b, uint32_t n, uint32_t position, bool own)
     cost_of_the_late(b, n, position + 1, from);
 }
 
-static void work_on(blaming *b, const tl_blame_collective *c, int64_t last)
+static void charge_collective(blaming *b, const tl_blame_collective *c, int64_t last)
 {
     uint32_t n = c->n;
     b->sorted = b->by_start + c->first;
@@ -217,8 +217,8 @@ static void work_on(blaming *b, const tl_blame_collective *c, int64_t last)
     }
     for (uint32_t i = 0; i + 1 < n; i++) {
         if (own && (!many || b->in->arrivals[b->sorted[i]].end_ns < last))
-            settle(b, n, i, true);
-        settle(b, n, i, false);
+            charge_wait(b, n, i, true);
+        charge_wait(b, n, i, false);
     }
     for (uint32_t i = 1; i < n; i++)
         if (b->onward[i] > 0)
@@ -317,7 +317,7 @@ tl_status tl_delay_cost_each(const tl_blame_input *input, void (*take)(void *, c
     for (size_t i = input->ncollectives; st == TL_OK && i-- > 0;) {
         const tl_blame_collective *c = &input->collectives[b.order[i]];
         if (c->how != TL_BLAME_IGNORED && c->n > 0)
-            work_on(&b, c, b.last[b.order[i]]);
+            charge_collective(&b, c, b.last[b.order[i]]);
     }
     free(b.order);
     free(b.by_rank);

@@ -54,13 +54,13 @@ static bool clocks_forbid(const tl_facts *f)
 }
 
 /* Returns why no culprit is named: the first reason that holds. */
-static tl_culprit_kind why_nobody(const tl_judgement *j)
+static tl_culprit_kind kind_without_culprit(const tl_judgement *j)
 {
     const tl_trust *t = &j->facts.trust;
 
     return !has_work(j->tables)       ? TL_CULPRIT_NO_WORK
            : t->nranks < 2            ? TL_CULPRIT_ONE_RANK
-           : j->open != NULL          ? TL_CULPRIT_INCONCLUSIVE
+           : j->inconclusive != NULL  ? TL_CULPRIT_INCONCLUSIVE
            : t->collectives == 0      ? TL_CULPRIT_SILENCE
            : t->matched == 0          ? TL_CULPRIT_UNMATCHED
            : clocks_forbid(&j->facts) ? TL_CULPRIT_INCONCLUSIVE
@@ -77,9 +77,9 @@ static void find_excess(tl_judgement *j)
         for (size_t at = tl_table_from_rank(j->blame_steps, row->rank);
              at < j->blame_steps->n && (s = tl_table_row(j->blame_steps, at))->rank == row->rank; at++)
             j->excess_ns[i] = tl_ns_sum(j->excess_ns[i], tl_step_is_left_out(j->health, s->step) ? 0 : s->excess_ns);
-        if (j->excess_ns[i] > j->most_ns) {
-            j->most = row;
-            j->most_ns = j->excess_ns[i];
+        if (j->excess_ns[i] > j->largest_excess_ns) {
+            j->largest_excess = row;
+            j->largest_excess_ns = j->excess_ns[i];
         }
     }
 }
@@ -95,7 +95,8 @@ static long_steps find_long_steps(tl_judgement *j)
 {
     const tl_blame_step *rows = tl_table_row(j->blame_steps, 0);
     size_t n = j->blame_steps->n + 1;
-    long_steps out = { tl_arena_take(&j->arena, n, sizeof *out.step), tl_arena_take(&j->arena, n, sizeof *out.longer_ns),
+    long_steps out = { tl_arena_take(&j->arena, n, sizeof *out.step),
+                       tl_arena_take(&j->arena, n, sizeof *out.longer_ns),
                        tl_arena_take(&j->arena, n, sizeof *out.scratch), 0 };
     for (size_t i = 0; i < j->blame_steps->n && rows[i].rank == rows[0].rank; i++)
         if (rows[i].step >= 0 && !tl_step_is_left_out(j->health, rows[i].step)) {
@@ -133,7 +134,7 @@ static bool spends_more(const tl_table *breakdown, size_t *at, const long_steps 
 
 /* Whether a step exceeds the median step by a large cost, and a rank spends more time there outside of exposed
  * communication.  All ranks of a stage may do so, without a peer that shows their excess. */
-static bool one_step_is_long(tl_judgement *j)
+static bool has_long_step(tl_judgement *j)
 {
     const tl_table *breakdown = tl_tables_get(j->tables, &tl_breakdown_schema);
     const long_steps steps = find_long_steps(j);
@@ -175,28 +176,29 @@ static void complete(const tl_judgement *j, tl_suspect *c)
     bool gains = row->gain_ns > 0 || (row->gain_ns == 0 && (c->rank == NULL || in_turn));
     row->cost_ns = gains ? row->gain_ns : row->excess_ns;
     row->cost_share = row->wall_ns > 0 && row->cost_ns > 0 ? (double)row->cost_ns / (double)row->wall_ns : 0;
-    tl_doubts_tell(j, c, row);
+    tl_doubts_write(j, c, row);
 }
 
 static tl_culprit row_of_nobody(const tl_judgement *j)
 {
-    tl_culprit row = tl_culprit_empty(j, j->nobody);
-    const tl_straggler *of = j->nobody == TL_CULPRIT_NOBODY         ? j->most
-                             : j->nobody == TL_CULPRIT_INCONCLUSIVE ? j->open
-                                                                    : NULL;
+    tl_culprit row = tl_culprit_empty(j, j->no_culprit_kind);
+    const tl_straggler *of = j->no_culprit_kind == TL_CULPRIT_NOBODY         ? j->largest_excess
+                             : j->no_culprit_kind == TL_CULPRIT_INCONCLUSIVE ? j->inconclusive
+                                                                             : NULL;
     if (of != NULL) {
         row.rank = of->rank;
         row.p_value = of->p_value;
         row.gain_ns = of->gain_ns;
-        row.excess_ns = j->nobody == TL_CULPRIT_NOBODY ? j->most_ns : 0;
+        row.excess_ns = j->no_culprit_kind == TL_CULPRIT_NOBODY ? j->largest_excess_ns : 0;
     }
-    tl_doubts_tell(j, NULL, &row);
+    tl_doubts_write(j, NULL, &row);
     return row;
 }
 
 static void fill(const tl_judgement *j)
 {
-    bool some = j->nculprits > 0 && j->nobody != TL_CULPRIT_NO_WORK && j->nobody != TL_CULPRIT_ONE_RANK;
+    bool some =
+        j->nculprits > 0 && j->no_culprit_kind != TL_CULPRIT_NO_WORK && j->no_culprit_kind != TL_CULPRIT_ONE_RANK;
     tl_table made = { .schema = &tl_culprit_schema };
 
     for (size_t i = 0; i < (some ? j->nculprits : 1); i++) {
@@ -222,9 +224,9 @@ void tl_culprits_find(tl_tables *tables)
 
     tl_facts_find(tables, &j.facts);
     find_excess(&j);
-    j.open = most_inconclusive(&j);
-    j.nobody = why_nobody(&j);
-    j.one_is_long = one_step_is_long(&j);
+    j.inconclusive = most_inconclusive(&j);
+    j.no_culprit_kind = kind_without_culprit(&j);
+    j.has_long_step = has_long_step(&j);
     tl_suspects_find(&j);
     fill(&j);
     tl_arena_free(&j.arena);

@@ -13,7 +13,7 @@
 /* ----------------------------------------------------------------------------------------------------------- steps */
 
 /* A step of unknown length gets the mean length. */
-void tl_measures_begin(tl_judgement *j)
+void tl_step_costs_begin(tl_judgement *j)
 {
     const tl_blame_step *rows = tl_table_row(j->blame_steps, 0);
     size_t n = j->blame_steps->n;
@@ -90,7 +90,8 @@ static int64_t late_in_steps(tl_judgement *j, const tl_suspect *c)
     for (size_t s = 0; s < j->nsteps; s++)
         if (!j->steps[s].flagged)
             j->lengths[n++] = j->steps[s].length_ns;
-    int64_t usual_ns = n > 0 ? tl_median(j->lengths, n) : INT64_MAX, others = tl_ns_max(1, others_than(j, c)), sum_ns = 0;
+    int64_t usual_ns = n > 0 ? tl_median(j->lengths, n) : INT64_MAX, others = tl_ns_max(1, others_than(j, c)),
+            sum_ns = 0;
     for (size_t s = 0; s <= j->nsteps; s++) {
         const tl_step_cost *step = &j->steps[s];
         int64_t longer_ns = s < j->nsteps ? tl_ns_between(step->length_ns, usual_ns) : 0;
@@ -211,7 +212,7 @@ void tl_culprit_measure(tl_judgement *j, tl_suspect *c)
         c->row.events = tl_ns_add(c->row.events, row != NULL ? row->kept : 0);
         path_ns = tl_ns_add(path_ns, path_of(j, c->members[i]));
     }
-    bool known = c->nmembers > 0 && (c->rank == NULL || c->of != NULL || c->nmembers > 1); /* it has a trace */
+    bool known = c->nmembers > 0 && (c->rank == NULL || c->trace != NULL || c->nmembers > 1); /* it has a trace */
     c->row.path_share = j->facts.path_ns > 0 && known ? (double)path_ns / (double)j->facts.path_ns : NAN;
     measure_waits(j, c);
 }

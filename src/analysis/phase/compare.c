@@ -87,7 +87,9 @@ static int64_t compare(tl_phase_step *rows, size_t n, bool alone, int64_t *scrat
         rows[i].baseline_ns = n > 2 || alone ? median : tl_phase_own_ns(&rows[n - 1 - i]);
         rows[i].excess_ns = tl_phase_own_ns(&rows[i]) - rows[i].baseline_ns;
     }
-    return n == 0 ? 0 : n == 2 && !alone ? tl_mean_of_two(rows[0].baseline_ns, rows[1].baseline_ns) : rows[0].baseline_ns;
+    return n == 0             ? 0
+           : n == 2 && !alone ? tl_mean_of_two(rows[0].baseline_ns, rows[1].baseline_ns)
+                              : rows[0].baseline_ns;
 }
 
 /* How a rank came to the collectives of a step.
@@ -265,18 +267,18 @@ void tl_phases_judge(const tl_phase_cells *cells, const tl_names *names, const t
     j.step_ns = tl_arena_zeroed(&j.arena, j.nsteps, sizeof *j.step_ns);
     j.classes = tl_arena_take(&j.arena, j.nclasses, sizeof *j.classes);
     for (uint32_t c = 0; c < j.nclasses; c++) /* outside of phases there may be anything */
-        j.classes[c] = (tl_phase_class){
-            .holds = c < names->n ? tl_phase_holds_of(tl_names_text(names, c)) : TL_HOLDS_UNKNOWN, .alone = -1
-        };
+        j.classes[c] =
+            (tl_phase_class){ .holds = c < names->n ? tl_phase_holds_of(tl_names_text(names, c)) : TL_HOLDS_UNKNOWN,
+                              .alone = -1 };
     compare_all(cells, &j, tables);
-    tl_phase_units_find(&j);
-    tl_phase_units_explain(&j);
-    tl_phase_units_measure(&j);
-    tl_phase_units_cost(&j);
-    tl_phase_units_measure(&j);
+    tl_phase_candidates_find(&j);
+    tl_phase_candidates_explain(&j);
+    tl_phase_candidates_measure(&j);
+    tl_phase_candidates_cost(&j);
+    tl_phase_candidates_measure(&j);
     tl_phase_waiters_find(&j);
     tl_phase_rows(&j, tables);
     free(j.outside.v);
-    free(j.units.v);
+    free(j.candidates.v);
     tl_arena_free(&j.arena);
 }

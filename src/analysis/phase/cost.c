@@ -1,4 +1,4 @@
-/* cost.c - what the job would gain without units that are named, and which of them cost enough.
+/* cost.c - what the job would gain without candidates that are named, and which of them cost enough.
  *
  * In the class where the others wait, the rank that they wait for is the shortest.  Repaired, it arrives earlier by its
  * excess, and another rank may be the last:
@@ -9,18 +9,18 @@
 #include "internal.h"
 #include <string.h>
 
-/* Where a unit's cost is measured. */
+/* Where a candidate's cost is measured. */
 typedef struct place {
     uint32_t class; /* nclasses: measured waits */
-    bool late;      /* class is the one in which the unit is late, as the others wait in no single class */
-    bool next;      /* the others wait one step later: the unit ends its step late */
+    bool late;      /* class is the one in which the candidate is late, as the others wait in no single class */
+    bool next;      /* the others wait one step later: the candidate ends its step late */
 } place;
 
 typedef struct costing {
     tl_phase_job *j;
-    place *places;           /* [units] */
-    bool *chosen;            /* [units] */
-    double *share, *scratch; /* [units] */
+    place *places;           /* [candidates] */
+    bool *chosen;            /* [candidates] */
+    double *share, *scratch; /* [candidates] */
     int64_t *arrive_ns;      /* [nranks] when a rank comes, repaired; INT64_MIN: it does not */
     int64_t *gain_ns;        /* [nsteps] */
 } costing;
@@ -37,7 +37,7 @@ static int64_t arrival(const costing *a, const tl_phase_step *row, const place *
 }
 
 /* In the class that makes up for it; in which of both steps it is shorter there by more, tells when it comes late. */
-static place place_of(const costing *a, const tl_phase_unit *u)
+static place place_of(const costing *a, const tl_phase_candidate *u)
 {
     place p = { .class = u->in };
     int64_t shorter_ns[2] = { 0 };
@@ -56,8 +56,8 @@ static place place_of(const costing *a, const tl_phase_unit *u)
     return p;
 }
 
-/* Returns the ns that the unit's repair takes off in a step. */
-static int64_t repair_ns(const tl_phase_unit *u, const place *p, size_t step)
+/* Returns the ns that the candidate's repair takes off in a step. */
+static int64_t repair_ns(const tl_phase_candidate *u, const place *p, size_t step)
 {
     return !p->next ? u->excess_ns[step] : step > 0 ? u->excess_ns[step - 1] : 0;
 }
@@ -67,8 +67,8 @@ static bool is_same(const place *x, const place *y)
     return x->class == y->class && x->late == y->late;
 }
 
-/* Repairs all chosen units of one place in one step.  A unit's cost grows by how much later the last rank would come
- * without that unit's repair. */
+/* Repairs all chosen candidates of one place in one step.  A candidate's cost grows by how much later the last rank
+ * would come without that candidate's repair. */
 static void cost_in(costing *a, const tl_phase_group *g, const place *p)
 {
     tl_phase_job *j = a->j;
@@ -82,8 +82,8 @@ static void cost_in(costing *a, const tl_phase_group *g, const place *p)
         before_ns = tl_ns_max(before_ns, ns);
     }
     const int64_t last_ns = before_ns;
-    for (size_t i = 0; i < j->units.n; i++) {
-        const tl_phase_unit *u = &j->units.v[i];
+    for (size_t i = 0; i < j->candidates.n; i++) {
+        const tl_phase_candidate *u = &j->candidates.v[i];
         if (!a->chosen[i] || !is_same(&a->places[i], p))
             continue;
         int64_t ns = repair_ns(u, &a->places[i], g->step);
@@ -95,8 +95,8 @@ static void cost_in(costing *a, const tl_phase_group *g, const place *p)
     for (size_t r = 0; r < j->nranks; r++)
         after_ns = tl_ns_max(after_ns, a->arrive_ns[r]);
     a->gain_ns[g->step] = tl_ns_max(a->gain_ns[g->step], tl_ns_between(before_ns, after_ns));
-    for (size_t i = 0; i < j->units.n; i++) {
-        tl_phase_unit *u = &j->units.v[i];
+    for (size_t i = 0; i < j->candidates.n; i++) {
+        tl_phase_candidate *u = &j->candidates.v[i];
         if (!a->chosen[i] || !is_same(&a->places[i], p))
             continue;
         int64_t without_ns = a->arrive_ns[u->rank] + repair_ns(u, &a->places[i], g->step);
@@ -104,14 +104,15 @@ static void cost_in(costing *a, const tl_phase_group *g, const place *p)
     }
 }
 
-/* Sets the gain of repairing all chosen units (j->cost_ns), and the part of it that needs each unit (cost_ns). */
+/* Sets the gain of repairing all chosen candidates (j->cost_ns), and the part of it that needs each candidate
+ * (cost_ns). */
 static void cost_all(costing *a)
 {
     tl_phase_job *j = a->j;
     memset(a->gain_ns, 0, j->nsteps * sizeof *a->gain_ns);
-    for (size_t i = 0; i < j->units.n; i++)
-        j->units.v[i].cost_ns = 0;
-    for (size_t i = 0; i < j->units.n; i++) {
+    for (size_t i = 0; i < j->candidates.n; i++)
+        j->candidates.v[i].cost_ns = 0;
+    for (size_t i = 0; i < j->candidates.n; i++) {
         bool done = !a->chosen[i];
         for (size_t k = 0; k < i && !done; k++)
             done = a->chosen[k] && is_same(&a->places[k], &a->places[i]);
@@ -122,13 +123,15 @@ static void cost_all(costing *a)
     j->cost_ns = 0;
     for (size_t s = 0; s < j->nsteps; s++)
         j->cost_ns = tl_ns_add(j->cost_ns, a->gain_ns[s]);
-    for (size_t i = 0; i < j->units.n; i++)
-        a->share[i] = j->units.v[i].time_ns > 0 ? (double)j->units.v[i].cost_ns / (double)j->units.v[i].time_ns : 0;
+    for (size_t i = 0; i < j->candidates.n; i++)
+        a->share[i] = j->candidates.v[i].time_ns > 0
+                          ? (double)j->candidates.v[i].cost_ns / (double)j->candidates.v[i].time_ns
+                          : 0;
 }
 
-void tl_phase_units_cost(tl_phase_job *j)
+void tl_phase_candidates_cost(tl_phase_job *j)
 {
-    const size_t n = j->units.n;
+    const size_t n = j->candidates.n;
     tl_arena arena = { 0 };
     costing a = { .j = j,
                   .places = tl_arena_take(&arena, n, sizeof *a.places),
@@ -138,15 +141,15 @@ void tl_phase_units_cost(tl_phase_job *j)
                   .arrive_ns = tl_arena_take(&arena, j->nranks, sizeof *a.arrive_ns),
                   .gain_ns = tl_arena_take(&arena, j->nsteps, sizeof *a.gain_ns) };
     for (size_t i = 0; i < n; i++) {
-        a.chosen[i] = j->units.v[i].answer == TL_PHASE_STRAGGLER;
+        a.chosen[i] = j->candidates.v[i].answer == TL_PHASE_STRAGGLER;
         if (a.chosen[i])
-            a.places[i] = place_of(&a, &j->units.v[i]);
+            a.places[i] = place_of(&a, &j->candidates.v[i]);
     }
     do {
         cost_all(&a);
     } while (tl_eliminate_least_needed(a.chosen, a.share, n, j->options->least_cost, a.scratch));
     for (size_t i = 0; i < n; i++)
-        if (j->units.v[i].answer == TL_PHASE_STRAGGLER && !a.chosen[i])
-            j->units.v[i].answer = TL_PHASE_CHEAP;
+        if (j->candidates.v[i].answer == TL_PHASE_STRAGGLER && !a.chosen[i])
+            j->candidates.v[i].answer = TL_PHASE_CHEAP;
     tl_arena_free(&arena);
 }

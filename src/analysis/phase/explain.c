@@ -14,8 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Evidence for a unit, by class, measured waits last: how much the rank is shorter than the others, which may be
- * waiting for it; and how much longer the others are in the unit's steps than in other steps. */
+/* Evidence for a candidate, by class, measured waits last: how much the rank is shorter than the others, which may be
+ * waiting for it; and how much longer the others are in the candidate's steps than in other steps. */
 typedef struct evidence {
     int64_t *shorter_ns, *others_longer_ns; /* [nclasses + 1] */
 } evidence;
@@ -45,7 +45,7 @@ static int compare_holds(tl_phase_holds these, tl_phase_holds those)
     return not_known ? 0 : TL_COMPARE(these, those);
 }
 
-static tl_phase_answer answer(const tl_phase_job *j, const tl_phase_unit *u, const evidence *e, uint32_t *in)
+static tl_phase_answer answer(const tl_phase_job *j, const tl_phase_candidate *u, const evidence *e, uint32_t *in)
 {
     const uint32_t nclasses = (uint32_t)j->nclasses;
     makes_up more = { .class = UINT32_MAX }, fewer = more, equal = more;
@@ -75,9 +75,9 @@ static tl_phase_answer answer(const tl_phase_job *j, const tl_phase_unit *u, con
     return waited ? TL_PHASE_STRAGGLER : TL_PHASE_OPEN;
 }
 
-/* Gathers the evidence for a unit.  A rank that is shorter outside of phases is no evidence: the others may be idle
- * there while phases of theirs overlap. */
-static void gather(const tl_phase_job *j, const tl_phase_unit *u, evidence *e, int64_t *scratch)
+/* Gathers the evidence for a candidate.  A rank that is shorter outside of phases is no evidence: the others may be
+ * idle there while phases of theirs overlap. */
+static void gather(const tl_phase_job *j, const tl_phase_candidate *u, evidence *e, int64_t *scratch)
 {
     const size_t outside = j->nclasses - 1;
     memset(e->shorter_ns, 0, (j->nclasses + 1) * sizeof *e->shorter_ns);
@@ -104,26 +104,26 @@ static void gather(const tl_phase_job *j, const tl_phase_unit *u, evidence *e, i
     e->others_longer_ns[outside] = 0;
 }
 
-/* Leaves both of two mirrored units open where one is: each is longer where the other is shorter, so either reading may
- * hold. */
+/* Leaves both of two mirrored candidates open where one is: each is longer where the other is shorter, so either
+ * reading may hold. */
 static void open_mirrored(tl_phase_job *j)
 {
-    tl_phase_unit *u = j->units.v;
-    for (size_t a = 0; a < j->units.n; a++)
-        for (size_t b = 0; b < j->units.n; b++)
+    tl_phase_candidate *u = j->candidates.v;
+    for (size_t a = 0; a < j->candidates.n; a++)
+        for (size_t b = 0; b < j->candidates.n; b++)
             if (u[a].answer == TL_PHASE_STRAGGLER && u[b].answer == TL_PHASE_OPEN && u[a].rank != u[b].rank &&
                 u[a].in == u[b].class && u[b].in == u[a].class)
                 u[a].answer = TL_PHASE_OPEN;
 }
 
-void tl_phase_units_explain(tl_phase_job *j)
+void tl_phase_candidates_explain(tl_phase_job *j)
 {
     tl_arena arena = { 0 };
     evidence e = { tl_arena_take(&arena, j->nclasses + 1, sizeof *e.shorter_ns),
                    tl_arena_take(&arena, j->nclasses + 1, sizeof *e.others_longer_ns) };
     int64_t *scratch = tl_arena_take(&arena, j->nranks, sizeof *scratch);
-    for (size_t i = 0; i < j->units.n; i++) {
-        tl_phase_unit *u = &j->units.v[i];
+    for (size_t i = 0; i < j->candidates.n; i++) {
+        tl_phase_candidate *u = &j->candidates.v[i];
         gather(j, u, &e, scratch);
         u->answer = answer(j, u, &e, &u->in);
         u->shorter_ns = u->in <= j->nclasses ? e.shorter_ns[u->in] : 0;
@@ -136,8 +136,8 @@ void tl_phase_units_explain(tl_phase_job *j)
 
 /* ---------------------------------------------------------------------------------------------------------- measure */
 
-/* What the rank takes in the group beyond the middle of the ranks that are not named; these are its peers.  Without any:
- * of all ranks.  named[nranks]. */
+/* What the rank takes in the group beyond the middle of the ranks that are not named; these are its peers.  Without
+ * any: of all ranks.  named[nranks]. */
 static int64_t beside_peers(const tl_phase_job *j, const tl_phase_group *g, const tl_phase_step *row, const bool *named,
                             int64_t *scratch)
 {
@@ -151,8 +151,8 @@ static int64_t beside_peers(const tl_phase_job *j, const tl_phase_group *g, cons
     return tl_ns_between(tl_phase_own_ns(row), middle_ns);
 }
 
-/* longer_ns[nranks]: what each rank takes longer than the unit's where others may wait for it. */
-static void find_waiters(const tl_phase_job *j, tl_phase_unit *u, int64_t *longer_ns)
+/* longer_ns[nranks]: what each rank takes longer than the candidate's where others may wait for it. */
+static void find_waiters(const tl_phase_job *j, tl_phase_candidate *u, int64_t *longer_ns)
 {
     int64_t sum_ns = 0;
     memset(longer_ns, 0, j->nranks * sizeof *longer_ns);
@@ -176,7 +176,7 @@ static void find_waiters(const tl_phase_job *j, tl_phase_unit *u, int64_t *longe
     u->waited_ns = u->nwaiters > 0 ? sum_ns / u->nwaiters : 0;
 }
 
-static void measure(const tl_phase_job *j, tl_phase_unit *u, const bool *named, int64_t *scratch)
+static void measure(const tl_phase_job *j, tl_phase_candidate *u, const bool *named, int64_t *scratch)
 {
     int64_t late_ns = 0, shorter_ns = 0;
     for (size_t at = 0; at < j->ngroups; at++) {
@@ -196,26 +196,26 @@ static void measure(const tl_phase_job *j, tl_phase_unit *u, const bool *named, 
     u->shorter_ns = u->in < j->nclasses ? shorter_ns : u->shorter_ns;
 }
 
-void tl_phase_units_measure(tl_phase_job *j)
+void tl_phase_candidates_measure(tl_phase_job *j)
 {
     tl_arena arena = { 0 };
     bool *named = tl_arena_zeroed(&arena, j->nranks, sizeof *named), peers = false;
     int64_t *scratch = tl_arena_take(&arena, j->nranks, sizeof *scratch);
-    for (size_t i = 0; i < j->units.n; i++)
-        named[j->units.v[i].rank] |= j->units.v[i].answer == TL_PHASE_STRAGGLER;
+    for (size_t i = 0; i < j->candidates.n; i++)
+        named[j->candidates.v[i].rank] |= j->candidates.v[i].answer == TL_PHASE_STRAGGLER;
     for (size_t r = 0; r < j->nranks; r++)
         peers = peers || !named[r];
-    for (size_t i = 0; i < j->units.n && peers; i++)
-        if (j->units.v[i].answer == TL_PHASE_STRAGGLER)
-            measure(j, &j->units.v[i], named, scratch);
+    for (size_t i = 0; i < j->candidates.n && peers; i++)
+        if (j->candidates.v[i].answer == TL_PHASE_STRAGGLER)
+            measure(j, &j->candidates.v[i], named, scratch);
     tl_arena_free(&arena);
 }
 
 void tl_phase_waiters_find(tl_phase_job *j)
 {
     int64_t *scratch = tl_calloc(j->nranks, sizeof *scratch);
-    for (size_t i = 0; i < j->units.n; i++)
-        if (j->units.v[i].answer == TL_PHASE_STRAGGLER)
-            find_waiters(j, &j->units.v[i], scratch);
+    for (size_t i = 0; i < j->candidates.n; i++)
+        if (j->candidates.v[i].answer == TL_PHASE_STRAGGLER)
+            find_waiters(j, &j->candidates.v[i], scratch);
     free(scratch);
 }

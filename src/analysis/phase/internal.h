@@ -25,7 +25,7 @@ typedef struct tl_phase_class {
 } tl_phase_class;
 
 /* A rank that is late in a class. */
-typedef struct tl_phase_unit {
+typedef struct tl_phase_candidate {
     uint32_t rank, class; /* rank: index */
     tl_shape shape;       /* its first and last are indices of steps */
     bool *on;             /* [nsteps] steps in which it is late */
@@ -40,7 +40,7 @@ typedef struct tl_phase_unit {
     int32_t nwaiters;   /* ranks that wait in class `in`; waited_ns: how long, in the mean */
     int64_t waited_ns;
     int64_t cost_ns;
-} tl_phase_unit;
+} tl_phase_candidate;
 
 typedef struct tl_phase_job {
     const tl_names *names;
@@ -53,8 +53,8 @@ typedef struct tl_phase_job {
     tl_phase_group *groups; /* by class, then step */
     size_t ngroups;
     TL_VEC(tl_phase_step) outside;
-    TL_VEC(tl_phase_unit) units;
-    int64_t cost_ns; /* of all units that are named together */
+    TL_VEC(tl_phase_candidate) candidates;
+    int64_t cost_ns; /* of all candidates that are named together */
 } tl_phase_job;
 
 /* The rank's own time: the duration, less the wait where it is measured. */
@@ -77,23 +77,23 @@ static inline bool tl_phase_is_compared(const tl_phase_job *j, const tl_phase_gr
     return g->n > 1 || (g->n > 0 && j->classes[g->class].alone >= 0);
 }
 
-/* Whether others may wait for the unit then: a rank that ends a step late begins the next one late. */
-static inline bool tl_phase_is_after(const tl_phase_unit *u, size_t step)
+/* Whether others may wait for the candidate then: a rank that ends a step late begins the next one late. */
+static inline bool tl_phase_is_after(const tl_phase_candidate *u, size_t step)
 {
     return u->on[step] || (step > 0 && u->on[step - 1]);
 }
 
-/* units.c: finds the ranks that are late, and the class of each. */
-void tl_phase_units_find(tl_phase_job *job);
+/* candidates.c: finds the ranks that are late, and the class of each. */
+void tl_phase_candidates_find(tl_phase_job *job);
 
-/* explain.c: first, in which class do the others wait for a unit?  Then, compared with the ranks that no unit names: by
- * how much is each unit late, and which ranks wait for it? */
-void tl_phase_units_explain(tl_phase_job *job);
-void tl_phase_units_measure(tl_phase_job *job);
+/* explain.c: first, in which class do the others wait for a candidate?  Then, compared with the ranks that no candidate
+ * names: by how much is each candidate late, and which ranks wait for it? */
+void tl_phase_candidates_explain(tl_phase_job *job);
+void tl_phase_candidates_measure(tl_phase_job *job);
 void tl_phase_waiters_find(tl_phase_job *job);
 
-/* cost.c: the cost of each named unit, and of all together; a unit that costs too little becomes CHEAP. */
-void tl_phase_units_cost(tl_phase_job *job);
+/* cost.c: the cost of each named candidate, and of all together; a candidate that costs too little becomes CHEAP. */
+void tl_phase_candidates_cost(tl_phase_job *job);
 
 /* rows.c: the rows of phase and phase_verdict. */
 void tl_phase_rows(tl_phase_job *job, tl_tables *tables);

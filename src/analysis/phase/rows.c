@@ -1,4 +1,5 @@
-/* rows.c - the rows of phase, and of phase_verdict: the answer for the job, and what was found, each with its reason. */
+/* rows.c - the rows of phase, and of phase_verdict: the answer for the job, and what was found, each with its
+ * reason. */
 #include "internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static tl_text name_of(const tl_phase_job *j, uint32_t class)
                                    : TL_TEXT("");
 }
 
-static void explain(const tl_phase_job *j, const tl_phase_unit *u, tl_phase_verdict *row)
+static void explain(const tl_phase_job *j, const tl_phase_candidate *u, tl_phase_verdict *row)
 {
     const double steps = (double)u->shape.nup * TL_NS_IN_MS, longer = (double)u->late_ns / steps,
                  shorter = (double)u->shorter_ns / steps;
@@ -55,7 +56,8 @@ static void explain(const tl_phase_job *j, const tl_phase_unit *u, tl_phase_verd
         SAY(row, "%.3g ms a step longer, but another rank is nearly as late", longer);
         break;
     case TL_PHASE_LONGER:
-        SAY(row, "%.3g ms a step longer, and in no phase as much shorter: nothing recorded shows that others wait for it",
+        SAY(row,
+            "%.3g ms a step longer, and in no phase as much shorter: nothing recorded shows that others wait for it",
             longer);
         break;
     case TL_PHASE_NOBODY:
@@ -64,7 +66,7 @@ static void explain(const tl_phase_job *j, const tl_phase_unit *u, tl_phase_verd
     }
 }
 
-static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_unit *u)
+static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_candidate *u)
 {
     if (u->answer == TL_PHASE_OPEN || u->answer == TL_PHASE_LONGER)
         return TL_CONFIDENCE_LOW;
@@ -73,12 +75,12 @@ static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_unit *u
 }
 
 /* Outside of phases only a rank that is waited for is told: that ranks wait there is nothing new. */
-static bool is_told(const tl_phase_job *j, const tl_phase_unit *u)
+static bool is_told(const tl_phase_job *j, const tl_phase_candidate *u)
 {
     return !is_outside(j, u->class) || u->answer == TL_PHASE_STRAGGLER || u->answer == TL_PHASE_CHEAP;
 }
 
-static tl_phase_verdict row_of(const tl_phase_job *j, const tl_phase_unit *u)
+static tl_phase_verdict row_of(const tl_phase_job *j, const tl_phase_candidate *u)
 {
     tl_phase_verdict row = { .rank = j->ranks[u->rank],
                              .verdict = (uint8_t)u->answer,
@@ -96,8 +98,8 @@ static tl_phase_verdict row_of(const tl_phase_job *j, const tl_phase_unit *u)
                              .time_ns = u->time_ns,
                              .confidence = (uint8_t)confidence_of(j, u) };
     int64_t all_ns = 0;
-    for (size_t i = 0; i < j->units.n; i++) {
-        const tl_phase_unit *other = &j->units.v[i];
+    for (size_t i = 0; i < j->candidates.n; i++) {
+        const tl_phase_candidate *other = &j->candidates.v[i];
         all_ns = tl_ns_sum(all_ns, other->rank == u->rank && is_told(j, other) ? other->late_ns : 0);
     }
     row.share = all_ns > 0 ? (double)u->late_ns / (double)all_ns : 0;
@@ -117,8 +119,8 @@ static uint32_t hiding(const tl_phase_job *j)
         if (compared && j->classes[c].holds == TL_HOLDS_ONLY)
             return UINT32_MAX;
         bool found = !compared || j->classes[c].holds == TL_HOLDS_NONE;
-        for (size_t u = 0; u < j->units.n; u++)
-            found = found || j->units.v[u].class == c;
+        for (size_t u = 0; u < j->candidates.n; u++)
+            found = found || j->candidates.v[u].class == c;
         if (!found && (best == UINT32_MAX || j->classes[c].holds > j->classes[best].holds))
             best = c;
     }
@@ -172,8 +174,9 @@ static tl_phase_verdict job_row(const tl_phase_job *j, const tl_phase_verdict *f
     else if (j->nsteps < 2)
         SAY(&row, "one step: nobody can be told from chance");
     else if (open)
-        SAY(&row, "a rank is longer in one phase and shorter in another, and durations do not tell who waits; capture a "
-                  "Kineto window");
+        SAY(&row,
+            "a rank is longer in one phase and shorter in another, and durations do not tell who waits; capture a "
+            "Kineto window");
     else if (hides != UINT32_MAX)
         say_hidden(j, hides, (double)row.time_ns / (double)j->nsteps, &row);
     return row;
@@ -190,7 +193,7 @@ static void verdict_rows(const tl_phase_job *j, tl_table *table)
 {
     TL_VEC(tl_phase_verdict) rows = { 0 };
     bool open = false;
-    TL_EACH (const tl_phase_unit, u, j->units)
+    TL_EACH (const tl_phase_candidate, u, j->candidates)
         if (is_told(j, u)) {
             tl_vec_push(&rows, row_of(j, u));
             open = open || u->answer == TL_PHASE_OPEN;
@@ -238,9 +241,9 @@ static tl_phase phase_row(const tl_phase_job *j, const tl_phase_step *rows, cons
         row.missing -= is_common(j, &rows[order[i]]);
         scratch[i] = rows[order[i]].duration_ns;
     }
-    for (size_t u = 0; u < j->units.n; u++)
-        if (j->units.v[u].class == class && (int32_t)j->units.v[u].rank == rows[order[0]].rank)
-            row.late_steps += (int64_t)j->units.v[u].shape.nup;
+    for (size_t u = 0; u < j->candidates.n; u++)
+        if (j->candidates.v[u].class == class && (int32_t)j->candidates.v[u].rank == rows[order[0]].rank)
+            row.late_steps += (int64_t)j->candidates.v[u].shape.nup;
     tl_spread spread = tl_spread_of(scratch, n);
     row.total_ns = spread.total;
     row.mean_ns = spread.mean;

@@ -51,15 +51,15 @@ static tl_activity_ns sum_own(const tl_open_rank *o)
 }
 
 /* How a path comes to a node. */
-typedef struct way {
+typedef struct approach {
     int64_t until_ns; /* when it has left all that it comes from on the rank, and the meeting before */
     uint32_t back;    /* the port whose END it comes from; TL_NONE: none */
-} way;
+} approach;
 
 /* Where a rank ends last. */
 typedef struct last_end {
     int64_t ns;
-    way way;
+    approach approach;
     uint32_t node;
 } last_end;
 
@@ -89,23 +89,24 @@ static void answer_back(const tl_open_rank *o, tl_bytes *out)
     size_t nports = o->of->graph.ncomms;
     tl_arena arena = { 0 };
     uint32_t *order = tl_arena_take(&arena, o->n, sizeof *order);
-    way *ways = tl_arena_take(&arena, o->n, sizeof *ways), *of_ports = tl_arena_take(&arena, nports, sizeof *of_ports);
+    approach *approaches = tl_arena_take(&arena, o->n, sizeof *approaches),
+             *of_ports = tl_arena_take(&arena, nports, sizeof *of_ports);
     last_end last = { INT64_MIN, { INT64_MAX, TL_NONE }, TL_NONE };
     tl_open_order(o, order);
     for (uint32_t i = 0; i < o->n; i++) {
         uint32_t v = order[i], port = tl_rank_port_of(o, v), e = last_edge(o, v);
         const tl_edge *edge = e != TL_NONE ? &o->edges[e] : NULL;
-        ways[v] = edge != NULL && edge->from < o->n ? ways[edge->from] : (way){ INT64_MAX, TL_NONE };
+        approaches[v] = edge != NULL && edge->from < o->n ? approaches[edge->from] : (approach){ INT64_MAX, TL_NONE };
         if (edge != NULL)
-            ways[v].until_ns = left_at(tl_from_ns(o, edge), edge->lag_ns, ways[v].until_ns);
+            approaches[v].until_ns = left_at(tl_from_ns(o, edge), edge->lag_ns, approaches[v].until_ns);
         if (port != TL_NONE)
-            ways[v].back = port;
+            approaches[v].back = port;
     }
     for (uint32_t v = 0; v < o->n; v++)
         if (o->nodes[v].done_ns > last.ns)
-            last = (last_end){ o->nodes[v].done_ns, ways[v], v };
+            last = (last_end){ o->nodes[v].done_ns, approaches[v], v };
     for (size_t p = 0; p < nports; p++)
-        of_ports[p] = ways[o->of->ports[p].arrival];
+        of_ports[p] = approaches[o->of->ports[p].arrival];
     tl_activity_ns own = sum_own(o);
     tl_bytes_put(out, &own, sizeof own);
     tl_bytes_put(out, &last, sizeof last);
@@ -178,8 +179,8 @@ typedef struct walking {
     int64_t start_ns;
     tl_path *out;
     tl_asked asked;
-    way **ways;         /* by rank and port: how the path comes to its ARRIVAL */
-    uint32_t last_rank; /* where the job ends; TL_NONE: a meeting, whose number is last.node */
+    approach **approaches; /* by rank and port: how the path comes to its ARRIVAL */
+    uint32_t last_rank;    /* where the job ends; TL_NONE: a meeting, whose number is last.node */
     last_end last;
     visits *visits; /* by rank */
 } walking;
@@ -198,7 +199,7 @@ static void look_at_ranks(walking *w)
             continue;
         tl_bytes_get(&w->asked.out[r], &w->out->own[r], sizeof *w->out->own);
         tl_bytes_get(&w->asked.out[r], &last, sizeof last);
-        tl_bytes_get_list(&w->asked.out[r], (void **)&w->ways[r], &n, sizeof **w->ways);
+        tl_bytes_get_list(&w->asked.out[r], (void **)&w->approaches[r], &n, sizeof **w->approaches);
         tl_bytes_free(&w->asked.out[r]);
         if (last.ns <= w->last.ns)
             continue;
@@ -260,7 +261,7 @@ static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
 }
 
 /* The path comes to a node that is left at *until_ns; that becomes when it leaves the meeting before. */
-static void come_to(walking *w, uint32_t rank, uint32_t node, const way *of, int64_t *until_ns)
+static void step_to_node(walking *w, uint32_t rank, uint32_t node, const approach *of, int64_t *until_ns)
 {
     visits *of_rank = &w->visits[rank];
     tl_vec_room(of_rank);
@@ -275,7 +276,7 @@ static void begin(walking *w, int64_t left_ns)
     w->out->unexplained_ns += w->out->before_ns;
 }
 
-static uint32_t meeting_before(const walking *w, uint32_t rank, const way *of)
+static uint32_t meeting_before(const walking *w, uint32_t rank, const approach *of)
 {
     return of->back != TL_NONE ? w->g->ranks[rank].ports[of->back].meeting : TL_NONE;
 }
@@ -288,8 +289,8 @@ static void walk(walking *w)
     int64_t until_ns = w->last.ns;
     bool *seen = tl_calloc(w->g->nmeetings + 1, sizeof *seen);
     if (rank != TL_NONE) {
-        come_to(w, rank, w->last.node, &w->last.way, &until_ns);
-        meeting = meeting_before(w, rank, &w->last.way);
+        step_to_node(w, rank, w->last.node, &w->last.approach, &until_ns);
+        meeting = meeting_before(w, rank, &w->last.approach);
     }
     while (meeting != TL_NONE && !seen[meeting]) {
         const tl_meeting_edge *edge = last_to_meet(w, meeting);
@@ -300,8 +301,8 @@ static void walk(walking *w)
             continue;
         }
         rank = edge->rank;
-        const way *of = &w->ways[rank][edge->of];
-        come_to(w, rank, w->g->ranks[rank].ports[edge->of].arrival, of, &until_ns);
+        const approach *of = &w->approaches[rank][edge->of];
+        step_to_node(w, rank, w->g->ranks[rank].ports[edge->of].arrival, of, &until_ns);
         meeting = meeting_before(w, rank, of);
     }
     if (meeting != TL_NONE)
@@ -341,7 +342,7 @@ void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, 
                   .asker = asker,
                   .start_ns = start_ns,
                   .out = out,
-                  .ways = tl_calloc(n + 1, sizeof *w.ways),
+                  .approaches = tl_calloc(n + 1, sizeof *w.approaches),
                   .last_rank = TL_NONE,
                   .last = { .ns = INT64_MIN, .node = TL_NONE },
                   .visits = tl_calloc(n + 1, sizeof *w.visits) };
@@ -351,11 +352,11 @@ void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, 
     walk(&w);
     walk_ranks(&w);
     for (size_t r = 0; r < n; r++) {
-        free(w.ways[r]);
+        free(w.approaches[r]);
         free(w.visits[r].v);
     }
     tl_asked_free(&w.asked);
-    free(w.ways);
+    free(w.approaches);
     free(w.visits);
 }
 

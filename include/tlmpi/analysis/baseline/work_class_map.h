@@ -107,9 +107,9 @@ typedef struct tl_host_pieces {
     tl_map number_of;           /* of a position; empty once they are compared */
     TL_VEC(uint64_t) positions; /* by number */
     TL_VEC(uint32_t) numbers;   /* by piece: that of its position */
-    TL_VEC(int64_t)
-    ns; /* by piece: its time; once they are compared, by number: the median of all pieces at
-         * the position, 0 if there is one alone */
+    /* By piece: its time; once they are compared, by number: the median of all pieces at the position, 0 if there is
+     * one alone. */
+    TL_VEC(int64_t) ns;
 } tl_host_pieces;
 
 void tl_host_pieces_add(tl_host_pieces *pieces, uint64_t position, int64_t ns);

@@ -1,4 +1,4 @@
-/* find.c - who holds the job up: ranks by themselves, ranks together, links. */
+/* suspects.c - who holds the job up: ranks by themselves, ranks together, links. */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/parameters.h"
@@ -15,13 +15,13 @@ static int64_t simulated_gain(tl_judgement *j, tl_scenario_kind scenario, int32_
 }
 
 /* Fills the columns that tell who it is, and measures what it costs. */
-static void tell_who(tl_judgement *j, tl_suspect *c)
+static void fill_identity(tl_judgement *j, tl_suspect *c)
 {
     tl_culprit *row = &c->row;
     tl_ranks_text(c->members, c->nmembers, row->ranks, sizeof row->ranks);
     row->nranks = (int32_t)c->nmembers;
-    if (c->of != NULL)
-        memcpy(row->host, c->of->host, sizeof row->host);
+    if (c->trace != NULL)
+        memcpy(row->host, c->trace->host, sizeof row->host);
     tl_culprit_measure(j, c);
 }
 
@@ -46,7 +46,7 @@ static void take_rank(tl_judgement *j, int32_t *member, const tl_straggler *from
     const tl_rank *of = tl_rank_row(j->tables, from->rank);
 
     *member = from->rank;
-    *c = (tl_suspect){ .rank = from, .members = member, .nmembers = 1, .of = of };
+    *c = (tl_suspect){ .rank = from, .members = member, .nmembers = 1, .trace = of };
     c->row = tl_culprit_empty(j, of != NULL ? TL_CULPRIT_RANK : TL_CULPRIT_UNTRACED);
     take_straggler(from, &c->row);
     c->row.device = of != NULL ? of->device : -1;
@@ -57,7 +57,7 @@ static void take_rank(tl_judgement *j, int32_t *member, const tl_straggler *from
     c->row.p_value = from->p_value;
     c->row.late_count = from->late_count;
     c->row.gain_ns = simulated_gain(j, TL_SCENARIO_RANK, from->rank);
-    tell_who(j, c);
+    fill_identity(j, c);
 }
 
 /* --------------------------------------------------------------------------------------------------- several ranks */
@@ -78,7 +78,7 @@ static bool find_host(tl_judgement *j, tl_suspect *c)
         here += tl_host_key(tl_table_row(j->ranks, i)) == host;
     if (here == 0 || here == j->ranks->n)
         return false;
-    c->of = first;
+    c->trace = first;
     return here == c->nmembers;
 }
 
@@ -130,7 +130,7 @@ static void join_ranks(tl_judgement *j)
     all.row.gain_ns = host_gain_ns >= 0 ? host_gain_ns : j->facts.together_gain_ns;
     if (all.row.gain_ns <= 0 || worst->row.gain_ns > all.row.gain_ns / 2)
         return;
-    tell_who(j, &all);
+    fill_identity(j, &all);
     all.row.pattern = (uint8_t)pattern_of(j, &all.row, drift);
     if (all.row.steps_flagged == 0)
         all.row.first_step = all.row.last_step = -1;
@@ -150,8 +150,8 @@ static void take_link(tl_judgement *j, int32_t *members, const tl_slow_link_row 
     *c = (tl_suspect){ .link = from,
                        .members = members,
                        .nmembers = known ? 2 : 0,
-                       .of = tl_rank_row(j->tables, from->rank),
-                       .peer = tl_rank_row(j->tables, from->peer) };
+                       .trace = tl_rank_row(j->tables, from->rank),
+                       .peer_trace = tl_rank_row(j->tables, from->peer) };
     c->row = tl_culprit_empty(j, TL_CULPRIT_LINK);
     c->row.link = from->link;
     c->row.rank = from->rank;
@@ -166,9 +166,9 @@ static void take_link(tl_judgement *j, int32_t *members, const tl_slow_link_row 
     c->row.p_value = from->p_value;
     c->row.gain_ns = j->facts.trust.simulated ? from->gain_ns : -1;
     c->row.excess_ns = from->excess_ns;
-    if (c->peer != NULL)
-        memcpy(c->row.peer_host, c->peer->host, sizeof c->row.peer_host);
-    tell_who(j, c);
+    if (c->peer_trace != NULL)
+        memcpy(c->row.peer_host, c->peer_trace->host, sizeof c->row.peer_host);
+    fill_identity(j, c);
     if (!known)
         memcpy(c->row.ranks, from->ranks, sizeof from->ranks);
 }
@@ -199,7 +199,7 @@ void tl_suspects_find(tl_judgement *j)
 
     j->culprits = tl_arena_zeroed(&j->arena, j->stragglers->n + links->n, sizeof *j->culprits);
     j->members = tl_arena_zeroed(&j->arena, j->stragglers->n + 2 * links->n, sizeof *j->members);
-    tl_measures_begin(j);
+    tl_step_costs_begin(j);
     for (size_t i = 0; i < j->stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(j->stragglers, i);
         if (row->verdict == TL_VERDICT_STRAGGLER && !has_link(row, links))

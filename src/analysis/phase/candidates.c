@@ -1,4 +1,4 @@
-/* units.c - when is a rank late in a phase, and could it be chance?  The test is that of verdict.h. */
+/* candidates.c - when is a rank late in a phase, and could it be chance?  The test is that of verdict.h. */
 #include "internal.h"
 #include <math.h>
 
@@ -75,33 +75,33 @@ static void centre(finding *f, tl_phase_class *class, bool outside)
         f->x[i] -= middle;
 }
 
-/* The unit of the steps that are up. */
-static void add(finding *f, uint32_t c, size_t member, tl_phase_unit unit)
+/* The candidate of the steps that are up. */
+static void add(finding *f, uint32_t c, size_t member, tl_phase_candidate candidate)
 {
     tl_phase_job *j = f->j;
     double late = 0;
-    unit.on = tl_arena_zeroed(&j->arena, j->nsteps, sizeof *unit.on);
-    unit.excess_ns = tl_arena_zeroed(&j->arena, j->nsteps, sizeof *unit.excess_ns);
-    unit.rank = f->rank_of[member];
-    unit.class = c;
-    unit.in = UINT32_MAX;
-    unit.shape.nup = 0;
+    candidate.on = tl_arena_zeroed(&j->arena, j->nsteps, sizeof *candidate.on);
+    candidate.excess_ns = tl_arena_zeroed(&j->arena, j->nsteps, sizeof *candidate.excess_ns);
+    candidate.rank = f->rank_of[member];
+    candidate.class = c;
+    candidate.in = UINT32_MAX;
+    candidate.shape.nup = 0;
     for (size_t s = 0; s < f->t.nsteps; s++) {
         double x = f->x[member * f->t.nsteps + s];
         size_t step = f->steps[s];
-        unit.nsteps += isnan(x) ? 0 : 1;
+        candidate.nsteps += isnan(x) ? 0 : 1;
         if (!f->t.up[s])
             continue;
-        unit.shape.first = unit.shape.nup++ == 0 ? step : unit.shape.first;
-        unit.shape.last = step;
-        unit.on[step] = true;
-        unit.excess_ns[step] = (int64_t)fmax(0, fmin(x, 0x1p62));
-        unit.time_ns = tl_ns_add(unit.time_ns, j->step_ns[step]);
+        candidate.shape.first = candidate.shape.nup++ == 0 ? step : candidate.shape.first;
+        candidate.shape.last = step;
+        candidate.on[step] = true;
+        candidate.excess_ns[step] = (int64_t)fmax(0, fmin(x, 0x1p62));
+        candidate.time_ns = tl_ns_add(candidate.time_ns, j->step_ns[step]);
         late += x;
     }
-    unit.late_ns = (int64_t)fmin(late, 0x1p62); /* of durations of months it may be more than an integer holds */
-    if (late >= j->options->least_cost * (double)unit.time_ns)
-        tl_vec_push(&j->units, unit);
+    candidate.late_ns = (int64_t)fmin(late, 0x1p62); /* of durations of months it may be more than an integer holds */
+    if (late >= j->options->least_cost * (double)candidate.time_ns)
+        tl_vec_push(&j->candidates, candidate);
 }
 
 /* Where most steps of the shape that are up form one run, leaves only this run up. */
@@ -142,24 +142,24 @@ static void look_at(finding *f, uint32_t c, size_t member)
     for (size_t s = 0; s < f->t.nsteps; s++)
         f->t.excluded[s] = isnan(f->x[member * f->t.nsteps + s]);
     while (more) {
-        tl_phase_unit unit = { 0 };
-        tl_late_sums sums = tl_late_shape(&f->t, member, &unit.shape);
-        if (unit.shape.nup == 0 || sums.tx <= 0)
+        tl_phase_candidate candidate = { 0 };
+        tl_late_sums sums = tl_late_shape(&f->t, member, &candidate.shape);
+        if (candidate.shape.nup == 0 || sums.tx <= 0)
             return;
-        keep_run(f, &unit.shape);
-        bool enough = alone || unit.shape.nup >= (size_t)TL_SPREAD_LEAST;
-        unit.p = tl_late_chance(&f->t, member, &unit.shape, &sums, sums.t1 * sums.t1 / sums.t2, &unit.z);
-        if (unit.shape.pattern == TL_PATTERN_SPORADIC && !alone)
-            unit.p = fmax(unit.p, chance_by_turns(f, member, &unit.shape, sums.late));
-        if (enough && unit.p < f->t.alpha)
-            add(f, c, member, unit);
-        more = !enough || unit.p < f->t.alpha;
+        keep_run(f, &candidate.shape);
+        bool enough = alone || candidate.shape.nup >= (size_t)TL_SPREAD_LEAST;
+        candidate.p = tl_late_chance(&f->t, member, &candidate.shape, &sums, sums.t1 * sums.t1 / sums.t2, &candidate.z);
+        if (candidate.shape.pattern == TL_PATTERN_SPORADIC && !alone)
+            candidate.p = fmax(candidate.p, chance_by_turns(f, member, &candidate.shape, sums.late));
+        if (enough && candidate.p < f->t.alpha)
+            add(f, c, member, candidate);
+        more = !enough || candidate.p < f->t.alpha;
         for (size_t s = 0; s < f->t.nsteps; s++)
             f->t.excluded[s] = f->t.excluded[s] || f->t.up[s];
     }
 }
 
-void tl_phase_units_find(tl_phase_job *j)
+void tl_phase_candidates_find(tl_phase_job *j)
 {
     tl_arena arena = { 0 };
     size_t most = 0, nsteps = j->nsteps, nranks = j->nranks;

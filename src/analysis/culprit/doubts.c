@@ -1,5 +1,5 @@
-/* doubt.c - the reasons to trust an answer less: what each is made of, and which of the four answers about a culprit it
- * speaks against.  tl_doubt_in_words has a sentence for each.
+/* doubts.c - the reasons to trust an answer less: what each is made of, and which of the four answers about a culprit
+ * it speaks against.  tl_doubt_in_words has a sentence for each.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
@@ -28,7 +28,7 @@ static bool clocks_move_waits(const tl_facts *a, const tl_suspect *c)
 {
     double moved_ns = (double)a->trust.clock_off_ns * (double)a->trust.matched;
     double found_ns = c != NULL && c->row.gain_ns > 0 ? (double)c->row.gain_ns / (double)TL_LITTLE_PART
-                                                  : TL_VERDICT_LEAST_COST * (double)a->wall_ns;
+                                                      : TL_VERDICT_LEAST_COST * (double)a->wall_ns;
     return moved_ns > 0 && moved_ns >= found_ns;
 }
 
@@ -117,9 +117,9 @@ static bool one_is_in_excess(const tl_judgement *j)
 {
     const double least_ns = TL_VERDICT_LEAST_COST * (double)j->facts.wall_ns;
     const tl_straggler *rows = tl_table_row(j->stragglers, 0);
-    const tl_rank *of = j->most != NULL ? tl_rank_row(j->tables, j->most->rank) : NULL;
+    const tl_rank *of = j->largest_excess != NULL ? tl_rank_row(j->tables, j->largest_excess->rank) : NULL;
     const uint64_t host = of != NULL ? tl_host_key(of) : 0;
-    int64_t blame_ns = 0, excess_ns = j->most_ns;
+    int64_t blame_ns = 0, excess_ns = j->largest_excess_ns;
     size_t others = 0;
     for (size_t i = 0; host != 0 && i < j->stragglers->n; i++) {
         const tl_rank *next = tl_rank_row(j->tables, rows[i].rank);
@@ -130,7 +130,8 @@ static bool one_is_in_excess(const tl_judgement *j)
         blame_ns = tl_ns_add(blame_ns, rows[i].blame_ns);
         excess_ns = tl_ns_min(excess_ns, j->excess_ns[i]);
     }
-    bool alone = j->most != NULL && j->most->blame_ns > j->facts.wait_ns / 2 && (double)j->most_ns >= least_ns;
+    bool alone = j->largest_excess != NULL && j->largest_excess->blame_ns > j->facts.wait_ns / 2 &&
+                 (double)j->largest_excess_ns >= least_ns;
     return alone || (others > 0 && blame_ns > j->facts.wait_ns / 2 && (double)excess_ns >= least_ns);
 }
 
@@ -177,7 +178,7 @@ static bool work_is_lost(const tl_judgement *j)
 }
 
 /* Whether kernels that no rule names communicate. */
-static bool kernels_are_taken(const tl_judgement *j)
+static bool kernels_are_taken_for_comm(const tl_judgement *j)
 {
     const tl_table *kernels = tl_tables_get(j->tables, &tl_kernel_ranks_schema);
     bool taken = false;
@@ -220,7 +221,8 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
     const tl_trust *t = &a->trust;
     bool hardly = t->matched < t->collectives / 2 + t->collectives % 2, silent = c != NULL && t->collectives == 0;
     bool blurred = tl_clocks_blur(a), hidden = c != NULL && c->rank != NULL && waits_are_hidden(j, c);
-    bool lacks = lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->row.untimed, c->row.events));
+    bool lacks =
+        lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->row.untimed, c->row.events));
     const reason reasons[] = {
         { TL_DOUBT_ONE_STEP, WHO | STEPS, t->nsteps < 2 },
         { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps < TL_PATTERN_LEAST_STEPS },
@@ -243,11 +245,11 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
         { TL_DOUBT_NO_WORK, ALL, t->nranks > 0 && t->workless > 0 },
         { TL_DOUBT_NO_LAUNCHES, ALL, t->launchless > 0 },
         { TL_DOUBT_LOST, ALL, work_is_lost(j) },
-        { TL_DOUBT_TAKEN, ALL, kernels_are_taken(j) },
+        { TL_DOUBT_TAKEN, ALL, kernels_are_taken_for_comm(j) },
         { TL_DOUBT_UNMARKED, WHO | WAITING, t->unmarked > 0 },
         { TL_DOUBT_FOLLOWING, WHO | WAITING, t->following > 0 },
         { TL_DOUBT_UNEXPLAINED, WHO, is_unexplained(a, c) },
-        { TL_DOUBT_EXCESS, WHO, c == NULL && (j->one_is_long || one_is_in_excess(j) || one_is_late_in_a_step(j)) },
+        { TL_DOUBT_EXCESS, WHO, c == NULL && (j->has_long_step || one_is_in_excess(j) || one_is_late_in_a_step(j)) },
         { TL_DOUBT_ENDS, WHO, c != NULL && c->rank == NULL && c->nmembers == 0 },
         { TL_DOUBT_OTHER_STAGES, WHO, c != NULL && c->rank != NULL && c->rank->other_stages },
         { TL_DOUBT_HALF, WHO,
@@ -289,16 +291,16 @@ static void doubt_culprit(const tl_judgement *j, const tl_suspect *c, doubts *ou
     weigh(reasons, sizeof reasons / sizeof reasons[0], out);
 }
 
-void tl_doubts_tell(const tl_judgement *j, const tl_suspect *c, tl_culprit *row)
+void tl_doubts_write(const tl_judgement *j, const tl_suspect *c, tl_culprit *row)
 {
     const unsigned nothing = BIT(TL_DOUBT_NO_VERDICT);
-    bool open = j->nobody == TL_CULPRIT_NO_WORK || j->nobody == TL_CULPRIT_INCONCLUSIVE;
+    bool open = j->no_culprit_kind == TL_CULPRIT_NO_WORK || j->no_culprit_kind == TL_CULPRIT_INCONCLUSIVE;
     doubts d = { { 0 } };
 
     doubt_data(j, c, &d);
     if (c != NULL)
         doubt_culprit(j, c, &d);
-    else if (j->nobody != TL_CULPRIT_NOBODY) /* what is told of each rank by itself remains */
+    else if (j->no_culprit_kind != TL_CULPRIT_NOBODY) /* what is told of each rank by itself remains */
         d = (doubts){ { nothing, open ? nothing : d.about[OF_WHY], nothing, nothing | d.about[OF_WHY] } };
     row->confidence = (uint8_t)confidence_with(d.about[OF_WHO]);
     row->cause_confidence = (uint8_t)confidence_with(d.about[OF_WHY]);
