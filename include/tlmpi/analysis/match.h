@@ -241,11 +241,11 @@ tl_align_item *tl_align_list(const tl_participants *set, bool pairs, const int64
 void tl_align_take(const tl_align_item *items, size_t n, tl_participants *set);
 
 /* Before groups are decided: returns the sends and receives of memberships that consist of nothing else and whose
- * traces do not tell the peers.  group is the number of the stream; sends is 1 for a send, -1 for a receive, 0 where
+ * traces do not tell the peers; of a group that the trace names only where each is known to be a send or a receive.  group is the number of the stream; sends is 1 for a send, -1 for a receive, 0 where
  * the trace does not tell; lone depends on the rank and its event alone.  The caller frees them. */
 tl_align_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n);
 
-/* Writes keys and peers to the participants; their memberships are then of sends and receives. */
+/* Writes keys and peers to the participants; their inferred memberships are then of sends and receives. */
 void tl_sends_take(const tl_align_item *items, size_t n, tl_participants *set);
 
 /* Which rank is at the other end of a send or receive whose trace tells nothing but that it is one?

@@ -270,8 +270,8 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "after "                                                                                                         \
       "what collectives return; nothing: its time is in no step")                                                      \
     F(T, I32, other_stages, LABEL, "",                                                                                 \
-      "1: all ranks that do the same are late: it is compared with other stages that have as many kernels of the same "  \
-      "names, or with its own other steps")                                                                                          \
+      "1: all ranks that do the same are late, or no other does: it is compared with other stages that have as many "  \
+      "kernels of the same names, or with its own other steps")                                                        \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
 

@@ -56,7 +56,8 @@ extern const char *const tl_confidence_labels[];
       "time in which a rank does not communicate")                                                                     \
     V(TL_DOUBT_ENDS, "ends_unknown", "which ranks are at the ends of the link is not known")                           \
     V(TL_DOUBT_OTHER_STAGES, "other_stages",                                                                           \
-      "all ranks of a role are late: they are compared with other stages, or with their own other steps")              \
+      "all ranks of a role are late, or its only one: they are compared with other stages, or with their own other "   \
+      "steps")                                                                                                         \
     V(TL_DOUBT_HALF, "half_of_ranks",                                                                                  \
       "half of the ranks, all of one host, are late in all steps: only the other half is left to compare with")        \
     V(TL_DOUBT_MIXED, "mixed_cause", "no cause has 80 % of the delay")                                                 \

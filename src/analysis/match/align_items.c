@@ -62,17 +62,23 @@ static bool has_unknown_peer(const tl_participant *p)
     return tl_is_point_to_point((tl_collective)p->kind) && p->peer < 0;
 }
 
+/* A group that the trace names may have all-to-alls, or both ways at once, of which nothing tells that two take part. */
+static bool may_be_paired(const tl_participant *p, const tl_membership *m)
+{
+    return has_unknown_peer(p) && (m->inferred || p->kind == TL_SEND || p->kind == TL_RECV);
+}
+
 tl_align_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n)
 {
     tl_align_item *items = tl_malloc((set->participants.n + 1) * sizeof *items);
-    bool *named = tl_calloc(set->memberships.n + 1, sizeof *named);
+    bool *others = tl_calloc(set->memberships.n + 1, sizeof *others);
 
     *n = 0;
     TL_EACH (const tl_participant, p, set->participants)
-        named[p->group] |= !has_unknown_peer(p);
+        others[p->group] |= !may_be_paired(p, &set->memberships.v[p->group]);
     for (size_t i = 0; i < set->participants.n; i++) {
         const tl_participant *p = &set->participants.v[i];
-        if (named[p->group] || !set->memberships.v[p->group].inferred)
+        if (others[p->group])
             continue;
         items[*n] = item_of(set, i, proc);
         items[*n].lone = tl_hash_mix(tl_hash_mix(1, (uint64_t)p->rank), p->uid) | 1;
@@ -81,7 +87,7 @@ tl_align_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n
         items[*n].sends = (int8_t)((p->kind == TL_SEND) - (p->kind == TL_RECV));
         items[(*n)++].group = p->stream;
     }
-    free(named);
+    free(others);
     return items;
 }
 
@@ -96,6 +102,8 @@ void tl_sends_take(const tl_align_item *items, size_t n, tl_participants *set)
         p->key = item->key;
         p->nth = -1;
         p->rule = p->key != 0 ? TL_BY_ENDTIME : TL_BY_NOTHING;
+        if (!m->inferred)
+            continue;
         m->members_key = tl_sends_members_key();
         m->nlaunched = m->nseq = m->nloose = m->nends = 0;
         m->loose_key = 0;

@@ -216,8 +216,8 @@ static const char *const plain_doubts[TL_NDOUBTS] = {
     [TL_DOUBT_NOT_REPLAYED] = "the cost could not be simulated",
     [TL_DOUBT_ENDS] = "which of its ranks are at the ends of the link is unknown",
     [TL_DOUBT_OTHER_STAGES] =
-        ("all ranks that do the same are late: beside other stages, or beside their own other steps, which may have "
-         "less to do"),
+        ("no rank that does the same is on time: it is late beside other stages, or beside its own other steps, "
+         "which may have less to do"),
     [TL_DOUBT_HALF] = "half of the ranks are slower than the other half: which half is as it should be is unknown",
     [TL_DOUBT_MIXED] = "no single cause has 80 % of the delay",
     [TL_DOUBT_UNKNOWN] = "the cause is unknown",

@@ -103,9 +103,30 @@ static void sends_are_paired_with_receives_where_peers_end_together(void)
     }
 }
 
+/* How many of two participants of a group, of these kinds and without a peer, may be paired by their ends. */
+static size_t listed(bool inferred, tl_collective first, tl_collective second)
+{
+    tl_membership m = { .inferred = inferred };
+    tl_participant p[] = { { .kind = (uint8_t)first, .peer = TL_PEER_UNKNOWN }, { .kind = (uint8_t)second, .peer = TL_PEER_UNKNOWN } };
+    const tl_participants set = { .participants = { .v = p, .n = 2 }, .memberships = { .v = &m, .n = 1 } };
+    size_t n;
+    free(tl_sends_list(&set, 0, &n));
+    return n;
+}
+
+/* Of a group that the trace names all are sends or receives. */
+static void a_trace_may_name_the_group_and_no_peers(void)
+{
+    CU_ASSERT_EQUAL(listed(true, TL_SEND_RECV, TL_SEND_RECV), 2);
+    CU_ASSERT_EQUAL(listed(false, TL_SEND, TL_RECV), 2);
+    CU_ASSERT_EQUAL(listed(false, TL_SEND, TL_SEND_RECV), 0);
+    CU_ASSERT_EQUAL(listed(false, TL_SEND, TL_ALL_REDUCE), 0);
+}
+
 int main(void)
 {
     static const unit_test tests[] = { TEST(neighbours_of_a_chain_are_found), TEST(ends_of_all_to_alls_stay_as_they_are),
-                                       TEST(sends_are_paired_with_receives_where_peers_end_together) };
+                                       TEST(sends_are_paired_with_receives_where_peers_end_together),
+                                       TEST(a_trace_may_name_the_group_and_no_peers) };
     return unit_main("sends align", tests, COUNT(tests));
 }

@@ -31,6 +31,7 @@ static void rows_tell_the_judgement(void)
     CU_ASSERT_EQUAL(late->gain_ns, h->judgement.rank_ns[3]);
     CU_ASSERT_DOUBLE_EQUAL(late->slowdown, (double)h->judgement.time_ns / (double)(h->judgement.time_ns - late->gain_ns), 1e-12);
     CU_ASSERT(late->p_value < 1e-6 && late->z > 10);
+    CU_ASSERT_EQUAL(late->other_stages, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(late->reason, "late in 8 of 8 steps"));
     CU_ASSERT_EQUAL(other->verdict, TL_VERDICT_OK);
     CU_ASSERT_EQUAL(other->gain_ns, -1);
@@ -110,10 +111,36 @@ static void what_nobody_sees_is_not_without_cost(void)
     hand_free(h);
 }
 
+/* Rank 0 takes longer in steps 3 to 5. */
+static int64_t late_for_a_while(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 0 && step >= 3 && step <= 5 ? DEVICE / 5 : 0);
+}
+
+/* Rank 0 alone talks to a higher rank: no other rank tells whether its other steps have less to do. */
+static void a_rank_without_peers_is_held_against_its_other_steps(void)
+{
+    const int64_t late_counts[4] = { 0 };
+    hand_job *h = hand_new(4, 10, usual_host, late_for_a_while);
+    tl_tables tables;
+    size_t n;
+    const tl_schema *const *schemas = tl_all_schemas(&n);
+    tl_tables_init(&tables, schemas, n);
+    h->rows[0].peer = 1;
+    hand_judge(h, alpha, least_cost);
+    const tl_verdict_ranks ranks = { h->ranks, late_counts, 4 };
+    tl_verdict_rows(&h->judgement, &h->baseline, &ranks, &tables);
+    const tl_straggler *late = tl_table_row(tl_tables_get(&tables, &tl_straggler_schema), 0);
+    CU_ASSERT_EQUAL(late->verdict, TL_VERDICT_STRAGGLER);
+    CU_ASSERT_EQUAL(late->other_stages, 1);
+    tl_tables_free(&tables);
+    hand_free(h);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(rows_tell_the_judgement),
+        TEST(rows_tell_the_judgement), TEST(a_rank_without_peers_is_held_against_its_other_steps),
         TEST(who_is_alone_in_its_role_is_not_judged),
         TEST(what_nobody_sees_is_not_without_cost),
     };
