@@ -15,7 +15,8 @@
 
 typedef struct blame {
     tl_page *page;
-    const tl_table *table;
+    const tl_blame_step *rows;
+    size_t nrows;
     tl_heat_steps steps;
     tl_heat heat;
     int32_t *ranks;
@@ -25,22 +26,13 @@ typedef struct blame {
     TL_VEC(tl_outline) outlines;
 } blame;
 
-static const tl_blame_step *row_at(const tl_table *table, size_t i)
-{
-    return tl_table_row(table, i);
-}
-
 /* A rank that has less work than its peers has no excess. */
 static int64_t excess_of(const tl_blame_step *row)
 {
     return tl_ns_max(0, row->excess_ns);
 }
 
-static int compare_steps(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_blame_step *x = row_at(context, a), *y = row_at(context, b);
-    return x->step != y->step ? TL_COMPARE(x->step, y->step) : TL_COMPARE(x->rank, y->rank);
-}
+TL_ORDER_BY(compare_steps, tl_blame_step, step, rank)
 
 /* ---------------------------------------------------------------------------------------------------------- gather */
 
@@ -63,26 +55,26 @@ static void find_named(blame *b)
 
 static void gather(blame *b)
 {
-    size_t n = b->table->n, nsteps = 0;
-    uint32_t *index = tl_sorted_index(n, compare_steps, b->table);
+    const tl_blame_step *rows = b->rows;
+    size_t n = b->nrows, nsteps = 0;
+    uint32_t *index = tl_sorted_index(n, compare_steps, rows);
     b->ranks = tl_calloc(n + 1, sizeof *b->ranks);
-    for (; b->nranks < n; b->nranks++)
-        b->ranks[b->nranks] = row_at(b->table, b->nranks)->rank;
+    for (size_t i = 0; i < n; i++)
+        b->ranks[i] = rows[i].rank;
     b->nranks = tl_int_unique(b->ranks, n);
     int64_t *most = tl_calloc(b->nranks + 1, sizeof *most);
 
     for (size_t i = 0; i < n; i++) {
-        const tl_blame_step *row = row_at(b->table, i);
-        size_t at = tl_index_of(b->ranks, b->nranks, row->rank);
-        most[at] = tl_ns_sum(most[at], excess_of(row));
-        nsteps += i == 0 || row_at(b->table, index[i])->step != row_at(b->table, index[i - 1])->step;
+        size_t at = tl_index_of(b->ranks, b->nranks, rows[i].rank);
+        most[at] = tl_ns_sum(most[at], excess_of(&rows[i]));
+        nsteps += i == 0 || rows[index[i]].step != rows[index[i - 1]].step;
     }
     b->named = tl_calloc(b->nranks + 1, sizeof *b->named);
     find_named(b);
     tl_heat_steps_init(&b->steps, nsteps);
     tl_heat_init(&b->heat, &b->steps, b->ranks, b->nranks, b->named, most);
     for (size_t i = 0; i < n; i++) {
-        const tl_blame_step *row = row_at(b->table, index[i]);
+        const tl_blame_step *row = &rows[index[i]];
         if (tl_heat_steps_fills(&b->steps, row->step))
             tl_heat_close(&b->heat);
         tl_heat_steps_enter(&b->steps, row->step);
@@ -128,10 +120,8 @@ static void put_waits(tl_page *page, const void *arg, int32_t rank)
 {
     const tl_table *charges = arg;
     int64_t direct_ns = 0, indirect_ns = 0;
-    for (size_t i = tl_table_from_rank(charges, rank); i < charges->n; i++) {
-        const tl_blame *row = tl_table_row(charges, i);
-        if (row->to_rank != rank)
-            break;
+    const tl_blame *row = tl_row_of_rank(charges, rank), *end = tl_table_row(charges, charges->n);
+    for (; row != NULL && row < end && row->to_rank == rank; row++) {
         direct_ns = tl_ns_sum(direct_ns, row->direct_ns);
         indirect_ns = tl_ns_sum(indirect_ns, row->indirect_ns);
     }
@@ -180,8 +170,9 @@ static void put_picture(const blame *b)
 
 void tl_part_blame(tl_page *page)
 {
-    blame b = { .page = page, .table = tl_tables_get(page->html->in.tables, &tl_blame_step_schema) };
-    if (b.table->n == 0) {
+    const tl_table *table = tl_tables_get(page->html->in.tables, &tl_blame_step_schema);
+    blame b = { .page = page, .rows = tl_table_row(table, 0), .nrows = table->n };
+    if (b.nrows == 0) {
         bool traces = tl_tables_get(page->html->in.tables, &tl_rank_schema)->n > 0;
         fputs(traces
                   ? "<p>Nothing to draw: in these traces no rank waits for another in a collective that could be "
