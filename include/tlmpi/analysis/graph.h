@@ -200,12 +200,13 @@ void tl_rank_graphs_free(tl_rank_graphs *graphs);
 
 /* One communication kernel of a rank, as the job has it. */
 typedef struct tl_rank_port {
-    int64_t arrived_ns;      /* when its ARRIVAL is done */
-    int64_t meeting_done_ns; /* when its meeting is done */
-    int64_t tail_ns;  /* of a port that waited for its meeting: from the meeting to its END, without its own work */
-    uint32_t arrival; /* its ARRIVAL; its END is the next node */
-    uint32_t meeting; /* number of the meeting in the job; TL_NONE: it waited for no meeting */
-    uint32_t segment; /* of its ARRIVAL, as is the step */
+    int64_t arrived_ns;       /* when its ARRIVAL is done */
+    int64_t meeting_done_ns;  /* when its meeting is done */
+    int64_t after_meeting_ns; /* of a port that waited for its meeting: from the meeting to its END, without its own
+                               * work */
+    uint32_t arrival;         /* its ARRIVAL; its END is the next node */
+    uint32_t meeting;         /* number of the meeting in the job; TL_NONE: it waited for no meeting */
+    uint32_t segment;         /* of its ARRIVAL, as is the step */
     int32_t step;
     uint8_t kind; /* tl_collective of its meeting */
     bool awaited; /* a meeting waits for its ARRIVAL */

@@ -21,8 +21,8 @@
  * goes than in a whole step.
  *
  * Nodes of a rank are looked at on the proc that read the rank, while the rank is open.  Proc 0 gets the rank folded:
- * its ports, and the longest ways between them.  Replays run over the folded ranks and the meetings (tl_job_net); their
- * times are the same to the nanosecond.
+ * its ports, and the longest paths between them.  Replays run over the folded ranks and the meetings (tl_job_net);
+ * their times are the same to the nanosecond.
  *
  * May use graph and baseline.
  */
@@ -83,7 +83,7 @@ typedef struct tl_lanes {
     const uint64_t *gone;  /* [net.n] a bit for each lane in which the node's last edge is gone; NULL: in none */
 } tl_lanes;
 
-/* Makes the net of the nodes that stay, and of the longest ways between them; number_of[n]: the number of each node
+/* Makes the net of the nodes that stay, and of the longest paths between them; number_of[n]: the number of each node
  * there, TL_NONE: it is folded.  marks[n]: tl_fold_mark.  lanes NULL: the net as it is.  tl_net_free ends *out. */
 void tl_net_fold(const tl_net *net, const uint8_t *marks, const tl_lanes *lanes, tl_net *out, uint32_t *number_of);
 

@@ -48,13 +48,13 @@ static int64_t size_class(const tl_baseline *b, const tl_link_ranks *link, const
 }
 
 /* By meeting: how much later than the first the last member is done. */
-static void find_tails(const tl_job_graph *g, int64_t *tail_ns)
+static void find_end_spreads(const tl_job_graph *g, int64_t *end_spread_ns)
 {
     for (size_t r = 0; r < g->nranks; r++)
         for (size_t p = 0; p < g->ranks[r].nports; p++) {
             const tl_rank_port *port = &g->ranks[r].ports[p];
             if (port->meeting != TL_NONE)
-                tail_ns[port->meeting] = tl_ns_max(tail_ns[port->meeting], port->tail_ns);
+                end_spread_ns[port->meeting] = tl_ns_max(end_spread_ns[port->meeting], port->after_meeting_ns);
         }
 }
 
@@ -108,7 +108,7 @@ static void take_cells(const tl_link_input *in, const tl_baseline *out)
             i++;
         const tl_work_class *class = &out->classes[out->meeting_class[m]];
         size_t cell = tl_class_cell(class, out->links[out->link_of[m]].member, tl_meeting_step(out, m));
-        class->ns[cell] += meeting->work_ns + out->tail_ns[m];
+        class->ns[cell] += meeting->work_ns + out->end_spread_ns[m];
         class->sure_ns[cell] += shortest_of(in, i);
         class->pieces[cell]++;
     }
@@ -117,13 +117,13 @@ static void take_cells(const tl_link_input *in, const tl_baseline *out)
 void tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
 {
     size_t first = out->nclasses;
-    out->tail_ns = tl_arena_zeroed(&out->arena, out->graph->nmeetings, sizeof *out->tail_ns);
+    out->end_spread_ns = tl_arena_zeroed(&out->arena, out->graph->nmeetings, sizeof *out->end_spread_ns);
     out->meeting_class = tl_arena_take(&out->arena, out->graph->nmeetings, sizeof *out->meeting_class);
     list_classes(in, out);
 
     for (size_t c = first; c < out->nclasses; c++)
         tl_class_make_room(out, &out->classes[c]);
-    find_tails(out->graph, out->tail_ns);
+    find_end_spreads(out->graph, out->end_spread_ns);
     take_cells(in, out);
 }
 

@@ -213,7 +213,7 @@ static void note(finalizing *s)
         if (done->first_edge == done[1].first_edge)
             port->meeting = TL_NONE;
         if (port->meeting != TL_NONE)
-            port->tail_ns =
+            port->after_meeting_ns =
                 done->done_ns - port->meeting_done_ns - s->graph.edges[done->first_edge].lag_ns - done->work_ns;
     }
 }

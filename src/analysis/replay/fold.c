@@ -1,15 +1,15 @@
 /* fold.c - the same replay from far fewer nodes.
  *
- *     (u)--->(a)--->(b)--->(v)            v = max(u + way over a and b, w + way over b) + work + rest
+ *     (u)--->(a)--->(b)--->(v)            v = max(u + path over a and b, w + path over b) + work + rest
  *                    ^
  *     (w)------------+                    (u)--->(v), (w)--->(v)
  *
- * Where no change touches the work of a and b, or what they wait for, only the longest way over them matters.  So nodes
- * are taken in order, and a node is folded into the nodes that wait for it if that makes no more edges.
+ * Where no change touches the work of a and b, or what they wait for, only the longest path over them matters.  So
+ * nodes are taken in order, and a node is folded into the nodes that wait for it if that makes no more edges.
  * Sums and maxima of whole numbers: times are the same to the nanosecond.
  *
- * A net may be changed in several ways at once, each a lane: its nodes have a time of their own in each lane, and so has
- * each way.  Which nodes stay is the same in all lanes.
+ * A net may be changed in several ways at once, each a lane: its nodes have a time of their own in each lane, and so
+ * has each path.  Which nodes stay is the same in all lanes.
  */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
@@ -17,18 +17,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WAYS = 4 };
+enum { MOST_PATHS = 4 };
 
-/* The length of a way over an edge that is gone: never the longest, and far enough from the end of the numbers. */
+/* The length of a path over an edge that is gone: never the longest, and far enough from the end of the numbers. */
 #define NEVER_NS (INT64_MIN / 4)
 
-/* Ways from nodes that stay, by their numbers; the longest of each in lane k is ns.v[way * nlanes + k]. */
-typedef struct ways {
+/* Paths from nodes that stay, by their numbers; the longest of each in lane k is ns.v[path * nlanes + k]. */
+typedef struct paths {
     TL_VEC(uint32_t) from;
     TL_VEC(int64_t) ns;
-} ways;
+} paths;
 
-/* Where the ways to a folded node stand: at `room` * MOST_WAYS. */
+/* Where the paths to a folded node stand: at `room` * MOST_PATHS. */
 typedef struct slot {
     uint32_t n, next_free;
 } slot;
@@ -40,7 +40,7 @@ typedef struct end_after {
 
 typedef struct staying {
     uint32_t first_edge;
-    uint32_t at;        /* where its way stands in the list, if it does */
+    uint32_t at;        /* where its path stands in the list, if it does */
     uint32_t first_end; /* TL_NONE */
     bool changes;
 } staying;
@@ -51,38 +51,38 @@ typedef struct folding {
     size_t nlanes;
     const uint8_t *marks;
     uint32_t *number_of; /* by node: its number among nodes that stay; TL_NONE: folded */
-    uint32_t *slot_of;   /* by folded node: the slot of its ways; TL_NONE: none waits for it */
+    uint32_t *slot_of;   /* by folded node: the slot of its paths; TL_NONE: none waits for it */
     uint32_t *awaited;   /* by node: how many nodes still to be taken wait for it */
     int64_t *zero;       /* [nlanes] */
-    ways folded;
+    paths folded;
     TL_VEC(slot) slots;
     uint32_t free; /* the first slot that is not needed any longer, TL_NONE */
-    ways list;     /* those to the node in hand */
+    paths list;    /* those to the node in hand */
     TL_VEC(staying) nodes;
     TL_VEC(int64_t) own_ns; /* [nodes * nlanes] */
-    ways edges;
+    paths edges;
     TL_VEC(end_after) ends;
     TL_VEC(int64_t) ends_ns; /* [ends * nlanes] */
 } folding;
 
-/* ------------------------------------------------------------------------------------------------------------- ways */
+/* ------------------------------------------------------------------------------------------------------------ paths */
 
-/* Room for the way `at`; returns its lengths. */
-static int64_t *way_room(const folding *f, ways *w, size_t at)
+/* Room for the path `at`; returns its lengths. */
+static int64_t *path_room(const folding *f, paths *w, size_t at)
 {
     tl_grow((void **)&w->from.v, &w->from.cap, at + 1, sizeof *w->from.v);
     tl_grow((void **)&w->ns.v, &w->ns.cap, (at + 1) * f->nlanes, sizeof *w->ns.v);
     return w->ns.v + at * f->nlanes;
 }
 
-/* Adds a way that goes on from the ways ns[nlanes] over an edge, which is gone in some lanes. */
-static void add_way(folding *f, uint32_t from, const int64_t *ns, int64_t lag_ns, uint64_t gone)
+/* Adds a path that goes on from the paths ns[nlanes] over an edge, which is gone in some lanes. */
+static void add_path(folding *f, uint32_t from, const int64_t *ns, int64_t lag_ns, uint64_t gone)
 {
     uint32_t at = f->nodes.v[from].at;
     bool is_new = at >= f->list.from.n || f->list.from.v[at] != from;
     if (is_new) {
         f->nodes.v[from].at = at = (uint32_t)f->list.from.n++;
-        way_room(f, &f->list, at);
+        path_room(f, &f->list, at);
         f->list.from.v[at] = from;
     }
     int64_t *to = f->list.ns.v + at * f->nlanes;
@@ -92,22 +92,22 @@ static void add_way(folding *f, uint32_t from, const int64_t *ns, int64_t lag_ns
     }
 }
 
-static void add_ways_over(folding *f, uint32_t node, int64_t lag_ns, uint64_t gone)
+static void add_paths_over(folding *f, uint32_t node, int64_t lag_ns, uint64_t gone)
 {
     uint32_t at = f->slot_of[node];
     if (f->number_of[node] != TL_NONE) {
-        add_way(f, f->number_of[node], f->zero, lag_ns, gone);
+        add_path(f, f->number_of[node], f->zero, lag_ns, gone);
         return;
     }
-    for (size_t i = 0, first = (size_t)at * MOST_WAYS; i < f->slots.v[at].n; i++)
-        add_way(f, f->folded.from.v[first + i], f->folded.ns.v + (first + i) * f->nlanes, lag_ns, gone);
+    for (size_t i = 0, first = (size_t)at * MOST_PATHS; i < f->slots.v[at].n; i++)
+        add_path(f, f->folded.from.v[first + i], f->folded.ns.v + (first + i) * f->nlanes, lag_ns, gone);
     if (--f->awaited[node] == 0) {
         f->slots.v[at].next_free = f->free;
         f->free = at;
     }
 }
 
-/* Whether an edge, and a way on from its node, are as long as another way, or longer, in all lanes. */
+/* Whether an edge, and a path on from its node, are as long as another path, or longer, in all lanes. */
 static bool is_as_long(const folding *f, size_t edge, uint32_t over, const int64_t *on_ns, const int64_t *ns)
 {
     const int64_t *edge_ns = f->edges.ns.v + edge * f->nlanes, *own_ns = f->own_ns.v + over * f->nlanes;
@@ -117,7 +117,7 @@ static bool is_as_long(const folding *f, size_t edge, uint32_t over, const int64
     return true;
 }
 
-/* Whether a way is never the longest: from its node another way, as long or longer, leads over a node of the list. */
+/* Whether a path is never the longest: from its node another path, as long or longer, leads over a node of the list. */
 static bool is_short(const folding *f, uint32_t from, const int64_t *ns)
 {
     for (size_t i = 0; i < f->list.from.n; i++) {
@@ -145,14 +145,15 @@ static void drop_short(folding *f)
     f->list.from.n = kept;
 }
 
-/* What the node in hand waits for, as a list of ways; in the order of its edges, where they may go. */
+/* What the node in hand waits for, as a list of paths; in the order of its edges, where they may go. */
 static void list_ways(folding *f, uint32_t v)
 {
     uint32_t end = f->net->first_edge[v + 1];
     f->list.from.n = 0;
     for (uint32_t e = f->net->first_edge[v]; e < end; e++)
-        add_ways_over(f, f->net->from[e], f->net->lag_ns[e], f->lanes->gone != NULL && e + 1 == end ? f->lanes->gone[v] : 0);
-    if (f->marks[v] != TL_FOLD_EDGES && f->list.from.n > 1 && f->list.from.n <= 2 * MOST_WAYS)
+        add_paths_over(f, f->net->from[e], f->net->lag_ns[e],
+                       f->lanes->gone != NULL && e + 1 == end ? f->lanes->gone[v] : 0);
+    if (f->marks[v] != TL_FOLD_EDGES && f->list.from.n > 1 && f->list.from.n <= 2 * MOST_PATHS)
         drop_short(f);
 }
 
@@ -196,7 +197,7 @@ static void keep(folding *f, uint32_t v)
     tl_grow((void **)&f->own_ns.v, &f->own_ns.cap, f->nodes.n * f->nlanes, sizeof *f->own_ns.v);
     memcpy(f->own_ns.v + number * f->nlanes, own_of(f, v), f->nlanes * sizeof *f->own_ns.v);
     if (n > 0) {
-        way_room(f, &f->edges, f->edges.from.n + n - 1);
+        path_room(f, &f->edges, f->edges.from.n + n - 1);
         memcpy(f->edges.from.v + f->edges.from.n, f->list.from.v, n * sizeof *f->edges.from.v);
         memcpy(f->edges.ns.v + f->edges.from.n * f->nlanes, f->list.ns.v, n * f->nlanes * sizeof *f->edges.ns.v);
     }
@@ -226,10 +227,10 @@ static void fold(folding *f, uint32_t v)
     } else {
         tl_vec_room(&f->slots);
         at = (uint32_t)f->slots.n++;
-        way_room(f, &f->folded, f->slots.n * MOST_WAYS - 1);
+        path_room(f, &f->folded, f->slots.n * MOST_PATHS - 1);
     }
-    memcpy(f->folded.from.v + at * MOST_WAYS, f->list.from.v, n * sizeof *f->list.from.v);
-    memcpy(f->folded.ns.v + at * MOST_WAYS * f->nlanes, f->list.ns.v, n * f->nlanes * sizeof *f->list.ns.v);
+    memcpy(f->folded.from.v + at * MOST_PATHS, f->list.from.v, n * sizeof *f->list.from.v);
+    memcpy(f->folded.ns.v + at * MOST_PATHS * f->nlanes, f->list.ns.v, n * f->nlanes * sizeof *f->list.ns.v);
     f->slots.v[at].n = (uint32_t)n;
     f->slot_of[v] = at;
 }
@@ -238,7 +239,7 @@ static void take(folding *f, uint32_t v)
 {
     list_ways(f, v);
     size_t in = f->list.from.n, out = f->awaited[v];
-    if (f->marks[v] == TL_FOLD_AWAY && in > 0 && in <= MOST_WAYS && in * out <= in + out)
+    if (f->marks[v] == TL_FOLD_AWAY && in > 0 && in <= MOST_PATHS && in * out <= in + out)
         fold(f, v);
     else
         keep(f, v);

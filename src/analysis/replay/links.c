@@ -44,7 +44,7 @@ static void repair_steps(repairing *r)
         for (uint32_t p = 0; p < g->ranks[rank].nports; p++) {
             const tl_rank_port *port = &g->ranks[rank].ports[p];
             if (tl_link_of(b, port->meeting) == r->repair->rank)
-                add(r, port->meeting, port->tail_ns, rank, p);
+                add(r, port->meeting, port->after_meeting_ns, rank, p);
         }
     }
 }

@@ -1,4 +1,4 @@
-/* replay.c - the longest way through a net, in one pass. */
+/* replay.c - the longest path through a net, in one pass. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"

@@ -34,14 +34,14 @@ typedef struct finding {
     double *rest;   /* [nsteps] lateness in these */
     double *host_x; /* [2 * nsteps] x and full of two hosts, while those of ranks are kept */
     double *host_full;
-    uint8_t *half;    /* [members] on which of two hosts each rank of the role is */
-    bool halved;      /* there are two */
-    bool *of_host[2]; /* [nsteps] full steps in which all ranks of the host are late together */
-    double *worst;    /* [members] what each of the others is late by at most */
-    int64_t *host_ns; /* [ranks * nsteps] lateness of hosts */
-    double least;     /* the least scale */
-    double tries;     /* ranks and families, and links, that are looked at */
-    double largest;   /* roles and families, and sorts of links: each has one that is later than all others */
+    uint8_t *host_of_member; /* [members] on which of two hosts each rank of the role is */
+    bool on_two_hosts;       /* there are two */
+    bool *of_host[2];        /* [nsteps] full steps in which all ranks of the host are late together */
+    double *worst;           /* [members] what each of the others is late by at most */
+    int64_t *host_ns;        /* [ranks * nsteps] lateness of hosts */
+    double least;            /* the least scale */
+    double tries;            /* ranks and families, and links, that are looked at */
+    double largest;          /* roles and families, and sorts of links: each has one that is later than all others */
 } finding;
 
 /* A slow link holds all members of its group up, by a share of their number at least; a clock that is off none. */
@@ -180,7 +180,8 @@ static void look_at_all(finding *f, uint32_t role, size_t member, tl_family fami
     bool found = true;
     for (size_t s = 0, at = 0; s < b->nsteps; s++)
         if (f->judged[s]) {
-            f->excluded[at] = (!link && tl_is_unjudged(b, of, s)) || (f->halved && f->of_host[f->half[member]][at]);
+            f->excluded[at] =
+                (!link && tl_is_unjudged(b, of, s)) || (f->on_two_hosts && f->of_host[f->host_of_member[member]][at]);
             at++;
         }
     while (found) {
@@ -220,14 +221,14 @@ static void add_host(finding *f, const tl_candidate *candidate, uint8_t which, s
 {
     const tl_baseline *b = f->b;
     for (size_t s = 0; s < b->nsteps; s++) {
-        double usual = f->on[s] ? tl_half_middle(x + s, b->nsteps, f->half, members, !which, f->column) : 0;
+        double usual = f->on[s] ? tl_host_middle(x + s, b->nsteps, f->host_of_member, members, !which, f->column) : 0;
         for (size_t i = 0; i < members; i++)
             x[i * b->nsteps + s] -= usual;
     }
     for (size_t i = 0; i < members; i++) {
         tl_candidate of = *candidate;
         of.rank = b->members[b->roles[candidate->role].first + i];
-        if (f->half[i] == which)
+        if (f->host_of_member[i] == which)
             add_candidate(f, of, x + i * b->nsteps);
     }
 }
@@ -238,13 +239,13 @@ static void look_at_hosts(finding *f, uint32_t role, tl_family family)
 {
     double *x = f->x, *full = f->full;
     const size_t members = f->members, nsteps = f->b->nsteps;
-    f->halved = family != TL_FAMILY_TRANSFER && tl_halves_of(f->b, role, f->half);
-    if (!f->halved)
+    f->on_two_hosts = family != TL_FAMILY_TRANSFER && tl_two_hosts_of(f->b, role, f->host_of_member);
+    if (!f->on_two_hosts)
         return;
     f->x = f->host_x;
     f->full = f->host_full;
     f->members = 2;
-    tl_halves_lateness(x, nsteps, f->half, members, f->x, f->column);
+    tl_two_hosts_lateness(x, nsteps, f->host_of_member, members, f->x, f->column);
     const double sigma = take_noise(f);
     for (uint8_t which = 0; which < 2; which++) {
         bool found = true;
@@ -255,7 +256,7 @@ static void look_at_hosts(finding *f, uint32_t role, tl_family family)
                 .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family, .with = TL_NONE
             };
             test(f, which, sigma, &candidate, &found);
-            found = found && tl_half_is_apart(x, nsteps, f->on, f->half, members, which);
+            found = found && tl_host_is_later(x, nsteps, f->on, f->host_of_member, members, which);
             for (size_t s = 0; found && s < f->nfull; s++)
                 f->of_host[which][s] = f->of_host[which][s] || f->up[s];
             if (found)
@@ -443,7 +444,7 @@ void tl_candidates_find(const tl_baseline *b, const tl_verdict_options *options,
     f.worst = tl_arena_take(&f.arena, n, sizeof *f.worst);
     f.host_x = tl_arena_take(&f.arena, 2 * b->nsteps, sizeof *f.host_x);
     f.host_full = tl_arena_take(&f.arena, 2 * b->nsteps, sizeof *f.host_full);
-    f.half = tl_arena_take(&f.arena, n, sizeof *f.half);
+    f.host_of_member = tl_arena_take(&f.arena, n, sizeof *f.host_of_member);
     for (int i = 0; i < 2; i++)
         f.of_host[i] = tl_arena_take(&f.arena, b->nsteps, sizeof *f.of_host[i]);
     f.host_ns = tl_arena_zeroed(&f.arena, b->graph->nranks * b->nsteps, sizeof *f.host_ns);
@@ -454,7 +455,7 @@ void tl_candidates_find(const tl_baseline *b, const tl_verdict_options *options,
     }
     f.least = least_scale(&f);
     for (uint32_t q = 0; q < b->nroles; q++)
-        f.tries += (double)(b->roles[q].n + (tl_halves_of(b, q, f.half) ? 2 : 0)) * TL_NFAMILIES;
+        f.tries += (double)(b->roles[q].n + (tl_two_hosts_of(b, q, f.host_of_member) ? 2 : 0)) * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
     f.tries += b->nroles > 1 ? (double)(2 + TL_FAMILY_HOST) * (double)b->nroles : 0; /* across, and its own steps */
     f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts + (b->nroles > 1));

@@ -9,17 +9,19 @@
 /* candidates.c: the candidates whose p is below alpha, and z and late_ns of all ranks.  step_ns is known. */
 void tl_candidates_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
-/* halves.c: on which of two hosts each rank of a role is, into half[members]; false: they are on one, on more, or not
- * known, or a host has one rank alone. */
-bool tl_halves_of(const tl_baseline *baseline, uint32_t role, uint8_t *half);
+/* two_hosts.c: on which of two hosts each rank of a role is, into host_of_member[members]; false: they are on one, on
+ * more, or not known, or a host has one rank alone. */
+bool tl_two_hosts_of(const tl_baseline *baseline, uint32_t role, uint8_t *host_of_member);
 
 /* From what n ranks are late by, x[n * nsteps]: what one host is in the first step, in the middle; what the two are
  * later than each other, of_hosts[2 * nsteps]; whether all ranks of one are later than any of the other over the steps
  * that are on.  column: [n] scratch. */
-double tl_half_middle(const double *x, size_t nsteps, const uint8_t *half, size_t n, uint8_t which, double *column);
-void tl_halves_lateness(const double *x, size_t nsteps, const uint8_t *half, size_t n, double *of_hosts,
-                        double *column);
-bool tl_half_is_apart(const double *x, size_t nsteps, const bool *on, const uint8_t *half, size_t n, uint8_t which);
+double tl_host_middle(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n, uint8_t which,
+                      double *column);
+void tl_two_hosts_lateness(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n, double *of_hosts,
+                           double *column);
+bool tl_host_is_later(const double *x, size_t nsteps, const bool *on, const uint8_t *host_of_member, size_t n,
+                      uint8_t which);
 
 /* windows.c: whether the recording of a rank begins late in the first step that all ranks mark, which
  * graph->first_is_late then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or
@@ -98,7 +100,7 @@ size_t tl_link_of_both(const tl_baseline *baseline, uint32_t x, uint32_t y);
 
 tl_stay tl_stay_of(const tl_baseline *baseline, const tl_candidate *candidate, int64_t *scratch);
 
-/* ends.c: the ranks at which slow links end. */
+/* link_ends.c: the ranks at which slow links end. */
 typedef struct tl_link_ends {
     uint32_t *candidate_of; /* [nranks] of each rank the candidate whose link ends there, the costliest; TL_NONE:
                              * none */
@@ -108,7 +110,8 @@ typedef struct tl_link_ends {
 /* *out->candidate_of is the caller's. */
 void tl_link_ends_find(const tl_findings *findings, const tl_baseline *baseline, tl_link_ends *out);
 
-/* tails.c: of a link of three ranks or more, the two that are done last, if they are so by more than is usual. */
+/* link_last_two.c: of a link of three ranks or more, the two that are done last, if they are so by more than is
+ * usual. */
 void tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, const tl_candidate *candidate,
                       uint32_t *last, bool *told);
 

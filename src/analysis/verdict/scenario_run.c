@@ -35,7 +35,8 @@ static void find_transfers(tl_scenario_run *t, const tl_ideal *ideal)
         size_t nports = g->ranks[r].nports;
         t->end_less[r] = tl_arena_zeroed(&t->arena, nports, sizeof **t->end_less);
         for (size_t p = 0; p < nports; p++)
-            t->end_less[r][p] = tl_ideal_of_transfer(ideal, g->ranks[r].ports[p].meeting, g->ranks[r].ports[p].tail_ns);
+            t->end_less[r][p] =
+                tl_ideal_of_transfer(ideal, g->ranks[r].ports[p].meeting, g->ranks[r].ports[p].after_meeting_ns);
     }
     for (size_t i = 0; i < list.n; i++) {
         const tl_transfer_less *less = &list.v[i];

@@ -22,8 +22,8 @@ static void two_meet_when_the_last_has_come(void)
     CU_ASSERT_EQUAL(lag_to_end_us(j, meeting, 1, 10), 0);
     CU_ASSERT_EQUAL(job_open(j, 1)->nodes[end].work_ns, 0);
     CU_ASSERT_EQUAL(job_open(j, 1)->rest_ns[end], US); /* it is done later than the first */
-    CU_ASSERT_EQUAL(j->graph.ranks[1].ports[0].tail_ns, US);
-    CU_ASSERT_EQUAL(j->graph.ranks[0].ports[0].tail_ns, 0);
+    CU_ASSERT_EQUAL(j->graph.ranks[1].ports[0].after_meeting_ns, US);
+    CU_ASSERT_EQUAL(j->graph.ranks[0].ports[0].after_meeting_ns, 0);
     graph_job_free(j);
 }
 
@@ -61,7 +61,7 @@ static void who_seems_to_leave_early_by_a_clock_error_has_met(void)
                                 stretched(draw("comm 9:    ........RR", NULL), 10), NULL);
     uint32_t meeting = job_meeting(j, 80); /* not before the last has come */
     CU_ASSERT_EQUAL(lag_to_end_us(j, meeting, 0, 70), -10);
-    CU_ASSERT_EQUAL(j->graph.ranks[0].ports[0].tail_ns, 0);
+    CU_ASSERT_EQUAL(j->graph.ranks[0].ports[0].after_meeting_ns, 0);
     CU_ASSERT_EQUAL(j->graph.meetings[meeting].work_ns, 0);
     graph_job_free(j);
 }

@@ -107,9 +107,9 @@ static void the_rest_is_what_nothing_explains(void)
 static void ports_and_steps_are_those_of_its_nodes(void)
 {
     graph_job *j = busy_job();
-    CU_ASSERT_EQUAL(j->graph.ranks[1].ports[0].tail_ns, 0); /* it has its own work there */
+    CU_ASSERT_EQUAL(j->graph.ranks[1].ports[0].after_meeting_ns, 0); /* it has its own work there */
     CU_ASSERT_EQUAL(job_open(j, 1)->nodes[j->graph.ranks[1].ports[0].arrival + 1].work_ns, US);
-    CU_ASSERT_EQUAL(j->graph.ranks[1].ports[1].tail_ns, US);
+    CU_ASSERT_EQUAL(j->graph.ranks[1].ports[1].after_meeting_ns, US);
     for (size_t r = 0; r < j->nranks; r++) {
         const tl_job_rank *of = &j->graph.ranks[r];
         const tl_open_rank *o = job_open(j, r);
@@ -122,7 +122,7 @@ static void ports_and_steps_are_those_of_its_nodes(void)
             CU_ASSERT_EQUAL(port->arrived_ns, came->done_ns);
             CU_ASSERT(port->segment == came->segment && port->step == came->step);
             CU_ASSERT_EQUAL(port->meeting_done_ns, j->graph.meetings[port->meeting].done_ns);
-            CU_ASSERT_EQUAL(port->tail_ns, o->rest_ns[port->arrival + 1]);
+            CU_ASSERT_EQUAL(port->after_meeting_ns, o->rest_ns[port->arrival + 1]);
             CU_ASSERT_TRUE(port->awaited);
         }
         for (uint32_t v = 0; v < o->n; v++)

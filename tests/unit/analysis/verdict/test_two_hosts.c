@@ -1,4 +1,4 @@
-/* test_halves.c - eight ranks on two hosts of four, and all of one host are late: on jobs made by hand. */
+/* test_two_hosts.c - eight ranks on two hosts of four, and all of one host are late: on jobs made by hand. */
 #include "noisy_job.h"
 
 enum { RANKS = 8, STEPS = 10 };

@@ -1,4 +1,4 @@
-/* tails.c - of a link of more than two ranks: which two are held up most?
+/* link_last_two.c - of a link of more than two ranks: which two are held up most?
  *
  *     rank 0   [ waits |  transfer  ]
  *     rank 1   [ waits |  transfer  ]---]
@@ -42,7 +42,7 @@ static void baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_
                         is_slow(b, &j->candidates.v[u], m);
             nslow += slow;
             if (!slow && !other)
-                tails[n++] = b->tail_ns[m];
+                tails[n++] = b->end_spread_ns[m];
         }
         *apart_ns += n > 0 ? (int64_t)nslow * tl_median(tails, n) : 0;
     }
@@ -64,7 +64,7 @@ void tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_candi
         for (size_t p = 0; p < g->ranks[rank].nports; p++) {
             const tl_rank_port *port = &g->ranks[rank].ports[p];
             bool slow = port->meeting != TL_NONE && is_slow(b, candidate, port->meeting);
-            ns += slow ? port->tail_ns : 0;
+            ns += slow ? port->after_meeting_ns : 0;
             unsure_of_rank_ns += slow ? link->unsure_ns : 0;
         }
         unsure_ns = tl_ns_max(unsure_ns, unsure_of_rank_ns);

@@ -1,7 +1,7 @@
-/* ends.c - at which ranks slow links end.
+/* link_ends.c - at which ranks slow links end.
  *
  *     2 --- 3              of two ranks: both
- *     0 - 1 - 2 - 3        of more: the two that are done last by far (tails.c), or none
+ *     0 - 1 - 2 - 3        of more: the two that are done last by far (link_last_two.c), or none
  *
  * Of several links that are slow at the same time: the one rank that is in all of them and in no other link of their
  * role; else the ranks of the one host that is.
