@@ -117,9 +117,8 @@ violations()
             below["report/html"] = "base model report/format report/answers report/ask"
             below["store"] = "base model store"
             below["compat"] = "base model trace"
-            below["compat/hta"] = below["compat/tracelens/rank"] = "base model trace compat"
-            below["compat/tracelens/idle"] = below["compat/tracelens/coll"] = "base model trace/event compat compat/tracelens/rank"
-            below["compat/tracelens"] = below["compat/tracelens/coll"] " trace trace_out compat/tracelens/idle compat/tracelens/coll"
+            below["compat/hta"] = "base model trace compat"
+            below["compat/tracelens"] = "base model trace trace_out compat"
             below["par"] = "base par"
             below["job/call"] = "base analysis report"
             below["job/read"] = "base model trace par report/format analysis analysis/behave analysis/registry analysis/time analysis/local analysis/match analysis/graph analysis/measured job/call"
@@ -332,10 +331,9 @@ if [ -z "$found" ]; then
     check "a view knows nothing of text" bites src/trace/view/link.c '#include "tlmpi/trace/text/split.h"'
     check "a file is found without its events" bites src/trace/find/runs.c '#include "tlmpi/trace/event/events.h"'
     check "the core knows no emulator" bites src/trace/event/events.c '#include "tlmpi/compat/verbatim.h"'
-    check "one emulator does not know the other" bites src/compat/hta/hta.c '#include "tlmpi/compat/tracelens/rank.h"'
+    check "one emulator does not know the other" bites src/compat/hta/hta.c '#include "tlmpi/compat/tracelens/tracelens.h"'
     check "what emulators share knows none" bites src/compat/csv.c '#include "tlmpi/compat/hta/hta.h"'
-    check "gaps know nothing of collectives" bites src/compat/tracelens/idle/gap.c '#include "tlmpi/compat/tracelens/coll.h"'
-    check "what a room keeps to itself stays there" bites src/compat/tracelens/tracelens.c '#include "idle/self.h"'
+    check "what a room keeps to itself stays there" bites src/app/compat_tracelens.c '#include "../compat/tracelens/lens.h"'
     check "a format knows no answers" bites src/report/format/cell.c '#include "tlmpi/report/answers/answers.h"'
     check "an answer knows no screen" bites src/report/answers/answers.c '#include "tlmpi/report/summary.h"'
     check "a new room is not forgotten" bites src/trace/new/new.c '#include "tlmpi/trace/read/reader.h"'

@@ -1,9 +1,8 @@
 /* tracelens.c - a trace in, a rank's tables and its share of the common ones out; the common ones from all shares. */
+#include "lens.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/base/group.h"
-#include "tlmpi/compat/tracelens/coll.h"
-#include "tlmpi/compat/tracelens/idle.h"
 #include "tlmpi/compat/tracelens/tracelens.h"
 #include <stdlib.h>
 #include <unistd.h>

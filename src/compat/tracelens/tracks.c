@@ -1,6 +1,6 @@
 /* tracks.c - the gaps that TraceLens finds, as the tracks that it adds to a trace. */
-#include "tlmpi/compat/tracelens/tracks.h"
-#include "tlmpi/compat/tracelens/idle.h"
+#include "lens.h"
+#include "tlmpi/compat/tracelens/tracelens.h"
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/trace_out/process.h"
 #include <stdio.h>

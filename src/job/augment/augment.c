@@ -9,7 +9,7 @@
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/compat/tracelens/tracks.h"
+#include "tlmpi/compat/tracelens/tracelens.h"
 #include "tlmpi/job/augment.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/par/par.h"

@@ -4,8 +4,8 @@
  * tables and its tables of collectives, in its arithmetic of doubles.  Nothing of that enters the tables of tlmpi
  * itself.
  *
- * From traces that it reads itself, with all categories and to the letter (tlmpi/compat/verbatim.h).  May use: its
- * rooms rank, idle and coll, the common files of compat, and trace.
+ * From traces that it reads itself, with all categories and to the letter (tlmpi/compat/verbatim.h).  May use: the
+ * common files of compat, trace and, for tracks, trace_out.
  *
  * A rank's own tables need its trace alone, so each proc may do its share of the ranks.  What the ranks have to say to
  * each other travels as bytes:
@@ -25,6 +25,7 @@
 
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/status.h"
+#include "tlmpi/trace_out/splice.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +43,19 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
  * 0.  *incomplete: a file could not be used, or is damaged.  TL_EINPUT: no file could be used, notes.txt tells why;
  * TL_EOUTPUT. */
 tl_status tl_tracelens_ranks(tl_bytes *shares, int64_t gpus_per_node, const char *dir, bool *incomplete, tl_error *err);
+
+/* The tracks that TraceLens adds to a trace: idle time by its reasons, in its numbers and words.  All devices are one, and shown
+ * in the process in which most device work is.
+ */
+
+/* Reads a trace.  *report is filled as far as the reading came; *out, which tl_tracelens_tracks_free ends, on success
+ * alone.  TL_EINPUT: it cannot be read, or has such tracks already. */
+tl_status tl_tracelens_tracks_read(const char *path, tl_read_report *report, void **out, tl_error *err);
+
+/* A tl_splice_add: arg is what has been read. */
+tl_status tl_tracelens_tracks_add(void *arg, tl_out_writer *writer, tl_error *err);
+
+size_t tl_tracelens_tracks_gaps(const void *tracks);
+void tl_tracelens_tracks_free(void *tracks); /* NULL is fine */
 
 #endif

@@ -3,7 +3,7 @@
 #define TLMPI_TESTS_LENS_RANK_H
 
 #include "scratch.h"
-#include "tlmpi/compat/tracelens/idle.h"
+#include "src/compat/tracelens/lens.h"
 #include "unit.h"
 #include <math.h>
 

@@ -2,8 +2,7 @@
 #ifndef TLMPI_TESTS_LENS_TABLES_H
 #define TLMPI_TESTS_LENS_TABLES_H
 
-#include "compat/tracelens/lens_rank.h"
-#include "tlmpi/compat/tracelens/coll.h"
+#include "lens_rank.h"
 #include "tlmpi/compat/tracelens/tracelens.h"
 
 /* The tables of some ranks in the folder `out` (of one) or out/rank<i>. */

@@ -1,5 +1,5 @@
 /* test_tracelens_coll.c - TraceLens' tables of collectives: which kernels are one, who waits, what is exchanged. */
-#include "compat/tracelens/lens_tables.h"
+#include "lens_tables.h"
 
 static tl_status run_ranks(const char *out, const char *a, const char *b, const char *c)
 {

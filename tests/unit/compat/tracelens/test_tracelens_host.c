@@ -1,6 +1,5 @@
 /* test_tracelens_host.c - what the host did in a gap, as TraceLens sees it. */
-#include "compat/tracelens/lens_rank.h"
-#include "src/compat/tracelens/idle/cover.h"
+#include "lens_rank.h"
 
 /* "LABEL; detail; dominant operator" of the only gap. */
 static const char *host(const char *text)

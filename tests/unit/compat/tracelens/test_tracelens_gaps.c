@@ -1,5 +1,5 @@
 /* test_tracelens_gaps.c - where the gaps of a device are, and how it ran dry before them, as TraceLens sees it. */
-#include "compat/tracelens/lens_rank.h"
+#include "lens_rank.h"
 
 /* ------------------------------------------------------------------------------------------------------------ gaps */
 

@@ -1,5 +1,5 @@
 /* test_tracelens_rank.c - launches, time and the call tree of one rank, as TraceLens sees them. */
-#include "compat/tracelens/lens_rank.h"
+#include "lens_rank.h"
 
 /* -------------------------------------------------------------------------------------------------------- launches */
 

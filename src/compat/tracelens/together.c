@@ -1,0 +1,581 @@
+/* together.c - what ranks do together: collectives in which each waits for the last one to come; and all-to-all-v, where each
+ * sends what it likes to each, so that sizes are summed up, and waits are not.
+ *
+ *     rank 0    [ wait       |  transfer ]        start: the last one's
+ *     rank 1          [ wait |           ]
+ *     rank 2                 [           ]        the straggler; its duration is the latency
+ */
+#include "lens.h"
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/compat/python.h"
+#include <stdlib.h>
+
+/* One collective.  Times in us, sizes in 2^20 bytes, rates in 2^30 bytes a second; NaN where unknown. */
+typedef struct together {
+    size_t collective;
+    const tl_coll_row *row;      /* the first rank's */
+    uint32_t group, name, dtype; /* its */
+    int64_t in_nelems;           /* its */
+    double first_start, last_start, start_skew, last_end, end_skew;
+    double latency, max_dur, mean_dur; /* latency: the shortest duration */
+    double mean_wait;
+    int64_t earliest;                                      /* the rank that waited longest; of several the last */
+    double mb, algo, bus;                                  /* mb: of a rank */
+    double sent_mb, nelems, wall, throughput, most, least; /* of all ranks; rates of a rank */
+    double imbalance;                                      /* largest size over the mean */
+} together;
+
+/* What is missing is a group of its own. */
+TL_ORDER_BY(by_kind, together, name, dtype, in_nelems)
+TL_ORDER_BY(by_group, together, group, dtype)
+TL_ORDER_BY(by_group_and_order, together, group, dtype, collective)
+
+/* Which columns are integers. */
+typedef enum integers { REAL, WHOLE_TS, WHOLE_DUR, WHOLE_TIMES, NWHOLE } integers;
+
+typedef struct togethers {
+    const tl_colls *colls;
+    TL_VEC(together) v;    /* those that synchronise in order of first appearance; all-to-all-v with most data first */
+    TL_VEC(int64_t) ranks; /* that take part, ascending */
+    bool whole[NWHOLE];
+    bool has_bandwidth;
+} togethers;
+
+/* What a name of a collective means; all-to-all-v and other names do not synchronise. */
+typedef enum meaning { NO_KIND, ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL, ALL_TO_ALL_V } meaning;
+
+static meaning kind_of(tl_text name)
+{
+    static const struct {
+        const char *name;
+        meaning kind;
+    } names[] = { { "allreduce", ALL_REDUCE },
+                  { "allreduce_coalesced", ALL_REDUCE },
+                  { "reducescatter", REDUCE_SCATTER },
+                  { "_reduce_scatter_base", REDUCE_SCATTER },
+                  { "reduce_scatter_tensor_coalesced", REDUCE_SCATTER },
+                  { "allgather", ALL_GATHER },
+                  { "all_gather", ALL_GATHER },
+                  { "_allgather_base", ALL_GATHER },
+                  { "all_gather_into_tensor_coalesced", ALL_GATHER },
+                  { "allgather_into_tensor_coalesced", ALL_GATHER },
+                  { "all_to_all", ALL_TO_ALL },
+                  { "all_to_allv", ALL_TO_ALL_V } };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (tl_text_is(name, names[i].name))
+            return names[i].kind;
+    return NO_KIND;
+}
+
+/* Whether all ranks say the same of what they do together. */
+static bool ranks_agree(const tl_colls *colls, size_t collective)
+{
+    const tl_coll_row *a = tl_coll_nth(colls, collective, 0);
+    for (size_t k = 1; k < tl_coll_nrows(colls, collective); k++) {
+        const tl_coll_row *b = tl_coll_nth(colls, collective, k);
+        if (TL_ORDER(a, b, ranks, name, group_size, dtype, in_nelems, out_nelems) != 0)
+            return false;
+    }
+    return true;
+}
+
+static double gb_per_s(double mb, double us)
+{
+    return us > 0 ? mb / 1024 / (us / 1e6) : NAN;
+}
+
+static together measure(const tl_colls *colls, size_t collective, meaning kind)
+{
+    const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
+    const size_t n = tl_coll_nrows(colls, collective);
+    together t = { collective, row, row->group, row->name, row->dtype, row->in_nelems, .most = NAN, .least = NAN };
+    double first_end = row->ts + row->dur, largest = NAN, waits = 0, durs = 0;
+
+    t.first_start = t.last_start = row->ts;
+    t.last_end = first_end;
+    t.latency = t.max_dur = row->dur;
+    for (size_t k = 0; k < n; k++) {
+        const tl_coll_row *r = tl_coll_nth(colls, collective, k);
+        const double mb = tl_coll_in_mb(colls, r), rate = mb > 0 ? gb_per_s(mb, r->dur) : NAN;
+        t.first_start = fmin(t.first_start, r->ts);
+        t.last_start = fmax(t.last_start, r->ts);
+        first_end = fmin(first_end, r->ts + r->dur);
+        t.last_end = fmax(t.last_end, r->ts + r->dur);
+        t.latency = fmin(t.latency, r->dur);
+        t.max_dur = fmax(t.max_dur, r->dur);
+        durs += r->dur;
+        t.sent_mb += mb;
+        t.nelems += r->in_nelems != TL_COLL_NO_NUMBER ? (double)r->in_nelems : NAN;
+        largest = fmax(largest, mb); /* of a number and NaN, the number */
+        t.most = fmax(t.most, rate);
+        t.least = fmin(t.least, rate);
+    }
+    t.start_skew = t.last_start - t.first_start;
+    t.end_skew = t.last_end - first_end;
+    t.mean_dur = durs / (double)n;
+    for (size_t k = 0; k < n; k++) {
+        const tl_coll_row *r = tl_coll_nth(colls, collective, k);
+        waits += t.last_start - r->ts;
+        t.earliest = t.last_start - r->ts >= t.start_skew ? r->rank : t.earliest;
+    }
+    t.mean_wait = waits / (double)n;
+    t.mb = kind == NO_KIND ? NAN : kind == ALL_GATHER ? tl_coll_out_mb(colls, row) : tl_coll_in_mb(colls, row);
+    t.algo = gb_per_s(t.mb, t.latency);
+    t.bus = NAN;
+    if (row->group_size != TL_COLL_NO_NUMBER && row->group_size != 0)
+        t.bus = t.algo * (kind == ALL_REDUCE ? 2 : 1) * (double)(row->group_size - 1) / (double)row->group_size;
+    t.wall = t.last_end - t.first_start;
+    t.throughput = gb_per_s(t.sent_mb, t.wall);
+    t.imbalance = t.sent_mb > 0 ? largest / (t.sent_mb / (double)n) : NAN;
+    return t;
+}
+
+/* Those that synchronise, or all-to-all-v.  The first that synchronises and that ranks do not agree on; TL_NONE: none. */
+static uint32_t collect(togethers *s, bool synchronise)
+{
+    const tl_colls *colls = s->colls;
+
+    for (size_t c = 0; c < colls->ncollectives; c++) {
+        const meaning kind = kind_of(tl_coll_name(colls, c));
+        if ((kind == ALL_TO_ALL_V) == synchronise || (kind == NO_KIND && !(synchronise && colls->plain)))
+            continue;
+        if (synchronise && !colls->plain && !ranks_agree(colls, c))
+            return (uint32_t)c;
+        tl_vec_push(&s->v, measure(colls, c, kind));
+        s->has_bandwidth |= !isnan(s->v.v[s->v.n - 1].algo);
+        for (size_t k = 0; k < tl_coll_nrows(colls, c); k++)
+            tl_vec_push(&s->ranks, tl_coll_nth(colls, c, k)->rank);
+    }
+    s->whole[WHOLE_TS] = colls->whole_ts;
+    s->whole[WHOLE_DUR] = colls->whole_dur;
+    s->whole[WHOLE_TIMES] = colls->whole_ts && colls->whole_dur;
+    s->ranks.n = tl_ns_distinct(s->ranks.v, s->ranks.n);
+    return TL_NONE;
+}
+
+static void forget(togethers *s)
+{
+    free(s->v.v);
+    free(s->ranks.v);
+}
+
+/* ------------------------------------------------------------------------------------------------------ a row each */
+
+/* The row of the i-th rank in a collective; NULL: the rank takes no part.  Ask in ascending order; *k, 0 at first, counts the
+ * ranks found. */
+static const tl_coll_row *row_of(const togethers *s, const together *t, size_t i, size_t *k)
+{
+    const bool left = *k < tl_coll_nrows(s->colls, t->collective);
+    const tl_coll_row *row = left ? tl_coll_nth(s->colls, t->collective, *k) : NULL;
+    if (row == NULL || row->rank != s->ranks.v[i])
+        return NULL;
+    ++*k;
+    return row;
+}
+
+/* Names of columns of each rank: rank_3_ts, rank_3_dur. */
+static void head_ranks(tl_csv *csv, const togethers *s, const char *const *words)
+{
+    for (size_t i = 0; i < s->ranks.n; i++)
+        for (const char *const *word = words; *word != NULL; word++) {
+            char name[64];
+            snprintf(name, sizeof name, "rank_%lld_%s", (long long)s->ranks.v[i], *word);
+            tl_csv_head(csv, name);
+        }
+}
+#define RANKS(csv, s, ...) head_ranks(csv, s, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void write_syncs(const togethers *s, tl_csv_folder *folder)
+{
+    const tl_colls *colls = s->colls;
+    tl_csv csv = tl_csv_open(folder, "nccl_implicit_sync.csv", NULL);
+
+    tl_csv_head(&csv, "collective_id,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,"
+                      "In msg nelems,Out msg nelems,In msg size (MB),Out msg size (MB),Full msg size (MB),"
+                      "comm_latency,skew in start time,earliest arrival rank,avg_wait_time,skew in end time,"
+                      "algo bw (GB/s),bus bw (GB/s)");
+    RANKS(&csv, s, "ts", "dur");
+    RANKS(&csv, s, "wait_time");
+    tl_coll_end_head(&csv, colls, TL_COLL_SPAN);
+    TL_EACH (const together, t, s->v) {
+        const tl_coll_row *row = t->row;
+        tl_coll_put_id(&csv, colls, row);
+        tl_coll_put_kind(&csv, colls, row);
+        TL_CELLS(&csv, tl_coll_number(row->in_nelems, colls->whole_in),
+                 tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_in_mb(colls, row),
+                 tl_coll_out_mb(colls, row), t->mb, tl_number(t->latency, colls->whole_dur),
+                 tl_number(t->start_skew, colls->whole_ts), t->earliest, t->mean_wait,
+                 tl_number(t->end_skew, s->whole[WHOLE_TIMES]), t->algo, t->bus);
+        for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
+            const tl_coll_row *r = row_of(s, t, i, &k);
+            TL_CELLS(&csv, tl_number(r != NULL ? r->ts : NAN, colls->whole_ts),
+                     tl_number(r != NULL ? r->dur : NAN, colls->whole_dur));
+        }
+        for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
+            const tl_coll_row *r = row_of(s, t, i, &k);
+            TL_CELLS(&csv, tl_number(r != NULL ? t->last_start - r->ts : NAN, colls->whole_ts));
+        }
+        tl_coll_end_row(&csv, colls, TL_COLL_SPAN, 0, row->ranks);
+    }
+    tl_csv_close(&csv);
+}
+
+static void write_exchanges(const togethers *s, tl_csv_folder *folder)
+{
+    const tl_colls *colls = s->colls;
+    tl_csv csv = tl_csv_open(folder, "nccl_all2allv.csv", NULL);
+
+    tl_csv_head(&csv, "collective_id,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,stream,"
+                      "total data communicated (MB),total nelems communicated,wall_time (us),max_rank_dur (us),"
+                      "min_rank_dur (us),avg_rank_dur (us),throughput (GB/s),max_rank_throughput (GB/s),"
+                      "min_rank_throughput (GB/s),size_imbalance,skew in start time,skew in end time");
+    RANKS(&csv, s, "ts", "dur", "In msg nelems", "Out msg nelems", "In msg size (MB)", "Out msg size (MB)",
+          "In split size", "Out split size");
+    RANKS(&csv, s, "skew in start time", "skew in end time");
+    tl_coll_end_head(&csv, colls, TL_COLL_SPAN);
+    TL_EACH (const together, t, s->v) {
+        tl_coll_put_id(&csv, colls, t->row);
+        tl_coll_put_kind(&csv, colls, t->row);
+        TL_CELLS(&csv, tl_coll_number(t->row->stream, colls->whole_stream), t->sent_mb,
+                 tl_number(t->nelems, colls->whole_in), tl_number(t->wall, s->whole[WHOLE_TIMES]),
+                 tl_number(t->max_dur, colls->whole_dur), tl_number(t->latency, colls->whole_dur), t->mean_dur,
+                 t->throughput, t->most, t->least, t->imbalance, tl_number(t->start_skew, colls->whole_ts),
+                 tl_number(t->end_skew, s->whole[WHOLE_TIMES]));
+        for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
+            const tl_coll_row *r = row_of(s, t, i, &k);
+            if (r == NULL)
+                TL_CELLS(&csv, tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), "", "");
+            else
+                TL_CELLS(&csv, tl_number(r->ts, colls->whole_ts), tl_number(r->dur, colls->whole_dur),
+                         tl_coll_number(r->in_nelems, colls->whole_in), tl_coll_number(r->out_nelems, colls->whole_out),
+                         tl_coll_in_mb(colls, r), tl_coll_out_mb(colls, r), tl_coll_text(colls, r->in_split),
+                         tl_coll_text(colls, r->out_split));
+        }
+        for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
+            const tl_coll_row *r = row_of(s, t, i, &k);
+            TL_CELLS(&csv, tl_number(r != NULL ? r->ts - t->first_start : NAN, colls->whole_ts),
+                     tl_number(r != NULL ? t->last_end - (r->ts + r->dur) : NAN, s->whole[WHOLE_TIMES]));
+        }
+        tl_coll_end_row(&csv, colls, TL_COLL_SPAN, 0, t->row->ranks);
+    }
+    tl_csv_close(&csv);
+}
+
+/* ------------------------------------------------------------------------------------------- sums of some collectives */
+
+/* What is told of the numbers of a column, in this order. */
+enum {
+    MEAN = 1,
+    MEDIAN = 2,
+    STD = 4,
+    MIN = 8,
+    MAX = 16,
+    SPREAD = MEAN | STD | MIN | MAX,
+    PEAK = MEAN | MAX,
+    MIDDLE = MEAN | MEDIAN | MIN | MAX,
+    TOTAL = 32
+};
+
+typedef struct column {
+    const char *name;
+    size_t at; /* in a together */
+    integers whole;
+    unsigned tells; /* TOTAL: alone, and the name is the column's */
+} column;
+
+static const column sync_columns[] = {
+    { "comm_latency", offsetof(together, latency), WHOLE_DUR, MIDDLE },
+    { "skew in start time", offsetof(together, start_skew), WHOLE_TS, MIDDLE },
+    { "skew in end time", offsetof(together, end_skew), WHOLE_TIMES, MIDDLE },
+    { "algo bw (GB/s)", offsetof(together, algo), REAL, MIDDLE },
+    { "bus bw (GB/s)", offsetof(together, bus), REAL, MIDDLE },
+};
+enum { NSYNC = sizeof sync_columns / sizeof sync_columns[0], NBANDWIDTHS = 2 };
+
+static const column exchange_columns[] = {
+    { "total data communicated (MB)", offsetof(together, sent_mb), REAL, SPREAD },
+    { "wall_time (us)", offsetof(together, wall), WHOLE_TIMES, SPREAD },
+    { "Total wall_time (us)", offsetof(together, wall), WHOLE_TIMES, TOTAL },
+    { "throughput (GB/s)", offsetof(together, throughput), REAL, SPREAD },
+    { "size_imbalance", offsetof(together, imbalance), REAL, PEAK },
+    { "max_rank_dur (us)", offsetof(together, max_dur), WHOLE_DUR, PEAK },
+    { "skew in start time", offsetof(together, start_skew), WHOLE_TS, PEAK },
+    { "skew in end time", offsetof(together, end_skew), WHOLE_TIMES, PEAK },
+};
+enum { NEXCHANGE = sizeof exchange_columns / sizeof exchange_columns[0] };
+
+static void head_columns(tl_csv *csv, const column *columns, size_t n)
+{
+    static const char *const ends[] = { "_mean", "_median", "_std", "_min", "_max", "" };
+    for (const column *c = columns; c < columns + n; c++)
+        for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
+            if (c->tells >> k & 1) {
+                char name[64];
+                snprintf(name, sizeof name, "%s%s", c->name, ends[k]);
+                tl_csv_head(csv, name);
+            }
+}
+
+/* Of what is known of the collectives order[0 .. n). */
+static void put_columns(tl_csv *csv, const togethers *s, const column *columns, size_t ncolumns, const uint32_t *order,
+                        size_t n)
+{
+    for (const column *c = columns; c < columns + ncolumns; c++) {
+        double *v = tl_column(order, n, (const double *)(const void *)((const char *)s->v.v + c->at), sizeof *s->v.v);
+        const tl_group_stats stats = tl_pandas_stats(v, n);
+        const bool whole = s->whole[c->whole];
+        size_t known = 0;
+        for (size_t i = 0; i < n; i++)
+            if (!isnan(v[i]))
+                v[known++] = v[i];
+        const tl_cell cells[] = { tl_real(stats.mean),         tl_real(tl_real_median(v, known)),
+                                  tl_real(stats.std),          tl_number(stats.min, whole),
+                                  tl_number(stats.max, whole), tl_number(stats.sum, whole) };
+        for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
+            if (c->tells >> k & 1)
+                TL_CELLS(csv, cells[k]);
+        free(v);
+    }
+}
+
+/* By name, type and size. */
+static void write_sync_sums(const togethers *s, tl_csv_folder *folder)
+{
+    const tl_colls *colls = s->colls;
+    const tl_cell unknown = tl_words("Unknown");
+    const size_t ncolumns = s->has_bandwidth ? NSYNC : NSYNC - NBANDWIDTHS;
+    uint32_t *order = tl_malloc(s->v.n * sizeof *order);
+    tl_csv csv = tl_csv_open(folder, "nccl_summary_implicit_sync.csv", NULL);
+
+    for (uint32_t i = 0; i < s->v.n; i++)
+        order[i] = i;
+    tl_sums sums = TL_SUMS(order, s->v.n, by_kind, s->v.v, latency, true);
+    tl_csv_head(&csv, "Collective name,dtype,In msg nelems,Process Group Name,Group size,Full msg size (MB)");
+    head_columns(&csv, sync_columns, ncolumns);
+    tl_csv_head(&csv, "count,Total comm latency (ms)");
+    tl_csv_end_head(&csv);
+    csv.as_is = true;
+    TL_EACH (const tl_sum, g, sums) {
+        const tl_coll_row *row = s->v.v[g->order[0]].row;
+        int64_t size = TL_COLL_NO_NUMBER;
+        double mb = NAN;
+        for (size_t i = 0; i < g->n; i++) {
+            const together *t = &s->v.v[g->order[i]];
+            size = size == TL_COLL_NO_NUMBER ? t->row->group_size : size;
+            mb = isnan(mb) ? t->mb : mb;
+        }
+        TL_CELLS(&csv, row->name != TL_NO_NAME ? tl_coll_text(colls, row->name) : unknown,
+                 row->dtype != TL_NO_NAME ? tl_coll_text(colls, row->dtype) : unknown,
+                 row->in_nelems != TL_COLL_NO_NUMBER ? tl_coll_number(row->in_nelems, colls->whole_in) : unknown,
+                 tl_coll_text(colls, row->group), tl_coll_number(size, colls->whole_group_size), mb);
+        put_columns(&csv, s, sync_columns, ncolumns, g->order, g->n);
+        TL_ROW(&csv, g->n, g->total / 1000);
+    }
+    free(order);
+    free(sums.v);
+    tl_csv_close(&csv);
+}
+
+/* By process group and type. */
+static void write_exchange_sums(const togethers *s, tl_csv_folder *folder)
+{
+    const tl_colls *colls = s->colls;
+    const size_t n = s->v.n;
+    uint32_t *order = tl_sorted_index(n, by_group_and_order, s->v.v);
+    tl_csv csv = tl_csv_open(folder, "nccl_summary_all2allv.csv", NULL);
+
+    tl_csv_head(&csv, "Process Group Name,dtype");
+    head_columns(&csv, exchange_columns, NEXCHANGE);
+    tl_csv_head(&csv, "count,Process Group Ranks,Collective name,Group size,Total wall_time (ms)");
+    tl_csv_end_head(&csv);
+    csv.as_is = true;
+    TL_GROUPS (from, to, order, n, by_group, s->v.v) {
+        const tl_coll_row *row = s->v.v[order[from]].row;
+        TL_CELLS(&csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->dtype));
+        put_columns(&csv, s, exchange_columns, NEXCHANGE, order + from, to - from);
+        TL_ROW(&csv, to - from, tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
+               tl_coll_number(row->group_size, colls->whole_group_size),
+               TL_STATS(order + from, to - from, s->v.v, wall).sum / 1000);
+    }
+    free(order);
+    tl_csv_close(&csv);
+}
+
+/* ------------------------------------------------------------------------------- which rank the others waited for */
+
+/* A rank, over the collectives above. */
+typedef struct standing {
+    int64_t rank;
+    size_t order; /* of its first appearance: decides who was last where two came at once */
+    double waits, durs;
+    uint64_t n, last, first;
+} standing;
+
+/* The standing of a rank; NULL: it takes no part. */
+static standing *standing_of(const togethers *s, standing *v, int64_t rank)
+{
+    size_t at = 0;
+    TL_BISECT(at, s->ranks.n, mid, s->ranks.v[mid] < rank);
+    return at < s->ranks.n && s->ranks.v[at] == rank ? &v[at] : NULL;
+}
+
+static int least_wait_first(const void *a, const void *b)
+{
+    const standing *x = a, *y = b;
+    double p = tl_python_round(x->waits, 1), q = tl_python_round(y->waits, 1);
+    return p != q ? TL_COMPARE(p, q) : TL_COMPARE(x->rank, y->rank);
+}
+
+static void count(const togethers *s, standing *v)
+{
+    size_t nseen = 0;
+
+    TL_EACH (const together, t, s->v) {
+        standing *last = NULL;
+        double least = INFINITY;
+        for (size_t k = 0; k < tl_coll_nrows(s->colls, t->collective); k++) {
+            const tl_coll_row *row = tl_coll_nth(s->colls, t->collective, k);
+            standing *r = standing_of(s, v, row->rank);
+            double wait = t->last_start - row->ts;
+            if (r->n++ == 0)
+                r->order = nseen++;
+            r->waits += wait;
+            if (last == NULL || wait < least || (wait == least && r->order < last->order)) {
+                least = wait;
+                last = r;
+            }
+        }
+        if (last != NULL)
+            last->last++;
+        standing_of(s, v, t->earliest)->first++;
+    }
+    TL_EACH (const tl_coll_row, row, s->colls->rows)
+        if (standing_of(s, v, row->rank) != NULL)
+            standing_of(s, v, row->rank)->durs += row->dur;
+}
+
+/* Writes the ranks by their waits: the rank that waits least came last. */
+static void write_stragglers(const togethers *s, tl_csv_folder *folder)
+{
+    standing *v = tl_calloc(s->ranks.n, sizeof *v);
+
+    for (size_t i = 0; i < s->ranks.n; i++)
+        v[i].rank = s->ranks.v[i];
+    count(s, v);
+    qsort(v, s->ranks.n, sizeof *v, least_wait_first);
+    tl_csv csv = tl_csv_open(folder, "nccl_straggler_summary.csv", NULL);
+    tl_csv_head(&csv, "rank,total_wait_time_us,mean_wait_time_us,times_arrived_last,times_arrived_first,"
+                      "pct_arrived_last,num_collectives,total_nccl_dur_us");
+    tl_coll_end_head(&csv, s->colls, TL_COLL_NODE);
+    for (size_t i = 0; i < s->ranks.n; i++) {
+        TL_CELLS(&csv, v[i].rank, tl_python_round(v[i].waits, 1), tl_python_round(v[i].waits / (double)v[i].n, 1),
+                 v[i].last, v[i].first, tl_python_round(100.0 * (double)v[i].last / (double)s->v.n, 1), s->v.n,
+                 tl_python_round(v[i].durs, 1));
+        tl_coll_end_row(&csv, s->colls, TL_COLL_NODE, v[i].rank, TL_NO_NAME);
+    }
+    free(v);
+    tl_csv_close(&csv);
+}
+
+uint32_t tl_coll_write_sync(const tl_colls *colls, tl_csv_folder *folder)
+{
+    togethers s = { .colls = colls };
+    const uint32_t differ = collect(&s, true);
+
+    if (differ == TL_NONE && s.v.n > 0) {
+        write_syncs(&s, folder);
+        write_sync_sums(&s, folder);
+        write_stragglers(&s, folder);
+    }
+    forget(&s);
+    return differ;
+}
+
+/* ------------------------------------------------------------------------------------------ what each sent to each */
+
+typedef TL_VEC(int64_t) numbers;
+
+/* "[256, 512, 768]" to *split.  False: it is no list of whole numbers. */
+static bool read_split(numbers *split, tl_text text)
+{
+    split->n = 0;
+    if (text.n < 2 || text.p[0] != '[' || text.p[text.n - 1] != ']')
+        return false;
+    for (const char *p = text.p + 1, *end = text.p + text.n - 1, *comma; p < end; p = comma + 1) {
+        int64_t number;
+        comma = memchr(p, ',', (size_t)(end - p));
+        comma = comma != NULL ? comma : end;
+        const char *to = comma;
+        while (p < to && *p == ' ')
+            p++;
+        while (to > p && to[-1] == ' ')
+            to--;
+        if (!tl_decimal_to_int(p, (size_t)(to - p), &number))
+            return false;
+        tl_vec_push(split, number);
+    }
+    return true;
+}
+
+/* What the rank at hand sent to the j-th of its group. */
+typedef struct flow {
+    double mb;
+    int64_t n;
+} flow;
+
+static void write_heat(const tl_colls *colls, tl_csv_folder *folder)
+{
+    tl_csv csv = tl_csv_open(folder, "nccl_all2allv_heatmap.csv", "src_rank,dst_rank,total_sent_MB,avg_sent_MB,count");
+    const tl_coll_row *rows = colls->rows.v;
+    numbers split = { 0 };
+    TL_VEC(flow) to = { 0 };
+    bool any = false;
+
+    for (size_t i = 0; i < colls->rows.n; i++) {
+        const tl_coll_row *row = &rows[i];
+        if (tl_text_is(tl_names_text(&colls->texts, row->name), "all_to_allv") &&
+            read_split(&split, tl_names_text(&colls->texts, row->in_split)) && (int64_t)split.n == row->group_size &&
+            !isnan(tl_coll_mb(colls, row, 1)))
+            for (size_t k = 0; k < split.n; k++) {
+                if (k == to.n)
+                    tl_vec_push(&to, (flow){ 0 });
+                to.v[k].mb += tl_coll_mb(colls, row, split.v[k]);
+                to.v[k].n++;
+            }
+        if (i + 1 < colls->rows.n && rows[i + 1].rank == row->rank)
+            continue;
+        any |= to.n > 0;
+        TL_EACH (const flow, f, to)
+            TL_ROW(&csv, row->rank, f - to.v, f->mb, f->mb / (double)f->n, f->n);
+        to.n = 0;
+    }
+    tl_csv_end(&csv, any);
+    free(split.v);
+    free(to.v);
+}
+
+/* What is unknown stands after. */
+static int most_first(const void *a, const void *b)
+{
+    const together *x = a, *y = b;
+    if (isnan(x->sent_mb) != isnan(y->sent_mb))
+        return isnan(x->sent_mb) ? 1 : -1;
+    return x->sent_mb != y->sent_mb && !isnan(x->sent_mb) ? TL_COMPARE(y->sent_mb, x->sent_mb)
+                                                          : TL_COMPARE(x->collective, y->collective);
+}
+
+void tl_coll_write_all_to_all(const tl_colls *colls, tl_csv_folder *folder)
+{
+    togethers s = { .colls = colls };
+
+    (void)collect(&s, false);
+    if (s.v.n > 0) {
+        qsort(s.v.v, s.v.n, sizeof *s.v.v, most_first);
+        write_exchanges(&s, folder);
+        write_exchange_sums(&s, folder);
+        write_heat(colls, folder);
+    }
+    forget(&s);
+}
