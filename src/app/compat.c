@@ -88,7 +88,7 @@ static tl_status check_folder(const char *path, bool force, tl_error *err)
 }
 
 /* No trace lies in the folder, or in that of a rank below it, where a table may come to be. */
-static tl_status spare_inputs(const tl_inventory *inventory, const char *folder, bool below, tl_error *err)
+static tl_status check_inputs_kept(const tl_inventory *inventory, const char *folder, bool below, tl_error *err)
 {
     static const char *const tables[] = { ".csv", ".csv.part", "notes.txt", "notes.txt.part", NULL };
     tl_status st = TL_OK;
@@ -101,7 +101,7 @@ static tl_status spare_inputs(const tl_inventory *inventory, const char *folder,
         if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path || stat(path, &there) != 0)
             continue;
         if (S_ISDIR(there.st_mode) && !below && strncmp(entry->d_name, "rank", 4) == 0)
-            st = spare_inputs(inventory, path, true, err);
+            st = check_inputs_kept(inventory, path, true, err);
         for (size_t i = 0; st == TL_OK && has_ending(entry->d_name, tables) && i < inventory->inputs.n; i++) {
             const tl_input *in = &inventory->inputs.v[i];
             if (in->inode == (uint64_t)there.st_ino && in->device == (uint64_t)there.st_dev && in->inode != 0)
@@ -142,7 +142,7 @@ static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *
     for (size_t i = 1; i < cli->nwords; i++)
         tl_inventory_add(inventory, cli->words[i]);
     tl_inventory_sort(inventory);
-    st = spare_inputs(inventory, cli->run.output, false, err);
+    st = check_inputs_kept(inventory, cli->run.output, false, err);
     if (st != TL_OK)
         return st;
     for (size_t i = 0; i < inventory->inputs.n; i++) {

@@ -2,7 +2,7 @@
 #include "cli.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
-#include "tlmpi/analysis/rep/tables.h"
+#include "tlmpi/analysis/repetition/tables.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
@@ -327,10 +327,10 @@ static void add_table(entry *v, size_t *n, const tl_schema *table, const char *n
 static const struct {
     const char *name;
     const tl_schema *table;
-} reps[] = { { "reps", &tl_rep_stat_schema },
-             { "reps_compare", &tl_rep_compare_schema },
-             { "reps_each", &tl_rep_schema },
-             { "reps_kernels", &tl_rep_work_schema } };
+} reps[] = { { "reps", &tl_repetition_stat_schema },
+             { "reps_compare", &tl_repetition_compare_schema },
+             { "reps_each", &tl_repetition_schema },
+             { "reps_kernels", &tl_repetition_work_schema } };
 
 enum { NREPS = sizeof reps / sizeof reps[0] };
 

@@ -73,9 +73,9 @@ int main(int argc, char **argv)
     /* A closed pipe and a file that may not grow are failures of a write, which are told. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    tl_unfinished_catch(tl_par_nprocs() > 1);
-    tl_mem_ends_by(tl_par_abort);
-    tl_log_speaks(tl_par_proc() == 0 && !cli.run.quiet);
+    tl_unfinished_on_signal(tl_par_nprocs() > 1);
+    tl_mem_on_failure(tl_par_abort);
+    tl_log_enable(tl_par_proc() == 0 && !cli.run.quiet);
     parsed = tl_par_agree(parsed, &err);
     int code = act(&cli, parsed, &err);
     tl_cli_free(&cli);

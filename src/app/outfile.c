@@ -23,7 +23,7 @@ tl_status tl_outfile_open(tl_outfile *file, const char *input, const char *path,
     *file = (tl_outfile){ .out = stdout };
     if (path == NULL || strcmp(path, "-") == 0)
         return TL_OK;
-    if (tl_spare_input(path, input, err) != TL_OK)
+    if (tl_check_input_kept(path, input, err) != TL_OK)
         return TL_EUSAGE;
 
     bool exists = stat(path, &there) == 0, is_file = !exists || S_ISREG(there.st_mode);

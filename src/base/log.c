@@ -10,7 +10,7 @@
 
 static bool silent;
 
-void tl_log_speaks(bool speaks)
+void tl_log_enable(bool speaks)
 {
     silent = !speaks;
 }

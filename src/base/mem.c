@@ -47,7 +47,7 @@ static bool denied(void)
 
 static void (*ends_by)(int status);
 
-void tl_mem_ends_by(void (*end)(int status))
+void tl_mem_on_failure(void (*end)(int status))
 {
     ends_by = end;
 }
@@ -82,7 +82,7 @@ void tl_mem_indexable(size_t n)
 }
 
 /* An array of n bytes that was asked for. */
-static void *there(void *array, size_t n)
+static void *or_end_run(void *array, size_t n)
 {
     if (array == NULL)
         tl_mem_out(n);
@@ -121,12 +121,12 @@ static void *with_large_pages(void *array, size_t n)
 
 void *tl_malloc(size_t size)
 {
-    return with_large_pages(there(denied() ? NULL : malloc(size > 0 ? size : 1), size), size);
+    return with_large_pages(or_end_run(denied() ? NULL : malloc(size > 0 ? size : 1), size), size);
 }
 
 void *tl_realloc(void *array, size_t size)
 {
-    return with_large_pages(there(denied() ? NULL : realloc(array, size > 0 ? size : 1), size), size);
+    return with_large_pages(or_end_run(denied() ? NULL : realloc(array, size > 0 ? size : 1), size), size);
 }
 
 void *tl_mem_get(void *none, size_t size)
@@ -150,7 +150,8 @@ void tl_mem_drop(void *none, void *array)
 void *tl_calloc(size_t n, size_t size)
 {
     size_t bytes = size > 0 && n > SIZE_MAX / size ? SIZE_MAX : n * size;
-    return with_large_pages(there(denied() || bytes == SIZE_MAX ? NULL : calloc(bytes > 0 ? bytes : 1, 1), bytes), bytes);
+    return with_large_pages(or_end_run(denied() || bytes == SIZE_MAX ? NULL : calloc(bytes > 0 ? bytes : 1, 1), bytes),
+                            bytes);
 }
 
 /* What stands before each array of an arena. */

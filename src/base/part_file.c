@@ -15,32 +15,32 @@
 
 /* ------------------------------------------------------------------------------------------- unfinished files, and signals */
 
-enum { PLACES = 16 };
+enum { UNFINISHED_MOST = 16 };
 
-/* Read by a signal handler at any moment: each place is a whole pointer, or NULL. */
-static _Atomic(const char *) places[PLACES];
+/* Read by a signal handler at any moment: each entry is a whole pointer, or NULL. */
+static _Atomic(const char *) unfinished[UNFINISHED_MOST];
 _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2, "a signal handler must not wait for a lock");
 
 void tl_unfinished_add(const char *path)
 {
-    for (size_t i = 0; i < PLACES; i++)
-        if (atomic_load(&places[i]) == NULL) {
-            atomic_store(&places[i], path);
+    for (size_t i = 0; i < UNFINISHED_MOST; i++)
+        if (atomic_load(&unfinished[i]) == NULL) {
+            atomic_store(&unfinished[i], path);
             return;
         }
 }
 
 void tl_unfinished_done(const char *path)
 {
-    for (size_t i = 0; i < PLACES; i++)
-        if (atomic_load(&places[i]) == path)
-            atomic_store(&places[i], NULL);
+    for (size_t i = 0; i < UNFINISHED_MOST; i++)
+        if (atomic_load(&unfinished[i]) == path)
+            atomic_store(&unfinished[i], NULL);
 }
 
 void tl_unfinished_remove(void)
 {
-    for (size_t i = 0; i < PLACES; i++) {
-        const char *path = atomic_load(&places[i]);
+    for (size_t i = 0; i < UNFINISHED_MOST; i++) {
+        const char *path = atomic_load(&unfinished[i]);
         if (path != NULL)
             (void)unlink(path);
     }
@@ -61,7 +61,7 @@ static void on_signal(int number)
     (void)raise(number);
 }
 
-void tl_unfinished_catch(bool crowd)
+void tl_unfinished_on_signal(bool crowd)
 {
     in_crowd = crowd;
 
@@ -243,7 +243,7 @@ bool tl_would_replace(const char *path, uint64_t device, uint64_t inode)
            ((size_t)snprintf(part, sizeof part, "%s.part", path) < sizeof part && is_file(part, device, inode));
 }
 
-tl_status tl_spare_input(const char *path, const char *input, tl_error *err)
+tl_status tl_check_input_kept(const char *path, const char *input, tl_error *err)
 {
     struct stat read;
     if (stat(input, &read) != 0 || !S_ISREG(read.st_mode) ||

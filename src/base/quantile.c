@@ -81,7 +81,7 @@ int64_t tl_lower_median(int64_t *values, size_t n)
 
 /* Returns the median of v.  Each round counts the values left in 64 drawers of equal width and keeps the drawer that
  * holds the middle: so no order of v makes it slow. */
-int64_t tl_median_up(int64_t *v, size_t n)
+int64_t tl_median_rounded_up(int64_t *v, size_t n)
 {
     int64_t least = v[0], most = v[0];
     for (size_t i = 1; i < n; i++) {

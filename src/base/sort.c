@@ -93,7 +93,7 @@ size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *co
     return to;
 }
 
-void tl_groups_deal(const uint32_t *group_of, size_t n, size_t ngroups, size_t *first, uint32_t *v)
+void tl_group_rows(const uint32_t *group_of, size_t n, size_t ngroups, size_t *first, uint32_t *v)
 {
     memset(first, 0, (ngroups + 1) * sizeof *first);
     for (size_t i = 0; i < n; i++)

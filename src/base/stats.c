@@ -19,7 +19,7 @@ int64_t tl_ns_sum(int64_t a, int64_t b)
 }
 
 /* Computes ns * ppb / 1e9 in two parts that fit: whole seconds, and the rest. */
-int64_t tl_ns_gained(int64_t ppb, int64_t ns)
+int64_t tl_ns_of_drift(int64_t ppb, int64_t ns)
 {
     const int64_t second = 1000000000;
     return ns / second * ppb + ns % second * ppb / second;

@@ -26,7 +26,7 @@ tl_status tl_job_prepare(tl_job *j, tl_error *err)
 }
 
 /* No trace is written over, nor are the rules. */
-static tl_status spare_inputs(const tl_job *j, tl_error *err)
+static tl_status check_inputs_kept(const tl_job *j, tl_error *err)
 {
     const tl_inventory *inventory = &j->plan.inventory;
     for (size_t i = 0; i < inventory->inputs.n; i++) {
@@ -35,7 +35,7 @@ static tl_status spare_inputs(const tl_job *j, tl_error *err)
             return tl_fail(err, TL_EUSAGE, "%s would be written over, and is read as %s: choose another name with -o",
                            j->output, in->path);
     }
-    return j->options->rules != NULL ? tl_spare_input(j->output, j->options->rules, err) : TL_OK;
+    return j->options->rules != NULL ? tl_check_input_kept(j->output, j->options->rules, err) : TL_OK;
 }
 
 tl_status tl_job_open_output(tl_job *j, tl_error *err)
@@ -43,7 +43,7 @@ tl_status tl_job_open_output(tl_job *j, tl_error *err)
     tl_status st = TL_OK;
     if (tl_is_first()) {
         j->output = tl_output_path(j->options);
-        st = spare_inputs(j, err);
+        st = check_inputs_kept(j, err);
         if (st == TL_OK)
             st = tl_store_create(j->output, j->options->force, &j->store, err);
         if (st == TL_OK)

@@ -48,7 +48,7 @@ static tl_status begin_again(tl_job *j, tl_error *err)
     tl_participants_free(&j->participants);
     free(j->exposures.v);
     j->exposures = (tl_exposures){ 0 };
-    tl_details_free(&j->details);
+    tl_work_by_name_free(&j->work_by_name);
     tl_rank_graphs_free(&j->graphs);
     tl_found_free(&j->found);
     tl_tables_free(&j->tables);

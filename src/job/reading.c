@@ -31,7 +31,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
                                   .participants = &j->participants,
                                   .exposures = &j->exposures,
                                   .behaviours = j->rules.nbehave == 0 ? &j->behaviours : NULL,
-                                  .details = &j->details,
+                                  .work_by_name = &j->work_by_name,
                                   .graphs = &j->graphs,
                                   .read = tl_team_read,
                                   .read_arg = &endpoint,

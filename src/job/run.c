@@ -36,7 +36,7 @@ static void job_free(tl_job *j)
     tl_participants_free(&j->participants);
     free(j->exposures.v);
     free(j->behaviours.v);
-    tl_details_free(&j->details);
+    tl_work_by_name_free(&j->work_by_name);
     tl_rank_graphs_free(&j->graphs);
     free(j->late.v);
     tl_plan_free(&j->plan);
@@ -85,7 +85,7 @@ int tl_run(const tl_options *options)
         tl_match_run(&j.participants, &j.exposures, j.plan.inventory.world_size, (tl_clock_mode)options->clock,
                      &j.tables, &j.late);
         tl_gather_tables(&j.tables, TL_SCOPE_JOB);
-        st = tl_attribute(&(tl_attribution){ &j.late, &j.graphs, &j.details, options->judge }, &j.tables, &err);
+        st = tl_attribute(&(tl_attribution){ &j.late, &j.graphs, &j.work_by_name, options->judge }, &j.tables, &err);
     }
     if (st == TL_OK)
         tl_phase_run(&j.plan, options, true, &j.tables);

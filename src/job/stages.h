@@ -24,7 +24,7 @@ typedef struct tl_job {
     tl_participants participants; /* of the ranks that this proc has read; matching uses them up */
     tl_exposures exposures;       /* of the ranks that this proc has read; matching uses them up */
     tl_behaviours behaviours;     /* of the ranks that this proc has read, until it is decided which communicate */
-    tl_details details;
+    tl_work_by_name work_by_name;
     tl_rank_graphs graphs;
     tl_late_rows late;
     tl_writer *writer; /* proc 0 alone, as all below */

@@ -98,7 +98,7 @@ void tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_
     *out = (tl_thread_launches){ v, first, ntracks };
     for (size_t i = 0; i < n; i++)
         track_of[i] = l[i].track;
-    tl_groups_deal(track_of, n, ntracks, first, v);
+    tl_group_rows(track_of, n, ntracks, first, v);
     free(track_of);
 }
 

@@ -5,8 +5,8 @@
  *     relu           5 ms      5,  5,  5 ms                -
  *     gc.collect     3 ms      0,  0,  0 ms                3 ms of idle time
  *
- * The cause is known from replays (verdict.h).  Names tell the place; of computing also whether some kernels take
- * longer, or all, or there is more to compute on.
+ * The cause is known from replays (verdict.h).  Names tell the dominant work; of computing also whether some kernels
+ * take longer, or all, or there is more to compute on.
  *
  * May use local.
  */
@@ -22,27 +22,27 @@ typedef struct tl_cause_row {
     uint64_t name; /* content key */
     int64_t ns, size;
     int32_t rank;
-    uint32_t count, depth; /* as in tl_detail */
-    uint8_t kind;          /* tl_detail_kind */
+    uint32_t count, depth; /* as in tl_named_work */
+    uint8_t kind;          /* tl_named_work_kind */
     uint8_t activity;      /* tl_activity_kind */
     uint8_t frame;
 } tl_cause_row;
 
 /* A name in which the rank spends more than any of its peers. */
-typedef struct tl_cause_place {
+typedef struct tl_dominant_work {
     uint64_t name;            /* content key */
     int64_t own_ns, peers_ns; /* of the rank, and the median of its peers: device time of a kernel or copy; host time in
                                * an operator, annotation or frame, without the ones inside of it */
     bool host;
-} tl_cause_place;
+} tl_dominant_work;
 
-enum { TL_PLACES_MOST = 3 };
+enum { TL_DOMINANT_WORK_MOST = 3 };
 
 typedef struct tl_cause_found {
     tl_cause cause; /* COMPUTE_SLOW may become THROTTLED or MORE_WORK; other causes stay */
-    uint64_t place; /* content key of a name; 0: none stands out */
-    tl_cause_place places[TL_PLACES_MOST]; /* largest excess first; no two cover the same time */
-    size_t nplaces;
+    uint64_t dominant_work;                           /* content key of a name; 0: none stands out */
+    tl_dominant_work dominant[TL_DOMINANT_WORK_MOST]; /* largest excess first; no two cover the same time */
+    size_t ndominant;
 } tl_cause_found;
 
 /* The question about one suspect. */
@@ -50,7 +50,7 @@ typedef struct tl_cause_question {
     int32_t rank;
     size_t npeers;    /* number of other ranks; one without a row for a name spends 0 ns in it */
     tl_cause cause;   /* why the rank is late */
-    int64_t least_ns; /* least excess of a place, ns */
+    int64_t least_ns; /* least excess under a name, ns */
 } tl_cause_question;
 
 /* rows: of the rank and its peers, in any order, no two with the same (kind, name, rank); sorted here by these. */
@@ -58,16 +58,16 @@ void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *questi
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
-/* What is to be known of a suspect and its peers, and the answer from the details of some ranks. */
+/* What is to be known of a suspect and its peers, and the answer from the work by name of some ranks. */
 
-/* In place of a list of steps: all steps, and the time outside of steps. */
+/* Instead of a list of steps: all steps, and the time outside of steps. */
 enum { TL_ALL_STEPS = INT32_MIN };
 
 /* One suspect.  Zero-initialise; tl_asking_free ends it. */
 typedef struct tl_asking {
     int32_t *ranks; /* the suspect, and its peers */
     int32_t *steps;
-    int32_t *others; /* for a suspect without peers: its other steps, each in place of a peer */
+    int32_t *others; /* for a suspect without peers: its other steps, each instead of a peer */
     size_t nranks, nsteps, nothers;
     int64_t least_ns; /* of proc 0 alone: least cost times the time of the steps, ns */
     int32_t *told; /* the message that holds the arrays, on procs that got it; NULL: each array is allocated by
@@ -76,7 +76,7 @@ typedef struct tl_asking {
 
 void tl_asking_free(tl_asking *asking);
 
-/* Rows [first, end) of the details are of one rank: a question about few ranks skips the rows of the others.
+/* Rows [first, end) of tl_work_by_name are of one rank: a question about few ranks skips the rows of the others.
  * Zero-initialise; free(v) ends it. */
 typedef struct tl_rank_run {
     int32_t rank;
@@ -85,12 +85,12 @@ typedef struct tl_rank_run {
 
 typedef TL_VEC(tl_rank_run) tl_rank_runs;
 
-void tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs);
+void tl_rank_runs_list(const tl_work_by_name *work_by_name, tl_rank_runs *runs);
 
 /* Returns this proc's rows of the question, summed over the asked steps; a row of another step counts `nsteps` times.
  * *rows is the caller's to free. */
-void tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const tl_asking *asking, tl_cause_row **rows,
-                      size_t *n);
+void tl_asking_answer(const tl_work_by_name *work_by_name, const tl_rank_runs *runs, const tl_asking *asking,
+                      tl_cause_row **rows, size_t *n);
 
 /* The ranks of the job; of proc 0 alone. */
 typedef struct tl_cause_input {

@@ -15,46 +15,47 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/participant.h"
 
-/* Fills `previous` and all from `since` on of the n participants of this view's rank.  A participant is ready when it
- * is launched and the compute launched before it has ended; its stream may be busy still.  Time before the first device
- * work counts from the beginning of the rank's first step. */
-void tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
+/* Fills `previous` and all from `work_between_collectives` on of this rank's n participants.  A
+ * participant is ready when it is launched and the compute launched before it has ended; its stream may be busy still.
+ * Time before the first device work counts from the beginning of the rank's first step. */
+void tl_work_between_collectives(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts,
+                                 size_t n);
 
-typedef enum tl_detail_kind {
-    TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
-    TL_DETAIL_COMM, /* communication: size: bytes of the messages */
-    TL_DETAIL_HOST, /* operators, frames, annotations and calls: the idle time that they cover */
-    TL_DETAIL_SPAN, /* operators, frames and annotations of threads that launch: their own time, without what is inside
+typedef enum tl_named_work_kind {
+    TL_NAMED_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
+    TL_NAMED_COMM, /* communication: size: bytes of the messages */
+    TL_NAMED_HOST, /* operators, frames, annotations and calls: the idle time that they cover */
+    TL_NAMED_SPAN, /* operators, frames and annotations of threads that launch: their own time, without what is inside
                      * of them, between the last launch of another thread and one of their own */
-    TL_DETAIL_WAIT  /* waits for the device, by the operator that waits, else the call: the idle time after them,
+    TL_NAMED_WAIT  /* waits for the device, by the operator that waits, else the call: the idle time after them,
                      * before the host launches again; size: how long they took */
-} tl_detail_kind;
+} tl_named_work_kind;
 
 /* One name in one step of one rank. */
-typedef struct tl_detail {
+typedef struct tl_named_work {
     int64_t ns;
     int64_t size;       /* as the kind says; an unknown size counts 0 */
     int32_t rank, step; /* step -1: outside all steps */
-    uint32_t name;      /* id in the details' names */
+    uint32_t name;      /* id in tl_work_by_name.names */
     uint32_t count;     /* number of kernels; of spans that cover idle time; of all waits */
     uint32_t depth;     /* of spans: how many others enclose the innermost of them; calls are innermost */
-    uint8_t kind;       /* tl_detail_kind */
+    uint8_t kind;       /* tl_named_work_kind */
     uint8_t activity;   /* tl_activity_kind: of work COMPUTE, H2D or COPY; of spans what their name says about idle
                          * time */
     uint8_t frame;      /* 1: a Python function */
-} tl_detail;
+} tl_named_work;
 
 /* Names of each kind that are kept for each step: the ones with most time. */
-enum { TL_DETAILS_MAX = 32 };
+enum { TL_WORK_BY_NAME_MAX = 32 };
 
-/* The details of all ranks that a proc has read.  Zero-initialise; tl_details_free ends it. */
-typedef struct tl_details {
-    TL_VEC(tl_detail) rows;
+/* The work by name of all ranks that a proc has read.  Zero-initialise; tl_work_by_name_free ends it. */
+typedef struct tl_work_by_name {
+    TL_VEC(tl_named_work) rows;
     tl_names names; /* normalised: without addresses */
-} tl_details;
+} tl_work_by_name;
 
-/* Appends the details of one rank.  Idle time of TL_ACTIVITY_DEVICE is not caused by the host, so no name covers it. */
-void tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details);
-void tl_details_free(tl_details *details);
+/* Appends the work by name of one rank.  The host does not cause idle time of TL_ACTIVITY_DEVICE: no name covers it. */
+void tl_work_by_name_collect(const tl_rank_view *view, const tl_activity *activity, tl_work_by_name *work_by_name);
+void tl_work_by_name_free(tl_work_by_name *work_by_name);
 
 #endif

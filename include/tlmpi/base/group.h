@@ -8,7 +8,7 @@
  *
  *     TL_GROUPS (from, to, order, n, by_name, rows) ...         the same loop
  *
- * Where each row knows the number of its group, no order is needed: tl_groups_deal.
+ * Where each row knows the number of its group, no order is needed: tl_group_rows.
  */
 #ifndef TLMPI_BASE_GROUP_H
 #define TLMPI_BASE_GROUP_H
@@ -22,15 +22,15 @@ uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context);
 
 /* Sorts n rows of `size` bytes, and makes one of those that are equal: add(sum, row) adds a row to the first of them.
  * Returns how many are left. */
-size_t tl_unite(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b),
-                void (*add)(void *sum, const void *row));
+size_t tl_merge_equal(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b),
+                      void (*add)(void *sum, const void *row));
 
 /* Where the group ends that begins at `from` < n. */
 size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *compare, const void *context);
 
 /* Deals the rows 0 .. n - 1 to their groups, in O(n + ngroups): those of group g are v[first[g]] to v[first[g + 1] - 1],
  * as they were.  group_of[i]: below ngroups, or UINT32_MAX for a row of no group.  first has room for ngroups + 1. */
-void tl_groups_deal(const uint32_t *group_of, size_t n, size_t ngroups, size_t *first, uint32_t *v);
+void tl_group_rows(const uint32_t *group_of, size_t n, size_t ngroups, size_t *first, uint32_t *v);
 
 /* Deals n files of these sizes to nprocs procs, the largest first, each to the proc with the fewest bytes so far, of
  * equals the lowest: the proc of each file.  The caller frees it. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* Switches warnings on or off; they start on.  Of many procs one proc warns, and none with --quiet. */
-void tl_log_speaks(bool speaks);
+void tl_log_enable(bool speaks);
 
 /* One line, "tlmpi: warning: ...", control bytes made harmless. */
 void tl_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

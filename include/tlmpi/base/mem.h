@@ -32,7 +32,7 @@ _Noreturn void tl_fault(const char *what);
 
 /* Sets what tl_mem_out and tl_fault call to end the run, with the exit status (tl_par_abort); without it the process
  * exits alone. */
-void tl_mem_ends_by(void (*end)(int status));
+void tl_mem_on_failure(void (*end)(int status));
 
 /* Whether n more bytes are there: below the limits on the process and on its group (ulimit -v, cgroup), and in the
  * machine.  For a size that an input dictates, and for a library that allocates by itself. */

@@ -56,7 +56,7 @@ void tl_part_file_drop(tl_part_file *part);
  * USR2, unless ignored) first remove the unfinished files; then the process ends by the signal.  crowd: several
  * processes get the signal together.  A launcher that sees one process end kills the others outright, perhaps before
  * their files are removed: so each process waits half a second before it ends. */
-void tl_unfinished_catch(bool crowd);
+void tl_unfinished_on_signal(bool crowd);
 
 /* The path is borrowed until tl_unfinished_done: the file is renamed, or removed.  Of more than 16 paths at a time the
  * rest is not removed. */
@@ -74,6 +74,6 @@ void tl_unfinished_remove(void);
 bool tl_would_replace(const char *path, uint64_t device, uint64_t inode);
 
 /* TL_EUSAGE where a file written as `path` would take the place of the file `input`. */
-tl_status tl_spare_input(const char *path, const char *input, tl_error *err);
+tl_status tl_check_input_kept(const char *path, const char *input, tl_error *err);
 
 #endif

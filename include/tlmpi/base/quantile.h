@@ -7,7 +7,7 @@
  *     n = 5    1 2 [3] 4 5    one in the middle
  *     n = 4    1 [2  3] 4     two: the lower, the upper, or their mean; each function says which
  *
- * The mean of two int64_t is rounded down, except in tl_median_up.
+ * The mean of two int64_t is rounded down, except in tl_median_rounded_up.
  *
  * Use the mean of the middle two for measurements; use the lower where the answer has to be one of the numbers, or, of
  * two ranks, the rank that is not late.
@@ -61,7 +61,7 @@ int64_t tl_lower_median(int64_t *values, size_t n);
 
 /* The median of n > 0 numbers, none below 0; of the middle two the mean, rounded up.  O(n), for very many; the numbers
  * are others afterwards. */
-int64_t tl_median_up(int64_t *values, size_t n);
+int64_t tl_median_rounded_up(int64_t *values, size_t n);
 
 /* The median of n > 0 distances from `middle` (MAD); the numbers are these distances afterwards. */
 int64_t tl_mad(int64_t *values, size_t n, int64_t middle);

@@ -15,7 +15,7 @@ int64_t tl_ns_between(int64_t a, int64_t b);
 int64_t tl_ns_sum(int64_t a, int64_t b);
 
 /* Time that a clock gains in ns, at ppb parts in 10^9: |ppb| up to 10^9. */
-int64_t tl_ns_gained(int64_t ppb, int64_t ns);
+int64_t tl_ns_of_drift(int64_t ppb, int64_t ns);
 
 /* The sum of two times, neither below 0; INT64_MAX where the sum does not fit: only a trace made for that reaches
  * it. */

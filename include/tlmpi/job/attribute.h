@@ -20,7 +20,7 @@
 typedef struct tl_attribution {
     tl_late_rows *rows;     /* of its collectives, in order; used up */
     tl_rank_graphs *graphs; /* of the ranks that it has read; used up */
-    const tl_details *details;
+    const tl_work_by_name *work_by_name;
     tl_verdict_options judge;
 } tl_attribution;
 

@@ -52,11 +52,10 @@ typedef struct tl_participant {
     uint8_t size_from; /* tl_size_from */
     uint32_t previous; /* uid of the rank's previous participant in its membership; UINT32_MAX: none */
     int32_t device, stream;
-    tl_activity_ns since;      /* ns by activity, from when `previous` was ready until this participant is
-                                * (analysis/local.h) */
-    tl_activity_ns since_step; /* ns by activity, from when the last participant of the step before was ready */
-    /* The part of since, and of since_step, that is work of the step before, communication left out: ns; 0 where the
-     * span does not begin in the step before. */
+    tl_activity_ns work_between_collectives; /* ns by activity, from when `previous` was ready until this one is */
+    tl_activity_ns work_since_step;          /* ns by activity, from when the last one of the step before was ready */
+    /* The part of work_between_collectives, and of work_since_step, that is work of the step before,
+     * communication left out: ns; 0 where the span does not begin in the step before. */
     int64_t after_last_ns, after_last_step_ns;
     int64_t done_ns; /* when the device had done with the step; TL_TIME_UNKNOWN outside of steps */
 } tl_participant;

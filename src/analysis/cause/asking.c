@@ -1,4 +1,4 @@
-/* asking.c - what the details of some ranks tell of a suspect and its peers. */
+/* asking.c - what the work by name of some ranks tells of a suspect and its peers. */
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
@@ -22,15 +22,15 @@ static void put_all(tl_map *map, const int32_t *numbers, size_t n)
 }
 
 /* What stands for a rank's other step: no rank has such a number. */
-static int32_t number_of_other(uint32_t place)
+static int32_t number_of_other(uint32_t at)
 {
-    return -2 - (int32_t)place;
+    return -2 - (int32_t)at;
 }
 
-void tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs)
+void tl_rank_runs_list(const tl_work_by_name *work_by_name, tl_rank_runs *runs)
 {
-    for (size_t i = 0; i < details->rows.n; i++) {
-        int32_t rank = details->rows.v[i].rank;
+    for (size_t i = 0; i < work_by_name->rows.n; i++) {
+        int32_t rank = work_by_name->rows.v[i].rank;
         if (runs->n == 0 || runs->v[runs->n - 1].rank != rank) {
             tl_vec_room(runs);
             runs->v[runs->n++] = (tl_rank_run){ rank, i, i };
@@ -41,7 +41,7 @@ void tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs)
 
 /* Returns the rank of a detail whose step is asked for, or the number that stands for an "other" step that is asked
  * for; INT32_MIN: the step is not asked for. */
-static int32_t asked_as(const tl_detail *d, const tl_map *steps, const tl_map *others)
+static int32_t asked_as(const tl_named_work *d, const tl_map *steps, const tl_map *others)
 {
     uint32_t other = tl_map_get(others, (uint64_t)(int64_t)d->step);
     if (tl_map_get(steps, (uint64_t)(int64_t)d->step) != TL_MAP_NONE ||
@@ -58,16 +58,16 @@ static int64_t times(int64_t x, size_t n)
 
 /* What one proc answers: a row for each name of each rank. */
 typedef struct answering {
-    const tl_details *details;
+    const tl_work_by_name *work_by_name;
     const tl_asking *of;
     tl_map steps, others, index_of;
     TL_VEC(tl_cause_row) found;
 } answering;
 
 /* The row of a name of a rank. */
-static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
+static tl_cause_row *row_for(answering *a, const tl_named_work *d, int32_t rank)
 {
-    uint64_t name = a->details->names.v[d->name].key;
+    uint64_t name = a->work_by_name->names.v[d->name].key;
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), name);
     uint32_t at = tl_map_get(&a->index_of, key);
 
@@ -81,7 +81,7 @@ static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
     return &a->found.v[at];
 }
 
-static void add_detail(answering *a, const tl_detail *d)
+static void add_named_work(answering *a, const tl_named_work *d)
 {
     int32_t rank = asked_as(d, &a->steps, &a->others);
     if (rank == INT32_MIN)
@@ -94,11 +94,11 @@ static void add_detail(answering *a, const tl_detail *d)
     row->depth = d->depth > row->depth ? d->depth : row->depth;
 }
 
-void tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const tl_asking *of, tl_cause_row **rows,
-                      size_t *n)
+void tl_asking_answer(const tl_work_by_name *work_by_name, const tl_rank_runs *runs, const tl_asking *of,
+                      tl_cause_row **rows, size_t *n)
 {
     tl_map ranks = { 0 };
-    answering a = { .details = details, .of = of };
+    answering a = { .work_by_name = work_by_name, .of = of };
     put_all(&ranks, of->ranks, of->nranks);
     put_all(&a.steps, of->steps, of->nsteps);
 
@@ -108,7 +108,7 @@ void tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const
         const tl_rank_run *run = &runs->v[r];
         bool asked = tl_map_get(&ranks, (uint64_t)(int64_t)run->rank) != TL_MAP_NONE;
         for (size_t i = run->first; asked && i < run->end; i++)
-            add_detail(&a, &details->rows.v[i]);
+            add_named_work(&a, &work_by_name->rows.v[i]);
     }
     tl_map_free(&ranks);
     tl_map_free(&a.steps);

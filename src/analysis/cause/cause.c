@@ -74,7 +74,7 @@ static void count_kernels(const tl_cause_row *rows, size_t n, int32_t rank, size
     for (size_t i = 0; i < n; i++) {
         const tl_cause_row *row = &rows[i];
         size_t at = 0;
-        if (row->kind != TL_DETAIL_WORK || row->activity != TL_ACTIVITY_COMPUTE)
+        if (row->kind != TL_NAMED_WORK || row->activity != TL_ACTIVITY_COMPUTE)
             continue;
         while (at < m && peers[at] != row->rank)
             at++;
@@ -104,17 +104,18 @@ static tl_activity_kind activity_of(tl_cause cause)
 static tl_cause_found find(const tl_cause_entries *all, tl_cause cause)
 {
     if (tl_cause_is_of_host(cause))
-        return (tl_cause_found){ .cause = cause, .place = tl_cause_of_host(all, activity_of(cause)) };
+        return (tl_cause_found){ .cause = cause, .dominant_work = tl_cause_of_host(all, activity_of(cause)) };
     if (cause == TL_CAUSE_H2D)
-        return (tl_cause_found){ .cause = cause, .place = tl_cause_largest_of(all, TL_ACTIVITY_H2D) };
+        return (tl_cause_found){ .cause = cause, .dominant_work = tl_cause_largest_of(all, TL_ACTIVITY_H2D) };
     if (cause == TL_CAUSE_COPY)
-        return (tl_cause_found){ .cause = cause, .place = tl_cause_largest_of(all, TL_ACTIVITY_COPY) };
+        return (tl_cause_found){ .cause = cause, .dominant_work = tl_cause_largest_of(all, TL_ACTIVITY_COPY) };
     if (cause == TL_CAUSE_COMPUTE_SLOW)
         cause = tl_cause_of_compute(all);
     else if (cause == TL_CAUSE_MORE_WORK && !tl_cause_has_more(all))
         cause = TL_CAUSE_MIXED;
     bool named = cause == TL_CAUSE_COMPUTE_SLOW || cause == TL_CAUSE_MORE_WORK;
-    return (tl_cause_found){ .cause = cause, .place = named ? tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) : 0 };
+    return (tl_cause_found){ .cause = cause,
+                             .dominant_work = named ? tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) : 0 };
 }
 
 void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *q, tl_cause_found *found)
@@ -137,7 +138,7 @@ void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *q, tl_
     count_kernels(rows, n, q->rank, q->npeers, peers, &of, &all);
     if (q->npeers > 0) {
         *found = find(&all, q->cause);
-        tl_cause_places(&all, q->least_ns, found);
+        tl_cause_dominant_work(&all, q->least_ns, found);
     }
     tl_arena_free(&arena);
 }

@@ -27,7 +27,7 @@ uint64_t tl_cause_largest_of(const tl_cause_entries *all, tl_activity_kind activ
     double sum = 0;
     for (size_t i = 0; i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
-        if (e->kind != TL_DETAIL_WORK || e->activity != activity)
+        if (e->kind != TL_NAMED_WORK || e->activity != activity)
             continue;
         sum += excess_of(e);
         best = best == NULL || excess_of(e) > excess_of(best) ? e : best;
@@ -47,7 +47,7 @@ static bool is_given_more(const tl_cause_entries *all, double longer)
 {
     for (size_t i = 0; i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
-        bool given = e->kind == TL_DETAIL_COMM || (e->kind == TL_DETAIL_WORK && e->activity == TL_ACTIVITY_H2D);
+        bool given = e->kind == TL_NAMED_COMM || (e->kind == TL_NAMED_WORK && e->activity == TL_ACTIVITY_H2D);
         if (given && is_larger(e, longer))
             return true;
     }
@@ -56,7 +56,7 @@ static bool is_given_more(const tl_cause_entries *all, double longer)
 
 static bool computes(const tl_cause_entry *e)
 {
-    return e->kind == TL_DETAIL_WORK && e->activity == TL_ACTIVITY_COMPUTE;
+    return e->kind == TL_NAMED_WORK && e->activity == TL_ACTIVITY_COMPUTE;
 }
 
 /* Of kernels that peers have, too: how many times as long as at peers all of them together take. */

@@ -13,7 +13,7 @@ static bool says_more(const tl_cause_entry *e, const tl_cause_entry *than, tl_ac
 /* Whether a name may tell what the host did: any, where that has no name of its own. */
 static bool tells(const tl_cause_entry *e, tl_activity_kind activity)
 {
-    return e->kind == TL_DETAIL_HOST && (e->activity == activity || activity == TL_ACTIVITY_HOST);
+    return e->kind == TL_NAMED_HOST && (e->activity == activity || activity == TL_ACTIVITY_HOST);
 }
 
 /* A wait that its peers have less often; the one with most idle time after it, or, of waits before one gap, that which
@@ -23,7 +23,7 @@ static uint64_t stray_wait(const tl_cause_entries *all)
     const tl_cause_entry *best = NULL;
     for (size_t i = 0; i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
-        if (e->kind != TL_DETAIL_WAIT || !(e->count > e->peers_count))
+        if (e->kind != TL_NAMED_WAIT || !(e->count > e->peers_count))
             continue;
         double more = e->ns - e->peers_ns, most = best != NULL ? best->ns - best->peers_ns : 0;
         if (best == NULL || more > most || (!(more < most) && e->size * e->count > best->size * best->count))

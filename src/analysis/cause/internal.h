@@ -32,8 +32,8 @@ bool tl_cause_has_more(const tl_cause_entries *all);
 /* Why computing takes longer: COMPUTE_SLOW, THROTTLED or MORE_WORK. */
 tl_cause tl_cause_of_compute(const tl_cause_entries *all);
 
-/* Fills in the places of *found, whose cause is known: the names that exceed every peer, and the median by least_ns. */
-void tl_cause_places(const tl_cause_entries *all, int64_t least_ns, tl_cause_found *found);
+/* Fills in found->dominant, where the cause is known: the names that exceed every peer, and the median by least_ns. */
+void tl_cause_dominant_work(const tl_cause_entries *all, int64_t least_ns, tl_cause_found *found);
 
 /* Under which name the host did what it is late for; of SYNC, in what it waited for the device; 0: none has most of it. */
 uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity);

@@ -80,8 +80,8 @@ typedef struct series {
 static int64_t middle_of(const series *s, size_t from, size_t to, int64_t ppb, int64_t middle_ns)
 {
     for (size_t i = from; i < to; i++)
-        s->room[i - from] = tl_ns_between(s->v[i].late_ns,
-                                          tl_ns_gained(ppb, tl_ns_between(s->v[i].at_ns, middle_ns)));
+        s->room[i - from] =
+            tl_ns_between(s->v[i].late_ns, tl_ns_of_drift(ppb, tl_ns_between(s->v[i].at_ns, middle_ns)));
     return tl_median(s->room, to - from);
 }
 
@@ -153,7 +153,7 @@ static double off_line(const series *s, int64_t ppb, size_t k)
     level_ns[1] = middle_of(s, k, s->n, ppb, middle_ns);
     level_ns[0] = k > 0 ? middle_of(s, 0, k, ppb, middle_ns) : 0;
     for (size_t i = 0; i < s->n; i++) {
-        int64_t gained_ns = tl_ns_gained(ppb, tl_ns_between(s->v[i].at_ns, middle_ns));
+        int64_t gained_ns = tl_ns_of_drift(ppb, tl_ns_between(s->v[i].at_ns, middle_ns));
         s->room[i] = llabs(tl_ns_between(tl_ns_between(s->v[i].late_ns, gained_ns), level_ns[i >= k]));
         sum_ns += (double)s->room[i];
     }

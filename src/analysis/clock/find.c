@@ -131,7 +131,7 @@ static void solve_offsets(search *s)
         const tl_clock_end *end = &s->ends[e];
         int64_t drift_ppb = s->solved[s->clock[e]] - s->solved[s->tie[e]];
         int64_t since_ns = tl_ns_between(end->at_ns, s->tried[s->rank[e]].middle_ns);
-        s->value[e] = tl_ns_between(end->late_ns, tl_ns_gained(drift_ppb, since_ns));
+        s->value[e] = tl_ns_between(end->late_ns, tl_ns_of_drift(drift_ppb, since_ns));
         s->sigma[e] = end->sigma_ns;
     }
     tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart);
@@ -367,7 +367,7 @@ int64_t tl_clock_steady(const tl_rank_clock *clock, int64_t ns)
     int64_t step_ns = clock->step_ns != 0 && ns > clock->step_at_ns ? clock->step_ns : 0;
     if (clock->drift_ppb == 0 && step_ns == 0)
         return ns;
-    return tl_ns_between(ns, tl_ns_sum(step_ns, tl_ns_gained(clock->drift_ppb, tl_ns_between(ns, clock->middle_ns))));
+    return tl_ns_between(ns, tl_ns_sum(step_ns, tl_ns_of_drift(clock->drift_ppb, tl_ns_between(ns, clock->middle_ns))));
 }
 
 int64_t tl_clock_correct(const tl_rank_clock *clock, int64_t ns)

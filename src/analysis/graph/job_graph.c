@@ -84,7 +84,7 @@ static void extend_shift(tl_clock_shift *s, int64_t at_ns, int64_t by_ns)
         return;
     int64_t since_ns = s->last_ns > INT64_MIN ? tl_ns_between(at_ns, s->last_ns) : INT64_MAX;
     int64_t step_ns = s->last_ns > INT64_MIN ? tl_ns_between(by_ns, s->last_by_ns) : 0;
-    if (llabs(step_ns) > tl_ns_sum(TL_ROUNDING_NS, tl_ns_gained(TL_CLOCK_MOST_DRIFT_PPB, since_ns)) &&
+    if (llabs(step_ns) > tl_ns_sum(TL_ROUNDING_NS, tl_ns_of_drift(TL_CLOCK_MOST_DRIFT_PPB, since_ns)) &&
         llabs(step_ns) > llabs(s->step_ns)) {
         s->step_ns = step_ns;
         s->step_at_ns = at_ns;

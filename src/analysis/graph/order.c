@@ -1,5 +1,5 @@
 /* order.c - an order in which each node of a rank comes after all that it waits for, and an END after its ARRIVAL. */
-#include "tlmpi/base/order.h"
+#include "tlmpi/base/topological_order.h"
 #include "job_graph.h"
 #include <string.h>
 
@@ -47,7 +47,7 @@ void tl_graph_order(tl_rank_graph *g, uint32_t *order, size_t *ndropped)
 {
     plain p;
     make_plain((uint32_t)g->nnodes, g->nodes, g->edges, &p);
-    tl_order_nodes(g->nnodes, p.first_edge, p.from, p.done_ns, order, p.dropped, ndropped);
+    tl_topological_order(g->nnodes, p.first_edge, p.from, p.done_ns, order, p.dropped, ndropped);
     if (*ndropped > 0)
         drop(g, p.dropped);
     tl_arena_free(&p.arena);
@@ -62,6 +62,6 @@ void tl_open_order(const tl_open_rank *o, uint32_t *order)
         return;
     }
     make_plain(o->n, o->nodes, o->edges, &p);
-    tl_order_nodes(o->n, p.first_edge, p.from, p.done_ns, order, p.dropped, &ndropped);
+    tl_topological_order(o->n, p.first_edge, p.from, p.done_ns, order, p.dropped, &ndropped);
     tl_arena_free(&p.arena);
 }

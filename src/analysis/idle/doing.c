@@ -311,7 +311,7 @@ void tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
         w.ntracks = track_of[i] != TL_NONE && track_of[i] >= w.ntracks ? (size_t)track_of[i] + 1 : w.ntracks;
     }
     w.first = tl_arena_take(&arena, w.ntracks + 1, sizeof *w.first);
-    tl_groups_deal(track_of, d->gaps.n, w.ntracks, w.first, w.gaps);
+    tl_group_rows(track_of, d->gaps.n, w.ntracks, w.first, w.gaps);
     tl_idle_tally_make(&w.tally, k->view->names);
     walk_all_ops(&w);
     for (size_t t = 0; t < k->view->calls.nthreads; t++)

@@ -33,7 +33,7 @@ void tl_idle_drain_prepare(tl_idle_rank *k)
         k->apart |= devices && w->device >= 0;
     }
     k->by_end = tl_sorted_index(k->waits.n, by_end, k);
-    tl_below_make(&k->latest, k->by_end, k->waits.n);
+    tl_largest_below_make(&k->latest, k->by_end, k->waits.n);
     if (!streams)
         return;
     k->reach_ns = tl_malloc((k->view->nkernels + 1) * sizeof *k->reach_ns);
@@ -55,17 +55,17 @@ static size_t first_ending(const tl_idle_rank *k, int32_t device, int64_t ns)
     return low;
 }
 
-/* Of the device's waits that end in [from_ns, to_ns] the last to begin before the gap at lo; TL_BELOW_NONE. */
+/* Of the device's waits that end in [from_ns, to_ns] the last to begin before the gap at lo; TL_LARGEST_BELOW_NONE. */
 static uint32_t last_ending(const tl_idle_rank *k, int32_t device, int64_t lo, int64_t from_ns, int64_t to_ns)
 {
     size_t from = first_ending(k, device, from_ns);
     bool any = from < k->waits.n && device_of(k, k->by_end[from]) == device &&
                k->waits.v[k->by_end[from]].end_ns <= to_ns; /* most gaps have none at all */
     if (!any)
-        return TL_BELOW_NONE;
+        return TL_LARGEST_BELOW_NONE;
     size_t to = first_ending(k, device, to_ns < INT64_MAX ? to_ns + 1 : to_ns), begun = 0;
     TL_BISECT(begun, k->waits.n, i, k->waits.v[i].start_ns < lo);
-    return tl_below_find(&k->latest, from, to, (uint32_t)begun);
+    return tl_largest_below_find(&k->latest, from, to, (uint32_t)begun);
 }
 
 /* The last end before the gap on a stream of the device; TL_TIME_UNKNOWN when nothing began on it before. */
@@ -87,10 +87,10 @@ void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle
     row->sync_event = TL_NO_NAME;
     row->sync_correlation = row->sync_uid = -1;
     uint32_t last = last_ending(k, -1, lo, from_ns, launch_ns),
-             own = k->apart ? last_ending(k, d->device, lo, from_ns, launch_ns) : TL_BELOW_NONE;
-    if (last == TL_BELOW_NONE || (own != TL_BELOW_NONE && own > last))
+             own = k->apart ? last_ending(k, d->device, lo, from_ns, launch_ns) : TL_LARGEST_BELOW_NONE;
+    if (last == TL_LARGEST_BELOW_NONE || (own != TL_LARGEST_BELOW_NONE && own > last))
         last = own;
-    if (last == TL_BELOW_NONE)
+    if (last == TL_LARGEST_BELOW_NONE)
         return;
     const tl_idle_wait *w = &k->waits.v[last];
     /* The end of the work that the call waited for: of the stream, or, where none is known, of what stands before. */

@@ -13,7 +13,7 @@
 #define ANALYSIS_IDLE_INTERNAL_H
 
 #include "tlmpi/analysis/analysis.h"
-#include "tlmpi/base/below.h"
+#include "tlmpi/base/largest_below.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/call.h"
@@ -76,7 +76,7 @@ typedef struct tl_idle_rank {
     tl_idle_call *name;     /* by name, and of calls without one: made on demand, see tl_idle_call_named */
     TL_VEC(tl_idle_wait) waits;      /* by (start, uid) */
     uint32_t *by_end;                /* waits by end; where `apart` is set by (device, end) */
-    tl_below latest;                 /* over by_end */
+    tl_largest_below latest;         /* over by_end */
     bool apart;                      /* waits are told apart by device; waits of an unknown one come first */
     TL_VEC(tl_idle_hold) holds;      /* by (stream, device, start) */
     TL_VEC(tl_idle_launch) launches; /* by (start, uid) */

@@ -56,7 +56,7 @@ tl_idle_stats tl_idle_measure(int64_t *v, size_t n)
         s.min_ns = tl_ns_min(s.min_ns, v[i]);
         s.max_ns = tl_ns_max(s.max_ns, v[i]);
     }
-    s.median_ns = n > 0 ? tl_median_up(v, n) : 0;
+    s.median_ns = n > 0 ? tl_median_rounded_up(v, n) : 0;
     return s;
 }
 
@@ -351,7 +351,7 @@ static class_run *find_classes(const scope *s, size_t *nruns)
         runs[class[i]].total_ns += s->brief[i].ns;
     }
     size_t *first = tl_malloc((*nruns + 1) * sizeof *first);
-    tl_groups_deal(class, s->ngaps, *nruns, first, s->index);
+    tl_group_rows(class, s->ngaps, *nruns, first, s->index);
     for (size_t r = 0; r < *nruns; r++) {
         runs[r].from = first[r];
         runs[r].to = first[r + 1];

@@ -53,7 +53,7 @@ void tl_launched_find(tl_launched *l, const tl_rank_view *view, tl_arena *arena)
         position[l->by.v[p]] = p;
     for (size_t i = 0; i < n; i++)
         group_of[i] = view->kernels[i].launch != TL_NONE ? position[view->kernels[i].launch] : TL_NONE;
-    tl_groups_deal(group_of, n, view->nlaunches, l->first, l->kernel);
+    tl_group_rows(group_of, n, view->nlaunches, l->first, l->kernel);
     l->n = l->first[view->nlaunches];
     l->power[0] = 1;
     for (size_t i = 0; i < l->n; i++) {

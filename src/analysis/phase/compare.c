@@ -193,7 +193,7 @@ static void make_groups(tl_phase_job *j, tl_table *table)
     add_groups(unsorted, &j->ngroups, j->outside.v, j->outside.n);
     for (size_t i = 0; i < j->ngroups; i++)
         class_of[i] = unsorted[i].class;
-    tl_groups_deal(class_of, j->ngroups, j->nclasses, first, order);
+    tl_group_rows(class_of, j->ngroups, j->nclasses, first, order);
     j->groups = tl_arena_take(&j->arena, j->ngroups, sizeof *j->groups);
     for (size_t i = 0; i < j->ngroups; i++) {
         j->groups[i] = unsorted[order[i]];

@@ -1,7 +1,7 @@
 /* job_net.c - folded ranks and all meetings as one net, in order. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/order.h"
+#include "tlmpi/base/topological_order.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -174,7 +174,7 @@ static void put_in_order(assembling *a)
     size_t ndropped = 0;
     net->order = tl_malloc((net->n + 1) * sizeof *net->order);
     bool *dropped = tl_malloc(net->nedges + 1);
-    tl_order_nodes(net->n, net->first_edge, net->from, a->out->done_ns, net->order, dropped, &ndropped);
+    tl_topological_order(net->n, net->first_edge, net->from, a->out->done_ns, net->order, dropped, &ndropped);
     a->out->cut = ndropped > 0;
     if (a->out->cut)
         cut(a, dropped);

@@ -14,7 +14,7 @@
  * for all its ranks; the work of a rank before a collective is of that step, too.
  */
 #include "tlmpi/analysis/step.h"
-#include "tlmpi/base/period.h"
+#include "tlmpi/base/sequence_period.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -197,7 +197,7 @@ static void number_one(numbering *n, size_t *nsteps)
             tokens[i - from] = token_of(n, &own[i], by);
             times_ns[i - from] = n->rows[own[i].row].start_ns;
         }
-        tl_period_of(tokens, times_ns, nown - from, &period);
+        tl_sequence_period(tokens, times_ns, nown - from, &period);
     }
     if (period > 0) {
         size_t begin = known + find_seam(n, own + known, nown - known, period);

@@ -64,7 +64,7 @@ static void put_in_order(listing *l, tl_arena *arena)
     l->row = tl_arena_take(arena, n, sizeof *l->row);
     for (size_t i = 0; i < n; i++)
         parent_of[i] = l->tree->nodes.v[i].parent;
-    tl_groups_deal(parent_of, n, n, first, children);
+    tl_group_rows(parent_of, n, n, first, children);
     tl_sort_index(children, n - 1, by_time, l);
     walk(l, children, first, stack);
 }

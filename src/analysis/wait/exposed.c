@@ -58,7 +58,7 @@ void tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_pe
         tl_vec_push(out, part_of(x, tl_peer_answer_of(answers, nanswers, x->rank, x->uid)));
         size_t n = out->n - first;
         if (n > 2 * united + MANY || i + 1 == nexposures) { /* so that there are never many more of them than places */
-            united = tl_unite(out->v + first, n, sizeof *out->v, by_part, add_part);
+            united = tl_merge_equal(out->v + first, n, sizeof *out->v, by_part, add_part);
             out->n = first + united;
         }
     }
@@ -85,7 +85,7 @@ static void add_row(void *to, const void *of)
 static void unite(tl_table *table, size_t first)
 {
     tl_exposed *rows = tl_table_row(table, first), *last = NULL;
-    size_t n = tl_unite(rows, table->n - first, sizeof *rows, by_reason, add_row);
+    size_t n = tl_merge_equal(rows, table->n - first, sizeof *rows, by_reason, add_row);
     int64_t most_ns = 0;
 
     for (size_t i = 0; i < n; i++) {

@@ -9,7 +9,7 @@
 
 /* What the ranks of a collective did before it; found when it is asked for. */
 typedef struct doings {
-    tl_middles since, since_step;
+    tl_middles work_between_collectives, work_since_step;
     tl_middle after_last, after_last_step;
     int64_t *scratch;
 } doings;
@@ -31,14 +31,15 @@ static uint16_t share_after_last(tl_middle *of, const tl_collective_view *c, con
 static void explain(const tl_collective_view *c, const tl_participant *p, int64_t late_ns, doings *d, tl_late_row *row)
 {
     const tl_participant *first = c->by_rank;
-    if (d->since.n == 0)
-        tl_middles_find(&d->since, &first->since, c->n, sizeof *first, d->scratch);
-    int64_t excess = tl_excess_by_activity(&d->since, &p->since, row->share);
+    if (d->work_between_collectives.n == 0)
+        tl_middles_find(&d->work_between_collectives, &first->work_between_collectives, c->n, sizeof *first,
+                        d->scratch);
+    int64_t excess = tl_excess_by_activity(&d->work_between_collectives, &p->work_between_collectives, row->share);
     if (excess < late_ns - late_ns / TL_WAIT_EXPLAINED_PART) {
-        if (d->since_step.n == 0)
-            tl_middles_find(&d->since_step, &first->since_step, c->n, sizeof *first, d->scratch);
+        if (d->work_since_step.n == 0)
+            tl_middles_find(&d->work_since_step, &first->work_since_step, c->n, sizeof *first, d->scratch);
         uint16_t wider[TL_NACTIVITIES];
-        int64_t more = tl_excess_by_activity(&d->since_step, &p->since_step, wider);
+        int64_t more = tl_excess_by_activity(&d->work_since_step, &p->work_since_step, wider);
         if (more > excess) {
             memcpy(row->share, wider, sizeof wider);
             row->after_last = share_after_last(&d->after_last_step, c, &first->after_last_step_ns,

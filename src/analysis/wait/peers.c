@@ -79,7 +79,7 @@ static void add_sum(void *to, const void *of)
  * lowest. */
 static void sum_devices(tl_peer_sums *sums)
 {
-    size_t n = tl_unite(sums->v, sums->n, sizeof *sums->v, by_late, add_sum), kept = 0;
+    size_t n = tl_merge_equal(sums->v, sums->n, sizeof *sums->v, by_late, add_sum), kept = 0;
     int64_t most_ns = 0;
     for (size_t i = 0; sums->v != NULL && i < n; i++) {
         const tl_peer_sum x = sums->v[i];
@@ -126,7 +126,7 @@ void tl_peers_sum(const tl_table *rows, tl_peer_sums *out)
         list_sums(rows, part == 1, of_class, &sums);
         if (of_class) {
             list_sums(rows, true, true, &sums);
-            sums.n = tl_unite(sums.v, sums.n, sizeof *sums.v, by_class, add_sum);
+            sums.n = tl_merge_equal(sums.v, sums.n, sizeof *sums.v, by_class, add_sum);
         } else {
             sum_devices(&sums);
         }

@@ -37,7 +37,7 @@ static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, t
         tl_vec_push(&one, i);
     }
     size_t *first = tl_arena_take(&arena, one.n + 1, sizeof *first);
-    tl_groups_deal(group_of, n, one.n, first, order);
+    tl_group_rows(group_of, n, one.n, first, order);
     for (size_t i = 0; i < n; i++)
         ns[i] = view->kernels[order[i]].end_ns - view->kernels[order[i]].start_ns;
     tl_table_reserve(table, one.n);

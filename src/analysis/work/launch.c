@@ -101,7 +101,7 @@ static void add_row(launching *l, const uint32_t *calls, size_t n, tl_table *tab
         row->delay_max_ns = tl_ns_max(row->delay_max_ns, cost.delay_ns);
         row->late_calls += cost.is_late;
     }
-    row->delay_median_ns = tl_median_up(l->delays, n);
+    row->delay_median_ns = tl_median_rounded_up(l->delays, n);
     fill_steps(l, calls, n, row);
 }
 
@@ -166,7 +166,7 @@ static void launch_per_rank(const tl_rank_view *view, const tl_config *config, t
         group_of[i] = view->launches[i].nkernels > 0 ? *group - 1 : TL_NONE;
     }
     size_t *first = tl_arena_take(&arena, ngroups + 1, sizeof *first);
-    tl_groups_deal(group_of, n, ngroups, first, order);
+    tl_group_rows(group_of, n, ngroups, first, order);
     for (size_t g = 0; g < ngroups; g++)
         add_row(&l, order + first[g], first[g + 1] - first[g], table);
     tl_places_number(table, from, view->names, "host_ns", NULL);

@@ -280,7 +280,7 @@ static void add_rows(const sweep *s, tl_table *table)
         bool counts = ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME;
         group_of[i] = counts ? s->slot[ops->name[i]] : TL_NONE;
     }
-    tl_groups_deal(group_of, ops->n, s->totals.n, first, order);
+    tl_group_rows(group_of, ops->n, s->totals.n, first, order);
     int64_t *ns = tl_arena_take(&arena, first[s->totals.n], sizeof *ns);
     for (; n < first[s->totals.n]; n++)
         ns[n] = ops->dur_ns[order[n]];

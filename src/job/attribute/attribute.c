@@ -45,7 +45,7 @@ tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *e
     tl_rank_graphs_free(&heads);
     tl_rank_server_free(&server);
     if (st == TL_OK)
-        st = tl_causes_find(own->details,
+        st = tl_causes_find(own->work_by_name,
                             &(tl_cause_input){ judged.ranks, judged.roles, judged.nranks, own->judge.least_cost },
                             tables, err);
     if (st == TL_OK && tl_par_proc() == 0)

@@ -52,114 +52,114 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
 }
 
 /* Collective: the cause of one suspect, on proc 0, which alone has its row. */
-static void find_one(const tl_details *details, const tl_rank_runs *runs, const tl_asking *a, const tl_straggler *row,
-                     tl_cause_found *found)
+static void find_one(const tl_work_by_name *work_by_name, const tl_rank_runs *runs, const tl_asking *a,
+                     const tl_straggler *row, tl_cause_found *found)
 {
     tl_cause_row *rows = NULL, *all = NULL;
     size_t n = 0, nall = 0;
-    tl_asking_answer(details, runs, a, &rows, &n);
+    tl_asking_answer(work_by_name, runs, a, &rows, &n);
 
     tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall);
     if (row != NULL) {
         const tl_cause_question q = { a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, a->least_ns };
         tl_cause_find(all, nall, &q, found);
-        for (size_t i = 0; i < found->nplaces; i++) { /* of a step */
-            found->places[i].own_ns /= (int64_t)a->nsteps;
-            found->places[i].peers_ns /= (int64_t)a->nsteps;
+        for (size_t i = 0; i < found->ndominant; i++) { /* of a step */
+            found->dominant[i].own_ns /= (int64_t)a->nsteps;
+            found->dominant[i].peers_ns /= (int64_t)a->nsteps;
         }
     }
     free(rows);
     free(all);
 }
 
-/* The text of a place, from any proc that knows it. */
-typedef struct place_text {
+/* The text of a name, from any proc that knows it. */
+typedef struct name_text {
     uint64_t key;
     char text[sizeof((tl_straggler *)0)->place];
-} place_text;
+} name_text;
 
-typedef TL_VEC(place_text) place_list;
+typedef TL_VEC(name_text) name_list;
 
-/* Collective: places[n] on proc 0 have keys, and get texts. */
-static void name_places(const tl_details *details, place_text *places, size_t n)
+/* Collective: names[n] on proc 0 have keys, and get texts. */
+static void fill_names(const tl_work_by_name *work_by_name, name_text *names, size_t n)
 {
-    place_text *asked = NULL, *told = NULL;
+    name_text *asked = NULL, *told = NULL;
     size_t ntold = 0;
 
     if (tl_par_proc() == 0) {
         asked = tl_malloc((n + 1) * sizeof *asked);
         if (n > 0)
-            memcpy(asked, places, n * sizeof *asked);
+            memcpy(asked, names, n * sizeof *asked);
     }
     tl_par_share((void **)&asked, &n, sizeof *asked);
     for (size_t i = 0; i < n; i++) {
-        uint32_t id = asked[i].key != 0 ? tl_map_get(&details->names.map, asked[i].key) : TL_MAP_NONE;
-        if (id == TL_MAP_NONE || tl_is_step_mark(&details->names, id)) /* a step is no place in it */
+        uint32_t id = asked[i].key != 0 ? tl_map_get(&work_by_name->names.map, asked[i].key) : TL_MAP_NONE;
+        if (id == TL_MAP_NONE || tl_is_step_mark(&work_by_name->names, id)) /* the mark of a step is no work */
             continue;
-        tl_text text = tl_names_text(&details->names, id);
+        tl_text text = tl_names_text(&work_by_name->names, id);
         text.n = text.n < sizeof asked[i].text ? text.n : sizeof asked[i].text;
         memcpy(asked[i].text, text.p, tl_text_utf8(text));
     }
     tl_collect_rows(asked, n, sizeof *asked, (void **)&told, &ntold);
     /* Proc by proc, the n of each. */
-    for (size_t i = 0; told != NULL && places != NULL && n > 0 && i < ntold; i++)
-        if (places[i % n].text[0] == 0)
-            memcpy(places[i % n].text, told[i].text, sizeof told[i].text);
+    for (size_t i = 0; told != NULL && names != NULL && n > 0 && i < ntold; i++)
+        if (names[i % n].text[0] == 0)
+            memcpy(names[i % n].text, told[i].text, sizeof told[i].text);
     free(asked);
     free(told);
 }
 
-/* Adds the key to the places that are to be named, once. */
-static void add_place(tl_map *known, place_list *places, uint64_t key)
+/* Adds the key to the names that are to be named, once. */
+static void add_name(tl_map *known, name_list *names, uint64_t key)
 {
     if (key == 0 || tl_map_get(known, key) != TL_MAP_NONE)
         return;
-    tl_vec_room(places);
-    tl_map_put(known, key, (uint32_t)places->n);
-    places->v[places->n++] = (place_text){ .key = key };
+    tl_vec_room(names);
+    tl_map_put(known, key, (uint32_t)names->n);
+    names->v[names->n++] = (name_text){ .key = key };
 }
 
-static void add_places(tl_map *known, place_list *places, const tl_cause_found *found)
+static void add_names(tl_map *known, name_list *names, const tl_cause_found *found)
 {
-    add_place(known, places, found->place);
-    for (size_t i = 0; i < found->nplaces; i++)
-        add_place(known, places, found->places[i].name);
+    add_name(known, names, found->dominant_work);
+    for (size_t i = 0; i < found->ndominant; i++)
+        add_name(known, names, found->dominant[i].name);
 }
 
 /* The text of a key that was added; empty where no proc knows it, or of 0. */
-static const char *text_of(const tl_map *known, const place_list *places, uint64_t key)
+static const char *text_of(const tl_map *known, const name_list *names, uint64_t key)
 {
-    static const char none[sizeof places->v->text] = { 0 };
+    static const char none[sizeof names->v->text] = { 0 };
     uint32_t at = key != 0 ? tl_map_get(known, key) : TL_MAP_NONE;
-    return at != TL_MAP_NONE ? places->v[at].text : none;
+    return at != TL_MAP_NONE ? names->v[at].text : none;
 }
 
 /* What was found of one suspect into its row and table excess. */
 static void put_found(tl_tables *tables, tl_straggler *row, const tl_cause_found *found, const tl_map *known,
-                      const place_list *places)
+                      const name_list *names)
 {
     row->cause = (uint8_t)found->cause;
     row->largest_cause = found->cause != TL_CAUSE_MIXED ? row->cause : row->largest_cause;
-    memcpy(row->place, text_of(known, places, found->place), sizeof row->place);
-    for (size_t i = 0; i < found->nplaces; i++) {
-        const tl_cause_place *p = &found->places[i];
+    memcpy(row->place, text_of(known, names, found->dominant_work), sizeof row->place);
+    for (size_t i = 0; i < found->ndominant; i++) {
+        const tl_dominant_work *p = &found->dominant[i];
         tl_excess_row excess = { .rank = row->rank,
                              .order = (int32_t)i,
                              .of = p->host ? TL_EXCESS_HOST : TL_EXCESS_WORK,
                              .own_ns = p->own_ns,
                              .peers_ns = p->peers_ns };
-        memcpy(excess.place, text_of(known, places, p->name), sizeof excess.place);
+        memcpy(excess.place, text_of(known, names, p->name), sizeof excess.place);
         tl_table_append(tl_tables_get(tables, &tl_excess_row_schema), &excess, 1);
     }
 }
 
 /* Collective: what is found of each suspect; found[i] on proc 0, which alone has `suspects`. */
-static tl_status find_all(const tl_details *details, const tl_cause_input *input, tl_tables *tables,
+static tl_status find_all(const tl_work_by_name *work_by_name, const tl_cause_input *input, tl_tables *tables,
                           const uint32_t *suspects, size_t n, tl_cause_found *found, tl_error *err)
 {
     tl_table *stragglers = suspects != NULL ? tl_tables_get(tables, &tl_straggler_schema) : NULL;
     tl_rank_runs runs = { 0 };
-    tl_rank_runs_list(details, &runs);
+    tl_rank_runs_list(work_by_name, &runs);
     tl_status st = TL_OK;
 
     for (size_t i = 0; st == TL_OK && i < n; i++) {
@@ -169,17 +169,18 @@ static tl_status find_all(const tl_details *details, const tl_cause_input *input
             tl_asking_make(input, tables, row, &a);
         st = share(&a, st, err);
         if (st == TL_OK)
-            find_one(details, &runs, &a, row, row != NULL ? &found[i] : NULL);
+            find_one(work_by_name, &runs, &a, row, row != NULL ? &found[i] : NULL);
         tl_asking_free(&a);
     }
     free(runs.v);
     return st;
 }
 
-tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input, tl_tables *tables, tl_error *err)
+tl_status tl_causes_find(const tl_work_by_name *work_by_name, const tl_cause_input *input, tl_tables *tables,
+                         tl_error *err)
 {
     tl_table *stragglers = tl_par_proc() == 0 ? tl_tables_get(tables, &tl_straggler_schema) : NULL;
-    place_list places = { 0 };
+    name_list names = { 0 };
     tl_map known = { 0 };
     uint32_t *suspects = NULL;
     tl_cause_found *found = NULL;
@@ -190,15 +191,15 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
         found = tl_calloc(n + 1, sizeof *found);
     }
     tl_par_bcast(&n, sizeof n);
-    tl_status st = find_all(details, input, tables, suspects, n, found, err);
+    tl_status st = find_all(work_by_name, input, tables, suspects, n, found, err);
     for (size_t i = 0; st == TL_OK && found != NULL && i < n; i++)
-        add_places(&known, &places, &found[i]);
+        add_names(&known, &names, &found[i]);
     if (st == TL_OK && n > 0)
-        name_places(details, places.v, places.n);
+        fill_names(work_by_name, names.v, names.n);
     for (size_t i = 0; st == TL_OK && suspects != NULL && found != NULL && i < n; i++)
-        put_found(tables, tl_table_row(stragglers, suspects[i]), &found[i], &known, &places);
+        put_found(tables, tl_table_row(stragglers, suspects[i]), &found[i], &known, &names);
     tl_map_free(&known);
-    free(places.v);
+    free(names.v);
     free(suspects);
     free(found);
     return st;

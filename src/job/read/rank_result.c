@@ -148,8 +148,8 @@ static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_
     tl_exposures_add(view, how->exposures);
     tl_host_spans_find(&own->spans, view);
     tl_activity_find(&own->activity, view, &own->spans);
-    tl_details_collect(view, &own->activity, how->details);
-    tl_local_since(view, &own->activity, mine, set->participants.n - first);
+    tl_work_by_name_collect(view, &own->activity, how->work_by_name);
+    tl_work_between_collectives(view, &own->activity, mine, set->participants.n - first);
 }
 
 static void add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own)

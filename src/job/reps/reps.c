@@ -40,16 +40,16 @@ static bool excludes(void *arg, tl_text name)
     return regexec(arg, name.p, 0, NULL, 0) == 0; /* texts of names end with a 0 */
 }
 
-static tl_rep_rule rule_for(repeating *r, const tl_rank_view *view)
+static tl_repetition_rule rule_for(repeating *r, const tl_rank_view *view)
 {
     const char *rep = r->reps->rep;
-    tl_rep_rule rule = { .of = TL_REP_ANNOTATION, .name = rep, .skip = r->reps->skip };
+    tl_repetition_rule rule = { .of = TL_REPETITION_ANNOTATION, .name = rep, .skip = r->reps->skip };
     if (rep == NULL)
-        rule.of = view->nsteps > 0 ? TL_REP_STEP : TL_REP_FILE;
+        rule.of = view->nsteps > 0 ? TL_REPETITION_STEP : TL_REPETITION_FILE;
     else if (strcmp(rep, "ProfilerStep") == 0)
-        rule.of = TL_REP_STEP;
+        rule.of = TL_REPETITION_STEP;
     else if (strcmp(rep, "one-per-file") == 0)
-        rule.of = TL_REP_FILE;
+        rule.of = TL_REPETITION_FILE;
     if (r->has_exclude) {
         rule.excludes = excludes;
         rule.arg = &r->exclude;
@@ -58,13 +58,13 @@ static tl_rep_rule rule_for(repeating *r, const tl_rank_view *view)
 }
 
 /* What a trace without repetitions has instead. */
-static void say_none(const tl_rank_view *view, const tl_rep_rule *rule, tl_sample *s)
+static void say_none(const tl_rank_view *view, const tl_repetition_rule *rule, tl_sample *s)
 {
     enum { SHOWN = 5 };
     uint32_t shown[SHOWN];
     size_t n = 0, used;
 
-    if (rule->of != TL_REP_ANNOTATION) {
+    if (rule->of != TL_REPETITION_ANNOTATION) {
         snprintf(s->words, sizeof s->words, "no ProfilerStep marks");
         return;
     }
@@ -82,15 +82,15 @@ static void say_none(const tl_rank_view *view, const tl_rep_rule *rule, tl_sampl
     }
 }
 
-static void find_reps(repeating *r, tl_trace *trace, tl_sample *s)
+static void find_repetitions(repeating *r, tl_trace *trace, tl_sample *s)
 {
     const tl_rules no_rules = { .user = { 0 } };
     tl_linked linked;
     tl_link(trace, &no_rules, 0, &linked);
-    const tl_rep_rule rule = rule_for(r, &linked.view);
+    const tl_repetition_rule rule = rule_for(r, &linked.view);
     s->of = rule.of;
-    tl_rep_set_find(&linked.view, &rule, &s->reps);
-    if (s->reps.v.n == 0)
+    tl_repetition_set_find(&linked.view, &rule, &s->repetitions);
+    if (s->repetitions.v.n == 0)
         say_none(&linked.view, &rule, s);
     tl_linked_free(&linked);
 }
@@ -105,7 +105,7 @@ static tl_status read_one(repeating *r, const tl_plan_item *item, tl_sample *s, 
     if (st == TL_OK) {
         s->damaged = trace.report.cut || trace.report.dropped > 0 || trace.report.source_fault;
         snprintf(s->words, sizeof s->words, "%s", trace.report.first_bad);
-        find_reps(r, &trace, s);
+        find_repetitions(r, &trace, s);
     }
     *names = trace.events.names;
     trace.events.names = (tl_names){ 0 };
@@ -115,8 +115,8 @@ static tl_status read_one(repeating *r, const tl_plan_item *item, tl_sample *s, 
 
 static void name_files(const tl_plan_item *item, tl_sample *s)
 {
-    for (size_t i = 0; s->of == TL_REP_FILE && i < s->reps.v.n; i++)
-        tl_cell_path(s->reps.v.v[i].name, sizeof s->reps.v.v[i].name, item->path);
+    for (size_t i = 0; s->of == TL_REPETITION_FILE && i < s->repetitions.v.n; i++)
+        tl_cell_path(s->repetitions.v.v[i].name, sizeof s->repetitions.v.v[i].name, item->path);
 }
 
 static void read_mine(repeating *r)
@@ -127,12 +127,12 @@ static void read_mine(repeating *r)
         tl_error why;
         s.status = (int32_t)read_one(r, &r->plan.items[i], &s, &names, &why);
         if (s.status != TL_OK) {
-            tl_rep_set_free(&s.reps);
+            tl_repetition_set_free(&s.repetitions);
             snprintf(s.words, sizeof s.words, "%s", why.text);
         }
         name_files(&r->plan.items[i], &s);
         tl_sample_put(&r->found, &s, &names);
-        tl_rep_set_free(&s.reps);
+        tl_repetition_set_free(&s.repetitions);
         tl_names_free(&names);
     }
 }
@@ -154,8 +154,8 @@ static void gather(repeating *r)
 static size_t nempty(const tl_sample *s)
 {
     size_t n = 0;
-    for (size_t i = 0; i < s->reps.v.n; i++)
-        n += s->reps.v.v[i].works == 0;
+    for (size_t i = 0; i < s->repetitions.v.n; i++)
+        n += s->repetitions.v.v[i].works == 0;
     return n;
 }
 
@@ -163,15 +163,15 @@ static size_t nempty(const tl_sample *s)
 static int64_t emptied(const tl_sample *s)
 {
     int64_t excluded = 0;
-    for (size_t i = 0; i < s->reps.v.n; i++)
-        excluded += s->reps.v.v[i].excluded;
-    return nempty(s) == s->reps.v.n ? excluded : 0;
+    for (size_t i = 0; i < s->repetitions.v.n; i++)
+        excluded += s->repetitions.v.v[i].excluded;
+    return nempty(s) == s->repetitions.v.n ? excluded : 0;
 }
 
 /* Warns of work in no repetition, or in an unexpected one. */
 static void warn_of(const char *path, const tl_sample *s)
 {
-    const tl_rep_set *r = &s->reps;
+    const tl_repetition_set *r = &s->repetitions;
     if (nempty(s) > 0 && emptied(s) == 0)
         tl_warn("%s: %zu of its %zu repetitions have no work, and count as 0", path, nempty(s), r->v.n);
     if (r->nested > 0)
@@ -181,7 +181,7 @@ static void warn_of(const char *path, const tl_sample *s)
         tl_warn("%s: %" PRId64 " repetitions begin while one of another thread is open: each has what its own thread "
                 "launches; %" PRId64 " kernels or copies of other threads are in the one that began last",
                 path, r->beside, r->guessed);
-    if (r->unlinked > 0 && s->of != TL_REP_FILE)
+    if (r->unlinked > 0 && s->of != TL_REPETITION_FILE)
         tl_warn("%s: %" PRId64 " kernels or copies have no launch in the trace, and are in no repetition", path,
                 r->unlinked);
     if (r->v.n > 0 && r->outside > 0)
@@ -199,14 +199,14 @@ static void warn(const repeating *r)
         tl_printable(words, sizeof words, s->words);
         if (s->status != TL_OK)
             fprintf(stderr, "tlmpi: %s\n", words);
-        else if (s->damaged || s->reps.v.n == 0)
+        else if (s->damaged || s->repetitions.v.n == 0)
             tl_warn("%s: %s", path, words);
         if (emptied(s) > 0)
             tl_warn("%s: %s all %" PRId64 " kernels and copies of its %zu repetition%s: no work is left", path,
                     !r->has_exclude      ? "--skip leaves out"
                     : r->reps->skip == 0 ? "--exclude leaves out"
                                          : "--exclude and --skip leave out",
-                    emptied(s), s->reps.v.n, s->reps.v.n == 1 ? "" : "s");
+                    emptied(s), s->repetitions.v.n, s->repetitions.v.n == 1 ? "" : "s");
         warn_of(path, s);
     }
 }
@@ -228,10 +228,10 @@ static tl_status print(const repeating *r, tl_error *err)
         const tl_schema *schema;
         void (*fill)(const tl_samples *samples, tl_table *out);
     } tables[] = {
-        [TL_REPS_STATISTICS] = { &tl_rep_stat_schema, tl_samples_summarise },
-        [TL_REPS_EACH] = { &tl_rep_schema, tl_samples_each },
-        [TL_REPS_KERNELS] = { &tl_rep_work_schema, tl_samples_works },
-        [TL_REPS_COMPARED] = { &tl_rep_compare_schema, tl_samples_compare },
+        [TL_REPS_STATISTICS] = { &tl_repetition_stat_schema, tl_samples_summarise },
+        [TL_REPS_EACH] = { &tl_repetition_schema, tl_samples_each },
+        [TL_REPS_KERNELS] = { &tl_repetition_work_schema, tl_samples_works },
+        [TL_REPS_COMPARED] = { &tl_repetition_compare_schema, tl_samples_compare },
     };
     tl_table table = { .schema = tables[r->reps->shown].schema };
     tl_printer printer = { .out = stdout,
@@ -250,10 +250,10 @@ static tl_status print(const repeating *r, tl_error *err)
 }
 
 /* Whether the variant has repetitions of its own: not where another path has the same traces, which count there. */
-static bool has_reps(const repeating *r, int32_t variant)
+static bool has_repetitions(const repeating *r, int32_t variant)
 {
     for (size_t i = 0; i < r->samples.v.n; i++)
-        if (r->samples.v.v[i].variant == variant && r->samples.v.v[i].reps.v.n > 0)
+        if (r->samples.v.v[i].variant == variant && r->samples.v.v[i].repetitions.v.n > 0)
             return true;
     return false;
 }
@@ -262,11 +262,11 @@ static int exit_of(const repeating *r)
 {
     size_t found = 0, bad = tl_plan_lost(&r->plan);
     for (size_t v = 0; v < r->options->npaths; v++)
-        bad += !has_reps(r, (int32_t)v);
+        bad += !has_repetitions(r, (int32_t)v);
     for (size_t i = 0; i < r->samples.v.n; i++) {
         const tl_sample *s = &r->samples.v.v[i];
-        found += s->reps.v.n;
-        bad += s->status != TL_OK || s->damaged || s->reps.v.n == 0 || emptied(s) > 0;
+        found += s->repetitions.v.n;
+        bad += s->status != TL_OK || s->damaged || s->repetitions.v.n == 0 || emptied(s) > 0;
     }
     return found == 0 ? TL_EXIT_NOTHING : bad > 0 ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
 }

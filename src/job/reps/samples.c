@@ -6,7 +6,7 @@
 
 void tl_sample_put(tl_bytes *out, const tl_sample *sample, const tl_names *names)
 {
-    const tl_rep_set *r = &sample->reps;
+    const tl_repetition_set *r = &sample->repetitions;
     tl_bytes_put(out, sample, sizeof *sample);
     tl_bytes_put_list(out, r->v.v, r->v.n, sizeof *r->v.v);
     tl_bytes_put_list(out, r->shares.v, r->shares.n, sizeof *r->shares.v);
@@ -18,7 +18,7 @@ void tl_sample_put(tl_bytes *out, const tl_sample *sample, const tl_names *names
 
 static void take_sample(tl_bytes *in, tl_names *names, tl_sample *sample)
 {
-    tl_rep_set *r = &sample->reps;
+    tl_repetition_set *r = &sample->repetitions;
     tl_bytes_get(in, sample, sizeof *sample);
     memset(&r->v, 0, sizeof r->v);
     memset(&r->shares, 0, sizeof r->shares);
@@ -49,9 +49,9 @@ static void number(tl_samples *samples)
     for (size_t i = 0; i < samples->v.n; i++) {
         tl_sample *s = &samples->v.v[i];
         s->trace = s->status == TL_OK ? ntraces[s->variant]++ : -1;
-        for (size_t k = 0; k < s->reps.v.n; k++) {
-            s->reps.v.v[k].variant = s->variant;
-            s->reps.v.v[k].trace = s->trace;
+        for (size_t k = 0; k < s->repetitions.v.n; k++) {
+            s->repetitions.v.v[k].variant = s->variant;
+            s->repetitions.v.v[k].trace = s->trace;
         }
     }
     samples->nvariants = nvariants;
@@ -72,7 +72,7 @@ void tl_samples_take(tl_bytes *in, tl_samples *out)
 void tl_samples_free(tl_samples *samples)
 {
     for (size_t i = 0; i < samples->v.n; i++)
-        tl_rep_set_free(&samples->v.v[i].reps);
+        tl_repetition_set_free(&samples->v.v[i].repetitions);
     free(samples->v.v);
     tl_names_free(&samples->names);
 }

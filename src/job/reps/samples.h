@@ -2,7 +2,7 @@
 #ifndef JOB_REPS_SAMPLES_H
 #define JOB_REPS_SAMPLES_H
 
-#include "tlmpi/analysis/rep.h"
+#include "tlmpi/analysis/repetition.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/model/table.h"
 
@@ -13,8 +13,8 @@ typedef struct tl_sample {
     int32_t variant; /* which path of the command line */
     int32_t trace;   /* which trace of that, in path order; -1: it could not be read */
     int32_t damaged;
-    tl_rep_of of;
-    tl_rep_set reps;
+    tl_repetition_of of;
+    tl_repetition_set repetitions;
     char words[1024]; /* of the failure, the damage, or why there are no repetitions */
 } tl_sample;
 

@@ -4,19 +4,19 @@
 #include "tlmpi/base/stats.h"
 #include <string.h>
 
-TL_TABLE_DEFINE(rep_work, TL_REP_WORK_FIELDS, TL_SCOPE_JOB, "work in repetitions",
-                "Which kernels take the time of a repetition?");
+TL_TABLE_DEFINE_AS(repetition_work, "rep_work", TL_REPETITION_WORK_FIELDS, TL_SCOPE_JOB, "work in repetitions",
+                   "Which kernels take the time of a repetition?");
 
 void tl_samples_each(const tl_samples *samples, tl_table *out)
 {
     for (size_t i = 0; i < samples->v.n; i++)
-        tl_table_append(out, samples->v.v[i].reps.v.v, samples->v.v[i].reps.v.n);
+        tl_table_append(out, samples->v.v[i].repetitions.v.v, samples->v.v[i].repetitions.v.n);
     tl_table_sort(out);
 }
 
 /* A variant: each measure of its n repetitions, in order. */
 typedef struct measured {
-    int64_t *v[TL_NREP_MEASURES]; /* one piece */
+    int64_t *v[TL_NREPETITION_MEASURES]; /* one piece */
     size_t n, nempty;
 } measured;
 
@@ -25,16 +25,16 @@ static void measure(const tl_samples *samples, int32_t variant, measured *out)
 {
     size_t most = 0;
     for (size_t i = 0; i < samples->v.n; i++)
-        most += samples->v.v[i].variant == variant ? samples->v.v[i].reps.v.n : 0;
-    *out = (measured){ .v[0] = tl_malloc((most + 1) * TL_NREP_MEASURES * sizeof *out->v[0]) };
-    for (int m = 0; m < TL_NREP_MEASURES; m++) {
+        most += samples->v.v[i].variant == variant ? samples->v.v[i].repetitions.v.n : 0;
+    *out = (measured){ .v[0] = tl_malloc((most + 1) * TL_NREPETITION_MEASURES * sizeof *out->v[0]) };
+    for (int m = 0; m < TL_NREPETITION_MEASURES; m++) {
         out->v[m] = out->v[0] + (size_t)m * most;
         out->n = out->nempty = 0;
         for (size_t i = 0; i < samples->v.n; i++)
-            for (size_t k = 0; samples->v.v[i].variant == variant && k < samples->v.v[i].reps.v.n; k++) {
-                const tl_rep *rep = &samples->v.v[i].reps.v.v[k];
-                out->v[m][out->n++] = tl_rep_value(rep, (tl_rep_measure)m);
-                out->nempty += rep->works == 0;
+            for (size_t k = 0; samples->v.v[i].variant == variant && k < samples->v.v[i].repetitions.v.n; k++) {
+                const tl_repetition *r = &samples->v.v[i].repetitions.v.v[k];
+                out->v[m][out->n++] = tl_repetition_value(r, (tl_repetition_measure)m);
+                out->nempty += r->works == 0;
             }
         if (out->n > 1)
             tl_ns_sort(out->v[m], out->n);
@@ -46,9 +46,9 @@ void tl_samples_summarise(const tl_samples *samples, tl_table *out)
     for (int32_t v = 0; v < samples->nvariants; v++) {
         measured of;
         measure(samples, v, &of);
-        for (int m = 0; of.n > 0 && m < TL_NREP_MEASURES; m++) {
-            tl_rep_stat *row = tl_table_add(out);
-            tl_rep_summarise(of.v[m], of.n, row);
+        for (int m = 0; of.n > 0 && m < TL_NREPETITION_MEASURES; m++) {
+            tl_repetition_stat *row = tl_table_add(out);
+            tl_repetition_summarise(of.v[m], of.n, row);
             row->variant = v;
             row->measure = (uint8_t)m;
             row->empty = (int64_t)of.nempty;
@@ -64,9 +64,9 @@ void tl_samples_compare(const tl_samples *samples, tl_table *out)
     for (int32_t v = 1; v < samples->nvariants; v++) {
         measured of;
         measure(samples, v, &of);
-        for (int m = 0; of.n > 0 && base.n > 0 && m < TL_NREP_MEASURES; m++) {
-            tl_rep_compare *row = tl_table_add(out);
-            tl_rep_compare_with(of.v[m], of.n, base.v[m], base.n, row);
+        for (int m = 0; of.n > 0 && base.n > 0 && m < TL_NREPETITION_MEASURES; m++) {
+            tl_repetition_compare *row = tl_table_add(out);
+            tl_repetition_compare_with(of.v[m], of.n, base.v[m], base.n, row);
             row->variant = v;
             row->measure = (uint8_t)m;
         }
@@ -80,7 +80,7 @@ void tl_samples_compare(const tl_samples *samples, tl_table *out)
 /* A share, and whose. */
 typedef struct owned_share {
     int32_t variant;
-    const tl_rep_share *share;
+    const tl_repetition_share *share;
 } owned_share;
 
 static int by_name(const void *a, const void *b)
@@ -100,7 +100,7 @@ static double median_with_zeros(const int64_t *v, size_t n, size_t all)
 static void add_work(const tl_samples *samples, const owned_share *v, size_t n, size_t all, tl_table *out)
 {
     int64_t *ns = tl_malloc(2 * n * sizeof *ns), *counts = ns + n;
-    tl_rep_work *row = tl_table_add(out);
+    tl_repetition_work *row = tl_table_add(out);
     int64_t total = 0;
     for (size_t i = 0; i < n; i++) {
         ns[i] = v[i].share->total_ns;
@@ -121,7 +121,7 @@ static void add_work(const tl_samples *samples, const owned_share *v, size_t n, 
 
 static int by_median(const void *a, const void *b)
 {
-    const tl_rep_work *x = a, *y = b;
+    const tl_repetition_work *x = a, *y = b;
     int order = TL_COMPARE(x->variant, y->variant);
     order = order != 0 ? order : TL_COMPARE(y->median_ns, x->median_ns);
     order = order != 0 ? order : TL_COMPARE(y->mean_ns, x->mean_ns);
@@ -132,23 +132,23 @@ void tl_samples_works(const tl_samples *samples, tl_table *out)
 {
     TL_VEC(owned_share) all = { 0 };
     TL_EACH (const tl_sample, s, samples->v)
-        TL_EACH (const tl_rep_share, share, s->reps.shares)
+        TL_EACH (const tl_repetition_share, share, s->repetitions.shares)
             tl_vec_push(&all, (owned_share){ s->variant, share });
     tl_vec_sort(&all, by_name);
     for (size_t from = 0, to; from < all.n; from = to) {
         const owned_share *v = all.v + from;
-        size_t nreps = 0;
+        size_t nrepetitions = 0;
         for (to = from; to < all.n && TL_ORDER(&all.v[to], v, variant, share->name) == 0; to++)
             ;
         TL_EACH (const tl_sample, s, samples->v)
-            nreps += s->variant == v->variant ? s->reps.v.n : 0;
-        add_work(samples, v, to - from, nreps, out);
+            nrepetitions += s->variant == v->variant ? s->repetitions.v.n : 0;
+        add_work(samples, v, to - from, nrepetitions, out);
     }
     free(all.v);
     if (out->n > 1)
-        qsort(out->rows, out->n, sizeof(tl_rep_work), by_median);
+        qsort(out->rows, out->n, sizeof(tl_repetition_work), by_median);
     for (size_t i = 0; i < out->n; i++) {
-        tl_rep_work *row = tl_table_row(out, i);
+        tl_repetition_work *row = tl_table_row(out, i);
         row->place = i > 0 && row[-1].variant == row->variant ? row[-1].place + 1 : 1;
     }
 }

@@ -54,7 +54,7 @@ static void end_by(int status)
 
 static void end_otherwise(void)
 {
-    tl_mem_ends_by(end_by);
+    tl_mem_on_failure(end_by);
     fail_the_second();
 }
 
@@ -219,9 +219,9 @@ static void a_warning_is_one_harmless_line(void)
     capture_begin();
     tl_warn("%s: \x1b[31m%d", "a.json", 3);
     tl_warn("second\n");
-    tl_log_speaks(false);
+    tl_log_enable(false);
     tl_warn("nobody wants to know");
-    tl_log_speaks(true);
+    tl_log_enable(true);
     CU_ASSERT_STRING_EQUAL(capture_end(), "tlmpi: warning: a.json: ?[31m3\ntlmpi: warning: second\n");
 }
 

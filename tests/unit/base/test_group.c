@@ -30,10 +30,10 @@ static void rows_are_dealt_to_the_groups_that_they_name(void)
     const size_t begin[] = { 0, 2, 2, 4, 5 };
     size_t first[5];
     uint32_t v[6];
-    tl_groups_deal(group_of, COUNT(group_of), 4, first, v);
+    tl_group_rows(group_of, COUNT(group_of), 4, first, v);
     CU_ASSERT_EQUAL(memcmp(v, want, sizeof want), 0);
     CU_ASSERT_EQUAL(memcmp(first, begin, sizeof begin), 0);
-    tl_groups_deal(NULL, 0, 0, first, NULL);
+    tl_group_rows(NULL, 0, 0, first, NULL);
     CU_ASSERT_EQUAL(first[0], 0);
 }
 

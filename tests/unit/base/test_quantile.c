@@ -29,7 +29,7 @@ static void of_an_even_number_each_median_takes_its_own_side(void)
     CU_ASSERT_EQUAL(lower[tl_upper_middle(4)], 3);
     CU_ASSERT_EQUAL(lower[tl_lower_quarter(4)], 1);
     CU_ASSERT_EQUAL(tl_median(mean, 4), 2);
-    CU_ASSERT_EQUAL(tl_median_up(up, 4), 3);
+    CU_ASSERT_EQUAL(tl_median_rounded_up(up, 4), 3);
     CU_ASSERT_EQUAL(tl_mean_of_two(-3, 0), -2);
     CU_ASSERT_EQUAL(tl_mean_of_two(INT64_MIN, INT64_MAX), -1);
 }

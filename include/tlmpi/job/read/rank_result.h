@@ -33,7 +33,7 @@ typedef struct tl_rank_reading {
     tl_exposures *exposures;       /* gets the spans in which the rank did nothing but communicate */
     tl_rank_graphs *graphs;        /* gets its graph */
     tl_behaviours *behaviours;     /* gets what may show that its kernels communicate; NULL: already decided */
-    tl_details *details;           /* gets the names that took most of the rank's time */
+    tl_work_by_name *work_by_name; /* gets the names that took most of the rank's time */
     /* Reads the trace: tl_trace_read, or a team does it together. */
     tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,
                       tl_error *err);

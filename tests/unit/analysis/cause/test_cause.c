@@ -14,7 +14,7 @@ typedef struct story {
     size_t n;
 } story;
 
-static tl_cause_row *row_of(story *s, int32_t rank, tl_detail_kind kind, tl_activity_kind activity, uint64_t name,
+static tl_cause_row *row_of(story *s, int32_t rank, tl_named_work_kind kind, tl_activity_kind activity, uint64_t name,
                             int64_t us)
 {
     tl_cause_row *row = &s->rows[s->n++];
@@ -28,7 +28,7 @@ static tl_cause_row *row_of(story *s, int32_t rank, tl_detail_kind kind, tl_acti
 static void kernel(story *s, uint64_t name, int64_t own_us, uint32_t own_count, int64_t peers_us, uint32_t peers_count)
 {
     for (int32_t rank = 0; rank < NRANKS; rank++) {
-        tl_cause_row *row = row_of(s, rank, TL_DETAIL_WORK, TL_ACTIVITY_COMPUTE, name, rank == 0 ? own_us : peers_us);
+        tl_cause_row *row = row_of(s, rank, TL_NAMED_WORK, TL_ACTIVITY_COMPUTE, name, rank == 0 ? own_us : peers_us);
         row->count = rank == 0 ? own_count : peers_count;
         row->size = 100 * (int64_t)row->count;
     }
@@ -37,7 +37,7 @@ static void kernel(story *s, uint64_t name, int64_t own_us, uint32_t own_count, 
 /* A name of the host with idle time, which its peers do not have. */
 static void span(story *s, uint64_t name, int64_t us, uint32_t depth, tl_activity_kind stands_for)
 {
-    row_of(s, 0, TL_DETAIL_HOST, stands_for, name, us)->depth = depth;
+    row_of(s, 0, TL_NAMED_HOST, stands_for, name, us)->depth = depth;
 }
 
 static tl_cause_found found(story *s, tl_cause cause)
@@ -53,7 +53,7 @@ static tl_cause_found of_compute(story *s)
     return found(s, TL_CAUSE_COMPUTE_SLOW);
 }
 
-static void few_kernels_longer_are_slow_at_their_place(void)
+static void few_kernels_longer_are_the_dominant_work(void)
 {
     story s = { .n = 0 };
     kernel(&s, 1, 700, 10, 400, 10);
@@ -61,7 +61,7 @@ static void few_kernels_longer_are_slow_at_their_place(void)
     kernel(&s, 3, 300, 10, 300, 10);
     tl_cause_found f = of_compute(&s);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_COMPUTE_SLOW);
-    CU_ASSERT_EQUAL(f.place, 1);
+    CU_ASSERT_EQUAL(f.dominant_work, 1);
 }
 
 static void all_kernels_longer_are_throttled(void)
@@ -72,7 +72,7 @@ static void all_kernels_longer_are_throttled(void)
     kernel(&s, 3, 340, 10, 300, 10); /* what waits for memory feels less of it */
     tl_cause_found f = of_compute(&s);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_THROTTLED);
-    CU_ASSERT_EQUAL(f.place, 0);
+    CU_ASSERT_EQUAL(f.dominant_work, 0);
 }
 
 /* Most of the time is one kernel's: the device is not slow if another is as fast as at peers. */
@@ -98,7 +98,7 @@ static void more_kernels_are_more_work(void)
     s.n = 0;
     kernel(&s, 1, 500, 10, 500, 10);
     kernel(&s, 2, 500, 10, 500, 10);
-    row_of(&s, 0, TL_DETAIL_WORK, TL_ACTIVITY_COMPUTE, 3, 300); /* one that its peers do not have at all */
+    row_of(&s, 0, TL_NAMED_WORK, TL_ACTIVITY_COMPUTE, 3, 300); /* one that its peers do not have at all */
     CU_ASSERT_EQUAL(of_compute(&s).cause, TL_CAUSE_MORE_WORK);
 }
 
@@ -125,7 +125,7 @@ static void larger_messages_are_more_work(void)
         kernel(&s, 1, 780, 10, 600, 10);
         kernel(&s, 2, 520, 10, 400, 10);
         for (int32_t rank = 0; rank < NRANKS; rank++)
-            row_of(&s, rank, TL_DETAIL_COMM, TL_ACTIVITY_COMM, 7, 50)->size = rank == 0 ? own : 100 + rank;
+            row_of(&s, rank, TL_NAMED_COMM, TL_ACTIVITY_COMM, 7, 50)->size = rank == 0 ? own : 100 + rank;
         CU_ASSERT_EQUAL(of_compute(&s).cause, own == 130 ? TL_CAUSE_MORE_WORK : TL_CAUSE_THROTTLED);
     }
 }
@@ -136,20 +136,20 @@ static void work_of_the_device_has_its_name(void)
     kernel(&s, 1, 700, 14, 500, 10);
     kernel(&s, 2, 600, 12, 500, 10);
     for (int32_t rank = 0; rank < NRANKS; rank++)
-        row_of(&s, rank, TL_DETAIL_WORK, TL_ACTIVITY_H2D, 5, rank == 0 ? 400 : 100);
+        row_of(&s, rank, TL_NAMED_WORK, TL_ACTIVITY_H2D, 5, rank == 0 ? 400 : 100);
     tl_cause_found f = found(&s, TL_CAUSE_H2D);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_H2D);
-    CU_ASSERT_EQUAL(f.place, 5);
+    CU_ASSERT_EQUAL(f.dominant_work, 5);
     for (int32_t rank = 0; rank < NRANKS; rank++)
-        row_of(&s, rank, TL_DETAIL_WORK, TL_ACTIVITY_COPY, 6, rank == 0 ? 900 : 100);
+        row_of(&s, rank, TL_NAMED_WORK, TL_ACTIVITY_COPY, 6, rank == 0 ? 900 : 100);
     f = found(&s, TL_CAUSE_COPY);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_COPY);
-    CU_ASSERT_EQUAL(f.place, 6);
-    CU_ASSERT_EQUAL_FATAL(f.nplaces, 1);
-    CU_ASSERT_EQUAL(f.places[0].own_ns, 900 * US);
+    CU_ASSERT_EQUAL(f.dominant_work, 6);
+    CU_ASSERT_EQUAL_FATAL(f.ndominant, 1);
+    CU_ASSERT_EQUAL(f.dominant[0].own_ns, 900 * US);
     f = found(&s, TL_CAUSE_MORE_WORK);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_MORE_WORK);
-    CU_ASSERT_EQUAL(f.place, 1); /* 200 of 300 us */
+    CU_ASSERT_EQUAL(f.dominant_work, 1); /* 200 of 300 us */
 }
 
 /* Computing and copies take longer, and neither has more to do it on: that is not one cause. */
@@ -160,7 +160,7 @@ static void more_work_has_to_be_seen(void)
     CU_ASSERT_EQUAL(found(&s, TL_CAUSE_MORE_WORK).cause, TL_CAUSE_MIXED);
 }
 
-static void the_place_is_the_innermost_that_covers_most(void)
+static void the_dominant_work_is_the_innermost_that_covers_most(void)
 {
     story s = { .n = 0 };
     span(&s, 1, 1000, 0, TL_ACTIVITY_HOST); /* step */
@@ -169,7 +169,7 @@ static void the_place_is_the_innermost_that_covers_most(void)
     span(&s, 4, 500, 3, TL_ACTIVITY_HOST);  /* half of it */
     tl_cause_found f = found(&s, TL_CAUSE_HOST_LATE);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_HOST_LATE);
-    CU_ASSERT_EQUAL(f.place, 3);
+    CU_ASSERT_EQUAL(f.dominant_work, 3);
 }
 
 static void what_the_host_did_is_looked_for_among_its_like(void)
@@ -188,40 +188,40 @@ static void what_the_host_did_is_looked_for_among_its_like(void)
         s.rows[s.n - 1].frame = 1; /* an operator's name says more */
         tl_cause_found f = found(&s, cases[i].cause);
         CU_ASSERT_EQUAL(f.cause, cases[i].cause);
-        CU_ASSERT_EQUAL(f.place, 2);
+        CU_ASSERT_EQUAL(f.dominant_work, 2);
     }
 }
 
-static void a_wait_that_peers_do_not_have_is_the_place_of_a_drain(void)
+static void a_wait_that_peers_do_not_have_is_the_dominant_work_of_a_drain(void)
 {
     story s = { .n = 0 };
     span(&s, 1, 900, 0, TL_ACTIVITY_HOST);
     for (int32_t rank = 0; rank < NRANKS; rank++) {
-        row_of(&s, rank, TL_DETAIL_WAIT, TL_ACTIVITY_SYNC, 8, 490)->count = 1;
-        row_of(&s, rank, TL_DETAIL_WAIT, TL_ACTIVITY_SYNC, 9, rank == 0 ? 480 : 0)->count = rank == 0 ? 2 : 1;
+        row_of(&s, rank, TL_NAMED_WAIT, TL_ACTIVITY_SYNC, 8, 490)->count = 1;
+        row_of(&s, rank, TL_NAMED_WAIT, TL_ACTIVITY_SYNC, 9, rank == 0 ? 480 : 0)->count = rank == 0 ? 2 : 1;
     }
     tl_cause_found f = found(&s, TL_CAUSE_SYNC_DRAIN);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_SYNC_DRAIN);
-    CU_ASSERT_EQUAL(f.place, 9);
+    CU_ASSERT_EQUAL(f.dominant_work, 9);
 }
 
 static void of_waits_before_one_gap_the_longest_counts(void)
 {
     story s = { .n = 0 };
-    row_of(&s, 0, TL_DETAIL_WAIT, TL_ACTIVITY_SYNC, 1, 480)->size = 5;
-    row_of(&s, 0, TL_DETAIL_WAIT, TL_ACTIVITY_SYNC, 2, 480)->size = 900;
-    row_of(&s, 0, TL_DETAIL_WAIT, TL_ACTIVITY_SYNC, 3, 480)->size = 7;
-    CU_ASSERT_EQUAL(found(&s, TL_CAUSE_SYNC_DRAIN).place, 2);
+    row_of(&s, 0, TL_NAMED_WAIT, TL_ACTIVITY_SYNC, 1, 480)->size = 5;
+    row_of(&s, 0, TL_NAMED_WAIT, TL_ACTIVITY_SYNC, 2, 480)->size = 900;
+    row_of(&s, 0, TL_NAMED_WAIT, TL_ACTIVITY_SYNC, 3, 480)->size = 7;
+    CU_ASSERT_EQUAL(found(&s, TL_CAUSE_SYNC_DRAIN).dominant_work, 2);
 }
 
 /* Own time of the host in a name, and that of each of its peers. */
 static void own_time(story *s, uint64_t name, int64_t own_us, int64_t peers_us)
 {
     for (int32_t rank = 0; rank < NRANKS; rank++)
-        row_of(s, rank, TL_DETAIL_SPAN, TL_ACTIVITY_HOST, name, rank == 0 ? own_us : peers_us);
+        row_of(s, rank, TL_NAMED_SPAN, TL_ACTIVITY_HOST, name, rank == 0 ? own_us : peers_us);
 }
 
-static void places_are_those_with_more_time_than_at_any_peer(void)
+static void dominant_work_is_that_with_more_time_than_at_any_peer(void)
 {
     story s = { .n = 0 };
     own_time(&s, 1, 990, 10);
@@ -231,28 +231,28 @@ static void places_are_those_with_more_time_than_at_any_peer(void)
     s.rows[s.n - 1].ns = 500 * US; /* one peer has as much */
     kernel(&s, 5, 900, 10, 300, 10);
     tl_cause_found f = found(&s, TL_CAUSE_HOST_LATE);
-    CU_ASSERT_EQUAL_FATAL(f.nplaces, 2);
-    CU_ASSERT_EQUAL(f.places[0].name, 1);
-    CU_ASSERT_EQUAL(f.places[0].own_ns, 990 * US);
-    CU_ASSERT_EQUAL(f.places[0].peers_ns, 10 * US);
-    CU_ASSERT_TRUE(f.places[0].host);
-    CU_ASSERT_EQUAL(f.places[1].name, 2);
+    CU_ASSERT_EQUAL_FATAL(f.ndominant, 2);
+    CU_ASSERT_EQUAL(f.dominant[0].name, 1);
+    CU_ASSERT_EQUAL(f.dominant[0].own_ns, 990 * US);
+    CU_ASSERT_EQUAL(f.dominant[0].peers_ns, 10 * US);
+    CU_ASSERT_TRUE(f.dominant[0].host);
+    CU_ASSERT_EQUAL(f.dominant[1].name, 2);
     f = found(&s, TL_CAUSE_MIXED); /* of the host and of the device */
-    CU_ASSERT_EQUAL_FATAL(f.nplaces, 3);
-    CU_ASSERT_EQUAL(f.places[1].name, 5);
-    CU_ASSERT_FALSE(f.places[1].host);
-    CU_ASSERT_EQUAL(f.places[2].name, 2);
+    CU_ASSERT_EQUAL_FATAL(f.ndominant, 3);
+    CU_ASSERT_EQUAL(f.dominant[1].name, 5);
+    CU_ASSERT_FALSE(f.dominant[1].host);
+    CU_ASSERT_EQUAL(f.dominant[2].name, 2);
 }
 
-static void no_more_places_are_told_than_there_is_room_for(void)
+static void no_more_dominant_work_is_listed_than_there_is_room_for(void)
 {
     story s = { .n = 0 };
     for (uint64_t name = 1; name <= 5; name++)
         own_time(&s, name, 100 * (int64_t)name, 1);
     tl_cause_found f = found(&s, TL_CAUSE_GC);
-    CU_ASSERT_EQUAL_FATAL(f.nplaces, TL_PLACES_MOST);
-    for (size_t i = 0; i < TL_PLACES_MOST; i++)
-        CU_ASSERT_EQUAL(f.places[i].name, 5 - i);
+    CU_ASSERT_EQUAL_FATAL(f.ndominant, TL_DOMINANT_WORK_MOST);
+    for (size_t i = 0; i < TL_DOMINANT_WORK_MOST; i++)
+        CU_ASSERT_EQUAL(f.dominant[i].name, 5 - i);
 }
 
 static void without_peers_or_names_no_more_is_known(void)
@@ -261,18 +261,18 @@ static void without_peers_or_names_no_more_is_known(void)
     tl_cause_found f;
     tl_cause_question q = { .rank = 0, .npeers = NRANKS - 1, .cause = TL_CAUSE_GC };
     tl_cause_find(s.rows, 0, &q, &f);
-    CU_ASSERT_TRUE(f.cause == TL_CAUSE_GC && f.place == 0);
+    CU_ASSERT_TRUE(f.cause == TL_CAUSE_GC && f.dominant_work == 0);
     kernel(&s, 1, 700, 10, 400, 10);
     kernel(&s, 2, 600, 10, 400, 10);
     CU_ASSERT_EQUAL(of_compute(&s).cause, TL_CAUSE_THROTTLED);
     q.cause = TL_CAUSE_COMPUTE_SLOW;
     q.npeers = 0;
     tl_cause_find(s.rows, s.n, &q, &f);
-    CU_ASSERT_TRUE(f.cause == TL_CAUSE_COMPUTE_SLOW && f.place == 0 && f.nplaces == 0);
+    CU_ASSERT_TRUE(f.cause == TL_CAUSE_COMPUTE_SLOW && f.dominant_work == 0 && f.ndominant == 0);
 }
 
 static const unit_test tests[] = {
-    TEST(few_kernels_longer_are_slow_at_their_place),
+    TEST(few_kernels_longer_are_the_dominant_work),
     TEST(all_kernels_longer_are_throttled),
     TEST(a_device_is_slow_only_if_all_its_kernels_are),
     TEST(more_kernels_are_more_work),
@@ -280,12 +280,12 @@ static const unit_test tests[] = {
     TEST(larger_messages_are_more_work),
     TEST(work_of_the_device_has_its_name),
     TEST(more_work_has_to_be_seen),
-    TEST(the_place_is_the_innermost_that_covers_most),
+    TEST(the_dominant_work_is_the_innermost_that_covers_most),
     TEST(what_the_host_did_is_looked_for_among_its_like),
-    TEST(a_wait_that_peers_do_not_have_is_the_place_of_a_drain),
+    TEST(a_wait_that_peers_do_not_have_is_the_dominant_work_of_a_drain),
     TEST(of_waits_before_one_gap_the_longest_counts),
-    TEST(places_are_those_with_more_time_than_at_any_peer),
-    TEST(no_more_places_are_told_than_there_is_room_for),
+    TEST(dominant_work_is_that_with_more_time_than_at_any_peer),
+    TEST(no_more_dominant_work_is_listed_than_there_is_room_for),
     TEST(without_peers_or_names_no_more_is_known),
 };
 

@@ -1,5 +1,5 @@
 /* find.c - the repetitions of a trace, and the work that was launched in each. */
-#include "tlmpi/analysis/rep.h"
+#include "tlmpi/analysis/repetition.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/span.h"
@@ -7,9 +7,10 @@
 #include "tlmpi/model/table.h"
 #include <stdlib.h>
 
-const char *const tl_rep_measure_labels[] = { TL_REP_MEASURE_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_repetition_measure_labels[] = { TL_REPETITION_MEASURE_VALUES(TL_VALUE_LABEL) NULL };
 
-TL_TABLE_DEFINE(rep, TL_REP_FIELDS, TL_SCOPE_JOB, "repetitions", "How long did the device work in each repetition?");
+TL_TABLE_DEFINE_AS(repetition, "rep", TL_REPETITION_FIELDS, TL_SCOPE_JOB, "repetitions",
+                   "How long did the device work in each repetition?");
 
 /* ---- the windows of repetitions on the host ---- */
 
@@ -50,7 +51,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Keeps the outer windows; a window that begins inside another on its thread is left out and counted in out->nested. */
-static void keep_outer(windows *w, tl_rep_set *out)
+static void keep_outer(windows *w, tl_repetition_set *out)
 {
     opened open = { 0 };
     size_t kept = 0;
@@ -79,13 +80,13 @@ static void find_annotations(const tl_rank_view *view, const char *name, windows
                                         ops->threads[t].track });
 }
 
-static void find_windows(const tl_rank_view *view, const tl_rep_rule *rule, windows *w, tl_rep_set *out)
+static void find_windows(const tl_rank_view *view, const tl_repetition_rule *rule, windows *w, tl_repetition_set *out)
 {
-    if (rule->of == TL_REP_FILE) {
+    if (rule->of == TL_REPETITION_FILE) {
         tl_vec_push(w, (window){ INT64_MIN, INT64_MAX, TL_NO_NAME, TL_NONE });
         return;
     }
-    if (rule->of == TL_REP_ANNOTATION)
+    if (rule->of == TL_REPETITION_ANNOTATION)
         find_annotations(view, rule->name, w);
     else
         for (size_t i = 0; i < view->nsteps; i++)
@@ -117,11 +118,11 @@ static bool *find_backward(const tl_rank_view *view)
 
 typedef struct finding {
     const tl_rank_view *view;
-    const tl_rep_rule *rule;
-    tl_rep_set *out;
+    const tl_repetition_rule *rule;
+    tl_repetition_set *out;
     windows windows;
     bool *backward;
-    uint32_t *rep_of;      /* by kernel; TL_NONE */
+    uint32_t *repetition_of; /* by kernel; TL_NONE */
     signed char *excluded; /* by name: 0 not asked yet, 1 it is, -1 it is not */
     uint32_t *order;       /* kernels that are in a repetition: by repetition, launch, start */
     size_t n;
@@ -131,7 +132,7 @@ typedef struct finding {
 static int by_launch(const void *arg, uint32_t a, uint32_t b)
 {
     const finding *f = arg;
-    int order = TL_COMPARE(f->rep_of[a], f->rep_of[b]);
+    int order = TL_COMPARE(f->repetition_of[a], f->repetition_of[b]);
     return order != 0 ? order : TL_ORDER(&f->view->kernels[a], &f->view->kernels[b], launch_ns, start_ns, uid);
 }
 
@@ -157,12 +158,12 @@ static void assign(finding *f)
         while (next < w->n && w->v[next].start_ns <= k->launch_ns)
             tl_vec_push(&open, (uint32_t)next++);
         close_until(&open, w, k->launch_ns);
-        uint32_t rep = k->launch == TL_NONE ? TL_NONE : open_on(&open, w, f->view->launches[k->launch].track);
-        f->out->guessed += rep == TL_NONE && open.n > 1;
-        if (rep == TL_NONE && open.n > 0)
-            rep = open.v[open.n - 1];
-        if (rep != TL_NONE) {
-            f->rep_of[f->order[i]] = rep;
+        uint32_t repetition = k->launch == TL_NONE ? TL_NONE : open_on(&open, w, f->view->launches[k->launch].track);
+        f->out->guessed += repetition == TL_NONE && open.n > 1;
+        if (repetition == TL_NONE && open.n > 0)
+            repetition = open.v[open.n - 1];
+        if (repetition != TL_NONE) {
+            f->repetition_of[f->order[i]] = repetition;
             f->order[kept++] = f->order[i];
         } else if (!is_excluded(f, k->name)) {
             f->out->outside++;
@@ -177,8 +178,8 @@ static void assign(finding *f)
 static void order_works(finding *f)
 {
     for (size_t i = 0; i < f->view->nkernels; i++) {
-        f->rep_of[i] = TL_NONE;
-        if (f->view->kernels[i].launch_ns != TL_TIME_UNKNOWN || f->rule->of == TL_REP_FILE)
+        f->repetition_of[i] = TL_NONE;
+        if (f->view->kernels[i].launch_ns != TL_TIME_UNKNOWN || f->rule->of == TL_REPETITION_FILE)
             f->order[f->n++] = (uint32_t)i;
         f->out->unlinked += f->view->kernels[i].launch_ns == TL_TIME_UNKNOWN;
     }
@@ -188,21 +189,22 @@ static void order_works(finding *f)
 }
 
 /* first: the repetition's first share. */
-static void share_out(finding *f, const tl_kernel *k, size_t first, int64_t rep)
+static void share_out(finding *f, const tl_kernel *k, size_t first, int64_t repetition)
 {
     uint32_t at = tl_map_get(&f->slot, k->name);
     if (at == TL_MAP_NONE || at < first) {
         at = (uint32_t)f->out->shares.n;
         tl_vec_room(&f->out->shares);
         tl_map_put(&f->slot, k->name, at);
-        f->out->shares.v[f->out->shares.n++] = (tl_rep_share){ .rep = rep, .name = k->name, .kind = k->kind };
+        f->out->shares.v[f->out->shares.n++] =
+            (tl_repetition_share){ .repetition = repetition, .name = k->name, .kind = k->kind };
     }
     f->out->shares.v[at].count++;
     f->out->shares.v[at].total_ns = tl_ns_add(f->out->shares.v[at].total_ns, k->end_ns - k->start_ns);
 }
 
 /* Measures one repetition from its kernels order[from, to); spans has room for them. */
-static void measure(finding *f, size_t from, size_t to, tl_rep *row, tl_span *spans)
+static void measure(finding *f, size_t from, size_t to, tl_repetition *row, tl_span *spans)
 {
     size_t n = 0, first = f->out->shares.n;
     int64_t start = INT64_MAX, end = INT64_MIN;
@@ -237,9 +239,9 @@ static void measure_all(finding *f)
 {
     tl_span *spans = tl_malloc((f->n + 1) * sizeof *spans);
     for (size_t w = 0, from = 0, to; w < f->windows.n; w++, from = to) {
-        for (to = from; to < f->n && f->rep_of[f->order[to]] == w; to++)
+        for (to = from; to < f->n && f->repetition_of[f->order[to]] == w; to++)
             ;
-        tl_rep row = { .rep = (int32_t)w };
+        tl_repetition row = { .rep = (int32_t)w };
         tl_cell_put(row.name, sizeof row.name, tl_names_text(f->view->names, f->windows.v[w].name));
         measure(f, from, to, &row, spans);
         tl_vec_push(&f->out->v, row);
@@ -247,11 +249,11 @@ static void measure_all(finding *f)
     free(spans);
 }
 
-void tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_rep_set *out)
+void tl_repetition_set_find(const tl_rank_view *view, const tl_repetition_rule *rule, tl_repetition_set *out)
 {
     finding f = { .view = view, .rule = rule, .out = out };
     f.backward = find_backward(view);
-    f.rep_of = tl_malloc((view->nkernels + 1) * sizeof *f.rep_of);
+    f.repetition_of = tl_malloc((view->nkernels + 1) * sizeof *f.repetition_of);
     f.order = tl_malloc((view->nkernels + 1) * sizeof *f.order);
     f.excluded = tl_calloc(view->names->n + 1, 1);
     find_windows(view, rule, &f.windows, out);
@@ -261,22 +263,23 @@ void tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_rep_s
     free(f.windows.v);
     free(f.excluded);
     free(f.order);
-    free(f.rep_of);
+    free(f.repetition_of);
     free(f.backward);
 }
 
-void tl_rep_set_free(tl_rep_set *reps)
+void tl_repetition_set_free(tl_repetition_set *set)
 {
-    free(reps->v.v);
-    free(reps->shares.v);
-    *reps = (tl_rep_set){ 0 };
+    free(set->v.v);
+    free(set->shares.v);
+    *set = (tl_repetition_set){ 0 };
 }
 
-int64_t tl_rep_value(const tl_rep *rep, tl_rep_measure measure)
+int64_t tl_repetition_value(const tl_repetition *r, tl_repetition_measure measure)
 {
-    const int64_t values[TL_NREP_MEASURES] = {
-        [TL_REP_KERNEL] = rep->kernel_ns, [TL_REP_FORWARD] = rep->forward_ns, [TL_REP_BACKWARD] = rep->backward_ns,
-        [TL_REP_BUSY] = rep->busy_ns,     [TL_REP_SPAN] = rep->span_ns,       [TL_REP_BUBBLE] = rep->bubble_ns,
+    const int64_t values[TL_NREPETITION_MEASURES] = {
+        [TL_REPETITION_KERNEL] = r->kernel_ns,     [TL_REPETITION_FORWARD] = r->forward_ns,
+        [TL_REPETITION_BACKWARD] = r->backward_ns, [TL_REPETITION_BUSY] = r->busy_ns,
+        [TL_REPETITION_SPAN] = r->span_ns,         [TL_REPETITION_BUBBLE] = r->bubble_ns,
     };
     return values[measure];
 }

@@ -1,5 +1,5 @@
-/* below.c - a wavelet matrix: the largest number below a bound in any part of a list. */
-#include "tlmpi/base/below.h"
+/* largest_below.c - a wavelet matrix: the largest number below a bound in any part of a list. */
+#include "tlmpi/base/largest_below.h"
 #include "tlmpi/base/mem.h"
 
 #include <stdlib.h>
@@ -24,14 +24,14 @@ static unsigned bits_of_largest(const uint32_t *v, size_t n)
 }
 
 /* Returns how many of the first i numbers, in the order of the b-th bit, have that bit set. */
-static uint32_t ones_before(const tl_below *t, unsigned b, size_t i)
+static uint32_t ones_before(const tl_largest_below *t, unsigned b, size_t i)
 {
     size_t word = b * t->nwords + i / WORD;
     return t->ones[word] + count_ones(t->words[word] & ((UINT64_C(1) << i % WORD) - 1));
 }
 
 /* Notes which numbers have the b-th bit, and parts the numbers by that bit. */
-static void part_by(tl_below *t, unsigned b, const uint32_t *v, uint32_t *parted)
+static void part_by(tl_largest_below *t, unsigned b, const uint32_t *v, uint32_t *parted)
 {
     uint64_t *words = t->words + b * t->nwords;
     uint32_t ones = 0;
@@ -49,9 +49,9 @@ static void part_by(tl_below *t, unsigned b, const uint32_t *v, uint32_t *parted
         *((v[i] >> shift & 1) != 0 ? with++ : without++) = v[i];
 }
 
-void tl_below_make(tl_below *t, const uint32_t *v, size_t n)
+void tl_largest_below_make(tl_largest_below *t, const uint32_t *v, size_t n)
 {
-    *t = (tl_below){ .n = n, .nwords = n / WORD + 1, .nbits = bits_of_largest(v, n) };
+    *t = (tl_largest_below){ .n = n, .nwords = n / WORD + 1, .nbits = bits_of_largest(v, n) };
     size_t nwords = t->nwords * t->nbits;
     uint32_t *now = tl_malloc((n + 1) * sizeof *now), *next = tl_malloc((n + 1) * sizeof *next);
 
@@ -69,15 +69,15 @@ void tl_below_make(tl_below *t, const uint32_t *v, size_t n)
     free(next);
 }
 
-void tl_below_free(tl_below *t)
+void tl_largest_below_free(tl_largest_below *t)
 {
     free(t->words);
     free(t->ones);
-    *t = (tl_below){ 0 };
+    *t = (tl_largest_below){ 0 };
 }
 
 /* How many of [from, to) are below the bound. */
-static size_t count_below(const tl_below *t, size_t from, size_t to, uint32_t bound)
+static size_t count_below(const tl_largest_below *t, size_t from, size_t to, uint32_t bound)
 {
     size_t count = 0;
 
@@ -97,13 +97,13 @@ static size_t count_below(const tl_below *t, size_t from, size_t to, uint32_t bo
     return count;
 }
 
-uint32_t tl_below_find(const tl_below *t, size_t from, size_t to, uint32_t bound)
+uint32_t tl_largest_below_find(const tl_largest_below *t, size_t from, size_t to, uint32_t bound)
 {
     size_t below = from < to ? count_below(t, from, to, bound) : 0;
     uint32_t found = 0;
 
     if (below == 0)
-        return TL_BELOW_NONE;
+        return TL_LARGEST_BELOW_NONE;
     below--; /* values before the one sought, among the values left */
     for (unsigned b = 0; b < t->nbits; b++) {
         uint32_t first = ones_before(t, b, from), last = ones_before(t, b, to);

@@ -1,15 +1,15 @@
-/* test_rep.c - repetitions: what belongs to one, what is left out, and the statistics of many. */
+/* test_repetition.c - repetitions: what belongs to one, what is left out, and the statistics of many. */
 #include "draw.h"
-#include "tlmpi/analysis/rep.h"
+#include "tlmpi/analysis/repetition.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static tl_rep_set find(drawing *d, const tl_rep_rule *rule)
+static tl_repetition_set find(drawing *d, const tl_repetition_rule *rule)
 {
-    tl_rep_set set = { 0 };
-    tl_rep_set_find(&d->view, rule, &set);
+    tl_repetition_set set = { 0 };
+    tl_repetition_set_find(&d->view, rule, &set);
     return set;
 }
 
@@ -20,10 +20,10 @@ static void work_belongs_to_the_step_that_launched_it(void)
                       "launch 1 cudaLaunchKernel: ..ab......cd..........",
                       "compute 7:                 ....AAAAA.B..CCCC...E.",
                       "compute 8:                 ..............DDDD....", NULL);
-    const tl_rep_rule rule = { .of = TL_REP_STEP };
-    tl_rep_set set = find(d, &rule);
+    const tl_repetition_rule rule = { .of = TL_REPETITION_STEP };
+    tl_repetition_set set = find(d, &rule);
     CU_ASSERT_EQUAL_FATAL(set.v.n, 2);
-    const tl_rep *one = &set.v.v[0], *two = &set.v.v[1];
+    const tl_repetition *one = &set.v.v[0], *two = &set.v.v[1];
     CU_ASSERT_EQUAL(one->works, 2); /* B runs in the second step */
     CU_ASSERT_EQUAL(one->kernel_ns, 6 * US);
     CU_ASSERT_EQUAL(one->busy_ns, 6 * US);
@@ -38,7 +38,7 @@ static void work_belongs_to_the_step_that_launched_it(void)
     CU_ASSERT_EQUAL(set.unlinked, 1);
     CU_ASSERT_EQUAL(set.outside, 0);
     CU_ASSERT_EQUAL(set.shares.n, 4);
-    tl_rep_set_free(&set);
+    tl_repetition_set_free(&set);
     drawing_free(d);
 }
 
@@ -49,8 +49,8 @@ static void annotations_in_annotations_of_the_name_are_parts(void)
                       "mark 1 other:              .............==.",
                       "launch 1 cudaLaunchKernel: a..b.c...d....e.",
                       "compute 7:                 .A..B..C..D....E", NULL);
-    const tl_rep_rule rule = { .of = TL_REP_ANNOTATION, .name = "rep" };
-    tl_rep_set set = find(d, &rule);
+    const tl_repetition_rule rule = { .of = TL_REPETITION_ANNOTATION, .name = "rep" };
+    tl_repetition_set set = find(d, &rule);
     CU_ASSERT_EQUAL_FATAL(set.v.n, 2);
     CU_ASSERT_EQUAL(set.v.v[0].works, 3);
     CU_ASSERT_EQUAL(set.v.v[1].works, 1);
@@ -59,12 +59,12 @@ static void annotations_in_annotations_of_the_name_are_parts(void)
     CU_ASSERT_EQUAL(set.beside, 0);
     CU_ASSERT_EQUAL(set.outside, 1);
     CU_ASSERT_EQUAL(set.outside_ns, 1 * US);
-    tl_rep_set_free(&set);
-    const tl_rep_rule file = { .of = TL_REP_FILE };
+    tl_repetition_set_free(&set);
+    const tl_repetition_rule file = { .of = TL_REPETITION_FILE };
     set = find(d, &file);
     CU_ASSERT_EQUAL_FATAL(set.v.n, 1);
     CU_ASSERT_EQUAL(set.v.v[0].works, 5);
-    tl_rep_set_free(&set);
+    tl_repetition_set_free(&set);
     drawing_free(d);
 }
 
@@ -77,8 +77,8 @@ static void threads_have_repetitions_of_their_own(void)
                       "launch 2 cudaLaunchKernel: .....b.........",
                       "launch 3 cudaLaunchKernel: .c..d.......e..",
                       "compute 7:                 .A.CCDDDDBB.EEE", NULL);
-    const tl_rep_rule rule = { .of = TL_REP_ANNOTATION, .name = "rep" };
-    tl_rep_set set = find(d, &rule);
+    const tl_repetition_rule rule = { .of = TL_REPETITION_ANNOTATION, .name = "rep" };
+    tl_repetition_set set = find(d, &rule);
     CU_ASSERT_EQUAL_FATAL(set.v.n, 2);
     CU_ASSERT_EQUAL(set.v.v[0].kernel_ns, 3 * US);
     CU_ASSERT_EQUAL(set.v.v[0].rep, 0);
@@ -89,7 +89,7 @@ static void threads_have_repetitions_of_their_own(void)
     CU_ASSERT_EQUAL(set.guessed, 1);
     CU_ASSERT_EQUAL(set.outside, 1);
     CU_ASSERT_EQUAL(set.outside_ns, 3 * US);
-    tl_rep_set_free(&set);
+    tl_repetition_set_free(&set);
     drawing_free(d);
 }
 
@@ -105,15 +105,15 @@ static void work_is_left_out_by_name_and_by_place(void)
                       "launch 1 cudaLaunchKernel: abc..b....",
                       "compute 7:                 .AAABC.BB.", NULL);
     int asked = 0;
-    const tl_rep_rule rule = { .of = TL_REP_STEP, .skip = 1, .excludes = is_b, .arg = &asked };
-    tl_rep_set set = find(d, &rule);
+    const tl_repetition_rule rule = { .of = TL_REPETITION_STEP, .skip = 1, .excludes = is_b, .arg = &asked };
+    tl_repetition_set set = find(d, &rule);
     CU_ASSERT_EQUAL_FATAL(set.v.n, 1);
     CU_ASSERT_EQUAL(set.v.v[0].works, 1);
     CU_ASSERT_EQUAL(set.v.v[0].kernel_ns, 1 * US);
     CU_ASSERT_EQUAL(set.v.v[0].excluded, 3);
     CU_ASSERT_EQUAL(set.v.v[0].excluded_ns, 6 * US);
     CU_ASSERT_EQUAL(asked, 2); /* once a name; A is left out before anybody asks for its name */
-    tl_rep_set_free(&set);
+    tl_repetition_set_free(&set);
     drawing_free(d);
 }
 
@@ -126,18 +126,18 @@ static void what_autograd_launches_is_backward(void)
                       "launch 1 cudaLaunchKernel:                          ..a...............",
                       "launch 2 cudaLaunchKernel:                          ........b.c...d...",
                       "compute 7:                                          ...AA....BBBC..DD.", NULL);
-    const tl_rep_rule rule = { .of = TL_REP_STEP };
+    const tl_repetition_rule rule = { .of = TL_REPETITION_STEP };
     for (size_t i = 0; i < d->view.nlaunches; i++) /* as the view of a trace has it */
         for (size_t k = 0; k < d->view.ops.n; k++)
             if (d->launches[i].start_ns >= d->view.ops.start_ns[k] &&
                 d->launches[i].start_ns < d->view.ops.start_ns[k] + d->view.ops.dur_ns[k])
                 d->launches[i].op = (uint32_t)k;
-    tl_rep_set set = find(d, &rule);
+    tl_repetition_set set = find(d, &rule);
     CU_ASSERT_EQUAL_FATAL(set.v.n, 1);
     CU_ASSERT_EQUAL(set.v.v[0].backward_ns, 4 * US);
     CU_ASSERT_EQUAL(set.v.v[0].forward_ns, 4 * US);
     CU_ASSERT_EQUAL(set.v.v[0].kernel_ns, 8 * US);
-    tl_rep_set_free(&set);
+    tl_repetition_set_free(&set);
     drawing_free(d);
 }
 
@@ -149,10 +149,10 @@ static void the_median_has_an_interval(void)
     } known[] = { { 1, 0 }, { 5, 0 }, { 6, 1 }, { 8, 1 }, { 9, 2 }, { 20, 6 }, { 50, 18 }, { 100, 40 } };
     for (size_t i = 0; i < COUNT(known); i++) {
         int64_t values[128];
-        tl_rep_stat stat;
+        tl_repetition_stat stat;
         for (size_t k = 0; k < known[i].n; k++)
             values[k] = (int64_t)(100 - k); /* any order */
-        tl_rep_summarise(values, known[i].n, &stat);
+        tl_repetition_summarise(values, known[i].n, &stat);
         if (known[i].k == 0) {
             CU_ASSERT_TRUE(isnan(stat.low_ns) && isnan(stat.high_ns));
             continue;
@@ -161,8 +161,8 @@ static void the_median_has_an_interval(void)
         CU_ASSERT_DOUBLE_EQUAL(stat.high_ns, (double)(101 - known[i].k), 1e-9);
     }
     int64_t three[] = { 4, 1, 7 };
-    tl_rep_stat stat;
-    tl_rep_summarise(three, 3, &stat);
+    tl_repetition_stat stat;
+    tl_repetition_summarise(three, 3, &stat);
     CU_ASSERT_DOUBLE_EQUAL(stat.median_ns, 4, 0);
     CU_ASSERT_DOUBLE_EQUAL(stat.std_ns, sqrt(6), 1e-12); /* divided by 3 */
 }
@@ -190,8 +190,8 @@ static void differences_are_those_of_all_pairs(void)
             for (size_t k = 0; k < m; k++)
                 all[nall++] = a[i] - b[k];
         qsort(all, nall, sizeof *all, compare_ns);
-        tl_rep_compare got;
-        tl_rep_compare_with(a, n, b, m, &got);
+        tl_repetition_compare got;
+        tl_repetition_compare_with(a, n, b, m, &got);
         CU_ASSERT_DOUBLE_EQUAL(got.difference_ns, ((double)all[(nall - 1) / 2] + (double)all[nall / 2]) / 2, 0);
         double place = floor((double)nall / 2 - 1.959963984540054 * sqrt((double)nall * (double)(n + m + 1) / 12));
         if (place < 1) {
@@ -209,11 +209,11 @@ static void all_numbers_are_compared(void)
     enum { N = 10000 };
     int64_t *v = malloc(N * sizeof *v);
     const int64_t base[] = { 0 };
-    tl_rep_compare got;
+    tl_repetition_compare got;
     CU_ASSERT_PTR_NOT_NULL_FATAL(v);
     for (int64_t i = 0; i < N; i++)
         v[i] = i * i;
-    tl_rep_compare_with(v, N, base, 1, &got);
+    tl_repetition_compare_with(v, N, base, 1, &got);
     CU_ASSERT_DOUBLE_EQUAL(got.difference_ns, (4999.0 * 4999.0 + 5000.0 * 5000.0) / 2, 0);
     free(v);
 }
@@ -230,5 +230,5 @@ int main(void)
         TEST(differences_are_those_of_all_pairs),
         TEST(all_numbers_are_compared),
     };
-    return unit_main("rep", tests, COUNT(tests));
+    return unit_main("repetition", tests, COUNT(tests));
 }

@@ -1,4 +1,4 @@
-/* test_detail.c - the names under which a rank's time went, step by step, on drawings. */
+/* test_work_by_name.c - the names under which a rank's time went, step by step, on drawings. */
 #include "draw.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/local.h"
@@ -6,26 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tl_details details;
+static tl_work_by_name work_by_name;
 
 static void collect(const drawing *d)
 {
     tl_activity activity = { 0 };
-    tl_details_free(&details);
+    tl_work_by_name_free(&work_by_name);
     find_activity(&activity, d);
-    tl_details_collect(&d->view, &activity, &details);
+    tl_work_by_name_collect(&d->view, &activity, &work_by_name);
     tl_activity_free(&activity);
 }
 
 /* The row of a name; one of nothing where there is none. */
-static tl_detail row_of(tl_detail_kind kind, int32_t step, const char *name)
+static tl_named_work row_of(tl_named_work_kind kind, int32_t step, const char *name)
 {
-    for (size_t i = 0; i < details.rows.n; i++) {
-        const tl_detail *row = &details.rows.v[i];
-        if (row->kind == kind && row->step == step && tl_text_is(tl_names_text(&details.names, row->name), name))
+    for (size_t i = 0; i < work_by_name.rows.n; i++) {
+        const tl_named_work *row = &work_by_name.rows.v[i];
+        if (row->kind == kind && row->step == step && tl_text_is(tl_names_text(&work_by_name.names, row->name), name))
             return *row;
     }
-    return (tl_detail){ .ns = 0 };
+    return (tl_named_work){ .ns = 0 };
 }
 
 static void work_counts_by_name_and_step(void)
@@ -40,14 +40,14 @@ static void work_counts_by_name_and_step(void)
             d->kernels[i].bytes = 4096;
     d->colls[0].bytes = 512;
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").ns, 5 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").count, 2);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").size, 40);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 2, "A").ns, 2 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "M").size, 4096);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "M").activity, TL_ACTIVITY_COPY);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "C").count, 0);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_COMM, 1, "C").size, 512);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, 1, "A").ns, 5 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, 1, "A").count, 2);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, 1, "A").size, 40);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, 2, "A").ns, 2 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, 1, "M").size, 4096);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, 1, "M").activity, TL_ACTIVITY_COPY);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, 1, "C").count, 0);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_COMM, 1, "C").size, 512);
     drawing_free(d);
 }
 
@@ -57,7 +57,7 @@ static void kernels_of_thousands_of_years_sum_up_to_the_most_there_is(void)
     for (size_t i = 0; i < 3; i++)
         d->kernels[i].end_ns = d->kernels[i].start_ns + INT64_MAX / 2;
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").ns, INT64_MAX);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, 1, "A").ns, INT64_MAX);
     drawing_free(d);
 }
 
@@ -72,15 +72,15 @@ static void spans_have_the_idle_time_that_they_cover(void)
                       "op aten::early: =.......................", /**/
                       "call hipMalloc: ......==................", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "forward").ns, 11 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::outer").ns, 10 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::inner").ns, 4 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::inner").count, 2);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::inner").depth, 2);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::early").count, 0);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "hipMalloc").ns, 2 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "hipMalloc").activity, TL_ACTIVITY_ALLOCATOR);
-    CU_ASSERT_TRUE(row_of(TL_DETAIL_HOST, 1, "hipMalloc").depth > 2);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 1, "forward").ns, 11 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 1, "aten::outer").ns, 10 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 1, "aten::inner").ns, 4 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 1, "aten::inner").count, 2);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 1, "aten::inner").depth, 2);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 1, "aten::early").count, 0);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 1, "hipMalloc").ns, 2 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 1, "hipMalloc").activity, TL_ACTIVITY_ALLOCATOR);
+    CU_ASSERT_TRUE(row_of(TL_NAMED_HOST, 1, "hipMalloc").depth > 2);
     drawing_free(d);
 }
 
@@ -93,10 +93,10 @@ static void spans_have_time_of_their_own(void)
                       "op aten::inner: .....=======================...................................", /**/
                       "op aten::short: ............................=====...===========................", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "aten::inner").ns, 23 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "aten::outer").ns, 0); /* 50 - 23 - 16 */
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "aten::short").ns, 0); /* within the error of clocks */
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "forward").ns, 0);     /* 58 - 50 */
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_SPAN, -1, "aten::inner").ns, 23 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_SPAN, -1, "aten::outer").ns, 0); /* 50 - 23 - 16 */
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_SPAN, -1, "aten::short").ns, 0); /* within the error of clocks */
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_SPAN, -1, "forward").ns, 0);     /* 58 - 50 */
     drawing_free(d);
 }
 
@@ -109,8 +109,8 @@ static void time_is_of_the_thread_that_launches_next(void)
                       "mark 1 backward:           .===============================================================..", /**/
                       "op 2 all_to_all:           ....==============================................................", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "all_to_all").ns, 30 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "backward").ns, 29 * US); /* from the launch of b on */
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_SPAN, -1, "all_to_all").ns, 30 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_SPAN, -1, "backward").ns, 29 * US); /* from the launch of b on */
     drawing_free(d);
 }
 
@@ -122,8 +122,8 @@ static void what_stands_behind_a_steps_last_launch_is_of_the_step_it_holds_up(vo
                       "compute 7:     .A..........BBBB.......", /**/
                       "mark save:     ..========.............", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "save").ns, 0);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 2, "save").ns, 8 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 1, "save").ns, 0);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, 2, "save").ns, 8 * US);
     drawing_free(d);
 }
 
@@ -132,7 +132,7 @@ static void a_name_within_itself_counts_once(void)
     drawing *d = draw("host:      a.................b.....", "compute 7: .AAA...............BB...",
                       "op f: ....==========", "op f: ......====....", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, -1, "f").ns, 10 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, -1, "f").ns, 10 * US);
     drawing_free(d);
 }
 
@@ -141,7 +141,7 @@ static void idle_time_of_the_device_itself_is_no_names(void)
     drawing *d = draw("host:      ab......................", "compute 7: .AAAAAAAAAAA......BB....",
                       "op aten::add: ..................====", "op aten::mul: ...........======", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, -1, "aten::mul").count, 0);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_HOST, -1, "aten::mul").count, 0);
     drawing_free(d);
 }
 
@@ -153,9 +153,9 @@ static void waits_have_the_idle_time_behind_them(void)
                       "call cudaStreamSynchronize: ...======............................",
                       "call cudaDeviceSynchronize: .........................===.........", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "aten::item").ns, 15 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "aten::item").count, 1);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaDeviceSynchronize").count, 1); /* by itself: its own name */
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WAIT, -1, "aten::item").ns, 15 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WAIT, -1, "aten::item").count, 1);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WAIT, -1, "cudaDeviceSynchronize").count, 1); /* by itself: its own name */
     drawing_free(d);
 }
 
@@ -167,8 +167,8 @@ static void what_rounding_ends_too_soon_still_is_around_its_call(void)
                       "op aten::item:              ..======..................",
                       "call cudaStreamSynchronize: ...======.................", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "aten::item").count, 1);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaStreamSynchronize").count, 0);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WAIT, -1, "aten::item").count, 1);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WAIT, -1, "cudaStreamSynchronize").count, 0);
     drawing_free(d);
 }
 
@@ -179,7 +179,7 @@ static void communication_may_hide_the_beginning_of_a_pause(void)
                       "comm 9:                    ..BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB..........",
                       "call cudaStreamSynchronize: ..===........................................", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaStreamSynchronize").ns, 10 * US);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WAIT, -1, "cudaStreamSynchronize").ns, 10 * US);
     drawing_free(d);
 }
 
@@ -192,8 +192,8 @@ static void who_only_may_wait_has_waited_if_the_device_ran_dry_in_the_call(void)
         drawing *d = draw("launch 1 cudaLaunchKernel: a............................................b", copies[i],
                           "compute 7:                 .AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA..........B", NULL);
         collect(d);
-        CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaMemcpyAsync").ns, 0);
-        CU_ASSERT_EQUAL(row_of(TL_DETAIL_WAIT, -1, "cudaMemcpy").ns, i == 0 ? 0 : 10 * US);
+        CU_ASSERT_EQUAL(row_of(TL_NAMED_WAIT, -1, "cudaMemcpyAsync").ns, 0);
+        CU_ASSERT_EQUAL(row_of(TL_NAMED_WAIT, -1, "cudaMemcpy").ns, i == 0 ? 0 : 10 * US);
         drawing_free(d);
     }
 }
@@ -201,7 +201,7 @@ static void who_only_may_wait_has_waited_if_the_device_ran_dry_in_the_call(void)
 static void few_names_are_kept_the_largest(void)
 {
     drawing *d = draw("compute 7: A", NULL);
-    for (uint32_t i = 0; i < TL_DETAILS_MAX + 8; i++) {
+    for (uint32_t i = 0; i < TL_WORK_BY_NAME_MAX + 8; i++) {
         char name[16];
         snprintf(name, sizeof name, "kernel %u", i);
         d->kernels[i] = d->kernels[0];
@@ -210,12 +210,12 @@ static void few_names_are_kept_the_largest(void)
         d->kernels[i].end_ns = d->kernels[i].start_ns + (int64_t)(i + 1) * US;
         d->kernels[i].uid = i;
     }
-    d->view.nkernels = TL_DETAILS_MAX + 8;
+    d->view.nkernels = TL_WORK_BY_NAME_MAX + 8;
     collect(d);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, -1, "kernel 7").count, 0);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, -1, "kernel 8").count, 1);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, -1, "kernel 7").count, 0);
+    CU_ASSERT_EQUAL(row_of(TL_NAMED_WORK, -1, "kernel 8").count, 1);
     drawing_free(d);
-    tl_details_free(&details);
+    tl_work_by_name_free(&work_by_name);
 }
 
 static const unit_test tests[] = {
@@ -236,5 +236,5 @@ static const unit_test tests[] = {
 
 int main(void)
 {
-    return unit_main("detail", tests, COUNT(tests));
+    return unit_main("work by name", tests, COUNT(tests));
 }

@@ -1,24 +1,25 @@
 /* tables.h - how long the device works in each repetition of something: the tables of tlmpi reps. */
-#ifndef TLMPI_ANALYSIS_REP_TABLES_H
-#define TLMPI_ANALYSIS_REP_TABLES_H
+#ifndef TLMPI_ANALYSIS_REPETITION_TABLES_H
+#define TLMPI_ANALYSIS_REPETITION_TABLES_H
 
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/schema.h"
 
 /* What is measured of a repetition. */
-#define TL_REP_MEASURE_VALUES(V)                                                                                       \
-    V(TL_REP_KERNEL, "kernel", NULL)                                                                                   \
-    V(TL_REP_FORWARD, "forward", NULL)                                                                                 \
-    V(TL_REP_BACKWARD, "backward", NULL)                                                                               \
-    V(TL_REP_BUSY, "busy", NULL)                                                                                       \
-    V(TL_REP_SPAN, "span", NULL)                                                                                       \
-    V(TL_REP_BUBBLE, "bubble", NULL)
-typedef enum tl_rep_measure { TL_REP_MEASURE_VALUES(TL_VALUE_NAME) TL_NREP_MEASURES } tl_rep_measure;
-extern const char *const tl_rep_measure_labels[];
-
+#define TL_REPETITION_MEASURE_VALUES(V)                                                                                \
+    V(TL_REPETITION_KERNEL, "kernel", NULL)                                                                            \
+    V(TL_REPETITION_FORWARD, "forward", NULL)                                                                          \
+    V(TL_REPETITION_BACKWARD, "backward", NULL)                                                                        \
+    V(TL_REPETITION_BUSY, "busy", NULL)                                                                                \
+    V(TL_REPETITION_SPAN, "span", NULL)                                                                                \
+    V(TL_REPETITION_BUBBLE, "bubble", NULL)
+typedef enum tl_repetition_measure {
+    TL_REPETITION_MEASURE_VALUES(TL_VALUE_NAME) TL_NREPETITION_MEASURES
+} tl_repetition_measure;
+extern const char *const tl_repetition_measure_labels[];
 
 /* One repetition. */
-#define TL_REP_FIELDS(F, T)                                                                                            \
+#define TL_REPETITION_FIELDS(F, T)                                                                                     \
     F(T, I32, variant, KEY, "", "number of the PATH on the command line, from 0")                                      \
     F(T, I32, trace, KEY, "", "number of the trace in it, from 0")                                                     \
     F(T, I32, rep, KEY, "", "number of the repetition in the trace, from 0")                                           \
@@ -32,12 +33,12 @@ extern const char *const tl_rep_measure_labels[];
     F(T, I64, bubble_ns, MEASURE, "ns", "span - busy: the time in it in which none of them runs")                      \
     F(T, I64, excluded, MEASURE, "", "works launched in it that are left out (--exclude, --skip)")                     \
     F(T, I64, excluded_ns, MEASURE, "ns", "sum of their durations")
-TL_TABLE(rep, TL_REP_FIELDS);
+TL_TABLE(repetition, TL_REPETITION_FIELDS);
 
 /* All repetitions of a variant. */
-#define TL_REP_STAT_FIELDS(F, T)                                                                                       \
+#define TL_REPETITION_STAT_FIELDS(F, T)                                                                                \
     F(T, I32, variant, KEY, "", "number of the PATH on the command line, from 0")                                      \
-    F(T, ENUM(rep_measure), measure, KEY, "", "which column of the repetitions")                                       \
+    F(T, ENUM(repetition_measure), measure, KEY, "", "which column of the repetitions")                                \
     F(T, I64, reps, MEASURE, "", "repetitions")                                                                        \
     F(T, I64, empty, MEASURE, "", "those of them without any work: each counts as 0")                                  \
     F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
@@ -48,10 +49,10 @@ TL_TABLE(rep, TL_REP_FIELDS);
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
     F(T, TEXT128, path, LABEL, "", "the PATH")
-TL_TABLE(rep_stat, TL_REP_STAT_FIELDS);
+TL_TABLE(repetition_stat, TL_REPETITION_STAT_FIELDS);
 
 /* A kernel in the repetitions of a variant. */
-#define TL_REP_WORK_FIELDS(F, T)                                                                                       \
+#define TL_REPETITION_WORK_FIELDS(F, T)                                                                                \
     F(T, I32, variant, KEY, "", "number of the PATH on the command line, from 0")                                      \
     F(T, I32, place, KEY, "", "1 for the name with the largest median, and so on; of equals the first by name")        \
     F(T, ENUM(kind), kind, LABEL, "", "what it is")                                                                    \
@@ -61,12 +62,12 @@ TL_TABLE(rep_stat, TL_REP_STAT_FIELDS);
     F(T, F64, mean_ns, MEASURE, "ns", "likewise the mean: these add up to that of kernel")                             \
     F(T, I64, max_ns, MEASURE, "ns", "likewise the most")                                                              \
     F(T, TEXT256, name, LABEL, "", "kernel, copy or memset")
-TL_TABLE(rep_work, TL_REP_WORK_FIELDS);
+TL_TABLE(repetition_work, TL_REPETITION_WORK_FIELDS);
 
 /* A variant against the first. */
-#define TL_REP_COMPARE_FIELDS(F, T)                                                                                    \
+#define TL_REPETITION_COMPARE_FIELDS(F, T)                                                                             \
     F(T, I32, variant, KEY, "", "number of the PATH on the command line; 0 is what it is compared with")               \
-    F(T, ENUM(rep_measure), measure, KEY, "", "which column of the repetitions")                                       \
+    F(T, ENUM(repetition_measure), measure, KEY, "", "which column of the repetitions")                                \
     F(T, F64, difference_ns, MEASURE, "ns",                                                                            \
       "how much longer it takes: median of the differences between each of its repetitions and each of the first's")   \
     F(T, F64, low_ns, MEASURE, "ns", "with 95 % confidence from here ...; none: too few repetitions")                  \
@@ -75,6 +76,6 @@ TL_TABLE(rep_work, TL_REP_WORK_FIELDS);
     F(T, F64, ratio_low, MEASURE, "", "likewise of low ...")                                                           \
     F(T, F64, ratio_high, MEASURE, "", "... and high")                                                                 \
     F(T, TEXT128, path, LABEL, "", "the PATH")
-TL_TABLE(rep_compare, TL_REP_COMPARE_FIELDS);
+TL_TABLE(repetition_compare, TL_REPETITION_COMPARE_FIELDS);
 
 #endif

@@ -1,4 +1,5 @@
-/* since.c - parts of a rank's time since its previous collective of the same group, and since its step began.
+/* work_between_collectives.c - parts of a rank's time since its previous collective of the same group, and since its
+ * step began.
  *
  *     compute    [=a=][=b=][=c=][=d=]            collective 1 waits for a, 2 for b, 3 for d; they run on one stream
  *     comm            [ 1       ][ 2 ][ 3 ]
@@ -112,7 +113,7 @@ static void find_previous(comparing *c)
     tl_map_free(&last);
 }
 
-/* Sums the activities of the stretch of each: into `since_step`, or `since`. */
+/* Sums the activities of the stretch of each: into `work_since_step`, or `work_between_collectives`. */
 static void sum_up(comparing *c, bool of_step)
 {
     uint32_t *order = tl_sorted_index(c->n, by_from, c->stretches);
@@ -122,7 +123,7 @@ static void sum_up(comparing *c, bool of_step)
     for (size_t i = 0; i < c->n; i++) {
         const tl_span *s = &c->stretches[order[i]];
         tl_participant *p = &c->participants[order[i]];
-        tl_activity_ns *sum = of_step ? &p->since_step : &p->since;
+        tl_activity_ns *sum = of_step ? &p->work_since_step : &p->work_between_collectives;
         *sum = (tl_activity_ns){ { 0 } };
         tl_activity_add(c->activity, &cursor, s->start_ns, s->end_ns, sum);
         /* Nothing has run yet: the host has not fed the device. */
@@ -147,7 +148,7 @@ static void compare_groups(comparing *c)
         tl_activity_ns inside = { { 0 } };
         tl_activity_seek(c->activity, &cursor, previous->start_ns);
         tl_activity_add(c->activity, &cursor, previous->start_ns, tl_ns_min(previous->end_ns, c->ready[at]), &inside);
-        c->participants[at].since.ns[TL_ACTIVITY_COMM] -= inside.ns[TL_ACTIVITY_COMM];
+        c->participants[at].work_between_collectives.ns[TL_ACTIVITY_COMM] -= inside.ns[TL_ACTIVITY_COMM];
     }
 }
 
@@ -209,7 +210,8 @@ static void compare_steps(comparing *c)
     sum_up(c, true);
 }
 
-void tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *participants, size_t n)
+void tl_work_between_collectives(const tl_rank_view *view, const tl_activity *activity, tl_participant *participants,
+                                 size_t n)
 {
     comparing c = { .view = view, .activity = activity, .participants = participants, .n = n };
     c.begin_ns = activity->n > 0 ? activity->start_ns[0] : INT64_MAX; /* its first work, or its first step */

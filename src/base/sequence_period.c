@@ -1,5 +1,5 @@
-/* period.c - finds the period of a sequence. */
-#include "tlmpi/base/period.h"
+/* sequence_period.c - finds the period of a sequence. */
+#include "tlmpi/base/sequence_period.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
@@ -36,7 +36,7 @@ static double unlike(const int64_t *pause_ns, size_t n, size_t period)
     return sum / (double)(n - period);
 }
 
-void tl_period_of(const uint64_t *tokens, const int64_t *times_ns, size_t n, size_t *period)
+void tl_sequence_period(const uint64_t *tokens, const int64_t *times_ns, size_t n, size_t *period)
 {
     int64_t *pause_ns = tl_malloc((n + 1) * sizeof *pause_ns);
     size_t p = 1;

@@ -1,5 +1,5 @@
-/* details.c - the names under which most of a rank's time went, step by step: of the device; and what the threads that
- * launch did, as far as the device stood idle meanwhile, and what they waited in.
+/* work_by_name.c - the names under which most of a rank's time went, step by step: of the device; and what the threads
+ * that launch did, as far as the device stood idle meanwhile, and what they waited in.
  *
  *     host     [launch a][item                ]....................[launch b]
  *     device          [      a      ]                                   [ b ]
@@ -33,7 +33,7 @@ typedef struct cover {
 typedef struct gathering {
     const tl_rank_view *view;
     tl_map index_of; /* (kind, step, name) -> index in rows */
-    TL_VEC(tl_detail) rows;
+    TL_VEC(tl_named_work) rows;
     tl_host_idle idle;
     tl_arena arena;
     int64_t *working; /* starts of the launches of work, in order of time */
@@ -43,13 +43,13 @@ typedef struct gathering {
     cover *covered;            /* by name */
     uint32_t nwalks;           /* threads that were begun */
     uint8_t *of_call, *of_op;  /* by name: its activity */
-    bool *is_step;             /* by name: a mark of a step, which tells no place */
+    bool *is_step;             /* by name: a mark of a step, whose time lies under other names */
     const tl_call_rule **rule; /* by name: what a call of it does */
 } gathering;
 
 /* Adds time, size and count to the row of a name. */
-static void add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
-                tl_detail what)
+static void add(gathering *g, tl_named_work_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
+                tl_named_work what)
 {
     name = tl_name_key(g->view, name);
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step), (uint64_t)name);
@@ -57,13 +57,13 @@ static void add(gathering *g, tl_detail_kind kind, int32_t step, uint32_t name, 
     if (at == TL_MAP_NONE) {
         at = (uint32_t)g->rows.n;
         tl_map_put(&g->index_of, key, at);
-        tl_vec_push(&g->rows, (tl_detail){ .rank = g->view->rank,
-                                           .step = step,
-                                           .name = name,
-                                           .kind = (uint8_t)kind,
-                                           .activity = (uint8_t)activity });
+        tl_vec_push(&g->rows, (tl_named_work){ .rank = g->view->rank,
+                                               .step = step,
+                                               .name = name,
+                                               .kind = (uint8_t)kind,
+                                               .activity = (uint8_t)activity });
     }
-    tl_detail *row = &g->rows.v[at];
+    tl_named_work *row = &g->rows.v[at];
     row->ns = tl_ns_add(row->ns, what.ns);
     row->size = tl_ns_add(row->size, what.size);
     row->count += what.count;
@@ -80,9 +80,9 @@ static void add_work(gathering *g)
                        : k->kind == TL_COMPUTE ? k->blocks
                                                : k->bytes;
         if (k->name != TL_NO_NAME)
-            add(g, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
+            add(g, k->kind == TL_COMM ? TL_NAMED_COMM : TL_NAMED_WORK, k->step, k->name,
                 tl_activity_of_work(g->view, k),
-                (tl_detail){ .ns = k->end_ns - k->start_ns, .size = tl_ns_max(size, 0), .count = 1 });
+                (tl_named_work){ .ns = k->end_ns - k->start_ns, .size = tl_ns_max(size, 0), .count = 1 });
     }
 }
 
@@ -155,8 +155,8 @@ static void add_span(gathering *g, uint32_t name, tl_activity_kind activity, int
     if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
         return;
     g->covered[key] = (cover){ end_ns, g->nwalks };
-    add(g, TL_DETAIL_HOST, step_held_up(g, start_ns), name, activity,
-        (tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
+    add(g, TL_NAMED_HOST, step_held_up(g, start_ns), name, activity,
+        (tl_named_work){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
 /* A span that is not over, and how much of its time lies in spans inside of it. */
@@ -182,8 +182,8 @@ static void close_span(gathering *g, const tl_thread *thread, open_spans *open)
         open->v[open->n - 1].inner_ns += turn_ns;
     if (turn_ns - s->inner_ns <= TL_CLOCK_ERROR_NS || name == TL_NO_NAME || g->is_step[name])
         return;
-    add(g, TL_DETAIL_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
-        (tl_detail){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
+    add(g, TL_NAMED_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
+        (tl_named_work){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
 }
 
 static void add_ops(gathering *g, const tl_thread *thread)
@@ -259,9 +259,9 @@ static void add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
             continue;
         int64_t ns = idle_after(g, start, end, rule);
         if (ns > 0 || g->of_call[name] == TL_ACTIVITY_SYNC)
-            add(g, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
+            add(g, TL_NAMED_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
                 g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
-                (tl_detail){ .ns = ns, .size = end - start, .count = 1 });
+                (tl_named_work){ .ns = ns, .size = end - start, .count = 1 });
     }
 }
 
@@ -293,45 +293,45 @@ static void add_host(gathering *g)
 /* By kind and step, then most time first, of equals the innermost. */
 static int by_time(const void *rows, uint32_t a, uint32_t b)
 {
-    const tl_detail *x = (const tl_detail *)rows + a, *y = (const tl_detail *)rows + b;
+    const tl_named_work *x = (const tl_named_work *)rows + a, *y = (const tl_named_work *)rows + b;
     int order = TL_ORDER(x, y, kind, step);
     order = order != 0 ? order : TL_ORDER(y, x, ns, depth);
     return order != 0 ? order : TL_COMPARE(x->name, y->name);
 }
 
-static void keep_most(const gathering *g, tl_details *details)
+static void keep_most(const gathering *g, tl_work_by_name *work_by_name)
 {
     uint32_t *order = tl_sorted_index(g->rows.n, by_time, g->rows.v);
     size_t kept = 0;
 
     for (size_t i = 0; i < g->rows.n; i++) {
-        tl_detail row = g->rows.v[order[i]];
+        tl_named_work row = g->rows.v[order[i]];
         kept = i > 0 && TL_ORDER(&row, &g->rows.v[order[i - 1]], kind, step) == 0 ? kept + 1 : 0;
-        if (kept >= TL_DETAILS_MAX)
+        if (kept >= TL_WORK_BY_NAME_MAX)
             continue;
         tl_text name = tl_names_text(g->view->names, row.name);
-        row.name = tl_names_intern(&details->names, name.p, name.n);
-        tl_vec_push(&details->rows, row);
+        row.name = tl_names_intern(&work_by_name->names, name.p, name.n);
+        tl_vec_push(&work_by_name->rows, row);
     }
     free(order);
 }
 
-void tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details)
+void tl_work_by_name_collect(const tl_rank_view *view, const tl_activity *activity, tl_work_by_name *work_by_name)
 {
     gathering g = { .view = view };
     tl_host_idle_make(&g.idle, activity);
     add_work(&g);
     add_host(&g);
-    keep_most(&g, details);
+    keep_most(&g, work_by_name);
     tl_host_idle_free(&g.idle);
     tl_map_free(&g.index_of);
     free(g.rows.v);
     tl_arena_free(&g.arena);
 }
 
-void tl_details_free(tl_details *details)
+void tl_work_by_name_free(tl_work_by_name *work_by_name)
 {
-    free(details->rows.v);
-    tl_names_free(&details->names);
-    *details = (tl_details){ 0 };
+    free(work_by_name->rows.v);
+    tl_names_free(&work_by_name->names);
+    *work_by_name = (tl_work_by_name){ 0 };
 }

@@ -1,5 +1,5 @@
-/* test_period.c - after how many letters a text returns; a letter a microsecond, a dot is a pause of one. */
-#include "tlmpi/base/period.h"
+/* test_sequence_period.c - after how many letters a text returns; a letter a microsecond, a dot is a pause of one. */
+#include "tlmpi/base/sequence_period.h"
 #include "unit.h"
 #include <string.h>
 
@@ -15,7 +15,7 @@ static size_t period_of(const char *text)
             tokens[n] = (uint64_t)(unsigned char)text[i];
             times_ns[n++] = (int64_t)i * 1000;
         }
-    tl_period_of(tokens, times_ns, n, &period);
+    tl_sequence_period(tokens, times_ns, n, &period);
     return period;
 }
 

@@ -3,21 +3,21 @@
  * No distribution is assumed: a kernel that is slow now and then moves neither a median nor its confidence interval
  * far.
  */
-#include "tlmpi/analysis/rep.h"
+#include "tlmpi/analysis/repetition.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 
 /* Half of the normal distribution's width that holds 95 % of it. */
 static const double Z_95 = 1.959963984540054;
 
-TL_TABLE_DEFINE(rep_stat, TL_REP_STAT_FIELDS, TL_SCOPE_JOB, "repetitions in numbers",
-                "How long did the device work in a repetition?");
-TL_TABLE_DEFINE(rep_compare, TL_REP_COMPARE_FIELDS, TL_SCOPE_JOB, "variants compared",
-                "How much longer does a repetition take than one of the first variant?");
+TL_TABLE_DEFINE_AS(repetition_stat, "rep_stat", TL_REPETITION_STAT_FIELDS, TL_SCOPE_JOB, "repetitions in numbers",
+                   "How long did the device work in a repetition?");
+TL_TABLE_DEFINE_AS(repetition_compare, "rep_compare", TL_REPETITION_COMPARE_FIELDS, TL_SCOPE_JOB, "variants compared",
+                   "How much longer does a repetition take than one of the first variant?");
 
 /* Returns the k for which the k-th smallest and the k-th largest of n numbers, from 1, hold the median between them
  * with 95 % confidence: fewer than k heads in n tosses are less likely than 2.5 %.  0: too few numbers. */
-static size_t median_place(size_t n)
+static size_t median_bound(size_t n)
 {
     double log_p = -(double)n * log(2), sum = 0;
     for (size_t k = 0; k <= n / 2; k++) {
@@ -29,10 +29,10 @@ static size_t median_place(size_t n)
     return n / 2;
 }
 
-void tl_rep_summarise(int64_t *values, size_t n, tl_rep_stat *out)
+void tl_repetition_summarise(int64_t *values, size_t n, tl_repetition_stat *out)
 {
     tl_spread spread = tl_spread_of(values, n);
-    size_t k = median_place(n);
+    size_t k = median_bound(n);
     out->reps = (int64_t)n;
     out->median_ns = spread.median;
     out->mean_ns = spread.mean;
@@ -70,7 +70,7 @@ static int64_t difference_at(const int64_t *v, size_t n, const int64_t *base, si
     return low;
 }
 
-void tl_rep_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out)
+void tl_repetition_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_repetition_compare *out)
 {
     uint64_t all = (uint64_t)n * m;
     double middle = (double)all / 2, spread = Z_95 * sqrt((double)all * (double)(n + m + 1) / 12);

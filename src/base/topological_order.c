@@ -1,34 +1,34 @@
-/* order.c - topological order of nodes (Kahn), also with cycles, whose edges it drops. */
-#include "tlmpi/base/order.h"
+/* topological_order.c - topological order of nodes (Kahn), also with cycles, whose edges it drops. */
+#include "tlmpi/base/topological_order.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include <string.h>
 
-#define PLACED UINT32_MAX
+#define ORDERED UINT32_MAX
 
 typedef struct ordering {
     size_t n;
     const uint32_t *first_edge, *from;
     const int64_t *when_ns;
     tl_arena arena;
-    uint32_t *degree;   /* by node: edges from nodes not yet placed; PLACED: the node is placed itself */
+    uint32_t *degree;   /* by node: edges from nodes not yet in order; ORDERED: the node is in order itself */
     uint32_t *first_to; /* [n + 2]: by node, where in `to` the nodes that wait for it begin */
     uint32_t *to;
     uint32_t *order;
-    size_t head, tail; /* order[0 .. tail) is placed; order[0 .. head) is counted off in its waiting nodes, too */
+    size_t head, tail; /* order[0 .. tail) is filled; order[0 .. head) is counted off in its waiting nodes, too */
     bool *dropped;
     size_t ndropped;
     uint32_t *by_time; /* nodes, the earliest first; NULL: no cycle yet */
-    size_t next;       /* in by_time: all nodes before it are placed */
+    size_t next;       /* in by_time: all nodes before it are in order */
 } ordering;
 
-static void place(ordering *o, uint32_t v)
+static void append(ordering *o, uint32_t v)
 {
-    o->degree[v] = PLACED;
+    o->degree[v] = ORDERED;
     o->order[o->tail++] = v;
 }
 
-static void start(ordering *o)
+static void append_sources(ordering *o)
 {
     for (size_t e = 0; e < o->first_edge[o->n]; e++)
         o->first_to[o->from[e] + 2]++;
@@ -39,18 +39,18 @@ static void start(ordering *o)
             o->to[o->first_to[o->from[e] + 1]++] = v;
         o->degree[v] = o->first_edge[v + 1] - o->first_edge[v];
         if (o->degree[v] == 0)
-            place(o, v);
+            append(o, v);
     }
 }
 
-static void go_on(ordering *o)
+static void append_ready(ordering *o)
 {
     while (o->head < o->tail) {
         uint32_t v = o->order[o->head++];
         for (uint32_t i = o->first_to[v]; i < o->first_to[v + 1]; i++) {
             uint32_t to = o->to[i];
-            if (o->degree[to] != PLACED && --o->degree[to] == 0)
-                place(o, to);
+            if (o->degree[to] != ORDERED && --o->degree[to] == 0)
+                append(o, to);
         }
     }
 }
@@ -61,8 +61,8 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(o->when_ns[a], o->when_ns[b]);
 }
 
-/* Places the earliest of the nodes left, and drops the edges that it still waits for. */
-static void break_circle(ordering *o)
+/* Appends the earliest of the nodes left, and drops the edges that it still waits for. */
+static void break_cycle(ordering *o)
 {
     if (o->by_time == NULL) {
         o->by_time = tl_arena_take(&o->arena, o->n, sizeof *o->by_time);
@@ -71,19 +71,19 @@ static void break_circle(ordering *o)
         tl_sort_index(o->by_time, o->n, by_time, o);
         memset(o->dropped, 0, o->first_edge[o->n] * sizeof *o->dropped);
     }
-    while (o->degree[o->by_time[o->next]] == PLACED)
+    while (o->degree[o->by_time[o->next]] == ORDERED)
         o->next++;
     uint32_t v = o->by_time[o->next];
     for (uint32_t e = o->first_edge[v]; e < o->first_edge[v + 1]; e++)
-        if (o->degree[o->from[e]] != PLACED) {
+        if (o->degree[o->from[e]] != ORDERED) {
             o->dropped[e] = true;
             o->ndropped++;
         }
-    place(o, v);
+    append(o, v);
 }
 
-void tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, const int64_t *when_ns, uint32_t *order,
-                    bool *dropped, size_t *ndropped)
+void tl_topological_order(size_t n, const uint32_t *first_edge, const uint32_t *from, const int64_t *when_ns,
+                          uint32_t *order, bool *dropped, size_t *ndropped)
 {
     ordering o = {
         .n = n, .first_edge = first_edge, .from = from, .when_ns = when_ns, .order = order, .dropped = dropped
@@ -91,11 +91,11 @@ void tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, 
     o.degree = tl_arena_take(&o.arena, n, sizeof *o.degree);
     o.first_to = tl_arena_zeroed(&o.arena, n + 2, sizeof *o.first_to);
     o.to = tl_arena_take(&o.arena, first_edge[n], sizeof *o.to);
-    start(&o);
-    go_on(&o);
+    append_sources(&o);
+    append_ready(&o);
     while (o.tail < n) {
-        break_circle(&o);
-        go_on(&o);
+        break_cycle(&o);
+        append_ready(&o);
     }
     *ndropped = o.ndropped;
     tl_arena_free(&o.arena);

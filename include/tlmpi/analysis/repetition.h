@@ -1,4 +1,4 @@
-/* rep.h - how long does the device work in each repetition of something?
+/* repetition.h - how long does the device work in each repetition of something?
  *
  *     host     [step 0        ]  [step 1        ]
  *     launch    |a |b |c          |a |b |c
@@ -11,63 +11,63 @@
  *
  * From the view of one trace, with what its host did; and the statistics of many.  Uses no other folder.
  */
-#ifndef TLMPI_ANALYSIS_REP_H
-#define TLMPI_ANALYSIS_REP_H
+#ifndef TLMPI_ANALYSIS_REPETITION_H
+#define TLMPI_ANALYSIS_REPETITION_H
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/status.h"
-#include "tlmpi/analysis/rep/tables.h"
+#include "tlmpi/analysis/repetition/tables.h"
 #include "tlmpi/model/view.h"
 
 /* What a repetition is. */
-typedef enum tl_rep_of {
-    TL_REP_STEP,       /* a profiler step */
-    TL_REP_ANNOTATION, /* a user annotation of that name */
-    TL_REP_FILE        /* a whole trace, with works whose launch is not in it */
-} tl_rep_of;
+typedef enum tl_repetition_of {
+    TL_REPETITION_STEP,       /* a profiler step */
+    TL_REPETITION_ANNOTATION, /* a user annotation of that name */
+    TL_REPETITION_FILE        /* a whole trace, with works whose launch is not in it */
+} tl_repetition_of;
 
-typedef struct tl_rep_rule {
-    tl_rep_of of;
+typedef struct tl_repetition_rule {
+    tl_repetition_of of;
     const char *name;                          /* name of the annotation */
     int64_t skip;                              /* number of works, first in order of launch, that are left out of each
                                                 * repetition */
     bool (*excludes)(void *arg, tl_text name); /* returns true for names of works that are left out; NULL: none are */
     void *arg;
-} tl_rep_rule;
+} tl_repetition_rule;
 
 /* The works of one name in a repetition. */
-typedef struct tl_rep_share {
-    int64_t rep, count, total_ns;
+typedef struct tl_repetition_share {
+    int64_t repetition, count, total_ns;
     uint32_t name; /* id of the view's names */
     uint8_t kind;  /* tl_kind */
-} tl_rep_share;
+} tl_repetition_share;
 
-/* The repetitions of a trace.  Zero-initialise; tl_rep_set_free ends it. */
-typedef struct tl_rep_set {
-    TL_VEC(tl_rep) v; /* variant and trace 0, rep from 0 on, in order of time */
-    TL_VEC(tl_rep_share) shares;
+/* The repetitions of a trace.  Zero-initialise; tl_repetition_set_free ends it. */
+typedef struct tl_repetition_set {
+    TL_VEC(tl_repetition) v; /* variant and trace 0, column rep from 0 on, in order of time */
+    TL_VEC(tl_repetition_share) shares;
     int64_t nested;   /* annotations of the name that begin within another one on their thread, even if they end after
                        * it */
     int64_t beside;   /* repetitions that begin while one of another thread is open */
     int64_t guessed;  /* works whose thread has no open repetition while several others have: in the one that began
                        * last */
-    int64_t unlinked; /* works whose launch is not in the trace: in no repetition, except of TL_REP_FILE */
+    int64_t unlinked; /* works whose launch is not in the trace: in no repetition, except of TL_REPETITION_FILE */
     int64_t outside;  /* works launched in no repetition, without works of excluded names */
     int64_t outside_ns; /* sum of the durations of `outside` */
-} tl_rep_set;
+} tl_repetition_set;
 
-void tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_rep_set *out);
-void tl_rep_set_free(tl_rep_set *reps);
+void tl_repetition_set_find(const tl_rank_view *view, const tl_repetition_rule *rule, tl_repetition_set *out);
+void tl_repetition_set_free(tl_repetition_set *set);
 
 /* The measure of a repetition, in ns. */
-int64_t tl_rep_value(const tl_rep *rep, tl_rep_measure measure);
+int64_t tl_repetition_value(const tl_repetition *r, tl_repetition_measure measure);
 
 /* Statistics of n > 0 numbers, which are in order afterwards: all columns but keys, `empty` and path. */
-void tl_rep_summarise(int64_t *values, size_t n, tl_rep_stat *out);
+void tl_repetition_summarise(int64_t *values, size_t n, tl_repetition_stat *out);
 
 /* How the n > 0 numbers of v lie against the m > 0 of the base (Hodges and Lehmann: the median of all differences, with
  * the confidence interval that goes with the test of Mann and Whitney).  Both are in order.  All columns but keys and
  * path. */
-void tl_rep_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out);
+void tl_repetition_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_repetition_compare *out);
 
 #endif

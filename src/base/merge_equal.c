@@ -1,10 +1,10 @@
-/* unite.c - groups of equal rows that become one row each. */
+/* merge_equal.c - groups of equal rows that become one row each. */
 #include "tlmpi/base/group.h"
 #include <stdlib.h>
 #include <string.h>
 
-size_t tl_unite(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b),
-                void (*add)(void *sum, const void *row))
+size_t tl_merge_equal(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b),
+                      void (*add)(void *sum, const void *row))
 {
     char *v = rows, *last = v;
     if (n == 0)

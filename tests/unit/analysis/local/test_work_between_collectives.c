@@ -1,4 +1,4 @@
-/* test_local.c - what a rank did between its collectives, on drawings. */
+/* test_work_between_collectives.c - what a rank did between its collectives, on drawings. */
 #include "draw.h"
 #include "tlmpi/analysis/local.h"
 #include "unit.h"
@@ -27,7 +27,7 @@ static size_t take(const drawing *d, const int32_t *groups, tl_participant parts
         n++;
     }
     draw_activity(&activity, &d->view, NULL, 0);
-    tl_local_since(&d->view, &activity, parts, n);
+    tl_work_between_collectives(&d->view, &activity, parts, n);
     tl_activity_free(&activity);
     return n;
 }
@@ -40,12 +40,13 @@ static void time_since_the_previous_one_is_divided(void)
     tl_participant p[PARTS_MOST];
     CU_ASSERT_EQUAL_FATAL(take(d, (const int32_t[]){ 1, 1 }, p), 2);
     CU_ASSERT_EQUAL(p[0].previous, TL_NONE);
-    CU_ASSERT_EQUAL(p[0].since.ns[TL_ACTIVITY_COMPUTE], 4 * US); /* since the step began */
-    CU_ASSERT_EQUAL(p[0].since.ns[TL_ACTIVITY_HOST], 2 * US);
+    CU_ASSERT_EQUAL(p[0].work_between_collectives.ns[TL_ACTIVITY_COMPUTE], 4 * US); /* since the step began */
+    CU_ASSERT_EQUAL(p[0].work_between_collectives.ns[TL_ACTIVITY_HOST], 2 * US);
     CU_ASSERT_EQUAL(p[1].previous, p[0].uid);
-    CU_ASSERT_EQUAL(p[1].since.ns[TL_ACTIVITY_COMPUTE], 5 * US);
-    CU_ASSERT_EQUAL(p[1].since.ns[TL_ACTIVITY_HOST], 6 * US);
-    CU_ASSERT_EQUAL(p[1].since.ns[TL_ACTIVITY_COMM], 0); /* what it spent in the previous one is that one's own matter */
+    CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_COMPUTE], 5 * US);
+    CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_HOST], 6 * US);
+    CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_COMM],
+                    0); /* what it spent in the previous one is that one's own matter */
     drawing_free(d);
 }
 
@@ -56,8 +57,8 @@ static void collectives_of_other_groups_are_time_between(void)
     tl_participant p[PARTS_MOST];
     CU_ASSERT_EQUAL_FATAL(take(d, (const int32_t[]){ 1, 1, 2 }, p), 3);
     CU_ASSERT_EQUAL(p[1].previous, p[0].uid);
-    CU_ASSERT_EQUAL(p[1].since.ns[TL_ACTIVITY_COMM], 5 * US);
-    CU_ASSERT_EQUAL(p[1].since.ns[TL_ACTIVITY_COMPUTE], 2 * US);
+    CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_COMM], 5 * US);
+    CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_COMPUTE], 2 * US);
     CU_ASSERT_EQUAL(p[2].previous, TL_NONE);
     drawing_free(d);
 }
@@ -69,7 +70,7 @@ static void one_that_waits_for_its_stream_is_ready_when_its_work_is_done(void)
                       "compute 7: .AAABBBBXXXX..........", "comm 9:    ....CCCCCCCCCCDD......", NULL);
     tl_participant p[PARTS_MOST];
     CU_ASSERT_EQUAL_FATAL(take(d, (const int32_t[]){ 1, 1 }, p), 2);
-    CU_ASSERT_EQUAL(p[1].since.ns[TL_ACTIVITY_COMPUTE], 4 * US); /* B, and none of X */
+    CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_COMPUTE], 4 * US); /* B, and none of X */
     drawing_free(d);
 }
 
@@ -79,9 +80,9 @@ static void since_the_step_counts_from_the_last_of_the_step_before(void)
                       "compute 7: AA..BB.....FFF..GG....", "comm 9:    ..CC..DD......HH..II..", NULL);
     tl_participant p[PARTS_MOST];
     CU_ASSERT_EQUAL_FATAL(take(d, (const int32_t[]){ 1, 1, 1, 1 }, p), 4);
-    CU_ASSERT_EQUAL(p[1].since_step.ns[TL_ACTIVITY_COMPUTE], 4 * US);
-    CU_ASSERT_EQUAL(p[2].since_step.ns[TL_ACTIVITY_COMPUTE], 3 * US);
-    CU_ASSERT_EQUAL(p[3].since_step.ns[TL_ACTIVITY_COMPUTE], 5 * US); /* F and G */
+    CU_ASSERT_EQUAL(p[1].work_since_step.ns[TL_ACTIVITY_COMPUTE], 4 * US);
+    CU_ASSERT_EQUAL(p[2].work_since_step.ns[TL_ACTIVITY_COMPUTE], 3 * US);
+    CU_ASSERT_EQUAL(p[3].work_since_step.ns[TL_ACTIVITY_COMPUTE], 5 * US); /* F and G */
     drawing_free(d);
 }
 
@@ -96,7 +97,7 @@ static void work_behind_the_last_one_is_of_the_step_that_launched_it(void)
     CU_ASSERT_EQUAL(p[0].step, 1);
     CU_ASSERT_EQUAL(p[2].step, 2);
     CU_ASSERT_EQUAL(p[1].after_last_ns, 0);
-    CU_ASSERT_EQUAL(p[2].since.ns[TL_ACTIVITY_COMPUTE], 7 * US);
+    CU_ASSERT_EQUAL(p[2].work_between_collectives.ns[TL_ACTIVITY_COMPUTE], 7 * US);
     CU_ASSERT_EQUAL(p[2].after_last_ns, 5 * US);
     CU_ASSERT_EQUAL(p[2].after_last_step_ns, 5 * US); /* since the last of any group */
     CU_ASSERT_EQUAL(p[1].done_ns, 12 * US);
@@ -129,5 +130,5 @@ static const unit_test tests[] = {
 
 int main(void)
 {
-    return unit_main("local", tests, COUNT(tests));
+    return unit_main("work between collectives", tests, COUNT(tests));
 }
