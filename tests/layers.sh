@@ -344,7 +344,7 @@ if [ -z "$found" ]; then
     check "gaps know nothing of graphs" bites src/analysis/idle/gaps.c '#include "tlmpi/analysis/graph.h"'
     check "matching knows no clock" bites src/analysis/match/key.c '#include "tlmpi/analysis/clock.h"'
     check "clocks know no waits" bites src/analysis/clock/solve.c '#include "tlmpi/analysis/wait.h"'
-    check "who waits knows nobody to blame" bites src/analysis/wait/state.c '#include "tlmpi/analysis/blame.h"'
+    check "who waits knows nobody to blame" bites src/analysis/wait/rank_waits.c '#include "tlmpi/analysis/blame.h"'
     check "the graph expects nothing" bites src/analysis/graph/order.c '#include "tlmpi/analysis/baseline.h"'
     check "what is expected is not replayed" bites src/analysis/baseline/cells.c '#include "tlmpi/analysis/replay.h"'
     check "a replay judges nobody" bites src/analysis/replay/replay.c '#include "tlmpi/analysis/verdict.h"'

@@ -32,7 +32,7 @@ static uint64_t number_after(const char *text, const char *word, uint64_t none)
     return end > at ? n : none;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
+static uint64_t difference_or_zero(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
@@ -45,7 +45,7 @@ static uint64_t left_of_process(void)
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return UINT64_MAX;
     uint64_t pages = number_after(read_text("/proc/self/statm", text, sizeof text), "", 0);
-    return less(limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
+    return difference_or_zero(limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
 /* The limit of the process's group (cgroup v2) less what the group has; files that are cached give way. */
@@ -65,7 +65,7 @@ static uint64_t left_of_group(void)
     uint64_t used = number_after(read_text(path, text, sizeof text), "", 0);
     snprintf(path, sizeof path, "%s/memory.stat", folder);
     read_text(path, text, sizeof text);
-    return less(most, less(used, number_after(text, "\nfile ", 0)));
+    return difference_or_zero(most, difference_or_zero(used, number_after(text, "\nfile ", 0)));
 }
 
 /* What the machine can give without a process having to end for it. */

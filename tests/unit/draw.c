@@ -286,7 +286,7 @@ drawing *draw(const char *line, ...)
     join_steps(d);
     draw_colls(d);
     show_host(d);
-    tl_launches_place(&d->view, d->launches);
+    tl_launches_find_ops(&d->view, d->launches);
     return d;
 }
 

@@ -25,7 +25,7 @@ typedef struct tl_behaviour {
                         * else explains its end */
     int64_t end_ns;
     int32_t rank;
-    int32_t place; /* which of the streams with that name: each stream may serve another group of ranks */
+    int32_t stream_order; /* which of the streams with that name: each stream may serve another group of ranks */
 } tl_behaviour;
 
 typedef TL_VEC(tl_behaviour) tl_behaviours;

@@ -201,10 +201,10 @@ tl_collective_view tl_collective_of_run(const tl_participant *participants, cons
 void tl_match_key(tl_participant *p, const tl_fate *fate);
 
 /* Gives each participant without a key one of its own. */
-void tl_match_alone(tl_participant *participants, size_t n);
+void tl_key_unmatched(tl_participant *participants, size_t n);
 
 /* Returns a key that no other participant has; the participant's group must be the number in the job. */
-uint64_t tl_lone_key(const tl_participant *p);
+uint64_t tl_own_key(const tl_participant *p);
 
 /* Returns the item of the participant among the sightings of its membership; 0: its launch is not known. */
 uint64_t tl_sighting_item(const tl_participant *p);

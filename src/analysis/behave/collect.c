@@ -65,7 +65,7 @@ static bool sum_up(collecting *c, int64_t *all_ns)
 }
 
 /* Chooses the names that take most of all_ns; *any: there are some. */
-static void choose(collecting *c, int64_t all_ns, bool *any)
+static void choose_names(collecting *c, int64_t all_ns, bool *any)
 {
     uint32_t *order = tl_malloc((c->view->names->n + 1) * sizeof *order);
     size_t n = 0;
@@ -122,7 +122,7 @@ static bool is_taken(const collecting *c, const tl_kernel *k)
     return is_counted(c, k) && c->of_name[k->name].chosen;
 }
 
-static void take(collecting *c, const tl_kernel *k)
+static void add_sighting(collecting *c, const tl_kernel *k)
 {
     const use *u = &c->of_name[k->name];
     uint64_t counted = tl_hash_mix(tl_hash_mix(k->name, (uint64_t)k->step), (uint64_t)u->streams);
@@ -137,7 +137,7 @@ static void take(collecting *c, const tl_kernel *k)
 }
 
 /* The kernels [from, to) of one stream. */
-static void take_stream(collecting *c, size_t from, size_t to)
+static void add_sightings_of_stream(collecting *c, size_t from, size_t to)
 {
     const tl_kernel *v = c->view->kernels;
 
@@ -149,7 +149,7 @@ static void take_stream(collecting *c, size_t from, size_t to)
             c->of_name[v[i].name].streams += c->of_name[v[i].name].on_stream++ == 0;
     for (size_t i = from; i < to; i++)
         if (is_taken(c, &v[i]))
-            take(c, &v[i]);
+            add_sighting(c, &v[i]);
 }
 
 void tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out)
@@ -161,10 +161,10 @@ void tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out)
     c.of_name = tl_calloc(view->names->n + 1, sizeof *c.of_name);
     list_ends(&c);
     if (sum_up(&c, &all_ns))
-        choose(&c, all_ns, &any);
+        choose_names(&c, all_ns, &any);
     for (size_t from = 0, to; any && from < view->nkernels; from = to) {
         to = tl_stream_end(view, from);
-        take_stream(&c, from, to);
+        add_sightings_of_stream(&c, from, to);
     }
     free(c.of_name);
     free(c.ends);

@@ -16,7 +16,7 @@
 /* Room for the items that two ranks have in common: TL_BEHAVES_ITEMS on average. */
 enum { ITEMS_MOST = 256 };
 
-/* The sightings of one name and place by one rank. */
+/* The sightings of one name and stream_order by one rank. */
 typedef struct row {
     const tl_behaviour *v;
     size_t n;
@@ -92,7 +92,7 @@ static answer answer_of(size_t moved, size_t together)
     return enough && (double)together >= TL_BEHAVES_TOGETHER * (double)moved ? SHOWN : OPPOSED;
 }
 
-static answer ask(const row *a, const row *b, apart *x)
+static answer compare_ranks(const row *a, const row *b, apart *x)
 {
     size_t together;
 
@@ -113,7 +113,7 @@ static answer ask(const row *a, const row *b, apart *x)
 
 static int by_name(const void *a, const void *b)
 {
-    return TL_ORDER((const tl_behaviour *)a, (const tl_behaviour *)b, name_key, place, rank, item);
+    return TL_ORDER((const tl_behaviour *)a, (const tl_behaviour *)b, name_key, stream_order, rank, item);
 }
 
 static int by_duration(const void *a, const void *b)
@@ -123,7 +123,7 @@ static int by_duration(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->v->rank, y->v->rank);
 }
 
-/* The rows of the sightings v[0, n) of one name and place, those whose kernels are shortest first. */
+/* The rows of the sightings v[0, n) of one name and stream_order, those whose kernels are shortest first. */
 static void list_rows(const tl_behaviour *v, size_t n, row_list *out)
 {
     out->n = 0;
@@ -143,11 +143,11 @@ typedef struct showing {
     bool steadily;   /* by ends that scatter no more than clocks may be off */
 } showing;
 
-static showing ask_all(const row_list *rows, size_t i, apart *room)
+static showing compare_with_all(const row_list *rows, size_t i, apart *room)
 {
     showing s = { .steadily = true };
     for (size_t k = 0; k < rows->n && s.partners < 2; k++) {
-        answer found = k != i ? ask(&rows->v[i], &rows->v[k], room) : NOTHING;
+        answer found = k != i ? compare_ranks(&rows->v[i], &rows->v[k], room) : NOTHING;
         s.best = found > s.best ? found : s.best;
         s.partners += found == SHOWN;
         s.steadily = s.steadily && (found != SHOWN || room->scatter_ns <= TL_CLOCK_ERROR_NS);
@@ -164,7 +164,7 @@ static tl_collective collective_of(const row_list *rows, apart *room)
     size_t step = n > 2 * asked ? (n - asked) / asked : 1;
 
     for (size_t i = 0; i < n && (double)opposed <= may_oppose; i += i < asked ? 1 : step) {
-        showing s = ask_all(rows, i, room);
+        showing s = compare_with_all(rows, i, room);
         shown += s.best == SHOWN;
         steadily += s.best == SHOWN && s.steadily;
         of_two += s.best == SHOWN && s.partners == 1;
@@ -187,7 +187,8 @@ void tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size
         qsort(all, n, sizeof *all, by_name);
 
     for (size_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && all[to].name_key == all[from].name_key && all[to].place == all[from].place; to++)
+        for (to = from;
+             to < n && all[to].name_key == all[from].name_key && all[to].stream_order == all[from].stream_order; to++)
             ;
         list_rows(all + from, to - from, &rows);
         tl_collective collective = collective_of(&rows, room);

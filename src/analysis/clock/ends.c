@@ -87,7 +87,7 @@ static int64_t middle_of(const series *s, size_t from, size_t to, int64_t ppb, i
 
 /* Keeps the samples with transfers of up to twice the lower quartile, which differ least between members.  Returns that
  * quartile, in ns. */
-static int64_t keep_short(series *s)
+static int64_t keep_short_transfers(series *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++)
@@ -220,7 +220,7 @@ static void look_for_step(const series *s, double scatter_ns, tl_clock_end *out)
 }
 
 /* Subtracts the step at the cut from all samples after it, and adds the step to out->step_ns. */
-static void flatten(const series *s, size_t cut, int64_t ppb, tl_clock_end *out)
+static void remove_step(const series *s, size_t cut, int64_t ppb, tl_clock_end *out)
 {
     int64_t step_ns = step_between(s, 0, cut, s->n, ppb);
     for (size_t i = cut; i < s->n; i++)
@@ -232,18 +232,18 @@ static void fit(series *s, int64_t cut_ns, tl_clock_end *out)
 {
     size_t cut = 0;
     out->n = (int32_t)s->n;
-    double transfer_ns = (double)keep_short(s) / TL_CLOCK_ENDS_PART, scatter_ns;
+    double transfer_ns = (double)keep_short_transfers(s) / TL_CLOCK_ENDS_PART, scatter_ns;
 
     TL_BISECT(cut, s->n, mid, s->v[mid].at_ns < cut_ns);
     bool parts = cut_ns != TL_TIME_UNKNOWN && cut >= TL_CLOCK_STEP_LEAST && cut + TL_CLOCK_STEP_LEAST <= s->n;
     out->at_ns = s->v[tl_lower_middle(s->n)].at_ns;
     if (parts)
-        flatten(s, cut, slope_of(s, cut), out);
+        remove_step(s, cut, slope_of(s, cut), out);
     scatter_ns = fmax(scatter_of_differences(s), TL_ROUNDING_NS);
     fit_line(s, scatter_ns, out);
     out->step_sigma_ns = INFINITY;
     if (parts) {
-        flatten(s, cut, out->drift_ppb, out);
+        remove_step(s, cut, out->drift_ppb, out);
         out->step_at_ns = tl_ns_sum(s->v[cut - 1].at_ns, s->v[cut - 1].late_ns);
         double off_ns = fmax(scatter_ns, scatter_off_line(s, out->drift_ppb, 0));
         out->step_sigma_ns = hypot(off_ns, (double)took_change(s, cut));

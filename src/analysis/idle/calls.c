@@ -19,7 +19,7 @@ static uint8_t direction_named(tl_text name)
     return tl_text_has(name, "HtoD") || tl_text_has(name, "HostToDevice") ? TL_SYNC_H2D : TL_SYNC_NONE;
 }
 
-const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, size_t name)
+const tl_idle_call *tl_idle_classify_call(tl_idle_rank *k, size_t name)
 {
     tl_idle_call *call = &k->name[name];
     tl_text text = tl_names_text(k->view->names, (uint32_t)name);
@@ -147,21 +147,21 @@ static void add_wait(collecting *c, uint32_t call, uint8_t kind)
     tl_vec_push(&c->k->waits, w);
 }
 
-static void add_hold(tl_idle_rank *k, int32_t device, int32_t stream, int64_t start_ns)
+static void add_event_wait(tl_idle_rank *k, int32_t device, int32_t stream, int64_t start_ns)
 {
-    tl_vec_push(&k->holds, (tl_idle_hold){ device >= 0 ? device : -1, stream, start_ns });
+    tl_vec_push(&k->holds, (tl_idle_event_wait){ device >= 0 ? device : -1, stream, start_ns });
 }
 
-static void take_hold(collecting *c, uint32_t call, uint32_t track)
+static void take_event_wait(collecting *c, uint32_t call, uint32_t track)
 {
     const tl_sync *sync = sync_of(c, call);
     const tl_stream_id *stream = &c->k->view->streams[c->k->view->calls.stream[call]];
     int64_t start_ns = c->k->view->calls.start_ns[call];
 
     if (sync != NULL && sync->stream >= 0)
-        add_hold(c->k, sync->device, sync->stream, start_ns);
+        add_event_wait(c->k, sync->device, sync->stream, start_ns);
     else if (stream->stream >= 0)
-        add_hold(c->k, stream->device, stream->stream, start_ns);
+        add_event_wait(c->k, stream->device, stream->stream, start_ns);
     else
         tl_vec_push(&c->unplaced, (unplaced){ start_ns, track });
 }
@@ -172,8 +172,8 @@ static int last_first(const void *a, const void *b)
     return TL_COMPARE(y->start_ns, x->start_ns);
 }
 
-/* Gives holds of unknown streams that of the next launch of their thread. */
-static void place_holds(collecting *c)
+/* Gives event waits of unknown streams the stream of the next launch of their thread. */
+static void assign_event_waits(collecting *c)
 {
     const tl_rank_view *view = c->k->view;
     tl_map next = { 0 }; /* track -> its first work */
@@ -186,7 +186,7 @@ static void place_holds(collecting *c)
                 tl_map_put(&next, view->launches[launch - 1].track, c->k->first_kernel[launch - 1]);
         uint32_t work = tl_map_get(&next, hold->track);
         if (work != TL_MAP_NONE)
-            add_hold(c->k, view->kernels[work].device, view->kernels[work].stream, hold->start_ns);
+            add_event_wait(c->k, view->kernels[work].device, view->kernels[work].stream, hold->start_ns);
     }
     tl_map_free(&next);
 }
@@ -198,7 +198,7 @@ static int by_start(const void *a, const void *b)
 
 static int by_stream(const void *a, const void *b)
 {
-    return TL_ORDER((const tl_idle_hold *)a, (const tl_idle_hold *)b, stream, device, start_ns);
+    return TL_ORDER((const tl_idle_event_wait *)a, (const tl_idle_event_wait *)b, stream, device, start_ns);
 }
 
 static void take_calls(tl_idle_rank *k)
@@ -221,9 +221,9 @@ static void take_calls(tl_idle_rank *k)
             if (tl_idle_launches(name) || name->rule->does == TL_DOES_COPY || name->captures != 0)
                 tl_idle_take_launch(k, call);
             if (name->rule->does == TL_DOES_HOLD)
-                take_hold(&c, call, calls->threads[t].track);
+                take_event_wait(&c, call, calls->threads[t].track);
         }
-    place_holds(&c);
+    assign_event_waits(&c);
     tl_vec_sort(&k->waits, by_start);
     tl_vec_sort(&k->holds, by_stream);
     free(c.unplaced.v);
@@ -297,6 +297,6 @@ void tl_idle_free(tl_idle_rank *k)
     free(k->holds.v);
     free(k->launches.v);
     free(k->lost.v);
-    free(k->places.v);
+    free(k->gap_annotations.v);
     free(k->noise.v);
 }

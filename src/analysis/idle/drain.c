@@ -107,14 +107,14 @@ void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle
 /* Whether the stream of the device was made to wait within (from_ns, to_ns). */
 static bool held_between(const tl_idle_rank *k, int32_t device, int32_t stream, int64_t from_ns, int64_t to_ns)
 {
-    const tl_idle_hold end = { device, stream, to_ns }, *v = k->holds.v;
+    const tl_idle_event_wait end = { device, stream, to_ns }, *v = k->holds.v;
     size_t low = 0; /* to the first hold of the stream at or after the launch, or of a later stream */
     TL_BISECT(low, k->holds.n, i, TL_ORDER(&v[i], &end, stream, device, start_ns) < 0);
-    const tl_idle_hold *last = low > 0 ? &v[low - 1] : NULL;
+    const tl_idle_event_wait *last = low > 0 ? &v[low - 1] : NULL;
     return last != NULL && last->stream == stream && last->device == device && last->start_ns > from_ns;
 }
 
-bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g)
+bool tl_idle_held_by_event(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g)
 {
     const tl_kernel *next = &k->view->kernels[g->next], *before = next - 1;
     if (g->launch == TL_NONE)

@@ -50,7 +50,7 @@ static int32_t step_at(const tl_idle_rank *k, tl_idle_device *d, int64_t ns)
 
 /* A gap is charged to the thread that launched the work after it; if that is unknown to the one that launches most on
  * this device (main_track), else to the rank's main thread. */
-static void add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, tl_idle_gap g, uint32_t main_track)
+static void add_gap(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, tl_idle_gap g, uint32_t main_track)
 {
     const tl_kernel *prev = &k->view->kernels[g.prev], *next = &k->view->kernels[g.next];
     const tl_launch *launch = next->launch != TL_NONE ? &k->view->launches[next->launch] : NULL;
@@ -87,7 +87,8 @@ static void add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
 
 /* Walks over the work of the device, n > 0 pieces in order of (start, uid), from gap to gap: counts gaps (n[0] of noise,
  * n[1] macro gaps), or, where n is NULL, adds them. */
-static void walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, uint32_t main_track, size_t *n)
+static void find_gaps(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, uint32_t main_track,
+                      size_t *n)
 {
     uint32_t last = order[0]; /* the work that ended last up to now */
     int64_t begin = k->view->kernels[last].start_ns, end = tl_idle_end(k, last), busy_ns = 0;
@@ -99,7 +100,7 @@ static void walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_t
             if (n != NULL)
                 n[macro]++;
             else if (macro)
-                add_macro(k, d, gaps, end, (tl_idle_gap){ .prev = last, .next = order[i] }, main_track);
+                add_gap(k, d, gaps, end, (tl_idle_gap){ .prev = last, .next = order[i] }, main_track);
             else
                 tl_vec_push(&k->noise, (tl_idle_noise){ end, start - end, d->device, step_at(k, d, end) });
             busy_ns += end - begin;
@@ -148,11 +149,11 @@ void tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps)
     }
     tl_sort_index(order, d->n, tl_kernel_by_start_uid, k->view->kernels);
     if (d->n > 0) {
-        walk(k, d, order, gaps, main_track, n);
+        find_gaps(k, d, order, gaps, main_track, n);
         tl_table_reserve(gaps, n[1]); /* there may be as many as there is work */
         tl_grow((void **)&k->noise.v, &k->noise.cap, k->noise.n + n[0], sizeof *k->noise.v);
         tl_grow((void **)&d->gaps.v, &d->gaps.cap, n[1], sizeof *d->gaps.v);
-        walk(k, d, order, gaps, main_track, NULL);
+        find_gaps(k, d, order, gaps, main_track, NULL);
         d->sums.noise_gaps = (int64_t)n[0];
     }
     free(order);

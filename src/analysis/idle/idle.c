@@ -8,7 +8,7 @@
  * B is queued when its launch call has ended more than launch_ns before the gap.  What the host did has one name; the
  * first that holds of these, where those of rows two to six need a launch of B:
  *
- *     WORK_NOT_RECORDED       a call queued work after A's launch and before B's that the trace lacks: lost.c
+ *     WORK_NOT_RECORDED       a call queued work after A's launch and before B's that the trace lacks: lost_work.c
  *     GRAPH_INTERNAL          B is a later node of a graph launch
  *     LAUNCH_ANOMALY          B is not queued, and L is longer than anomaly_ns and than anomaly_pct of the gap
  *     DEPENDENCY_WAIT         B is queued, the gap is longer than queued_ns, and B's stream waits for an event
@@ -66,7 +66,7 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
     if (row->prequeued == TL_QUEUED_NO && latency > c->anomaly_ns && above(latency, c->anomaly_pct, gap))
         return TL_DOING_LAUNCH_ANOMALY;
     if (row->prequeued == TL_QUEUED_YES && gap > c->queued_ns)
-        return tl_idle_held(k, d, g) ? TL_DOING_DEPENDENCY : TL_DOING_LAUNCH_ANOMALY;
+        return tl_idle_held_by_event(k, d, g) ? TL_DOING_DEPENDENCY : TL_DOING_LAUNCH_ANOMALY;
     if (row->prequeued != TL_QUEUED_UNKNOWN && gap - latency < tl_ns_max(c->launch_ns / 2, LEAST_OVERHEAD_NS))
         return TL_DOING_LAUNCH_OVERHEAD;
     if (row->call_class != TL_CALL_NONE && !below(row->call_ns, c->runtime_pct, gap))

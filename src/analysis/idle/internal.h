@@ -1,13 +1,13 @@
 /* internal.h - what the files of the idle classification share.
  *
- *     idle.c     the order of it all, and the label
- *     calls.c    a call -> what it is, by its name; all calls -> waits for the device, waits of streams, launches
- *     lost.c     launches whose work is not in the trace
- *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
- *     drain.c    how the device ran dry
- *     doing.c    what the host did, thread by thread
- *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
- *     sums.c     gaps -> sums: by step and the two labels, and by class;  job.c: over ranks
+ *     idle.c         the order of it all, and the label
+ *     calls.c        a call -> what it is, by its name; all calls -> waits for the device, waits of streams, launches
+ *     lost_work.c    launches whose work is not in the trace
+ *     gaps.c         the timeline of a device -> its gaps, and the work before and after each
+ *     drain.c        how the device ran dry
+ *     host_doing.c   what the host did, thread by thread
+ *     host_waits.c   when hosts waited for other ranks;  peers.c: which parts of gaps that may be
+ *     sums.c         gaps -> sums: by step and the two labels, and by class;  over_ranks.c: of all ranks
  */
 #ifndef ANALYSIS_IDLE_INTERNAL_H
 #define ANALYSIS_IDLE_INTERNAL_H
@@ -39,10 +39,10 @@ typedef struct tl_idle_wait {
 } tl_idle_wait;
 
 /* A wait of a stream for an event of another. */
-typedef struct tl_idle_hold {
+typedef struct tl_idle_event_wait {
     int32_t device, stream; /* device -1: not known */
     int64_t start_ns;       /* of the call */
-} tl_idle_hold;
+} tl_idle_event_wait;
 
 /* A call that queues work, or one that begins or ends a capture. */
 typedef struct tl_idle_launch {
@@ -60,11 +60,11 @@ typedef struct tl_idle_noise {
 } tl_idle_noise;
 
 /* A part of a gap in an annotation. */
-typedef struct tl_idle_place {
+typedef struct tl_gap_annotation {
     size_t gap; /* its row in the gap table */
     uint32_t name;
     int64_t ns;
-} tl_idle_place;
+} tl_gap_annotation;
 
 /* One rank, while it is worked on. */
 typedef struct tl_idle_rank {
@@ -78,26 +78,26 @@ typedef struct tl_idle_rank {
     uint32_t *by_end;                /* waits by end; where `apart` is set by (device, end) */
     tl_largest_below latest;         /* over by_end */
     bool apart;                      /* waits are told apart by device; waits of an unknown one come first */
-    TL_VEC(tl_idle_hold) holds;      /* by (stream, device, start) */
+    TL_VEC(tl_idle_event_wait) holds; /* by (stream, device, start) */
     TL_VEC(tl_idle_launch) launches; /* by (start, uid) */
     TL_VEC(tl_idle_launch) lost;     /* those whose work is not in the trace; by (start, uid) */
     TL_VEC(tl_idle_noise) noise;     /* by device and time */
-    TL_VEC(tl_idle_place) places;    /* those of one gap lie together */
+    TL_VEC(tl_gap_annotation) gap_annotations; /* those of one gap lie together */
     uint32_t ntracks;                /* of threads that launch: above all their tracks */
     uint32_t main_track;             /* thread that counts where nothing is launched; TL_NONE without any */
     size_t nops[TL_ANNOTATION + 1];  /* operators, Python functions and annotations */
 } tl_idle_rank;
 
-/* Fills all of the rank but for noise and places. */
+/* Fills all of the rank but for noise and gap_annotations. */
 void tl_idle_prepare(tl_idle_rank *k);
 void tl_idle_free(tl_idle_rank *k);
 
 /* What a call of that name is. */
-const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, size_t name);
+const tl_idle_call *tl_idle_classify_call(tl_idle_rank *k, size_t name);
 static inline const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name)
 {
     size_t at = name != TL_NO_NAME ? name : k->view->names->n;
-    return k->name[at].rule != NULL ? &k->name[at] : tl_idle_look_at(k, at);
+    return k->name[at].rule != NULL ? &k->name[at] : tl_idle_classify_call(k, at);
 }
 
 /* Whether a call of that name queues a graph, or a graph or a kernel. */
@@ -167,7 +167,7 @@ void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle
 
 /* Whether the work after the gap waited for an event of another stream, by the calls between its launch and the one
  * before it on its stream. */
-bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g);
+bool tl_idle_held_by_event(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g);
 
 /* What the host did during all gaps of the device: fills the columns of calls and operators.  rows: of the gap table,
  * one for each gap. */
@@ -188,37 +188,37 @@ void tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
  * Python functions are in the trace waits where one of them does. */
 
 /* What an operator, frame or annotation is. */
-typedef enum tl_meet {
-    TL_MEET_NOT,
-    TL_MEET_ASYNC, /* a collective of hosts from when it is asked for until it is done; the host may do other things */
-    TL_MEET_HELD,  /* one in which the host stays */
-    TL_MEET_WAIT,  /* a wait for something that other ranks have a part in; the host stays */
-    TL_MEET_FREE   /* of stretches: nothing that is known, up to the next operator or call */
-} tl_meet;
+typedef enum tl_host_wait_kind {
+    TL_HOST_WAIT_NONE,
+    TL_HOST_WAIT_ASYNC,      /* a collective of hosts, from its call until it is done; the host may do other things */
+    TL_HOST_WAIT_BLOCKING,   /* one in which the host stays */
+    TL_HOST_WAIT_FOR_OTHERS, /* a wait for something that other ranks have a part in; the host stays */
+    TL_HOST_WAIT_UNKNOWN     /* of stretches: nothing that is known, up to the next operator or call */
+} tl_host_wait_kind;
 
 /* A stretch in which a thread does nothing, or nothing but wait. */
-typedef struct tl_held {
+typedef struct tl_host_stretch {
     int64_t start_ns, end_ns;
     uint32_t op; /* index into the view's ops; TL_NONE where it is free */
-    uint8_t meet;
-} tl_held;
+    uint8_t wait_kind;
+} tl_host_stretch;
 
 /* The stretches of one thread: held[first, first + n), disjoint and in order of time. */
-typedef struct tl_held_thread {
+typedef struct tl_thread_stretches {
     uint32_t track;
     size_t first, n;
-} tl_held_thread;
+} tl_thread_stretches;
 
-/* Zero-initialise; tl_meets_free ends it. */
-typedef struct tl_meets {
-    TL_VEC(tl_held) held;
-    TL_VEC(tl_held_thread) threads; /* by track */
-    TL_VEC(tl_held) asyncs;         /* collectives that leave the host free, of all threads; by end */
+/* Zero-initialise; tl_host_waits_free ends it. */
+typedef struct tl_host_waits {
+    TL_VEC(tl_host_stretch) held;
+    TL_VEC(tl_thread_stretches) threads; /* by track */
+    TL_VEC(tl_host_stretch) asyncs;      /* collectives that leave the host free, of all threads; by end */
     TL_VEC(uint32_t) ops;           /* indices: collectives of hosts that lie in no other of their kind and thread */
-} tl_meets;
+} tl_host_waits;
 
-void tl_meets_find(const tl_rank_view *view, tl_meets *out);
-void tl_meets_free(tl_meets *meets);
+void tl_host_waits_find(const tl_rank_view *view, tl_host_waits *out);
+void tl_host_waits_free(tl_host_waits *host_waits);
 
 /* The parts of the gaps of all devices of the rank that may be waiting for others: rows of gap_peer, and one for each
  * collective of hosts.  After the labels of all gaps. */

@@ -33,7 +33,7 @@ typedef struct stay {
 typedef struct finding {
     tl_idle_rank *k;
     tl_table *out;
-    tl_meets meets;
+    tl_host_waits host_waits;
     uint32_t *order, *chosen; /* kernels by start: all; those of a scope */
     TL_VEC(scope) scopes;
     TL_VEC(stay) stays; /* by (track, start) */
@@ -169,9 +169,9 @@ static void add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found
 static void add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, uint32_t op)
 {
     size_t low = 0; /* to the first that ends after the stretch */
-    TL_BISECT(low, f->meets.asyncs.n, mid, f->meets.asyncs.v[mid].end_ns <= to_ns);
-    for (size_t i = low; i > 0 && f->meets.asyncs.v[i - 1].end_ns > from_ns && from_ns < to_ns; i--) {
-        const tl_held *x = &f->meets.asyncs.v[i - 1];
+    TL_BISECT(low, f->host_waits.asyncs.n, mid, f->host_waits.asyncs.v[mid].end_ns <= to_ns);
+    for (size_t i = low; i > 0 && f->host_waits.asyncs.v[i - 1].end_ns > from_ns && from_ns < to_ns; i--) {
+        const tl_host_stretch *x = &f->host_waits.asyncs.v[i - 1];
         int64_t from = tl_ns_max(x->start_ns, from_ns), end = tl_ns_min(x->end_ns, to_ns);
         if (from >= end)
             continue;
@@ -187,16 +187,16 @@ static void add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t 
 /* The host was in a collective of hosts, or in a call that waits for others. */
 static void add_meetings(finding *f, const tl_gap *gap, uint32_t track)
 {
-    const tl_held_thread *threads = f->meets.threads.v;
+    const tl_thread_stretches *threads = f->host_waits.threads.v;
     size_t at = 0, low = 0; /* low: to the first that ends after the beginning of the gap */
-    TL_BISECT(at, f->meets.threads.n, mid, threads[mid].track < track);
-    if (at == f->meets.threads.n || threads[at].track != track)
+    TL_BISECT(at, f->host_waits.threads.n, mid, threads[mid].track < track);
+    if (at == f->host_waits.threads.n || threads[at].track != track)
         return;
-    const tl_held *v = f->meets.held.v + threads[at].first;
+    const tl_host_stretch *v = f->host_waits.held.v + threads[at].first;
     TL_BISECT(low, threads[at].n, mid, v[mid].end_ns <= gap->start_ns);
     for (size_t i = low; i < threads[at].n && v[i].start_ns < gap->end_ns; i++) {
         int64_t from = tl_ns_max(v[i].start_ns, gap->start_ns), to = tl_ns_min(v[i].end_ns, gap->end_ns);
-        if (v[i].meet == TL_MEET_HELD)
+        if (v[i].wait_kind == TL_HOST_WAIT_BLOCKING)
             add_row(f, gap, from, to, TL_PEER_MEETING, op_of(f, v[i].op));
         else
             add_stretch(f, gap, from, to, v[i].op);
@@ -206,7 +206,7 @@ static void add_meetings(finding *f, const tl_gap *gap, uint32_t track)
 /* ------------------------------------------------------------------------------------------------------- the whole */
 
 /* A part of a gap has one reason: what the work after it waited for; else what the host did. */
-static void look_at(finding *f, const tl_idle_gap *g, const tl_gap *gap, bool several)
+static void find_waits_in_gap(finding *f, const tl_idle_gap *g, const tl_gap *gap, bool several)
 {
     bool found = several && gap->cpu_during_gap == TL_DOING_DEPENDENCY;
     if (found) {
@@ -228,19 +228,19 @@ void tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
 
     if (v->world_size == 1) /* the job has no other rank to wait for */
         return;
-    tl_meets_find(v, &f.meets);
+    tl_host_waits_find(v, &f.host_waits);
     if (several) {
         f.order = tl_sorted_index(v->nkernels, tl_kernel_by_start_uid, v->kernels);
         f.chosen = tl_malloc((v->nkernels + 1) * sizeof *f.chosen);
         list_stays(&f);
     }
     /* A rank that came last to a collective of hosts may have no gap there. */
-    TL_EACH (const uint32_t, op, f.meets.ops)
+    TL_EACH (const uint32_t, op, f.host_waits.ops)
         add_row(&f, NULL, v->ops.start_ns[*op], tl_op_end(&v->ops, *op), TL_PEER_MEETING, op_of(&f, *op));
-    for (size_t d = 0; (several || f.meets.threads.n > 0) && d < n; d++)
+    for (size_t d = 0; (several || f.host_waits.threads.n > 0) && d < n; d++)
         for (size_t i = 0; i < devices[d].gaps.n; i++)
-            look_at(&f, &devices[d].gaps.v[i], tl_table_row(gaps, devices[d].first_row + i), several);
-    tl_meets_free(&f.meets);
+            find_waits_in_gap(&f, &devices[d].gaps.v[i], tl_table_row(gaps, devices[d].first_row + i), several);
+    tl_host_waits_free(&f.host_waits);
     TL_EACH (scope, s, f.scopes)
         free(s->spans.v);
     free(f.scopes.v);

@@ -25,7 +25,7 @@ typedef struct brief {
     int64_t ns, other_op_ns;
     int32_t step;
     uint32_t label; /* both labels as one number, below NLABELS */
-    uint32_t place; /* the first of its places in the rank's; TL_NONE */
+    uint32_t annotation; /* index of the gap's first in gap_annotations; TL_NONE */
 } brief;
 
 /* One device, or all of a rank. */
@@ -142,17 +142,17 @@ static int by_time(const void *entries, uint32_t a, uint32_t b)
 
 /* In which annotations the gaps index[0, n) of a class, or of all, were: the largest to the class's row, and rows of
  * idle_annotation for a class. */
-static void say_places(scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
+static void say_annotations(scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
 {
     tl_idle_tally *tally = &s->tally;
     size_t most = TL_IDLE_ANNOTATIONS_OF_CLASS;
 
     for (size_t i = 0; i < n; i++)
-        for (size_t p = s->brief[index[i]].place; p < s->k->places.n; p++) {
-            const tl_idle_place *place = &s->k->places.v[p];
-            if (place->gap != s->first_row + index[i])
+        for (size_t p = s->brief[index[i]].annotation; p < s->k->gap_annotations.n; p++) {
+            const tl_gap_annotation *part = &s->k->gap_annotations.v[p];
+            if (part->gap != s->first_row + index[i])
                 break;
-            tl_idle_tally_add(tally, place->name, 0, place->ns);
+            tl_idle_tally_add(tally, part->name, 0, part->ns);
         }
     if (tally->n == 0)
         return;
@@ -205,7 +205,7 @@ static void add_axes(scope *s, int32_t step, const uint32_t *index, size_t n)
     row->idle_pct = tl_idle_pct(all_ns, all_ns);
     if (step == -1) {
         say_longest(s, index, n, row);
-        say_places(s, index, n, row);
+        say_annotations(s, index, n, row);
     }
     for (size_t i = 0; i < n; i++)
         end[s->brief[index[i]].label + 1]++;
@@ -378,7 +378,7 @@ static void class_rows(scope *s)
         row->peer_ns = 0;
         tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
         say_longest(s, index, count, row);
-        say_places(s, index, count, row);
+        say_annotations(s, index, count, row);
     }
     for (size_t r = MOST_CLASSES; r < nruns; r++)
         for (size_t i = runs[r].from; i < runs[r].to; i++)
@@ -399,17 +399,17 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row)
     sum->utilization_pct = tl_idle_pct(sum->busy_ns, tl_ns_add(sum->busy_ns, sum->macro_ns));
 }
 
-static void be_brief(scope *s)
+static void fill_brief(scope *s)
 {
     for (size_t i = 0; i < s->ngaps; i++) {
         const tl_gap *g = &s->gaps[i];
         s->brief[i] = (brief){ g->duration_ns, g->other_op_ns, g->step,
                                (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap, TL_NONE };
     }
-    for (size_t i = 0; i < s->k->places.n; i++) {
-        size_t gap = s->k->places.v[i].gap - s->first_row; /* of an earlier device: larger than any */
-        if (gap < s->ngaps && s->brief[gap].place == TL_NONE)
-            s->brief[gap].place = (uint32_t)i;
+    for (size_t i = 0; i < s->k->gap_annotations.n; i++) {
+        size_t gap = s->k->gap_annotations.v[i].gap - s->first_row; /* of an earlier device: larger than any */
+        if (gap < s->ngaps && s->brief[gap].annotation == TL_NONE)
+            s->brief[gap].annotation = (uint32_t)i;
     }
 }
 
@@ -425,7 +425,7 @@ static void sum_scope(scope *s, const tl_idle *sums, tl_tables *out)
     s->index = tl_arena_take(&arena, most, sizeof *s->index);
     s->lengths = tl_arena_take(&arena, most, sizeof *s->lengths);
     s->brief = tl_arena_take(&arena, s->ngaps, sizeof *s->brief);
-    be_brief(s);
+    fill_brief(s);
     macro_rows(s);
     noise_rows(s);
     class_rows(s);

@@ -17,17 +17,17 @@ static bool is_idle(const tl_activity *a, size_t i)
 }
 
 /* Returns how long the device idles because of the host in stretch i, in ns. */
-static int64_t of_host(const tl_activity *a, size_t i)
+static int64_t host_idle_in_stretch(const tl_activity *a, size_t i)
 {
     return is_idle(a, i) && a->kind[i] != TL_ACTIVITY_DEVICE ? a->start_ns[i + 1] - a->start_ns[i] : 0;
 }
 
-/* As of_host, summed over the span of idle time that begins with stretch *i; *i goes behind it. */
-static int64_t of_span(const tl_activity *a, size_t *i)
+/* As host_idle_in_stretch, summed over the span of idle time that begins with stretch *i; *i goes behind it. */
+static int64_t host_idle_in_span(const tl_activity *a, size_t *i)
 {
     int64_t sum = 0;
     for (; *i < a->n && is_idle(a, *i); ++*i)
-        sum += of_host(a, *i);
+        sum += host_idle_in_stretch(a, *i);
     return sum;
 }
 
@@ -43,11 +43,11 @@ void tl_host_idle_make(tl_host_idle *idle, const tl_activity *a)
     for (size_t i = 0; i <= a->n; i++) {
         if (i % BLOCK == 0)
             idle->before[i / BLOCK] = sum;
-        sum += i < a->n ? of_host(a, i) : 0;
+        sum += i < a->n ? host_idle_in_stretch(a, i) : 0;
     }
     for (size_t i = 0; i < a->n; i++) {
         int64_t *leaf = &idle->longest[n + i / BLOCK];
-        *leaf = tl_ns_max(*leaf, of_span(a, &i)); /* after a span there is work, which needs no look */
+        *leaf = tl_ns_max(*leaf, host_idle_in_span(a, &i)); /* after a span there is work, which needs no look */
     }
     for (size_t i = n; i-- > 1;)
         idle->longest[i] = tl_ns_max(idle->longest[2 * i], idle->longest[2 * i + 1]);
@@ -81,8 +81,9 @@ static int64_t before(const tl_host_idle *idle, size_t at, int64_t t_ns)
     int64_t sum = idle->before[at / BLOCK];
 
     for (; i < at; i++)
-        sum += of_host(a, i);
-    return at < a->n && of_host(a, at) > 0 && t_ns > a->start_ns[at] ? sum + (t_ns - a->start_ns[at]) : sum;
+        sum += host_idle_in_stretch(a, i);
+    return at < a->n && host_idle_in_stretch(a, at) > 0 && t_ns > a->start_ns[at] ? sum + (t_ns - a->start_ns[at])
+                                                                                  : sum;
 }
 
 int64_t tl_host_idle_within(const tl_host_idle *idle, size_t *at, int64_t start_ns, int64_t end_ns)
@@ -93,7 +94,7 @@ int64_t tl_host_idle_within(const tl_host_idle *idle, size_t *at, int64_t start_
     if (*at == a->n || a->start_ns[*at] >= end_ns)
         return 0;
     if (a->start_ns[*at + 1] >= end_ns)
-        return of_host(a, *at) > 0 ? end_ns - tl_ns_max(start_ns, a->start_ns[*at]) : 0;
+        return host_idle_in_stretch(a, *at) > 0 ? end_ns - tl_ns_max(start_ns, a->start_ns[*at]) : 0;
     return before(idle, ends_after(a, *at, end_ns), end_ns) - before(idle, *at, start_ns);
 }
 
@@ -112,7 +113,7 @@ static int64_t longest_of(const tl_activity *a, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         size_t after = i;
         if (is_idle(a, i) && (i == 0 || !is_idle(a, i - 1)))
-            most = tl_ns_max(most, of_span(a, &after));
+            most = tl_ns_max(most, host_idle_in_span(a, &after));
     }
     return most;
 }

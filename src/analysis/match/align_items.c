@@ -8,7 +8,7 @@ static tl_align_item item_of(const tl_participants *set, size_t i, int32_t proc)
 {
     const tl_participant *p = &set->participants.v[i];
     return (tl_align_item){ .key = p->key,
-                            .lone = tl_lone_key(p),
+                            .lone = tl_own_key(p),
                             .start_ns = p->start_ns,
                             .end_ns = p->end_ns,
                             .bytes = p->bytes,

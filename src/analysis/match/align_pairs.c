@@ -296,7 +296,7 @@ typedef struct fitting {
 } fitting;
 
 /* Returns the first item of the row that ends at `end_ns` or later. */
-static size_t place_of(const fitting *a, const row *r, int64_t end_ns)
+static size_t first_ending_from(const fitting *a, const row *r, int64_t end_ns)
 {
     size_t low = r->from;
     TL_BISECT(low, r->to, mid, a->items[mid].end_ns < end_ns);
@@ -313,7 +313,7 @@ static bool find_ahead(const fitting *a, const row *r, const row *q, int64_t *ah
 
     for (size_t i = first; i < first + looked; i++) {
         int64_t end_ns = a->items[i].end_ns;
-        for (size_t k = place_of(a, q, tl_ns_between(end_ns, TL_SENDS_APART_NS));
+        for (size_t k = first_ending_from(a, q, tl_ns_between(end_ns, TL_SENDS_APART_NS));
              k < q->to && n < DIFFERENCES && tl_ns_between(a->items[k].end_ns, end_ns) <= TL_SENDS_APART_NS; k++)
             v[n++] = tl_ns_between(end_ns, a->items[k].end_ns);
     }
@@ -336,7 +336,7 @@ static tl_align_item *nearest(const fitting *a, const tl_align_item *x, const ro
     int64_t end_ns = tl_ns_between(x->end_ns, ahead_ns), best_ns = TL_CLOCK_ERROR_NS + 1;
     tl_align_item *best = NULL;
 
-    for (size_t k = place_of(a, q, tl_ns_between(end_ns, TL_CLOCK_ERROR_NS));
+    for (size_t k = first_ending_from(a, q, tl_ns_between(end_ns, TL_CLOCK_ERROR_NS));
          k < q->to && tl_ns_between(a->items[k].end_ns, end_ns) <= TL_CLOCK_ERROR_NS; k++)
         if (a->items[k].key == 0 && apart(x, &a->items[k], ahead_ns) < best_ns) {
             best = &a->items[k];

@@ -9,20 +9,20 @@
 /* ----------------------------------------------------------------------------------------------------------- order */
 
 /* What participants are in order by, apart from them: they are many times as large, and lie anywhere. */
-typedef struct place {
+typedef struct sort_key {
     uint64_t key;
     int64_t start_ns;
     int32_t group, rank;
     uint32_t uid, at;
-} place;
+} sort_key;
 
 static int by_key(const void *a, const void *b)
 {
-    return TL_ORDER((const place *)a, (const place *)b, group, key, rank, start_ns, uid);
+    return TL_ORDER((const sort_key *)a, (const sort_key *)b, group, key, rank, start_ns, uid);
 }
 
 /* Along the cycles of the permutation: a copy of all would double the memory. */
-static void permute(tl_participant *participants, place *order, size_t n)
+static void permute(tl_participant *participants, sort_key *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (order[i].at == i)
@@ -43,11 +43,11 @@ static void permute(tl_participant *participants, place *order, size_t n)
 void tl_participants_sort(tl_participant *participants, size_t n)
 {
     tl_mem_indexable(n);
-    place *order = tl_malloc((n + 1) * sizeof *order);
+    sort_key *order = tl_malloc((n + 1) * sizeof *order);
     bool sorted = true;
     for (size_t i = 0; i < n; i++) {
         const tl_participant *p = &participants[i];
-        order[i] = (place){ p->key, p->start_ns, p->group, p->rank, p->uid, (uint32_t)i };
+        order[i] = (sort_key){ p->key, p->start_ns, p->group, p->rank, p->uid, (uint32_t)i };
         sorted = sorted && (i == 0 || by_key(&order[i - 1], &order[i]) <= 0);
     }
     if (!sorted) {

@@ -68,7 +68,7 @@ static int64_t apart_at(const distance *x, int64_t ns)
 }
 
 /* Returns the number of collectives that one of the two ranks had left before the other came. */
-static size_t misses(const common *c, const distance *own)
+static size_t count_misses(const common *c, const distance *own)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -81,12 +81,12 @@ static size_t misses(const common *c, const distance *own)
 }
 
 /* No rank leaves a collective before another has come to it, but for the clock error; once may be a mistake. */
-static size_t too_often(size_t n)
+static size_t misses_that_contradict(size_t n)
 {
     return n / TL_GROUP_MISTAKES > 2 ? n / TL_GROUP_MISTAKES : 2;
 }
 
-static int64_t middle(const common *c, size_t from, size_t to)
+static int64_t median_apart(const common *c, size_t from, size_t to)
 {
     int64_t room[TL_SIGHTINGS];
     memcpy(room, c->apart_ns + from, (to - from) * sizeof *room);
@@ -95,21 +95,21 @@ static int64_t middle(const common *c, size_t from, size_t to)
 
 /* Returns the distance of two memberships if one clock steps once: at the sighting where the distance of ends changes
  * most. */
-static distance with_step(const common *c)
+static distance distance_with_step(const common *c)
 {
     size_t at = 0;
     int64_t most_ns = 0, apart[TL_SIGHTINGS];
     for (size_t k = TL_CLOCK_STEP_LEAST; k + TL_CLOCK_STEP_LEAST <= c->n; k++) {
         int64_t here_ns = llabs(tl_ns_between(c->apart_ns[k], c->apart_ns[k - 1]));
-        int64_t before_ns = middle(c, k - TL_CLOCK_STEP_LEAST, k);
-        int64_t ns = tl_ns_min(here_ns, llabs(tl_ns_between(middle(c, k, k + TL_CLOCK_STEP_LEAST), before_ns)));
+        int64_t before_ns = median_apart(c, k - TL_CLOCK_STEP_LEAST, k);
+        int64_t ns = tl_ns_min(here_ns, llabs(tl_ns_between(median_apart(c, k, k + TL_CLOCK_STEP_LEAST), before_ns)));
         at = ns > most_ns ? k : at;
         most_ns = tl_ns_max(most_ns, ns);
     }
-    distance out = { .apart_ns = middle(c, 0, at > 0 ? at : c->n), .scatter_ns = INT64_MAX, .loose = c->loose };
+    distance out = { .apart_ns = median_apart(c, 0, at > 0 ? at : c->n), .scatter_ns = INT64_MAX, .loose = c->loose };
     if (at == 0)
         return out;
-    out.step_ns = tl_ns_between(middle(c, at, c->n), out.apart_ns);
+    out.step_ns = tl_ns_between(median_apart(c, at, c->n), out.apart_ns);
     out.step_at_ns = c->a[at]->end_ns;
     for (size_t i = 0; i < c->n; i++)
         apart[i] = tl_ns_between(c->apart_ns[i], i >= at ? out.step_ns : 0);
@@ -117,14 +117,14 @@ static distance with_step(const common *c)
     return out;
 }
 
-static int64_t most_of(const distance *x)
+static int64_t scatter_allowed(const distance *x)
 {
     return x->loose ? TL_GROUP_LOOSELY_NS : TL_GROUP_TOGETHER_NS;
 }
 
-static bool fits(const distance *x)
+static bool is_steady(const distance *x)
 {
-    return !x->missed && x->scatter_ns <= most_of(x);
+    return !x->missed && x->scatter_ns <= scatter_allowed(x);
 }
 
 static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
@@ -135,16 +135,17 @@ static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
     if (c.n < TL_MATCH_ENOUGH)
         return false;
     out->loose = c.loose;
-    out->apart_ns = middle(&c, 0, c.n);
+    out->apart_ns = median_apart(&c, 0, c.n);
     int64_t apart[TL_SIGHTINGS];
     memcpy(apart, c.apart_ns, c.n * sizeof *apart);
     out->scatter_ns = tl_mad(apart, c.n, out->apart_ns);
-    out->missed = misses(&c, out) >= too_often(c.n);
-    if (fits(out))
+    out->missed = count_misses(&c, out) >= misses_that_contradict(c.n);
+    if (is_steady(out))
         return true;
-    distance stepped = with_step(&c);
-    stepped.missed = stepped.step_ns != 0 && misses(&c, &stepped) >= too_often(c.n);
-    if (fits(&stepped) && (double)llabs(stepped.step_ns) > TL_CLOCK_SURE * (double)tl_ns_max(stepped.scatter_ns, TL_CLOCK_ERROR_NS))
+    distance stepped = distance_with_step(&c);
+    stepped.missed = stepped.step_ns != 0 && count_misses(&c, &stepped) >= misses_that_contradict(c.n);
+    if (is_steady(&stepped) &&
+        (double)llabs(stepped.step_ns) > TL_CLOCK_SURE * (double)tl_ns_max(stepped.scatter_ns, TL_CLOCK_ERROR_NS))
         *out = stepped;
     return true;
 }
@@ -167,7 +168,7 @@ static uint32_t inferred_of(const tl_deciding *d, int32_t rank, uint64_t members
 }
 
 /* Whether a scatters much less than b or, if both scatter about alike, puts clocks less apart. */
-static bool tells_better(const distance *a, const distance *b)
+static bool is_better_distance(const distance *a, const distance *b)
 {
     int64_t x = tl_ns_max(a->scatter_ns, TL_GROUP_STEADY_NS), y = tl_ns_max(b->scatter_ns, TL_GROUP_STEADY_NS);
     bool alike = x >= y / TL_GROUP_STEADIER && y >= x / TL_GROUP_STEADIER;
@@ -188,14 +189,14 @@ static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const dis
         const tl_membership *p = &d->m[d->by_rank[i]], *q = &d->m[d->by_rank[k]];
         distance other;
         if (p->members_key == q->members_key && p->inferred && q->inferred && !d->slow_ring[d->by_rank[i]] &&
-            measure(d, d->by_rank[i], d->by_rank[k], &other) && tells_better(&other, &best))
+            measure(d, d->by_rank[i], d->by_rank[k], &other) && is_better_distance(&other, &best))
             best = other;
         bool both = p->members_key == q->members_key;
         i += both || p->members_key < q->members_key;
         k += both || q->members_key < p->members_key;
     }
     int64_t off = llabs(tl_ns_between(own->apart_ns, best.apart_ns));
-    return tl_ns_max(off, llabs(tl_ns_between(own->step_ns, best.step_ns))) > most_of(own);
+    return tl_ns_max(off, llabs(tl_ns_between(own->step_ns, best.step_ns))) > scatter_allowed(own);
 }
 
 /* Whether nothing speaks against the two being one group; *own is how far apart they end.  In a ring that may be far.
@@ -204,7 +205,7 @@ static bool end_together(const tl_deciding *d, uint32_t a, uint32_t b, int64_t m
 {
     if (!measure(d, a, b, own))
         return true;
-    return !own->missed && own->scatter_ns <= tl_ns_min(most_ns, most_of(own)) && !contradicted(d, a, b, own);
+    return !own->missed && own->scatter_ns <= tl_ns_min(most_ns, scatter_allowed(own)) && !contradicted(d, a, b, own);
 }
 
 /* The first of a group, and of each of its collectives when the last came and the first left, by this one's clock. */
@@ -243,12 +244,12 @@ static bool some_missed(const tl_deciding *d, const leading *l)
     size_t n = sightings_of(d, l->m), missed = 0;
     for (size_t i = 0; i < n; i++)
         missed += tl_ns_between(l->came_ns[i], l->left_ns[i]) > TL_CLOCK_ERROR_NS;
-    return missed >= too_often(n);
+    return missed >= misses_that_contradict(n);
 }
 
 /* Each rank of order[from, to) joins the leader that it ends together with most steadily, or leads.  Returns whether
  * some had left before others came: any two that nothing else keeps apart, and later those of one group. */
-static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns)
+static bool join_leaders(tl_deciding *d, size_t from, size_t to, int64_t most_ns)
 {
     TL_VEC(leading) leaders = { 0 };
     bool missed = false;
@@ -283,7 +284,7 @@ static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns)
 /* How much the ends of one group scatter at most, where several run side by side: some pairs of order[from, to) scatter
  * much less than the rest; the bound is where they differ most, below the one before.  INT64_MAX where that does not
  * show. */
-static int64_t steadiness(const tl_deciding *d, size_t from, size_t to, int64_t before_ns)
+static int64_t scatter_of_one_group(const tl_deciding *d, size_t from, size_t to, int64_t before_ns)
 {
     size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, n = 0;
     int64_t *ns = tl_malloc((to - from) * looked * sizeof *ns), most_ns = INT64_MAX;
@@ -390,16 +391,16 @@ static bool are_steady_elsewhere(const tl_deciding *d, uint32_t a, uint32_t b, i
  * scatter much less within a group than between two, on clocks that scatter less elsewhere. */
 static void part_side_by_side(tl_deciding *d, size_t from, size_t to)
 {
-    int64_t most_ns = steadiness(d, from, to, INT64_MAX);
+    int64_t most_ns = scatter_of_one_group(d, from, to, INT64_MAX);
     if (most_ns == INT64_MAX)
         return;
-    (void)gather(d, from, to, most_ns);
+    (void)join_leaders(d, from, to, most_ns);
     bool parted = are_blocks(d, from, to, most_ns);
     for (size_t i = from + 1; parted && i < to; i++)
         parted = d->fates[d->order[i]].group_key == d->fates[d->order[from]].group_key ||
                  are_steady_elsewhere(d, d->order[from], d->order[i], most_ns);
     if (!parted)
-        (void)gather(d, from, to, INT64_MAX);
+        (void)join_leaders(d, from, to, INT64_MAX);
 }
 
 static bool is_one_group(const tl_deciding *d, size_t from, size_t to)
@@ -413,10 +414,10 @@ static bool is_one_group(const tl_deciding *d, size_t from, size_t to)
 void tl_groups_infer(tl_deciding *d, size_t from, size_t to)
 {
     for (int64_t most_ns = INT64_MAX;;) {
-        bool missed = gather(d, from, to, most_ns);
+        bool missed = join_leaders(d, from, to, most_ns);
         if (!missed && most_ns == INT64_MAX && is_one_group(d, from, to) && !d->slow_ring[d->order[from]])
             part_side_by_side(d, from, to);
-        int64_t next_ns = missed ? steadiness(d, from, to, most_ns) : most_ns;
+        int64_t next_ns = missed ? scatter_of_one_group(d, from, to, most_ns) : most_ns;
         if (next_ns >= most_ns)
             return;
         most_ns = next_ns;

@@ -20,7 +20,7 @@ static uint64_t mix3(uint64_t key, int64_t a, int64_t b, int64_t c)
 }
 
 /* Returns a key that is not 0, which means "not known". */
-static uint64_t some(uint64_t key)
+static uint64_t nonzero(uint64_t key)
 {
     return key != 0 ? key : 1;
 }
@@ -39,38 +39,38 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     if (p->peer != TL_NO_PEER) {
         /* Nothing else will do: each rank counts its own sends, and they end when they like. */
         if (p->nth < 0 || p->peer < 0) {
-            p->key = p->peer >= 0 && p->subseq != TL_UNCOUNTED ? tl_lone_key(p) : 0;
+            p->key = p->peer >= 0 && p->subseq != TL_UNCOUNTED ? tl_own_key(p) : 0;
             return;
         }
         bool sends = tl_is_sender((tl_collective)p->kind, p->rank, p->peer);
         int32_t from = sends ? p->rank : p->peer, to = sends ? p->peer : p->rank;
-        p->key = some(mix3(mix3(group, TL_BY_PAIR, from, to), p->subseq, p->nth, 0));
+        p->key = nonzero(mix3(mix3(group, TL_BY_PAIR, from, to), p->subseq, p->nth, 0));
         p->rule = TL_BY_PAIR;
     } else if (fate->by_seq && p->seq >= 0) {
-        p->key = some(mix3(group, TL_BY_SEQ, p->seq, p->subseq));
+        p->key = nonzero(mix3(group, TL_BY_SEQ, p->seq, p->subseq));
         p->rule = TL_BY_SEQ;
     } else if (p->nth >= 0 && (p->step >= 0 || fate->by_loose_launch)) {
-        p->key = some(mix3(mix3(group, TL_BY_LAUNCH, p->step, p->kind), p->nth, 0, 0));
+        p->key = nonzero(mix3(mix3(group, TL_BY_LAUNCH, p->step, p->kind), p->nth, 0, 0));
         p->rule = TL_BY_LAUNCH;
     }
 }
 
-void tl_match_alone(tl_participant *participants, size_t n)
+void tl_key_unmatched(tl_participant *participants, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        participants[i].key = participants[i].key != 0 ? participants[i].key : tl_lone_key(&participants[i]);
+        participants[i].key = participants[i].key != 0 ? participants[i].key : tl_own_key(&participants[i]);
 }
 
-uint64_t tl_lone_key(const tl_participant *p)
+uint64_t tl_own_key(const tl_participant *p)
 {
-    return some(mix3(tl_hash_mix(0, (uint64_t)p->group), TL_BY_NOTHING, p->rank, p->uid));
+    return nonzero(mix3(tl_hash_mix(0, (uint64_t)p->group), TL_BY_NOTHING, p->rank, p->uid));
 }
 
 /* ------------------------------------------------------------------------------------------------------- sightings */
 
 uint64_t tl_sighting_item(const tl_participant *p)
 {
-    return p->nth >= 0 ? some(mix3(0, p->step, p->kind, p->nth)) : 0;
+    return p->nth >= 0 ? nonzero(mix3(0, p->step, p->kind, p->nth)) : 0;
 }
 
 static int by_item(const void *a, const void *b)
@@ -79,7 +79,7 @@ static int by_item(const void *a, const void *b)
 }
 
 /* By a hash of the item, so that all ranks of a group draw the same ones. */
-static int by_lot(const void *a, const void *b)
+static int by_hash(const void *a, const void *b)
 {
     const tl_sighting *x = a, *y = b;
     int order = TL_COMPARE(x->membership, y->membership);
@@ -108,7 +108,7 @@ void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
     }
     free(stepped);
     if (seen.n > 0)
-        qsort(seen.v, seen.n, sizeof *seen.v, by_lot);
+        qsort(seen.v, seen.n, sizeof *seen.v, by_hash);
     for (size_t i = 0; i < seen.n; i++) {
         of_this = i > 0 && seen.v[i].membership == seen.v[i - 1].membership ? of_this + 1 : 0;
         if (of_this < TL_SIGHTINGS)

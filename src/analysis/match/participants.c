@@ -161,7 +161,7 @@ static void add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns
     m->from = c->from < m->from ? c->from : m->from;
 }
 
-/* Every communication kernel, stream by stream; `place` numbers the streams that have kernels without a group.  How
+/* Every communication kernel, stream by stream; `position` numbers the streams that have kernels without a group.  How
  * many streams of pairs a rank has depends on its neighbours: they have no number. */
 static void add_parts(collecting *k)
 {

@@ -93,7 +93,7 @@ static bool is_received_early(const tl_participant *p, int64_t doubt_ns)
 
 tl_suspicion tl_collective_suspect_times(const tl_collective_view *c)
 {
-    int64_t s_last = INT64_MIN, e_first = INT64_MAX, e_last = INT64_MIN;
+    int64_t last_arrival_ns = INT64_MIN, first_end_ns = INT64_MAX, last_end_ns = INT64_MIN;
     int64_t doubt_ns = tl_ns_sum(c->uncertainty_ns, tl_ns_sum(c->uncertainty_ns, c->uncertainty_ns));
     const slack most = slack_of(c);
 
@@ -103,14 +103,14 @@ tl_suspicion tl_collective_suspect_times(const tl_collective_view *c)
         return is_received_early(c->by_rank, doubt_ns) ? TL_SUSPECT_WAIT : TL_SUSPECT_NOTHING;
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        s_last = p->start_ns > s_last ? p->start_ns : s_last;
-        e_first = p->end_ns < e_first ? p->end_ns : e_first;
-        e_last = p->end_ns > e_last ? p->end_ns : e_last;
+        last_arrival_ns = p->start_ns > last_arrival_ns ? p->start_ns : last_arrival_ns;
+        first_end_ns = p->end_ns < first_end_ns ? p->end_ns : first_end_ns;
+        last_end_ns = p->end_ns > last_end_ns ? p->end_ns : last_end_ns;
     }
-    if (tl_ns_between(s_last, e_first) > tl_ns_sum(most.wait_ns, doubt_ns))
+    if (tl_ns_between(last_arrival_ns, first_end_ns) > tl_ns_sum(most.wait_ns, doubt_ns))
         return TL_SUSPECT_WAIT;
-    int64_t took_ns = tl_ns_between(e_last, s_last);
+    int64_t took_ns = tl_ns_between(last_end_ns, last_arrival_ns);
     int64_t ring = took_ns - took_ns / TL_RING_SPARED_PART; /* beyond a slow link some are spared the last passes */
     ring = ring > most.ends_ns ? ring : most.ends_ns;
-    return tl_ns_between(e_last, e_first) > tl_ns_sum(ring, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
+    return tl_ns_between(last_end_ns, first_end_ns) > tl_ns_sum(ring, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
 }

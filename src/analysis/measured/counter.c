@@ -4,7 +4,7 @@
  *               |launch 1   |launch 2          |launch 3
  *     ranges   [  1   ][  2   ][  3   ]                       by order: their times are shares of all the time
  */
-#include "around.h"
+#include "enclosing_ops.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/group.h"
@@ -135,7 +135,7 @@ static void attribute(counting *c)
     if (c->launches.n != c->ranges.n)
         return;
     c->known_by = c->kernels.n > 0 ? TL_COUNTED_BY_KERNEL : TL_COUNTED_BY_LAUNCH;
-    tl_instants_place(c->view, NULL, c->launches.v, c->launches.n, c->names);
+    tl_instants_find_ops(c->view, NULL, c->launches.v, c->launches.n, c->names);
     for (size_t i = 0; i < c->ranges.n; i++) {
         c->ranges.v[i].op = tl_op_name(c->view, c->launches.v[i].op);
         c->ranges.v[i].stack = c->launches.v[i].stack;
@@ -207,7 +207,7 @@ static int compare_names(const counting *c, uint32_t a, uint32_t b)
     return tl_text_compare(tl_names_text(c->view->names, a), tl_names_text(c->view->names, b));
 }
 
-static int by_place(const void *context, uint32_t a, uint32_t b)
+static int by_counter_and_sum(const void *context, uint32_t a, uint32_t b)
 {
     const counting *c = context;
     const tl_counter_row *x = &c->rows.v[a], *y = &c->rows.v[b];
@@ -221,7 +221,7 @@ static int by_place(const void *context, uint32_t a, uint32_t b)
 
 static void add_rows(counting *c, tl_table *table)
 {
-    uint32_t *order = tl_sorted_index(c->rows.n, by_place, c);
+    uint32_t *order = tl_sorted_index(c->rows.n, by_counter_and_sum, c);
     tl_table_reserve(table, c->rows.n);
     for (size_t i = 0; i < c->rows.n; i++) {
         tl_counter_row *row = &c->rows.v[order[i]];

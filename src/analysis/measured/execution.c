@@ -6,7 +6,7 @@
  *
  * An event that is no node's is not there: what was launched in it is of the node around it.
  */
-#include "around.h"
+#include "enclosing_ops.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -72,7 +72,7 @@ void tl_execution_sum_up(const tl_rank_view *view, const uint32_t *node_of, cons
         launches[i] = (tl_instant){ .at_ns = view->launches[i].start_ns,
                                     .until_ns = view->launches[i].end_ns,
                                     .track = view->launches[i].track };
-    tl_instants_place(view, node_of, launches, view->nlaunches, NULL);
+    tl_instants_find_ops(view, node_of, launches, view->nlaunches, NULL);
     add_own(view, node_of, launches, rows);
     add_children(parent_of, missing, rows, n);
     tl_arena_free(&arena);

@@ -4,7 +4,7 @@
  *                   |   |          |
  *               first   peak    last         of each device, and of the host
  */
-#include "around.h"
+#include "enclosing_ops.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
@@ -51,7 +51,7 @@ static void add_rows(const tl_rank_view *view, tl_table *table)
         const tl_memory_row row = sum_up(view, view->memory + i, n, &peaks.v[peaks.n - 1]);
         tl_table_append(table, &row, 1);
     }
-    tl_instants_place(view, NULL, peaks.v, peaks.n, NULL);
+    tl_instants_find_ops(view, NULL, peaks.v, peaks.n, NULL);
     for (size_t i = 0; i < peaks.n; i++) {
         tl_memory_row *row = tl_table_row(table, i);
         row->peak_operator = tl_op_name(view, peaks.v[i].op);
@@ -69,7 +69,7 @@ static void add_series(const tl_rank_view *view, tl_table *table)
         around[i] = (tl_instant){ .at_ns = view->memory[i].at_ns,
                                   .until_ns = view->memory[i].at_ns,
                                   .track = view->memory[i].track };
-    tl_instants_place(view, NULL, around, view->nmemory, NULL);
+    tl_instants_find_ops(view, NULL, around, view->nmemory, NULL);
     for (int what = TL_SERIES_MEMORY_GIVEN; what <= TL_SERIES_MEMORY_RESERVED; what++)
         for (size_t i = 0; i < view->nmemory; i++) {
             const tl_memory *m = &view->memory[i], *before = i > 0 && m[-1].device == m->device ? m - 1 : NULL;

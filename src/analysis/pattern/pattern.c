@@ -280,7 +280,7 @@ static void mark_shown(finding *f, size_t most)
     free(order);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_device_and_pattern(const void *a, const void *b)
 {
     return TL_ORDER((const tl_occurrence *)a, (const tl_occurrence *)b, device, pattern, start_ns, end_ns);
 }
@@ -295,7 +295,7 @@ void tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrence
         f.v.v[i].first = SIZE_MAX;
     f.occurrences = out;
     sweep_all(&f);
-    tl_vec_sort(out, by_place);
+    tl_vec_sort(out, by_device_and_pattern);
     end(&f);
 }
 

@@ -129,7 +129,7 @@ typedef struct seam {
     double pause_ns;
 } seam;
 
-static seam look_at(const numbering *n, const participation *own, size_t nown, size_t period, size_t at)
+static seam seam_at(const numbering *n, const participation *own, size_t nown, size_t period, size_t at)
 {
     seam s = { .at = at };
     size_t count = 0;
@@ -150,7 +150,7 @@ static size_t find_seam(const numbering *n, const participation *own, size_t now
 {
     seam best = { .pause_ns = -1 };
     for (size_t at = 0; at < period; at++) {
-        seam s = look_at(n, own, nown, period, at);
+        seam s = seam_at(n, own, nown, period, at);
         if (s.met > best.met || (s.met == best.met && s.pause_ns > best.pause_ns))
             best = s;
     }
@@ -165,7 +165,7 @@ enum { BY_KIND, BY_SIZE, BY_LATER_KERNELS, BY_KERNELS };
 
 /* Returns the number of binary digits of n: a step with a few more kernels, as for logging, counts as like the others.
  */
-static uint64_t about(uint32_t n)
+static uint64_t binary_digits(uint32_t n)
 {
     uint64_t digits = 0;
     for (; n > 0; n >>= 1)
@@ -179,7 +179,7 @@ static uint64_t token_of(const numbering *n, const participation *p, int by)
     bool told = by >= BY_SIZE && tl_is_synchronising((tl_collective)row->kind);
     uint64_t token =
         tl_hash_mix(tl_hash_mix(row->kind, told ? (uint64_t)row->bytes : 0), (uint64_t)(uint32_t)row->group);
-    return by >= BY_LATER_KERNELS ? tl_hash_mix(token, about(p->nkernels)) : token;
+    return by >= BY_LATER_KERNELS ? tl_hash_mix(token, binary_digits(p->nkernels)) : token;
 }
 
 /* Numbers the collectives of one rank. */

@@ -57,7 +57,7 @@ static void append_idle(tl_sweep *s, int64_t from_ns, int64_t to_ns)
 }
 
 /* Appends what was done up to an instant before which no more work begins. */
-static void go_on(tl_sweep *s, int64_t to_ns)
+static void append_until(tl_sweep *s, int64_t to_ns)
 {
     while (s->now < to_ns) {
         int layer = 0;
@@ -85,7 +85,7 @@ tl_sweep tl_sweep_begin(tl_activity *out, const tl_rank_view *view, int64_t firs
 void tl_sweep_work(tl_sweep *s, const tl_kernel *k)
 {
     tl_activity_kind layer = tl_activity_of_work(s->view, k);
-    go_on(s, k->start_ns);
+    append_until(s, k->start_ns);
     s->busy_to[layer] = tl_ns_max(s->busy_to[layer], k->end_ns);
     s->last = tl_ns_max(s->last, k->end_ns);
 }
@@ -95,7 +95,7 @@ void tl_sweep_end(tl_sweep *s)
     tl_activity *a = s->out;
     tl_activity_ns sum = { { 0 } };
 
-    go_on(s, s->last);
+    append_until(s, s->last);
     put(a, s->last, TL_NACTIVITIES);
     free(a->sums);
     a->sums = tl_malloc((a->n / TL_ACTIVITY_BLOCK + 1) * sizeof *a->sums);

@@ -19,7 +19,7 @@ typedef struct finding {
 } finding;
 
 /* The first span of a named activity that ends after t; NULL where there is none. */
-static const tl_span *meets(finding *f, int p, int64_t t_ns)
+static const tl_span *first_ending_after(finding *f, int p, int64_t t_ns)
 {
     while (f->at[p] < f->spans->of[p].n && f->spans->of[p].v[f->at[p]].end_ns <= t_ns)
         f->at[p]++;
@@ -27,13 +27,13 @@ static const tl_span *meets(finding *f, int p, int64_t t_ns)
 }
 
 /* A gap whose work was launched late: instant by instant the strongest name that holds; `rest` where none does. */
-static void cut(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind rest)
+static void divide_by_activity(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind rest)
 {
     for (int64_t until; from_ns < to_ns; from_ns = until) {
         tl_activity_kind activity = rest;
         until = to_ns;
         for (int p = 0; p < TL_HOST_SPANS; p++) {
-            const tl_span *span = meets(f, p, from_ns);
+            const tl_span *span = first_ending_after(f, p, from_ns);
             bool holds = span != NULL && span->start_ns <= from_ns;
             activity = holds ? tl_host_span_kinds[p] : activity;
             if (span != NULL)
@@ -46,11 +46,11 @@ static void cut(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind res
 }
 
 /* The end of a wait that had begun before the gap and lasts to it or into it; INT64_MIN where there is none. */
-static int64_t wait_into(finding *f, int64_t lo)
+static int64_t wait_end_in_gap(finding *f, int64_t lo)
 {
     int64_t end = INT64_MIN;
     const int p = TL_HOST_SPANS - 1;
-    meets(f, p, lo - sync_slack_ns - 1);
+    first_ending_after(f, p, lo - sync_slack_ns - 1);
     for (size_t i = f->at[p]; i < f->spans->of[p].n && f->spans->of[p].v[i].start_ns < lo; i++)
         end = f->spans->of[p].v[i].end_ns;
     return end;
@@ -58,7 +58,7 @@ static int64_t wait_into(finding *f, int64_t lo)
 
 /* Launched before the device ran dry.  Work of a launch of its own hardly begins before the call has ended: one that is
  * under way then is late. */
-static bool in_time(const finding *f, int64_t lo, const tl_kernel *next)
+static bool is_launched_in_time(const finding *f, int64_t lo, const tl_kernel *next)
 {
     if (next->launch_ns == TL_TIME_UNKNOWN)
         return true;
@@ -68,17 +68,17 @@ static bool in_time(const finding *f, int64_t lo, const tl_kernel *next)
     return launch == NULL || launch->nkernels > 1 || launch->end_ns <= lo;
 }
 
-static void gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
+static void divide_gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
 {
-    if (in_time(f, lo, next)) {
+    if (is_launched_in_time(f, lo, next)) {
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
         tl_vec_push(&f->found, (tl_idle_span){ lo, hi, TL_ACTIVITY_DEVICE });
         return;
     }
-    int64_t wait_end = wait_into(f, lo);
+    int64_t wait_end = wait_end_in_gap(f, lo);
     f->drained = f->drained || wait_end != INT64_MIN;
     bool restart = f->drained && hi - tl_ns_max(wait_end, lo) <= restart_ns;
-    cut(f, lo, hi, restart ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST);
+    divide_by_activity(f, lo, hi, restart ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST);
 }
 
 /* The idle time before each piece of work, cut, to the sweep. */
@@ -97,7 +97,7 @@ void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_
         const tl_kernel *k = &kernels[order[i]];
         f.found.n = 0;
         if (k->start_ns > busy_to)
-            gap(&f, busy_to, k->start_ns, k);
+            divide_gap(&f, busy_to, k->start_ns, k);
         else if (i > 0 && k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns < busy_to - in_time_ns)
             f.drained = false; /* launched ahead of the device again */
         busy_to = tl_ns_max(busy_to, k->end_ns);

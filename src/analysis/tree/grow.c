@@ -128,7 +128,7 @@ static uint32_t annotation_at(const growing *g, int64_t at_ns)
 /* ----------------------------------------------------------------------------------------------------- one thread */
 
 /* Opens one, after what has ended by then was closed. */
-static inline void push(opened *o, uint32_t op, uint32_t node)
+static inline void push_open(opened *o, uint32_t op, uint32_t node)
 {
     tl_vec_room(&o->ops.stack);
     size_t n = o->ops.stack.n++;
@@ -182,7 +182,7 @@ static void open_op(growing *g, uint32_t op, bool main)
         node = child_of(g->tree, parent, TL_NODE_ANNOTATION, name, TL_NONE);
     else
         node = child_of(g->tree, parent, TL_NODE_OPERATOR, name, forward_of(g, op));
-    push(&g->all, op, node);
+    push_open(&g->all, op, node);
     tl_node *n = &g->tree->nodes.v[node];
     n->count++;
     n->host_ns = tl_ns_add(n->host_ns, ops->dur_ns[op]);
@@ -190,7 +190,7 @@ static void open_op(growing *g, uint32_t op, bool main)
         keep_forward(g, op, node);
     if (main && annotation) {
         close_until(g, at_ns);
-        push(&g->annotations, op, node);
+        push_open(&g->annotations, op, node);
         tl_vec_push(&g->turns, (turn){ at_ns, node });
     }
 }

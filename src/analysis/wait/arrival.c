@@ -3,13 +3,15 @@
  *     rank 0    [ wait     |  transfer  | tail ]
  *     rank 1         [wait |  transfer  ]
  *     rank 2               [  transfer  |]             came last
- *               s_first    s_last       e_first
+ *               |          |            first end
+ *               |          last arrival
+ *               first arrival
  *
- *     lead      s_last - own start
+ *     lead      last arrival - own start
  *     wait      as wait.h has it: lead, but not past the own end
- *     transfer  e_first - s_last, not below 0; of a collective that ranks may leave before all have come: the shortest
- *               kernel
- *     tail      own end - e_first
+ *     transfer  first end - last arrival, not below 0; of a collective that ranks may leave before all have come: the
+ *               shortest kernel
+ *     tail      own end - first end
  *
  * The collective is a matter of arrival where more than half of its kernel time is wait, of transfer where less than a
  * fifth is and all ranks are there; it is inconclusive where arrivals lie within twice what the clocks leave open, unless it is of transfer
@@ -24,31 +26,31 @@
 
 /* First and last of its starts and ends. */
 typedef struct extent {
-    int64_t s_first, s_last, s_second, e_first, e_last, shortest;
+    int64_t first_arrival_ns, last_arrival_ns, second_last_arrival_ns, first_end_ns, last_end_ns, shortest_ns;
     int32_t late_rank;
 } extent;
 
 static extent extent_of(const tl_collective_view *c)
 {
-    extent x = { .s_first = INT64_MAX,
-                 .s_last = INT64_MIN,
-                 .s_second = INT64_MIN,
-                 .e_first = INT64_MAX,
-                 .e_last = INT64_MIN,
-                 .shortest = INT64_MAX,
+    extent x = { .first_arrival_ns = INT64_MAX,
+                 .last_arrival_ns = INT64_MIN,
+                 .second_last_arrival_ns = INT64_MIN,
+                 .first_end_ns = INT64_MAX,
+                 .last_end_ns = INT64_MIN,
+                 .shortest_ns = INT64_MAX,
                  .late_rank = -1 };
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        x.s_first = tl_ns_min(x.s_first, p->start_ns);
-        x.e_first = tl_ns_min(x.e_first, p->end_ns);
-        x.e_last = tl_ns_max(x.e_last, p->end_ns);
-        x.shortest = tl_ns_min(x.shortest, tl_ns_between(p->end_ns, p->start_ns));
-        if (i == 0 || p->start_ns > x.s_last) { /* of equal ones the lowest rank */
-            x.s_second = x.s_last;
-            x.s_last = p->start_ns;
+        x.first_arrival_ns = tl_ns_min(x.first_arrival_ns, p->start_ns);
+        x.first_end_ns = tl_ns_min(x.first_end_ns, p->end_ns);
+        x.last_end_ns = tl_ns_max(x.last_end_ns, p->end_ns);
+        x.shortest_ns = tl_ns_min(x.shortest_ns, tl_ns_between(p->end_ns, p->start_ns));
+        if (i == 0 || p->start_ns > x.last_arrival_ns) { /* of equal ones the lowest rank */
+            x.second_last_arrival_ns = x.last_arrival_ns;
+            x.last_arrival_ns = p->start_ns;
             x.late_rank = p->rank;
         } else {
-            x.s_second = tl_ns_max(x.s_second, p->start_ns);
+            x.second_last_arrival_ns = tl_ns_max(x.second_last_arrival_ns, p->start_ns);
         }
     }
     return x;
@@ -64,9 +66,9 @@ static void add_arrivals(const tl_collective_view *c, const extent *x, const int
             .rank = p->rank,
             .start_ns = p->start_ns,
             .end_ns = p->end_ns,
-            .lead_ns = tl_ns_between(x->s_last, p->start_ns),
+            .lead_ns = tl_ns_between(x->last_arrival_ns, p->start_ns),
             .wait_ns = waits_ns[i],
-            .tail_ns = tl_ns_between(p->end_ns, x->e_first),
+            .tail_ns = tl_ns_between(p->end_ns, x->first_end_ns),
             .match_rule = p->rule,
             .uid = (int32_t)p->uid,
             /* A kernel that seems to start before its launch shows that host and device clocks disagree. */
@@ -94,10 +96,10 @@ static tl_skew_class class_of(const tl_collective_view *c, const tl_collective_r
 
 static void measure(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_collective_row *row)
 {
-    row->s_first_ns = x->s_first;
-    row->s_last_ns = x->s_last;
-    row->e_first_ns = x->e_first;
-    row->end_spread_ns = tl_ns_between(x->e_last, x->e_first);
+    row->s_first_ns = x->first_arrival_ns;
+    row->s_last_ns = x->last_arrival_ns;
+    row->e_first_ns = x->first_end_ns;
+    row->end_spread_ns = tl_ns_between(x->last_end_ns, x->first_end_ns);
     row->bytes = row->seq = -1;
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
@@ -110,9 +112,9 @@ static void measure(const tl_collective_view *c, const extent *x, const int64_t 
         row->seq = row->seq < 0 ? p->seq : row->seq;
     }
     row->loose = tl_is_loose((tl_collective)c->kind);
-    row->transfer_ns = row->loose ? x->shortest : tl_ns_max(tl_ns_between(x->e_first, x->s_last), 0);
+    row->transfer_ns = row->loose ? x->shortest_ns : tl_ns_max(tl_ns_between(x->first_end_ns, x->last_arrival_ns), 0);
     row->late_rank = c->n > 1 ? x->late_rank : -1;
-    row->second_margin_ns = c->n > 1 ? tl_ns_between(x->s_last, x->s_second) : 0;
+    row->second_margin_ns = c->n > 1 ? tl_ns_between(x->last_arrival_ns, x->second_last_arrival_ns) : 0;
     row->busbw_gb_s = NAN;
     if (c->n > 1 && c->state == TL_COLL_WHOLE && row->bytes >= 0 && row->transfer_ns > 0)
         row->busbw_gb_s = (double)row->bytes / (double)row->transfer_ns * /* byte/ns is 10^9 byte/s */

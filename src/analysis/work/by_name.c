@@ -21,18 +21,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------------------------------------------------- places */
+/* ------------------------------------------------------------------------------------------------------------ order */
 
-typedef struct placing {
+typedef struct sorting {
     const unsigned char *rows;
     size_t row_size, name, measure[2], nmeasures;
     const tl_field *kind; /* NULL: there is none */
     const tl_names *names;
-} placing;
+} sorting;
 
-static int by_place(const void *context, uint32_t a, uint32_t b)
+static int by_measure(const void *context, uint32_t a, uint32_t b)
 {
-    const placing *p = context;
+    const sorting *p = context;
     const unsigned char *x = p->rows + a * p->row_size, *y = p->rows + b * p->row_size;
     uint32_t name_x, name_y;
 
@@ -51,12 +51,13 @@ static int by_place(const void *context, uint32_t a, uint32_t b)
     return order != 0 || p->kind == NULL ? order : TL_COMPARE(x[p->kind->offset], y[p->kind->offset]);
 }
 
-void tl_places_number(tl_table *table, size_t first, const tl_names *names, const char *measure, const char *second)
+void tl_rows_sort_and_number(tl_table *table, size_t first, const tl_names *names, const char *measure,
+                             const char *second)
 {
     const tl_schema *schema = table->schema;
     size_t n = table->n - first, size = schema->row_size, place = tl_schema_field(schema, "place")->offset;
     unsigned char *rows = tl_malloc(n * size + 1);
-    placing p = { .rows = rows,
+    sorting p = { .rows = rows,
                   .row_size = size,
                   .name = tl_schema_field(schema, "name")->offset,
                   .measure = { tl_schema_field(schema, measure)->offset,
@@ -67,7 +68,7 @@ void tl_places_number(tl_table *table, size_t first, const tl_names *names, cons
 
     if (n > 0)
         memcpy(rows, tl_table_row(table, first), n * size);
-    uint32_t *order = tl_sorted_index(n, by_place, &p);
+    uint32_t *order = tl_sorted_index(n, by_measure, &p);
     for (size_t i = 0; i < n; i++) {
         unsigned char *row = tl_table_row(table, first + i);
         int32_t number = (int32_t)i + 1;
@@ -78,7 +79,7 @@ void tl_places_number(tl_table *table, size_t first, const tl_names *names, cons
     free(rows);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ apart */
+/* -------------------------------------------------------------------------------------------------- outlier ranks */
 
 typedef struct rank_value {
     double value, error; /* error: how far it may be off by itself; 0 or NaN: not at all */
@@ -99,11 +100,11 @@ static int by_rank(const void *a, const void *b)
 
 /* Distance, in scales, up to which a value never lies apart: its tail is too likely for any number of tries, so it is
  * not computed. */
-#define NEAR 3.0
+#define NEVER_OUTLIER 3.0
 
 /* Whether v[k - 1] lies apart from the rest v[k .. n), whose mean and sum of squared distances from that mean are
  * given. */
-static bool lies_apart(const rank_value *v, size_t n, size_t k, double mean, double squares)
+static bool is_outlier(const rank_value *v, size_t n, size_t k, double mean, double squares)
 {
     const rank_value *one = &v[k - 1];
     double rest = (double)(n - k), error = one->error > 0 ? one->error : 0, apart = fabs(one->value - mean);
@@ -111,13 +112,13 @@ static bool lies_apart(const rank_value *v, size_t n, size_t k, double mean, dou
     double tries = 2 * (rest + 1) * (double)k * (double)(k + 1);
     double degrees = rest - 1 < TL_TAIL_DEGREES ? rest - 1 : TL_TAIL_DEGREES;
 
-    if (apart <= (double)TL_ROUNDING_NS || apart <= NEAR * scale)
+    if (apart <= (double)TL_ROUNDING_NS || apart <= NEVER_OUTLIER * scale)
         return false;
     return scale == 0 || tries * tl_student_tail_of(apart / scale, degrees) < TL_APART_CHANCE;
 }
 
 /* Returns how many values lie apart from their median: they stand first in v then, by rank. */
-static size_t find_apart(rank_value *v, size_t n, double median)
+static size_t find_outliers(rank_value *v, size_t n, double median)
 {
     size_t found = 0;
     double mean = 0, squares = 0;
@@ -130,7 +131,7 @@ static size_t find_apart(rank_value *v, size_t n, double median)
     for (size_t k = n; k-- > 0;) { /* the rest are v[k, n) */
         double rest = (double)(n - k), apart = v[k].value - mean;
         bool may = found == 0 && 2 * (k + 1) < n && k + 1 + (size_t)TL_SPREAD_LEAST <= n;
-        if (may && lies_apart(v, n, k + 1, mean, squares))
+        if (may && is_outlier(v, n, k + 1, mean, squares))
             found = k + 1;
         mean += apart / rest;
         squares += apart * (v[k].value - mean);
@@ -209,8 +210,8 @@ static tl_over_ranks sum_up(const tl_named_row *rows, size_t n, double *means, r
     }
     of.std_ns = deviation(means, nmeans);
     of.median_ns = tl_real_median(means, nmeans);
-    of.apart = (int32_t)find_apart(values, nmeans, of.median_ns);
-    list_ranks(values, (size_t)of.apart, of.apart_ranks, sizeof of.apart_ranks);
+    of.noutliers = (int32_t)find_outliers(values, nmeans, of.median_ns);
+    list_ranks(values, (size_t)of.noutliers, of.outlier_ranks, sizeof of.outlier_ranks);
     return of;
 }
 

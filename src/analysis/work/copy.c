@@ -117,7 +117,7 @@ static void copy_per_rank(const tl_rank_view *view, const tl_config *config, tl_
 
     TL_GROUPS (from, to, order, n, tl_copy_by_name, view->kernels)
         add_row(view, order + from, to - from, &c, table);
-    tl_places_number(table, first, view->names, "total_ns", NULL);
+    tl_rows_sort_and_number(table, first, view->names, "total_ns", NULL);
     free(order);
     tl_spans_free(&c.spans);
     free(c.loads.v);

@@ -11,7 +11,8 @@
 
 /* Sorts the named rows of a rank, from `first` on, and numbers them from 1 in column place: descending by one or two
  * measures (I64 columns, `second` may be NULL), then by name, no name last, then by kind where the table has one. */
-void tl_places_number(tl_table *table, size_t first, const tl_names *names, const char *measure, const char *second);
+void tl_rows_sort_and_number(tl_table *table, size_t first, const tl_names *names, const char *measure,
+                             const char *second);
 
 /* What ranks are compared by: a row of one rank and name. */
 typedef struct tl_named_row {
@@ -32,8 +33,8 @@ typedef struct tl_over_ranks {
     int32_t slowest_rank, fastest_rank; /* by mean_ns; of equals the lower.  -1: no rank has a mean_ns */
     double slowest_ns, fastest_ns;      /* NaN without one */
     double std_ns;                      /* standard deviation of the ranks' mean_ns; NaN of less than two */
-    int32_t apart;                      /* ranks whose mean_ns lies apart from that of the others */
-    char apart_ranks[64];               /* which, as 3,7-9; the end in dots where they do not fit */
+    int32_t noutliers;                  /* ranks whose mean_ns lies apart from that of the others */
+    char outlier_ranks[64];             /* which, as 3,7-9; the end in dots where they do not fit */
     int64_t *room;                      /* for a number of each rank */
 } tl_over_ranks;
 
@@ -41,7 +42,7 @@ typedef struct tl_over_ranks {
 #define TL_OF_ALL_RANKS(of)                                                                                            \
     .ranks = (of)->ranks, .count = (of)->count, .median_rank_ns = (of)->median_ns, .slowest_rank = (of)->slowest_rank, \
     .slowest_ns = (of)->slowest_ns, .fastest_rank = (of)->fastest_rank, .fastest_ns = (of)->fastest_ns,                \
-    .std_rank_ns = (of)->std_ns, .apart = (of)->apart
+    .std_rank_ns = (of)->std_ns, .apart = (of)->noutliers
 
 /* Calls add(arg, of, out) for each name and kind of the rows, which are put in order. */
 void tl_over_ranks_each(tl_named_row *rows, size_t n, void (*add)(void *arg, const tl_over_ranks *of, tl_table *out),

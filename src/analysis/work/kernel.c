@@ -60,7 +60,7 @@ static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, t
                              .max_ns = d.max,
                              .share = all_ns > 0 ? (double)d.total / (double)all_ns : NAN };
     }
-    tl_places_number(table, from, view->names, "total_ns", NULL);
+    tl_rows_sort_and_number(table, from, view->names, "total_ns", NULL);
     free(one.v);
     tl_map_free(&map);
     tl_arena_free(&arena);
@@ -89,7 +89,7 @@ static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     sum->most_rank = most->count > least->count ? most->rank : -1;
     sum->most_count = most->count;
     sum->median_count = tl_lower_median(of->room, (size_t)of->ranks);
-    memcpy(sum->apart_ranks, of->apart_ranks, sizeof sum->apart_ranks);
+    memcpy(sum->apart_ranks, of->outlier_ranks, sizeof sum->apart_ranks);
 }
 
 static void kernel_reduce(tl_tables *job)
@@ -105,7 +105,7 @@ static void kernel_reduce(tl_tables *job)
         rows[n++] = (tl_named_row){ row, row->name, row->rank, row->kind, row->count, row->mean_ns, row->std_ns };
     }
     tl_over_ranks_each(rows, n, add_sum, &all_ns, out);
-    tl_places_number(out, 0, job->names, "total_ns", NULL);
+    tl_rows_sort_and_number(out, 0, job->names, "total_ns", NULL);
     free(rows);
 }
 
@@ -148,7 +148,7 @@ static void annotation_device_per_rank(const tl_rank_view *view, const tl_config
                                                                                .max_ns = d.max,
                                                                                .name = view->ranges[order[from]].name };
     }
-    tl_places_number(table, first, view->names, "total_ns", NULL);
+    tl_rows_sort_and_number(table, first, view->names, "total_ns", NULL);
     free(order);
     free(ns);
 }

@@ -169,7 +169,7 @@ static void launch_per_rank(const tl_rank_view *view, const tl_config *config, t
     tl_group_rows(group_of, n, ngroups, first, order);
     for (size_t g = 0; g < ngroups; g++)
         add_row(&l, order + first[g], first[g + 1] - first[g], table);
-    tl_places_number(table, from, view->names, "host_ns", NULL);
+    tl_rows_sort_and_number(table, from, view->names, "host_ns", NULL);
     add_steps(&l, tl_tables_get(out, &tl_launch_step_schema));
     tl_arena_free(&arena);
 }

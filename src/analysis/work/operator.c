@@ -74,8 +74,8 @@ typedef struct sweep {
 
 /* -------------------------------------------------------------------------------------------------------- own work */
 
-/* Where a launch counts; what has no name has no row: what it launched is in none. */
-static uint32_t place_of(const sweep *s, uint32_t launch)
+/* Returns the op in which a launch counts; TL_NONE for none, and for an op without a name, which has no row. */
+static uint32_t op_of_launch(const sweep *s, uint32_t launch)
 {
     if (launch == TL_NONE)
         return TL_NONE;
@@ -84,7 +84,7 @@ static uint32_t place_of(const sweep *s, uint32_t launch)
     return op != TL_NONE && s->view->ops.name[op] != TL_NO_NAME ? op : TL_NONE;
 }
 
-/* The places that launched something, ascending, with each launch and each kernel. */
+/* The ops that launched something, ascending, with each launch and each kernel. */
 static void find_own(sweep *s)
 {
     const tl_rank_view *view = s->view;
@@ -92,9 +92,9 @@ static void find_own(sweep *s)
     size_t n = 0;
 
     for (uint32_t i = 0; i < view->nlaunches; i++) {
-        uint32_t place = place_of(s, i);
-        if (place != TL_NONE)
-            n += at[place]++ == 0;
+        uint32_t op = op_of_launch(s, i);
+        if (op != TL_NONE)
+            n += at[op]++ == 0;
     }
     tl_grow((void **)&s->works.v, &s->works.cap, n + 1, sizeof *s->works.v);
     for (uint32_t op = 0; s->works.n < n; op++)
@@ -103,10 +103,10 @@ static void find_own(sweep *s)
             s->works.v[s->works.n++] = (own_work){ op, no_work, TL_NONE, TL_TIME_UNKNOWN };
         }
     for (uint32_t i = 0; i < view->nlaunches; i++) {
-        uint32_t place = place_of(s, i);
+        uint32_t op = op_of_launch(s, i);
         if (view->launches[i].nkernels == 0)
             continue;
-        own_work *own = place != TL_NONE ? &s->works.v[at[place]] : NULL;
+        own_work *own = op != TL_NONE ? &s->works.v[at[op]] : NULL;
         (own != NULL ? &own->work : &s->rest)->launches++;
         if (own != NULL && own->launch == TL_NONE)
             own->launch = i;
@@ -114,8 +114,8 @@ static void find_own(sweep *s)
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
         const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
-        uint32_t place = place_of(s, k->launch);
-        own_work *own = place != TL_NONE ? &s->works.v[at[place]] : NULL;
+        uint32_t op = op_of_launch(s, k->launch);
+        own_work *own = op != TL_NONE ? &s->works.v[at[op]] : NULL;
         s->all_ns = tl_ns_add(s->all_ns, one.ns);
         add_work(own != NULL ? &own->work : &s->rest, &one);
         if (own != NULL && k->launch == own->launch && (own->work_ns == TL_TIME_UNKNOWN || k->start_ns < own->work_ns))
@@ -292,7 +292,7 @@ static void add_rows(const sweep *s, tl_table *table)
         row.share = s->all_ns > 0 ? (double)row.device_ns / (double)s->all_ns : NAN;
         tl_table_append(table, &row, 1);
     }
-    tl_places_number(table, from, s->view->names, "device_ns", "host_ns");
+    tl_rows_sort_and_number(table, from, s->view->names, "device_ns", "host_ns");
     tl_arena_free(&arena);
 }
 

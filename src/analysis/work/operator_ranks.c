@@ -30,7 +30,7 @@ static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     sum->median_device_ns = tl_lower_median(of->room, (size_t)of->ranks);
     sum->most_rank = most->rank;
     sum->most_device_ns = most->device_ns;
-    memcpy(sum->apart_ranks, of->apart_ranks, sizeof sum->apart_ranks);
+    memcpy(sum->apart_ranks, of->outlier_ranks, sizeof sum->apart_ranks);
 }
 
 /* The tables are those of operators or of annotations. */
@@ -45,7 +45,7 @@ static void tabulate(const tl_table *from, const tl_names *names, tl_table *to)
         rows[n++] = (tl_named_row){ row, row->name, row->rank, 0, row->count, row->mean_ns, row->std_ns };
     }
     tl_over_ranks_each(rows, n, add_sum, &all_ns, to);
-    tl_places_number(to, 0, names, "device_ns", "host_ns");
+    tl_rows_sort_and_number(to, 0, names, "device_ns", "host_ns");
     free(rows);
 }
 

@@ -17,7 +17,7 @@ void tl_queue_loads(const tl_kernel *v, size_t n, tl_loads *out)
 }
 
 /* When the stream began and ended, and what of its work is in no queue. */
-static void look_at(const tl_kernel *v, size_t n, tl_queue_row *row)
+static void measure_stream(const tl_kernel *v, size_t n, tl_queue_row *row)
 {
     int64_t from = v[0].start_ns, to = v[0].end_ns;
 
@@ -75,7 +75,7 @@ static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     row->device = v->device;
     row->stream = v->stream;
     row->kernels = (int64_t)n;
-    look_at(v, n, row);
+    measure_stream(v, n, row);
     double wall = row->wall_ns > 0 ? (double)row->wall_ns : NAN;
     row->mean_length = tl_loads_integral(c->loads.v, c->loads.n) / wall;
     row->max_length = tl_series_max(&c->series);

@@ -50,7 +50,7 @@ static int by_device(const void *a, const void *b)
 }
 
 /* A wait in a kernel begins with it. */
-static void place_waits(const tl_rank_view *view, const tl_wait *waits, size_t n, idle_tracks *t)
+static void list_waits(const tl_rank_view *view, const tl_wait *waits, size_t n, idle_tracks *t)
 {
     tl_map kernel_of = { 0 };
     for (size_t i = 0; n > 0 && i < view->nkernels; i++)
@@ -84,7 +84,7 @@ static void find_all(tl_trace *trace, const tl_options *options, const tl_wait *
     tl_config config = options->config;
     config.series = true;
     tl_idle_analysis.per_rank(&linked.view, &config, &t->tables);
-    place_waits(&linked.view, waits, nwaits, t);
+    list_waits(&linked.view, waits, nwaits, t);
     tl_counters_find(&t->counters, &linked.view);
     tl_pattern_occurrences(&linked.view, TL_OUT_PATTERN_TRACKS, &t->patterns);
     tl_linked_free(&linked);

@@ -167,7 +167,7 @@ static int32_t owner_of_key(const void *participant, const void *none)
 /* Participants go to the owners of their keys, and lie there in order. */
 static void move_to_owners(matching *m)
 {
-    tl_match_alone(m->set->participants.v, m->set->participants.n);
+    tl_key_unmatched(m->set->participants.v, m->set->participants.n);
     tl_vec_move(&m->set->participants, owner_of_key, NULL);
     tl_participants_sort(m->set->participants.v, m->set->participants.n);
 }

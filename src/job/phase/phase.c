@@ -39,7 +39,7 @@ typedef struct file_reading {
 } file_reading;
 
 /* The index of what the key has. */
-static uint32_t place_of(file_reading *f, uint64_t key)
+static uint32_t session_index(file_reading *f, uint64_t key)
 {
     uint32_t at = tl_map_get(&f->session_of, key);
     if (at == TL_MAP_NONE) {
@@ -55,7 +55,7 @@ static uint32_t place_of(file_reading *f, uint64_t key)
 static uint32_t session_of(file_reading *f, int32_t rank, uint32_t phase, int32_t step)
 {
     uint64_t key = tl_hash_mix(0, (uint64_t)rank);
-    uint32_t of_rank = place_of(f, key), of_phase = place_of(f, tl_hash_mix(key, phase));
+    uint32_t of_rank = session_index(f, key), of_phase = session_index(f, tl_hash_mix(key, phase));
     session *all = &f->sessions.v[of_rank], *own = &f->sessions.v[of_phase];
     all->number += own->number == all->number && step < own->step;
     *own = (session){ .number = all->number, .step = step };

@@ -111,8 +111,8 @@ tl_task tl_work_queue_next(tl_endpoint *endpoint)
 /* The names that the rows use, in order of first use: first those of the event tables, so that another table that names
  * what they name leaves /names as it is. */
 typedef struct used_names {
-    uint32_t *place; /* local id -> place in the message, TL_NO_NAME when unused; later -> row in /names */
-    uint32_t *order; /* place -> local id */
+    uint32_t *row_of; /* local id -> row in the message, TL_NO_NAME when unused; later -> row in /names */
+    uint32_t *order;  /* row in the message -> local id */
     uint32_t n;
 } used_names;
 
@@ -123,9 +123,9 @@ static void use_names(const tl_table *table, used_names *used)
         for (size_t i = 0; field->type == TL_TYPE_NAME && i < table->n; i++) {
             uint32_t id;
             memcpy(&id, (const char *)tl_table_row(table, i) + field->offset, sizeof id);
-            if (id != TL_NO_NAME && used->place[id] == TL_NO_NAME) {
+            if (id != TL_NO_NAME && used->row_of[id] == TL_NO_NAME) {
                 used->order[used->n] = id;
-                used->place[id] = used->n++;
+                used->row_of[id] = used->n++;
             }
         }
     }
@@ -133,10 +133,10 @@ static void use_names(const tl_table *table, used_names *used)
 
 static void collect_names(const tl_tables *tables, const tl_names *names, used_names *used)
 {
-    used->place = tl_malloc((names->n + 1) * sizeof *used->place);
+    used->row_of = tl_malloc((names->n + 1) * sizeof *used->row_of);
     used->order = tl_malloc((names->n + 1) * sizeof *used->order);
     for (size_t i = 0; i <= names->n; i++)
-        used->place[i] = TL_NO_NAME;
+        used->row_of[i] = TL_NO_NAME;
     for (int others = 0; others < 2; others++)
         for (size_t t = 0; t < tables->n; t++)
             if ((tables->v[t].schema->scope != TL_SCOPE_EVENT) == others)
@@ -168,7 +168,7 @@ void tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *
     used_names used = { 0 };
     tl_row_buffers room = { 0 };
     tl_bytes counts = { 0 };
-    tl_first_rows_head place;
+    tl_first_rows_head head;
     uint64_t first[TL_EVENT_TABLES_MAX];
 
     for (size_t t = 0; t < ntables; t++)
@@ -179,19 +179,19 @@ void tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *
     tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, counts.v, counts.n);
 
     tl_bytes answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_FIRST_ROWS).message;
-    tl_bytes_get(&answer, &place, sizeof place);
+    tl_bytes_get(&answer, &head, sizeof head);
     tl_bytes_get(&answer, first, ntables * sizeof *first);
     for (uint32_t i = 0; i < used.n; i++)
-        tl_bytes_get(&answer, &used.place[used.order[i]], sizeof(uint32_t));
+        tl_bytes_get(&answer, &used.row_of[used.order[i]], sizeof(uint32_t));
     for (size_t t = 0; t < result->tables.n; t++)
-        tl_table_set_name_rows(&result->tables.v[t], used.place);
-    for (size_t t = 0; place.wanted && t < ntables; t++) {
-        const tl_row_target target = { (uint32_t)t, first[t], place.epoch_ns };
+        tl_table_set_name_rows(&result->tables.v[t], used.row_of);
+    for (size_t t = 0; head.wanted && t < ntables; t++) {
+        const tl_row_target target = { (uint32_t)t, first[t], head.epoch_ns };
         tl_rows_send(endpoint, tables[t], &target, &room);
     }
     for (size_t t = 0; t < ntables; t++)
         tl_table_free(tables[t]);
-    free(used.place);
+    free(used.row_of);
     free(used.order);
     tl_row_buffers_free(&room);
     free(counts.v);

@@ -14,10 +14,10 @@ struct tl_writer {
     tl_store *store;
     const tl_schema *tables[TL_EVENT_TABLES_MAX];
     size_t ntables;
-    uint64_t nrows[TL_EVENT_TABLES_MAX]; /* placed, by table */
+    uint64_t nrows[TL_EVENT_TABLES_MAX]; /* reserved, by table */
     int64_t next;                        /* trace to hand out ... */
     int32_t next_slice, leader;          /* ... this slice of it; who has its slice 0 */
-    int64_t placed;                      /* traces before this one have their place */
+    int64_t nreserved;                   /* traces whose rows are reserved */
     struct waiting {
         tl_bytes counts;
         int from;
@@ -29,7 +29,7 @@ struct tl_writer {
     int done;                  /* procs that have been told there is no more */
     tl_unexpected *unexpected; /* of proc 0 itself */
     bool in_order;
-    uint64_t outstanding; /* rows that have a place and are not yet in */
+    uint64_t outstanding; /* reserved rows that are not yet in */
     bool progress;
     time_t shown; /* when progress was last shown */
     tl_status status; /* the first failure, which ends the writing; reading ends with what has been handed out */
@@ -94,15 +94,15 @@ static void show_progress(tl_writer *w)
     if (!w->progress || now < w->shown + (terminal ? 1 : 30))
         return;
     if (w->shown != 0)
-        fprintf(stderr, terminal ? "\r%" PRId64 " of %zu traces read" : "%" PRId64 " of %zu traces read\n", w->placed,
-                w->plan->n);
+        fprintf(stderr, terminal ? "\r%" PRId64 " of %zu traces read" : "%" PRId64 " of %zu traces read\n",
+                w->nreserved, w->plan->n);
     w->shown = now;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- places */
+/* ---------------------------------------------------------------------------------------------------- reserved rows */
 
-/* Gives one trace its place; its turn has come. */
-static void place(tl_writer *w, struct waiting *turn)
+/* Reserves the rows of one trace in the file; its turn has come. */
+static void reserve_rows(tl_writer *w, struct waiting *turn)
 {
     tl_counts_head head;
     tl_bytes out = { 0 };
@@ -139,15 +139,15 @@ static void place(tl_writer *w, struct waiting *turn)
     free(out.v);
 }
 
-/* Gives a place to every trace whose turn has come. */
-static void place_ready(tl_writer *w)
+/* Reserves the rows of every trace whose turn has come. */
+static void reserve_ready(tl_writer *w)
 {
-    while ((size_t)w->placed < w->plan->n && w->waiting[w->placed].here && !(w->in_order && w->outstanding > 0)) {
-        struct waiting *turn = &w->waiting[w->placed];
-        place(w, turn);
+    while ((size_t)w->nreserved < w->plan->n && w->waiting[w->nreserved].here && !(w->in_order && w->outstanding > 0)) {
+        struct waiting *turn = &w->waiting[w->nreserved];
+        reserve_rows(w, turn);
         free(turn->counts.v);
         turn->counts = (tl_bytes){ 0 };
-        w->placed++;
+        w->nreserved++;
     }
 }
 
@@ -160,7 +160,7 @@ static void take_counts(tl_writer *w, int from, const void *bytes, size_t n)
     turn->here = true;
     tl_bytes_put(&turn->counts, bytes, n);
     show_progress(w);
-    place_ready(w);
+    reserve_ready(w);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
@@ -172,7 +172,7 @@ static void take_rows(tl_writer *w, int tag, const char *bytes, size_t n)
     w->outstanding -= head.n;
     if (w->status == TL_OK)
         w->status = tl_rows_write(w->store, w->tables[head.table], tag, bytes, n, &w->error);
-    place_ready(w);
+    reserve_ready(w);
 }
 
 /* The next trace, or the next slice of the trace at hand: a team that has begun gets all its members. */

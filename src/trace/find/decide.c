@@ -129,7 +129,7 @@ static void part_known(deciding *d)
         }
         s.n = to - from;
         tl_runs_part(&s);
-        tl_doubles_settle(&s);
+        tl_duplicate_ranks_resolve(&s);
         for (size_t i = 0; i < s.n; i++)
             s.v[i]->run += (int32_t)d->nruns;
         d->nruns += s.nruns;
@@ -244,7 +244,7 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
     leave_copies(inventory);
     collect(&d);
     part_known(&d);
-    tl_strays_place(inventory, d.unknown, d.nunknown, &d.nruns);
+    tl_unknown_ranks_assign(inventory, d.unknown, d.nunknown, &d.nruns);
     list_runs(&d);
     free(d.known);
     free(d.unknown);

@@ -2,8 +2,8 @@
  *
  *     paths  ->  files                                          discover.c, name.c, look.c
  *     traces that know their rank  ->  jobs  ->  runs           jobs.c, runs.c
- *     a rank that is in a run twice                             doubles.c
- *     traces that do not           ->  runs that they fit       strays.c, order.c
+ *     a rank that is in a run twice                             duplicate_ranks.c
+ *     traces that do not           ->  runs that they fit       unknown_ranks.c, name_order.c
  *     runs  ->  the one that is taken, a file a rank            decide.c
  *
  * A job's traces do not contradict each other (jobs.c); a run is one recording of it.
@@ -38,7 +38,7 @@ static inline bool tl_input_is_timed(const tl_input *t)
 }
 
 /* The key of a rank in a run: ranks fit 32 bits. */
-static inline uint64_t tl_place_of(int32_t run, int64_t rank)
+static inline uint64_t tl_run_rank_key(int32_t run, int64_t rank)
 {
     return (uint64_t)run << 32 | (uint64_t)rank;
 }
@@ -122,15 +122,15 @@ void tl_runs_part(tl_slice *s);
 
 /* Joins runs, among 0 .. nruns - 1 of a slice, which follow each other in its order, where they are one run in which
  * ranks have wrong numbers. */
-void tl_doubles_join(tl_slice *s);
+void tl_duplicate_ranks_join(tl_slice *s);
 
 /* Gives each of the traces that are the same rank of the same run another number that is plainly its own, or makes it a
  * run of its own; `why` says so. */
-void tl_doubles_settle(tl_slice *s);
+void tl_duplicate_ranks_resolve(tl_slice *s);
 
 /* Traces that do not know their rank: each gets the run that it fits, or one of its own, and the next number that is
  * free there, in order of path.  *nruns grows. */
-void tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknown, size_t *nruns);
+void tl_unknown_ranks_assign(tl_inventory *inventory, tl_input **unknown, size_t nunknown, size_t *nruns);
 
 /* Whether the names of n traces of one run tell places on axes of parallelism that count their ranks; these then. */
 bool tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks);

@@ -6,10 +6,10 @@
  *             '--run 0--'         '--run 1--'      run 2          (not complete: rank 3 is missing)
  *
  * By time: a rank that is seen again proves that a run has ended since it was seen first, at the widest gap between;
- * unless all else says that its number is wrong, and the run one (doubles.c).  That is believed when it makes no more
- * runs than a rank has files, or when the runs are set apart: the shortest gap between two is longer than the longest
- * inside one.  It is not where there is no gap at all: a rank that begins twice at the same instant has a copy of its
- * trace, and no second run.
+ * unless all else says that its number is wrong, and the run one (duplicate_ranks.c).  That is believed when it makes
+ * no more runs than a rank has files, or when the runs are set apart: the shortest gap between two is longer than the
+ * longest inside one.  It is not where there is no gap at all: a rank that begins twice at the same instant has a copy
+ * of its trace, and no second run.
  *
  * By name: files that differ in nothing but the rank in their path are of one run (run1/rank_0, run1/rank_1; run2/...).
  * That is believed when it makes as many runs as a rank has files, each rank once in each.
@@ -47,7 +47,7 @@ static void cut_by_time(tl_slice *s)
     }
     tl_map_free(&last);
     s->nruns = (size_t)now + 1;
-    tl_doubles_join(s);
+    tl_duplicate_ranks_join(s);
 }
 
 /* Runs by time.  Returns whether they are to be believed, where a rank has at most `most` files. */
@@ -110,7 +110,7 @@ static bool part_by_name(tl_slice *s, size_t most)
             tl_map_put(&family, key, at);
         }
         s->v[i]->run = (int32_t)at;
-        key = tl_place_of((int32_t)at, s->v[i]->rank);
+        key = tl_run_rank_key((int32_t)at, s->v[i]->rank);
         once = once && tl_map_get(&member, key) == TL_MAP_NONE;
         tl_map_put(&member, key, 0);
     }

@@ -40,7 +40,7 @@ typedef struct reading {
 } reading;
 
 /* The splitter asks: the fast reader finds the end of a plain entry while it reads it. */
-static size_t probe(void *arg, const char *p)
+static size_t read_plain(void *arg, const char *p)
 {
     reading *r = arg;
     return tl_event_read_fast(p, &r->layouts, r->scratch.key_of, &r->fields);
@@ -75,7 +75,7 @@ static bool is_document(const reading *r, const tl_split_item *item)
            tl_split_is_document(&r->split, item);
 }
 
-static void drop(tl_read_report *report, uint64_t fault, const char *expected)
+static void report_dropped(tl_read_report *report, uint64_t fault, const char *expected)
 {
     report->dropped++;
     tl_report_bad(report, fault, expected, "dropped that entry");
@@ -96,7 +96,7 @@ static void remember(reading *r)
 }
 
 /* The last entry counts as lost: its event goes. */
-static void undo(reading *r)
+static void drop_last_entry(reading *r)
 {
     tl_read_report *report = &r->trace->report;
 
@@ -121,18 +121,18 @@ static void take_entry(reading *r, const tl_split_item *item)
     remember(r);
     bool fast = item->probed || (!r->options->yajl_only && r->split.probe(r, item->text.p) == item->text.n);
     if (!fast && !read_carefully(r, item, &mended, &fault)) {
-        drop(report, fault, NO_JSON);
+        report_dropped(report, fault, NO_JSON);
         return;
     }
     if (is_document(r, item)) {
-        drop(report, item->offset, "expected an entry, found the beginning of a document");
+        report_dropped(report, item->offset, "expected an entry, found the beginning of a document");
         tl_split_resync(&r->split);
         return;
     }
     report->entries_end = item->offset + item->text.n;
     tl_taken taken = tl_events_take(events, &r->take, &r->fields, item->uid, &report->fractional_ts, &why);
     if (taken == TL_TAKEN_BAD) {
-        drop(report, item->offset, why);
+        report_dropped(report, item->offset, why);
         return;
     }
     if (taken == TL_TAKEN_FILTERED) {
@@ -155,7 +155,7 @@ static void take_entry(reading *r, const tl_split_item *item)
 }
 
 /* After the last entry a comma is missing, or a brace too many, and nothing else. */
-static void take_loose(reading *r, const tl_split_item *item)
+static void take_unclosed(reading *r, const tl_split_item *item)
 {
     tl_read_report *report = &r->trace->report;
 
@@ -212,7 +212,7 @@ static void read_entries(reading *r, tl_source *source)
                           "passed over it to the next entry");
             break;
         case TL_SPLIT_BROKEN:
-            drop(report, item.fault, NO_JSON);
+            report_dropped(report, item.fault, NO_JSON);
             break;
         case TL_SPLIT_CUT:
             report->dropped++;
@@ -220,11 +220,11 @@ static void read_entries(reading *r, tl_source *source)
             r->cut_entries = r->split.nentries;
             break;
         case TL_SPLIT_TORN:
-            undo(r);
-            drop(report, item.fault, "expected ',' or ']' after an entry, found it torn");
+            drop_last_entry(r);
+            report_dropped(report, item.fault, "expected ',' or ']' after an entry, found it torn");
             break;
         case TL_SPLIT_LOOSE:
-            take_loose(r, &item);
+            take_unclosed(r, &item);
             break;
         case TL_SPLIT_RESTART:
             forget(r);
@@ -295,7 +295,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
         st = tl_source_seek(source, first_byte(range), err);
     }
     if (!options->yajl_only) {
-        r.split.probe = probe;
+        r.split.probe = read_plain;
         r.split.probe_arg = &r;
     }
     if (st == TL_OK) {

@@ -160,7 +160,7 @@ const tl_rule *tl_classify(const tl_rules *rules, tl_text name)
 
 /* The collective that a kernel is called after, in letters of either case; exchanges of experts have names of their
  * own. */
-static tl_collective called_after(tl_text name)
+static tl_collective collective_named(tl_text name)
 {
     char lower[256];
     size_t n = name.n < sizeof lower ? name.n : sizeof lower;
@@ -184,7 +184,7 @@ tl_collective tl_behaves_as(const tl_rules *rules, tl_text name)
     TL_BISECT(low, rules->nbehave, mid, rules->behave[mid].name_key < key);
     if (low == rules->nbehave || rules->behave[low].name_key != key)
         return TL_COLL_NONE;
-    tl_collective named = called_after(name);
+    tl_collective named = collective_named(name);
     return named != TL_COLL_UNKNOWN ? named : (tl_collective)rules->behave[low].collective;
 }
 

@@ -100,7 +100,7 @@ static int32_t stream_of(const tl_events *e, size_t i)
                                                       : number_in(tl_names_text(&e->names, track->tid_text)));
 }
 
-static int by_place(const void *streams, uint32_t a, uint32_t b)
+static int by_device_and_stream(const void *streams, uint32_t a, uint32_t b)
 {
     const tl_stream_events *v = streams;
     return TL_ORDER(&v[a], &v[b], device, stream);
@@ -137,7 +137,7 @@ static void number_streams(const tl_events *e, const tl_event_list *list, tl_dev
 }
 
 /* Gives streams of no known device the lowest that is known. */
-static void place_unknown(tl_device *d)
+static void set_unknown_devices(tl_device *d)
 {
     int32_t lowest = -1;
     for (size_t i = 0; i < d->streams.n; i++)
@@ -156,21 +156,22 @@ tl_device tl_device_find(const tl_events *e, const tl_event_list *calls, uint32_
 
     number_streams(e, &found.events, &found, part);
     if (cats == TL_SET_WORK)
-        place_unknown(&found);
+        set_unknown_devices(&found);
     nstreams = found.streams.n;
-    uint32_t *order = tl_malloc((nstreams + 1) * sizeof *order), *place = tl_malloc((nstreams + 1) * sizeof *place);
+    uint32_t *order = tl_malloc((nstreams + 1) * sizeof *order),
+             *sorted_at = tl_malloc((nstreams + 1) * sizeof *sorted_at);
     for (uint32_t k = 0; k < nstreams; k++)
         order[k] = k;
-    tl_sort_index(order, nstreams, by_place, found.streams.v);
+    tl_sort_index(order, nstreams, by_device_and_stream, found.streams.v);
     for (size_t k = 0; k < nstreams; k++) { /* streams may have become equal */
-        if (k == 0 || by_place(found.streams.v, order[k - 1], order[k]) != 0) {
+        if (k == 0 || by_device_and_stream(found.streams.v, order[k - 1], order[k]) != 0) {
             tl_vec_room(&d.streams);
             d.streams.v[d.streams.n++] = found.streams.v[order[k]];
         }
-        place[order[k]] = (uint32_t)(d.streams.n - 1);
+        sorted_at[order[k]] = (uint32_t)(d.streams.n - 1);
     }
     for (size_t i = 0; i < n; i++)
-        part[i] = place[part[i]];
+        part[i] = sorted_at[part[i]];
     d.events = found.events;
     size_t *end = tl_events_part(e, &d.events, part, d.streams.n, by_time);
     for (size_t k = 0; k < d.streams.n; k++) {
@@ -182,7 +183,7 @@ tl_device tl_device_find(const tl_events *e, const tl_event_list *calls, uint32_
         d.launch[i] = tl_call_of(e, calls, d.events.v[i]);
     free(end);
     free(order);
-    free(place);
+    free(sorted_at);
     free(found.streams.v);
     return d;
 }

@@ -130,8 +130,8 @@ static uint32_t enter(tl_group_book *book, const tl_group_words *w, rank_list me
         tl_text name = tl_names_text(book->names, w->name);
         key = tl_hash_mix(tl_hash_mix(key, (uint64_t)w->size), tl_hash_bytes(name.p, name.n));
     }
-    uint64_t place = tl_hash_mix(key, w->name);
-    for (uint32_t i; (i = tl_map_get(&book->by_members, place)) != TL_MAP_NONE; place++)
+    uint64_t slot = tl_hash_mix(key, w->name);
+    for (uint32_t i; (i = tl_map_get(&book->by_members, slot)) != TL_MAP_NONE; slot++)
         if (book->groups.v[i].members_key == key && book->groups.v[i].name == w->name) {
             free(members.v);
             return i;
@@ -139,7 +139,7 @@ static uint32_t enter(tl_group_book *book, const tl_group_words *w, rank_list me
     int64_t size = whole ? (int64_t)members.n : w->size;
     bool keep = book->nranks + members.n <= MEMBERS_MAX;
     tl_vec_room(&book->groups);
-    tl_map_put(&book->by_members, place, (uint32_t)book->groups.n);
+    tl_map_put(&book->by_members, slot, (uint32_t)book->groups.n);
     book->groups.v[book->groups.n] = (tl_group){
         .members_key = key,
         .name = w->name,

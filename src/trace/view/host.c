@@ -106,12 +106,12 @@ const uint32_t *tl_name_keys_make(tl_names *names, tl_arena *arena)
  * main thread and the launches of threads that have none around them.
  */
 
-typedef struct placing {
+typedef struct finding_ops {
     const tl_rank_view *view;
     tl_launch *launches;
     bool *is_mark; /* by name: of a step */
     tl_open_ops operators, annotations;
-} placing;
+} finding_ops;
 
 static uint32_t around(tl_open_ops *open, const tl_launch *launch)
 {
@@ -121,7 +121,7 @@ static uint32_t around(tl_open_ops *open, const tl_launch *launch)
 
 /* The ops of a thread and the launches order[0, n), in order of time: those of the thread, or of others, which are in
  * what is open when they begin. */
-static void sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n, bool own)
+static void sweep(finding_ops *p, const tl_thread *thread, const uint32_t *order, size_t n, bool own)
 {
     const tl_ops *ops = &p->view->ops;
     uint32_t at = (uint32_t)thread->first, end = (uint32_t)(thread->first + thread->n);
@@ -141,9 +141,9 @@ static void sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
     }
 }
 
-void tl_launches_place(const tl_rank_view *view, tl_launch *launches)
+void tl_launches_find_ops(const tl_rank_view *view, tl_launch *launches)
 {
-    placing p = { .view = view, .launches = launches };
+    finding_ops p = { .view = view, .launches = launches };
     tl_arena arena = { 0 };
     tl_thread_launches by;
     size_t rest = 0;

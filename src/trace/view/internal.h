@@ -159,7 +159,7 @@ void tl_flows_collect(const tl_events *events, tl_flows *flows);
 void tl_backwards_find(tl_flows *flows, tl_linked *out);
 
 /* Fills op, annotation and their names of the view's launches, from its ops. */
-void tl_launches_place(const tl_rank_view *view, tl_launch *launches);
+void tl_launches_find_ops(const tl_rank_view *view, tl_launch *launches);
 
 /* ---------------------------------------------------------------------------------------------------- communication */
 

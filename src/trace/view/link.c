@@ -41,17 +41,18 @@ static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, 
                                 tl_linked *out)
 {
     const tl_device *devices[] = { work, waits };
-    uint32_t *order = tl_malloc((calls->n + 1) * sizeof *order), *place = tl_calloc(calls->n + 1, sizeof *place);
+    uint32_t *order = tl_malloc((calls->n + 1) * sizeof *order),
+             *launch_of_call = tl_calloc(calls->n + 1, sizeof *launch_of_call);
     size_t n = 0;
 
     for (int d = 0; d < 2; d++)
         for (size_t i = 0; i < devices[d]->events.n; i++)
             if (devices[d]->launch[i] != TL_NONE)
-                place[devices[d]->launch[i]] = 1;
+                launch_of_call[devices[d]->launch[i]] = 1;
     for (size_t from = 0, to; from < calls->n; from = to) { /* calls of one correlation */
         bool queues = false;
         for (to = from; to < calls->n && e->corr[calls->v[to]] == e->corr[calls->v[from]]; to++)
-            queues |= place[to] != 0;
+            queues |= launch_of_call[to] != 0;
         for (size_t k = from; queues && k < to; k++)
             order[n++] = (uint32_t)k;
     }
@@ -61,14 +62,14 @@ static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, 
         uint32_t at = calls->v[order[i]];
         v[i] = (tl_launch){ e->ts_ns[at],        e->ts_ns[at] + e->dur_ns[at], e->name[at], e->uid[at], e->track[at], 0,
                             TL_LAUNCH_OF_NOTHING };
-        place[order[i]] = (uint32_t)i;
+        launch_of_call[order[i]] = (uint32_t)i;
     }
     for (int d = 0; d < 2; d++)
         for (size_t i = 0; i < devices[d]->events.n; i++)
             if (devices[d]->launch[i] != TL_NONE)
-                devices[d]->launch[i] = place[devices[d]->launch[i]];
+                devices[d]->launch[i] = launch_of_call[devices[d]->launch[i]];
     free(order);
-    free(place);
+    free(launch_of_call);
     out->view.launches = v;
     out->view.nlaunches = n;
     return v;
@@ -77,7 +78,7 @@ static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, 
 /* ---------------------------------------------------------------------------------------------------------- columns */
 
 /* The elements of a column at these events, in the order of the list; of the arena, NULL: of the caller. */
-static void *deal(const void *column, size_t size, const tl_event_list *of, tl_arena *arena)
+static void *gather_column(const void *column, size_t size, const tl_event_list *of, tl_arena *arena)
 {
     char *to = arena != NULL ? tl_arena_take(arena, of->n, size) : tl_malloc(of->n * size);
     const char *from = column;
@@ -89,7 +90,7 @@ static void *deal(const void *column, size_t size, const tl_event_list *of, tl_a
     return to;
 }
 
-#define DEAL(column, of, arena) deal(e->column, sizeof *e->column, of, arena)
+#define GATHER(column, of, arena) gather_column(e->column, sizeof *e->column, of, arena)
 
 /* Takes the columns of the events over, one after the other; the side tables stay. */
 static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_linked *out)
@@ -100,11 +101,11 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_lin
     tl_side copies = TL_SIDE(e->copies);
     tl_event_list calls = tl_host_order(e, TL_SET_CALLS, host, &c->threads, &c->nthreads);
 
-    c->correlation = DEAL(corr, &calls, host);
-    work->corr = DEAL(corr, &work->events, NULL);
-    waits->corr = DEAL(corr, &waits->events, NULL);
+    c->correlation = GATHER(corr, &calls, host);
+    work->corr = GATHER(corr, &work->events, NULL);
+    waits->corr = GATHER(corr, &waits->events, NULL);
     free(e->corr);
-    c->stream = DEAL(lane, &calls, host);
+    c->stream = GATHER(lane, &calls, host);
     free(e->lane);
 
     tl_event_list ops = tl_host_order(e, TL_SET_OPS, host, &o->threads, &o->nthreads);
@@ -129,25 +130,25 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_lin
 
     o->n = ops.n;
     c->n = calls.n;
-    o->start_ns = DEAL(ts_ns, &ops, host);
-    c->start_ns = DEAL(ts_ns, &calls, host);
-    work->start_ns = DEAL(ts_ns, &work->events, NULL);
-    waits->start_ns = DEAL(ts_ns, &waits->events, NULL);
+    o->start_ns = GATHER(ts_ns, &ops, host);
+    c->start_ns = GATHER(ts_ns, &calls, host);
+    work->start_ns = GATHER(ts_ns, &work->events, NULL);
+    waits->start_ns = GATHER(ts_ns, &waits->events, NULL);
     free(e->ts_ns);
-    o->dur_ns = DEAL(dur_ns, &ops, host);
-    c->dur_ns = DEAL(dur_ns, &calls, host);
-    work->dur_ns = DEAL(dur_ns, &work->events, NULL);
-    waits->dur_ns = DEAL(dur_ns, &waits->events, NULL);
+    o->dur_ns = GATHER(dur_ns, &ops, host);
+    c->dur_ns = GATHER(dur_ns, &calls, host);
+    work->dur_ns = GATHER(dur_ns, &work->events, NULL);
+    waits->dur_ns = GATHER(dur_ns, &waits->events, NULL);
     free(e->dur_ns);
-    o->name = DEAL(name, &ops, host);
-    c->name = DEAL(name, &calls, host);
-    work->name = DEAL(name, &work->events, NULL);
-    waits->name = DEAL(name, &waits->events, NULL);
+    o->name = GATHER(name, &ops, host);
+    c->name = GATHER(name, &calls, host);
+    work->name = GATHER(name, &work->events, NULL);
+    waits->name = GATHER(name, &waits->events, NULL);
     free(e->name);
-    o->uid = DEAL(uid, &ops, host);
-    c->uid = DEAL(uid, &calls, host);
-    work->uid = DEAL(uid, &work->events, NULL);
-    waits->uid = DEAL(uid, &waits->events, NULL);
+    o->uid = GATHER(uid, &ops, host);
+    c->uid = GATHER(uid, &calls, host);
+    work->uid = GATHER(uid, &work->events, NULL);
+    waits->uid = GATHER(uid, &waits->events, NULL);
     free(e->uid);
     free(ops.v);
     free(calls.v);
@@ -201,7 +202,7 @@ void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, cons
     out->view.streams = streams;
     out->view.name_key = tl_name_keys_make(&e->names, &out->host);
     tl_backwards_find(&flows, out);
-    tl_launches_place(&out->view, launches);
+    tl_launches_find_ops(&out->view, launches);
     tl_kernel *kernels = tl_kernels_make(e, rules, &comm, &work, launches, out);
     tl_colls_collect(&trace->meta, &comm, kernels, out);
     tl_syncs_make(e, &waits, out);

@@ -54,7 +54,7 @@ static const tl_group *known_group(const tl_group_book *book, uint32_t group)
 }
 
 /* Where both numberings fit: returns the one in which the two ends are nearer to each other in the group. */
-static numbering nearer(const tl_group *g, int32_t rank, const tl_comm_ends *e)
+static numbering nearer_numbering(const tl_group *g, int32_t rank, const tl_comm_ends *e)
 {
     int32_t own = group_rank_of(g, rank), other = e->to >= 0 ? e->to : e->from;
     return abs(other - own) < abs(group_rank_of(g, other) - own) ? BY_GROUP_RANK : BY_RANK;
@@ -91,7 +91,7 @@ static void find_one(tl_group_book *book, int32_t rank, numbering how, bool rank
 
     if (is_numbered(&e) && (g != NULL || (c->group == TL_NONE && ranks))) {
         numbering own = g != NULL ? numbering_of(g, rank, &e) : BY_RANK;
-        how = own != BY_EITHER ? own : how != BY_EITHER ? how : nearer(g, rank, &e);
+        how = own != BY_EITHER ? own : how != BY_EITHER ? how : nearer_numbering(g, rank, &e);
         src = how == BY_GROUP_RANK ? rank_at(g, e.from) : how == BY_RANK ? e.from : -1;
         dst = how == BY_GROUP_RANK ? rank_at(g, e.to) : how == BY_RANK ? e.to : -1;
     }

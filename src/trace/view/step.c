@@ -61,7 +61,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Takes the number from marks that come again on a thread which has marked another step in between; how many. */
-static size_t drop_again(mark_list *m)
+static size_t drop_repeated_marks(mark_list *m)
 {
     tl_map seen = { 0 }; /* (track, number) -> 0 */
     size_t n = 0;
@@ -129,7 +129,7 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked 
     if (marks.n == 0)
         return NULL;
     tl_step_window *steps = tl_arena_take(&out->rest, marks.n, sizeof *steps);
-    view->nagain_steps = drop_again(&marks);
+    view->nagain_steps = drop_repeated_marks(&marks);
     make_windows(&marks, steps, &view->nsteps);
     free(marks.v);
     view->steps = steps;

@@ -17,7 +17,7 @@ static void *shrunk(void *array, size_t n, size_t size)
     return n == 0 || smaller != NULL ? smaller : array;
 }
 
-static void cut(tl_device *d, size_t n)
+static void shrink_device(tl_device *d, size_t n)
 {
     d->events.v = shrunk(d->events.v, n, sizeof *d->events.v);
     d->launch = shrunk(d->launch, n, sizeof *d->launch);
@@ -184,7 +184,7 @@ tl_kernel *tl_kernels_make(const tl_events *e, const tl_rules *rules, const tl_c
             fill_kernel(&m, work, i, stream, next_ns, &v[i]);
             next_ns = v[i].launch != TL_NONE ? v[i].launch_ns : next_ns;
             if (i % CUT_ROWS == 0)
-                cut(work, i);
+                shrink_device(work, i);
         }
         part_stream(v, stream->first, stream->first + stream->n);
     }

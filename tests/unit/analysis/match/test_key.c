@@ -34,8 +34,8 @@ static void rules_come_in_order(void)
     tl_match_key(&p, &seq_fate);
     CU_ASSERT_EQUAL(p.rule, TL_BY_NOTHING);
     CU_ASSERT_EQUAL(p.key, 0);
-    CU_ASSERT_NOT_EQUAL(tl_lone_key(&p), 0);
-    CU_ASSERT_NOT_EQUAL(tl_lone_key(&p), tl_lone_key(&q));
+    CU_ASSERT_NOT_EQUAL(tl_own_key(&p), 0);
+    CU_ASSERT_NOT_EQUAL(tl_own_key(&p), tl_own_key(&q));
 }
 
 static void outside_a_step_ranks_must_have_launched_alike(void)

@@ -1,4 +1,4 @@
-/* test_idle_places.c - in which annotations the gaps of a class were: of drawn timelines, and over ranks. */
+/* test_idle_annotations.c - in which annotations the gaps of a class were: of drawn timelines, and over ranks. */
 #include "idle_drawn.h"
 #include <stdlib.h>
 
@@ -126,5 +126,5 @@ int main(void)
         TEST(the_job_is_in_the_annotation_of_most_of_all_ranks),
         TEST(many_annotations_are_cut_off),
     };
-    return unit_main("idle_places", tests, COUNT(tests));
+    return unit_main("annotations of idle time", tests, COUNT(tests));
 }

@@ -1,4 +1,4 @@
-/* meet.c - operators, frames and annotations in which a host waits for other ranks. */
+/* host_waits.c - operators, frames and annotations in which a host waits for other ranks. */
 #include "internal.h"
 #include "tlmpi/base/span.h"
 #include <fnmatch.h>
@@ -12,34 +12,34 @@
 /* Patterns of fnmatch; the first match counts. */
 static const struct {
     const char *pattern;
-    tl_meet meet;
+    tl_host_wait_kind wait_kind;
 } rules[] = {
     /* Collectives of PyTorch's backends for hosts, from the call to the end: "gloo:all_reduce", "mpi:broadcast". */
-    { "gloo:*", TL_MEET_ASYNC },
-    { "mpi:*", TL_MEET_ASYNC },
+    { "gloo:*", TL_HOST_WAIT_ASYNC },
+    { "mpi:*", TL_HOST_WAIT_ASYNC },
     /* "MPI_Allreduce", as a program marks its own; "<built-in method Barrier of mpi4py.MPI.Intracomm object at 0x...>"
      */
-    { "MPI_*", TL_MEET_HELD },
-    { "*mpi4py.MPI*", TL_MEET_HELD },
+    { "MPI_*", TL_HOST_WAIT_BLOCKING },
+    { "*mpi4py.MPI*", TL_HOST_WAIT_BLOCKING },
     /* "torch/distributed/distributed_c10d.py(4159): barrier", "...: monitored_barrier", "...: _store_based_barrier" */
-    { "torch/distributed/*barrier", TL_MEET_HELD },
-    { "c10d::monitored_barrier_*", TL_MEET_HELD },
-    { "c10d::barrier*", TL_MEET_HELD },
+    { "torch/distributed/*barrier", TL_HOST_WAIT_BLOCKING },
+    { "c10d::monitored_barrier_*", TL_HOST_WAIT_BLOCKING },
+    { "c10d::barrier*", TL_HOST_WAIT_BLOCKING },
     /* "<built-in method wait of torch._C._distributed_c10d.Work object at 0x...>", "<built-in method get of
      * torch._C._distributed_c10d.TCPStore ...>"; newer ones have "PyCapsule" for the type of either. */
-    { "<built-in method wait of *_distributed_c10d*", TL_MEET_WAIT },
-    { "<built-in method get of *_distributed_c10d*", TL_MEET_WAIT },
-    { "<built-in method wait of PyCapsule*", TL_MEET_WAIT },
-    { "*c10d_functional::wait_tensor*", TL_MEET_WAIT },
-    { "c10d::*", TL_MEET_WAIT },
+    { "<built-in method wait of *_distributed_c10d*", TL_HOST_WAIT_FOR_OTHERS },
+    { "<built-in method get of *_distributed_c10d*", TL_HOST_WAIT_FOR_OTHERS },
+    { "<built-in method wait of PyCapsule*", TL_HOST_WAIT_FOR_OTHERS },
+    { "*c10d_functional::wait_tensor*", TL_HOST_WAIT_FOR_OTHERS },
+    { "c10d::*", TL_HOST_WAIT_FOR_OTHERS },
 };
 
-static tl_meet meet_named(tl_text name)
+static tl_host_wait_kind wait_kind_named(tl_text name)
 {
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (fnmatch(rules[i].pattern, name.p, 0) == 0)
-            return rules[i].meet;
-    return TL_MEET_NOT;
+            return rules[i].wait_kind;
+    return TL_HOST_WAIT_NONE;
 }
 
 /* --------------------------------------------------------------------------------------------------- communication */
@@ -52,8 +52,8 @@ typedef struct comm_launch {
 
 typedef struct finding {
     const tl_rank_view *view;
-    tl_meets *out;
-    uint8_t *meet; /* by name, and for ops without one: tl_meet */
+    tl_host_waits *out;
+    uint8_t *wait_kind;           /* by name, and for ops without one: tl_host_wait_kind */
     TL_VEC(comm_launch) launches; /* by track and time */
     tl_spans taken; /* of one thread: what its stretches leave out */
 } finding;
@@ -85,20 +85,20 @@ static bool launches_comm(const finding *f, uint32_t track, int64_t start_ns, in
 
 /* --------------------------------------------------------------------------------------------------------- threads */
 
-static tl_meet meet_of(const finding *f, size_t i)
+static tl_host_wait_kind wait_kind_of(const finding *f, size_t i)
 {
     uint32_t name = f->view->ops.name[i];
-    return (tl_meet)f->meet[name != TL_NO_NAME ? name : f->view->names->n];
+    return (tl_host_wait_kind)f->wait_kind[name != TL_NO_NAME ? name : f->view->names->n];
 }
 
 static int by_end(const void *a, const void *b)
 {
-    return TL_ORDER((const tl_held *)a, (const tl_held *)b, end_ns, op);
+    return TL_ORDER((const tl_host_stretch *)a, (const tl_host_stretch *)b, end_ns, op);
 }
 
 static int by_start(const void *a, const void *b)
 {
-    return TL_ORDER((const tl_held *)a, (const tl_held *)b, start_ns);
+    return TL_ORDER((const tl_host_stretch *)a, (const tl_host_stretch *)b, start_ns);
 }
 
 /* The threads' collectives that leave them free, but for those within others of a thread. */
@@ -109,39 +109,39 @@ static void list_asyncs(finding *f)
         int64_t until = INT64_MIN;
         for (size_t i = o->threads[t].first; i < o->threads[t].first + o->threads[t].n; i++) {
             int64_t end = tl_op_end(o, i);
-            if (meet_of(f, i) != TL_MEET_ASYNC || end <= until || o->dur_ns[i] <= 0)
+            if (wait_kind_of(f, i) != TL_HOST_WAIT_ASYNC || end <= until || o->dur_ns[i] <= 0)
                 continue;
             tl_vec_push(&f->out->ops, (uint32_t)i);
-            tl_vec_push(&f->out->asyncs, (tl_held){ o->start_ns[i], end, (uint32_t)i, TL_MEET_ASYNC });
+            tl_vec_push(&f->out->asyncs, (tl_host_stretch){ o->start_ns[i], end, (uint32_t)i, TL_HOST_WAIT_ASYNC });
             until = end;
         }
     }
     tl_vec_sort(&f->out->asyncs, by_end);
 }
 
-static void add_held(finding *f, int64_t from_ns, int64_t to_ns, size_t op, tl_meet meet)
+static void add_held(finding *f, int64_t from_ns, int64_t to_ns, size_t op, tl_host_wait_kind wait_kind)
 {
     if (from_ns < to_ns)
-        tl_vec_push(&f->out->held, (tl_held){ from_ns, to_ns, (uint32_t)op, (uint8_t)meet });
+        tl_vec_push(&f->out->held, (tl_host_stretch){ from_ns, to_ns, (uint32_t)op, (uint8_t)wait_kind });
 }
 
 /* Adds [from_ns, to_ns) less f->taken.  *at: the number of taken spans that ended before; from_ns does not decrease
  * from call to call. */
-static void add_rest(finding *f, int64_t from_ns, int64_t to_ns, size_t op, tl_meet meet, size_t *at)
+static void add_rest(finding *f, int64_t from_ns, int64_t to_ns, size_t op, tl_host_wait_kind wait_kind, size_t *at)
 {
     const tl_spans *taken = &f->taken;
     while (*at < taken->n && taken->v[*at].end_ns <= from_ns)
         ++*at;
     for (size_t i = *at; from_ns < to_ns; i++) {
         const tl_span *other = i < taken->n && taken->v[i].start_ns < to_ns ? &taken->v[i] : NULL;
-        add_held(f, from_ns, other != NULL ? other->start_ns : to_ns, op, meet);
+        add_held(f, from_ns, other != NULL ? other->start_ns : to_ns, op, wait_kind);
         from_ns = other != NULL ? other->end_ns : to_ns;
     }
 }
 
 /* Adds the thread's stretches in collectives that hold it (HELD), which then are f->taken; or in waits for other ranks
  * (WAIT), outside of its collectives.  Where two of a sort overlap, the first to begin has the common time. */
-static void walk_ops(finding *f, const tl_thread *t, tl_meet meet)
+static void walk_ops(finding *f, const tl_thread *t, tl_host_wait_kind wait_kind)
 {
     const tl_ops *o = &f->view->ops;
     int64_t until = INT64_MIN;
@@ -149,16 +149,17 @@ static void walk_ops(finding *f, const tl_thread *t, tl_meet meet)
 
     for (size_t i = t->first; i < t->first + t->n; i++) {
         int64_t start = o->start_ns[i], end = tl_op_end(o, i), from = tl_ns_max(start, until);
-        if (meet_of(f, i) != meet || end <= until || (meet == TL_MEET_WAIT && o->dur_ns[i] < LEAST_WAIT_NS) ||
+        if (wait_kind_of(f, i) != wait_kind || end <= until ||
+            (wait_kind == TL_HOST_WAIT_FOR_OTHERS && o->dur_ns[i] < LEAST_WAIT_NS) ||
             launches_comm(f, t->track, start, end))
             continue;
         until = end;
-        if (meet == TL_MEET_WAIT) {
-            add_rest(f, from, end, i, meet, &at);
+        if (wait_kind == TL_HOST_WAIT_FOR_OTHERS) {
+            add_rest(f, from, end, i, wait_kind, &at);
             continue;
         }
         tl_vec_push(&f->out->ops, (uint32_t)i);
-        add_held(f, from, end, i, meet);
+        add_held(f, from, end, i, wait_kind);
         tl_spans_add(&f->taken, from, end);
     }
 }
@@ -175,15 +176,16 @@ static void walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
 
     while (i < op_end || j < call_end) {
         bool call = i == op_end || (j < call_end && c->start_ns[j] <= o->start_ns[i]);
-        tl_meet meet = call ? TL_MEET_NOT : meet_of(f, i);
+        tl_host_wait_kind wait_kind = call ? TL_HOST_WAIT_NONE : wait_kind_of(f, i);
         int64_t start = call ? c->start_ns[j] : o->start_ns[i], end = call ? tl_call_end(c, j) : tl_op_end(o, i);
-        bool counts = call || meet == TL_MEET_WAIT || (meet == TL_MEET_NOT && o->kind[i] == TL_OP);
+        bool counts =
+            call || wait_kind == TL_HOST_WAIT_FOR_OTHERS || (wait_kind == TL_HOST_WAIT_NONE && o->kind[i] == TL_OP);
         i += !call;
         j += call;
         if (!counts)
             continue;
         if (until != INT64_MIN && start > until)
-            add_rest(f, until, start, TL_NONE, TL_MEET_FREE, &at);
+            add_rest(f, until, start, TL_NONE, TL_HOST_WAIT_UNKNOWN, &at);
         until = tl_ns_max(until, end);
     }
 }
@@ -199,32 +201,33 @@ static bool has_frames(const tl_ops *o, const tl_thread *t)
 /* t and calls: what the thread has of operators and of calls, either may be NULL. */
 static void walk_thread(finding *f, const tl_thread *t, const tl_thread *calls)
 {
-    tl_meets *out = f->out;
+    tl_host_waits *out = f->out;
     size_t first = out->held.n;
 
     f->taken.n = 0;
     if (t != NULL) {
-        walk_ops(f, t, TL_MEET_HELD);
-        walk_ops(f, t, TL_MEET_WAIT);
+        walk_ops(f, t, TL_HOST_WAIT_BLOCKING);
+        walk_ops(f, t, TL_HOST_WAIT_FOR_OTHERS);
     }
     if (calls != NULL && out->asyncs.n > 0 && (t == NULL || !has_frames(&f->view->ops, t)))
         walk_nothing(f, t, calls);
     if (out->held.n == first)
         return;
     qsort(out->held.v + first, out->held.n - first, sizeof *out->held.v, by_start);
-    tl_vec_push(&out->threads, (tl_held_thread){ t != NULL ? t->track : calls->track, first, out->held.n - first });
+    tl_vec_push(&out->threads,
+                (tl_thread_stretches){ t != NULL ? t->track : calls->track, first, out->held.n - first });
 }
 
-void tl_meets_find(const tl_rank_view *view, tl_meets *out)
+void tl_host_waits_find(const tl_rank_view *view, tl_host_waits *out)
 {
-    finding f = { .view = view, .out = out, .meet = tl_calloc(view->names->n + 1, 1) };
+    finding f = { .view = view, .out = out, .wait_kind = tl_calloc(view->names->n + 1, 1) };
     const tl_ops *o = &view->ops;
     const tl_calls *c = &view->calls;
     bool any = false;
 
     for (uint32_t i = 0; i < view->names->n; i++) {
-        f.meet[i] = (uint8_t)meet_named(tl_names_text(view->names, i));
-        any |= f.meet[i] != TL_MEET_NOT;
+        f.wait_kind[i] = (uint8_t)wait_kind_named(tl_names_text(view->names, i));
+        any |= f.wait_kind[i] != TL_HOST_WAIT_NONE;
     }
     if (any) {
         list_launches(&f);
@@ -236,15 +239,15 @@ void tl_meets_find(const tl_rank_view *view, tl_meets *out)
         i += a <= b;
         j += b <= a;
     }
-    free(f.meet);
+    free(f.wait_kind);
     free(f.launches.v);
     tl_spans_free(&f.taken);
 }
 
-void tl_meets_free(tl_meets *meets)
+void tl_host_waits_free(tl_host_waits *host_waits)
 {
-    free(meets->held.v);
-    free(meets->asyncs.v);
-    free(meets->threads.v);
-    free(meets->ops.v);
+    free(host_waits->held.v);
+    free(host_waits->asyncs.v);
+    free(host_waits->threads.v);
+    free(host_waits->ops.v);
 }

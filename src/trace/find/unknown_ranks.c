@@ -1,4 +1,4 @@
-/* strays.c - traces that do not know their rank.
+/* unknown_ranks.c - traces that do not know their rank.
  *
  * Each is of the run that it fits: nothing it says contradicts that, it is of its time, it is no second recording of a
  * process that the run has, and there is a number below the world size left.  Of several it is the nearest in time; the
@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "tlmpi/base/stats.h"
 
-typedef struct placing {
+typedef struct assigning {
     const tl_inventory *inventory;
     tl_commons runs;
     int32_t *job; /* of each run */
@@ -15,7 +15,7 @@ typedef struct placing {
     tl_map taken;       /* run and rank -> 0 */
     tl_map processes;   /* run and process id -> its input */
     int64_t *next_free; /* of each run: no smaller number is free */
-} placing;
+} assigning;
 
 static uint64_t process_of(size_t run, const tl_input *t)
 {
@@ -24,7 +24,7 @@ static uint64_t process_of(size_t run, const tl_input *t)
 
 /* Whether the run has another recording of the process: of several with its number the last that joined is asked.
  * Containers number their processes alike, so those of several hosts that begin together are not one. */
-static bool has_its_process(const placing *p, size_t run, const tl_input *t)
+static bool has_its_process(const assigning *p, size_t run, const tl_input *t)
 {
     uint32_t at = tl_map_get(&p->processes, process_of(run, t));
     const tl_input *other = at != TL_MAP_NONE ? &p->inventory->inputs.v[at] : NULL;
@@ -37,7 +37,7 @@ static bool has_its_process(const placing *p, size_t run, const tl_input *t)
 }
 
 /* Counts t among the traces of its run. */
-static void join(placing *p, const tl_input *t)
+static void count_in_run(assigning *p, const tl_input *t)
 {
     tl_commons_add(&p->runs, (size_t)t->run, t);
     if (t->origin.pid != 0)
@@ -45,7 +45,7 @@ static void join(placing *p, const tl_input *t)
 }
 
 /* Whether the run may hold t.  A pipe fits any run: the user named it, and its content is still unknown. */
-static bool fits(const placing *p, size_t run, const tl_input *t)
+static bool may_hold(const assigning *p, size_t run, const tl_input *t)
 {
     const tl_common *c = &p->runs.v.v[run];
     return t->pipe ||
@@ -55,7 +55,7 @@ static bool fits(const placing *p, size_t run, const tl_input *t)
 
 /* The job of a run that t begins: that of a run of its time which has another recording of its process, else a new
  * one. */
-static int32_t job_of(placing *p, const tl_input *t)
+static int32_t job_of(assigning *p, const tl_input *t)
 {
     for (size_t k = 0; k < p->runs.v.n; k++)
         if (!tl_commons_contradict(&p->runs, k, t) && !tl_common_is_far(&p->runs.v.v[k], t) && has_its_process(p, k, t))
@@ -63,14 +63,14 @@ static int32_t job_of(placing *p, const tl_input *t)
     return p->njobs++;
 }
 
-static void place(placing *p, tl_input *t)
+static void assign_run(assigning *p, tl_input *t)
 {
     const tl_common *runs = p->runs.v.v;
     size_t nearest = SIZE_MAX;
 
     for (size_t k = 0; k < p->runs.v.n; k++)
         if ((nearest == SIZE_MAX || tl_common_distance(&runs[k], t) < tl_common_distance(&runs[nearest], t)) &&
-            fits(p, k, t))
+            may_hold(p, k, t))
             nearest = k;
     if (nearest == SIZE_MAX) {
         int32_t job = job_of(p, t);
@@ -79,7 +79,7 @@ static void place(placing *p, tl_input *t)
     }
     t->run = (int32_t)nearest;
     t->job = p->job[nearest];
-    join(p, t);
+    count_in_run(p, t);
 }
 
 /* By run, then pipes after files: pipes in the order named, files by name. */
@@ -91,9 +91,9 @@ static int by_run_and_name(const void *a, const void *b)
     return x->pipe ? TL_COMPARE(x, y) : tl_compare_names(x->path, y->path);
 }
 
-/* Numbers the traces of one run, in order: by places in their names where each of these is possible in the run, and
- * taken by no trace of it; else the next that are free. */
-static void number(placing *p, tl_input *const *v, size_t n)
+/* Numbers the traces of one run, in order: by the numbers in their names where each of these is possible in the run,
+ * and taken by no trace of it; else the next that are free. */
+static void assign_ranks(assigning *p, tl_input *const *v, size_t n)
 {
     int64_t *ranks = tl_calloc(n + 1, sizeof *ranks), *next = &p->next_free[v[0]->run];
     int64_t world_size = p->runs.v.v[v[0]->run].world_size;
@@ -101,9 +101,9 @@ static void number(placing *p, tl_input *const *v, size_t n)
 
     for (size_t i = 0; told && i < n; i++)
         told = (world_size < 0 || ranks[i] < world_size) &&
-               tl_map_get(&p->taken, tl_place_of(v[0]->run, ranks[i])) == TL_MAP_NONE;
+               tl_map_get(&p->taken, tl_run_rank_key(v[0]->run, ranks[i])) == TL_MAP_NONE;
     for (size_t i = 0; i < n; i++) {
-        while (!told && tl_map_get(&p->taken, tl_place_of(v[0]->run, *next)) != TL_MAP_NONE)
+        while (!told && tl_map_get(&p->taken, tl_run_rank_key(v[0]->run, *next)) != TL_MAP_NONE)
             (*next)++;
         v[i]->rank = told ? ranks[i] : (*next)++;
         v[i]->rank_source = told ? TL_RANK_NAME : TL_RANK_ORDER;
@@ -111,9 +111,9 @@ static void number(placing *p, tl_input *const *v, size_t n)
     free(ranks);
 }
 
-void tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknown, size_t *nruns)
+void tl_unknown_ranks_assign(tl_inventory *inventory, tl_input **unknown, size_t nunknown, size_t *nruns)
 {
-    placing p = { .inventory = inventory };
+    assigning p = { .inventory = inventory };
 
     p.job = tl_calloc(*nruns + nunknown + 1, sizeof *p.job);
     p.next_free = tl_calloc(*nruns + nunknown + 1, sizeof *p.next_free);
@@ -125,19 +125,19 @@ void tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknow
             continue;
         p.njobs = t->job >= p.njobs ? t->job + 1 : p.njobs;
         p.job[t->run] = t->job;
-        join(&p, t);
-        tl_map_put(&p.taken, tl_place_of(t->run, t->rank), 0);
+        count_in_run(&p, t);
+        tl_map_put(&p.taken, tl_run_rank_key(t->run, t->rank), 0);
     }
     if (nunknown > 0)
         qsort(unknown, nunknown, sizeof(tl_input *), tl_by_job_and_time);
     for (size_t i = 0; i < nunknown; i++)
-        place(&p, unknown[i]);
+        assign_run(&p, unknown[i]);
     if (nunknown > 0)
         qsort(unknown, nunknown, sizeof(tl_input *), by_run_and_name);
     for (size_t from = 0, to; from < nunknown; from = to) {
         for (to = from + 1; to < nunknown && unknown[to]->run == unknown[from]->run; to++)
             ;
-        number(&p, unknown + from, to - from);
+        assign_ranks(&p, unknown + from, to - from);
     }
     *nruns = p.runs.v.n;
     free(p.job);

@@ -1,4 +1,4 @@
-/* doing.c - what did the host do during the gaps of a device?
+/* host_doing.c - what did the host do during the gaps of a device?
  *
  *     gaps                  |<--- gap --->|             |<-gap->|
  *     operators   [ aten::linear              ]   [aten::add            ]
@@ -168,8 +168,8 @@ static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
     if (annotations) {
         row->annotation = largest->name;
         for (size_t i = 0; i < w->tally.n; i++)
-            tl_vec_push(&w->k->places,
-                        (tl_idle_place){ w->d->first_row + gap, w->tally.v[i].name, w->tally.v[i].ns });
+            tl_vec_push(&w->k->gap_annotations,
+                        (tl_gap_annotation){ w->d->first_row + gap, w->tally.v[i].name, w->tally.v[i].ns });
     } else if (w->d->gaps.v[gap].track == track) {
         enter_own_ops(&w->tally, row);
     } else if (largest->ns > row->other_op_ns) {

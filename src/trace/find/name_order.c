@@ -1,4 +1,4 @@
-/* order.c - numbers for the traces of one run that do not know their rank, from all numbers in their names.
+/* name_order.c - numbers for the traces of one run that do not know their rank, from all numbers in their names.
  *
  *     <id>-TP-0-DP-0-PP-1-EP-0.trace.json.gz      axes of parallelism: letters, perhaps "rank" and a separator, digits
  *
@@ -21,7 +21,7 @@ static const char *const axis_words[NAXES][2] = {
     [PIPELINE] = { "pp", "pipeline" },
 };
 
-#define PLACES_MAX 100000
+#define RANKS_MAX 100000
 
 /* --------------------------------------------------------------------------------------------------- as numbers are */
 
@@ -65,9 +65,9 @@ int tl_compare_names(const char *a, const char *b)
 
 /* ------------------------------------------------------------------------------------------------------------- axes */
 
-typedef struct places {
+typedef struct axis_numbers {
     int64_t on[NAXES]; /* -1: the name does not say */
-} places;
+} axis_numbers;
 
 /* The number after a word of the axis at p: "TP-0", "tp_rank_0", "tp0"; -1 for none. */
 static int64_t number_at(const char *p, const char *word)
@@ -79,15 +79,15 @@ static int64_t number_at(const char *p, const char *word)
     p += strncasecmp(p, "rank", 4) == 0 ? 4 : 0;
     p += *p == '-' || *p == '_' || *p == '=';
     int64_t value = is_digit(*p) ? 0 : -1;
-    for (; is_digit(*p) && value < PLACES_MAX; p++)
+    for (; is_digit(*p) && value < RANKS_MAX; p++)
         value = 10 * value + (*p - '0');
-    return value < PLACES_MAX ? value : -1;
+    return value < RANKS_MAX ? value : -1;
 }
 
-static places places_of(const char *path)
+static axis_numbers axis_numbers_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    places p = { { -1, -1, -1, -1 } };
+    axis_numbers p = { { -1, -1, -1, -1 } };
 
     for (const char *begin = slash != NULL ? slash + 1 : path, *at = begin; *at != '\0'; at++) {
         bool inside = at > begin && isalpha((unsigned char)at[-1]); /* another word, as in http0 */
@@ -99,7 +99,7 @@ static places places_of(const char *path)
 }
 
 /* Sets the ranks that these axes count, sizes[axis] long.  Whether they are those of n ranks, each another. */
-static bool count_by(const places *at, size_t n, unsigned axes, const int64_t sizes[NAXES], int64_t *ranks)
+static bool count_by(const axis_numbers *at, size_t n, unsigned axes, const int64_t sizes[NAXES], int64_t *ranks)
 {
     tl_map seen = { 0 };
     bool differ = true;
@@ -112,7 +112,7 @@ static bool count_by(const places *at, size_t n, unsigned axes, const int64_t si
                 ranks[i] += stride * at[i].on[axis];
                 stride *= sizes[axis];
             }
-        differ = stride > 0 && stride <= PLACES_MAX && tl_map_get(&seen, (uint64_t)ranks[i]) == TL_MAP_NONE;
+        differ = stride > 0 && stride <= RANKS_MAX && tl_map_get(&seen, (uint64_t)ranks[i]) == TL_MAP_NONE;
         tl_map_put(&seen, (uint64_t)ranks[i], 0);
     }
     tl_map_free(&seen);
@@ -121,13 +121,13 @@ static bool count_by(const places *at, size_t n, unsigned axes, const int64_t si
 
 bool tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks)
 {
-    places *at = tl_calloc(n + 1, sizeof *at);
+    axis_numbers *at = tl_calloc(n + 1, sizeof *at);
     int64_t sizes[NAXES] = { 0, 0, 0, 0 };
     unsigned known = (1u << NAXES) - 1, varied = 0, axes = 0;
     bool told = false;
 
     for (size_t i = 0; i < n; i++) {
-        at[i] = places_of(v[i]->path);
+        at[i] = axis_numbers_of(v[i]->path);
         for (int axis = 0; axis < NAXES; axis++) {
             known &= ~((unsigned)(at[i].on[axis] < 0) << axis);
             varied |= (unsigned)(at[i].on[axis] != at[0].on[axis]) << axis;

@@ -1,11 +1,11 @@
-/* around.c - what the host is in at an instant, or in a call.
+/* enclosing_ops.c - what the host is in at an instant, or in a call.
  *
  *     host      [annotation          ]
  *                 [op       ]
  *                   [op ]
  *     instants  1    2   3    4           1, 4: in the annotation alone; 2: in the inner operator, 3: in the outer one
  */
-#include "around.h"
+#include "enclosing_ops.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/group.h"
 
@@ -68,7 +68,8 @@ static void sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
     }
 }
 
-void tl_instants_place(const tl_rank_view *view, const uint32_t *only, tl_instant *instants, size_t n, tl_names *names)
+void tl_instants_find_ops(const tl_rank_view *view, const uint32_t *only, tl_instant *instants, size_t n,
+                          tl_names *names)
 {
     placing p = { view, only, instants, names, { .ops = &view->ops }, { .ops = &view->ops }, { 0 } };
     uint32_t *order = tl_sorted_index(n, by_thread, instants);

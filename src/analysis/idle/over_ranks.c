@@ -1,4 +1,4 @@
-/* job.c - idle_summary over all ranks, and the sums of the job.
+/* over_ranks.c - idle_summary over all ranks, and the sums of the job.
  *
  *     rank 0  starved CPU_DOMINATED aten::copy_   12 ms
  *     rank 1  starved CPU_DOMINATED aten::copy_   11 ms   ->  rank -1  starved CPU_DOMINATED aten::copy_
@@ -83,8 +83,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Fills the largest annotation of a class over all ranks; rows[index[n]]: the class's rows of idle_summary. */
-static void say_places(const tl_table *annotations, const tl_idle_summary *rows, const uint32_t *index, size_t n,
-                       tl_idle_summary *sum)
+static void say_annotations(const tl_table *annotations, const tl_idle_summary *rows, const uint32_t *index, size_t n,
+                            tl_idle_summary *sum)
 {
     const tl_idle_annotation *v = tl_table_row(annotations, 0);
     TL_VEC(const tl_idle_annotation *) found = { 0 };
@@ -116,7 +116,7 @@ static int by_total(const void *rows, uint32_t a, uint32_t b)
 }
 
 /* Numbers the classes, the most time first; of equals in order of the keys. */
-static void number_places(const tl_table *sums)
+static void number_classes(const tl_table *sums)
 {
     uint32_t *order = tl_sorted_index(sums->n, by_total, sums->rows);
     int32_t place = 0;
@@ -156,9 +156,9 @@ static void reduce_classes(tl_tables *tables, size_t nranks)
             all_ns = sum->total_ns;
         sum->idle_pct = tl_idle_pct(sum->total_ns, sum->drain_type == TL_DRAIN_NOISE ? 0 : all_ns);
         if (sum->place != 0)
-            say_places(tl_tables_get(tables, &tl_idle_annotation_schema), rows, order + from, to - from, sum);
+            say_annotations(tl_tables_get(tables, &tl_idle_annotation_schema), rows, order + from, to - from, sum);
     }
-    number_places(&sums);
+    number_classes(&sums);
     tl_table_append(summary, sums.rows, sums.n);
     tl_table_free(&sums);
     free(order);

@@ -1,5 +1,5 @@
-/* peers_meet.c - collectives of hosts, matched across ranks: the k-th of a name in a step on one rank is the k-th on
- * all.
+/* host_collectives.c - collectives of hosts, matched across ranks: the k-th of a name in a step on one rank is the k-th
+ * on all.
  *
  *     rank 0    [ gloo:barrier          ]       left when the last had come: they have met
  *     rank 1              [ gloo:barrier ]

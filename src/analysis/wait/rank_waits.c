@@ -1,4 +1,4 @@
-/* state.c - how long each rank of a collective waited, and for which rank. */
+/* rank_waits.c - how long each rank of a collective waited, and for which rank. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

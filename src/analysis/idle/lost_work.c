@@ -1,4 +1,4 @@
-/* lost.c - launches whose work is not in the trace.
+/* lost_work.c - launches whose work is not in the trace.
  *
  *     calls     [a][b][c][d] . . . [e][f]
  *     stream     A  B     D         E          c is lost; f may not have run when the recording ended

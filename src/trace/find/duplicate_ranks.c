@@ -1,4 +1,4 @@
-/* doubles.c - a rank that is in a run twice: one of the two files has a wrong number.
+/* duplicate_ranks.c - a rank that is in a run twice: one of the two files has a wrong number.
  *
  *     file 0 1 2 3 4 5 6 7        of a world of 8, all begun within the same blink
  *     rank 0 1 2 3 4 5 6 3
@@ -54,7 +54,7 @@ static size_t end_of_run(const tl_slice *s, size_t from, int64_t *longest)
     return to;
 }
 
-void tl_doubles_join(tl_slice *s)
+void tl_duplicate_ranks_join(tl_slice *s)
 {
     s->nruns = 0;
     for (size_t from = 0, to; from < s->n; from = to) {
@@ -77,18 +77,18 @@ void tl_doubles_join(tl_slice *s)
 /* ----------------------------------------------------------------------------------------------------- whose number */
 
 /* The traces of a slice, by run and rank. */
-typedef struct places {
+typedef struct seen_ranks {
     tl_map first; /* run and rank -> its first trace */
     tl_map twice; /* run and rank -> 0: there are several */
-} places;
+} seen_ranks;
 
-static bool is_twice(const places *p, const tl_input *t)
+static bool is_twice(const seen_ranks *p, const tl_input *t)
 {
-    return tl_map_get(&p->twice, tl_place_of(t->run, t->rank)) != TL_MAP_NONE;
+    return tl_map_get(&p->twice, tl_run_rank_key(t->run, t->rank)) != TL_MAP_NONE;
 }
 
 /* Returns process id less rank, where most files of the run whose rank occurs once agree on it; else -1. */
-static int64_t pid_above_rank(const tl_slice *s, const places *p, int32_t run)
+static int64_t pid_above_rank(const tl_slice *s, const seen_ranks *p, int32_t run)
 {
     int64_t *above = tl_malloc((s->n + 1) * sizeof *above);
     size_t n = 0, agree = 0;
@@ -114,10 +114,10 @@ static int fit(const tl_input *t, int64_t above)
 }
 
 /* Takes the number as its rank where that is possible, and no trace of its run has it. */
-static bool take_free(const tl_slice *s, const places *p, tl_input *t, int64_t rank, tl_rank_source source)
+static bool take_free(const tl_slice *s, const seen_ranks *p, tl_input *t, int64_t rank, tl_rank_source source)
 {
     if (rank < 0 || rank > INT32_MAX || (s->world_size >= 0 && rank >= s->world_size) ||
-        tl_map_get(&p->first, tl_place_of(t->run, rank)) != TL_MAP_NONE)
+        tl_map_get(&p->first, tl_run_rank_key(t->run, rank)) != TL_MAP_NONE)
         return false;
     t->rank = rank;
     t->rank_source = source;
@@ -126,7 +126,7 @@ static bool take_free(const tl_slice *s, const places *p, tl_input *t, int64_t r
 }
 
 /* Another number for t, or a run of its own. */
-static void move(tl_slice *s, places *p, tl_input *t, const tl_input *keeps, int64_t above)
+static void renumber(tl_slice *s, seen_ranks *p, tl_input *t, const tl_input *keeps, int64_t above)
 {
     int64_t was = t->rank, by_pid = above >= 0 && t->origin.pid > 0 ? t->origin.pid - above : -1;
     tl_shown_path other = tl_path_shown(keeps->path);
@@ -139,11 +139,11 @@ static void move(tl_slice *s, places *p, tl_input *t, const tl_input *keeps, int
     if (t->renumbered)
         snprintf(t->why + n, sizeof t->why - (size_t)n, "; counts as rank %" PRId64 " by its %s", t->rank,
                  t->rank == t->name_rank ? "name" : "process id");
-    tl_map_put(&p->first, tl_place_of(t->run, t->rank), 0);
+    tl_map_put(&p->first, tl_run_rank_key(t->run, t->rank), 0);
 }
 
 /* Settles the files with the run and rank of v[at], which is the first of them: the best fit keeps the rank. */
-static void settle_rank(tl_slice *s, places *p, size_t at)
+static void resolve_rank(tl_slice *s, seen_ranks *p, size_t at)
 {
     tl_input *keeps = s->v[at];
     int32_t run = keeps->run;
@@ -154,22 +154,22 @@ static void settle_rank(tl_slice *s, places *p, size_t at)
             keeps = s->v[i];
     for (size_t i = at; i < s->n; i++)
         if (s->v[i]->run == run && s->v[i]->rank == rank && s->v[i] != keeps)
-            move(s, p, s->v[i], keeps, above);
+            renumber(s, p, s->v[i], keeps, above);
 }
 
-void tl_doubles_settle(tl_slice *s)
+void tl_duplicate_ranks_resolve(tl_slice *s)
 {
-    places p = { .first = { 0 } };
+    seen_ranks p = { .first = { 0 } };
 
     for (size_t i = 0; i < s->n; i++) {
-        uint64_t place = tl_place_of(s->v[i]->run, s->v[i]->rank);
-        bool again = tl_map_get(&p.first, place) != TL_MAP_NONE;
-        tl_map_put(again ? &p.twice : &p.first, place, (uint32_t)i);
+        uint64_t key = tl_run_rank_key(s->v[i]->run, s->v[i]->rank);
+        bool again = tl_map_get(&p.first, key) != TL_MAP_NONE;
+        tl_map_put(again ? &p.twice : &p.first, key, (uint32_t)i);
     }
     for (size_t i = 0; p.twice.n > 0 && i < s->n; i++)
         if (!s->v[i]->renumbered && is_twice(&p, s->v[i]) &&
-            tl_map_get(&p.first, tl_place_of(s->v[i]->run, s->v[i]->rank)) == i)
-            settle_rank(s, &p, i);
+            tl_map_get(&p.first, tl_run_rank_key(s->v[i]->run, s->v[i]->rank)) == i)
+            resolve_rank(s, &p, i);
     tl_map_free(&p.first);
     tl_map_free(&p.twice);
 }
