@@ -40,8 +40,8 @@ static double middle_of_own(const tl_baseline *b, const double *ns, double *scra
     return n > 0 ? tl_real_median(scratch, n) : 0;
 }
 
-/* Fills heavy[nroles * nsteps]: a step of the role in the middle of all others, of two the lesser, against that role's
- * own median. */
+/* Fills heavy[nroles * nsteps]: a step of the role in the middle of all others, against that role's own median; of two
+ * in the middle the one nearer to a usual step: a role that is late in most steps seems to be light in the others. */
 static void weigh(const tl_baseline *b, const double *ns, double *middle, double *scratch, double *heavy)
 {
     for (size_t q = 0; q < b->nroles; q++)
@@ -52,9 +52,9 @@ static void weigh(const tl_baseline *b, const double *ns, double *middle, double
             for (size_t r = 0; r < b->nroles; r++)
                 if (r != q && middle[r] > 0)
                     scratch[n++] = ns[r * b->nsteps + s] / middle[r];
-            tl_real_sort(scratch, n);
-            double others = n > 0 ? scratch[tl_lower_middle(n)] : 1;
-            heavy[q * b->nsteps + s] = others;
+            if (n % 2 == 0)
+                scratch[n++] = 1;
+            heavy[q * b->nsteps + s] = tl_real_median(scratch, n);
         }
 }
 

@@ -126,6 +126,20 @@ static void steps_that_are_heavier_for_all_make_no_stage_late(void)
     hand_free(h);
 }
 
+/* The last stage is late in all steps but the two before the last. */
+static int64_t late_last_stage(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank / 2 == 3 && step != 7 && step != 8 ? DEVICE / 5 : 0);
+}
+
+static void a_stage_that_is_late_in_most_steps_makes_no_other_late_in_the_rest(void)
+{
+    hand_job *h = four_stages(late_last_stage);
+    for (uint32_t r = 0; r < 6; r++)
+        CU_ASSERT_PTR_NULL(hand_candidate(h, r, TL_FAMILY_DEVICE));
+    hand_free(h);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -136,6 +150,7 @@ int main(void)
         TEST(one_slow_rank_is_no_slow_stage),
         TEST(a_stage_is_held_against_its_other_steps),
         TEST(steps_that_are_heavier_for_all_make_no_stage_late),
+        TEST(a_stage_that_is_late_in_most_steps_makes_no_other_late_in_the_rest),
     };
     return unit_main("kernels across roles", tests, COUNT(tests));
 }
