@@ -33,7 +33,8 @@ static void put_text(tl_bytes *out, tl_text text)
 
 void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n)
 {
-    for (const tl_cell *cell = cells; cell < cells + n; cell++) {
+    for (size_t i = 0; i < n; i++) {
+        const tl_cell *cell = &cells[i];
         char number[TL_PYTHON_REPR_SIZE] = "";
         if (csv->column > 0)
             tl_bytes_put(&csv->line, ",", 1);

@@ -106,7 +106,8 @@ static void tell_phase_files(tl_tables *job)
 {
     size_t n;
     const tl_phase_file *files = rows_of(job, &tl_phase_file_schema, &n);
-    for (const tl_phase_file *f = files; f < files + n; f++) {
+    for (size_t i = 0; i < n; i++) {
+        const tl_phase_file *f = &files[i];
         int64_t lost = f->no_json + f->no_key + f->no_duration, again = f->superseded - f->replaced;
         if (f->status != TL_PHASE_FILE_OK)
             tl_warn("%.*s: %s, %" PRId64 " of %" PRId64 " line%s lost: %.*s", (int)sizeof f->path, f->path,

@@ -191,7 +191,8 @@ static tl_over_ranks sum_up(const tl_named_row *rows, size_t n, double *means, r
                          .fastest_ns = NAN };
     size_t nmeans = 0;
 
-    for (const tl_named_row *row = rows; row < rows + n; row++) {
+    for (size_t i = 0; i < n; i++) {
+        const tl_named_row *row = &rows[i];
         of.count += row->count;
         if (isnan(row->mean_ns))
             continue;

@@ -59,7 +59,8 @@ static void write_threads(tl_csv *csv, const tl_hta_graph *g, int64_t *nstacks)
 {
     tl_map count = { 0 };
 
-    for (const tl_hta_stack *stack = g->stack; stack < g->stack + g->nstacks; stack++) {
+    for (size_t i = 0; i < g->nstacks; i++) {
+        const tl_hta_stack *stack = &g->stack[i];
         const tl_hta_row *row = &g->frame->rows.v[stack->label_row];
         uint32_t before = tl_map_get(&count, (uint64_t)stack->root), n = before == TL_MAP_NONE ? 1 : before + 1;
         tl_text label = stack->main ? TL_TEXT("main") : stack->backward ? TL_TEXT("bwd") : tl_hta_name(g->frame, row);
@@ -101,7 +102,8 @@ static void find_stacks(const tl_hta_frame *frame, uint32_t *parent, int32_t *de
     tl_hta_nest nest = { .rows = rows, .way = TL_HTA_SIBLINGS, .parent = parent };
 
     nest.opened = tl_malloc(frame->rows.n * sizeof *nest.opened);
-    for (const tl_hta_thread *t = threads.v; t < threads.v + threads.n; t++) {
+    for (size_t k = 0; k < threads.n; k++) {
+        const tl_hta_thread *t = &threads.v[k];
         bool device_work = false;
         for (size_t i = 0; i < t->n && !device_work; i++)
             device_work = rows[t->at[i]].stream > 0;

@@ -77,7 +77,8 @@ static bool find_launches(launches *out, const tl_hta_frame *frame)
     tl_hta_peaks_make(&ends, nops);
     for (size_t i = 0; i < nops; i++)
         tl_hta_peaks_set(&ends, i, rows[ops[i]].end);
-    for (const tl_hta_row *launch = rows; launch < rows + n && alone; launch++) {
+    for (size_t k = 0; k < n && alone; k++) {
+        const tl_hta_row *launch = &rows[k];
         size_t started = 0;
         if (!launch_names[launch->name])
             continue;

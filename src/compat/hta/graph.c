@@ -179,7 +179,8 @@ static void nest_threads(tl_hta_graph *g)
     uint32_t *host = tl_malloc(g->frame->rows.n * sizeof *host);
 
     nest.parent = tl_malloc(g->frame->rows.n * sizeof *nest.parent);
-    for (const tl_hta_thread *t = g->threads.v; t < g->threads.v + g->threads.n && g->why[0] == '\0'; t++) {
+    for (size_t k = 0; k < g->threads.n && g->why[0] == '\0'; k++) {
+        const tl_hta_thread *t = &g->threads.v[k];
         size_t n = 0;
         if (is_of_device(t, rows))
             continue;
