@@ -141,16 +141,14 @@ static void find_unmet(const tl_ranges *asked, const tl_ranges *there, tl_ranges
     for (size_t i = 0; i < asked->n; i++) {
         if (tl_ranges_meet(there, asked->v[i]))
             continue;
-        tl_vec_room(unmet);
-        unmet->v[unmet->n++] = asked->v[i];
+        tl_vec_push(unmet, asked->v[i]);
     }
 }
 
 static void find_ranks(const tl_plan *plan, tl_ranges *ranks)
 {
     for (size_t i = 0; i < plan->n; i++) {
-        tl_vec_room(ranks);
-        ranks->v[ranks->n++] = (tl_range){ plan->items[i].rank, plan->items[i].rank };
+        tl_vec_push(ranks, (tl_range){ plan->items[i].rank, plan->items[i].rank });
     }
 }
 

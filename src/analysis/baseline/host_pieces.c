@@ -10,8 +10,7 @@ void tl_host_pieces_add(tl_host_pieces *p, uint64_t position, int64_t ns)
     if (number == TL_MAP_NONE) {
         number = (uint32_t)p->positions.n;
         tl_map_put(&p->number_of, position, number);
-        tl_vec_room(&p->positions);
-        p->positions.v[p->positions.n++] = position;
+        tl_vec_push(&p->positions, position);
     }
     tl_vec_room(&p->numbers);
     tl_vec_room(&p->ns);

@@ -86,8 +86,7 @@ static void add_link(listing *l, const tl_late_row *rows, size_t n)
             l->members.v[at] = l->members.v[at - 1];
         l->members.v[at] = r;
     }
-    tl_vec_room(&l->links);
-    l->links.v[l->links.n++] = link;
+    tl_vec_push(&l->links, link);
 }
 
 /* Meetings are in the order of their collectives' rows. */

@@ -158,8 +158,7 @@ static void put_all(const charging *a, tl_table *blame)
     for (uint32_t to = 0; to < a->in->nranks; to++) {
         of.n = 0;
         for (uint32_t i = a->last[to]; i != TL_NONE; i = v[i].before) {
-            tl_vec_room(&of);
-            of.v[of.n++] = i;
+            tl_vec_push(&of, i);
         }
         tl_sort_index(of.v, of.n, by_key, v);
         for (size_t i = 0, end; i < of.n; i = end) {

@@ -32,8 +32,7 @@ void tl_rank_runs_list(const tl_work_by_name *work_by_name, tl_rank_runs *runs)
     for (size_t i = 0; i < work_by_name->rows.n; i++) {
         int32_t rank = work_by_name->rows.v[i].rank;
         if (runs->n == 0 || runs->v[runs->n - 1].rank != rank) {
-            tl_vec_room(runs);
-            runs->v[runs->n++] = (tl_rank_run){ rank, i, i };
+            tl_vec_push(runs, (tl_rank_run){ rank, i, i });
         }
         runs->v[runs->n - 1].end = i + 1;
     }

@@ -127,8 +127,7 @@ static void take(tl_clock_bounds *out, const tl_job_facts *job, size_t first, si
     }
     out->first_ns = tl_ns_min(out->first_ns, last_ns);
     out->last_ns = tl_ns_max(out->last_ns, last_ns);
-    tl_vec_room(&out->all);
-    out->all.v[out->all.n++] = b;
+    tl_vec_push(&out->all, b);
 }
 
 void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_job_facts *job, tl_clock_bounds *out)

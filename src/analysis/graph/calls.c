@@ -35,8 +35,7 @@ static call_sort sort_of(finding *f, uint32_t name)
 
 static void add_wait(finding *f, tl_waiting_call wait)
 {
-    tl_vec_room(&f->out->waits);
-    f->out->waits.v[f->out->waits.n++] = wait;
+    tl_vec_push(&f->out->waits, wait);
 }
 
 static uint64_t key_of_name(const tl_rank_view *view, uint32_t name)

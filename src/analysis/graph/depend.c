@@ -37,8 +37,7 @@ static uint64_t vote_of(const tl_graph_build *b, uint32_t from, uint32_t to)
 
 static void add_vote(tl_graph_build *b, uint64_t vote)
 {
-    tl_vec_room(&b->false_votes);
-    b->false_votes.v[b->false_votes.n++] = vote;
+    tl_vec_push(&b->false_votes, vote);
 }
 
 /* Adds an edge with its vote, or votes the edge false if `from` ends after `to` starts.  Returns until when, ns, the

@@ -37,15 +37,13 @@ struct tl_graph_hosts {
 
 static void add_instant(tl_graph_hosts *h, instant at)
 {
-    tl_vec_room(&h->instants);
-    h->instants.v[h->instants.n++] = at;
+    tl_vec_push(&h->instants, at);
 }
 
 static void add_wait(tl_graph_hosts *h, host_wait wait, uint32_t track, uint32_t launch)
 {
     uint32_t number = (uint32_t)h->waits.n;
-    tl_vec_room(&h->waits);
-    h->waits.v[h->waits.n++] = wait;
+    tl_vec_push(&h->waits, wait);
     add_instant(h, (instant){ wait.start_ns, track, number, launch, AT_WAIT_BEGIN });
     add_instant(h, (instant){ wait.end_ns, track, number, launch, AT_WAIT_END });
 }

@@ -72,8 +72,7 @@ static void keep(going *g, uint32_t port, const tl_paths_to_node *at)
     g->of[port][0] = (uint32_t)g->list.n;
     g->of[port][1] = at->n;
     for (uint32_t i = 0; i < at->n; i++) {
-        tl_vec_room(&g->list);
-        g->list.v[g->list.n++] = at->v[i];
+        tl_vec_push(&g->list, at->v[i]);
     }
 }
 

@@ -39,8 +39,7 @@ static void list_graphs(tl_job_graph_draft *j)
             rank->ports[c] =
                 (tl_rank_port){ .arrival = g->comms[c].arrival, .meeting = TL_NONE, .segment = g->comms[c].turn };
         for (size_t i = 0; i < g->nfalse; i++) {
-            tl_vec_room(&j->false_votes);
-            j->false_votes.v[j->false_votes.n++] = g->false_votes[i];
+            tl_vec_push(&j->false_votes, g->false_votes[i]);
         }
     }
     tl_job_graph_find_unrecorded_waits(j->graphs, j->in->nranks, j->release_of, j->out);

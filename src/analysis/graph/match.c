@@ -24,8 +24,7 @@ typedef struct gathering {
 
 static void add_edge(tl_job_graph_draft *j, tl_meeting_edge edge)
 {
-    tl_vec_room(&j->edges);
-    j->edges.v[j->edges.n++] = edge;
+    tl_vec_push(&j->edges, edge);
 }
 
 /* Whether a row's rank takes part in the meeting: its collective fits, or all other members have no trace. */

@@ -28,8 +28,7 @@ typedef struct reducing {
 
 static void put(reducing *t, uint32_t node, uint32_t candidate, int64_t ns)
 {
-    tl_vec_room(&t->reductions);
-    t->reductions.v[t->reductions.n++] = (tl_reduction){ ns, node, candidate, t->activity[node], 0 };
+    tl_vec_push(&t->reductions, (tl_reduction){ ns, node, candidate, t->activity[node], 0 });
 }
 
 /* Besides an activity: of a wait that peers do not have. */
@@ -160,8 +159,7 @@ static void move_ends(changing *a)
         uint32_t end = a->c.open.of->ports[p].arrival + 1;
         if (!ideal->on_link[p] || a->c.less_ns[end] == 0)
             continue;
-        (void)tl_vec_room(&a->ends);
-        a->ends.v[a->ends.n++] = (tl_end_less){ a->c.less_ns[end], p, 0 };
+        tl_vec_push(&a->ends, (tl_end_less){ a->c.less_ns[end], p, 0 });
         a->c.less_ns[end] = 0;
     }
 }

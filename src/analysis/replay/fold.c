@@ -253,8 +253,7 @@ static void start(folding *f)
     f->slot_of = tl_malloc((net->n + 1) * sizeof *f->slot_of);
     f->awaited = tl_calloc(net->n + 1, sizeof *f->awaited);
     f->zero = tl_calloc(f->nlanes, sizeof *f->zero);
-    tl_vec_room(&f->nodes);
-    f->nodes.v[f->nodes.n++] = (staying){ .first_edge = 0 };
+    tl_vec_push(&f->nodes, (staying){ .first_edge = 0 });
     for (size_t e = 0; e < net->nedges; e++)
         f->awaited[net->from[e]]++;
     for (size_t v = 0; v < net->n; v++)

@@ -23,8 +23,7 @@ static void add(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint3
     const longer *l = &r->classes[r->b->meeting_class[meeting]];
     if ((!r->on[step] && !tl_repair_lasts(r->b, r->repair, step)) || l->own_ns <= 0)
         return;
-    tl_vec_room(r->out);
-    r->out->v[r->out->n++] = (tl_transfer_less){ ns - tl_portion(ns, l->baseline_ns, l->own_ns), rank, of };
+    tl_vec_push(r->out, (tl_transfer_less){ ns - tl_portion(ns, l->baseline_ns, l->own_ns), rank, of });
 }
 
 static void repair_steps(repairing *r)

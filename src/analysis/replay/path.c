@@ -264,8 +264,7 @@ static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
 static void step_to_node(walking *w, uint32_t rank, uint32_t node, const approach *of, int64_t *until_ns)
 {
     visits *of_rank = &w->visits[rank];
-    tl_vec_room(of_rank);
-    of_rank->v[of_rank->n++] = (visit){ *until_ns, node };
+    tl_vec_push(of_rank, (visit){ *until_ns, node });
     *until_ns = tl_ns_max(w->start_ns, tl_ns_min(*until_ns, of->until_ns));
 }
 

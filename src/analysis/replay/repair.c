@@ -138,8 +138,7 @@ void tl_drop_waits(tl_changes *c, const int64_t *drop)
         uint32_t kind = waited_ns >= 0 ? tl_kind_of_wait(c->class_map, &c->open.nodes[v]) : TL_NONE;
         if (kind == TL_NONE || drop[kind * c->class_map->nsteps + c->step_of[v]] == 0)
             continue;
-        tl_vec_room(&waits);
-        waits.v[waits.n++] = (wait){ waited_ns, kind, c->step_of[v], v };
+        tl_vec_push(&waits, (wait){ waited_ns, kind, c->step_of[v], v });
     }
     if (waits.n > 1)
         qsort(waits.v, waits.n, sizeof *waits.v, by_stretch);

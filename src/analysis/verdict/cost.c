@@ -34,8 +34,7 @@ struct tl_costing {
 
 static void put(reduction_list *list, uint32_t node, uint32_t activity, int64_t ns)
 {
-    tl_vec_room(&list->of);
-    list->of.v[list->of.n++] = (reduction){ node, activity, ns };
+    tl_vec_push(&list->of, (reduction){ node, activity, ns });
 }
 
 tl_repair tl_repair_of(const tl_candidate *u)

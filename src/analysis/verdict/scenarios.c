@@ -50,8 +50,8 @@ void tl_whatif_add(const tl_findings *j, tl_scenario_kind kind, int32_t rank, in
 
 static void add(trying *t, tl_whatif_row row, tl_scenario scenario)
 {
-    (void)tl_vec_room(&t->rows);
-    (void)tl_vec_room(&t->scenarios);
+    tl_vec_room(&t->rows);
+    tl_vec_room(&t->scenarios);
     t->rows.v[t->rows.n++] = row;
     t->scenarios.v[t->scenarios.n++] = scenario;
 }

@@ -40,8 +40,7 @@ static void list_ranks(searching *s)
     for (size_t m = 0; m < g->nmeetings; m++) {
         if (g->meetings[m].late_rank < 0 || g->meetings[m].late_ns <= 0)
             continue;
-        tl_vec_room(&s->ranks);
-        s->ranks.v[s->ranks.n++] = g->meetings[m].late_rank;
+        tl_vec_push(&s->ranks, g->meetings[m].late_rank);
     }
     tl_int_sort(s->ranks.v, s->ranks.n);
     for (size_t i = 0; i < s->ranks.n; i++)
@@ -155,8 +154,7 @@ static void look_at(searching *s, int32_t rank)
     judge(s, &u);
     if (!costs(s, &u))
         return;
-    tl_vec_room(&s->out->untraced);
-    s->out->untraced.v[s->out->untraced.n++] = u;
+    tl_vec_push(&s->out->untraced, u);
 }
 
 void tl_untraced_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)

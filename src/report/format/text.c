@@ -22,8 +22,7 @@ struct tl_print_wait {
 
 static void put_byte(struct tl_print_wait *wait, char byte)
 {
-    tl_vec_room(&wait->text);
-    wait->text.v[wait->text.n++] = byte;
+    tl_vec_push(&wait->text, byte);
 }
 
 /* Adds a cell after `indent` blanks, cut to `limit` columns (0: never); a character that a terminal must not see

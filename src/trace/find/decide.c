@@ -294,8 +294,7 @@ void tl_inventory_learn(tl_inventory *inventory)
         if (to > next)
             inventory->nmissing += (size_t)(to - next);
         for (; next < to && inventory->missing.n < MISSING_LISTED; next++) {
-            tl_vec_room(&inventory->missing);
-            inventory->missing.v[inventory->missing.n++] = next;
+            tl_vec_push(&inventory->missing, next);
         }
         next = to + 1;
     }

@@ -92,8 +92,7 @@ static void take_name(walk *w, const folder *in, int dir, const char *name)
         there = fstatat(dir, name, &st, 0) == 0;
     if (there && S_ISDIR(st.st_mode)) {
         folder_list *list = link ? &w->links : &w->folders;
-        tl_vec_room(list);
-        list->v[list->n++] = (folder){ join(in->path, name), in->level + 1, link || in->by_link };
+        tl_vec_push(list, (folder){ join(in->path, name), in->level + 1, link || in->by_link });
         return;
     }
     if (!may_be_trace(name))
@@ -165,8 +164,7 @@ static void add_folder_files(tl_inventory *inventory, const char *path, size_t w
     size_t from = inventory->inputs.n, next_link = 0,
            below = strcmp(path, ".") == 0 ? 0 : strlen(path) + (path[strlen(path) - 1] != '/');
 
-    tl_vec_room(&w.folders);
-    w.folders.v[w.folders.n++] = (folder){ .path = tl_strndup(path, strlen(path)) };
+    tl_vec_push(&w.folders, (folder){ .path = tl_strndup(path, strlen(path)) });
     while (w.folders.n > 0 || next_link < w.links.n) {
         if (w.folders.n == 0) { /* of two links to one folder, the first by name is followed on every file system */
             qsort(w.links.v + next_link, w.links.n - next_link, sizeof *w.links.v, by_folder_path);
@@ -217,8 +215,7 @@ void tl_inventory_add(tl_inventory *inventory, const char *path)
     char *copy = tidy(path);
     size_t word = inventory->words.n;
 
-    tl_vec_room(&inventory->words);
-    inventory->words.v[inventory->words.n++] = (tl_named){ .path = copy };
+    tl_vec_push(&inventory->words, (tl_named){ .path = copy });
     if (there && S_ISDIR(st.st_mode)) {
         add_folder_files(inventory, copy, word);
         return;

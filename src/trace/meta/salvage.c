@@ -48,8 +48,7 @@ static size_t anchor_at(tl_text t, size_t i)
 static void put(salvage *s, const char *text)
 {
     for (; *text != '\0'; text++) {
-        tl_vec_room(&s->out);
-        s->out.v[s->out.n++] = *text;
+        tl_vec_push(&s->out, *text);
     }
 }
 

@@ -113,8 +113,7 @@ static void find_open(tl_split *s, size_t fault, starts *found)
         if (tl_split_entry_at(s, i, to) == TL_SIGHT_NO)
             continue;
         found->any = true;
-        tl_vec_room(&found->open);
-        found->open.v[found->open.n++] = (start){ g->depth, i };
+        tl_vec_push(&found->open, (start){ g->depth, i });
     }
 }
 
@@ -125,15 +124,13 @@ static void doom_starts(tl_split *s, const start *open, size_t n)
     size_t i = 0;
 
     while (s->doomed.n > 0 && n > 0 && s->doomed.v[s->doomed.n - 1] <= s->base + open[n - 1].at) {
-        tl_vec_room(&between);
-        between.v[between.n++] = s->doomed.v[--s->doomed.n];
+        tl_vec_push(&between, s->doomed.v[--s->doomed.n]);
     }
     /* Both lists from the last to the first, onto the pile. */
     for (i = between.n; n > 0 || i > 0;) {
         uint64_t a = n > 0 ? s->base + open[n - 1].at : 0, b = i > 0 ? between.v[i - 1] : 0;
         bool take_open = n > 0 && (i == 0 || a >= b);
-        tl_vec_room(&s->doomed);
-        s->doomed.v[s->doomed.n++] = take_open ? a : b;
+        tl_vec_push(&s->doomed, take_open ? a : b);
         n -= take_open;
         i -= !take_open || (i > 0 && a == b);
     }

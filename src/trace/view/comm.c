@@ -193,8 +193,7 @@ void tl_comm_note_launches(tl_comm *k, const tl_rank_view *view)
         if (kernel->kind != TL_COMM || kernel->launch == TL_NONE)
             continue;
         const tl_launch *launch = &view->launches[kernel->launch];
-        tl_vec_room(&k->launches);
-        k->launches.v[k->launches.n++] = (struct tl_comm_moment){ launch->start_ns, launch->track };
+        tl_vec_push(&k->launches, (struct tl_comm_moment){ launch->start_ns, launch->track });
     }
     if (k->launches.n > 1)
         qsort(k->launches.v, k->launches.n, sizeof *k->launches.v, by_moment);

@@ -165,8 +165,7 @@ tl_device tl_device_find(const tl_events *e, const tl_event_list *calls, uint32_
     tl_sort_index(order, nstreams, by_device_and_stream, found.streams.v);
     for (size_t k = 0; k < nstreams; k++) { /* streams may have become equal */
         if (k == 0 || by_device_and_stream(found.streams.v, order[k - 1], order[k]) != 0) {
-            tl_vec_room(&d.streams);
-            d.streams.v[d.streams.n++] = found.streams.v[order[k]];
+            tl_vec_push(&d.streams, found.streams.v[order[k]]);
         }
         sorted_at[order[k]] = (uint32_t)(d.streams.n - 1);
     }

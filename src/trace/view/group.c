@@ -23,8 +23,7 @@ static void add_rank(rank_list *list, int64_t rank)
 {
     if (rank < 0 || rank > INT32_MAX)
         return;
-    tl_vec_room(list);
-    list->v[list->n++] = (int32_t)rank;
+    tl_vec_push(list, (int32_t)rank);
 }
 
 /* Ascending, each rank once. */

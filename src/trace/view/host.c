@@ -77,8 +77,7 @@ const uint32_t *tl_name_keys_make(tl_names *names, tl_arena *arena)
         size_t length = without_addresses(text, room);
         if (length == 0)
             continue;
-        tl_vec_room(&pairs);
-        pairs.v[pairs.n++] = (tl_name_pair){ id, tl_names_intern(names, room, length) };
+        tl_vec_push(&pairs, (tl_name_pair){ id, tl_names_intern(names, room, length) });
     }
     free(room);
     if (pairs.n == 0)
@@ -250,8 +249,7 @@ void tl_backwards_find(tl_flows *flows, tl_linked *out)
         uint32_t op = op_at(ops, f->track, f->at_ns);
         if (op == TL_NONE || op == forward)
             continue;
-        tl_vec_room(&found);
-        found.v[found.n++] = (tl_backward){ op, forward };
+        tl_vec_push(&found, (tl_backward){ op, forward });
     }
     if (found.n > 1)
         qsort(found.v, found.n, sizeof *found.v, by_op);

@@ -64,8 +64,7 @@ void tl_measured_collect(const tl_events *e, tl_linked *out)
     for (size_t i = 0; any && i < e->n; i++) {
         if (!tl_event_in(e, i, TL_CAT_BIT(TL_CAT_GPU_ANNOTATION)) || e->name[i] == TL_NO_NAME)
             continue;
-        tl_vec_room(&ranges);
-        ranges.v[ranges.n++] = (tl_device_range){ e->ts_ns[i], e->dur_ns[i], e->name[i], e->uid[i] };
+        tl_vec_push(&ranges, (tl_device_range){ e->ts_ns[i], e->dur_ns[i], e->name[i], e->uid[i] });
     }
     out->view.ranges = tl_arena_move(&out->rest, ranges.v, ranges.n, sizeof *ranges.v);
     out->view.nranges = ranges.n;

@@ -66,8 +66,7 @@ static void note_number(tl_ranges *set, int64_t number)
 static void append(tl_ranges *to, const tl_ranges *more)
 {
     for (size_t i = 0; i < more->n; i++) {
-        tl_vec_room(to);
-        to->v[to->n++] = more->v[i];
+        tl_vec_push(to, more->v[i]);
     }
 }
 
