@@ -41,6 +41,18 @@ static inline int64_t late_for_long(size_t rank, size_t step)
     return usual_device(rank, step) + (rank == 0 ? DEVICE / 2 : rank == 7 ? -DEVICE / 4 : 0);
 }
 
+/* Returns the ranks, below 10, that have a candidate of the device, one after the other. */
+static inline const char *late(const hand_job *h)
+{
+    static char text[11];
+    size_t n = 0;
+    for (uint32_t r = 0; r < 10 && r < h->graph.nranks; r++)
+        if (hand_candidate(h, r, TL_FAMILY_DEVICE) != NULL)
+            text[n++] = (char)('0' + r);
+    text[n] = 0;
+    return text;
+}
+
 static const double alpha = 0.01, least_cost = 0.01;
 
 #endif

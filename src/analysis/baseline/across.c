@@ -16,19 +16,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Returns the median of a class's members in its k-th step. */
-static int64_t middle_of(const tl_baseline *b, const tl_work_class *class, const int64_t *of, size_t k, int64_t *scratch)
-{
-    const size_t n = b->roles[class->role].n;
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = of[i * class->steps.n + k];
-    return tl_baseline_median(scratch, n);
-}
-
 static int64_t middle_in(const tl_baseline *b, const tl_work_class *class, size_t step, int64_t *scratch)
 {
     size_t k = tl_class_cell(class, 0, step);
-    return k != SIZE_MAX ? middle_of(b, class, class->ns, k, scratch) : 0;
+    return k != SIZE_MAX ? tl_class_middle(b, class, k, scratch) : 0;
 }
 
 /* Whether the amounts of two classes change alike from step to step, each relative to its first step. */
@@ -105,7 +96,7 @@ static void add_class(const tl_baseline *b, const tl_work_class *class, const tl
     int64_t *ns = scratch + b->graph->nranks;
     for (size_t k = 0; n > 1 && k < class->steps.n; k++) {
         const uint32_t step = class->steps.v[k];
-        int64_t own = middle_of(b, class, class->ns, k, scratch);
+        int64_t own = tl_class_middle(b, class, k, scratch);
         for (size_t i = 0; i < n; i++)
             ns[i] = middle_in(b, same[i], step, scratch);
         int64_t usual = tl_baseline_median(ns, n);

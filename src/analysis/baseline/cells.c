@@ -83,6 +83,14 @@ void tl_class_make_room(tl_baseline *b, tl_work_class *class)
         class->amount = tl_arena_zeroed(&b->arena, cells, sizeof *class->amount);
 }
 
+int64_t tl_class_middle(const tl_baseline *b, const tl_work_class *class, size_t k, int64_t *scratch)
+{
+    const size_t n = b->roles[class->role].n;
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = class->ns[i * class->steps.n + k];
+    return tl_baseline_median(scratch, n);
+}
+
 /* -------------------------------------------------------------------------------------------------------- all ranks */
 
 static void put_question(const tl_baseline *b, size_t rank, tl_bytes *out)

@@ -19,6 +19,9 @@ uint32_t tl_class_at(tl_baseline *out, tl_family family, uint32_t role, uint64_t
 void tl_class_add_step(tl_work_class *class, uint32_t step);
 void tl_class_make_room(tl_baseline *out, tl_work_class *class);
 
+/* cells.c: returns what the rank in the middle of a class has in the class's k-th step, ns.  scratch[nranks]: room. */
+int64_t tl_class_middle(const tl_baseline *b, const tl_work_class *class, size_t k, int64_t *scratch);
+
 /* What a rank has answered to CELLS: kinds, as many as baseline.nkinds says, and what it has of them. */
 typedef struct tl_cells_of_rank {
     tl_work_kind *kinds;

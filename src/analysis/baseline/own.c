@@ -12,22 +12,13 @@
 /* Work that takes time; of what is counted nothing is compared with a rank's own steps. */
 enum { OWN_FAMILIES = TL_FAMILY_HOST + 1 };
 
-/* What the rank in the middle of a class has in its k-th step. */
-static int64_t middle_in(const tl_baseline *b, const tl_work_class *class, size_t k, int64_t *scratch)
-{
-    const size_t n = b->roles[class->role].n;
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = class->ns[i * class->steps.n + k];
-    return tl_baseline_median(scratch, n);
-}
-
 /* What each role has of a family in each step: ns[nroles * nsteps]. */
 static void sum_up(const tl_baseline *b, tl_family family, double *ns, int64_t *scratch)
 {
     for (size_t c = 0; c < b->nclasses; c++) {
         const tl_work_class *class = &b->classes[c];
         for (size_t k = 0; class->family == family && k < class->steps.n; k++)
-            ns[class->role * b->nsteps + class->steps.v[k]] += (double)middle_in(b, class, k, scratch);
+            ns[class->role * b->nsteps + class->steps.v[k]] += (double)tl_class_middle(b, class, k, scratch);
     }
 }
 
@@ -94,7 +85,7 @@ static double most_heavy(const tl_baseline *b, const tl_work_class *class, size_
 /* What the rank in the middle of a class has in a step; *at goes through its cells with the steps. */
 static int64_t next_ns(const tl_baseline *b, const tl_work_class *class, size_t step, size_t *at, int64_t *scratch)
 {
-    return *at < class->steps.n && class->steps.v[*at] == step ? middle_in(b, class, (*at)++, scratch) : 0;
+    return *at < class->steps.n && class->steps.v[*at] == step ? tl_class_middle(b, class, (*at)++, scratch) : 0;
 }
 
 /* Lists what the class has in full steps that are not `on`, divided by heaviness; returns their number.  A step that is

@@ -15,18 +15,6 @@ static hand_job *on_two_hosts(hand_work *device_ns)
     return h;
 }
 
-/* Ranks that have a unit of the device, one after the other. */
-static const char *late(const hand_job *h)
-{
-    static char text[RANKS + 1];
-    size_t n = 0;
-    for (uint32_t r = 0; r < RANKS; r++)
-        if (hand_candidate(h, r, TL_FAMILY_DEVICE) != NULL)
-            text[n++] = (char)('0' + r);
-    text[n] = 0;
-    return text;
-}
-
 static int64_t slow_half(size_t rank, size_t step)
 {
     return usual_device(rank, step) + (rank >= RANKS / 2 ? DEVICE / 20 : 0);
