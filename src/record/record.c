@@ -335,7 +335,7 @@ static int measure(const tl_record_driver *driver, const tl_record_phase *phase,
     return driver->event_elapsed(ms, phase->start, phase->end);
 }
 
-/* The line, behind those that are to be written; as if it had not been where memory is out. */
+/* Appends the line of a phase to the lines to be written; appends nothing, and returns false, where memory is out. */
 static bool add_line(tl_record_text *out, const tl_record_phase *phase, float ms)
 {
     const size_t before = out->n;

@@ -109,7 +109,7 @@ typedef struct tl_changes {
 } tl_changes;
 
 /* tl_changes_open: nothing is changed yet.  tl_changes_compare fills kind_of and baseline_ns.  tl_changes_reset takes
- * all changes back, but for those that are kept. */
+ * all changes back that are not in a lane. */
 void tl_changes_open(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_changes *changes);
 void tl_changes_compare(tl_changes *changes);
 void tl_changes_reset(tl_changes *changes);

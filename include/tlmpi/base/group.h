@@ -20,8 +20,8 @@
 /* The indices 0 .. n - 1 in order, equals as they were; in memory of their own. */
 uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context);
 
-/* Sorts n rows of `size` bytes, and makes one of those that are equal: add(sum, row) adds a row to the first of them.
- * Returns how many are left. */
+/* Sorts n rows of `size` bytes, and makes one row of equal rows: add(sum, row) adds each later row to the first one.
+ * Returns the number of rows that are left. */
 size_t tl_merge_equal(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b),
                       void (*add)(void *sum, const void *row));
 
@@ -32,8 +32,8 @@ size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *co
  * as they were.  group_of[i]: below ngroups, or UINT32_MAX for a row of no group.  first has room for ngroups + 1. */
 void tl_group_rows(const uint32_t *group_of, size_t n, size_t ngroups, size_t *first, uint32_t *v);
 
-/* Deals n files of these sizes to nprocs procs, the largest first, each to the proc with the fewest bytes so far, of
- * equals the lowest: the proc of each file.  The caller frees it. */
+/* Deals n files of bytes[n] to nprocs procs: the largest first, each to the proc with the fewest bytes up to then, of
+ * equal procs to the lowest.  Returns the proc of each file; the caller frees the array. */
 int32_t *tl_deal_by_size(const uint64_t *bytes, size_t n, int nprocs);
 
 /* What a macro declares has no parentheses.  NOLINTBEGIN(bugprone-macro-parentheses) */

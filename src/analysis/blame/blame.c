@@ -97,7 +97,7 @@ typedef struct waiter {
     bool direct;   /* what is owed is their own wait */
 } waiter;
 
-/* Charges the part of each activity that is so many shares of it. */
+/* Charges after_last / TL_SHARE_ONE of each activity, or, for `rest`, what is left of each. */
 static void emit(blaming *b, tl_delay_cost *cost, const int64_t *ns, uint16_t after_last, bool rest)
 {
     bool any = false;

@@ -1,8 +1,8 @@
 /* delay_costs.c - what ranks waited for in matched collectives, charged to those who came late.
  *
- * Charges of the same two ranks in a step come close to each other in time.  So a charge is added to an earlier one if
- * that is among the few recent ones of the late rank; those that are not found there are joined in the end, when the
- * charges of each late rank are sorted.
+ * Charges of the same two ranks in a step come close to each other in time.  So a charge is added to an earlier charge
+ * that is among the few recent charges of the late rank; all others are joined in the end, when the charges of each
+ * late rank are sorted.
  */
 #include "tlmpi/analysis/blame.h"
 #include "blame.h"

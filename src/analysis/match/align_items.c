@@ -62,7 +62,8 @@ static bool has_unknown_peer(const tl_participant *p)
     return tl_is_point_to_point((tl_collective)p->kind) && p->peer < 0;
 }
 
-/* A group that the trace names may have all-to-alls, or both ways at once, of which nothing tells that two take part. */
+/* Whether a participant may be paired by its end.  In a group that the trace names, a kernel that both sends and
+ * receives may be of an all-to-all of more than two ranks. */
 static bool may_be_paired(const tl_participant *p, const tl_membership *m)
 {
     return has_unknown_peer(p) && (m->inferred || p->kind == TL_SEND || p->kind == TL_RECV);

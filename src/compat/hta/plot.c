@@ -25,7 +25,7 @@ static unsigned char *find_places(const tl_hta_job *job)
     return places;
 }
 
-/* Writes the names of the host, of these only those that shortening changes, then the names of the device. */
+/* Writes the names of the host that shortening changes, then the names of the device. */
 void tl_hta_names(tl_hta_job *job)
 {
     const tl_hta_symbols *symbols = job->symbols;

@@ -37,7 +37,7 @@ typedef enum integers { REAL, WHOLE_TS, WHOLE_DUR, WHOLE_TIMES, NWHOLE } integer
 
 typedef struct togethers {
     const tl_colls *colls;
-    TL_VEC(together) v;    /* those that synchronise in order of first appearance; all-to-all-v with most data first */
+    TL_VEC(together) v;    /* synchronising collectives in order of first appearance; all-to-all-v by data */
     TL_VEC(int64_t) ranks; /* that take part, ascending */
     bool whole[NWHOLE];
     bool has_bandwidth;
@@ -132,7 +132,8 @@ static together measure(const tl_colls *colls, size_t collective, meaning kind)
     return t;
 }
 
-/* Those that synchronise, or all-to-all-v.  The first that synchronises and that ranks do not agree on; TL_NONE: none. */
+/* Lists the synchronising collectives, or all-to-all-v.  Returns the first synchronising collective on which ranks do
+ * not agree; TL_NONE: none. */
 static uint32_t collect(togethers *s, bool synchronise)
 {
     const tl_colls *colls = s->colls;

@@ -129,8 +129,8 @@ static void align_sends(matching *m)
     free(items);
 }
 
-/* Gives participants (pairs: sends and receives) without a key the key of those that they end together with, where there
- * are some.  Where every participant has a key nothing travels. */
+/* Gives each participant (pairs: each send and receive) without a key the key of the participants that end with it, if
+ * there are any.  Where every participant has a key nothing travels. */
 static void align_groups(matching *m, bool pairs)
 {
     int64_t *open = tl_calloc(m->ngroups + 1, sizeof *open), total = 0;

@@ -133,7 +133,8 @@ static size_t put_every(tl_plan *plan, tl_bytes *out)
     return n;
 }
 
-/* A file a rank, in rank order, of those that --ranks asks for; how many.  plan->ranks gets the ranks of all. */
+/* Puts one file for each rank that --ranks asks for, in rank order, and fills plan->ranks with the ranks of all files.
+ * Returns the number of files put. */
 static size_t put_chosen(const tl_options *options, tl_plan *plan, tl_bytes *out)
 {
     const tl_inventory *inventory = &plan->inventory;

@@ -4,8 +4,9 @@
  * rank tells those it is in; but a group has one set of members, and where more groups disagree than agree the jobs are
  * two.  A job may have devices of several kinds, and then its traces say of how many ranks it is.
  *
- * Of traces that know their rank those that tell the world size come first: each joins the job that it does not
- * contradict, or begins a new one.  The other traces then join the nearest job in time that they do not contradict.
+ * Traces that tell their rank and the world size come first, then other traces that tell their rank: each joins the job
+ * that it does not contradict, or begins a new one.  The other traces then join the nearest job in time that they do not
+ * contradict.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"

@@ -47,8 +47,8 @@ void tl_put_share(tl_json_writer *j, const char *name, int64_t ns, int64_t of_ns
 void tl_put_cell(tl_json_writer *j, const char *name, const char *cell, size_t size);
 void tl_put_word(tl_json_writer *j, const char *name, const char *word);
 
-/* Cells of a row under the names of their columns: "rank? defect count", of which a number below 0 is null where "?"
- * follows.  The columns must be there. */
+/* Puts the cells of a row under the names of their columns, as "rank? defect count"; a number below 0 is null where "?"
+ * follows the name of its column.  The schema must have the columns. */
 void tl_put_columns(tl_json_writer *j, const tl_schema *schema, const void *row, const char *columns);
 
 /* An array of the words up to a NULL, in one line. */

@@ -23,7 +23,7 @@ tl_phrase tl_bytes_in_words(int64_t value);
 /* 1009537890 -> "1.01 s", 20439898 -> "20.4 ms", 131000 -> "131 us". */
 tl_phrase tl_duration(int64_t ns);
 
-/* 0.024 -> "2.4 %"; part / whole likewise, 0 where there is no whole. */
+/* 0.024 -> "2.4 %".  tl_part_in_words: the share part / whole in these words; 0 where whole is 0. */
 tl_phrase tl_share_in_words(double share);
 tl_phrase tl_part_in_words(int64_t part, int64_t whole);
 
