@@ -314,11 +314,11 @@ static bool stands_out(finding *f, size_t member, const tl_candidate *candidate)
 /* Whether a member of the role is late in a step of f->on by itself. */
 static bool has_candidate(const finding *f, uint32_t role, tl_family family)
 {
-    for (size_t u = 0; u < f->out->candidates.n; u++)
-        for (size_t s = 0;
-             f->out->candidates.v[u].role == role && f->out->candidates.v[u].family == family && s < f->b->nsteps; s++)
-            if (f->on[s] && f->out->candidates.v[u].on[s])
+    TL_EACH (const tl_candidate, c, f->out->candidates) {
+        for (size_t s = 0; c->role == role && c->family == family && s < f->b->nsteps; s++)
+            if (f->on[s] && c->on[s])
                 return true;
+    }
     return false;
 }
 

@@ -102,8 +102,7 @@ static void find_stacks(const tl_hta_frame *frame, uint32_t *parent, int32_t *de
     tl_hta_nest nest = { .rows = rows, .way = TL_HTA_SIBLINGS, .parent = parent };
 
     nest.opened = tl_malloc(frame->rows.n * sizeof *nest.opened);
-    for (size_t k = 0; k < threads.n; k++) {
-        const tl_hta_thread *t = &threads.v[k];
+    TL_EACH (const tl_hta_thread, t, threads) {
         bool device_work = false;
         for (size_t i = 0; i < t->n && !device_work; i++)
             device_work = rows[t->at[i]].stream > 0;

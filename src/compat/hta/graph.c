@@ -179,8 +179,7 @@ static void nest_threads(tl_hta_graph *g)
     uint32_t *host = tl_malloc(g->frame->rows.n * sizeof *host);
 
     nest.parent = tl_malloc(g->frame->rows.n * sizeof *nest.parent);
-    for (size_t k = 0; k < g->threads.n && g->why[0] == '\0'; k++) {
-        const tl_hta_thread *t = &g->threads.v[k];
+    TL_EACH (const tl_hta_thread, t, g->threads) {
         size_t n = 0;
         if (is_of_device(t, rows))
             continue;
@@ -203,9 +202,11 @@ static void nest_threads(tl_hta_graph *g)
         stack.root = stack.own_root;
         stack.to = nest.nopened;
         g->stack[g->nstacks++] = stack;
-        if (nest.clash)
+        if (nest.clash) {
             snprintf(g->why, sizeof g->why, "entries %u, of no length, and %u, of a negative one, meet at one time",
                      nest.clash_of, nest.clash_with);
+            break;
+        }
     }
     g->nopened = nest.nopened;
     for (size_t i = 0; i < g->nopened; i++) {
