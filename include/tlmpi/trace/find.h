@@ -32,7 +32,7 @@ typedef struct tl_input {
     int64_t meta_rank;  /* distributedInfo.rank, -1 where absent */
     int64_t name_rank;  /* -1 where the name tells none */
     int64_t world_size; /* -1 where absent */
-    int64_t begin_ns;   /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
+    int64_t begin_ns;   /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else -1 */
     bool pipe;          /* a pipe: it can be read only once, and is taken for a trace unseen */
     size_t word;        /* which of the paths that were named has it, from 0 */
     bool no_file;       /* no regular file, or a folder that cannot be read: never opened, and not to be looked at */
@@ -59,8 +59,8 @@ typedef struct tl_run_info {
     int32_t job;
     int64_t world_size; /* -1: none tells it */
     uint64_t gpu;       /* as in tl_origin; 0 also where they differ */
-    int64_t begin_ns;   /* begin of its first trace, Unix ns */
-    bool timed;         /* begin_ns is from the trace or its name, not from the file's time of writing */
+    bool timed;         /* at least one of its traces tells when it began */
+    int64_t begin_ns;   /* of the first that tells it, Unix ns; else 0 */
     bool lost;          /* the run has more than other recordings of the chosen run's ranks, and no other run was
                          * asked for */
 } tl_run_info;

@@ -123,7 +123,7 @@ static void part_known(deciding *d)
         tl_slice s = { .v = d->known + from, .world_size = d->known[from]->world_size };
         for (to = from + 1; to < d->nknown && d->known[to]->job == d->known[from]->job; to++) {
             const tl_input *a = d->known[to - 1], *b = d->known[to];
-            if (b->begin_ns - a->begin_ns > TL_APART_NS && tl_input_is_timed(a) && tl_input_is_timed(b))
+            if (tl_begin_gap(a, b) > TL_APART_NS)
                 break;
             s.world_size = tl_ns_max(s.world_size, b->world_size);
         }
@@ -160,9 +160,9 @@ static void list_runs(deciding *d)
             continue;
         if (r->ntraces == 0 || v[i].rank < v[r->first].rank)
             r->first = i;
-        if (r->ntraces == 0 || v[i].begin_ns < r->begin_ns) {
-            r->begin_ns = v[i].begin_ns;
-            r->timed = tl_input_is_timed(&v[i]);
+        if (tl_input_is_timed(&v[i])) {
+            r->begin_ns = r->timed ? tl_ns_min(r->begin_ns, v[i].begin_ns) : v[i].begin_ns;
+            r->timed = true;
         }
         r->world_size = tl_ns_max(r->world_size, v[i].world_size);
         r->gpu = r->ntraces == 0 || r->gpu == v[i].origin.gpu ? v[i].origin.gpu : 0;
@@ -185,12 +185,23 @@ static void list_runs(deciding *d)
 
 /* ------------------------------------------------------------------------------------------------ what is not taken */
 
+static size_t length_of_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? (size_t)(slash - path) + 1 : 0;
+}
+
+static bool are_in_one_folder(const char *a, const char *b)
+{
+    size_t n = length_of_folder(a);
+    return n == length_of_folder(b) && memcmp(a, b, n) == 0;
+}
+
 /* Whether the names of two files differ in numbers alone. */
 static bool are_called_alike(const char *a, const char *b)
 {
-    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-    a = slash_a != NULL ? slash_a + 1 : a;
-    b = slash_b != NULL ? slash_b + 1 : b;
+    a += length_of_folder(a);
+    b += length_of_folder(b);
     while (*a != '\0' || *b != '\0') {
         bool numbers = isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
         if (!numbers && *a++ != *b++)
@@ -236,6 +247,24 @@ static void find_others(tl_inventory *inventory, bool chose)
     tl_map_free(&families);
 }
 
+/* Whether a file that is no trace stands where the trace of a rank should be: it is called as a rank that the run taken
+ * leaves out, or as a trace beside it where names tell no rank. */
+static bool stands_for_trace(const tl_inventory *inventory, const tl_input *t)
+{
+    bool absent = t->name_rank >= 0 && t->name_rank < inventory->world_size;
+    bool alike = false;
+
+    if (t->kind != TL_INPUT_OTHER || t->copy || t->origin.no_device_work)
+        return false;
+    TL_EACH (const tl_input, other, inventory->inputs) {
+        bool trace = other->run >= 0 && other->run == inventory->run;
+        absent = absent && !(trace && other->rank == t->name_rank);
+        alike |= trace && other->name_rank < 0 && are_in_one_folder(t->path, other->path) &&
+                 are_called_alike(t->path, other->path);
+    }
+    return absent || (t->name_rank < 0 && alike);
+}
+
 tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
 {
     deciding d = { .inventory = inventory };
@@ -258,6 +287,11 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
     if (inventory->nruns > 1)
         find_others(inventory, which > 0);
     tl_inventory_learn(inventory);
+    TL_EACH (tl_input, input, inventory->inputs)
+        if (stands_for_trace(inventory, input)) {
+            input->kind = TL_INPUT_UNREADABLE;
+            input->rank = input->name_rank;
+        }
     return TL_OK;
 }
 

@@ -50,7 +50,7 @@ static size_t end_of_run(const tl_slice *s, size_t from, int64_t *longest)
 {
     size_t to = from + 1;
     for (; to < s->n && s->v[to]->run == s->v[from]->run; to++)
-        *longest = tl_ns_max(*longest, s->v[to]->begin_ns - s->v[to - 1]->begin_ns);
+        *longest = tl_ns_max(*longest, tl_begin_gap(s->v[to - 1], s->v[to]));
     return to;
 }
 
@@ -61,7 +61,7 @@ void tl_duplicate_ranks_join(tl_slice *s)
         int64_t longest = 0;
         to = end_of_run(s, from, &longest);
         while (to < s->n) {
-            int64_t inside = longest, gap = s->v[to]->begin_ns - s->v[to - 1]->begin_ns;
+            int64_t inside = longest, gap = tl_begin_gap(s->v[to - 1], s->v[to]);
             size_t next = end_of_run(s, to, &inside);
             if ((gap > inside && gap > TL_BLINK_NS) || !may_be_one(s->v + from, next - from, s->world_size))
                 break;

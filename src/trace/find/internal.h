@@ -31,10 +31,16 @@
 
 /* --------------------------------------------------------------------------------------------------------- one file */
 
-/* Whether it is known when the trace began, and not only when its file was written. */
+/* Whether it is known when the trace began. */
 static inline bool tl_input_is_timed(const tl_input *t)
 {
-    return t->begin_ns != t->mtime_ns && t->begin_ns >= TL_FIRST_NS;
+    return t->begin_ns >= TL_FIRST_NS;
+}
+
+/* From the begin of one trace to that of another, in ns; 0 where one of the two is not known. */
+static inline int64_t tl_begin_gap(const tl_input *from, const tl_input *to)
+{
+    return tl_input_is_timed(from) && tl_input_is_timed(to) ? to->begin_ns - from->begin_ns : 0;
 }
 
 /* The key of a rank in a run: ranks fit 32 bits. */
@@ -43,7 +49,7 @@ static inline uint64_t tl_run_rank_key(int32_t run, int64_t rank)
     return (uint64_t)run << 32 | (uint64_t)rank;
 }
 
-/* Inputs by pointer: by (job, begin, path). */
+/* Inputs by pointer: by job, begin (unknown ones first) and path, digits that follow upon one another as a number. */
 int tl_by_job_and_time(const void *a, const void *b);
 
 /* The digits of the rank in the path that tl_rank_of_name finds; empty where it finds none. */

@@ -93,7 +93,7 @@ int tl_by_job_and_time(const void *a, const void *b)
 {
     const tl_input *x = *(tl_input *const *)a, *y = *(tl_input *const *)b;
     int order = TL_ORDER(x, y, job, begin_ns);
-    return order != 0 ? order : strcmp(x->path, y->path);
+    return order != 0 ? order : tl_compare_names(x->path, y->path);
 }
 
 void tl_jobs_part(tl_input **known, size_t n)

@@ -1,5 +1,5 @@
-/* look.c - is this file a trace, its rank, its begin.  Its reader tells; its name and modification time stand in
- * for what the reader cannot tell. */
+/* look.c - is this file a trace, its rank, its begin.  Its reader tells; its name stands in for what the reader cannot
+ * tell.  The time of the file's last change tells nothing: copying changes it. */
 #include "internal.h"
 #include "tlmpi/base/log.h"
 
@@ -65,6 +65,4 @@ void tl_input_look(tl_input *input, bool deep)
     input->world_size = look.world_size;
     input->origin = look.origin;
     input->begin_ns = look.begin_ns >= 0 || fifo ? look.begin_ns : tl_time_of_name(input->path);
-    if (input->begin_ns < 0)
-        input->begin_ns = input->mtime_ns;
 }

@@ -14,15 +14,15 @@
  * By name: files that differ in nothing but the rank in their path are of one run (run1/rank_0, run1/rank_1; run2/...).
  * That is believed when it makes as many runs as a rank has files, each rank once in each.
  *
- * Time goes first, unless all that is known is when the file was written: copying changes that.  Where neither is to be
- * believed, the k-th file of a rank, in order of time, is of run k.
+ * Time goes first where each trace tells when it began.  Where neither is to be believed, the k-th file of a rank, in
+ * order of time and path, is of run k.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
 
 static int64_t gap_before(const tl_slice *s, size_t i)
 {
-    return s->v[i]->begin_ns - s->v[i - 1]->begin_ns;
+    return tl_begin_gap(s->v[i - 1], s->v[i]);
 }
 
 /* Runs by time: a rank that is seen again has its run end before, at the widest gap since, of equal gaps the last. */

@@ -287,11 +287,12 @@ static bool is_empty_document(look *l)
     return !has_begun(l);
 }
 
-/* What a text without traceEvents is, up to where it is cut or searched: its keys may be those of a trace. */
+/* What a text without traceEvents is, up to where it is cut or searched: a trace by its keys, or by the file's name
+ * where more may follow. */
 static tl_input_kind kind_by_keys(look *l)
 {
     (void)tl_document_read(&l->split, &l->meta, NULL);
-    return l->should_be || has_begun(l) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER;
+    return (l->should_be && !l->split.complete) || has_begun(l) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER;
 }
 
 /* What the head makes of the file: kind and why. */
@@ -333,7 +334,7 @@ static void judge(look *l)
                      s->fault);
         else if (!s->complete)
             snprintf(reason + n, sizeof reason - (size_t)n, ", and searched no further");
-        tl_look_say(l->out, s->complete ? TL_INPUT_OTHER : kind_by_keys(l), reason);
+        tl_look_say(l->out, kind_by_keys(l), reason);
     } else {
         snprintf(reason, sizeof reason, "cut short at byte %llu of the text, before any traceEvents", bytes);
         tl_look_say(l->out, kind_by_keys(l), reason);

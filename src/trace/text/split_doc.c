@@ -8,6 +8,7 @@
  */
 #include "split_parts.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---------------------------------------------------------------------------------------------------------- faults */
 
@@ -185,7 +186,23 @@ static int value_has_begun(tl_split *s, char c)
     return STEP_ON;
 }
 
-/* The bytes of a key, as they are written. */
+/* Where the key ends with the six bytes \u00XX of an ASCII character, puts that character in their place. */
+static void decode_key_end(tl_split *s)
+{
+    char end[7], *stop;
+
+    if (s->nkey < 6 || s->nkey > sizeof s->key || (s->nkey > 6 && s->key[s->nkey - 7] == '\\'))
+        return;
+    memcpy(end, s->key + s->nkey - 6, 6);
+    end[6] = '\0';
+    unsigned long c = strtoul(end + 4, &stop, 16);
+    if (strncmp(end, "\\u00", 4) != 0 || stop != end + 6 || c >= 0x80)
+        return;
+    s->nkey -= 5;
+    s->key[s->nkey - 1] = (char)c;
+}
+
+/* The bytes of a key; the first that do not fit are dropped. */
 static void follow_key(tl_split *s, tl_grammar_state before, char c)
 {
     if (s->outer.state == TL_IN_STRING && (before == TL_WANT_FIRST_KEY || before == TL_WANT_KEY)) {
@@ -195,6 +212,7 @@ static void follow_key(tl_split *s, tl_grammar_state before, char c)
         if (s->nkey < sizeof s->key)
             s->key[s->nkey] = c;
         s->nkey += s->nkey <= sizeof s->key;
+        decode_key_end(s);
     }
 }
 

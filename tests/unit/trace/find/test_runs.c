@@ -94,8 +94,8 @@ static void times_that_tell_nothing_are_not_believed(void)
     runs_are("0a 1a 2a | 0b 3b | 1c 2c 3c", 3, 2);         /* apart in time, though no rank has more than two files */
 }
 
-/* The time of the file is all that is known: it may be that of a copy, and the names are the better witness. */
-static void names_go_before_times_of_files(void)
+/* Where no trace tells when it began, names alone part the runs. */
+static void names_part_runs_without_times(void)
 {
     static const struct {
         const char *path;
@@ -114,7 +114,7 @@ static void names_go_before_times_of_files(void)
             add(files[i].path, files[i].rank, files[i].at);
             tl_input *t = of(files[i].path);
             t->name_rank = t->meta_rank;
-            t->mtime_ns = timed ? t->begin_ns + 1 : t->begin_ns;
+            t->begin_ns = timed ? t->begin_ns : -1;
         }
         CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
         CU_ASSERT_EQUAL(inventory.nruns, 2);
@@ -133,7 +133,7 @@ static void names_that_part_too_much_are_not_believed(void)
         add(paths[i], i % 2, i / 2 * 60 + i * 0.1);
         tl_input *t = of(paths[i]);
         t->name_rank = t->meta_rank;
-        t->mtime_ns = t->begin_ns;
+        t->begin_ns = -1;
     }
     CU_ASSERT_EQUAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
     CU_ASSERT_EQUAL(inventory.nruns, 2);
@@ -296,7 +296,7 @@ static void two_traces_of_one_rank_at_one_time_are_counted(void)
     runs_are("0a 1a1b", 2, 0); /* a copy */
     CU_ASSERT_EQUAL(tl_inventory_duplicates(&inventory, 1, INT64_C(10000000000)), 0);
     runs_are("0a 1a 1b", 2, 0);
-    of("006b")->mtime_ns = of("006b")->begin_ns; /* nobody knows when it began */
+    of("006b")->begin_ns = -1; /* it is not known when it began */
     CU_ASSERT_EQUAL(tl_inventory_duplicates(&inventory, 1, INT64_C(10000000000)), 0);
 }
 
@@ -324,7 +324,7 @@ static void a_file_for_each_rank_is_chosen(void)
     CU_ASSERT_PTR_EQUAL(chosen[1], of("a"));
     CU_ASSERT_PTR_EQUAL(chosen[2], of("broken3"));
     CU_ASSERT_FALSE(tl_inventory_is_unsure(&inventory));
-    of("a")->mtime_ns = of("a")->begin_ns;
+    of("a")->begin_ns = -1;
     CU_ASSERT_TRUE(tl_inventory_is_unsure(&inventory));
     inventory.nruns = 1;
     CU_ASSERT_FALSE(tl_inventory_is_unsure(&inventory));
@@ -348,6 +348,38 @@ static void a_process_that_is_no_rank_is_left_out(void)
     }
 }
 
+/* Another JSON object in the place of a trace loses that rank; one beside the traces loses nothing. */
+static void a_file_that_is_no_trace_stands_for_its_rank(void)
+{
+    static const struct {
+        const char *path;
+        int64_t rank, name_rank;
+        tl_input_kind expected;
+    } others[] = {
+        { "d/rank-2.json", -1, 2, TL_INPUT_UNREADABLE },   { "d/config-1.json", -1, 1, TL_INPUT_OTHER },
+        { "d/stats-7.json", -1, 7, TL_INPUT_OTHER },       { "d/host_7.json", -1, -1, TL_INPUT_UNREADABLE },
+        { "d/deeper/host_7.json", -1, -1, TL_INPUT_OTHER }, { "d/notes.json", -1, -1, TL_INPUT_OTHER },
+    };
+    tl_inventory_free(&inventory);
+    add("d/rank-0.json", 0, 0);
+    add("d/rank-1.json", 1, 0.1);
+    add("d/rank-3.json", 3, 0.2);
+    for (size_t i = 0; i < 3; i++)
+        inventory.inputs.v[i].name_rank = inventory.inputs.v[i].meta_rank;
+    add("d/host_4.json", 4, 0.3);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        add(others[i].path, others[i].rank, 0);
+        of(others[i].path)->kind = TL_INPUT_OTHER;
+        of(others[i].path)->name_rank = others[i].name_rank;
+    }
+    tl_inventory_sort(&inventory);
+    CU_ASSERT_EQUAL_FATAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        CU_ASSERT_EQUAL(of(others[i].path)->kind, others[i].expected);
+    CU_ASSERT_TRUE(tl_input_is_lost(of("d/rank-2.json")));
+    CU_ASSERT_EQUAL(of("d/rank-2.json")->rank, 2);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -356,7 +388,7 @@ int main(void)
     CU_ADD_TEST(s, runs_end_at_the_widest_gap);
     CU_ADD_TEST(s, the_newest_complete_run_is_taken);
     CU_ADD_TEST(s, times_that_tell_nothing_are_not_believed);
-    CU_ADD_TEST(s, names_go_before_times_of_files);
+    CU_ADD_TEST(s, names_part_runs_without_times);
     CU_ADD_TEST(s, names_that_part_too_much_are_not_believed);
     CU_ADD_TEST(s, a_copy_is_no_reason_to_tear_a_run_apart);
     CU_ADD_TEST(s, one_run_can_be_asked_for);
@@ -369,6 +401,7 @@ int main(void)
     CU_ADD_TEST(s, a_process_that_is_no_rank_is_left_out);
     CU_ADD_TEST(s, two_traces_of_one_rank_at_one_time_are_counted);
     CU_ADD_TEST(s, a_file_for_each_rank_is_chosen);
+    CU_ADD_TEST(s, a_file_that_is_no_trace_stands_for_its_rank);
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

@@ -125,6 +125,10 @@ static void only_the_outermost_key_counts(void)
 
 static void a_value_between_key_and_array_breaks_the_bond(void)
 {
+    check("{\"trace\\u0045vents\":[{\"ph\":\"X\"}]}", "{\"ph\":\"X\"}\n", "{\"trace\\u0045vents\":[]}", 0, true);
+    check("{\"\\u0074race\\u0045vent\\u0073\":[{\"ph\":\"X\"}]}", "{\"ph\":\"X\"}\n",
+          "{\"\\u0074race\\u0045vent\\u0073\":[]}", 0, true);
+    check("{\"trace\\\\u0045vents\":[{\"ph\":\"X\"}]}", "", "{\"trace\\\\u0045vents\":[{\"ph\":\"X\"}]}", 0, true);
     check("{\"traceEvents\": 7, \"other\": [{\"no\":1}]}", "", "{\"traceEvents\": 7, \"other\": [{\"no\":1}]}", 0, true);
 }
 
