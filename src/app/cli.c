@@ -77,11 +77,12 @@ static const tl_command commands[] = {
       "tracks show where the sequences of work run that take most of its time (Pattern, table pattern). With mpirun "
       "the procs share the traces.",
       true, NULL, tl_augment },
-    { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR",
+    { "compat", TL_FOR_COMPAT, "hta|hta diff|tracelens [options] PATH... -o DIR",
       "the tables of HTA or TraceLens, from the same traces",
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
       "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1; a PATH that ends in .raw.gz or .raw.json.gz "
-      "is the profiler's memory timeline, which has tables of its own. tracelens: TraceLens; idle gaps and their "
+      "is the profiler's memory timeline, which has tables of its own. hta diff A B: its trace diff of two PATHs; a "
+      "folder of the name diff is written ./diff. tracelens: TraceLens; idle gaps and their "
       "causes, GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives "
       "(nccl_*) go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
       true, tl_compat, NULL },
@@ -242,6 +243,10 @@ void tl_cli_free(tl_cli *cli)
     free(cli->ranks.v);
     free(cli->steps.v);
     free(cli->hta.profiler_steps.v);
+    free(cli->hta.control_rank.v);
+    free(cli->hta.test_rank.v);
+    free(cli->hta.control_iteration.v);
+    free(cli->hta.test_iteration.v);
     free(cli->where.v);
     free(cli->command_line);
     free(cli->settings);

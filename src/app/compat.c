@@ -25,6 +25,11 @@ static const char *const faces[] = { "hta", "tracelens" };
 enum { LIST = -1 };
 enum { HTA, NFACES = sizeof faces / sizeof faces[0] };
 
+static bool has_diff_parameters(const tl_hta_parameters *p)
+{
+    return p->control_rank.n > 0 || p->test_rank.n > 0 || p->control_iteration.n > 0 || p->test_iteration.n > 0;
+}
+
 static bool has_parameters(const tl_hta_parameters *p)
 {
     const tl_hta_parameters *own = &tl_hta_defaults;
@@ -35,14 +40,23 @@ static bool has_parameters(const tl_hta_parameters *p)
            p->min_pattern_len != own->min_pattern_len || p->top_k != own->top_k;
 }
 
-/* `hta diff` stands for what is to come: it names no path today.  A path of that name is written ./diff. */
+/* A path of that name is written ./diff. */
+static bool is_diff(const tl_cli *cli)
+{
+    return cli->nwords > 1 && strcmp(cli->words[0], faces[HTA]) == 0 && strcmp(cli->words[1], "diff") == 0;
+}
+
 static tl_status check_words(const tl_cli *cli, tl_error *err)
 {
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no tool named: tlmpi compat hta|tracelens PATH... -o DIR");
-    if (strcmp(cli->words[0], "hta") == 0 && cli->nwords > 1 && strcmp(cli->words[1], "diff") == 0)
-        return tl_fail(err, TL_EUSAGE,
-                       "this version has no compat hta diff yet; it has: tlmpi compat hta PATH... -o DIR");
+    if (is_diff(cli) && cli->nwords != 4)
+        return tl_fail(err, TL_EUSAGE, "%zu jobs to compare, not two: tlmpi compat hta diff A B -o DIR",
+                       cli->nwords - 2);
+    if (is_diff(cli) && (cli->include_last_step || has_parameters(&cli->hta)))
+        return tl_fail(err, TL_EUSAGE, "--include-last-step and parameters of other functions are not for hta diff");
+    if (!is_diff(cli) && has_diff_parameters(&cli->hta))
+        return tl_fail(err, TL_EUSAGE, "ranks and iterations of a control and a test are for compat hta diff alone");
     if (cli->run.output != NULL && strcmp(cli->run.output, "-") == 0)
         return tl_fail(err, TL_EUSAGE, "-o -: expected DIR, a folder for the tables; they are several files");
     for (size_t i = 0; i < NFACES; i++)
@@ -189,24 +203,34 @@ static tl_status take_memory_timeline(tl_cli *cli, const char **timeline, tl_err
     return TL_OK;
 }
 
-static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
+/* A job for HTA: its files, which the inventory holds the paths of.  Zero-initialise; free_hta_job ends it. */
+typedef struct hta_job {
+    tl_inventory inventory;
+    tl_hta_file *files;
+    tl_hta_options options;
+    size_t left_out;
+} hta_job;
+
+static void free_hta_job(hta_job *job)
 {
-    tl_inventory inventory = { .nruns = 0 };
-    tl_hta_file *files = NULL;
-    const char *timeline, *execution_trace = NULL;
-    size_t nfiles = 0, left_out = 0;
+    free(job->files);
+    tl_inventory_free(&job->inventory);
+}
 
-    tl_status st = take_memory_timeline(cli, &timeline, err);
-    if (st == TL_OK)
-        st = find_files(cli, &inventory, &left_out, err);
+/* What the words after the tool's name hold. */
+static tl_status find_hta_job(tl_cli *cli, hta_job *job, tl_error *err)
+{
+    const char *execution_trace = NULL;
+    size_t nfiles = 0;
+
+    tl_status st = find_files(cli, &job->inventory, &job->left_out, err);
     if (st != TL_OK)
-        goto done;
-
-    files = tl_calloc(inventory.inputs.n + 1, sizeof *files);
-    for (size_t i = 0; i < inventory.inputs.n; i++) {
-        const tl_input *input = &inventory.inputs.v[i];
+        return st;
+    tl_hta_file *files = job->files = tl_calloc(job->inventory.inputs.n + 1, sizeof *files);
+    for (size_t i = 0; i < job->inventory.inputs.n; i++) {
+        const tl_input *input = &job->inventory.inputs.v[i];
         if (is_execution_trace(cli, input)) {
-            left_out += execution_trace != NULL;
+            job->left_out += execution_trace != NULL;
             if (execution_trace != NULL)
                 tl_warn("%s: left out, %s is an execution trace, too", execution_trace, input->path);
             execution_trace = input->path;
@@ -219,28 +243,52 @@ static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
             files[nfiles++] = file;
         } else {
             tl_warn("%s", why.text);
-            left_out++;
+            job->left_out++;
         }
     }
-    if (nfiles == 0 && cli->nwords > 1) {
-        st = fail_no_trace(cli, err);
-        goto done;
+    job->options = (tl_hta_options){ .files = files,
+                                     .nfiles = nfiles,
+                                     .execution_trace = execution_trace,
+                                     .out_dir = cli->run.output,
+                                     .ns = cli->ns,
+                                     .include_last_step = cli->include_last_step,
+                                     .parameters = &cli->hta };
+    return nfiles == 0 && cli->nwords > 1 ? fail_no_trace(cli, err) : TL_OK;
+}
+
+static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
+{
+    hta_job job = { .left_out = 0 };
+    const char *timeline;
+
+    tl_status st = take_memory_timeline(cli, &timeline, err);
+    if (st == TL_OK)
+        st = find_hta_job(cli, &job, err);
+    job.options.memory_timeline = timeline;
+    if (st == TL_OK)
+        st = tl_compat_hta(&job.options, incomplete, err);
+    *incomplete = *incomplete || job.left_out > 0;
+    free_hta_job(&job);
+    return st;
+}
+
+static tl_status write_hta_diff(const tl_cli *cli, bool *incomplete, tl_error *err)
+{
+    hta_job jobs[2] = { { .left_out = 0 }, { .left_out = 0 } };
+    tl_status st = TL_OK;
+
+    for (size_t side = 0; side < 2 && st == TL_OK; side++) {
+        tl_cli mine = *cli;
+        mine.words = (const char *[]){ cli->words[0], cli->words[2 + side] };
+        mine.nwords = 2;
+        st = find_hta_job(&mine, &jobs[side], err);
+        jobs[side].options.parameters = &cli->hta;
     }
-
-    tl_hta_options options = { .files = files,
-                               .nfiles = nfiles,
-                               .memory_timeline = timeline,
-                               .execution_trace = execution_trace,
-                               .out_dir = cli->run.output,
-                               .ns = cli->ns,
-                               .include_last_step = cli->include_last_step,
-                               .parameters = &cli->hta };
-    st = tl_compat_hta(&options, incomplete, err);
-    *incomplete = *incomplete || left_out > 0;
-
-done:
-    free(files);
-    tl_inventory_free(&inventory);
+    if (st == TL_OK)
+        st = tl_compat_hta_diff(&jobs[0].options, &jobs[1].options, incomplete, err);
+    *incomplete = *incomplete || jobs[0].left_out + jobs[1].left_out > 0;
+    free_hta_job(&jobs[0]);
+    free_hta_job(&jobs[1]);
     return st;
 }
 
@@ -408,8 +456,8 @@ int tl_compat(const tl_cli *cli)
     if (check_words(cli, &err) != TL_OK) /* the same on every proc */
         return first ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
     if (cli->compat_run == LIST) {
-        mine.run.paths = cli->words + 1;
-        mine.run.npaths = cli->nwords - 1;
+        mine.run.paths = cli->words + 1 + is_diff(cli);
+        mine.run.npaths = cli->nwords - 1 - is_diff(cli);
         mine.run.output = NULL;
         mine.run.run = LIST;
         return tl_check(&mine.run);
@@ -417,7 +465,9 @@ int tl_compat(const tl_cli *cli)
     bool hta = strcmp(cli->words[0], faces[HTA]) == 0;
     if (hta && !first)
         return TL_EXIT_DONE;
-    tl_status st = hta ? write_hta(&mine, &incomplete, &err) : write_tracelens(cli, &incomplete, &err);
+    tl_status st = is_diff(cli) ? write_hta_diff(cli, &incomplete, &err)
+                   : hta        ? write_hta(&mine, &incomplete, &err)
+                                : write_tracelens(cli, &incomplete, &err);
     if (st != TL_OK)
         return first ? tl_cli_complain(cli, &err) : tl_exit_of_status(st);
 

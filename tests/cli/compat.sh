@@ -48,6 +48,23 @@ status 3 "$tlmpi" compat hta job.raw.gz -o hta/bad
 says err "job.raw.gz: byte 9: expected [time, action, bytes, category], whole numbers, found ']'"
 status 3 "$tlmpi" compat hta nowhere.raw.gz -o hta/nowhere
 rm -r hta/memory hta/both hta/bad hta/nowhere job.raw.gz other.raw.json.gz
+first=$(find traces -type f | sort | head -1)
+status 0 "$tlmpi" compat hta diff traces "$first" -o hta/diff
+for table in compare_all compare_cpu_short compare_gpu_all_iterations ops_diff_all compare_categories; do
+    check "HTA's $table" sh -c "test \$(wc -l < hta/diff/$table.csv) -gt 1"
+done
+check "nothing differs from itself" sh -c "! grep -qv '^change\|^unchanged' hta/diff/ops_diff_all.csv"
+status 4 "$tlmpi" compat hta diff traces "$first" -o hta/diff
+status 0 "$tlmpi" compat hta diff traces traces --ns -f --test-rank 1 --control-iteration 0-99 --run newest -o hta/diff
+status 2 "$tlmpi" compat hta diff traces traces -f --test-rank 77 -o hta/diff
+says err "--test-rank: there is no such rank"
+status 2 "$tlmpi" compat hta diff traces traces -f --test-iteration 777 -o hta/diff
+says err "--test-iteration: there is no such step"
+status 2 "$tlmpi" compat hta diff traces traces --top-k 4 -f -o hta/diff
+status 2 "$tlmpi" compat hta traces --test-rank 1 -o hta/none
+says err "for compat hta diff alone"
+status 3 "$tlmpi" compat hta diff traces empty -o hta/none
+status 1 "$tlmpi" compat hta diff traces cut -f -o hta/diff
 touch hta/deep/callgraph_rank77.csv hta/deep/mine.csv
 status 0 "$tlmpi" compat hta traces -f -o hta/deep
 check "no table of an earlier job stays" test ! -e hta/deep/callgraph_rank77.csv -a -e hta/deep/mine.csv

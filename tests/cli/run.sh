@@ -62,8 +62,8 @@ status 2 "$tlmpi" compat htaa traces -o d
 says err "did you mean hta?"
 status 2 "$tlmpi" compat hta traces
 says err "-o DIR"
-status 2 "$tlmpi" compat hta diff a b -o d
-says err "this version has no compat hta diff yet"
+status 2 "$tlmpi" compat hta diff a -o d
+says err "1 jobs to compare, not two"
 silent out
 status 2 "$tlmpi" compat hta traces -o -
 says err "expected DIR"

@@ -169,4 +169,12 @@ else
 fi
 tables="memory_timeline memory_timeline_summary"
 one "memory timeline" "$corpus/golden/hta/memory_timeline" "" "$corpus/traces/memory_timeline/memory_timeline.raw.gz"
+
+# Pairs of jobs: lines "A -> B,GOLDEN,", of folders or files.
+tables="compare_* ops_diff_*"
+while IFS=, read -r pair golden _; do
+    case $pair in
+    *' -> '*) one "$pair" "$corpus/golden/hta/$golden" "" diff "$corpus/traces/${pair%% -> *}" "$corpus/traces/${pair##* -> }" ;;
+    esac
+done < "$corpus/golden/INDEX.csv"
 summary

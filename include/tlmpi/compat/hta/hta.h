@@ -31,6 +31,12 @@
  *     execution_trace_links                                                   with an execution trace
  *     memory_timeline, memory_timeline_summary                                of a memory timeline alone
  *
+ * and tl_compat_hta_diff, of two jobs,
+ *
+ *     compare_DEVICE, compare_DEVICE_short, compare_DEVICE_all_iterations     DEVICE: all, cpu, gpu
+ *     ops_diff_DEVICE
+ *     compare_categories                                                      our own: whole trace, names by category
+ *
  * as .csv, with HTA's default parameters or others, and notes.txt: a line for each fact that the
  * tables do not show, among them where HTA itself would have given up and what was done instead.  A table that HTA
  * could not make for any rank is not written.
@@ -60,6 +66,9 @@ typedef struct tl_hta_parameters {
     /* frequent_patterns, patterns_overlay: an operator; NULL: some that are common, and of those a length of 1, too. */
     const char *operator_name;
     int64_t min_pattern_len, top_k;
+
+    /* tl_compat_hta_diff: ranks and steps of either job; without a range the first. */
+    tl_ranges control_rank, test_rank, control_iteration, test_iteration;
 } tl_hta_parameters;
 
 /* HTA's own. */
@@ -90,5 +99,10 @@ tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err);
  * where a file is damaged.  TL_EINPUT: no file has a row to analyse (notes.txt tells why, the tables are not written);
  * TL_EOUTPUT.  Each table appears whole or not at all. */
 tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err);
+
+/* Compares two jobs: the tables go into the folder of the first one's options.  Without profiler steps on both sides
+ * there is compare_categories alone.  Failures as above; TL_EUSAGE: a rank or a step is asked for that is not there. */
+tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options *test, bool *incomplete,
+                             tl_error *err);
 
 #endif

@@ -1,0 +1,307 @@
+/* diff.c - HTA's trace diff: operators and kernels of two jobs by name, how often each runs and for how long.
+ *
+ *     control   step 5   aten::add x3     aten::copy_ x1                      rows of the chosen ranks and steps
+ *     test      step 5   aten::add x2                       aten::mul x1
+ *                        decreased        deleted           added
+ *
+ * The rank is the lowest and the step the first of each job, where no others are asked for.  No row is aligned or cut.
+ * Categories are together, and what AMD runs on stream 0 is in no step; compare_categories is our own table, without
+ * either: of each category by itself, over the whole trace, which needs no steps.
+ */
+#include "frame.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/part_file.h"
+#include <stdlib.h>
+
+enum { CONTROL, TEST, NSIDES };
+static const char *const side_names[NSIDES] = { "control", "test" };
+
+/* What a row is; of a table, what its rows must be. */
+enum { ON_HOST = 1, ON_STREAM = 2, IN_CHOSEN_STEPS = 4, IN_ANY_STEP = 8 };
+
+/* A name, or of a category, and its rows on either side. */
+typedef struct op {
+    tl_text cat, name; /* cat: empty where categories are together */
+    unsigned is;
+    size_t n[NSIDES];
+    double us[NSIDES], lost[NSIDES]; /* sum of durations; what rounding has added to it too much, as pandas keeps it */
+} op;
+
+typedef TL_VEC(op) ops;
+
+typedef struct diff {
+    tl_csv_folder *out;
+    tl_bytes *notes;
+    ops all;            /* of each category, name and kind of row, neither sorted nor joined */
+    bool whole[NSIDES]; /* durations are integers */
+} diff;
+
+/* ---------------------------------------------------------------------------------------------------- counting rows */
+
+/* HTA takes the text after "ProfilerStep#" for a number, and gives up where it is none. */
+static bool is_step_name(tl_text name)
+{
+    size_t i = sizeof "ProfilerStep#" - 1, first = i;
+    while (i < name.n && name.p[i] >= '0' && name.p[i] <= '9')
+        i++;
+    return tl_text_starts(name, "ProfilerStep#") && i > first && i == name.n;
+}
+
+/* The first step that a name of the job tells; -1: none.  *bad: a name that HTA gives up at. */
+static int64_t first_step(const tl_hta_job *job, tl_text *bad)
+{
+    int64_t first = -1;
+
+    for (size_t id = 0; id < job->symbols->v.n; id++) {
+        const tl_hta_symbol *symbol = &job->symbols->v.v[id];
+        if (symbol->step_row && !is_step_name(tl_hta_text(job->symbols, (uint32_t)id)))
+            *bad = tl_hta_text(job->symbols, (uint32_t)id);
+        else if (symbol->step >= 0 && (first < 0 || symbol->step < first))
+            first = symbol->step;
+    }
+    return first;
+}
+
+static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges *ranks, const tl_ranges *steps)
+{
+    tl_map places = { 0 }; /* category, kind and name -> place in d->all */
+
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        size_t nlost = 0;
+        if (!tl_ranges_has(ranks, frame->rank))
+            continue;
+        d->whole[side] = d->whole[side] && frame->dur_whole;
+        TL_EACH (const tl_hta_row, row, frame->rows) {
+            unsigned is = tl_hta_on_stream(row) ? ON_STREAM : ON_HOST;
+            if (row->iteration >= 0)
+                is |= IN_ANY_STEP | (tl_ranges_has(steps, row->iteration) ? IN_CHOSEN_STEPS : 0);
+            nlost += row->iteration == TL_HTA_STEP_UNKNOWN;
+            uint64_t key = ((uint64_t)row->cat << 4 | is) << 32 | row->name;
+            uint32_t place = tl_map_get(&places, key);
+            if (place >= d->all.n) { /* TL_MAP_NONE */
+                tl_map_put(&places, key, place = (uint32_t)d->all.n);
+                tl_vec_push(&d->all, (op){ .cat = tl_hta_cat(frame, row), .name = tl_hta_name(frame, row), .is = is });
+            }
+            op *o = &d->all.v[place];
+            double dur = row->dur - o->lost[side], sum = o->us[side] + dur;
+            o->lost[side] = sum - o->us[side] - dur;
+            o->us[side] = sum;
+            o->n[side]++;
+        }
+        if (nlost > 0)
+            tl_csv_note(d->notes, false,
+                        "compare_gpu: %s: rank %lld: %zu rows on stream 0 are in no step, to HTA; they are in "
+                        "compare_categories alone",
+                        side_names[side], (long long)frame->rank, nlost);
+    }
+    tl_map_free(&places);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the tables */
+
+static int by_text(const void *a, const void *b)
+{
+    const op *x = a, *y = b;
+    int order = tl_text_compare(x->cat, y->cat);
+    return order != 0 ? order : tl_text_compare(x->name, y->name);
+}
+
+static void add_op(void *sum, const void *more)
+{
+    op *to = sum;
+    for (int side = 0; side < NSIDES; side++) {
+        to->n[side] += ((const op *)more)->n[side];
+        to->us[side] += ((const op *)more)->us[side];
+    }
+}
+
+/* The rows that are one of `where` and all of `in`, in the order of their texts; free(ops.v) ends it.  Short names are
+ * in the arena. */
+static ops ops_of(const diff *d, unsigned where, unsigned in, bool categories, tl_arena *shortened)
+{
+    ops some = { 0 };
+    tl_bytes name = { 0 };
+
+    TL_EACH (const op, each, d->all) {
+        op o = *each;
+        if ((o.is & where) == 0 || (o.is & in) != in)
+            continue;
+        if (!categories)
+            o.cat = (tl_text){ "", 0 };
+        if (shortened != NULL) {
+            tl_hta_short_name(&name, o.name);
+            char *text = tl_arena_take(shortened, name.n, 1);
+            memcpy(text, name.v, name.n);
+            o.name = (tl_text){ text, name.n };
+        }
+        tl_vec_push(&some, o);
+    }
+    tl_bytes_free(&name);
+    some.n = tl_merge_equal(some.v, some.n, sizeof *some.v, by_text, add_op);
+    return some;
+}
+
+/* First what the control has, then what the test has alone.  What a side has not is 0.0, a double. */
+static void write_compare(diff *d, const char *file, const char *key, const ops *some, bool categories)
+{
+    tl_csv csv = tl_csv_open(d->out, file, NULL);
+
+    tl_csv_head(&csv, key);
+    tl_csv_head(&csv, "control_counts,control_total_duration,test_counts,test_total_duration,diff_counts,diff_duration,"
+                      "counts_change_categories");
+    tl_csv_end_head(&csv);
+    for (int absent = 0; absent <= 1; absent++)
+        TL_EACH (const op, o, *some) {
+            const bool both = o->n[CONTROL] > 0 && o->n[TEST] > 0;
+            if ((o->n[CONTROL] == 0) != absent)
+                continue;
+            if (categories)
+                TL_CELLS(&csv, o->cat);
+            TL_CELLS(&csv, o->name);
+            for (int side = 0; side < NSIDES; side++)
+                TL_CELLS(&csv, tl_number((double)o->n[side], o->n[side] > 0),
+                         tl_number(o->us[side], o->n[side] > 0 && d->whole[side]));
+            TL_ROW(&csv, tl_number((double)o->n[TEST] - (double)o->n[CONTROL], both),
+                   tl_number(o->us[TEST] - o->us[CONTROL], both && d->whole[CONTROL] && d->whole[TEST]),
+                   o->n[TEST] > o->n[CONTROL]   ? "+"
+                   : o->n[TEST] < o->n[CONTROL] ? "-"
+                                                : "=");
+        }
+    tl_csv_close(&csv);
+}
+
+static const char *const changes[] = { "added", "deleted", "increased", "decreased", "unchanged" };
+
+static size_t change_of(const op *o)
+{
+    return o->n[CONTROL] == 0           ? 0
+           : o->n[TEST] == 0            ? 1
+           : o->n[TEST] > o->n[CONTROL] ? 2
+           : o->n[TEST] < o->n[CONTROL] ? 3
+                                        : 4;
+}
+
+static void write_changes(diff *d, const char *file, const ops *some)
+{
+    tl_csv csv = tl_csv_open(d->out, file, "change,name");
+
+    for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
+        TL_EACH (const op, o, *some)
+            if (change_of(o) == k)
+                TL_ROW(&csv, changes[k], o->name);
+    tl_csv_close(&csv);
+}
+
+/* HTA's tables of one device; without steps (`kept` false) older ones of these names go. */
+static void write_device(diff *d, const char *device, unsigned where, bool kept)
+{
+    static const char *const kinds[] = { "compare_%s.csv", "compare_%s_short.csv", "compare_%s_all_iterations.csv",
+                                         "ops_diff_%s.csv" };
+    enum { PLAIN, SHORT, ALL_ITERATIONS, CHANGES, NKINDS };
+
+    for (int kind = 0; kind < NKINDS; kind++) {
+        char file[64];
+        tl_arena names = { 0 };
+        snprintf(file, sizeof file, kinds[kind], device);
+        if (!kept) {
+            tl_csv csv = tl_csv_open(d->out, file, "");
+            tl_csv_drop(&csv);
+            continue;
+        }
+        ops some = ops_of(d, where, kind == ALL_ITERATIONS ? IN_ANY_STEP : IN_CHOSEN_STEPS, false,
+                          kind == SHORT ? &names : NULL);
+        if (kind == CHANGES)
+            write_changes(d, file, &some);
+        else
+            write_compare(d, file, kind == SHORT ? "short_name" : "name", &some, false);
+        free(some.v);
+        tl_arena_free(&names);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- the two jobs */
+
+static bool has_rank(const tl_hta_job *job, const tl_ranges *ranks)
+{
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        if (tl_ranges_has(ranks, frame->rank))
+            return true;
+    return false;
+}
+
+static bool has_step(const tl_hta_job *job, const tl_ranges *steps)
+{
+    TL_EACH (const tl_hta_symbol, symbol, job->symbols->v)
+        if (symbol->step >= 0 && tl_ranges_has(steps, symbol->step))
+            return true;
+    return false;
+}
+
+/* Counts the rows of a side.  False: HTA has no step to compare there. */
+static bool take_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
+{
+    const tl_hta_parameters *p = job->parameters;
+    const tl_ranges *ranks = side == CONTROL ? &p->control_rank : &p->test_rank;
+    const tl_ranges *steps = side == CONTROL ? &p->control_iteration : &p->test_iteration;
+    tl_text bad = { NULL, 0 };
+    const int64_t step = first_step(job, &bad);
+    tl_range first_rank = { job->frames.v[0].rank, job->frames.v[0].rank }, first = { step, step };
+
+    if (!has_rank(job, ranks))
+        tl_fail(err, TL_EUSAGE, "--%s-rank: there is no such rank, ranks begin with %lld", side_names[side],
+                (long long)first_rank.first);
+    else if (steps->n > 0 && !has_step(job, steps))
+        tl_fail(err, TL_EUSAGE, "--%s-iteration: there is no such step", side_names[side]);
+    count_rows(d, job, side, ranks->n > 0 ? ranks : &(tl_ranges){ .v = &first_rank, .n = 1 },
+               steps->n > 0 ? steps : &(tl_ranges){ .v = &first, .n = 1 });
+    if (bad.p != NULL)
+        tl_csv_note(d->notes, false, "compare: %s: '%.*s' is no number of a step; HTA gives up", side_names[side],
+                    (int)bad.n, bad.p);
+    else if (step < 0)
+        tl_csv_note(d->notes, false, "compare: %s: there is no profiler step; HTA gives up; compare_categories has all",
+                    side_names[side]);
+    return bad.p == NULL && step >= 0;
+}
+
+tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options *test, bool *incomplete, tl_error *err)
+{
+    const tl_hta_options *const options[NSIDES] = { control, test };
+    tl_hta_job jobs[NSIDES] = { { .out = { .dir = control->out_dir } }, { .out = { .dir = control->out_dir } } };
+    tl_csv_folder *out = &jobs[CONTROL].out;
+    diff d = { .out = out, .notes = &jobs[CONTROL].notes, .whole = { true, true } };
+    bool comparable = true;
+
+    *incomplete = false;
+    (void)tl_make_folders(control->out_dir, &out->error);
+    for (int side = 0; side < NSIDES && !tl_csv_failed(out); side++) {
+        tl_hta_job *job = &jobs[side];
+        tl_hta_job_load(job, options[side]);
+        *incomplete = *incomplete || job->incomplete;
+        if (side == TEST)
+            tl_bytes_put(d.notes, job->notes.v, job->notes.n);
+        if (tl_csv_failed(&job->out))
+            out->error = job->out.error;
+        else if (job->frames.n == 0)
+            tl_fail(&out->error, TL_EINPUT, "no file of the %s has an entry with a duration and a category",
+                    side_names[side]);
+        else
+            comparable &= take_side(&d, job, side, &out->error);
+    }
+    if (!tl_csv_failed(out)) {
+        write_device(&d, "all", ON_HOST | ON_STREAM, comparable);
+        write_device(&d, "cpu", ON_HOST, comparable);
+        write_device(&d, "gpu", ON_STREAM, comparable);
+        ops some = ops_of(&d, ON_HOST | ON_STREAM, 0, true, NULL);
+        write_compare(&d, "compare_categories.csv", "cat,name", &some, true);
+        free(some.v);
+        tl_csv_write_notes(out, d.notes);
+    }
+    tl_status st = out->error.status;
+    if (st != TL_OK)
+        *err = out->error;
+    free(d.all.v);
+    for (int side = 0; side < NSIDES; side++)
+        tl_hta_job_free(&jobs[side]);
+    return st;
+}
