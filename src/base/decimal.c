@@ -11,8 +11,6 @@
  */
 #include "tlmpi/base/decimal.h"
 
-#include "load.h"
-
 #include <errno.h>
 #include <float.h>
 #include <stdio.h>
@@ -142,77 +140,6 @@ static unsigned round_up(number *x, uint64_t value)
     return more_than_zeros(x) || (value & 1) != 0;
 }
 
-#define ASCII_ZEROS UINT64_C(0x3030303030303030)
-
-/* Whether each byte, once '0' is taken off it, is a digit. */
-static inline bool all_digits(uint64_t bytes)
-{
-    return ((bytes | (bytes + UINT64_C(0x0606060606060606))) & UINT64_C(0xf0f0f0f0f0f0f0f0)) == 0;
-}
-
-/* Eight digits, one a byte and the lowest byte first, as one number: neighbours are joined to pairs, pairs to fours. */
-static inline uint64_t join_digits(uint64_t digits)
-{
-    digits = (digits * (1 + (10 << 8))) >> 8 & UINT64_C(0x00ff00ff00ff00ff);
-    digits = (digits * (1 + (100 << 16))) >> 16 & UINT64_C(0x0000ffff0000ffff);
-    return (digits * (1 + (UINT64_C(10000) << 32))) >> 32;
-}
-
-/* One to 16 digits and nothing else: false for another shape.
- *
- *     "68512345678901"    first eight   68512345
- *                         the rest      678901, of the last eight without those read already
- */
-static inline bool digits_only(const char *text, size_t n, uint64_t *out)
-{
-    static const uint64_t powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
-    const unsigned char *p = (const unsigned char *)text;
-    uint64_t first = 0, rest = 0, value = 0;
-
-    if (n == 0 || n > 16)
-        return false;
-    if (n > 8) {
-        size_t read = 8 * (16 - n);
-        first = load64(p) ^ ASCII_ZEROS;
-        rest = (load64(p + n - 8) ^ ASCII_ZEROS) >> read << read;
-        value = join_digits(first) * powers[n - 8] + join_digits(rest);
-    } else if (n >= 4) {
-        first = (load32(p) | load32(p + n - 4) << 8 * (n - 4)) << 8 * (8 - n) ^ ASCII_ZEROS << 8 * (8 - n);
-        value = join_digits(first);
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            if (!is_digit(text[i]))
-                return false;
-            value = value * 10 + (uint64_t)(text[i] - '0');
-        }
-    }
-    if (!all_digits(first) || !all_digits(rest))
-        return false;
-    *out = value;
-    return true;
-}
-
-/* Microseconds up to 16 digits long, with up to three decimals: nearly every time in a trace.  False for another shape. */
-static inline bool three_decimals(const char *text, size_t n, int64_t *out)
-{
-    static const uint64_t scale[] = { 1000, 100, 10, 1 };
-    uint64_t whole, part = 0;
-    size_t ndecimals = 0;
-
-    for (size_t d = 3; d > 0; d--)
-        if (n > d && text[n - d - 1] == '.')
-            ndecimals = d;
-    size_t nwhole = ndecimals > 0 ? n - ndecimals - 1 : n;
-    if (!digits_only(text, nwhole, &whole) || (ndecimals > 0 && !digits_only(text + nwhole + 1, ndecimals, &part)))
-        return false;
-    /* At most 19 digits, so nothing wraps. */
-    uint64_t value = whole * 1000 + part * scale[ndecimals];
-    if (value > INT64_MAX)
-        return false;
-    *out = (int64_t)value;
-    return true;
-}
-
 /* The number times 10^places, rounded. */
 static bool scaled(const char *text, size_t n, int places, int64_t *out)
 {
@@ -232,7 +159,7 @@ static bool scaled(const char *text, size_t n, int places, int64_t *out)
 
 bool tl_decimal_us_to_ns(const char *text, size_t n, int64_t *out)
 {
-    return three_decimals(text, n, out) || scaled(text, n, 3, out);
+    return scaled(text, n, 3, out);
 }
 
 bool tl_decimal_ms_to_ns(const char *text, size_t n, int64_t *out)
@@ -245,10 +172,6 @@ bool tl_decimal_to_int(const char *text, size_t n, int64_t *out)
     number x;
     uint64_t value;
 
-    if (digits_only(text, n, &value)) {
-        *out = (int64_t)value;
-        return true;
-    }
     return scan(text, n, &x) && integer_part(&x, &value) && !more_than_zeros(&x) && with_sign(value, x.minus, out);
 }
 

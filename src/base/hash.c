@@ -14,7 +14,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 
-#include "load.h"
+#include "tlmpi/base/load.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* text.c - searching bytes, and telling where they stop being UTF-8. */
 #include "tlmpi/base/text.h"
 
-#include "load.h"
+#include "tlmpi/base/load.h"
 #include <strings.h>
 
 bool tl_name_has_ending(const char *name, const char *const *endings)

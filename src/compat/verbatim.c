@@ -58,7 +58,7 @@ static bool is_there(const tl_fields *f, tl_key key)
 static bool is_whole(const tl_fields *f, tl_key key)
 {
     const tl_value *v = tl_fields_get(f, key);
-    return v != NULL && v->type == TL_VALUE_NUMBER && !tl_value_has_fraction(v->text);
+    return v != NULL && v->type == TL_VALUE_NUMBER && !tl_value_has_fraction(v);
 }
 
 static tl_more more_of(tl_events *e, const tl_fields *f)

@@ -4,6 +4,7 @@
  * first, `next` to the others.
  */
 #include "tlmpi/model/names.h"
+#include "tlmpi/base/load.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/schema.h"
 
@@ -51,11 +52,19 @@ static uint32_t add(tl_names *names, uint64_t key, uint32_t first, const char *t
 
 uint32_t tl_names_intern(tl_names *names, const char *text, size_t n)
 {
+    uint32_t none, *recent = &none; /* most texts come again soon, and are found by both their ends */
+
+    if (n >= 8) {
+        uint64_t ends = load64((const unsigned char *)text) ^ load64((const unsigned char *)text + n - 8) << 1;
+        recent = &names->recent[ends * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TL_NAMES_RECENT_BITS)];
+        if (*recent < names->n && names->v[*recent].n == n && memcmp(names->bytes + names->v[*recent].at, text, n) == 0)
+            return *recent;
+    }
     uint64_t key = tl_hash_bytes(text, n);
     uint32_t first = tl_map_get(&names->map, key);
     uint32_t id = on_chain(names, first, text, n);
 
-    return id != TL_NO_NAME ? id : add(names, key, first, text, n);
+    return *recent = id != TL_NO_NAME ? id : add(names, key, first, text, n);
 }
 
 uint32_t tl_names_find(const tl_names *names, const char *text, size_t n)

@@ -13,6 +13,8 @@
 /* The id of no text. */
 #define TL_NO_NAME UINT32_MAX
 
+#define TL_NAMES_RECENT_BITS 9
+
 /* Zero-initialise; tl_names_free ends it. */
 typedef struct tl_names {
     char *bytes; /* all texts, one after the other, each with a 0 after it */
@@ -25,6 +27,7 @@ typedef struct tl_names {
     } * v;
     size_t n, cap;
     tl_map map; /* content key -> first id */
+    uint32_t recent[1 << TL_NAMES_RECENT_BITS]; /* ids to try first */
 } tl_names;
 
 /* Returns the id of the text; a text that is not there yet gets a new id. */

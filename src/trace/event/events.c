@@ -174,8 +174,8 @@ size_t tl_events_bytes(const tl_events *e)
 /* Reads a time; true when it is there and can be one. */
 static bool time_of(const tl_value *v, int64_t *ns)
 {
-    return v != NULL && v->type != TL_VALUE_OTHER && tl_decimal_us_to_ns(v->text.p, v->text.n, ns) &&
-           *ns <= LARGEST_TIME_NS && *ns >= -LARGEST_TIME_NS;
+    return v != NULL && v->type != TL_VALUE_OTHER && tl_value_us_to_ns(v, ns) && *ns <= LARGEST_TIME_NS &&
+           *ns >= -LARGEST_TIME_NS;
 }
 
 static unsigned phase_of(const tl_value *ph)
@@ -292,7 +292,7 @@ tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_f
     if ((options->keep & of_category) == 0)
         return TL_TAKEN_FILTERED;
     if (!*fractional)
-        *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && tl_value_has_fraction(ts->text));
+        *fractional = ts == NULL || (ts->type == TL_VALUE_NUMBER && tl_value_has_fraction(ts));
 
     timing t = { .flags = phase_of(ph) };
     bool complete = ph != NULL && t.flags == TL_EVENT_PH_X;

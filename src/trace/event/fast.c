@@ -15,6 +15,7 @@
  * Where the text goes on as one of the pieces that have followed before, that piece says what the next value is.
  */
 #include "keys.h"
+#include "tlmpi/base/load.h"
 #include "tlmpi/trace/event/fields.h"
 #if defined __SSE2__ && !defined TLMPI_PORTABLE
 #include <emmintrin.h>
@@ -71,18 +72,15 @@ static inline const char *pass_digits(const char *p)
     }
 }
 
-static inline uint64_t same_bytes(const char *p, const char *q)
-{
-    return mask_of(_mm_cmpeq_epi8(load(p), load(q)));
-}
-
 /* Whether the piece stands at p. */
 static inline bool stands_at(const char *p, const tl_piece *piece)
 {
-    uint64_t same = same_bytes(p, piece->text) | same_bytes(p + 16, piece->text + 16) << 16;
-    if (piece->n > 32)
-        same |= same_bytes(p + 32, piece->text + 32) << 32;
-    return ~same << (64 - piece->n) == 0;
+    for (size_t i = 0; i < TL_PIECE_MAX; i += 16) {
+        unsigned other = mask_of(_mm_cmpeq_epi8(load(p + i), load(piece->text + i))) ^ 0xffff;
+        if (other != 0)
+            return i + (size_t)__builtin_ctz(other) >= piece->n;
+    }
+    return true;
 }
 
 /* p is after the opening quote; returns the closing one. */
@@ -189,6 +187,32 @@ static const char *skip_word(const char *p)
     return memcmp(p, "false", 5) == 0 ? p + 5 : NULL;
 }
 
+/* Reads a number; *v has its digits where they are as few as nearly always. */
+static inline const char *read_number(const char *p, tl_value *v)
+{
+    const char *point = pass_digits(p), *end = point;
+    const size_t n = (size_t)(point - p);
+
+    v->digits = TL_DIGITS_UNREAD;
+    v->ndecimals = 0;
+    if (n > 0 && n <= 16 && (*p != '0' || n == 1)) {
+        uint64_t digits = n <= 8 ? load_digits(p, n)
+                                 : load_digits(p, n - 8) * 100000000 + load_digits(p + n - 8, 8);
+        if (*point == '.')
+            for (end++; is_digit(*end) && end <= point + 3; end++)
+                digits = 10 * digits + (uint64_t)(*end - '0');
+        if (((unsigned char)*end <= ',' || *end == '}') && end != point + 1) {
+            v->digits = digits;
+            v->ndecimals = end > point ? (uint32_t)(end - point - 1) : 0;
+        }
+    }
+    if (v->digits == TL_DIGITS_UNREAD && (end = skip_number(p)) == NULL)
+        return NULL;
+    v->text = (tl_text){ p, (size_t)(end - p) };
+    v->type = TL_VALUE_NUMBER;
+    return end;
+}
+
 static const char *skip_nested(const char *p, char opening);
 
 /* Any value; *v says what it is. */
@@ -201,23 +225,20 @@ static inline const char *read_value(const char *p, tl_value *v)
         q = skip_string(p + 1);
         if (q == NULL)
             return NULL;
-        *v = (tl_value){ { p + 1, (size_t)(q - p - 1) }, TL_VALUE_STRING };
+        *v = (tl_value){ { p + 1, (size_t)(q - p - 1) }, TL_VALUE_STRING, 0, TL_DIGITS_UNREAD };
         return q + 1;
     case '{':
     case '[':
         q = skip_nested(p + 1, *p);
-        *v = (tl_value){ { p, (size_t)((uintptr_t)q - (uintptr_t)p) }, TL_VALUE_OTHER };
+        *v = (tl_value){ { p, (size_t)((uintptr_t)q - (uintptr_t)p) }, TL_VALUE_OTHER, 0, TL_DIGITS_UNREAD };
         return q;
     case 't':
     case 'f':
     case 'n':
-        *v = (tl_value){ { p, 0 }, TL_VALUE_OTHER };
+        *v = (tl_value){ { p, 0 }, TL_VALUE_OTHER, 0, TL_DIGITS_UNREAD };
         return skip_word(p);
     default:
-        q = skip_number(p);
-        if (q != NULL)
-            *v = (tl_value){ { p, (size_t)(q - p) }, TL_VALUE_NUMBER };
-        return q;
+        return read_number(p, v);
     }
 }
 
@@ -404,11 +425,13 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
             in_args = piece->in_args;
         }
 
-        tl_value value;
-        p = read_value(p, &value);
+        if (piece->key < TL_NKEYS) {
+            f->seen |= UINT64_C(1) << piece->key;
+            p = read_value(p, &f->value[piece->key]);
+        } else {
+            p = *p == '{' || *p == '[' ? skip_nested(p + 1, *p) : skip_scalar(p);
+        }
         if (p == NULL)
             return 0;
-        if (piece->key < TL_NKEYS)
-            tl_fields_set(f, piece->key, value.text.p, value.text.n, value.type);
     }
 }

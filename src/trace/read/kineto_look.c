@@ -87,7 +87,7 @@ static bool see_entry(seen_so_far *seen, const tl_fields *f)
     note_pid(seen, f);
     note_category(seen, f);
     if (ph != NULL && !seen->has_ts && ts != NULL && !tl_text_is(ph->text, "M"))
-        seen->has_ts = tl_decimal_us_to_ns(ts->text.p, ts->text.n, &seen->ts_ns) && seen->ts_ns >= 0;
+        seen->has_ts = tl_value_us_to_ns(ts, &seen->ts_ns) && seen->ts_ns >= 0;
     return ph != NULL;
 }
 

@@ -41,7 +41,12 @@ typedef struct tl_value {
                              * for arrays and objects, which under the keys from TL_KEY_GRID on stand here as they are
                              * written, and under the others may */
     tl_value_type type;
+    uint32_t ndecimals;     /* of the digits, those after the point */
+    uint64_t digits;        /* of a number, all digits as one integer where the reader has read them: at most 16 before
+                             * the point and 3 after it, no sign, no exponent; else TL_DIGITS_UNREAD */
 } tl_value;
+
+#define TL_DIGITS_UNREAD UINT64_MAX
 
 typedef struct tl_fields {
     uint64_t seen;          /* bit k: value[k] is there; of equal keys the last counts */
@@ -52,7 +57,7 @@ typedef struct tl_fields {
 static inline void tl_fields_set(tl_fields *f, tl_key key, const char *p, size_t n, tl_value_type type)
 {
     f->seen |= UINT64_C(1) << key;
-    f->value[key] = (tl_value){ { p, n }, type };
+    f->value[key] = (tl_value){ { p, n }, type, 0, TL_DIGITS_UNREAD };
 }
 
 static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)

@@ -22,7 +22,19 @@ uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most);
 static inline int64_t tl_value_int(const tl_value *v, int64_t absent)
 {
     int64_t x;
-    return v != NULL && tl_decimal_to_int(v->text.p, v->text.n, &x) ? x : absent;
+    if (v == NULL)
+        return absent;
+    if (v->digits != TL_DIGITS_UNREAD && v->ndecimals == 0)
+        return (int64_t)v->digits;
+    return tl_decimal_to_int(v->text.p, v->text.n, &x) ? x : absent;
+}
+
+/* Reads microseconds as nanoseconds; false where they are none. */
+static inline bool tl_value_us_to_ns(const tl_value *v, int64_t *ns)
+{
+    static const uint64_t scale[] = { 1000, 100, 10, 1 };
+    return v->digits != TL_DIGITS_UNREAD ? !__builtin_mul_overflow(v->digits, scale[v->ndecimals], ns)
+                                         : tl_decimal_us_to_ns(v->text.p, v->text.n, ns);
 }
 
 /* The text of a string or number; TL_NO_NAME where there is none. */
@@ -42,8 +54,11 @@ static inline double tl_value_double(const tl_value *v)
     return v != NULL && tl_decimal_to_double(v->text.p, v->text.n, &x) ? x : NAN;
 }
 
-static inline bool tl_value_has_fraction(tl_text t)
+static inline bool tl_value_has_fraction(const tl_value *v)
 {
+    const tl_text t = v->text;
+    if (v->digits != TL_DIGITS_UNREAD)
+        return v->ndecimals > 0;
     return memchr(t.p, '.', t.n) != NULL || memchr(t.p, 'e', t.n) != NULL || memchr(t.p, 'E', t.n) != NULL;
 }
 

@@ -240,6 +240,30 @@ static tl_trace read_long_names(size_t n, const char *lasts, bool yajl_only)
     return t;
 }
 
+/* Up to 20 digits before the point and 5 after it, with what else may stand in a number or must not. */
+static void numbers_of_any_length_are_read_alike(void)
+{
+    static const char digits[] = "98765432109876543210", *const ends[] = { "", "e2", "E-1", ".", "x", "0" },
+                      *const begins[] = { "", "-", "0" };
+
+    for (size_t i = 0; i < (size_t)21 * 6 * COUNT(ends) * COUNT(begins); i++) {
+        const char *begin = begins[i % 3], *end = ends[i / 3 % 6];
+        const int nafter = (int)(i / 18 % 6), n = (int)(i / 108);
+        char text[256];
+        snprintf(text, sizeof text,
+                 "[{\"ts\":%s%.*s%s%.*s%s%s,\"dur\":1,\"ph\":\"X\",\"cat\":\"kernel\","
+                 "\"args\":{\"stream\":%s%.*s%s}}]",
+                 begin, n, digits, nafter > 0 ? "." : "", nafter, digits, end, i % 2 == 0 ? " " : "", begin, n, digits,
+                 end);
+        tl_trace fast = read_text(text, strlen(text), false), reference = read_text(text, strlen(text), true);
+        CU_ASSERT_EQUAL(hash_of(&fast), hash_of(&reference));
+        if (hash_of(&fast) != hash_of(&reference))
+            printf("\n%s\n", text);
+        tl_trace_free(&fast);
+        tl_trace_free(&reference);
+    }
+}
+
 static void long_names_are_cut_and_stay_apart(void)
 {
     const size_t most = (size_t)64 << 10;
@@ -317,6 +341,7 @@ int main(void)
         TEST(a_time_that_cannot_be_costs_its_entry),
         TEST(almost_json_is_repaired),
         TEST(a_number_may_have_a_plus),
+        TEST(numbers_of_any_length_are_read_alike),
         TEST(escapes_are_resolved),
         TEST(both_readers_agree_on_damaged_text),
         TEST(long_names_are_cut_and_stay_apart),
