@@ -9,6 +9,7 @@
 #ifndef TLMPI_APP_CLI_H
 #define TLMPI_APP_CLI_H
 
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/ranges.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/compat/hta/hta.h"
@@ -118,7 +119,7 @@ tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, con
 typedef struct tl_outfile {
     FILE *out;
     const char *path;           /* NULL: stdout */
-    char *part;                 /* the name until it is whole; NULL where `path` is written itself (a device, a pipe) */
+    tl_part_file part;          /* the file until it is whole; begun where `path` is not written itself (a pipe, a device) */
 } tl_outfile;
 
 /* path NULL or "-" is stdout.  TL_EOUTPUT: it cannot be made, or is there and force is not set; TL_EUSAGE: it is the

@@ -84,6 +84,9 @@ static tl_status check_free(const char *path, bool force, tl_error *err)
         return errno == ENOENT ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
     if (S_ISDIR(there.st_mode))
         return tl_fail(err, TL_EOUTPUT, "%s is a folder", path);
+    if (!S_ISREG(there.st_mode))
+        return tl_fail(err, TL_EOUTPUT, "%s is %s, and is not replaced", path,
+                       S_ISLNK(there.st_mode) ? "a symbolic link" : "no regular file");
     return force ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s exists; -f overwrites it", path);
 }
 
@@ -120,12 +123,24 @@ tl_status tl_part_file_begin(tl_part_file *part, const char *path, bool force, t
 
 tl_status tl_part_file_create(tl_part_file *part, tl_error *err)
 {
-    part->fd = open(part->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    part->fd = open(part->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (part->fd < 0)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
     /* Where a file system has no locks, two runs at one file are not told apart. */
     (void)flock(part->fd, LOCK_EX | LOCK_NB);
     return TL_OK;
+}
+
+FILE *tl_part_file_stream(tl_part_file *part, tl_error *err)
+{
+    int fd = tl_part_file_create(part, err) == TL_OK ? fcntl(part->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    FILE *stream = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+
+    if (stream == NULL && part->fd >= 0)
+        (void)tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
+    if (stream == NULL && fd >= 0)
+        close(fd);
+    return stream;
 }
 
 tl_status tl_part_file_created(tl_part_file *part, tl_error *err)

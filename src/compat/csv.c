@@ -1,6 +1,5 @@
 /* csv.c - cells, and a file that is whole or not there. */
 #include "tlmpi/compat/csv.h"
-#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/compat/python.h"
 #include <errno.h>
@@ -76,25 +75,22 @@ void tl_csv_end_head(tl_csv *csv)
 
 /* ------------------------------------------------------------------------------------------------------------- files */
 
-static void fail(tl_csv *csv, const char *path, int cause)
+/* The table's file, empty; without one the folder has failed. */
+static void begin_file(tl_csv *csv)
 {
-    if (!tl_csv_failed(csv->folder))
-        tl_fail(&csv->folder->error, TL_EOUTPUT, "%s: %s", path, strerror(cause));
+    csv->part = (tl_part_file)TL_PART_FILE_INIT;
+    if (tl_part_file_begin(&csv->part, csv->path, true, &csv->folder->error) == TL_OK)
+        csv->file = tl_part_file_stream(&csv->part, &csv->folder->error);
 }
 
 tl_csv tl_csv_open(tl_csv_folder *folder, const char *name, const char *header)
 {
-    const size_t n = strlen(folder->dir) + strlen(name) + sizeof "/.part";
-    tl_csv csv = { .folder = folder, .path = tl_malloc(n), .part = tl_malloc(n) };
+    const size_t n = strlen(folder->dir) + strlen(name) + sizeof "/";
+    tl_csv csv = { .folder = folder, .path = tl_malloc(n), .part = TL_PART_FILE_INIT };
 
     snprintf(csv.path, n, "%s/%s", folder->dir, name);
-    snprintf(csv.part, n, "%s.part", csv.path);
-    if (!tl_csv_failed(folder)) {
-        tl_unfinished_add(csv.part);
-        csv.file = fopen(csv.part, "w+b");
-        if (csv.file == NULL)
-            fail(&csv, csv.part, errno);
-    }
+    if (!tl_csv_failed(folder))
+        begin_file(&csv);
     if (header != NULL) {
         put_words(&csv.line, header);
         tl_csv_end_head(&csv);
@@ -144,47 +140,42 @@ static void copy_table(tl_csv *csv, FILE *in)
     tl_bytes_free(&cell);
 }
 
+/* Ends writing; false where not all could be written. */
+static bool close_file(tl_csv *csv)
+{
+    errno = 0;
+    bool written = ferror(csv->file) == 0;
+    written = fclose(csv->file) == 0 && written;
+    csv->file = NULL;
+    if (!written && !tl_csv_failed(csv->folder)) /* a write that failed earlier has left no errno */
+        tl_fail(&csv->folder->error, TL_EOUTPUT, "%s: %s", csv->path, strerror(errno != 0 ? errno : EIO));
+    return written;
+}
+
 /* Writes the part anew with one set of columns: the rows written up to here stay readable as an unnamed file. */
 static void unify_columns(tl_csv *csv)
 {
     FILE *in = csv->file;
 
     csv->file = NULL;
-    if (fflush(in) == 0 && fseek(in, 0, SEEK_SET) == 0 && unlink(csv->part) == 0)
-        csv->file = fopen(csv->part, "w+b");
+    bool kept = fflush(in) == 0 && fseek(in, 0, SEEK_SET) == 0;
+    if (!kept)
+        tl_fail(&csv->folder->error, TL_EOUTPUT, "%s: %s", csv->path, strerror(errno));
+    tl_part_file_drop(&csv->part);
+    if (kept)
+        begin_file(csv);
     if (csv->file != NULL)
         copy_table(csv, in);
-    else
-        fail(csv, csv->part, errno);
     fclose(in);
-}
-
-/* A write may fail as late as in fclose; only after it the table gets its name. */
-static void publish(tl_csv *csv)
-{
-    errno = 0;
-    bool written = fflush(csv->file) == 0 && !ferror(csv->file) && fsync(fileno(csv->file)) == 0;
-    int cause = errno != 0 ? errno : EIO; /* a write that failed earlier has left no errno */
-
-    if (fclose(csv->file) != 0 && written) {
-        written = false;
-        cause = errno;
-    }
-    csv->file = NULL;
-    if (written && rename(csv->part, csv->path) == 0)
-        return;
-    fail(csv, csv->path, written ? errno : cause);
-    unlink(csv->part);
 }
 
 static void forget(tl_csv *csv)
 {
-    tl_unfinished_done(csv->part);
+    tl_part_file_drop(&csv->part);
     free(csv->path);
-    free(csv->part);
     free(csv->kinds.v);
     tl_bytes_free(&csv->line);
-    *csv = (tl_csv){ 0 };
+    *csv = (tl_csv){ .part = TL_PART_FILE_INIT };
 }
 
 void tl_csv_close(tl_csv *csv)
@@ -199,8 +190,8 @@ void tl_csv_close(tl_csv *csv)
         mixed |= is_mixed(csv, i);
     if (mixed)
         unify_columns(csv);
-    if (csv->file != NULL)
-        publish(csv);
+    if (csv->file != NULL && close_file(csv))
+        (void)tl_part_file_publish(&csv->part, &csv->folder->error);
     forget(csv);
 }
 
@@ -208,10 +199,8 @@ void tl_csv_drop(tl_csv *csv)
 {
     if (!tl_csv_failed(csv->folder))
         (void)unlink(csv->path);
-    if (csv->file != NULL) {
+    if (csv->file != NULL)
         fclose(csv->file);
-        unlink(csv->part);
-    }
     forget(csv);
 }
 

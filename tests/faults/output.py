@@ -180,6 +180,32 @@ def ended_at_work(checks, program, make_trace, folder):
     checks.that(begun == 2 and not left, "a job at work that mpirun ends: nothing is left", begun, left)
 
 
+def links_in_the_way(checks, program, folder, data):
+    """A link where an output or its part goes: what the link leads to keeps its content."""
+    at = os.path.join(folder, "links")
+    os.mkdir(at)
+    victim, out, result = (os.path.join(at, name) for name in ("victim", "out", "result"))
+    with open(victim, "w", encoding="ascii") as f:
+        f.write("precious")
+    checks.that(Run(program, [data], result).status == 0, "links: a result")
+    for what in (["ask", result + ".h5"], ["show", result + ".h5", "rank"], ["html", result + ".h5"], ["compat", "hta", data]):
+        name = os.path.join(out, "names.csv") if what[0] == "compat" else out
+        for link in (os.symlink, os.link):
+            for suffix, status in ((".part", 0), ("", 4 if link == os.symlink else 0)):
+                if what[0] == "compat":
+                    os.mkdir(out)
+                link(victim, name + suffix)
+                run = Run(program, what + ["-f"], out)
+                with open(victim, encoding="ascii") as f:
+                    kept = f.read() == "precious"
+                checks.that(run.status == status and kept, "%s: %s at %s" % (what[0], link.__name__, "names" + suffix), run.status,
+                            kept, run.stderr[-200:])
+                if what[0] == "compat":
+                    shutil.rmtree(out)
+                for left in glob.glob(out + "*"):
+                    os.remove(left)
+
+
 def file_size_limit(checks, program, folder, big):
     """A file that may not grow (ulimit -f) is an output that cannot be written."""
     out = os.path.join(folder, "limited")
@@ -197,6 +223,7 @@ def main():
         write(data, 0, document(0))
         subprocess.run([make_trace, "-o", big, "--ranks", "4", "--mb", "20"], check=True)
         cannot_write(checks, program, folder, data)
+        links_in_the_way(checks, program, folder, data)
         bad_disks(checks, program, folder, data, big)
         file_size_limit(checks, program, folder, big)
         killed(checks, program, folder, big)

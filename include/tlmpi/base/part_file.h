@@ -10,6 +10,7 @@
 #include "tlmpi/base/status.h"
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Start from TL_PART_FILE_INIT; tl_part_file_drop ends it. */
 typedef struct tl_part_file {
@@ -25,11 +26,16 @@ typedef struct tl_part_file {
     }
 
 /* Sees that `path` may become a result, and clears the way for its part: what a killed run has left is removed.
- * TL_EOUTPUT: the file exists and force is not set, or another run is writing its part. */
+ * TL_EOUTPUT: the file exists and force is not set; it is no regular file (a link is not followed, nor replaced); or
+ * another run is writing its part. */
 tl_status tl_part_file_begin(tl_part_file *part, const char *path, bool force, tl_error *err);
 
-/* Creates the part, exclusively and locked; `fd` may be written.  It stays the part's. */
+/* Creates the part, exclusively and locked; `fd` may be read and written.  It stays the part's. */
 tl_status tl_part_file_create(tl_part_file *part, tl_error *err);
+
+/* The same with a stream for reading and writing, to be closed before the part is published or dropped.  NULL: err
+ * tells why. */
+FILE *tl_part_file_stream(tl_part_file *part, tl_error *err);
 
 /* Instead of tl_part_file_create: another writer (a library) has just created the part, exclusively. */
 tl_status tl_part_file_created(tl_part_file *part, tl_error *err);

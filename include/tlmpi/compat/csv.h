@@ -15,6 +15,7 @@
 
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/base/part_file.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/base/text.h"
 #include <math.h>
@@ -35,7 +36,8 @@ static inline bool tl_csv_failed(const tl_csv_folder *folder)
 typedef struct tl_csv {
     tl_csv_folder *folder;
     FILE *file;                  /* NULL: it could not be opened, and its cells go nowhere */
-    char *path, *part;           /* the table, and the file that becomes the table at the close */
+    char *path;
+    tl_part_file part;           /* becomes the table at the close */
     tl_bytes line;               /* the row that is being written */
     size_t column;               /* of the next cell */
     size_t nhead;                /* bytes of the header */
