@@ -133,7 +133,9 @@ static const tl_option options[] = {
     { "parser", 0, "NAME", "fast",
       "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the result is the same",
       TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS, &tl_option_parser, AT(run.yajl_only) },
-    { "format", 0, "FORMAT", "table", TL_FORMAT_WORDS, TL_FOR_SHOW | TL_FOR_REPS, &tl_option_format, AT(format) },
+    { "format", 0, "FORMAT", "table",
+      TL_FORMAT_WORDS "; in csv an apostrophe stands before a text that a spreadsheet would take for a formula",
+      TL_FOR_SHOW | TL_FOR_REPS, &tl_option_format, AT(format) },
     { "unit", 0, "UNIT", "terminal",
       "of times: ns, us, ms or s; auto: of a table each in the unit that suits it, and shares in percent; terminal: "
       "auto on a terminal, else ns",

@@ -34,44 +34,18 @@ void tl_warn(const char *format, ...)
     fprintf(stderr, "tlmpi: warning: %s\n", safe);
 }
 
-/* Bytes of the character that starts with this byte, in text known to be valid. */
-static size_t width(unsigned char lead)
-{
-    return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-/* Whether the character at p moves the cursor instead of showing: C0, DEL, and C1, which some terminals obey like an
- * escape sequence (U+0080 to U+009F). */
-static bool is_control(const unsigned char *p)
-{
-    return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
-}
-
 void tl_printable(char *out, size_t n, const char *text)
 {
-    if (n == 0)
-        return;
+    size_t at = 0;
 
-    const unsigned char *p = (const unsigned char *)text;
-    size_t left = strlen(text), valid = 0, at = 0;
-
-    while (left > 0) {
-        if (valid == 0)
-            valid = tl_text_utf8((tl_text){ (const char *)p, left });
-        bool broken = valid == 0;
-        size_t step = broken ? 1 : width(p[0]);
-        bool shown = !broken && !is_control(p);
-        size_t room = shown ? step : 1;
-        if (room > n - 1 - at)
+    for (tl_text left = { text, strlen(text) }; n > 0 && left.n > 0;) {
+        tl_char c = tl_char_take(&left);
+        tl_text shown = c.whole && tl_char_shows(c.code) ? c.bytes : TL_TEXT("?");
+        if (shown.n > n - 1 - at)
             break;
-        if (shown)
-            memcpy(out + at, p, step);
-        else
-            out[at] = '?';
-        at += room;
-        p += step;
-        left -= step;
-        valid -= broken ? 0 : step;
+        memcpy(out + at, shown.p, shown.n);
+        at += shown.n;
     }
-    out[at] = '\0';
+    if (n > 0)
+        out[at] = '\0';
 }

@@ -14,7 +14,8 @@ void tl_log_enable(bool speaks);
 /* One line, "tlmpi: warning: ...", control bytes made harmless. */
 void tl_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Copies text to out (of n bytes), control bytes and broken UTF-8 replaced by '?': safe to show on a terminal. */
+/* Copies text to out (of n bytes); '?' stands for each byte of broken UTF-8 and each character that a terminal must not
+ * be shown. */
 void tl_printable(char *out, size_t n, const char *text);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* n bytes at p; not 0-terminated, may hold any byte. */
@@ -43,5 +44,20 @@ bool tl_text_next(tl_text *list, tl_text *item);
 
 /* Length of the longest prefix of t that is whole, valid UTF-8. */
 size_t tl_text_utf8(tl_text t);
+
+#define TL_REPLACEMENT 0xFFFDu
+
+/* A character, its number and its bytes.  A byte that begins no character is one that is not whole, TL_REPLACEMENT. */
+typedef struct tl_char {
+    uint32_t code;
+    bool whole;
+    tl_text bytes;
+} tl_char;
+
+/* Takes the character at the head of a text that is not empty. */
+tl_char tl_char_take(tl_text *text);
+
+/* Whether a terminal may be shown the character: no control (C0, DEL, C1), nothing that turns the direction of text. */
+bool tl_char_shows(uint32_t code);
 
 #endif

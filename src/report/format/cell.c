@@ -72,24 +72,6 @@ size_t tl_print_ncolumns(const tl_printer *printer)
     return printer->columns != NULL ? printer->ncolumns : printer->schema->nfields;
 }
 
-tl_char tl_char_take(tl_text *text)
-{
-    /* Bits of the first byte that belong to the number, by length. */
-    static const unsigned char first_bits[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
-    const unsigned char *p = (const unsigned char *)text->p;
-    size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : p[0] >= 0xC0 ? 2 : 0;
-    tl_char c = { TL_REPLACEMENT, n > 0 && n <= text->n && tl_text_utf8((tl_text){ text->p, n }) == n, { text->p, 1 } };
-
-    if (c.whole) {
-        c.bytes.n = n;
-        c.code = p[0] & first_bits[n];
-        for (size_t i = 1; i < n; i++)
-            c.code = c.code << 6 | (p[i] & 0x3Fu);
-    }
-    *text = (tl_text){ text->p + c.bytes.n, text->n - c.bytes.n };
-    return c;
-}
-
 size_t tl_char_columns(uint32_t code)
 {
     static const uint32_t wide[][2] = {
@@ -117,14 +99,6 @@ size_t tl_text_columns(tl_text text)
     while (text.n > 0)
         columns += tl_char_columns(tl_char_take(&text).code);
     return columns;
-}
-
-bool tl_char_shows(uint32_t code)
-{
-    bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
-    bool turns = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
-                 (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
-    return !control && !turns;
 }
 
 #define ITS_WRITER(NAME, word) [TL_FORMAT_##NAME] = &tl_##word##_format,

@@ -42,26 +42,11 @@ bool tl_field_is_number(const tl_printer *printer, const tl_field *field);
 const tl_field *tl_print_column(const tl_printer *printer, size_t i);
 size_t tl_print_ncolumns(const tl_printer *printer);
 
-#define TL_REPLACEMENT 0xFFFDu
-
-/* A character, its number and its bytes.  A byte that begins no character is one that is not whole, TL_REPLACEMENT. */
-typedef struct tl_char {
-    uint32_t code;
-    bool whole;
-    tl_text bytes;
-} tl_char;
-
-/* Takes the character at the head of a text that is not empty. */
-tl_char tl_char_take(tl_text *text);
-
 /* Columns of a terminal that the character takes: 2 where East Asian scripts and pictures are wide, else 1. */
 size_t tl_char_columns(uint32_t code);
 
 /* Columns that the text takes. */
 size_t tl_text_columns(tl_text text);
-
-/* Whether a terminal may be shown the character: no control (C0, DEL, C1), nothing that turns the direction of text. */
-bool tl_char_shows(uint32_t code);
 
 /* How a format is written: rows between its begin and its end.  A stream that failed is seen by the caller. */
 typedef struct tl_row_writer {

@@ -10,7 +10,8 @@ static bool csv_takes(uint32_t code)
     return code < 0x7F || code >= 0xA0;
 }
 
-static void put_text(FILE *out, tl_text text)
+/* A text that a spreadsheet would take for a formula gets an apostrophe before it. */
+static void put_text(FILE *out, tl_text text, bool formula)
 {
     bool quoted = text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' ');
     for (size_t i = 0; i < text.n && !quoted; i++)
@@ -18,6 +19,8 @@ static void put_text(FILE *out, tl_text text)
 
     if (quoted)
         fputc('"', out);
+    if (formula && text.n > 0 && strchr("=+-@\t\r", text.p[0]) != NULL && text.p[0] != 0)
+        fputc('\'', out);
     while (text.n > 0) {
         const tl_char c = tl_char_take(&text);
         if (!c.whole || !csv_takes(c.code))
@@ -38,7 +41,7 @@ static void begin(tl_printer *printer)
         tl_heading(name, sizeof name, printer, tl_print_column(printer, i));
         if (i > 0)
             fputc(',', printer->out);
-        put_text(printer->out, (tl_text){ name, strlen(name) });
+        put_text(printer->out, (tl_text){ name, strlen(name) }, false);
     }
     fputc('\n', printer->out);
 }
@@ -55,7 +58,7 @@ static void put_row(tl_printer *printer, const unsigned char *row)
         if (n == 1 && cell.text.n == 0)
             fputs("\"\"", printer->out);
         else
-            put_text(printer->out, cell.text);
+            put_text(printer->out, cell.text, cell.is == TL_CELL_IS_TEXT);
     }
     fputc('\n', printer->out);
 }

@@ -210,6 +210,7 @@ static void what_is_shown_cannot_move_the_cursor(void)
     CU_ASSERT(prints_as("a\xff\xfe" "b\xc3", 16, "a??b?"));
     CU_ASSERT(prints_as("caf\xc3\xa9", 5, "caf"));              /* no half characters */
     CU_ASSERT(prints_as("caf\xc3\xa9", 6, "caf\xc3\xa9"));
+    CU_ASSERT(prints_as("a\xe2\x80\xae" "b\xd8\x9c", 16, "a?b?")); /* U+202E and U+061C turn the direction of text */
     CU_ASSERT(prints_as("abc", 1, ""));
     CU_ASSERT(prints_as("abc", 3, "ab"));
 }

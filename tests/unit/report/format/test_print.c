@@ -153,6 +153,8 @@ static void csv_quotes_what_a_reader_would_split(void)
     static const char *const cases[][2] = {
         { "plain", "plain" }, { "a,b", "\"a,b\"" }, { "say \"x\"", "\"say \"\"x\"\"\"" },
         { " left", "\" left\"" }, { "two\r\nlines", "\"two\r\nlines\"" },
+        { "=cmd|x", "'=cmd|x" }, { "+1", "'+1" }, { "-1", "'-1" }, { "@a,b", "\"'@a,b\"" }, { "\t=x", "'\t=x" },
+        { "\r=x", "\"'\r=x\"" }, { "a=b", "a=b" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const uint32_t columns[] = { NAME, RANK };
