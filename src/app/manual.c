@@ -205,6 +205,20 @@ static const char *const queue_notes[] = {
     NULL,
 };
 
+static const char *const path_notes[] = {
+    "The path of a rank leads from the last instant that is known of it back to the first, at every instant to what was "
+    "waited for last: the work before on the stream or on another one, the launch, the host's work before that, or the work "
+    "that released a host which waited for its device. So each instant is on it once, and what lies in the window of a step "
+    "(table step) is the path of that step, as table breakdown cuts work to it. A rank without marks of its own has its "
+    "time in the step whose work the path leads to. After the last event the host works until the mark of its step ends.",
+    "Where a rank waits for another one in a collective, its path goes on with what it did itself before it came; the rank "
+    "that came last is named (peer). Table critical_path goes on there: it is the one path of the whole job.",
+    "What starts later than 0.5 ms (parameter wake) after all that it is known to have waited for is unexplained. Host "
+    "work is told apart as far as traces name input; a launch call is host work, what follows until the start is overhead.",
+    "tlmpi run --path writes the path piece by piece, with kernels and operators (table path).",
+    NULL,
+};
+
 static const char *const copy_notes[] = {
     "The bandwidth of a copy is what the trace says, where that fits its bytes and its duration (in older traces "
     "durations are whole microseconds, and bandwidths exact), else its bytes / its duration. It is not known where the "
@@ -256,6 +270,8 @@ static const struct {
     { "clock", clock_notes },       { "straggler", straggler_notes }, { "queue", queue_notes },
     { "copy", copy_notes },         { "memory", memory_notes },       { "memory_category", memory_notes },
     { "bandwidth", bandwidth_notes },
+    { "path_sum", path_notes },
+    { "path", path_notes },
     { "execution_trace", execution_notes },
     { "execution_node", execution_notes },
 };
@@ -290,6 +306,7 @@ const char *tl_why_empty(const char *table)
         { "call_tree", "no trace has operators, annotations or device work" },
         { "pattern", "no operator launched the same three kernels, or more, twice" },
         { "series", no_series },
+        { "path", "not available: it is large, and written where tlmpi run is called with --path; path_sum has its sums" },
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (strcmp(reasons[i].table, table) == 0)

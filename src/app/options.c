@@ -82,6 +82,10 @@ static const tl_option options[] = {
       "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at "
       "each change, and each short gap; it is large",
       TL_FOR_RUN, &tl_option_switch, DECIDES_AT(run.config.series) },
+    { "path", 0, NULL, "0",
+      "write table path, too: the critical path of each rank piece by piece, with kernels and operators; it has more "
+      "rows than there are kernels. Table path_sum has its sums in any case",
+      TL_FOR_RUN, &tl_option_switch, DECIDES_AT(run.config.path) },
     { "clock", 0, "MODE", "auto",
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
       "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",

@@ -24,8 +24,9 @@ CAUSES = ("compute_slow", "throttled", "more_work", "host_late", "input", "h2d",
 class Job:
     def __init__(self, path):
         self.path = path
-        for name in ("rank", "step", "blame", "health", "blame_step", "straggler", "whatif", "critical_path", "collective", "quality", "link"):
+        for name in ("rank", "step", "blame", "health", "blame_step", "straggler", "whatif", "critical_path", "path_sum", "clock", "collective", "quality", "link"):
             setattr(self, name, self.table(name))
+        self.pieces = self.table("path")
         self.answers = json.loads(subprocess.run([TLMPI, "ask", path, "--json"], capture_output=True, text=True).stdout)
         self.asked = " ".join(subprocess.run([TLMPI, "ask", path], capture_output=True, text=True).stdout.split())
 
@@ -112,6 +113,40 @@ def replay(c, job):
             c.same(f"{row['activity']} on the path", int(row["path_ns"]), on_path[row["activity"]])
     c.same("the path is as long as the job", sum(int(r["path_ns"]) for r in job.critical_path if int(r["rank"]) == -1),
            int(unchanged["time_ns"]))
+
+
+PARTS = ("cpu", "launch", "kernel_kernel", "compute", "comm", "copy", "input", "sync", "peer", "unexplained")
+WHAT = dict(zip(("cpu_bound", "launch_overhead", "kernel_kernel_overhead", "compute", "communication", "copy", "data_loading",
+                 "synchronisation", "waiting_for_ranks", "unexplained"), PARTS))
+
+
+def rank_paths(c, job):
+    """The path of each rank: its parts, its steps, its pieces, and their sums."""
+    windows = {(r["rank"], r["step"]): int(r["end_ns"]) - int(r["start_ns"]) for r in job.step}
+    drift = max((abs(int(r["drift_ppb"] or 0)) for r in job.clock), default=0)
+    pieces, last = collections.Counter(), {}
+    for r in job.pieces:
+        pieces[r["rank"], "-1", WHAT[r["what"]]] += int(r["duration_ns"])
+        if r["step"] != "-1":
+            pieces[r["rank"], r["step"], WHAT[r["what"]]] += int(r["duration_ns"])
+        number, end = last.get(r["rank"], (-1, r["start_ns"]))
+        c.that(f"piece {r['number']} of rank {r['rank']} goes on where the one before ended",
+               int(r["number"]) == number + 1 and r["start_ns"] == end and int(r["duration_ns"]) > 0 and
+               (r["peer"] == "-1" or r["what"] == "waiting_for_ranks"))
+        last[r["rank"]] = int(r["number"]), r["end_ns"]
+    for r in job.path_sum:
+        name = f"path of rank {r['rank']}, step {r['step']}"
+        c.same(name, sum(int(r[p + "_ns"]) for p in PARTS), int(r["wall_ns"]))
+        c.same(f"{name}: bound by", int(r[WHAT[r["bound_by"]] + "_ns"]), max(int(r[p + "_ns"]) for p in PARTS))
+        c.that(f"{name}: nothing is below 0, and who is waited for is another", all(int(r[p + "_ns"]) >= 0 for p in PARTS) and
+               (r["peer"] != r["rank"] or r["peer"] == "-1") and (r["peer"] == "-1" or int(r["peer_ns"]) > 0))
+        length = windows.get((r["rank"], r["step"]), int(r["wall_ns"]))
+        c.same(f"{name} and its window", int(r["wall_ns"]), length, length * drift // 10**9 + 2 if drift else 0)
+        if r["rank"] != "-1":
+            for p in PARTS:
+                c.same(f"{name}: pieces of {p}", int(r[p + "_ns"]), pieces[r["rank"], r["step"], p])
+    whole = sums((r for r in job.path_sum if r["step"] == "-1" and r["rank"] != "-1"), lambda r: 0, lambda r: int(r["wall_ns"]))
+    c.same("all ranks' paths together", sum(int(r["wall_ns"]) for r in job.path_sum if r["rank"] == "-1"), whole[0])
 
 
 def steps(c, job):
@@ -307,13 +342,31 @@ def one(work, seed):
     folder, out, of = os.path.join(work, f"job-{seed}"), os.path.join(work, f"out-{seed}"), options(seed)
     c = Checks(f"job {seed} ({' '.join(of)})")
     if subprocess.run([MAKE_TRACE, "-o", folder, *of], capture_output=True).returncode == 0:
-        done = subprocess.run([TLMPI, "-q", "-f", "-o", out, folder], capture_output=True, text=True)
+        done = subprocess.run([TLMPI, "-q", "-f", "--path", "-o", out, folder], capture_output=True, text=True)
         c.same("the run works", done.returncode, 0)
         job = Job(out + ".h5")
-        for check in (blame, replay, steps, lengths, answers):
+        for check in (blame, replay, rank_paths, steps, lengths, answers):
             check(c, job)
         os.unlink(out + ".h5")
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def binds(work):
+    """Jobs that one resource binds show it first."""
+    for what, of in (("cpu_bound", "--ranks 1 --scale 5 --layers 8"), ("compute", "--ranks 4 --scale 800 --layers 4"),
+                     ("communication", "--ranks 4 --layers 4 --scale 300 --fault slow_link --fault-rank 1 --fault-share 3"),
+                     ("data_loading", "--ranks 1 --scale 300 --fault input --fault-rank 0 --fault-share 2"),
+                     ("copy", "--ranks 1 --scale 200 --fault h2d --fault-rank 0 --fault-share 2"),
+                     ("waiting_for_ranks", "--ranks 4 --scale 300 --fault compute_slow --fault-rank 2 --fault-share 2")):
+        for more in ("", " --no-sync-events", " --flavour rocm"):
+            folder = os.path.join(work, "bound")
+            subprocess.run([MAKE_TRACE, "-o", folder, *(of + more).split()], capture_output=True)
+            subprocess.run([TLMPI, "-q", "-f", "-o", folder, folder], capture_output=True)
+            rows = [r for r in Job(folder + ".h5").path_sum if r["step"] == "-1"]
+            Checks(of + more).that(f"is bound by {what}", rows and rows[0]["bound_by"] == what, rows and rows[0])
+            if what == "waiting_for_ranks":
+                Checks(of + more).that("they wait for rank 2", [r["peer"] for r in rows] == ["-1", "2", "2", "-1", "2"], rows)
+            shutil.rmtree(folder)
 
 
 def main():
@@ -321,6 +374,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         for seed in range(first, first + n):
             one(work, seed)
+        binds(work)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return counts["failed"] > 0
 

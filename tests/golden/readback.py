@@ -118,6 +118,11 @@ def main():
         check(bool((rows["wall_ns"] == rows["compute_ns"] + rows["comm_exposed_ns"] + rows["copy_exposed_ns"]
                     + rows["idle_ns"]).all()), "the books balance in every row of breakdown")
 
+        rows = f["tables/path_sum"][()]
+        parts = rows.dtype.names[3:13]
+        check(parts[0] == "cpu_ns" and parts[-1] == "unexplained_ns" and bool((rows["wall_ns"] == sum(rows[p] for p in parts)).all()),
+              "the parts of each rank's path are its length", parts)
+
         # A rank's own view holds exactly its rows, and no bytes of its own.
         whole = f["tables/interval"][()]
         for rank in sorted(set(whole["rank"].tolist())):

@@ -50,7 +50,7 @@ static inline tl_rank_graph graph_of_rank(const drawing *d)
     tl_rank_graph g = { 0 };
     tl_host_calls_find(&d->view, &calls);
     tl_host_spans_find(&spans, &d->view);
-    tl_rank_graph_make(&d->view, calls, &spans, &g);
+    tl_rank_graph_make(&d->view, calls, &spans, true, &g);
     tl_host_spans_free(&spans);
     tl_host_calls_free(calls);
     return g;

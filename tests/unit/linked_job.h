@@ -56,7 +56,8 @@ static inline linked_job *linked_new(size_t nranks)
 {
     static const tl_schema *const schemas[] = { &tl_group_row_schema,  &tl_rank_schema,      &tl_slow_link_row_schema,
                                                 &tl_straggler_schema,  &tl_whatif_row_schema, &tl_blame_schema,
-                                                &tl_blame_step_schema, &tl_path_row_schema };
+                                                &tl_blame_step_schema, &tl_path_row_schema,  &tl_path_sum_schema,
+                                                &tl_rank_path_row_schema };
     linked_job *j = calloc(1, sizeof *j);
     if (j == NULL)
         abort();

@@ -41,6 +41,8 @@ static inline tl_rank_graph graph_copy(const tl_rank_graph *g)
     copy.pauses = copy_of_array(g->pauses, g->npauses + 1, sizeof *g->pauses);
     copy.releases = copy_of_array(g->releases, g->nreleases, sizeof *g->releases);
     copy.false_votes = copy_of_array(g->false_votes, g->nfalse, sizeof *g->false_votes);
+    copy.steps = copy_of_array(g->steps, g->nsteps, sizeof *g->steps);
+    copy.names = copy_of_array(g->names, g->nnodes, sizeof *g->names);
     return copy;
 }
 

@@ -54,6 +54,7 @@ typedef struct tl_config {
     tl_idle_config idle;
     tl_launch_config launch;
     bool series; /* what changes over time is kept point by point: table series */
+    bool path;   /* the critical path of each rank is kept piece by piece: table path */
 } tl_config;
 
 /* The texts are what tl_thresholds_write makes of tl_config_default. */

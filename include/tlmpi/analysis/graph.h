@@ -145,10 +145,16 @@ typedef struct tl_pause_release {
     uint32_t nends; /* number of ends of work of that name within the pause */
 } tl_pause_release;
 
+/* What the work of a node is called, or of a launch the first work that it launches: content keys, 0 for none. */
+typedef struct tl_node_names {
+    uint64_t name, operator, annotation;
+    int32_t device, stream; /* -1: none */
+} tl_node_names;
+
 /* Zero-initialise; tl_rank_graph_free ends it. */
 typedef struct tl_rank_graph {
     int32_t rank;
-    size_t nnodes, nedges, ncomms, npauses, nreleases, nfalse, nkeys, nbytes;
+    size_t nnodes, nedges, ncomms, npauses, nreleases, nfalse, nkeys, nbytes, nsteps;
     tl_node *nodes; /* [nnodes + 1]: the last one ends the edges of the one before; NULL: nodes and edges are packed */
     tl_edge *edges;
     uint64_t *keys; /* [nkeys], of packed nodes and votes */
@@ -158,6 +164,8 @@ typedef struct tl_rank_graph {
     tl_pause_release *releases;
     uint64_t *false_votes; /* [nfalse] keys of edges that are impossible on this rank, and tl_vote_shown of edges that
                             * this rank has shown; ascending, each once */
+    tl_step_window *steps;  /* [nsteps] of the rank's own marks, ascending, on the clock of its nodes */
+    tl_node_names *names;   /* [nnodes], where they were asked for; else NULL */
 } tl_rank_graph;
 
 /* Calls of the host, besides launches, that the graph needs: taken from a view while it has the host's columns, to be
@@ -169,10 +177,10 @@ void tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out);
 void tl_host_calls_free(tl_host_calls *calls);
 
 /* The graph of the view's rank, whose host spans are known, into *out, which tl_rank_graph_free ends, also after a
- * failure.  A view without device work gives one without nodes, and so does one that spans more than 19 hours: its
- * times are wrong. */
+ * failure; named: with the names of its nodes.  A view without device work gives one without nodes, and so does one that
+ * spans more than 19 hours: its times are wrong. */
 void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
-                        tl_rank_graph *out);
+                        bool named, tl_rank_graph *out);
 void tl_rank_graph_free(tl_rank_graph *graph);
 
 /* Packs nodes and edges into bytes, a fourth of their size, to be kept until all ranks are joined. */

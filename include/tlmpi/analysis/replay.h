@@ -31,6 +31,7 @@
 
 #include "tlmpi/analysis/baseline.h"
 #include "tlmpi/model/activity.h"
+#include "tlmpi/model/path_tables.h"
 
 /* -------------------------------------------------------------------------------------------------------------- net */
 
@@ -349,12 +350,45 @@ void tl_changed_get(tl_folded *folded, tl_bytes *in);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
+/* The path of one rank (model/path_tables.h), by what bound it. */
+typedef struct tl_bound_ns {
+    int64_t ns[TL_NBOUNDS];
+} tl_bound_ns;
+
+/* The part of a rank's path in one step. */
+typedef struct tl_path_step {
+    tl_bound_ns sum;
+    int32_t step;
+    int32_t peer; /* index of the rank that was waited for most; -1: none, or one without a trace */
+} tl_path_step;
+
+/* A piece of a rank's path. */
+typedef struct tl_path_piece {
+    int64_t start_ns, end_ns;
+    uint32_t step;  /* its place among the steps of the path; 0: in none */
+    uint32_t port;  /* of matched communication, which begins with waiting; else TL_NONE */
+    int64_t met_ns; /* of that: until when it is waiting */
+    int32_t peer;   /* of that: index of the rank that is waited for; -1: none, or one without a trace */
+    uint8_t bound;  /* tl_bound, after any waiting */
+} tl_path_piece;
+
+typedef struct tl_rank_path {
+    tl_path_step *steps; /* [nsteps]: the first one, of step -1, is the whole path */
+    size_t nsteps;
+    tl_path_piece *pieces; /* [npieces] from the last to the first; none without names */
+    size_t npieces;
+    tl_node_names *names; /* [nnames] of the pieces; none: the graph was made without names */
+    size_t nnames;
+} tl_rank_path;
+
 /* The critical path: from the job's last end back, at every node to what the node waited for last. */
 typedef struct tl_path {
     tl_activity_ns sum;      /* time of the path by activity; COMM: transfers, DEVICE: latency */
     tl_activity_ns *by_rank; /* [nranks] part of `sum`; a transfer counts for the rank by whose end the path leaves the
                               * transfer */
     tl_activity_ns *own;     /* [nranks] all work of the rank, on the path or not; its latency is unknown */
+    tl_rank_path *ranks;     /* [nranks] the path of each rank by itself; of a rank without a graph nothing */
+    size_t nranks;
     int64_t before_ns;       /* from the job's first instant to the first node of the path */
     int64_t unexplained_ns;  /* part of the path that no work, transfer, launch latency or wake-up explains; before_ns
                               * is in it */

@@ -179,6 +179,21 @@ static void put_nodes(finalizing *s)
     s->graph.nodes[s->from->nnodes] = (tl_node){ .first_edge = (uint32_t)s->graph.nedges };
 }
 
+/* Hands on what is known of the rank besides its nodes: names, and steps on the job's clock. */
+static void take_over(finalizing *s, tl_rank_graph *from)
+{
+    s->graph.steps = from->steps;
+    s->graph.nsteps = from->nsteps;
+    s->graph.names = from->names;
+    from->steps = NULL;
+    from->names = NULL;
+    for (size_t i = 0; i < s->graph.nsteps; i++) {
+        tl_step_window *step = &s->graph.steps[i];
+        step->start_ns = on_job_clock(&s->shift, step->start_ns);
+        step->end_ns = on_job_clock(&s->shift, step->end_ns);
+    }
+}
+
 static void note_step(finalizing *s, int32_t step, size_t *room)
 {
     size_t at = 0;
@@ -249,6 +264,7 @@ void tl_finalize_rank_graph(tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
     start(&s);
     mark(&s);
     put_nodes(&s);
+    take_over(&s, &rank->graph);
     tl_graph_order(&s.graph, s.order, &s.ndropped);
     note(&s);
     put_answer(&s, out);

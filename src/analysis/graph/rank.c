@@ -81,6 +81,45 @@ static void hand_out(tl_graph_build *b, tl_rank_graph *out)
     out->nfalse = b->false_votes.n;
 }
 
+/* The windows of the rank's steps on the clock of its device. */
+static void place_steps(const tl_graph_build *b, tl_rank_graph *out)
+{
+    out->nsteps = b->view->nsteps;
+    out->steps = tl_malloc((out->nsteps + 1) * sizeof *out->steps);
+    for (size_t s = 0; s < out->nsteps; s++) {
+        out->steps[s] = b->view->steps[s];
+        out->steps[s].start_ns = tl_ns_between(out->steps[s].start_ns, b->lag_ns);
+        out->steps[s].end_ns = tl_ns_between(out->steps[s].end_ns, b->lag_ns);
+    }
+}
+
+static uint64_t key_of(const tl_rank_view *view, uint32_t name)
+{
+    return name != TL_NO_NAME ? view->names->v[name].key : 0;
+}
+
+/* Names the nodes of work and of its launches; a launch is named by the first of what it launches. */
+static void name_nodes(const tl_graph_build *b, tl_rank_graph *out)
+{
+    const tl_rank_view *view = b->view;
+    out->names = tl_malloc((b->nodes.n + 1) * sizeof *out->names);
+    for (size_t v = 0; v < b->nodes.n; v++)
+        out->names[v] = (tl_node_names){ .device = -1, .stream = -1 };
+    for (size_t turn = view->nkernels; turn-- > 0;) {
+        const tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
+        const tl_kernel *k = &view->kernels[b->by_turn[turn]];
+        const tl_launch *l = k->launch != TL_NONE ? &view->launches[k->launch] : NULL;
+        const tl_node_names names = { .name = key_of(view, k->name),
+                                      .operator= l != NULL ? key_of(view, l->op_name) : 0,
+                                      .annotation = l != NULL ? key_of(view, l->annotation_name) : 0,
+                                      .device = k->device,
+                                      .stream = k->stream };
+        out->names[p->start] = out->names[p->end] = names;
+        if (p->launch != TL_NONE && b->launched[p->launch] != TL_NONE)
+            out->names[b->launched[p->launch]] = names;
+    }
+}
+
 typedef struct span {
     int64_t start_ns, end_ns;
 } span;
@@ -110,7 +149,7 @@ static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
            (tl_ns_between(s.end_ns, s.start_ns) <= TL_GRAPH_MAX_NS && work <= TL_GRAPH_MAX_WORK_NS);
 }
 
-void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
+void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans, bool named,
                         tl_rank_graph *out)
 {
     *out = (tl_rank_graph){ .rank = view->rank };
@@ -125,6 +164,9 @@ void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, co
     tl_graph_released(&b, hosts);
     tl_graph_depend(&b);
     tl_graph_hosts_free(hosts); /* before the edges are there twice */
+    place_steps(&b, out);
+    if (named)
+        name_nodes(&b, out);
     tl_arena_free(&b.arena);
     hand_out(&b, out);
     free(b.edges.v);
@@ -141,6 +183,8 @@ void tl_rank_graph_free(tl_rank_graph *graph)
     free(graph->pauses);
     free(graph->releases);
     free(graph->false_votes);
+    free(graph->steps);
+    free(graph->names);
     *graph = (tl_rank_graph){ .rank = graph->rank };
 }
 

@@ -15,6 +15,7 @@
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 #include <string.h>
@@ -60,6 +61,8 @@ static const tl_schema *const schemas[] = {
     &tl_whatif_row_schema,
     &tl_slow_link_row_schema,
     &tl_path_row_schema,
+    &tl_path_sum_schema,
+    &tl_rank_path_row_schema,
     &tl_collective_row_schema,
     &tl_arrival_schema,
     &tl_group_row_schema,

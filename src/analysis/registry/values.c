@@ -8,6 +8,7 @@
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/parameters.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/tree_table.h"
@@ -41,6 +42,7 @@ static const meanings all[] = {
         "hosts that collected garbage",
         "hosts that waited for their device", "hosts that allocated or freed device memory",
         "latency of launches, waits for events", "before the first event of the path's first rank" } },
+    { tl_bound_labels, { TL_BOUND_VALUES(TL_VALUE_MEANING) } },
     { tl_verdict_labels, { TL_VERDICT_VALUES(TL_VALUE_MEANING) } },
     { tl_cause_labels, { TL_CAUSE_VALUES(TL_VALUE_MEANING) } },
     { tl_cause_from_labels, { TL_CAUSE_FROM_VALUES(TL_VALUE_MEANING) } },

@@ -11,7 +11,7 @@
  * What begins before that is done for which it waited (a lag below 0) takes over there: so no part of the path is there
  * twice, and none takes less than no time.
  */
-#include "tlmpi/analysis/replay.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
@@ -22,8 +22,7 @@
 /* First, where the paths to its ports come from; then, along those on the path of the job. */
 enum { PHASE_BACK, PHASE_WALK };
 
-/* Returns the edge that node v waited for last; TL_NONE: v waits for nothing. */
-static uint32_t last_edge(const tl_open_rank *o, uint32_t v)
+uint32_t tl_last_edge(const tl_open_rank *o, uint32_t v)
 {
     uint32_t last = TL_NONE;
     int64_t since = INT64_MIN;
@@ -63,25 +62,12 @@ typedef struct last_end {
     uint32_t node;
 } last_end;
 
-/* Returns when the path leaves a node that is done at done_ns, by an edge with lag_ns to a node left at until_ns. */
-static int64_t left_at(int64_t done_ns, int64_t lag_ns, int64_t until_ns)
+tl_path_part tl_path_part_of(int64_t from_ns, int64_t lag_ns, int64_t done_ns, int64_t work_ns, int64_t until_ns,
+                             int64_t start_ns)
 {
-    return tl_ns_min(until_ns, tl_ns_sum(done_ns, tl_ns_min(0, lag_ns)));
-}
-
-/* What is on the path of a node or meeting. */
-typedef struct part {
-    int64_t from_ns, work_ns, latency_ns;
-} part;
-
-/* Returns the part of a node that is on the path, from the node done at from_ns (not before start_ns) to until_ns,
- * which cuts its work. */
-static part part_of(int64_t from_ns, int64_t lag_ns, int64_t done_ns, int64_t work_ns, int64_t until_ns,
-                    int64_t start_ns)
-{
-    int64_t from = tl_ns_max(start_ns, left_at(from_ns, lag_ns, until_ns)), length = until_ns - from;
+    int64_t from = tl_ns_max(start_ns, tl_path_left_at(from_ns, lag_ns, until_ns)), length = until_ns - from;
     int64_t left = tl_ns_min(length, tl_ns_max(0, work_ns - (done_ns - until_ns)));
-    return (part){ from, left, length - left };
+    return (tl_path_part){ from, left, length - left };
 }
 
 static void answer_back(const tl_open_rank *o, tl_bytes *out)
@@ -94,11 +80,11 @@ static void answer_back(const tl_open_rank *o, tl_bytes *out)
     last_end last = { INT64_MIN, { INT64_MAX, TL_NONE }, TL_NONE };
     tl_open_order(o, order);
     for (uint32_t i = 0; i < o->n; i++) {
-        uint32_t v = order[i], port = tl_rank_port_of(o, v), e = last_edge(o, v);
+        uint32_t v = order[i], port = tl_rank_port_of(o, v), e = tl_last_edge(o, v);
         const tl_edge *edge = e != TL_NONE ? &o->edges[e] : NULL;
         approaches[v] = edge != NULL && edge->from < o->n ? approaches[edge->from] : (approach){ INT64_MAX, TL_NONE };
         if (edge != NULL)
-            approaches[v].until_ns = left_at(tl_from_ns(o, edge), edge->lag_ns, approaches[v].until_ns);
+            approaches[v].until_ns = tl_path_left_at(tl_from_ns(o, edge), edge->lag_ns, approaches[v].until_ns);
         if (port != TL_NONE)
             approaches[v].back = port;
     }
@@ -111,6 +97,7 @@ static void answer_back(const tl_open_rank *o, tl_bytes *out)
     tl_bytes_put(out, &own, sizeof own);
     tl_bytes_put(out, &last, sizeof last);
     tl_bytes_put_list(out, of_ports, nports, sizeof *of_ports);
+    tl_rank_path_put(o, last.node, out);
     tl_arena_free(&arena);
 }
 
@@ -130,10 +117,11 @@ typedef struct walked {
 /* From a node back to the meeting after which the rank went on, or to its beginning. */
 static void walk_back(const tl_open_rank *o, visit at, int64_t start_ns, walked *w)
 {
-    for (uint32_t e, v = at.node; (e = last_edge(o, v)) != TL_NONE; v = o->edges[e].from) {
+    for (uint32_t e, v = at.node; (e = tl_last_edge(o, v)) != TL_NONE; v = o->edges[e].from) {
         const tl_node *node = &o->nodes[v];
         const tl_edge *edge = &o->edges[e];
-        part p = part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, at.until_ns, start_ns);
+        tl_path_part p =
+            tl_path_part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, at.until_ns, start_ns);
         w->sum.ns[node->activity] += p.work_ns;
         w->sum.ns[node->kind == TL_NODE_END ? TL_ACTIVITY_COMM : TL_ACTIVITY_DEVICE] += p.latency_ns;
         if (node->kind != TL_NODE_END && o->rest_ns[v] > 2 * TL_ROUNDING_NS)
@@ -200,6 +188,7 @@ static void look_at_ranks(walking *w)
         tl_bytes_get(&w->asked.out[r], &w->out->own[r], sizeof *w->out->own);
         tl_bytes_get(&w->asked.out[r], &last, sizeof last);
         tl_bytes_get_list(&w->asked.out[r], (void **)&w->approaches[r], &n, sizeof **w->approaches);
+        tl_rank_path_get(w->g, (uint32_t)r, &w->asked.out[r], &w->out->ranks[r]);
         tl_bytes_free(&w->asked.out[r]);
         if (last.ns <= w->last.ns)
             continue;
@@ -236,7 +225,8 @@ static int64_t step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, co
 {
     const tl_meeting *of = &w->g->meetings[meeting];
     int64_t rest = tl_meeting_rest_ns(w->g, meeting);
-    part p = part_of(tl_meeting_from_ns(w->g, edge), edge->lag_ns, of->done_ns, of->work_ns, until_ns, w->start_ns);
+    tl_path_part p =
+        tl_path_part_of(tl_meeting_from_ns(w->g, edge), edge->lag_ns, of->done_ns, of->work_ns, until_ns, w->start_ns);
     add(w, rank, TL_ACTIVITY_COMM, p.work_ns);
     add(w, rank, TL_ACTIVITY_DEVICE, p.latency_ns);
     if (rest > 2 * TL_ROUNDING_NS)
@@ -244,9 +234,8 @@ static int64_t step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, co
     return p.from_ns;
 }
 
-static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
+const tl_meeting_edge *tl_last_to_meet(const tl_job_graph *g, uint32_t meeting)
 {
-    const tl_job_graph *g = w->g;
     const tl_meeting_edge *last = NULL;
     int64_t since = INT64_MIN;
     for (uint32_t e = g->meetings[meeting].first_edge; e < g->meetings[meeting + 1].first_edge; e++) {
@@ -292,7 +281,7 @@ static void walk(walking *w)
         meeting = meeting_before(w, rank, &w->last.approach);
     }
     while (meeting != TL_NONE && !seen[meeting]) {
-        const tl_meeting_edge *edge = last_to_meet(w, meeting);
+        const tl_meeting_edge *edge = tl_last_to_meet(w->g, meeting);
         seen[meeting] = true;
         until_ns = step_over_meeting(w, rank, meeting, edge, until_ns);
         if (edge->rank == TL_NONE) {
@@ -336,7 +325,10 @@ static void walk_ranks(walking *w)
 void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, tl_path *out)
 {
     size_t n = g->nranks;
-    *out = (tl_path){ .by_rank = tl_calloc(n + 1, sizeof *out->by_rank), .own = tl_calloc(n + 1, sizeof *out->own) };
+    *out = (tl_path){ .by_rank = tl_calloc(n + 1, sizeof *out->by_rank),
+                      .own = tl_calloc(n + 1, sizeof *out->own),
+                      .ranks = tl_calloc(n + 1, sizeof *out->ranks),
+                      .nranks = n };
     walking w = { .g = g,
                   .asker = asker,
                   .start_ns = start_ns,
@@ -363,5 +355,11 @@ void tl_path_end(tl_path *path)
 {
     free(path->by_rank);
     free(path->own);
+    for (size_t r = 0; r < path->nranks; r++) {
+        free(path->ranks[r].steps);
+        free(path->ranks[r].pieces);
+        free(path->ranks[r].names);
+    }
+    free(path->ranks);
     *path = (tl_path){ 0 };
 }

@@ -145,7 +145,7 @@ void tl_whatif_add(const tl_findings *findings, tl_scenario_kind kind, int32_t r
 void tl_link_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                   tl_tables *tables);
 
-/* path_rows.c: appends the rows of table critical_path. */
-void tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_table *table);
+/* path_rows.c: appends the rows of tables critical_path, path_sum and path. */
+void tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_tables *tables);
 
 #endif

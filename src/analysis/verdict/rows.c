@@ -263,8 +263,8 @@ static double error_of(const tl_findings *j)
     return j->error_ns == 0 ? 0 : (double)j->error_ns / (double)(j->time_ns > 0 ? j->time_ns : 1);
 }
 
-/* Writes table critical_path, and its unexplained time into the unchanged row of whatif.  Not counted is what precedes
- * the path within the leading steps that are not judged. */
+/* Writes tables critical_path, path_sum and path, and the unexplained time of the job's path into the unchanged row of
+ * whatif.  Not counted is what precedes that path within the leading steps that are not judged. */
 static void write_path(const writing *w, tl_tables *tables)
 {
     tl_path path;
@@ -272,7 +272,7 @@ static void write_path(const writing *w, tl_tables *tables)
     for (size_t s = 0; s < w->b->nsteps && (w->b->cut[s] || w->b->edge[s]); s++)
         unjudged_ns = tl_ns_add(unjudged_ns, w->j->step_ns[s]);
     tl_path_of(w->b->graph, w->b->asker, w->j->start_ns, &path);
-    tl_path_rows(&path, w->in->ranks, w->in->nranks, tl_tables_get(tables, &tl_path_row_schema));
+    tl_path_rows(&path, w->in->ranks, w->in->nranks, tables);
     tl_whatif_row *unchanged =
         tl_whatif_row_of(tl_tables_get(tables, &tl_whatif_row_schema), TL_SCENARIO_UNCHANGED, -1);
     if (unchanged != NULL) {

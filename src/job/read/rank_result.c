@@ -152,10 +152,10 @@ static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_
     tl_work_between_collectives(view, &own->activity, mine, set->participants.n - first);
 }
 
-static void add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own)
+static void add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own, bool named)
 {
     tl_rank_graphs_room(graphs);
-    tl_rank_graph_make(view, own->calls, &own->spans, &graphs->of.v[graphs->of.n++]);
+    tl_rank_graph_make(view, own->calls, &own->spans, named, &graphs->of.v[graphs->of.n++]);
 }
 
 static void note_found(const tl_found *found, const tl_rank_reading *how, tl_rank *row)
@@ -192,7 +192,7 @@ static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records 
     take_part(&linked.view, how, &own, &out->tables);
     tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables);
     tl_linked_free_host(&linked);
-    add_graph(how->graphs, &linked.view, &own);
+    add_graph(how->graphs, &linked.view, &own, how->options->config.path);
     own_work_free(&own);
     run_analyses(0, &linked.view, how, &out->tables);
     tl_rank_describe(&linked.view, row);

@@ -1,0 +1,238 @@
+/* rank_path.c - the critical path of one rank by itself: from its last instant to its first, each instant once.
+ *
+ *     host     (launch a)-->(launch p)
+ *                  l            l                 l: launch overhead
+ *     device        [ a       ]k[ p: - - - -|      ]          k: kernel-kernel overhead
+ *                                waits for r| communicates
+ *
+ * As the job's path (path.c), but in a collective it goes on with the rank's own arrival.  When the last rank came is
+ * not known where the rank is held: matched communication goes to proc 0 in pieces, all else in sums by step.
+ */
+#include "internal.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+
+/* A path on its way back. */
+typedef struct tiling {
+    const tl_open_rank *o;
+    const tl_rank_graph *g;
+    TL_VEC(tl_path_step) steps;
+    TL_VEC(tl_path_piece) pieces;
+    TL_VEC(tl_node_names) names;
+    size_t window;  /* windows of steps from this one on begin after the path as far as it has come */
+    tl_map step_of; /* of a rank without windows: number of a step -> its place */
+} tiling;
+
+/* Adds a piece that lies in one step, or in none. */
+static void add_within(tiling *t, uint32_t node, tl_path_piece piece)
+{
+    if (piece.port == TL_NONE)
+        t->steps.v[piece.step].sum.ns[piece.bound] += piece.end_ns - piece.start_ns;
+    if (piece.port == TL_NONE && t->g->names == NULL)
+        return;
+    tl_vec_push(&t->pieces, piece);
+    if (t->g->names != NULL)
+        tl_vec_push(&t->names, node != TL_NONE ? t->g->names[node] : (tl_node_names){ .device = -1, .stream = -1 });
+}
+
+static uint32_t step_of_node(tiling *t, uint32_t node)
+{
+    int32_t number = node != TL_NONE ? t->o->nodes[node].step : -1;
+    if (number < 0 || number == TL_STEP_AFTER)
+        return 0;
+    uint32_t step = tl_map_get(&t->step_of, (uint32_t)number);
+    if (step != TL_MAP_NONE)
+        return step;
+    step = (uint32_t)t->steps.n;
+    tl_map_put(&t->step_of, (uint32_t)number, step);
+    tl_vec_push(&t->steps, (tl_path_step){ .step = number, .peer = -1 });
+    return step;
+}
+
+/* Adds a piece that ends where the last one began, cut at the windows of steps. */
+static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, int64_t start_ns, int64_t end_ns)
+{
+    const tl_step_window *steps = t->g->steps;
+    tl_path_piece piece = { .port = port, .peer = -1, .bound = (uint8_t)bound };
+    for (; end_ns > start_ns; end_ns = piece.start_ns) {
+        piece.start_ns = start_ns;
+        piece.end_ns = end_ns;
+        while (t->window > 0 && steps[t->window - 1].start_ns >= end_ns)
+            t->window--;
+        const tl_step_window *last = t->window > 0 ? &steps[t->window - 1] : NULL;
+        bool within = last != NULL && last->end_ns >= end_ns;
+        piece.step = t->g->nsteps == 0 ? step_of_node(t, node) : within ? (uint32_t)t->window : 0;
+        if (last != NULL)
+            piece.start_ns = tl_ns_max(start_ns, within ? last->start_ns : last->end_ns);
+        add_within(t, node, piece);
+    }
+}
+
+/* What bounds the rank before the work of a node, which waited for another node last. */
+static tl_bound bound_before(const tl_node *node, const tl_node *from, int64_t ns)
+{
+    if (node->kind == TL_NODE_WAIT_END)
+        return TL_BOUND_SYNC;
+    if (node->kind == TL_NODE_END)
+        return TL_BOUND_COMM;
+    if ((node->kind != TL_NODE_WORK && node->kind != TL_NODE_ARRIVAL) || ns > TL_WAKE_NS)
+        return TL_BOUND_UNEXPLAINED;
+    return from->kind == TL_NODE_WORK || from->kind == TL_NODE_END ? TL_BOUND_KERNEL_KERNEL : TL_BOUND_LAUNCH;
+}
+
+static tl_bound bound_of_work(const tl_node *node)
+{
+    switch ((tl_activity_kind)node->activity) {
+    case TL_ACTIVITY_COMPUTE:
+        return TL_BOUND_COMPUTE;
+    case TL_ACTIVITY_H2D:
+    case TL_ACTIVITY_COPY:
+        return TL_BOUND_COPY;
+    case TL_ACTIVITY_COMM:
+        return TL_BOUND_COMM;
+    case TL_ACTIVITY_INPUT:
+        return TL_BOUND_INPUT;
+    case TL_ACTIVITY_SYNC:
+        return TL_BOUND_SYNC;
+    case TL_ACTIVITY_HOST:
+    case TL_ACTIVITY_GC:
+    case TL_ACTIVITY_ALLOCATOR:
+    case TL_ACTIVITY_DEVICE:
+    case TL_NACTIVITIES:
+        break;
+    }
+    return TL_BOUND_CPU;
+}
+
+/* Walks back from a node; returns when the path leaves the first. */
+static int64_t walk(tiling *t, uint32_t v)
+{
+    const tl_open_rank *o = t->o;
+    int64_t until_ns = o->nodes[v].done_ns;
+    for (uint32_t e; (e = tl_last_edge(o, v)) != TL_NONE;) {
+        const tl_node *node = &o->nodes[v];
+        const tl_edge *edge = &o->edges[e];
+        uint32_t port = tl_rank_port_of(o, v);
+        if (port != TL_NONE) {
+            uint32_t arrival = o->of->ports[port].arrival;
+            int64_t from_ns = tl_path_left_at(o->nodes[arrival].done_ns, 0, until_ns);
+            add_piece(t, v, port, TL_BOUND_COMM, from_ns, until_ns);
+            until_ns = from_ns;
+            v = arrival;
+            continue;
+        }
+        tl_path_part p =
+            tl_path_part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, until_ns, INT64_MIN);
+        add_piece(t, v, TL_NONE, bound_of_work(node), until_ns - p.work_ns, until_ns);
+        add_piece(t, v, TL_NONE, bound_before(node, &o->nodes[edge->from], p.latency_ns), p.from_ns,
+                  until_ns - p.work_ns);
+        until_ns = p.from_ns;
+        v = edge->from;
+    }
+    return until_ns;
+}
+
+void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_bytes *out)
+{
+    tiling t = { .o = o, .g = &o->of->graph, .window = o->of->graph.nsteps };
+    const tl_step_window *steps = t.g->steps;
+    int64_t begin_ns = INT64_MAX;
+    for (uint32_t v = 0; v < o->n; v++)
+        begin_ns = tl_ns_min(begin_ns, o->nodes[v].done_ns);
+    tl_vec_push(&t.steps, (tl_path_step){ .step = -1, .peer = -1 });
+    for (size_t s = 0; s < t.g->nsteps; s++)
+        tl_vec_push(&t.steps, (tl_path_step){ .step = steps[s].number, .peer = -1 });
+    if (t.g->nsteps > 0) {
+        begin_ns = tl_ns_min(begin_ns, steps[0].start_ns);
+        add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_CPU, o->nodes[last].done_ns, steps[t.g->nsteps - 1].end_ns);
+    }
+    add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_UNEXPLAINED, begin_ns, walk(&t, last));
+    tl_bytes_put_list(out, t.steps.v, t.steps.n, sizeof *t.steps.v);
+    tl_bytes_put_list(out, t.pieces.v, t.pieces.n, sizeof *t.pieces.v);
+    tl_bytes_put_list(out, t.names.v, t.names.n, sizeof *t.names.v);
+    free(t.steps.v);
+    free(t.pieces.v);
+    free(t.names.v);
+    tl_map_free(&t.step_of);
+}
+
+/* ----------------------------------------------------------------------------------------------------- on proc 0 */
+
+/* How long a rank waited for another one in a step. */
+typedef struct peer_wait {
+    uint32_t step;
+    int32_t peer;
+    int64_t ns;
+} peer_wait;
+
+/* Finds until when, and for which rank, a piece of matched communication waits: for the rank that came last. */
+static void meet(const tl_job_graph *g, uint32_t rank, tl_path_piece *piece)
+{
+    uint32_t meeting = g->ranks[rank].ports[piece->port].meeting;
+    const tl_meeting_edge *edge = meeting != TL_NONE ? tl_last_to_meet(g, meeting) : NULL;
+    piece->met_ns = piece->start_ns;
+    if (edge == NULL || edge->rank == rank)
+        return;
+    int64_t came_ns = tl_ns_sum(tl_meeting_from_ns(g, edge), edge->lag_ns);
+    piece->met_ns = tl_ns_max(piece->start_ns, tl_ns_min(piece->end_ns, came_ns));
+    piece->peer = edge->rank != TL_NONE && piece->met_ns > piece->start_ns ? (int32_t)edge->rank : -1;
+}
+
+static int by_wait(const void *a, const void *b)
+{
+    const peer_wait *x = a, *y = b;
+    return x->step != y->step ? TL_COMPARE(x->step, y->step) : TL_COMPARE(x->peer, y->peer);
+}
+
+/* Notes of each step which rank was waited for most; of equals the lower one. */
+static void find_peers(peer_wait *waits, size_t n, tl_path_step *steps)
+{
+    int64_t most_ns = 0;
+    if (n > 1)
+        qsort(waits, n, sizeof *waits, by_wait);
+    for (size_t i = 0, to; i < n; i = to) {
+        int64_t ns = 0;
+        for (to = i; to < n && by_wait(&waits[i], &waits[to]) == 0; to++)
+            ns += waits[to].ns;
+        most_ns = i == 0 || waits[i].step != waits[i - 1].step ? 0 : most_ns;
+        if (ns <= most_ns)
+            continue;
+        most_ns = ns;
+        steps[waits[i].step].peer = waits[i].peer;
+    }
+}
+
+void tl_rank_path_get(const tl_job_graph *g, uint32_t rank, tl_bytes *in, tl_rank_path *out)
+{
+    TL_VEC(peer_wait) waits = { 0 };
+    tl_bytes_get_list(in, (void **)&out->steps, &out->nsteps, sizeof *out->steps);
+    tl_bytes_get_list(in, (void **)&out->pieces, &out->npieces, sizeof *out->pieces);
+    tl_bytes_get_list(in, (void **)&out->names, &out->nnames, sizeof *out->names);
+    for (size_t i = 0; i < out->npieces; i++) {
+        tl_path_piece *piece = &out->pieces[i];
+        if (piece->port == TL_NONE)
+            continue;
+        meet(g, rank, piece);
+        tl_bound_ns *sum = &out->steps[piece->step].sum;
+        sum->ns[TL_BOUND_PEER] += piece->met_ns - piece->start_ns;
+        sum->ns[TL_BOUND_COMM] += piece->end_ns - piece->met_ns;
+        if (piece->peer < 0)
+            continue;
+        tl_vec_push(&waits, (peer_wait){ 0, piece->peer, piece->met_ns - piece->start_ns });
+        if (piece->step > 0)
+            tl_vec_push(&waits, (peer_wait){ piece->step, piece->peer, piece->met_ns - piece->start_ns });
+    }
+    find_peers(waits.v, waits.n, out->steps);
+    free(waits.v);
+    for (size_t s = 1; s < out->nsteps; s++)
+        for (int bound = 0; bound < TL_NBOUNDS; bound++)
+            out->steps[0].sum.ns[bound] += out->steps[s].sum.ns[bound];
+    if (out->nnames > 0)
+        return;
+    free(out->pieces); /* they are in the sums */
+    out->pieces = NULL;
+    out->npieces = 0;
+}
