@@ -9,10 +9,12 @@
  * What stands between two values is the same in most entries.  Such pieces are read once and then remembered in a tree;
  * each path from its root is the layout of an entry that has been read:
  *
- *     {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 12.345, "args": {"stream": 7}}
- *     ~~~~~~~   ~~~~~~~~~        ~~~~~~~~~~      ~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~ ~~
+ *     {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 12.345, "args": {"correlation": 90211, "stream": 7}}
+ *     ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~      ~~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~~~~~~      ~~~~~~~~~~~~~~~~
  *
  * Where the text goes on as one of the pieces that have followed before, that piece says what the next value is.
+ * Values of keys that have few are inside a piece; what follows pieces that differ in such numbers alone is remembered
+ * once.
  */
 #include "keys.h"
 #include "tlmpi/base/load.h"
@@ -24,7 +26,7 @@
 #define DEEPEST 32
 
 /* Remembered pieces that are tried, at most, as the continuation of one piece. */
-#define TRIES 6
+#define TRIES 16
 
 /* The readers below return where they stopped, NULL for "not plain". */
 
@@ -309,11 +311,37 @@ static inline const char *read_key(const char *p, tl_text *key)
     return p != NULL ? skip_space(p) : NULL;
 }
 
+/* Few values of these keys come again and again. */
+#define INNER_KEYS                                                                                                     \
+    (TL_KEY_BIT(TL_KEY_PH) | TL_KEY_BIT(TL_KEY_CAT) | TL_KEY_BIT(TL_KEY_PID) | TL_KEY_BIT(TL_KEY_TID) |                \
+     TL_KEY_BIT(TL_KEY_DEVICE) | TL_KEY_BIT(TL_KEY_STREAM))
+
+/* Makes the value at p, n bytes after the piece's beginning, a part of it.  Returns its end; NULL: it is not to be one.
+ */
+static const char *read_inner(const char *p, size_t n, tl_piece *piece)
+{
+    tl_value v;
+
+    if (piece->key >= TL_NKEYS || !(INNER_KEYS >> piece->key & 1) || n >= TL_PIECE_MAX ||
+        piece->ninner == sizeof piece->inner / sizeof *piece->inner)
+        return NULL;
+    const char *end = read_value(p, &v);
+    const bool word = *p == '"';
+    if (end == NULL || (!word && (v.digits == TL_DIGITS_UNREAD || v.ndecimals > 0)) || v.text.n > TL_PIECE_MAX)
+        return NULL;
+    piece->inner[piece->ninner++] = (struct tl_inner_value){ (uint8_t)piece->key, (uint8_t)v.type, (uint8_t)(n + word),
+                                                             (uint8_t)v.text.n, v.digits };
+    piece->words |= word;
+    piece->seen |= TL_KEY_BIT(piece->key);
+    return end;
+}
+
 /* The piece that begins at p, after a value inside args or outside, or at first after the entry's '{': what it says, and
  * where it ends. */
 static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_key *key_of, tl_piece *piece)
 {
-    const char *const begin = p;
+    const char *const begin = p, *end = NULL; /* end: of the longest piece that can be remembered */
+    tl_piece longest = { .n = 0 };
     tl_text word;
 
     *piece = (tl_piece){ .key = TL_KEY_UNKNOWN };
@@ -324,7 +352,7 @@ static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_k
             piece->brackets = true;
             if (!in_args) {
                 piece->over = true;
-                return p;
+                break;
             }
             in_args = first = false;
             piece->args_end = (size_t)(p - begin);
@@ -340,15 +368,27 @@ static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_k
             return NULL;
         tl_key key = in_args ? tl_key_of_args(word.p, word.n) : tl_key_of_entry(word.p, word.n);
         first = key == TL_KEY_ARGS && *p == '{';
-        if (!first) {
-            piece->key = in_args && key == TL_KEY_UNKNOWN && key_of != NULL ? key_of(word.p, word.n) : key;
-            piece->in_args = in_args;
-            return p;
+        if (first) {
+            in_args = piece->brackets = true;
+            piece->args_at = (size_t)(p - begin);
+            p++;
+            continue;
         }
-        in_args = piece->brackets = true;
-        piece->args_at = (size_t)(p - begin);
-        p++;
+        piece->key = in_args && key == TL_KEY_UNKNOWN && key_of != NULL ? key_of(word.p, word.n) : key;
+        piece->in_args = in_args;
+        if (end != NULL && (size_t)(p - begin) > TL_PIECE_MAX)
+            break;
+        longest = *piece;
+        end = p;
+        const char *after = read_inner(p, (size_t)(p - begin), piece);
+        if (after == NULL)
+            return p;
+        p = after;
     }
+    if (end == NULL || (size_t)(p - begin) <= TL_PIECE_MAX)
+        return p;
+    *piece = longest;
+    return end;
 }
 
 /* Remembers the piece of n bytes at p as one that follows `last`.  NULL: it is none to remember, or there were too many
@@ -365,9 +405,13 @@ static tl_piece *remember(tl_layouts *l, tl_piece *last, const char *p, size_t n
     *kept = *piece;
     kept->n = n;
     memcpy(kept->text, p, n);
+    kept->kin = kept;
+    for (tl_piece *like = last->next; like != NULL && kept->ninner > 0 && !kept->words; like = like->other)
+        if (like->seen == kept->seen && like->key == kept->key && like->in_args == kept->in_args && !like->words)
+            kept->kin = like->kin;
     kept->other = last->next;
     last->next = kept;
-    return kept;
+    return kept->kin;
 }
 
 /* Returns the piece that stands at p among the pieces that have followed `last`, and moves it to the front; NULL
@@ -404,7 +448,7 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
         piece = last != NULL ? expected(last, p) : NULL;
         if (piece != NULL) {
             p = skip_space(p + piece->n);
-            last = piece;
+            last = piece->kin;
         } else {
             piece = &fresh;
             p = read_piece(p, p == start + 1, in_args, key_of, piece);
@@ -412,6 +456,11 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
                 return 0;
             last = remember(layouts, last, begin, (size_t)(p - begin), piece);
         }
+        for (size_t i = 0; i < piece->ninner; i++) {
+            const struct tl_inner_value *v = &piece->inner[i];
+            f->value[v->key] = (tl_value){ { begin + v->at, v->n }, (tl_value_type)v->type, 0, v->digits };
+        }
+        f->seen |= piece->seen;
         if (piece->brackets) {
             if (piece->args_at > 0)
                 f->args.p = begin + piece->args_at;
@@ -424,9 +473,8 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
             }
             in_args = piece->in_args;
         }
-
         if (piece->key < TL_NKEYS) {
-            f->seen |= UINT64_C(1) << piece->key;
+            f->seen |= TL_KEY_BIT(piece->key);
             p = read_value(p, &f->value[piece->key]);
         } else {
             p = *p == '{' || *p == '[' ? skip_nested(p + 1, *p) : skip_scalar(p);

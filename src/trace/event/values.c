@@ -28,12 +28,12 @@ uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most)
 
 /* -------------------------------------------------------------------------------------------------- rare arguments */
 
-#define BIT(key)  (UINT64_C(1) << (key))
-#define COPY_KEYS (BIT(TL_KEY_BYTES) | BIT(TL_KEY_BANDWIDTH))
-#define WAIT_KEYS (BIT(TL_KEY_WAIT_ON_STREAM) | BIT(TL_KEY_WAIT_ON_CORR))
+#define COPY_KEYS (TL_KEY_BIT(TL_KEY_BYTES) | TL_KEY_BIT(TL_KEY_BANDWIDTH))
+#define WAIT_KEYS (TL_KEY_BIT(TL_KEY_WAIT_ON_STREAM) | TL_KEY_BIT(TL_KEY_WAIT_ON_CORR))
 #define COLL_KEYS                                                                                                      \
-    (BIT(TL_KEY_COLL_NAME) | BIT(TL_KEY_IN_NELEMS) | BIT(TL_KEY_OUT_NELEMS) | BIT(TL_KEY_GROUP_SIZE) |                 \
-     BIT(TL_KEY_PG_NAME) | BIT(TL_KEY_PG_RANKS) | BIT(TL_KEY_SEQ) | BIT(TL_KEY_SRC_RANK) | BIT(TL_KEY_DST_RANK))
+    (TL_KEY_BIT(TL_KEY_COLL_NAME) | TL_KEY_BIT(TL_KEY_IN_NELEMS) | TL_KEY_BIT(TL_KEY_OUT_NELEMS) |                     \
+     TL_KEY_BIT(TL_KEY_GROUP_SIZE) | TL_KEY_BIT(TL_KEY_PG_NAME) | TL_KEY_BIT(TL_KEY_PG_RANKS) |                        \
+     TL_KEY_BIT(TL_KEY_SEQ) | TL_KEY_BIT(TL_KEY_SRC_RANK) | TL_KEY_BIT(TL_KEY_DST_RANK))
 
 /* The direction of a copy; kernels have a kind, too, but no number. */
 static int32_t copy_kind_of(const tl_fields *f)
@@ -72,12 +72,12 @@ static uint32_t product_of(tl_text list)
 
 void tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
 {
-    if (f->seen & BIT(TL_KEY_GRID)) {
+    if (f->seen & TL_KEY_BIT(TL_KEY_GRID)) {
         uint32_t blocks = product_of(f->value[TL_KEY_GRID].text);
         if (blocks > 0)
             tl_vec_push(&e->grids, (tl_grid_args){ event, blocks });
     }
-    int32_t kind = f->seen & BIT(TL_KEY_KIND) ? copy_kind_of(f) : -1;
+    int32_t kind = f->seen & TL_KEY_BIT(TL_KEY_KIND) ? copy_kind_of(f) : -1;
     if (f->seen & COPY_KEYS || kind >= 0)
         tl_vec_push(&e->copies, (tl_copy_args){ event, kind, tl_value_int(tl_fields_get(f, TL_KEY_BYTES), -1),
                                                 tl_value_double(tl_fields_get(f, TL_KEY_BANDWIDTH)) });

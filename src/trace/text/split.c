@@ -4,7 +4,7 @@
 
 #define FIRST_BUFFER ((size_t)512 << 10)
 #define LEAST_SPACE  ((size_t)64 << 10)
-#define PADDING      ((size_t)64) /* bytes behind an entry that readers may look at */
+#define PADDING      ((size_t)96) /* bytes behind an entry that readers may look at */
 
 void tl_split_init(tl_split *s)
 {

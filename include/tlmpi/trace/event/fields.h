@@ -31,6 +31,8 @@ typedef enum tl_key {
     TL_KEY_UNKNOWN
 } tl_key;
 
+#define TL_KEY_BIT(key) (UINT64_C(1) << (key))
+
 /* Maps the spelling of a key of args to the hook's own key. */
 typedef tl_key tl_hook_key(const char *p, size_t n);
 
@@ -56,7 +58,7 @@ typedef struct tl_fields {
 
 static inline void tl_fields_set(tl_fields *f, tl_key key, const char *p, size_t n, tl_value_type type)
 {
-    f->seen |= UINT64_C(1) << key;
+    f->seen |= TL_KEY_BIT(key);
     f->value[key] = (tl_value){ { p, n }, type, 0, TL_DIGITS_UNREAD };
 }
 
@@ -65,17 +67,26 @@ static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
     return f->seen >> key & 1 ? &f->value[key] : NULL;
 }
 
-/* The text between two values of an entry (brackets, commas and the key), and what this text means. */
-#define TL_PIECE_MAX 48
+/* The text between two values of an entry (brackets, commas and the key), and what this text means.  Values that come
+ * again and again, as "X" and pids do, are a part of it. */
+#define TL_PIECE_MAX 80
 
 typedef struct tl_piece {
     char text[TL_PIECE_MAX];
     size_t n;
     size_t args_at, args_end;       /* where in it the args begin with '{', and end after '}'; 0: they do not */
     struct tl_piece *next, *other;  /* the pieces that may follow this one: next, next->other, ... */
+    struct tl_piece *kin;           /* its `next` counts: this one, or another that differs in numbers alone */
     tl_key key;                     /* of the value after it */
     bool in_args;                   /* that value is one of args */
     bool brackets, over;            /* any of args or of the entry; the entry is over, and no value comes */
+    bool words;                     /* some value in it is a string */
+    struct tl_inner_value {
+        uint8_t key, type, at, n;   /* tl_key, tl_value_type, its place in the text */
+        uint64_t digits;
+    } inner[4];
+    size_t ninner;
+    uint64_t seen;                  /* as in tl_fields, of these values */
 } tl_piece;
 
 /* The layouts of the entries that have been read.  Zero-initialise it, and leave it where it is. */

@@ -64,7 +64,7 @@ typedef struct tl_split_item {
 typedef struct tl_split {
     /* May be set after tl_split_init: returns the length of a whole entry that starts at p and needs no splitter,
      * else 0.  The length must be right: the splitter does not look for the end of such an entry.  After the text
-     * stand a 0 and 63 bytes that may be read. */
+     * stand a 0 and 95 bytes that may be read. */
     size_t (*probe)(void *arg, const char *p);
     void *probe_arg;
 
