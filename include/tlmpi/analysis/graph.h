@@ -164,7 +164,7 @@ typedef struct tl_rank_graph {
     tl_pause_release *releases;
     uint64_t *false_votes; /* [nfalse] keys of edges that are impossible on this rank, and tl_vote_shown of edges that
                             * this rank has shown; ascending, each once */
-    tl_step_window *steps;  /* [nsteps] of the rank's own marks, ascending, on the clock of its nodes */
+    tl_step_window *steps;  /* [nsteps] of the rank's own marks, ascending, on the clock of its device */
     tl_node_names *names;   /* [nnodes], where they were asked for; else NULL */
 } tl_rank_graph;
 
@@ -230,12 +230,25 @@ typedef struct tl_job_rank {
     int64_t start_ns; /* when the first of its nodes is done */
 } tl_job_rank;
 
+/* How far the job's clock is ahead of a rank's: at two instants, linear between them, plus one step. */
+typedef struct tl_clock_shift {
+    int64_t first_ns, last_ns; /* on the rank's clock */
+    int64_t first_by_ns, last_by_ns;
+    int64_t step_at_ns, step_ns; /* at step_at_ns the job's clock steps ahead by step_ns; last_by_ns includes it */
+} tl_clock_shift;
+
+/* Returns a rank's time on the job's clock; and a time of the job on the rank's clock, to within a nanosecond where
+ * clocks drift. */
+int64_t tl_on_job_clock(const tl_clock_shift *shift, int64_t ns);
+int64_t tl_on_own_clock(const tl_clock_shift *shift, int64_t job_ns);
+
 /* A rank's graph as a part of the job's, on the proc that read the rank: on the job's clock, without edges that were
  * voted out.  An END that waits for its meeting has one edge, from `nnodes` + the number of its port. */
 typedef struct tl_final_graph {
     tl_rank_graph graph; /* [graph.ncomms] ports, but no comms */
     tl_rank_port *ports;
-    uint32_t *order; /* [graph.nnodes] of tl_open_order; NULL: the graph is packed, or had cycles */
+    uint32_t *order;      /* [graph.nnodes] of tl_open_order; NULL: the graph is packed, or had cycles */
+    tl_clock_shift shift; /* steps of the graph are on the rank's own clock */
 } tl_final_graph;
 
 /* What a meeting waits for: the ARRIVAL of a rank's port, or another meeting, from which an untraced rank comes. */

@@ -362,12 +362,12 @@ typedef struct tl_path_step {
     int32_t peer; /* index of the rank that was waited for most; -1: none, or one without a trace */
 } tl_path_step;
 
-/* A piece of a rank's path. */
+/* A piece of a rank's path, by the clock of the rank's device. */
 typedef struct tl_path_piece {
     int64_t start_ns, end_ns;
     uint32_t step;  /* its place among the steps of the path; 0: in none */
     uint32_t port;  /* of matched communication, which begins with waiting; else TL_NONE */
-    int64_t met_ns; /* of that: until when it is waiting */
+    int64_t met_ns; /* of that: until when it is waiting; on the way to proc 0 the start by the job's clock */
     int32_t peer;   /* of that: index of the rank that is waited for; -1: none, or one without a trace */
     uint8_t bound;  /* tl_bound, after any waiting */
 } tl_path_piece;

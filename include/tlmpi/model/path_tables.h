@@ -39,8 +39,8 @@ extern const char *const tl_bound_labels[];
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
     F(T, I32, step, KEY, "", "step; -1: the whole recording, what is outside of steps included")                       \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
-      "how long the step, or the path, is by the job's clock: the sum of the ten parts that follow, and for a step "    \
-      "with a mark its window in table step")                                                                    \
+      "how long the step, or the path, is: the sum of the ten parts that follow, and for a step with a mark its window " \
+      "in table step")                                                                    \
     F(T, I64, cpu_ns, MEASURE, "ns", "cpu_bound: the host works towards a launch, a call, or the end of the step")     \
     F(T, I64, launch_ns, MEASURE, "ns",                                                                                \
       "launch_overhead: from the end of a launch to the start of its work; the call itself is the host's work")        \
@@ -64,7 +64,7 @@ TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
     F(T, I64, number, KEY, "", "place on the rank's path, from 0")                                                     \
     F(T, I32, step, LABEL, "", "step, as in path_sum; -1: outside of all")                                             \
     F(T, ENUM(bound), what, LABEL, "", "what the rank's time was bound by, as in path_sum")                            \
-    F(T, TIME, start_ns, LABEL, "ns", "begin, by the job's clock (table clock); each row begins where the one before ends") \
+    F(T, TIME, start_ns, LABEL, "ns", "begin, by the clock of the rank's device, as in table interval; each row begins where the one before ends") \
     F(T, TIME, end_ns, LABEL, "ns", "end")                                                                             \
     F(T, I64, duration_ns, MEASURE, "ns", "end less start")                                                            \
     F(T, NAME, name, LABEL, "",                                                                                        \

@@ -6,9 +6,9 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* Returns a rank's time on the job's clock.  The drift continues before the first and after the last collective, but
+/* The drift continues before the first and after the last collective, but
  * only as far as a nanosecond of rounding stays within TL_ROUNDING_NS. */
-static int64_t on_job_clock(const tl_clock_shift *s, int64_t ns)
+int64_t tl_on_job_clock(const tl_clock_shift *s, int64_t ns)
 {
     int64_t by_ns = tl_ns_sum(s->first_by_ns, ns >= s->step_at_ns ? s->step_ns : 0);
     if (s->last_ns <= s->first_ns)
@@ -17,6 +17,14 @@ static int64_t on_job_clock(const tl_clock_shift *s, int64_t ns)
     int64_t most = length < INT64_MAX / TL_ROUNDING_NS ? length * TL_ROUNDING_NS : INT64_MAX;
     int64_t drift = tl_ns_within(tl_ns_between(s->last_by_ns, tl_ns_sum(s->first_by_ns, s->step_ns)), length);
     return tl_ns_sum(ns, tl_ns_sum(by_ns, tl_portion(drift, tl_ns_within(since, most), length)));
+}
+
+int64_t tl_on_own_clock(const tl_clock_shift *s, int64_t job_ns)
+{
+    int64_t ns = tl_ns_between(job_ns, s->first_by_ns);
+    for (int i = 0; i < 2; i++) /* what a drift of 1 in 1000 leaves of a second is a nanosecond the third time */
+        ns = tl_ns_sum(ns, tl_ns_between(job_ns, tl_on_job_clock(s, ns)));
+    return ns;
 }
 
 /* --------------------------------------------------------------------------------------------------- what is told */
@@ -168,7 +176,7 @@ static void put_nodes(finalizing *s)
         tl_node *node = &s->graph.nodes[v];
         *node = s->nodes[v];
         node->first_edge = (uint32_t)s->graph.nedges;
-        node->done_ns = on_job_clock(&s->shift, node->done_ns);
+        node->done_ns = tl_on_job_clock(&s->shift, node->done_ns);
         if (s->nsegments > 0)
             node->step = s->step_of[node->segment];
         if (s->port_of[v] != TL_NONE)
@@ -179,7 +187,7 @@ static void put_nodes(finalizing *s)
     s->graph.nodes[s->from->nnodes] = (tl_node){ .first_edge = (uint32_t)s->graph.nedges };
 }
 
-/* Hands on what is known of the rank besides its nodes: names, and steps on the job's clock. */
+/* Hands on what is known of the rank besides its nodes: names and steps. */
 static void take_over(finalizing *s, tl_rank_graph *from)
 {
     s->graph.steps = from->steps;
@@ -187,11 +195,6 @@ static void take_over(finalizing *s, tl_rank_graph *from)
     s->graph.names = from->names;
     from->steps = NULL;
     from->names = NULL;
-    for (size_t i = 0; i < s->graph.nsteps; i++) {
-        tl_step_window *step = &s->graph.steps[i];
-        step->start_ns = on_job_clock(&s->shift, step->start_ns);
-        step->end_ns = on_job_clock(&s->shift, step->end_ns);
-    }
 }
 
 static void note_step(finalizing *s, int32_t step, size_t *room)
@@ -274,7 +277,7 @@ void tl_finalize_rank_graph(tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
     }
     end(&s);
     tl_final_graph_free(rank);
-    *rank = (tl_final_graph){ s.graph, s.ports, s.order };
+    *rank = (tl_final_graph){ s.graph, s.ports, s.order, s.shift };
 }
 
 void tl_final_graph_get(tl_job_graph *g, size_t rank, tl_bytes *in)

@@ -6,13 +6,6 @@
 #include "tlmpi/analysis/untraced_ranks.h"
 #include "tlmpi/base/hash.h"
 
-/* How far the job's clock is ahead of a rank's: at two instants, linear between them, plus one step. */
-typedef struct tl_clock_shift {
-    int64_t first_ns, last_ns; /* on the rank's clock */
-    int64_t first_by_ns, last_by_ns;
-    int64_t step_at_ns, step_ns; /* at step_at_ns the job's clock steps ahead by step_ns; last_by_ns includes it */
-} tl_clock_shift;
-
 /* Whose kernel a row is. */
 typedef struct tl_member {
     int64_t start_ns; /* on the rank's clock */

@@ -22,8 +22,9 @@ typedef struct tiling {
     TL_VEC(tl_path_step) steps;
     TL_VEC(tl_path_piece) pieces;
     TL_VEC(tl_node_names) names;
-    size_t window;  /* windows of steps from this one on begin after the path as far as it has come */
-    tl_map step_of; /* of a rank without windows: number of a step -> its place */
+    int64_t until_ns; /* as far as it has come, by the rank's clock */
+    size_t window;    /* windows of steps from this one on begin after that */
+    tl_map step_of;   /* of a rank without windows: number of a step -> its place */
 } tiling;
 
 /* Adds a piece that lies in one step, or in none. */
@@ -52,12 +53,13 @@ static uint32_t step_of_node(tiling *t, uint32_t node)
     return step;
 }
 
-/* Adds a piece that ends where the last one began, cut at the windows of steps. */
-static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, int64_t start_ns, int64_t end_ns)
+/* Adds a piece that ends where the last one began, and begins at start_ns by the rank's clock; cut at the windows of
+ * steps. */
+static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, int64_t start_ns)
 {
     const tl_step_window *steps = t->g->steps;
     tl_path_piece piece = { .port = port, .peer = -1, .bound = (uint8_t)bound };
-    for (; end_ns > start_ns; end_ns = piece.start_ns) {
+    for (int64_t end_ns; (end_ns = t->until_ns) > start_ns; t->until_ns = piece.start_ns) {
         piece.start_ns = start_ns;
         piece.end_ns = end_ns;
         while (t->window > 0 && steps[t->window - 1].start_ns >= end_ns)
@@ -67,6 +69,7 @@ static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, i
         piece.step = t->g->nsteps == 0 ? step_of_node(t, node) : within ? (uint32_t)t->window : 0;
         if (last != NULL)
             piece.start_ns = tl_ns_max(start_ns, within ? last->start_ns : last->end_ns);
+        piece.met_ns = tl_on_job_clock(&t->o->of->shift, piece.start_ns);
         add_within(t, node, piece);
     }
 }
@@ -107,10 +110,11 @@ static tl_bound bound_of_work(const tl_node *node)
     return TL_BOUND_CPU;
 }
 
-/* Walks back from a node; returns when the path leaves the first. */
-static int64_t walk(tiling *t, uint32_t v)
+/* Walks back from a node. */
+static void walk(tiling *t, uint32_t v)
 {
     const tl_open_rank *o = t->o;
+    const tl_clock_shift *shift = &o->of->shift;
     int64_t until_ns = o->nodes[v].done_ns;
     for (uint32_t e; (e = tl_last_edge(o, v)) != TL_NONE;) {
         const tl_node *node = &o->nodes[v];
@@ -119,37 +123,40 @@ static int64_t walk(tiling *t, uint32_t v)
         if (port != TL_NONE) {
             uint32_t arrival = o->of->ports[port].arrival;
             int64_t from_ns = tl_path_left_at(o->nodes[arrival].done_ns, 0, until_ns);
-            add_piece(t, v, port, TL_BOUND_COMM, from_ns, until_ns);
+            add_piece(t, v, port, TL_BOUND_COMM, tl_on_own_clock(shift, from_ns));
             until_ns = from_ns;
             v = arrival;
             continue;
         }
         tl_path_part p =
             tl_path_part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, until_ns, INT64_MIN);
-        add_piece(t, v, TL_NONE, bound_of_work(node), until_ns - p.work_ns, until_ns);
-        add_piece(t, v, TL_NONE, bound_before(node, &o->nodes[edge->from], p.latency_ns), p.from_ns,
-                  until_ns - p.work_ns);
+        add_piece(t, v, TL_NONE, bound_of_work(node), tl_on_own_clock(shift, until_ns - p.work_ns));
+        add_piece(t, v, TL_NONE, bound_before(node, &o->nodes[edge->from], p.latency_ns),
+                  tl_on_own_clock(shift, p.from_ns));
         until_ns = p.from_ns;
         v = edge->from;
     }
-    return until_ns;
 }
 
 void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_bytes *out)
 {
     tiling t = { .o = o, .g = &o->of->graph, .window = o->of->graph.nsteps };
     const tl_step_window *steps = t.g->steps;
-    int64_t begin_ns = INT64_MAX;
+    int64_t begin_ns = INT64_MAX, last_ns = tl_on_own_clock(&o->of->shift, o->nodes[last].done_ns);
     for (uint32_t v = 0; v < o->n; v++)
         begin_ns = tl_ns_min(begin_ns, o->nodes[v].done_ns);
+    begin_ns = tl_on_own_clock(&o->of->shift, begin_ns);
+    t.until_ns = last_ns;
     tl_vec_push(&t.steps, (tl_path_step){ .step = -1, .peer = -1 });
     for (size_t s = 0; s < t.g->nsteps; s++)
         tl_vec_push(&t.steps, (tl_path_step){ .step = steps[s].number, .peer = -1 });
     if (t.g->nsteps > 0) {
         begin_ns = tl_ns_min(begin_ns, steps[0].start_ns);
-        add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_CPU, o->nodes[last].done_ns, steps[t.g->nsteps - 1].end_ns);
+        t.until_ns = tl_ns_max(last_ns, steps[t.g->nsteps - 1].end_ns);
+        add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_CPU, last_ns);
     }
-    add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_UNEXPLAINED, begin_ns, walk(&t, last));
+    walk(&t, last);
+    add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_UNEXPLAINED, begin_ns);
     tl_bytes_put_list(out, t.steps.v, t.steps.n, sizeof *t.steps.v);
     tl_bytes_put_list(out, t.pieces.v, t.pieces.n, sizeof *t.pieces.v);
     tl_bytes_put_list(out, t.names.v, t.names.n, sizeof *t.names.v);
@@ -173,11 +180,12 @@ static void meet(const tl_job_graph *g, uint32_t rank, tl_path_piece *piece)
 {
     uint32_t meeting = g->ranks[rank].ports[piece->port].meeting;
     const tl_meeting_edge *edge = meeting != TL_NONE ? tl_last_to_meet(g, meeting) : NULL;
+    int64_t since_ns = piece->met_ns;
     piece->met_ns = piece->start_ns;
     if (edge == NULL || edge->rank == rank)
         return;
-    int64_t came_ns = tl_ns_sum(tl_meeting_from_ns(g, edge), edge->lag_ns);
-    piece->met_ns = tl_ns_max(piece->start_ns, tl_ns_min(piece->end_ns, came_ns));
+    int64_t wait_ns = tl_ns_between(tl_ns_sum(tl_meeting_from_ns(g, edge), edge->lag_ns), since_ns);
+    piece->met_ns += tl_ns_max(0, tl_ns_min(wait_ns, piece->end_ns - piece->start_ns));
     piece->peer = edge->rank != TL_NONE && piece->met_ns > piece->start_ns ? (int32_t)edge->rank : -1;
 }
 
