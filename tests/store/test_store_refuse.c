@@ -40,7 +40,9 @@ static hid_t change(void)
 static void seal(hid_t f)
 {
     CU_ASSERT(H5Fclose(f) >= 0);
-    CU_ASSERT_EQUAL(tl_seal_write(file, &err), TL_OK);
+    int fd = open(file, O_RDWR);
+    CU_ASSERT_EQUAL(tl_seal_write(fd, file, &err), TL_OK);
+    close(fd);
 }
 
 static void set_version(hid_t f, int64_t version)
