@@ -10,16 +10,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* All folders of a path that ends in a file.  Whether that worked is seen when the file is opened. */
-static void make_folders(char *path)
+/* Makes all folders of a path that ends in a file.  Returns why the first that could not be made could not; else 0. */
+static int make_folders(char *path)
 {
+    int error = 0;
     for (char *p = path + 1; *p != '\0'; p++) {
         if (*p != '/')
             continue;
         *p = '\0';
-        (void)mkdir(path, 0777);
+        if (mkdir(path, 0777) != 0 && errno != EEXIST && error == 0)
+            error = errno;
         *p = '/';
     }
+    return error;
 }
 
 int tl_record_file_open(tl_record_file *file, const char *directory, int rank, tl_record_text *path)
@@ -34,11 +37,16 @@ int tl_record_file_open(tl_record_file *file, const char *directory, int rank, t
     tl_record_text_add(path, ".jsonl", sizeof ".jsonl");
     if (path->failed)
         return ENOMEM;
-    make_folders(path->bytes);
-    file->fd = open(path->bytes, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int no_folder = make_folders(path->bytes);
+    file->fd = open(path->bytes, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
     if (file->fd < 0)
-        return errno;
-    if (fstat(file->fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+        return errno == ENOENT && no_folder != 0 ? no_folder : errno;
+    bool known = fstat(file->fd, &status) == 0;
+    if (known && S_ISFIFO(status.st_mode)) { /* a write to a pipe waits for its reader */
+        (void)tl_record_file_close(file);
+        return ESPIPE;
+    }
+    if (known && S_ISREG(status.st_mode) && status.st_size > 0 &&
         pread(file->fd, &last, 1, status.st_size - 1) == 1 && last != '\n') {
         tl_record_text_literal(&file->out, "\n");
         file->rest = file->out.n;

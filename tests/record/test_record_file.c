@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #define FILE_0 "cuda_events_rank_0.jsonl"
 #define LINE "{\"duration_ms\": 1.25, \"name\": \"p\", \"rank\": 0, \"step\": 0}\n"
@@ -63,6 +64,25 @@ static void a_file_that_cannot_be_is_a_recorder_that_is_off(void)
     CU_ASSERT_FALSE(opened());
     CU_ASSERT_PTR_NOT_NULL(strstr(tlmpi_record_reason(recorder), "/file/" FILE_0 ": Not a directory"));
     CU_ASSERT_EQUAL(phase("p", 0, NULL), TLMPI_RECORD_OFF);
+    CU_ASSERT_EQUAL(closed(0), TLMPI_RECORD_OFF);
+}
+
+static void a_pipe_stops_no_training(void)
+{
+    fresh(0);
+    CU_ASSERT_EQUAL(mkfifo(scratch_path(FILE_0), 0600), 0);
+    CU_ASSERT_FALSE(opened());
+    CU_ASSERT_PTR_NOT_NULL(strstr(tlmpi_record_reason(recorder), "/" FILE_0 ": Illegal seek"));
+    CU_ASSERT_EQUAL(phase("p", 0, NULL), TLMPI_RECORD_OFF);
+    CU_ASSERT_EQUAL(closed(0), TLMPI_RECORD_OFF);
+}
+
+static void a_folder_that_cannot_be_made_is_told(void)
+{
+    fresh(0);
+    settings.directory = "/sys/no/such"; /* a system folder that takes no folders of others */
+    CU_ASSERT_FALSE(opened());
+    CU_ASSERT_PTR_NULL(strstr(tlmpi_record_reason(recorder), "No such file or directory"));
     CU_ASSERT_EQUAL(closed(0), TLMPI_RECORD_OFF);
 }
 
@@ -155,6 +175,8 @@ int main(void)
         TEST(folders_are_made),
         TEST(no_folder_is_the_one_in_which_the_program_runs),
         TEST(a_file_that_cannot_be_is_a_recorder_that_is_off),
+        TEST(a_pipe_stops_no_training),
+        TEST(a_folder_that_cannot_be_made_is_told),
         TEST(a_full_disk_loses_lines_only),
         TEST(a_line_that_was_taken_in_part_is_completed),
         TEST(a_disk_that_stays_full_leaves_one_line_cut),
