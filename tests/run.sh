@@ -184,6 +184,7 @@ product()
     start cli-run sh tests/cli/run.sh build/tlmpi
     start cli-read sh tests/cli/read.sh build/tlmpi
     start cli-html sh tests/cli/html.sh build/tlmpi
+    start cli-diff sh tests/cli/diff.sh build/tlmpi
     start cli-select sh tests/cli/select.sh build/tlmpi
     start cli-where sh tests/cli/where.sh build/tlmpi
     start tracelens sh tests/golden/compat_tracelens.sh build/tlmpi

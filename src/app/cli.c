@@ -52,6 +52,13 @@ static const tl_command commands[] = {
       "much longer or shorter each is on a rank than on its peers. It needs no network and no script, and prints well. "
       "Of more than 64 ranks the 32 worst have a row of their own; more than 240 steps share columns.",
       false, tl_html_page, NULL },
+    { "diff", TL_FOR_DIFF, "[options] A B [TABLE]", "two runs compared: is B slower, and what makes it so",
+      "A and B are result files (.h5), or traces, which are analysed first, on as many procs as mpirun starts. Prints "
+      "first in what the runs differ (devices, sizes), then how much longer or shorter a step of B takes and whether "
+      "that is more than chance, then what makes it so, then the first rows of tables: the parts of the step, which sum "
+      "up to its difference, kernels, operators, call paths, collectives and idle time, aligned by name. With TABLE all "
+      "of that table alone; tlmpi describe diff_step and so on explain the columns.",
+      true, tl_diff_command, NULL },
     { "describe", TL_FOR_DESCRIBE, "[TABLE|WORD...]", "the manual of tables, columns and words of answers",
       "Prints the page of each TABLE: its columns, and how they come about; of each other WORD of a summary, an answer "
       "or a table (trust, waiting, host_late, gain_ns) what it means. 'tlmpi describe tables' lists the tables and "
@@ -142,7 +149,7 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
 /* Refuses commands that are to come; a path of that name is read today. */
 static tl_status refuse_later(const char *word, tl_error *err)
 {
-    static const char *const later[] = { "diff", "export", "completion" };
+    static const char *const later[] = { "export", "completion" };
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (strcmp(word, later[i]) == 0 && access(word, F_OK) != 0)
             return tl_fail(err, TL_EUSAGE, "this version has no tlmpi %s yet; tlmpi --help tells what it has", word);
@@ -257,7 +264,7 @@ void tl_cli_free(tl_cli *cli)
 /* The exit statuses that the commands of the mask can end with. */
 static void say_statuses(FILE *out, unsigned commands_of)
 {
-    enum { READERS = TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_REPS | TL_FOR_AUGMENT | TL_FOR_COMPAT };
+    enum { READERS = TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_REPS | TL_FOR_AUGMENT | TL_FOR_COMPAT | TL_FOR_DIFF };
     static const struct {
         const char *line;
         unsigned commands;
@@ -267,7 +274,7 @@ static void say_statuses(FILE *out, unsigned commands_of)
         { "  2  the command line asks for something impossible\n", TL_FOR_ALL },
         { "  3  nothing usable in the input\n", TL_FOR_ALL & ~(unsigned)TL_FOR_DESCRIBE },
         { "  4  output cannot be written\n", TL_FOR_ALL },
-        { "  5  done, and a threshold of --fail-on is passed\n", TL_FOR_RUN | TL_FOR_ASK },
+        { "  5  done, and a threshold of --fail-on is passed\n", TL_FOR_RUN | TL_FOR_ASK | TL_FOR_DIFF },
         { " 70  memory is out, or a fault of tlmpi\n", TL_FOR_ALL },
     };
     fputs("Exit status\n", out);

@@ -14,6 +14,7 @@
 #include "tlmpi/base/status.h"
 #include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/job/call/options.h"
+#include "tlmpi/report/diff.h"
 #include <stdio.h>
 
 typedef struct tl_cli tl_cli;
@@ -31,7 +32,8 @@ enum {
     TL_FOR_ASK = 64,
     TL_FOR_REPS = 128,
     TL_FOR_HTML = 256,
-    TL_FOR_ALL = 511
+    TL_FOR_DIFF = 512,
+    TL_FOR_ALL = 1023
 };
 
 enum { TL_ALL_RUNS = -2 };
@@ -74,6 +76,7 @@ struct tl_cli {
     const char *rep, *exclude;      /* reps; NULL: none */
     int64_t skip;                   /* reps */
     bool each, kernels, compare;    /* reps: which table */
+    tl_diff_gates diff_fail_on;     /* diff */
     int64_t gpus_per_node;          /* compat tracelens; 0: unknown */
     char *command_line, *settings;  /* owned; run points to them */
 };
@@ -100,6 +103,7 @@ size_t tl_show_width(const tl_cli *cli, FILE *out);
 int tl_show(const tl_cli *cli);
 int tl_ask(const tl_cli *cli);
 int tl_html_page(const tl_cli *cli);
+int tl_diff_command(const tl_cli *cli); /* all procs */
 int tl_describe(const tl_cli *cli);
 int tl_compat(const tl_cli *cli);
 

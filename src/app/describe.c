@@ -1,5 +1,6 @@
 /* describe.c - tlmpi describe: the manual of a result file; its tables from the schemas that also write them. */
 #include "cli.h"
+#include "tlmpi/analysis/diff.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/analysis/repetition/tables.h"
@@ -340,7 +341,9 @@ static entry *list_entries(size_t *n)
     size_t ntables, npages;
     const tl_schema *const *schemas = tl_all_schemas(&ntables);
     const tl_manual_page *pages = tl_manual_pages(&npages);
-    entry *v = tl_calloc(2 + 2 * ntables + NREPS + npages, sizeof *v);
+    size_t ndiff;
+    const tl_schema *const *diff = tl_diff_schemas(&ndiff);
+    entry *v = tl_calloc(2 + 2 * ntables + NREPS + ndiff + npages, sizeof *v);
 
     *n = 0;
     add(v, n, "tables", "", "all that can be described");
@@ -351,6 +354,8 @@ static entry *list_entries(size_t *n)
     }
     for (size_t i = 0; i < NREPS; i++)
         add_table(v, n, reps[i].table, reps[i].name, "");
+    for (size_t i = 0; i < ndiff; i++)
+        add_table(v, n, diff[i], diff[i]->name, "");
     add(v, n, "parameters", "", "the numbers that decide")->is = IS_PARAMETERS;
     for (size_t i = 0; i < npages; i++) {
         entry *e = add(v, n, pages[i].name, "", pages[i].title);

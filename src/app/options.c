@@ -35,7 +35,7 @@ static const tl_option options[] = {
       "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for several paths, in the "
       "working directory",
       TL_FOR_RUN, &tl_option_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK, &tl_option_text,
+    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_DIFF, &tl_option_text,
       AT(run.output) },
     { "output", 'o', "FILE", "", "write FILE; by default the result's name with .html for .h5; '-' is standard output",
       TL_FOR_HTML, &tl_option_text, AT(run.output) },
@@ -44,7 +44,7 @@ static const tl_option options[] = {
     { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &tl_option_text,
       AT(run.output) },
     { "force", 'f', NULL, "0", "overwrite existing files",
-      TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_HTML | TL_FOR_COMPAT | TL_FOR_AUGMENT, &tl_option_switch,
+      TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_HTML | TL_FOR_DIFF | TL_FOR_COMPAT | TL_FOR_AUGMENT, &tl_option_switch,
       AT(run.force) },
     { "run", 0, "N", "newest",
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
@@ -107,6 +107,12 @@ static const tl_option options[] = {
       "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else; its keys are "
       "explained in include/tlmpi/report/ask.h",
       TL_FOR_RUN | TL_FOR_ASK, &tl_option_switch, AT(run.json) },
+    { "json", 0, NULL, "0", "print all tables as one JSON object", TL_FOR_DIFF, &tl_option_switch, AT(run.json) },
+    { "fail-on", 0, "LIST", "",
+      "exit with status 5 where B takes more longer than this: NAME>+PERCENT%,... as 'step>+5%,kernel>+20%,idle>+3%'. "
+      "step: the step; kernel: any kernel that takes a hundredth of the step, of its own time; compute, waiting, "
+      "transfer, comm (exposed communication), copy, idle: of the step of A",
+      TL_FOR_DIFF, &tl_option_diff_gates, AT(diff_fail_on) },
     { "fail-on", 0, "LIST", "",
       "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, "
       "link: wall time that it would gain without the worst of them, or without all that stand out (its own work "
@@ -137,13 +143,13 @@ static const tl_option options[] = {
     { "parser", 0, "NAME", "fast",
       "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the result is the same",
       TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS, &tl_option_parser, AT(run.yajl_only) },
-    { "format", 0, "FORMAT", "table",
+{ "format", 0, "FORMAT", "table",
       TL_FORMAT_WORDS "; in csv an apostrophe stands before a text that a spreadsheet would take for a formula",
-      TL_FOR_SHOW | TL_FOR_REPS, &tl_option_format, AT(format) },
+      TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF, &tl_option_format, AT(format) },
     { "unit", 0, "UNIT", "terminal",
       "of times: ns, us, ms or s; auto: of a table each in the unit that suits it, and shares in percent; terminal: "
       "auto on a terminal, else ns",
-      TL_FOR_SHOW | TL_FOR_REPS, &tl_option_unit, AT(unit) },
+      TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF, &tl_option_unit, AT(unit) },
     { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &tl_option_text, AT(columns) },
     { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
       &tl_option_ranges, AT(ranks) },
@@ -163,7 +169,7 @@ static const tl_option options[] = {
       "has all others together",
       TL_FOR_SHOW, &tl_option_top, AT(top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
-      TL_FOR_SHOW | TL_FOR_REPS, &tl_option_width, AT(width) },
+      TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF, &tl_option_width, AT(width) },
     { "ns", 0, NULL, "0", "hta: keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1",
       TL_FOR_COMPAT, &tl_option_switch, AT(ns) },
     { "include-last-step", 0, NULL, "0", "hta: keep the last profiler step, which HTA leaves out", TL_FOR_COMPAT,

@@ -167,7 +167,21 @@
       "other tails than a test takes it to have; measured on 690 made jobs: of 45 names with more 8 are wrong, of 260 " \
       "with less 4")                                                                                                   \
     P(double, VERDICT_LARGE_COST, 0.05, "step", USER,                                                                  \
-      "what a denial with trust high rules out: that a rank costs so much of a step")
+      "what a denial with trust high rules out: that a rank costs so much of a step") \
+    P(double, DIFF_ALPHA, 0.01, "", STATISTICAL, "two runs: steps, or times of a kernel, lie as far apart by chance less often") \
+    P(double, DIFF_LEAST, 0.01, "step", USER, "two runs: a smaller change of a part of the step is not named")         \
+    P(double, DIFF_PART_LEAST, 0.001, "step", USER, "two runs: a kernel that changes a step by less is not named")     \
+    P(double, DIFF_EACH_LEAST, 0.03, "", PHYSICAL,                                                                     \
+      "two runs: times of one kernel differ by less between devices, hosts and days")                                  \
+    P(double, DIFF_COUNT_LEAST, 0.05, "", STATISTICAL,                                                                 \
+      "two runs: counts of a step differ by less where recordings begin and end within one")                           \
+    P(double, DIFF_MOST_SHARE, 0.5, "", USER, "two runs: what has half of a change is named for it")                   \
+    P(double, DIFF_HELD_SHARE, 0.5, "", STATISTICAL,                                                                   \
+      "two runs: where steps hold less of the device's work, it runs behind the marks of the host")                    \
+    P(size_t, DIFF_STEPS_LEAST, 5, "", STATISTICAL,                                                                    \
+      "two runs: of so many steps a rank test can be sure at 1 in 100; the first and last are left out if so many remain") \
+    P(size_t, DIFF_EXACT_PAIRS, 2500, "", STATISTICAL,                                                                 \
+      "two runs: of more pairs of steps the normal approximation of the rank test is exact to a thousandth")
 
 #define TL_PARAMETER_CONSTANT(type, name, value, unit, kind, reason) static const type TL_##name = value;
 TL_PARAMETERS(TL_PARAMETER_CONSTANT)

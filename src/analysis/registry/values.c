@@ -4,6 +4,7 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/culprit_table.h"
+#include "tlmpi/model/diff_tables.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/measured_tables.h"
@@ -25,6 +26,8 @@ static const meanings all[] = {
       { "the trace says its rank", "from the file's name", "from the order of the files' names" } },
     { tl_clock_base_labels,
       { "time stamps count from baseTimeNanoseconds of the trace", "time stamps count from the epoch" } },
+    { tl_diff_part_labels, { TL_DIFF_PART_VALUES(TL_VALUE_MEANING) } },
+    { tl_diff_change_labels, { TL_DIFF_CHANGE_VALUES(TL_VALUE_MEANING) } },
     { tl_defect_labels,
       { TL_DEFECTS(TL_DEFECT_MEANING) } },
     { tl_remedy_labels, { TL_REMEDY_VALUES(TL_VALUE_MEANING) } },

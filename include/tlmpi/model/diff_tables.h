@@ -1,0 +1,145 @@
+/* diff_tables.h - the tables that compare two results, A and B, column by column.
+ *
+ * Conventions: a change is B less A.  Times are those of one step and one rank, the mean over the ranks, unless a column
+ * says otherwise.  Names are of the comparison (tl_diff.names), no rows of a file.
+ */
+#ifndef TLMPI_MODEL_DIFF_TABLES_H
+#define TLMPI_MODEL_DIFF_TABLES_H
+
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/schema.h"
+#include "tlmpi/model/tree_table.h"
+
+/* What two runs differ in before any time is compared, and what the comparison rests on. */
+#define TL_DIFF_RUN_FIELDS(F, T)                                                                                       \
+    F(T, I32, place, KEY, "", "1, 2, 3 ...: what matters most first")                                                  \
+    F(T, TEXT32, what, LABEL, "", "traces, ranks, world_size, device, host ...")                                       \
+    F(T, I32, differs, MEASURE, "", "1: A and B differ in it so that times are hardly comparable, or say less")        \
+    F(T, TEXT256, a, MEASURE, "", "of A")                                                                              \
+    F(T, TEXT256, b, MEASURE, "", "of B")
+TL_TABLE(diff_run, TL_DIFF_RUN_FIELDS);
+
+/* A part of the time of a step. */
+#define TL_DIFF_PART_VALUES(V)                                                                                         \
+    V(TL_DIFF_STEP, "step", "all of the step")                                                                         \
+    V(TL_DIFF_COMPUTE, "compute", "a compute kernel runs")                                                             \
+    V(TL_DIFF_WAITING, "waiting", "exposed communication that is known to be waiting for other ranks")                 \
+    V(TL_DIFF_TRANSFER, "transfer", "exposed communication in which all ranks that take part have come")               \
+    V(TL_DIFF_UNKNOWN, "unknown", "exposed communication that is waiting or transfer")                                 \
+    V(TL_DIFF_COPY, "copy", "exposed copies and memsets")                                                              \
+    V(TL_DIFF_IDLE, "idle", "no device work between the first and the last of the step")                               \
+    V(TL_DIFF_OUTSIDE, "outside", "before the first and after the last device work of the step")                       \
+    V(TL_DIFF_REST, "not_attributed",                                                                                  \
+      "the median step less the mean of the middle steps, which the other rows are of; what is left of a division")
+typedef enum tl_diff_part { TL_DIFF_PART_VALUES(TL_VALUE_NAME) TL_NDIFF_PARTS } tl_diff_part;
+extern const char *const tl_diff_part_labels[];
+
+#define TL_DIFF_STEP_FIELDS(F, T)                                                                                      \
+    F(T, I32, place, KEY, "", "0: the step; then its parts, the largest change first, and what is not attributed")     \
+    F(T, ENUM(diff_part), part, LABEL, "", "part of the step")                                                         \
+    F(T, ENUM(parallelism), parallelism, LABEL, "", "of communication: what the process group divides among its ranks") \
+    F(T, ENUM(collective), kind, LABEL, "", "of communication: the collective")                                        \
+    F(T, TEXT64, group, LABEL, "", "of communication: the ranks of the group, where all of it is in one group")        \
+    F(T, I64, a_ns, MEASURE, "ns",                                                                                     \
+      "of A: the median of the compared steps for the step; for a part the mean of the middle steps, those between "   \
+      "the quartiles of the time of the step")                                                                         \
+    F(T, I64, b_ns, MEASURE, "ns", "of B")                                                                             \
+    F(T, I64, change_ns, MEASURE, "ns", "b_ns - a_ns: those of the parts sum up to that of the step")                  \
+    F(T, F64, share, MEASURE, "", "change_ns / a_ns of the step")                                                      \
+    F(T, F64, p_value, MEASURE, "",                                                                                    \
+      "chance of steps that lie as far apart if A and B do not differ: rank test (Mann-Whitney) over the compared "    \
+      "steps; none where a side has one step, or steps are not told apart")                                            \
+    F(T, I32, sure, MEASURE, "", "1: p_value is below diff_alpha and share above diff_least")
+TL_TABLE(diff_step, TL_DIFF_STEP_FIELDS);
+
+/* The same for each rank, or for ranks that do the same. */
+#define TL_DIFF_BREAKDOWN_FIELDS(F, T)                                                                                 \
+    F(T, I32, place, KEY, "", "1, 2, 3 ... in order of ranks")                                                         \
+    F(T, TEXT64, a_ranks, LABEL, "",                                                                                   \
+      "ranks of A: the rank of that number, where A and B have the same; else the ranks whose compute kernels have "   \
+      "the same names")                                                                                                \
+    F(T, TEXT64, b_ranks, LABEL, "", "ranks of B")                                                                     \
+    F(T, I64, step_ns, MEASURE, "ns", "change of the step, mean of the middle steps; the sum of the changes behind it") \
+    F(T, I64, compute_ns, MEASURE, "ns", "change of compute")                                                          \
+    F(T, I64, waiting_ns, MEASURE, "ns", "change of waiting")                                                          \
+    F(T, I64, transfer_ns, MEASURE, "ns", "change of transfer")                                                        \
+    F(T, I64, unknown_ns, MEASURE, "ns", "change of communication that is waiting or transfer")                        \
+    F(T, I64, copy_ns, MEASURE, "ns", "change of copies")                                                              \
+    F(T, I64, idle_ns, MEASURE, "ns", "change of idle time")                                                           \
+    F(T, I64, outside_ns, MEASURE, "ns", "change of time outside of device work, and what is left of divisions")
+TL_TABLE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS);
+
+/* What became of a kernel, operator, path ... of A in B. */
+#define TL_DIFF_CHANGE_VALUES(V)                                                                                       \
+    V(TL_DIFF_SAME, "same", "no change that is told from chance")                                                      \
+    V(TL_DIFF_ADDED, "added", "B alone has it")                                                                        \
+    V(TL_DIFF_REMOVED, "removed", "A alone has it")                                                                    \
+    V(TL_DIFF_REPLACED, "replaced",                                                                                    \
+      "another took its place: under the same operator, or with a name that differs in numbers alone")                 \
+    V(TL_DIFF_COUNT, "count", "it runs more or less often")                                                            \
+    V(TL_DIFF_TIME, "time", "one takes longer or shorter")                                                             \
+    V(TL_DIFF_BOTH, "count_and_time", "both")
+typedef enum tl_diff_change { TL_DIFF_CHANGE_VALUES(TL_VALUE_NAME) } tl_diff_change;
+extern const char *const tl_diff_change_labels[];
+
+#define TL_DIFF_AMOUNT_FIELDS(F, T)                                                                                    \
+    F(T, ENUM(diff_change), change, MEASURE, "", "what became of it")                                                  \
+    F(T, F64, a_count, MEASURE, "", "how often, of A: the whole recording by its steps and ranks")                     \
+    F(T, F64, b_count, MEASURE, "", "how often, of B")                                                                 \
+    F(T, I64, a_ns, MEASURE, "ns", "time, of A: the whole recording by its steps and ranks")                           \
+    F(T, I64, b_ns, MEASURE, "ns", "time, of B")                                                                       \
+    F(T, I64, change_ns, MEASURE, "ns", "b_ns - a_ns")                                                                 \
+    F(T, I64, by_count_ns, MEASURE, "ns", "the part of it that one more or less often makes; the rest is by time of one") \
+    F(T, F64, share, MEASURE, "", "change_ns / the step of A")                                                         \
+    F(T, F64, a_each_ns, MEASURE, "ns", "time of one, of A; none where it has none")                                   \
+    F(T, F64, b_each_ns, MEASURE, "ns", "time of one, of B")                                                           \
+    F(T, F64, p_value, MEASURE, "",                                                                                    \
+      "chance of times of one as far apart if A and B do not differ: t test over durations or over ranks' means, "     \
+      "whichever scatter more; none where less than two of a side are known")
+
+/* Tables diff_kernel, diff_operator, diff_collective and diff_idle: what was aligned by name. */
+#define TL_DIFF_WORK_FIELDS(F, T)                                                                                      \
+    F(T, I32, place, KEY, "", "1 for the largest change of time, and so on")                                           \
+    TL_DIFF_AMOUNT_FIELDS(F, T)                                                                                        \
+    F(T, I32, sure, MEASURE, "",                                                                                       \
+      "1: the change is told from chance, and large enough to be named in the verdict (parameters diff_*)")            \
+    F(T, NAME, kind, LABEL, "",                                                                                        \
+      "kernel: compute, comm, memcpy ...; collective: waiting or transfer; idle: how the device ran dry and what the " \
+      "host did")                                                                                                      \
+    F(T, NAME, operator, LABEL, "", "of a kernel: the innermost operator that launches most of it; none: not known")   \
+    F(T, NAME, name, LABEL, "", "name; of A where the names differ")                                                   \
+    F(T, NAME, b_name, LABEL, "", "the name of B, where it differs")
+TL_TABLE(diff_kernel, TL_DIFF_WORK_FIELDS);
+typedef tl_diff_kernel tl_diff_work;
+extern const tl_schema tl_diff_operator_schema, tl_diff_collective_schema, tl_diff_idle_schema;
+
+/* The merged call tree. */
+#define TL_DIFF_CALL_PATH_FIELDS(F, T)                                                                                 \
+    F(T, I32, node, KEY, "", "number of the node: 0, 1, 2 ... down the merged tree; children by change of time")       \
+    F(T, I32, parent, LABEL, "", "node around it; -1: none")                                                           \
+    F(T, I32, depth, LABEL, "", "nodes around it")                                                                     \
+    F(T, ENUM(node_kind), kind, LABEL, "", "what it is")                                                               \
+    TL_DIFF_AMOUNT_FIELDS(F, T)                                                                                        \
+    F(T, I64, host_change_ns, MEASURE, "ns", "change of the time of the host in it; the times before are device_ns")   \
+    F(T, NAME, name, LABEL, "", "as in table call_tree")
+TL_TABLE(diff_call_path, TL_DIFF_CALL_PATH_FIELDS);
+
+/* The verdict: what is named, in this order. */
+#define TL_DIFF_FOUND_FIELDS(F, T)                                                                                     \
+    F(T, I32, place, KEY, "", "0: the step; then what is sure, the largest change first")                              \
+    F(T, ENUM(diff_part), part, LABEL, "", "the part of the step that it is in")                                       \
+    F(T, ENUM(diff_change), change, LABEL, "", "what became of it")                                                    \
+    F(T, I64, change_ns, MEASURE, "ns", "change of a step")                                                            \
+    F(T, F64, share, MEASURE, "", "change_ns / the step of A")                                                         \
+    F(T, F64, p_value, MEASURE, "", "as in the table that has it")                                                     \
+    F(T, I32, sure, MEASURE, "", "1: told from chance; 0: the largest of what is not, of a difference of the step that is") \
+    F(T, I32, rank, MEASURE, "", "of waiting: the rank of B (of A where it became less) that most of it is for; -1: none") \
+    F(T, F64, a_count, MEASURE, "", "how often in a step, of A; none of parts")                                        \
+    F(T, F64, b_count, MEASURE, "", "how often in a step, of B")                                                       \
+    F(T, F64, times, MEASURE, "", "time of one in B / time of one in A; none where that is not known")                 \
+    F(T, NAME, name, LABEL, "", "kernel, operator or idle class; of communication the collective and its group")       \
+    F(T, NAME, b_name, LABEL, "", "the name of B, where it differs")                                                   \
+    F(T, NAME, operator, LABEL, "", "of a kernel its operator; of waiting what the rank is late for")
+TL_TABLE(diff_found, TL_DIFF_FOUND_FIELDS);
+
+#endif

@@ -1,0 +1,52 @@
+/* diff.h - two runs compared, in words: the verdict, and which facts make times hardly comparable.
+ *
+ * From the tables of the comparison (model/diff_tables.h); may use format.  Nothing is decided here.
+ */
+#ifndef TLMPI_REPORT_DIFF_H
+#define TLMPI_REPORT_DIFF_H
+
+#include "tlmpi/model/diff_tables.h"
+#include "tlmpi/model/table.h"
+#include <stdio.h>
+
+/* Everything is borrowed. */
+typedef struct tl_diff_words {
+    const tl_table *found, *run, *step, *kernel, *operator;
+    tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
+    void *name_arg;
+    size_t steps[2]; /* compared; 0: steps are not told apart */
+} tl_diff_words;
+
+/* What differs first, then "B is 8.2 % slower per step ...: +6.1 % in all_reduce of ranks 0-7 ...". */
+void tl_print_diff(FILE *out, const tl_diff_words *words);
+
+/* Thresholds of `--fail-on 'step>+5%,kernel>+20%,idle>+3%'`: how much more B may take than A.
+ *
+ *     step       of the step
+ *     kernel     of any kernel, copy or memset that takes a hundredth of the step (parameter diff_least), of its own time
+ *     compute, waiting, transfer, comm, copy, idle     of the step of A; comm is waiting, transfer and what may be either
+ */
+typedef enum tl_diff_gate {
+    TL_DIFF_GATE_STEP, TL_DIFF_GATE_KERNEL, TL_DIFF_GATE_COMPUTE, TL_DIFF_GATE_WAITING, TL_DIFF_GATE_TRANSFER,
+    TL_DIFF_GATE_COMM, TL_DIFF_GATE_COPY, TL_DIFF_GATE_IDLE, TL_NDIFF_GATES
+} tl_diff_gate;
+
+typedef struct tl_diff_gates {
+    bool set[TL_NDIFF_GATES];
+    double most[TL_NDIFF_GATES]; /* shares */
+} tl_diff_gates;
+
+#define TL_DIFF_GATES_SYNTAX                                                                                           \
+    "NAME>+PERCENT%,... with step, kernel, compute, waiting, transfer, comm, copy or idle for NAME, as "               \
+    "'step>+5%,kernel>+20%,idle>+3%'"
+
+/* False where the text is no list of thresholds, or names one twice; *gates is then as it was. */
+bool tl_diff_gates_read(const char *text, tl_diff_gates *gates);
+
+/* The same text again, 0-terminated. */
+void tl_diff_gates_write(const tl_diff_gates *gates, char *out, size_t n);
+
+/* Whether any threshold is passed.  Says which on `err`, a line each, and how sure the change is. */
+bool tl_diff_gates_judge(const tl_diff_gates *gates, const tl_diff_words *words, FILE *err);
+
+#endif

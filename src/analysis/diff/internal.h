@@ -1,0 +1,136 @@
+/* internal.h - what the files of the room share: a side of the comparison, and what is aligned by name. */
+#ifndef TLMPI_ANALYSIS_DIFF_INTERNAL_H
+#define TLMPI_ANALYSIS_DIFF_INTERNAL_H
+
+#include "tlmpi/analysis/diff.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+#include "tlmpi/model/table.h"
+#include "tlmpi/model/tables.h"
+
+enum { A, B };
+
+/* Times of a rank in a step, by tl_diff_part: those up to TL_DIFF_OUTSIDE. */
+typedef struct cell {
+    int64_t ns[TL_DIFF_REST];
+} cell;
+
+typedef struct side {
+    const tl_diff_side *in;
+    TL_VEC(int64_t) ranks;  /* that are compared, ascending */
+    TL_VEC(int64_t) steps;  /* that are compared, ascending; one of number -1 where steps are not told apart */
+    cell *cells;            /* by rank, then step */
+    int64_t *step_ns;       /* by step: the mean over ranks */
+    bool *middle;           /* by step: between the quartiles of step_ns */
+    TL_VEC(double) samples; /* times of steps for the test */
+    double recorded;        /* steps of the recording, the mean over ranks; 0: not known */
+    bool marked;            /* steps are those of the marks */
+    int64_t median_ns;      /* of the compared steps */
+} side;
+
+/* What one name has on one side, over all ranks. */
+typedef struct amount {
+    double count;
+    int64_t ns;
+    double within;                        /* sum of squared distances of durations from their rank's mean */
+    double ranks, mean_sum, mean_squares; /* of the ranks' means */
+} amount;
+
+typedef struct work {
+    uint32_t kind, name, b_name, operator; /* of diff.names */
+    bool aligned;                          /* by more than its name: b_name is of B */
+    amount side[2];
+} work;
+
+typedef struct works {
+    TL_VEC(work) v;
+    tl_map map;
+} works;
+
+enum { TABLE_FOUND, TABLE_RUN, TABLE_STEP, TABLE_BREAKDOWN, TABLE_KERNEL, TABLE_OPERATOR, TABLE_CALL_PATH,
+       TABLE_COLLECTIVE, TABLE_IDLE, NTABLES };
+
+typedef struct node {
+    uint32_t parent, name; /* parent UINT32_MAX: none */
+    uint8_t kind;
+    amount side[2];     /* of the device work below it */
+    int64_t host_ns[2];
+} node;
+
+/* A kernel, and an operator that launches some of it. */
+typedef struct launch {
+    uint32_t kernel, operator; /* of diff.names */
+    int64_t ns;
+} launch;
+
+struct tl_diff {
+    tl_diff_input input;
+    tl_names names;
+    side side[2];
+    tl_diff_basis basis;
+    double edges;                  /* the part of a recording that is in no whole step, of A or of B, whichever is more */
+    works kernels, operators, collectives, idle;
+    TL_VEC(node) tree;
+    tl_map nodes;                  /* by parent, kind and name */
+    TL_VEC(uint32_t) stack[2];     /* nodes around the next row */
+    tl_map launchers;              /* kernel and operator -> place in launched */
+    TL_VEC(launch) launched;
+    tl_table tables[NTABLES];
+};
+
+/* The table of a side. */
+static inline const tl_table *table_of(const side *s, const tl_schema *schema)
+{
+    return tl_tables_get(s->in->tables, schema);
+}
+
+/* Place of a value that ascending values have; n: they lack it. */
+static inline size_t place_of(const int64_t *v, size_t n, int64_t value)
+{
+    size_t at = 0;
+    TL_BISECT(at, n, mid, v[mid] < value);
+    return at < n && v[at] == value ? at : n;
+}
+
+/* Fills in what is compared of the sides. */
+void tl_diff_sides_init(tl_diff *diff);
+void tl_diff_side_free(side *s);
+
+/* Fills tables diff_run, diff_step and diff_breakdown. */
+void tl_diff_runs(tl_diff *diff);
+void tl_diff_steps(tl_diff *diff);
+
+/* The chance of samples as far apart, two-sided; NaN where a side has less than two. */
+double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m);
+double tl_diff_amounts_test(const amount *a, const amount *b);
+
+/* Adds to what the name has.  Returns it; valid until the next call. */
+work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name);
+void tl_diff_amount_add(amount *to, const amount *more);
+
+/* Joins those of A alone with those of B alone, by names and operators, and fills the table. */
+void tl_diff_works_align(tl_diff *diff, works *w);
+void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table);
+void tl_diff_works_free(works *w);
+
+/* The name without template arguments, argument lists, addresses and numbers. */
+uint32_t tl_diff_family_of(tl_names *names, uint32_t name);
+
+/* Steps and ranks of a recording, by which its sums are divided. */
+double tl_diff_rate_of(const tl_diff *diff, int which);
+
+/* What became of it; puts the columns that tables have in common into *row, as in diff_work. */
+void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned, tl_diff_work *row);
+
+/* Reads the tables of the sides into works. */
+void tl_diff_read_works(tl_diff *diff);
+
+/* Fills diff_call_path. */
+void tl_diff_tree(tl_diff *diff);
+
+/* Fills the verdict from the other tables. */
+void tl_diff_verdict(tl_diff *diff);
+
+#endif

@@ -1,0 +1,115 @@
+/* read.c - kernels, operators, collectives and classes of idle time of the results, by name. */
+#include "internal.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/work_tables.h"
+#include <math.h>
+#include <stdio.h>
+
+static uint32_t word(tl_diff *diff, const char *text)
+{
+    return tl_names_intern(&diff->names, text, strlen(text));
+}
+
+static uint32_t name_in(tl_diff *diff, int which, uint32_t id)
+{
+    const tl_diff_side *in = diff->side[which].in;
+    tl_text t = in->name(in->name_arg, id);
+    return tl_names_intern(&diff->names, t.p != NULL ? t.p : "", t.n);
+}
+
+/* What a rank has of a name: durations of that deviation, NaN: not known. */
+static amount amount_of(int64_t count, int64_t ns, double std)
+{
+    double mean = count > 0 ? (double)ns / (double)count : 0;
+    return (amount){ .count = (double)count, .ns = ns, .ranks = 1, .mean_sum = mean, .mean_squares = mean * mean,
+                     .within = count > 1 ? std * std * (double)(count - 1) : 0 };
+}
+
+static bool is_compared(const side *s, int32_t rank)
+{
+    return place_of(s->ranks.v, s->ranks.n, rank) < s->ranks.n;
+}
+
+/* The operator that launches most of the kernel's time. */
+static void put_operators(tl_diff *diff)
+{
+    TL_EACH (work, x, diff->kernels.v) {
+        int64_t most_ns = -1;
+        TL_EACH (const launch, l, diff->launched)
+            if (l->kernel == x->name && l->ns > most_ns) {
+                most_ns = l->ns;
+                x->operator = l->operator;
+            }
+    }
+}
+
+static void read_kernels(tl_diff *diff, int which)
+{
+    const side *s = &diff->side[which];
+    TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
+        if (!is_compared(s, row->rank))
+            continue;
+        amount more = amount_of(row->count, row->total_ns, row->std_ns);
+        tl_diff_amount_add(&tl_diff_works_at(&diff->kernels, word(diff, tl_kind_labels[row->kind]),
+                                   name_in(diff, which, row->name))->side[which], &more);
+    }
+    TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema)) {
+        if (!is_compared(s, row->rank) || row->name == TL_NO_NAME)
+            continue;
+        amount more = amount_of(row->count, row->host_self_ns, NAN);
+        tl_diff_amount_add(&tl_diff_works_at(&diff->operators, word(diff, "operator"), name_in(diff, which, row->name))
+                           ->side[which], &more);
+    }
+}
+
+/* Collectives of one sort of group, kind and size: their waiting and their transfer. */
+static void read_collectives(tl_diff *diff, int which)
+{
+    const side *s = &diff->side[which];
+    TL_ROWS (const tl_bandwidth, row, table_of(s, &tl_bandwidth_schema)) {
+        const char *sort = "";
+        TL_ROWS (const tl_group_row, group, table_of(s, &tl_group_row_schema))
+            sort = group->group == row->group ? tl_parallelism_labels[group->parallelism] : sort;
+        char text[96];
+        snprintf(text, sizeof text, "%s of %s, %d ranks, %lld bytes", tl_collective_labels[row->kind], sort,
+                 (int)row->ranks, (long long)(row->bytes >= 0 && row->collectives > 0 ? row->bytes / row->collectives : -1));
+        uint32_t name = word(diff, text);
+        double ranks = (double)tl_ns_max(row->ranks, 1);
+        amount wait = { .count = (double)row->collectives * ranks, .ns = row->wait_ns, .within = NAN };
+        amount transfer = { .count = (double)row->collectives * ranks, .ns = row->kernel_ns - row->wait_ns, .within = NAN };
+        tl_diff_amount_add(&tl_diff_works_at(&diff->collectives, word(diff, "waiting"), name)->side[which], &wait);
+        tl_diff_amount_add(&tl_diff_works_at(&diff->collectives, word(diff, "transfer"), name)->side[which], &transfer);
+    }
+}
+
+static void read_idle(tl_diff *diff, int which)
+{
+    const side *s = &diff->side[which];
+    TL_ROWS (const tl_idle_summary, row, table_of(s, &tl_idle_summary_schema)) {
+        bool noise = row->drain_type == TL_DRAIN_NOISE;
+        if (row->rank != -1 || row->device != -1 || row->step != -1 || (row->place == 0 && !noise))
+            continue;
+        char text[96];
+        snprintf(text, sizeof text, "%s, %s", tl_drain_labels[row->drain_type], tl_doing_labels[row->cpu_during_gap]);
+        amount more = { .count = (double)row->count, .ns = row->total_ns, .within = NAN };
+        uint32_t name = tl_names_intern(&diff->names, row->dominant_op, strnlen(row->dominant_op, sizeof row->dominant_op));
+        tl_diff_amount_add(&tl_diff_works_at(&diff->idle, word(diff, text), name)->side[which], &more);
+    }
+}
+
+void tl_diff_read_works(tl_diff *diff)
+{
+    works *all[] = { &diff->kernels, &diff->operators, &diff->collectives, &diff->idle };
+    const int tables[] = { TABLE_KERNEL, TABLE_OPERATOR, TABLE_COLLECTIVE, TABLE_IDLE };
+    for (int i = A; i <= B; i++) {
+        read_kernels(diff, i);
+        read_collectives(diff, i);
+        read_idle(diff, i);
+    }
+    put_operators(diff);
+    for (int i = 0; i < 4; i++) {
+        tl_diff_works_align(diff, all[i]);
+        tl_diff_works_table(diff, all[i], &diff->tables[tables[i]]);
+    }
+}

@@ -1,0 +1,100 @@
+/* runs.c - what two runs differ in before any time is compared. */
+#include "internal.h"
+#include "tlmpi/model/health_table.h"
+#include "tlmpi/model/work_tables.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct fact {
+    char text[2][256];
+} fact;
+
+static void put(tl_diff *diff, const char *what, const fact *f, bool differs)
+{
+    tl_diff_run *row = tl_table_add(&diff->tables[TABLE_RUN]);
+    row->differs = differs;
+    tl_cell_text(row->what, sizeof row->what, what, strlen(what));
+    tl_cell_text(row->a, sizeof row->a, f->text[A], strlen(f->text[A]));
+    tl_cell_text(row->b, sizeof row->b, f->text[B], strlen(f->text[B]));
+}
+
+/* A fact in which the runs differ where its words do. */
+static void put_if_differs(tl_diff *diff, const char *what, const fact *f)
+{
+    put(diff, what, f, strcmp(f->text[A], f->text[B]) != 0);
+}
+
+/* Device names of the side, each once. */
+static void put_devices(const side *s, char *text, size_t size)
+{
+    TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
+        char name[sizeof row->device_name + 1] = "";
+        memcpy(name, row->device_name, sizeof row->device_name);
+        size_t used = strlen(text);
+        if (name[0] != '\0' && strstr(text, name) == NULL)
+            snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+    }
+}
+
+/* Bytes that a step of a rank copies to the device. */
+static double input_of(const tl_diff *diff, int which)
+{
+    double bytes = 0;
+    TL_ROWS (const tl_copy_row, row, table_of(&diff->side[which], &tl_copy_row_schema)) {
+        tl_text name = diff->side[which].in->name(diff->side[which].in->name_arg, row->name);
+        bytes += tl_text_has(name, "HtoD") || tl_text_has(name, "HostToDevice") ? (double)tl_ns_max(row->bytes, 0) : 0;
+    }
+    return bytes / tl_diff_rate_of(diff, which);
+}
+
+void tl_diff_runs(tl_diff *diff)
+{
+    fact traces = { 0 }, ranks = { 0 }, world = { 0 }, devices = { 0 }, steps = { 0 }, part = { 0 }, lost = { 0 };
+    fact damaged = { 0 }, input = { 0 };
+    bool is_lost = false, is_damaged = false;
+    double bytes[2];
+
+    for (int i = A; i <= B; i++) {
+        const side *s = &diff->side[i];
+        int64_t size = -1, nlost = 0, of = 0, ndamaged = 0;
+        snprintf(traces.text[i], sizeof traces.text[i], "%s", s->in->path);
+        snprintf(ranks.text[i], sizeof ranks.text[i], "%zu", s->ranks.n);
+        TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
+            size = tl_ns_max(size, row->world_size);
+            ndamaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT || row->status == TL_RANK_UNREADABLE;
+        }
+        TL_ROWS (const tl_health, row, table_of(s, &tl_health_schema)) {
+            nlost += row->defect == TL_DEFECT_LOST ? row->count : 0;
+            of += row->defect == TL_DEFECT_LOST ? row->of : 0;
+        }
+        snprintf(world.text[i], sizeof world.text[i], size > 0 ? "%lld" : "not known", (long long)size);
+        put_devices(s, devices.text[i], sizeof devices.text[i]);
+        if (s->marked)
+            snprintf(steps.text[i], sizeof steps.text[i], "%zu compared", s->steps.n);
+        else
+            snprintf(steps.text[i], sizeof steps.text[i], diff->basis.whole ? "whole recording" : "recording of %.1f steps",
+                     s->recorded);
+        snprintf(part.text[i], sizeof part.text[i], "%s", s->in->selection != NULL ? s->in->selection : "all");
+        snprintf(lost.text[i], sizeof lost.text[i], "%lld of %lld launches", (long long)nlost, (long long)of);
+        snprintf(damaged.text[i], sizeof damaged.text[i], "%lld ranks", (long long)ndamaged);
+        bytes[i] = input_of(diff, i);
+        snprintf(input.text[i], sizeof input.text[i], "%.0f bytes", bytes[i]);
+        is_lost |= nlost > 0;
+        is_damaged |= ndamaged > 0;
+    }
+    put_if_differs(diff, "device", &devices);
+    put_if_differs(diff, "world_size", &world);
+    put_if_differs(diff, "ranks", &ranks);
+    put(diff, "input of a step", &input, fabs(bytes[B] - bytes[A]) > TL_DIFF_COUNT_LEAST * fmax(bytes[A], bytes[B]));
+    put_if_differs(diff, "selection", &part);
+    if (is_damaged)
+        put(diff, "damaged traces", &damaged, true);
+    if (is_lost)
+        put(diff, "lost work", &lost, true);
+    put(diff, "steps", &steps, false);
+    put(diff, "traces", &traces, false);
+    int32_t place = 0;
+    TL_ROWS (tl_diff_run, row, &diff->tables[TABLE_RUN])
+        row->place = ++place;
+}

@@ -1,0 +1,198 @@
+/* side.c - what is compared of a result: which ranks and steps, and the parts of each step of a rank.
+ *
+ *     mark of the step  |<----------------- step ----------------->|
+ *     device work            [ compute ][ comm ][ copy ]  [compute]
+ *                       outside                      idle           outside
+ *
+ * Where a result has no marks of steps, or the device runs behind them, the parts are those of the whole recording by
+ * its steps.
+ */
+#include "internal.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/health_table.h"
+#include "tlmpi/model/work_tables.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Whether the step of the side may be compared: no defect of the recording hides a part of it. */
+static bool is_sound(const side *s, int64_t step)
+{
+    const tl_table *health = table_of(s, &tl_health_schema);
+    if (tl_step_is_left_out(health, (int32_t)step))
+        return false;
+    TL_ROWS (const tl_health, row, health)
+        if (row->step == step && tl_is_lost(row->defect))
+            return false;
+    return true;
+}
+
+/* The steps that all ranks with marks have whole, but the first and last of a recording with enough others.  Returns how
+ * many are marked. */
+static size_t find_steps(side *s)
+{
+    const tl_table *table = table_of(s, &tl_step_schema);
+    TL_ROWS (const tl_step, row, table) {
+        tl_vec_push(&s->ranks, row->rank);
+        tl_vec_push(&s->steps, row->step);
+    }
+    s->ranks.n = tl_ns_distinct(s->ranks.v, s->ranks.n);
+    s->steps.n = tl_ns_distinct(s->steps.v, s->steps.n);
+    size_t n = s->steps.n, kept = 0;
+    int64_t *have = tl_calloc(n + 1, sizeof *have);
+    TL_ROWS (const tl_step, row, table)
+        have[place_of(s->steps.v, n, row->step)]++;
+    bool edges = n < TL_DIFF_STEPS_LEAST + 2;
+    for (size_t i = 0; i < n; i++)
+        if ((edges || (i > 0 && i + 1 < n)) && have[i] == (int64_t)s->ranks.n && is_sound(s, s->steps.v[i]))
+            s->steps.v[kept++] = s->steps.v[i];
+    s->steps.n = kept;
+    free(have);
+    return n;
+}
+
+/* Steps of the recording: all device work that was launched in it by that of a middle step, the mean over ranks; else
+ * the steps that collectives tell. */
+static void find_recorded(side *s)
+{
+    TL_VEC(int64_t) each = { 0 };
+    double sum = 0, n = 0;
+    const tl_table *steps = table_of(s, &tl_launch_step_schema);
+    for (size_t i = 0, to; i < steps->n; i = to) {
+        const tl_launch_step *row = tl_table_row(steps, i);
+        int64_t all = 0;
+        each.n = 0;
+        for (to = i; to < steps->n && row[to - i].rank == row->rank; to++) {
+            all += row[to - i].kernels;
+            if (row[to - i].step >= 0)
+                tl_vec_push(&each, row[to - i].kernels);
+        }
+        int64_t middle = each.n > 0 ? tl_median(each.v, each.n) : 0;
+        sum += middle > 0 ? (double)all / (double)middle : 0;
+        n += middle > 0;
+    }
+    each.n = 0;
+    TL_ROWS (const tl_blame_step, row, table_of(s, &tl_blame_step_schema))
+        if (row->step >= 0)
+            tl_vec_push(&each, row->step);
+    each.n = tl_ns_distinct(each.v, each.n);
+    s->recorded = n > 0 ? sum / n : each.n > 1 ? (double)each.n : 0;
+    free(each.v);
+}
+
+static void put_cell(cell *c, const tl_breakdown *row, int64_t devices, double by)
+{
+    const int64_t ns[] = { row->wall_ns,          row->compute_ns,     row->comm_waiting_ns, row->comm_transfer_ns,
+                           row->comm_unknown_ns,  row->copy_exposed_ns, row->idle_ns };
+    for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++)
+        c->ns[i] = (int64_t)llround((double)ns[i] / (double)devices / by);
+}
+
+static int64_t devices_of(const side *s, int64_t rank)
+{
+    const tl_rank *row = tl_row_of_rank(table_of(s, &tl_rank_schema), (int32_t)rank);
+    return row != NULL ? tl_ns_max(row->devices, 1) : 1;
+}
+
+/* Fills the cells of the compared steps; false where the steps hold too little of the work: the device runs behind. */
+static bool fill_steps(side *s)
+{
+    int64_t all_ns = 0, held_ns = 0;
+    s->cells = tl_calloc(s->ranks.n * s->steps.n + 1, sizeof *s->cells);
+    TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema)) {
+        size_t rank = place_of(s->ranks.v, s->ranks.n, row->rank), step = place_of(s->steps.v, s->steps.n, row->step);
+        if (rank == s->ranks.n || row->device != -1)
+            continue;
+        all_ns = tl_ns_add(all_ns, row->step == -1 ? row->busy_ns : 0);
+        held_ns = tl_ns_add(held_ns, row->step >= 0 ? row->busy_ns : 0);
+        if (step < s->steps.n)
+            put_cell(&s->cells[rank * s->steps.n + step], row, devices_of(s, row->rank), 1);
+    }
+    TL_ROWS (const tl_step, row, table_of(s, &tl_step_schema)) {
+        size_t rank = place_of(s->ranks.v, s->ranks.n, row->rank), step = place_of(s->steps.v, s->steps.n, row->step);
+        if (step == s->steps.n)
+            continue;
+        cell *c = &s->cells[rank * s->steps.n + step];
+        int64_t window_ns = tl_ns_between(row->end_ns, row->start_ns);
+        c->ns[TL_DIFF_OUTSIDE] = window_ns - c->ns[TL_DIFF_STEP];
+        c->ns[TL_DIFF_STEP] = window_ns;
+    }
+    return s->steps.n > 0 && (double)held_ns >= TL_DIFF_HELD_SHARE * (double)all_ns;
+}
+
+/* Fills one cell a rank: the whole recording by its steps. */
+static void fill_whole(side *s, double by)
+{
+    free(s->cells);
+    s->ranks.n = s->steps.n = 0;
+    tl_vec_push(&s->steps, -1);
+    TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
+        if (row->rank >= 0 && row->device == -1 && row->step == -1)
+            tl_vec_push(&s->ranks, row->rank);
+    s->cells = tl_calloc(s->ranks.n + 1, sizeof *s->cells);
+    TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
+        if (row->rank >= 0 && row->device == -1 && row->step == -1)
+            put_cell(&s->cells[place_of(s->ranks.v, s->ranks.n, row->rank)], row, devices_of(s, row->rank), by);
+    int64_t last = INT64_MIN;
+    TL_ROWS (const tl_blame_step, row, table_of(s, &tl_blame_step_schema))
+        if (row->step >= 0 && row->step > last) {
+            tl_vec_push(&s->samples, (double)row->step_ns);
+            last = row->step;
+        }
+}
+
+/* Which steps lie in the middle, and what a step takes. */
+static void find_middle(side *s)
+{
+    size_t n = s->steps.n, low = n > 0 ? tl_lower_quarter(n) : 0;
+    int64_t *order = tl_calloc(n + 1, sizeof *order);
+    s->step_ns = tl_calloc(n + 1, sizeof *s->step_ns);
+    s->middle = tl_calloc(n + 1, sizeof *s->middle);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t r = 0; r < s->ranks.n; r++)
+            s->step_ns[i] = tl_ns_sum(s->step_ns[i], s->cells[r * n + i].ns[TL_DIFF_STEP]);
+        s->step_ns[i] /= (int64_t)tl_ns_max((int64_t)s->ranks.n, 1);
+        order[i] = s->step_ns[i];
+        if (s->marked)
+            tl_vec_push(&s->samples, (double)s->step_ns[i]);
+    }
+    s->median_ns = n > 0 ? tl_median(order, n) : 0;
+    for (size_t i = 0; i < n; i++)
+        s->middle[i] = s->step_ns[i] >= order[low] && s->step_ns[i] <= order[n - 1 - low];
+    free(order);
+}
+
+void tl_diff_sides_init(tl_diff *diff)
+{
+    bool marked = true, known = true;
+    for (int i = A; i <= B; i++) {
+        side *s = &diff->side[i];
+        s->in = &diff->input.side[i];
+        size_t marks = find_steps(s);
+        find_recorded(s);
+        marked = fill_steps(s) && marked;
+        known = known && s->recorded > 0;
+        diff->edges = fmax(diff->edges, s->recorded > 0 && marks > 0 ? fabs(1 - (double)marks / s->recorded) : 0);
+    }
+    for (int i = A; i <= B; i++) {
+        side *s = &diff->side[i];
+        s->marked = marked;
+        s->recorded = known ? s->recorded : 1;
+        if (!marked)
+            fill_whole(s, s->recorded);
+        find_middle(s);
+        diff->basis.steps[i] = marked ? s->steps.n : 0;
+        diff->basis.recorded[i] = s->recorded;
+    }
+    diff->basis.whole = !known;
+}
+
+void tl_diff_side_free(side *s)
+{
+    free(s->ranks.v);
+    free(s->steps.v);
+    free(s->cells);
+    free(s->step_ns);
+    free(s->middle);
+    free(s->samples.v);
+}

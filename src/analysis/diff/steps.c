@@ -1,0 +1,251 @@
+/* steps.c - the parts of the difference of a step: they sum up to it, to the nanosecond. */
+#include "internal.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/model/work_tables.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A part of the step on both sides: sums over ranks, by compared step. */
+typedef struct part {
+    uint8_t part, parallelism, kind;
+    int64_t *ns[2];
+    int32_t group[2]; /* of all of it; -1: several, or none */
+} part;
+
+typedef struct parts {
+    const tl_diff *diff;
+    TL_VEC(part) v;
+} parts;
+
+static part *part_at(parts *p, tl_diff_part what, uint8_t parallelism, uint8_t kind)
+{
+    TL_EACH (part, x, p->v)
+        if (x->part == what && x->parallelism == parallelism && x->kind == kind)
+            return x;
+    tl_vec_push(&p->v, (part){ .part = (uint8_t)what, .parallelism = parallelism, .kind = kind, .group = { -2, -2 } });
+    part *made = &p->v.v[p->v.n - 1];
+    for (int i = A; i <= B; i++)
+        made->ns[i] = tl_calloc(p->diff->side[i].steps.n + 1, sizeof *made->ns[i]);
+    return made;
+}
+
+/* Communication by collective, as table exposed has it. */
+static void add_exposed(parts *p, int which)
+{
+    const side *s = &p->diff->side[which];
+    TL_ROWS (const tl_exposed, row, table_of(s, &tl_exposed_schema)) {
+        size_t step = place_of(s->steps.v, s->steps.n, row->step);
+        if (step == s->steps.n || place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n)
+            continue;
+        const tl_rank *rank = tl_row_of_rank(table_of(s, &tl_rank_schema), row->rank);
+        double by = (double)(rank != NULL ? tl_ns_max(rank->devices, 1) : 1) * (s->marked ? 1 : s->recorded);
+        const int64_t ns[] = { row->waiting_ns, row->transfer_ns, row->unknown_ns };
+        for (int i = 0; i < 3; i++) {
+            part *x = ns[i] != 0 ? part_at(p, (tl_diff_part)(TL_DIFF_WAITING + i), row->parallelism, row->kind) : NULL;
+            if (x == NULL)
+                continue;
+            x->ns[which][step] = tl_ns_sum(x->ns[which][step], (int64_t)llround((double)ns[i] / by));
+            x->group[which] = x->group[which] == -2 || x->group[which] == row->group ? row->group : -1;
+        }
+    }
+}
+
+/* The other parts, as table breakdown has them. */
+static void add_cells(parts *p, int which)
+{
+    static const tl_diff_part others[] = { TL_DIFF_COMPUTE, TL_DIFF_COPY, TL_DIFF_IDLE, TL_DIFF_OUTSIDE };
+    const side *s = &p->diff->side[which];
+    for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
+        for (size_t r = 0; r < s->ranks.n; r++)
+            for (size_t i = 0; i < s->steps.n; i++) {
+                int64_t *ns = &part_at(p, others[k], 0, 0)->ns[which][i];
+                *ns = tl_ns_sum(*ns, s->cells[r * s->steps.n + i].ns[others[k]]);
+            }
+}
+
+/* The mean over ranks and middle steps. */
+static int64_t middle_of(const side *s, const int64_t *ns)
+{
+    int64_t sum = 0, n = 0;
+    for (size_t i = 0; i < s->steps.n; i++)
+        if (s->middle[i]) {
+            sum = tl_ns_sum(sum, ns[i]);
+            n += (int64_t)s->ranks.n;
+        }
+    return n > 0 ? sum / n : 0;
+}
+
+static double test_part(const tl_diff *diff, const part *x)
+{
+    TL_VEC(double) v[2] = { { 0 }, { 0 } };
+    for (int i = A; i <= B; i++)
+        for (size_t k = 0; k < diff->side[i].steps.n; k++)
+            tl_vec_push(&v[i], (double)x->ns[i][k] / (double)diff->side[i].ranks.n);
+    double p = tl_diff_rank_test(v[A].v, v[A].n, v[B].v, v[B].n);
+    free(v[A].v);
+    free(v[B].v);
+    return p;
+}
+
+static void put_group(const tl_diff *diff, const part *x, tl_diff_step *row)
+{
+    for (int i = B; i >= A && row->group[0] == '\0'; i--)
+        TL_ROWS (const tl_group_row, group, table_of(&diff->side[i], &tl_group_row_schema))
+            if (group->group == x->group[i])
+                tl_cell_text(row->group, sizeof row->group, group->ranks, strnlen(group->ranks, sizeof group->ranks));
+}
+
+static void end_row(const tl_diff *diff, tl_diff_step *row)
+{
+    int64_t step_ns = diff->side[A].median_ns;
+    row->change_ns = row->b_ns - row->a_ns;
+    row->share = step_ns > 0 ? (double)row->change_ns / (double)step_ns : NAN;
+    row->sure = row->p_value < TL_DIFF_ALPHA && fabs(row->share) >= TL_DIFF_LEAST;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const tl_diff_step *x = a, *y = b;
+    int64_t cx = x->change_ns < 0 ? -x->change_ns : x->change_ns, cy = y->change_ns < 0 ? -y->change_ns : y->change_ns;
+    int order = TL_COMPARE(cy, cx);
+    return order != 0 ? order : TL_ORDER(x, y, part, parallelism, kind);
+}
+
+static void put_parts(tl_diff *diff, tl_table *table)
+{
+    parts p = { .diff = diff };
+    const side *sides = diff->side;
+    tl_diff_step *step = tl_table_add(table);
+    *step = (tl_diff_step){ .part = TL_DIFF_STEP, .a_ns = sides[A].median_ns, .b_ns = sides[B].median_ns };
+    step->p_value = tl_diff_rank_test(sides[A].samples.v, sides[A].samples.n, sides[B].samples.v, sides[B].samples.n);
+    end_row(diff, step);
+    tl_diff_step rest = { .part = TL_DIFF_REST, .a_ns = step->a_ns, .b_ns = step->b_ns, .p_value = NAN };
+
+    for (int i = A; i <= B; i++) {
+        add_cells(&p, i);
+        add_exposed(&p, i);
+    }
+    TL_EACH (const part, x, p.v) {
+        tl_diff_step *row = tl_table_add(table);
+        row->part = x->part;
+        row->parallelism = x->parallelism;
+        row->kind = x->kind;
+        row->a_ns = middle_of(&sides[A], x->ns[A]);
+        row->b_ns = middle_of(&sides[B], x->ns[B]);
+        row->p_value = sides[A].marked ? test_part(diff, x) : NAN;
+        put_group(diff, x, row);
+        end_row(diff, row);
+        rest.a_ns -= row->a_ns;
+        rest.b_ns -= row->b_ns;
+        free(x->ns[A]);
+        free(x->ns[B]);
+    }
+    free(p.v.v);
+    qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_step), by_change);
+    end_row(diff, &rest);
+    tl_table_append(table, &rest, 1);
+    for (size_t i = 0; i < table->n; i++)
+        ((tl_diff_step *)tl_table_row(table, i))->place = (int32_t)i;
+}
+
+/* ------------------------------------------------------------------------------------------------- ranks and roles */
+
+/* Adds the middle steps of a rank to *to, and a rank to *n. */
+static void add_rank(const side *s, size_t rank, cell *to, int64_t *n)
+{
+    for (int k = 0; k < TL_DIFF_REST; k++) {
+        int64_t sum = 0, steps = 0;
+        for (size_t i = 0; i < s->steps.n; i++)
+            if (s->middle[i]) {
+                sum = tl_ns_sum(sum, s->cells[rank * s->steps.n + i].ns[k]);
+                steps++;
+            }
+        to->ns[k] = tl_ns_sum(to->ns[k], steps > 0 ? sum / steps : 0);
+    }
+    (*n)++;
+}
+
+/* What a rank does: a key of the names of its compute kernels. */
+static uint64_t role_of(tl_diff *diff, const side *s, int64_t rank)
+{
+    uint64_t key = 0;
+    const tl_table *kernels = table_of(s, &tl_kernel_row_schema);
+    for (size_t i = tl_table_from_rank(kernels, (int32_t)rank); i < kernels->n; i++) {
+        const tl_kernel_row *row = tl_table_row(kernels, i);
+        if (row->rank != rank)
+            break;
+        tl_text name = s->in->name(s->in->name_arg, row->name);
+        uint32_t family = tl_diff_family_of(&diff->names, tl_names_intern(&diff->names, name.p, name.n));
+        if (row->kind == TL_COMPUTE)
+            key += tl_hash_mix(1, family); /* in any order, and one family may have several kernels */
+    }
+    return key;
+}
+
+typedef struct role {
+    uint64_t key;
+    cell sum[2];
+    int64_t n[2];
+    TL_VEC(int64_t) ranks[2];
+} role;
+
+static void put_ranks(char *cell_text, size_t size, const int64_t *ranks, size_t n)
+{
+    char text[64];
+    size_t used = 0;
+    for (size_t i = 0, to; i < n; i = to + 1) {
+        for (to = i; to + 1 < n && ranks[to + 1] == ranks[to] + 1; to++)
+            ;
+        int wrote = snprintf(text, sizeof text, ranks[to] > ranks[i] ? "%s%lld-%lld" : "%s%lld", used > 0 ? "," : "",
+                             (long long)ranks[i], (long long)ranks[to]);
+        if (used + (size_t)wrote + 4 > size) {
+            memcpy(cell_text + used, "...", 3);
+            return;
+        }
+        memcpy(cell_text + used, text, (size_t)wrote);
+        used += (size_t)wrote;
+    }
+}
+
+static void put_breakdown(tl_diff *diff, tl_table *table)
+{
+    const side *a = &diff->side[A], *b = &diff->side[B];
+    bool same = a->ranks.n == b->ranks.n && memcmp(a->ranks.v, b->ranks.v, a->ranks.n * sizeof *a->ranks.v) == 0;
+    TL_VEC(role) roles = { 0 };
+
+    for (int i = A; i <= B; i++)
+        for (size_t r = 0; r < diff->side[i].ranks.n; r++) {
+            int64_t rank = diff->side[i].ranks.v[r];
+            uint64_t key = same ? (uint64_t)rank : role_of(diff, &diff->side[i], rank);
+            size_t at = 0;
+            while (at < roles.n && roles.v[at].key != key)
+                at++;
+            if (at == roles.n)
+                tl_vec_push(&roles, (role){ .key = key });
+            tl_vec_push(&roles.v[at].ranks[i], rank);
+            add_rank(&diff->side[i], r, &roles.v[at].sum[i], &roles.v[at].n[i]);
+        }
+    TL_EACH (role, x, roles) {
+        tl_diff_breakdown *row = tl_table_add(table);
+        int64_t *const to[] = { &row->step_ns,    &row->compute_ns, &row->waiting_ns, &row->transfer_ns,
+                                &row->unknown_ns, &row->copy_ns,    &row->idle_ns };
+        row->place = (int32_t)table->n;
+        put_ranks(row->a_ranks, sizeof row->a_ranks, x->ranks[A].v, x->ranks[A].n);
+        put_ranks(row->b_ranks, sizeof row->b_ranks, x->ranks[B].v, x->ranks[B].n);
+        for (size_t k = 0; k < sizeof to / sizeof to[0]; k++) {
+            *to[k] = (x->n[B] > 0 ? x->sum[B].ns[k] / x->n[B] : 0) - (x->n[A] > 0 ? x->sum[A].ns[k] / x->n[A] : 0);
+            row->outside_ns += k == 0 ? *to[k] : -*to[k];
+        }
+        free(x->ranks[A].v);
+        free(x->ranks[B].v);
+    }
+    free(roles.v);
+}
+
+void tl_diff_steps(tl_diff *diff)
+{
+    put_parts(diff, &diff->tables[TABLE_STEP]);
+    put_breakdown(diff, &diff->tables[TABLE_BREAKDOWN]);
+}

@@ -1,0 +1,143 @@
+/* tree.c - the call trees of both sides as one: a path that both have is one node, over all ranks. */
+#include "internal.h"
+#include "tlmpi/base/group.h"
+#include <math.h>
+#include <stdlib.h>
+
+static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t name)
+{
+    uint64_t key = tl_hash_mix(tl_hash_mix(parent, kind), name);
+    uint32_t at = tl_map_get(&diff->nodes, key);
+    if (at == TL_MAP_NONE) {
+        at = (uint32_t)diff->tree.n;
+        tl_map_put(&diff->nodes, key, at);
+        tl_vec_push(&diff->tree, (node){ .parent = parent, .kind = kind, .name = name });
+    }
+    return at;
+}
+
+/* The kernel is launched by the innermost operator around it. */
+static void add_launcher(tl_diff *diff, int which, uint32_t kernel, int64_t ns)
+{
+    for (size_t i = diff->stack[which].n; i-- > 0;) {
+        const node *x = &diff->tree.v[diff->stack[which].v[i]];
+        if (x->kind != TL_NODE_OPERATOR)
+            continue;
+        uint64_t key = (uint64_t)kernel << 32 | x->name;
+        uint32_t at = tl_map_get(&diff->launchers, key);
+        if (at == TL_MAP_NONE) {
+            at = (uint32_t)diff->launched.n;
+            tl_map_put(&diff->launchers, key, at);
+            tl_vec_push(&diff->launched, (launch){ kernel, x->name, 0 });
+        }
+        diff->launched.v[at].ns = tl_ns_sum(diff->launched.v[at].ns, ns);
+        return;
+    }
+}
+
+void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
+{
+    const side *s = &diff->side[which];
+    if (place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n)
+        return;
+    size_t depth = row->depth > 0 ? (size_t)row->depth : 0;
+    diff->stack[which].n = depth < diff->stack[which].n ? depth : diff->stack[which].n;
+    uint32_t parent = diff->stack[which].n > 0 ? diff->stack[which].v[diff->stack[which].n - 1] : TL_MAP_NONE;
+    tl_text t = s->in->name(s->in->name_arg, row->name);
+    uint32_t name = row->name != TL_NO_NAME ? tl_names_intern(&diff->names, t.p, t.n) : TL_NO_NAME;
+    if (row->kind == TL_NODE_WORK)
+        add_launcher(diff, which, name, row->device_ns);
+    uint32_t at = node_at(diff, parent, row->kind, name);
+    node *x = &diff->tree.v[at];
+    double mean = row->count > 0 ? (double)row->device_ns / (double)row->count : 0;
+    amount more = { .count = (double)row->count, .ns = row->device_ns, .within = NAN, .ranks = 1, .mean_sum = mean,
+                    .mean_squares = mean * mean };
+    tl_diff_amount_add(&x->side[which], &more);
+    x->host_ns[which] = tl_ns_sum(x->host_ns[which], row->host_ns);
+    tl_vec_push(&diff->stack[which], at);
+}
+
+typedef struct child {
+    uint32_t at, parent;
+    int64_t change_ns, host_ns; /* how much it changed, whichever way */
+} child;
+
+static int by_change(const void *a, const void *b)
+{
+    const child *x = a, *y = b;
+    int order = TL_COMPARE(x->parent, y->parent);
+    order = order != 0 ? order : TL_ORDER(y, x, change_ns, host_ns);
+    return order != 0 ? order : TL_COMPARE(x->at, y->at);
+}
+
+/* Of the host, in a step of a rank. */
+static int64_t host_change_of(const tl_diff *diff, const node *x)
+{
+    return llround((double)x->host_ns[B] / tl_diff_rate_of(diff, B) - (double)x->host_ns[A] / tl_diff_rate_of(diff, A));
+}
+
+static void put_row(tl_diff *diff, const node *x, int32_t parent, int32_t depth)
+{
+    tl_table *table = &diff->tables[TABLE_CALL_PATH];
+    tl_diff_work w = { 0 };
+    tl_diff_amounts(diff, x->side, false, &w);
+    tl_diff_call_path *row = tl_table_add(table);
+    row->node = (int32_t)table->n - 1;
+    row->parent = parent;
+    row->depth = depth;
+    row->kind = x->kind;
+    row->change = w.change;
+    row->a_count = w.a_count;
+    row->b_count = w.b_count;
+    row->a_ns = w.a_ns;
+    row->b_ns = w.b_ns;
+    row->change_ns = w.change_ns;
+    row->by_count_ns = w.by_count_ns;
+    row->share = w.share;
+    row->a_each_ns = w.a_each_ns;
+    row->b_each_ns = w.b_each_ns;
+    row->p_value = w.p_value;
+    row->host_change_ns = host_change_of(diff, x);
+    row->name = x->name;
+}
+
+/* Children that are to be printed, of one node. */
+typedef struct level {
+    size_t at, end; /* in the order of children */
+    int32_t row;    /* of the node; -1: they are roots */
+} level;
+
+void tl_diff_tree(tl_diff *diff)
+{
+    size_t n = diff->tree.n;
+    child *children = tl_calloc(n + 1, sizeof *children);
+    size_t *first = tl_calloc(n + 2, sizeof *first); /* child of each node; of the roots first[n] */
+    TL_VEC(level) open = { 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        const node *x = &diff->tree.v[i];
+        double change = (double)x->side[B].ns / tl_diff_rate_of(diff, B) -
+                        (double)x->side[A].ns / tl_diff_rate_of(diff, A);
+        children[i] = (child){ (uint32_t)i, x->parent == TL_MAP_NONE ? (uint32_t)n : x->parent, llround(fabs(change)),
+                               llabs(host_change_of(diff, x)) };
+        first[children[i].parent + 1]++;
+    }
+    for (size_t i = 0; i <= n; i++)
+        first[i + 1] += first[i];
+    if (n > 0)
+        qsort(children, n, sizeof *children, by_change);
+    tl_vec_push(&open, (level){ first[n], first[n + 1], -1 });
+    while (open.n > 0) {
+        level *l = &open.v[open.n - 1];
+        if (l->at == l->end) {
+            open.n--;
+            continue;
+        }
+        uint32_t at = children[l->at++].at;
+        put_row(diff, &diff->tree.v[at], l->row, (int32_t)open.n - 1);
+        tl_vec_push(&open, (level){ first[at], first[at + 1], (int32_t)diff->tables[TABLE_CALL_PATH].n - 1 });
+    }
+    free(open.v);
+    free(first);
+    free(children);
+}

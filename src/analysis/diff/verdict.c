@@ -1,0 +1,160 @@
+/* verdict.c - what is named: the step, then the changes that are told from chance, the largest first.
+ *
+ *     a part of the step     where its steps differ by a rank test
+ *     a kernel               where it is new, gone, replaced, runs more often, or one takes longer
+ *
+ * Compute and copies are told by their kernels, where these explain half of the change.  Communication is told by its
+ * part of the step, not by the time of its kernels, most of which may be waiting; of its kernels new and other ones are
+ * told.
+ */
+#include "internal.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/model/blame_tables.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tl_diff_found *found(tl_diff *diff, uint8_t part, int64_t change_ns, double share, double p_value, bool sure)
+{
+    tl_diff_found *row = tl_table_add(&diff->tables[TABLE_FOUND]);
+    row->part = part;
+    row->change = change_ns != 0 ? TL_DIFF_TIME : TL_DIFF_SAME;
+    row->change_ns = change_ns;
+    row->share = share;
+    row->p_value = p_value;
+    row->sure = sure;
+    row->rank = -1;
+    row->a_count = row->b_count = row->times = NAN;
+    row->name = row->b_name = row->operator = TL_NO_NAME;
+    return row;
+}
+
+static uint8_t part_of_kernel(const tl_diff *diff, const tl_diff_work *row)
+{
+    tl_text kind = tl_names_text(&diff->names, row->kind);
+    return tl_text_is(kind, tl_kind_labels[TL_COMPUTE]) ? TL_DIFF_COMPUTE
+           : tl_text_is(kind, tl_kind_labels[TL_COMM])  ? TL_DIFF_TRANSFER
+           : tl_text_is(kind, tl_kind_labels[TL_SYNC])  ? TL_DIFF_IDLE
+                                                        : TL_DIFF_COPY;
+}
+
+typedef struct charge {
+    int64_t rank;
+    double ns;
+} charge;
+
+/* The rank that most of the change of waiting is for, of direct charges a step; -1: no rank has half of it. */
+static int32_t awaited(const tl_diff *diff)
+{
+    TL_VEC(charge) ranks = { 0 };
+    double all = 0;
+    for (int i = A; i <= B; i++) {
+        const side *s = &diff->side[i];
+        TL_ROWS (const tl_blame, row, table_of(s, &tl_blame_schema)) {
+            double ns = (double)row->direct_ns / tl_diff_rate_of(diff, i) * (i == A ? -1 : 1);
+            size_t at = 0;
+            while (at < ranks.n && ranks.v[at].rank != row->to_rank)
+                at++;
+            if (at == ranks.n)
+                tl_vec_push(&ranks, (charge){ row->to_rank, 0 });
+            ranks.v[at].ns += ns;
+            all += ns;
+        }
+    }
+    int32_t best = -1;
+    for (size_t i = 0; i < ranks.n; i++)
+        if (all != 0 && ranks.v[i].ns / all >= TL_DIFF_MOST_SHARE)
+            best = (int32_t)ranks.v[i].rank;
+    free(ranks.v);
+    return best;
+}
+
+/* The class of idle time that has most of the change of idle time. */
+static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
+{
+    TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_IDLE])
+        if ((row->change_ns > 0) == (change_ns > 0))
+            return (double)row->change_ns / (double)change_ns >= TL_DIFF_MOST_SHARE ? row->name : TL_NO_NAME;
+    return TL_NO_NAME;
+}
+
+static void find_part(tl_diff *diff, const tl_diff_step *step, bool sure)
+{
+    char text[160];
+    tl_diff_found *row = found(diff, step->part, step->change_ns, step->share, step->p_value, sure);
+    if (step->part == TL_DIFF_WAITING || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN) {
+        size_t n = strnlen(step->group, sizeof step->group);
+        const char *kind = tl_collective_labels[step->kind];
+        int len = n > 0 ? snprintf(text, sizeof text, "%s of ranks %.*s", kind, (int)n, step->group)
+                        : snprintf(text, sizeof text, "%s (%s)", kind, tl_parallelism_labels[step->parallelism]);
+        row->name = tl_names_intern(&diff->names, text, (size_t)len);
+        row->rank = step->part == TL_DIFF_WAITING ? awaited(diff) : -1;
+    }
+    if (step->part == TL_DIFF_IDLE)
+        row->name = idle_class(diff, step->change_ns);
+}
+
+/* What the named kernels of a part of the step change. */
+static int64_t named_in(const tl_diff *diff, uint8_t part)
+{
+    int64_t sum = 0;
+    TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
+        sum += row->sure && part_of_kernel(diff, row) == part ? row->change_ns : 0;
+    return sum;
+}
+
+static void find_kernel(tl_diff *diff, const tl_diff_work *w)
+{
+    uint8_t part = part_of_kernel(diff, w);
+    if (!w->sure || (part == TL_DIFF_TRANSFER && w->change == TL_DIFF_TIME))
+        return;
+    tl_diff_found *row = found(diff, part, w->change_ns, w->share, w->p_value, true);
+    row->change = w->change;
+    row->a_count = w->a_count;
+    row->b_count = w->b_count;
+    row->times = w->b_each_ns / w->a_each_ns;
+    row->p_value = w->change == TL_DIFF_TIME || w->change == TL_DIFF_BOTH ? w->p_value : NAN;
+    row->name = w->name;
+    row->b_name = w->b_name;
+    row->operator = w->operator;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const tl_diff_found *x = a, *y = b;
+    if (x->sure != y->sure)
+        return TL_COMPARE(y->sure, x->sure);
+    int order = TL_COMPARE(llabs(y->change_ns), llabs(x->change_ns));
+    return order != 0 ? order : TL_ORDER(x, y, part, name);
+}
+
+void tl_diff_verdict(tl_diff *diff)
+{
+    const tl_table *steps = &diff->tables[TABLE_STEP];
+    tl_table *table = &diff->tables[TABLE_FOUND];
+    const tl_diff_step *step = tl_table_row(steps, 0);
+    found(diff, TL_DIFF_STEP, step->change_ns, step->share, step->p_value, step->sure);
+
+    TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
+        find_kernel(diff, row);
+    for (size_t i = 1; i < steps->n; i++) {
+        const tl_diff_step *row = tl_table_row(steps, i);
+        double told = row->change_ns != 0 ? (double)named_in(diff, row->part) / (double)row->change_ns : 1;
+        bool by_kernels = (row->part == TL_DIFF_COMPUTE || row->part == TL_DIFF_COPY) && told >= TL_DIFF_MOST_SHARE;
+        if (row->sure && !by_kernels)
+            find_part(diff, row, true);
+    }
+    /* A step that differs by many small changes, or that cannot be tested: the largest. */
+    if ((step->sure && table->n == 1) || isnan(step->p_value))
+        for (size_t i = 1; i < steps->n; i++) {
+            const tl_diff_step *row = tl_table_row(steps, i);
+            if (row->part != TL_DIFF_REST && (row->change_ns > 0) == (step->change_ns > 0) &&
+                fabs(row->share) >= TL_DIFF_LEAST)
+                find_part(diff, row, false);
+        }
+    qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), by_change);
+    int32_t place = 0;
+    TL_ROWS (tl_diff_found, row, table)
+        row->place = place++;
+}

@@ -1,0 +1,202 @@
+/* works.c - what runs on both sides, aligned by name: kernels, operators, collectives, classes of idle time.
+ *
+ *     equal names                     one row
+ *     equal but for template arguments, addresses and numbers      one row, replaced
+ *     under the same operator         one row, replaced
+ *     the rest                        removed (of A), added (of B)
+ */
+#include "internal.h"
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/base/group.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name)
+{
+    uint64_t key = (uint64_t)kind << 32 | name;
+    uint32_t at = tl_map_get(&w->map, key);
+    if (at == TL_MAP_NONE) {
+        at = (uint32_t)w->v.n;
+        tl_map_put(&w->map, key, at);
+        tl_vec_push(&w->v, (work){ .kind = kind, .name = name, .b_name = TL_NO_NAME, .operator = TL_NO_NAME });
+    }
+    return &w->v.v[at];
+}
+
+void tl_diff_works_free(works *w)
+{
+    free(w->v.v);
+    tl_map_free(&w->map);
+}
+
+void tl_diff_amount_add(amount *to, const amount *more)
+{
+    to->count += more->count;
+    to->ns = tl_ns_sum(to->ns, more->ns);
+    to->within += more->within;
+    to->ranks += more->ranks;
+    to->mean_sum += more->mean_sum;
+    to->mean_squares += more->mean_squares;
+}
+
+uint32_t tl_diff_family_of(tl_names *names, uint32_t name)
+{
+    tl_text t = tl_names_text(names, name);
+    tl_bytes kept = { 0 };
+    int depth = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        char c = t.p[i];
+        depth += c == '<' || c == '(';
+        if (depth == 0 && c == '0' && i + 1 < t.n && t.p[i + 1] == 'x')
+            for (i++; i + 1 < t.n && isxdigit((unsigned char)t.p[i + 1]); i++)
+                ;
+        else if (depth == 0 && !isdigit((unsigned char)c))
+            tl_bytes_put(&kept, &c, 1);
+        depth -= (c == '>' || c == ')') && depth > 0;
+    }
+    uint32_t family = tl_names_intern(names, kept.n > 0 ? kept.v : "", kept.n);
+    free(kept.v);
+    return family;
+}
+
+/* --------------------------------------------------------------------------------------------------------- aligning */
+
+typedef struct alone {
+    uint64_t key; /* what those that replace each other have in common; 0: nothing */
+    uint32_t at;
+    int64_t ns;
+    int side;
+} alone;
+
+static int by_key(const void *a, const void *b)
+{
+    const alone *x = a, *y = b;
+    int order = TL_ORDER(x, y, key, side);
+    return order != 0 ? order : TL_ORDER(y, x, ns, at);
+}
+
+static bool is_alone(const work *x)
+{
+    return (x->side[A].count > 0) != (x->side[B].count > 0);
+}
+
+static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
+{
+    if (by_operator)
+        return x->operator != TL_NO_NAME ? tl_hash_mix(tl_hash_mix(2, x->operator), x->kind) : 0;
+    return tl_hash_mix(tl_hash_mix(1, tl_diff_family_of(&diff->names, x->name)), x->kind);
+}
+
+/* Makes one of those of A and those of B alone that have a key in common: the largest of A, with the name of the
+ * largest of B. */
+static void join(tl_diff *diff, works *w, bool by_operator)
+{
+    TL_VEC(alone) v = { 0 };
+    for (size_t i = 0; i < w->v.n; i++) {
+        const work *x = &w->v.v[i];
+        if (!is_alone(x))
+            continue;
+        int which = x->side[B].count > 0 ? B : A;
+        tl_vec_push(&v, (alone){ key_of(diff, x, by_operator), (uint32_t)i, x->side[which].ns, which });
+    }
+    tl_vec_sort(&v, by_key);
+    for (size_t from = 0, to; from < v.n; from = to) {
+        size_t second = from;
+        for (to = from; to < v.n && v.v[to].key == v.v[from].key; to++)
+            second = v.v[to].side == A ? to + 1 : second;
+        if (v.v[from].key == 0 || second == from || second == to)
+            continue;
+        work *kept = &w->v.v[v.v[from].at];
+        kept->aligned = true;
+        kept->b_name = w->v.v[v.v[second].at].name;
+        for (size_t i = from + 1; i < to; i++) {
+            work *x = &w->v.v[v.v[i].at];
+            tl_diff_amount_add(&kept->side[A], &x->side[A]);
+            tl_diff_amount_add(&kept->side[B], &x->side[B]);
+            x->side[A] = x->side[B] = (amount){ 0 };
+        }
+    }
+    free(v.v);
+}
+
+void tl_diff_works_align(tl_diff *diff, works *w)
+{
+    join(diff, w, false);
+    join(diff, w, true);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- amounts */
+
+double tl_diff_rate_of(const tl_diff *diff, int which)
+{
+    const side *s = &diff->side[which];
+    return s->recorded * (double)tl_ns_max((int64_t)s->ranks.n, 1);
+}
+
+/* Whether the counts of a step differ by more than the edges of recordings make. */
+static bool count_differs(const tl_diff *diff, double a, double b)
+{
+    return fabs(b - a) > fmax(TL_DIFF_COUNT_LEAST, diff->edges) * fmax(a, b);
+}
+
+void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned, tl_diff_work *row)
+{
+    int64_t step_ns = diff->side[A].median_ns;
+    row->a_count = amounts[A].count / tl_diff_rate_of(diff, A);
+    row->b_count = amounts[B].count / tl_diff_rate_of(diff, B);
+    row->a_ns = (int64_t)llround((double)amounts[A].ns / tl_diff_rate_of(diff, A));
+    row->b_ns = (int64_t)llround((double)amounts[B].ns / tl_diff_rate_of(diff, B));
+    row->change_ns = row->b_ns - row->a_ns;
+    row->share = step_ns > 0 ? (double)row->change_ns / (double)step_ns : NAN;
+    row->a_each_ns = amounts[A].count > 0 ? (double)amounts[A].ns / amounts[A].count : NAN;
+    row->b_each_ns = amounts[B].count > 0 ? (double)amounts[B].ns / amounts[B].count : NAN;
+    row->p_value = tl_diff_amounts_test(&amounts[A], &amounts[B]);
+    row->by_count_ns = amounts[A].count > 0 && amounts[B].count > 0
+                           ? (int64_t)llround((row->b_count - row->a_count) * row->a_each_ns)
+                           : row->change_ns;
+    double apart = fabs(row->b_each_ns - row->a_each_ns) / row->a_each_ns;
+    bool longer = row->p_value < TL_DIFF_ALPHA && apart >= TL_DIFF_EACH_LEAST;
+    bool more = count_differs(diff, row->a_count, row->b_count);
+    row->change = amounts[A].count <= 0 ? TL_DIFF_ADDED
+                  : amounts[B].count <= 0 ? TL_DIFF_REMOVED
+                  : aligned            ? TL_DIFF_REPLACED
+                  : longer && more     ? TL_DIFF_BOTH
+                  : longer             ? TL_DIFF_TIME
+                  : more               ? TL_DIFF_COUNT
+                                       : TL_DIFF_SAME;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const tl_diff_work *x = a, *y = b;
+    int64_t cx = llabs(x->change_ns), cy = llabs(y->change_ns);
+    return cx != cy ? TL_COMPARE(cy, cx) : TL_ORDER(x, y, kind, name);
+}
+
+void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
+{
+    size_t tests = 0;
+    TL_EACH (const work, x, w->v)
+        tests += x->side[A].count > 0 && x->side[B].count > 0;
+    TL_EACH (const work, x, w->v) {
+        if (x->side[A].count <= 0 && x->side[B].count <= 0)
+            continue;
+        tl_diff_work *row = tl_table_add(table);
+        tl_diff_amounts(diff, x->side, x->aligned, row);
+        row->kind = x->kind;
+        row->operator = x->operator;
+        row->name = x->name;
+        row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
+        /* Each table has one chance of diff_alpha to name what is chance. */
+        bool told = row->change == TL_DIFF_TIME ? row->p_value * (double)tests < TL_DIFF_ALPHA
+                                                : row->change != TL_DIFF_SAME;
+        row->sure = told && fabs(row->share) >= TL_DIFF_PART_LEAST;
+    }
+    if (table->n > 0)
+        qsort(table->rows, table->n, sizeof(tl_diff_work), by_change);
+    int32_t place = 0;
+    TL_ROWS (tl_diff_work, row, table)
+        row->place = ++place;
+}

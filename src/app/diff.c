@@ -1,0 +1,276 @@
+/* diff.c - tlmpi diff A B: two runs compared, each a result file, or traces, which are analysed first. */
+#include "cli.h"
+#include "tlmpi/analysis/diff.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/part_file.h"
+#include "tlmpi/job/run.h"
+#include "tlmpi/model/tree_table.h"
+#include "tlmpi/par/par.h"
+#include "tlmpi/report/diff.h"
+#include "tlmpi/report/format/print.h"
+#include "tlmpi/report/format/words.h"
+#include "tlmpi/report/format/wrap.h"
+#include "tlmpi/store/load.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROWS_SHOWN = 10, TEXT_SHOWN = 48 };
+
+static bool is_result(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 3 && strcmp(path + n - 3, ".h5") == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- traces to results */
+
+/* A result of traces, which lasts as long as the comparison. */
+typedef struct passing {
+    char prefix[288], path[300];
+} passing;
+
+enum { FOLDER = 256 };
+
+/* All procs: a folder of this job's own. */
+static tl_status make_folder(char folder[FOLDER], tl_error *err)
+{
+    const char *top = getenv("TMPDIR");
+    tl_status st = TL_OK;
+    if (tl_par_proc() == 0) {
+        int n = snprintf(folder, FOLDER, "%s/tlmpi-diff-XXXXXX", top != NULL && *top != '\0' ? top : "/tmp");
+        if (n >= FOLDER || mkdtemp(folder) == NULL)
+            st = tl_fail(err, TL_EOUTPUT, "%s: %s", folder, strerror(errno));
+    }
+    tl_par_bcast(folder, FOLDER);
+    return tl_par_agree(st, err);
+}
+
+/* All procs: analyses the traces.  Returns the exit status of that. */
+static int analyse(const tl_cli *cli, const char *traces, const char *folder, int number, passing *p)
+{
+    tl_options options = cli->run;
+    snprintf(p->prefix, sizeof p->prefix, "%.255s/%d", folder, number);
+    snprintf(p->path, sizeof p->path, "%.287s.h5", p->prefix);
+    options.paths = &traces;
+    options.npaths = 1;
+    options.output = p->prefix;
+    options.quiet = true;
+    options.json = options.digest = false;
+    options.fail_on = (tl_gates){ .set = { false } };
+    if (tl_par_proc() == 0)
+        tl_unfinished_add(p->path);
+    return tl_run(&options);
+}
+
+static void drop(const passing *p)
+{
+    if (p->path[0] != '\0' && tl_par_proc() == 0) {
+        unlink(p->path);
+        tl_unfinished_done(p->path);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------------- comparison */
+
+typedef struct compared {
+    const char *shown[2], *path[2]; /* as given; of the result */
+    tl_result *result[2];
+    tl_tables tables[2];
+    char *selection[2];
+    tl_diff *diff;
+} compared;
+
+typedef struct node_taker {
+    tl_diff *diff;
+    int side;
+} node_taker;
+
+static void take_node(void *arg, const void *row, tl_error *err)
+{
+    const node_taker *t = arg;
+    (void)err;
+    tl_diff_take_node(t->diff, t->side, row);
+}
+
+static tl_text name_of(void *result, uint32_t id)
+{
+    return tl_result_name(result, id);
+}
+
+static tl_status load(compared *c, int side, tl_error *err)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_diff_reads(&n);
+    tl_error why;
+    tl_tables_init(&c->tables[side], schemas, n);
+    tl_status st = tl_result_open(c->path[side], &c->result[side], err);
+    if (st != TL_OK)
+        return st;
+    st = tl_result_load(c->result[side], &c->tables[side], n, &why);
+    if (st == TL_OK)
+        st = tl_result_attr_text(c->result[side], "selection", &c->selection[side], &why);
+    return st != TL_OK ? tl_fail(err, st, "%s: %s", c->shown[side], why.text) : TL_OK;
+}
+
+/* compared_free ends it in any case. */
+static tl_status compare(compared *c, tl_error *err)
+{
+    tl_diff_input input = { .side = { { 0 } } };
+    tl_status st = TL_OK;
+    for (int i = 0; st == TL_OK && i < 2; i++)
+        st = load(c, i, err);
+    if (st != TL_OK)
+        return st;
+    for (int i = 0; i < 2; i++)
+        input.side[i] = (tl_diff_side){ .path = c->shown[i], .tables = &c->tables[i], .name = name_of,
+                                        .name_arg = c->result[i], .selection = c->selection[i] };
+    c->diff = tl_diff_new(&input);
+    for (int i = 0; st == TL_OK && i < 2; i++) {
+        tl_error why;
+        node_taker taker = { c->diff, i };
+        st = tl_result_each(c->result[i], &tl_call_tree_schema, take_node, &taker, &why);
+        if (st != TL_OK)
+            return tl_fail(err, st, "%s: %s", c->shown[i], why.text);
+    }
+    tl_diff_compare(c->diff);
+    return TL_OK;
+}
+
+static void compared_free(compared *c)
+{
+    tl_diff_free(c->diff);
+    for (int i = 0; i < 2; i++) {
+        tl_result_close(c->result[i]);
+        tl_tables_free(&c->tables[i]);
+        free(c->selection[i]);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ output */
+
+static void print_table(const tl_cli *cli, const compared *c, const tl_schema *schema, FILE *out, bool brief)
+{
+    const tl_table *table = tl_diff_table(c->diff, schema);
+    bool named = cli->nwords > 2;
+    tl_printer p = { .out = out,
+                     .schema = schema,
+                     .format = cli->run.json ? TL_FORMAT_JSON : (tl_format)cli->format,
+                     .name = tl_diff_name,
+                     .name_arg = c->diff,
+                     .unit = brief ? TL_UNIT_AUTO : (tl_unit_choice)tl_show_unit(cli, out),
+                     .text_width = brief ? TEXT_SHOWN : named ? tl_show_width(cli, out) : 0 };
+    size_t n = brief && table->n > ROWS_SHOWN ? ROWS_SHOWN : table->n;
+    tl_print_begin(&p);
+    tl_print_rows(&p, table->rows, n);
+    tl_print_end(&p);
+    if (n < table->n)
+        fprintf(out, "(%zu more rows: tlmpi diff A B %s)\n", table->n - n, schema->name);
+}
+
+static tl_diff_words words_of(const compared *c)
+{
+    tl_diff_basis basis = tl_diff_basis_of(c->diff);
+    return (tl_diff_words){ .found = tl_diff_table(c->diff, &tl_diff_found_schema),
+                            .run = tl_diff_table(c->diff, &tl_diff_run_schema),
+                            .step = tl_diff_table(c->diff, &tl_diff_step_schema),
+                            .kernel = tl_diff_table(c->diff, &tl_diff_kernel_schema),
+                            .operator = tl_diff_table(c->diff, &tl_diff_operator_schema),
+                            .name = tl_diff_name,
+                            .name_arg = c->diff,
+                            .steps = { basis.steps[0], basis.steps[1] } };
+}
+
+/* The verdict and the tables; the table that is named alone. */
+static void print(const tl_cli *cli, const compared *c, const tl_schema *named, FILE *out)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_diff_schemas(&n);
+    bool json = cli->run.json || cli->format == TL_FORMAT_JSON, brief = !json && cli->format == TL_FORMAT_TABLE;
+    if (named != NULL) {
+        print_table(cli, c, named, out, false);
+        return;
+    }
+    if (brief) {
+        tl_diff_words words = words_of(c);
+        tl_print_diff(out, &words);
+    }
+    for (size_t i = brief ? 1 : 0; i < n; i++) {
+        fprintf(out, json ? "%s\"%s\": " : brief ? "%s\n%s\n" : "%s# %s\n", json ? i > 0 ? "," : "{" : "",
+                schemas[i]->name);
+        print_table(cli, c, schemas[i], out, brief);
+    }
+    if (json)
+        fputs("}\n", out);
+}
+
+static tl_status find_table(const tl_cli *cli, const tl_schema **named, tl_error *err)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_diff_schemas(&n);
+    const char *names[16];
+    *named = NULL;
+    if (cli->nwords < 2 || cli->nwords > 3)
+        return tl_fail(err, TL_EUSAGE, "%s: tlmpi diff A B [TABLE]", cli->nwords < 2 ? "two runs are compared" : "one table at a time");
+    for (size_t i = 0; i < n && cli->nwords == 3; i++) {
+        names[i] = schemas[i]->name;
+        if (strcmp(cli->words[2], names[i]) == 0)
+            *named = schemas[i];
+    }
+    return cli->nwords == 3 && *named == NULL
+               ? tl_fail_unknown(err, "table", cli->words[2], "a comparison", names, n) : TL_OK;
+}
+
+/* Proc 0: compares the results and prints.  Returns the exit status. */
+static int compare_results(const tl_cli *cli, compared *c, const tl_schema *named)
+{
+    tl_error err;
+    tl_outfile file = { .out = NULL };
+    bool passed = false;
+    tl_status st = compare(c, &err);
+    for (int i = 0; st == TL_OK && i < 2; i++)
+        st = cli->run.output != NULL && is_result(c->shown[i]) ? tl_check_input_kept(cli->run.output, c->shown[i], &err) : TL_OK;
+    if (st == TL_OK)
+        st = tl_outfile_open(&file, c->path[0], cli->run.output, cli->run.force, &err);
+    if (st == TL_OK) {
+        tl_diff_words words = words_of(c);
+        print(cli, c, named, file.out);
+        st = tl_outfile_close(&file, TL_OK, &err);
+        passed = st == TL_OK && tl_diff_gates_judge(&cli->diff_fail_on, &words, stderr);
+    }
+    compared_free(c);
+    return st != TL_OK ? tl_cli_complain(cli, &err) : passed ? TL_EXIT_FAIL_ON : TL_EXIT_DONE;
+}
+
+int tl_diff_command(const tl_cli *cli)
+{
+    tl_error err;
+    compared c = { .diff = NULL };
+    passing results[2] = { { .path = "" }, { .path = "" } };
+    char folder[FOLDER] = "";
+    const tl_schema *named;
+    bool partial = false, first = tl_par_proc() == 0;
+    int code = TL_EXIT_DONE;
+
+    if (find_table(cli, &named, &err) != TL_OK)
+        return first ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
+    bool analysed = !is_result(cli->words[0]) || !is_result(cli->words[1]);
+    if (analysed && make_folder(folder, &err) != TL_OK)
+        return first ? tl_cli_complain(cli, &err) : TL_EXIT_OUTPUT;
+    for (int i = 0; i < 2; i++) {
+        c.shown[i] = c.path[i] = cli->words[i];
+        if (is_result(cli->words[i]))
+            continue;
+        code = code <= TL_EXIT_PARTIAL ? analyse(cli, cli->words[i], folder, i, &results[i]) : code;
+        partial |= code == TL_EXIT_PARTIAL;
+        c.path[i] = results[i].path;
+    }
+    if (code <= TL_EXIT_PARTIAL && first)
+        code = compare_results(cli, &c, named);
+    drop(&results[0]);
+    drop(&results[1]);
+    if (analysed && first)
+        rmdir(folder);
+    return code == TL_EXIT_DONE && partial ? TL_EXIT_PARTIAL : code;
+}

@@ -1,0 +1,149 @@
+/* text.c - the verdict of a comparison in sentences. */
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/report/diff.h"
+#include "tlmpi/report/format/words.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { NEW_OPERATORS = 3 };
+
+static tl_phrase name_of(const tl_diff_words *d, uint32_t id)
+{
+    tl_text t = id != TL_NO_NAME ? d->name(d->name_arg, id) : TL_TEXT("");
+    enum { SHOWN = 72 };
+    return t.n > SHOWN ? tl_phrase_of("%.*s...", (int)tl_text_utf8((tl_text){ t.p, SHOWN - 3 }), t.p)
+                       : tl_phrase_of("%.*s", (int)t.n, t.p != NULL ? t.p : "");
+}
+
+/* "+6.1 %" */
+static tl_phrase signed_share(double share)
+{
+    return tl_phrase_of("%s%s", share < 0 ? "-" : "+", tl_share_in_words(fabs(share)).text);
+}
+
+static tl_phrase chance(double p)
+{
+    return p < 0.001 ? tl_phrase_of("p < 0.001") : tl_phrase_of("p = %.2g", p);
+}
+
+static void say_differences(FILE *out, const tl_diff_words *d)
+{
+    TL_ROWS (const tl_diff_run, row, d->run)
+        if (row->differs)
+            tl_print_sentence(out, "%s differs: %s in A, %s in B.", tl_cell_in_words(row->what, sizeof row->what).text,
+                              tl_cell_in_words(row->a, sizeof row->a).text, tl_cell_in_words(row->b, sizeof row->b).text);
+}
+
+/* "B is 8.2 % slower per step: 5.65 ms, then 6.11 ms (medians of 5 and 5 steps; p = 0.008, rank test)" */
+static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *step)
+{
+    const tl_diff_step *row = tl_table_row(d->step, 0);
+    const char *way = step->change_ns > 0 ? "slower" : "faster";
+    bool steps = d->steps[0] > 0;
+
+    if (step->sure)
+        tl_say(w, "B is %s %s per step:", tl_share_in_words(fabs(step->share)).text, way);
+    else if (step->change_ns == 0)
+        tl_say(w, "B takes as long as A per step:");
+    else if (isnan(step->p_value))
+        tl_say(w, "B is %s %s per step, and nothing tells whether that is more than chance:",
+               tl_share_in_words(fabs(step->share)).text, way);
+    else
+        tl_say(w, "No significant difference of the step (B is %s %s):", tl_share_in_words(fabs(step->share)).text, way);
+    tl_say(w, "%s in A, %s in B", tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
+    if (steps && !isnan(step->p_value))
+        tl_say(w, "(medians of %zu and %zu steps; %s, rank test).", d->steps[0], d->steps[1], chance(step->p_value).text);
+    else if (steps)
+        tl_say(w, "(%zu and %zu steps: too few for a test).", d->steps[0], d->steps[1]);
+    else if (!isnan(step->p_value))
+        tl_say(w, "(whole recordings by their steps; %s, rank test).", chance(step->p_value).text);
+    else
+        tl_say(w, "(whole recordings by their steps).");
+    tl_wrap_end(w);
+}
+
+static const char *part_in_words(uint8_t part)
+{
+    static const char *const words[TL_NDIFF_PARTS] = {
+        [TL_DIFF_COMPUTE] = "compute",
+        [TL_DIFF_WAITING] = "waiting in",
+        [TL_DIFF_TRANSFER] = "transfer of",
+        [TL_DIFF_UNKNOWN] = "waiting or transfer, which is not known, in",
+        [TL_DIFF_COPY] = "copies",
+        [TL_DIFF_IDLE] = "idle devices",
+        [TL_DIFF_OUTSIDE] = "before the first and after the last device work of the step",
+        [TL_DIFF_REST] = "not attributed",
+    };
+    return words[part];
+}
+
+/* "in `flash_bwd` (autograd::FlashBackward): 1.10 times as long each" */
+static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *row)
+{
+    bool named = row->operator != TL_NO_NAME;
+    tl_say(w, "%s", row->change == TL_DIFF_ADDED ? "new:" : row->change == TL_DIFF_REMOVED ? "gone:" : "in");
+    if (row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED)
+        tl_say(w, "%.4g", row->change == TL_DIFF_ADDED ? row->b_count : row->a_count);
+    tl_say(w, "`%s`", name_of(d, row->name).text);
+    if (row->change == TL_DIFF_REPLACED)
+        tl_say(w, "replaced by `%s`", name_of(d, row->b_name).text);
+    if (named)
+        tl_say(w, "of %s", name_of(d, row->operator).text);
+    if (row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED)
+        tl_say(w, "per step");
+    if (row->change == TL_DIFF_COUNT || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED)
+        tl_say(w, "(%.4g per step in A, %.4g in B)", row->a_count, row->b_count);
+    if (row->change == TL_DIFF_TIME || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED)
+        tl_say(w, "(each takes %.3g times as long)", row->times);
+}
+
+static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *row)
+{
+    tl_wrap w = { .out = out, .indent = 4, .column = 2 };
+    fputs("  ", out);
+    tl_say(&w, "%s,~%s", signed_share(row->share).text, tl_duration(llabs(row->change_ns)).text);
+    if (!isnan(row->times) || row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED) {
+        say_kernel(&w, d, row);
+    } else {
+        tl_say(&w, "%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ", part_in_words(row->part));
+        if (row->part == TL_DIFF_IDLE && row->name != TL_NO_NAME)
+            tl_say(&w, "while: %s", name_of(d, row->name).text);
+        else if (row->name != TL_NO_NAME)
+            tl_say(&w, "%s", name_of(d, row->name).text);
+        if (row->rank >= 0)
+            tl_say(&w, "most of it for rank~%d", (int)row->rank);
+        if (row->operator != TL_NO_NAME)
+            tl_say(&w, "(%s)", name_of(d, row->operator).text);
+    }
+    if (!row->sure)
+        tl_say(&w, isnan(row->p_value) ? "(not tested)" : "(not significant by itself)");
+    else if (!isnan(row->p_value))
+        tl_say(&w, "(%s)", chance(row->p_value).text);
+    tl_wrap_end(&w);
+}
+
+/* Operators that only one run has, or that run more or less often: "new: 12 aten::copy_ per step". */
+static void say_operators(FILE *out, const tl_diff_words *d)
+{
+    size_t said = 0;
+    TL_ROWS (const tl_diff_kernel, row, d->operator) {
+        bool added = row->change == TL_DIFF_ADDED, removed = row->change == TL_DIFF_REMOVED;
+        if ((!added && !removed) || said++ >= NEW_OPERATORS)
+            continue;
+        tl_print_sentence(out, "%s operator: %.4g %s per step.", added ? "New" : "Gone",
+                          added ? row->b_count : row->a_count, name_of(d, row->name).text);
+    }
+    if (said > NEW_OPERATORS)
+        tl_print_sentence(out, "%zu more operators are new or gone: table diff_operator.", said - NEW_OPERATORS);
+}
+
+void tl_print_diff(FILE *out, const tl_diff_words *d)
+{
+    tl_wrap w = { .out = out, .indent = 2 };
+    say_differences(out, d);
+    say_step(&w, d, tl_table_row(d->found, 0));
+    for (size_t i = 1; i < d->found->n; i++)
+        say_found(out, d, tl_table_row(d->found, i));
+    say_operators(out, d);
+}

@@ -1,0 +1,80 @@
+#!/bin/sh
+# diff.sh TLMPI - two runs compared: what is said, what is printed in which format, what passes a threshold, what is refused.
+#
+# Prints what failed and, last, "N passed, N failed, N skipped".
+# shellcheck source=tests/cli/job.sh
+. "$(dirname "$0")/job.sh"
+
+# The same job, in which a kernel takes half as long again, and a copy is gone.
+python3 - <<'PYTHON'
+import json, os
+os.mkdir("slower")
+for rank in range(3):
+    trace = json.load(open(f"traces/rank-{rank}.json"))
+    for event in trace["traceEvents"]:
+        if event["cat"] == "kernel" and event["name"].startswith("gemm"):
+            event["dur"] *= 1.5
+    trace["traceEvents"] = [e for e in trace["traceEvents"] if not e["name"].startswith("Memcpy")]
+    json.dump(trace, open(f"slower/rank-{rank}.json", "w"))
+PYTHON
+status 0 "$tlmpi" -q traces
+status 0 "$tlmpi" -q slower
+
+echo "-- what is said"
+status 0 "$tlmpi" diff traces.h5 slower.h5
+says out "B takes as long as A per step: 1.00 ms in A, 1.00 ms in B"
+says out 'in `gemm<"a,b", 1>'
+says out "(each takes 1.5 times as long)"
+says out 'gone: 1 `Memcpy DtoH (Device -> Pageable)` per step'
+cp out text
+status 0 "$tlmpi" diff traces traces.h5
+check "nothing is named where nothing differs" test "$(sed '/^diff_run$/q' out | grep -c '^ ')" -eq 1
+status 0 "$tlmpi" diff traces slower
+check "traces give what their results give" sh -c 'sed "/^diff_run/,/^$/d" text > a; sed "/^diff_run/,/^$/d" out > b; cmp a b'
+check "no file is left" test -z "$(find . "${TMPDIR:-/tmp}" -maxdepth 1 -name 'tlmpi-diff-*' -user "$(id -u)" 2>/dev/null)"
+status 0 mpirun -q -n 3 "$tlmpi" diff traces slower
+check "with three procs, too" sh -c 'sed "/^diff_run/,/^$/d" out > b; cmp a b'
+
+echo "-- tables"
+status 0 "$tlmpi" diff traces.h5 slower.h5 diff_step --format json
+python "parts sum up" "
+r = rows()
+assert r[0]['part'] == 'step' and sum(x['change_ns'] for x in r[1:]) == r[0]['change_ns'], r
+assert {x['part']: x['change_ns'] for x in r}['compute'] == 155000, r"
+status 0 "$tlmpi" diff traces.h5 slower.h5 --json
+python "one object" "
+r = rows()
+assert list(r) == ['diff', 'diff_run', 'diff_step', 'diff_breakdown', 'diff_kernel', 'diff_operator', 'diff_call_path',
+                   'diff_collective', 'diff_idle'], list(r)
+k = {x['name'][:6]: x for x in r['diff_kernel']}
+assert k['gemm<\"']['change'] == 'time' and k['Memcpy']['change'] == 'removed', k
+assert [x['step_ns'] for x in r['diff_breakdown']] == [0, 0, 0], r['diff_breakdown']"
+status 0 "$tlmpi" diff traces.h5 slower.h5 --format csv -o tables.csv
+silent out
+check "each table has its name" test "$(grep -c '^# diff' tables.csv)" -eq 9
+status 4 "$tlmpi" diff traces.h5 slower.h5 -o tables.csv
+status 0 "$tlmpi" diff -f traces.h5 slower.h5 -o tables.csv
+
+echo "-- thresholds"
+status 5 "$tlmpi" diff traces.h5 slower.h5 --fail-on 'step>+5%,kernel>+20%'
+says err "tlmpi: --fail-on kernel>+20%: +50.0 %"
+lines 1 err
+status 0 "$tlmpi" diff traces.h5 slower.h5 --fail-on 'kernel>+60%,idle>+3%'
+silent err
+status 5 "$tlmpi" diff traces.h5 slower.h5 --fail-on 'compute > 10%'
+for gates in step 'step>5' 'link>5%' 'step>5%,step>6%'; do
+    status 2 "$tlmpi" diff traces.h5 slower.h5 --fail-on "$gates"
+    says err "--fail-on takes NAME>+PERCENT%,... with step, kernel"
+done
+
+echo "-- what is refused"
+status 2 "$tlmpi" diff traces.h5
+says err "two runs are compared: tlmpi diff A B [TABLE]"
+status 2 "$tlmpi" diff traces.h5 slower.h5 diff_kernels
+says err "did you mean diff_kernel?"
+status 3 "$tlmpi" diff traces.h5 nowhere.h5
+says err "nowhere.h5"
+status 3 "$tlmpi" diff traces.h5 hopeless
+status 1 "$tlmpi" diff traces.h5 cut
+says out "damaged traces differs: 0 ranks in A, 1 ranks in B"
+summary

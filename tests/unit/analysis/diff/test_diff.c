@@ -1,0 +1,329 @@
+/* test_diff.c - two runs compared: the parts of a step sum up to its difference, names are aligned, chance is not named. */
+#include "tlmpi/analysis/diff.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/health_table.h"
+#include "tlmpi/model/tables.h"
+#include "tlmpi/model/work_tables.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define US INT64_C(1000)
+
+/* A run: tables, and the names that its rows have. */
+typedef struct run {
+    tl_tables tables;
+    tl_names names;
+} run;
+
+static tl_text name_of(void *names, uint32_t id)
+{
+    return tl_names_text(names, id);
+}
+
+static run *new_run(void)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_diff_reads(&n);
+    run *r = calloc(1, sizeof *r);
+    CU_ASSERT_TRUE_FATAL(r != NULL);
+    tl_tables_init(&r->tables, schemas, n);
+    return r;
+}
+
+static void free_run(run *r)
+{
+    tl_tables_free(&r->tables);
+    tl_names_free(&r->names);
+    free(r);
+}
+
+static void put(run *r, const tl_schema *schema, const void *row)
+{
+    tl_table_append(tl_tables_get(&r->tables, schema), row, 1);
+}
+
+static uint32_t name(run *r, const char *text)
+{
+    return tl_names_intern(&r->names, text, strlen(text));
+}
+
+/* A step of a rank, in us: of its window `outside` is before and after the device work. */
+typedef struct drawn {
+    int64_t compute, waiting, transfer, copy, idle, outside;
+} drawn;
+
+static void put_step(run *r, int32_t rank, int32_t number, int64_t start_us, drawn d)
+{
+    int64_t wall = d.compute + d.waiting + d.transfer + d.copy + d.idle;
+    tl_step step = { .rank = rank, .step = number, .start_ns = start_us * US,
+                     .end_ns = (start_us + wall + d.outside) * US, .intervals = 10 };
+    tl_breakdown b = { .rank = rank, .device = -1, .step = number, .wall_ns = wall * US, .busy_ns = (wall - d.idle) * US,
+                       .compute_ns = d.compute * US, .comm_ns = (d.waiting + d.transfer) * US,
+                       .comm_exposed_ns = (d.waiting + d.transfer) * US, .comm_waiting_ns = d.waiting * US,
+                       .comm_transfer_ns = d.transfer * US, .copy_ns = d.copy * US, .copy_exposed_ns = d.copy * US,
+                       .idle_ns = d.idle * US };
+    tl_exposed e = { .rank = rank, .step = number, .group = 0, .parallelism = TL_PARALLEL_WORLD, .kind = TL_ALL_REDUCE,
+                     .exposed_ns = b.comm_exposed_ns, .waiting_ns = b.comm_waiting_ns, .transfer_ns = b.comm_transfer_ns };
+    tl_launch_step launch = { .rank = rank, .step = number, .kernels = 10 };
+    put(r, &tl_step_schema, &step);
+    put(r, &tl_breakdown_schema, &b);
+    put(r, &tl_exposed_schema, &e);
+    put(r, &tl_launch_step_schema, &launch);
+}
+
+/* Two ranks of so many steps; step k of rank r is `d`, jittered by a few us in compute. */
+static run *steps_of(size_t nsteps, drawn d, uint64_t seed)
+{
+    run *r = new_run();
+    tl_group_row group = { .group = 0, .ranks = "0-1", .size = 2, .parallelism = TL_PARALLEL_WORLD };
+    put(r, &tl_group_row_schema, &group);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        tl_rank row = { .rank = rank, .devices = 1, .device_name = "GPU", .world_size = 2 };
+        tl_breakdown whole = { .rank = rank, .device = -1, .step = -1, .wall_ns = 1000 * US, .busy_ns = 900 * US };
+        put(r, &tl_rank_schema, &row);
+        put(r, &tl_breakdown_schema, &whole);
+        for (size_t s = 0; s < nsteps; s++) {
+            drawn jittered = d;
+            jittered.compute += (int64_t)unit_below(&seed, 5);
+            put_step(r, rank, (int32_t)s, (int64_t)s * 10000, jittered);
+        }
+    }
+    return r;
+}
+
+static void put_kernel(run *r, int32_t rank, tl_kind kind, const char *text, int64_t count, int64_t each_us)
+{
+    tl_kernel_row row = { .rank = rank, .kind = (uint8_t)kind, .count = count, .total_ns = count * each_us * US,
+                          .std_ns = (double)US, .name = name(r, text) };
+    put(r, &tl_kernel_row_schema, &row);
+}
+
+static tl_diff *compare(run *a, run *b)
+{
+    tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
+                                      { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
+    tl_diff *diff = tl_diff_new(&input);
+    tl_diff_compare(diff);
+    return diff;
+}
+
+static void end(tl_diff *diff, run *a, run *b)
+{
+    tl_diff_free(diff);
+    free_run(a);
+    free_run(b);
+}
+
+static const tl_diff_found *found(const tl_diff *diff, size_t i)
+{
+    const tl_table *t = tl_diff_table(diff, &tl_diff_found_schema);
+    CU_ASSERT_TRUE_FATAL(i < t->n);
+    return tl_table_row(t, i);
+}
+
+static size_t nfound(const tl_diff *diff)
+{
+    return tl_diff_table(diff, &tl_diff_found_schema)->n;
+}
+
+static bool is_named(tl_diff *diff, uint32_t id, const char *text)
+{
+    return tl_text_is(tl_diff_name(diff, id), text);
+}
+
+static const drawn plain = { .compute = 500, .waiting = 50, .transfer = 100, .copy = 50, .idle = 100, .outside = 200 };
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+static void parts_sum_up_to_the_step(void)
+{
+    drawn slower = plain;
+    slower.compute += 33;
+    slower.waiting += 71;
+    slower.idle -= 13;
+    slower.outside += 7;
+    run *a = steps_of(7, plain, 3), *b = steps_of(6, slower, 9);
+    tl_diff *diff = compare(a, b);
+    const tl_table *steps = tl_diff_table(diff, &tl_diff_step_schema);
+    int64_t sum = 0;
+    for (size_t i = 1; i < steps->n; i++)
+        sum += ((const tl_diff_step *)tl_table_row(steps, i))->change_ns;
+    const tl_diff_step *step = tl_table_row(steps, 0), *largest = tl_table_row(steps, 1);
+    CU_ASSERT_EQUAL(step->part, TL_DIFF_STEP);
+    CU_ASSERT_EQUAL(sum, step->change_ns);
+    CU_ASSERT_EQUAL(step->change_ns, step->b_ns - step->a_ns);
+    CU_ASSERT_TRUE(llabs(step->change_ns - 98 * US) < 4 * US);
+    CU_ASSERT_EQUAL(largest->part, TL_DIFF_WAITING);
+    CU_ASSERT_EQUAL(largest->change_ns, 71 * US);
+    CU_ASSERT_EQUAL(largest->kind, TL_ALL_REDUCE);
+    CU_ASSERT_STRING_EQUAL(largest->group, "0-1");
+    TL_ROWS (const tl_diff_breakdown, row, tl_diff_table(diff, &tl_diff_breakdown_schema))
+        CU_ASSERT_EQUAL(row->step_ns, row->compute_ns + row->waiting_ns + row->transfer_ns + row->unknown_ns +
+                                          row->copy_ns + row->idle_ns + row->outside_ns);
+    end(diff, a, b);
+}
+
+static void equal_runs_have_no_finding(void)
+{
+    for (uint64_t seed = 1; seed < 60; seed += 2) {
+        run *a = steps_of(6, plain, seed), *b = steps_of(6, plain, seed + 1);
+        tl_diff *diff = compare(a, b);
+        CU_ASSERT_EQUAL(nfound(diff), 1);
+        CU_ASSERT_FALSE(found(diff, 0)->sure);
+        end(diff, a, b);
+    }
+}
+
+static void a_run_with_itself_is_zero_everywhere(void)
+{
+    run *a = steps_of(6, plain, 5), *b = steps_of(6, plain, 5);
+    put_kernel(a, 0, TL_COMPUTE, "gemm", 6, 80);
+    put_kernel(b, 0, TL_COMPUTE, "gemm", 6, 80);
+    tl_diff *diff = compare(a, b);
+    TL_ROWS (const tl_diff_step, row, tl_diff_table(diff, &tl_diff_step_schema))
+        CU_ASSERT_EQUAL(row->change_ns, 0);
+    const tl_diff_kernel *kernel = tl_table_row(tl_diff_table(diff, &tl_diff_kernel_schema), 0);
+    CU_ASSERT_EQUAL(kernel->change, TL_DIFF_SAME);
+    CU_ASSERT_EQUAL(nfound(diff), 1);
+    end(diff, a, b);
+}
+
+static void waiting_that_grew_is_named_first(void)
+{
+    drawn slower = plain;
+    slower.waiting += 90;
+    slower.compute += 20;
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, slower, 9);
+    tl_blame charge = { .to_rank = 1, .from_rank = 0, .waiters = 1, .direct_ns = 6 * 90 * US };
+    put(b, &tl_blame_schema, &charge);
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_TRUE(found(diff, 0)->sure);
+    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_WAITING);
+    CU_ASSERT_EQUAL(found(diff, 1)->rank, 1);
+    CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->name, "all_reduce of ranks 0-1"));
+    CU_ASSERT_EQUAL(found(diff, 2)->part, TL_DIFF_COMPUTE);
+    end(diff, a, b);
+}
+
+static void one_step_each_is_not_significant(void)
+{
+    drawn slower = plain;
+    slower.idle += 300;
+    run *a = steps_of(1, plain, 3), *b = steps_of(1, slower, 9);
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_FALSE(found(diff, 0)->sure);
+    CU_ASSERT_TRUE(isnan(found(diff, 0)->p_value));
+    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_IDLE);
+    CU_ASSERT_FALSE(found(diff, 1)->sure);
+    end(diff, a, b);
+}
+
+static void a_step_with_lost_work_is_not_compared(void)
+{
+    run *a = steps_of(4, plain, 3), *b = steps_of(4, plain, 9);
+    tl_health lost = { .rank = 1, .defect = TL_DEFECT_LOST, .step = 2, .count = 3, .of = 10 };
+    put(b, &tl_health_schema, &lost);
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[0], 4);
+    CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[1], 3);
+    end(diff, a, b);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ names */
+
+/* The only row of table diff_kernel with that name; NULL: there is none. */
+static const tl_diff_kernel *kernel_of(tl_diff *diff, const char *text)
+{
+    TL_ROWS (const tl_diff_kernel, row, tl_diff_table(diff, &tl_diff_kernel_schema))
+        if (is_named(diff, row->name, text))
+            return row;
+    return NULL;
+}
+
+static void kernels_are_aligned_by_name(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "same", 60, 10);
+        put_kernel(b, rank, TL_COMPUTE, "same", 60, 10);
+        put_kernel(a, rank, TL_COMPUTE, "longer", 60, 10);
+        put_kernel(b, rank, TL_COMPUTE, "longer", 60, 11);
+        put_kernel(a, rank, TL_COMPUTE, "gemm_128x64<float, 4>", 12, 30);
+        put_kernel(b, rank, TL_COMPUTE, "gemm_64x32<float, 8>", 12, 20);
+        put_kernel(a, rank, TL_COMPUTE, "gone", 6, 40);
+        put_kernel(b, rank, TL_COMPUTE, "new", 12, 40);
+        put_kernel(a, rank, TL_MEMCPY, "often", 6, 10);
+        put_kernel(b, rank, TL_MEMCPY, "often", 12, 10);
+    }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(tl_diff_table(diff, &tl_diff_kernel_schema)->n, 6);
+    CU_ASSERT_EQUAL(kernel_of(diff, "same")->change, TL_DIFF_SAME);
+    CU_ASSERT_EQUAL(kernel_of(diff, "longer")->change, TL_DIFF_TIME);
+    CU_ASSERT_EQUAL(kernel_of(diff, "longer")->change_ns, 10 * US);
+    CU_ASSERT_EQUAL(kernel_of(diff, "longer")->by_count_ns, 0);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gone")->change, TL_DIFF_REMOVED);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gone")->a_count, 1);
+    CU_ASSERT_EQUAL(kernel_of(diff, "new")->change, TL_DIFF_ADDED);
+    CU_ASSERT_EQUAL(kernel_of(diff, "new")->change_ns, 80 * US);
+    CU_ASSERT_EQUAL(kernel_of(diff, "often")->change, TL_DIFF_COUNT);
+    CU_ASSERT_EQUAL(kernel_of(diff, "often")->by_count_ns, 10 * US);
+    const tl_diff_kernel *replaced = kernel_of(diff, "gemm_128x64<float, 4>");
+    CU_ASSERT_EQUAL(replaced->change, TL_DIFF_REPLACED);
+    CU_ASSERT_TRUE(is_named(diff, replaced->b_name, "gemm_64x32<float, 8>"));
+    CU_ASSERT_EQUAL(replaced->change_ns, -20 * US);
+    end(diff, a, b);
+}
+
+static void put_node(tl_diff *diff, int side, run *r, int32_t depth, tl_node_kind kind, const char *text, int64_t us)
+{
+    tl_call_tree row = { .rank = 0, .depth = depth, .kind = (uint8_t)kind, .count = 6, .device_ns = 6 * us * US,
+                         .name = name(r, text) };
+    tl_diff_take_node(diff, side, &row);
+}
+
+static void a_kernel_replaces_another_under_its_operator(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+    put_kernel(a, 0, TL_COMPUTE, "cutlass_kernel", 6, 30);
+    put_kernel(b, 0, TL_COMPUTE, "Cijk_kernel", 6, 60);
+    tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
+                                      { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
+    tl_diff *diff = tl_diff_new(&input);
+    put_node(diff, 0, a, 0, TL_NODE_OPERATOR, "aten::mm", 30);
+    put_node(diff, 0, a, 1, TL_NODE_WORK, "cutlass_kernel", 30);
+    put_node(diff, 1, b, 0, TL_NODE_OPERATOR, "aten::mm", 60);
+    put_node(diff, 1, b, 1, TL_NODE_WORK, "Cijk_kernel", 60);
+    tl_diff_compare(diff);
+    const tl_diff_kernel *row = tl_table_row(tl_diff_table(diff, &tl_diff_kernel_schema), 0);
+    CU_ASSERT_EQUAL(tl_diff_table(diff, &tl_diff_kernel_schema)->n, 1);
+    CU_ASSERT_EQUAL(row->change, TL_DIFF_REPLACED);
+    CU_ASSERT_TRUE(is_named(diff, row->operator, "aten::mm"));
+    CU_ASSERT_TRUE(is_named(diff, row->b_name, "Cijk_kernel"));
+    const tl_table *paths = tl_diff_table(diff, &tl_diff_call_path_schema);
+    CU_ASSERT_EQUAL_FATAL(paths->n, 3);
+    const tl_diff_call_path *path = tl_table_row(paths, 0);
+    CU_ASSERT_TRUE(is_named(diff, path[0].name, "aten::mm"));
+    CU_ASSERT_EQUAL(path[0].change_ns, 15 * US); /* the mean over two ranks */
+    CU_ASSERT_EQUAL(path[1].change, TL_DIFF_ADDED);
+    CU_ASSERT_EQUAL(path[1].parent, 0);
+    CU_ASSERT_EQUAL(path[2].change, TL_DIFF_REMOVED);
+    end(diff, a, b);
+}
+
+static const unit_test tests[] = {
+    TEST(parts_sum_up_to_the_step),
+    TEST(equal_runs_have_no_finding),
+    TEST(a_run_with_itself_is_zero_everywhere),
+    TEST(waiting_that_grew_is_named_first),
+    TEST(one_step_each_is_not_significant),
+    TEST(a_step_with_lost_work_is_not_compared),
+    TEST(kernels_are_aligned_by_name),
+    TEST(a_kernel_replaces_another_under_its_operator),
+};
+
+int main(void)
+{
+    return unit_main("diff", tests, COUNT(tests));
+}
