@@ -143,7 +143,7 @@ static const tl_option options[] = {
     { "parser", 0, "NAME", "fast",
       "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the result is the same",
       TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS, &tl_option_parser, AT(run.yajl_only) },
-{ "format", 0, "FORMAT", "table",
+    { "format", 0, "FORMAT", "table",
       TL_FORMAT_WORDS "; in csv an apostrophe stands before a text that a spreadsheet would take for a formula",
       TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF, &tl_option_format, AT(format) },
     { "unit", 0, "UNIT", "terminal",

@@ -54,6 +54,7 @@ tl_text tl_diff_name(void *diff, uint32_t id); /* text of a NAME cell of these t
 typedef struct tl_diff_basis {
     size_t steps[2];   /* compared; 0: steps are not marked, or the device runs behind the host's marks */
     double recorded[2]; /* steps of the recording, by which it is divided; 1 where they are not known */
+    bool paired;        /* steps of one number are compared with one another */
     bool whole;        /* whole recordings are compared: of a side the steps are not known */
 } tl_diff_basis;
 tl_diff_basis tl_diff_basis_of(const tl_diff *diff);

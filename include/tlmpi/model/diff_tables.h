@@ -48,7 +48,7 @@ extern const char *const tl_diff_part_labels[];
     F(T, F64, share, MEASURE, "", "change_ns / a_ns of the step")                                                      \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
       "chance of steps that lie as far apart if A and B do not differ: rank test (Mann-Whitney) over the compared "    \
-      "steps; none where a side has one step, or steps are not told apart")                                            \
+      "steps, or signed ranks (Wilcoxon) of those of one number, where they vary alike; none where a side has one step, or steps are not told apart")                                            \
     F(T, I32, sure, MEASURE, "", "1: p_value is below diff_alpha and share above diff_least")
 TL_TABLE(diff_step, TL_DIFF_STEP_FIELDS);
 
@@ -94,8 +94,8 @@ extern const char *const tl_diff_change_labels[];
     F(T, F64, a_each_ns, MEASURE, "ns", "time of one, of A; none where it has none")                                   \
     F(T, F64, b_each_ns, MEASURE, "ns", "time of one, of B")                                                           \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
-      "chance of times of one as far apart if A and B do not differ: t test over durations or over ranks' means, "     \
-      "whichever scatter more; none where less than two of a side are known")
+      "chance of times of one as far apart if A and B do not differ: t test over the "  \
+      "ratios of ranks, of fewer than three ranks over durations; none where these are not known")
 
 /* Tables diff_kernel, diff_operator, diff_collective and diff_idle: what was aligned by name. */
 #define TL_DIFF_WORK_FIELDS(F, T)                                                                                      \

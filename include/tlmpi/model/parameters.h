@@ -180,6 +180,9 @@
       "two runs: where steps hold less of the device's work, it runs behind the marks of the host")                    \
     P(size_t, DIFF_STEPS_LEAST, 5, "", STATISTICAL,                                                                    \
       "two runs: of so many steps a rank test can be sure at 1 in 100; the first and last are left out if so many remain") \
+    P(size_t, DIFF_PAIRS_LEAST, 8, "", STATISTICAL, "two runs: of so many pairs of steps signed ranks can be sure at 1 in 100") \
+    P(double, DIFF_ALIKE, 0.5, "", STATISTICAL,                                                                        \
+      "two runs: steps of one number vary alike with this correlation: then a pair differs less than steps do")        \
     P(size_t, DIFF_EXACT_PAIRS, 2500, "", STATISTICAL,                                                                 \
       "two runs: of more pairs of steps the normal approximation of the rank test is exact to a thousandth")
 

@@ -59,6 +59,8 @@ void tl_diff_free(tl_diff *diff)
     tl_map_free(&diff->nodes);
     free(diff->launched.v);
     tl_map_free(&diff->launchers);
+    free(diff->mean.v);
+    tl_map_free(&diff->means);
     tl_names_free(&diff->names);
     free(diff);
 }

@@ -34,8 +34,9 @@ typedef struct side {
 typedef struct amount {
     double count;
     int64_t ns;
-    double within;                        /* sum of squared distances of durations from their rank's mean */
-    double ranks, mean_sum, mean_squares; /* of the ranks' means */
+    double ranks;
+    double within;                     /* sum of squared distances of durations from their rank's mean; NaN: not known */
+    double pairs, ratios, ratios_sq;   /* of B: ranks that have it in A, too; sums of log (mean in B / mean in A) */
 } amount;
 
 typedef struct work {
@@ -77,6 +78,8 @@ struct tl_diff {
     TL_VEC(uint32_t) stack[2];     /* nodes around the next row */
     tl_map launchers;              /* kernel and operator -> place in launched */
     TL_VEC(launch) launched;
+    tl_map means;                  /* name and rank of A -> place in mean */
+    TL_VEC(double) mean;           /* of one, ns */
     tl_table tables[NTABLES];
 };
 
@@ -104,6 +107,10 @@ void tl_diff_steps(tl_diff *diff);
 
 /* The chance of samples as far apart, two-sided; NaN where a side has less than two. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m);
+double tl_diff_pairs_test(const double *a, const double *b, size_t n);
+
+/* How alike n pairs vary, -1 to 1. */
+double tl_diff_correlation(const double *a, const double *b, size_t n);
 double tl_diff_amounts_test(const amount *a, const amount *b);
 
 /* Adds to what the name has.  Returns it; valid until the next call. */
@@ -114,6 +121,10 @@ void tl_diff_amount_add(amount *to, const amount *more);
 void tl_diff_works_align(tl_diff *diff, works *w);
 void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table);
 void tl_diff_works_free(works *w);
+
+/* What `count` runs of a rank have, of that deviation (NaN: not known).  key: of the name, the same on both sides; side A
+ * must be added first. */
+void tl_diff_add_rank(tl_diff *diff, amount amounts[2], int which, uint64_t key, int32_t rank, amount more);
 
 /* The name without template arguments, argument lists, addresses and numbers. */
 uint32_t tl_diff_family_of(tl_names *names, uint32_t name);

@@ -18,14 +18,6 @@ static uint32_t name_in(tl_diff *diff, int which, uint32_t id)
     return tl_names_intern(&diff->names, t.p != NULL ? t.p : "", t.n);
 }
 
-/* What a rank has of a name: durations of that deviation, NaN: not known. */
-static amount amount_of(int64_t count, int64_t ns, double std)
-{
-    double mean = count > 0 ? (double)ns / (double)count : 0;
-    return (amount){ .count = (double)count, .ns = ns, .ranks = 1, .mean_sum = mean, .mean_squares = mean * mean,
-                     .within = count > 1 ? std * std * (double)(count - 1) : 0 };
-}
-
 static bool is_compared(const side *s, int32_t rank)
 {
     return place_of(s->ranks.v, s->ranks.n, rank) < s->ranks.n;
@@ -44,23 +36,25 @@ static void put_operators(tl_diff *diff)
     }
 }
 
+static void add(tl_diff *diff, works *w, int which, uint32_t kind, uint32_t name, int32_t rank, amount more)
+{
+    tl_diff_add_rank(diff, tl_diff_works_at(w, kind, name)->side, which, tl_hash_mix(kind, name), rank, more);
+}
+
 static void read_kernels(tl_diff *diff, int which)
 {
     const side *s = &diff->side[which];
+    uint32_t operators = word(diff, "operator");
     TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
-        if (!is_compared(s, row->rank))
-            continue;
-        amount more = amount_of(row->count, row->total_ns, row->std_ns);
-        tl_diff_amount_add(&tl_diff_works_at(&diff->kernels, word(diff, tl_kind_labels[row->kind]),
-                                   name_in(diff, which, row->name))->side[which], &more);
+        double within = row->count > 1 ? row->std_ns * row->std_ns * (double)(row->count - 1) : 0;
+        if (is_compared(s, row->rank))
+            add(diff, &diff->kernels, which, word(diff, tl_kind_labels[row->kind]), name_in(diff, which, row->name),
+                row->rank, (amount){ .count = (double)row->count, .ns = row->total_ns, .within = within });
     }
-    TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema)) {
-        if (!is_compared(s, row->rank) || row->name == TL_NO_NAME)
-            continue;
-        amount more = amount_of(row->count, row->host_self_ns, NAN);
-        tl_diff_amount_add(&tl_diff_works_at(&diff->operators, word(diff, "operator"), name_in(diff, which, row->name))
-                           ->side[which], &more);
-    }
+    TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema))
+        if (is_compared(s, row->rank) && row->name != TL_NO_NAME)
+            add(diff, &diff->operators, which, operators, name_in(diff, which, row->name), row->rank,
+                (amount){ .count = (double)row->count, .ns = row->host_self_ns, .within = NAN });
 }
 
 /* Collectives of one sort of group, kind and size: their waiting and their transfer. */

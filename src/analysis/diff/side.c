@@ -51,8 +51,22 @@ static size_t find_steps(side *s)
     return n;
 }
 
-/* Steps of the recording: all device work that was launched in it by that of a middle step, the mean over ranks; else
- * the steps that collectives tell. */
+/* Device work of a rank. */
+static int64_t work_of(const side *s, int32_t rank)
+{
+    const tl_table *kernels = table_of(s, &tl_kernel_row_schema);
+    int64_t all = 0;
+    for (size_t i = tl_table_from_rank(kernels, rank); i < kernels->n; i++) {
+        const tl_kernel_row *row = tl_table_row(kernels, i);
+        if (row->rank != rank)
+            break;
+        all += row->kind != TL_SYNC ? row->count : 0;
+    }
+    return all;
+}
+
+/* Steps of the recording: all device work by what a middle step launches, the mean over ranks; else the steps that
+ * collectives tell. */
 static void find_recorded(side *s)
 {
     TL_VEC(int64_t) each = { 0 };
@@ -60,15 +74,12 @@ static void find_recorded(side *s)
     const tl_table *steps = table_of(s, &tl_launch_step_schema);
     for (size_t i = 0, to; i < steps->n; i = to) {
         const tl_launch_step *row = tl_table_row(steps, i);
-        int64_t all = 0;
         each.n = 0;
-        for (to = i; to < steps->n && row[to - i].rank == row->rank; to++) {
-            all += row[to - i].kernels;
+        for (to = i; to < steps->n && row[to - i].rank == row->rank; to++)
             if (row[to - i].step >= 0)
                 tl_vec_push(&each, row[to - i].kernels);
-        }
         int64_t middle = each.n > 0 ? tl_median(each.v, each.n) : 0;
-        sum += middle > 0 ? (double)all / (double)middle : 0;
+        sum += middle > 0 ? (double)work_of(s, row->rank) / (double)middle : 0;
         n += middle > 0;
     }
     each.n = 0;

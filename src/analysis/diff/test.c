@@ -1,6 +1,7 @@
 /* test.c - how likely are two samples as far apart as these if they are of one population? */
 #include "internal.h"
 #include "tlmpi/analysis/chance.h"
+#include "tlmpi/base/quantile.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,26 +45,67 @@ double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m)
     return fmin(1, 2 * tail / all);
 }
 
-/* The variance of the mean of one, and its degrees of freedom: of durations, or of the means of ranks, whichever is
- * more. */
-static double variance_of(const amount *s, double *degrees)
+/* Wilcoxon's signed ranks: how many of the 2^n choices of signs have each sum of the ranks of those above 0.  Pairs that
+ * are equal are left out; equal distances have the ranks of their order. */
+double tl_diff_pairs_test(const double *a, const double *b, size_t n)
 {
-    double each = s->count > s->ranks ? s->within / (s->count - s->ranks) / s->count : NAN, ranks = NAN;
-    if (s->ranks > 1)
-        ranks = fmax(0, s->mean_squares - s->mean_sum * s->mean_sum / s->ranks) / (s->ranks - 1) / s->ranks;
-    *degrees = s->ranks > 1 && !(each >= ranks) ? s->ranks - 1 : s->count - 1;
-    return fmax(each, ranks); /* the other, where NaN */
+    double *apart = tl_calloc(n + 1, sizeof *apart), above = 0, tail = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            apart[kept++] = fabs(b[i] - a[i]);
+    tl_real_sort(apart, kept);
+    for (size_t i = 0; i < n; i++)
+        for (size_t rank = 0; b[i] > a[i] && rank < kept; rank++)
+            if (apart[rank] == b[i] - a[i]) {
+                above += (double)rank + 1;
+                break;
+            }
+    size_t sums = kept * (kept + 1) / 2;
+    above = fmin(above, (double)sums - above);
+    double *ways = tl_calloc(sums + 1, sizeof *ways);
+    ways[0] = 1;
+    for (size_t rank = 1; rank <= kept; rank++)
+        for (size_t sum = sums + 1; sum-- > rank;)
+            ways[sum] += ways[sum - rank];
+    for (size_t sum = 0; sum <= sums && (double)sum <= above; sum++)
+        tail += ways[sum];
+    free(ways);
+    free(apart);
+    return n < 2 ? NAN : fmin(1, ldexp(tail, 1 - (int)kept));
 }
 
+double tl_diff_correlation(const double *a, const double *b, size_t n)
+{
+    double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
+    for (size_t i = 0; i < n; i++) {
+        ma += a[i] / (double)n;
+        mb += b[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        aa += (a[i] - ma) * (a[i] - ma);
+        bb += (b[i] - mb) * (b[i] - mb);
+        ab += (a[i] - ma) * (b[i] - mb);
+    }
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+/* Of ranks that both sides have, by their ratios: what differs between ranks is no noise.  Of fewer ranks by the
+ * durations themselves (Welch). */
 double tl_diff_amounts_test(const amount *a, const amount *b)
 {
-    double da, db, va = variance_of(a, &da), vb = variance_of(b, &db);
-    double apart = fabs((double)a->ns / a->count - (double)b->ns / b->count);
-    if (!(a->count > 0) || !(b->count > 0) || isnan(va) || isnan(vb))
-        return NAN;
-    if (va + vb <= 0)
-        return apart > 0 ? 0 : 1;
-    /* Welch */
-    double degrees = (va + vb) * (va + vb) / (va * va / fmax(da, 1) + vb * vb / fmax(db, 1));
-    return fmin(1, 2 * tl_student_tail_of(apart / sqrt(va + vb), degrees));
+    double n = b->pairs, degrees = n - 1, apart, scale;
+    if (n > 2) {
+        apart = b->ratios / n;
+        scale = sqrt(fmax(0, b->ratios_sq - n * apart * apart) / degrees / n);
+    } else {
+        double fa = a->count - a->ranks, fb = b->count - b->ranks;
+        double va = a->within / fa / a->count, vb = b->within / fb / b->count;
+        if (!(fa > 0) || !(fb > 0) || isnan(va + vb))
+            return NAN;
+        apart = (double)b->ns / b->count - (double)a->ns / a->count;
+        scale = sqrt(va + vb);
+        degrees = (va + vb) * (va + vb) / (va * va / fa + vb * vb / fb);
+    }
+    return apart == 0 ? 1 : scale <= 0 ? 0 : fmin(1, 2 * tl_student_tail_of(fabs(apart) / scale, degrees));
 }

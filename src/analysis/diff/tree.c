@@ -49,10 +49,8 @@ void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
         add_launcher(diff, which, name, row->device_ns);
     uint32_t at = node_at(diff, parent, row->kind, name);
     node *x = &diff->tree.v[at];
-    double mean = row->count > 0 ? (double)row->device_ns / (double)row->count : 0;
-    amount more = { .count = (double)row->count, .ns = row->device_ns, .within = NAN, .ranks = 1, .mean_sum = mean,
-                    .mean_squares = mean * mean };
-    tl_diff_amount_add(&x->side[which], &more);
+    tl_diff_add_rank(diff, x->side, which, tl_hash_mix(1, at), row->rank,
+                     (amount){ .count = (double)row->count, .ns = row->device_ns, .within = NAN });
     x->host_ns[which] = tl_ns_sum(x->host_ns[which], row->host_ns);
     tl_vec_push(&diff->stack[which], at);
 }

@@ -79,17 +79,34 @@ static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
     return TL_NO_NAME;
 }
 
+/* All waiting is one finding where most of it is for one rank. */
+static void add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_step *largest)
+{
+    TL_ROWS (const tl_diff_step, other, &diff->tables[TABLE_STEP])
+        if (other->part == TL_DIFF_WAITING && other != largest) {
+            row->change_ns += other->change_ns;
+            row->share += other->share;
+        }
+}
+
 static void find_part(tl_diff *diff, const tl_diff_step *step, bool sure)
 {
     char text[160];
+    bool waiting = step->part == TL_DIFF_WAITING;
+    int32_t rank = waiting ? awaited(diff) : -1;
+    TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
+        if (waiting && rank >= 0 && row->part == TL_DIFF_WAITING)
+            return;
     tl_diff_found *row = found(diff, step->part, step->change_ns, step->share, step->p_value, sure);
-    if (step->part == TL_DIFF_WAITING || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN) {
+    if (waiting || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN) {
         size_t n = strnlen(step->group, sizeof step->group);
         const char *kind = tl_collective_labels[step->kind];
         int len = n > 0 ? snprintf(text, sizeof text, "%s of ranks %.*s", kind, (int)n, step->group)
                         : snprintf(text, sizeof text, "%s (%s)", kind, tl_parallelism_labels[step->parallelism]);
         row->name = tl_names_intern(&diff->names, text, (size_t)len);
-        row->rank = step->part == TL_DIFF_WAITING ? awaited(diff) : -1;
+        row->rank = rank;
+        if (rank >= 0)
+            add_waiting(diff, row, step);
     }
     if (step->part == TL_DIFF_IDLE)
         row->name = idle_class(diff, step->change_ns);

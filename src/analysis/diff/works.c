@@ -37,8 +37,27 @@ void tl_diff_amount_add(amount *to, const amount *more)
     to->ns = tl_ns_sum(to->ns, more->ns);
     to->within += more->within;
     to->ranks += more->ranks;
-    to->mean_sum += more->mean_sum;
-    to->mean_squares += more->mean_squares;
+    to->pairs += more->pairs;
+    to->ratios += more->ratios;
+    to->ratios_sq += more->ratios_sq;
+}
+
+void tl_diff_add_rank(tl_diff *diff, amount amounts[2], int which, uint64_t key, int32_t rank, amount more)
+{
+    double mean = more.count > 0 ? (double)more.ns / more.count : 0;
+    key = tl_hash_mix(key, (uint64_t)rank);
+    uint32_t at = tl_map_get(&diff->means, key);
+    more.ranks = 1;
+    if (which == A) {
+        tl_map_put(&diff->means, key, (uint32_t)diff->mean.n);
+        tl_vec_push(&diff->mean, mean);
+    } else if (at != TL_MAP_NONE && diff->mean.v[at] > 0 && mean > 0) {
+        double ratio = log(mean / diff->mean.v[at]);
+        more.pairs = 1;
+        more.ratios = ratio;
+        more.ratios_sq = ratio * ratio;
+    }
+    tl_diff_amount_add(&amounts[which], &more);
 }
 
 uint32_t tl_diff_family_of(tl_names *names, uint32_t name)

@@ -100,6 +100,17 @@ static void put_kernel(run *r, int32_t rank, tl_kind kind, const char *text, int
     put(r, &tl_kernel_row_schema, &row);
 }
 
+/* Each step launches its part of the kernels. */
+static void launch_kernels(run *r, int64_t nsteps)
+{
+    const tl_table *kernels = tl_tables_get(&r->tables, &tl_kernel_row_schema);
+    TL_ROWS (tl_launch_step, row, tl_tables_get(&r->tables, &tl_launch_step_schema)) {
+        row->kernels = 0;
+        TL_ROWS (const tl_kernel_row, kernel, kernels)
+            row->kernels += kernel->rank == row->rank ? kernel->count / nsteps : 0;
+    }
+}
+
 static tl_diff *compare(run *a, run *b)
 {
     tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
@@ -257,6 +268,8 @@ static void kernels_are_aligned_by_name(void)
         put_kernel(a, rank, TL_MEMCPY, "often", 6, 10);
         put_kernel(b, rank, TL_MEMCPY, "often", 12, 10);
     }
+    launch_kernels(a, 6);
+    launch_kernels(b, 6);
     tl_diff *diff = compare(a, b);
     CU_ASSERT_EQUAL(tl_diff_table(diff, &tl_diff_kernel_schema)->n, 6);
     CU_ASSERT_EQUAL(kernel_of(diff, "same")->change, TL_DIFF_SAME);
@@ -286,8 +299,12 @@ static void put_node(tl_diff *diff, int side, run *r, int32_t depth, tl_node_kin
 static void a_kernel_replaces_another_under_its_operator(void)
 {
     run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
-    put_kernel(a, 0, TL_COMPUTE, "cutlass_kernel", 6, 30);
-    put_kernel(b, 0, TL_COMPUTE, "Cijk_kernel", 6, 60);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "cutlass_kernel", 6, 30);
+        put_kernel(b, rank, TL_COMPUTE, "Cijk_kernel", 6, 60);
+    }
+    launch_kernels(a, 6);
+    launch_kernels(b, 6);
     tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
                                       { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
     tl_diff *diff = tl_diff_new(&input);
