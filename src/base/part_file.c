@@ -143,6 +143,12 @@ FILE *tl_part_file_stream(tl_part_file *part, tl_error *err)
     return stream;
 }
 
+tl_status tl_part_file_created(tl_part_file *part, tl_error *err)
+{
+    part->fd = open(part->part, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return part->fd >= 0 ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
+}
+
 /* Whether the part of that name is still the one that was made. */
 static tl_status check_own(const tl_part_file *part, tl_error *err)
 {
@@ -150,6 +156,13 @@ static tl_status check_own(const tl_part_file *part, tl_error *err)
     bool same = fstat(part->fd, &own) == 0 && lstat(part->part, &there) == 0 && own.st_ino == there.st_ino &&
                 own.st_dev == there.st_dev;
     return same ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: another run is writing it", part->part);
+}
+
+tl_status tl_part_file_hold(tl_part_file *part, tl_error *err)
+{
+    if (flock(part->fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return tl_fail(err, TL_EOUTPUT, "%s: another run is writing it", part->part);
+    return check_own(part, err);
 }
 
 /* Makes the new name last through a loss of power.  A folder that may not be read cannot be synced, nor can one on
@@ -179,8 +192,6 @@ tl_status tl_part_file_publish(tl_part_file *part, tl_error *err)
         st = check_own(part, err);
     if (st != TL_OK)
         return st;
-    /* Still locked against other runs, but readable. */
-    (void)flock(part->fd, LOCK_SH | LOCK_NB);
     if (rename(part->part, part->path) != 0)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", part->path, strerror(errno));
     tl_unfinished_done(part->part);

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An attribute and its name share 64 KiB of an object header in the format that old readers know. */
+#define ATTR_TEXT_MAX ((size_t)60000)
+
 #define MAX_CHUNK_BYTES ((hsize_t)64 << 20)
 /* Deflate makes at most 1,032 bytes of one. */
 #define MAX_DEFLATE 1040
 
 /* The library's own choices are megabytes. */
-enum { CACHE_BYTES = 256 << 10, FREE_BYTES = 64 << 10 };
+enum { CACHE_BYTES = 256 << 10, FREE_BYTES = 64 << 10, CONVERSION_BYTES = 64 << 10 };
 
 void tl_h5_start(void)
 {
@@ -55,6 +58,16 @@ hid_t tl_h5_file_access(void)
     return access;
 }
 
+hid_t tl_h5_transfer(void)
+{
+    hid_t plist = H5Pcreate(H5P_DATASET_XFER);
+    if (plist >= 0 && H5Pset_buffer(plist, CONVERSION_BYTES, NULL, NULL) < 0) {
+        H5Pclose(plist);
+        return -1;
+    }
+    return plist;
+}
+
 typedef struct cause {
     char text[256];
     bool no_memory;
@@ -94,6 +107,138 @@ tl_status tl_h5_fail(tl_error *err, tl_status status, hid_t in, const char *form
 herr_t tl_h5_close(hid_t id)
 {
     return id < 0 || H5Idec_ref(id) >= 0 ? 0 : -1;
+}
+
+hid_t tl_h5_text_type(size_t size)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 && (H5Tset_size(type, size) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
+                      H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
+        H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
+/* Length of the longest prefix that may stay as it is. */
+static size_t clean_prefix(tl_text t)
+{
+    size_t n = tl_text_utf8(t);
+    const char *zero = n > 0 ? memchr(t.p, 0, n) : NULL;
+    return zero != NULL ? (size_t)(zero - t.p) : n;
+}
+
+void tl_clean_append(tl_bytes *out, const char *text, size_t n)
+{
+    static const char unknown[] = "\xef\xbf\xbd";
+    tl_text left = { text, n };
+
+    for (;;) {
+        size_t good = clean_prefix(left);
+        tl_bytes_put(out, left.p, good);
+        if (good == left.n)
+            break;
+        tl_bytes_put(out, unknown, sizeof unknown - 1);
+        left.p += good + 1;
+        left.n -= good + 1;
+    }
+    tl_bytes_put(out, "", 1);
+}
+
+/* Writes and closes an attribute; one that could not be made is a failure. */
+static herr_t put_cells(hid_t attr, hid_t type, const void *cells)
+{
+    herr_t rc = attr >= 0 ? H5Awrite(attr, type, cells) : -1;
+    if (attr >= 0 && H5Aclose(attr) < 0)
+        rc = -1;
+    return rc;
+}
+
+/* An attribute of one cell. */
+static hid_t new_attr(hid_t object, const char *name, hid_t type)
+{
+    static hid_t scalar = -1; /* kept: there are a thousand such attributes in a file */
+    if (scalar < 0)
+        scalar = H5Screate(H5S_SCALAR);
+    return scalar >= 0 ? H5Acreate2(object, name, type, scalar, H5P_DEFAULT, H5P_DEFAULT) : -1;
+}
+
+/* The type of a text of that size, until the next call; not the caller's to close. */
+static hid_t text_type_of(size_t size)
+{
+    static hid_t type = -1; /* kept as well */
+    if (type < 0)
+        type = tl_h5_text_type(size);
+    return type >= 0 && H5Tset_size(type, size) >= 0 ? type : -1;
+}
+
+herr_t tl_h5_put_text(hid_t object, const char *name, const char *text)
+{
+    tl_bytes clean = { 0 };
+    tl_clean_append(&clean, text, strlen(text));
+
+    size_t n = clean.n - 1;
+    if (n > ATTR_TEXT_MAX) {
+        n = tl_text_utf8((tl_text){ clean.v, ATTR_TEXT_MAX });
+        memcpy(clean.v + n, "...", 3);
+        n += 3;
+    }
+    /* No text has no bytes, but a type has at least one. */
+    hid_t type = text_type_of(n > 0 ? n : 1);
+    herr_t rc = type >= 0 ? put_cells(new_attr(object, name, type), type, clean.v) : -1;
+    free(clean.v);
+    return rc;
+}
+
+herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value)
+{
+    return put_cells(new_attr(object, name, H5T_STD_I64LE), H5T_STD_I64LE, &value);
+}
+
+static size_t whole_words(size_t nbytes)
+{
+    return (nbytes + 7) / 8 * 8;
+}
+
+/* The head of its message and its own, name, type, space and text, each in whole words. */
+size_t tl_h5_attr_bytes(const char *name, size_t text)
+{
+    enum { MESSAGE = 8, ATTRIBUTE = 8, TYPE = 8, SPACE = 8 };
+    return MESSAGE + ATTRIBUTE + whole_words(strlen(name) + 1) + TYPE + SPACE + whole_words(text);
+}
+
+/* An attribute that is deleted leaves its place for others. */
+herr_t tl_h5_reserve(hid_t object, size_t nbytes)
+{
+    static const char name[] = "room";
+    size_t least = tl_h5_attr_bytes(name, 0);
+    if (nbytes <= least || nbytes > ATTR_TEXT_MAX)
+        return 0;
+    hid_t type = text_type_of(nbytes - least), attr = type >= 0 ? new_attr(object, name, type) : -1;
+    if (attr < 0 || H5Aclose(attr) < 0)
+        return -1;
+    return H5Adelete(object, name);
+}
+
+herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts, size_t n)
+{
+    herr_t rc = -1;
+    size_t size = 1; /* of a type: at least 1 */
+    hsize_t count = n;
+    for (size_t i = 0; i < n; i++)
+        size = strlen(texts[i]) > size ? strlen(texts[i]) : size;
+    if (size * n > ATTR_TEXT_MAX)
+        return -1;
+
+    char *cells = tl_calloc(n, size);
+    for (size_t i = 0; i < n; i++)
+        memcpy(cells + i * size, texts[i], strlen(texts[i]));
+    hid_t type = text_type_of(size), space = H5Screate_simple(1, &count, NULL);
+    if (type >= 0 && space >= 0)
+        rc = put_cells(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), type, cells);
+    free(cells);
+    tl_h5_close(space);
+    return rc;
 }
 
 /* Opens the attribute of that name and class that holds n values; *type is its type. */

@@ -1,7 +1,6 @@
 /* h5.h - what the files that speak HDF5 share: calls of the library, schemas, names, and rows on their way.
  *
- *     h5_format.c   the structures of a file, as they are written
- *     h5.c          the library: a start, a word on failure, an end, attributes, sizes
+ *     h5.c          a start, a word on failure, an end, attributes, sizes
  *     h5_schema.c   a schema as HDF5 says it, both ways
  *     h5_names.c    the texts of all names, both ways
  *     h5_rows.c     one table on its way into the file
@@ -11,7 +10,6 @@
 #ifndef TLMPI_STORE_H5_H
 #define TLMPI_STORE_H5_H
 
-#include "h5_format.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/base/text.h"
@@ -29,6 +27,9 @@ void tl_h5_start(void);
 /* An access list for our files: locked where the file system can lock.  Negative on failure. */
 hid_t tl_h5_file_access(void);
 
+/* How rows are read and written where they are converted; the caller closes it, negative on failure. */
+hid_t tl_h5_transfer(void);
+
 /* Writes "<file of `in`>: <message>: <cause>" and returns `status`.  The cause is what the library said last: the
  * system's own words where the system failed ("No space left on device"), nothing where the library did not fail.  So
  * it must come before any other call of the library.  Where the cause is memory, the run ends. */
@@ -37,6 +38,24 @@ tl_status tl_h5_fail(tl_error *err, tl_status status, hid_t in, const char *form
 
 /* Closes an object of any kind; a negative id is fine.  Negative on failure. */
 herr_t tl_h5_close(hid_t id);
+
+/* The type of a fixed UTF-8 text of `size` bytes, padded with 0. */
+hid_t tl_h5_text_type(size_t size);
+
+/* Sets a new attribute.  Negative on failure.  A text longer than an attribute may be is cut and ends in "..."; what is
+ * no UTF-8 in it is replaced. */
+herr_t tl_h5_put_text(hid_t object, const char *name, const char *text);
+herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value);
+
+/* Bytes that an attribute of that name with `text` bytes of text takes in the header of its object. */
+size_t tl_h5_attr_bytes(const char *name, size_t text);
+
+/* Makes room for nbytes bytes of attributes in the header of a new object: left to itself the library lengthens the
+ * header for each attribute, and copies it.  Negative on failure. */
+herr_t tl_h5_reserve(hid_t object, size_t nbytes);
+
+/* Writes n > 0 texts as one attribute, whose size limit they must not exceed. */
+herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts, size_t n);
 
 /* The number of rows of a dataset, when it is stored as ours are and has room for as many as it claims.  Else
  * TL_EINPUT. */
@@ -57,6 +76,10 @@ tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *e
 tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, size_t *stride, tl_error *err);
 tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *err);
 
+/* Appends the n bytes of text and a 0 to *out.  Each byte that is not part of valid UTF-8, and each 0, becomes U+FFFD,
+ * the sign for what cannot be shown: strings of the file end at a 0, and h5py refuses a text that is not UTF-8. */
+void tl_clean_append(tl_bytes *out, const char *text, size_t n);
+
 /* ----------------------------------------------------------------------------------------------------------- schemas
  *
  *     CLASS, VERSION, TITLE                    mark a table, or a view of one, for PyTables and pandas
@@ -66,17 +89,15 @@ tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *
  *     FIELD_i_NAME                             the name of a column, which its type has as well: so says the table
  *                                              specification of HDF5, and its readers take the type's */
 
-/* The type of a packed row, as it is written. */
-void tl_h5_put_row_type(tl_bytes *to, const tl_schema *schema);
-
-/* Gives an object the attributes by which a table, or a view of one, is known for a table. */
-void tl_h5_mark_table(tl_bytes *object, const tl_schema *schema);
-
-/* Gives a table the attributes of tl_h5_mark_table, and those that say what it means. */
-void tl_h5_describe(tl_bytes *object, const tl_schema *schema);
-
 /* The compound type of a packed row; negative on failure. */
 hid_t tl_h5_row_type(const tl_schema *schema);
+
+/* Sets the attributes by which a table, or a view of one, is known for a table.  Negative on failure. */
+herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema);
+
+/* Sets on a new table the attributes of tl_h5_mark_table, and the attributes that say what it means.  Negative on
+ * failure. */
+herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema);
 
 /* A schema made from a file, with everything that it points to.  Zero-initialise; tl_h5_free_schema ends it. */
 typedef struct tl_h5_schema {
@@ -91,6 +112,53 @@ tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, 
 
 void tl_h5_free_schema(tl_h5_schema *schema);
 
+/* ------------------------------------------------------------------------------------------------------------- names
+ *
+ *     /names         one text a row, variable-length UTF-8, for other programs
+ *     /name_bytes    the same texts in one array of bytes, each with a 0 after it, for this one
+ *
+ * HDF5 keeps texts of any length in a heap, follows what stands in it blindly, and has no checksum over it.  They are
+ * many times slower to write than other cells, too, so they are written some thousand at a time.  The datasets are made
+ * with the first of them, in chunks no larger than these. */
+
+/* Names on their way into a file.  Start from TL_H5_NAMES_INIT; tl_h5_names_free ends it. */
+typedef struct tl_h5_names {
+    hid_t file;                /* borrowed */
+    hid_t texts, flat, type;   /* the datasets, and the type of a row of /names */
+    uint64_t nwritten, nbytes; /* rows of them */
+    tl_bytes bytes;            /* texts that wait, as they are to stand in /name_bytes */
+    TL_VEC(size_t) starts;     /* of each in bytes */
+} tl_h5_names;
+
+#define TL_H5_NAMES_INIT                                                                                               \
+    {                                                                                                                  \
+        .file = -1, .texts = -1, .flat = -1, .type = -1                                                                \
+    }
+
+/* Adds a row; bytes that are no UTF-8 are replaced. */
+tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_error *err);
+
+/* Writes the rows that wait, if any, into names->file. */
+tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err);
+
+/* Closes the datasets and frees everything.  Negative when the closing failed. */
+herr_t tl_h5_names_free(tl_h5_names *names);
+
+/* All names of a file.  Zero-initialise; tl_h5_name_list_free ends it. */
+typedef struct tl_h5_name_list {
+    tl_bytes bytes;
+    TL_VEC(size_t) starts;
+} tl_h5_name_list;
+
+/* Reads the names from /name_bytes.  TL_EINPUT: the file lacks them in our layout, or they claim more bytes than it
+ * has. */
+tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err);
+
+/* Name i, the empty text when there is none. */
+tl_text tl_h5_name(const tl_h5_name_list *list, size_t i);
+
+void tl_h5_name_list_free(tl_h5_name_list *list);
+
 /* -------------------------------------------------------------------------------------------------------------- rows
  *
  *     rows of the table    |--------- chunk 0 ---------|--------- chunk 1 ---------|--- 2
@@ -100,8 +168,8 @@ void tl_h5_free_schema(tl_h5_schema *schema);
  * A chunk is written once, whole.  A sender's rows that fill one are written at once, without a copy; chunk 1 waits in
  * memory until both have sent their part of it, and what never gets full (chunk 2) is the table's last.
  *
- * Most tables of a small trace never fill a chunk: they come to the file when all their rows are there, as a chunk of
- * just these; and a short one as no chunk at all, in its object. */
+ * The dataset is made with its first chunk.  Most tables of a small trace never fill one: they come to the file when
+ * all their rows are there, as a chunk of just these; and a short one as no chunk at all, in the header of its dataset. */
 
 /* A chunk that waits for the rest of its rows. */
 typedef struct tl_h5_partial {
@@ -120,77 +188,35 @@ typedef struct tl_h5_room {
 
 void tl_h5_room_free(tl_h5_room *room);
 
-/* tl_h5_rows_free ends it. */
+/* Start from TL_H5_ROWS_INIT; tl_h5_rows_free ends it. */
 typedef struct tl_h5_rows {
     const tl_schema *schema; /* borrowed */
-    tl_h5_out *out;          /* borrowed; a failure is told there */
+    hid_t group;             /* /tables, borrowed */
+    hid_t dataset, row_type; /* once it is made */
     size_t row_size, chunk_rows;
-    uint64_t given;             /* rows that have come */
-    uint64_t end;               /* one past the last of them; the same number once none is missing */
-    tl_h5_room *room;           /* borrowed */
-    TL_VEC(tl_h5_chunk) chunks; /* those that are written */
+    uint64_t extent;  /* rows of the dataset: up to the end of the last chunk written */
+    uint64_t given;   /* rows that have come */
+    uint64_t end;     /* one past the last of them; the same number once none is missing */
+    tl_h5_room *room; /* borrowed */
     TL_VEC(tl_h5_partial) partials;
 } tl_h5_rows;
 
-/* A table without rows. */
-void tl_h5_rows_begin(tl_h5_rows *table, tl_h5_out *out, const tl_schema *schema, tl_h5_room *room);
+#define TL_H5_ROWS_INIT                                                                                                \
+    {                                                                                                                  \
+        .group = -1, .dataset = -1, .row_type = -1                                                                     \
+    }
+
+/* A table without rows, which will be <name> in the group. */
+void tl_h5_rows_begin(tl_h5_rows *table, hid_t group, const tl_schema *schema, tl_h5_room *room);
 
 /* As tl_store_rows and tl_store_chunk. */
-void tl_h5_rows_add(tl_h5_rows *table, uint64_t first, const void *packed, size_t n);
-void tl_h5_rows_add_chunk(tl_h5_rows *table, uint64_t chunk, const void *encoded, size_t nbytes);
+tl_status tl_h5_rows_add(tl_h5_rows *table, uint64_t first, const void *packed, size_t n, tl_error *err);
+tl_status tl_h5_rows_add_chunk(tl_h5_rows *table, uint64_t chunk, const void *encoded, size_t nbytes, tl_error *err);
 
-/* Writes the last chunk, and begins the dataset as an object; no more rows come.  TL_EINTERNAL: rows before the last
- * never came. */
-void tl_h5_rows_end(tl_h5_rows *table, const tl_bytes *type, bool never_compact, tl_bytes *object);
-void tl_h5_rows_free(tl_h5_rows *table);
+/* Writes the last chunk; no more rows come.  TL_EINTERNAL: rows before it never came. */
+tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err);
 
-/* ------------------------------------------------------------------------------------------------------------- names
- *
- *     /names         one text a row, variable-length UTF-8, for other programs
- *     /name_bytes    the same texts in one array of bytes, each with a 0 after it, for this one
- *
- * HDF5 keeps texts of any length in a heap, follows what stands in it blindly, and has no checksum over it. */
-
-/* A row of /names as the file has it, TL_H5_REFERENCE_BYTES in all. */
-typedef struct tl_h5_reference {
-    uint32_t nbytes;
-    uint64_t heap; /* address; set when the heap is written */
-    uint32_t index;
-} tl_h5_reference;
-
-/* Names on their way into a file. */
-typedef struct tl_h5_names {
-    tl_h5_out *out; /* borrowed */
-    TL_VEC(tl_h5_reference) rows;
-    size_t nwritten; /* rows whose texts are written */
-    tl_h5_heap heap; /* the texts of the others */
-    tl_h5_rows flat; /* /name_bytes */
-    tl_bytes clean;  /* the text in hand */
-} tl_h5_names;
-
-/* tl_h5_names_free ends it. */
-void tl_h5_names_begin(tl_h5_names *names, tl_h5_out *out, tl_h5_room *room);
-
-/* Adds a row; bytes that are no UTF-8 are replaced. */
-void tl_h5_names_add(tl_h5_names *names, const char *text, size_t n);
-
-/* Writes what is left, and both datasets, into the root group.  Returns the address of what was in the heap last. */
-uint64_t tl_h5_names_end(tl_h5_names *names, tl_bytes *root);
-void tl_h5_names_free(tl_h5_names *names);
-
-/* All names of a file.  Zero-initialise; tl_h5_name_list_free ends it. */
-typedef struct tl_h5_name_list {
-    tl_bytes bytes;
-    TL_VEC(size_t) starts;
-} tl_h5_name_list;
-
-/* Reads the names from /name_bytes.  TL_EINPUT: the file lacks them in our layout, or they claim more bytes than it
- * has. */
-tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err);
-
-/* Name i, the empty text when there is none. */
-tl_text tl_h5_name(const tl_h5_name_list *list, size_t i);
-
-void tl_h5_name_list_free(tl_h5_name_list *list);
+/* Closes the dataset and frees everything.  Negative when the closing failed. */
+herr_t tl_h5_rows_free(tl_h5_rows *table);
 
 #endif

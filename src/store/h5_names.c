@@ -3,102 +3,103 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts of /names that are written together, in bytes, and bytes of a chunk of /name_bytes. */
-enum { HEAP_BYTES = 64 << 10, CHUNK_BYTES = 64 << 10 };
+#define BLOCK_ROWS  4096u
+#define BLOCK_BYTES ((size_t)1 << 20)
+#define CHUNK_ROWS  1024u
+#define CHUNK_BYTES 65536u
 
-/* Length of the longest prefix that may stay as it is. */
-static size_t clean_prefix(tl_text t)
+enum { FASTEST = 1 };
+
+/* Makes an empty dataset of rows of `type`, which lie as `plist` says. */
+static tl_status create(hid_t file, const char *name, hid_t type, hid_t plist, const char *description, hid_t *out,
+                        tl_error *err)
 {
-    size_t n = tl_text_utf8(t);
-    const char *zero = n > 0 ? memchr(t.p, 0, n) : NULL;
-    return zero != NULL ? (size_t)(zero - t.p) : n;
+    hsize_t none = 0, any = H5S_UNLIMITED;
+    hid_t space = H5Screate_simple(1, &none, &any);
+    tl_status st = TL_OK;
+    if (type < 0 || space < 0 || plist < 0 || H5Pset_obj_track_times(plist, false) < 0 ||
+        (*out = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT)) < 0 ||
+        tl_h5_put_text(*out, "description", description) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, file, "%s", name);
+    tl_h5_close(space);
+    return st;
 }
 
-void tl_clean_append(tl_bytes *out, const char *text, size_t n)
+/* Makes the empty datasets, for rows as they wait now, or more. */
+static tl_status create_both(tl_h5_names *names, tl_error *err)
 {
-    static const char unknown[] = "\xef\xbf\xbd";
-    tl_text left = { text, n };
+    hsize_t rows = names->starts.n < CHUNK_ROWS ? names->starts.n : CHUNK_ROWS;
+    hsize_t bytes = names->bytes.n < CHUNK_BYTES ? names->bytes.n : CHUNK_BYTES;
+    hid_t file = names->file, plist = H5Pcreate(H5P_DATASET_CREATE), flat = H5Pcreate(H5P_DATASET_CREATE);
+    tl_status st = TL_OK;
 
-    for (;;) {
-        size_t good = clean_prefix(left);
-        tl_bytes_put(out, left.p, good);
-        if (good == left.n)
-            break;
-        tl_bytes_put(out, unknown, sizeof unknown - 1);
-        left.p += good + 1;
-        left.n -= good + 1;
-    }
-    tl_bytes_put(out, "", 1);
+    rows += rows == 0;
+    bytes += bytes == 0;
+    names->type = tl_h5_text_type(H5T_VARIABLE);
+    /* The library has no checksum for texts of any length. */
+    if (H5Pset_chunk(plist, 1, &rows) < 0 || H5Pset_chunk(flat, 1, &bytes) < 0 || H5Pset_deflate(flat, FASTEST) < 0 ||
+        H5Pset_fletcher32(flat) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, file, "names");
+    if (st == TL_OK)
+        st = create(file, "/names", names->type, plist, "text of each name; name columns hold its row number",
+                    &names->texts, err);
+    if (st == TL_OK)
+        st = create(file, "/name_bytes", H5T_STD_U8LE, flat,
+                    "the texts of /names in their order, each with a 0 after it", &names->flat, err);
+    tl_h5_close(flat);
+    tl_h5_close(plist);
+    return st;
 }
 
-#define BYTE_FIELDS(F, T) F(T, ENUM(byte), value, KEY, "", "a byte of a text")
-static const char *const tl_byte_labels[] = { NULL };
-typedef struct tl_byte {
-    BYTE_FIELDS(TL_FIELD_MEMBER, tl_byte)
-} tl_byte;
-static const tl_field byte_fields[] = { BYTE_FIELDS(TL_FIELD_ENTRY, tl_byte) };
-static const tl_schema byte_schema = { .name = "name_bytes", .fields = byte_fields, .nfields = 1, .row_size = 1 };
-
-void tl_h5_names_begin(tl_h5_names *names, tl_h5_out *out, tl_h5_room *room)
+tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_error *err)
 {
-    *names = (tl_h5_names){ .out = out };
-    tl_h5_rows_begin(&names->flat, out, &byte_schema, room);
-    names->flat.chunk_rows = CHUNK_BYTES;
+    tl_vec_push(&names->starts, names->bytes.n);
+    tl_clean_append(&names->bytes, text, n);
+    return names->starts.n < BLOCK_ROWS && names->bytes.n < BLOCK_BYTES ? TL_OK : tl_h5_names_flush(names, err);
 }
 
-/* Writes the texts that wait; their rows get the address of their heap, which is returned. */
-static uint64_t write_texts(tl_h5_names *names)
+/* Adds n rows of `type` to a dataset that has *end of them. */
+static tl_status append(hid_t dataset, hid_t type, const void *rows, size_t n, uint64_t *end, tl_error *err)
 {
-    uint64_t at = tl_h5_heap_put(names->out, &names->heap);
-    for (; names->nwritten < names->rows.n; names->nwritten++)
-        names->rows.v[names->nwritten].heap = at;
-    return at;
+    tl_status st = TL_OK;
+    hsize_t first = *end, count = n, extent = first + count;
+    hid_t space = -1, memory = -1, transfer = -1;
+    if (H5Dset_extent(dataset, &extent) < 0 || (space = H5Dget_space(dataset)) < 0 ||
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL) < 0 ||
+        (memory = H5Screate_simple(1, &count, NULL)) < 0 || (transfer = tl_h5_transfer()) < 0 ||
+        H5Dwrite(dataset, type, memory, space, transfer, rows) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, dataset, "names");
+    *end = extent;
+    tl_h5_close(transfer);
+    tl_h5_close(memory);
+    tl_h5_close(space);
+    return st;
 }
 
-void tl_h5_names_add(tl_h5_names *names, const char *text, size_t n)
+tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err)
 {
-    names->clean.n = 0;
-    tl_clean_append(&names->clean, text, n);
-    tl_h5_rows_add(&names->flat, names->flat.end, names->clean.v, names->clean.n);
-    n = names->clean.n - 1;
-    tl_vec_push(&names->rows, (tl_h5_reference){ (uint32_t)n, 0, tl_h5_heap_add(&names->heap, names->clean.v, n) });
-    if (names->heap.bytes.n >= HEAP_BYTES)
-        (void)write_texts(names);
+    size_t n = names->starts.n;
+    tl_status st = names->texts >= 0 ? TL_OK : create_both(names, err);
+    if (st != TL_OK || n == 0)
+        return st;
+    const char **texts = tl_calloc(n, sizeof *texts);
+    for (size_t i = 0; i < n; i++)
+        texts[i] = names->bytes.v + names->starts.v[i];
+    st = append(names->texts, names->type, texts, n, &names->nwritten, err);
+    if (st == TL_OK)
+        st = append(names->flat, H5T_STD_U8LE, names->bytes.v, names->bytes.n, &names->nbytes, err);
+    names->starts.n = names->bytes.n = 0;
+    free(texts);
+    return st;
 }
 
-uint64_t tl_h5_names_end(tl_h5_names *names, tl_bytes *group)
+herr_t tl_h5_names_free(tl_h5_names *names)
 {
-    tl_bytes object = { 0 }, type = { 0 }, rows = { 0 };
-    const uint64_t heap = write_texts(names);
-    TL_EACH (const tl_h5_reference, row, names->rows) {
-        tl_h5_number(&rows, row->nbytes, 4);
-        tl_h5_number(&rows, row->heap, 8);
-        tl_h5_number(&rows, row->index, 4);
-    }
-    tl_h5_put_any_text_type(&type);
-    uint64_t at = tl_h5_append(names->out, rows.v, rows.n);
-    tl_h5_contiguous_begin(&object, &type, names->rows.n, at, rows.n);
-    tl_h5_attr_text(&object, "description", "text of each name; name columns hold its row number");
-    tl_h5_link(group, "names", tl_h5_object_end(names->out, &object));
-
-    type.n = 0;
-    tl_h5_put_int_type(&type, 1, false);
-    tl_h5_rows_end(&names->flat, &type, true, &object);
-    tl_h5_attr_text(&object, "description", "the texts of /names in their order, each with a 0 after it");
-    tl_h5_link(group, "name_bytes", tl_h5_object_end(names->out, &object));
-    tl_bytes_free(&rows);
-    tl_bytes_free(&type);
-    tl_bytes_free(&object);
-    return heap;
-}
-
-void tl_h5_names_free(tl_h5_names *names)
-{
-    tl_h5_rows_free(&names->flat);
-    tl_bytes_free(&names->heap.bytes);
-    tl_bytes_free(&names->clean);
-    free(names->rows.v);
-    *names = (tl_h5_names){ 0 };
+    const herr_t texts = tl_h5_close(names->texts), flat = tl_h5_close(names->flat), type = tl_h5_close(names->type);
+    free(names->bytes.v);
+    free(names->starts.v);
+    *names = (tl_h5_names)TL_H5_NAMES_INIT;
+    return texts < 0 || flat < 0 || type < 0 ? -1 : 0;
 }
 
 static tl_status read_bytes(tl_bytes *bytes, hid_t dataset, tl_error *err)

@@ -1,11 +1,18 @@
 /* h5_rows.c - one table on its way into the file: rows in, chunks out. */
 #include "h5.h"
-#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A table up to this length lies in its object: the index of chunks alone takes 2 KiB. */
+/* A table up to this length lies in the header of its dataset: the index of chunks alone takes 2 KiB. */
 enum { COMPACT_BYTES = 4096 };
+
+/* How the table lies in the file: chunks that grow with it, shuffled and deflated, each with a checksum. */
+static bool set_chunks(hid_t plist, size_t chunk_rows)
+{
+    hsize_t rows = chunk_rows;
+    return H5Pset_chunk(plist, 1, &rows) >= 0 && H5Pset_shuffle(plist) >= 0 &&
+           H5Pset_deflate(plist, TL_DEFLATE_LEVEL) >= 0 && H5Pset_fletcher32(plist) >= 0;
+}
 
 void tl_h5_room_free(tl_h5_room *room)
 {
@@ -14,11 +21,34 @@ void tl_h5_room_free(tl_h5_room *room)
     *room = (tl_h5_room){ 0 };
 }
 
-void tl_h5_rows_begin(tl_h5_rows *table, tl_h5_out *out, const tl_schema *schema, tl_h5_room *room)
+void tl_h5_rows_begin(tl_h5_rows *table, hid_t group, const tl_schema *schema, tl_h5_room *room)
 {
-    *table = (tl_h5_rows){ .schema = schema, .out = out, .room = room };
+    table->schema = schema;
+    table->group = group;
     table->row_size = tl_packed_size(schema);
     table->chunk_rows = tl_chunk_rows(schema);
+    table->room = room;
+}
+
+/* Makes the dataset: empty, in chunks of chunk_rows rows; or, with chunk_rows 0, compact with `rows` rows for good. */
+static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, hsize_t rows, tl_error *err)
+{
+    tl_status st = TL_OK;
+    hsize_t any = H5S_UNLIMITED;
+    hid_t space = -1, plist = -1;
+
+    /* Without times equal content gives equal bytes. */
+    if ((table->row_type = tl_h5_row_type(table->schema)) >= 0 &&
+        (space = H5Screate_simple(1, &rows, chunk_rows > 0 ? &any : NULL)) >= 0 &&
+        (plist = H5Pcreate(H5P_DATASET_CREATE)) >= 0 && H5Pset_obj_track_times(plist, false) >= 0 &&
+        (chunk_rows > 0 ? set_chunks(plist, chunk_rows) : H5Pset_layout(plist, H5D_COMPACT) >= 0))
+        table->dataset =
+            H5Dcreate2(table->group, table->schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+    if (table->dataset < 0 || tl_h5_describe(table->dataset, table->schema) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, table->group, "table %s", table->schema->name);
+    tl_h5_close(plist);
+    tl_h5_close(space);
+    return st;
 }
 
 static void count_rows(tl_h5_rows *table, uint64_t first, size_t n)
@@ -28,20 +58,31 @@ static void count_rows(tl_h5_rows *table, uint64_t first, size_t n)
         table->end = first + n;
 }
 
-static void write_chunk(tl_h5_rows *table, uint64_t chunk, const void *encoded, size_t nbytes)
+/* Writes one encoded chunk; its first `rows` rows are filled. */
+static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, const void *encoded, size_t nbytes,
+                             tl_error *err)
 {
-    uint64_t at = tl_h5_append(table->out, encoded, nbytes);
-    tl_vec_push(&table->chunks,
-                (tl_h5_chunk){ .chunk = chunk, .last = chunk, .address = at, .nbytes = (uint32_t)nbytes });
+    hsize_t offset = chunk * table->chunk_rows, end = offset + rows;
+    tl_status st = table->dataset >= 0 ? TL_OK : create_dataset(table, table->chunk_rows, 0, err);
+    if (st != TL_OK)
+        return st;
+    if (end > table->extent) {
+        if (H5Dset_extent(table->dataset, &end) < 0)
+            return tl_h5_fail(err, TL_EOUTPUT, table->dataset, "table %s", table->schema->name);
+        table->extent = end;
+    }
+    if (H5Dwrite_chunk(table->dataset, H5P_DEFAULT, 0, &offset, nbytes, encoded) < 0)
+        return tl_h5_fail(err, TL_EOUTPUT, table->dataset, "table %s", table->schema->name);
+    return TL_OK;
 }
 
 /* Writes a chunk of packed rows. */
-static void encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *packed, size_t rows)
+static tl_status encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *packed, size_t rows, tl_error *err)
 {
     tl_h5_room *room = table->room;
     tl_grow((void **)&room->encoded, &room->cap, tl_chunk_bound(table->schema, table->chunk_rows), 1);
     size_t nbytes = tl_chunk_encode(table->schema, packed, rows, table->chunk_rows, room->encoded, &room->work);
-    write_chunk(table, chunk, room->encoded, nbytes);
+    return write_chunk(table, chunk, rows, room->encoded, nbytes, err);
 }
 
 /* The waiting chunk of that number, a new one if there is none. */
@@ -60,7 +101,7 @@ static void partial_room(const tl_h5_rows *table, tl_h5_partial *p, size_t n)
     size_t before = p->room;
     if (p->rows != NULL && n <= before)
         return;
-    n = table->chunks.n > 0 ? table->chunk_rows : n;
+    n = table->dataset >= 0 ? table->chunk_rows : n;
     tl_grow((void **)&p->rows, &p->room, n, table->row_size);
     memset(p->rows + before * table->row_size, 0, (p->room - before) * table->row_size);
 }
@@ -72,80 +113,83 @@ static void drop_partial(tl_h5_rows *table, tl_h5_partial *p)
 }
 
 /* Adds n rows, which begin at row `at` of the chunk and do not fill it alone. */
-static void add_part(tl_h5_rows *table, uint64_t chunk, size_t at, const void *packed, size_t n)
+static tl_status add_part(tl_h5_rows *table, uint64_t chunk, size_t at, const void *packed, size_t n, tl_error *err)
 {
+    tl_status st = TL_OK;
     tl_h5_partial *p = partial_of(table, chunk);
-    if (n > table->chunk_rows - p->filled) {
-        (void)tl_fail(&table->out->broken, TL_EINTERNAL, "table %s: rows came twice", table->schema->name);
-        return;
-    }
+    if (n > table->chunk_rows - p->filled)
+        return tl_fail(err, TL_EINTERNAL, "table %s: rows came twice", table->schema->name);
     partial_room(table, p, at + n);
     memcpy(p->rows + at * table->row_size, packed, n * table->row_size);
     p->filled += n;
     if (p->filled == table->chunk_rows) {
-        encode_chunk(table, chunk, p->rows, p->filled);
+        st = encode_chunk(table, chunk, p->rows, p->filled, err);
         drop_partial(table, p);
     }
+    return st;
 }
 
-void tl_h5_rows_add(tl_h5_rows *table, uint64_t first, const void *packed, size_t n)
+tl_status tl_h5_rows_add(tl_h5_rows *table, uint64_t first, const void *packed, size_t n, tl_error *err)
 {
     const unsigned char *rows = packed;
+    tl_status st = TL_OK;
+
     count_rows(table, first, n);
-    while (table->out->broken.status == TL_OK && n > 0) {
+    while (st == TL_OK && n > 0) {
         uint64_t chunk = first / table->chunk_rows;
         size_t at = (size_t)(first % table->chunk_rows);
         size_t room = table->chunk_rows - at, take = n < room ? n : room;
         if (take == table->chunk_rows)
-            encode_chunk(table, chunk, rows, take);
+            st = encode_chunk(table, chunk, rows, take, err);
         else
-            add_part(table, chunk, at, rows, take);
+            st = add_part(table, chunk, at, rows, take, err);
         first += take;
         rows += take * table->row_size;
         n -= take;
     }
+    return st;
 }
 
-void tl_h5_rows_add_chunk(tl_h5_rows *table, uint64_t chunk, const void *encoded, size_t nbytes)
+tl_status tl_h5_rows_add_chunk(tl_h5_rows *table, uint64_t chunk, const void *encoded, size_t nbytes, tl_error *err)
 {
     count_rows(table, chunk * table->chunk_rows, table->chunk_rows);
-    write_chunk(table, chunk, encoded, nbytes);
+    return write_chunk(table, chunk, table->chunk_rows, encoded, nbytes, err);
 }
 
-static int by_number(const void *a, const void *b)
+tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err)
 {
-    return TL_ORDER((const tl_h5_chunk *)a, (const tl_h5_chunk *)b, chunk);
-}
+    tl_status st = TL_OK;
+    size_t rest = (size_t)(table->end % table->chunk_rows);
 
-void tl_h5_rows_end(tl_h5_rows *table, const tl_bytes *type, bool never_compact, tl_bytes *object)
-{
-    const size_t rest = (size_t)(table->end % table->chunk_rows);
-    if (table->given != table->end || table->partials.n > (rest > 0)) {
-        (void)tl_fail(&table->out->broken, TL_EINTERNAL, "table %s: %llu rows came, but not the first so many",
-                      table->schema->name, (unsigned long long)table->given);
-        return;
+    if (table->given != table->end || table->partials.n > (rest > 0))
+        return tl_fail(err, TL_EINTERNAL, "table %s: %llu rows came, but not the first so many", table->schema->name,
+                       (unsigned long long)table->given);
+    bool compact = table->dataset < 0 && rest * table->row_size <= COMPACT_BYTES;
+    if (table->dataset < 0) {
+        /* All there is.  A whole chunk of mostly zeros would take longer to compress than all that is in it. */
+        table->chunk_rows = rest > 0 ? rest : table->chunk_rows;
+        st = create_dataset(table, compact ? 0 : table->chunk_rows, compact ? rest : 0, err);
     }
-    const tl_h5_partial *p = table->partials.n > 0 ? &table->partials.v[0] : NULL;
-    if (table->chunks.n == 0 && rest * table->row_size <= COMPACT_BYTES && !never_compact) {
-        tl_h5_compact_begin(object, type, rest, p != NULL ? p->rows : NULL, rest * table->row_size);
-        return;
+    if (st == TL_OK && table->partials.n == 1) {
+        const unsigned char *rows = table->partials.v[0].rows;
+        if (!compact)
+            st = encode_chunk(table, table->partials.v[0].chunk, rows, rest, err);
+        else if (H5Dwrite(table->dataset, table->row_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0)
+            st = tl_h5_fail(err, TL_EOUTPUT, table->dataset, "table %s", table->schema->name);
+        drop_partial(table, &table->partials.v[0]);
     }
-    /* All there is.  A whole chunk of mostly zeros would take longer to compress than all that is in it. */
-    if (table->chunks.n == 0 && rest > 0)
-        table->chunk_rows = rest;
-    if (p != NULL)
-        encode_chunk(table, p->chunk, p->rows, rest);
-    if (table->chunks.n > 1)
-        qsort(table->chunks.v, table->chunks.n, sizeof *table->chunks.v, by_number);
-    tl_h5_chunked_begin(table->out, object, type, table->end, table->chunks.v, table->chunks.n, table->chunk_rows,
-                        table->row_size);
+    if (tl_h5_close(table->dataset) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, table->group, "closing table %s", table->schema->name);
+    table->dataset = -1;
+    return st;
 }
 
-void tl_h5_rows_free(tl_h5_rows *table)
+herr_t tl_h5_rows_free(tl_h5_rows *table)
 {
+    const herr_t dataset = tl_h5_close(table->dataset), type = tl_h5_close(table->row_type);
     for (size_t i = 0; i < table->partials.n; i++)
         free(table->partials.v[i].rows);
     free(table->partials.v);
-    free(table->chunks.v);
-    *table = (tl_h5_rows){ 0 };
+    *table = (tl_h5_rows)TL_H5_ROWS_INIT;
+    return dataset < 0 || type < 0 ? -1 : 0;
 }

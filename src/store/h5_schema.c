@@ -5,8 +5,8 @@
  *     TIME   int64             TEXT   fixed string, UTF-8, padded with 0
  *     F64    IEEE double
  *
- * All little-endian, and without padding, as pack.h has them.  Nothing that is read is trusted: what is not as it is
- * written here is refused, with the column's name.
+ * All little-endian, one after the other without padding, as pack.h has them.  Nothing that is read is trusted: what is not
+ * as it is written here is refused, with the column's name.
  */
 #include "h5.h"
 #include <stdio.h>
@@ -19,115 +19,6 @@ static const char *const role_words[] = { "key", "label", "measure", "source", N
 static const char *const scope_words[] = { "event", "rank", "collective", "job", NULL };
 
 #define DOCS "column_docs" /* one text, a line a column */
-
-static void put_enum_type(tl_bytes *to, const char *const *labels)
-{
-    unsigned n = 0;
-    while (labels[n] != NULL)
-        n++;
-    tl_h5_put_type_head(to, 0x38, n, 1);
-    tl_h5_put_int_type(to, 1, false);
-    for (unsigned i = 0; i < n; i++)
-        tl_bytes_put(to, labels[i], strlen(labels[i]) + 1);
-    for (unsigned i = 0; i < n; i++)
-        tl_h5_number(to, i, 1);
-}
-
-static void put_cell_type(tl_bytes *to, const tl_field *field)
-{
-    switch (field->type) {
-    case TL_TYPE_I32:
-    case TL_TYPE_I64:
-    case TL_TYPE_TIME:
-        tl_h5_put_int_type(to, field->size, true);
-        break;
-    case TL_TYPE_NAME:
-        tl_h5_put_int_type(to, field->size, false);
-        break;
-    case TL_TYPE_F64:
-        tl_h5_put_double_type(to);
-        break;
-    case TL_TYPE_ENUM:
-        put_enum_type(to, field->labels);
-        break;
-    case TL_TYPE_TEXT:
-        tl_h5_put_text_type(to, field->size);
-        break;
-    }
-}
-
-void tl_h5_put_row_type(tl_bytes *to, const tl_schema *schema)
-{
-    const size_t size = tl_packed_size(schema);
-    size_t offset = 0, offset_bytes = 1;
-    while (size >> 8 * offset_bytes > 0)
-        offset_bytes++;
-    tl_h5_put_type_head(to, 0x36, (unsigned)schema->nfields, size);
-    for (size_t i = 0; i < schema->nfields; i++) {
-        tl_bytes_put(to, schema->fields[i].name, strlen(schema->fields[i].name) + 1);
-        tl_h5_number(to, offset, offset_bytes);
-        put_cell_type(to, &schema->fields[i]);
-        offset += schema->fields[i].size;
-    }
-}
-
-void tl_h5_mark_table(tl_bytes *object, const tl_schema *schema)
-{
-    tl_h5_attr_text(object, "CLASS", "TABLE");
-    tl_h5_attr_text(object, "VERSION", "3.0");
-    tl_h5_attr_text(object, "TITLE", schema->title);
-}
-
-/* Attributes that hold a text for every column. */
-enum { TYPES, UNITS, ROLES, NPARTS };
-static const char *const part_names[NPARTS] = { "column_types", "column_units", "column_roles" };
-
-static const char *text_of_column(const tl_field *field, int part)
-{
-    return part == TYPES ? type_words[field->type] : part == UNITS ? field->unit : role_words[field->role];
-}
-
-/* What is read with every table comes before the many names: to find an attribute the library unpacks all before it. */
-void tl_h5_describe(tl_bytes *object, const tl_schema *schema)
-{
-    const char **texts = tl_calloc(schema->nfields, sizeof *texts);
-    tl_bytes lines = { 0 }; /* a line a column: they differ in length */
-    char name[40];
-
-    tl_h5_mark_table(object, schema);
-    tl_h5_attr_text(object, "description", schema->question);
-    tl_h5_attr_text(object, "scope", scope_words[schema->scope]);
-    for (int p = 0; p < NPARTS; p++) {
-        for (size_t i = 0; i < schema->nfields; i++)
-            texts[i] = text_of_column(&schema->fields[i], p);
-        tl_h5_attr_texts(object, part_names[p], texts, schema->nfields);
-    }
-    for (size_t i = 0; i < schema->nfields; i++) {
-        tl_bytes_put(&lines, schema->fields[i].doc, strlen(schema->fields[i].doc));
-        tl_bytes_put(&lines, i + 1 < schema->nfields ? "\n" : "\0", 1);
-    }
-    tl_h5_attr_text(object, DOCS, lines.v);
-    for (size_t i = 0; i < schema->nfields; i++) {
-        snprintf(name, sizeof name, "FIELD_%zu_NAME", i);
-        tl_h5_attr_text(object, name, schema->fields[i].name);
-    }
-    tl_bytes_free(&lines);
-    free(texts);
-}
-
-/* ---------------------------------------------------------------------------------------------------------- reading */
-
-/* The type of a fixed UTF-8 text of `size` bytes, padded with 0. */
-static hid_t text_type(size_t size)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 && (H5Tset_size(type, size) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
-                      H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
-        H5Tclose(type);
-        return -1;
-    }
-    return type;
-}
 
 static hid_t enum_type(const char *const *labels)
 {
@@ -159,7 +50,7 @@ static hid_t cell_type(const tl_field *field, hid_t *own)
     case TL_TYPE_ENUM:
         return *own = enum_type(field->labels);
     case TL_TYPE_TEXT:
-        return *own = text_type(field->size);
+        return *own = tl_h5_text_type(field->size);
     }
     return -1;
 }
@@ -181,6 +72,104 @@ hid_t tl_h5_row_type(const tl_schema *schema)
     }
     return row;
 }
+
+herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema)
+{
+    if (tl_h5_put_text(dataset, "CLASS", "TABLE") < 0 || tl_h5_put_text(dataset, "VERSION", "3.0") < 0)
+        return -1;
+    return tl_h5_put_text(dataset, "TITLE", schema->title);
+}
+
+static herr_t put_field_names(hid_t dataset, const tl_schema *schema)
+{
+    char name[40];
+    herr_t rc = 0;
+    for (size_t i = 0; rc >= 0 && i < schema->nfields; i++) {
+        snprintf(name, sizeof name, "FIELD_%zu_NAME", i);
+        rc = tl_h5_put_text(dataset, name, schema->fields[i].name);
+    }
+    return rc;
+}
+
+/* Attributes that hold a text for every column: an attribute for each column would take most of the time to write a
+ * small result. */
+enum { TYPES, UNITS, ROLES, NPARTS };
+static const char *const part_names[NPARTS] = { "column_types", "column_units", "column_roles" };
+
+static const char *text_of_column(const tl_field *field, int part)
+{
+    return part == TYPES ? type_words[field->type] : part == UNITS ? field->unit : role_words[field->role];
+}
+
+static size_t docs_length(const tl_schema *schema)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < schema->nfields; i++)
+        n += strlen(schema->fields[i].doc) + 1;
+    return n - 1;
+}
+
+/* A line a column: they differ in length. */
+static herr_t put_docs(hid_t dataset, const tl_schema *schema)
+{
+    char *lines = tl_malloc(docs_length(schema) + 1), *at = lines;
+    for (size_t i = 0; i < schema->nfields; i++) {
+        size_t n = strlen(schema->fields[i].doc);
+        memcpy(at, schema->fields[i].doc, n);
+        at[n] = i + 1 < schema->nfields ? '\n' : '\0';
+        at += n + 1;
+    }
+    herr_t rc = tl_h5_put_text(dataset, DOCS, lines);
+    free(lines);
+    return rc;
+}
+
+static herr_t put_meaning(hid_t dataset, const tl_schema *schema)
+{
+    const char **texts = tl_calloc(schema->nfields, sizeof *texts);
+    herr_t rc = tl_h5_put_text(dataset, "description", schema->question);
+    if (rc >= 0)
+        rc = tl_h5_put_text(dataset, "scope", scope_words[schema->scope]);
+    for (int p = 0; rc >= 0 && p < NPARTS; p++) {
+        for (size_t i = 0; i < schema->nfields; i++)
+            texts[i] = text_of_column(&schema->fields[i], p);
+        rc = tl_h5_put_texts(dataset, part_names[p], texts, schema->nfields);
+    }
+    free(texts);
+    return rc >= 0 ? put_docs(dataset, schema) : rc;
+}
+
+/* What all attributes take in the header. */
+static size_t attribute_bytes(const tl_schema *schema)
+{
+    enum { DIMENSION = 16 };
+    size_t sum =
+        tl_h5_attr_bytes("CLASS", sizeof "TABLE" - 1) + tl_h5_attr_bytes("VERSION", sizeof "3.0" - 1) +
+        tl_h5_attr_bytes("TITLE", strlen(schema->title)) + tl_h5_attr_bytes("description", strlen(schema->question)) +
+        tl_h5_attr_bytes("scope", strlen(scope_words[schema->scope])) + tl_h5_attr_bytes(DOCS, docs_length(schema));
+    for (int p = 0; p < NPARTS; p++) {
+        size_t widest = 1;
+        for (size_t i = 0; i < schema->nfields; i++) {
+            size_t n = strlen(text_of_column(&schema->fields[i], p));
+            widest = n > widest ? n : widest;
+        }
+        sum += tl_h5_attr_bytes(part_names[p], widest * schema->nfields) + DIMENSION;
+    }
+    for (size_t i = 0; i < schema->nfields; i++)
+        sum += tl_h5_attr_bytes("FIELD_0_NAME", strlen(schema->fields[i].name));
+    return sum;
+}
+
+/* What is read with every table comes before the many names: to find an attribute the library unpacks all before it. */
+herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema)
+{
+    if (tl_h5_reserve(dataset, attribute_bytes(schema)) < 0 || tl_h5_mark_table(dataset, schema) < 0 ||
+        put_meaning(dataset, schema) < 0)
+        return -1;
+    return put_field_names(dataset, schema);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- reading */
 
 /* More than any table has, and little enough for any memory. */
 #define MAX_FIELDS 512

@@ -1,11 +1,13 @@
 /* h5_write.c - the result file from its first byte to its name.
  *
- *     create   NAME.part (part_file.c)
- *     fill     chunks of tables (h5_rows.c), names (h5_names.c)
- *     finish   last chunks and the objects of tables; for each table of events an index and, for each rank, a view;
- *              groups; seal (seal.c); NAME.part becomes NAME
+ *     create   NAME.part (part_file.c), the frame of the file
+ *     fill     tables (h5_rows.c), names (h5_names.c)
+ *     finish   last chunks; for each table of events an index and, for each rank, a view
+ *              close; seal (seal.c); open again and compare; NAME.part becomes NAME
  *
- * Every write is checked where it is made, and the first failure is final.
+ * A full disk shows late in this library: a chunk may fail in a later call than the one that wrote it, and closing the
+ * file may succeed after rows were lost.  So every call is checked, the first failure is final, and nothing gets the
+ * final name that has not been read back.
  *
  *     /tables/interval          [ rank 0 | rank 1          | rank 2 ]
  *     /tables/interval_index    { 0, 0, 8 }, { 1, 8, 17 }, ...
@@ -14,12 +16,12 @@
  * A view is a virtual dataset; its source is /tables/interval of the file ".", which is the file itself, however it is
  * called.  h5py, PyTables and HDFView read it like any other; a reader of HDF5 1.8 knows no virtual datasets and sees
  * the rest of the file.  A view is marked as a table but neither described nor are its columns named outside its type:
- * the same words a thousand times would be some megabytes.  The views of a table share one type in the file.
+ * the same words a thousand times would be some megabytes, and most of the time that writing them takes.  The views of
+ * a table share one type in the file.
  */
 #include "h5.h"
 #include "seal.h"
 #include "tlmpi/base/part_file.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/store/store.h"
 #include <stdio.h>
@@ -38,22 +40,48 @@ typedef struct range {
 typedef struct stored {
     tl_h5_rows rows;
     TL_VEC(range) ranges; /* in rank order */
+    char index_name[128]; /* of the index table, once it is written */
 } stored;
 
 struct tl_store {
     tl_part_file part;
-    tl_h5_out out; /* its first failure is the store's */
-    tl_bytes root; /* the root group: its attributes, and at the end its links */
+    hid_t file, group; /* group: /tables */
     tl_h5_names names;
     TL_VEC(stored) tables;
     tl_h5_room room;
+    tl_error broken; /* the first failure, after which there is no way but to give up; status TL_OK: none */
 };
 
 /* What has become of the store: TL_OK, or its first failure. */
 static tl_status state_of(const tl_store *store, tl_error *err)
 {
-    return store->out.broken.status == TL_OK ? TL_OK
-                                             : tl_fail(err, store->out.broken.status, "%s", store->out.broken.text);
+    return store->broken.status == TL_OK ? TL_OK : tl_fail(err, store->broken.status, "%s", store->broken.text);
+}
+
+/* Creates the file itself, exclusively: an existing link of that name is not followed. */
+static tl_status create_file(tl_store *store, tl_error *err)
+{
+    tl_status st = TL_OK;
+    hid_t access = tl_h5_file_access(), create = H5Pcreate(H5P_FILE_CREATE);
+    if (access >= 0 && create >= 0 && H5Pset_userblock(create, TL_SEAL_BYTES) >= 0)
+        store->file = H5Fcreate(store->part.part, H5F_ACC_EXCL, create, access);
+    if (store->file < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, -1, "%s", store->part.part);
+    tl_h5_close(create);
+    tl_h5_close(access);
+    return st == TL_OK ? tl_part_file_created(&store->part, err) : st;
+}
+
+static tl_status put_frame(tl_store *store, tl_error *err)
+{
+    hid_t file = store->file;
+    if (tl_h5_put_text(file, "Conventions", TL_H5_CONVENTIONS) < 0 ||
+        tl_h5_put_int(file, "schema_version", TL_H5_SCHEMA_VERSION) < 0 ||
+        tl_h5_put_text(file, "creator", "tlmpi") < 0 || tl_h5_put_text(file, "creator_version", TLMPI_VERSION) < 0 ||
+        (store->group = H5Gcreate2(file, "/tables", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) < 0)
+        return tl_h5_fail(err, TL_EOUTPUT, file, "start of the file");
+    store->names.file = file;
+    return TL_OK;
 }
 
 tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error *err)
@@ -61,43 +89,44 @@ tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error
     tl_status st;
     tl_store *store = tl_calloc(1, sizeof *store);
     store->part = (tl_part_file)TL_PART_FILE_INIT;
-    if ((st = tl_part_file_begin(&store->part, path, force, err)) != TL_OK ||
-        (st = tl_part_file_create(&store->part, err)) != TL_OK) {
+    store->names = (tl_h5_names)TL_H5_NAMES_INIT;
+    store->file = store->group = -1;
+
+    tl_h5_start();
+    if ((st = tl_part_file_begin(&store->part, path, force, err)) != TL_OK || (st = create_file(store, err)) != TL_OK ||
+        (st = put_frame(store, err)) != TL_OK) {
         tl_store_abandon(store);
         return st;
     }
-    tl_h5_out_begin(&store->out, store->part.fd, store->part.part, TL_SEAL_BYTES);
-    tl_h5_names_begin(&store->names, &store->out, &store->room);
-    tl_h5_group_begin(&store->root);
-    tl_h5_attr_text(&store->root, "Conventions", TL_H5_CONVENTIONS);
-    tl_h5_attr_int(&store->root, "schema_version", TL_H5_SCHEMA_VERSION);
-    tl_h5_attr_text(&store->root, "creator", "tlmpi");
-    tl_h5_attr_text(&store->root, "creator_version", TLMPI_VERSION);
     *out = store;
     return TL_OK;
 }
 
+static tl_status attr_written(tl_store *store, const char *name, herr_t rc, tl_error *err)
+{
+    if (rc < 0 && store->broken.status == TL_OK)
+        (void)tl_h5_fail(&store->broken, TL_EOUTPUT, store->file, "attribute %s", name);
+    return state_of(store, err);
+}
+
 tl_status tl_store_attr_text(tl_store *store, const char *name, const char *text, tl_error *err)
 {
-    tl_h5_attr_text(&store->root, name, text);
-    return state_of(store, err);
+    return attr_written(store, name, tl_h5_put_text(store->file, name, text), err);
 }
 
 tl_status tl_store_attr_int(tl_store *store, const char *name, int64_t value, tl_error *err)
 {
-    tl_h5_attr_int(&store->root, name, value);
-    return state_of(store, err);
+    return attr_written(store, name, tl_h5_put_int(store->file, name, value), err);
 }
 
-/* The table, as long as nothing has failed; NULL, and the store's failure says why. */
+/* The table, as long as nothing has failed; NULL, and *broken says why. */
 static stored *table_of(tl_store *store, const tl_schema *schema)
 {
-    tl_error *broken = &store->out.broken;
-    for (size_t i = 0; broken->status == TL_OK && i < store->tables.n; i++)
+    for (size_t i = 0; store->broken.status == TL_OK && i < store->tables.n; i++)
         if (store->tables.v[i].rows.schema == schema)
             return &store->tables.v[i];
-    if (broken->status == TL_OK)
-        (void)tl_fail(broken, TL_EINTERNAL, "table %s has not been added to the file", schema->name);
+    if (store->broken.status == TL_OK)
+        (void)tl_fail(&store->broken, TL_EINTERNAL, "table %s has not been added to the file", schema->name);
     return NULL;
 }
 
@@ -109,8 +138,8 @@ static bool is_there(const stored *table)
 
 tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error *err)
 {
-    tl_vec_push(&store->tables, (stored){ 0 });
-    tl_h5_rows_begin(&store->tables.v[store->tables.n - 1].rows, &store->out, schema, &store->room);
+    tl_vec_push(&store->tables, (stored){ .rows = TL_H5_ROWS_INIT });
+    tl_h5_rows_begin(&store->tables.v[store->tables.n - 1].rows, store->group, schema, &store->room);
     return state_of(store, err);
 }
 
@@ -119,7 +148,7 @@ tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first
 {
     stored *table = table_of(store, schema);
     if (table != NULL)
-        tl_h5_rows_add(&table->rows, first, packed, n);
+        (void)tl_h5_rows_add(&table->rows, first, packed, n, &store->broken);
     return state_of(store, err);
 }
 
@@ -128,7 +157,7 @@ tl_status tl_store_chunk(tl_store *store, const tl_schema *schema, uint64_t chun
 {
     stored *table = table_of(store, schema);
     if (table != NULL)
-        tl_h5_rows_add_chunk(&table->rows, chunk, encoded, nbytes);
+        (void)tl_h5_rows_add_chunk(&table->rows, chunk, encoded, nbytes, &store->broken);
     return state_of(store, err);
 }
 
@@ -143,167 +172,223 @@ tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, 
 
 tl_status tl_store_name(tl_store *store, const char *text, size_t n, tl_error *err)
 {
-    tl_h5_names_add(&store->names, text, n);
+    if (store->broken.status == TL_OK)
+        (void)tl_h5_names_add(&store->names, text, n, &store->broken);
     return state_of(store, err);
 }
 
-/* ----------------------------------------------------------------------------------------------- tables and indexes */
-
-/* Room for one object after the other. */
-typedef struct desk {
-    tl_bytes tables; /* the group /tables */
-    tl_bytes object, type;
-} desk;
-
-/* Writes what is left of the table, and its object into /tables under the schema's name. */
-static void write_table(tl_h5_rows *rows, const tl_schema *schema, desk *d)
-{
-    d->type.n = 0;
-    tl_h5_put_row_type(&d->type, schema);
-    tl_h5_rows_end(rows, &d->type, false, &d->object);
-    if (rows->out->broken.status != TL_OK)
-        return;
-    tl_h5_describe(&d->object, schema);
-    tl_h5_link(&d->tables, schema->name, tl_h5_object_end(rows->out, &d->object));
-}
+/* --------------------------------------------------------------------------------------------------- indexes and views */
 
 /* Writes the table <name>_index {rank, first_row, nrows}.  TL_EINTERNAL: rows that never came. */
-static void write_index(const stored *table, desk *d)
+static tl_status write_index(stored *table, tl_error *err)
 {
     const tl_h5_rows *of = &table->rows;
     const size_t n = table->ranges.n;
-    char name[128];
+    tl_h5_rows out = TL_H5_ROWS_INIT;
     tl_schema schema = tl_row_index_schema;
     tl_row_index *rows = tl_calloc(n, sizeof *rows);
     void *packed = tl_calloc(n, tl_packed_size(&schema));
-    tl_h5_rows out;
+    tl_status st = TL_OK;
 
-    snprintf(name, sizeof name, "%s_index", of->schema->name);
-    schema.name = name;
-    for (size_t i = 0; i < n; i++) {
+    snprintf(table->index_name, sizeof table->index_name, "%s_index", of->schema->name);
+    schema.name = table->index_name;
+    for (size_t i = 0; st == TL_OK && i < n; i++) {
         const range *p = &table->ranges.v[i];
         rows[i] = (tl_row_index){ .rank = p->rank, .first_row = (int64_t)p->first, .nrows = (int64_t)p->n };
         if (p->first > of->end || p->n > of->end - p->first)
-            (void)tl_fail(&of->out->broken, TL_EINTERNAL, "table %s: rank %d has rows that never came",
-                          of->schema->name, (int)p->rank);
+            st = tl_fail(err, TL_EINTERNAL, "table %s: rank %d has rows that never came", of->schema->name,
+                         (int)p->rank);
     }
     tl_pack(&schema, rows, n, 0, packed);
-    tl_h5_rows_begin(&out, of->out, &schema, of->room);
-    tl_h5_rows_add(&out, 0, packed, n);
-    write_table(&out, &schema, d);
-    tl_h5_rows_free(&out);
+    tl_h5_rows_begin(&out, of->group, &schema, of->room);
+    if (st == TL_OK)
+        st = tl_h5_rows_add(&out, 0, packed, n, err);
+    if (st == TL_OK)
+        st = tl_h5_rows_flush(&out, err);
+    if (tl_h5_rows_free(&out) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, of->group, "index of table %s", of->schema->name);
     free(packed);
     free(rows);
+    return st;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ views */
+/* How the view lies in the file: as rows [part->first, ...) of the table, whose space is `source`. */
+static hid_t view_plist(const char *table, hid_t source, hid_t space, const range *part)
+{
+    hsize_t start = part->first, count = part->n;
+    hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+    if (plist < 0 || H5Pset_obj_track_times(plist, false) < 0)
+        goto fail;
+    /* Without rows there is nothing to map: the view is an ordinary empty dataset then. */
+    if (part->n > 0 && (H5Sselect_hyperslab(source, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+                        H5Pset_virtual(plist, space, ".", table, source) < 0))
+        goto fail;
+    return plist;
 
-/* A view on its way. */
-typedef struct view {
-    const stored *table;
-    int32_t rank;
-    uint32_t order; /* among the views, as they were listed */
+fail:
+    tl_h5_close(plist);
+    return -1;
+}
+
+static tl_status write_view(hid_t file, const tl_h5_rows *table, hid_t type, hid_t source, const range *part,
+                            hid_t links, tl_error *err)
+{
+    char path[300], view[320];
+    tl_status st = TL_OK;
+    hsize_t count = part->n;
+    hid_t plist = -1, dataset = -1, space = H5Screate_simple(1, &count, NULL);
+
+    snprintf(path, sizeof path, "/tables/%s", table->schema->name);
+    snprintf(view, sizeof view, "/ranks/%05d/%s", (int)part->rank, table->schema->name);
+    if (space < 0 || (plist = view_plist(path, source, space, part)) < 0 ||
+        (dataset = H5Dcreate2(file, view, type, space, links, plist, H5P_DEFAULT)) < 0 ||
+        tl_h5_mark_table(dataset, table->schema) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, file, "%s", view);
+    if (tl_h5_close(dataset) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, file, "%s", view);
+    tl_h5_close(plist);
+    tl_h5_close(space);
+    return st;
+}
+
+/* Makes /ranks/<rank>/<name> for each rank, where there are not too many. */
+static tl_status write_views(hid_t file, const stored *of, tl_error *err)
+{
+    const tl_h5_rows *table = &of->rows;
+    tl_status st = TL_OK;
+    hsize_t extent = table->end;
+    if (of->ranges.n > MAX_VIEWS)
+        return TL_OK;
+
+    /* One type in the file for all views, which has no name there. */
+    hid_t source = H5Screate_simple(1, &extent, NULL), links = H5Pcreate(H5P_LINK_CREATE),
+          type = H5Tcopy(table->row_type);
+    if (source < 0 || links < 0 || H5Pset_create_intermediate_group(links, 1) < 0 || type < 0 ||
+        H5Tcommit_anon(file, type, H5P_DEFAULT, H5P_DEFAULT) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, file, "views of table %s", table->schema->name);
+    for (size_t i = 0; st == TL_OK && i < of->ranges.n; i++)
+        st = write_view(file, table, type, source, &of->ranges.v[i], links, err);
+    tl_h5_close(type);
+    tl_h5_close(links);
+    tl_h5_close(source);
+    return st;
+}
+
+static tl_status write_rest(tl_store *store, tl_error *err)
+{
+    tl_status st = tl_h5_names_flush(&store->names, err);
+    for (size_t i = 0; st == TL_OK && i < store->tables.n; i++)
+        st = is_there(&store->tables.v[i]) ? tl_h5_rows_flush(&store->tables.v[i].rows, err) : TL_OK;
+    for (size_t i = 0; st == TL_OK && i < store->tables.n; i++) {
+        stored *table = &store->tables.v[i];
+        if (table->rows.schema->scope != TL_SCOPE_EVENT || !is_there(table))
+            continue;
+        st = write_index(table, err);
+        if (st == TL_OK)
+            st = write_views(store->file, table, err);
+    }
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the end */
+
+/* Rows that a table must have when it is read back. */
+typedef struct expected {
+    const char *name;
     uint64_t nrows;
-    uint32_t entry; /* of the heap; 0 without rows: an ordinary empty dataset */
-    uint64_t type;  /* address */
-} view;
+} expected;
 
-static int by_rank(const void *a, const void *b)
+/* Closes the file and everything in it.  The cause of a failure is told by the first call that fails. */
+static tl_status close_file(tl_store *store, tl_error *err)
 {
-    return TL_ORDER((const view *)a, (const view *)b, rank, order);
+    tl_status st = TL_OK;
+    if (H5Fflush(store->file, H5F_SCOPE_GLOBAL) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, store->file, "flush");
+    for (size_t i = 0; i < store->tables.n; i++)
+        if (tl_h5_rows_free(&store->tables.v[i].rows) < 0 && st == TL_OK)
+            st = tl_h5_fail(err, TL_EOUTPUT, store->file, "closing a table");
+    if (tl_h5_names_free(&store->names) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, store->file, "closing the names");
+    if (tl_h5_close(store->group) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, store->file, "closing the tables");
+    store->group = -1;
+    if (H5Fclose(store->file) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, store->file, "close");
+    store->file = -1;
+    return st;
 }
 
-static uint64_t put_view(tl_store *store, const view *v, uint64_t heap, desk *d)
-{
-    if (v->entry > 0)
-        tl_h5_view_begin(&d->object, v->type, v->nrows, heap, v->entry);
-    else
-        tl_h5_empty_begin(&d->object, v->type);
-    tl_h5_mark_table(&d->object, v->table->rows.schema);
-    return tl_h5_object_end(&store->out, &d->object);
-}
-
-typedef TL_VEC(view) view_list;
-
-/* Lists a view for each rank and table of events whose ranks are not too many; what each is a view of goes into the
- * heap. */
-static void list_views(tl_store *store, tl_h5_heap *heap, view_list *views, desk *d)
+/* Reads the last row of a table, and with it its last chunk. */
+static tl_status prove_table(hid_t file, const expected *want, tl_error *err)
 {
     char path[300];
-    TL_EACH (const stored, table, store->tables) {
-        const tl_schema *schema = table->rows.schema;
-        if (schema->scope != TL_SCOPE_EVENT || !is_there(table) || table->ranges.n > MAX_VIEWS || table->ranges.n == 0)
-            continue;
-        d->type.n = 0;
-        tl_h5_put_row_type(&d->type, schema);
-        uint64_t type = tl_h5_share_type(&store->out, &d->type, table->ranges.n);
-        snprintf(path, sizeof path, "/tables/%s", schema->name);
-        TL_EACH (const range, of, table->ranges) {
-            uint32_t entry = of->n > 0 ? tl_h5_heap_add_view(heap, path, of->first, of->n) : 0;
-            tl_vec_push(views, (view){ table, of->rank, (uint32_t)views->n, of->n, entry, type });
-        }
-    }
+    uint64_t nrows = 0;
+    snprintf(path, sizeof path, "/tables/%s", want->name);
+    hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT), type = dataset >= 0 ? H5Dget_type(dataset) : -1;
+    size_t row_size = type >= 0 ? H5Tget_size(type) : 0;
+    void *row = tl_malloc(row_size);
+    tl_status st = row_size == 0 ? tl_h5_fail(err, TL_EOUTPUT, file, "%s", path)
+                                 : tl_h5_count_rows(dataset, row_size, &nrows, err);
+    if (st == TL_OK && nrows != want->nrows)
+        st = tl_fail(err, TL_EOUTPUT, "table %s has not the rows that were written", want->name);
+    if (st == TL_OK && nrows > 0)
+        st = tl_h5_read_rows(dataset, want->name, type, nrows - 1, 1, row, err);
+    free(row);
+    tl_h5_close(type);
+    tl_h5_close(dataset);
+    return st;
 }
 
-/* Makes /ranks/<rank>/<table>, of the heap at that address. */
-static void write_views(tl_store *store, const view_list *views, uint64_t heap, desk *d)
+static tl_status prove_file(const char *part, const expected *want, size_t n, uint64_t nnames, tl_error *err)
 {
-    tl_bytes ranks = { 0 }, rank = { 0 };
-    char name[16];
-    if (views->n == 0)
-        return;
-    qsort(views->v, views->n, sizeof *views->v, by_rank);
-    tl_h5_group_begin(&ranks);
-    for (size_t i = 0; i < views->n; i++) {
-        const view *v = &views->v[i];
-        if (i == 0 || v->rank != v[-1].rank)
-            tl_h5_group_begin(&rank);
-        tl_h5_link(&rank, v->table->rows.schema->name, put_view(store, v, heap, d));
-        if (i + 1 < views->n && v[1].rank == v->rank)
-            continue;
-        snprintf(name, sizeof name, "%05d", (int)v->rank);
-        tl_h5_link(&ranks, name, tl_h5_object_end(&store->out, &rank));
-    }
-    tl_h5_link(&store->root, "ranks", tl_h5_object_end(&store->out, &ranks));
-    tl_bytes_free(&rank);
-    tl_bytes_free(&ranks);
+    tl_error why;
+    tl_h5_name_list names = { 0 };
+    hid_t file = -1;
+    tl_status st = tl_h5_open_sealed(part, &file, &why);
+    if (st == TL_OK && (st = tl_h5_names_read(&names, file, &why)) == TL_OK && names.starts.n != nnames)
+        st = tl_fail(&why, TL_EOUTPUT, "/names has not the rows that were written");
+    for (size_t i = 0; st == TL_OK && i < n; i++)
+        st = prove_table(file, &want[i], &why);
+    tl_h5_name_list_free(&names);
+    if (file >= 0)
+        H5Fclose(file);
+    return st == TL_OK ? TL_OK : tl_fail(err, TL_EOUTPUT, "does not read back: %s", why.text);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the end */
+/* What must be read back: the tables and the indexes. */
+static expected *list_expected(const tl_store *store, size_t *n)
+{
+    expected *want = tl_calloc(2 * store->tables.n, sizeof *want);
+    *n = 0;
+    TL_EACH (const stored, table, store->tables) {
+        if (!is_there(table))
+            continue;
+        want[(*n)++] = (expected){ table->rows.schema->name, table->rows.end };
+        if (table->index_name[0] != 0)
+            want[(*n)++] = (expected){ table->index_name, table->ranges.n };
+    }
+    return want;
+}
 
 tl_status tl_store_finish(tl_store *store, tl_error *err)
 {
-    desk d = { 0 };
-    view_list views = { 0 };
-    size_t most = store->names.flat.chunks.n;
-    TL_EACH (const stored, table, store->tables)
-        most = table->rows.chunks.n > most ? table->rows.chunks.n : most;
-    tl_h5_expect_chunks(&store->out, most + 1);
-    list_views(store, &store->names.heap, &views, &d);
-    uint64_t heap = tl_h5_names_end(&store->names, &store->root);
-    tl_h5_group_begin(&d.tables);
-    for (size_t i = 0; store->out.broken.status == TL_OK && i < store->tables.n; i++) {
-        stored *table = &store->tables.v[i];
-        if (is_there(table))
-            write_table(&table->rows, table->rows.schema, &d);
-        if (is_there(table) && table->rows.schema->scope == TL_SCOPE_EVENT)
-            write_index(table, &d);
-    }
-    if (store->out.broken.status == TL_OK) {
-        tl_h5_link(&store->root, "tables", tl_h5_object_end(&store->out, &d.tables));
-        write_views(store, &views, heap, &d);
-        tl_h5_out_end(&store->out, tl_h5_object_end(&store->out, &store->root));
-    }
-    free(views.v);
-    tl_bytes_free(&d.tables);
-    tl_bytes_free(&d.object);
-    tl_bytes_free(&d.type);
-
+    size_t nwant = 0;
     tl_status st = state_of(store, err);
     if (st == TL_OK)
-        st = tl_seal_write(store->part.fd, store->part.part, err);
+        st = write_rest(store, err);
+    expected *want = list_expected(store, &nwant);
+    uint64_t nnames = store->names.nwritten;
+    if (st == TL_OK)
+        st = close_file(store, err);
+    if (st == TL_OK)
+        st = tl_part_file_hold(&store->part, err);
+    if (st == TL_OK)
+        st = tl_seal_write(store->part.part, err);
+    if (st == TL_OK)
+        st = prove_file(store->part.part, want, nwant, nnames, err);
     if (st == TL_OK)
         st = tl_part_file_publish(&store->part, err);
+    free(want);
     tl_store_abandon(store);
     return st;
 }
@@ -319,8 +404,9 @@ void tl_store_abandon(tl_store *store)
     free(store->tables.v);
     tl_h5_room_free(&store->room);
     tl_h5_names_free(&store->names);
-    tl_bytes_free(&store->root);
-    tl_h5_out_free(&store->out);
+    tl_h5_close(store->group);
+    if (store->file >= 0)
+        H5Fclose(store->file);
     tl_part_file_drop(&store->part);
     free(store);
 }

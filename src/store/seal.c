@@ -51,12 +51,19 @@ static int make_seal(int fd, char seal[TL_SEAL_BYTES])
     return 0;
 }
 
-tl_status tl_seal_write(int fd, const char *path, tl_error *err)
+tl_status tl_seal_write(const char *path, tl_error *err)
 {
     char seal[TL_SEAL_BYTES];
-    errno = EIO; /* of a write that takes nothing */
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
+    /* What is to be overwritten is there: a short write has a cause that it does not tell. */
+    errno = EIO;
     bool written = make_seal(fd, seal) == 0 && pwrite(fd, seal, sizeof seal, 0) == (ssize_t)sizeof seal;
-    return written ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
+    tl_status st = written ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
+    if (close(fd) != 0 && st == TL_OK)
+        st = tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
+    return st;
 }
 
 /* What is wrong with a file of `size` bytes that has not the seal it should have. */

@@ -37,6 +37,13 @@ tl_status tl_part_file_create(tl_part_file *part, tl_error *err);
  * tells why. */
 FILE *tl_part_file_stream(tl_part_file *part, tl_error *err);
 
+/* Instead of tl_part_file_create: another writer (a library) has just created the part, exclusively. */
+tl_status tl_part_file_created(tl_part_file *part, tl_error *err);
+
+/* After tl_part_file_created, as soon as that writer has closed the part and so dropped its lock: keeps the part
+ * locked, but readable.  TL_EOUTPUT: another run has taken its place. */
+tl_status tl_part_file_hold(tl_part_file *part, tl_error *err);
+
 /* Makes the folder and those above it that are missing.  TL_EOUTPUT. */
 tl_status tl_make_folders(const char *path, tl_error *err);
 
