@@ -179,7 +179,8 @@ static tl_diff_words words_of(const compared *c)
                             .operator = tl_diff_table(c->diff, &tl_diff_operator_schema),
                             .name = tl_diff_name,
                             .name_arg = c->diff,
-                            .steps = { basis.steps[0], basis.steps[1] } };
+                            .steps = { basis.steps[0], basis.steps[1] },
+                            .paired = basis.paired };
 }
 
 /* The verdict and the tables; the table that is named alone. */

@@ -62,6 +62,7 @@ lines 1 err
 status 0 "$tlmpi" diff traces.h5 slower.h5 --fail-on 'kernel>+60%,idle>+3%'
 silent err
 status 5 "$tlmpi" diff traces.h5 slower.h5 --fail-on 'compute > 10%'
+says err "--fail-on compute>+10%: +15.5 %"
 for gates in step 'step>5' 'link>5%' 'step>5%,step>6%'; do
     status 2 "$tlmpi" diff traces.h5 slower.h5 --fail-on "$gates"
     says err "--fail-on takes NAME>+PERCENT%,... with step, kernel"
@@ -76,5 +77,5 @@ status 3 "$tlmpi" diff traces.h5 nowhere.h5
 says err "nowhere.h5"
 status 3 "$tlmpi" diff traces.h5 hopeless
 status 1 "$tlmpi" diff traces.h5 cut
-says out "damaged traces differs: 0 ranks in A, 1 ranks in B"
+says out "damaged traces: 0 ranks in A, 1 ranks in B; times say less for it."
 summary

@@ -133,13 +133,18 @@ TL_TABLE(diff_call_path, TL_DIFF_CALL_PATH_FIELDS);
     F(T, F64, share, MEASURE, "", "change_ns / the step of A")                                                         \
     F(T, F64, p_value, MEASURE, "", "as in the table that has it")                                                     \
     F(T, I32, sure, MEASURE, "", "1: told from chance; 0: the largest of what is not, of a difference of the step that is") \
-    F(T, I32, rank, MEASURE, "", "of waiting: the rank of B (of A where it became less) that most of it is for; -1: none") \
+    F(T, I32, rank, MEASURE, "",                                                                                       \
+      "of waiting: the rank that most of the change is for; of other parts: the rank that has most of it; -1: none")   \
     F(T, F64, a_count, MEASURE, "", "how often in a step, of A; none of parts")                                        \
     F(T, F64, b_count, MEASURE, "", "how often in a step, of B")                                                       \
-    F(T, F64, times, MEASURE, "", "time of one in B / time of one in A; none where that is not known")                 \
+    F(T, F64, times, MEASURE, "",                                                                                      \
+      "time of one in B / time of one in A; of compute: of nearly all kernels, where they change alike; none: not known") \
     F(T, NAME, name, LABEL, "", "kernel, operator or idle class; of communication the collective and its group")       \
     F(T, NAME, b_name, LABEL, "", "the name of B, where it differs")                                                   \
-    F(T, NAME, operator, LABEL, "", "of a kernel its operator; of waiting what the rank is late for")
+    F(T, NAME, operator, LABEL, "", "of a kernel its operator")                                                        \
+    F(T, NAME, why, LABEL, "", "of waiting for a rank: the kernel, or class of idle time, of that rank that changed most") \
+    F(T, I32, why_idle, LABEL, "", "1: why is a class of idle time")                                                   \
+    F(T, I64, why_ns, MEASURE, "ns", "by how much, in a step of that rank")
 TL_TABLE(diff_found, TL_DIFF_FOUND_FIELDS);
 
 #endif

@@ -15,6 +15,7 @@ typedef struct tl_diff_words {
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
     size_t steps[2]; /* compared; 0: steps are not told apart */
+    bool paired;     /* steps of one number with one another */
 } tl_diff_words;
 
 /* What differs first, then "B is 8.2 % slower per step ...: +6.1 % in all_reduce of ranks 0-7 ...". */
@@ -46,7 +47,8 @@ bool tl_diff_gates_read(const char *text, tl_diff_gates *gates);
 /* The same text again, 0-terminated. */
 void tl_diff_gates_write(const tl_diff_gates *gates, char *out, size_t n);
 
-/* Whether any threshold is passed.  Says which on `err`, a line each, and how sure the change is. */
+/* Whether any threshold is passed by a change that is no chance, or of which nothing tells whether it is.  Says which on
+ * `err`, a line each, and which changes may be chance. */
 bool tl_diff_gates_judge(const tl_diff_gates *gates, const tl_diff_words *words, FILE *err);
 
 #endif

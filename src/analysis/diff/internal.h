@@ -6,6 +6,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/tables.h"
@@ -105,7 +106,7 @@ void tl_diff_side_free(side *s);
 void tl_diff_runs(tl_diff *diff);
 void tl_diff_steps(tl_diff *diff);
 
-/* The chance of samples as far apart, two-sided; NaN where a side has less than two. */
+/* The chance of samples as far apart, two-sided; NaN where a side has too few for a test. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m);
 double tl_diff_pairs_test(const double *a, const double *b, size_t n);
 
@@ -134,6 +135,10 @@ double tl_diff_rate_of(const tl_diff *diff, int which);
 
 /* What became of it; puts the columns that tables have in common into *row, as in diff_work. */
 void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned, tl_diff_work *row);
+
+/* The name of a NAME cell of the side, and of a class of idle time, in diff.names. */
+uint32_t tl_diff_name_in(tl_diff *diff, int which, uint32_t id);
+uint32_t tl_diff_class_of(tl_diff *diff, const tl_idle_summary *row);
 
 /* Reads the tables of the sides into works. */
 void tl_diff_read_works(tl_diff *diff);

@@ -11,7 +11,7 @@ static uint32_t word(tl_diff *diff, const char *text)
     return tl_names_intern(&diff->names, text, strlen(text));
 }
 
-static uint32_t name_in(tl_diff *diff, int which, uint32_t id)
+uint32_t tl_diff_name_in(tl_diff *diff, int which, uint32_t id)
 {
     const tl_diff_side *in = diff->side[which].in;
     tl_text t = in->name(in->name_arg, id);
@@ -48,12 +48,12 @@ static void read_kernels(tl_diff *diff, int which)
     TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
         double within = row->count > 1 ? row->std_ns * row->std_ns * (double)(row->count - 1) : 0;
         if (is_compared(s, row->rank))
-            add(diff, &diff->kernels, which, word(diff, tl_kind_labels[row->kind]), name_in(diff, which, row->name),
+            add(diff, &diff->kernels, which, word(diff, tl_kind_labels[row->kind]), tl_diff_name_in(diff, which, row->name),
                 row->rank, (amount){ .count = (double)row->count, .ns = row->total_ns, .within = within });
     }
     TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema))
         if (is_compared(s, row->rank) && row->name != TL_NO_NAME)
-            add(diff, &diff->operators, which, operators, name_in(diff, which, row->name), row->rank,
+            add(diff, &diff->operators, which, operators, tl_diff_name_in(diff, which, row->name), row->rank,
                 (amount){ .count = (double)row->count, .ns = row->host_self_ns, .within = NAN });
 }
 
@@ -77,6 +77,11 @@ static void read_collectives(tl_diff *diff, int which)
     }
 }
 
+uint32_t tl_diff_class_of(tl_diff *diff, const tl_idle_summary *row)
+{
+    return tl_names_intern(&diff->names, row->dominant_op, strnlen(row->dominant_op, sizeof row->dominant_op));
+}
+
 static void read_idle(tl_diff *diff, int which)
 {
     const side *s = &diff->side[which];
@@ -87,8 +92,7 @@ static void read_idle(tl_diff *diff, int which)
         char text[96];
         snprintf(text, sizeof text, "%s, %s", tl_drain_labels[row->drain_type], tl_doing_labels[row->cpu_during_gap]);
         amount more = { .count = (double)row->count, .ns = row->total_ns, .within = NAN };
-        uint32_t name = tl_names_intern(&diff->names, row->dominant_op, strnlen(row->dominant_op, sizeof row->dominant_op));
-        tl_diff_amount_add(&tl_diff_works_at(&diff->idle, word(diff, text), name)->side[which], &more);
+        tl_diff_amount_add(&tl_diff_works_at(&diff->idle, word(diff, text), tl_diff_class_of(diff, row))->side[which], &more);
     }
 }
 

@@ -37,15 +37,18 @@ static void put_devices(const side *s, char *text, size_t size)
     }
 }
 
-/* Bytes that a step of a rank copies to the device. */
+/* Bytes of a copy to the device, which says how large input is. */
 static double input_of(const tl_diff *diff, int which)
 {
-    double bytes = 0;
+    double bytes = 0, count = 0;
     TL_ROWS (const tl_copy_row, row, table_of(&diff->side[which], &tl_copy_row_schema)) {
         tl_text name = diff->side[which].in->name(diff->side[which].in->name_arg, row->name);
-        bytes += tl_text_has(name, "HtoD") || tl_text_has(name, "HostToDevice") ? (double)tl_ns_max(row->bytes, 0) : 0;
+        if (tl_text_has(name, "HtoD") || tl_text_has(name, "HostToDevice")) {
+            bytes += (double)row->bytes;
+            count += (double)row->count;
+        }
     }
-    return bytes / tl_diff_rate_of(diff, which);
+    return count > 0 ? bytes / count : 0;
 }
 
 void tl_diff_runs(tl_diff *diff)
@@ -86,7 +89,7 @@ void tl_diff_runs(tl_diff *diff)
     put_if_differs(diff, "device", &devices);
     put_if_differs(diff, "world_size", &world);
     put_if_differs(diff, "ranks", &ranks);
-    put(diff, "input of a step", &input, fabs(bytes[B] - bytes[A]) > TL_DIFF_COUNT_LEAST * fmax(bytes[A], bytes[B]));
+    put(diff, "copy to the device", &input, fabs(bytes[B] - bytes[A]) > TL_DIFF_COUNT_LEAST * fmax(bytes[A], bytes[B]));
     put_if_differs(diff, "selection", &part);
     if (is_damaged)
         put(diff, "damaged traces", &damaged, true);

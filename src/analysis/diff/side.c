@@ -65,29 +65,34 @@ static int64_t work_of(const side *s, int32_t rank)
     return all;
 }
 
-/* Steps of the recording: all device work by what a middle step launches, the mean over ranks; else the steps that
- * collectives tell. */
-static void find_recorded(side *s)
+/* Steps of the recording, the mean over ranks: all device work by what a middle step launches; those that are marked
+ * where most launches are not recorded; else the steps that collectives tell. */
+static void find_recorded(side *s, size_t marks)
 {
     TL_VEC(int64_t) each = { 0 };
     double sum = 0, n = 0;
     const tl_table *steps = table_of(s, &tl_launch_step_schema);
     for (size_t i = 0, to; i < steps->n; i = to) {
         const tl_launch_step *row = tl_table_row(steps, i);
+        double launched = 0, all = (double)work_of(s, row->rank);
         each.n = 0;
-        for (to = i; to < steps->n && row[to - i].rank == row->rank; to++)
+        for (to = i; to < steps->n && row[to - i].rank == row->rank; to++) {
+            launched += (double)row[to - i].kernels;
             if (row[to - i].step >= 0)
                 tl_vec_push(&each, row[to - i].kernels);
+        }
         int64_t middle = each.n > 0 ? tl_median(each.v, each.n) : 0;
-        sum += middle > 0 ? (double)work_of(s, row->rank) / (double)middle : 0;
-        n += middle > 0;
+        if (middle > 0 && launched >= TL_DIFF_HELD_SHARE * all) {
+            sum += all / (double)middle;
+            n++;
+        }
     }
     each.n = 0;
     TL_ROWS (const tl_blame_step, row, table_of(s, &tl_blame_step_schema))
         if (row->step >= 0)
             tl_vec_push(&each, row->step);
     each.n = tl_ns_distinct(each.v, each.n);
-    s->recorded = n > 0 ? sum / n : each.n > 1 ? (double)each.n : 0;
+    s->recorded = n > 0 ? sum / n : marks > 0 ? (double)marks : each.n > 1 ? (double)each.n : 0;
     free(each.v);
 }
 
@@ -180,7 +185,7 @@ void tl_diff_sides_init(tl_diff *diff)
         side *s = &diff->side[i];
         s->in = &diff->input.side[i];
         size_t marks = find_steps(s);
-        find_recorded(s);
+        find_recorded(s, marks);
         marked = fill_steps(s) && marked;
         known = known && s->recorded > 0;
         diff->edges = fmax(diff->edges, s->recorded > 0 && marks > 0 ? fabs(1 - (double)marks / s->recorded) : 0);

@@ -24,7 +24,14 @@ static double *ways_of(size_t n, size_t m)
     return last;
 }
 
-/* Mann-Whitney: exact up to so many pairs, beyond them the normal approximation.  Ties count half. */
+/* The chance, two-sided, of what lies `apart` from the middle of a normal distribution of that variance. */
+static double normal_chance(double apart, double variance)
+{
+    return fmin(1, erfc(apart / sqrt(2 * variance)));
+}
+
+/* Mann-Whitney: exact up to so many pairs, beyond them the normal approximation.  Ties count half.  NaN where not
+ * even the farthest samples of so many would be told from chance. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m)
 {
     double u = 0, all = 0, tail = 0, pairs = (double)n * (double)m;
@@ -35,14 +42,15 @@ double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m)
             u += a[i] > b[j] ? 1 : a[i] == b[j] ? 0.5 : 0;
     u = fmin(u, pairs - u);
     if (pairs > (double)TL_DIFF_EXACT_PAIRS)
-        return fmin(1, erfc((pairs / 2 - u) / sqrt(pairs * (double)(n + m + 1) / 12) / sqrt(2)));
+        return normal_chance(pairs / 2 - u, pairs * (double)(n + m + 1) / 12);
     double *ways = ways_of(n, m);
     for (size_t i = 0; i <= n * m; i++) {
         all += ways[i];
         tail += (double)i <= ceil(u) ? ways[i] : 0;
     }
+    double least = 2 * ways[0] / all;
     free(ways);
-    return fmin(1, 2 * tail / all);
+    return least < TL_DIFF_ALPHA ? fmin(1, 2 * tail / all) : NAN;
 }
 
 /* Wilcoxon's signed ranks: how many of the 2^n choices of signs have each sum of the ranks of those above 0.  Pairs that
@@ -61,8 +69,13 @@ double tl_diff_pairs_test(const double *a, const double *b, size_t n)
                 above += (double)rank + 1;
                 break;
             }
+    free(apart);
     size_t sums = kept * (kept + 1) / 2;
     above = fmin(above, (double)sums - above);
+    if (n < 2 || kept == 0)
+        return n < 2 ? NAN : 1;
+    if (n * n > TL_DIFF_EXACT_PAIRS)
+        return normal_chance((double)sums / 2 - above, (double)sums * (double)(2 * kept + 1) / 12);
     double *ways = tl_calloc(sums + 1, sizeof *ways);
     ways[0] = 1;
     for (size_t rank = 1; rank <= kept; rank++)
@@ -71,8 +84,7 @@ double tl_diff_pairs_test(const double *a, const double *b, size_t n)
     for (size_t sum = 0; sum <= sums && (double)sum <= above; sum++)
         tail += ways[sum];
     free(ways);
-    free(apart);
-    return n < 2 ? NAN : fmin(1, ldexp(tail, 1 - (int)kept));
+    return fmin(1, ldexp(tail, 1 - (int)kept));
 }
 
 double tl_diff_correlation(const double *a, const double *b, size_t n)

@@ -10,6 +10,8 @@
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/work_tables.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +28,7 @@ static tl_diff_found *found(tl_diff *diff, uint8_t part, int64_t change_ns, doub
     row->sure = sure;
     row->rank = -1;
     row->a_count = row->b_count = row->times = NAN;
-    row->name = row->b_name = row->operator = TL_NO_NAME;
+    row->name = row->b_name = row->operator = row->why = TL_NO_NAME;
     return row;
 }
 
@@ -70,6 +72,54 @@ static int32_t awaited(const tl_diff *diff)
     return best;
 }
 
+/* What changed most of the rank that is waited for: a kernel or copy, or a class of its idle time. */
+static void put_reason(tl_diff *diff, tl_diff_found *found_row)
+{
+    works own = { .map = { 0 } };
+    int32_t rank = found_row->rank;
+    for (int i = A; i <= B; i++) {
+        const side *s = &diff->side[i];
+        TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema))
+            if (row->rank == rank && row->kind != TL_COMM && row->kind != TL_SYNC)
+                tl_diff_works_at(&own, 0, tl_diff_name_in(diff, i, row->name))->side[i].ns += row->total_ns;
+        TL_ROWS (const tl_idle_summary, row, table_of(s, &tl_idle_summary_schema))
+            if (row->rank == rank && row->device == -1 && row->step == -1 && row->place > 0)
+                tl_diff_works_at(&own, 1, tl_diff_class_of(diff, row))->side[i].ns += row->total_ns;
+        if (place_of(s->ranks.v, s->ranks.n, rank) == s->ranks.n)
+            own.v.n = 0;
+    }
+    double way = found_row->change_ns > 0 ? 1 : -1, most = 0;
+    TL_EACH (const work, w, own.v) {
+        double change = way * ((double)w->side[B].ns / diff->side[B].recorded - (double)w->side[A].ns / diff->side[A].recorded);
+        if (change > most) {
+            most = change;
+            found_row->why = w->name;
+            found_row->why_ns = llround(way * change);
+            found_row->why_idle = w->kind == 1;
+        }
+    }
+    tl_diff_works_free(&own);
+}
+
+/* The rank that has most of the change of a part of the step; -1: no rank has half of it, or ranks are not the same. */
+static int32_t changed_rank(const tl_diff *diff, uint8_t part)
+{
+    double all = 0, most = 0;
+    int32_t rank = -1;
+    TL_ROWS (const tl_diff_breakdown, row, &diff->tables[TABLE_BREAKDOWN]) {
+        const int64_t ns[TL_NDIFF_PARTS] = { [TL_DIFF_COMPUTE] = row->compute_ns, [TL_DIFF_COPY] = row->copy_ns,
+                                             [TL_DIFF_IDLE] = row->idle_ns, [TL_DIFF_OUTSIDE] = row->outside_ns };
+        char *end;
+        long number = strtol(row->a_ranks, &end, 10);
+        if (*end != '\0' || strncmp(row->a_ranks, row->b_ranks, sizeof row->a_ranks) != 0)
+            return -1;
+        all += (double)ns[part];
+        rank = fabs((double)ns[part]) > fabs(most) ? (int32_t)number : rank;
+        most = fabs((double)ns[part]) > fabs(most) ? (double)ns[part] : most;
+    }
+    return diff->tables[TABLE_BREAKDOWN].n > 2 && most / all >= TL_DIFF_MOST_SHARE ? rank : -1;
+}
+
 /* The class of idle time that has most of the change of idle time. */
 static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
 {
@@ -93,7 +143,7 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, bool sure)
 {
     char text[160];
     bool waiting = step->part == TL_DIFF_WAITING;
-    int32_t rank = waiting ? awaited(diff) : -1;
+    int32_t rank = waiting ? awaited(diff) : changed_rank(diff, step->part);
     TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
         if (waiting && rank >= 0 && row->part == TL_DIFF_WAITING)
             return;
@@ -104,9 +154,11 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, bool sure)
         int len = n > 0 ? snprintf(text, sizeof text, "%s of ranks %.*s", kind, (int)n, step->group)
                         : snprintf(text, sizeof text, "%s (%s)", kind, tl_parallelism_labels[step->parallelism]);
         row->name = tl_names_intern(&diff->names, text, (size_t)len);
-        row->rank = rank;
-        if (rank >= 0)
-            add_waiting(diff, row, step);
+    }
+    row->rank = rank;
+    if (waiting && rank >= 0) {
+        add_waiting(diff, row, step);
+        put_reason(diff, row);
     }
     if (step->part == TL_DIFF_IDLE)
         row->name = idle_class(diff, step->change_ns);
@@ -121,16 +173,40 @@ static int64_t named_in(const tl_diff *diff, uint8_t part)
     return sum;
 }
 
-static void find_kernel(tl_diff *diff, const tl_diff_work *w)
+/* How many times as long nearly all compute kernels take; NaN: they do not change alike, or hardly, or most of the time
+ * is one kernel's. */
+static double common_times(const tl_diff *diff)
+{
+    double a_ns = 0, b_ns = 0, alike_ns = 0, most_ns = 0;
+    for (int pass = 0; pass < 2; pass++)
+        TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL]) {
+            double times = row->b_each_ns / row->a_each_ns;
+            if (part_of_kernel(diff, row) != TL_DIFF_COMPUTE || isnan(times))
+                continue;
+            most_ns = fmax(most_ns, (double)row->a_ns);
+            a_ns += pass == 0 ? (double)row->a_ns : 0;
+            b_ns += pass == 0 ? (double)row->a_ns * times : 0;
+            alike_ns += pass == 1 && fabs(times / (b_ns / a_ns) - 1) < TL_DIFF_EACH_LEAST ? (double)row->a_ns : 0;
+        }
+    double times = b_ns / a_ns;
+    bool alike = alike_ns >= TL_CAUSE_SHARE * a_ns && most_ns < TL_DIFF_MOST_SHARE * a_ns;
+    return alike && fabs(times - 1) >= TL_DIFF_EACH_LEAST ? times : NAN;
+}
+
+/* common: what nearly all compute kernels do, which is told of compute. */
+static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
 {
     uint8_t part = part_of_kernel(diff, w);
+    double times = w->b_each_ns / w->a_each_ns;
+    if (part == TL_DIFF_COMPUTE && w->change == TL_DIFF_TIME && fabs(times / common - 1) < TL_DIFF_EACH_LEAST)
+        return;
     if (!w->sure || (part == TL_DIFF_TRANSFER && w->change == TL_DIFF_TIME))
         return;
     tl_diff_found *row = found(diff, part, w->change_ns, w->share, w->p_value, true);
     row->change = w->change;
     row->a_count = w->a_count;
     row->b_count = w->b_count;
-    row->times = w->b_each_ns / w->a_each_ns;
+    row->times = times;
     row->p_value = w->change == TL_DIFF_TIME || w->change == TL_DIFF_BOTH ? w->p_value : NAN;
     row->name = w->name;
     row->b_name = w->b_name;
@@ -140,10 +216,14 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w)
 static int by_change(const void *a, const void *b)
 {
     const tl_diff_found *x = a, *y = b;
-    if (x->sure != y->sure)
-        return TL_COMPARE(y->sure, x->sure);
     int order = TL_COMPARE(llabs(y->change_ns), llabs(x->change_ns));
     return order != 0 ? order : TL_ORDER(x, y, part, name);
+}
+
+static int by_sureness(const void *a, const void *b)
+{
+    const tl_diff_found *x = a, *y = b;
+    return x->sure != y->sure ? TL_COMPARE(y->sure, x->sure) : by_change(a, b);
 }
 
 void tl_diff_verdict(tl_diff *diff)
@@ -153,14 +233,21 @@ void tl_diff_verdict(tl_diff *diff)
     const tl_diff_step *step = tl_table_row(steps, 0);
     found(diff, TL_DIFF_STEP, step->change_ns, step->share, step->p_value, step->sure);
 
+    double common = NAN;
+    TL_ROWS (const tl_diff_step, row, steps)
+        if (row->part == TL_DIFF_COMPUTE && row->sure)
+            common = common_times(diff);
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
-        find_kernel(diff, row);
+        find_kernel(diff, row, common);
     for (size_t i = 1; i < steps->n; i++) {
         const tl_diff_step *row = tl_table_row(steps, i);
         double told = row->change_ns != 0 ? (double)named_in(diff, row->part) / (double)row->change_ns : 1;
-        bool by_kernels = (row->part == TL_DIFF_COMPUTE || row->part == TL_DIFF_COPY) && told >= TL_DIFF_MOST_SHARE;
-        if (row->sure && !by_kernels)
+        bool compute = row->part == TL_DIFF_COMPUTE;
+        bool by_kernels = (compute || row->part == TL_DIFF_COPY) && told >= TL_DIFF_MOST_SHARE;
+        if (row->sure && (!by_kernels || (compute && !isnan(common)))) {
             find_part(diff, row, true);
+            ((tl_diff_found *)tl_table_row(table, table->n - 1))->times = compute ? common : NAN;
+        }
     }
     /* A step that differs by many small changes, or that cannot be tested: the largest. */
     if ((step->sure && table->n == 1) || isnan(step->p_value))
@@ -170,7 +257,7 @@ void tl_diff_verdict(tl_diff *diff)
                 fabs(row->share) >= TL_DIFF_LEAST)
                 find_part(diff, row, false);
         }
-    qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), by_change);
+    qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), isnan(step->p_value) ? by_change : by_sureness);
     int32_t place = 0;
     TL_ROWS (tl_diff_found, row, table)
         row->place = place++;

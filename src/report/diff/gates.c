@@ -77,30 +77,31 @@ bool tl_diff_gates_judge(const tl_diff_gates *gates, const tl_diff_words *d, FIL
 {
     bool passed = false;
     for (int gate = 0; gate < TL_NDIFF_GATES; gate++) {
-        double share = 0;
-        bool sure = false;
+        double share = 0, p = NAN, largest = 0;
         const tl_diff_kernel *kernel = NULL;
         if (!gates->set[gate])
             continue;
         if (gate == TL_DIFF_GATE_KERNEL) {
             kernel = worst_kernel(d, &share);
-            sure = kernel != NULL && kernel->sure;
+            p = kernel != NULL && kernel->change == TL_DIFF_SAME ? kernel->p_value : NAN;
         } else {
             TL_ROWS (const tl_diff_step, row, d->step)
                 if (counts((tl_diff_gate)gate, row->part)) {
                     share += row->share;
-                    sure |= row->sure;
+                    p = row->share > largest ? row->p_value : p;
+                    largest = fmax(largest, row->share);
                 }
         }
         if (!(share > gates->most[gate]))
             continue;
-        passed = true;
+        bool chance = p >= TL_DIFF_ALPHA;
+        passed |= !chance;
         fprintf(err, "tlmpi: --fail-on %s>+%g%%: +%.1f %%", names[gate], 100 * gates->most[gate], 100 * share);
         if (kernel != NULL) {
             tl_text name = d->name(d->name_arg, kernel->name);
             fprintf(err, " (%.*s)", (int)name.n, name.p);
         }
-        fprintf(err, "%s\n", sure ? "" : ", which may be chance");
+        fprintf(err, chance ? ", which may be chance (p = %.2g): not failed\n" : "\n", p);
     }
     return passed;
 }

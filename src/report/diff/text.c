@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { NEW_OPERATORS = 3 };
+/* What is said of findings, and of operators; the tables have all. */
+enum { FOUND_SAID = 8, NEW_OPERATORS = 3 };
 
 static tl_phrase name_of(const tl_diff_words *d, uint32_t id)
 {
@@ -31,7 +32,7 @@ static void say_differences(FILE *out, const tl_diff_words *d)
 {
     TL_ROWS (const tl_diff_run, row, d->run)
         if (row->differs)
-            tl_print_sentence(out, "%s differs: %s in A, %s in B.", tl_cell_in_words(row->what, sizeof row->what).text,
+            tl_print_sentence(out, "%s: %s in A, %s in B; times say less for it.", tl_cell_in_words(row->what, sizeof row->what).text,
                               tl_cell_in_words(row->a, sizeof row->a).text, tl_cell_in_words(row->b, sizeof row->b).text);
 }
 
@@ -53,7 +54,7 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
         tl_say(w, "No significant difference of the step (B is %s %s):", tl_share_in_words(fabs(step->share)).text, way);
     tl_say(w, "%s in A, %s in B", tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
     if (steps && !isnan(step->p_value))
-        tl_say(w, "(medians of %zu and %zu steps; %s, rank test).", d->steps[0], d->steps[1], chance(step->p_value).text);
+        tl_say(w, "(medians of %zu and %zu steps; %s, %s).", d->steps[0], d->steps[1], chance(step->p_value).text, d->paired ? "signed ranks of steps of one number" : "rank test");
     else if (steps)
         tl_say(w, "(%zu and %zu steps: too few for a test).", d->steps[0], d->steps[1]);
     else if (!isnan(step->p_value))
@@ -103,18 +104,23 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
     tl_wrap w = { .out = out, .indent = 4, .column = 2 };
     fputs("  ", out);
     tl_say(&w, "%s,~%s", signed_share(row->share).text, tl_duration(llabs(row->change_ns)).text);
-    if (!isnan(row->times) || row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED) {
+    if (!isnan(row->a_count)) {
         say_kernel(&w, d, row);
     } else {
-        tl_say(&w, "%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ", part_in_words(row->part));
+        tl_say(&w, "%s%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ", part_in_words(row->part),
+               row->rank >= 0 && row->name == TL_NO_NAME ? "," : "");
         if (row->part == TL_DIFF_IDLE && row->name != TL_NO_NAME)
             tl_say(&w, "while: %s", name_of(d, row->name).text);
         else if (row->name != TL_NO_NAME)
-            tl_say(&w, "%s", name_of(d, row->name).text);
+            tl_say(&w, "%s%s", name_of(d, row->name).text, row->rank >= 0 ? "," : "");
         if (row->rank >= 0)
-            tl_say(&w, "most of it for rank~%d", (int)row->rank);
-        if (row->operator != TL_NO_NAME)
-            tl_say(&w, "(%s)", name_of(d, row->operator).text);
+            tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
+                   row->why != TL_NO_NAME ? "," : "");
+        if (row->why != TL_NO_NAME)
+            tl_say(&w, "%s `%s` %s by %s a step", row->why_idle ? "whose idle time in" : "whose", name_of(d, row->why).text,
+                   row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text);
+        if (!isnan(row->times) && row->rank < 0)
+            tl_say(&w, "(nearly all kernels take %.3g times as long)", row->times);
     }
     if (!row->sure)
         tl_say(&w, isnan(row->p_value) ? "(not tested)" : "(not significant by itself)");
@@ -143,7 +149,9 @@ void tl_print_diff(FILE *out, const tl_diff_words *d)
     tl_wrap w = { .out = out, .indent = 2 };
     say_differences(out, d);
     say_step(&w, d, tl_table_row(d->found, 0));
-    for (size_t i = 1; i < d->found->n; i++)
+    for (size_t i = 1; i < d->found->n && i <= FOUND_SAID; i++)
         say_found(out, d, tl_table_row(d->found, i));
+    if (d->found->n > FOUND_SAID + 1)
+        tl_print_sentence(out, "  and %zu smaller changes: table diff.", d->found->n - FOUND_SAID - 1);
     say_operators(out, d);
 }
