@@ -215,7 +215,8 @@ static const char *const path_notes[] = {
     "that came last is named (peer). Table critical_path goes on there: it is the one path of the whole job.",
     "What starts later than 0.5 ms (parameter wake) after all that it is known to have waited for is unexplained. Host "
     "work is told apart as far as traces name input; a launch call is host work, what follows until the start is overhead.",
-    "tlmpi run --path writes the path piece by piece, with kernels and operators (table path).",
+    "tlmpi run --path writes the path piece by piece, with kernels and operators (table path); tlmpi augment --result "
+    "draws that.",
     NULL,
 };
 

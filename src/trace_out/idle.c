@@ -15,7 +15,7 @@ tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *
             continue;
         const tl_text cat = tl_names_text(&e->names, text);
         if (tl_text_is(cat, TL_OUT_IDLE_CAT) || tl_text_is(cat, TL_OUT_COUNTER_CAT) ||
-            tl_text_is(cat, TL_OUT_PATTERN_CAT))
+            tl_text_is(cat, TL_OUT_PATTERN_CAT) || tl_text_is(cat, TL_OUT_PATH_CAT))
             return tl_fail(err, TL_EINPUT,
                            "%s: has tracks of idle time already; augment the trace that it was made from", path);
     }

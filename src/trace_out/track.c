@@ -127,6 +127,9 @@ void tl_out_put(tl_out_writer *w, const tl_out_event *e)
     put_member(w, false, "tid", tl_out_int(track->tid));
     put_member(w, false, "ts", e->ts);
     put_member(w, false, "dur", e->dur);
+    put_member(w, false, "id", e->id);
+    if (e->ph == 'f') /* it ends in the slice around it, else in the next one */
+        put_member(w, false, "bp", tl_out_text(TL_TEXT("e")));
     put_word(w, ", \"args\": {");
     for (size_t i = 0, written = 0; i < e->nargs; i++) {
         put_member(w, written == 0, e->args[i].key, e->args[i].value);

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""augment_waits.py TLMPI MAKE_TRACE - the track of waits that augment adds from a result is what its tables say.
+"""augment_waits.py TLMPI MAKE_TRACE - the tracks of waits and of the critical path that augment adds from a result are what its
+tables say.
 
 Prints what fails and, last, "N passed, N failed, N skipped".
 """
@@ -54,19 +55,41 @@ def wanted(path):
     return kernels, gaps
 
 
+def check_path(what, rank, rows, shown):
+    """A slice for each row of table path, and from each that has work an arrow to the work."""
+    base, path = min(int(r["start_ns"]) for r in rows), [e for e in shown if e.get("cat") == "tlmpi_path"]
+    slices = sorted((int(e["args"]["number"]), ns(e["ts"]), ns(e["dur"]), e["name"].split(":")[0], e["args"]["operator"])
+                    for e in path if e["ph"] == "X")
+    off = slices[0][1] - base if slices else 0
+    check(f"{what}: rank {rank}: the critical path", slices == [
+        (int(r["number"]), int(r["start_ns"]) + off, int(r["duration_ns"]), r["what"], r["operator"]) for r in rows])
+    work = collections.defaultdict(list)
+    for e in shown:
+        if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
+            work[e["pid"], e["tid"], e["name"]].append((ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])))
+    begins = {e["id"]: e["ts"] for e in path if e["ph"] == "s"}
+    ends = {e["id"]: e for e in path if e["ph"] == "f"}
+    on = {r["number"]: r["name"] for r in rows if r["what"] in ("compute", "copy", "communication", "waiting_for_ranks")}
+    check(f"{what}: rank {rank}: arrows", begins.keys() == ends.keys() == on.keys() and all(
+        begins[n] == e["ts"] and e["bp"] == "e" and any(a <= ns(e["ts"]) + 1 and ns(e["ts"]) <= b for a, b in work[e["pid"], e["tid"], on[n]])
+        for n, e in ends.items()))
+
+
 def check_job(what, work, options):
     job, out, result = (os.path.join(work, n) for n in ("job", "out", "result"))
     for folder in (job, out):
         shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([MAKE_TRACE, "-o", job, *options], check=True)
-    check(f"{what}: the run works", run("-f", "-q", "-o", result, job).returncode in (0, 1))
+    check(f"{what}: the run works", run("-f", "-q", "--path", "-o", result, job).returncode in (0, 1))
     got = run("augment", "--result", result + ".h5", "-o", out, job)
     check(f"{what}: so does augment", got.returncode == 0 and "no waits" not in got.stderr, got.stderr[-300:])
     kernels, gaps = wanted(result + ".h5")
-    total = several = 0
+    total, several, pieces = 0, 0, table(result + ".h5", "path")
     for rank in range(int(options[1])):
         before = events(os.path.join(job, f"rank-{rank}.json"))
-        waits = [e for e in events(os.path.join(out, f"rank-{rank}.json")) if e["name"].startswith("waits for")]
+        shown = events(os.path.join(out, f"rank-{rank}.json"))
+        check_path(what, rank, [r for r in pieces if r["rank"] == str(rank)], shown)
+        waits = [e for e in shown if e["name"].startswith("waits for")]
         total += len(waits)
         own = collections.Counter()
         for uid, (wait, collective, late, kind) in kernels[rank].items():

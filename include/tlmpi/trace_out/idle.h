@@ -10,6 +10,8 @@
  *
  *     Waiting for Ranks      [ waits for rank 3: all_reduce ]
  *     Waiting for Ranks 2          [ waits for rank 1: all_gather ]
+ *
+ * Below these are the tracks of patterns, and the rank's critical path.
  */
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H
@@ -19,11 +21,12 @@
 #include "tlmpi/trace/event/events.h"
 #include "tlmpi/trace_out/track.h"
 
-/* The category of these events, and of counters and patterns beside them: no analysis asks for these, so that an
+/* The category of these events, and of counters, patterns and the critical path beside them: no analysis asks for these, so that an
  * augmented trace says what its original says. */
 #define TL_OUT_IDLE_CAT    "idle_classification"
 #define TL_OUT_COUNTER_CAT "tlmpi_counter"
 #define TL_OUT_PATTERN_CAT "tlmpi_pattern"
+#define TL_OUT_PATH_CAT    "tlmpi_path"
 
 /* The first track's tid; the other tracks follow.  Devices shown in one process have tids TL_OUT_IDLE_STRIDE apart. */
 #define TL_OUT_IDLE_TID       9000
@@ -31,6 +34,7 @@
 #define TL_OUT_WAIT_TRACKS    7
 #define TL_OUT_PATTERN_FIRST  10
 #define TL_OUT_PATTERN_TRACKS 5
+#define TL_OUT_PATH_TRACK     15
 
 /* TL_EINPUT: the trace, which must have been read with TL_CAT_OTHER, has such events already. */
 tl_status tl_out_idle_check_new(const char *path, const tl_events *events, tl_error *err);

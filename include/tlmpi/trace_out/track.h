@@ -63,11 +63,12 @@ typedef struct tl_out_track {
 } tl_out_track;
 
 typedef struct tl_out_event {
-    char ph; /* 'X' a slice, 'C' a counter, 'M' metadata */
+    char ph; /* 'X' a slice, 'C' a counter, 'M' metadata, 's' and 'f' of one id the ends of an arrow between slices */
     tl_out_track track;
     tl_text name;
     const char *cat;      /* NULL: none */
     tl_out_value ts, dur; /* on the clock of the trace's own ts */
+    tl_out_value id;      /* of an arrow */
     const tl_out_arg *args;
     size_t nargs;
 } tl_out_event;

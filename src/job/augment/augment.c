@@ -41,12 +41,11 @@ typedef struct augmenting {
 } augmenting;
 
 /* TraceLens' idle tracks. */
-static tl_status read_tracelens(const char *path, const tl_options *options, const tl_wait *waits, size_t nwaits,
+static tl_status read_tracelens(const char *path, const tl_options *options, const tl_rank_told *told,
                                 tl_read_report *report, void **out, tl_error *err)
 {
     (void)options; /* TraceLens has one way to do it, and no other ranks */
-    (void)waits;
-    (void)nwaits;
+    (void)told;
     return tl_tracelens_tracks_read(path, report, out, err);
 }
 
@@ -114,8 +113,7 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
     tl_part_file part = TL_PART_FILE_INIT;
     tl_read_report report = { .first_bad_byte = -1 };
     void *tracks = NULL;
-    size_t nwaits;
-    const tl_wait *waits = tl_waits_of(&a->waits, i, &nwaits);
+    const tl_rank_told told = tl_waits_of(&a->waits, i);
 
     tl_status st = check_input(item, err);
     if (st == TL_OK)
@@ -123,7 +121,7 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
     if (st == TL_OK)
         st = tl_part_file_begin(&part, a->copies.v[i].path, a->options->force, err);
     if (st == TL_OK)
-        st = a->maker->read(item->path, a->options, waits, nwaits, &report, &tracks, err);
+        st = a->maker->read(item->path, a->options, &told, &report, &tracks, err);
     if (st == TL_OK) {
         const tl_splice splice = tl_splice_of(&report);
         bool gzip = report.gzip || a->maker->ending == TL_COPY_IDLE_AUGMENTED;

@@ -1,5 +1,5 @@
 /* idle_tracks.c - the gaps of a rank's devices, and what they waited for other ranks, as tracks; and beside them its
- * queues and copies, as counters, and its patterns. */
+ * critical path, its queues and copies, as counters, and its patterns. */
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/pattern.h"
 #include "tlmpi/analysis/registry.h"
@@ -32,6 +32,7 @@ typedef struct idle_tracks {
     tl_tables tables;
     const tl_table *gaps, *noise; /* noise: of series, short gaps alone */
     TL_VEC(shown_wait) waits;     /* by device and time */
+    tl_rank_told told;
     tl_counters counters;
     tl_occurrences patterns;
     tl_names names; /* of the rows, and of the processes */
@@ -70,7 +71,7 @@ static void list_waits(const tl_rank_view *view, const tl_wait *waits, size_t n,
         qsort(t->waits.v, t->waits.n, sizeof *t->waits.v, by_device);
 }
 
-static void find_all(tl_trace *trace, const tl_options *options, const tl_wait *waits, size_t nwaits, idle_tracks *t)
+static void find_all(tl_trace *trace, const tl_options *options, const tl_rank_told *told, idle_tracks *t)
 {
     const tl_rules no_rules = { .user = { 0 } };
     tl_linked linked;
@@ -84,7 +85,8 @@ static void find_all(tl_trace *trace, const tl_options *options, const tl_wait *
     tl_config config = options->config;
     config.series = true;
     tl_idle_analysis.per_rank(&linked.view, &config, &t->tables);
-    list_waits(&linked.view, waits, nwaits, t);
+    list_waits(&linked.view, told->waits, told->nwaits, t);
+    t->told = *told;
     tl_counters_find(&t->counters, &linked.view);
     tl_pattern_occurrences(&linked.view, TL_OUT_PATTERN_TRACKS, &t->patterns);
     tl_linked_free(&linked);
@@ -110,7 +112,7 @@ static void free_tracks(void *tracks)
     free(t);
 }
 
-static tl_status read_tracks(const char *path, const tl_options *options, const tl_wait *waits, size_t nwaits,
+static tl_status read_tracks(const char *path, const tl_options *options, const tl_rank_told *told,
                              tl_read_report *report, void **out, tl_error *err)
 {
     const tl_read_options reading = { .keep = TL_LINK_KEEP | TL_CAT_BIT(TL_CAT_OTHER),
@@ -127,7 +129,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, const 
     if (st == TL_OK)
         tl_out_processes_find(&trace.events, &search, &t->processes);
     if (st == TL_OK)
-        find_all(&trace, options, waits, nwaits, t);
+        find_all(&trace, options, told, t);
     t->names = trace.events.names;
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);
@@ -305,6 +307,83 @@ static void put_counters(const idle_tracks *t, tl_out_writer *w, const tl_out_pr
     }
 }
 
+/* Returns the process in which work of the device is shown; NULL: none. */
+static const tl_out_process *process_of(const idle_tracks *t, int32_t device)
+{
+    for (size_t i = 0; i < t->processes.n; i++)
+        if (t->processes.v[i].device == device)
+            return &t->processes.v[i];
+    return NULL;
+}
+
+static bool is_work(tl_bound what)
+{
+    return what == TL_BOUND_COMPUTE || what == TL_BOUND_COMM || what == TL_BOUND_COPY || what == TL_BOUND_PEER;
+}
+
+/* An arrow from a piece of the path to its work, which Kineto shows in the thread that has the stream's number. */
+static void put_arrow(const idle_tracks *t, tl_out_writer *w, const tl_out_track *from, const tl_rank_path_row *piece)
+{
+    const tl_out_process *p = is_work((tl_bound)piece->what) ? process_of(t, piece->device) : NULL;
+    if (p == NULL || piece->stream < 0)
+        return;
+    tl_out_track to = tl_out_process_track(p, &t->names);
+    to.tid = piece->stream;
+    tl_out_event arrow = { .ph = 's',
+                           .track = *from,
+                           .name = TL_TEXT("critical path"),
+                           .cat = TL_OUT_PATH_CAT,
+                           .ts = tl_out_us(on_trace(t, piece->start_ns)),
+                           .id = tl_out_int(piece->number) };
+    tl_out_put(w, &arrow);
+    arrow.ph = 'f';
+    arrow.track = to;
+    tl_out_put(w, &arrow);
+}
+
+/* The critical path of the rank, beside its first device:
+ *
+ *     Critical Path        [cpu_bound][launch_overhead][compute: gemm][waiting_for_ranks: rank 3][communication: ncclAll...]
+ */
+static void put_path(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first)
+{
+    tl_out_track track = *first;
+    track.tid += TL_OUT_PATH_TRACK;
+    if (t->told.npath > 0)
+        tl_out_name_track(w, &track, "Critical Path");
+    for (size_t i = 0; i < t->told.npath; i++) {
+        const tl_rank_path_row *piece = &t->told.path[i];
+        const tl_text work = tl_names_text(t->told.names, piece->name);
+        tl_bytes name = { 0 };
+        char head[64], peer[24] = "other ranks";
+        if (piece->peer >= 0)
+            snprintf(peer, sizeof peer, "rank %" PRId32, piece->peer);
+        bool waits = piece->what == TL_BOUND_PEER;
+        int n = snprintf(head, sizeof head, "%s%s%s", tl_bound_labels[piece->what],
+                         waits || (is_work((tl_bound)piece->what) && work.n > 0) ? ": " : "", waits ? peer : "");
+        tl_bytes_put(&name, head, (size_t)n);
+        if (!waits && is_work((tl_bound)piece->what))
+            tl_bytes_put(&name, work.p, work.n);
+        const tl_out_arg args[] = {
+            { "number", tl_out_int(piece->number) },
+            { "step", tl_out_int(piece->step) },
+            { "work", tl_out_text(work) },
+            { "operator", tl_out_text(tl_names_text(t->told.names, piece->operator)) },
+            { "annotation", tl_out_text(tl_names_text(t->told.names, piece->annotation)) },
+        };
+        tl_out_put(w, &(tl_out_event){ .ph = 'X',
+                                       .track = track,
+                                       .name = { name.v, name.n },
+                                       .cat = TL_OUT_PATH_CAT,
+                                       .ts = tl_out_us(on_trace(t, piece->start_ns)),
+                                       .dur = tl_out_us(piece->duration_ns),
+                                       .args = args,
+                                       .nargs = sizeof args / sizeof args[0] });
+        put_arrow(t, w, &track, piece);
+        tl_bytes_free(&name);
+    }
+}
+
 static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
 {
     const idle_tracks *t = arg;
@@ -324,6 +403,8 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
         add_waits(t, w, &first, p->device, of);
         put_patterns(t, w, p, &first, of);
         put_counters(t, w, p, &first, of);
+        if (i == 0)
+            put_path(t, w, &first);
     }
     if (macro + noise < ngaps(t))
         st = tl_fail(err, TL_EINTERNAL, "%zu of %zu gaps belong to no process", ngaps(t) - macro - noise, ngaps(t));

@@ -9,6 +9,7 @@
 
 #include "tlmpi/job/call/options.h"
 #include "tlmpi/job/read/plan.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/view.h"
 #include "tlmpi/trace_out/splice.h"
 
@@ -61,21 +62,33 @@ typedef struct tl_wait {
     uint8_t kind;       /* tl_collective */
 } tl_wait;
 
+/* What a result tells of one rank; borrowed. */
+typedef struct tl_rank_told {
+    const tl_wait *waits;
+    size_t nwaits;
+    const tl_rank_path_row *path; /* table path, of a run with --path */
+    size_t npath;
+    const tl_names *names; /* of the path's rows */
+} tl_rank_told;
+
 /* Zero-initialise; tl_waits_free ends it. */
 typedef struct tl_waits {
     tl_wait *v; /* by rank */
     size_t n;
+    tl_rank_path_row *path; /* by rank */
+    size_t npath;
+    tl_names names;
     int64_t *rank_of; /* by item of the plan; -1: the result does not have it */
 } tl_waits;
 
-/* Reads those of the ranks whose traces are wanted: wanted[i] is of item i of the plan.  A trace is known by its name
+/* Reads the waits and paths of the ranks whose traces are wanted: wanted[i] is of item i of the plan.  A trace is known by its name
  * and size, where several of the result have these by its path.  TL_EINPUT: it is no result, or of none of the plan's
  * traces. */
 tl_status tl_waits_load(const char *path, const tl_plan *plan, const bool *wanted, tl_waits *out, tl_error *err);
 void tl_waits_free(tl_waits *waits);
 
-/* Returns the first wait of the item; *n waits of the item stand there. */
-const tl_wait *tl_waits_of(const tl_waits *waits, size_t item, size_t *n);
+/* Returns what is told of the item's rank, as long as the waits are there. */
+tl_rank_told tl_waits_of(const tl_waits *waits, size_t item);
 
 /* ---------------------------------------------------------------------------------------------------------- tracks */
 
@@ -86,10 +99,10 @@ const tl_wait *tl_waits_of(const tl_waits *waits, size_t item, size_t *n);
  */
 typedef struct tl_track_maker {
     tl_copy_ending ending; /* what the copies are called */
-    /* Reads the trace; its rank's waits, where they are known, stay the caller's.  *report is filled as far as the
+    /* Reads the trace; what is told of its rank stays the caller's, and is needed until `free`.  *report is filled as far as the
      * reading came; *out, which `free` ends, on success alone.  TL_EINPUT: it cannot be read, or has such tracks. */
-    tl_status (*read)(const char *path, const tl_options *options, const tl_wait *waits, size_t nwaits,
-                      tl_read_report *report, void **out, tl_error *err);
+    tl_status (*read)(const char *path, const tl_options *options, const tl_rank_told *told, tl_read_report *report,
+                      void **out, tl_error *err);
     tl_splice_add *add;                  /* arg is what `read` has made */
     size_t (*ngaps)(const void *tracks); /* what is shown, for the words at the end */
     void (*free)(void *tracks);          /* NULL is fine */

@@ -4,6 +4,7 @@
  *     table collective   who came last to each collective
  *     table arrival      how long each kernel waited for that one
  *     table gap_peer     and idle devices
+ *     table path         the critical path of each rank, where the run had --path
  */
 #include "parts.h"
 #include "tlmpi/base/group.h"
@@ -29,6 +30,8 @@ typedef struct loading {
     bool *by_path; /* by item: its whole path is that of the rank */
     TL_VEC(meeting) collectives;
     TL_VEC(tl_wait) waits;
+    TL_VEC(tl_rank_path_row) path;
+    tl_result *result;
 } loading;
 
 /* ---- ranks ---- */
@@ -141,6 +144,26 @@ static void take_gap(void *arg, const void *row, tl_error *err)
                         .kind = meeting_of(arg, g->collective)->kind });
 }
 
+/* Returns the id of a name among those of paths. */
+static uint32_t take_name(loading *l, uint32_t name)
+{
+    tl_text text = name != TL_NO_NAME ? tl_result_name(l->result, name) : (tl_text){ "", 0 };
+    return name != TL_NO_NAME ? tl_names_intern(&l->out->names, text.p, text.n) : TL_NO_NAME;
+}
+
+static void take_piece(void *arg, const void *row, tl_error *err)
+{
+    (void)err;
+    loading *l = arg;
+    tl_rank_path_row piece = *(const tl_rank_path_row *)row;
+    if (!is_wanted(l, piece.rank))
+        return;
+    piece.name = take_name(l, piece.name);
+    piece.operator= take_name(l, piece.operator);
+    piece.annotation = take_name(l, piece.annotation);
+    tl_vec_push(&l->path, piece);
+}
+
 static int by_rank(const void *a, const void *b)
 {
     const tl_wait *x = a, *y = b;
@@ -154,6 +177,8 @@ static tl_status load(tl_result *result, loading *l, tl_error *err)
         st = tl_result_each(result, &tl_arrival_schema, take_arrival, l, err);
     if (st == TL_OK)
         st = tl_result_each(result, &tl_gap_peer_schema, take_gap, l, err);
+    if (st == TL_OK && tl_result_find(result, "path") != NULL)
+        st = tl_result_each(result, &tl_rank_path_row_schema, take_piece, l, err);
     if (st == TL_OK && l->waits.n > 1)
         qsort(l->waits.v, l->waits.n, sizeof *l->waits.v, by_rank);
     return st;
@@ -170,12 +195,15 @@ tl_status tl_waits_load(const char *path, const tl_plan *plan, const bool *wante
     for (size_t i = 0; i < plan->n; i++)
         out->rank_of[i] = -1;
     tl_status st = tl_result_open(path, &result, err);
+    l.result = result;
     if (st == TL_OK)
         st = find_ranks(result, path, &l, wanted, err);
     if (st == TL_OK)
         st = load(result, &l, err);
     out->v = l.waits.v;
     out->n = l.waits.n;
+    out->path = l.path.v;
+    out->npath = l.path.n;
     tl_result_close(result);
     free(l.collectives.v);
     free(l.by_path);
@@ -186,20 +214,27 @@ tl_status tl_waits_load(const char *path, const tl_plan *plan, const bool *wante
 void tl_waits_free(tl_waits *waits)
 {
     free(waits->v);
+    free(waits->path);
+    tl_names_free(&waits->names);
     free(waits->rank_of);
 }
 
-const tl_wait *tl_waits_of(const tl_waits *waits, size_t item, size_t *n)
+tl_rank_told tl_waits_of(const tl_waits *waits, size_t item)
 {
     int64_t rank = waits->rank_of != NULL ? waits->rank_of[item] : -1;
-    size_t first = 0, past;
+    tl_rank_told told = { .names = &waits->names };
+    size_t first = 0, past = 0;
 
-    *n = 0;
-    if (rank < 0 || waits->n == 0)
-        return NULL;
+    if (rank < 0)
+        return told;
     TL_BISECT(first, waits->n, mid, waits->v[mid].rank < rank);
-    for (past = first; past < waits->n && waits->v[past].rank == rank; past++)
-        ;
-    *n = past - first;
-    return waits->v + first;
+    TL_BISECT(past, waits->n, mid, waits->v[mid].rank <= rank);
+    told.nwaits = past - first;
+    told.waits = told.nwaits > 0 ? &waits->v[first] : NULL;
+    first = past = 0;
+    TL_BISECT(first, waits->npath, mid, waits->path[mid].rank < rank);
+    TL_BISECT(past, waits->npath, mid, waits->path[mid].rank <= rank);
+    told.npath = past - first;
+    told.path = told.npath > 0 ? &waits->path[first] : NULL;
+    return told;
 }
