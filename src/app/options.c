@@ -101,7 +101,7 @@ static const tl_option options[] = {
       TL_FOR_AUGMENT, &tl_option_switch, AT(run.tracelens) },
     { "result", 0, "FILE.h5", "",
       "the result of a run over these traces: tracks show in addition when each device waited for other ranks, and for "
-      "whom; and, where the run had --path, the critical path of each rank, with arrows to its work",
+      "whom; and, where the run had --path, the critical paths of each rank and of the job, with arrows to their work",
       TL_FOR_AUGMENT, &tl_option_text, AT(run.result) },
     { "json", 0, NULL, "0",
       "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else; its keys are "

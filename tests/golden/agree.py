@@ -126,7 +126,12 @@ def rank_paths(c, job):
     pieces, last, work = collections.Counter(), {}, collections.defaultdict(list)
     for r in job.interval:
         work[r["rank"], r["device"], r["stream"], r["name"]].append(r)
-    for r in job.pieces:
+    of_job = [r for r in job.pieces if r["rank"] == "-1"]
+    whole = sum(int(r["path_ns"]) for r in job.critical_path if r["rank"] == "-1")
+    c.same("the pieces of the job's path", sum(int(r["duration_ns"]) for r in of_job), whole, len(of_job) + whole // 10**4)
+    for a, b in zip(of_job, of_job[1:]):
+        c.that(f"piece {b['number']} of the job's path", a["peer"] != b["peer"] or a["end_ns"] == b["start_ns"])
+    for r in job.pieces[len(of_job):]:
         pieces[r["rank"], "-1", WHAT[r["what"]]] += int(r["duration_ns"])
         if r["step"] != "-1":
             pieces[r["rank"], r["step"], WHAT[r["what"]]] += int(r["duration_ns"])

@@ -55,22 +55,22 @@ def wanted(path):
     return kernels, gaps
 
 
-def check_path(what, rank, rows, shown):
+def check_path(what, rows, shown, title, arrow):
     """A slice for each row of table path, and from each that has work an arrow to the work."""
-    base, path = min(int(r["start_ns"]) for r in rows), [e for e in shown if e.get("cat") == "tlmpi_path"]
-    slices = sorted((int(e["args"]["number"]), ns(e["ts"]), ns(e["dur"]), e["name"].split(":")[0], e["args"]["operator"])
-                    for e in path if e["ph"] == "X")
-    off = slices[0][1] - base if slices else 0
-    check(f"{what}: rank {rank}: the critical path", slices == [
+    tracks = [(e["pid"], e["tid"]) for e in shown if e["ph"] == "M" and e["args"].get("name") == title]
+    path = [e for e in shown if e["ph"] == "X" and (e["pid"], e["tid"]) in tracks]
+    slices = sorted((int(e["args"]["number"]), ns(e["ts"]), ns(e["dur"]), e["name"].split(":")[0], e["args"]["operator"]) for e in path)
+    off = slices[0][1] - int(rows[0]["start_ns"]) if slices and rows else 0
+    check(f"{what}: {title}", slices == [
         (int(r["number"]), int(r["start_ns"]) + off, int(r["duration_ns"]), r["what"], r["operator"]) for r in rows])
     work = collections.defaultdict(list)
     for e in shown:
         if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
             work[e["pid"], e["tid"], e["name"]].append((ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])))
-    begins = {e["id"]: e["ts"] for e in path if e["ph"] == "s"}
-    ends = {e["id"]: e for e in path if e["ph"] == "f"}
+    begins = {e["id"]: e["ts"] for e in shown if e["ph"] == "s" and e["name"] == arrow}
+    ends = {e["id"]: e for e in shown if e["ph"] == "f" and e["name"] == arrow}
     on = {r["number"]: r["name"] for r in rows if r["what"] in ("compute", "copy", "communication", "waiting_for_ranks")}
-    check(f"{what}: rank {rank}: arrows", begins.keys() == ends.keys() == on.keys() and all(
+    check(f"{what}: {title}: arrows", begins.keys() == ends.keys() == on.keys() and all(
         begins[n] == e["ts"] and e["bp"] == "e" and any(a <= ns(e["ts"]) + 1 and ns(e["ts"]) <= b for a, b in work[e["pid"], e["tid"], on[n]])
         for n, e in ends.items()))
 
@@ -88,7 +88,10 @@ def check_job(what, work, options):
     for rank in range(int(options[1])):
         before = events(os.path.join(job, f"rank-{rank}.json"))
         shown = events(os.path.join(out, f"rank-{rank}.json"))
-        check_path(what, rank, [r for r in pieces if r["rank"] == str(rank)], shown)
+        on = f"{what}: rank {rank}"
+        check_path(on, [r for r in pieces if r["rank"] == str(rank)], shown, "Critical Path", "critical path")
+        check_path(on, [r for r in pieces if r["rank"] == "-1" and r["peer"] == str(rank)], shown, "Critical Path of the Job",
+                   "critical path of the job")
         waits = [e for e in shown if e["name"].startswith("waits for")]
         total += len(waits)
         own = collections.Counter()

@@ -365,10 +365,11 @@ typedef struct tl_path_step {
 /* A piece of a rank's path, by the clock of the rank's device. */
 typedef struct tl_path_piece {
     int64_t start_ns, end_ns;
-    uint32_t step;  /* its place among the steps of the path; 0: in none */
+    int32_t step;   /* -1: none; on the way to proc 0 its place among the steps of the path */
     uint32_t port;  /* of matched communication, which begins with waiting; else TL_NONE */
     int64_t met_ns; /* of that: until when it is waiting; on the way to proc 0 the start by the job's clock */
-    int32_t peer;   /* of that: index of the rank that is waited for; -1: none, or one without a trace */
+    int32_t peer;   /* of that: index of the rank that is waited for; -1: none, or one without a trace.  Of the job's path:
+                     * index of the rank whose time it is */
     uint8_t bound;  /* tl_bound, after any waiting */
 } tl_path_piece;
 
@@ -388,6 +389,7 @@ typedef struct tl_path {
                               * transfer */
     tl_activity_ns *own;     /* [nranks] all work of the rank, on the path or not; its latency is unknown */
     tl_rank_path *ranks;     /* [nranks] the path of each rank by itself; of a rank without a graph nothing */
+    tl_rank_path job;        /* pieces and names of this path, where graphs have names */
     size_t nranks;
     int64_t before_ns;       /* from the job's first instant to the first node of the path */
     int64_t unexplained_ns;  /* part of the path that no work, transfer, launch latency or wake-up explains; before_ns

@@ -60,11 +60,12 @@ extern const char *const tl_bound_labels[];
 TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
 
 #define TL_RANK_PATH_FIELDS(F, T)                                                                                      \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, rank, KEY, "", "traced rank; -1: the path of the job, as in table critical_path")                                                                            \
     F(T, I64, number, KEY, "", "place on the rank's path, from 0")                                                     \
     F(T, I32, step, LABEL, "", "step, as in path_sum; -1: outside of all")                                             \
     F(T, ENUM(bound), what, LABEL, "", "what the rank's time was bound by, as in path_sum")                            \
-    F(T, TIME, start_ns, LABEL, "ns", "begin, by the clock of the rank's device, as in table interval; each row begins where the one before ends") \
+    F(T, TIME, start_ns, LABEL, "ns", "begin, by the clock of the rank's device, as in table interval; each row begins where the one before ends, of " \
+      "rank -1 if that is of the same rank") \
     F(T, TIME, end_ns, LABEL, "ns", "end")                                                                             \
     F(T, I64, duration_ns, MEASURE, "ns", "end less start")                                                            \
     F(T, NAME, name, LABEL, "",                                                                                        \
@@ -73,7 +74,7 @@ TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
     F(T, NAME, annotation, LABEL, "", "user annotation around it, as in table interval")                               \
     F(T, I32, device, LABEL, "", "device of that, -1 for none")                                                        \
     F(T, I32, stream, LABEL, "", "stream of that, -1 for none")                                                        \
-    F(T, I32, peer, LABEL, "", "of waiting_for_ranks the rank that is waited for; -1: none, or unknown")
+    F(T, I32, peer, LABEL, "", "of waiting_for_ranks the rank that is waited for; of rank -1 the rank whose time it is; -1: none, or unknown")
 TL_TABLE(rank_path_row, TL_RANK_PATH_FIELDS);
 
 #endif

@@ -11,7 +11,7 @@
  *     Waiting for Ranks      [ waits for rank 3: all_reduce ]
  *     Waiting for Ranks 2          [ waits for rank 1: all_gather ]
  *
- * Below these are the tracks of patterns, and the rank's critical path.
+ * Below these are the tracks of patterns, and of the critical paths of the rank and of the job.
  */
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H

@@ -42,4 +42,15 @@ const tl_meeting_edge *tl_last_to_meet(const tl_job_graph *graph, uint32_t meeti
 void tl_rank_path_put(const tl_open_rank *rank, uint32_t last, tl_bytes *out);
 void tl_rank_path_get(const tl_job_graph *graph, uint32_t rank, tl_bytes *in, tl_rank_path *out);
 
+/* Where the job's path comes to a rank, from after: when that node is left; and when the path leaves the meeting after
+ * which the rank went on, or begins. */
+typedef struct tl_path_visit {
+    int64_t until_ns, since_ns;
+    uint32_t node, padding;
+} tl_path_visit;
+
+/* rank_path.c: writes pieces and names of the job's path on a rank, of each piece the number of its visit as `peer`; none
+ * without names. */
+void tl_path_visits_put(const tl_open_rank *rank, const tl_path_visit *visits, size_t n, tl_bytes *out);
+
 #endif

@@ -101,12 +101,6 @@ static void answer_back(const tl_open_rank *o, tl_bytes *out)
     tl_arena_free(&arena);
 }
 
-/* Where the path comes to a rank, from after: when that node is left. */
-typedef struct visit {
-    int64_t until_ns;
-    uint32_t node;
-} visit;
-
 /* What the path goes through on a rank. */
 typedef struct walked {
     tl_activity_ns sum;
@@ -115,7 +109,7 @@ typedef struct walked {
 } walked;
 
 /* From a node back to the meeting after which the rank went on, or to its beginning. */
-static void walk_back(const tl_open_rank *o, visit at, int64_t start_ns, walked *w)
+static void walk_back(const tl_open_rank *o, tl_path_visit at, int64_t start_ns, walked *w)
 {
     for (uint32_t e, v = at.node; (e = tl_last_edge(o, v)) != TL_NONE; v = o->edges[e].from) {
         const tl_node *node = &o->nodes[v];
@@ -136,15 +130,16 @@ static void walk_back(const tl_open_rank *o, visit at, int64_t start_ns, walked 
 static void answer_walk(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
 {
     walked w = { .begin_ns = INT64_MIN };
-    visit *visits = NULL;
+    tl_path_visit *visits = NULL;
     int64_t start_ns = 0;
     size_t n;
     tl_bytes_get(in, &start_ns, sizeof start_ns);
     tl_bytes_get_list(in, (void **)&visits, &n, sizeof *visits);
     for (size_t i = 0; i < n; i++)
         walk_back(o, visits[i], start_ns, &w);
-    free(visits);
     tl_bytes_put(out, &w, sizeof w);
+    tl_path_visits_put(o, visits, n, out);
+    free(visits);
 }
 
 void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
@@ -159,7 +154,7 @@ void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 
 /* --------------------------------------------------------------------------------------------------------- who asks */
 
-typedef TL_VEC(visit) visits;
+typedef TL_VEC(tl_path_visit) path_visits;
 
 typedef struct walking {
     const tl_job_graph *g;
@@ -170,7 +165,9 @@ typedef struct walking {
     approach **approaches; /* by rank and port: how the path comes to its ARRIVAL */
     uint32_t last_rank;    /* where the job ends; TL_NONE: a meeting, whose number is last.node */
     last_end last;
-    visits *visits; /* by rank */
+    path_visits *visits;    /* by rank */
+    TL_VEC(uint32_t) ranks; /* of all visits, from the last to the first */
+    tl_rank_path *on_ranks; /* the job's path by rank: pieces and names */
 } walking;
 
 static void look_at_ranks(walking *w)
@@ -252,8 +249,9 @@ const tl_meeting_edge *tl_last_to_meet(const tl_job_graph *g, uint32_t meeting)
 /* The path comes to a node that is left at *until_ns; that becomes when it leaves the meeting before. */
 static void step_to_node(walking *w, uint32_t rank, uint32_t node, const approach *of, int64_t *until_ns)
 {
-    visits *of_rank = &w->visits[rank];
-    tl_vec_push(of_rank, (visit){ *until_ns, node });
+    path_visits *of_rank = &w->visits[rank];
+    tl_vec_push(of_rank, (tl_path_visit){ .until_ns = *until_ns, .since_ns = w->start_ns, .node = node });
+    tl_vec_push(&w->ranks, rank);
     *until_ns = tl_ns_max(w->start_ns, tl_ns_min(*until_ns, of->until_ns));
 }
 
@@ -284,6 +282,8 @@ static void walk(walking *w)
         const tl_meeting_edge *edge = tl_last_to_meet(w->g, meeting);
         seen[meeting] = true;
         until_ns = step_over_meeting(w, rank, meeting, edge, until_ns);
+        if (rank != TL_NONE)
+            w->visits[rank].v[w->visits[rank].n - 1].since_ns = until_ns;
         if (edge->rank == TL_NONE) {
             meeting = edge->of;
             continue;
@@ -315,11 +315,42 @@ static void walk_ranks(walking *w)
         tl_bytes_get(&w->asked.out[r], &on, sizeof on);
         for (int activity = 0; activity < TL_NACTIVITIES; activity++)
             add(w, r, (tl_activity_kind)activity, on.sum.ns[activity]);
+        tl_rank_path *here = &w->on_ranks[r];
+        tl_bytes_get_list(&w->asked.out[r], (void **)&here->pieces, &here->npieces, sizeof *here->pieces);
+        tl_bytes_get_list(&w->asked.out[r], (void **)&here->names, &here->nnames, sizeof *here->names);
         w->out->unexplained_ns += on.unexplained_ns;
         if (on.begin_ns == INT64_MIN)
             continue;
         begin(w, on.begin_ns);
     }
+}
+
+/* Puts the pieces of all visits in the order of the path. */
+static void join_visits(walking *w)
+{
+    TL_VEC(tl_path_piece) pieces = { 0 };
+    TL_VEC(tl_node_names) names = { 0 };
+    size_t *next = tl_calloc(w->g->nranks + 1, sizeof *next);
+    int32_t *visit = tl_calloc(w->g->nranks + 1, sizeof *visit);
+    TL_EACH (const uint32_t, rank, w->ranks) {
+        const tl_rank_path *here = &w->on_ranks[*rank];
+        for (size_t *i = &next[*rank]; *i < here->npieces && here->pieces[*i].peer == visit[*rank]; (*i)++) {
+            tl_vec_push(&pieces, here->pieces[*i]);
+            pieces.v[pieces.n - 1].peer = (int32_t)*rank;
+            tl_vec_push(&names, here->names[*i]);
+        }
+        visit[*rank]++;
+    }
+    w->out->job = (tl_rank_path){ .pieces = pieces.v, .npieces = pieces.n, .names = names.v, .nnames = names.n };
+    free(next);
+    free(visit);
+}
+
+static void rank_path_free(tl_rank_path *path)
+{
+    free(path->steps);
+    free(path->pieces);
+    free(path->names);
 }
 
 void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, tl_path *out)
@@ -336,30 +367,33 @@ void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, 
                   .approaches = tl_calloc(n + 1, sizeof *w.approaches),
                   .last_rank = TL_NONE,
                   .last = { .ns = INT64_MIN, .node = TL_NONE },
-                  .visits = tl_calloc(n + 1, sizeof *w.visits) };
+                  .visits = tl_calloc(n + 1, sizeof *w.visits),
+                  .on_ranks = tl_calloc(n + 1, sizeof *w.on_ranks) };
     tl_asked_new(n, &w.asked);
     look_at_ranks(&w);
     add_transfers(&w);
     walk(&w);
     walk_ranks(&w);
+    join_visits(&w);
     for (size_t r = 0; r < n; r++) {
         free(w.approaches[r]);
         free(w.visits[r].v);
+        rank_path_free(&w.on_ranks[r]);
     }
     tl_asked_free(&w.asked);
     free(w.approaches);
     free(w.visits);
+    free(w.ranks.v);
+    free(w.on_ranks);
 }
 
 void tl_path_end(tl_path *path)
 {
     free(path->by_rank);
     free(path->own);
-    for (size_t r = 0; r < path->nranks; r++) {
-        free(path->ranks[r].steps);
-        free(path->ranks[r].pieces);
-        free(path->ranks[r].names);
-    }
+    for (size_t r = 0; r < path->nranks; r++)
+        rank_path_free(&path->ranks[r]);
+    rank_path_free(&path->job);
     free(path->ranks);
     *path = (tl_path){ 0 };
 }

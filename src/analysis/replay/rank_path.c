@@ -23,6 +23,7 @@ typedef struct tiling {
     TL_VEC(tl_path_piece) pieces;
     TL_VEC(tl_node_names) names;
     int64_t until_ns; /* as far as it has come, by the rank's clock */
+    int32_t visit;    /* of the job's path; -1: it is the rank's own */
     size_t window;    /* windows of steps from this one on begin after that */
     tl_map step_of;   /* of a rank without windows: number of a step -> its place */
 } tiling;
@@ -39,18 +40,18 @@ static void add_within(tiling *t, uint32_t node, tl_path_piece piece)
         tl_vec_push(&t->names, node != TL_NONE ? t->g->names[node] : (tl_node_names){ .device = -1, .stream = -1 });
 }
 
-static uint32_t step_of_node(tiling *t, uint32_t node)
+static int32_t step_of_node(tiling *t, uint32_t node)
 {
     int32_t number = node != TL_NONE ? t->o->nodes[node].step : -1;
     if (number < 0 || number == TL_STEP_AFTER)
         return 0;
     uint32_t step = tl_map_get(&t->step_of, (uint32_t)number);
     if (step != TL_MAP_NONE)
-        return step;
+        return (int32_t)step;
     step = (uint32_t)t->steps.n;
     tl_map_put(&t->step_of, (uint32_t)number, step);
     tl_vec_push(&t->steps, (tl_path_step){ .step = number, .peer = -1 });
-    return step;
+    return (int32_t)step;
 }
 
 /* Adds a piece that ends where the last one began, and begins at start_ns by the rank's clock; cut at the windows of
@@ -58,7 +59,7 @@ static uint32_t step_of_node(tiling *t, uint32_t node)
 static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, int64_t start_ns)
 {
     const tl_step_window *steps = t->g->steps;
-    tl_path_piece piece = { .port = port, .peer = -1, .bound = (uint8_t)bound };
+    tl_path_piece piece = { .port = port, .peer = t->visit, .bound = (uint8_t)bound };
     for (int64_t end_ns; (end_ns = t->until_ns) > start_ns; t->until_ns = piece.start_ns) {
         piece.start_ns = start_ns;
         piece.end_ns = end_ns;
@@ -66,7 +67,7 @@ static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, i
             t->window--;
         const tl_step_window *last = t->window > 0 ? &steps[t->window - 1] : NULL;
         bool within = last != NULL && last->end_ns >= end_ns;
-        piece.step = t->g->nsteps == 0 ? step_of_node(t, node) : within ? (uint32_t)t->window : 0;
+        piece.step = t->g->nsteps == 0 ? step_of_node(t, node) : within ? (int32_t)t->window : 0;
         if (last != NULL)
             piece.start_ns = tl_ns_max(start_ns, within ? last->start_ns : last->end_ns);
         piece.met_ns = tl_on_job_clock(&t->o->of->shift, piece.start_ns);
@@ -110,16 +111,35 @@ static tl_bound bound_of_work(const tl_node *node)
     return TL_BOUND_CPU;
 }
 
-/* Walks back from a node. */
-static void walk(tiling *t, uint32_t v)
+static tiling tiling_of(const tl_open_rank *o)
+{
+    tiling t = { .o = o, .g = &o->of->graph, .visit = -1, .window = o->of->graph.nsteps };
+    tl_vec_push(&t.steps, (tl_path_step){ .step = -1, .peer = -1 });
+    for (size_t s = 0; s < t.g->nsteps; s++)
+        tl_vec_push(&t.steps, (tl_path_step){ .step = t.g->steps[s].number, .peer = -1 });
+    return t;
+}
+
+static void tiling_free(tiling *t)
+{
+    free(t->steps.v);
+    free(t->pieces.v);
+    free(t->names.v);
+    tl_map_free(&t->step_of);
+}
+
+/* Walks back from a node, which the path leaves at until_ns; the job's path as far as to a meeting.  Returns the last
+ * node, of which nothing is added then. */
+static uint32_t walk(tiling *t, uint32_t v, int64_t until_ns)
 {
     const tl_open_rank *o = t->o;
     const tl_clock_shift *shift = &o->of->shift;
-    int64_t until_ns = o->nodes[v].done_ns;
     for (uint32_t e; (e = tl_last_edge(o, v)) != TL_NONE;) {
         const tl_node *node = &o->nodes[v];
         const tl_edge *edge = &o->edges[e];
         uint32_t port = tl_rank_port_of(o, v);
+        if (port != TL_NONE && t->visit >= 0)
+            break;
         if (port != TL_NONE) {
             uint32_t arrival = o->of->ports[port].arrival;
             int64_t from_ns = tl_path_left_at(o->nodes[arrival].done_ns, 0, until_ns);
@@ -136,42 +156,53 @@ static void walk(tiling *t, uint32_t v)
         until_ns = p.from_ns;
         v = edge->from;
     }
+    return v;
 }
 
 void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_bytes *out)
 {
-    tiling t = { .o = o, .g = &o->of->graph, .window = o->of->graph.nsteps };
-    const tl_step_window *steps = t.g->steps;
+    tiling t = tiling_of(o);
     int64_t begin_ns = INT64_MAX, last_ns = tl_on_own_clock(&o->of->shift, o->nodes[last].done_ns);
     for (uint32_t v = 0; v < o->n; v++)
         begin_ns = tl_ns_min(begin_ns, o->nodes[v].done_ns);
     begin_ns = tl_on_own_clock(&o->of->shift, begin_ns);
     t.until_ns = last_ns;
-    tl_vec_push(&t.steps, (tl_path_step){ .step = -1, .peer = -1 });
-    for (size_t s = 0; s < t.g->nsteps; s++)
-        tl_vec_push(&t.steps, (tl_path_step){ .step = steps[s].number, .peer = -1 });
     if (t.g->nsteps > 0) {
-        begin_ns = tl_ns_min(begin_ns, steps[0].start_ns);
-        t.until_ns = tl_ns_max(last_ns, steps[t.g->nsteps - 1].end_ns);
+        begin_ns = tl_ns_min(begin_ns, t.g->steps[0].start_ns);
+        t.until_ns = tl_ns_max(last_ns, t.g->steps[t.g->nsteps - 1].end_ns);
         add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_CPU, last_ns);
     }
-    walk(&t, last);
+    walk(&t, last, o->nodes[last].done_ns);
     add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_UNEXPLAINED, begin_ns);
     tl_bytes_put_list(out, t.steps.v, t.steps.n, sizeof *t.steps.v);
     tl_bytes_put_list(out, t.pieces.v, t.pieces.n, sizeof *t.pieces.v);
     tl_bytes_put_list(out, t.names.v, t.names.n, sizeof *t.names.v);
-    free(t.steps.v);
-    free(t.pieces.v);
-    free(t.names.v);
-    tl_map_free(&t.step_of);
+    tiling_free(&t);
+}
+
+void tl_path_visits_put(const tl_open_rank *o, const tl_path_visit *visits, size_t n, tl_bytes *out)
+{
+    tiling t = tiling_of(o);
+    for (size_t i = 0; t.g->names != NULL && i < n; i++) {
+        uint32_t last = visits[i].node;
+        t.visit = (int32_t)i;
+        t.until_ns = tl_on_own_clock(&o->of->shift, visits[i].until_ns);
+        last = walk(&t, last, visits[i].until_ns);
+        add_piece(&t, last, TL_NONE, tl_rank_port_of(o, last) != TL_NONE ? TL_BOUND_COMM : TL_BOUND_UNEXPLAINED,
+                  tl_on_own_clock(&o->of->shift, visits[i].since_ns));
+    }
+    TL_EACH (tl_path_piece, piece, t.pieces)
+        piece->step = t.steps.v[piece->step].step;
+    tl_bytes_put_list(out, t.pieces.v, t.pieces.n, sizeof *t.pieces.v);
+    tl_bytes_put_list(out, t.names.v, t.names.n, sizeof *t.names.v);
+    tiling_free(&t);
 }
 
 /* ----------------------------------------------------------------------------------------------------- on proc 0 */
 
 /* How long a rank waited for another one in a step. */
 typedef struct peer_wait {
-    uint32_t step;
-    int32_t peer;
+    int32_t step, peer;
     int64_t ns;
 } peer_wait;
 
@@ -238,6 +269,8 @@ void tl_rank_path_get(const tl_job_graph *g, uint32_t rank, tl_bytes *in, tl_ran
     for (size_t s = 1; s < out->nsteps; s++)
         for (int bound = 0; bound < TL_NBOUNDS; bound++)
             out->steps[0].sum.ns[bound] += out->steps[s].sum.ns[bound];
+    for (size_t i = 0; i < out->nnames; i++)
+        out->pieces[i].step = out->pieces[i].step > 0 ? out->steps[out->pieces[i].step].step : -1;
     if (out->nnames > 0)
         return;
     free(out->pieces); /* they are in the sums */

@@ -99,7 +99,7 @@ static void add_pieces(const tl_rank_path *path, int32_t rank, const int32_t *ra
         const tl_path_piece *piece = &path->pieces[i];
         tl_rank_path_row row = { .rank = rank,
                                  .number = (int64_t)(table->n - first),
-                                 .step = piece->step > 0 ? path->steps[piece->step].step : -1,
+                                 .step = piece->step,
                                  .name = row_of_name(tables, path->names[i].name),
                                  .operator= row_of_name(tables, path->names[i].operator),
                                  .annotation = row_of_name(tables, path->names[i].annotation),
@@ -109,7 +109,7 @@ static void add_pieces(const tl_rank_path *path, int32_t rank, const int32_t *ra
         int64_t met_ns = piece->port != TL_NONE ? piece->met_ns : piece->start_ns;
         add_piece(table, row, TL_BOUND_PEER, piece->start_ns, met_ns);
         row.number = (int64_t)(table->n - first);
-        row.peer = -1;
+        row.peer = piece->port != TL_NONE ? -1 : row.peer;
         add_piece(table, row, (tl_bound)piece->bound, met_ns, piece->end_ns);
     }
 }
@@ -131,6 +131,7 @@ void tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_t
             add(&w, ranks[r], activity, path->by_rank[r].ns[activity], path->own[r].ns[activity]);
     tl_table_sort(table);
     add_sums(path, ranks, nranks, tl_tables_get(tables, &tl_path_sum_schema));
+    add_pieces(&path->job, -1, ranks, tables);
     for (size_t r = 0; r < nranks; r++)
         add_pieces(&path->ranks[r], ranks[r], ranks, tables);
 }

@@ -331,7 +331,7 @@ static void put_arrow(const idle_tracks *t, tl_out_writer *w, const tl_out_track
     to.tid = piece->stream;
     tl_out_event arrow = { .ph = 's',
                            .track = *from,
-                           .name = TL_TEXT("critical path"),
+                           .name = piece->rank < 0 ? TL_TEXT("critical path of the job") : TL_TEXT("critical path"),
                            .cat = TL_OUT_PATH_CAT,
                            .ts = tl_out_us(on_trace(t, piece->start_ns)),
                            .id = tl_out_int(piece->number) };
@@ -341,17 +341,19 @@ static void put_arrow(const idle_tracks *t, tl_out_writer *w, const tl_out_track
     tl_out_put(w, &arrow);
 }
 
-/* The critical path of the rank, beside its first device:
+/* The critical path of the rank, and on another track the part of the job's that is on the rank, beside its first
+ * device:
  *
  *     Critical Path        [cpu_bound][launch_overhead][compute: gemm][waiting_for_ranks: rank 3][communication: ncclAll...]
  */
-static void put_path(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first)
+static void put_path(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, bool of_job)
 {
     tl_out_track track = *first;
-    track.tid += TL_OUT_PATH_TRACK;
-    if (t->told.npath > 0)
-        tl_out_name_track(w, &track, "Critical Path");
-    for (size_t i = 0; i < t->told.npath; i++) {
+    size_t end = of_job ? t->told.nof_job : t->told.npath, from = of_job ? 0 : t->told.nof_job;
+    track.tid += TL_OUT_PATH_TRACK + of_job;
+    if (end > from)
+        tl_out_name_track(w, &track, of_job ? "Critical Path of the Job" : "Critical Path");
+    for (size_t i = from; i < end; i++) {
         const tl_rank_path_row *piece = &t->told.path[i];
         const tl_text work = tl_names_text(t->told.names, piece->name);
         tl_bytes name = { 0 };
@@ -403,8 +405,8 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
         add_waits(t, w, &first, p->device, of);
         put_patterns(t, w, p, &first, of);
         put_counters(t, w, p, &first, of);
-        if (i == 0)
-            put_path(t, w, &first);
+        for (int of_job = 0; i == 0 && of_job < 2; of_job++)
+            put_path(t, w, &first, of_job);
     }
     if (macro + noise < ngaps(t))
         st = tl_fail(err, TL_EINTERNAL, "%zu of %zu gaps belong to no process", ngaps(t) - macro - noise, ngaps(t));

@@ -67,7 +67,7 @@ typedef struct tl_rank_told {
     const tl_wait *waits;
     size_t nwaits;
     const tl_rank_path_row *path; /* table path, of a run with --path */
-    size_t npath;
+    size_t npath, nof_job; /* the first rows are those of the job's path on the rank */
     const tl_names *names; /* of the path's rows */
 } tl_rank_told;
 

@@ -156,7 +156,7 @@ static void take_piece(void *arg, const void *row, tl_error *err)
     (void)err;
     loading *l = arg;
     tl_rank_path_row piece = *(const tl_rank_path_row *)row;
-    if (!is_wanted(l, piece.rank))
+    if (!is_wanted(l, piece.rank < 0 ? piece.peer : piece.rank))
         return;
     piece.name = take_name(l, piece.name);
     piece.operator= take_name(l, piece.operator);
@@ -170,6 +170,16 @@ static int by_rank(const void *a, const void *b)
     return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->collective, y->collective);
 }
 
+/* The path of the job is shown on the rank whose time a piece of it is, before the rank's own. */
+static int by_path(const void *a, const void *b)
+{
+    const tl_rank_path_row *x = a, *y = b;
+    int32_t of_x = x->rank < 0 ? x->peer : x->rank, of_y = y->rank < 0 ? y->peer : y->rank;
+    if (of_x != of_y)
+        return TL_COMPARE(of_x, of_y);
+    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->number, y->number);
+}
+
 static tl_status load(tl_result *result, loading *l, tl_error *err)
 {
     tl_status st = tl_result_each(result, &tl_collective_row_schema, take_collective, l, err);
@@ -179,6 +189,7 @@ static tl_status load(tl_result *result, loading *l, tl_error *err)
         st = tl_result_each(result, &tl_gap_peer_schema, take_gap, l, err);
     if (st == TL_OK && tl_result_find(result, "path") != NULL)
         st = tl_result_each(result, &tl_rank_path_row_schema, take_piece, l, err);
+    tl_vec_sort(&l->path, by_path);
     if (st == TL_OK && l->waits.n > 1)
         qsort(l->waits.v, l->waits.n, sizeof *l->waits.v, by_rank);
     return st;
@@ -231,10 +242,15 @@ tl_rank_told tl_waits_of(const tl_waits *waits, size_t item)
     TL_BISECT(past, waits->n, mid, waits->v[mid].rank <= rank);
     told.nwaits = past - first;
     told.waits = told.nwaits > 0 ? &waits->v[first] : NULL;
-    first = past = 0;
-    TL_BISECT(first, waits->npath, mid, waits->path[mid].rank < rank);
-    TL_BISECT(past, waits->npath, mid, waits->path[mid].rank <= rank);
-    told.npath = past - first;
-    told.path = told.npath > 0 ? &waits->path[first] : NULL;
+    const tl_rank_path_row own = { .rank = (int32_t)rank, .number = -1 },
+                           job = { .rank = -1, .peer = own.rank, .number = -1 };
+    const tl_rank_path_row next = { .rank = -1, .peer = own.rank + 1, .number = -1 };
+    size_t of_job = 0, of_rank = 0, end = 0;
+    TL_BISECT(of_job, waits->npath, mid, by_path(&waits->path[mid], &job) < 0);
+    TL_BISECT(of_rank, waits->npath, mid, by_path(&waits->path[mid], &own) < 0);
+    TL_BISECT(end, waits->npath, mid, by_path(&waits->path[mid], &next) < 0);
+    told.npath = end - of_job;
+    told.nof_job = of_rank - of_job;
+    told.path = told.npath > 0 ? &waits->path[of_job] : NULL;
     return told;
 }

@@ -131,6 +131,27 @@ static void a_rank_waits_for_the_last_to_come(void)
     graph_job_free(j);
 }
 
+/* From the end of the one that is done last back over the meeting to the rank that came last. */
+static void the_path_of_the_job_goes_on_where_a_rank_waits(void)
+{
+    graph_job *j = graph_job_of(stretched(draw("host:      a.r..b..........",
+                                               "compute 7: .AA.........BBBB",
+                                               "comm 9:    ....RRRRRRRR....", NULL), 10),
+                                stretched(draw("host:      a..r...........",
+                                               "compute 7: .AAAAAAA........",
+                                               "comm 9:    .........RRR....", NULL), 10), NULL);
+    tl_path path = path_of(j);
+    const tl_path_piece *p = path.job.pieces;
+    expect_path(&path, 0, 10, "ccclwwwwwmmm====");
+    CU_ASSERT_EQUAL_FATAL(path.job.npieces, 6);
+    CU_ASSERT(p[0].bound == TL_BOUND_COMPUTE && p[0].peer == 0 && p[0].start_ns == 120 * US && p[0].end_ns == 160 * US);
+    CU_ASSERT(p[1].bound == TL_BOUND_COMM && p[1].peer == 0 && p[1].start_ns == 90 * US && p[1].end_ns == 120 * US);
+    CU_ASSERT(p[2].bound == TL_BOUND_KERNEL_KERNEL && p[2].peer == 1 && p[2].start_ns == 80 * US);
+    CU_ASSERT(p[3].bound == TL_BOUND_COMPUTE && p[3].peer == 1 && p[3].start_ns == 10 * US && p[3].end_ns == 80 * US);
+    tl_path_end(&path);
+    graph_job_free(j);
+}
+
 /* The path of the device goes on while the host is a step ahead: it is cut at the windows. */
 static void a_step_has_what_lies_in_its_window(void)
 {
@@ -166,6 +187,7 @@ int main(void)
         TEST(what_starts_long_after_all_else_is_unexplained),
         TEST(a_graph_is_launched_once_for_all_its_work),
         TEST(a_rank_waits_for_the_last_to_come),
+        TEST(the_path_of_the_job_goes_on_where_a_rank_waits),
         TEST(a_step_has_what_lies_in_its_window),
     };
     return unit_main("path of a rank", tests, COUNT(tests));
