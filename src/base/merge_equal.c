@@ -9,7 +9,7 @@ size_t tl_merge_equal(void *rows, size_t n, size_t size, int (*compare)(const vo
     char *v = rows, *last = v;
     if (n == 0)
         return 0;
-    qsort(v, n, size, compare);
+    tl_sort(v, n, size, compare);
     for (size_t i = 1; i < n; i++) {
         char *row = v + i * size;
         if (compare(last, row) == 0) {

@@ -62,6 +62,33 @@ uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context)
     return order;
 }
 
+typedef struct rows {
+    const char *v;
+    size_t size;
+    int (*compare)(const void *a, const void *b);
+} rows;
+
+static int by_row(const void *context, uint32_t a, uint32_t b)
+{
+    const rows *r = context;
+    return r->compare(r->v + a * r->size, r->v + b * r->size);
+}
+
+void tl_sort(void *v, size_t n, size_t size, int (*compare)(const void *a, const void *b))
+{
+    const rows r = { v, size, compare };
+    if (n < 2)
+        return;
+    tl_mem_indexable(n);
+    uint32_t *order = tl_sorted_index(n, by_row, &r);
+    char *sorted = tl_malloc(n * size);
+    for (size_t i = 0; i < n; i++)
+        memcpy(sorted + i * size, r.v + order[i] * size, size);
+    memcpy(v, sorted, n * size);
+    free(sorted);
+    free(order);
+}
+
 static int larger_first(const void *bytes, uint32_t a, uint32_t b)
 {
     const uint64_t *of = bytes;

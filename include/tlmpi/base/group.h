@@ -41,8 +41,7 @@ int32_t *tl_deal_by_size(const uint64_t *bytes, size_t n, int nprocs);
     for (size_t from = 0, to; from < (n) && ((to) = tl_group_end(order, from, n, compare, context)) > from; from = to)
 
 /* Puts the elements of a TL_VEC in order, by a function for qsort. */
-#define tl_vec_sort(vec, compare)                                                                                      \
-    ((vec)->n > 1 ? qsort((vec)->v, (vec)->n, sizeof *(vec)->v, compare) : (void)0)
+#define tl_vec_sort(vec, compare) tl_sort((vec)->v, (vec)->n, sizeof *(vec)->v, compare)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -47,6 +47,10 @@ typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
 /* Sorts n indices; equals stay in their order.  Takes n more indices of memory. */
 void tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
 
+/* Sorts n rows of `size` bytes by a function for qsort, and takes its place where rows are nearly sorted; equals stay in
+ * their order. */
+void tl_sort(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b));
+
 /* Moves `at` up to the first place of [at, end) where the condition `before`, which names the place `mid`, does not
  * hold; to the end where the condition holds everywhere.  The condition must hold for all places before that place, and
  * for none after it.

@@ -1,7 +1,7 @@
 /* host.c - the host as instants: launches, and the beginnings and ends of waits; what each comes after, and what work
  * of the host lies between. */
 #include "build.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -257,9 +257,12 @@ tl_graph_hosts *tl_graph_host(tl_graph_build *b)
     for (uint32_t l = 0; l < b->nlaunches; l++)
         add_launch(b, h, l);
     add_marks(b, h);
-    if (h->instants.n > 1)
-        qsort(h->instants.v, h->instants.n, sizeof *h->instants.v, by_time);
+    tl_vec_sort(&h->instants, by_time);
+    tl_grow((void **)&b->nodes.v, &b->nodes.cap, h->instants.n + b->view->nkernels + b->view->ncolls + 1,
+            sizeof *b->nodes.v);
     add_nodes(b, h);
+    free(h->instants.v);
+    h->instants.v = NULL;
     return h;
 }
 

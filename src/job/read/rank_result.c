@@ -101,14 +101,12 @@ static void run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank
 
 /* A rank's own work, from which its graph is made once the host's columns are freed. */
 typedef struct own_work {
-    tl_activity activity;
     tl_host_spans spans;
     tl_host_calls *calls;
 } own_work;
 
 static void own_work_free(own_work *own)
 {
-    tl_activity_free(&own->activity);
     tl_host_spans_free(&own->spans);
     tl_host_calls_free(own->calls);
 }
@@ -140,6 +138,7 @@ static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_
 {
     tl_participants *set = how->participants;
     size_t first = set->participants.n;
+    tl_activity activity = { 0 };
     tl_participants_collect(view, set);
     tl_participant *mine = set->participants.n > first ? set->participants.v + first : NULL;
 
@@ -147,9 +146,10 @@ static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_
     tl_host_calls_find(view, &own->calls);
     tl_exposures_add(view, how->exposures);
     tl_host_spans_find(&own->spans, view);
-    tl_activity_find(&own->activity, view, &own->spans);
-    tl_work_by_name_collect(view, &own->activity, how->work_by_name);
-    tl_work_between_collectives(view, &own->activity, mine, set->participants.n - first);
+    tl_activity_find(&activity, view, &own->spans);
+    tl_work_by_name_collect(view, &activity, how->work_by_name);
+    tl_work_between_collectives(view, &activity, mine, set->participants.n - first);
+    tl_activity_free(&activity);
 }
 
 static void add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own, bool named)
@@ -175,7 +175,7 @@ static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records 
                     tl_rank *row, tl_rank_result *out)
 {
     tl_linked linked;
-    own_work own = { .activity = { 0 } };
+    own_work own = { .calls = NULL };
     tl_found found = { 0 };
 
     tl_mem_expect(TL_MEM_PASSING);

@@ -26,7 +26,7 @@ static void collect_counters(const tl_events *e, tl_linked *out)
         if (e->flags[c->event] & TL_EVENT_HAS_TS)
             v[n++] = (tl_counted){ e->ts_ns[c->event], e->uid[c->event], e->name[c->event], c->name, c->value };
     }
-    qsort(v, n, sizeof *v, by_start);
+    tl_sort(v, n, sizeof *v, by_start);
     out->view.counted = v;
     out->view.ncounted = n;
 }
@@ -47,7 +47,7 @@ static void collect_memory(const tl_events *e, tl_linked *out)
                                   e->track[m->event],
                                   m->bytes };
     }
-    qsort(v, n, sizeof *v, by_device);
+    tl_sort(v, n, sizeof *v, by_device);
     out->view.memory = v;
     out->view.nmemory = n;
 }
