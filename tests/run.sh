@@ -187,6 +187,7 @@ product()
     start cli-diff sh tests/cli/diff.sh build/tlmpi
     start cli-select sh tests/cli/select.sh build/tlmpi
     start cli-where sh tests/cli/where.sh build/tlmpi
+    start cli-whatif sh tests/cli/whatif.sh build/tlmpi
     start tracelens sh tests/golden/compat_tracelens.sh build/tlmpi
     start tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
     start peers /usr/bin/python3 tests/golden/peers.py build/tlmpi-serial

@@ -33,7 +33,8 @@ enum {
     TL_FOR_REPS = 128,
     TL_FOR_HTML = 256,
     TL_FOR_DIFF = 512,
-    TL_FOR_ALL = 1023
+    TL_FOR_WHATIF = 1024,
+    TL_FOR_ALL = 2047
 };
 
 enum { TL_ALL_RUNS = -2 };
@@ -77,6 +78,9 @@ struct tl_cli {
     int64_t skip;                   /* reps */
     bool each, kernels, compare;    /* reps: which table */
     tl_diff_gates diff_fail_on;     /* diff */
+    tl_texts scale, overlap;        /* whatif */
+    bool remove_sync, no_launch_overhead; /* whatif */
+    int64_t whatif_top;             /* whatif: rows; 0: not asked for */
     int64_t gpus_per_node;          /* compat tracelens; 0: unknown */
     char *command_line, *settings;  /* owned; run points to them */
 };

@@ -4,6 +4,7 @@
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/analysis/repetition/tables.h"
+#include "tlmpi/analysis/whatif/tables.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
@@ -324,14 +325,18 @@ static void add_table(entry *v, size_t *n, const tl_schema *table, const char *n
     e->table.name = e->name;
 }
 
-/* What tlmpi reps prints, by its options. */
+/* What tlmpi reps and whatif print, by their options. */
 static const struct {
     const char *name;
     const tl_schema *table;
 } reps[] = { { "reps", &tl_repetition_stat_schema },
              { "reps_compare", &tl_repetition_compare_schema },
              { "reps_each", &tl_repetition_schema },
-             { "reps_kernels", &tl_repetition_work_schema } };
+             { "reps_kernels", &tl_repetition_work_schema },
+             { "whatif_change", &tl_whatif_change_row_schema },
+             { "whatif_step", &tl_whatif_step_schema },
+             { "whatif_path", &tl_whatif_path_schema },
+             { "whatif_top", &tl_whatif_top_schema } };
 
 enum { NREPS = sizeof reps / sizeof reps[0] };
 

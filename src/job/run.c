@@ -42,6 +42,7 @@ static void job_free(tl_job *j)
     tl_plan_free(&j->plan);
     tl_found_free(&j->found);
     tl_rules_free(&j->rules);
+    tl_whatif_result_free(&j->whatif_result);
     free(j->output);
 }
 
@@ -53,6 +54,27 @@ static int end(tl_job *j, tl_status st, int code, const tl_error *err)
     tl_par_bcast(&code, sizeof code);
     job_free(j);
     return code;
+}
+
+/* Collective: reads the ranks, matches their collectives and judges the job. */
+static tl_status analyse(tl_job *j, tl_error *err)
+{
+    tl_status st = tl_job_read(j, true, err);
+    if (st == TL_OK)
+        st = tl_job_reread(j, err);
+    if (st == TL_OK)
+        st = tl_job_check_selection(j, err);
+    if (st != TL_OK)
+        return st;
+    tl_job_read_memory(j);
+    tl_executions_list(&j->plan, NULL, &j->tables);
+    gather_ranks(j);
+    tl_match_run(&j->participants, &j->exposures, j->plan.inventory.world_size, (tl_clock_mode)j->options->clock,
+                 &j->tables, &j->late);
+    tl_gather_tables(&j->tables, TL_SCOPE_JOB);
+    return tl_attribute(&(tl_attribution){ &j->late, &j->graphs, &j->work_by_name, j->options->judge, j->whatif,
+                                           &j->whatif_result },
+                        &j->tables, err);
 }
 
 int tl_run(const tl_options *options)
@@ -73,20 +95,7 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = tl_job_open_output(&j, &err);
     if (st == TL_OK)
-        st = tl_job_read(&j, true, &err);
-    if (st == TL_OK)
-        st = tl_job_reread(&j, &err);
-    if (st == TL_OK)
-        st = tl_job_check_selection(&j, &err);
-    if (st == TL_OK) {
-        tl_job_read_memory(&j);
-        tl_executions_list(&j.plan, NULL, &j.tables);
-        gather_ranks(&j);
-        tl_match_run(&j.participants, &j.exposures, j.plan.inventory.world_size, (tl_clock_mode)options->clock,
-                     &j.tables, &j.late);
-        tl_gather_tables(&j.tables, TL_SCOPE_JOB);
-        st = tl_attribute(&(tl_attribution){ &j.late, &j.graphs, &j.work_by_name, options->judge }, &j.tables, &err);
-    }
+        st = analyse(&j, &err);
     if (st == TL_OK)
         tl_phase_run(&j.plan, options, true, &j.tables);
     if (st == TL_OK)
@@ -96,6 +105,43 @@ int tl_run(const tl_options *options)
             st = tl_job_finish(&j, start_s, &code, &err);
         st = tl_par_agree(st, &err);
     }
+    return end(&j, st, code, &err);
+}
+
+int tl_whatif(const tl_options *options, const tl_whatif_options *whatif, const tl_whatif_print *print)
+{
+    tl_job j = { .options = options, .whatif = whatif };
+    tl_error err = { 0 };
+    int code = TL_EXIT_DONE;
+    tl_status st = TL_OK;
+
+    static const char *const results[] = { ".h5", NULL };
+    tl_whatif_result_init(&j.whatif_result);
+    for (size_t i = 0; i < options->npaths && st == TL_OK; i++)
+        if (tl_name_has_ending(options->paths[i], results))
+            st = tl_fail(&err, TL_EUSAGE,
+                         "%s: a result file does not hold the graph that is replayed; name its traces instead",
+                         options->paths[i]);
+    if (st == TL_OK)
+        st = tl_job_prepare(&j, &err);
+    if (st == TL_OK && options->run < 0) {
+        if (tl_is_first())
+            tl_tell_runs(&j.plan.inventory);
+        return end(&j, st, code, &err);
+    }
+    if (st == TL_OK)
+        st = tl_job_select(&j, &err);
+    if (st == TL_OK)
+        st = analyse(&j, &err);
+    if (st == TL_OK && tl_is_first()) {
+        code = tl_exit_of_input(&j.plan, &j.tables);
+        if (!options->quiet)
+            tl_tell_problems(&j.plan, &j.tables);
+        st = j.whatif_result.recorded_ns > 0 ? tl_whatif_tell(&j.whatif_result, whatif, print, &err)
+                                             : tl_fail(&err, TL_EINPUT, "no device work in these traces: there is "
+                                                                        "nothing to replay");
+    }
+    st = tl_par_agree(st, &err);
     return end(&j, st, code, &err);
 }
 

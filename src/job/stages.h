@@ -4,6 +4,7 @@
 
 #include "tlmpi/analysis/behave.h"
 #include "tlmpi/analysis/wait.h"
+#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/job/call/options.h"
 #include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/job/transport/work_queue.h"
@@ -27,6 +28,8 @@ typedef struct tl_job {
     tl_work_by_name work_by_name;
     tl_rank_graphs graphs;
     tl_late_rows late;
+    const tl_whatif_options *whatif; /* NULL: nothing else is asked */
+    tl_whatif_result whatif_result;  /* on proc 0 */
     tl_writer *writer; /* proc 0 alone, as all below */
     tl_store *store;
     char *output;

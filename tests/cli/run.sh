@@ -9,7 +9,7 @@ echo "-- help, version, usage"
 status 0 "$tlmpi" --version
 python "one line with a version" "import re; assert re.fullmatch(r'tlmpi \d+\.\d+\.\d+\n', out), out"
 silent err
-for command in run check show ask describe augment reps compat; do
+for command in run check show ask describe augment reps whatif compat; do
     status 0 "$tlmpi" "$command" --help
     says out "tlmpi $command"
     says out "Exit status"
@@ -25,7 +25,7 @@ rm helped
 status 0 "$tlmpi" help show
 says out "tlmpi show"
 status 0 "$tlmpi" -h
-for word in run check show ask describe reps compat; do
+for word in run check show ask describe reps whatif compat; do
     says out "$word"
 done
 status 2 "$tlmpi"

@@ -27,6 +27,7 @@ typedef enum tl_question {
     TL_ASK_IDEAL,                  /* replay/ideal.c */
     TL_ASK_CHANGE,                 /* replay/answers.c */
     TL_ASK_PATH,                   /* replay/path.c */
+    TL_ASK_WHATIF,                 /* whatif/answer.c */
     TL_ASK_NOTHING                 /* there are no more questions */
 } tl_question;
 

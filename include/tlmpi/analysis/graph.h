@@ -151,6 +151,19 @@ typedef struct tl_node_names {
     int32_t device, stream; /* -1: none */
 } tl_node_names;
 
+/* What a piece of device work is; texts are 0-terminated, "": there is none. */
+typedef struct tl_work_label {
+    const char *name, *operator_name, *annotation; /* of the work; the innermost ones around its launch */
+    uint8_t kind, collective;                      /* tl_kind; tl_collective of communication, else TL_COLL_NONE */
+} tl_work_label;
+
+/* The labels of a rank's device work. */
+typedef struct tl_work_labels {
+    tl_arena arena; /* of the texts, and of `of` */
+    TL_VEC(tl_work_label) list;
+    uint32_t *of; /* [nnodes] by WORK and END: its label; TL_NONE for other nodes */
+} tl_work_labels;
+
 /* Zero-initialise; tl_rank_graph_free ends it. */
 typedef struct tl_rank_graph {
     int32_t rank;
@@ -166,6 +179,7 @@ typedef struct tl_rank_graph {
                             * this rank has shown; ascending, each once */
     tl_step_window *steps;  /* [nsteps] of the rank's own marks, ascending, on the clock of its device */
     tl_node_names *names;   /* [nnodes], where they were asked for; else NULL */
+    tl_work_labels *labels; /* NULL, unless tl_rank_graph_label has made them */
 } tl_rank_graph;
 
 /* Calls of the host, besides launches, that the graph needs: taken from a view while it has the host's columns, to be
@@ -182,6 +196,9 @@ void tl_host_calls_free(tl_host_calls *calls);
 void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
                         bool named, tl_rank_graph *out);
 void tl_rank_graph_free(tl_rank_graph *graph);
+
+/* Labels the work of a graph that has just been made of the view.  The labels stay with the rank. */
+void tl_rank_graph_label(tl_rank_graph *graph, const tl_rank_view *view);
 
 /* Packs nodes and edges into bytes, a fourth of their size, to be kept until all ranks are joined. */
 void tl_rank_graph_pack(tl_rank_graph *graph);

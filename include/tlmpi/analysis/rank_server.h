@@ -2,8 +2,8 @@
  * (ask.h).
  *
  * Of each rank its own graph is kept until FINAL_GRAPH, then its part of the job's graph, packed if graphs are large;
- * and the steps, repairs and ideal that it was told; never anything of other ranks.  May use graph, baseline and
- * replay.
+ * and the steps, repairs and ideal that it was told; never anything of other ranks.  May use graph, baseline,
+ * replay and whatif.
  */
 #ifndef TLMPI_ANALYSIS_RANK_SERVER_H
 #define TLMPI_ANALYSIS_RANK_SERVER_H

@@ -17,7 +17,7 @@
  * Links are judged like ranks: a candidate is the transfer time of one link.  A link without a like one is compared
  * with itself, and cannot be slow in all steps.
  *
- * May use graph, baseline, replay, step, blame and chance.
+ * May use graph, baseline, replay, whatif, step, blame and chance.
  */
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H
@@ -25,6 +25,7 @@
 #include "tlmpi/analysis/chance.h"
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/analysis/config.h"
+#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
 
@@ -172,6 +173,8 @@ typedef struct tl_job_basis {
     const tl_rank_graphs *graphs; /* all graphs, ascending by rank; nodes and edges are not looked at */
     tl_asker asker;               /* asks ranks of the job; its `ranks` are set here */
     tl_verdict_options options;
+    const tl_whatif_options *whatif; /* NULL: nothing else is asked */
+    tl_whatif_result *whatif_result;
 } tl_job_basis;
 
 /* The ranks that have been judged.  Zero-initialise; tl_judged_free ends it. */

@@ -5,6 +5,7 @@
 #ifndef TLMPI_JOB_RUN_H
 #define TLMPI_JOB_RUN_H
 
+#include "tlmpi/analysis/whatif/tables.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/job/call/options.h"
@@ -18,6 +19,16 @@ int tl_run(const tl_options *options);
 
 /* Collective: reads everything, prints the inventory (a line a rank: file, size, entries, status), analyses nothing. */
 int tl_check(const tl_options *options);
+
+/* How tables are printed. */
+typedef struct tl_whatif_print {
+    int format, unit;  /* tl_format, tl_unit_choice */
+    size_t text_width; /* of a text in a table; 0: all of it */
+} tl_whatif_print;
+
+/* Collective: analyses the traces as tl_run does, writes no file, and prints on standard output what the job would have
+ * taken with the changes.  The exit status. */
+int tl_whatif(const tl_options *options, const tl_whatif_options *whatif, const tl_whatif_print *print);
 
 /* Warns on stderr of runs that were left out though no run was asked for.  Returns how many. */
 size_t tl_tell_lost(const tl_inventory *inventory);

@@ -143,6 +143,9 @@ bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns)
 /* pause.c: a pause of the host, [start_ns, end_ns) between two nodes, and what may have ended it. */
 void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t end_ns);
 
+/* labels.c; NULL is fine. */
+void tl_work_labels_free(tl_work_labels *labels);
+
 /* Whether only many calls or pauses alike can show that this one was a wait. */
 static inline bool tl_may_have_waited(const tl_waiting_call *call)
 {

@@ -276,6 +276,8 @@ void tl_finalize_rank_graph(tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
         s.order = NULL;
     }
     end(&s);
+    s.graph.labels = rank->graph.labels;
+    rank->graph.labels = NULL;
     tl_final_graph_free(rank);
     *rank = (tl_final_graph){ s.graph, s.ports, s.order, s.shift };
 }

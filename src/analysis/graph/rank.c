@@ -185,6 +185,7 @@ void tl_rank_graph_free(tl_rank_graph *graph)
     free(graph->false_votes);
     free(graph->steps);
     free(graph->names);
+    tl_work_labels_free(graph->labels);
     *graph = (tl_rank_graph){ .rank = graph->rank };
 }
 

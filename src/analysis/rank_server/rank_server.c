@@ -1,5 +1,6 @@
 /* rank_server.c - the ranks whose graphs this proc holds, and which question goes to which rank. */
 #include "tlmpi/analysis/rank_server.h"
+#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
@@ -136,6 +137,10 @@ void tl_rank_server_answer(tl_rank_server *server, int32_t rank, tl_question que
         return;
     case TL_ASK_PATH:
         tl_path_answer(o, in, out);
+        return;
+    case TL_ASK_WHATIF:
+        if (tl_whatif_answer(o, &r->class_map, &r->final, in, out))
+            server->open.of = NULL;
         return;
     case TL_ASK_FINAL_GRAPH:
     case TL_ASK_IDEAL:

@@ -152,10 +152,13 @@ static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_
     tl_activity_free(&activity);
 }
 
-static void add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own, bool named)
+static void add_graph(const tl_rank_reading *how, const tl_rank_view *view, const own_work *own)
 {
-    tl_rank_graphs_room(graphs);
-    tl_rank_graph_make(view, own->calls, &own->spans, named, &graphs->of.v[graphs->of.n++]);
+    tl_rank_graphs_room(how->graphs);
+    tl_rank_graph *graph = &how->graphs->of.v[how->graphs->of.n++];
+    tl_rank_graph_make(view, own->calls, &own->spans, how->options->config.path, graph);
+    if (how->label)
+        tl_rank_graph_label(graph, view);
 }
 
 static void note_found(const tl_found *found, const tl_rank_reading *how, tl_rank *row)
@@ -192,7 +195,7 @@ static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records 
     take_part(&linked.view, how, &own, &out->tables);
     tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables);
     tl_linked_free_host(&linked);
-    add_graph(how->graphs, &linked.view, &own, how->options->config.path);
+    add_graph(how, &linked.view, &own);
     own_work_free(&own);
     run_analyses(0, &linked.view, how, &out->tables);
     tl_rank_describe(&linked.view, row);

@@ -32,6 +32,7 @@ typedef struct tl_rank_reading {
     tl_participants *participants; /* gets the rank's parts in collectives */
     tl_exposures *exposures;       /* gets the spans in which the rank did nothing but communicate */
     tl_rank_graphs *graphs;        /* gets its graph */
+    bool label;                    /* ... with labels */
     tl_behaviours *behaviours;     /* gets what may show that its kernels communicate; NULL: already decided */
     tl_work_by_name *work_by_name; /* gets the names that took most of the rank's time */
     /* Reads the trace: tl_trace_read, or a team does it together. */

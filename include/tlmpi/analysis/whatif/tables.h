@@ -1,0 +1,126 @@
+/* tables.h - what a user would have otherwise, and the tables that answer (tlmpi whatif). */
+#ifndef TLMPI_ANALYSIS_WHATIF_TABLES_H
+#define TLMPI_ANALYSIS_WHATIF_TABLES_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/ranges.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/table.h"
+#include <regex.h>
+
+/* --------------------------------------------------------------------------------------------------------- changes */
+
+typedef enum tl_whatif_sort {
+    TL_WHATIF_SCALE,
+    TL_WHATIF_OVERLAP,
+    TL_WHATIF_REMOVE_SYNC,
+    TL_WHATIF_NO_LAUNCH_OVERHEAD
+} tl_whatif_sort;
+
+typedef struct tl_whatif_condition {
+    uint8_t key;
+    bool wanted; /* else what the text or pattern does not hold for is selected */
+    char *text;  /* NULL: `pattern` or `numbers` has the value */
+    regex_t pattern;
+    bool has_pattern;
+    tl_ranges numbers;
+} tl_whatif_condition;
+
+typedef struct tl_whatif_change {
+    const char *text; /* the caller's */
+    uint8_t sort;     /* tl_whatif_sort */
+    double factor;    /* SCALE */
+    TL_VEC(tl_whatif_condition) conditions;
+} tl_whatif_change;
+
+typedef TL_VEC(tl_whatif_change) tl_whatif_changes;
+
+/* Appends a change.  text: of SCALE "CONDITIONS:FACTOR", of OVERLAP "CONDITIONS"; of the others their names.
+ * TL_EUSAGE.  tl_whatif_changes_free ends the list in any case. */
+tl_status tl_whatif_change_read(tl_whatif_sort sort, const char *text, tl_whatif_changes *changes, tl_error *err);
+void tl_whatif_changes_free(tl_whatif_changes *changes);
+
+/* --------------------------------------------------------------------------------------------------------- answers */
+
+#define TL_WHATIF_CHANGE_FIELDS(F, T)                                                                                  \
+    F(T, I32, place, KEY, "", "number of the change, from 1; 0: all of them together")                                 \
+    F(T, I64, pieces, MEASURE, "", "kernels, waits, or pieces of host work that it is of, on all ranks")               \
+    F(T, I64, own_ns, MEASURE, "ns",                                                                                   \
+      "their time as recorded, summed over ranks: durations; of a transfer its time since the last arrival, once for " \
+      "all ranks; of waits and what is overlapped the whole call or kernel")                                           \
+    F(T, I64, left_ns, MEASURE, "ns",                                                                                  \
+      "remove-sync: waiting calls of which it is not known what released them, which therefore stay; else 0")          \
+    F(T, I64, time_ns, MEASURE, "ns", "the job's time with this change alone")                                         \
+    F(T, I64, gain_ns, MEASURE, "ns", "the job's time as recorded less time_ns; below 0 where it takes longer")        \
+    F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
+    F(T, TEXT128, change, LABEL, "", "the change")
+TL_TABLE(whatif_change_row, TL_WHATIF_CHANGE_FIELDS);
+
+#define TL_WHATIF_PART_VALUES(V)                                                                                       \
+    V(TL_WHATIF_WHOLE, "whole", "all ranks have recorded all of it")                                                   \
+    V(TL_WHATIF_CUT, "cut", "the recording of some rank lacks a part of it")                                           \
+    V(TL_WHATIF_BEFORE, "before", "what precedes the first step")                                                      \
+    V(TL_WHATIF_AFTER, "after", "what follows the last step")
+typedef enum tl_whatif_part { TL_WHATIF_PART_VALUES(TL_VALUE_NAME) } tl_whatif_part;
+extern const char *const tl_whatif_part_labels[];
+
+#define TL_WHATIF_STEP_FIELDS(F, T)                                                                                    \
+    F(T, ENUM(whatif_part), part, KEY, "", "whole, cut: a step; before, after: none")                                  \
+    F(T, I32, step, KEY, "", "its number; -1 for none")                                                                \
+    F(T, I64, recorded_ns, MEASURE, "ns", "from the last end of the step before, on any rank, to that of its own")     \
+    F(T, I64, time_ns, MEASURE, "ns", "the same with all changes")                                                     \
+    F(T, I64, gain_ns, MEASURE, "ns", "recorded_ns - time_ns")                                                         \
+    F(T, F64, share, MEASURE, "", "gain_ns / recorded_ns")
+TL_TABLE(whatif_step, TL_WHATIF_STEP_FIELDS);
+
+#define TL_WHATIF_PATH_FIELDS(F, T)                                                                                    \
+    F(T, ENUM(path), activity, KEY, "", "as in table critical_path")                                                   \
+    F(T, I64, recorded_ns, MEASURE, "ns", "its part of the critical path as recorded")                                 \
+    F(T, I64, time_ns, MEASURE, "ns", "its part of the critical path with all changes")                                \
+    F(T, F64, share, MEASURE, "", "time_ns / the job's time then: what binds it")                                      \
+    F(T, I32, rank, LABEL, "", "the rank on which most of it is, with all changes; of equals the lowest; -1: none")    \
+    F(T, I64, rank_ns, MEASURE, "ns", "what is on that rank")
+TL_TABLE(whatif_path, TL_WHATIF_PATH_FIELDS);
+
+#define TL_WHATIF_OF_VALUES(V)                                                                                         \
+    V(TL_WHATIF_OF_KERNEL, "kernel", "kernels, copies and memsets of one name")                                        \
+    V(TL_WHATIF_OF_OPERATOR, "operator", "those launched in an operator of one name, innermost")                       \
+    V(TL_WHATIF_OF_TRANSFER, "transfer", "transfers of one kind of collective")
+typedef enum tl_whatif_of { TL_WHATIF_OF_VALUES(TL_VALUE_NAME) } tl_whatif_of;
+extern const char *const tl_whatif_of_labels[];
+
+/* By how much work is made faster to find what the job gains by a percent of that. */
+enum { TL_WHATIF_FASTER_PERCENT = 10 };
+
+#define TL_WHATIF_TOP_FIELDS(F, T)                                                                                     \
+    F(T, I32, place, KEY, "", "1 for the largest gain, and so on")                                                     \
+    F(T, ENUM(whatif_of), of, LABEL, "",                                                                               \
+      "kernel: kernels, copies and memsets of one name; operator: those that one operator launched (innermost); "      \
+      "transfer: collectives of one kind, from the last arrival on")                                                   \
+    F(T, I64, pieces, MEASURE, "", "how many there are, on all ranks; of transfer: collectives")                       \
+    F(T, I64, total_ns, MEASURE, "ns", "their time, summed over ranks; of transfer: over collectives")                 \
+    F(T, I64, gain_ns, MEASURE, "ns", "what the job gains if all of it takes 10 % less time, on all ranks")            \
+    F(T, F64, percent_ns, MEASURE, "ns", "of that, for each percent")                                                  \
+    F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
+    F(T, TEXT256, name, LABEL, "", "name of the kernel, operator or kind of collective")
+TL_TABLE(whatif_top, TL_WHATIF_TOP_FIELDS);
+
+typedef struct tl_whatif_options {
+    tl_whatif_changes changes;
+    int64_t top; /* number of rows of the table `top` */
+} tl_whatif_options;
+
+/* tl_whatif_result_init starts it, tl_whatif_result_free ends it. */
+typedef struct tl_whatif_result {
+    tl_table changes, steps, path, top;
+    int64_t recorded_ns, time_ns; /* of the job, as recorded; with all changes */
+    int64_t error_ns;             /* by how much the replay without a change misses the recorded time of any node: 0 */
+    int64_t recorded_unexplained_ns, unexplained_ns; /* part of the critical path that no work, transfer or launch
+                                                      * explains; as recorded; with all changes */
+} tl_whatif_result;
+
+void tl_whatif_result_init(tl_whatif_result *result);
+void tl_whatif_result_free(tl_whatif_result *result);
+
+#endif

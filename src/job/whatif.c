@@ -1,0 +1,75 @@
+/* whatif.c - what the job would have taken otherwise, printed. */
+#include "tell.h"
+#include "tlmpi/report/format/print.h"
+#include "tlmpi/report/format/words.h"
+
+/* Tables are told in words before each, of JSON they are the values of one object. */
+static bool put_table(const char *name, const char *words, const tl_table *table, const tl_whatif_print *print)
+{
+    tl_printer printer = { .out = stdout,
+                           .schema = table->schema,
+                           .format = (tl_format)print->format,
+                           .unit = (tl_unit_choice)print->unit,
+                           .text_width = print->text_width };
+    if (print->format == TL_FORMAT_JSON)
+        printf("\"%s\": ", name);
+    else if (print->format == TL_FORMAT_TABLE)
+        printf("\n%s\n", words);
+    bool ok = tl_print_begin(&printer) && tl_print_rows(&printer, table->rows, table->n);
+    return tl_print_end(&printer) && ok;
+}
+
+static void say(const tl_whatif_result *r, const tl_whatif_options *options)
+{
+    int64_t gain_ns = r->recorded_ns - r->time_ns;
+    printf("Recorded: %s.  Replayed without a change: %s%s.\n", tl_duration(r->recorded_ns).text,
+           r->error_ns == 0 ? "the same" : "off by ", r->error_ns == 0 ? "" : tl_duration(r->error_ns).text);
+    if (options->changes.n == 0)
+        return;
+    printf("With all changes: %s, %s %s (%s).\n", tl_duration(r->time_ns).text,
+           tl_duration(gain_ns < 0 ? -gain_ns : gain_ns).text, gain_ns < 0 ? "more" : "less",
+           tl_part_in_words(gain_ns < 0 ? -gain_ns : gain_ns, r->recorded_ns).text);
+    printf("Of the critical path then, %s (as recorded %s) is explained by no work, transfer or launch, and was left "
+           "as it is%s.\n",
+           tl_duration(r->unexplained_ns).text, tl_duration(r->recorded_unexplained_ns).text,
+           gain_ns > 0 && gain_ns <= r->unexplained_ns ? ": it exceeds the gain, which is uncertain" : "");
+    printf("Not modelled: how full queues and memory would be, and what work running at once takes from other work.\n");
+}
+
+/* Warns of changes that select nothing. */
+static void warn(const tl_whatif_result *r)
+{
+    TL_ROWS (const tl_whatif_change_row, row, &r->changes)
+        if (row->place > 0 && row->pieces == 0)
+            fprintf(stderr, "tlmpi: nothing in these traces is selected by: %s\n",
+                    tl_cell_in_words(row->change, sizeof row->change).text);
+}
+
+tl_status tl_whatif_tell(const tl_whatif_result *r, const tl_whatif_options *options, const tl_whatif_print *print,
+                         tl_error *err)
+{
+    const struct {
+        const char *name, *words;
+        const tl_table *table;
+    } tables[] = { { "change", "Each change alone; place 0: all together", &r->changes },
+                   { "step", "Steps, with all changes", &r->steps },
+                   { "path", "What binds the job: its critical path, as recorded and with all changes", &r->path },
+                   { "top", "What the job gains if work takes 10 % less time", &r->top } };
+    bool json = print->format == TL_FORMAT_JSON, ok = true, any = false;
+    if (print->format == TL_FORMAT_TABLE)
+        say(r, options);
+    warn(r);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && ok; i++) {
+        if (i < 3 ? options->changes.n == 0 : options->top == 0)
+            continue;
+        if (print->format != TL_FORMAT_TABLE)
+            fputs(!json ? any ? "\n" : "" : any ? ", " : "{ ", stdout);
+        ok = put_table(tables[i].name, tables[i].words, tables[i].table, print);
+        any = true;
+    }
+    if (json && any)
+        puts("}");
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return tl_fail(err, TL_EOUTPUT, "standard output: it cannot be written");
+    return ok ? TL_OK : tl_fail_memory(err, "the tables of what-if");
+}

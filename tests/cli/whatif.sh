@@ -1,0 +1,78 @@
+#!/bin/sh
+# whatif.sh TLMPI - the job replayed with what a user names otherwise: what is asked for, printed and refused.
+#
+# Prints what failed and, last, "N passed, N failed, N skipped".
+# shellcheck source=tests/cli/job.sh
+. "$(dirname "$0")/job.sh"
+
+# whatif PYTHON OPTION... - PYTHON holds for o, the answer as JSON
+whatif()
+{
+    holds=$1
+    shift
+    status 0 "$tlmpi" whatif -q traces --format json "$@"
+    python "$holds" "
+import json
+o = json.loads(out)
+assert $holds, o"
+}
+
+echo "-- changes"
+whatif "[(c['place'], c['gain_ns'], c['pieces']) for c in o['change']] == [(1, 0, 9)]" --scale 'name~gemm:1'
+whatif "o['change'][0]['pieces'] == 3 and o['change'][0]['change'].startswith('--scale rank=1')" --scale 'rank=1,kind=compute:0.5'
+whatif "o['change'][0]['pieces'] == 1 and o['change'][0]['own_ns'] == 320000" --scale 'rank=2,step=5,name~gemm:0.5'
+whatif "[c['place'] for c in o['change']] == [1, 2, 3, 4, 0]" --scale 'kind=copy:0' --remove-sync --no-launch-overhead \
+    --overlap kind=all_reduce
+whatif "o['change'][-1]['time_ns'] == sum(s['time_ns'] for s in o['step']) == sum(p['time_ns'] for p in o['path'])" \
+    --scale 'name~gemm:0.5' --overlap kind=comm
+whatif "o['change'][0]['gain_ns'] > 0 and sum(s['recorded_ns'] - s['time_ns'] for s in o['step']) == o['change'][0]['gain_ns']" \
+    --scale 'name~gemm:0.5'
+whatif "list(o) == ['top'] and len(o['top']) == 2 and o['top'][0]['gain_ns'] >= o['top'][1]['gain_ns']" --top 2
+
+echo "-- what is printed"
+status 0 "$tlmpi" whatif traces --scale 'name~gemm:0.5'
+says out "Replayed without a change: the same"
+says out "With all changes"
+says out "Not modelled"
+status 0 "$tlmpi" whatif traces --scale 'name=nothing:0.5'
+says err "nothing in these traces is selected by: --scale name=nothing:0.5"
+for table in change step path top; do
+    status 0 "$tlmpi" describe "whatif_$table"
+    cp out page
+    "$tlmpi" whatif -q traces --scale kind=copy:0 --top 3 --format csv > all
+    check "every column of $table has its line" sh -c "awk -v t=$table '
+        BEGIN { n = split(\"change step path top\", names, \" \"); at = 1; first = 1 }
+        \$0 == \"\" { at++; first = 1; next }
+        first && names[at] == t { gsub(\",\", \"\\n\"); print }
+        { first = 0 }' all > columns; test -s columns && while read -r c; do grep -q \"^  \$c \" page || exit 1; done < columns"
+done
+check "no file is written" test ! -e traces.h5
+
+echo "-- what is refused"
+status 2 "$tlmpi" whatif traces
+says err "name a change"
+status 2 "$tlmpi" whatif traces --scale 'name~gemm'
+says err "ends in no factor"
+status 2 "$tlmpi" whatif traces --scale 'kind=gemm:0.5'
+says err "there is no kind 'gemm'"
+status 2 "$tlmpi" whatif traces --overlap 'colour=red'
+says err "expected KEY=TEXT"
+"$tlmpi" -q traces
+status 2 "$tlmpi" whatif traces.h5 --remove-sync
+says err "does not hold the graph"
+status 3 "$tlmpi" whatif hopeless --remove-sync
+status 1 "$tlmpi" whatif cut --remove-sync
+
+echo "-- any number of procs"
+"$tlmpi" whatif -q traces --scale 'name~gemm:0.5' --scale kind=comm:0.3 --overlap kind=all_reduce --top 4 --format json > one
+if ! command -v mpirun > /dev/null || mpirun -n 2 "$tlmpi" --version 2>&1 | grep -q "built without MPI"; then
+    skip "no mpirun, or a program built without MPI"
+else
+    for n in 2 3 5; do
+        mpirun -n "$n" "$tlmpi" whatif -q traces --scale 'name~gemm:0.5' --scale kind=comm:0.3 --overlap kind=all_reduce --top 4 \
+            --format json > many 2> err
+        check "$n procs say the same" cmp one many
+    done
+fi
+
+summary
