@@ -223,6 +223,20 @@ static const tl_option options[] = {
       TL_FOR_COMPAT, &tl_option_count, AT(hta.min_pattern_len) },
     { "top-k", 0, "N", "5", "hta: patterns that patterns_overlay counts", TL_FOR_COMPAT, &tl_option_count,
       AT(hta.top_k) },
+    { "annotation", 0, "TEXT", "",
+      "hta: critical_path of what has this in its name, on all ranks, '*' for the whole trace; by default of "
+      "ProfilerStep and, on the first rank, of the whole trace",
+      TL_FOR_COMPAT, &tl_option_text, AT(hta.annotation) },
+    { "instance-id", 0, "LIST", "",
+      "hta: which of these, counted from 0, as 0,2 or 0-1: a path for each number and for each range as one; by "
+      "default the first",
+      TL_FOR_COMPAT, &tl_option_ranges_from_0, AT(hta.instance_id) },
+    { "data-load-events", 0, "TEXT", "", "hta: what has this in its name loads data, which critical_path tells apart",
+      TL_FOR_COMPAT, &tl_option_text, AT(hta.data_load_events) },
+    { "launch-edges", 0, NULL, "0",
+      "hta: critical_path with an edge from every launch to its kernel, as HTA has with "
+      "CRITICAL_PATH_ADD_ZERO_WEIGHT_LAUNCH_EDGE=1",
+      TL_FOR_COMPAT, &tl_option_switch, AT(hta.launch_edges) },
     { "control-rank", 0, "LIST", "", "hta diff: the ranks of A that are compared, as 0-3,7; by default the first",
       TL_FOR_COMPAT, &tl_option_ranges, AT(hta.control_rank) },
     { "test-rank", 0, "LIST", "", "hta diff: and those of B", TL_FOR_COMPAT, &tl_option_ranges, AT(hta.test_rank) },

@@ -69,6 +69,17 @@ touch hta/deep/callgraph_rank77.csv hta/deep/mine.csv
 status 0 "$tlmpi" compat hta traces -f -o hta/deep
 check "no table of an earlier job stays" test ! -e hta/deep/callgraph_rank77.csv -a -e hta/deep/mine.csv
 rm hta/deep/mine.csv
+check "critical paths of steps and of the whole" test -s hta/deep/critical_path_step0_rank0_edges.csv -a \
+    -s hta/deep/critical_path_whole_stats.csv
+status 0 "$tlmpi" compat hta traces --annotation ProfilerStep --instance-id 1,0-2 --launch-edges --data-load-events x -o hta/paths
+check "of what is asked for" test -s hta/paths/critical_path_ProfilerStep_1_launch_edges_rank0_path.csv -a \
+    -s hta/paths/critical_path_ProfilerStep_0_2_launch_edges_rank2_summary.csv -a ! -e hta/paths/critical_path_whole_stats.csv
+status 0 "$tlmpi" compat hta traces --annotation '*' -o hta/whole
+check "of all" test -s hta/whole/critical_path_whole_rank2_path.csv
+status 0 "$tlmpi" compat hta traces --annotation nowhere -o hta/nowhere
+check "of nothing" grep -q "^critical_path_nowhere_0_rank0: HTA gives up: instance 0 is asked for" hta/nowhere/notes.txt
+rm -r hta/paths hta/whole hta/nowhere
+status 2 "$tlmpi" compat tracelens traces --launch-edges -o lens/wrong
 status 0 "$tlmpi" compat hta traces --ns --include-last-step -o hta/other
 status 3 "$tlmpi" compat hta empty -o hta/none
 status 2 "$tlmpi" compat

@@ -15,7 +15,7 @@ tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_co
     gpu_kernels_by_user_annotation aten_op_kernels_and_delay events_by_iteration gpu_events profiler_step_windows
     filter_counts kernel_type_breakdown kernel_type_breakdown_no_memory kernel_breakdown_all kernel_breakdown_default
     launch_stats launch_stats_summary cpu_user_annotation_breakdown gpu_user_annotation_breakdown names timeline_gpu
-    callgraph_* callstack_old_* frequent_patterns_* patterns_overlay_* cupti_counters_* execution_trace_links"
+    callgraph_* callstack_old_* frequent_patterns_* patterns_overlay_* cupti_counters_* critical_path_* execution_trace_links"
 set -f # the names are patterns for compare_tables.py
 
 corpus=${TLMPI_CORPUS:-}
@@ -100,6 +100,18 @@ as_few()
     [ ! -s "$work/more" ] && { ! grep -q "^call_graph" "$1/errors.txt" || grep -q "^callgraph: " "$2/notes.txt"; }
 }
 
+# same_refusals GOLDEN OUT MODE - where HTA gave up a critical path there is no table of it, and the notes say why.
+same_refusals()
+{
+    sed -n "s/^critical_path:\([^\t]*\)\t$3\t.*/critical_path_\1/p" "$1/errors.txt" | while read -r path; do
+        if [ -n "$(find "$2" -name "${path}_[bepsw]*.csv")" ] || ! grep -q "^$path: " "$2/notes.txt"; then
+            echo "$path: HTA gave up, and we did not, or did not say so"
+        fi
+    done > "$work/refusals"
+    cat "$work/refusals"
+    [ ! -s "$work/refusals" ]
+}
+
 # equal GOLDEN OPTION FILE... - one run, and its tables.  Where HTA found nothing to analyse, the program must say so
 # (3: nothing usable) and write no table either.
 equal()
@@ -113,7 +125,8 @@ equal()
     if has_tables "$golden"; then
         test "$got" -le 1 && reorder "$golden" "$work/out" && python3 "$corpus/tools/compare_tables.py" "$golden" "$work/out" \
             --only "$(echo "$tables" | tr -s ' \n' ,)" >> "$work/log" 2>&1 &&
-            { [ ! -f "$golden/errors.txt" ] || { no_more "$golden" "$work/out" && as_few "$golden" "$work/out"; } >> "$work/log"; } &&
+            { [ ! -f "$golden/errors.txt" ] || { no_more "$golden" "$work/out" && as_few "$golden" "$work/out" &&
+                same_refusals "$golden" "$work/out" default; } >> "$work/log"; } &&
             { [ ! -f "$golden/load_summary.csv" ] || same_absence "$golden" "$work/out" "$option" >> "$work/log"; }
     else
         test "$got" -eq 3 && ! has_tables "$work/out"

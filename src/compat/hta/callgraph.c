@@ -335,19 +335,13 @@ static bool write_rank(tl_csv *csv, const family *of, const tl_hta_graph *graph,
 
 static void write_family(tl_hta_job *job, const char *op, int64_t min, const tl_hta_graph *graphs, size_t n)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     family of = { .op = op,
                   .min = min < UINT32_MAX ? (uint32_t)min : UINT32_MAX,
                   .marked = (size_t)job->parameters->top_k };
     char name[WORDS + 80];
-    size_t nwords = 0;
     bool any = false;
 
-    /* "aten::mm", 3 -> "aten_mm_min3"; what is no letter or digit is no part of a file's name, and what is too long is cut. */
-    for (const char *p = op; *p != '\0' && nwords < WORDS; p++) {
-        p += strncmp(p, "::", 2) == 0;
-        of.words[nwords++] = strchr(plain, *p) != NULL ? *p : '_';
-    }
+    size_t nwords = tl_hta_file_words(of.words, WORDS, op); /* "aten::mm", 3 -> "aten_mm_min3" */
     snprintf(of.words + nwords, sizeof of.words - nwords, "_min%u", of.min);
     snprintf(name, sizeof name, "frequent_patterns_%s.csv", of.words);
     tl_csv csv = tl_csv_open(&job->out, name, "pattern,count,GPU kernel duration (us),CPU op duration (us),rank");

@@ -12,6 +12,7 @@ void tl_hta_frame_free(tl_hta_frame *frame)
     free(frame->tracks.v);
     free(frame->externals.v);
     free(frame->copies.v);
+    free(frame->waits.v);
     tl_names_free(&frame->track_names);
     *frame = (tl_hta_frame){ 0 };
 }
@@ -56,8 +57,8 @@ static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size
     return row;
 }
 
-/* The tracks of the trace and the texts in them, and how fast its copies were. */
-static void take_tracks_and_copies(tl_hta_frame *frame, const tl_events *events)
+/* The tracks of the trace and the texts in them, how fast its copies were, and what its synchronisations waited for. */
+static void take_tracks_and_args(tl_hta_frame *frame, const tl_events *events)
 {
     TL_EACH (const tl_track, each, events->tracks) {
         tl_track track = *each;
@@ -72,6 +73,8 @@ static void take_tracks_and_copies(tl_hta_frame *frame, const tl_events *events)
     TL_EACH (const tl_copy_args, copy, events->copies)
         if (isfinite(copy->gb_per_s))
             tl_vec_push(&frame->copies, (tl_hta_copy){ events->uid[copy->event], copy->gb_per_s });
+    TL_EACH (const tl_wait_args, wait, events->waits)
+        tl_vec_push(&frame->waits, (tl_hta_wait){ events->uid[wait->event], wait->wait_on_stream, wait->wait_on_corr });
 }
 
 /* What the frame knows of all its rows. */
@@ -97,6 +100,9 @@ static void describe(tl_hta_frame *frame, const tl_meta *meta)
                                                                : TL_HTA_NO_LAUNCH;
 }
 
+/* What HTA's overlaid trace keeps of the complete events ("ph": "X") off the path. */
+#define OVERLAY_KEEPS (TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON))
+
 void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
                        tl_hta_symbols *symbols)
 {
@@ -108,9 +114,11 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
     frame->symbols = symbols;
     for (size_t i = 0; i <= events->names.n; i++)
         translate[i] = TL_NO_NAME;
-    take_tracks_and_copies(frame, events);
+    take_tracks_and_args(frame, events);
     for (size_t i = 0; i < events->n; i++) {
         ndurs += (events->flags[i] & TL_EVENT_HAS_DUR) != 0;
+        frame->nplain +=
+            (events->flags[i] & TL_EVENT_PH_X) != 0 && (TL_CAT_BIT(tl_event_cat(events, i)) & OVERLAY_KEEPS) == 0;
         if (!is_kept(events, words, i))
             continue;
         tl_hta_row row = row_of(events, words, i, round);

@@ -115,6 +115,12 @@ typedef struct tl_hta_copy {
     double gb_per_s;
 } tl_hta_copy;
 
+/* What a synchronisation waits for, as its args have it. */
+typedef struct tl_hta_wait {
+    uint32_t index;         /* of its row */
+    int64_t stream, record; /* the stream, and the correlation of the cudaEventRecord; -1 where absent */
+} tl_hta_wait;
+
 /* Zero-initialise; tl_hta_frame_free ends it. */
 typedef struct tl_hta_frame {
     int64_t rank;
@@ -125,8 +131,10 @@ typedef struct tl_hta_frame {
     tl_names track_names;
     TL_VEC(tl_hta_external) externals; /* ascending index; only where the hook has taken more than times */
     TL_VEC(tl_hta_copy) copies;        /* ascending index; rows that are not here have 0 */
+    TL_VEC(tl_hta_wait) waits;         /* ascending index */
     size_t nloaded;                    /* rows before the cut */
     uint64_t nentries;                 /* of traceEvents */
+    uint64_t nplain;                   /* of them complete events that are no annotation and no Python frame */
     double raw_min_ts, raw_max_ts;     /* before align */
 
     /* Whether HTA holds the column as integers: it then sums and prints them as such. */
@@ -199,6 +207,20 @@ size_t tl_hta_nindices(const tl_hta_frame *frame);
 
 /* Largest ts less smallest; the last row's duration is not in it.  NaN without rows. */
 double tl_hta_frame_duration(const tl_hta_frame *frame);
+
+/* Whether HTA takes calls of that name for launches of what its queues hold. */
+bool tl_hta_is_launch(tl_text name);
+
+/* How many kernels wait in a queue from a launch, or from the start of a kernel, on. */
+typedef struct tl_hta_length {
+    uint32_t index; /* of the call or the kernel */
+    int64_t length;
+} tl_hta_length;
+typedef TL_VEC(tl_hta_length) tl_hta_lengths;
+
+/* Sets *out, which the caller frees, to the lengths by stream, and of one stream in the order of time: a launch of several
+ * kernels has several.  Returns why HTA has no queues of the rank; NULL: it has. */
+const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out);
 
 /* -------------------------------------------------------------------------------------------------------------- cells */
 
@@ -319,6 +341,9 @@ tl_hta_table tl_hta_kernels_of_annotations, tl_hta_op_delays;
 tl_hta_table tl_hta_call_graphs, tl_hta_frequent_patterns, tl_hta_cupti_counters, tl_hta_call_stacks;
 tl_hta_table tl_hta_execution_trace_links;
 
+/* What made each rank, or each of its steps, as long as it was. */
+tl_hta_table tl_hta_critical_paths;
+
 /* memory_timeline.csv and memory_timeline_summary.csv of a raw memory timeline, as export_memory_timeline writes it.
  * TL_EINPUT: it is none. */
 void tl_hta_memory_timeline(const char *path, tl_csv_folder *folder);
@@ -326,6 +351,13 @@ void tl_hta_memory_timeline(const char *path, tl_csv_folder *folder);
 /* A kernel's name without parameters and the type that comes before: "void f<int>(int)" is "f".  *out is made anew, here and
  * below. */
 void tl_hta_short_name(tl_bytes *out, tl_text name);
+
+/* A text as a part of a file's name: "aten::mm" is aten_mm, and what is no letter, digit, point, _ or - is _.  Cut after
+ * `most` characters, which `out` has room for, and the end of the text; returns their number. */
+size_t tl_hta_file_words(char *out, size_t most, const char *text);
+
+/* Where the n-th character of UTF-8 begins, or the text ends. */
+size_t tl_hta_nth_character(tl_text t, size_t n);
 
 /* What a plot writes at a row: up to 44 characters. */
 void tl_hta_timeline_name(tl_bytes *out, tl_text name);

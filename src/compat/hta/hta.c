@@ -38,6 +38,7 @@ static tl_hta_table *const tables[] = {
     tl_hta_frequent_patterns,
     tl_hta_cupti_counters,
     tl_hta_call_stacks,
+    tl_hta_critical_paths,
     tl_hta_execution_trace_links,
 };
 
@@ -46,7 +47,7 @@ static void remove_older(const char *dir)
 {
     static const char *const begins[] = { "callgraph_",        "callstack_old_",  "frequent_patterns_",
                                           "patterns_overlay_", "cupti_counters_", "execution_trace_links",
-                                          "memory_timeline" };
+                                          "memory_timeline",   "critical_path_" };
     DIR *folder = opendir(dir);
     if (folder == NULL)
         return;

@@ -189,6 +189,19 @@ void tl_hta_short_name(tl_bytes *out, tl_text name)
     out->n = n - from;
 }
 
+size_t tl_hta_file_words(char *out, size_t most, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    size_t n = 0;
+
+    for (; *text != '\0' && n < most; text++) {
+        text += strncmp(text, "::", 2) == 0;
+        out[n++] = strchr(plain, *text) != NULL ? *text : '_';
+    }
+    out[n] = '\0';
+    return n;
+}
+
 /* ------------------------------------------------------------------------------------------------------ on a plot */
 
 /* A letter, digit or underscore; beyond ASCII everything counts as a letter. */
@@ -259,8 +272,7 @@ static void put_replaced(tl_bytes *out, tl_text t, const char *what, const char 
     }
 }
 
-/* Where the n-th character of UTF-8 begins, or the text ends. */
-static size_t nth_character(tl_text t, size_t n)
+size_t tl_hta_nth_character(tl_text t, size_t n)
 {
     size_t i = 0;
     while (i < t.n && (((unsigned char)t.p[i] & 0xc0) == 0x80 || n-- > 0))
@@ -286,8 +298,8 @@ void tl_hta_timeline_name(tl_bytes *out, tl_text name)
         out->n = part.n;
     }
     tl_bytes_free(&half);
-    if (nth_character((tl_text){ out->v, out->n }, PLOT_CHARS) < out->n) {
-        out->n = nth_character((tl_text){ out->v, out->n }, KEPT_CHARS);
+    if (tl_hta_nth_character((tl_text){ out->v, out->n }, PLOT_CHARS) < out->n) {
+        out->n = tl_hta_nth_character((tl_text){ out->v, out->n }, KEPT_CHARS);
         tl_bytes_put(out, "...", 3);
     }
 }

@@ -61,7 +61,7 @@ static void add_up(series *all)
 
 /* ------------------------------------------------------------------------------------------------------------ queues */
 
-static bool is_launch(tl_text name)
+bool tl_hta_is_launch(tl_text name)
 {
     static const char *const names[] = { "cudaLaunchKernel",
                                          "cudaLaunchKernelExC",
@@ -90,7 +90,7 @@ TL_ORDER_BY(by_launch, started, launch)
  * the rank; NULL: it has. */
 static const char *find_queues(series *out, const tl_hta_frame *frame)
 {
-    bool *launches = tl_hta_symbols_that(frame->symbols, is_launch), paired = true;
+    bool *launches = tl_hta_symbols_that(frame->symbols, tl_hta_is_launch), paired = true;
     bool *has_kernel = tl_calloc(frame->rows.n, sizeof *has_kernel);
     tl_map by_correlation = { 0 };   /* -> position of the launch */
     TL_VEC(started) kernels = { 0 }; /* in row order */
@@ -131,6 +131,17 @@ static const char *find_queues(series *out, const tl_hta_frame *frame)
     free(has_kernel);
     free(launches);
     free(kernels.v);
+    return why;
+}
+
+const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out)
+{
+    series queues = { 0 };
+    const char *why = find_queues(&queues, frame);
+
+    TL_EACH (const change, q, queues)
+        tl_vec_push(out, (tl_hta_length){ q->row->index, (int64_t)q->value });
+    free(queues.v);
     return why;
 }
 

@@ -28,6 +28,7 @@
  *     callstack_old_rankN, callstack_old_by_depth_rankN                       found by them
  *     frequent_patterns_OP_minK, patterns_overlay_OP_minK_rankN
  *     cupti_counters_rankN
+ *     critical_path_TAG_stats, _summary, _bound_by, _path, _edges             what made steps as long as they were
  *     execution_trace_links                                                   with an execution trace
  *     memory_timeline, memory_timeline_summary                                of a memory timeline alone
  *
@@ -66,6 +67,15 @@ typedef struct tl_hta_parameters {
     /* frequent_patterns, patterns_overlay: an operator; NULL: some that are common, and of those a length of 1, too. */
     const char *operator_name;
     int64_t min_pattern_len, top_k;
+
+    /* critical_path, on all ranks, of what the rows with this in their names span: those from the first to the last of each
+     * range, the first one without a range; "*": of the whole trace.  NULL: of steps 0 and 1, of the whole of the first
+     * rank, and of some others.  What has this in its name loads data; NULL: nothing.  Each launch has an edge to its
+     * kernel. */
+    const char *annotation;
+    tl_ranges instance_id;
+    const char *data_load_events;
+    bool launch_edges;
 
     /* tl_compat_hta_diff: ranks and steps of either job; without a range the first. */
     tl_ranges control_rank, test_rank, control_iteration, test_iteration;

@@ -1,0 +1,129 @@
+/* critical_path.h - the chain of work and waits that HTA holds to decide how long a part of a rank's trace took.
+ *
+ *     host     [ aten::mm           )[ aten::add            )...
+ *               [ launch a ]          [ launch b ]   [ sync   ]
+ *     stream 7     |------->[   a   ]------->[   b   ]-----|
+ *                  launch delay       kernel delay    synchronisation
+ *
+ * A row that counts has two nodes, its start and its end.  Edges lead from what comes before to what comes after it, and
+ * weigh the time between, or nothing where they are mere dependencies.  The path is the heaviest chain of edges.
+ */
+#ifndef COMPAT_HTA_CRITICAL_PATH_H
+#define COMPAT_HTA_CRITICAL_PATH_H
+
+#include "frame.h"
+
+/* What a name, or a category, is to the graph; bits. */
+enum {
+    TL_HTA_HAS_NODES = 1,    /* category of rows that have nodes wherever they are */
+    TL_HTA_NAMES_THREAD = 2, /* category of rows by whose names threads are told */
+    TL_HTA_IS_FORWARD = 4,
+    TL_HTA_IS_AUTOGRAD = 8,
+    TL_HTA_LOCKS = 16,      /* calls that hold a lock of the runtime */
+    TL_HTA_BLOCKS = 32,     /* calls that wait for the device */
+    TL_HTA_LOADS_DATA = 64, /* names that were said to load data */
+};
+
+/* What HTA looks up in all of a rank, for each region of it.  tl_hta_rank_calls_free ends it. */
+typedef struct tl_hta_rank_calls {
+    const tl_hta_frame *frame;
+    tl_arena arena;
+    uint8_t *traits; /* of a symbol */
+    size_t nindices;
+    uint32_t *row_at; /* of an index: position of its row + 1; 0: there is none */
+    size_t *first;    /* the queue lengths of an index are length[first[index]] up to length[first[index + 1]] */
+    int64_t *length;
+    tl_map source; /* correlation of a cudaEventRecord -> index of the last kernel launched before it on its stream */
+    tl_map
+        target; /* index of a cudaStreamWaitEvent -> index of the next kernel that its thread launches onto its stream */
+    const char *why; /* HTA gives up the rank, because ...; NULL: it does not, and the rest is set */
+} tl_hta_rank_calls;
+
+/* `loader`: a text in the names of rows that load data; NULL: none. */
+tl_hta_rank_calls tl_hta_rank_calls_of(const tl_hta_frame *frame, const char *loader);
+void tl_hta_rank_calls_free(tl_hta_rank_calls *calls);
+
+/* The row of the rank with that index; NULL: there is none. */
+static inline const tl_hta_row *tl_hta_rank_row(const tl_hta_rank_calls *calls, int64_t index)
+{
+    bool is_there = index >= 0 && (uint64_t)index < calls->nindices && calls->row_at[index] > 0;
+    return is_there ? &calls->frame->rows.v[calls->row_at[index] - 1] : NULL;
+}
+
+typedef enum tl_hta_edge_kind {
+    TL_HTA_OPERATOR,     /* within a row of the host, or a kernel */
+    TL_HTA_DEPENDENCY,   /* between rows of the host */
+    TL_HTA_LAUNCH_DELAY, /* from a launch to its kernel */
+    TL_HTA_KERNEL_DELAY, /* from a kernel to the next one of the stream */
+    TL_HTA_SYNC,         /* from a kernel to what waits for it */
+    TL_HTA_NEDGE_KINDS
+} tl_hta_edge_kind;
+
+/* "operator", ... */
+extern const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS];
+
+typedef struct tl_hta_moment {
+    double ts;
+    uint32_t row; /* position in the clip */
+    bool end;
+} tl_hta_moment;
+
+#define TL_HTA_NO_EVENT INT64_C(-1)
+
+typedef struct tl_hta_edge {
+    uint32_t from, to; /* nodes */
+    tl_hta_edge_kind kind;
+    double weight; /* us; may be below 0 */
+    int64_t event; /* index of the row that the time counts for; TL_HTA_NO_EVENT */
+} tl_hta_edge;
+
+/* Edges that weigh -1 or less count nothing. */
+static inline double tl_hta_edge_counts(const tl_hta_edge *edge)
+{
+    return edge->weight <= -1 ? 0 : edge->weight;
+}
+
+/* A part of a trace: from the first to the last of some rows with a text in their names, in row order. */
+typedef struct tl_hta_region {
+    const char *annotation; /* "": the whole trace */
+    tl_range instances;     /* from 0 on */
+    bool launch_edges;      /* each launch has an edge to its kernel, of weight 0 where it is no launch delay */
+} tl_hta_region;
+
+/* The graph of a region and its heaviest path.  tl_hta_path_graph_free ends it. */
+typedef struct tl_hta_path_graph {
+    tl_hta_frame clip;           /* the rows of the region, ascending index */
+    TL_VEC(tl_hta_moment) nodes; /* in the order of time */
+    TL_VEC(tl_hta_edge) edges;   /* one at most from a node to another, as HTA met them first */
+    tl_map edge_at;              /* from << 32 | to -> place in edges */
+    TL_VEC(uint32_t) met;        /* nodes with edges, as HTA met them first */
+    tl_arena arena;
+    size_t *first_in, *first_out;
+    uint32_t *in, *out; /* edges by the node they lead to, or leave, as HTA met them first */
+    uint32_t *order;    /* the nodes with edges, each after those before it; NULL: edges make a circle */
+    uint32_t *path;     /* nodes */
+    size_t npath;
+    char why[160];       /* HTA gives up, because ...: then only the clip may be used */
+    const char *invalid; /* there is no path, because ...; NULL: there is one */
+} tl_hta_path_graph;
+
+tl_hta_path_graph tl_hta_path_graph_of(const tl_hta_rank_calls *calls, const tl_hta_region *region);
+void tl_hta_path_graph_free(tl_hta_path_graph *graph);
+
+/* The nodes of the heaviest path with these weights of the edges, in `path`, which has room for all nodes with edges; their
+ * number.  Of equal ways into a node the one by the edge that HTA met first, of equal ends the first in `order`.  The edges must
+ * make no circle. */
+size_t tl_hta_longest_path(const tl_hta_path_graph *graph, const double *weight, uint32_t *path);
+
+static inline const tl_hta_row *tl_hta_row_of_node(const tl_hta_path_graph *graph, uint32_t node)
+{
+    return &graph->clip.rows.v[graph->nodes.v[node].row];
+}
+
+/* The place in edges of the edge from the k-th node of a path to the next one. */
+static inline uint32_t tl_hta_edge_of_path(const tl_hta_path_graph *graph, const uint32_t *path, size_t k)
+{
+    return tl_map_get(&graph->edge_at, (uint64_t)path[k] << 32 | path[k + 1]);
+}
+
+#endif

@@ -1,0 +1,399 @@
+/* critical_tables.c - the critical paths of a job, as tables: what the graph has and the path weighs, what binds it, its
+ * nodes, and all edges.
+ *
+ *     critical_path_TAG_stats, _summary, _bound_by, _path, _edges     TAG_rankN in a job of several ranks
+ *
+ * Of regions that are asked for: the tag is the annotation in letters and digits, with the instances; whole for "*".  Else
+ *
+ *     step0, step1, steps0_1    the instances 0, 1, and 0 and 1 of ProfilerStep; steps0_1 of the first rank alone, and
+ *                               no more than step0 where there is one step
+ *     whole                     all of the first rank, of a job of a moderate size
+ *     forward1                  the second forward pass of a model of PARAM, twice: the second time with launch edges
+ */
+#include "critical_path.h"
+#include "tlmpi/base/group.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LARGE_ROWS      120000 /* of all ranks: with more than that there is no path of the whole */
+#define LARGE_EDGES     16000  /* of a graph: if it has more, they are listed only where they are asked for */
+#define TAG             96     /* characters of an annotation in a file's name */
+#define NAME_CHARACTERS 80     /* of a name in a path */
+#define FORWARD         "[param|pytorch.model.alex_net|0|0|0|measure|forward]"
+
+/* A region with its name. */
+typedef struct part {
+    tl_hta_region region;
+    char tag[TAG + 64];
+    bool first_alone; /* of the first rank alone */
+    bool plain;       /* the tag without a rank, of several ranks, too */
+    bool asked;       /* all its tables, however large */
+} part;
+
+typedef TL_VEC(part) parts;
+
+/* ---------------------------------------------------------------------------------------------------------- numbers */
+
+typedef struct sums {
+    int64_t n;
+    double weight;
+} sums;
+
+/* Sums by kind of the edges, or of those of the path. */
+static void add_up(sums *s, const tl_hta_path_graph *g, bool path)
+{
+    const size_t n = path ? g->npath - (g->npath > 0) : g->edges.n;
+
+    for (size_t i = 0; i < n; i++) {
+        const tl_hta_edge *edge = &g->edges.v[path ? tl_hta_edge_of_path(g, g->path, i) : i];
+        s[edge->kind].n++;
+        s[edge->kind].weight += edge->weight;
+    }
+}
+
+/* The row that the time of the edge counts for; NULL: none. */
+static const tl_hta_row *row_of_edge(const tl_hta_path_graph *g, const tl_hta_edge *edge)
+{
+    return edge->event != TL_HTA_NO_EVENT ? tl_hta_row_of_index(&g->clip, edge->event) : NULL;
+}
+
+static bool is_communication(const tl_hta_path_graph *g, const tl_hta_row *row)
+{
+    tl_bytes name = { 0 };
+    tl_hta_short_name(&name, tl_hta_name(&g->clip, row));
+    bool is = tl_hta_rule_of(tl_bytes_text(&name))->class == TL_HTA_COMMUNICATION;
+    tl_bytes_free(&name);
+    return is;
+}
+
+/* How heavy the heaviest path is when kernels take `share` of their time; `collectives`: those of communication alone. */
+static double length_if(const tl_hta_path_graph *g, double share, bool collectives)
+{
+    tl_arena arena = { 0 };
+    double *weight = tl_arena_take(&arena, g->edges.n, sizeof *weight), length = 0;
+    uint32_t *path = tl_arena_take(&arena, g->met.n, sizeof *path);
+
+    for (size_t i = 0; i < g->edges.n; i++) {
+        const tl_hta_edge *edge = &g->edges.v[i];
+        const tl_hta_row *row = edge->kind == TL_HTA_OPERATOR ? row_of_edge(g, edge) : NULL;
+        weight[i] = tl_hta_edge_counts(edge);
+        if (row != NULL && tl_hta_on_stream(row) && (!collectives || is_communication(g, row)))
+            weight[i] *= share;
+    }
+    const size_t n = tl_hta_longest_path(g, weight, path);
+    for (size_t i = 0; i + 1 < n; i++)
+        length += weight[tl_hta_edge_of_path(g, path, i)];
+    tl_arena_free(&arena);
+    return length;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ stats */
+
+static void put_sums(tl_csv *csv, const tl_hta_path_graph *g, bool path)
+{
+    sums s[TL_HTA_NEDGE_KINDS] = { { 0 } };
+    char key[64];
+
+    add_up(s, g, path);
+    for (int k = 0; k < TL_HTA_NEDGE_KINDS; k++) {
+        snprintf(key, sizeof key, "%sedges:critical_path_%s", path ? "path_" : "", tl_hta_edge_labels[k]);
+        TL_ROW(csv, key, s[k].n);
+        snprintf(key, sizeof key, "%sweight:critical_path_%s", path ? "path_" : "", tl_hta_edge_labels[k]);
+        TL_ROW(csv, key, s[k].weight);
+    }
+}
+
+/* The rows of the path, each once. */
+static size_t rows_of_path(const tl_hta_path_graph *g)
+{
+    bool *is_there = tl_calloc(g->clip.rows.n, sizeof *is_there);
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->npath; i++) {
+        bool *here = &is_there[g->nodes.v[g->path[i]].row];
+        n += !*here;
+        *here = true;
+    }
+    free(is_there);
+    return n;
+}
+
+/* What HTA's trace with the path in it would hold: the events on the path and those of no duration, or all; arrows for the
+ * edges of the path that are no work, or for all edges. */
+static void put_overlay(tl_csv *csv, const tl_hta_frame *frame, const tl_hta_path_graph *g, size_t nrows)
+{
+    static const struct {
+        const char *name;
+        bool critical, all_edges;
+    } ways[] = { { "overlay_only_critical=True_all_edges=False", true, false },
+                 { "overlay_only_critical=False_all_edges=True", false, true },
+                 { "overlay_only_critical=False_all_edges=False", false, false } };
+    sums path[TL_HTA_NEDGE_KINDS] = { { 0 } };
+    size_t nedges = 0;
+    char key[96];
+
+    add_up(path, g, true);
+    TL_EACH (const tl_hta_edge, edge, g->edges)
+        nedges += edge->kind != TL_HTA_LAUNCH_DELAY || edge->weight != 0;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        size_t narrows = ways[i].all_edges
+                             ? nedges
+                             : (size_t)(path[TL_HTA_DEPENDENCY].n + path[TL_HTA_LAUNCH_DELAY].n + path[TL_HTA_SYNC].n);
+        size_t nevents = frame->nentries - (ways[i].critical ? frame->nplain - nrows : 0);
+        snprintf(key, sizeof key, "%s:events", ways[i].name);
+        TL_ROW(csv, key, nevents + 2 * narrows);
+        snprintf(key, sizeof key, "%s:marked_events", ways[i].name);
+        TL_ROW(csv, key, nrows);
+        snprintf(key, sizeof key, "%s:flow_starts", ways[i].name);
+        TL_ROW(csv, key, narrows);
+    }
+}
+
+static void put_stats(tl_csv *csv, const tl_hta_frame *frame, const tl_hta_path_graph *g)
+{
+    size_t nnegative = 0, nrows = rows_of_path(g);
+    double counted = 0, weight = 0;
+
+    TL_EACH (const tl_hta_edge, edge, g->edges)
+        nnegative += edge->weight < 0;
+    TL_ROW(csv, "success", g->invalid == NULL ? "True" : "False");
+    TL_ROW(csv, "clipped_events", g->clip.rows.n);
+    TL_ROW(csv, "nodes_in_list", g->nodes.n);
+    TL_ROW(csv, "graph_nodes", g->met.n);
+    TL_ROW(csv, "edges", g->edges.n);
+    TL_ROW(csv, "negative_weight_edges", nnegative);
+    put_sums(csv, g, false);
+    if (g->invalid != NULL)
+        return;
+    for (size_t i = 0; i + 1 < g->npath; i++) {
+        const tl_hta_edge *edge = &g->edges.v[tl_hta_edge_of_path(g, g->path, i)];
+        counted += tl_hta_edge_counts(edge);
+        weight += edge->weight;
+    }
+    TL_ROW(csv, "path_nodes", g->npath);
+    TL_ROW(csv, "path_events", nrows);
+    TL_ROW(csv, "path_length_graph_weight", counted);
+    TL_ROW(csv, "path_length_object_weight", weight);
+    TL_ROW(csv, "path_first_ts", g->nodes.v[g->path[0]].ts);
+    TL_ROW(csv, "path_last_ts", g->nodes.v[g->path[g->npath - 1]].ts);
+    put_sums(csv, g, true);
+    TL_ROW(csv, "what_if_comm_free_path_length", length_if(g, 0, true));
+    TL_ROW(csv, "what_if_kernels_half_path_length", length_if(g, 0.5, false));
+    put_overlay(csv, frame, g, nrows);
+}
+
+/* ------------------------------------------------------------------------------------------------------ what binds it */
+
+typedef enum binding { NOTHING, HOST, LOADING, COMMUNICATION, COMPUTE, BETWEEN_KERNELS, LAUNCHING, NBINDINGS } binding;
+
+static const char *const labels[NBINDINGS] = { "",
+                                               "cpu_bound",
+                                               "data_loading",
+                                               "gpu_communication_bound",
+                                               "gpu_compute_bound",
+                                               "gpu_kernel_kernel_overhead",
+                                               "gpu_kernel_launch_overhead" };
+
+static binding binding_of(const tl_hta_path_graph *g, const tl_hta_edge *edge, const tl_hta_rank_calls *calls)
+{
+    if (edge->kind == TL_HTA_KERNEL_DELAY)
+        return BETWEEN_KERNELS;
+    if (edge->kind == TL_HTA_LAUNCH_DELAY)
+        return LAUNCHING;
+    const tl_hta_row *row = edge->kind == TL_HTA_OPERATOR ? row_of_edge(g, edge) : NULL;
+    if (row == NULL)
+        return NOTHING;
+    if (row->stream < 0)
+        return calls->traits[row->name] & TL_HTA_LOADS_DATA ? LOADING : HOST;
+    return is_communication(g, row) ? COMMUNICATION : COMPUTE;
+}
+
+static void put_bindings(tl_csv *shares, tl_csv *counts, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
+{
+    sums s[NBINDINGS] = { { 0 } };
+    double total = 0;
+
+    for (size_t i = 0; i + 1 < g->npath; i++) {
+        const tl_hta_edge *edge = &g->edges.v[tl_hta_edge_of_path(g, g->path, i)];
+        sums *here = &s[binding_of(g, edge, calls)];
+        here->n++;
+        here->weight += edge->weight;
+        total += edge->weight;
+    }
+    for (int k = 0; k < NBINDINGS; k++)
+        if (s[k].n > 0) {
+            TL_ROW(shares, labels[k], s[k].weight / total * 100);
+            TL_ROW(counts, labels[k], s[k].n, s[k].weight);
+        }
+}
+
+/* --------------------------------------------------------------------------------------------------- nodes and edges */
+
+static void put_path(tl_csv *csv, const tl_hta_path_graph *g)
+{
+    for (size_t i = 0; i < g->npath; i++) {
+        const tl_hta_row *row = tl_hta_row_of_node(g, g->path[i]);
+        const tl_hta_moment *node = &g->nodes.v[g->path[i]];
+        tl_text name = tl_hta_name(&g->clip, row);
+        name.n = tl_hta_nth_character(name, NAME_CHARACTERS);
+        TL_ROW(csv, g->path[i], row->index, node->ts, node->end ? "False" : "True", name);
+    }
+}
+
+static void put_edges(tl_csv *csv, const tl_hta_path_graph *g)
+{
+    bool *on_path = tl_calloc(g->edges.n, sizeof *on_path);
+
+    for (size_t i = 0; i + 1 < g->npath; i++)
+        on_path[tl_hta_edge_of_path(g, g->path, i)] = true;
+    TL_EACH (const uint32_t, node, g->met)
+        for (size_t k = g->first_out[*node]; k < g->first_out[*node + 1]; k++) {
+            const tl_hta_edge *edge = &g->edges.v[g->out[k]];
+            const tl_hta_moment *from = &g->nodes.v[edge->from], *to = &g->nodes.v[edge->to];
+            TL_ROW(csv, edge->from, edge->to, tl_hta_row_of_node(g, edge->from)->index, !from->end,
+                   tl_hta_row_of_node(g, edge->to)->index, !to->end, from->ts, to->ts, tl_hta_edge_labels[edge->kind],
+                   edge->weight, tl_hta_edge_counts(edge),
+                   edge->event != TL_HTA_NO_EVENT ? tl_int(edge->event) : tl_blank(), on_path[g->out[k]]);
+        }
+    free(on_path);
+}
+
+/* -------------------------------------------------------------------------------------------------- a part of a rank */
+
+/* critical_path_TAG_TABLE.csv */
+static tl_csv open_table(tl_hta_job *job, const char *tag, const char *table, const char *header)
+{
+    char name[TAG + 160];
+    snprintf(name, sizeof name, "critical_path_%s_%s.csv", tag, table);
+    tl_csv csv = tl_csv_open(&job->out, name, header);
+    csv.as_is = true;
+    return csv;
+}
+
+static void write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const part *p)
+{
+    const tl_hta_frame *frame = calls->frame;
+    char tag[TAG + 128];
+
+    snprintf(tag, sizeof tag, "%s", p->tag);
+    if (job->frames.n > 1 && !p->plain)
+        snprintf(tag, sizeof tag, "%s_rank%lld", p->tag, (long long)frame->rank);
+    if (calls->why != NULL) {
+        tl_hta_note(job, "critical_path_%s: HTA gives up: %s", tag, calls->why);
+        return;
+    }
+    tl_hta_path_graph g = tl_hta_path_graph_of(calls, &p->region);
+    if (g.why[0] != '\0') {
+        tl_hta_note(job, "critical_path_%s: HTA gives up: %s", tag, g.why);
+        tl_hta_path_graph_free(&g);
+        return;
+    }
+    if (g.invalid != NULL)
+        tl_hta_note(job, "critical_path_%s: no path: %s", tag, g.invalid);
+    tl_csv csv = open_table(job, tag, "stats", "key,value");
+    put_stats(&csv, frame, &g);
+    tl_csv_close(&csv);
+    if (g.invalid == NULL) {
+        tl_csv counts = open_table(job, tag, "bound_by", "bound_by,count,sum");
+        csv = open_table(job, tag, "summary", "bound_by,percent");
+        put_bindings(&csv, &counts, &g, calls);
+        tl_csv_close(&csv);
+        tl_csv_close(&counts);
+        csv = open_table(job, tag, "path", "node,event,ts,is_start,name");
+        put_path(&csv, &g);
+        tl_csv_close(&csv);
+    }
+    if (p->asked || g.edges.n <= LARGE_EDGES) {
+        csv = open_table(job, tag, "edges",
+                         "begin,end,begin_event,begin_is_start,end_event,end_is_start,begin_ts,end_ts,type,weight,"
+                         "graph_weight,attributed_event,critical");
+        put_edges(&csv, &g);
+        tl_csv_close(&csv);
+    } else {
+        tl_hta_note(job, "critical_path_%s: %zu edges are not listed; --annotation lists those of what it names", tag,
+                    g.edges.n);
+    }
+    tl_hta_path_graph_free(&g);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- parts */
+
+static void add_part(parts *all, const char *tag, const char *annotation, tl_range instances, bool launch_edges)
+{
+    part p = { .region = { annotation, instances, launch_edges } };
+    snprintf(p.tag, sizeof p.tag, "%s%s", tag, launch_edges ? "_launch_edges" : "");
+    tl_vec_push(all, p);
+}
+
+/* Those that are asked for. */
+static void add_asked(parts *all, const tl_hta_parameters *p)
+{
+    static const tl_range first = { 0, 0 };
+    const bool whole = strcmp(p->annotation, "*") == 0;
+    const size_t n = p->instance_id.n > 0 && !whole ? p->instance_id.n : 1;
+    char words[TAG + 1], tag[TAG + 56];
+
+    tl_hta_file_words(words, TAG, p->annotation);
+    for (size_t i = 0; i < n; i++) {
+        tl_range range = p->instance_id.n > 0 ? p->instance_id.v[i] : first;
+        int used = snprintf(tag, sizeof tag, "%s_%lld", words, (long long)range.first);
+        if (range.last != range.first)
+            snprintf(tag + used, sizeof tag - (size_t)used, "_%lld", (long long)range.last);
+        add_part(all, whole ? "whole" : tag, whole ? "" : p->annotation, range, p->launch_edges);
+        all->v[all->n - 1].asked = true;
+    }
+}
+
+static void add_usual(parts *all, const tl_hta_job *job)
+{
+    static const struct {
+        const char *tag;
+        tl_range instances;
+        bool first_alone;
+        size_t steps; /* that there must be */
+    } steps[] = { { "step0", { 0, 0 }, false, 1 }, { "step1", { 1, 1 }, false, 2 }, { "steps0_1", { 0, 1 }, true, 2 } };
+    const bool launch_edges = job->parameters->launch_edges;
+    size_t nsteps = 0, nrows = 0;
+    bool any_forward = false;
+
+    for (uint32_t i = 0; i < job->symbols->v.n; i++) {
+        nsteps += job->symbols->v.v[i].step_name;
+        any_forward = any_forward || tl_text_has(tl_hta_text(job->symbols, i), FORWARD);
+    }
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        nrows += frame->nloaded;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (nsteps >= steps[i].steps) {
+            add_part(all, steps[i].tag, "ProfilerStep", steps[i].instances, launch_edges);
+            all->v[all->n - 1].first_alone = steps[i].first_alone;
+        }
+    if (nrows <= LARGE_ROWS) {
+        add_part(all, "whole", "", (tl_range){ 0, 0 }, launch_edges);
+        all->v[all->n - 1].first_alone = all->v[all->n - 1].plain = true;
+    }
+    for (int edges = launch_edges; edges < 2 && any_forward; edges++)
+        add_part(all, "forward1", FORWARD, (tl_range){ 1, 1 }, edges);
+}
+
+void tl_hta_critical_paths(tl_hta_job *job)
+{
+    parts all = { 0 };
+    bool first = true, any_sync = tl_names_find(&job->symbols->texts, "cuda_sync", 9) != TL_NO_NAME;
+
+    if (job->parameters->annotation != NULL)
+        add_asked(&all, job->parameters);
+    else
+        add_usual(&all, job);
+    if (!any_sync && all.n > 0)
+        tl_hta_note(job,
+                    "critical_path: no rank has synchronisations (cuda_sync): what waited for the device is not known");
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        tl_hta_rank_calls calls = tl_hta_rank_calls_of(frame, job->parameters->data_load_events);
+        TL_EACH (const part, p, all)
+            if (first || !p->first_alone)
+                write_part(job, &calls, p);
+        tl_hta_rank_calls_free(&calls);
+        first = false;
+    }
+    free(all.v);
+}
