@@ -177,6 +177,7 @@ product()
     start hta sh tests/golden/compat_hta.sh build/tlmpi
     start cli-compat sh tests/cli/compat.sh build/tlmpi
     start hta-options /usr/bin/python3 tests/golden/hta_options.py build/tlmpi build/make_trace
+    start diff-pairs /usr/bin/python3 tests/bench/diff_pairs.py build/tlmpi-serial build/make_trace --few
     start hta-diff /usr/bin/python3 tests/golden/hta_diff.py build/tlmpi
     start hta-stragglers /usr/bin/python3 tests/golden/hta_stragglers.py build/tlmpi build/make_trace
     start phases /usr/bin/python3 tests/golden/phases.py build/tlmpi build/make_trace
