@@ -41,8 +41,8 @@ typedef struct blaming {
 
 __extension__ typedef __int128 wide;
 
-/* Bits of a nanosecond in sums of divided slices. */
-enum { FRACTION = 24 };
+/* Bits of a nanosecond in sums of divided slices, and of a rate: ns that are owed for a ns of waiting. */
+enum { FRACTION = 24, RATE_FRACTION = 40 };
 
 static int64_t wait_of(const blaming *b, uint32_t at)
 {
@@ -153,53 +153,49 @@ static uint32_t waited_for(const blaming *b, uint32_t n, uint32_t position)
     return m;
 }
 
-/* due[i]: what is charged to the i-th arrival of the amount that the one at `position` is owed, by its wait. */
-static void divide_one(blaming *b, uint32_t n, uint32_t position, int64_t amount, int64_t wait)
+/* Returns what the arrival is owed: its own wait, or what has come to it from later collectives. */
+static int64_t owed(const blaming *b, uint32_t at, bool own)
+{
+    return own ? wait_of(b, at) : b->passed[at];
+}
+
+/* Fills due[i] with what is charged to each arrival after `first`, where the arrivals in [first, end) that wait until
+ * `until` are owed something, evenly over their waits.  Returns whether they are. */
+static bool divide(blaming *b, uint32_t n, uint32_t first, uint32_t end, int64_t until, bool own)
 {
     const tl_blame_arrival *a = b->in->arrivals;
-    uint32_t m = waited_for(b, n, position);
-    wide each = 0;
-    int64_t given = 0;
+    const uint32_t *sorted = b->sorted, m = waited_for(b, n, end - 1);
+    int64_t left = 0;
+    wide rate = 0, each = 0;
 
-    for (uint32_t i = position + 1; i < n; i++) {
-        int64_t from = a[b->sorted[i - 1]].start_ns,
-                to = tl_ns_min(a[b->sorted[i]].start_ns, b->until[b->sorted[position]]);
+    for (uint32_t i = first; i < end; i++)
+        left += b->until[sorted[i]] == until ? owed(b, sorted[i], own) : 0;
+    if (left == 0)
+        return false;
+    for (uint32_t i = first + 1; i < n; i++) {
+        uint32_t before = sorted[i - 1];
+        int64_t from = a[before].start_ns, to = tl_ns_min(a[sorted[i]].start_ns, until);
+        if (i <= end && b->until[before] == until && until > from)
+            rate += ((wide)owed(b, before, own) << RATE_FRACTION) / (until - from);
         if (to > from && i < m)
-            each += ((wide)amount * (to - from) / wait << FRACTION) / (m - i);
+            each += (rate * (to - from) >> (RATE_FRACTION - FRACTION)) / (m - i);
         b->due[i] = i < m ? (int64_t)(each >> FRACTION) : 0;
-        given += b->due[i];
+        left -= b->due[i];
     }
-    b->due[m - 1] += amount - given;
+    b->due[m - 1] += left;
+    return true;
 }
 
-/* The same for the own waits of all that wait to the end, together. */
-static void divide_many(blaming *b, uint32_t n, int64_t last)
+/* Charges what the arrivals in [first, end) that wait until `until` are owed. */
+static void charge_waits(blaming *b, uint32_t n, uint32_t first, uint32_t end, int64_t until)
 {
-    const tl_blame_arrival *a = b->in->arrivals;
-    wide each = 0;
-    int64_t given = 0, all = 0, waiting = 0;
-
-    b->due[0] = 0;
-    for (uint32_t i = 1; i < n; i++) {
-        int64_t from = a[b->sorted[i - 1]].start_ns, length = a[b->sorted[i]].start_ns - from;
-        waiting += a[b->sorted[i - 1]].end_ns >= last;
-        each += ((wide)length * waiting << FRACTION) / (n - i);
-        all += length * waiting;
-        b->due[i] = (int64_t)(each >> FRACTION);
-        given += b->due[i];
-    }
-    b->due[n - 1] += all - given;
-}
-
-static void charge_wait(blaming *b, uint32_t n, uint32_t position, bool own)
-{
-    uint32_t at = b->sorted[position];
-    int64_t wait = wait_of(b, at), amount = own ? wait : b->passed[at];
-    if (amount == 0 || wait == 0)
-        return;
-    divide_one(b, n, position, amount, wait);
-    const waiter from = { n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, false, own };
-    cost_of_the_late(b, n, position + 1, from);
+    const uint32_t at = b->sorted[first];
+    waiter from = { n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, end > first + 1, true };
+    if (b->in->collectives[b->collective_of[at]].how == TL_BLAME_CHARGES && divide(b, n, first, end, until, true))
+        cost_of_the_late(b, n, first + 1, from);
+    from.direct = false;
+    if (divide(b, n, first, end, until, false))
+        cost_of_the_late(b, n, first + 1, from);
 }
 
 static void charge_collective(blaming *b, const tl_blame_collective *c, int64_t last)
@@ -210,16 +206,12 @@ static void charge_collective(blaming *b, const tl_blame_collective *c, int64_t 
         b->onward[i] = 0;
         b->waited[i] = i > 0 ? waited_elsewhere(b, b->sorted[i], 0, 0) : 0;
     }
-    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX;
-    if (many) {
-        divide_many(b, n, last);
-        cost_of_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
-    }
-    for (uint32_t i = 0; i + 1 < n; i++) {
-        if (own && (!many || b->in->arrivals[b->sorted[i]].end_ns < last))
-            charge_wait(b, n, i, true);
-        charge_wait(b, n, i, false);
-    }
+    const bool together = n > TL_BLAME_PAIRS_MAX;
+    if (together)
+        charge_waits(b, n, 0, n - 1, last);
+    for (uint32_t i = 0; i + 1 < n; i++)
+        if (!together || b->until[b->sorted[i]] < last)
+            charge_waits(b, n, i, i + 1, b->until[b->sorted[i]]);
     for (uint32_t i = 1; i < n; i++)
         if (b->onward[i] > 0)
             waited_elsewhere(b, b->sorted[i], b->onward[i], b->waited[i]);
