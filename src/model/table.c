@@ -153,47 +153,65 @@ static int by_keys(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : compare_rows(s->table->schema, tl_table_row(s->table, a), tl_table_row(s->table, b));
 }
 
-void tl_table_sort(tl_table *table)
+/* Puts row order[i] in place i; order is used up. */
+static void arrange(const tl_table *table, uint32_t *order)
 {
-    size_t n = table->n, size = table->schema->row_size, i = 1;
-    while (i < n && compare_rows(table->schema, tl_table_row(table, i - 1), tl_table_row(table, i)) <= 0)
+    const size_t size = table->schema->row_size;
+    void *first = tl_malloc(size);
+    for (uint32_t i = 0; i < table->n; i++) {
+        uint32_t to = i;
+        memcpy(first, tl_table_row(table, i), size);
+        for (uint32_t from = order[to]; from != i; from = order[to]) {
+            memcpy(tl_table_row(table, to), tl_table_row(table, from), size);
+            order[to] = to;
+            to = from;
+        }
+        memcpy(tl_table_row(table, to), first, size);
+        order[to] = to;
+    }
+    free(first);
+}
+
+/* Sorts the rows from `first` on. */
+static void sort_from(const tl_table *table, size_t first)
+{
+    const tl_table rest = { .schema = table->schema, .rows = tl_table_row(table, first), .n = table->n - first };
+    size_t n = rest.n, i = 1;
+    while (i < n && compare_rows(rest.schema, tl_table_row(&rest, i - 1), tl_table_row(&rest, i)) <= 0)
         i++;
     if (i >= n) /* rows mostly come in order, and then it costs one look at each */
         return;
 
-    sorting s = { table, tl_malloc(n * sizeof *s.places) };
-    unsigned char *rows = tl_malloc(n * size);
+    sorting s = { &rest, tl_malloc(n * sizeof *s.places) };
     tl_mem_indexable(n);
     for (i = 0; i < n; i++)
-        s.places[i] = place_of(table, i);
+        s.places[i] = place_of(&rest, i);
     uint32_t *order = tl_sorted_index(n, by_keys, &s);
-    for (i = 0; i < n; i++)
-        memcpy(rows + i * size, tl_table_row(table, order[i]), size);
-    free(table->rows);
-    table->rows = rows;
-    table->cap = n;
     free(s.places);
+    arrange(&rest, order);
     free(order);
+}
+
+void tl_table_sort(tl_table *table)
+{
+    if (table->n > 0)
+        sort_from(table, 0);
 }
 
 void tl_table_unite(tl_table *table, size_t first, void (*add)(void *sum, const void *row))
 {
     size_t kept = first, size = table->schema->row_size;
-    tl_table rest = { .schema = table->schema };
-
     if (table->n <= first)
         return;
-    tl_table_append(&rest, tl_table_row(table, first), table->n - first);
-    tl_table_sort(&rest);
-    for (size_t i = 0; i < rest.n; i++) {
-        const void *row = tl_table_row(&rest, i);
+    sort_from(table, first);
+    for (size_t i = first; i < table->n; i++) {
+        const void *row = tl_table_row(table, i);
         if (kept > first && compare_rows(table->schema, tl_table_row(table, kept - 1), row) == 0)
             add(tl_table_row(table, kept - 1), row);
         else
-            memcpy(tl_table_row(table, kept++), row, size);
+            memmove(tl_table_row(table, kept++), row, size);
     }
     table->n = kept;
-    tl_table_free(&rest);
 }
 
 const tl_field *tl_schema_field(const tl_schema *schema, const char *name)
