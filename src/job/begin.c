@@ -41,6 +41,7 @@ static tl_status check_inputs_kept(const tl_job *j, tl_error *err)
 tl_status tl_job_open_output(tl_job *j, tl_error *err)
 {
     tl_status st = TL_OK;
+    tl_chunk_same_bytes(j->options->reproducible);
     if (tl_is_first()) {
         j->output = tl_output_path(j->options);
         st = check_inputs_kept(j, err);
