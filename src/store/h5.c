@@ -195,16 +195,17 @@ herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value)
     return put_cells(new_attr(object, name, H5T_STD_I64LE), H5T_STD_I64LE, &value);
 }
 
-static size_t whole_words(size_t nbytes)
-{
-    return (nbytes + 7) / 8 * 8;
-}
-
-/* The head of its message and its own, name, type, space and text, each in whole words. */
+/* The head of its message and its own, name, type, space and text. */
 size_t tl_h5_attr_bytes(const char *name, size_t text)
 {
-    enum { MESSAGE = 8, ATTRIBUTE = 8, TYPE = 8, SPACE = 8 };
-    return MESSAGE + ATTRIBUTE + whole_words(strlen(name) + 1) + TYPE + SPACE + whole_words(text);
+    enum { MESSAGE = 4, ATTRIBUTE = 9, TYPE = 8, SPACE = 4 };
+    return MESSAGE + ATTRIBUTE + strlen(name) + 1 + TYPE + SPACE + text;
+}
+
+/* All attributes in the header of their object, however many. */
+herr_t tl_h5_attrs_in_header(hid_t plist)
+{
+    return H5Pset_attr_phase_change(plist, UINT16_MAX, UINT16_MAX);
 }
 
 /* An attribute that is deleted leaves its place for others. */

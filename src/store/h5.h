@@ -50,6 +50,9 @@ herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value);
 /* Bytes that an attribute of that name with `text` bytes of text takes in the header of its object. */
 size_t tl_h5_attr_bytes(const char *name, size_t text);
 
+/* Keeps all attributes of datasets that are created with that list in their headers.  Negative on failure. */
+herr_t tl_h5_attrs_in_header(hid_t plist);
+
 /* Makes room for nbytes bytes of attributes in the header of a new object: left to itself the library lengthens the
  * header for each attribute, and copies it.  Negative on failure. */
 herr_t tl_h5_reserve(hid_t object, size_t nbytes);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table up to this length lies in the header of its dataset: the index of chunks alone takes 2 KiB. */
+/* A table up to this length lies in the header of its dataset: the index of chunks alone takes 560 bytes. */
 enum { COMPACT_BYTES = 4096 };
 
 /* How the table lies in the file: chunks that grow with it, shuffled and deflated, each with a checksum. */
@@ -41,6 +41,7 @@ static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, hsize_t ro
     if ((table->row_type = tl_h5_row_type(table->schema)) >= 0 &&
         (space = H5Screate_simple(1, &rows, chunk_rows > 0 ? &any : NULL)) >= 0 &&
         (plist = H5Pcreate(H5P_DATASET_CREATE)) >= 0 && H5Pset_obj_track_times(plist, false) >= 0 &&
+        tl_h5_attrs_in_header(plist) >= 0 &&
         (chunk_rows > 0 ? set_chunks(plist, chunk_rows) : H5Pset_layout(plist, H5D_COMPACT) >= 0))
         table->dataset =
             H5Dcreate2(table->group, table->schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT);

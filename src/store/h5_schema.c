@@ -142,7 +142,7 @@ static herr_t put_meaning(hid_t dataset, const tl_schema *schema)
 /* What all attributes take in the header. */
 static size_t attribute_bytes(const tl_schema *schema)
 {
-    enum { DIMENSION = 16 };
+    enum { DIMENSION = 8 };
     size_t sum =
         tl_h5_attr_bytes("CLASS", sizeof "TABLE" - 1) + tl_h5_attr_bytes("VERSION", sizeof "3.0" - 1) +
         tl_h5_attr_bytes("TITLE", strlen(schema->title)) + tl_h5_attr_bytes("description", strlen(schema->question)) +

@@ -215,7 +215,7 @@ limit "check, half Python frames, indented" python 795 check
 limit "check, yajl alone" plain 5400 check --parser yajl
 limit "run, no Python frames" plain 2300 run
 limit "run, half Python frames, indented" python 1200 run
-whole "run of next to nothing" 70 run
+whole "run of next to nothing" 60 run
 share "classifying idle time, no Python frames" plain 41
 share "classifying idle time, host too slow" starved 59
 linear "operators nested in a gap" nested 10000 22 idle_per_rank

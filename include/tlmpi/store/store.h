@@ -54,8 +54,8 @@ tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, 
 /* One more row of /names: the text of the next row number (0, 1, 2 ...). */
 tl_status tl_store_name(tl_store *store, const char *text, size_t n, tl_error *err);
 
-/* Writes what is left (names, index tables, views), flushes, closes, seals, reopens to prove it whole, syncs, renames.
- * Ends the store in any case. */
+/* Writes what is left (names, index tables, views), flushes, closes, seals, syncs, renames.  Ends the store in any
+ * case. */
 tl_status tl_store_finish(tl_store *store, tl_error *err);
 
 /* Gives up: removes NAME.part.  NULL is fine. */
