@@ -116,7 +116,7 @@ violations()
             below["report/format"] = "base model"
             below["report/answers"] = "base model report/format"
             below["report/ask"] = below["report/summary"] = "base model report/format report/answers"
-            below["report/diff"] = "base model report/format"
+            below["report/diff"] = "base model report/format report/answers"
             below["report/html"] = "base model report/format report/answers report/ask"
             below["store"] = "base model store"
             below["compat"] = "base model trace"

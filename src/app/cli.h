@@ -77,7 +77,7 @@ struct tl_cli {
     const char *rep, *exclude;      /* reps; NULL: none */
     int64_t skip;                   /* reps */
     bool each, kernels, compare;    /* reps: which table */
-    tl_diff_gates diff_fail_on;     /* diff */
+    tl_gates diff_fail_on;          /* diff */
     tl_texts scale, overlap;        /* whatif */
     bool remove_sync, no_launch_overhead; /* whatif */
     int64_t whatif_top;             /* whatif: rows; 0: not asked for */

@@ -350,26 +350,12 @@ static tl_status complain_thresholds(const tl_option_type *type, const char *opt
 
 static bool store_gates(const tl_option_type *type, const char *text, void *at)
 {
-    (void)type;
-    return tl_gates_read(text, at);
-}
-
-static bool store_diff_gates(const tl_option_type *type, const char *text, void *at)
-{
-    (void)type;
-    return tl_diff_gates_read(text, at);
-}
-
-static void recall_diff_gates(const tl_option_type *type, const void *at, char *out, size_t n)
-{
-    (void)type;
-    tl_diff_gates_write(at, out, n);
+    return tl_gates_read(type->gates, text, at);
 }
 
 static void recall_gates(const tl_option_type *type, const void *at, char *out, size_t n)
 {
-    (void)type;
-    tl_gates_write(at, out, n);
+    tl_gates_write(type->gates, at, out, n);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- types */
@@ -381,8 +367,9 @@ static const char *const units[] = { "terminal", "ns", "us", "ms", "s", "auto", 
 static const char *const clocks[] = { "auto", "none", "force", NULL };                  /* as tl_clock_mode */
 static const char *const runs[] = { "all", "list", "newest", NULL };
 
-const tl_option_type tl_option_gates = { store_gates, recall_gates, .takes = TL_GATES_SYNTAX };
-const tl_option_type tl_option_diff_gates = { store_diff_gates, recall_diff_gates, .takes = TL_DIFF_GATES_SYNTAX };
+const tl_option_type tl_option_gates = { store_gates, recall_gates, .takes = TL_GATES_SYNTAX, .gates = &tl_answer_gates };
+const tl_option_type tl_option_diff_gates = { store_gates, recall_gates, .takes = TL_DIFF_GATES_SYNTAX,
+                                              .gates = &tl_diff_gates };
 const tl_option_type tl_option_switch = { store_switch, recall_switch, .words = digits };
 const tl_option_type tl_option_parser = { store_switch, recall_switch, .takes = "fast or yajl", .words = parsers };
 const tl_option_type tl_option_text = { store_text, recall_text, .takes = NULL };

@@ -39,6 +39,7 @@ struct tl_option_type {
     bool numbers;                                          /* of a choice: or a number above 0 */
     enum { TL_NUMBERS, TL_NUMBERS_FROM_0, TL_TIMES } list; /* of a list of ranges */
     const tl_threshold *thresholds;                        /* of a list of thresholds */
+    const tl_gate_names *gates;                            /* of a list of gates */
 };
 
 extern const tl_option_type tl_option_gates, tl_option_diff_gates, tl_option_switch, tl_option_text, tl_option_texts, tl_option_count,

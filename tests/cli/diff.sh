@@ -61,7 +61,7 @@ says err "tlmpi: --fail-on kernel>+20%: +50.0 %"
 lines 1 err
 status 0 "$tlmpi" diff traces.h5 slower.h5 --fail-on 'kernel>+60%,idle>+3%'
 silent err
-status 5 "$tlmpi" diff traces.h5 slower.h5 --fail-on 'compute > 10%'
+status 5 "$tlmpi" diff traces.h5 slower.h5 --fail-on 'compute > + 10%'
 says err "--fail-on compute>+10%: +15.5 %"
 for gates in step 'step>5' 'link>5%' 'step>5%,step>6%'; do
     status 2 "$tlmpi" diff traces.h5 slower.h5 --fail-on "$gates"

@@ -1,12 +1,13 @@
 /* diff.h - two runs compared, in words: the verdict, and which facts make times hardly comparable.
  *
- * From the tables of the comparison (model/diff_tables.h); may use format.  Nothing is decided here.
+ * From the tables of the comparison (model/diff_tables.h); may use format, and the thresholds of answers.  Nothing is decided here.
  */
 #ifndef TLMPI_REPORT_DIFF_H
 #define TLMPI_REPORT_DIFF_H
 
 #include "tlmpi/model/diff_tables.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/report/answers/fail_on.h"
 #include <stdio.h>
 
 /* Everything is borrowed. */
@@ -32,23 +33,14 @@ typedef enum tl_diff_gate {
     TL_DIFF_GATE_COMM, TL_DIFF_GATE_COPY, TL_DIFF_GATE_IDLE, TL_NDIFF_GATES
 } tl_diff_gate;
 
-typedef struct tl_diff_gates {
-    bool set[TL_NDIFF_GATES];
-    double most[TL_NDIFF_GATES]; /* shares */
-} tl_diff_gates;
+extern const tl_gate_names tl_diff_gates;
 
 #define TL_DIFF_GATES_SYNTAX                                                                                           \
     "NAME>+PERCENT%,... with step, kernel, compute, waiting, transfer, comm, copy or idle for NAME, as "               \
     "'step>+5%,kernel>+20%,idle>+3%'"
 
-/* False where the text is no list of thresholds, or names one twice; *gates is then as it was. */
-bool tl_diff_gates_read(const char *text, tl_diff_gates *gates);
-
-/* The same text again, 0-terminated. */
-void tl_diff_gates_write(const tl_diff_gates *gates, char *out, size_t n);
-
 /* Whether any threshold is passed by a change that is no chance, or of which nothing tells whether it is.  Says which on
  * `err`, a line each, and which changes may be chance. */
-bool tl_diff_gates_judge(const tl_diff_gates *gates, const tl_diff_words *words, FILE *err);
+bool tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *words, FILE *err);
 
 #endif

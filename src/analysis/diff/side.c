@@ -82,7 +82,7 @@ static void find_recorded(side *s, size_t marks)
                 tl_vec_push(&each, row[to - i].kernels);
         }
         int64_t middle = each.n > 0 ? tl_median(each.v, each.n) : 0;
-        if (middle > 0 && launched >= TL_DIFF_HELD_SHARE * all) {
+        if (middle > 0 && all > 0 && launched >= TL_DIFF_HELD_SHARE * all) {
             sum += all / (double)middle;
             n++;
         }

@@ -54,7 +54,7 @@ double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m)
 }
 
 /* Wilcoxon's signed ranks: how many of the 2^n choices of signs have each sum of the ranks of those above 0.  Pairs that
- * are equal are left out; equal distances have the ranks of their order. */
+ * are equal are left out; equal distances share their ranks. */
 double tl_diff_pairs_test(const double *a, const double *b, size_t n)
 {
     double *apart = tl_calloc(n + 1, sizeof *apart), above = 0, tail = 0;
@@ -64,11 +64,12 @@ double tl_diff_pairs_test(const double *a, const double *b, size_t n)
             apart[kept++] = fabs(b[i] - a[i]);
     tl_real_sort(apart, kept);
     for (size_t i = 0; i < n; i++)
-        for (size_t rank = 0; b[i] > a[i] && rank < kept; rank++)
-            if (apart[rank] == b[i] - a[i]) {
-                above += (double)rank + 1;
-                break;
-            }
+        if (b[i] > a[i]) {
+            size_t first = 0, last = 0;
+            TL_BISECT(first, kept, mid, apart[mid] < b[i] - a[i]);
+            TL_BISECT(last, kept, mid, apart[mid] <= b[i] - a[i]);
+            above += (double)(first + last + 1) / 2;
+        }
     free(apart);
     size_t sums = kept * (kept + 1) / 2;
     above = fmin(above, (double)sums - above);

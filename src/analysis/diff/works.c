@@ -178,13 +178,14 @@ void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned,
     double apart = fabs(row->b_each_ns - row->a_each_ns) / row->a_each_ns;
     bool longer = row->p_value < TL_DIFF_ALPHA && apart >= TL_DIFF_EACH_LEAST;
     bool more = count_differs(diff, row->a_count, row->b_count);
-    row->change = amounts[A].count <= 0 ? TL_DIFF_ADDED
-                  : amounts[B].count <= 0 ? TL_DIFF_REMOVED
-                  : aligned            ? TL_DIFF_REPLACED
-                  : longer && more     ? TL_DIFF_BOTH
-                  : longer             ? TL_DIFF_TIME
-                  : more               ? TL_DIFF_COUNT
-                                       : TL_DIFF_SAME;
+    bool in_a = amounts[A].count > 0 || amounts[A].ns > 0, in_b = amounts[B].count > 0 || amounts[B].ns > 0;
+    row->change = !in_a            ? TL_DIFF_ADDED
+                  : !in_b          ? TL_DIFF_REMOVED
+                  : aligned        ? TL_DIFF_REPLACED
+                  : longer && more ? TL_DIFF_BOTH
+                  : longer         ? TL_DIFF_TIME
+                  : more           ? TL_DIFF_COUNT
+                                   : TL_DIFF_SAME;
 }
 
 static int by_change(const void *a, const void *b)

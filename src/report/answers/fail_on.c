@@ -7,21 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[TL_NGATES] = { "straggler", "link", "idle", "comm" };
+const tl_gate_names tl_answer_gates = { { "straggler", "link", "idle", "comm" }, ">", 100 };
 
-bool tl_gates_read(const char *text, tl_gates *gates)
+bool tl_gates_read(const tl_gate_names *of, const char *text, tl_gates *gates)
 {
     tl_gates read = { .set = { false } };
 
     for (bool more = text[strspn(text, " ")] != '\0'; more;) {
         char name[12], digits[40], *rest;
         int n = 0, kind = 0;
-        if (sscanf(text, " %11[a-z] > %39[0-9.] %% %n", name, digits, &n) != 2 || n == 0)
+        if (sscanf(text, strcmp(of->sign, ">") == 0 ? " %11[a-z] > %39[0-9.] %% %n" : " %11[a-z] > + %39[0-9.] %% %n",
+                   name, digits, &n) != 2 || n == 0)
             return false;
-        while (kind < TL_NGATES && strcmp(name, names[kind]) != 0)
+        while (of->names[kind] != NULL && strcmp(name, of->names[kind]) != 0)
             kind++;
         double percent = strtod(digits, &rest);
-        if (kind == TL_NGATES || read.set[kind] || digits[0] == '.' || *rest != '\0' || !(percent <= 100))
+        if (of->names[kind] == NULL || read.set[kind] || digits[0] == '.' || *rest != '\0' || !(percent <= of->percent))
             return false;
         read.set[kind] = true;
         read.most[kind] = percent / 100;
@@ -34,13 +35,13 @@ bool tl_gates_read(const char *text, tl_gates *gates)
     return true;
 }
 
-void tl_gates_write(const tl_gates *gates, char *out, size_t n)
+void tl_gates_write(const tl_gate_names *of, const tl_gates *gates, char *out, size_t n)
 {
     size_t used = 0;
     *out = '\0';
-    for (int kind = 0; kind < TL_NGATES; kind++)
+    for (int kind = 0; of->names[kind] != NULL; kind++)
         if (gates->set[kind] && used < n)
-            used += (size_t)snprintf(out + used, n - used, "%s%s>%g%%", used > 0 ? "," : "", names[kind],
+            used += (size_t)snprintf(out + used, n - used, "%s%s%s%g%%", used > 0 ? "," : "", of->names[kind], of->sign,
                                      100 * gates->most[kind]);
 }
 
@@ -123,14 +124,14 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
         if (!gates->set[kind])
             continue;
         if (isnan(share))
-            fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", names[kind],
+            fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", tl_answer_gates.names[kind],
                     a->phases_alone                 ? "durations of phases do not tell"
                     : a->finding == TL_FOUND_NOBODY ? tl_doubt_labels[TL_DOUBT_UNMARKED]
                                                     : tl_finding_labels[a->finding]);
         if (!(share > gates->most[kind]))
             continue;
         met = true;
-        fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", names[kind], 100 * gates->most[kind], 100 * share);
+        fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", tl_answer_gates.names[kind], 100 * gates->most[kind], 100 * share);
         bool by_phases = a->phases_alone || (kind == TL_GATE_STRAGGLER && !(loss_in_traces(a, true) >= share));
         if (by_phases)
             fprintf(err, " (rank %" PRId32 ")", a->phases->rank);

@@ -3,46 +3,10 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/report/diff.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-static const char *const names[TL_NDIFF_GATES] = {
-    "step", "kernel", "compute", "waiting", "transfer", "comm", "copy", "idle"
+const tl_gate_names tl_diff_gates = {
+    { "step", "kernel", "compute", "waiting", "transfer", "comm", "copy", "idle" }, ">+", INFINITY
 };
-
-bool tl_diff_gates_read(const char *text, tl_diff_gates *gates)
-{
-    tl_diff_gates read = { .set = { false } };
-    for (bool more = text[strspn(text, " ")] != '\0'; more;) {
-        char name[12], digits[40], *rest;
-        int n = 0, gate = 0;
-        if (sscanf(text, " %11[a-z] > %39[0-9.+] %% %n", name, digits, &n) != 2)
-            return false;
-        while (gate < TL_NDIFF_GATES && strcmp(name, names[gate]) != 0)
-            gate++;
-        double percent = strtod(digits, &rest);
-        if (n == 0 || gate == TL_NDIFF_GATES || read.set[gate] || *rest != '\0')
-            return false;
-        read.set[gate] = true;
-        read.most[gate] = percent / 100;
-        more = text[n] == ',';
-        if (!more && text[n] != '\0')
-            return false;
-        text += n + 1;
-    }
-    *gates = read;
-    return true;
-}
-
-void tl_diff_gates_write(const tl_diff_gates *gates, char *out, size_t n)
-{
-    size_t used = 0;
-    *out = '\0';
-    for (int gate = 0; gate < TL_NDIFF_GATES; gate++)
-        if (gates->set[gate] && used < n)
-            used += (size_t)snprintf(out + used, n - used, "%s%s>+%g%%", used > 0 ? "," : "", names[gate],
-                                     100 * gates->most[gate]);
-}
 
 /* Whether the part of the step counts for the threshold. */
 static bool counts(tl_diff_gate gate, uint8_t part)
@@ -73,7 +37,7 @@ static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double *growth
     return worst;
 }
 
-bool tl_diff_gates_judge(const tl_diff_gates *gates, const tl_diff_words *d, FILE *err)
+bool tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *d, FILE *err)
 {
     bool passed = false;
     for (int gate = 0; gate < TL_NDIFF_GATES; gate++) {
@@ -96,7 +60,7 @@ bool tl_diff_gates_judge(const tl_diff_gates *gates, const tl_diff_words *d, FIL
             continue;
         bool chance = p >= TL_DIFF_ALPHA;
         passed |= !chance;
-        fprintf(err, "tlmpi: --fail-on %s>+%g%%: +%.1f %%", names[gate], 100 * gates->most[gate], 100 * share);
+        fprintf(err, "tlmpi: --fail-on %s>+%g%%: +%.1f %%", tl_diff_gates.names[gate], 100 * gates->most[gate], 100 * share);
         if (kernel != NULL) {
             tl_text name = d->name(d->name_arg, kernel->name);
             fprintf(err, " (%.*s)", (int)name.n, name.p);

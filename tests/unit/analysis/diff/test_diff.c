@@ -73,13 +73,13 @@ static void put_step(run *r, int32_t rank, int32_t number, int64_t start_us, dra
     put(r, &tl_launch_step_schema, &launch);
 }
 
-/* Two ranks of so many steps; step k of rank r is `d`, jittered by a few us in compute. */
-static run *steps_of(size_t nsteps, drawn d, uint64_t seed)
+/* Ranks of so many steps; step k of rank r is `d`, jittered by a few us in compute. */
+static run *ranks_of(int32_t nranks, size_t nsteps, drawn d, uint64_t seed)
 {
     run *r = new_run();
     tl_group_row group = { .group = 0, .ranks = "0-1", .size = 2, .parallelism = TL_PARALLEL_WORLD };
     put(r, &tl_group_row_schema, &group);
-    for (int32_t rank = 0; rank < 2; rank++) {
+    for (int32_t rank = 0; rank < nranks; rank++) {
         tl_rank row = { .rank = rank, .devices = 1, .device_name = "GPU", .world_size = 2 };
         tl_breakdown whole = { .rank = rank, .device = -1, .step = -1, .wall_ns = 1000 * US, .busy_ns = 900 * US };
         put(r, &tl_rank_schema, &row);
@@ -91,6 +91,11 @@ static run *steps_of(size_t nsteps, drawn d, uint64_t seed)
         }
     }
     return r;
+}
+
+static run *steps_of(size_t nsteps, drawn d, uint64_t seed)
+{
+    return ranks_of(2, nsteps, d, seed);
 }
 
 static void put_kernel(run *r, int32_t rank, tl_kind kind, const char *text, int64_t count, int64_t each_us)
@@ -329,7 +334,92 @@ static void a_kernel_replaces_another_under_its_operator(void)
     end(diff, a, b);
 }
 
+static void kernels_that_change_alike_are_one_finding(void)
+{
+    static const char *const kernels[] = { "gemm", "softmax", "norm", "relu" };
+    drawn slower = plain;
+    slower.compute = 550;
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, slower, 9);
+    for (int32_t i = 0; i < 8; i++) {
+        put_kernel(a, i / 4, TL_COMPUTE, kernels[i % 4], 6, 100);
+        put_kernel(b, i / 4, TL_COMPUTE, kernels[i % 4], 6, 110);
+    }
+    launch_kernels(a, 6);
+    launch_kernels(b, 6);
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(nfound(diff), 2);
+    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_COMPUTE);
+    CU_ASSERT_DOUBLE_EQUAL(found(diff, 1)->times, 1.1, 0.001);
+    CU_ASSERT_EQUAL(found(diff, 1)->name, TL_NO_NAME);
+    end(diff, a, b);
+}
+
+static void ranks_that_do_the_same_are_one_row_where_numbers_differ(void)
+{
+    drawn slower = plain;
+    slower.compute += 100;
+    run *a = ranks_of(2, 6, plain, 3), *b = ranks_of(4, 6, slower, 9);
+    for (int32_t rank = 0; rank < 4; rank++) {
+        if (rank < 2)
+            put_kernel(a, rank, TL_COMPUTE, rank < 1 ? "embedding<1>" : "head", 6, 100);
+        put_kernel(b, rank, TL_COMPUTE, rank < 2 ? "embedding<2>" : "head", 6, 100);
+    }
+    launch_kernels(a, 6);
+    launch_kernels(b, 6);
+    tl_diff *diff = compare(a, b);
+    const tl_table *t = tl_diff_table(diff, &tl_diff_breakdown_schema);
+    const tl_diff_breakdown *rows = tl_table_row(t, 0);
+    CU_ASSERT_EQUAL_FATAL(t->n, 2);
+    CU_ASSERT_STRING_EQUAL(rows[0].a_ranks, "0");
+    CU_ASSERT_STRING_EQUAL(rows[0].b_ranks, "0-1");
+    CU_ASSERT_STRING_EQUAL(rows[1].a_ranks, "1");
+    CU_ASSERT_STRING_EQUAL(rows[1].b_ranks, "2-3");
+    CU_ASSERT_TRUE(llabs(rows[1].compute_ns - 100 * US) < 5 * US);
+    end(diff, a, b);
+}
+
+/* Steps 0, 1, 2 ... take 1000 and 2000 us by turns, and all of B 2 % more. */
+static void steps_of_one_number_are_compared_where_they_vary_alike(void)
+{
+    run *r[2] = { ranks_of(1, 0, plain, 1), ranks_of(1, 0, plain, 1) };
+    uint64_t seed = 7;
+    for (int i = 0; i < 2; i++)
+        for (int32_t s = 0; s < 12; s++) {
+            drawn d = plain;
+            d.compute += 1000 * (s % 2) + (int64_t)unit_below(&seed, 5);
+            d.idle += 30 * i;
+            put_step(r[i], 0, s, s * 10000, d);
+        }
+    tl_diff *diff = compare(r[0], r[1]);
+    CU_ASSERT_TRUE(tl_diff_basis_of(diff).paired);
+    CU_ASSERT_TRUE(found(diff, 0)->sure);
+    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_IDLE);
+    end(diff, r[0], r[1]);
+}
+
+/* The windows of the steps hold little of the work: it comes when they are over. */
+static void where_the_device_runs_behind_the_whole_recording_is_compared(void)
+{
+    drawn little = { .compute = 40 };
+    run *a = ranks_of(1, 6, little, 3), *b = ranks_of(1, 6, little, 9);
+    TL_ROWS (tl_breakdown, row, tl_tables_get(&b->tables, &tl_breakdown_schema))
+        if (row->step == -1) {
+            row->wall_ns = 1300 * US;
+            row->idle_ns = 300 * US;
+        }
+    tl_diff *diff = compare(a, b);
+    const tl_diff_step *step = tl_table_row(tl_diff_table(diff, &tl_diff_step_schema), 0);
+    CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[0], 0);
+    CU_ASSERT_EQUAL(step->change_ns, 50 * US); /* 300 us of 6 steps */
+    CU_ASSERT_TRUE(isnan(step->p_value));
+    end(diff, a, b);
+}
+
 static const unit_test tests[] = {
+    TEST(kernels_that_change_alike_are_one_finding),
+    TEST(ranks_that_do_the_same_are_one_row_where_numbers_differ),
+    TEST(steps_of_one_number_are_compared_where_they_vary_alike),
+    TEST(where_the_device_runs_behind_the_whole_recording_is_compared),
     TEST(parts_sum_up_to_the_step),
     TEST(equal_runs_have_no_finding),
     TEST(a_run_with_itself_is_zero_everywhere),

@@ -14,8 +14,8 @@ static void thresholds_are_read_and_written(void)
     for (size_t i = 0; i < COUNT(good); i++) {
         tl_gates gates;
         char text[100];
-        CU_ASSERT_TRUE(tl_gates_read(good[i][0], &gates));
-        tl_gates_write(&gates, text, sizeof text);
+        CU_ASSERT_TRUE(tl_gates_read(&tl_answer_gates, good[i][0], &gates));
+        tl_gates_write(&tl_answer_gates, &gates, text, sizeof text);
         CU_ASSERT_STRING_EQUAL(text, good[i][1]);
     }
 }
@@ -37,7 +37,7 @@ static void what_is_no_threshold_is_refused(void)
     };
     for (size_t i = 0; i < COUNT(bad); i++) {
         tl_gates gates = { .set = { [TL_GATE_COMM] = true }, .most = { [TL_GATE_COMM] = 0.125 } };
-        CU_ASSERT_FALSE(tl_gates_read(bad[i], &gates));
+        CU_ASSERT_FALSE(tl_gates_read(&tl_answer_gates, bad[i], &gates));
         CU_ASSERT(gates.set[TL_GATE_COMM] && !gates.set[TL_GATE_STRAGGLER] && gates.most[TL_GATE_COMM] == 0.125);
     }
 }
@@ -49,7 +49,7 @@ static bool met(answer_job *j, const char *thresholds, const char **said)
     char *text = NULL;
     size_t size = 0;
     tl_gates gates;
-    CU_ASSERT_TRUE_FATAL(tl_gates_read(thresholds, &gates));
+    CU_ASSERT_TRUE_FATAL(tl_gates_read(&tl_answer_gates, thresholds, &gates));
     FILE *err = open_memstream(&text, &size);
     bool is = tl_gates_judge(&gates, answers_of(j), err);
     (void)fclose(err);

@@ -1,0 +1,142 @@
+/* test_diff_words.c - what is said of two runs, and which thresholds are passed. */
+#include "tlmpi/report/diff.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct told {
+    tl_table found, run, step, kernel, operator;
+    tl_diff_words words;
+} told;
+
+static tl_text name_of(void *arg, uint32_t id)
+{
+    static const char *const names[] = { "all_reduce of ranks 0-7", "flash_bwd", "aten::copy_" };
+    (void)arg;
+    return (tl_text){ names[id], strlen(names[id]) };
+}
+
+/* A step of 100 ms that takes `share` longer in B. */
+static told *tell(double share, double p)
+{
+    told *t = calloc(1, sizeof *t);
+    CU_ASSERT_TRUE_FATAL(t != NULL);
+    int64_t change = (int64_t)(share * 1e8);
+    tl_diff_step step = { .part = TL_DIFF_STEP, .a_ns = 100000000, .b_ns = 100000000 + change, .change_ns = change,
+                          .share = share, .p_value = p, .sure = p < 0.01 };
+    tl_diff_found found = { .part = TL_DIFF_STEP, .change_ns = change, .share = share, .p_value = p, .sure = p < 0.01 };
+    t->found.schema = &tl_diff_found_schema;
+    t->run.schema = &tl_diff_run_schema;
+    t->step.schema = &tl_diff_step_schema;
+    t->kernel.schema = &tl_diff_kernel_schema;
+    t->operator.schema = &tl_diff_operator_schema;
+    tl_table_append(&t->step, &step, 1);
+    tl_table_append(&t->found, &found, 1);
+    t->words = (tl_diff_words){ .found = &t->found, .run = &t->run, .step = &t->step, .kernel = &t->kernel,
+                                .operator = &t->operator, .name = name_of, .steps = { 6, 6 } };
+    return t;
+}
+
+static void end(told *t)
+{
+    tl_table_free(&t->found);
+    tl_table_free(&t->run);
+    tl_table_free(&t->step);
+    tl_table_free(&t->kernel);
+    tl_table_free(&t->operator);
+    free(t);
+}
+
+static void expect(const told *t, const char *want)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    tl_print_diff(out, &t->words);
+    (void)fclose(out);
+    CU_ASSERT_STRING_EQUAL(text, want);
+    if (strcmp(text, want) != 0)
+        fprintf(stderr, "got:\n%s\nwant:\n%s\n", text, want);
+    free(text);
+}
+
+static void a_step_that_differs_is_told_with_its_reasons(void)
+{
+    told *t = tell(0.082, 0.0005);
+    tl_diff_found waiting = { .place = 1, .part = TL_DIFF_WAITING, .change_ns = 5000000, .share = 0.05, .p_value = 0.002,
+                              .sure = 1, .rank = 3, .a_count = NAN, .b_count = NAN, .times = NAN, .name = 0,
+                              .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .why = 1, .why_ns = 6000000 };
+    tl_diff_found kernel = { .place = 2, .part = TL_DIFF_COMPUTE, .change = TL_DIFF_TIME, .change_ns = 2400000,
+                             .share = 0.024, .p_value = 1e-9, .sure = 1, .rank = -1, .a_count = 4, .b_count = 4,
+                             .times = 1.1, .name = 1, .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_diff_kernel copies = { .place = 1, .change = TL_DIFF_ADDED, .b_count = 12, .name = 2 };
+    tl_table_append(&t->found, &waiting, 1);
+    tl_table_append(&t->found, &kernel, 1);
+    tl_table_append(&t->operator, &copies, 1);
+    expect(t, "B is 8.2 % slower per step: 100 ms in A, 108 ms in B (medians of 6 and 6 steps;\n"
+              "  p < 0.001, rank test).\n"
+              "  +5.0 %, 5.00 ms in waiting in all_reduce of ranks 0-7, most of it for rank 3,\n"
+              "    whose `flash_bwd` grew by 6.00 ms a step (p = 0.002)\n"
+              "  +2.4 %, 2.40 ms in `flash_bwd` (each takes 1.1 times as long) (p < 0.001)\n"
+              "New operator: 12 aten::copy_ per step.\n");
+    end(t);
+}
+
+static void what_may_be_chance_is_called_so(void)
+{
+    told *t = tell(-0.004, 0.6);
+    expect(t, "No significant difference of the step (B is 0.4 % faster): 100 ms in A, 99.6 ms\n"
+              "  in B (medians of 6 and 6 steps; p = 0.6, rank test).\n");
+    end(t);
+    t = tell(0.2, NAN);
+    t->words.steps[0] = t->words.steps[1] = 1;
+    tl_diff_run device = { .place = 1, .what = "device", .differs = 1, .a = "H100", .b = "MI300" };
+    tl_table_append(&t->run, &device, 1);
+    expect(t, "device: H100 in A, MI300 in B; times say less for it.\n"
+              "B is 20.0 % slower per step, and nothing tells whether that is more than chance:\n"
+              "  100 ms in A, 120 ms in B (1 and 1 steps: too few for a test).\n");
+    end(t);
+}
+
+static bool passes(const told *t, const char *thresholds, const char *said)
+{
+    char *text = NULL;
+    size_t size = 0;
+    tl_gates gates;
+    CU_ASSERT_TRUE_FATAL(tl_gates_read(&tl_diff_gates, thresholds, &gates));
+    FILE *err = open_memstream(&text, &size);
+    bool passed = tl_diff_gates_judge(&gates, &t->words, err);
+    (void)fclose(err);
+    CU_ASSERT_STRING_EQUAL(text, said);
+    free(text);
+    return passed;
+}
+
+static void thresholds_spare_what_may_be_chance(void)
+{
+    told *t = tell(0.08, 0.001);
+    CU_ASSERT_TRUE(passes(t, "step>+5%", "tlmpi: --fail-on step>+5%: +8.0 %\n"));
+    CU_ASSERT_FALSE(passes(t, "step>+9%,kernel>+200%", ""));
+    end(t);
+    t = tell(0.08, 0.2);
+    CU_ASSERT_FALSE(passes(t, "step>+5%", "tlmpi: --fail-on step>+5%: +8.0 %, which may be chance (p = 0.2): not failed\n"));
+    end(t);
+    t = tell(0.08, NAN);
+    CU_ASSERT_TRUE(passes(t, "step > + 5 %", "tlmpi: --fail-on step>+5%: +8.0 %\n"));
+    tl_diff_kernel kernel = { .change = TL_DIFF_ADDED, .b_ns = 2000000, .change_ns = 2000000, .name = 1, .p_value = NAN };
+    tl_table_append(&t->kernel, &kernel, 1);
+    CU_ASSERT_TRUE(passes(t, "kernel>+50%", "tlmpi: --fail-on kernel>+50%: +inf % (flash_bwd)\n"));
+    end(t);
+}
+
+static const unit_test tests[] = {
+    TEST(a_step_that_differs_is_told_with_its_reasons),
+    TEST(what_may_be_chance_is_called_so),
+    TEST(thresholds_spare_what_may_be_chance),
+};
+
+int main(void)
+{
+    return unit_main("diff words", tests, COUNT(tests));
+}
