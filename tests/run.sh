@@ -185,7 +185,7 @@ product()
     start cli-run sh tests/cli/run.sh build/tlmpi
     start cli-read sh tests/cli/read.sh build/tlmpi
     start cli-html sh tests/cli/html.sh build/tlmpi
-    start cli-diff sh tests/cli/diff.sh build/tlmpi
+    start cli-diff sh tests/cli/diff.sh build/tlmpi build/make_trace
     start cli-select sh tests/cli/select.sh build/tlmpi
     start cli-where sh tests/cli/where.sh build/tlmpi
     start cli-whatif sh tests/cli/whatif.sh build/tlmpi

@@ -1,7 +1,9 @@
 #!/bin/sh
-# diff.sh TLMPI - two runs compared: what is said, what is printed in which format, what passes a threshold, what is refused.
+# diff.sh TLMPI [MAKE_TRACE] - two runs compared: what is said, what is printed in which format, what passes a threshold, what is
+# refused; of jobs made small here, simulated, and recorded (TLMPI_CORPUS).
 #
 # Prints what failed and, last, "N passed, N failed, N skipped".
+make_trace=${2:+$(cd "$(dirname "$2")" && pwd)/$(basename "$2")}
 # shellcheck source=tests/cli/job.sh
 . "$(dirname "$0")/job.sh"
 
@@ -78,4 +80,72 @@ says err "nowhere.h5"
 status 3 "$tlmpi" diff traces.h5 hopeless
 status 1 "$tlmpi" diff traces.h5 cut
 says out "damaged traces: 0 ranks in A, 1 ranks in B; times say less for it."
+
+# job NAME OPTION... - a simulated job of that name, as a result
+job()
+{
+    name=$1
+    shift
+    "$make_trace" -o "$name.d" "$@" > /dev/null && "$tlmpi" -q -o "$name" "$name.d" && rm -r "$name.d"
+}
+
+# verdict - what is named stands alone in `out`, without the tables
+verdict() { sed '/^diff_run$/,$d' out > named && mv named out; }
+
+echo "-- simulated jobs"
+if [ -n "$make_trace" ]; then
+    job base --ranks 8 --steps 8 --seed 11
+    job again --ranks 8 --steps 8 --seed 12
+    job late --ranks 8 --steps 8 --seed 13 --fault compute_slow --fault-rank 3 --fault-cost 0.08
+    job larger --ranks 8 --steps 8 --seed 14 --scale 110
+    job more --ranks 16 --steps 8 --seed 15
+    status 0 "$tlmpi" diff base.h5 again.h5
+    verdict
+    says out "No significant difference of the step"
+    lines 3 out
+    status 0 "$tlmpi" diff base.h5 late.h5
+    verdict
+    says out "slower per step"
+    says out "most of it for rank 3,"
+    status 0 "$tlmpi" diff late.h5 base.h5
+    says out "faster per step"
+    says out "most of it for rank 3,"
+    status 0 "$tlmpi" diff base.h5 larger.h5
+    verdict
+    says out "copy to the device: 16777216 bytes in A"
+    says out "in compute (nearly all kernels take 1.1 times as long)"
+    status 0 "$tlmpi" diff base.h5 more.h5
+    says out "world_size: 8 in A, 16 in B"
+    says out "in transfer of all_reduce of ranks 0-15"
+    status 0 "$tlmpi" diff base.h5 more.h5 diff_breakdown --format json
+    python "ranks by what they do" "r = rows(); assert [(x['a_ranks'], x['b_ranks']) for x in r] == [('0-7', '0-15')], r"
+else
+    skip "no make_trace"
+fi
+
+echo "-- recorded jobs"
+traces=${TLMPI_CORPUS:-}/traces
+if [ -d "$traces/production_st" ]; then
+    status 0 "$tlmpi" diff "$traces/production_st" "$traces/production_st_x1.2"
+    says out "B is 12.3 % slower per step"
+    says out "most of it for rank 6,"
+    status 0 "$tlmpi" diff "$traces/production_ar" "$traces/production_ar_x1.3"
+    says out "B is 38.3 % faster per step"
+    says out "most of it for rank 0,"
+    status 0 "$tlmpi" diff "$traces/torchrec_optimizer_4" "$traces/torchrec_optimizer_5"
+    says out "3 and 3 steps: too few"
+    status 0 "$tlmpi" diff "$traces/h100_falconsai" "$traces/mi300_falconsai"
+    says out "device: NVIDIA H100 80GB HBM3 in A, AMD Instinct MI300X VF in B"
+    says out "replaced by \`attn_fwd\` of aten::_flash_attention_forward"
+    for folder in "$traces"/*/; do
+        "$tlmpi" -f -q -o one "$folder" 2> /dev/null || [ $? -eq 1 ] || continue
+        "$tlmpi" diff one.h5 one.h5 --json > out
+        python "$folder does not differ from itself" "
+t = rows()
+assert len(t['diff']) == 1 and all(x['change_ns'] == 0 for x in t['diff_step']), t['diff']
+assert all(x['change'] == 'same' for k in t for x in t[k] if k not in ('diff', 'diff_run') and 'change' in x)"
+    done
+else
+    skip "TLMPI_CORPUS does not name a folder with traces/production_st"
+fi
 summary

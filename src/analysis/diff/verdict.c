@@ -41,62 +41,59 @@ static uint8_t part_of_kernel(const tl_diff *diff, const tl_diff_work *row)
                                                         : TL_DIFF_COPY;
 }
 
-typedef struct charge {
-    int64_t rank;
-    double ns;
-} charge;
-
-/* The rank that most of the change of waiting is for, of direct charges a step; -1: no rank has half of it. */
-static int32_t awaited(const tl_diff *diff)
+/* The one that changes most that way (1: longer, -1: shorter), of times by side that are divided by `by`; NULL: none.
+ * *change_ns: by how much, *all_ns: all together. */
+static const work *most_changed(const works *w, double way, const double by[2], double *change_ns, double *all_ns)
 {
-    TL_VEC(charge) ranks = { 0 };
-    double all = 0;
-    for (int i = A; i <= B; i++) {
-        const side *s = &diff->side[i];
-        TL_ROWS (const tl_blame, row, table_of(s, &tl_blame_schema)) {
-            double ns = (double)row->direct_ns / tl_diff_rate_of(diff, i) * (i == A ? -1 : 1);
-            size_t at = 0;
-            while (at < ranks.n && ranks.v[at].rank != row->to_rank)
-                at++;
-            if (at == ranks.n)
-                tl_vec_push(&ranks, (charge){ row->to_rank, 0 });
-            ranks.v[at].ns += ns;
-            all += ns;
+    const work *best = NULL;
+    *change_ns = *all_ns = 0;
+    TL_EACH (const work, x, w->v) {
+        double change = (double)x->side[B].ns / by[B] - (double)x->side[A].ns / by[A];
+        *all_ns += change;
+        if (way * change > way * *change_ns) {
+            *change_ns = change;
+            best = x;
         }
     }
-    int32_t best = -1;
-    for (size_t i = 0; i < ranks.n; i++)
-        if (all != 0 && ranks.v[i].ns / all >= TL_DIFF_MOST_SHARE)
-            best = (int32_t)ranks.v[i].rank;
-    free(ranks.v);
     return best;
 }
 
+/* The rank that most of the change of waiting is for, of direct charges a step; -1: no rank has half of it. */
+static int32_t awaited(const tl_diff *diff, double way)
+{
+    works charged = { .map = { 0 } };
+    double change_ns, all_ns;
+    for (int i = A; i <= B; i++)
+        TL_ROWS (const tl_blame, row, table_of(&diff->side[i], &tl_blame_schema))
+            tl_diff_works_at(&charged, 0, (uint32_t)row->to_rank)->side[i].ns += row->direct_ns;
+    const work *best = most_changed(&charged, way, (double[]){ tl_diff_rate_of(diff, A), tl_diff_rate_of(diff, B) },
+                                    &change_ns, &all_ns);
+    int32_t rank = best != NULL && change_ns / all_ns >= TL_DIFF_MOST_SHARE ? (int32_t)best->name : -1;
+    tl_diff_works_free(&charged);
+    return rank;
+}
+
 /* What changed most of the rank that is waited for: a kernel or copy, or a class of its idle time. */
-static void put_reason(tl_diff *diff, tl_diff_found *found_row)
+static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
 {
     works own = { .map = { 0 } };
-    int32_t rank = found_row->rank;
+    double change_ns, all_ns;
     for (int i = A; i <= B; i++) {
         const side *s = &diff->side[i];
-        TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema))
-            if (row->rank == rank && row->kind != TL_COMM && row->kind != TL_SYNC)
-                tl_diff_works_at(&own, 0, tl_diff_name_in(diff, i, row->name))->side[i].ns += row->total_ns;
-        TL_ROWS (const tl_idle_summary, row, table_of(s, &tl_idle_summary_schema))
-            if (row->rank == rank && row->device == -1 && row->step == -1 && row->place > 0)
-                tl_diff_works_at(&own, 1, tl_diff_class_of(diff, row))->side[i].ns += row->total_ns;
-        if (place_of(s->ranks.v, s->ranks.n, rank) == s->ranks.n)
-            own.v.n = 0;
+        TL_ROWS (const tl_kernel_row, kernel, table_of(s, &tl_kernel_row_schema))
+            if (kernel->rank == row->rank && kernel->kind != TL_COMM && kernel->kind != TL_SYNC)
+                tl_diff_works_at(&own, 0, tl_diff_name_in(diff, i, kernel->name))->side[i].ns += kernel->total_ns;
+        TL_ROWS (const tl_idle_summary, idle, table_of(s, &tl_idle_summary_schema))
+            if (idle->rank == row->rank && idle->device == -1 && idle->step == -1 && idle->place > 0)
+                tl_diff_works_at(&own, 1, tl_diff_class_of(diff, idle))->side[i].ns += idle->total_ns;
+        if (place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n)
+            own.v.n = 0; /* the other side has no such rank */
     }
-    double way = found_row->change_ns > 0 ? 1 : -1, most = 0;
-    TL_EACH (const work, w, own.v) {
-        double change = way * ((double)w->side[B].ns / diff->side[B].recorded - (double)w->side[A].ns / diff->side[A].recorded);
-        if (change > most) {
-            most = change;
-            found_row->why = w->name;
-            found_row->why_ns = llround(way * change);
-            found_row->why_idle = w->kind == 1;
-        }
+    const work *best = most_changed(&own, way, (double[]){ diff->side[A].recorded, diff->side[B].recorded }, &change_ns, &all_ns);
+    if (best != NULL) {
+        row->why = best->name;
+        row->why_ns = llround(change_ns);
+        row->why_idle = best->kind == 1;
     }
     tl_diff_works_free(&own);
 }
@@ -139,15 +136,17 @@ static void add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_s
         }
 }
 
-static void find_part(tl_diff *diff, const tl_diff_step *step, bool sure)
+static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 {
     char text[160];
     bool waiting = step->part == TL_DIFF_WAITING;
-    int32_t rank = waiting ? awaited(diff) : changed_rank(diff, step->part);
+    double way = step->change_ns > 0 ? 1 : -1;
+    int32_t rank = waiting ? awaited(diff, way) : changed_rank(diff, step->part);
     TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
         if (waiting && rank >= 0 && row->part == TL_DIFF_WAITING)
             return;
-    tl_diff_found *row = found(diff, step->part, step->change_ns, step->share, step->p_value, sure);
+    tl_diff_found *row = found(diff, step->part, step->change_ns, step->share, step->p_value, step->sure);
+    row->rank = rank;
     if (waiting || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN) {
         size_t n = strnlen(step->group, sizeof step->group);
         const char *kind = tl_collective_labels[step->kind];
@@ -155,13 +154,14 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, bool sure)
                         : snprintf(text, sizeof text, "%s (%s)", kind, tl_parallelism_labels[step->parallelism]);
         row->name = tl_names_intern(&diff->names, text, (size_t)len);
     }
-    row->rank = rank;
     if (waiting && rank >= 0) {
         add_waiting(diff, row, step);
-        put_reason(diff, row);
+        put_reason(diff, row, way);
     }
     if (step->part == TL_DIFF_IDLE)
         row->name = idle_class(diff, step->change_ns);
+    if (step->part == TL_DIFF_COMPUTE)
+        row->times = common;
 }
 
 /* What the named kernels of a part of the step change. */
@@ -244,18 +244,19 @@ void tl_diff_verdict(tl_diff *diff)
         double told = row->change_ns != 0 ? (double)named_in(diff, row->part) / (double)row->change_ns : 1;
         bool compute = row->part == TL_DIFF_COMPUTE;
         bool by_kernels = (compute || row->part == TL_DIFF_COPY) && told >= TL_DIFF_MOST_SHARE;
-        if (row->sure && (!by_kernels || (compute && !isnan(common)))) {
-            find_part(diff, row, true);
-            ((tl_diff_found *)tl_table_row(table, table->n - 1))->times = compute ? common : NAN;
-        }
+        if (row->sure && (!by_kernels || (compute && !isnan(common))))
+            find_part(diff, row, common);
     }
-    /* A step that differs by many small changes, or that cannot be tested: the largest. */
-    if ((step->sure && table->n == 1) || isnan(step->p_value))
+    /* A step whose change is not told by these, or that cannot be tested: the largest parts, though they are not sure. */
+    double left = step->share;
+    TL_ROWS (const tl_diff_found, row, table)
+        left -= row->part != TL_DIFF_STEP ? row->share : 0;
+    if ((step->sure && left / step->share > TL_DIFF_MOST_SHARE) || isnan(step->p_value))
         for (size_t i = 1; i < steps->n; i++) {
             const tl_diff_step *row = tl_table_row(steps, i);
-            if (row->part != TL_DIFF_REST && (row->change_ns > 0) == (step->change_ns > 0) &&
+            if (row->part != TL_DIFF_REST && !row->sure && (row->change_ns > 0) == (step->change_ns > 0) &&
                 fabs(row->share) >= TL_DIFF_LEAST)
-                find_part(diff, row, false);
+                find_part(diff, row, common);
         }
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), isnan(step->p_value) ? by_change : by_sureness);
     int32_t place = 0;
