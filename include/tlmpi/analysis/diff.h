@@ -16,6 +16,7 @@
 
 #include "tlmpi/model/diff_tables.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/model/tree_table.h"
 
 /* A result: rows are borrowed. */
 typedef struct tl_diff_side {

@@ -8,7 +8,6 @@
 
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/schema.h"
-#include "tlmpi/model/tree_table.h"
 
 /* What two runs differ in before any time is compared, and what the comparison rests on. */
 #define TL_DIFF_RUN_FIELDS(F, T)                                                                                       \
@@ -82,7 +81,12 @@ TL_TABLE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS);
 typedef enum tl_diff_change { TL_DIFF_CHANGE_VALUES(TL_VALUE_NAME) } tl_diff_change;
 extern const char *const tl_diff_change_labels[];
 
-#define TL_DIFF_AMOUNT_FIELDS(F, T)                                                                                    \
+/* Tables diff_kernel, diff_operator, diff_collective and diff_idle: what was aligned by name; and diff_call_path, the
+ * merged call tree. */
+#define TL_DIFF_WORK_FIELDS(F, T)                                                                                      \
+    F(T, I32, place, KEY, "",                                                                                          \
+      "1 for the largest change of time, and so on; of call paths down the tree, the largest change below a node first") \
+    F(T, I32, depth, LABEL, "", "of a call path: nodes around it; else 0")                                             \
     F(T, ENUM(diff_change), change, MEASURE, "", "what became of it")                                                  \
     F(T, F64, a_count, MEASURE, "", "how often, of A: the whole recording by its steps and ranks")                     \
     F(T, F64, b_count, MEASURE, "", "how often, of B")                                                                 \
@@ -95,34 +99,18 @@ extern const char *const tl_diff_change_labels[];
     F(T, F64, b_each_ns, MEASURE, "ns", "time of one, of B")                                                           \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
       "chance of times of one as far apart if A and B do not differ: t test over the "  \
-      "ratios of ranks, of fewer than three ranks over durations; none where these are not known")
-
-/* Tables diff_kernel, diff_operator, diff_collective and diff_idle: what was aligned by name. */
-#define TL_DIFF_WORK_FIELDS(F, T)                                                                                      \
-    F(T, I32, place, KEY, "", "1 for the largest change of time, and so on")                                           \
-    TL_DIFF_AMOUNT_FIELDS(F, T)                                                                                        \
+      "ratios of ranks, of fewer than three ranks over durations; none where these are not known") \
     F(T, I32, sure, MEASURE, "",                                                                                       \
       "1: the change is told from chance, and large enough to be named in the verdict (parameters diff_*)")            \
     F(T, NAME, kind, LABEL, "",                                                                                        \
       "kernel: compute, comm, memcpy ...; collective: waiting or transfer; idle: how the device ran dry and what the " \
-      "host did")                                                                                                      \
+      "host did; call path: operator, annotation, call or work")                                                                                                      \
     F(T, NAME, operator, LABEL, "", "of a kernel: the innermost operator that launches most of it; none: not known")   \
     F(T, NAME, name, LABEL, "", "name; of A where the names differ")                                                   \
     F(T, NAME, b_name, LABEL, "", "the name of B, where it differs")
 TL_TABLE(diff_kernel, TL_DIFF_WORK_FIELDS);
 typedef tl_diff_kernel tl_diff_work;
-extern const tl_schema tl_diff_operator_schema, tl_diff_collective_schema, tl_diff_idle_schema;
-
-/* The merged call tree. */
-#define TL_DIFF_CALL_PATH_FIELDS(F, T)                                                                                 \
-    F(T, I32, node, KEY, "", "number of the node: 0, 1, 2 ... down the merged tree; children by change of time")       \
-    F(T, I32, parent, LABEL, "", "node around it; -1: none")                                                           \
-    F(T, I32, depth, LABEL, "", "nodes around it")                                                                     \
-    F(T, ENUM(node_kind), kind, LABEL, "", "what it is")                                                               \
-    TL_DIFF_AMOUNT_FIELDS(F, T)                                                                                        \
-    F(T, I64, host_change_ns, MEASURE, "ns", "change of the time of the host in it; the times before are device_ns")   \
-    F(T, NAME, name, LABEL, "", "as in table call_tree")
-TL_TABLE(diff_call_path, TL_DIFF_CALL_PATH_FIELDS);
+extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_diff_collective_schema, tl_diff_idle_schema;
 
 /* The verdict: what is named, in this order. */
 #define TL_DIFF_FOUND_FIELDS(F, T)                                                                                     \

@@ -57,8 +57,7 @@ void tl_diff_free(tl_diff *diff)
     tl_diff_works_free(&diff->idle);
     free(diff->tree.v);
     tl_map_free(&diff->nodes);
-    free(diff->launched.v);
-    tl_map_free(&diff->launchers);
+    tl_diff_works_free(&diff->launched);
     free(diff->mean.v);
     tl_map_free(&diff->means);
     tl_names_free(&diff->names);

@@ -57,15 +57,8 @@ enum { TABLE_FOUND, TABLE_RUN, TABLE_STEP, TABLE_BREAKDOWN, TABLE_KERNEL, TABLE_
 typedef struct node {
     uint32_t parent, name; /* parent UINT32_MAX: none */
     uint8_t kind;
-    amount side[2];     /* of the device work below it */
-    int64_t host_ns[2];
+    amount side[2]; /* of the device work below it */
 } node;
-
-/* A kernel, and an operator that launches some of it. */
-typedef struct launch {
-    uint32_t kernel, operator; /* of diff.names */
-    int64_t ns;
-} launch;
 
 struct tl_diff {
     tl_diff_input input;
@@ -77,8 +70,7 @@ struct tl_diff {
     TL_VEC(node) tree;
     tl_map nodes;                  /* by parent, kind and name */
     TL_VEC(uint32_t) stack[2];     /* nodes around the next row */
-    tl_map launchers;              /* kernel and operator -> place in launched */
-    TL_VEC(launch) launched;
+    works launched;                /* kernels by operators that launch them: kind is the kernel, name the operator */
     tl_map means;                  /* name and rank of A -> place in mean */
     TL_VEC(double) mean;           /* of one, ns */
     tl_table tables[NTABLES];

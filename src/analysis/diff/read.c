@@ -28,10 +28,10 @@ static void put_operators(tl_diff *diff)
 {
     TL_EACH (work, x, diff->kernels.v) {
         int64_t most_ns = -1;
-        TL_EACH (const launch, l, diff->launched)
-            if (l->kernel == x->name && l->ns > most_ns) {
-                most_ns = l->ns;
-                x->operator = l->operator;
+        TL_EACH (const work, l, diff->launched.v)
+            if (l->kind == x->name && l->side[A].ns > most_ns) {
+                most_ns = l->side[A].ns;
+                x->operator = l->name;
             }
     }
 }

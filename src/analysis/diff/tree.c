@@ -3,6 +3,7 @@
 #include "tlmpi/base/group.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t name)
 {
@@ -19,20 +20,11 @@ static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t n
 /* The kernel is launched by the innermost operator around it. */
 static void add_launcher(tl_diff *diff, int which, uint32_t kernel, int64_t ns)
 {
-    for (size_t i = diff->stack[which].n; i-- > 0;) {
-        const node *x = &diff->tree.v[diff->stack[which].v[i]];
-        if (x->kind != TL_NODE_OPERATOR)
-            continue;
-        uint64_t key = (uint64_t)kernel << 32 | x->name;
-        uint32_t at = tl_map_get(&diff->launchers, key);
-        if (at == TL_MAP_NONE) {
-            at = (uint32_t)diff->launched.n;
-            tl_map_put(&diff->launchers, key, at);
-            tl_vec_push(&diff->launched, (launch){ kernel, x->name, 0 });
-        }
-        diff->launched.v[at].ns = tl_ns_sum(diff->launched.v[at].ns, ns);
-        return;
-    }
+    size_t i = diff->stack[which].n;
+    while (i > 0 && diff->tree.v[diff->stack[which].v[i - 1]].kind != TL_NODE_OPERATOR)
+        i--;
+    if (i > 0)
+        tl_diff_works_at(&diff->launched, kernel, diff->tree.v[diff->stack[which].v[i - 1]].name)->side[A].ns += ns;
 }
 
 void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
@@ -51,58 +43,37 @@ void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
     node *x = &diff->tree.v[at];
     tl_diff_add_rank(diff, x->side, which, tl_hash_mix(1, at), row->rank,
                      (amount){ .count = (double)row->count, .ns = row->device_ns, .within = NAN });
-    x->host_ns[which] = tl_ns_sum(x->host_ns[which], row->host_ns);
     tl_vec_push(&diff->stack[which], at);
 }
 
 typedef struct child {
     uint32_t at, parent;
-    int64_t change_ns, host_ns; /* how much it changed, whichever way */
+    int64_t change_ns; /* by how much, whichever way */
 } child;
 
 static int by_change(const void *a, const void *b)
 {
     const child *x = a, *y = b;
-    int order = TL_COMPARE(x->parent, y->parent);
-    order = order != 0 ? order : TL_ORDER(y, x, change_ns, host_ns);
-    return order != 0 ? order : TL_COMPARE(x->at, y->at);
+    return x->parent == y->parent && x->change_ns != y->change_ns ? TL_COMPARE(y->change_ns, x->change_ns)
+                                                                  : TL_ORDER(x, y, parent, at);
 }
 
-/* Of the host, in a step of a rank. */
-static int64_t host_change_of(const tl_diff *diff, const node *x)
-{
-    return llround((double)x->host_ns[B] / tl_diff_rate_of(diff, B) - (double)x->host_ns[A] / tl_diff_rate_of(diff, A));
-}
-
-static void put_row(tl_diff *diff, const node *x, int32_t parent, int32_t depth)
+static void put_row(tl_diff *diff, const node *x, int32_t depth)
 {
     tl_table *table = &diff->tables[TABLE_CALL_PATH];
-    tl_diff_work w = { 0 };
-    tl_diff_amounts(diff, x->side, false, &w);
-    tl_diff_call_path *row = tl_table_add(table);
-    row->node = (int32_t)table->n - 1;
-    row->parent = parent;
+    tl_diff_work *row = tl_table_add(table);
+    const char *kind = tl_node_kind_labels[x->kind];
+    tl_diff_amounts(diff, x->side, false, row);
+    row->place = (int32_t)table->n;
     row->depth = depth;
-    row->kind = x->kind;
-    row->change = w.change;
-    row->a_count = w.a_count;
-    row->b_count = w.b_count;
-    row->a_ns = w.a_ns;
-    row->b_ns = w.b_ns;
-    row->change_ns = w.change_ns;
-    row->by_count_ns = w.by_count_ns;
-    row->share = w.share;
-    row->a_each_ns = w.a_each_ns;
-    row->b_each_ns = w.b_each_ns;
-    row->p_value = w.p_value;
-    row->host_change_ns = host_change_of(diff, x);
+    row->kind = tl_names_intern(&diff->names, kind, strlen(kind));
     row->name = x->name;
+    row->operator = row->b_name = TL_NO_NAME;
 }
 
 /* Children that are to be printed, of one node. */
 typedef struct level {
     size_t at, end; /* in the order of children */
-    int32_t row;    /* of the node; -1: they are roots */
 } level;
 
 void tl_diff_tree(tl_diff *diff)
@@ -116,15 +87,14 @@ void tl_diff_tree(tl_diff *diff)
         const node *x = &diff->tree.v[i];
         double change = (double)x->side[B].ns / tl_diff_rate_of(diff, B) -
                         (double)x->side[A].ns / tl_diff_rate_of(diff, A);
-        children[i] = (child){ (uint32_t)i, x->parent == TL_MAP_NONE ? (uint32_t)n : x->parent, llround(fabs(change)),
-                               llabs(host_change_of(diff, x)) };
+        children[i] = (child){ (uint32_t)i, x->parent == TL_MAP_NONE ? (uint32_t)n : x->parent, llround(fabs(change)) };
         first[children[i].parent + 1]++;
     }
     for (size_t i = 0; i <= n; i++)
         first[i + 1] += first[i];
     if (n > 0)
         qsort(children, n, sizeof *children, by_change);
-    tl_vec_push(&open, (level){ first[n], first[n + 1], -1 });
+    tl_vec_push(&open, (level){ first[n], first[n + 1] });
     while (open.n > 0) {
         level *l = &open.v[open.n - 1];
         if (l->at == l->end) {
@@ -132,8 +102,8 @@ void tl_diff_tree(tl_diff *diff)
             continue;
         }
         uint32_t at = children[l->at++].at;
-        put_row(diff, &diff->tree.v[at], l->row, (int32_t)open.n - 1);
-        tl_vec_push(&open, (level){ first[at], first[at + 1], (int32_t)diff->tables[TABLE_CALL_PATH].n - 1 });
+        put_row(diff, &diff->tree.v[at], (int32_t)open.n - 1);
+        tl_vec_push(&open, (level){ first[at], first[at + 1] });
     }
     free(open.v);
     free(first);
