@@ -186,8 +186,8 @@ static const tl_option options[] = {
       "has all others together",
       TL_FOR_SHOW, &tl_option_top, AT(top) },
     { "top", 0, "N", "0",
-      "the N kernels, operators and kinds of transfer of which the job gains most if they take 10 % less time, on all "
-      "ranks; without the changes",
+      "the N kernels and operators of which the job gains most if they take 10 % less time, of communication the "
+      "transfer, on all ranks; without the changes",
       TL_FOR_WHATIF, &tl_option_count, AT(whatif_top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
       TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, &tl_option_width, AT(width) },

@@ -41,7 +41,7 @@ typedef struct tl_whatif_input {
     int64_t start_ns, end_ns, error_ns; /* as in tl_findings */
 } tl_whatif_input;
 
-/* On proc 0.  Asks WHATIF, CHANGE and PATH.  The graph, there and on the procs that hold the ranks, is afterwards that of
+/* On proc 0.  Asks WHATIF and PATH.  The graph, there and on the procs that hold the ranks, is afterwards that of
  * the job with all changes. */
 void tl_whatif_find(const tl_whatif_input *input, tl_whatif_result *out);
 

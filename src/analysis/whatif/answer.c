@@ -6,7 +6,6 @@
  *                     ready - - - - - - ^
  */
 #include "internal.h"
-#include "tlmpi/base/hash.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -293,58 +292,18 @@ static void answer_final(changing *c, tl_final_graph *rank, tl_bytes *in, tl_byt
 
 static void answer_work(const tl_open_rank *o, const tl_work_labels *labels, tl_bytes *out)
 {
-    tl_labelled_work *work = tl_calloc(labels->list.n + 1, sizeof *work);
+    int64_t *total_ns = tl_calloc(labels->list.n + 1, sizeof *total_ns);
     for (uint32_t v = 0; v < o->n; v++)
-        if (labels->of[v] != TL_NONE && o->nodes[v].kind == TL_NODE_WORK) {
-            work[labels->of[v]].pieces++;
-            work[labels->of[v]].total_ns += o->nodes[v].work_ns;
-        }
+        if (labels->of[v] != TL_NONE)
+            total_ns[labels->of[v]] +=
+                o->nodes[v].kind == TL_NODE_END ? o->nodes[v].done_ns - o->nodes[v - 1].done_ns : o->nodes[v].work_ns;
     for (size_t i = 0; i < labels->list.n; i++) {
         const tl_work_label *label = &labels->list.v[i];
-        if (work[i].pieces == 0)
-            continue;
-        tl_bytes_put(out, &work[i], sizeof work[i]);
+        tl_bytes_put(out, &total_ns[i], sizeof total_ns[i]);
         tl_bytes_put_list(out, label->name, strlen(label->name) + 1, 1);
         tl_bytes_put_list(out, label->operator_name, strlen(label->operator_name) + 1, 1);
     }
-    free(work);
-}
-
-static void answer_faster(const tl_open_rank *o, const tl_work_labels *labels, const tl_work_class_map *class_map,
-                          tl_bytes *in, tl_bytes *out)
-{
-    tl_faster *which = NULL;
-    size_t n, nlabels = labels->list.n;
-    tl_changes changes = { 0 };
-    tl_folded folded = { 0 };
-    uint64_t *keys[] = { tl_malloc((nlabels + 1) * sizeof(uint64_t)), tl_malloc((nlabels + 1) * sizeof(uint64_t)) };
-    for (size_t i = 0; i < nlabels; i++) {
-        const tl_work_label *label = &labels->list.v[i];
-        keys[TL_WHATIF_OF_KERNEL][i] = tl_hash_bytes(label->name, strlen(label->name));
-        keys[TL_WHATIF_OF_OPERATOR][i] = tl_hash_bytes(label->operator_name, strlen(label->operator_name));
-    }
-    tl_bytes_get_list(in, (void **)&which, &n, sizeof *which);
-    tl_changes_open(o, class_map, &changes);
-    tl_changes_keep(&changes); /* lane 0: as it is */
-    for (size_t k = 0; k < n; k++) {
-        tl_changes_reset(&changes);
-        for (uint32_t v = 0; v < o->n; v++)
-            if (o->nodes[v].kind == TL_NODE_WORK && keys[which[k].of][labels->of[v]] == which[k].key)
-                changes.less_ns[v] = o->nodes[v].work_ns * TL_WHATIF_FASTER_PERCENT / 100;
-        const uint8_t lane = (uint8_t)tl_changes_keep(&changes);
-        tl_bytes_put(out, &lane, sizeof lane);
-    }
-    const uint8_t any = changes.nlanes > 1;
-    tl_bytes_put(out, &any, sizeof any);
-    if (any) {
-        tl_folded_make(&changes, NULL, &folded, NULL);
-        tl_folded_put(&folded, o->of->graph.ncomms, out);
-        tl_folded_free(&folded);
-    }
-    tl_changes_free(&changes);
-    free(which);
-    free(keys[0]);
-    free(keys[1]);
+    free(total_ns);
 }
 
 bool tl_whatif_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_final_graph *graph, tl_bytes *in,
@@ -355,8 +314,6 @@ bool tl_whatif_answer(const tl_open_rank *rank, const tl_work_class_map *class_m
     tl_bytes_get(in, &question, sizeof question);
     if (question == TL_WHATIF_WORK)
         answer_work(rank, c.labels, out);
-    else if (question == TL_WHATIF_FASTER)
-        answer_faster(rank, c.labels, class_map, in, out);
     else if (question == TL_WHATIF_CHANGED)
         answer_changed(&c, class_map, in, out);
     else

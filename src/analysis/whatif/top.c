@@ -4,10 +4,11 @@
  * than that rank would.  The search ends where even that would not be among the first.
  */
 #include "internal.h"
-#include "tlmpi/base/hash.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,143 +16,77 @@ const char *const tl_whatif_of_labels[] = { TL_WHATIF_OF_VALUES(TL_VALUE_LABEL) 
 TL_TABLE_DEFINE(whatif_top, TL_WHATIF_TOP_FIELDS, TL_SCOPE_JOB, "what the job gains by work that takes less time",
                 "Which kernel or operator should be made faster?");
 
-/* Names that are tried at once: each takes two times of memory for each node of a rank. */
-enum { AT_ONCE = 8 };
-
 /* Work of one name. */
 typedef struct candidate {
     char *name;
-    tl_faster what;
-    int64_t pieces, total_ns, most_ns; /* most_ns: on the rank that has most */
-    int64_t rank_ns;                   /* on the rank in hand */
+    tl_whatif_of of;
+    int64_t most_ns; /* on the rank that has most */
+    int64_t rank_ns; /* on the rank in hand */
+    tl_selected_work selected;
     int64_t gain_ns;
 } candidate;
 
-typedef struct searching {
-    const tl_whatif_input *in;
-    TL_VEC(candidate) candidates;
-    tl_map number_of; /* by name and tl_whatif_of */
-} searching;
+typedef TL_VEC(candidate) candidates;
 
-/* ----------------------------------------------------------------------------------------------------------- names */
-
-/* Adds work of a rank to that of its name, which is used up. */
-static void add_work(searching *s, tl_whatif_of of, char *name, const tl_labelled_work *work)
+/* Adds work of the rank in hand to that of its name, which is used up. */
+static void add_work(candidates *all, tl_map *number_of, tl_whatif_of of, char *name, int64_t ns)
 {
-    uint64_t key = tl_hash_bytes(name, strlen(name)), by = tl_hash_mix(key, of);
-    uint32_t number = tl_map_get(&s->number_of, by);
+    uint64_t key = tl_hash_mix(tl_hash_bytes(name, strlen(name)), of);
+    uint32_t number = tl_map_get(number_of, key);
     if (number == TL_MAP_NONE && *name != '\0') {
-        number = (uint32_t)s->candidates.n;
-        tl_map_put(&s->number_of, by, number);
-        tl_vec_push(&s->candidates, (candidate){ .name = tl_strndup(name, strlen(name)), .what = { key, of } });
+        number = (uint32_t)all->n;
+        tl_map_put(number_of, key, number);
+        tl_vec_push(all, (candidate){ .name = tl_strndup(name, strlen(name)), .of = of });
     }
     free(name);
-    if (number >= s->candidates.n || s->candidates.v == NULL)
-        return;
-    candidate *c = &s->candidates.v[number];
-    c->pieces += work->pieces;
-    c->total_ns = tl_ns_add(c->total_ns, work->total_ns);
-    c->rank_ns = tl_ns_add(c->rank_ns, work->total_ns);
+    if (number < all->n && all->v != NULL)
+        all->v[number].rank_ns = tl_ns_add(all->v[number].rank_ns, ns);
 }
 
-static void list_work(searching *s)
+static void list_work(const tl_changed_job *job, candidates *all)
 {
-    const uint32_t question = TL_WHATIF_WORK;
-    const tl_job_graph *g = s->in->graph;
+    tl_map number_of = { 0 };
     tl_asked asked;
-    tl_asked_new(g->nranks, &asked);
-    for (size_t r = 0; r < asked.n; r++)
-        if (tl_job_graph_has(g, r))
-            tl_bytes_put(&asked.in[r], &question, sizeof question);
-    tl_ask_ranks(s->in->baseline->asker, TL_ASK_WHATIF, &asked);
+    tl_whatif_begin(job, TL_WHATIF_WORK, &asked);
+    tl_ask_ranks(job->in->baseline->asker, TL_ASK_WHATIF, &asked);
     for (size_t r = 0; r < asked.n; r++) {
         while (asked.out[r].at < asked.out[r].n) {
-            tl_labelled_work work = { 0 };
+            int64_t ns;
             char *kernel = NULL, *operator_name = NULL;
             size_t n;
-            tl_bytes_get(&asked.out[r], &work, sizeof work);
+            tl_bytes_get(&asked.out[r], &ns, sizeof ns);
             tl_bytes_get_list(&asked.out[r], (void **)&kernel, &n, 1);
             tl_bytes_get_list(&asked.out[r], (void **)&operator_name, &n, 1);
-            add_work(s, TL_WHATIF_OF_KERNEL, kernel, &work);
-            add_work(s, TL_WHATIF_OF_OPERATOR, operator_name, &work);
+            add_work(all, &number_of, TL_WHATIF_OF_KERNEL, kernel, ns);
+            add_work(all, &number_of, TL_WHATIF_OF_OPERATOR, operator_name, ns);
         }
-        TL_EACH (candidate, c, s->candidates) {
+        TL_EACH (candidate, c, *all) {
             c->most_ns = tl_ns_max(c->most_ns, c->rank_ns);
             c->rank_ns = 0;
         }
     }
     tl_asked_free(&asked);
+    tl_map_free(&number_of);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- gains */
-
-/* Finds the gains of n candidates, AT_ONCE at most. */
-static void try_candidates(const searching *s, candidate *candidates, size_t n)
+/* Finds the candidate's gain. */
+static void try(tl_changed_job *job, candidate *c)
 {
-    const uint32_t question = TL_WHATIF_FASTER;
-    const tl_job_graph *g = s->in->graph;
-    tl_folded *changed = tl_calloc(g->nranks + 1, sizeof *changed);
-    uint8_t *lanes = tl_calloc(g->nranks * n + 1, 1);
-    tl_faster which[AT_ONCE];
-    tl_job_net net = { 0 };
-    tl_asked asked;
-    for (size_t i = 0; i < n; i++)
-        which[i] = candidates[i].what;
-    tl_asked_new(g->nranks, &asked);
-    for (size_t r = 0; r < asked.n; r++)
-        if (tl_job_graph_has(g, r)) {
-            tl_bytes_put(&asked.in[r], &question, sizeof question);
-            tl_bytes_put_list(&asked.in[r], which, n, sizeof *which);
-        }
-    tl_ask_ranks(s->in->baseline->asker, TL_ASK_WHATIF, &asked);
-    for (size_t r = 0; r < asked.n; r++)
-        if (tl_job_graph_has(g, r)) {
-            tl_bytes_get(&asked.out[r], lanes + r * n, n);
-            tl_changed_get(&changed[r], &asked.out[r]);
-        }
-    tl_asked_free(&asked);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t r = 0; r < g->nranks; r++)
-            changed[r].lane = lanes[r * n + i];
-        tl_job_net_make(s->in->baseline, s->in->folded, changed, &net);
-        candidates[i].gain_ns = s->in->end_ns - tl_net_replay(&net.net, net.done_ns);
-    }
-    for (size_t r = 0; r < g->nranks; r++)
-        tl_folded_free(&changed[r]);
-    tl_job_net_free(&net);
-    free(changed);
-    free(lanes);
-}
-
-/* Adds a candidate for each kind of collective, with its gain. */
-static void add_transfers(searching *s)
-{
-    const tl_job_graph *g = s->in->graph;
-    for (int kind = 0; kind < TL_NCOLLECTIVES; kind++) {
-        candidate c = { .what = { .of = TL_WHATIF_OF_TRANSFER } };
-        tl_job_net net = { 0 };
-        tl_job_net_make(s->in->baseline, s->in->folded, NULL, &net);
-        for (uint32_t m = 0; m < g->nmeetings; m++) {
-            if (g->meetings[m].kind != kind)
-                continue;
-            c.pieces++;
-            c.total_ns = tl_ns_add(c.total_ns, g->meetings[m].work_ns);
-            net.net.own_ns[net.meetings + m] -= g->meetings[m].work_ns * TL_WHATIF_FASTER_PERCENT / 100;
-        }
-        if (c.pieces > 0) {
-            c.name = tl_strndup(tl_collective_labels[kind], strlen(tl_collective_labels[kind]));
-            c.gain_ns = s->in->end_ns - tl_net_replay(&net.net, net.done_ns);
-            tl_vec_push(&s->candidates, c);
-        }
-        tl_job_net_free(&net);
-    }
+    static const char *const keys[] = { "name", "operator" };
+    size_t n = strlen(c->name) + sizeof "operator=:0.00";
+    char *text = tl_malloc(n);
+    snprintf(text, n, "%s=%s:0.%02d", keys[c->of], c->name, 100 - TL_WHATIF_FASTER_PERCENT);
+    int64_t time_ns =
+        tl_whatif_replay(job, &(tl_whatif_change){ .text = text, .sort = TL_WHATIF_SCALE }, 1, &c->selected);
+    c->gain_ns = job->in->end_ns - job->in->start_ns - time_ns;
+    free(text);
 }
 
 static int by_most(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
     int order = TL_COMPARE(y->most_ns, x->most_ns);
-    order = order != 0 ? order : TL_COMPARE(x->what.of, y->what.of);
+    order = order != 0 ? order : TL_COMPARE(x->of, y->of);
     return order != 0 ? order : strcmp(x->name, y->name);
 }
 
@@ -162,50 +97,41 @@ static int by_gain(const void *a, const void *b)
     return order != 0 ? order : by_most(a, b);
 }
 
-/* Returns the gain of the last that would be told of the n first candidates; -1: more would be told. */
-static int64_t least_told(const searching *s, size_t n, size_t top)
+void tl_whatif_find_top(tl_changed_job *job, tl_table *out)
 {
-    int64_t *gains = tl_malloc((n + 1) * sizeof *gains);
-    for (size_t i = 0; i < n; i++)
-        gains[i] = s->candidates.v[i].gain_ns;
-    if (n > 1)
-        tl_ns_sort(gains, n);
-    int64_t least = n < top ? -1 : gains[n - top];
-    free(gains);
-    return least;
-}
-
-void tl_whatif_find_top(const tl_whatif_input *input, tl_table *out)
-{
-    searching s = { .in = input };
-    const size_t top = (size_t)input->options->top;
-    list_work(&s);
-    tl_vec_sort(&s.candidates, by_most);
-    size_t tried = 0, n = s.candidates.n;
-    for (; tried < n; tried += n - tried < AT_ONCE ? n - tried : AT_ONCE) {
-        if (s.candidates.v[tried].most_ns * TL_WHATIF_FASTER_PERCENT / 100 < least_told(&s, tried, top))
+    const size_t top = (size_t)job->in->options->top;
+    const int64_t job_ns = job->in->end_ns - job->in->start_ns;
+    candidates all = { 0 };
+    list_work(job, &all);
+    tl_vec_sort(&all, by_most);
+    int64_t *largest = tl_calloc((all.n < top ? all.n : top) + 1, sizeof *largest); /* gains, in order */
+    size_t n = 0, tried = 0;
+    for (; tried < all.n; tried++) {
+        candidate *c = &all.v[tried];
+        if (n == top && c->most_ns / 100 * TL_WHATIF_FASTER_PERCENT <= largest[n - 1])
             break;
-        try_candidates(&s, s.candidates.v + tried, n - tried < AT_ONCE ? n - tried : AT_ONCE);
+        try(job, c);
+        size_t at = n < top ? n++ : top - 1;
+        for (; at > 0 && largest[at - 1] < c->gain_ns; at--)
+            largest[at] = largest[at - 1];
+        largest[at] = tl_ns_max(largest[at], c->gain_ns);
     }
-    for (size_t i = tried; i < n; i++)
-        s.candidates.v[i].gain_ns = INT64_MIN;
-    add_transfers(&s);
-    tl_vec_sort(&s.candidates, by_gain);
-    for (size_t i = 0; i < s.candidates.n && i < top && s.candidates.v[i].gain_ns > 0; i++) {
-        const candidate *c = &s.candidates.v[i];
+    if (tried > 1)
+        qsort(all.v, tried, sizeof *all.v, by_gain);
+    for (size_t i = 0; i < tried && i < top && all.v[i].gain_ns > 0; i++) {
+        const candidate *c = &all.v[i];
         tl_whatif_top *row = tl_table_add(out);
-        row->place = (int32_t)i + 1;
-        row->of = (uint8_t)c->what.of;
-        row->pieces = c->pieces;
-        row->total_ns = c->total_ns;
-        row->gain_ns = c->gain_ns;
-        row->percent_ns = (double)c->gain_ns / TL_WHATIF_FASTER_PERCENT;
-        row->share =
-            input->end_ns > input->start_ns ? (double)c->gain_ns / (double)(input->end_ns - input->start_ns) : NAN;
+        *row = (tl_whatif_top){ .place = (int32_t)i + 1,
+                                .of = (uint8_t)c->of,
+                                .pieces = c->selected.pieces,
+                                .total_ns = c->selected.own_ns,
+                                .gain_ns = c->gain_ns,
+                                .percent_ns = (double)c->gain_ns / TL_WHATIF_FASTER_PERCENT,
+                                .share = job_ns > 0 ? (double)c->gain_ns / (double)job_ns : NAN };
         tl_cell_text(row->name, sizeof row->name, c->name, strlen(c->name));
     }
-    TL_EACH (candidate, c, s.candidates)
+    TL_EACH (candidate, c, all)
         free(c->name);
-    free(s.candidates.v);
-    tl_map_free(&s.number_of);
+    free(all.v);
+    free(largest);
 }

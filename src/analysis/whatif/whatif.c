@@ -30,23 +30,6 @@ void tl_whatif_result_free(tl_whatif_result *result)
     tl_table_free(&result->top);
 }
 
-/* The transfer of a meeting, as its members have it scaled. */
-typedef struct transfer {
-    double factor; /* the largest of its members */
-    uint32_t members, selected;
-} transfer;
-
-typedef struct trying {
-    const tl_whatif_input *in;
-    tl_whatif_result *out;
-    tl_arena arena;
-    tl_folded *changed;  /* [nranks] */
-    transfer *transfers; /* [nmeetings] */
-    tl_job_net net;      /* with the changes that were asked for last */
-    int64_t *done_ns;    /* of its nodes; NULL: not replayed */
-    int64_t *ends_ns;    /* [nsteps] */
-} trying;
-
 /* -------------------------------------------------------------------------------------------------------- questions */
 
 static void put_changes(const tl_whatif_change *changes, size_t n, tl_bytes *out)
@@ -58,7 +41,7 @@ static void put_changes(const tl_whatif_change *changes, size_t n, tl_bytes *out
     }
 }
 
-static void begin_question(const trying *t, tl_whatif_question question, tl_asked *asked)
+void tl_whatif_begin(const tl_changed_job *t, tl_whatif_question question, tl_asked *asked)
 {
     const uint32_t what = question;
     tl_asked_new(t->in->graph->nranks, asked);
@@ -70,24 +53,24 @@ static void begin_question(const trying *t, tl_whatif_question question, tl_aske
 /* ---------------------------------------------------------------------------------------------------------- replays */
 
 /* Counts which members of each meeting have its transfer scaled, and by what. */
-static void add_ports(trying *t, size_t rank, const tl_selected_port *ports, size_t n)
+static void add_ports(tl_changed_job *t, size_t rank, const tl_selected_port *ports, size_t n)
 {
     const tl_job_rank *r = &t->in->graph->ranks[rank];
     for (size_t p = 0; p < r->nports; p++)
         if (r->ports[p].meeting != TL_NONE)
             t->transfers[r->ports[p].meeting].members++;
     for (size_t i = 0; i < n; i++) {
-        transfer *of = &t->transfers[r->ports[ports[i].port].meeting];
+        tl_scaled_transfer *of = &t->transfers[r->ports[ports[i].port].meeting];
         of->factor = of->selected++ == 0 ? ports[i].factor : fmax(of->factor, ports[i].factor);
     }
 }
 
-static bool is_scaled(const transfer *of)
+static bool is_scaled(const tl_scaled_transfer *of)
 {
     return of->members > 0 && of->selected == of->members;
 }
 
-static void forget(trying *t)
+static void forget(tl_changed_job *t)
 {
     for (size_t r = 0; r < t->in->graph->nranks; r++)
         tl_folded_free(&t->changed[r]);
@@ -97,13 +80,12 @@ static void forget(trying *t)
     t->done_ns = NULL;
 }
 
-/* Replays the job with changes; returns the time that it takes, and fills what they select. */
-static int64_t replay(trying *t, const tl_whatif_change *changes, size_t n, tl_selected_work *selected)
+int64_t tl_whatif_replay(tl_changed_job *t, const tl_whatif_change *changes, size_t n, tl_selected_work *selected)
 {
     const tl_job_graph *g = t->in->graph;
     tl_asked asked;
     forget(t);
-    begin_question(t, TL_WHATIF_CHANGED, &asked);
+    tl_whatif_begin(t, TL_WHATIF_CHANGED, &asked);
     for (size_t r = 0; r < asked.n; r++)
         if (tl_job_graph_has(g, r))
             put_changes(changes, n, &asked.in[r]);
@@ -145,19 +127,20 @@ static double share_of(int64_t part, int64_t whole)
 }
 
 /* Replays, and adds the row of the changes. */
-static void add_change(trying *t, int32_t place, const tl_whatif_change *changes, size_t n)
+static void add_change(tl_changed_job *t, int32_t place, const tl_whatif_change *changes, size_t n,
+                       tl_whatif_result *out)
 {
     static const char *const before[] = { "--scale ", "--overlap ", "", "" };
     tl_selected_work selected = { 0 };
-    int64_t time_ns = replay(t, changes, n, &selected);
-    tl_whatif_change_row *row = tl_table_add(&t->out->changes);
+    int64_t time_ns = tl_whatif_replay(t, changes, n, &selected);
+    tl_whatif_change_row *row = tl_table_add(&out->changes);
     row->place = place;
     row->pieces = selected.pieces;
     row->own_ns = selected.own_ns;
     row->left_ns = selected.left_ns;
     row->time_ns = time_ns;
-    row->gain_ns = t->out->recorded_ns - time_ns;
-    row->share = share_of(row->gain_ns, t->out->recorded_ns);
+    row->gain_ns = out->recorded_ns - time_ns;
+    row->share = share_of(row->gain_ns, out->recorded_ns);
     tl_bytes words = { 0 };
     const char *option = place == 0 ? "all" : before[changes->sort], *text = place == 0 ? "" : changes->text;
     tl_bytes_put(&words, option, strlen(option));
@@ -174,7 +157,7 @@ static tl_whatif_part part_of(const tl_baseline *b, size_t step)
                                              : TL_WHATIF_WHOLE;
 }
 
-static void add_steps(const trying *t)
+static void add_steps(const tl_changed_job *t, tl_whatif_result *out)
 {
     const tl_baseline *b = t->in->baseline;
     int64_t since = t->in->start_ns;
@@ -184,7 +167,7 @@ static void add_steps(const trying *t)
         since = t->ends_ns[s];
         if (time_ns == 0 && recorded_ns == 0)
             continue;
-        tl_whatif_step *row = tl_table_add(&t->out->steps);
+        tl_whatif_step *row = tl_table_add(&out->steps);
         *row = (tl_whatif_step){ .part = (uint8_t)part,
                                  .step = part < TL_WHATIF_BEFORE ? b->steps[s] : -1,
                                  .recorded_ns = recorded_ns,
@@ -197,11 +180,11 @@ static void add_steps(const trying *t)
 /* ------------------------------------------------------------------------------------------------------------- path */
 
 /* Makes the graph that of the job with all changes, which were replayed last. */
-static void become_changed(trying *t)
+static void become_changed(tl_changed_job *t)
 {
     tl_job_graph *g = t->in->graph;
     tl_asked asked;
-    begin_question(t, TL_WHATIF_FINAL, &asked);
+    tl_whatif_begin(t, TL_WHATIF_FINAL, &asked);
     for (uint32_t m = 0; m < g->nmeetings; m++) {
         g->meetings[m].done_ns = t->done_ns[t->net.meetings + m];
         if (is_scaled(&t->transfers[m]))
@@ -229,7 +212,7 @@ static void become_changed(trying *t)
     tl_asked_free(&asked);
 }
 
-static void add_path(trying *t)
+static void add_path(tl_changed_job *t, tl_whatif_result *out)
 {
     const tl_job_graph *g = t->in->graph;
     const tl_asker *asker = t->in->baseline->asker;
@@ -237,22 +220,22 @@ static void add_path(trying *t)
     tl_path_of(g, asker, t->in->start_ns, &before);
     become_changed(t);
     tl_path_of(g, asker, t->in->start_ns, &after);
-    t->out->recorded_unexplained_ns = before.unexplained_ns;
-    t->out->unexplained_ns = after.unexplained_ns;
+    out->recorded_unexplained_ns = before.unexplained_ns;
+    out->unexplained_ns = after.unexplained_ns;
     for (int activity = 0; activity <= TL_PATH_BEFORE; activity++) {
         bool is_before = activity == TL_PATH_BEFORE;
         tl_whatif_path row = { .activity = (uint8_t)activity,
                                .recorded_ns = is_before ? before.before_ns : before.sum.ns[activity],
                                .time_ns = is_before ? after.before_ns : after.sum.ns[activity],
                                .rank = -1 };
-        row.share = share_of(row.time_ns, t->out->time_ns);
+        row.share = share_of(row.time_ns, out->time_ns);
         for (size_t r = 0; !is_before && r < g->nranks; r++)
             if (after.by_rank[r].ns[activity] > row.rank_ns) {
                 row.rank = t->in->ranks[r];
                 row.rank_ns = after.by_rank[r].ns[activity];
             }
         if (row.recorded_ns != 0 || row.time_ns != 0)
-            tl_table_append(&t->out->path, &row, 1);
+            tl_table_append(&out->path, &row, 1);
     }
     tl_path_end(&before);
     tl_path_end(&after);
@@ -263,22 +246,22 @@ static void add_path(trying *t)
 void tl_whatif_find(const tl_whatif_input *input, tl_whatif_result *out)
 {
     const tl_whatif_changes *changes = &input->options->changes;
-    trying t = { .in = input, .out = out };
+    tl_changed_job t = { .in = input };
     t.changed = tl_arena_zeroed(&t.arena, input->graph->nranks, sizeof *t.changed);
     t.transfers = tl_arena_zeroed(&t.arena, input->graph->nmeetings, sizeof *t.transfers);
     t.ends_ns = tl_arena_zeroed(&t.arena, input->baseline->nsteps, sizeof *t.ends_ns);
     out->recorded_ns = out->time_ns = input->end_ns - input->start_ns;
     out->error_ns = input->error_ns;
     if (input->options->top > 0)
-        tl_whatif_find_top(input, &out->top);
+        tl_whatif_find_top(&t, &out->top);
     for (size_t i = 0; i < changes->n && changes->n > 1; i++)
-        add_change(&t, (int32_t)i + 1, &changes->v[i], 1);
+        add_change(&t, (int32_t)i + 1, &changes->v[i], 1, out);
     if (changes->n > 0) {
-        add_change(&t, changes->n > 1 ? 0 : 1, changes->v, changes->n);
+        add_change(&t, changes->n > 1 ? 0 : 1, changes->v, changes->n, out);
         const tl_whatif_change_row *all = tl_table_row(&out->changes, out->changes.n - 1);
         out->time_ns = all->time_ns;
-        add_steps(&t);
-        add_path(&t);
+        add_steps(&t, out);
+        add_path(&t, out);
     }
     forget(&t);
     tl_arena_free(&t.arena);

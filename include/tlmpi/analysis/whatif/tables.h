@@ -85,8 +85,7 @@ TL_TABLE(whatif_path, TL_WHATIF_PATH_FIELDS);
 
 #define TL_WHATIF_OF_VALUES(V)                                                                                         \
     V(TL_WHATIF_OF_KERNEL, "kernel", "kernels, copies and memsets of one name")                                        \
-    V(TL_WHATIF_OF_OPERATOR, "operator", "those launched in an operator of one name, innermost")                       \
-    V(TL_WHATIF_OF_TRANSFER, "transfer", "transfers of one kind of collective")
+    V(TL_WHATIF_OF_OPERATOR, "operator", "those launched in an operator of one name, innermost")
 typedef enum tl_whatif_of { TL_WHATIF_OF_VALUES(TL_VALUE_NAME) } tl_whatif_of;
 extern const char *const tl_whatif_of_labels[];
 
@@ -96,14 +95,13 @@ enum { TL_WHATIF_FASTER_PERCENT = 10 };
 #define TL_WHATIF_TOP_FIELDS(F, T)                                                                                     \
     F(T, I32, place, KEY, "", "1 for the largest gain, and so on")                                                     \
     F(T, ENUM(whatif_of), of, LABEL, "",                                                                               \
-      "kernel: kernels, copies and memsets of one name; operator: those that one operator launched (innermost); "      \
-      "transfer: collectives of one kind, from the last arrival on")                                                   \
-    F(T, I64, pieces, MEASURE, "", "how many there are, on all ranks; of transfer: collectives")                       \
-    F(T, I64, total_ns, MEASURE, "ns", "their time, summed over ranks; of transfer: over collectives")                 \
+      "kernel: kernels, copies and memsets of one name; operator: those that one operator launched (innermost)")       \
+    F(T, I64, pieces, MEASURE, "", "how many there are, on all ranks")                                                 \
+    F(T, I64, total_ns, MEASURE, "ns", "their time, as own_ns of whatif_change")                                       \
     F(T, I64, gain_ns, MEASURE, "ns", "what the job gains if all of it takes 10 % less time, on all ranks")            \
     F(T, F64, percent_ns, MEASURE, "ns", "of that, for each percent")                                                  \
     F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
-    F(T, TEXT256, name, LABEL, "", "name of the kernel, operator or kind of collective")
+    F(T, TEXT256, name, LABEL, "", "name of the kernel or operator")
 TL_TABLE(whatif_top, TL_WHATIF_TOP_FIELDS);
 
 typedef struct tl_whatif_options {
