@@ -48,7 +48,7 @@ static inline tl_rank_graph graph_of_rank(const drawing *d)
     tl_host_calls *calls = NULL;
     tl_host_spans spans = { 0 };
     tl_rank_graph g = { 0 };
-    tl_host_calls_find(&d->view, &calls);
+    tl_host_calls_find(&d->view, true, &calls);
     tl_host_spans_find(&spans, &d->view);
     tl_rank_graph_make(&d->view, calls, &spans, true, &g);
     tl_host_spans_free(&spans);

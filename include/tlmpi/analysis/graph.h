@@ -145,7 +145,8 @@ typedef struct tl_pause_release {
     uint32_t nends; /* number of ends of work of that name within the pause */
 } tl_pause_release;
 
-/* What the work of a node is called, or of a launch the first work that it launches: content keys, 0 for none. */
+/* What the work of a node is called, of a launch the first work that it launches, of a wait the call; and what is around
+ * its launch or call: content keys, 0 for none. */
 typedef struct tl_node_names {
     uint64_t name, operator, annotation;
     int32_t device, stream; /* -1: none */
@@ -186,8 +187,8 @@ typedef struct tl_rank_graph {
  * used after these are freed.  Zero-initialise; tl_host_calls_free ends it. */
 typedef struct tl_host_calls tl_host_calls;
 
-/* The caller frees *out. */
-void tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out);
+/* named: for a graph with names.  The caller frees *out. */
+void tl_host_calls_find(const tl_rank_view *view, bool named, tl_host_calls **out);
 void tl_host_calls_free(tl_host_calls *calls);
 
 /* The graph of the view's rank, whose host spans are known, into *out, which tl_rank_graph_free ends, also after a

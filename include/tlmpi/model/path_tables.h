@@ -69,8 +69,10 @@ TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
     F(T, TIME, end_ns, LABEL, "ns", "end")                                                                             \
     F(T, I64, duration_ns, MEASURE, "ns", "end less start")                                                            \
     F(T, NAME, name, LABEL, "",                                                                                        \
-      "the kernel or copy; of what lies before work, and of the host, the kernel that is launched or starts then")     \
-    F(T, NAME, operator, LABEL, "", "operator around the launch of that, as in table interval")                        \
+      "the kernel or copy; of what lies before work, and of the host, the kernel that is launched or starts then; of "  \
+      "the host before a wait the call, where another table has its name; of synchronisation the work that was waited " \
+      "for, else the call")                                                                                             \
+    F(T, NAME, operator, LABEL, "", "operator around that launch or call, as in table interval")                       \
     F(T, NAME, annotation, LABEL, "", "user annotation around it, as in table interval")                               \
     F(T, I32, device, LABEL, "", "device of that, -1 for none")                                                        \
     F(T, I32, stream, LABEL, "", "stream of that, -1 for none")                                                        \

@@ -28,7 +28,10 @@ typedef struct tl_waiting_call {
     uint64_t calls; /* of a wait that is not certain: key of the calls before and after it, or before it and its own */
     uint32_t track;
     int32_t device, stream; /* -1: all, or unknown */
-    uint8_t kind;           /* tl_call_wait */
+    uint32_t name;          /* of a call; as are the two below an id of the view's names, or TL_NO_NAME */
+    uint32_t op,
+        annotation; /* around a call when it begins, around a pause when it ends; filled where they are asked for */
+    uint8_t kind;   /* tl_call_wait */
 } tl_waiting_call;
 
 /* A recorded wait of one stream for an event of another: what is launched on `stream` from wait_ns on comes after what
@@ -132,6 +135,15 @@ typedef struct tl_graph_hosts tl_graph_hosts;
 tl_graph_hosts *tl_graph_host(tl_graph_build *b);
 void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts);
 void tl_graph_hosts_free(tl_graph_hosts *hosts);
+
+/* host.c: names the nodes of waits, as far as calls tell; names[nodes]. */
+void tl_graph_name_waits(const tl_graph_build *b, const tl_graph_hosts *hosts, tl_node_names *names);
+
+/* Returns the content key of a name; 0: it has none. */
+static inline uint64_t tl_graph_name_key(const tl_graph_build *b, uint32_t name)
+{
+    return name != TL_NO_NAME ? b->view->names->v[name].key : 0;
+}
 
 /* release.c: the kernel whose end released a call that waited over [start_ns, end_ns), on the clock of the device;
  * TL_NONE. */

@@ -56,6 +56,7 @@ static void add_call(finding *f, const tl_thread *thread, size_t i)
                              .track = thread->track,
                              .device = stream->device,
                              .stream = stream->stream,
+                             .name = calls->name[i],
                              .kind = sort == CALL_FREE     ? TL_CALL_FREES
                                      : sort == CALL_DEVICE ? TL_CALL_WAITS_DEVICE
                                                            : TL_CALL_WAITS_STREAM };
@@ -92,6 +93,7 @@ static void add_unknown(finding *f, const tl_thread *thread, size_t i, size_t la
                                    .track = thread->track,
                                    .device = -1,
                                    .stream = -1,
+                                   .name = calls->name[i],
                                    .kind = TL_CALL_UNKNOWN });
 }
 
@@ -105,6 +107,7 @@ static void add_pause(finding *f, const tl_thread *thread, int64_t from_ns, int6
                                        .track = thread->track,
                                        .device = -1,
                                        .stream = -1,
+                                       .name = TL_NO_NAME,
                                        .kind = TL_CALL_PAUSE });
 }
 
@@ -183,7 +186,36 @@ static void add_events(finding *f)
     }
 }
 
-void tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out)
+/* Names what is around each wait.  Waits are by thread and, within one, in order of their instants; so are ops. */
+static void name_waits(finding *f)
+{
+    const tl_ops *ops = &f->view->ops;
+    tl_open_ops operators = { .ops = ops }, annotations = { .ops = ops };
+    size_t t = 0, at = 0;
+    TL_EACH (tl_waiting_call, w, f->out->waits) {
+        while (t < ops->nthreads && ops->threads[t].track < w->track)
+            t++;
+        bool same = t < ops->nthreads && ops->threads[t].track == w->track;
+        if (same && at < ops->threads[t].first) {
+            at = ops->threads[t].first;
+            operators.stack.n = annotations.stack.n = 0;
+        }
+        int64_t at_ns = w->kind == TL_CALL_PAUSE ? w->end_ns : w->start_ns;
+        for (; same && at < ops->threads[t].first + ops->threads[t].n && ops->start_ns[at] <= at_ns; at++)
+            if (ops->kind[at] == TL_OP)
+                tl_open_ops_push(&operators, (uint32_t)at);
+            else if (ops->kind[at] == TL_ANNOTATION && !tl_is_step_mark(f->view->names, ops->name[at]))
+                tl_open_ops_push(&annotations, (uint32_t)at);
+        uint32_t op = same ? tl_open_ops_innermost(&operators, at_ns) : TL_NONE;
+        uint32_t annotation = same ? tl_open_ops_innermost(&annotations, at_ns) : TL_NONE;
+        w->op = op != TL_NONE ? ops->name[op] : TL_NO_NAME;
+        w->annotation = annotation != TL_NONE ? ops->name[annotation] : TL_NO_NAME;
+    }
+    free(operators.stack.v);
+    free(annotations.stack.v);
+}
+
+void tl_host_calls_find(const tl_rank_view *view, bool named, tl_host_calls **out)
 {
     finding f = { .view = view, .out = tl_calloc(1, sizeof **out) };
     tl_map launching = { 0 };
@@ -195,6 +227,8 @@ void tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out)
         if (view->nlaunches == 0 || tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
             add_thread(&f, &view->calls.threads[t]);
     add_events(&f);
+    if (named)
+        name_waits(&f);
     tl_map_free(&launching);
     tl_map_free(&f.sync_of);
     tl_map_free(&f.record_at);

@@ -93,25 +93,21 @@ static void place_steps(const tl_graph_build *b, tl_rank_graph *out)
     }
 }
 
-static uint64_t key_of(const tl_rank_view *view, uint32_t name)
-{
-    return name != TL_NO_NAME ? view->names->v[name].key : 0;
-}
-
 /* Names the nodes of work and of its launches; a launch is named by the first of what it launches. */
-static void name_nodes(const tl_graph_build *b, tl_rank_graph *out)
+static void name_nodes(const tl_graph_build *b, const tl_graph_hosts *hosts, tl_rank_graph *out)
 {
     const tl_rank_view *view = b->view;
     out->names = tl_malloc((b->nodes.n + 1) * sizeof *out->names);
     for (size_t v = 0; v < b->nodes.n; v++)
         out->names[v] = (tl_node_names){ .device = -1, .stream = -1 };
+    tl_graph_name_waits(b, hosts, out->names);
     for (size_t turn = view->nkernels; turn-- > 0;) {
         const tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
         const tl_kernel *k = &view->kernels[b->by_turn[turn]];
         const tl_launch *l = k->launch != TL_NONE ? &view->launches[k->launch] : NULL;
-        const tl_node_names names = { .name = key_of(view, k->name),
-                                      .operator= l != NULL ? key_of(view, l->op_name) : 0,
-                                      .annotation = l != NULL ? key_of(view, l->annotation_name) : 0,
+        const tl_node_names names = { .name = tl_graph_name_key(b, k->name),
+                                      .operator= l != NULL ? tl_graph_name_key(b, l->op_name) : 0,
+                                      .annotation = l != NULL ? tl_graph_name_key(b, l->annotation_name) : 0,
                                       .device = k->device,
                                       .stream = k->stream };
         out->names[p->start] = out->names[p->end] = names;
@@ -163,10 +159,10 @@ void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, co
     tl_graph_work(&b);
     tl_graph_released(&b, hosts);
     tl_graph_depend(&b);
-    tl_graph_hosts_free(hosts); /* before the edges are there twice */
     place_steps(&b, out);
     if (named)
-        name_nodes(&b, out);
+        name_nodes(&b, hosts, out);
+    tl_graph_hosts_free(hosts); /* before the edges are there twice */
     tl_arena_free(&b.arena);
     hand_out(&b, out);
     free(b.edges.v);

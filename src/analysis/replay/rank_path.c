@@ -151,8 +151,9 @@ static uint32_t walk(tiling *t, uint32_t v, int64_t until_ns)
         tl_path_part p =
             tl_path_part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, until_ns, INT64_MIN);
         add_piece(t, v, TL_NONE, bound_of_work(node), tl_on_own_clock(shift, until_ns - p.work_ns));
-        add_piece(t, v, TL_NONE, bound_before(node, &o->nodes[edge->from], p.latency_ns),
-                  tl_on_own_clock(shift, p.from_ns));
+        /* of a wait that is the work that released it */
+        add_piece(t, node->kind == TL_NODE_WAIT_END ? edge->from : v, TL_NONE,
+                  bound_before(node, &o->nodes[edge->from], p.latency_ns), tl_on_own_clock(shift, p.from_ns));
         until_ns = p.from_ns;
         v = edge->from;
     }

@@ -143,7 +143,7 @@ static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_
     tl_participant *mine = set->participants.n > first ? set->participants.v + first : NULL;
 
     forget_order(set, first, view, tables);
-    tl_host_calls_find(view, &own->calls);
+    tl_host_calls_find(view, how->options->config.path, &own->calls);
     tl_exposures_add(view, how->exposures);
     tl_host_spans_find(&own->spans, view);
     tl_activity_find(&activity, view, &own->spans);
