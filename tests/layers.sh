@@ -120,7 +120,7 @@ violations()
             below["report/html"] = "base model report/format report/answers report/ask"
             below["store"] = "base model store"
             below["compat"] = "base model trace"
-            below["compat/hta"] = "base model trace compat"
+            below["compat/hta"] = "base model trace trace_out compat"
             below["compat/tracelens"] = "base model trace trace_out compat"
             below["par"] = "base par"
             below["job/call"] = "base analysis report"

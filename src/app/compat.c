@@ -38,7 +38,7 @@ static bool has_parameters(const tl_hta_parameters *p)
            p->launch_delay_cutoff != own->launch_delay_cutoff || p->max_queue_length != own->max_queue_length ||
            p->num_candidates != own->num_candidates || p->profiler_steps.n > 0 || p->operator_name != NULL ||
            p->min_pattern_len != own->min_pattern_len || p->top_k != own->top_k || p->annotation != NULL ||
-           p->instance_id.n > 0 || p->data_load_events != NULL || p->launch_edges;
+           p->instance_id.n > 0 || p->data_load_events != NULL || p->launch_edges || p->overlay;
 }
 
 /* A path of that name is written ./diff. */

@@ -237,6 +237,10 @@ static const tl_option options[] = {
       "hta: critical_path with an edge from every launch to its kernel, as HTA has with "
       "CRITICAL_PATH_ADD_ZERO_WEIGHT_LAUNCH_EDGE=1",
       TL_FOR_COMPAT, &tl_option_switch, AT(hta.launch_edges) },
+    { "overlay", 0, NULL, "0",
+      "hta: write overlaid_critical_path_FILE, too: each rank's trace with its first critical path in it, as HTA "
+      "overlays it",
+      TL_FOR_COMPAT, &tl_option_switch, AT(hta.overlay) },
     { "control-rank", 0, "LIST", "", "hta diff: the ranks of A that are compared, as 0-3,7; by default the first",
       TL_FOR_COMPAT, &tl_option_ranges, AT(hta.control_rank) },
     { "test-rank", 0, "LIST", "", "hta diff: and those of B", TL_FOR_COMPAT, &tl_option_ranges, AT(hta.test_rank) },

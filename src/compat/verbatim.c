@@ -88,6 +88,7 @@ static void reserve(tl_verbatim *words, size_t n, bool more)
         return;
     words->ts = tl_realloc(words->ts, n * sizeof *words->ts);
     words->dur = tl_realloc(words->dur, n * sizeof *words->dur);
+    words->stream = tl_realloc(words->stream, n * sizeof *words->stream);
     words->more = more ? tl_realloc(words->more, n * sizeof *words->more) : NULL;
     words->cap = n;
 }
@@ -99,6 +100,7 @@ static void keep_times(void *arg, tl_events *events, const tl_fields *fields, ui
     reserve(words, events->cap, false);
     words->ts[i] = tl_value_double(tl_fields_get(fields, TL_KEY_TS));
     words->dur[i] = tl_value_double(tl_fields_get(fields, TL_KEY_DUR));
+    words->stream[i] = tl_value_int(tl_fields_get(fields, TL_KEY_STREAM), -1);
 }
 
 static void keep_all(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
@@ -121,6 +123,7 @@ void tl_verbatim_free(tl_verbatim *words)
 {
     free(words->ts);
     free(words->dur);
+    free(words->stream);
     free(words->more);
     *words = (tl_verbatim){ 0 };
 }

@@ -7,8 +7,22 @@
 
 #define BLOCK ((size_t)256 << 10)
 
+/* Where in an entry the edit is. */
+typedef struct editor {
+    const tl_splice_edit *edit;
+    uint64_t nentries; /* that have begun */
+    tl_entry_fate fate;
+    size_t depth;   /* brackets that are open, the entry's own among them */
+    size_t matched; /* characters of a string of the entry that are those of "args"; more than 4: it is another */
+    bool in_string, escaped;
+    bool is_args, colon; /* the string before this was "args"; and a colon has come since */
+    bool comma;          /* the mark has been written, and a comma is due where a member follows */
+    bool any;            /* an entry has been written */
+} editor;
+
 typedef struct copying {
     const char *path;
+    editor editor;
     tl_source *source;
     tl_sink *sink;
     tl_error fault; /* what ended the text early */
@@ -22,6 +36,7 @@ tl_splice tl_splice_of(const tl_read_report *r)
 {
     tl_splice s = { .text_bytes = r->text_bytes, .copy_to = r->text_bytes, .position = TL_BEHIND_BEGIN };
 
+    s.entries_at = r->array_begin;
     s.insert_at = r->array_begin;
     if (r->entries_end > r->array_begin) {
         s.position = TL_BEHIND_ENTRY;
@@ -68,7 +83,81 @@ static tl_status fail_changed(const copying *c, tl_error *err)
                    (unsigned long long)(c->at + c->used));
 }
 
-/* Copies, or with `sink` NULL passes over, the text up to an offset. */
+static void put(tl_sink *sink, const char *word)
+{
+    (void)tl_sink_put(sink, word, strlen(word));
+}
+
+/* Takes a character that stands in no string; whether it opens the args of an entry that is to be marked. */
+static bool take(editor *e, char ch)
+{
+    bool opens_args = ch == '{' && e->depth == 1 && e->is_args && e->colon;
+
+    e->colon = ch == ':' && e->is_args && !e->colon;
+    e->is_args = e->colon;
+    e->in_string = ch == '"';
+    e->matched = 0;
+    if (ch == '{' || ch == '[')
+        e->depth++;
+    else if (ch == '}' || ch == ']')
+        e->depth--;
+    return opens_args && e->fate == TL_ENTRY_MARKED;
+}
+
+static void take_in_string(editor *e, char ch)
+{
+    static const char word[] = "args";
+
+    e->is_args = false;
+    if (!e->escaped && ch == '"') {
+        e->in_string = false;
+        e->is_args = e->matched == sizeof word - 1 && e->depth == 1;
+    } else {
+        e->matched = e->matched < sizeof word - 1 && ch == word[e->matched] ? e->matched + 1 : sizeof word;
+        e->escaped = !e->escaped && ch == '\\';
+    }
+}
+
+/* Writes what the edit leaves of a piece of the entries. */
+static void edit_text(copying *c, const char *p, size_t n)
+{
+    editor *e = &c->editor;
+    size_t from = 0; /* what is to be written and is not yet */
+
+    for (size_t i = 0; i < n; i++) {
+        if (e->in_string) {
+            take_in_string(e, p[i]);
+            continue;
+        }
+        if (strchr(" \n\r\t", p[i]) != NULL && p[i] != '\0')
+            continue;
+        if (e->depth == 0) {
+            from = i;
+            if (p[i] != '{' && p[i] != '[')
+                continue;
+            e->fate = e->nentries < e->edit->n ? e->edit->fate[e->nentries] : TL_ENTRY_KEPT;
+            e->nentries++;
+            if (e->fate != TL_ENTRY_DROPPED)
+                put(c->sink, e->any ? ",\n" : "\n");
+            e->any = e->any || e->fate != TL_ENTRY_DROPPED;
+        }
+        if (e->comma && p[i] != '}') {
+            (void)tl_sink_put(c->sink, p + from, i - from);
+            put(c->sink, ", ");
+            from = i;
+        }
+        e->comma = take(e, p[i]);
+        if (e->comma || (e->depth == 0 && e->fate != TL_ENTRY_DROPPED)) {
+            (void)tl_sink_put(c->sink, p + from, i + 1 - from);
+            put(c->sink, e->comma ? e->edit->mark : "");
+            from = i + 1;
+        }
+    }
+    if (e->depth > 0 && e->fate != TL_ENTRY_DROPPED)
+        (void)tl_sink_put(c->sink, p + from, n - from);
+}
+
+/* Copies, edits, or with `sink` NULL passes over, the text up to an offset. */
 static tl_status copy_to(copying *c, uint64_t to, tl_sink *sink, tl_error *err)
 {
     while (c->at + c->used < to) {
@@ -78,7 +167,9 @@ static tl_status copy_to(copying *c, uint64_t to, tl_sink *sink, tl_error *err)
         size_t here = c->n - c->used, n = left < here ? (size_t)left : here;
         if (sink != NULL) {
             note_last(c, c->buf + c->used, n);
-            if (!tl_sink_put(sink, c->buf + c->used, n))
+            if (c->editor.edit != NULL)
+                edit_text(c, c->buf + c->used, n);
+            if (!tl_sink_put(sink, c->buf + c->used, c->editor.edit == NULL ? n : 0))
                 return tl_sink_end(sink, err);
         }
         c->used += n;
@@ -102,6 +193,8 @@ static tl_status add_events(copying *c, const tl_splice *splice, tl_splice_add *
         return fail_changed(c, err);
     if (splice->position == TL_BEFORE_END) /* there may be something that is no entry */
         w.after_entry = c->last != '[' && c->last != ',';
+    if (splice->edit != NULL)
+        w.after_entry = c->editor.any;
     tl_status st = add(arg, &w, err);
     if (w.nevents > 0 && splice->position == TL_BEFORE_END)
         (void)tl_sink_put(c->sink, "\n", 1);
@@ -119,7 +212,11 @@ tl_status tl_splice_copy(const char *path, const tl_splice *splice, tl_sink *sin
 
     tl_status st = tl_source_open(path, &c->source, err);
     if (st == TL_OK)
+        st = copy_to(c, splice->entries_at, sink, err);
+    c->editor.edit = splice->edit;
+    if (st == TL_OK)
         st = copy_to(c, splice->insert_at, sink, err);
+    c->editor.edit = NULL;
     if (st == TL_OK)
         st = add_events(c, splice, add, arg, &added, err);
     if (st == TL_OK)

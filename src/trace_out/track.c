@@ -124,7 +124,7 @@ void tl_out_put(tl_out_writer *w, const tl_out_event *e)
         put_member(w, false, "cat", tl_out_text((tl_text){ e->cat, strlen(e->cat) }));
     put_member(w, false, "name", tl_out_text(e->name));
     put_member(w, false, "pid", track->pid_text.p != NULL ? tl_out_text(track->pid_text) : tl_out_int(track->pid));
-    put_member(w, false, "tid", tl_out_int(track->tid));
+    put_member(w, false, "tid", track->tid_text.p != NULL ? tl_out_text(track->tid_text) : tl_out_int(track->tid));
     put_member(w, false, "ts", e->ts);
     put_member(w, false, "dur", e->dur);
     put_member(w, false, "id", e->id);

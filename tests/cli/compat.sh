@@ -74,8 +74,16 @@ check "critical paths of steps and of the whole" test -s hta/deep/critical_path_
 status 0 "$tlmpi" compat hta traces --annotation ProfilerStep --instance-id 1,0-2 --launch-edges --data-load-events x -o hta/paths
 check "of what is asked for" test -s hta/paths/critical_path_ProfilerStep_1_launch_edges_rank0_path.csv -a \
     -s hta/paths/critical_path_ProfilerStep_0_2_launch_edges_rank2_summary.csv -a ! -e hta/paths/critical_path_whole_stats.csv
-status 0 "$tlmpi" compat hta traces --annotation '*' -o hta/whole
+status 0 "$tlmpi" compat hta traces --annotation '*' --overlay -o hta/whole
 check "of all" test -s hta/whole/critical_path_whole_rank2_path.csv
+check "and shown" sh -c 'grep -q "\"critical\": 1" hta/whole/overlaid_critical_path_rank-2.json &&
+    python3 -m json.tool hta/whole/overlaid_critical_path_rank-2.json > /dev/null'
+cp traces/rank-0.json hta/
+cp traces/rank-1.json hta/overlaid_critical_path_rank-0.json
+status 0 "$tlmpi" compat hta hta/overlaid_critical_path_rank-0.json hta/rank-0.json -o hta --overlay -f
+check "not over an input" sh -c 'grep "^overlaid_critical_path: rank 0: none: " hta/notes.txt &&
+    cmp traces/rank-1.json hta/overlaid_critical_path_rank-0.json'
+rm -f hta/*.*
 status 0 "$tlmpi" compat hta traces --annotation nowhere -o hta/nowhere
 check "of nothing" grep -q "^critical_path_nowhere_0_rank0: HTA gives up: instance 0 is asked for" hta/nowhere/notes.txt
 rm -r hta/paths hta/whole hta/nowhere

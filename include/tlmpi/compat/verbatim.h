@@ -44,6 +44,7 @@ typedef struct tl_more {
 typedef struct tl_verbatim {
     size_t cap;
     double *ts, *dur; /* us; NaN where absent */
+    int64_t *stream;  /* args.stream, be it a lane for display; -1 where there is none, or no integer */
     tl_more *more;    /* NULL unless it was asked for */
 } tl_verbatim;
 

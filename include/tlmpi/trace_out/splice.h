@@ -5,6 +5,7 @@
  *
  * The text of the trace is passed through byte by byte, in blocks: layout, numbers and all other text stay.  A cut
  * trace ends, in the copy, after its last whole part, with the missing brackets, so that the copy is one document.
+ * An edit changes that: entries are then left out, or marked.
  *
  * The first header of the layer trace_out, which shows in a trace what has been found in it: in a copy of its text,
  * with events (track.h) in the process of their device (process.h).  May use base, model and trace.
@@ -22,13 +23,26 @@ typedef enum tl_splice_position {
     TL_BEHIND_BEGIN  /* no entry; the array has only begun */
 } tl_splice_position;
 
+/* What the copy has of an entry. */
+typedef enum tl_entry_fate { TL_ENTRY_KEPT, TL_ENTRY_DROPPED, TL_ENTRY_MARKED } tl_entry_fate;
+
+/* What becomes of the entries, by their positions.  The layout between them is lost. */
+typedef struct tl_splice_edit {
+    const uint8_t *fate; /* n tl_entry_fate; entries behind them are kept */
+    uint64_t n;
+    const char
+        *mark; /* a member, as "\"critical\": 1", that stands first in the args of a marked entry, if it has any */
+} tl_splice_edit;
+
 /* Where to cut; offsets in the text. */
 typedef struct tl_splice {
     uint64_t text_bytes; /* of the trace: another number says that it has changed since it was read */
     tl_splice_position position;
-    uint64_t insert_at; /* the new events go here */
-    uint64_t copy_to;   /* nothing from here on is copied; text_bytes where all is */
-    char closing[72];   /* goes after it all: the brackets that the text lacks */
+    const tl_splice_edit *edit; /* NULL: every entry as it is; the caller's to set */
+    uint64_t entries_at;        /* the text of the entries begins */
+    uint64_t insert_at;         /* the new events go here */
+    uint64_t copy_to;           /* nothing from here on is copied; text_bytes where all is */
+    char closing[72];           /* goes after it all: the brackets that the text lacks */
 } tl_splice;
 
 /* By the report on a trace that was read whole (no range) and has events. */

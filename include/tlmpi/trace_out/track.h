@@ -60,6 +60,7 @@ typedef struct tl_out_track {
     int64_t pid;
     tl_text pid_text; /* instead, where the trace names its processes by text; p NULL otherwise */
     int64_t tid;
+    tl_text tid_text; /* likewise */
 } tl_out_track;
 
 typedef struct tl_out_event {

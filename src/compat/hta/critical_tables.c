@@ -12,6 +12,8 @@
  */
 #include "critical_path.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/base/part_file.h"
+#include "tlmpi/trace_out/splice.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -258,6 +260,147 @@ static void put_edges(tl_csv *csv, const tl_hta_path_graph *g)
     free(on_path);
 }
 
+/* ------------------------------------------------------------------------------------------------------ the overlay
+ *
+ * A copy of the rank's trace as HTA overlays it: of complete events ("ph": "X") those of the path, with `critical` in their
+ * args, and annotations and Python frames; and an arrow for each edge of the path that is no work.
+ */
+
+/* Of complete events off the path HTA keeps these. */
+#define KEPT (TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON))
+
+typedef struct overlaid {
+    const tl_hta_path_graph *graph;
+    tl_trace trace;
+    tl_verbatim words;
+    uint8_t *fate;   /* of an entry */
+    uint32_t *event; /* of an entry that is an event: its place in the columns */
+} overlaid;
+
+/* As Python's int() of a number that fits. */
+static int64_t microseconds(double us)
+{
+    return fabs(us) < 0x1p62 ? (int64_t)us : 0;
+}
+
+/* One end of an edge's arrow.  HTA draws the end of device work a microsecond early, so that the arrow starts within it. */
+static void put_end(tl_out_writer *writer, const overlaid *o, const tl_hta_edge *edge, size_t id, char ph)
+{
+    const tl_events *events = &o->trace.events;
+    const uint32_t node = ph == 's' ? edge->from : edge->to;
+    const uint32_t i = o->event[tl_hta_row_of_node(o->graph, node)->index];
+    const tl_track *track = &events->tracks.v[events->track[i]];
+    double ts = o->words.ts[i], dur = o->words.dur[i];
+    char kind[64];
+    int nkind = snprintf(kind, sizeof kind, "critical_path_%s", tl_hta_edge_labels[edge->kind]);
+    const tl_out_arg args[] = { { "weight", tl_out_int(microseconds(edge->weight)) },
+                                { "critical", tl_out_int(1) },
+                                { "type", tl_out_text((tl_text){ kind, (size_t)nkind }) } };
+    tl_out_event out = { .ph = ph,
+                         .track = { .pid = track->pid, .tid = track->tid },
+                         .name = TL_TEXT("critical_path"),
+                         .cat = "critical_path",
+                         .id = tl_out_int((int64_t)id),
+                         .args = args,
+                         .nargs = sizeof args / sizeof *args };
+
+    if (o->graph->nodes.v[node].end)
+        ts = ts + dur - (events->lanes.v[events->lane[i]].device >= 0 ? fmin(1, dur) : 0);
+    out.ts = tl_out_int(microseconds(ts));
+    if (track->pid_text != TL_NO_NAME)
+        out.track.pid_text = tl_names_text(&events->names, track->pid_text);
+    if (track->tid_text != TL_NO_NAME)
+        out.track.tid_text = tl_names_text(&events->names, track->tid_text);
+    tl_out_put(writer, &out);
+}
+
+/* Of the edges of the path that are no work. */
+static tl_status add_arrows(void *arg, tl_out_writer *writer, tl_error *err)
+{
+    const overlaid *o = arg;
+    size_t id = 0;
+
+    (void)err;
+    for (size_t k = 0; k + 1 < o->graph->npath; k++) {
+        const tl_hta_edge *edge = &o->graph->edges.v[tl_hta_edge_of_path(o->graph, o->graph->path, k)];
+        if (edge->kind == TL_HTA_OPERATOR || edge->kind == TL_HTA_KERNEL_DELAY)
+            continue;
+        put_end(writer, o, edge, id, 's');
+        put_end(writer, o, edge, id++, 'f');
+    }
+    return TL_OK;
+}
+
+/* What becomes of each entry. */
+static tl_status decide(overlaid *o, const char *path, tl_error *err)
+{
+    const tl_events *events = &o->trace.events;
+    const uint64_t n = o->trace.report.entries;
+
+    if (o->trace.report.dropped > 0)
+        return tl_fail(err, TL_EINPUT, "%s: entries are damaged", path);
+    o->fate = tl_calloc(n, sizeof *o->fate);
+    o->event = tl_calloc(n, sizeof *o->event);
+    for (uint32_t i = 0; i < events->n; i++) {
+        bool kept = !(events->flags[i] & TL_EVENT_PH_X) || (TL_CAT_BIT(tl_event_cat(events, i)) & KEPT) != 0;
+        o->fate[events->uid[i]] = kept ? TL_ENTRY_KEPT : TL_ENTRY_DROPPED;
+        o->event[events->uid[i]] = i;
+    }
+    for (size_t k = 0; k < o->graph->npath; k++) {
+        const tl_hta_row *row = tl_hta_row_of_node(o->graph, o->graph->path[k]);
+        if (row->index >= n)
+            return tl_fail(err, TL_EINPUT, "%s: has changed since it was read", path);
+        o->fate[row->index] = TL_ENTRY_MARKED;
+    }
+    return TL_OK;
+}
+
+/* TL_EINPUT: the trace cannot be read again, or entries of it are lost; TL_EUSAGE: the copy would take the place of an
+ * input; TL_EOUTPUT. */
+static tl_status write_overlay(const tl_hta_job *job, const tl_hta_frame *frame, const tl_hta_path_graph *g,
+                               tl_error *err)
+{
+    static const char *const gzip[] = { ".gz", NULL };
+    const char *slash = strrchr(frame->path, '/'), *name = slash != NULL ? slash + 1 : frame->path;
+    overlaid o = { .graph = g };
+    const tl_entry_hook hook = tl_verbatim_hook(&o.words, false);
+    const tl_read_options how = { .keep = (1u << TL_NCATS) - 1, .hook = &hook };
+    tl_part_file file = TL_PART_FILE_INIT;
+    tl_bytes path = { 0 };
+    tl_sink *sink = NULL;
+
+    tl_bytes_say(&path, "%s/overlaid_critical_path_%s", job->out.dir, name);
+    tl_bytes_put(&path, "", 1);
+    tl_status st = tl_trace_read(frame->path, &how, &o.trace, err);
+    if (st == TL_OK)
+        st = decide(&o, frame->path, err);
+    TL_EACH (const tl_hta_frame, other, job->frames)
+        if (st == TL_OK)
+            st = tl_check_input_kept(path.v, other->path, err);
+    if (st == TL_OK)
+        st = tl_part_file_begin(&file, path.v, true, err);
+    if (st == TL_OK)
+        st = tl_part_file_create(&file, err);
+    if (st == TL_OK)
+        st = tl_sink_open(file.fd, file.part, tl_name_has_ending(name, gzip), &sink, err);
+    if (st == TL_OK) {
+        tl_splice splice = tl_splice_of(&o.trace.report);
+        const tl_splice_edit edit = { .fate = o.fate, .n = o.trace.report.entries, .mark = "\"critical\": 1" };
+        splice.edit = &edit;
+        st = tl_splice_copy(frame->path, &splice, sink, add_arrows, &o, NULL, err);
+    }
+    tl_sink_close(sink);
+    if (st == TL_OK)
+        st = tl_part_file_publish(&file, err);
+    tl_part_file_drop(&file);
+    tl_trace_free(&o.trace);
+    tl_verbatim_free(&o.words);
+    tl_bytes_free(&path);
+    free(o.fate);
+    free(o.event);
+    return st;
+}
+
 /* -------------------------------------------------------------------------------------------------- a part of a rank */
 
 /* critical_path_TAG_TABLE.csv */
@@ -270,7 +413,8 @@ static tl_csv open_table(tl_hta_job *job, const char *tag, const char *table, co
     return csv;
 }
 
-static void write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const part *p)
+/* Returns whether there is a path. */
+static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const part *p, bool show)
 {
     const tl_hta_frame *frame = calls->frame;
     char tag[TAG + 128];
@@ -280,13 +424,13 @@ static void write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         snprintf(tag, sizeof tag, "%s_rank%lld", p->tag, (long long)frame->rank);
     if (calls->why != NULL) {
         tl_hta_note(job, "critical_path_%s: HTA gives up: %s", tag, calls->why);
-        return;
+        return false;
     }
     tl_hta_path_graph g = tl_hta_path_graph_of(calls, &p->region);
     if (g.why[0] != '\0') {
         tl_hta_note(job, "critical_path_%s: HTA gives up: %s", tag, g.why);
         tl_hta_path_graph_free(&g);
-        return;
+        return false;
     }
     if (g.invalid != NULL)
         tl_hta_note(job, "critical_path_%s: no path: %s", tag, g.invalid);
@@ -313,7 +457,17 @@ static void write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         tl_hta_note(job, "critical_path_%s: %zu edges are not listed; --annotation lists those of what it names", tag,
                     g.edges.n);
     }
+    const bool found = g.invalid == NULL;
+    if (found && show) {
+        tl_error why;
+        tl_status st = write_overlay(job, frame, &g, &why);
+        if (st == TL_EOUTPUT)
+            job->out.error = why;
+        else if (st != TL_OK)
+            tl_hta_note_rank(job, "overlaid_critical_path", frame, "none: %s", why.text);
+    }
     tl_hta_path_graph_free(&g);
+    return found;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- parts */
@@ -389,9 +543,10 @@ void tl_hta_critical_paths(tl_hta_job *job)
                     "critical_path: no rank has synchronisations (cuda_sync): what waited for the device is not known");
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         tl_hta_rank_calls calls = tl_hta_rank_calls_of(frame, job->parameters->data_load_events);
+        bool show = job->parameters->overlay;
         TL_EACH (const part, p, all)
             if (first || !p->first_alone)
-                write_part(job, &calls, p);
+                show = !write_part(job, &calls, p, show) && show;
         tl_hta_rank_calls_free(&calls);
         first = false;
     }

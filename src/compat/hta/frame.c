@@ -41,13 +41,12 @@ static uint32_t translated(uint32_t *translate, uint32_t id, const tl_events *ev
  * doubles as they are, not of the decimal text. */
 static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size_t i, bool round)
 {
-    const tl_lane *lane = &events->lanes.v[events->lane[i]];
     bool flow = events->flags[i] & (TL_EVENT_PH_START | TL_EVENT_PH_END); /* its correlation is the id of the arrow */
     double ts = words->ts[i], end = ts + words->dur[i];
     tl_hta_row row = {
         .ts = round ? ceil(ts) : ts,
         .dur = round ? floor(end) - ceil(ts) : words->dur[i],
-        .stream = lane->stream == TL_LANE_ABSENT ? -1 : lane->stream,
+        .stream = words->stream[i],
         .correlation = (events->flags[i] & TL_EVENT_HAS_CORR) && !flow ? events->corr[i] : -1,
         .index = events->uid[i],
         .track = events->track[i],

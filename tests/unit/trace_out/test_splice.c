@@ -97,12 +97,16 @@ static const layout layouts[] = {
     { "text behind", "{\"traceEvents\": [" EVENT "]} {\"more\": []}", false },
     { "a stray bracket", "{\"traceEvents\": [" EVENT ", ], " EVENT "], \"a\": 1}", false },
     { "a missing bracket", "{\"traceEvents\": [" EVENT ", " EVENT ", \"traceName\": \"a\"}", false },
-    { "a torn entry at the end", "{\"traceEvents\": [" EVENT ", {\"ph\": \"X\", \"dur\": 1}, \"args\": {}}], \"traceName\": \"a\"}", false },
-    { "a damaged document", "{\"traceEvents\": [" EVENT "], \"a\": \"b\"c\", \"distributedInfo\": {\"rank\": 3}}", false },
-    { "a damaged document, cut", "{\"traceEvents\": [" EVENT "], \"a\": \"b\"c\", \"distributedInfo\": {\"rank\": 3}", false },
+    { "a torn entry at the end",
+      "{\"traceEvents\": [" EVENT ", {\"ph\": \"X\", \"dur\": 1}, \"args\": {}}], \"traceName\": \"a\"}", false },
+    { "a damaged document", "{\"traceEvents\": [" EVENT "], \"a\": \"b\"c\", \"distributedInfo\": {\"rank\": 3}}",
+      false },
+    { "a damaged document, cut", "{\"traceEvents\": [" EVENT "], \"a\": \"b\"c\", \"distributedInfo\": {\"rank\": 3}",
+      false },
     { "other elements alone", "{\"traceEvents\": [1, {}2, \"a\" ], \"a\": 1}", false },
     { "numbers alone", "{\"traceEvents\": [1, 2 ]}", true },
-    { "nothing whole", "{\"a\": 1, \"traceEvents\"ph\": \"X\", \"dur\": 1, \"args\": {}},\n {\"ph\": \"X\", \"na", false },
+    { "nothing whole", "{\"a\": 1, \"traceEvents\"ph\": \"X\", \"dur\": 1, \"args\": {}},\n {\"ph\": \"X\", \"na",
+      false },
     { "an array within", "{\"a\": {\"traceEvents\": [" EVENT "]}, \"traceEvents\": [" EVENT ", " EVENT "]}", true },
     { "no entries", "{\"traceEvents\": [1, \"a\", " EVENT ", null], \"a\": 1}", true },
 };
@@ -300,6 +304,70 @@ static void a_trace_that_changes_is_no_longer_copied(void)
     CU_ASSERT_EQUAL(copy_again(path, &splice, scratch_path("out.json"), false, &err), TL_EINPUT);
 }
 
+/* Entries 0 and 4 are marked, 1 and 3 dropped, the others stay: behind the fates, too. */
+static void entries_are_dropped_and_marked(void)
+{
+    static const uint8_t fate[] = { TL_ENTRY_MARKED, TL_ENTRY_DROPPED, TL_ENTRY_KEPT, TL_ENTRY_DROPPED,
+                                    TL_ENTRY_MARKED };
+    static const tl_splice_edit edit = { fate, sizeof fate, "\"critical\": 1" };
+    static const char *const entries =
+        "{\"name\": \"args\", \"args\" :{ \"a\\\"}\": {\"args\": {}}}, \"dur\":1,\"ts\":1,\"ph\":\"X\"} ,\n " EVENT
+        ", {\"ph\":\"M\",\"args\":{}},\t" EVENT
+        ",{\"args\":{ },\"ts\":2,\"dur\":1,\"ph\":\"X\"},{\"ts\":3,\"dur\":1,\"ph\":\"X\"}\n";
+    static const char *const expected =
+        "{\"traceEvents\":[\n{\"name\": \"args\", \"args\" :{\"critical\": 1 , \"a\\\"}\": {\"args\": {}}}, "
+        "\"dur\":1,\"ts\":1,\"ph\":\"X\"},\n{\"ph\":\"M\",\"args\":{}},\n{\"args\":{\"critical\": 1 "
+        "},\"ts\":2,\"dur\":1,"
+        "\"ph\":\"X\"},\n{\"ts\":3,\"dur\":1,\"ph\":\"X\"}\n],\"a\":[{\"args\":{}}]}";
+    char text[1024];
+    tl_splice splice;
+    tl_error err = { 0 };
+    size_t n;
+
+    snprintf(text, sizeof text, "{\"traceEvents\":[%s],\"a\":[{\"args\":{}}]}", entries);
+    const char *path = scratch_text("edit.json", text), *out = scratch_path("edited.json");
+    (void)spliced(path, false, 0, &splice);
+    splice.edit = &edit;
+    CU_ASSERT_EQUAL(copy_again(path, &splice, out, false, &err), TL_OK);
+    char *copy = read_file(out, &n);
+    CU_ASSERT(is_json(copy, n));
+    CU_ASSERT_PTR_NOT_NULL(strstr(copy, "new ] }"));
+    char *added = strstr(copy, ",\n{\"ph\": \"X\""); /* the new event of copy_again, up to the end of the array */
+    CU_ASSERT_PTR_NOT_NULL_FATAL(added);
+    char *end = strstr(added, "\n],");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(end);
+    memmove(added, end, strlen(end) + 1);
+    CU_ASSERT_STRING_EQUAL(copy, expected);
+    free(copy);
+}
+
+/* Of one block as of many: a mark and a comma may lie on both sides of a border. */
+static void many_blocks_are_edited(void)
+{
+    size_t n;
+    char *text = large_trace(20000, &n);
+    const char *path = scratch_write("large.json", text, n), *out = scratch_path("edited.json");
+    tl_trace before, after;
+    tl_splice splice;
+    tl_error err = { 0 };
+
+    (void)spliced(path, false, 0, &splice);
+    CU_ASSERT_EQUAL_FATAL(read_trace(path, &before), TL_OK);
+    uint8_t *fate = malloc(before.report.entries);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(fate);
+    for (uint64_t i = 0; i < before.report.entries; i++)
+        fate[i] = i % 3 == 0 ? TL_ENTRY_DROPPED : i % 3 == 1 ? TL_ENTRY_MARKED : TL_ENTRY_KEPT;
+    splice.edit = &(tl_splice_edit){ fate, before.report.entries, "\"critical\": 1" };
+    CU_ASSERT_EQUAL(copy_again(path, &splice, out, true, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(read_trace(out, &after), TL_OK);
+    CU_ASSERT_EQUAL(after.report.dropped + after.report.repaired, 0);
+    CU_ASSERT_EQUAL(after.report.entries, before.report.entries - (before.report.entries + 2) / 3 + 2);
+    tl_trace_free(&before);
+    tl_trace_free(&after);
+    free(fate);
+    free(text);
+}
+
 static const unit_test tests[] = {
     TEST(every_layout_is_passed_through),
     TEST(gzip_members_become_one),
@@ -309,6 +377,8 @@ static const unit_test tests[] = {
     TEST(many_blocks_are_copied),
     TEST(a_full_disk_is_told),
     TEST(a_trace_that_changes_is_no_longer_copied),
+    TEST(entries_are_dropped_and_marked),
+    TEST(many_blocks_are_edited),
 };
 
 int main(void)

@@ -4,7 +4,7 @@
  * classes of kernels and its arithmetic in doubles.  Nothing of that enters the tables of tlmpi itself: there time
  * stamps are never rounded or read through doubles, waits and operators of the host are no device time, a rank without
  * device work spoils no other rank, and the last step counts.  From traces that it reads itself, with all categories.
- * May use: trace and the common files of compat.
+ * May use: trace, trace_out and the common files of compat.
  *
  *     tl_hta_file files[] = { { "rank-0.json.gz", 0 }, { "rank-1.json.gz", 1 } };
  *     tl_hta_options options = { .files = files, .nfiles = 2, .out_dir = "out" };
@@ -76,6 +76,7 @@ typedef struct tl_hta_parameters {
     tl_ranges instance_id;
     const char *data_load_events;
     bool launch_edges;
+    bool overlay; /* the first path of each rank in a copy of its trace, overlaid_critical_path_FILE */
 
     /* tl_compat_hta_diff: ranks and steps of either job; without a range the first. */
     tl_ranges control_rank, test_rank, control_iteration, test_iteration;

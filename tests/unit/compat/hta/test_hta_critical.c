@@ -293,6 +293,33 @@ static void tables_say_what_binds_a_path(void)
     tl_hta_job_free(&job);
 }
 
+/* Of complete events the path's and annotations stay; the op that is not on it goes. */
+static void the_overlaid_trace_shows_the_path(void)
+{
+    const char *trace = TRACE(META "," OP("off", "60", "5") "," LAUNCH("1", "100", "5") "," WORK(
+        "k", "7", "1", "110.5", "4") "," STEP("3", "90", "50"));
+    tl_hta_file file = { scratch_text("shown.json", trace), 0 };
+    tl_hta_parameters parameters = tl_hta_defaults;
+    tl_hta_options options = { .files = &file, .nfiles = 1, .parameters = &parameters };
+    tl_hta_job job = { 0 };
+
+    parameters.overlay = true;
+    parameters.annotation = "ProfilerStep";
+    tl_hta_job_load(&job, &options);
+    settle(&job, false);
+    CU_ASSERT_EQUAL(write_table(&job, tl_hta_critical_paths, scratch_folder), TL_OK);
+    const char *text = content("overlaid_critical_path_shown.json");
+    CU_ASSERT_PTR_NULL(strstr(text, "off"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "ProfilerStep#3"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"args\":{\"critical\": 1, \"stream\":7,"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "{\"ph\": \"s\", \"cat\": \"critical_path\", \"name\": \"critical_path\", \"pid\": 1, "
+                     "\"tid\": 1, \"ts\": 100, \"id\": 0, \"args\": {\"weight\": 11, \"critical\": 1, "
+                     "\"type\": \"critical_path_kernel_launch_delay\"}},"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"tid\": 7, \"ts\": 110, \"id\": 0, \"bp\": \"e\""));
+    tl_hta_job_free(&job);
+}
+
 static const unit_test tests[] = {
     TEST(a_kernel_that_finds_its_stream_empty_comes_after_its_launch),
     TEST(a_kernel_that_was_queued_comes_after_the_one_before_it),
@@ -306,6 +333,7 @@ static const unit_test tests[] = {
     TEST(no_path_goes_through_a_circle),
     TEST(a_weight_of_minus_one_counts_nothing),
     TEST(tables_say_what_binds_a_path),
+    TEST(the_overlaid_trace_shows_the_path),
 };
 
 int main(void)

@@ -77,6 +77,17 @@ static void the_first_entry_cannot_be_linked_to(void)
     tl_hta_job_free(&job);
 }
 
+/* "stream" is a lane for display where there is "original_stream", too: HTA does not know of that. */
+static void the_stream_is_what_the_trace_calls_so(void)
+{
+    tl_hta_job job = load(TRACE(META "," ENTRY("kernel", "k", "5", "1", "\"stream\":7,\"original_stream\":20") ","
+                                ENTRY("kernel", "k", "6", "1", "\"stream\":\"x\"")), NULL, false);
+
+    CU_ASSERT_EQUAL(row(&job, 0).stream, 7);
+    CU_ASSERT_EQUAL(row(&job, 1).stream, -1);
+    tl_hta_job_free(&job);
+}
+
 static void synchronisations_of_all_streams_are_of_the_device(void)
 {
     tl_hta_job job = load(TRACE(OP("first", "0", "1") "," LAUNCH("5", "1", "9") ","
@@ -163,6 +174,7 @@ static const unit_test tests[] = {
     TEST(whole_time_stamps_are_not_rounded),
     TEST(a_graph_launch_points_at_its_last_kernel),
     TEST(the_first_entry_cannot_be_linked_to),
+    TEST(the_stream_is_what_the_trace_calls_so),
     TEST(synchronisations_of_all_streams_are_of_the_device),
     TEST(rows_belong_to_the_step_of_their_start_or_launch),
     TEST(stream_0_has_no_step_except_for_host_operators),
