@@ -182,11 +182,12 @@ typedef struct tl_h5_partial {
     size_t room;         /* rows that fit in `rows` */
 } tl_h5_partial;
 
-/* Room for a chunk on its way, for all tables of a file.  Zero-initialise; tl_h5_room_free ends it. */
+/* Room for a chunk on its way, and how datasets lie, for all tables of a file.  Zero-initialise; tl_h5_room_free ends it. */
 typedef struct tl_h5_room {
     unsigned char *encoded;
     size_t cap;
     tl_chunk_room work;
+    hid_t compact, chunked; /* property lists, made once; 0: not yet */
 } tl_h5_room;
 
 void tl_h5_room_free(tl_h5_room *room);

@@ -6,18 +6,32 @@
 /* A table up to this length lies in the header of its dataset: the index of chunks alone takes 560 bytes. */
 enum { COMPACT_BYTES = 4096 };
 
-/* How the table lies in the file: chunks that grow with it, shuffled and deflated, each with a checksum. */
-static bool set_chunks(hid_t plist, size_t chunk_rows)
+/* In chunks that grow with the table, shuffled and deflated, each with a checksum. */
+static bool set_chunks(hid_t plist, hsize_t rows)
 {
-    hsize_t rows = chunk_rows;
     return H5Pset_chunk(plist, 1, &rows) >= 0 && H5Pset_shuffle(plist) >= 0 &&
            H5Pset_deflate(plist, TL_DEFLATE_LEVEL) >= 0 && H5Pset_fletcher32(plist) >= 0;
+}
+
+/* How a table lies in the file: in chunks, or whole in its header (chunk_rows 0). */
+static hid_t layout_of(tl_h5_room *room, hsize_t chunk_rows)
+{
+    hid_t *plist = chunk_rows > 0 ? &room->chunked : &room->compact;
+    if (*plist > 0)
+        return chunk_rows == 0 || H5Pset_chunk(*plist, 1, &chunk_rows) >= 0 ? *plist : -1;
+    *plist = H5Pcreate(H5P_DATASET_CREATE);
+    /* Without times equal content gives equal bytes. */
+    bool made = *plist >= 0 && H5Pset_obj_track_times(*plist, false) >= 0 && tl_h5_attrs_in_header(*plist) >= 0 &&
+                (chunk_rows > 0 ? set_chunks(*plist, chunk_rows) : H5Pset_layout(*plist, H5D_COMPACT) >= 0);
+    return made ? *plist : -1;
 }
 
 void tl_h5_room_free(tl_h5_room *room)
 {
     free(room->encoded);
     tl_chunk_room_free(&room->work);
+    tl_h5_close(room->compact > 0 ? room->compact : -1);
+    tl_h5_close(room->chunked > 0 ? room->chunked : -1);
     *room = (tl_h5_room){ 0 };
 }
 
@@ -37,17 +51,13 @@ static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, hsize_t ro
     hsize_t any = H5S_UNLIMITED;
     hid_t space = -1, plist = -1;
 
-    /* Without times equal content gives equal bytes. */
     if ((table->row_type = tl_h5_row_type(table->schema)) >= 0 &&
         (space = H5Screate_simple(1, &rows, chunk_rows > 0 ? &any : NULL)) >= 0 &&
-        (plist = H5Pcreate(H5P_DATASET_CREATE)) >= 0 && H5Pset_obj_track_times(plist, false) >= 0 &&
-        tl_h5_attrs_in_header(plist) >= 0 &&
-        (chunk_rows > 0 ? set_chunks(plist, chunk_rows) : H5Pset_layout(plist, H5D_COMPACT) >= 0))
+        (plist = layout_of(table->room, chunk_rows)) >= 0)
         table->dataset =
             H5Dcreate2(table->group, table->schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
     if (table->dataset < 0 || tl_h5_describe(table->dataset, table->schema) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, table->group, "table %s", table->schema->name);
-    tl_h5_close(plist);
     tl_h5_close(space);
     return st;
 }
