@@ -127,6 +127,9 @@ static tl_status compare(compared *c, tl_error *err)
         input.side[i] = (tl_diff_side){ .path = c->shown[i], .tables = &c->tables[i], .name = name_of,
                                         .name_arg = c->result[i], .selection = c->selection[i] };
     c->diff = tl_diff_new(&input);
+    for (int i = 0; i < 2; i++)
+        if (tl_diff_basis_of(c->diff).ranks[i] == 0)
+            return tl_fail(err, TL_EINPUT, "%s: nothing ran on a device: there is nothing to compare", c->shown[i]);
     for (int i = 0; st == TL_OK && i < 2; i++) {
         tl_error why;
         node_taker taker = { c->diff, i };

@@ -43,7 +43,7 @@ void tl_diff_free(tl_diff *diff); /* NULL is fine */
 /* Takes a row of table call_tree of side 0 or 1: those of a rank one after the other, in order. */
 void tl_diff_take_node(tl_diff *diff, int side, const tl_call_tree *row);
 
-/* Fills the tables. */
+/* Fills the tables.  Both sides must have ranks (tl_diff_basis). */
 void tl_diff_compare(tl_diff *diff);
 
 /* A table of tl_diff_schemas. */
@@ -53,10 +53,10 @@ tl_text tl_diff_name(void *diff, uint32_t id); /* text of a NAME cell of these t
 
 /* Facts that words need: how many steps are compared of a side, and of how long a step the times are. */
 typedef struct tl_diff_basis {
-    size_t steps[2];   /* compared; 0: steps are not marked, or the device runs behind the host's marks */
-    double recorded[2]; /* steps of the recording, by which it is divided; 1 where they are not known */
+    size_t steps[2];    /* compared; 0: steps are not marked, or the device runs behind the host's marks */
+    size_t ranks[2];    /* compared; 0: nothing of the side ran on a device, and the side cannot be compared */
     bool paired;        /* steps of one number are compared with one another */
-    bool whole;        /* whole recordings are compared: of a side the steps are not known */
+    bool whole;         /* whole recordings are compared: of a side the steps are not known */
 } tl_diff_basis;
 tl_diff_basis tl_diff_basis_of(const tl_diff *diff);
 

@@ -55,8 +55,8 @@ void tl_diff_free(tl_diff *diff)
     tl_diff_works_free(&diff->operators);
     tl_diff_works_free(&diff->collectives);
     tl_diff_works_free(&diff->idle);
-    free(diff->tree.v);
-    tl_map_free(&diff->nodes);
+    tl_diff_works_free(&diff->tree);
+    free(diff->nodes.v);
     tl_diff_works_free(&diff->launched);
     free(diff->mean.v);
     tl_map_free(&diff->means);

@@ -43,6 +43,7 @@ typedef struct amount {
 typedef struct work {
     uint32_t kind, name, b_name, operator; /* of diff.names */
     bool aligned;                          /* by more than its name: b_name is of B */
+    bool by_name;                          /* it is aligned by its name alone */
     amount side[2];
 } work;
 
@@ -55,9 +56,8 @@ enum { TABLE_FOUND, TABLE_RUN, TABLE_STEP, TABLE_BREAKDOWN, TABLE_KERNEL, TABLE_
        TABLE_COLLECTIVE, TABLE_IDLE, NTABLES };
 
 typedef struct node {
-    uint32_t parent, name; /* parent UINT32_MAX: none */
+    uint32_t parent; /* TL_MAP_NONE: none */
     uint8_t kind;
-    amount side[2]; /* of the device work below it */
 } node;
 
 struct tl_diff {
@@ -67,8 +67,8 @@ struct tl_diff {
     tl_diff_basis basis;
     double edges;                  /* the part of a recording that is in no whole step, of A or of B, whichever is more */
     works kernels, operators, collectives, idle;
-    TL_VEC(node) tree;
-    tl_map nodes;                  /* by parent, kind and name */
+    works tree;                    /* of a node kind is its parent and its kind */
+    TL_VEC(node) nodes;            /* of the same numbers */
     TL_VEC(uint32_t) stack[2];     /* nodes around the next row */
     works launched;                /* kernels by operators that launch them: kind is the kernel, name the operator */
     tl_map means;                  /* name and rank of A -> place in mean */
@@ -124,6 +124,9 @@ uint32_t tl_diff_family_of(tl_names *names, uint32_t name);
 
 /* Steps and ranks of a recording, by which its sums are divided. */
 double tl_diff_rate_of(const tl_diff *diff, int which);
+
+/* Whether a side has any of it: what was joined to another name has nothing left. */
+bool tl_diff_is_there(const amount amounts[2]);
 
 /* What became of it; puts the columns that tables have in common into *row, as in diff_work. */
 void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned, tl_diff_work *row);

@@ -198,7 +198,7 @@ void tl_diff_sides_init(tl_diff *diff)
             fill_whole(s, s->recorded);
         find_middle(s);
         diff->basis.steps[i] = marked ? s->steps.n : 0;
-        diff->basis.recorded[i] = s->recorded;
+        diff->basis.ranks[i] = s->ranks.n;
     }
     diff->basis.whole = !known;
 }

@@ -5,14 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of device work another may take the place, under the same call. */
 static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t name)
 {
-    uint64_t key = tl_hash_mix(tl_hash_mix(parent, kind), name);
-    uint32_t at = tl_map_get(&diff->nodes, key);
-    if (at == TL_MAP_NONE) {
-        at = (uint32_t)diff->tree.n;
-        tl_map_put(&diff->nodes, key, at);
-        tl_vec_push(&diff->tree, (node){ .parent = parent, .kind = kind, .name = name });
+    uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * (TL_NODE_REST + 1) + kind;
+    work *w = tl_diff_works_at(&diff->tree, place, name);
+    uint32_t at = (uint32_t)(w - diff->tree.v.v);
+    if (at == diff->nodes.n) {
+        tl_vec_push(&diff->nodes, (node){ .parent = parent, .kind = kind });
+        w->by_name = kind != TL_NODE_WORK;
+        w->operator = place;
     }
     return at;
 }
@@ -21,10 +23,10 @@ static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t n
 static void add_launcher(tl_diff *diff, int which, uint32_t kernel, int64_t ns)
 {
     size_t i = diff->stack[which].n;
-    while (i > 0 && diff->tree.v[diff->stack[which].v[i - 1]].kind != TL_NODE_OPERATOR)
+    while (i > 0 && diff->nodes.v[diff->stack[which].v[i - 1]].kind != TL_NODE_OPERATOR)
         i--;
     if (i > 0)
-        tl_diff_works_at(&diff->launched, kernel, diff->tree.v[diff->stack[which].v[i - 1]].name)->side[A].ns += ns;
+        tl_diff_works_at(&diff->launched, kernel, diff->tree.v.v[diff->stack[which].v[i - 1]].name)->side[A].ns += ns;
 }
 
 void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
@@ -35,13 +37,11 @@ void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
     size_t depth = row->depth > 0 ? (size_t)row->depth : 0;
     diff->stack[which].n = depth < diff->stack[which].n ? depth : diff->stack[which].n;
     uint32_t parent = diff->stack[which].n > 0 ? diff->stack[which].v[diff->stack[which].n - 1] : TL_MAP_NONE;
-    tl_text t = s->in->name(s->in->name_arg, row->name);
-    uint32_t name = row->name != TL_NO_NAME ? tl_names_intern(&diff->names, t.p, t.n) : TL_NO_NAME;
+    uint32_t name = row->name != TL_NO_NAME ? tl_diff_name_in(diff, which, row->name) : TL_NO_NAME;
     if (row->kind == TL_NODE_WORK)
         add_launcher(diff, which, name, row->device_ns);
     uint32_t at = node_at(diff, parent, row->kind, name);
-    node *x = &diff->tree.v[at];
-    tl_diff_add_rank(diff, x->side, which, tl_hash_mix(1, at), row->rank,
+    tl_diff_add_rank(diff, diff->tree.v.v[at].side, which, tl_hash_mix(TL_NO_NAME, at), row->rank,
                      (amount){ .count = (double)row->count, .ns = row->device_ns, .within = NAN });
     tl_vec_push(&diff->stack[which], at);
 }
@@ -58,17 +58,19 @@ static int by_change(const void *a, const void *b)
                                                                   : TL_ORDER(x, y, parent, at);
 }
 
-static void put_row(tl_diff *diff, const node *x, int32_t depth)
+static void put_row(tl_diff *diff, uint32_t at, int32_t depth)
 {
+    const work *x = &diff->tree.v.v[at];
+    const char *kind = tl_node_kind_labels[diff->nodes.v[at].kind];
     tl_table *table = &diff->tables[TABLE_CALL_PATH];
     tl_diff_work *row = tl_table_add(table);
-    const char *kind = tl_node_kind_labels[x->kind];
-    tl_diff_amounts(diff, x->side, false, row);
+    tl_diff_amounts(diff, x->side, x->aligned, row);
     row->place = (int32_t)table->n;
     row->depth = depth;
     row->kind = tl_names_intern(&diff->names, kind, strlen(kind));
     row->name = x->name;
-    row->operator = row->b_name = TL_NO_NAME;
+    row->operator = TL_NO_NAME;
+    row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
 }
 
 /* Children that are to be printed, of one node. */
@@ -78,16 +80,18 @@ typedef struct level {
 
 void tl_diff_tree(tl_diff *diff)
 {
-    size_t n = diff->tree.n;
+    size_t n = diff->nodes.n;
     child *children = tl_calloc(n + 1, sizeof *children);
     size_t *first = tl_calloc(n + 2, sizeof *first); /* child of each node; of the roots first[n] */
     TL_VEC(level) open = { 0 };
 
+    tl_diff_works_align(diff, &diff->tree);
     for (size_t i = 0; i < n; i++) {
-        const node *x = &diff->tree.v[i];
+        const work *x = &diff->tree.v.v[i];
+        uint32_t parent = diff->nodes.v[i].parent;
         double change = (double)x->side[B].ns / tl_diff_rate_of(diff, B) -
                         (double)x->side[A].ns / tl_diff_rate_of(diff, A);
-        children[i] = (child){ (uint32_t)i, x->parent == TL_MAP_NONE ? (uint32_t)n : x->parent, llround(fabs(change)) };
+        children[i] = (child){ (uint32_t)i, parent == TL_MAP_NONE ? (uint32_t)n : parent, llround(fabs(change)) };
         first[children[i].parent + 1]++;
     }
     for (size_t i = 0; i <= n; i++)
@@ -102,7 +106,8 @@ void tl_diff_tree(tl_diff *diff)
             continue;
         }
         uint32_t at = children[l->at++].at;
-        put_row(diff, &diff->tree.v[at], (int32_t)open.n - 1);
+        if (tl_diff_is_there(diff->tree.v.v[at].side))
+            put_row(diff, at, (int32_t)open.n - 1);
         tl_vec_push(&open, (level){ first[at], first[at + 1] });
     }
     free(open.v);

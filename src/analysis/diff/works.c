@@ -98,7 +98,7 @@ static int by_key(const void *a, const void *b)
 
 static bool is_alone(const work *x)
 {
-    return (x->side[A].count > 0) != (x->side[B].count > 0);
+    return !x->by_name && (x->side[A].count > 0) != (x->side[B].count > 0);
 }
 
 static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
@@ -160,6 +160,16 @@ static bool count_differs(const tl_diff *diff, double a, double b)
     return fabs(b - a) > fmax(TL_DIFF_COUNT_LEAST, diff->edges) * fmax(a, b);
 }
 
+static bool is_there(const amount *x)
+{
+    return x->count > 0 || x->ns > 0;
+}
+
+bool tl_diff_is_there(const amount amounts[2])
+{
+    return is_there(&amounts[A]) || is_there(&amounts[B]);
+}
+
 void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned, tl_diff_work *row)
 {
     int64_t step_ns = diff->side[A].median_ns;
@@ -178,7 +188,7 @@ void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned,
     double apart = fabs(row->b_each_ns - row->a_each_ns) / row->a_each_ns;
     bool longer = row->p_value < TL_DIFF_ALPHA && apart >= TL_DIFF_EACH_LEAST;
     bool more = count_differs(diff, row->a_count, row->b_count);
-    bool in_a = amounts[A].count > 0 || amounts[A].ns > 0, in_b = amounts[B].count > 0 || amounts[B].ns > 0;
+    bool in_a = is_there(&amounts[A]), in_b = is_there(&amounts[B]);
     row->change = !in_a            ? TL_DIFF_ADDED
                   : !in_b          ? TL_DIFF_REMOVED
                   : aligned        ? TL_DIFF_REPLACED
@@ -201,7 +211,7 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
     TL_EACH (const work, x, w->v)
         tests += x->side[A].count > 0 && x->side[B].count > 0;
     TL_EACH (const work, x, w->v) {
-        if (x->side[A].count <= 0 && x->side[B].count <= 0)
+        if (!tl_diff_is_there(x->side))
             continue;
         tl_diff_work *row = tl_table_add(table);
         tl_diff_amounts(diff, x->side, x->aligned, row);
