@@ -16,8 +16,8 @@
  * KEY~REGEX, KEY!~REGEX; keys: name, operator, annotation (the innermost ones around the launch), kind, rank, step (of
  * the launch).
  *
- * The replay is that of the verdict (replay.h).  What no edge explains (rest) stays, whatever else is changed.  May use
- * graph, baseline and replay.
+ * The replay is that of the verdict (replay.h).  What no edge explains (rest) stays, whatever else is changed, and so do
+ * the times of work that was launched before the recording.  May use graph, baseline and replay.
  */
 #ifndef TLMPI_ANALYSIS_WHATIF_H
 #define TLMPI_ANALYSIS_WHATIF_H
