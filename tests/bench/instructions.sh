@@ -210,14 +210,14 @@ if [ "$made" = no ]; then
     summary
     exit
 fi
-limit "check, no Python frames" plain 960 check
-limit "check, half Python frames, indented" python 795 check
-limit "check, yajl alone" plain 5400 check --parser yajl
-limit "run, no Python frames" plain 2300 run
-limit "run, half Python frames, indented" python 1200 run
+limit "check, no Python frames" plain 810 check
+limit "check, half Python frames, indented" python 650 check
+limit "check, yajl alone" plain 5750 check --parser yajl
+limit "run, no Python frames" plain 2010 run
+limit "run, half Python frames, indented" python 1020 run
 whole "run of next to nothing" 60 run
 share "classifying idle time, no Python frames" plain 41
-share "classifying idle time, host too slow" starved 59
+share "classifying idle time, host too slow" starved 69
 linear "operators nested in a gap" nested 10000 22 idle_per_rank
 linear "collectives of hosts" meets 3000 22 idle_per_rank
 linear "waits for another device" devices 3000 22 idle_per_rank

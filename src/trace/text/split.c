@@ -92,11 +92,6 @@ size_t tl_split_read(tl_split *s, tl_source *source, size_t most, tl_error *err)
     return n;
 }
 
-tl_split_item tl_split_found(const tl_split *s, uint64_t fault)
-{
-    return (tl_split_item){ { s->buf + s->at, s->scan - s->at }, s->base + s->at, fault, s->nentries - 1, false };
-}
-
 char tl_split_before(const tl_split *s, size_t i)
 {
     size_t least = i > LOOK_BEHIND ? i - LOOK_BEHIND : 0;
@@ -122,7 +117,7 @@ static int step(tl_split *s, tl_split_item *item)
         return tl_split_lost(s);
     case GIVEN:
         tl_split_leave_entry(s);
-        return STEP_ON;
+        return tl_split_gap(s, item);
     case GAP:
         return tl_split_gap(s, item);
     case ELEMENT:

@@ -76,7 +76,7 @@ static int entry_begins(tl_split *s, tl_split_item *item)
         s->first_entry = s->base + s->scan;
     s->after = AFTER_NOTHING;
     s->nentries++;
-    if (tl_split_is_doomed(s, s->scan)) {
+    if (s->doomed.n > 0 && tl_split_is_doomed(s, s->scan)) {
         *item = one_byte(s);
         item->fault = s->doomed_by;
         tl_split_seek_from(s, s->scan + 1);
@@ -207,12 +207,11 @@ int tl_split_gap(tl_split *s, tl_split_item *item)
 {
     if (s->stopped)
         return TL_SPLIT_END;
-    for (; s->scan < s->end; s->scan++) {
+    while ((s->scan = tl_split_skip(s, s->scan, s->end)) < s->end) {
         char c = s->buf[s->scan];
-        if (tl_split_is_space(c))
-            continue;
         if (c == ',') {
             s->after = s->after == AFTER_ENTRY ? AFTER_COMMA : s->after;
+            s->scan++;
             continue;
         }
         s->at = s->scan;

@@ -86,7 +86,10 @@ void tl_split_end_array(tl_split *s);
 void tl_split_finish(tl_split *s);
 
 /* The item that reaches from at to scan. */
-tl_split_item tl_split_found(const tl_split *s, uint64_t fault);
+static inline tl_split_item tl_split_found(const tl_split *s, uint64_t fault)
+{
+    return (tl_split_item){ { s->buf + s->at, s->scan - s->at }, s->base + s->at, fault, s->nentries - 1, false };
+}
 
 /* Gives the entry that reaches from at to scan; later, on to what stands after it. */
 int tl_split_give(tl_split *s, bool probed, tl_split_item *item);
