@@ -1,4 +1,5 @@
-"""growth.py TLMPI-SERIAL SCRATCH N SHAPE... - what an event more takes, where there are n, 4 n and 16 n of a thing.
+"""growth.py TLMPI-SERIAL SCRATCH N SHAPE[:FUNCTION]... - what an event more takes, where there are n, 4 n and 16 n of a
+thing, of the whole run or of one function.
 
 A shape is a job that has many of one thing.  What a run does for n of it should grow as n or n log n, whichever thing it
 is: an event between 4 n and 16 n takes at most 1.4 times the instructions of one between n and 4 n (where the run grows
@@ -236,6 +237,25 @@ def experts(n):
     return ranks
 
 
+def mesh(n):
+    """n / 8 ranks in pairs and in two groups of a rank of each pair.  In each step all-reduces of pairs and of the two
+    groups take turns; who waited in one comes late to the next."""
+    ranks = [Rank(r, max(n // 8, 8)) for r in range(max(n // 8, 8))]
+    for rank in ranks:
+        for i in range(5):
+            rank.event("user_annotation", "ProfilerStep#%d" % i, 1, 1500 * i, 1500)
+            for k in range(4):
+                at, late_us = 1500 * i + 240 * k, (31 * rank.rank + 17 * i + 7 * k) % 60
+                first = rank.rank // 2 * 2 if k % 2 == 0 else rank.rank % 2
+                members = range(first, first + 2) if k % 2 == 0 else range(first, rank.nranks, 2)
+                rank.launch(at + 1, at + 5, dur=90 + late_us)
+                rank.launch(at + 10, at + 95 + late_us, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", dur=120 - late_us, **{
+                    "Collective name": "allreduce", "Process Group Name": "%d of %d" % (first, len(members)),
+                    "In msg nelems": 1024, "dtype": "BFloat16", "Process Group Ranks": str(list(members)),
+                    "Group size": len(members)})
+    return ranks
+
+
 def faults(n):
     """n / 8 ranks in all-reduces of one group; one of 64 launches late in all steps, another in some, by more than the
     least cost."""
@@ -269,7 +289,7 @@ SHAPES = {
     "waits": alone(waits), "allocations": alone(allocations), "copies": alone(copies), "steps": together(steps),
     "groups": together(groups), "late": together(late, 4), "classes": together(classes),
     "meetings": together(meetings), "ranks": many_ranks, "roles": many_roles, "clocks": clocks,
-    "experts": experts, "faults": faults,
+    "experts": experts, "faults": faults, "mesh": mesh,
 }
 
 
@@ -377,7 +397,8 @@ def main():
     serial, scratch, n, *shapes = sys.argv[1:]
     growth, bad = Growth(serial, scratch), 0
     for shape in shapes:
-        few, many = slopes([growth.of_shape(shape, int(n) * k) for k in SIZES])
+        shape, _, function = shape.partition(":")
+        few, many = slopes([growth.of_shape(shape, int(n) * k) for k in SIZES], function)
         words = "%s: %.0f instructions an event more, %.0f where there are 4 times as many" % (shape, few, many)
         print(words if many <= GOAL * few else "FAILED: " + words)
         bad += many > GOAL * few

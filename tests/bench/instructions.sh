@@ -237,6 +237,8 @@ if command -v python3 > /dev/null; then
     check "judging, ranks" python3 "$here/growth.py" "$tlmpi" "$work/growth" 512 ranks
     check "judging, ranks and faults" python3 "$here/growth.py" "$tlmpi" "$work/growth" 256 faults
     check "judging, ranks and experts" python3 "$here/growth.py" "$tlmpi" "$work/growth" 256 experts
+    # Groups of 40, 160 and 640 ranks that pass waits on.
+    check "delay costs, large groups" python3 "$here/growth.py" "$tlmpi" "$work/growth" 640 mesh:tl_delay_costs_find
     check "clocks of ranks" python3 "$here/growth.py" "$tlmpi" "$work/growth" 512 clocks
 else
     skip "judging: there is no python3"
