@@ -88,8 +88,8 @@ static const tl_command commands[] = {
       "A and B are result files (.h5), or traces, which are analysed first, on as many procs as mpirun starts. Prints "
       "first in what the runs differ (devices, sizes), then how much longer or shorter a step of B takes and whether "
       "that is more than chance, then what makes it so, then the first rows of tables: the parts of the step, which "
-      "sum up to its difference, kernels, operators, call paths, collectives and idle time, aligned by name. With TABLE "
-      "all of that table alone; tlmpi describe diff_step and so on explain the columns.",
+      "sum up to its difference, kernels, operators, call paths, collectives and idle time, aligned by name. With "
+      "TABLE all of that table alone; tlmpi describe diff_step and so on explain the columns.",
       true, tl_diff_command, NULL },
     { "describe", TL_FOR_DESCRIBE, "[TABLE|WORD...]", "the manual of tables, columns and words of answers",
       "Prints the page of each TABLE: its columns, and how they come about; of each other WORD of a summary, an answer "
@@ -113,8 +113,8 @@ static const tl_command commands[] = {
       "kind=WORD, rank=LIST, step=LIST; != for =, and ~ and !~ with an extended regular expression. Kinds are compute, "
       "memcpy (or copy), memset, comm, those of collectives as all_reduce, and of the host's own work host, input, gc "
       "and allocator. Work that was launched before the recording stays where it was. A result file does not hold what "
-      "is replayed. Full queues, memory, and what work running at once takes from other work are not modelled. 'tlmpi describe whatif_change', whatif_step, whatif_path and whatif_top "
-      "explain the columns.",
+      "is replayed. Full queues, memory, and what work running at once takes from other work are not modelled. 'tlmpi "
+      "describe whatif_change', whatif_step, whatif_path and whatif_top explain the columns.",
       true, whatif, NULL },
     { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
       "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device "
