@@ -190,8 +190,9 @@ def files(checks, program):
                 checks.that(rank not in rows or rows[rank]["status"] == "unreadable", what + ": is unreadable", rows.get(rank))
         for rank in (8, 9, 10):
             checks.that("expected UTF-8, found UTF-16" in rows.get(rank, {}).get("error", ""), "UTF-16 is named", rows.get(rank))
-        for rank in (5, 6):
-            checks.that(rank not in rows, "other JSON is no rank", rows.get(rank))
+        checks.that(5 not in rows, "other JSON is no rank", rows.get(5))
+        row = rows.get(6, {})
+        checks.that((row.get("status"), row.get("rank_from")) == ("unreadable", "file_name"), "other JSON in a rank's place loses it", row)
 
         empty = os.path.join(folder, "empty")
         os.mkdir(empty)

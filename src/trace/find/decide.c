@@ -291,6 +291,7 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
         if (stands_for_trace(inventory, input)) {
             input->kind = TL_INPUT_UNREADABLE;
             input->rank = input->name_rank;
+            input->rank_source = input->name_rank >= 0 ? TL_RANK_NAME : TL_RANK_ORDER;
         }
     return TL_OK;
 }
