@@ -191,7 +191,7 @@ def judge(pair, options, top):
         return not sure and not step["sure"], sums, said
     if pair.kind == "world":
         told = first_told(tables)
-        return "world_size" in told or "ranks" in told, sums, "told: %s" % told
+        return "world size" in told or "ranks" in told, sums, "told: %s" % told
     return len(found) > 1 and bool(found[1]["sure"]) and is_it(pair, truth, tables, found[1]), sums, "%s  <- %s" % (said, truth)
 
 

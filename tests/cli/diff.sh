@@ -82,8 +82,9 @@ mkdir phases
 echo '{"duration_ms": 1.25, "name": "training_step", "rank": 0, "step": 7}' > phases/cuda_events_rank_0.jsonl
 status 3 "$tlmpi" diff traces.h5 phases
 says err "phases: nothing ran on a device"
-status 1 "$tlmpi" diff traces.h5 cut
-says out "damaged traces: 0 ranks in A, 1 ranks in B; times say less for it."
+status 1 "$tlmpi" diff -q traces.h5 cut
+silent err
+says out "damaged traces: 0 ranks in A, 1 ranks in B; times may differ for that alone."
 
 # job NAME OPTION... - a simulated job of that name, as a result
 job()
@@ -109,17 +110,17 @@ if [ -n "$make_trace" ]; then
     lines 3 out
     status 0 "$tlmpi" diff base.h5 late.h5
     verdict
-    says out "slower per step"
+    says out "more time per step"
     says out "most of it for rank 3,"
     status 0 "$tlmpi" diff late.h5 base.h5
-    says out "faster per step"
+    says out "less time per step"
     says out "most of it for rank 3,"
     status 0 "$tlmpi" diff base.h5 larger.h5
     verdict
     says out "copy to the device: 16777216 bytes in A"
     says out "in compute (nearly all kernels take 1.1 times as long)"
     status 0 "$tlmpi" diff base.h5 more.h5
-    says out "world_size: 8 in A, 16 in B"
+    says out "world size: 8 in A, 16 in B"
     says out "in transfer of all_reduce of ranks 0-15"
     status 0 "$tlmpi" diff base.h5 more.h5 diff_breakdown --format json
     python "ranks by what they do" "r = rows(); assert [(x['a_ranks'], x['b_ranks']) for x in r] == [('0-7', '0-15')], r"
@@ -131,10 +132,10 @@ echo "-- recorded jobs"
 traces=${TLMPI_CORPUS:-}/traces
 if [ -d "$traces/production_st" ]; then
     status 0 "$tlmpi" diff "$traces/production_st" "$traces/production_st_x1.2"
-    says out "B is 12.3 % slower per step"
+    says out "B takes 12.3 % more time per step"
     says out "most of it for rank 6,"
     status 0 "$tlmpi" diff "$traces/production_ar" "$traces/production_ar_x1.3"
-    says out "B is 38.3 % faster per step"
+    says out "B takes 38.3 % less time per step"
     says out "most of it for rank 0,"
     status 0 "$tlmpi" diff "$traces/torchrec_optimizer_4" "$traces/torchrec_optimizer_5"
     says out "3 and 3 steps: too few"

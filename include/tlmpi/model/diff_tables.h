@@ -12,7 +12,7 @@
 /* What two runs differ in before any time is compared, and what the comparison rests on. */
 #define TL_DIFF_RUN_FIELDS(F, T)                                                                                       \
     F(T, I32, place, KEY, "", "1, 2, 3 ...: what matters most first")                                                  \
-    F(T, TEXT32, what, LABEL, "", "traces, ranks, world_size, device, host ...")                                       \
+    F(T, TEXT32, what, LABEL, "", "device, world size, ranks, selection ...")                                       \
     F(T, I32, differs, MEASURE, "", "1: A and B differ in it so that times are hardly comparable, or say less")        \
     F(T, TEXT256, a, MEASURE, "", "of A")                                                                              \
     F(T, TEXT256, b, MEASURE, "", "of B")

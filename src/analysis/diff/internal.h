@@ -27,6 +27,7 @@ typedef struct side {
     bool *middle;           /* by step: between the quartiles of step_ns */
     TL_VEC(double) samples; /* times of steps for the test */
     double recorded;        /* steps of the recording, the mean over ranks; 0: not known */
+    bool all_cut;           /* the traces of all ranks end too early; else those of such ranks are not compared */
     bool marked;            /* steps are those of the marks */
     int64_t median_ns;      /* of the compared steps */
 } side;
@@ -42,6 +43,7 @@ typedef struct amount {
 
 typedef struct work {
     uint32_t kind, name, b_name, operator; /* of diff.names */
+    uint32_t joined;                       /* name of the work that has its times: its own, or what it was joined to */
     bool aligned;                          /* by more than its name: b_name is of B */
     bool by_name;                          /* it is aligned by its name alone */
     amount side[2];

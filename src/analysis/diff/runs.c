@@ -73,6 +73,8 @@ void tl_diff_runs(tl_diff *diff)
         }
         snprintf(world.text[i], sizeof world.text[i], size > 0 ? "%lld" : "not known", (long long)size);
         put_devices(s, devices.text[i], sizeof devices.text[i]);
+        if (devices.text[i][0] == '\0')
+            snprintf(devices.text[i], sizeof devices.text[i], "not known");
         if (s->marked)
             snprintf(steps.text[i], sizeof steps.text[i], "%zu compared", s->steps.n);
         else
@@ -87,9 +89,9 @@ void tl_diff_runs(tl_diff *diff)
         is_damaged |= ndamaged > 0;
     }
     put_if_differs(diff, "device", &devices);
-    put_if_differs(diff, "world_size", &world);
+    put_if_differs(diff, "world size", &world);
     put_if_differs(diff, "ranks", &ranks);
-    put(diff, "copy to the device", &input, fabs(bytes[B] - bytes[A]) > TL_DIFF_COUNT_LEAST * fmax(bytes[A], bytes[B]));
+    put(diff, "mean copy to the device", &input, fabs(bytes[B] - bytes[A]) > TL_DIFF_COUNT_LEAST * fmax(bytes[A], bytes[B]));
     put_if_differs(diff, "selection", &part);
     if (is_damaged)
         put(diff, "damaged traces", &damaged, true);

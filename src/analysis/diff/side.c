@@ -15,6 +15,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Whether the trace of the rank is not cut, or those of all ranks are. */
+static bool is_whole(const side *s, int32_t rank)
+{
+    const tl_rank *row = tl_row_of_rank(table_of(s, &tl_rank_schema), rank);
+    return s->all_cut || row == NULL || row->status != TL_RANK_CUT;
+}
+
 /* Whether the step of the side may be compared: no defect of the recording hides a part of it. */
 static bool is_sound(const side *s, int64_t step)
 {
@@ -27,21 +34,26 @@ static bool is_sound(const side *s, int64_t step)
     return true;
 }
 
-/* The steps that all ranks with marks have whole, but the first and last of a recording with enough others.  Returns how
+/* The ranks that are compared, and the steps that all of them have whole, but the first and last of a recording with enough others.  Returns how
  * many are marked. */
 static size_t find_steps(side *s)
 {
     const tl_table *table = table_of(s, &tl_step_schema);
-    TL_ROWS (const tl_step, row, table) {
-        tl_vec_push(&s->ranks, row->rank);
-        tl_vec_push(&s->steps, row->step);
-    }
+    s->all_cut = true;
+    TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema))
+        s->all_cut = s->all_cut && row->status == TL_RANK_CUT;
+    TL_ROWS (const tl_step, row, table)
+        if (is_whole(s, row->rank)) {
+            tl_vec_push(&s->ranks, row->rank);
+            tl_vec_push(&s->steps, row->step);
+        }
     s->ranks.n = tl_ns_distinct(s->ranks.v, s->ranks.n);
     s->steps.n = tl_ns_distinct(s->steps.v, s->steps.n);
     size_t n = s->steps.n, kept = 0;
     int64_t *have = tl_calloc(n + 1, sizeof *have);
     TL_ROWS (const tl_step, row, table)
-        have[place_of(s->steps.v, n, row->step)]++;
+        if (is_whole(s, row->rank))
+            have[place_of(s->steps.v, n, row->step)]++;
     bool edges = n < TL_DIFF_STEPS_LEAST + 2;
     for (size_t i = 0; i < n; i++)
         if ((edges || (i > 0 && i + 1 < n)) && have[i] == (int64_t)s->ranks.n && is_sound(s, s->steps.v[i]))
@@ -82,7 +94,7 @@ static void find_recorded(side *s, size_t marks)
                 tl_vec_push(&each, row[to - i].kernels);
         }
         int64_t middle = each.n > 0 ? tl_median(each.v, each.n) : 0;
-        if (middle > 0 && all > 0 && launched >= TL_DIFF_HELD_SHARE * all) {
+        if (is_whole(s, row->rank) && middle > 0 && all > 0 && launched >= TL_DIFF_HELD_SHARE * all) {
             sum += all / (double)middle;
             n++;
         }
@@ -126,7 +138,7 @@ static bool fill_steps(side *s)
     }
     TL_ROWS (const tl_step, row, table_of(s, &tl_step_schema)) {
         size_t rank = place_of(s->ranks.v, s->ranks.n, row->rank), step = place_of(s->steps.v, s->steps.n, row->step);
-        if (step == s->steps.n)
+        if (rank == s->ranks.n || step == s->steps.n)
             continue;
         cell *c = &s->cells[rank * s->steps.n + step];
         int64_t window_ns = tl_ns_between(row->end_ns, row->start_ns);
@@ -139,16 +151,17 @@ static bool fill_steps(side *s)
 /* Fills one cell a rank: the whole recording by its steps. */
 static void fill_whole(side *s, double by)
 {
+    size_t at;
     free(s->cells);
     s->ranks.n = s->steps.n = 0;
     tl_vec_push(&s->steps, -1);
     TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
-        if (row->rank >= 0 && row->device == -1 && row->step == -1)
+        if (row->rank >= 0 && row->device == -1 && row->step == -1 && row->wall_ns > 0 && is_whole(s, row->rank))
             tl_vec_push(&s->ranks, row->rank);
     s->cells = tl_calloc(s->ranks.n + 1, sizeof *s->cells);
     TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
-        if (row->rank >= 0 && row->device == -1 && row->step == -1)
-            put_cell(&s->cells[place_of(s->ranks.v, s->ranks.n, row->rank)], row, devices_of(s, row->rank), by);
+        if (row->device == -1 && row->step == -1 && (at = place_of(s->ranks.v, s->ranks.n, row->rank)) < s->ranks.n)
+            put_cell(&s->cells[at], row, devices_of(s, row->rank), by);
     int64_t last = INT64_MIN;
     TL_ROWS (const tl_blame_step, row, table_of(s, &tl_blame_step_schema))
         if (row->step >= 0 && row->step > last) {

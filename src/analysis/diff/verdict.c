@@ -78,16 +78,21 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
 {
     works own = { .map = { 0 } };
     double change_ns, all_ns;
+    for (int i = A; i <= B; i++)
+        if (place_of(diff->side[i].ranks.v, diff->side[i].ranks.n, row->rank) == diff->side[i].ranks.n)
+            return; /* a rank of one side alone */
     for (int i = A; i <= B; i++) {
         const side *s = &diff->side[i];
         TL_ROWS (const tl_kernel_row, kernel, table_of(s, &tl_kernel_row_schema))
-            if (kernel->rank == row->rank && kernel->kind != TL_COMM && kernel->kind != TL_SYNC)
-                tl_diff_works_at(&own, 0, tl_diff_name_in(diff, i, kernel->name))->side[i].ns += kernel->total_ns;
+            if (kernel->rank == row->rank && kernel->kind != TL_COMM && kernel->kind != TL_SYNC) {
+                const char *kind = tl_kind_labels[kernel->kind];
+                const work *of_all = tl_diff_works_at(&diff->kernels, tl_names_intern(&diff->names, kind, strlen(kind)),
+                                                      tl_diff_name_in(diff, i, kernel->name));
+                tl_diff_works_at(&own, 0, of_all->joined)->side[i].ns += kernel->total_ns;
+            }
         TL_ROWS (const tl_idle_summary, idle, table_of(s, &tl_idle_summary_schema))
             if (idle->rank == row->rank && idle->device == -1 && idle->step == -1 && idle->place > 0)
                 tl_diff_works_at(&own, 1, tl_diff_class_of(diff, idle))->side[i].ns += idle->total_ns;
-        if (place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n)
-            own.v.n = 0; /* the other side has no such rank */
     }
     const work *best = most_changed(&own, way, (double[]){ diff->side[A].recorded, diff->side[B].recorded }, &change_ns, &all_ns);
     if (best != NULL) {

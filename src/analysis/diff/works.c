@@ -20,7 +20,7 @@ work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name)
     if (at == TL_MAP_NONE) {
         at = (uint32_t)w->v.n;
         tl_map_put(&w->map, key, at);
-        tl_vec_push(&w->v, (work){ .kind = kind, .name = name, .b_name = TL_NO_NAME, .operator = TL_NO_NAME });
+        tl_vec_push(&w->v, (work){ .kind = kind, .name = name, .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .joined = name });
     }
     return &w->v.v[at];
 }
@@ -135,6 +135,7 @@ static void join(tl_diff *diff, works *w, bool by_operator)
             tl_diff_amount_add(&kept->side[A], &x->side[A]);
             tl_diff_amount_add(&kept->side[B], &x->side[B]);
             x->side[A] = x->side[B] = (amount){ 0 };
+            x->joined = kept->name;
         }
     }
     free(v.v);

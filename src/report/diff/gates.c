@@ -20,8 +20,14 @@ static bool counts(tl_diff_gate gate, uint8_t part)
                                      : part == parts[gate];
 }
 
-/* The kernel that grows most, of those that take a part of the step that matters; NULL: none. */
-static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double *growth)
+static bool is_chance(const tl_diff_kernel *row)
+{
+    return row->change == TL_DIFF_SAME && row->p_value >= TL_DIFF_ALPHA;
+}
+
+/* The kernel that grows by more than that, of those that take a part of the step that matters: the one that grows most
+ * where it is no chance, else where it may be.  NULL: none. */
+static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_growth, double *growth)
 {
     const tl_diff_kernel *worst = NULL;
     int64_t step_ns = ((const tl_diff_step *)tl_table_row(d->step, 0))->a_ns;
@@ -29,7 +35,9 @@ static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double *growth
     TL_ROWS (const tl_diff_kernel, row, d->kernel) {
         double most = (double)tl_ns_max(row->a_ns, row->b_ns);
         double times = row->a_ns > 0 ? (double)row->change_ns / (double)row->a_ns : INFINITY;
-        if (most >= TL_DIFF_LEAST * (double)step_ns && row->change_ns > 0 && times > *growth) {
+        if (most < TL_DIFF_LEAST * (double)step_ns || row->change_ns <= 0 || !(times > most_growth))
+            continue;
+        if (worst == NULL || (is_chance(row) == is_chance(worst) ? times > *growth : is_chance(worst))) {
             *growth = times;
             worst = row;
         }
@@ -46,8 +54,8 @@ bool tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *d, FILE *er
         if (!gates->set[gate])
             continue;
         if (gate == TL_DIFF_GATE_KERNEL) {
-            kernel = worst_kernel(d, &share);
-            p = kernel != NULL && kernel->change == TL_DIFF_SAME ? kernel->p_value : NAN;
+            kernel = worst_kernel(d, gates->most[gate], &share);
+            p = kernel != NULL && is_chance(kernel) ? kernel->p_value : NAN;
         } else {
             TL_ROWS (const tl_diff_step, row, d->step)
                 if (counts((tl_diff_gate)gate, row->part)) {

@@ -1,6 +1,7 @@
 /* text.c - the verdict of a comparison in sentences. */
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/report/diff.h"
 #include "tlmpi/report/format/words.h"
 #include <math.h>
@@ -23,6 +24,13 @@ static tl_phrase signed_share(double share)
     return tl_phrase_of("%s%s", share < 0 ? "-" : "+", tl_share_in_words(fabs(share)).text);
 }
 
+/* "12.3 % more time", "2.5 times as long" */
+static tl_phrase how_long(double share)
+{
+    return share > 1 ? tl_phrase_of("%.3g times as long", 1 + share)
+                     : tl_phrase_of("%s %s time", tl_share_in_words(fabs(share)).text, share > 0 ? "more" : "less");
+}
+
 static tl_phrase chance(double p)
 {
     return p < 0.001 ? tl_phrase_of("p < 0.001") : tl_phrase_of("p = %.2g", p);
@@ -32,29 +40,29 @@ static void say_differences(FILE *out, const tl_diff_words *d)
 {
     TL_ROWS (const tl_diff_run, row, d->run)
         if (row->differs)
-            tl_print_sentence(out, "%s: %s in A, %s in B; times say less for it.", tl_cell_in_words(row->what, sizeof row->what).text,
+            tl_print_sentence(out, "%s: %s in A, %s in B; times may differ for that alone.", tl_cell_in_words(row->what, sizeof row->what).text,
                               tl_cell_in_words(row->a, sizeof row->a).text, tl_cell_in_words(row->b, sizeof row->b).text);
 }
 
-/* "B is 8.2 % slower per step: 5.65 ms, then 6.11 ms (medians of 5 and 5 steps; p = 0.008, rank test)" */
+/* "B takes 8.2 % more time per step: 5.65 ms in A, 6.11 ms in B (medians of 5 and 5 steps; p = 0.008, rank test)" */
 static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *step)
 {
     const tl_diff_step *row = tl_table_row(d->step, 0);
-    const char *way = step->change_ns > 0 ? "slower" : "faster";
     bool steps = d->steps[0] > 0;
 
     if (step->sure)
-        tl_say(w, "B is %s %s per step:", tl_share_in_words(fabs(step->share)).text, way);
+        tl_say(w, "B takes %s per step:", how_long(step->share).text);
     else if (step->change_ns == 0)
         tl_say(w, "B takes as long as A per step:");
     else if (isnan(step->p_value))
-        tl_say(w, "B is %s %s per step, and nothing tells whether that is more than chance:",
-               tl_share_in_words(fabs(step->share)).text, way);
+        tl_say(w, "B takes %s per step, and nothing tells whether that is more than chance:", how_long(step->share).text);
     else
-        tl_say(w, "No significant difference of the step (B is %s %s):", tl_share_in_words(fabs(step->share)).text, way);
+        tl_say(w, "No %s difference of the step (B takes %s):", step->p_value < TL_DIFF_ALPHA ? "large" : "significant",
+               how_long(step->share).text);
     tl_say(w, "%s in A, %s in B", tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
     if (steps && !isnan(step->p_value))
-        tl_say(w, "(medians of %zu and %zu steps; %s, %s).", d->steps[0], d->steps[1], chance(step->p_value).text, d->paired ? "signed ranks of steps of one number" : "rank test");
+        tl_say(w, "(medians of %zu and %zu steps; %s, %s).", d->steps[0], d->steps[1], chance(step->p_value).text,
+               d->paired ? "signed ranks of steps of one number" : "rank test");
     else if (steps)
         tl_say(w, "(%zu and %zu steps: too few for a test).", d->steps[0], d->steps[1]);
     else if (!isnan(step->p_value))
@@ -95,7 +103,8 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
         tl_say(w, "per step");
     if (row->change == TL_DIFF_COUNT || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED)
         tl_say(w, "(%.4g per step in A, %.4g in B)", row->a_count, row->b_count);
-    if (row->change == TL_DIFF_TIME || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED)
+    if (row->change == TL_DIFF_TIME || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED ||
+        (row->change == TL_DIFF_COUNT && fabs(row->times - 1) >= TL_DIFF_EACH_LEAST))
         tl_say(w, "(each takes %.3g times as long)", row->times);
 }
 
@@ -109,10 +118,8 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
     } else {
         tl_say(&w, "%s%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ", part_in_words(row->part),
                row->rank >= 0 && row->name == TL_NO_NAME ? "," : "");
-        if (row->part == TL_DIFF_IDLE && row->name != TL_NO_NAME)
-            tl_say(&w, "while: %s", name_of(d, row->name).text);
-        else if (row->name != TL_NO_NAME)
-            tl_say(&w, "%s%s", name_of(d, row->name).text, row->rank >= 0 ? "," : "");
+        if (row->name != TL_NO_NAME)
+            tl_say(&w, "%s%s%s", row->part == TL_DIFF_IDLE ? "while: " : "", name_of(d, row->name).text, row->rank >= 0 ? "," : "");
         if (row->rank >= 0)
             tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
                    row->why != TL_NO_NAME ? "," : "");

@@ -223,6 +223,34 @@ static void waiting_that_grew_is_named_first(void)
     end(diff, a, b);
 }
 
+/* What grew of the rank that is waited for is told by work of one name, though the kernel has another in B, and of a rank
+ * that A lacks not at all. */
+static void a_reason_is_no_other_name_and_no_other_rank(void)
+{
+    drawn slower = plain;
+    slower.waiting += 90;
+    for (int lacking = 0; lacking < 2; lacking++) {
+        run *a = ranks_of(lacking ? 1 : 2, 6, plain, 3), *b = steps_of(6, slower, 9);
+        for (int32_t rank = 0; rank < 2; rank++) {
+            put_kernel(a, rank, TL_COMPUTE, "gemm_128", 6, 100);
+            put_kernel(b, rank, TL_COMPUTE, "gemm_64", 6, 100 + 4 * rank);
+            put_kernel(a, rank, TL_COMPUTE, "relu", 6, 10);
+            put_kernel(b, rank, TL_COMPUTE, "relu", 6, 10 + 30 * rank);
+        }
+        launch_kernels(a, 6);
+        launch_kernels(b, 6);
+        tl_blame charge = { .to_rank = 1, .from_rank = 0, .waiters = 1, .direct_ns = 6 * 90 * US };
+        put(b, &tl_blame_schema, &charge);
+        tl_diff *diff = compare(a, b);
+        const tl_diff_found *waiting = found(diff, 1);
+        CU_ASSERT_EQUAL_FATAL(waiting->part, TL_DIFF_WAITING);
+        CU_ASSERT_EQUAL(waiting->rank, 1);
+        CU_ASSERT_TRUE(lacking ? waiting->why == TL_NO_NAME : is_named(diff, waiting->why, "relu"));
+        CU_ASSERT_EQUAL(waiting->why_ns, lacking ? 0 : 30 * US);
+        end(diff, a, b);
+    }
+}
+
 static void one_step_each_is_not_significant(void)
 {
     drawn slower = plain;
@@ -244,6 +272,33 @@ static void a_step_with_lost_work_is_not_compared(void)
     tl_diff *diff = compare(a, b);
     CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[0], 4);
     CU_ASSERT_EQUAL(tl_diff_basis_of(diff).steps[1], 3);
+    end(diff, a, b);
+}
+
+static void a_rank_whose_trace_is_cut_is_not_compared(void)
+{
+    for (int32_t whole = 0; whole < 2; whole++) {
+        run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+        TL_ROWS (tl_rank, row, tl_tables_get(&b->tables, &tl_rank_schema))
+            row->status = row->rank >= whole ? TL_RANK_CUT : row->status;
+        tl_diff *diff = compare(a, b);
+        CU_ASSERT_EQUAL(tl_diff_basis_of(diff).ranks[0], 2);
+        CU_ASSERT_EQUAL(tl_diff_basis_of(diff).ranks[1], whole ? 1 : 2);
+        end(diff, a, b);
+    }
+}
+
+/* Without marks of steps, and without a device. */
+static void a_run_without_a_device_is_not_compared(void)
+{
+    run *a = ranks_of(2, 0, plain, 3), *b = ranks_of(2, 0, plain, 9);
+    TL_ROWS (tl_breakdown, row, tl_tables_get(&b->tables, &tl_breakdown_schema))
+        row->wall_ns = row->busy_ns = 0;
+    tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
+                                      { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
+    tl_diff *diff = tl_diff_new(&input);
+    CU_ASSERT_EQUAL(tl_diff_basis_of(diff).ranks[0], 2);
+    CU_ASSERT_EQUAL(tl_diff_basis_of(diff).ranks[1], 0);
     end(diff, a, b);
 }
 
@@ -416,6 +471,9 @@ static void where_the_device_runs_behind_the_whole_recording_is_compared(void)
 }
 
 static const unit_test tests[] = {
+    TEST(a_reason_is_no_other_name_and_no_other_rank),
+    TEST(a_rank_whose_trace_is_cut_is_not_compared),
+    TEST(a_run_without_a_device_is_not_compared),
     TEST(kernels_that_change_alike_are_one_finding),
     TEST(ranks_that_do_the_same_are_one_row_where_numbers_differ),
     TEST(steps_of_one_number_are_compared_where_they_vary_alike),

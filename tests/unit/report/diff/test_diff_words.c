@@ -74,8 +74,8 @@ static void a_step_that_differs_is_told_with_its_reasons(void)
     tl_table_append(&t->found, &waiting, 1);
     tl_table_append(&t->found, &kernel, 1);
     tl_table_append(&t->operator, &copies, 1);
-    expect(t, "B is 8.2 % slower per step: 100 ms in A, 108 ms in B (medians of 6 and 6 steps;\n"
-              "  p < 0.001, rank test).\n"
+    expect(t, "B takes 8.2 % more time per step: 100 ms in A, 108 ms in B (medians of 6 and\n"
+              "  6 steps; p < 0.001, rank test).\n"
               "  +5.0 %, 5.00 ms in waiting in all_reduce of ranks 0-7, most of it for rank 3,\n"
               "    whose `flash_bwd` grew by 6.00 ms a step (p = 0.002)\n"
               "  +2.4 %, 2.40 ms in `flash_bwd` (each takes 1.1 times as long) (p < 0.001)\n"
@@ -86,16 +86,42 @@ static void a_step_that_differs_is_told_with_its_reasons(void)
 static void what_may_be_chance_is_called_so(void)
 {
     told *t = tell(-0.004, 0.6);
-    expect(t, "No significant difference of the step (B is 0.4 % faster): 100 ms in A, 99.6 ms\n"
-              "  in B (medians of 6 and 6 steps; p = 0.6, rank test).\n");
+    expect(t, "No significant difference of the step (B takes 0.4 % less time): 100 ms in A,\n"
+              "  99.6 ms in B (medians of 6 and 6 steps; p = 0.6, rank test).\n");
     end(t);
     t = tell(0.2, NAN);
     t->words.steps[0] = t->words.steps[1] = 1;
     tl_diff_run device = { .place = 1, .what = "device", .differs = 1, .a = "H100", .b = "MI300" };
     tl_table_append(&t->run, &device, 1);
-    expect(t, "device: H100 in A, MI300 in B; times say less for it.\n"
-              "B is 20.0 % slower per step, and nothing tells whether that is more than chance:\n"
-              "  100 ms in A, 120 ms in B (1 and 1 steps: too few for a test).\n");
+    expect(t, "device: H100 in A, MI300 in B; times may differ for that alone.\n"
+              "B takes 20.0 % more time per step, and nothing tells whether that is more than\n"
+              "  chance: 100 ms in A, 120 ms in B (1 and 1 steps: too few for a test).\n");
+    end(t);
+}
+
+/* Sure, but smaller than what is named; many times as long; and an idle device, whose rank follows a comma. */
+static void sizes_are_told_as_they_are(void)
+{
+    told *t = tell(0.004, 0.0001);
+    ((tl_diff_found *)tl_table_row(&t->found, 0))->sure = 0;
+    expect(t, "No large difference of the step (B takes 0.4 % more time): 100 ms in A, 100 ms\n"
+              "  in B (medians of 6 and 6 steps; p < 0.001, rank test).\n");
+    end(t);
+    t = tell(4, 0.001);
+    tl_diff_found idle = { .place = 1, .part = TL_DIFF_IDLE, .change_ns = 300000000, .share = 3, .p_value = 0.002, .sure = 1,
+                           .rank = 2, .a_count = NAN, .b_count = NAN, .times = NAN, .name = 2, .b_name = TL_NO_NAME,
+                           .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_diff_found often = { .place = 2, .part = TL_DIFF_COPY, .change = TL_DIFF_COUNT, .change_ns = -2400000, .share = -0.024,
+                            .p_value = NAN, .sure = 1, .rank = -1, .a_count = 4, .b_count = 8, .times = 0.2, .name = 1,
+                            .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_table_append(&t->found, &idle, 1);
+    tl_table_append(&t->found, &often, 1);
+    expect(t, "B takes 5 times as long per step: 100 ms in A, 500 ms in B (medians of 6 and\n"
+              "  6 steps; p = 0.001, rank test).\n"
+              "  +300.0 %, 300 ms in idle devices while: aten::copy_, most of it on rank 2 (p =\n"
+              "    0.002)\n"
+              "  -2.4 %, 2.40 ms in `flash_bwd` (4 per step in A, 8 in B) (each takes 0.2 times\n"
+              "    as long)\n");
     end(t);
 }
 
@@ -128,11 +154,25 @@ static void thresholds_spare_what_may_be_chance(void)
     tl_table_append(&t->kernel, &kernel, 1);
     CU_ASSERT_TRUE(passes(t, "kernel>+50%", "tlmpi: --fail-on kernel>+50%: +inf % (flash_bwd)\n"));
     end(t);
+
+    /* One that may be chance does not hide one that is not, though it grows more. */
+    t = tell(0.08, 0.001);
+    tl_diff_kernel grown[] = {
+        { .change = TL_DIFF_SAME, .a_ns = 2000000, .b_ns = 4000000, .change_ns = 2000000, .name = 0, .p_value = 0.3 },
+        { .change = TL_DIFF_TIME, .a_ns = 2000000, .b_ns = 3000000, .change_ns = 1000000, .name = 1, .p_value = 0.001 },
+    };
+    tl_table_append(&t->kernel, grown, 2);
+    CU_ASSERT_TRUE(passes(t, "kernel>+20%", "tlmpi: --fail-on kernel>+20%: +50.0 % (flash_bwd)\n"));
+    CU_ASSERT_FALSE(passes(t, "kernel>+60%", "tlmpi: --fail-on kernel>+60%: +100.0 % (all_reduce of ranks 0-7), which may be "
+                                             "chance (p = 0.3): not failed\n"));
+    CU_ASSERT_FALSE(passes(t, "kernel>+100%", ""));
+    end(t);
 }
 
 static const unit_test tests[] = {
     TEST(a_step_that_differs_is_told_with_its_reasons),
     TEST(what_may_be_chance_is_called_so),
+    TEST(sizes_are_told_as_they_are),
     TEST(thresholds_spare_what_may_be_chance),
 };
 
