@@ -22,6 +22,8 @@ int64_t tl_on_job_clock(const tl_clock_shift *s, int64_t ns)
 int64_t tl_on_own_clock(const tl_clock_shift *s, int64_t job_ns)
 {
     int64_t ns = tl_ns_between(job_ns, s->first_by_ns);
+    if (s->first_by_ns == s->last_by_ns && s->step_ns == 0)
+        return ns;
     for (int i = 0; i < 2; i++) /* what a drift of 1 in 1000 leaves of a second is a nanosecond the third time */
         ns = tl_ns_sum(ns, tl_ns_between(job_ns, tl_on_job_clock(s, ns)));
     return ns;

@@ -35,6 +35,7 @@ static void add_within(tiling *t, uint32_t node, tl_path_piece piece)
         t->steps.v[piece.step].sum.ns[piece.bound] += piece.end_ns - piece.start_ns;
     if (piece.port == TL_NONE && t->g->names == NULL)
         return;
+    piece.met_ns = tl_on_job_clock(&t->o->of->shift, piece.start_ns);
     tl_vec_push(&t->pieces, piece);
     if (t->g->names != NULL)
         tl_vec_push(&t->names, node != TL_NONE ? t->g->names[node] : (tl_node_names){ .device = -1, .stream = -1 });
@@ -70,7 +71,6 @@ static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, i
         piece.step = t->g->nsteps == 0 ? step_of_node(t, node) : within ? (int32_t)t->window : 0;
         if (last != NULL)
             piece.start_ns = tl_ns_max(start_ns, within ? last->start_ns : last->end_ns);
-        piece.met_ns = tl_on_job_clock(&t->o->of->shift, piece.start_ns);
         add_within(t, node, piece);
     }
 }
@@ -150,10 +150,11 @@ static uint32_t walk(tiling *t, uint32_t v, int64_t until_ns)
         }
         tl_path_part p =
             tl_path_part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, until_ns, INT64_MIN);
-        add_piece(t, v, TL_NONE, bound_of_work(node), tl_on_own_clock(shift, until_ns - p.work_ns));
-        /* of a wait that is the work that released it */
-        add_piece(t, node->kind == TL_NODE_WAIT_END ? edge->from : v, TL_NONE,
-                  bound_before(node, &o->nodes[edge->from], p.latency_ns), tl_on_own_clock(shift, p.from_ns));
+        if (p.work_ns > 0)
+            add_piece(t, v, TL_NONE, bound_of_work(node), tl_on_own_clock(shift, until_ns - p.work_ns));
+        if (p.latency_ns > 0) /* of a wait that is the work that released it */
+            add_piece(t, node->kind == TL_NODE_WAIT_END ? edge->from : v, TL_NONE,
+                      bound_before(node, &o->nodes[edge->from], p.latency_ns), tl_on_own_clock(shift, p.from_ns));
         until_ns = p.from_ns;
         v = edge->from;
     }
