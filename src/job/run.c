@@ -137,7 +137,9 @@ int tl_whatif(const tl_options *options, const tl_whatif_options *whatif, const 
         code = tl_exit_of_input(&j.plan, &j.tables);
         if (!options->quiet)
             tl_tell_problems(&j.plan, &j.tables);
-        st = j.whatif_result.recorded_ns > 0 ? tl_whatif_tell(&j.whatif_result, whatif, print, &err)
+        tl_facts facts;
+        tl_facts_find(&j.tables, &facts);
+        st = j.whatif_result.recorded_ns > 0 ? tl_whatif_tell(&j.whatif_result, whatif, print, facts.trust.missing, &err)
                                              : tl_fail(&err, TL_EINPUT, "no device work in these traces: there is "
                                                                         "nothing to replay");
     }

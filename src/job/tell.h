@@ -30,9 +30,9 @@ tl_status tl_tell_digest(const char *path, tl_error *err);
 /* What the input consists of: "traces"; without any, what else there is. */
 const char *tl_inputs_word(tl_tables *job);
 
-/* What the job would have taken otherwise. */
+/* What the job would have taken otherwise.  nmissing: ranks without a trace. */
 tl_status tl_whatif_tell(const tl_whatif_result *result, const tl_whatif_options *options, const tl_whatif_print *print,
-                         tl_error *err);
+                         size_t nmissing, tl_error *err);
 
 /* The exit status that the state of the input calls for. */
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job);

@@ -19,7 +19,7 @@ static bool put_table(const char *name, const char *words, const tl_table *table
     return tl_print_end(&printer) && ok;
 }
 
-static void say(const tl_whatif_result *r, const tl_whatif_options *options)
+static void say(const tl_whatif_result *r, const tl_whatif_options *options, size_t nmissing)
 {
     int64_t gain_ns = r->recorded_ns - r->time_ns;
     printf("Recorded: %s.  Replayed without a change: %s%s.\n", tl_duration(r->recorded_ns).text,
@@ -29,10 +29,15 @@ static void say(const tl_whatif_result *r, const tl_whatif_options *options)
     printf("With all changes: %s, %s %s (%s).\n", tl_duration(r->time_ns).text,
            tl_duration(gain_ns < 0 ? -gain_ns : gain_ns).text, gain_ns < 0 ? "more" : "less",
            tl_part_in_words(gain_ns < 0 ? -gain_ns : gain_ns, r->recorded_ns).text);
-    printf("Of the critical path then, %s (as recorded %s) is explained by no work, transfer or launch, and was left "
+    printf("Of the critical path then, %s (as recorded %s) is explained by no work, transfer or known wait, and was left "
            "as it is%s.\n",
            tl_duration(r->unexplained_ns).text, tl_duration(r->recorded_unexplained_ns).text,
            gain_ns > 0 && gain_ns <= r->unexplained_ns ? ": it exceeds the gain, which is uncertain" : "");
+    if (nmissing > 0)
+        printf("%zu rank%s no trace here, and %s as before: the critical path waits for %s %s, and more where it is "
+               "not known when %s came, which then counts as transfer.\n",
+               nmissing, nmissing > 1 ? "s have" : " has", nmissing > 1 ? "do" : "does",
+               nmissing > 1 ? "them" : "it", tl_duration(r->untraced_ns).text, nmissing > 1 ? "they" : "it");
     printf("Not modelled: how full queues and memory would be, and what work running at once takes from other work.\n");
 }
 
@@ -46,7 +51,7 @@ static void warn(const tl_whatif_result *r)
 }
 
 tl_status tl_whatif_tell(const tl_whatif_result *r, const tl_whatif_options *options, const tl_whatif_print *print,
-                         tl_error *err)
+                         size_t nmissing, tl_error *err)
 {
     const struct {
         const char *name, *words;
@@ -57,7 +62,7 @@ tl_status tl_whatif_tell(const tl_whatif_result *r, const tl_whatif_options *opt
                    { "top", "What the job gains if work takes 10 % less time", &r->top } };
     bool json = print->format == TL_FORMAT_JSON, ok = true, any = false;
     if (print->format == TL_FORMAT_TABLE)
-        say(r, options);
+        say(r, options, nmissing);
     warn(r);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && ok; i++) {
         if (i < 3 ? options->changes.n == 0 : options->top == 0)

@@ -384,7 +384,8 @@ typedef struct tl_rank_path {
 
 /* The critical path: from the job's last end back, at every node to what the node waited for last. */
 typedef struct tl_path {
-    tl_activity_ns sum;      /* time of the path by activity; COMM: transfers, DEVICE: latency */
+    tl_activity_ns sum;      /* time of the path by activity; COMM: transfers, and waits for ranks without a trace;
+                              * DEVICE: latency */
     tl_activity_ns *by_rank; /* [nranks] part of `sum`; a transfer counts for the rank by whose end the path leaves the
                               * transfer */
     tl_activity_ns *own;     /* [nranks] all work of the rank, on the path or not; its latency is unknown */
@@ -392,6 +393,7 @@ typedef struct tl_path {
     tl_rank_path job;        /* pieces and names of this path, where graphs have names */
     size_t nranks;
     int64_t before_ns;       /* from the job's first instant to the first node of the path */
+    int64_t untraced_ns;     /* part of COMM that is waiting for ranks without a trace, as far as it is known */
     int64_t unexplained_ns;  /* part of the path that no work, transfer, launch latency or wake-up explains; before_ns
                               * is in it */
 } tl_path;

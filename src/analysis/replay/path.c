@@ -224,8 +224,11 @@ static int64_t step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, co
     int64_t rest = tl_meeting_rest_ns(w->g, meeting);
     tl_path_part p =
         tl_path_part_of(tl_meeting_from_ns(w->g, edge), edge->lag_ns, of->done_ns, of->work_ns, until_ns, w->start_ns);
+    const bool untraced = edge->rank == TL_NONE;
     add(w, rank, TL_ACTIVITY_COMM, p.work_ns);
-    add(w, rank, TL_ACTIVITY_DEVICE, p.latency_ns);
+    add(w, rank, untraced ? TL_ACTIVITY_COMM : TL_ACTIVITY_DEVICE, p.latency_ns);
+    if (untraced)
+        w->out->untraced_ns += tl_ns_max(0, tl_ns_min(edge->lag_ns, p.latency_ns));
     if (rest > 2 * TL_ROUNDING_NS)
         w->out->unexplained_ns += tl_ns_min(rest, p.latency_ns);
     return p.from_ns;

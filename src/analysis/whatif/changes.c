@@ -11,7 +11,8 @@ enum { KEY_NAME, KEY_OPERATOR, KEY_ANNOTATION, KEY_KIND, KEY_RANK, KEY_STEP, NKE
 
 static const char *const keys[NKEYS] = { "name", "operator", "annotation", "kind", "rank", "step" };
 
-static const char *const option_of[] = { "--scale", "--overlap", "--remove-sync", "--no-launch-overhead" };
+static const char *const option_of[] = { "--scale", "--overlap", "--remove-sync", "--no-launch-overhead",
+                                         "--top" };
 
 static const char form[] = "expected KEY=TEXT, !=, KEY~REGEX or !~, parted by commas, with the keys name, operator, "
                            "annotation, kind, rank and step";
@@ -116,8 +117,10 @@ static tl_status read_factor(const char *text, const char **end, double *factor,
         *end = colon;
         *factor = strtod(colon + 1, &after);
     }
-    if (colon == NULL || after == colon + 1 || *after != '\0' || !isfinite(*factor) || *factor < 0)
-        return tl_fail(err, TL_EUSAGE, "--scale: '%s' ends in no factor, as name~gemm:0.5", text);
+    if (colon == NULL || after == colon + 1 || *after != '\0' || !isfinite(*factor) || *factor < 0 ||
+        *factor > TL_WHATIF_MOST)
+        return tl_fail(err, TL_EUSAGE, "--scale: '%s' ends in no factor from 0 to %d, as name~gemm:0.5", text,
+                       TL_WHATIF_MOST);
     return TL_OK;
 }
 
@@ -125,14 +128,17 @@ tl_status tl_whatif_change_read(tl_whatif_sort sort, const char *text, tl_whatif
 {
     const char *at = text, *end = text + strlen(text);
     tl_status st = TL_OK;
-    tl_vec_push(changes, (tl_whatif_change){ .text = text, .sort = (uint8_t)sort, .factor = 1 });
+    const bool faster = sort == TL_WHATIF_FASTER;
+    tl_vec_push(changes, (tl_whatif_change){ .text = text,
+                                             .sort = (uint8_t)(faster ? TL_WHATIF_SCALE : sort),
+                                             .factor = faster ? 1 - TL_WHATIF_FASTER_PERCENT / 100. : 1 });
     tl_whatif_change *change = &changes->v[changes->n - 1];
     if (sort == TL_WHATIF_REMOVE_SYNC || sort == TL_WHATIF_NO_LAUNCH_OVERHEAD)
         return TL_OK;
     if (sort == TL_WHATIF_SCALE)
         st = read_factor(text, &end, &change->factor, err);
     for (size_t n; st == TL_OK && at <= end; at += n + 1) {
-        n = condition_length(at, end);
+        n = faster ? (size_t)(end - at) : condition_length(at, end);
         char *word = tl_strndup(at, n);
         st = read_condition(option_of[sort], word, change, err);
         free(word);

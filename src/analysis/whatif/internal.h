@@ -3,6 +3,7 @@
 #define ANALYSIS_WHATIF_INTERNAL_H
 
 #include "tlmpi/analysis/whatif.h"
+#include <math.h>
 
 /* The first uint32_t of a question.
  *
@@ -51,10 +52,10 @@ int64_t tl_whatif_replay(tl_changed_job *job, const tl_whatif_change *changes, s
 /* top.c: fills table `top`. */
 void tl_whatif_find_top(tl_changed_job *job, tl_table *out);
 
-/* What stays of ns, not below 0. */
+/* Returns ns times the factor, at most 52 days: several changes with large factors may select the same work. */
 static inline int64_t tl_scaled(int64_t ns, double factor)
 {
-    return factor == 1 ? ns : (int64_t)((double)ns * factor + 0.5);
+    return factor == 1 ? ns : (int64_t)fmin((double)ns * factor + 0.5, 0x1p52);
 }
 
 #endif

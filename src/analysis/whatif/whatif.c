@@ -1,7 +1,6 @@
 /* whatif.c - the job with the changes that a user names: each alone, all together, and what binds it then. */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +111,8 @@ int64_t tl_whatif_replay(tl_changed_job *t, const tl_whatif_change *changes, siz
             int64_t ns = g->meetings[m].work_ns;
             t->net.net.own_ns[t->net.meetings + m] += tl_scaled(ns, t->transfers[m].factor) - ns;
             selected->own_ns = tl_ns_add(selected->own_ns, ns);
+        } else if (t->transfers[m].selected > 0) {
+            selected->left_ns = tl_ns_add(selected->left_ns, g->meetings[m].work_ns);
         }
     t->done_ns = tl_malloc((t->net.net.n + 1) * sizeof *t->done_ns);
     int64_t end_ns = tl_net_replay(&t->net.net, t->done_ns);
@@ -222,6 +223,7 @@ static void add_path(tl_changed_job *t, tl_whatif_result *out)
     tl_path_of(g, asker, t->in->start_ns, &after);
     out->recorded_unexplained_ns = before.unexplained_ns;
     out->unexplained_ns = after.unexplained_ns;
+    out->untraced_ns = after.untraced_ns;
     for (int activity = 0; activity <= TL_PATH_BEFORE; activity++) {
         bool is_before = activity == TL_PATH_BEFORE;
         tl_whatif_path row = { .activity = (uint8_t)activity,

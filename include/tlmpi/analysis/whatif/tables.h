@@ -15,7 +15,8 @@ typedef enum tl_whatif_sort {
     TL_WHATIF_SCALE,
     TL_WHATIF_OVERLAP,
     TL_WHATIF_REMOVE_SYNC,
-    TL_WHATIF_NO_LAUNCH_OVERHEAD
+    TL_WHATIF_NO_LAUNCH_OVERHEAD,
+    TL_WHATIF_FASTER /* read as a SCALE by TL_WHATIF_FASTER_PERCENT less */
 } tl_whatif_sort;
 
 typedef struct tl_whatif_condition {
@@ -30,13 +31,20 @@ typedef struct tl_whatif_condition {
 typedef struct tl_whatif_change {
     const char *text; /* the caller's */
     uint8_t sort;     /* tl_whatif_sort */
-    double factor;    /* SCALE */
+    double factor;    /* SCALE; at most TL_WHATIF_MOST */
     TL_VEC(tl_whatif_condition) conditions;
 } tl_whatif_change;
 
 typedef TL_VEC(tl_whatif_change) tl_whatif_changes;
 
-/* Appends a change.  text: of SCALE "CONDITIONS:FACTOR", of OVERLAP "CONDITIONS"; of the others their names.
+/* By how much work is made faster to find what the job gains by a percent of that. */
+enum { TL_WHATIF_FASTER_PERCENT = 10 };
+
+/* The largest factor of a change: the time of a job of weeks, scaled by it, is still a number of ns. */
+enum { TL_WHATIF_MOST = 1000 };
+
+/* Appends a change.  text: of SCALE "CONDITIONS:FACTOR", of OVERLAP "CONDITIONS", of FASTER one condition, which may
+ * have anything in its text; of the others their names.
  * TL_EUSAGE.  tl_whatif_changes_free ends the list in any case. */
 tl_status tl_whatif_change_read(tl_whatif_sort sort, const char *text, tl_whatif_changes *changes, tl_error *err);
 void tl_whatif_changes_free(tl_whatif_changes *changes);
@@ -50,7 +58,8 @@ void tl_whatif_changes_free(tl_whatif_changes *changes);
       "their time as recorded, summed over ranks: durations; of a transfer its time since the last arrival, once for " \
       "all ranks; of waits and what is overlapped the whole call or kernel")                                           \
     F(T, I64, left_ns, MEASURE, "ns",                                                                                  \
-      "remove-sync: waiting calls of which it is not known what released them, which therefore stay; else 0")          \
+      "what stays though it is selected: waiting calls of which it is not known what released them; transfers that "   \
+      "are not selected on all ranks with a trace")                                                                    \
     F(T, I64, time_ns, MEASURE, "ns", "the job's time with this change alone")                                         \
     F(T, I64, gain_ns, MEASURE, "ns", "the job's time as recorded less time_ns; below 0 where it takes longer")        \
     F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
@@ -89,9 +98,6 @@ TL_TABLE(whatif_path, TL_WHATIF_PATH_FIELDS);
 typedef enum tl_whatif_of { TL_WHATIF_OF_VALUES(TL_VALUE_NAME) } tl_whatif_of;
 extern const char *const tl_whatif_of_labels[];
 
-/* By how much work is made faster to find what the job gains by a percent of that. */
-enum { TL_WHATIF_FASTER_PERCENT = 10 };
-
 #define TL_WHATIF_TOP_FIELDS(F, T)                                                                                     \
     F(T, I32, place, KEY, "", "1 for the largest gain, and so on")                                                     \
     F(T, ENUM(whatif_of), of, LABEL, "",                                                                               \
@@ -116,6 +122,7 @@ typedef struct tl_whatif_result {
     int64_t error_ns;             /* by how much the replay without a change misses the recorded time of any node: 0 */
     int64_t recorded_unexplained_ns, unexplained_ns; /* part of the critical path that no work, transfer or launch
                                                       * explains; as recorded; with all changes */
+    int64_t untraced_ns; /* part of the critical path with all changes that waits for ranks without a trace */
 } tl_whatif_result;
 
 void tl_whatif_result_init(tl_whatif_result *result);

@@ -62,12 +62,37 @@ static void a_meeting_ends_where_the_path_leaves_it(void)
     graph_job_free(j);
 }
 
+/* Columns of 10 us.  Rank 1 has no trace: it met rank 0 until column 7, and came to rank 2 at column 10. */
+static void a_wait_for_a_rank_without_a_trace_is_communication(void)
+{
+    graph_job *j = graph_job_unmade(stretched(draw("comm 9:    .....RR.........", NULL), 10),
+                                    stretched(draw("comm 9:    ..SSSSSSSSSS..SS", NULL), 10), NULL);
+    tl_group_row rows[2] = { { .group = 0, .size = 2, .seen = 1, .ranks = "0,1" }, { .group = 1, .size = 2, .seen = 1, .ranks = "1,2" } };
+    tl_table groups = { .schema = &tl_group_row_schema };
+    tl_table_append(&groups, rows, 2);
+    j->graphs.of.v[1].rank = j->ranks[1] = j->marked[1] = j->rows[1].rank = j->rows[2].rank = 2;
+    j->rows[1].group = j->rows[2].group = 1;
+    j->rows[0].fits = j->rows[1].fits = j->rows[2].fits = 0;
+    tl_job_graph_input in = graph_job_input(j);
+    in.groups = &groups;
+    serve_ranks(&j->graphs, j->ranks, &j->served);
+    tl_job_graph_make(&in, &j->served.asker, &j->graph);
+    tl_path path = path_of(j, 160 * US);
+    CU_ASSERT_EQUAL(path.sum.ns[TL_ACTIVITY_COMM], 90 * US);
+    CU_ASSERT_EQUAL(path.untraced_ns, 30 * US);
+    CU_ASSERT_EQUAL(path.sum.ns[TL_ACTIVITY_DEVICE], 20 * US); /* from the first S to the second */
+    tl_path_end(&path);
+    tl_table_free(&groups);
+    graph_job_free(j);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(work_that_follows_is_all_on_it),
         TEST(what_runs_on_ends_where_the_next_begins),
         TEST(a_meeting_ends_where_the_path_leaves_it),
+        TEST(a_wait_for_a_rank_without_a_trace_is_communication),
     };
     return unit_main("critical path", tests, COUNT(tests));
 }

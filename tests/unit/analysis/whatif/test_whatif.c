@@ -142,6 +142,17 @@ static void a_transfer_is_scaled_if_all_members_have_it_selected(void)
     CU_ASSERT_EQUAL(gain_us(a_meeting(), 9, "kind=all_gather:0"), 0);
 }
 
+static void a_transfer_that_stays_is_told(void)
+{
+    asked_job a = { .j = a_meeting() };
+    add(&a, "kind=comm,rank=1:0");
+    find(&a, 9);
+    const tl_whatif_change_row *row = tl_table_row(&a.result.changes, 0);
+    CU_ASSERT_EQUAL(row->own_ns, 0);
+    CU_ASSERT_EQUAL(row->left_ns, 4 * US);
+    asked_job_free(&a);
+}
+
 /* b waits for r by a recorded event or by custom; a and b take 3 and 4, r takes 4. */
 static graph_job *an_exposed_collective(void)
 {
@@ -241,9 +252,24 @@ static void the_name_of_most_gain_stands_first(void)
     asked_job_free(&a);
 }
 
+/* A name is looked up as it is, though it reads like more conditions. */
+static void a_name_may_read_like_conditions(void)
+{
+    asked_job a = { .j = graph_job_unmade(draw("host:                  a......",
+                                               "compute 7 f,step=x(~: .AAAAAA", NULL), NULL),
+                    .options = { .top = 9 } };
+    find(&a, 7);
+    const tl_whatif_top *row = tl_table_row(&a.result.top, 0);
+    CU_ASSERT_EQUAL_FATAL(a.result.top.n, 1);
+    CU_ASSERT_STRING_EQUAL(row->name, "f,step=x(~");
+    CU_ASSERT_EQUAL(row->gain_ns, 6 * US / 10);
+    asked_job_free(&a);
+}
+
 static void what_is_no_change_is_refused(void)
 {
-    static const char *const wrong[] = { "", "gemm:0.5", "name~gemm", "name~gemm:", "name~gemm:-1", "name~gemm:nan", "name~(:1",
+    static const char *const wrong[] = { "", "gemm:0.5", "name~gemm", "name~gemm:", "name~gemm:-1", "name~gemm:nan", "name~gemm:1001",
+                                         "name~(:1",
                                          "kind=gemm:1", "rank=x:1", "rank~1:1", "colour=red:1", "name=a,:1" };
     for (size_t i = 0; i < COUNT(wrong); i++) {
         tl_whatif_changes changes = { 0 };
@@ -273,12 +299,14 @@ int main(void)
         TEST(work_of_a_name_takes_its_time_times_a_factor),
         TEST(waiting_is_shorter_than_the_last_has_come),
         TEST(a_transfer_is_scaled_if_all_members_have_it_selected),
+        TEST(a_transfer_that_stays_is_told),
         TEST(what_overlaps_is_waited_for_no_longer),
         TEST(collectives_that_overlap_stay_in_order),
         TEST(a_call_that_waited_comes_back_at_once),
         TEST(hosts_take_no_time_between_launches),
         TEST(several_changes_are_told_alone_and_together),
         TEST(the_name_of_most_gain_stands_first),
+        TEST(a_name_may_read_like_conditions),
         TEST(what_is_no_change_is_refused),
         TEST(a_name_may_have_commas_and_colons),
     };
