@@ -83,6 +83,7 @@ typedef struct tl_baseline {
     uint32_t *index_in_role; /* [nranks] index of the rank in its role */
     uint8_t *talks; /* [nranks] TL_TALKS_UP: to a rank above it, TL_TALKS_DOWN: below it; the first, the last and the
                      * inner stages of a pipeline do unlike work */
+    bool by_sides;  /* no group smaller than the job has collectives: roles differ by the sides of their sends alone */
     int32_t *steps; /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_AFTER: after the last */
     bool *cut;      /* [nsteps] */
     bool *edge;     /* [nsteps]: the first or last step of some rank's recording: profilers start and stop there */
@@ -238,7 +239,11 @@ void tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
  * off.  ADDITIONAL and WAIT: the time of pieces and waits that peers do not have.  scratch: as for tl_baseline_of. */
 void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
-/* own.c: fills late_ns[nsteps] with the time by which the rank in the middle of a role exceeds, in DEVICE or HOST work,
+/* own.c: fills ns[nsteps] with the DEVICE, COPY or HOST work of the rank in the middle of a role.  scratch: room for the
+ * members of the role. */
+void tl_own_work(const tl_baseline *b, uint32_t role, tl_family family, double *ns, int64_t *scratch);
+
+/* Fills late_ns[nsteps] with the time by which the rank in the middle of a role exceeds, in DEVICE or HOST work,
  * the role's better steps (the 1 - TL_PERSISTENT_SHARE quantile of its steps).  scratch[nranks + nsteps]: room. */
 void tl_lateness_of_own(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
@@ -251,6 +256,12 @@ int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, siz
 static inline bool tl_is_inner_stage(const tl_baseline *b, uint32_t role)
 {
     return b->talks[b->members[b->roles[role].first]] == (TL_TALKS_UP | TL_TALKS_DOWN);
+}
+
+/* Whether the role is two inner stages, each the only peer of the other. */
+static inline bool tl_is_two_stages(const tl_baseline *b, uint32_t role)
+{
+    return b->by_sides && b->roles[role].n == 2 && tl_is_inner_stage(b, role);
 }
 
 /* across.c: fills late_ns[nroles * nsteps] with the time by which an inner stage exceeds the median of inner stages,

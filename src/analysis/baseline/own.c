@@ -12,14 +12,13 @@
 /* Work that takes time; of what is counted nothing is compared with a rank's own steps. */
 enum { OWN_FAMILIES = TL_FAMILY_HOST + 1 };
 
-/* What each role has of a family in each step: ns[nroles * nsteps]. */
-static void sum_up(const tl_baseline *b, tl_family family, double *ns, int64_t *scratch)
+void tl_own_work(const tl_baseline *b, uint32_t role, tl_family family, double *ns, int64_t *scratch)
 {
-    for (size_t c = 0; c < b->nclasses; c++) {
-        const tl_work_class *class = &b->classes[c];
-        for (size_t k = 0; class->family == family && k < class->steps.n; k++)
-            ns[class->role * b->nsteps + class->steps.v[k]] += (double)tl_class_middle(b, class, k, scratch);
-    }
+    for (size_t s = 0; s < b->nsteps; s++)
+        ns[s] = 0;
+    for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next)
+        for (size_t k = 0; b->classes[c].family == family && k < b->classes[c].steps.n; k++)
+            ns[b->classes[c].steps.v[k]] += (double)tl_class_middle(b, &b->classes[c], k, scratch);
 }
 
 static double middle_of_own(const tl_baseline *b, const double *ns, double *scratch)
@@ -59,9 +58,8 @@ void tl_baseline_own(tl_baseline *out)
     out->heavy = tl_arena_take(&out->arena, OWN_FAMILIES * cells, sizeof *out->heavy);
 
     for (int family = 0; family < OWN_FAMILIES; family++) {
-        for (size_t i = 0; i < cells; i++)
-            ns[i] = 0;
-        sum_up(out, (tl_family)family, ns, members);
+        for (uint32_t role = 0; role < out->nroles; role++)
+            tl_own_work(out, role, (tl_family)family, ns + role * out->nsteps, members);
         weigh(out, ns, middle, scratch, out->heavy + (size_t)family * cells);
     }
     tl_arena_free(&arena);

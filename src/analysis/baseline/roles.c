@@ -141,7 +141,8 @@ void tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
     for (uint32_t r = 0; r < nranks; r++)
         f.up[r] = r;
     list(&f, ranks, out->graph, rows, nrows);
-    if (!join_groups(&f, out->graph, true) && !join_groups(&f, out->graph, false))
+    out->by_sides = !join_groups(&f, out->graph, true);
+    if (out->by_sides && !join_groups(&f, out->graph, false))
         join_all(&f, out->graph);
     number(&f, nranks, out);
     tl_arena_free(&arena);

@@ -117,6 +117,15 @@ static double base_of(const finding *f, const double *x, size_t *n)
     return *n > 0 ? sum / (double)*n : 0;
 }
 
+/* Whether a member that is compared with its own steps does as usual where it is up: in most steps, unless these are a
+ * run between others.  It has less to do in the other steps. */
+static bool is_usual(const finding *f, const tl_shape *shape)
+{
+    bool between = shape->pattern == TL_PATTERN_BOUNDED && shape->first > f->b->first_whole &&
+                   shape->last < f->b->last_whole;
+    return shape->pattern != TL_PATTERN_DRIFTING && !between && 2 * shape->nup > f->nnoise;
+}
+
 /* Whether chance does not explain what a member is late by; then the candidate has its shape, z and p, f->on its steps,
  * and these are taken. */
 static void test(finding *f, size_t member, double sigma, tl_candidate *candidate, bool *found)
@@ -150,7 +159,7 @@ static void test(finding *f, size_t member, double sigma, tl_candidate *candidat
     tl_shape joined = candidate->shape;
     double share;
     tl_put_pattern(b, f->on, candidate->shape.pattern == TL_PATTERN_DRIFTING, &joined, &share);
-    if (alone && joined.pattern == TL_PATTERN_PERSISTENT)
+    if (alone && (joined.pattern == TL_PATTERN_PERSISTENT || is_usual(f, &joined)))
         return;
     for (size_t s = 0; candidate->shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
         if (f->on[s] && !f->judged[s]) { /* it counts for no more than a step within */
@@ -168,6 +177,34 @@ static void test(finding *f, size_t member, double sigma, tl_candidate *candidat
     *found = candidate->p < f->alpha;
     for (size_t s = 0; *found && s < f->nfull; s++)
         f->excluded[s] = f->excluded[s] || f->up[s];
+}
+
+/* Whether a role that is late by late[nsteps], beside other stages or beside how heavy a step is for them, does more
+ * work in the steps of the candidate than in its other steps: if not, the others do less.  x: of one of two ranks,
+ * beyond the other; NULL: of the role.  True if it is late in all steps, which tells nothing. */
+static bool has_risen(finding *f, const tl_candidate *candidate, const double *late, const double *x)
+{
+    const tl_baseline *b = f->b;
+    const bool added = candidate->family == TL_FAMILY_ADDITIONAL;
+    double up = 0, down = 0, excess = 0, *own_ns = f->host_x;
+    size_t nup = 0, ndown = 0;
+    if (candidate->family > TL_FAMILY_ADDITIONAL)
+        return true;
+    tl_own_work(b, candidate->role, added ? TL_FAMILY_DEVICE : (tl_family)candidate->family, own_ns, f->scratch);
+    for (size_t s = 0, at = 0; s < b->nsteps; s++) {
+        if (!f->judged[s])
+            continue;
+        double ns = own_ns[s] + (x != NULL ? x[s] : 0);
+        up += f->on[s] ? ns : 0;
+        excess += f->on[s] ? late[s] : 0;
+        nup += f->on[s];
+        if (!f->on[s] && !f->excluded[at]) {
+            down += ns;
+            ndown++;
+        }
+        at++;
+    }
+    return nup == 0 || ndown == 0 || 2 * (up / (double)nup - down / (double)ndown) >= excess / (double)nup;
 }
 
 /* A delay need not be the same in all steps: what is left of a member may be late by less, and chance not explain it
@@ -191,8 +228,10 @@ static void look_at_all(finding *f, uint32_t role, size_t member, tl_family fami
                                    .family = (uint8_t)family,
                                    .with = TL_NONE };
         test(f, member, sigma, &candidate, &found);
-        if (found)
-            add_candidate(f, candidate, f->x + member * b->nsteps);
+        const double *late = f->x + member * b->nsteps;
+        if (found && (link || (f->members > 1 && !tl_is_two_stages(b, role)) ||
+                      has_risen(f, &candidate, late, f->members > 1 ? late : NULL)))
+            add_candidate(f, candidate, late);
         found = found && f->members > 1;
     }
 }
@@ -374,8 +413,9 @@ static void look_across(finding *f)
                                        .with = TL_NONE };
             test(f, i, sigma, &candidate, &found);
             found = found && candidate.shape.nup >= (size_t)TL_SPREAD_LEAST && stands_out(f, i, &candidate);
-            if (found && !has_candidate(f, of[i], TL_FAMILY_DEVICE))
-                add_role(f, &candidate, f->x + i * b->nsteps);
+            const double *late = f->x + i * b->nsteps;
+            if (found && !has_candidate(f, of[i], TL_FAMILY_DEVICE) && has_risen(f, &candidate, late, NULL))
+                add_role(f, &candidate, late);
         }
     }
 }
@@ -395,7 +435,7 @@ static void look_at_own_steps(finding *f, uint32_t role, tl_family family)
     const double sigma = take_noise(f);
     memset(f->excluded, 0, f->nfull * sizeof *f->excluded);
     test(f, 0, sigma, &candidate, &found);
-    if (found && !has_candidate(f, role, family))
+    if (found && !has_candidate(f, role, family) && has_risen(f, &candidate, f->x, NULL))
         add_role(f, &candidate, f->x);
 }
 

@@ -75,7 +75,8 @@ static void add_candidate(const writing *w, const tl_candidate *candidate, bool 
     to->any = true;
     to->slight = to->slight || slight;
     to->whole_role = to->whole_role || candidate->against != TL_AGAINST_PEERS ||
-                     (candidate->rank != TL_NONE && w->b->roles[candidate->role].n == 1);
+                     (candidate->rank != TL_NONE && (w->b->roles[candidate->role].n == 1 ||
+                                                     tl_is_two_stages(w->b, candidate->role)));
     to->drifts = to->drifts || candidate->shape.pattern == TL_PATTERN_DRIFTING;
     to->solo_gain_ns = tl_ns_max(to->solo_gain_ns, candidate->solo_gain_ns);
     to->z = fmax(to->z, candidate->z); /* fmax knows NAN as nothing */

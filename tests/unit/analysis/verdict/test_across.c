@@ -128,6 +128,78 @@ static void a_stage_that_is_late_in_most_steps_makes_no_other_late_in_the_rest(v
     hand_free(h);
 }
 
+/* Steps 3 to 5 are shorter on one stage, or on all but one. */
+static int64_t one_light_stage(size_t rank, size_t step)
+{
+    return usual_device(rank, step) * (rank / 2 == 2 && step >= 3 && step <= 5 ? 3 : 5) / 5;
+}
+
+static int64_t all_light_but_one(size_t rank, size_t step)
+{
+    return usual_device(rank, step) * (rank / 2 != 2 && step >= 3 && step <= 5 ? 3 : 5) / 5;
+}
+
+static void stages_that_have_less_to_do_make_no_other_late(void)
+{
+    hand_job *h = four_stages(one_light_stage);
+    CU_ASSERT_STRING_EQUAL(late(h), "");
+    hand_free(h);
+    h = four_stages(all_light_but_one);
+    CU_ASSERT_STRING_EQUAL(late(h), "");
+    hand_free(h);
+}
+
+/* The last stage has less to do in the last four of ten steps. */
+static int64_t light_last_stage(size_t rank, size_t step)
+{
+    return usual_device(rank, step) * (rank / 2 == 3 && step >= 6 ? 3 : 5) / 5;
+}
+
+static void what_a_stage_does_in_most_steps_is_usual(void)
+{
+    hand_job *h = four_stages(light_last_stage);
+    CU_ASSERT_STRING_EQUAL(late(h), "");
+    hand_free(h);
+}
+
+/* A pipeline of four ranks: ranks 1 and 2, the inner stages, have no other peer than each other. */
+static hand_job *four_ranks(hand_work *device_ns)
+{
+    const tl_verdict_options options = { alpha, least_cost };
+    hand_job *h = hand_new(4, STEPS, usual_host, device_ns);
+    for (size_t r = 0; r < 4; r++)
+        h->rows[2 * r] = h->rows[2 * r + 1] = (tl_late_row){ .rank = (int32_t)r, .group = 0, .kind = TL_SEND };
+    for (int32_t r = 0; r < 4; r++) {
+        h->rows[2 * r].peer = r - 1;
+        h->rows[2 * r + 1].peer = r < 3 ? r + 1 : -1;
+    }
+    tl_baseline_make(&h->graph, &h->served.asker, h->ranks, h->rows, 8, &h->baseline);
+    tl_verdict_find(&h->baseline, &options, &h->judgement);
+    CU_ASSERT_EQUAL(h->baseline.nroles, 3);
+    return h;
+}
+
+static int64_t light_but_for_one(size_t rank, size_t step)
+{
+    return usual_device(rank, step) * (rank != 2 && step >= 3 && step <= 5 ? 3 : 5) / 5;
+}
+
+static int64_t late_inner_rank(size_t rank, size_t step)
+{
+    return usual_device(rank, step) * (rank == 2 && step >= 3 && step <= 5 ? 6 : 5) / 5;
+}
+
+static void of_two_inner_stages_the_one_that_does_more_than_before_is_late(void)
+{
+    hand_job *h = four_ranks(light_but_for_one);
+    CU_ASSERT_STRING_EQUAL(late(h), "");
+    hand_free(h);
+    h = four_ranks(late_inner_rank);
+    CU_ASSERT_STRING_EQUAL(late(h), "2");
+    CU_ASSERT_TRUE(tl_is_two_stages(&h->baseline, hand_candidate(h, 2, TL_FAMILY_DEVICE)->role));
+    hand_free(h);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -139,6 +211,9 @@ int main(void)
         TEST(a_stage_is_held_against_its_other_steps),
         TEST(steps_that_are_heavier_for_all_make_no_stage_late),
         TEST(a_stage_that_is_late_in_most_steps_makes_no_other_late_in_the_rest),
+        TEST(stages_that_have_less_to_do_make_no_other_late),
+        TEST(what_a_stage_does_in_most_steps_is_usual),
+        TEST(of_two_inner_stages_the_one_that_does_more_than_before_is_late),
     };
     return unit_main("kernels across roles", tests, COUNT(tests));
 }

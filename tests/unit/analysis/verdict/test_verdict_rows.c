@@ -137,11 +137,36 @@ static void a_rank_without_peers_is_held_against_its_other_steps(void)
     hand_free(h);
 }
 
+/* Two ranks that do the same, as replicas or as the inner stages of a pipeline. */
+static void two_inner_stages_need_not_do_as_much(void)
+{
+    const int64_t late_counts[2] = { 0 };
+    const tl_verdict_options options = { alpha, least_cost };
+    for (int stages = 0; stages < 2; stages++) {
+        hand_job *h = hand_new(2, 10, usual_host, late_for_a_while);
+        tl_tables tables;
+        size_t n;
+        const tl_schema *const *schemas = tl_all_schemas(&n);
+        tl_tables_init(&tables, schemas, n);
+        hand_baseline(h);
+        for (size_t r = 0; stages && r < 2; r++)
+            h->baseline.talks[r] = TL_TALKS_UP | TL_TALKS_DOWN;
+        tl_verdict_find(&h->baseline, &options, &h->judgement);
+        const tl_verdict_ranks ranks = { h->ranks, late_counts, 2 };
+        tl_verdict_rows(&h->judgement, &h->baseline, &ranks, &tables);
+        const tl_straggler *late = tl_table_row(tl_tables_get(&tables, &tl_straggler_schema), 0);
+        CU_ASSERT_EQUAL(late->verdict, TL_VERDICT_STRAGGLER);
+        CU_ASSERT_EQUAL(late->other_stages, stages);
+        tl_tables_free(&tables);
+        hand_free(h);
+    }
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(rows_tell_the_judgement), TEST(a_rank_without_peers_is_held_against_its_other_steps),
-        TEST(who_is_alone_in_its_role_is_not_judged),
+        TEST(who_is_alone_in_its_role_is_not_judged),   TEST(two_inner_stages_need_not_do_as_much),
         TEST(what_nobody_sees_is_not_without_cost),
     };
     return unit_main("rows of a verdict", tests, COUNT(tests));
