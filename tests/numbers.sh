@@ -35,10 +35,10 @@ numbers()
                     allowed["src/analysis/replay/changes.c"] = "256"         # of a cache
                     allowed["src/analysis/replay/fold.c"] = "4"              # of a fold: times are the same whatever it is
                     allowed["src/analysis/diff/test.c"] = "0.5 12"   # a tie; the variance of ranks
-                    allowed["src/analysis/diff/steps.c"] = "3 4 64"  # of communication; bytes of a text
+                    allowed["src/analysis/diff/steps.c"] = "3"       # of communication
                     allowed["src/analysis/diff/read.c"] = "4 96"     # tables; bytes of a text
-                    allowed["src/analysis/diff/runs.c"] = "256"      # bytes of a text
-                    allowed["src/analysis/diff/verdict.c"] = "10 160" # of a numeral; bytes of a text
+                    allowed["src/analysis/diff/runs.c"] = "3 4 64 256" # bytes of texts
+                    allowed["src/analysis/diff/verdict.c"] = "10 32 160" # of a numeral; bytes of texts
                     allowed["src/analysis/phase/holds.c"] = "256"            # bytes of a name
                     allowed["src/analysis/verdict/shape.c"] = "8"            # rounds of a search that ends by itself long before
                     allowed["src/analysis/chance/student.c"] = "0.5 300"     # the formula of Numerical Recipes

@@ -42,6 +42,8 @@ static tl_status make_folder(char folder[FOLDER], tl_error *err)
         int n = snprintf(folder, FOLDER, "%s/tlmpi-diff-XXXXXX", top != NULL && *top != '\0' ? top : "/tmp");
         if (n >= FOLDER || mkdtemp(folder) == NULL)
             st = tl_fail(err, TL_EOUTPUT, "%s: %s", folder, strerror(errno));
+        else
+            tl_unfinished_add(folder);
     }
     tl_par_bcast(folder, FOLDER);
     return tl_par_agree(st, err);
@@ -274,7 +276,9 @@ int tl_diff_command(const tl_cli *cli)
         code = compare_results(cli, &c, named);
     drop(&results[0]);
     drop(&results[1]);
-    if (analysed && first)
+    if (analysed && first) {
         rmdir(folder);
+        tl_unfinished_done(folder);
+    }
     return code == TL_EXIT_DONE && partial ? TL_EXIT_PARTIAL : code;
 }

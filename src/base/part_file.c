@@ -39,10 +39,10 @@ void tl_unfinished_done(const char *path)
 
 void tl_unfinished_remove(void)
 {
-    for (size_t i = 0; i < UNFINISHED_MOST; i++) {
+    for (size_t i = UNFINISHED_MOST; i-- > 0;) {
         const char *path = atomic_load(&unfinished[i]);
-        if (path != NULL)
-            (void)unlink(path);
+        if (path != NULL && unlink(path) != 0)
+            (void)rmdir(path);
     }
 }
 

@@ -64,8 +64,8 @@ void tl_part_file_drop(tl_part_file *part);
  * their files are removed: so each process waits half a second before it ends. */
 void tl_unfinished_on_signal(bool crowd);
 
-/* The path is borrowed until tl_unfinished_done: the file is renamed, or removed.  Of more than 16 paths at a time the
- * rest is not removed. */
+/* The path, of a file, or of a folder that is added before what lies in it, is borrowed until tl_unfinished_done: the
+ * file is renamed, or removed.  Of more than 16 paths at a time the rest is not removed. */
 void tl_unfinished_add(const char *path);
 void tl_unfinished_done(const char *path);
 

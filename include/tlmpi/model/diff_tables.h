@@ -130,7 +130,9 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
     F(T, NAME, name, LABEL, "", "kernel, operator or idle class; of communication the collective and its group")       \
     F(T, NAME, b_name, LABEL, "", "the name of B, where it differs")                                                   \
     F(T, NAME, operator, LABEL, "", "of a kernel its operator")                                                        \
-    F(T, NAME, why, LABEL, "", "of waiting for a rank: the kernel, or class of idle time, of that rank that changed most") \
+    F(T, NAME, why, LABEL, "",                                                                                       \
+      "of waiting for a rank: the kernel, or class of idle time, of that rank that changed most; of transfer: the kernel " \
+      "that b_name took the place of")                                                                                  \
     F(T, I32, why_idle, LABEL, "", "1: why is a class of idle time")                                                   \
     F(T, I64, why_ns, MEASURE, "ns", "by how much, in a step of that rank")
 TL_TABLE(diff_found, TL_DIFF_FOUND_FIELDS);

@@ -51,6 +51,24 @@ static double input_of(const tl_diff *diff, int which)
     return count > 0 ? bytes / count : 0;
 }
 
+void tl_diff_put_ranks(char *cell_text, size_t size, const int64_t *ranks, size_t n)
+{
+    char text[64];
+    size_t used = 0;
+    for (size_t i = 0, to; i < n; i = to + 1) {
+        for (to = i; to + 1 < n && ranks[to + 1] == ranks[to] + 1; to++)
+            ;
+        int wrote = snprintf(text, sizeof text, ranks[to] > ranks[i] ? "%s%lld-%lld" : "%s%lld", used > 0 ? "," : "",
+                             (long long)ranks[i], (long long)ranks[to]);
+        if (used + (size_t)wrote + 4 > size) {
+            memcpy(cell_text + used, "...", 3);
+            return;
+        }
+        memcpy(cell_text + used, text, (size_t)wrote);
+        used += (size_t)wrote;
+    }
+}
+
 void tl_diff_runs(tl_diff *diff)
 {
     fact traces = { 0 }, ranks = { 0 }, world = { 0 }, devices = { 0 }, steps = { 0 }, part = { 0 }, lost = { 0 };
@@ -62,7 +80,7 @@ void tl_diff_runs(tl_diff *diff)
         const side *s = &diff->side[i];
         int64_t size = -1, nlost = 0, of = 0, ndamaged = 0;
         snprintf(traces.text[i], sizeof traces.text[i], "%s", s->in->path);
-        snprintf(ranks.text[i], sizeof ranks.text[i], "%zu", s->ranks.n);
+        tl_diff_put_ranks(ranks.text[i], sizeof ranks.text[i], s->ranks.v, s->ranks.n);
         TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
             size = tl_ns_max(size, row->world_size);
             ndamaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT || row->status == TL_RANK_UNREADABLE;

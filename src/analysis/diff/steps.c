@@ -208,24 +208,6 @@ typedef struct role {
     TL_VEC(int64_t) ranks[2];
 } role;
 
-static void put_ranks(char *cell_text, size_t size, const int64_t *ranks, size_t n)
-{
-    char text[64];
-    size_t used = 0;
-    for (size_t i = 0, to; i < n; i = to + 1) {
-        for (to = i; to + 1 < n && ranks[to + 1] == ranks[to] + 1; to++)
-            ;
-        int wrote = snprintf(text, sizeof text, ranks[to] > ranks[i] ? "%s%lld-%lld" : "%s%lld", used > 0 ? "," : "",
-                             (long long)ranks[i], (long long)ranks[to]);
-        if (used + (size_t)wrote + 4 > size) {
-            memcpy(cell_text + used, "...", 3);
-            return;
-        }
-        memcpy(cell_text + used, text, (size_t)wrote);
-        used += (size_t)wrote;
-    }
-}
-
 static void put_breakdown(tl_diff *diff, tl_table *table)
 {
     const side *a = &diff->side[A], *b = &diff->side[B];
@@ -249,8 +231,8 @@ static void put_breakdown(tl_diff *diff, tl_table *table)
         int64_t *const to[] = { &row->step_ns,    &row->compute_ns, &row->waiting_ns, &row->transfer_ns,
                                 &row->unknown_ns, &row->copy_ns,    &row->idle_ns };
         row->place = (int32_t)table->n;
-        put_ranks(row->a_ranks, sizeof row->a_ranks, x->ranks[A].v, x->ranks[A].n);
-        put_ranks(row->b_ranks, sizeof row->b_ranks, x->ranks[B].v, x->ranks[B].n);
+        tl_diff_put_ranks(row->a_ranks, sizeof row->a_ranks, x->ranks[A].v, x->ranks[A].n);
+        tl_diff_put_ranks(row->b_ranks, sizeof row->b_ranks, x->ranks[B].v, x->ranks[B].n);
         for (size_t k = 0; k < sizeof to / sizeof to[0]; k++) {
             *to[k] = (x->n[B] > 0 ? x->sum[B].ns[k] / x->n[B] : 0) - (x->n[A] > 0 ? x->sum[A].ns[k] / x->n[A] : 0);
             row->outside_ns += k == 0 ? *to[k] : -*to[k];

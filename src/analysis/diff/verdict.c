@@ -5,13 +5,14 @@
  *
  * Compute and copies are told by their kernels, where these explain half of the change.  Communication is told by its
  * part of the step, not by the time of its kernels, most of which may be waiting; of its kernels new and other ones are
- * told.
+ * told, with the transfer that they change where it is told.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/work_tables.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,6 +142,25 @@ static void add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_s
         }
 }
 
+/* Of a transfer that changed: the kernel of that collective, as its name tells, and what took its place. */
+static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collective)
+{
+    char word[32] = ""; /* AllReduce, of all_reduce */
+    size_t n = 0;
+    bool first = true;
+    for (const char *p = tl_collective_labels[collective]; *p != '\0' && n + 1 < sizeof word; p++) {
+        if (*p != '_')
+            word[n++] = (char)(first ? toupper((unsigned char)*p) : *p);
+        first = *p == '_';
+    }
+    TL_ROWS (const tl_diff_work, w, &diff->tables[TABLE_KERNEL])
+        if (row->why == TL_NO_NAME && w->sure && w->change == TL_DIFF_REPLACED && part_of_kernel(diff, w) == TL_DIFF_TRANSFER &&
+            (w->change_ns > 0) == (row->change_ns > 0) && tl_text_has(tl_names_text(&diff->names, w->name), word)) {
+            row->why = w->name;
+            row->b_name = w->b_name;
+        }
+}
+
 static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 {
     char text[160];
@@ -163,6 +183,8 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         add_waiting(diff, row, step);
         put_reason(diff, row, way);
     }
+    if (step->part == TL_DIFF_TRANSFER)
+        put_replaced(diff, row, step->kind);
     if (step->part == TL_DIFF_IDLE)
         row->name = idle_class(diff, step->change_ns);
     if (step->part == TL_DIFF_COMPUTE)
@@ -207,6 +229,9 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
         return;
     if (!w->sure || (part == TL_DIFF_TRANSFER && w->change == TL_DIFF_TIME))
         return;
+    TL_ROWS (const tl_diff_found, told, &diff->tables[TABLE_FOUND])
+        if (told->part == TL_DIFF_TRANSFER && told->why == w->name)
+            return;
     tl_diff_found *row = found(diff, part, w->change_ns, w->share, w->p_value, true);
     row->change = w->change;
     row->a_count = w->a_count;
@@ -242,8 +267,6 @@ void tl_diff_verdict(tl_diff *diff)
     TL_ROWS (const tl_diff_step, row, steps)
         if (row->part == TL_DIFF_COMPUTE && row->sure)
             common = common_times(diff);
-    TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
-        find_kernel(diff, row, common);
     for (size_t i = 1; i < steps->n; i++) {
         const tl_diff_step *row = tl_table_row(steps, i);
         double told = row->change_ns != 0 ? (double)named_in(diff, row->part) / (double)row->change_ns : 1;
@@ -252,6 +275,8 @@ void tl_diff_verdict(tl_diff *diff)
         if (row->sure && (!by_kernels || (compute && !isnan(common))))
             find_part(diff, row, common);
     }
+    TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
+        find_kernel(diff, row, common);
     /* A step whose change is not told by these, or that cannot be tested: the largest parts, though they are not sure. */
     double left = step->share;
     TL_ROWS (const tl_diff_found, row, table)

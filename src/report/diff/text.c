@@ -27,13 +27,13 @@ static tl_phrase signed_share(double share)
 /* "12.3 % more time", "2.5 times as long" */
 static tl_phrase how_long(double share)
 {
-    return share > 1 ? tl_phrase_of("%.3g times as long", 1 + share)
+    return share > 1 ? tl_phrase_of(share < 100 ? "%.3g times as long" : "%.0f times as long", 1 + share)
                      : tl_phrase_of("%s %s time", tl_share_in_words(fabs(share)).text, share > 0 ? "more" : "less");
 }
 
 static tl_phrase chance(double p)
 {
-    return p < 0.001 ? tl_phrase_of("p < 0.001") : tl_phrase_of("p = %.2g", p);
+    return p < 0.001 ? tl_phrase_of("p" TL_KEPT "<" TL_KEPT "0.001") : tl_phrase_of("p" TL_KEPT "=" TL_KEPT "%.2g", p);
 }
 
 static void say_differences(FILE *out, const tl_diff_words *d)
@@ -91,6 +91,8 @@ static const char *part_in_words(uint8_t part)
 static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *row)
 {
     bool named = row->operator != TL_NO_NAME;
+    if (row->part == TL_DIFF_TRANSFER)
+        tl_say(w, "(waiting and overlap included)");
     tl_say(w, "%s", row->change == TL_DIFF_ADDED ? "new:" : row->change == TL_DIFF_REMOVED ? "gone:" : "in");
     if (row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED)
         tl_say(w, "%.4g", row->change == TL_DIFF_ADDED ? row->b_count : row->a_count);
@@ -123,7 +125,9 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
         if (row->rank >= 0)
             tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
                    row->why != TL_NO_NAME ? "," : "");
-        if (row->why != TL_NO_NAME)
+        if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
+            tl_say(&w, "by `%s`, which replaced `%s`", name_of(d, row->b_name).text, name_of(d, row->why).text);
+        else if (row->why != TL_NO_NAME)
             tl_say(&w, "%s `%s` %s by %s a step", row->why_idle ? "whose idle time in" : "whose", name_of(d, row->why).text,
                    row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text);
         if (!isnan(row->times) && row->rank < 0)

@@ -275,6 +275,33 @@ static void a_step_with_lost_work_is_not_compared(void)
     end(diff, a, b);
 }
 
+/* One finding: the transfer, with what replaced the kernel of that collective; a kernel of another collective is its own. */
+static void another_algorithm_of_a_collective_is_told_once(void)
+{
+    static const char *const kernels[] = { "nccl_AllReduce<RING>", "nccl_AllGather<RING>" };
+    static const char *const replacing[] = { "nccl_AllReduce<TREE>", "nccl_AllGather<TREE>" };
+    drawn slower = plain;
+    slower.transfer += 90;
+    for (int other = 0; other < 2; other++) {
+        run *a = steps_of(6, plain, 3), *b = steps_of(6, slower, 9);
+        for (int32_t rank = 0; rank < 2; rank++) {
+            put_kernel(a, rank, TL_COMM, kernels[other], 6, 100);
+            put_kernel(b, rank, TL_COMM, replacing[other], 6, 190);
+        }
+        launch_kernels(a, 6);
+        launch_kernels(b, 6);
+        tl_diff *diff = compare(a, b);
+        CU_ASSERT_EQUAL_FATAL(nfound(diff), other ? 3 : 2);
+        CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_TRANSFER);
+        if (other == 0) {
+            CU_ASSERT_TRUE(isnan(found(diff, 1)->a_count));
+            CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->why, kernels[0]));
+            CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->b_name, replacing[0]));
+        }
+        end(diff, a, b);
+    }
+}
+
 static void a_rank_whose_trace_is_cut_is_not_compared(void)
 {
     for (int32_t whole = 0; whole < 2; whole++) {
@@ -472,6 +499,7 @@ static void where_the_device_runs_behind_the_whole_recording_is_compared(void)
 
 static const unit_test tests[] = {
     TEST(a_reason_is_no_other_name_and_no_other_rank),
+    TEST(another_algorithm_of_a_collective_is_told_once),
     TEST(a_rank_whose_trace_is_cut_is_not_compared),
     TEST(a_run_without_a_device_is_not_compared),
     TEST(kernels_that_change_alike_are_one_finding),

@@ -118,10 +118,29 @@ static void sizes_are_told_as_they_are(void)
     tl_table_append(&t->found, &often, 1);
     expect(t, "B takes 5 times as long per step: 100 ms in A, 500 ms in B (medians of 6 and\n"
               "  6 steps; p = 0.001, rank test).\n"
-              "  +300.0 %, 300 ms in idle devices while: aten::copy_, most of it on rank 2 (p =\n"
-              "    0.002)\n"
+              "  +300.0 %, 300 ms in idle devices while: aten::copy_, most of it on rank 2\n"
+              "    (p = 0.002)\n"
               "  -2.4 %, 2.40 ms in `flash_bwd` (4 per step in A, 8 in B) (each takes 0.2 times\n"
               "    as long)\n");
+    end(t);
+}
+
+static void another_algorithm_of_a_collective_is_told_with_its_transfer(void)
+{
+    told *t = tell(0.04, 0.001);
+    tl_diff_found transfer = { .place = 1, .part = TL_DIFF_TRANSFER, .change_ns = 3000000, .share = 0.03, .p_value = 0.002,
+                               .sure = 1, .rank = -1, .a_count = NAN, .b_count = NAN, .times = NAN, .name = 0, .b_name = 2,
+                               .operator = TL_NO_NAME, .why = 1 };
+    tl_diff_found added = { .place = 2, .part = TL_DIFF_TRANSFER, .change = TL_DIFF_ADDED, .change_ns = 2000000, .share = 0.02,
+                            .p_value = NAN, .sure = 1, .rank = -1, .a_count = 0, .b_count = 6, .times = NAN, .name = 1,
+                            .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_table_append(&t->found, &transfer, 1);
+    tl_table_append(&t->found, &added, 1);
+    expect(t, "B takes 4.0 % more time per step: 100 ms in A, 104 ms in B (medians of 6 and\n"
+              "  6 steps; p = 0.001, rank test).\n"
+              "  +3.0 %, 3.00 ms in transfer of all_reduce of ranks 0-7 by `aten::copy_`, which\n"
+              "    replaced `flash_bwd` (p = 0.002)\n"
+              "  +2.0 %, 2.00 ms (waiting and overlap included) new: 6 `flash_bwd` per step\n");
     end(t);
 }
 
@@ -172,6 +191,7 @@ static void thresholds_spare_what_may_be_chance(void)
 static const unit_test tests[] = {
     TEST(a_step_that_differs_is_told_with_its_reasons),
     TEST(what_may_be_chance_is_called_so),
+    TEST(another_algorithm_of_a_collective_is_told_with_its_transfer),
     TEST(sizes_are_told_as_they_are),
     TEST(thresholds_spare_what_may_be_chance),
 };
