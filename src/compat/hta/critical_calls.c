@@ -14,25 +14,61 @@ const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS] = {
     [TL_HTA_SYNC] = "sync_dependency",
 };
 
-static uint8_t traits_of(tl_text name, const char *loader)
+static const struct {
+    uint16_t trait;
+    const char *words[7]; /* and NULL */
+} meanings[] = {
+    { TL_HTA_HAS_NODES, { "cpu_op", "cuda_runtime", "cuda_driver" } },
+    { TL_HTA_NAMES_THREAD, { "cpu_op", "user_annotation" } },
+    { TL_HTA_ENDS_COUNT, { "cuda_sync" } },
+    { TL_HTA_LOCKS, { "cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync" } },
+    { TL_HTA_BLOCKS,
+      { "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventQuery", "cudaEventSynchronize", "cudaMemcpy",
+        "cudaMemcpyAsync" } },
+    { TL_HTA_STREAM_WAIT, { "Stream Wait Event" } },
+    { TL_HTA_EVENT_SYNC, { "Event Sync" } },
+    { TL_HTA_STREAM_SYNC, { "Stream Sync" } },
+    { TL_HTA_CONTEXT_SYNC, { "Context Sync" } },
+};
+
+static uint16_t traits_of(tl_text text, const char *loader)
 {
-    static const char *const locks[] = { "cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync", NULL };
-    static const char *const blocks[] = { "cudaDeviceSynchronize",
-                                          "cudaStreamSynchronize",
-                                          "cudaEventQuery",
-                                          "cudaEventSynchronize",
-                                          "cudaMemcpy",
-                                          "cudaMemcpyAsync",
-                                          NULL };
-    static const char *const with_nodes[] = { "cpu_op", "cuda_runtime", "cuda_driver", NULL };
-    static const char *const of_threads[] = { "cpu_op", "user_annotation", NULL };
-    return (uint8_t)((loader != NULL && tl_text_has(name, loader) ? TL_HTA_LOADS_DATA : 0) |
-                     (tl_hta_is_one_of(name, with_nodes) ? TL_HTA_HAS_NODES : 0) |
-                     (tl_hta_is_one_of(name, of_threads) ? TL_HTA_NAMES_THREAD : 0) |
-                     (tl_text_has(name, "forward") ? TL_HTA_IS_FORWARD : 0) |
-                     (tl_text_has(name, "autograd") ? TL_HTA_IS_AUTOGRAD : 0) |
-                     (tl_hta_is_one_of(name, locks) ? TL_HTA_LOCKS : 0) |
-                     (tl_hta_is_one_of(name, blocks) ? TL_HTA_BLOCKS : 0));
+    uint16_t traits = 0;
+
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        traits |= tl_hta_is_one_of(text, meanings[i].words) ? meanings[i].trait : 0;
+    traits |= tl_text_has(text, "forward") ? TL_HTA_IS_FORWARD : 0;
+    traits |= tl_text_has(text, "autograd") ? TL_HTA_IS_AUTOGRAD : 0;
+    traits |= loader != NULL && tl_text_has(text, loader) ? TL_HTA_LOADS_DATA : 0;
+    return traits;
+}
+
+/* -------------------------------------------------------------------------------- events, recorded and waited for
+ *
+ *     host     [launch a] [record e].........[wait for e] [launch b]      b, the next launch onto the stream of the wait,
+ *     stream 7      [      a      ]                                       comes after a, the last one onto the stream of e
+ *     stream 9                     |------------------------>[ b ]
+ */
+
+/* A launch, at its place: the process and stream of what it launched, or the track of the call and that stream. */
+typedef struct launch {
+    int64_t who, stream;
+    double ts;
+    uint32_t kernel; /* index */
+} launch;
+typedef TL_VEC(launch) launches;
+
+static int by_place(const void *a, const void *b)
+{
+    const launch *x = a, *y = b;
+    return TL_ORDER(x, y, who, stream);
+}
+
+/* A number for the process of a row: its pid, or one for the text that stands there. */
+static int64_t process_of(const tl_hta_frame *frame, const tl_hta_row *row)
+{
+    const tl_track *track = &frame->tracks.v[row->track];
+    return track->pid_text == TL_NO_NAME ? track->pid : INT64_MIN + (int64_t)track->pid_text;
 }
 
 /* The device row that a row is linked to. */
@@ -42,129 +78,97 @@ static const tl_hta_row *linked_work(const tl_hta_rank_calls *c, const tl_hta_ro
     return work != NULL && tl_hta_on_stream(work) && work->link > 0 ? work : NULL;
 }
 
-/* A launch with what it launched. */
-typedef struct launch {
-    double ts;
-    uint32_t track; /* of the call */
-    int64_t stream; /* of the kernel, with the process it is shown in */
-    int64_t pid;
-    uint32_t pid_text;
-    int64_t kernel; /* index */
-} launch;
-
-TL_ORDER_BY(by_device_stream, launch, stream, pid, pid_text)
-TL_ORDER_BY(by_caller, launch, track, stream)
-
-typedef TL_VEC(launch) launches;
-
-/* In the order of time. */
-static launches launches_of(const tl_hta_rank_calls *c)
+/* By their places, and in time as numpy sorts it. */
+static void find_launches(const tl_hta_rank_calls *c, launches *by_device, launches *by_caller)
 {
-    const tl_hta_frame *frame = c->frame;
-    bool *is_launch = tl_hta_symbols_that(frame->symbols, tl_hta_is_launch);
+    bool *is_launch = tl_hta_symbols_that(c->frame->symbols, tl_hta_is_launch);
     TL_VEC(const tl_hta_row *) calls = { 0 };
-    launches out = { 0 };
+    TL_VEC(double) times = { 0 };
 
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        if (is_launch[row->name] && row->link > 0)
+    TL_EACH (const tl_hta_row, row, c->frame->rows)
+        if (is_launch[row->name] && row->link > 0) {
             tl_vec_push(&calls, row);
-    double *ts = tl_malloc(calls.n * sizeof *ts);
+            tl_vec_push(&times, row->ts);
+        }
     uint32_t *order = tl_malloc(calls.n * sizeof *order);
-    for (size_t i = 0; i < calls.n; i++)
-        ts[i] = calls.v[i]->ts;
-    tl_numpy_argsort(order, ts, calls.n);
+    tl_numpy_argsort(order, times.v, calls.n);
     for (size_t i = 0; i < calls.n; i++) {
         const tl_hta_row *call = calls.v[order[i]], *kernel = linked_work(c, call);
         if (kernel == NULL)
             continue;
-        const tl_track *device = &frame->tracks.v[kernel->track];
-        tl_vec_push(&out,
-                    (launch){ call->ts, call->track, kernel->stream, device->pid, device->pid_text, kernel->index });
+        tl_vec_push(by_device, (launch){ process_of(c->frame, kernel), kernel->stream, call->ts, kernel->index });
+        tl_vec_push(by_caller, (launch){ call->track, kernel->stream, call->ts, kernel->index });
     }
+    tl_vec_sort(by_device, by_place);
+    tl_vec_sort(by_caller, by_place);
     free(is_launch);
-    free(calls.v);
-    free(ts);
     free(order);
-    return out;
+    free(calls.v);
+    free(times.v);
 }
 
 /* A record is on the stream that the first row to wait for it names, in the process of that row. */
-static void find_sources(tl_hta_rank_calls *c, const launches *l)
+static void find_sources_and_targets(tl_hta_rank_calls *c)
 {
     const tl_hta_frame *frame = c->frame;
-    uint32_t *order = tl_sorted_index(l->n, by_device_stream, l->v);
+    launches by_device = { 0 }, by_caller = { 0 };
     tl_map waited = { 0 }; /* correlation of a record -> place of the first wait for it */
 
-    for (uint32_t i = 0; i < frame->waits.n; i++)
-        if (frame->waits.v[i].stream > -1 && tl_hta_rank_row(c, frame->waits.v[i].index) != NULL &&
-            tl_map_get(&waited, (uint64_t)frame->waits.v[i].record) == TL_MAP_NONE)
-            tl_map_put(&waited, (uint64_t)frame->waits.v[i].record, i);
+    find_launches(c, &by_device, &by_caller);
+    for (uint32_t i = 0; i < frame->waits.n; i++) {
+        const tl_hta_wait *w = &frame->waits.v[i];
+        if (w->stream > -1 && tl_hta_rank_row(c, w->index) != NULL &&
+            tl_map_get(&waited, (uint64_t)w->record) == TL_MAP_NONE)
+            tl_map_put(&waited, (uint64_t)w->record, i);
+    }
     TL_EACH (const tl_hta_row, row, frame->rows) {
-        if (!tl_text_is(tl_hta_name(frame, row), "cudaEventRecord"))
-            continue;
-        uint32_t wait = tl_map_get(&waited, (uint64_t)row->correlation);
-        if (wait == TL_MAP_NONE)
-            continue;
-        const tl_hta_wait *w = &frame->waits.v[wait];
-        const tl_track *device = &frame->tracks.v[tl_hta_rank_row(c, w->index)->track];
-        launch key = { .ts = row->ts, .stream = w->stream, .pid = device->pid, .pid_text = device->pid_text };
+        const bool records = tl_text_is(tl_hta_name(frame, row), "cudaEventRecord");
+        const bool waits = tl_text_is(tl_hta_name(frame, row), "cudaStreamWaitEvent");
+        const uint32_t first = records ? tl_map_get(&waited, (uint64_t)row->correlation) : TL_MAP_NONE;
+        const tl_hta_row *work = waits ? linked_work(c, row) : NULL;
         size_t at = 0;
-        TL_BISECT(at, l->n, mid, TL_ORDER(&l->v[order[mid]], &key, stream, pid, pid_text, ts) < 0);
-        bool any = at > 0 && TL_ORDER(&l->v[order[at - 1]], &key, stream, pid, pid_text) == 0;
-        tl_map_put(&c->source, (uint64_t)row->correlation, any ? (uint32_t)l->v[order[at - 1]].kernel : 0);
+        if (first != TL_MAP_NONE) {
+            const tl_hta_wait *w = &frame->waits.v[first];
+            const launch key = { process_of(frame, tl_hta_rank_row(c, w->index)), w->stream, row->ts, 0 };
+            TL_BISECT(at, by_device.n, mid, TL_ORDER(&by_device.v[mid], &key, who, stream, ts) < 0);
+            bool any = at > 0 && by_place(&by_device.v[at - 1], &key) == 0;
+            tl_map_put(&c->source, (uint64_t)row->correlation, any ? by_device.v[at - 1].kernel : 0);
+        } else if (work != NULL) {
+            const launch key = { row->track, work->stream, row->ts, 0 };
+            TL_BISECT(at, by_caller.n, mid, TL_ORDER(&by_caller.v[mid], &key, who, stream, ts) <= 0);
+            if (at < by_caller.n && by_place(&by_caller.v[at], &key) == 0)
+                tl_map_put(&c->target, row->index, by_caller.v[at].kernel);
+        }
     }
     tl_map_free(&waited);
-    free(order);
-}
-
-static void find_targets(tl_hta_rank_calls *c, const launches *l)
-{
-    const tl_hta_frame *frame = c->frame;
-    uint32_t *order = tl_sorted_index(l->n, by_caller, l->v);
-
-    TL_EACH (const tl_hta_row, row, frame->rows) {
-        if (!tl_text_is(tl_hta_name(frame, row), "cudaStreamWaitEvent"))
-            continue;
-        const tl_hta_row *wait = linked_work(c, row);
-        if (wait == NULL)
-            continue;
-        launch key = { .ts = row->ts, .track = row->track, .stream = wait->stream };
-        size_t at = 0;
-        TL_BISECT(at, l->n, mid, TL_ORDER(&l->v[order[mid]], &key, track, stream, ts) <= 0);
-        if (at < l->n && TL_ORDER(&l->v[order[at]], &key, track, stream) == 0)
-            tl_map_put(&c->target, row->index, (uint32_t)l->v[order[at]].kernel);
-    }
-    free(order);
+    free(by_device.v);
+    free(by_caller.v);
 }
 
 tl_hta_rank_calls tl_hta_rank_calls_of(const tl_hta_frame *frame, const char *loader)
 {
+    const size_t nsymbols = frame->symbols->v.n;
     tl_hta_rank_calls c = { .frame = frame, .nindices = tl_hta_nindices(frame) };
     tl_hta_lengths lengths = { 0 };
 
     c.why = tl_hta_queue_lengths(frame, &lengths);
-    if (c.why == NULL) {
-        const size_t nsymbols = frame->symbols->v.n;
-        c.traits = tl_arena_take(&c.arena, nsymbols, sizeof *c.traits);
-        for (uint32_t i = 0; i < nsymbols; i++)
-            c.traits[i] = traits_of(tl_hta_text(frame->symbols, i), loader);
-        c.row_at = tl_arena_zeroed(&c.arena, c.nindices, sizeof *c.row_at);
-        for (uint32_t i = 0; i < frame->rows.n; i++)
-            c.row_at[frame->rows.v[i].index] = i + 1;
-        uint32_t *index = tl_arena_take(&c.arena, lengths.n, sizeof *index);
-        uint32_t *place = tl_arena_take(&c.arena, lengths.n, sizeof *place);
-        c.first = tl_arena_take(&c.arena, c.nindices + 1, sizeof *c.first);
-        c.length = tl_arena_take(&c.arena, lengths.n, sizeof *c.length);
-        for (size_t i = 0; i < lengths.n; i++)
-            index[i] = lengths.v[i].index;
-        tl_group_rows(index, lengths.n, c.nindices, c.first, place);
-        for (size_t i = 0; i < lengths.n; i++)
-            c.length[i] = lengths.v[place[i]].length;
-        launches l = launches_of(&c);
-        find_sources(&c, &l);
-        find_targets(&c, &l);
-        free(l.v);
-    }
+    c.traits = tl_arena_take(&c.arena, nsymbols, sizeof *c.traits);
+    for (uint32_t i = 0; i < nsymbols; i++)
+        c.traits[i] = traits_of(tl_hta_text(frame->symbols, i), loader);
+    c.row_at = tl_arena_zeroed(&c.arena, c.nindices, sizeof *c.row_at);
+    for (uint32_t i = 0; i < frame->rows.n; i++)
+        c.row_at[frame->rows.v[i].index] = i + 1;
+    uint32_t *index = tl_arena_take(&c.arena, lengths.n, sizeof *index);
+    uint32_t *place = tl_arena_take(&c.arena, lengths.n, sizeof *place);
+    c.first = tl_arena_take(&c.arena, c.nindices + 1, sizeof *c.first);
+    c.length = tl_arena_take(&c.arena, lengths.n, sizeof *c.length);
+    for (size_t i = 0; i < lengths.n; i++)
+        index[i] = lengths.v[i].index;
+    tl_group_rows(index, lengths.n, c.nindices, c.first, place);
+    for (size_t i = 0; i < lengths.n; i++)
+        c.length[i] = lengths.v[place[i]].length;
+    if (c.why == NULL)
+        find_sources_and_targets(&c);
     free(lengths.v);
     return c;
 }

@@ -17,25 +17,32 @@
 enum {
     TL_HTA_HAS_NODES = 1,    /* category of rows that have nodes wherever they are */
     TL_HTA_NAMES_THREAD = 2, /* category of rows by whose names threads are told */
-    TL_HTA_IS_FORWARD = 4,
-    TL_HTA_IS_AUTOGRAD = 8,
-    TL_HTA_LOCKS = 16,      /* calls that hold a lock of the runtime */
-    TL_HTA_BLOCKS = 32,     /* calls that wait for the device */
-    TL_HTA_LOADS_DATA = 64, /* names that were said to load data */
+    TL_HTA_ENDS_COUNT = 4,   /* category of rows that stand by their ends among the work of a device */
+    TL_HTA_IS_FORWARD = 8,
+    TL_HTA_IS_AUTOGRAD = 16,
+    TL_HTA_LOCKS = 32,  /* calls that hold a lock of the runtime */
+    TL_HTA_BLOCKS = 64, /* calls that wait for the device */
+    TL_HTA_STREAM_WAIT =
+        128, /* what waited, and for what: a stream for an event, a call for an event, a stream or all */
+    TL_HTA_EVENT_SYNC = 256,
+    TL_HTA_STREAM_SYNC = 512,
+    TL_HTA_CONTEXT_SYNC = 1024,
+    TL_HTA_LOADS_DATA = 2048, /* names that were said to load data */
 };
 
 /* What HTA looks up in all of a rank, for each region of it.  tl_hta_rank_calls_free ends it. */
 typedef struct tl_hta_rank_calls {
     const tl_hta_frame *frame;
     tl_arena arena;
-    uint8_t *traits; /* of a symbol */
+    uint16_t *traits; /* of a symbol */
     size_t nindices;
     uint32_t *row_at; /* of an index: position of its row + 1; 0: there is none */
     size_t *first;    /* the queue lengths of an index are length[first[index]] up to length[first[index + 1]] */
     int64_t *length;
-    tl_map source; /* correlation of a cudaEventRecord -> index of the last kernel launched before it on its stream */
     tl_map
-        target; /* index of a cudaStreamWaitEvent -> index of the next kernel that its thread launches onto its stream */
+        source; /* correlation of a cudaEventRecord -> index of the last kernel launched before it on its stream, or 0 */
+    tl_map
+        target; /* index of a cudaStreamWaitEvent -> index of the next kernel that its thread launches on its stream */
     const char *why; /* HTA gives up the rank, because ...; NULL: it does not, and the rest is set */
 } tl_hta_rank_calls;
 
@@ -95,35 +102,34 @@ typedef struct tl_hta_path_graph {
     tl_hta_frame clip;           /* the rows of the region, ascending index */
     TL_VEC(tl_hta_moment) nodes; /* in the order of time */
     TL_VEC(tl_hta_edge) edges;   /* one at most from a node to another, as HTA met them first */
-    tl_map edge_at;              /* from << 32 | to -> place in edges */
     TL_VEC(uint32_t) met;        /* nodes with edges, as HTA met them first */
     tl_arena arena;
-    size_t *first_in, *first_out;
-    uint32_t *in, *out; /* edges by the node they lead to, or leave, as HTA met them first */
-    uint32_t *order;    /* the nodes with edges, each after those before it; NULL: edges make a circle */
-    uint32_t *path;     /* nodes */
+    size_t *first_out;
+    uint32_t *out;  /* edges by the node that they leave, as HTA met them first */
+    uint32_t *path; /* edges */
     size_t npath;
+    double length;       /* of the path, us */
     char why[160];       /* HTA gives up, because ...: then only the clip may be used */
-    const char *invalid; /* there is no path, because ...; NULL: there is one */
+    const char *invalid; /* there is no path, because ...; NULL: there is one, of one edge at least */
 } tl_hta_path_graph;
 
 tl_hta_path_graph tl_hta_path_graph_of(const tl_hta_rank_calls *calls, const tl_hta_region *region);
 void tl_hta_path_graph_free(tl_hta_path_graph *graph);
 
-/* The nodes of the heaviest path with these weights of the edges, in `path`, which has room for all nodes with edges; their
- * number.  Of equal ways into a node the one by the edge that HTA met first, of equal ends the first in `order`.  The edges must
- * make no circle. */
-size_t tl_hta_longest_path(const tl_hta_path_graph *graph, const double *weight, uint32_t *path);
+/* The length of the heaviest path with these weights of the edges, NaN where they make a circle.  Its edges go into `path`,
+ * which has room for all nodes with edges, and their number into *npath.  Of equal ways into a node that by the edge that HTA
+ * met first counts, of equal ends the first to become free. */
+double tl_hta_longest_path(const tl_hta_path_graph *graph, const double *weight, uint32_t *path, size_t *npath);
 
 static inline const tl_hta_row *tl_hta_row_of_node(const tl_hta_path_graph *graph, uint32_t node)
 {
     return &graph->clip.rows.v[graph->nodes.v[node].row];
 }
 
-/* The place in edges of the edge from the k-th node of a path to the next one. */
-static inline uint32_t tl_hta_edge_of_path(const tl_hta_path_graph *graph, const uint32_t *path, size_t k)
+/* The node from which the path's edge k leads; of k == npath, where the path ends. */
+static inline uint32_t tl_hta_node_of_path(const tl_hta_path_graph *graph, size_t k)
 {
-    return tl_map_get(&graph->edge_at, (uint64_t)path[k] << 32 | path[k + 1]);
+    return k < graph->npath ? graph->edges.v[graph->path[k]].from : graph->edges.v[graph->path[k - 1]].to;
 }
 
 #endif

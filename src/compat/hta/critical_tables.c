@@ -21,6 +21,7 @@
 #define LARGE_EDGES     16000  /* of a graph: if it has more, they are listed only where they are asked for */
 #define TAG             96     /* characters of an annotation in a file's name */
 #define NAME_CHARACTERS 80     /* of a name in a path */
+#define STEP            "ProfilerStep"
 #define FORWARD         "[param|pytorch.model.alex_net|0|0|0|measure|forward]"
 
 /* A region with its name. */
@@ -34,29 +35,45 @@ typedef struct part {
 
 typedef TL_VEC(part) parts;
 
-/* ---------------------------------------------------------------------------------------------------------- numbers */
+/* ------------------------------------------------------------------------------------------------------------ stats */
 
 typedef struct sums {
     int64_t n;
     double weight;
 } sums;
 
-/* Sums by kind of the edges, or of those of the path. */
-static void add_up(sums *s, const tl_hta_path_graph *g, bool path)
+static void add_to(sums *s, double weight)
 {
-    const size_t n = path ? g->npath - (g->npath > 0) : g->edges.n;
+    s->n++;
+    s->weight += weight;
+}
 
+/* Adds n edges by their kinds: those of a list, or (NULL) the first ones of the graph. */
+static void add_up(sums *s, const tl_hta_path_graph *g, const uint32_t *list, size_t n)
+{
     for (size_t i = 0; i < n; i++) {
-        const tl_hta_edge *edge = &g->edges.v[path ? tl_hta_edge_of_path(g, g->path, i) : i];
-        s[edge->kind].n++;
-        s[edge->kind].weight += edge->weight;
+        const tl_hta_edge *edge = &g->edges.v[list != NULL ? list[i] : i];
+        add_to(&s[edge->kind], edge->weight);
     }
 }
 
-/* The row that the time of the edge counts for; NULL: none. */
+static void put_sums(tl_csv *csv, const char *of, const sums *s)
+{
+    char key[64];
+
+    for (int k = 0; k < TL_HTA_NEDGE_KINDS; k++) {
+        snprintf(key, sizeof key, "%sedges:critical_path_%s", of, tl_hta_edge_labels[k]);
+        TL_ROW(csv, key, s[k].n);
+        snprintf(key, sizeof key, "%sweight:critical_path_%s", of, tl_hta_edge_labels[k]);
+        TL_ROW(csv, key, s[k].weight);
+    }
+}
+
+/* The row of an operator edge, for which its time counts; NULL: none. */
 static const tl_hta_row *row_of_edge(const tl_hta_path_graph *g, const tl_hta_edge *edge)
 {
-    return edge->event != TL_HTA_NO_EVENT ? tl_hta_row_of_index(&g->clip, edge->event) : NULL;
+    const bool any = edge->kind == TL_HTA_OPERATOR && edge->event != TL_HTA_NO_EVENT;
+    return any ? tl_hta_row_of_index(&g->clip, edge->event) : NULL;
 }
 
 static bool is_communication(const tl_hta_path_graph *g, const tl_hta_row *row)
@@ -72,37 +89,18 @@ static bool is_communication(const tl_hta_path_graph *g, const tl_hta_row *row)
 static double length_if(const tl_hta_path_graph *g, double share, bool collectives)
 {
     tl_arena arena = { 0 };
-    double *weight = tl_arena_take(&arena, g->edges.n, sizeof *weight), length = 0;
-    uint32_t *path = tl_arena_take(&arena, g->met.n, sizeof *path);
+    double *weight = tl_arena_take(&arena, g->edges.n, sizeof *weight);
+    size_t n;
 
     for (size_t i = 0; i < g->edges.n; i++) {
-        const tl_hta_edge *edge = &g->edges.v[i];
-        const tl_hta_row *row = edge->kind == TL_HTA_OPERATOR ? row_of_edge(g, edge) : NULL;
-        weight[i] = tl_hta_edge_counts(edge);
+        const tl_hta_row *row = row_of_edge(g, &g->edges.v[i]);
+        weight[i] = tl_hta_edge_counts(&g->edges.v[i]);
         if (row != NULL && tl_hta_on_stream(row) && (!collectives || is_communication(g, row)))
             weight[i] *= share;
     }
-    const size_t n = tl_hta_longest_path(g, weight, path);
-    for (size_t i = 0; i + 1 < n; i++)
-        length += weight[tl_hta_edge_of_path(g, path, i)];
+    double length = tl_hta_longest_path(g, weight, tl_arena_take(&arena, g->met.n, sizeof(uint32_t)), &n);
     tl_arena_free(&arena);
     return length;
-}
-
-/* ------------------------------------------------------------------------------------------------------------ stats */
-
-static void put_sums(tl_csv *csv, const tl_hta_path_graph *g, bool path)
-{
-    sums s[TL_HTA_NEDGE_KINDS] = { { 0 } };
-    char key[64];
-
-    add_up(s, g, path);
-    for (int k = 0; k < TL_HTA_NEDGE_KINDS; k++) {
-        snprintf(key, sizeof key, "%sedges:critical_path_%s", path ? "path_" : "", tl_hta_edge_labels[k]);
-        TL_ROW(csv, key, s[k].n);
-        snprintf(key, sizeof key, "%sweight:critical_path_%s", path ? "path_" : "", tl_hta_edge_labels[k]);
-        TL_ROW(csv, key, s[k].weight);
-    }
 }
 
 /* The rows of the path, each once. */
@@ -111,8 +109,8 @@ static size_t rows_of_path(const tl_hta_path_graph *g)
     bool *is_there = tl_calloc(g->clip.rows.n, sizeof *is_there);
     size_t n = 0;
 
-    for (size_t i = 0; i < g->npath; i++) {
-        bool *here = &is_there[g->nodes.v[g->path[i]].row];
+    for (size_t i = 0; i <= g->npath; i++) {
+        bool *here = &is_there[g->nodes.v[tl_hta_node_of_path(g, i)].row];
         n += !*here;
         *here = true;
     }
@@ -120,68 +118,58 @@ static size_t rows_of_path(const tl_hta_path_graph *g)
     return n;
 }
 
-/* What HTA's trace with the path in it would hold: the events on the path and those of no duration, or all; arrows for the
- * edges of the path that are no work, or for all edges. */
-static void put_overlay(tl_csv *csv, const tl_hta_frame *frame, const tl_hta_path_graph *g, size_t nrows)
+/* What HTA's trace with the path in it holds: the events on the path and those of no duration, or all; arrows for the edges of
+ * the path that are no work, or for all edges. */
+static void put_overlay(tl_csv *csv, const char *way, size_t nevents, size_t nmarked, size_t narrows)
 {
-    static const struct {
-        const char *name;
-        bool critical, all_edges;
-    } ways[] = { { "overlay_only_critical=True_all_edges=False", true, false },
-                 { "overlay_only_critical=False_all_edges=True", false, true },
-                 { "overlay_only_critical=False_all_edges=False", false, false } };
-    sums path[TL_HTA_NEDGE_KINDS] = { { 0 } };
-    size_t nedges = 0;
     char key[96];
 
-    add_up(path, g, true);
-    TL_EACH (const tl_hta_edge, edge, g->edges)
-        nedges += edge->kind != TL_HTA_LAUNCH_DELAY || edge->weight != 0;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        size_t narrows = ways[i].all_edges
-                             ? nedges
-                             : (size_t)(path[TL_HTA_DEPENDENCY].n + path[TL_HTA_LAUNCH_DELAY].n + path[TL_HTA_SYNC].n);
-        size_t nevents = frame->nentries - (ways[i].critical ? frame->nplain - nrows : 0);
-        snprintf(key, sizeof key, "%s:events", ways[i].name);
-        TL_ROW(csv, key, nevents + 2 * narrows);
-        snprintf(key, sizeof key, "%s:marked_events", ways[i].name);
-        TL_ROW(csv, key, nrows);
-        snprintf(key, sizeof key, "%s:flow_starts", ways[i].name);
-        TL_ROW(csv, key, narrows);
-    }
+    snprintf(key, sizeof key, "overlay_%s:events", way);
+    TL_ROW(csv, key, nevents + 2 * narrows);
+    snprintf(key, sizeof key, "overlay_%s:marked_events", way);
+    TL_ROW(csv, key, nmarked);
+    snprintf(key, sizeof key, "overlay_%s:flow_starts", way);
+    TL_ROW(csv, key, narrows);
 }
 
-static void put_stats(tl_csv *csv, const tl_hta_frame *frame, const tl_hta_path_graph *g)
+static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
 {
-    size_t nnegative = 0, nrows = rows_of_path(g);
-    double counted = 0, weight = 0;
+    const uint64_t nentries = calls->frame->nentries;
+    sums all[TL_HTA_NEDGE_KINDS] = { { 0 } }, path[TL_HTA_NEDGE_KINDS] = { { 0 } };
+    size_t nnegative = 0, nempty = 0;
+    double weight = 0;
 
-    TL_EACH (const tl_hta_edge, edge, g->edges)
+    TL_EACH (const tl_hta_edge, edge, g->edges) {
         nnegative += edge->weight < 0;
+        nempty += edge->kind == TL_HTA_LAUNCH_DELAY && edge->weight == 0;
+    }
+    add_up(all, g, NULL, g->edges.n);
     TL_ROW(csv, "success", g->invalid == NULL ? "True" : "False");
     TL_ROW(csv, "clipped_events", g->clip.rows.n);
     TL_ROW(csv, "nodes_in_list", g->nodes.n);
     TL_ROW(csv, "graph_nodes", g->met.n);
     TL_ROW(csv, "edges", g->edges.n);
     TL_ROW(csv, "negative_weight_edges", nnegative);
-    put_sums(csv, g, false);
+    put_sums(csv, "", all);
     if (g->invalid != NULL)
         return;
-    for (size_t i = 0; i + 1 < g->npath; i++) {
-        const tl_hta_edge *edge = &g->edges.v[tl_hta_edge_of_path(g, g->path, i)];
-        counted += tl_hta_edge_counts(edge);
-        weight += edge->weight;
-    }
-    TL_ROW(csv, "path_nodes", g->npath);
+    add_up(path, g, g->path, g->npath);
+    for (size_t i = 0; i < g->npath; i++)
+        weight += g->edges.v[g->path[i]].weight;
+    const size_t nrows = rows_of_path(g);
+    const size_t narrows = (size_t)(path[TL_HTA_DEPENDENCY].n + path[TL_HTA_LAUNCH_DELAY].n + path[TL_HTA_SYNC].n);
+    TL_ROW(csv, "path_nodes", g->npath + 1);
     TL_ROW(csv, "path_events", nrows);
-    TL_ROW(csv, "path_length_graph_weight", counted);
+    TL_ROW(csv, "path_length_graph_weight", g->length);
     TL_ROW(csv, "path_length_object_weight", weight);
-    TL_ROW(csv, "path_first_ts", g->nodes.v[g->path[0]].ts);
-    TL_ROW(csv, "path_last_ts", g->nodes.v[g->path[g->npath - 1]].ts);
-    put_sums(csv, g, true);
+    TL_ROW(csv, "path_first_ts", g->nodes.v[tl_hta_node_of_path(g, 0)].ts);
+    TL_ROW(csv, "path_last_ts", g->nodes.v[tl_hta_node_of_path(g, g->npath)].ts);
+    put_sums(csv, "path_", path);
     TL_ROW(csv, "what_if_comm_free_path_length", length_if(g, 0, true));
     TL_ROW(csv, "what_if_kernels_half_path_length", length_if(g, 0.5, false));
-    put_overlay(csv, frame, g, nrows);
+    put_overlay(csv, "only_critical=True_all_edges=False", nentries - calls->frame->nplain + nrows, nrows, narrows);
+    put_overlay(csv, "only_critical=False_all_edges=True", nentries, nrows, g->edges.n - nempty);
+    put_overlay(csv, "only_critical=False_all_edges=False", nentries, nrows, narrows);
 }
 
 /* ------------------------------------------------------------------------------------------------------ what binds it */
@@ -198,11 +186,12 @@ static const char *const labels[NBINDINGS] = { "",
 
 static binding binding_of(const tl_hta_path_graph *g, const tl_hta_edge *edge, const tl_hta_rank_calls *calls)
 {
+    const tl_hta_row *row = row_of_edge(g, edge);
+
     if (edge->kind == TL_HTA_KERNEL_DELAY)
         return BETWEEN_KERNELS;
     if (edge->kind == TL_HTA_LAUNCH_DELAY)
         return LAUNCHING;
-    const tl_hta_row *row = edge->kind == TL_HTA_OPERATOR ? row_of_edge(g, edge) : NULL;
     if (row == NULL)
         return NOTHING;
     if (row->stream < 0)
@@ -210,55 +199,80 @@ static binding binding_of(const tl_hta_path_graph *g, const tl_hta_edge *edge, c
     return is_communication(g, row) ? COMMUNICATION : COMPUTE;
 }
 
-static void put_bindings(tl_csv *shares, tl_csv *counts, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
+/* The shares of the path in per cent, or numbers of edges and their time. */
+static void put_bindings(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls, bool shares)
 {
-    sums s[NBINDINGS] = { { 0 } };
-    double total = 0;
+    sums s[NBINDINGS] = { { 0 } }, total = { 0 };
 
-    for (size_t i = 0; i + 1 < g->npath; i++) {
-        const tl_hta_edge *edge = &g->edges.v[tl_hta_edge_of_path(g, g->path, i)];
-        sums *here = &s[binding_of(g, edge, calls)];
-        here->n++;
-        here->weight += edge->weight;
-        total += edge->weight;
+    for (size_t i = 0; i < g->npath; i++) {
+        const tl_hta_edge *edge = &g->edges.v[g->path[i]];
+        add_to(&s[binding_of(g, edge, calls)], edge->weight);
+        add_to(&total, edge->weight);
     }
     for (int k = 0; k < NBINDINGS; k++)
-        if (s[k].n > 0) {
-            TL_ROW(shares, labels[k], s[k].weight / total * 100);
-            TL_ROW(counts, labels[k], s[k].n, s[k].weight);
-        }
+        if (s[k].n > 0 && shares)
+            TL_ROW(csv, labels[k], s[k].weight / total.weight * 100);
+        else if (s[k].n > 0)
+            TL_ROW(csv, labels[k], s[k].n, s[k].weight);
+}
+
+static void put_shares(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
+{
+    put_bindings(csv, g, calls, true);
+}
+
+static void put_counts(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
+{
+    put_bindings(csv, g, calls, false);
 }
 
 /* --------------------------------------------------------------------------------------------------- nodes and edges */
 
-static void put_path(tl_csv *csv, const tl_hta_path_graph *g)
+static void put_path(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
 {
-    for (size_t i = 0; i < g->npath; i++) {
-        const tl_hta_row *row = tl_hta_row_of_node(g, g->path[i]);
-        const tl_hta_moment *node = &g->nodes.v[g->path[i]];
+    (void)calls;
+    for (size_t i = 0; i <= g->npath; i++) {
+        const uint32_t at = tl_hta_node_of_path(g, i);
+        const tl_hta_row *row = tl_hta_row_of_node(g, at);
         tl_text name = tl_hta_name(&g->clip, row);
         name.n = tl_hta_nth_character(name, NAME_CHARACTERS);
-        TL_ROW(csv, g->path[i], row->index, node->ts, node->end ? "False" : "True", name);
+        TL_ROW(csv, at, row->index, g->nodes.v[at].ts, g->nodes.v[at].end ? "False" : "True", name);
     }
 }
 
-static void put_edges(tl_csv *csv, const tl_hta_path_graph *g)
+static void put_edges(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
 {
     bool *on_path = tl_calloc(g->edges.n, sizeof *on_path);
 
-    for (size_t i = 0; i + 1 < g->npath; i++)
-        on_path[tl_hta_edge_of_path(g, g->path, i)] = true;
+    (void)calls;
+    for (size_t i = 0; i < g->npath; i++)
+        on_path[g->path[i]] = true;
     TL_EACH (const uint32_t, node, g->met)
         for (size_t k = g->first_out[*node]; k < g->first_out[*node + 1]; k++) {
             const tl_hta_edge *edge = &g->edges.v[g->out[k]];
             const tl_hta_moment *from = &g->nodes.v[edge->from], *to = &g->nodes.v[edge->to];
-            TL_ROW(csv, edge->from, edge->to, tl_hta_row_of_node(g, edge->from)->index, !from->end,
-                   tl_hta_row_of_node(g, edge->to)->index, !to->end, from->ts, to->ts, tl_hta_edge_labels[edge->kind],
+            TL_ROW(csv, edge->from, edge->to, g->clip.rows.v[from->row].index, !from->end,
+                   g->clip.rows.v[to->row].index, !to->end, from->ts, to->ts, tl_hta_edge_labels[edge->kind],
                    edge->weight, tl_hta_edge_counts(edge),
                    edge->event != TL_HTA_NO_EVENT ? tl_int(edge->event) : tl_blank(), on_path[g->out[k]]);
         }
     free(on_path);
 }
+
+static const struct {
+    const char *name, *header;
+    void (*put)(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls);
+    bool of_path; /* not there without one */
+} tables[] = {
+    { "stats", "key,value", put_stats, false },
+    { "summary", "bound_by,percent", put_shares, true },
+    { "bound_by", "bound_by,count,sum", put_counts, true },
+    { "path", "node,event,ts,is_start,name", put_path, true },
+    { "edges",
+      "begin,end,begin_event,begin_is_start,end_event,end_is_start,begin_ts,end_ts,type,weight,graph_weight,"
+      "attributed_event,critical",
+      put_edges, false },
+};
 
 /* ------------------------------------------------------------------------------------------------------ the overlay
  *
@@ -321,8 +335,8 @@ static tl_status add_arrows(void *arg, tl_out_writer *writer, tl_error *err)
     size_t id = 0;
 
     (void)err;
-    for (size_t k = 0; k + 1 < o->graph->npath; k++) {
-        const tl_hta_edge *edge = &o->graph->edges.v[tl_hta_edge_of_path(o->graph, o->graph->path, k)];
+    for (size_t k = 0; k < o->graph->npath; k++) {
+        const tl_hta_edge *edge = &o->graph->edges.v[o->graph->path[k]];
         if (edge->kind == TL_HTA_OPERATOR || edge->kind == TL_HTA_KERNEL_DELAY)
             continue;
         put_end(writer, o, edge, id, 's');
@@ -346,8 +360,8 @@ static tl_status decide(overlaid *o, const char *path, tl_error *err)
         o->fate[events->uid[i]] = kept ? TL_ENTRY_KEPT : TL_ENTRY_DROPPED;
         o->event[events->uid[i]] = i;
     }
-    for (size_t k = 0; k < o->graph->npath; k++) {
-        const tl_hta_row *row = tl_hta_row_of_node(o->graph, o->graph->path[k]);
+    for (size_t k = 0; k <= o->graph->npath; k++) {
+        const tl_hta_row *row = tl_hta_row_of_node(o->graph, tl_hta_node_of_path(o->graph, k));
         if (row->index >= n)
             return tl_fail(err, TL_EINPUT, "%s: has changed since it was read", path);
         o->fate[row->index] = TL_ENTRY_MARKED;
@@ -403,68 +417,43 @@ static tl_status write_overlay(const tl_hta_job *job, const tl_hta_frame *frame,
 
 /* -------------------------------------------------------------------------------------------------- a part of a rank */
 
-/* critical_path_TAG_TABLE.csv */
-static tl_csv open_table(tl_hta_job *job, const char *tag, const char *table, const char *header)
-{
-    char name[TAG + 160];
-    snprintf(name, sizeof name, "critical_path_%s_%s.csv", tag, table);
-    tl_csv csv = tl_csv_open(&job->out, name, header);
-    csv.as_is = true;
-    return csv;
-}
-
-/* Returns whether there is a path. */
+/* Writes critical_path_TAG_TABLE.csv, and the overlay where it is asked for; returns whether there is a path. */
 static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const part *p, bool show)
 {
-    const tl_hta_frame *frame = calls->frame;
-    char tag[TAG + 128];
+    tl_hta_path_graph g = { .npath = 0 };
+    char tag[TAG + 128], file[TAG + 160], of_rank[32] = "";
 
-    snprintf(tag, sizeof tag, "%s", p->tag);
     if (job->frames.n > 1 && !p->plain)
-        snprintf(tag, sizeof tag, "%s_rank%lld", p->tag, (long long)frame->rank);
-    if (calls->why != NULL) {
-        tl_hta_note(job, "critical_path_%s: HTA gives up: %s", tag, calls->why);
-        return false;
-    }
-    tl_hta_path_graph g = tl_hta_path_graph_of(calls, &p->region);
-    if (g.why[0] != '\0') {
-        tl_hta_note(job, "critical_path_%s: HTA gives up: %s", tag, g.why);
-        tl_hta_path_graph_free(&g);
-        return false;
-    }
-    if (g.invalid != NULL)
-        tl_hta_note(job, "critical_path_%s: no path: %s", tag, g.invalid);
-    tl_csv csv = open_table(job, tag, "stats", "key,value");
-    put_stats(&csv, frame, &g);
-    tl_csv_close(&csv);
-    if (g.invalid == NULL) {
-        tl_csv counts = open_table(job, tag, "bound_by", "bound_by,count,sum");
-        csv = open_table(job, tag, "summary", "bound_by,percent");
-        put_bindings(&csv, &counts, &g, calls);
-        tl_csv_close(&csv);
-        tl_csv_close(&counts);
-        csv = open_table(job, tag, "path", "node,event,ts,is_start,name");
-        put_path(&csv, &g);
+        snprintf(of_rank, sizeof of_rank, "_rank%lld", (long long)calls->frame->rank);
+    snprintf(tag, sizeof tag, "critical_path_%s%s%s", p->tag, p->region.launch_edges ? "_launch_edges" : "", of_rank);
+    if (calls->why == NULL)
+        g = tl_hta_path_graph_of(calls, &p->region);
+    const bool gives_up = calls->why != NULL || g.why[0] != '\0';
+    const bool found = !gives_up && g.invalid == NULL;
+    if (gives_up)
+        tl_hta_note(job, "%s: HTA gives up: %s", tag, calls->why != NULL ? calls->why : g.why);
+    else if (!found)
+        tl_hta_note(job, "%s: no path: %s", tag, g.invalid);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !gives_up; i++) {
+        if (tables[i].of_path && !found)
+            continue;
+        if (tables[i].put == put_edges && !p->asked && g.edges.n > LARGE_EDGES) {
+            tl_hta_note(job, "%s: %zu edges are not listed; --annotation lists those of what it names", tag, g.edges.n);
+            continue;
+        }
+        snprintf(file, sizeof file, "%s_%s.csv", tag, tables[i].name);
+        tl_csv csv = tl_csv_open(&job->out, file, tables[i].header);
+        csv.as_is = true;
+        tables[i].put(&csv, &g, calls);
         tl_csv_close(&csv);
     }
-    if (p->asked || g.edges.n <= LARGE_EDGES) {
-        csv = open_table(job, tag, "edges",
-                         "begin,end,begin_event,begin_is_start,end_event,end_is_start,begin_ts,end_ts,type,weight,"
-                         "graph_weight,attributed_event,critical");
-        put_edges(&csv, &g);
-        tl_csv_close(&csv);
-    } else {
-        tl_hta_note(job, "critical_path_%s: %zu edges are not listed; --annotation lists those of what it names", tag,
-                    g.edges.n);
-    }
-    const bool found = g.invalid == NULL;
     if (found && show) {
         tl_error why;
-        tl_status st = write_overlay(job, frame, &g, &why);
+        tl_status st = write_overlay(job, calls->frame, &g, &why);
         if (st == TL_EOUTPUT)
             job->out.error = why;
         else if (st != TL_OK)
-            tl_hta_note_rank(job, "overlaid_critical_path", frame, "none: %s", why.text);
+            tl_hta_note_rank(job, "overlaid_critical_path", calls->frame, "none: %s", why.text);
     }
     tl_hta_path_graph_free(&g);
     return found;
@@ -472,11 +461,12 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
 
 /* ------------------------------------------------------------------------------------------------------------- parts */
 
-static void add_part(parts *all, const char *tag, const char *annotation, tl_range instances, bool launch_edges)
+static part *add_part(parts *all, const char *tag, const char *annotation, tl_range instances, bool launch_edges)
 {
-    part p = { .region = { annotation, instances, launch_edges } };
-    snprintf(p.tag, sizeof p.tag, "%s%s", tag, launch_edges ? "_launch_edges" : "");
-    tl_vec_push(all, p);
+    tl_vec_push(all, (part){ .region = { annotation, instances, launch_edges } });
+    part *p = &all->v[all->n - 1];
+    snprintf(p->tag, sizeof p->tag, "%s", tag);
+    return p;
 }
 
 /* Those that are asked for. */
@@ -484,28 +474,21 @@ static void add_asked(parts *all, const tl_hta_parameters *p)
 {
     static const tl_range first = { 0, 0 };
     const bool whole = strcmp(p->annotation, "*") == 0;
-    const size_t n = p->instance_id.n > 0 && !whole ? p->instance_id.n : 1;
-    char words[TAG + 1], tag[TAG + 56];
+    char words[TAG + 1], last[24], tag[TAG + 56] = "whole";
 
     tl_hta_file_words(words, TAG, p->annotation);
-    for (size_t i = 0; i < n; i++) {
-        tl_range range = p->instance_id.n > 0 ? p->instance_id.v[i] : first;
-        int used = snprintf(tag, sizeof tag, "%s_%lld", words, (long long)range.first);
-        if (range.last != range.first)
-            snprintf(tag + used, sizeof tag - (size_t)used, "_%lld", (long long)range.last);
-        add_part(all, whole ? "whole" : tag, whole ? "" : p->annotation, range, p->launch_edges);
-        all->v[all->n - 1].asked = true;
+    for (size_t i = 0; i < (whole || p->instance_id.n == 0 ? 1 : p->instance_id.n); i++) {
+        const tl_range range = p->instance_id.n > 0 ? p->instance_id.v[i] : first;
+        snprintf(last, sizeof last, "_%lld", (long long)range.last);
+        if (!whole)
+            snprintf(tag, sizeof tag, "%s_%lld%s", words, (long long)range.first,
+                     range.last != range.first ? last : "");
+        add_part(all, tag, whole ? "" : p->annotation, range, p->launch_edges)->asked = true;
     }
 }
 
 static void add_usual(parts *all, const tl_hta_job *job)
 {
-    static const struct {
-        const char *tag;
-        tl_range instances;
-        bool first_alone;
-        size_t steps; /* that there must be */
-    } steps[] = { { "step0", { 0, 0 }, false, 1 }, { "step1", { 1, 1 }, false, 2 }, { "steps0_1", { 0, 1 }, true, 2 } };
     const bool launch_edges = job->parameters->launch_edges;
     size_t nsteps = 0, nrows = 0;
     bool any_forward = false;
@@ -516,14 +499,15 @@ static void add_usual(parts *all, const tl_hta_job *job)
     }
     TL_EACH (const tl_hta_frame, frame, job->frames)
         nrows += frame->nloaded;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (nsteps >= steps[i].steps) {
-            add_part(all, steps[i].tag, "ProfilerStep", steps[i].instances, launch_edges);
-            all->v[all->n - 1].first_alone = steps[i].first_alone;
-        }
+    if (nsteps > 0)
+        add_part(all, "step0", STEP, (tl_range){ 0, 0 }, launch_edges);
+    if (nsteps > 1) {
+        add_part(all, "step1", STEP, (tl_range){ 1, 1 }, launch_edges);
+        add_part(all, "steps0_1", STEP, (tl_range){ 0, 1 }, launch_edges)->first_alone = true;
+    }
     if (nrows <= LARGE_ROWS) {
-        add_part(all, "whole", "", (tl_range){ 0, 0 }, launch_edges);
-        all->v[all->n - 1].first_alone = all->v[all->n - 1].plain = true;
+        part *whole = add_part(all, "whole", "", (tl_range){ 0, 0 }, launch_edges);
+        whole->first_alone = whole->plain = true;
     }
     for (int edges = launch_edges; edges < 2 && any_forward; edges++)
         add_part(all, "forward1", FORWARD, (tl_range){ 1, 1 }, edges);
@@ -532,23 +516,21 @@ static void add_usual(parts *all, const tl_hta_job *job)
 void tl_hta_critical_paths(tl_hta_job *job)
 {
     parts all = { 0 };
-    bool first = true, any_sync = tl_names_find(&job->symbols->texts, "cuda_sync", 9) != TL_NO_NAME;
 
     if (job->parameters->annotation != NULL)
         add_asked(&all, job->parameters);
     else
         add_usual(&all, job);
-    if (!any_sync && all.n > 0)
+    if (all.n > 0 && tl_names_find(&job->symbols->texts, "cuda_sync", 9) == TL_NO_NAME)
         tl_hta_note(job,
                     "critical_path: no rank has synchronisations (cuda_sync): what waited for the device is not known");
-    TL_EACH (const tl_hta_frame, frame, job->frames) {
-        tl_hta_rank_calls calls = tl_hta_rank_calls_of(frame, job->parameters->data_load_events);
+    for (size_t i = 0; i < job->frames.n; i++) {
+        tl_hta_rank_calls calls = tl_hta_rank_calls_of(&job->frames.v[i], job->parameters->data_load_events);
         bool show = job->parameters->overlay;
         TL_EACH (const part, p, all)
-            if (first || !p->first_alone)
+            if (i == 0 || !p->first_alone)
                 show = !write_part(job, &calls, p, show) && show;
         tl_hta_rank_calls_free(&calls);
-        first = false;
     }
     free(all.v);
 }

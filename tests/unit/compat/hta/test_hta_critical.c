@@ -66,9 +66,11 @@ static const char *path_in(const char *trace)
     CU_ASSERT_PTR_NULL_FATAL(calls.why);
     tl_hta_path_graph g = tl_hta_path_graph_of(&calls, &whole);
     text[0] = '\0';
-    for (size_t i = 0; i < g.npath; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "%u%c ", tl_hta_row_of_node(&g, g.path[i])->index,
-                      g.nodes.v[g.path[i]].end ? 'e' : 's');
+    for (size_t i = 0; i <= g.npath && g.npath > 0; i++) {
+        const uint32_t node = tl_hta_node_of_path(&g, i);
+        n += snprintf(text + n, sizeof text - (size_t)n, "%u%c ", tl_hta_row_of_node(&g, node)->index,
+                      g.nodes.v[node].end ? 'e' : 's');
+    }
     tl_hta_path_graph_free(&g);
     tl_hta_rank_calls_free(&calls);
     tl_hta_job_free(&job);
@@ -206,6 +208,14 @@ static void hta_gives_up_where_a_row_is_not_what_it_expects(void)
     const char *other_sync = TRACE(META "," LAUNCH("1", "100", "5") "," WORK("a", "7", "1", "110", "4") "," CALL(
         "cudaX", "2", "130", "3") "," SYNC("Unknown", "7", "2", "130", "1", ""));
 
+    /* The second call is not in the region. */
+    const char *waits_twice = TRACE(META "," OP("fwd", "100", "30") "," LAUNCH("1", "105", "2") "," WORK(
+        "a", "7", "1", "110", "4") "," CALL("cudaStreamWaitEvent", "3", "112",
+                                            "1") "," CALL("cudaStreamWaitEvent", "3", "300",
+                                                          "1") "," SYNC("Stream Wait Event", "7", "3", "115", "1", ""));
+
+    CU_ASSERT_STRING_EQUAL(edges_in(waits_twice, &(tl_hta_region){ "fwd", { 0, 0 }, false }, false),
+                           "gives up: entry 6, on a stream, was launched by several calls");
     CU_ASSERT_STRING_EQUAL(edges_in(no_launch, &whole, false),
                            "gives up: nothing was launched by a call that HTA knows");
     CU_ASSERT_STRING_EQUAL(edges_in(unknown, &whole, false),
