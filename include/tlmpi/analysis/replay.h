@@ -77,11 +77,14 @@ static inline void tl_fold_mark_put(uint8_t *mark, tl_fold_mark how)
     *mark = *mark < how ? (uint8_t)how : *mark;
 }
 
-/* Several changes of the same net, each a lane. */
+enum { TL_LANES_MOST = 64 };
+
+/* Several changes of the same net, each a lane.  Arrays are [n * nnodes], node v of lane k at k * nnodes + v; nodes from
+ * number nnodes on have no change. */
 typedef struct tl_lanes {
-    size_t n;              /* at most 64 */
-    const int64_t *own_ns; /* [net.n * n] */
-    const uint64_t *gone;  /* [net.n] a bit for each lane in which the node's last edge is gone; NULL: in none */
+    size_t n, nnodes;       /* n: at most TL_LANES_MOST */
+    const int64_t *less_ns; /* time taken off the node's own time */
+    const bool *gone;       /* the last of the node's edges, of which there are two at least, is gone */
 } tl_lanes;
 
 /* Makes the net of the nodes that stay, and of the longest paths between them; number_of[n]: the number of each node

@@ -53,7 +53,7 @@ typedef struct folding {
     uint32_t *number_of; /* by node: its number among nodes that stay; TL_NONE: folded */
     uint32_t *slot_of;   /* by folded node: the slot of its paths; TL_NONE: none waits for it */
     uint32_t *awaited;   /* by node: how many nodes still to be taken wait for it */
-    int64_t *zero;       /* [nlanes] */
+    int64_t zero[TL_LANES_MOST], own[TL_LANES_MOST]; /* [nlanes]; own: of the node in hand */
     paths folded;
     TL_VEC(slot) slots;
     uint32_t free; /* the first slot that is not needed any longer, TL_NONE */
@@ -145,14 +145,22 @@ static void drop_short(folding *f)
     f->list.from.n = kept;
 }
 
+/* Returns a bit for each lane in which the last edge of the node is gone. */
+static uint64_t gone_of(const folding *f, uint32_t v)
+{
+    uint64_t gone = 0;
+    for (size_t k = 0; v < f->lanes->nnodes && k < f->nlanes; k++)
+        gone |= (uint64_t)f->lanes->gone[k * f->lanes->nnodes + v] << k;
+    return gone;
+}
+
 /* What the node in hand waits for, as a list of paths; in the order of its edges, where they may go. */
 static void list_ways(folding *f, uint32_t v)
 {
-    uint32_t end = f->net->first_edge[v + 1];
+    uint32_t first = f->net->first_edge[v], end = f->net->first_edge[v + 1];
     f->list.from.n = 0;
-    for (uint32_t e = f->net->first_edge[v]; e < end; e++)
-        add_paths_over(f, f->net->from[e], f->net->lag_ns[e],
-                       f->lanes->gone != NULL && e + 1 == end ? f->lanes->gone[v] : 0);
+    for (uint32_t e = first; e < end; e++)
+        add_paths_over(f, f->net->from[e], f->net->lag_ns[e], e > first && e + 1 == end ? gone_of(f, v) : 0);
     if (f->marks[v] != TL_FOLD_EDGES && f->list.from.n > 1 && f->list.from.n <= 2 * MOST_PATHS)
         drop_short(f);
 }
@@ -181,11 +189,6 @@ static void add_end(folding *f, uint32_t number, uint32_t step, const int64_t *n
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-static const int64_t *own_of(const folding *f, uint32_t v)
-{
-    return f->lanes->own_ns + v * f->nlanes;
-}
-
 /* Adds a node with the list as its edges, and an entry behind it whose first_edge ends these. */
 static void keep(folding *f, uint32_t v)
 {
@@ -195,7 +198,7 @@ static void keep(folding *f, uint32_t v)
     tl_vec_room(&f->nodes);
     f->nodes.v[number] = (staying){ (uint32_t)f->edges.from.n, TL_NONE, TL_NONE, f->marks[v] >= TL_FOLD_WORK };
     tl_grow((void **)&f->own_ns.v, &f->own_ns.cap, f->nodes.n * f->nlanes, sizeof *f->own_ns.v);
-    memcpy(f->own_ns.v + number * f->nlanes, own_of(f, v), f->nlanes * sizeof *f->own_ns.v);
+    memcpy(f->own_ns.v + number * f->nlanes, f->own, f->nlanes * sizeof *f->own_ns.v);
     if (n > 0) {
         path_room(f, &f->edges, f->edges.from.n + n - 1);
         memcpy(f->edges.from.v + f->edges.from.n, f->list.from.v, n * sizeof *f->edges.from.v);
@@ -215,7 +218,7 @@ static void fold(folding *f, uint32_t v)
     for (size_t i = 0; i < n; i++) {
         int64_t *ns = f->list.ns.v + i * f->nlanes;
         for (size_t k = 0; k < f->nlanes; k++)
-            ns[k] += own_of(f, v)[k];
+            ns[k] += f->own[k];
         for (uint32_t k = net->first_end[v]; k < net->first_end[v + 1]; k++)
             add_end(f, f->list.from.v[i], net->end_step[k], ns, net->end_ns[k]);
     }
@@ -238,6 +241,8 @@ static void fold(folding *f, uint32_t v)
 static void take(folding *f, uint32_t v)
 {
     list_ways(f, v);
+    for (size_t k = 0; k < f->nlanes; k++)
+        f->own[k] = f->net->own_ns[v] - (v < f->lanes->nnodes ? f->lanes->less_ns[k * f->lanes->nnodes + v] : 0);
     size_t in = f->list.from.n, out = f->awaited[v];
     if (f->marks[v] == TL_FOLD_AWAY && in > 0 && in <= MOST_PATHS && in * out <= in + out)
         fold(f, v);
@@ -252,7 +257,6 @@ static void start(folding *f)
     const tl_net *net = f->net;
     f->slot_of = tl_malloc((net->n + 1) * sizeof *f->slot_of);
     f->awaited = tl_calloc(net->n + 1, sizeof *f->awaited);
-    f->zero = tl_calloc(f->nlanes, sizeof *f->zero);
     tl_vec_push(&f->nodes, (staying){ .first_edge = 0 });
     for (size_t e = 0; e < net->nedges; e++)
         f->awaited[net->from[e]]++;
@@ -290,7 +294,7 @@ static void hand_out(folding *f, tl_net *out)
 
 void tl_net_fold(const tl_net *net, const uint8_t *marks, const tl_lanes *lanes, tl_net *out, uint32_t *number_of)
 {
-    const tl_lanes as_is = { 1, net->own_ns, NULL };
+    const tl_lanes as_is = { .n = 1 };
     folding f = { .net = net, .marks = marks, .number_of = number_of, .free = TL_NONE };
     f.lanes = lanes != NULL ? lanes : &as_is;
     f.nlanes = f.lanes->n;
@@ -300,7 +304,6 @@ void tl_net_fold(const tl_net *net, const uint8_t *marks, const tl_lanes *lanes,
     hand_out(&f, out);
     free(f.slot_of);
     free(f.awaited);
-    free(f.zero);
     free(f.folded.from.v);
     free(f.folded.ns.v);
     free(f.slots.v);

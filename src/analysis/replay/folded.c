@@ -10,14 +10,13 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct making {
     const tl_changes *c;
     tl_arena arena;
-    tl_net net;          /* of the whole rank: its nodes in order, after the origin */
+    tl_net net;          /* of the whole rank, whose nodes keep their numbers; the origin is the node after them */
     tl_lanes lanes;      /* of that net */
-    uint32_t *order;     /* [nodes] */
-    uint32_t *at;        /* by node of the rank: its number in the net */
     uint8_t *marks;      /* by node of the net */
     uint32_t *number_of; /* by node of the net: its number in the fold */
 } making;
@@ -30,114 +29,89 @@ static void put_edges(making *m, uint32_t v)
     tl_net *net = &m->net;
     uint32_t first = o->nodes[v].first_edge, last = o->nodes[v + 1].first_edge;
     if (first == last) {
-        net->from[net->nedges] = 0;
+        net->from[net->nedges] = o->n;
         net->lag_ns[net->nedges++] = 0;
     }
     for (uint32_t e = first; e < last; e++) {
-        net->from[net->nedges] = m->at[o->edges[e].from];
+        net->from[net->nedges] = o->edges[e].from;
         net->lag_ns[net->nedges++] = o->edges[e].lag_ns;
     }
 }
 
 static void lay_out(making *m)
 {
-    const tl_open_rank *o = &m->c->open;
+    const tl_changes *c = m->c;
+    const tl_open_rank *o = &c->open;
     tl_net *net = &m->net;
-    tl_net_new(o->n + (size_t)1, o->nodes[o->n].first_edge + o->n + (size_t)1, o->n, m->c->class_map->nsteps, net);
-    tl_open_order(o, m->order);
-    for (uint32_t i = 0; i < o->n; i++)
-        m->at[m->order[i]] = i + 1;
+    tl_net_new(o->n + (size_t)1, o->nodes[o->n].first_edge + o->n + (size_t)1, o->n, c->class_map->nsteps, net);
+    net->order = tl_malloc(net->n * sizeof *net->order);
+    net->order[0] = o->n;
+    tl_open_order(o, net->order + 1);
     net->nedges = 0;
-    net->own_ns[0] = 0;
-    net->first_edge[0] = net->first_edge[1] = 0;
-    for (uint32_t i = 0; i < o->n; i++) {
-        uint32_t v = m->order[i], port = tl_rank_port_of(o, v);
+    for (uint32_t v = 0; v < o->n; v++) {
+        uint32_t port = tl_rank_port_of(o, v);
+        net->first_edge[v] = (uint32_t)net->nedges;
         if (port == TL_NONE)
             put_edges(m, v);
-        net->first_edge[i + 2] = (uint32_t)net->nedges;
-        net->own_ns[i + 1] =
+        net->own_ns[v] =
             o->nodes[v].work_ns + o->rest_ns[v] + (port != TL_NONE ? o->edges[o->nodes[v].first_edge].lag_ns : 0);
     }
-}
-
-/* What is changed in each lane. */
-static void put_lanes(making *m)
-{
-    const tl_changes *c = m->c;
-    const size_t n = c->open.n, nlanes = c->nlanes > 0 ? c->nlanes : 1;
-    const int64_t *less_ns = c->nlanes > 0 ? c->kept_less_ns.v : c->less_ns;
-    const bool *is_gone = c->nlanes > 0 ? c->kept_gone.v : c->gone;
-    int64_t *own_ns = tl_arena_zeroed(&m->arena, m->net.n * nlanes, sizeof *own_ns);
-    uint64_t *gone = tl_arena_zeroed(&m->arena, m->net.n, sizeof *gone);
-    for (size_t v = 0; v < n; v++)
-        for (size_t k = 0; k < nlanes; k++) {
-            own_ns[m->at[v] * nlanes + k] = m->net.own_ns[m->at[v]] - less_ns[k * n + v];
-            gone[m->at[v]] |= (uint64_t)is_gone[k * n + v] << k;
-        }
-    m->lanes = (tl_lanes){ nlanes, own_ns, gone };
+    net->first_edge[o->n] = net->first_edge[o->n + 1] = (uint32_t)net->nedges;
+    net->own_ns[o->n] = 0;
+    m->lanes = c->nlanes > 0 ? (tl_lanes){ c->nlanes, o->n, c->kept_less_ns.v, c->kept_gone.v }
+                             : (tl_lanes){ 1, o->n, c->less_ns, c->gone };
 }
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
-
-/* Returns the least time in any lane. */
-static int64_t least_own(const making *m, uint32_t v)
-{
-    int64_t ns = INT64_MAX;
-    for (size_t k = 0; k < m->lanes.n; k++)
-        ns = tl_ns_min(ns, m->lanes.own_ns[v * m->lanes.n + k]);
-    return ns;
-}
 
 /* Lists the nodes that may end a step.  A node does not if a later node of its step waits for it and is never done
  * earlier. */
 static void put_ends(making *m)
 {
     const tl_changes *c = m->c;
+    const uint32_t n = c->open.n;
     tl_net *net = &m->net;
     bool *ends = tl_arena_take(&m->arena, net->n, sizeof *ends);
-    for (uint32_t v = 0; v < net->n; v++)
-        ends[v] = v > 0;
-    for (uint32_t v = 1; v < net->n; v++) {
-        uint32_t end = net->first_edge[v + 1] - (m->lanes.gone[v] != 0);
-        int64_t least_ns = least_own(m, v);
-        for (uint32_t e = net->first_edge[v]; e < end && m->marks[v] < TL_FOLD_WORK; e++) {
+    memset(ends, 1, n);
+    for (uint32_t v = 0; v < n; v++) {
+        int64_t most_ns = INT64_MIN; /* that a lane takes off */
+        bool gone = false;
+        for (size_t k = 0; k < m->lanes.n; k++) {
+            most_ns = tl_ns_max(most_ns, m->lanes.less_ns[k * n + v]);
+            gone = gone || m->lanes.gone[k * n + v];
+        }
+        for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1] - gone && m->marks[v] < TL_FOLD_WORK; e++) {
             uint32_t from = net->from[e];
-            if (from > 0 && net->lag_ns[e] + least_ns >= 0 &&
-                c->open.nodes[m->order[from - 1]].step == c->open.nodes[m->order[v - 1]].step)
+            if (from < n && net->lag_ns[e] + net->own_ns[v] - most_ns >= 0 &&
+                c->open.nodes[from].step == c->open.nodes[v].step)
                 ends[from] = false;
         }
     }
     net->nends = 0;
-    for (uint32_t v = 0; v < net->n; v++) {
+    for (uint32_t v = 0; v < n; v++) {
         net->first_end[v] = (uint32_t)net->nends;
         if (!ends[v])
             continue;
         net->end_ns[net->nends] = 0;
-        net->end_step[net->nends++] = c->step_of[m->order[v - 1]];
+        net->end_step[net->nends++] = c->step_of[v];
     }
-    net->first_end[net->n] = (uint32_t)net->nends;
-}
-
-static void mark(making *m, uint32_t node, tl_fold_mark how)
-{
-    tl_fold_mark_put(&m->marks[m->at[node]], how);
+    net->first_end[n] = net->first_end[n + 1] = (uint32_t)net->nends;
 }
 
 static void mark_all(making *m, const uint8_t *marks)
 {
     const tl_final_graph *of = m->c->open.of;
-    m->marks[0] = TL_FOLD_KEEP;
+    if (marks != NULL)
+        memcpy(m->marks, marks, m->c->open.n);
     for (size_t p = 0; p < of->graph.ncomms; p++) {
         if (of->ports[p].awaited)
-            mark(m, of->ports[p].arrival, TL_FOLD_KEEP);
+            tl_fold_mark_put(&m->marks[of->ports[p].arrival], TL_FOLD_KEEP);
         if (of->ports[p].meeting != TL_NONE)
-            mark(m, of->ports[p].arrival + 1, TL_FOLD_KEEP);
+            tl_fold_mark_put(&m->marks[of->ports[p].arrival + 1], TL_FOLD_KEEP);
     }
-    for (uint32_t v = 0; marks != NULL && v < m->c->open.n; v++)
-        mark(m, v, (tl_fold_mark)marks[v]);
 }
 
-static void hand_out(const making *m, tl_folded *out, uint32_t *number_of)
+static void hand_out(const making *m, tl_folded *out)
 {
     const tl_open_rank *o = &m->c->open;
     size_t nports = o->of->graph.ncomms;
@@ -146,17 +120,13 @@ static void hand_out(const making *m, tl_folded *out, uint32_t *number_of)
     out->end_node = tl_malloc((nports + 1) * sizeof *out->end_node);
     out->done_ns[0] = 0;
     out->norigin = out->net.first_end[1];
-    for (uint32_t v = 0; v < o->n; v++) {
-        uint32_t number = m->number_of[m->at[v]];
-        if (number != TL_NONE)
-            out->done_ns[number] = o->nodes[v].done_ns;
-        if (number_of != NULL)
-            number_of[v] = number;
-    }
+    for (uint32_t v = 0; v < o->n; v++)
+        if (m->number_of[v] != TL_NONE)
+            out->done_ns[m->number_of[v]] = o->nodes[v].done_ns;
     for (size_t p = 0; p < nports; p++) {
         const tl_rank_port *port = &o->of->ports[p];
-        out->arrival_node[p] = port->awaited ? m->number_of[m->at[port->arrival]] : TL_NONE;
-        out->end_node[p] = port->meeting != TL_NONE ? m->number_of[m->at[port->arrival + 1]] : TL_NONE;
+        out->arrival_node[p] = port->awaited ? m->number_of[port->arrival] : TL_NONE;
+        out->end_node[p] = port->meeting != TL_NONE ? m->number_of[port->arrival + 1] : TL_NONE;
     }
 }
 
@@ -164,17 +134,16 @@ void tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *
 {
     size_t n = changes->open.n + (size_t)1;
     making m = { .c = changes };
-    m.order = tl_arena_take(&m.arena, n, sizeof *m.order);
-    m.at = tl_arena_take(&m.arena, n, sizeof *m.at);
     m.marks = tl_arena_zeroed(&m.arena, n, sizeof *m.marks);
     m.number_of = tl_arena_take(&m.arena, n, sizeof *m.number_of);
     *out = (tl_folded){ 0 };
     lay_out(&m);
-    put_lanes(&m);
     mark_all(&m, marks);
     put_ends(&m);
     tl_net_fold(&m.net, m.marks, &m.lanes, &out->net, m.number_of);
-    hand_out(&m, out, number_of);
+    hand_out(&m, out);
+    if (number_of != NULL)
+        memcpy(number_of, m.number_of, changes->open.n * sizeof *number_of);
     tl_net_free(&m.net);
     tl_arena_free(&m.arena);
 }
