@@ -58,6 +58,8 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
         return tl_fail(err, TL_EUSAGE, "--include-last-step and parameters of other functions are not for hta diff");
     if (!is_diff(cli) && has_diff_parameters(&cli->hta))
         return tl_fail(err, TL_EUSAGE, "ranks and iterations of a control and a test are for compat hta diff alone");
+    if (cli->hta.instance_id.n > 0 && (cli->hta.annotation == NULL || strcmp(cli->hta.annotation, "*") == 0))
+        return tl_fail(err, TL_EUSAGE, "--instance-id numbers what --annotation=TEXT names: name it");
     if (cli->run.output != NULL && strcmp(cli->run.output, "-") == 0)
         return tl_fail(err, TL_EUSAGE, "-o -: expected DIR, a folder for the tables; they are several files");
     for (size_t i = 0; i < NFACES; i++)

@@ -61,6 +61,8 @@ says err "--test-rank: there is no such rank"
 status 2 "$tlmpi" compat hta diff traces traces -f --test-iteration 777 -o hta/diff
 says err "--test-iteration: there is no such step"
 status 2 "$tlmpi" compat hta diff traces traces --top-k 4 -f -o hta/diff
+status 2 "$tlmpi" compat hta traces --instance-id 1 -o hta/none
+says err "what --annotation=TEXT names"
 status 2 "$tlmpi" compat hta traces --test-rank 1 -o hta/none
 says err "for compat hta diff alone"
 status 3 "$tlmpi" compat hta diff traces empty -o hta/none

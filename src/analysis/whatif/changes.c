@@ -23,11 +23,11 @@ static const char form[] = "expected KEY=TEXT, !=, KEY~REGEX or !~, parted by co
 static int key_at(const char *text, size_t *sign)
 {
     for (int key = 0; key < NKEYS; key++) {
-        size_t n = strlen(keys[key]);
-        const char *after = text + n;
-        *sign = n;
-        if (strncmp(text, keys[key], n) == 0 && (strchr("=~", *after) != NULL || (*after == '!' && after[1] != '\0')) &&
-            *after != '\0' && (*after != '!' || strchr("=~", after[1]) != NULL))
+        *sign = strlen(keys[key]);
+        if (strncmp(text, keys[key], *sign) != 0)
+            continue;
+        const char *after = text + *sign + (text[*sign] == '!');
+        if (*after == '=' || *after == '~')
             return key;
     }
     return NKEYS;

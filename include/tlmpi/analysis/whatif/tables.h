@@ -107,7 +107,7 @@ extern const char *const tl_whatif_of_labels[];
     F(T, I64, gain_ns, MEASURE, "ns", "what the job gains if all of it takes 10 % less time, on all ranks")            \
     F(T, F64, percent_ns, MEASURE, "ns", "of that, for each percent")                                                  \
     F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
-    F(T, TEXT256, name, LABEL, "", "name of the kernel or operator")
+    F(T, TEXT256, name, LABEL, "", "name of the kernel or operator, cut after 255 bytes")
 TL_TABLE(whatif_top, TL_WHATIF_TOP_FIELDS);
 
 typedef struct tl_whatif_options {
