@@ -229,29 +229,36 @@ static tl_status find_table(const tl_cli *cli, const tl_schema **named, tl_error
 }
 
 /* Proc 0: compares the results and prints.  Returns the exit status. */
-static int compare_results(const tl_cli *cli, compared *c, const tl_schema *named)
+static int compare_results(const tl_cli *cli, compared *c, const tl_schema *named, tl_outfile *file)
 {
     tl_error err;
-    tl_outfile file = { .out = NULL };
     bool passed = false;
     tl_status st = compare(c, &err);
-    for (int i = 0; st == TL_OK && i < 2; i++)
-        st = cli->run.output != NULL && is_result(c->shown[i]) ? tl_check_input_kept(cli->run.output, c->shown[i], &err) : TL_OK;
-    if (st == TL_OK)
-        st = tl_outfile_open(&file, c->path[0], cli->run.output, cli->run.force, &err);
     if (st == TL_OK) {
         tl_diff_words words = words_of(c);
-        print(cli, c, named, file.out);
-        st = tl_outfile_close(&file, TL_OK, &err);
+        print(cli, c, named, file->out);
+        st = tl_outfile_close(file, TL_OK, &err);
         passed = st == TL_OK && tl_diff_gates_judge(&cli->diff_fail_on, &words, stderr);
     }
     compared_free(c);
     return st != TL_OK ? tl_cli_complain(cli, &err) : passed ? TL_EXIT_FAIL_ON : TL_EXIT_DONE;
 }
 
+/* All procs: opens what proc 0 prints into, before the traces are analysed: an analysis may take long. */
+static tl_status open_output(const tl_cli *cli, tl_outfile *file, tl_error *err)
+{
+    tl_status st = TL_OK;
+    if (tl_par_proc() == 0 && cli->run.output != NULL)
+        st = tl_check_input_kept(cli->run.output, cli->words[1], err);
+    if (tl_par_proc() == 0 && st == TL_OK)
+        st = tl_outfile_open(file, cli->words[0], cli->run.output, cli->run.force, err);
+    return tl_par_agree(st, err);
+}
+
 int tl_diff_command(const tl_cli *cli)
 {
     tl_error err;
+    tl_outfile file = { .part = TL_PART_FILE_INIT };
     compared c = { .diff = NULL };
     passing results[2] = { { .path = "" }, { .path = "" } };
     char folder[FOLDER] = "";
@@ -262,8 +269,11 @@ int tl_diff_command(const tl_cli *cli)
     if (find_table(cli, &named, &err) != TL_OK)
         return first ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
     bool analysed = !is_result(cli->words[0]) || !is_result(cli->words[1]);
-    if (analysed && make_folder(folder, &err) != TL_OK)
-        return first ? tl_cli_complain(cli, &err) : TL_EXIT_OUTPUT;
+    if (open_output(cli, &file, &err) != TL_OK || (analysed && make_folder(folder, &err) != TL_OK)) {
+        code = first ? tl_cli_complain(cli, &err) : TL_EXIT_OUTPUT;
+        (void)tl_outfile_close(&file, TL_EOUTPUT, &err);
+        return code;
+    }
     for (int i = 0; i < 2; i++) {
         c.shown[i] = c.path[i] = cli->words[i];
         if (is_result(cli->words[i]))
@@ -273,7 +283,8 @@ int tl_diff_command(const tl_cli *cli)
         c.path[i] = results[i].path;
     }
     if (code <= TL_EXIT_PARTIAL && first)
-        code = compare_results(cli, &c, named);
+        code = compare_results(cli, &c, named, &file);
+    (void)tl_outfile_close(&file, TL_EOUTPUT, &err); /* what has not been printed */
     drop(&results[0]);
     drop(&results[1]);
     if (analysed && first) {

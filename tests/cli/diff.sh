@@ -55,6 +55,10 @@ status 0 "$tlmpi" diff traces.h5 slower.h5 --format csv -o tables.csv
 silent out
 check "each table has its name" test "$(grep -c '^# diff' tables.csv)" -eq 9
 status 4 "$tlmpi" diff traces.h5 slower.h5 -o tables.csv
+status 4 "$tlmpi" diff traces hopeless -o tables.csv
+status 3 "$tlmpi" diff traces hopeless -o never.csv
+check "nothing is left of what is not printed" test -z "$(ls never.csv* 2> /dev/null)"
+status 2 "$tlmpi" diff -f traces.h5 traces/rank-0.json -o traces/rank-0.json
 status 0 "$tlmpi" diff -f traces.h5 slower.h5 -o tables.csv
 
 echo "-- thresholds"

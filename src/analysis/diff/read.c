@@ -87,7 +87,7 @@ static void read_idle(tl_diff *diff, int which)
     const side *s = &diff->side[which];
     TL_ROWS (const tl_idle_summary, row, table_of(s, &tl_idle_summary_schema)) {
         bool noise = row->drain_type == TL_DRAIN_NOISE;
-        if (row->rank != -1 || row->device != -1 || row->step != -1 || (row->place == 0 && !noise))
+        if (!is_compared(s, row->rank) || row->device != -1 || row->step != -1 || (row->place == 0 && !noise))
             continue;
         char text[96];
         snprintf(text, sizeof text, "%s, %s", tl_drain_labels[row->drain_type], tl_doing_labels[row->cpu_during_gap]);

@@ -123,8 +123,7 @@ static void end_row(const tl_diff *diff, tl_diff_step *row)
 static int by_change(const void *a, const void *b)
 {
     const tl_diff_step *x = a, *y = b;
-    int64_t cx = x->change_ns < 0 ? -x->change_ns : x->change_ns, cy = y->change_ns < 0 ? -y->change_ns : y->change_ns;
-    int order = TL_COMPARE(cy, cx);
+    int order = TL_COMPARE(llabs(y->change_ns), llabs(x->change_ns));
     return order != 0 ? order : TL_ORDER(x, y, part, parallelism, kind);
 }
 
