@@ -152,7 +152,11 @@ void tl_rank_server_answer(tl_rank_server *server, int32_t rank, tl_question que
 static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
 {
     tl_rank_server *server = of;
-    for (size_t i = 0; i < asked->n; i++) {
+    /* The rank that is open is asked first; but pieces are listed by rank. */
+    bool last_is_open = server->n > 0 && server->open.of == &server->ranks[server->n - 1].final;
+    bool backwards = last_is_open && question != TL_ASK_HOST_PIECES;
+    for (size_t k = 0; k < asked->n; k++) {
+        size_t i = backwards ? asked->n - 1 - k : k;
         if (asked->in[i].v == NULL)
             continue;
         tl_rank_server_answer(server, ranks[i], question, &asked->in[i], &asked->out[i]);
