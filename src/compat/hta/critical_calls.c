@@ -15,32 +15,26 @@ const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS] = {
 };
 
 static const struct {
-    uint16_t trait;
+    uint8_t trait;
     const char *words[7]; /* and NULL */
 } meanings[] = {
     { TL_HTA_HAS_NODES, { "cpu_op", "cuda_runtime", "cuda_driver" } },
     { TL_HTA_NAMES_THREAD, { "cpu_op", "user_annotation" } },
-    { TL_HTA_ENDS_COUNT, { "cuda_sync" } },
     { TL_HTA_LOCKS, { "cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync" } },
     { TL_HTA_BLOCKS,
       { "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventQuery", "cudaEventSynchronize", "cudaMemcpy",
         "cudaMemcpyAsync" } },
-    { TL_HTA_STREAM_WAIT, { "Stream Wait Event" } },
-    { TL_HTA_EVENT_SYNC, { "Event Sync" } },
-    { TL_HTA_STREAM_SYNC, { "Stream Sync" } },
-    { TL_HTA_CONTEXT_SYNC, { "Context Sync" } },
 };
 
-static uint16_t traits_of(tl_text text, const char *loader)
+static uint8_t traits_of(tl_text text, const char *loader)
 {
-    uint16_t traits = 0;
+    int traits = 0;
 
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         traits |= tl_hta_is_one_of(text, meanings[i].words) ? meanings[i].trait : 0;
     traits |= tl_text_has(text, "forward") ? TL_HTA_IS_FORWARD : 0;
     traits |= tl_text_has(text, "autograd") ? TL_HTA_IS_AUTOGRAD : 0;
-    traits |= loader != NULL && tl_text_has(text, loader) ? TL_HTA_LOADS_DATA : 0;
-    return traits;
+    return (uint8_t)(traits | (loader != NULL && tl_text_has(text, loader) ? TL_HTA_LOADS_DATA : 0));
 }
 
 /* -------------------------------------------------------------------------------- events, recorded and waited for
@@ -50,25 +44,19 @@ static uint16_t traits_of(tl_text text, const char *loader)
  *     stream 9                     |------------------------>[ b ]
  */
 
-/* A launch, at its place: the process and stream of what it launched, or the track of the call and that stream. */
+/* A launch: once at the process and stream of what it launched, and once at the track of the call and that stream. */
 typedef struct launch {
+    bool by_caller;
+    uint32_t text; /* of the process, where that is no number */
     int64_t who, stream;
     double ts;
     uint32_t kernel; /* index */
 } launch;
-typedef TL_VEC(launch) launches;
 
 static int by_place(const void *a, const void *b)
 {
     const launch *x = a, *y = b;
-    return TL_ORDER(x, y, who, stream);
-}
-
-/* A number for the process of a row: its pid, or one for the text that stands there. */
-static int64_t process_of(const tl_hta_frame *frame, const tl_hta_row *row)
-{
-    const tl_track *track = &frame->tracks.v[row->track];
-    return track->pid_text == TL_NO_NAME ? track->pid : INT64_MIN + (int64_t)track->pid_text;
+    return TL_ORDER(x, y, by_caller, text, who, stream);
 }
 
 /* The device row that a row is linked to. */
@@ -78,14 +66,29 @@ static const tl_hta_row *linked_work(const tl_hta_rank_calls *c, const tl_hta_ro
     return work != NULL && tl_hta_on_stream(work) && work->link > 0 ? work : NULL;
 }
 
-/* By their places, and in time as numpy sorts it. */
-static void find_launches(const tl_hta_rank_calls *c, launches *by_device, launches *by_caller)
+static launch at_device(const tl_hta_rank_calls *c, const tl_hta_row *work, int64_t stream, double ts)
 {
-    bool *is_launch = tl_hta_symbols_that(c->frame->symbols, tl_hta_is_launch);
+    const tl_track *track = &c->frame->tracks.v[work->track];
+    return (launch){ false, track->pid_text, track->pid, stream, ts, work->index };
+}
+
+static launch at_caller(const tl_hta_row *call, const tl_hta_row *work)
+{
+    return (launch){ true, 0, call->track, work->stream, call->ts, work->index };
+}
+
+/* Launches are in time as numpy sorts it.  A record is on the stream that the first row to wait for it names, in the process of
+ * that row. */
+static void find_sources_and_targets(tl_hta_rank_calls *c)
+{
+    const tl_hta_frame *frame = c->frame;
+    bool *is_launch = tl_hta_symbols_that(frame->symbols, tl_hta_is_launch);
     TL_VEC(const tl_hta_row *) calls = { 0 };
     TL_VEC(double) times = { 0 };
+    TL_VEC(launch) l = { 0 };
+    tl_map waited = { 0 }; /* correlation of a record -> place of the first wait for it */
 
-    TL_EACH (const tl_hta_row, row, c->frame->rows)
+    TL_EACH (const tl_hta_row, row, frame->rows)
         if (is_launch[row->name] && row->link > 0) {
             tl_vec_push(&calls, row);
             tl_vec_push(&times, row->ts);
@@ -93,28 +96,13 @@ static void find_launches(const tl_hta_rank_calls *c, launches *by_device, launc
     uint32_t *order = tl_malloc(calls.n * sizeof *order);
     tl_numpy_argsort(order, times.v, calls.n);
     for (size_t i = 0; i < calls.n; i++) {
-        const tl_hta_row *call = calls.v[order[i]], *kernel = linked_work(c, call);
-        if (kernel == NULL)
+        const tl_hta_row *call = calls.v[order[i]], *work = linked_work(c, call);
+        if (work == NULL)
             continue;
-        tl_vec_push(by_device, (launch){ process_of(c->frame, kernel), kernel->stream, call->ts, kernel->index });
-        tl_vec_push(by_caller, (launch){ call->track, kernel->stream, call->ts, kernel->index });
+        tl_vec_push(&l, at_device(c, work, work->stream, call->ts));
+        tl_vec_push(&l, at_caller(call, work));
     }
-    tl_vec_sort(by_device, by_place);
-    tl_vec_sort(by_caller, by_place);
-    free(is_launch);
-    free(order);
-    free(calls.v);
-    free(times.v);
-}
-
-/* A record is on the stream that the first row to wait for it names, in the process of that row. */
-static void find_sources_and_targets(tl_hta_rank_calls *c)
-{
-    const tl_hta_frame *frame = c->frame;
-    launches by_device = { 0 }, by_caller = { 0 };
-    tl_map waited = { 0 }; /* correlation of a record -> place of the first wait for it */
-
-    find_launches(c, &by_device, &by_caller);
+    tl_vec_sort(&l, by_place);
     for (uint32_t i = 0; i < frame->waits.n; i++) {
         const tl_hta_wait *w = &frame->waits.v[i];
         if (w->stream > -1 && tl_hta_rank_row(c, w->index) != NULL &&
@@ -122,27 +110,29 @@ static void find_sources_and_targets(tl_hta_rank_calls *c)
             tl_map_put(&waited, (uint64_t)w->record, i);
     }
     TL_EACH (const tl_hta_row, row, frame->rows) {
-        const bool records = tl_text_is(tl_hta_name(frame, row), "cudaEventRecord");
-        const bool waits = tl_text_is(tl_hta_name(frame, row), "cudaStreamWaitEvent");
-        const uint32_t first = records ? tl_map_get(&waited, (uint64_t)row->correlation) : TL_MAP_NONE;
-        const tl_hta_row *work = waits ? linked_work(c, row) : NULL;
+        const uint32_t first = tl_text_is(tl_hta_name(frame, row), "cudaEventRecord")
+                                   ? tl_map_get(&waited, (uint64_t)row->correlation)
+                                   : TL_MAP_NONE;
         size_t at = 0;
         if (first != TL_MAP_NONE) {
             const tl_hta_wait *w = &frame->waits.v[first];
-            const launch key = { process_of(frame, tl_hta_rank_row(c, w->index)), w->stream, row->ts, 0 };
-            TL_BISECT(at, by_device.n, mid, TL_ORDER(&by_device.v[mid], &key, who, stream, ts) < 0);
-            bool any = at > 0 && by_place(&by_device.v[at - 1], &key) == 0;
-            tl_map_put(&c->source, (uint64_t)row->correlation, any ? by_device.v[at - 1].kernel : 0);
-        } else if (work != NULL) {
-            const launch key = { row->track, work->stream, row->ts, 0 };
-            TL_BISECT(at, by_caller.n, mid, TL_ORDER(&by_caller.v[mid], &key, who, stream, ts) <= 0);
-            if (at < by_caller.n && by_place(&by_caller.v[at], &key) == 0)
-                tl_map_put(&c->target, row->index, by_caller.v[at].kernel);
+            const launch record = at_device(c, tl_hta_rank_row(c, w->index), w->stream, row->ts);
+            TL_BISECT(at, l.n, mid, TL_ORDER(&l.v[mid], &record, by_caller, text, who, stream, ts) < 0);
+            bool any = at > 0 && by_place(&l.v[at - 1], &record) == 0;
+            tl_map_put(&c->source, (uint64_t)row->correlation, any ? l.v[at - 1].kernel : 0);
+        } else if (tl_text_is(tl_hta_name(frame, row), "cudaStreamWaitEvent") && linked_work(c, row) != NULL) {
+            const launch wait = at_caller(row, linked_work(c, row));
+            TL_BISECT(at, l.n, mid, TL_ORDER(&l.v[mid], &wait, by_caller, text, who, stream, ts) <= 0);
+            if (at < l.n && by_place(&l.v[at], &wait) == 0)
+                tl_map_put(&c->target, row->index, l.v[at].kernel);
         }
     }
     tl_map_free(&waited);
-    free(by_device.v);
-    free(by_caller.v);
+    free(is_launch);
+    free(order);
+    free(calls.v);
+    free(times.v);
+    free(l.v);
 }
 
 tl_hta_rank_calls tl_hta_rank_calls_of(const tl_hta_frame *frame, const char *loader)

@@ -48,6 +48,11 @@ static bool find_window(builder *b, const tl_hta_region *region, tl_hta_span *wi
     return b->g->why[0] == '\0';
 }
 
+static bool is_stream_wait(const tl_hta_rank_calls *c, const tl_hta_row *row)
+{
+    return tl_text_is(tl_hta_name(c->frame, row), "Stream Wait Event");
+}
+
 static int by_index(const void *a, const void *b)
 {
     const tl_hta_row *x = a, *y = b;
@@ -74,13 +79,13 @@ static bool take_rows(builder *b, const tl_hta_region *region)
         const bool inside = row->ts >= window.ts && row->ts <= window.end && row->dur > 0;
         if (inside)
             tl_vec_push(&g->clip.rows, *row);
-        if (work != NULL && (inside || (c->traits[work->name] & TL_HTA_STREAM_WAIT)))
+        if (work != NULL && (inside || is_stream_wait(c, work)))
             ncalls[row->link]++;
     }
     TL_EACH (const tl_hta_row, row, c->frame->rows) {
         if (!tl_hta_on_stream(row))
             continue;
-        const bool alone = ncalls[row->index] == 0 && (c->traits[row->name] & TL_HTA_STREAM_WAIT);
+        const bool alone = ncalls[row->index] == 0 && is_stream_wait(c, row);
         for (uint32_t k = 0; k < (alone ? 1 : ncalls[row->index]) && k < 2; k++)
             tl_vec_push(&g->clip.rows, *row);
     }
@@ -195,32 +200,25 @@ static void add_locks(builder *b)
  *                                                   nothing, for it is what the device did that matters
  */
 
-/* The only thread id of rows whose names tell so; false: there is none, or several. */
-static bool only_thread(const builder *b, uint16_t trait, tl_track *only)
-{
-    const tl_hta_frame *clip = &b->g->clip;
-    bool any = false;
-
-    TL_EACH (const tl_hta_row, row, clip->rows) {
-        if (!(b->calls->traits[row->name] & trait) || !(b->calls->traits[row->cat] & TL_HTA_NAMES_THREAD))
-            continue;
-        const tl_track *track = &clip->tracks.v[row->track];
-        if (any && TL_ORDER(track, only, tid, tid_text) != 0)
-            return false;
-        *only = *track;
-        any = true;
-    }
-    return any;
-}
-
-/* Rows of the backward pass's thread become rows of the forward pass's. */
+/* Rows of the backward pass's thread become rows of the forward pass's, where names tell of one thread each. */
 static void join_passes(builder *b)
 {
+    static const uint8_t passes[] = { TL_HTA_IS_FORWARD, TL_HTA_IS_AUTOGRAD };
     tl_hta_frame *clip = &b->g->clip;
-    tl_track forward, backward;
+    const tl_track *only[2] = { NULL, NULL };
 
-    if (!only_thread(b, TL_HTA_IS_FORWARD, &forward) || !only_thread(b, TL_HTA_IS_AUTOGRAD, &backward))
+    for (int k = 0; k < 2; k++)
+        TL_EACH (const tl_hta_row, row, clip->rows) {
+            const tl_track *track = &clip->tracks.v[row->track];
+            if (!(b->calls->traits[row->name] & passes[k]) || !(b->calls->traits[row->cat] & TL_HTA_NAMES_THREAD))
+                continue;
+            if (only[k] != NULL && TL_ORDER(track, only[k], tid, tid_text) != 0)
+                return;
+            only[k] = track;
+        }
+    if (only[0] == NULL || only[1] == NULL)
         return;
+    const tl_track forward = *only[0], backward = *only[1];
     uint32_t *joined = tl_arena_zeroed(&b->arena, clip->tracks.n, sizeof *joined);
     TL_EACH (tl_track, track, clip->tracks)
         if (TL_ORDER(track, &backward, tid, tid_text) == 0) {
@@ -234,57 +232,61 @@ static void join_passes(builder *b)
         row->track = joined[row->track];
 }
 
-/* A walk through the stack of a thread. */
-typedef struct walk {
-    uint32_t last;  /* node */
-    int64_t parent; /* index of the row that the row of `last` stands in */
-    int64_t depth;  /* rows with nodes that are open */
-} walk;
+/* A row is entered, or left. */
+typedef struct visit {
+    uint32_t at; /* position */
+    bool leaves;
+} visit;
 
-/* Comes to the start or the end of a row. */
-static void visit(builder *b, walk *w, uint32_t at, const uint32_t *parent, bool end)
-{
-    const tl_hta_row *rows = b->g->clip.rows.v;
-    const uint32_t node = node_of(b, rows[at].index, end);
-
-    if (node == NONE)
-        return;
-    if (w->last != NONE && !(holds_lock(b, w->last) && holds_lock(b, node) && (end || !b->g->nodes.v[w->last].end))) {
-        const bool outermost = !end && w->depth == 0, blocks = end && (b->calls->traits[rows[at].name] & TL_HTA_BLOCKS);
-        put_edge(b, w->last, node, outermost ? TL_HTA_DEPENDENCY : TL_HTA_OPERATOR, !outermost && !blocks, w->parent);
-    }
-    *w = (walk){ node, parent[at] == TL_HTA_TOP ? TL_HTA_NO_EVENT : rows[parent[at]].index, w->depth + (end ? -1 : 1) };
-}
-
-/* Rows are opened each after what it stands in: so before a row is, those that it does not stand in are left. */
+/* Rows are opened each after what it stands in: so before a row is entered, those that it does not stand in are left. */
 static void add_stacks(builder *b)
 {
+    const uint8_t *traits = b->calls->traits;
     tl_hta_frame *clip = &b->g->clip;
-    tl_hta_nest nest = { .rows = clip->rows.v, .way = TL_HTA_SIBLINGS };
+    const tl_hta_row *rows = clip->rows.v;
+    tl_hta_nest nest = { .rows = rows, .way = TL_HTA_SIBLINGS };
     uint32_t *open = tl_arena_take(&b->arena, clip->rows.n, sizeof *open);
+    TL_VEC(visit) visits = { 0 };
 
     join_passes(b);
     nest.parent = tl_arena_take(&b->arena, clip->rows.n, sizeof *nest.parent);
     nest.opened = tl_arena_take(&b->arena, clip->rows.n, sizeof *nest.opened);
     tl_hta_threads threads = tl_hta_threads_of(clip);
     TL_EACH (const tl_hta_thread, t, threads) {
-        walk w = { .last = NONE, .parent = TL_HTA_NO_EVENT };
+        uint32_t last = NONE;
+        int64_t parent = TL_HTA_NO_EVENT, depth = 0; /* index of what the row of `last` stands in; rows that are open */
         size_t nopen = 0, nhost = 0, i = nest.nopened;
-        while (nhost < t->n && clip->rows.v[t->at[nhost]].stream < 0)
+        while (nhost < t->n && rows[t->at[nhost]].stream < 0)
             nhost++;
         if (nhost < t->n)
             continue;
         tl_hta_nest_rows(&nest, t->at, t->n);
-        for (; i < nest.nopened; i++) {
-            while (nopen > 0 && open[nopen - 1] != nest.parent[nest.opened[i]])
-                visit(b, &w, open[--nopen], nest.parent, true);
-            visit(b, &w, nest.opened[i], nest.parent, false);
+        for (visits.n = 0; i <= nest.nopened; i++) {
+            while (nopen > 0 && (i == nest.nopened || open[nopen - 1] != nest.parent[nest.opened[i]]))
+                tl_vec_push(&visits, (visit){ open[--nopen], true });
+            if (i == nest.nopened)
+                break;
+            tl_vec_push(&visits, (visit){ nest.opened[i], false });
             open[nopen++] = nest.opened[i];
         }
-        while (nopen > 0)
-            visit(b, &w, open[--nopen], nest.parent, true);
+        TL_EACH (const visit, v, visits) {
+            const uint32_t node = node_of(b, rows[v->at].index, v->leaves);
+            if (node == NONE)
+                continue;
+            const bool locked =
+                last != NONE && holds_lock(b, last) && holds_lock(b, node) && (v->leaves || !b->g->nodes.v[last].end);
+            const bool blocks = v->leaves && (traits[rows[v->at].name] & TL_HTA_BLOCKS);
+            if (last != NONE && !locked && !v->leaves && depth == 0)
+                put_edge(b, last, node, TL_HTA_DEPENDENCY, false, TL_HTA_NO_EVENT);
+            else if (last != NONE && !locked)
+                put_edge(b, last, node, TL_HTA_OPERATOR, !blocks, parent);
+            last = node;
+            parent = nest.parent[v->at] == TL_HTA_TOP ? TL_HTA_NO_EVENT : rows[nest.parent[v->at]].index;
+            depth += v->leaves ? -1 : 1;
+        }
     }
     tl_hta_threads_free(&threads);
+    free(visits.v);
 }
 
 /* ------------------------------------------------------------------------------------------------- (e) device work
@@ -302,13 +304,9 @@ typedef struct step {
 
 /* What has come so far. */
 typedef struct device {
-    TL_VEC(struct {
-        int64_t stream;
-        uint32_t end;
-    })
-    last;                /* of each stream the last node; as the streams came first */
-    tl_map last_at;      /* stream -> place in `last` */
-    uint32_t *waits_for; /* of the index of a kernel: index of one that it waits for; 0: none */
+    TL_VEC(uint32_t) last; /* the end of the last row of each stream, as the streams came first */
+    tl_map last_at;        /* stream -> place in `last` */
+    uint32_t *waits_for;   /* of the index of a kernel: index of one that it waits for; 0: none */
 } device;
 
 static void put_sync(builder *b, uint32_t from, uint32_t to)
@@ -317,13 +315,19 @@ static void put_sync(builder *b, uint32_t from, uint32_t to)
         put_edge(b, from, to, TL_HTA_SYNC, false, TL_HTA_NO_EVENT);
 }
 
+static bool is_sync(const tl_hta_rank_calls *c, const tl_hta_row *row)
+{
+    return tl_text_is(tl_hta_cat(c->frame, row), "cuda_sync");
+}
+
 /* What a call waits for comes before the end of the call. */
 static void take_sync(builder *b, device *d, const tl_hta_row *row)
 {
     const tl_hta_rank_calls *c = b->calls;
-    const uint16_t traits = c->traits[row->name];
+    const tl_text name = tl_hta_name(c->frame, row);
+    const bool of_event = tl_text_is(name, "Event Sync"), of_all = tl_text_is(name, "Context Sync");
 
-    if (traits & (TL_HTA_STREAM_WAIT | TL_HTA_EVENT_SYNC)) {
+    if (of_event || is_stream_wait(c, row)) {
         size_t i = 0;
         TL_BISECT(i, c->frame->waits.n, mid, c->frame->waits.v[mid].index < row->index);
         const bool any = i < c->frame->waits.n && c->frame->waits.v[i].index == row->index;
@@ -331,14 +335,14 @@ static void take_sync(builder *b, device *d, const tl_hta_row *row)
         const uint32_t target = tl_map_get(&c->target, (uint64_t)row->link);
         if (source == TL_MAP_NONE || source == 0)
             return;
-        if (traits & TL_HTA_EVENT_SYNC)
+        if (of_event)
             put_sync(b, node_of(b, source, true), node_of(b, row->link, true));
         else if (target != TL_MAP_NONE)
             d->waits_for[target] = source;
-    } else if (traits & (TL_HTA_CONTEXT_SYNC | TL_HTA_STREAM_SYNC)) {
-        for (size_t i = 0; i < d->last.n; i++)
-            if (traits & TL_HTA_CONTEXT_SYNC || d->last.v[i].stream == row->stream)
-                put_sync(b, d->last.v[i].end, node_of(b, row->link, true));
+    } else if (of_all || tl_text_is(name, "Stream Sync")) {
+        TL_EACH (const uint32_t, last, d->last)
+            if (of_all || tl_hta_row_of_node(b->g, *last)->stream == row->stream)
+                put_sync(b, *last, node_of(b, row->link, true));
     } else {
         snprintf(b->g->why, sizeof b->g->why, "entry %u is a synchronisation of a kind that HTA does not know",
                  row->index);
@@ -358,12 +362,10 @@ static void take_kernel(builder *b, device *d, const step *s, bool launch_edges)
     if (at == TL_MAP_NONE) {
         at = (uint32_t)d->last.n;
         tl_map_put(&d->last_at, (uint64_t)row->stream, at);
-        tl_vec_room(&d->last);
-        d->last.v[d->last.n].stream = row->stream;
-        d->last.v[d->last.n++].end = NONE;
+        tl_vec_push(&d->last, NONE);
     }
-    const uint32_t last = d->last.v[at].end;
-    d->last.v[at].end = end;
+    const uint32_t last = d->last.v[at];
+    d->last.v[at] = end;
     if (d->waits_for[row->index] > 0)
         waited = node_of(b, d->waits_for[row->index], true);
     d->waits_for[row->index] = 0;
@@ -401,14 +403,14 @@ static void add_device(builder *b, bool launch_edges)
             for (size_t k = at_start[0]; k < at_start[1] || k == at_start[0]; k++) {
                 tl_vec_push(&steps,
                             (step){ row, i < at_launch[1] ? c->length[i] : -1, k < at_start[1] ? c->length[k] : -1 });
-                tl_vec_push(&times, row->ts + (c->traits[row->cat] & TL_HTA_ENDS_COUNT ? row->dur : 0));
+                tl_vec_push(&times, row->ts + (is_sync(c, row) ? row->dur : 0));
             }
     }
     uint32_t *order = tl_malloc(steps.n * sizeof *order);
     tl_numpy_argsort(order, times.v, steps.n);
     for (size_t i = 0; i < steps.n && g->why[0] == '\0'; i++) {
         const step *s = &steps.v[order[i]];
-        if (c->traits[s->row->cat] & TL_HTA_ENDS_COUNT)
+        if (is_sync(c, s->row))
             take_sync(b, &d, s->row);
         else if (node_of(b, s->row->index, false) != NONE)
             take_kernel(b, &d, s, launch_edges);

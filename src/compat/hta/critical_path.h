@@ -17,24 +17,18 @@
 enum {
     TL_HTA_HAS_NODES = 1,    /* category of rows that have nodes wherever they are */
     TL_HTA_NAMES_THREAD = 2, /* category of rows by whose names threads are told */
-    TL_HTA_ENDS_COUNT = 4,   /* category of rows that stand by their ends among the work of a device */
-    TL_HTA_IS_FORWARD = 8,
-    TL_HTA_IS_AUTOGRAD = 16,
-    TL_HTA_LOCKS = 32,  /* calls that hold a lock of the runtime */
-    TL_HTA_BLOCKS = 64, /* calls that wait for the device */
-    TL_HTA_STREAM_WAIT =
-        128, /* what waited, and for what: a stream for an event, a call for an event, a stream or all */
-    TL_HTA_EVENT_SYNC = 256,
-    TL_HTA_STREAM_SYNC = 512,
-    TL_HTA_CONTEXT_SYNC = 1024,
-    TL_HTA_LOADS_DATA = 2048, /* names that were said to load data */
+    TL_HTA_IS_FORWARD = 4,
+    TL_HTA_IS_AUTOGRAD = 8,
+    TL_HTA_LOCKS = 16,      /* calls that hold a lock of the runtime */
+    TL_HTA_BLOCKS = 32,     /* calls that wait for the device */
+    TL_HTA_LOADS_DATA = 64, /* names that were said to load data */
 };
 
 /* What HTA looks up in all of a rank, for each region of it.  tl_hta_rank_calls_free ends it. */
 typedef struct tl_hta_rank_calls {
     const tl_hta_frame *frame;
     tl_arena arena;
-    uint16_t *traits; /* of a symbol */
+    uint8_t *traits; /* of a symbol */
     size_t nindices;
     uint32_t *row_at; /* of an index: position of its row + 1; 0: there is none */
     size_t *first;    /* the queue lengths of an index are length[first[index]] up to length[first[index + 1]] */

@@ -35,6 +35,37 @@ typedef struct part {
 
 typedef TL_VEC(part) parts;
 
+/* ------------------------------------------------------------------------------------------------------ what binds it */
+
+typedef enum binding { NOTHING, HOST, LOADING, COMMUNICATION, COMPUTE, BETWEEN_KERNELS, LAUNCHING, NBINDINGS } binding;
+
+static const char *const labels[NBINDINGS] = { "",
+                                               "cpu_bound",
+                                               "data_loading",
+                                               "gpu_communication_bound",
+                                               "gpu_compute_bound",
+                                               "gpu_kernel_kernel_overhead",
+                                               "gpu_kernel_launch_overhead" };
+
+static binding binding_of(const tl_hta_path_graph *g, const tl_hta_edge *edge, const tl_hta_rank_calls *calls)
+{
+    const tl_hta_row *row = edge->event != TL_HTA_NO_EVENT ? tl_hta_row_of_index(&g->clip, edge->event) : NULL;
+    tl_bytes name = { 0 };
+
+    if (edge->kind == TL_HTA_KERNEL_DELAY)
+        return BETWEEN_KERNELS;
+    if (edge->kind == TL_HTA_LAUNCH_DELAY)
+        return LAUNCHING;
+    if (edge->kind != TL_HTA_OPERATOR || row == NULL)
+        return NOTHING;
+    if (row->stream < 0)
+        return calls->traits[row->name] & TL_HTA_LOADS_DATA ? LOADING : HOST;
+    tl_hta_short_name(&name, tl_hta_name(&g->clip, row));
+    const tl_hta_class class = tl_hta_rule_of(tl_bytes_text(&name))->class;
+    tl_bytes_free(&name);
+    return class == TL_HTA_COMMUNICATION ? COMMUNICATION : COMPUTE;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ stats */
 
 typedef struct sums {
@@ -69,34 +100,17 @@ static void put_sums(tl_csv *csv, const char *of, const sums *s)
     }
 }
 
-/* The row of an operator edge, for which its time counts; NULL: none. */
-static const tl_hta_row *row_of_edge(const tl_hta_path_graph *g, const tl_hta_edge *edge)
-{
-    const bool any = edge->kind == TL_HTA_OPERATOR && edge->event != TL_HTA_NO_EVENT;
-    return any ? tl_hta_row_of_index(&g->clip, edge->event) : NULL;
-}
-
-static bool is_communication(const tl_hta_path_graph *g, const tl_hta_row *row)
-{
-    tl_bytes name = { 0 };
-    tl_hta_short_name(&name, tl_hta_name(&g->clip, row));
-    bool is = tl_hta_rule_of(tl_bytes_text(&name))->class == TL_HTA_COMMUNICATION;
-    tl_bytes_free(&name);
-    return is;
-}
-
-/* How heavy the heaviest path is when kernels take `share` of their time; `collectives`: those of communication alone. */
-static double length_if(const tl_hta_path_graph *g, double share, bool collectives)
+/* How heavy the heaviest path is when collectives and other work of the device take such shares of their time. */
+static double length_if(const tl_hta_path_graph *g, const tl_hta_rank_calls *calls, double collectives, double others)
 {
     tl_arena arena = { 0 };
     double *weight = tl_arena_take(&arena, g->edges.n, sizeof *weight);
     size_t n;
 
     for (size_t i = 0; i < g->edges.n; i++) {
-        const tl_hta_row *row = row_of_edge(g, &g->edges.v[i]);
+        const binding what = binding_of(g, &g->edges.v[i], calls);
         weight[i] = tl_hta_edge_counts(&g->edges.v[i]);
-        if (row != NULL && tl_hta_on_stream(row) && (!collectives || is_communication(g, row)))
-            weight[i] *= share;
+        weight[i] *= what == COMMUNICATION ? collectives : what == COMPUTE ? others : 1;
     }
     double length = tl_hta_longest_path(g, weight, tl_arena_take(&arena, g->met.n, sizeof(uint32_t)), &n);
     tl_arena_free(&arena);
@@ -165,38 +179,11 @@ static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank
     TL_ROW(csv, "path_first_ts", g->nodes.v[tl_hta_node_of_path(g, 0)].ts);
     TL_ROW(csv, "path_last_ts", g->nodes.v[tl_hta_node_of_path(g, g->npath)].ts);
     put_sums(csv, "path_", path);
-    TL_ROW(csv, "what_if_comm_free_path_length", length_if(g, 0, true));
-    TL_ROW(csv, "what_if_kernels_half_path_length", length_if(g, 0.5, false));
+    TL_ROW(csv, "what_if_comm_free_path_length", length_if(g, calls, 0, 1));
+    TL_ROW(csv, "what_if_kernels_half_path_length", length_if(g, calls, 0.5, 0.5));
     put_overlay(csv, "only_critical=True_all_edges=False", nentries - calls->frame->nplain + nrows, nrows, narrows);
     put_overlay(csv, "only_critical=False_all_edges=True", nentries, nrows, g->edges.n - nempty);
     put_overlay(csv, "only_critical=False_all_edges=False", nentries, nrows, narrows);
-}
-
-/* ------------------------------------------------------------------------------------------------------ what binds it */
-
-typedef enum binding { NOTHING, HOST, LOADING, COMMUNICATION, COMPUTE, BETWEEN_KERNELS, LAUNCHING, NBINDINGS } binding;
-
-static const char *const labels[NBINDINGS] = { "",
-                                               "cpu_bound",
-                                               "data_loading",
-                                               "gpu_communication_bound",
-                                               "gpu_compute_bound",
-                                               "gpu_kernel_kernel_overhead",
-                                               "gpu_kernel_launch_overhead" };
-
-static binding binding_of(const tl_hta_path_graph *g, const tl_hta_edge *edge, const tl_hta_rank_calls *calls)
-{
-    const tl_hta_row *row = row_of_edge(g, edge);
-
-    if (edge->kind == TL_HTA_KERNEL_DELAY)
-        return BETWEEN_KERNELS;
-    if (edge->kind == TL_HTA_LAUNCH_DELAY)
-        return LAUNCHING;
-    if (row == NULL)
-        return NOTHING;
-    if (row->stream < 0)
-        return calls->traits[row->name] & TL_HTA_LOADS_DATA ? LOADING : HOST;
-    return is_communication(g, row) ? COMMUNICATION : COMPUTE;
 }
 
 /* The shares of the path in per cent, or numbers of edges and their time. */
