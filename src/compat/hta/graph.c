@@ -1,4 +1,4 @@
-/* nest.c - threads; sorting the edges of rows, and the sweep over them.
+/* graph.c - threads; sorting the edges of rows, and the sweep over them; the graph of a rank.
  *
  *     rows        [ a        [ b   ][ c ][ d       ]          ]
  *     sweep       a is opened, b opened, the top (b) closed, c opened, the top closed ...
