@@ -2,7 +2,7 @@
 #include "select.h"
 
 #include "tlmpi/base/sort.h"
-#include "tlmpi/job/call/pattern.h"
+#include "tlmpi/base/pattern.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/format/print.h"
 #include <ctype.h>

@@ -1,10 +1,10 @@
 /* whatif.h - how long would the job have taken if what a user names were otherwise?
  *
  *     scale        selected work takes its time times a factor.  Of communication that is the transfer, from the last
- *                  arrival on, if it is selected on all ranks that have a trace; how long a rank waits for others follows
+ *                  arrival on, if it is selected on all ranks that have a trace; waits for other ranks follow from it
  *     remove-sync  a call that waited for the device comes back at once (10 us), if it is known which work released it;
- *                  so do blocking copies, calls that free memory, and pauses in which the host waited without a record.
- *                  A launch that found the queue full still waits
+ *                  so do blocking copies, calls that free memory, and pauses in which the host waited without a
+ *                  record.  A launch that found the queue full still waits
  *     no-launch-overhead
  *                  the host takes no time between its launches and waits, and work may start the moment it is launched.
  *                  What it does that has a name stays: input, garbage collection, the allocator; and so do its waits
@@ -16,8 +16,8 @@
  * KEY~REGEX, KEY!~REGEX; keys: name, operator, annotation (the innermost ones around the launch), kind, rank, step (of
  * the launch).
  *
- * The replay is that of the verdict (replay.h).  What no edge explains (rest) stays, whatever else is changed, and so do
- * the times of work that was launched before the recording.  May use graph, baseline and replay.
+ * The replay is that of the verdict (replay.h).  What no edge explains (rest) stays, whatever else is changed, and so
+ * do the times of work that was launched before the recording.  May use graph, baseline and replay.
  */
 #ifndef TLMPI_ANALYSIS_WHATIF_H
 #define TLMPI_ANALYSIS_WHATIF_H
@@ -25,10 +25,9 @@
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/analysis/whatif/tables.h"
 
-/* Whether the change selects device work of the rank, or work of its host of an activity, in steps that it selects;
- * whether it selects the step. */
+/* Whether the change selects work of the rank, in the steps that it selects.  A label without a name is work of the host,
+ * and `kind` its tl_activity_kind. */
 bool tl_whatif_selects(const tl_whatif_change *change, int32_t rank, const tl_work_label *label);
-bool tl_whatif_selects_host(const tl_whatif_change *change, int32_t rank, tl_activity_kind activity);
 bool tl_whatif_selects_step(const tl_whatif_change *change, int32_t step);
 
 typedef struct tl_whatif_input {

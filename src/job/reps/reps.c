@@ -8,7 +8,7 @@
 #include "samples.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/call/exit.h"
-#include "tlmpi/job/call/pattern.h"
+#include "tlmpi/base/pattern.h"
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/print.h"

@@ -20,18 +20,19 @@ typedef enum tl_whatif_sort {
 } tl_whatif_sort;
 
 typedef struct tl_whatif_condition {
-    uint8_t key;
-    bool wanted; /* else what the text or pattern does not hold for is selected */
-    char *text;  /* NULL: `pattern` or `numbers` has the value */
+    uint8_t key;       /* of changes.c */
+    bool wanted;       /* false: of != and !~ */
+    bool has_pattern;  /* of ~ and !~ */
+    const char *text;  /* behind = or ~; part of `words` */
     regex_t pattern;
-    bool has_pattern;
-    tl_ranges numbers;
+    tl_ranges numbers; /* of rank and step */
 } tl_whatif_condition;
 
 typedef struct tl_whatif_change {
     const char *text; /* the caller's */
-    uint8_t sort;     /* tl_whatif_sort */
-    double factor;    /* SCALE; at most TL_WHATIF_MOST */
+    char *words;      /* a copy of the text, cut into conditions */
+    uint8_t sort;     /* tl_whatif_sort; not FASTER */
+    double factor;    /* of SCALE, at most TL_WHATIF_MOST; else 1 */
     TL_VEC(tl_whatif_condition) conditions;
 } tl_whatif_change;
 

@@ -1,6 +1,6 @@
 /* pattern.h - an extended regular expression of the command line. */
-#ifndef TLMPI_JOB_CALL_PATTERN_H
-#define TLMPI_JOB_CALL_PATTERN_H
+#ifndef TLMPI_BASE_PATTERN_H
+#define TLMPI_BASE_PATTERN_H
 
 #include "tlmpi/base/status.h"
 #include <regex.h>

@@ -1,4 +1,4 @@
-#include "tlmpi/job/call/pattern.h"
+#include "tlmpi/base/pattern.h"
 #include <string.h>
 
 enum { LONGEST = 1000 };
