@@ -35,6 +35,7 @@ static inline tl_rank_graph graph_copy(const tl_rank_graph *g)
     tl_rank_graph copy = *g;
     copy.nodes = copy_of_array(g->nodes, g->nnodes + 1, sizeof *g->nodes);
     copy.edges = copy_of_array(g->edges, g->nedges, sizeof *g->edges);
+    copy.votes = copy_of_array(g->votes, g->nvotes, sizeof *g->votes);
     copy.keys = copy_of_array(g->keys, g->nkeys, sizeof *g->keys);
     copy.bytes = copy_of_array(g->bytes, g->nbytes, 1);
     copy.comms = copy_of_array(g->comms, g->ncomms, sizeof *g->comms);

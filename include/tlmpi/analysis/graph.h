@@ -103,11 +103,12 @@ static inline int64_t tl_blocks_of(uint16_t rounded)
 
 typedef struct tl_edge {
     int64_t lag_ns;
-    uint64_t vote; /* 0: certain; else a key: the edge is left out on all ranks if any rank shows that it is impossible;
-                    * with TL_VOTE_OF_KIND also unless some rank has shown the edge */
     uint32_t from;
+    uint32_t vote; /* 0: certain; else 1 + the number of its vote in the rank's own graph */
 } tl_edge;
 
+/* A vote is a key: the edge is left out on all ranks if any rank shows that it is impossible; with TL_VOTE_OF_KIND also
+ * unless some rank has shown the edge. */
 #define TL_VOTE_OF_KIND UINT64_C(1) /* in a vote: the edge belongs to its kind, not to its place in the sequence */
 
 /* The key that says that an edge of a kind has been shown. */
@@ -168,10 +169,11 @@ typedef struct tl_work_labels {
 /* Zero-initialise; tl_rank_graph_free ends it. */
 typedef struct tl_rank_graph {
     int32_t rank;
-    size_t nnodes, nedges, ncomms, npauses, nreleases, nfalse, nkeys, nbytes, nsteps;
+    size_t nnodes, nedges, ncomms, npauses, nreleases, nfalse, nvotes, nkeys, nbytes, nsteps;
     tl_node *nodes; /* [nnodes + 1]: the last one ends the edges of the one before; NULL: nodes and edges are packed */
     tl_edge *edges;
-    uint64_t *keys; /* [nkeys], of packed nodes and votes */
+    uint64_t *votes; /* [nvotes] of uncertain edges */
+    uint64_t *keys;  /* [nkeys], of packed nodes */
     uint8_t *bytes; /* [nbytes] packed nodes and edges */
     tl_node_comm *comms;
     tl_pause *pauses; /* [npauses + 1]: the last one ends the releases of the one before */

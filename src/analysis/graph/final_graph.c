@@ -142,8 +142,6 @@ static void put_end(finalizing *s, uint32_t port, tl_node *node)
 
 static bool is_voted_out(const finalizing *s, uint64_t vote)
 {
-    if (vote == 0)
-        return false;
     return tl_map_get(&s->false_votes, vote) != TL_MAP_NONE ||
            ((vote & TL_VOTE_OF_KIND) != 0 && tl_map_get(&s->false_votes, tl_vote_shown(vote)) == TL_MAP_NONE);
 }
@@ -156,8 +154,9 @@ static void put_edges(finalizing *s, uint32_t v, tl_node *node)
     const tl_pause *pause = wait > 0 ? &g->pauses[wait - 1] : NULL;
     for (uint32_t e = s->nodes[v].first_edge; e < s->nodes[v + 1].first_edge; e++) {
         const tl_edge *edge = &s->edges[e];
-        if (is_voted_out(s, edge->vote))
-            s->nvoted += (edge->vote & TL_VOTE_OF_KIND) == 0;
+        uint64_t vote = edge->vote != 0 ? g->votes[edge->vote - 1] : 0;
+        if (vote != 0 && is_voted_out(s, vote))
+            s->nvoted += (vote & TL_VOTE_OF_KIND) == 0;
         else if (pause == NULL)
             put_edge(s, edge->from, edge->lag_ns);
         else if (edge->from == pause->begin) /* what another thread did is no matter then */

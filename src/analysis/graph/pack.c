@@ -6,7 +6,7 @@
  *     head     kind, activity; number of edges; whether it has a key, another segment or another step than the node before
  *     key      its place among the rank's keys; segment, step: by how much they differ
  *     blocks   if they are not those of the last node with that key
- *     edge     from: against the node after that of the last such edge; whether it is voted on, and its key; lag
+ *     edge     from: against the node after that of the last such edge; whether it is voted on, and its vote; lag
  *     done     against the node before
  *     work     of the host against the time since what it waits for; else as it is
  */
@@ -127,7 +127,7 @@ static void put_node(packing *p, const tl_rank_graph *g, uint32_t v)
         uint32_t *from = from_of(&p->guess, node, e);
         put(p, folded((int64_t)edges[e].from - (int64_t)*from - 1) << 1 | (edges[e].vote != 0));
         if (edges[e].vote != 0)
-            put_key(p, edges[e].vote);
+            put(p, edges[e].vote);
         put(p, folded(edges[e].lag_ns));
         *from = edges[e].from;
     }
@@ -227,7 +227,7 @@ void tl_rank_graph_unpack(const tl_rank_graph *g, tl_node *nodes, tl_edge *edges
             uint32_t *from = from_of(&u.guess, node, e);
             uint64_t x = get(&u);
             *from = (uint32_t)((int64_t)*from + 1 + unfolded(x >> 1));
-            edges[first + e] = (tl_edge){ .from = *from, .vote = (x & 1) != 0 ? u.keys[get(&u)] : 0 };
+            edges[first + e] = (tl_edge){ .from = *from, .vote = (x & 1) != 0 ? (uint32_t)get(&u) : 0 };
             edges[first + e].lag_ns = unfolded(get(&u));
         }
         node->done_ns = u.guess.last.done_ns + unfolded(get(&u));

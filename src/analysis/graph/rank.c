@@ -28,6 +28,7 @@ static void place_edges(tl_graph_build *b, tl_rank_graph *out)
     size_t n = b->nodes.n, vote = 0;
     uint32_t *next = tl_calloc(n + 2, sizeof *next);
     out->edges = tl_malloc((b->edges.n + 1) * sizeof *out->edges);
+    out->votes = tl_malloc((b->votes.n + 1) * sizeof *out->votes);
     for (size_t e = 0; e < b->edges.n; e++)
         next[b->edges.v[e].to + 1]++;
     for (size_t v = 0; v < n; v++)
@@ -37,9 +38,12 @@ static void place_edges(tl_graph_build *b, tl_rank_graph *out)
     for (size_t e = 0; e < b->edges.n; e++) {
         const tl_draft_edge *edge = &b->edges.v[e];
         bool certain = vote == b->votes.n || b->votes.v[vote].edge != e;
-        out->edges[next[edge->to]++] = (tl_edge){ edge->lag_ns, certain ? 0 : b->votes.v[vote++].vote, edge->from };
+        if (!certain)
+            out->votes[vote] = b->votes.v[vote].vote;
+        out->edges[next[edge->to]++] = (tl_edge){ edge->lag_ns, edge->from, certain ? 0 : (uint32_t)++vote };
     }
     out->nedges = b->edges.n;
+    out->nvotes = b->votes.n;
     free(next);
 }
 
@@ -173,6 +177,7 @@ void tl_rank_graph_free(tl_rank_graph *graph)
 {
     free(graph->nodes);
     free(graph->edges);
+    free(graph->votes);
     free(graph->keys);
     free(graph->bytes);
     free(graph->comms);

@@ -42,7 +42,8 @@ static uint32_t port_ended_by(const tl_final_graph *of, uint32_t v)
 static const tl_edge *own_edge(const tl_rank_graph *own, const tl_node *node, uint32_t n)
 {
     uint32_t e = node->first_edge;
-    while (e < node[1].first_edge && ((own->edges[e].vote & TL_VOTE_OF_KIND) != 0 || n-- > 0))
+    while (e < node[1].first_edge &&
+           ((own->edges[e].vote != 0 && (own->votes[own->edges[e].vote - 1] & TL_VOTE_OF_KIND) != 0) || n-- > 0))
         e++;
     return e < node[1].first_edge ? &own->edges[e] : NULL;
 }

@@ -77,7 +77,7 @@ static void whatever_its_numbers_are(void)
                                 .step = v % 3 ? TL_STEP_AFTER : -1, .kind = (uint8_t)(v % (TL_NODE_END + 1)),
                                 .activity = (uint8_t)(v % TL_NACTIVITIES) };
         for (uint32_t from = 0; from < v; from++)
-            g.edges[e++] = (tl_edge){ .lag_ns = from % 2 ? INT64_MIN / 2 : INT64_MAX, .vote = from % 3 ? 0 : UINT64_MAX,
+            g.edges[e++] = (tl_edge){ .lag_ns = from % 2 ? INT64_MIN / 2 : INT64_MAX, .vote = from % 3 ? 0 : UINT32_MAX,
                                       .from = (N - 1 + from * 7) % N };
     }
     g.nodes[N].first_edge = (uint32_t)g.nedges;
