@@ -31,6 +31,7 @@
 #define TLMPI_ANALYSIS_BASELINE_H
 
 #include "tlmpi/analysis/baseline/work_class_map.h"
+#include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
 
 enum { TL_TALKS_UP = 1, TL_TALKS_DOWN = 2 };
@@ -106,13 +107,6 @@ typedef struct tl_baseline {
     double *heavy;            /* [3 * nroles * nsteps] of DEVICE, COPY and HOST: weight of a step, 1 as a usual one: a
                                * role's work in it / the role's median step, of the median of the other roles */
 } tl_baseline;
-
-/* What the work of a rank is compared with. */
-typedef enum tl_against {
-    TL_AGAINST_PEERS,    /* the other ranks of its role; its own other steps where it is alone in its role */
-    TL_AGAINST_STAGES,   /* the same kernels in other roles: all ranks of its role are late */
-    TL_AGAINST_OWN_STEPS /* other steps of its role: all ranks of its role are late */
-} tl_against;
 
 /* Asks CELLS and HOST_PIECES.  Borrows graph and asker, which have to outlive *out.  rows: as in tl_job_graph_input. */
 void tl_baseline_make(const tl_job_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,

@@ -43,6 +43,7 @@ typedef struct tl_cause_found {
     uint64_t dominant_work;                           /* content key of a name; 0: none stands out */
     tl_dominant_work dominant[TL_DOMINANT_WORK_MOST]; /* largest excess first; no two cover the same time */
     size_t ndominant;
+    tl_against against; /* what these are compared with */
 } tl_cause_found;
 
 /* The question about one suspect. */
@@ -70,6 +71,7 @@ typedef struct tl_asking {
     int32_t *others; /* for a suspect without peers: its other steps, each instead of a peer */
     size_t nranks, nsteps, nothers;
     int64_t least_ns; /* of proc 0 alone: least cost times the time of the steps, ns */
+    tl_against against; /* of proc 0 alone: what the suspect is compared with */
     int32_t *told; /* the message that holds the arrays, on procs that got it; NULL: each array is allocated by
                     * itself */
 } tl_asking;

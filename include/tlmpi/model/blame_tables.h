@@ -44,6 +44,14 @@ bool tl_cause_is_of_host(tl_cause cause);
 typedef enum tl_cause_from { TL_CAUSE_FROM_VALUES(TL_VALUE_NAME) } tl_cause_from;
 extern const char *const tl_cause_from_labels[];
 
+/* What the work of a rank is compared with. */
+#define TL_AGAINST_VALUES(V)                                                                                           \
+    V(TL_AGAINST_PEERS, "peers", "ranks that do the same")                                                             \
+    V(TL_AGAINST_STAGES, "stages", "other stages that have as many kernels of the same names")                         \
+    V(TL_AGAINST_OWN_STEPS, "own_steps", "its own other steps")
+typedef enum tl_against { TL_AGAINST_VALUES(TL_VALUE_NAME) } tl_against;
+extern const char *const tl_against_labels[];
+
 /* When a rank is late. */
 #define TL_PATTERN_VALUES(V)                                                                                           \
     V(TL_PATTERN_NONE, "none", "no step is flagged")                                                                   \
@@ -269,9 +277,9 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "they are those of the collectives in which it meets the other ranks; return: no trace has any, and a step is "  \
       "after "                                                                                                         \
       "what collectives return; nothing: its time is in no step")                                                      \
-    F(T, I32, other_stages, LABEL, "",                                                                                 \
-      "1: all ranks that do the same are late, or no other does: it is compared with other stages that have as many "  \
-      "kernels of the same names, or with its own other steps")                                                        \
+    F(T, ENUM(against), against, LABEL, "",                                                                            \
+      "what it is compared with: peers: ranks that do the same; where these are all late, or there are none, stages: " \
+      "other stages that have as many kernels of the same names, or own_steps: its own other steps")                   \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
 
@@ -284,7 +292,10 @@ TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
       "annotation or frame and in none inside of it")                                                                  \
     F(T, TEXT128, place, LABEL, "", "that kernel, copy, operator, annotation or frame")                                \
     F(T, I64, own_ns, MEASURE, "ns", "of a flagged step of the rank in the mean; of the whole trace where no steps are marked")                                 \
-    F(T, I64, peers_ns, MEASURE, "ns", "likewise of its peers in the same steps, their median")
+    F(T, I64, peers_ns, MEASURE, "ns", "likewise of what it is compared with: their median")                           \
+    F(T, ENUM(against), against, LABEL, "",                                                                            \
+      "peers: with them in the same steps; stages: with ranks of other stages, likewise; own_steps: with its own "     \
+      "other steps")
 TL_TABLE(excess_row, TL_EXCESS_FIELDS);
 
 #endif

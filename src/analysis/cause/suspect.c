@@ -72,7 +72,8 @@ void tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
     a->steps = tl_malloc((end - first + 1) * sizeof *a->steps);
     a->others = tl_malloc((end - first + 1) * sizeof *a->others);
     a->ranks[0] = row->rank;
-    a->nranks = 1 + list_peers(in, stragglers, row, false, a->ranks + 1);
+    a->against = (tl_against)row->against;
+    a->nranks = 1 + (row->against == TL_AGAINST_OWN_STEPS ? 0 : list_peers(in, stragglers, row, false, a->ranks + 1));
     for (size_t i = first; i < end; i++) {
         const tl_blame_step *step = tl_table_row(steps, i);
         if (!step->flagged)
@@ -92,6 +93,7 @@ void tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
     }
     if (a->nranks == 1 && a->nothers < (size_t)TL_SPREAD_LEAST) {
         a->nothers = 0;
+        a->against = TL_AGAINST_STAGES;
         a->nranks = 1 + list_peers(in, stragglers, row, true, a->ranks + 1);
     }
 }

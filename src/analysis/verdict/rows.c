@@ -13,7 +13,8 @@
 typedef struct rank_candidates {
     bool *on;      /* [nsteps] where any is late */
     bool *covered; /* [nsteps] what steps the repair of any is of */
-    bool any, slight, drifts, whole_role;
+    bool any, slight, drifts;
+    tl_against against;
     int64_t solo_gain_ns; /* the most that the repair of one gains */
     double z, p;
 } rank_candidates;
@@ -66,6 +67,15 @@ static void clear(const writing *w, rank_candidates *out)
     *out = (rank_candidates){ .on = out->on, .covered = out->covered, .z = NAN, .p = NAN };
 }
 
+/* What a rank of a role is compared with at first: its own other steps where it has no peers; the other one of two inner
+ * stages. */
+static tl_against against_of(const tl_baseline *b, uint32_t role)
+{
+    return b->roles[role].n == 1       ? TL_AGAINST_OWN_STEPS
+           : tl_is_two_stages(b, role) ? TL_AGAINST_STAGES
+                                       : TL_AGAINST_PEERS;
+}
+
 static void add_candidate(const writing *w, const tl_candidate *candidate, bool slight, rank_candidates *to)
 {
     for (size_t s = 0; s < w->b->nsteps; s++) {
@@ -74,9 +84,7 @@ static void add_candidate(const writing *w, const tl_candidate *candidate, bool 
     }
     to->any = true;
     to->slight = to->slight || slight;
-    to->whole_role = to->whole_role || candidate->against != TL_AGAINST_PEERS ||
-                     (candidate->rank != TL_NONE && (w->b->roles[candidate->role].n == 1 ||
-                                                     tl_is_two_stages(w->b, candidate->role)));
+    to->against = candidate->against > to->against ? (tl_against)candidate->against : to->against;
     to->drifts = to->drifts || candidate->shape.pattern == TL_PATTERN_DRIFTING;
     to->solo_gain_ns = tl_ns_max(to->solo_gain_ns, candidate->solo_gain_ns);
     to->z = fmax(to->z, candidate->z); /* fmax knows NAN as nothing */
@@ -217,6 +225,7 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
                          .cause_from =
                              w->j->causes[rank].cause != TL_CAUSE_UNKNOWN ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING,
                          .gain_ns = w->j->rank_ns[rank],
+                         .against = (uint8_t)against_of(w->b, w->b->role_of[rank]),
                          .slowdown = NAN,
                          .reason = "it is late in no step by more than chance explains" };
 
@@ -225,7 +234,7 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         row.verdict = TL_VERDICT_STRAGGLER;
         row.z = w->needed.z;
         row.p_value = w->needed.p;
-        row.other_stages = w->needed.whole_role;
+        row.against = (uint8_t)(w->needed.against > row.against ? w->needed.against : row.against);
         if (row.gain_ns >= 0 && row.gain_ns < w->j->recorded_ns)
             row.slowdown = (double)w->j->recorded_ns / (double)(w->j->recorded_ns - row.gain_ns);
         put_pattern(w, &row);

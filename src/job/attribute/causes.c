@@ -39,8 +39,10 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
     }
     tl_par_share((void **)&message, &n, sizeof *message);
     int64_t least_ns = a->least_ns;
+    tl_against against = a->against;
     tl_asking_free(a);
     a->least_ns = least_ns;
+    a->against = against;
     a->told = message;
     a->nranks = (size_t)message[0];
     a->nsteps = (size_t)message[1];
@@ -63,6 +65,7 @@ static void find_one(const tl_work_by_name *work_by_name, const tl_rank_runs *ru
     if (row != NULL) {
         const tl_cause_question q = { a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, a->least_ns };
         tl_cause_find(all, nall, &q, found);
+        found->against = a->against;
         for (size_t i = 0; i < found->ndominant; i++) { /* of a step */
             found->dominant[i].own_ns /= (int64_t)a->nsteps;
             found->dominant[i].peers_ns /= (int64_t)a->nsteps;
@@ -147,7 +150,8 @@ static void put_found(tl_tables *tables, tl_straggler *row, const tl_cause_found
                              .order = (int32_t)i,
                              .of = p->host ? TL_EXCESS_HOST : TL_EXCESS_WORK,
                              .own_ns = p->own_ns,
-                             .peers_ns = p->peers_ns };
+                             .peers_ns = p->peers_ns,
+                             .against = (uint8_t)found->against };
         memcpy(excess.place, text_of(known, names, p->name), sizeof excess.place);
         tl_table_append(tl_tables_get(tables, &tl_excess_row_schema), &excess, 1);
     }

@@ -253,6 +253,8 @@ static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *
     out->by_order = row != NULL && strcmp(tl_rank_from_labels[row->rank_from], "order") == 0 ? row : NULL;
     if (tl_is_untraced(first))
         out->untraced_file = tl_file_of_family(ranks, first->rank);
+    const tl_straggler *late = tl_row_of_rank(tl_tables_get(tables, &tl_straggler_schema), first->rank);
+    out->against = late != NULL ? (tl_against)late->against : TL_AGAINST_PEERS;
     out->excess = tl_row_of_rank(excess, first->rank);
     if (out->excess != NULL)
         out->nexcess = tl_table_from_rank(excess, first->rank + 1) - tl_table_from_rank(excess, first->rank);

@@ -131,7 +131,10 @@ void tl_say_excess(tl_wrap *w, const tl_answers *a, size_t most)
         const tl_excess_row *row = &a->excess[i];
         tl_say(w, "%s %s", tl_duration(row->own_ns).text, i == 0 ? "of a step in" : "in");
         say_quoted(w, row->place, sizeof row->place, ",");
-        tl_say(w, "%s on its peers%s", tl_duration(row->peers_ns).text, i + 1 < n ? ";" : "");
+        tl_say(w, "%s %s%s", tl_duration(row->peers_ns).text, row->against == TL_AGAINST_PEERS    ? "on its peers"
+               : row->against == TL_AGAINST_STAGES ? "on other ranks"
+                                                   : "in its other steps",
+               i + 1 < n ? ";" : "");
     }
 }
 
@@ -198,7 +201,10 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
     }
     bool undecided = a->trust.nranks == 2 && !(most->share_steps > 0);
     const char *end = undecided ? ";" : ":";
-    tl_say(w, "Rank~%" PRId32 " works longest beyond its peers, %s of~the~time%s", most->rank,
+    tl_say(w, "Rank~%" PRId32 " works longest beyond %s, %s of~the~time%s", most->rank,
+           most->against == TL_AGAINST_PEERS    ? "its peers"
+           : most->against == TL_AGAINST_STAGES ? "other stages"
+                                                : "its other steps",
            tl_share_in_words(tl_answers_share(a, a->most_ns)).text, isnan(most->p_value) ? end : "");
     if (!isnan(most->p_value))
         tl_say(w, "(p~=~%.2f)%s", most->p_value, end);

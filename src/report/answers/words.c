@@ -44,13 +44,10 @@ tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
 
 /* ------------------------------------------------------------------------------------------------------------- why */
 
-const char *tl_cause_in_words(unsigned cause)
+tl_phrase tl_cause_in_words(const tl_answers *a, unsigned cause)
 {
     static const char *const words[] = {
         [TL_CAUSE_UNKNOWN] = "nothing in the rank's own time explains the delay",
-        [TL_CAUSE_COMPUTE_SLOW] = "some of its kernels are slower than the same ones of its peers",
-        [TL_CAUSE_THROTTLED] = "all its kernels are slower than its peers' - a slow device",
-        [TL_CAUSE_MORE_WORK] = "more kernels, or larger ones, than its peers have",
         [TL_CAUSE_HOST_LATE] = "its device waits for launches, because its CPU thread sleeps or works",
         [TL_CAUSE_INPUT] = "the host waits for input data",
         [TL_CAUSE_H2D] = "copies from host to device",
@@ -60,9 +57,22 @@ const char *tl_cause_in_words(unsigned cause)
         [TL_CAUSE_SLOW_LINK] = "no rank is late, but data move slowly",
         [TL_CAUSE_OTHER_GROUP] = "communication that could not be matched",
         [TL_CAUSE_MIXED] = "several causes",
-        [TL_CAUSE_COPY] = "copies from its device, within it or to another one take longer than its peers'",
     };
-    return cause < sizeof words / sizeof words[0] ? words[cause] : "";
+    static const char *const compared[][3] = {
+        [TL_CAUSE_COMPUTE_SLOW] = { "some of its kernels are slower than", "the same ones of its peers",
+                                    "the same ones in" },
+        [TL_CAUSE_THROTTLED] = { "all its kernels are slower than", "its peers'", "in" },
+        [TL_CAUSE_MORE_WORK] = { "more kernels, or larger ones, than", "its peers have", "in" },
+        [TL_CAUSE_COPY] = { "copies from its device, within it or to another one take longer than", "its peers'",
+                            "in" },
+    };
+    if (cause >= sizeof compared / sizeof compared[0] || compared[cause][0] == NULL)
+        return tl_phrase_of("%s", cause < sizeof words / sizeof words[0] ? words[cause] : "");
+    const char *const *of = compared[cause], *end = cause == TL_CAUSE_THROTTLED ? " - a slow device" : "";
+    if (a->against == TL_AGAINST_PEERS)
+        return tl_phrase_of("%s %s%s", of[0], of[1], end);
+    return tl_phrase_of("%s %s %s%s", of[0], of[2],
+                        a->against == TL_AGAINST_STAGES ? "other stages" : "its other steps", end);
 }
 
 tl_phrase tl_untraced_in_words(const tl_answers *a)
@@ -215,9 +225,6 @@ static const char *const plain_doubts[TL_NDOUBTS] = {
         ("kernels are taken for communication because they end together on all ranks (--rules FILE can name them)"),
     [TL_DOUBT_NOT_REPLAYED] = "the cost could not be simulated",
     [TL_DOUBT_ENDS] = "which of its ranks are at the ends of the link is unknown",
-    [TL_DOUBT_OTHER_STAGES] =
-        ("no rank that does the same is on time: it is late beside other stages, or beside its own other steps, "
-         "which may have less to do"),
     [TL_DOUBT_HALF] = "half of the ranks are slower than the other half: which half is as it should be is unknown",
     [TL_DOUBT_MIXED] = "no single cause has 80 % of the delay",
     [TL_DOUBT_UNKNOWN] = "the cause is unknown",
@@ -289,6 +296,10 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_UNEXPLAINED:
         return tl_phrase_of("%s of the critical path is unexplained%s", tl_duration(a->path.unexplained_ns).text,
                             a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
+    case TL_DOUBT_OTHER_STAGES:
+        return tl_phrase_of("no rank that is known to do the same is on time: it is late beside %s, which may have less to "
+                            "do",
+                            a->against == TL_AGAINST_STAGES ? "other stages" : "its own other steps");
     case TL_DOUBT_EXCESS:
         return tl_phrase_of(
             "a rank or a host does more than its peers, for which others wait most or %g %% of a step, or a step takes "

@@ -116,10 +116,13 @@ static void say_evidence_of_rank(asking *q)
         if (tl_is_several(c))
             tl_say(w, "rank~%" PRId32 "~alone:", c->rank);
         /* beyond FAR_Z the number tells a reader nothing more */
+        const char *varies = a->against == TL_AGAINST_PEERS    ? "what its peers vary by"
+                             : a->against == TL_AGAINST_STAGES ? "what stages vary by"
+                                                               : "what its steps vary by";
         if (c->z < FAR_Z)
-            tl_say(w, "its delay is %.1f~times what its peers vary by", c->z);
+            tl_say(w, "its delay is %.1f~times %s", c->z, varies);
         else
-            tl_say(w, "its delay is more~than~%d~times what its peers vary by", FAR_Z);
+            tl_say(w, "its delay is more~than~%d~times %s", FAR_Z, varies);
         end(q, "straggler");
     }
     if (isnan(c->path_share))
@@ -200,7 +203,7 @@ static void say_phase_of_rank(asking *q, tl_wrap *w)
 {
     const tl_culprit *c = q->worst;
 
-    tl_say(w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(c->cause));
+    tl_say(w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(q->a, c->cause).text);
     if (!c->same_cause)
         tl_say(w, "(rank~%" PRId32 ")", c->rank);
     if (c->cause_share > 0)

@@ -37,7 +37,7 @@ static void say_cause(FILE *out, const tl_answers *a)
         tl_wrap_end(&w);
         return;
     }
-    tl_say(&w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(c->cause));
+    tl_say(&w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(a, c->cause).text);
     if (!c->same_cause)
         tl_say(&w, "(rank~%" PRId32 ")", c->rank);
     if (c->cause_share > 0 && c->cause_share < 0.995)

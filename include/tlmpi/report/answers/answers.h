@@ -83,6 +83,7 @@ typedef struct tl_answers {
     tl_phrase untraced_file; /* likely file name of the first culprit's missing trace; "": not known, or it has one */
     const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */
     size_t nexcess;
+    tl_against against; /* what the first culprit's `rank` is compared with */
     const tl_slow_link_row *link; /* of the first culprit, if it is a link; an empty row where the file lacks the
                                    * link's row */
     int64_t activities[TL_NACTIVITIES + 1]; /* GPU time that others waited for the first culprit, by the activity

@@ -13,7 +13,7 @@
 tl_phrase tl_pattern_in_words(const tl_culprit *culprit, const tl_trust *trust);
 
 /* What the cause of a rank's delay means. */
-const char *tl_cause_in_words(unsigned cause);
+tl_phrase tl_cause_in_words(const tl_answers *answers, unsigned cause);
 
 /* "untraced: ...; its trace would show (rank-2.json)": of the first culprit, which has no trace. */
 tl_phrase tl_untraced_in_words(const tl_answers *answers);

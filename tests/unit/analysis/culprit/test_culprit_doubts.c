@@ -70,7 +70,7 @@ static void other_stages_need_not_do_as_much(void)
     replay(j, 800 * MS, 0);
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
-    verdict_of(j, 2)->other_stages = 1;
+    verdict_of(j, 2)->against = TL_AGAINST_STAGES;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_OTHER_STAGES);
     job_free(j);
 }

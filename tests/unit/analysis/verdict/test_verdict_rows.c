@@ -31,7 +31,7 @@ static void rows_tell_the_judgement(void)
     CU_ASSERT_EQUAL(late->gain_ns, h->judgement.rank_ns[3]);
     CU_ASSERT_DOUBLE_EQUAL(late->slowdown, (double)h->judgement.time_ns / (double)(h->judgement.time_ns - late->gain_ns), 1e-12);
     CU_ASSERT(late->p_value < 1e-6 && late->z > 10);
-    CU_ASSERT_EQUAL(late->other_stages, 0);
+    CU_ASSERT_EQUAL(late->against, TL_AGAINST_PEERS);
     CU_ASSERT_PTR_NOT_NULL(strstr(late->reason, "late in 8 of 8 steps"));
     CU_ASSERT_EQUAL(other->verdict, TL_VERDICT_OK);
     CU_ASSERT_EQUAL(other->gain_ns, -1);
@@ -132,7 +132,7 @@ static void a_rank_without_peers_is_held_against_its_other_steps(void)
     tl_verdict_rows(&h->judgement, &h->baseline, &ranks, &tables);
     const tl_straggler *late = tl_table_row(tl_tables_get(&tables, &tl_straggler_schema), 0);
     CU_ASSERT_EQUAL(late->verdict, TL_VERDICT_STRAGGLER);
-    CU_ASSERT_EQUAL(late->other_stages, 1);
+    CU_ASSERT_EQUAL(late->against, TL_AGAINST_OWN_STEPS);
     tl_tables_free(&tables);
     hand_free(h);
 }
@@ -156,7 +156,7 @@ static void two_inner_stages_need_not_do_as_much(void)
         tl_verdict_rows(&h->judgement, &h->baseline, &ranks, &tables);
         const tl_straggler *late = tl_table_row(tl_tables_get(&tables, &tl_straggler_schema), 0);
         CU_ASSERT_EQUAL(late->verdict, TL_VERDICT_STRAGGLER);
-        CU_ASSERT_EQUAL(late->other_stages, stages);
+        CU_ASSERT_EQUAL(late->against, stages ? TL_AGAINST_STAGES : TL_AGAINST_PEERS);
         tl_tables_free(&tables);
         hand_free(h);
     }

@@ -92,6 +92,27 @@ static void several_places_are_told_each_with_its_part(void)
     job_free(j);
 }
 
+/* What a rank is compared with is what the sentences say. */
+static void other_steps_and_stages_are_no_peers(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    replay(j, 800 * MS, 0);
+    tl_straggler *row = verdict_of(j, 2);
+    row->cause = TL_CAUSE_COMPUTE_SLOW;
+    row->against = TL_AGAINST_OWN_STEPS;
+    put_row(j, &tl_excess_row_schema,
+            &(tl_excess_row){ .rank = 2, .place = "gemm", .own_ns = 16 * MS, .peers_ns = MS, .against = row->against });
+    const char *text = asked(j);
+    expect(text, "some of its kernels are slower than the same ones in its other steps");
+    expect(text, "16.0 ms of a step in \"gemm\", 1.00 ms in its other steps");
+    expect(text, "what its steps vary by");
+    CU_ASSERT_PTR_NULL(strstr(text, "its peers"));
+    verdict_of(j, 2)->against = TL_AGAINST_STAGES;
+    expect(asked(j), "some of its kernels are slower than the same ones in other stages");
+    job_free(j);
+}
+
 static void parts_of_the_delay_are_named_largest_first(void)
 {
     answer_job *j = job_of(2, 4);
@@ -431,7 +452,7 @@ static void a_rank_that_is_numbered_by_order_has_a_file(void)
 
 static const unit_test tests[] = {
     TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
-    TEST(several_places_are_told_each_with_its_part),
+    TEST(several_places_are_told_each_with_its_part), TEST(other_steps_and_stages_are_no_peers),
     TEST(parts_of_the_delay_are_named_largest_first),
     TEST(others_may_wait_for_those_that_wait),
     TEST(others_that_hold_the_job_up_are_named_too),
