@@ -298,6 +298,7 @@ void tl_cli_free(tl_cli *cli)
     free(cli->hta.test_rank.v);
     free(cli->hta.control_iteration.v);
     free(cli->hta.test_iteration.v);
+    free(cli->hta.instance_id.v);
     free(cli->where.v);
     free(cli->scale.v);
     free(cli->overlap.v);

@@ -92,7 +92,7 @@ static bool take_rows(builder *b, const tl_hta_region *region)
     tl_vec_sort(&g->clip.rows, by_index);
     for (size_t i = 1; i < g->clip.rows.n; i++)
         if (g->clip.rows.v[i].index == g->clip.rows.v[i - 1].index) {
-            snprintf(g->why, sizeof g->why, "entry %u, on a stream, was launched by several calls",
+            snprintf(g->why, sizeof g->why, "entry %u, on a stream, is linked to several calls",
                      g->clip.rows.v[i].index);
             return false;
         }

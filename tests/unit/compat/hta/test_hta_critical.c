@@ -215,13 +215,13 @@ static void hta_gives_up_where_a_row_is_not_what_it_expects(void)
                                                           "1") "," SYNC("Stream Wait Event", "7", "3", "115", "1", ""));
 
     CU_ASSERT_STRING_EQUAL(edges_in(waits_twice, &(tl_hta_region){ "fwd", { 0, 0 }, false }, false),
-                           "gives up: entry 6, on a stream, was launched by several calls");
+                           "gives up: entry 6, on a stream, is linked to several calls");
     CU_ASSERT_STRING_EQUAL(edges_in(no_launch, &whole, false),
                            "gives up: nothing was launched by a call that HTA knows");
     CU_ASSERT_STRING_EQUAL(edges_in(unknown, &whole, false),
                            "gives up: entry 1, which launched entry 2, is no node of the graph");
     CU_ASSERT_STRING_EQUAL(edges_in(twice, &whole, false),
-                           "gives up: entry 2, on a stream, was launched by several calls");
+                           "gives up: entry 2, on a stream, is linked to several calls");
     CU_ASSERT_STRING_EQUAL(edges_in(other_sync, &whole, false),
                            "gives up: entry 4 is a synchronisation of a kind that HTA does not know");
 }
