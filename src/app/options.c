@@ -141,8 +141,8 @@ static const tl_option options[] = {
     { "kernels", 0, NULL, "0", "print each kernel's median over the repetitions", TL_FOR_REPS, &tl_option_switch,
       AT(kernels) },
     { "scale", 0, "CONDITIONS:FACTOR", "",
-      "the selected work takes its time times FACTOR, as name~gemm:0.5 or kind=copy:0; may be given several times. Of "
-      "communication it is the transfer, from the last arrival on, if all ranks with a trace have it selected",
+      "the selected work takes its time times FACTOR, 0 to 1000, as name~gemm:0.5 or kind=copy:0; may be given several "
+      "times, and the factors of the same work multiply. Of communication it is the transfer, from the last arrival on, if all ranks with a trace have it selected",
       TL_FOR_WHATIF, &tl_option_texts, AT(scale) },
     { "overlap", 0, "CONDITIONS", "",
       "kernels, copies and memsets wait no longer for the selected communication, as kind=all_reduce, by events or the "

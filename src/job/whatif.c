@@ -34,10 +34,10 @@ static void say(const tl_whatif_result *r, const tl_whatif_options *options, siz
            tl_duration(r->unexplained_ns).text, tl_duration(r->recorded_unexplained_ns).text,
            gain_ns > 0 && gain_ns <= r->unexplained_ns ? ": it exceeds the gain, which is uncertain" : "");
     if (nmissing > 0)
-        printf("%zu rank%s no trace here, and %s as before: the critical path waits for %s %s, and more where it is "
-               "not known when %s came, which then counts as transfer.\n",
-               nmissing, nmissing > 1 ? "s have" : " has", nmissing > 1 ? "do" : "does",
-               nmissing > 1 ? "them" : "it", tl_duration(r->untraced_ns).text, nmissing > 1 ? "they" : "it");
+        printf("%zu rank%s as before: no trace of %s is here, or selected.  The critical path waits for %s %s, and more "
+               "where it is not known when %s came, which then counts as transfer.\n",
+               nmissing, nmissing > 1 ? "s do" : " does", nmissing > 1 ? "them" : "it", nmissing > 1 ? "them" : "it",
+               tl_duration(r->untraced_ns).text, nmissing > 1 ? "they" : "it");
     printf("Not modelled: how full queues and memory would be, and what work running at once takes from other work.\n");
 }
 

@@ -34,6 +34,9 @@ status 0 "$tlmpi" whatif traces --scale 'name~gemm:0.5'
 says out "Replayed without a change: the same"
 says out "With all changes"
 says out "Not modelled"
+check "no rank is missing" sh -c "! grep -q 'as before' out"
+status 0 "$tlmpi" whatif traces --ranks 0 --scale 'name~gemm:0.5'
+says out "as before: no trace of"
 status 0 "$tlmpi" whatif traces --scale 'name=nothing:0.5'
 says err "nothing in these traces is selected by: --scale name=nothing:0.5"
 for table in change step path top; do
