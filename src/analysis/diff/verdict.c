@@ -191,13 +191,15 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         row->times = common;
 }
 
-/* What the named kernels of a part of the step change. */
-static int64_t named_in(const tl_diff *diff, uint8_t part)
+/* Whether the named kernels of compute or copies have half of the change; common: what nearly all do, which no kernel is
+ * named for. */
+static bool is_told_by_kernels(const tl_diff *diff, const tl_diff_step *step, double common)
 {
-    int64_t sum = 0;
+    int64_t named_ns = 0;
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
-        sum += row->sure && part_of_kernel(diff, row) == part ? row->change_ns : 0;
-    return sum;
+        named_ns += row->sure && part_of_kernel(diff, row) == step->part ? row->change_ns : 0;
+    return ((step->part == TL_DIFF_COMPUTE && isnan(common)) || step->part == TL_DIFF_COPY) &&
+           (step->change_ns == 0 || (double)named_ns / (double)step->change_ns >= TL_DIFF_MOST_SHARE);
 }
 
 /* How many times as long nearly all compute kernels take; NaN: they do not change alike, or hardly, or most of the time
@@ -265,14 +267,11 @@ void tl_diff_verdict(tl_diff *diff)
 
     double common = NAN;
     TL_ROWS (const tl_diff_step, row, steps)
-        if (row->part == TL_DIFF_COMPUTE && row->sure)
+        if (row->part == TL_DIFF_COMPUTE && (row->sure || (isnan(step->p_value) && fabs(row->share) >= TL_DIFF_LEAST)))
             common = common_times(diff);
     for (size_t i = 1; i < steps->n; i++) {
         const tl_diff_step *row = tl_table_row(steps, i);
-        double told = row->change_ns != 0 ? (double)named_in(diff, row->part) / (double)row->change_ns : 1;
-        bool compute = row->part == TL_DIFF_COMPUTE;
-        bool by_kernels = (compute || row->part == TL_DIFF_COPY) && told >= TL_DIFF_MOST_SHARE;
-        if (row->sure && (!by_kernels || (compute && !isnan(common))))
+        if (row->sure && !is_told_by_kernels(diff, row, common))
             find_part(diff, row, common);
     }
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
@@ -284,8 +283,9 @@ void tl_diff_verdict(tl_diff *diff)
     if ((step->sure && left / step->share > TL_DIFF_MOST_SHARE) || isnan(step->p_value))
         for (size_t i = 1; i < steps->n; i++) {
             const tl_diff_step *row = tl_table_row(steps, i);
-            if (row->part != TL_DIFF_REST && !row->sure && (row->change_ns > 0) == (step->change_ns > 0) &&
-                fabs(row->share) >= TL_DIFF_LEAST)
+            bool alike = row->part == TL_DIFF_COMPUTE && !isnan(common);
+            if (row->part != TL_DIFF_REST && !row->sure && fabs(row->share) >= TL_DIFF_LEAST &&
+                (alike || (row->change_ns > 0) == (step->change_ns > 0)) && !is_told_by_kernels(diff, row, common))
                 find_part(diff, row, common);
         }
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), isnan(step->p_value) ? by_change : by_sureness);

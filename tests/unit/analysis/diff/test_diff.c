@@ -421,18 +421,41 @@ static void kernels_that_change_alike_are_one_finding(void)
     static const char *const kernels[] = { "gemm", "softmax", "norm", "relu" };
     drawn slower = plain;
     slower.compute = 550;
-    run *a = steps_of(6, plain, 3), *b = steps_of(6, slower, 9);
-    for (int32_t i = 0; i < 8; i++) {
-        put_kernel(a, i / 4, TL_COMPUTE, kernels[i % 4], 6, 100);
-        put_kernel(b, i / 4, TL_COMPUTE, kernels[i % 4], 6, 110);
+    for (size_t nsteps = 2; nsteps <= 6; nsteps += 4) { /* too few for a test, and enough */
+        run *a = steps_of(nsteps, plain, 3), *b = steps_of(nsteps, slower, 9);
+        for (int32_t i = 0; i < 8; i++) {
+            put_kernel(a, i / 4, TL_COMPUTE, kernels[i % 4], 6, 100);
+            put_kernel(b, i / 4, TL_COMPUTE, kernels[i % 4], 6, 110);
+        }
+        launch_kernels(a, (int64_t)nsteps);
+        launch_kernels(b, (int64_t)nsteps);
+        tl_diff *diff = compare(a, b);
+        CU_ASSERT_EQUAL(nfound(diff), 2);
+        CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_COMPUTE);
+        CU_ASSERT_DOUBLE_EQUAL(found(diff, 1)->times, 1.1, 0.001);
+        CU_ASSERT_EQUAL(found(diff, 1)->name, TL_NO_NAME);
+        CU_ASSERT_EQUAL(found(diff, 1)->sure, nsteps == 6);
+        end(diff, a, b);
     }
-    launch_kernels(a, 6);
-    launch_kernels(b, 6);
+}
+
+/* Of too few steps for a test, too: a part of the step whose kernels are named is not named again. */
+static void compute_is_told_by_its_kernels_or_by_itself(void)
+{
+    drawn slower = plain;
+    slower.compute += 200;
+    run *a = steps_of(2, plain, 3), *b = steps_of(2, slower, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 2, 300);
+        put_kernel(a, rank, TL_COMPUTE, "relu", 2, 200);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 2, 500);
+        put_kernel(b, rank, TL_COMPUTE, "relu", 2, 200);
+    }
+    launch_kernels(a, 2);
+    launch_kernels(b, 2);
     tl_diff *diff = compare(a, b);
     CU_ASSERT_EQUAL(nfound(diff), 2);
-    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_COMPUTE);
-    CU_ASSERT_DOUBLE_EQUAL(found(diff, 1)->times, 1.1, 0.001);
-    CU_ASSERT_EQUAL(found(diff, 1)->name, TL_NO_NAME);
+    CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->name, "gemm"));
     end(diff, a, b);
 }
 
@@ -503,6 +526,7 @@ static const unit_test tests[] = {
     TEST(a_rank_whose_trace_is_cut_is_not_compared),
     TEST(a_run_without_a_device_is_not_compared),
     TEST(kernels_that_change_alike_are_one_finding),
+    TEST(compute_is_told_by_its_kernels_or_by_itself),
     TEST(ranks_that_do_the_same_are_one_row_where_numbers_differ),
     TEST(steps_of_one_number_are_compared_where_they_vary_alike),
     TEST(where_the_device_runs_behind_the_whole_recording_is_compared),
