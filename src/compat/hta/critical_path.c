@@ -26,23 +26,23 @@ typedef struct builder {
     tl_map edge_at;  /* from << 32 | to -> place in edges */
 } builder;
 
-/* False: HTA gives up. */
+/* All time, or that of the instances; false: there are none, and HTA gives up. */
 static bool find_window(builder *b, const tl_hta_region *region, tl_hta_span *window)
 {
     const tl_hta_frame *frame = b->calls->frame;
-    const bool whole = region->annotation[0] == '\0';
     int64_t instance = 0;
 
     *window = (tl_hta_span){ INFINITY, -INFINITY };
     TL_EACH (const tl_hta_row, row, frame->rows) {
         if (!tl_text_has(tl_hta_name(frame, row), region->annotation))
             continue;
-        if (whole || (instance >= region->instances.first && instance <= region->instances.last))
-            *window =
-                (tl_hta_span){ fmin(window->ts, row->ts), fmax(window->end, whole ? row->end : row->ts + row->dur) };
+        if (instance >= region->instances.first && instance <= region->instances.last)
+            *window = (tl_hta_span){ fmin(window->ts, row->ts), fmax(window->end, row->ts + row->dur) };
         instance++;
     }
-    if (!whole && instance <= region->instances.first)
+    if (region->annotation[0] == '\0')
+        *window = (tl_hta_span){ -INFINITY, INFINITY };
+    else if (instance <= region->instances.first)
         snprintf(b->g->why, sizeof b->g->why, "instance %lld is asked for, and there are %lld",
                  (long long)region->instances.first, (long long)instance);
     return b->g->why[0] == '\0';

@@ -47,6 +47,18 @@ static const char *const labels[NBINDINGS] = { "",
                                                "gpu_kernel_kernel_overhead",
                                                "gpu_kernel_launch_overhead" };
 
+/* A graph, as tables show it. */
+typedef struct shown {
+    const tl_hta_path_graph *g;
+    const tl_hta_frame *frame;
+    binding *bindings; /* of its edges */
+} shown;
+
+typedef struct sums {
+    int64_t n;
+    double weight;
+} sums;
+
 static binding binding_of(const tl_hta_path_graph *g, const tl_hta_edge *edge, const tl_hta_rank_calls *calls)
 {
     const tl_hta_row *row = edge->event != TL_HTA_NO_EVENT ? tl_hta_row_of_index(&g->clip, edge->event) : NULL;
@@ -68,24 +80,21 @@ static binding binding_of(const tl_hta_path_graph *g, const tl_hta_edge *edge, c
 
 /* ------------------------------------------------------------------------------------------------------------ stats */
 
-typedef struct sums {
-    int64_t n;
-    double weight;
-} sums;
-
-static void add_to(sums *s, double weight)
+/* Adds up all edges, or those of the path, by their kinds or by what binds them; returns the weight of all. */
+static double add_up(sums *s, const shown *p, bool path, bool by_binding)
 {
-    s->n++;
-    s->weight += weight;
-}
+    const size_t n = path ? p->g->npath : p->g->edges.n;
+    double weight = 0;
 
-/* Adds n edges by their kinds: those of a list, or (NULL) the first ones of the graph. */
-static void add_up(sums *s, const tl_hta_path_graph *g, const uint32_t *list, size_t n)
-{
     for (size_t i = 0; i < n; i++) {
-        const tl_hta_edge *edge = &g->edges.v[list != NULL ? list[i] : i];
-        add_to(&s[edge->kind], edge->weight);
+        const size_t at = path ? p->g->path[i] : i;
+        const tl_hta_edge *edge = &p->g->edges.v[at];
+        sums *here = &s[by_binding ? (size_t)p->bindings[at] : (size_t)edge->kind];
+        here->n++;
+        here->weight += edge->weight;
+        weight += edge->weight;
     }
+    return weight;
 }
 
 static void put_sums(tl_csv *csv, const char *of, const sums *s)
@@ -101,16 +110,16 @@ static void put_sums(tl_csv *csv, const char *of, const sums *s)
 }
 
 /* How heavy the heaviest path is when collectives and other work of the device take such shares of their time. */
-static double length_if(const tl_hta_path_graph *g, const tl_hta_rank_calls *calls, double collectives, double others)
+static double length_if(const shown *p, double collectives, double others)
 {
+    const tl_hta_path_graph *g = p->g;
     tl_arena arena = { 0 };
     double *weight = tl_arena_take(&arena, g->edges.n, sizeof *weight);
     size_t n;
 
     for (size_t i = 0; i < g->edges.n; i++) {
-        const binding what = binding_of(g, &g->edges.v[i], calls);
-        weight[i] = tl_hta_edge_counts(&g->edges.v[i]);
-        weight[i] *= what == COMMUNICATION ? collectives : what == COMPUTE ? others : 1;
+        const double share = p->bindings[i] == COMMUNICATION ? collectives : p->bindings[i] == COMPUTE ? others : 1;
+        weight[i] = tl_hta_edge_counts(&g->edges.v[i]) * share;
     }
     double length = tl_hta_longest_path(g, weight, tl_arena_take(&arena, g->met.n, sizeof(uint32_t)), &n);
     tl_arena_free(&arena);
@@ -146,18 +155,18 @@ static void put_overlay(tl_csv *csv, const char *way, size_t nevents, size_t nma
     TL_ROW(csv, key, narrows);
 }
 
-static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
+static void put_stats(tl_csv *csv, const shown *p)
 {
-    const uint64_t nentries = calls->frame->nentries;
+    const tl_hta_path_graph *g = p->g;
+    const uint64_t nentries = p->frame->nentries;
     sums all[TL_HTA_NEDGE_KINDS] = { { 0 } }, path[TL_HTA_NEDGE_KINDS] = { { 0 } };
     size_t nnegative = 0, nempty = 0;
-    double weight = 0;
 
     TL_EACH (const tl_hta_edge, edge, g->edges) {
         nnegative += edge->weight < 0;
         nempty += edge->kind == TL_HTA_LAUNCH_DELAY && edge->weight == 0;
     }
-    add_up(all, g, NULL, g->edges.n);
+    add_up(all, p, false, false);
     TL_ROW(csv, "success", g->invalid == NULL ? "True" : "False");
     TL_ROW(csv, "clipped_events", g->clip.rows.n);
     TL_ROW(csv, "nodes_in_list", g->nodes.n);
@@ -167,9 +176,7 @@ static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank
     put_sums(csv, "", all);
     if (g->invalid != NULL)
         return;
-    add_up(path, g, g->path, g->npath);
-    for (size_t i = 0; i < g->npath; i++)
-        weight += g->edges.v[g->path[i]].weight;
+    const double weight = add_up(path, p, true, false);
     const size_t nrows = rows_of_path(g);
     const size_t narrows = (size_t)(path[TL_HTA_DEPENDENCY].n + path[TL_HTA_LAUNCH_DELAY].n + path[TL_HTA_SYNC].n);
     TL_ROW(csv, "path_nodes", g->npath + 1);
@@ -179,45 +186,39 @@ static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank
     TL_ROW(csv, "path_first_ts", g->nodes.v[tl_hta_node_of_path(g, 0)].ts);
     TL_ROW(csv, "path_last_ts", g->nodes.v[tl_hta_node_of_path(g, g->npath)].ts);
     put_sums(csv, "path_", path);
-    TL_ROW(csv, "what_if_comm_free_path_length", length_if(g, calls, 0, 1));
-    TL_ROW(csv, "what_if_kernels_half_path_length", length_if(g, calls, 0.5, 0.5));
-    put_overlay(csv, "only_critical=True_all_edges=False", nentries - calls->frame->nplain + nrows, nrows, narrows);
+    TL_ROW(csv, "what_if_comm_free_path_length", length_if(p, 0, 1));
+    TL_ROW(csv, "what_if_kernels_half_path_length", length_if(p, 0.5, 0.5));
+    put_overlay(csv, "only_critical=True_all_edges=False", nentries - p->frame->nplain + nrows, nrows, narrows);
     put_overlay(csv, "only_critical=False_all_edges=True", nentries, nrows, g->edges.n - nempty);
     put_overlay(csv, "only_critical=False_all_edges=False", nentries, nrows, narrows);
 }
 
-/* The shares of the path in per cent, or numbers of edges and their time. */
-static void put_bindings(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls, bool shares)
+static void put_shares(tl_csv *csv, const shown *p)
 {
-    sums s[NBINDINGS] = { { 0 } }, total = { 0 };
+    sums s[NBINDINGS] = { { 0 } };
+    const double total = add_up(s, p, true, true);
 
-    for (size_t i = 0; i < g->npath; i++) {
-        const tl_hta_edge *edge = &g->edges.v[g->path[i]];
-        add_to(&s[binding_of(g, edge, calls)], edge->weight);
-        add_to(&total, edge->weight);
-    }
     for (int k = 0; k < NBINDINGS; k++)
-        if (s[k].n > 0 && shares)
-            TL_ROW(csv, labels[k], s[k].weight / total.weight * 100);
-        else if (s[k].n > 0)
+        if (s[k].n > 0)
+            TL_ROW(csv, labels[k], s[k].weight / total * 100);
+}
+
+static void put_counts(tl_csv *csv, const shown *p)
+{
+    sums s[NBINDINGS] = { { 0 } };
+
+    add_up(s, p, true, true);
+    for (int k = 0; k < NBINDINGS; k++)
+        if (s[k].n > 0)
             TL_ROW(csv, labels[k], s[k].n, s[k].weight);
-}
-
-static void put_shares(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
-{
-    put_bindings(csv, g, calls, true);
-}
-
-static void put_counts(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
-{
-    put_bindings(csv, g, calls, false);
 }
 
 /* --------------------------------------------------------------------------------------------------- nodes and edges */
 
-static void put_path(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
+static void put_path(tl_csv *csv, const shown *p)
 {
-    (void)calls;
+    const tl_hta_path_graph *g = p->g;
+
     for (size_t i = 0; i <= g->npath; i++) {
         const uint32_t at = tl_hta_node_of_path(g, i);
         const tl_hta_row *row = tl_hta_row_of_node(g, at);
@@ -227,11 +228,11 @@ static void put_path(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_
     }
 }
 
-static void put_edges(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls)
+static void put_edges(tl_csv *csv, const shown *p)
 {
+    const tl_hta_path_graph *g = p->g;
     bool *on_path = tl_calloc(g->edges.n, sizeof *on_path);
 
-    (void)calls;
     for (size_t i = 0; i < g->npath; i++)
         on_path[g->path[i]] = true;
     TL_EACH (const uint32_t, node, g->met)
@@ -248,7 +249,7 @@ static void put_edges(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank
 
 static const struct {
     const char *name, *header;
-    void (*put)(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_rank_calls *calls);
+    void (*put)(tl_csv *csv, const shown *p);
     bool of_path; /* not there without one */
 } tables[] = {
     { "stats", "key,value", put_stats, false },
@@ -408,6 +409,7 @@ static tl_status write_overlay(const tl_hta_job *job, const tl_hta_frame *frame,
 static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const part *p, bool show)
 {
     tl_hta_path_graph g = { .npath = 0 };
+    shown s = { .g = &g, .frame = calls->frame };
     char tag[TAG + 128], file[TAG + 160], of_rank[32] = "";
 
     if (job->frames.n > 1 && !p->plain)
@@ -421,6 +423,9 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         tl_hta_note(job, "%s: HTA gives up: %s", tag, calls->why != NULL ? calls->why : g.why);
     else if (!found)
         tl_hta_note(job, "%s: no path: %s", tag, g.invalid);
+    s.bindings = tl_malloc(g.edges.n * sizeof *s.bindings);
+    for (size_t i = 0; i < g.edges.n && !gives_up; i++)
+        s.bindings[i] = binding_of(&g, &g.edges.v[i], calls);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !gives_up; i++) {
         if (tables[i].of_path && !found)
             continue;
@@ -431,7 +436,7 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         snprintf(file, sizeof file, "%s_%s.csv", tag, tables[i].name);
         tl_csv csv = tl_csv_open(&job->out, file, tables[i].header);
         csv.as_is = true;
-        tables[i].put(&csv, &g, calls);
+        tables[i].put(&csv, &s);
         tl_csv_close(&csv);
     }
     if (found && show) {
@@ -442,6 +447,7 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         else if (st != TL_OK)
             tl_hta_note_rank(job, "overlaid_critical_path", calls->frame, "none: %s", why.text);
     }
+    free(s.bindings);
     tl_hta_path_graph_free(&g);
     return found;
 }
