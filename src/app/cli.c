@@ -48,14 +48,14 @@ static tl_status read_changes(const tl_cli *cli, tl_whatif_changes *changes, tl_
 
 static int whatif(const tl_cli *cli)
 {
-    tl_whatif_options options = { .top = cli->whatif_top };
+    tl_whatif_study study = { .top = cli->whatif_top };
     const tl_whatif_print print = { cli->format, tl_show_unit(cli, stdout), tl_show_width(cli, stdout) };
     tl_error err;
-    tl_status st = read_changes(cli, &options.changes, &err);
-    int code = st == TL_OK          ? tl_whatif(&cli->run, &options, &print)
+    tl_status st = read_changes(cli, &study.changes, &err);
+    int code = st == TL_OK          ? tl_whatif(&cli->run, &study, &print)
                : tl_par_proc() == 0 ? tl_cli_complain(cli, &err)
                                     : tl_exit_of_status(st);
-    tl_whatif_changes_free(&options.changes);
+    tl_whatif_free(&study);
     return code;
 }
 

@@ -4,7 +4,7 @@
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/analysis/repetition/tables.h"
-#include "tlmpi/analysis/whatif/tables.h"
+#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"

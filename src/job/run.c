@@ -42,7 +42,6 @@ static void job_free(tl_job *j)
     tl_plan_free(&j->plan);
     tl_found_free(&j->found);
     tl_rules_free(&j->rules);
-    tl_whatif_result_free(&j->whatif_result);
     free(j->output);
 }
 
@@ -72,8 +71,7 @@ static tl_status analyse(tl_job *j, tl_error *err)
     tl_match_run(&j->participants, &j->exposures, j->plan.inventory.world_size, (tl_clock_mode)j->options->clock,
                  &j->tables, &j->late);
     tl_gather_tables(&j->tables, TL_SCOPE_JOB);
-    return tl_attribute(&(tl_attribution){ &j->late, &j->graphs, &j->work_by_name, j->options->judge, j->whatif,
-                                           &j->whatif_result },
+    return tl_attribute(&(tl_attribution){ &j->late, &j->graphs, &j->work_by_name, j->options->judge, j->whatif },
                         &j->tables, err);
 }
 
@@ -108,7 +106,7 @@ int tl_run(const tl_options *options)
     return end(&j, st, code, &err);
 }
 
-int tl_whatif(const tl_options *options, const tl_whatif_options *whatif, const tl_whatif_print *print)
+int tl_whatif(const tl_options *options, tl_whatif_study *whatif, const tl_whatif_print *print)
 {
     tl_job j = { .options = options, .whatif = whatif };
     tl_error err = { 0 };
@@ -116,7 +114,6 @@ int tl_whatif(const tl_options *options, const tl_whatif_options *whatif, const 
     tl_status st = TL_OK;
 
     static const char *const results[] = { ".h5", NULL };
-    tl_whatif_result_init(&j.whatif_result);
     for (size_t i = 0; i < options->npaths && st == TL_OK; i++)
         if (tl_name_has_ending(options->paths[i], results))
             st = tl_fail(&err, TL_EUSAGE,
@@ -139,9 +136,9 @@ int tl_whatif(const tl_options *options, const tl_whatif_options *whatif, const 
             tl_tell_problems(&j.plan, &j.tables);
         tl_facts facts;
         tl_facts_find(&j.tables, &facts);
-        st = j.whatif_result.recorded_ns > 0 ? tl_whatif_tell(&j.whatif_result, whatif, print, facts.trust.missing, &err)
-                                             : tl_fail(&err, TL_EINPUT, "no device work in these traces: there is "
-                                                                        "nothing to replay");
+        st = whatif->recorded_ns > 0
+                 ? tl_whatif_tell(whatif, print, facts.trust.missing, &err)
+                 : tl_fail(&err, TL_EINPUT, "no device work in these traces: there is nothing to replay");
     }
     st = tl_par_agree(st, &err);
     return end(&j, st, code, &err);

@@ -28,8 +28,7 @@ typedef struct tl_job {
     tl_work_by_name work_by_name;
     tl_rank_graphs graphs;
     tl_late_rows late;
-    const tl_whatif_options *whatif; /* NULL: nothing else is asked */
-    tl_whatif_result whatif_result;  /* on proc 0 */
+    tl_whatif_study *whatif; /* answered on proc 0; NULL: nothing else is asked */
     tl_writer *writer; /* proc 0 alone, as all below */
     tl_store *store;
     char *output;

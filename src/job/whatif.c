@@ -19,12 +19,12 @@ static bool put_table(const char *name, const char *words, const tl_table *table
     return tl_print_end(&printer) && ok;
 }
 
-static void say(const tl_whatif_result *r, const tl_whatif_options *options, size_t nmissing)
+static void say(const tl_whatif_study *r, size_t nmissing)
 {
     int64_t gain_ns = r->recorded_ns - r->time_ns;
     printf("Recorded: %s.  Replayed without a change: %s%s.\n", tl_duration(r->recorded_ns).text,
            r->error_ns == 0 ? "the same" : "off by ", r->error_ns == 0 ? "" : tl_duration(r->error_ns).text);
-    if (options->changes.n == 0)
+    if (r->changes.n == 0)
         return;
     printf("With all changes: %s, %s %s (%s).\n", tl_duration(r->time_ns).text,
            tl_duration(gain_ns < 0 ? -gain_ns : gain_ns).text, gain_ns < 0 ? "more" : "less",
@@ -42,30 +42,29 @@ static void say(const tl_whatif_result *r, const tl_whatif_options *options, siz
 }
 
 /* Warns of changes that select nothing. */
-static void warn(const tl_whatif_result *r)
+static void warn(const tl_whatif_study *r)
 {
-    TL_ROWS (const tl_whatif_change_row, row, &r->changes)
+    TL_ROWS (const tl_whatif_change_row, row, &r->change_rows)
         if (row->place > 0 && row->pieces == 0)
             fprintf(stderr, "tlmpi: nothing in these traces is selected by: %s\n",
                     tl_cell_in_words(row->change, sizeof row->change).text);
 }
 
-tl_status tl_whatif_tell(const tl_whatif_result *r, const tl_whatif_options *options, const tl_whatif_print *print,
-                         size_t nmissing, tl_error *err)
+tl_status tl_whatif_tell(const tl_whatif_study *r, const tl_whatif_print *print, size_t nmissing, tl_error *err)
 {
     const struct {
         const char *name, *words;
         const tl_table *table;
-    } tables[] = { { "change", "Each change alone; place 0: all together", &r->changes },
-                   { "step", "Steps, with all changes", &r->steps },
-                   { "path", "What binds the job: its critical path, as recorded and with all changes", &r->path },
-                   { "top", "What the job gains if work takes 10 % less time", &r->top } };
+    } tables[] = { { "change", "Each change alone; place 0: all together", &r->change_rows },
+                   { "step", "Steps, with all changes", &r->step_rows },
+                   { "path", "What binds the job: its critical path, as recorded and with all changes", &r->path_rows },
+                   { "top", "What the job gains if work takes 10 % less time", &r->top_rows } };
     bool json = print->format == TL_FORMAT_JSON, ok = true, any = false;
     if (print->format == TL_FORMAT_TABLE)
-        say(r, options, nmissing);
+        say(r, nmissing);
     warn(r);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && ok; i++) {
-        if (i < 3 ? options->changes.n == 0 : options->top == 0)
+        if (i < 3 ? r->changes.n == 0 : r->top == 0)
             continue;
         if (print->format != TL_FORMAT_TABLE)
             fputs(!json ? any ? "\n" : "" : any ? ", " : "{ ", stdout);

@@ -46,7 +46,7 @@ TL_TABLE_DEFINE_RARE_AS(series_row, "series", TL_SERIES_FIELDS, TL_SCOPE_EVENT, 
 TL_TABLE_DEFINE(row_index, TL_ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
                 "Which rows of the table belong to which rank?");
 
-const char *const tl_node_kind_labels[] = { TL_NODE_KIND_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_tree_kind_labels[] = { TL_TREE_KIND_VALUES(TL_VALUE_LABEL) NULL };
 
 TL_TABLE_DEFINE(call_tree, TL_CALL_TREE_FIELDS, TL_SCOPE_EVENT, "what called what, down to the device work",
                 "What called what on the host of a rank, on which path was work launched, and what did it cost?");

@@ -173,8 +173,7 @@ typedef struct tl_job_basis {
     const tl_rank_graphs *graphs; /* all graphs, ascending by rank; nodes and edges are not looked at */
     tl_asker asker;               /* asks ranks of the job; its `ranks` are set here */
     tl_verdict_options options;
-    const tl_whatif_options *whatif; /* NULL: nothing else is asked */
-    tl_whatif_result *whatif_result;
+    tl_whatif_study *whatif; /* NULL: nothing else is asked */
 } tl_job_basis;
 
 /* The ranks that have been judged.  Zero-initialise; tl_judged_free ends it. */

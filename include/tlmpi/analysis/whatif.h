@@ -23,15 +23,135 @@
 #define TLMPI_ANALYSIS_WHATIF_H
 
 #include "tlmpi/analysis/replay.h"
-#include "tlmpi/analysis/whatif/tables.h"
+#include "tlmpi/base/ranges.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/table.h"
+#include <regex.h>
 
-/* Whether the change selects work of the rank, in the steps that it selects.  A label without a name is work of the host,
- * and `kind` its tl_activity_kind. */
+/* --------------------------------------------------------------------------------------------------------- changes */
+
+typedef enum tl_whatif_sort {
+    TL_WHATIF_SCALE,
+    TL_WHATIF_OVERLAP,
+    TL_WHATIF_REMOVE_SYNC,
+    TL_WHATIF_NO_LAUNCH_OVERHEAD,
+    TL_WHATIF_FASTER /* read as a SCALE by TL_WHATIF_FASTER_PERCENT less */
+} tl_whatif_sort;
+
+typedef struct tl_whatif_condition {
+    uint8_t key;       /* of changes.c */
+    bool wanted;       /* false: of != and !~ */
+    bool has_pattern;  /* of ~ and !~ */
+    const char *text;  /* behind = or ~; part of `words` */
+    regex_t pattern;
+    tl_ranges numbers; /* of rank and step */
+} tl_whatif_condition;
+
+typedef struct tl_whatif_change {
+    const char *text; /* the caller's */
+    char *words;      /* a copy of the text, cut into conditions */
+    uint8_t sort;     /* tl_whatif_sort; not FASTER */
+    double factor;    /* of SCALE, at most TL_WHATIF_MOST; else 1 */
+    TL_VEC(tl_whatif_condition) conditions;
+} tl_whatif_change;
+
+typedef TL_VEC(tl_whatif_change) tl_whatif_changes;
+
+/* By how much work is made faster to find what the job gains by a percent of that. */
+enum { TL_WHATIF_FASTER_PERCENT = 10 };
+
+/* The largest factor of a change: the time of a job of weeks, scaled by it, is still a number of ns. */
+enum { TL_WHATIF_MOST = 1000 };
+
+/* Appends a change.  text: of SCALE "CONDITIONS:FACTOR", of OVERLAP "CONDITIONS", of FASTER one condition, which may
+ * have anything in its text; of the others their names.  The text must outlive the change.  TL_EUSAGE.
+ * tl_whatif_changes_free ends the list in any case. */
+tl_status tl_whatif_change_read(tl_whatif_sort sort, const char *text, tl_whatif_changes *changes, tl_error *err);
+void tl_whatif_changes_free(tl_whatif_changes *changes);
+
+/* Whether the change selects work of the rank, in the steps that it selects; whether it selects the step.  A label
+ * without a name is work of the host, and `kind` its tl_activity_kind. */
 bool tl_whatif_selects(const tl_whatif_change *change, int32_t rank, const tl_work_label *label);
 bool tl_whatif_selects_step(const tl_whatif_change *change, int32_t step);
 
+/* --------------------------------------------------------------------------------------------------------- answers */
+
+#define TL_WHATIF_CHANGE_FIELDS(F, T)                                                                                  \
+    F(T, I32, place, KEY, "", "number of the change, from 1; 0: all of them together")                                 \
+    F(T, I64, pieces, MEASURE, "", "kernels, waits and pieces of host work that it selects, on all ranks")             \
+    F(T, I64, own_ns, MEASURE, "ns",                                                                                   \
+      "their time as recorded, summed over ranks: durations; of a transfer its time since the last arrival, once for " \
+      "all ranks; of waits and what is overlapped the whole call or kernel")                                           \
+    F(T, I64, left_ns, MEASURE, "ns",                                                                                  \
+      "what stays though it is selected: waiting calls of which it is not known what released them; transfers that "   \
+      "are not selected on all ranks with a trace")                                                                    \
+    F(T, I64, time_ns, MEASURE, "ns", "the job's time with this change alone")                                         \
+    F(T, I64, gain_ns, MEASURE, "ns", "the job's time as recorded less time_ns; below 0 where it takes longer")        \
+    F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
+    F(T, TEXT128, change, LABEL, "", "the change")
+TL_TABLE(whatif_change_row, TL_WHATIF_CHANGE_FIELDS);
+
+#define TL_WHATIF_PART_VALUES(V)                                                                                       \
+    V(TL_WHATIF_WHOLE, "whole", "all ranks have recorded all of it")                                                   \
+    V(TL_WHATIF_CUT, "cut", "the recording of some rank lacks a part of it")                                           \
+    V(TL_WHATIF_BEFORE, "before", "what precedes the first step")                                                      \
+    V(TL_WHATIF_AFTER, "after", "what follows the last step")
+typedef enum tl_whatif_part { TL_WHATIF_PART_VALUES(TL_VALUE_NAME) } tl_whatif_part;
+extern const char *const tl_whatif_part_labels[];
+
+#define TL_WHATIF_STEP_FIELDS(F, T)                                                                                    \
+    F(T, ENUM(whatif_part), part, KEY, "", "whole, cut: a step; before, after: none")                                  \
+    F(T, I32, step, KEY, "", "its number; -1 for none")                                                                \
+    F(T, I64, recorded_ns, MEASURE, "ns", "from the last end of the step before, on any rank, to that of its own")     \
+    F(T, I64, time_ns, MEASURE, "ns", "the same with all changes")                                                     \
+    F(T, I64, gain_ns, MEASURE, "ns", "recorded_ns - time_ns")                                                         \
+    F(T, F64, share, MEASURE, "", "gain_ns / recorded_ns")
+TL_TABLE(whatif_step, TL_WHATIF_STEP_FIELDS);
+
+#define TL_WHATIF_PATH_FIELDS(F, T)                                                                                    \
+    F(T, ENUM(path), activity, KEY, "", "as in table critical_path")                                                   \
+    F(T, I64, recorded_ns, MEASURE, "ns", "its part of the critical path as recorded")                                 \
+    F(T, I64, time_ns, MEASURE, "ns", "its part of the critical path with all changes")                                \
+    F(T, F64, share, MEASURE, "", "time_ns / the job's time then: what binds it")                                      \
+    F(T, I32, rank, LABEL, "", "the rank on which most of it is, with all changes; of equals the lowest; -1: none")    \
+    F(T, I64, rank_ns, MEASURE, "ns", "what is on that rank")
+TL_TABLE(whatif_path, TL_WHATIF_PATH_FIELDS);
+
+#define TL_WHATIF_OF_VALUES(V)                                                                                         \
+    V(TL_WHATIF_OF_KERNEL, "kernel", "kernels, copies and memsets of one name")                                        \
+    V(TL_WHATIF_OF_OPERATOR, "operator", "those launched in an operator of one name, innermost")
+typedef enum tl_whatif_of { TL_WHATIF_OF_VALUES(TL_VALUE_NAME) } tl_whatif_of;
+extern const char *const tl_whatif_of_labels[];
+
+#define TL_WHATIF_TOP_FIELDS(F, T)                                                                                     \
+    F(T, I32, place, KEY, "", "1 for the largest gain, and so on")                                                     \
+    F(T, ENUM(whatif_of), of, LABEL, "",                                                                               \
+      "kernel: kernels, copies and memsets of one name; operator: those that one operator launched (innermost)")       \
+    F(T, I64, pieces, MEASURE, "", "how many there are, on all ranks")                                                 \
+    F(T, I64, total_ns, MEASURE, "ns", "their time, as own_ns of whatif_change")                                       \
+    F(T, I64, gain_ns, MEASURE, "ns", "what the job gains if all of it takes 10 % less time, on all ranks")            \
+    F(T, F64, percent_ns, MEASURE, "ns", "of that, for each percent")                                                  \
+    F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
+    F(T, TEXT256, name, LABEL, "", "name of the kernel or operator, cut after 255 bytes")
+TL_TABLE(whatif_top, TL_WHATIF_TOP_FIELDS);
+
+/* Questions and answers.  Zero-initialise; tl_whatif_free ends it. */
+typedef struct tl_whatif_study {
+    tl_whatif_changes changes;
+    int64_t top; /* number of rows of table whatif_top */
+    tl_table change_rows, step_rows, path_rows, top_rows;
+    int64_t recorded_ns, time_ns; /* of the job: as recorded, 0: nothing was replayed; with all changes */
+    int64_t error_ns;             /* by how much the replay without a change misses the recorded time of any node: 0 */
+    int64_t recorded_unexplained_ns, unexplained_ns; /* part of the critical path that no work, transfer or launch
+                                                      * explains: as recorded; with all changes */
+    int64_t untraced_ns; /* part of the critical path with all changes that waits for ranks without a trace */
+} tl_whatif_study;
+
+void tl_whatif_free(tl_whatif_study *study);
+
+/* ----------------------------------------------------------------------------------------------------------- replay */
+
 typedef struct tl_whatif_input {
-    const tl_whatif_options *options;
     tl_job_graph *graph;
     const tl_baseline *baseline;
     const tl_folded *folded;            /* [graph->nranks] unchanged */
@@ -40,14 +160,12 @@ typedef struct tl_whatif_input {
     int64_t start_ns, end_ns, error_ns; /* as in tl_findings */
 } tl_whatif_input;
 
-/* On proc 0.  Asks WHATIF and PATH.  The graph, there and on the procs that hold the ranks, is afterwards that of
- * the job with all changes. */
-void tl_whatif_find(const tl_whatif_input *input, tl_whatif_result *out);
+/* On proc 0: answers the study.  Asks WHATIF and PATH.  The graph, there and on the procs that hold the ranks, is
+ * afterwards that of the job with all changes. */
+void tl_whatif_find(const tl_whatif_input *input, tl_whatif_study *study);
 
-/* ------------------------------------------------------------------------------------------- who holds a rank */
-
-/* Answers WHATIF.  Returns whether the rank's graph has become that of the changed rank: then it is to be opened
- * again. */
+/* On the proc that holds the rank: answers WHATIF.  Returns whether *graph was replaced by the changed one: then the
+ * rank has to be opened again. */
 bool tl_whatif_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_final_graph *graph, tl_bytes *in,
                       tl_bytes *out);
 

@@ -23,8 +23,7 @@ typedef struct tl_attribution {
     tl_rank_graphs *graphs; /* of the ranks that it has read; used up */
     const tl_work_by_name *work_by_name;
     tl_verdict_options judge;
-    const tl_whatif_options *whatif; /* NULL: nothing else is asked */
-    tl_whatif_result *whatif_result;
+    tl_whatif_study *whatif; /* NULL: nothing else is asked */
 } tl_attribution;
 
 /* Collective.  On proc 0 `tables` has the rows of all ranks, and gets blame, blame_step and straggler.  The same status

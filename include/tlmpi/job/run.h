@@ -5,7 +5,7 @@
 #ifndef TLMPI_JOB_RUN_H
 #define TLMPI_JOB_RUN_H
 
-#include "tlmpi/analysis/whatif/tables.h"
+#include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/job/call/options.h"
@@ -28,7 +28,7 @@ typedef struct tl_whatif_print {
 
 /* Collective: analyses the traces as tl_run does, writes no file, and prints on standard output what the job would have
  * taken with the changes.  The exit status. */
-int tl_whatif(const tl_options *options, const tl_whatif_options *whatif, const tl_whatif_print *print);
+int tl_whatif(const tl_options *options, tl_whatif_study *whatif, const tl_whatif_print *print);
 
 /* Warns on stderr of runs that were left out though no run was asked for.  Returns how many. */
 size_t tl_tell_lost(const tl_inventory *inventory);

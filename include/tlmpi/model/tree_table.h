@@ -4,16 +4,16 @@
 
 #include "tlmpi/model/schema.h"
 
-#define TL_NODE_KIND_VALUES(V)                                                                                         \
-    V(TL_NODE_ANNOTATION, "annotation", "a user annotation")                                                           \
-    V(TL_NODE_OPERATOR, "operator", "an operator")                                                                     \
-    V(TL_NODE_CALL, "call", "a call of the runtime or driver that queued work")                                        \
-    V(TL_NODE_WORK, "work", "a kernel, copy or memset")                                                                \
-    V(TL_NODE_NONE, "none", "around the work whose launch is not in the trace")                                        \
-    V(TL_NODE_REST, "rest", "what has no row, together")
-typedef enum tl_node_kind { TL_NODE_KIND_VALUES(TL_VALUE_NAME) } tl_node_kind;
+#define TL_TREE_KIND_VALUES(V)                                                                                         \
+    V(TL_TREE_ANNOTATION, "annotation", "a user annotation")                                                           \
+    V(TL_TREE_OPERATOR, "operator", "an operator")                                                                     \
+    V(TL_TREE_CALL, "call", "a call of the runtime or driver that queued work")                                        \
+    V(TL_TREE_WORK, "work", "a kernel, copy or memset")                                                                \
+    V(TL_TREE_NONE, "none", "around the work whose launch is not in the trace")                                        \
+    V(TL_TREE_REST, "rest", "what has no row, together")
+typedef enum tl_tree_kind { TL_TREE_KIND_VALUES(TL_VALUE_NAME) } tl_tree_kind;
 
-extern const char *const tl_node_kind_labels[];
+extern const char *const tl_tree_kind_labels[];
 
 /* Operators, calls and work of one path through the tree are one node, however often they run.  Rows are in
  * preorder: a node, then the nodes below it, most device_ns first, ties by most host_ns, then by name. */
@@ -27,7 +27,7 @@ extern const char *const tl_node_kind_labels[];
       "node around it: on its thread, or, of a thread that has no annotation around it then, as those of autograd, "   \
       "the innermost annotation that is open on the thread with the most annotations; -1: none")                       \
     F(T, I32, depth, LABEL, "", "nodes around it; of the rest -1")                                                     \
-    F(T, ENUM(node_kind), kind, LABEL, "", "what it is")                                                               \
+    F(T, ENUM(tree_kind), kind, LABEL, "", "what it is")                                                               \
     F(T, I32, forward, LABEL, "",                                                                                      \
       "of an operator of the backward pass the node of the operator of the forward pass whose gradients it makes, "    \
       "where the trace says so (fwdbwd): one that makes those of several nodes has a node for each; else -1")          \

@@ -8,12 +8,12 @@
 /* Of device work another may take the place, under the same call. */
 static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t name)
 {
-    uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * (TL_NODE_REST + 1) + kind;
+    uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * (TL_TREE_REST + 1) + kind;
     work *w = tl_diff_works_at(&diff->tree, place, name);
     uint32_t at = (uint32_t)(w - diff->tree.v.v);
     if (at == diff->nodes.n) {
         tl_vec_push(&diff->nodes, (node){ .parent = parent, .kind = kind });
-        w->by_name = kind != TL_NODE_WORK;
+        w->by_name = kind != TL_TREE_WORK;
         w->operator = place;
     }
     return at;
@@ -23,7 +23,7 @@ static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t n
 static void add_launcher(tl_diff *diff, int which, uint32_t kernel, int64_t ns)
 {
     size_t i = diff->stack[which].n;
-    while (i > 0 && diff->nodes.v[diff->stack[which].v[i - 1]].kind != TL_NODE_OPERATOR)
+    while (i > 0 && diff->nodes.v[diff->stack[which].v[i - 1]].kind != TL_TREE_OPERATOR)
         i--;
     if (i > 0)
         tl_diff_works_at(&diff->launched, kernel, diff->tree.v.v[diff->stack[which].v[i - 1]].name)->side[A].ns += ns;
@@ -38,7 +38,7 @@ void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
     diff->stack[which].n = depth < diff->stack[which].n ? depth : diff->stack[which].n;
     uint32_t parent = diff->stack[which].n > 0 ? diff->stack[which].v[diff->stack[which].n - 1] : TL_MAP_NONE;
     uint32_t name = row->name != TL_NO_NAME ? tl_diff_name_in(diff, which, row->name) : TL_NO_NAME;
-    if (row->kind == TL_NODE_WORK)
+    if (row->kind == TL_TREE_WORK)
         add_launcher(diff, which, name, row->device_ns);
     uint32_t at = node_at(diff, parent, row->kind, name);
     tl_diff_add_rank(diff, diff->tree.v.v[at].side, which, tl_hash_mix(TL_NO_NAME, at), row->rank,
@@ -61,7 +61,7 @@ static int by_change(const void *a, const void *b)
 static void put_row(tl_diff *diff, uint32_t at, int32_t depth)
 {
     const work *x = &diff->tree.v.v[at];
-    const char *kind = tl_node_kind_labels[diff->nodes.v[at].kind];
+    const char *kind = tl_tree_kind_labels[diff->nodes.v[at].kind];
     tl_table *table = &diff->tables[TABLE_CALL_PATH];
     tl_diff_work *row = tl_table_add(table);
     tl_diff_amounts(diff, x->side, x->aligned, row);

@@ -76,7 +76,7 @@ static const meanings all[] = {
     { tl_parallelism_labels, { TL_PARALLEL_VALUES(TL_VALUE_MEANING) } },
     { tl_series_labels, { TL_SERIES_VALUES(TL_VALUE_MEANING) } },
     { tl_drain_labels, { TL_DRAIN_VALUES(TL_VALUE_MEANING) } },
-    { tl_node_kind_labels, { TL_NODE_KIND_VALUES(TL_VALUE_MEANING) } },
+    { tl_tree_kind_labels, { TL_TREE_KIND_VALUES(TL_VALUE_MEANING) } },
     { tl_wait_labels, { TL_WAIT_VALUES(TL_VALUE_MEANING) } },
     { tl_doing_labels, { TL_DOING_VALUES(TL_VALUE_MEANING) } },
     { tl_call_labels, { TL_CALL_VALUES(TL_VALUE_MEANING) } },

@@ -17,13 +17,13 @@
 
 /* ----------------------------------------------------------------------------------------------------------- nodes */
 
-static bool is_child(const tl_node *n, uint32_t parent, tl_node_kind kind, uint32_t name, uint32_t forward)
+static bool is_child(const tl_node *n, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     return n->name == name && n->parent == parent && n->kind == kind && n->forward == forward;
 }
 
 /* Different ends of one hash are told apart by going on to the next key. */
-static uint32_t find(tl_tree *t, uint32_t parent, tl_node_kind kind, uint32_t name, uint32_t forward)
+static uint32_t find(tl_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     uint64_t end = (uint64_t)parent << 32 | name;
     for (uint64_t key = tl_hash_mix(tl_hash_mix(kind, forward), end);; key++) {
@@ -47,7 +47,7 @@ static uint32_t find(tl_tree *t, uint32_t parent, tl_node_kind kind, uint32_t na
 }
 
 /* The child of the parent that is so, new if it is new.  After a node mostly comes the one that came the last time. */
-static uint32_t child_of(tl_tree *t, uint32_t parent, tl_node_kind kind, uint32_t name, uint32_t forward)
+static uint32_t child_of(tl_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     uint32_t last = t->nodes.v[parent].child, next = last != TL_NONE ? t->nodes.v[last].follow : TL_NONE;
 
@@ -179,9 +179,9 @@ static void open_op(growing *g, uint32_t op, bool main)
     if (open > 0)
         add_called(g, open - 1, at_ns, tl_op_end(ops, op));
     if (annotation)
-        node = child_of(g->tree, parent, TL_NODE_ANNOTATION, name, TL_NONE);
+        node = child_of(g->tree, parent, TL_TREE_ANNOTATION, name, TL_NONE);
     else
-        node = child_of(g->tree, parent, TL_NODE_OPERATOR, name, forward_of(g, op));
+        node = child_of(g->tree, parent, TL_TREE_OPERATOR, name, forward_of(g, op));
     push_open(&g->all, op, node);
     tl_node *n = &g->tree->nodes.v[node];
     n->count++;
@@ -199,7 +199,7 @@ static void open_op(growing *g, uint32_t op, bool main)
 static void add_call(growing *g, uint32_t launch, uint32_t parent)
 {
     const tl_launch *l = &g->view->launches[launch];
-    uint32_t node = child_of(g->tree, parent, TL_NODE_CALL, tl_name_key(g->view, l->name), TL_NONE);
+    uint32_t node = child_of(g->tree, parent, TL_TREE_CALL, tl_name_key(g->view, l->name), TL_NONE);
     tl_node *n = &g->tree->nodes.v[node];
     n->count++;
     n->launches++;
@@ -315,8 +315,8 @@ static void add_work(growing *g)
     for (size_t i = 0; i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
         uint32_t call =
-            k->launch != TL_NONE ? g->call[k->launch] : child_of(t, 0, TL_NODE_NONE, TL_NO_NAME, TL_NONE);
-        uint32_t node = child_of(t, call, TL_NODE_WORK, tl_name_key(g->view, k->name), TL_NONE);
+            k->launch != TL_NONE ? g->call[k->launch] : child_of(t, 0, TL_TREE_NONE, TL_NO_NAME, TL_NONE);
+        uint32_t node = child_of(t, call, TL_TREE_WORK, tl_name_key(g->view, k->name), TL_NONE);
         uint32_t around = t->nodes.v[call].parent, in = around != 0 ? around : call;
         int64_t ns = k->end_ns - k->start_ns;
         tl_node *n = &t->nodes.v[node], *self = &t->nodes.v[in];

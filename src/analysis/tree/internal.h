@@ -16,7 +16,7 @@ typedef struct tl_node {
     uint32_t forward;       /* node of the forward pass; TL_NONE */
     uint32_t child, follow; /* used last: a child of it, and after it one of its parent's; TL_NONE */
     uint32_t depth;
-    uint8_t kind; /* tl_node_kind */
+    uint8_t kind; /* tl_tree_kind */
     int64_t count, host_ns, called_ns;
     int64_t launches, kernels, device_ns,
         device_self_ns; /* with what is below it once all is there, but for the last */

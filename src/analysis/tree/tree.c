@@ -141,9 +141,9 @@ static void add_rest(tl_call_tree *rest, const tl_node *n)
     rest->count++;
     rest->host_self_ns = rest->host_ns = tl_ns_add(rest->host_ns, self_of(n));
     rest->device_self_ns = tl_ns_add(rest->device_self_ns, n->device_self_ns);
-    if (n->kind == TL_NODE_CALL)
+    if (n->kind == TL_TREE_CALL)
         rest->launches += n->launches;
-    if (n->kind != TL_NODE_WORK)
+    if (n->kind != TL_TREE_WORK)
         return;
     rest->kernels += n->kernels;
     rest->device_ns = tl_ns_add(rest->device_ns, n->device_ns);
@@ -156,7 +156,7 @@ static void add_rows(const listing *l, tl_table *table)
                           .node = MOST_ROWS,
                           .parent = -1,
                           .depth = -1,
-                          .kind = TL_NODE_REST,
+                          .kind = TL_TREE_REST,
                           .forward = -1,
                           .name = TL_NO_NAME };
 

@@ -129,8 +129,7 @@ static void judge(judging *a, const tl_job_basis *basis)
     tl_verdict_rows(&findings, &baseline, &ranks, a->tables);
     tell_steps(a, tl_tables_get(a->tables, &tl_straggler_schema));
     if (basis->whatif != NULL && findings.time_ns > 0)
-        tl_whatif_find(&(tl_whatif_input){ .options = basis->whatif,
-                                           .graph = &graph,
+        tl_whatif_find(&(tl_whatif_input){ .graph = &graph,
                                            .baseline = &baseline,
                                            .folded = findings.folded,
                                            .step_ns = findings.step_ns,
@@ -138,7 +137,7 @@ static void judge(judging *a, const tl_job_basis *basis)
                                            .start_ns = findings.start_ns,
                                            .end_ns = findings.end_ns,
                                            .error_ns = findings.error_ns },
-                       basis->whatif_result);
+                       basis->whatif);
     a->roles = baseline.role_of;
     baseline.role_of = NULL;
     tl_findings_free(&findings);

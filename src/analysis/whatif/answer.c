@@ -201,7 +201,7 @@ static void change_rank(changed_rank *c, tl_bytes *in)
 
 /* --------------------------------------------------------------------------------------------------------- answers */
 
-/* Each name once for each label that has it: table `top` adds them up. */
+/* Writes the names of each label with the time of its work. */
 static void answer_work(const changed_rank *c, tl_bytes *out)
 {
     const tl_open_rank *o = c->o;

@@ -43,8 +43,8 @@ void tl_whatif_ask(const tl_whatif_input *in, tl_whatif_question question, const
 /* whatif.c: replays the job with changes; returns its time, ns; *selected: what the changes select on all ranks. */
 int64_t tl_whatif_replay(tl_changed_job *job, const tl_whatif_change *changes, size_t n, tl_selected_work *selected);
 
-/* top.c: fills table whatif_top. */
-void tl_whatif_find_top(tl_changed_job *job, tl_table *out);
+/* top.c: fills table whatif_top with at most `top` rows. */
+void tl_whatif_find_top(tl_changed_job *job, size_t top, tl_table *out);
 
 /* Returns ns times the factor, at most 52 days: several changes with large factors may select the same work. */
 static inline int64_t tl_scaled(int64_t ns, double factor)

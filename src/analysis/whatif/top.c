@@ -88,9 +88,8 @@ static int by_gain(const void *a, const void *b)
     return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-void tl_whatif_find_top(tl_changed_job *job, tl_table *out)
+void tl_whatif_find_top(tl_changed_job *job, size_t top, tl_table *out)
 {
-    const size_t top = (size_t)job->in->options->top;
     const int64_t job_ns = job->in->end_ns - job->in->start_ns;
     candidates all = { 0 };
     list_work(job, &all);

@@ -13,20 +13,13 @@ TL_TABLE_DEFINE(whatif_step, TL_WHATIF_STEP_FIELDS, TL_SCOPE_JOB, "the job's ste
 TL_TABLE_DEFINE(whatif_path, TL_WHATIF_PATH_FIELDS, TL_SCOPE_JOB, "the critical path as recorded and with all changes",
                 "What would bind the job then?");
 
-void tl_whatif_result_init(tl_whatif_result *result)
+void tl_whatif_free(tl_whatif_study *study)
 {
-    *result = (tl_whatif_result){ .changes = { .schema = &tl_whatif_change_row_schema },
-                                  .steps = { .schema = &tl_whatif_step_schema },
-                                  .path = { .schema = &tl_whatif_path_schema },
-                                  .top = { .schema = &tl_whatif_top_schema } };
-}
-
-void tl_whatif_result_free(tl_whatif_result *result)
-{
-    tl_table_free(&result->changes);
-    tl_table_free(&result->steps);
-    tl_table_free(&result->path);
-    tl_table_free(&result->top);
+    tl_whatif_changes_free(&study->changes);
+    tl_table_free(&study->change_rows);
+    tl_table_free(&study->step_rows);
+    tl_table_free(&study->path_rows);
+    tl_table_free(&study->top_rows);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- replays */
@@ -127,12 +120,12 @@ static double share_of(int64_t part, int64_t whole)
 
 /* Replays the job with changes, and adds their row; place 0: all changes.  Returns the job's time, ns. */
 static int64_t add_change(tl_changed_job *t, int32_t place, const tl_whatif_change *changes, size_t n,
-                          tl_whatif_result *out)
+                          tl_whatif_study *out)
 {
     static const char *const options[] = { "--scale ", "--overlap ", "", "" };
     tl_selected_work selected;
     int64_t time_ns = tl_whatif_replay(t, changes, n, &selected);
-    tl_whatif_change_row *row = tl_table_add(&out->changes);
+    tl_whatif_change_row *row = tl_table_add(&out->change_rows);
     *row = (tl_whatif_change_row){ .place = place,
                                    .pieces = selected.pieces,
                                    .own_ns = selected.own_ns,
@@ -149,7 +142,7 @@ static int64_t add_change(tl_changed_job *t, int32_t place, const tl_whatif_chan
     return time_ns;
 }
 
-static void add_steps(const tl_changed_job *t, tl_whatif_result *out)
+static void add_steps(const tl_changed_job *t, tl_whatif_study *out)
 {
     const tl_baseline *b = t->in->baseline;
     int64_t since_ns = t->in->start_ns;
@@ -161,7 +154,7 @@ static void add_steps(const tl_changed_job *t, tl_whatif_result *out)
                                                              : TL_WHATIF_WHOLE;
         since_ns = t->ends_ns[s];
         if (time_ns != 0 || recorded_ns != 0)
-            tl_table_append(&out->steps,
+            tl_table_append(&out->step_rows,
                             &(tl_whatif_step){ .part = (uint8_t)part,
                                                .step = part < TL_WHATIF_BEFORE ? b->steps[s] : -1,
                                                .recorded_ns = recorded_ns,
@@ -175,7 +168,7 @@ static void add_steps(const tl_changed_job *t, tl_whatif_result *out)
 /* ------------------------------------------------------------------------------------------------------------- path */
 
 /* Makes the graph that of the job with all changes, which were replayed last. */
-static void replace_graph(const tl_changed_job *t)
+static void replace_graph(const tl_changed_job *t, const tl_whatif_changes *changes)
 {
     tl_job_graph *g = t->in->graph;
     tl_asked asked;
@@ -184,7 +177,7 @@ static void replace_graph(const tl_changed_job *t)
         if (isfinite(t->transfers[m].most))
             g->meetings[m].work_ns = tl_scaled(g->meetings[m].work_ns, t->transfers[m].most);
     }
-    tl_whatif_ask(t->in, TL_WHATIF_FINAL, t->in->options->changes.v, t->in->options->changes.n, &asked);
+    tl_whatif_ask(t->in, TL_WHATIF_FINAL, changes->v, changes->n, &asked);
     for (size_t r = 0; r < g->nranks; r++)
         if (tl_job_graph_has(g, r)) {
             free(g->ranks[r].ports);
@@ -194,13 +187,13 @@ static void replace_graph(const tl_changed_job *t)
     tl_asked_free(&asked);
 }
 
-static void add_path(tl_changed_job *t, tl_whatif_result *out)
+static void add_path(tl_changed_job *t, tl_whatif_study *out)
 {
     const tl_job_graph *g = t->in->graph;
     const tl_asker *asker = t->in->baseline->asker;
     tl_path before, after;
     tl_path_of(g, asker, t->in->start_ns, &before);
-    replace_graph(t);
+    replace_graph(t, &out->changes);
     tl_path_of(g, asker, t->in->start_ns, &after);
     out->recorded_unexplained_ns = before.unexplained_ns;
     out->unexplained_ns = after.unexplained_ns;
@@ -218,7 +211,7 @@ static void add_path(tl_changed_job *t, tl_whatif_result *out)
                 row.rank_ns = after.by_rank[r].ns[activity];
             }
         if (row.recorded_ns != 0 || row.time_ns != 0)
-            tl_table_append(&out->path, &row, 1);
+            tl_table_append(&out->path_rows, &row, 1);
     }
     tl_path_end(&before);
     tl_path_end(&after);
@@ -226,9 +219,9 @@ static void add_path(tl_changed_job *t, tl_whatif_result *out)
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
-void tl_whatif_find(const tl_whatif_input *input, tl_whatif_result *out)
+void tl_whatif_find(const tl_whatif_input *input, tl_whatif_study *out)
 {
-    const tl_whatif_changes *changes = &input->options->changes;
+    const tl_whatif_changes *changes = &out->changes;
     tl_arena arena = { 0 };
     tl_changed_job t = { .in = input,
                          .transfers = tl_arena_take(&arena, input->graph->nmeetings, sizeof *t.transfers),
@@ -236,8 +229,12 @@ void tl_whatif_find(const tl_whatif_input *input, tl_whatif_result *out)
                          .ends_ns = tl_arena_take(&arena, input->baseline->nsteps, sizeof *t.ends_ns) };
     out->recorded_ns = out->time_ns = input->end_ns - input->start_ns;
     out->error_ns = input->error_ns;
-    if (input->options->top > 0)
-        tl_whatif_find_top(&t, &out->top);
+    out->change_rows.schema = &tl_whatif_change_row_schema;
+    out->step_rows.schema = &tl_whatif_step_schema;
+    out->path_rows.schema = &tl_whatif_path_schema;
+    out->top_rows.schema = &tl_whatif_top_schema;
+    if (out->top > 0)
+        tl_whatif_find_top(&t, (size_t)out->top, &out->top_rows);
     for (size_t i = 0; i < changes->n && changes->n > 1; i++)
         add_change(&t, (int32_t)i + 1, &changes->v[i], 1, out);
     if (changes->n > 0) {

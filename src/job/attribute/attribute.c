@@ -16,7 +16,7 @@ static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrow
     tl_rank_procs_find(server, &procs);
     tl_status st = TL_OK;
     if (tl_par_proc() == 0) {
-        const tl_job_basis basis = { heads, tl_procs_asker(&procs), own->judge, own->whatif, own->whatif_result };
+        const tl_job_basis basis = { heads, tl_procs_asker(&procs), own->judge, own->whatif };
         st = tl_job_judge(rows, nrows, &basis, tables, judged, err);
         rows = NULL;
         tl_ask_nothing();

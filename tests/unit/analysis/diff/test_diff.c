@@ -376,7 +376,7 @@ static void kernels_are_aligned_by_name(void)
     end(diff, a, b);
 }
 
-static void put_node(tl_diff *diff, int side, run *r, int32_t depth, tl_node_kind kind, const char *text, int64_t us)
+static void put_node(tl_diff *diff, int side, run *r, int32_t depth, tl_tree_kind kind, const char *text, int64_t us)
 {
     tl_call_tree row = { .rank = 0, .depth = depth, .kind = (uint8_t)kind, .count = 6, .device_ns = 6 * us * US,
                          .name = name(r, text) };
@@ -395,10 +395,10 @@ static void a_kernel_replaces_another_under_its_operator(void)
     tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
                                       { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
     tl_diff *diff = tl_diff_new(&input);
-    put_node(diff, 0, a, 0, TL_NODE_OPERATOR, "aten::mm", 30);
-    put_node(diff, 0, a, 1, TL_NODE_WORK, "cutlass_kernel", 30);
-    put_node(diff, 1, b, 0, TL_NODE_OPERATOR, "aten::mm", 60);
-    put_node(diff, 1, b, 1, TL_NODE_WORK, "Cijk_kernel", 60);
+    put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "aten::mm", 30);
+    put_node(diff, 0, a, 1, TL_TREE_WORK, "cutlass_kernel", 30);
+    put_node(diff, 1, b, 0, TL_TREE_OPERATOR, "aten::mm", 60);
+    put_node(diff, 1, b, 1, TL_TREE_WORK, "Cijk_kernel", 60);
     tl_diff_compare(diff);
     const tl_diff_kernel *row = tl_table_row(tl_diff_table(diff, &tl_diff_kernel_schema), 0);
     CU_ASSERT_EQUAL(tl_diff_table(diff, &tl_diff_kernel_schema)->n, 1);

@@ -34,7 +34,7 @@ static void check_tree(drawing *d, const char *expected)
         CU_ASSERT_TRUE(r->parent < r->node);
         CU_ASSERT_EQUAL(r->depth, r->parent < 0 ? 0 : row_at(t, (size_t)r->parent)->depth + 1);
         n += (size_t)snprintf(told + n, sizeof told - n, "%*s%s%.*s x%d h%d/%d d%d/%d\n", r->depth, "",
-                              r->kind == TL_NODE_NONE ? "none" : "", (int)name.n, name.p, (int)r->count,
+                              r->kind == TL_TREE_NONE ? "none" : "", (int)name.n, name.p, (int)r->count,
                               (int)(r->host_ns / US), (int)(r->host_self_ns / US), (int)(r->device_ns / US),
                               (int)(r->device_self_ns / US));
     }
@@ -253,14 +253,14 @@ static void of_too_many_paths_those_with_most_device_time_have_rows(void)
         CU_ASSERT_EQUAL(r->node, (int32_t)i);
         self += r->device_self_ns;
         host_self += r->host_self_ns;
-        if (i == KEPT || r->kind == TL_NODE_WORK)
+        if (i == KEPT || r->kind == TL_TREE_WORK)
             kernels += r->kernels, work += r->device_ns;
-        if (i == KEPT || r->kind == TL_NODE_CALL)
+        if (i == KEPT || r->kind == TL_TREE_CALL)
             launches += r->launches;
         CU_ASSERT_TRUE_FATAL(r->parent < r->node); /* whose parent has a row, too */
     }
     const tl_call_tree *rest = row_at(t, KEPT);
-    CU_ASSERT_EQUAL(rest->kind, TL_NODE_REST);
+    CU_ASSERT_EQUAL(rest->kind, TL_TREE_REST);
     CU_ASSERT_EQUAL(rest->parent, -1);
     CU_ASSERT_EQUAL(rest->count, 3 * MANY - KEPT);
     CU_ASSERT_EQUAL(self, (int64_t)MANY * (MANY + 1) / 2);

@@ -7,8 +7,7 @@ typedef struct asked_job {
     graph_job *j;
     tl_folded *folded;
     int64_t step_ns[16];
-    tl_whatif_options options;
-    tl_whatif_result result;
+    tl_whatif_study study;
 } asked_job;
 
 /* The ranks as they are, folded. */
@@ -39,7 +38,7 @@ static void add(asked_job *a, const char *change)
                           : strcmp(change, "no-launch-overhead") == 0 ? TL_WHATIF_NO_LAUNCH_OVERHEAD
                                                                       : TL_WHATIF_SCALE;
     CU_ASSERT_EQUAL_FATAL(
-        tl_whatif_change_read(sort, change + (sort == TL_WHATIF_OVERLAP ? 8 : 0), &a->options.changes, &err), TL_OK);
+        tl_whatif_change_read(sort, change + (sort == TL_WHATIF_OVERLAP ? 8 : 0), &a->study.changes, &err), TL_OK);
 }
 
 /* Finds the answer.  Steps take end_us in all. */
@@ -57,16 +56,14 @@ static void find(asked_job *a, int64_t end_us)
     for (size_t r = 0; r < j->nranks; r++)
         start_ns = j->graph.ranks[r].start_ns < start_ns ? j->graph.ranks[r].start_ns : start_ns;
     CU_ASSERT_FATAL(j->baseline.nsteps <= COUNT(a->step_ns));
-    tl_whatif_result_init(&a->result);
-    tl_whatif_find(&(tl_whatif_input){ .options = &a->options,
-                                       .graph = &j->graph,
+    tl_whatif_find(&(tl_whatif_input){ .graph = &j->graph,
                                        .baseline = &j->baseline,
                                        .folded = a->folded,
                                        .step_ns = a->step_ns,
                                        .ranks = j->ranks,
                                        .start_ns = start_ns,
                                        .end_ns = end_us * US },
-                   &a->result);
+                   &a->study);
 }
 
 static void asked_job_free(asked_job *a)
@@ -74,8 +71,7 @@ static void asked_job_free(asked_job *a)
     for (size_t r = 0; r < a->j->nranks; r++)
         tl_folded_free(&a->folded[r]);
     free(a->folded);
-    tl_whatif_result_free(&a->result);
-    tl_whatif_changes_free(&a->options.changes);
+    tl_whatif_free(&a->study);
     graph_job_free(a->j);
 }
 
@@ -85,13 +81,13 @@ static int64_t gain_us(graph_job *j, int64_t end_us, const char *change)
     asked_job a = { .j = j };
     add(&a, change);
     find(&a, end_us);
-    const tl_whatif_change_row *row = tl_table_row(&a.result.changes, 0);
+    const tl_whatif_change_row *row = tl_table_row(&a.study.change_rows, 0);
     int64_t gain_ns = row->gain_ns, path_ns = 0;
-    CU_ASSERT_EQUAL(a.result.changes.n, 1);
-    CU_ASSERT_EQUAL(row->time_ns, a.result.time_ns);
-    TL_ROWS (const tl_whatif_path, part, &a.result.path)
+    CU_ASSERT_EQUAL(a.study.change_rows.n, 1);
+    CU_ASSERT_EQUAL(row->time_ns, a.study.time_ns);
+    TL_ROWS (const tl_whatif_path, part, &a.study.path_rows)
         path_ns += part->time_ns;
-    CU_ASSERT_EQUAL(path_ns, a.result.time_ns);
+    CU_ASSERT_EQUAL(path_ns, a.study.time_ns);
     asked_job_free(&a);
     CU_ASSERT_EQUAL(gain_ns % US, 0);
     return gain_ns / US;
@@ -147,7 +143,7 @@ static void a_transfer_that_stays_is_told(void)
     asked_job a = { .j = a_meeting() };
     add(&a, "kind=comm,rank=1:0");
     find(&a, 9);
-    const tl_whatif_change_row *row = tl_table_row(&a.result.changes, 0);
+    const tl_whatif_change_row *row = tl_table_row(&a.study.change_rows, 0);
     CU_ASSERT_EQUAL(row->own_ns, 0);
     CU_ASSERT_EQUAL(row->left_ns, 4 * US);
     asked_job_free(&a);
@@ -230,22 +226,22 @@ static void several_changes_are_told_alone_and_together(void)
     add(&a, "kind=compute:0.5");
     find(&a, 12);
     static const int64_t gains_ns[] = { 3000, 5500, 6500 }; /* together: then b waits for its launch */
-    CU_ASSERT_EQUAL_FATAL(a.result.changes.n, 3);
+    CU_ASSERT_EQUAL_FATAL(a.study.change_rows.n, 3);
     for (size_t i = 0; i < 3; i++) {
-        const tl_whatif_change_row *row = tl_table_row(&a.result.changes, i);
+        const tl_whatif_change_row *row = tl_table_row(&a.study.change_rows, i);
         CU_ASSERT_EQUAL(row->place, i < 2 ? (int32_t)i + 1 : 0);
         CU_ASSERT_EQUAL(row->gain_ns, gains_ns[i]);
     }
-    CU_ASSERT_EQUAL(((const tl_whatif_change_row *)tl_table_row(&a.result.changes, 1))->own_ns, 11 * US);
+    CU_ASSERT_EQUAL(((const tl_whatif_change_row *)tl_table_row(&a.study.change_rows, 1))->own_ns, 11 * US);
     asked_job_free(&a);
 }
 
 static void the_name_of_most_gain_stands_first(void)
 {
-    asked_job a = { .j = two_kernels(), .options = { .top = 1 } };
+    asked_job a = { .j = two_kernels(), .study = { .top = 1 } };
     find(&a, 12);
-    const tl_whatif_top *row = tl_table_row(&a.result.top, 0);
-    CU_ASSERT_EQUAL_FATAL(a.result.top.n, 1);
+    const tl_whatif_top *row = tl_table_row(&a.study.top_rows, 0);
+    CU_ASSERT_EQUAL_FATAL(a.study.top_rows.n, 1);
     CU_ASSERT_EQUAL(row->of, TL_WHATIF_OF_KERNEL);
     CU_ASSERT_STRING_EQUAL(row->name, "gemm");
     CU_ASSERT_EQUAL(row->gain_ns, 6 * US / 10);
@@ -257,10 +253,10 @@ static void a_name_may_read_like_conditions(void)
 {
     asked_job a = { .j = graph_job_unmade(draw("host:                  a......",
                                                "compute 7 f,step=x(~: .AAAAAA", NULL), NULL),
-                    .options = { .top = 9 } };
+                    .study = { .top = 9 } };
     find(&a, 7);
-    const tl_whatif_top *row = tl_table_row(&a.result.top, 0);
-    CU_ASSERT_EQUAL_FATAL(a.result.top.n, 1);
+    const tl_whatif_top *row = tl_table_row(&a.study.top_rows, 0);
+    CU_ASSERT_EQUAL_FATAL(a.study.top_rows.n, 1);
     CU_ASSERT_STRING_EQUAL(row->name, "f,step=x(~");
     CU_ASSERT_EQUAL(row->gain_ns, 6 * US / 10);
     asked_job_free(&a);
