@@ -153,8 +153,7 @@ static int by_keys(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : compare_rows(s->table->schema, tl_table_row(s->table, a), tl_table_row(s->table, b));
 }
 
-/* Puts row order[i] in place i; order is used up. */
-static void arrange(const tl_table *table, uint32_t *order)
+void tl_table_arrange(const tl_table *table, uint32_t *order)
 {
     const size_t size = table->schema->row_size;
     void *first = tl_malloc(size);
@@ -188,7 +187,7 @@ static void sort_from(const tl_table *table, size_t first)
         s.places[i] = place_of(&rest, i);
     uint32_t *order = tl_sorted_index(n, by_keys, &s);
     free(s.places);
-    arrange(&rest, order);
+    tl_table_arrange(&rest, order);
     free(order);
 }
 

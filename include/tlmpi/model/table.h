@@ -28,6 +28,9 @@ void tl_table_append(tl_table *table, const void *rows, size_t n);
 /* Adds the measures of a row that are times or counts (I64, none below 0) to those of a sum, a row of the same schema. */
 void tl_row_add(const tl_schema *schema, void *sum, const void *row);
 
+/* Puts row order[i] in place i, each row once; order is used up. */
+void tl_table_arrange(const tl_table *table, uint32_t *order);
+
 /* Sorts by the KEY fields, left to right; equal keys stay in their order. */
 void tl_table_sort(tl_table *table);
 

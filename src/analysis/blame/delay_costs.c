@@ -1,8 +1,8 @@
 /* delay_costs.c - what ranks waited for in matched collectives, charged to those who came late.
  *
- * Charges of the same two ranks in a step come close to each other in time.  So a charge is added to an earlier charge
- * that is among the few recent charges of the late rank; all others are joined in the end, when the charges of each
- * late rank are sorted.
+ * Charges of the same two ranks in a step come close to each other in time.  So a charge is added to an earlier row that
+ * is among the few recent rows of the late rank; all others are joined in the end, when the rows of each late rank are
+ * sorted.
  */
 #include "tlmpi/analysis/blame.h"
 #include "blame.h"
@@ -13,16 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a late rank is charged in a step by one rank, or by several; by activity, the last is unknown. */
-typedef struct charge {
-    uint64_t key;    /* of step and rank that waited, in the order of the rows of blame */
-    uint32_t before; /* the charge before of the same late rank; TL_NONE */
-    uint32_t waiters[TL_NACTIVITIES + 1];
-    int64_t direct_ns[TL_NACTIVITIES + 1], indirect_ns[TL_NACTIVITIES + 1];
-} charge;
-
-/* Steps and ranks that wait of a late rank that are told apart: several steps of the largest group with pairs. */
-enum { RECENT = 8 * TL_BLAME_PAIRS_MAX };
+/* Recent rows of a late rank that are told apart: several steps of the largest group with pairs. */
+enum { RECENT = 64 * TL_BLAME_PAIRS_MAX };
 
 typedef struct charging {
     const tl_delay_cost_input *in;
@@ -30,9 +22,10 @@ typedef struct charging {
     tl_blame_arrival *arrivals; /* one a row */
     tl_blame_collective *collectives;
     size_t ncollectives;
-    TL_VEC(charge) charges;
-    uint32_t *recent; /* [nranks * RECENT] charges of each late rank by some bits of their keys; TL_NONE */
-    uint32_t *last;   /* [nranks] the last charge of each late rank; TL_NONE */
+    tl_table *blame;
+    TL_VEC(uint32_t) before; /* for each row of blame the row before of the same late rank; TL_NONE */
+    uint32_t *recent;        /* [nranks * RECENT] rows of each late rank by some bits of their keys; TL_NONE */
+    uint32_t *last;          /* [nranks] the last row of each late rank; TL_NONE */
 } charging;
 
 static uint64_t kernel_key(int32_t rank, uint32_t uid)
@@ -88,91 +81,86 @@ static void count_late(charging *a)
     }
 }
 
-static uint64_t key_of(const tl_delay_cost *cost)
+/* A number that stands in the order of the rows of a late rank. */
+static uint64_t key_of(const tl_blame *row)
 {
-    uint64_t step = (uint32_t)cost->step ^ UINT32_C(1) << 31; /* below 0 stands first, and several before each rank */
-    return step << 32 | (cost->from == TL_NONE ? 0 : cost->from + 1);
+    const uint64_t step = (uint32_t)row->step ^ UINT32_C(1) << 31, from = (uint32_t)row->from_rank + 1;
+    return step << 32 | from; /* below 0 stands first, and several before each rank */
+}
+
+static void take_activity(charging *a, const tl_delay_cost *cost, uint8_t cause)
+{
+    const tl_blame of = { .to_rank = a->in->ranks[cost->to],
+                          .step = cost->step,
+                          .from_rank = cost->from == TL_NONE ? -1 : a->in->ranks[cost->from],
+                          .cause = cause };
+    const uint64_t key = key_of(&of);
+    uint32_t *at = &a->recent[cost->to * RECENT + tl_hash_mix(cause, key) % RECENT];
+    tl_blame *row = *at == TL_NONE ? NULL : tl_table_row(a->blame, *at);
+    if (row == NULL || key_of(row) != key || row->cause != cause) {
+        *at = (uint32_t)a->blame->n;
+        tl_vec_push(&a->before, a->last[cost->to]);
+        a->last[cost->to] = *at;
+        row = tl_table_add(a->blame);
+        *row = of;
+    }
+    *(cost->direct ? &row->direct_ns : &row->indirect_ns) += cost->ns[cause];
+    row->waiters = (int32_t)cost->waiters > row->waiters ? (int32_t)cost->waiters : row->waiters;
 }
 
 static void take_cost(void *arg, const tl_delay_cost *cost)
 {
-    charging *a = arg;
-    const uint64_t key = key_of(cost);
-    uint32_t *at = &a->recent[cost->to * RECENT + tl_hash_mix(0, key) % RECENT];
-    if (*at == TL_NONE || a->charges.v[*at].key != key) {
-        tl_vec_room(&a->charges);
-        *at = (uint32_t)a->charges.n++;
-        a->charges.v[*at] = (charge){ .key = key, .before = a->last[cost->to] };
-        a->last[cost->to] = *at;
-    }
-    charge *to = &a->charges.v[*at];
-    int64_t *ns = cost->direct ? to->direct_ns : to->indirect_ns;
-    for (size_t k = 0; k <= TL_NACTIVITIES; k++) {
-        ns[k] += cost->ns[k];
-        to->waiters[k] = cost->ns[k] != 0 && cost->waiters > to->waiters[k] ? cost->waiters : to->waiters[k];
-    }
+    for (int k = 0; k <= TL_NACTIVITIES; k++)
+        if (cost->ns[k] != 0)
+            take_activity(arg, cost, (uint8_t)k);
 }
 
-static int by_key(const void *context, uint32_t x, uint32_t y)
+static void join(void *sum, const void *row)
 {
-    const charge *v = context;
-    return TL_COMPARE(v[x].key, v[y].key);
+    tl_blame *to = sum;
+    const tl_blame *with = row;
+    to->direct_ns += with->direct_ns;
+    to->indirect_ns += with->indirect_ns;
+    to->waiters = with->waiters > to->waiters ? with->waiters : to->waiters;
 }
 
-static void join(charge *to, const charge *with)
-{
-    for (size_t k = 0; k <= TL_NACTIVITIES; k++) {
-        to->direct_ns[k] += with->direct_ns[k];
-        to->indirect_ns[k] += with->indirect_ns[k];
-        to->waiters[k] = with->waiters[k] > to->waiters[k] ? with->waiters[k] : to->waiters[k];
-    }
-}
+typedef struct keyed_row {
+    uint64_t key;
+    uint32_t row;
+    uint8_t cause;
+} keyed_row;
 
-/* Appends the rows of a charge, one for each activity. */
-static void put_rows(const charging *a, uint32_t to, const charge *c, tl_table *blame)
-{
-    const uint32_t from = (uint32_t)c->key;
-    for (size_t k = 0; k <= TL_NACTIVITIES; k++) {
-        if (c->waiters[k] == 0)
-            continue;
-        tl_blame *row = tl_table_add(blame);
-        row->to_rank = a->in->ranks[to];
-        row->step = (int32_t)((uint32_t)(c->key >> 32) ^ UINT32_C(1) << 31);
-        row->from_rank = from == 0 ? -1 : a->in->ranks[from - 1];
-        row->cause = (uint8_t)k;
-        row->waiters = (int32_t)c->waiters[k];
-        row->direct_ns = c->direct_ns[k];
-        row->indirect_ns = c->indirect_ns[k];
-    }
-}
+TL_ORDER_BY(by_key, keyed_row, key, cause)
 
-static void put_all(const charging *a, tl_table *blame)
+/* Puts the rows in order, and makes one of those with equal keys. */
+static void sort_rows(charging *a)
 {
-    TL_VEC(uint32_t) of = { 0 };
-    charge *v = a->charges.v;
+    TL_VEC(keyed_row) of = { 0 };
+    TL_VEC(uint32_t) sorted = { 0 };
+    uint32_t *order = tl_malloc((a->blame->n + 1) * sizeof *order);
     size_t n = 0;
-    for (size_t i = 0; i < a->charges.n; i++)
-        for (size_t k = 0; k <= TL_NACTIVITIES; k++)
-            n += v[i].waiters[k] > 0;
-    tl_table_reserve(blame, n);
+    tl_mem_indexable(a->blame->n);
     for (uint32_t to = 0; to < a->in->nranks; to++) {
-        of.n = 0;
-        for (uint32_t i = a->last[to]; i != TL_NONE; i = v[i].before) {
-            tl_vec_push(&of, i);
+        of.n = sorted.n = 0;
+        for (uint32_t i = a->last[to]; i != TL_NONE; i = a->before.v[i]) {
+            const tl_blame *row = tl_table_row(a->blame, i);
+            tl_vec_push(&sorted, (uint32_t)of.n);
+            tl_vec_push(&of, (keyed_row){ key_of(row), i, row->cause });
         }
-        tl_sort_index(of.v, of.n, by_key, v);
-        for (size_t i = 0, end; i < of.n; i = end) {
-            for (end = i + 1; end < of.n && v[of.v[end]].key == v[of.v[i]].key; end++)
-                join(&v[of.v[i]], &v[of.v[end]]);
-            put_rows(a, to, &v[of.v[i]], blame);
-        }
+        tl_sort_index(sorted.v, sorted.n, by_key, of.v);
+        for (size_t i = 0; i < sorted.n; i++)
+            order[n++] = of.v[sorted.v[i]].row;
     }
+    tl_table_arrange(a->blame, order);
+    tl_table_unite(a->blame, 0, join);
+    free(order);
     free(of.v);
+    free(sorted.v);
 }
 
 tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err)
 {
-    charging a = { .in = in, .late_counts = late_counts };
+    charging a = { .in = in, .late_counts = late_counts, .blame = tl_tables_get(tables, &tl_blame_schema) };
     list_arrivals(&a);
 
     const tl_blame_input input = { a.arrivals, in->nrows, a.collectives, a.ncollectives, in->nranks };
@@ -186,8 +174,10 @@ tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_count
     free(a.collectives);
     free(a.recent);
     if (st == TL_OK)
-        put_all(&a, tl_tables_get(tables, &tl_blame_schema));
-    free(a.charges.v);
+        sort_rows(&a);
+    else
+        a.blame->n = 0;
+    free(a.before.v);
     free(a.last);
     return st == TL_EINPUT ? TL_OK : st; /* times that are none: the quality table has them as suspect */
 }
