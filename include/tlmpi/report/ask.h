@@ -44,7 +44,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                        culprit: loss_ns, loss_share
  *         others_waiting GPU time, summed over all ranks that waited: all_waiting_ns (for ranks that came late: the sum
  *                        of table blame), all_waiting_share (of the time of all ranks), exposed_ns (upper bound of the
- *                        part while nothing else ran), passed_on_ns (the part for ranks that had waited themselves),
+ *                        part while nothing else ran), uncharged_ns (exposed waiting in sends and receives, which are
+ *                        charged to no rank), passed_on_ns (the part for ranks that had waited themselves),
  *                        waited_for (array: the ranks waited for most, directly: rank, ns, share of all waiting),
  *                        ranks_waited_for (number of ranks waited for); of a culprit blame_ns, indirect_ns (the part
  *                        for ranks that waited for the culprit), share_of_all_waiting, ranks_waiting and ranks (that

@@ -129,10 +129,10 @@ static void put_which_phase(tl_json_writer *j, const tl_answers *a)
 static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
 {
     const tl_culprit *c = worst_of(a);
-    bool waits = (c != NULL && (c->nwaiters > 0 || tl_is_untraced(c))) || a->waits;
+    bool waits = (c != NULL && (c->nwaiters > 0 || tl_is_untraced(c))) || a->waits || a->pairs_wait;
 
     tl_put_begin(j, "others_waiting", '{');
-    if ((a->finding >= TL_FOUND_NOBODY && (waits || !a->may_wait)) || (a->why != NULL && a->waits))
+    if ((a->finding >= TL_FOUND_NOBODY && (waits || !a->may_wait)) || (a->why != NULL && waits))
         tl_put_bool(j, "answer", waits);
     else
         tl_put_null(j, "answer");
@@ -140,6 +140,7 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
     tl_put_int(j, "all_waiting_ns", a->wait_ns);
     tl_put_share(j, "all_waiting_share", a->wait_ns, a->wall_sum_ns);
     tl_put_int(j, "exposed_ns", a->wait_exposed_ns);
+    tl_put_int(j, "uncharged_ns", a->uncharged_ns);
     tl_put_int(j, "passed_on_ns", a->passed_on_ns);
     tl_put_begin(j, "waited_for", '[');
     for (size_t i = 0; i < a->nwaited_for && i < TL_WAITED_FOR_MOST; i++) {

@@ -285,6 +285,9 @@ static void others_waiting(asking *q)
     } else if (a->waits && (known || a->why != NULL)) {
         tl_say(w, "Yes,");
         tl_say_waited_for(w, a);
+    } else if (a->pairs_wait && (known || a->why != NULL)) {
+        tl_say(w, "Yes, in sends and receives, which are charged to no rank: %s of GPU time, %s of all GPU time.",
+               tl_duration(a->uncharged_ns).text, tl_part_in_words(a->uncharged_ns, a->wall_sum_ns).text);
     } else if (known && a->may_wait) {
         tl_say(w, "Not known: of exposed communication, %s of the time,",
                tl_part_in_words(a->comm_unknown_ns, a->wall_sum_ns).text);

@@ -99,8 +99,10 @@ typedef struct tl_answers {
                                * measured_ns */
     int64_t wait_ns;          /* GPU time that all ranks waited in matched collectives for late ranks, hidden or not */
     int64_t wait_exposed_ns;  /* upper bound of the part of wait_ns under which nothing else ran */
+    int64_t uncharged_ns;     /* exposed waiting beyond wait_ns: in sends and receives, which are charged to no rank */
     int64_t passed_on_ns;     /* part of wait_ns for ranks that were late because they had waited themselves */
     bool waits;               /* wait_exposed_ns reaches the share of all ranks' time at which a culprit is named */
+    bool pairs_wait;          /* waits is false, and uncharged_ns reaches that share */
     bool may_wait;            /* waits is false, and would be true if all of comm_unknown_ns were waiting */
     tl_awaited waited_for[TL_WAITED_FOR_MOST]; /* the ranks waited for most, directly; largest wait first */
     size_t nwaited_for;                        /* all ranks that some rank waited for; waited_for lists the first of

@@ -270,6 +270,20 @@ static void all_may_wait_for_ranks_that_are_late_in_turn(void)
     job_free(j);
 }
 
+/* What a send or receive waits is charged to no rank, and waited all the same. */
+static void waits_in_sends_and_receives_are_waits(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    charge(j, 1, 3 * MS, 0);
+    job_breakdown(j)->comm_waiting_ns = 323 * MS;
+    expect(asked(j), "  Yes, in sends and receives, which are charged to no rank: 320 ms of GPU time,\n"
+                     "  10.0 % of all GPU time.\n");
+    expect(print(j, tl_print_answers_json, "x"), "\"others_waiting\": {\n    \"answer\": true,");
+    expect(print(j, tl_print_answers_json, "x"), "\"uncharged_ns\": 320000000,");
+    job_free(j);
+}
+
 /* In a circle of sends and receives a wait comes round many times. */
 static void waits_that_are_passed_on_are_told_as_that(void)
 {
@@ -452,7 +466,7 @@ static void a_rank_that_is_numbered_by_order_has_a_file(void)
 
 static const unit_test tests[] = {
     TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
-    TEST(several_places_are_told_each_with_its_part), TEST(other_steps_and_stages_are_no_peers),
+    TEST(several_places_are_told_each_with_its_part), TEST(waits_in_sends_and_receives_are_waits), TEST(other_steps_and_stages_are_no_peers),
     TEST(parts_of_the_delay_are_named_largest_first),
     TEST(others_may_wait_for_those_that_wait),
     TEST(others_that_hold_the_job_up_are_named_too),
