@@ -79,12 +79,20 @@ static inline void tl_fold_mark_put(uint8_t *mark, tl_fold_mark how)
 
 enum { TL_LANES_MOST = 64 };
 
-/* Several changes of the same net, each a lane.  Arrays are [n * nnodes], node v of lane k at k * nnodes + v; nodes from
- * number nnodes on have no change. */
+/* How a node differs in a lane. */
+typedef struct tl_node_change {
+    int64_t less_ns; /* time taken off the node's own time */
+    uint32_t node;
+    uint32_t next; /* of the same node, in another lane; TL_NONE: none */
+    uint8_t lane;
+    bool gone; /* the last of the node's edges is gone */
+} tl_node_change;
+
+/* Several changes of the same net, each a lane; n 1, nnodes 0: the net as it is. */
 typedef struct tl_lanes {
-    size_t n, nnodes;       /* n: at most TL_LANES_MOST */
-    const int64_t *less_ns; /* time taken off the node's own time */
-    const bool *gone;       /* the last of the node's edges, of which there are two at least, is gone */
+    size_t n, nnodes;      /* n: at most TL_LANES_MOST; nodes from number nnodes on have no change */
+    const uint32_t *first; /* [nnodes] the first change of each node; TL_NONE: none */
+    const tl_node_change *changes;
 } tl_lanes;
 
 /* Makes the net of the nodes that stay, and of the longest paths between them; number_of[n]: the number of each node
@@ -107,9 +115,9 @@ typedef struct tl_changes {
                            * tl_changes_compare */
     bool compared;
     size_t room;
-    size_t nlanes;                /* changes that are kept besides those above */
-    TL_VEC(int64_t) kept_less_ns; /* [nlanes * n] */
-    TL_VEC(bool) kept_gone;       /* [nlanes * n] */
+    size_t nlanes;               /* changes that are kept besides those above */
+    TL_VEC(tl_node_change) kept; /* lane by lane, in order of nodes */
+    uint32_t *kept_of;           /* [n] the first in `kept`; TL_NONE: none */
 } tl_changes;
 
 /* tl_changes_open: nothing is changed yet.  tl_changes_compare fills kind_of and baseline_ns.  tl_changes_reset takes
@@ -141,7 +149,7 @@ typedef struct tl_folded {
 /* Folds the rank as changed, in each lane that is kept; none is: as changed now.  marks[nodes]: tl_fold_mark of the
  * nodes that stay besides ports, NULL: none; if not NULL, number_of[nodes] gets the nodes' numbers in the net.
  * tl_folded_free ends *out in any case. */
-void tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
+void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
 void tl_folded_free(tl_folded *folded);
 
 /* tl_folded_put writes bytes; tl_folded_get reads them, and leaves them packed.  tl_folded_free ends *folded. */

@@ -1,5 +1,5 @@
 /* changes.c - a rank opened to be changed. */
-#include "tlmpi/analysis/replay.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@ static void make_room(tl_changes *c)
     c->baseline_ns = tl_arena_take(&c->arena, n, sizeof *c->baseline_ns);
     c->less_ns = tl_arena_take(&c->arena, n, sizeof *c->less_ns);
     c->gone = tl_arena_take(&c->arena, n, sizeof *c->gone);
+    c->kept_of = tl_arena_take(&c->arena, n, sizeof *c->kept_of);
 }
 
 void tl_changes_reset(tl_changes *c)
@@ -28,9 +29,9 @@ void tl_changes_open(const tl_open_rank *rank, const tl_work_class_map *class_ma
 {
     c->class_map = class_map;
     c->compared = false;
-    c->nlanes = 0;
     c->open = *rank;
     make_room(c);
+    tl_changes_drop_kept(c);
     for (uint32_t v = 0; v < c->open.n; v++) {
         bool same = v > 0 && c->open.nodes[v].step == c->open.nodes[v - 1].step;
         c->step_of[v] = same ? c->step_of[v - 1]
@@ -74,24 +75,47 @@ void tl_changes_compare(tl_changes *c)
     c->compared = true;
 }
 
+/* Whether the changes are those of the lane whose first change is `at`. */
+static bool is_lane(const tl_changes *c, size_t lane, size_t at)
+{
+    for (uint32_t v = 0; v < c->open.n; v++) {
+        if (c->less_ns[v] == 0 && !c->gone[v])
+            continue;
+        const tl_node_change *kept = at < c->kept.n ? &c->kept.v[at++] : NULL;
+        if (kept == NULL || kept->lane != lane || kept->node != v || kept->less_ns != c->less_ns[v] ||
+            kept->gone != c->gone[v])
+            return false;
+    }
+    return at == c->kept.n || c->kept.v[at].lane != lane;
+}
+
 size_t tl_changes_keep(tl_changes *c)
 {
-    const size_t n = c->open.n, at = c->nlanes * n;
-    for (size_t k = 0; k < c->nlanes; k++)
-        if (memcmp(c->kept_less_ns.v + k * n, c->less_ns, n * sizeof *c->less_ns) == 0 &&
-            memcmp(c->kept_gone.v + k * n, c->gone, n * sizeof *c->gone) == 0)
+    for (size_t k = 0, at = 0; k < c->nlanes; k++) {
+        if (is_lane(c, k, at))
             return k;
-    tl_grow((void **)&c->kept_less_ns.v, &c->kept_less_ns.cap, at + n + 1, sizeof *c->less_ns);
-    tl_grow((void **)&c->kept_gone.v, &c->kept_gone.cap, at + n + 1, sizeof *c->gone);
-    memcpy(c->kept_less_ns.v + at, c->less_ns, n * sizeof *c->less_ns);
-    memcpy(c->kept_gone.v + at, c->gone, n * sizeof *c->gone);
+        while (at < c->kept.n && c->kept.v[at].lane == k)
+            at++;
+    }
+    for (uint32_t v = 0; v < c->open.n; v++)
+        if (c->less_ns[v] != 0 || c->gone[v]) {
+            tl_vec_push(&c->kept,
+                        (tl_node_change){ c->less_ns[v], v, c->kept_of[v], (uint8_t)c->nlanes, c->gone[v] });
+            c->kept_of[v] = (uint32_t)c->kept.n - 1;
+        }
     return c->nlanes++;
+}
+
+void tl_changes_drop_kept(tl_changes *c)
+{
+    c->nlanes = c->kept.n = 0;
+    for (uint32_t v = 0; v < c->open.n; v++)
+        c->kept_of[v] = TL_NONE;
 }
 
 void tl_changes_free(tl_changes *c)
 {
     tl_arena_free(&c->arena);
-    free(c->kept_less_ns.v);
-    free(c->kept_gone.v);
+    free(c->kept.v);
     *c = (tl_changes){ 0 };
 }

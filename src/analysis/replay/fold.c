@@ -54,6 +54,7 @@ typedef struct folding {
     uint32_t *slot_of;   /* by folded node: the slot of its paths; TL_NONE: none waits for it */
     uint32_t *awaited;   /* by node: how many nodes still to be taken wait for it */
     int64_t zero[TL_LANES_MOST], own[TL_LANES_MOST]; /* [nlanes]; own: of the node in hand */
+    uint64_t gone;                                   /* a bit for each lane in which its last edge is gone */
     paths folded;
     TL_VEC(slot) slots;
     uint32_t free; /* the first slot that is not needed any longer, TL_NONE */
@@ -145,22 +146,13 @@ static void drop_short(folding *f)
     f->list.from.n = kept;
 }
 
-/* Returns a bit for each lane in which the last edge of the node is gone. */
-static uint64_t gone_of(const folding *f, uint32_t v)
-{
-    uint64_t gone = 0;
-    for (size_t k = 0; v < f->lanes->nnodes && k < f->nlanes; k++)
-        gone |= (uint64_t)f->lanes->gone[k * f->lanes->nnodes + v] << k;
-    return gone;
-}
-
 /* What the node in hand waits for, as a list of paths; in the order of its edges, where they may go. */
 static void list_ways(folding *f, uint32_t v)
 {
-    uint32_t first = f->net->first_edge[v], end = f->net->first_edge[v + 1];
+    uint32_t end = f->net->first_edge[v + 1];
     f->list.from.n = 0;
-    for (uint32_t e = first; e < end; e++)
-        add_paths_over(f, f->net->from[e], f->net->lag_ns[e], e > first && e + 1 == end ? gone_of(f, v) : 0);
+    for (uint32_t e = f->net->first_edge[v]; e < end; e++)
+        add_paths_over(f, f->net->from[e], f->net->lag_ns[e], e + 1 == end ? f->gone : 0);
     if (f->marks[v] != TL_FOLD_EDGES && f->list.from.n > 1 && f->list.from.n <= 2 * MOST_PATHS)
         drop_short(f);
 }
@@ -240,9 +232,16 @@ static void fold(folding *f, uint32_t v)
 
 static void take(folding *f, uint32_t v)
 {
-    list_ways(f, v);
+    f->gone = 0;
     for (size_t k = 0; k < f->nlanes; k++)
-        f->own[k] = f->net->own_ns[v] - (v < f->lanes->nnodes ? f->lanes->less_ns[k * f->lanes->nnodes + v] : 0);
+        f->own[k] = f->net->own_ns[v];
+    for (uint32_t i = v < f->lanes->nnodes ? f->lanes->first[v] : TL_NONE; i != TL_NONE;) {
+        const tl_node_change *change = &f->lanes->changes[i];
+        f->own[change->lane] -= change->less_ns;
+        f->gone |= (uint64_t)change->gone << change->lane;
+        i = change->next;
+    }
+    list_ways(f, v);
     size_t in = f->list.from.n, out = f->awaited[v];
     if (f->marks[v] == TL_FOLD_AWAY && in > 0 && in <= MOST_PATHS && in * out <= in + out)
         fold(f, v);

@@ -6,7 +6,7 @@
  *
  * ENDs that wait for a meeting have no edge here: the meeting is not of the rank.
  */
-#include "tlmpi/analysis/replay.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
@@ -58,8 +58,7 @@ static void lay_out(making *m)
     }
     net->first_edge[o->n] = net->first_edge[o->n + 1] = (uint32_t)net->nedges;
     net->own_ns[o->n] = 0;
-    m->lanes = c->nlanes > 0 ? (tl_lanes){ c->nlanes, o->n, c->kept_less_ns.v, c->kept_gone.v }
-                             : (tl_lanes){ 1, o->n, c->less_ns, c->gone };
+    m->lanes = (tl_lanes){ c->nlanes, o->n, c->kept_of, c->kept.v };
 }
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
@@ -75,11 +74,13 @@ static void put_ends(making *m)
     memset(ends, 1, n);
     for (uint32_t v = 0; v < n; v++) {
         int64_t most_ns = INT64_MIN; /* that a lane takes off */
+        size_t same = m->lanes.n;    /* lanes that take nothing off */
         bool gone = false;
-        for (size_t k = 0; k < m->lanes.n; k++) {
-            most_ns = tl_ns_max(most_ns, m->lanes.less_ns[k * n + v]);
-            gone = gone || m->lanes.gone[k * n + v];
+        for (uint32_t i = c->kept_of[v]; i != TL_NONE; i = c->kept.v[i].next, same--) {
+            most_ns = tl_ns_max(most_ns, c->kept.v[i].less_ns);
+            gone = gone || c->kept.v[i].gone;
         }
+        most_ns = same > 0 ? tl_ns_max(most_ns, 0) : most_ns;
         for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1] - gone && m->marks[v] < TL_FOLD_WORK; e++) {
             uint32_t from = net->from[e];
             if (from < n && net->lag_ns[e] + net->own_ns[v] - most_ns >= 0 &&
@@ -130,13 +131,16 @@ static void hand_out(const making *m, tl_folded *out)
     }
 }
 
-void tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of)
+void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of)
 {
     size_t n = changes->open.n + (size_t)1;
     making m = { .c = changes };
     m.marks = tl_arena_zeroed(&m.arena, n, sizeof *m.marks);
     m.number_of = tl_arena_take(&m.arena, n, sizeof *m.number_of);
     *out = (tl_folded){ 0 };
+    const bool now = changes->nlanes == 0;
+    if (now)
+        tl_changes_keep(changes);
     lay_out(&m);
     mark_all(&m, marks);
     put_ends(&m);
@@ -144,6 +148,8 @@ void tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *
     hand_out(&m, out);
     if (number_of != NULL)
         memcpy(number_of, m.number_of, changes->open.n * sizeof *number_of);
+    if (now)
+        tl_changes_drop_kept(changes);
     tl_net_free(&m.net);
     tl_arena_free(&m.arena);
 }

@@ -9,6 +9,9 @@
 void tl_repair_plan_sums(const tl_baseline *baseline, uint32_t rank, tl_repair_plan *plan);
 void tl_repair_stretches(const tl_repair_plan *plan, tl_changes *changes);
 
+/* changes.c: no lane is kept any longer. */
+void tl_changes_drop_kept(tl_changes *changes);
+
 /* repair.c: drops the longest waits; drop[nkinds * nsteps] has their number, by kind and step. */
 void tl_drop_waits(tl_changes *changes, const int64_t *drop);
 

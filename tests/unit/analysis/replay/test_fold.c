@@ -223,7 +223,17 @@ static void in_each_lane_it_is_done_as_the_net_changed_so(void)
                 gone[k * c.net.n + v] = two && below(&state, 2) == 0;
             }
         }
-        tl_net_fold(&c.net, c.marks, &(tl_lanes){ LANES, c.net.n, less_ns, gone }, &fold, number_of);
+        tl_node_change changes[MOST * LANES];
+        uint32_t of_node[MOST];
+        for (uint32_t v = 0; v < c.net.n; v++) {
+            of_node[v] = TL_NONE;
+            for (uint8_t k = 0; k < LANES; k++) {
+                uint32_t at = k * (uint32_t)c.net.n + v;
+                changes[at] = (tl_node_change){ less_ns[at], v, of_node[v], k, gone[at] };
+                of_node[v] = at;
+            }
+        }
+        tl_net_fold(&c.net, c.marks, &(tl_lanes){ LANES, c.net.n, of_node, changes }, &fold, number_of);
         for (size_t k = 0; k < LANES; k++) {
             tl_net one = lane_of(&fold, k);
             part(&c.net, less_ns + k * c.net.n, gone + k * c.net.n, 1);
