@@ -78,6 +78,8 @@ static void add_link(listing *l, const tl_late_row *rows, size_t n)
     tl_link_ranks link = {
         .group = rows[0].group, .first = (uint32_t)l->members.n, .n = (uint32_t)n, .pair = rows[0].pair
     };
+    const tl_group_row *group = group_of(l, link.group);
+    link.guessed = group != NULL && group->inferred && (link.pair || tl_is_point_to_point((tl_collective)rows[0].kind));
     for (size_t i = 0; i < n; i++) {
         tl_vec_room(&l->members);
         uint32_t r = (uint32_t)tl_index_of(l->in->ranks, l->out->graph->nranks, rows[i].rank);

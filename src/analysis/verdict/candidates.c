@@ -307,12 +307,14 @@ static void look_at_hosts(finding *f, uint32_t role, tl_family family)
     f->members = members;
 }
 
+/* A link that is guessed and the only one of its sort is not looked at: its ranks may wait for others, and no link tells
+ * what a transfer takes. */
 static void look_at_role(finding *f, uint32_t role, tl_family family)
 {
     const tl_baseline *b = f->b;
     size_t n = b->roles[role].n;
 
-    if (f->nfull == 0)
+    if (f->nfull == 0 || (family == TL_FAMILY_TRANSFER && n == 1 && b->links[b->members[b->roles[role].first]].guessed))
         return;
     f->members = n;
     tl_lateness(b, role, family, f->x, f->scratch);

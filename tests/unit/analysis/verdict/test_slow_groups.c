@@ -137,6 +137,21 @@ static void who_is_alone_is_never_slow_in_all_steps(void)
     linked_free(j);
 }
 
+/* Sends and receives among ranks that no metadata names: with the names they are a link, without them they may wait for
+ * ranks of other groups. */
+static void ranks_that_are_guessed_to_send_to_each_other_are_no_link(void)
+{
+    for (int inferred = 0; inferred < 2; inferred++) {
+        linked_job *j = linked_new(2);
+        linked_group(j, "01", "world", 4096, "22229992");
+        ((tl_group_row *)tl_table_row(tl_tables_get(&j->tables, &tl_group_row_schema), 0))->inferred = inferred;
+        j->groups[0].pair = true;
+        linked_judge(j);
+        CU_ASSERT_EQUAL(nlinks(j), inferred ? 0 : 1);
+        linked_free(j);
+    }
+}
+
 static linked_job *two_fours(const char *first)
 {
     linked_job *j = linked_new(8);
@@ -348,6 +363,7 @@ static const unit_test tests[] = {
     TEST(nobody_is_named_where_all_take_as_long),
     TEST(a_slow_link_that_costs_nothing_is_not_named),
     TEST(who_is_alone_is_never_slow_in_all_steps),
+    TEST(ranks_that_are_guessed_to_send_to_each_other_are_no_link),
     TEST(nor_is_what_drifts_noise),
     TEST(of_more_than_two_nobody_is_named),
     TEST(but_for_two_that_are_done_last),
