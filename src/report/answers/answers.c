@@ -219,7 +219,7 @@ static void find_waits(tl_tables *tables, tl_answers *out)
     out->wait_exposed_ns = tl_ns_min(out->wait_ns, out->comm_waiting_ns);
     double least_ns = least * (double)out->wall_sum_ns;
     out->waits = out->wait_exposed_ns > 0 && (double)out->wait_exposed_ns >= least_ns;
-    out->uncharged_ns = tl_ns_max(0, out->comm_waiting_ns - out->wait_ns);
+    out->uncharged_ns = tl_ns_max(0, tl_ns_between(out->comm_waiting_ns, out->wait_ns));
     out->pairs_wait = !out->waits && out->uncharged_ns > 0 && (double)out->uncharged_ns >= least_ns;
     out->may_wait =
         !out->waits && out->comm_unknown_ns > 0 && (double)(out->wait_exposed_ns + out->comm_unknown_ns) >= least_ns;
