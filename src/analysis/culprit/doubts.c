@@ -2,6 +2,7 @@
  * it speaks against.  tl_doubt_in_words has a sentence for each.
  */
 #include "internal.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
@@ -258,6 +259,20 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
     weigh(reasons, sizeof reasons / sizeof reasons[0], out);
 }
 
+/* Whether more than a little part of what others wait for the culprit lies outside of the job's steps, where no delay is
+ * judged: the gain lacks that. */
+static bool costs_outside_steps(const tl_judgement *j, const tl_suspect *c)
+{
+    int64_t all_ns = 0, outside_ns = 0;
+    TL_ROWS (const tl_blame, row, j->blame) {
+        if (tl_index_of(c->members, c->nmembers, row->to_rank) == c->nmembers)
+            continue;
+        all_ns = tl_ns_add(all_ns, row->direct_ns);
+        outside_ns = tl_ns_add(outside_ns, row->step < 0 ? row->direct_ns : 0);
+    }
+    return j->facts.trust.nsteps > 0 && outside_ns > all_ns / TL_LITTLE_PART;
+}
+
 /* Whether anything stands out that the rank does longer than its peers. */
 static bool has_place(const tl_judgement *j, const tl_straggler *of)
 {
@@ -280,6 +295,7 @@ static void doubt_culprit(const tl_judgement *j, const tl_suspect *c, doubts *ou
         /* Other steps lose a part of that, as where the job's end is not whole: the gain is too low. */
         { TL_DOUBT_ELSEWHERE, WHO,
           c->row.gain_ns > 0 && c->row.in_steps_ns > c->row.gain_ns + c->row.gain_ns / TL_LITTLE_PART },
+        { TL_DOUBT_OUTSIDE, WHO | STEPS, costs_outside_steps(j, c) },
         { TL_DOUBT_NOT_REPLAYED, WHO, c->row.gain_ns < 0 },
         { TL_DOUBT_GAIN, WHO, ranked && gain_does_not_fit(c) },
         { TL_DOUBT_MIXED, WHY, mixed && !unknown },

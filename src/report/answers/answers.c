@@ -307,7 +307,8 @@ bool tl_is_least(const tl_answers *a, const tl_culprit *c)
         const tl_health *row = tl_table_row(a->health, i);
         lost |= row->rank == c->rank && row->defect == TL_DEFECT_LOST;
     }
-    return lost || tl_is_untraced(c);
+    bool outside = (tl_doubts_of_text(c->doubts, sizeof c->doubts) & 1u << TL_DOUBT_OUTSIDE) != 0;
+    return lost || outside || tl_is_untraced(c);
 }
 
 void tl_answers_read(tl_tables *tables, tl_answers *out)

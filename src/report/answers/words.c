@@ -255,6 +255,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return tl_phrase_of("of %s of the time it is unknown whether ranks waited or data moved",
                             tl_part_in_words(a->comm_unknown_ns, a->wall_sum_ns).text);
     case TL_DOUBT_OUTSIDE:
+        if (t->outside <= t->matched / TL_LITTLE_PART)
+            return tl_phrase_of("others wait for it outside of whole steps, too, where delays are not judged");
         return tl_phrase_of("%s of %s matched collectives are outside of the marked steps and are not judged",
                             tl_grouped(t->outside).text, tl_grouped(t->matched).text);
     case TL_DOUBT_CLOCKS:

@@ -140,7 +140,8 @@ static inline bool tl_is_untraced(const tl_culprit *culprit)
     return culprit->kind == TL_CULPRIT_UNTRACED;
 }
 
-/* Whether the culprit's cost is a lower bound: a rank that has no trace, or whose trace has lost work. */
+/* Whether the cost of the culprit is a lower bound: of a rank without a trace, with lost work, or waited for outside of
+ * the steps as well. */
 bool tl_is_least(const tl_answers *answers, const tl_culprit *culprit);
 
 /* Whether the culprit is several ranks together. */

@@ -200,6 +200,27 @@ static void gains_that_other_steps_lose_are_a_doubt(void)
     job_free(j);
 }
 
+/* Others wait 720 ms for rank 2 in steps, and 80 or 81 ms outside of them, where no delay is judged. */
+static void waits_outside_of_steps_are_a_doubt(void)
+{
+    for (int64_t ms = 80; ms <= 81; ms++) {
+        answer_job *j = job_of(4, 8);
+        const tl_table *blame = tl_tables_get(&j->tables, &tl_blame_schema);
+        tl_blame outside = { .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_ACTIVITY_HOST, .waiters = 1, .direct_ns = ms * MS };
+        int64_t inside_ns = 0;
+        replay(j, 800 * MS, 0);
+        hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.000001;
+        TL_ROWS (const tl_blame, row, blame)
+            inside_ns += row->to_rank == 2 ? row->direct_ns : 0;
+        CU_ASSERT_EQUAL(inside_ns, 720 * MS);
+        put_row(j, &tl_blame_schema, &outside);
+        tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema));
+        CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, ms > 80 ? 1u << TL_DOUBT_OUTSIDE : 0);
+        CU_ASSERT_EQUAL(tl_is_least(&j->answers, &j->answers.culprits[0]), ms > 80);
+        job_free(j);
+    }
+}
+
 static void what_is_missing_is_a_doubt(void)
 {
     CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.000001), 0);
@@ -520,6 +541,7 @@ static const unit_test tests[] = {
     TEST(where_clocks_hide_most_waiting_nobody_is_sure),
     TEST(gains_in_other_steps_are_a_doubt),
     TEST(gains_that_other_steps_lose_are_a_doubt),
+    TEST(waits_outside_of_steps_are_a_doubt),
     TEST(what_is_missing_is_a_doubt),
     TEST(communication_that_may_be_waiting_is_a_doubt),
         TEST(what_is_unknown_in_steps_left_out_is_no_doubt),
