@@ -307,8 +307,12 @@ bool tl_is_least(const tl_answers *a, const tl_culprit *c)
         const tl_health *row = tl_table_row(a->health, i);
         lost |= row->rank == c->rank && row->defect == TL_DEFECT_LOST;
     }
-    bool outside = (tl_doubts_of_text(c->doubts, sizeof c->doubts) & 1u << TL_DOUBT_OUTSIDE) != 0;
-    return lost || outside || tl_is_untraced(c);
+    return lost || tl_is_untraced(c);
+}
+
+bool tl_gain_is_least(const tl_answers *a, const tl_culprit *c)
+{
+    return tl_is_least(a, c) || (tl_doubts_of_text(c->doubts, sizeof c->doubts) & 1u << TL_DOUBT_OUTSIDE) != 0;
 }
 
 void tl_answers_read(tl_tables *tables, tl_answers *out)

@@ -157,7 +157,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     if (c->gain_ns == 0)
         tl_say(w, "no gain in the simulation");
     else if (c->gain_ns > 0)
-        tl_wrap_printf(w, "gain %s%s (%s)", tl_is_least(a, c) ? "at least " : "", tl_duration(c->gain_ns).text,
+        tl_wrap_printf(w, "gain %s%s (%s)", tl_gain_is_least(a, c) ? "at least " : "", tl_duration(c->gain_ns).text,
                        tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     else
         tl_say(w, "cost~%s", tl_duration(c->excess_ns).text);

@@ -129,7 +129,7 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
     if (c->gain_ns == 0)
         return tl_phrase_of("nothing %s, simulated%s", without, gain_of_links(a).text);
     if (c->gain_ns >= 0)
-        return tl_phrase_of("%s%s less of %s (%s) %s%s, simulated%s", tl_is_least(a, c) ? "at least " : "",
+        return tl_phrase_of("%s%s less of %s (%s) %s%s, simulated%s", tl_gain_is_least(a, c) ? "at least " : "",
                             tl_duration(c->gain_ns).text, tl_duration(a->wall_ns).text,
                             tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without, gain_in_steps(c).text,
                             gain_of_links(a).text);

@@ -140,9 +140,11 @@ static inline bool tl_is_untraced(const tl_culprit *culprit)
     return culprit->kind == TL_CULPRIT_UNTRACED;
 }
 
-/* Whether the cost of the culprit is a lower bound: of a rank without a trace, with lost work, or waited for outside of
- * the steps as well. */
+/* Whether the culprit's cost of a step is a lower bound: of a rank that has no trace, or whose trace has lost work. */
 bool tl_is_least(const tl_answers *answers, const tl_culprit *culprit);
+
+/* Whether the culprit's gain is a lower bound: its cost of a step is, or others wait for it outside of the steps, too. */
+bool tl_gain_is_least(const tl_answers *answers, const tl_culprit *culprit);
 
 /* Whether the culprit is several ranks together. */
 static inline bool tl_is_several(const tl_culprit *culprit)

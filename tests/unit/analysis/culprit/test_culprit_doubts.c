@@ -216,7 +216,7 @@ static void waits_outside_of_steps_are_a_doubt(void)
         put_row(j, &tl_blame_schema, &outside);
         tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema));
         CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, ms > 80 ? 1u << TL_DOUBT_OUTSIDE : 0);
-        CU_ASSERT_EQUAL(tl_is_least(&j->answers, &j->answers.culprits[0]), ms > 80);
+        CU_ASSERT_EQUAL(tl_gain_is_least(&j->answers, &j->answers.culprits[0]), ms > 80);
         job_free(j);
     }
 }
