@@ -259,8 +259,8 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
     weigh(reasons, sizeof reasons / sizeof reasons[0], out);
 }
 
-/* Whether more than a little part of what others wait for the culprit lies outside of the job's steps, where no delay is
- * judged: the gain lacks that. */
+/* Whether more than a little part of what others wait for the culprit lies outside of the job's steps, where no delay
+ * is judged: the gain lacks that. */
 static bool costs_outside_steps(const tl_judgement *j, const tl_suspect *c)
 {
     int64_t all_ns = 0, outside_ns = 0;
