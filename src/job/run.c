@@ -75,6 +75,15 @@ static tl_status analyse(tl_job *j, tl_error *err)
                         &j->tables, err);
 }
 
+/* Prints the list of runs where the job, which has been prepared, is to do nothing else; returns whether it is. */
+static bool tells_runs_alone(const tl_job *j, tl_status st)
+{
+    bool alone = st == TL_OK && j->options->run < 0;
+    if (alone && tl_is_first())
+        tl_tell_runs(&j->plan.inventory);
+    return alone;
+}
+
 int tl_run(const tl_options *options)
 {
     tl_job j = { .options = options };
@@ -83,11 +92,8 @@ int tl_run(const tl_options *options)
     int code = TL_EXIT_DONE;
 
     tl_status st = tl_job_prepare(&j, &err);
-    if (st == TL_OK && options->run < 0) {
-        if (tl_is_first())
-            tl_tell_runs(&j.plan.inventory);
+    if (tells_runs_alone(&j, st))
         return end(&j, st, code, &err);
-    }
     if (st == TL_OK)
         st = tl_job_select(&j, &err);
     if (st == TL_OK)
@@ -121,11 +127,8 @@ int tl_whatif(const tl_options *options, tl_whatif_study *whatif, const tl_whati
                          options->paths[i]);
     if (st == TL_OK)
         st = tl_job_prepare(&j, &err);
-    if (st == TL_OK && options->run < 0) {
-        if (tl_is_first())
-            tl_tell_runs(&j.plan.inventory);
+    if (tells_runs_alone(&j, st))
         return end(&j, st, code, &err);
-    }
     if (st == TL_OK)
         st = tl_job_select(&j, &err);
     if (st == TL_OK)
@@ -151,11 +154,8 @@ int tl_check(const tl_options *options)
     int code = TL_EXIT_DONE;
 
     tl_status st = tl_job_prepare(&j, &err);
-    if (st == TL_OK && options->run < 0) {
-        if (tl_is_first())
-            tl_tell_runs(&j.plan.inventory);
+    if (tells_runs_alone(&j, st))
         return end(&j, st, code, &err);
-    }
     if (st == TL_OK)
         st = tl_job_read(&j, false, &err);
     if (st == TL_OK) {

@@ -17,6 +17,14 @@ const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank)
     return tl_row_of_rank(tl_tables_get(tables, &tl_rank_schema), rank);
 }
 
+const tl_group_row *tl_group_of(const tl_table *groups, int32_t group)
+{
+    const tl_group_row *rows = tl_table_row(groups, 0);
+    size_t at = 0;
+    TL_BISECT(at, groups->n, i, rows[i].group < group);
+    return at < groups->n && rows[at].group == group ? &rows[at] : NULL;
+}
+
 uint64_t tl_host_key(const tl_rank *row)
 {
     return row->host[0] != 0 ? tl_hash_bytes(row->host, strnlen(row->host, sizeof row->host)) | 1 : 0;

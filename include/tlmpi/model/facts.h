@@ -6,6 +6,7 @@
 #define TLMPI_MODEL_FACTS_H
 
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/tables.h"
 #include <stdbool.h>
@@ -64,6 +65,9 @@ bool tl_rank_has_work(const tl_table *ranks, int32_t rank);
 
 /* The row of table rank; NULL: none. */
 const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank);
+
+/* The row of table group; NULL: none. */
+const tl_group_row *tl_group_of(const tl_table *groups, int32_t group);
 
 /* Returns a key of the row's host, equal for the ranks of one host alone; 0: the trace does not tell the host. */
 uint64_t tl_host_key(const tl_rank *row);

@@ -2,7 +2,6 @@
  * it speaks against.  tl_doubt_in_words has a sentence for each.
  */
 #include "internal.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
@@ -264,12 +263,13 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
 static bool costs_outside_steps(const tl_judgement *j, const tl_suspect *c)
 {
     int64_t all_ns = 0, outside_ns = 0;
-    TL_ROWS (const tl_blame, row, j->blame) {
-        if (tl_index_of(c->members, c->nmembers, row->to_rank) == c->nmembers)
-            continue;
-        all_ns = tl_ns_add(all_ns, row->direct_ns);
-        outside_ns = tl_ns_add(outside_ns, row->step < 0 ? row->direct_ns : 0);
-    }
+    const tl_blame *row;
+    for (size_t k = 0; k < c->nmembers; k++)
+        for (size_t i = tl_table_from_rank(j->blame, c->members[k]);
+             i < j->blame->n && (row = tl_table_row(j->blame, i))->to_rank == c->members[k]; i++) {
+            all_ns = tl_ns_add(all_ns, row->direct_ns);
+            outside_ns = tl_ns_add(outside_ns, row->step < 0 ? row->direct_ns : 0);
+        }
     return j->facts.trust.nsteps > 0 && outside_ns > all_ns / TL_LITTLE_PART;
 }
 

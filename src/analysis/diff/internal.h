@@ -96,6 +96,9 @@ static inline size_t place_of(const int64_t *v, size_t n, int64_t value)
 void tl_diff_sides_init(tl_diff *diff);
 void tl_diff_side_free(side *s);
 
+/* Devices of the rank, 1 where none is known: sums over devices are divided by them. */
+int64_t tl_diff_devices_of(const side *s, int32_t rank);
+
 /* Ranks as "0-3,7", into a text of zeros; "..." for what has no place. */
 void tl_diff_put_ranks(char *cell_text, size_t size, const int64_t *ranks, size_t n);
 

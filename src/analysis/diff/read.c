@@ -1,6 +1,7 @@
 /* read.c - kernels, operators, collectives and classes of idle time of the results, by name. */
 #include "internal.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/model/facts.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/work_tables.h"
 #include <math.h>
@@ -62,9 +63,8 @@ static void read_collectives(tl_diff *diff, int which)
 {
     const side *s = &diff->side[which];
     TL_ROWS (const tl_bandwidth, row, table_of(s, &tl_bandwidth_schema)) {
-        const char *sort = "";
-        TL_ROWS (const tl_group_row, group, table_of(s, &tl_group_row_schema))
-            sort = group->group == row->group ? tl_parallelism_labels[group->parallelism] : sort;
+        const tl_group_row *group = tl_group_of(table_of(s, &tl_group_row_schema), row->group);
+        const char *sort = group != NULL ? tl_parallelism_labels[group->parallelism] : "";
         char text[96];
         snprintf(text, sizeof text, "%s of %s, %d ranks, %lld bytes", tl_collective_labels[row->kind], sort,
                  (int)row->ranks, (long long)(row->bytes >= 0 && row->collectives > 0 ? row->bytes / row->collectives : -1));

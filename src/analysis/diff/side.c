@@ -34,8 +34,8 @@ static bool is_sound(const side *s, int64_t step)
     return true;
 }
 
-/* The ranks that are compared, and the steps that all of them have whole, but the first and last of a recording with enough others.  Returns how
- * many are marked. */
+/* The ranks that are compared, and the steps that all of them have whole, but the first and last of a recording with
+ * enough others.  Returns how many are marked. */
 static size_t find_steps(side *s)
 {
     const tl_table *table = table_of(s, &tl_step_schema);
@@ -116,9 +116,9 @@ static void put_cell(cell *c, const tl_breakdown *row, int64_t devices, double b
         c->ns[i] = (int64_t)llround((double)ns[i] / (double)devices / by);
 }
 
-static int64_t devices_of(const side *s, int64_t rank)
+int64_t tl_diff_devices_of(const side *s, int32_t rank)
 {
-    const tl_rank *row = tl_row_of_rank(table_of(s, &tl_rank_schema), (int32_t)rank);
+    const tl_rank *row = tl_row_of_rank(table_of(s, &tl_rank_schema), rank);
     return row != NULL ? tl_ns_max(row->devices, 1) : 1;
 }
 
@@ -134,7 +134,7 @@ static bool fill_steps(side *s)
         all_ns = tl_ns_add(all_ns, row->step == -1 ? row->busy_ns : 0);
         held_ns = tl_ns_add(held_ns, row->step >= 0 ? row->busy_ns : 0);
         if (step < s->steps.n)
-            put_cell(&s->cells[rank * s->steps.n + step], row, devices_of(s, row->rank), 1);
+            put_cell(&s->cells[rank * s->steps.n + step], row, tl_diff_devices_of(s, row->rank), 1);
     }
     TL_ROWS (const tl_step, row, table_of(s, &tl_step_schema)) {
         size_t rank = place_of(s->ranks.v, s->ranks.n, row->rank), step = place_of(s->steps.v, s->steps.n, row->step);
@@ -161,7 +161,7 @@ static void fill_whole(side *s, double by)
     s->cells = tl_calloc(s->ranks.n + 1, sizeof *s->cells);
     TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
         if (row->device == -1 && row->step == -1 && (at = place_of(s->ranks.v, s->ranks.n, row->rank)) < s->ranks.n)
-            put_cell(&s->cells[at], row, devices_of(s, row->rank), by);
+            put_cell(&s->cells[at], row, tl_diff_devices_of(s, row->rank), by);
     int64_t last = INT64_MIN;
     TL_ROWS (const tl_blame_step, row, table_of(s, &tl_blame_step_schema))
         if (row->step >= 0 && row->step > last) {

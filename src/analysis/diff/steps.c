@@ -1,6 +1,7 @@
 /* steps.c - the parts of the difference of a step: they sum up to it, to the nanosecond. */
 #include "internal.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/model/facts.h"
 #include "tlmpi/model/work_tables.h"
 #include <math.h>
 #include <stdio.h>
@@ -39,8 +40,7 @@ static void add_exposed(parts *p, int which)
         size_t step = place_of(s->steps.v, s->steps.n, row->step);
         if (step == s->steps.n || place_of(s->ranks.v, s->ranks.n, row->rank) == s->ranks.n)
             continue;
-        const tl_rank *rank = tl_row_of_rank(table_of(s, &tl_rank_schema), row->rank);
-        double by = (double)(rank != NULL ? tl_ns_max(rank->devices, 1) : 1) * (s->marked ? 1 : s->recorded);
+        double by = (double)tl_diff_devices_of(s, row->rank) * (s->marked ? 1 : s->recorded);
         const int64_t ns[] = { row->waiting_ns, row->transfer_ns, row->unknown_ns };
         for (int i = 0; i < 3; i++) {
             part *x = ns[i] != 0 ? part_at(p, (tl_diff_part)(TL_DIFF_WAITING + i), row->parallelism, row->kind) : NULL;
@@ -106,10 +106,11 @@ static double test_part(const tl_diff *diff, const part *x)
 
 static void put_group(const tl_diff *diff, const part *x, tl_diff_step *row)
 {
-    for (int i = B; i >= A && row->group[0] == '\0'; i--)
-        TL_ROWS (const tl_group_row, group, table_of(&diff->side[i], &tl_group_row_schema))
-            if (group->group == x->group[i])
-                tl_cell_text(row->group, sizeof row->group, group->ranks, strnlen(group->ranks, sizeof group->ranks));
+    for (int i = B; i >= A && row->group[0] == '\0'; i--) {
+        const tl_group_row *group = tl_group_of(table_of(&diff->side[i], &tl_group_row_schema), x->group[i]);
+        if (group != NULL)
+            tl_cell_text(row->group, sizeof row->group, group->ranks, strnlen(group->ranks, sizeof group->ranks));
+    }
 }
 
 static void end_row(const tl_diff *diff, tl_diff_step *row)
@@ -184,16 +185,15 @@ static void add_rank(const side *s, size_t rank, cell *to, int64_t *n)
 }
 
 /* What a rank does: a key of the names of its compute kernels. */
-static uint64_t role_of(tl_diff *diff, const side *s, int64_t rank)
+static uint64_t role_of(tl_diff *diff, int which, int64_t rank)
 {
     uint64_t key = 0;
-    const tl_table *kernels = table_of(s, &tl_kernel_row_schema);
+    const tl_table *kernels = table_of(&diff->side[which], &tl_kernel_row_schema);
     for (size_t i = tl_table_from_rank(kernels, (int32_t)rank); i < kernels->n; i++) {
         const tl_kernel_row *row = tl_table_row(kernels, i);
         if (row->rank != rank)
             break;
-        tl_text name = s->in->name(s->in->name_arg, row->name);
-        uint32_t family = tl_diff_family_of(&diff->names, tl_names_intern(&diff->names, name.p, name.n));
+        uint32_t family = tl_diff_family_of(&diff->names, tl_diff_name_in(diff, which, row->name));
         if (row->kind == TL_COMPUTE)
             key += tl_hash_mix(1, family); /* in any order, and one family may have several kernels */
     }
@@ -216,7 +216,7 @@ static void put_breakdown(tl_diff *diff, tl_table *table)
     for (int i = A; i <= B; i++)
         for (size_t r = 0; r < diff->side[i].ranks.n; r++) {
             int64_t rank = diff->side[i].ranks.v[r];
-            uint64_t key = same ? (uint64_t)rank : role_of(diff, &diff->side[i], rank);
+            uint64_t key = same ? (uint64_t)rank : role_of(diff, i, rank);
             size_t at = 0;
             while (at < roles.n && roles.v[at].key != key)
                 at++;

@@ -10,6 +10,7 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/facts.h"
 #include "tlmpi/model/tables.h"
 #include <math.h>
 
@@ -157,14 +158,6 @@ void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed,
 
 /* ------------------------------------------------------------------------------------------------------- of the job */
 
-static uint8_t parallelism_of(const tl_table *groups, int32_t group)
-{
-    const tl_group_row *rows = tl_table_row(groups, 0);
-    size_t low = 0;
-    TL_BISECT(low, groups->n, i, rows[i].group < group);
-    return low < groups->n && rows[low].group == group ? rows[low].parallelism : TL_PARALLEL_UNKNOWN;
-}
-
 /* Returns the wall time of the rank, or of the job, in the step; 0 without a row. */
 static int64_t wall_of(const tl_table *breakdown, int32_t rank, int32_t step)
 {
@@ -222,7 +215,8 @@ static void exposed_reduce(tl_tables *job)
     size_t n = table->n;
     for (size_t i = 0; i < n; i++) { /* and a copy of each row for the job */
         tl_exposed *row = tl_table_row(table, i);
-        row->parallelism = parallelism_of(groups, row->group);
+        const tl_group_row *group = tl_group_of(groups, row->group);
+        row->parallelism = group != NULL ? group->parallelism : TL_PARALLEL_UNKNOWN;
         tl_exposed of_job = *row;
         of_job.rank = of_job.group = -1;
         tl_table_append(table, &of_job, 1);
