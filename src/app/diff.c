@@ -126,8 +126,11 @@ static tl_status compare(compared *c, tl_error *err)
     if (st != TL_OK)
         return st;
     for (int i = 0; i < 2; i++)
-        input.side[i] = (tl_diff_side){ .path = c->shown[i], .tables = &c->tables[i], .name = name_of,
-                                        .name_arg = c->result[i], .selection = c->selection[i] };
+        input.side[i] = (tl_diff_side){ .path = c->shown[i],
+                                        .tables = &c->tables[i],
+                                        .name = name_of,
+                                        .name_arg = c->result[i],
+                                        .selection = c->selection[i] };
     c->diff = tl_diff_new(&input);
     for (int i = 0; i < 2; i++)
         if (tl_diff_basis_of(c->diff).ranks[i] == 0)
@@ -165,7 +168,9 @@ static void print_table(const tl_cli *cli, const compared *c, const tl_schema *s
                      .name = tl_diff_name,
                      .name_arg = c->diff,
                      .unit = brief ? TL_UNIT_AUTO : (tl_unit_choice)tl_show_unit(cli, out),
-                     .text_width = brief ? TEXT_SHOWN : named ? tl_show_width(cli, out) : 0 };
+                     .text_width = brief   ? TEXT_SHOWN
+                                   : named ? tl_show_width(cli, out)
+                                           : 0 };
     size_t n = brief && table->n > ROWS_SHOWN ? ROWS_SHOWN : table->n;
     tl_print_begin(&p);
     tl_print_rows(&p, table->rows, n);
@@ -181,7 +186,7 @@ static tl_diff_words words_of(const compared *c)
                             .run = tl_diff_table(c->diff, &tl_diff_run_schema),
                             .step = tl_diff_table(c->diff, &tl_diff_step_schema),
                             .kernel = tl_diff_table(c->diff, &tl_diff_kernel_schema),
-                            .operator = tl_diff_table(c->diff, &tl_diff_operator_schema),
+                            .operator= tl_diff_table(c->diff, &tl_diff_operator_schema),
                             .name = tl_diff_name,
                             .name_arg = c->diff,
                             .steps = { basis.steps[0], basis.steps[1] },
@@ -203,8 +208,11 @@ static void print(const tl_cli *cli, const compared *c, const tl_schema *named, 
         tl_print_diff(out, &words);
     }
     for (size_t i = brief ? 1 : 0; i < n; i++) {
-        fprintf(out, json ? "%s\"%s\": " : brief ? "%s\n%s\n" : "%s# %s\n", json ? i > 0 ? "," : "{" : "",
-                schemas[i]->name);
+        fprintf(out,
+                json    ? "%s\"%s\": "
+                : brief ? "%s\n%s\n"
+                        : "%s# %s\n",
+                json ? i > 0 ? "," : "{" : "", schemas[i]->name);
         print_table(cli, c, schemas[i], out, brief);
     }
     if (json)
@@ -218,14 +226,15 @@ static tl_status find_table(const tl_cli *cli, const tl_schema **named, tl_error
     const char *names[16];
     *named = NULL;
     if (cli->nwords < 2 || cli->nwords > 3)
-        return tl_fail(err, TL_EUSAGE, "%s: tlmpi diff A B [TABLE]", cli->nwords < 2 ? "two runs are compared" : "one table at a time");
+        return tl_fail(err, TL_EUSAGE, "%s: tlmpi diff A B [TABLE]",
+                       cli->nwords < 2 ? "two runs are compared" : "one table at a time");
     for (size_t i = 0; i < n && cli->nwords == 3; i++) {
         names[i] = schemas[i]->name;
         if (strcmp(cli->words[2], names[i]) == 0)
             *named = schemas[i];
     }
-    return cli->nwords == 3 && *named == NULL
-               ? tl_fail_unknown(err, "table", cli->words[2], "a comparison", names, n) : TL_OK;
+    return cli->nwords == 3 && *named == NULL ? tl_fail_unknown(err, "table", cli->words[2], "a comparison", names, n)
+                                              : TL_OK;
 }
 
 /* Proc 0: compares the results and prints.  Returns the exit status. */

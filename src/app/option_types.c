@@ -367,7 +367,8 @@ static const char *const units[] = { "terminal", "ns", "us", "ms", "s", "auto", 
 static const char *const clocks[] = { "auto", "none", "force", NULL };                  /* as tl_clock_mode */
 static const char *const runs[] = { "all", "list", "newest", NULL };
 
-const tl_option_type tl_option_gates = { store_gates, recall_gates, .takes = TL_GATES_SYNTAX, .gates = &tl_answer_gates };
+const tl_option_type tl_option_gates = { store_gates, recall_gates, .takes = TL_GATES_SYNTAX,
+                                         .gates = &tl_answer_gates };
 const tl_option_type tl_option_diff_gates = { store_gates, recall_gates, .takes = TL_DIFF_GATES_SYNTAX,
                                               .gates = &tl_diff_gates };
 const tl_option_type tl_option_switch = { store_switch, recall_switch, .words = digits };

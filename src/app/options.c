@@ -35,8 +35,8 @@ static const tl_option options[] = {
       "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for several paths, in the "
       "working directory",
       TL_FOR_RUN, &tl_option_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_DIFF, &tl_option_text,
-      AT(run.output) },
+    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_DIFF,
+      &tl_option_text, AT(run.output) },
     { "output", 'o', "FILE", "", "write FILE; by default the result's name with .html for .h5; '-' is standard output",
       TL_FOR_HTML, &tl_option_text, AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &tl_option_text,
@@ -44,8 +44,8 @@ static const tl_option options[] = {
     { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &tl_option_text,
       AT(run.output) },
     { "force", 'f', NULL, "0", "overwrite existing files",
-      TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_HTML | TL_FOR_DIFF | TL_FOR_COMPAT | TL_FOR_AUGMENT, &tl_option_switch,
-      AT(run.force) },
+      TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_HTML | TL_FOR_DIFF | TL_FOR_COMPAT | TL_FOR_AUGMENT,
+      &tl_option_switch, AT(run.force) },
     { "run", 0, "N", "newest",
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
       "ranks, 'list' lists them",
@@ -142,7 +142,8 @@ static const tl_option options[] = {
       AT(kernels) },
     { "scale", 0, "CONDITIONS:FACTOR", "",
       "the selected work takes its time times FACTOR, 0 to 1000, as name~gemm:0.5 or kind=copy:0; may be given several "
-      "times, and the factors of the same work multiply. Of communication it is the transfer, from the last arrival on, if all ranks with a trace have it selected",
+      "times, and the factors of the same work multiply. Of communication it is the transfer, from the last arrival "
+      "on, if all ranks with a trace have it selected",
       TL_FOR_WHATIF, &tl_option_texts, AT(scale) },
     { "overlap", 0, "CONDITIONS", "",
       "kernels, copies and memsets wait no longer for the selected communication, as kind=all_reduce, by events or the "

@@ -1,3 +1,4 @@
+/* pattern.c - regular expressions of the command line, by the C library. */
 #include "tlmpi/base/pattern.h"
 #include <string.h>
 

@@ -29,15 +29,17 @@ static void say(const tl_whatif_study *r, size_t nmissing)
     printf("With all changes: %s, %s %s (%s).\n", tl_duration(r->time_ns).text,
            tl_duration(gain_ns < 0 ? -gain_ns : gain_ns).text, gain_ns < 0 ? "more" : "less",
            tl_part_in_words(gain_ns < 0 ? -gain_ns : gain_ns, r->recorded_ns).text);
-    printf("Of the critical path then, %s (as recorded %s) is explained by no work, transfer or known wait, and was left "
-           "as it is%s.\n",
-           tl_duration(r->unexplained_ns).text, tl_duration(r->recorded_unexplained_ns).text,
-           gain_ns > 0 && gain_ns <= r->unexplained_ns ? ": it exceeds the gain, which is uncertain" : "");
+    printf(
+        "Of the critical path then, %s (as recorded %s) is explained by no work, transfer or known wait, and was left "
+        "as it is%s.\n",
+        tl_duration(r->unexplained_ns).text, tl_duration(r->recorded_unexplained_ns).text,
+        gain_ns > 0 && gain_ns <= r->unexplained_ns ? ": it exceeds the gain, which is uncertain" : "");
     if (nmissing > 0)
-        printf("%zu rank%s as before: no trace of %s is here, or selected.  The critical path waits for %s %s, and more "
-               "where it is not known when %s came, which then counts as transfer.\n",
-               nmissing, nmissing > 1 ? "s do" : " does", nmissing > 1 ? "them" : "it", nmissing > 1 ? "them" : "it",
-               tl_duration(r->untraced_ns).text, nmissing > 1 ? "they" : "it");
+        printf(
+            "%zu rank%s as before: no trace of %s is here, or selected.  The critical path waits for %s %s, and more "
+            "where it is not known when %s came, which then counts as transfer.\n",
+            nmissing, nmissing > 1 ? "s do" : " does", nmissing > 1 ? "them" : "it", nmissing > 1 ? "them" : "it",
+            tl_duration(r->untraced_ns).text, nmissing > 1 ? "they" : "it");
     printf("Not modelled: how full queues and memory would be, and what work running at once takes from other work.\n");
 }
 

@@ -14,7 +14,7 @@ TL_TABLE_DEFINE(diff_step, TL_DIFF_STEP_FIELDS, TL_SCOPE_JOB, "two runs: parts o
 TL_TABLE_DEFINE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS, TL_SCOPE_JOB, "two runs: parts of the step by rank",
                 "Which ranks spend more or less time, and in what?");
 TL_TABLE_DEFINE(diff_kernel, TL_DIFF_WORK_FIELDS, TL_SCOPE_JOB, "two runs: device work by name",
-                   "Which kernels, copies and memsets are new, gone or replaced, and which take longer?");
+                "Which kernels, copies and memsets are new, gone or replaced, and which take longer?");
 
 /* The others have the columns of diff_kernel. */
 #define AS_KERNEL(table, title, question)                                                                              \
@@ -26,7 +26,8 @@ TL_TABLE_DEFINE(diff_kernel, TL_DIFF_WORK_FIELDS, TL_SCOPE_JOB, "two runs: devic
                                             sizeof tl_diff_kernel_fields / sizeof tl_diff_kernel_fields[0],            \
                                             sizeof(tl_diff_kernel),                                                    \
                                             false }
-AS_KERNEL(diff_operator, "two runs: operators", "Which operators are new, gone or replaced, and which take the host longer?");
+AS_KERNEL(diff_operator, "two runs: operators",
+          "Which operators are new, gone or replaced, and which take the host longer?");
 AS_KERNEL(diff_call_path, "two runs: call trees merged",
           "On which paths through the host did the work on the device change?");
 AS_KERNEL(diff_collective, "two runs: collectives", "Which collectives wait or transfer for longer?");

@@ -46,8 +46,8 @@ int tl_record_file_open(tl_record_file *file, const char *directory, int rank, t
         (void)tl_record_file_close(file);
         return ESPIPE;
     }
-    if (known && S_ISREG(status.st_mode) && status.st_size > 0 &&
-        pread(file->fd, &last, 1, status.st_size - 1) == 1 && last != '\n') {
+    if (known && S_ISREG(status.st_mode) && status.st_size > 0 && pread(file->fd, &last, 1, status.st_size - 1) == 1 &&
+        last != '\n') {
         tl_record_text_literal(&file->out, "\n");
         file->rest = file->out.n;
         file->foreign = true;

@@ -8,7 +8,7 @@
  *
  * Reads tables of results alone, and no events: the step time is the median of the compared steps, its parts are those of
  * tables breakdown and exposed.  Steps that table health leaves out, in which a rank lost work, and the first and last of
- * a recording with enough others are not compared, nor ranks of which the trace is cut.  Names are aligned where they are equal, then where they differ in
+ * a recording with enough others are not compared, nor ranks whose trace is cut.  Names are aligned where they are equal, then where they differ in
  * numbers, template arguments and addresses alone, then under the operator that launches them.
  */
 #ifndef TLMPI_ANALYSIS_DIFF_H
@@ -53,10 +53,10 @@ tl_text tl_diff_name(void *diff, uint32_t id); /* text of a NAME cell of these t
 
 /* Facts that words need: how many steps are compared of a side, and of how long a step the times are. */
 typedef struct tl_diff_basis {
-    size_t steps[2];    /* compared; 0: steps are not marked, or the device runs behind the host's marks */
-    size_t ranks[2];    /* compared; 0: nothing of the side ran on a device, and the side cannot be compared */
-    bool paired;        /* steps of one number are compared with one another */
-    bool whole;         /* whole recordings are compared: of a side the steps are not known */
+    size_t steps[2]; /* compared; 0: steps are not marked, or the device runs behind the host's marks */
+    size_t ranks[2]; /* compared; 0: nothing of the side ran on a device, and the side cannot be compared */
+    bool paired;     /* steps of one number are compared with one another */
+    bool whole;      /* whole recordings are compared: of a side the steps are not known */
 } tl_diff_basis;
 tl_diff_basis tl_diff_basis_of(const tl_diff *diff);
 

@@ -39,10 +39,10 @@ typedef enum tl_whatif_sort {
 } tl_whatif_sort;
 
 typedef struct tl_whatif_condition {
-    uint8_t key;       /* of changes.c */
-    bool wanted;       /* false: of != and !~ */
-    bool has_pattern;  /* of ~ and !~ */
-    const char *text;  /* behind = or ~; part of `words` */
+    uint8_t key;      /* of changes.c */
+    bool wanted;      /* false: of != and !~ */
+    bool has_pattern; /* of ~ and !~ */
+    const char *text; /* behind = or ~; part of `words` */
     regex_t pattern;
     tl_ranges numbers; /* of rank and step */
 } tl_whatif_condition;

@@ -12,7 +12,7 @@
 /* What two runs differ in before any time is compared, and what the comparison rests on. */
 #define TL_DIFF_RUN_FIELDS(F, T)                                                                                       \
     F(T, I32, place, KEY, "", "1, 2, 3 ...: what matters most first")                                                  \
-    F(T, TEXT32, what, LABEL, "", "device, world size, ranks, selection ...")                                       \
+    F(T, TEXT32, what, LABEL, "", "device, world size, ranks, selection ...")                                          \
     F(T, I32, differs, MEASURE, "", "1: A and B differ in it so that times are hardly comparable, or say less")        \
     F(T, TEXT256, a, MEASURE, "", "of A")                                                                              \
     F(T, TEXT256, b, MEASURE, "", "of B")
@@ -36,7 +36,8 @@ extern const char *const tl_diff_part_labels[];
 #define TL_DIFF_STEP_FIELDS(F, T)                                                                                      \
     F(T, I32, place, KEY, "", "0: the step; then its parts, the largest change first, and what is not attributed")     \
     F(T, ENUM(diff_part), part, LABEL, "", "part of the step")                                                         \
-    F(T, ENUM(parallelism), parallelism, LABEL, "", "of communication: what the process group divides among its ranks") \
+    F(T, ENUM(parallelism), parallelism, LABEL, "",                                                                    \
+      "of communication: what the process group divides among its ranks")                                              \
     F(T, ENUM(collective), kind, LABEL, "", "of communication: the collective")                                        \
     F(T, TEXT64, group, LABEL, "", "of communication: the ranks of the group, where all of it is in one group")        \
     F(T, I64, a_ns, MEASURE, "ns",                                                                                     \
@@ -47,7 +48,8 @@ extern const char *const tl_diff_part_labels[];
     F(T, F64, share, MEASURE, "", "change_ns / a_ns of the step")                                                      \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
       "chance of steps that lie as far apart if A and B do not differ: rank test (Mann-Whitney) over the compared "    \
-      "steps, or signed ranks (Wilcoxon) of those of one number, where they vary alike; none where a side has one step, or steps are not told apart")                                            \
+      "steps, or signed ranks (Wilcoxon) of those of one number, where they vary alike; none where a side has one "    \
+      "step, or steps are not told apart")                                                                             \
     F(T, I32, sure, MEASURE, "", "1: p_value is below diff_alpha and share above diff_least")
 TL_TABLE(diff_step, TL_DIFF_STEP_FIELDS);
 
@@ -58,7 +60,8 @@ TL_TABLE(diff_step, TL_DIFF_STEP_FIELDS);
       "ranks of A: the rank of that number, where A and B have the same; else the ranks whose compute kernels have "   \
       "the same names")                                                                                                \
     F(T, TEXT64, b_ranks, LABEL, "", "ranks of B")                                                                     \
-    F(T, I64, step_ns, MEASURE, "ns", "change of the step, mean of the middle steps; the sum of the changes behind it") \
+    F(T, I64, step_ns, MEASURE, "ns",                                                                                  \
+      "change of the step, mean of the middle steps; the sum of the changes behind it")                                \
     F(T, I64, compute_ns, MEASURE, "ns", "change of compute")                                                          \
     F(T, I64, waiting_ns, MEASURE, "ns", "change of waiting")                                                          \
     F(T, I64, transfer_ns, MEASURE, "ns", "change of transfer")                                                        \
@@ -85,7 +88,8 @@ extern const char *const tl_diff_change_labels[];
  * merged call tree. */
 #define TL_DIFF_WORK_FIELDS(F, T)                                                                                      \
     F(T, I32, place, KEY, "",                                                                                          \
-      "1 for the largest change of time, and so on; of call paths down the tree, the largest change below a node first") \
+      "1 for the largest change of time, and so on; of call paths down the tree, the largest change below a node "     \
+      "first")                                                                                                         \
     F(T, I32, depth, LABEL, "", "of a call path: nodes around it; else 0")                                             \
     F(T, ENUM(diff_change), change, MEASURE, "", "what became of it")                                                  \
     F(T, F64, a_count, MEASURE, "", "how often, of A: the whole recording by its steps and ranks")                     \
@@ -93,24 +97,26 @@ extern const char *const tl_diff_change_labels[];
     F(T, I64, a_ns, MEASURE, "ns", "time, of A: the whole recording by its steps and ranks")                           \
     F(T, I64, b_ns, MEASURE, "ns", "time, of B")                                                                       \
     F(T, I64, change_ns, MEASURE, "ns", "b_ns - a_ns")                                                                 \
-    F(T, I64, by_count_ns, MEASURE, "ns", "the part of it that one more or less often makes; the rest is by time of one") \
+    F(T, I64, by_count_ns, MEASURE, "ns",                                                                              \
+      "the part of it that one more or less often makes; the rest is by time of one")                                  \
     F(T, F64, share, MEASURE, "", "change_ns / the step of A")                                                         \
     F(T, F64, a_each_ns, MEASURE, "ns", "time of one, of A; none where it has none")                                   \
     F(T, F64, b_each_ns, MEASURE, "ns", "time of one, of B")                                                           \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
-      "chance of times of one as far apart if A and B do not differ: t test over the "  \
-      "ratios of ranks, of fewer than three ranks over durations; none where these are not known") \
+      "chance of times of one as far apart if A and B do not differ: t test over the "                                 \
+      "ratios of ranks, of fewer than three ranks over durations; none where these are not known")                     \
     F(T, I32, sure, MEASURE, "",                                                                                       \
       "1: the change is told from chance, and large enough to be named in the verdict (parameters diff_*)")            \
     F(T, NAME, kind, LABEL, "",                                                                                        \
       "kernel: compute, comm, memcpy ...; collective: waiting or transfer; idle: how the device ran dry and what the " \
-      "host did; call path: operator, annotation, call or work")                                                                                                      \
+      "host did; call path: operator, annotation, call or work")                                                       \
     F(T, NAME, operator, LABEL, "", "of a kernel: the innermost operator that launches most of it; none: not known")   \
     F(T, NAME, name, LABEL, "", "name; of A where the names differ")                                                   \
     F(T, NAME, b_name, LABEL, "", "the name of B, where it differs")
 TL_TABLE(diff_kernel, TL_DIFF_WORK_FIELDS);
 typedef tl_diff_kernel tl_diff_work;
-extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_diff_collective_schema, tl_diff_idle_schema;
+extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_diff_collective_schema,
+    tl_diff_idle_schema;
 
 /* The verdict: what is named, in this order. */
 #define TL_DIFF_FOUND_FIELDS(F, T)                                                                                     \
@@ -120,19 +126,21 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
     F(T, I64, change_ns, MEASURE, "ns", "change of a step")                                                            \
     F(T, F64, share, MEASURE, "", "change_ns / the step of A")                                                         \
     F(T, F64, p_value, MEASURE, "", "as in the table that has it")                                                     \
-    F(T, I32, sure, MEASURE, "", "1: told from chance; 0: the largest of what is not, of a difference of the step that is") \
+    F(T, I32, sure, MEASURE, "",                                                                                       \
+      "1: told from chance; 0: the largest of what is not, of a difference of the step that is")                       \
     F(T, I32, rank, MEASURE, "",                                                                                       \
       "of waiting: the rank that most of the change is for; of other parts: the rank that has most of it; -1: none")   \
     F(T, F64, a_count, MEASURE, "", "how often in a step, of A; none of parts")                                        \
     F(T, F64, b_count, MEASURE, "", "how often in a step, of B")                                                       \
     F(T, F64, times, MEASURE, "",                                                                                      \
-      "time of one in B / time of one in A; of compute: of nearly all kernels, where they change alike; none: not known") \
+      "time of one in B / time of one in A; of compute: of nearly all kernels, where they change alike; none: not "    \
+      "known")                                                                                                         \
     F(T, NAME, name, LABEL, "", "kernel, operator or idle class; of communication the collective and its group")       \
     F(T, NAME, b_name, LABEL, "", "the name of B, where it differs")                                                   \
     F(T, NAME, operator, LABEL, "", "of a kernel its operator")                                                        \
-    F(T, NAME, why, LABEL, "",                                                                                       \
-      "of waiting for a rank: the kernel, or class of idle time, of that rank that changed most; of transfer: the kernel " \
-      "that b_name took the place of")                                                                                  \
+    F(T, NAME, why, LABEL, "",                                                                                         \
+      "of waiting for a rank: the kernel, or class of idle time, of that rank that changed most; of transfer: the "    \
+      "kernel that b_name took the place of")                                                                          \
     F(T, I32, why_idle, LABEL, "", "1: why is a class of idle time")                                                   \
     F(T, I64, why_ns, MEASURE, "ns", "by how much, in a step of that rank")
 TL_TABLE(diff_found, TL_DIFF_FOUND_FIELDS);

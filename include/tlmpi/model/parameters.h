@@ -179,8 +179,8 @@
     P(double, DIFF_HELD_SHARE, 0.5, "", STATISTICAL,                                                                   \
       "two runs: where steps hold less of the device's work, it runs behind the marks of the host")                    \
     P(size_t, DIFF_STEPS_LEAST, 5, "", STATISTICAL,                                                                    \
-      "two runs: of so many steps a rank test can be sure at 1 in 100; the first and last are left out if so many remain") \
-    P(size_t, DIFF_PAIRS_LEAST, 8, "", STATISTICAL, "two runs: of so many pairs of steps signed ranks can be sure at 1 in 100") \
+      "two runs: with this many steps a rank test can be sure at 1 in 100; the first and last are left out if as many remain") \
+    P(size_t, DIFF_PAIRS_LEAST, 8, "", STATISTICAL, "two runs: with this many pairs of steps signed ranks can be sure at 1 in 100") \
     P(double, DIFF_ALIKE, 0.5, "", STATISTICAL,                                                                        \
       "two runs: steps of one number vary alike with this correlation: then a pair differs less than steps do")        \
     P(size_t, DIFF_EXACT_PAIRS, 2500, "", STATISTICAL,                                                                 \

@@ -21,14 +21,18 @@
 #define TL_BOUND_VALUES(V)                                                                                             \
     V(TL_BOUND_CPU, "cpu_bound",                                                                                       \
       "the host works towards its next launch or call, or, after all that is recorded, until its step ends")           \
-    V(TL_BOUND_LAUNCH, "launch_overhead", "from the end of a launch to the start of its work, which nothing else holds") \
+    V(TL_BOUND_LAUNCH, "launch_overhead",                                                                              \
+      "from the end of a launch to the start of its work, which nothing else holds")                                   \
     V(TL_BOUND_KERNEL_KERNEL, "kernel_kernel_overhead",                                                                \
       "from the end of work to the start of the next, which was queued and had waited for it")                         \
     V(TL_BOUND_COMPUTE, "compute", "kernels that compute")                                                             \
-    V(TL_BOUND_COMM, "communication", "communication, once the last rank had come; where it is not matched, all of it") \
+    V(TL_BOUND_COMM, "communication",                                                                                  \
+      "communication, once the last rank had come; where it is not matched, all of it")                                \
     V(TL_BOUND_COPY, "copy", "copies and memsets")                                                                     \
     V(TL_BOUND_INPUT, "data_loading", "the host waits for input")                                                      \
-    V(TL_BOUND_SYNC, "synchronisation", "the host's waits for its device: from the end of the work to the host's return, and calls that wait for nothing")                        \
+    V(TL_BOUND_SYNC, "synchronisation",                                                                                \
+      ("the host's waits for its device: from the end of the work to the host's return, and calls that wait for "      \
+       "nothing"))                                                                                                     \
     V(TL_BOUND_PEER, "waiting_for_ranks", "communication that has begun, until the last rank comes")                   \
     V(TL_BOUND_UNEXPLAINED, "unexplained",                                                                             \
       "work starts long after all that it is known to wait for; and what is before the first event")
@@ -39,8 +43,9 @@ extern const char *const tl_bound_labels[];
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
     F(T, I32, step, KEY, "", "step; -1: the whole recording, what is outside of steps included")                       \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
-      "how long the step, or the path, is: the sum of the ten parts that follow, and for a step with a mark its window " \
-      "in table step")                                                                    \
+      "how long the step, or the path, is: the sum of the ten parts that follow, and for a step with a mark its "      \
+      "window "                                                                                                        \
+      "in table step")                                                                                                 \
     F(T, I64, cpu_ns, MEASURE, "ns", "cpu_bound: the host works towards a launch, a call, or the end of the step")     \
     F(T, I64, launch_ns, MEASURE, "ns",                                                                                \
       "launch_overhead: from the end of a launch to the start of its work; the call itself is the host's work")        \
@@ -60,23 +65,26 @@ extern const char *const tl_bound_labels[];
 TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
 
 #define TL_RANK_PATH_FIELDS(F, T)                                                                                      \
-    F(T, I32, rank, KEY, "", "traced rank; -1: the path of the job, as in table critical_path")                                                                            \
+    F(T, I32, rank, KEY, "", "traced rank; -1: the path of the job, as in table critical_path")                        \
     F(T, I64, number, KEY, "", "place on the rank's path, from 0")                                                     \
     F(T, I32, step, LABEL, "", "step, as in path_sum; -1: outside of all")                                             \
     F(T, ENUM(bound), what, LABEL, "", "what the rank's time was bound by, as in path_sum")                            \
-    F(T, TIME, start_ns, LABEL, "ns", "begin, by the clock of the rank's device, as in table interval; each row begins where the one before ends, of " \
-      "rank -1 if that is of the same rank") \
+    F(T, TIME, start_ns, LABEL, "ns",                                                                                  \
+      "begin, by the clock of the rank's device, as in table interval; each row begins where the one before ends, of " \
+      "rank -1 if that is of the same rank")                                                                           \
     F(T, TIME, end_ns, LABEL, "ns", "end")                                                                             \
     F(T, I64, duration_ns, MEASURE, "ns", "end less start")                                                            \
     F(T, NAME, name, LABEL, "",                                                                                        \
-      "the kernel or copy; of what lies before work, and of the host, the kernel that is launched or starts then; of "  \
-      "the host before a wait the call, where another table has its name; of synchronisation the work that was waited " \
-      "for, else the call")                                                                                             \
+      "the kernel or copy; of what lies before work, and of the host, the kernel that is launched or starts then; of " \
+      "the host before a wait the call, where another table has its name; of synchronisation the work that was "       \
+      "waited "                                                                                                        \
+      "for, else the call")                                                                                            \
     F(T, NAME, operator, LABEL, "", "operator around that launch or call, as in table interval")                       \
     F(T, NAME, annotation, LABEL, "", "user annotation around it, as in table interval")                               \
     F(T, I32, device, LABEL, "", "device of that, -1 for none")                                                        \
     F(T, I32, stream, LABEL, "", "stream of that, -1 for none")                                                        \
-    F(T, I32, peer, LABEL, "", "of waiting_for_ranks the rank that is waited for; of rank -1 the rank whose time it is; -1: none, or unknown")
+    F(T, I32, peer, LABEL, "",                                                                                         \
+      "of waiting_for_ranks the rank that is waited for; of rank -1 the rank whose time it is; -1: none, or unknown")
 TL_TABLE(rank_path_row, TL_RANK_PATH_FIELDS);
 
 #endif

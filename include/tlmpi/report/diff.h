@@ -29,8 +29,15 @@ void tl_print_diff(FILE *out, const tl_diff_words *words);
  *     compute, waiting, transfer, comm, copy, idle     of the step of A; comm is waiting, transfer and what may be either
  */
 typedef enum tl_diff_gate {
-    TL_DIFF_GATE_STEP, TL_DIFF_GATE_KERNEL, TL_DIFF_GATE_COMPUTE, TL_DIFF_GATE_WAITING, TL_DIFF_GATE_TRANSFER,
-    TL_DIFF_GATE_COMM, TL_DIFF_GATE_COPY, TL_DIFF_GATE_IDLE, TL_NDIFF_GATES
+    TL_DIFF_GATE_STEP,
+    TL_DIFF_GATE_KERNEL,
+    TL_DIFF_GATE_COMPUTE,
+    TL_DIFF_GATE_WAITING,
+    TL_DIFF_GATE_TRANSFER,
+    TL_DIFF_GATE_COMM,
+    TL_DIFF_GATE_COPY,
+    TL_DIFF_GATE_IDLE,
+    TL_NDIFF_GATES
 } tl_diff_gate;
 
 extern const tl_gate_names tl_diff_gates;
@@ -39,7 +46,7 @@ extern const tl_gate_names tl_diff_gates;
     "NAME>+PERCENT%,... with step, kernel, compute, waiting, transfer, comm, copy or idle for NAME, as "               \
     "'step>+5%,kernel>+20%,idle>+3%'"
 
-/* Whether any threshold is passed by a change that is no chance, or of which nothing tells whether it is.  Says which on
+/* Whether any threshold is passed by a change that is no chance, or that no test could tell from chance.  Says which on
  * `err`, a line each, and which changes may be chance. */
 bool tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *words, FILE *err);
 

@@ -37,8 +37,8 @@ typedef struct amount {
     double count;
     int64_t ns;
     double ranks;
-    double within;                     /* sum of squared distances of durations from their rank's mean; NaN: not known */
-    double pairs, ratios, ratios_sq;   /* of B: ranks that have it in A, too; sums of log (mean in B / mean in A) */
+    double within;                   /* sum of squared distances of durations from their rank's mean; NaN: not known */
+    double pairs, ratios, ratios_sq; /* of B: ranks that have it in A, too; sums of log (mean in B / mean in A) */
 } amount;
 
 typedef struct work {
@@ -54,8 +54,18 @@ typedef struct works {
     tl_map map;
 } works;
 
-enum { TABLE_FOUND, TABLE_RUN, TABLE_STEP, TABLE_BREAKDOWN, TABLE_KERNEL, TABLE_OPERATOR, TABLE_CALL_PATH,
-       TABLE_COLLECTIVE, TABLE_IDLE, NTABLES };
+enum {
+    TABLE_FOUND,
+    TABLE_RUN,
+    TABLE_STEP,
+    TABLE_BREAKDOWN,
+    TABLE_KERNEL,
+    TABLE_OPERATOR,
+    TABLE_CALL_PATH,
+    TABLE_COLLECTIVE,
+    TABLE_IDLE,
+    NTABLES
+};
 
 typedef struct node {
     uint32_t parent; /* TL_MAP_NONE: none */
@@ -67,14 +77,14 @@ struct tl_diff {
     tl_names names;
     side side[2];
     tl_diff_basis basis;
-    double edges;                  /* the part of a recording that is in no whole step, of A or of B, whichever is more */
+    double edges; /* the part of a recording that is in no whole step, of A or of B, whichever is more */
     works kernels, operators, collectives, idle;
-    works tree;                    /* of a node kind is its parent and its kind */
-    TL_VEC(node) nodes;            /* of the same numbers */
-    TL_VEC(uint32_t) stack[2];     /* nodes around the next row */
-    works launched;                /* kernels by operators that launch them: kind is the kernel, name the operator */
-    tl_map means;                  /* name and rank of A -> place in mean */
-    TL_VEC(double) mean;           /* of one, ns */
+    works tree;                /* of a node kind is its parent and its kind */
+    TL_VEC(node) nodes;        /* of the same numbers */
+    TL_VEC(uint32_t) stack[2]; /* nodes around the next row */
+    works launched;            /* kernels by operators that launch them: kind is the kernel, name the operator */
+    tl_map means;              /* name and rank of A -> place in mean */
+    TL_VEC(double) mean;       /* of one, ns */
     tl_table tables[NTABLES];
 };
 

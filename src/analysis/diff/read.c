@@ -32,7 +32,7 @@ static void put_operators(tl_diff *diff)
         TL_EACH (const work, l, diff->launched.v)
             if (l->kind == x->name && l->side[A].ns > most_ns) {
                 most_ns = l->side[A].ns;
-                x->operator = l->name;
+                x->operator= l->name;
             }
     }
 }
@@ -49,8 +49,9 @@ static void read_kernels(tl_diff *diff, int which)
     TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
         double within = row->count > 1 ? row->std_ns * row->std_ns * (double)(row->count - 1) : 0;
         if (is_compared(s, row->rank))
-            add(diff, &diff->kernels, which, word(diff, tl_kind_labels[row->kind]), tl_diff_name_in(diff, which, row->name),
-                row->rank, (amount){ .count = (double)row->count, .ns = row->total_ns, .within = within });
+            add(diff, &diff->kernels, which, word(diff, tl_kind_labels[row->kind]),
+                tl_diff_name_in(diff, which, row->name), row->rank,
+                (amount){ .count = (double)row->count, .ns = row->total_ns, .within = within });
     }
     TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema))
         if (is_compared(s, row->rank) && row->name != TL_NO_NAME)
@@ -67,11 +68,14 @@ static void read_collectives(tl_diff *diff, int which)
         const char *sort = group != NULL ? tl_parallelism_labels[group->parallelism] : "";
         char text[96];
         snprintf(text, sizeof text, "%s of %s, %d ranks, %lld bytes", tl_collective_labels[row->kind], sort,
-                 (int)row->ranks, (long long)(row->bytes >= 0 && row->collectives > 0 ? row->bytes / row->collectives : -1));
+                 (int)row->ranks,
+                 (long long)(row->bytes >= 0 && row->collectives > 0 ? row->bytes / row->collectives : -1));
         uint32_t name = word(diff, text);
         double ranks = (double)tl_ns_max(row->ranks, 1);
         amount wait = { .count = (double)row->collectives * ranks, .ns = row->wait_ns, .within = NAN };
-        amount transfer = { .count = (double)row->collectives * ranks, .ns = row->kernel_ns - row->wait_ns, .within = NAN };
+        amount transfer = { .count = (double)row->collectives * ranks,
+                            .ns = row->kernel_ns - row->wait_ns,
+                            .within = NAN };
         tl_diff_amount_add(&tl_diff_works_at(&diff->collectives, word(diff, "waiting"), name)->side[which], &wait);
         tl_diff_amount_add(&tl_diff_works_at(&diff->collectives, word(diff, "transfer"), name)->side[which], &transfer);
     }
@@ -92,7 +96,8 @@ static void read_idle(tl_diff *diff, int which)
         char text[96];
         snprintf(text, sizeof text, "%s, %s", tl_drain_labels[row->drain_type], tl_doing_labels[row->cpu_during_gap]);
         amount more = { .count = (double)row->count, .ns = row->total_ns, .within = NAN };
-        tl_diff_amount_add(&tl_diff_works_at(&diff->idle, word(diff, text), tl_diff_class_of(diff, row))->side[which], &more);
+        tl_diff_amount_add(&tl_diff_works_at(&diff->idle, word(diff, text), tl_diff_class_of(diff, row))->side[which],
+                           &more);
     }
 }
 

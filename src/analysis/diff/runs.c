@@ -83,7 +83,8 @@ void tl_diff_runs(tl_diff *diff)
         tl_diff_put_ranks(ranks.text[i], sizeof ranks.text[i], s->ranks.v, s->ranks.n);
         TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
             size = tl_ns_max(size, row->world_size);
-            ndamaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT || row->status == TL_RANK_UNREADABLE;
+            ndamaged +=
+                row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT || row->status == TL_RANK_UNREADABLE;
         }
         TL_ROWS (const tl_health, row, table_of(s, &tl_health_schema)) {
             nlost += row->defect == TL_DEFECT_LOST ? row->count : 0;
@@ -96,8 +97,8 @@ void tl_diff_runs(tl_diff *diff)
         if (s->marked)
             snprintf(steps.text[i], sizeof steps.text[i], "%zu compared", s->steps.n);
         else
-            snprintf(steps.text[i], sizeof steps.text[i], diff->basis.whole ? "whole recording" : "recording of %.1f steps",
-                     s->recorded);
+            snprintf(steps.text[i], sizeof steps.text[i],
+                     diff->basis.whole ? "whole recording" : "recording of %.1f steps", s->recorded);
         snprintf(part.text[i], sizeof part.text[i], "%s", s->in->selection != NULL ? s->in->selection : "all");
         snprintf(lost.text[i], sizeof lost.text[i], "%lld of %lld launches", (long long)nlost, (long long)of);
         snprintf(damaged.text[i], sizeof damaged.text[i], "%lld ranks", (long long)ndamaged);
@@ -109,7 +110,8 @@ void tl_diff_runs(tl_diff *diff)
     put_if_differs(diff, "device", &devices);
     put_if_differs(diff, "world size", &world);
     put_if_differs(diff, "ranks", &ranks);
-    put(diff, "mean copy to the device", &input, fabs(bytes[B] - bytes[A]) > TL_DIFF_COUNT_LEAST * fmax(bytes[A], bytes[B]));
+    put(diff, "mean copy to the device", &input,
+        fabs(bytes[B] - bytes[A]) > TL_DIFF_COUNT_LEAST * fmax(bytes[A], bytes[B]));
     put_if_differs(diff, "selection", &part);
     if (is_damaged)
         put(diff, "damaged traces", &damaged, true);

@@ -110,8 +110,8 @@ static void find_recorded(side *s, size_t marks)
 
 static void put_cell(cell *c, const tl_breakdown *row, int64_t devices, double by)
 {
-    const int64_t ns[] = { row->wall_ns,          row->compute_ns,     row->comm_waiting_ns, row->comm_transfer_ns,
-                           row->comm_unknown_ns,  row->copy_exposed_ns, row->idle_ns };
+    const int64_t ns[] = { row->wall_ns,         row->compute_ns,      row->comm_waiting_ns, row->comm_transfer_ns,
+                           row->comm_unknown_ns, row->copy_exposed_ns, row->idle_ns };
     for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++)
         c->ns[i] = (int64_t)llround((double)ns[i] / (double)devices / by);
 }

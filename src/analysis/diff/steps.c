@@ -134,9 +134,9 @@ static void put_parts(tl_diff *diff, tl_table *table)
     const side *sides = diff->side;
     tl_diff_step *step = tl_table_add(table);
     *step = (tl_diff_step){ .part = TL_DIFF_STEP, .a_ns = sides[A].median_ns, .b_ns = sides[B].median_ns };
-    step->p_value = sides[A].marked
-                        ? test_steps(diff, sides[A].samples.v, sides[B].samples.v, &diff->basis.paired)
-                        : tl_diff_rank_test(sides[A].samples.v, sides[A].samples.n, sides[B].samples.v, sides[B].samples.n);
+    step->p_value = sides[A].marked ? test_steps(diff, sides[A].samples.v, sides[B].samples.v, &diff->basis.paired)
+                                    : tl_diff_rank_test(sides[A].samples.v, sides[A].samples.n, sides[B].samples.v,
+                                                        sides[B].samples.n);
     end_row(diff, step);
     tl_diff_step rest = { .part = TL_DIFF_REST, .a_ns = step->a_ns, .b_ns = step->b_ns, .p_value = NAN };
 

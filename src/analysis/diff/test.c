@@ -30,8 +30,8 @@ static double normal_chance(double apart, double variance)
     return fmin(1, erfc(apart / sqrt(2 * variance)));
 }
 
-/* Mann-Whitney: exact up to so many pairs, beyond them the normal approximation.  Ties count half.  NaN where not
- * even the farthest samples of so many would be told from chance. */
+/* Mann-Whitney: exact up to TL_DIFF_EXACT_PAIRS pairs, beyond them the normal approximation.  Ties count half.  NaN
+ * where not even the farthest samples of these sizes would be told from chance. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m)
 {
     double u = 0, all = 0, tail = 0, pairs = (double)n * (double)m;

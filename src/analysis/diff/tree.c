@@ -14,7 +14,7 @@ static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t n
     if (at == diff->nodes.n) {
         tl_vec_push(&diff->nodes, (node){ .parent = parent, .kind = kind });
         w->by_name = kind != TL_TREE_WORK;
-        w->operator = place;
+        w->operator= place;
     }
     return at;
 }
@@ -69,7 +69,7 @@ static void put_row(tl_diff *diff, uint32_t at, int32_t depth)
     row->depth = depth;
     row->kind = tl_names_intern(&diff->names, kind, strlen(kind));
     row->name = x->name;
-    row->operator = TL_NO_NAME;
+    row->operator= TL_NO_NAME;
     row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
 }
 
@@ -89,8 +89,8 @@ void tl_diff_tree(tl_diff *diff)
     for (size_t i = 0; i < n; i++) {
         const work *x = &diff->tree.v.v[i];
         uint32_t parent = diff->nodes.v[i].parent;
-        double change = (double)x->side[B].ns / tl_diff_rate_of(diff, B) -
-                        (double)x->side[A].ns / tl_diff_rate_of(diff, A);
+        double change =
+            (double)x->side[B].ns / tl_diff_rate_of(diff, B) - (double)x->side[A].ns / tl_diff_rate_of(diff, A);
         children[i] = (child){ (uint32_t)i, parent == TL_MAP_NONE ? (uint32_t)n : parent, llround(fabs(change)) };
         first[children[i].parent + 1]++;
     }

@@ -29,7 +29,7 @@ static tl_diff_found *found(tl_diff *diff, uint8_t part, int64_t change_ns, doub
     row->sure = sure;
     row->rank = -1;
     row->a_count = row->b_count = row->times = NAN;
-    row->name = row->b_name = row->operator = row->why = TL_NO_NAME;
+    row->name = row->b_name = row->operator= row->why = TL_NO_NAME;
     return row;
 }
 
@@ -95,7 +95,8 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
             if (idle->rank == row->rank && idle->device == -1 && idle->step == -1 && idle->place > 0)
                 tl_diff_works_at(&own, 1, tl_diff_class_of(diff, idle))->side[i].ns += idle->total_ns;
     }
-    const work *best = most_changed(&own, way, (double[]){ diff->side[A].recorded, diff->side[B].recorded }, &change_ns, &all_ns);
+    const work *best =
+        most_changed(&own, way, (double[]){ diff->side[A].recorded, diff->side[B].recorded }, &change_ns, &all_ns);
     if (best != NULL) {
         row->why = best->name;
         row->why_ns = llround(change_ns);
@@ -110,8 +111,10 @@ static int32_t changed_rank(const tl_diff *diff, uint8_t part)
     double all = 0, most = 0;
     int32_t rank = -1;
     TL_ROWS (const tl_diff_breakdown, row, &diff->tables[TABLE_BREAKDOWN]) {
-        const int64_t ns[TL_NDIFF_PARTS] = { [TL_DIFF_COMPUTE] = row->compute_ns, [TL_DIFF_COPY] = row->copy_ns,
-                                             [TL_DIFF_IDLE] = row->idle_ns, [TL_DIFF_OUTSIDE] = row->outside_ns };
+        const int64_t ns[TL_NDIFF_PARTS] = { [TL_DIFF_COMPUTE] = row->compute_ns,
+                                             [TL_DIFF_COPY] = row->copy_ns,
+                                             [TL_DIFF_IDLE] = row->idle_ns,
+                                             [TL_DIFF_OUTSIDE] = row->outside_ns };
         char *end;
         long number = strtol(row->a_ranks, &end, 10);
         if (*end != '\0' || strncmp(row->a_ranks, row->b_ranks, sizeof row->a_ranks) != 0)
@@ -154,8 +157,9 @@ static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collec
         first = *p == '_';
     }
     TL_ROWS (const tl_diff_work, w, &diff->tables[TABLE_KERNEL])
-        if (row->why == TL_NO_NAME && w->sure && w->change == TL_DIFF_REPLACED && part_of_kernel(diff, w) == TL_DIFF_TRANSFER &&
-            (w->change_ns > 0) == (row->change_ns > 0) && tl_text_has(tl_names_text(&diff->names, w->name), word)) {
+        if (row->why == TL_NO_NAME && w->sure && w->change == TL_DIFF_REPLACED &&
+            part_of_kernel(diff, w) == TL_DIFF_TRANSFER && (w->change_ns > 0) == (row->change_ns > 0) &&
+            tl_text_has(tl_names_text(&diff->names, w->name), word)) {
             row->why = w->name;
             row->b_name = w->b_name;
         }
@@ -242,7 +246,7 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
     row->p_value = w->change == TL_DIFF_TIME || w->change == TL_DIFF_BOTH ? w->p_value : NAN;
     row->name = w->name;
     row->b_name = w->b_name;
-    row->operator = w->operator;
+    row->operator= w->operator;
 }
 
 static int by_change(const void *a, const void *b)

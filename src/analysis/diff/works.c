@@ -20,7 +20,8 @@ work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name)
     if (at == TL_MAP_NONE) {
         at = (uint32_t)w->v.n;
         tl_map_put(&w->map, key, at);
-        tl_vec_push(&w->v, (work){ .kind = kind, .name = name, .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .joined = name });
+        tl_vec_push(&w->v,
+                    (work){ .kind = kind, .name = name, .b_name = TL_NO_NAME, .operator= TL_NO_NAME, .joined = name });
     }
     return &w->v.v[at];
 }
@@ -104,7 +105,7 @@ static bool is_alone(const work *x)
 static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
 {
     if (by_operator)
-        return x->operator != TL_NO_NAME ? tl_hash_mix(tl_hash_mix(2, x->operator), x->kind) : 0;
+        return x->operator!= TL_NO_NAME ? tl_hash_mix(tl_hash_mix(2, x->operator), x->kind) : 0;
     return tl_hash_mix(tl_hash_mix(1, tl_diff_family_of(&diff->names, x->name)), x->kind);
 }
 
@@ -217,12 +218,12 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
         tl_diff_work *row = tl_table_add(table);
         tl_diff_amounts(diff, x->side, x->aligned, row);
         row->kind = x->kind;
-        row->operator = x->operator;
+        row->operator= x->operator;
         row->name = x->name;
         row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
         /* Each table has one chance of diff_alpha to name what is chance. */
-        bool told = row->change == TL_DIFF_TIME ? row->p_value * (double)tests < TL_DIFF_ALPHA
-                                                : row->change != TL_DIFF_SAME;
+        bool told =
+            row->change == TL_DIFF_TIME ? row->p_value * (double)tests < TL_DIFF_ALPHA : row->change != TL_DIFF_SAME;
         row->sure = told && fabs(row->share) >= TL_DIFF_PART_LEAST;
     }
     if (table->n > 0)

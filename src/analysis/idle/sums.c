@@ -24,7 +24,7 @@ enum {
 typedef struct brief {
     int64_t ns, other_op_ns;
     int32_t step;
-    uint32_t label; /* both labels as one number, below NLABELS */
+    uint32_t label;      /* both labels as one number, below NLABELS */
     uint32_t annotation; /* index of the gap's first in gap_annotations; TL_NONE */
 } brief;
 

@@ -99,8 +99,7 @@ size_t tl_changes_keep(tl_changes *c)
     }
     for (uint32_t v = 0; v < c->open.n; v++)
         if (c->less_ns[v] != 0 || c->gone[v]) {
-            tl_vec_push(&c->kept,
-                        (tl_node_change){ c->less_ns[v], v, c->kept_of[v], (uint8_t)c->nlanes, c->gone[v] });
+            tl_vec_push(&c->kept, (tl_node_change){ c->less_ns[v], v, c->kept_of[v], (uint8_t)c->nlanes, c->gone[v] });
             c->kept_of[v] = (uint32_t)c->kept.n - 1;
         }
     return c->nlanes++;

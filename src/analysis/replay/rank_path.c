@@ -128,8 +128,8 @@ static void tiling_free(tiling *t)
     tl_map_free(&t->step_of);
 }
 
-/* Walks back from a node, which the path leaves at until_ns; the job's path as far as to a meeting.  Returns the last
- * node, of which nothing is added then. */
+/* Walks back from a node, which the path leaves at until_ns; the job's path as far as to a meeting.  Returns the node
+ * where the walk ends, whose own time is not added. */
 static uint32_t walk(tiling *t, uint32_t v, int64_t until_ns)
 {
     const tl_open_rank *o = t->o;

@@ -121,8 +121,8 @@ static double base_of(const finding *f, const double *x, size_t *n)
  * run between others.  It has less to do in the other steps. */
 static bool is_usual(const finding *f, const tl_shape *shape)
 {
-    bool between = shape->pattern == TL_PATTERN_BOUNDED && shape->first > f->b->first_whole &&
-                   shape->last < f->b->last_whole;
+    bool between =
+        shape->pattern == TL_PATTERN_BOUNDED && shape->first > f->b->first_whole && shape->last < f->b->last_whole;
     return shape->pattern != TL_PATTERN_DRIFTING && !between && 2 * shape->nup > f->nnoise;
 }
 

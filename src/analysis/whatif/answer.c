@@ -17,9 +17,9 @@ typedef struct changed_rank {
     bool *selected; /* [changes * nsorts] whether the change selects the sort of work, in the steps that it selects */
     bool remove_sync, no_launch_overhead;
     tl_selected_work sum;
-    double *factors; /* [ports] factor of the transfer; INFINITY: it is not selected */
-    uint32_t *ready; /* [o->n] of an END that overlaps: its node `ready`; TL_NONE: it has none */
-    tl_arena arena;  /* of the arrays above */
+    double *factors;      /* [ports] factor of the transfer; INFINITY: it is not selected */
+    uint32_t *ready;      /* [o->n] of an END that overlaps: its node `ready`; TL_NONE: it has none */
+    tl_arena arena;       /* of the arrays above */
     tl_final_graph final; /* with the changes; ports and order are those of o */
     tl_open_rank open;    /* of `final`, with nodes and edges of its own */
 } changed_rank;
@@ -269,8 +269,7 @@ static void answer_final(changed_rank *c, tl_final_graph *rank, tl_bytes *in, tl
         if (port->meeting == TL_NONE)
             continue;
         port->meeting_done_ns = port_ns[p];
-        port->after_meeting_ns =
-            end->done_ns - port_ns[p] - c->open.edges[end->first_edge].lag_ns - end->work_ns;
+        port->after_meeting_ns = end->done_ns - port_ns[p] - c->open.edges[end->first_edge].lag_ns - end->work_ns;
     }
     c->final.graph.nodes = c->open.own_nodes;
     c->final.graph.edges = c->open.own_edges;

@@ -33,8 +33,9 @@ typedef struct tl_hta_rank_calls {
     uint32_t *row_at; /* of an index: position of its row + 1; 0: there is none */
     size_t *first;    /* the queue lengths of an index are length[first[index]] up to length[first[index + 1]] */
     int64_t *length;
-    tl_map source; /* correlation of a cudaEventRecord -> index of the last kernel launched before on its stream, or 0 */
-    tl_map target; /* index of a cudaStreamWaitEvent -> index of the next kernel its thread launches on its stream */
+    tl_map
+        source; /* correlation of a cudaEventRecord -> index of the last kernel launched before on its stream, or 0 */
+    tl_map target;   /* index of a cudaStreamWaitEvent -> index of the next kernel its thread launches on its stream */
     const char *why; /* HTA gives up the rank, because ...; NULL: it does not, and the rest is set */
 } tl_hta_rank_calls;
 

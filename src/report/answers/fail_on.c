@@ -17,7 +17,8 @@ bool tl_gates_read(const tl_gate_names *of, const char *text, tl_gates *gates)
         char name[12], digits[40], *rest;
         int n = 0, kind = 0;
         if (sscanf(text, strcmp(of->sign, ">") == 0 ? " %11[a-z] > %39[0-9.] %% %n" : " %11[a-z] > + %39[0-9.] %% %n",
-                   name, digits, &n) != 2 || n == 0)
+                   name, digits, &n) != 2 ||
+            n == 0)
             return false;
         while (of->names[kind] != NULL && strcmp(name, of->names[kind]) != 0)
             kind++;
@@ -131,7 +132,8 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
         if (!(share > gates->most[kind]))
             continue;
         met = true;
-        fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", tl_answer_gates.names[kind], 100 * gates->most[kind], 100 * share);
+        fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", tl_answer_gates.names[kind], 100 * gates->most[kind],
+                100 * share);
         bool by_phases = a->phases_alone || (kind == TL_GATE_STRAGGLER && !(loss_in_traces(a, true) >= share));
         if (by_phases)
             fprintf(err, " (rank %" PRId32 ")", a->phases->rank);

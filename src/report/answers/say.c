@@ -131,7 +131,8 @@ void tl_say_excess(tl_wrap *w, const tl_answers *a, size_t most)
         const tl_excess_row *row = &a->excess[i];
         tl_say(w, "%s %s", tl_duration(row->own_ns).text, i == 0 ? "of a step in" : "in");
         say_quoted(w, row->place, sizeof row->place, ",");
-        tl_say(w, "%s %s%s", tl_duration(row->peers_ns).text, row->against == TL_AGAINST_PEERS    ? "on its peers"
+        tl_say(w, "%s %s%s", tl_duration(row->peers_ns).text,
+               row->against == TL_AGAINST_PEERS    ? "on its peers"
                : row->against == TL_AGAINST_STAGES ? "on other ranks"
                                                    : "in its other steps",
                i + 1 < n ? ";" : "");

@@ -299,9 +299,10 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return tl_phrase_of("%s of the critical path is unexplained%s", tl_duration(a->path.unexplained_ns).text,
                             a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
     case TL_DOUBT_OTHER_STAGES:
-        return tl_phrase_of("no rank that is known to do the same is on time: it is late beside %s, which may have less to "
-                            "do",
-                            a->against == TL_AGAINST_STAGES ? "other stages" : "its own other steps");
+        return tl_phrase_of(
+            "no rank that is known to do the same is on time: it is late beside %s, which may have less to "
+            "do",
+            a->against == TL_AGAINST_STAGES ? "other stages" : "its own other steps");
     case TL_DOUBT_EXCESS:
         return tl_phrase_of(
             "a rank or a host does more than its peers, for which others wait most or %g %% of a step, or a step takes "

@@ -4,17 +4,17 @@
 #include "tlmpi/report/diff.h"
 #include <math.h>
 
-const tl_gate_names tl_diff_gates = {
-    { "step", "kernel", "compute", "waiting", "transfer", "comm", "copy", "idle" }, ">+", INFINITY
-};
+const tl_gate_names tl_diff_gates = { { "step", "kernel", "compute", "waiting", "transfer", "comm", "copy", "idle" },
+                                      ">+",
+                                      INFINITY };
 
 /* Whether the part of the step counts for the threshold. */
 static bool counts(tl_diff_gate gate, uint8_t part)
 {
     static const uint8_t parts[TL_NDIFF_GATES] = {
-        [TL_DIFF_GATE_STEP] = TL_DIFF_STEP,         [TL_DIFF_GATE_COMPUTE] = TL_DIFF_COMPUTE,
-        [TL_DIFF_GATE_WAITING] = TL_DIFF_WAITING,   [TL_DIFF_GATE_TRANSFER] = TL_DIFF_TRANSFER,
-        [TL_DIFF_GATE_COPY] = TL_DIFF_COPY,         [TL_DIFF_GATE_IDLE] = TL_DIFF_IDLE,
+        [TL_DIFF_GATE_STEP] = TL_DIFF_STEP,       [TL_DIFF_GATE_COMPUTE] = TL_DIFF_COMPUTE,
+        [TL_DIFF_GATE_WAITING] = TL_DIFF_WAITING, [TL_DIFF_GATE_TRANSFER] = TL_DIFF_TRANSFER,
+        [TL_DIFF_GATE_COPY] = TL_DIFF_COPY,       [TL_DIFF_GATE_IDLE] = TL_DIFF_IDLE,
     };
     return gate == TL_DIFF_GATE_COMM ? part == TL_DIFF_WAITING || part == TL_DIFF_TRANSFER || part == TL_DIFF_UNKNOWN
                                      : part == parts[gate];
@@ -68,7 +68,8 @@ bool tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *d, FILE *er
             continue;
         bool chance = p >= TL_DIFF_ALPHA;
         passed |= !chance;
-        fprintf(err, "tlmpi: --fail-on %s>+%g%%: +%.1f %%", tl_diff_gates.names[gate], 100 * gates->most[gate], 100 * share);
+        fprintf(err, "tlmpi: --fail-on %s>+%g%%: +%.1f %%", tl_diff_gates.names[gate], 100 * gates->most[gate],
+                100 * share);
         if (kernel != NULL) {
             tl_text name = d->name(d->name_arg, kernel->name);
             fprintf(err, " (%.*s)", (int)name.n, name.p);

@@ -40,8 +40,10 @@ static void say_differences(FILE *out, const tl_diff_words *d)
 {
     TL_ROWS (const tl_diff_run, row, d->run)
         if (row->differs)
-            tl_print_sentence(out, "%s: %s in A, %s in B; times may differ for that alone.", tl_cell_in_words(row->what, sizeof row->what).text,
-                              tl_cell_in_words(row->a, sizeof row->a).text, tl_cell_in_words(row->b, sizeof row->b).text);
+            tl_print_sentence(out, "%s: %s in A, %s in B; times may differ for that alone.",
+                              tl_cell_in_words(row->what, sizeof row->what).text,
+                              tl_cell_in_words(row->a, sizeof row->a).text,
+                              tl_cell_in_words(row->b, sizeof row->b).text);
 }
 
 /* "B takes 8.2 % more time per step: 5.65 ms in A, 6.11 ms in B (medians of 5 and 5 steps; p = 0.008, rank test)" */
@@ -55,7 +57,8 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
     else if (step->change_ns == 0)
         tl_say(w, "B takes as long as A per step:");
     else if (isnan(step->p_value))
-        tl_say(w, "B takes %s per step, and nothing tells whether that is more than chance:", how_long(step->share).text);
+        tl_say(w,
+               "B takes %s per step, and nothing tells whether that is more than chance:", how_long(step->share).text);
     else
         tl_say(w, "No %s difference of the step (B takes %s):", step->p_value < TL_DIFF_ALPHA ? "large" : "significant",
                how_long(step->share).text);
@@ -90,7 +93,7 @@ static const char *part_in_words(uint8_t part)
 /* "in `flash_bwd` (autograd::FlashBackward): 1.10 times as long each" */
 static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *row)
 {
-    bool named = row->operator != TL_NO_NAME;
+    bool named = row->operator!= TL_NO_NAME;
     if (row->part == TL_DIFF_TRANSFER)
         tl_say(w, "(waiting and overlap included)");
     tl_say(w, "%s", row->change == TL_DIFF_ADDED ? "new:" : row->change == TL_DIFF_REMOVED ? "gone:" : "in");
@@ -118,18 +121,20 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
     if (!isnan(row->a_count)) {
         say_kernel(&w, d, row);
     } else {
-        tl_say(&w, "%s%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ", part_in_words(row->part),
-               row->rank >= 0 && row->name == TL_NO_NAME ? "," : "");
+        tl_say(&w, "%s%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ",
+               part_in_words(row->part), row->rank >= 0 && row->name == TL_NO_NAME ? "," : "");
         if (row->name != TL_NO_NAME)
-            tl_say(&w, "%s%s%s", row->part == TL_DIFF_IDLE ? "while: " : "", name_of(d, row->name).text, row->rank >= 0 ? "," : "");
+            tl_say(&w, "%s%s%s", row->part == TL_DIFF_IDLE ? "while: " : "", name_of(d, row->name).text,
+                   row->rank >= 0 ? "," : "");
         if (row->rank >= 0)
             tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
                    row->why != TL_NO_NAME ? "," : "");
         if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
             tl_say(&w, "by `%s`, which replaced `%s`", name_of(d, row->b_name).text, name_of(d, row->why).text);
         else if (row->why != TL_NO_NAME)
-            tl_say(&w, "%s `%s` %s by %s a step", row->why_idle ? "whose idle time in" : "whose", name_of(d, row->why).text,
-                   row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text);
+            tl_say(&w, "%s `%s` %s by %s a step", row->why_idle ? "whose idle time in" : "whose",
+                   name_of(d, row->why).text, row->why_ns > 0 ? "grew" : "shrank",
+                   tl_duration(llabs(row->why_ns)).text);
         if (!isnan(row->times) && row->rank < 0)
             tl_say(&w, "(nearly all kernels take %.3g times as long)", row->times);
     }

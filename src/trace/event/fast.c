@@ -198,8 +198,7 @@ static inline const char *read_number(const char *p, tl_value *v)
     v->digits = TL_DIGITS_UNREAD;
     v->ndecimals = 0;
     if (n > 0 && n <= 16 && (*p != '0' || n == 1)) {
-        uint64_t digits = n <= 8 ? load_digits(p, n)
-                                 : load_digits(p, n - 8) * 100000000 + load_digits(p + n - 8, 8);
+        uint64_t digits = n <= 8 ? load_digits(p, n) : load_digits(p, n - 8) * 100000000 + load_digits(p + n - 8, 8);
         if (*point == '.')
             for (end++; is_digit(*end) && end <= point + 3; end++)
                 digits = 10 * digits + (uint64_t)(*end - '0');
