@@ -31,16 +31,19 @@ static void asked_free(asked *a)
     free(a->notes);
 }
 
-/* asked_free ends it in any case. */
-static tl_status load(asked *a, const char *path, tl_error *err)
+/* With the tables of a page, if wanted.  asked_free ends it in any case. */
+static tl_status load(asked *a, const char *path, bool page, tl_error *err)
 {
+    enum { MOST = 64 };
+    const tl_schema *schemas[MOST];
     size_t n = 0, required;
-    const tl_schema *const *schemas = tl_answer_tables(&required);
     tl_error why;
 
     *a = (asked){ .path = path };
-    while (schemas[n] != NULL)
-        n++;
+    for (const tl_schema *const *of = tl_answer_tables(&required); *of != NULL && n < MOST; of++)
+        schemas[n++] = *of;
+    for (const tl_schema *const *of = tl_html_tables(); page && *of != NULL && n < MOST; of++)
+        schemas[n++] = *of;
     tl_status st = tl_result_open(path, &a->result, err);
     if (st != TL_OK)
         return st;
@@ -69,7 +72,7 @@ static int answer(const tl_cli *cli, const char *output, put_answers *put)
     asked a = { .path = NULL };
     bool too_much = false;
     tl_status st = cli->nwords == 1
-                       ? load(&a, cli->words[0], &err)
+                       ? load(&a, cli->words[0], cli->command->bit == TL_FOR_HTML, &err)
                        : tl_fail(&err, TL_EUSAGE, "%s: tlmpi %s FILE.h5",
                                  cli->nwords == 0 ? "no result file named" : "one file at a time", cli->command->name);
     if (st == TL_OK)

@@ -25,10 +25,13 @@
 typedef struct tl_html_input {
     const char *file; /* path of the result */
     const tl_answers *answers;
-    tl_tables *tables;                       /* the tables that the answers were read from */
+    tl_tables *tables;                       /* the tables that the answers were read from, and tl_html_tables */
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
 } tl_html_input;
+
+/* The tables that the page reads whole, beside those of the answers; NULL-terminated.  `tables` may lack any. */
+const tl_schema *const *tl_html_tables(void);
 
 typedef struct tl_html tl_html;
 

@@ -168,22 +168,12 @@ static void put_picture(const blame *b)
     fputs("</figure>\n", out);
 }
 
-void tl_part_blame(tl_page *page)
+void tl_draw_excess(tl_page *page)
 {
     const tl_table *table = tl_tables_get(page->html->in.tables, &tl_blame_step_schema);
     blame b = { .page = page, .rows = tl_table_row(table, 0), .nrows = table->n };
-    if (b.nrows == 0) {
-        bool traces = tl_tables_get(page->html->in.tables, &tl_rank_schema)->n > 0;
-        fputs(traces
-                  ? "<p>Nothing to draw: in these traces no rank waits for another in a collective that could be "
-                    "matched. Where the time went instead: "
-                  : "<p>Nothing to draw: the result is of no Kineto traces, which alone show who waits for whom. What "
-                    "was read: ",
-              page->out);
-        tl_put_command(page, traces ? "breakdown" : "phase_file");
-        fputs(".</p>\n", page->out);
+    if (b.nrows == 0)
         return;
-    }
     gather(&b);
     mark(&b);
     put_picture(&b);

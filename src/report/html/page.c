@@ -1,4 +1,4 @@
-/* page.c - the page: its head, its parts in a list, its foot; the part with the answers, and what the others share. */
+/* page.c - the page: its head, its sections, its foot; the section with the answers, and what the others share. */
 #include "page.h"
 
 #include "tlmpi/base/mem.h"
@@ -19,7 +19,7 @@ FILE *tl_page_memory(char **text, size_t *n)
     return memory;
 }
 
-/* The first part: the four questions and their answers, word for word as `tlmpi ask` says them. */
+/* The first section: the four questions and their answers, word for word as `tlmpi ask` says them. */
 
 /* "Evidence: it comes ..." with its first word as a label; one that has none is the answer itself. */
 static void put_line(FILE *out, tl_text line)
@@ -41,7 +41,7 @@ static void put_line(FILE *out, tl_text line)
     fputs("</p>\n", out);
 }
 
-static void part_verdict(tl_page *page)
+void tl_draw_verdict(tl_page *page)
 {
     char *text = NULL;
     size_t n = 0;
@@ -64,15 +64,6 @@ static void part_verdict(tl_page *page)
     }
     free(text);
 }
-
-static const struct {
-    const char *id, *title;
-    void (*write)(tl_page *page);
-} parts[] = {
-    { "verdict", "Who holds the job up?", part_verdict },
-    { "blame", "Who works longer than its peers, and when?", tl_part_blame },
-    { "phases", "Who takes longer in a phase, and when?", tl_part_phases },
-};
 
 /* --------------------------------------------------------------------------------------------------------- figures */
 
@@ -178,11 +169,15 @@ static const char style[] =
     ":root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --quiet: #59636e; --line: #d5d9de;\n"
     "  --n: #eef0f2; --m: #8b949e;\n"
     "  --a1: #fde2c4; --a2: #fcc385; --a3: #f59b45; --a4: #dd6b10; --a5: #ad4604; --a6: #742c02;\n"
-    "  --b1: #d3e5f5; --b2: #a6cceb; --b3: #6eacd9; --b4: #3a87c2; --b5: #195f9a; --b6: #0a3b6b; }\n"
+    "  --b1: #d3e5f5; --b2: #a6cceb; --b3: #6eacd9; --b4: #3a87c2; --b5: #195f9a; --b6: #0a3b6b;\n"
+    "  --compute: #3b6ea5; --hidden: #8ecae6; --transfer: #2a9d6f; --waiting: #dd6b10; --unknown: #d9b310; --copy: #94447f;\n"
+    "  --idle1: #6b7580; --idle2: #98a1ab; --idle3: #bcc3ca; --idle4: #dde1e5; }\n"
     "@media screen and (prefers-color-scheme: dark) { :root { --page: #14171b; --ink: #e3e7eb; --quiet: #9aa4af;\n"
     "  --line: #3a4149; --n: #252a30; --m: #6b7580;\n"
     "  --a1: #4d3317; --a2: #79491a; --a3: #ab6519; --a4: #dd8526; --a5: #f8b162; --a6: #ffe0b3;\n"
-    "  --b1: #1d3a55; --b2: #215580; --b3: #2b74ac; --b4: #4796cf; --b5: #84bdea; --b6: #c9e5fa; } }\n"
+    "  --b1: #1d3a55; --b2: #215580; --b3: #2b74ac; --b4: #4796cf; --b5: #84bdea; --b6: #c9e5fa;\n"
+    "  --compute: #4f86c0; --hidden: #8ecae6; --transfer: #36b383; --waiting: #f08a35; --unknown: #e0c03c; --copy: #bb6aa5;\n"
+    "  --idle1: #98a1ab; --idle2: #727c87; --idle3: #525b65; --idle4: #373e46; } }\n"
     "html { background: var(--page); color: var(--ink); }\n"
     "body { max-width: 58rem; margin: 0 auto; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }\n"
     "h1 { font-size: 1.5rem; margin: .5rem 0; overflow-wrap: anywhere; }\n"
@@ -208,6 +203,12 @@ static const char style[] =
     ".a4 { fill: var(--a4); } .a5 { fill: var(--a5); } .a6 { fill: var(--a6); }\n"
     ".b1 { fill: var(--b1); } .b2 { fill: var(--b2); } .b3 { fill: var(--b3); }\n"
     ".b4 { fill: var(--b4); } .b5 { fill: var(--b5); } .b6 { fill: var(--b6); }\n"
+    ".plot { overflow: visible; } .rule { stroke: var(--line); } .quiet { fill: var(--quiet); }\n"
+    ".path { fill: none; stroke: var(--ink); stroke-width: 2; vector-effect: non-scaling-stroke; }\n"
+    ".compute { fill: var(--compute); } .hidden { fill: var(--hidden); } .transfer { fill: var(--transfer); }\n"
+    ".waiting { fill: var(--waiting); } .unknown { fill: var(--unknown); } .copy { fill: var(--copy); }\n"
+    ".idle, .idle4 { fill: var(--idle4); } .idle1 { fill: var(--idle1); } .idle2 { fill: var(--idle2); } .idle3 { fill: "
+    "var(--idle3); }\n"
     ".late, .weak, .under { fill: none; stroke: var(--ink); stroke-width: 2; }\n"
     ".weak { stroke-dasharray: 4 3; } .under { stroke: var(--page); stroke-width: 4; }\n"
     ".legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; font-size: .8125rem; }\n"
@@ -250,6 +251,86 @@ static void put_foot(tl_page *page)
           page->out);
 }
 
+/* ----------------------------------------------------------------------------------------------------------- tables */
+
+const tl_schema *const *tl_html_tables(void)
+{
+    static const tl_schema *const tables[] = { NULL };
+    return tables;
+}
+
+const tl_table *tl_page_table(const tl_page *page, const tl_schema *schema)
+{
+    const tl_table *table = tl_tables_get(page->html->in.tables, schema);
+    return table != NULL && table->n > 0 ? table : NULL;
+}
+
+tl_html *tl_html_new(const tl_html_input *input)
+{
+    tl_html *html = tl_calloc(1, sizeof *html);
+    html->in = *input;
+    return html;
+}
+
+const tl_schema *tl_html_next(tl_html *html)
+{
+    while (tl_feeds[html->feed].table != NULL)
+        if (tl_feeds[html->feed++].begin(html))
+            return tl_feeds[html->feed - 1].table;
+    tl_timed_end(&html->timed);
+    return NULL;
+}
+
+void tl_html_take(void *html, const void *row, tl_error *err)
+{
+    (void)err;
+    tl_feeds[((tl_html *)html)->feed - 1].take(html, row);
+}
+
+void tl_html_free(tl_html *html)
+{
+    if (html != NULL)
+        tl_timed_free(&html->timed);
+    free(html);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- writing */
+
+/* "Table: tlmpi show FILE whatif and culprit". */
+static void put_source(tl_page *page, const char *tables)
+{
+    size_t first = strcspn(tables, " ");
+    fputs("<p class=\"source\">", page->out);
+    tl_put_command(page, tl_phrase_of("%.*s", (int)first, tables).text);
+    for (const char *next = tables + first; *next != '\0'; next += first) {
+        next++;
+        first = strcspn(next, " ");
+        fprintf(page->out, ", <code>%.*s</code>", (int)first, next);
+    }
+    fputs("</p>\n", page->out);
+}
+
+/* A section is drawn in memory: one that draws nothing is not there. */
+static void put_section(tl_page *page, const tl_section *section)
+{
+    FILE *out = page->out;
+    char *text = NULL;
+    size_t n = 0;
+
+    page->out = tl_page_memory(&text, &n);
+    section->draw(page);
+    (void)fclose(page->out);
+    page->out = out;
+    if (n > 0) {
+        fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", section->id, section->title);
+        (void)fwrite(text, 1, n, out);
+        if (section->table != NULL)
+            put_source(page, section->table);
+        fputs("</section>\n", out);
+    }
+    free(text);
+}
+
 void tl_html_write(tl_html *html, FILE *out)
 {
     char file[1000];
@@ -257,10 +338,7 @@ void tl_html_write(tl_html *html, FILE *out)
     tl_page page = { .out = out, .html = html, .file = file };
 
     put_head(&page);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", parts[i].id, parts[i].title);
-        parts[i].write(&page);
-        fputs("</section>\n", out);
-    }
+    for (const tl_section *section = tl_sections; section->id != NULL; section++)
+        put_section(&page, section);
     put_foot(&page);
 }

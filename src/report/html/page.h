@@ -1,10 +1,13 @@
 /* page.h - what the parts of a page share.
  *
- * A part is a function that writes its section, and a line in the list of page.c.
+ * A section is a function that draws it and a line in the list of sections.c; a section that draws nothing is left out.
+ * What a section needs stands in tables that the page loads whole (tl_html_tables, page.c), or, where a table may be too
+ * large for that, goes by row by row before the page is written: a feed, a line in the list of sections.c, too.
  */
 #ifndef TLMPI_REPORT_HTML_PAGE_H
 #define TLMPI_REPORT_HTML_PAGE_H
 
+#include "draw.h"
 #include "heat.h"
 #include "tlmpi/base/text.h"
 #include "tlmpi/model/phase_tables.h"
@@ -37,7 +40,6 @@ typedef struct tl_timed {
     tl_text (*name)(void *arg, uint32_t id);
     void *name_arg;
 
-    enum { TL_TIMED_PHASES = 1, TL_TIMED_CELLS, TL_TIMED_DONE } pass; /* 0: not begun */
     TL_VEC(tl_timed_phase) phases;
     TL_VEC(tl_timed_row) rows;
     TL_VEC(int32_t) ranks; /* ascending when all are there */
@@ -51,6 +53,7 @@ typedef struct tl_timed {
 
 struct tl_html {
     tl_html_input in;
+    size_t feed; /* the next one */
     tl_timed timed;
 };
 
@@ -62,6 +65,25 @@ typedef struct tl_page {
 
 /* A text that is written as a file; its owner closes it, and frees the text. */
 FILE *tl_page_memory(char **text, size_t *n);
+
+/* A section of the page. */
+typedef struct tl_section {
+    const char *id, *title;
+    const char *table; /* names of the tables that have its numbers, parted by a space: they stand below it; NULL: none */
+    void (*draw)(tl_page *page);
+} tl_section;
+extern const tl_section tl_sections[]; /* in the order of the page; the last has no id */
+
+/* A table whose rows go by before the page is written. */
+typedef struct tl_feed {
+    const tl_schema *table;
+    bool (*begin)(tl_html *html); /* what was fed before is all there; false: the rows are not wanted */
+    void (*take)(tl_html *html, const void *row);
+} tl_feed;
+extern const tl_feed tl_feeds[]; /* the last has no table */
+
+/* The table of the result, where it has rows; else NULL. */
+const tl_table *tl_page_table(const tl_page *page, const tl_schema *schema);
 
 /* Puts "tlmpi show FILE TABLE". */
 void tl_put_command(tl_page *page, const char *table);
@@ -81,9 +103,19 @@ typedef struct tl_figure {
 } tl_figure;
 void tl_put_figure(tl_page *page, tl_figure *figure);
 
-/* ---- the parts ---- */
+/* ---- the sections, by file ---- */
 
-void tl_part_blame(tl_page *page);
-void tl_part_phases(tl_page *page);
+void tl_draw_verdict(tl_page *page); /* page.c */
+void tl_draw_excess(tl_page *page);  /* blame.c */
+void tl_draw_phases(tl_page *page);  /* phases.c */
+
+/* ---- the feeds ---- */
+
+bool tl_timed_begin_phases(tl_html *html); /* phases.c */
+bool tl_timed_begin_cells(tl_html *html);
+void tl_timed_take_phase(tl_html *html, const void *row);
+void tl_timed_take_cell(tl_html *html, const void *row);
+void tl_timed_end(tl_timed *timed);
+void tl_timed_free(tl_timed *timed);
 
 #endif

@@ -125,53 +125,45 @@ static void take_cell(tl_timed *t, const tl_phase_step *row)
         tl_heat_add(&t->heats[heat], rank, row->excess_ns, row->baseline_ns, false);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ passes */
+/* ------------------------------------------------------------------------------------------------------------- feeds */
 
-tl_html *tl_html_new(const tl_html_input *input)
+bool tl_timed_begin_phases(tl_html *html)
 {
-    tl_html *html = tl_calloc(1, sizeof *html);
-    html->in = *input;
-    html->timed = (tl_timed){ .verdicts = input->answers->phases,
-                              .nverdicts = input->answers->nphases,
-                              .name = input->name,
-                              .name_arg = input->name_arg };
-    return html;
+    html->timed = (tl_timed){ .verdicts = html->in.answers->phases,
+                              .nverdicts = html->in.answers->nphases,
+                              .name = html->in.name,
+                              .name_arg = html->in.name_arg };
+    return true;
 }
 
-const tl_schema *tl_html_next(tl_html *html)
+void tl_timed_take_phase(tl_html *html, const void *row)
+{
+    take_phase(&html->timed, row);
+}
+
+bool tl_timed_begin_cells(tl_html *html)
 {
     tl_timed *t = &html->timed;
-
-    t->pass++;
     t->at_phase = 0;
-    if (t->pass == TL_TIMED_CELLS) {
-        t->ranks.n = tl_int_unique(t->ranks.v, t->ranks.n);
-        choose_phases(t);
-        begin_heats(t);
-    }
-    if (t->pass == TL_TIMED_DONE)
-        for (size_t i = 0; i < t->ndrawn; i++)
-            tl_heat_end(&t->heats[i]);
-    if (t->pass == TL_TIMED_CELLS && t->phases.n == 0)
-        t->pass = TL_TIMED_DONE;
-    return t->pass == TL_TIMED_PHASES ? &tl_phase_schema : t->pass == TL_TIMED_CELLS ? &tl_phase_step_schema : NULL;
+    t->ranks.n = tl_int_unique(t->ranks.v, t->ranks.n);
+    choose_phases(t);
+    begin_heats(t);
+    return t->phases.n > 0;
 }
 
-void tl_html_take(void *html, const void *row, tl_error *err)
+void tl_timed_take_cell(tl_html *html, const void *row)
 {
-    tl_timed *t = &((tl_html *)html)->timed;
-    (void)err;
-    if (t->pass == TL_TIMED_PHASES)
-        take_phase(t, row);
-    else
-        take_cell(t, row);
+    take_cell(&html->timed, row);
 }
 
-void tl_html_free(tl_html *html)
+void tl_timed_end(tl_timed *t)
 {
-    if (html == NULL)
-        return;
-    tl_timed *t = &html->timed;
+    for (size_t i = 0; i < t->ndrawn; i++)
+        tl_heat_end(&t->heats[i]);
+}
+
+void tl_timed_free(tl_timed *t)
+{
     free(t->phases.v);
     free(t->rows.v);
     free(t->ranks.v);
@@ -180,7 +172,6 @@ void tl_html_free(tl_html *html)
         tl_heat_free(&t->heats[i]);
         free(t->keep[i]);
     }
-    free(html);
 }
 
 typedef struct drawn {
@@ -367,17 +358,11 @@ static void put_others_named(tl_page *page)
     fputs(".</p>\n", page->out);
 }
 
-void tl_part_phases(tl_page *page)
+void tl_draw_phases(tl_page *page)
 {
     const tl_timed *t = &page->html->timed;
-    if (t->ndrawn == 0 || t->steps.seen == 0) {
-        fputs("<p>Nothing to draw: the result has no durations of phases, which libtlmpi_record writes without a "
-              "profiler (.jsonl). Where the time of traces went, step by step: ",
-              page->out);
-        tl_put_command(page, "breakdown");
-        fputs(".</p>\n", page->out);
+    if (t->ndrawn == 0 || t->steps.seen == 0)
         return;
-    }
     fputs("<p>Where ranks wait for each other within a phase, the one that all wait for is the shortest: it comes "
           "last, and "
           "does not wait itself.</p>\n",

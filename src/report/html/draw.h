@@ -1,0 +1,68 @@
+/* draw.h - what all pictures of a page are drawn with: an SVG plot as wide as the page, boxes, texts, an axis, a legend.
+ *
+ *     |<- left ->|<-------------- 100 % --------------->|
+ *       rank 0   [######box######][##box##]                y grows downwards, in pixels
+ *       rank 1   [####][########]
+ *                0        20        40        60 ms        axis
+ *
+ * x is a share of the plot's width in percent, so a plot fits a screen, a telephone and paper, and its texts keep their
+ * size.  What stands left of the plot has an x below 0, in pixels.  Paths, which cannot have percents, are drawn on a
+ * sheet: a part of the plot with units of its own.
+ */
+#ifndef TLMPI_REPORT_HTML_DRAW_H
+#define TLMPI_REPORT_HTML_DRAW_H
+
+#include "tlmpi/report/format/words.h"
+#include <stdio.h>
+
+/* Classes of colour, one meaning each: tl_class_* are what the style sheet of page.c fills. */
+#define TL_CLASS_COMPUTE  "compute"  /* own work */
+#define TL_CLASS_HIDDEN   "hidden"   /* communication under compute */
+#define TL_CLASS_TRANSFER "transfer" /* exposed communication: data moves */
+#define TL_CLASS_WAITING  "waiting"  /* exposed communication: waiting for other ranks; lateness; hatched where small */
+#define TL_CLASS_UNKNOWN  "unknown"  /* exposed communication: waiting or transfer */
+#define TL_CLASS_COPY     "copy"     /* copies and memsets */
+#define TL_CLASS_IDLE     "idle"     /* no device work; idle1 .. idle4 are causes */
+#define TL_CLASS_PATH     "path"     /* a line: the critical path */
+#define TL_CLASS_LINE     "rule"     /* a thin line: axis, grid */
+
+/* Begins the plot, with its text alternative: `title` says what it shows, `finding` the same in numbers.  Both may hold
+ * text of a trace.  `id`: letters and digits, once on a page. */
+void tl_plot_begin(FILE *out, const char *id, const char *title, const char *finding, int left, int height);
+void tl_plot_end(FILE *out);
+
+/* A part of the plot, whole width, for paths: x from 0 to `wide`, y from 0 to `height`, both stretched to the part. */
+void tl_sheet_begin(FILE *out, int y, int height, double wide);
+void tl_sheet_end(FILE *out);
+
+/* Values that are drawn from 0 % to 100 %. */
+typedef struct tl_scale {
+    double from, to;
+} tl_scale;
+
+/* The value's place in percent, within 0 to 100. */
+double tl_place(const tl_scale *scale, double value);
+
+/* A rectangle; with a text that a pointer shows (format NULL: without), which is escaped. */
+void tl_put_box(FILE *out, const char *class_name, double x, double width, int y, int height);
+void tl_put_told_box(FILE *out, const char *class_name, double x, double width, int y, int height, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
+
+/* A text at x percent; class "end" ends there, "middle" stands around it.  tl_put_side: left of the plot. */
+void tl_put_at(FILE *out, const char *class_name, double x, int y, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void tl_put_side(FILE *out, const char *class_name, int y, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Grid lines from y to y + height at 1, 2 or 5 times a power of ten, and their values below; needs TL_AXIS_HEIGHT there.
+ * `unit`: "ns" writes times, "%" percents of shares, else the plain value and the unit. */
+enum { TL_AXIS_HEIGHT = 18 };
+void tl_put_axis(FILE *out, const tl_scale *scale, int y, int height, const char *unit);
+
+/* What classes mean, in words. */
+typedef struct tl_meaning {
+    const char *class_name, *words;
+} tl_meaning;
+void tl_put_legend(FILE *out, const tl_meaning *meanings, size_t n);
+
+#endif
