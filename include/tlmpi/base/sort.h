@@ -44,6 +44,13 @@ typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
         return TL_ORDER(x, y, __VA_ARGS__);                                                                            \
     }
 
+/* Defines a function for qsort: the order of two T by these fields. */
+#define TL_SORT_BY(function, T, ...)                                                                                   \
+    static int function(const void *a, const void *b)                                                                  \
+    {                                                                                                                  \
+        return TL_ORDER((const T *)a, (const T *)b, __VA_ARGS__); /* NOLINT(bugprone-macro-parentheses) */             \
+    }
+
 /* Sorts n indices; equals stay in their order.  Takes n more indices of memory. */
 void tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
 

@@ -20,11 +20,7 @@ typedef struct finding {
     uint32_t *up;    /* by rank: union-find */
 } finding;
 
-static int by_group(const void *a, const void *b)
-{
-    const in_group *x = a, *y = b;
-    return x->group != y->group ? TL_COMPARE(x->group, y->group) : TL_COMPARE(x->rank, y->rank);
-}
+TL_SORT_BY(by_group, in_group, group, rank)
 
 /* Counts the ranks with a graph.  A rank without one shows nothing of what it did, and is in no role with others. */
 static size_t count_working(const tl_job_graph *g)

@@ -225,17 +225,8 @@ static int by_last_start(const void *context, uint32_t x, uint32_t y)
     return TL_COMPARE(last[x], last[y]);
 }
 
-static int by_rank_and_time(const void *context, uint32_t x, uint32_t y)
-{
-    const tl_blame_arrival *a = context;
-    return TL_ORDER(&a[x], &a[y], rank, start_ns, uid); /* uid: so that none comes before its previous one */
-}
-
-static int by_arrival(const void *context, uint32_t x, uint32_t y)
-{
-    const tl_blame_arrival *a = context;
-    return TL_ORDER(&a[x], &a[y], start_ns, rank);
-}
+TL_ORDER_BY(by_rank_and_time, tl_blame_arrival, rank, start_ns, uid)
+TL_ORDER_BY(by_arrival, tl_blame_arrival, start_ns, rank)
 
 /* Who came when to a collective, and until when each waits; due serves as scratch. */
 static void look_at(blaming *b, uint32_t number)

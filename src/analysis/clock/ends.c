@@ -171,8 +171,8 @@ static double scatter_off_line(const series *s, int64_t ppb, size_t k)
 static void fit_line(const series *s, double scatter_ns, tl_clock_end *out)
 {
     size_t third = s->n / 3;
-    int64_t length_ns = s->n < TL_CLOCK_LINE_LEAST ? 0
-                                          : tl_ns_between(s->v[s->n - 1 - third / 2].at_ns, s->v[third / 2].at_ns);
+    int64_t length_ns =
+        s->n < TL_CLOCK_LINE_LEAST ? 0 : tl_ns_between(s->v[s->n - 1 - third / 2].at_ns, s->v[third / 2].at_ns);
     out->drift_sigma_ppb = INFINITY;
     if (length_ns <= 0)
         return;
@@ -254,10 +254,7 @@ static void fit(series *s, int64_t cut_ns, tl_clock_end *out)
     out->sigma_ns = hypot(scatter_ns, transfer_ns);
 }
 
-static int by_tie(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_clock_sample *)a, (const tl_clock_sample *)b, tie, rank, way, at_ns, late_ns, took_ns);
-}
+TL_SORT_BY(by_tie, tl_clock_sample, tie, rank, way, at_ns, late_ns, took_ns)
 
 /* Keeps the smaller of two found clock steps, where both have one sign and overlap in time; else none. */
 static void agree_on_step(const tl_clock_end *b, tl_clock_end *out)
@@ -320,10 +317,7 @@ void tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_cl
     free(copy);
 }
 
-static int by_tie_of_end(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_clock_end *)a, (const tl_clock_end *)b, tie, rank);
-}
+TL_SORT_BY(by_tie_of_end, tl_clock_end, tie, rank)
 
 void tl_clock_ends_sort(tl_clock_end *ends, size_t n)
 {

@@ -100,15 +100,7 @@ static void add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-static int by_time(const void *x, const void *y)
-{
-    const instant *a = x, *c = y;
-    if (a->ns != c->ns)
-        return TL_COMPARE(a->ns, c->ns);
-    if (a->kind != c->kind)
-        return TL_COMPARE(a->kind, c->kind);
-    return a->wait != c->wait ? TL_COMPARE(a->wait, c->wait) : TL_COMPARE(a->launch, c->launch);
-}
+TL_SORT_BY(by_time, instant, ns, kind, wait, launch)
 
 /* The last instant of the host. */
 typedef struct recent {

@@ -29,11 +29,7 @@ typedef struct reading {
 
 /* ---------------------------------------------------------------------------------------------- what there is to see */
 
-static int by_wait(const void *x, const void *y)
-{
-    const tl_span *a = x, *b = y;
-    return a->start_ns != b->start_ns ? TL_COMPARE(a->start_ns, b->start_ns) : TL_COMPARE(a->end_ns, b->end_ns);
-}
+TL_SORT_BY(by_wait, tl_span, start_ns, end_ns)
 
 static void list_waits(reading *r)
 {

@@ -32,15 +32,7 @@ typedef struct judging {
     uint32_t *const *release_of;
 } judging;
 
-static int by_calls(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-    if (x->calls != y->calls)
-        return TL_COMPARE(x->calls, y->calls);
-    if (x->name != y->name)
-        return TL_COMPARE(x->name, y->name);
-    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->pause, y->pause);
-}
+TL_SORT_BY(by_calls, candidate, calls, name, rank, pause)
 
 /* The evidence that pauses waited for work of one name. */
 typedef struct evidence {
@@ -131,11 +123,7 @@ typedef struct calls_sum {
     int64_t ns;
 } calls_sum;
 
-static int by_sum_calls(const void *a, const void *b)
-{
-    const calls_sum *x = a, *y = b;
-    return TL_COMPARE(x->calls, y->calls);
-}
+TL_SORT_BY(by_sum_calls, calls_sum, calls)
 
 /* Adds up the sums of the same calls; returns the number of sums left. */
 static size_t add_up(calls_sum *sums, size_t n)

@@ -191,15 +191,8 @@ static void assign_event_waits(collecting *c)
     tl_map_free(&next);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_idle_wait *)a, (const tl_idle_wait *)b, start_ns, uid);
-}
-
-static int by_stream(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_idle_event_wait *)a, (const tl_idle_event_wait *)b, stream, device, start_ns);
-}
+TL_SORT_BY(by_start, tl_idle_wait, start_ns, uid)
+TL_SORT_BY(by_stream, tl_idle_event_wait, stream, device, start_ns)
 
 static void take_calls(tl_idle_rank *k)
 {

@@ -55,13 +55,10 @@ typedef struct finding {
     tl_host_waits *out;
     uint8_t *wait_kind;           /* by name, and for ops without one: tl_host_wait_kind */
     TL_VEC(comm_launch) launches; /* by track and time */
-    tl_spans taken; /* of one thread: what its stretches leave out */
+    tl_spans taken;               /* of one thread: what its stretches leave out */
 } finding;
 
-static int by_track(const void *a, const void *b)
-{
-    return TL_ORDER((const comm_launch *)a, (const comm_launch *)b, track, start_ns);
-}
+TL_SORT_BY(by_track, comm_launch, track, start_ns)
 
 static void list_launches(finding *f)
 {
@@ -91,15 +88,8 @@ static tl_host_wait_kind wait_kind_of(const finding *f, size_t i)
     return (tl_host_wait_kind)f->wait_kind[name != TL_NO_NAME ? name : f->view->names->n];
 }
 
-static int by_end(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_host_stretch *)a, (const tl_host_stretch *)b, end_ns, op);
-}
-
-static int by_start(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_host_stretch *)a, (const tl_host_stretch *)b, start_ns);
-}
+TL_SORT_BY(by_end, tl_host_stretch, end_ns, op)
+TL_SORT_BY(by_start, tl_host_stretch, start_ns)
 
 /* The threads' collectives that leave them free, but for those within others of a thread. */
 static void list_asyncs(finding *f)
@@ -234,7 +224,8 @@ void tl_host_waits_find(const tl_rank_view *view, tl_host_waits *out)
         list_asyncs(&f);
     }
     for (size_t i = 0, j = 0; any && (i < o->nthreads || j < c->nthreads);) { /* threads are by track in both */
-        uint32_t a = i < o->nthreads ? o->threads[i].track : TL_NONE, b = j < c->nthreads ? c->threads[j].track : TL_NONE;
+        uint32_t a = i < o->nthreads ? o->threads[i].track : TL_NONE,
+                 b = j < c->nthreads ? c->threads[j].track : TL_NONE;
         walk_thread(&f, a <= b ? &o->threads[i] : NULL, b <= a ? &c->threads[j] : NULL);
         i += a <= b;
         j += b <= a;

@@ -54,10 +54,7 @@ static bool is_copy(const tl_idle_rank *k, const tl_idle_launch *l)
     return name_of(k, l)->rule->does == TL_DOES_COPY;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_idle_launch *)a, (const tl_idle_launch *)b, start_ns, uid);
-}
+TL_SORT_BY(by_start, tl_idle_launch, start_ns, uid)
 
 /* ---------------------------------------------------------------------------------------------------------- graphs */
 
@@ -67,10 +64,7 @@ typedef struct graph {
     size_t at; /* in launches */
 } graph;
 
-static int by_graph(const void *a, const void *b)
-{
-    return TL_ORDER((const graph *)a, (const graph *)b, name, nkernels, at);
-}
+TL_SORT_BY(by_graph, graph, name, nkernels, at)
 
 static void judge_graphs(tl_idle_rank *k)
 {

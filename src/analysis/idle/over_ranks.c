@@ -39,10 +39,7 @@ static int by_time(const void *a, const void *b)
     return x->total_ns != y->total_ns ? TL_COMPARE(y->total_ns, x->total_ns) : TL_COMPARE(x->rank, y->rank);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    return TL_ORDER((const share *)a, (const share *)b, rank);
-}
+TL_SORT_BY(by_rank, share, rank)
 
 /* Adds a row of the class; two of a rank (long names, cut alike) are one share.  How many shares there are then. */
 static size_t add_row(tl_idle_summary *sum, const tl_idle_summary *row, share *v, size_t n)
@@ -189,7 +186,9 @@ static int32_t find_late_rank(const tl_table *table)
 void tl_idle_reduce(tl_tables *job)
 {
     tl_table *table = tl_tables_get(job, &tl_idle_schema);
-    tl_idle sum = { .rank = -1, .device = -1, .utilization_pct = tl_idle_pct(0, 0), .late_rank = find_late_rank(table) };
+    tl_idle sum = {
+        .rank = -1, .device = -1, .utilization_pct = tl_idle_pct(0, 0), .late_rank = find_late_rank(table)
+    };
     size_t nranks = 0; /* with device work */
     TL_ROWS (const tl_idle, row, table)
         if (row->device == -1) {

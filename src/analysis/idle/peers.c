@@ -124,10 +124,7 @@ static void add_spans(finding *f, const tl_gap *gap, const tl_comm_spans *spans,
 
 /* ----------------------------------------------------------------------------------------------------------- waits */
 
-static int by_track(const void *a, const void *b)
-{
-    return TL_ORDER((const stay *)a, (const stay *)b, track, start_ns, wait);
-}
+TL_SORT_BY(by_track, stay, track, start_ns, wait)
 
 static void list_stays(finding *f)
 {

@@ -70,8 +70,7 @@ static tl_shift try_shift(tl_align_item *const *a, size_t na, tl_align_item *con
     return s;
 }
 
-size_t tl_shifts_try(tl_align_item *const *a, size_t na, tl_align_item *const *b, size_t nb, bool mean,
-                     tl_shift *tried)
+size_t tl_shifts_try(tl_align_item *const *a, size_t na, tl_align_item *const *b, size_t nb, bool mean, tl_shift *tried)
 {
     int64_t fewer = (int64_t)(na < nb ? na : nb);
     int64_t least = tl_ns_min(fewer, tl_ns_max(fewer / 2, (int64_t)TL_MATCH_ENOUGH));
@@ -308,11 +307,7 @@ void tl_align(tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref, in
 
 /* ---------------------------------------------------------------------------------------------------------- rounds */
 
-static int by_rank(const void *items, uint32_t a, uint32_t b)
-{
-    const tl_align_item *x = (const tl_align_item *)items + a, *y = (const tl_align_item *)items + b;
-    return TL_ORDER(x, y, group, rank, end_ns, uid);
-}
+TL_ORDER_BY(by_rank, tl_align_item, group, rank, end_ns, uid)
 
 /* The items of one rank in a group. */
 typedef struct rank_row {

@@ -131,16 +131,12 @@ void tl_ways_align(tl_align_item *items, size_t n)
 
 /* ----------------------------------------------------------------------------------------------------------- pairs */
 
-static int by_rank(const void *items, uint32_t a, uint32_t b)
-{
-    const tl_align_item *x = (const tl_align_item *)items + a, *y = (const tl_align_item *)items + b;
-    return TL_ORDER(x, y, group, rank, end_ns, lone);
-}
+TL_ORDER_BY(by_rank, tl_align_item, group, rank, end_ns, lone)
 
 typedef struct pairing {
     tl_align_item *items;
-    row_list rows;                /* of one group */
-    int64_t *apart;               /* scratch */
+    row_list rows;                  /* of one group */
+    int64_t *apart;                 /* scratch */
     tl_align_item **mine, **theirs; /* scratch: open ones */
 } pairing;
 
@@ -273,11 +269,7 @@ void tl_pairs_align(tl_align_item *items, size_t n, const tl_group_fact *groups)
 
 /* ----------------------------------------------------------------------------------------------------------- sends */
 
-static int by_stream(const void *items, uint32_t a, uint32_t b)
-{
-    const tl_align_item *x = (const tl_align_item *)items + a, *y = (const tl_align_item *)items + b;
-    return TL_ORDER(x, y, rank, group, sends, end_ns, lone);
-}
+TL_ORDER_BY(by_stream, tl_align_item, rank, group, sends, end_ns, lone)
 
 /* How well the open items of two rows go together. */
 typedef struct fit {

@@ -16,10 +16,7 @@ typedef struct sort_key {
     uint32_t uid, at;
 } sort_key;
 
-static int by_key(const void *a, const void *b)
-{
-    return TL_ORDER((const sort_key *)a, (const sort_key *)b, group, key, rank, start_ns, uid);
-}
+TL_SORT_BY(by_key, sort_key, group, key, rank, start_ns, uid)
 
 /* Along the cycles of the permutation: a copy of all would double the memory. */
 static void permute(tl_participant *participants, sort_key *order, size_t n)
@@ -72,11 +69,7 @@ void tl_runs_make(const tl_participant *participants, size_t n, tl_collective_ru
 }
 
 /* Runs are in order of group and key already: equals keep that order. */
-static int by_time(const void *runs, uint32_t a, uint32_t b)
-{
-    const tl_collective_run *v = runs;
-    return TL_COMPARE(v[a].first_arrival_ns, v[b].first_arrival_ns);
-}
+TL_ORDER_BY(by_time, tl_collective_run, first_arrival_ns)
 
 void tl_runs_by_time(tl_collective_run *runs, size_t n)
 {

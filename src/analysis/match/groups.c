@@ -17,23 +17,9 @@
 #define CLOCKS_DRIFT  INT64_C(10000)
 
 /* Memberships that may be one group side by side, then by rank. */
-static int by_members(const void *memberships, uint32_t a, uint32_t b)
-{
-    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
-    return TL_ORDER(x, y, inferred, members_key, rank, name_key);
-}
-
-static int by_key(const void *memberships, uint32_t a, uint32_t b)
-{
-    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
-    return TL_ORDER(x, y, inferred, members_key);
-}
-
-static int by_rank(const void *memberships, uint32_t a, uint32_t b)
-{
-    const tl_membership *x = (const tl_membership *)memberships + a, *y = (const tl_membership *)memberships + b;
-    return TL_ORDER(x, y, rank, members_key);
-}
+TL_ORDER_BY(by_members, tl_membership, inferred, members_key, rank, name_key)
+TL_ORDER_BY(by_key, tl_membership, inferred, members_key)
+TL_ORDER_BY(by_rank, tl_membership, rank, members_key)
 
 /* ---------------------------------------------------------------------------------------------------- named groups */
 

@@ -73,10 +73,7 @@ uint64_t tl_sighting_item(const tl_participant *p)
     return p->nth >= 0 ? nonzero(mix3(0, p->step, p->kind, p->nth)) : 0;
 }
 
-static int by_item(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_sighting *)a, (const tl_sighting *)b, membership, item);
-}
+TL_SORT_BY(by_item, tl_sighting, membership, item)
 
 /* By a hash of the item, so that all ranks of a group draw the same ones. */
 static int by_hash(const void *a, const void *b)

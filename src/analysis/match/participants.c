@@ -134,23 +134,23 @@ static void add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns
     tl_membership *m = &k->set->memberships.v[membership];
 
     tl_vec_push(&k->set->participants, (tl_participant){
-        .start_ns = kernel->start_ns,
-        .end_ns = kernel->end_ns,
-        .launch_ns = launched_ns,
-        .seq = c->seq,
-        .bytes = c->bytes,
-        .dtype = c->dtype,
-        .rank = k->view->rank,
-        .group = (int32_t)membership,
-        .step = kernel->step,
-        .nth = -1,
-        .peer = peer_of(c, use),
-        .uid = kernel->uid,
-        .device = kernel->device,
-        .stream = kernel->stream,
-        .kind = c->kind,
-        .size_from = c->size_from,
-    });
+                                           .start_ns = kernel->start_ns,
+                                           .end_ns = kernel->end_ns,
+                                           .launch_ns = launched_ns,
+                                           .seq = c->seq,
+                                           .bytes = c->bytes,
+                                           .dtype = c->dtype,
+                                           .rank = k->view->rank,
+                                           .group = (int32_t)membership,
+                                           .step = kernel->step,
+                                           .nth = -1,
+                                           .peer = peer_of(c, use),
+                                           .uid = kernel->uid,
+                                           .device = kernel->device,
+                                           .stream = kernel->stream,
+                                           .kind = c->kind,
+                                           .size_from = c->size_from,
+                                       });
     if (kernel->launch_ns != TL_TIME_UNKNOWN && kernel->start_ns < kernel->launch_ns) {
         int64_t before_ns = tl_ns_between(kernel->launch_ns, kernel->start_ns);
         m->nbefore++;
@@ -196,17 +196,8 @@ static void add_parts(collecting *k)
 
 /* -------------------------------------------------------------------------------------------------------- counting */
 
-static int by_launch(const void *participants, uint32_t a, uint32_t b)
-{
-    const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
-    return TL_ORDER(x, y, launch_ns, start_ns, uid);
-}
-
-static int by_start(const void *participants, uint32_t a, uint32_t b)
-{
-    const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
-    return TL_ORDER(x, y, start_ns, uid);
-}
+TL_ORDER_BY(by_launch, tl_participant, launch_ns, start_ns, uid)
+TL_ORDER_BY(by_start, tl_participant, start_ns, uid)
 
 /* A few ends, the same few on every rank that launched as many. */
 static void keep_end(tl_membership *m, const tl_participant *p)

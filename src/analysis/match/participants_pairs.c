@@ -112,11 +112,7 @@ static void count_launched(pairing *k, const uint32_t *by_launch)
 
 /* -------------------------------------------------------------------------------------------- before the recording */
 
-static int by_stream(const void *participants, uint32_t a, uint32_t b)
-{
-    const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
-    return TL_ORDER(x, y, device, stream, start_ns, uid);
-}
+TL_ORDER_BY(by_stream, tl_participant, device, stream, start_ns, uid)
 
 /* The participants of one stream, in order. */
 typedef struct row {

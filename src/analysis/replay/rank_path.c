@@ -222,11 +222,7 @@ static void meet(const tl_job_graph *g, uint32_t rank, tl_path_piece *piece)
     piece->peer = edge->rank != TL_NONE && piece->met_ns > piece->start_ns ? (int32_t)edge->rank : -1;
 }
 
-static int by_wait(const void *a, const void *b)
-{
-    const peer_wait *x = a, *y = b;
-    return x->step != y->step ? TL_COMPARE(x->step, y->step) : TL_COMPARE(x->peer, y->peer);
-}
+TL_SORT_BY(by_wait, peer_wait, step, peer)
 
 /* Notes of each step which rank was waited for most; of equals the lower one. */
 static void find_peers(peer_wait *waits, size_t n, tl_path_step *steps)

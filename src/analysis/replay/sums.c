@@ -138,11 +138,7 @@ static void get_stretches(tl_bytes *in, uint32_t member, stretches *out)
     free(list);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const stretch *x = a, *y = b;
-    return x->key != y->key ? TL_COMPARE(x->key, y->key) : TL_COMPARE(x->member, y->member);
-}
+TL_SORT_BY(by_key, stretch, key, member)
 
 /* Fills plan->sums: for each stretch of the rank, its own time and the median of the role, ns. */
 static void compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repair_plan *plan)

@@ -3,10 +3,7 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 
-static int by_number(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_step *)a, (const tl_step *)b, step);
-}
+TL_SORT_BY(by_number, tl_step, step)
 
 static void step_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {

@@ -251,10 +251,7 @@ static void sweep(growing *g, const tl_thread *thread, bool main)
 
 /* -------------------------------------------------------------------------------------------------------- the whole */
 
-static int by_forward(const void *a, const void *b)
-{
-    return TL_ORDER((const forward *)a, (const forward *)b, op, backward);
-}
+TL_SORT_BY(by_forward, forward, op, backward)
 
 static void prepare(growing *g)
 {
@@ -314,8 +311,7 @@ static void add_work(growing *g)
 
     for (size_t i = 0; i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
-        uint32_t call =
-            k->launch != TL_NONE ? g->call[k->launch] : child_of(t, 0, TL_TREE_NONE, TL_NO_NAME, TL_NONE);
+        uint32_t call = k->launch != TL_NONE ? g->call[k->launch] : child_of(t, 0, TL_TREE_NONE, TL_NO_NAME, TL_NONE);
         uint32_t node = child_of(t, call, TL_TREE_WORK, tl_name_key(g->view, k->name), TL_NONE);
         uint32_t around = t->nodes.v[call].parent, in = around != 0 ? around : call;
         int64_t ns = k->end_ns - k->start_ns;

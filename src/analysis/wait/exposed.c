@@ -16,10 +16,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- of some ranks */
 
-static int by_part(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_exposed_part *)a, (const tl_exposed_part *)b, rank, device, step, group, kind, doubt);
-}
+TL_SORT_BY(by_part, tl_exposed_part, rank, device, step, group, kind, doubt)
 
 static void add_part(void *to, const void *of)
 {
@@ -67,10 +64,7 @@ void tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_pe
 
 /* -------------------------------------------------------------------------------------------------------- entering */
 
-static int by_reason(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_exposed *)a, (const tl_exposed *)b, rank, step, group, parallelism, kind, unknown_why);
-}
+TL_SORT_BY(by_reason, tl_exposed, rank, step, group, parallelism, kind, unknown_why)
 
 static void add_row(void *to, const void *of)
 {
@@ -122,8 +116,7 @@ static void add_to_breakdown(tl_breakdown *row, const tl_exposed_part *part)
     if (row == NULL)
         return;
     row->comm_waiting_ns = tl_ns_add(row->comm_waiting_ns, part->waiting_ns);
-    row->comm_transfer_ns =
-        tl_ns_add(row->comm_transfer_ns, part->exposed_ns - part->waiting_ns - part->unknown_ns);
+    row->comm_transfer_ns = tl_ns_add(row->comm_transfer_ns, part->exposed_ns - part->waiting_ns - part->unknown_ns);
 }
 
 void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed, tl_table *breakdown)
@@ -171,7 +164,8 @@ static void add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_t
     for (size_t i = 0; i < exposed->n; i++) {
         const tl_exposed *row = tl_table_row(exposed, i);
         tl_bubble *last = bubbles->n > 0 ? tl_table_row(bubbles, bubbles->n - 1) : NULL;
-        if (row->parallelism != TL_PARALLEL_PIPELINE || !tl_is_point_to_point((tl_collective)row->kind) || row->rank == -1)
+        if (row->parallelism != TL_PARALLEL_PIPELINE || !tl_is_point_to_point((tl_collective)row->kind) ||
+            row->rank == -1)
             continue;
         if (last == NULL || last->rank != row->rank || last->step != row->step) {
             last = tl_table_add(bubbles);

@@ -18,11 +18,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------ keys */
 
-static int by_time(const void *rows, uint32_t a, uint32_t b)
-{
-    const tl_gap_peer *x = (const tl_gap_peer *)rows + a, *y = (const tl_gap_peer *)rows + b;
-    return TL_ORDER(x, y, rank, from_ns, awaited_uid);
-}
+TL_ORDER_BY(by_time, tl_gap_peer, rank, from_ns, awaited_uid)
 
 /* The next of its name in its step on its rank; counters: how many there were. */
 static tl_host_meeting meeting_of(const tl_gap_peer *row, const tl_job_facts *facts, tl_map *counters)
@@ -62,10 +58,7 @@ void tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_me
 
 /* -------------------------------------------------------------------------------------------------------- matching */
 
-static int by_key(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_host_meeting *)a, (const tl_host_meeting *)b, key, rank, start_ns, uid);
-}
+TL_SORT_BY(by_key, tl_host_meeting, key, rank, start_ns, uid)
 
 /* Answers for v[0, n), which have one key. */
 static void meet(const tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out)

@@ -7,10 +7,7 @@
 
 /* --------------------------------------------------------------------------------------------------------- answers */
 
-static int by_kernel(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_peer_answer *)a, (const tl_peer_answer *)b, rank, uid);
-}
+TL_SORT_BY(by_kernel, tl_peer_answer, rank, uid)
 
 void tl_peer_answers_sort(tl_peer_answer *answers, size_t n)
 {
@@ -57,10 +54,7 @@ void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
 /* Device by device, for each late rank; or class by class. */
-static int by_late(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_peer_sum *)a, (const tl_peer_sum *)b, rank, device, late_rank);
-}
+TL_SORT_BY(by_late, tl_peer_sum, rank, device, late_rank)
 
 static int by_class(const void *a, const void *b)
 {

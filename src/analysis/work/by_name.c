@@ -93,10 +93,7 @@ static int by_distance(const void *a, const void *b)
     return x->distance != y->distance ? TL_COMPARE(y->distance, x->distance) : TL_COMPARE(x->rank, y->rank);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    return TL_ORDER((const rank_value *)a, (const rank_value *)b, rank);
-}
+TL_SORT_BY(by_rank, rank_value, rank)
 
 /* Distance, in scales, up to which a value never lies apart: its tail is too likely for any number of tries, so it is
  * not computed. */
@@ -164,10 +161,7 @@ static void list_ranks(const rank_value *v, size_t n, char *cell, size_t size)
 
 /* ------------------------------------------------------------------------------------------------------- over ranks */
 
-static int by_name_and_rank(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_named_row *)a, (const tl_named_row *)b, name, kind, rank);
-}
+TL_SORT_BY(by_name_and_rank, tl_named_row, name, kind, rank)
 
 static double deviation(const double *x, size_t n)
 {
@@ -183,12 +177,9 @@ static double deviation(const double *x, size_t n)
 /* What the n rows of one name have in common; means and values: room for each. */
 static tl_over_ranks sum_up(const tl_named_row *rows, size_t n, double *means, rank_value *values)
 {
-    tl_over_ranks of = { .rows = rows,
-                         .ranks = (int32_t)n,
-                         .slowest_rank = -1,
-                         .fastest_rank = -1,
-                         .slowest_ns = NAN,
-                         .fastest_ns = NAN };
+    tl_over_ranks of = {
+        .rows = rows, .ranks = (int32_t)n, .slowest_rank = -1, .fastest_rank = -1, .slowest_ns = NAN, .fastest_ns = NAN
+    };
     size_t nmeans = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -204,9 +195,8 @@ static tl_over_ranks sum_up(const tl_named_row *rows, size_t n, double *means, r
             of.fastest_rank = row->rank;
             of.fastest_ns = row->mean_ns;
         }
-        values[nmeans] = (rank_value){ .value = row->mean_ns,
-                                       .error = row->std_ns / sqrt((double)row->count),
-                                       .rank = row->rank };
+        values[nmeans] =
+            (rank_value){ .value = row->mean_ns, .error = row->std_ns / sqrt((double)row->count), .rank = row->rank };
         means[nmeans++] = row->mean_ns;
     }
     of.std_ns = deviation(means, nmeans);

@@ -49,11 +49,7 @@ int tl_copy_by_name(const void *kernels, uint32_t a, uint32_t b)
     return TL_ORDER(&v[a], &v[b], name, kind);
 }
 
-static int by_name_and_start(const void *kernels, uint32_t a, uint32_t b)
-{
-    const tl_kernel *v = kernels;
-    return TL_ORDER(&v[a], &v[b], name, kind, start_ns, uid);
-}
+TL_ORDER_BY(by_name_and_start, tl_kernel, name, kind, start_ns, uid)
 
 uint32_t *tl_copies_find(const tl_kernel *v, size_t n, size_t *ncopies)
 {

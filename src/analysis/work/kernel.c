@@ -19,7 +19,7 @@ static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, t
     tl_table *table = tl_tables_get(out, &tl_kernel_row_schema);
     size_t from = table->n, n = view->nkernels;
     tl_arena arena = { 0 };
-    tl_map map = { 0 };          /* name and kind -> group */
+    tl_map map = { 0 };           /* name and kind -> group */
     TL_VEC(uint32_t) one = { 0 }; /* of each group */
     uint32_t *group_of = tl_arena_take(&arena, n, sizeof *group_of), *order = tl_arena_take(&arena, n, sizeof *order);
     int64_t *ns = tl_arena_take(&arena, n, sizeof *ns), all_ns = 0;
@@ -122,11 +122,7 @@ const tl_analysis tl_kernel_analysis = {
 
 /* ------------------------------------------------------------------------------------------------ ranges of a device */
 
-static int by_name(const void *ranges, uint32_t a, uint32_t b)
-{
-    const tl_device_range *v = ranges;
-    return TL_COMPARE(v[a].name, v[b].name);
-}
+TL_ORDER_BY(by_name, tl_device_range, name)
 
 static void annotation_device_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {

@@ -15,8 +15,8 @@
 typedef struct launching {
     const tl_rank_view *view;
     const tl_launch_config *config;
-    int64_t *device_ns, *first_ns;  /* by launch: what its work takes, and when it starts first */
-    int64_t *delays, *step_calls;   /* of one name */
+    int64_t *device_ns, *first_ns; /* by launch: what its work takes, and when it starts first */
+    int64_t *delays, *step_calls;  /* of one name */
 } launching;
 
 typedef struct call_cost {
@@ -105,10 +105,7 @@ static void add_row(launching *l, const uint32_t *calls, size_t n, tl_table *tab
     fill_steps(l, calls, n, row);
 }
 
-static int by_step(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_launch_step *)a, (const tl_launch_step *)b, step);
-}
+TL_SORT_BY(by_step, tl_launch_step, step)
 
 /* Adds a row for each step of the rank, and for the calls that are in none. */
 static void add_steps(const launching *l, tl_table *table)

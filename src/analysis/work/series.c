@@ -13,17 +13,8 @@
 
 __extension__ typedef __int128 wide;
 
-static int by_from(const void *loads, uint32_t a, uint32_t b)
-{
-    const tl_load *v = loads;
-    return TL_COMPARE(v[a].from_ns, v[b].from_ns);
-}
-
-static int by_to(const void *loads, uint32_t a, uint32_t b)
-{
-    const tl_load *v = loads;
-    return TL_COMPARE(v[a].to_ns, v[b].to_ns);
-}
+TL_ORDER_BY(by_from, tl_load, from_ns)
+TL_ORDER_BY(by_to, tl_load, to_ns)
 
 /* A point at each instant at which something comes or goes, unless the sum stays what it was. */
 void tl_series_add(tl_series *out, const tl_load *v, size_t n)
