@@ -184,6 +184,7 @@ product()
     start names /usr/bin/python3 tests/golden/names.py build/tests/tlmpi_named build/tlmpi build/make_trace
     start cli-run sh tests/cli/run.sh build/tlmpi
     start cli-read sh tests/cli/read.sh build/tlmpi
+    start cli-install sh tests/cli/install.sh build
     start cli-html sh tests/cli/html.sh build/tlmpi
     start cli-diff sh tests/cli/diff.sh build/tlmpi build/make_trace
     start cli-select sh tests/cli/select.sh build/tlmpi

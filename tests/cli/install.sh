@@ -1,0 +1,71 @@
+#!/bin/sh
+# install.sh BUILD - what cmake --install and cpack put where: programs that run from there, the page for man, completion, packages.
+#
+# Prints what failed and, last, "N passed, N failed, N skipped".
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lib.sh
+. "$here/../lib.sh"
+build=$(cd "${1:?usage: $0 BUILD}" && pwd) || exit 2
+work=$(scratch)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+mpi_settings
+cd "$work" || exit 2
+
+echo "-- cmake --install"
+check "it is installed below DESTDIR" env DESTDIR="$work/root" cmake --install "$build" --prefix /opt/tlmpi > install.log
+bin=$work/root/opt/tlmpi/bin
+for program in "$bin"/tlmpi "$bin"/tlmpi-serial; do
+    check "$(basename "$program") runs" test "$("$program" --version | head -n 1)" = "$("$build/tlmpi-serial" --version | head -n 1)"
+done
+"$build/make_trace" -o traces --ranks 2 --steps 2 --no-truth
+check "and analyses" "$bin/tlmpi-serial" -q -o result traces
+check "the result is whole" "$bin/tlmpi-serial" show result.h5 breakdown > shown
+page=$work/root/opt/tlmpi/share/man/man1/tlmpi.1
+for command in CHECK SHOW ASK HTML DIFF DESCRIBE REPS WHATIF AUGMENT COMPAT; do
+    check "the page for man has $command" grep -q "^\.SH \"TLMPI $command\"" "$page"
+done
+if command -v man > /dev/null && command -v groff > /dev/null; then
+    check "man prints it without a warning" test -z "$(man --warnings -l "$page" 2>&1 > printed)"
+    check "with the options" grep -q -e '--fail-on=LIST' printed
+else
+    skip "the page as man prints it: there is no man or groff"
+fi
+
+echo "-- completion"
+if command -v bash > /dev/null; then
+    cat > complete.bash << 'BASH'
+source "$1"
+COMP_WORDS=("$2" "$3" "$4")
+COMP_CWORD=$5
+_tlmpi
+printf '%s\n' "${COMPREPLY[@]}"
+BASH
+    completed() { bash complete.bash "$work/root/opt/tlmpi/share/bash-completion/completions/tlmpi" "$bin/tlmpi-serial" "$@"; }
+    check "a command" test "$(completed de '' 1)" = describe
+    check "an option of a command" test "$(completed show --wh 2)" = --where
+    check "an option of run" test "$(completed traces/ --least 2)" = --least-cost
+    check "a file" test "$(completed ask resul 2)" = result.h5
+else
+    skip "completion: there is no bash"
+fi
+
+echo "-- packages"
+if command -v dpkg-deb > /dev/null && command -v dpkg-shlibdeps > /dev/null; then
+    check "cpack makes packages" cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/packages" > cpack.log
+    for package in tlmpi libtlmpi-record libtlmpi-record-dev; do
+        check "$package is one" test "$(dpkg-deb -f packages/"${package}"_*.deb Package)" = "$package"
+    done
+    check "tlmpi needs yajl" sh -c 'dpkg-deb -f packages/tlmpi_*.deb Depends | grep -q libyajl'
+    mkdir unpacked
+    # shellcheck disable=SC2016  # the inner shell expands
+    check "it unpacks" sh -c 'for f in packages/*.deb; do dpkg-deb -x "$f" unpacked || exit 1; done'
+    check "what is in it analyses" unpacked/usr/bin/tlmpi-serial -q -o other traces
+    check "with the same tables" test "$(unpacked/usr/bin/tlmpi-serial show other.h5 --digest)" = "$("$bin/tlmpi-serial" show result.h5 --digest)"
+    check "and the recorder's library" test -e unpacked/usr/lib/libtlmpi_record.so.0
+else
+    skip "packages: there is no dpkg-deb or dpkg-shlibdeps"
+fi
+
+summary
