@@ -255,6 +255,8 @@ void tl_facts_find(tl_tables *tables, tl_facts *out)
     const tl_table *health = tl_tables_get(tables, &tl_health_schema);
     if (health != NULL)
         out->wall_ns = tl_recorded_by_all_ns(health, out->wall_ns);
+    for (size_t i = 0; health != NULL && i < health->n; i++)
+        out->trust.left_out += ((const tl_health *)tl_table_row(health, i))->defect == TL_DEFECT_NOT_WHOLE;
     TL_ROWS (const tl_straggler, row, tl_tables_get(tables, &tl_straggler_schema))
         out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
     TL_ROWS (const tl_path_row, row, tl_tables_get(tables, &tl_path_row_schema))

@@ -25,7 +25,7 @@ typedef struct tl_trust {
     size_t misnumbered;         /* ranks among `following` that mark steps, with other numbers than the rest */
     int64_t stood_in;           /* ranks on the critical path without a trace: other ranks stand in for them in the
                                  * replay */
-    size_t nsteps;
+    size_t nsteps, left_out; /* steps; those among them that not all ranks have whole, which are not judged */
     int64_t collectives, matched;
     int64_t outside;              /* matched collectives in no step, though some rank marks steps */
     int64_t judged;               /* collectives whose last rank to arrive is known: only these count for a verdict */

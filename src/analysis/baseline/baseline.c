@@ -169,11 +169,15 @@ static double exchanged(const double *ns)
 }
 
 /* Balances pieces that were launched on the other side of the mark between two steps: one step has what the other
- * lacks, so these pieces are not additional. */
-static void balance_neighbour_steps(double *late_ns, double *moved_ns, size_t n, size_t nsteps)
+ * lacks, so these pieces are not additional.  A rank may not have recorded what it lacks of a numbered step that is
+ * cut. */
+static void balance_neighbour_steps(const tl_baseline *b, size_t n, double *late_ns, double *moved_ns)
 {
+    const size_t nsteps = b->nsteps;
     for (size_t i = 0; i < n; i++)
         for (size_t s = 1; s < nsteps; s++) {
+            if ((b->cut[s - 1] && b->steps[s - 1] >= 0) || (b->cut[s] && b->steps[s] != TL_STEP_AFTER))
+                continue;
             double *late = &late_ns[i * nsteps + s - 1], *moved = &moved_ns[i * nsteps + s - 1];
             double ns = exchanged(moved), most = exchanged(late);
             ns = ns > 0 ? fmax(0, fmin(ns, most)) : fmin(0, fmax(ns, most));
@@ -207,6 +211,6 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
     for (size_t s = 0; n > 2 && s < b->nsteps; s++) /* medians of skewed parts do not add up */
         subtract_median(late_ns, n, b->nsteps, s, scratch);
     if (is_counted(family))
-        balance_neighbour_steps(late_ns, moved_ns, n, b->nsteps);
+        balance_neighbour_steps(b, n, late_ns, moved_ns);
     free(moved_ns);
 }

@@ -44,7 +44,8 @@ static void find_cut(tl_baseline *out)
         out->edge[tl_step_index(out->steps, out->nsteps, low)] = true;
         out->edge[tl_step_index(out->steps, out->nsteps, high)] = true;
     }
-    first += any && g->first_is_late && first < last;
+    for (size_t k = 0; any && k < g->late_steps && first < last; k++)
+        first++;
     for (size_t s = 0; s < out->nsteps; s++)
         out->cut[s] = any && (out->steps[s] < first || out->steps[s] > last);
     out->first_whole = out->last_whole = out->nsteps;

@@ -225,10 +225,12 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
         lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->row.untimed, c->row.events));
     const reason reasons[] = {
         { TL_DOUBT_ONE_STEP, WHO | STEPS, t->nsteps < 2 },
-        { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps < TL_PATTERN_LEAST_STEPS },
+        { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps - t->left_out < TL_PATTERN_LEAST_STEPS },
         { TL_DOUBT_HARDLY_MATCHED, WHO | WAITING, hardly || silent },
         { TL_DOUBT_COMM_UNKNOWN, WHO | WAITING, comm_is_unknown(a, c) },
         { TL_DOUBT_OUTSIDE, WHO | STEPS, t->outside > t->matched / TL_LITTLE_PART },
+        /* Steps that are not judged are not denied either. */
+        { TL_DOUBT_OUTSIDE, WHO | STEPS, c == NULL && t->left_out > t->nsteps / (size_t)TL_LITTLE_PART },
         { TL_DOUBT_CLOCKS, WAITING, blurred },
         /* Where clocks hide most arrivals, the waits for a culprit cannot be seen. */
         { TL_DOUBT_CLOCKS, c == NULL ? WHO : WHO | WHY,

@@ -23,8 +23,8 @@ void tl_two_hosts_lateness(const double *x, size_t nsteps, const uint8_t *host_o
 bool tl_host_is_later(const double *x, size_t nsteps, const bool *on, const uint8_t *host_of_member, size_t n,
                       uint8_t which);
 
-/* windows.c: whether the recording of a rank begins late in the first step that all ranks mark, which
- * graph->first_is_late then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or
+/* windows.c: in how many of the first steps that all ranks mark the recording of a rank begins late, which
+ * graph->late_steps then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or
  * end earlier than those of others, and which steps are not whole: rows of health. */
 void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *graph, tl_table *health);
 void tl_windows_rows(const tl_baseline *baseline, const int32_t *ranks, const tl_table *rank_table, tl_table *health);

@@ -4,8 +4,8 @@
  *     rank 1   |4 . . . . . . . . . |5 . . . |6 . . .
  *     rank 2               |4 . . . |5 . . . |6 . . .     what the others wait in step 4 is not known to be for rank 2
  *
- * Marks of one step begin at different times, by clocks and by what ranks do: in any other step no later behind the
- * median of all ranks than one that begins late.  Times are of each rank's own clock.
+ * Marks of one step begin at different times, by clocks and by what ranks do: in any step after these no later behind
+ * the median of all ranks than one that begins late.  Times are of each rank's own clock.
  */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
@@ -20,6 +20,7 @@ typedef struct starts {
     int32_t first, last; /* the steps that all ranks mark */
     int32_t *low, *high; /* [nranks] the first and last that each does; low -1: it marks none */
     int64_t *lag_ns;     /* [nranks * nsteps] behind the median of all */
+    int64_t *usual_ns;   /* [nsteps] */
     int64_t *scratch;    /* [nranks] */
     tl_arena arena;
 } starts;
@@ -72,14 +73,28 @@ static bool find_lags(starts *s, const tl_table *steps)
     return marked > 1;
 }
 
-/* Returns the largest lag of any rank in any step but the first, ns. */
-static int64_t usual_lag(const starts *s)
+/* Fills usual_ns: by step, the largest lag of any rank in it and later steps. */
+static void find_usual(starts *s)
 {
-    int64_t most = 0;
-    for (size_t r = 0; r < s->nranks; r++)
-        for (size_t at = 1; s->low[r] >= 0 && at < s->nsteps; at++)
-            most = tl_ns_max(most, s->lag_ns[r * s->nsteps + at]);
-    return most;
+    for (size_t at = s->nsteps; at-- > 0;) {
+        s->usual_ns[at] = at + 1 < s->nsteps ? s->usual_ns[at + 1] : 0;
+        for (size_t r = 0; r < s->nranks; r++)
+            s->usual_ns[at] = tl_ns_max(s->usual_ns[at], s->low[r] >= 0 ? s->lag_ns[r * s->nsteps + at] : 0);
+    }
+}
+
+/* Returns the number of leading steps that the rank begins later than any rank begins a step after these, by least_ns
+ * and more: while its recording has not begun, hosts of others may run ahead.  *later_ns: by how much; 0: none. */
+static size_t late_steps(const starts *s, size_t rank, int64_t least_ns, int64_t *later_ns)
+{
+    int64_t lag_ns = INT64_MAX;
+    for (size_t n = 1; n < s->nsteps && lag_ns > 0; n++) {
+        lag_ns = tl_ns_min(lag_ns, s->lag_ns[rank * s->nsteps + n - 1]);
+        *later_ns = tl_ns_between(lag_ns, s->usual_ns[n]);
+        if (*later_ns >= least_ns && *later_ns > 0)
+            return n;
+    }
+    return 0;
 }
 
 /* Returns the time, ns, from the begin of the first compared step to the end of the last, on the slowest rank. */
@@ -106,20 +121,21 @@ void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *
     if (s.first >= 0 && s.first < s.last && (size_t)(s.last - s.first) < steps->n) {
         s.nsteps = (size_t)(s.last - s.first) + 1;
         s.lag_ns = tl_arena_zeroed(&s.arena, n * s.nsteps, sizeof *s.lag_ns);
+        s.usual_ns = tl_arena_take(&s.arena, s.nsteps, sizeof *s.usual_ns);
     }
     if (s.nsteps > 0 && find_lags(&s, steps)) {
-        int64_t usual = usual_lag(&s), least = (int64_t)(TL_VERDICT_LEAST_COST * (double)span_of(&s, steps));
+        find_usual(&s);
+        int64_t later_ns = 0, least_ns = (int64_t)(TL_VERDICT_LEAST_COST * (double)span_of(&s, steps));
         for (size_t r = 0; r < n; r++) {
-            int64_t later = tl_ns_between(s.lag_ns[r * s.nsteps], usual);
-            if (s.low[r] != s.first || later < least || later <= 0)
-                continue;
-            graph->first_is_late = true;
-            tl_health_add(health, (tl_health){ .rank = ranks[r],
-                                               .defect = TL_DEFECT_BEGINS_LATER,
-                                               .step = s.first,
-                                               .count = 1,
-                                               .of = (int64_t)s.nsteps,
-                                               .time_ns = later });
+            size_t late = s.low[r] == s.first ? late_steps(&s, r, least_ns, &later_ns) : 0;
+            graph->late_steps = late > graph->late_steps ? late : graph->late_steps;
+            for (size_t at = 0; at < late; at++)
+                tl_health_add(health, (tl_health){ .rank = ranks[r],
+                                                   .defect = TL_DEFECT_BEGINS_LATER,
+                                                   .step = s.first + (int32_t)at,
+                                                   .count = 1,
+                                                   .of = (int64_t)s.nsteps,
+                                                   .time_ns = later_ns });
         }
     }
     tl_arena_free(&s.arena);

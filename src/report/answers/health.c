@@ -74,7 +74,7 @@ static void say_other_window(tl_phrase *p, const total *t, const char *how)
     if (t->nranks > 1)
         snprintf(others, sizeof others, ", and %zu other%s by less", t->nranks - 1, tl_plural((int64_t)t->nranks - 1));
     if (t->nsteps > 0)
-        snprintf(steps, sizeof steps, ": %.64s left out", t->steps + sizeof " in" - 1);
+        snprintf(steps, sizeof steps, ": %.64s left out", t->steps + sizeof " in " - 1);
     snprintf(p->text, sizeof p->text, "rank %" PRId32 " %s, by %.32s%s%s", t->worst, how, tl_duration(t->worst_ns).text,
              others, steps);
 }
@@ -99,7 +99,7 @@ bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out
     case TL_DEFECT_NOT_WHOLE:
         snprintf(out->text, sizeof out->text,
                  "%s %s not whole on all ranks: the table of ranks and what is lost are of the other steps",
-                 t.steps + sizeof " in" - 1, t.nsteps > 1 ? "are" : "is");
+                 t.steps + sizeof " in " - 1, t.nsteps > 1 ? "are" : "is");
         break;
     case TL_NDEFECTS:
         break;

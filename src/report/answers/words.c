@@ -241,7 +241,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_ONE_STEP:
         return tl_phrase_of(t->nsteps == 0 ? "the traces mark no steps" : "there is a single step");
     case TL_DOUBT_FEW_STEPS:
-        return tl_phrase_of("%zu steps are too few for a test of significance", t->nsteps);
+        return tl_phrase_of("%zu%s step%s too few for a test of significance", t->nsteps - t->left_out,
+                            t->left_out > 0 ? " whole" : "", t->nsteps - t->left_out == 1 ? " is" : "s are");
     case TL_DOUBT_CHANCE:
         return tl_phrase_of("chance alone would do so with p = %.1g", a->nculprits > 0 ? a->culprits[0].p_value : NAN);
     case TL_DOUBT_ELSEWHERE:
@@ -255,6 +256,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return tl_phrase_of("of %s of the time it is unknown whether ranks waited or data moved",
                             tl_part_in_words(a->comm_unknown_ns, a->wall_sum_ns).text);
     case TL_DOUBT_OUTSIDE:
+        if (t->outside <= t->matched / TL_LITTLE_PART && a->nculprits == 0)
+            return tl_phrase_of("%zu of %zu steps %s not judged: a delay there is not seen", t->left_out, t->nsteps,
+                                t->left_out == 1 ? "is" : "are");
         if (t->outside <= t->matched / TL_LITTLE_PART)
             return tl_phrase_of("others wait for it outside of whole steps, too, where delays are not judged");
         return tl_phrase_of("%s of %s matched collectives are outside of the marked steps and are not judged",

@@ -1,5 +1,6 @@
 /* test_culprit_doubts.c - what the confidence in an answer is lowered for. */
 #include "answer_job.h"
+#include "tlmpi/model/health_table.h"
 
 static void steps_are_needed_for_confidence(void)
 {
@@ -268,6 +269,22 @@ static void what_is_unknown_in_steps_left_out_is_no_doubt(void)
     for (whole.rank = 0; whole.rank < 4; whole.rank++)
         put_row(j, &tl_breakdown_schema, &whole);
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    job_free(j);
+}
+
+/* Step 1 of 8 is not whole: a delay in it is not seen.  With steps 1 to 4 left out, four are too few for a test. */
+static void steps_left_out_are_not_denied(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_health not_whole = { .rank = -1, .defect = TL_DEFECT_NOT_WHOLE, .step = 1, .count = 1, .of = 8 };
+    replay(j, 800 * MS, 0);
+    put_row(j, &tl_health_schema, &not_whole);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_OUTSIDE);
+    for (not_whole.step = 2; not_whole.step <= 4; not_whole.step++)
+        put_row(j, &tl_health_schema, &not_whole);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_OUTSIDE | 1u << TL_DOUBT_FEW_STEPS);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_FEW_STEPS);
     job_free(j);
 }
 
@@ -545,6 +562,7 @@ static const unit_test tests[] = {
     TEST(what_is_missing_is_a_doubt),
     TEST(communication_that_may_be_waiting_is_a_doubt),
         TEST(what_is_unknown_in_steps_left_out_is_no_doubt),
+        TEST(steps_left_out_are_not_denied),
     TEST(a_culprit_without_communication_is_a_grave_doubt),
     TEST(nobody_is_sure_where_much_is_unexplained),
     TEST(without_steps_and_device_work_there_is_an_answer),

@@ -31,7 +31,7 @@ static size_t later(const char *const *lines, size_t n, int64_t *ms, bool *cut)
     for (size_t r = 0; r < n; r++)
         mark(&steps, ranks[r], lines[r]);
     tl_windows_open(&steps, ranks, &graph, &health);
-    *cut = graph.first_is_late;
+    *cut = graph.late_steps > 0;
     *ms = 0;
     for (size_t i = 0; i < health.n; i++)
         *ms += ((const tl_health *)tl_table_row(&health, i))->time_ns / MS;
@@ -49,6 +49,17 @@ static void a_recording_that_opens_late_cuts_its_first_step(void)
                                             "4.........5...6...7...",
                                             "......4...5...6...7..." }, 3, &ms, &cut), 1);
     CU_ASSERT(cut && ms == 6);
+}
+
+/* Hosts of the others run ahead by two steps, and wait for rank 2 in the third. */
+static void a_recording_that_opens_late_cuts_all_steps_until_others_wait(void)
+{
+    int64_t ms;
+    bool cut;
+    CU_ASSERT_EQUAL(later((const char *[]){ "4...5...6.............7...8..",
+                                            "4...5...6.............7...8..",
+                                            ".............4...5...67...8.." }, 3, &ms, &cut), 3);
+    CU_ASSERT(cut && ms == 3 * 13);
 }
 
 /* Rank 2 is 1 ms behind in every step. */
@@ -126,6 +137,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(a_recording_that_opens_late_cuts_its_first_step),
+        TEST(a_recording_that_opens_late_cuts_all_steps_until_others_wait),
         TEST(who_is_behind_in_all_steps_does_not_open_late),
         TEST(the_first_step_of_all_is_compared),
         TEST(one_rank_or_one_step_tells_nothing),
