@@ -194,6 +194,7 @@ product()
     start tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
     start peers /usr/bin/python3 tests/golden/peers.py build/tlmpi-serial
     start generator /usr/bin/python3 tests/golden/generator.py build/make_trace
+    start nsys /usr/bin/python3 tests/golden/nsys.py build/tlmpi mpi
     start oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
     start stragglers /usr/bin/python3 tests/bench/stragglers_test.py
     start foreign /usr/bin/python3 tests/bench/foreign/simulate.py --check
@@ -244,7 +245,7 @@ stage units units build
 stage clang build build-clang-asan -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON
 stage tidy tidy
 stage asan-units units build-clang-asan
-stage serial build_program build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_ZSTD=OFF -DTLMPI_SIMD=OFF
+stage serial build_program build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_ZSTD=OFF -DTLMPI_SQLITE=OFF -DTLMPI_SIMD=OFF
 product
 wait
 

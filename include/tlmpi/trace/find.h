@@ -95,6 +95,9 @@ void tl_inventory_add(tl_inventory *inventory, const char *path);
  * names of one file the first that is no link, else the first. */
 void tl_inventory_sort(tl_inventory *inventory);
 
+/* Puts the parts of each file that holds several ranks in the place of the file (read/reader.h). */
+void tl_inventory_part(tl_inventory *inventory);
+
 /* Looks at one file: its head, and where the head does not name the rank and `deep` says so, its tail (a gzip file is
  * then inflated to its end).  Never fails: what is wrong with the file stands in `why`. */
 void tl_input_look(tl_input *input, bool deep);

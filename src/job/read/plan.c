@@ -23,6 +23,7 @@ static void find_files(const tl_options *options, tl_inventory *inventory, tl_by
     for (size_t i = 0; tl_par_proc() == 0 && i < options->npaths; i++)
         tl_inventory_add(inventory, options->paths[i]);
     tl_inventory_sort(inventory);
+    tl_inventory_part(inventory);
     for (size_t i = 0; i < inventory->inputs.n; i++)
         tl_bytes_put(paths, inventory->inputs.v[i].path, strlen(inventory->inputs.v[i].path) + 1);
     tl_par_share((void **)&paths->v, &paths->n, 1);

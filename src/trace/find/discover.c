@@ -362,3 +362,29 @@ void tl_inventory_sort(tl_inventory *inventory)
     free(dropped);
     qsort(inventory->inputs.v, inventory->inputs.n, sizeof *inventory->inputs.v, by_kind_and_path);
 }
+
+/* ------------------------------------------------------------------------------------------------------------- parts */
+
+void tl_inventory_part(tl_inventory *inventory)
+{
+    tl_inventory whole = *inventory;
+
+    inventory->inputs.v = NULL;
+    inventory->inputs.n = inventory->inputs.cap = 0;
+    for (size_t i = 0; i < whole.inputs.n; i++) {
+        tl_input *input = &whole.inputs.v[i];
+        tl_bytes names = { 0 };
+        if (!input->pipe && !input->no_file)
+            tl_parts_list(input->path, &names);
+        if (names.n == 0)
+            tl_vec_push(&inventory->inputs, *input);
+        for (size_t at = 0; at < names.n; at += strlen(names.v + at) + 1) {
+            tl_vec_push(&inventory->inputs, *input);
+            inventory->inputs.v[inventory->inputs.n - 1].path = join(input->path, names.v + at);
+        }
+        if (names.n > 0)
+            free(input->path);
+        tl_bytes_free(&names);
+    }
+    free(whole.inputs.v);
+}

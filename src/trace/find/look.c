@@ -48,11 +48,13 @@ void tl_input_look(tl_input *input, bool deep)
 {
     tl_look look = TL_LOOK_INIT;
     struct stat st;
-    bool there = stat(input->path, &st) == 0, fifo = there && S_ISFIFO(st.st_mode);
+    char *file = tl_strndup(input->path, tl_file_length(input->path));
+    bool there = stat(file, &st) == 0, fifo = there && S_ISFIFO(st.st_mode), part = strlen(file) < strlen(input->path);
 
+    free(file);
     input->pipe |= fifo;
     input->copy = false;
-    input->name_rank = fifo ? -1 : tl_rank_of_name(input->path);
+    input->name_rank = fifo || part ? -1 : tl_rank_of_name(input->path);
     if (there)
         tl_input_set_stat(input, &st);
     if (fifo)

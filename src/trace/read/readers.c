@@ -6,8 +6,10 @@
 #include "formats.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/text/source.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ------------------------------------------------------------------------------------------- formats that are not read */
 
@@ -22,12 +24,14 @@ static const struct format {
     { NULL, ".json", "\"Ascend Hardware\"", "of Ascend's torch_npu profiler, whose traces are not read" },
     { NULL, ".pftrace", NULL, "a Perfetto trace (protobuf), which is not read: export Chrome JSON" },
     { NULL, ".perfetto-trace", NULL, "a Perfetto trace (protobuf), which is not read: export Chrome JSON" },
-    { NULL, ".nsys-rep", NULL, "a report of Nsight Systems, which is not read" },
-    { NULL, ".qdrep", NULL, "a report of Nsight Systems, which is not read" },
+    { NULL, ".nsys-rep", NULL, "a report of Nsight Systems, which is not read: nsys export --type sqlite" },
+    { NULL, ".qdrep", NULL, "a report of Nsight Systems, which is not read: nsys export --type sqlite" },
     { NULL, ".xplane.pb", NULL, "a profile of JAX or TensorFlow (XPlane), which is not read" },
     { NULL, NULL, "\"highres-ticks\"", "a trace of JAX or TensorFlow, which is not read" },
     { NULL, NULL, "\"rocprofiler-sdk-tool\"", "of rocprofv3, which is not read" },
-    { NULL, NULL, "SQLite format 3", "an SQLite database, as Nsight Systems and rocprofv3 export, which is not read" },
+    { NULL, NULL, "SQLite format 3",
+      "an SQLite database, as Nsight Systems exports, which is not read: tlmpi was made without libsqlite3 (Debian: "
+      "libsqlite3-dev)" },
 };
 
 static const char *const unread_endings[] = { ".pftrace",   ".perfetto-trace", ".nsys-rep", ".qdrep",
@@ -67,16 +71,30 @@ static const tl_reader unread_reader = { .name = "foreign",
 const tl_reader *const tl_readers[] = {
     &tl_phases_reader, /* claims files by name */
     &tl_memory_reader, /* claims files by name */
+#if TLMPI_HAVE_SQLITE
+    &tl_nsys_reader, /* claims every database */
+#endif
     &unread_reader,
     &tl_execution_reader,
     &tl_kineto_reader, /* the last: claims every file, and says what is wrong with one that is no trace */
     NULL,
 };
 
+size_t tl_file_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat st;
+    bool inside = slash != NULL && stat(path, &st) != 0 && errno == ENOTDIR;
+    return inside ? (size_t)(slash - path) : strlen(path);
+}
+
 /* The reader of the file, whose first bytes go to head, where there are several to ask. */
 static const tl_reader *pick(const tl_reader *const *readers, const char *path, char head[TL_HEAD_BYTES], size_t *n)
 {
-    *n = readers[1] != NULL ? tl_source_head(path, head, TL_HEAD_BYTES) : 0;
+    char *file = tl_strndup(path, tl_file_length(path));
+
+    *n = readers[1] != NULL ? tl_source_head(file, head, TL_HEAD_BYTES) : 0;
+    free(file);
     while (readers[1] != NULL && !readers[0]->claims(path, (tl_text){ head, *n }))
         readers++;
     return readers[0];
@@ -87,6 +105,13 @@ const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *pa
     char head[TL_HEAD_BYTES];
     size_t n;
     return pick(readers, path, head, &n);
+}
+
+void tl_parts_list(const char *path, tl_bytes *names)
+{
+    const tl_reader *reader = tl_reader_among(tl_readers, path);
+    if (reader->parts != NULL)
+        reader->parts(path, names);
 }
 
 void tl_look_at(const char *path, bool deep, bool should_be, tl_look *out)

@@ -8,6 +8,7 @@
  *     jsonl       durations of phases, which are no events: phases.h reads them
  *     memory      timelines of memory, which are no events: memory.h reads them
  *     execution   operators without times, which are no events: execution.h reads them
+ *     nsys        rows of SQLite -> columns             exports of Nsight Systems; where libsqlite3 was there
  *     foreign     formats of other profilers, which are named and not read
  *
  * A bad event is lost alone: the reader counts it, with its byte offset, and finds the next one.  An event that is JSON
@@ -21,6 +22,7 @@
 #ifndef TLMPI_TRACE_READ_READER_H
 #define TLMPI_TRACE_READ_READER_H
 
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/meta.h"
@@ -169,6 +171,10 @@ typedef struct tl_reader {
      * Never fails.  NULL: the kind says all. */
     void (*look)(const char *path, tl_text head, bool deep, bool should_be, tl_look *out);
 
+    /* Appends the names of the parts of a file, each a rank's trace and each ended by a 0, where there are several.  NULL: a
+     * file is one trace. */
+    void (*parts)(const char *path, tl_bytes *names);
+
     /* As tl_trace_read.  NULL: its files hold no events, for the reason given.  A format whose files cannot be read in
      * slices refuses options->range with TL_EINTERNAL; the file is then read in one. */
     tl_status (*read)(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
@@ -181,6 +187,20 @@ extern const tl_reader *const tl_readers[];
 /* Returns the reader of the file from a table like tl_readers, which is not empty.  A table of one reader leaves the
  * file unopened. */
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path);
+
+/* ---------------------------------------------------------------------------------------------------------- parts
+ *
+ * A file may hold the traces of several ranks.  A part has a path, as if the file were a folder:
+ *
+ *     node0.sqlite             the file
+ *     node0.sqlite/pid-144     the trace of one of its processes
+ */
+
+/* The length of the path of the file that a path, or the path of a part, names. */
+size_t tl_file_length(const char *path);
+
+/* Appends the names of the parts of a file, each ended by a 0; none where the file is one trace. */
+void tl_parts_list(const char *path, tl_bytes *names);
 
 /* Looks at a file with its reader, as tl_reader.look says. */
 void tl_look_at(const char *path, bool deep, bool should_be, tl_look *out);

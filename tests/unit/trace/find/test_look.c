@@ -192,7 +192,6 @@ static void formats_of_others_are_named(void)
     } cases[] = {
         { "rank_0.pftrace", "\n\x20", "Perfetto" },
         { "report.nsys-rep", "x", "Nsight Systems" },
-        { "job.sqlite", "SQLite format 3", "SQLite" },
         { "t.json", "[{\"ph\": \"M\", \"args\": {\"name\": \"Ascend Hardware\"}}]", "Ascend" },
         { "nccl.json", "[{\"cat\": \"COLL\", \"ph\": \"b\", \"ts\": 1}]", "category \"COLL\"" },
         { "results.json", "{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"gemm\", \"ts\": 1, \"dur\": 2}]}", "without categories" },

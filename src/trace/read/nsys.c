@@ -1,0 +1,530 @@
+/* nsys.c - exports of Nsight Systems: nsys export --type sqlite.
+ *
+ *     process 144   [kernel, device 0] ...      a part of the file, pid-144, and a rank
+ *     process 145   [kernel, device 1] ...      pid-145
+ *
+ * Each process that has device work is a rank.  Of a file of one process with several devices each device is a rank, and
+ * what the host did belongs to each.
+ *
+ * globalPid and globalTid hold a virtual machine, pid and tid, of which the latter two have 24 bits each.  Ranges of NVTX
+ * are annotations, those of PyTorch's emit_nvtx operators, and those that NCCL names after its functions what PyTorch
+ * calls them.
+ */
+#include "sqlite.h"
+#include <stdlib.h>
+#if TLMPI_HAVE_SQLITE
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/sort.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+/* More parts than that are of no file that is whole. */
+#define PARTS_MOST 4096
+
+/* ----------------------------------------------------------------------------------------------------------- tables */
+
+/* Where an event was recorded. */
+typedef struct recording {
+    int64_t stream, correlation;
+} recording;
+
+typedef struct nsys {
+    tl_map records; /* number of a recording, or of its event -> place in `recorded` */
+    TL_VEC(recording) recorded;
+} nsys;
+
+/* The word with that number of a list; the first where the list has none. */
+static const char *word_of(const char *const *words, size_t n, int64_t number)
+{
+    return words[number >= 0 && (uint64_t)number < n ? number : 0];
+}
+
+#define WORD_OF(words, number) word_of(words, sizeof(words) / sizeof *(words), number)
+
+static void put_name(tl_db_reading *r, tl_fields *entry, int length)
+{
+    size_t n = length < 0 ? 0 : (size_t)length;
+    tl_db_put_text(entry, TL_KEY_NAME, (tl_text){ r->name, n < sizeof r->name ? n : sizeof r->name - 1 });
+}
+
+static bool fill_kernel(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    const int64_t *number = row->number;
+    char *text = r->numbers + r->nnumbers;
+
+    if (!TL_DB_HAS(row, TL_DB_GRID_X) || !TL_DB_HAS(row, TL_DB_GRID_Y) || !TL_DB_HAS(row, TL_DB_GRID_Z))
+        return true;
+    int n = snprintf(text, sizeof r->numbers - r->nnumbers, "[%" PRId64 ",%" PRId64 ",%" PRId64 "]",
+                     number[TL_DB_GRID_X], number[TL_DB_GRID_Y], number[TL_DB_GRID_Z]);
+    tl_fields_set(entry, TL_KEY_GRID, text, (size_t)n, TL_VALUE_OTHER);
+    return true;
+}
+
+/* A graph that was recorded as one piece of work. */
+static bool fill_graph(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    put_name(r, entry,
+             snprintf(r->name, sizeof r->name, "CUDA graph %" PRId64,
+                      TL_DB_HAS(row, TL_DB_GRAPH) ? row->number[TL_DB_GRAPH] : -1));
+    return true;
+}
+
+static const char *const memory_kinds[] = { "Pageable", "Pinned",        "Device",         "Array",
+                                            "Managed",  "Device Static", "Managed Static", "Unknown" };
+
+static bool fill_copy(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    static const char *const ways[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
+                                        "DtoA",    "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD" };
+    const int64_t *number = row->number;
+    int64_t dur_ns = TL_DB_HAS(row, TL_DB_END) && number[TL_DB_END] > number[TL_DB_START]
+                         ? number[TL_DB_END] - number[TL_DB_START]
+                         : 0;
+    int n = snprintf(r->name, sizeof r->name, "Memcpy %s",
+                     WORD_OF(ways, TL_DB_HAS(row, TL_DB_KIND) ? number[TL_DB_KIND] : 0));
+
+    if (TL_DB_HAS(row, TL_DB_FROM) && TL_DB_HAS(row, TL_DB_TO))
+        n += snprintf(r->name + n, sizeof r->name - (size_t)n, " (%s -> %s)", WORD_OF(memory_kinds, number[TL_DB_FROM]),
+                      WORD_OF(memory_kinds, number[TL_DB_TO]));
+    put_name(r, entry, n);
+    if (TL_DB_HAS(row, TL_DB_BYTES) && dur_ns > 0) {
+        char *text = r->numbers + r->nnumbers;
+        n = snprintf(text, sizeof r->numbers - r->nnumbers, "%.17g", (double)number[TL_DB_BYTES] / (double)dur_ns);
+        tl_fields_set(entry, TL_KEY_BANDWIDTH, text, (size_t)n, TL_VALUE_NUMBER);
+    }
+    return true;
+}
+
+static bool fill_memset(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    put_name(r, entry,
+             snprintf(r->name, sizeof r->name, "Memset (%s)",
+                      WORD_OF(memory_kinds, TL_DB_HAS(row, TL_DB_TO) ? row->number[TL_DB_TO] : 2)));
+    return true;
+}
+
+/* "cudaLaunchKernel_v7000" is cudaLaunchKernel; "cuMemcpyAsync_v2" is called so. */
+static bool fill_call(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    enum { OF_DRIVER = 1 };
+    tl_text name = tl_db_text(row, TL_DB_NAME);
+    size_t n = name.n;
+
+    (void)r;
+    if (TL_DB_HAS(row, TL_DB_KIND) && row->number[TL_DB_KIND] == OF_DRIVER)
+        tl_db_put_text(entry, TL_KEY_CAT, TL_TEXT("cuda_driver"));
+    while (n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+        n--;
+    if (name.n - n >= 4 && n > 2 && name.p[n - 2] == '_' && name.p[n - 1] == 'v')
+        tl_db_put_text(entry, TL_KEY_NAME, (tl_text){ name.p, n - 2 });
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------- waits and events */
+
+/* The recording of an event that a wait names; of older exports, which number no recordings, the last of the event. */
+static bool note_record(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    nsys *own = r->own;
+
+    (void)entry;
+    if (TL_DB_HAS(row, TL_DB_EVENT)) {
+        tl_map_put(&own->records, (uint64_t)row->number[TL_DB_EVENT], (uint32_t)own->recorded.n);
+        tl_vec_push(&own->recorded,
+                    (recording){ TL_DB_HAS(row, TL_DB_STREAM) ? row->number[TL_DB_STREAM] : -1,
+                                 TL_DB_HAS(row, TL_DB_CORRELATION) ? row->number[TL_DB_CORRELATION] : -1 });
+    }
+    return false;
+}
+
+static bool fill_wait(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    static const char *const kinds[] = { "Unknown", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync" };
+    const nsys *own = r->own;
+    const char *name = WORD_OF(kinds, TL_DB_HAS(row, TL_DB_KIND) ? row->number[TL_DB_KIND] : 0);
+    uint32_t record =
+        TL_DB_HAS(row, TL_DB_EVENT) ? tl_map_get(&own->records, (uint64_t)row->number[TL_DB_EVENT]) : TL_MAP_NONE;
+
+    tl_db_put_text(entry, TL_KEY_NAME, (tl_text){ name, strlen(name) });
+    if (TL_DB_HAS(row, TL_DB_STREAM) && row->number[TL_DB_STREAM] == UINT32_MAX)
+        tl_db_put_number(r, entry, TL_KEY_STREAM, -1);
+    if (record != TL_MAP_NONE) {
+        tl_db_put_number(r, entry, TL_KEY_WAIT_ON_STREAM, own->recorded.v[record].stream);
+        tl_db_put_number(r, entry, TL_KEY_WAIT_ON_CORR, own->recorded.v[record].correlation);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ ranges */
+
+/* What NCCL calls its functions, and PyTorch the same. */
+static const char *const nccl_words[][2] = {
+    { "ncclAllReduce", "nccl:all_reduce" },
+    { "ncclAllGather", "nccl:all_gather" },
+    { "ncclReduceScatter", "nccl:reduce_scatter" },
+    { "ncclBroadcast", "nccl:broadcast" },
+    { "ncclBcast", "nccl:broadcast" },
+    { "ncclReduce", "nccl:reduce" },
+    { "ncclAlltoAll", "nccl:all_to_all" },
+    { "ncclAllToAll", "nccl:all_to_all" },
+    { "ncclSend", "nccl:send" },
+    { "ncclRecv", "nccl:recv" },
+};
+
+/* "aten::add, seq = 7, op_id = 9, sizes = [...]", as emit_nvtx writes an operator: its name is the first word. */
+static tl_text operator_in(tl_text name)
+{
+    tl_text head = { name.p, 0 };
+
+    while (head.n < name.n && name.p[head.n] != ',')
+        head.n++;
+    tl_text rest = { name.p + head.n, name.n - head.n };
+    bool numbered = tl_text_starts(rest, ", op_id = ") || tl_text_starts(rest, ", seq = ");
+    return numbered ? head : tl_text_starts(name, "aten::") ? name : (tl_text){ name.p, 0 };
+}
+
+static bool fill_range(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    enum { PUSH_POP = 59, START_END = 60, TEXT_PUSH_POP = 70, TEXT_START_END = 71 };
+    const int64_t kind = TL_DB_HAS(row, TL_DB_KIND) ? row->number[TL_DB_KIND] : -1;
+    tl_text name = tl_db_text(row, TL_DB_TEXT);
+
+    (void)r;
+    name = name.n > 0 ? name : tl_db_text(row, TL_DB_NAME);
+    if ((kind != PUSH_POP && kind != START_END && kind != TEXT_PUSH_POP && kind != TEXT_START_END) || name.n == 0 ||
+        !TL_DB_HAS(row, TL_DB_END))
+        return false;
+    tl_text operator= operator_in(name);
+    if (operator.n> 0)
+        tl_db_put_text(entry, TL_KEY_CAT, TL_TEXT("cpu_op"));
+    name = operator.n> 0 ? operator: name;
+    for (size_t i = 0; i < sizeof nccl_words / sizeof nccl_words[0]; i++)
+        if (tl_text_is(name, nccl_words[i][0]))
+            name = (tl_text){ nccl_words[i][1], strlen(nccl_words[i][1]) };
+    tl_db_put_text(entry, TL_KEY_NAME, name);
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the schema */
+
+static const tl_db_column columns[] = {
+    { "start", TL_DB_START },        { "end", TL_DB_END },
+    { "timestamp", TL_DB_START },    { "globalPid", TL_DB_PROCESS },
+    { "globalTid", TL_DB_PROCESS },  { "deviceId", TL_DB_DEVICE },
+    { "streamId", TL_DB_STREAM },    { "correlationId", TL_DB_CORRELATION },
+    { "bytes", TL_DB_BYTES },        { "copyKind", TL_DB_KIND },
+    { "syncType", TL_DB_KIND },      { "eventClass", TL_DB_KIND },
+    { "eventType", TL_DB_KIND },     { "srcKind", TL_DB_FROM },
+    { "dstKind", TL_DB_TO },         { "memKind", TL_DB_TO },
+    { "gridX", TL_DB_GRID_X },       { "gridY", TL_DB_GRID_Y },
+    { "gridZ", TL_DB_GRID_Z },       { "eventSyncId", TL_DB_EVENT },
+    { "eventId", TL_DB_EVENT },      { "graphId", TL_DB_GRAPH },
+    { "demangledName", TL_DB_NAME }, { "shortName", TL_DB_NAME },
+    { "nameId", TL_DB_NAME },        { "textId", TL_DB_NAME },
+    { "text", TL_DB_TEXT },          { NULL, TL_DB_NSLOTS },
+};
+
+#define KIND(table) "CUPTI_ACTIVITY_KIND_" table
+
+static const tl_db_table tables[] = {
+    { KIND("KERNEL"), "kernel", true, fill_kernel },        { KIND("GRAPH_TRACE"), "kernel", true, fill_graph },
+    { KIND("MEMCPY"), "gpu_memcpy", true, fill_copy },      { KIND("MEMSET"), "gpu_memset", true, fill_memset },
+    { KIND("CUDA_EVENT"), "cuda_sync", true, note_record }, { KIND("SYNCHRONIZATION"), "cuda_sync", true, fill_wait },
+    { KIND("RUNTIME"), "cuda_runtime", false, fill_call },  { "NVTX_EVENTS", "user_annotation", false, fill_range },
+};
+
+#define NTABLES (sizeof tables / sizeof tables[0])
+
+/* The tables of work of devices: that tell which processes are ranks. */
+#define NWORK_TABLES 4
+
+/* ------------------------------------------------------------------------------------------------------------- parts */
+
+typedef TL_VEC(tl_db_part) part_list;
+
+static bool add_part(void *arg, const char *pid, const char *device)
+{
+    part_list *parts = arg;
+    tl_vec_push(parts, (tl_db_part){ pid != NULL ? strtoll(pid, NULL, 10) : -1,
+                                     device != NULL ? strtoll(device, NULL, 10) : -1 });
+    return parts->n < PARTS_MOST;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const tl_db_part *x = a, *y = b;
+    return TL_ORDER(x, y, pid, device);
+}
+
+/* The parts of a database, in order; of one without work of devices none.  A process that has one device has no number of
+ * it. */
+static part_list parts_of(const tl_db *db)
+{
+    part_list found = { 0 };
+    char sql[256];
+    size_t n = 0;
+
+    for (size_t t = 0; t < NWORK_TABLES; t++) {
+        const char *pid = tl_db_has(db, tables[t].name, "globalPid") ? "(globalPid >> 24) & 16777215" : "NULL";
+        const char *device = tl_db_has(db, tables[t].name, "deviceId") ? "deviceId" : "NULL";
+        snprintf(sql, sizeof sql, "SELECT DISTINCT %s, %s FROM %s", pid, device, tables[t].name);
+        (void)tl_db_each(db, sql, add_part, &found);
+    }
+    tl_vec_sort(&found, by_number);
+    bool one_process = found.n > 0 && found.v[0].pid == found.v[found.n - 1].pid;
+    for (size_t i = 0; i < found.n; i++) {
+        tl_db_part part = { found.v[i].pid, one_process ? found.v[i].device : -1 };
+        if (n == 0 || by_number(&found.v[n - 1], &part) != 0)
+            found.v[n++] = part;
+    }
+    found.n = n;
+    if (one_process && n == 1)
+        found.v[0].device = -1;
+    return found;
+}
+
+static const char pid_word[] = "pid-", device_word[] = "device-";
+
+static void list_parts(const char *path, tl_bytes *names)
+{
+    char name[40];
+    tl_db *db;
+
+    if (tl_db_open(path, &db, NULL) != TL_OK)
+        return;
+    part_list parts = parts_of(db);
+    for (size_t i = 0; parts.n > 1 && i < parts.n; i++) {
+        bool device = parts.v[i].device >= 0;
+        snprintf(name, sizeof name, "%s%" PRId64, device ? device_word : pid_word,
+                 device ? parts.v[i].device : parts.v[i].pid);
+        tl_bytes_put(names, name, strlen(name) + 1);
+    }
+    free(parts.v);
+    tl_db_close(db);
+}
+
+/* Opens the file of a path, or of the path of a part, and finds which part that is; of a file of one rank that rank's.
+ * alone: the part is all of the file. */
+static tl_status open_part(const char *path, tl_db **db, tl_db_part *part, bool *alone, tl_error *err)
+{
+    size_t n = tl_file_length(path);
+    char *file = tl_strndup(path, n);
+    const char *name = path[n] != '\0' ? path + n + 1 : "";
+    tl_status st = tl_db_open(file, db, err);
+
+    free(file);
+    *part = (tl_db_part){ -1, -1 };
+    *alone = false;
+    if (st != TL_OK)
+        return st;
+    if (strncmp(name, pid_word, strlen(pid_word)) == 0)
+        part->pid = strtoll(name + strlen(pid_word), NULL, 10);
+    else if (strncmp(name, device_word, strlen(device_word)) == 0)
+        part->device = strtoll(name + strlen(device_word), NULL, 10);
+    else if (*name != '\0')
+        st = tl_fail(err, TL_EINPUT, "%s: expected pid-N or device-N after the file, found \"%.40s\"", path, name);
+    if (st == TL_OK && *name == '\0') {
+        part_list parts = parts_of(*db);
+        *alone = parts.n <= 1;
+        *part = parts.n == 1 ? parts.v[0] : *part;
+        free(parts.v);
+    }
+    if (st != TL_OK)
+        tl_db_close(*db);
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------------------- what the file says */
+
+/* Times count from the start of the system's clock, which was at systemClockNs when Unix time was at utcEpochNs; where
+ * the export has made them Unix times, they need nothing. */
+static void read_epoch(const tl_db *db, tl_meta *meta)
+{
+    const char *session = "TARGET_INFO_SESSION_START_TIME";
+    int64_t normal = tl_db_number(db,
+                                  "SELECT 1 FROM META_DATA_EXPORT WHERE name = 'EXPORT_PARAM_TIME_NORMALIZE' AND "
+                                  "value = 'true'",
+                                  0);
+    int64_t utc_ns = tl_db_number(db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", -1);
+    int64_t zero_ns = tl_db_has(db, session, "systemClockNs")
+                          ? tl_db_number(db, "SELECT systemClockNs FROM TARGET_INFO_SESSION_START_TIME", 0)
+                          : tl_db_number(db, "SELECT startTime FROM ANALYSIS_DETAILS", 0);
+
+    meta->has_base = normal == 0 && utc_ns >= 0 && utc_ns < TL_BASE_LIMIT && zero_ns >= 0 && zero_ns <= utc_ns;
+    meta->base_ns = meta->has_base ? utc_ns - zero_ns : 0;
+    meta->bad_base = normal == 0 && !meta->has_base && utc_ns != -1;
+}
+
+static bool take_text(void *arg, const char *first, const char *second)
+{
+    tl_text *to = arg; /* a buffer */
+    (void)second;
+    if (first != NULL)
+        snprintf((char *)(uintptr_t)to->p, to->n, "%s", first);
+    return false;
+}
+
+static void text_of(const tl_db *db, const char *sql, char *to, size_t size)
+{
+    (void)tl_db_each(db, sql, take_text, &(tl_text){ to, size });
+}
+
+/* A number of the environment in which the recorder started the first process; -1 where the file does not have it. */
+static int64_t environment(const tl_db *db, const char *const *names)
+{
+    char sql[512], text[32] = "";
+    int64_t number = -1;
+
+    for (; number < 0 && *names != NULL; names++) {
+        size_t n = strlen(*names) + 2;
+        snprintf(sql, sizeof sql,
+                 "SELECT substr(value, %zu) FROM META_DATA_CAPTURE WHERE name = 'PROCESS_0:ENVIRONMENT_VARIABLE' AND "
+                 "substr(value, 1, %zu) = '%s='",
+                 n, n - 1, *names);
+        text_of(db, sql, text, sizeof text);
+        snprintf(sql, sizeof sql,
+                 "SELECT substr(';' || value, instr(';' || value, ';%s=') + %zu) FROM TARGET_INFO_SYSTEM_ENV WHERE "
+                 "name = 'DeviceEnvironment' AND instr(';' || value, ';%s=') > 0",
+                 *names, n, *names);
+        if (text[0] == '\0')
+            text_of(db, sql, text, sizeof text);
+        const char *digits = text + (text[0] == '"');
+        if (*digits >= '0' && *digits <= '9')
+            number = strtoll(digits, NULL, 10);
+    }
+    return number <= INT32_MAX ? number : -1;
+}
+
+/* What the recorder was started with is true of the one process of the file; of several it is their launcher's. */
+static void read_meta(const tl_db *db, bool alone, tl_meta *meta)
+{
+    static const char *const rank_names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID", NULL };
+    static const char *const size_names[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", NULL };
+
+    read_epoch(db, meta);
+    meta->has_trace_keys = true;
+    meta->ndevices = tl_db_number(db, "SELECT count(*) FROM TARGET_INFO_GPU", -1);
+    text_of(db, "SELECT name FROM TARGET_INFO_GPU", meta->device, sizeof meta->device);
+    text_of(db, "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'", meta->host, sizeof meta->host);
+    if (!alone)
+        return;
+    meta->rank = environment(db, rank_names);
+    meta->world_size = environment(db, size_names);
+    if (meta->world_size == 0 || meta->rank >= meta->world_size)
+        meta->world_size = -1;
+}
+
+/* When the first work of the part, as it stands in the file, began; -1: there is none. */
+static int64_t first_start(const tl_db *db, const tl_db_part *part)
+{
+    char sql[256];
+    int64_t start_ns = -1;
+
+    for (size_t t = 0; start_ns < 0 && t < NTABLES; t++) {
+        const char *process = tl_db_has(db, tables[t].name, "globalPid")   ? "globalPid"
+                              : tl_db_has(db, tables[t].name, "globalTid") ? "globalTid"
+                                                                           : NULL;
+        int n = snprintf(sql, sizeof sql, "SELECT start FROM %s WHERE 1", tables[t].name);
+        if (part->pid >= 0 && process != NULL)
+            n += snprintf(sql + n, sizeof sql - (size_t)n, " AND (%s >> 24) & 16777215 = %" PRId64, process, part->pid);
+        if (part->device >= 0 && tl_db_has(db, tables[t].name, "deviceId"))
+            snprintf(sql + n, sizeof sql - (size_t)n, " AND deviceId = %" PRId64, part->device);
+        start_ns = tl_db_number(db, sql, -1);
+    }
+    return start_ns;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the reader */
+
+static bool is_database(const char *path, tl_text head)
+{
+    (void)path;
+    return tl_text_starts(head, "SQLite format 3");
+}
+
+/* What the database is, where no profiler's events are in it; NULL: they are. */
+static const char *unlike(const tl_db *db)
+{
+    for (size_t t = 0; t < NTABLES; t++)
+        if (tl_db_has(db, tables[t].name, NULL))
+            return NULL;
+    if (tl_db_has(db, "META_DATA_EXPORT", NULL) || tl_db_has(db, "StringIds", NULL))
+        return "expected work of CUDA (tables CUPTI_ACTIVITY_KIND_...) in this export of Nsight Systems, found none";
+    return "an SQLite database of another program than Nsight Systems, which is not read";
+}
+
+static void look(const char *path, tl_text head, bool deep, bool should_be, tl_look *out)
+{
+    tl_meta meta = TL_META_INIT;
+    tl_error err = { 0 };
+    tl_db_part part;
+    tl_db *db;
+    bool alone;
+
+    (void)head;
+    (void)deep;
+    (void)should_be;
+    if (open_part(path, &db, &part, &alone, &err) != TL_OK) {
+        tl_look_say(out, TL_INPUT_UNREADABLE, tl_error_reason(&err, path));
+        return;
+    }
+    const char *why = unlike(db);
+    read_meta(db, alone, &meta);
+    int64_t start_ns = first_start(db, &part);
+    if (why != NULL || start_ns < 0)
+        tl_look_say(out, why != NULL ? TL_INPUT_OTHER : TL_INPUT_UNREADABLE,
+                    why != NULL ? why : "expected events of the rank in its tables, found none");
+    else
+        out->kind = TL_INPUT_TRACE;
+    out->rank = meta.rank;
+    out->world_size = meta.world_size;
+    out->begin_ns =
+        meta.has_base && !__builtin_add_overflow(start_ns, meta.base_ns, &out->begin_ns) ? out->begin_ns : -1;
+    out->origin.pid = part.device < 0 && part.pid > 0 ? part.pid : 0;
+    out->origin.gpu = meta.device[0] != 0 ? tl_hash_bytes(meta.device, strlen(meta.device)) | 1 : 0;
+    out->origin.head = tl_hash_mix(tl_hash_mix((uint64_t)part.pid, (uint64_t)part.device), (uint64_t)start_ns) | 1;
+    out->origin.no_device_work = alone && part.pid < 0;
+    snprintf(out->origin.host, sizeof out->origin.host, "%.*s", (int)sizeof out->origin.host - 1, meta.host);
+    tl_meta_free(&meta);
+    tl_db_close(db);
+}
+
+static tl_status read_trace(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
+{
+    nsys own = { .records = { 0 } };
+    tl_db_reading r = { .options = options, .trace = out, .own = &own };
+    tl_db_part part;
+    bool alone;
+
+    if (options->range != NULL)
+        return tl_fail(err, TL_EINTERNAL, "%s: a database is read in one", path);
+    if (options->hook != NULL)
+        return tl_fail(err, TL_EINPUT, "%s: expected Kineto's JSON, found an export of Nsight Systems", path);
+    tl_status st = open_part(path, &r.db, &part, &alone, err);
+    if (st != TL_OK)
+        return st;
+    read_meta(r.db, alone, &out->meta);
+    for (size_t t = 0; t < NTABLES; t++)
+        tl_db_read_table(&r, &tables[t], columns, &part);
+    out->report.has_events = out->report.entries > 0;
+    out->report.file_bytes = out->report.text_bytes = tl_db_bytes(r.db);
+    tl_map_free(&own.records);
+    free(own.recorded.v);
+    tl_db_close(r.db);
+    if (out->report.no_memory)
+        return tl_fail(err, TL_EINPUT, "%s: more than memory has room for, after %" PRIu64 " rows", path,
+                       out->report.entries);
+    return out->report.has_events ? TL_OK
+                                  : tl_fail(err, TL_EINPUT, "%s: expected events, found none%s%s", path,
+                                            out->report.first_bad[0] ? "; " : "", out->report.first_bad);
+}
+
+static const char *const endings[] = { ".sqlite", ".sqlite3", ".db", NULL };
+
+const tl_reader tl_nsys_reader = {
+    .name = "nsys", .endings = endings, .claims = is_database, .look = look, .parts = list_parts, .read = read_trace
+};
+
+#endif

@@ -1,0 +1,346 @@
+#include "sqlite.h"
+#if TLMPI_HAVE_SQLITE
+#include "tlmpi/base/log.h"
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* A record longer than this, in bytes, is no event's. */
+#define RECORD_MOST (16 << 20)
+
+/* What a query may cost, in steps of SQLite's machine for each byte of the file: a row takes 40 bytes and some 100 steps.
+ * Pages that lead in circles cost more. */
+#define STEPS_A_BYTE 64
+#define STEPS_A_TURN 100000
+
+/* Rows between two questions whether there is memory for more, and what is asked for then, in times what there is: see
+ * kineto.c. */
+#define TURN_ROWS 4096
+#define ROOM      3
+
+struct tl_db {
+    sqlite3 *handle;
+    uint64_t bytes;
+    int64_t turns, most_turns; /* of the query at hand */
+    const tl_read_options *options;
+};
+
+/* ---------------------------------------------------------------------------------------------------------- database */
+
+static int count_turn(void *arg)
+{
+    tl_db *db = arg;
+    if (db->options != NULL && db->options->tick != NULL)
+        db->options->tick(db->options->tick_arg);
+    return ++db->turns > db->most_turns;
+}
+
+/* The path as a URI that forbids locks and files beside the database. */
+static char *uri_of(const char *path)
+{
+    static const char *const end = "?mode=ro&immutable=1";
+    char *uri = tl_malloc(3 * strlen(path) + strlen(end) + 8), *to = uri;
+
+    memcpy(to, "file:", 5);
+    to += 5;
+    for (const char *p = path; *p != '\0'; p++)
+        if (*p == '%' || *p == '?' || *p == '#')
+            to += snprintf(to, 4, "%%%02X", (unsigned)*p);
+        else
+            *to++ = *p;
+    memcpy(to, end, strlen(end) + 1);
+    return uri;
+}
+
+tl_status tl_db_open(const char *path, tl_db **out, tl_error *err)
+{
+    struct stat st;
+    tl_db *db = tl_calloc(1, sizeof *db);
+    char *uri = uri_of(path);
+    int rc = sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+
+    free(uri);
+    if (rc == SQLITE_OK) {
+        sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, RECORD_MOST);
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    }
+    if (rc != SQLITE_OK) {
+        tl_status failed = tl_fail(err, TL_EINPUT, "%s: expected an SQLite database: %s", path,
+                                   db->handle != NULL ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc));
+        tl_db_close(db);
+        return failed;
+    }
+    db->bytes = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+    db->most_turns = 10 + (int64_t)(db->bytes / STEPS_A_TURN * STEPS_A_BYTE);
+    sqlite3_progress_handler(db->handle, STEPS_A_TURN, count_turn, db);
+    *out = db;
+    return TL_OK;
+}
+
+void tl_db_close(tl_db *db)
+{
+    if (db != NULL)
+        (void)sqlite3_close(db->handle);
+    free(db);
+}
+
+uint64_t tl_db_bytes(const tl_db *db)
+{
+    return db->bytes;
+}
+
+bool tl_db_has(const tl_db *db, const char *table, const char *column)
+{
+    return sqlite3_table_column_metadata(db->handle, "main", table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* A query that is ready to run; NULL: it names what the database does not have, or the database is damaged. */
+static sqlite3_stmt *prepare(const tl_db *db, const char *sql)
+{
+    sqlite3_stmt *query = NULL;
+    (void)sqlite3_prepare_v2(db->handle, sql, -1, &query, NULL);
+    return query;
+}
+
+bool tl_db_each(const tl_db *db, const char *sql, bool (*take)(void *arg, const char *first, const char *second),
+                void *arg)
+{
+    sqlite3_stmt *query = prepare(db, sql);
+    int rc = query != NULL ? SQLITE_ROW : SQLITE_DONE;
+
+    ((tl_db *)(uintptr_t)db)->turns = 0;
+    while (rc == SQLITE_ROW && (rc = sqlite3_step(query)) == SQLITE_ROW)
+        if (!take(arg, (const char *)sqlite3_column_text(query, 0), (const char *)sqlite3_column_text(query, 1)))
+            rc = SQLITE_DONE;
+    (void)sqlite3_finalize(query);
+    return rc == SQLITE_DONE;
+}
+
+int64_t tl_db_number(const tl_db *db, const char *sql, int64_t absent)
+{
+    sqlite3_stmt *query = prepare(db, sql);
+    int64_t number = absent;
+
+    if (query != NULL && sqlite3_step(query) == SQLITE_ROW && sqlite3_column_type(query, 0) == SQLITE_INTEGER)
+        number = sqlite3_column_int64(query, 0);
+    (void)sqlite3_finalize(query);
+    return number;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- rows */
+
+/* Says what is wrong first with a table. */
+static void report_row(tl_db_reading *r, const char *table, const char *expected, const char *done)
+{
+    tl_read_report *report = &r->trace->report;
+    char words[sizeof report->first_bad];
+
+    if (report->first_bad_byte >= 0)
+        return;
+    report->first_bad_byte = 0;
+    snprintf(words, sizeof words, "table %s, row %" PRIu64 " of the rank's: %.120s; %s", table, r->row, expected, done);
+    tl_printable(report->first_bad, sizeof report->first_bad, words);
+}
+
+void tl_db_put_number(tl_db_reading *r, tl_fields *entry, tl_key key, int64_t number)
+{
+    entry->seen |= TL_KEY_BIT(key);
+    entry->value[key] = (tl_value){ { "", 0 }, TL_VALUE_NUMBER, 0, (uint64_t)number };
+    if (number >= 0)
+        return;
+    char *text = r->numbers + r->nnumbers;
+    int n = snprintf(text, sizeof r->numbers - r->nnumbers, "%" PRId64, number);
+    tl_fields_set(entry, key, text, (size_t)n, TL_VALUE_NUMBER);
+    r->nnumbers += (size_t)n + 1;
+}
+
+/* Nanoseconds, which Kineto writes as microseconds with three places. */
+static void put_ns(tl_fields *entry, tl_key key, int64_t ns)
+{
+    static const char before[] = "-1";
+
+    entry->seen |= TL_KEY_BIT(key);
+    entry->value[key] = (tl_value){
+        { before, sizeof before - 1 }, TL_VALUE_NUMBER, ns < 0 ? 0 : 3, ns < 0 ? TL_DIGITS_UNREAD : (uint64_t)ns
+    };
+}
+
+void tl_db_take(tl_db_reading *r, const tl_fields *entry, const char *table)
+{
+    const tl_take_options take = { r->options->keep, NULL };
+    tl_read_report *report = &r->trace->report;
+    const char *why = "";
+    tl_taken taken = tl_events_take(&r->trace->events, &take, entry, r->uid++, &report->fractional_ts, &why);
+
+    report->dropped += taken == TL_TAKEN_BAD;
+    report->filtered += taken == TL_TAKEN_FILTERED;
+    report->kept += taken != TL_TAKEN_BAD && taken != TL_TAKEN_FILTERED;
+    report->untimed += taken == TL_TAKEN_UNTIMED;
+    report->repaired += taken == TL_TAKEN_REPAIRED || taken == TL_TAKEN_UNTIMED;
+    if (taken != TL_TAKEN_FILTERED && taken != TL_TAKEN_KEPT)
+        report_row(r, table, why, taken == TL_TAKEN_BAD ? "dropped that row" : "kept that row");
+}
+
+/* The query of a table: which columns it has, and where each goes. */
+typedef struct selecting {
+    char sql[2048];
+    tl_db_slot slots[TL_DB_NSLOTS];
+    int nslots;
+} selecting;
+
+/* False: the table is not there, or has no times. */
+static bool select_columns(const tl_db *db, const tl_db_table *table, const tl_db_column *columns,
+                           const tl_db_part *part, selecting *s)
+{
+    const char *of[TL_DB_NSLOTS] = { NULL };
+    size_t n = (size_t)snprintf(s->sql, sizeof s->sql, "SELECT ");
+
+    s->nslots = 0;
+    for (const tl_db_column *c = columns; c->name != NULL; c++)
+        if (of[c->to] == NULL && tl_db_has(db, table->name, c->name))
+            of[c->to] = c->name;
+    for (int slot = 0; slot < TL_DB_NSLOTS; slot++)
+        if (of[slot] != NULL) {
+            n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, slot == TL_DB_NAME ? "%ss.value" : "%st.\"%s\"",
+                                  s->nslots > 0 ? ", " : "", of[slot]);
+            s->slots[s->nslots++] = (tl_db_slot)slot;
+        }
+    n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, " FROM \"%s\" AS t NOT INDEXED", table->name);
+    if (of[TL_DB_NAME] != NULL)
+        n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, " LEFT JOIN StringIds AS s ON s.id = t.\"%s\"",
+                              of[TL_DB_NAME]);
+    n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, " WHERE 1");
+    if (part->pid >= 0 && of[TL_DB_PROCESS] != NULL)
+        n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, " AND (t.\"%s\" >> 24) & 16777215 = %" PRId64,
+                              of[TL_DB_PROCESS], part->pid);
+    if (part->device >= 0 && of[TL_DB_DEVICE] != NULL)
+        snprintf(s->sql + n, sizeof s->sql - n, " AND t.\"%s\" = %" PRId64, of[TL_DB_DEVICE], part->device);
+    return of[TL_DB_START] != NULL;
+}
+
+/* Reads the values of the row at hand.  False, with what was expected: one is of the wrong type. */
+static bool read_row(sqlite3_stmt *query, const selecting *s, tl_db_row *row, const char **expected)
+{
+    row->has = 0;
+    row->number[TL_DB_START] = -1;
+    for (int i = 0; i < s->nslots; i++) {
+        tl_db_slot slot = s->slots[i];
+        int type = sqlite3_column_type(query, i);
+        if (type == SQLITE_NULL)
+            continue;
+        if (type != (slot < TL_DB_NAME ? SQLITE_INTEGER : SQLITE_TEXT)) {
+            *expected = slot == TL_DB_START || slot == TL_DB_END ? "expected a time in whole nanoseconds"
+                        : slot < TL_DB_NAME                      ? "expected a whole number"
+                                                                 : "expected a text";
+            return false;
+        }
+        row->has |= 1u << slot;
+        if (slot < TL_DB_NAME) {
+            row->number[slot] = sqlite3_column_int64(query, i);
+        } else {
+            const char *text = (const char *)sqlite3_column_text(query, i);
+            row->text[slot - TL_DB_NAME] =
+                (tl_text){ text != NULL ? text : "", (size_t)sqlite3_column_bytes(query, i) };
+        }
+    }
+    *expected = !TL_DB_HAS(row, TL_DB_START)   ? "expected a start, found none"
+                : row->number[TL_DB_START] < 0 ? "expected a start of 0 ns or more"
+                                               : NULL;
+    return *expected == NULL;
+}
+
+/* The entry that Kineto would have written for the row, as far as all tables are alike. */
+static void fill_entry(tl_db_reading *r, const tl_db_table *table, const tl_db_row *row, tl_fields *entry)
+{
+    static const struct {
+        tl_db_slot from;
+        tl_key to;
+    } same[] = { { TL_DB_DEVICE, TL_KEY_DEVICE },
+                 { TL_DB_STREAM, TL_KEY_STREAM },
+                 { TL_DB_CORRELATION, TL_KEY_CORRELATION },
+                 { TL_DB_BYTES, TL_KEY_BYTES } };
+    const int64_t *number = row->number;
+    const int64_t process = TL_DB_HAS(row, TL_DB_PROCESS) ? number[TL_DB_PROCESS] : 0;
+
+    entry->seen = 0;
+    entry->args = (tl_text){ "", 0 };
+    r->nnumbers = 0;
+    tl_db_put_text(entry, TL_KEY_PH, TL_TEXT("X"));
+    tl_db_put_text(entry, TL_KEY_CAT, (tl_text){ table->category, strlen(table->category) });
+    put_ns(entry, TL_KEY_TS, number[TL_DB_START]);
+    if (TL_DB_HAS(row, TL_DB_END))
+        put_ns(entry, TL_KEY_DUR,
+               number[TL_DB_END] < number[TL_DB_START] ? -1 : number[TL_DB_END] - number[TL_DB_START]);
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+        if (TL_DB_HAS(row, same[i].from))
+            tl_db_put_number(r, entry, same[i].to, number[same[i].from]);
+    if (table->of_device) {
+        tl_db_put_number(r, entry, TL_KEY_PID, TL_DB_HAS(row, TL_DB_DEVICE) ? number[TL_DB_DEVICE] : 0);
+        tl_db_put_number(r, entry, TL_KEY_TID, TL_DB_HAS(row, TL_DB_STREAM) ? number[TL_DB_STREAM] : 0);
+    } else {
+        tl_db_put_number(r, entry, TL_KEY_PID, process >> 24 & 0xffffff);
+        tl_db_put_number(r, entry, TL_KEY_TID, process & 0xffffff);
+    }
+    if (TL_DB_HAS(row, TL_DB_NAME))
+        tl_db_put_text(entry, TL_KEY_NAME, tl_db_text(row, TL_DB_NAME));
+}
+
+/* Whether there is memory for more of the trace. */
+static bool may_grow(const tl_db_reading *r)
+{
+    return r->trace->events.cap < UINT32_MAX / ROOM && tl_mem_fits(ROOM * tl_events_bytes(&r->trace->events));
+}
+
+void tl_db_read_table(tl_db_reading *r, const tl_db_table *table, const tl_db_column *columns, const tl_db_part *part)
+{
+    tl_read_report *report = &r->trace->report;
+    const char *expected = NULL;
+    tl_fields *entry = tl_calloc(1, sizeof *entry);
+    selecting s;
+    tl_db_row row;
+    int rc = SQLITE_ROW;
+
+    r->row = 0;
+    r->db->turns = 0;
+    r->db->options = r->options;
+    if (!tl_db_has(r->db, table->name, NULL) || report->no_memory) {
+        free(entry);
+        return;
+    }
+    const bool timed = select_columns(r->db, table, columns, part, &s);
+    sqlite3_stmt *query = timed ? prepare(r->db, s.sql) : NULL;
+    while (query != NULL && !report->no_memory && (rc = sqlite3_step(query)) == SQLITE_ROW) {
+        report->entries++;
+        r->row++;
+        if (!read_row(query, &s, &row, &expected)) {
+            report->dropped++;
+            report_row(r, table->name, expected, "dropped that row");
+            continue;
+        }
+        fill_entry(r, table, &row, entry);
+        if (table->fill == NULL || table->fill(r, &row, entry))
+            tl_db_take(r, entry, table->name);
+        else
+            report->filtered++;
+        if (r->row % TURN_ROWS == 0)
+            report->no_memory = !may_grow(r);
+    }
+    if (query == NULL || (rc != SQLITE_DONE && rc != SQLITE_ROW)) {
+        char words[200];
+        snprintf(words, sizeof words, "expected its rows: %s",
+                 rc == SQLITE_INTERRUPT ? "its pages lead in circles"
+                 : timed                ? sqlite3_errmsg(r->db->handle)
+                                        : "it has no column of starts");
+        report->source_fault = true;
+        report_row(r, table->name, words, "kept the rows before it");
+    }
+    (void)sqlite3_finalize(query);
+    r->db->options = NULL;
+    free(entry);
+}
+
+#endif
