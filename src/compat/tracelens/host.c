@@ -16,10 +16,7 @@
  * Threads are mixed: sums run over all, and an operator within another in time is taken for its child.
  */
 #include "lens.h"
-#include "tlmpi/base/group.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 #define ANOMALY_US        10.0
@@ -30,7 +27,6 @@
 #define TRACED_SHARE      0.20
 #define TOLD_NAMES        3
 #define MICRO             "\302\265"
-#define STEPS             64 /* a frame, before it is taken for a crowd in which many cross */
 
 /* Events of one sort; now: the events among them that overlap the gap at hand. */
 typedef struct sweep {
@@ -271,19 +267,16 @@ static void take_frames(tl_lens_host *host, const tl_lens_gap *gap)
     }
 }
 
-/* Computes *us, the time in which a frame that lies within frame i runs.  Frames within i follow it in the order of
- * frames, up to the end of i.  After one of them, all frames up to the next that ends later lie within that one and add
- * nothing; after a frame that ends later than i, all frames up to the next that ends sooner end later than i, too.  So
- * the cost is the number of children of i and of frames that cross its end, not of all descendants.  False: the cost is
- * more than *steps, which counts down. */
-static bool covered(const tl_lens_host *host, size_t i, size_t first, size_t *steps, double *us)
+/* The time in which frames that lie within frame i run.  These follow it in the order of frames, from `first` on up to the
+ * end of i.  After one of them, all frames up to the next that ends later lie within that one and add nothing; after a frame
+ * that ends later than i, all frames up to the next that ends sooner end later than i, too.  So the cost is the number of
+ * children of i and of frames that cross its end, not of all descendants. */
+static double covered_us(const tl_lens_host *host, size_t i, size_t first)
 {
     const frame *v = host->frames.v;
     double sum = 0, from = 0, to = 0; /* what is covered up to `from`, and a piece that goes on */
 
     for (size_t k = first; k < host->frames.n && v[k].ts <= v[i].end;) {
-        if (--*steps == 0)
-            return false;
         if (v[k].end > v[i].end) {
             k = v[k].sooner;
             continue;
@@ -296,62 +289,23 @@ static bool covered(const tl_lens_host *host, size_t i, size_t first, size_t *st
         to = fmax(to, v[k].to);
         k = v[k].later;
     }
-    *us = sum + (to - from);
-    return true;
+    return sum + (to - from);
 }
 
-/* After all frames of the extent of frame i: these stand side by side and do not contain each other. */
-static size_t after_extent(const tl_lens_host *host, size_t i)
-{
-    const frame *v = host->frames.v;
-    size_t next = i + 1;
-    while (next < host->frames.n && v[next].ts == v[i].ts && v[next].end == v[i].end)
-        next++;
-    return next;
-}
-
-/* The self times of all frames at once, in integers, where a pair at a time would take too long.  Sums then differ in
- * their last digits from those in order.  The caller frees them. */
-static int64_t *self_times_of_crowd(const tl_lens_host *host, const tl_lens_gap *gap, double scale)
-{
-    const frame *v = host->frames.v;
-    size_t n = host->frames.n;
-    tl_cover_span *spans = tl_malloc(n * sizeof *spans);
-    int64_t *own = tl_malloc(n * sizeof *own);
-
-    for (size_t i = 0, next = 0; i < n; i++) {
-        next = i == next ? after_extent(host, i) : next;
-        spans[i] = (tl_cover_span){ (int64_t)llround((v[i].from - gap->lo) * scale),
-                                    (int64_t)llround((v[i].to - gap->lo) * scale), v[i].end, next };
-    }
-    tl_cover_find(spans, n, own);
-    for (size_t i = 0; i < n; i++)
-        own[i] = spans[i].to - spans[i].from - own[i];
-    free(spans);
-    return own;
-}
-
-/* Self times of the operators in the gap, by name.  Ask in order of time. */
+/* Self times of the operators in the gap, by name.  Frames of one extent stand side by side, and do not contain each other.
+ * Ask in order of time. */
 static void share_self_times(tl_lens_host *host, const tl_lens_gap *gap)
 {
     take_frames(host, gap);
-    const frame *v = host->frames.v;
-    /* Millionths of a microsecond, or as many as there is room for. */
-    const double scale = fmin(1e6, 0x1p60 / (gap->hi - gap->lo));
-    size_t steps = STEPS * (host->frames.n + 1);
-    int64_t *crowd = NULL;
-
     clear_shares(host);
     for (size_t i = 0, next; i < host->frames.n; i = next) {
-        double us = 0;
-        next = after_extent(host, i);
-        if (crowd == NULL && !covered(host, i, next, &steps, &us))
-            crowd = self_times_of_crowd(host, gap, scale);
-        double own = crowd != NULL ? (double)crowd[i] / scale : (v[i].to - v[i].from) - us;
+        const frame *v = host->frames.v;
+        for (next = i + 1; next < host->frames.n && v[next].ts == v[i].ts && v[next].end == v[i].end;)
+            next++;
+        const double own = (v[i].to - v[i].from) - covered_us(host, i, next);
         for (size_t k = i; own > 0 && k < next; k++)
             add_share(host, v[k].name, own);
     }
-    free(crowd);
 }
 
 static void label_operators(tl_lens_host *host, tl_lens_gap *gap)
@@ -388,150 +342,4 @@ void tl_lens_host_label(tl_lens_host *host, tl_lens_gap *gap)
 {
     if ((gap->launch == TL_NONE || !label_launch(host, gap)) && !label_runtime(host, gap))
         label_operators(host, gap);
-}
-
-/* ---------------------------------------------------------------------------------------------------- what others cover
- *
- * Spans are taken in order of their end, so all that have been taken before one end no later.  For each piece of time
- * the latest span that covers it is known, and by span the time that it is the latest of: what is covered by spans from
- * `first` on is the sum of these.
- *
- *     taken     1 [----]          latest   . 1 1 3 3 3 3 3 . .
- *               3    [--------]   sums     1: 2   3: 5          after span 0: 7
- *
- * Taking a span raises what is less in its part of the timeline.  A tree over the pieces holds in each node the least
- * and the next larger one in it: where the span lies between them, only the least changes, and the node is all to be
- * looked at.
- */
-/* The latest span of a piece, plus one; 0: it is not covered. */
-typedef uint32_t latest;
-
-typedef struct node {
-    latest least, next; /* next is larger than least; NOTHING without any */
-    int64_t length;     /* of the pieces where it is the least */
-} node;
-
-#define NOTHING UINT32_MAX
-
-typedef struct timeline {
-    tl_arena arena;
-    int64_t *edge; /* pieces lie between neighbours */
-    size_t npieces, nleaves;
-    node *nodes;   /* nodes[1] is the root, 2i and 2i + 1 stand under i, leaves from nleaves on */
-    int64_t *sums; /* by latest: a tree of sums, sums[0] unused */
-    size_t nlatest;
-} timeline;
-
-/* -------------------------------------------------------------------------------------------------- sums of latest */
-
-static void add(timeline *t, latest at, int64_t length)
-{
-    for (size_t i = at + 1; i <= t->nlatest; i += i & (~i + 1))
-        t->sums[i] += length;
-}
-
-/* Returns the sum of all entries below `at`. */
-static int64_t sum_below(const timeline *t, size_t at)
-{
-    int64_t sum = 0;
-    for (size_t i = at; i > 0; i -= i & (~i + 1))
-        sum += t->sums[i];
-    return sum;
-}
-
-/* ----------------------------------------------------------------------------------------------------------- nodes */
-
-static void gather(timeline *t, size_t i)
-{
-    const node *a = &t->nodes[2 * i], *b = &t->nodes[2 * i + 1];
-    if (a->least > b->least) {
-        const node *swap = a;
-        a = b;
-        b = swap;
-    }
-    bool same = a->least == b->least;
-    latest other = same ? b->next : b->least;
-    t->nodes[i] = (node){ a->least, a->next < other ? a->next : other, a->length + (same ? b->length : 0) };
-}
-
-/* Raises the pieces [from, to); node i holds the pieces [low, high). */
-static void cover(timeline *t, size_t i, size_t low, size_t high, size_t from, size_t to, latest at)
-{
-    node *n = &t->nodes[i];
-    if (to <= low || high <= from || n->least >= at)
-        return;
-    if (from <= low && high <= to && at < n->next) {
-        add(t, n->least, -n->length);
-        add(t, at, n->length);
-        n->least = at;
-        return;
-    }
-    size_t mid = low + (high - low) / 2;
-    for (node *child = &t->nodes[2 * i]; child <= &t->nodes[2 * i + 1]; child++) /* raised since they were looked at */
-        child->least = child->least > n->least ? child->least : n->least;
-    cover(t, 2 * i, low, mid, from, to, at);
-    cover(t, 2 * i + 1, mid, high, from, to, at);
-    gather(t, i);
-}
-
-/* ------------------------------------------------------------------------------------------------------- the whole */
-
-static void make(timeline *t, const tl_cover_span *spans, size_t n)
-{
-    t->edge = tl_arena_take(&t->arena, 2 * n, sizeof *t->edge);
-    for (size_t i = 0; i < n; i++) {
-        t->edge[2 * i] = spans[i].from;
-        t->edge[2 * i + 1] = spans[i].to;
-    }
-    t->npieces = tl_ns_distinct(t->edge, 2 * n) - 1;
-    for (t->nleaves = 1; t->nleaves < t->npieces;)
-        t->nleaves *= 2;
-    t->nlatest = n + 1;
-    t->nodes = tl_arena_zeroed(&t->arena, 2 * t->nleaves, sizeof *t->nodes);
-    t->sums = tl_arena_zeroed(&t->arena, t->nlatest + 1, sizeof *t->sums);
-    for (size_t i = 0; i < t->nleaves; i++)
-        t->nodes[t->nleaves + i] = (node){ 0, NOTHING, i < t->npieces ? t->edge[i + 1] - t->edge[i] : 0 };
-    for (size_t i = t->nleaves; i-- > 1;)
-        gather(t, i);
-    add(t, 0, t->nodes[1].length);
-}
-
-static size_t piece_at(const timeline *t, int64_t edge)
-{
-    size_t low = 0;
-    TL_BISECT(low, t->npieces, mid, t->edge[mid] < edge);
-    return low;
-}
-
-typedef struct turn {
-    double end;
-    size_t span;
-} turn;
-
-/* By end; of spans that end together the one that begins last comes first, since it may lie within the others. */
-static int by_end(const void *a, const void *b)
-{
-    const turn *x = a, *y = b;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return x->span > y->span ? -1 : x->span < y->span;
-}
-
-void tl_cover_find(const tl_cover_span *spans, size_t n, int64_t *covered)
-{
-    timeline t = { .arena = { 0 } };
-
-    if (n == 0)
-        return;
-    turn *turns = tl_arena_take(&t.arena, n, sizeof *turns);
-    make(&t, spans, n);
-    for (size_t i = 0; i < n; i++)
-        turns[i] = (turn){ spans[i].end, i };
-    qsort(turns, n, sizeof *turns, by_end);
-    for (size_t i = 0; i < n; i++) {
-        size_t at = turns[i].span;
-        covered[at] = sum_below(&t, t.nlatest) - sum_below(&t, spans[at].first + 1);
-        cover(&t, 1, 0, t.nleaves, piece_at(&t, spans[at].from), piece_at(&t, spans[at].to), (latest)at + 1);
-    }
-    tl_arena_free(&t.arena);
 }
