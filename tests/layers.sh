@@ -357,7 +357,7 @@ if [ -z "$found" ]; then
     check "an answer decides nothing" bites src/report/answers/answers.c '#include "tlmpi/analysis/culprit.h"'
     check "no analysis knows all of them" bites src/analysis/idle/idle.c '#include "tlmpi/analysis/registry.h"'
     check "the door of a folder is judged like its files" bites include/tlmpi/analysis/step.h '#include "tlmpi/analysis/link.h"'
-    check "what a folder keeps to itself stays there" bites src/job/run.c '#include "match/peers.h"'
+    check "what a folder keeps to itself stays there" bites src/job/run.c '#include "transport/internal.h"'
     check "nor is there a way up and down again" bites src/analysis/verdict/candidates.c '#include "../replay/internal.h"'
     check "a trace is read without messages" bites src/job/read/plan.c '#include "tlmpi/job/transport/work_queue.h"'
     check "transport knows no collectives" bites src/job/transport/writer.c '#include "tlmpi/job/match.h"'

@@ -1,7 +1,7 @@
 /* finish.c - the end of a run, on proc 0: reductions over all ranks, the result file, and what is said of it. */
 #include "stages.h"
 #include "tell.h"
-#include "write.h"
+#include "commit.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/run.h"
@@ -9,7 +9,9 @@
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/wrap.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 double tl_now_s(void)
 {
@@ -26,6 +28,68 @@ static void reduce(tl_job *j)
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
         if ((*a)->reduce != NULL)
             (*a)->reduce(&j->tables);
+}
+
+static tl_status write_names(tl_store *store, const tl_names *names, tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (uint32_t i = 0; st == TL_OK && i < names->n; i++) {
+        tl_text text = tl_names_text(names, i);
+        st = tl_store_name(store, text.p, text.n, err);
+    }
+    return st;
+}
+
+/* When, where and by which command the file was made: what --reproducible leaves out. */
+static tl_status write_circumstances(tl_store *store, const tl_options *options, tl_error *err)
+{
+    char when[32] = "", host[256] = "", history[4096];
+    time_t now = time(NULL);
+    struct tm utc;
+    const char *command = options->command_line != NULL ? options->command_line : "tlmpi";
+    const char *job = getenv("SLURM_JOB_ID");
+
+    if (gmtime_r(&now, &utc) != NULL)
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (gethostname(host, sizeof host - 1) != 0)
+        host[0] = 0;
+    snprintf(history, sizeof history, "%s: %s", when, command);
+    tl_status st = tl_store_attr_text(store, "history", history, err);
+    if (st == TL_OK)
+        st = tl_store_attr_text(store, "command_line", command, err);
+    if (st == TL_OK)
+        st = tl_store_attr_text(store, "hostname", host, err);
+    if (st == TL_OK && job != NULL)
+        st = tl_store_attr_text(store, "slurm_job_id", job, err);
+    if (st == TL_OK && tl_git_commit[0] != '\0')
+        st = tl_store_attr_text(store, "git_commit", tl_git_commit, err);
+    return st;
+}
+
+/* The tables of ranks and of the job, their names, and the root attributes. */
+static tl_status write_file(const tl_job *j, tl_error *err)
+{
+    tl_store *store = j->store;
+    const tl_tables *job = &j->tables;
+    const int64_t epoch_ns = tl_writer_epoch(j->writer);
+    tl_status st = TL_OK;
+
+    for (size_t t = 0; st == TL_OK && t < job->n; t++)
+        if (job->v[t].schema->scope != TL_SCOPE_EVENT && job->v[t].schema->scope != TL_SCOPE_COLLECTIVE)
+            st = tl_store_table(store, &job->v[t], epoch_ns, err);
+    if (st == TL_OK)
+        st = write_names(store, job->names, err);
+    if (st == TL_OK)
+        st = tl_store_attr_int(store, "epoch_ns", epoch_ns, err);
+    if (st == TL_OK && j->selected_words[0] != '\0')
+        st = tl_store_attr_text(store, "selection", j->selected_words, err);
+    if (st == TL_OK && j->selection_notes[0] != '\0')
+        st = tl_store_attr_text(store, "selection_notes", j->selection_notes, err);
+    if (st == TL_OK && !j->options->reproducible)
+        st = write_circumstances(store, j->options, err);
+    if (st == TL_OK && j->options->settings != NULL)
+        st = tl_store_attr_text(store, "settings", j->options->settings, err);
+    return st;
 }
 
 static void tell_problems(tl_job *j)
@@ -64,8 +128,7 @@ tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     if (*code == TL_EXIT_NOTHING)
         return tl_fail(err, TL_EINPUT, "none of the %s could be read", tl_inputs_word(&j->tables));
     reduce(j);
-    st = tl_write_end(j->store, j->options, &j->tables, j->selected_words, j->selection_notes,
-                      tl_writer_epoch(j->writer), err);
+    st = write_file(j, err);
     if (st == TL_OK) {
         st = tl_store_finish(j->store, err);
         j->store = NULL;

@@ -1,6 +1,7 @@
 /* selection.c - of what part of the traces a run is: which, whether anything is left, and the words for it. */
 #include "stages.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/format/words.h"
@@ -33,21 +34,6 @@ static tl_status look_at(const tl_plan_item *item, const tl_options *options, in
     return TL_OK;
 }
 
-/* Collective: the least of what the procs have found, everywhere; 0 where none has found anything. */
-static void agree_on_least(int64_t *ns)
-{
-    void *all = NULL;
-    size_t n;
-    tl_par_gather(ns, sizeof *ns, &all, &n, NULL);
-    const int64_t *v = all;
-
-    for (size_t i = 0; tl_is_first() && i < n / sizeof *v; i++)
-        *ns = tl_ns_min(*ns, v[i]);
-    free(all);
-    *ns = *ns != INT64_MAX ? *ns : 0;
-    tl_par_bcast(ns, sizeof *ns);
-}
-
 static tl_status find_origin(tl_job *j, tl_error *err)
 {
     int64_t begin_ns = INT64_MAX;
@@ -58,8 +44,8 @@ static tl_status find_origin(tl_job *j, tl_error *err)
             st = look_at(&j->plan.items[i], j->options, &begin_ns, err);
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        agree_on_least(&begin_ns);
-    j->selection.origin_ns = begin_ns;
+        tl_reduce_least(&begin_ns, 1);
+    j->selection.origin_ns = begin_ns != INT64_MAX ? begin_ns : 0; /* none has told a time */
     return st;
 }
 
@@ -79,32 +65,28 @@ tl_status tl_job_select(tl_job *j, tl_error *err)
 /* Collective: the ranges of all procs on proc 0, sorted. */
 static void gather_ranges(tl_ranges *ranges)
 {
-    void *all = NULL;
-    size_t n = 0;
-    tl_par_gather(ranges->v, ranges->n * sizeof *ranges->v, &all, &n, NULL);
+    tl_ranges all = { 0 };
+    tl_collect_rows(ranges->v, ranges->n, sizeof *ranges->v, (void **)&all.v, &all.n);
 
     if (!tl_is_first())
         return;
     free(ranges->v);
-    *ranges = (tl_ranges){ .v = all, .n = n / sizeof *ranges->v, .cap = n / sizeof *ranges->v };
+    *ranges = (tl_ranges){ .v = all.v, .n = all.n, .cap = all.n };
     tl_ranges_sort(ranges);
 }
 
 /* Collective: what all procs have found on proc 0. */
 static void gather_found(tl_found *found)
 {
-    tl_found own = { found->events, found->selected, found->first_ns, found->last_ns, { 0 }, { 0 }, { 0 } };
-    void *all = NULL;
+    const tl_found own = { found->events, found->selected, found->first_ns, found->last_ns, { 0 }, { 0 }, { 0 } };
+    tl_found *all = NULL; /* numbers alone */
     size_t n = 0;
-    tl_par_gather(&own, sizeof own, &all, &n, NULL);
 
-    if (tl_is_first()) {
-        const tl_found *v = all;
+    tl_collect_rows(&own, 1, sizeof own, (void **)&all, &n);
+    if (n > 0)
         found->events = found->selected = 0;
-        /* numbers alone */
-        for (size_t i = 0; i < n / sizeof *v; i++)
-            tl_found_add(found, &v[i]); /* numbers alone */
-    }
+    for (size_t i = 0; i < n; i++)
+        tl_found_add(found, &all[i]);
     free(all);
     gather_ranges(&found->steps);
     gather_ranges(&found->taken);
@@ -138,18 +120,9 @@ static void add_asked(char out[TL_SELECTION_BYTES], const tl_ranges *ranks, cons
 /* Collects the ranges asked for that meet none of the ranges there. */
 static void find_unmet(const tl_ranges *asked, const tl_ranges *there, tl_ranges *unmet)
 {
-    for (size_t i = 0; i < asked->n; i++) {
-        if (tl_ranges_meet(there, asked->v[i]))
-            continue;
-        tl_vec_push(unmet, asked->v[i]);
-    }
-}
-
-static void find_ranks(const tl_plan *plan, tl_ranges *ranks)
-{
-    for (size_t i = 0; i < plan->n; i++) {
-        tl_vec_push(ranks, (tl_range){ plan->items[i].rank, plan->items[i].rank });
-    }
+    for (size_t i = 0; i < asked->n; i++)
+        if (!tl_ranges_meet(there, asked->v[i]))
+            tl_vec_push(unmet, asked->v[i]);
 }
 
 /* Proc 0: describes what is selected and exists, and the parts of the selection that match nothing.  `ranks`: the ranks
@@ -176,7 +149,8 @@ static void describe(tl_job *j, const tl_ranges *ranks)
             add_words(there, "ranks ", &j->plan.ranks, tl_ranges_text);
         tl_found_words(found, &of_unmet, rest, sizeof rest);
         snprintf(j->selection_notes, sizeof j->selection_notes, "nothing%s is selected by %.500s: there are %.310s%s%s",
-                 tl_plan_has(&j->plan, TL_INPUT_PHASES) ? " of the traces" : "", parts, there, *there != '\0' && *rest != '\0' ? "; " : "", rest);
+                 tl_plan_has(&j->plan, TL_INPUT_PHASES) ? " of the traces" : "", parts, there,
+                 *there != '\0' && *rest != '\0' ? "; " : "", rest);
     }
     free(no_rank.v);
     free(no_step.v);
@@ -201,7 +175,8 @@ tl_status tl_job_check_selection(tl_job *j, tl_error *err)
     tl_status st = TL_OK;
     if (tl_is_first()) {
         tl_ranges ranks = { 0 };
-        find_ranks(&j->plan, &ranks);
+        for (size_t i = 0; i < j->plan.n; i++)
+            tl_vec_push(&ranks, (tl_range){ j->plan.items[i].rank, j->plan.items[i].rank });
         if (j->selected && j->found.events > 0 && j->found.selected == 0)
             st = refuse(j, err);
         else if (ranks.n > 0)

@@ -1,23 +1,108 @@
-/* tell.c - what proc 0 prints at the end of a run, and the exit status that the input calls for. */
+/* tell.c - what proc 0 prints: the runs in a folder, the summary at the end of a run, what the job would have taken otherwise;
+ * and the exit status that the input calls for. */
 #include "tell.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/job/run.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"
-#include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/print.h"
+#include "tlmpi/report/format/words.h"
 #include "tlmpi/report/summary.h"
-#include "tlmpi/trace/find.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
+/* ------------------------------------------------------------------------------------------------------------- runs */
+
+#define HOUR_NS INT64_C(3600000000000)
+
+/* Runs left out that a warning names, at most; the rest is counted. */
+#define NAMED 5
+
+#define LOST_BYTES 400 /* of the words for a run that was left out */
+
+void tl_tell_runs(const tl_inventory *inventory)
+{
+    printf("run  ranks  of world  begins (UTC)         host              first file\n");
+    for (int32_t run = 0; run < inventory->nruns; run++) {
+        const tl_run_info *r = &inventory->runs[run];
+        if (r->ntraces == 0)
+            continue;
+        const tl_input *first = &inventory->inputs.v[r->first];
+        char when[32] = "unknown", world[24] = "-", path[1024];
+        struct tm utc;
+        time_t begin = (time_t)(r->begin_ns / 1000000000);
+        if (r->timed && gmtime_r(&begin, &utc) != NULL)
+            strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &utc);
+        if (r->world_size >= 0)
+            snprintf(world, sizeof world, "%" PRId64, r->world_size);
+        bool told = first->origin.host[0] != 0;
+        tl_text by_name = tl_host_of_name(first->path, first->origin.pid);
+        tl_text host = told ? (tl_text){ first->origin.host, strlen(first->origin.host) } : by_name;
+        tl_printable(path, sizeof path, first->path);
+        printf("%3d  %5zu  %8s  %-19s  %-16.*s  %s%s\n", run + 1, r->ntraces, world, when, host.n > 0 ? (int)host.n : 1,
+               host.n > 0 ? host.p : "-", path, run == inventory->run ? "  <- taken by default" : "");
+    }
+}
+
+/* Why a run is not the one that is taken, in words. */
+static void say_why(const tl_inventory *inventory, int32_t run, char *out, size_t size)
+{
+    const tl_run_info *r = &inventory->runs[run], *taken = &inventory->runs[inventory->run];
+    int64_t later_ns = r->timed && taken->timed ? tl_ns_between(r->begin_ns, taken->begin_ns) : 0;
+    double hours = (double)(later_ns < 0 ? -later_ns : later_ns) / (double)HOUR_NS;
+
+    if (r->world_size >= 0 && taken->world_size >= 0 && r->world_size != taken->world_size)
+        snprintf(out, size, "of a job of %" PRId64 " ranks, not %" PRId64, r->world_size, taken->world_size);
+    else if (r->gpu != 0 && taken->gpu != 0 && r->gpu != taken->gpu)
+        snprintf(out, size, "its devices are of another kind");
+    else if (hours >= 1)
+        snprintf(out, size, "it begins %.0f %s %s", hours < 72 ? hours : hours / 24, hours < 72 ? "h" : "days",
+                 later_ns < 0 ? "earlier" : "later");
+    else
+        snprintf(out, size, "%s", r->job != taken->job ? "of another job" : "of another run");
+}
+
+/* Which traces of a run were left out, and why. */
+static void say_lost(const tl_inventory *inventory, int32_t run, char *out, size_t size)
+{
+    const tl_run_info *r = &inventory->runs[run];
+    const tl_input *first = &inventory->inputs.v[r->first];
+    const char *path = first->path;
+    size_t length = strlen(path), shown = 100;
+    char why[sizeof first->why], text[640], count[32] = "";
+
+    snprintf(why, sizeof why, "%s", first->why);
+    if (why[0] == 0)
+        say_why(inventory, run, why, sizeof why);
+    if (r->ntraces > 1)
+        snprintf(count, sizeof count, " and %zu more", r->ntraces - 1);
+    snprintf(text, sizeof text, "%s%s%s: %s; --run %d takes %s", length > shown ? "..." : "",
+             path + (length > shown ? length - shown : 0), count, why, run + 1, r->ntraces > 1 ? "them" : "it");
+    tl_printable(out, size, text);
+}
+
+size_t tl_tell_lost(const tl_inventory *inventory)
+{
+    size_t n = 0;
+    for (int32_t run = 0; run < inventory->nruns && inventory->runs != NULL; run++) {
+        char text[LOST_BYTES];
+        if (!inventory->runs[run].lost || ++n > NAMED)
+            continue;
+        say_lost(inventory, run, text, sizeof text);
+        tl_warn("left out: %s", text);
+    }
+    if (n > NAMED)
+        tl_warn("left out: %zu runs more; --run list lists them", n - NAMED);
+    return n;
+}
+
+/* -------------------------------------------------------------------------------------------------- the input */
 
 /* Returns the rows of a table, and their number. */
 static const void *rows_of(tl_tables *job, const tl_schema *schema, size_t *n)
@@ -166,7 +251,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
 }
 
 /* Lists what was left out: files, then runs, a text each. */
-static size_t list_lost(const tl_plan *plan, char (*lost)[TL_LOST_BYTES], const char **texts)
+static size_t list_lost(const tl_plan *plan, char (*lost)[LOST_BYTES], const char **texts)
 {
     const tl_inventory *inventory = &plan->inventory;
     size_t n = 0;
@@ -175,7 +260,7 @@ static size_t list_lost(const tl_plan *plan, char (*lost)[TL_LOST_BYTES], const 
             tl_input_words(&inventory->inputs.v[i], lost[n++]);
     for (int32_t run = 0; inventory->runs != NULL && run < inventory->nruns; run++)
         if (inventory->runs[run].lost)
-            tl_say_lost(inventory, run, lost[n++], sizeof *lost);
+            say_lost(inventory, run, lost[n++], sizeof *lost);
     for (size_t i = 0; i < n; i++)
         texts[i] = lost[i];
     return n;
@@ -188,7 +273,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     size_t most = inventory->inputs.n + (size_t)inventory->nruns;
     tl_arena arena = { 0 };
     const char **skipped = tl_arena_take(&arena, most, sizeof *skipped);
-    char(*lost)[TL_LOST_BYTES] = tl_arena_zeroed(&arena, most, sizeof *lost);
+    char(*lost)[LOST_BYTES] = tl_arena_zeroed(&arena, most, sizeof *lost);
     struct stat st;
     tl_summary s = {
         .version = TLMPI_VERSION,
@@ -291,4 +376,83 @@ tl_status tl_tell_digest(const char *path, tl_error *err)
     st = tl_print_digests(stdout, result, err);
     tl_result_close(result);
     return st;
+}
+
+/* ------------------------------------------------------------------------------ what the job would have taken otherwise */
+
+/* Tables are told in words before each, of JSON they are the values of one object. */
+static bool put_table(const char *name, const char *words, const tl_table *table, const tl_whatif_print *print)
+{
+    tl_printer printer = { .out = stdout,
+                           .schema = table->schema,
+                           .format = (tl_format)print->format,
+                           .unit = (tl_unit_choice)print->unit,
+                           .text_width = print->text_width };
+    if (print->format == TL_FORMAT_JSON)
+        printf("\"%s\": ", name);
+    else if (print->format == TL_FORMAT_TABLE)
+        printf("\n%s\n", words);
+    bool ok = tl_print_begin(&printer) && tl_print_rows(&printer, table->rows, table->n);
+    return tl_print_end(&printer) && ok;
+}
+
+static void say_whatif(const tl_whatif_study *r, size_t nmissing)
+{
+    int64_t gain_ns = r->recorded_ns - r->time_ns;
+    printf("Recorded: %s.  Replayed without a change: %s%s.\n", tl_duration(r->recorded_ns).text,
+           r->error_ns == 0 ? "the same" : "off by ", r->error_ns == 0 ? "" : tl_duration(r->error_ns).text);
+    if (r->changes.n == 0)
+        return;
+    printf("With all changes: %s, %s %s (%s).\n", tl_duration(r->time_ns).text,
+           tl_duration(gain_ns < 0 ? -gain_ns : gain_ns).text, gain_ns < 0 ? "more" : "less",
+           tl_part_in_words(gain_ns < 0 ? -gain_ns : gain_ns, r->recorded_ns).text);
+    printf(
+        "Of the critical path then, %s (as recorded %s) is explained by no work, transfer or known wait, and was left "
+        "as it is%s.\n",
+        tl_duration(r->unexplained_ns).text, tl_duration(r->recorded_unexplained_ns).text,
+        gain_ns > 0 && gain_ns <= r->unexplained_ns ? ": it exceeds the gain, which is uncertain" : "");
+    if (nmissing > 0)
+        printf(
+            "%zu rank%s as before: no trace of %s is here, or selected.  The critical path waits for %s %s, and more "
+            "where it is not known when %s came, which then counts as transfer.\n",
+            nmissing, nmissing > 1 ? "s do" : " does", nmissing > 1 ? "them" : "it", nmissing > 1 ? "them" : "it",
+            tl_duration(r->untraced_ns).text, nmissing > 1 ? "they" : "it");
+    printf("Not modelled: how full queues and memory would be, and what work running at once takes from other work.\n");
+}
+
+/* Warns of changes that select nothing. */
+static void warn_of_nothing(const tl_whatif_study *r)
+{
+    TL_ROWS (const tl_whatif_change_row, row, &r->change_rows)
+        if (row->place > 0 && row->pieces == 0)
+            fprintf(stderr, "tlmpi: nothing in these traces is selected by: %s\n",
+                    tl_cell_in_words(row->change, sizeof row->change).text);
+}
+
+tl_status tl_whatif_tell(const tl_whatif_study *r, const tl_whatif_print *print, size_t nmissing, tl_error *err)
+{
+    const struct {
+        const char *name, *words;
+        const tl_table *table;
+    } tables[] = { { "change", "Each change alone; place 0: all together", &r->change_rows },
+                   { "step", "Steps, with all changes", &r->step_rows },
+                   { "path", "What binds the job: its critical path, as recorded and with all changes", &r->path_rows },
+                   { "top", "What the job gains if work takes 10 % less time", &r->top_rows } };
+    bool json = print->format == TL_FORMAT_JSON, ok = true, any = false;
+    if (print->format == TL_FORMAT_TABLE)
+        say_whatif(r, nmissing);
+    warn_of_nothing(r);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && ok; i++) {
+        if (i < 3 ? r->changes.n == 0 : r->top == 0)
+            continue;
+        if (print->format != TL_FORMAT_TABLE)
+            fputs(!json ? any ? "\n" : "" : any ? ", " : "{ ", stdout);
+        ok = put_table(tables[i].name, tables[i].words, tables[i].table, print);
+        any = true;
+    }
+    if (json && any)
+        puts("}");
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return tl_fail(err, TL_EOUTPUT, "standard output: it cannot be written");
+    return ok ? TL_OK : tl_fail_memory(err, "the tables of what-if");
 }

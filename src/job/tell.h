@@ -10,10 +10,6 @@
 /* The runs of the folder, oldest first. */
 void tl_tell_runs(const tl_inventory *inventory);
 
-/* Which traces of a run were left out, and why. */
-#define TL_LOST_BYTES 400
-void tl_say_lost(const tl_inventory *inventory, int32_t run, char *out, size_t size);
-
 /* On stderr: each file left out, missing rank or damaged trace. */
 void tl_tell_problems(const tl_plan *plan, tl_tables *job);
 

@@ -177,6 +177,21 @@ tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first
     return state_of(store, err);
 }
 
+tl_status tl_store_table(tl_store *store, const tl_table *table, int64_t epoch_ns, tl_error *err)
+{
+    const size_t most = tl_chunk_rows(table->schema), block = table->n < most ? table->n : most;
+    char *packed = tl_malloc(block * tl_packed_size(table->schema));
+    tl_status st = TL_OK;
+
+    for (size_t i = 0, n; st == TL_OK && i < table->n; i += n) {
+        n = table->n - i < block ? table->n - i : block;
+        tl_pack(table->schema, tl_table_row(table, i), n, epoch_ns, packed);
+        st = tl_store_rows(store, table->schema, i, packed, n, err);
+    }
+    free(packed);
+    return st;
+}
+
 tl_status tl_store_chunk(tl_store *store, const tl_schema *schema, uint64_t chunk, const void *encoded, size_t nbytes,
                          tl_error *err)
 {

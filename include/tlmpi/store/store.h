@@ -21,7 +21,7 @@
 #define TLMPI_STORE_STORE_H
 
 #include "tlmpi/base/status.h"
-#include "tlmpi/model/schema.h"
+#include "tlmpi/model/table.h"
 #include "tlmpi/store/pack.h"
 
 typedef struct tl_store tl_store;
@@ -42,6 +42,9 @@ tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error 
  * meet. */
 tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first, const void *packed, size_t n,
                         tl_error *err);
+
+/* All rows of the table, from row 0 of the file's on; TIME cells lose epoch_ns. */
+tl_status tl_store_table(tl_store *store, const tl_table *table, int64_t epoch_ns, tl_error *err);
 
 /* One whole chunk of tl_chunk_rows rows, encoded by tl_chunk_encode: rows [chunk * tl_chunk_rows, ...). */
 tl_status tl_store_chunk(tl_store *store, const tl_schema *schema, uint64_t chunk, const void *encoded, size_t nbytes,

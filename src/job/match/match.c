@@ -5,9 +5,9 @@
  *     procs that read ranks     participants  ->  owners of their keys: collectives
  *     owners of collectives     samples  ->  owners of ties: ends  ->  every proc: clocks, agreed on bound by bound
  *     owners of collectives     collectives  ->  owners of their times, which put them through the analyses
+ *     homes of ranks            what their ranks waited for which, outside of compute  ->  sums on proc 0
  */
 #include "tlmpi/job/match.h"
-#include "peers.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
@@ -310,6 +310,91 @@ static void analyse(matching *m, tl_late_rows *late)
     free(runs);
 }
 
+/* ------------------------------------------------------------------------------------------- what ranks waited for each other
+ *
+ *     procs that have read ranks     candidates: parts of gaps, exposed communication, collectives of hosts
+ *     owners of host collectives     answers: which rank waited how long for which
+ *     owners of collectives          answers of the same kind
+ *     homes of ranks                 candidates and answers meet: rows of gap_peer, sums
+ *     proc 0                         sums into idle and idle_summary
+ *
+ * The home of a rank is a function of its place among the ranks, so that homes one after the other have them in order.
+ */
+static int32_t home_of_rank(const tl_job_facts *facts, int32_t rank)
+{
+    const tl_rank_clock *clock = tl_rank_clock_of(facts, rank);
+    return clock != NULL ? (int32_t)((size_t)(clock - facts->ranks) * (size_t)tl_par_nprocs() / facts->nranks) : 0;
+}
+
+static int32_t home_of_answer(const void *row, const void *facts)
+{
+    return home_of_rank(facts, ((const tl_peer_answer *)row)->rank);
+}
+
+static int32_t home_of_exposure(const void *row, const void *facts)
+{
+    return home_of_rank(facts, ((const tl_exposure *)row)->rank);
+}
+
+static int32_t home_of_row(const void *row, const void *facts)
+{
+    return home_of_rank(facts, ((const tl_gap_peer *)row)->rank);
+}
+
+static int32_t owner_of_meeting(const void *row, const void *none)
+{
+    (void)none;
+    return owner_of(((const tl_host_meeting *)row)->key);
+}
+
+/* Collective.  The answers of this proc's collectives, and of the collectives of hosts that it owns. */
+static void find_answers(const tl_job_facts *facts, tl_table *rows, const tl_late_rows *late, tl_peer_answers *out)
+{
+    tl_host_meetings meetings = { 0 };
+
+    tl_host_meetings_take(rows, facts, &meetings);
+    tl_vec_move(&meetings, owner_of_meeting, NULL);
+    tl_host_meetings_match(meetings.v, meetings.n, facts, out);
+    tl_late_rows_answer(late, out);
+    free(meetings.v);
+}
+
+/* Collective.  The rows of gap_peer that ranks have made become those of the table, in an order that goes on from proc to
+ * proc; on proc 0 idle and idle_summary get their sums, and what of `exposures` was waiting. */
+static void match_peers(const tl_job_facts *facts, tl_exposures *exposures, const tl_late_rows *late, tl_tables *tables)
+{
+    tl_table *rows = tl_tables_get(tables, &tl_gap_peer_schema);
+    tl_peer_answers answers = { 0 };
+    tl_peer_sums sums = { 0 };
+    tl_exposed_parts exposed = { 0 };
+    void *all_sums = NULL, *all_exposed = NULL;
+    size_t nsums = 0, nexposed = 0;
+
+    find_answers(facts, rows, late, &answers);
+    tl_vec_move(&answers, home_of_answer, facts);
+    tl_vec_move(exposures, home_of_exposure, facts);
+    tl_move_rows((void **)&rows->rows, &rows->n, rows->schema->row_size, home_of_row, facts);
+    rows->cap = rows->n;
+
+    tl_peer_answers_sort(answers.v, answers.n);
+    tl_peers_cut(rows, answers.v, answers.n);
+    tl_peers_sum(rows, &sums);
+    tl_exposed_sum(exposures->v, exposures->n, answers.v, answers.n, &exposed);
+    tl_collect_rows(sums.v, sums.n, sizeof *sums.v, &all_sums, &nsums);
+    tl_collect_rows(exposed.v, exposed.n, sizeof *exposed.v, &all_exposed, &nexposed);
+    if (tl_par_proc() == 0) {
+        tl_peers_enter(all_sums, nsums, tl_tables_get(tables, &tl_idle_schema),
+                       tl_tables_get(tables, &tl_idle_summary_schema));
+        tl_exposed_enter(all_exposed, nexposed, tl_tables_get(tables, &tl_exposed_schema),
+                         tl_tables_get(tables, &tl_breakdown_schema));
+    }
+    free(answers.v);
+    free(sums.v);
+    free(exposed.v);
+    free(all_sums);
+    free(all_exposed);
+}
+
 void tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode, tl_tables *tables,
                   tl_late_rows *late)
 {
@@ -324,7 +409,7 @@ void tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, 
     analyse(&m, late);
     tl_participants_free(set);
     const tl_job_facts facts = facts_of(&m);
-    tl_match_peers(&facts, exposures, late, tables);
+    match_peers(&facts, exposures, late, tables);
     free(m.groups);
     free(m.ranks);
     free(exposures->v);

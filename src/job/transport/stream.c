@@ -19,19 +19,6 @@ typedef struct stream {
     tl_endpoint endpoint;
 } stream;
 
-/* Proc 0: rows of its own. */
-static tl_status write_own(stream *s, const tl_table *table, tl_error *err)
-{
-    size_t size = tl_chunk_rows(table->schema);
-    tl_status st = TL_OK;
-    for (size_t i = 0, n; st == TL_OK && i < table->n; i += n) {
-        n = table->n - i < size ? table->n - i : size;
-        tl_pack(table->schema, tl_table_row(table, i), n, s->epoch_ns, s->room.packed);
-        st = tl_store_rows(s->store, table->schema, i, s->room.packed, n, err);
-    }
-    return st;
-}
-
 /* Proc 0: writes the n rows of proc p; after a failure takes them and writes none. */
 static tl_status take_rows(stream *s, const tl_schema *schema, int p, size_t n, tl_status st, tl_error *err)
 {
@@ -64,7 +51,7 @@ static tl_status stream_table(stream *s, tl_table *table, tl_error *err)
     tl_collect_rows(&table->n, 1, sizeof table->n, (void **)&counts, &nprocs);
     tl_count_before(table->n, &before, &total);
     if (tl_par_proc() == 0) {
-        st = write_own(s, table, err);
+        st = tl_store_table(s->store, table, s->epoch_ns, err);
         for (int p = 1; p < tl_par_nprocs(); p++)
             st = take_rows(s, table->schema, p, counts[p], st, err);
     } else if (table->n > 0) {
