@@ -79,7 +79,6 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
         t->events = tl_ns_add(t->events, row->kept);
         t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
         t->workless += row->status == TL_RANK_NO_GPU;
-        t->launchless += row->no_launch > row->intervals / TL_LITTLE_PART;
         t->duplicates += row->duplicates > 0;
     }
     TL_ROWS (const tl_rank, row, ranks)
@@ -191,6 +190,29 @@ static void look_at_replay(tl_tables *tables, tl_facts *out)
         out->wall_ns = unchanged_ns;
 }
 
+/* Whether the rank's trace lacks the launches of a tenth of its device work, or, of work in the middle of its streams,
+ * of as many pieces as are a tenth of the steps: one in a step may hold the step up. */
+static bool lacks_launches(const tl_rank *rank, const tl_table *health, size_t nsteps)
+{
+    bool lacks = rank->no_launch > rank->intervals / TL_LITTLE_PART;
+    TL_ROWS (const tl_health, row, health)
+        lacks = lacks || (row->rank == rank->rank && row->defect == TL_DEFECT_NO_LAUNCH &&
+                          row->count > (int64_t)nsteps / TL_LITTLE_PART);
+    return lacks;
+}
+
+static void look_at_health(tl_tables *tables, tl_facts *out)
+{
+    static const tl_table none;
+    const tl_table *health = tl_tables_get(tables, &tl_health_schema);
+    health = health != NULL ? health : &none;
+    out->wall_ns = tl_recorded_by_all_ns(health, out->wall_ns);
+    TL_ROWS (const tl_health, row, health)
+        out->trust.left_out += row->defect == TL_DEFECT_NOT_WHOLE;
+    TL_ROWS (const tl_rank, rank, tl_tables_get(tables, &tl_rank_schema))
+        out->trust.launchless += lacks_launches(rank, health, out->trust.nsteps);
+}
+
 static void find_trust(tl_tables *tables, tl_facts *out)
 {
     const tl_table *quality = tl_tables_get(tables, &tl_quality_schema),
@@ -252,11 +274,7 @@ void tl_facts_find(tl_tables *tables, tl_facts *out)
     *out = (tl_facts){ .together_gain_ns = -1, .links_gain_ns = -1 };
     find_walls(tables, out);
     find_trust(tables, out);
-    const tl_table *health = tl_tables_get(tables, &tl_health_schema);
-    if (health != NULL)
-        out->wall_ns = tl_recorded_by_all_ns(health, out->wall_ns);
-    for (size_t i = 0; health != NULL && i < health->n; i++)
-        out->trust.left_out += ((const tl_health *)tl_table_row(health, i))->defect == TL_DEFECT_NOT_WHOLE;
+    look_at_health(tables, out);
     TL_ROWS (const tl_straggler, row, tl_tables_get(tables, &tl_straggler_schema))
         out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
     TL_ROWS (const tl_path_row, row, tl_tables_get(tables, &tl_path_row_schema))

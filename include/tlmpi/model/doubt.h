@@ -39,7 +39,8 @@ extern const char *const tl_confidence_labels[];
     V(TL_DOUBT_DUPLICATES, "duplicate_ranks", "grave: several traces of one time say they are the same rank")          \
     V(TL_DOUBT_NO_WORK, "ranks_without_device_work", "traces of ranks show no device work")                            \
     V(TL_DOUBT_NO_LAUNCHES, "ranks_without_launches",                                                                  \
-      "traces of ranks lack the launches of 10 % of the device work: what released the work is unknown")               \
+      "traces of ranks lack the launches of 10 % of the device work, or of work between other work of its stream in 10 %" \
+      " of the steps: what released the work is unknown")                                                              \
     V(TL_DOUBT_LOST, "work_lost", "traces lack the work of launches: table health")                                    \
     V(TL_DOUBT_TAKEN, "unnamed_comm", "kernels count as communication by their behaviour, not by their names")         \
     V(TL_DOUBT_UNMARKED, "steps_unmarked",                                                                             \

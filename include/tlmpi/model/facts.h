@@ -17,7 +17,7 @@ typedef struct tl_trust {
     size_t missing, damaged;    /* ranks without a trace; ranks whose trace is cut or damaged */
     int64_t untimed, events;    /* events without a valid duration; all events kept */
     size_t workless;            /* ranks whose trace has no device work */
-    size_t launchless;          /* ranks whose trace lacks the launches of more than a tenth of their device work */
+    size_t launchless;          /* ranks whose trace lacks launches of more than little of their device work */
     size_t duplicates;          /* ranks with another trace of the same time */
     int32_t world, other_world; /* the largest size of the job that a trace tells, and the smallest; -1: none */
     size_t unmarked;            /* ranks that mark no steps, and share no collective with ranks that do */

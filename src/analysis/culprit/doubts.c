@@ -229,8 +229,9 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
         { TL_DOUBT_HARDLY_MATCHED, WHO | WAITING, hardly || silent },
         { TL_DOUBT_COMM_UNKNOWN, WHO | WAITING, comm_is_unknown(a, c) },
         { TL_DOUBT_OUTSIDE, WHO | STEPS, t->outside > t->matched / TL_LITTLE_PART },
-        /* Steps that are not judged are not denied either. */
-        { TL_DOUBT_OUTSIDE, WHO | STEPS, c == NULL && t->left_out > t->nsteps / (size_t)TL_LITTLE_PART },
+        /* Steps that are not judged are not denied either, and what ranks wait there is not known to be for others. */
+        { TL_DOUBT_OUTSIDE, c == NULL ? WHO | STEPS | WAITING : WAITING,
+          t->left_out > t->nsteps / (size_t)TL_LITTLE_PART },
         { TL_DOUBT_CLOCKS, WAITING, blurred },
         /* Where clocks hide most arrivals, the waits for a culprit cannot be seen. */
         { TL_DOUBT_CLOCKS, c == NULL ? WHO : WHO | WHY,

@@ -209,11 +209,26 @@ static void add_rows(const tl_idle_rank *k, const counted *c, tl_table *health)
                                                .of = c->of });
 }
 
+/* Work before the first launch of its stream was launched before the recording. */
+static void add_unlaunched(const tl_rank_view *view, tl_table *health)
+{
+    tl_health row = { .rank = view->rank, .defect = TL_DEFECT_NO_LAUNCH, .step = -1, .of = (int64_t)view->nkernels };
+    bool launched = false;
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        launched = k->launch != TL_NONE || (launched && tl_same_stream(k, k - 1));
+        row.count += launched && k->launch == TL_NONE && k->correlation > 0;
+    }
+    if (row.count > 0)
+        tl_health_add(health, row);
+}
+
 /* Appends a row per step and defect.  The launches of a step are consecutive, but for launches in no step between them,
  * which are counted apart. */
 void tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health)
 {
     counted in = { .step = -1 }, outside = in;
+    add_unlaunched(k->view, health);
     if (k->lost.n == 0)
         return;
     recorded r = find_recorded(k);

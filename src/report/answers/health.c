@@ -101,6 +101,12 @@ bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out
                  "%s %s not whole on all ranks: the table of ranks and what is lost are of the other steps",
                  t.steps + sizeof " in " - 1, t.nsteps > 1 ? "are" : "is");
         break;
+    case TL_DEFECT_NO_LAUNCH:
+        snprintf(out->text, sizeof out->text,
+                 "%" PRId64 " of %" PRId64 " pieces of device work of %s have no launch in the trace: what released them "
+                 "is unknown",
+                 t.count, t.of, t.ranks);
+        break;
     case TL_NDEFECTS:
         break;
     }

@@ -256,8 +256,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return tl_phrase_of("of %s of the time it is unknown whether ranks waited or data moved",
                             tl_part_in_words(a->comm_unknown_ns, a->wall_sum_ns).text);
     case TL_DOUBT_OUTSIDE:
-        if (t->outside <= t->matched / TL_LITTLE_PART && a->nculprits == 0)
-            return tl_phrase_of("%zu of %zu steps %s not judged: a delay there is not seen", t->left_out, t->nsteps,
+        if (t->left_out > t->nsteps / (size_t)TL_LITTLE_PART)
+            return tl_phrase_of("%zu of %zu steps %s left out: a delay there is not seen", t->left_out, t->nsteps,
                                 t->left_out == 1 ? "is" : "are");
         if (t->outside <= t->matched / TL_LITTLE_PART)
             return tl_phrase_of("others wait for it outside of whole steps, too, where delays are not judged");
@@ -286,9 +286,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return tl_phrase_of("the trace%s of %zu rank%s no device work", tl_plural((int64_t)t->workless), t->workless,
                             t->workless == 1 ? " shows" : "s show");
     case TL_DOUBT_NO_LAUNCHES:
-        return tl_phrase_of(
-            "the trace%s of %zu rank%s the launches of a tenth of the device work or more: what released it is unknown",
-            tl_plural((int64_t)t->launchless), t->launchless, t->launchless == 1 ? " lacks" : "s lack");
+        return tl_phrase_of("the trace%s of %zu rank%s launches of device work: what released that is unknown",
+                            tl_plural((int64_t)t->launchless), t->launchless, t->launchless == 1 ? " lacks" : "s lack");
     case TL_DOUBT_UNMARKED:
         return tl_phrase_of("%s rank%s no steps: additional work of %s is not found",
                             tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " marks" : "s mark",

@@ -100,6 +100,10 @@ static void traces_without_launches_are_a_doubt(void)
     ranks[1].intervals = 100;
     ranks[1].no_launch = 10; /* some may have been launched before the recording */
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    tl_health lost = { .rank = 1, .defect = TL_DEFECT_NO_LAUNCH, .step = -1, .count = 1, .of = 100 };
+    put_row(j, &tl_health_schema, &lost); /* in one of 8 steps */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_NO_LAUNCHES);
+    ((tl_health *)tl_table_row(tl_tables_get(&j->tables, &tl_health_schema), 0))->count = 0;
     ranks[1].no_launch = 11;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_NO_LAUNCHES);
     CU_ASSERT_EQUAL(j->answers.phase.doubts & 1u << TL_DOUBT_NO_LAUNCHES, 1u << TL_DOUBT_NO_LAUNCHES);

@@ -57,6 +57,19 @@ static void what_is_launched_first_or_last_is_told_apart(void)
     drawing_free(d);
 }
 
+/* A may have been launched before the recording; C was launched after B. */
+static void work_between_launched_work_lacks_its_launch(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel: ...b......d", "compute 7:                 AA...BB..CC.DD", NULL);
+    (void)run(d, &tl_config_default);
+    CU_ASSERT_EQUAL(tl_tables_get(&d->out, &tl_health_schema)->n, 1);
+    CU_ASSERT_EQUAL(row(d, 0)->defect, TL_DEFECT_NO_LAUNCH);
+    CU_ASSERT_EQUAL(row(d, 0)->done, TL_REMEDY_TOLD);
+    CU_ASSERT_EQUAL(row(d, 0)->count, 1);
+    CU_ASSERT_EQUAL(row(d, 0)->of, 4);
+    drawing_free(d);
+}
+
 static void what_need_not_have_work_is_not_lost(void)
 {
     static const char *const work = "compute 7:                 .AA....BB";
@@ -100,6 +113,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(a_launch_between_others_is_lost_in_its_step),
         TEST(what_is_launched_first_or_last_is_told_apart),
+        TEST(work_between_launched_work_lacks_its_launch),
         TEST(what_need_not_have_work_is_not_lost),
         TEST(without_numbers_nothing_is_known_to_be_lost),
         TEST(a_copy_is_lost_next_to_a_lost_kernel),
