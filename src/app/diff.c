@@ -241,16 +241,19 @@ static tl_status find_table(const tl_cli *cli, const tl_schema **named, tl_error
 static int compare_results(const tl_cli *cli, compared *c, const tl_schema *named, tl_outfile *file)
 {
     tl_error err;
-    bool passed = false;
+    tl_gates_judged judged = TL_GATES_HELD;
     tl_status st = compare(c, &err);
     if (st == TL_OK) {
         tl_diff_words words = words_of(c);
         print(cli, c, named, file->out);
         st = tl_outfile_close(file, TL_OK, &err);
-        passed = st == TL_OK && tl_diff_gates_judge(&cli->diff_fail_on, &words, stderr);
+        judged = st == TL_OK ? tl_diff_gates_judge(&cli->diff_fail_on, &words, stderr) : TL_GATES_HELD;
     }
     compared_free(c);
-    return st != TL_OK ? tl_cli_complain(cli, &err) : passed ? TL_EXIT_FAIL_ON : TL_EXIT_DONE;
+    return st != TL_OK                  ? tl_cli_complain(cli, &err)
+           : judged == TL_GATES_PASSED  ? TL_EXIT_FAIL_ON
+           : judged == TL_GATES_UNKNOWN ? TL_EXIT_PARTIAL
+                                        : TL_EXIT_DONE;
 }
 
 /* All procs: opens what proc 0 prints into, before the traces are analysed: an analysis may take long. */

@@ -111,7 +111,8 @@ static const tl_option options[] = {
     { "fail-on", 0, "LIST", "",
       "exit with status 5 where B takes more longer than this: NAME>+PERCENT%,... as 'step>+5%,kernel>+20%,idle>+3%'. "
       "step: the step; kernel: any kernel that takes a hundredth of the step, of its own time; compute, waiting, "
-      "transfer, comm (exposed communication), copy, idle: of the step of A",
+      "transfer, comm (exposed communication), copy, idle: of the step of A.  Where it is not known how much of "
+      "communication is waiting, waiting and transfer are judged by their bounds; status 1 where these do not tell",
       TL_FOR_DIFF, &tl_option_diff_gates, AT(diff_fail_on) },
     { "fail-on", 0, "LIST", "",
       "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, "

@@ -74,6 +74,11 @@ for gates in step 'step>5' 'link>5%' 'step>5%,step>6%'; do
     says err "--fail-on takes NAME>+PERCENT%,... with step, kernel"
 done
 
+mkdir lacking
+cp traces/rank-0.json traces/rank-1.json lacking
+status 1 "$tlmpi" diff traces lacking --fail-on 'waiting>+0%,comm>+50%'
+says err "--fail-on waiting>+0%: not judged: between"
+
 echo "-- what is refused"
 status 2 "$tlmpi" diff traces.h5
 says err "two runs are compared: tlmpi diff A B [TABLE]"

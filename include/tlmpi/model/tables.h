@@ -56,6 +56,8 @@ extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NU
     F(T, I64, base_time_ns, LABEL, "ns", "baseTimeNanoseconds of the trace, 0 where absent")                           \
     F(T, I32, world_size, LABEL, "", "ranks of the job as distributedInfo tells, -1 where it does not")                \
     F(T, TEXT64, device_name, LABEL, "", "name of the first device in deviceProperties")                               \
+    F(T, TEXT256, libraries, SOURCE, "",                                                                               \
+      "versions that the trace tells of PyTorch, CUDA or HIP and its driver, NCCL (or RCCL) and CUPTI; else empty")     \
     F(T, TEXT128, host, LABEL, "",                                                                                     \
       "host, from the trace or from the file's name; \"pids A-B\": neither tells, but the process ids of these ranks "   \
       "follow upon one another, and their devices differ; else empty")                                                 \

@@ -46,8 +46,14 @@ extern const tl_gate_names tl_diff_gates;
     "NAME>+PERCENT%,... with step, kernel, compute, waiting, transfer, comm, copy or idle for NAME, as "               \
     "'step>+5%,kernel>+20%,idle>+3%'"
 
-/* Whether any threshold is passed by a change that is no chance, or that no test could tell from chance.  Says which on
- * `err`, a line each, and which changes may be chance. */
-bool tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *words, FILE *err);
+typedef enum tl_gates_judged {
+    TL_GATES_HELD,
+    TL_GATES_UNKNOWN, /* none is passed, and waiting or transfer may have passed theirs, of what may be either */
+    TL_GATES_PASSED   /* by a change that is no chance, or that no test could tell from chance */
+} tl_gates_judged;
+
+/* Judges the thresholds.  Says on `err`, a line each, which are passed, which changes may be chance, and which are between
+ * bounds. */
+tl_gates_judged tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *words, FILE *err);
 
 #endif

@@ -23,6 +23,18 @@ typedef struct tl_pg_config {
     size_t nranks, ranks_cap;
 } tl_pg_config;
 
+/* Libraries whose version a trace may tell. */
+typedef enum tl_library {
+    TL_PYTORCH,
+    TL_CUDA,
+    TL_CUDA_DRIVER,
+    TL_HIP,
+    TL_HIP_DRIVER,
+    TL_NCCL, /* of AMD's devices RCCL */
+    TL_CUPTI,
+    TL_NLIBRARIES
+} tl_library;
+
 /* Start from TL_META_INIT; tl_meta_free ends it. */
 typedef struct tl_meta {
     int64_t rank, world_size; /* distributedInfo; -1 where absent */
@@ -34,6 +46,7 @@ typedef struct tl_meta {
     char backend[64];           /* distributedInfo.backend */
     char host[128];             /* host_name or the like; empty where absent */
     char trace_name[256];       /* traceName */
+    char library[TL_NLIBRARIES][24]; /* version, as the trace writes it; empty where absent */
     bool has_schema, has_nodes; /* top-level keys of an execution trace, which is no Kineto trace */
     bool has_trace_keys;        /* top-level keys that nothing but a trace has */
     TL_VEC(tl_pg_config) groups;
@@ -52,6 +65,9 @@ typedef struct tl_meta {
 tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err);
 
 void tl_meta_free(tl_meta *meta);
+
+/* The versions that the trace tells, "CUDA 12.4, CUDA driver 12.9, NCCL 2.21.5", into a text of n bytes. */
+void tl_meta_libraries(const tl_meta *meta, char *out, size_t n);
 
 /* Reads the text around the array into *meta; where the splitter has found a fault in the text, reads what can be
  * recognised.  TL_EINPUT: the text is not the JSON that the splitter took it for, or too long; values read before

@@ -3,6 +3,7 @@
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/work_tables.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,16 +26,18 @@ static void put_if_differs(tl_diff *diff, const char *what, const fact *f)
     put(diff, what, f, strcmp(f->text[A], f->text[B]) != 0);
 }
 
-/* Device names of the side, each once. */
-static void put_devices(const side *s, char *text, size_t size)
+/* Texts in a column of table rank, each once; "not known" where there is none. */
+static void put_texts(const side *s, size_t column, size_t size, char text[256])
 {
     TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
-        char name[sizeof row->device_name + 1] = "";
-        memcpy(name, row->device_name, sizeof row->device_name);
+        char one[sizeof(((fact *)NULL)->text[A]) + 1] = "";
+        memcpy(one, (const char *)row + column, size);
         size_t used = strlen(text);
-        if (name[0] != '\0' && strstr(text, name) == NULL)
-            snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+        if (one[0] != '\0' && strstr(text, one) == NULL)
+            snprintf(text + used, 256 - used, "%s%s", used > 0 ? "; " : "", one);
     }
+    if (text[0] == '\0')
+        snprintf(text, 256, "not known");
 }
 
 /* Bytes of a copy to the device, which says how large input is. */
@@ -71,7 +74,7 @@ void tl_diff_put_ranks(char *cell_text, size_t size, const int64_t *ranks, size_
 
 void tl_diff_runs(tl_diff *diff)
 {
-    fact traces = { 0 }, ranks = { 0 }, world = { 0 }, devices = { 0 }, steps = { 0 }, part = { 0 }, lost = { 0 };
+    fact traces = { 0 }, ranks = { 0 }, world = { 0 }, devices = { 0 }, libraries = { 0 }, steps = { 0 }, part = { 0 }, lost = { 0 };
     fact damaged = { 0 }, input = { 0 };
     bool is_lost = false, is_damaged = false;
     double bytes[2];
@@ -91,9 +94,8 @@ void tl_diff_runs(tl_diff *diff)
             of += row->defect == TL_DEFECT_LOST ? row->of : 0;
         }
         snprintf(world.text[i], sizeof world.text[i], size > 0 ? "%lld" : "not known", (long long)size);
-        put_devices(s, devices.text[i], sizeof devices.text[i]);
-        if (devices.text[i][0] == '\0')
-            snprintf(devices.text[i], sizeof devices.text[i], "not known");
+        put_texts(s, offsetof(tl_rank, device_name), sizeof(((tl_rank *)NULL)->device_name), devices.text[i]);
+        put_texts(s, offsetof(tl_rank, libraries), sizeof(((tl_rank *)NULL)->libraries), libraries.text[i]);
         if (s->marked)
             snprintf(steps.text[i], sizeof steps.text[i], "%zu compared", s->steps.n);
         else
@@ -108,6 +110,7 @@ void tl_diff_runs(tl_diff *diff)
         is_damaged |= ndamaged > 0;
     }
     put_if_differs(diff, "device", &devices);
+    put_if_differs(diff, "libraries", &libraries);
     put_if_differs(diff, "world size", &world);
     put_if_differs(diff, "ranks", &ranks);
     put(diff, "mean copy to the device", &input,

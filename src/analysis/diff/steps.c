@@ -12,7 +12,8 @@
 typedef struct part {
     uint8_t part, parallelism, kind;
     int64_t *ns[2];
-    int32_t group[2]; /* of all of it; -1: several, or none */
+    int32_t group[2]; /* of all of it; -1: several, -2: none */
+    bool joined;      /* its time is that of the part TL_DIFF_UNKNOWN of the collective */
 } part;
 
 typedef struct parts {
@@ -75,6 +76,33 @@ static int64_t middle_of(const side *s, const int64_t *ns)
             n += (int64_t)s->ranks.n;
         }
     return n > 0 ? sum / n : 0;
+}
+
+/* Where a side does not know how much of a collective is waiting (a rank has no trace), its waiting and its transfer seem
+ * to change though they are the same: what may be that alone, and is large enough to be told, is compared with what is
+ * not known. */
+static void join_unknown(parts *p)
+{
+    const side *sides = p->diff->side;
+    TL_EACH (part, u, p->v) {
+        const int64_t unknown_ns[] = { middle_of(&sides[A], u->ns[A]), middle_of(&sides[B], u->ns[B]) };
+        for (size_t i = 0; u->part == TL_DIFF_UNKNOWN && i < p->v.n; i++) {
+            part *x = &p->v.v[i];
+            if ((x->part != TL_DIFF_WAITING && x->part != TL_DIFF_TRANSFER) || x->parallelism != u->parallelism ||
+                x->kind != u->kind)
+                continue;
+            int64_t change_ns = middle_of(&sides[B], x->ns[B]) - middle_of(&sides[A], x->ns[A]);
+            x->joined = llabs(change_ns) <= unknown_ns[change_ns > 0 ? A : B] &&
+                        (double)llabs(change_ns) >= TL_DIFF_LEAST * (double)sides[A].median_ns;
+            for (int which = A; which <= B && x->joined; which++) {
+                for (size_t k = 0; k < sides[which].steps.n; k++)
+                    u->ns[which][k] = tl_ns_sum(u->ns[which][k], x->ns[which][k]);
+                u->group[which] = u->group[which] == -2 || u->group[which] == x->group[which] ? x->group[which]
+                                  : x->group[which] == -2                                     ? u->group[which]
+                                                                                              : -1;
+            }
+        }
+    }
 }
 
 /* Steps of one number may do the same work, as where data come in the same order: then pairs tell more.  Whether they do
@@ -144,7 +172,13 @@ static void put_parts(tl_diff *diff, tl_table *table)
         add_cells(&p, i);
         add_exposed(&p, i);
     }
+    join_unknown(&p);
     TL_EACH (const part, x, p.v) {
+        if (x->joined) {
+            free(x->ns[A]);
+            free(x->ns[B]);
+            continue;
+        }
         tl_diff_step *row = tl_table_add(table);
         row->part = x->part;
         row->parallelism = x->parallelism;

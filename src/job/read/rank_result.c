@@ -46,6 +46,9 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     row->device = -1;
     text_cell(row->device_name, sizeof row->device_name, meta->device);
     text_cell(row->host, sizeof row->host, meta->host);
+    char libraries[sizeof row->libraries + 1];
+    tl_meta_libraries(meta, libraries, sizeof libraries);
+    text_cell(row->libraries, sizeof row->libraries, libraries);
     if (row->host[0] == 0) {
         tl_text host = tl_host_of_name(item->path, item->pid);
         tl_cell_text(row->host, sizeof row->host, host.p, host.n);

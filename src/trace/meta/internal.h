@@ -17,7 +17,7 @@ typedef struct tl_meta_key {
     size_t at, size;   /* of a text or count: its place in tl_meta, in bytes, and the room there */
 } tl_meta_key;
 
-enum { TL_META_KEYS = 20, TL_META_LONGEST_KEY = 19, TL_META_INFO = 2 /* distributedInfo */ };
+enum { TL_META_KEYS = 27, TL_META_LONGEST_KEY = 20, TL_META_INFO = 2 /* distributedInfo */ };
 
 extern const tl_meta_key tl_meta_keys[TL_META_KEYS];
 

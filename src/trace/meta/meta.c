@@ -2,7 +2,7 @@
  *
  * A value counts by the place it stands in; everything else is passed over, however deep it goes:
  *
- *     DOCUMENT      { deviceProperties: DEVICES, distributedInfo: DISTRIBUTED, baseTimeNanoseconds, traceName, ... }
+ *     DOCUMENT      { deviceProperties: DEVICES, distributedInfo: DISTRIBUTED, baseTimeNanoseconds, cuda_runtime_version, ... }
  *     DEVICES       [ DEVICE, ... ]
  *     DEVICE        { name }
  *     DISTRIBUTED   { backend, rank, world_size, pg_config: GROUP_LIST or GROUP_MAP, ... }
@@ -18,6 +18,7 @@
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/text/repair.h"
+#include <stdio.h>
 #include <yajl/yajl_parse.h>
 
 /* What a hostile document may make us keep. */
@@ -54,7 +55,14 @@ const tl_meta_key tl_meta_keys[TL_META_KEYS] = {
     TAKEN("world_size", DIGITS, 2, false, TL_TAKE_COUNT, world_size),
     KEY("pg_count", DIGITS, 2, false),
     KEY("pg_config", "[{", 2, false),
-    KEY("nccl_version", "\"", 2, false),
+    TAKEN("nccl_version", "\"", 2, false, TL_TAKE_TEXT, library[TL_NCCL]),
+    TAKEN("pytorch_version", "\"", 1, false, TL_TAKE_TEXT, library[TL_PYTORCH]),
+    TAKEN("torch_version", "\"", 1, false, TL_TAKE_TEXT, library[TL_PYTORCH]),
+    TAKEN("cuda_runtime_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_CUDA]),
+    TAKEN("cuda_driver_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_CUDA_DRIVER]),
+    TAKEN("hip_runtime_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_HIP]),
+    TAKEN("hip_driver_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_HIP_DRIVER]),
+    TAKEN("cupti_version", DIGITS, 1, false, TL_TAKE_TEXT, library[TL_CUPTI]),
 };
 
 size_t tl_meta_key_of(tl_text word)
@@ -399,6 +407,34 @@ tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err
 tl_status tl_meta_parse_distributed(tl_text text, tl_meta *meta)
 {
     return parse(text, DISTRIBUTED, meta, NULL);
+}
+
+/* Numbers of CUDA are 1000 major + 10 minor, of HIP 10,000,000 major + 100,000 minor + patch. */
+static void version_in_words(tl_library library, const char *version, char *out, size_t n)
+{
+    int64_t number;
+    bool cuda = library == TL_CUDA || library == TL_CUDA_DRIVER, hip = library == TL_HIP || library == TL_HIP_DRIVER;
+    bool told = tl_decimal_to_int(version, strlen(version), &number) && number > 0;
+    if (told && cuda)
+        snprintf(out, n, "%lld.%lld", (long long)number / 1000, (long long)number % 1000 / 10);
+    else if (told && hip)
+        snprintf(out, n, "%lld.%lld.%lld", (long long)number / 10000000, (long long)number / 100000 % 100,
+                 (long long)number % 100000);
+    else
+        snprintf(out, n, "%s", version);
+}
+
+void tl_meta_libraries(const tl_meta *meta, char *out, size_t n)
+{
+    static const char *const names[TL_NLIBRARIES] = { "PyTorch", "CUDA", "CUDA driver", "HIP", "HIP driver", "NCCL", "CUPTI" };
+    size_t used = 0;
+    *out = '\0';
+    for (int i = 0; i < TL_NLIBRARIES && used < n; i++)
+        if (meta->library[i][0] != '\0') {
+            char version[64];
+            version_in_words((tl_library)i, meta->library[i], version, sizeof version);
+            used += (size_t)snprintf(out + used, n - used, "%s%s %s", used > 0 ? ", " : "", names[i], version);
+        }
 }
 
 void tl_meta_free(tl_meta *meta)

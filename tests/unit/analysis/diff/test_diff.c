@@ -251,6 +251,44 @@ static void a_reason_is_no_other_name_and_no_other_rank(void)
     }
 }
 
+/* A rank that has no trace in B: its waiting and transfer are not told apart there, though nothing else differs. */
+static void what_one_side_does_not_know_is_no_change_of_waiting(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+    TL_ROWS (tl_exposed, row, tl_tables_get(&b->tables, &tl_exposed_schema)) {
+        row->unknown_ns = row->exposed_ns;
+        row->waiting_ns = row->transfer_ns = 0;
+    }
+    tl_diff *diff = compare(a, b);
+    int64_t sum = 0, unknown_ns = -1;
+    TL_ROWS (const tl_diff_step, row, tl_diff_table(diff, &tl_diff_step_schema)) {
+        CU_ASSERT_TRUE(row->part != TL_DIFF_WAITING && row->part != TL_DIFF_TRANSFER);
+        sum += row->part == TL_DIFF_STEP ? -row->change_ns : row->change_ns;
+        unknown_ns = row->part == TL_DIFF_UNKNOWN ? row->change_ns : unknown_ns;
+    }
+    CU_ASSERT_EQUAL(sum, 0);
+    CU_ASSERT_EQUAL(unknown_ns, 0);
+    CU_ASSERT_EQUAL(nfound(diff), 1);
+    end(diff, a, b);
+}
+
+/* GPU, libraries, number of ranks: told before times. */
+static void other_libraries_are_told_first(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+    TL_ROWS (tl_rank, row, tl_tables_get(&a->tables, &tl_rank_schema))
+        memcpy(row->libraries, "CUDA 12.4, NCCL 2.21.5", sizeof "CUDA 12.4, NCCL 2.21.5");
+    TL_ROWS (tl_rank, row, tl_tables_get(&b->tables, &tl_rank_schema))
+        memcpy(row->libraries, "CUDA 12.6, NCCL 2.21.5", sizeof "CUDA 12.6, NCCL 2.21.5");
+    tl_diff *diff = compare(a, b);
+    const tl_diff_run *row = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 1);
+    CU_ASSERT_STRING_EQUAL(row->what, "libraries");
+    CU_ASSERT_EQUAL(row->differs, 1);
+    CU_ASSERT_STRING_EQUAL(row->a, "CUDA 12.4, NCCL 2.21.5");
+    CU_ASSERT_STRING_EQUAL(row->b, "CUDA 12.6, NCCL 2.21.5");
+    end(diff, a, b);
+}
+
 static void one_step_each_is_not_significant(void)
 {
     drawn slower = plain;
@@ -534,6 +572,8 @@ static const unit_test tests[] = {
     TEST(equal_runs_have_no_finding),
     TEST(a_run_with_itself_is_zero_everywhere),
     TEST(waiting_that_grew_is_named_first),
+    TEST(what_one_side_does_not_know_is_no_change_of_waiting),
+    TEST(other_libraries_are_told_first),
     TEST(one_step_each_is_not_significant),
     TEST(a_step_with_lost_work_is_not_compared),
     TEST(kernels_are_aligned_by_name),

@@ -144,18 +144,23 @@ static void another_algorithm_of_a_collective_is_told_with_its_transfer(void)
     end(t);
 }
 
-static bool passes(const told *t, const char *thresholds, const char *said)
+static tl_gates_judged judge(const told *t, const char *thresholds, const char *said)
 {
     char *text = NULL;
     size_t size = 0;
     tl_gates gates;
     CU_ASSERT_TRUE_FATAL(tl_gates_read(&tl_diff_gates, thresholds, &gates));
     FILE *err = open_memstream(&text, &size);
-    bool passed = tl_diff_gates_judge(&gates, &t->words, err);
+    tl_gates_judged judged = tl_diff_gates_judge(&gates, &t->words, err);
     (void)fclose(err);
     CU_ASSERT_STRING_EQUAL(text, said);
     free(text);
-    return passed;
+    return judged;
+}
+
+static bool passes(const told *t, const char *thresholds, const char *said)
+{
+    return judge(t, thresholds, said) == TL_GATES_PASSED;
 }
 
 static void thresholds_spare_what_may_be_chance(void)
@@ -188,12 +193,41 @@ static void thresholds_spare_what_may_be_chance(void)
     end(t);
 }
 
+/* Of A 3 ms of a step of 100 ms may be waiting or transfer, of B 10 ms: waiting grew by 2 % - 3 % to 2 % + 10 %. */
+static void waiting_that_is_not_known_is_judged_by_its_bounds(void)
+{
+#define BOUNDS                                                                                                             \
+    "not judged: between -1.0 % and +12.0 %, as it is not known how much of communication is waiting (table exposed tells " \
+    "why); comm is known\n"
+    told *t = tell(0.08, 0.001);
+    tl_diff_step parts[] = {
+        { .part = TL_DIFF_WAITING, .change_ns = 2000000, .share = 0.02, .p_value = 0.001 },
+        { .part = TL_DIFF_UNKNOWN, .a_ns = 3000000, .b_ns = 10000000, .change_ns = 7000000, .share = 0.07, .p_value = 0.001 },
+    };
+    tl_table_append(&t->step, parts, 2);
+    CU_ASSERT_EQUAL(judge(t, "waiting>+1%", "tlmpi: --fail-on waiting>+1%: " BOUNDS), TL_GATES_UNKNOWN);
+    CU_ASSERT_EQUAL(judge(t, "waiting>+11%", "tlmpi: --fail-on waiting>+11%: " BOUNDS), TL_GATES_UNKNOWN);
+    CU_ASSERT_EQUAL(judge(t, "waiting>+13%", ""), TL_GATES_HELD);
+    CU_ASSERT_EQUAL(judge(t, "comm>+5%", "tlmpi: --fail-on comm>+5%: +9.0 %\n"), TL_GATES_PASSED);
+    CU_ASSERT_EQUAL(judge(t, "step>+5%,waiting>+1%",
+                          "tlmpi: --fail-on step>+5%: +8.0 %\ntlmpi: --fail-on waiting>+1%: " BOUNDS),
+                    TL_GATES_PASSED);
+    end(t);
+    t = tell(0.08, 0.001);
+    parts[0].share = 0.2;
+    tl_table_append(&t->step, parts, 2);
+    CU_ASSERT_EQUAL(judge(t, "waiting>+1%", "tlmpi: --fail-on waiting>+1%: at least +17.0 %\n"), TL_GATES_PASSED);
+    end(t);
+#undef BOUNDS
+}
+
 static const unit_test tests[] = {
     TEST(a_step_that_differs_is_told_with_its_reasons),
     TEST(what_may_be_chance_is_called_so),
     TEST(another_algorithm_of_a_collective_is_told_with_its_transfer),
     TEST(sizes_are_told_as_they_are),
     TEST(thresholds_spare_what_may_be_chance),
+    TEST(waiting_that_is_not_known_is_judged_by_its_bounds),
 };
 
 int main(void)

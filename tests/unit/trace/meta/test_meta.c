@@ -194,6 +194,31 @@ static void a_base_that_is_none_is_noted(void)
     }
 }
 
+static void versions_of_libraries_are_told(void)
+{
+    static const struct {
+        const char *text, *told;
+    } cases[] = {
+        { "{}", "" },
+        { "{\"cuda_runtime_version\": 12040, \"cuda_driver_version\": 12090, \"cupti_version\": 22, \"distributedInfo\": "
+          "{\"nccl_version\": \"2.21.5\"}}",
+          "CUDA 12.4, CUDA driver 12.9, NCCL 2.21.5, CUPTI 22" },
+        { "{\"hip_runtime_version\": 60443483, \"hip_driver_version\": 60443483, \"nccl_version\": \"of no group\"}",
+          "HIP 6.4.43483, HIP driver 6.4.43483" },
+        { "{\"pytorch_version\": \"2.7.0+cu126\", \"cuda_runtime_version\": \"12.6\"}", "PyTorch 2.7.0+cu126, CUDA 12.6" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tl_meta m;
+        char told[256];
+        CU_ASSERT_EQUAL(parse(cases[i].text, &m), TL_OK);
+        tl_meta_libraries(&m, told, sizeof told);
+        CU_ASSERT_STRING_EQUAL(told, cases[i].told);
+        tl_meta_libraries(&m, told, 8);
+        CU_ASSERT_EQUAL(strlen(told), strlen(cases[i].told) < 7 ? strlen(cases[i].told) : 7);
+        tl_meta_free(&m);
+    }
+}
+
 static void keys_count_only_where_they_belong(void)
 {
     tl_meta m;
@@ -241,6 +266,7 @@ int main(void)
         TEST(the_first_rank_that_is_told_counts),
         TEST(a_base_that_is_none_is_noted),
         TEST(keys_count_only_where_they_belong),
+    TEST(versions_of_libraries_are_told),
         TEST(one_object_may_stand_alone),
     };
     return unit_main("meta", tests, COUNT(tests));
