@@ -31,7 +31,8 @@ const tl_schema *const *tl_answer_tables(size_t *required)
         &tl_blame_schema,         &tl_blame_step_schema,    &tl_whatif_row_schema,
         &tl_slow_link_row_schema, &tl_clock_schema,         &tl_path_row_schema,
         &tl_parameter_schema,     &tl_phase_verdict_schema, &tl_exposed_schema,
-        &tl_health_schema,        &tl_excess_row_schema,    NULL,
+        &tl_health_schema,        &tl_excess_row_schema,    &tl_path_sum_schema,
+        NULL,
     };
     *required = 5;
     return tables;
@@ -132,6 +133,31 @@ static void find_path(tl_tables *tables, tl_answers *out)
     path->rank_share = (double)most_rank_ns / (double)path->ns;
     path->activity_share = (double)most_ns / (double)path->ns;
     path->imbalance_share = (double)imbalance_ns / (double)path->ns;
+}
+
+/* A culprit that is a link or has no trace has no path of its own. */
+static void find_bound(tl_tables *tables, tl_answers *a)
+{
+    const tl_table *paths = tl_tables_get(tables, &tl_path_sum_schema);
+    const bool of_rank = a->nculprits > 0 && !tl_is_link(a->culprits) && !tl_is_untraced(a->culprits);
+    tl_path_sum *b = &a->bound;
+    bool steps = false;
+    b->rank = of_rank ? a->culprits->rank : -1;
+    TL_ROWS (const tl_path_sum, row, paths)
+        steps = steps || row->step >= 0;
+    TL_ROWS (const tl_path_sum, row, paths) {
+        if (row->rank < 0 || (of_rank && row->rank != b->rank) || (row->step >= 0) != steps ||
+            (steps && tl_step_is_left_out(a->health, row->step)))
+            continue;
+        int64_t *const sums[] = { &b->wall_ns,    &b->cpu_ns,  &b->launch_ns, &b->kernel_kernel_ns,
+                                  &b->compute_ns, &b->comm_ns, &b->copy_ns,   &b->input_ns,
+                                  &b->sync_ns,    &b->peer_ns, &b->unexplained_ns };
+        const int64_t parts[] = { row->wall_ns,    row->cpu_ns,  row->launch_ns, row->kernel_kernel_ns,
+                                  row->compute_ns, row->comm_ns, row->copy_ns,   row->input_ns,
+                                  row->sync_ns,    row->peer_ns, row->unexplained_ns };
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+            *sums[i] = tl_ns_add(*sums[i], parts[i]);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------- a missing trace's name */
@@ -335,6 +361,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
     find_waits(tables, out);
     find_path(tables, out);
     read_verdict(tables, out);
+    find_bound(tables, out);
     const tl_table *phases = tl_tables_get(tables, &tl_phase_verdict_schema);
     if (phases->n == 0)
         return;

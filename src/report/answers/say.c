@@ -340,6 +340,43 @@ void tl_say_shares(tl_wrap *w, const tl_answers *a)
         tl_say(w, "unknown %s: %s", tl_part_in_words(a->comm_unknown_ns, all_ns).text, because(a));
 }
 
+void tl_say_bound(tl_wrap *w, const tl_answers *a)
+{
+    const tl_path_sum *b = &a->bound;
+    struct part {
+        int64_t ns;
+        const char *words;
+    } parts[] = { { b->compute_ns, "computing" },
+                  { b->comm_ns, "communication" },
+                  { b->peer_ns, "waiting for other ranks" },
+                  { b->cpu_ns, "the host, which works towards its next launch," },
+                  { b->input_ns, "waiting for input" },
+                  { b->sync_ns, "what synchronisation adds" },
+                  { b->launch_ns, "the start of launched kernels" },
+                  { b->kernel_kernel_ns, "the gaps between queued kernels" },
+                  { b->copy_ns, "copies" },
+                  { b->unexplained_ns, "nothing that is known" } };
+    enum { NPARTS = sizeof parts / sizeof parts[0], SAID = 3 };
+    const bool several = b->rank < 0 && a->trust.nranks > 1;
+    if (b->rank >= 0)
+        tl_say(w, "rank~%" PRId32 " is bound", b->rank);
+    else
+        tl_say(w, several ? "ranks are bound" : "the rank is bound");
+    for (int said = 0; said < SAID; said++) {
+        struct part *most = &parts[0];
+        for (int i = 1; i < NPARTS; i++)
+            most = parts[i].ns > most->ns ? &parts[i] : most;
+        if (said > 0 && most->ns < b->wall_ns / 100)
+            break;
+        tl_say(w, "%sby %s for %s%s", said > 0 ? "-" TL_KEPT : "", most->words,
+               tl_part_in_words(most->ns, b->wall_ns).text,
+               said > 0  ? ""
+               : several ? " of their time"
+                         : " of its time");
+        most->ns = 0;
+    }
+}
+
 void tl_say_losses(tl_wrap *w, const tl_answers *a)
 {
     if (a->worst.name == NULL || a->worst.ns == 0) {

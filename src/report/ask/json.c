@@ -238,6 +238,16 @@ static void put_path(tl_json_writer *j, const tl_path_facts *path)
     tl_put_end(j, '}');
 }
 
+static void put_bound(tl_json_writer *j, const tl_path_sum *bound)
+{
+    tl_put_begin(j, "bound", '{');
+    if (bound->wall_ns > 0)
+        tl_put_columns(j, &tl_path_sum_schema, bound,
+                       "rank? wall_ns cpu_ns launch_ns kernel_kernel_ns compute_ns comm_ns copy_ns input_ns sync_ns "
+                       "peer_ns unexplained_ns");
+    tl_put_end(j, '}');
+}
+
 /* Puts the time lost to imbalance and chance, for which no rank is at fault. */
 static void put_imbalance(tl_json_writer *j, const tl_imbalance *i)
 {
@@ -322,6 +332,7 @@ static void put_answers(tl_json_writer *j, const tl_answers *a)
     put_loss(j, a);
     put_imbalance(j, &a->imbalance);
     put_path(j, &a->path);
+    put_bound(j, &a->bound);
     put_trust(j, a);
     put_rows(j, "health", &tl_health_schema, a->health != NULL ? a->health->rows : NULL,
              a->health != NULL ? a->health->n : 0, "rank? defect step? count of time_ns done");

@@ -262,6 +262,10 @@ static void which_phase(asking *q)
     } else {
         say_phase_of_rank(q, w);
     }
+    if (a->bound.wall_ns > 0) {
+        tl_say_bound(begin(q, "Bound:"), a);
+        end(q, "path_sum");
+    }
     if (tl_largest_imbalance(a) > 0) {
         tl_say_imbalance(begin(q, "Balance:"), a, SIZE_MAX);
         end(q, "whatif");

@@ -19,6 +19,7 @@
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/facts.h"
 #include "tlmpi/model/imbalance.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/format/words.h"
 
@@ -111,6 +112,8 @@ typedef struct tl_answers {
     tl_trust trust;
     tl_loss worst, job; /* largest loss of the rank that loses most, and over all ranks */
     tl_path_facts path;
+    tl_path_sum bound; /* what the first culprit's `rank` was bound by, else all ranks together (-1), in the steps that
+                        * table health leaves in, without steps in all; wall_ns 0: not known */
     tl_imbalance imbalance;
     const tl_table *quality;                       /* rows of tl_quality: how collectives were matched */
     const tl_table *health; /* rows of tl_health: what is wrong with the recording; NULL: nothing is known of it */

@@ -83,6 +83,10 @@ void tl_say_comm_doubt(tl_wrap *wrap, const tl_answers *answers);
  * its reason. */
 void tl_say_shares(tl_wrap *wrap, const tl_answers *answers);
 
+/* "rank 2 is bound by computing for 71.2 % of its time - by waiting for other ranks for 12.0 %"; answers->bound is
+ * known. */
+void tl_say_bound(tl_wrap *wrap, const tl_answers *answers);
+
 /* "All ranks: idle 52.3 % of their time.  Most: rank 1, exposed communication 59.0 % of its time." */
 void tl_say_losses(tl_wrap *wrap, const tl_answers *answers);
 

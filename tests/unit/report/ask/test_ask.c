@@ -1,6 +1,7 @@
 /* test_ask.c - the four questions as people and programs get their answers. */
 #include "answer_job.h"
 #include "flat.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/report/ask.h"
 
@@ -89,6 +90,31 @@ static void several_places_are_told_each_with_its_part(void)
     const char *text = asked(j);
     CU_ASSERT_PTR_NULL(strstr(text, "most of it in"));
     expect(text, "Where: 16.0 ms of a step in \"forward\", 1.00 ms on its peers; 15.0 ms in \"backward\", 0 us on its peers");
+    job_free(j);
+}
+
+/* What binds the rank that holds the job up is told of that rank, else of all ranks: the largest parts of its steps, but of
+ * one that some rank lacks a part of. */
+static void what_binds_a_rank_is_told(void)
+{
+    answer_job *j = job_of(4, 8);
+    expect(asked(j), "(tlmpi show traces.h5 breakdown) Confidence:"); /* no table path_sum: nothing is told */
+    put_row(j, &tl_path_sum_schema, &(tl_path_sum){ .rank = -1, .step = -1, .wall_ns = 900 * MS, .peer_ns = 900 * MS });
+    put_row(j, &tl_path_sum_schema, &(tl_path_sum){ .rank = 1, .step = -1, .wall_ns = 90 * MS, .peer_ns = 90 * MS });
+    expect(asked(j), "Bound: ranks are bound by waiting for other ranks for 100.0 % of their time (tlmpi show traces.h5 "
+                     "path_sum)");
+    put_row(j, &tl_path_sum_schema, &(tl_path_sum){ .rank = 1, .step = 1, .wall_ns = 200 * MS, .compute_ns = 200 * MS });
+    put_row(j, &tl_path_sum_schema, &(tl_path_sum){ .rank = 1, .step = 2, .wall_ns = 90 * MS, .peer_ns = 90 * MS });
+    put_row(j, &tl_path_sum_schema, &(tl_path_sum){ .rank = 2, .step = 1, .wall_ns = 200 * MS, .cpu_ns = 120 * MS,
+                                                    .compute_ns = 50 * MS, .copy_ns = 27 * MS, .unexplained_ns = 3 * MS });
+    tl_health lacking = { .rank = -1, .defect = TL_DEFECT_NOT_WHOLE, .step = 2 };
+    put_row(j, &tl_health_schema, &lacking);
+    expect(asked(j), "Bound: ranks are bound by computing for 62.5 % of their time - by the host, which works towards its "
+                     "next launch, for 30.0 % - by copies for 6.8 % (tlmpi show traces.h5 path_sum)");
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    expect(asked(j), "Bound: rank 2 is bound by the host, which works towards its next launch, for 60.0 % of its time "
+                     "- by computing for 25.0 % - by copies for 13.5 % (tlmpi show traces.h5 path_sum)");
+    expect(print(j, tl_print_answers_json, "traces.h5"), "\"bound\": { \"rank\": 2,");
     job_free(j);
 }
 
@@ -466,7 +492,7 @@ static void a_rank_that_is_numbered_by_order_has_a_file(void)
 
 static const unit_test tests[] = {
     TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
-    TEST(several_places_are_told_each_with_its_part), TEST(waits_in_sends_and_receives_are_waits), TEST(other_steps_and_stages_are_no_peers),
+    TEST(several_places_are_told_each_with_its_part), TEST(waits_in_sends_and_receives_are_waits), TEST(what_binds_a_rank_is_told), TEST(other_steps_and_stages_are_no_peers),
     TEST(parts_of_the_delay_are_named_largest_first),
     TEST(others_may_wait_for_those_that_wait),
     TEST(others_that_hold_the_job_up_are_named_too),
