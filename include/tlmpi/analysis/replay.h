@@ -409,8 +409,12 @@ typedef struct tl_path {
                               * is in it */
 } tl_path;
 
+/* Which steps the parts of a rank's path are in: the windows of its marks, where it has any, or those whose work the path
+ * leads to, as a rank without marks has. */
+typedef enum tl_steps_of_path { TL_STEPS_OF_MARKS, TL_STEPS_OF_WORK } tl_steps_of_path;
+
 /* Finds the path of the job as measured; `sum` and before_ns add up to the job's time since start_ns.  Asks PATH. */
-void tl_path_of(const tl_job_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
+void tl_path_of(const tl_job_graph *graph, const tl_asker *asker, int64_t start_ns, tl_steps_of_path steps, tl_path *out);
 
 /* Answers PATH. */
 void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);

@@ -25,6 +25,7 @@
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/ranges.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/table.h"
 #include <regex.h>
 
@@ -105,7 +106,15 @@ extern const char *const tl_whatif_part_labels[];
     F(T, I64, recorded_ns, MEASURE, "ns", "from the last end of the step before, on any rank, to that of its own")     \
     F(T, I64, time_ns, MEASURE, "ns", "the same with all changes")                                                     \
     F(T, I64, gain_ns, MEASURE, "ns", "recorded_ns - time_ns")                                                         \
-    F(T, F64, share, MEASURE, "", "gain_ns / recorded_ns")
+    F(T, F64, share, MEASURE, "", "gain_ns / recorded_ns")                                                             \
+    F(T, ENUM(bound), recorded_bound, MEASURE, "",                                                                     \
+      "by what its ranks' time is bound as recorded: the largest of the parts of their paths that lead to its work, as " \
+      "in table path_sum")                                                                                             \
+    F(T, F64, recorded_bound_share, MEASURE, "", "that part of these paths")                                           \
+    F(T, ENUM(bound), bound, MEASURE, "", "by what it is bound with all changes")                                      \
+    F(T, F64, bound_share, MEASURE, "", "that part of these paths then")                                               \
+    F(T, F64, unexplained, MEASURE, "",                                                                                \
+      "the part of these paths then that nothing known explains: it was left as recorded, and time_ns is as uncertain")
 TL_TABLE(whatif_step, TL_WHATIF_STEP_FIELDS);
 
 #define TL_WHATIF_PATH_FIELDS(F, T)                                                                                    \

@@ -42,7 +42,7 @@ const tl_meeting_edge *tl_last_to_meet(const tl_job_graph *graph, uint32_t meeti
 
 /* rank_path.c: writes the path of a rank by itself, from its last node back; reads it, and finds the ranks that its
  * collectives waited for.  rank: its index.  The caller frees what *out has. */
-void tl_rank_path_put(const tl_open_rank *rank, uint32_t last, tl_bytes *out);
+void tl_rank_path_put(const tl_open_rank *rank, uint32_t last, tl_steps_of_path steps, tl_bytes *out);
 void tl_rank_path_get(const tl_job_graph *graph, uint32_t rank, tl_bytes *in, tl_rank_path *out);
 
 /* Where the job's path comes to a rank, from after: when that node is left; and when the path leaves the meeting after

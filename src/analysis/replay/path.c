@@ -20,7 +20,7 @@
 /* ------------------------------------------------------------------------------------------- who holds a rank */
 
 /* First, where the paths to its ports come from; then, along those on the path of the job. */
-enum { PHASE_BACK, PHASE_WALK };
+enum { PHASE_BACK, PHASE_WALK }; /* BACK is followed by the steps wanted (uint32_t), WALK by the path's visits */
 
 uint32_t tl_last_edge(const tl_open_rank *o, uint32_t v)
 {
@@ -70,8 +70,10 @@ tl_path_part tl_path_part_of(int64_t from_ns, int64_t lag_ns, int64_t done_ns, i
     return (tl_path_part){ from, left, length - left };
 }
 
-static void answer_back(const tl_open_rank *o, tl_bytes *out)
+static void answer_back(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
 {
+    uint32_t steps;
+    tl_bytes_get(in, &steps, sizeof steps);
     size_t nports = o->of->graph.ncomms;
     tl_arena arena = { 0 };
     uint32_t *order = tl_arena_take(&arena, o->n, sizeof *order);
@@ -97,7 +99,7 @@ static void answer_back(const tl_open_rank *o, tl_bytes *out)
     tl_bytes_put(out, &own, sizeof own);
     tl_bytes_put(out, &last, sizeof last);
     tl_bytes_put_list(out, of_ports, nports, sizeof *of_ports);
-    tl_rank_path_put(o, last.node, out);
+    tl_rank_path_put(o, last.node, (tl_steps_of_path)steps, out);
     tl_arena_free(&arena);
 }
 
@@ -147,7 +149,7 @@ void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
     uint32_t phase;
     tl_bytes_get(in, &phase, sizeof phase);
     if (phase == PHASE_BACK)
-        answer_back(rank, out);
+        answer_back(rank, in, out);
     else
         answer_walk(rank, in, out);
 }
@@ -170,12 +172,12 @@ typedef struct walking {
     tl_rank_path *on_ranks; /* the job's path by rank: pieces and names */
 } walking;
 
-static void look_at_ranks(walking *w)
+static void look_at_ranks(walking *w, tl_steps_of_path of)
 {
-    const uint32_t phase = PHASE_BACK;
+    const uint32_t question[] = { PHASE_BACK, of };
     for (size_t r = 0; r < w->g->nranks; r++)
         if (tl_job_graph_has(w->g, r))
-            tl_bytes_put(&w->asked.in[r], &phase, sizeof phase);
+            tl_bytes_put(&w->asked.in[r], question, sizeof question);
     tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
     for (size_t r = 0; r < w->g->nranks; r++) {
         last_end last;
@@ -356,7 +358,7 @@ static void rank_path_free(tl_rank_path *path)
     free(path->names);
 }
 
-void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, tl_path *out)
+void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, tl_steps_of_path of, tl_path *out)
 {
     size_t n = g->nranks;
     *out = (tl_path){ .by_rank = tl_calloc(n + 1, sizeof *out->by_rank),
@@ -373,7 +375,7 @@ void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, 
                   .visits = tl_calloc(n + 1, sizeof *w.visits),
                   .on_ranks = tl_calloc(n + 1, sizeof *w.on_ranks) };
     tl_asked_new(n, &w.asked);
-    look_at_ranks(&w);
+    look_at_ranks(&w, of);
     add_transfers(&w);
     walk(&w);
     walk_ranks(&w);

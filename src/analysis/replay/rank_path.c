@@ -24,6 +24,7 @@ typedef struct tiling {
     TL_VEC(tl_node_names) names;
     int64_t until_ns; /* as far as it has come, by the rank's clock */
     int32_t visit;    /* of the job's path; -1: it is the rank's own */
+    size_t nsteps;    /* windows of steps that the path is cut at; 0: a piece is in the step whose work it leads to */
     size_t window;    /* windows of steps from this one on begin after that */
     tl_map step_of;   /* of a rank without windows: number of a step -> its place */
 } tiling;
@@ -68,7 +69,7 @@ static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, i
             t->window--;
         const tl_step_window *last = t->window > 0 ? &steps[t->window - 1] : NULL;
         bool within = last != NULL && last->end_ns >= end_ns;
-        piece.step = t->g->nsteps == 0 ? step_of_node(t, node) : within ? (int32_t)t->window : 0;
+        piece.step = t->nsteps == 0 ? step_of_node(t, node) : within ? (int32_t)t->window : 0;
         if (last != NULL)
             piece.start_ns = tl_ns_max(start_ns, within ? last->start_ns : last->end_ns);
         add_within(t, node, piece);
@@ -111,11 +112,12 @@ static tl_bound bound_of_work(const tl_node *node)
     return TL_BOUND_CPU;
 }
 
-static tiling tiling_of(const tl_open_rank *o)
+static tiling tiling_of(const tl_open_rank *o, tl_steps_of_path steps)
 {
-    tiling t = { .o = o, .g = &o->of->graph, .visit = -1, .window = o->of->graph.nsteps };
+    size_t nsteps = steps == TL_STEPS_OF_MARKS ? o->of->graph.nsteps : 0;
+    tiling t = { .o = o, .g = &o->of->graph, .visit = -1, .nsteps = nsteps, .window = nsteps };
     tl_vec_push(&t.steps, (tl_path_step){ .step = -1, .peer = -1 });
-    for (size_t s = 0; s < t.g->nsteps; s++)
+    for (size_t s = 0; s < nsteps; s++)
         tl_vec_push(&t.steps, (tl_path_step){ .step = t.g->steps[s].number, .peer = -1 });
     return t;
 }
@@ -161,17 +163,17 @@ static uint32_t walk(tiling *t, uint32_t v, int64_t until_ns)
     return v;
 }
 
-void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_bytes *out)
+void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_steps_of_path steps, tl_bytes *out)
 {
-    tiling t = tiling_of(o);
+    tiling t = tiling_of(o, steps);
     int64_t begin_ns = INT64_MAX, last_ns = tl_on_own_clock(&o->of->shift, o->nodes[last].done_ns);
     for (uint32_t v = 0; v < o->n; v++)
         begin_ns = tl_ns_min(begin_ns, o->nodes[v].done_ns);
     begin_ns = tl_on_own_clock(&o->of->shift, begin_ns);
     t.until_ns = last_ns;
-    if (t.g->nsteps > 0) {
+    if (t.nsteps > 0) {
         begin_ns = tl_ns_min(begin_ns, t.g->steps[0].start_ns);
-        t.until_ns = tl_ns_max(last_ns, t.g->steps[t.g->nsteps - 1].end_ns);
+        t.until_ns = tl_ns_max(last_ns, t.g->steps[t.nsteps - 1].end_ns);
         add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_CPU, last_ns);
     }
     walk(&t, last, o->nodes[last].done_ns);
@@ -184,7 +186,7 @@ void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_bytes *out)
 
 void tl_path_visits_put(const tl_open_rank *o, const tl_path_visit *visits, size_t n, tl_bytes *out)
 {
-    tiling t = tiling_of(o);
+    tiling t = tiling_of(o, TL_STEPS_OF_MARKS);
     for (size_t i = 0; t.g->names != NULL && i < n; i++) {
         uint32_t last = visits[i].node;
         t.visit = (int32_t)i;

@@ -187,14 +187,44 @@ static void replace_graph(const tl_changed_job *t, const tl_whatif_changes *chan
     tl_asked_free(&asked);
 }
 
+/* What the paths of all ranks are bound by in a step; false: no rank has anything of it. */
+static bool bound_in_step(const tl_path *path, int32_t step, uint8_t *bound, double *share, double *unexplained)
+{
+    int64_t sum[TL_NBOUNDS] = { 0 }, all = 0;
+    for (size_t r = 0; r < path->nranks; r++)
+        for (size_t s = 1; s < path->ranks[r].nsteps; s++)
+            for (int b = 0; b < TL_NBOUNDS && path->ranks[r].steps[s].step == step; b++)
+                sum[b] = tl_ns_add(sum[b], path->ranks[r].steps[s].sum.ns[b]);
+    *bound = 0;
+    for (int b = 0; b < TL_NBOUNDS; b++) {
+        all = tl_ns_add(all, sum[b]);
+        *bound = sum[b] > sum[*bound] ? (uint8_t)b : *bound;
+    }
+    *share = share_of(sum[*bound], all);
+    *unexplained = share_of(sum[TL_BOUND_UNEXPLAINED], all);
+    return all > 0;
+}
+
+static void add_bounds(const tl_path *before, const tl_path *after, tl_table *steps)
+{
+    double ignored;
+    TL_ROWS (tl_whatif_step, row, steps)
+        if (row->part >= TL_WHATIF_BEFORE ||
+            !bound_in_step(before, row->step, &row->recorded_bound, &row->recorded_bound_share, &ignored) ||
+            !bound_in_step(after, row->step, &row->bound, &row->bound_share, &row->unexplained)) {
+            row->recorded_bound = row->bound = TL_BOUND_UNEXPLAINED;
+            row->recorded_bound_share = row->bound_share = row->unexplained = NAN;
+        }
+}
+
 static void add_path(tl_changed_job *t, tl_whatif_study *out)
 {
     const tl_job_graph *g = t->in->graph;
     const tl_asker *asker = t->in->baseline->asker;
     tl_path before, after;
-    tl_path_of(g, asker, t->in->start_ns, &before);
+    tl_path_of(g, asker, t->in->start_ns, TL_STEPS_OF_WORK, &before);
     replace_graph(t, &out->changes);
-    tl_path_of(g, asker, t->in->start_ns, &after);
+    tl_path_of(g, asker, t->in->start_ns, TL_STEPS_OF_WORK, &after);
     out->recorded_unexplained_ns = before.unexplained_ns;
     out->unexplained_ns = after.unexplained_ns;
     out->untraced_ns = after.untraced_ns;
@@ -213,6 +243,7 @@ static void add_path(tl_changed_job *t, tl_whatif_study *out)
         if (row.recorded_ns != 0 || row.time_ns != 0)
             tl_table_append(&out->path_rows, &row, 1);
     }
+    add_bounds(&before, &after, &out->step_rows);
     tl_path_end(&before);
     tl_path_end(&after);
 }

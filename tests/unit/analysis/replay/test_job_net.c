@@ -216,7 +216,7 @@ static void a_path_that_comes_to_a_cycle_ends_there(void)
     tl_path path;
     int64_t sum = 0, start_ns = 0;
     cross(&j);
-    tl_path_of(&j.graph, j.baseline.asker, start_ns, &path);
+    tl_path_of(&j.graph, j.baseline.asker, start_ns, TL_STEPS_OF_MARKS, &path);
     for (int part = 0; part < TL_NACTIVITIES; part++)
         sum += path.sum.ns[part];
     CU_ASSERT(path.before_ns > 0 && path.unexplained_ns >= path.before_ns);

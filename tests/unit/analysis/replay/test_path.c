@@ -10,7 +10,7 @@ static tl_path path_of(graph_job *j, int64_t end_ns)
     graph_job_baseline(j);
     for (size_t r = 0; r < j->graph.nranks; r++)
         start_ns = j->graph.ranks[r].start_ns < start_ns ? j->graph.ranks[r].start_ns : start_ns;
-    tl_path_of(&j->graph, j->baseline.asker, start_ns, &path);
+    tl_path_of(&j->graph, j->baseline.asker, start_ns, TL_STEPS_OF_MARKS, &path);
     for (int part = 0; part < TL_NACTIVITIES; part++) {
         CU_ASSERT(path.sum.ns[part] >= 0);
         sum += path.sum.ns[part];

@@ -15,7 +15,7 @@ static tl_path path_of(graph_job *j)
 {
     tl_path path;
     graph_job_baseline(j);
-    tl_path_of(&j->graph, j->baseline.asker, 0, &path);
+    tl_path_of(&j->graph, j->baseline.asker, 0, TL_STEPS_OF_MARKS, &path);
     return path;
 }
 
