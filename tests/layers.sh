@@ -117,7 +117,7 @@ violations()
             below["report/answers"] = "base model report/format"
             below["report/ask"] = below["report/summary"] = "base model report/format report/answers"
             below["report/diff"] = "base model report/format report/answers"
-            below["report/html"] = "base model report/format report/answers report/ask"
+            below["report/html"] = "base model report/format report/answers report/ask report/diff"
             below["store"] = "base model store"
             below["compat"] = "base model trace"
             below["compat/hta"] = "base model trace trace_out compat"

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/job/run.h"
+#include "tlmpi/par/par.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/html.h"
 #include "tlmpi/store/load.h"
@@ -130,6 +131,10 @@ static tl_status put_page(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 /* Without -o "a/traces.html" of "a/traces.h5". */
 int tl_html_page(const tl_cli *cli)
 {
+    if (cli->nwords == 2)
+        return tl_diff_command(cli);
+    if (tl_par_proc() > 0)
+        return TL_EXIT_DONE;
     const char *path = cli->nwords > 0 ? cli->words[0] : "";
     size_t n = strlen(path), stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
     char *name = tl_malloc(stem + sizeof ".html");

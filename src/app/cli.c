@@ -78,12 +78,14 @@ static const tl_command commands[] = {
       "wait for it, and whether always or for a while. Each answer has its evidence, the table to look at, and a "
       "confidence: high, medium or low, with the reasons.",
       false, tl_ask, NULL },
-    { "html", TL_FOR_HTML, "[options] FILE.h5", "a page with pictures: the answers, and who is late in which steps",
+    { "html", TL_FOR_HTML, "[options] FILE.h5 | A B", "a page with pictures: the answers; of two runs, from A to B",
       "Writes one HTML file that stands alone: the answers of tlmpi ask, and heat maps of ranks and steps. Of traces: "
       "how much of each step a rank works longer than its peers. Of phases that were timed without a profiler: how "
       "much longer or shorter each is on a rank than on its peers. It needs no network and no script, and prints well. "
-      "Of more than 64 ranks the 32 worst have a row of their own; more than 240 steps share columns.",
-      false, tl_html_page, NULL },
+      "Of more than 64 ranks the 32 worst have a row of their own; more than 240 steps share columns. Of two runs, "
+      "as tlmpi diff takes them: what differs, in words; a waterfall from the step of A to that of B; kernels; and the "
+      "call paths of both as one tree.",
+      true, tl_html_page, NULL },
     { "diff", TL_FOR_DIFF, "[options] A B [TABLE]", "two runs compared: is B slower, and what makes it so",
       "A and B are result files (.h5), or traces, which are analysed first, on as many procs as mpirun starts. Prints "
       "first in what the runs differ (devices, sizes), then how much longer or shorter a step of B takes and whether "

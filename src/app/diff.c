@@ -1,4 +1,4 @@
-/* diff.c - tlmpi diff A B: two runs compared, each a result file, or traces, which are analysed first. */
+/* diff.c - tlmpi diff A B, tlmpi html A B: two runs compared, each a result file, or traces, which are analysed first. */
 #include "cli.h"
 #include "tlmpi/analysis/diff.h"
 #include "tlmpi/base/mem.h"
@@ -10,6 +10,7 @@
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/words.h"
 #include "tlmpi/report/format/wrap.h"
+#include "tlmpi/report/html.h"
 #include "tlmpi/store/load.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -187,6 +188,7 @@ static tl_diff_words words_of(const compared *c)
                             .step = tl_diff_table(c->diff, &tl_diff_step_schema),
                             .kernel = tl_diff_table(c->diff, &tl_diff_kernel_schema),
                             .operator= tl_diff_table(c->diff, &tl_diff_operator_schema),
+                            .call_path = tl_diff_table(c->diff, &tl_diff_call_path_schema),
                             .name = tl_diff_name,
                             .name_arg = c->diff,
                             .steps = { basis.steps[0], basis.steps[1] },
@@ -245,7 +247,10 @@ static int compare_results(const tl_cli *cli, compared *c, const tl_schema *name
     tl_status st = compare(c, &err);
     if (st == TL_OK) {
         tl_diff_words words = words_of(c);
-        print(cli, c, named, file->out);
+        if (cli->command->bit == TL_FOR_HTML)
+            tl_html_write_diff(&words, file->out);
+        else
+            print(cli, c, named, file->out);
         st = tl_outfile_close(file, TL_OK, &err);
         judged = st == TL_OK ? tl_diff_gates_judge(&cli->diff_fail_on, &words, stderr) : TL_GATES_HELD;
     }
@@ -260,10 +265,11 @@ static int compare_results(const tl_cli *cli, compared *c, const tl_schema *name
 static tl_status open_output(const tl_cli *cli, tl_outfile *file, tl_error *err)
 {
     tl_status st = TL_OK;
-    if (tl_par_proc() == 0 && cli->run.output != NULL)
-        st = tl_check_input_kept(cli->run.output, cli->words[1], err);
+    const char *output = cli->run.output == NULL && cli->command->bit == TL_FOR_HTML ? "diff.html" : cli->run.output;
+    if (tl_par_proc() == 0 && output != NULL)
+        st = tl_check_input_kept(output, cli->words[1], err);
     if (tl_par_proc() == 0 && st == TL_OK)
-        st = tl_outfile_open(file, cli->words[0], cli->run.output, cli->run.force, err);
+        st = tl_outfile_open(file, cli->words[0], output, cli->run.force, err);
     return tl_par_agree(st, err);
 }
 

@@ -37,7 +37,7 @@ static const tl_option options[] = {
       TL_FOR_RUN, &tl_option_text, AT(run.output) },
     { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_DIFF,
       &tl_option_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "write FILE; by default the result's name with .html for .h5; '-' is standard output",
+    { "output", 'o', "FILE", "", "write FILE; by default the result's name with .html for .h5, of two runs diff.html; '-' is standard output",
       TL_FOR_HTML, &tl_option_text, AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &tl_option_text,
       AT(run.output) },

@@ -77,8 +77,8 @@ check "a result of another name" test -s folder/noname.html
 
 echo "-- what cannot be"
 status 2 "$tlmpi" html
-says err "no result file named: tlmpi html FILE.h5"
-status 2 "$tlmpi" html result.h5 result.h5
+says err "no trace given: tlmpi html [options] FILE.h5 | A B"
+status 2 "$tlmpi" html result.h5 result.h5 result.h5
 status 2 "$tlmpi" html result.h5 --json
 status 2 "$tlmpi" html result.h5 -f -o result.h5
 status 0 "$tlmpi" show result.h5
@@ -215,5 +215,58 @@ for figure in figures:
     assert ground.count('M') == 33 and 'h668v' in ground, ground[:80] # 167 columns of 4 pixels
     assert 'A column is 3 steps' in words(figure)"
 check "it is small" test "$(wc -c < out)" -lt 300000
+
+echo "-- a page of two runs"
+# In B a kernel takes half as long again, another has a new name, a copy is gone; and a name does no harm.
+/usr/bin/python3 - <<'PYTHON'
+import json, os
+for side in "ab":
+    os.mkdir(side)
+    for rank in range(3):
+        trace = json.load(open(f"traces/rank-{rank}.json"))
+        for event in trace["traceEvents"]:
+            if side == "b" and event["cat"] == "kernel" and event["name"].startswith("gemm"):
+                event["dur"] *= 1.5
+            if event["name"] == "aten::mm":
+                event["name"] = "<script>alert(1)</script>"
+        if side == "b":
+            trace["traceEvents"] = [e for e in trace["traceEvents"] if not e["name"].startswith("Memcpy")]
+        json.dump(trace, open(f"{side}/rank-{rank}.json", "w"))
+PYTHON
+"$tlmpi" -q -o a -f a
+"$tlmpi" -q -o b -f b
+status 0 "$tlmpi" html a.h5 b.h5
+silent out
+silent err
+status 4 "$tlmpi" html a.h5 b.h5
+says err "diff.html exists; -f overwrites it"
+status 0 mpirun -q -n 3 "$tlmpi" html -f a b
+check "of traces, on three procs, too" test -s diff.html
+status 0 "$tlmpi" html a.h5 b.h5 -o -
+alone "the page of two runs"
+"$tlmpi" diff a.h5 b.h5 diff_step --format json > steps.json
+"$tlmpi" diff a.h5 b.h5 diff_call_path --format json > calls.json
+page "the verdict, the waterfall, the kernels and the calls" "
+assert [s.get('id') for s in root.findall('.//section')] == ['verdict', 'runs', 'waterfall', 'kernels', 'calls'], text
+assert 'each takes 1.5 times as long' in words(root.find('.//section[@id=\"verdict\"]'))
+assert 'gone' in words(root.find('.//section[@id=\"verdict\"]'))"
+page "each part begins where the one before ends, and the last is at B" "
+steps = json.load(open('steps.json'))
+svg = root.find('.//section[@id=\"waterfall\"]/figure/div/svg')
+bars = [(float(r.get('x')[:-1]), float(r.get('x')[:-1]) + float(r.get('width')[:-1])) for r in svg.findall('rect')]
+assert len(bars) == len(steps) + 1, bars
+at = bars[0][1]
+for (low, high), row in zip(bars[1:-1], steps[1:]):
+    assert abs((low if row['change_ns'] >= 0 else high) - at) < 0.03 or row['change_ns'] == 0, (row, at, low, high)
+    at = high if row['change_ns'] > 0 else low if row['change_ns'] < 0 else at
+assert abs(bars[-1][1] - at) < 0.3, (at, bars)
+assert sum(r['change_ns'] for r in steps[1:]) == steps[0]['change_ns']"
+page "calls stand within calls, as deep as they are" "
+def depth(e): return (e.tag == 'details') + max([depth(c) for c in e] or [0])
+calls = root.find('.//section[@id=\"calls\"]')
+assert depth(calls) == max(r['depth'] for r in json.load(open('calls.json'))), (depth(calls), json.load(open('calls.json')))
+assert all(d[0].tag == 'summary' for d in calls.iter('details'))"
+status 2 "$tlmpi" html a.h5 b.h5 a.h5
+says err "one file at a time"
 
 summary

@@ -12,11 +12,12 @@
 
 /* Everything is borrowed. */
 typedef struct tl_diff_words {
-    const tl_table *found, *run, *step, *kernel, *operator;
+    const tl_table *found, *run, *step, *kernel, *operator, *call_path;
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
     size_t steps[2]; /* compared; 0: steps are not told apart */
     bool paired;     /* steps of one number with one another */
+    size_t columns;  /* of a line; 0: as tl_line_columns says; SIZE_MAX: each sentence and each finding is one line */
 } tl_diff_words;
 
 /* What differs first, then "B is 8.2 % slower per step ...: +6.1 % in all_reduce of ranks 0-7 ...". */

@@ -19,6 +19,7 @@
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/answers/answers.h"
+#include "tlmpi/report/diff.h"
 #include <stdio.h>
 
 /* Everything is borrowed, and must outlive the page. */
@@ -47,5 +48,9 @@ void tl_html_take(void *html, const void *row, tl_error *err);
 
 /* Writes the page; the caller, who closes `out`, checks whether writing failed. */
 void tl_html_write(tl_html *html, FILE *out);
+
+/* Writes the page of two runs, A and B: what differs, in words; a waterfall from the step of A to that of B; kernels; and
+ * the merged tree of call paths. */
+void tl_html_write_diff(const tl_diff_words *words, FILE *out);
 
 #endif

@@ -36,14 +36,24 @@ static tl_phrase chance(double p)
     return p < 0.001 ? tl_phrase_of("p" TL_KEPT "<" TL_KEPT "0.001") : tl_phrase_of("p" TL_KEPT "=" TL_KEPT "%.2g", p);
 }
 
+/* A sentence by itself. */
+__attribute__((format(printf, 3, 4))) static void say(FILE *out, const tl_diff_words *d, const char *format, ...)
+{
+    tl_wrap w = { .out = out, .indent = 2, .columns = d->columns };
+    va_list args;
+    va_start(args, format);
+    tl_vsay(&w, format, args);
+    va_end(args);
+    tl_wrap_end(&w);
+}
+
 static void say_differences(FILE *out, const tl_diff_words *d)
 {
     TL_ROWS (const tl_diff_run, row, d->run)
         if (row->differs)
-            tl_print_sentence(out, "%s: %s in A, %s in B; times may differ for that alone.",
-                              tl_cell_in_words(row->what, sizeof row->what).text,
-                              tl_cell_in_words(row->a, sizeof row->a).text,
-                              tl_cell_in_words(row->b, sizeof row->b).text);
+            say(out, d, "%s: %s in A, %s in B; times may differ for that alone.",
+                tl_cell_in_words(row->what, sizeof row->what).text, tl_cell_in_words(row->a, sizeof row->a).text,
+                tl_cell_in_words(row->b, sizeof row->b).text);
 }
 
 /* "B takes 8.2 % more time per step: 5.65 ms in A, 6.11 ms in B (medians of 5 and 5 steps; p = 0.008, rank test)" */
@@ -115,7 +125,7 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
 
 static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *row)
 {
-    tl_wrap w = { .out = out, .indent = 4, .column = 2 };
+    tl_wrap w = { .out = out, .indent = 4, .column = 2, .columns = d->columns };
     fputs("  ", out);
     tl_say(&w, "%s,~%s", signed_share(row->share).text, tl_duration(llabs(row->change_ns)).text);
     if (!isnan(row->a_count)) {
@@ -153,21 +163,21 @@ static void say_operators(FILE *out, const tl_diff_words *d)
         bool added = row->change == TL_DIFF_ADDED, removed = row->change == TL_DIFF_REMOVED;
         if ((!added && !removed) || said++ >= NEW_OPERATORS)
             continue;
-        tl_print_sentence(out, "%s operator: %.4g %s per step.", added ? "New" : "Gone",
-                          added ? row->b_count : row->a_count, name_of(d, row->name).text);
+        say(out, d, "%s operator: %.4g %s per step.", added ? "New" : "Gone", added ? row->b_count : row->a_count,
+            name_of(d, row->name).text);
     }
     if (said > NEW_OPERATORS)
-        tl_print_sentence(out, "%zu more operators are new or gone: table diff_operator.", said - NEW_OPERATORS);
+        say(out, d, "%zu more operators are new or gone: table diff_operator.", said - NEW_OPERATORS);
 }
 
 void tl_print_diff(FILE *out, const tl_diff_words *d)
 {
-    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap w = { .out = out, .indent = 2, .columns = d->columns };
     say_differences(out, d);
     say_step(&w, d, tl_table_row(d->found, 0));
     for (size_t i = 1; i < d->found->n && i <= FOUND_SAID; i++)
         say_found(out, d, tl_table_row(d->found, i));
     if (d->found->n > FOUND_SAID + 1)
-        tl_print_sentence(out, "  and %zu smaller changes: table diff.", d->found->n - FOUND_SAID - 1);
+        say(out, d, "  and %zu smaller changes: table diff.", d->found->n - FOUND_SAID - 1);
     say_operators(out, d);
 }

@@ -25,7 +25,7 @@ FILE *tl_page_memory(char **text, size_t *n)
 static void put_line(FILE *out, tl_text line)
 {
     static const char *const labels[] = { "File:",        "Cost:",    "Also:",       "Together:",
-                                          "Evidence:",    "Balance:", "Confidence:", "Collectives:",
+                                          "Evidence:",    "Bound:",   "Balance:",    "Confidence:", "Collectives:",
                                           "Not matched:", "Clocks:",  "Waiting:",    "Simulation:" };
     const char *label = NULL;
     for (size_t i = 0; i < sizeof labels / sizeof labels[0] && label == NULL; i++)
@@ -222,33 +222,31 @@ static const char style[] =
     "}\n"
     "  h2, h3, figcaption { break-after: avoid; } .wide svg { max-width: 100%; height: auto; } }\n";
 
-static void put_head(tl_page *page)
+void tl_put_page_head(FILE *out, const char *name, const char *more_style)
 {
-    const char *slash = strrchr(page->html->in.file, '/'), *name = slash != NULL ? slash + 1 : page->html->in.file;
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
           "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n"
           "<title>",
-          page->out);
-    tl_put_markup_word(page->out, name);
-    fprintf(page->out, " - tlmpi</title>\n<style>\n%s</style>\n</head>\n<body>\n", style);
+          out);
+    tl_put_markup_word(out, name);
+    fprintf(out, " - tlmpi</title>\n<style>\n%s%s</style>\n</head>\n<body>\n", style, more_style);
     /* What marks a cell without a record, for all pictures. */
     fputs("<svg class=\"shared\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs>"
           "<pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">"
           "<rect class=\"bare\" width=\"5\" height=\"5\"/><path class=\"hatch\" d=\"M-1 1l2 -2M0 5l5 -5M4 6l2 "
           "-2\"/></pattern></defs></svg>\n<h1>",
-          page->out);
-    tl_put_markup_word(page->out, name);
-    fputs("</h1>\n", page->out);
+          out);
+    tl_put_markup_word(out, name);
+    fputs("</h1>\n", out);
 }
 
-static void put_foot(tl_page *page)
+void tl_put_page_foot(FILE *out, const char *file)
 {
-    fputs("<footer>Made by tlmpi " TLMPI_VERSION " from <code>", page->out);
-    tl_put_markup_word(page->out, page->html->in.file);
-    fputs("</code>. <code>tlmpi describe TABLE</code> explains the columns of a table.</footer>\n</body>\n</html>\n",
-          page->out);
+    fputs("<footer>Made by tlmpi " TLMPI_VERSION " from <code>", out);
+    tl_put_markup_word(out, file);
+    fputs("</code>. <code>tlmpi describe TABLE</code> explains the columns of a table.</footer>\n</body>\n</html>\n", out);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
@@ -337,8 +335,9 @@ void tl_html_write(tl_html *html, FILE *out)
     tl_shell_word(file, sizeof file, html->in.file);
     tl_page page = { .out = out, .html = html, .file = file };
 
-    put_head(&page);
+    const char *slash = strrchr(html->in.file, '/');
+    tl_put_page_head(out, slash != NULL ? slash + 1 : html->in.file, "");
     for (const tl_section *section = tl_sections; section->id != NULL; section++)
         put_section(&page, section);
-    put_foot(&page);
+    tl_put_page_foot(out, html->in.file);
 }

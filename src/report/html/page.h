@@ -63,6 +63,10 @@ typedef struct tl_page {
     const char *file; /* as a word for a shell */
 } tl_page;
 
+/* Begins a page, up to its heading, with rules of style of its own, and ends it.  file: what it was made from. */
+void tl_put_page_head(FILE *out, const char *name, const char *more_style);
+void tl_put_page_foot(FILE *out, const char *file);
+
 /* A text that is written as a file; its owner closes it, and frees the text. */
 FILE *tl_page_memory(char **text, size_t *n);
 

@@ -1,0 +1,334 @@
+/* diff.c - the page of two runs: from the step of A to the step of B.
+ *
+ *     A          [##############################]
+ *     waiting                                   [####]        each part begins where the one before ends
+ *     compute                                     [##]        (shorter)
+ *     B          [#################################]
+ *
+ * Behind it the kernels that changed, and the call paths of both runs as one tree.
+ */
+#include "page.h"
+
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+#include "tlmpi/report/format/markup.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* What is shown of kernels, and of the calls within one call: the others are summed. */
+enum { KERNELS_SHOWN = 20, CALLS_SHOWN = 12 };
+
+static const char style[] =
+    ".part {} td.words { white-space: normal; overflow-wrap: anywhere; } .differs { font-weight: 700; }\n"
+    "details, .leaf { margin-left: 1.25rem; font-size: .8125rem; overflow-wrap: anywhere; } summary { cursor: pointer; }\n"
+    ".more-time { color: var(--a4); } .less-time { color: var(--b4); } .said { color: var(--quiet); }\n";
+
+static void put_name(FILE *out, const tl_diff_words *d, uint32_t id)
+{
+    if (id != TL_NO_NAME)
+        tl_put_markup(out, d->name(d->name_arg, id));
+}
+
+static tl_phrase change_in_words(int64_t ns)
+{
+    return tl_phrase_of("%s%s", ns < 0 ? "-" : "+", tl_duration(llabs(ns)).text);
+}
+
+static void put_change(FILE *out, int64_t ns)
+{
+    fprintf(out, "<b class=\"%s\">%s</b>", ns > 0 ? "more-time" : ns < 0 ? "less-time" : "said", change_in_words(ns).text);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- verdict */
+
+static void put_verdict(FILE *out, const tl_diff_words *d)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *memory = tl_page_memory(&text, &n);
+    tl_diff_words lines = *d;
+    lines.columns = SIZE_MAX;
+    tl_print_diff(memory, &lines);
+    (void)fclose(memory);
+    fputs("<section id=\"verdict\">\n<h2>Is B slower, and what makes it so?</h2>\n", out);
+    for (const char *p = text, *end; p != NULL && *p != '\0'; p = end + (*end != '\0')) {
+        end = p + strcspn(p, "\n");
+        fprintf(out, "<p class=\"%s\">", *p == ' ' ? "more" : "answer");
+        p += strspn(p, " ");
+        tl_put_markup(out, (tl_text){ p, (size_t)(end - p) });
+        fputs("</p>\n", out);
+    }
+    free(text);
+    fputs("</section>\n", out);
+}
+
+static void put_runs(FILE *out, const tl_diff_words *d)
+{
+    fputs("<section id=\"runs\">\n<h2>What was recorded?</h2>\n<div class=\"wide\"><table>\n<tr><th></th><th "
+          "class=\"words\">A</th><th class=\"words\">B</th></tr>\n",
+          out);
+    TL_ROWS (const tl_diff_run, row, d->run) {
+        fprintf(out, "<tr%s><th scope=\"row\">", row->differs ? " class=\"differs\"" : "");
+        tl_put_markup_cell(out, row->what, sizeof row->what);
+        fputs("</th><td class=\"words\">", out);
+        tl_put_markup_cell(out, row->a, sizeof row->a);
+        fputs("</td><td class=\"words\">", out);
+        tl_put_markup_cell(out, row->b, sizeof row->b);
+        fputs("</td></tr>\n", out);
+    }
+    fputs("</table></div>\n</section>\n", out);
+}
+
+/* --------------------------------------------------------------------------------------------------------- waterfall */
+
+static const char *class_of(uint8_t part)
+{
+    static const char *const classes[TL_NDIFF_PARTS] = {
+        [TL_DIFF_STEP] = TL_CLASS_IDLE,        [TL_DIFF_COMPUTE] = TL_CLASS_COMPUTE,
+        [TL_DIFF_WAITING] = TL_CLASS_WAITING,  [TL_DIFF_TRANSFER] = TL_CLASS_TRANSFER,
+        [TL_DIFF_UNKNOWN] = TL_CLASS_UNKNOWN,  [TL_DIFF_COPY] = TL_CLASS_COPY,
+        [TL_DIFF_IDLE] = TL_CLASS_IDLE "1",    [TL_DIFF_OUTSIDE] = TL_CLASS_IDLE "2",
+        [TL_DIFF_REST] = TL_CLASS_IDLE "3",
+    };
+    return classes[part];
+}
+
+/* "waiting, all_reduce (data)" */
+static tl_phrase part_in_words(const tl_diff_step *row)
+{
+    const char *part = row->part == TL_DIFF_REST ? "not attributed" : tl_diff_part_labels[row->part];
+    if (row->part != TL_DIFF_WAITING && row->part != TL_DIFF_TRANSFER && row->part != TL_DIFF_UNKNOWN)
+        return tl_phrase_of("%s", part);
+    return tl_phrase_of("%s, %s%s", part, tl_collective_labels[row->kind],
+                        row->parallelism == TL_PARALLEL_UNKNOWN
+                            ? ""
+                            : tl_phrase_of(" (%s)", tl_parallelism_labels[row->parallelism]).text);
+}
+
+/* From the least to the most that the waterfall comes to, with room below: changes are to be seen. */
+static tl_scale scale_of(const tl_table *steps)
+{
+    const tl_diff_step *step = tl_table_row(steps, 0);
+    int64_t at_ns = step->a_ns, least_ns = at_ns, most_ns = at_ns;
+    for (size_t i = 1; i < steps->n; i++) {
+        at_ns += ((const tl_diff_step *)tl_table_row(steps, i))->change_ns;
+        least_ns = tl_ns_min(least_ns, at_ns);
+        most_ns = tl_ns_max(most_ns, at_ns);
+    }
+    double room = (double)(most_ns - least_ns), from = (double)least_ns - room;
+    return (tl_scale){ room > 0 && from > 0 ? from : 0, (double)most_ns + room / 8 };
+}
+
+static void put_waterfall(FILE *out, const tl_diff_words *d)
+{
+    enum { LEFT = 210, ROW = 22, BAR = 16, FULL = 85 };
+    const double gap = 0.5; /* percent */
+    const tl_diff_step *step = tl_table_row(d->step, 0);
+    const tl_scale scale = scale_of(d->step);
+    const int rows = (int)d->step->n + 1;
+    int64_t at_ns = step->a_ns;
+
+    fputs("<section id=\"waterfall\">\n<h2>From the step of A to the step of B</h2>\n<figure><div class=\"wide\">", out);
+    tl_plot_begin(out, "steps", "What a step of B takes more or less than a step of A, part by part",
+                  tl_phrase_of("A: %s, B: %s", tl_duration(step->a_ns).text, tl_duration(step->b_ns).text).text, LEFT,
+                  rows * ROW + TL_AXIS_HEIGHT);
+    tl_put_axis(out, &scale, 0, rows * ROW, "ns");
+    for (int i = 0; i < rows; i++) {
+        const tl_diff_step *row = i > 0 && i + 1 < rows ? tl_table_row(d->step, (size_t)i) : step;
+        bool whole = row == step;
+        int64_t to_ns = whole ? (i == 0 ? step->a_ns : step->b_ns) : at_ns + row->change_ns;
+        double from = whole ? 0 : tl_place(&scale, (double)tl_ns_min(at_ns, to_ns)),
+               to = tl_place(&scale, (double)(whole ? to_ns : tl_ns_max(at_ns, to_ns)));
+        tl_phrase words = whole ? tl_duration(to_ns) : change_in_words(row->change_ns);
+        tl_put_side(out, whole ? "named" : "part", i * ROW + BAR - 3, "%s",
+                    whole ? (i == 0 ? "A" : "B") : part_in_words(row).text);
+        tl_put_told_box(out, class_of(row->part), from, fmax(to - from, 0.1), i * ROW + 2, BAR, "%s", words.text);
+        bool before = to > FULL; /* no room behind the bar: before it, or in that of a whole step */
+        tl_put_at(out, before ? "end" : "part", (before && !whole ? from : to) + (before ? -gap : gap), i * ROW + BAR - 3,
+                  "%s", words.text);
+        at_ns = whole ? at_ns : to_ns;
+    }
+    tl_plot_end(out);
+    fprintf(out, "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond.%s Table "
+                 "<code>diff_step</code>.</figcaption></figure>\n",
+            scale.from > 0 ? " The axis does not begin at 0." : "");
+    fputs("<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th><th>A</th><th>B</th><th>change</th><th>of A's "
+          "step</th><th>p</th></tr>\n",
+          out);
+    TL_ROWS (const tl_diff_step, row, d->step) {
+        fprintf(out, "<tr%s><th class=\"words\">%s</th><td>%s</td><td>%s</td><td>", row->sure ? " class=\"differs\"" : "",
+                part_in_words(row).text, tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
+        put_change(out, row->change_ns);
+        fprintf(out, "</td><td>%+.1f %%</td><td>%s</td></tr>\n", 100 * row->share,
+                isnan(row->p_value) ? "" : tl_phrase_of("%.2g", row->p_value).text);
+    }
+    fputs("</table></div>\n</section>\n", out);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- kernels */
+
+static void put_kernels(FILE *out, const tl_diff_words *d)
+{
+    size_t shown = 0, all = 0;
+    TL_ROWS (const tl_diff_kernel, row, d->kernel)
+        all += row->change != TL_DIFF_SAME;
+    if (all == 0)
+        return;
+    fputs("<section id=\"kernels\">\n<h2>Which kernels are new, gone, replaced or changed?</h2>\n<div class=\"wide\"><table>\n"
+          "<tr><th class=\"words\">kernel</th><th class=\"words\"></th><th>change of a step</th><th>A</th><th>B</th><th>each "
+          "in A</th><th>in B</th></tr>\n",
+          out);
+    TL_ROWS (const tl_diff_kernel, row, d->kernel) {
+        if (row->change == TL_DIFF_SAME || shown == KERNELS_SHOWN)
+            continue;
+        shown++;
+        fprintf(out, "<tr%s><td class=\"words\"><code>", row->sure ? " class=\"differs\"" : "");
+        put_name(out, d, row->name);
+        fputs("</code>", out);
+        if (row->b_name != TL_NO_NAME) {
+            fputs(" replaced by <code>", out);
+            put_name(out, d, row->b_name);
+            fputs("</code>", out);
+        }
+        if (row->operator!= TL_NO_NAME) {
+            fputs(" of <code>", out);
+            put_name(out, d, row->operator);
+            fputs("</code>", out);
+        }
+        fprintf(out, "</td><td class=\"words\">%s</td><td>", tl_diff_change_labels[row->change]);
+        put_change(out, row->change_ns);
+        fprintf(out, "</td><td>%.4g a step</td><td>%.4g</td>", row->a_count, row->b_count);
+        const double each_ns[] = { row->a_each_ns, row->b_each_ns };
+        for (int i = 0; i < 2; i++)
+            fprintf(out, "<td>%s</td>", isnan(each_ns[i]) ? "" : tl_duration(llround(each_ns[i])).text);
+        fputs("</tr>\n", out);
+    }
+    fprintf(out, "</table></div>\n<p class=\"source\">%zu of %zu.  Table <code>diff_kernel</code>.</p>\n</section>\n", shown,
+            all);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- tree */
+
+typedef struct tree {
+    FILE *out;
+    const tl_diff_words *d;
+    int64_t step_ns;
+} tree;
+
+static const tl_diff_work *node_of(const tree *t, size_t at)
+{
+    return tl_table_row(t->d->call_path, at);
+}
+
+/* The place behind a node and all within it. */
+static size_t after(const tree *t, size_t at)
+{
+    const int32_t depth = node_of(t, at)->depth;
+    for (at++; at < t->d->call_path->n && node_of(t, at)->depth > depth; at++)
+        ;
+    return at;
+}
+
+/* "aten::linear +567 us, 2 a step in A, 3 in B" */
+static void put_node(const tree *t, const tl_diff_work *row)
+{
+    fputs("<code>", t->out);
+    if (row->name != TL_NO_NAME)
+        put_name(t->out, t->d, row->name);
+    else
+        put_name(t->out, t->d, row->kind);
+    fputs("</code> ", t->out);
+    if (row->b_name != TL_NO_NAME) {
+        fputs("replaced by <code>", t->out);
+        put_name(t->out, t->d, row->b_name);
+        fputs("</code> ", t->out);
+    }
+    put_change(t->out, row->change_ns);
+    fputs(" <span class=\"said\">", t->out);
+    if (row->change != TL_DIFF_SAME && row->change != TL_DIFF_REPLACED)
+        fprintf(t->out, "%s, ", tl_diff_change_labels[row->change]);
+    if (row->a_count == row->b_count)
+        fprintf(t->out, "%.4g a step", row->a_count);
+    else
+        fprintf(t->out, "%.4g a step in A, %.4g in B", row->a_count, row->b_count);
+    fputs("</span>", t->out);
+}
+
+static bool changes(const tree *t, const tl_diff_work *row, double least)
+{
+    return (double)llabs(row->change_ns) >= least * (double)t->step_ns;
+}
+
+/* Calls within one call: what is shown of them, and the sum of the rest. */
+typedef struct level {
+    size_t end;
+    size_t shown, rest;
+    int64_t rest_ns;
+} level;
+
+static void end_level(const tree *t, const level *l)
+{
+    if (l->rest > 0)
+        fprintf(t->out, "<p class=\"leaf said\">%zu %s: %s</p>\n", l->rest, l->shown > 0 ? "more" : "that hardly change",
+                change_in_words(l->rest_ns).text);
+}
+
+/* Each call is a line, with the calls within it, the largest change first; open where it is large. */
+static void put_calls(const tree *t)
+{
+    TL_VEC(level) open = { 0 };
+    tl_vec_push(&open, (level){ .end = t->d->call_path->n });
+    for (size_t at = 0; open.n > 0;) {
+        level *l = &open.v[open.n - 1];
+        if (at == l->end) {
+            end_level(t, l);
+            fputs(--open.n > 0 ? "</details>\n" : "", t->out);
+            continue;
+        }
+        const tl_diff_work *row = node_of(t, at);
+        size_t next = after(t, at);
+        if (l->shown == CALLS_SHOWN || !changes(t, row, TL_DIFF_PART_LEAST)) {
+            l->rest_ns += row->change_ns;
+            l->rest++;
+            at = next;
+            continue;
+        }
+        l->shown++;
+        bool leaf = next == ++at;
+        fputs(leaf                                ? "<p class=\"leaf\">"
+              : changes(t, row, TL_DIFF_LEAST) ? "<details open=\"open\"><summary>"
+                                                  : "<details><summary>",
+              t->out);
+        put_node(t, row);
+        fputs(leaf ? "</p>\n" : "</summary>\n", t->out);
+        if (!leaf)
+            tl_vec_push(&open, (level){ .end = next });
+    }
+    free(open.v);
+}
+
+static void put_tree(FILE *out, const tl_diff_words *d)
+{
+    const tree t = { out, d, ((const tl_diff_step *)tl_table_row(d->step, 0))->a_ns };
+    if (d->call_path->n == 0)
+        return;
+    fputs("<section id=\"calls\">\n<h2>Where in the code?</h2>\n<p class=\"source\">Device work of a step by call path, in both "
+          "runs: the change of a path and of all within it, the largest first.</p>\n",
+          out);
+    put_calls(&t);
+    fputs("<p class=\"source\">Table <code>diff_call_path</code>.</p>\n</section>\n", out);
+}
+
+void tl_html_write_diff(const tl_diff_words *d, FILE *out)
+{
+    const tl_diff_run *paths = tl_table_row(d->run, d->run->n - 1); /* the last row is that of the traces */
+    tl_phrase a = tl_cell_in_words(paths->a, sizeof paths->a), b = tl_cell_in_words(paths->b, sizeof paths->b);
+    tl_put_page_head(out, tl_phrase_of("%s (A) and %s (B)", a.text, b.text).text, style);
+    put_verdict(out, d);
+    put_runs(out, d);
+    put_waterfall(out, d);
+    put_kernels(out, d);
+    put_tree(out, d);
+    tl_put_page_foot(out, tl_phrase_of("%s and %s", a.text, b.text).text);
+}
