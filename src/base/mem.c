@@ -185,6 +185,16 @@ void *tl_arena_zeroed(tl_arena *arena, size_t n, size_t size)
     return add_block(arena, n, size, get_zeroed);
 }
 
+uint32_t *tl_malloc_none(size_t n)
+{
+    return memset(tl_malloc((n + 1) * sizeof(uint32_t)), 0xff, (n + 1) * sizeof(uint32_t));
+}
+
+uint32_t *tl_arena_none(tl_arena *arena, size_t n)
+{
+    return memset(tl_arena_take(arena, n, sizeof(uint32_t)), 0xff, n * sizeof(uint32_t));
+}
+
 void tl_arena_free(tl_arena *arena)
 {
     for (struct tl_arena_block *block = arena->last, *before; block != NULL; block = before) {

@@ -158,6 +158,22 @@ size_t tl_int_unique(int32_t *values, size_t n)
     return kept;
 }
 
+static int by_key(const void *a, const void *b)
+{
+    return TL_COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+size_t tl_key_unique(uint64_t *keys, size_t n)
+{
+    size_t kept = 0;
+    if (n > 1)
+        qsort(keys, n, sizeof *keys, by_key);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || keys[kept - 1] != keys[i])
+            keys[kept++] = keys[i];
+    return kept;
+}
+
 size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x)
 {
     size_t low = 0;

@@ -34,6 +34,16 @@ int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
 
 void tl_map_free(tl_map *map);
 
+/* Returns the number under key; a new key gets the number `next`. */
+static inline uint32_t tl_map_number(tl_map *map, uint64_t key, size_t next)
+{
+    uint32_t number = tl_map_get(map, key);
+    if (number != TL_MAP_NONE)
+        return number;
+    tl_map_put(map, key, (uint32_t)next);
+    return (uint32_t)next;
+}
+
 /* Adds one to the count under key; returns the count before, 0 at first. */
 static inline uint32_t tl_map_count(tl_map *map, uint64_t key)
 {

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What is mostly done with large arrays from now on: a hint that costs little. */
 typedef enum tl_mem_use {
@@ -40,6 +41,9 @@ bool tl_mem_fits(size_t n);
 
 /* n * size zeroed bytes.  Free with free(). */
 void *tl_calloc(size_t n, size_t size);
+
+/* n indices, each UINT32_MAX: none.  Free with free(). */
+uint32_t *tl_malloc_none(size_t n);
 
 /* Free with free(). */
 void *tl_malloc(size_t size);
@@ -70,6 +74,9 @@ typedef struct tl_arena {
 /* n * size bytes (room for one element at least), not initialised; tl_arena_zeroed: zeroed. */
 void *tl_arena_take(tl_arena *arena, size_t n, size_t size);
 void *tl_arena_zeroed(tl_arena *arena, size_t n, size_t size);
+
+/* n indices, each UINT32_MAX: none. */
+uint32_t *tl_arena_none(tl_arena *arena, size_t n);
 
 /* Ends all its arrays.  It may be used again, as one that is new. */
 void tl_arena_free(tl_arena *arena);

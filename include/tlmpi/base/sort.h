@@ -80,6 +80,7 @@ void tl_int_sort(int32_t *values, size_t n);
 
 /* Sorts n numbers, and keeps one of equals; how many are left. */
 size_t tl_int_unique(int32_t *values, size_t n);
+size_t tl_key_unique(uint64_t *keys, size_t n);
 
 /* Where x stands among n numbers that ascend; n: it is none of them. */
 size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x);

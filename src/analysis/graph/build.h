@@ -152,7 +152,7 @@ uint32_t tl_graph_release_of(const tl_graph_build *b, const tl_waiting_call *cal
 /* release.c: whether anything launched before start_ns runs over end_ns. */
 bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns);
 
-/* pause.c: a pause of the host, [start_ns, end_ns) between two nodes, and what may have ended it. */
+/* release.c: a pause of the host, [start_ns, end_ns) between two nodes, and what may have ended it. */
 void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t end_ns);
 
 /* labels.c; NULL is fine. */

@@ -5,66 +5,33 @@
 #include "tlmpi/model/call.h"
 #include <stdlib.h>
 
-/* What a call of a name is, found once a name. */
-typedef enum call_sort { CALL_UNKNOWN, CALL_OTHER, CALL_STREAM, CALL_DEVICE, CALL_FREE } call_sort;
-
 typedef struct finding {
     const tl_rank_view *view;
     tl_host_calls *out;
-    uint8_t *sort_of; /* by name: call_sort */
+    uint8_t *kind_of; /* by name: 1 + tl_call_wait of its calls; 0: not found yet */
     tl_map sync_of;   /* correlation -> recorded wait of a host */
     tl_map record_at; /* correlation of a record that is waited for -> 1 + its call; 0: not seen yet */
 } finding;
 
-static call_sort sort_of_text(tl_text name)
-{
-    const tl_call_rule *rule = tl_call_rule_of(name);
-    if (rule->does == TL_DOES_WAIT)
-        return rule->after == TL_AFTER_ALL ? CALL_DEVICE : CALL_STREAM;
-    return rule->does == TL_DOES_FREE && rule->after == TL_AFTER_ALL ? CALL_FREE : CALL_OTHER;
-}
-
-static call_sort sort_of(finding *f, uint32_t name)
+/* What calls of a name wait for; TL_CALL_UNKNOWN: the name does not tell. */
+static tl_call_wait kind_of(finding *f, uint32_t name)
 {
     if (name == TL_NO_NAME)
-        return CALL_OTHER;
-    if (f->sort_of[name] == CALL_UNKNOWN)
-        f->sort_of[name] = (uint8_t)sort_of_text(tl_names_text(f->view->names, name));
-    return (call_sort)f->sort_of[name];
-}
-
-static void add_wait(finding *f, tl_waiting_call wait)
-{
-    tl_vec_push(&f->out->waits, wait);
+        return TL_CALL_UNKNOWN;
+    if (f->kind_of[name] == 0) {
+        const tl_call_rule *rule = tl_call_rule_of(tl_names_text(f->view->names, name));
+        const bool all = rule->after == TL_AFTER_ALL;
+        const bool waits = rule->does == TL_DOES_WAIT, frees = rule->does == TL_DOES_FREE && all;
+        f->kind_of[name] = (uint8_t)(1 + (waits   ? all ? TL_CALL_WAITS_DEVICE : TL_CALL_WAITS_STREAM
+                                          : frees ? TL_CALL_FREES
+                                                  : TL_CALL_UNKNOWN));
+    }
+    return (tl_call_wait)(f->kind_of[name] - 1);
 }
 
 static uint64_t key_of_name(const tl_rank_view *view, uint32_t name)
 {
     return name != TL_NO_NAME ? view->names->v[tl_name_key(view, name)].key : 0;
-}
-
-static void add_call(finding *f, const tl_thread *thread, size_t i)
-{
-    const tl_calls *calls = &f->view->calls;
-    call_sort sort = sort_of(f, calls->name[i]);
-
-    if (sort == CALL_OTHER || calls->dur_ns[i] <= 0)
-        return;
-    const tl_stream_id *stream = &f->view->streams[calls->stream[i]];
-    tl_waiting_call wait = { .start_ns = calls->start_ns[i],
-                             .end_ns = calls->start_ns[i] + calls->dur_ns[i],
-                             .track = thread->track,
-                             .device = stream->device,
-                             .stream = stream->stream,
-                             .name = calls->name[i],
-                             .kind = sort == CALL_FREE     ? TL_CALL_FREES
-                                     : sort == CALL_DEVICE ? TL_CALL_WAITS_DEVICE
-                                                           : TL_CALL_WAITS_STREAM };
-    uint32_t recorded =
-        calls->correlation[i] > 0 ? tl_map_get(&f->sync_of, (uint64_t)calls->correlation[i]) : TL_MAP_NONE;
-    if (recorded != TL_MAP_NONE && wait.stream < 0)
-        wait.stream = f->view->syncs[recorded].stream;
-    add_wait(f, wait);
 }
 
 /* Whether a call of the thread queues work. */
@@ -77,38 +44,47 @@ static bool launches(const tl_rank_view *view, uint32_t track, int64_t start_ns)
     return at < view->nlaunches && view->launches[at].start_ns == start_ns;
 }
 
-/* Adds call i, whose name does not tell, as a possible wait if it is longer than TL_UNTOLD_LAG_NS and launches nothing.
- * `last` is the call that ended last before it. */
-static void add_unknown(finding *f, const tl_thread *thread, size_t i, size_t last)
+/* Adds call i of the thread if it waits; or if its name does not tell, and it launches nothing and is longer than
+ * TL_UNTOLD_LAG_NS.  `last` is the call that ended last before it. */
+static void add_call(finding *f, const tl_thread *thread, size_t i, size_t last)
 {
     const tl_calls *calls = &f->view->calls;
-    int64_t start = calls->start_ns[i];
-    if (sort_of(f, calls->name[i]) != CALL_OTHER || calls->dur_ns[i] <= TL_UNTOLD_LAG_NS ||
-        launches(f->view, thread->track, start))
+    const tl_stream_id *stream = &f->view->streams[calls->stream[i]];
+    const tl_call_wait kind = kind_of(f, calls->name[i]);
+    if (calls->dur_ns[i] <= (kind == TL_CALL_UNKNOWN ? TL_UNTOLD_LAG_NS : 0))
         return;
-    uint64_t before = key_of_name(f->view, calls->name[last]), own = key_of_name(f->view, calls->name[i]);
-    add_wait(f, (tl_waiting_call){ .start_ns = start,
-                                   .end_ns = start + calls->dur_ns[i],
-                                   .calls = tl_hash_mix(tl_hash_mix(before, own), TL_CALL_UNKNOWN),
-                                   .track = thread->track,
-                                   .device = -1,
-                                   .stream = -1,
-                                   .name = calls->name[i],
-                                   .kind = TL_CALL_UNKNOWN });
+    tl_waiting_call wait = { .start_ns = calls->start_ns[i],
+                             .end_ns = tl_call_end(calls, i),
+                             .track = thread->track,
+                             .device = stream->device,
+                             .stream = stream->stream,
+                             .name = calls->name[i],
+                             .kind = (uint8_t)kind };
+    if (kind == TL_CALL_UNKNOWN) {
+        uint64_t before = key_of_name(f->view, calls->name[last]), own = key_of_name(f->view, calls->name[i]);
+        if (launches(f->view, thread->track, wait.start_ns))
+            return;
+        wait.calls = tl_hash_mix(tl_hash_mix(before, own), TL_CALL_UNKNOWN);
+        wait.device = wait.stream = -1;
+    } else if (wait.stream < 0 && calls->correlation[i] > 0) {
+        uint32_t recorded = tl_map_get(&f->sync_of, (uint64_t)calls->correlation[i]);
+        wait.stream = recorded != TL_MAP_NONE ? f->view->syncs[recorded].stream : wait.stream;
+    }
+    tl_vec_push(&f->out->waits, wait);
 }
 
 static void add_pause(finding *f, const tl_thread *thread, int64_t from_ns, int64_t to_ns, uint64_t before,
                       uint64_t after)
 {
     if (to_ns - from_ns > TL_WAKE_NS)
-        add_wait(f, (tl_waiting_call){ .start_ns = from_ns,
-                                       .end_ns = to_ns,
-                                       .calls = tl_hash_mix(before, after),
-                                       .track = thread->track,
-                                       .device = -1,
-                                       .stream = -1,
-                                       .name = TL_NO_NAME,
-                                       .kind = TL_CALL_PAUSE });
+        tl_vec_push(&f->out->waits, (tl_waiting_call){ .start_ns = from_ns,
+                                                       .end_ns = to_ns,
+                                                       .calls = tl_hash_mix(before, after),
+                                                       .track = thread->track,
+                                                       .device = -1,
+                                                       .stream = -1,
+                                                       .name = TL_NO_NAME,
+                                                       .kind = TL_CALL_PAUSE });
 }
 
 /* Adds the pauses between two calls of a thread.  Marks of steps part a pause as calls would: the part before a mark
@@ -138,8 +114,7 @@ static void add_thread(finding *f, const tl_thread *thread)
         int64_t start = calls->start_ns[i], before = calls->start_ns[last] + calls->dur_ns[last];
         if (i > thread->first && start - before > TL_WAKE_NS)
             add_pauses(f, thread, last, i);
-        add_call(f, thread, i);
-        add_unknown(f, thread, i, last);
+        add_call(f, thread, i, last);
         if (start + calls->dur_ns[i] > before)
             last = i;
     }
@@ -180,9 +155,8 @@ static void add_events(finding *f)
         uint32_t call = tl_map_get(&f->record_at, (uint64_t)s->wait_on_correlation);
         if (call == TL_MAP_NONE || call == 0)
             continue;
-        tl_vec_room(&f->out->events);
-        f->out->events.v[f->out->events.n++] =
-            (tl_event_wait){ s->call_ns, f->view->calls.start_ns[call - 1], s->device, s->stream, s->wait_on_stream };
+        tl_vec_push(&f->out->events, (tl_event_wait){ s->call_ns, f->view->calls.start_ns[call - 1], s->device,
+                                                      s->stream, s->wait_on_stream });
     }
 }
 
@@ -219,7 +193,7 @@ void tl_host_calls_find(const tl_rank_view *view, bool named, tl_host_calls **ou
 {
     finding f = { .view = view, .out = tl_calloc(1, sizeof **out) };
     tl_map launching = { 0 };
-    f.sort_of = tl_calloc(view->names->n + 1, sizeof *f.sort_of);
+    f.kind_of = tl_calloc(view->names->n + 1, sizeof *f.kind_of);
     tl_launching_tracks(view, &launching);
     list_recorded(&f);
 
@@ -232,7 +206,7 @@ void tl_host_calls_find(const tl_rank_view *view, bool named, tl_host_calls **ou
     tl_map_free(&launching);
     tl_map_free(&f.sync_of);
     tl_map_free(&f.record_at);
-    free(f.sort_of);
+    free(f.kind_of);
     *out = f.out;
 }
 

@@ -29,27 +29,17 @@ typedef struct depending {
     uint32_t *in_turn; /* kernels of a stream in the order of launches, streams one after the other */
 } depending;
 
-static uint64_t vote_of(const tl_graph_build *b, uint32_t from, uint32_t to)
-{
-    uint64_t vote = tl_hash_mix(b->placed[to].position, b->placed[from].position);
-    return vote > 1 ? vote & ~TL_VOTE_OF_KIND : 2;
-}
-
-static void add_vote(tl_graph_build *b, uint64_t vote)
-{
-    tl_vec_push(&b->false_votes, vote);
-}
-
 /* Adds an edge with its vote, or votes the edge false if `from` ends after `to` starts.  Returns until when, ns, the
  * edge explains the late start; INT64_MIN: not at all. */
 static int64_t propose(tl_graph_build *b, uint32_t from, uint32_t to)
 {
     const tl_kernel *k = &b->view->kernels[to];
     int64_t end = b->view->kernels[from].end_ns;
-    uint64_t vote = vote_of(b, from, to);
+    uint64_t vote = tl_hash_mix(b->placed[to].position, b->placed[from].position);
+    vote = vote > 1 ? vote & ~TL_VOTE_OF_KIND : 2;
 
     if (end > k->start_ns + TL_CLOCK_ERROR_NS) {
-        add_vote(b, vote);
+        tl_vec_push(&b->false_votes, vote);
         return INT64_MIN;
     }
     tl_graph_edge(b, b->placed[from].end, b->placed[to].start, tl_ns_min(0, tl_ns_between(k->start_ns, end)), vote);
@@ -75,13 +65,13 @@ static void propose_kind(tl_graph_build *b, uint32_t from, uint32_t to, const wa
     int64_t late = tl_ns_between(k->start_ns, comm->end_ns);
 
     if (late < -2 * TL_ROUNDING_NS) {
-        add_vote(b, vote);
+        tl_vec_push(&b->false_votes, vote);
         return;
     }
     if (from != known->rest)
         tl_graph_edge(b, b->placed[from].end, b->placed[to].start, tl_ns_min(0, late), vote);
     if (late <= TL_CLOCK_ERROR_NS && known->ready_ns < comm->end_ns - 2 * TL_ROUNDING_NS)
-        add_vote(b, tl_vote_shown(vote));
+        tl_vec_push(&b->false_votes, tl_vote_shown(vote));
 }
 
 /* --------------------------------------------------------------------------------------------------------- recorded */
@@ -128,10 +118,9 @@ static void find_recorded(depending *d)
             from--;
         if (to == waits.end || from == records.first)
             continue;
-        tl_vec_room(&d->waits);
-        uint32_t *last = &d->recorded[d->in_turn[to]];
-        d->waits.v[d->waits.n] = (recorded_wait){ d->in_turn[from - 1], *last };
-        *last = (uint32_t)d->waits.n++;
+        uint32_t *last = &d->recorded[d->in_turn[to]], number = (uint32_t)d->waits.n;
+        tl_vec_push(&d->waits, (recorded_wait){ d->in_turn[from - 1], *last });
+        *last = number;
     }
 }
 
@@ -166,20 +155,15 @@ static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
     return since;
 }
 
-/* Whether the kernel had been queued by a launch that is not in the trace: something on a device released it. */
-static bool is_released(const tl_graph_build *b, uint32_t kernel)
-{
-    const tl_graph_kernel *p = &b->placed[kernel];
-    bool own = p->launch != TL_NONE && p->launch >= b->view->nlaunches; /* launched as it began */
-    return b->view->kernels[kernel].launch == TL_NONE && !p->before && !own;
-}
-
 /* Adds an edge from the kernel that ended right before, and returns that kernel; TL_NONE: none.  For a kernel that was
- * released on a device the last end counts, however long before. */
+ * queued by a launch which is not in the trace, so that something on a device released it, the last end counts, however
+ * long before. */
 static uint32_t depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
-    bool released = is_released(b, kernel);
+    const tl_graph_kernel *p = &b->placed[kernel];
+    bool own = p->launch != TL_NONE && p->launch >= b->view->nlaunches; /* launched as it began */
+    bool released = k->launch == TL_NONE && !p->before && !own;
     int64_t until = released ? since_ns : tl_ns_max(since_ns, k->start_ns - TL_CLOCK_ERROR_NS);
 
     if (since_ns == INT64_MIN ? !released : tl_ns_between(k->start_ns, since_ns) <= 2 * TL_ROUNDING_NS)
@@ -189,10 +173,9 @@ static uint32_t depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since
         const tl_kernel *other = &b->view->kernels[from];
         if (other->end_ns <= until)
             return TL_NONE;
-        if (from == kernel || tl_same_stream(other, k) || b->placed[from].turn > b->placed[kernel].turn)
+        if (from == kernel || tl_same_stream(other, k) || b->placed[from].turn > p->turn)
             continue;
-        tl_graph_edge(b, b->placed[from].end, b->placed[kernel].start,
-                      tl_ns_min(0, tl_ns_between(k->start_ns, other->end_ns)), 0);
+        tl_graph_edge(b, b->placed[from].end, p->start, tl_ns_min(0, tl_ns_between(k->start_ns, other->end_ns)), 0);
         return from;
     }
     return TL_NONE;
@@ -200,24 +183,19 @@ static uint32_t depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
-/* Whether a kernel launched after another may wait for it by its kind. */
-static bool follows(const tl_graph_build *b, uint32_t before, uint32_t kernel)
-{
-    const tl_kernel *comm = &b->view->kernels[before];
-    return comm->kind == TL_COMM && comm->launch != TL_NONE && !tl_same_stream(comm, &b->view->kernels[kernel]);
-}
-
 /* Proposes edges by kind: to computing from all communication since turn `since`, to communication from the kernel
  * launched right before.  Returns the next `since`. */
 static size_t propose_kinds(tl_graph_build *b, size_t since, size_t turn, const waiting *known)
 {
-    uint8_t kind = b->view->kernels[b->by_turn[turn]].kind;
-    if (kind != TL_COMPUTE && kind != TL_COMM)
+    const tl_kernel *k = &b->view->kernels[b->by_turn[turn]];
+    if (k->kind != TL_COMPUTE && k->kind != TL_COMM)
         return since;
-    for (size_t i = kind == TL_COMPUTE || since == turn ? since : turn - 1; i < turn; i++)
-        if (follows(b, b->by_turn[i], b->by_turn[turn]))
+    for (size_t i = k->kind == TL_COMPUTE || since == turn ? since : turn - 1; i < turn; i++) {
+        const tl_kernel *comm = &b->view->kernels[b->by_turn[i]];
+        if (comm->kind == TL_COMM && comm->launch != TL_NONE && !tl_same_stream(comm, k))
             propose_kind(b, b->by_turn[i], b->by_turn[turn], known);
-    return kind == TL_COMPUTE ? turn + 1 : since;
+    }
+    return k->kind == TL_COMPUTE ? turn + 1 : since;
 }
 
 static void depend_all(depending *d)
@@ -245,11 +223,7 @@ static void depend_all(depending *d)
 void tl_graph_depend(tl_graph_build *b)
 {
     size_t n = b->view->nkernels;
-    depending d = { .b = b,
-                    .recorded = tl_malloc((n + 1) * sizeof *d.recorded),
-                    .in_turn = tl_malloc((n + 1) * sizeof *d.in_turn) };
-    for (size_t i = 0; i < n; i++)
-        d.recorded[i] = TL_NONE;
+    depending d = { .b = b, .recorded = tl_malloc_none(n), .in_turn = tl_malloc((n + 1) * sizeof *d.in_turn) };
     put_in_turn(&d);
     find_recorded(&d);
     depend_all(&d);

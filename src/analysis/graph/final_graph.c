@@ -3,8 +3,10 @@
 #include "job_graph.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/base/topological_order.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* The drift continues before the first and after the last collective, but
  * only as far as a nanosecond of rounding stays within TL_ROUNDING_NS. */
@@ -29,23 +31,77 @@ int64_t tl_on_own_clock(const tl_clock_shift *s, int64_t job_ns)
     return ns;
 }
 
-/* --------------------------------------------------------------------------------------------------- what is told */
+/* ------------------------------------------------------------------------------------------------------------ order */
 
-void tl_finalize_question_put(const tl_finalize_question *s, tl_bytes *out)
+/* Fills an order in which each node comes after all that it waits for, and an END after its ARRIVAL; the edges of cycles
+ * that run back in time are marked in dropped[].  Returns their number. */
+static size_t order_nodes(uint32_t n, const tl_node *nodes, const tl_edge *edges, uint32_t *order, bool *dropped)
 {
-    tl_bytes_put(out, &s->shift, sizeof s->shift);
-    tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports);
-    tl_bytes_put_list(out, s->release_of, s->npauses, sizeof *s->release_of);
-    tl_bytes_put_list(out, s->step_of, s->nsegments, sizeof *s->step_of);
-    tl_bytes_put_list(out, s->false_votes, s->nfalse, sizeof *s->false_votes);
+    uint32_t nedges = nodes[n].first_edge;
+    tl_arena arena = { 0 };
+    uint32_t *first_edge = tl_arena_take(&arena, n + (size_t)1, sizeof *first_edge);
+    uint32_t *from = tl_arena_take(&arena, nedges, sizeof *from);
+    int64_t *done_ns = tl_arena_take(&arena, n, sizeof *done_ns);
+    size_t ndropped;
+    for (uint32_t v = 0; v < n; v++) {
+        first_edge[v] = nodes[v].first_edge;
+        done_ns[v] = nodes[v].done_ns;
+        for (uint32_t e = nodes[v].first_edge; e < nodes[v + 1].first_edge; e++)
+            from[e] =
+                edges[e].from < n ? edges[e].from : v - 1; /* what waits for a meeting waits for its own ARRIVAL */
+    }
+    first_edge[n] = nedges;
+    tl_topological_order(n, first_edge, from, done_ns, order, dropped, &ndropped);
+    tl_arena_free(&arena);
+    return ndropped;
+}
+
+/* Orders the graph, which is not packed, and drops those edges from it; returns their number. */
+static size_t order_graph(tl_rank_graph *g, uint32_t *order)
+{
+    bool *dropped = tl_malloc(g->nedges + 1);
+    size_t kept = 0, ndropped = order_nodes((uint32_t)g->nnodes, g->nodes, g->edges, order, dropped);
+    for (uint32_t v = 0, e = 0; ndropped > 0 && v <= g->nnodes; v++) {
+        uint32_t end = v < g->nnodes ? g->nodes[v + 1].first_edge : e;
+        g->nodes[v].first_edge = (uint32_t)kept;
+        for (; e < end; e++)
+            if (!dropped[e])
+                g->edges[kept++] = g->edges[e];
+    }
+    g->nedges = ndropped > 0 ? kept : g->nedges;
+    free(dropped);
+    return ndropped;
+}
+
+void tl_open_order(const tl_open_rank *o, uint32_t *order)
+{
+    if (o->of->order != NULL) {
+        memcpy(order, o->of->order, o->n * sizeof *order);
+        return;
+    }
+    bool *dropped = tl_malloc(o->nodes[o->n].first_edge + (size_t)1); /* none is: the graph is final */
+    order_nodes(o->n, o->nodes, o->edges, order, dropped);
+    free(dropped);
+}
+
+/* ----------------------------------------------------------------------------------------------------- the question */
+
+void tl_finalize_question_put(const tl_job_graph_draft *j, size_t rank, tl_bytes *out)
+{
+    const tl_rank_graph *g = j->graphs[rank];
+    tl_bytes_put(out, &j->shifts[rank], sizeof *j->shifts);
+    tl_bytes_put_list(out, j->out->ranks[rank].ports, g->ncomms, sizeof(tl_rank_port));
+    tl_bytes_put_list(out, j->release_of[rank], g->npauses, sizeof **j->release_of);
+    tl_bytes_put_list(out, j->step_of[rank], j->step_of[rank] != NULL ? g->ncomms + 1 : 0, sizeof **j->step_of);
+    tl_bytes_put_list(out, j->false_votes.v, j->false_votes.n, sizeof *j->false_votes.v);
 }
 
 /* A rank on its way: what it is told, its own graph, and the job's. */
 typedef struct finalizing {
     tl_clock_shift shift;
     tl_rank_port *ports;
-    uint32_t *release_of;
-    int32_t *step_of;
+    uint32_t *release_of; /* by pause */
+    int32_t *step_of;     /* by segment; nsegments 0: its nodes have their steps */
     uint64_t *votes;
     size_t nports, npauses, nsegments, nvotes;
     tl_map false_votes;
@@ -56,14 +112,15 @@ typedef struct finalizing {
     tl_rank_graph graph;
     uint32_t *port_of; /* by node: the port whose END it is, if that waited for its meeting; TL_NONE */
     uint32_t *wait_of; /* by node: 1 + its pause, if that was a wait; 0 */
-    uint32_t *order;
-    int32_t *steps; /* of its nodes, ascending */
-    size_t nsteps, nvoted, ndropped;
+    int32_t *steps;    /* of its nodes, ascending */
+    size_t nsteps, nvoted;
     int64_t start_ns; /* when the first of its nodes is done */
 } finalizing;
 
-static void get_finalize_question(finalizing *s, tl_bytes *in)
+static void start(finalizing *s, tl_bytes *in)
 {
+    const tl_rank_graph *g = s->from;
+    size_t room = g->nedges + g->npauses + g->ncomms + 1;
     tl_bytes_get(in, &s->shift, sizeof s->shift);
     tl_bytes_get_list(in, (void **)&s->ports, &s->nports, sizeof *s->ports);
     tl_bytes_get_list(in, (void **)&s->release_of, &s->npauses, sizeof *s->release_of);
@@ -71,43 +128,22 @@ static void get_finalize_question(finalizing *s, tl_bytes *in)
     tl_bytes_get_list(in, (void **)&s->votes, &s->nvotes, sizeof *s->votes);
     for (size_t i = 0; i < s->nvotes; i++)
         tl_map_put(&s->false_votes, s->votes[i], 1);
-}
-
-static void unpack(finalizing *s)
-{
-    tl_node *nodes = tl_arena_take(&s->arena, s->from->nnodes + 1, sizeof *nodes);
-    tl_edge *edges = tl_arena_take(&s->arena, s->from->nedges, sizeof *edges);
-    tl_rank_graph_unpack(s->from, nodes, edges);
-    s->nodes = nodes;
-    s->edges = edges;
-}
-
-static void start(finalizing *s)
-{
-    const tl_rank_graph *g = s->from;
-    size_t room = g->nedges + g->npauses + g->ncomms + 1;
     s->nodes = g->nodes;
     s->edges = g->edges;
-    s->port_of = tl_arena_take(&s->arena, g->nnodes, sizeof *s->port_of);
+    s->port_of = tl_arena_none(&s->arena, g->nnodes);
     s->wait_of = tl_arena_zeroed(&s->arena, g->nnodes, sizeof *s->wait_of);
-    s->order = tl_malloc((g->nnodes + 1) * sizeof *s->order);
     s->graph = (tl_rank_graph){ .rank = g->rank,
                                 .nnodes = g->nnodes,
                                 .ncomms = g->ncomms,
                                 .nodes = tl_malloc((g->nnodes + 1) * sizeof *s->graph.nodes),
                                 .edges = tl_malloc(room * sizeof *s->graph.edges) };
-    if (s->nodes == NULL)
-        unpack(s);
-}
-
-static void end(finalizing *s)
-{
-    free(s->release_of);
-    free(s->step_of);
-    free(s->votes);
-    tl_map_free(&s->false_votes);
-    tl_arena_free(&s->arena);
-    free(s->steps);
+    if (s->nodes == NULL) {
+        tl_node *nodes = tl_arena_take(&s->arena, g->nnodes + 1, sizeof *nodes);
+        tl_edge *edges = tl_arena_take(&s->arena, g->nedges, sizeof *edges);
+        tl_rank_graph_unpack(g, nodes, edges);
+        s->nodes = nodes;
+        s->edges = edges;
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
@@ -115,8 +151,6 @@ static void end(finalizing *s)
 /* Marks the nodes that get new edges from what all ranks have shown: ENDs with a meeting, pauses that were waits. */
 static void mark(const finalizing *s)
 {
-    for (size_t v = 0; v < s->from->nnodes; v++)
-        s->port_of[v] = TL_NONE;
     for (uint32_t c = 0; c < s->nports; c++)
         if (s->ports[c].meeting != TL_NONE)
             s->port_of[s->ports[c].arrival + 1] = c;
@@ -140,12 +174,6 @@ static void put_end(finalizing *s, uint32_t port, tl_node *node)
     put_edge(s, (uint32_t)s->from->nnodes + port, tl_ns_min(0, node->done_ns - met->meeting_done_ns));
 }
 
-static bool is_voted_out(const finalizing *s, uint64_t vote)
-{
-    return tl_map_get(&s->false_votes, vote) != TL_MAP_NONE ||
-           ((vote & TL_VOTE_OF_KIND) != 0 && tl_map_get(&s->false_votes, tl_vote_shown(vote)) == TL_MAP_NONE);
-}
-
 /* Copies the edges of the rank's own graph, without edges that were voted out. */
 static void put_edges(finalizing *s, uint32_t v, tl_node *node)
 {
@@ -155,7 +183,10 @@ static void put_edges(finalizing *s, uint32_t v, tl_node *node)
     for (uint32_t e = s->nodes[v].first_edge; e < s->nodes[v + 1].first_edge; e++) {
         const tl_edge *edge = &s->edges[e];
         uint64_t vote = edge->vote != 0 ? g->votes[edge->vote - 1] : 0;
-        if (vote != 0 && is_voted_out(s, vote))
+        bool is_false =
+            tl_map_get(&s->false_votes, vote) != TL_MAP_NONE ||
+            ((vote & TL_VOTE_OF_KIND) != 0 && tl_map_get(&s->false_votes, tl_vote_shown(vote)) == TL_MAP_NONE);
+        if (vote != 0 && is_false)
             s->nvoted += (vote & TL_VOTE_OF_KIND) == 0;
         else if (pause == NULL)
             put_edge(s, edge->from, edge->lag_ns);
@@ -188,41 +219,20 @@ static void put_nodes(finalizing *s)
     s->graph.nodes[s->from->nnodes] = (tl_node){ .first_edge = (uint32_t)s->graph.nedges };
 }
 
-/* Hands on what is known of the rank besides its nodes: names and steps. */
-static void take_over(finalizing *s, tl_rank_graph *from)
-{
-    s->graph.steps = from->steps;
-    s->graph.nsteps = from->nsteps;
-    s->graph.names = from->names;
-    from->steps = NULL;
-    from->names = NULL;
-}
-
-static void note_step(finalizing *s, int32_t step, size_t *room)
-{
-    size_t at = 0;
-    TL_BISECT(at, s->nsteps, mid, s->steps[mid] < step);
-    if (at < s->nsteps && s->steps[at] == step)
-        return;
-    tl_grow((void **)&s->steps, room, s->nsteps + 1, sizeof *s->steps);
-    for (size_t i = s->nsteps++; i > at; i--)
-        s->steps[i] = s->steps[i - 1];
-    s->steps[at] = step;
-}
-
 /* Notes what the job needs of the rank without its nodes: start, steps, ports. */
 static void note(finalizing *s)
 {
     tl_node *nodes = s->graph.nodes;
-    size_t room = 0;
     s->start_ns = INT64_MAX;
+    s->steps = tl_malloc((s->graph.nnodes + 1) * sizeof *s->steps);
     for (uint32_t v = 0; v < s->graph.nnodes; v++) {
         if (nodes[v].first_edge == nodes[v + 1].first_edge) /* it is where it was, whatever it took */
             nodes[v].work_ns = 0;
         s->start_ns = tl_ns_min(s->start_ns, nodes[v].done_ns);
         if (v <= 0 || nodes[v].step != nodes[v - 1].step)
-            note_step(s, nodes[v].step, &room);
+            s->steps[s->nsteps++] = nodes[v].step;
     }
+    s->nsteps = tl_int_unique(s->steps, s->nsteps);
     for (size_t c = 0; c < s->nports; c++) {
         tl_rank_port *port = &s->ports[c];
         const tl_node *done = &nodes[port->arrival + 1];
@@ -235,15 +245,6 @@ static void note(finalizing *s)
             port->after_meeting_ns =
                 done->done_ns - port->meeting_done_ns - s->graph.edges[done->first_edge].lag_ns - done->work_ns;
     }
-}
-
-static void put_answer(const finalizing *s, tl_bytes *out)
-{
-    const size_t counts[] = { s->nvoted, s->ndropped };
-    tl_bytes_put(out, counts, sizeof counts);
-    tl_bytes_put(out, &s->start_ns, sizeof s->start_ns);
-    tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports);
-    tl_bytes_put_list(out, s->steps, s->nsteps, sizeof *s->steps);
 }
 
 void tl_final_graph_free(tl_final_graph *rank)
@@ -264,23 +265,38 @@ void tl_final_graph_pack(tl_final_graph *rank)
 void tl_finalize_rank_graph(tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
 {
     finalizing s = { .from = &rank->graph };
-    get_finalize_question(&s, in);
-    start(&s);
+    size_t counts[2];
+    start(&s, in);
     mark(&s);
     put_nodes(&s);
-    take_over(&s, &rank->graph);
-    tl_graph_order(&s.graph, s.order, &s.ndropped);
+    uint32_t *order = tl_malloc((s.graph.nnodes + 1) * sizeof *order);
+    counts[1] = order_graph(&s.graph, order);
     note(&s);
-    put_answer(&s, out);
-    if (s.ndropped > 0) { /* of what is left there is another */
-        free(s.order);
-        s.order = NULL;
+    counts[0] = s.nvoted;
+    tl_bytes_put(out, counts, sizeof counts);
+    tl_bytes_put(out, &s.start_ns, sizeof s.start_ns);
+    tl_bytes_put_list(out, s.ports, s.nports, sizeof *s.ports);
+    tl_bytes_put_list(out, s.steps, s.nsteps, sizeof *s.steps);
+    if (counts[1] > 0) { /* what is left has another order */
+        free(order);
+        order = NULL;
     }
-    end(&s);
+    free(s.release_of);
+    free(s.step_of);
+    free(s.votes);
+    free(s.steps);
+    tl_map_free(&s.false_votes);
+    tl_arena_free(&s.arena);
+    /* What is known of the rank besides its nodes is handed on. */
+    s.graph.steps = rank->graph.steps;
+    s.graph.nsteps = rank->graph.nsteps;
+    s.graph.names = rank->graph.names;
     s.graph.labels = rank->graph.labels;
+    rank->graph.steps = NULL;
+    rank->graph.names = NULL;
     rank->graph.labels = NULL;
     tl_final_graph_free(rank);
-    *rank = (tl_final_graph){ s.graph, s.ports, s.order, s.shift };
+    *rank = (tl_final_graph){ s.graph, s.ports, order, s.shift };
 }
 
 void tl_final_graph_get(tl_job_graph *g, size_t rank, tl_bytes *in)
@@ -310,16 +326,6 @@ static void find_rest(tl_open_rank *o)
     }
 }
 
-static void open_packed(tl_open_rank *o)
-{
-    const tl_rank_graph *g = &o->of->graph;
-    tl_grow((void **)&o->own_nodes, &o->node_room, g->nnodes + 1, sizeof *o->own_nodes);
-    tl_grow((void **)&o->own_edges, &o->edge_room, g->nedges + 1, sizeof *o->own_edges);
-    tl_rank_graph_unpack(g, o->own_nodes, o->own_edges);
-    o->nodes = o->own_nodes;
-    o->edges = o->own_edges;
-}
-
 void tl_rank_open(const tl_final_graph *rank, tl_open_rank *o)
 {
     const tl_rank_graph *g = &rank->graph;
@@ -328,8 +334,13 @@ void tl_rank_open(const tl_final_graph *rank, tl_open_rank *o)
     o->nodes = g->nodes;
     o->edges = g->edges;
     tl_grow((void **)&o->rest_ns, &o->rest_room, g->nnodes + 1, sizeof *o->rest_ns);
-    if (o->nodes == NULL)
-        open_packed(o);
+    if (o->nodes == NULL) {
+        tl_grow((void **)&o->own_nodes, &o->node_room, g->nnodes + 1, sizeof *o->own_nodes);
+        tl_grow((void **)&o->own_edges, &o->edge_room, g->nedges + 1, sizeof *o->own_edges);
+        tl_rank_graph_unpack(g, o->own_nodes, o->own_edges);
+        o->nodes = o->own_nodes;
+        o->edges = o->own_edges;
+    }
     find_rest(o);
 }
 

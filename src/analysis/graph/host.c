@@ -35,17 +35,12 @@ struct tl_graph_hosts {
 
 /* ------------------------------------------------------------------------------------------------------------ waits */
 
-static void add_instant(tl_graph_hosts *h, instant at)
-{
-    tl_vec_push(&h->instants, at);
-}
-
 static void add_wait(tl_graph_hosts *h, host_wait wait, uint32_t track, uint32_t launch)
 {
     uint32_t number = (uint32_t)h->waits.n;
     tl_vec_push(&h->waits, wait);
-    add_instant(h, (instant){ wait.start_ns, track, number, launch, AT_WAIT_BEGIN });
-    add_instant(h, (instant){ wait.end_ns, track, number, launch, AT_WAIT_END });
+    tl_vec_push(&h->instants, (instant){ wait.start_ns, track, number, launch, AT_WAIT_BEGIN });
+    tl_vec_push(&h->instants, (instant){ wait.end_ns, track, number, launch, AT_WAIT_END });
 }
 
 /* Adds a call as a wait.  A call that frees memory waits until the last work has ended, and is left out if work runs
@@ -71,12 +66,12 @@ static void add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call
 static void add_marks(const tl_graph_build *b, tl_graph_hosts *h)
 {
     int64_t last = INT64_MIN;
-    for (size_t i = 0; i < h->instants.n; i++)
-        last = tl_ns_max(last, h->instants.v[i].ns);
+    TL_EACH (const instant, at, h->instants)
+        last = tl_ns_max(last, at->ns);
     for (size_t s = 0; s < b->view->nsteps; s++) {
         int64_t mark = tl_graph_host_time(b, b->view->steps[s].start_ns);
         if (mark <= last)
-            add_instant(h, (instant){ mark, TL_NONE, TL_NONE, TL_NONE, AT_MARK });
+            tl_vec_push(&h->instants, (instant){ mark, TL_NONE, TL_NONE, TL_NONE, AT_MARK });
     }
 }
 
@@ -85,7 +80,7 @@ static void add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
     if (b->handed_ns[launch] == INT64_MAX)
         return;
     if (b->blocking[launch] == TL_NONE && !b->queue_full[launch]) {
-        add_instant(h, (instant){ b->handed_ns[launch], b->tracks[launch], TL_NONE, launch, AT_LAUNCH });
+        tl_vec_push(&h->instants, (instant){ b->handed_ns[launch], b->tracks[launch], TL_NONE, launch, AT_LAUNCH });
         return;
     }
     const tl_launch *l = &b->view->launches[launch];
@@ -107,13 +102,6 @@ typedef struct recent {
     uint32_t last, last_track;
     tl_map of_track; /* its last node */
 } recent;
-
-static void has_been(recent *r, uint32_t track, uint32_t node)
-{
-    r->last = node;
-    r->last_track = track;
-    tl_map_put(&r->of_track, track, node);
-}
 
 static uint32_t segment_at(const tl_graph_build *b, int64_t ns)
 {
@@ -189,18 +177,6 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
     return w->end;
 }
 
-/* Returns, by launch, its first kernel in the order of launches; TL_NONE: it has none. */
-static uint32_t *first_kernels(const tl_graph_build *b)
-{
-    uint32_t *first = tl_malloc((b->nlaunches + 1) * sizeof *first);
-    for (size_t l = 0; l < b->nlaunches; l++)
-        first[l] = TL_NONE;
-    for (size_t i = b->view->nkernels; i-- > 0;)
-        if (b->placed[b->by_turn[i]].launch != TL_NONE)
-            first[b->placed[b->by_turn[i]].launch] = b->by_turn[i];
-    return first;
-}
-
 /* Adds the mark of a step.  Host work before a mark belongs to the step that ends there; before the first mark the
  * host's work is unknown. */
 static uint32_t add_mark(tl_graph_build *b, const recent *r, const instant *at)
@@ -215,7 +191,11 @@ static uint32_t add_mark(tl_graph_build *b, const recent *r, const instant *at)
 static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)
 {
     recent r = { .last = TL_NONE, .last_track = UINT32_MAX };
-    uint32_t *first = first_kernels(b);
+    uint32_t *first = tl_malloc_none(b->nlaunches); /* by launch: its first kernel in the order of launches */
+
+    for (size_t i = b->view->nkernels; i-- > 0;)
+        if (b->placed[b->by_turn[i]].launch != TL_NONE)
+            first[b->placed[b->by_turn[i]].launch] = b->by_turn[i];
 
     for (size_t i = 0; i < h->instants.n; i++) {
         const instant *at = &h->instants.v[i];
@@ -233,7 +213,9 @@ static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)
             if (at->wait != TL_NONE)
                 h->waits.v[at->wait].begin = node;
         }
-        has_been(&r, at->track, node);
+        r.last = node;
+        r.last_track = at->track;
+        tl_map_put(&r.of_track, at->track, node);
     }
     free(first);
     tl_map_free(&r.of_track);

@@ -131,9 +131,7 @@ static void find_rows(const tl_job_graph_draft *j, tl_arena *arena, uint32_t **r
         size_t n = j->out->ranks[r].nports;
         if (!tl_untraced_arrivals_has_role(j->arrivals, r) || j->out->ranks[r].nnodes == 0)
             continue;
-        row_of[r] = tl_arena_take(arena, n, sizeof **row_of);
-        for (size_t p = 0; p < n; p++)
-            row_of[r][p] = TL_NONE;
+        row_of[r] = tl_arena_none(arena, n);
     }
     for (uint32_t i = 0; i < j->in->nrows; i++)
         if (j->members[i].port != TL_NONE && row_of[j->members[i].rank] != NULL)

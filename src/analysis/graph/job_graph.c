@@ -38,28 +38,19 @@ static void list_graphs(tl_job_graph_draft *j)
         for (size_t c = 0; c < g->ncomms; c++)
             rank->ports[c] =
                 (tl_rank_port){ .arrival = g->comms[c].arrival, .meeting = TL_NONE, .segment = g->comms[c].turn };
-        for (size_t i = 0; i < g->nfalse; i++) {
+        for (size_t i = 0; i < g->nfalse; i++)
             tl_vec_push(&j->false_votes, g->false_votes[i]);
-        }
     }
     tl_job_graph_find_unrecorded_waits(j->graphs, j->in->nranks, j->release_of, j->out);
-}
-
-/* Maps each communication kernel, by rank and uid, to its number in the rank's graph. */
-static void map_comms(const tl_job_graph_draft *j, tl_map *comms)
-{
-    for (size_t r = 0; r < j->in->nranks; r++)
-        for (size_t c = 0; c < j->graphs[r]->ncomms; c++) {
-            const tl_node_comm *comm = &j->graphs[r]->comms[c];
-            tl_map_put(comms, comm_key(r, comm->uid), (uint32_t)c);
-        }
 }
 
 static void find_members(tl_job_graph_draft *j)
 {
     tl_map comms = { 0 };
     j->members = tl_arena_take(&j->arena, j->in->nrows, sizeof *j->members);
-    map_comms(j, &comms);
+    for (size_t r = 0; r < j->in->nranks; r++)
+        for (uint32_t c = 0; c < j->graphs[r]->ncomms; c++)
+            tl_map_put(&comms, comm_key(r, j->graphs[r]->comms[c].uid), c);
     for (size_t i = 0; i < j->in->nrows; i++) {
         size_t rank = tl_index_of(j->in->ranks, j->in->nranks, j->in->rows[i].rank);
         uint32_t c = rank < j->in->nranks ? tl_map_get(&comms, comm_key(rank, j->in->rows[i].uid)) : TL_MAP_NONE;
@@ -156,40 +147,6 @@ static void number_steps(tl_job_graph_draft *j)
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return TL_COMPARE(*x, *y);
-}
-
-/* Sorts the false votes and keeps each once: many ranks have the same. */
-static void sort_votes(tl_job_graph_draft *j)
-{
-    size_t kept = 0;
-    uint64_t *v = j->false_votes.v;
-    if (j->false_votes.n > 1)
-        qsort(v, j->false_votes.n, sizeof *v, by_value);
-    for (size_t i = 0; i < j->false_votes.n; i++)
-        if (kept == 0 || v[kept - 1] != v[i])
-            v[kept++] = v[i];
-    j->false_votes.n = kept;
-}
-
-static void put_finalize_question(const tl_job_graph_draft *j, size_t rank, tl_bytes *question)
-{
-    const tl_rank_graph *g = j->graphs[rank];
-    tl_finalize_question_put(&(tl_finalize_question){ .shift = j->shifts[rank],
-                                                      .ports = j->out->ranks[rank].ports,
-                                                      .nports = g->ncomms,
-                                                      .release_of = j->release_of[rank],
-                                                      .npauses = g->npauses,
-                                                      .step_of = j->step_of[rank],
-                                                      .nsegments = j->step_of[rank] != NULL ? g->ncomms + 1 : 0,
-                                                      .false_votes = j->false_votes.v,
-                                                      .nfalse = j->false_votes.n },
-                             question);
-}
-
 static void finalize(tl_job_graph_draft *j)
 {
     tl_job_graph *out = j->out;
@@ -204,10 +161,10 @@ static void finalize(tl_job_graph_draft *j)
     j->edges.cap = j->edges.n + 1;
     out->meetings = j->meetings.v;
     out->edges = j->edges.v;
-    sort_votes(j);
+    j->false_votes.n = tl_key_unique(j->false_votes.v, j->false_votes.n); /* many ranks have the same */
     for (size_t r = 0; r < asked.n; r++)
         if (tl_job_graph_has(out, r))
-            put_finalize_question(j, r, &asked.in[r]);
+            tl_finalize_question_put(j, r, &asked.in[r]);
     tl_ask_ranks(j->asker, TL_ASK_FINAL_GRAPH, &asked);
     for (size_t r = 0; r < asked.n; r++)
         if (tl_job_graph_has(out, r))
@@ -261,8 +218,7 @@ int64_t tl_meeting_rest_ns(const tl_job_graph *g, uint32_t meeting)
 {
     const tl_meeting *m = &g->meetings[meeting];
     int64_t since = INT64_MIN;
-    for (uint32_t i = m->first_edge; i < m[1].first_edge; i++) {
+    for (uint32_t i = m->first_edge; i < m[1].first_edge; i++)
         since = tl_ns_max(since, tl_meeting_from_ns(g, &g->edges[i]) + g->edges[i].lag_ns);
-    }
     return m->done_ns - since - m->work_ns;
 }

@@ -41,21 +41,8 @@ void tl_job_graph_match_ranks(tl_job_graph_draft *j);
 /* match.c: adds the arrivals of untraced ranks to the meetings, once the graphs of ranks are final. */
 void tl_job_graph_add_untraced(tl_job_graph_draft *j);
 
-/* final_graph.c: what a rank is told. */
-typedef struct tl_finalize_question {
-    tl_clock_shift shift;
-    const tl_rank_port *ports;
-    size_t nports;
-    const uint32_t *release_of; /* by pause */
-    size_t npauses;
-    const int32_t *step_of; /* by segment; nsegments 0: its nodes have their steps */
-    size_t nsegments;
-    const uint64_t *false_votes;
-    size_t nfalse;
-} tl_finalize_question;
-
 /* final_graph.c: the question, and its answer; what is left out is counted in the graph. */
-void tl_finalize_question_put(const tl_finalize_question *question, tl_bytes *out);
+void tl_finalize_question_put(const tl_job_graph_draft *j, size_t rank, tl_bytes *out);
 void tl_final_graph_get(tl_job_graph *graph, size_t rank, tl_bytes *in);
 
 /* inter_collective_path.c: the paths between collectives of all ranks whose role has a rank without a trace.  The
@@ -66,9 +53,5 @@ void tl_job_graph_find_paths(const tl_job_graph_draft *j, tl_inter_collective_pa
  * releases, or TL_NONE.  graphs[nranks].  Counts them in out->npauses and nwaits. */
 void tl_job_graph_find_unrecorded_waits(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of,
                                         tl_job_graph *out);
-
-/* order.c: order[nnodes]; edges of cycles that run back in time are dropped from the graph, which is not packed, and
- * counted.  An edge from nnodes and more is one from the ARRIVAL before. */
-void tl_graph_order(tl_rank_graph *graph, uint32_t *order, size_t *ndropped);
 
 #endif

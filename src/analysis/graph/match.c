@@ -22,11 +22,6 @@ typedef struct gathering {
     int32_t step;
 } gathering;
 
-static void add_edge(tl_job_graph_draft *j, tl_meeting_edge edge)
-{
-    tl_vec_push(&j->edges, edge);
-}
-
 /* Whether a row's rank takes part in the meeting: its collective fits, or all other members have no trace. */
 static bool takes_part(const tl_job_graph_draft *j, const gathering *g, const tl_late_row *row)
 {
@@ -84,12 +79,11 @@ static void match_ranks(tl_job_graph_draft *j, const gathering *g, uint32_t numb
     const tl_untraced_arrival arrival = arrival_of(g, number);
 
     tl_untraced_arrivals_add_collective(j->arrivals, &arrival);
-    tl_vec_room(&j->meetings);
     for (size_t i = 0; i < g->n; i++) {
         const tl_member *member = tl_member_of(j, &g->rows[i]);
         if (!takes_part(j, g, &g->rows[i]))
             continue;
-        add_edge(j, (tl_meeting_edge){ 0, member->rank, member->port });
+        tl_vec_push(&j->edges, (tl_meeting_edge){ 0, member->rank, member->port });
         tl_rank_port *port = &j->out->ranks[member->rank].ports[member->port];
         port->awaited = true;
         if (!stayed(g, &g->rows[i]))
@@ -98,13 +92,13 @@ static void match_ranks(tl_job_graph_draft *j, const gathering *g, uint32_t numb
         port->meeting_done_ns = g->end_ns;
         port->kind = g->rows[0].kind;
     }
-    j->meetings.v[j->meetings.n++] = (tl_meeting){ .done_ns = g->end_ns,
-                                                   .work_ns = g->end_ns - g->last_ns,
-                                                   .collective = g->rows[0].collective,
-                                                   .first_edge = (uint32_t)first,
-                                                   .step = g->step,
-                                                   .late_rank = -1,
-                                                   .kind = g->rows[0].kind };
+    tl_vec_push(&j->meetings, (tl_meeting){ .done_ns = g->end_ns,
+                                            .work_ns = g->end_ns - g->last_ns,
+                                            .collective = g->rows[0].collective,
+                                            .first_edge = (uint32_t)first,
+                                            .step = g->step,
+                                            .late_rank = -1,
+                                            .kind = g->rows[0].kind });
 }
 
 void tl_job_graph_match_ranks(tl_job_graph_draft *j)
@@ -127,9 +121,9 @@ static void add_untraced(tl_job_graph_draft *j, const gathering *g, uint32_t num
     meeting->first_edge = (uint32_t)j->edges.n;
     tl_untraced_arrivals_find(j->arrivals, &arrival);
     for (size_t i = 0; i < arrival.nfrom; i++)
-        add_edge(j, (tl_meeting_edge){ arrival.from[i].after_ns, TL_NONE, arrival.from[i].meeting });
+        tl_vec_push(&j->edges, (tl_meeting_edge){ arrival.from[i].after_ns, TL_NONE, arrival.from[i].meeting });
     for (uint32_t i = 0; i < nothers; i++)
-        add_edge(j, others[i]);
+        tl_vec_push(&j->edges, others[i]);
     meeting->work_ns = g->end_ns - arrival.arrived_ns;
     meeting->late_ns = arrival.late_ns;
     meeting->late_rank = arrival.late_rank;

@@ -11,6 +11,7 @@
  *     work     of the host against the time since what it waits for; else as it is
  */
 #include "build.h"
+#include "tlmpi/base/bytes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,42 +58,21 @@ static int64_t work_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, u
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
 typedef struct packing {
-    TL_VEC(uint8_t) bytes;
+    tl_bytes bytes;
     TL_VEC(uint64_t) keys;
     tl_map number_of; /* by key */
     guess guess;
 } packing;
 
-/* The most bytes that a number of 64 bits takes. */
-enum { LONGEST = 10 };
-
-static void put(packing *p, uint64_t x)
+static void put(packing *p, int64_t x)
 {
-    if (p->bytes.cap - p->bytes.n < LONGEST)
-        tl_grow((void **)&p->bytes.v, &p->bytes.cap, p->bytes.n + LONGEST, sizeof *p->bytes.v);
-    uint8_t *at = p->bytes.v + p->bytes.n;
-    for (; x > 0x7f; x >>= 7)
-        *at++ = (uint8_t)((x & 0x7f) | 0x80);
-    *at++ = (uint8_t)x;
-    p->bytes.n = (size_t)(at - p->bytes.v);
+    tl_bytes_put_number(&p->bytes, x);
 }
 
-/* 0, -1, 1, -2, ...: 0, 1, 2, 3, ... */
-static uint64_t folded(int64_t x)
+/* A number that is never below 0 takes a bit less. */
+static void put_bits(packing *p, uint64_t bits)
 {
-    return (uint64_t)x << 1 ^ (x < 0 ? UINT64_MAX : 0);
-}
-
-static void put_key(packing *p, uint64_t key)
-{
-    uint32_t number = tl_map_get(&p->number_of, key);
-    if (number == TL_MAP_NONE) {
-        number = (uint32_t)p->keys.n;
-        tl_vec_room(&p->keys);
-        tl_map_put(&p->number_of, key, number);
-        p->keys.v[p->keys.n++] = key;
-    }
-    put(p, number);
+    put(p, (int64_t)(bits >> 1 ^ ((bits & 1) != 0 ? UINT64_MAX : 0)));
 }
 
 static void put_head(packing *p, const tl_node *node, uint32_t nedges)
@@ -101,19 +81,23 @@ static void put_head(packing *p, const tl_node *node, uint32_t nedges)
     bool segment = node->segment != last->segment, step = node->step != last->step;
     uint16_t *blocks = blocks_of(&p->guess, node->key);
     bool differs = node->key != 0 && node->blocks != *blocks;
-    put(p, (uint64_t)node->kind | (uint64_t)node->activity << 3);
-    put(p, (nedges < MANY_EDGES ? nedges : MANY_EDGES) | (segment ? HAS_SEGMENT : 0U) | (step ? HAS_STEP : 0U) |
-               (node->key != 0 ? HAS_KEY : 0U) | (differs ? HAS_BLOCKS : 0U));
+    put_bits(p, (uint64_t)node->kind | (uint64_t)node->activity << 3);
+    put_bits(p, (nedges < MANY_EDGES ? nedges : MANY_EDGES) | (segment ? HAS_SEGMENT : 0U) | (step ? HAS_STEP : 0U) |
+                    (node->key != 0 ? HAS_KEY : 0U) | (differs ? HAS_BLOCKS : 0U));
     if (nedges >= MANY_EDGES)
-        put(p, nedges);
-    if (node->key != 0)
-        put_key(p, node->key);
+        put_bits(p, nedges);
+    if (node->key != 0) {
+        uint32_t number = tl_map_number(&p->number_of, node->key, p->keys.n);
+        if (number == p->keys.n)
+            tl_vec_push(&p->keys, node->key);
+        put_bits(p, number);
+    }
     if (differs)
-        put(p, *blocks = node->blocks);
+        put_bits(p, *blocks = node->blocks);
     if (segment)
-        put(p, folded((int64_t)node->segment - (int64_t)last->segment));
+        put(p, (int64_t)node->segment - (int64_t)last->segment);
     if (step)
-        put(p, folded((int64_t)node->step - (int64_t)last->step));
+        put(p, (int64_t)node->step - (int64_t)last->step);
 }
 
 static void put_node(packing *p, const tl_rank_graph *g, uint32_t v)
@@ -125,14 +109,14 @@ static void put_node(packing *p, const tl_rank_graph *g, uint32_t v)
     put_head(p, node, nedges);
     for (uint32_t e = 0; e < nedges; e++) {
         uint32_t *from = from_of(&p->guess, node, e);
-        put(p, folded((int64_t)edges[e].from - (int64_t)*from - 1) << 1 | (edges[e].vote != 0));
+        put(p, 2 * ((int64_t)edges[e].from - (int64_t)*from - 1) + (edges[e].vote != 0));
         if (edges[e].vote != 0)
-            put(p, edges[e].vote);
-        put(p, folded(edges[e].lag_ns));
+            put_bits(p, edges[e].vote);
+        put(p, edges[e].lag_ns);
         *from = edges[e].from;
     }
-    put(p, folded(node->done_ns - p->guess.last.done_ns));
-    put(p, folded(node->work_ns - work_of(g->nodes, edges, v, nedges)));
+    put(p, node->done_ns - p->guess.last.done_ns);
+    put(p, node->work_ns - work_of(g->nodes, edges, v, nedges));
     p->guess.last = *node;
 }
 
@@ -167,56 +151,48 @@ size_t tl_rank_graph_plain_bytes(const tl_rank_graph *g)
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
 typedef struct unpacking {
-    const uint8_t *at;
+    tl_bytes bytes;
     const uint64_t *keys;
     guess guess;
 } unpacking;
 
-static inline uint64_t get(unpacking *u)
+static int64_t get(unpacking *u)
 {
-    uint64_t x = *u->at++;
-    if (x <= 0x7f) /* most are */
-        return x;
-    x &= 0x7f;
-    for (unsigned shift = 7;; shift += 7) {
-        uint8_t byte = *u->at++;
-        x |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte <= 0x7f)
-            return x;
-    }
+    return tl_bytes_get_number(&u->bytes);
 }
 
-static int64_t unfolded(uint64_t x)
+static uint64_t get_bits(unpacking *u)
 {
-    return (int64_t)(x >> 1 ^ ((x & 1) != 0 ? UINT64_MAX : 0));
+    int64_t x = get(u);
+    return (uint64_t)x << 1 ^ (x < 0 ? UINT64_MAX : 0);
 }
 
 static uint32_t get_head(unpacking *u, tl_node *node)
 {
-    uint64_t what = get(u), has = get(u);
+    const uint64_t what = get_bits(u), has = get_bits(u);
     uint32_t nedges = has & MANY_EDGES;
     *node = (tl_node){
         .kind = what & 7, .activity = (uint8_t)(what >> 3), .segment = u->guess.last.segment, .step = u->guess.last.step
     };
     if (nedges == MANY_EDGES)
-        nedges = (uint32_t)get(u);
+        nedges = (uint32_t)get_bits(u);
     if ((has & HAS_KEY) != 0) {
-        node->key = u->keys[get(u)];
+        node->key = u->keys[get_bits(u)];
         uint16_t *blocks = blocks_of(&u->guess, node->key);
         if ((has & HAS_BLOCKS) != 0)
-            *blocks = (uint16_t)get(u);
+            *blocks = (uint16_t)get_bits(u);
         node->blocks = *blocks;
     }
     if ((has & HAS_SEGMENT) != 0)
-        node->segment = (uint32_t)((int64_t)node->segment + unfolded(get(u)));
+        node->segment = (uint32_t)((int64_t)node->segment + get(u));
     if ((has & HAS_STEP) != 0)
-        node->step = (int32_t)(node->step + unfolded(get(u)));
+        node->step = (int32_t)(node->step + get(u));
     return nedges;
 }
 
 void tl_rank_graph_unpack(const tl_rank_graph *g, tl_node *nodes, tl_edge *edges)
 {
-    unpacking u = { .at = g->bytes, .keys = g->keys };
+    unpacking u = { .bytes = { .v = (char *)g->bytes, .n = g->nbytes }, .keys = g->keys };
     uint32_t first = 0;
 
     for (uint32_t v = 0; v < g->nnodes; v++) {
@@ -225,13 +201,14 @@ void tl_rank_graph_unpack(const tl_rank_graph *g, tl_node *nodes, tl_edge *edges
         node->first_edge = first;
         for (uint32_t e = 0; e < nedges; e++) {
             uint32_t *from = from_of(&u.guess, node, e);
-            uint64_t x = get(&u);
-            *from = (uint32_t)((int64_t)*from + 1 + unfolded(x >> 1));
-            edges[first + e] = (tl_edge){ .from = *from, .vote = (x & 1) != 0 ? (uint32_t)get(&u) : 0 };
-            edges[first + e].lag_ns = unfolded(get(&u));
+            int64_t x = get(&u);
+            bool voted = x % 2 != 0;
+            *from = (uint32_t)((int64_t)*from + 1 + (x - voted) / 2);
+            edges[first + e] = (tl_edge){ .from = *from, .vote = voted ? (uint32_t)get_bits(&u) : 0 };
+            edges[first + e].lag_ns = get(&u);
         }
-        node->done_ns = u.guess.last.done_ns + unfolded(get(&u));
-        node->work_ns = unfolded(get(&u)) + work_of(nodes, edges + first, v, nedges);
+        node->done_ns = u.guess.last.done_ns + get(&u);
+        node->work_ns = get(&u) + work_of(nodes, edges + first, v, nedges);
         u.guess.last = *node;
         first += nedges;
     }

@@ -1,25 +1,22 @@
 /* rank.c - the graph of one rank, put together. */
 #include "build.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 uint32_t tl_graph_node(tl_graph_build *b, tl_node node)
 {
     tl_mem_indexable(b->nodes.n);
-    tl_vec_room(&b->nodes);
-    b->nodes.v[b->nodes.n] = node;
-    return (uint32_t)b->nodes.n++;
+    tl_vec_push(&b->nodes, node);
+    return (uint32_t)b->nodes.n - 1;
 }
 
 void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns, uint64_t vote)
 {
-    tl_vec_room(&b->edges);
     if (vote != 0)
-        tl_vec_room(&b->votes);
-    if (vote != 0)
-        b->votes.v[b->votes.n++] = (tl_draft_vote){ vote, b->edges.n };
-    b->edges.v[b->edges.n++] = (tl_draft_edge){ lag_ns, from, to };
+        tl_vec_push(&b->votes, (tl_draft_vote){ vote, b->edges.n });
+    tl_vec_push(&b->edges, (tl_draft_edge){ lag_ns, from, to });
 }
 
 /* Groups the edges by the node that they lead to, in the order in which they were found. */
@@ -47,23 +44,6 @@ static void place_edges(tl_graph_build *b, tl_rank_graph *out)
     free(next);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return TL_COMPARE(*x, *y);
-}
-
-static void sort_votes(tl_graph_build *b)
-{
-    size_t kept = 0;
-    if (b->false_votes.n > 1)
-        qsort(b->false_votes.v, b->false_votes.n, sizeof *b->false_votes.v, by_key);
-    for (size_t i = 0; i < b->false_votes.n; i++)
-        if (kept == 0 || b->false_votes.v[i] != b->false_votes.v[kept - 1])
-            b->false_votes.v[kept++] = b->false_votes.v[i];
-    b->false_votes.n = kept;
-}
-
 /* Adds the entries that end the lists, and hands all lists to the caller. */
 static void hand_out(tl_graph_build *b, tl_rank_graph *out)
 {
@@ -72,7 +52,7 @@ static void hand_out(tl_graph_build *b, tl_rank_graph *out)
     b->nodes.n--;
     b->pauses.v[b->pauses.n] = (tl_pause){ .first_release = (uint32_t)b->releases.n };
     place_edges(b, out);
-    sort_votes(b);
+    out->nfalse = tl_key_unique(b->false_votes.v, b->false_votes.n);
     out->nodes = b->nodes.v;
     out->nnodes = b->nodes.n;
     out->comms = b->comms.v;
@@ -82,19 +62,6 @@ static void hand_out(tl_graph_build *b, tl_rank_graph *out)
     out->releases = b->releases.v;
     out->nreleases = b->releases.n;
     out->false_votes = b->false_votes.v;
-    out->nfalse = b->false_votes.n;
-}
-
-/* The windows of the rank's steps on the clock of its device. */
-static void place_steps(const tl_graph_build *b, tl_rank_graph *out)
-{
-    out->nsteps = b->view->nsteps;
-    out->steps = tl_malloc((out->nsteps + 1) * sizeof *out->steps);
-    for (size_t s = 0; s < out->nsteps; s++) {
-        out->steps[s] = b->view->steps[s];
-        out->steps[s].start_ns = tl_ns_between(out->steps[s].start_ns, b->lag_ns);
-        out->steps[s].end_ns = tl_ns_between(out->steps[s].end_ns, b->lag_ns);
-    }
 }
 
 /* Names the nodes of work and of its launches; a launch is named by the first of what it launches. */
@@ -120,11 +87,7 @@ static void name_nodes(const tl_graph_build *b, const tl_graph_hosts *hosts, tl_
     }
 }
 
-typedef struct span {
-    int64_t start_ns, end_ns;
-} span;
-
-static void widen(span *s, int64_t start_ns, int64_t end_ns)
+static void widen(tl_span *s, int64_t start_ns, int64_t end_ns)
 {
     s->start_ns = tl_ns_min(s->start_ns, start_ns);
     s->end_ns = tl_ns_max(s->end_ns, end_ns);
@@ -133,7 +96,7 @@ static void widen(span *s, int64_t start_ns, int64_t end_ns)
 /* Whether the recording's span and work are small enough that sums of times do not overflow. */
 static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
 {
-    span s = { INT64_MAX, INT64_MIN };
+    tl_span s = { INT64_MAX, INT64_MIN };
     int64_t work = 0;
     for (size_t i = 0; i < view->nkernels; i++) {
         widen(&s, view->kernels[i].start_ns, view->kernels[i].end_ns);
@@ -163,7 +126,14 @@ void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, co
     tl_graph_work(&b);
     tl_graph_released(&b, hosts);
     tl_graph_depend(&b);
-    place_steps(&b, out);
+    /* The windows of the rank's steps on the clock of its device. */
+    out->nsteps = b.view->nsteps;
+    out->steps = tl_malloc((out->nsteps + 1) * sizeof *out->steps);
+    for (size_t s = 0; s < out->nsteps; s++) {
+        out->steps[s] = b.view->steps[s];
+        out->steps[s].start_ns = tl_ns_between(out->steps[s].start_ns, b.lag_ns);
+        out->steps[s].end_ns = tl_ns_between(out->steps[s].end_ns, b.lag_ns);
+    }
     if (named)
         name_nodes(&b, hosts, out);
     tl_graph_hosts_free(hosts); /* before the edges are there twice */

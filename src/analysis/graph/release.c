@@ -1,4 +1,4 @@
-/* release.c - what on the device a call waited for.
+/* release.c - what on the device a call waited for, and what may have ended a pause of the host.
  *
  *     host     [launch a][launch b][ synchronize        ]
  *     device       [    a    ][        b         ]           b released it: of what had been launched before the call began,
@@ -48,4 +48,30 @@ bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns)
             return true;
     }
     return false;
+}
+
+/* What may have ended it: the last work of each name that ended right before, launched before it. */
+void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t end_ns)
+{
+    size_t first = b->releases.n, ended = tl_graph_ended(b, end_ns + TL_WAKE_SPREAD_NS);
+    int64_t since = tl_ns_max(start_ns, end_ns - TL_WAKE_NS);
+
+    for (size_t i = ended; i > 0; i--) {
+        uint32_t kernel = b->by_end[i - 1];
+        const tl_kernel *k = &b->view->kernels[kernel];
+        uint64_t name = b->placed[kernel].name;
+        uint32_t nends = 0; /* of work of that name, in the pause */
+        bool seen = false;
+        if (k->end_ns < since)
+            break;
+        for (size_t r = first; r < b->releases.n; r++)
+            seen = seen || b->releases.v[r].name == name;
+        if (seen || b->placed[kernel].launch_ns >= start_ns) /* TL_TIME_UNKNOWN: before all of them */
+            continue;
+        for (size_t e = ended; e > 0 && b->view->kernels[b->by_end[e - 1]].end_ns > start_ns; e--)
+            nends += b->placed[b->by_end[e - 1]].name == name;
+        tl_vec_push(&b->releases, (tl_pause_release){ name, end_ns - k->end_ns, b->placed[kernel].end, nends });
+    }
+    pause.first_release = (uint32_t)first;
+    tl_vec_push(&b->pauses, pause);
 }

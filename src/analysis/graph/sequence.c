@@ -20,22 +20,15 @@ static int64_t lag_of(const tl_rank_view *view)
     return lag;
 }
 
-/* "Memcpy HtoD (Pageable -> Device)" and "Memcpy HtoD (Pinned -> Device)" are one piece of work, done slowly and
- * fast. */
-static uint64_t name_of_copy(const tl_rank_view *view, const tl_kernel *copy)
-{
-    tl_text text = tl_names_text(view->names, copy->name);
-    size_t n = 0;
-    while (n < text.n && text.p[n] != '(')
-        n++;
-    return tl_hash_bytes(text.p, n);
-}
-
+/* Returns the content key of a kernel's name; 0: it has none.  "Memcpy HtoD (Pageable -> Device)" and "Memcpy HtoD
+ * (Pinned -> Device)" are one piece of work, done slowly and fast. */
 static uint64_t name_of(const tl_rank_view *view, const tl_kernel *k)
 {
-    if (k->name == TL_NO_NAME)
-        return 0;
-    return k->kind == TL_MEMCPY ? name_of_copy(view, k) : view->names->v[tl_name_key(view, k->name)].key;
+    if (k->name == TL_NO_NAME || k->kind != TL_MEMCPY)
+        return k->name != TL_NO_NAME ? view->names->v[tl_name_key(view, k->name)].key : 0;
+    tl_text text = tl_names_text(view->names, k->name);
+    const char *parenthesis = text.n > 0 ? memchr(text.p, '(', text.n) : NULL;
+    return tl_hash_bytes(text.p, parenthesis != NULL ? (size_t)(parenthesis - text.p) : text.n);
 }
 
 /* Fills when each launch hands over its work: at the return of the call, or right before the kernel starts if that is
@@ -172,15 +165,6 @@ static void put_in_order(tl_graph_build *b)
     }
 }
 
-static void list_streams(tl_graph_build *b)
-{
-    for (size_t i = 0; i < b->view->nkernels; i++) {
-        if (i == 0 || !tl_same_stream(&b->view->kernels[i], &b->view->kernels[i - 1]))
-            b->streams[b->nstreams++].first = i;
-        b->streams[b->nstreams - 1].end = i + 1;
-    }
-}
-
 /* -------------------------------------------------------------------------------------------------------- sequences */
 
 typedef struct step_sequence {
@@ -196,38 +180,26 @@ static void find_sequences(tl_graph_build *b)
     TL_VEC(step_sequence) sequences = { 0 };
     tl_map number_of = { 0 }; /* by step + 1 */
     uint32_t *sequence_of = tl_malloc((view->nkernels + 1) * sizeof *sequence_of);
-    tl_vec_room(&sequences);
 
+    tl_vec_room(&sequences);
     for (size_t turn = 0; turn < view->nkernels; turn++) {
         const tl_kernel *k = &view->kernels[b->by_turn[turn]];
         int32_t step = b->placed[b->by_turn[turn]].step;
-        uint32_t number = tl_map_get(&number_of, (uint64_t)((int64_t)step + 1));
-        if (number == TL_MAP_NONE) {
-            number = (uint32_t)sequences.n;
-            tl_vec_room(&sequences);
-            tl_map_put(&number_of, (uint64_t)((int64_t)step + 1), number);
-            sequences.v[sequences.n++] = (step_sequence){ 0 };
-        }
+        uint32_t number = tl_map_number(&number_of, (uint64_t)((int64_t)step + 1), sequences.n);
+        if (number == sequences.n)
+            tl_vec_push(&sequences, (step_sequence){ 0 });
         step_sequence *p = &sequences.v[number];
         p->does = tl_hash_mix(tl_hash_mix(p->does, (uint64_t)(uint32_t)k->stream), b->placed[b->by_turn[turn]].name);
         sequence_of[turn] = number;
         b->placed[b->by_turn[turn]].position = p->n++;
     }
-    for (size_t turn = 0; sequences.v != NULL && turn < view->nkernels; turn++) {
+    for (size_t turn = 0; turn < view->nkernels; turn++) {
         tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
         p->position = tl_hash_mix(sequences.v[sequence_of[turn]].does, p->position);
     }
     free(sequences.v);
     free(sequence_of);
     tl_map_free(&number_of);
-}
-
-/* How many there have been of something. */
-static void count(tl_map *counts, uint64_t what, uint32_t *n)
-{
-    uint32_t before = tl_map_get(counts, what);
-    *n = before == TL_MAP_NONE ? 0 : before;
-    tl_map_put(counts, what, *n + 1);
 }
 
 /* Numbers the kernels of one name between two collectives, so that an extra launch shifts no keys beyond the next
@@ -239,14 +211,9 @@ static void find_keys(tl_graph_build *b)
     for (size_t turn = 0; turn < b->view->nkernels; turn++) {
         tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
         uint64_t step = (uint64_t)((int64_t)p->step + 1);
-        uint32_t first = tl_map_get(&first_of, step), n;
-        if (first == TL_MAP_NONE) {
-            first = p->segment;
-            tl_map_put(&first_of, step, first);
-        }
+        uint32_t first = tl_map_number(&first_of, step, p->segment);
         uint64_t what = tl_hash_mix(tl_hash_mix(p->segment - first, p->name), 1);
-        count(&counts, tl_hash_mix(what, step), &n);
-        p->key = tl_hash_mix(what, n);
+        p->key = tl_hash_mix(what, tl_map_count(&counts, tl_hash_mix(what, step)));
     }
     tl_map_free(&counts);
     tl_map_free(&first_of);
@@ -271,7 +238,11 @@ void tl_graph_place(tl_graph_build *b)
     b->launched = tl_arena_take(&b->arena, nlaunches, sizeof *b->launched);
     b->lag_ns = lag_of(b->view);
     hand_over(b);
-    list_streams(b);
+    for (size_t i = 0; i < b->view->nkernels; i++) {
+        if (i == 0 || !tl_same_stream(&b->view->kernels[i], &b->view->kernels[i - 1]))
+            b->streams[b->nstreams++].first = i;
+        b->streams[b->nstreams - 1].end = i + 1;
+    }
     find_latency(b);
     put_in_order(b);
     find_sequences(b);

@@ -31,18 +31,6 @@ typedef struct reading {
 
 TL_SORT_BY(by_wait, tl_span, start_ns, end_ns)
 
-static void list_waits(reading *r)
-{
-    for (size_t i = 0; i < r->b->calls->waits.n; i++) {
-        const tl_waiting_call *w = &r->b->calls->waits.v[i];
-        if (w->kind == TL_CALL_WAITS_STREAM || w->kind == TL_CALL_WAITS_DEVICE)
-            r->waits[r->nwaits++] =
-                (tl_span){ tl_graph_host_time(r->b, w->start_ns), tl_graph_host_time(r->b, w->end_ns) };
-    }
-    if (r->nwaits > 1)
-        qsort(r->waits, r->nwaits, sizeof *r->waits, by_wait);
-}
-
 static void list_next(reading *r)
 {
     const tl_kernel *kernels = r->b->view->kernels;
@@ -144,7 +132,13 @@ void tl_graph_find_unlaunched(tl_graph_build *b)
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     tl_sort_index(order, n, by_start, b->view->kernels);
-    list_waits(&r);
+    for (size_t i = 0; i < r.b->calls->waits.n; i++) {
+        const tl_waiting_call *w = &r.b->calls->waits.v[i];
+        if (w->kind == TL_CALL_WAITS_STREAM || w->kind == TL_CALL_WAITS_DEVICE)
+            r.waits[r.nwaits++] = (tl_span){ tl_graph_host_time(r.b, w->start_ns), tl_graph_host_time(r.b, w->end_ns) };
+    }
+    if (r.nwaits > 1)
+        qsort(r.waits, r.nwaits, sizeof *r.waits, by_wait);
     list_next(&r);
     for (size_t i = 0; i < n; i++)
         read_kernel(&r, order[i]);

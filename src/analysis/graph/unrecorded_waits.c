@@ -11,12 +11,13 @@
  * rank's own.
  */
 #include "job_graph.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/model/parameters.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A kernel that may have released one pause. */
 typedef struct candidate {
@@ -125,19 +126,9 @@ typedef struct calls_sum {
 
 TL_SORT_BY(by_sum_calls, calls_sum, calls)
 
-/* Adds up the sums of the same calls; returns the number of sums left. */
-static size_t add_up(calls_sum *sums, size_t n)
+static void add_sum(void *to, const void *of)
 {
-    size_t kept = 0;
-    if (n > 1)
-        qsort(sums, n, sizeof *sums, by_sum_calls);
-    for (size_t i = 0; i < n; i++) {
-        if (kept > 0 && sums[kept - 1].calls == sums[i].calls)
-            sums[kept - 1].ns += sums[i].ns;
-        else
-            sums[kept++] = sums[i];
-    }
-    return kept;
+    ((calls_sum *)to)->ns += ((const calls_sum *)of)->ns;
 }
 
 static void list(const tl_rank_graph *const *graphs, size_t nranks, judging *j, calls_sum *sums)
@@ -164,8 +155,7 @@ void tl_job_graph_find_unrecorded_waits(const tl_rank_graph *const *graphs, size
     for (size_t r = 0; r < nranks; r++) {
         out->npauses += graphs[r]->npauses;
         nreleases += graphs[r]->nreleases;
-        for (size_t p = 0; p < graphs[r]->npauses; p++)
-            release_of[r][p] = TL_NONE;
+        memset(release_of[r], 0xff, graphs[r]->npauses * sizeof **release_of); /* TL_NONE */
     }
     tl_arena arena = { 0 };
     judging j = { .v = tl_arena_take(&arena, nreleases, sizeof *j.v),
@@ -175,7 +165,7 @@ void tl_job_graph_find_unrecorded_waits(const tl_rank_graph *const *graphs, size
     int64_t *median = tl_arena_take(&arena, nranks, sizeof *median);
 
     list(graphs, nranks, &j, sums);
-    size_t nsums = add_up(sums, out->npauses);
+    size_t nsums = tl_merge_equal(sums, out->npauses, sizeof *sums, by_sum_calls, add_sum);
     for (size_t i = 0, to, s = 0; i < j.n; i = to) {
         for (to = i; to < j.n && j.v[to].calls == j.v[i].calls; to++)
             ;

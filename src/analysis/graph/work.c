@@ -13,30 +13,8 @@ static void add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
     node.kind = TL_NODE_END;
     node.activity = TL_ACTIVITY_COMM;
     p->end = tl_graph_node(b, node);
-    tl_vec_room(&b->comms);
-    b->comms.v[b->comms.n++] = (tl_node_comm){
-        .start_ns = k->start_ns, .uid = k->uid, .arrival = p->start, .turn = p->segment, .nwork = p->nwork
-    };
+    tl_vec_push(&b->comms, (tl_node_comm){ k->start_ns, k->uid, p->start, p->segment, p->nwork });
     tl_graph_edge(b, p->start, p->end, 0, 0);
-}
-
-/* Work that begins before the previous work of its stream ended keeps that overlap in every replay: a lag below 0. */
-static void add_before(tl_graph_build *b, size_t i)
-{
-    const tl_kernel *k = &b->view->kernels[i];
-    if (i > 0 && tl_same_stream(k, k - 1))
-        tl_graph_edge(b, b->placed[i - 1].end, b->placed[i].start,
-                      tl_ns_min(0, tl_ns_between(k->start_ns, k[-1].end_ns)), 0);
-}
-
-static void add_launch(tl_graph_build *b, size_t i)
-{
-    const tl_kernel *k = &b->view->kernels[i];
-    uint32_t launch = b->placed[i].launch != TL_NONE ? b->launched[b->placed[i].launch] : TL_NONE;
-    if (launch == TL_NONE)
-        return;
-    tl_graph_edge(b, launch, b->placed[i].start,
-                  tl_ns_min(b->latency_ns, tl_ns_between(k->start_ns, b->nodes.v[launch].done_ns)), 0);
 }
 
 void tl_graph_work(tl_graph_build *b)
@@ -59,7 +37,14 @@ void tl_graph_work(tl_graph_build *b)
                                         .blocks = k->kind == TL_COMPUTE ? tl_blocks_rounded(k->blocks) : 0 });
     }
     for (size_t i = 0; i < b->view->nkernels; i++) {
-        add_before(b, i);
-        add_launch(b, i);
+        const tl_kernel *k = &b->view->kernels[i];
+        uint32_t launch = b->placed[i].launch != TL_NONE ? b->launched[b->placed[i].launch] : TL_NONE;
+        /* Work that begins before the previous work of its stream ended keeps that overlap in every replay. */
+        if (i > 0 && tl_same_stream(k, k - 1))
+            tl_graph_edge(b, b->placed[i - 1].end, b->placed[i].start,
+                          tl_ns_min(0, tl_ns_between(k->start_ns, k[-1].end_ns)), 0);
+        if (launch != TL_NONE)
+            tl_graph_edge(b, launch, b->placed[i].start,
+                          tl_ns_min(b->latency_ns, tl_ns_between(k->start_ns, b->nodes.v[launch].done_ns)), 0);
     }
 }
