@@ -7,10 +7,9 @@
  * what the host did belongs to each.
  *
  * globalPid and globalTid hold a virtual machine, pid and tid, of which the latter two have 24 bits each.  Ranges of NVTX
- * are annotations, those of PyTorch's emit_nvtx operators, and those that NCCL names after its functions what PyTorch
- * calls them.
+ * are what nvtx.h says.
  */
-#include "sqlite.h"
+#include "nvtx.h"
 #include <stdlib.h>
 #if TLMPI_HAVE_SQLITE
 #include "tlmpi/base/hash.h"
@@ -33,6 +32,7 @@ typedef struct recording {
 typedef struct nsys {
     tl_map records; /* number of a recording, or of its event -> place in `recorded` */
     TL_VEC(recording) recorded;
+    tl_nvtx *nvtx;
 } nsys;
 
 /* The word with that number of a list; the first where the list has none. */
@@ -157,54 +157,9 @@ static bool fill_wait(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ ranges */
-
-/* What NCCL calls its functions, and PyTorch the same. */
-static const char *const nccl_words[][2] = {
-    { "ncclAllReduce", "nccl:all_reduce" },
-    { "ncclAllGather", "nccl:all_gather" },
-    { "ncclReduceScatter", "nccl:reduce_scatter" },
-    { "ncclBroadcast", "nccl:broadcast" },
-    { "ncclBcast", "nccl:broadcast" },
-    { "ncclReduce", "nccl:reduce" },
-    { "ncclAlltoAll", "nccl:all_to_all" },
-    { "ncclAllToAll", "nccl:all_to_all" },
-    { "ncclSend", "nccl:send" },
-    { "ncclRecv", "nccl:recv" },
-};
-
-/* "aten::add, seq = 7, op_id = 9, sizes = [...]", as emit_nvtx writes an operator: its name is the first word. */
-static tl_text operator_in(tl_text name)
-{
-    tl_text head = { name.p, 0 };
-
-    while (head.n < name.n && name.p[head.n] != ',')
-        head.n++;
-    tl_text rest = { name.p + head.n, name.n - head.n };
-    bool numbered = tl_text_starts(rest, ", op_id = ") || tl_text_starts(rest, ", seq = ");
-    return numbered ? head : tl_text_starts(name, "aten::") ? name : (tl_text){ name.p, 0 };
-}
-
 static bool fill_range(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
 {
-    enum { PUSH_POP = 59, START_END = 60, TEXT_PUSH_POP = 70, TEXT_START_END = 71 };
-    const int64_t kind = TL_DB_HAS(row, TL_DB_KIND) ? row->number[TL_DB_KIND] : -1;
-    tl_text name = tl_db_text(row, TL_DB_TEXT);
-
-    (void)r;
-    name = name.n > 0 ? name : tl_db_text(row, TL_DB_NAME);
-    if ((kind != PUSH_POP && kind != START_END && kind != TEXT_PUSH_POP && kind != TEXT_START_END) || name.n == 0 ||
-        !TL_DB_HAS(row, TL_DB_END))
-        return false;
-    tl_text operator= operator_in(name);
-    if (operator.n> 0)
-        tl_db_put_text(entry, TL_KEY_CAT, TL_TEXT("cpu_op"));
-    name = operator.n> 0 ? operator: name;
-    for (size_t i = 0; i < sizeof nccl_words / sizeof nccl_words[0]; i++)
-        if (tl_text_is(name, nccl_words[i][0]))
-            name = (tl_text){ nccl_words[i][1], strlen(nccl_words[i][1]) };
-    tl_db_put_text(entry, TL_KEY_NAME, name);
-    return true;
+    return tl_nvtx_fill(((nsys *)r->own)->nvtx, r, row, entry);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the schema */
@@ -223,7 +178,8 @@ static const tl_db_column columns[] = {
     { "eventId", TL_DB_EVENT },      { "graphId", TL_DB_GRAPH },
     { "demangledName", TL_DB_NAME }, { "shortName", TL_DB_NAME },
     { "nameId", TL_DB_NAME },        { "textId", TL_DB_NAME },
-    { "text", TL_DB_TEXT },          { NULL, TL_DB_NSLOTS },
+    { "text", TL_DB_TEXT },          { "binaryData", TL_DB_PAYLOAD },
+    { NULL, TL_DB_NSLOTS },
 };
 
 #define KIND(table) "CUPTI_ACTIVITY_KIND_" table
@@ -505,9 +461,12 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     tl_status st = open_part(path, &r.db, &part, &alone, err);
     if (st != TL_OK)
         return st;
+    own.nvtx = tl_nvtx_new(r.db);
     read_meta(r.db, alone, &out->meta);
     for (size_t t = 0; t < NTABLES; t++)
         tl_db_read_table(&r, &tables[t], columns, &part);
+    tl_nvtx_mark_steps(own.nvtx, &r);
+    tl_nvtx_free(own.nvtx);
     out->report.has_events = out->report.entries > 0;
     out->report.file_bytes = out->report.text_bytes = tl_db_bytes(r.db);
     tl_map_free(&own.records);

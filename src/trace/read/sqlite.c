@@ -158,8 +158,7 @@ void tl_db_put_number(tl_db_reading *r, tl_fields *entry, tl_key key, int64_t nu
     r->nnumbers += (size_t)n + 1;
 }
 
-/* Nanoseconds, which Kineto writes as microseconds with three places. */
-static void put_ns(tl_fields *entry, tl_key key, int64_t ns)
+void tl_db_put_ns(tl_fields *entry, tl_key key, int64_t ns)
 {
     static const char before[] = "-1";
 
@@ -230,9 +229,9 @@ static bool read_row(sqlite3_stmt *query, const selecting *s, tl_db_row *row, co
     for (int i = 0; i < s->nslots; i++) {
         tl_db_slot slot = s->slots[i];
         int type = sqlite3_column_type(query, i);
-        if (type == SQLITE_NULL)
+        if (type == SQLITE_NULL || (slot == TL_DB_PAYLOAD && type != SQLITE_BLOB))
             continue;
-        if (type != (slot < TL_DB_NAME ? SQLITE_INTEGER : SQLITE_TEXT)) {
+        if (slot != TL_DB_PAYLOAD && type != (slot < TL_DB_NAME ? SQLITE_INTEGER : SQLITE_TEXT)) {
             *expected = slot == TL_DB_START || slot == TL_DB_END ? "expected a time in whole nanoseconds"
                         : slot < TL_DB_NAME                      ? "expected a whole number"
                                                                  : "expected a text";
@@ -242,7 +241,7 @@ static bool read_row(sqlite3_stmt *query, const selecting *s, tl_db_row *row, co
         if (slot < TL_DB_NAME) {
             row->number[slot] = sqlite3_column_int64(query, i);
         } else {
-            const char *text = (const char *)sqlite3_column_text(query, i);
+            const char *text = sqlite3_column_blob(query, i); /* of a text its bytes */
             row->text[slot - TL_DB_NAME] =
                 (tl_text){ text != NULL ? text : "", (size_t)sqlite3_column_bytes(query, i) };
         }
@@ -271,10 +270,10 @@ static void fill_entry(tl_db_reading *r, const tl_db_table *table, const tl_db_r
     r->nnumbers = 0;
     tl_db_put_text(entry, TL_KEY_PH, TL_TEXT("X"));
     tl_db_put_text(entry, TL_KEY_CAT, (tl_text){ table->category, strlen(table->category) });
-    put_ns(entry, TL_KEY_TS, number[TL_DB_START]);
+    tl_db_put_ns(entry, TL_KEY_TS, number[TL_DB_START]);
     if (TL_DB_HAS(row, TL_DB_END))
-        put_ns(entry, TL_KEY_DUR,
-               number[TL_DB_END] < number[TL_DB_START] ? -1 : number[TL_DB_END] - number[TL_DB_START]);
+        tl_db_put_ns(entry, TL_KEY_DUR,
+                     number[TL_DB_END] < number[TL_DB_START] ? -1 : number[TL_DB_END] - number[TL_DB_START]);
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
         if (TL_DB_HAS(row, same[i].from))
             tl_db_put_number(r, entry, same[i].to, number[same[i].from]);

@@ -24,9 +24,10 @@ typedef enum tl_db_slot {
     TL_DB_KIND,             /* the number of a kind, of the table's own list */
     TL_DB_FROM, TL_DB_TO,   /* kinds of memory */
     TL_DB_GRID_X, TL_DB_GRID_Y, TL_DB_GRID_Z,
-    TL_DB_EVENT, TL_DB_GRAPH, TL_DB_DOMAIN,
+    TL_DB_EVENT, TL_DB_GRAPH,
     TL_DB_NAME,             /* the id of a text, from here on texts */
-    TL_DB_TEXT, TL_DB_PAYLOAD,
+    TL_DB_TEXT,
+    TL_DB_PAYLOAD,          /* bytes; a text is none */
     TL_DB_NSLOTS
 } tl_db_slot;
 
@@ -108,6 +109,10 @@ void tl_db_read_table(tl_db_reading *reading, const tl_db_table *table, const tl
 
 /* Sets a number of an entry. */
 void tl_db_put_number(tl_db_reading *reading, tl_fields *entry, tl_key key, int64_t number);
+
+/* Sets a time or duration of an entry, in ns, which Kineto writes as us with three places; below 0: a duration that cannot
+ * be. */
+void tl_db_put_ns(tl_fields *entry, tl_key key, int64_t ns);
 
 /* Sets a text of an entry, which stays where it is. */
 static inline void tl_db_put_text(tl_fields *entry, tl_key key, tl_text text)

@@ -163,6 +163,95 @@ static void a_look_tells_what_one_process_was_started_with(void)
     CU_ASSERT(look.kind == TL_INPUT_UNREADABLE && strstr(look.why, "expected an SQLite database") != NULL);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ ranges */
+
+static tl_trace read_ranges(const char *rows)
+{
+    static const char table[] = "CREATE TABLE NVTX_EVENTS(start INTEGER, end INTEGER, eventType INTEGER, text TEXT,"
+                                " globalTid INTEGER, binaryData TEXT);"
+                                "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId INTEGER, schemaId INTEGER, idx INTEGER,"
+                                " type INTEGER, name TEXT, offset INTEGER);"
+                                "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (1, 7, 0, 18, 'NCCL communicator ID', NULL),"
+                                " (1, 7, 1, 22, 'Message size [bytes]', 8), (1, 7, 2, 5, 'Peer rank', 16),"
+                                " (1, 8, 0, 18, 'NCCL communicator ID', NULL), (1, 8, 1, 5, 'No. of ranks', 8),"
+                                " (1, 8, 2, 5, 'Rank', 12), (1, 9, 0, 18, 'NCCL communicator ID', 4000000000);";
+    tl_status st;
+    tl_trace t = read_part(database("ranges.sqlite", table, rows), "", &st);
+    CU_ASSERT_EQUAL_FATAL(st, TL_OK);
+    return t;
+}
+
+/* The names of all events of a category, with their starts. */
+static const char *listed(const tl_trace *t, tl_cat cat)
+{
+    static char words[1024];
+    size_t n = 0;
+
+    words[0] = '\0';
+    for (size_t i = 0; i < t->events.n && n < sizeof words; i++)
+        if (cat_of(t, i) == cat)
+            n += (size_t)snprintf(words + n, sizeof words - n, "%s@%d ", name_of(t, i), (int)t->events.ts_ns[i]);
+    return words;
+}
+
+static void annotations_that_count_are_steps(void)
+{
+    tl_trace t = read_ranges("INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid) VALUES"
+                             " (10, 20, 59, 'iteration 4', 1), (11, 13, 59, 'micro_step 0', 1), (14, 16, 59, 'micro_step 1', 1),"
+                             " (20, 30, 59, 'iteration 5', 1), (21, 23, 59, 'micro_step 0', 1), (30, 31, 59, 'layer 1', 1),"
+                             " (32, 99, 59, 'layer 2', 1), (1, 2, 59, 'last step', 1)");
+    CU_ASSERT_PTR_NOT_NULL(strstr(listed(&t, TL_CAT_USER_ANNOTATION), "last step@1 ProfilerStep#4@10 ProfilerStep#5@20 "));
+    CU_ASSERT_EQUAL(t.events.n, 10);
+    tl_trace_free(&t);
+    t = read_ranges("INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid) VALUES (10, 20, 59, 'ProfilerStep#4', 1),"
+                    " (11, 90, 59, 'step 1', 1), (92, 93, 59, 'step 2', 1), (2, 3, 59, 'step 3', 1)");
+    CU_ASSERT_EQUAL(t.events.n, 4);
+    tl_trace_free(&t);
+}
+
+static void a_seq_joins_the_passes_once(void)
+{
+    tl_trace t = read_ranges("INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid) VALUES"
+                             " (10, 20, 59, 'aten::linear, seq = 3, op_id = 1', 1), (12, 15, 59, 'aten::addmm, seq = 3', 1),"
+                             " (30, 40, 59, 'AddmmBackward0, seq = 3, op_id = 9', 2), (50, 60, 59, 'AddmmBackward0, seq = 3', 2),"
+                             " (70, 80, 59, 'aten::view', 1), (81, 82, 59, 'loss, part 1', 1)");
+    CU_ASSERT_STRING_EQUAL(listed(&t, TL_CAT_CPU_OP),
+                           "aten::linear@10 aten::addmm@12 AddmmBackward0@30 AddmmBackward0@50 aten::view@70 ");
+    CU_ASSERT_STRING_EQUAL(listed(&t, TL_CAT_USER_ANNOTATION), "loss, part 1@81 ");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 8);
+    const tl_events *e = &t.events;
+    CU_ASSERT(cat_of(&t, 2) == TL_CAT_FWDBWD && (e->flags[2] & TL_EVENT_PH_START) && e->ts_ns[2] == 12);
+    CU_ASSERT(cat_of(&t, 3) == TL_CAT_FWDBWD && (e->flags[3] & TL_EVENT_PH_END) && e->ts_ns[3] == 30);
+    CU_ASSERT(e->corr[2] == e->corr[3] && e->track[2] == e->track[0] && e->track[3] == e->track[4]);
+    tl_trace_free(&t);
+}
+
+#define HEAD(schema) "x'01000000000000000" #schema "0000000000000018000000000000003800000000000000"
+
+static void payloads_of_nccl_tell_bytes_and_ranks(void)
+{
+    tl_trace t = read_ranges(
+        "INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid, binaryData) VALUES"
+        " (1, 2, 59, 'ncclCommInitRank', 1, " HEAD(8) "aa000000000000000400000002000000'),"
+        " (3, 4, 59, 'ncclAllGather', 1, " HEAD(7) "aa0000000000000000010000000000000000000000000000'),"
+        " (5, 6, 59, 'ncclSend', 1, " HEAD(7) "aa00000000000000000100000000000003000000'),"
+        " (7, 8, 59, 'ncclAllReduce', 1, " HEAD(7) "bb0000000000000000010000000000000000'),"
+        " (9, 10, 59, 'ncclAllReduce', 1, " HEAD(9) "bb'), (11, 12, 59, 'ncclAllReduce', 1, x'01'),"
+        " (13, 14, 59, 'ncclAllReduce', 1, 'text'), (15, 16, 59, 'ncclGroupEnd', 1, NULL)");
+    CU_ASSERT_STRING_EQUAL(listed(&t, TL_CAT_USER_ANNOTATION),
+                           "ncclCommInitRank@1 nccl:all_gather@3 nccl:send 2->3@5 nccl:all_reduce@7 nccl:all_reduce@9 "
+                           "nccl:all_reduce@11 nccl:all_reduce@13 ncclGroupEnd@15 ");
+    const tl_coll_args *gather = tl_events_coll(&t.events, 1), *reduce = tl_events_coll(&t.events, 3);
+    CU_ASSERT_FATAL(gather != NULL && reduce != NULL);
+    CU_ASSERT(gather->in_nelems == 256 && gather->out_nelems == 1024 && gather->group_size == 4);
+    CU_ASSERT_STRING_EQUAL(tl_names_text(&t.events.names, gather->pg_name).p, "NCCL 00000000000000aa");
+    CU_ASSERT(reduce->in_nelems == 256 && reduce->out_nelems == 256 && reduce->group_size == -1);
+    CU_ASSERT_PTR_NULL(tl_events_coll(&t.events, 5));
+    tl_trace_free(&t);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- damage */
+
 /* What is damaged in the kernels of process 11; what its reading then says. */
 static void a_bad_row_is_lost_alone_and_told(void)
 {
@@ -271,6 +360,9 @@ int main(void)
         TEST(each_process_with_work_is_a_part),
         TEST(rows_become_the_events_of_their_process),
         TEST(a_look_tells_what_one_process_was_started_with),
+        TEST(annotations_that_count_are_steps),
+        TEST(a_seq_joins_the_passes_once),
+        TEST(payloads_of_nccl_tell_bytes_and_ranks),
         TEST(a_bad_row_is_lost_alone_and_told),
         TEST(columns_that_are_not_there_are_not_needed),
         TEST(a_damaged_file_ends_in_a_message),

@@ -1,0 +1,354 @@
+#include "nvtx.h"
+#if TLMPI_HAVE_SQLITE
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A value of a payload. */
+typedef enum payload_word { COMMUNICATOR, BYTES, PEER, NRANKS, RANK, NWORDS } payload_word;
+
+static const char *const payload_words[NWORDS] = { "NCCL communicator ID", "Message size [bytes]", "Peer rank",
+                                                   "No. of ranks", "Rank" };
+
+/* Where a payload of a schema has a value. */
+typedef struct payload_field {
+    uint64_t domain, schema, at, size;
+    payload_word word;
+} payload_field;
+
+/* What the making of a communicator told of it. */
+typedef struct communicator {
+    int64_t nranks, rank;
+} communicator;
+
+/* An operator of the forward pass: the last that began with its seq. */
+typedef struct forward {
+    int64_t start_ns, pid, tid;
+    bool joined;
+} forward;
+
+/* An annotation that may be a step: "<family><number><rest>". */
+typedef struct candidate {
+    uint64_t family;
+    int64_t number, start_ns, end_ns, process;
+} candidate;
+
+struct tl_nvtx {
+    TL_VEC(payload_field) fields;
+    TL_VEC(communicator) communicators;
+    TL_VEC(forward) forwards;
+    TL_VEC(candidate) candidates;
+    tl_map of_communicator, of_seq;
+    int64_t narrows;
+    bool has_marks; /* ProfilerStep# */
+    char group[32]; /* name of a communicator */
+};
+
+static uint64_t number_at(const char *bytes, size_t size)
+{
+    uint64_t number = 0;
+    for (size_t i = size; i-- > 0;) /* little-endian, as the machines are that NVIDIA records */
+        number = number << 8 | (unsigned char)bytes[i];
+    return number;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- payloads
+ *
+ *     0 domain   8 schema   16 size of what follows   24 size of all   32 values        4, 4, 8 and 8 bytes
+ */
+
+enum { PAYLOAD_HEAD = 32, FIELDS_MOST = 4096 };
+
+/* Takes a field: its name, and its domain, schema, offset and type as a text. */
+static bool add_field(void *arg, const char *name, const char *place)
+{
+    tl_nvtx *n = arg;
+    unsigned long number[4];
+    char *rest = (char *)(uintptr_t)(place != NULL ? place : "");
+
+    for (int i = 0; i < 4; i++)
+        number[i] = strtoul(rest, &rest, 10);
+    const unsigned long type = number[3];
+    const bool four = type == 5 || type == 6 || type == 15 || type == 16,
+               eight = (type >= 7 && type <= 10) || type == 17 || type == 18 || type == 22;
+    for (int word = 0; name != NULL && (four || eight) && word < NWORDS; word++)
+        if (strcmp(name, payload_words[word]) == 0)
+            tl_vec_push(&n->fields,
+                        (payload_field){ number[0], number[1], number[2], four ? 4 : 8, (payload_word)word });
+    return n->fields.n < FIELDS_MOST;
+}
+
+tl_nvtx *tl_nvtx_new(const tl_db *db)
+{
+    tl_nvtx *n = tl_calloc(1, sizeof *n);
+    (void)tl_db_each(db,
+                     "SELECT name, domainId || ' ' || schemaId || ' ' || coalesce(\"offset\", 0) || ' ' || type FROM "
+                     "NVTX_PAYLOAD_SCHEMA_ENTRIES",
+                     add_field, n);
+    return n;
+}
+
+void tl_nvtx_free(tl_nvtx *n)
+{
+    free(n->fields.v);
+    free(n->communicators.v);
+    free(n->forwards.v);
+    free(n->candidates.v);
+    tl_map_free(&n->of_communicator);
+    tl_map_free(&n->of_seq);
+    free(n);
+}
+
+/* The values of a payload; -1 where it has none. */
+static void read_payload(const tl_nvtx *n, tl_text payload, int64_t values[NWORDS])
+{
+    for (int word = 0; word < NWORDS; word++)
+        values[word] = -1;
+    if (payload.n < PAYLOAD_HEAD)
+        return;
+    uint64_t domain = number_at(payload.p, 4), schema = number_at(payload.p + 8, 4);
+    TL_EACH (const payload_field, f, n->fields)
+        if (f->domain == domain && f->schema == schema && f->at < payload.n && f->size <= payload.n - PAYLOAD_HEAD &&
+            f->at <= payload.n - PAYLOAD_HEAD - f->size)
+            values[f->word] = (int64_t)number_at(payload.p + PAYLOAD_HEAD + f->at, f->size);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- NCCL */
+
+/* What NCCL calls its functions, PyTorch the same, and how many times its message a rank gives and takes: 0 is as many times
+ * as there are ranks. */
+static const struct {
+    const char *function, *name;
+    int gives, takes;
+} functions[] = {
+    { "ncclAllReduce", "nccl:all_reduce", 1, 1 },
+    { "ncclAllGather", "nccl:all_gather", 1, 0 },
+    { "ncclReduceScatter", "nccl:reduce_scatter", 0, 1 },
+    { "ncclBroadcast", "nccl:broadcast", 1, 1 },
+    { "ncclBcast", "nccl:broadcast", 1, 1 },
+    { "ncclReduce", "nccl:reduce", 1, 1 },
+    { "ncclAlltoAll", "nccl:all_to_all", 0, 0 },
+    { "ncclAllToAll", "nccl:all_to_all", 0, 0 },
+    { "ncclSend", "nccl:send", 1, 1 },
+    { "ncclRecv", "nccl:recv", 1, 1 },
+};
+
+static void put_elements(tl_db_reading *r, tl_fields *entry, tl_key key, int64_t bytes, int64_t times)
+{
+    int64_t all;
+    if (bytes >= 0 && times > 0 && !__builtin_mul_overflow(bytes, times, &all))
+        tl_db_put_number(r, entry, key, all);
+}
+
+/* Names a range of NCCL after its function, and adds what its payload says. */
+static tl_text fill_nccl(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text name, tl_fields *entry)
+{
+    int64_t values[NWORDS];
+    size_t k = 0, length;
+
+    read_payload(n, tl_db_text(row, TL_DB_PAYLOAD), values);
+    uint64_t id = (uint64_t)values[COMMUNICATOR];
+    bool has_id = values[COMMUNICATOR] != -1;
+    if (has_id && values[NRANKS] > 0 && values[RANK] >= 0) {
+        tl_map_put(&n->of_communicator, id, (uint32_t)n->communicators.n);
+        tl_vec_push(&n->communicators, (communicator){ values[NRANKS], values[RANK] });
+    }
+    while (k < sizeof functions / sizeof functions[0] && !tl_text_is(name, functions[k].function))
+        k++;
+    if (k == sizeof functions / sizeof functions[0])
+        return name;
+    uint32_t at = has_id ? tl_map_get(&n->of_communicator, id) : TL_MAP_NONE;
+    const communicator made = at != TL_MAP_NONE ? n->communicators.v[at] : (communicator){ -1, -1 };
+    if (has_id) {
+        length = (size_t)snprintf(n->group, sizeof n->group, "NCCL %016" PRIx64, id);
+        tl_db_put_text(entry, TL_KEY_PG_NAME, (tl_text){ n->group, length });
+    }
+    if (made.nranks > 0)
+        tl_db_put_number(r, entry, TL_KEY_GROUP_SIZE, made.nranks);
+    if (values[BYTES] >= 0)
+        tl_db_put_text(entry, TL_KEY_DTYPE, TL_TEXT("Byte"));
+    put_elements(r, entry, TL_KEY_IN_NELEMS, values[BYTES], functions[k].gives > 0 ? 1 : made.nranks);
+    put_elements(r, entry, TL_KEY_OUT_NELEMS, values[BYTES], functions[k].takes > 0 ? 1 : made.nranks);
+    const char *word = functions[k].name, *arrow = strcmp(word, "nccl:recv") == 0 ? "<-" : "->";
+    bool p2p = strcmp(word, "nccl:send") == 0 || arrow[0] == '<';
+    if (!p2p || values[PEER] < 0 || made.rank < 0)
+        return (tl_text){ word, strlen(word) };
+    length =
+        (size_t)snprintf(r->name, sizeof r->name, "%s %" PRId64 "%s%" PRId64, word, made.rank, arrow, values[PEER]);
+    return (tl_text){ r->name, length };
+}
+
+/* ----------------------------------------------------------------------------------------------------------- operators */
+
+/* "aten::add, seq = 7, op_id = 9, sizes = [...]", as emit_nvtx writes an operator: its name is the first word.  Empty: the
+ * range is none.  *seq: INT64_MIN without one. */
+static tl_text operator_in(tl_text name, int64_t *seq)
+{
+    tl_text head = { name.p, 0 };
+
+    *seq = INT64_MIN;
+    while (head.n < name.n && name.p[head.n] != ',')
+        head.n++;
+    tl_text rest = { name.p + head.n, name.n - head.n };
+    bool has_seq = tl_text_starts(rest, ", seq = ");
+    if (has_seq) {
+        size_t from = strlen(", seq = "), to = from;
+        while (to < rest.n && isdigit((unsigned char)rest.p[to]))
+            to++;
+        if (!tl_decimal_to_int(rest.p + from, to - from, seq))
+            *seq = INT64_MIN;
+    }
+    return has_seq || tl_text_starts(rest, ", op_id = ") ? head
+           : tl_text_starts(name, "aten::")              ? name
+                                                         : (tl_text){ name.p, 0 };
+}
+
+static void put_arrow(tl_nvtx *n, tl_db_reading *r, const forward *at, const char *phase)
+{
+    tl_fields *arrow = tl_calloc(1, sizeof *arrow);
+
+    tl_db_put_text(arrow, TL_KEY_PH, (tl_text){ phase, 1 });
+    tl_db_put_text(arrow, TL_KEY_CAT, TL_TEXT("fwdbwd"));
+    tl_db_put_number(r, arrow, TL_KEY_ID, n->narrows);
+    tl_db_put_number(r, arrow, TL_KEY_PID, at->pid);
+    tl_db_put_number(r, arrow, TL_KEY_TID, at->tid);
+    tl_db_put_ns(arrow, TL_KEY_TS, at->start_ns);
+    tl_db_take(r, arrow, "NVTX_EVENTS");
+    free(arrow);
+}
+
+/* Remembers an operator of the forward pass, or joins one of the backward pass to it. */
+static void join_passes(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text name, int64_t seq)
+{
+    const int64_t process = TL_DB_HAS(row, TL_DB_PROCESS) ? row->number[TL_DB_PROCESS] : 0;
+    const forward now = { row->number[TL_DB_START], process >> 24 & 0xffffff, process & 0xffffff, false };
+    uint32_t at = tl_map_get(&n->of_seq, (uint64_t)seq);
+
+    if (!tl_text_has(name, "Backward")) {
+        if (at == TL_MAP_NONE) {
+            tl_map_put(&n->of_seq, (uint64_t)seq, (uint32_t)n->forwards.n);
+            tl_vec_push(&n->forwards, now);
+        } else if (!n->forwards.v[at].joined && now.start_ns >= n->forwards.v[at].start_ns) {
+            n->forwards.v[at] = now;
+        }
+    } else if (at != TL_MAP_NONE && !n->forwards.v[at].joined) {
+        n->forwards.v[at].joined = true;
+        n->narrows++;
+        put_arrow(n, r, &n->forwards.v[at], "s");
+        put_arrow(n, r, &now, "f");
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------------- steps
+ *
+ * A step is an annotation of a family, as "iteration 5" or "train_step[5]": its word has "step" or "iter", the numbers of the
+ * family are all different, and there are two at least.  Of several families it is the one that lasts longest in sum: parts
+ * of a step are shorter than the step.
+ */
+
+static bool is_word_of_steps(tl_text word)
+{
+    char lower[64];
+    size_t n = word.n < sizeof lower ? word.n : sizeof lower;
+    for (size_t i = 0; i < n; i++)
+        lower[i] = (char)tolower((unsigned char)word.p[i]);
+    return tl_text_has((tl_text){ lower, n }, "step") || tl_text_has((tl_text){ lower, n }, "iter");
+}
+
+static void note_candidate(tl_nvtx *n, const tl_db_row *row, tl_text name)
+{
+    size_t from = 0, to;
+    int64_t number;
+
+    if (tl_text_starts(name, "ProfilerStep#"))
+        n->has_marks = true;
+    while (from < name.n && !isdigit((unsigned char)name.p[from]))
+        from++;
+    for (to = from; to < name.n && isdigit((unsigned char)name.p[to]); to++)
+        ;
+    if (!is_word_of_steps((tl_text){ name.p, from }) || to - from > 9 ||
+        !tl_decimal_to_int(name.p + from, to - from, &number))
+        return;
+    uint64_t family = tl_hash_mix(tl_hash_bytes(name.p, from), tl_hash_bytes(name.p + to, name.n - to));
+    tl_vec_push(&n->candidates, (candidate){ family, number, row->number[TL_DB_START], row->number[TL_DB_END],
+                                             TL_DB_HAS(row, TL_DB_PROCESS) ? row->number[TL_DB_PROCESS] : 0 });
+}
+
+static int by_family(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    return TL_ORDER(x, y, family, number, start_ns, process);
+}
+
+void tl_nvtx_mark_steps(const tl_nvtx *n, tl_db_reading *r)
+{
+    const candidate *v = n->candidates.v;
+    size_t best = 0, nbest = 0;
+    double longest = 0;
+
+    if (n->has_marks || n->candidates.n == 0)
+        return;
+    qsort(n->candidates.v, n->candidates.n, sizeof *v, by_family);
+    for (size_t from = 0, to; from < n->candidates.n; from = to) {
+        bool different = true;
+        double sum = 0;
+        for (to = from; to < n->candidates.n && v[to].family == v[from].family; to++) {
+            different = different && (to == from || v[to].number != v[to - 1].number);
+            sum += (double)v[to].end_ns - (double)v[to].start_ns;
+        }
+        if (different && to - from >= 2 && sum > longest) {
+            longest = sum;
+            best = from;
+            nbest = to - from;
+        }
+    }
+    tl_fields *mark = tl_calloc(1, sizeof *mark);
+    for (size_t i = best; i < best + nbest; i++) {
+        int length = snprintf(r->name, sizeof r->name, "ProfilerStep#%" PRId64, v[i].number);
+        mark->seen = 0;
+        tl_db_put_text(mark, TL_KEY_PH, TL_TEXT("X"));
+        tl_db_put_text(mark, TL_KEY_CAT, TL_TEXT("user_annotation"));
+        tl_db_put_text(mark, TL_KEY_NAME, (tl_text){ r->name, (size_t)length });
+        tl_db_put_number(r, mark, TL_KEY_PID, v[i].process >> 24 & 0xffffff);
+        tl_db_put_number(r, mark, TL_KEY_TID, v[i].process & 0xffffff);
+        tl_db_put_ns(mark, TL_KEY_TS, v[i].start_ns);
+        tl_db_put_ns(mark, TL_KEY_DUR, v[i].end_ns - v[i].start_ns);
+        tl_db_take(r, mark, "NVTX_EVENTS");
+    }
+    free(mark);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- a range */
+
+bool tl_nvtx_fill(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    enum { PUSH_POP = 59, START_END = 60, TEXT_PUSH_POP = 70, TEXT_START_END = 71 };
+    const int64_t kind = TL_DB_HAS(row, TL_DB_KIND) ? row->number[TL_DB_KIND] : -1;
+    tl_text name = tl_db_text(row, TL_DB_TEXT);
+    int64_t seq;
+
+    name = name.n > 0 ? name : tl_db_text(row, TL_DB_NAME);
+    if ((kind != PUSH_POP && kind != START_END && kind != TEXT_PUSH_POP && kind != TEXT_START_END) || name.n == 0 ||
+        !TL_DB_HAS(row, TL_DB_END))
+        return false;
+    tl_text op = operator_in(name, &seq);
+    if (op.n > 0) {
+        tl_db_put_text(entry, TL_KEY_CAT, TL_TEXT("cpu_op"));
+        name = op;
+        if (seq >= 0)
+            join_passes(n, r, row, name, seq);
+    } else if (tl_text_starts(name, "nccl")) {
+        name = fill_nccl(n, r, row, name, entry);
+    } else if (row->number[TL_DB_END] >= row->number[TL_DB_START]) {
+        note_candidate(n, row, name);
+    }
+    tl_db_put_text(entry, TL_KEY_NAME, name);
+    return true;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* nvtx.h - ranges of NVTX, as Nsight Systems exports them, to operators and annotations of PyTorch.
+ *
+ *     "aten::add, seq = 7, op_id = 9"       operator aten::add       of emit_nvtx; one arrow for each seq joins the operator of the
+ *                                                                  forward pass to that of the backward pass
+ *     "ncclAllReduce" and a payload         annotation nccl:all_reduce, with bytes and communicator
+ *     "iteration 5", "iteration 6" ...      annotations, and marks of steps: ProfilerStep#5 ...
+ */
+#ifndef TLMPI_TRACE_READ_NVTX_H
+#define TLMPI_TRACE_READ_NVTX_H
+
+#include "sqlite.h"
+
+typedef struct tl_nvtx tl_nvtx;
+
+/* Reads what the database says of payloads.  tl_nvtx_free ends it. */
+tl_nvtx *tl_nvtx_new(const tl_db *db);
+void tl_nvtx_free(tl_nvtx *nvtx);
+
+/* Completes the entry of a row of NVTX_EVENTS; false: the row is no range that has ended and has a name. */
+bool tl_nvtx_fill(tl_nvtx *nvtx, tl_db_reading *reading, const tl_db_row *row, tl_fields *entry);
+
+/* After the last row: adds the marks of steps. */
+void tl_nvtx_mark_steps(const tl_nvtx *nvtx, tl_db_reading *reading);
+
+#endif
