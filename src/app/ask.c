@@ -16,6 +16,7 @@ typedef struct asked {
     tl_tables tables;
     tl_answers answers;
     char *selection, *notes;
+    char *command, *history, *host, *version; /* of a page */
 } asked;
 
 /* Puts the file's name before what is wrong with it. */
@@ -30,6 +31,10 @@ static void asked_free(asked *a)
     tl_tables_free(&a->tables);
     free(a->selection);
     free(a->notes);
+    free(a->command);
+    free(a->history);
+    free(a->host);
+    free(a->version);
 }
 
 /* With the tables of a page, if wanted.  asked_free ends it in any case. */
@@ -50,10 +55,14 @@ static tl_status load(asked *a, const char *path, bool page, tl_error *err)
         return st;
     tl_tables_init(&a->tables, schemas, n);
     st = in_file(a, tl_result_load(a->result, &a->tables, required, &why), &why, err);
-    if (st == TL_OK)
-        st = in_file(a, tl_result_attr_text(a->result, "selection", &a->selection, &why), &why, err);
-    if (st == TL_OK)
-        st = in_file(a, tl_result_attr_text(a->result, "selection_notes", &a->notes, &why), &why, err);
+    const struct {
+        const char *name;
+        char **text;
+    } attributes[] = { { "selection", &a->selection }, { "selection_notes", &a->notes },
+                       { "command_line", &a->command }, { "history", &a->history },
+                       { "hostname", &a->host }, { "creator_version", &a->version } };
+    for (size_t i = 0; st == TL_OK && i < sizeof attributes / sizeof attributes[0]; i++)
+        st = in_file(a, tl_result_attr_text(a->result, attributes[i].name, attributes[i].text, &why), &why, err);
     if (st == TL_OK) {
         tl_answers_read(&a->tables, &a->answers);
         a->answers.selection = a->selection;
@@ -111,9 +120,17 @@ static tl_text name_of(void *result, uint32_t id)
 /* The page wants tables, one after the other, row by row. */
 static tl_status put_page(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 {
-    const tl_html_input input = {
-        .file = a->path, .answers = &a->answers, .tables = &a->tables, .name = name_of, .name_arg = a->result
-    };
+    if (a->history != NULL) /* "2026-03-01T12:00:00Z: tlmpi ...": the command is told apart */
+        a->history[strcspn(a->history, " ") - (strcspn(a->history, " ") > 0)] = '\0';
+    const tl_html_input input = { .file = a->path,
+                                  .answers = &a->answers,
+                                  .tables = &a->tables,
+                                  .name = name_of,
+                                  .name_arg = a->result,
+                                  .command = a->command,
+                                  .when = a->history,
+                                  .host = a->host,
+                                  .version = a->version };
     tl_html *html = tl_html_new(&input);
     tl_error why;
     tl_status st = TL_OK;

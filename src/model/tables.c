@@ -22,6 +22,8 @@ const char *const tl_counted_by_labels[] = { TL_COUNTED_BY_VALUES(TL_VALUE_LABEL
 
 TL_TABLE_DEFINE(kernel_ranks, TL_KERNEL_RANKS_FIELDS, TL_SCOPE_JOB, "device work by name over all ranks",
                 "Which kernels take the time over all ranks, and on which rank do they take longest?");
+TL_TABLE_DEFINE(operator_ranks, TL_HOST_WORK_RANKS_FIELDS, TL_SCOPE_JOB, "operators of the host over all ranks",
+                "Which operators take the time over all ranks, and on which rank do they take longest?");
 TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",
                 "Which ranks were read, from which files, and how far can each be trusted?");
 

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/job.sh"
 
 # page WHAT CODE - a check in Python of the page in file `out`: text is all of it, root its elements, words(e) the text in one,
-# figures those with a picture, cells_of(one) its rectangles, table(NAME) the rows of a table of result.h5
+# figures those with a heat map, cells_of(one) its cells, ids the sections, table(NAME) the rows of a table of result.h5
 page()
 {
     check "$1" /usr/bin/python3 - "$tlmpi" <<PYTHON
@@ -15,8 +15,10 @@ import json, subprocess, sys
 import xml.etree.ElementTree as ET
 text = open("out", encoding="utf-8").read()
 root = ET.fromstring(text)
-figures = root.findall(".//figure")
-def cells_of(figure): return figure.findall("div[@class='wide']/svg/rect")
+plots = root.findall(".//svg[@class='plot']")
+figures = [f for f in root.iter("figure") if f.find("div/svg[@class='plot']") is not None]
+ids = [s.get("id") for s in root.iter("section")]
+def cells_of(figure): return [r for r in figure.findall("div/svg/rect") if r.get("class").startswith("cell ")]
 def words(e): return " ".join("".join(e.itertext()).split())
 def table(name): return json.loads(subprocess.check_output([sys.argv[1], "show", "result.h5", name, "--format", "json"]))
 $2
@@ -32,13 +34,29 @@ assert '<script' not in text.lower()
 assert not [a for e in root.iter() for a, v in e.attrib.items() if a.startswith('on') or 'javascript:' in v]"
     check "$1 asks for nothing" sh -c '! grep -qiE "https?:|//[a-z]|src=|@import|<link|<img|<iframe|href=" out'
     page "$1 has pictures that say what they show" "
-for svg in root.findall('.//figure/div[@class=\"wide\"]/svg'):
+for svg in plots:
     assert svg.get('role') == 'img' and svg.find('title').text and svg.find('desc').text, svg.attrib
     assert svg.get('aria-labelledby').split() == [svg.find('title').get('id'), svg.find('desc').get('id')]
 ids = [e.get('id') for e in root.iter() if e.get('id')]
 assert len(ids) == len(set(ids)), ids
-assert {c for e in root.iter() for c in e.get('class', '').split()} <= set(text.split('<style>')[1].split('</style>')[0]
-    .replace('.', ' ').replace(',', ' ').split()), 'a class without a style'"
+styled = set(text.split('<style>')[1].split('</style>')[0].replace('.', ' ').replace(',', ' ').split())
+unstyled = {c for e in root.iter() for c in e.get('class', '').split()} - styled
+assert not unstyled, unstyled"
+}
+
+# quiet WHAT - a browser that shows the page in `out` has nothing to say about it, and finds its last section
+quiet()
+{
+    if ! command -v chromium > /dev/null; then
+        skip "no chromium: $1 in a browser"
+        return
+    fi
+    cp out shown.html
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-extensions --no-first-run \
+        --proxy-server=127.0.0.1:9 --user-data-dir="$work/browser" --enable-logging=stderr --v=0 --dump-dom \
+        "file://$work/shown.html" > dom 2> said
+    check "a browser reads $1" grep -q 'id="made"' dom
+    check "$1 has no message for the console" sh -c '! grep ":CONSOLE" said | grep -q "shown.html\|Uncaught\|Refused"'
 }
 
 echo "-- a page of traces"
@@ -58,16 +76,31 @@ status 0 "$tlmpi" html result.h5 -o other.html
 check "and under another name" cmp first other.html
 cp first out
 alone "the page of traces"
+quiet "the page of traces"
+page "a section for what there is, in their order" "
+assert ids == 'verdict time steps gains excess kernels idle recording clocks matching glossary made'.split(), ids
+assert all(words(s) for s in root.iter('section'))"
 page "a cell for each rank and step" "
 rows = table('blame_step')
 cells = cells_of(figures[0])
 assert len(figures) == 1 and len(cells) == len(rows) == 9, len(cells)"
+page "bars of all ranks and their mean" "
+bars = root.findall('.//section[@id=\"time\"]//svg/g')
+assert [b.find('text').text for b in bars] == ['mean', '0', '1', '2'], bars
+for b, row in zip(bars[1:], [r for r in table('breakdown') if r['rank'] >= 0 and r['step'] == -1 and r['device'] == -1]):
+    wide = {r.get('class'): float(r.get('width')[:-1]) for r in b.findall('rect')}
+    compute = wide['compute'] + wide.get('hidden', 0)
+    assert abs(compute / sum(wide.values()) - row['compute_ns'] / row['wall_ns']) < 1e-3, (wide, row)"
+page "which job, and how it was made" "
+assert words(root.find('.//h1')) == 'traces' and words(root.find('.//p[@class=\"meta\"]')).startswith('3 ranks ')
+assert 'result traces' in words(root.find('.//section[@id=\"made\"]')), words(root.find('.//section[@id=\"made\"]'))"
+
 status 0 "$tlmpi" ask result.h5
 cp out asked
 cp first out
 page "it says what ask says" "
 asked = ' '.join(open('asked').read().split())
-assert words(root.find('.//section[@id=\"verdict\"]')) == 'Who holds the job up? ' + asked"
+assert words(root.find('.//details[@id=\"answers\"]')) == 'The answers in words ' + asked"
 status 0 "$tlmpi" html --help
 says out "FILE.h5"
 mkdir folder
@@ -129,15 +162,16 @@ Crowd(2, steps=20).write("crowd")
 Named(4).write("named")
 Job(3, ranks=80, steps=500, fault=(41, "host_to_device", 0.1, 0, 499)).write("many")
 PYTHON
-"$tlmpi" -q -o result -f gaps
+"$tlmpi" -q --reproducible -o result -f gaps
 "$tlmpi" html result.h5 -f -o - > out
 alone "the page of phases"
+quiet "the page of phases"
 page "a picture for each phase, a cell for each row" "
 steps = table('phase_step')
 assert len(figures) == 3
 for figure in figures:
     cells = cells_of(figure)
-    gone = [c for c in cells if c.get('class') == 'm']
+    gone = [c for c in cells if c.get('class') == 'cell m']
     name = words(figure.find('.//h3')).split(': how')[0]
     rows = [r for r in steps if r['phase'][:4] == name[:4]]
     assert len(cells) == 8 * 90 and len(gone) == 25 and len(rows) == 8 * 90 - 25, (name, len(cells), len(gone), len(rows))
@@ -149,9 +183,8 @@ for figure in figures:
 page "who is late, and when" "
 top = figures[0]
 assert 'rank 3 straggler, host_to_device:' in words(top.find('figcaption')), words(top.find('figcaption'))
-late = [p for p in top.findall('div[@class=\"wide\"]/svg/path') if p.get('class') == 'late']
-step = int(cells_of(top)[1].get('x')) - int(cells_of(top)[0].get('x'))
-assert len([p for p in late if p.get('d').split('h')[1].split('v')[0] == str(31 * step + 1)]) == 1, [p.get('d') for p in late]
+late = [r.get('width') for r in top.findall('div/svg/rect') if r.get('class') == 'late']
+assert late.count('%.2f%%' % (100 * 31 / 90)) == 1, late
 assert 'straggler, bounded in 31 of 90 steps' in words(top.find('.//table'))"
 page "the name that would do harm is a name" "
 h3 = [words(f.find('.//h3')) for f in figures]
@@ -159,7 +192,7 @@ assert any(h.startswith('</title></svg><script>alert(1)</script>&amp;') for h in
 assert not any(ord(c) < 32 and c != '\n' or c == '\u202e' for c in text)"
 cp out one
 mv result.h5 kept.h5
-check "with three procs" mpirun -q -n 3 "$tlmpi" -q -o result gaps
+check "with three procs" mpirun -q -n 3 "$tlmpi" -q --reproducible -o result gaps
 "$tlmpi" html result.h5 -o - > out
 check "the same page" cmp one out
 
@@ -180,7 +213,7 @@ if [ -s changed.h5 ]; then
     /usr/bin/python3 "$here/../faults/seal.py" changed.h5
     status 0 "$tlmpi" html changed.h5 -o -
     page "a result without steps of phases has no section of them" "
-assert not figures and 'phases' not in [s.get('id') for s in root.iter('section')]"
+assert not figures and 'phases' not in ids"
 else
     skip "no h5py: a result without a table"
 fi
@@ -206,13 +239,13 @@ echo "-- many ranks, many steps"
 alone "a page of many"
 page "the worst ranks, the others, and runs of steps" "
 for figure in figures:
-    svg = figure.find('div[@class=\"wide\"]/svg')
+    svg = figure.find('div/svg')
     ranks = [t.text for t in svg.findall('text') if 'end' in t.get('class', '').split() and (t.text or '').isdigit()]
     assert len(ranks) == 32 and ranks == sorted(ranks, key=int) and '41' in ranks, ranks
     assert 'others' in [t.text for t in svg.findall('text')] and 'step, 3 a column' in [t.text for t in svg.findall('text')]
-    assert not svg.findall('rect')
-    ground = [p for p in svg.findall('path') if p.get('class') == 'n'][0].get('d')
-    assert ground.count('M') == 33 and 'h668v' in ground, ground[:80] # 167 columns of 4 pixels
+    assert not cells_of(figure)
+    runs = [r for p in svg.findall('svg/path') for r in p.get('d').split('M')[1:]]
+    assert sum(int(r.split('h')[1].split('v')[0]) for r in runs) == 33 * 167, len(runs) # 167 columns
     assert 'A column is 3 steps' in words(figure)"
 check "it is small" test "$(wc -c < out)" -lt 300000
 

@@ -1,9 +1,9 @@
 /* html.h - a result as one page of HTML: what holds the job up, in words and in pictures.
  *
  * The page stands alone: it asks for nothing outside of itself and runs no script, its pictures are SVG within it.  It
- * is well-formed XML, too, and the same bytes for equal results.  From answers, ask and format, and from rows of tables
- * that may be too long for memory: tl_html_next says which table is wanted, and the caller feeds the table's rows in
- * order.
+ * is well-formed XML, too, and the same bytes for equal results, but for what these tell of how they were made.  From
+ * answers, ask and format, and from rows of tables that may be too long for memory: tl_html_next says which table is
+ * wanted, and the caller feeds the table's rows in order.
  *
  *     tl_html *html = tl_html_new(&input);
  *     while ((table = tl_html_next(html)) != NULL)
@@ -29,6 +29,7 @@ typedef struct tl_html_input {
     tl_tables *tables;                       /* the tables that the answers were read from, and tl_html_tables */
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
+    const char *command, *when, *host, *version; /* how the result was made; NULL: it does not tell */
 } tl_html_input;
 
 /* The tables that the page reads whole, beside those of the answers; NULL-terminated.  `tables` may lack any. */

@@ -56,8 +56,6 @@ static void operator_ranks_reduce(tl_tables *job)
              tl_tables_get(job, &tl_annotation_ranks_schema));
 }
 
-TL_TABLE_DEFINE(operator_ranks, TL_HOST_WORK_RANKS_FIELDS, TL_SCOPE_JOB, "operators of the host over all ranks",
-                "Which operators take the time over all ranks, and on which rank do they take longest?");
 TL_TABLE_DEFINE(annotation_ranks, TL_HOST_WORK_RANKS_FIELDS, TL_SCOPE_JOB, "user annotations over all ranks",
                 "Which user annotations take the time over all ranks, and on which rank do they take longest?");
 

@@ -1,5 +1,6 @@
-/* blame.c - the second part: by how much of each step the own work of each rank exceeds that of its peers (table
- * blame_step), and what others waited for it.
+/* blame.c - two pictures of ranks and steps, from table blame_step: by how much the own work of a rank exceeds that of its
+ * peers, on which the verdict rests; and how much the others waited for it, which in a pipeline they do for ranks that
+ * wait themselves.
  *
  * The table has a row for each rank and step of the traces, which are few: it is there as a whole, rank by rank, and is
  * gathered in the order of steps.
@@ -13,8 +14,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Which of the two. */
+typedef struct map {
+    int64_t (*of)(const tl_blame_step *row); /* what of the step is shaded */
+    tl_figure figure;
+    const char *none, *most; /* what is said of no rank, and of the one with most: "works longest beyond its peers" */
+    const char *unlike;      /* what that does not mean, where no verdict names that rank */
+} map;
+
 typedef struct blame {
     tl_page *page;
+    const map *map;
+    int64_t times; /* a step's length is so often in what is shaded: of all others */
     const tl_blame_step *rows;
     size_t nrows;
     tl_heat_steps steps;
@@ -32,26 +43,14 @@ static int64_t excess_of(const tl_blame_step *row)
     return tl_ns_max(0, row->excess_ns);
 }
 
+static int64_t waits_of(const tl_blame_step *row)
+{
+    return tl_ns_max(0, row->blame_ns);
+}
+
 TL_ORDER_BY(compare_steps, tl_blame_step, step, rank)
 
 /* ---------------------------------------------------------------------------------------------------------- gather */
-
-/* Marks the ranks that a culprit names.  A link marks none. */
-static void find_named(blame *b)
-{
-    const tl_answers *a = b->page->html->in.answers;
-    int32_t *ranks = tl_calloc(TL_RANKS_LISTED, sizeof *ranks);
-    for (size_t k = 0; k < a->nculprits; k++) {
-        const tl_culprit *c = &a->culprits[k];
-        size_t n = tl_is_link(c) ? 0 : tl_ranks_listed(c->ranks, sizeof c->ranks, ranks);
-        for (size_t i = 0; i < n; i++) {
-            size_t at = tl_index_of(b->ranks, b->nranks, ranks[i]);
-            if (at < b->nranks)
-                b->named[at] = true;
-        }
-    }
-    free(ranks);
-}
 
 static void gather(blame *b)
 {
@@ -66,11 +65,12 @@ static void gather(blame *b)
 
     for (size_t i = 0; i < n; i++) {
         size_t at = tl_index_of(b->ranks, b->nranks, rows[i].rank);
-        most[at] = tl_ns_sum(most[at], excess_of(&rows[i]));
+        most[at] = tl_ns_sum(most[at], b->map->of(&rows[i]));
         nsteps += i == 0 || rows[index[i]].step != rows[index[i - 1]].step;
     }
     b->named = tl_calloc(b->nranks + 1, sizeof *b->named);
-    find_named(b);
+    for (size_t i = 0; i < b->nranks; i++)
+        b->named[i] = tl_page_names(b->page, b->ranks[i]);
     tl_heat_steps_init(&b->steps, nsteps);
     tl_heat_init(&b->heat, &b->steps, b->ranks, b->nranks, b->named, most);
     for (size_t i = 0; i < n; i++) {
@@ -78,8 +78,8 @@ static void gather(blame *b)
         if (tl_heat_steps_fills(&b->steps, row->step))
             tl_heat_close(&b->heat);
         tl_heat_steps_enter(&b->steps, row->step);
-        tl_heat_add(&b->heat, tl_index_of(b->ranks, b->nranks, row->rank), excess_of(row), row->step_ns,
-                    row->flagged != 0);
+        tl_heat_add(&b->heat, tl_index_of(b->ranks, b->nranks, row->rank), b->map->of(row),
+                    tl_ns_within(row->step_ns, INT64_MAX / b->times) * b->times, row->flagged != 0);
     }
     tl_heat_end(&b->heat);
     free(index);
@@ -108,9 +108,9 @@ static void mark(blame *b)
 static tl_phrase finding_of(const blame *b, size_t worst)
 {
     if (worst == SIZE_MAX || b->heat.total[worst].part_ns <= 0)
-        return tl_phrase_of("No rank has more work than its peers.");
-    return tl_phrase_of("Rank %" PRId32 " works longest beyond its peers, %s of all these steps; most in %s: %s of %s.",
-                        b->ranks[worst], tl_heat_share_of(&b->heat, worst, false).text,
+        return tl_phrase_of("%s", b->map->none);
+    return tl_phrase_of("Rank %" PRId32 " %s, %s of all these steps; most in %s: %s of %s.", b->ranks[worst], b->map->most,
+                        tl_heat_share_of(&b->heat, worst, false).text,
                         tl_steps_of_column(&b->steps, b->heat.most_at[worst]).text,
                         tl_show_share(b->heat.most[worst], false).text, b->steps.run > 1 ? "them" : "it");
 }
@@ -135,52 +135,88 @@ static void put_picture(const blame *b)
     FILE *out = b->page->out;
     size_t worst = tl_heat_worst(&b->heat);
     const tl_phrase finding = finding_of(b, worst);
-    tl_figure figure = { .picture = { .heat = &b->heat,
-                                      .shades = tl_shades_of_parts(),
-                                      .id = "excess",
-                                      .title = "How much of each step a rank works longer than its peers",
-                                      .finding = finding.text,
-                                      .cell = "of the step",
-                                      .late = "a step in which the rank is late",
-                                      .named = b->marked,
-                                      .outlines = b->outlines.v,
-                                      .noutlines = b->outlines.n },
-                         .keep = b->named,
-                         .explanation =
-                             "The shade is by how much the rank's own work, of its device or its host, exceeds that of "
-                             "its peers, in percent of the step. Passed on is what ranks waited for others that had "
-                             "waited for this one.",
-                         .column = "the excess in all of them, of their length.",
-                         .table = "blame_step",
-                         .another = b->outlines.n > 0 ? "culprit" : NULL,
-                         .part = "longer by",
-                         .whole = "the step takes",
-                         .note = put_waits,
-                         .arg = tl_tables_get(b->page->html->in.tables, &tl_blame_schema),
-                         .note_head = "GPU time that others waited for it, in all steps" };
+    tl_figure figure = b->map->figure;
+    tl_picture *p = &figure.picture;
+    p->heat = &b->heat;
+    p->shades = tl_shades_of_parts();
+    p->finding = finding.text;
+    p->late = "a step in which the rank is late";
+    p->named = b->marked;
+    p->outlines = b->outlines.v;
+    p->noutlines = b->outlines.n;
+    figure.keep = b->named;
+    figure.note = put_waits;
+    figure.note_head = "GPU time that others waited for it";
+    figure.arg = tl_tables_get(b->page->html->in.tables, &tl_blame_schema);
 
-    fprintf(out, "<figure>\n<figcaption><h3>%s</h3><p>%s</p></figcaption>\n", figure.picture.title, finding.text);
+    fprintf(out, "<figure>\n<figcaption><p>%s</p></figcaption>\n", finding.text);
     if (worst != SIZE_MAX && b->heat.total[worst].part_ns > 0 && !b->named[worst])
-        fputs("<p>That alone is no verdict: some rank always works longest, by chance or where others wait for "
-              "nothing.</p>\n",
-              out);
+        fprintf(out, "<p>%s</p>\n", b->map->unlike);
     tl_put_figure(b->page, &figure);
     fputs("</figure>\n", out);
 }
 
-void tl_draw_excess(tl_page *page)
+/* Draws the map; one of what others do only where they do any. */
+static void draw(tl_page *page, const map *m, bool of_others)
 {
-    const tl_table *table = tl_tables_get(page->html->in.tables, &tl_blame_step_schema);
-    blame b = { .page = page, .rows = tl_table_row(table, 0), .nrows = table->n };
-    if (b.nrows == 0)
+    const tl_table *table = tl_page_table(page, &tl_blame_step_schema);
+    blame b = { .page = page, .map = m, .times = 1 };
+    if (table == NULL)
         return;
+    b.rows = tl_table_row(table, 0);
+    b.nrows = table->n;
+    if (of_others)
+        b.times = tl_ns_max(1, (int64_t)page->html->in.answers->trust.nranks - 1);
     gather(&b);
     mark(&b);
-    put_picture(&b);
+    size_t worst = tl_heat_worst(&b.heat);
+    if (!of_others || (worst != SIZE_MAX && b.heat.total[worst].part_ns > 0))
+        put_picture(&b);
     tl_heat_free(&b.heat);
     tl_heat_steps_free(&b.steps);
     free(b.ranks);
     free(b.named);
     free(b.marked);
     free(b.outlines.v);
+}
+
+void tl_draw_excess(tl_page *page)
+{
+    static const map excess = {
+        .of = excess_of,
+        .none = "No rank has more work than its peers.",
+        .most = "works longest beyond its peers",
+        .unlike = "That alone is no verdict: some rank always works longest, by chance or where others wait for nothing.",
+        .figure = { .picture = { .id = "excess-map",
+                                 .title = "How much of each step a rank works longer than its peers",
+                                 .cell = "of the step" },
+                    .explanation = "The shade is by how much the rank's own work, of its device or its host, exceeds that "
+                                   "of its peers, in percent of the step. That is not what it costs: work that others need not "
+                                   "wait for costs the job nothing.",
+                    .column = "the excess in all of them, of their length.",
+                    .head = "The ranks that work longest beyond their peers",
+                    .part = "longer by",
+                    .whole = "the step takes" }
+    };
+    draw(page, &excess, false);
+}
+
+void tl_draw_waits(tl_page *page)
+{
+    static const map waits = {
+        .of = waits_of,
+        .none = "No rank is waited for.",
+        .most = "is waited for most",
+        .unlike = "That is no verdict: it may wait for another rank itself, and be late for that.",
+        .figure = { .picture = { .id = "waits-map",
+                                 .title = "How much of each step the others wait for a rank",
+                                 .cell = "of the others' time" },
+                    .explanation = "The shade is how long all others wait for the rank, or for ranks that had waited for "
+                                   "it, in percent of their time in the step.",
+                    .column = "the waiting in all of them, of their length.",
+                    .head = "The ranks that are waited for most",
+                    .part = "waiting caused",
+                    .whole = "the others have" }
+    };
+    draw(page, &waits, true);
 }

@@ -85,11 +85,16 @@ void tl_put_at(FILE *out, const char *class_name, double x, int y, const char *f
 void tl_put_side(FILE *out, const char *class_name, int y, const char *format, ...)
 {
     va_list args;
-    fprintf(out, "<text class=\"end %s\" x=\"-8\" y=\"%d\">", class_name, y);
+    fprintf(out, "<text class=\"end%s%s\" x=\"-8\" y=\"%d\">", class_name[0] != '\0' ? " " : "", class_name, y);
     va_start(args, format);
     put_words(out, format, args);
     va_end(args);
     fputs("</text>\n", out);
+}
+
+void tl_put_mark(FILE *out, int x, int y)
+{
+    fprintf(out, "<path class=\"mark\" d=\"M%d %dl8 4l-8 4z\"/>", x, y);
 }
 
 /* The least of 1, 2, 5, 10 ... with which the scale has at most five marks: they have room on a telephone. */
@@ -104,6 +109,19 @@ static double stride_of(const tl_scale *scale)
     return steps[k] * power;
 }
 
+/* "20 ms", "-5 us", "0": a mark of a scale, all in one unit. */
+static tl_phrase mark_of(const tl_scale *scale, double value, const char *unit)
+{
+    double most = fmax(fabs(scale->from), fabs(scale->to)), one = most >= 1e9 ? 1e9 : most >= 1e6 ? 1e6 : 1e3;
+    if (value == 0)
+        return tl_phrase_of("0");
+    if (strcmp(unit, "ns") == 0)
+        return tl_phrase_of("%g %s", value / one, most >= 1e9 ? "s" : most >= 1e6 ? "ms" : "us");
+    if (strcmp(unit, "%") == 0)
+        return tl_phrase_of("%g %%", 100 * value);
+    return tl_phrase_of("%g%s%s", value, unit[0] != '\0' ? " " : "", unit);
+}
+
 void tl_put_axis(FILE *out, const tl_scale *scale, int y, int height, const char *unit)
 {
     if (!(scale->to > scale->from))
@@ -112,14 +130,20 @@ void tl_put_axis(FILE *out, const tl_scale *scale, int y, int height, const char
     int64_t first = (int64_t)ceil(scale->from / stride), last = (int64_t)floor(scale->to / stride + 1e-9);
     for (int64_t k = first; k <= last; k++) {
         double value = (double)k * stride, x = tl_place(scale, value);
-        const char *class_name = x < 4 ? "quiet" : x > 96 ? "quiet end" : "quiet middle";
         fprintf(out, "<line class=\"rule\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/>", x, x, y, y + height);
-        if (strcmp(unit, "ns") == 0)
-            tl_put_at(out, class_name, x, y + height + 13, "%s", value > 0 ? tl_duration((int64_t)value).text : "0");
-        else if (strcmp(unit, "%") == 0)
-            tl_put_at(out, class_name, x, y + height + 13, "%g %%", 100 * value);
-        else
-            tl_put_at(out, class_name, x, y + height + 13, "%g%s%s", value, unit[0] != '\0' ? " " : "", unit);
+        tl_put_at(out, x < 4 ? "quiet" : x > 96 ? "quiet end" : "quiet middle", x, y + height + 13, "%s",
+                  mark_of(scale, value, unit).text);
+    }
+}
+
+void tl_put_levels(FILE *out, const tl_scale *scale, int height)
+{
+    double stride = stride_of(scale);
+    for (int64_t k = 0; (double)k * stride <= scale->to * (1 + 1e-9); k++) {
+        double value = (double)k * stride;
+        int y = height - (int)lround(tl_place(scale, value) / 100 * height);
+        fprintf(out, "<line class=\"rule\" x1=\"0\" x2=\"100%%\" y1=\"%d\" y2=\"%d\"/>", y, y);
+        tl_put_side(out, "quiet", y + 4, "%s", mark_of(scale, value, "ns").text);
     }
 }
 

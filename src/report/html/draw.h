@@ -54,10 +54,16 @@ void tl_put_at(FILE *out, const char *class_name, double x, int y, const char *f
 void tl_put_side(FILE *out, const char *class_name, int y, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* A mark left of a name, its corner at x and y in pixels: what is named. */
+void tl_put_mark(FILE *out, int x, int y);
+
 /* Grid lines from y to y + height at 1, 2 or 5 times a power of ten, and their values below; needs TL_AXIS_HEIGHT there.
  * `unit`: "ns" writes times, "%" percents of shares, else the plain value and the unit. */
 enum { TL_AXIS_HEIGHT = 18 };
 void tl_put_axis(FILE *out, const tl_scale *scale, int y, int height, const char *unit);
+
+/* The same of a scale upwards: lines as wide as the plot, their times at the side; y is 0 at the scale's end. */
+void tl_put_levels(FILE *out, const tl_scale *scale, int height);
 
 /* What classes mean, in words. */
 typedef struct tl_meaning {

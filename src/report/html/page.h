@@ -10,6 +10,7 @@
 #include "draw.h"
 #include "heat.h"
 #include "tlmpi/base/text.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/html.h"
 
@@ -51,29 +52,55 @@ typedef struct tl_timed {
     size_t at_phase, at_rank;       /* where the row before was found: the next is mostly the one after it */
 } tl_timed;
 
+/* Idle time of a rank (-1: of all) by one cause; and what table idle_summary is reduced to. */
+typedef struct tl_idle_cause {
+    int32_t rank;
+    uint8_t drain, doing;
+    int64_t ns;
+} tl_idle_cause;
+
+typedef struct tl_idle_rows {
+    TL_VEC(tl_idle_cause) causes; /* by rank, those of all first */
+    tl_table classes;             /* rows of idle_summary: the classes of all ranks */
+} tl_idle_rows;
+
 struct tl_html {
     tl_html_input in;
     size_t feed; /* the next one */
     tl_timed timed;
+    tl_idle_rows idle;
 };
 
 typedef struct tl_page {
     FILE *out;
     const tl_html *html;
-    const char *file; /* as a word for a shell */
+    const char *file;     /* as a word for a shell */
+    const int32_t *named; /* ranks that the verdict names, ascending */
+    size_t nnamed;
+    const tl_table *hosts; /* table rank, where a trace names any host; else NULL */
+    tl_wrap say;           /* of tl_page_say */
+    char *said;
+    size_t nsaid;
 } tl_page;
 
 /* Begins a page, up to its heading, with rules of style of its own, and ends it.  file: what it was made from. */
 void tl_put_page_head(FILE *out, const char *name, const char *more_style);
 void tl_put_page_foot(FILE *out, const char *file);
 
+/* Where sentences of the answers go that stand on the page; tl_page_said puts them, escaped. */
+tl_wrap *tl_page_say(tl_page *page);
+void tl_page_said(tl_page *page);
+
+/* Whether the verdict names the rank as a culprit, alone or with others; a link names none. */
+bool tl_page_names(const tl_page *page, int32_t rank);
+
 /* A text that is written as a file; its owner closes it, and frees the text. */
 FILE *tl_page_memory(char **text, size_t *n);
 
 /* A section of the page. */
 typedef struct tl_section {
-    const char *id, *title;
-    const char *table; /* names of the tables that have its numbers, parted by a space: they stand below it; NULL: none */
+    const char *id, *title; /* title NULL: without a heading */
+    const char *table;      /* names of the tables that have its numbers, parted by a space; NULL: none */
     void (*draw)(tl_page *page);
 } tl_section;
 extern const tl_section tl_sections[]; /* in the order of the page; the last has no id */
@@ -92,29 +119,48 @@ const tl_table *tl_page_table(const tl_page *page, const tl_schema *schema);
 /* Puts "tlmpi show FILE TABLE". */
 void tl_put_command(tl_page *page, const char *table);
 
-/* A picture, and under it which tables have its numbers (another: NULL for none), and the worst ranks, kept ranks first,
- * each with its numbers and a note. */
+/* A picture, and under it the worst ranks, kept ranks first, each with its numbers and a note. */
 typedef struct tl_figure {
     tl_picture picture;      /* hosts are found for it */
     const bool *keep;        /* by rank */
     const char *explanation; /* of the shades */
     const char *column;      /* what a column of several steps is, after "A column is N steps: " */
-    const char *table, *another;
-    const char *part, *whole; /* heads of the worst ranks: "longer by", "peers take" */
+    const char *head, *part, *whole; /* of the worst ranks: "The ranks that ...", "longer by", "peers take" */
     void (*note)(tl_page *page, const void *arg, int32_t rank);
     const void *arg;
     const char *note_head;
 } tl_figure;
 void tl_put_figure(tl_page *page, tl_figure *figure);
 
+/* The folder that the job's traces lie in; else the result's name. */
+tl_phrase tl_job_name(const tl_page *page);
+
+/* The style sheet, in pieces; NULL at the end. */
+extern const char *const tl_style[];
+
 /* ---- the sections, by file ---- */
 
-void tl_draw_verdict(tl_page *page); /* page.c */
+void tl_draw_verdict(tl_page *page); /* verdict.c */
+void tl_draw_time(tl_page *page);    /* time.c */
+void tl_draw_gains(tl_page *page);   /* gains.c */
 void tl_draw_excess(tl_page *page);  /* blame.c */
-void tl_draw_phases(tl_page *page);  /* phases.c */
+void tl_draw_waits(tl_page *page);
+void tl_draw_steps(tl_page *page);  /* steps.c */
+void tl_draw_phases(tl_page *page); /* phases.c */
+void tl_draw_kernels(tl_page *page); /* work.c */
+void tl_draw_operators(tl_page *page);
+void tl_draw_idle(tl_page *page);
+void tl_draw_recording(tl_page *page); /* quality.c */
+void tl_draw_clocks(tl_page *page);
+void tl_draw_matching(tl_page *page);
+void tl_draw_parameters(tl_page *page);
+void tl_draw_glossary(tl_page *page);
+void tl_draw_made(tl_page *page);
 
 /* ---- the feeds ---- */
 
+bool tl_idle_begin(tl_html *html); /* time.c */
+void tl_idle_take(tl_html *html, const void *row);
 bool tl_timed_begin_phases(tl_html *html); /* phases.c */
 bool tl_timed_begin_cells(tl_html *html);
 void tl_timed_take_phase(tl_html *html, const void *row);

@@ -228,15 +228,10 @@ static tl_phrase finding_of(const tl_heat *h)
 
 static void put_verdict(tl_page *page, const tl_phase_verdict *row)
 {
-    char *text = NULL;
-    size_t n = 0;
-    tl_wrap w = { .out = tl_page_memory(&text, &n), .columns = SIZE_MAX };
-    tl_say_phase_also(&w, row);
-    (void)fclose(w.out);
-    fputs("<p class=\"answer\">", page->out);
-    tl_put_markup(page->out, (tl_text){ text, n });
+    fputs("<p>", page->out);
+    tl_say_phase_also(tl_page_say(page), row);
+    tl_page_said(page);
     fputs("</p>\n", page->out);
-    free(text);
 }
 
 /* What the tables say of the phase: as many rows as the picture marks. */
@@ -296,8 +291,7 @@ static void put_picture(const drawn *d, size_t number)
                          .explanation = "The shade is what the rank takes longer, in percent of what its peers take in "
                                         "the same step (the median of the ranks); blue is shorter, orange longer.",
                          .column = "what the rank takes longer in all of them, of what its peers take in all of them.",
-                         .table = "phase_step",
-                         .another = "phase_verdict",
+                         .head = "The ranks that take longest",
                          .part = "longer by",
                          .whole = "peers take",
                          .note = put_note,

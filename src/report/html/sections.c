@@ -2,13 +2,27 @@
 #include "page.h"
 
 const tl_section tl_sections[] = {
-    { "verdict", "Who holds the job up?", NULL, tl_draw_verdict },
-    { "excess", "Who works longer than its peers, and when?", NULL, tl_draw_excess },
-    { "phases", "Who takes longer in a phase, and when?", NULL, tl_draw_phases },
+    { "verdict", NULL, NULL, tl_draw_verdict },
+    { "time", "Where the time goes", "breakdown idle_summary", tl_draw_time },
+    { "steps", "Step by step", "blame_step", tl_draw_steps },
+    { "gains", "What the job would gain", "whatif culprit", tl_draw_gains },
+    { "excess", "Who works longer than its peers, and when", "blame_step culprit", tl_draw_excess },
+    { "waits", "Who is waited for, and when", "blame_step blame", tl_draw_waits },
+    { "phases", "Who takes longer in a phase, and when", "phase_step phase_verdict phase", tl_draw_phases },
+    { "kernels", "Device work that takes most time", "kernel_ranks", tl_draw_kernels },
+    { "operators", "Operators that launch most of it", "operator_ranks", tl_draw_operators },
+    { "idle", "Why devices are idle", "idle_summary", tl_draw_idle },
+    { "recording", "The recording", "rank health", tl_draw_recording },
+    { "clocks", "The clocks", "clock", tl_draw_clocks },
+    { "matching", "How collectives were matched", "quality", tl_draw_matching },
+    { "parameters", "Numbers that were changed", "parameter", tl_draw_parameters },
+    { "glossary", "Words of this page", NULL, tl_draw_glossary },
+    { "made", "How this was made", NULL, tl_draw_made },
     { NULL, NULL, NULL, NULL },
 };
 
 const tl_feed tl_feeds[] = {
+    { &tl_idle_summary_schema, tl_idle_begin, tl_idle_take },
     { &tl_phase_schema, tl_timed_begin_phases, tl_timed_take_phase },
     { &tl_phase_step_schema, tl_timed_begin_cells, tl_timed_take_cell },
     { NULL, NULL, NULL },

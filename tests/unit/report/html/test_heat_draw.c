@@ -34,25 +34,27 @@ static void a_small_one_is_drawn_cell_by_cell(void)
     p.noutlines = 1;
     char *text = cells_of(&p);
     static const char expected[] =
-        "<div class=\"wide\"><svg role=\"img\" aria-labelledby=\"p-title p-says\" width=\"200\" height=\"98\" "
-        "viewBox=\"0 0 200 98\">\n"
+        "<div style=\"max-width:124px\">\n"
+        "<svg class=\"plot\" role=\"img\" aria-labelledby=\"p-title p-says\" height=\"94\" "
+        "style=\"margin-left:44px;width:calc(100% - 44px)\">\n"
         "<title id=\"p-title\">A &lt; B</title><desc id=\"p-says\">rank 1</desc>\n"
-        "<rect class=\"n\" x=\"44\" y=\"20\" width=\"39\" height=\"19\">"
+        "<rect class=\"cell n\" x=\"0.00%\" y=\"20\" width=\"50.00%\" height=\"20\">"
         "<title>rank 0, step 1: 0.0\xC2\xA0% against its peers (0 us of 1.00 us)</title></rect>\n"
-        "<rect class=\"b2\" x=\"84\" y=\"20\" width=\"39\" height=\"19\">"
+        "<rect class=\"cell b2\" x=\"50.00%\" y=\"20\" width=\"50.00%\" height=\"20\">"
         "<title>rank 0, step 2: -20.0\xC2\xA0% against its peers (-0.20 us of 1.00 us)</title></rect>\n"
-        "<rect class=\"m\" x=\"44\" y=\"40\" width=\"39\" height=\"19\">"
+        "<rect class=\"cell m\" x=\"0.00%\" y=\"40\" width=\"50.00%\" height=\"20\">"
         "<title>rank 1, step 1: no record</title></rect>\n"
-        "<rect class=\"a3\" x=\"84\" y=\"40\" width=\"39\" height=\"19\">"
+        "<rect class=\"cell a3\" x=\"50.00%\" y=\"40\" width=\"50.00%\" height=\"20\">"
         "<title>rank 1, step 2: +50.0\xC2\xA0% against its peers (0.50 us of 1.00 us)</title></rect>\n"
-        "<path class=\"under\" d=\"M83 39h41v21h-41z\"/><path class=\"late\" d=\"M83 39h41v21h-41z\"/>\n"
-        "<text class=\"axis-name end\" x=\"38\" y=\"14\">rank</text>\n"
-        "<text class=\"end\" x=\"38\" y=\"34\">0</text>\n"
-        "<path class=\"mark\" d=\"M1 46l8 4l-8 4z\"/><text class=\"end named\" x=\"38\" y=\"54\">1</text>\n"
-        "<path class=\"axis\" d=\"M64 60v4\"/><text class=\"middle\" x=\"64\" y=\"74\">1</text>\n"
-        "<path class=\"axis\" d=\"M104 60v4\"/><text class=\"middle\" x=\"104\" y=\"74\">2</text>\n"
-        "<text class=\"axis-name\" x=\"44\" y=\"90\">step</text>\n"
-        "</svg></div>\n";
+        "<rect class=\"under\" x=\"50.00%\" y=\"40\" width=\"50.00%\" height=\"20\"/>"
+        "<rect class=\"late\" x=\"50.00%\" y=\"40\" width=\"50.00%\" height=\"20\"/>"
+        "<text class=\"end quiet\" x=\"-8\" y=\"14\">rank</text>\n"
+        "<text class=\"end\" x=\"-8\" y=\"34\">0</text>\n"
+        "<path class=\"mark\" d=\"M-43 46l8 4l-8 4z\"/><text class=\"end named\" x=\"-8\" y=\"54\">1</text>\n"
+        "<text class=\"quiet middle\" x=\"25.00%\" y=\"74\">1</text>\n"
+        "<text class=\"quiet middle\" x=\"75.00%\" y=\"74\">2</text>\n"
+        "<text class=\"quiet\" x=\"0.00%\" y=\"89\">step</text>\n"
+        "</svg>\n</div>\n";
     CU_ASSERT_STRING_EQUAL(text, expected);
     if (strcmp(text, expected) != 0)
         fprintf(stderr, "found:\n%s", text);
@@ -80,24 +82,23 @@ static void neighbours_of_one_shade_are_one_piece(void)
     tl_picture p = picture_of(j);
     char *text = cells_of(&p);
     CU_ASSERT_EQUAL(count_of(text, "<rect"), 0);
-    /* 700 pixels of 7 a step, rows of 13 pixels; 0.5, 1, 2, 5, 10, 20 %: 30 and 60 % are one shade. */
-    CU_ASSERT_EQUAL(count_of(text, "<path class=\"a6\" d=\"M44 59h700v12h-700z\"/>\n"), 1);
-    CU_ASSERT_EQUAL(count_of(text, "<path class=\"b6\" d=\"M44 72h700v12h-700z\"/>\n"), 1);
-    CU_ASSERT_EQUAL(count_of(text, "<path class=\"m\" d=\"M324 85h140v12h-140z\"/>\n"), 1);
-    CU_ASSERT_EQUAL(count_of(text, "<path class=\"a") + count_of(text, "<path class=\"b"),
-                    2 + count_of(text, "\"axis\""));
+    /* A step is 1 wide, rows have 13 pixels; 0.5, 1, 2, 5, 10, 20 %: 30 and 60 % are one shade. */
+    CU_ASSERT_EQUAL(count_of(text, "<path class=\"a6\" d=\"M0 59h100v12h-100z\"/>\n"), 1);
+    CU_ASSERT_EQUAL(count_of(text, "<path class=\"b6\" d=\"M0 72h100v12h-100z\"/>\n"), 1);
+    CU_ASSERT_EQUAL(count_of(text, "<path class=\"m\" d=\"M40 85h20v12h-20z\"/>\n"), 1);
+    CU_ASSERT_EQUAL(count_of(text, "<path class=\"a") + count_of(text, "<path class=\"b"), 2);
     free(text);
     free_heat(j);
 }
 
-/* Pixels of the paths of a class, in cells. */
-static size_t cells_drawn(const char *text, const char *class, int width)
+/* Cells of the paths of a class. */
+static size_t cells_drawn(const char *text, const char *class)
 {
     size_t n = 0;
     const char *p = strstr(text, class), *end = p != NULL ? strchr(p, '>') : NULL;
     for (p = p != NULL ? strchr(p, 'h') : NULL; p != NULL && p < end;
          p = strchr(p + 1, 'z') == NULL ? NULL : strchr(strchr(p + 1, 'z'), 'h'))
-        n += (size_t)(atoi(p + 1) / width);
+        n += (size_t)atoi(p + 1);
     return n;
 }
 
@@ -123,15 +124,14 @@ static void as_many_cells_are_drawn_as_given(void)
         const char *class;
         char cell;
     } kinds[] = { { "\"a4\"", '1' }, { "\"a5\"", '2' }, { "\"a6\"", '5' }, { "\"b4\"", 'a' },
-                  { "\"b5\"", 'b' }, { "\"b6\"", 'e' }, { "\"m\"", '.' } };
+                  { "\"b5\"", 'b' }, { "\"b6\"", 'e' }, { "\"m\"", '.' }, { "\"n\"", '0' } };
     for (size_t k = 0; k < COUNT(kinds); k++) {
         size_t n = 0;
         for (size_t r = 0; r < RANKS; r++)
             for (size_t s = 0; s < STEPS; s++)
                 n += lines[r][s] == kinds[k].cell;
-        CU_ASSERT_EQUAL(cells_drawn(text, kinds[k].class, 8), n);
+        CU_ASSERT_EQUAL(cells_drawn(text, kinds[k].class), n);
     }
-    CU_ASSERT_EQUAL(cells_drawn(text, "\"n\"", 8), RANKS * STEPS); /* the ground */
     free(text);
     free_heat(j);
 }

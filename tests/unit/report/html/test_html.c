@@ -2,6 +2,8 @@
 #include "tlmpi/report/html.h"
 #include "answer_job.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/report/ask.h"
 
 static const char *const phase_names[] = { "all_reduce", "host_to_device",
@@ -11,6 +13,7 @@ typedef struct page_job {
     answer_job *job;
     int32_t nranks, nsteps;
     size_t nphases;
+    bool idle;
 } page_job;
 
 static tl_text name_of(void *arg, uint32_t id)
@@ -32,10 +35,29 @@ static tl_phase_step cell_of(int32_t step, uint32_t phase, int32_t rank)
                             .excess_ns = late ? 5 * MS : 0 };
 }
 
+/* Rank 2 was idle for 10 ms because its host was busy. */
+static void feed_idle(const page_job *p, tl_html *html, tl_error *err)
+{
+    for (int32_t r = -1; r < p->nranks; r++) {
+        tl_idle_summary row = { .rank = r, .device = -1, .step = -1, .drain_type = TL_DRAIN_STARVED,
+                                .cpu_during_gap = TL_DOING_CPU, .dominant_op = "ALL",
+                                .total_ns = r == 2 || r == -1 ? 10 * MS : 0, .worst_rank = 2, .worst_ns = 10 * MS };
+        tl_html_take(html, &row, err);
+        row.place = 1;
+        row.idle_pct = 100;
+        snprintf(row.dominant_op, sizeof row.dominant_op, "aten::<b>");
+        tl_html_take(html, &row, err);
+    }
+}
+
 /* The rows that the page wants, as a result has them. */
 static void feed(const page_job *p, tl_html *html, tl_error *err)
 {
     for (const tl_schema *table; (table = tl_html_next(html)) != NULL;) {
+        if (table == &tl_idle_summary_schema && p->idle)
+            feed_idle(p, html, err);
+        if (table != &tl_phase_schema && table != &tl_phase_step_schema)
+            continue;
         bool steps = strcmp(table->name, "phase_step") == 0;
         for (int32_t s = 1; s <= p->nsteps && steps; s++)
             for (uint32_t f = 0; f < p->nphases; f++)
@@ -121,19 +143,104 @@ static size_t count_in(const char *text, const char *word)
     return n;
 }
 
-static void every_part_is_there(void)
+/* The ids of the page's sections, in their order. */
+static const char *sections_of(const char *text)
+{
+    static char ids[512];
+    size_t n = 0;
+    ids[0] = '\0';
+    for (const char *p = strstr(text, "<section id=\""); p != NULL; p = strstr(p + 1, "<section id=\""))
+        n += (size_t)snprintf(ids + n, sizeof ids - n, "%s%.*s", n > 0 ? " " : "", (int)strcspn(p + 13, "\""), p + 13);
+    return ids;
+}
+
+static void check_sections(const page_job *p, const char *expected)
+{
+    char *text = page_of(p);
+    CU_ASSERT_STRING_EQUAL(sections_of(text), expected);
+    if (strcmp(sections_of(text), expected) != 0)
+        fprintf(stderr, "found: %s\n", sections_of(text));
+    free(text);
+}
+
+static void put_scenario(page_job *p, tl_scenario_kind scenario, int32_t rank, int64_t time_ns)
+{
+    put_row(p->job, &tl_whatif_row_schema,
+            &(tl_whatif_row){ .scenario = (uint8_t)scenario, .rank = rank, .cause = TL_NACTIVITIES, .group = -1,
+                              .time_ns = time_ns, .gain_ns = 600 * MS - time_ns, .slowdown = NAN, .model_error = scenario == TL_SCENARIO_UNCHANGED ? 0 : NAN });
+}
+
+static void a_section_is_there_where_its_data_are(void)
+{
+    page_job p = new_page(false);
+    check_sections(&p, "verdict time steps excess recording matching glossary made");
+    p.idle = true;
+    check_sections(&p, "verdict time steps excess idle recording matching glossary made");
+    hold_up(p.job, 2, 1, 6, 20 * MS, 110 * MS);
+    tl_answers_read(&p.job->tables, &p.job->answers);
+    check_sections(&p, "verdict time steps excess waits idle recording matching glossary made");
+    put_row(p.job, &tl_clock_schema, &(tl_clock){ .rank = 0, .clock = 0, .sigma_ns = 5000 });
+    put_row(p.job, &tl_clock_schema, &(tl_clock){ .rank = 2, .clock = 1, .offset_ns = -7000, .sigma_ns = 5000 });
+    put_row(p.job, &tl_parameter_schema, &(tl_parameter){ .name = "verdict_alpha", .value = 0.5 });
+    check_sections(&p, "verdict time steps excess waits idle recording clocks matching parameters glossary made");
+    job_free(p.job);
+}
+
+/* Bars begin where the one above ends, since the ideal contains the repair of the rank. */
+static void gains_are_a_waterfall(void)
+{
+    page_job p = new_page(false);
+    put_scenario(&p, TL_SCENARIO_UNCHANGED, -1, 600 * MS);
+    put_scenario(&p, TL_SCENARIO_IDEAL, -1, 480 * MS);
+    put_scenario(&p, TL_SCENARIO_RANK, 2, 510 * MS);
+    put_scenario(&p, TL_SCENARIO_HOST_FREE, -1, 450 * MS);
+    tl_culprit named = { .kind = TL_CULPRIT_RANK, .ranks = "2", .nranks = 1, .rank = 2, .gain_ns = 90 * MS, .steps_flagged = 6,
+                         .pattern = TL_PATTERN_PERSISTENT, .p_value = NAN, .path_share = NAN, .first_step = 1, .last_step = 6 };
+    put_row(p.job, &tl_culprit_schema, &named);
+    tl_answers_read(&p.job->tables, &p.job->answers);
+    p.job->answers.trust.simulated = true;
+    char *text = page_of(&p);
+    CU_ASSERT_EQUAL(count_in(text, "without the delay of rank 2</text>"), 1);
+    CU_ASSERT_EQUAL(count_in(text, ">510 ms, 15.0 % less</text>"), 1);
+    CU_ASSERT_EQUAL(count_in(text, "<rect class=\"waiting\" x=\"85.00%\" y=\"50\" width=\"15.00%\""), 1);
+    CU_ASSERT_EQUAL(count_in(text, ">480 ms, 5.0 % less</text>"), 1);
+    CU_ASSERT_EQUAL(count_in(text, "<rect class=\"waiting\" x=\"80.00%\" y=\"84\" width=\"5.00%\""), 1);
+    CU_ASSERT_EQUAL(count_in(text, ">450 ms, 25.0 % less</text>"), 1);
+    CU_ASSERT_EQUAL(count_in(text, "<rect class=\"waiting\" x=\"75.00%\" y=\"142\" width=\"25.00%\""), 1);
+    free(text);
+    job_free(p.job);
+}
+
+/* Of 600 ms half compute, 30 % transfer, 20 % idle; rank 2's host was busy for 10 ms of that. */
+static void bars_are_as_long_as_the_time(void)
+{
+    page_job p = new_page(false);
+    p.idle = true;
+    char *text = page_of(&p);
+    CU_ASSERT_EQUAL(count_in(text, "<title>2: compute 50.0 %, exposed communication 30.0 %, copies 0.0 %, idle 20.0 %"), 1);
+    CU_ASSERT_EQUAL(count_in(text, "<rect class=\"compute\" x=\"0.00%\" y=\"4\" width=\"50.00%\""), 1); /* the mean */
+    CU_ASSERT_EQUAL(count_in(text, "<rect class=\"transfer\" x=\"50.00%\" y=\"4\" width=\"30.00%\""), 1);
+    CU_ASSERT_EQUAL(count_in(text, "<rect class=\"idle1\" x=\"80.00%\" y=\"60\" width=\"1.67%\""), 1);
+    CU_ASSERT_EQUAL(count_in(text, "idle: the host was busy with operators or Python</span>"), 1);
+    CU_ASSERT_EQUAL(count_in(text, "aten::&lt;b&gt;"), 1);
+    free(text);
+    job_free(p.job);
+}
+
+static void phases_are_drawn(void)
 {
     page_job p = new_page(true);
-    char *text = page_of(&p);
-    CU_ASSERT_EQUAL(count_in(text, "<section "), 3);
-    CU_ASSERT_EQUAL(count_in(text, "<figure>"), 4); /* who waits, and three phases */
+    check_sections(&p, "verdict time steps excess phases recording matching glossary made");
+    char *text = page_of(&p), *phases = strstr(text, "<section id=\"phases\">");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(phases);
+    CU_ASSERT_EQUAL(count_in(phases, "<figure>"), 3);
     CU_ASSERT_EQUAL(count_in(text, "<h3>Which rank holds the job up?</h3>"), 1);
-    CU_ASSERT_EQUAL(count_in(text, "rank 2 straggler, host_to_device: 5 ms a step longer here &amp; there"), 1);
+    CU_ASSERT_EQUAL(count_in(text, "rank 2 straggler, host_to_device: 5\xC2\xA0ms a step longer here &amp; there"), 1);
     CU_ASSERT_EQUAL(count_in(text, "rank 1 cheap, time outside of phases: cheap"), 2); /* as ask, too */
     /* The phase of a verdict comes first, then those with most time; its late steps are outlined. */
     char *first = strstr(text, "<h3>host_to_device: "), *second = strstr(text, "<h3>all_reduce: ");
     CU_ASSERT_TRUE(first != NULL && second != NULL && first < second);
-    CU_ASSERT_EQUAL(count_in(text, "<path class=\"late\" d=\"M"), 2); /* one in the legend */
+    CU_ASSERT_EQUAL(count_in(text, "<rect class=\"late\" x=\"33.33%\""), 1);
     CU_ASSERT_EQUAL(count_in(text, "rank 2, step 4: +50.0\xC2\xA0% against its peers (5.00 ms of 10.0 ms)"), 1);
     free(text);
     job_free(p.job);
@@ -186,7 +293,7 @@ static void the_answers_are_those_of_ask(void)
             memset(bracket, ' ', strcspn(bracket, ")") + 1);
     put_plain(plain, asked, asked + strlen(asked));
     from = strstr(page, "<h3>Which rank");
-    to = strstr(page, "</section>");
+    to = strstr(page, "</details>");
     for (char *bracket = strchr(from, '('); bracket != NULL && bracket < to; bracket = strchr(bracket + 1, '('))
         if (strncmp(bracket, "(tlmpi show", 11) == 0)
             memset(bracket, ' ', strcspn(bracket, ")") + 1);
@@ -208,7 +315,7 @@ static void hosts_that_no_trace_names_have_no_column(void)
     tl_table *ranks = tl_tables_get(&p.job->tables, &tl_rank_schema);
     for (int named = 1; named >= 0; named--) {
         char *text = page_of(&p);
-        CU_ASSERT_EQUAL(count_in(text, "<th>host</th>"), (size_t)named);
+        CU_ASSERT_EQUAL(count_in(text, "<th class=\"words extra\">host</th>"), (size_t)named);
         free(text);
         for (size_t i = 0; i < ranks->n; i++)
             snprintf(((tl_rank *)tl_table_row(ranks, i))->host, sizeof((tl_rank *)0)->host, "pids 10-17");
@@ -216,24 +323,11 @@ static void hosts_that_no_trace_names_have_no_column(void)
     job_free(p.job);
 }
 
-static void what_is_not_there_has_no_section(void)
-{
-    page_job p = new_page(false);
-    char *text = page_of(&p);
-    CU_ASSERT_EQUAL(count_in(text, "<figure>"), 1);
-    CU_ASSERT_EQUAL(count_in(text, "<section id=\"phases\">"), 0);
-    free(text);
-    tl_tables_get(&p.job->tables, &tl_blame_step_schema)->n = 0;
-    text = page_of(&p);
-    CU_ASSERT_EQUAL(count_in(text, "<figure>"), 0);
-    CU_ASSERT_EQUAL(count_in(text, "<section id=\"excess\">"), 0);
-    free(text);
-    job_free(p.job);
-}
-
 static const unit_test tests[] = {
-    TEST(every_part_is_there),       TEST(words_of_a_trace_do_nothing), TEST(the_answers_are_those_of_ask),
-    TEST(hosts_that_no_trace_names_have_no_column), TEST(what_is_not_there_has_no_section),
+    TEST(a_section_is_there_where_its_data_are), TEST(gains_are_a_waterfall),
+    TEST(bars_are_as_long_as_the_time),          TEST(phases_are_drawn),
+    TEST(words_of_a_trace_do_nothing),           TEST(the_answers_are_those_of_ask),
+    TEST(hosts_that_no_trace_names_have_no_column),
 };
 
 int main(void)

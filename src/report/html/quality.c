@@ -1,0 +1,274 @@
+/* quality.c - what the page rests on: the recording, the clocks, how collectives were matched, numbers that somebody
+ * changed, the words of the page, and how the result was made.
+ */
+#include "page.h"
+
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/health_table.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/parameters.h"
+#include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/format/markup.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Traces with a fault, and clocks, that are shown. */
+enum { FAULTS = 10, CLOCKS = 24 };
+
+/* ---------------------------------------------------------------------------------------------------------- recording */
+
+static void put_faults(tl_page *page, const tl_table *ranks)
+{
+    FILE *out = page->out;
+    size_t n = 0;
+    TL_ROWS (const tl_rank, row, ranks) {
+        if (row->status == TL_RANK_OK && row->dropped == 0)
+            continue;
+        if (n++ < FAULTS) {
+            fprintf(out, "<p>Rank %" PRId32 ": %s%s", row->rank, tl_rank_status_labels[row->status],
+                    row->error[0] != '\0' ? ", " : "");
+            tl_put_markup_cell(out, row->error, sizeof row->error);
+            fputs("</p>\n", out);
+        }
+    }
+    if (n > FAULTS)
+        fprintf(out, "<p>And %zu more ranks.</p>\n", n - FAULTS);
+}
+
+void tl_draw_recording(tl_page *page)
+{
+    const tl_answers *a = page->html->in.answers;
+    const tl_table *ranks = tl_page_table(page, &tl_rank_schema);
+    int64_t bytes = 0, events = 0, lost = 0;
+    size_t whole = 0;
+    tl_phrase words;
+    if (ranks == NULL)
+        return;
+    TL_ROWS (const tl_rank, row, ranks) {
+        bytes = tl_ns_sum(bytes, row->file_bytes);
+        events = tl_ns_sum(events, row->events);
+        lost = tl_ns_sum(lost, row->dropped);
+        whole += row->status == TL_RANK_OK;
+    }
+    fprintf(page->out, "<p>%zu of %zu traces were read whole: %s, %s events, %s of them lost.</p>\n", whole, ranks->n,
+            tl_bytes_in_words(bytes).text, tl_grouped(events).text, lost > 0 ? tl_grouped(lost).text : "none");
+    put_faults(page, ranks);
+    for (int defect = 0; a->health != NULL && defect < TL_NDEFECTS; defect++)
+        if (tl_health_in_words(a->health, (tl_defect)defect, &words)) {
+            fputs("<p>", page->out);
+            tl_say(tl_page_say(page), "%s.", words.text);
+            tl_page_said(page);
+            fputs("</p>\n", page->out);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- clocks */
+
+static int by_offset(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_clock *const *v = context;
+    return TL_COMPARE(llabs(v[b]->offset_ns), llabs(v[a]->offset_ns));
+}
+
+/* Draws offset and error of a clock. */
+static void draw_clock(FILE *out, const tl_clock *row, const tl_scale *scale, int y)
+{
+    double at = tl_place(scale, (double)row->offset_ns),
+           from = tl_place(scale, (double)(row->offset_ns - row->sigma_ns)),
+           to = tl_place(scale, (double)(row->offset_ns + row->sigma_ns));
+    fprintf(out, "<g><title>rank %" PRId32 ": %s ahead, to within %s%s</title>", row->rank,
+            tl_show_time(row->offset_ns).text, tl_show_time(row->sigma_ns).text, row->applied != 0 ? ", corrected" : "");
+    tl_put_box(out, "hidden", from, fmax(to - from, 0.3), y + 4, 8);
+    fprintf(out, "<circle class=\"dot\" cx=\"%.2f%%\" cy=\"%d\" r=\"3\"/>", at, y + 8);
+    if (row->host[0] != '\0')
+        tl_put_side(out, "", y + 12, "%.*s", (int)tl_host_length(row->host, TL_HOST_SHOWN), row->host);
+    else
+        tl_put_side(out, "", y + 12, "rank %" PRId32, row->rank);
+    fputs("</g>\n", out);
+}
+
+void tl_draw_clocks(tl_page *page)
+{
+    const tl_table *table = tl_page_table(page, &tl_clock_schema);
+    FILE *out = page->out;
+    if (table == NULL)
+        return;
+    const tl_clock **clocks = tl_calloc(table->n, sizeof *clocks);
+    bool *seen = tl_calloc(table->n + 1, sizeof *seen);
+    int64_t farthest = 0, corrected = 0;
+    size_t n = 0;
+    TL_ROWS (const tl_clock, row, table) { /* the first rank of each clock */
+        corrected += row->applied != 0;
+        if (row->clock < 0 || (size_t)row->clock >= table->n || seen[row->clock])
+            continue;
+        seen[row->clock] = true;
+        if (row->sigma_ns >= 0)
+            farthest = tl_ns_max(farthest, tl_ns_sum(llabs(row->offset_ns), row->sigma_ns));
+        clocks[n++] = row;
+    }
+    if (n > 1 && farthest > 0) {
+        uint32_t *index = tl_sorted_index(n, by_offset, clocks);
+        size_t drawn = n < CLOCKS ? n : CLOCKS;
+        int bottom = (int)drawn * 16 + 4;
+        const tl_scale scale = { -(double)farthest, (double)farthest };
+        const tl_phrase finding = tl_phrase_of("%zu clocks, the farthest %s from the middle one; times of %" PRId64
+                                               " rank%s were corrected.",
+                                               n, tl_duration(llabs(clocks[index[0]]->offset_ns)).text, corrected,
+                                               tl_plural(corrected));
+        fprintf(out, "<figure>\n<figcaption><p>%s</p></figcaption>\n", finding.text);
+        tl_plot_begin(out, "offsets", "How far the clocks are ahead of the middle one", finding.text, 90,
+                      bottom + TL_AXIS_HEIGHT);
+        tl_put_axis(out, &scale, 0, bottom, "ns");
+        for (size_t i = 0; i < drawn; i++)
+            draw_clock(out, clocks[index[i]], &scale, (int)i * 16);
+        tl_plot_end(out);
+        fputs("<p class=\"explains\">The dot is the offset, the bar how far off that may be.</p>\n</figure>\n", out);
+        free(index);
+    }
+    free(clocks);
+    free(seen);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- matching */
+
+void tl_draw_matching(tl_page *page)
+{
+    const tl_table *table = tl_page_table(page, &tl_quality_schema);
+    FILE *out = page->out;
+    bool any = false;
+    if (table == NULL)
+        return;
+    TL_ROWS (const tl_quality, row, table) {
+        if (row->of <= 0 || row->count <= 0)
+            continue;
+        if (!any)
+            fputs("<div class=\"wide\"><table>\n<tr><th class=\"words\">what was counted</th><th>count</th><th>of</th>"
+                  "<th>share</th><th class=\"extra\">largest</th></tr>\n",
+                  out);
+        any = true;
+        bool times = row->check >= TL_CHECK_UNCHARGED && row->check <= TL_CHECK_BLAME;
+        fputs("<tr><td class=\"words\">", out);
+        const size_t unit = times && strncmp(row->meaning, "ns ", 3) == 0 ? 3 : 0; /* the count has its unit here */
+        tl_put_markup_cell(out, row->meaning + unit, sizeof row->meaning - unit);
+        fprintf(out, "</td><td>%s</td><td>%s</td><td>%s</td><td class=\"extra\">%s</td></tr>\n",
+                times ? tl_duration(row->count).text : tl_grouped(row->count).text,
+                times ? tl_duration(row->of).text : tl_grouped(row->of).text, tl_part_in_words(row->count, row->of).text,
+                row->worst_ns > 0 ? tl_duration(row->worst_ns).text : "");
+    }
+    if (any)
+        fputs("</table></div>\n", out);
+}
+
+/* ------------------------------------------------------------------------------------------- what was asked otherwise */
+
+static bool put_changed(tl_page *page, const tl_parameter *row, bool any)
+{
+    FILE *out = page->out;
+    fputs(any ? "" : "<p>Numbers that decide, and are not as they come:</p>\n<dl class=\"words\">\n", out);
+    fputs("<dt>", out);
+    tl_put_markup_cell(out, row->name, sizeof row->name);
+    fprintf(out, " = %.3g</dt><dd>", row->value);
+    tl_put_markup_cell(out, row->reason, sizeof row->reason);
+    fputs("</dd>\n", out);
+    return true;
+}
+
+/* Puts the parameters whose value is not that of the program. */
+void tl_draw_parameters(tl_page *page)
+{
+    const tl_table *table = tl_page_table(page, &tl_parameter_schema);
+    tl_table usual = { .schema = &tl_parameter_schema };
+    bool any = false;
+    if (table == NULL)
+        return;
+    tl_parameters_list(&usual, TL_VERDICT_ALPHA, TL_VERDICT_LEAST_COST);
+    TL_ROWS (const tl_parameter, row, table) {
+        char name[sizeof row->name + 1] = "";
+        memcpy(name, row->name, sizeof row->name);
+        double as_usual = tl_parameter_value(&usual, name, row->value);
+        if (fabs(row->value - as_usual) > 1e-12 * fabs(as_usual))
+            any = put_changed(page, row, any);
+    }
+    if (any)
+        fputs("</dl>\n", page->out);
+    tl_table_free(&usual);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ glossary */
+
+/* Puts a word and its meaning, which is the manual's. */
+static void put_word(FILE *out, const char *word, const char *meaning)
+{
+    fputs("<dt>", out);
+    tl_put_markup_word(out, word);
+    fputs("</dt><dd>", out);
+    tl_put_markup_word(out, meaning);
+    fputs("</dd>\n", out);
+}
+
+static void put_column(FILE *out, const char *word, const tl_schema *table, const char *column)
+{
+    const tl_field *field = tl_schema_field(table, column);
+    if (field != NULL)
+        put_word(out, word, field->doc);
+}
+
+/* The words of this page, in the manual's words. */
+void tl_draw_glossary(tl_page *page)
+{
+    static const char *const causes[] = { TL_CAUSE_VALUES(TL_VALUE_MEANING) },
+                             *const patterns[] = { TL_PATTERN_VALUES(TL_VALUE_MEANING) },
+                             *const sure[] = { TL_CONFIDENCE_VALUES(TL_VALUE_MEANING) },
+                             *const found[] = { TL_PHASE_ANSWER_VALUES(TL_VALUE_MEANING) };
+    const tl_answers *a = page->html->in.answers;
+    const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    FILE *out = page->out;
+    fputs("<dl class=\"words\">\n", out);
+    if (c != NULL && !tl_is_untraced(c))
+        put_word(out, tl_cause_labels[c->cause], causes[c->cause]);
+    if (c != NULL)
+        put_word(out, tl_pattern_labels[c->pattern], patterns[c->pattern]);
+    put_word(out, tl_phrase_of("trust %s", tl_confidence_labels[a->rank.confidence]).text, sure[a->rank.confidence]);
+    for (size_t i = 1; i < a->nphases; i++) {
+        bool told = false;
+        for (size_t k = 1; k < i; k++)
+            told |= a->phases[k].verdict == a->phases[i].verdict;
+        if (!told)
+            put_word(out, tl_phase_answer_labels[a->phases[i].verdict], found[a->phases[i].verdict]);
+    }
+    if (a->wall_sum_ns > 0) {
+        put_column(out, "exposed communication", &tl_breakdown_schema, "comm_exposed_ns");
+        put_column(out, "waiting", &tl_breakdown_schema, "comm_waiting_ns");
+        put_column(out, "transfer", &tl_breakdown_schema, "comm_transfer_ns");
+        put_column(out, "idle", &tl_breakdown_schema, "idle_ns");
+    }
+    if (tl_page_table(page, &tl_blame_step_schema) != NULL) {
+        put_column(out, "longer than its peers (excess)", &tl_blame_step_schema, "excess_ns");
+        put_column(out, "waiting caused", &tl_blame_step_schema, "blame_ns");
+    }
+    if (tl_page_table(page, &tl_whatif_row_schema) != NULL)
+        put_column(out, "gain", &tl_whatif_row_schema, "share");
+    fputs("</dl>\n", out);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- provenance */
+
+void tl_draw_made(tl_page *page)
+{
+    const tl_html_input *in = &page->html->in;
+    const struct {
+        const char *what, *text;
+    } rows[] = { { "Result", in->file },
+                 { "Command", in->command },
+                 { "When", in->when },
+                 { "On host", in->host },
+                 { "tlmpi", in->version } };
+    FILE *out = page->out;
+    fputs("<dl class=\"words\">\n", out);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].text != NULL && rows[i].text[0] != '\0')
+            put_word(out, rows[i].what, rows[i].text);
+    fputs("</dl>\n", out);
+}

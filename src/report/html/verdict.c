@@ -1,0 +1,303 @@
+/* verdict.c - the top of the page: which job this is, what holds it up in a sentence, four numbers, and what to do next.
+ *
+ *     traces                                               whose folder it is
+ *     16 ranks on 2 hosts, 8 of a kind of device, ...
+ *     | Rank 15 holds the job up in all 12 steps ...       tl_say_culprit, as the terminal says it
+ *     | Step time    Lost to waiting    Gain    Trust
+ *     | Next: ...
+ *     > The answers in words                               all that `tlmpi ask` says, folded away
+ */
+#include "page.h"
+
+#include "tlmpi/report/answers/phases.h"
+#include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/ask.h"
+#include "tlmpi/report/format/markup.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* ------------------------------------------------------------------------------------------------------- which job */
+
+/* The folder of the first trace, or of the first file of phases; else the result's name. */
+tl_phrase tl_job_name(const tl_page *page)
+{
+    const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *files = tl_page_table(page, &tl_phase_file_schema);
+    tl_phrase path = tl_phrase_of("%s", page->html->in.file);
+    if (ranks != NULL)
+        path = tl_cell_in_words(((const tl_rank *)tl_table_row(ranks, 0))->file, sizeof((tl_rank *)0)->file);
+    else if (files != NULL)
+        path = tl_cell_in_words(((const tl_phase_file *)tl_table_row(files, 0))->path, sizeof((tl_phase_file *)0)->path);
+    char *slash = strrchr(path.text, '/');
+    if ((ranks != NULL || files != NULL) && slash != NULL)
+        *slash = '\0';
+    slash = strrchr(path.text, '/');
+    return tl_phrase_of("%s", slash != NULL ? slash + 1 : path.text);
+}
+
+/* Puts "2026-03-01 12:30 UTC", if the time is one of a calendar's: a trace may count from its own beginning. */
+static void put_day(tl_page *page, const char *before, int64_t unix_ns)
+{
+    const int64_t year_2000_s = 946684800;
+    time_t seconds = (time_t)(unix_ns / 1000000000);
+    struct tm day;
+    char text[32];
+    if (seconds > year_2000_s && gmtime_r(&seconds, &day) != NULL &&
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &day) > 0)
+        fprintf(page->out, "%s%s", before, text);
+}
+
+/* How many different texts a column of table rank has; the first of them. */
+static size_t different(const tl_table *ranks, size_t offset, size_t size, const char **first)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ranks->n; i++) {
+        const char *cell = (const char *)tl_table_row(ranks, i) + offset;
+        bool seen = cell[0] == '\0';
+        for (size_t k = i; k-- > 0 && !seen;) /* of the same host mostly the one before */
+            seen = strncmp((const char *)tl_table_row(ranks, k) + offset, cell, size) == 0;
+        if (!seen && n++ == 0)
+            *first = cell;
+    }
+    return n;
+}
+
+static void put_job(tl_page *page)
+{
+    const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *steps = tl_page_table(page, &tl_step_schema);
+    const tl_answers *a = page->html->in.answers;
+    const char *host = "", *device = "";
+    FILE *out = page->out;
+
+    fputs("<p class=\"meta\">", out);
+    if (ranks != NULL) {
+        const tl_rank *first = tl_table_row(ranks, 0);
+        size_t hosts = different(ranks, offsetof(tl_rank, host), sizeof first->host, &host),
+               devices = different(ranks, offsetof(tl_rank, device_name), sizeof first->device_name, &device);
+        fprintf(out, "%zu rank%s", ranks->n, tl_plural((int64_t)ranks->n));
+        if (first->world_size > (int64_t)ranks->n)
+            fprintf(out, " of %" PRId32, first->world_size);
+        if (hosts > 0) {
+            fprintf(out, hosts > 1 ? " on %zu hosts" : " on host ", hosts);
+            if (hosts == 1)
+                tl_put_markup_cell(out, host, tl_host_length(host, sizeof first->host));
+        }
+        if (devices > 0) {
+            fputs(" \xC2\xB7 ", out);
+            tl_put_markup_cell(out, device, sizeof first->device_name);
+            if (devices > 1)
+                fprintf(out, " and %zu other", devices - 1);
+        }
+        if (steps != NULL && a->trust.nsteps > 0)
+            fprintf(out, " \xC2\xB7 %zu step%s (%" PRId32 "\xE2\x80\x93%" PRId32 ")", a->trust.nsteps,
+                    tl_plural((int64_t)a->trust.nsteps), ((const tl_step *)tl_table_row(steps, 0))->step,
+                    ((const tl_step *)tl_table_row(steps, a->trust.nsteps - 1))->step);
+        put_day(page, " \xC2\xB7 recorded ", first->first_ns);
+    } else if (a->nphases > 0) {
+        fprintf(out, "%zu ranks \xC2\xB7 %" PRId64 " steps, by the durations of their phases", page->html->timed.ranks.n,
+                a->phases->steps);
+    }
+    fputs("</p>\n", out);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- numbers */
+
+/* Puts a number of the strip: what it is, the number, and what it is of, as the page says next; tl_page_said follows. */
+static tl_wrap *tile(tl_page *page, const char *what, const char *number)
+{
+    fprintf(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd><dd>", what, number);
+    return tl_page_say(page);
+}
+
+static void end_tile(tl_page *page)
+{
+    tl_page_said(page);
+    fputs("</dd></div>\n", page->out);
+}
+
+/* Time of all devices that is not work, its largest part first. */
+static void put_lost(tl_page *page)
+{
+    const tl_answers *a = page->html->in.answers;
+    const struct {
+        int64_t ns;
+        const char *words;
+    } losses[] = { { a->comm_waiting_ns, "exposed waiting for other ranks" },
+                   { a->comm_transfer_ns, "exposed transfers" },
+                   { a->comm_unknown_ns, "exposed communication, waiting or transfer" },
+                   { a->idle_ns, "idle devices" } };
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof losses / sizeof losses[0]; i++)
+        most = losses[i].ns > losses[most].ns ? i : most;
+    if (a->wall_sum_ns <= 0 || losses[most].ns <= 0)
+        return;
+    tl_say(tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->wall_sum_ns).text), "of GPU time: %s, %s in all",
+           losses[most].words, tl_duration(losses[most].ns).text);
+    end_tile(page);
+}
+
+static void put_gain(tl_page *page, const tl_culprit *c)
+{
+    const tl_answers *a = page->html->in.answers;
+    if (c != NULL && c->gain_ns > 0)
+        tl_say(tile(page, "Gain without it", tl_share_in_words(tl_answers_share(a, c->gain_ns)).text), "%s",
+               tl_gain_in_words(a, c).text);
+    else if (c == NULL && tl_largest_imbalance(a) > 0)
+        tl_say_imbalance(tile(page, "Most to gain",
+                              tl_share_in_words(tl_answers_share(a, tl_largest_imbalance(a))).text), a, 1);
+    else
+        return;
+    end_tile(page);
+}
+
+static void put_trust(tl_page *page, const tl_answer *answer)
+{
+    const tl_answers *a = page->html->in.answers;
+    tl_wrap *w = tile(page, "Trust", tl_confidence_labels[answer->confidence]);
+    unsigned doubts = answer->doubts;
+    if (doubts != 0)
+        tl_say(w, "%s%s", tl_doubt_in_words(a, (tl_doubt)__builtin_ctz(doubts)).text,
+               (doubts & (doubts - 1)) != 0 ? ", and more below" : "");
+    else if (a->trust.collectives > 0)
+        tl_say(w, "%s of %s collectives matched", tl_grouped(a->trust.matched).text,
+               tl_grouped(a->trust.collectives).text);
+    end_tile(page);
+}
+
+static void put_numbers(tl_page *page, const tl_culprit *c)
+{
+    const tl_answers *a = page->html->in.answers;
+    const size_t nsteps = a->trust.nsteps;
+    const bool of_steps = c != NULL && c->step_ns > 0;
+    int64_t step_ns = of_steps ? c->step_ns : nsteps > 0 ? a->wall_ns / (int64_t)nsteps : a->wall_ns;
+
+    if (step_ns > 0) {
+        tl_wrap *w = tile(page, nsteps > 0 ? "Step time" : "Recorded", tl_duration(step_ns).text);
+        if (of_steps && c->steps_flagged < (int64_t)nsteps)
+            tl_say(w, "on average in the %" PRId64 " late step%s of", c->steps_flagged, tl_plural(c->steps_flagged));
+        else if (nsteps > 0)
+            tl_say(w, "on average;");
+        if (nsteps > 0)
+            tl_say(w, "%zu step%s, %s in all", nsteps, tl_plural((int64_t)nsteps), tl_duration(a->wall_ns).text);
+        end_tile(page);
+    }
+    put_lost(page);
+    put_gain(page, c);
+    put_trust(page, &a->rank);
+}
+
+static void put_numbers_of_phases(tl_page *page)
+{
+    const tl_phase_verdict *row = page->html->in.answers->phases;
+    if (row->steps > 0 && row->time_ns > 0) {
+        tl_say(tile(page, "Step time", tl_duration(row->time_ns / row->steps).text),
+               "on average, the sum of its phases; %" PRId64 " steps", row->steps);
+        end_tile(page);
+    }
+    if (row->verdict == TL_PHASE_STRAGGLER) {
+        tl_say_phase_cost(tile(page, "Gain without it", tl_part_in_words(row->cost_ns, row->time_ns).text),
+                          page->html->in.answers);
+        end_tile(page);
+    }
+    tl_say(tile(page, "Trust", tl_confidence_labels[row->confidence]), "durations alone do not show who waits");
+    end_tile(page);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- verdict */
+
+/* The four questions and their answers, word for word as `tlmpi ask` says them. */
+static void put_answers(tl_page *page)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *memory = tl_page_memory(&text, &n);
+
+    tl_print_answers(memory, page->html->in.answers, page->html->in.file, SIZE_MAX);
+    (void)fclose(memory);
+    fputs("<details id=\"answers\"><summary>The answers in words</summary>\n", page->out);
+    for (const char *p = text, *end; p != NULL && *p != '\0'; p = end + (*end != '\0')) {
+        end = p + strcspn(p, "\n");
+        size_t in = strspn(p, " ");
+        if (end == p)
+            continue;
+        fputs(in > 0 ? "<p>" : "<h3>", page->out);
+        tl_put_markup(page->out, (tl_text){ p + in, (size_t)(end - p) - in });
+        fputs(in > 0 ? "</p>\n" : "</h3>\n", page->out);
+    }
+    fputs("</details>\n", page->out);
+    free(text);
+}
+
+/* Why, and who else. */
+static void put_cause(tl_page *page, const tl_culprit *c)
+{
+    enum { ALSO = 3 };
+    const tl_answers *a = page->html->in.answers;
+    if (!tl_is_link(c)) {
+        fputs("<p>", page->out);
+        if (tl_is_untraced(c))
+            tl_say(tl_page_say(page), "%s", tl_untraced_in_words(a).text);
+        else
+            tl_say(tl_page_say(page), "Cause: %s - %s", tl_cause_labels[c->cause], tl_cause_in_words(a, c->cause).text);
+        tl_page_said(page);
+        if (a->nexcess > 0) {
+            fputs("</p>\n<p>Where: ", page->out);
+            tl_say_excess(tl_page_say(page), a, 2);
+            tl_page_said(page);
+        }
+        fputs("</p>\n", page->out);
+    }
+    for (size_t i = 1; i < a->nculprits && i <= ALSO; i++) {
+        fputs("<p>Also: ", page->out);
+        tl_say_next_culprit(tl_page_say(page), a, &a->culprits[i]);
+        tl_page_said(page);
+        fputs("</p>\n", page->out);
+    }
+}
+
+void tl_draw_verdict(tl_page *page)
+{
+    const tl_answers *a = page->html->in.answers;
+    const tl_culprit *c = a->finding > TL_FOUND_NOBODY ? &a->culprits[0] : NULL;
+    const bool late = a->phases_alone ? a->phases->verdict == TL_PHASE_STRAGGLER : c != NULL;
+
+    put_job(page);
+    fprintf(page->out, "<div class=\"strip%s\">\n<p class=\"says\">", late ? "" : " well");
+    if (a->phases_alone)
+        tl_say_phase_rank(tl_page_say(page), a);
+    else if (c != NULL)
+        tl_say_culprit(tl_page_say(page), a, c);
+    else
+        tl_say_no_culprit(tl_page_say(page), a);
+    tl_page_said(page);
+    fputs("</p>\n", page->out);
+    if (a->phases_alone) {
+        fputs("<p>", page->out);
+        tl_say_phase_reason(tl_page_say(page), a);
+        tl_page_said(page);
+        fputs("</p>\n", page->out);
+    } else if (c != NULL) {
+        put_cause(page, c);
+    }
+    fputs("<dl class=\"tiles\">\n", page->out);
+    if (a->phases_alone)
+        put_numbers_of_phases(page);
+    else
+        put_numbers(page, c);
+    fputs("</dl>\n", page->out);
+    if (!a->phases_alone && tl_next_in_words(a) != NULL) {
+        fputs("<p><b>Next:</b> ", page->out);
+        tl_say(tl_page_say(page), "%s", tl_next_in_words(a));
+        tl_page_said(page);
+        fputs("</p>\n", page->out);
+    }
+    if (a->selection != NULL) {
+        fputs("<p>", page->out);
+        tl_say_selection(tl_page_say(page), a);
+        tl_page_said(page);
+        fputs("</p>\n", page->out);
+    }
+    fputs("</div>\n", page->out);
+    put_answers(page);
+}
