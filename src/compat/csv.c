@@ -206,25 +206,6 @@ void tl_csv_drop(tl_csv *csv)
 
 /* ------------------------------------------------------------------------------------------------------------- words */
 
-/* As printf has them, with a 0 after the last one, which does not count. */
-static void put_formatted(tl_bytes *out, const char *format, va_list args)
-{
-    char words[2047];
-
-    vsnprintf(words, sizeof words, format, args);
-    tl_bytes_put(out, words, strlen(words) + 1);
-    out->n--;
-}
-
-void tl_bytes_say(tl_bytes *out, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    put_formatted(out, format, args);
-    va_end(args);
-}
-
 void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines)
 {
     tl_csv csv = tl_csv_open(folder, "notes.txt", NULL);
@@ -235,13 +216,13 @@ void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines)
 
 void tl_csv_note(tl_bytes *notes, bool warn, const char *format, ...)
 {
-    const size_t at = notes->n;
+    char words[2047];
     va_list args;
 
     va_start(args, format);
-    put_formatted(notes, format, args);
+    vsnprintf(words, sizeof words, format, args);
     va_end(args);
     if (warn)
-        tl_warn("%s", notes->v + at);
-    tl_bytes_say(notes, "\n");
+        tl_warn("%s", words);
+    tl_bytes_say(notes, "%s\n", words);
 }

@@ -7,24 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Writes value as d.ddd...e+XX with the fewest digits that read back as the same double.  A normal double that any 15
- * digits or fewer stand for is given back by its 15 digits, zeros after them; a subnormal one has fewer to go by. */
-static void shortest(char *out, size_t size, double value)
-{
-    for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
-        snprintf(out, size, "%.*e", digits - 1, value);
-        if (strtod(out, NULL) == value)
-            return;
-    }
-}
-
-/* Python writes 1e-4 up to below 1e16 without an exponent, and a whole number with ".0". */
+/* The fewest digits that read back as the same double: a normal double that 15 digits or fewer stand for has these in its
+ * 15 digits, zeros after them; a subnormal one has fewer to go by.  Python writes 1e-4 up to below 1e16 without an
+ * exponent, and a whole number with ".0". */
 void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
 {
-    static const char zeros[] = "0000000000000000";
-    const char *sign = signbit(value) ? "-" : "";
-    char text[TL_PYTHON_REPR_SIZE], digits[TL_PYTHON_REPR_SIZE] = "0";
-    int n = 0, exponent;
+    int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
 
     if (!isfinite(value)) {
         snprintf(out, TL_PYTHON_REPR_SIZE, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
@@ -34,24 +22,23 @@ void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
         snprintf(out, TL_PYTHON_REPR_SIZE, "%lld.0", (long long)value); /* most cells are such */
         return;
     }
-    shortest(text, sizeof text, fabs(value));
-    for (const char *p = text; *p != 'e'; p++)
-        if (*p != '.')
-            digits[n++] = *p;
-    exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
-    while (n > 1 && digits[n - 1] == '0')
-        n--;
-
-    int whole = exponent + 1; /* digits before the point */
-    if (exponent < -4 || exponent >= 16)
-        snprintf(out, TL_PYTHON_REPR_SIZE, "%s%c%s%.*se%c%02d", sign, digits[0], n > 1 ? "." : "", n - 1, digits + 1,
-                 exponent < 0 ? '-' : '+', abs(exponent));
-    else if (whole <= 0)
-        snprintf(out, TL_PYTHON_REPR_SIZE, "%s0.%.*s%.*s", sign, -whole, zeros, n, digits);
-    else if (n <= whole)
-        snprintf(out, TL_PYTHON_REPR_SIZE, "%s%.*s%.*s.0", sign, n, digits, whole - n, zeros);
-    else
-        snprintf(out, TL_PYTHON_REPR_SIZE, "%s%.*s.%.*s", sign, whole, digits, n - whole, digits + whole);
+    for (;; digits++) {
+        snprintf(out, TL_PYTHON_REPR_SIZE, "%.*e", digits - 1, value);
+        if (strtod(out, NULL) == value)
+            break;
+    }
+    char *e = strchr(out, 'e'), *end = e;
+    const int exponent = (int)strtol(e + 1, NULL, 10);
+    if (exponent < -4 || exponent >= 16) {
+        while (end[-1] == '0')
+            end--;
+        end -= end[-1] == '.';
+        memmove(end, e, strlen(e) + 1);
+    } else {
+        snprintf(out, TL_PYTHON_REPR_SIZE, "%.*f", digits - 1 - exponent > 1 ? digits - 1 - exponent : 1, value);
+        for (end = out + strlen(out); end[-1] == '0' && end[-2] != '.'; end--)
+            end[-1] = '\0';
+    }
 }
 
 double tl_python_round(double value, int decimals)

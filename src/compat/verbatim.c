@@ -96,8 +96,13 @@ static void reserve(tl_verbatim *words, size_t n, bool more)
 static void keep_times(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
 {
     tl_verbatim *words = arg;
+    const tl_value *cat = tl_fields_get(fields, TL_KEY_CAT);
 
     reserve(words, events->cap, false);
+    while (words->ranges.n > 0 && words->ranges.v[words->ranges.n - 1].event >= i) /* taken back */
+        words->ranges.n--;
+    if (cat != NULL && fields->args.n > 0 && tl_text_is(cat->text, "cuda_profiler_range"))
+        tl_vec_push(&words->ranges, (tl_range_args){ i, tl_value_keep(events, fields->args, TL_LIST_MAX) });
     words->ts[i] = tl_value_double(tl_fields_get(fields, TL_KEY_TS));
     words->dur[i] = tl_value_double(tl_fields_get(fields, TL_KEY_DUR));
     words->stream[i] = tl_value_int(tl_fields_get(fields, TL_KEY_STREAM), -1);
@@ -125,5 +130,6 @@ void tl_verbatim_free(tl_verbatim *words)
     free(words->dur);
     free(words->stream);
     free(words->more);
+    free(words->ranges.v);
     *words = (tl_verbatim){ 0 };
 }

@@ -34,6 +34,9 @@ static inline void tl_bytes_put(tl_bytes *b, const void *v, size_t n)
     b->n += n;
 }
 
+/* Appends words as printf makes them, cut after 4,095 bytes. */
+void tl_bytes_say(tl_bytes *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Skips the next n bytes.  All procs of a run are one program, so too few bytes are a fault of the program. */
 static inline void tl_bytes_skip(tl_bytes *b, size_t n)
 {

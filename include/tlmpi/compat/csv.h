@@ -35,7 +35,7 @@ static inline bool tl_csv_failed(const tl_csv_folder *folder)
 
 typedef struct tl_csv {
     tl_csv_folder *folder;
-    FILE *file;                  /* NULL: it could not be opened, and its cells go nowhere */
+    FILE *file; /* NULL: it could not be opened, and its cells go nowhere */
     char *path;
     tl_part_file part;           /* becomes the table at the close */
     tl_bytes line;               /* the row that is being written */
@@ -101,9 +101,6 @@ static inline tl_text tl_bytes_text(const tl_bytes *bytes)
 {
     return (tl_text){ bytes->n > 0 ? bytes->v : "", bytes->n };
 }
-
-/* Appends words as printf makes them, cut after 2,046 bytes. */
-void tl_bytes_say(tl_bytes *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static inline tl_cell tl_bytes_cell(const tl_bytes *bytes)
 {

@@ -79,8 +79,7 @@ void tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context);
  * is appended as it is. */
 void tl_python_tuple(tl_text json, tl_bytes *out);
 
-/* Appends the list of a JSON array: [[5], 'a'].  Appends what a JSON string, given without its quotes, stands for. */
+/* Appends the list of a JSON array: [[5], 'a']. */
 void tl_python_list(tl_text json, tl_bytes *out);
-void tl_python_string(tl_text json, tl_bytes *out);
 
 #endif

@@ -40,12 +40,18 @@ typedef struct tl_more {
 #define TL_MORE_WHOLE_TS    32u /* written as an integer */
 #define TL_MORE_WHOLE_DUR   64u
 
+/* The args of an event of the category cuda_profiler_range, as they are written: a names id. */
+typedef struct tl_range_args {
+    uint32_t event, args;
+} tl_range_args;
+
 /* Zero-initialise; tl_verbatim_free ends it. */
 typedef struct tl_verbatim {
     size_t cap;
-    double *ts, *dur; /* us; NaN where absent */
-    int64_t *stream;  /* args.stream, be it a lane for display; -1 where there is none, or no integer */
-    tl_more *more;    /* NULL unless it was asked for */
+    double *ts, *dur;             /* us; NaN where absent */
+    int64_t *stream;              /* args.stream, be it a lane for display; -1 where there is none, or no integer */
+    tl_more *more;                /* NULL unless it was asked for */
+    TL_VEC(tl_range_args) ranges; /* ascending by event */
 } tl_verbatim;
 
 /* The hook that fills *words, which must stay where it is until the trace has been read; with `more`, or times alone.

@@ -43,9 +43,9 @@ static int by_ids(const void *context, uint32_t a, uint32_t b)
     for (size_t k = 0; k < 2 && order == 0; k++) {
         bool number_x = texts[k][0] == TL_NO_NAME, number_y = texts[k][1] == TL_NO_NAME;
         order = number_x != number_y ? number_y - number_x
-                : number_x           ? TL_COMPARE(numbers[k][0], numbers[k][1])
-                                     : strcmp(tl_names_text(&frame->track_names, texts[k][0]).p,
-                                              tl_names_text(&frame->track_names, texts[k][1]).p);
+                : number_x
+                    ? TL_COMPARE(numbers[k][0], numbers[k][1])
+                    : strcmp(tl_names_text(&frame->texts, texts[k][0]).p, tl_names_text(&frame->texts, texts[k][1]).p);
     }
     return order;
 }

@@ -5,16 +5,14 @@
  *                [ launch ]      [ launch ]            the i-th launch by time has
  *     ranges     [ range ]     [ range ]               the i-th range by time
  *
- * The counters are in the args of the ranges, as they are written: a second look at the file finds these by their places
- * in traceEvents.
+ * The counters are in the args of the ranges, as they are written.
  */
 #include "graph.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
+#include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/text/json.h"
-#include "tlmpi/trace/text/source.h"
-#include "tlmpi/trace/text/split.h"
 #include <stdlib.h>
 
 /* Bytes of the names over and under all launches, at most; only a made trace needs more. */
@@ -35,11 +33,8 @@ typedef struct counting {
     size_t nranges, nlaunches;
     TL_VEC(pair) pairs;
     uint32_t *order; /* of pairs: by launch, and by time */
-    uint32_t *args;  /* of each range: id of its object in `texts`; TL_NO_NAME: it was not found */
-    size_t next;     /* the range that is looked for */
-    tl_names texts;
-    tl_names keys; /* counters that are not columns of every row, in order of first sight */
-    char why[128]; /* there is no table, because ... */
+    tl_names keys;   /* counters that are not columns of every row, in order of first sight */
+    char why[128];   /* there is no table, because ... */
 } counting;
 
 TL_ORDER_BY(by_time, tl_hta_row, ts, index)
@@ -178,57 +173,24 @@ static bool is_column(tl_text key)
     return tl_text_is(key, "stream") || tl_text_is(key, "correlation");
 }
 
-/* Notes where the args of the range stand, and the keys that are not known yet. */
-static void take_entry(counting *c, const tl_split_item *item)
+/* The args of a range; empty where it has none. */
+static tl_text args_of(const counting *c, size_t range)
 {
-    const tl_hta_row *rows = c->frame->rows.v;
-
-    while (c->next < c->nranges && rows[c->ranges[c->next]].index < item->uid)
-        c->next++;
-    if (c->next == c->nranges || rows[c->ranges[c->next]].index != item->uid ||
-        !tl_text_is(tl_json_string(tl_json_value(item->text, "cat")), "cuda_profiler_range"))
-        return;
-    tl_text args = tl_json_value(item->text, "args"), rest = tl_json_inside(args), key, value;
-    c->args[c->next] = tl_names_intern(&c->texts, args.p, args.n);
-    while (c->keys.n <= MOST_COUNTERS && tl_json_member(&rest, &key, &value))
-        if (!is_column(key))
-            tl_names_intern(&c->keys, key.p, key.n);
+    const uint32_t index = c->frame->rows.v[c->ranges[range]].index;
+    size_t at = 0;
+    TL_BISECT(at, c->frame->ranges.n, mid, c->frame->ranges.v[mid].index < index);
+    const bool has = at < c->frame->ranges.n && c->frame->ranges.v[at].index == index;
+    return tl_names_text(&c->frame->texts, has ? c->frame->ranges.v[at].args : TL_NO_NAME);
 }
 
-static void forget(counting *c)
+static void find_counters(counting *c)
 {
-    c->next = 0;
-    tl_names_free(&c->keys);
-    for (size_t i = 0; i < c->nranges; i++)
-        c->args[i] = TL_NO_NAME;
-}
-
-/* Reads the args of the ranges from the trace file; they stay unknown where the file cannot be read again. */
-static void find_args(counting *c)
-{
-    bool over = false;
-    tl_source *source;
-    tl_split split;
-    tl_split_item item;
-    tl_error err;
-
-    c->args = tl_arena_take(&c->arena, c->nranges, sizeof *c->args);
-    forget(c);
-    if (tl_source_open(c->frame->path, &source, &err) != TL_OK)
-        return;
-    tl_split_init(&split);
-    while (!over && c->keys.n <= MOST_COUNTERS) {
-        tl_split_result what = tl_split_next(&split, &item);
-        if (what == TL_SPLIT_MORE)
-            (void)tl_split_read(&split, source, SIZE_MAX, NULL);
-        else if (what == TL_SPLIT_ENTRY)
-            take_entry(c, &item);
-        else if (what == TL_SPLIT_RESTART)
-            forget(c);
-        over = what == TL_SPLIT_END;
+    for (size_t i = 0; i < c->nranges; i++) {
+        tl_text rest = tl_json_inside(args_of(c, i)), key, value;
+        while (c->keys.n <= MOST_COUNTERS && tl_json_member(&rest, &key, &value))
+            if (!is_column(key))
+                tl_names_intern(&c->keys, key.p, key.n);
     }
-    tl_split_free(&split);
-    tl_source_close(source);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the table */
@@ -243,7 +205,7 @@ static void put_value(tl_csv *csv, tl_text value)
 
     if (value.p[0] == '"' || value.p[0] == '[') {
         if (value.p[0] == '"')
-            tl_python_string(tl_json_string(value), &words);
+            tl_yajl_string(value, &words);
         else
             tl_python_list(value, &words);
         TL_CELLS(csv, &words);
@@ -260,7 +222,7 @@ static void put_value(tl_csv *csv, tl_text value)
 /* The columns that HTA takes from args, but for stream and correlation: those of every row, then the counters. */
 static void put_args(const counting *c, size_t range, tl_csv *csv)
 {
-    tl_text args = tl_names_text(&c->texts, c->args[range]), rest = tl_json_inside(args), key, value;
+    tl_text args = args_of(c, range), rest = tl_json_inside(args), key, value;
     tl_text counters[MOST_COUNTERS];
 
     for (size_t i = 0; i < NCOLUMNS; i++) {
@@ -324,14 +286,10 @@ static void find_all(counting *c)
         snprintf(c->why, sizeof c->why, "there is no call graph");
     else
         find_ops(c);
-    if (c->why[0] != '\0')
-        return;
-    find_args(c);
+    if (c->why[0] == '\0')
+        find_counters(c);
     if (c->keys.n > MOST_COUNTERS)
         snprintf(c->why, sizeof c->why, "there are too many counters");
-    for (size_t i = 0; i < c->nranges && c->why[0] == '\0'; i++)
-        if (c->args[i] == TL_NO_NAME)
-            snprintf(c->why, sizeof c->why, "entry %u was not found again", c->frame->rows.v[c->ranges[i]].index);
 }
 
 /* A rank without ranges has no table, and no call graph is made of it. */
@@ -350,7 +308,6 @@ void tl_hta_cupti_counters(tl_hta_job *job)
                 write_table(&c, &job->out);
             tl_hta_graph_free(&graph);
         }
-        tl_names_free(&c.texts);
         tl_names_free(&c.keys);
         free(c.pairs.v);
         free(c.order);

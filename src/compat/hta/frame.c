@@ -13,7 +13,8 @@ void tl_hta_frame_free(tl_hta_frame *frame)
     free(frame->externals.v);
     free(frame->copies.v);
     free(frame->waits.v);
-    tl_names_free(&frame->track_names);
+    free(frame->ranges.v);
+    tl_names_free(&frame->texts);
     *frame = (tl_hta_frame){ 0 };
 }
 
@@ -56,19 +57,25 @@ static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size
     return row;
 }
 
-/* The tracks of the trace and the texts in them, how fast its copies were, and what its synchronisations waited for. */
-static void take_tracks_and_args(tl_hta_frame *frame, const tl_events *events)
+/* A text of the trace as one of the frame's; TL_NO_NAME for none. */
+static uint32_t kept_text(tl_hta_frame *frame, const tl_events *events, uint32_t id)
+{
+    tl_text text = tl_names_text(&events->names, id);
+    return id != TL_NO_NAME ? tl_names_intern(&frame->texts, text.p, text.n) : TL_NO_NAME;
+}
+
+/* The tracks of the trace and the texts in them, how fast its copies were, what its synchronisations waited for, and the
+ * args of ranges of the profiler. */
+static void take_tracks_and_args(tl_hta_frame *frame, const tl_events *events, const tl_verbatim *words)
 {
     TL_EACH (const tl_track, each, events->tracks) {
         tl_track track = *each;
-        uint32_t *const texts[] = { &track.pid_text, &track.tid_text };
-        for (size_t k = 0; k < 2; k++) {
-            tl_text text = tl_names_text(&events->names, *texts[k]);
-            if (*texts[k] != TL_NO_NAME)
-                *texts[k] = tl_names_intern(&frame->track_names, text.p, text.n);
-        }
+        track.pid_text = kept_text(frame, events, each->pid_text);
+        track.tid_text = kept_text(frame, events, each->tid_text);
         tl_vec_push(&frame->tracks, track);
     }
+    TL_EACH (const tl_range_args, range, words->ranges)
+        tl_vec_push(&frame->ranges, (tl_hta_range){ events->uid[range->event], kept_text(frame, events, range->args) });
     TL_EACH (const tl_copy_args, copy, events->copies)
         if (isfinite(copy->gb_per_s))
             tl_vec_push(&frame->copies, (tl_hta_copy){ events->uid[copy->event], copy->gb_per_s });
@@ -113,7 +120,7 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
     frame->symbols = symbols;
     for (size_t i = 0; i <= events->names.n; i++)
         translate[i] = TL_NO_NAME;
-    take_tracks_and_args(frame, events);
+    take_tracks_and_args(frame, events, words);
     for (size_t i = 0; i < events->n; i++) {
         ndurs += (events->flags[i] & TL_EVENT_HAS_DUR) != 0;
         frame->nplain +=
@@ -143,7 +150,7 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
 
 static tl_cell id_cell(const tl_hta_frame *frame, int64_t number, uint32_t text)
 {
-    return text == TL_NO_NAME ? tl_int(number) : tl_string(tl_names_text(&frame->track_names, text));
+    return text == TL_NO_NAME ? tl_int(number) : tl_string(tl_names_text(&frame->texts, text));
 }
 
 tl_cell tl_hta_pid(const tl_hta_frame *frame, uint32_t track)
@@ -161,26 +168,20 @@ tl_cell tl_hta_step(const tl_hta_frame *frame, int64_t step)
     return step == TL_HTA_STEP_UNKNOWN ? tl_blank() : tl_number((double)step, frame->iteration_whole);
 }
 
-static uint32_t id_of(const tl_hta_row *row, tl_hta_id by)
-{
-    return by == TL_HTA_BY_NAME ? row->name : by == TL_HTA_BY_CATEGORY ? row->cat : row->track;
-}
-
-/* Counts, then their sums, then each row to the place that its group has reached. */
 tl_hta_groups tl_hta_groups_of(const tl_hta_frame *frame, tl_hta_id by, size_t n,
                                bool (*takes)(const void *context, const tl_hta_row *row), const void *context)
 {
-    tl_hta_groups g = { .first = tl_calloc(n + 2, sizeof *g.first), .n = n };
+    const size_t nrows = frame->rows.n;
+    tl_hta_groups g = { tl_malloc(nrows * sizeof *g.order), tl_malloc((n + 1) * sizeof *g.first), n };
+    uint32_t *group_of = tl_malloc(nrows * sizeof *group_of);
 
     TL_EACH (const tl_hta_row, row, frame->rows)
-        if (takes == NULL || takes(context, row))
-            g.first[id_of(row, by) + 2]++;
-    for (size_t k = 2; k < n + 2; k++)
-        g.first[k] += g.first[k - 1];
-    g.order = tl_malloc(g.first[n + 1] * sizeof *g.order);
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        if (takes == NULL || takes(context, row))
-            g.order[g.first[id_of(row, by) + 1]++] = (uint32_t)(row - frame->rows.v);
+        group_of[row - frame->rows.v] = takes != NULL && !takes(context, row) ? UINT32_MAX
+                                        : by == TL_HTA_BY_NAME                ? row->name
+                                        : by == TL_HTA_BY_CATEGORY            ? row->cat
+                                                                              : row->track;
+    tl_group_rows(group_of, nrows, n, g.first, g.order);
+    free(group_of);
     return g;
 }
 

@@ -121,17 +121,24 @@ typedef struct tl_hta_wait {
     int64_t stream, record; /* the stream, and the correlation of the cudaEventRecord; -1 where absent */
 } tl_hta_wait;
 
+/* The args of a row of the category cuda_profiler_range: a JSON object. */
+typedef struct tl_hta_range {
+    uint32_t index; /* of the row */
+    uint32_t args;  /* id of texts */
+} tl_hta_range;
+
 /* Zero-initialise; tl_hta_frame_free ends it. */
 typedef struct tl_hta_frame {
     int64_t rank;
-    const char *path;              /* borrowed */
-    const tl_hta_symbols *symbols; /* borrowed: of the job */
-    TL_VEC(tl_hta_row) rows;       /* in file order, ascending index; the cut may change both */
-    TL_VEC(tl_track) tracks;       /* texts are ids of track_names */
-    tl_names track_names;
+    const char *path;                  /* borrowed */
+    const tl_hta_symbols *symbols;     /* borrowed: of the job */
+    TL_VEC(tl_hta_row) rows;           /* in file order, ascending index; the cut may change both */
+    TL_VEC(tl_track) tracks;           /* texts are ids of texts */
+    tl_names texts;                    /* of tracks and ranges */
     TL_VEC(tl_hta_external) externals; /* ascending index; only where the hook has taken more than times */
     TL_VEC(tl_hta_copy) copies;        /* ascending index; rows that are not here have 0 */
     TL_VEC(tl_hta_wait) waits;         /* ascending index */
+    TL_VEC(tl_hta_range) ranges;       /* ascending index */
     size_t nloaded;                    /* rows before the cut */
     uint64_t nentries;                 /* of traceEvents */
     uint64_t nplain;                   /* of them complete events that are no annotation and no Python frame */

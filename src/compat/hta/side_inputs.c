@@ -1,11 +1,11 @@
-/* links.c - rows of a trace and the nodes of the execution trace of the same run: a row's External id is its node's rf_id.
- */
+/* side_inputs.c - rows of a trace and the nodes of the execution trace of the same run: a row's External id is its node's
+ * rf_id. */
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
+#include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/read/execution.h"
 #include "tlmpi/trace/read/memory.h"
-#include "tlmpi/trace/text/json.h"
 
 /* The least and the largest id; none: least > largest. */
 typedef struct extent {
@@ -52,7 +52,7 @@ static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exe
             tl_text json = tl_names_text(&exec->texts, exec->nodes.v[node].texts[k]);
             tl_bytes words = { 0 };
             if (k < TL_EXEC_INPUT_SHAPES)
-                tl_python_string(tl_json_string(json), &words);
+                tl_yajl_string(json, &words);
             else
                 tl_python_list(json, &words);
             TL_CELLS(&csv, &words);

@@ -185,25 +185,20 @@ static void complete_rows(tl_colls *colls)
 static void gather(tl_colls *colls)
 {
     tl_map known = { 0 };
+    uint32_t *collective_of = tl_malloc(colls->rows.n * sizeof *collective_of);
 
     TL_EACH (tl_coll_row, row, colls->rows) {
         uint64_t key = (uint64_t)row->group << 32 | row->index;
-        row->collective = tl_map_get(&known, key);
-        if (row->collective == TL_MAP_NONE) {
-            row->collective = (uint32_t)colls->ncollectives++;
-            tl_map_put(&known, key, row->collective);
-        }
+        uint32_t *collective = &collective_of[row - colls->rows.v];
+        *collective = tl_map_get(&known, key);
+        if (*collective == TL_MAP_NONE)
+            tl_map_put(&known, key, *collective = (uint32_t)colls->ncollectives++);
     }
+    colls->first = tl_malloc((colls->ncollectives + 1) * sizeof *colls->first);
+    colls->by_collective = tl_malloc(colls->rows.n * sizeof *colls->by_collective);
+    tl_group_rows(collective_of, colls->rows.n, colls->ncollectives, colls->first, colls->by_collective);
     tl_map_free(&known);
-    colls->first = tl_calloc(colls->ncollectives + 2, sizeof *colls->first);
-    colls->by_collective = tl_calloc(colls->rows.n + 1, sizeof *colls->by_collective);
-    /* Counts, then their sums, then each row to the place that its collective has reached. */
-    TL_EACH (const tl_coll_row, row, colls->rows)
-        colls->first[row->collective + 2]++;
-    for (size_t c = 2; c < colls->ncollectives + 2; c++)
-        colls->first[c] += colls->first[c - 1];
-    for (uint32_t i = 0; i < colls->rows.n; i++)
-        colls->by_collective[colls->first[colls->rows.v[i].collective + 1]++] = i;
+    free(collective_of);
 }
 
 void tl_colls_match(tl_colls *colls)

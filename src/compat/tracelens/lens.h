@@ -251,8 +251,7 @@ typedef struct tl_coll_row {
     uint32_t group, ranks, name, dtype;                /* ids of texts; TL_NO_NAME where absent */
     uint32_t in_split, out_split;
     uint32_t whole_ts, whole_dur; /* written as integers */
-    uint32_t index;               /* in the group, of the rank's kernels */
-    uint32_t collective;          /* in order of first appearance; its id is group and index */
+    uint32_t index;               /* in the group, of the rank's kernels: with the group it is the collective's id */
 } tl_coll_row;
 
 /* Zero-initialise; tl_colls_free ends it. */
@@ -262,9 +261,10 @@ typedef struct tl_colls {
     int64_t gpus_per_node; /* 0: nothing is said of nodes */
     bool plain;            /* no groups, one stream a rank: ids are positions alone */
 
-    /* Rows of collective c, ascending rank: by_collective[first[c]] up to that of c + 1. */
-    uint32_t *by_collective, *first;
-    size_t ncollectives;
+    /* Rows of collective c, which are numbered by first appearance, ascending rank: by_collective[first[c]] up to that of
+     * c + 1. */
+    uint32_t *by_collective;
+    size_t *first, ncollectives;
 
     /* Whether columns of all rows are integers to pandas. */
     bool whole_ts, whole_dur, whole_group_size, whole_in, whole_out, whole_stream;

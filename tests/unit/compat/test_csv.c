@@ -24,7 +24,7 @@ static void sums_add_up_as_in_numpy(void)
         { 1000, 0x1.8c01333333333p+15, 0x1.df11f45f4e61ap+2 },
         { 5003, 0x1.eeb1ccccccccdp+17, 0x1.230b2137da23cp+3 },
     };
-    static double v[2 * 5003];      /* the two series in turn: each has a stride of 2 */
+    static double v[2 * 5003]; /* the two series in turn: each has a stride of 2 */
     for (size_t i = 0; i < 5003; i++) {
         v[2 * i] = (double)(i * 7919 % 1013) / 10;
         v[2 * i + 1] = 1 / (double)(i + 1);
@@ -107,12 +107,12 @@ static void cells_are_quoted_where_a_reader_would_split(void)
     TL_ROW(&csv, tl_words("plain"), tl_words("f(int, \"x\")"), tl_words("two\nlines"));
     TL_ROW(&csv, tl_real(NAN), tl_blank(), tl_number(-0.0, true), tl_number(1e17, true), tl_number(NAN, true),
            tl_int(INT64_MIN));
-    CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv"), "(no file)");      /* not before it is whole */
+    CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv"), "(no file)"); /* not before it is whole */
     csv.as_is = true;
     tl_csv_close(&csv);
     CU_ASSERT_FALSE(tl_csv_failed(&folder));
     CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv"), "a,b\nplain,\"f(int, \"\"x\"\")\",\"two\nlines\"\n"
-                                                 ",,0,100000000000000000,,-9223372036854775808\n");
+                                                         ",,0,100000000000000000,,-9223372036854775808\n");
     CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv.part"), "(no file)");
 }
 
@@ -166,7 +166,7 @@ static void rounding_is_that_of_the_exact_value(void)
 {
     CU_ASSERT_EQUAL(tl_python_round(0.25, 1), 0.2);
     CU_ASSERT_EQUAL(tl_python_round(0.75, 1), 0.8);
-    CU_ASSERT_EQUAL(tl_python_round(2.675, 2), 2.67);       /* the double lies below */
+    CU_ASSERT_EQUAL(tl_python_round(2.675, 2), 2.67); /* the double lies below */
     CU_ASSERT_EQUAL(tl_python_round(1e300, 1), 1e300);
     CU_ASSERT_EQUAL(tl_python_round(-0.25, 1), -0.2);
     CU_ASSERT(isnan(tl_python_round(NAN, 1)));
@@ -185,7 +185,7 @@ static void statistics_are_those_of_pandas(void)
     CU_ASSERT(one.mean == 5 && isnan(one.std));
     CU_ASSERT(none.sum == 0 && isnan(none.mean) && isnan(none.max));
     CU_ASSERT_EQUAL(tl_real_median(v, 4), 3);
-    CU_ASSERT_EQUAL(tl_real_median(v, 3), 2);        /* sorted by now */
+    CU_ASSERT_EQUAL(tl_real_median(v, 3), 2); /* sorted by now */
     CU_ASSERT(isnan(tl_real_median(v, 0)));
 }
 
@@ -200,7 +200,7 @@ static void arrays_are_shown_as_tuples(void)
         { "[\"\",\"1\",\"9.9999999999999998e-13\"]", "('', '1', '9.9999999999999998e-13')" },
         { "[\"it's\", \"\\\"\", \"'\\\"\", \"\\\\\"]", "(\"it's\", '\"', '\\'\"', '\\\\')" },
         { "[\"a\\n\\t\\u0001\\u007f\\/\"]", "('a\\n\\t\\x01\\x7f/',)" },
-        { "[\"\\u00b5\\u20ac\\ud83d\\ude00\\ud83d\"]", "('\302\265\342\202\254\360\237\230\200\357\277\275',)" },
+        { "[\"\\u00b5\\u20ac\\ud83d\\ude00\\ud83d\"]", "('\302\265\342\202\254\360\237\230\200?',)" },
         { "[\"\302\265\"]", "('\302\265',)" },
         { "[true, false, null, -3, 1e3, 0.10]", "(True, False, None, -3, 1000.0, 0.1)" },
         { "[{\"a\": 1}]", "[{\"a\": 1}]" },
@@ -217,25 +217,20 @@ static void arrays_are_shown_as_tuples(void)
     }
 }
 
-static void arrays_are_shown_as_lists_and_strings_as_they_are(void)
+static void arrays_are_shown_as_lists(void)
 {
     static const struct {
-        const char *json, *list, *string;
+        const char *json, *list;
     } known[] = {
-        { "[[512], [], \"a\"]", "[[512], [], 'a']", "[[512], [], \"a\"]" },
-        { "\\u00b5 \\\"q\\\" \\/\\n\302\265", "\\u00b5 \\\"q\\\" \\/\\n\302\265", "\302\265 \"q\" /\n\302\265" },
-        { "", "", "" },
+        { "[[512], [], \"a\"]", "[[512], [], 'a']" },
+        { "\\u00b5 \\\"q\\\" \\/\\n\302\265", "\\u00b5 \\\"q\\\" \\/\\n\302\265" },
+        { "", "" },
     };
     for (size_t i = 0; i < COUNT(known); i++) {
         tl_bytes out = { 0 };
-        const tl_text json = { known[i].json, strlen(known[i].json) };
-        tl_python_list(json, &out);
-        tl_bytes_put(&out, "", 1);
-        size_t at = out.n;
-        tl_python_string(json, &out);
+        tl_python_list((tl_text){ known[i].json, strlen(known[i].json) }, &out);
         tl_bytes_put(&out, "", 1);
         CU_ASSERT_STRING_EQUAL(out.v, known[i].list);
-        CU_ASSERT_STRING_EQUAL(out.v + at, known[i].string);
         free(out.v);
     }
 }
@@ -264,7 +259,7 @@ static const unit_test tests[] = {
     TEST(a_hole_makes_a_column_of_integers_one_of_doubles),
     TEST(the_first_failure_stays_and_stops_all_tables),
     TEST(arrays_are_shown_as_tuples),
-    TEST(arrays_are_shown_as_lists_and_strings_as_they_are),
+    TEST(arrays_are_shown_as_lists),
     TEST(too_deep_an_array_is_shown_as_it_is),
 };
 
