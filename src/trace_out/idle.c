@@ -1,10 +1,7 @@
 /* idle.c - idle time of a device as tracks in its trace. */
 #include "tlmpi/trace_out/idle.h"
-#include "tlmpi/base/mem.h"
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *err)
@@ -85,76 +82,51 @@ static void put(tl_out_writer *w, const tl_out_track *first, int which, const tl
                                    .nargs = nargs });
 }
 
-/* "idle#3 a: b", or without the colon where b is empty; the caller frees it. */
-static char *name_of(int64_t id, tl_text a, tl_text b, size_t *n)
+/* A gap on one of its tracks, named "idle#3 a: b", or without what is empty of it. */
+static void put_named(tl_out_writer *w, const tl_out_track *first, int which, const tl_out_gap *gap, tl_text a,
+                      tl_text b, const tl_out_arg args[3])
 {
-    char head[32];
-    size_t nhead = (size_t)snprintf(head, sizeof head, "idle#%" PRId64 " ", id), nb = b.n > 0 ? b.n + 2 : 0;
-    char *text = tl_malloc(nhead + a.n + nb + 1);
+    tl_bytes name = { 0 };
 
-    memcpy(text, head, nhead);
-    if (a.n > 0)
-        memcpy(text + nhead, a.p, a.n);
-    if (b.n > 0) {
-        memcpy(text + nhead + a.n, ": ", 2);
-        memcpy(text + nhead + a.n + 2, b.p, b.n);
-    }
-    *n = nhead + a.n + nb;
-    return text;
-}
-
-static void put_macro(tl_out_writer *w, const tl_out_track *first, const tl_out_gap *gap)
-{
-    const tl_out_arg args[] = { { "idle_id", tl_out_int(gap->id) }, { "duration_us", gap->duration } };
-    char name[32] = "noise";
-    if (!gap->noise)
-        snprintf(name, sizeof name, "idle#%" PRId64, gap->id);
-    put(w, first, MACRO, gap, (tl_text){ name, strlen(name) }, args, 2);
+    tl_bytes_say(&name, "idle#%" PRId64 " ", gap->id);
+    tl_bytes_put(&name, a.p, a.n);
+    tl_bytes_put(&name, ": ", b.n > 0 ? 2 : 0);
+    tl_bytes_put(&name, b.p, b.n);
+    put(w, first, which, gap, (tl_text){ name.v, name.n }, args, 3);
+    tl_bytes_free(&name);
 }
 
 void tl_out_idle_gap(tl_out_writer *w, const tl_out_track *first, const tl_out_gap *gap)
 {
     const tl_text none = TL_TEXT("none");
-    const tl_out_arg drain[] = { { "idle_id", tl_out_int(gap->id) },
+    const tl_out_arg id = { "idle_id", tl_out_int(gap->id) }, macro[] = { id, { "duration_us", gap->duration } };
+    const tl_out_arg drain[] = { id,
                                  { "drain_type", tl_out_text(gap->drain) },
                                  { "sync_type", tl_out_text(gap->sync.n > 0 ? gap->sync : none) } };
-    const tl_out_arg cpu[] = { { "idle_id", tl_out_int(gap->id) },
+    const tl_out_arg cpu[] = { id,
                                { "cpu_during_gap", tl_out_text(gap->label) },
                                { "detail", tl_out_text(gap->detail) } };
     /* What waited is in the name of a drain alone: on a starved gap it was a wait for a queue already empty. */
-    bool drained = tl_text_is(gap->drain, "sync_drain");
-    size_t ndrain = 0, ncpu = 0;
+    const bool drained = tl_text_is(gap->drain, "sync_drain");
+    char name[32] = "noise";
 
-    put_macro(w, first, gap);
+    if (!gap->noise)
+        snprintf(name, sizeof name, "idle#%" PRId64, gap->id);
+    put(w, first, MACRO, gap, (tl_text){ name, strlen(name) }, macro, 2);
     if (gap->noise)
         return;
-    char *drain_name = name_of(gap->id, gap->drain, drained ? gap->sync : (tl_text){ "", 0 }, &ndrain);
-    char *cpu_name = name_of(gap->id, gap->label, gap->detail, &ncpu);
-    put(w, first, DRAIN, gap, (tl_text){ drain_name, ndrain }, drain, 3);
-    put(w, first, CPU, gap, (tl_text){ cpu_name, ncpu }, cpu, 3);
-    free(drain_name);
-    free(cpu_name);
+    put_named(w, first, DRAIN, gap, gap->drain, drained ? gap->sync : TL_TEXT(""), drain);
+    put_named(w, first, CPU, gap, gap->label, gap->detail, cpu);
 }
 
 /* ---------------------------------------------------------------------------- what is said of a gap besides its label */
-
-/* Short words. */
-__attribute__((format(printf, 2, 3))) static void add(tl_bytes *w, const char *format, ...)
-{
-    char text[128];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    tl_bytes_put(w, text, strlen(text));
-}
 
 /* Microseconds with one decimal, rounded half up. */
 static void add_us(tl_bytes *w, const char *before, int64_t ns, const char *after)
 {
     uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, tenths = size / 100 + (size % 100 >= 50);
-    add(w, "%s%s%" PRIu64 ".%u\xC2\xB5s%s", before, ns < 0 && tenths > 0 ? "-" : "", tenths / 10,
-        (unsigned)(tenths % 10), after);
+    tl_bytes_say(w, "%s%s%" PRIu64 ".%u\xC2\xB5s%s", before, ns < 0 && tenths > 0 ? "-" : "", tenths / 10,
+                 (unsigned)(tenths % 10), after);
 }
 
 static void add_name(tl_bytes *w, const tl_names *names, uint32_t name)
@@ -172,9 +144,9 @@ static void add_op(tl_bytes *w, const tl_names *names, uint32_t op, int64_t ns, 
 {
     if (op == TL_NO_NAME)
         return;
-    add(w, "%s", before);
+    tl_bytes_say(w, "%s", before);
     add_name(w, names, op);
-    add(w, ": %u%%", percent(ns, gap->duration_ns));
+    tl_bytes_say(w, ": %u%%", percent(ns, gap->duration_ns));
 }
 
 void tl_out_gap_words(tl_bytes *w, const tl_names *names, const tl_gap *gap)
@@ -192,7 +164,7 @@ void tl_out_gap_words(tl_bytes *w, const tl_names *names, const tl_gap *gap)
         add_us(w, "launch_to_exec=", gap->launch_to_exec_ns, "");
         break;
     case TL_DOING_RUNTIME:
-        add(w, "%s: ", tl_call_labels[gap->call_class]);
+        tl_bytes_say(w, "%s: ", tl_call_labels[gap->call_class]);
         add_name(w, names, gap->call);
         break;
     case TL_DOING_CPU:
@@ -201,10 +173,10 @@ void tl_out_gap_words(tl_bytes *w, const tl_names *names, const tl_gap *gap)
         add_op(w, names, gap->third_op, gap->third_op_ns, gap, ", ");
         break;
     case TL_DOING_UNTRACED:
-        add(w, "operators cover %u%% of the gap", percent(gap->ops_ns, gap->duration_ns));
+        tl_bytes_say(w, "operators cover %u%% of the gap", percent(gap->ops_ns, gap->duration_ns));
         break;
     case TL_DOING_NO_TRACE:
-        add(w, "%s", "the trace has no operators");
+        tl_bytes_say(w, "%s", "the trace has no operators");
         break;
     case TL_DOING_GRAPH:
         add_name(w, names, gap->launch);
@@ -213,7 +185,7 @@ void tl_out_gap_words(tl_bytes *w, const tl_names *names, const tl_gap *gap)
         add_name(w, names, gap->following);
         break;
     case TL_DOING_UNRECORDED:
-        add(w, "%s", "work was launched that the trace lacks");
+        tl_bytes_say(w, "%s", "work was launched that the trace lacks");
         break;
     case TL_DOING_ALL:
     case TL_DOING_NOISE:

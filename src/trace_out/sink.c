@@ -33,18 +33,10 @@ struct tl_sink {
     unsigned char work[ISAL_DEF_LVL2_DEFAULT];
 #else
     z_stream deflater;
-    bool deflater_made;
 #endif
 };
 
-/* ------------------------------------------------------------------------------------------------------- deflaters */
-
-/* What one call of the deflater came to; the bytes lie in s->out. */
-typedef struct packed {
-    size_t n;
-    bool more; /* it is to be called again */
-    bool failed;
-} packed;
+/* -------------------------------------------------------------------------------------------------------- deflater */
 
 #if TLMPI_HAVE_ISAL
 static bool deflate_begin(tl_sink *s)
@@ -58,52 +50,21 @@ static bool deflate_begin(tl_sink *s)
     return true;
 }
 
-static void deflate_take(tl_sink *s, bool last)
+/* Packs what it has been given, as far as the room to write to lasts. */
+static void deflate_some(tl_sink *s, bool last)
 {
-    s->deflater.next_in = s->in;
-    s->deflater.avail_in = (uint32_t)s->n;
     s->deflater.end_of_stream = last;
-}
-
-static packed deflate_run(tl_sink *s, bool last)
-{
-    (void)last;
-    s->deflater.next_out = s->out;
-    s->deflater.avail_out = (uint32_t)sizeof s->out;
-    bool failed = isal_deflate(&s->deflater) != COMP_OK;
-    return (packed){ sizeof s->out - s->deflater.avail_out, s->deflater.avail_out == 0, failed };
-}
-
-static void deflate_end(tl_sink *s)
-{
-    (void)s;
+    (void)isal_deflate(&s->deflater);
 }
 #else
 static bool deflate_begin(tl_sink *s)
 {
-    s->deflater_made = deflateInit2(&s->deflater, 2, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK;
-    return s->deflater_made;
+    return deflateInit2(&s->deflater, 2, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK;
 }
 
-static void deflate_take(tl_sink *s, bool last)
+static void deflate_some(tl_sink *s, bool last)
 {
-    (void)last;
-    s->deflater.next_in = s->in;
-    s->deflater.avail_in = (uInt)s->n;
-}
-
-static packed deflate_run(tl_sink *s, bool last)
-{
-    s->deflater.next_out = s->out;
-    s->deflater.avail_out = (uInt)sizeof s->out;
-    int rc = deflate(&s->deflater, last ? Z_FINISH : Z_NO_FLUSH);
-    return (packed){ sizeof s->out - s->deflater.avail_out, s->deflater.avail_out == 0, rc == Z_STREAM_ERROR };
-}
-
-static void deflate_end(tl_sink *s)
-{
-    if (s->deflater_made)
-        (void)deflateEnd(&s->deflater);
+    (void)deflate(&s->deflater, last ? Z_FINISH : Z_NO_FLUSH);
 }
 #endif
 
@@ -132,16 +93,17 @@ static void write_all(tl_sink *s, const unsigned char *bytes, size_t n)
 /* What waits in `in` to the file. */
 static void drain(tl_sink *s, bool last)
 {
-    if (!s->gzip) {
+    if (s->gzip) {
+        s->deflater.next_in = s->in;
+        s->deflater.avail_in = (uint32_t)s->n;
+        do {
+            s->deflater.next_out = s->out;
+            s->deflater.avail_out = (uint32_t)sizeof s->out;
+            deflate_some(s, last);
+            write_all(s, s->out, sizeof s->out - s->deflater.avail_out);
+        } while (s->deflater.avail_out == 0 && is_whole(s));
+    } else {
         write_all(s, s->in, s->n);
-        s->n = 0;
-        return;
-    }
-    packed p = { .more = true };
-    deflate_take(s, last);
-    while (p.more && is_whole(s)) {
-        p = deflate_run(s, last);
-        write_all(s, s->out, p.n);
     }
     s->n = 0;
 }
@@ -184,9 +146,9 @@ tl_status tl_sink_open(int fd, const char *name, bool gzip, tl_sink **out, tl_er
 
 void tl_sink_close(tl_sink *s)
 {
-    if (s == NULL)
-        return;
-    if (s->gzip)
-        deflate_end(s);
+#if !TLMPI_HAVE_ISAL
+    if (s != NULL && s->gzip)
+        (void)deflateEnd(&s->deflater);
+#endif
     free(s);
 }

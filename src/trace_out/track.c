@@ -16,44 +16,26 @@ static bool is_plain(char c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* What stands in a string for the first *n bytes of t; NULL: those bytes as they are. */
-static const char *escaped(tl_text t, char room[8], size_t *n)
-{
-    enum { AT_ONCE = 256 };
-    size_t run = 0, most = t.n < AT_ONCE ? t.n : AT_ONCE;
-
-    while (run < most && is_plain(t.p[run]))
-        run++;
-    *n = run > 0 ? run : 1;
-    if (run > 0)
-        return NULL;
-    if (t.p[0] == '"' || t.p[0] == '\\')
-        return t.p[0] == '"' ? "\\\"" : "\\\\";
-    if ((unsigned char)t.p[0] < 0x80) {
-        snprintf(room, 8, "\\u%04x", (unsigned)t.p[0]);
-        return room;
-    }
-    while (run < most && (unsigned char)t.p[run] >= 0x80)
-        run++;
-    run = tl_text_utf8((tl_text){ t.p, run });
-    *n = run > 0 ? run : 1;
-    return run > 0 ? NULL : "\xEF\xBF\xBD";
-}
-
 static void put_text(tl_out_writer *w, tl_text t)
 {
-    char room[8];
-
     put_word(w, "\"");
-    while (t.n > 0) {
-        size_t n;
-        const char *instead = escaped(t, room, &n);
-        if (instead != NULL)
-            put_word(w, instead);
-        else
-            (void)tl_sink_put(w->sink, t.p, n);
-        t.p += n;
-        t.n -= n;
+    for (;;) {
+        char room[8] = "\xEF\xBF\xBD"; /* U+FFFD, for what is no UTF-8 */
+        size_t plain = 0;
+        while (plain < t.n && is_plain(t.p[plain]))
+            plain++;
+        (void)tl_sink_put(w->sink, t.p, plain);
+        t = (tl_text){ t.p + plain, t.n - plain };
+        if (t.n == 0)
+            break;
+        const tl_char c = tl_char_take(&t);
+        if (c.code == '"' || c.code == '\\')
+            snprintf(room, sizeof room, "\\%c", (char)c.code);
+        else if (c.code < 0x80)
+            snprintf(room, sizeof room, "\\u%04x", (unsigned)c.code);
+        else if (c.whole)
+            snprintf(room, sizeof room, "%.*s", (int)c.bytes.n, c.bytes.p);
+        put_word(w, room);
     }
     put_word(w, "\"");
 }
