@@ -424,7 +424,6 @@ static tl_status write_tracelens(const tl_cli *cli, bool *incomplete, tl_error *
     trace_files files = { 0 };
     tl_bytes text = { 0 }, share = { 0 }, all = { 0 };
     size_t left_out = 0;
-    void *gathered = NULL;
     bool first = tl_par_proc() == 0;
 
     tl_status st = first ? list_files(cli, &inventory, &files, &left_out, err) : TL_OK;
@@ -434,13 +433,12 @@ static tl_status write_tracelens(const tl_cli *cli, bool *incomplete, tl_error *
     if (st == TL_OK)
         st = tl_par_agree(do_share(&files, cli->run.output, &share, err), err);
     if (st == TL_OK)
-        tl_par_gather(share.v, share.n, &gathered, &all.n, NULL);
-    all.v = gathered;
+        tl_par_gather(share.v, share.n, &all);
     if (st == TL_OK && first)
         st = tl_tracelens_ranks(&all, cli->gpus_per_node, cli->run.output, incomplete, err);
     st = tl_par_agree(st, err);
     *incomplete = *incomplete || left_out > 0;
-    free(gathered);
+    free(all.v);
     free(share.v);
     free(files.v);
     free(text.v);

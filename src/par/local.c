@@ -1,4 +1,4 @@
-/* local.c - what par.h does by its other calls or without another proc: what one proc gathers from itself, lengths of naps,
+/* local.c - what par.h does by its other calls or without another proc: rows of a proc to itself, lengths of naps,
  * the traces that launchers leave in the environment, and messages of a proc to itself. */
 #include "local.h"
 
@@ -14,16 +14,6 @@ void tl_par_share(void **rows, size_t *n, size_t size)
         *rows = tl_calloc(*n + 1, size);
     if (*n > 0)
         tl_par_bcast(*rows, *n * size);
-}
-
-void tl_local_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes)
-{
-    *out = tl_malloc(n);
-    *nout = n;
-    if (n > 0)
-        memcpy(*out, bytes, n);
-    if (sizes != NULL)
-        sizes[0] = n;
 }
 
 void tl_local_shuffle(const void *rows, size_t n, size_t size, void **out, size_t *nout)

@@ -10,8 +10,7 @@ int tl_local_copies(void);
 /* Whether this is the first of them, as far as the launcher tells. */
 bool tl_local_first(void);
 
-/* tl_par_gather and tl_par_shuffle of one proc: a copy of what it has. */
-void tl_local_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes);
+/* tl_par_shuffle of one proc: a copy of what it has. */
 void tl_local_shuffle(const void *rows, size_t n, size_t size, void **out, size_t *nout);
 
 /* The next of a row of naps (*spins, start with 0): they double.  So a proc sleeps through little more than it has

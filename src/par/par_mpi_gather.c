@@ -20,8 +20,8 @@ typedef struct gathering {
     int nprocs;
     card *cards; /* of every proc, and so the requests */
     MPI_Request *requests;
-    char *bytes;           /* total of them */
-    size_t total, longest; /* ... that come in chunks, of a proc */
+    char *bytes;    /* of all procs */
+    size_t longest; /* bytes that come in chunks, of a proc */
 } gathering;
 
 static size_t card_size(const card *c)
@@ -35,18 +35,6 @@ static card make_card(const void *bytes, size_t n)
     if (n > 0 && n <= CARD_BYTES)
         memcpy(c.bytes, bytes, n);
     return c;
-}
-
-/* Memory for all bytes, once all cards are here. */
-static void make_room(gathering *g)
-{
-    for (int i = 0; i < g->nprocs; i++) {
-        size_t n = (size_t)g->cards[i].n;
-        g->total += n;
-        if (n > CARD_BYTES && n > g->longest)
-            g->longest = n;
-    }
-    g->bytes = tl_malloc(g->total);
 }
 
 /* The k-th chunk of every proc that has one. */
@@ -74,28 +62,29 @@ static void take_cards(gathering *g, const card *mine)
     tl_wait_for(g->nprocs, g->requests, sizeof *g->cards);
 }
 
-static void gather_here(const void *bytes, const card *mine, void **out, size_t *nout, size_t *sizes)
+static void gather_here(const void *bytes, const card *mine, tl_bytes *out)
 {
     gathering all = { .nprocs = tl_par_nprocs() };
 
     all.cards = tl_calloc((size_t)all.nprocs, sizeof *all.cards);
     all.requests = tl_calloc((size_t)all.nprocs, sizeof *all.requests);
     take_cards(&all, mine);
-    make_room(&all);
+    for (int i = 0; i < all.nprocs; i++) {
+        size_t n = (size_t)all.cards[i].n;
+        all.longest = n > CARD_BYTES && n > all.longest ? n : all.longest;
+        out->n += n;
+    }
+    tl_grow((void **)&out->v, &out->cap, out->n, 1);
 
-    char *to = all.bytes;
+    char *to = all.bytes = out->v;
     for (int i = 0; i < all.nprocs; i++) {
         size_t n = (size_t)all.cards[i].n;
         if (n > 0 && (i == 0 || n <= CARD_BYTES))
             memcpy(to, i == 0 ? bytes : all.cards[i].bytes, n);
-        if (sizes != NULL)
-            sizes[i] = n;
         to += n;
     }
     for (size_t k = 0; k * TL_PIECE_BYTES < all.longest; k++)
         take_chunks(&all, k);
-    *out = all.bytes;
-    *nout = all.total;
     free(all.cards);
     free(all.requests);
 }
@@ -116,18 +105,15 @@ static void gather_there(const void *bytes, const card *mine)
     }
 }
 
-void tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes)
+void tl_par_gather(const void *bytes, size_t n, tl_bytes *all)
 {
-    if (tl_par_nprocs() == 1) {
-        tl_local_gather(bytes, n, out, nout, sizes);
-        return;
-    }
-
     const card mine = make_card(bytes, n);
-    *out = NULL;
-    *nout = 0;
-    if (tl_par_proc() == 0)
-        gather_here(bytes, &mine, out, nout, sizes);
+
+    *all = (tl_bytes){ 0 };
+    if (tl_par_nprocs() == 1)
+        tl_bytes_put(all, bytes, n);
+    else if (tl_par_proc() == 0)
+        gather_here(bytes, &mine, all);
     else
         gather_there(bytes, &mine);
 }

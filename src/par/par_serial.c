@@ -54,9 +54,10 @@ void tl_par_bcast(void *bytes, size_t n)
     (void)n;
 }
 
-void tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes)
+void tl_par_gather(const void *bytes, size_t n, tl_bytes *all)
 {
-    tl_local_gather(bytes, n, out, nout, sizes);
+    *all = (tl_bytes){ 0 };
+    tl_bytes_put(all, bytes, n);
 }
 
 void tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout)

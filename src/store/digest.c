@@ -8,8 +8,8 @@
  */
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/table.h"
 #include "tlmpi/store/result.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,41 +53,23 @@ typedef struct context {
 } context;
 
 /* What a cell says, as 64 bits. */
-static uint64_t cell_value(const tl_field *field, const unsigned char *cell, const context *c)
+static uint64_t cell_value(const tl_field *field, const unsigned char *row, const context *c)
 {
-    int32_t i32;
-    int64_t i64;
-    uint32_t id;
-    double f64;
-    uint64_t bits;
+    if (field->type == TL_TYPE_ENUM)
+        return row[field->offset];
+    const tl_content cell = tl_content_of(field, row);
+    const double real = cell.d + 0.0; /* there are many NaNs and two zeros, but one "no value" and one nothing */
+    uint64_t value = (uint64_t)cell.i;
 
-    switch (field->type) {
-    case TL_TYPE_I32:
-        memcpy(&i32, cell, sizeof i32);
-        return (uint64_t)(int64_t)i32;
-    case TL_TYPE_I64:
-        memcpy(&i64, cell, sizeof i64);
-        return (uint64_t)i64;
-    case TL_TYPE_TIME:
-        memcpy(&i64, cell, sizeof i64);
-        return i64 == TL_TIME_UNKNOWN ? (uint64_t)i64 : (uint64_t)i64 + (uint64_t)c->epoch_ns;
-    case TL_TYPE_F64:
-        /* There are many NaNs and two zeros, but one "no value" and one nothing. */
-        memcpy(&f64, cell, sizeof f64);
-        if (isnan(f64))
-            return NO_VALUE;
-        f64 += 0.0;
-        memcpy(&bits, &f64, sizeof bits);
-        return bits;
-    case TL_TYPE_NAME:
-        memcpy(&id, cell, sizeof id);
-        return id < c->nkeys ? c->keys[id] : NO_VALUE;
-    case TL_TYPE_ENUM:
-        return *cell;
-    case TL_TYPE_TEXT:
-        return tl_hash_bytes(cell, strnlen((const char *)cell, field->size));
-    }
-    return 0;
+    if (field->type == TL_TYPE_TIME)
+        return cell.none ? value : value + (uint64_t)c->epoch_ns;
+    if (field->type == TL_TYPE_TEXT)
+        return hash_text(cell.text);
+    if (cell.none || (field->type == TL_TYPE_NAME && value >= c->nkeys))
+        return NO_VALUE;
+    if (field->type == TL_TYPE_F64)
+        memcpy(&value, &real, sizeof value);
+    return field->type == TL_TYPE_NAME ? c->keys[value] : value;
 }
 
 static uint64_t hash_rows(uint64_t hash, const tl_schema *table, const unsigned char *rows, size_t n, const context *c)
@@ -95,7 +77,7 @@ static uint64_t hash_rows(uint64_t hash, const tl_schema *table, const unsigned 
     for (size_t r = 0; r < n; r++, rows += table->row_size)
         for (size_t i = 0; i < table->nfields; i++)
             if (table->fields[i].role != TL_ROLE_SOURCE)
-                hash = tl_hash_mix(hash, cell_value(&table->fields[i], rows + table->fields[i].offset, c));
+                hash = tl_hash_mix(hash, cell_value(&table->fields[i], rows, c));
     return hash;
 }
 

@@ -59,26 +59,20 @@ static inline size_t share_of(int p, size_t unit)
 
 static inline void check_gather(size_t unit)
 {
-    size_t mine = share_of(me, unit), n = 99, *sizes = calloc((size_t)all, sizeof *sizes);
-    unsigned char *bytes = bytes_of(me, mine), *out = NULL;
-    CU_ASSERT(sizes != NULL);
+    size_t mine = share_of(me, unit), total = 0, at = 0;
+    unsigned char *bytes = bytes_of(me, mine);
+    tl_bytes out;
 
-    tl_par_gather(bytes, mine, (void **)&out, &n, sizes);
-    if (me == 0) {
-        size_t at = 0;
-        for (int p = 0; p < all && sizes != NULL; p++) {
-            CU_ASSERT_EQUAL(sizes[p], share_of(p, unit));
-            CU_ASSERT(are_bytes_of(p, out + at, sizes[p]));
-            at += sizes[p];
-        }
-        CU_ASSERT_EQUAL(n, at);
-    } else {
-        CU_ASSERT_PTR_NULL(out);
-        CU_ASSERT_EQUAL(n, 0);
+    tl_par_gather(bytes, mine, &out);
+    for (int p = 0; p < all; p++)
+        total += me == 0 ? share_of(p, unit) : 0;
+    CU_ASSERT_EQUAL_FATAL(out.n, total);
+    for (int p = 0; p < all && me == 0; p++) {
+        CU_ASSERT(are_bytes_of(p, (unsigned char *)out.v + at, share_of(p, unit)));
+        at += share_of(p, unit);
     }
-    free(out);
+    tl_bytes_free(&out);
     free(bytes);
-    free(sizes);
 }
 
 #endif

@@ -66,15 +66,16 @@ static void unequal_shares_come_in_proc_order(void)
         check_gather(9 * MB); /* of proc 2 and above in several chunks */
 }
 
-static void shares_without_sizes_come_too(void)
+static void shares_of_one_size_come_too(void)
 {
-    int *out = NULL;
-    size_t n = 0;
-    tl_par_gather(&me, sizeof me, (void **)&out, &n, NULL);
-    for (int p = 0; me == 0 && p < all; p++)
-        CU_ASSERT_EQUAL(out[p], p);
-    CU_ASSERT_EQUAL(n, me == 0 ? (size_t)all * sizeof me : 0);
-    free(out);
+    tl_bytes out;
+    tl_par_gather(&me, sizeof me, &out);
+    CU_ASSERT_EQUAL_FATAL(out.n, me == 0 ? (size_t)all * sizeof me : 0);
+    for (int p = 0, from; me == 0 && p < all; p++) {
+        tl_bytes_get(&out, &from, sizeof from);
+        CU_ASSERT_EQUAL(from, p);
+    }
+    tl_bytes_free(&out);
 }
 
 /* A row tells where it is from, which it was there, and where it goes. */
@@ -172,15 +173,17 @@ static void waiting_burns_no_processor(void)
     tl_par_barrier();
     burnt = seconds(CLOCK_PROCESS_CPUTIME_ID) - burnt;
 
-    double *out = NULL, sum = 0;
-    size_t n = 0;
-    tl_par_gather(&burnt, sizeof burnt, (void **)&out, &n, NULL);
-    for (size_t i = 0; i < n / sizeof *out; i++)
-        sum += out[i];
+    double one, sum = 0;
+    tl_bytes out;
+    tl_par_gather(&burnt, sizeof burnt, &out);
+    while (out.at < out.n) {
+        tl_bytes_get(&out, &one, sizeof one);
+        sum += one;
+    }
     if (me == 0)
         printf("%.1f ms a proc ... ", sum * 1000 / all);
     CU_ASSERT(sum < 0.01 * all);
-    free(out);
+    tl_bytes_free(&out);
 }
 
 /* Nor does who tells the others something, again and again, wait for naps to end. */
@@ -211,7 +214,7 @@ static const unit_test tests[] = {
     TEST(a_failure_without_words_is_told_too),
     TEST(bytes_reach_all),
     TEST(unequal_shares_come_in_proc_order),
-    TEST(shares_without_sizes_come_too),
+    TEST(shares_of_one_size_come_too),
     TEST(rows_find_their_procs_in_order),
     TEST(rows_may_be_large),
     TEST(a_barrier_waits_for_the_last_proc),

@@ -9,6 +9,7 @@
 #ifndef TLMPI_PAR_PAR_H
 #define TLMPI_PAR_PAR_H
 
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/status.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,9 +38,8 @@ void tl_par_bcast(void *bytes, size_t n);
  * frees *rows, also after a failure. */
 void tl_par_share(void **rows, size_t *n, size_t size);
 
-/* Collective.  Every proc's n bytes, in proc order, to proc 0: *out (the caller frees) and *nout there; NULL and 0
- * elsewhere.  `sizes`, if not NULL, has room for nprocs entries and gets each one's n on proc 0. */
-void tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes);
+/* Collective.  Every proc's n bytes, in proc order, to *all on proc 0, which the caller frees; empty elsewhere. */
+void tl_par_gather(const void *bytes, size_t n, tl_bytes *all);
 
 /* Collective.  Rows of `size` bytes change procs: row i of the n goes to proc to[i].  *out (the caller frees) holds the
  * *nout rows for this proc, in the order of the procs they come from and, of one proc, as they lay there.  They travel

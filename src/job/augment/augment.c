@@ -184,16 +184,13 @@ static int by_item(const void *a, const void *b)
 
 static void gather(augmenting *a)
 {
-    void *all = NULL;
-    size_t n = 0;
-    tl_par_gather(a->outcomes.v, a->outcomes.n * sizeof *a->outcomes.v, &all, &n, NULL);
-    if (!is_first()) {
-        free(all);
+    tl_bytes all;
+    tl_par_gather(a->outcomes.v, a->outcomes.n * sizeof *a->outcomes.v, &all);
+    if (!is_first())
         return;
-    }
     free(a->outcomes.v);
-    a->outcomes.v = all;
-    a->outcomes.n = a->outcomes.cap = n / sizeof *a->outcomes.v;
+    a->outcomes.v = (outcome *)(void *)all.v;
+    a->outcomes.n = a->outcomes.cap = all.n / sizeof *a->outcomes.v;
     if (a->outcomes.n > 0)
         qsort(a->outcomes.v, a->outcomes.n, sizeof *a->outcomes.v, by_item);
 }

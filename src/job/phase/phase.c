@@ -257,17 +257,15 @@ static void judge(phasing *p, bool analyse, tl_tables *tables)
 void tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, tl_tables *tables)
 {
     phasing mine = { .options = options }, all = mine;
-    tl_bytes out = { 0 }, in = { 0 };
-    void *gathered = NULL;
+    tl_bytes out = { 0 }, in;
 
     if (!tl_plan_has(plan, TL_INPUT_PHASES))
         return;
     read_mine(plan, &mine);
     put(&mine, &out);
     phasing_free(&mine);
-    tl_par_gather(out.v, out.n, &gathered, &in.n, NULL);
+    tl_par_gather(out.v, out.n, &in);
     tl_bytes_free(&out);
-    in.v = gathered;
     if (tl_par_proc() == 0) {
         while (in.at < in.n)
             take_proc(&in, &all);

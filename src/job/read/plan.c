@@ -33,6 +33,12 @@ static void find_files(const tl_options *options, tl_inventory *inventory, tl_by
  * end. */
 typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_FOR_ANY_RANK, LOOK_AT_ALL } depth;
 
+/* What a look at a file has told. */
+typedef struct look {
+    size_t number; /* of the file, in the order of paths */
+    tl_input input;
+} look;
+
 /* Each proc: looks at its share of the files.  The rank and time of a single file are needed before reading only where
  * --ranks is given. */
 static void look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks)
@@ -44,51 +50,38 @@ static void look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks)
     for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1, number++) {
         if (number % (size_t)tl_par_nprocs() != (size_t)tl_par_proc())
             continue;
-        tl_input look = { .path = paths->v + at };
-        tl_input_look(&look, how == LOOK_AT_ALL);
-        if ((how == LOOK_FOR_ANY_RANK || (how == LOOK_FOR_RANK && n > 1)) && look.kind == TL_INPUT_TRACE &&
-            look.meta_rank < 0) {
-            look = (tl_input){ .path = paths->v + at };
-            tl_input_look(&look, true);
+        look l = { number, { .path = paths->v + at } };
+        tl_input_look(&l.input, how == LOOK_AT_ALL);
+        if ((how == LOOK_FOR_ANY_RANK || (how == LOOK_FOR_RANK && n > 1)) && l.input.kind == TL_INPUT_TRACE &&
+            l.input.meta_rank < 0) {
+            l.input = (tl_input){ .path = paths->v + at };
+            tl_input_look(&l.input, true);
         }
-        look.path = NULL;
-        tl_bytes_put(looks, &look, sizeof look);
-    }
-}
-
-/* Proc 0: the looks of all procs, back to their places.  `sizes` are their bytes by proc. */
-static void merge_looks(tl_inventory *inventory, const char *looks, const size_t *sizes)
-{
-    size_t nprocs = (size_t)tl_par_nprocs();
-    for (size_t proc = 0; proc < nprocs; proc++) {
-        for (size_t k = 0; k < sizes[proc] / sizeof(tl_input); k++, looks += sizeof(tl_input)) {
-            size_t number = proc + k * nprocs;
-            if (number >= inventory->inputs.n || inventory->inputs.v[number].no_file)
-                continue;
-            const tl_input known = inventory->inputs.v[number];
-            memcpy(&inventory->inputs.v[number], looks, sizeof(tl_input));
-            inventory->inputs.v[number].path = known.path;
-            inventory->inputs.v[number].below = known.below;
-            inventory->inputs.v[number].word = known.word;
-            inventory->inputs.v[number].named = known.named;
-        }
+        tl_bytes_put(looks, &l, sizeof l);
     }
 }
 
 /* Collective: one round of looks.  Then proc 0 knows what they say. */
 static void look_round(const tl_bytes *paths, depth how, tl_inventory *inventory)
 {
-    tl_bytes looks = { 0 };
-    void *all = NULL;
-    size_t nall, *sizes = tl_calloc((size_t)tl_par_nprocs(), sizeof *sizes);
+    tl_bytes looks = { 0 }, all;
 
     look_at_share(paths, how, &looks);
-    tl_par_gather(looks.v, looks.n, &all, &nall, sizes);
-    if (tl_par_proc() == 0)
-        merge_looks(inventory, all, sizes);
+    tl_par_gather(looks.v, looks.n, &all);
+    while (all.at < all.n) {
+        look l;
+        tl_bytes_get(&all, &l, sizeof l);
+        tl_input *in = &inventory->inputs.v[l.number];
+        if (l.number >= inventory->inputs.n || in->no_file)
+            continue;
+        l.input.path = in->path;
+        l.input.below = in->below;
+        l.input.word = in->word;
+        l.input.named = in->named;
+        *in = l.input;
+    }
     tl_bytes_free(&looks);
-    free(all);
-    free(sizes);
+    tl_bytes_free(&all);
 }
 
 /* Collective: proc 0 decides what the looks say about ranks and runs. */

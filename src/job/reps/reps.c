@@ -139,10 +139,8 @@ static void read_mine(repeating *r)
 
 static void gather(repeating *r)
 {
-    tl_bytes all = { 0 };
-    void *bytes = NULL;
-    tl_par_gather(r->found.v, r->found.n, &bytes, &all.n, NULL);
-    all.v = bytes;
+    tl_bytes all;
+    tl_par_gather(r->found.v, r->found.n, &all);
     if (is_first())
         tl_samples_take(&all, &r->samples);
     tl_bytes_free(&all);

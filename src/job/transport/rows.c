@@ -9,8 +9,10 @@
 
 void tl_collect_rows(const void *rows, size_t n, size_t size, void **out, size_t *nout)
 {
-    tl_par_gather(rows, n * size, out, nout, NULL);
-    *nout /= size;
+    tl_bytes all;
+    tl_par_gather(rows, n * size, &all);
+    memcpy(out, &all.v, sizeof all.v);
+    *nout = all.n / size;
 }
 
 void tl_move_rows(void **rows, size_t *n, size_t size, tl_goal *goal, const void *context)
@@ -82,7 +84,7 @@ void tl_gather_tables(tl_tables *tables, tl_scope scope)
         table->n = 0;
     }
     if (tl_par_nprocs() > 1)
-        tl_par_gather(mine.v, mine.n, (void **)&all.v, &all.n, NULL);
+        tl_par_gather(mine.v, mine.n, &all);
     while (all.at < all.n) /* the messages of all procs, one after the other */
         for (size_t t = 0; t < tables->n; t++) {
             tl_table *table = &tables->v[t];
@@ -141,7 +143,7 @@ void tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all)
 
     TL_EACH (const tl_rank_graph, g, own->of)
         put_head(g, &mine);
-    tl_par_gather(mine.v, mine.n, (void **)&messages.v, &messages.n, NULL);
+    tl_par_gather(mine.v, mine.n, &messages);
     free(mine.v);
     while (messages.at < messages.n)
         tl_vec_push(&all->of, get_head(&messages));
