@@ -42,11 +42,14 @@ static bool waits_are_hidden(const tl_judgement *j, const tl_suspect *c)
 }
 
 /* Whether the gain does not fit what is seen: the visible lateness is more than twice the gain, so that the replay may
- * miss a part of the cost; or the gain in the flagged steps is more than twice the excess, and than twice the mean wait
- * of other ranks. */
+ * miss a part of the cost, or so is what others wait for a rank that drains its device, by a wait or as it frees memory,
+ * and could run ahead instead; or the gain in the flagged steps is more than twice the excess, and than twice the mean
+ * wait of other ranks. */
 static bool gain_does_not_fit(const tl_suspect *c)
 {
-    return (c->row.gain_ns >= 0 && c->row.gain_ns < c->late_ns / 2) ||
+    bool drains = c->rank->cause == TL_CAUSE_SYNC_DRAIN || c->rank->cause == TL_CAUSE_ALLOCATOR;
+    int64_t late_ns = drains ? tl_ns_max(c->late_ns, c->row.waited_ns) : c->late_ns;
+    return (c->row.gain_ns >= 0 && c->row.gain_ns < late_ns / 2) ||
            c->row.in_steps_ns / 2 > tl_ns_max(c->row.excess_ns, c->row.waited_ns);
 }
 
@@ -261,8 +264,28 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
     weigh(reasons, sizeof reasons / sizeof reasons[0], out);
 }
 
-/* Whether more than a little part of what others wait for the culprit lies outside of the job's steps, where no delay
- * is judged: the gain lacks that. */
+/* Whether the rank may be late in the step, -1: in none, without being judged there: beside a flagged step, in the first
+ * or the last step or in one whose work is lost. */
+static bool is_unseen(const tl_judgement *j, int32_t rank, int32_t step)
+{
+    const size_t first = tl_table_from_rank(j->blame_steps, rank);
+    const tl_blame_step *row;
+    const tl_health *of;
+    bool unseen = true, lost = false;
+    for (size_t at = tl_table_from_rank(j->health, rank);
+         at < j->health->n && (of = tl_table_row(j->health, at))->rank == rank; at++)
+        lost = lost || (of->step == step && of->done == TL_REMEDY_NOT_JUDGED);
+    for (size_t at = first; at < j->blame_steps->n && (row = tl_table_row(j->blame_steps, at))->rank == rank; at++) {
+        bool begins = at == first, ends = at + 1 == j->blame_steps->n || row[1].rank != rank;
+        if (row->step == step)
+            unseen = !row->flagged && (begins || ends || lost) &&
+                     ((!begins && row[-1].flagged) || (!ends && row[1].flagged));
+    }
+    return unseen;
+}
+
+/* Whether more than a little part of what others wait for the culprit lies where no delay is judged: the gain lacks
+ * that. */
 static bool costs_outside_steps(const tl_judgement *j, const tl_suspect *c)
 {
     int64_t all_ns = 0, outside_ns = 0;
@@ -270,8 +293,10 @@ static bool costs_outside_steps(const tl_judgement *j, const tl_suspect *c)
     for (size_t k = 0; k < c->nmembers; k++)
         for (size_t i = tl_table_from_rank(j->blame, c->members[k]);
              i < j->blame->n && (row = tl_table_row(j->blame, i))->to_rank == c->members[k]; i++) {
+            if (tl_step_is_left_out(j->health, row->step))
+                continue;
             all_ns = tl_ns_add(all_ns, row->direct_ns);
-            outside_ns = tl_ns_add(outside_ns, row->step < 0 ? row->direct_ns : 0);
+            outside_ns = tl_ns_add(outside_ns, is_unseen(j, row->to_rank, row->step) ? row->direct_ns : 0);
         }
     return j->facts.trust.nsteps > 0 && outside_ns > all_ns / TL_LITTLE_PART;
 }

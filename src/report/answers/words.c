@@ -260,7 +260,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
             return tl_phrase_of("%zu of %zu steps %s left out: a delay there is not seen", t->left_out, t->nsteps,
                                 t->left_out == 1 ? "is" : "are");
         if (t->outside <= t->matched / TL_LITTLE_PART)
-            return tl_phrase_of("others wait for it outside of whole steps, too, where delays are not judged");
+            return tl_phrase_of("others wait for it where delays are not judged, too: outside of steps, or in the first or last");
         return tl_phrase_of("%s of %s matched collectives are outside of the marked steps and are not judged",
                             tl_grouped(t->outside).text, tl_grouped(t->matched).text);
     case TL_DOUBT_CLOCKS:

@@ -205,6 +205,38 @@ static void gains_that_other_steps_lose_are_a_doubt(void)
     job_free(j);
 }
 
+/* Rank 2 is late in steps 3 to 7.  Others wait for it in step 8, the last one, too, or in step 1, which is not beside a
+ * flagged one. */
+static void waits_in_an_edge_step_beside_flagged_ones_are_a_doubt(void)
+{
+    for (int32_t step = 1; step <= 8; step += 7) {
+        answer_job *j = job_of(4, 8);
+        const tl_blame edge = { .to_rank = 2, .step = step, .cause = TL_ACTIVITY_HOST, .waiters = 1, .direct_ns = 90 * MS };
+        replay(j, 800 * MS, 0);
+        hold_up(j, 2, 3, 7, 30 * MS, 150 * MS)->p_value = 0.000001;
+        put_row(j, &tl_blame_schema, &edge);
+        tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema));
+        CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, step == 8 ? 1u << TL_DOUBT_OUTSIDE : 0);
+        job_free(j);
+    }
+}
+
+/* Each of three others waits 240 ms for rank 2, of which 100 are gained. */
+static void a_drain_costs_more_than_its_gain_tells(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    tl_straggler *row = hold_up(j, 2, 1, 8, 30 * MS, 100 * MS);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    for (size_t i = 0; i < steps->n; i++)
+        if (((tl_blame_step *)tl_table_row(steps, i))->rank == 2)
+            ((tl_blame_step *)tl_table_row(steps, i))->excess_ns = 10 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    row->cause = TL_CAUSE_SYNC_DRAIN;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_GAIN);
+    job_free(j);
+}
+
 /* Others wait 720 ms for rank 2 in steps, and 80 or 81 ms outside of them, where no delay is judged. */
 static void waits_outside_of_steps_are_a_doubt(void)
 {
@@ -563,6 +595,8 @@ static const unit_test tests[] = {
     TEST(gains_in_other_steps_are_a_doubt),
     TEST(gains_that_other_steps_lose_are_a_doubt),
     TEST(waits_outside_of_steps_are_a_doubt),
+    TEST(waits_in_an_edge_step_beside_flagged_ones_are_a_doubt),
+    TEST(a_drain_costs_more_than_its_gain_tells),
     TEST(what_is_missing_is_a_doubt),
     TEST(communication_that_may_be_waiting_is_a_doubt),
         TEST(what_is_unknown_in_steps_left_out_is_no_doubt),
