@@ -186,7 +186,8 @@ static void look_at_replay(tl_tables *tables, tl_facts *out)
         if (row->scenario == TL_SCENARIO_LINKS && row->rank == -1)
             out->links_gain_ns = row->gain_ns;
     }
-    if (out->trust.simulated && unchanged_ns > 0)
+    out->trust.apart = out->trust.untied && unchanged_ns / 2 >= out->measured_ns;
+    if (out->trust.simulated && unchanged_ns > 0 && !out->trust.apart)
         out->wall_ns = unchanged_ns;
 }
 

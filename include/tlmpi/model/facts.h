@@ -31,6 +31,7 @@ typedef struct tl_trust {
     int64_t judged;               /* collectives whose last rank to arrive is known: only these count for a verdict */
     int64_t clocks, shifted;      /* clocks of the job; ranks whose times were shifted */
     bool untied;                  /* the clocks of some hosts cannot be compared with the others */
+    bool apart;                   /* ... and the job's time has their offset in it: recordings do not overlap */
     int64_t clock_uncertainty_ns; /* how far two clocks may be apart; 0 with a single clock */
     int64_t clock_off_ns;         /* largest certain offset of a clock that is not corrected; 0: none */
     int64_t clock_step_ns;        /* largest step of a clock within the recording; 0: none */

@@ -44,13 +44,15 @@ static const tl_straggler *most_inconclusive(const tl_judgement *j)
     return most;
 }
 
-/* Whether clocks hide most arrivals, and no replay outweighs that: clocks are untied, there is no replay, or the clock
- * uncertainty, once a step, reaches the least cost.  A replay compares the ranks' own time. */
+/* Whether the job's time contains the offset of clocks; or clocks hide most arrivals, and no replay outweighs that:
+ * clocks are untied, there is no replay, or the clock uncertainty, once a step, reaches the least cost.  A replay
+ * compares the ranks' own time. */
 static bool clocks_forbid(const tl_facts *f)
 {
     double apart_ns = (double)f->trust.clock_uncertainty_ns * (double)f->trust.nsteps;
-    return tl_clocks_blur(f) && f->trust.blurred > f->trust.matched / 2 &&
-           (f->trust.untied || !f->trust.simulated || apart_ns >= TL_VERDICT_LEAST_COST * (double)f->wall_ns);
+    return f->trust.apart ||
+           (tl_clocks_blur(f) && f->trust.blurred > f->trust.matched / 2 &&
+            (f->trust.untied || !f->trust.simulated || apart_ns >= TL_VERDICT_LEAST_COST * (double)f->wall_ns));
 }
 
 /* Returns why no culprit is named: the first reason that holds. */

@@ -241,7 +241,7 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
           blurred && !hidden && (c == NULL || t->blurred > t->matched / 2) },
         { TL_DOUBT_CLOCKS, WHO | WAITING, clocks_move_waits(a, c) },
         /* Work between the collectives before and after a step is as unsure as the step is large. */
-        { TL_DOUBT_CLOCKS, ALL, t->clock_step_ns > 0 },
+        { TL_DOUBT_CLOCKS, ALL, t->clock_step_ns > 0 || t->apart },
         { TL_DOUBT_HIDDEN, WHO, hidden },
         { TL_DOUBT_MISSING, ALL, t->missing > 0 },
         { TL_DOUBT_DAMAGED, ALL, t->damaged > 0 },

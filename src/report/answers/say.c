@@ -228,6 +228,11 @@ static void say_why(tl_wrap *w, const tl_answers *a)
         say_reason(w, words + n, sizeof a->why->reason - n);
         return;
     }
+    if (a->trust.apart) {
+        tl_say(w, "nothing compares the clocks of the hosts, whose recordings are of different times (table clock): ask "
+                  "about the ranks of one host (--ranks).");
+        return;
+    }
     if (a->trust.untied)
         tl_say(w, "nothing compares the clocks of the hosts;");
     else

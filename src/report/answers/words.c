@@ -171,6 +171,8 @@ static tl_phrase untimed_in_words(const tl_answers *a)
 
 static tl_phrase clocks_in_words(const tl_trust *t)
 {
+    if (t->apart)
+        return tl_phrase_of("nothing compares the clocks of the hosts, whose recordings are of different times");
     if (t->untied)
         return tl_phrase_of("nothing compares the clocks of the hosts: who came last is unknown in %s collectives",
                             tl_grouped(t->blurred).text);
@@ -201,7 +203,7 @@ static tl_phrase unlike_gain_in_words(const tl_answers *a)
     if (c->gain_ns > c->waited_ns)
         return tl_phrase_of("its delay, and what others wait for it, is less than half of what would be saved");
     return tl_phrase_of(
-        "others wait %s each for %s, but only %s would be saved: the rest is hidden, or would be waited anyway",
+        "others wait %s each for %s, but only %s would be saved: the rest is hidden, waited anyway, or not simulated",
         tl_duration(c->waited_ns).text, tl_is_several(c) ? "them" : "it", tl_duration(c->gain_ns).text);
 }
 

@@ -567,6 +567,20 @@ static void clocks_may_hide_somebody(void)
     job_free(j);
 }
 
+/* Recordings of 800 ms, an hour apart by clocks that nothing compares: the replay takes an hour. */
+static void recordings_that_do_not_overlap_give_no_verdict(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_clock clock = { .rank = 2, .component = 1, .host = "node1", .sigma_ns = -1 };
+    replay(j, 3600 * 1000 * MS, 0);
+    put_row(j, &tl_clock_schema, &clock);
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY); /* one clock */
+    ((tl_quality *)tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1))->count = 2;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NO_VERDICT);
+    CU_ASSERT(j->answers.trust.apart && j->answers.wall_ns < 1000 * MS);
+    job_free(j);
+}
+
 static void clocks_that_hide_most_arrivals_speak_against_a_culprit(void)
 {
     answer_job *j = job_of(4, 8);
@@ -616,6 +630,7 @@ static const unit_test tests[] = {
     TEST(who_is_late_in_a_step_is_not_denied_with_high_confidence),
     TEST(waits_in_other_steps_are_not_set_against_the_gain),
     TEST(clocks_may_hide_somebody),
+    TEST(recordings_that_do_not_overlap_give_no_verdict),
     TEST(clocks_that_hide_most_arrivals_speak_against_a_culprit),
 };
 
