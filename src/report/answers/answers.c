@@ -284,8 +284,13 @@ static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *
     const tl_straggler *late = tl_row_of_rank(tl_tables_get(tables, &tl_straggler_schema), first->rank);
     out->against = late != NULL ? (tl_against)late->against : TL_AGAINST_PEERS;
     out->excess = tl_row_of_rank(excess, first->rank);
-    if (out->excess != NULL)
-        out->nexcess = tl_table_from_rank(excess, first->rank + 1) - tl_table_from_rank(excess, first->rank);
+    size_t n =
+        out->excess != NULL ? tl_table_from_rank(excess, first->rank + 1) - tl_table_from_rank(excess, first->rank) : 0;
+    int64_t longer_ns = 0;
+    for (size_t i = 0; i < n; i++)
+        longer_ns = tl_ns_add(longer_ns, out->excess[i].own_ns - out->excess[i].peers_ns);
+    /* Places that do not explain half of what the culprit costs say nothing of the cause. */
+    out->nexcess = longer_ns >= first->step_cost_ns / 2 || first->place[0] == '\0' ? n : 0;
 }
 
 static void read_verdict(tl_tables *tables, tl_answers *out)

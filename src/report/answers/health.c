@@ -62,8 +62,8 @@ static void say_lost(tl_phrase *p, const total *t, bool at_end)
              t->steps,
              at_end ? "had not run when the recording ended, or were not recorded" : "were not recorded, or not whole",
              t->nsteps == 0  ? ""
-             : t->nranks > 1 ? ": there these ranks are called late only if they are so without that work"
-                             : ": there this rank is called late only if it is so without that work",
+             : t->nranks > 1 ? ": there a delay of these ranks counts as far as the recorded work shows it"
+                             : ": there a delay of this rank counts as far as the recorded work shows it",
              idle);
 }
 

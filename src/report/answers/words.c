@@ -310,9 +310,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
             a->against == TL_AGAINST_STAGES ? "other stages" : "its own other steps");
     case TL_DOUBT_EXCESS:
         return tl_phrase_of(
-            "a rank or a host does more than its peers, for which others wait most or %g %% of a step, or a step takes "
-            "so much longer, on ranks without peers that do not (table blame_step): it may be chance, or the first or "
-            "last step",
+            "others wait for a rank or host that does more than its peers, or a step takes %g %% longer than others "
+            "(table blame_step): it may be chance, or the first or last step",
             100 * TL_VERDICT_LARGE_COST);
     default:
         return tl_phrase_of("%s", plain_doubts[doubt] != NULL ? plain_doubts[doubt] : "");

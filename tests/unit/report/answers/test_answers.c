@@ -117,8 +117,8 @@ static void a_rank_with_lost_work_may_be_late_without_it(void)
     const tl_table health = { .schema = &tl_health_schema, .rows = (unsigned char *)&row, .n = 1 };
     tl_phrase said;
     CU_ASSERT_TRUE_FATAL(tl_health_in_words(&health, TL_DEFECT_LOST, &said));
-    CU_ASSERT_STRING_EQUAL(said.text, "5 of 8 launches of rank 6 in step 11 were not recorded, or not whole: there this rank "
-                                      "is called late only if it is so without that work");
+    CU_ASSERT_STRING_EQUAL(said.text, "5 of 8 launches of rank 6 in step 11 were not recorded, or not whole: there a delay of "
+                                      "this rank counts as far as the recorded work shows it");
 }
 
 static const unit_test tests[] = {
