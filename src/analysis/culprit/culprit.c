@@ -106,7 +106,7 @@ static long_steps find_long_steps(tl_judgement *j)
             out.scratch[out.n] = out.longer_ns[out.n] = rows[i].step_ns;
             out.n++;
         }
-    int64_t usual_ns = out.n > 0 ? tl_median(out.scratch, out.n) : 0;
+    int64_t usual_ns = out.n > 0 ? tl_lower_median(out.scratch, out.n) : 0;
     for (size_t s = 0; s < out.n; s++) {
         int64_t longer_ns = tl_ns_between(out.longer_ns[s], usual_ns);
         bool large = longer_ns > 0 && (double)longer_ns >= TL_VERDICT_LARGE_COST * (double)out.longer_ns[s];
@@ -124,7 +124,7 @@ static bool spends_more(const tl_table *breakdown, size_t *at, const long_steps 
     for (; *at < breakdown->n && rows[*at].rank == rows[begin].rank; ++*at)
         if (rows[*at].device == -1 && tl_index_of(steps->step, steps->n, rows[*at].step) < steps->n && n < steps->n)
             steps->scratch[n++] = rows[*at].wall_ns - rows[*at].comm_exposed_ns;
-    const int64_t usual_ns = n > 0 ? tl_median(steps->scratch, n) : 0;
+    const int64_t usual_ns = n > 0 ? tl_lower_median(steps->scratch, n) : 0;
     for (size_t i = begin; n > 0 && i < *at; i++) {
         size_t s = rows[i].device == -1 ? tl_index_of(steps->step, steps->n, rows[i].step) : steps->n;
         if (s < steps->n && steps->longer_ns[s] > 0 &&
