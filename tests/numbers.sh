@@ -19,7 +19,6 @@ numbers()
                     allowed["src/analysis/clock/ends.c"] = "3"               # thirds of a line; a meeting, and two ways
                     allowed["src/analysis/clock/find.c"] = "3"               # arrays in one
                     allowed["src/analysis/clock/solve.c"] = "6 20"           # arrays in one; what is left of a round, below a ns
-                    allowed["src/analysis/match/group.c"] = "16" # bytes of a word
                     allowed["src/analysis/match/groups_infer.c"] = "16"      # so many ranks tell how steady groups are
                     allowed["src/analysis/match/align.c"] = "8 128 1000"     # rounds; of memory: samples, window; a scale
                     allowed["src/analysis/match/align_pairs.c"] = "4 64 512 4096" # of memory: neighbours, samples, rows, differences

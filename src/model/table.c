@@ -205,7 +205,10 @@ void tl_table_unite(tl_table *table, size_t first, void (*add)(void *sum, const 
     sort_from(table, first);
     for (size_t i = first; i < table->n; i++) {
         const void *row = tl_table_row(table, i);
-        if (kept > first && compare_rows(table->schema, tl_table_row(table, kept - 1), row) == 0)
+        bool same = kept > first && compare_rows(table->schema, tl_table_row(table, kept - 1), row) == 0;
+        if (same && add == NULL)
+            tl_row_add(table->schema, tl_table_row(table, kept - 1), row);
+        else if (same)
             add(tl_table_row(table, kept - 1), row);
         else
             memmove(tl_table_row(table, kept++), row, size);

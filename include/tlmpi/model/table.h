@@ -35,7 +35,7 @@ void tl_table_arrange(const tl_table *table, uint32_t *order);
 void tl_table_sort(tl_table *table);
 
 /* Sorts the rows from `first` on by the KEY fields, and makes one of those with equal keys: add(sum, row) adds a row to
- * the first of them. */
+ * the first of them; NULL: tl_row_add does. */
 void tl_table_unite(tl_table *table, size_t first, void (*add)(void *sum, const void *row));
 
 /* Every NAME cell that holds an id gets row_of[id] for it. */

@@ -1,9 +1,6 @@
 /* align.c - which collectives of two ranks of one group are the same, by when they ended; and the rows of all ranks of a
  * group against the row of one of them, in rounds. */
-#include "align.h"
-#include "tlmpi/base/group.h"
-#include "tlmpi/base/hash.h"
-#include "tlmpi/base/stats.h"
+#include "internal.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +28,6 @@ static bool may_be(const tl_align_item *a, const tl_align_item *b)
     if (a->dtype != 0 && b->dtype != 0 && a->dtype != b->dtype)
         return false;
     return loose || a->bytes < 0 || b->bytes < 0 || a->bytes == b->bytes;
-}
-
-void tl_align_sort(tl_align_item *items, size_t n, tl_compare *compare)
-{
-    uint32_t *order = tl_sorted_index(n, compare, items);
-    tl_align_item *sorted = tl_malloc((n + 1) * sizeof *sorted);
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = items[order[i]];
-    if (n > 0)
-        memcpy(items, sorted, n * sizeof *items);
-    free(sorted);
-    free(order);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- shifts */
@@ -106,11 +91,6 @@ typedef struct aligning {
     int64_t reach_ns; /* items whose ends are farther apart are not the same collective */
     bool loosely;     /* all pinning items are of kinds that ranks may leave early */
 } aligning;
-
-static int64_t reach_of(const tl_align_item *a, const tl_align_item *b)
-{
-    return is_loose(a->kind) || is_loose(b->kind) ? TL_MATCH_LOOSELY_NS : TL_MATCH_CLOSE_NS;
-}
 
 /* Parts the items of both rows in open, free and pinning ones. */
 static void part_items(aligning *k, tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref)
@@ -218,8 +198,10 @@ static size_t make_rows(const aligning *k, row *rows)
 /* Returns the gain of matching our open item i with free item j; 0: they cannot be the same. */
 static int64_t gain_of(const aligning *k, size_t i, size_t j)
 {
-    int64_t apart = llabs(tl_ns_between(end_of(k, i), k->free[j]->end_ns)), reach = reach_of(k->open[i], k->free[j]);
-    return apart > reach || !may_be(k->open[i], k->free[j]) ? 0 : GAIN - GAIN / 2 * apart / reach;
+    const tl_align_item *mine = k->open[i], *ref = k->free[j];
+    int64_t apart = llabs(tl_ns_between(end_of(k, i), ref->end_ns));
+    int64_t reach = is_loose(mine->kind) || is_loose(ref->kind) ? TL_MATCH_LOOSELY_NS : TL_MATCH_CLOSE_NS;
+    return apart > reach || !may_be(mine, ref) ? 0 : GAIN - GAIN / 2 * apart / reach;
 }
 
 /* The most that ours before this row and the reference's before free[j] are worth.  The row before ends where nothing
@@ -307,7 +289,7 @@ void tl_align(tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref, in
 
 /* ---------------------------------------------------------------------------------------------------------- rounds */
 
-TL_ORDER_BY(by_rank, tl_align_item, group, rank, end_ns, uid)
+TL_SORT_BY(by_rank, tl_align_item, group, rank, end_ns, uid)
 
 /* The items of one rank in a group. */
 typedef struct rank_row {
@@ -348,21 +330,12 @@ static rank_row *choose(const rank_rows *rows, bool first)
     return best != NULL && open > (size_t)(best->open > 0) ? best : NULL;
 }
 
-/* Gives open items of a row the keys of the reference's. */
-static void align_row(rank_row *r, const rank_row *ref, int64_t *match)
-{
-    tl_align(r->items, r->n, ref->items, ref->n, match);
-    for (size_t i = 0; i < r->n; i++)
-        if (match[i] >= 0)
-            r->items[i].key = ref->items[match[i]].key;
-}
-
 void tl_rows_align(tl_align_item *items, size_t n)
 {
     int64_t *match = tl_malloc((n + 1) * sizeof *match);
     rank_rows rows = { 0 };
 
-    tl_align_sort(items, n, by_rank);
+    tl_sort(items, n, sizeof *items, by_rank);
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && items[to].group == items[from].group; to++)
             ;
@@ -374,8 +347,12 @@ void tl_rows_align(tl_align_item *items, size_t n)
             for (size_t i = 0; i < ref->n; i++)
                 ref->items[i].key = ref->items[i].key != 0 ? ref->items[i].key : ref->items[i].lone;
             TL_EACH (rank_row, r, rows)
-                if (r != ref && r->open > 0)
-                    align_row(r, ref, match);
+                if (r != ref && r->open > 0) {
+                    tl_align(r->items, r->n, ref->items, ref->n, match);
+                    for (size_t i = 0; i < r->n; i++)
+                        if (match[i] >= 0)
+                            r->items[i].key = ref->items[match[i]].key;
+                }
         }
     }
     free(rows.v);

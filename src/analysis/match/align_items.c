@@ -56,27 +56,18 @@ void tl_align_take(const tl_align_item *items, size_t n, tl_participants *set)
     }
 }
 
-/* Whether the trace tells no more of a participant than that it may be a send or a receive (an all-to-all may, too). */
-static bool has_unknown_peer(const tl_participant *p)
-{
-    return tl_is_point_to_point((tl_collective)p->kind) && p->peer < 0;
-}
-
-/* Whether a participant may be paired by its end.  In a group that the trace names, a kernel that both sends and
- * receives may be of an all-to-all of more than two ranks. */
-static bool may_be_paired(const tl_participant *p, const tl_membership *m)
-{
-    return has_unknown_peer(p) && (m->inferred || p->kind == TL_SEND || p->kind == TL_RECV);
-}
-
 tl_align_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n)
 {
     tl_align_item *items = tl_malloc((set->participants.n + 1) * sizeof *items);
     bool *others = tl_calloc(set->memberships.n + 1, sizeof *others);
 
     *n = 0;
-    TL_EACH (const tl_participant, p, set->participants)
-        others[p->group] |= !may_be_paired(p, &set->memberships.v[p->group]);
+    /* The trace tells no more of a participant than that it may be a send or a receive.  In a group that the trace
+     * names, a kernel that both sends and receives may be of an all-to-all of more than two ranks. */
+    TL_EACH (const tl_participant, p, set->participants) {
+        bool one_way = set->memberships.v[p->group].inferred || p->kind == TL_SEND || p->kind == TL_RECV;
+        others[p->group] |= !tl_is_point_to_point((tl_collective)p->kind) || p->peer >= 0 || !one_way;
+    }
     for (size_t i = 0; i < set->participants.n; i++) {
         const tl_participant *p = &set->participants.v[i];
         if (others[p->group])

@@ -4,10 +4,7 @@
  *     tl_ways_align     both ranks are known
  *     tl_pairs_align    one is
  */
-#include "align.h"
-#include "tlmpi/base/group.h"
-#include "tlmpi/base/hash.h"
-#include "tlmpi/base/stats.h"
+#include "internal.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
@@ -60,28 +57,21 @@ static int64_t apart(const tl_align_item *x, const tl_align_item *y, int64_t ahe
 
 /* ------------------------------------------------------------------------------------------------------------ ways */
 
-static int32_t sender_of(const tl_align_item *x)
-{
-    return x->sends ? x->rank : x->peer;
-}
-
-static int32_t receiver_of(const tl_align_item *x)
-{
-    return x->sends ? x->peer : x->rank;
-}
-
+/* By way: group, sender, receiver; last the items without a known peer. */
 static int by_way(const tl_align_item *x, const tl_align_item *y)
 {
-    int order = TL_COMPARE(x->peer < 0, y->peer < 0);
-    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
-    order = order != 0 ? order : TL_COMPARE(sender_of(x), sender_of(y));
-    return order != 0 ? order : TL_COMPARE(receiver_of(x), receiver_of(y));
+    const int64_t of_x[] = { x->peer < 0, x->group, x->sends ? x->rank : x->peer, x->sends ? x->peer : x->rank };
+    const int64_t of_y[] = { y->peer < 0, y->group, y->sends ? y->rank : y->peer, y->sends ? y->peer : y->rank };
+    int order = 0;
+    for (size_t i = 0; order == 0 && i < sizeof of_x / sizeof of_x[0]; i++)
+        order = TL_COMPARE(of_x[i], of_y[i]);
+    return order;
 }
 
-/* Way by way: what is received, then what is sent, by end; last the items without a known peer. */
-static int by_side(const void *items, uint32_t a, uint32_t b)
+/* Way by way: what is received, then what is sent, by end. */
+static int by_side(const void *a, const void *b)
 {
-    const tl_align_item *x = (const tl_align_item *)items + a, *y = (const tl_align_item *)items + b;
+    const tl_align_item *x = a, *y = b;
     int order = by_way(x, y);
     return order != 0 ? order : TL_ORDER(x, y, sends, end_ns, lone);
 }
@@ -113,7 +103,7 @@ void tl_ways_align(tl_align_item *items, size_t n)
 {
     tl_align_item **v = tl_malloc((n + 1) * sizeof *v);
 
-    tl_align_sort(items, n, by_side);
+    tl_sort(items, n, sizeof *items, by_side);
     for (size_t from = 0, to, nreceived; from < n && items[from].peer >= 0; from = to) {
         bool open = false;
         for (to = from, nreceived = 0; to < n && by_way(&items[from], &items[to]) == 0; to++) {
@@ -131,7 +121,7 @@ void tl_ways_align(tl_align_item *items, size_t n)
 
 /* ----------------------------------------------------------------------------------------------------------- pairs */
 
-TL_ORDER_BY(by_rank, tl_align_item, group, rank, end_ns, lone)
+TL_SORT_BY(by_rank, tl_align_item, group, rank, end_ns, lone)
 
 typedef struct pairing {
     tl_align_item *items;
@@ -245,7 +235,7 @@ void tl_pairs_align(tl_align_item *items, size_t n, const tl_group_fact *groups)
                   .mine = tl_arena_take(&arena, n, sizeof *a.mine),
                   .theirs = tl_arena_take(&arena, n, sizeof *a.theirs) };
 
-    tl_align_sort(items, n, by_rank);
+    tl_sort(items, n, sizeof *items, by_rank);
     for (size_t from = 0, to; from < n; from = to) {
         int32_t group = items[from].group;
         a.rows.n = 0;
@@ -269,7 +259,7 @@ void tl_pairs_align(tl_align_item *items, size_t n, const tl_group_fact *groups)
 
 /* ----------------------------------------------------------------------------------------------------------- sends */
 
-TL_ORDER_BY(by_stream, tl_align_item, rank, group, sends, end_ns, lone)
+TL_SORT_BY(by_stream, tl_align_item, rank, group, sends, end_ns, lone)
 
 /* How well the open items of two rows go together. */
 typedef struct fit {
@@ -452,7 +442,7 @@ void tl_sends_align(tl_align_item *items, size_t n)
                   .scratch = tl_arena_take(&arena, n + DIFFERENCES, sizeof *a.scratch),
                   .mate = tl_arena_take(&arena, n + 1, sizeof *a.mate) };
 
-    tl_align_sort(items, n, by_stream);
+    tl_sort(items, n, sizeof *items, by_stream);
     list_rows(items, 0, n, true, &a.rows);
     if (a.rows.n <= ROWS_MOST) {
         list_fits(&a);

@@ -83,12 +83,10 @@ static void bandwidth_reduce(tl_tables *job)
     }
 }
 
-static const tl_schema *const tables[] = { &tl_bandwidth_schema, NULL };
-
 const tl_analysis tl_bandwidth_analysis = {
     .name = "bandwidth",
     .question = "How fast do messages move once all ranks have come, by group, kind and size?",
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_bandwidth_schema),
     .fold = bandwidth_fold,
     .reduce = bandwidth_reduce,
 };

@@ -4,7 +4,6 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll.h"
 #include <stdlib.h>
-#include <string.h>
 
 /* ----------------------------------------------------------------------------------------------------------- order */
 
@@ -69,18 +68,11 @@ void tl_runs_make(const tl_participant *participants, size_t n, tl_collective_ru
 }
 
 /* Runs are in order of group and key already: equals keep that order. */
-TL_ORDER_BY(by_time, tl_collective_run, first_arrival_ns)
+TL_SORT_BY(by_time, tl_collective_run, first_arrival_ns)
 
 void tl_runs_by_time(tl_collective_run *runs, size_t n)
 {
-    uint32_t *order = tl_sorted_index(n, by_time, runs);
-    tl_collective_run *sorted = tl_malloc((n + 1) * sizeof *sorted);
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = runs[order[i]];
-    if (n > 0)
-        memcpy(runs, sorted, n * sizeof *runs);
-    free(order);
-    free(sorted);
+    tl_sort(runs, n, sizeof *runs, by_time);
 }
 
 size_t tl_participants_end(const tl_participant *participants, size_t n, size_t from)
@@ -119,15 +111,6 @@ int32_t tl_participants_sender(const tl_participant *p, size_t n)
 }
 
 /* -------------------------------------------------------------------------------------------------- one collective */
-
-static void doubt_clocks(tl_collective_view *c, const tl_job_facts *facts)
-{
-    tl_clock_doubt doubt = { .clock = -1 };
-    for (size_t i = 0; i < c->n; i++)
-        tl_clock_doubt_add(&doubt, tl_rank_clock_of(facts, c->by_rank[i].rank));
-    c->uncertainty_ns = tl_clock_doubt_of(&doubt);
-    c->unsure_ns = doubt.corrected && !doubt.untied ? c->uncertainty_ns : 0;
-}
 
 /* Whether the collective is between two ranks, both known. */
 static bool is_pair(const tl_collective_view *c)
@@ -220,7 +203,11 @@ tl_collective_view tl_collective_of_run(const tl_participant *participants, cons
         c.rule = TL_BY_NOTHING;
     else if (is_pair(&c))
         c.kind = TL_SEND_RECV;
-    doubt_clocks(&c, facts);
+    tl_clock_doubt doubt = { .clock = -1 };
+    for (size_t i = 0; i < c.n; i++)
+        tl_clock_doubt_add(&doubt, tl_rank_clock_of(facts, c.by_rank[i].rank));
+    c.uncertainty_ns = tl_clock_doubt_of(&doubt);
+    c.unsure_ns = doubt.corrected && !doubt.untied ? c.uncertainty_ns : 0;
     c.suspect = (uint8_t)tl_collective_suspect(p, run->n);
     if (c.suspect == TL_SUSPECT_NOTHING)
         c.suspect = (uint8_t)tl_collective_suspect_times(&c);

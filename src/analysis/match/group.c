@@ -9,6 +9,7 @@
 #include "tlmpi/model/tables.h"
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 static void count(tl_group_row *row, const tl_collective_row *c)
 {
@@ -28,20 +29,6 @@ static void count(tl_group_row *row, const tl_collective_row *c)
         row->transfer_ns = tl_ns_sum(row->transfer_ns, c->transfer_ns);
 }
 
-static void add(void *to, const void *of)
-{
-    tl_group_row *sum = to;
-    const tl_group_row *row = of;
-    sum->collectives += row->collectives;
-    sum->pairs += row->pairs;
-    sum->matched += row->matched;
-    sum->missing += row->missing;
-    sum->unmatched += row->unmatched;
-    sum->suspect += row->suspect;
-    sum->wait_ns = tl_ns_sum(sum->wait_ns, row->wait_ns);
-    sum->transfer_ns = tl_ns_sum(sum->transfer_ns, row->transfer_ns);
-}
-
 /* A row a group that occurs, with its counts alone. */
 static void group_fold(tl_tables *out)
 {
@@ -51,13 +38,9 @@ static void group_fold(tl_tables *out)
 
     for (size_t i = 0; i < collectives->n; i++) {
         const tl_collective_row *c = tl_table_row(collectives, i);
-        uint32_t at = tl_map_get(&index_of, (uint64_t)c->group);
-        if (at == TL_MAP_NONE) {
-            tl_group_row row = { .group = c->group };
-            at = (uint32_t)groups->n;
-            tl_table_append(groups, &row, 1);
-            tl_map_put(&index_of, (uint64_t)c->group, at);
-        }
+        uint32_t at = tl_map_number(&index_of, (uint64_t)c->group, groups->n);
+        if (at == groups->n)
+            ((tl_group_row *)tl_table_add(groups))->group = c->group;
         count(tl_table_row(groups, at), c);
     }
     tl_map_free(&index_of);
@@ -93,13 +76,8 @@ static const struct {
 
 static tl_parallelism meaning(const char *word, size_t n)
 {
-    char lower[16] = "";
-    if (n >= sizeof lower)
-        return TL_PARALLEL_UNKNOWN;
-    for (size_t i = 0; i < n; i++)
-        lower[i] = (char)tolower((unsigned char)word[i]);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i].word, lower) == 0)
+        if (strncasecmp(words[i].word, word, n) == 0 && words[i].word[n] == '\0')
             return words[i].means;
     return TL_PARALLEL_UNKNOWN;
 }
@@ -156,19 +134,17 @@ static void group_reduce(tl_tables *job)
     tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
     int32_t nranks = ranks_of_job(tl_tables_get(job, &tl_rank_schema));
 
-    tl_table_unite(groups, 0, add);
+    tl_table_unite(groups, 0, NULL);
     for (size_t i = 0; i < groups->n; i++) {
         tl_group_row *row = tl_table_row(groups, i);
         row->parallelism = (uint8_t)tl_group_parallelism(row, nranks);
     }
 }
 
-static const tl_schema *const tables[] = { &tl_group_row_schema, NULL };
-
 const tl_analysis tl_group_analysis = {
     .name = "group",
     .question = "How well do the collectives of each process group fit together?",
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_group_row_schema),
     .fold = group_fold,
     .reduce = group_reduce,
 };

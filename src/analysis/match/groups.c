@@ -5,10 +5,7 @@
  *     no members known (inferred)                   all ranks with the same stream and kind; split where they do not
  *                                                   end together, the more finely if some are done before others come
  */
-#include "groups_infer.h"
-#include "tlmpi/base/group.h"
-#include "tlmpi/base/hash.h"
-#include "tlmpi/base/stats.h"
+#include "internal.h"
 #include <stdlib.h>
 #include <string.h>
 

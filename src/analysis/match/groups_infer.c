@@ -4,10 +4,7 @@
  * time apart, too: where two ranks have several such groups and these disagree on the distance, the one that scatters
  * much less tells it, else the one by which the clocks are less apart.
  */
-#include "groups_infer.h"
-#include "tlmpi/base/group.h"
-#include "tlmpi/base/hash.h"
-#include "tlmpi/base/stats.h"
+#include "internal.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/view.h"
 #include <stdlib.h>

@@ -12,19 +12,9 @@
  * stream's place among such streams and its kind of collective stand for a group of all ranks, to be split where ranks
  * disagree.
  */
-#include "participants_pairs.h"
-#include "tlmpi/analysis/match.h"
-#include "tlmpi/base/group.h"
-#include "tlmpi/base/hash.h"
-#include "tlmpi/base/stats.h"
+#include "internal.h"
 #include "tlmpi/model/table.h"
 #include <stdlib.h>
-
-/* Returns the kind as far as a kernel's name tells it. */
-static tl_collective family_of(tl_collective kind)
-{
-    return tl_is_of_sends(kind) ? TL_SEND_RECV : kind;
-}
 
 /* ----------------------------------------------------------------------------------------------------- memberships */
 
@@ -71,16 +61,13 @@ uint64_t tl_sends_members_key(void)
 static uint32_t inferred_membership(collecting *k, int32_t position, tl_collective family, int32_t size)
 {
     uint64_t key = inferred_key(position, family, size);
-    uint32_t at = tl_map_get(&k->inferred, key);
-    if (at != TL_MAP_NONE)
-        return at;
-    at = (uint32_t)k->set->memberships.n;
-    tl_map_put(&k->inferred, key, at);
-    tl_vec_push(&k->set->memberships, (tl_membership){ .rank = k->view->rank,
-                                                       .members_key = key,
-                                                       .size = size > 0 ? size : -1,
-                                                       .inferred = 1,
-                                                       .from = TL_COLL_FROM_NAME });
+    uint32_t at = tl_map_number(&k->inferred, key, k->set->memberships.n);
+    if (at == k->set->memberships.n)
+        tl_vec_push(&k->set->memberships, (tl_membership){ .rank = k->view->rank,
+                                                           .members_key = key,
+                                                           .size = size > 0 ? size : -1,
+                                                           .inferred = 1,
+                                                           .from = TL_COLL_FROM_NAME });
     return at;
 }
 
@@ -186,7 +173,9 @@ static void add_parts(collecting *k)
             used |= group == TL_NONE && !use.of_pairs;
             uint32_t m = group != TL_NONE ? named_membership(k, group)
                                           : inferred_membership(k, use.of_pairs ? -1 : position,
-                                                                family_of((tl_collective)kernel->collective),
+                                                                tl_is_of_sends((tl_collective)kernel->collective)
+                                                                    ? TL_SEND_RECV
+                                                                    : (tl_collective)kernel->collective,
                                                                 use.of_pairs ? -1 : c->group_size);
             add_part(k, kernel, launched, &use, m);
         }
@@ -230,17 +219,6 @@ static void count_launched(collecting *k, tl_participant *participants, const ui
     }
 }
 
-/* Numbers participants that share a seq, the kernels of one coalesced launch, by subseq in order of start. */
-static void count_parts(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        tl_participant *p = &participants[order[i]];
-        if (p->seq < 0 || p->peer != TL_NO_PEER)
-            continue;
-        p->subseq = (int32_t)tl_map_count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
-    }
-}
-
 static void number(collecting *k)
 {
     tl_participant *participants = k->set->participants.v + k->first_part;
@@ -252,7 +230,13 @@ static void number(collecting *k)
     tl_map_free(&k->counters);
     k->counters = (tl_map){ 0 };
     tl_sort_index(order, n, by_start, participants);
-    count_parts(k, participants, order, n);
+    /* Numbers participants that share a seq, the kernels of one coalesced launch, by subseq in order of start. */
+    for (size_t i = 0; i < n; i++) {
+        tl_participant *p = &participants[order[i]];
+        if (p->seq < 0 || p->peer != TL_NO_PEER)
+            continue;
+        p->subseq = (int32_t)tl_map_count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
+    }
     free(order);
 }
 
@@ -262,9 +246,7 @@ void tl_participants_collect(const tl_rank_view *view, tl_participants *set)
 
     if (view->ncolls == 0)
         return;
-    k.of_group = tl_malloc((view->ngroups + 1) * sizeof *k.of_group);
-    for (size_t i = 0; i < view->ngroups; i++)
-        k.of_group[i] = TL_NONE;
+    k.of_group = tl_malloc_none(view->ngroups);
     add_parts(&k);
     number(&k);
     free(k.of_group);

@@ -15,9 +15,7 @@
  * receives every step has the same of them: what came before the first launched one is what comes there in a whole
  * step.  A rank that marks no steps counts nothing: tl_ways_align finds partners by their ends.
  */
-#include "participants_pairs.h"
-#include "tlmpi/base/group.h"
-#include "tlmpi/base/hash.h"
+#include "internal.h"
 #include <stdlib.h>
 
 typedef struct pairing {
@@ -128,18 +126,15 @@ static tl_participant *at(const row *r, size_t i)
     return &r->participants[r->of[i]];
 }
 
-static bool may_be_pair(const tl_participant *p)
-{
-    return p->peer != TL_NO_PEER || p->kind == TL_SEND_RECV || p->kind == TL_COLL_UNKNOWN;
-}
-
 /* Whether the stream has nothing but sends and receives, and some that are known. */
 static bool is_of_pairs(const row *r)
 {
     bool any = false;
     for (size_t i = 0; i < r->n; i++) {
         const tl_participant *p = at(r, i);
-        if (p->launch_ns != TL_TIME_UNKNOWN ? p->peer == TL_NO_PEER : !may_be_pair(p))
+        if (p->launch_ns != TL_TIME_UNKNOWN
+                ? p->peer == TL_NO_PEER
+                : !(p->peer != TL_NO_PEER || p->kind == TL_SEND_RECV || p->kind == TL_COLL_UNKNOWN))
             return false;
         any = any || (p->launch_ns != TL_TIME_UNKNOWN && p->peer >= 0);
     }

@@ -225,12 +225,10 @@ static void quality_reduce(tl_tables *job)
     look_at_blame(tl_table_row(table, 0), tl_tables_get(job, &tl_blame_schema));
 }
 
-static const tl_schema *const tables[] = { &tl_quality_schema, NULL };
-
 const tl_analysis tl_quality_analysis = {
     .name = "quality",
     .question = "How far can the matching of collectives be trusted?",
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_quality_schema),
     .fold = quality_fold,
     .reduce = quality_reduce,
 };

@@ -15,15 +15,10 @@ void tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, siz
     for (size_t i = 0; i < ranks->n; i++) {
         const tl_rank *row = tl_table_row(ranks, i);
         uint64_t key = tl_host_key(row);
-        uint32_t host = key != 0 ? tl_map_get(&hosts, key) : TL_MAP_NONE;
         if (row->status == TL_RANK_UNREADABLE)
             continue;
-        if (key != 0 && host == TL_MAP_NONE) {
-            host = (uint32_t)i;
-            tl_map_put(&hosts, key, host);
-        }
         (*rank_clocks)[(*n)++] = (tl_rank_clock){ .rank = row->rank,
-                                                  .host = key != 0 ? (int32_t)host : -1,
+                                                  .host = key != 0 ? (int32_t)tl_map_number(&hosts, key, i) : -1,
                                                   .clock = (int32_t)i,
                                                   .guessed = tl_is_host_of_pids(row->host, sizeof row->host) };
     }
