@@ -26,11 +26,6 @@ typedef struct reducing {
     tl_folded folded;
 } reducing;
 
-static void put(reducing *t, uint32_t node, uint32_t candidate, int64_t ns)
-{
-    tl_vec_push(&t->reductions, (tl_reduction){ ns, node, candidate, t->activity[node], 0 });
-}
-
 /* Besides an activity: of a wait that peers do not have. */
 enum { OF_WAIT = 0x80 };
 
@@ -78,14 +73,14 @@ static void reduce(reducing *t, const tl_repair_plan *plan, uint32_t candidate)
         name_host(t, plan);
     for (uint32_t v = 0; v < o->n; v++) {
         if (t->c.less_ns[v] != 0) {
-            put(t, v, candidate, t->c.less_ns[v]);
+            tl_vec_push(&t->reductions, (tl_reduction){ t->c.less_ns[v], v, candidate, t->activity[v], 0 });
             tl_fold_mark_put(&t->marks[v], TL_FOLD_WORK);
         }
         if (!t->c.gone[v])
             continue;
         if (t->activity[v] == TL_ACTIVITY_HOST)
             t->activity[v] = TL_ACTIVITY_SYNC; /* a pause that is a wait, as it turned out */
-        put(t, v, candidate, TL_GONE);
+        tl_vec_push(&t->reductions, (tl_reduction){ TL_GONE, v, candidate, t->activity[v], 0 });
         tl_fold_mark_put(&t->marks[v], TL_FOLD_EDGES);
         for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge; e++)
             tl_fold_mark_put(&t->marks[o->edges[e].from], TL_FOLD_KEEP);
@@ -93,21 +88,16 @@ static void reduce(reducing *t, const tl_repair_plan *plan, uint32_t candidate)
     tl_changes_reset(&t->c);
 }
 
-static void get_plans(tl_rank_repairs *repairs, tl_bytes *in)
-{
-    size_t n;
-    tl_rank_repairs_free(repairs);
-    tl_bytes_get(in, &n, sizeof n);
-    repairs->plans = tl_calloc(n + 1, sizeof *repairs->plans);
-    while (repairs->nplans < n)
-        tl_repair_plan_get(&repairs->plans[repairs->nplans++], in);
-}
-
 void tl_candidates_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_rank_repairs *repairs,
                           tl_bytes *in, tl_bytes *out)
 {
     reducing t = { 0 };
-    get_plans(repairs, in);
+    size_t nplans;
+    tl_rank_repairs_free(repairs);
+    tl_bytes_get(in, &nplans, sizeof nplans);
+    repairs->plans = tl_calloc(nplans + 1, sizeof *repairs->plans);
+    while (repairs->nplans < nplans)
+        tl_repair_plan_get(&repairs->plans[repairs->nplans++], in);
     tl_changes_open(rank, class_map, &t.c);
     size_t n = t.c.open.n + (size_t)1;
     t.marks = tl_calloc(n, sizeof *t.marks);
@@ -151,27 +141,22 @@ static void apply_plans(const tl_rank_repairs *repairs, tl_bytes *in, tl_changes
     free(which);
 }
 
-/* Moves what the ideal takes off ENDs of collectives on links from less_ns to the list `ends`. */
-static void move_ends(changing *a)
-{
-    const tl_rank_ideal *ideal = &a->repairs->ideal;
-    for (uint32_t p = 0; p < ideal->nports; p++) {
-        uint32_t end = a->c.open.of->ports[p].arrival + 1;
-        if (!ideal->on_link[p] || a->c.less_ns[end] == 0)
-            continue;
-        tl_vec_push(&a->ends, (tl_end_less){ a->c.less_ns[end], p, 0 });
-        a->c.less_ns[end] = 0;
-    }
-}
-
 /* All parts of the ideal go with the same plans, so both are applied once. */
 static void apply_ideal(changing *a, tl_bytes *in)
 {
     const size_t n = a->c.open.n;
+    const tl_rank_ideal *ideal = &a->repairs->ideal;
     if (a->less_ns == NULL) {
         apply_plans(a->repairs, in, &a->c);
-        tl_rank_ideal_apply(&a->repairs->ideal, &a->c);
-        move_ends(a);
+        tl_rank_ideal_apply(ideal, &a->c);
+        /* What the ideal takes off ENDs of collectives on links moves from less_ns to the list `ends`. */
+        for (uint32_t p = 0; p < ideal->nports; p++) {
+            uint32_t end = a->c.open.of->ports[p].arrival + 1;
+            if (!ideal->on_link[p] || a->c.less_ns[end] == 0)
+                continue;
+            tl_vec_push(&a->ends, (tl_end_less){ a->c.less_ns[end], p, 0 });
+            a->c.less_ns[end] = 0;
+        }
         a->less_ns = tl_malloc((n + 1) * sizeof *a->less_ns);
         a->gone = tl_malloc((n + 1) * sizeof *a->gone);
         memcpy(a->less_ns, a->c.less_ns, n * sizeof *a->less_ns);
@@ -185,28 +170,23 @@ static void apply_ideal(changing *a, tl_bytes *in)
     tl_bytes_skip(in, nplans * sizeof(uint32_t));
 }
 
-/* Keeps only changes of the given activities; HOST stands for all activities of the host. */
-static void mask(tl_changes *c, uint32_t activities)
-{
-    activities |= (activities >> TL_ACTIVITY_HOST & 1U) != 0 ? TL_HOST_ACTIVITIES : 0;
-    for (uint32_t v = 0; v < c->open.n; v++) {
-        c->less_ns[v] = (activities >> c->open.nodes[v].activity & 1U) != 0 ? c->less_ns[v] : 0;
-        c->gone[v] = c->gone[v] && (activities >> TL_ACTIVITY_SYNC & 1U) != 0;
-    }
-}
-
 /* Reads the next change of the question, and applies it. */
 static void change(changing *a, tl_bytes *in, tl_change *how)
 {
     tl_changes_reset(&a->c);
     tl_bytes_get(in, how, sizeof *how);
-    if (how->kind == TL_CHANGE_IDEAL)
+    if (how->kind == TL_CHANGE_IDEAL) {
+        uint32_t activities = how->activities; /* whose changes are kept; HOST: all of the host */
         apply_ideal(a, in);
-    else
-        apply_plans(a->repairs, in, &a->c);
-    if (how->kind == TL_CHANGE_IDEAL)
-        mask(&a->c, how->activities);
-    else if (how->kind == TL_CHANGE_BALANCE)
+        activities |= (activities >> TL_ACTIVITY_HOST & 1U) != 0 ? TL_HOST_ACTIVITIES : 0;
+        for (uint32_t v = 0; v < a->c.open.n; v++) {
+            a->c.less_ns[v] = (activities >> a->c.open.nodes[v].activity & 1U) != 0 ? a->c.less_ns[v] : 0;
+            a->c.gone[v] = a->c.gone[v] && (activities >> TL_ACTIVITY_SYNC & 1U) != 0;
+        }
+        return;
+    }
+    apply_plans(a->repairs, in, &a->c);
+    if (how->kind == TL_CHANGE_BALANCE)
         tl_balance_rank(how->to, &a->c);
     else if (how->kind == TL_CHANGE_HOST)
         tl_free_host(&a->c);

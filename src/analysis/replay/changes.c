@@ -108,8 +108,7 @@ size_t tl_changes_keep(tl_changes *c)
 void tl_changes_drop_kept(tl_changes *c)
 {
     c->nlanes = c->kept.n = 0;
-    for (uint32_t v = 0; v < c->open.n; v++)
-        c->kept_of[v] = TL_NONE;
+    memset(c->kept_of, 0xff, c->open.n * sizeof *c->kept_of); /* TL_NONE */
 }
 
 void tl_changes_free(tl_changes *c)

@@ -168,9 +168,8 @@ static void add_end(folding *f, uint32_t number, uint32_t step, const int64_t *n
         before = i;
     bool is_new = i == TL_NONE || f->ends.v[i].step != step;
     if (is_new) {
-        tl_vec_room(&f->ends);
-        f->ends.v[f->ends.n] = (end_after){ step, i };
-        i = (uint32_t)f->ends.n++;
+        tl_vec_push(&f->ends, (end_after){ step, i });
+        i = (uint32_t)f->ends.n - 1;
         *(before == TL_NONE ? &f->nodes.v[number].first_end : &f->ends.v[before].next) = i;
         tl_grow((void **)&f->ends_ns.v, &f->ends_ns.cap, f->ends.n * f->nlanes, sizeof *f->ends_ns.v);
     }
@@ -251,18 +250,6 @@ static void take(folding *f, uint32_t v)
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
-static void start(folding *f)
-{
-    const tl_net *net = f->net;
-    f->slot_of = tl_malloc((net->n + 1) * sizeof *f->slot_of);
-    f->awaited = tl_calloc(net->n + 1, sizeof *f->awaited);
-    tl_vec_push(&f->nodes, (staying){ .first_edge = 0 });
-    for (size_t e = 0; e < net->nedges; e++)
-        f->awaited[net->from[e]]++;
-    for (size_t v = 0; v < net->n; v++)
-        f->number_of[v] = f->slot_of[v] = TL_NONE;
-}
-
 /* The ends in the order of their nodes; the arrays of the folding become those of the net. */
 static void hand_out(folding *f, tl_net *out)
 {
@@ -297,7 +284,12 @@ void tl_net_fold(const tl_net *net, const uint8_t *marks, const tl_lanes *lanes,
     folding f = { .net = net, .marks = marks, .number_of = number_of, .free = TL_NONE };
     f.lanes = lanes != NULL ? lanes : &as_is;
     f.nlanes = f.lanes->n;
-    start(&f);
+    f.slot_of = tl_malloc_none(net->n);
+    f.awaited = tl_calloc(net->n + 1, sizeof *f.awaited);
+    memset(number_of, 0xff, net->n * sizeof *number_of); /* TL_NONE */
+    tl_vec_push(&f.nodes, (staying){ .first_edge = 0 });
+    for (size_t e = 0; e < net->nedges; e++)
+        f.awaited[net->from[e]]++;
     for (uint32_t i = 0; i < net->n; i++)
         take(&f, net->order != NULL ? net->order[i] : i);
     hand_out(&f, out);

@@ -23,21 +23,6 @@ typedef struct making {
 
 /* ---------------------------------------------------------------------------------------------------------- the net */
 
-static void put_edges(making *m, uint32_t v)
-{
-    const tl_open_rank *o = &m->c->open;
-    tl_net *net = &m->net;
-    uint32_t first = o->nodes[v].first_edge, last = o->nodes[v + 1].first_edge;
-    if (first == last) {
-        net->from[net->nedges] = o->n;
-        net->lag_ns[net->nedges++] = 0;
-    }
-    for (uint32_t e = first; e < last; e++) {
-        net->from[net->nedges] = o->edges[e].from;
-        net->lag_ns[net->nedges++] = o->edges[e].lag_ns;
-    }
-}
-
 static void lay_out(making *m)
 {
     const tl_changes *c = m->c;
@@ -51,8 +36,17 @@ static void lay_out(making *m)
     for (uint32_t v = 0; v < o->n; v++) {
         uint32_t port = tl_rank_port_of(o, v);
         net->first_edge[v] = (uint32_t)net->nedges;
-        if (port == TL_NONE)
-            put_edges(m, v);
+        if (port == TL_NONE) {
+            uint32_t first = o->nodes[v].first_edge, last = o->nodes[v + 1].first_edge;
+            if (first == last) {
+                net->from[net->nedges] = o->n;
+                net->lag_ns[net->nedges++] = 0;
+            }
+            for (uint32_t e = first; e < last; e++) {
+                net->from[net->nedges] = o->edges[e].from;
+                net->lag_ns[net->nedges++] = o->edges[e].lag_ns;
+            }
+        }
         net->own_ns[v] =
             o->nodes[v].work_ns + o->rest_ns[v] + (port != TL_NONE ? o->edges[o->nodes[v].first_edge].lag_ns : 0);
     }
@@ -99,19 +93,6 @@ static void put_ends(making *m)
     net->first_end[n] = net->first_end[n + 1] = (uint32_t)net->nends;
 }
 
-static void mark_all(making *m, const uint8_t *marks)
-{
-    const tl_final_graph *of = m->c->open.of;
-    if (marks != NULL)
-        memcpy(m->marks, marks, m->c->open.n);
-    for (size_t p = 0; p < of->graph.ncomms; p++) {
-        if (of->ports[p].awaited)
-            tl_fold_mark_put(&m->marks[of->ports[p].arrival], TL_FOLD_KEEP);
-        if (of->ports[p].meeting != TL_NONE)
-            tl_fold_mark_put(&m->marks[of->ports[p].arrival + 1], TL_FOLD_KEEP);
-    }
-}
-
 static void hand_out(const making *m, tl_folded *out)
 {
     const tl_open_rank *o = &m->c->open;
@@ -142,7 +123,15 @@ void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, u
     if (now)
         tl_changes_keep(changes);
     lay_out(&m);
-    mark_all(&m, marks);
+    const tl_final_graph *of = m.c->open.of;
+    if (marks != NULL)
+        memcpy(m.marks, marks, m.c->open.n);
+    for (size_t p = 0; p < of->graph.ncomms; p++) {
+        if (of->ports[p].awaited)
+            tl_fold_mark_put(&m.marks[of->ports[p].arrival], TL_FOLD_KEEP);
+        if (of->ports[p].meeting != TL_NONE)
+            tl_fold_mark_put(&m.marks[of->ports[p].arrival + 1], TL_FOLD_KEEP);
+    }
     put_ends(&m);
     tl_net_fold(&m.net, m.marks, &m.lanes, &out->net, m.number_of);
     hand_out(&m, out);
@@ -165,6 +154,10 @@ void tl_folded_free(tl_folded *folded)
 }
 
 /* ------------------------------------------------------------------------------------------------------------ bytes */
+
+typedef struct folded_sizes {
+    size_t n, nedges, nends, nsteps, nlanes, norigin, nports;
+} folded_sizes;
 
 /* A time in each lane: that in the first, which others differ, and by how much. */
 static void put_times(const int64_t *ns, size_t nlanes, tl_bytes *out)
@@ -191,88 +184,70 @@ static int64_t get_time(tl_bytes *in, size_t nlanes, size_t lane)
     return ns;
 }
 
-static void put_node(const tl_folded *folded, uint32_t v, tl_bytes *out)
-{
-    const tl_net *net = &folded->net;
-    const size_t nlanes = net->nlanes;
-    put_times(net->own_ns + v * nlanes, nlanes, out);
-    tl_bytes_put_number(out, folded->done_ns[v] - (v > 0 ? folded->done_ns[v - 1] : 0));
-    tl_bytes_put_number(out, net->first_edge[v + 1] - net->first_edge[v]);
-    for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
-        tl_bytes_put_number(out, v - net->from[e]);
-        put_times(net->lag_ns + e * nlanes, nlanes, out);
-    }
-    tl_bytes_put_number(out, net->first_end[v + 1] - net->first_end[v]);
-    for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
-        tl_bytes_put_number(out, net->end_step[i]);
-        put_times(net->end_ns + i * nlanes, nlanes, out);
-    }
-}
-
 void tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
 {
     const tl_net *net = &folded->net;
+    const size_t nlanes = net->nlanes;
     tl_bytes nodes = { 0 };
-    tl_bytes_put_number(out, (int64_t)net->n);
-    tl_bytes_put_number(out, (int64_t)net->nedges);
-    tl_bytes_put_number(out, (int64_t)net->nends);
-    tl_bytes_put_number(out, (int64_t)net->nsteps);
-    tl_bytes_put_number(out, (int64_t)net->nlanes);
-    tl_bytes_put_number(out, (int64_t)folded->norigin);
-    tl_bytes_put_number(out, (int64_t)nports);
+    const folded_sizes of = { net->n, net->nedges, net->nends, net->nsteps, net->nlanes, folded->norigin, nports };
+    tl_bytes_put(out, &of, sizeof of);
     for (size_t p = 0; p < nports; p++) {
         tl_bytes_put_number(out, (int64_t)folded->arrival_node[p] - (p > 0 ? folded->arrival_node[p - 1] : 0));
         tl_bytes_put_number(out, (int64_t)folded->end_node[p] - (p > 0 ? folded->end_node[p - 1] : 0));
     }
-    for (uint32_t v = 0; v < net->n; v++)
-        put_node(folded, v, &nodes);
+    for (uint32_t v = 0; v < net->n; v++) {
+        put_times(net->own_ns + v * nlanes, nlanes, &nodes);
+        tl_bytes_put_number(&nodes, folded->done_ns[v] - (v > 0 ? folded->done_ns[v - 1] : 0));
+        tl_bytes_put_number(&nodes, net->first_edge[v + 1] - net->first_edge[v]);
+        for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
+            tl_bytes_put_number(&nodes, v - net->from[e]);
+            put_times(net->lag_ns + e * nlanes, nlanes, &nodes);
+        }
+        tl_bytes_put_number(&nodes, net->first_end[v + 1] - net->first_end[v]);
+        for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
+            tl_bytes_put_number(&nodes, net->end_step[i]);
+            put_times(net->end_ns + i * nlanes, nlanes, &nodes);
+        }
+    }
     tl_bytes_put_list(out, nodes.v, nodes.n, 1);
     tl_bytes_free(&nodes);
 }
 
-static uint32_t get_small(tl_bytes *in)
-{
-    return (uint32_t)tl_bytes_get_number(in);
-}
-
 void tl_folded_get(tl_folded *folded, tl_bytes *in)
 {
-    size_t n = get_small(in), nedges = get_small(in), nends = get_small(in), nsteps = get_small(in);
-    size_t nlanes = get_small(in), norigin = get_small(in), nports = get_small(in);
-    *folded = (tl_folded){ .net = { .n = n, .nedges = nedges, .nends = nends, .nsteps = nsteps, .nlanes = nlanes },
-                           .norigin = norigin,
+    folded_sizes of;
+    tl_bytes_get(in, &of, sizeof of);
+    const size_t nports = of.nports;
+    *folded = (tl_folded){ .net = { of.n, of.nedges, of.nends, of.nsteps, of.nlanes },
+                           .norigin = of.norigin,
                            .arrival_node = tl_malloc((nports + 1) * sizeof *folded->arrival_node),
                            .end_node = tl_malloc((nports + 1) * sizeof *folded->end_node) };
     for (size_t p = 0; p < nports; p++) {
-        folded->arrival_node[p] = get_small(in) + (p > 0 ? folded->arrival_node[p - 1] : 0);
-        folded->end_node[p] = get_small(in) + (p > 0 ? folded->end_node[p - 1] : 0);
+        folded->arrival_node[p] = (uint32_t)tl_bytes_get_number(in) + (p > 0 ? folded->arrival_node[p - 1] : 0);
+        folded->end_node[p] = (uint32_t)tl_bytes_get_number(in) + (p > 0 ? folded->end_node[p - 1] : 0);
     }
     tl_bytes_get_list(in, (void **)&folded->packed.v, &folded->packed.n, 1);
 }
 
-static void get_node(const tl_folded *folded, uint32_t v, tl_bytes *in, tl_net *net, int64_t *done_ns)
-{
-    const size_t nlanes = folded->net.nlanes, lane = folded->lane;
-    net->own_ns[v] = get_time(in, nlanes, lane);
-    done_ns[v] = tl_bytes_get_number(in) + (v > 0 ? done_ns[v - 1] : 0);
-    net->first_edge[v + 1] = net->first_edge[v] + get_small(in);
-    for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
-        net->from[e] = v - get_small(in);
-        net->lag_ns[e] = get_time(in, nlanes, lane);
-    }
-    net->first_end[v + 1] = net->first_end[v] + get_small(in);
-    for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
-        net->end_step[i] = get_small(in);
-        net->end_ns[i] = get_time(in, nlanes, lane);
-    }
-}
-
 void tl_folded_unpack(const tl_folded *folded, tl_net *net, int64_t **done_ns)
 {
+    const size_t nlanes = folded->net.nlanes, lane = folded->lane;
     tl_bytes in = folded->packed;
     tl_net_new(folded->net.n, folded->net.nedges, folded->net.nends, folded->net.nsteps, net);
     *done_ns = tl_malloc((net->n + 1) * sizeof **done_ns);
     net->first_edge[0] = net->first_end[0] = 0;
-    for (uint32_t v = 0; v < net->n; v++)
-        get_node(folded, v, &in, net, *done_ns);
+    for (uint32_t v = 0; v < net->n; v++) {
+        net->own_ns[v] = get_time(&in, nlanes, lane);
+        (*done_ns)[v] = tl_bytes_get_number(&in) + (v > 0 ? (*done_ns)[v - 1] : 0);
+        net->first_edge[v + 1] = net->first_edge[v] + (uint32_t)tl_bytes_get_number(&in);
+        for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
+            net->from[e] = v - (uint32_t)tl_bytes_get_number(&in);
+            net->lag_ns[e] = get_time(&in, nlanes, lane);
+        }
+        net->first_end[v + 1] = net->first_end[v] + (uint32_t)tl_bytes_get_number(&in);
+        for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
+            net->end_step[i] = (uint32_t)tl_bytes_get_number(&in);
+            net->end_ns[i] = get_time(&in, nlanes, lane);
+        }
+    }
 }

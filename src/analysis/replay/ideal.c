@@ -6,6 +6,7 @@
  * kernel where others run another would not be faster without it.
  */
 #include "internal.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
@@ -29,18 +30,6 @@ static void count_waits(const tl_ideal *s, const tl_work_class *class, double *s
         int64_t usual = tl_pieces_usual(s->b, class, class->steps.v[k], s->scratch);
         for (size_t i = 0; i < s->b->roles[class->role].n; i++)
             spare[i * n + k] = s->b->cut[class->steps.v[k]] ? 0 : fmax(0, (double)(class->pieces[i * n + k] - usual));
-    }
-}
-
-static void find_excess(tl_ideal *s)
-{
-    for (size_t c = 0; c < s->b->nclasses; c++) {
-        const tl_work_class *class = &s->b->classes[c];
-        s->spare[c] = tl_arena_take(&s->arena, cells_of(s->b, class), sizeof **s->spare);
-        if (class->family == TL_FAMILY_WAIT)
-            count_waits(s, class, s->spare[c]);
-        else
-            tl_excess(s->b, class, s->spare[c], s->scratch);
     }
 }
 
@@ -93,7 +82,14 @@ tl_ideal *tl_ideal_new(const tl_baseline *b)
     s->b = b;
     s->spare = tl_arena_zeroed(&s->arena, b->nclasses, sizeof *s->spare);
     s->scratch = tl_arena_take(&s->arena, b->graph->nranks + b->nlinks + b->nsteps, sizeof *s->scratch);
-    find_excess(s);
+    for (size_t c = 0; c < s->b->nclasses; c++) {
+        const tl_work_class *class = &s->b->classes[c];
+        s->spare[c] = tl_arena_take(&s->arena, cells_of(s->b, class), sizeof **s->spare);
+        if (class->family == TL_FAMILY_WAIT)
+            count_waits(s, class, s->spare[c]);
+        else
+            tl_excess(s->b, class, s->spare[c], s->scratch);
+    }
     net_all(s);
     return s;
 }
@@ -212,4 +208,49 @@ int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
         return 0;
     size_t cell = tl_class_cell(&b->classes[class], b->links[link].member, tl_meeting_step(b, meeting));
     return share_of(llround(s->spare[class][cell]), b->classes[class].ns[cell], ns);
+}
+
+/* ---------------------------------------------------------- losses that no single rank causes: unlike roles, slow hosts */
+
+void tl_balance_find(const tl_baseline *b, tl_balance *out)
+{
+    int64_t *baseline_ns = tl_calloc(b->nroles + 1, sizeof *baseline_ns); /* what is usual of each role */
+    int64_t *scratch = tl_malloc((b->graph->nranks + 1) * sizeof *scratch);
+    double sum = 0, nranks = 0;
+    *out = (tl_balance){ .most = TL_NONE, .times = NAN, .to = tl_malloc((b->nroles + 1) * sizeof *out->to) };
+
+    for (uint32_t q = 0; q < b->nroles; q++) {
+        for (uint32_t i = 0; i < b->roles[q].n; i++)
+            scratch[i] = b->compute_ns[b->members[b->roles[q].first + i]];
+        baseline_ns[q] = tl_baseline_median(scratch, b->roles[q].n);
+        double n = baseline_ns[q] > 0 ? b->roles[q].n : 0;
+        sum += (double)baseline_ns[q] * n;
+        nranks += n;
+        out->most = n > 0 && (out->most == TL_NONE || baseline_ns[q] > baseline_ns[out->most]) ? q : out->most;
+    }
+    double own = out->most != TL_NONE ? b->roles[out->most].n : 0;
+    if (nranks <= own)
+        out->most = TL_NONE;
+    for (uint32_t q = 0; q < b->nroles; q++)
+        out->to[q] = baseline_ns[q] > 0 ? sum / nranks / (double)baseline_ns[q] : 1;
+    if (out->most != TL_NONE)
+        out->times = (double)baseline_ns[out->most] / ((sum - (double)baseline_ns[out->most] * own) / (nranks - own));
+    free(scratch);
+    free(baseline_ns);
+}
+
+void tl_balance_rank(double to, tl_changes *c)
+{
+    for (uint32_t v = 0; v < c->open.n; v++) {
+        const tl_node *node = &c->open.nodes[v];
+        if (tl_computes(c->class_map, node))
+            c->less_ns[v] = node->work_ns - (int64_t)((double)node->work_ns * to);
+    }
+}
+
+void tl_free_host(tl_changes *c)
+{
+    for (uint32_t v = 0; v < c->open.n; v++)
+        if ((1U << c->open.nodes[v].activity & TL_HOST_ACTIVITIES) != 0)
+            c->less_ns[v] = c->open.nodes[v].work_ns;
 }

@@ -85,11 +85,9 @@ static void put_rank(assembling *a, size_t rank)
 {
     const tl_folded *folded = folded_of(a, rank);
     const tl_job_rank *of = &a->b->graph->ranks[rank];
-    uint32_t *meets = tl_malloc((folded->net.n + 1) * sizeof *meets);
+    uint32_t *meets = tl_malloc_none(folded->net.n);
     tl_net own = { 0 };
     int64_t *done_ns = NULL;
-    for (size_t v = 0; v < folded->net.n; v++)
-        meets[v] = TL_NONE;
     for (size_t p = 0; p < of->nports; p++)
         if (folded->end_node[p] != TL_NONE)
             meets[folded->end_node[p]] = of->ports[p].meeting;
@@ -116,19 +114,14 @@ static void put_meeting(assembling *a, uint32_t m)
     put_end(a->net, a->net->nends++, (uint32_t)a->b->nsteps, 0);
 }
 
-/* Adds the one origin that replaces the origins of all ranks. */
-static void put_origin(assembling *a)
-{
-    begin_node(a, 0, 0, 0);
-    for (size_t r = 0; r < a->b->graph->nranks; r++)
-        a->net->nends += folded_of(a, r)->norigin; /* which come with the rank */
-}
-
 static void put_all(assembling *a)
 {
     tl_net *net = a->net;
     net->nedges = net->nends = a->end_of_origin = 0;
-    put_origin(a);
+    /* Adds the one origin that replaces the origins of all ranks. */
+    begin_node(a, 0, 0, 0);
+    for (size_t r = 0; r < a->b->graph->nranks; r++)
+        a->net->nends += folded_of(a, r)->norigin; /* which come with the rank */
     for (size_t r = 0; r < a->b->graph->nranks; r++)
         put_rank(a, r);
     for (uint32_t m = 0; m < a->b->graph->nmeetings; m++)

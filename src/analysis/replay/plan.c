@@ -14,18 +14,11 @@ void tl_repair_plan_free(tl_repair_plan *p)
     *p = (tl_repair_plan){ 0 };
 }
 
-/* What is told of it before the lists. */
-typedef struct head {
-    uint64_t family;
-    size_t nkinds, nsteps, nwindows, nsummed;
-    int64_t nrepaired;
-} head;
-
+/* The struct as it is, then its lists. */
 void tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
 {
     const size_t cells = p->nkinds * p->nsteps, sums = p->nwindows * p->nkinds;
-    const head h = { p->family, p->nkinds, p->nsteps, p->nwindows, p->nsummed, p->nrepaired };
-    tl_bytes_put(out, &h, sizeof h);
+    tl_bytes_put(out, p, sizeof *p);
     tl_bytes_put_list(out, p->window, cells, sizeof *p->window);
     tl_bytes_put_list(out, p->own_ns, sums, sizeof *p->own_ns);
     tl_bytes_put_list(out, p->baseline_ns, sums, sizeof *p->baseline_ns);
@@ -36,16 +29,8 @@ void tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
 
 void tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
 {
-    head h;
     size_t n;
-    *p = (tl_repair_plan){ 0 };
-    tl_bytes_get(in, &h, sizeof h);
-    *p = (tl_repair_plan){ .family = h.family,
-                           .nkinds = h.nkinds,
-                           .nsteps = h.nsteps,
-                           .nwindows = h.nwindows,
-                           .nsummed = h.nsummed,
-                           .nrepaired = h.nrepaired };
+    tl_bytes_get(in, p, sizeof *p);
     tl_bytes_get_list(in, (void **)&p->window, &n, sizeof *p->window);
     tl_bytes_get_list(in, (void **)&p->own_ns, &n, sizeof *p->own_ns);
     tl_bytes_get_list(in, (void **)&p->baseline_ns, &n, sizeof *p->baseline_ns);
@@ -61,10 +46,10 @@ typedef struct planning {
     const tl_repair *repair;
     tl_repair_plan *plan;
     tl_arena arena;
-    size_t *window_at; /* [nsteps] 1 + the window that a step is compared in; 0: none */
-    bool *more;        /* [nkinds * nsteps]: where the rank has more pieces of work of the device than peers */
-    bool *on;          /* [nsteps] scratch */
-    int64_t *scratch;  /* [nranks + nsteps + nroles] */
+    size_t *window_at;          /* [nsteps] 1 + the window that a step is compared in; 0: none */
+    bool *more;                 /* [nkinds * nsteps]: where the rank has more pieces of work of the device than peers */
+    bool *on;                   /* [nsteps] scratch */
+    int64_t *scratch;           /* [nranks + nsteps + nroles] */
     const tl_work_class **same; /* [nroles] scratch */
 } planning;
 

@@ -34,15 +34,6 @@ static excess *excess_of(const repairing *r, uint32_t node)
 
 /* ----------------------------------------------------------------------------------------------------------- device */
 
-static void repair_device(const repairing *r)
-{
-    for (uint32_t v = 0; v < r->c->open.n; v++) {
-        const excess *e = excess_of(r, v);
-        if (e != NULL && e->own_ns > 0)
-            r->c->less_ns[v] += work_of(r, v) - tl_portion(work_of(r, v), e->baseline_ns, e->own_ns);
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------------------- host */
 
 static int64_t longer_of(const repairing *r, uint32_t node)
@@ -171,7 +162,11 @@ void tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *c)
     if (plan->family == TL_FAMILY_HOST)
         repair_host(&r);
     else
-        repair_device(&r);
+        for (uint32_t v = 0; v < r.c->open.n; v++) {
+            const excess *e = excess_of(&r, v);
+            if (e != NULL && e->own_ns > 0)
+                r.c->less_ns[v] += work_of(&r, v) - tl_portion(work_of(&r, v), e->baseline_ns, e->own_ns);
+        }
     free(r.excess);
     if (plan->nsummed != 0)
         tl_repair_stretches(plan, c);

@@ -35,52 +35,36 @@ typedef struct wanted {
     uint32_t *own;    /* by kind of the class map: the one that is asked for; TL_NONE */
 } wanted;
 
-static void get_wanted(wanted *a, const tl_work_class_map *f, tl_bytes *in)
-{
-    tl_bytes_get_list(in, (void **)&a->kinds, &a->nkinds, sizeof *a->kinds);
-    tl_bytes_get_list(in, (void **)&a->window, &a->ncells, sizeof *a->window);
-    a->own = tl_malloc((f->nkinds + 1) * sizeof *a->own);
-    for (size_t k = 0; k < f->nkinds; k++)
-        a->own[k] = TL_NONE;
-    for (uint32_t k = 0; k < a->nkinds; k++) {
-        uint32_t own = tl_kind_find(f, a->kinds[k]);
-        if (own != TL_NONE && a->own[own] == TL_NONE) /* of one class the first, as all are to who asks */
-            a->own[own] = k;
-    }
-}
-
-static void sum_up(const tl_changes *c, const wanted *a, stretches *out)
-{
-    tl_map at = { 0 };
-    for (uint32_t v = 0; v < c->open.n; v++) {
-        uint32_t kind = c->kind_of[v] != TL_NONE ? a->own[c->kind_of[v]] : TL_NONE;
-        uint32_t window = kind != TL_NONE ? a->window[kind * c->class_map->nsteps + c->step_of[v]] : 0;
-        if (window == 0)
-            continue;
-        uint32_t segment = tl_segment_of(c->class_map, &c->open.nodes[v]);
-        uint64_t key = key_of(window, kind, segment);
-        uint32_t i = tl_map_get(&at, key);
-        if (i == TL_MAP_NONE) {
-            i = (uint32_t)out->n;
-            tl_vec_room(out);
-            tl_map_put(&at, key, i);
-            out->v[out->n++] = (stretch){ .key = key, .window = window, .kind = kind, .segment = segment };
-        }
-        if (out->v != NULL)
-            out->v[i].ns += c->open.nodes[v].work_ns;
-    }
-    tl_map_free(&at);
-}
-
 void tl_sums_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_bytes *in, tl_bytes *out)
 {
     tl_changes c = { 0 };
     stretches sums = { 0 };
     wanted a = { 0 };
-    get_wanted(&a, class_map, in);
+    tl_map at = { 0 };
+    tl_bytes_get_list(in, (void **)&a.kinds, &a.nkinds, sizeof *a.kinds);
+    tl_bytes_get_list(in, (void **)&a.window, &a.ncells, sizeof *a.window);
+    a.own = tl_malloc_none(class_map->nkinds);
+    for (uint32_t k = 0; k < a.nkinds; k++) {
+        uint32_t own = tl_kind_find(class_map, a.kinds[k]);
+        if (own != TL_NONE && a.own[own] == TL_NONE) /* of one class the first, as all are to who asks */
+            a.own[own] = k;
+    }
     tl_changes_open(rank, class_map, &c);
     tl_changes_compare(&c);
-    sum_up(&c, &a, &sums);
+    for (uint32_t v = 0; v < c.open.n; v++) {
+        uint32_t kind = c.kind_of[v] != TL_NONE ? a.own[c.kind_of[v]] : TL_NONE;
+        uint32_t window = kind != TL_NONE ? a.window[kind * c.class_map->nsteps + c.step_of[v]] : 0;
+        if (window == 0)
+            continue;
+        uint32_t segment = tl_segment_of(c.class_map, &c.open.nodes[v]);
+        uint64_t key = key_of(window, kind, segment);
+        uint32_t i = tl_map_number(&at, key, sums.n);
+        if (i == sums.n)
+            tl_vec_push(&sums, (stretch){ .key = key, .window = window, .kind = kind, .segment = segment });
+        if (sums.v != NULL)
+            sums.v[i].ns += c.open.nodes[v].work_ns;
+    }
+    tl_map_free(&at);
     tl_bytes_put_list(out, sums.v, sums.n, sizeof *sums.v);
     tl_changes_free(&c);
     free(sums.v);
@@ -125,19 +109,6 @@ static void put_wanted(const tl_baseline *b, uint32_t rank, const tl_repair_plan
     free(window);
 }
 
-static void get_stretches(tl_bytes *in, uint32_t member, stretches *out)
-{
-    stretch *list = NULL;
-    size_t n;
-    tl_bytes_get_list(in, (void **)&list, &n, sizeof *list);
-    tl_grow((void **)&out->v, &out->cap, out->n + n, sizeof *out->v);
-    for (size_t i = 0; i < n; i++) {
-        out->v[out->n] = list[i];
-        out->v[out->n++].member = member;
-    }
-    free(list);
-}
-
 TL_SORT_BY(by_key, stretch, key, member)
 
 /* Fills plan->sums: for each stretch of the rank, its own time and the median of the role, ns. */
@@ -172,8 +143,16 @@ void tl_repair_plan_sums(const tl_baseline *b, uint32_t rank, tl_repair_plan *pl
     for (uint32_t i = 0; i < role->n; i++)
         put_wanted(b, rank, plan, &asked.in[members[i]]);
     tl_ask_ranks(b->asker, TL_ASK_SUMS, &asked);
-    for (uint32_t i = 0; i < role->n; i++)
-        get_stretches(&asked.out[members[i]], i, &all);
+    for (uint32_t i = 0; i < role->n; i++) {
+        stretch *list = NULL;
+        size_t n;
+        tl_bytes_get_list(&asked.out[members[i]], (void **)&list, &n, sizeof *list);
+        for (size_t k = 0; k < n; k++) {
+            list[k].member = i;
+            tl_vec_push(&all, list[k]);
+        }
+        free(list);
+    }
     compare(b, rank, &all, plan);
     tl_asked_free(&asked);
     free(all.v);
