@@ -61,13 +61,6 @@ static bool has_as_many(const tl_baseline *b, const tl_work_class *x, const tl_w
     return true;
 }
 
-/* Whether the class may be compared across roles: an inner stage has it, and all of its ranks as much of it. */
-static bool is_comparable(const tl_baseline *b, const tl_work_class *class)
-{
-    return tl_is_inner_stage(b, class->role) && class->amount != NULL && class->key != TL_EXCHANGED &&
-           has_as_many(b, class, class);
-}
-
 static bool is_same_work(const tl_baseline *b, const tl_work_class *x, const tl_work_class *y)
 {
     return tl_is_inner_stage(b, y->role) && y->amount != NULL && has_as_many(b, x, y) && vary_alike(x, y);
@@ -78,7 +71,8 @@ static bool is_same_work(const tl_baseline *b, const tl_work_class *x, const tl_
 static size_t list_same(const tl_baseline *b, const tl_work_class *class, const tl_work_class **same)
 {
     size_t n = 0;
-    if (!is_comparable(b, class))
+    if (!tl_is_inner_stage(b, class->role) && class->amount != NULL && class->key != TL_EXCHANGED &&
+        has_as_many(b, class, class))
         return 0;
     for (uint32_t role = 0; role < b->nroles; role++) {
         uint32_t c = tl_class_find(b, TL_FAMILY_DEVICE, role, class->key);

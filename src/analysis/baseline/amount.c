@@ -12,48 +12,43 @@
 #include "tlmpi/model/parameters.h"
 #include <math.h>
 
-typedef struct fitting {
-    const tl_baseline *b;
-    const tl_work_class *class;
-} fitting;
-
-static bool is_evidence(const fitting *f, size_t first, size_t k)
+static bool is_evidence(const tl_baseline *b, const tl_work_class *class, size_t first, size_t k)
 {
     size_t cell = first + k;
-    return f->class->amount[cell] > 0 && f->class->ns[cell] > 0 && !f->b->cut[f->class->steps.v[k]];
+    return class->amount[cell] > 0 && class->ns[cell] > 0 && !b->cut[class->steps.v[k]];
 }
 
 /* Adds what one member tells: products of how far its sizes and times are from their means, as logarithms.  Sizes are
  * taken relative to the first: then sizes that are all equal have the logarithm 0, and rounding tells nothing. */
-static void add_member(const fitting *f, size_t member, double *uu, double *uy)
+static void add_member(const tl_baseline *b, const tl_work_class *class, size_t member, double *uu, double *uy)
 {
-    const size_t n = f->class->steps.n, first = member * n;
+    const size_t n = class->steps.n, first = member * n;
     double u = 0, y = 0, cells = 0, unit = 0;
     for (size_t k = 0; k < n; k++)
-        if (is_evidence(f, first, k)) {
-            unit = cells > 0 ? unit : (double)f->class->amount[first + k];
-            u += log((double)f->class->amount[first + k] / unit);
-            y += log((double)f->class->ns[first + k]);
+        if (is_evidence(b, class, first, k)) {
+            unit = cells > 0 ? unit : (double)class->amount[first + k];
+            u += log((double)class->amount[first + k] / unit);
+            y += log((double)class->ns[first + k]);
             cells++;
         }
     for (size_t k = 0; cells > 0 && k < n; k++)
-        if (is_evidence(f, first, k)) {
-            double du = log((double)f->class->amount[first + k] / unit) - u / cells;
+        if (is_evidence(b, class, first, k)) {
+            double du = log((double)class->amount[first + k] / unit) - u / cells;
             *uu += du * du;
-            *uy += du * (log((double)f->class->ns[first + k]) - y / cells);
+            *uy += du * (log((double)class->ns[first + k]) - y / cells);
         }
 }
 
 /* To a hundredth: no power is known better. */
-static double power_of(const fitting *f)
+static double power_of(const tl_baseline *b, const tl_work_class *class)
 {
-    const size_t n = f->class->steps.n, members = f->b->roles[f->class->role].n;
+    const size_t n = class->steps.n, members = b->roles[class->role].n;
     double uu = 0, uy = 0;
     bool differs = false;
     for (size_t i = 0; !differs && i < members * n; i++)
-        differs = f->class->amount[i] != f->class->amount[i % n];
+        differs = class->amount[i] != class->amount[i % n];
     for (size_t i = 0; differs && i < members; i++)
-        add_member(f, i, &uu, &uy);
+        add_member(b, class, i, &uu, &uy);
     return uu > 0 ? round(100 * fmin(fmax(0, uy / uu), TL_AMOUNT_POWER_MOST)) / 100 : 1;
 }
 
@@ -67,7 +62,7 @@ void tl_class_amounts(const tl_baseline *b, tl_work_class *class)
         known = known && (class->pieces[i] == 0 || class->amount[i] > 0);
     for (size_t i = 0; i < cells && !known; i++)
         class->amount[i] = class->pieces[i];
-    const double power = class->family == TL_FAMILY_DEVICE ? power_of(&(fitting){ b, class }) : 1;
+    const double power = class->family == TL_FAMILY_DEVICE ? power_of(b, class) : 1;
     double ns = 0, amount = 0;
     if (!(power < 1) && !(power > 1))
         return;

@@ -153,15 +153,6 @@ void tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
     }
 }
 
-static void subtract_median(double *late_ns, size_t n, size_t nsteps, size_t step, int64_t *scratch)
-{
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = (int64_t)late_ns[i * nsteps + step];
-    int64_t middle = tl_median(scratch, n);
-    for (size_t i = 0; i < n; i++)
-        late_ns[i * nsteps + step] -= (double)middle;
-}
-
 /* Returns the time that ns[0] exceeds and ns[1] lacks; below 0: ns[1] exceeds and ns[0] lacks. */
 static double exchanged(const double *ns)
 {
@@ -208,8 +199,13 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
             for (size_t k = 0; k < class->steps.n; k++)
                 add_step(class, n, b->nsteps, k, family, late_ns, moved_ns, scratch);
     }
-    for (size_t s = 0; n > 2 && s < b->nsteps; s++) /* medians of skewed parts do not add up */
-        subtract_median(late_ns, n, b->nsteps, s, scratch);
+    for (size_t s = 0; n > 2 && s < b->nsteps; s++) { /* medians of skewed parts do not add up */
+        for (size_t i = 0; i < n; i++)
+            scratch[i] = (int64_t)late_ns[i * b->nsteps + s];
+        int64_t middle = tl_median(scratch, n);
+        for (size_t i = 0; i < n; i++)
+            late_ns[i * b->nsteps + s] -= (double)middle;
+    }
     if (is_counted(family))
         balance_neighbour_steps(b, n, late_ns, moved_ns);
     free(moved_ns);

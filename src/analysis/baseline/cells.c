@@ -93,33 +93,6 @@ int64_t tl_class_middle(const tl_baseline *b, const tl_work_class *class, size_t
 
 /* -------------------------------------------------------------------------------------------------------- all ranks */
 
-static void put_question(const tl_baseline *b, size_t rank, tl_bytes *out)
-{
-    const size_t whole[] = { b->first_whole, b->last_whole };
-    tl_bytes_put(out, whole, sizeof whole);
-    tl_bytes_put_list(out, b->steps, b->nsteps, sizeof *b->steps);
-    tl_bytes_put_list(out, b->cut, b->nsteps, sizeof *b->cut);
-    tl_bytes_put_list(out, b->cuts + rank * b->nsteps, b->nsteps, sizeof *b->cuts);
-    tl_bytes_put_list(out, b->comparable + b->role_of[rank] * b->nsteps, b->nsteps, sizeof *b->comparable);
-}
-
-static void get_answer(tl_baseline *b, size_t rank, tl_bytes *in, tl_cells_of_rank *of)
-{
-    tl_bytes_get(in, &b->compute_ns[rank], sizeof *b->compute_ns);
-    tl_bytes_get_list(in, (void **)&of->kinds, &b->nkinds[rank], sizeof *of->kinds);
-    tl_bytes_get_list(in, (void **)&of->cells, &of->n, sizeof *of->cells);
-}
-
-/* Makes classes of the rank's role from its kinds of work, and adds its steps to them. */
-static void list_steps(tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
-{
-    uint32_t *class_of = b->class_of_kind[rank] = tl_arena_take(&b->arena, b->nkinds[rank], sizeof *class_of);
-    for (size_t k = 0; k < b->nkinds[rank]; k++)
-        class_of[k] = tl_class_at(b, (tl_family)of->kinds[k].family, b->role_of[rank], of->kinds[k].key);
-    for (size_t i = 0; i < of->n; i++)
-        tl_class_add_step(&b->classes[class_of[of->cells[i].kind]], of->cells[i].step);
-}
-
 static void take_cells(const tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
 {
     for (size_t i = 0; i < of->n; i++) {
@@ -137,13 +110,24 @@ static void take(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answers)
 {
     size_t nranks = b->graph->nranks;
     for (size_t r = 0; r < nranks; r++) {
-        if (tl_job_graph_has(b->graph, r))
-            get_answer(b, r, &out[r], &answers[r]);
+        if (tl_job_graph_has(b->graph, r)) {
+            tl_cells_of_rank *of = &answers[r];
+            tl_bytes_get(&out[r], &b->compute_ns[r], sizeof *b->compute_ns);
+            tl_bytes_get_list(&out[r], (void **)&of->kinds, &b->nkinds[r], sizeof *of->kinds);
+            tl_bytes_get_list(&out[r], (void **)&of->cells, &of->n, sizeof *of->cells);
+        }
         tl_bytes_free(&out[r]);
     }
     tl_kinds_alike(b, answers);
-    for (size_t r = 0; r < nranks; r++)
-        list_steps(b, r, &answers[r]);
+    for (size_t r = 0; r < nranks; r++) {
+        /* The rank's kinds of work make classes of its role, which get its steps. */
+        const tl_cells_of_rank *of = &answers[r];
+        uint32_t *class_of = b->class_of_kind[r] = tl_arena_take(&b->arena, b->nkinds[r], sizeof *class_of);
+        for (size_t k = 0; k < b->nkinds[r]; k++)
+            class_of[k] = tl_class_at(b, (tl_family)of->kinds[k].family, b->role_of[r], of->kinds[k].key);
+        for (size_t i = 0; i < of->n; i++)
+            tl_class_add_step(&b->classes[class_of[of->cells[i].kind]], of->cells[i].step);
+    }
     for (size_t c = 0; c < b->nclasses; c++)
         tl_class_make_room(b, &b->classes[c]);
     for (size_t r = 0; r < nranks; r++)
@@ -159,8 +143,15 @@ static void ask(tl_baseline *b)
     tl_asked asked;
     tl_asked_new(nranks, &asked);
     for (size_t r = 0; r < nranks; r++)
-        if (tl_job_graph_has(b->graph, r))
-            put_question(b, r, &asked.in[r]);
+        if (tl_job_graph_has(b->graph, r)) {
+            tl_bytes *out = &asked.in[r];
+            const size_t whole[] = { b->first_whole, b->last_whole };
+            tl_bytes_put(out, whole, sizeof whole);
+            tl_bytes_put_list(out, b->steps, b->nsteps, sizeof *b->steps);
+            tl_bytes_put_list(out, b->cut, b->nsteps, sizeof *b->cut);
+            tl_bytes_put_list(out, b->cuts + r * b->nsteps, b->nsteps, sizeof *b->cuts);
+            tl_bytes_put_list(out, b->comparable + b->role_of[r] * b->nsteps, b->nsteps, sizeof *b->comparable);
+        }
     tl_ask_ranks(b->asker, TL_ASK_CELLS, &asked);
     take(b, asked.out, answers);
     for (size_t r = 0; r < nranks; r++) {

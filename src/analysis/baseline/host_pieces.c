@@ -6,16 +6,11 @@
 
 void tl_host_pieces_add(tl_host_pieces *p, uint64_t position, int64_t ns)
 {
-    uint32_t number = tl_map_get(&p->number_of, position);
-    if (number == TL_MAP_NONE) {
-        number = (uint32_t)p->positions.n;
-        tl_map_put(&p->number_of, position, number);
+    uint32_t number = tl_map_number(&p->number_of, position, p->positions.n);
+    if (number == p->positions.n)
         tl_vec_push(&p->positions, position);
-    }
-    tl_vec_room(&p->numbers);
-    tl_vec_room(&p->ns);
-    p->numbers.v[p->numbers.n++] = number;
-    p->ns.v[p->ns.n++] = ns;
+    tl_vec_push(&p->numbers, number);
+    tl_vec_push(&p->ns, ns);
 }
 
 void tl_host_pieces_list(const tl_open_rank *o, tl_work_class_map *f, uint32_t role, tl_host_pieces *p)
@@ -84,13 +79,6 @@ void tl_host_pieces_free(tl_host_pieces *p)
     *p = (tl_host_pieces){ .ns = { 0 } };
 }
 
-/* The key of the class of each of its kinds. */
-static void put_keys(const tl_baseline *b, size_t rank, tl_bytes *out)
-{
-    for (size_t k = 0; k < b->nkinds[rank]; k++)
-        tl_bytes_put(out, &b->classes[b->class_of_kind[rank][k]].key, sizeof b->classes->key);
-}
-
 void tl_baseline_host_pieces(const tl_baseline *b)
 {
     tl_asked asked;
@@ -98,7 +86,9 @@ void tl_baseline_host_pieces(const tl_baseline *b)
     for (size_t r = 0; r < asked.n; r++)
         if (tl_job_graph_has(b->graph, r)) {
             tl_bytes_put(&asked.in[r], &b->role_of[r], sizeof *b->role_of);
-            put_keys(b, r, &asked.in[r]);
+            /* The key of the class of each of its kinds. */
+            for (size_t k = 0; k < b->nkinds[r]; k++)
+                tl_bytes_put(&asked.in[r], &b->classes[b->class_of_kind[r][k]].key, sizeof b->classes->key);
         }
     tl_ask_ranks(b->asker, TL_ASK_HOST_PIECES, &asked);
     tl_asked_free(&asked);

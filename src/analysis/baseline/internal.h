@@ -47,9 +47,6 @@ void tl_baseline_own(tl_baseline *out);
 /* links.c: links, link_members, link_of; sorts among the roles and their members. */
 void tl_baseline_links(const tl_link_input *input, tl_baseline *out);
 
-/* transfers.c: the classes of links; meeting_class. */
-void tl_baseline_transfers(const tl_link_input *input, tl_baseline *out);
-
 /* As tl_baseline_of, tl_excess and tl_lateness have it, of a class of links; the last adds to late_ns. */
 int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
                             int64_t *own_ns, int64_t *scratch);

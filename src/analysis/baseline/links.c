@@ -20,31 +20,10 @@ typedef struct listing {
 /* Where its ranks are, as far as is known. */
 typedef enum span { SPAN_UNKNOWN, SPAN_HOST, SPAN_HOSTS } span;
 
-static void list_groups(listing *l)
-{
-    for (size_t i = 0; i < l->in->groups->n; i++) {
-        const tl_group_row *row = tl_table_row(l->in->groups, i);
-        if (tl_map_get(&l->group_row, (uint32_t)row->group) == TL_MAP_NONE)
-            tl_map_put(&l->group_row, (uint32_t)row->group, (uint32_t)i);
-    }
-}
-
 static const tl_group_row *group_of(const listing *l, int32_t group)
 {
     uint32_t row = tl_map_get(&l->group_row, (uint32_t)group);
     return row != TL_MAP_NONE ? tl_table_row(l->in->groups, row) : NULL;
-}
-
-static void list_hosts(listing *l)
-{
-    size_t n = l->out->graph->nranks;
-    l->out->host_of = tl_arena_zeroed(&l->out->arena, n, sizeof *l->out->host_of);
-    for (size_t i = 0; i < l->in->hosts->n; i++) {
-        const tl_rank *row = tl_table_row(l->in->hosts, i);
-        size_t r = tl_index_of(l->in->ranks, n, row->rank);
-        if (r < n)
-            l->out->host_of[r] = tl_host_key(row);
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ links */
@@ -106,12 +85,9 @@ static void list_links(listing *l)
         if (to == i || !is_whole(l, l->in->rows + i, to - i))
             continue;
         uint64_t key = key_of(l->in->rows + i);
-        uint32_t number = tl_map_get(&l->number_of, key);
-        if (number == TL_MAP_NONE) {
-            number = (uint32_t)l->links.n;
+        uint32_t number = tl_map_number(&l->number_of, key, l->links.n);
+        if (number == l->links.n)
             add_link(l, l->in->rows + i, to - i);
-            tl_map_put(&l->number_of, key, number);
-        }
         if (number < l->links.n)
             l->links.v[number].unsure_ns = tl_ns_max(l->links.v[number].unsure_ns, l->in->rows[i].unsure_ns);
         l->out->link_of[m] = number;
@@ -155,18 +131,6 @@ static uint64_t sort_of(const listing *l, const tl_link_ranks *link)
     return sort;
 }
 
-/* Fills *turn, the number of earlier links of the same ranks and sort: two groups of the same ranks serve different
- * purposes. */
-static void turn_of(const listing *l, const tl_link_ranks *link, uint64_t sort, tl_map *turns, uint32_t *turn)
-{
-    uint64_t key = tl_hash_mix(sort, link->n);
-    for (uint32_t i = 0; i < link->n; i++)
-        key = tl_hash_mix(key, l->members.v[link->first + i]);
-    uint32_t before = tl_map_get(turns, key);
-    *turn = before == TL_MAP_NONE ? 0 : before;
-    tl_map_put(turns, key, *turn + 1);
-}
-
 /* Sorts in the order of their first links. */
 static void number_sorts(listing *l)
 {
@@ -175,18 +139,16 @@ static void number_sorts(listing *l)
     uint32_t at = (uint32_t)out->graph->nranks;
 
     for (size_t i = 0; i < l->links.n; i++) {
-        uint32_t turn = 0;
-        uint64_t key = sort_of(l, &l->links.v[i]);
-        turn_of(l, &l->links.v[i], key, &turns, &turn);
-        key = tl_hash_mix(key, turn);
-        uint32_t role = tl_map_get(&sort_of_key, key);
-        if (role == TL_MAP_NONE) {
-            role = (uint32_t)(out->nroles + out->nsorts++);
-            out->roles[role] = (tl_role_ranks){ 0 };
-            tl_map_put(&sort_of_key, key, role);
-        }
-        l->links.v[i].role = role;
-        l->links.v[i].member = out->roles[role].n++;
+        tl_link_ranks *link = &l->links.v[i];
+        uint64_t sort = sort_of(l, link), ranks = tl_hash_mix(sort, link->n);
+        for (uint32_t k = 0; k < link->n; k++)
+            ranks = tl_hash_mix(ranks, l->members.v[link->first + k]);
+        /* Two groups of the same ranks serve different purposes. */
+        sort = tl_hash_mix(sort, tl_map_count(&turns, ranks));
+        link->role = tl_map_number(&sort_of_key, sort, out->nroles + out->nsorts);
+        if (link->role == out->nroles + out->nsorts)
+            out->roles[out->nroles + out->nsorts++] = (tl_role_ranks){ 0 };
+        link->member = out->roles[link->role].n++;
     }
     for (size_t q = out->nroles; q < out->nroles + out->nsorts; q++) {
         out->roles[q].first = at;
@@ -198,21 +160,22 @@ static void number_sorts(listing *l)
     tl_map_free(&turns);
 }
 
-static void make_room(tl_baseline *out, size_t nlinks)
-{
-    size_t roles = out->nroles, members = out->graph->nranks;
-    tl_grow((void **)&out->roles, &roles, roles + nlinks + 1, sizeof *out->roles);
-    tl_grow((void **)&out->members, &members, members + nlinks + 1, sizeof *out->members);
-}
-
 void tl_baseline_links(const tl_link_input *input, tl_baseline *out)
 {
     listing l = { .out = out, .in = input };
+    size_t n = out->graph->nranks, roles = out->nroles, members = n, nrows = 0;
     out->link_of = tl_arena_take(&out->arena, out->graph->nmeetings, sizeof *out->link_of);
-    list_groups(&l);
-    list_hosts(&l);
+    TL_ROWS (const tl_group_row, row, input->groups)
+        tl_map_number(&l.group_row, (uint32_t)row->group, nrows++);
+    out->host_of = tl_arena_zeroed(&out->arena, n, sizeof *out->host_of);
+    TL_ROWS (const tl_rank, row, input->hosts) {
+        size_t r = tl_index_of(input->ranks, n, row->rank);
+        if (r < n)
+            out->host_of[r] = tl_host_key(row);
+    }
     list_links(&l);
-    make_room(out, l.links.n);
+    tl_grow((void **)&out->roles, &roles, roles + l.links.n + 1, sizeof *out->roles);
+    tl_grow((void **)&out->members, &members, members + l.links.n + 1, sizeof *out->members);
     number_sorts(&l);
 
     out->links = l.links.v;

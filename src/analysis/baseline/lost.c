@@ -63,18 +63,6 @@ static bool mark(bounding *g, const int32_t *ranks, const tl_table *health)
     return any;
 }
 
-static void sum_up(bounding *g)
-{
-    for (size_t c = 0; c < g->b->nclasses; c++) {
-        const tl_work_class *class = &g->b->classes[c];
-        const tl_role_ranks *role = &g->b->roles[class->role];
-        for (size_t i = 0; class->family < BOUNDED && i < role->n; i++)
-            for (size_t k = 0; k < class->steps.n; k++)
-                g->own_ns[cell_of(g, class->family, g->b->members[role->first + i], class->steps.v[k])] +=
-                    class->ns[i * class->steps.n + k];
-    }
-}
-
 /* What the members of a role have of a family in a step in the middle, at most. */
 static int64_t usual_most(bounding *g, const tl_role_ranks *role, size_t family, size_t step)
 {
@@ -176,7 +164,14 @@ void tl_baseline_leave_out(tl_baseline *b, const int32_t *ranks, const tl_table 
     g.amount = tl_arena_take(&g.arena, n, sizeof *g.amount);
     if (mark(&g, ranks, health)) {
         b->lost = tl_arena_zeroed(&b->arena, cells, sizeof *b->lost);
-        sum_up(&g);
+        for (size_t c = 0; c < g.b->nclasses; c++) {
+            const tl_work_class *class = &g.b->classes[c];
+            const tl_role_ranks *role = &g.b->roles[class->role];
+            for (size_t i = 0; class->family < BOUNDED && i < role->n; i++)
+                for (size_t k = 0; k < class->steps.n; k++)
+                    g.own_ns[cell_of(&g, class->family, g.b->members[role->first + i], class->steps.v[k])] +=
+                        class->ns[i * class->steps.n + k];
+        }
         for (size_t q = 0; q < b->nroles; q++)
             for (size_t s = 0; s < b->nsteps; s++)
                 find_late(&g, &b->roles[q], s);

@@ -22,15 +22,6 @@ typedef struct finding {
 
 TL_SORT_BY(by_group, in_group, group, rank)
 
-/* Counts the ranks with a graph.  A rank without one shows nothing of what it did, and is in no role with others. */
-static size_t count_working(const tl_job_graph *g)
-{
-    size_t n = 0;
-    for (size_t r = 0; r < g->nranks; r++)
-        n += tl_job_graph_has(g, r);
-    return n;
-}
-
 /* Each rank once in each of its groups. */
 static void list(finding *f, const int32_t *ranks, const tl_job_graph *g, const tl_late_row *rows, size_t nrows)
 {
@@ -78,8 +69,10 @@ static void join(finding *f, size_t from, size_t to, const tl_job_graph *g)
  * there is any such group. */
 static bool join_groups(finding *f, const tl_job_graph *g, bool smaller)
 {
-    const size_t nranks = count_working(g);
+    size_t nranks = 0; /* a rank without a graph shows nothing of what it did, and is in no role with others */
     bool any = false;
+    for (size_t r = 0; r < g->nranks; r++)
+        nranks += tl_job_graph_has(g, r);
     for (size_t i = 0, to; i < f->n; i = to) {
         bool collective = false;
         for (to = i; to < f->n && f->v[to].group == f->v[i].group; to++)
@@ -90,15 +83,6 @@ static bool join_groups(finding *f, const tl_job_graph *g, bool smaller)
         join(f, i, to, smaller ? NULL : g);
     }
     return any;
-}
-
-static void join_all(finding *f, const tl_job_graph *g)
-{
-    f->n = 0;
-    for (uint32_t r = 0; r < g->nranks; r++)
-        if (tl_job_graph_has(g, r))
-            f->v[f->n++] = (in_group){ 0, r, true };
-    join(f, 0, f->n, g);
 }
 
 /* Roles in the order of their lowest ranks. */
@@ -138,8 +122,14 @@ void tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
         f.up[r] = r;
     list(&f, ranks, out->graph, rows, nrows);
     out->by_sides = !join_groups(&f, out->graph, true);
-    if (out->by_sides && !join_groups(&f, out->graph, false))
-        join_all(&f, out->graph);
+    if (out->by_sides && !join_groups(&f, out->graph, false)) {
+        const tl_job_graph *g = out->graph;
+        f.n = 0;
+        for (uint32_t r = 0; r < g->nranks; r++)
+            if (tl_job_graph_has(g, r))
+                f.v[f.n++] = (in_group){ 0, r, true };
+        join(&f, 0, f.n, g);
+    }
     number(&f, nranks, out);
     tl_arena_free(&arena);
 }

@@ -3,23 +3,6 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 
-static void list_numbers(tl_baseline *out)
-{
-    const tl_job_graph *g = out->graph;
-    size_t n = 0;
-    for (size_t r = 0; r < g->nranks; r++)
-        n += g->ranks[r].nsteps;
-    out->steps = tl_arena_take(&out->arena, n, sizeof *out->steps);
-    n = 0;
-    for (size_t r = 0; r < g->nranks; r++)
-        for (size_t s = 0; s < g->ranks[r].nsteps; s++)
-            out->steps[n++] = g->ranks[r].steps[s];
-    tl_int_sort(out->steps, n);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || out->steps[i] != out->steps[i - 1])
-            out->steps[out->nsteps++] = out->steps[i];
-}
-
 /* A step is cut where some rank has begun in a later one or ended in an earlier one; what lies before or after all
  * steps always is.  Where there is nothing else, all of it is one step. */
 static void find_cut(tl_baseline *out)
@@ -58,7 +41,14 @@ static void find_cut(tl_baseline *out)
 
 void tl_baseline_steps(tl_baseline *out)
 {
-    list_numbers(out);
+    size_t n = 0, at = 0;
+    for (size_t r = 0; r < out->graph->nranks; r++)
+        n += out->graph->ranks[r].nsteps;
+    out->steps = tl_arena_take(&out->arena, n, sizeof *out->steps);
+    for (size_t r = 0; r < out->graph->nranks; r++)
+        for (size_t s = 0; s < out->graph->ranks[r].nsteps; s++)
+            out->steps[at++] = out->graph->ranks[r].steps[s];
+    out->nsteps = tl_int_unique(out->steps, n);
     out->cut = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->cut);
     out->edge = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->edge);
     find_cut(out);

@@ -19,12 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether messages of a kind differ in size from piece to piece: sizes are then classed by powers of two. */
-static bool differs(const tl_late_row *row)
-{
-    return row->pair || tl_is_point_to_point((tl_collective)row->kind) || row->kind == TL_ALL_TO_ALL;
-}
-
 /* Returns a size class, below 0, for transfers of unknown size: by the sides that the members talk to, since unlike
  * pipeline stages move unlike amounts. */
 static int64_t unknown_size(const tl_baseline *b, const tl_link_ranks *link)
@@ -40,22 +34,13 @@ static int64_t size_class(const tl_baseline *b, const tl_link_ranks *link, const
     int64_t bytes = row->bytes, class = 1;
     if (bytes < 0)
         return unknown_size(b, link);
-    if (!differs(row) || bytes == 0)
+    /* Messages of these kinds differ in size from piece to piece: sizes are classed by powers of two. */
+    bool differs = row->pair || tl_is_point_to_point((tl_collective)row->kind) || row->kind == TL_ALL_TO_ALL;
+    if (!differs || bytes == 0)
         return bytes;
     while (class <= bytes / 2)
         class *= 2;
     return class;
-}
-
-/* By meeting: how much later than the first the last member is done. */
-static void find_end_spreads(const tl_job_graph *g, int64_t *end_spread_ns)
-{
-    for (size_t r = 0; r < g->nranks; r++)
-        for (size_t p = 0; p < g->ranks[r].nports; p++) {
-            const tl_rank_port *port = &g->ranks[r].ports[p];
-            if (port->meeting != TL_NONE)
-                end_spread_ns[port->meeting] = tl_ns_max(end_spread_ns[port->meeting], port->after_meeting_ns);
-        }
 }
 
 /* Returns the shortest stay, ns, in the collective that begins at row `first`, of the members that are still there
@@ -114,8 +99,9 @@ static void take_cells(const tl_link_input *in, const tl_baseline *out)
     }
 }
 
-void tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
+void tl_baseline_add_links(tl_baseline *out, const tl_link_input *in)
 {
+    tl_baseline_links(in, out);
     size_t first = out->nclasses;
     out->end_spread_ns = tl_arena_zeroed(&out->arena, out->graph->nmeetings, sizeof *out->end_spread_ns);
     out->meeting_class = tl_arena_take(&out->arena, out->graph->nmeetings, sizeof *out->meeting_class);
@@ -123,14 +109,14 @@ void tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
 
     for (size_t c = first; c < out->nclasses; c++)
         tl_class_make_room(out, &out->classes[c]);
-    find_end_spreads(out->graph, out->end_spread_ns);
+    for (size_t r = 0; r < out->graph->nranks; r++)
+        for (size_t p = 0; p < out->graph->ranks[r].nports; p++) {
+            const tl_rank_port *port = &out->graph->ranks[r].ports[p];
+            int64_t *spread_ns = port->meeting != TL_NONE ? &out->end_spread_ns[port->meeting] : NULL;
+            if (spread_ns != NULL)
+                *spread_ns = tl_ns_max(*spread_ns, port->after_meeting_ns);
+        }
     take_cells(in, out);
-}
-
-void tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input)
-{
-    tl_baseline_links(input, baseline);
-    tl_baseline_transfers(input, baseline);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ usual */

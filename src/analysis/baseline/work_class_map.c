@@ -39,15 +39,10 @@ uint32_t tl_segment_of(const tl_work_class_map *f, const tl_node *node)
 
 /* ------------------------------------------------------------------------------------------------------------ kinds */
 
-static bool is_host_work(const tl_node *node)
-{
-    return node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN || node->kind == TL_NODE_WAIT_END;
-}
-
 /* False: it has no work. */
 static bool work_of(const tl_work_class_map *f, const tl_node *node, tl_work_kind *kind)
 {
-    bool host = is_host_work(node);
+    bool host = node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN || node->kind == TL_NODE_WAIT_END;
     if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
         return false;
     bool copies = node->activity == TL_ACTIVITY_H2D || node->activity == TL_ACTIVITY_COPY;
@@ -128,13 +123,9 @@ static void fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns, uint16
     uint32_t cell = c->newest[kind];
     if (cell == TL_NONE || c->cells.v[cell].step != step) {
         uint64_t key = kind * c->f->nsteps + step;
-        cell = tl_map_get(&c->cell_of, key); /* TL_MAP_NONE is TL_NONE */
-        if (cell == TL_NONE) {
-            cell = (uint32_t)c->cells.n;
-            tl_vec_room(&c->cells);
-            tl_map_put(&c->cell_of, key, cell);
-            c->cells.v[c->cells.n++] = (tl_work_cell){ 0, 0, kind, (uint32_t)step, 0 };
-        }
+        cell = tl_map_number(&c->cell_of, key, c->cells.n);
+        if (cell == c->cells.n)
+            tl_vec_push(&c->cells, (tl_work_cell){ 0, 0, kind, (uint32_t)step, 0 });
         c->newest[kind] = cell;
     }
     tl_work_cell *all = &c->cells.v[cell];
@@ -143,26 +134,11 @@ static void fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns, uint16
     all->pieces++;
 }
 
-static void fill(filling *c, const tl_open_rank *o)
+void tl_cells_answer(const tl_open_rank *rank, tl_work_class_map *f, tl_bytes *in, tl_bytes *out)
 {
-    tl_work_class_map *f = c->f;
-    for (uint32_t v = 0; v < o->n; v++) {
-        const tl_node *node = &o->nodes[v];
-        int64_t waited_ns = tl_waited_ns(o, v);
-        size_t step = tl_step_index(f->steps, f->nsteps, node->step);
-        tl_work_kind kind;
-        c->compute_ns += tl_computes(f, node) ? node->work_ns : 0;
-        f->nhost_pieces += tl_is_host_piece(node);
-        if (waited_ns >= 0)
-            fill_in(c, wait_of(f, node), step, waited_ns, 0);
-        if (work_of(f, node, &kind))
-            fill_in(c, kind, step, node->work_ns, node->blocks);
-    }
-}
-
-static void get_question(tl_work_class_map *f, tl_bytes *in)
-{
+    filling c = { .f = f };
     size_t whole[2], n;
+    tl_work_class_map_free(f);
     tl_bytes_get(in, whole, sizeof whole);
     tl_bytes_get_list(in, (void **)&f->steps, &f->nsteps, sizeof *f->steps);
     tl_bytes_get_list(in, (void **)&f->cut, &n, sizeof *f->cut);
@@ -170,14 +146,18 @@ static void get_question(tl_work_class_map *f, tl_bytes *in)
     tl_bytes_get_list(in, (void **)&f->comparable, &n, sizeof *f->comparable);
     f->first_whole = whole[0];
     f->last_whole = whole[1];
-}
-
-void tl_cells_answer(const tl_open_rank *rank, tl_work_class_map *f, tl_bytes *in, tl_bytes *out)
-{
-    filling c = { .f = f };
-    tl_work_class_map_free(f);
-    get_question(f, in);
-    fill(&c, rank);
+    for (uint32_t v = 0; v < rank->n; v++) {
+        const tl_node *node = &rank->nodes[v];
+        int64_t waited_ns = tl_waited_ns(rank, v);
+        size_t step = tl_step_index(f->steps, f->nsteps, node->step);
+        tl_work_kind kind;
+        c.compute_ns += tl_computes(f, node) ? node->work_ns : 0;
+        f->nhost_pieces += tl_is_host_piece(node);
+        if (waited_ns >= 0)
+            fill_in(&c, wait_of(f, node), step, waited_ns, 0);
+        if (work_of(f, node, &kind))
+            fill_in(&c, kind, step, node->work_ns, node->blocks);
+    }
     tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns);
     tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds);
     tl_bytes_put_list(out, c.cells.v, c.cells.n, sizeof *c.cells.v);

@@ -83,17 +83,6 @@ static void solve_drifts(search *s)
         s->tried[i].drift_ppb = s->solved[s->tried[i].clock];
 }
 
-/* The rank's clock has a step: after the last of its ends before the cut. */
-static void note_step(search *s, size_t rank, int64_t step_ns)
-{
-    tl_rank_clock *t = &s->tried[rank];
-    t->step_ns = step_ns;
-    t->step_at_ns = INT64_MIN;
-    for (size_t e = 0; e < s->nends; e++)
-        if (s->rank[e] == rank && isfinite(s->sigma[e]))
-            t->step_at_ns = tl_ns_max(t->step_at_ns, s->ends[e].step_at_ns);
-}
-
 static void solve_steps(search *s)
 {
     for (size_t e = 0; e < s->nends; e++) {
@@ -108,20 +97,18 @@ static void solve_steps(search *s)
     for (size_t i = 0; i < s->nranks; i++) {
         int32_t c = s->tried[i].clock;
         int64_t step_ns = tl_ns_between(s->solved[c], middle_ns);
-        if (isfinite(s->apart[c]) &&
-            fabs((double)step_ns) > TL_CLOCK_SURE * fmax(s->apart[c], TL_CLOCK_ERROR_NS))
-            note_step(s, i, step_ns);
+        if (isfinite(s->apart[c]) && fabs((double)step_ns) > TL_CLOCK_SURE * fmax(s->apart[c], TL_CLOCK_ERROR_NS)) {
+            /* The rank's clock has a step: after the last of its ends before the cut. */
+            tl_rank_clock *t = &s->tried[i];
+            t->step_ns = step_ns;
+            t->step_at_ns = INT64_MIN;
+            for (size_t e = 0; e < s->nends; e++)
+                if (s->rank[e] == i && isfinite(s->sigma[e]))
+                    t->step_at_ns = tl_ns_max(t->step_at_ns, s->ends[e].step_at_ns);
+        }
     }
     for (size_t c = 0; c < s->g.nclocks; c++)
         s->uncertain[c] = isfinite(s->apart[c]) ? hypot(s->uncertain[c], s->apart[c]) : s->uncertain[c];
-}
-
-/* Adds a further clock step to the uncertainty of the clocks whose ends show it, instead of correcting it. */
-static void doubt_steps(search *s)
-{
-    for (size_t e = 0; e < s->nends; e++)
-        if (isfinite(s->ends[e].sigma_ns))
-            s->uncertain[s->clock[e]] = fmax(s->uncertain[s->clock[e]], fabs((double)s->ends[e].found_ns));
 }
 
 /* Offsets in the middle of the recording, with the drifts of clocks and ties that are in s->solved. */
@@ -146,7 +133,10 @@ static void solve_clocks(search *s)
     solve_offsets(s);
     if (s->cut)
         solve_steps(s);
-    doubt_steps(s);
+    /* A further clock step is not corrected: it adds to the uncertainty of the clocks whose ends show it. */
+    for (size_t e = 0; e < s->nends; e++)
+        if (isfinite(s->ends[e].sigma_ns))
+            s->uncertain[s->clock[e]] = fmax(s->uncertain[s->clock[e]], fabs((double)s->ends[e].found_ns));
 }
 
 /* Whether what low follows from leads from some clock back to it: then no offsets keep the bounds on that way, and low
@@ -302,8 +292,9 @@ static void doubt_guessed_hosts(search *s)
     solve_clocks(s);
     for (size_t i = 0; i < s->nranks; i++)
         for (size_t k = 0; s->tried[i].guessed != 0 && k < i; k++)
-            apart |= s->tried[k].host == s->tried[i].host && s->component[i] == s->component[k] &&
-                     is_surely_apart(tl_ns_between(s->offset[i], s->offset[k]), hypot(s->uncertain[i], s->uncertain[k]));
+            apart |=
+                s->tried[k].host == s->tried[i].host && s->component[i] == s->component[k] &&
+                is_surely_apart(tl_ns_between(s->offset[i], s->offset[k]), hypot(s->uncertain[i], s->uncertain[k]));
     for (size_t i = 0; apart && i < s->nranks; i++)
         s->tried[i].host = s->tried[i].guessed != 0 ? -1 : s->tried[i].host;
 }
@@ -344,9 +335,7 @@ void tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock
 {
     const tl_job_facts job = { .groups = groups, .ngroups = ngroups, .ranks = rank_clocks, .nranks = nrank_clocks };
     tl_clock_bounds b = { 0 };
-    search s = {
-        .b = &b, .procs = procs, .ends = ends, .nends = nends, .found = rank_clocks, .nranks = nrank_clocks
-    };
+    search s = { .b = &b, .procs = procs, .ends = ends, .nends = nends, .found = rank_clocks, .nranks = nrank_clocks };
     tl_arena arena = { 0 };
     make_room(&s, &arena);
     tl_clock_bounds_make(participants, n, &job, &b);

@@ -230,11 +230,9 @@ static void find_first_kernels(tl_idle_rank *k)
 {
     const tl_rank_view *v = k->view;
 
-    k->first_kernel = tl_malloc((v->nlaunches + 1) * sizeof *k->first_kernel);
-    for (size_t i = 0; i < v->nlaunches; i++) {
-        k->first_kernel[i] = TL_NONE;
+    k->first_kernel = tl_malloc_none(v->nlaunches);
+    for (size_t i = 0; i < v->nlaunches; i++)
         k->ntracks = v->launches[i].track >= k->ntracks ? v->launches[i].track + 1 : k->ntracks;
-    }
     for (uint32_t i = 0; i < v->nkernels; i++) {
         if (v->kernels[i].launch == TL_NONE)
             continue;

@@ -39,15 +39,6 @@ static int32_t uid_of(uint32_t uid)
     return uid <= INT32_MAX ? (int32_t)uid : -1;
 }
 
-/* The step of an instant; gaps are asked for in order of time. */
-static int32_t step_at(const tl_idle_rank *k, tl_idle_device *d, int64_t ns)
-{
-    const tl_step_window *steps = k->view->steps;
-    while (d->step < k->view->nsteps && steps[d->step].start_ns <= ns)
-        d->step++;
-    return d->step > 0 && ns < steps[d->step - 1].end_ns ? steps[d->step - 1].number : -1;
-}
-
 /* A gap is charged to the thread that launched the work after it; if that is unknown to the one that launches most on
  * this device (main_track), else to the rank's main thread. */
 static void add_gap(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, tl_idle_gap g, uint32_t main_track)
@@ -62,7 +53,7 @@ static void add_gap(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t 
                      .end_ns = next->start_ns,
                      .duration_ns = next->start_ns - lo,
                      .idle_id = (int32_t)d->gaps.n,
-                     .step = step_at(k, d, lo),
+                     .step = tl_step_at(k->view->steps, k->view->nsteps, lo),
                      .preceding = prev->name,
                      .following = next->name,
                      .following_uid = uid_of(next->uid),
@@ -102,7 +93,8 @@ static void find_gaps(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order,
             else if (macro)
                 add_gap(k, d, gaps, end, (tl_idle_gap){ .prev = last, .next = order[i] }, main_track);
             else
-                tl_vec_push(&k->noise, (tl_idle_noise){ end, start - end, d->device, step_at(k, d, end) });
+                tl_vec_push(&k->noise, (tl_idle_noise){ end, start - end, d->device,
+                                                        tl_step_at(k->view->steps, k->view->nsteps, end) });
             busy_ns += end - begin;
             d->sums.noise_ns += n == NULL && !macro ? start - end : 0;
             begin = start;

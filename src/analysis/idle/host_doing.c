@@ -20,12 +20,9 @@ enum { OTHER_THREADS = 64 };
 
 void tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names)
 {
-    *tally = (tl_idle_tally){ .v = tl_malloc(sizeof *tally->v),
-                              .cap = 1,
-                              .slot = tl_malloc((names->n + 1) * sizeof *tally->slot),
-                              .nnames = (uint32_t)names->n };
-    for (size_t i = 0; i <= names->n; i++)
-        tally->slot[i] = TL_NONE;
+    *tally = (tl_idle_tally){
+        .v = tl_malloc(sizeof *tally->v), .cap = 1, .slot = tl_malloc_none(names->n), .nnames = (uint32_t)names->n
+    };
 }
 
 void tl_idle_tally_free(tl_idle_tally *tally)
@@ -195,27 +192,21 @@ static void walk_ops(doing *w, const tl_thread *t, const uint32_t *by, size_t n,
     }
 }
 
-/* Which threads are asked: those with more than *least events, and *ties of those with as many. */
-static void limit_threads(const tl_ops *o, size_t *least, size_t *ties)
-{
-    int64_t *n = tl_malloc((o->nthreads + 1) * sizeof *n);
-    for (size_t t = 0; t < o->nthreads; t++)
-        n[t] = (int64_t)o->threads[t].n;
-    tl_ns_sort(n, o->nthreads);
-    *least = o->nthreads > OTHER_THREADS ? (size_t)n[o->nthreads - OTHER_THREADS] : 0;
-    *ties = OTHER_THREADS;
-    for (size_t t = o->nthreads; *least > 0 && t > 0 && (size_t)n[t - 1] > *least; t--)
-        --*ties;
-    free(n);
-}
-
 static void walk_all_ops(doing *w)
 {
     op_walk s = { .view = w->k->view };
     const tl_ops *o = &s.view->ops;
-    size_t least, ties, n;
+    size_t least, ties = OTHER_THREADS, n;
 
-    limit_threads(o, &least, &ties);
+    /* Threads with more than `least` events are asked, and `ties` of those with as many. */
+    int64_t *nevents = tl_malloc((o->nthreads + 1) * sizeof *nevents);
+    for (size_t t = 0; t < o->nthreads; t++)
+        nevents[t] = (int64_t)o->threads[t].n;
+    tl_ns_sort(nevents, o->nthreads);
+    least = o->nthreads > OTHER_THREADS ? (size_t)nevents[o->nthreads - OTHER_THREADS] : 0;
+    for (size_t t = o->nthreads; least > 0 && t > 0 && (size_t)nevents[t - 1] > least; t--)
+        ties--;
+    free(nevents);
     for (size_t t = 0; t < o->nthreads; t++) {
         const uint32_t *by = gaps_of(w, o->threads[t].track, &n);
         bool asked = o->threads[t].n > least || (o->threads[t].n == least && ties > 0);

@@ -60,17 +60,6 @@ typedef struct finding {
 
 TL_SORT_BY(by_track, comm_launch, track, start_ns)
 
-static void list_launches(finding *f)
-{
-    const tl_rank_view *v = f->view;
-    for (size_t i = 0; i < v->nkernels; i++)
-        if (v->kernels[i].kind == TL_COMM && v->kernels[i].launch != TL_NONE) {
-            const tl_launch *l = &v->launches[v->kernels[i].launch];
-            tl_vec_push(&f->launches, (comm_launch){ l->track, l->start_ns });
-        }
-    tl_vec_sort(&f->launches, by_track);
-}
-
 /* Whether the thread launches communication in [start_ns, end_ns): then the wait is the device's. */
 static bool launches_comm(const finding *f, uint32_t track, int64_t start_ns, int64_t end_ns)
 {
@@ -220,7 +209,13 @@ void tl_host_waits_find(const tl_rank_view *view, tl_host_waits *out)
         any |= f.wait_kind[i] != TL_HOST_WAIT_NONE;
     }
     if (any) {
-        list_launches(&f);
+        const tl_rank_view *v = f.view;
+        for (size_t i = 0; i < v->nkernels; i++)
+            if (v->kernels[i].kind == TL_COMM && v->kernels[i].launch != TL_NONE) {
+                const tl_launch *l = &v->launches[v->kernels[i].launch];
+                tl_vec_push(&f.launches, (comm_launch){ l->track, l->start_ns });
+            }
+        tl_vec_sort(&f.launches, by_track);
         list_asyncs(&f);
     }
     for (size_t i = 0, j = 0; any && (i < o->nthreads || j < c->nthreads);) { /* threads are by track in both */

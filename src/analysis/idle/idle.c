@@ -36,11 +36,6 @@ static bool below(int64_t part, int64_t pct, int64_t whole)
     return (wide)part * 100 < (wide)whole * pct;
 }
 
-static bool above(int64_t part, int64_t pct, int64_t whole)
-{
-    return below(-part, pct, -whole);
-}
-
 /* Whether a launch whose work is lost was queued after the work before the gap, which ends at hi, and no later than the
  * work after it. */
 static bool misses_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
@@ -63,7 +58,7 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
         return TL_DOING_UNRECORDED;
     if (tl_idle_is_later_node(k, g))
         return TL_DOING_GRAPH;
-    if (row->prequeued == TL_QUEUED_NO && latency > c->anomaly_ns && above(latency, c->anomaly_pct, gap))
+    if (row->prequeued == TL_QUEUED_NO && latency > c->anomaly_ns && below(-latency, c->anomaly_pct, -gap))
         return TL_DOING_LAUNCH_ANOMALY;
     if (row->prequeued == TL_QUEUED_YES && gap > c->queued_ns)
         return tl_idle_held_by_event(k, d, g) ? TL_DOING_DEPENDENCY : TL_DOING_LAUNCH_ANOMALY;
@@ -93,24 +88,6 @@ static void classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
     }
 }
 
-/* With --series alone: there may be as many as there is device work. */
-static void add_noise(const tl_idle_rank *k, tl_table *series)
-{
-    TL_EACH (const tl_idle_noise, n, k->noise) {
-        const tl_series_row row = { .rank = k->view->rank,
-                                    .what = TL_SERIES_SHORT_GAP,
-                                    .device = n->device,
-                                    .stream = -1,
-                                    .name = TL_NO_NAME,
-                                    .time_ns = n->start_ns,
-                                    .value = (double)n->duration_ns,
-                                    .step = n->step,
-                                    .operator= TL_NO_NAME,
-                                    .annotation = TL_NO_NAME };
-        tl_table_append(series, &row, 1);
-    }
-}
-
 /* A rank has a timeline for each of its devices, which lie together in the view; one where it has no work. */
 static void idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
@@ -132,8 +109,22 @@ static void idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_
     } while (to < view->nkernels);
     tl_idle_peers(&k, devices.v, devices.n, out);
     tl_idle_sums(&k, devices.v, devices.n, out);
-    if (config->series)
-        add_noise(&k, tl_tables_get(out, &tl_series_row_schema));
+    if (config->series) {
+        /* With --series alone: there may be as many as there is device work. */
+        TL_EACH (const tl_idle_noise, n, k.noise) {
+            const tl_series_row row = { .rank = k.view->rank,
+                                        .what = TL_SERIES_SHORT_GAP,
+                                        .device = n->device,
+                                        .stream = -1,
+                                        .name = TL_NO_NAME,
+                                        .time_ns = n->start_ns,
+                                        .value = (double)n->duration_ns,
+                                        .step = n->step,
+                                        .operator= TL_NO_NAME,
+                                        .annotation = TL_NO_NAME };
+            tl_table_append(tl_tables_get(out, &tl_series_row_schema), &row, 1);
+        }
+    }
     TL_EACH (tl_idle_device, d, devices)
         free(d->gaps.v);
     free(devices.v);

@@ -139,7 +139,6 @@ typedef struct tl_idle_device {
     int32_t device;           /* -1: not known */
     size_t first, n;          /* its kernels in the view */
     TL_VEC(tl_idle_gap) gaps; /* in order of time */
-    size_t step;              /* steps that begin at or before the gap that is looked at */
     size_t first_row;         /* of its rows in the gap table */
     size_t first_noise;       /* of its in the rank's noise */
     tl_idle sums;             /* as far as the timeline tells */

@@ -219,17 +219,6 @@ static void add_axes(scope *s, int32_t step, const uint32_t *index, size_t n)
                     all_ns);
 }
 
-static void macro_rows(scope *s)
-{
-    const steps of = { (const char *)&s->brief->step, sizeof *s->brief };
-    number(s->index, s->ngaps);
-    add_axes(s, -1, s->index, s->ngaps);
-    tl_sort_index(s->index, s->ngaps, by_step, &of);
-    TL_GROUPS (from, to, s->index, s->ngaps, by_step, &of)
-        if (s->brief[s->index[from]].step >= 0)
-            add_axes(s, s->brief[s->index[from]].step, s->index + from, to - from);
-}
-
 static void noise_rows(const scope *s)
 {
     const steps of = { (const char *)&s->noise->step, sizeof *s->noise };
@@ -399,20 +388,6 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row)
     sum->utilization_pct = tl_idle_pct(sum->busy_ns, tl_ns_add(sum->busy_ns, sum->macro_ns));
 }
 
-static void fill_brief(scope *s)
-{
-    for (size_t i = 0; i < s->ngaps; i++) {
-        const tl_gap *g = &s->gaps[i];
-        s->brief[i] = (brief){ g->duration_ns, g->other_op_ns, g->step,
-                               (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap, TL_NONE };
-    }
-    for (size_t i = 0; i < s->k->gap_annotations.n; i++) {
-        size_t gap = s->k->gap_annotations.v[i].gap - s->first_row; /* of an earlier device: larger than any */
-        if (gap < s->ngaps && s->brief[gap].annotation == TL_NONE)
-            s->brief[gap].annotation = (uint32_t)i;
-    }
-}
-
 static void sum_scope(scope *s, const tl_idle *sums, tl_tables *out)
 {
     size_t most = s->ngaps > s->nnoise ? s->ngaps : s->nnoise;
@@ -425,8 +400,23 @@ static void sum_scope(scope *s, const tl_idle *sums, tl_tables *out)
     s->index = tl_arena_take(&arena, most, sizeof *s->index);
     s->lengths = tl_arena_take(&arena, most, sizeof *s->lengths);
     s->brief = tl_arena_take(&arena, s->ngaps, sizeof *s->brief);
-    fill_brief(s);
-    macro_rows(s);
+    for (size_t i = 0; i < s->ngaps; i++) {
+        const tl_gap *g = &s->gaps[i];
+        s->brief[i] = (brief){ g->duration_ns, g->other_op_ns, g->step,
+                               (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap, TL_NONE };
+    }
+    for (size_t i = 0; i < s->k->gap_annotations.n; i++) {
+        size_t gap = s->k->gap_annotations.v[i].gap - s->first_row; /* of an earlier device: larger than any */
+        if (gap < s->ngaps && s->brief[gap].annotation == TL_NONE)
+            s->brief[gap].annotation = (uint32_t)i;
+    }
+    const steps of = { (const char *)&s->brief->step, sizeof *s->brief };
+    number(s->index, s->ngaps);
+    add_axes(s, -1, s->index, s->ngaps);
+    tl_sort_index(s->index, s->ngaps, by_step, &of);
+    TL_GROUPS (from, to, s->index, s->ngaps, by_step, &of)
+        if (s->brief[s->index[from]].step >= 0)
+            add_axes(s, s->brief[s->index[from]].step, s->index + from, to - from);
     noise_rows(s);
     class_rows(s);
     tl_arena_free(&arena);

@@ -49,13 +49,6 @@ typedef struct scratch {
     tl_spans clipped[NSETS], exposed, either, exposed_copy;
 } scratch;
 
-static void work_free(work *w)
-{
-    for (int s = 0; s < NSETS; s++)
-        tl_spans_free(&w->set[s]);
-    free(w->empty.v);
-}
-
 /* The work of n > 0 kernels. */
 static work collect(const tl_kernel *kernels, size_t n)
 {
@@ -67,8 +60,10 @@ static work collect(const tl_kernel *kernels, size_t n)
         w.first_ns = tl_ns_min(w.first_ns, k->start_ns);
         w.last_ns = tl_ns_max(w.last_ns, k->end_ns);
         if (k->end_ns > k->start_ns)
-            tl_spans_add(&w.set[k->kind == TL_COMM ? COMM : k->kind == TL_COMPUTE ? COMPUTE : COPY], k->start_ns,
-                         k->end_ns);
+            tl_spans_add(&w.set[k->kind == TL_COMM      ? COMM
+                                : k->kind == TL_COMPUTE ? COMPUTE
+                                                        : COPY],
+                         k->start_ns, k->end_ns);
         else
             tl_vec_push(&w.empty, k->start_ns);
     }
@@ -290,14 +285,14 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
 
     r.most_by_step = r.most_by_step > FEW_ROWS ? r.most_by_step : FEW_ROWS;
     for (size_t i = 0; i <= view->nsteps; i++)
-        r.sums[i] = (tl_breakdown){ .rank = view->rank,
-                                    .device = -1,
-                                    .step = i > 0 ? view->steps[i - 1].number : -1 };
+        r.sums[i] = (tl_breakdown){ .rank = view->rank, .device = -1, .step = i > 0 ? view->steps[i - 1].number : -1 };
     for (size_t from = 0, to; from < view->nkernels; from = to) {
         to = tl_device_end(view, from);
         work w = collect(view->kernels + from, to - from);
         device_rows(&r, &w, view->kernels[from].device);
-        work_free(&w);
+        for (int s = 0; s < NSETS; s++)
+            tl_spans_free(&w.set[s]);
+        free(w.empty.v);
     }
     add_runs(&r);
     tl_table_append(table, r.devices.rows, r.devices.n);

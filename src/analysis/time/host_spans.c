@@ -65,23 +65,6 @@ static void note(spans_found *found, tl_activity_kind activity, int64_t start_ns
             tl_vec_push(&found->of[i], (tl_span){ start_ns, start_ns + dur_ns });
 }
 
-static void note_calls(spans_found *found, const tl_thread *thread, const uint8_t *activity)
-{
-    const tl_calls *calls = &found->view->calls;
-    for (size_t i = thread->first; i < thread->first + thread->n; i++)
-        if (calls->name[i] != TL_NO_NAME && activity[calls->name[i]] != TL_ACTIVITY_HOST)
-            note(found, (tl_activity_kind)activity[calls->name[i]], calls->start_ns[i], calls->dur_ns[i]);
-}
-
-static void note_ops(spans_found *found, const tl_thread *thread, const uint8_t *activity)
-{
-    const tl_ops *ops = &found->view->ops;
-    for (size_t i = thread->first; i < thread->first + thread->n; i++)
-        if (ops->name[i] != TL_NO_NAME && activity[ops->name[i]] != TL_ACTIVITY_HOST &&
-            !launches_in(found->view, thread->track, ops->start_ns[i], tl_op_end(ops, i)))
-            note(found, (tl_activity_kind)activity[ops->name[i]], ops->start_ns[i], ops->dur_ns[i]);
-}
-
 void tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
 {
     uint8_t *of_call = tl_malloc(view->names->n + 1), *of_op = tl_malloc(view->names->n + 1);
@@ -96,11 +79,22 @@ void tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
         of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
     }
     for (size_t t = 0; t < view->calls.nthreads; t++)
-        if (tl_map_get(&found.launching, view->calls.threads[t].track) != TL_MAP_NONE)
-            note_calls(&found, &view->calls.threads[t], of_call);
+        if (tl_map_get(&found.launching, view->calls.threads[t].track) != TL_MAP_NONE) {
+            const tl_thread *thread = &view->calls.threads[t];
+            const tl_calls *calls = &view->calls;
+            for (size_t i = thread->first; i < thread->first + thread->n; i++)
+                if (calls->name[i] != TL_NO_NAME && of_call[calls->name[i]] != TL_ACTIVITY_HOST)
+                    note(&found, (tl_activity_kind)of_call[calls->name[i]], calls->start_ns[i], calls->dur_ns[i]);
+        }
     for (size_t t = 0; t < view->ops.nthreads; t++)
-        if (tl_map_get(&found.launching, view->ops.threads[t].track) != TL_MAP_NONE)
-            note_ops(&found, &view->ops.threads[t], of_op);
+        if (tl_map_get(&found.launching, view->ops.threads[t].track) != TL_MAP_NONE) {
+            const tl_thread *thread = &view->ops.threads[t];
+            const tl_ops *ops = &view->ops;
+            for (size_t i = thread->first; i < thread->first + thread->n; i++)
+                if (ops->name[i] != TL_NO_NAME && of_op[ops->name[i]] != TL_ACTIVITY_HOST &&
+                    !launches_in(found.view, thread->track, ops->start_ns[i], tl_op_end(ops, i)))
+                    note(&found, (tl_activity_kind)of_op[ops->name[i]], ops->start_ns[i], ops->dur_ns[i]);
+        }
     for (int p = 0; p < TL_HOST_SPANS; p++) {
         tl_spans_add_all(&spans->of[p], found.of[p].v, found.of[p].n);
         free(found.of[p].v);

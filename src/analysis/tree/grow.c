@@ -147,16 +147,6 @@ static uint32_t forward_of(growing *g, uint32_t op)
     return g->next_backward < g->view->nbackwards && v[g->next_backward].op == op ? g->of[g->next_backward] : TL_NONE;
 }
 
-/* Keeps the node of a forward operator for its backward operators. */
-static void keep_forward(growing *g, uint32_t op, uint32_t node)
-{
-    size_t n = g->view->nbackwards;
-    while (g->next_forward < n && g->forwards[g->next_forward].op < op)
-        g->next_forward++;
-    for (; g->next_forward < n && g->forwards[g->next_forward].op == op; g->next_forward++)
-        g->of[g->forwards[g->next_forward].backward] = node;
-}
-
 /* Time in what the open one called, on its thread. */
 static void add_called(growing *g, size_t open, int64_t start_ns, int64_t end_ns)
 {
@@ -186,8 +176,13 @@ static void open_op(growing *g, uint32_t op, bool main)
     tl_node *n = &g->tree->nodes.v[node];
     n->count++;
     n->host_ns = tl_ns_add(n->host_ns, ops->dur_ns[op]);
-    if (!annotation)
-        keep_forward(g, op, node);
+    if (!annotation) {
+        const size_t nbackwards = g->view->nbackwards; /* its backward operators find its node */
+        while (g->next_forward < nbackwards && g->forwards[g->next_forward].op < op)
+            g->next_forward++;
+        for (; g->next_forward < nbackwards && g->forwards[g->next_forward].op == op; g->next_forward++)
+            g->of[g->forwards[g->next_forward].backward] = node;
+    }
     if (main && annotation) {
         close_until(g, at_ns);
         push_open(&g->annotations, op, node);
@@ -323,18 +318,6 @@ static void add_work(growing *g)
     }
 }
 
-/* What is below a node goes to it. */
-static void sum_up(tl_tree *t)
-{
-    for (size_t i = t->nodes.n; i-- > 1;) {
-        const tl_node *n = &t->nodes.v[i];
-        tl_node *around = &t->nodes.v[n->parent];
-        around->launches += n->launches;
-        around->kernels += n->kernels;
-        around->device_ns = tl_ns_add(around->device_ns, n->device_ns);
-    }
-}
-
 void tl_tree_grow(tl_tree *tree, const tl_rank_view *view)
 {
     growing g = { .view = view, .tree = tree };
@@ -343,7 +326,14 @@ void tl_tree_grow(tl_tree *tree, const tl_rank_view *view)
     prepare(&g);
     sweep_all(&g);
     add_work(&g);
-    sum_up(tree);
+    /* What is below a node goes to it. */
+    for (size_t i = tree->nodes.n; i-- > 1;) {
+        const tl_node *n = &tree->nodes.v[i];
+        tl_node *around = &tree->nodes.v[n->parent];
+        around->launches += n->launches;
+        around->kernels += n->kernels;
+        around->device_ns = tl_ns_add(around->device_ns, n->device_ns);
+    }
     tl_arena_free(&g.arena);
     free(g.turns.v);
     free(g.all.ops.stack.v);

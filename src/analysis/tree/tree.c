@@ -35,29 +35,13 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : TL_COMPARE(a, b);
 }
 
-/* Lists the nodes in preorder.  children: room for all; those of node i stand from first[i] to first[i + 1] - 1. */
-static void walk(listing *l, const uint32_t *children, const size_t *first, uint32_t *stack)
-{
-    size_t depth = 0, n = 0;
-
-    stack[depth++] = 0;
-    while (depth > 0) {
-        uint32_t node = stack[--depth];
-        if (node != 0) {
-            l->place[node] = (uint32_t)n;
-            l->order[n++] = node;
-        }
-        for (size_t i = first[node + 1]; i-- > first[node];)
-            stack[depth++] = children[i];
-    }
-}
-
 static void put_in_order(listing *l, tl_arena *arena)
 {
     size_t n = l->tree->nodes.n;
     uint32_t *parent_of = tl_arena_take(arena, n, sizeof *parent_of),
              *children = tl_arena_take(arena, n, sizeof *children), *stack = tl_arena_take(arena, n, sizeof *stack);
-    size_t *first = tl_arena_take(arena, n + 1, sizeof *first);
+    size_t *first = tl_arena_take(arena, n + 1, sizeof *first), depth = 0;
+    uint32_t place = 0;
 
     l->order = tl_arena_take(arena, n, sizeof *l->order);
     l->place = tl_arena_take(arena, n, sizeof *l->place);
@@ -66,7 +50,16 @@ static void put_in_order(listing *l, tl_arena *arena)
         parent_of[i] = l->tree->nodes.v[i].parent;
     tl_group_rows(parent_of, n, n, first, children);
     tl_sort_index(children, n - 1, by_time, l);
-    walk(l, children, first, stack);
+    stack[depth++] = 0;
+    while (depth > 0) { /* in preorder */
+        uint32_t node = stack[--depth];
+        if (node != 0) {
+            l->place[node] = place;
+            l->order[place++] = node;
+        }
+        for (size_t i = first[node + 1]; i-- > first[node];)
+            stack[depth++] = children[i];
+    }
 }
 
 /* By descending device time, then by order of printing.  A node has no more device time than its parent, which is
@@ -113,27 +106,6 @@ static int64_t self_of(const tl_node *n)
     return tl_ns_max(n->host_ns - n->called_ns, 0);
 }
 
-static tl_call_tree row_of(const listing *l, const tl_node *n, int32_t row)
-{
-    return (tl_call_tree){
-        .rank = l->view->rank,
-        .node = row,
-        .parent = n->parent != 0 ? l->row[n->parent] : -1,
-        .depth = (int32_t)n->depth - 1,
-        .kind = n->kind,
-        .forward = n->forward != TL_NONE ? l->row[n->forward] : -1,
-        .count = n->count,
-        .host_ns = n->host_ns,
-        .host_self_ns = self_of(n),
-        .launches = n->launches,
-        .kernels = n->kernels,
-        .device_ns = n->device_ns,
-        .device_self_ns = n->device_self_ns,
-        .share = share_of(l, n->device_ns),
-        .name = n->name,
-    };
-}
-
 /* Adds a node without a row to the row of the rest.  All nodes below it are without a row, too, so the sums of own
  * times are the times of all. */
 static void add_rest(tl_call_tree *rest, const tl_node *n)
@@ -168,7 +140,23 @@ static void add_rows(const listing *l, tl_table *table)
             add_rest(&rest, node);
             continue;
         }
-        const tl_call_tree row = row_of(l, node, at);
+        const tl_call_tree row = (tl_call_tree){
+            .rank = l->view->rank,
+            .node = at,
+            .parent = node->parent != 0 ? l->row[node->parent] : -1,
+            .depth = (int32_t)node->depth - 1,
+            .kind = node->kind,
+            .forward = node->forward != TL_NONE ? l->row[node->forward] : -1,
+            .count = node->count,
+            .host_ns = node->host_ns,
+            .host_self_ns = self_of(node),
+            .launches = node->launches,
+            .kernels = node->kernels,
+            .device_ns = node->device_ns,
+            .device_self_ns = node->device_self_ns,
+            .share = share_of(l, node->device_ns),
+            .name = node->name,
+        };
         tl_table_append(table, &row, 1);
     }
     rest.share = share_of(l, rest.device_ns);

@@ -68,12 +68,7 @@ TL_SORT_BY(by_reason, tl_exposed, rank, step, group, parallelism, kind, unknown_
 
 static void add_row(void *to, const void *of)
 {
-    tl_exposed *sum = to;
-    const tl_exposed *row = of;
-    sum->exposed_ns = tl_ns_add(sum->exposed_ns, row->exposed_ns);
-    sum->waiting_ns = tl_ns_add(sum->waiting_ns, row->waiting_ns);
-    sum->transfer_ns = tl_ns_add(sum->transfer_ns, row->transfer_ns);
-    sum->unknown_ns = tl_ns_add(sum->unknown_ns, row->unknown_ns);
+    tl_row_add(&tl_exposed_schema, to, of);
 }
 
 /* Rows of one place become one, from `first` on, with the reason of most of what is unknown; of equals the first. */
@@ -178,28 +173,6 @@ static void add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_t
     }
 }
 
-static void add_bubble(void *to, const void *of)
-{
-    tl_bubble *sum = to;
-    const tl_bubble *row = of;
-    sum->bubble_ns = tl_ns_add(sum->bubble_ns, row->bubble_ns);
-    sum->unknown_ns = tl_ns_add(sum->unknown_ns, row->unknown_ns);
-    sum->wall_ns = tl_ns_add(sum->wall_ns, row->wall_ns);
-}
-
-/* Sums over the ranks, before their rows. */
-static void add_job_bubbles(tl_table *bubbles)
-{
-    size_t n = bubbles->n;
-    for (size_t i = 0; i < n; i++) {
-        tl_bubble row = *(const tl_bubble *)tl_table_row(bubbles, i);
-        row.rank = -1;
-        tl_table_append(bubbles, &row, 1);
-    }
-    tl_table_unite(bubbles, n, add_bubble);
-    tl_table_sort(bubbles);
-}
-
 static void exposed_reduce(tl_tables *job)
 {
     tl_table *table = tl_tables_get(job, &tl_exposed_schema), *bubbles = tl_tables_get(job, &tl_bubble_schema);
@@ -223,17 +196,22 @@ static void exposed_reduce(tl_tables *job)
         row->share = wall_ns > 0 ? (double)row->exposed_ns / (double)wall_ns : NAN;
     }
     add_bubbles(table, breakdown, bubbles);
-    add_job_bubbles(bubbles);
+    n = bubbles->n;
+    for (size_t i = 0; i < n; i++) {
+        tl_bubble row = *(const tl_bubble *)tl_table_row(bubbles, i);
+        row.rank = -1; /* sums over the ranks, before their rows */
+        tl_table_append(bubbles, &row, 1);
+    }
+    tl_table_unite(bubbles, n, NULL);
+    tl_table_sort(bubbles);
 }
 
 TL_TABLE_DEFINE(bubble, TL_BUBBLE_FIELDS, TL_SCOPE_JOB, "pipeline bubble",
                 "How long did the ranks of a pipeline wait for the stages next to them?");
 
-static const tl_schema *const tables[] = { &tl_exposed_schema, &tl_bubble_schema, NULL };
-
 const tl_analysis tl_exposed_analysis = {
     .name = "exposed",
     .question = "What does communication cost that nothing hides?",
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_exposed_schema, &tl_bubble_schema),
     .reduce = exposed_reduce,
 };

@@ -112,17 +112,6 @@ static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_l
     return last;
 }
 
-/* A wait until `to` may have been longer, or shorter, by what corrected clocks leave open. */
-static void leave_open(const tl_late_row *row, int64_t to, tl_peer_answer *a)
-{
-    int64_t took_ns = tl_ns_max(0, tl_ns_between(row->end_ns, row->start_ns));
-    int64_t most_ns = tl_ns_sum(tl_ns_max(0, tl_ns_between(to, row->start_ns)), row->unsure_ns);
-    a->wait_ns = tl_ns_max(0, tl_ns_between(a->wait_ns, row->unsure_ns));
-    a->waited = a->wait_ns > 0;
-    a->open_ns = tl_ns_between(tl_ns_min(most_ns, took_ns), a->wait_ns);
-    a->doubt = TL_COMM_DOUBT_CLOCKS;
-}
-
 /* Returns the answer of a rank in the collective late[0, n), whose last arrival, of equals of the lowest rank, is
  * `last`. */
 static tl_peer_answer answer_of(const tl_late_row *row, const tl_late_row *late, size_t n, const tl_late_row *last)
@@ -139,8 +128,15 @@ static tl_peer_answer answer_of(const tl_late_row *row, const tl_late_row *late,
     a.waited = row->counted && row->doubt != TL_COMM_DOUBT_PARTNER && to > row->start_ns;
     a.wait_ns = a.waited ? tl_ns_between(to, row->start_ns) : 0;
     a.open_ns = a.doubt != TL_COMM_DOUBT_NONE ? INT64_MAX : 0;
-    if (a.doubt == TL_COMM_DOUBT_NONE && row->unsure_ns > 0)
-        leave_open(row, to, &a);
+    if (a.doubt == TL_COMM_DOUBT_NONE && row->unsure_ns > 0) {
+        /* A wait until `to` may have been longer, or shorter, by what corrected clocks leave open. */
+        int64_t took_ns = tl_ns_max(0, tl_ns_between(row->end_ns, row->start_ns));
+        int64_t most_ns = tl_ns_sum(tl_ns_max(0, tl_ns_between(to, row->start_ns)), row->unsure_ns);
+        a.wait_ns = tl_ns_max(0, tl_ns_between(a.wait_ns, row->unsure_ns));
+        a.waited = a.wait_ns > 0;
+        a.open_ns = tl_ns_between(tl_ns_min(most_ns, took_ns), a.wait_ns);
+        a.doubt = TL_COMM_DOUBT_CLOCKS;
+    }
     return a;
 }
 

@@ -28,13 +28,10 @@ static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, t
     for (uint32_t i = 0; i < n; i++) {
         const tl_kernel *k = &view->kernels[i];
         uint64_t key = (uint64_t)k->name * TL_NKINDS + k->kind;
-        group_of[i] = tl_map_get(&map, key);
+        group_of[i] = tl_map_number(&map, key, one.n);
         all_ns = tl_ns_add(all_ns, k->end_ns - k->start_ns);
-        if (group_of[i] != TL_MAP_NONE)
-            continue;
-        group_of[i] = (uint32_t)one.n;
-        tl_map_put(&map, key, group_of[i]);
-        tl_vec_push(&one, i);
+        if (group_of[i] == one.n)
+            tl_vec_push(&one, i);
     }
     size_t *first = tl_arena_take(&arena, one.n + 1, sizeof *first);
     tl_group_rows(group_of, n, one.n, first, order);

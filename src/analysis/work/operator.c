@@ -191,21 +191,6 @@ static void open_one(sweep *s, uint32_t op)
     tl_vec_push(&s->open, f);
 }
 
-static void sweep_all(sweep *s)
-{
-    const tl_ops *ops = &s->view->ops;
-
-    for (size_t t = 0; t < ops->nthreads; t++) {
-        const tl_thread *thread = &ops->threads[t];
-        for (size_t i = thread->first; i < thread->first + thread->n; i++)
-            if (ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME &&
-                !(s->kind == TL_ANNOTATION && tl_is_step_mark(s->view->names, ops->name[i])))
-                open_one(s, (uint32_t)i);
-        while (s->open.n > 0)
-            close_one(s);
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
 /* The standard deviation of a sample; NaN of a single one. */
@@ -300,11 +285,18 @@ static void tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
 {
     sweep s = { .view = view, .kind = kind, .rest = no_work };
 
-    s.slot = tl_malloc((view->names->n + 1) * sizeof *s.slot);
-    for (size_t i = 0; i < view->names->n; i++)
-        s.slot[i] = TL_NONE;
+    s.slot = tl_malloc_none(view->names->n);
     find_own(&s);
-    sweep_all(&s);
+    const tl_ops *ops = &view->ops;
+    for (size_t t = 0; t < ops->nthreads; t++) {
+        const tl_thread *thread = &ops->threads[t];
+        for (size_t i = thread->first; i < thread->first + thread->n; i++)
+            if (ops->kind[i] == s.kind && ops->name[i] != TL_NO_NAME &&
+                !(s.kind == TL_ANNOTATION && tl_is_step_mark(s.view->names, ops->name[i])))
+                open_one(&s, (uint32_t)i);
+        while (s.open.n > 0)
+            close_one(&s);
+    }
     add_rows(&s, table);
     free(s.works.v);
     free(s.slot);

@@ -16,21 +16,6 @@ void tl_queue_loads(const tl_kernel *v, size_t n, tl_loads *out)
             tl_vec_push(out, (tl_load){ v[i].launch_ns, v[i].start_ns, 1 });
 }
 
-/* When the stream began and ended, and what of its work is in no queue. */
-static void measure_stream(const tl_kernel *v, size_t n, tl_queue_row *row)
-{
-    int64_t from = v[0].start_ns, to = v[0].end_ns;
-
-    for (size_t i = 0; i < n; i++) {
-        bool launched = v[i].launch_ns != TL_TIME_UNKNOWN;
-        row->no_launch += !launched;
-        row->before_launch += launched && v[i].start_ns < v[i].launch_ns;
-        from = launched ? tl_ns_min(from, v[i].launch_ns) : from;
-        to = tl_ns_max(to, v[i].end_ns);
-    }
-    row->wall_ns = tl_ns_between(to, from);
-}
-
 typedef struct scratch {
     tl_loads loads;
     tl_series series;
@@ -75,7 +60,17 @@ static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     row->device = v->device;
     row->stream = v->stream;
     row->kernels = (int64_t)n;
-    measure_stream(v, n, row);
+    /* When the stream began and ended, and what of its work is in no queue. */
+    int64_t from = v[0].start_ns, to = v[0].end_ns;
+
+    for (size_t i = 0; i < n; i++) {
+        bool launched = v[i].launch_ns != TL_TIME_UNKNOWN;
+        row->no_launch += !launched;
+        row->before_launch += launched && v[i].start_ns < v[i].launch_ns;
+        from = launched ? tl_ns_min(from, v[i].launch_ns) : from;
+        to = tl_ns_max(to, v[i].end_ns);
+    }
+    row->wall_ns = tl_ns_between(to, from);
     double wall = row->wall_ns > 0 ? (double)row->wall_ns : NAN;
     row->mean_length = tl_loads_integral(c->loads.v, c->loads.n) / wall;
     row->max_length = tl_series_max(&c->series);
