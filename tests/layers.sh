@@ -86,7 +86,6 @@ violations()
             below["analysis/time"] = "base model analysis"
             below["analysis/work"] = "base model analysis analysis/chance"
             below["analysis/repetition"] = "base model"
-            below["analysis/tree"] = "base model analysis"
             below["analysis/pattern"] = "base model analysis"
             below["analysis/measured"] = "base model analysis"
             below["analysis/local"] = "base model analysis/time"
@@ -110,7 +109,7 @@ violations()
             below["analysis/culprit"] = "base model analysis"
             below["analysis/phase"] = "base model analysis/chance analysis/verdict"
             below["analysis/diff"] = "base model analysis/chance analysis/work"
-            below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait analysis/work analysis/tree analysis/pattern analysis/measured analysis/culprit"
+            below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait analysis/work analysis/pattern analysis/measured analysis/culprit"
 
             below["report"] = "base model"
             below["report/format"] = "base model"

@@ -1,7 +1,7 @@
 /* work.h - what does the work of a rank consist of?
  *
  * From the view of one rank: its device work by name, and the operators and user annotations of its host with the work
- * that they launched; the calls that launched it, the queues in which it waited, and its copies; and the names over all
+ * that they launched; what called what there; the calls that launched it, the queues in which it waited, and its copies; and the names over all
  * ranks.  Uses chance, to find names in which ranks lie apart.
  */
 #ifndef TLMPI_ANALYSIS_WORK_H
@@ -11,7 +11,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/work_tables.h"
 
-extern const tl_analysis tl_kernel_analysis, tl_operator_analysis, tl_operator_ranks_analysis,
+extern const tl_analysis tl_kernel_analysis, tl_operator_analysis, tl_operator_ranks_analysis, tl_tree_analysis,
     tl_annotation_device_analysis, tl_launch_analysis, tl_queue_analysis, tl_copy_analysis;
 extern const tl_analysis tl_series_analysis; /* with config.series */
 

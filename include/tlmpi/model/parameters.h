@@ -133,8 +133,6 @@
     P(int64_t, GROUP_STEADIER, 4, "times", STATISTICAL, "ranks of a group scatter so many times less than others")     \
     P(size_t, GROUP_MISTAKES, 20, "1 in", STATISTICAL,                                                                 \
       "of so many collectives a rank seems to leave one before another has come; more often they are of two groups")   \
-    P(size_t, GROUP_RING_LEAST, 5, "", STATISTICAL, "of so many ranks a ring is seen: three equal passes and a pair")  \
-    P(int64_t, GROUP_RING_PART, 4, "1 in", STATISTICAL, "of a pass the last two of a ring leave together within so much")\
     P(int64_t, RING_SPARED_PART, 8, "1 in", PHYSICAL, "of a ring's time members beyond a slow link still take so much") \
     P(double, WAIT_MOST_SHARE, 0.5, "", USER, "a collective is a matter of arrival where more of its kernels is waiting") \
     P(double, WAIT_LITTLE_SHARE, 0.2, "", USER, "... of transfer where less is, and waits do not matter")              \

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------- segments */
-
 static void find_cuts(tl_baseline *b)
 {
     const tl_job_graph *g = b->graph;

@@ -10,9 +10,6 @@
 /* roles.c: roles, members, role_of, index_in_role, talks. */
 void tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out);
 
-/* steps.c: steps, cut. */
-void tl_baseline_steps(tl_baseline *out);
-
 /* cells.c: the class of a family, role and key among those of `out`, a new one if it is new.  It gets its steps, then
  * room for what its members have in them. */
 uint32_t tl_class_at(tl_baseline *out, tl_family family, uint32_t role, uint64_t key);

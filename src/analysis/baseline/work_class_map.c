@@ -15,8 +15,6 @@ void tl_work_class_map_free(tl_work_class_map *f)
     *f = (tl_work_class_map){ 0 };
 }
 
-/* --------------------------------------------------------------------------------------------------------- segments */
-
 /* The stretch of a cut step with n collectives that is `at` from its beginning, in a whole one with `whole` of them. */
 static uint32_t segment_of_cut(const tl_work_class_map *f, size_t step, uint32_t at, uint32_t n, uint32_t whole)
 {

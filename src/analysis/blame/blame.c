@@ -49,8 +49,6 @@ static int64_t wait_of(const blaming *b, uint32_t at)
     return b->until[at] - b->in->arrivals[at].start_ns;
 }
 
-/* ------------------------------------------------------------------------------------------------------ passing on */
-
 /* The number of earlier arrivals of a rank in which its reason to be late is looked for. */
 enum { LOOK_BACK = 16384 };
 

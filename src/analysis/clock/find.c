@@ -23,8 +23,6 @@ typedef struct search {
     tl_clock_ties g;
 } search;
 
-/* --------------------------------------------------------------------------------------------------------- numbers */
-
 /* Clocks by host, where that is known and asked for; else one a rank. */
 static void number_clocks(search *s, bool by_host)
 {

@@ -122,10 +122,6 @@ void tl_graph_find_unlaunched(tl_graph_build *b);
 /* full_queue.c: fills `queue_full`, once kernels are in order. */
 void tl_graph_find_full_queue(tl_graph_build *b);
 
-/* work.c: the nodes of kernels, and the edges from their launches and the work before them.  Launches have their
- * nodes. */
-void tl_graph_work(tl_graph_build *b);
-
 /* depend.c: the edges between streams. */
 void tl_graph_depend(tl_graph_build *b);
 

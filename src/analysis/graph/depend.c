@@ -140,8 +140,6 @@ static void put_in_turn(depending *d)
     free(stream_of);
 }
 
-/* --------------------------------------------------------------------------------------------------------- the rest */
-
 /* Returns until when, ns, the kernel's stream and launch explain that it did not start; INT64_MIN: not at all. */
 static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
 {

@@ -84,8 +84,6 @@ void tl_open_order(const tl_open_rank *o, uint32_t *order)
     free(dropped);
 }
 
-/* ----------------------------------------------------------------------------------------------------- the question */
-
 void tl_finalize_question_put(const tl_job_graph_draft *j, size_t rank, tl_bytes *out)
 {
     const tl_rank_graph *g = j->graphs[rank];

@@ -19,8 +19,6 @@ static uint64_t comm_key(size_t rank, uint32_t uid)
     return (uint64_t)rank << 32 | uid;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ ranks */
-
 static void list_graphs(tl_job_graph_draft *j)
 {
     const tl_rank_graphs *all = j->in->graphs;
@@ -59,8 +57,6 @@ static void find_members(tl_job_graph_draft *j)
     }
     tl_map_free(&comms);
 }
-
-/* ----------------------------------------------------------------------------------------------------------- clocks */
 
 /* Adds the shift by_ns of a rank's next collective.  A change larger than clocks drift is a step of the clock; the
  * largest such change is kept. */

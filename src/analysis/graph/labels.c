@@ -45,7 +45,7 @@ static uint32_t label_of(tl_work_labels *labels, const tl_rank_view *view, const
     return number;
 }
 
-/* The nodes of work stand in the order of the view's kernels (work.c): a WORK, or an ARRIVAL and its END, for each. */
+/* The nodes of work stand in the order of the view's kernels (rank.c): a WORK, or an ARRIVAL and its END, for each. */
 void tl_rank_graph_label(tl_rank_graph *graph, const tl_rank_view *view)
 {
     tl_work_labels *labels = tl_calloc(1, sizeof *labels);

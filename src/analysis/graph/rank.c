@@ -1,5 +1,6 @@
 /* rank.c - the graph of one rank, put together. */
 #include "build.h"
+#include "tlmpi/analysis/time.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
@@ -112,6 +113,52 @@ static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
            (tl_ns_between(s.end_ns, s.start_ns) <= TL_GRAPH_MAX_NS && work <= TL_GRAPH_MAX_WORK_NS);
 }
 
+static void add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
+{
+    tl_node node = { .done_ns = k->start_ns, .segment = p->segment, .step = p->step, .kind = TL_NODE_ARRIVAL };
+    p->start = tl_graph_node(b, node);
+    node.done_ns = k->end_ns;
+    node.work_ns = k->end_ns - k->start_ns; /* until other participants are known */
+    node.kind = TL_NODE_END;
+    node.activity = TL_ACTIVITY_COMM;
+    p->end = tl_graph_node(b, node);
+    tl_vec_push(&b->comms, (tl_node_comm){ k->start_ns, k->uid, p->start, p->segment, p->nwork });
+    tl_graph_edge(b, p->start, p->end, 0, 0);
+}
+
+/* The nodes of the device's work and of communication, each after its launch and what its stream did before. */
+static void add_work(tl_graph_build *b)
+{
+    for (size_t i = 0; i < b->view->nkernels; i++) {
+        const tl_kernel *k = &b->view->kernels[i];
+        tl_graph_kernel *p = &b->placed[i];
+        if (k->kind == TL_COMM) {
+            add_comm(b, k, p);
+            continue;
+        }
+        p->start = p->end =
+            tl_graph_node(b, (tl_node){ .done_ns = k->end_ns,
+                                        .work_ns = k->end_ns - k->start_ns,
+                                        .key = p->name,
+                                        .segment = p->segment,
+                                        .step = p->step,
+                                        .kind = TL_NODE_WORK,
+                                        .activity = (uint8_t)tl_activity_of_work(b->view, k),
+                                        .blocks = k->kind == TL_COMPUTE ? tl_blocks_rounded(k->blocks) : 0 });
+    }
+    for (size_t i = 0; i < b->view->nkernels; i++) {
+        const tl_kernel *k = &b->view->kernels[i];
+        uint32_t launch = b->placed[i].launch != TL_NONE ? b->launched[b->placed[i].launch] : TL_NONE;
+        /* Work that begins before the previous work of its stream ended keeps that overlap in every replay. */
+        if (i > 0 && tl_same_stream(k, k - 1))
+            tl_graph_edge(b, b->placed[i - 1].end, b->placed[i].start,
+                          tl_ns_min(0, tl_ns_between(k->start_ns, k[-1].end_ns)), 0);
+        if (launch != TL_NONE)
+            tl_graph_edge(b, launch, b->placed[i].start,
+                          tl_ns_min(b->latency_ns, tl_ns_between(k->start_ns, b->nodes.v[launch].done_ns)), 0);
+    }
+}
+
 void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans, bool named,
                         tl_rank_graph *out)
 {
@@ -123,7 +170,7 @@ void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, co
     tl_graph_hosts *hosts = NULL;
     tl_graph_place(&b);
     hosts = tl_graph_host(&b);
-    tl_graph_work(&b);
+    add_work(&b);
     tl_graph_released(&b, hosts);
     tl_graph_depend(&b);
     /* The windows of the rank's steps on the clock of its device. */

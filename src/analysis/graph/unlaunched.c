@@ -117,8 +117,6 @@ static void read_kernel(reading *r, uint32_t kernel)
         r->latest = kernel;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- all */
-
 void tl_graph_find_unlaunched(tl_graph_build *b)
 {
     size_t n = b->view->nkernels;

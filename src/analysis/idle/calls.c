@@ -10,8 +10,6 @@
 #include "internal.h"
 #include <stdlib.h>
 
-/* ----------------------------------------------------------------------------------------------------------- names */
-
 static uint8_t direction_named(tl_text name)
 {
     if (tl_text_has(name, "DtoH") || tl_text_has(name, "DeviceToHost"))

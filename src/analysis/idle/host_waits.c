@@ -7,8 +7,6 @@
 /* A wait that is shorter is a call like any other. */
 #define LEAST_WAIT_NS INT64_C(100000)
 
-/* ----------------------------------------------------------------------------------------------------------- names */
-
 /* Patterns of fnmatch; the first match counts. */
 static const struct {
     const char *pattern;
@@ -41,8 +39,6 @@ static tl_host_wait_kind wait_kind_named(tl_text name)
             return rules[i].wait_kind;
     return TL_HOST_WAIT_NONE;
 }
-
-/* --------------------------------------------------------------------------------------------------- communication */
 
 /* A launch of communication. */
 typedef struct comm_launch {

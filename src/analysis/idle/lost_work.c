@@ -56,8 +56,6 @@ static bool is_copy(const tl_idle_rank *k, const tl_idle_launch *l)
 
 TL_SORT_BY(by_start, tl_idle_launch, start_ns, uid)
 
-/* ---------------------------------------------------------------------------------------------------------- graphs */
-
 typedef struct graph {
     uint32_t name; /* of its first kernel: graphs that begin with the same are equal */
     uint32_t nkernels;

@@ -39,8 +39,6 @@ typedef struct finding {
     TL_VEC(stay) stays; /* by (track, start) */
 } finding;
 
-/* ------------------------------------------------------------------------------------------------------------ rows */
-
 /* What was waited for: a kernel, operator or Python function. */
 typedef struct awaited {
     uint32_t name, uid;
@@ -80,8 +78,6 @@ static void add_row(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_n
     row->cpu_during_gap = gap->cpu_during_gap;
     tl_idle_say_class(view->names, gap, row->dominant_op, sizeof row->dominant_op);
 }
-
-/* ----------------------------------------------------------------------------------------------------------- spans */
 
 /* What communicates alone there. */
 static const tl_comm_spans *spans_of(finding *f, int32_t device, int32_t stream)
@@ -159,8 +155,6 @@ static void add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- meetings */
-
 /* A stretch in which the host waited in op, or was free (TL_NONE): for the collectives that ended meanwhile, at each
  * instant for the one that ends last.  In the rest of the stretch the host waited for something unknown. */
 static void add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, uint32_t op)
@@ -199,8 +193,6 @@ static void add_meetings(finding *f, const tl_gap *gap, uint32_t track)
             add_stretch(f, gap, from, to, v[i].op);
     }
 }
-
-/* ------------------------------------------------------------------------------------------------------- the whole */
 
 /* A part of a gap has one reason: what the work after it waited for; else what the host did. */
 static void find_waits_in_gap(finding *f, const tl_idle_gap *g, const tl_gap *gap, bool several)

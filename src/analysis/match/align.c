@@ -35,23 +35,24 @@ static bool may_be(const tl_align_item *a, const tl_align_item *b)
 static tl_shift try_shift(tl_align_item *const *a, size_t na, tl_align_item *const *b, size_t nb, int64_t shift,
                           bool mean)
 {
-    int64_t from = shift < 0 ? -shift : 0, to = tl_ns_min((int64_t)na, (int64_t)nb - shift);
-    int64_t m = tl_ns_min(to - from, SAMPLES), apart[SAMPLES], sum = 0;
-    tl_shift s = { .shift = shift, .from = (size_t)from, .n = m > 0 ? (size_t)(to - from) : 0 };
+    int64_t from = shift < 0 ? -shift : 0, to = tl_ns_min((int64_t)na, (int64_t)nb - shift), apart[SAMPLES], sum = 0;
+    tl_shift s = { .shift = shift, .from = (size_t)from };
 
-    if (m <= 0)
+    if (to <= from)
         return s;
-    for (int64_t i = 0; i < m; i++) {
-        size_t at = s.from + (size_t)i * s.n / (size_t)m;
+    s.n = (size_t)(to - from);
+    const size_t m = s.n < SAMPLES ? s.n : SAMPLES;
+    for (size_t i = 0; i < m; i++) {
+        size_t at = s.from + i * s.n / m;
         const tl_align_item *x = a[at], *y = b[(size_t)((int64_t)at + shift)];
         s.misfits += !may_be(x, y);
         apart[i] = tl_ns_between(x->end_ns, y->end_ns);
     }
-    s.misfits = s.misfits * s.n / (size_t)m;
-    s.ahead_ns = tl_median(apart, (size_t)m);
-    for (int64_t i = 0; mean && i < m; i++)
+    s.misfits = s.misfits * s.n / m;
+    s.ahead_ns = tl_median(apart, m);
+    for (size_t i = 0; mean && i < m; i++)
         sum = tl_ns_sum(sum, llabs(tl_ns_between(apart[i], s.ahead_ns)));
-    s.scatter_ns = mean ? sum / m : tl_mad(apart, (size_t)m, s.ahead_ns);
+    s.scatter_ns = mean ? sum / (int64_t)m : tl_mad(apart, m, s.ahead_ns);
     return s;
 }
 

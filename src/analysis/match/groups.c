@@ -18,8 +18,6 @@ TL_ORDER_BY(by_members, tl_membership, inferred, members_key, rank, name_key)
 TL_ORDER_BY(by_key, tl_membership, inferred, members_key)
 TL_ORDER_BY(by_rank, tl_membership, rank, members_key)
 
-/* ---------------------------------------------------------------------------------------------------- named groups */
-
 /* Gives order[from, to), whose members are the same, their keys. */
 static void key_named(tl_deciding *d, size_t from, size_t to)
 {
@@ -169,8 +167,6 @@ static void number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
     free(room);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- all */
-
 void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job, const tl_sighting *sightings,
                       size_t nsightings, tl_fate *fates, tl_table *groups, tl_group_fact **facts)
 {
@@ -181,7 +177,6 @@ void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_f
                       .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting),
                       .order = tl_sorted_index(n, by_members, memberships),
                       .by_rank = tl_sorted_index(n, by_rank, memberships),
-                      .slow_ring = tl_calloc(n + 1, sizeof *d.slow_ring),
                       .fates = fates };
 
     for (size_t i = 0, s = 0; i <= n; i++) {
@@ -189,9 +184,6 @@ void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_f
             s++;
         d.first_sighting[i] = s;
     }
-    TL_GROUPS (from, to, d.order, n, by_key, memberships)
-        if (memberships[d.order[from]].inferred)
-            tl_groups_find_ring(&d, from, to);
     TL_GROUPS (from, to, d.order, n, by_key, memberships) {
         if (memberships[d.order[from]].inferred)
             tl_groups_infer(&d, from, to);
@@ -202,5 +194,4 @@ void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_f
     free(d.first_sighting);
     free(d.order);
     free(d.by_rank);
-    free(d.slow_ring);
 }

@@ -55,7 +55,7 @@ static void find_common(const tl_deciding *d, uint32_t a, uint32_t b, common *ou
 typedef struct distance {
     int64_t apart_ns, scatter_ns;
     int64_t step_ns, step_at_ns; /* farther from then on, where the clock of one of them steps; 0: none does */
-    bool loose, missed; /* one had left before the other came, too often for one group */
+    bool loose, missed;          /* one had left before the other came, too often for one group */
 } distance;
 
 /* How far apart they end at a time of the first one's clock. */
@@ -172,20 +172,17 @@ static bool is_better_distance(const distance *a, const distance *b)
     return alike ? llabs(a->apart_ns) < llabs(b->apart_ns) : x < y;
 }
 
-/* Whether another group of both ranks tells the distance of their clocks better, and tells a different one.  The ends
- * of rings with a slow link tell nothing of clocks. */
+/* Whether another group of both ranks tells the distance of their clocks better, and tells a different one. */
 static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const distance *own)
 {
     int32_t x = d->m[a].rank, y = d->m[b].rank;
     size_t i = first_of(d, x), k = first_of(d, y);
     distance best = *own;
 
-    if (d->slow_ring[a])
-        return false;
     while (i < d->n && k < d->n && d->m[d->by_rank[i]].rank == x && d->m[d->by_rank[k]].rank == y) {
         const tl_membership *p = &d->m[d->by_rank[i]], *q = &d->m[d->by_rank[k]];
         distance other;
-        if (p->members_key == q->members_key && p->inferred && q->inferred && !d->slow_ring[d->by_rank[i]] &&
+        if (p->members_key == q->members_key && p->inferred && q->inferred &&
             measure(d, d->by_rank[i], d->by_rank[k], &other) && is_better_distance(&other, &best))
             best = other;
         bool both = p->members_key == q->members_key;
@@ -196,8 +193,7 @@ static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const dis
     return tl_ns_max(off, llabs(tl_ns_between(own->step_ns, best.step_ns))) > scatter_allowed(own);
 }
 
-/* Whether nothing speaks against the two being one group; *own is how far apart they end.  In a ring that may be far.
- */
+/* Whether nothing speaks against the two being one group; *own is how far apart they end. */
 static bool end_together(const tl_deciding *d, uint32_t a, uint32_t b, int64_t most_ns, distance *own)
 {
     if (!measure(d, a, b, own))
@@ -303,54 +299,8 @@ static int64_t scatter_of_one_group(const tl_deciding *d, size_t from, size_t to
     return most_ns;
 }
 
-/* Fills late_ns, how much later than the first of order[from, to) each is done, ns.  Clocks are corrected by the
- * inferred memberships with clock_key; 0: not corrected.  Returns false where any is unknown. */
-static bool lateness(const tl_deciding *d, size_t from, size_t to, uint64_t clock_key, int64_t *late_ns)
-{
-    uint32_t first = d->order[from], clock = clock_key != 0 ? inferred_of(d, d->m[first].rank, clock_key) : TL_NONE;
-    late_ns[0] = 0;
-    for (size_t i = from + 1; i < to; i++) {
-        uint32_t other = clock_key != 0 ? inferred_of(d, d->m[d->order[i]].rank, clock_key) : TL_NONE;
-        distance own, clocks = { 0 };
-        if (!measure(d, d->order[i], first, &own) || own.loose)
-            return false;
-        if (clock_key != 0 && (clock == TL_NONE || other == TL_NONE || !measure(d, other, clock, &clocks)))
-            return false;
-        late_ns[i - from] = tl_ns_between(own.apart_ns, clocks.apart_ns);
-    }
-    return true;
-}
-
-/* Whether ranks are done one after another at equal distances, but for the last two, which are done together. */
-static bool is_ring(int64_t *late_ns, size_t n)
-{
-    tl_ns_sort(late_ns, n);
-    int64_t pass = tl_ns_between(late_ns[n - 1], late_ns[0]) / ((int64_t)n - 2);
-    bool ring = pass > 0 && tl_ns_between(late_ns[n - 1], late_ns[n - 2]) <= pass / TL_GROUP_RING_PART;
-    for (size_t i = 1; i + 1 < n; i++) {
-        int64_t apart = tl_ns_between(late_ns[i], late_ns[i - 1]);
-        ring = ring && apart >= pass / 2 && apart <= pass + pass / 2;
-    }
-    return ring;
-}
-
-void tl_groups_find_ring(tl_deciding *d, size_t from, size_t to)
-{
-    int64_t *late_ns = tl_malloc((to - from + 1) * sizeof *late_ns);
-    int32_t rank = d->m[d->order[from]].rank;
-
-    bool ring = to - from >= TL_GROUP_RING_LEAST && lateness(d, from, to, 0, late_ns) && is_ring(late_ns, to - from);
-    if (to - from >= TL_GROUP_RING_LEAST)
-        for (size_t i = first_of(d, rank); !ring && i < d->n && d->m[d->by_rank[i]].rank == rank; i++)
-            ring = d->m[d->by_rank[i]].inferred && lateness(d, from, to, d->m[d->by_rank[i]].members_key, late_ns) &&
-                   is_ring(late_ns, to - from);
-    for (size_t i = from; i < to; i++)
-        d->slow_ring[d->order[i]] = ring;
-    free(late_ns);
-}
-
 /* Whether the groups that order[from, to) was split into have one size, scatter by most_ns at most within each, and by
- * more between two.  In a ring neighbours are steady, too, but across such groups as well. */
+ * more between two. */
 static bool are_blocks(const tl_deciding *d, size_t from, size_t to, int64_t most_ns)
 {
     size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, size = 0;
@@ -412,7 +362,7 @@ void tl_groups_infer(tl_deciding *d, size_t from, size_t to)
 {
     for (int64_t most_ns = INT64_MAX;;) {
         bool missed = join_leaders(d, from, to, most_ns);
-        if (!missed && most_ns == INT64_MAX && is_one_group(d, from, to) && !d->slow_ring[d->order[from]])
+        if (!missed && most_ns == INT64_MAX && is_one_group(d, from, to))
             part_side_by_side(d, from, to);
         int64_t next_ns = missed ? scatter_of_one_group(d, from, to, most_ns) : most_ns;
         if (next_ns >= most_ns)

@@ -27,8 +27,6 @@ typedef struct pairing {
     tl_map now;  /* way and step -> how many have been counted */
 } pairing;
 
-/* ----------------------------------------------------------------------------------------------------------- steps */
-
 static bool is_before_steps(const pairing *k, const tl_participant *p)
 {
     return p->step < 0 && k->view->nsteps > 0 && p->launch_ns < k->view->steps[0].start_ns;

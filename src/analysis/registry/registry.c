@@ -6,7 +6,6 @@
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/analysis/pattern.h"
 #include "tlmpi/analysis/time.h"
-#include "tlmpi/analysis/tree.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/model/blame_tables.h"
@@ -18,6 +17,7 @@
 #include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/tree_table.h"
 #include <string.h>
 
 const tl_analysis *const tl_analyses[] = {

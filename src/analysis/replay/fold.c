@@ -157,8 +157,6 @@ static void list_ways(folding *f, uint32_t v)
         drop_short(f);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- ends */
-
 /* Notes that a node of `step` is done ns[nlanes] and after_ns later than node `number`, which stays.  The latest step
  * stands first in the list: nodes come by time, so its place is found at once however many steps there are. */
 static void add_end(folding *f, uint32_t number, uint32_t step, const int64_t *ns, int64_t after_ns)
@@ -247,8 +245,6 @@ static void take(folding *f, uint32_t v)
     else
         keep(f, v);
 }
-
-/* -------------------------------------------------------------------------------------------------------------- all */
 
 /* The ends in the order of their nodes; the arrays of the folding become those of the net. */
 static void hand_out(folding *f, tl_net *out)

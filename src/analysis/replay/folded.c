@@ -21,8 +21,6 @@ typedef struct making {
     uint32_t *number_of; /* by node of the net: its number in the fold */
 } making;
 
-/* ---------------------------------------------------------------------------------------------------------- the net */
-
 static void lay_out(making *m)
 {
     const tl_changes *c = m->c;
@@ -218,10 +216,12 @@ void tl_folded_get(tl_folded *folded, tl_bytes *in)
     folded_sizes of;
     tl_bytes_get(in, &of, sizeof of);
     const size_t nports = of.nports;
-    *folded = (tl_folded){ .net = { of.n, of.nedges, of.nends, of.nsteps, of.nlanes },
-                           .norigin = of.norigin,
-                           .arrival_node = tl_malloc((nports + 1) * sizeof *folded->arrival_node),
-                           .end_node = tl_malloc((nports + 1) * sizeof *folded->end_node) };
+    *folded = (tl_folded){
+        .net = { .n = of.n, .nedges = of.nedges, .nends = of.nends, .nsteps = of.nsteps, .nlanes = of.nlanes },
+        .norigin = of.norigin,
+        .arrival_node = tl_malloc((nports + 1) * sizeof *folded->arrival_node),
+        .end_node = tl_malloc((nports + 1) * sizeof *folded->end_node)
+    };
     for (size_t p = 0; p < nports; p++) {
         folded->arrival_node[p] = (uint32_t)tl_bytes_get_number(in) + (p > 0 ? folded->arrival_node[p - 1] : 0);
         folded->end_node[p] = (uint32_t)tl_bytes_get_number(in) + (p > 0 ? folded->end_node[p - 1] : 0);

@@ -74,8 +74,6 @@ static void net_all(tl_ideal *s)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- make */
-
 tl_ideal *tl_ideal_new(const tl_baseline *b)
 {
     tl_ideal *s = tl_calloc(1, sizeof *s);
@@ -197,8 +195,6 @@ void tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
     }
     free(cells);
 }
-
-/* -------------------------------------------------------------------------------------------------------- transfers */
 
 int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
 {

@@ -32,8 +32,6 @@ static excess *excess_of(const repairing *r, uint32_t node)
     return window > 0 ? &r->excess[(window - 1) * r->plan->nkinds + kind] : NULL;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- device */
-
 /* ------------------------------------------------------------------------------------------------------------- host */
 
 static int64_t longer_of(const repairing *r, uint32_t node)
@@ -104,8 +102,6 @@ static void repair_host(const repairing *r)
             take_off_cut_host(r, s, r->plan->nrepaired);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ waits */
-
 typedef struct wait {
     int64_t ns;
     uint32_t kind, step, node;
@@ -143,8 +139,6 @@ void tl_drop_waits(tl_changes *c, const int64_t *drop)
     }
     free(waits.v);
 }
-
-/* -------------------------------------------------------------------------------------------------------------- all */
 
 void tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *c)
 {

@@ -25,8 +25,6 @@ static uint64_t key_of(uint32_t window, uint32_t kind, uint32_t segment)
     return tl_hash_mix(tl_hash_mix(window, kind), segment);
 }
 
-/* ------------------------------------------------------------------------------------------- who holds a rank */
-
 /* Which kinds of the device are asked for, and in which steps. */
 typedef struct wanted {
     tl_work_kind *kinds;

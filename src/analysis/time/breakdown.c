@@ -311,8 +311,6 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
     free(r.runs);
 }
 
-/* ------------------------------------------------------------------------------------------------------- over ranks */
-
 /* Adds a row for each rank over all steps that every rank has whole, where the others are left out. */
 static void add_whole_steps(tl_table *table, const tl_table *health)
 {

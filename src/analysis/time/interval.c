@@ -78,8 +78,6 @@ const tl_analysis tl_interval_analysis = {
     .per_rank = interval_per_rank,
 };
 
-/* --------------------------------------------------------------------------------------------------------- rank row */
-
 /* An entry that is left out is one that is lost. */
 void tl_rank_describe_steps(const tl_rank_view *view, tl_rank *row)
 {

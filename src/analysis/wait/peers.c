@@ -23,8 +23,6 @@ const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *v, size_t n, int32
     return low < n && by_kernel(&v[low], &key) == 0 ? &v[low] : NULL;
 }
 
-/* --------------------------------------------------------------------------------------------------------- cutting */
-
 /* Cuts a row to what an answer tells was waiting; returns whether anything is left. */
 static bool cut(tl_gap_peer *row, const tl_peer_answer *answers, size_t n)
 {

@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ order */
-
 typedef struct sorting {
     const unsigned char *rows;
     size_t row_size, name, measure[2], nmeasures;

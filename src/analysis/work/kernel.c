@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------ kernels of a rank */
-
 static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     tl_table *table = tl_tables_get(out, &tl_kernel_row_schema);
@@ -62,8 +60,6 @@ static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, t
     tl_map_free(&map);
     tl_arena_free(&arena);
 }
-
-/* --------------------------------------------------------------------------------------------------- over all ranks */
 
 static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
 {
@@ -116,8 +112,6 @@ const tl_analysis tl_kernel_analysis = {
     .per_rank = kernel_per_rank,
     .reduce = kernel_reduce,
 };
-
-/* ------------------------------------------------------------------------------------------------ ranges of a device */
 
 TL_ORDER_BY(by_name, tl_device_range, name)
 

@@ -72,8 +72,6 @@ typedef struct sweep {
     TL_VEC(frame) open;
 } sweep;
 
-/* -------------------------------------------------------------------------------------------------------- own work */
-
 /* Returns the op in which a launch counts; TL_NONE for none, and for an op without a name, which has no row. */
 static uint32_t op_of_launch(const sweep *s, uint32_t launch)
 {

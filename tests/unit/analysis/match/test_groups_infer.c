@@ -98,29 +98,6 @@ static void stages_that_are_always_the_same_time_apart_are_no_group(void)
     CU_ASSERT_EQUAL(j.fates[0].group, j.fates[4].group);
 }
 
-/* The clocks of six ranks agree when they reduce the loss.  But 0 and 1 are always done last with the gradients, and
- * each of the others 0.5 ms before the one before it: after a slow link of their ring they are.  In pairs, they are
- * stages. */
-static void a_slow_ring_lets_its_ranks_go_one_after_another(void)
-{
-    for (int stages = 0; stages < 2; stages++) {
-        begin();
-        for (int32_t r = 0; r < 6; r++) {
-            int64_t early_ns = stages ? r / 2 * 1000000 : r < 2 ? 0 : (r - 1) * 500000;
-            member(r, 900, "")->inferred = 1;
-            for (uint64_t k = 1; k <= 10; k++)
-                saw(2 * r, k, (int64_t)k * 50000000 - early_ns + r * (int64_t)(k % 5) * 1000);
-            member(r, 901, "")->inferred = 1;
-            for (uint64_t k = 1; k <= 10; k++)
-                saw(2 * r + 1, k, (int64_t)k * 50000000 + 4000000 + r * (int64_t)(k % 2) * 100);
-        }
-        decide();
-        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[0].group)->ranks, stages ? "0,1" : "0-5");
-        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[1].group)->ranks, "0-5");
-        tl_table_free(&j.groups);
-    }
-}
-
 /* Four pairs reduce in step with each other: all end within some 30 us, each pair within one.  When all reduce the norm
  * they end within one: it is not the clocks.  Where they never do that, the pairs may be hosts.  In a ring each is
  * steady with the one before it and the one after. */
@@ -206,7 +183,6 @@ int main(void)
         TEST(a_late_one_is_missed_by_others_though_its_mate_waits),
         TEST(groups_in_step_are_told_by_how_steadily_they_end),
         TEST(stages_that_are_always_the_same_time_apart_are_no_group),
-        TEST(a_slow_ring_lets_its_ranks_go_one_after_another),
         TEST(two_collectives_in_common_contradict_nothing),
         TEST(an_outlier_does_not_part_a_group),
         TEST(a_clock_that_steps_does_not_part_a_group),

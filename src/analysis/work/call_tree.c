@@ -1,4 +1,12 @@
-/* grow.c - from the host's timeline to its tree.
+/* call_tree.c - the tree of a rank's calling contexts, as rows.
+ *
+ *     forward                 node 0, depth 0        a node, and then what is below it:
+ *       linear                     1        1        what has the most device time first
+ *         cudaLaunchKernel         2        2
+ *           gemm                   3        3
+ *     backward                     4        0
+ *
+ * From the host's timeline to its tree.
  *
  *     thread 1   [forward               ][backward           ]     forward   linear   addmm   launch   gemm
  *                  [linear      ]                                  backward  AddmmBackward0 (forward: addmm)  ...
@@ -10,20 +18,43 @@
  * around them.  The main thread, the one with the most annotations, comes first: where a thread has none around it, what
  * it does is in the annotation that is open there.  What is zero long is below what begins with it.
  */
-#include "internal.h"
+#include "tlmpi/analysis/work.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/base/text.h"
+#include "tlmpi/model/tree_table.h"
+#include "tlmpi/model/view.h"
+#include <math.h>
 #include <stdlib.h>
+
+/* A path: what it ends with, below its parent. */
+typedef struct tree_node {
+    uint32_t parent, name;
+    uint32_t forward;       /* node of the forward pass; TL_NONE */
+    uint32_t child, follow; /* used last: a child of it, and after it one of its parent's; TL_NONE */
+    uint32_t depth;
+    uint8_t kind; /* tl_tree_kind */
+    int64_t count, host_ns, called_ns;
+    int64_t launches, kernels, device_ns,
+        device_self_ns; /* with what is below it once all is there, but for the last */
+} tree_node;
+
+/* Node 0 is around all others, and has no row.  A node stands after its parent. */
+typedef struct context_tree {
+    TL_VEC(tree_node) nodes;
+    tl_map places; /* hash of a path's end -> node */
+} context_tree;
 
 /* ----------------------------------------------------------------------------------------------------------- nodes */
 
-static bool is_child(const tl_node *n, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
+static bool is_child(const tree_node *n, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     return n->name == name && n->parent == parent && n->kind == kind && n->forward == forward;
 }
 
 /* Different ends of one hash are told apart by going on to the next key. */
-static uint32_t find(tl_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
+static uint32_t find(context_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     uint64_t end = (uint64_t)parent << 32 | name;
     for (uint64_t key = tl_hash_mix(tl_hash_mix(kind, forward), end);; key++) {
@@ -35,19 +66,19 @@ static uint32_t find(tl_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t na
         tl_mem_indexable(t->nodes.n);
         tl_map_put(&t->places, key, (uint32_t)t->nodes.n);
         tl_vec_room(&t->nodes);
-        t->nodes.v[t->nodes.n] = (tl_node){ .parent = parent,
-                                            .name = name,
-                                            .forward = forward,
-                                            .child = TL_NONE,
-                                            .follow = TL_NONE,
-                                            .depth = t->nodes.v[parent].depth + 1,
-                                            .kind = (uint8_t)kind };
+        t->nodes.v[t->nodes.n] = (tree_node){ .parent = parent,
+                                              .name = name,
+                                              .forward = forward,
+                                              .child = TL_NONE,
+                                              .follow = TL_NONE,
+                                              .depth = t->nodes.v[parent].depth + 1,
+                                              .kind = (uint8_t)kind };
         return (uint32_t)t->nodes.n++;
     }
 }
 
 /* The child of the parent that is so, new if it is new.  After a node mostly comes the one that came the last time. */
-static uint32_t child_of(tl_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
+static uint32_t child_of(context_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     uint32_t last = t->nodes.v[parent].child, next = last != TL_NONE ? t->nodes.v[last].follow : TL_NONE;
 
@@ -59,8 +90,6 @@ static uint32_t child_of(tl_tree *t, uint32_t parent, tl_tree_kind kind, uint32_
     t->nodes.v[parent].child = next;
     return next;
 }
-
-/* --------------------------------------------------------------------------------------------------------- growing */
 
 /* From at_ns on, `node` is the innermost annotation open on the main thread; node 0: none. */
 typedef struct turn {
@@ -81,7 +110,7 @@ typedef struct opened {
 
 typedef struct growing {
     const tl_rank_view *view;
-    tl_tree *tree;
+    context_tree *tree;
     tl_arena arena;
     bool *is_mark;  /* by name: of a step */
     uint32_t *call; /* by launch: its node; TL_NONE */
@@ -101,8 +130,6 @@ static bool counts(const growing *g, uint32_t op)
     return ops->kind[op] == TL_OP ||
            (ops->kind[op] == TL_ANNOTATION && ops->name[op] != TL_NO_NAME && !g->is_mark[ops->name[op]]);
 }
-
-/* --------------------------------------------------------------------------- annotations of the main thread */
 
 /* Closes the annotations that end by an instant, one after the other. */
 static void close_until(growing *g, int64_t at_ns)
@@ -151,7 +178,7 @@ static uint32_t forward_of(growing *g, uint32_t op)
 static void add_called(growing *g, size_t open, int64_t start_ns, int64_t end_ns)
 {
     int64_t until = tl_ns_min(tl_op_end(&g->view->ops, g->all.ops.stack.v[open]), end_ns);
-    tl_node *n = &g->tree->nodes.v[g->all.nodes.v[open]];
+    tree_node *n = &g->tree->nodes.v[g->all.nodes.v[open]];
     n->called_ns = tl_ns_add(n->called_ns, tl_ns_max(until - start_ns, 0));
 }
 
@@ -173,7 +200,7 @@ static void open_op(growing *g, uint32_t op, bool main)
     else
         node = child_of(g->tree, parent, TL_TREE_OPERATOR, name, forward_of(g, op));
     push_open(&g->all, op, node);
-    tl_node *n = &g->tree->nodes.v[node];
+    tree_node *n = &g->tree->nodes.v[node];
     n->count++;
     n->host_ns = tl_ns_add(n->host_ns, ops->dur_ns[op]);
     if (!annotation) {
@@ -195,7 +222,7 @@ static void add_call(growing *g, uint32_t launch, uint32_t parent)
 {
     const tl_launch *l = &g->view->launches[launch];
     uint32_t node = child_of(g->tree, parent, TL_TREE_CALL, tl_name_key(g->view, l->name), TL_NONE);
-    tl_node *n = &g->tree->nodes.v[node];
+    tree_node *n = &g->tree->nodes.v[node];
     n->count++;
     n->launches++;
     n->host_ns = tl_ns_add(n->host_ns, l->end_ns - l->start_ns);
@@ -269,7 +296,7 @@ static void prepare(growing *g)
     }
     qsort(g->forwards, n, sizeof *g->forwards, by_forward);
     g->tree->nodes.v[g->tree->nodes.n++] =
-        (tl_node){ .parent = TL_NONE, .name = TL_NO_NAME, .forward = TL_NONE, .child = TL_NONE, .follow = TL_NONE };
+        (tree_node){ .parent = TL_NONE, .name = TL_NO_NAME, .forward = TL_NONE, .child = TL_NONE, .follow = TL_NONE };
 }
 
 /* Whether an operator of the forward pass ran on the thread. */
@@ -302,7 +329,7 @@ static void sweep_all(growing *g)
 
 static void add_work(growing *g)
 {
-    tl_tree *t = g->tree;
+    context_tree *t = g->tree;
 
     for (size_t i = 0; i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
@@ -310,7 +337,7 @@ static void add_work(growing *g)
         uint32_t node = child_of(t, call, TL_TREE_WORK, tl_name_key(g->view, k->name), TL_NONE);
         uint32_t around = t->nodes.v[call].parent, in = around != 0 ? around : call;
         int64_t ns = k->end_ns - k->start_ns;
-        tl_node *n = &t->nodes.v[node], *self = &t->nodes.v[in];
+        tree_node *n = &t->nodes.v[node], *self = &t->nodes.v[in];
         n->count++;
         n->kernels++;
         n->device_ns = tl_ns_add(n->device_ns, ns);
@@ -318,7 +345,8 @@ static void add_work(growing *g)
     }
 }
 
-void tl_tree_grow(tl_tree *tree, const tl_rank_view *view)
+/* Fills an empty tree from what the host did and launched. */
+static void grow(context_tree *tree, const tl_rank_view *view)
 {
     growing g = { .view = view, .tree = tree };
 
@@ -328,8 +356,8 @@ void tl_tree_grow(tl_tree *tree, const tl_rank_view *view)
     add_work(&g);
     /* What is below a node goes to it. */
     for (size_t i = tree->nodes.n; i-- > 1;) {
-        const tl_node *n = &tree->nodes.v[i];
-        tl_node *around = &tree->nodes.v[n->parent];
+        const tree_node *n = &tree->nodes.v[i];
+        tree_node *around = &tree->nodes.v[n->parent];
         around->launches += n->launches;
         around->kernels += n->kernels;
         around->device_ns = tl_ns_add(around->device_ns, n->device_ns);
@@ -341,3 +369,180 @@ void tl_tree_grow(tl_tree *tree, const tl_rank_view *view)
     free(g.annotations.ops.stack.v);
     free(g.annotations.nodes.v);
 }
+
+/* --------------------------------------------------------------------------------------------------------- rows */
+
+enum { MOST_ROWS = 4096 }; /* of a rank */
+
+typedef struct listing {
+    const context_tree *tree;
+    const tl_rank_view *view;
+    uint32_t *order; /* nodes as they are printed, without node 0 */
+    uint32_t *place; /* by node: where it stands there */
+    int32_t *row;    /* by node: its row; -1: it has none */
+} listing;
+
+/* Children of one parent, as they are printed. */
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+    const listing *l = context;
+    const tree_node *x = &l->tree->nodes.v[a], *y = &l->tree->nodes.v[b];
+    int order = TL_COMPARE(x->parent, y->parent);
+    order = order != 0 ? order : TL_ORDER(y, x, device_ns, host_ns);
+    if (order == 0)
+        order = tl_text_compare(tl_names_text(l->view->names, x->name), tl_names_text(l->view->names, y->name));
+    return order != 0 ? order : x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : TL_COMPARE(a, b);
+}
+
+static void put_in_order(listing *l, tl_arena *arena)
+{
+    size_t n = l->tree->nodes.n;
+    uint32_t *parent_of = tl_arena_take(arena, n, sizeof *parent_of),
+             *children = tl_arena_take(arena, n, sizeof *children), *stack = tl_arena_take(arena, n, sizeof *stack);
+    size_t *first = tl_arena_take(arena, n + 1, sizeof *first), depth = 0;
+    uint32_t place = 0;
+
+    l->order = tl_arena_take(arena, n, sizeof *l->order);
+    l->place = tl_arena_take(arena, n, sizeof *l->place);
+    l->row = tl_arena_take(arena, n, sizeof *l->row);
+    for (size_t i = 0; i < n; i++)
+        parent_of[i] = l->tree->nodes.v[i].parent;
+    tl_group_rows(parent_of, n, n, first, children);
+    tl_sort_index(children, n - 1, by_time, l);
+    stack[depth++] = 0;
+    while (depth > 0) { /* in preorder */
+        uint32_t node = stack[--depth];
+        if (node != 0) {
+            l->place[node] = place;
+            l->order[place++] = node;
+        }
+        for (size_t i = first[node + 1]; i-- > first[node];)
+            stack[depth++] = children[i];
+    }
+}
+
+/* By descending device time, then by order of printing.  A node has no more device time than its parent, which is
+ * printed before it: so the first n nodes in this order include their parents. */
+static int by_device_time(const void *context, uint32_t a, uint32_t b)
+{
+    const listing *l = context;
+    const tree_node *x = &l->tree->nodes.v[a], *y = &l->tree->nodes.v[b];
+    return x->device_ns != y->device_ns ? TL_COMPARE(y->device_ns, x->device_ns) : TL_COMPARE(l->place[a], l->place[b]);
+}
+
+/* Gives the nodes with the most device time a row. */
+static void choose(listing *l)
+{
+    size_t n = l->tree->nodes.n - 1;
+    int32_t nrows = 0;
+
+    if (n > MOST_ROWS) {
+        uint32_t *most = tl_malloc(n * sizeof *most);
+        for (size_t i = 0; i < n; i++)
+            most[i] = l->order[i];
+        tl_sort_index(most, n, by_device_time, l);
+        for (size_t i = MOST_ROWS; i < n; i++)
+            l->row[most[i]] = -1;
+        for (size_t i = 0; i < MOST_ROWS; i++)
+            l->row[most[i]] = 0;
+        free(most);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (n <= MOST_ROWS || l->row[l->order[i]] == 0)
+            l->row[l->order[i]] = nrows++;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- rows */
+
+static double share_of(const listing *l, int64_t device_ns)
+{
+    int64_t all = l->tree->nodes.v[0].device_ns;
+    return (double)device_ns / (all > 0 ? (double)all : NAN);
+}
+
+static int64_t self_of(const tree_node *n)
+{
+    return tl_ns_max(n->host_ns - n->called_ns, 0);
+}
+
+/* Adds a node without a row to the row of the rest.  All nodes below it are without a row, too, so the sums of own
+ * times are the times of all. */
+static void add_rest(tl_call_tree *rest, const tree_node *n)
+{
+    rest->count++;
+    rest->host_self_ns = rest->host_ns = tl_ns_add(rest->host_ns, self_of(n));
+    rest->device_self_ns = tl_ns_add(rest->device_self_ns, n->device_self_ns);
+    if (n->kind == TL_TREE_CALL)
+        rest->launches += n->launches;
+    if (n->kind != TL_TREE_WORK)
+        return;
+    rest->kernels += n->kernels;
+    rest->device_ns = tl_ns_add(rest->device_ns, n->device_ns);
+}
+
+static void add_rows(const listing *l, tl_table *table)
+{
+    size_t n = l->tree->nodes.n - 1;
+    tl_call_tree rest = { .rank = l->view->rank,
+                          .node = MOST_ROWS,
+                          .parent = -1,
+                          .depth = -1,
+                          .kind = TL_TREE_REST,
+                          .forward = -1,
+                          .name = TL_NO_NAME };
+
+    tl_table_reserve(table, n < MOST_ROWS ? n : MOST_ROWS + 1);
+    for (size_t i = 0; i < n; i++) {
+        const tree_node *node = &l->tree->nodes.v[l->order[i]];
+        int32_t at = l->row[l->order[i]];
+        if (at < 0) {
+            add_rest(&rest, node);
+            continue;
+        }
+        const tl_call_tree row = (tl_call_tree){
+            .rank = l->view->rank,
+            .node = at,
+            .parent = node->parent != 0 ? l->row[node->parent] : -1,
+            .depth = (int32_t)node->depth - 1,
+            .kind = node->kind,
+            .forward = node->forward != TL_NONE ? l->row[node->forward] : -1,
+            .count = node->count,
+            .host_ns = node->host_ns,
+            .host_self_ns = self_of(node),
+            .launches = node->launches,
+            .kernels = node->kernels,
+            .device_ns = node->device_ns,
+            .device_self_ns = node->device_self_ns,
+            .share = share_of(l, node->device_ns),
+            .name = node->name,
+        };
+        tl_table_append(table, &row, 1);
+    }
+    rest.share = share_of(l, rest.device_ns);
+    if (rest.count != 0)
+        tl_table_append(table, &rest, 1);
+}
+
+static void tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
+{
+    context_tree tree = { .nodes = { .n = 0 } };
+    tl_arena arena = { 0 };
+    listing l = { .tree = &tree, .view = view };
+    (void)config;
+
+    grow(&tree, view);
+    put_in_order(&l, &arena);
+    choose(&l);
+    add_rows(&l, tl_tables_get(out, &tl_call_tree_schema));
+    tl_arena_free(&arena);
+    free(tree.nodes.v);
+    tl_map_free(&tree.places);
+}
+
+const tl_analysis tl_tree_analysis = {
+    .name = "call_tree",
+    .question = "What called what, and which device work came of it?",
+    .needs = TL_NEEDS_HOST,
+    .tables = TL_SCHEMAS(&tl_call_tree_schema),
+    .per_rank = tree_per_rank,
+};

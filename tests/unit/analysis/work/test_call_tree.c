@@ -1,6 +1,7 @@
-/* test_tree.c - the tree of calling contexts. */
+/* test_call_tree.c - the tree of calling contexts. */
 #include "draw.h"
-#include "tlmpi/analysis/tree.h"
+#include "tlmpi/analysis/work.h"
+#include "tlmpi/model/tree_table.h"
 #include "unit.h"
 #include <stdio.h>
 #include <stdlib.h>
