@@ -36,23 +36,23 @@ static tl_shift try_shift(tl_align_item *const *a, size_t na, tl_align_item *con
                           bool mean)
 {
     int64_t from = shift < 0 ? -shift : 0, to = tl_ns_min((int64_t)na, (int64_t)nb - shift), apart[SAMPLES], sum = 0;
-    tl_shift s = { .shift = shift, .from = (size_t)from };
+    tl_shift s = { .shift = shift, .from = (size_t)from, .n = to > from ? (size_t)(to - from) : 0 };
+    const bool all = s.n <= SAMPLES; /* else some, spread over all */
+    const size_t m = all ? s.n : SAMPLES;
 
-    if (to <= from)
+    if (m == 0)
         return s;
-    s.n = (size_t)(to - from);
-    const size_t m = s.n < SAMPLES ? s.n : SAMPLES;
     for (size_t i = 0; i < m; i++) {
-        size_t at = s.from + i * s.n / m;
+        size_t at = s.from + (all ? i : i * s.n / SAMPLES);
         const tl_align_item *x = a[at], *y = b[(size_t)((int64_t)at + shift)];
         s.misfits += !may_be(x, y);
         apart[i] = tl_ns_between(x->end_ns, y->end_ns);
     }
-    s.misfits = s.misfits * s.n / m;
+    s.misfits = all ? s.misfits : s.misfits * s.n / SAMPLES;
     s.ahead_ns = tl_median(apart, m);
     for (size_t i = 0; mean && i < m; i++)
         sum = tl_ns_sum(sum, llabs(tl_ns_between(apart[i], s.ahead_ns)));
-    s.scatter_ns = mean ? sum / (int64_t)m : tl_mad(apart, m, s.ahead_ns);
+    s.scatter_ns = mean ? sum / tl_ns_max((int64_t)m, 1) : tl_mad(apart, m, s.ahead_ns);
     return s;
 }
 
