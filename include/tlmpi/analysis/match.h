@@ -206,9 +206,6 @@ void tl_key_unmatched(tl_participant *participants, size_t n);
 /* Returns a key that no other participant has; the participant's group must be the number in the job. */
 uint64_t tl_own_key(const tl_participant *p);
 
-/* Returns the item of the participant among the sightings of its membership; 0: its launch is not known. */
-uint64_t tl_sighting_item(const tl_participant *p);
-
 /* -------------------------------------------------------------------------------------------------------- alignment */
 
 /* Participants without a key are matched by when they ended.  Items of all ranks of a group lie on one proc then. */

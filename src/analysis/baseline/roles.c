@@ -38,8 +38,7 @@ static void list(finding *f, const int32_t *ranks, const tl_job_graph *g, const 
         if (row->group >= 0 && row->fits && tl_job_graph_has(g, r))
             f->v[f->n++] = (in_group){ row->group, (uint32_t)r, !sends };
     }
-    if (f->n > 1)
-        qsort(f->v, f->n, sizeof *f->v, by_group);
+    tl_sort(f->v, f->n, sizeof *f->v, by_group);
     for (size_t i = 0; i < f->n; i++) {
         if (kept > 0 && f->v[kept - 1].group == f->v[i].group && f->v[kept - 1].rank == f->v[i].rank)
             f->v[kept - 1].collective = f->v[kept - 1].collective || f->v[i].collective;

@@ -25,15 +25,6 @@ static bool is_read(const tl_job_facts *job, const tl_participant *p)
     return tl_hash_mix(p->key, 0) % (most / TL_CLOCK_COLLECTIVES_READ + 1) == 0;
 }
 
-static int64_t mean_end(const tl_participant *p, size_t n)
-{
-    __extension__ typedef __int128 wide;
-    wide sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += tl_ns_between(p[i].end_ns, p[0].end_ns);
-    return tl_ns_sum(p[0].end_ns, (int64_t)(sum / (wide)n));
-}
-
 /* Ends of a message say something only together with those the other way: the receiver may come late to all of one
  * way. */
 static void take(const tl_job_facts *job, const tl_participant *p, size_t n, tl_clock_samples *out)
@@ -44,7 +35,11 @@ static void take(const tl_job_facts *job, const tl_participant *p, size_t n, tl_
 
     if (n < 2 || !tl_clocks_compare(job, p, n))
         return;
-    mean_ns = mean_end(p, n);
+    __extension__ typedef __int128 wide;
+    wide sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += tl_ns_between(p[i].end_ns, p[0].end_ns);
+    mean_ns = tl_ns_sum(p[0].end_ns, (int64_t)(sum / (wide)n));
     for (size_t i = 0; i < n; i++) {
         tie = tl_hash_mix(tie, (uint64_t)(int64_t)p[i].rank);
         took_ns = tl_ns_min(took_ns, tl_ns_max(0, tl_ns_between(p[i].end_ns, p[i].start_ns)));
@@ -296,8 +291,7 @@ void tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_cl
     int64_t *room = tl_malloc((n + 1) * sizeof *room);
     tl_clock_sample *copy = tl_malloc((n + 1) * sizeof *copy);
 
-    if (n > 0)
-        qsort(samples, n, sizeof *samples, by_tie);
+    tl_sort(samples, n, sizeof *samples, by_tie);
     for (size_t from = 0, to; from < n; from = to) {
         const tl_clock_sample *first = &samples[from];
         tl_clock_end ways[3] = { 0 };
@@ -321,8 +315,7 @@ TL_SORT_BY(by_tie_of_end, tl_clock_end, tie, rank)
 
 void tl_clock_ends_sort(tl_clock_end *ends, size_t n)
 {
-    if (n > 0)
-        qsort(ends, n, sizeof *ends, by_tie_of_end);
+    tl_sort(ends, n, sizeof *ends, by_tie_of_end);
 }
 
 /* Ends that tell of a step of at least half as much, at a time when the first may be, say when it is, too. */

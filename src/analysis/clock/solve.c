@@ -12,19 +12,9 @@ static const double NOTHING = 1e-20;
 /* One round: L x = b, where L is the Laplacian of the weights. */
 typedef struct rounding {
     const tl_clock_ties *g;
-    double *weight;                               /* by end */
+    double *weight;                                /* by end */
     double *diagonal, *b, *x, *rest, *way, *along; /* by node */
 } rounding;
-
-static void multiply(const rounding *r, const double *v, double *out)
-{
-    memset(out, 0, r->g->nnodes * sizeof *out);
-    for (size_t e = 0; e < r->g->nends; e++) {
-        double flow = r->weight[e] * (v[r->g->clock[e]] - v[r->g->tie[e]]);
-        out[r->g->clock[e]] += flow;
-        out[r->g->tie[e]] -= flow;
-    }
-}
 
 /* Its square, as the diagonal weighs it; a node without ends has none. */
 static double square_of(const rounding *r, const double *rest)
@@ -47,7 +37,12 @@ static void solve(rounding *r)
         r->way[i] = r->diagonal[i] > 0 ? r->rest[i] / r->diagonal[i] : 0;
     for (size_t k = 0; k < 2 * n && square > least; k++) {
         double curve = 0;
-        multiply(r, r->way, r->along);
+        memset(r->along, 0, r->g->nnodes * sizeof *r->along);
+        for (size_t e = 0; e < r->g->nends; e++) {
+            double flow = r->weight[e] * (r->way[r->g->clock[e]] - r->way[r->g->tie[e]]);
+            r->along[r->g->clock[e]] += flow;
+            r->along[r->g->tie[e]] -= flow;
+        }
         for (size_t i = 0; i < n; i++)
             curve += r->way[i] * r->along[i];
         if (!(curve > 0))

@@ -162,16 +162,6 @@ static void put_edge(finalizing *s, uint32_t from, int64_t lag_ns)
     s->graph.edges[s->graph.nedges++] = (tl_edge){ .from = from, .lag_ns = lag_ns };
 }
 
-/* Makes an END wait for its meeting alone. */
-static void put_end(finalizing *s, uint32_t port, tl_node *node)
-{
-    const tl_rank_port *met = &s->ports[port];
-    bool own = tl_is_loose_of_group((tl_collective)met->kind);
-    node->work_ns = own ? tl_ns_max(0, node->done_ns - met->meeting_done_ns) : 0;
-    node->key = own ? tl_stay_key(met->kind) : 0;
-    put_edge(s, (uint32_t)s->from->nnodes + port, tl_ns_min(0, node->done_ns - met->meeting_done_ns));
-}
-
 /* Copies the edges of the rank's own graph, without edges that were voted out. */
 static void put_edges(finalizing *s, uint32_t v, tl_node *node)
 {
@@ -209,9 +199,14 @@ static void put_nodes(finalizing *s)
         node->done_ns = tl_on_job_clock(&s->shift, node->done_ns);
         if (s->nsegments > 0)
             node->step = s->step_of[node->segment];
-        if (s->port_of[v] != TL_NONE)
-            put_end(s, s->port_of[v], node);
-        else
+        if (s->port_of[v] != TL_NONE) {
+            uint32_t port = s->port_of[v]; /* an END waits for its meeting alone */
+            const tl_rank_port *met = &s->ports[port];
+            bool own = tl_is_loose_of_group((tl_collective)met->kind);
+            node->work_ns = own ? tl_ns_max(0, node->done_ns - met->meeting_done_ns) : 0;
+            node->key = own ? tl_stay_key(met->kind) : 0;
+            put_edge(s, (uint32_t)s->from->nnodes + port, tl_ns_min(0, node->done_ns - met->meeting_done_ns));
+        } else
             put_edges(s, v, node);
     }
     s->graph.nodes[s->from->nnodes] = (tl_node){ .first_edge = (uint32_t)s->graph.nedges };
@@ -313,17 +308,6 @@ void tl_final_graph_get(tl_job_graph *g, size_t rank, tl_bytes *in)
 
 /* ------------------------------------------------------------------------------------------------------------- open */
 
-static void find_rest(tl_open_rank *o)
-{
-    for (uint32_t v = 0; v < o->n; v++) {
-        uint32_t e = o->nodes[v].first_edge, last = o->nodes[v + 1].first_edge;
-        int64_t since = e == last ? 0 : INT64_MIN;
-        for (; e < last; e++)
-            since = tl_ns_max(since, tl_from_ns(o, &o->edges[e]) + o->edges[e].lag_ns);
-        o->rest_ns[v] = o->nodes[v].done_ns - since - o->nodes[v].work_ns;
-    }
-}
-
 void tl_rank_open(const tl_final_graph *rank, tl_open_rank *o)
 {
     const tl_rank_graph *g = &rank->graph;
@@ -339,7 +323,13 @@ void tl_rank_open(const tl_final_graph *rank, tl_open_rank *o)
         o->nodes = o->own_nodes;
         o->edges = o->own_edges;
     }
-    find_rest(o);
+    for (uint32_t v = 0; v < o->n; v++) {
+        uint32_t e = o->nodes[v].first_edge, last = o->nodes[v + 1].first_edge;
+        int64_t since = e == last ? 0 : INT64_MIN;
+        for (; e < last; e++)
+            since = tl_ns_max(since, tl_from_ns(o, &o->edges[e]) + o->edges[e].lag_ns);
+        o->rest_ns[v] = o->nodes[v].done_ns - since - o->nodes[v].work_ns;
+    }
 }
 
 void tl_open_free(tl_open_rank *o)

@@ -79,17 +79,6 @@ static void extend_shift(tl_clock_shift *s, int64_t at_ns, int64_t by_ns)
     s->last_by_ns = by_ns;
 }
 
-/* Finds the clock shift of each rank from the shifts of its collectives. */
-static void find_shifts(tl_job_graph_draft *j)
-{
-    for (size_t r = 0; r < j->in->nranks; r++)
-        j->shifts[r] = (tl_clock_shift){ .first_ns = INT64_MAX, .last_ns = INT64_MIN, .step_at_ns = INT64_MAX };
-    for (size_t i = 0; i < j->in->nrows; i++)
-        if (j->members[i].port != TL_NONE)
-            extend_shift(&j->shifts[j->members[i].rank], j->members[i].start_ns,
-                         tl_ns_between(j->in->rows[i].start_ns, j->members[i].start_ns));
-}
-
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
 /* A segment whose collective has no known step. */
@@ -181,7 +170,13 @@ void tl_job_graph_make(const tl_job_graph_input *input, const tl_asker *asker, t
     find_members(&j);
 
     tl_job_graph_match_ranks(&j);
-    find_shifts(&j);
+    /* The clock shift of each rank follows from the shifts of its collectives. */
+    for (size_t r = 0; r < j.in->nranks; r++)
+        j.shifts[r] = (tl_clock_shift){ .first_ns = INT64_MAX, .last_ns = INT64_MIN, .step_at_ns = INT64_MAX };
+    for (size_t i = 0; i < j.in->nrows; i++)
+        if (j.members[i].port != TL_NONE)
+            extend_shift(&j.shifts[j.members[i].rank], j.members[i].start_ns,
+                         tl_ns_between(j.in->rows[i].start_ns, j.members[i].start_ns));
     number_steps(&j);
     finalize(&j);
     if (tl_untraced_arrivals_any(j.arrivals))

@@ -135,8 +135,7 @@ void tl_graph_find_unlaunched(tl_graph_build *b)
         if (w->kind == TL_CALL_WAITS_STREAM || w->kind == TL_CALL_WAITS_DEVICE)
             r.waits[r.nwaits++] = (tl_span){ tl_graph_host_time(r.b, w->start_ns), tl_graph_host_time(r.b, w->end_ns) };
     }
-    if (r.nwaits > 1)
-        qsort(r.waits, r.nwaits, sizeof *r.waits, by_wait);
+    tl_sort(r.waits, r.nwaits, sizeof *r.waits, by_wait);
     list_next(&r);
     for (size_t i = 0; i < n; i++)
         read_kernel(&r, order[i]);

@@ -144,8 +144,7 @@ static void list(const tl_rank_graph *const *graphs, size_t nranks, judging *j, 
                     (candidate){ pause->calls, release->name, release->lag_ns, pause->ns, r, p, i, release->nends };
             }
         }
-    if (j->n > 1)
-        qsort(j->v, j->n, sizeof *j->v, by_calls);
+    tl_sort(j->v, j->n, sizeof *j->v, by_calls);
 }
 
 void tl_job_graph_find_unrecorded_waits(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of,

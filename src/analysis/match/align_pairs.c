@@ -380,12 +380,6 @@ static bool is_of_more(const fitting *a, const fit *f)
     return false;
 }
 
-static bool is_enough(const fitting *a, const fit *f)
-{
-    size_t fewer = a->rows.v[f->a].open < a->rows.v[f->b].open ? a->rows.v[f->a].open : a->rows.v[f->b].open;
-    return f->n >= (size_t)TL_BEHAVES_LEAST && (double)f->n >= TL_BEHAVES_MOST * (double)fewer;
-}
-
 static int by_fit(const void *x, const void *y)
 {
     const fit *a = x, *b = y;
@@ -405,8 +399,7 @@ static void list_fits(fitting *a)
             if (f.n >= (size_t)TL_BEHAVES_LEAST)
                 tl_vec_push(&a->fits, f);
         }
-    if (a->fits.n > 0)
-        qsort(a->fits.v, a->fits.n, sizeof *a->fits.v, by_fit);
+    tl_vec_sort(&a->fits, by_fit);
 }
 
 /* Joins the best fit first: without its items, another row may fit a third one. */
@@ -418,16 +411,17 @@ static void join_all(fitting *a)
             if (f->n == 0)
                 continue;
             find_mates(a, f);
-            if (f->n == 0 || !is_enough(a, f))
+            row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
+            size_t fewer = r->open < q->open ? r->open : q->open;
+            if (f->n < (size_t)TL_BEHAVES_LEAST || (double)f->n < TL_BEHAVES_MOST * (double)fewer)
                 continue;
             bool alone = !is_of_more(a, f);
-            row *r = &a->rows.v[f->a];
             for (size_t i = r->from; alone && i < r->to; i++) {
                 if (a->mate[i] == NULL)
                     continue;
                 make_partners(&a->items[i], a->mate[i]);
                 r->open--;
-                a->rows.v[f->b].open--;
+                q->open--;
             }
             more = more || alone;
             f->n = 0;

@@ -18,18 +18,6 @@ TL_ORDER_BY(by_members, tl_membership, inferred, members_key, rank, name_key)
 TL_ORDER_BY(by_key, tl_membership, inferred, members_key)
 TL_ORDER_BY(by_rank, tl_membership, rank, members_key)
 
-/* Gives order[from, to), whose members are the same, their keys. */
-static void key_named(tl_deciding *d, size_t from, size_t to)
-{
-    bool several = false;
-    for (size_t i = from + 1; i < to; i++)
-        several |= d->m[d->order[i]].rank == d->m[d->order[i - 1]].rank;
-    for (size_t i = from; i < to; i++) {
-        const tl_membership *m = &d->m[d->order[i]];
-        d->fates[d->order[i]].group_key = tl_hash_mix(m->members_key, several ? m->name_key : 0);
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------------- the table */
 
 static int by_group(const void *context, uint32_t a, uint32_t b)
@@ -146,8 +134,7 @@ static void number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
             ;
         tl_vec_push(&drafts, describe(d, from, to, room));
     }
-    if (drafts.n > 0)
-        qsort(drafts.v, drafts.n, sizeof *drafts.v, by_number);
+    tl_vec_sort(&drafts, by_number);
     *facts = tl_calloc(drafts.n + 1, sizeof **facts);
     for (size_t g = 0; g < drafts.n; g++) {
         const tl_group_row *row = &drafts.v[g].row;
@@ -187,8 +174,15 @@ void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_f
     TL_GROUPS (from, to, d.order, n, by_key, memberships) {
         if (memberships[d.order[from]].inferred)
             tl_groups_infer(&d, from, to);
-        else
-            key_named(&d, from, to);
+        else {
+            bool several = false; /* names of one rank for the same members: each has a communicator of its own */
+            for (size_t i = from + 1; i < to; i++)
+                several |= d.m[d.order[i]].rank == d.m[d.order[i - 1]].rank;
+            for (size_t i = from; i < to; i++) {
+                const tl_membership *m = &d.m[d.order[i]];
+                d.fates[d.order[i]].group_key = tl_hash_mix(m->members_key, several ? m->name_key : 0);
+            }
+        }
     }
     number(&d, groups, facts);
     free(d.first_sighting);

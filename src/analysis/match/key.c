@@ -68,7 +68,7 @@ uint64_t tl_own_key(const tl_participant *p)
 
 /* ------------------------------------------------------------------------------------------------------- sightings */
 
-uint64_t tl_sighting_item(const tl_participant *p)
+static uint64_t sighting_item(const tl_participant *p)
 {
     return p->nth >= 0 ? nonzero(mix3(0, p->step, p->kind, p->nth)) : 0;
 }
@@ -93,7 +93,7 @@ void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
     TL_EACH (const tl_participant, p, set->participants)
         stepped[p->group] |= p->step >= 0;
     TL_EACH (const tl_participant, p, set->participants) {
-        uint64_t item = p->peer == TL_NO_PEER ? tl_sighting_item(p) : 0;
+        uint64_t item = p->peer == TL_NO_PEER ? sighting_item(p) : 0;
         /* Ranks begin to record at different moments: what is before their first steps is not the same. */
         bool before_steps = stepped[p->group] && p->step < 0;
         if (item != 0 && !before_steps && set->memberships.v[p->group].inferred)
@@ -104,15 +104,13 @@ void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
                                               .loose = tl_is_loose((tl_collective)p->kind) });
     }
     free(stepped);
-    if (seen.n > 0)
-        qsort(seen.v, seen.n, sizeof *seen.v, by_hash);
+    tl_vec_sort(&seen, by_hash);
     for (size_t i = 0; i < seen.n; i++) {
         of_this = i > 0 && seen.v[i].membership == seen.v[i - 1].membership ? of_this + 1 : 0;
         if (of_this < TL_SIGHTINGS)
             seen.v[kept++] = seen.v[i];
     }
-    if (kept > 0)
-        qsort(seen.v, kept, sizeof *seen.v, by_item);
+    tl_sort(seen.v, kept, sizeof *seen.v, by_item);
     *n = kept;
     *out = seen.v;
 }

@@ -188,17 +188,6 @@ static void add_parts(collecting *k)
 TL_ORDER_BY(by_launch, tl_participant, launch_ns, start_ns, uid)
 TL_ORDER_BY(by_start, tl_participant, start_ns, uid)
 
-/* A few ends, the same few on every rank that launched as many. */
-static void keep_end(tl_membership *m, const tl_participant *p)
-{
-    if (tl_is_loose((tl_collective)p->kind))
-        return;
-    m->nends++;
-    m->ends_ns[0] = m->nends == 1 ? p->end_ns : m->ends_ns[0];
-    m->ends_ns[1] = (m->nends & (m->nends - 1)) == 0 ? p->end_ns : m->ends_ns[1];
-    m->ends_ns[2] = p->end_ns;
-}
-
 /* nth of those with a launch, in order of launch; and what a group needs to know to choose its rule. */
 static void count_launched(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
 {
@@ -215,7 +204,12 @@ static void count_launched(collecting *k, tl_participant *participants, const ui
             continue;
         m->nloose++;
         m->loose_key = tl_hash_mix(m->loose_key, p->kind);
-        keep_end(m, p);
+        if (tl_is_loose((tl_collective)p->kind))
+            continue;
+        m->nends++; /* a few ends are kept, the same few on every rank that launched as many */
+        m->ends_ns[0] = m->nends == 1 ? p->end_ns : m->ends_ns[0];
+        m->ends_ns[1] = (m->nends & (m->nends - 1)) == 0 ? p->end_ns : m->ends_ns[1];
+        m->ends_ns[2] = p->end_ns;
     }
 }
 

@@ -170,17 +170,6 @@ static void look_at_ranks(tl_quality *before_launch, tl_quality *too_long, const
     }
 }
 
-/* The steps of the first rank are those of all. */
-static void look_at_steps(tl_quality *too_few, const tl_table *steps)
-{
-    const tl_blame_step *first = steps->n > 0 ? tl_table_row(steps, 0) : NULL;
-    for (size_t i = 0; i < steps->n; i++) {
-        const tl_blame_step *s = tl_table_row(steps, i);
-        too_few->of += s->rank == first->rank;
-    }
-    too_few->count = too_few->of < TL_PATTERN_LEAST_STEPS ? too_few->of : 0;
-}
-
 /* What the tables of ranks and groups say. */
 static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
 {
@@ -196,7 +185,15 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         add(&rows[TL_CHECK_SHIFTED], c->applied != 0, offset);
     }
     look_at_ranks(&rows[TL_CHECK_BEFORE_LAUNCH], &rows[TL_CHECK_TOO_LONG], tl_tables_get(job, &tl_rank_schema));
-    look_at_steps(&rows[TL_CHECK_TOO_FEW_STEPS], tl_tables_get(job, &tl_blame_step_schema));
+    /* The steps of the first rank are those of all. */
+    tl_quality *too_few = &rows[TL_CHECK_TOO_FEW_STEPS];
+    const tl_table *steps = tl_tables_get(job, &tl_blame_step_schema);
+    const tl_blame_step *first = steps->n > 0 ? tl_table_row(steps, 0) : NULL;
+    for (size_t i = 0; i < steps->n; i++) {
+        const tl_blame_step *s = tl_table_row(steps, i);
+        too_few->of += s->rank == first->rank;
+    }
+    too_few->count = too_few->of < TL_PATTERN_LEAST_STEPS ? too_few->of : 0;
     if (tl_tables_get(job, &tl_step_schema)->n == 0)
         rows[TL_CHECK_UNSTEPPED].count = 0;
     for (size_t i = 0; i < groups->n; i++)

@@ -61,19 +61,6 @@ static void net(tl_ideal *s, uint32_t role, tl_family family)
     free(all);
 }
 
-static void net_all(tl_ideal *s)
-{
-    for (uint32_t q = 0; q < s->b->nroles; q++) {
-        for (int family = TL_FAMILY_DEVICE; family <= TL_FAMILY_HOST; family++)
-            net(s, q, (tl_family)family);
-    }
-    for (size_t c = 0; c < s->b->nclasses; c++) { /* links do not take each other's data */
-        const tl_work_class *class = &s->b->classes[c];
-        for (size_t i = 0; class->family == TL_FAMILY_TRANSFER && i < cells_of(s->b, class); i++)
-            s->spare[c][i] = s->b->cut[class->steps.v[i % class->steps.n]] ? 0 : fmax(s->spare[c][i], 0);
-    }
-}
-
 tl_ideal *tl_ideal_new(const tl_baseline *b)
 {
     tl_ideal *s = tl_calloc(1, sizeof *s);
@@ -88,7 +75,15 @@ tl_ideal *tl_ideal_new(const tl_baseline *b)
         else
             tl_excess(s->b, class, s->spare[c], s->scratch);
     }
-    net_all(s);
+    for (uint32_t q = 0; q < s->b->nroles; q++) {
+        for (int family = TL_FAMILY_DEVICE; family <= TL_FAMILY_HOST; family++)
+            net(s, q, (tl_family)family);
+    }
+    for (size_t c = 0; c < s->b->nclasses; c++) { /* links do not take each other's data */
+        const tl_work_class *class = &s->b->classes[c];
+        for (size_t i = 0; class->family == TL_FAMILY_TRANSFER && i < cells_of(s->b, class); i++)
+            s->spare[c][i] = s->b->cut[class->steps.v[i % class->steps.n]] ? 0 : fmax(s->spare[c][i], 0);
+    }
     return s;
 }
 

@@ -161,19 +161,6 @@ static void cut(assembling *a, const bool *dropped)
     }
 }
 
-static void put_in_order(assembling *a)
-{
-    tl_net *net = a->net;
-    size_t ndropped = 0;
-    net->order = tl_malloc((net->n + 1) * sizeof *net->order);
-    bool *dropped = tl_malloc(net->nedges + 1);
-    tl_topological_order(net->n, net->first_edge, net->from, a->out->done_ns, net->order, dropped, &ndropped);
-    a->out->cut = ndropped > 0;
-    if (a->out->cut)
-        cut(a, dropped);
-    free(dropped);
-}
-
 void tl_job_net_make(const tl_baseline *b, const tl_folded *folded, const tl_folded *changed, tl_job_net *out)
 {
     assembling a = { .b = b, .folded = folded, .changed = changed, .out = out, .net = &out->net };
@@ -183,8 +170,17 @@ void tl_job_net_make(const tl_baseline *b, const tl_folded *folded, const tl_fol
         start(&a);
     }
     put_all(&a);
-    if (!again)
-        put_in_order(&a);
+    if (!again) {
+        tl_net *net = a.net;
+        size_t ndropped = 0;
+        net->order = tl_malloc((net->n + 1) * sizeof *net->order);
+        bool *dropped = tl_malloc(net->nedges + 1);
+        tl_topological_order(net->n, net->first_edge, net->from, a.out->done_ns, net->order, dropped, &ndropped);
+        a.out->cut = ndropped > 0;
+        if (a.out->cut)
+            cut(&a, dropped);
+        free(dropped);
+    }
 }
 
 void tl_job_net_free(tl_job_net *job_net)

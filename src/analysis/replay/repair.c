@@ -1,6 +1,6 @@
 /* repair.c - a rank's excess over its baseline, taken off its work. */
 #include "internal.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -127,8 +127,7 @@ void tl_drop_waits(tl_changes *c, const int64_t *drop)
             continue;
         tl_vec_push(&waits, (wait){ waited_ns, kind, c->step_of[v], v });
     }
-    if (waits.n > 1)
-        qsort(waits.v, waits.n, sizeof *waits.v, by_stretch);
+    tl_vec_sort(&waits, by_stretch);
     int64_t before = 0;
     for (size_t i = 0; i < waits.n; i++) {
         const wait *w = &waits.v[i];

@@ -115,8 +115,7 @@ static void compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repa
     size_t n = b->roles[b->role_of[rank]].n;
     int64_t *ns = tl_malloc((n + 1) * sizeof *ns);
     plan->sums = tl_malloc((all->n + 1) * sizeof *plan->sums);
-    if (all->n > 1)
-        qsort(all->v, all->n, sizeof *all->v, by_key);
+    tl_sort(all->v, all->n, sizeof *all->v, by_key);
     for (size_t i = 0, to; i < all->n; i = to) {
         const stretch *first = &all->v[i];
         for (size_t k = 0; k < n; k++)

@@ -93,8 +93,7 @@ static void meet(const tl_host_meeting *v, size_t n, const tl_job_facts *facts, 
 
 void tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out)
 {
-    if (n > 1)
-        qsort(v, n, sizeof *v, by_key);
+    tl_sort(v, n, sizeof *v, by_key);
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && v[to].key == v[from].key; to++)
             ;

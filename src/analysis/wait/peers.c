@@ -11,8 +11,7 @@ TL_SORT_BY(by_kernel, tl_peer_answer, rank, uid)
 
 void tl_peer_answers_sort(tl_peer_answer *answers, size_t n)
 {
-    if (n > 1)
-        qsort(answers, n, sizeof *answers, by_kernel);
+    tl_sort(answers, n, sizeof *answers, by_kernel);
 }
 
 const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *v, size_t n, int32_t rank, uint32_t uid)
