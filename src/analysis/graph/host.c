@@ -62,19 +62,6 @@ static void add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call
     add_wait(h, w, call->track, TL_NONE);
 }
 
-/* Adds the marks of steps, up to the last known instant of the host. */
-static void add_marks(const tl_graph_build *b, tl_graph_hosts *h)
-{
-    int64_t last = INT64_MIN;
-    TL_EACH (const instant, at, h->instants)
-        last = tl_ns_max(last, at->ns);
-    for (size_t s = 0; s < b->view->nsteps; s++) {
-        int64_t mark = tl_graph_host_time(b, b->view->steps[s].start_ns);
-        if (mark <= last)
-            tl_vec_push(&h->instants, (instant){ mark, TL_NONE, TL_NONE, TL_NONE, AT_MARK });
-    }
-}
-
 static void add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
 {
     if (b->handed_ns[launch] == INT64_MAX)
@@ -230,7 +217,14 @@ tl_graph_hosts *tl_graph_host(tl_graph_build *b)
         add_call(b, h, &b->calls->waits.v[i]);
     for (uint32_t l = 0; l < b->nlaunches; l++)
         add_launch(b, h, l);
-    add_marks(b, h);
+    int64_t last = INT64_MIN; /* known instant of the host: marks of steps come up to there */
+    TL_EACH (const instant, at, h->instants)
+        last = tl_ns_max(last, at->ns);
+    for (size_t s = 0; s < b->view->nsteps; s++) {
+        int64_t mark = tl_graph_host_time(b, b->view->steps[s].start_ns);
+        if (mark <= last)
+            tl_vec_push(&h->instants, (instant){ mark, TL_NONE, TL_NONE, TL_NONE, AT_MARK });
+    }
     tl_vec_sort(&h->instants, by_time);
     tl_grow((void **)&b->nodes.v, &b->nodes.cap, h->instants.n + b->view->nkernels + b->view->ncolls + 1,
             sizeof *b->nodes.v);

@@ -31,19 +31,6 @@ typedef struct reading {
 
 TL_SORT_BY(by_wait, tl_span, start_ns, end_ns)
 
-static void list_next(reading *r)
-{
-    const tl_kernel *kernels = r->b->view->kernels;
-    int64_t next = INT64_MAX;
-    for (size_t i = r->b->view->nkernels; i-- > 0;) {
-        if (i + 1 < r->b->view->nkernels && !tl_same_stream(&kernels[i], &kernels[i + 1]))
-            next = INT64_MAX;
-        r->next_ns[i] = next;
-        if (r->b->placed[i].launch != TL_NONE)
-            next = r->b->placed[i].launch_ns;
-    }
-}
-
 static int by_start(const void *context, uint32_t x, uint32_t y)
 {
     const tl_kernel *k = context;
@@ -136,7 +123,15 @@ void tl_graph_find_unlaunched(tl_graph_build *b)
             r.waits[r.nwaits++] = (tl_span){ tl_graph_host_time(r.b, w->start_ns), tl_graph_host_time(r.b, w->end_ns) };
     }
     tl_sort(r.waits, r.nwaits, sizeof *r.waits, by_wait);
-    list_next(&r);
+    const tl_kernel *kernels = r.b->view->kernels;
+    int64_t next = INT64_MAX;
+    for (size_t i = r.b->view->nkernels; i-- > 0;) {
+        if (i + 1 < r.b->view->nkernels && !tl_same_stream(&kernels[i], &kernels[i + 1]))
+            next = INT64_MAX;
+        r.next_ns[i] = next;
+        if (r.b->placed[i].launch != TL_NONE)
+            next = r.b->placed[i].launch_ns;
+    }
     for (size_t i = 0; i < n; i++)
         read_kernel(&r, order[i]);
     for (size_t i = 0; i < n; i++) {

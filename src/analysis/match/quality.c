@@ -157,19 +157,6 @@ static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
     row->count = llabs(tl_ns_between(counted, row->of));
 }
 
-static void look_at_ranks(tl_quality *before_launch, tl_quality *too_long, const tl_table *ranks)
-{
-    for (size_t i = 0; i < ranks->n; i++) {
-        const tl_rank *r = tl_table_row(ranks, i);
-        before_launch->count += r->before_launch;
-        before_launch->of += r->intervals - r->no_launch;
-        before_launch->worst_ns = tl_ns_max(before_launch->worst_ns, r->before_launch_ns);
-        too_long->count += r->too_long;
-        too_long->of += r->intervals;
-        too_long->worst_ns = tl_ns_max(too_long->worst_ns, r->too_long_ns);
-    }
-}
-
 /* What the tables of ranks and groups say. */
 static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
 {
@@ -184,7 +171,17 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         rows[TL_CHECK_CLOCKS].worst_ns = tl_ns_max(rows[TL_CHECK_CLOCKS].worst_ns, offset);
         add(&rows[TL_CHECK_SHIFTED], c->applied != 0, offset);
     }
-    look_at_ranks(&rows[TL_CHECK_BEFORE_LAUNCH], &rows[TL_CHECK_TOO_LONG], tl_tables_get(job, &tl_rank_schema));
+    tl_quality *before_launch = &rows[TL_CHECK_BEFORE_LAUNCH];
+    tl_quality *too_long = &rows[TL_CHECK_TOO_LONG];
+    const tl_table *ranks = tl_tables_get(job, &tl_rank_schema);
+    TL_ROWS (const tl_rank, r, ranks) {
+        before_launch->count += r->before_launch;
+        before_launch->of += r->intervals - r->no_launch;
+        before_launch->worst_ns = tl_ns_max(before_launch->worst_ns, r->before_launch_ns);
+        too_long->count += r->too_long;
+        too_long->of += r->intervals;
+        too_long->worst_ns = tl_ns_max(too_long->worst_ns, r->too_long_ns);
+    }
     /* The steps of the first rank are those of all. */
     tl_quality *too_few = &rows[TL_CHECK_TOO_FEW_STEPS];
     const tl_table *steps = tl_tables_get(job, &tl_blame_step_schema);

@@ -117,20 +117,6 @@ static void find_excess_of(planning *p, size_t kind, size_t at)
     *baseline_ns = p->repair->family == TL_FAMILY_DEVICE ? as_much_ns : *own_ns - (as_much_ns - *baseline_ns);
 }
 
-static void find_excess(planning *p)
-{
-    const tl_baseline *b = p->b;
-    for (size_t w = 0; w < p->plan->nwindows - p->plan->nsummed; w++)
-        for (size_t k = 0; k < p->plan->nkinds; k++) {
-            size_t at = w * p->plan->nkinds + k;
-            if (!is_of_family(p, k))
-                continue;
-            for (size_t s = 0; s < b->nsteps; s++)
-                p->on[s] = p->plan->window[k * b->nsteps + s] == w + 1 && !p->plan->also[s];
-            find_excess_of(p, k, at);
-        }
-}
-
 /* Fills drop: in whole steps the waits for the device beyond those of peers in the same stretch; in cut steps the
  * same part of all waits. */
 static void find_drops(planning *p)
@@ -179,8 +165,17 @@ void tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
     find_windows(&p);
     out->own_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->own_ns);
     out->baseline_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->baseline_ns);
-    if (repair->family != TL_FAMILY_WAIT)
-        find_excess(&p);
+    if (repair->family != TL_FAMILY_WAIT) {
+        for (size_t w = 0; w < out->nwindows - out->nsummed; w++)
+            for (size_t k = 0; k < out->nkinds; k++) {
+                size_t at = w * out->nkinds + k;
+                if (!is_of_family(&p, k))
+                    continue;
+                for (size_t s = 0; s < b->nsteps; s++)
+                    p.on[s] = out->window[k * b->nsteps + s] == w + 1 && !out->also[s];
+                find_excess_of(&p, k, at);
+            }
+    }
     if (repair->family == TL_FAMILY_WAIT || repair->family == TL_FAMILY_HOST)
         find_drops(&p);
     if (out->nsummed > 0)

@@ -35,20 +35,6 @@ static call_cost cost_of(const launching *l, size_t launch)
     return cost;
 }
 
-static void measure_work(launching *l)
-{
-    for (size_t i = 0; i < l->view->nlaunches; i++)
-        l->device_ns[i] = -1;
-    for (size_t i = 0; i < l->view->nkernels; i++) {
-        const tl_kernel *k = &l->view->kernels[i];
-        if (k->launch == TL_NONE)
-            continue;
-        int64_t *ns = &l->device_ns[k->launch], *first = &l->first_ns[k->launch];
-        *first = *ns < 0 ? k->start_ns : tl_ns_min(*first, k->start_ns);
-        *ns = tl_ns_add(tl_ns_max(*ns, 0), k->end_ns - k->start_ns);
-    }
-}
-
 /* On to the step that ends after the instant; whether the instant lies in it. */
 static bool step_of(const tl_rank_view *view, int64_t at_ns, size_t *step)
 {
@@ -155,7 +141,16 @@ static void launch_per_rank(const tl_rank_view *view, const tl_config *config, t
     uint32_t *group_of_name = tl_arena_zeroed(&arena, nnames + 1, sizeof *group_of_name),
              *group_of = tl_arena_take(&arena, n, sizeof *group_of), *order = tl_arena_take(&arena, n, sizeof *order);
 
-    measure_work(&l);
+    for (size_t i = 0; i < l.view->nlaunches; i++)
+        l.device_ns[i] = -1;
+    for (size_t i = 0; i < l.view->nkernels; i++) {
+        const tl_kernel *k = &l.view->kernels[i];
+        if (k->launch == TL_NONE)
+            continue;
+        int64_t *ns = &l.device_ns[k->launch], *first = &l.first_ns[k->launch];
+        *first = *ns < 0 ? k->start_ns : tl_ns_min(*first, k->start_ns);
+        *ns = tl_ns_add(tl_ns_max(*ns, 0), k->end_ns - k->start_ns);
+    }
     for (size_t i = 0; i < n; i++) {
         uint32_t name = view->launches[i].name, *group = &group_of_name[name != TL_NO_NAME ? name : nnames];
         if (view->launches[i].nkernels > 0 && *group == 0)
