@@ -27,6 +27,9 @@ TL_TABLE_DEFINE(operator_ranks, TL_HOST_WORK_RANKS_FIELDS, TL_SCOPE_JOB, "operat
 TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",
                 "Which ranks were read, from which files, and how far can each be trusted?");
 
+TL_TABLE_DEFINE(interval, TL_INTERVAL_FIELDS, TL_SCOPE_EVENT, "device work",
+                "What ran on which device stream, from when to when, and which call queued it?");
+
 TL_TABLE_DEFINE(step, TL_STEP_FIELDS, TL_SCOPE_RANK, "profiler steps",
                 "When did each training step begin and end on the host, and how much device work did it launch?");
 

@@ -78,7 +78,7 @@ cp first out
 alone "the page of traces"
 quiet "the page of traces"
 page "a section for what there is, in their order" "
-assert ids == 'verdict time steps gains excess kernels idle recording clocks matching glossary made'.split(), ids
+assert ids == 'verdict strip time steps gains excess path kernels idle recording clocks matching glossary made'.split(), ids
 assert all(words(s) for s in root.iter('section'))"
 page "a cell for each rank and step" "
 rows = table('blame_step')
@@ -94,7 +94,12 @@ for b, row in zip(bars[1:], [r for r in table('breakdown') if r['rank'] >= 0 and
 page "which job, and how it was made" "
 assert words(root.find('.//h1')) == 'traces' and words(root.find('.//p[@class=\"meta\"]')).startswith('3 ranks ')
 assert 'result traces' in words(root.find('.//section[@id=\"made\"]')), words(root.find('.//section[@id=\"made\"]'))"
-
+page "every rank has its lanes in the strip" "
+strip = root.find('.//section[@id=\"strip\"]//svg[@class=\"plot\"]')
+assert len([t for t in strip.findall('text') if ' rank ' in ' ' + t.text]) == 3, ET.tostring(strip)
+classes = [p.get('class') for p in strip.iter('path')]
+assert classes.count('compute') == classes.count('transfer') == 3, classes
+assert len(list(strip.iter())) < 20000"
 status 0 "$tlmpi" ask result.h5
 cp out asked
 cp first out

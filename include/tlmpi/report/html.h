@@ -16,6 +16,7 @@
 #ifndef TLMPI_REPORT_HTML_H
 #define TLMPI_REPORT_HTML_H
 
+#include "tlmpi/base/ranges.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/answers/answers.h"
@@ -30,6 +31,7 @@ typedef struct tl_html_input {
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
     const char *command, *when, *host, *version; /* how the result was made; NULL: it does not tell */
+    const tl_ranges *ranks, *steps; /* of the strip (strip.h); NULL: those that matter */
 } tl_html_input;
 
 /* The tables that the page reads whole, beside those of the answers; NULL-terminated.  `tables` may lack any. */
@@ -46,6 +48,9 @@ const tl_schema *tl_html_next(tl_html *html);
 
 /* Takes a row of that table, as its struct; `html` is void because callers pass this function as a tl_take_row. */
 void tl_html_take(void *html, const void *row, tl_error *err);
+
+/* What is drawn as the strip of a step, once all rows are there; as long as the page. */
+const struct tl_strip *tl_html_strip(const tl_html *html);
 
 /* Writes the page; the caller, who closes `out`, checks whether writing failed. */
 void tl_html_write(tl_html *html, FILE *out);

@@ -68,9 +68,6 @@ int64_t tl_interval_first(const tl_table *intervals)
     return first;
 }
 
-TL_TABLE_DEFINE(interval, TL_INTERVAL_FIELDS, TL_SCOPE_EVENT, "device work",
-                "What ran on which device stream, from when to when, and which call queued it?");
-
 const tl_analysis tl_interval_analysis = {
     .name = "interval",
     .question = "What ran on the device, when, and what was it?",

@@ -219,6 +219,10 @@ void tl_html_free(tl_html *html)
     tl_timed_free(&html->timed);
     free(html->idle.causes.v);
     tl_table_free(&html->idle.classes);
+    tl_strip_free(&html->strip);
+    free(html->arrivals.of);
+    free(html->arrivals.now.v);
+    free(html->path_sums.v);
     free(html);
 }
 

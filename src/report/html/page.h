@@ -11,8 +11,10 @@
 #include "heat.h"
 #include "tlmpi/base/text.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/html.h"
+#include "tlmpi/report/html/strip.h"
 
 typedef struct tl_timed_phase {
     char title[sizeof((tl_phase_verdict *)0)->phase]; /* as in table phase_verdict: may fill it */
@@ -64,11 +66,28 @@ typedef struct tl_idle_rows {
     tl_table classes;             /* rows of idle_summary: the classes of all ranks */
 } tl_idle_rows;
 
+/* When a rank comes to the collectives of its groups: how many times how much later than the median. */
+enum { TL_LATE_BINS = 54 };
+typedef struct tl_late_counts {
+    int32_t rank;
+    int64_t n, late_ns;              /* collectives; how late in all */
+    int64_t count[TL_LATE_BINS + 1]; /* six bins a decade from 1 us on; the first is all below */
+} tl_late_counts;
+
+typedef struct tl_arrivals {
+    tl_late_counts *of; /* n, by rank */
+    size_t n;
+    TL_VEC(tl_strip_stay) now; /* of the collective that rows are of */
+} tl_arrivals;
+
 struct tl_html {
     tl_html_input in;
     size_t feed; /* the next one */
     tl_timed timed;
     tl_idle_rows idle;
+    tl_strip strip;
+    tl_arrivals arrivals;
+    TL_VEC(tl_path_sum) path_sums; /* of the whole recording */
 };
 
 typedef struct tl_page {
@@ -147,6 +166,10 @@ void tl_draw_excess(tl_page *page);  /* blame.c */
 void tl_draw_waits(tl_page *page);
 void tl_draw_steps(tl_page *page);  /* steps.c */
 void tl_draw_phases(tl_page *page); /* phases.c */
+void tl_draw_strip(tl_page *page);  /* strip_draw.c */
+void tl_draw_matrix(tl_page *page); /* matrix.c */
+void tl_draw_arrivals(tl_page *page);
+void tl_draw_path(tl_page *page);
 void tl_draw_kernels(tl_page *page); /* work.c */
 void tl_draw_operators(tl_page *page);
 void tl_draw_idle(tl_page *page);
@@ -161,6 +184,24 @@ void tl_draw_made(tl_page *page);
 
 bool tl_idle_begin(tl_html *html); /* time.c */
 void tl_idle_take(tl_html *html, const void *row);
+/* strip.c: in this order */
+bool tl_strip_begin_collectives(tl_html *html);
+bool tl_strip_begin_path(tl_html *html);
+bool tl_strip_begin_arrivals(tl_html *html);
+bool tl_strip_begin_intervals(tl_html *html);
+bool tl_strip_begin_gaps(tl_html *html);
+void tl_strip_take_collective(tl_html *html, const void *row);
+void tl_strip_take_path(tl_html *html, const void *row);
+void tl_strip_take_arrival(tl_html *html, const void *row);
+void tl_strip_take_interval(tl_html *html, const void *row);
+void tl_strip_take_gap(tl_html *html, const void *row);
+
+bool tl_arrivals_begin(tl_html *html); /* arrivals.c: with the strip's */
+void tl_arrivals_take(tl_html *html, const tl_arrival *row);
+void tl_arrivals_end(tl_html *html);
+bool tl_path_begin(tl_html *html); /* path.c */
+void tl_path_take(tl_html *html, const void *row);
+
 bool tl_timed_begin_phases(tl_html *html); /* phases.c */
 bool tl_timed_begin_cells(tl_html *html);
 void tl_timed_take_phase(tl_html *html, const void *row);

@@ -82,5 +82,12 @@ const char *const tl_style[] = {
     "@media print { body { max-width: none; padding: 0; font-size: .875rem; } .wide { overflow: visible; }\n"
     "  #answers { display: none; } figure, .strip, tr { break-inside: avoid; } h2 { margin-top: 1.5rem; }\n"
     "  h2, h3, figcaption { break-after: avoid; } p { orphans: 3; widows: 3; } * { print-color-adjust: exact; } }\n",
+    /* the strip, arrivals and paths */
+    ".faint { opacity: .5; } .thin { opacity: .45; } .small { font-size: 10px; } .waits { fill: url(#waits); }\n"
+    ".waits-line { stroke: var(--waiting); stroke-width: 2; } .waits-ground { fill: var(--waiting); opacity: .22; }\n"
+    ".join { stroke: var(--ink); opacity: .55; } .last { fill: var(--ink); shape-rendering: auto; }\n"
+    ".on-bar { fill: var(--ink); } .early { fill: var(--quiet); opacity: .5; shape-rendering: auto; }\n"
+    ".late-dot { fill: var(--waiting); shape-rendering: auto; }\n"
+    ".halo { stroke: var(--page); stroke-width: 5; opacity: .8; }\n",
     NULL,
 };

@@ -178,11 +178,11 @@ static void a_section_is_there_where_its_data_are(void)
     check_sections(&p, "verdict time steps excess idle recording matching glossary made");
     hold_up(p.job, 2, 1, 6, 20 * MS, 110 * MS);
     tl_answers_read(&p.job->tables, &p.job->answers);
-    check_sections(&p, "verdict time steps excess waits idle recording matching glossary made");
+    check_sections(&p, "verdict time steps excess waits matrix idle recording matching glossary made");
     put_row(p.job, &tl_clock_schema, &(tl_clock){ .rank = 0, .clock = 0, .sigma_ns = 5000 });
     put_row(p.job, &tl_clock_schema, &(tl_clock){ .rank = 2, .clock = 1, .offset_ns = -7000, .sigma_ns = 5000 });
     put_row(p.job, &tl_parameter_schema, &(tl_parameter){ .name = "verdict_alpha", .value = 0.5 });
-    check_sections(&p, "verdict time steps excess waits idle recording clocks matching parameters glossary made");
+    check_sections(&p, "verdict time steps excess waits matrix idle recording clocks matching parameters glossary made");
     job_free(p.job);
 }
 

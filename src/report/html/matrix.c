@@ -1,0 +1,224 @@
+/* matrix.c - who waits for whom: a matrix of table blame, a row for each rank that waits, a column for each it waits for.
+ *
+ * The left half of a cell is waiting for the rank itself; the right half is what others waited for the row's rank because
+ * it had waited for the column's.  Up to TL_HEAT_ROWS ranks; of more their hosts; of more of these the ranks with most
+ * waiting, and one for all others.
+ */
+#include "page.h"
+
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/report/format/markup.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+typedef struct unit {
+    tl_phrase name;
+    bool named;
+    int64_t ns[2]; /* what others waited for it itself; passed on */
+} unit;
+
+typedef struct cell {
+    int64_t ns[2]; /* direct, passed on */
+} cell;
+
+typedef struct matrix {
+    const tl_table *ranks;
+    unit *units;
+    size_t n, *unit_of;         /* by row of table rank */
+    cell *cells;                /* n + 1 rows of n: the last is of several that table blame does not tell apart */
+    bool several, others;       /* there is such a row; a last unit of all others */
+    int64_t direct_ns, most_ns; /* direct waiting of all cells; the largest cell */
+} matrix;
+
+static size_t unit_of(const matrix *m, int32_t rank)
+{
+    size_t at = tl_table_from_rank(m->ranks, rank);
+    return at < m->ranks->n && ((const tl_rank *)tl_table_row(m->ranks, at))->rank == rank ? m->unit_of[at] : m->n;
+}
+
+/* One unit for each host; false: the hosts are too many, or not two. */
+static bool group_by_host(matrix *m)
+{
+    for (size_t i = 0; i < m->ranks->n; i++) {
+        const tl_rank *row = tl_table_row(m->ranks, i);
+        tl_phrase name = tl_phrase_of("%.*s", (int)tl_host_length(row->host, sizeof row->host), row->host);
+        size_t k = 0;
+        while (k < m->n && strcmp(m->units[k].name.text, name.text) != 0)
+            k++;
+        if (k == TL_HEAT_ROWS || name.text[0] == '\0')
+            return false;
+        if (k == m->n)
+            m->units[m->n++].name = name;
+        m->unit_of[i] = k;
+    }
+    return m->n > 1;
+}
+
+static int compare_charged(const void *charged, uint32_t a, uint32_t b)
+{
+    return TL_COMPARE(((const int64_t *)charged)[b], ((const int64_t *)charged)[a]);
+}
+
+/* One unit a rank; of too many one for each of the most charged, and the last for all others. */
+static void group_by_rank(matrix *m, const tl_table *blame)
+{
+    size_t n = m->ranks->n, room = n <= TL_HEAT_ROWS ? n : TL_HEAT_WORST;
+    int64_t all_ns = 0;
+    int64_t *charged = tl_calloc(n + 1, sizeof *charged);
+    bool *shown = tl_calloc(n + 1, sizeof *shown);
+    TL_ROWS (const tl_blame, row, blame) {
+        size_t at = tl_table_from_rank(m->ranks, row->to_rank);
+        int64_t ns = tl_ns_sum(row->direct_ns, row->indirect_ns);
+        if (at < n)
+            charged[at] = tl_ns_sum(charged[at], ns);
+        all_ns = tl_ns_sum(all_ns, ns);
+    }
+    uint32_t *index = tl_sorted_index(n, compare_charged, charged);
+    while (n > TL_HEAT_ROWS && room > 1 && charged[index[room - 1]] < all_ns / 200)
+        room--;
+    for (size_t i = 0; i < room; i++)
+        shown[index[i]] = true;
+    m->n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (shown[i]) {
+            m->units[m->n].name = tl_phrase_of("rank %" PRId32, ((const tl_rank *)tl_table_row(m->ranks, i))->rank);
+            m->unit_of[i] = m->n++;
+        }
+    for (size_t i = 0; i < n; i++)
+        if (!shown[i])
+            m->unit_of[i] = room;
+    m->others = room < n;
+    if (m->others)
+        m->units[m->n++].name = tl_phrase_of("others");
+    free(index);
+    free(charged);
+    free(shown);
+}
+
+static void fill(matrix *m, const tl_page *page, const tl_table *blame)
+{
+    m->cells = tl_calloc((m->n + 1) * m->n, sizeof *m->cells);
+    TL_ROWS (const tl_blame, row, blame) {
+        size_t to = unit_of(m, row->to_rank), from = unit_of(m, row->from_rank);
+        if (to == m->n)
+            continue;
+        m->several = m->several || (from == m->n && row->direct_ns > 0);
+        const int64_t ns[2] = { row->direct_ns, row->indirect_ns };
+        for (size_t k = 0; k < 2; k++) {
+            int64_t *sum = &m->cells[from * m->n + to].ns[k];
+            *sum = tl_ns_sum(*sum, ns[k]);
+            m->most_ns = tl_ns_max(m->most_ns, *sum);
+            m->units[to].ns[k] = tl_ns_sum(m->units[to].ns[k], ns[k]);
+        }
+        m->direct_ns = tl_ns_sum(m->direct_ns, row->direct_ns);
+    }
+    for (size_t i = 0; i < page->html->strip.nranks; i++) {
+        size_t k = page->html->strip.ranks[i].named ? unit_of(m, page->html->strip.ranks[i].rank) : m->n;
+        if (k < m->n)
+            m->units[k].named = true;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ draw */
+
+static const char *name_of(const matrix *m, size_t row)
+{
+    return row < m->n ? m->units[row].name.text : "several";
+}
+
+static void draw_cells(FILE *out, const matrix *m, int top, int high)
+{
+    const tl_shades shades = tl_shades_of_parts();
+    double wide = 100.0 / (double)m->n;
+    for (size_t i = 0; i < (m->n + m->several) * m->n; i++)
+        for (int k = 0; k < 2; k++) {
+            size_t from = i / m->n, to = i % m->n;
+            int64_t ns = m->cells[i].ns[k];
+            int shade = tl_shade_of(&shades, m->most_ns > 0 ? (double)ns / (double)m->most_ns : 0);
+            if (shade > 0)
+                tl_put_told_box(out, tl_phrase_of("%c%d", k == 0 ? 'a' : 'b', shade).text,
+                                wide * ((double)to + 0.5 * k), wide / 2, top + (int)from * high + 1, high - 1,
+                                k == 0 ? "%s waits for %s: %s" : "others wait for %s, which waits for %s: %s",
+                                name_of(m, from), name_of(m, to), tl_duration(ns).text);
+        }
+}
+
+/* Names above the columns: as many as have room on a telephone. */
+static void draw_heads(FILE *out, const matrix *m, int y)
+{
+    enum { CHAR = 7, PHONE = 260 };
+    bool numbers = strncmp(m->units[0].name.text, "rank ", 5) == 0;
+    size_t longest = 1, stride = 1;
+    for (size_t k = 0; k < m->n; k++)
+        longest = strlen(m->units[k].name.text) > longest ? strlen(m->units[k].name.text) : longest;
+    longest -= numbers ? 5 : 0;
+    while (m->n / stride * (longest + 1) * CHAR > PHONE)
+        stride++;
+    for (size_t k = 0; k < m->n; k += stride)
+        tl_put_at(out, m->units[k].named ? "middle named" : "middle quiet", ((double)k + 0.5) * 100 / (double)m->n, y,
+                  "%s", m->units[k].name.text + (numbers && strncmp(m->units[k].name.text, "rank ", 5) == 0 ? 5 : 0));
+}
+
+static void draw_matrix(tl_page *page, const matrix *m)
+{
+    enum { TOP = 18, LEFT = 96 };
+    FILE *out = page->out;
+    int high = m->n <= 16 ? 20 : m->n <= TL_HEAT_WORST ? 15 : 12, rows = (int)(m->n + m->several);
+    const unit *worst = m->units;
+    for (size_t k = 0; k + m->others < m->n; k++)
+        worst = m->units[k].ns[0] > worst->ns[0] ? &m->units[k] : worst;
+    const tl_phrase finding = tl_phrase_of("Others wait most for %.100s itself: %.20s of GPU time, %.20s of all direct "
+                                           "waiting; they passed %.20s on.",
+                                           worst->name.text, tl_duration(worst->ns[0]).text,
+                                           tl_part_in_words(worst->ns[0], m->direct_ns).text,
+                                           worst->ns[1] > 0 ? tl_duration(worst->ns[1]).text : "nothing");
+
+    fputs("<figure>\n<figcaption><p>", out);
+    tl_put_markup_word(out, finding.text);
+    fputs("</p></figcaption>\n", out);
+    tl_plot_begin(out, "matrix", "Who waits for whom", finding.text, LEFT, TOP + rows * high + 2);
+    tl_put_box(out, "n", 0, 100, TOP, rows * high);
+    for (size_t k = 0; k < m->n; k++)
+        if (m->units[k].named)
+            tl_put_box(out, "band", (double)k * 100 / (double)m->n, 100.0 / (double)m->n, TOP, rows * high);
+    draw_heads(out, m, TOP - 5);
+    for (int r = 0; r < rows; r++) {
+        fprintf(out, "<line class=\"rule\" x1=\"0\" x2=\"100%%\" y1=\"%d\" y2=\"%d\"/>", TOP + r * high,
+                TOP + r * high);
+        tl_put_side(out,
+                    (size_t)r < m->n && m->units[r].named ? "named"
+                    : high < 15                           ? "small"
+                                                          : "",
+                    TOP + r * high + high / 2 + 4, "%.16s", name_of(m, (size_t)r));
+    }
+    draw_cells(out, m, TOP, high);
+    tl_plot_end(out);
+    const tl_meaning meanings[] = { { "a4", "waits for the rank of the column itself" },
+                                    { "b4",
+                                      "others wait for the row's rank, which had waited for that one: passed on" } };
+    tl_put_legend(out, meanings, 2);
+    fprintf(out,
+            "<p class=\"explains\">The strongest shade is most, %s; the next from half of it, a fifth, a tenth; what is "
+            "below 1 %% is "
+            "left out.%s</p>\n</figure>\n",
+            tl_duration(m->most_ns).text,
+            m->several ? " Several: groups of more than 32 ranks, which are not told apart." : "");
+}
+
+void tl_draw_matrix(tl_page *page)
+{
+    const tl_table *blame = tl_page_table(page, &tl_blame_schema), *ranks = tl_page_table(page, &tl_rank_schema);
+    if (blame == NULL || ranks == NULL)
+        return;
+    matrix m = { .ranks = ranks, .units = tl_calloc(ranks->n + TL_HEAT_ROWS + 1, sizeof *m.units) };
+    m.unit_of = tl_calloc(ranks->n + 1, sizeof *m.unit_of);
+    if (ranks->n <= TL_HEAT_ROWS || !group_by_host(&m))
+        group_by_rank(&m, blame);
+    fill(&m, page, blame);
+    if (m.most_ns > 0)
+        draw_matrix(page, &m);
+    free(m.units);
+    free(m.unit_of);
+    free(m.cells);
+}
