@@ -186,6 +186,7 @@ product()
     start cli-read sh tests/cli/read.sh build/tlmpi
     start cli-install sh tests/cli/install.sh build
     start cli-html sh tests/cli/html.sh build/tlmpi
+    start cli-export sh tests/cli/export.sh build/tlmpi build/make_trace
     start cli-diff sh tests/cli/diff.sh build/tlmpi build/make_trace
     start cli-select sh tests/cli/select.sh build/tlmpi
     start cli-where sh tests/cli/where.sh build/tlmpi

@@ -1,6 +1,10 @@
-/* ask.c - the answers of a result file: as text and JSON (ask), and as a page with pictures (html). */
+/* ask.c - the answers of a result file: as text and JSON (ask), as a page with pictures (html), and the slice of the job
+ * that shows them as a trace (export). */
 #include "cli.h"
+#include "export.h"
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/ask.h"
@@ -146,18 +150,69 @@ static tl_status put_page(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 }
 
 /* Without -o "a/traces.html" of "a/traces.h5". */
+static int answer_beside(const tl_cli *cli, const char *ending, put_answers *put)
+{
+    const char *path = cli->nwords > 0 ? cli->words[0] : "";
+    size_t n = strlen(path), stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
+    tl_bytes name = { 0 };
+    tl_bytes_put(&name, path, stem);
+    tl_bytes_put(&name, ending, strlen(ending) + 1);
+    int code = answer(cli, cli->run.output != NULL ? cli->run.output : (const char *)name.v, put);
+    tl_bytes_free(&name);
+    return code;
+}
+
 int tl_html_page(const tl_cli *cli)
 {
     if (cli->nwords == 2)
         return tl_diff_command(cli);
     if (tl_par_proc() > 0)
         return TL_EXIT_DONE;
-    const char *path = cli->nwords > 0 ? cli->words[0] : "";
-    size_t n = strlen(path), stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
-    char *name = tl_malloc(stem + sizeof ".html");
-    memcpy(name, path, stem);
-    memcpy(name + stem, ".html", sizeof ".html");
-    int code = answer(cli, cli->run.output != NULL ? cli->run.output : name, put_page);
-    free(name);
-    return code;
+    return answer_beside(cli, ".html", put_page);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- export */
+
+/* Whether the strip needs the rows of that table: those of the page's other pictures are passed over. */
+static bool is_of_strip(const tl_schema *table)
+{
+    return table == &tl_collective_row_schema || table == &tl_rank_path_row_schema || table == &tl_arrival_schema ||
+           table == &tl_interval_schema;
+}
+
+static tl_status put_slice(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
+{
+    const tl_ranges *ranks = &cli->run.ranks, *steps = &cli->run.steps;
+    const tl_html_input input = { .file = a->path,
+                                  .answers = &a->answers,
+                                  .tables = &a->tables,
+                                  .name = name_of,
+                                  .name_arg = a->result,
+                                  .ranks = ranks->n > 0 ? ranks : NULL,
+                                  .steps = steps->n > 0 ? steps : NULL };
+    const char *path = cli->run.output;
+    bool gzip = path == NULL || (strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".gz") == 0);
+    tl_html *html = tl_html_new(&input);
+    tl_sink *sink = NULL;
+    tl_error why;
+    tl_status st = TL_OK;
+
+    for (const tl_schema *table; st == TL_OK && (table = tl_html_next(html)) != NULL;)
+        if (is_of_strip(table) && tl_result_find(a->result, table->name) != NULL)
+            st = in_file(a, tl_result_each(a->result, table, tl_html_take, html, &why), &why, err);
+    if (st == TL_OK)
+        st = tl_sink_open(fileno(out), path != NULL ? path : "the export", gzip, &sink, err);
+    if (st == TL_OK)
+        st = in_file(
+            a,
+            tl_export_perfetto(a->result, tl_tables_get(&a->tables, &tl_rank_schema), tl_html_strip(html), sink, &why),
+            &why, err);
+    tl_sink_close(sink);
+    tl_html_free(html);
+    return st;
+}
+
+int tl_export(const tl_cli *cli)
+{
+    return answer_beside(cli, ".perfetto.json.gz", put_slice);
 }

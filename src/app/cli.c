@@ -86,6 +86,12 @@ static const tl_command commands[] = {
       "as tlmpi diff takes them: what differs, in words; a waterfall from the step of A to that of B; kernels; and the "
       "call paths of both as one tree.",
       true, tl_html_page, NULL },
+    { "export", TL_FOR_EXPORT, "[options] FILE.h5", "the ranks that matter in the worst step, for ui.perfetto.dev",
+      "Writes one trace in Chrome's format, which ui.perfetto.dev and chrome://tracing open: the ranks that matter in the "
+      "step in which the verdict's excess is largest, on one clock. Each rank is a process, each stream a thread; tracks "
+      "say why the device was idle and which rank it waited for, arrows lead from the last rank to come to those that "
+      "waited, and the critical path of the job has a track. tlmpi augment adds such tracks to whole traces.",
+      false, tl_export, NULL },
     { "diff", TL_FOR_DIFF, "[options] A B [TABLE]", "two runs compared: is B slower, and what makes it so",
       "A and B are result files (.h5), or traces, which are analysed first, on as many procs as mpirun starts. Prints "
       "first in what the runs differ (devices, sizes), then how much longer or shorter a step of B takes and whether "

@@ -34,7 +34,8 @@ enum {
     TL_FOR_HTML = 256,
     TL_FOR_DIFF = 512,
     TL_FOR_WHATIF = 1024,
-    TL_FOR_ALL = 2047
+    TL_FOR_EXPORT = 2048,
+    TL_FOR_ALL = 4095
 };
 
 enum { TL_ALL_RUNS = -2 };
@@ -78,6 +79,7 @@ struct tl_cli {
     int64_t skip;                   /* reps */
     bool each, kernels, compare;    /* reps: which table */
     tl_gates diff_fail_on;          /* diff */
+    bool perfetto;                  /* export: the only format */
     tl_texts scale, overlap;        /* whatif */
     bool remove_sync, no_launch_overhead; /* whatif */
     int64_t whatif_top;             /* whatif: rows; 0: not asked for */
@@ -107,6 +109,7 @@ size_t tl_show_width(const tl_cli *cli, FILE *out);
 int tl_show(const tl_cli *cli);
 int tl_ask(const tl_cli *cli);
 int tl_html_page(const tl_cli *cli);
+int tl_export(const tl_cli *cli);
 int tl_diff_command(const tl_cli *cli); /* all procs */
 int tl_describe(const tl_cli *cli);
 int tl_compat(const tl_cli *cli);

@@ -18,6 +18,7 @@ COMMANDS = [   # name, words; OUT is the output, TRACES the traces, RESULT a res
     ("show", "show RESULT breakdown"),
     ("ask", "ask RESULT --json"),
     ("html", "html -f -o OUT RESULT"),
+    ("export", "export -f -o OUT RESULT"),
     ("describe", "describe breakdown"),
 ]
 
