@@ -173,20 +173,8 @@ static void say_annotations(scope *s, const uint32_t *index, size_t n, tl_idle_s
 
 /* ------------------------------------------------------------------------------------------------ by step and label */
 
-/* Numbers of steps, a row of some table apart. */
-typedef struct steps {
-    const char *first;
-    size_t row_size;
-} steps;
-
-static int by_step(const void *context, uint32_t a, uint32_t b)
-{
-    const steps *s = context;
-    int32_t x, y;
-    memcpy(&x, s->first + a * s->row_size, sizeof x);
-    memcpy(&y, s->first + b * s->row_size, sizeof y);
-    return TL_COMPARE(x, y);
-}
+TL_ORDER_BY(by_step, brief, step)
+TL_ORDER_BY(by_step_of_noise, tl_idle_noise, step)
 
 static void number(uint32_t *index, size_t n)
 {
@@ -221,13 +209,12 @@ static void add_axes(scope *s, int32_t step, const uint32_t *index, size_t n)
 
 static void noise_rows(const scope *s)
 {
-    const steps of = { (const char *)&s->noise->step, sizeof *s->noise };
     for (size_t i = 0; i < s->nnoise; i++)
         s->lengths[i] = s->noise[i].duration_ns;
     add_row(s, -1, TL_DRAIN_NOISE, TL_DOING_NOISE, s->lengths, s->nnoise, 0);
     number(s->index, s->nnoise);
-    tl_sort_index(s->index, s->nnoise, by_step, &of);
-    TL_GROUPS (from, to, s->index, s->nnoise, by_step, &of) {
+    tl_sort_index(s->index, s->nnoise, by_step_of_noise, s->noise);
+    TL_GROUPS (from, to, s->index, s->nnoise, by_step_of_noise, s->noise) {
         int32_t step = s->noise[s->index[from]].step;
         for (size_t i = from; i < to; i++)
             s->lengths[i - from] = s->noise[s->index[i]].duration_ns;
@@ -410,11 +397,10 @@ static void sum_scope(scope *s, const tl_idle *sums, tl_tables *out)
         if (gap < s->ngaps && s->brief[gap].annotation == TL_NONE)
             s->brief[gap].annotation = (uint32_t)i;
     }
-    const steps of = { (const char *)&s->brief->step, sizeof *s->brief };
     number(s->index, s->ngaps);
     add_axes(s, -1, s->index, s->ngaps);
-    tl_sort_index(s->index, s->ngaps, by_step, &of);
-    TL_GROUPS (from, to, s->index, s->ngaps, by_step, &of)
+    tl_sort_index(s->index, s->ngaps, by_step, s->brief);
+    TL_GROUPS (from, to, s->index, s->ngaps, by_step, s->brief)
         if (s->brief[s->index[from]].step >= 0)
             add_axes(s, s->brief[s->index[from]].step, s->index + from, to - from);
     noise_rows(s);

@@ -97,28 +97,22 @@ void tl_ideal_free(tl_ideal *s)
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
-/* What each kind of the rank has to spare in each step. */
-static void fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
-{
-    const tl_baseline *b = s->b;
-    bool alone = b->roles[b->role_of[rank]].n <= 1;
-    out->ncells = alone ? 0 : b->nkinds[rank] * b->nsteps;
-    out->spare = tl_calloc(out->ncells + 1, sizeof *out->spare);
-    for (size_t kind = 0; !alone && kind < b->nkinds[rank]; kind++) {
-        uint32_t c = b->class_of_kind[rank][kind];
-        const double *spare = s->spare[c] + b->index_in_role[rank] * b->classes[c].steps.n;
-        for (size_t k = 0; k < b->classes[c].steps.n; k++)
-            out->spare[kind * b->nsteps + b->classes[c].steps.v[k]] = llround(spare[k]);
-    }
-}
-
 void tl_ideal_put(const tl_ideal *s, size_t rank, tl_bytes *out)
 {
     const tl_job_rank *r = &s->b->graph->ranks[rank];
     tl_rank_ideal of = { .on_link = tl_calloc(r->nports + 1, sizeof *of.on_link), .nports = r->nports };
     for (size_t p = 0; p < r->nports; p++)
         of.on_link[p] = tl_link_of(s->b, r->ports[p].meeting) != TL_NONE;
-    fill_rank(s, rank, &of);
+    const tl_baseline *b = s->b;
+    bool alone = b->roles[b->role_of[rank]].n <= 1;
+    of.ncells = alone ? 0 : b->nkinds[rank] * b->nsteps;
+    of.spare = tl_calloc(of.ncells + 1, sizeof *of.spare);
+    for (size_t kind = 0; !alone && kind < b->nkinds[rank]; kind++) {
+        uint32_t c = b->class_of_kind[rank][kind];
+        const double *spare = s->spare[c] + b->index_in_role[rank] * b->classes[c].steps.n;
+        for (size_t k = 0; k < b->classes[c].steps.n; k++)
+            of.spare[kind * b->nsteps + b->classes[c].steps.v[k]] = llround(spare[k]);
+    }
     tl_bytes_put_list(out, of.spare, of.ncells, sizeof *of.spare);
     tl_bytes_put_list(out, of.on_link, of.nports, sizeof *of.on_link);
     tl_rank_ideal_free(&of);
