@@ -1,7 +1,14 @@
-/* reading.c - one trace after the other, as the writer hands them out: read, analysed, its rows delivered. */
+/* reading.c - what a run reads: one trace after the other, as the writer hands them out; all of them once more, where kernels
+ * turn out to communicate though no rule names them; and memory timelines. */
 #include "stages.h"
+#include "tlmpi/analysis/measured.h"
+#include "tlmpi/analysis/registry.h"
 #include "tlmpi/job/run.h"
+#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/team.h"
+#include "tlmpi/trace/read/memory.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* Keeps what is not an event table of a rank that has been read. */
 static void keep_rows(tl_job *j, tl_rank_result *result)
@@ -58,4 +65,153 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
     }
     tl_unexpected_free(&endpoint.unexpected);
     return tl_par_agree(st, err);
+}
+
+/* ------------------------------------------------------------------------------------------------------- once more
+ *
+ *     every proc   sightings of kernels that may communicate  ->  proc 0: which do (analysis/behave.h)  ->  every proc
+ *
+ * Everything that a rank is asked depends on what communicates: so what was read is dropped, and read again.
+ */
+
+/* A pipe can be read once. */
+static bool can_reread(const tl_inventory *inventory)
+{
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        if (inventory->inputs.v[i].pipe)
+            return false;
+    return true;
+}
+
+/* The names that communicate, to the rules of every proc. */
+static void decide(tl_job *j)
+{
+    tl_behaviour *all = NULL;
+    size_t n = 0;
+
+    tl_collect_rows(j->behaviours.v, j->behaviours.n, sizeof *all, (void **)&all, &n);
+    if (tl_is_first() && n > 0 && can_reread(&j->plan.inventory))
+        tl_behaviours_decide(all, n, &j->rules.behave, &j->rules.nbehave);
+    free(all);
+    free(j->behaviours.v);
+    j->behaviours = (tl_behaviours){ 0 };
+    tl_par_share((void **)&j->rules.behave, &j->rules.nbehave, sizeof *j->rules.behave);
+}
+
+/* Drops all that came of reading; the output begins anew. */
+static tl_status begin_again(tl_job *j, tl_error *err)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_all_schemas(&n);
+
+    tl_store_abandon(j->store);
+    tl_writer_close(j->writer);
+    j->store = NULL;
+    j->writer = NULL;
+    free(j->output);
+    j->output = NULL;
+    tl_participants_free(&j->participants);
+    free(j->exposures.v);
+    j->exposures = (tl_exposures){ 0 };
+    tl_work_by_name_free(&j->work_by_name);
+    tl_rank_graphs_free(&j->graphs);
+    tl_found_free(&j->found);
+    tl_tables_free(&j->tables);
+    tl_tables_init(&j->tables, schemas, n);
+    return tl_job_open_output(j, err);
+}
+
+tl_status tl_job_reread(tl_job *j, tl_error *err)
+{
+    decide(j);
+    tl_status st = TL_OK;
+    if (j->rules.nbehave == 0)
+        return st;
+    st = begin_again(j, err);
+    return st == TL_OK ? tl_job_read(j, true, err) : st;
+}
+
+/* ------------------------------------------------------------------------------------------------ memory timelines
+ *
+ * The profiler's raw memory timelines that lie beside the traces, or alone: each proc reads every nprocs-th.
+ */
+
+_Static_assert((int)TL_MEMORY_KINDS == (int)TL_MEMORY_SUMS, "a row for each category of the file, and the total");
+
+typedef struct memory_reading {
+    tl_memory_file *file;
+    tl_memory_category rows[TL_MEMORY_KINDS];
+    tl_table *timeline;
+    int64_t n;
+} memory_reading;
+
+static void take_state(void *arg, const tl_memory_state *s)
+{
+    memory_reading *r = arg;
+    const int64_t *b = s->bytes;
+    const tl_memory_timeline row = { r->file->file, r->n++, s->time_ns, b[0], b[1], b[2],
+                                     b[3],          b[4],   b[5],       b[6], b[7], b[8] };
+
+    tl_memory_peaks_add(r->rows, s->time_ns, b);
+    tl_table_append(r->timeline, &row, 1);
+}
+
+/* Returns the time to show: memory allocated before the recording has a time below 0 and is shown at the earliest
+ * time. */
+static int64_t shown_at(int64_t time_ns, int64_t earliest_ns)
+{
+    return time_ns >= 0 ? time_ns : earliest_ns != INT64_MAX ? earliest_ns : TL_TIME_UNKNOWN;
+}
+
+static void read_memory(const char *path, int32_t number, tl_tables *tables)
+{
+    tl_table *timeline = tl_tables_get(tables, &tl_memory_timeline_schema);
+    int64_t named = tl_rank_of_name(path);
+    tl_memory_file file = { .file = number,
+                            .rank = named >= 0 && named <= INT32_MAX ? (int32_t)named : -1,
+                            .first_ns = TL_TIME_UNKNOWN,
+                            .last_ns = TL_TIME_UNKNOWN };
+    memory_reading r = { .file = &file, .timeline = timeline };
+    tl_memory_report report;
+    tl_error why = { 0 };
+    size_t first = timeline->n;
+
+    tl_memory_peaks_begin(r.rows, number, file.rank);
+    tl_status st = tl_memory_timeline_read(path, take_state, &r, &report, &why);
+    file.entries = report.entries;
+    file.status = st == TL_OK           ? (report.entries > 0 ? TL_MEMORY_FILE_OK : TL_MEMORY_FILE_EMPTY)
+                  : report.entries == 0 ? TL_MEMORY_FILE_UNREADABLE
+                  : report.cut          ? TL_MEMORY_FILE_CUT
+                                        : TL_MEMORY_FILE_DAMAGED;
+    const char *words = tl_error_reason(&why, path);
+    tl_cell_text(file.error, sizeof file.error, words, strlen(words));
+    tl_cell_path(file.path, sizeof file.path, path);
+
+    for (size_t i = first; i < timeline->n; i++) {
+        tl_memory_timeline *row = tl_table_row(timeline, i);
+        row->time_ns = shown_at(row->time_ns, report.earliest_ns);
+        file.last_ns = row->time_ns;
+    }
+    file.first_ns = report.earliest_ns != INT64_MAX ? report.earliest_ns : TL_TIME_UNKNOWN;
+    for (int i = 0; i < TL_MEMORY_KINDS; i++)
+        r.rows[i].peak_ns = shown_at(r.rows[i].peak_ns, report.earliest_ns);
+    tl_table_append(tl_tables_get(tables, &tl_memory_file_schema), &file, 1);
+    if (report.entries != 0)
+        tl_table_append(tl_tables_get(tables, &tl_memory_category_schema), r.rows, TL_MEMORY_KINDS);
+}
+
+/* A timeline of a rank that is left out is left out, too. */
+static bool is_asked(const tl_options *options, const char *path)
+{
+    int64_t named = tl_rank_of_name(path);
+    return named < 0 || tl_ranges_has(&options->ranks, named);
+}
+
+void tl_job_read_memory(tl_job *j)
+{
+    for (size_t i = 0; i < j->plan.nsides; i++) {
+        const tl_plan_side *side = &j->plan.sides[i];
+        if (tl_plan_is_mine(side, TL_INPUT_MEMORY) && is_asked(j->options, side->path))
+            read_memory(side->path, side->number, &j->tables);
+    }
 }

@@ -57,11 +57,11 @@ tl_status tl_job_open_output(tl_job *j, tl_error *err);
 /* reading.c, collective: reads ranks until there are no more. */
 tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err);
 
-/* behave.c, collective: where kernels that no rule names behave as communication does, all ranks are read once more, and
+/* reading.c, collective: where kernels that no rule names behave as communication does, all ranks are read once more, and
  * these kernels are taken for that.  Not where a trace can be read only once. */
 tl_status tl_job_reread(tl_job *j, tl_error *err);
 
-/* memory.c, each proc: reads its share of the memory timelines into rows, which are gathered as those of the job. */
+/* reading.c, each proc: reads its share of the memory timelines into rows, which are gathered as those of the job. */
 void tl_job_read_memory(tl_job *j);
 
 /* finish.c, on proc 0: reductions, the file, the words.  seconds: from when the run started, of the same clock.  *code

@@ -147,20 +147,15 @@ tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err);
 /* Closes the datasets and frees everything.  Negative when the closing failed. */
 herr_t tl_h5_names_free(tl_h5_names *names);
 
-/* All names of a file.  Zero-initialise; tl_h5_name_list_free ends it. */
+/* All names of a file.  Zero-initialise; free(bytes.v) and free(starts.v) end it. */
 typedef struct tl_h5_name_list {
-    tl_bytes bytes;
-    TL_VEC(size_t) starts;
+    tl_bytes bytes;        /* each text with a 0 after it */
+    TL_VEC(size_t) starts; /* of each in bytes */
 } tl_h5_name_list;
 
 /* Reads the names from /name_bytes.  TL_EINPUT: the file lacks them in our layout, or they claim more bytes than it
  * has. */
 tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err);
-
-/* Name i, the empty text when there is none. */
-tl_text tl_h5_name(const tl_h5_name_list *list, size_t i);
-
-void tl_h5_name_list_free(tl_h5_name_list *list);
 
 /* -------------------------------------------------------------------------------------------------------------- rows
  *

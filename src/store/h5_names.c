@@ -130,18 +130,3 @@ tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err)
     tl_h5_close(dataset);
     return st;
 }
-
-tl_text tl_h5_name(const tl_h5_name_list *list, size_t i)
-{
-    if (i >= list->starts.n)
-        return TL_TEXT("");
-    size_t end = i + 1 < list->starts.n ? list->starts.v[i + 1] : list->bytes.n;
-    return (tl_text){ list->bytes.v + list->starts.v[i], end - 1 - list->starts.v[i] };
-}
-
-void tl_h5_name_list_free(tl_h5_name_list *list)
-{
-    free(list->bytes.v);
-    free(list->starts.v);
-    *list = (tl_h5_name_list){ 0 };
-}

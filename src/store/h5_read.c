@@ -148,7 +148,8 @@ void tl_result_close(tl_result *result)
         tl_h5_close(result->tables[i].dataset);
     }
     free(result->tables);
-    tl_h5_name_list_free(&result->names);
+    free(result->names.bytes.v);
+    free(result->names.starts.v);
     if (result->file >= 0)
         H5Fclose(result->file);
     free(result);
@@ -202,7 +203,11 @@ tl_status tl_result_read(tl_result *result, const tl_schema *schema, uint64_t fi
 
 tl_text tl_result_name(tl_result *result, uint32_t id)
 {
-    return tl_h5_name(&result->names, id);
+    const tl_h5_name_list *names = &result->names;
+    if (id >= names->starts.n)
+        return TL_TEXT("");
+    const size_t at = names->starts.v[id], end = id + 1 < names->starts.n ? names->starts.v[id + 1] : names->bytes.n;
+    return (tl_text){ names->bytes.v + at, end - 1 - at };
 }
 
 size_t tl_result_nnames(const tl_result *result)

@@ -153,18 +153,11 @@ const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out)
 /* The kind of a copy by its name: "Memcpy HtoD" of "Memcpy HtoD (Pageable -> Device)". */
 static tl_text kind_of(tl_text name)
 {
-    size_t n = 0;
-
     if (tl_text_starts(name, "Memset"))
         return TL_TEXT("Memset");
     if (!tl_text_starts(name, "Memcpy"))
         return TL_TEXT("Memcpy Unknown");
-    for (size_t characters = 0; n < name.n; n++) {
-        bool begins = ((unsigned char)name.p[n] & 0xc0) != 0x80;
-        if (begins && characters++ == KIND_CHARACTERS)
-            break;
-    }
-    return (tl_text){ name.p, n };
+    return (tl_text){ name.p, tl_hta_nth_character(name, KIND_CHARACTERS) };
 }
 
 static bool is_copy(const tl_hta_frame *frame, const tl_hta_row *row)

@@ -8,13 +8,12 @@
 
 TL_ORDER_BY(by_ts, tl_hta_row, ts)
 
-/* Rows sorted by start; one that starts after everything before it has ended begins a new span.  Rows that touch are
- * one span, an empty row alone is a span of length 0, and a row of duration -1 alone one of -1. */
+/* Rows sorted by start; one that starts after the last span has ended begins a new span.  Rows that touch are one span, an
+ * empty row alone is a span of length 0, and a row of duration -1 alone one of -1. */
 tl_hta_spans tl_hta_spans_of(const tl_hta_frame *frame, tl_hta_class class)
 {
     tl_hta_spans out = { 0 };
     size_t n = 0;
-    double latest = -INFINITY; /* the latest end of the rows before */
     uint32_t *rows = tl_malloc(frame->rows.n * sizeof *rows);
 
     TL_EACH (const tl_hta_row, row, frame->rows)
@@ -24,11 +23,10 @@ tl_hta_spans tl_hta_spans_of(const tl_hta_frame *frame, tl_hta_class class)
     for (size_t i = 0; i < n; i++) {
         const tl_hta_row *row = &frame->rows.v[rows[i]];
         double ts = row->ts, end = ts + row->dur;
-        if (out.n == 0 || ts > latest)
+        if (out.n == 0 || ts > out.v[out.n - 1].end)
             tl_vec_push(&out, (tl_hta_span){ ts, end });
         else
             out.v[out.n - 1].end = fmax(out.v[out.n - 1].end, end);
-        latest = fmax(latest, end);
     }
     free(rows);
     return out;
@@ -321,7 +319,8 @@ typedef struct kernel {
     double ts, end, launch;
 } kernel;
 
-TL_ORDER_BY(by_stream, kernel, stream, ts)
+TL_ORDER_BY(by_stream, kernel, stream)
+TL_ORDER_BY(by_stream_and_time, kernel, stream, ts)
 
 /* The gaps of one stream in the order of its kernels; the first kernel has none. */
 typedef struct stream {
@@ -369,11 +368,9 @@ static void find_idle(idle_tables *t, const tl_hta_frame *frame, const bool *wor
         tl_vec_push(&kernels,
                     (kernel){ row->stream, number, row->ts, row->ts + row->dur, linked ? starts[row->link] : NAN });
     }
-    uint32_t *order = tl_sorted_index(kernels.n, by_stream, kernels.v);
-    for (size_t from = 0, to; from < kernels.n; from = to) {
+    uint32_t *order = tl_sorted_index(kernels.n, by_stream_and_time, kernels.v);
+    TL_GROUPS (from, to, order, kernels.n, by_stream, kernels.v) {
         stream s = { .rank = frame->rank, .id = kernels.v[order[from]].id };
-        for (to = from; to < kernels.n && kernels.v[order[to]].stream == kernels.v[order[from]].stream;)
-            to++;
         s.gap = tl_arena_take(&t->arena, to - from, sizeof *s.gap);
         s.waited = tl_arena_take(&t->arena, to - from, sizeof *s.waited);
         for (size_t i = from + 1; i < to; i++) {

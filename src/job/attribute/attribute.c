@@ -221,8 +221,7 @@ static tl_status find_causes(const tl_work_by_name *work_by_name, const tl_cause
 static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrows, const tl_rank_graphs *heads,
                        tl_rank_server *server, tl_tables *tables, tl_judged *judged, tl_error *err)
 {
-    tl_rank_procs procs;
-    tl_rank_procs_find(server, &procs);
+    tl_rank_procs procs = tl_rank_procs_find(server);
     tl_status st = TL_OK;
     if (tl_par_proc() == 0) {
         const tl_job_basis basis = { heads, tl_procs_asker(&procs), own->judge, own->whatif };
@@ -233,7 +232,7 @@ static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrow
         tl_answer_questions(&procs);
     }
     free(rows);
-    tl_rank_procs_free(&procs);
+    free(procs.v);
     return tl_par_agree(st, err);
 }
 

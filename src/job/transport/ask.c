@@ -5,46 +5,27 @@
  * they go on together.
  */
 #include "tlmpi/job/transport/ask.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/job/transport/messages.h"
 #include "tlmpi/job/transport/rows.h"
 
 enum { BLOCK = 1 << 20 };
 
-typedef struct rank_proc {
-    int32_t rank, proc;
-} rank_proc;
-
 static int by_rank(const void *a, const void *b)
 {
-    return TL_ORDER((const rank_proc *)a, (const rank_proc *)b, rank);
+    return TL_ORDER((const struct tl_rank_proc *)a, (const struct tl_rank_proc *)b, rank);
 }
 
-void tl_rank_procs_find(tl_rank_server *server, tl_rank_procs *out)
+tl_rank_procs tl_rank_procs_find(tl_rank_server *server)
 {
-    rank_proc *own = tl_malloc((server->n + 1) * sizeof *own), *all = NULL;
-    *out = (tl_rank_procs){ .server = server };
+    tl_rank_procs all = { .server = server };
+    struct tl_rank_proc *own = tl_malloc((server->n + 1) * sizeof *own);
     for (size_t i = 0; i < server->n; i++)
-        own[i] = (rank_proc){ server->ranks[i].rank, tl_par_proc() };
-    tl_collect_rows(own, server->n, sizeof *own, (void **)&all, &out->n);
-    if (out->n > 1)
-        qsort(all, out->n, sizeof *all, by_rank);
-    out->ranks = tl_malloc((out->n + 1) * sizeof *out->ranks);
-    out->procs = tl_malloc((out->n + 1) * sizeof *out->procs);
-    for (size_t i = 0; i < out->n; i++) {
-        out->ranks[i] = all[i].rank;
-        out->procs[i] = all[i].proc;
-    }
+        own[i] = (struct tl_rank_proc){ server->ranks[i].rank, tl_par_proc() };
+    tl_collect_rows(own, server->n, sizeof *own, (void **)&all.v, &all.n);
+    tl_vec_sort(&all, by_rank);
     free(own);
-    free(all);
-}
-
-void tl_rank_procs_free(tl_rank_procs *procs)
-{
-    free(procs->ranks);
-    free(procs->procs);
-    *procs = (tl_rank_procs){ 0 };
+    return all;
 }
 
 /* -------------------------------------------------------------------------------------------------------- messages */
@@ -226,9 +207,11 @@ static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
     coming *answers = tl_calloc((size_t)nprocs, sizeof *answers);
 
     for (size_t i = 0; i < asked->n; i++) {
-        size_t at = tl_index_of(procs->ranks, procs->n, ranks[i]);
+        size_t at = 0;
+        TL_BISECT(at, procs->n, mid, procs->v[mid].rank < ranks[i]);
+        const bool held = at < procs->n && procs->v[at].rank == ranks[i];
         if (asked->in[i].v != NULL)
-            put(&messages[at < procs->n ? procs->procs[at] : 0], (int32_t)i, ranks[i], &asked->in[i]);
+            put(&messages[held ? procs->v[at].proc : 0], (int32_t)i, ranks[i], &asked->in[i]);
     }
     for (int p = 1; p < nprocs; p++)
         if (messages[p].n > 0 || question == TL_ASK_HOST_PIECES) {

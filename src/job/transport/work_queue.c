@@ -14,21 +14,16 @@ tl_received tl_received_of(const tl_envelope *envelope)
     return in;
 }
 
-void tl_unexpected_put(tl_unexpected *queue, tl_received message)
-{
-    tl_vec_push(&queue->messages, message);
-}
-
 /* Few messages wait at a time: a list that is searched will do. */
 bool tl_unexpected_take(tl_unexpected *queue, int from, int tag, tl_received *out)
 {
-    for (size_t i = 0; i < queue->messages.n; i++) {
-        const tl_received *l = &queue->messages.v[i];
+    for (size_t i = 0; i < queue->n; i++) {
+        const tl_received *l = &queue->v[i];
         if (l->tag != tag || (from >= 0 && l->from != from))
             continue;
         *out = *l;
-        queue->messages.n--;
-        memmove(&queue->messages.v[i], &queue->messages.v[i + 1], (queue->messages.n - i) * sizeof *queue->messages.v);
+        queue->n--;
+        memmove(&queue->v[i], &queue->v[i + 1], (queue->n - i) * sizeof *queue->v);
         return true;
     }
     return false;
@@ -36,9 +31,9 @@ bool tl_unexpected_take(tl_unexpected *queue, int from, int tag, tl_received *ou
 
 void tl_unexpected_free(tl_unexpected *queue)
 {
-    for (size_t i = 0; i < queue->messages.n; i++)
-        free(queue->messages.v[i].message.v);
-    free(queue->messages.v);
+    for (size_t i = 0; i < queue->n; i++)
+        free(queue->v[i].message.v);
+    free(queue->v);
     *queue = (tl_unexpected){ 0 };
 }
 
@@ -75,7 +70,7 @@ static bool collect(tl_endpoint *endpoint)
     if (endpoint->writer != NULL)
         return tl_writer_serve(endpoint->writer);
     while (tl_par_probe(&m)) {
-        tl_unexpected_put(&endpoint->unexpected, tl_received_of(&m));
+        tl_vec_push(&endpoint->unexpected, tl_received_of(&m));
         any = true;
     }
     return any;

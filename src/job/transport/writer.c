@@ -31,7 +31,7 @@ struct tl_writer {
     bool in_order;
     uint64_t outstanding; /* reserved rows that are not yet in */
     bool progress;
-    time_t shown; /* when progress was last shown */
+    time_t shown;     /* when progress was last shown */
     tl_status status; /* the first failure, which ends the writing; reading ends with what has been handed out */
     tl_error error;
 };
@@ -82,7 +82,7 @@ static void reply(tl_writer *w, int to, int tag, const void *bytes, size_t n)
         return;
     }
     tl_bytes_put(&own.message, bytes, n);
-    tl_unexpected_put(w->unexpected, own);
+    tl_vec_push(w->unexpected, own);
 }
 
 /* -------------------------------------------------------------------------------------------------------- progress */
@@ -209,7 +209,7 @@ void tl_writer_take(tl_writer *w, int from, int tag, const void *bytes, size_t n
         break;
     default: /* READY, GO, SLICE */
         tl_bytes_put(&other.message, bytes, n);
-        tl_unexpected_put(w->unexpected, other);
+        tl_vec_push(w->unexpected, other);
     }
 }
 

@@ -61,12 +61,8 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
 bool tl_plan_has(const tl_plan *plan, tl_input_kind kind);
 bool tl_plan_is_mine(const tl_plan_side *side, tl_input_kind kind);
 
-/* Proc 0, with the rank table of the job in order: where a row has no host, but process ids, devices and times say that
- * ranks share one, its name is "pids <first>-<last>". */
-void tl_hosts_infer(const tl_plan *plan, tl_rank *rows, size_t n);
-
 /* Proc 0, with the rank table of the job in order: adds to the plan what only the reading of a file has told (it
- * stood after the events, or in a pipe).  Each row gets what the other files tell of its rank. */
+ * stood after the events, or in a pipe).  Each row gets what the other files tell of its rank, and its host. */
 void tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n);
 
 /* Proc 0: tl_plan_lost returns how many files were meant as traces but cannot be read at all; tl_plan_warn names on

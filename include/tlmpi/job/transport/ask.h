@@ -11,17 +11,17 @@
 #include "tlmpi/analysis/rank_server.h"
 #include "tlmpi/base/status.h"
 
-/* Which proc holds which rank; on proc 0.  Zero-initialise; tl_rank_procs_free ends it. */
+/* Which proc holds which rank; on proc 0.  free(procs.v) ends it. */
 typedef struct tl_rank_procs {
     tl_rank_server *server; /* this proc's */
-    int32_t *ranks;         /* [n] ascending */
-    int32_t *procs;         /* [n] */
+    struct tl_rank_proc {
+        int32_t rank, proc;
+    } * v; /* ascending by rank */
     size_t n;
 } tl_rank_procs;
 
 /* Collective. */
-void tl_rank_procs_find(tl_rank_server *server, tl_rank_procs *out);
-void tl_rank_procs_free(tl_rank_procs *procs);
+tl_rank_procs tl_rank_procs_find(tl_rank_server *server);
 
 /* On proc 0: an asker of all of them, which have to stay. */
 tl_asker tl_procs_asker(tl_rank_procs *procs);

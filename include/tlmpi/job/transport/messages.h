@@ -67,15 +67,10 @@ typedef struct tl_received {
 
 /* The unexpected-message queue: messages that have come and have not yet been asked for, in order of arrival.
  * Zero-initialise; tl_unexpected_free ends it. */
-typedef struct tl_unexpected {
-    TL_VEC(tl_received) messages;
-} tl_unexpected;
+typedef TL_VEC(tl_received) tl_unexpected;
 
 /* The message that tl_par_probe has found, taken; the caller frees message.v. */
 tl_received tl_received_of(const tl_envelope *envelope);
-
-/* Keeps the message, and its bytes. */
-void tl_unexpected_put(tl_unexpected *queue, tl_received message);
 
 /* Takes out the first message with that tag, from that proc (-1: from any).  False: there is none.  The caller frees
  * out->message.v. */
