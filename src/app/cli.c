@@ -201,7 +201,7 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
 /* Refuses commands that are to come; a path of that name is read today. */
 static tl_status refuse_later(const char *word, tl_error *err)
 {
-    static const char *const later[] = { "export", "completion" };
+    static const char *const later[] = { "completion" };
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (strcmp(word, later[i]) == 0 && access(word, F_OK) != 0)
             return tl_fail(err, TL_EUSAGE, "this version has no tlmpi %s yet; tlmpi --help tells what it has", word);
