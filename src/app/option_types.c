@@ -183,19 +183,6 @@ static void recall_choice(const tl_option_type *type, const void *at, char *out,
 
 /* ------------------------------------------------------------------------------------------ lists of numbers and times */
 
-/* Reads a number with an optional sign at *text and steps over it. */
-static bool read_number(const char **text, int64_t *out)
-{
-    const char *digits = *text + (**text == '-');
-    char *end;
-    if (!isdigit((unsigned char)*digits))
-        return false;
-    errno = 0;
-    *out = strtoll(*text, &end, 10);
-    *text = end;
-    return errno == 0;
-}
-
 /* No recording is longer: ten years. */
 #define LONGEST_NS 3.2e17
 
@@ -228,50 +215,10 @@ static bool read_time(const char **text, int64_t *ns)
     return true;
 }
 
-/* What is wrong with a part of a list. */
-typedef enum fault { FINE, MALFORMED, BACKWARDS, EMPTY, BELOW_0 } fault;
-
-/* "0-3", "-1", "7"; of times, whose end does not belong to a span, "10-20", "35ms-0.1s". */
-static fault read_range(const tl_option_type *type, const char **text, tl_range *range)
+static tl_ranges_fault read_list(const tl_option_type *type, const char *text, tl_ranges *out, const char **part)
 {
-    bool times = type->list == TL_TIMES;
-    bool (*read)(const char **text, int64_t *out) = times ? read_time : read_number;
-
-    if (!read(text, &range->first) || (times && **text != '-'))
-        return MALFORMED;
-    range->last = range->first;
-    if (**text == '-') {
-        ++*text;
-        if (!read(text, &range->last))
-            return MALFORMED;
-    }
-    range->last -= times;
-    if (range->last < range->first)
-        return times && range->last + 1 == range->first ? EMPTY : BACKWARDS;
-    return type->list == TL_NUMBERS_FROM_0 && range->first < 0 ? BELOW_0 : FINE;
-}
-
-/* Parts with commas between them, sorted; empty after a fault.  *part is then the one that has it. */
-static fault read_list(const tl_option_type *type, const char *text, tl_ranges *out, const char **part)
-{
-    fault f = FINE;
-
-    out->n = 0;
-    for (bool more = true; more && f == FINE;) {
-        tl_range range;
-        *part = text;
-        f = read_range(type, &text, &range);
-        more = *text == ',';
-        if (*text != '\0' && !more && f != BACKWARDS)
-            f = MALFORMED;
-        text += more;
-        if (f == FINE)
-            tl_vec_push(out, range);
-    }
-    if (f != FINE)
-        out->n = 0;
-    tl_ranges_sort(out);
-    return f;
+    return tl_ranges_read(text, type->list == TL_TIMES ? read_time : NULL,
+                          type->list == TL_NUMBERS_FROM_0 ? 0 : INT64_MIN, out, part);
 }
 
 static bool store_list(const tl_option_type *type, const char *text, void *at)
@@ -279,7 +226,7 @@ static bool store_list(const tl_option_type *type, const char *text, void *at)
     tl_ranges *ranges = at;
     const char *part;
     ranges->n = 0;
-    return *text == '\0' || read_list(type, text, ranges, &part) == FINE;
+    return *text == '\0' || read_list(type, text, ranges, &part) == TL_RANGES_FINE;
 }
 
 static void recall_list(const tl_option_type *type, const void *at, char *out, size_t n)
@@ -294,17 +241,17 @@ static tl_status complain_list(const tl_option_type *type, const char *option, c
 {
     tl_ranges ranges = { 0 };
     const char *part = text;
-    fault f = read_list(type, text, &ranges, &part);
+    tl_ranges_fault f = read_list(type, text, &ranges, &part);
     int n = (int)strcspn(part, ",");
 
     free(ranges.v);
     n = n < 60 ? n : 60;
     switch (f) {
-    case BACKWARDS:
+    case TL_RANGES_BACKWARDS:
         return tl_fail(err, TL_EUSAGE, "--%s: %.*s runs backwards: it ends before it begins", option, n, part);
-    case EMPTY:
+    case TL_RANGES_EMPTY:
         return tl_fail(err, TL_EUSAGE, "--%s: %.*s is empty: it ends where it begins", option, n, part);
-    case BELOW_0:
+    case TL_RANGES_BELOW_0:
         return tl_fail(err, TL_EUSAGE, "--%s: %.*s is below 0: %s begin with 0", option, n, part, option);
     default:
         return tl_fail(err, TL_EUSAGE, "--%s takes %s, not '%s'", option, type->takes, text);

@@ -40,7 +40,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
                                   .behaviours = j->rules.nbehave == 0 ? &j->behaviours : NULL,
                                   .work_by_name = &j->work_by_name,
                                   .graphs = &j->graphs,
-                                  .label = j->whatif != NULL,
+                                  .label = j->whatif != NULL || j->options->config.path,
                                   .read = tl_team_read,
                                   .read_arg = &endpoint,
                                   .tick = tl_is_first() ? tl_endpoint_tick : NULL,

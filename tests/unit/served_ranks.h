@@ -30,6 +30,20 @@ static inline void *copy_of_array(const void *v, size_t n, size_t size)
     return copy;
 }
 
+/* The texts stay those of the original. */
+static inline tl_node_labels *copy_of_labels(const tl_node_labels *labels, size_t nnodes)
+{
+    tl_node_labels *copy = copy_of_array(labels, 1, sizeof *labels);
+    if (copy == NULL)
+        return NULL;
+    copy->arena = (tl_arena){ 0 };
+    copy->of = tl_arena_take(&copy->arena, nnodes, sizeof *copy->of);
+    memcpy(copy->of, labels->of, nnodes * sizeof *copy->of);
+    copy->list.v = copy_of_array(labels->list.v, labels->list.n, sizeof *labels->list.v);
+    copy->list.cap = copy->list.n;
+    return copy;
+}
+
 static inline tl_rank_graph graph_copy(const tl_rank_graph *g)
 {
     tl_rank_graph copy = *g;
@@ -43,7 +57,7 @@ static inline tl_rank_graph graph_copy(const tl_rank_graph *g)
     copy.releases = copy_of_array(g->releases, g->nreleases, sizeof *g->releases);
     copy.false_votes = copy_of_array(g->false_votes, g->nfalse, sizeof *g->false_votes);
     copy.steps = copy_of_array(g->steps, g->nsteps, sizeof *g->steps);
-    copy.names = copy_of_array(g->names, g->nnodes, sizeof *g->names);
+    copy.labels = copy_of_labels(g->labels, g->nnodes);
     return copy;
 }
 

@@ -153,18 +153,19 @@ typedef struct tl_node_names {
     int32_t device, stream; /* -1: none */
 } tl_node_names;
 
-/* What a piece of device work is; texts are 0-terminated, "": there is none. */
-typedef struct tl_work_label {
-    const char *name, *operator_name, *annotation; /* of the work; the innermost ones around its launch */
-    uint8_t kind, collective;                      /* tl_kind; tl_collective of communication, else TL_COLL_NONE */
-} tl_work_label;
+/* The names as texts, 0-terminated, "": there is none; and what the work is. */
+typedef struct tl_node_label {
+    tl_node_names names;
+    const char *name, *operator_name, *annotation;
+    uint8_t kind, collective; /* tl_kind, of a wait TL_SYNC; tl_collective of communication, else TL_COLL_NONE */
+} tl_node_label;
 
-/* The labels of a rank's device work. */
-typedef struct tl_work_labels {
+/* The labels of a rank's nodes. */
+typedef struct tl_node_labels {
     tl_arena arena; /* of the texts, and of `of` */
-    TL_VEC(tl_work_label) list;
-    uint32_t *of; /* [nnodes] by WORK and END: its label; TL_NONE for other nodes */
-} tl_work_labels;
+    TL_VEC(tl_node_label) list;
+    uint32_t *of; /* [nnodes] the node's label; TL_NONE: it has none */
+} tl_node_labels;
 
 /* Zero-initialise; tl_rank_graph_free ends it. */
 typedef struct tl_rank_graph {
@@ -181,27 +182,23 @@ typedef struct tl_rank_graph {
     uint64_t *false_votes; /* [nfalse] keys of edges that are impossible on this rank, and tl_vote_shown of edges that
                             * this rank has shown; ascending, each once */
     tl_step_window *steps;  /* [nsteps] of the rank's own marks, ascending, on the clock of its device */
-    tl_node_names *names;   /* [nnodes], where they were asked for; else NULL */
-    tl_work_labels *labels; /* NULL, unless tl_rank_graph_label has made them */
+    tl_node_labels *labels; /* where they were asked for; else NULL */
 } tl_rank_graph;
 
 /* Calls of the host, besides launches, that the graph needs: taken from a view while it has the host's columns, to be
  * used after these are freed.  Zero-initialise; tl_host_calls_free ends it. */
 typedef struct tl_host_calls tl_host_calls;
 
-/* named: for a graph with names.  The caller frees *out. */
+/* named: for a graph with labels.  The caller frees *out. */
 void tl_host_calls_find(const tl_rank_view *view, bool named, tl_host_calls **out);
 void tl_host_calls_free(tl_host_calls *calls);
 
 /* The graph of the view's rank, whose host spans are known, into *out, which tl_rank_graph_free ends, also after a
- * failure; named: with the names of its nodes.  A view without device work gives one without nodes, and so does one that
+ * failure; named: with the labels of its nodes.  A view without device work gives one without nodes, and so does one that
  * spans more than 19 hours: its times are wrong. */
 void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
                         bool named, tl_rank_graph *out);
 void tl_rank_graph_free(tl_rank_graph *graph);
-
-/* Labels the work of a graph that has just been made of the view.  The labels stay with the rank. */
-void tl_rank_graph_label(tl_rank_graph *graph, const tl_rank_view *view);
 
 /* Packs nodes and edges into bytes, a fourth of their size, to be kept until all ranks are joined. */
 void tl_rank_graph_pack(tl_rank_graph *graph);

@@ -72,7 +72,7 @@ void tl_whatif_changes_free(tl_whatif_changes *changes);
 
 /* Whether the change selects work of the rank, in the steps that it selects; whether it selects the step.  A label
  * without a name is work of the host, and `kind` its tl_activity_kind. */
-bool tl_whatif_selects(const tl_whatif_change *change, int32_t rank, const tl_work_label *label);
+bool tl_whatif_selects(const tl_whatif_change *change, int32_t rank, const tl_node_label *label);
 bool tl_whatif_selects_step(const tl_whatif_change *change, int32_t step);
 
 /* --------------------------------------------------------------------------------------------------------- answers */

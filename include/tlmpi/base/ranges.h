@@ -3,6 +3,7 @@
 #define TLMPI_BASE_RANGES_H
 
 #include "tlmpi/base/mem.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct tl_range {
@@ -29,6 +30,18 @@ static inline bool tl_ranges_meet(const tl_ranges *ranges, tl_range with)
             return true;
     return false;
 }
+
+/* Reads "0-3,-1,7"; with a reader of its own, which reads a value at *text and steps over it, of spans whose ends do not
+ * belong to them, "10-20,35ms-0.1s".  Fills *out, sorted; empty after a fault, of which *part is the one that has it. */
+typedef enum tl_ranges_fault {
+    TL_RANGES_FINE,
+    TL_RANGES_MALFORMED,
+    TL_RANGES_BACKWARDS,
+    TL_RANGES_EMPTY,  /* a span that ends where it begins */
+    TL_RANGES_BELOW_0 /* a range that begins below `least` */
+} tl_ranges_fault;
+tl_ranges_fault tl_ranges_read(const char *text, bool (*reader)(const char **text, int64_t *value), int64_t least,
+                               tl_ranges *out, const char **part);
 
 /* By their first numbers. */
 void tl_ranges_sort(tl_ranges *ranges);

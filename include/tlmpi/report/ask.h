@@ -73,7 +73,9 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                    largest part of the path (rank_share, activity_share), imbalance_share; empty where nothing could
  *                    be replayed
  *     bound          what the time of the first culprit's rank was bound by, else (rank null) of all ranks together: the
- *                    parts of table path_sum, summed over the steps that table health leaves in; empty where there are none
+ *                    parts of table path_sum, summed over the steps that table health leaves in: wall_ns, which is
+ *                    cpu_ns + launch_ns + kernel_kernel_ns + compute_ns + comm_ns + copy_ns + input_ns + sync_ns +
+ *                    peer_ns + unexplained_ns; empty where there are none
  *     trust          what the answers rest on: ranks, ranks_missing, ranks_damaged, events_without_duration (or with a
  *                    duration below 0, which counts as 0), ranks_without_device_work, ranks_duplicate (more traces of
  *                    the same time), ranks_without_launches (device work alone), world_size and world_size_least (as

@@ -128,18 +128,13 @@ void tl_graph_depend(tl_graph_build *b);
 /* host.c: tl_graph_host adds the nodes of the host and the edges between them; tl_graph_released adds the edges from
  * work that releases waits, once work has nodes.  Order of calls: host, work, released. */
 typedef struct tl_graph_hosts tl_graph_hosts;
+typedef struct tl_labelling tl_labelling;
 tl_graph_hosts *tl_graph_host(tl_graph_build *b);
 void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts);
 void tl_graph_hosts_free(tl_graph_hosts *hosts);
 
-/* host.c: names the nodes of waits, as far as calls tell; names[nodes]. */
-void tl_graph_name_waits(const tl_graph_build *b, const tl_graph_hosts *hosts, tl_node_names *names);
-
-/* Returns the content key of a name; 0: it has none. */
-static inline uint64_t tl_graph_name_key(const tl_graph_build *b, uint32_t name)
-{
-    return name != TL_NO_NAME ? b->view->names->v[name].key : 0;
-}
+/* host.c: labels the nodes of waits, as far as calls tell. */
+void tl_graph_label_waits(const tl_graph_hosts *hosts, tl_labelling *labelling);
 
 /* release.c: the kernel whose end released a call that waited over [start_ns, end_ns), on the clock of the device;
  * TL_NONE. */
@@ -151,8 +146,13 @@ bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns)
 /* release.c: a pause of the host, [start_ns, end_ns) between two nodes, and what may have ended it. */
 void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t end_ns);
 
-/* labels.c; NULL is fine. */
-void tl_work_labels_free(tl_work_labels *labels);
+/* labels.c: labels the nodes of work, of its launches and of waits. */
+tl_node_labels *tl_graph_labels_of(const tl_graph_build *b, const tl_graph_hosts *hosts);
+void tl_node_labels_free(tl_node_labels *labels); /* NULL is fine */
+
+/* labels.c: labels two nodes, which may be one.  label: but for its names, which are ids of the view's names. */
+void tl_graph_label(tl_labelling *labelling, uint32_t begin, uint32_t end, uint32_t name, uint32_t operator_name,
+                    uint32_t annotation, tl_node_label label);
 
 /* Whether only many calls or pauses alike can show that this one was a wait. */
 static inline bool tl_may_have_waited(const tl_waiting_call *call)

@@ -283,10 +283,8 @@ void tl_finalize_rank_graph(tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
     /* What is known of the rank besides its nodes is handed on. */
     s.graph.steps = rank->graph.steps;
     s.graph.nsteps = rank->graph.nsteps;
-    s.graph.names = rank->graph.names;
     s.graph.labels = rank->graph.labels;
     rank->graph.steps = NULL;
-    rank->graph.names = NULL;
     rank->graph.labels = NULL;
     tl_final_graph_free(rank);
     *rank = (tl_final_graph){ s.graph, s.ports, order, s.shift };

@@ -251,17 +251,12 @@ void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts)
     }
 }
 
-void tl_graph_name_waits(const tl_graph_build *b, const tl_graph_hosts *hosts, tl_node_names *names)
+void tl_graph_label_waits(const tl_graph_hosts *hosts, tl_labelling *labelling)
 {
-    TL_EACH (const host_wait, w, hosts->waits) {
-        if (w->call == NULL)
-            continue;
-        names[w->begin] = names[w->end] = (tl_node_names){ .name = tl_graph_name_key(b, w->call->name),
-                                                           .operator= tl_graph_name_key(b, w->call->op),
-                                                           .annotation = tl_graph_name_key(b, w->call->annotation),
-                                                           .device = -1,
-                                                           .stream = -1 };
-    }
+    TL_EACH (const host_wait, w, hosts->waits)
+        if (w->call != NULL)
+            tl_graph_label(labelling, w->begin, w->end, w->call->name, w->call->op, w->call->annotation,
+                           (tl_node_label){ .names = { .device = -1, .stream = -1 }, .kind = TL_SYNC });
 }
 
 void tl_graph_hosts_free(tl_graph_hosts *hosts)

@@ -1,9 +1,15 @@
-/* labels.c - what each piece of device work is called, for those who select some of it. */
+/* labels.c - what each piece of device work is called, for those who select some of it, and for a rank's path. */
 #include "build.h"
 #include <stdlib.h>
 #include <string.h>
 
-void tl_work_labels_free(tl_work_labels *labels)
+struct tl_labelling {
+    const tl_graph_build *b;
+    tl_node_labels *labels;
+    tl_map number_of;
+};
+
+void tl_node_labels_free(tl_node_labels *labels)
 {
     if (labels == NULL)
         return;
@@ -12,50 +18,65 @@ void tl_work_labels_free(tl_work_labels *labels)
     free(labels);
 }
 
-static const char *copy_name(tl_work_labels *labels, const tl_rank_view *view, uint32_t name)
+static const char *text_of(tl_labelling *l, uint32_t name)
 {
     if (name == TL_NO_NAME)
         return "";
-    tl_text text = tl_names_text(view->names, name);
-    char *copy = tl_arena_zeroed(&labels->arena, text.n + 1, 1);
+    tl_text text = tl_names_text(l->b->view->names, name);
+    char *copy = tl_arena_zeroed(&l->labels->arena, text.n + 1, 1);
     if (text.n > 0)
         memcpy(copy, text.p, text.n);
     return copy;
 }
 
-/* Returns the number of the kernel's label. */
-static uint32_t label_of(tl_work_labels *labels, const tl_rank_view *view, const tl_kernel *k, tl_map *number_of)
+static uint64_t key_of(const tl_labelling *l, uint32_t name)
 {
-    const tl_launch *launch = k->launch != TL_NONE ? &view->launches[k->launch] : NULL;
-    uint32_t operator_name = launch != NULL ? launch->op_name : TL_NO_NAME;
-    uint32_t annotation = launch != NULL ? launch->annotation_name : TL_NO_NAME;
-    uint8_t collective = k->kind == TL_COMM ? view->colls[k->coll].kind : TL_COLL_NONE;
-    uint64_t names = tl_hash_mix((uint64_t)k->name << 32 | operator_name, annotation);
-    uint64_t key = tl_hash_mix(tl_hash_mix(names, k->kind), collective);
-    uint32_t number = tl_map_get(number_of, key);
-    if (number != TL_MAP_NONE)
-        return number;
-    number = (uint32_t)labels->list.n;
-    tl_map_put(number_of, key, number);
-    tl_vec_push(&labels->list, (tl_work_label){ .name = copy_name(labels, view, k->name),
-                                                .operator_name = copy_name(labels, view, operator_name),
-                                                .annotation = copy_name(labels, view, annotation),
-                                                .kind = k->kind,
-                                                .collective = collective });
-    return number;
+    return name != TL_NO_NAME ? l->b->view->names->v[name].key : 0;
 }
 
-/* The nodes of work stand in the order of the view's kernels (rank.c): a WORK, or an ARRIVAL and its END, for each. */
-void tl_rank_graph_label(tl_rank_graph *graph, const tl_rank_view *view)
+void tl_graph_label(tl_labelling *l, uint32_t begin, uint32_t end, uint32_t name, uint32_t operator_name,
+                    uint32_t annotation, tl_node_label label)
 {
-    tl_work_labels *labels = tl_calloc(1, sizeof *labels);
-    tl_map number_of = { 0 };
-    size_t kernel = 0;
-    labels->of = tl_arena_take(&labels->arena, graph->nnodes, sizeof *labels->of);
-    for (size_t v = 0; v < graph->nnodes; v++) {
-        bool is_work = graph->nodes[v].kind == TL_NODE_WORK || graph->nodes[v].kind == TL_NODE_END;
-        labels->of[v] = is_work ? label_of(labels, view, &view->kernels[kernel++], &number_of) : TL_NONE;
+    uint64_t what = tl_hash_mix(label.kind, label.collective);
+    uint64_t where = (uint64_t)(uint32_t)label.names.device << 32 | (uint32_t)label.names.stream;
+    uint64_t names = tl_hash_mix((uint64_t)name << 32 | operator_name, annotation);
+    uint64_t key = tl_hash_mix(tl_hash_mix(names, what), where);
+    uint32_t number = tl_map_get(&l->number_of, key);
+    if (number == TL_MAP_NONE) {
+        number = (uint32_t)l->labels->list.n;
+        tl_map_put(&l->number_of, key, number);
+        label.names.name = key_of(l, name);
+        label.names.operator= key_of(l, operator_name);
+        label.names.annotation = key_of(l, annotation);
+        label.name = text_of(l, name);
+        label.operator_name = text_of(l, operator_name);
+        label.annotation = text_of(l, annotation);
+        tl_vec_push(&l->labels->list, label);
     }
-    tl_map_free(&number_of);
-    graph->labels = labels;
+    l->labels->of[begin] = l->labels->of[end] = number;
+}
+
+/* Work is labelled from the last to the first, so that a launch has the label of the first work that it launches. */
+tl_node_labels *tl_graph_labels_of(const tl_graph_build *b, const tl_graph_hosts *hosts)
+{
+    const tl_rank_view *view = b->view;
+    tl_labelling l = { .b = b, .labels = tl_calloc(1, sizeof *l.labels) };
+    l.labels->of = tl_arena_take(&l.labels->arena, b->nodes.n, sizeof *l.labels->of);
+    for (size_t v = 0; v < b->nodes.n; v++)
+        l.labels->of[v] = TL_NONE;
+    tl_graph_label_waits(hosts, &l);
+    for (size_t turn = view->nkernels; turn-- > 0;) {
+        const tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
+        const tl_kernel *k = &view->kernels[b->by_turn[turn]];
+        const tl_launch *launch = k->launch != TL_NONE ? &view->launches[k->launch] : NULL;
+        tl_graph_label(&l, p->start, p->end, k->name, launch != NULL ? launch->op_name : TL_NO_NAME,
+                       launch != NULL ? launch->annotation_name : TL_NO_NAME,
+                       (tl_node_label){ .names = { .device = k->device, .stream = k->stream },
+                                        .kind = k->kind,
+                                        .collective = k->kind == TL_COMM ? view->colls[k->coll].kind : TL_COLL_NONE });
+        if (p->launch != TL_NONE && b->launched[p->launch] != TL_NONE)
+            l.labels->of[b->launched[p->launch]] = l.labels->of[p->start];
+    }
+    tl_map_free(&l.number_of);
+    return l.labels;
 }

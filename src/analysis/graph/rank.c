@@ -65,29 +65,6 @@ static void hand_out(tl_graph_build *b, tl_rank_graph *out)
     out->false_votes = b->false_votes.v;
 }
 
-/* Names the nodes of work and of its launches; a launch is named by the first of what it launches. */
-static void name_nodes(const tl_graph_build *b, const tl_graph_hosts *hosts, tl_rank_graph *out)
-{
-    const tl_rank_view *view = b->view;
-    out->names = tl_malloc((b->nodes.n + 1) * sizeof *out->names);
-    for (size_t v = 0; v < b->nodes.n; v++)
-        out->names[v] = (tl_node_names){ .device = -1, .stream = -1 };
-    tl_graph_name_waits(b, hosts, out->names);
-    for (size_t turn = view->nkernels; turn-- > 0;) {
-        const tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
-        const tl_kernel *k = &view->kernels[b->by_turn[turn]];
-        const tl_launch *l = k->launch != TL_NONE ? &view->launches[k->launch] : NULL;
-        const tl_node_names names = { .name = tl_graph_name_key(b, k->name),
-                                      .operator= l != NULL ? tl_graph_name_key(b, l->op_name) : 0,
-                                      .annotation = l != NULL ? tl_graph_name_key(b, l->annotation_name) : 0,
-                                      .device = k->device,
-                                      .stream = k->stream };
-        out->names[p->start] = out->names[p->end] = names;
-        if (p->launch != TL_NONE && b->launched[p->launch] != TL_NONE)
-            out->names[b->launched[p->launch]] = names;
-    }
-}
-
 static void widen(tl_span *s, int64_t start_ns, int64_t end_ns)
 {
     s->start_ns = tl_ns_min(s->start_ns, start_ns);
@@ -182,7 +159,7 @@ void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, co
         out->steps[s].end_ns = tl_ns_between(out->steps[s].end_ns, b.lag_ns);
     }
     if (named)
-        name_nodes(&b, hosts, out);
+        out->labels = tl_graph_labels_of(&b, hosts);
     tl_graph_hosts_free(hosts); /* before the edges are there twice */
     tl_arena_free(&b.arena);
     hand_out(&b, out);
@@ -202,8 +179,7 @@ void tl_rank_graph_free(tl_rank_graph *graph)
     free(graph->releases);
     free(graph->false_votes);
     free(graph->steps);
-    free(graph->names);
-    tl_work_labels_free(graph->labels);
+    tl_node_labels_free(graph->labels);
     *graph = (tl_rank_graph){ .rank = graph->rank };
 }
 

@@ -34,12 +34,15 @@ static void add_within(tiling *t, uint32_t node, tl_path_piece piece)
 {
     if (piece.port == TL_NONE)
         t->steps.v[piece.step].sum.ns[piece.bound] += piece.end_ns - piece.start_ns;
-    if (piece.port == TL_NONE && t->g->names == NULL)
+    if (piece.port == TL_NONE && t->g->labels == NULL)
         return;
     piece.met_ns = tl_on_job_clock(&t->o->of->shift, piece.start_ns);
     tl_vec_push(&t->pieces, piece);
-    if (t->g->names != NULL)
-        tl_vec_push(&t->names, node != TL_NONE ? t->g->names[node] : (tl_node_names){ .device = -1, .stream = -1 });
+    if (t->g->labels != NULL) {
+        uint32_t label = node != TL_NONE ? t->g->labels->of[node] : TL_NONE;
+        tl_vec_push(&t->names, label != TL_NONE ? t->g->labels->list.v[label].names
+                                                : (tl_node_names){ .device = -1, .stream = -1 });
+    }
 }
 
 static int32_t step_of_node(tiling *t, uint32_t node)
@@ -187,7 +190,7 @@ void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_steps_of_path ste
 void tl_path_visits_put(const tl_open_rank *o, const tl_path_visit *visits, size_t n, tl_bytes *out)
 {
     tiling t = tiling_of(o, TL_STEPS_OF_MARKS);
-    for (size_t i = 0; t.g->names != NULL && i < n; i++) {
+    for (size_t i = 0; t.g->labels != NULL && i < n; i++) {
         uint32_t last = visits[i].node;
         t.visit = (int32_t)i;
         t.until_ns = tl_on_own_clock(&o->of->shift, visits[i].until_ns);

@@ -11,7 +11,7 @@
 
 typedef struct changed_rank {
     const tl_open_rank *o; /* as recorded */
-    const tl_work_labels *labels;
+    const tl_node_labels *labels;
     tl_whatif_changes changes;
     size_t nsorts;  /* sorts of work: the labels, then work of the host by tl_activity_kind */
     bool *selected; /* [changes * nsorts] whether the change selects the sort of work, in the steps that it selects */
@@ -50,10 +50,16 @@ static void select_work(changed_rank *c)
     c->selected = tl_arena_zeroed(&c->arena, c->changes.n * c->nsorts, sizeof *c->selected);
     for (size_t k = 0; k < c->changes.n; k++)
         for (size_t i = 0; i < nlabels + TL_NACTIVITIES; i++) {
-            const tl_work_label host = { .kind = (uint8_t)(i - nlabels) };
-            const tl_work_label *label = i < nlabels ? &c->labels->list.v[i] : &host;
+            const tl_node_label host = { .kind = (uint8_t)(i - nlabels) };
+            const tl_node_label *label = i < nlabels ? &c->labels->list.v[i] : &host;
             c->selected[k * c->nsorts + i] = tl_whatif_selects(&c->changes.v[k], c->o->of->graph.rank, label);
         }
+}
+
+/* Whether the node is all of a piece of device work, or the end of one; these nodes have labels. */
+static bool is_work(const tl_node *node)
+{
+    return node->kind == TL_NODE_WORK || node->kind == TL_NODE_END;
 }
 
 /* Whether a change of the sort selects the node; *factor: the product of the factors of all that do. */
@@ -61,7 +67,7 @@ static bool is_selected(const changed_rank *c, uint32_t v, tl_whatif_sort sort, 
 {
     const tl_node *node = &c->o->nodes[v];
     const size_t of_host = c->labels->list.n + (node->work_ns > 0 ? node->activity : TL_NACTIVITIES),
-                 of = c->labels->of[v] != TL_NONE ? c->labels->of[v] : of_host;
+                 of = is_work(node) ? c->labels->of[v] : of_host;
     bool any = false;
     *factor = 1;
     for (size_t k = 0; k < c->changes.n; k++) {
@@ -207,11 +213,11 @@ static void answer_work(const changed_rank *c, tl_bytes *out)
     const tl_open_rank *o = c->o;
     int64_t *total_ns = tl_calloc(c->labels->list.n + 1, sizeof *total_ns);
     for (uint32_t v = 0; v < o->n; v++)
-        if (c->labels->of[v] != TL_NONE)
+        if (is_work(&o->nodes[v]))
             total_ns[c->labels->of[v]] +=
                 o->nodes[v].kind == TL_NODE_END ? o->nodes[v].done_ns - o->nodes[v - 1].done_ns : o->nodes[v].work_ns;
     for (size_t i = 0; i < c->labels->list.n; i++) {
-        const tl_work_label *label = &c->labels->list.v[i];
+        const tl_node_label *label = &c->labels->list.v[i];
         const char *const names[] = { label->name, label->operator_name };
         for (int of = TL_WHATIF_OF_KERNEL; of <= TL_WHATIF_OF_OPERATOR; of++) {
             tl_bytes_put(out, &(uint8_t){ (uint8_t)of }, sizeof(uint8_t));

@@ -48,27 +48,10 @@ static bool is_kind(const char *word)
     return false;
 }
 
-/* Reads "0-3,7". */
-static bool read_numbers(const char *text, tl_ranges *out)
-{
-    do {
-        char *end;
-        long first = strtol(text, &end, 10), last = first;
-        if (end == text || first < 0)
-            return false;
-        if (*end == '-')
-            last = strtol(text = end + 1, &end, 10);
-        if (end == text || last < first || last > INT32_MAX)
-            return false;
-        tl_vec_push(out, (tl_range){ first, last });
-        text = end;
-    } while (*text++ == ',');
-    return text[-1] == '\0';
-}
-
 static tl_status read_condition(const char *option, const char *text, tl_whatif_change *change, tl_error *err)
 {
     size_t n;
+    const char *part;
     int key = key_at(text, &n);
     if (key == NKEYS)
         return tl_fail(err, TL_EUSAGE,
@@ -80,7 +63,7 @@ static tl_status read_condition(const char *option, const char *text, tl_whatif_
     tl_vec_push(&change->conditions, (tl_whatif_condition){ .key = (uint8_t)key, .wanted = wanted, .text = value });
     tl_whatif_condition *c = &change->conditions.v[change->conditions.n - 1];
     if (key >= KEY_RANK)
-        return !finds && read_numbers(value, &c->numbers)
+        return !finds && tl_ranges_read(value, NULL, 0, &c->numbers, &part) == TL_RANGES_FINE
                    ? TL_OK
                    : tl_fail(err, TL_EUSAGE, "%s: '%s' has no numbers, as rank=0-3,7", option, text);
     if (key == KEY_KIND && !finds && !is_kind(value))
@@ -158,7 +141,7 @@ bool tl_whatif_selects_step(const tl_whatif_change *change, int32_t step)
     return all;
 }
 
-bool tl_whatif_selects(const tl_whatif_change *change, int32_t rank, const tl_work_label *label)
+bool tl_whatif_selects(const tl_whatif_change *change, int32_t rank, const tl_node_label *label)
 {
     const bool host = label->name == NULL;
     const char *const of_host = label->kind != TL_ACTIVITY_HOST ? tl_activity_labels[label->kind] : NULL,

@@ -146,7 +146,7 @@ static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_
     tl_participant *mine = set->participants.n > first ? set->participants.v + first : NULL;
 
     forget_order(set, first, view, tables);
-    tl_host_calls_find(view, how->options->config.path, &own->calls);
+    tl_host_calls_find(view, how->label, &own->calls);
     tl_exposures_add(view, how->exposures);
     tl_host_spans_find(&own->spans, view);
     tl_activity_find(&activity, view, &own->spans);
@@ -159,9 +159,7 @@ static void add_graph(const tl_rank_reading *how, const tl_rank_view *view, cons
 {
     tl_rank_graphs_room(how->graphs);
     tl_rank_graph *graph = &how->graphs->of.v[how->graphs->of.n++];
-    tl_rank_graph_make(view, own->calls, &own->spans, how->options->config.path, graph);
-    if (how->label)
-        tl_rank_graph_label(graph, view);
+    tl_rank_graph_make(view, own->calls, &own->spans, how->label, graph);
 }
 
 static void note_found(const tl_found *found, const tl_rank_reading *how, tl_rank *row)

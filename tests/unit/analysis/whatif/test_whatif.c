@@ -48,8 +48,6 @@ static void find(asked_job *a, int64_t end_us)
     tl_job_graph_input in = graph_job_input(j);
     int64_t start_ns = INT64_MAX;
     serve_ranks(&j->graphs, j->ranks, &j->served);
-    for (size_t r = 0; r < j->nranks; r++)
-        tl_rank_graph_label(&served_rank(&j->served.asker, r)->final.graph, &j->drawn[r]->view);
     tl_job_graph_make(&in, &j->served.asker, &j->graph);
     graph_job_baseline(j);
     fold(a);
@@ -278,7 +276,8 @@ static void what_is_no_change_is_refused(void)
 
 static void a_name_may_have_commas_and_colons(void)
 {
-    const tl_work_label label = { "void at::native::f<4, int>(int, rank)", "aten::mm", "", TL_COMPUTE, TL_COLL_NONE };
+    const tl_node_label label = { .name = "void at::native::f<4, int>(int, rank)", .operator_name = "aten::mm", .annotation = "",
+                                  .kind = TL_COMPUTE, .collective = TL_COLL_NONE };
     tl_whatif_changes changes = { 0 };
     tl_error err;
     CU_ASSERT_EQUAL_FATAL(tl_whatif_change_read(TL_WHATIF_SCALE, "name=void at::native::f<4, int>(int, rank),operator~^aten::mm$:.5",
