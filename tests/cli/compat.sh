@@ -77,6 +77,24 @@ status 0 "$tlmpi" compat hta traces --annotation ProfilerStep --instance-id 1,0-
 check "of what is asked for" test -s hta/paths/critical_path_ProfilerStep_1_launch_edges_rank0_path.csv -a \
     -s hta/paths/critical_path_ProfilerStep_0_2_launch_edges_rank2_summary.csv -a ! -e hta/paths/critical_path_whole_stats.csv
 status 0 "$tlmpi" compat hta traces --annotation '*' --overlay -o hta/whole
+python "the graph is read again from its nodes and edges: its longest path is the one that is told" "
+import csv, glob
+found = glob.glob('hta/paths/critical_path_*_nodes.csv')
+assert len(found) == 6, found
+for nodes in found:
+    tag = nodes[:-len('nodes.csv')]
+    edges = [(int(e['begin']), int(e['end']), float(e['graph_weight'])) for e in csv.DictReader(open(tag + 'edges.csv'))]
+    known = {int(n['node']): n for n in csv.DictReader(open(nodes))}
+    assert {n for e in edges for n in e[:2]} <= set(known), tag
+    stats = {r['key']: r['value'] for r in csv.DictReader(open(tag + 'stats.csv'))}
+    assert len(known) == int(stats['nodes_in_list']) and len(edges) == int(stats['edges']), tag
+    far, order = {n: 0.0 for n in known}, sorted(known)
+    for _ in order: # until no way is longer
+        longer = [(b, far[a] + w) for a, b, w in edges if far[a] + w > far[b]]
+        if not longer:
+            break
+        far.update((b, max(w, far[b])) for b, w in longer)
+    assert abs(max(far.values()) - float(stats['path_length_graph_weight'])) < 1e-6, tag"
 check "of all" test -s hta/whole/critical_path_whole_rank2_path.csv
 check "and shown" sh -c 'grep -q "\"critical\": 1" hta/whole/overlaid_critical_path_rank-2.json &&
     python3 -m json.tool hta/whole/overlaid_critical_path_rank-2.json > /dev/null'

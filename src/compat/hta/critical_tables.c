@@ -2,6 +2,7 @@
  * nodes, and all edges.
  *
  *     critical_path_TAG_stats, _summary, _bound_by, _path, _edges     TAG_rankN in a job of several ranks
+ *     critical_path_TAG_nodes     of regions that are asked for: with the edges the graph as HTA saves it, in a plain form
  *
  * Of regions that are asked for: the tag is the annotation in letters and digits, with the instances; whole for "*".  Else
  *
@@ -247,19 +248,31 @@ static void put_edges(tl_csv *csv, const shown *p)
     free(on_path);
 }
 
+static void put_nodes(tl_csv *csv, const shown *p)
+{
+    const tl_hta_path_graph *g = p->g;
+    for (uint32_t at = 0; at < g->nodes.n; at++) {
+        const tl_hta_row *row = tl_hta_row_of_node(g, at);
+        TL_ROW(csv, at, row->index, g->nodes.v[at].ts, g->nodes.v[at].end ? "False" : "True", row->stream,
+               tl_hta_name(&g->clip, row));
+    }
+}
+
 static const struct {
     const char *name, *header;
     void (*put)(tl_csv *csv, const shown *p);
     bool of_path; /* not there without one */
+    bool asked;   /* there only where the region is asked for */
 } tables[] = {
-    { "stats", "key,value", put_stats, false },
-    { "summary", "bound_by,percent", put_shares, true },
-    { "bound_by", "bound_by,count,sum", put_counts, true },
-    { "path", "node,event,ts,is_start,name", put_path, true },
+    { "stats", "key,value", put_stats, false, false },
+    { "summary", "bound_by,percent", put_shares, true, false },
+    { "bound_by", "bound_by,count,sum", put_counts, true, false },
+    { "path", "node,event,ts,is_start,name", put_path, true, false },
     { "edges",
       "begin,end,begin_event,begin_is_start,end_event,end_is_start,begin_ts,end_ts,type,weight,graph_weight,"
       "attributed_event,critical",
-      put_edges, false },
+      put_edges, false, false },
+    { "nodes", "node,event,ts,is_start,stream,name", put_nodes, false, true },
 };
 
 /* ------------------------------------------------------------------------------------------------------ the overlay
@@ -427,7 +440,7 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
     for (size_t i = 0; i < g.edges.n && !gives_up; i++)
         s.bindings[i] = binding_of(&g, &g.edges.v[i], calls);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !gives_up; i++) {
-        if (tables[i].of_path && !found)
+        if ((tables[i].of_path && !found) || (tables[i].asked && !p->asked))
             continue;
         if (tables[i].put == put_edges && !p->asked && g.edges.n > LARGE_EDGES) {
             tl_hta_note(job, "%s: %zu edges are not listed; --annotation lists those of what it names", tag, g.edges.n);
