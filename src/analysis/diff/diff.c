@@ -52,13 +52,9 @@ void tl_diff_free(tl_diff *diff)
         tl_diff_side_free(&diff->side[i]);
         free(diff->stack[i].v);
     }
-    tl_diff_works_free(&diff->kernels);
-    tl_diff_works_free(&diff->operators);
-    tl_diff_works_free(&diff->collectives);
-    tl_diff_works_free(&diff->idle);
-    tl_diff_works_free(&diff->tree);
+    for (int i = 0; i < NWORKS; i++)
+        tl_diff_works_free(&diff->of[i]);
     free(diff->nodes.v);
-    tl_diff_works_free(&diff->launched);
     free(diff->mean.v);
     tl_map_free(&diff->means);
     tl_names_free(&diff->names);

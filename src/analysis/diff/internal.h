@@ -67,6 +67,8 @@ enum {
     NTABLES
 };
 
+enum { KERNELS, OPERATORS, COLLECTIVES, IDLE, CALLS, LAUNCHED, NWORKS };
+
 typedef struct node {
     uint32_t parent; /* TL_MAP_NONE: none */
     uint8_t kind;
@@ -78,11 +80,10 @@ struct tl_diff {
     side side[2];
     tl_diff_basis basis;
     double edges; /* the part of a recording that is in no whole step, of A or of B, whichever is more */
-    works kernels, operators, collectives, idle;
-    works tree;                /* of a node kind is its parent and its kind */
-    TL_VEC(node) nodes;        /* of the same numbers */
+    works of[NWORKS];          /* of CALLS kind is a node's parent and its kind, of LAUNCHED kind the kernel, name the
+                                * operator that launches it */
+    TL_VEC(node) nodes;        /* of the numbers of of[CALLS] */
     TL_VEC(uint32_t) stack[2]; /* nodes around the next row */
-    works launched;            /* kernels by operators that launch them: kind is the kernel, name the operator */
     tl_map means;              /* name and rank of A -> place in mean */
     TL_VEC(double) mean;       /* of one, ns */
     tl_table tables[NTABLES];
@@ -109,8 +110,8 @@ void tl_diff_side_free(side *s);
 /* Devices of the rank, 1 where none is known: sums over devices are divided by them. */
 int64_t tl_diff_devices_of(const side *s, int32_t rank);
 
-/* Ranks as "0-3,7", into a text of zeros; "..." for what has no place. */
-void tl_diff_put_ranks(char *cell_text, size_t size, const int64_t *ranks, size_t n);
+/* Ranks as tl_ranks_text writes them. */
+void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n);
 
 /* Fills tables diff_run, diff_step and diff_breakdown. */
 void tl_diff_runs(tl_diff *diff);

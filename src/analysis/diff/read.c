@@ -27,9 +27,9 @@ static bool is_compared(const side *s, int32_t rank)
 /* The operator that launches most of the kernel's time. */
 static void put_operators(tl_diff *diff)
 {
-    TL_EACH (work, x, diff->kernels.v) {
+    TL_EACH (work, x, diff->of[KERNELS].v) {
         int64_t most_ns = -1;
-        TL_EACH (const work, l, diff->launched.v)
+        TL_EACH (const work, l, diff->of[LAUNCHED].v)
             if (l->kind == x->name && l->side[A].ns > most_ns) {
                 most_ns = l->side[A].ns;
                 x->operator= l->name;
@@ -49,13 +49,13 @@ static void read_kernels(tl_diff *diff, int which)
     TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
         double within = row->count > 1 ? row->std_ns * row->std_ns * (double)(row->count - 1) : 0;
         if (is_compared(s, row->rank))
-            add(diff, &diff->kernels, which, word(diff, tl_kind_labels[row->kind]),
+            add(diff, &diff->of[KERNELS], which, word(diff, tl_kind_labels[row->kind]),
                 tl_diff_name_in(diff, which, row->name), row->rank,
                 (amount){ .count = (double)row->count, .ns = row->total_ns, .within = within });
     }
     TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema))
         if (is_compared(s, row->rank) && row->name != TL_NO_NAME)
-            add(diff, &diff->operators, which, operators, tl_diff_name_in(diff, which, row->name), row->rank,
+            add(diff, &diff->of[OPERATORS], which, operators, tl_diff_name_in(diff, which, row->name), row->rank,
                 (amount){ .count = (double)row->count, .ns = row->host_self_ns, .within = NAN });
 }
 
@@ -76,8 +76,8 @@ static void read_collectives(tl_diff *diff, int which)
         amount transfer = { .count = (double)row->collectives * ranks,
                             .ns = row->kernel_ns - row->wait_ns,
                             .within = NAN };
-        tl_diff_amount_add(&tl_diff_works_at(&diff->collectives, word(diff, "waiting"), name)->side[which], &wait);
-        tl_diff_amount_add(&tl_diff_works_at(&diff->collectives, word(diff, "transfer"), name)->side[which], &transfer);
+        tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], word(diff, "waiting"), name)->side[which], &wait);
+        tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], word(diff, "transfer"), name)->side[which], &transfer);
     }
 }
 
@@ -96,23 +96,24 @@ static void read_idle(tl_diff *diff, int which)
         char text[96];
         snprintf(text, sizeof text, "%s, %s", tl_drain_labels[row->drain_type], tl_doing_labels[row->cpu_during_gap]);
         amount more = { .count = (double)row->count, .ns = row->total_ns, .within = NAN };
-        tl_diff_amount_add(&tl_diff_works_at(&diff->idle, word(diff, text), tl_diff_class_of(diff, row))->side[which],
+        tl_diff_amount_add(&tl_diff_works_at(&diff->of[IDLE], word(diff, text), tl_diff_class_of(diff, row))->side[which],
                            &more);
     }
 }
 
 void tl_diff_read_works(tl_diff *diff)
 {
-    works *all[] = { &diff->kernels, &diff->operators, &diff->collectives, &diff->idle };
-    const int tables[] = { TABLE_KERNEL, TABLE_OPERATOR, TABLE_COLLECTIVE, TABLE_IDLE };
+    static const int tables[] = {
+        [KERNELS] = TABLE_KERNEL, [OPERATORS] = TABLE_OPERATOR, [COLLECTIVES] = TABLE_COLLECTIVE, [IDLE] = TABLE_IDLE
+    };
     for (int i = A; i <= B; i++) {
         read_kernels(diff, i);
         read_collectives(diff, i);
         read_idle(diff, i);
     }
     put_operators(diff);
-    for (int i = 0; i < 4; i++) {
-        tl_diff_works_align(diff, all[i]);
-        tl_diff_works_table(diff, all[i], &diff->tables[tables[i]]);
+    for (int i = KERNELS; i <= IDLE; i++) {
+        tl_diff_works_align(diff, &diff->of[i]);
+        tl_diff_works_table(diff, &diff->of[i], &diff->tables[tables[i]]);
     }
 }

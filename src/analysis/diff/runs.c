@@ -1,10 +1,12 @@
 /* runs.c - what two runs differ in before any time is compared. */
 #include "internal.h"
 #include "tlmpi/model/health_table.h"
+#include "tlmpi/model/participant.h"
 #include "tlmpi/model/work_tables.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct fact {
@@ -54,22 +56,13 @@ static double input_of(const tl_diff *diff, int which)
     return count > 0 ? bytes / count : 0;
 }
 
-void tl_diff_put_ranks(char *cell_text, size_t size, const int64_t *ranks, size_t n)
+void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n)
 {
-    char text[64];
-    size_t used = 0;
-    for (size_t i = 0, to; i < n; i = to + 1) {
-        for (to = i; to + 1 < n && ranks[to + 1] == ranks[to] + 1; to++)
-            ;
-        int wrote = snprintf(text, sizeof text, ranks[to] > ranks[i] ? "%s%lld-%lld" : "%s%lld", used > 0 ? "," : "",
-                             (long long)ranks[i], (long long)ranks[to]);
-        if (used + (size_t)wrote + 4 > size) {
-            memcpy(cell_text + used, "...", 3);
-            return;
-        }
-        memcpy(cell_text + used, text, (size_t)wrote);
-        used += (size_t)wrote;
-    }
+    int32_t *v = tl_calloc(n + 1, sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        v[i] = (int32_t)ranks[i];
+    tl_ranks_text(v, n, text, size);
+    free(v);
 }
 
 void tl_diff_runs(tl_diff *diff)
@@ -83,7 +76,7 @@ void tl_diff_runs(tl_diff *diff)
         const side *s = &diff->side[i];
         int64_t size = -1, nlost = 0, of = 0, ndamaged = 0;
         snprintf(traces.text[i], sizeof traces.text[i], "%s", s->in->path);
-        tl_diff_put_ranks(ranks.text[i], sizeof ranks.text[i], s->ranks.v, s->ranks.n);
+        tl_diff_put_ranks(ranks.text[i], sizeof ranks.text[i] - 1, s->ranks.v, s->ranks.n);
         TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
             size = tl_ns_max(size, row->world_size);
             ndamaged +=

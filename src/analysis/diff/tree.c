@@ -9,8 +9,8 @@
 static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t name)
 {
     uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * (TL_TREE_REST + 1) + kind;
-    work *w = tl_diff_works_at(&diff->tree, place, name);
-    uint32_t at = (uint32_t)(w - diff->tree.v.v);
+    work *w = tl_diff_works_at(&diff->of[CALLS], place, name);
+    uint32_t at = (uint32_t)(w - diff->of[CALLS].v.v);
     if (at == diff->nodes.n) {
         tl_vec_push(&diff->nodes, (node){ .parent = parent, .kind = kind });
         w->by_name = kind != TL_TREE_WORK;
@@ -26,7 +26,7 @@ static void add_launcher(tl_diff *diff, int which, uint32_t kernel, int64_t ns)
     while (i > 0 && diff->nodes.v[diff->stack[which].v[i - 1]].kind != TL_TREE_OPERATOR)
         i--;
     if (i > 0)
-        tl_diff_works_at(&diff->launched, kernel, diff->tree.v.v[diff->stack[which].v[i - 1]].name)->side[A].ns += ns;
+        tl_diff_works_at(&diff->of[LAUNCHED], kernel, diff->of[CALLS].v.v[diff->stack[which].v[i - 1]].name)->side[A].ns += ns;
 }
 
 void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
@@ -41,7 +41,7 @@ void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
     if (row->kind == TL_TREE_WORK)
         add_launcher(diff, which, name, row->device_ns);
     uint32_t at = node_at(diff, parent, row->kind, name);
-    tl_diff_add_rank(diff, diff->tree.v.v[at].side, which, tl_hash_mix(TL_NO_NAME, at), row->rank,
+    tl_diff_add_rank(diff, diff->of[CALLS].v.v[at].side, which, tl_hash_mix(TL_NO_NAME, at), row->rank,
                      (amount){ .count = (double)row->count, .ns = row->device_ns, .within = NAN });
     tl_vec_push(&diff->stack[which], at);
 }
@@ -60,7 +60,7 @@ static int by_change(const void *a, const void *b)
 
 static void put_row(tl_diff *diff, uint32_t at, int32_t depth)
 {
-    const work *x = &diff->tree.v.v[at];
+    const work *x = &diff->of[CALLS].v.v[at];
     const char *kind = tl_tree_kind_labels[diff->nodes.v[at].kind];
     tl_table *table = &diff->tables[TABLE_CALL_PATH];
     tl_diff_work *row = tl_table_add(table);
@@ -85,9 +85,9 @@ void tl_diff_tree(tl_diff *diff)
     size_t *first = tl_calloc(n + 2, sizeof *first); /* child of each node; of the roots first[n] */
     TL_VEC(level) open = { 0 };
 
-    tl_diff_works_align(diff, &diff->tree);
+    tl_diff_works_align(diff, &diff->of[CALLS]);
     for (size_t i = 0; i < n; i++) {
-        const work *x = &diff->tree.v.v[i];
+        const work *x = &diff->of[CALLS].v.v[i];
         uint32_t parent = diff->nodes.v[i].parent;
         double change =
             (double)x->side[B].ns / tl_diff_rate_of(diff, B) - (double)x->side[A].ns / tl_diff_rate_of(diff, A);
@@ -106,7 +106,7 @@ void tl_diff_tree(tl_diff *diff)
             continue;
         }
         uint32_t at = children[l->at++].at;
-        if (tl_diff_is_there(diff->tree.v.v[at].side))
+        if (tl_diff_is_there(diff->of[CALLS].v.v[at].side))
             put_row(diff, at, (int32_t)open.n - 1);
         tl_vec_push(&open, (level){ first[at], first[at + 1] });
     }

@@ -87,7 +87,7 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
         TL_ROWS (const tl_kernel_row, kernel, table_of(s, &tl_kernel_row_schema))
             if (kernel->rank == row->rank && kernel->kind != TL_COMM && kernel->kind != TL_SYNC) {
                 const char *kind = tl_kind_labels[kernel->kind];
-                const work *of_all = tl_diff_works_at(&diff->kernels, tl_names_intern(&diff->names, kind, strlen(kind)),
+                const work *of_all = tl_diff_works_at(&diff->of[KERNELS], tl_names_intern(&diff->names, kind, strlen(kind)),
                                                       tl_diff_name_in(diff, i, kernel->name));
                 tl_diff_works_at(&own, 0, of_all->joined)->side[i].ns += kernel->total_ns;
             }
