@@ -263,7 +263,7 @@ static const tl_option options[] = {
     { "gpus-per-node", 0, "N", "0", "tracelens: tell in the tables of collectives which ranks share a node; 0 for not",
       TL_FOR_COMPAT, &tl_option_count, AT(gpus_per_node) },
     { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary",
-      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT | TL_FOR_AUGMENT | TL_FOR_REPS | TL_FOR_WHATIF | TL_FOR_DIFF,
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT | TL_FOR_AUGMENT | TL_FOR_REPS | TL_FOR_WHATIF | TL_FOR_DIFF | TL_FOR_HTML,
       &tl_option_switch, AT(run.quiet) },
     { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &tl_option_switch, AT(help) },
     { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &tl_option_switch, AT(version) },

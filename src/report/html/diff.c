@@ -24,10 +24,14 @@ static const char style[] =
     "details, .leaf { margin-left: 1.25rem; font-size: .8125rem; overflow-wrap: anywhere; } summary { cursor: pointer; }\n"
     ".more-time { color: var(--a4); } .less-time { color: var(--b4); } .said { color: var(--quiet); }\n";
 
+/* Names of templates may fill a screen: their begin is shown. */
 static void put_name(FILE *out, const tl_diff_words *d, uint32_t id)
 {
-    if (id != TL_NO_NAME)
-        tl_put_markup(out, d->name(d->name_arg, id));
+    enum { SHOWN = 120 };
+    tl_text t = id != TL_NO_NAME ? d->name(d->name_arg, id) : TL_TEXT("");
+    bool cut = t.n > SHOWN;
+    tl_put_markup(out, cut ? (tl_text){ t.p, tl_text_utf8((tl_text){ t.p, SHOWN }) } : t);
+    fputs(cut ? "..." : "", out);
 }
 
 static tl_phrase change_in_words(int64_t ns)
@@ -176,7 +180,7 @@ static void put_kernels(FILE *out, const tl_diff_words *d)
     if (all == 0)
         return;
     fputs("<section id=\"kernels\">\n<h2>Which kernels are new, gone, replaced or changed?</h2>\n<div class=\"wide\"><table>\n"
-          "<tr><th class=\"words\">kernel</th><th class=\"words\"></th><th>change of a step</th><th>A</th><th>B</th><th>each "
+          "<tr><th class=\"words\">kernel</th><th></th><th>change of a step</th><th>A</th><th>B</th><th>each "
           "in A</th><th>in B</th></tr>\n",
           out);
     TL_ROWS (const tl_diff_kernel, row, d->kernel) {
@@ -196,7 +200,7 @@ static void put_kernels(FILE *out, const tl_diff_words *d)
             put_name(out, d, row->operator);
             fputs("</code>", out);
         }
-        fprintf(out, "</td><td class=\"words\">%s</td><td>", tl_diff_change_labels[row->change]);
+        fprintf(out, "</td><td>%s</td><td>", tl_diff_change_labels[row->change]);
         put_change(out, row->change_ns);
         fprintf(out, "</td><td>%.4g a step</td><td>%.4g</td>", row->a_count, row->b_count);
         const double each_ns[] = { row->a_each_ns, row->b_each_ns };
