@@ -79,7 +79,30 @@ static const char *const selection_lines[] = {
     NULL,
 };
 
+static const char *const formats_lines[] = {
+    "A trace is known by what is in it, not by its name; in a folder files with the endings below are looked at. What "
+    "another program has written and tlmpi does not read is named, and left out.",
+    "Kineto\t.json, .json.gz, .json.zst: PyTorch's profiler. All that tlmpi tells it can tell of it.",
+    "Nsight Systems\t.sqlite, .sqlite3, .db, as nsys export --type sqlite writes, of any version, by the tables and "
+    "columns that are there: kernels, graphs recorded as one piece of work, copies, memsets, runtime and driver calls, "
+    "synchronisations, events, ranges of NVTX. Read where libsqlite3 was there when tlmpi was built.",
+    "  - Each process with work on a device is a rank, FILE/pid-144; of a file of one process each of its devices, "
+    "FILE/device-1, with all that the host did. A file of one rank has the rank that RANK, OMPI_COMM_WORLD_RANK, "
+    "PMIX_RANK or SLURM_PROCID told where it was recorded; ranks of others are numbered by file, pid and device.",
+    "  - Ranges with op_id or seq (torch.autograd.profiler.emit_nvtx), and aten::..., are operators, others annotations. "
+    "Where no annotation is called ProfilerStep, those that count, as iteration 5, iteration 6, are steps: their "
+    "word has step or iter in it, and of several families the one that lasts longest in sum is taken.",
+    "  - It cannot tell shapes, Python functions, process groups by name and the ranks in them. Sizes and communicators "
+    "of collectives it tells where NCCL has recorded them and the export has kept them (--include-blobs true).",
+    "phases\t.jsonl, as libtlmpi_record writes them: how long phases of the host took.",
+    "memory\t.raw.json.gz: timelines of memory by category, beside traces.",
+    "execution traces\t.json, of PyTorch: the operators of a trace as nodes, beside traces.",
+    "tlmpi check says of each file what it lacks.",
+    NULL,
+};
+
 static const tl_manual_page pages[] = {
+    { "formats", "files that are read, and what each cannot tell", formats_lines },
     { "names", "texts of the names in the tables", names_lines },
     { "name_bytes", "the same texts as bytes", name_bytes_lines },
     { "seal", "how a result is known to be whole", seal_lines },
@@ -97,8 +120,8 @@ const tl_manual_page *tl_manual_pages(size_t *n)
 /* ---- notes on tables ---- */
 
 static const char *const rank_notes[] = {
-    "Folders are searched with everything below them; only what ends in .json, .json.gz or .json.zst counts. What is "
-    "packed otherwise (xz, zip, tar ...) is not read, and told, and so is zstd where libzstd was not there when tlmpi "
+    "Folders are searched with everything below them; only what has the ending of a format counts, as .json, .json.gz or "
+    ".json.zst: tlmpi describe formats lists them. What is packed otherwise (xz, zip, tar ...) is not read, and told, and so is zstd where libzstd was not there when tlmpi "
     "was built. A file that is named twice, or by a link as well, is read once, unless its names tell several ranks, "
     "and so is one trace in several files, as x.json and x.json.gz. A pipe may be named, too: one proc reads it, once.",
     "The rank of a trace is what its distributedInfo says, else what the file's name says (also by places on axes: "

@@ -324,6 +324,25 @@ static void print_columns(const tl_table *table, const char *const *names, size_
     tl_print_end(&printer);
 }
 
+/* What the formats of the traces lack for which answer, a line a file. */
+static void print_formats(const tl_inventory *inventory)
+{
+    const char *before = "";
+    char words[1024];
+
+    TL_EACH (const tl_input, in, inventory->inputs) {
+        size_t n = tl_file_length(in->path);
+        if (in->kind == TL_INPUT_TRACE && !in->pipe && strncmp(before, in->path, n) != 0) {
+            char *file = tl_strndup(in->path, n);
+            tl_format_say(file, words, sizeof words);
+            if (words[0] != '\0')
+                printf("%s: %s\n", file, words);
+            free(file);
+        }
+        before = in->path;
+    }
+}
+
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 {
     static const char *const of_ranks[] = { "rank",     "status", "events",     "kept", "dropped",
@@ -340,6 +359,7 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
     print_columns(tl_tables_get(job, &tl_memory_file_schema), of_memory, sizeof of_memory / sizeof *of_memory);
     print_columns(tl_tables_get(job, &tl_execution_trace_schema), of_executions,
                   sizeof of_executions / sizeof *of_executions);
+    print_formats(inventory);
     if (inventory->nmissing > 0)
         printf("%zu of %" PRId64 " ranks %s no trace here\n", inventory->nmissing, inventory->world_size,
                inventory->nmissing == 1 ? "has" : "have");

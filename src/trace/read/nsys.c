@@ -185,10 +185,14 @@ static const tl_db_column columns[] = {
 #define KIND(table) "CUPTI_ACTIVITY_KIND_" table
 
 static const tl_db_table tables[] = {
-    { KIND("KERNEL"), "kernel", true, fill_kernel },        { KIND("GRAPH_TRACE"), "kernel", true, fill_graph },
-    { KIND("MEMCPY"), "gpu_memcpy", true, fill_copy },      { KIND("MEMSET"), "gpu_memset", true, fill_memset },
-    { KIND("CUDA_EVENT"), "cuda_sync", true, note_record }, { KIND("SYNCHRONIZATION"), "cuda_sync", true, fill_wait },
-    { KIND("RUNTIME"), "cuda_runtime", false, fill_call },  { "NVTX_EVENTS", "user_annotation", false, fill_range },
+    { KIND("KERNEL"), "kernel", true, fill_kernel, "kernels: where the time of devices went" },
+    { KIND("GRAPH_TRACE"), "kernel", true, fill_graph, NULL },
+    { KIND("MEMCPY"), "gpu_memcpy", true, fill_copy, "copies" },
+    { KIND("MEMSET"), "gpu_memset", true, fill_memset, NULL },
+    { KIND("CUDA_EVENT"), "cuda_sync", true, note_record, "recordings of events: which work a wait is for" },
+    { KIND("SYNCHRONIZATION"), "cuda_sync", true, fill_wait, "synchronisations: what a host waits for" },
+    { KIND("RUNTIME"), "cuda_runtime", false, fill_call, "calls: launches, and why a device is idle" },
+    { "NVTX_EVENTS", "user_annotation", false, fill_range, "ranges of NVTX: operators, annotations and steps" },
 };
 
 #define NTABLES (sizeof tables / sizeof tables[0])
@@ -441,6 +445,7 @@ static void look(const char *path, tl_text head, bool deep, bool should_be, tl_l
     out->origin.pid = part.device < 0 && part.pid > 0 ? part.pid : 0;
     out->origin.gpu = meta.device[0] != 0 ? tl_hash_bytes(meta.device, strlen(meta.device)) | 1 : 0;
     out->origin.head = tl_hash_mix(tl_hash_mix((uint64_t)part.pid, (uint64_t)part.device), (uint64_t)start_ns) | 1;
+    out->origin.extent.text_bytes = (uint32_t)tl_db_bytes(db);
     out->origin.no_device_work = alone && part.pid < 0;
     snprintf(out->origin.host, sizeof out->origin.host, "%.*s", (int)sizeof out->origin.host - 1, meta.host);
     tl_meta_free(&meta);
@@ -480,10 +485,38 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
                                             out->report.first_bad[0] ? "; " : "", out->report.first_bad);
 }
 
+/* "Nsight Systems 2026.2.1, schema 3.25.0; without copies; ..." */
+static void say(const char *path, char *words, size_t size)
+{
+    char version[40] = "", schema[24] = "", sql[128];
+    tl_db *db;
+
+    *words = '\0';
+    if (tl_db_open(path, &db, NULL) != TL_OK)
+        return;
+    text_of(db, "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_PRODUCT_VERSION'", version, sizeof version);
+    text_of(db, "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION'", schema, sizeof schema);
+    size_t n =
+        (size_t)snprintf(words, size, "Nsight Systems %s, schema %s", version[0] != '\0' ? version : "of no version",
+                         schema[0] != '\0' ? schema : "of no version");
+    for (size_t t = 0; t < NTABLES && n < size; t++) {
+        snprintf(sql, sizeof sql, "SELECT 1 FROM %s LIMIT 1", tables[t].name);
+        if (tables[t].without != NULL && tl_db_number(db, sql, 0) == 0)
+            n += (size_t)snprintf(words + n, size - n, "; without %s", tables[t].without);
+    }
+    if (n < size && tl_db_number(db, "SELECT 1 FROM NVTX_EVENTS WHERE typeof(binaryData) = 'blob' LIMIT 1", 0) == 0)
+        snprintf(words + n, size - n, "; without payloads of NVTX: sizes and groups of collectives");
+    tl_db_close(db);
+}
+
 static const char *const endings[] = { ".sqlite", ".sqlite3", ".db", NULL };
 
-const tl_reader tl_nsys_reader = {
-    .name = "nsys", .endings = endings, .claims = is_database, .look = look, .parts = list_parts, .read = read_trace
-};
+const tl_reader tl_nsys_reader = { .name = "nsys",
+                                   .endings = endings,
+                                   .claims = is_database,
+                                   .look = look,
+                                   .say = say,
+                                   .parts = list_parts,
+                                   .read = read_trace };
 
 #endif

@@ -114,6 +114,17 @@ void tl_parts_list(const char *path, tl_bytes *names)
         reader->parts(path, names);
 }
 
+void tl_format_say(const char *path, char *words, size_t size)
+{
+    const tl_reader *reader = tl_reader_among(tl_readers, path);
+    char *said = tl_calloc(size, 1);
+
+    if (reader->say != NULL)
+        reader->say(path, said, size);
+    tl_printable(words, size, said);
+    free(said);
+}
+
 void tl_look_at(const char *path, bool deep, bool should_be, tl_look *out)
 {
     char head[TL_HEAD_BYTES];

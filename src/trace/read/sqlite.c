@@ -175,6 +175,7 @@ void tl_db_take(tl_db_reading *r, const tl_fields *entry, const char *table)
     const char *why = "";
     tl_taken taken = tl_events_take(&r->trace->events, &take, entry, r->uid++, &report->fractional_ts, &why);
 
+    report->entries++;
     report->dropped += taken == TL_TAKEN_BAD;
     report->filtered += taken == TL_TAKEN_FILTERED;
     report->kept += taken != TL_TAKEN_BAD && taken != TL_TAKEN_FILTERED;
@@ -313,18 +314,19 @@ void tl_db_read_table(tl_db_reading *r, const tl_db_table *table, const tl_db_co
     const bool timed = select_columns(r->db, table, columns, part, &s);
     sqlite3_stmt *query = timed ? prepare(r->db, s.sql) : NULL;
     while (query != NULL && !report->no_memory && (rc = sqlite3_step(query)) == SQLITE_ROW) {
-        report->entries++;
         r->row++;
         if (!read_row(query, &s, &row, &expected)) {
+            report->entries++;
             report->dropped++;
             report_row(r, table->name, expected, "dropped that row");
             continue;
         }
         fill_entry(r, table, &row, entry);
-        if (table->fill == NULL || table->fill(r, &row, entry))
+        bool is_entry = table->fill == NULL || table->fill(r, &row, entry);
+        if (is_entry)
             tl_db_take(r, entry, table->name);
-        else
-            report->filtered++;
+        report->entries += !is_entry;
+        report->filtered += !is_entry;
         if (r->row % TURN_ROWS == 0)
             report->no_memory = !may_grow(r);
     }

@@ -52,6 +52,7 @@ typedef struct tl_db_table {
     const char *name, *category;
     bool of_device; /* of a device; else of a thread of the host */
     bool (*fill)(tl_db_reading *reading, const tl_db_row *row, tl_fields *entry);
+    const char *without; /* what is not told where the table has no rows; NULL: most databases have none */
 } tl_db_table;
 
 /* A column, by its name in whichever table; of several for one slot the first that a table has is taken. */

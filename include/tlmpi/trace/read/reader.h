@@ -171,6 +171,9 @@ typedef struct tl_reader {
      * Never fails.  NULL: the kind says all. */
     void (*look)(const char *path, tl_text head, bool deep, bool should_be, tl_look *out);
 
+    /* Says format, version, and what the file lacks for which answer, into words of `size` bytes.  NULL: its name says all. */
+    void (*say)(const char *path, char *words, size_t size);
+
     /* Appends the names of the parts of a file, each a rank's trace and each ended by a 0, where there are several.  NULL: a
      * file is one trace. */
     void (*parts)(const char *path, tl_bytes *names);
@@ -201,6 +204,9 @@ size_t tl_file_length(const char *path);
 
 /* Appends the names of the parts of a file, each ended by a 0; none where the file is one trace. */
 void tl_parts_list(const char *path, tl_bytes *names);
+
+/* What the reader says of the file, empty where its name says all. */
+void tl_format_say(const char *path, char *words, size_t size);
 
 /* Looks at a file with its reader, as tl_reader.look says. */
 void tl_look_at(const char *path, bool deep, bool should_be, tl_look *out);

@@ -163,6 +163,21 @@ static void a_look_tells_what_one_process_was_started_with(void)
     CU_ASSERT(look.kind == TL_INPUT_UNREADABLE && strstr(look.why, "expected an SQLite database") != NULL);
 }
 
+static void what_a_file_lacks_is_said(void)
+{
+    char words[600];
+
+    tl_format_say(database("two.sqlite", job, "CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT); INSERT INTO META_DATA_EXPORT "
+                                              "VALUES ('EXPORT_PRODUCT_VERSION', '2026.2.1'), ('EXPORT_SCHEMA_VERSION', '3.25.0');"
+                                              " DELETE FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"), words, sizeof words);
+    CU_ASSERT_STRING_EQUAL(words, "Nsight Systems 2026.2.1, schema 3.25.0; without synchronisations: what a host waits for; "
+                                  "without payloads of NVTX: sizes and groups of collectives");
+    tl_format_say(database("bare.sqlite", "CREATE TABLE t(x);", ""), words, sizeof words);
+    CU_ASSERT_PTR_NOT_NULL(strstr(words, "schema of no version; without kernels"));
+    tl_format_say(scratch_text("a.json", "{}"), words, sizeof words);
+    CU_ASSERT_STRING_EQUAL(words, "");
+}
+
 /* ------------------------------------------------------------------------------------------------------------ ranges */
 
 static tl_trace read_ranges(const char *rows)
@@ -360,6 +375,7 @@ int main(void)
         TEST(each_process_with_work_is_a_part),
         TEST(rows_become_the_events_of_their_process),
         TEST(a_look_tells_what_one_process_was_started_with),
+        TEST(what_a_file_lacks_is_said),
         TEST(annotations_that_count_are_steps),
         TEST(a_seq_joins_the_passes_once),
         TEST(payloads_of_nccl_tell_bytes_and_ranks),
