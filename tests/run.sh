@@ -195,7 +195,7 @@ product()
     start tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
     start peers /usr/bin/python3 tests/golden/peers.py build/tlmpi-serial
     start generator /usr/bin/python3 tests/golden/generator.py build/make_trace
-    start nsys /usr/bin/python3 tests/golden/nsys.py build/tlmpi mpi
+    start nsys /usr/bin/python3 tests/golden/nsys.py build/tlmpi build/make_trace mpi
     start oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
     start stragglers /usr/bin/python3 tests/bench/stragglers_test.py
     start foreign /usr/bin/python3 tests/bench/foreign/simulate.py --check

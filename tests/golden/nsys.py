@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""nsys.py TLMPI [MPI] - real exports of Nsight Systems, against sums of their rows and a count of their waits by another program.
+"""nsys.py TLMPI MAKE_TRACE [MPI] - real exports of Nsight Systems, against sums of their rows and a count of their waits by another
+program; and made jobs, as exports and as Kineto's JSON.
 
 In TLMPI_CORPUS: nsys/*.sqlite, and in golden/nsys/NAME.csv a row a device.  Of each file the tables must be equal to the
 nanosecond, and on any number of procs (TLMPI with MPI) the same.  Where the ranks of a file send to each other in kernels of
@@ -10,6 +11,7 @@ import collections
 import csv
 import glob
 import io
+import json
 import os
 import shutil
 import sqlite3
@@ -17,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-TLMPI = os.path.abspath(sys.argv[1])
-PROCS = [1, 2, 3, 5] if len(sys.argv) > 2 else [0]
+TLMPI, MAKE_TRACE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+PROCS = [1, 2, 3, 5] if len(sys.argv) > 3 else [0]
 CORPUS = os.environ.get("TLMPI_CORPUS", "")
 counts = collections.Counter()
 
@@ -102,15 +104,117 @@ def waits(path, result):
           balance)
 
 
+# ---------------------------------------------------------------------------------------------------------------- twins
+
+SCHEMA = """
+    CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER,
+        globalPid INTEGER, demangledName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER,
+        globalPid INTEGER, bytes INTEGER, copyKind INTEGER, srcKind INTEGER, dstKind INTEGER);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET(start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER,
+        globalPid INTEGER, bytes INTEGER, memKind INTEGER);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER,
+        correlationId INTEGER, nameId INTEGER);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT(timestamp INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,
+        eventSyncId INTEGER);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
+        correlationId INTEGER, globalPid INTEGER, syncType INTEGER, eventSyncId INTEGER);
+    CREATE TABLE NVTX_EVENTS(start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER);
+    CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, systemClockNs INTEGER);
+    CREATE TABLE TARGET_INFO_SYSTEM_ENV(name TEXT, value TEXT);
+    CREATE TABLE TARGET_INFO_GPU(id INTEGER, name TEXT)"""
+WAYS = ["", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"]
+MEMORY = ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown"]
+WAITS = ["", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"]
+KEPT = ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver", "kernel", "gpu_memcpy", "gpu_memset", "cuda_sync")
+ARGS = ("device", "stream", "correlation", "bytes", "grid", "wait_on_stream", "wait_on_cuda_event_record_corr_id")
+
+
+def whole_ns(us):
+    return round(us * 1000)
+
+
+def database(path, traces):
+    """One export of these traces, each of a process."""
+    texts = {}
+    db = sqlite3.connect(path)
+    db.executescript(SCHEMA)
+
+    def text(value):
+        return texts.setdefault(value, len(texts) + 1)
+
+    for trace in traces:
+        process = next(e["pid"] for e in trace["traceEvents"] if e["cat"] == "cuda_runtime") << 24
+        for n, e in enumerate(trace["traceEvents"]):
+            a, name, start = e["args"], e["name"], whole_ns(e["ts"])
+            times = (start, start + whole_ns(e["dur"]))
+            work = (*times, a.get("device"), a.get("stream"), a.get("correlation"), process)
+            if e["cat"] == "kernel":
+                row = ("KERNEL", *work, text(name), *a["grid"])
+            elif e["cat"] == "gpu_memcpy":
+                way, source, target = name[len("Memcpy "):].replace(" ->", "").replace("(", "").replace(")", "").split(" ", 2)
+                row = ("MEMCPY", *work, a["bytes"], WAYS.index(way), MEMORY.index(source), MEMORY.index(target))
+            elif e["cat"] == "gpu_memset":
+                row = ("MEMSET", *work, a["bytes"], MEMORY.index("Device"))
+            elif e["cat"] == "cuda_sync":
+                if "wait_on_stream" in a:
+                    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (0, ?, ?, ?, ?)",
+                               (a["wait_on_stream"], a["wait_on_cuda_event_record_corr_id"], process, (process >> 4) + n))
+                row = ("SYNCHRONIZATION", *work, WAITS.index(name), (process >> 4) + n)
+            elif e["cat"].startswith("cuda_"):
+                row = ("RUNTIME", *times, int(e["cat"] == "cuda_driver"), process + e["tid"], a.get("correlation"), text(name + "_v7000"))
+            else:
+                shown = name if name.startswith("aten::") or e["cat"] != "cpu_op" else name + ", op_id = 7"
+                db.execute("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, ?)", (*times, shown, process + e["tid"]))
+                continue
+            db.execute(f"INSERT INTO CUPTI_ACTIVITY_KIND_{row[0]} VALUES ({', '.join('?' * (len(row) - 1))})", row[1:])
+    db.executemany("INSERT INTO StringIds VALUES (?, ?)", [(i, t) for t, i in texts.items()])
+    db.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?, 0)", (traces[0]["baseTimeNanoseconds"],))
+    db.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('Hostname', ?)", (traces[0]["host_name"],))
+    db.executemany("INSERT INTO TARGET_INFO_GPU VALUES (?, ?)", [(d["id"], d["name"]) for d in traces[0]["deviceProperties"]])
+    db.commit()
+    db.close()
+
+
+def twin(folder, words):
+    """A made job, less what an export does not have, as JSON and as an export of each host."""
+    made, plain, nodes = (os.path.join(folder, n) for n in ("made", "plain", "nodes"))
+    for path in made, plain, nodes:
+        shutil.rmtree(path, ignore_errors=True)
+        os.mkdir(path)
+    subprocess.run([MAKE_TRACE, "-o", made, "--ranks", "6", "--gpus", "3", "--steps", "8", *words], check=True, capture_output=True)
+    traces = []
+    for rank in range(6):
+        with open(os.path.join(made, f"rank-{rank}.json")) as f:
+            trace = json.load(f)
+        trace["traceEvents"] = [{**e, "args": {k: v for k, v in e.get("args", {}).items() if k in ARGS}}
+                                for e in trace["traceEvents"] if e.get("cat") in KEPT]
+        del trace["distributedInfo"]
+        with open(os.path.join(plain, f"rank-{rank}.json"), "w") as f:
+            json.dump(trace, f)
+        traces.append(trace)
+    for node in range(2):
+        database(os.path.join(nodes, f"node{node}.sqlite"), traces[3 * node:3 * node + 3])
+    a, b = run(plain, os.path.join(folder, "plain.h5"), PROCS[0]), run(nodes, os.path.join(folder, "nodes.h5"), PROCS[-1])
+    for x, y in zip(a.splitlines(), b.splitlines()):
+        if x.split()[0] not in ("rank", "names"):
+            check(f"made with {words}: table {x.split()[0]}", x == y, f"{x}, {y}")
+    told = table(os.path.join(folder, "nodes.h5"), "culprit")
+    check(f"made with {words}: somebody is held up", len(told) > 0 and told[0] == table(os.path.join(folder, "plain.h5"), "culprit")[0])
+
+
 def main():
     files = sorted(glob.glob(os.path.join(CORPUS, "nsys", "*.sqlite"))) if CORPUS else []
     folder = tempfile.mkdtemp(prefix="tlmpi-test.")
+    some = os.path.join(folder, "some.db")
+    sqlite3.connect(some).execute("CREATE TABLE t(x)").connection.close()
+    with_library = "libsqlite3" not in subprocess.run([TLMPI, "check", some], capture_output=True, text=True).stderr
+    os.unlink(some)
+    files = files if with_library else []
     for path in files:
         own = shutil.copy(path, folder)
         result = os.path.join(folder, "result.h5")
-        if "without libsqlite3" in subprocess.run([TLMPI, "check", own], capture_output=True, text=True, cwd=folder).stderr:
-            files = []
-            break
         told = [run(own, result, n) for n in PROCS]
         check(f"{path}: the same on {PROCS} procs", all(t == told[0] for t in told) and told[0] != "", told)
         golden = os.path.join(CORPUS, "golden", "nsys", os.path.basename(path).replace(".sqlite", ".csv"))
@@ -121,6 +225,9 @@ def main():
             check(f"{path}: is as it was", a.read() == b.read())
         check(f"{path}: nothing lies beside it", not glob.glob(own + "-*"), os.listdir(folder))
         os.unlink(own)
+    if with_library:
+        twin(folder, ["--fault", "compute_slow", "--fault-rank", "4"])
+        twin(folder, ["--tp", "3", "--seed", "5"])
     shutil.rmtree(folder)
     if not files:
         counts["skipped"] += 1

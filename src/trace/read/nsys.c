@@ -79,9 +79,6 @@ static bool fill_copy(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
     static const char *const ways[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
                                         "DtoA",    "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD" };
     const int64_t *number = row->number;
-    int64_t dur_ns = TL_DB_HAS(row, TL_DB_END) && number[TL_DB_END] > number[TL_DB_START]
-                         ? number[TL_DB_END] - number[TL_DB_START]
-                         : 0;
     int n = snprintf(r->name, sizeof r->name, "Memcpy %s",
                      WORD_OF(ways, TL_DB_HAS(row, TL_DB_KIND) ? number[TL_DB_KIND] : 0));
 
@@ -89,11 +86,6 @@ static bool fill_copy(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
         n += snprintf(r->name + n, sizeof r->name - (size_t)n, " (%s -> %s)", WORD_OF(memory_kinds, number[TL_DB_FROM]),
                       WORD_OF(memory_kinds, number[TL_DB_TO]));
     put_name(r, entry, n);
-    if (TL_DB_HAS(row, TL_DB_BYTES) && dur_ns > 0) {
-        char *text = r->numbers + r->nnumbers;
-        n = snprintf(text, sizeof r->numbers - r->nnumbers, "%.17g", (double)number[TL_DB_BYTES] / (double)dur_ns);
-        tl_fields_set(entry, TL_KEY_BANDWIDTH, text, (size_t)n, TL_VALUE_NUMBER);
-    }
     return true;
 }
 
