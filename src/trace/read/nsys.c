@@ -211,18 +211,19 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The parts of a database, in order; of one without work of devices none.  A process that has one device has no number of
- * it. */
-static part_list parts_of(const tl_db *db)
+ * it.  *damaged: there may be more. */
+static part_list parts_of(const tl_db *db, bool *damaged)
 {
     part_list found = { 0 };
     char sql[256];
     size_t n = 0;
 
+    *damaged = false;
     for (size_t t = 0; t < NWORK_TABLES; t++) {
         const char *pid = tl_db_has(db, tables[t].name, "globalPid") ? "(globalPid >> 24) & 16777215" : "NULL";
         const char *device = tl_db_has(db, tables[t].name, "deviceId") ? "deviceId" : "NULL";
         snprintf(sql, sizeof sql, "SELECT DISTINCT %s, %s FROM %s", pid, device, tables[t].name);
-        (void)tl_db_each(db, sql, add_part, &found);
+        *damaged = !tl_db_each(db, sql, add_part, &found) || *damaged;
     }
     tl_vec_sort(&found, by_number);
     bool one_process = found.n > 0 && found.v[0].pid == found.v[found.n - 1].pid;
@@ -242,11 +243,14 @@ static const char pid_word[] = "pid-", device_word[] = "device-";
 static void list_parts(const char *path, tl_bytes *names)
 {
     char name[40];
+    bool damaged;
     tl_db *db;
 
     if (tl_db_open(path, &db, NULL) != TL_OK)
         return;
-    part_list parts = parts_of(db);
+    part_list parts = parts_of(db, &damaged);
+    if (damaged)
+        tl_warn("%s: the database is damaged: processes of which all work stands behind that are missing", path);
     for (size_t i = 0; parts.n > 1 && i < parts.n; i++) {
         bool device = parts.v[i].device >= 0;
         snprintf(name, sizeof name, "%s%" PRId64, device ? device_word : pid_word,
@@ -278,7 +282,8 @@ static tl_status open_part(const char *path, tl_db **db, tl_db_part *part, bool 
     else if (*name != '\0')
         st = tl_fail(err, TL_EINPUT, "%s: expected pid-N or device-N after the file, found \"%.40s\"", path, name);
     if (st == TL_OK && *name == '\0') {
-        part_list parts = parts_of(*db);
+        bool damaged;
+        part_list parts = parts_of(*db, &damaged);
         *alone = parts.n <= 1;
         *part = parts.n == 1 ? parts.v[0] : *part;
         free(parts.v);
@@ -458,23 +463,31 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     tl_status st = open_part(path, &r.db, &part, &alone, err);
     if (st != TL_OK)
         return st;
+    tl_read_report *report = &out->report;
+    report->file_bytes = report->text_bytes = tl_db_bytes(r.db);
+    report->cut = tl_db_whole_bytes(r.db) > report->file_bytes;
+    if (report->cut) {
+        report->first_bad_byte = (int64_t)report->file_bytes;
+        snprintf(report->first_bad, sizeof report->first_bad,
+                 "expected a database of %" PRIu64 " bytes, found %" PRIu64 "; kept the rows before the end",
+                 tl_db_whole_bytes(r.db), report->file_bytes);
+    }
     own.nvtx = tl_nvtx_new(r.db);
     read_meta(r.db, alone, &out->meta);
     for (size_t t = 0; t < NTABLES; t++)
         tl_db_read_table(&r, &tables[t], columns, &part);
     tl_nvtx_mark_steps(own.nvtx, &r);
     tl_nvtx_free(own.nvtx);
-    out->report.has_events = out->report.entries > 0;
-    out->report.file_bytes = out->report.text_bytes = tl_db_bytes(r.db);
+    report->has_events = report->entries > 0;
     tl_map_free(&own.records);
     free(own.recorded.v);
     tl_db_close(r.db);
-    if (out->report.no_memory)
+    if (report->no_memory)
         return tl_fail(err, TL_EINPUT, "%s: more than memory has room for, after %" PRIu64 " rows", path,
-                       out->report.entries);
-    return out->report.has_events ? TL_OK
-                                  : tl_fail(err, TL_EINPUT, "%s: expected events, found none%s%s", path,
-                                            out->report.first_bad[0] ? "; " : "", out->report.first_bad);
+                       report->entries);
+    return report->has_events ? TL_OK
+                              : tl_fail(err, TL_EINPUT, "%s: expected events, found none%s%s", path,
+                                        report->first_bad[0] ? "; " : "", report->first_bad);
 }
 
 /* "Nsight Systems 2026.2.1, schema 3.25.0; without copies; ..." */

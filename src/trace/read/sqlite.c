@@ -22,7 +22,7 @@
 
 struct tl_db {
     sqlite3 *handle;
-    uint64_t bytes;
+    uint64_t bytes, whole_bytes;
     int64_t turns, most_turns; /* of the query at hand */
     const tl_read_options *options;
 };
@@ -54,6 +54,19 @@ static char *uri_of(const char *path)
     return uri;
 }
 
+/* Pages by their size, as the head says: big-endian at bytes 28 and 16, where one of 64 KiB is 1. */
+static uint64_t whole_bytes(const char *path)
+{
+    char name[TL_HEAD_BYTES];
+    const unsigned char *head = (const unsigned char *)name;
+
+    if (tl_source_head(path, name, sizeof name) < 32)
+        return 0;
+    uint64_t size = (uint64_t)head[16] << 8 | head[17];
+    uint64_t pages = (uint64_t)head[28] << 24 | (uint64_t)head[29] << 16 | (uint64_t)head[30] << 8 | head[31];
+    return pages * (size == 1 ? 65536 : size);
+}
+
 tl_status tl_db_open(const char *path, tl_db **out, tl_error *err)
 {
     struct stat st;
@@ -64,7 +77,8 @@ tl_status tl_db_open(const char *path, tl_db **out, tl_error *err)
     free(uri);
     if (rc == SQLITE_OK) {
         sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, RECORD_MOST);
-        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        /* A database that is cut is read as far as it goes, where its schema may be wrong: nothing of it is written. */
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
         sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
         rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     }
@@ -75,6 +89,7 @@ tl_status tl_db_open(const char *path, tl_db **out, tl_error *err)
         return failed;
     }
     db->bytes = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+    db->whole_bytes = whole_bytes(path);
     db->most_turns = 10 + (int64_t)(db->bytes / STEPS_A_TURN * STEPS_A_BYTE);
     sqlite3_progress_handler(db->handle, STEPS_A_TURN, count_turn, db);
     *out = db;
@@ -86,6 +101,11 @@ void tl_db_close(tl_db *db)
     if (db != NULL)
         (void)sqlite3_close(db->handle);
     free(db);
+}
+
+uint64_t tl_db_whole_bytes(const tl_db *db)
+{
+    return db->whole_bytes;
 }
 
 uint64_t tl_db_bytes(const tl_db *db)

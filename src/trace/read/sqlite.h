@@ -88,8 +88,9 @@ tl_status tl_db_open(const char *path, tl_db **out, tl_error *err);
 
 void tl_db_close(tl_db *db); /* NULL is fine */
 
-/* The size of the file. */
+/* The size of the file, and what it should be by its head: more than the size where it has been cut. */
 uint64_t tl_db_bytes(const tl_db *db);
+uint64_t tl_db_whole_bytes(const tl_db *db);
 
 /* Whether the database has the table; with a column, whether the table has it. */
 bool tl_db_has(const tl_db *db, const char *table, const char *column);
