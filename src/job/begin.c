@@ -76,6 +76,8 @@ tl_status tl_job_prepare(tl_job *j, tl_error *err)
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         st = tl_plan_make(j->options, &j->plan, err);
+    if (st == TL_OK)
+        tl_pack_holes(j->plan.holes, j->plan.nholes);
     if (st == TL_OK && j->plan.n == 0 && !tl_plan_has(&j->plan, TL_INPUT_PHASES) &&
         !tl_plan_has(&j->plan, TL_INPUT_MEMORY)) {
         if (tl_is_first())

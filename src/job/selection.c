@@ -26,9 +26,11 @@ static tl_status look_at(const tl_plan_item *item, const tl_options *options, in
     if (stat(item->path, &st) == 0 && !S_ISREG(st.st_mode))
         return tl_fail(err, TL_EUSAGE, "%s: --time reads a trace twice, and this can be read but once", item->path);
     if (tl_trace_read(item->path, &reading, &trace, &ignored) == TL_OK) {
-        int64_t ns = INT64_MAX;
-        (void)tl_events_begin(&trace.events, trace.meta.has_base ? trace.meta.base_ns : 0, &ns);
-        *begin_ns = tl_ns_min(*begin_ns, ns);
+        int64_t ns, end_ns;
+        if (tl_events_extent(&trace.events, &ns, &end_ns))
+            *begin_ns = tl_ns_min(*begin_ns,
+                                  tl_ns_between(tl_ns_sum(ns, trace.meta.has_base ? trace.meta.base_ns : 0),
+                                                item->nwindows > 0 ? item->windows[0].place.closed_ns : 0));
     }
     tl_trace_free(&trace);
     return TL_OK;

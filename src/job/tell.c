@@ -46,8 +46,33 @@ void tl_tell_runs(const tl_inventory *inventory)
         tl_text host = told ? (tl_text){ first->origin.host, strlen(first->origin.host) } : by_name;
         tl_printable(path, sizeof path, first->path);
         printf("%3d  %5zu  %8s  %-19s  %-16.*s  %s%s\n", run + 1, r->ntraces, world, when, host.n > 0 ? (int)host.n : 1,
-               host.n > 0 ? host.p : "-", path, run == inventory->run ? "  <- taken by default" : "");
+               host.n > 0 ? host.p : "-", path,
+               run == inventory->run || r->joined ? "  <- taken by default" : "");
     }
+}
+
+/* Why the other runs are no windows of the chosen one, as the end of a clause; empty where nothing is known of them. */
+static const char *apart_words(const tl_inventory *inventory)
+{
+    static const char *const words[] = {
+        [TL_APART_NOT] = "",
+        [TL_APART_OTHER_JOB] = " alone: the others are of another job",
+        [TL_APART_OTHER_PROCESSES] = " alone: the others are of other processes, thus of another start",
+        [TL_APART_UNKNOWN] = " alone: the traces do not tell their processes, so the others may be of another start",
+        [TL_APART_TIMES] = " alone: the others overlap it in time",
+        [TL_APART_STEPS] = " alone: the numbers of its steps are too large to tell those of the others from",
+        [TL_APART_NO_RANK] = "",
+    };
+    tl_run_apart all = TL_APART_NOT;
+    for (int32_t r = 0; r < inventory->nruns && inventory->runs != NULL; r++) {
+        tl_run_apart apart = inventory->runs[r].apart;
+        if (r == inventory->run)
+            continue;
+        if (all != TL_APART_NOT && all != apart)
+            return "";
+        all = apart;
+    }
+    return words[all];
 }
 
 /* Why a run is not the one that is taken, in words. */
@@ -289,6 +314,8 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .run = inventory->run + 1,
         .nruns = inventory->nruns,
         .run_asked = options->run > 0,
+        .windows = inventory->windows,
+        .apart = options->run > 0 ? "" : apart_words(inventory),
         .nprocs = tl_par_nprocs(),
         .seconds = seconds,
         .output = output,
@@ -363,7 +390,9 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
     if (inventory->nmissing > 0)
         printf("%zu of %" PRId64 " ranks %s no trace here\n", inventory->nmissing, inventory->world_size,
                inventory->nmissing == 1 ? "has" : "have");
-    if (inventory->nruns > 1)
+    if (inventory->windows[0] != '\0')
+        printf("%s; --run N takes one of them\n", inventory->windows);
+    else if (inventory->nruns > 1)
         printf("run %d of %d; --run N chooses another, --run list lists them\n", inventory->run + 1, inventory->nruns);
 }
 

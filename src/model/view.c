@@ -3,6 +3,18 @@
 #include "tlmpi/model/view.h"
 #include "tlmpi/model/parameters.h"
 
+size_t tl_window_at(const tl_rank_view *view, int64_t at_ns)
+{
+    size_t low = 0;
+    TL_BISECT(low, view->nwindows, mid, view->windows[mid].begin_ns <= at_ns);
+    return low > 0 ? low - 1 : 0;
+}
+
+bool tl_is_seam(const tl_rank_view *view, int64_t from_ns, int64_t to_ns)
+{
+    return view->nwindows > 1 && tl_window_at(view, from_ns) != tl_window_at(view, to_ns);
+}
+
 size_t tl_device_end(const tl_rank_view *view, size_t from)
 {
     size_t to = from + 1;

@@ -10,6 +10,7 @@
  */
 #include "tlmpi/store/pack.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -65,6 +66,22 @@ static inline void pack_bytes(column c, size_t size)
         memcpy(c.to + i * c.to_row, c.from + i * c.from_row, size);
 }
 
+static const tl_hole *all_holes;
+static size_t nall_holes;
+
+void tl_pack_holes(const tl_hole *holes, size_t n)
+{
+    all_holes = holes;
+    nall_holes = n;
+}
+
+static int64_t closed_before(int64_t recorded_ns)
+{
+    size_t low = 0;
+    TL_BISECT(low, nall_holes, mid, all_holes[mid].recorded_ns <= recorded_ns);
+    return low > 0 ? all_holes[low - 1].closed_ns : 0;
+}
+
 static void pack_times(column c, int64_t epoch_ns)
 {
     for (size_t i = 0; i < c.n; i++) {
@@ -72,7 +89,7 @@ static void pack_times(column c, int64_t epoch_ns)
         memcpy(&t, c.from + i * c.from_row, sizeof t);
         /* Unsigned, so that times a damaged trace makes up cannot overflow. */
         if (t != TL_TIME_UNKNOWN)
-            t = (int64_t)((uint64_t)t - (uint64_t)epoch_ns);
+            t = (int64_t)((uint64_t)t + (uint64_t)closed_before(t) - (uint64_t)epoch_ns);
         memcpy(c.to + i * c.to_row, &t, sizeof t);
     }
 }

@@ -115,8 +115,11 @@ def several_jobs(checks, program):
                 "begins and hosts", listed)
     said = folder.run("--run", "3")
     checks.that(said[0] == 0 and is_whole(said, 4, "c/rank-%d.json"), "one that is asked for", said)
-    said = Folder(program, {**job(4, "a/rank-%d.json"), **job(4, "b/rank-%d.json", begin=DAY_ONE + 300 * S)}).run()
-    checks.that(said[0] == 0 and is_whole(said, 4, "b/rank-%d.json"), "two recordings of one job", said)
+    other = job(4, "b/rank-%d.json", begin=DAY_ONE + 300 * S)
+    for rank, made in enumerate(other.values()):
+        made["traceEvents"] = [{**event, "pid": event["pid"] + 900 if event["pid"] >= 4100 else 0} for event in made["traceEvents"]]
+    said = Folder(program, {**job(4, "a/rank-%d.json"), **other}).run()
+    checks.that(said[0] == 0 and is_whole(said, 4, "b/rank-%d.json"), "two starts of one job", said)
     halves = {name: made for name, made in job(8, "a/rank-%d.json").items() if made["distributedInfo"]["rank"] < 4}
     halves.update({name: made for name, made in job(8, "b/rank-%d.json", begin=DAY_ONE + DAY).items()
                    if made["distributedInfo"]["rank"] >= 4})
@@ -127,6 +130,43 @@ def several_jobs(checks, program):
     del damaged["b/rank-2.json"]
     said = Folder(program, damaged).run()
     checks.that(said[0] == 1 and sorted(said[2]) == [0, 1, 3], "an empty file is of the run beside it", said)
+
+
+def windows(checks, program):
+    """Recordings of the same processes, one after the other, are one job's."""
+    def made(begin, ranks=range(4), **more):
+        return {"%%s/rank-%d.json" % r: trace(r, 4, begin + r * MS, 4100 + r, **more) for r in ranks}
+
+    def folder(**windows):
+        return Folder(program, {name % window: trace for window, files in windows.items() for name, trace in files.items()})
+
+    def events(folder, *options):
+        run = Run(program, [folder.path], os.path.join(folder.place.name, "out"), options=("-f", *options))
+        return run.status, {row["rank"]: (row["events"], row["first_ns"], row["last_ns"]) for row in run.rows("rank")}, run.stdout
+
+    status, found, said = events(folder(a=made(DAY_ONE), b=made(DAY_ONE + 300 * S), c=made(DAY_ONE + DAY)))
+    checks.that(status == 0 and found == {r: (18, r * MS + 4000, DAY + r * MS + 29000) for r in range(4)}, "three windows", found)
+    checks.that("3 windows of one job were analysed as one (runs 1-3 of 3" in " ".join(said.split()), "three windows are told", said)
+    three = folder(a=made(DAY_ONE), b=made(DAY_ONE + 300 * S), c=made(DAY_ONE + DAY))
+    checks.that(three.run("--run", "2")[2] == {r: "b/rank-%d.json" % r for r in range(4)}, "one of them is asked for", three.run("--run", "2"))
+    status, found, said = events(folder(a=made(DAY_ONE, (0, 1, 3)), b=made(DAY_ONE + 300 * S)))
+    checks.that(status == 1 and [found[r][0] for r in range(4)] == [12, 12, 6, 12], "a rank without the first window", found)
+    status, found, said = events(folder(a=made(DAY_ONE, (0, 1, 2)), b=made(DAY_ONE + 300 * S, (0, 1, 3))))
+    checks.that(status == 1 and [found[r][0] for r in range(4)] == [12, 12, 6, 6], "ranks of one window each", found)
+    status, found, said = events(folder(a=made(DAY_ONE), b=made(DAY_ONE + 300 * S, gpu=1)), "--ranks", "2")
+    checks.that(status == 0 and list(found) == [2] and found[2][0] == 12, "one rank of two windows", found)
+    cut = made(DAY_ONE + 300 * S)
+    cut["%s/rank-1.json"] = json.dumps(cut["%s/rank-1.json"])[:-200]
+    status, found, said = events(folder(a=made(DAY_ONE), b=cut))
+    checks.that(status == 1 and found[1][0] < 12 and found[0][0] == 12, "a window that is cut", found)
+    cut["%s/rank-1.json"] = ""
+    status, found, said = events(folder(a=made(DAY_ONE), b=cut))
+    checks.that(status == 1 and found[1][0] == 6 and found[0][0] == 12, "a window that is empty", found)
+    apart = {**made(DAY_ONE + 300 * S, (0, 1, 2)), "%s/rank-3.json": trace(3, 4, DAY_ONE + 300 * S, 77)}
+    status, found, said = events(folder(a=made(DAY_ONE), b=apart))
+    checks.that(status == 0 and found[0][0] == 6 and "of other processes" in " ".join(said.split()), "one process is another", said)
+    status, found, said = events(folder(a=made(DAY_ONE), b=made(DAY_ONE + 10000)))
+    checks.that(found[0][0] == 6, "windows that overlap", found)
 
 
 def other_names(checks, program):
@@ -190,7 +230,7 @@ def names_that_number(checks, program):
     checks.that(ranks(names) == (0, dict(enumerate(names))), "an axis on which all are at one place", ranks(names))
     again = {"part%d of it.json" % i: trace(begin=DAY_ONE + i * 60 * S) for i in range(3)}
     said = Folder(program, again).run()
-    checks.that(said[0] == 0 and said[2] == {0: "part2 of it.json"}, "recordings of one process are no ranks", said)
+    checks.that(said[0] == 0 and said[2] == {0: "part0 of it.json"}, "recordings of one process are no ranks, but windows", said)
 
 
 def hosts(checks, program):
@@ -249,7 +289,7 @@ def copies(checks, program):
 
 def main():
     checks = Checks()
-    for case in (strays, several_jobs, other_names, wrong_numbers, names_that_number, hosts, copies):
+    for case in (strays, several_jobs, windows, other_names, wrong_numbers, names_that_number, hosts, copies):
         case(checks, os.path.abspath(sys.argv[1]))
     checks.close()
 

@@ -69,6 +69,12 @@ typedef struct tl_schema {
 
 #define TL_TIME_UNKNOWN INT64_MIN
 
+/* In memory the times of a job with several windows are of recorded time, which stands still in the holes between them;
+ * in the file they are true: from recorded_ns up to the next hole, closed_ns more. */
+typedef struct tl_hole {
+    int64_t recorded_ns, closed_ns;
+} tl_hole;
+
 /* An enumeration, its words and what the words mean, written once: V(value, "label", "meaning").
  *
  *     #define TL_QUEUED_VALUES(V)                                                          \

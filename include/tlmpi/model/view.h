@@ -148,6 +148,12 @@ typedef struct tl_memory {
     int64_t bytes;               /* given: above 0; taken back: below 0; INT64_MIN where the trace does not say */
 } tl_memory;
 
+/* A window of the recording: the rank recorded nothing between the end of one and the begin of the next. */
+typedef struct tl_recorded_window {
+    int64_t begin_ns;
+    int32_t number; /* in the job */
+} tl_recorded_window;
+
 typedef struct tl_rank_view {
     int32_t rank;
     int64_t world_size;       /* ranks of the job as the trace tells; below 1 where it does not */
@@ -161,6 +167,8 @@ typedef struct tl_rank_view {
     size_t nlaunches;
     const tl_step_window *steps; /* by start; windows do not overlap */
     size_t nsteps;
+    const tl_recorded_window *windows; /* by begin; none where the recording is in one piece */
+    size_t nwindows;
     size_t nlost_steps;   /* marks left out: their number is below 0, or too large for a step */
     size_t nagain_steps;  /* marks left out: their thread had marked the number before, and another since */
     const tl_coll *colls; /* in the order of their kernels */
@@ -185,6 +193,12 @@ typedef struct tl_rank_view {
     const uint32_t *name_key; /* by name: id of the same text without addresses ("0x7f3c" -> "0x..."), so that names
                                * that differ in addresses alone have one key; NULL: no name has an address */
 } tl_rank_view;
+
+/* Returns the window that the instant lies in, as an index into windows; 0 where there are none. */
+size_t tl_window_at(const tl_rank_view *view, int64_t at_ns);
+
+/* Whether a later window of the recording begins in the gap from the end of one piece of work, or call, to the next. */
+bool tl_is_seam(const tl_rank_view *view, int64_t from_ns, int64_t to_ns);
 
 /* Where the work of a device, and of one of its streams, ends that begins with kernel `from` < nkernels. */
 size_t tl_device_end(const tl_rank_view *view, size_t from);

@@ -58,6 +58,8 @@ typedef struct tl_summary {
     size_t nskipped; /* files left out: which, and why, a text each */
     int run, nruns;  /* the one analysed, 1 = oldest, and how many the paths hold */
     bool run_asked;  /* --run named it */
+    const char *windows; /* what joined several runs to one, a sentence without its end; empty or NULL: one run is analysed */
+    const char *apart;   /* why another run is no window of the one analysed; empty or NULL: nothing is known */
 
     int nprocs;
     double seconds;     /* from start to summary */

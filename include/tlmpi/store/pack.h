@@ -25,7 +25,11 @@ size_t tl_packed_size(const tl_schema *schema);
  * has.  A table of less than one has a chunk of just its rows. */
 size_t tl_chunk_rows(const tl_schema *schema);
 
-/* Packs n rows, whose NAME cells are rows of /names.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays). */
+/* From now on TIME cells are of recorded time with these holes, in order, which stay the caller's. */
+void tl_pack_holes(const tl_hole *holes, size_t n);
+
+/* Packs n rows, whose NAME cells are rows of /names.  TIME cells get the holes before them, and lose epoch_ns
+ * (TL_TIME_UNKNOWN stays). */
 void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, void *out);
 
 /* Whether equal rows are encoded as equal bytes from now on, in every process.  Without, encoding takes a third of the

@@ -51,6 +51,17 @@ typedef struct tl_input {
     bool elsewhere;  /* UNREADABLE: of another run than the one chosen */
 } tl_input;
 
+/* Why a run is no window of the job that is analysed. */
+typedef enum tl_run_apart {
+    TL_APART_NOT,
+    TL_APART_OTHER_JOB,       /* another world size, or devices of another kind */
+    TL_APART_OTHER_PROCESSES, /* another start */
+    TL_APART_UNKNOWN,         /* traces do not tell their processes */
+    TL_APART_TIMES,           /* the recordings overlap in time */
+    TL_APART_STEPS,           /* numbers of steps are too large to tell the steps of windows apart */
+    TL_APART_NO_RANK          /* no rank has a trace in both, or a rank is in doubt */
+} tl_run_apart;
+
 /* What --run list says of a run. */
 typedef struct tl_run_info {
     int32_t number; /* from 0, oldest first */
@@ -61,6 +72,10 @@ typedef struct tl_run_info {
     uint64_t gpu;       /* as in tl_origin; 0 also where they differ */
     bool timed;         /* at least one of its traces tells when it began */
     int64_t begin_ns;   /* of the first that tells it, Unix ns; else 0 */
+    bool joined;        /* it is a window of the job that is analysed, together with the chosen run */
+    tl_run_apart apart; /* why it is not; of the chosen run NOT */
+    tl_window window;   /* of a run that is joined, known once its traces have been looked through, as is: */
+    int64_t recorded_ns; /* its begin in recorded time */
     bool lost;          /* the run has more than other recordings of the chosen run's ranks, and no other run was
                          * asked for */
 } tl_run_info;
@@ -77,6 +92,7 @@ typedef struct tl_inventory {
     tl_run_info *runs;       /* owned: oldest first */
     int32_t nruns;           /* at least 1 */
     int32_t run;             /* the one chosen */
+    char windows[256];       /* what joined runs to it, a sentence without its end; empty where none are */
     /* Ranks from 0 to the largest known, ascending, without a file in the chosen run, not even an unreadable one:
      * below world_size when known, at most 4,096 listed. */
     TL_VEC(int64_t) missing;
@@ -114,6 +130,14 @@ void tl_input_warn(const tl_input *input, const char *before, const char *after)
  * first. TL_EUSAGE: there is no such run. */
 tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
 
+/* When runs are decided: joins to the chosen run those that are windows of the same processes; how many runs that are.
+ * tl_inventory_leave_windows takes it back, for that reason. */
+size_t tl_inventory_join_windows(tl_inventory *inventory);
+void tl_inventory_leave_windows(tl_inventory *inventory, tl_run_apart apart);
+
+/* Whether a trace is of the chosen run, or of one that is joined to it. */
+bool tl_inventory_takes(const tl_inventory *inventory, const tl_input *input);
+
 /* Whether runs were told apart without knowing when some trace began: its base time stands after its events, and a deep
  * look would tell. */
 bool tl_inventory_is_unsure(const tl_inventory *inventory);
@@ -121,8 +145,8 @@ bool tl_inventory_is_unsure(const tl_inventory *inventory);
 /* Whether the file was meant as a trace, but nothing of it can be read: the exit status then says so. */
 bool tl_input_is_lost(const tl_input *input);
 
-/* When runs are decided: a file for each rank, in rank order, into out, which has room for all; how many.  Traces of
- * the chosen run; and a file that cannot be read but whose name tells its rank, for it is that rank's trace where there
+/* When runs are decided: a file for each rank, in rank order, and of a rank with several windows each in order of time,
+ * into out, which has room for all; how many.  Traces of the chosen run, and a file that cannot be read but whose name tells its rank, for it is that rank's trace where there
  * is no other. */
 size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out);
 

@@ -119,9 +119,6 @@ void tl_found_free(tl_found *found);
 void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
                       tl_linked *out, tl_found *found);
 
-/* Finds when the first event of a host or device began, base_ns added; false: there is none. */
-bool tl_events_begin(const tl_events *events, int64_t base_ns, int64_t *begin_ns);
-
 /* ------------------------------------------------------------------------------------------------------- ends of it */
 
 /* Takes what the host did out of the view and frees it. */

@@ -112,7 +112,7 @@ static void add_thread(finding *f, const tl_thread *thread)
 
     for (size_t i = thread->first; i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], before = calls->start_ns[last] + calls->dur_ns[last];
-        if (i > thread->first && start - before > TL_WAKE_NS)
+        if (i > thread->first && start - before > TL_WAKE_NS && !tl_is_seam(f->view, before, start))
             add_pauses(f, thread, last, i);
         add_call(f, thread, i, last);
         if (start + calls->dur_ns[i] > before)

@@ -105,7 +105,8 @@ static int32_t step_at(const tl_graph_build *b, int64_t ns)
 }
 
 /* Adds a node for a launch, the begin of a wait, or the end of a pause.  The node follows the last instant of its
- * thread, and the last instant of any other thread if that came later; the time since is host work. */
+ * thread, and the last instant of any other thread if that came later; the time since is host work, unless a seam lies
+ * between. */
 static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at, tl_node node)
 {
     uint32_t own = tl_map_get(&r->of_track, at->track);
@@ -117,7 +118,8 @@ static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at,
         if (before[i] != TL_NONE)
             since = tl_ns_max(since, b->nodes.v[before[i]].done_ns);
     node.done_ns = at->ns;
-    node.work_ns = since != INT64_MIN ? tl_ns_max(0, at->ns - since) : 0;
+    const bool seam = since != INT64_MIN && tl_is_seam(b->view, since + b->lag_ns, at->ns + b->lag_ns);
+    node.work_ns = since != INT64_MIN && !seam ? tl_ns_max(0, at->ns - since) : 0;
     node.activity = (uint8_t)(node.work_ns > 0 ? tl_host_activity_in(b->spans, since + b->lag_ns, at->ns + b->lag_ns)
                                                : TL_ACTIVITY_HOST);
     uint32_t number = tl_graph_node(b, node);

@@ -88,15 +88,18 @@ static void find_gaps(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order,
         int64_t start = k->view->kernels[order[i]].start_ns, stop = tl_idle_end(k, order[i]);
         if (start > end) {
             bool macro = start - end >= k->config->noise_ns;
+            bool seam = tl_is_seam(k->view, end, start);
             if (n != NULL)
-                n[macro]++;
+                n[macro] += !seam;
+            else if (seam)
+                (void)0;
             else if (macro)
                 add_gap(k, d, gaps, end, (tl_idle_gap){ .prev = last, .next = order[i] }, main_track);
             else
                 tl_vec_push(&k->noise, (tl_idle_noise){ end, start - end, d->device,
                                                         tl_step_at(k->view->steps, k->view->nsteps, end) });
             busy_ns += end - begin;
-            d->sums.noise_ns += n == NULL && !macro ? start - end : 0;
+            d->sums.noise_ns += n == NULL && !macro && !seam ? start - end : 0;
             begin = start;
         }
         if (stop >= end) {

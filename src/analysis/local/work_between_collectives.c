@@ -20,7 +20,8 @@ typedef struct comparing {
     const tl_activity *activity;
     tl_participant *participants;
     size_t n;
-    int64_t begin_ns; /* where the rank's time begins to be comparable */
+    int64_t begin_ns; /* where the rank's time begins to be comparable: its first work, or its first step */
+    int64_t *begins;  /* the same of each window of the recording */
     tl_arena arena;
     uint32_t *order; /* participants by start */
     int64_t *ready;
@@ -100,12 +101,27 @@ static void find_ready(comparing *c)
 
 /* ----------------------------------------------------------------------------------------------------------- parts */
 
+/* Whether a window of the recording begins between two participants. */
+static bool is_seam(const comparing *c, uint32_t a, uint32_t b)
+{
+    return tl_is_seam(c->view, c->participants[a].start_ns, c->participants[b].start_ns);
+}
+
+/* Where the rank's time begins to be comparable in the participant's window. */
+static int64_t begin_of(const comparing *c, uint32_t participant)
+{
+    size_t window = tl_window_at(c->view, c->participants[participant].start_ns);
+    return window == 0 ? c->begin_ns : c->begins[window];
+}
+
 static void find_previous(comparing *c)
 {
     tl_map last = { 0 };
     for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
         uint32_t previous = tl_map_get(&last, (uint64_t)(uint32_t)c->participants[at].group);
+        if (previous != TL_NONE && is_seam(c, previous, at))
+            previous = TL_NONE;
         c->previous[at] = previous;
         c->participants[at].previous = previous == TL_NONE ? TL_NONE : c->participants[previous].uid;
         tl_map_put(&last, (uint64_t)(uint32_t)c->participants[at].group, at);
@@ -137,7 +153,8 @@ static void sum_up(comparing *c, bool of_step)
 static void compare_groups(comparing *c)
 {
     for (size_t i = 0; i < c->n; i++)
-        c->stretches[i] = (tl_span){ c->previous[i] != TL_NONE ? c->ready[c->previous[i]] : c->begin_ns, c->ready[i] };
+        c->stretches[i] =
+            (tl_span){ c->previous[i] != TL_NONE ? c->ready[c->previous[i]] : begin_of(c, (uint32_t)i), c->ready[i] };
     sum_up(c, false);
     tl_activity_cursor cursor = { 0 };
     for (size_t i = 0; i < c->n; i++) {
@@ -203,18 +220,31 @@ static void compare_steps(comparing *c)
     for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
         if (i > 0 && c->participants[at].step != c->participants[c->order[i - 1]].step)
-            before = c->order[i - 1];
-        c->stretches[at] = (tl_span){ before != TL_NONE ? c->ready[before] : c->begin_ns, c->ready[at] };
+            before = is_seam(c, c->order[i - 1], at) ? TL_NONE : c->order[i - 1];
+        c->stretches[at] = (tl_span){ before != TL_NONE ? c->ready[before] : begin_of(c, at), c->ready[at] };
         find_after_last(c, at, before);
     }
     sum_up(c, true);
+}
+
+static void find_begins(comparing *c)
+{
+    const tl_rank_view *view = c->view;
+    c->begins = tl_arena_take(&c->arena, view->nwindows, sizeof *c->begins);
+    for (size_t w = 0; w < view->nwindows; w++)
+        c->begins[w] = INT64_MAX;
+    for (size_t i = 0; view->nwindows > 1 && i < view->nkernels + view->nsteps; i++) {
+        int64_t ns = i < view->nkernels ? view->kernels[i].start_ns : view->steps[i - view->nkernels].start_ns;
+        size_t w = tl_window_at(view, ns);
+        c->begins[w] = tl_ns_min(c->begins[w], ns);
+    }
 }
 
 void tl_work_between_collectives(const tl_rank_view *view, const tl_activity *activity, tl_participant *participants,
                                  size_t n)
 {
     comparing c = { .view = view, .activity = activity, .participants = participants, .n = n };
-    c.begin_ns = activity->n > 0 ? activity->start_ns[0] : INT64_MAX; /* its first work, or its first step */
+    c.begin_ns = activity->n > 0 ? activity->start_ns[0] : INT64_MAX;
     if (view->nsteps > 0)
         c.begin_ns = tl_ns_min(c.begin_ns, view->steps[0].start_ns);
     c.order = tl_sorted_index(n, by_start, participants);
@@ -223,6 +253,7 @@ void tl_work_between_collectives(const tl_rank_view *view, const tl_activity *ac
     c.stretches = tl_arena_take(&c.arena, n, sizeof *c.stretches);
     c.done = tl_arena_take(&c.arena, n, sizeof *c.done);
     c.step_done = tl_arena_take(&c.arena, view->nsteps, sizeof *c.step_done);
+    find_begins(&c);
     find_done(&c);
     find_ready(&c);
     find_previous(&c);

@@ -224,12 +224,16 @@ static void number(collecting *k)
     tl_map_free(&k->counters);
     k->counters = (tl_map){ 0 };
     tl_sort_index(order, n, by_start, participants);
-    /* Numbers participants that share a seq, the kernels of one coalesced launch, by subseq in order of start. */
+    /* Numbers participants that share a seq, the kernels of one coalesced launch, by subseq in order of start; in each
+     * window of the recording from another number, since a communicator may count anew. */
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = &participants[order[i]];
         if (p->seq < 0 || p->peer != TL_NO_PEER)
             continue;
-        p->subseq = (int32_t)tl_map_count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
+        int32_t window = k->view->nwindows > 0 ? k->view->windows[tl_window_at(k->view, p->start_ns)].number : 0;
+        uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq), (uint64_t)window);
+        uint32_t number = tl_map_count(&k->counters, key);
+        p->subseq = (int32_t)(window > 0 ? (uint32_t)tl_hash_mix((uint64_t)window, number) : number);
     }
     free(order);
 }

@@ -8,7 +8,7 @@
  *
  *     wall = compute + comm_exposed + copy_exposed + idle,   to the nanosecond
  *
- * A set of instants counts once, on however many streams.  A step's row looks through a window: device work is cut to
+ * Between two windows of the recording there is no time.  A set of instants counts once, on however many streams.  A step's row looks through a window: device work is cut to
  * the step, and wall runs from the first start to the last end of what is left.
  *
  * Of the whole trace it is also told what ran at once, in all combinations.
@@ -42,6 +42,7 @@ typedef struct work {
     tl_spans set[NSETS];       /* streams merged */
     TL_VEC(int64_t) empty;     /* instants of work of no length, ascending: they count for wall alone */
     int64_t first_ns, last_ns; /* first start, last end */
+    int64_t seams_ns;          /* from the last end before a seam to the first start after it, summed */
 } work;
 
 /* Room that every measuring uses again. */
@@ -50,13 +51,15 @@ typedef struct scratch {
 } scratch;
 
 /* The work of n > 0 kernels. */
-static work collect(const tl_kernel *kernels, size_t n)
+static work collect(const tl_rank_view *view, const tl_kernel *kernels, size_t n)
 {
     uint32_t *order = tl_sorted_index(n, tl_kernel_by_start, kernels);
     work w = { .first_ns = INT64_MAX, .last_ns = INT64_MIN };
 
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &kernels[order[i]];
+        if (i > 0 && k->start_ns > w.last_ns && tl_is_seam(view, w.last_ns, k->start_ns))
+            w.seams_ns += k->start_ns - w.last_ns;
         w.first_ns = tl_ns_min(w.first_ns, k->start_ns);
         w.last_ns = tl_ns_max(w.last_ns, k->end_ns);
         if (k->end_ns > k->start_ns)
@@ -167,6 +170,7 @@ static void add_mixes(const work *w, int64_t ns[NMIXES])
         }
         ns[mix] = tl_ns_add(ns[mix], next_ns - now_ns);
     }
+    ns[0] -= w->seams_ns;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- a rank */
@@ -209,7 +213,7 @@ static void device_rows(rank_rows *r, const work *w, int32_t device)
 {
     const tl_rank_view *view = r->view;
     tl_breakdown row = { .rank = view->rank, .device = device, .step = -1 };
-    measure(w->set, w->last_ns - w->first_ns, &r->scratch, &row);
+    measure(w->set, w->last_ns - w->first_ns - w->seams_ns, &r->scratch, &row);
     if (r->several)
         tl_table_append(&r->devices, &row, 1);
     tl_row_add(&tl_breakdown_schema, &r->sums[0], &row);
@@ -288,7 +292,7 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
         r.sums[i] = (tl_breakdown){ .rank = view->rank, .device = -1, .step = i > 0 ? view->steps[i - 1].number : -1 };
     for (size_t from = 0, to; from < view->nkernels; from = to) {
         to = tl_device_end(view, from);
-        work w = collect(view->kernels + from, to - from);
+        work w = collect(view, view->kernels + from, to - from);
         device_rows(&r, &w, view->kernels[from].device);
         for (int s = 0; s < NSETS; s++)
             tl_spans_free(&w.set[s]);

@@ -70,7 +70,7 @@ static bool is_launched_in_time(const finding *f, int64_t lo, const tl_kernel *n
 
 static void divide_gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
 {
-    if (is_launched_in_time(f, lo, next)) {
+    if (tl_is_seam(f->view, lo, hi) || is_launched_in_time(f, lo, next)) {
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
         tl_vec_push(&f->found, (tl_idle_span){ lo, hi, TL_ACTIVITY_DEVICE });
         return;

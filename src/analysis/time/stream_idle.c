@@ -57,7 +57,7 @@ static void add_stream(const tl_rank_view *view, const tl_config *config, size_t
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++)
         c->waits[wait].n = 0;
     for (size_t i = from; i < to; i++) {
-        if (v[i].start_ns > end)
+        if (v[i].start_ns > end && !tl_is_seam(view, end, v[i].start_ns))
             add_gap(c, config, end, &v[i]);
         end = tl_ns_max(end, v[i].end_ns);
         tl_spans_add(&c->stream, v[i].start_ns, v[i].end_ns);

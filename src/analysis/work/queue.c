@@ -61,16 +61,19 @@ static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     row->stream = v->stream;
     row->kernels = (int64_t)n;
     /* When the stream began and ended, and what of its work is in no queue. */
-    int64_t from = v[0].start_ns, to = v[0].end_ns;
+    int64_t from = v[0].start_ns, to = v[0].end_ns, seams_ns = 0;
 
     for (size_t i = 0; i < n; i++) {
         bool launched = v[i].launch_ns != TL_TIME_UNKNOWN;
+        int64_t begin_ns = launched ? tl_ns_min(v[i].launch_ns, v[i].start_ns) : v[i].start_ns;
+        if (i > 0 && begin_ns > to && tl_is_seam(view, to, begin_ns))
+            seams_ns += begin_ns - to;
         row->no_launch += !launched;
         row->before_launch += launched && v[i].start_ns < v[i].launch_ns;
         from = launched ? tl_ns_min(from, v[i].launch_ns) : from;
         to = tl_ns_max(to, v[i].end_ns);
     }
-    row->wall_ns = tl_ns_between(to, from);
+    row->wall_ns = tl_ns_between(to, from) - seams_ns;
     double wall = row->wall_ns > 0 ? (double)row->wall_ns : NAN;
     row->mean_length = tl_loads_integral(c->loads.v, c->loads.n) / wall;
     row->max_length = tl_series_max(&c->series);

@@ -96,10 +96,23 @@ static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_e
 
 /* ------------------------------------------------------------------------------------------- proc 0: what is to be read */
 
-/* Adds a trace to the plan's message: the item, and after it the two texts that it points to. */
-static void put_item(tl_bytes *out, const tl_input *in)
+static size_t count_windows(const tl_inventory *inventory)
 {
-    const tl_plan_item item = { .rank = in->rank,
+    size_t n = 0;
+    for (int32_t r = 0; r < inventory->nruns; r++)
+        n += inventory->runs[r].joined;
+    return n;
+}
+
+/* Adds a trace, or the n windows of a rank, to the plan's message: the item, the two texts that it points to, and where
+ * runs are joined the windows, each with its path. */
+static void put_item(const tl_inventory *inventory, tl_bytes *out, const tl_input *const *windows, size_t n)
+{
+    const tl_input *in = windows[0];
+    const bool joined = inventory->runs != NULL && in->run >= 0 && inventory->runs[in->run].joined;
+    const size_t all = joined ? count_windows(inventory) : 0;
+    char why[sizeof in->why];
+    tl_plan_item item = { .rank = in->rank,
                                 .pid = in->origin.pid,
                                 .mtime_ns = in->mtime_ns,
                                 .bytes = in->bytes,
@@ -107,10 +120,22 @@ static void put_item(tl_bytes *out, const tl_input *in)
                                 .word = in->word,
                                 .rank_source = in->rank_source,
                                 .nslices = 1,
+                                .nwindows = joined ? n : 0,
                                 .unreadable = in->kind == TL_INPUT_UNREADABLE };
+    for (size_t i = 1; i < n; i++) {
+        item.bytes += windows[i]->bytes;
+        item.mtime_ns = tl_ns_max(item.mtime_ns, windows[i]->mtime_ns);
+    }
     tl_bytes_put(out, &item, sizeof item);
     tl_bytes_put(out, in->path, strlen(in->path) + 1);
-    tl_bytes_put(out, in->why, strlen(in->why) + 1);
+    snprintf(why, sizeof why, "%s", in->why);
+    if (n < all && why[0] == '\0')
+        snprintf(why, sizeof why, "it has %zu of the %zu windows of the job", n, all);
+    tl_bytes_put(out, why, strlen(why) + 1);
+    for (size_t i = 0; i < item.nwindows; i++) {
+        tl_bytes_put(out, &inventory->runs[windows[i]->run].window, sizeof(tl_window));
+        tl_bytes_put(out, windows[i]->path, strlen(windows[i]->path) + 1);
+    }
 }
 
 /* Everything that is a trace or should be one, in path order; how many. */
@@ -122,7 +147,7 @@ static size_t put_every(tl_plan *plan, tl_bytes *out)
         bool planned = in->kind == TL_INPUT_TRACE || in->kind == TL_INPUT_UNREADABLE;
         plan->planned[in - plan->inventory.inputs.v] = planned;
         if (planned)
-            put_item(out, in);
+            put_item(&plan->inventory, out, &in, 1);
         n += planned;
     }
     return n;
@@ -136,13 +161,16 @@ static size_t put_chosen(const tl_options *options, tl_plan *plan, tl_bytes *out
     const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
     size_t n = tl_inventory_choose(inventory, chosen), kept = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0, to; i < n; i = to) {
         int64_t rank = chosen[i]->rank;
+        for (to = i + 1; to < n && chosen[to]->rank == rank; to++)
+            ;
         tl_vec_push(&plan->ranks, (tl_range){ rank, rank });
         if (!tl_ranges_has(&options->ranks, rank))
             continue;
-        plan->planned[chosen[i] - inventory->inputs.v] = true;
-        put_item(out, chosen[i]);
+        for (size_t k = i; k < to; k++)
+            plan->planned[chosen[k] - inventory->inputs.v] = true;
+        put_item(inventory, out, chosen + i, to - i);
         kept++;
     }
     free(chosen);
@@ -179,7 +207,7 @@ static int64_t rank_of_execution(const tl_inventory *inventory, const tl_input *
     if (execution->name_rank >= 0)
         return execution->name_rank;
     TL_EACH (const tl_input, in, inventory->inputs) {
-        if (in->kind != TL_INPUT_TRACE || in->run != inventory->run)
+        if (in->kind != TL_INPUT_TRACE || !tl_inventory_takes(inventory, in))
             continue;
         any = in;
         n++;
@@ -207,15 +235,32 @@ static tl_status put_sides(const tl_options *options, const tl_inventory *invent
     return st;
 }
 
-/* Writes the plan's message: the number of traces, the traces, the other files. */
+/* The holes of the job's recorded time. */
+static void put_holes(const tl_inventory *inventory, tl_bytes *out)
+{
+    TL_VEC(tl_hole) holes = { 0 };
+    int64_t closed_ns = 0;
+
+    for (int32_t r = 0; r < inventory->nruns && inventory->runs != NULL; r++) {
+        const tl_run_info *run = &inventory->runs[r];
+        if (run->joined && run->window.closed_ns != closed_ns)
+            tl_vec_push(&holes, (tl_hole){ run->recorded_ns, closed_ns = run->window.closed_ns });
+    }
+    tl_bytes_put_list(out, holes.v, holes.n, sizeof *holes.v);
+    free(holes.v);
+}
+
+/* Writes the plan's message: holes, the number of traces, the traces, the other files. */
 static tl_status write_plan(const tl_options *options, bool every, tl_plan *plan, tl_bytes *out, tl_error *err)
 {
     size_t n = 0;
 
     plan->planned = tl_calloc(plan->inventory.inputs.n + 1, sizeof *plan->planned);
+    put_holes(&plan->inventory, out);
+    size_t at = out->n;
     tl_bytes_put(out, &n, sizeof n);
     n = every ? put_every(plan, out) : put_chosen(options, plan, out);
-    memcpy(out->v, &n, sizeof n);
+    memcpy(out->v + at, &n, sizeof n);
     if (n == 0 && plan->ranks.n > 0) {
         char asked[300], there[300];
         tl_ranges_text(&options->ranks, asked, sizeof asked);
@@ -233,7 +278,7 @@ static tl_status write_plan(const tl_options *options, bool every, tl_plan *plan
 static bool is_plain(const tl_plan_item *item)
 {
     static const char *const packed[] = { ".gz", ".zst", NULL };
-    return !item->unreadable && !tl_name_has_ending(item->path, packed);
+    return !item->unreadable && item->nwindows <= 1 && !tl_name_has_ending(item->path, packed);
 }
 
 /* Spreads the procs beyond one a trace over the plain files, by their bytes.  A compressed file cannot be cut; where
@@ -263,13 +308,26 @@ static size_t item_of(const tl_plan *plan, int64_t rank)
     return SIZE_MAX;
 }
 
+/* The windows of an item from the message. */
+static void read_windows(tl_bytes *message, tl_plan *plan, size_t *cap, size_t *n, size_t nwindows)
+{
+    tl_grow((void **)&plan->windows, cap, *n + nwindows, sizeof *plan->windows);
+    for (size_t i = 0; i < nwindows; i++) {
+        tl_plan_window *window = &plan->windows[(*n)++];
+        tl_bytes_get(message, &window->place, sizeof window->place);
+        window->path = message->v + message->at;
+        tl_bytes_skip(message, strlen(window->path) + 1);
+    }
+}
+
 /* The plan from its message, which the plan then owns. */
 static void read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
 {
     int32_t numbers[TL_INPUT_OTHER + 1] = { 0 };
-    size_t cap = 0;
+    size_t cap = 0, window_cap = 0, nwindows = 0;
 
     plan->texts = message->v;
+    tl_bytes_get_list(message, (void **)&plan->holes, &plan->nholes, sizeof *plan->holes);
     tl_bytes_get(message, &plan->n, sizeof plan->n);
     plan->items = tl_calloc(plan->n + 1, sizeof *plan->items);
     for (size_t i = 0; i < plan->n; i++) {
@@ -278,7 +336,10 @@ static void read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
         item->path = message->v + message->at;
         item->why = item->path + strlen(item->path) + 1;
         tl_bytes_skip(message, strlen(item->path) + strlen(item->why) + 2);
+        read_windows(message, plan, &window_cap, &nwindows, item->nwindows);
     }
+    for (size_t i = 0, at = 0; i < plan->n; at += plan->items[i++].nwindows)
+        plan->items[i].windows = plan->windows + at;
     plan->items[0].alone = plan->n == 1 && !ranks_known;
     form_teams(plan);
     while (message->at < message->n) {
@@ -327,6 +388,8 @@ static tl_status make_plan(const tl_options *options, bool every, tl_plan *plan,
         look_round(&paths, LOOK_AT_ALL, &plan->inventory);
         st = decide(options, &plan->inventory, err);
     }
+    if (st == TL_OK && !every)
+        tl_windows_join(options, &paths, &plan->inventory);
     if (st == TL_OK && first) {
         tl_inventory_close(&plan->inventory); /* adds what was named in vain */
         st = write_plan(options, every, plan, &message, err);
@@ -519,6 +582,8 @@ void tl_plan_free(tl_plan *plan)
 {
     free(plan->items);
     free(plan->texts);
+    free(plan->windows);
+    free(plan->holes);
     free(plan->sides);
     free(plan->planned);
     free(plan->ranks.v);

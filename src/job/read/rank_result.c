@@ -214,6 +214,38 @@ static void look_at_steps(const tl_trace *trace, tl_rank *row)
     tl_linked_free(&linked);
 }
 
+/* Reads a rank's windows into one trace.  A window that cannot be read is told as damage, unless none can. */
+static tl_status read_windows(const tl_plan_item *item, const tl_read_options *reading, tl_records *records,
+                              tl_trace *trace, tl_error *why)
+{
+    tl_status worst = TL_EINPUT;
+    *trace = (tl_trace){ .meta = TL_META_INIT, .report = { .first_bad_byte = -1 } };
+    for (size_t w = 0; w < item->nwindows; w++) {
+        const tl_plan_window *window = &item->windows[w];
+        const size_t first = records->v.n;
+        tl_read_options own = *reading;
+        tl_records of_window = { .v = { 0 } };
+        const tl_entry_hook hook = tl_executions_hook(&of_window);
+        tl_trace next;
+        own.hook = reading->hook != NULL ? &hook : NULL;
+        tl_status st = tl_trace_read(window->path, &own, &next, why);
+        TL_EACH (const tl_record, record, of_window.v) {
+            tl_vec_push(&records->v, *record);
+            records->v.v[records->v.n - 1].uid += (uint32_t)trace->report.entries;
+        }
+        free(of_window.v.v);
+        if (st != TL_OK) {
+            records->v.n = first;
+            tl_trace_free(&next);
+            next = (tl_trace){ .meta = TL_META_INIT, .report = { .source_fault = true, .first_bad_byte = -1 } };
+            snprintf(next.report.first_bad, sizeof next.report.first_bad, "%.200s", tl_error_reason(why, window->path));
+        }
+        worst = st == TL_OK ? TL_OK : worst;
+        tl_trace_add_window(trace, &next, &window->place);
+    }
+    return worst;
+}
+
 tl_read_options tl_rank_read_options(const tl_rank_reading *how)
 {
     return (tl_read_options){ .keep = TL_LINK_KEEP,
@@ -239,7 +271,8 @@ void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_
     if (how->analyse && tl_executions_are_of(how->plan, item))
         reading.hook = &hook;
     tl_status st = item->unreadable ? tl_fail(&why, TL_EINPUT, "%s", item->why)
-                                    : how->read(how->read_arg, item, &reading, &trace, &why);
+                   : item->nwindows > 0 ? read_windows(item, &reading, &records, &trace, &why)
+                                        : how->read(how->read_arg, item, &reading, &trace, &why);
     describe_reading(&trace, item, &row);
     if (st == TL_OK && how->analyse)
         analyse(item, &trace, &records, how, &row, out);

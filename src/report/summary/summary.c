@@ -166,8 +166,10 @@ static void say_numbering(FILE *out, const tl_summary *s)
             tl_say(&w, "by the order of the files: %s~rank%s.", tl_grouped(by_order).text, tl_plural(by_order));
         tl_wrap_end(&w);
     }
-    if (s->nruns > 1)
-        tl_print_sentence(out, "Run~%d~of~%d was analysed%s", s->run, s->nruns,
+    if (s->windows != NULL && s->windows[0] != '\0')
+        tl_print_sentence(out, "%s; --run N takes one of them.", s->windows);
+    else if (s->nruns > 1)
+        tl_print_sentence(out, "Run~%d~of~%d was analysed%s%s", s->run, s->nruns, s->apart != NULL ? s->apart : "",
                           s->run_asked ? ", as --run asked." : "; --run list lists them, --run N chooses.");
 }
 

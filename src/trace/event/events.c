@@ -321,6 +321,22 @@ static void truncate_side(const void *table, size_t *ntable, size_t size, size_t
     }
 }
 
+bool tl_events_extent(const tl_events *e, int64_t *begin_ns, int64_t *end_ns)
+{
+    const uint32_t instants = TL_CAT_BIT(TL_CAT_INSTANT) | TL_CAT_BIT(TL_CAT_PROFILER_RANGE);
+    const unsigned span = TL_EVENT_HAS_TS | TL_EVENT_PH_X;
+
+    *begin_ns = INT64_MAX;
+    *end_ns = INT64_MIN;
+    for (size_t i = 0; i < e->n; i++) {
+        if ((TL_CAT_BIT(tl_event_cat(e, i)) & instants) || (e->flags[i] & span) != span)
+            continue;
+        *begin_ns = e->ts_ns[i] < *begin_ns ? e->ts_ns[i] : *begin_ns;
+        *end_ns = e->ts_ns[i] + e->dur_ns[i] > *end_ns ? e->ts_ns[i] + e->dur_ns[i] : *end_ns;
+    }
+    return *begin_ns <= *end_ns;
+}
+
 void tl_events_truncate(tl_events *e, size_t n)
 {
     e->n = n;
@@ -338,7 +354,7 @@ void tl_events_free_columns(tl_events *e)
     void *columns[] = { e->ts_ns,    e->dur_ns,   e->corr,    e->name,     e->track,   e->lane,
                         e->uid,      e->category, e->flags,   e->tracks.v, e->lanes.v, e->categories.v,
                         e->copies.v, e->colls.v,  e->waits.v, e->grids.v,
-                        e->counters.v, e->memory.v, e->shapes.v };
+                        e->counters.v, e->memory.v, e->shapes.v, e->windows.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         free(columns[i]);
     tl_map_free(&e->track_map);

@@ -301,7 +301,7 @@ static bool is_taken(const tl_inventory *inventory, const tl_input *in)
 {
     if (in->rank < 0 || in->rank > INT32_MAX)
         return false;
-    return in->kind == TL_INPUT_TRACE ? in->run == inventory->run : in->kind == TL_INPUT_UNREADABLE && !in->elsewhere;
+    return in->kind == TL_INPUT_TRACE ? tl_inventory_takes(inventory, in) : in->kind == TL_INPUT_UNREADABLE && !in->elsewhere;
 }
 
 void tl_inventory_learn(tl_inventory *inventory)
@@ -313,7 +313,7 @@ void tl_inventory_learn(tl_inventory *inventory)
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *t = &inventory->inputs.v[i];
         bool here =
-            t->run >= 0 ? t->run == inventory->run : t->kind == TL_INPUT_UNREADABLE && t->rank >= 0 && !t->elsewhere;
+            t->run >= 0 ? tl_inventory_takes(inventory, t) : t->kind == TL_INPUT_UNREADABLE && t->rank >= 0 && !t->elsewhere;
         if (here)
             ranks[n++] = t->rank;
         if (here || (t->run >= 0 && t->job == inventory->runs[inventory->run].job))
@@ -351,11 +351,11 @@ bool tl_input_is_lost(const tl_input *input)
     return input->kind == TL_INPUT_UNREADABLE || (input->kind == TL_INPUT_OTHER && input->named && !input->copy);
 }
 
-/* By rank, then kind (readable before unreadable), then path. */
+/* By rank, then kind (readable before unreadable), then run, the oldest first, then path. */
 static int by_rank(const void *a, const void *b)
 {
     const tl_input *x = *(const tl_input *const *)a, *y = *(const tl_input *const *)b;
-    int order = TL_ORDER(x, y, rank, kind);
+    int order = TL_ORDER(x, y, rank, kind, run);
     return order != 0 ? order : strcmp(x->path, y->path);
 }
 
@@ -368,7 +368,8 @@ size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out)
     if (n > 0)
         qsort(out, n, sizeof *out, by_rank);
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || out[i]->rank != out[i - 1]->rank)
+        if (i == 0 || out[i]->rank != out[i - 1]->rank ||
+            (out[i]->kind == TL_INPUT_TRACE && out[i]->run != out[i - 1]->run))
             out[kept++] = out[i];
     return kept;
 }
@@ -385,7 +386,7 @@ size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int6
                 continue;
             if (turn == 0 && t->run == inventory->run)
                 own = t;
-            if (turn == 0 || own == NULL || t->run == inventory->run)
+            if (turn == 0 || own == NULL || tl_inventory_takes(inventory, t))
                 continue;
             int64_t apart_ns = tl_ns_between(t->begin_ns, own->begin_ns);
             n += apart_ns != 0 && apart_ns < within_ns && apart_ns > -within_ns; /* at the same instant: a copy */

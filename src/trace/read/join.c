@@ -1,5 +1,6 @@
-/* join.c - slices of one trace, read by several procs, to the whole trace. */
+/* join.c - slices of one trace, read by several procs, to the whole trace; and windows of one process to one trace. */
 #include "formats.h"
+#include "tlmpi/base/stats.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -144,6 +145,90 @@ bool tl_trace_append(tl_trace *ok, const tl_trace *next)
         a->closed = b->closed;
     }
     return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ windows */
+
+/* Moves the correlation ids of a window behind those of the windows before, where some come again: a correlation joins
+ * what one recording has. */
+static void part_correlations(const tl_events *whole, tl_events *next)
+{
+    int64_t last = 0, first = INT64_MAX;
+
+    for (size_t i = 0; i < whole->n; i++)
+        last = whole->flags[i] & TL_EVENT_HAS_CORR ? tl_ns_max(last, whole->corr[i]) : last;
+    for (size_t i = 0; i < next->n; i++)
+        first = next->flags[i] & TL_EVENT_HAS_CORR && next->corr[i] > 0 ? tl_ns_min(first, next->corr[i]) : first;
+    if (first > last)
+        return;
+    for (size_t i = 0; i < next->n; i++)
+        next->corr[i] = next->corr[i] > 0 ? tl_ns_add(next->corr[i], last) : next->corr[i];
+    TL_EACH (tl_wait_args, wait, next->waits)
+        wait->wait_on_corr = wait->wait_on_corr > 0 ? tl_ns_add(wait->wait_on_corr, last) : wait->wait_on_corr;
+}
+
+static void add_report(tl_read_report *a, const tl_read_report *b)
+{
+    a->text_bytes += b->text_bytes;
+    a->entries += b->entries;
+    a->kept += b->kept;
+    a->filtered += b->filtered;
+    a->dropped += b->dropped;
+    a->repaired += b->repaired;
+    a->untimed += b->untimed;
+    a->cut |= b->cut;
+    a->source_fault |= b->source_fault;
+    a->gzip |= b->gzip;
+    if (a->first_bad[0] == '\0' && b->first_bad[0] != '\0') {
+        a->first_bad_byte = b->first_bad_byte;
+        memcpy(a->first_bad, b->first_bad, sizeof a->first_bad);
+    }
+}
+
+/* Says of which window the first fault is, whose byte is of that window's text. */
+static void name_window(tl_read_report *report, int32_t number)
+{
+    char text[sizeof report->first_bad];
+    memcpy(text, report->first_bad, sizeof text);
+    if (text[0] != '\0')
+        snprintf(report->first_bad, sizeof report->first_bad, "window %d: %.230s", (int)number + 1, text);
+}
+
+void tl_trace_add_window(tl_trace *whole, tl_trace *next, const tl_window *window)
+{
+    const bool first = whole->events.windows.n == 0;
+    const tl_read_report so_far = whole->report;
+    int64_t base_ns = next->meta.has_base ? next->meta.base_ns : 0, ignored;
+    tl_event_window at = { .number = window->number, .more_steps = window->more_steps };
+
+    base_ns -= first ? base_ns : whole->meta.has_base ? whole->meta.base_ns : 0; /* the first one's is added to all */
+    for (size_t i = 0; i < next->events.n; i++)
+        next->events.ts_ns[i] = tl_ns_between(tl_ns_sum(next->events.ts_ns[i], base_ns), window->closed_ns);
+    name_window(&next->report, window->number);
+    if (!tl_events_extent(&next->events, &at.begin_ns, &ignored)) {
+        add_report(&whole->report, &next->report);
+        tl_trace_free(next);
+        return;
+    }
+    if (first) {
+        *whole = *next;
+    } else {
+        at.first_event = (uint32_t)whole->events.n;
+        part_correlations(&whole->events, &next->events);
+        append_events(&whole->events, &next->events, (uint32_t)so_far.entries);
+        whole->meta.rank = whole->meta.rank >= 0 ? whole->meta.rank : next->meta.rank;
+        whole->meta.world_size = whole->meta.world_size >= 0 ? whole->meta.world_size : next->meta.world_size;
+        if (whole->meta.groups.n == 0) { /* the window before may be cut */
+            free(whole->meta.groups.v);
+            whole->meta.groups = next->meta.groups;
+            next->meta.groups.v = NULL;
+            next->meta.groups.n = 0;
+        }
+        whole->report = next->report;
+        tl_trace_free(next);
+    }
+    add_report(&whole->report, &so_far);
+    tl_vec_push(&whole->events.windows, at);
 }
 
 void tl_trace_complete(tl_trace *ok)

@@ -160,19 +160,3 @@ void tl_found_free(tl_found *found)
     free(found->times.v);
     *found = (tl_found){ 0 };
 }
-
-bool tl_events_begin(const tl_events *e, int64_t base_ns, int64_t *begin_ns)
-{
-    const uint32_t looked_at = TL_LINK_KEEP & ~(TL_CAT_BIT(TL_CAT_INSTANT) | TL_CAT_BIT(TL_CAT_PROFILER_RANGE));
-    const unsigned span = TL_EVENT_HAS_TS | TL_EVENT_PH_X;
-    bool any = false;
-
-    for (size_t i = 0; i < e->n; i++) {
-        if (!(TL_CAT_BIT(tl_event_cat(e, i)) & looked_at) || (e->flags[i] & span) != span)
-            continue;
-        int64_t start_ns = tl_since_base(e->ts_ns[i], base_ns);
-        *begin_ns = any ? tl_ns_min(*begin_ns, start_ns) : start_ns;
-        any = true;
-    }
-    return any;
-}

@@ -3,6 +3,8 @@
  *     marks    [ProfilerStep#4 ][ProfilerStep#5  ]   [ProfilerStep#6]
  *     windows  [       4       )[        5           )[      6      )
  *
+ * The last mark before a seam (reader.h) ends its window itself.
+ *
  * Only marks of the host count: Kineto mirrors them on the device, where they say when the step's kernels ran.
  *
  *     marks    [ProfilerStep#5 ][ProfilerStep#6  ][ProfilerStep#5  ]       on one thread
@@ -83,7 +85,7 @@ static size_t drop_repeated_marks(mark_list *m)
 
 /* Makes one window of the marks of a number, with the name of the first.  A window ends where the next mark begins,
  * also a mark without a number. */
-static void make_windows(mark_list *m, tl_step_window *v, size_t *n)
+static void make_windows(const tl_rank_view *view, mark_list *m, tl_step_window *v, size_t *n)
 {
     size_t kept = 0;
 
@@ -101,11 +103,22 @@ static void make_windows(mark_list *m, tl_step_window *v, size_t *n)
     qsort(v, kept, sizeof *v, by_start);
     *n = 0;
     for (size_t i = 0; i < kept; i++) {
-        if (i + 1 < kept)
+        if (i + 1 < kept && !tl_is_seam(view, v[i].start_ns, v[i + 1].start_ns))
             v[i].end_ns = v[i + 1].start_ns;
         if (v[i].number >= 0)
             v[(*n)++] = v[i];
     }
+}
+
+/* Lists the windows of the recording. */
+static void collect_windows(const tl_events *e, int64_t base_ns, tl_linked *out)
+{
+    tl_recorded_window *windows = tl_arena_take(&out->rest, e->windows.n, sizeof *windows);
+    for (size_t i = 0; i < e->windows.n; i++)
+        windows[i] =
+            (tl_recorded_window){ tl_since_base(e->windows.v[i].begin_ns, base_ns), e->windows.v[i].number };
+    out->view.windows = windows;
+    out->view.nwindows = e->windows.n;
 }
 
 tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked *out)
@@ -113,14 +126,20 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked 
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
     tl_rank_view *view = &out->view;
     mark_list marks = { 0 };
+    size_t window = 0; /* behind that of the event */
 
+    collect_windows(e, base_ns, out);
     for (size_t i = 0; i < e->n; i++) {
+        while (window < e->windows.n && e->windows.v[window].first_event <= i)
+            window++;
         if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || !(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
         int32_t number = number_of(tl_names_text(&e->names, e->name[i]));
         view->nlost_steps += number == NO_NUMBER;
         if (number == NO_MARK)
             continue;
+        if (number >= 0 && window > 0 && __builtin_add_overflow(number, e->windows.v[window - 1].more_steps, &number))
+            number = NO_NUMBER;
         tl_vec_room(&marks);
         int64_t start = e->ts_ns[i] + base_ns;
         marks.v[marks.n++] =
@@ -130,7 +149,7 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked 
         return NULL;
     tl_step_window *steps = tl_arena_take(&out->rest, marks.n, sizeof *steps);
     view->nagain_steps = drop_repeated_marks(&marks);
-    make_windows(&marks, steps, &view->nsteps);
+    make_windows(view, &marks, steps, &view->nsteps);
     free(marks.v);
     view->steps = steps;
     return steps;

@@ -11,7 +11,14 @@
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/find.h"
 
-/* One trace to read. */
+/* One of the windows of a rank. */
+typedef struct tl_plan_window {
+    const char *path; /* in the plan's texts */
+    tl_window place;
+} tl_plan_window;
+
+/* One trace to read; or a rank's windows, one after the other: then path, below and word are of the first, bytes is the
+ * sum and mtime_ns the last. */
 typedef struct tl_plan_item {
     const char *path; /* in the plan's texts */
     size_t below;     /* where in it begins what lies below the folder that was named */
@@ -24,7 +31,9 @@ typedef struct tl_plan_item {
     int32_t nslices; /* procs that read it together; 1 but for large plain files where procs abound */
     bool alone;      /* the only file: its text was not searched for its rank, the reading will tell */
     bool unreadable; /* the look at the file has failed: `why` says how */
-    const char *why; /* of a readable trace: what is wrong with its number; empty when nothing is */
+    tl_plan_window *windows; /* [nwindows] in order of time; none where runs are not joined */
+    size_t nwindows;
+    const char *why; /* of a readable trace: what is wrong with its number, or that windows lack; empty when nothing is */
 } tl_plan_item;
 
 /* A file that is no trace: it lies beside the traces, or is named by --events. */
@@ -43,6 +52,9 @@ typedef struct tl_plan {
     tl_plan_side *sides;
     size_t nsides;
     char *texts;            /* owns the texts of items and sides */
+    tl_plan_window *windows; /* owns the windows of items */
+    tl_hole *holes;          /* [nholes] of the job's recorded time */
+    size_t nholes;
     tl_ranges ranks;        /* on proc 0 alone: ranks that have traces, whether asked for or not */
     tl_inventory inventory; /* on proc 0 alone: all files that were found */
     bool *planned;          /* on proc 0 alone: by input of the inventory, whether the input is one of the items */
@@ -56,6 +68,10 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
  * one, in path order: neither ranks nor runs matter.  TL_EINPUT: there is none; proc 0 has said what is there
  * instead. */
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
+
+/* windows.c, collective: joins runs to the chosen one where they are windows of one job and no run was asked for.
+ * paths: of all inputs, each with its end. */
+void tl_windows_join(const tl_options *options, const tl_bytes *paths, tl_inventory *inventory);
 
 /* Whether the plan has files of a kind that is no trace; whether one of them is of that kind, and this proc's to read. */
 bool tl_plan_has(const tl_plan *plan, tl_input_kind kind);

@@ -116,6 +116,14 @@ typedef struct tl_wait_args {
     int64_t wait_on_stream, wait_on_corr; /* -1 where absent */
 } tl_wait_args;
 
+/* A window: the events of one of several files that a process wrote one after the other (reader.h). */
+typedef struct tl_event_window {
+    uint32_t first_event;
+    int32_t number;     /* of the window in the job, from 0 */
+    int32_t more_steps; /* its steps count by that much more than their marks say */
+    int64_t begin_ns;   /* least ts of its events */
+} tl_event_window;
+
 /* flags */
 #define TL_EVENT_HAS_DUR  1u /* the text has a dur */
 #define TL_EVENT_HAS_TS   2u
@@ -147,6 +155,7 @@ typedef struct tl_events {
     TL_VEC(tl_counter_arg) counters; /* of an event one after the other */
     TL_VEC(tl_memory_args) memory;
     TL_VEC(tl_shape_args) shapes;
+    TL_VEC(tl_event_window) windows; /* in order of time; of a trace that is one file: none */
     tl_names names;
     tl_map track_map, lane_map, category_map;
     uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: a few come again and again */
@@ -176,6 +185,9 @@ static inline tl_cat tl_event_cat(const tl_events *e, size_t i)
 {
     return e->categories.v[e->category[i]].cat;
 }
+
+/* Finds the least ts of the spans of hosts and devices, and their largest end; false: there are none. */
+bool tl_events_extent(const tl_events *events, int64_t *begin_ns, int64_t *end_ns);
 
 /* Whether some event may be of that category. */
 static inline bool tl_events_have(const tl_events *e, tl_cat cat)

@@ -109,6 +109,25 @@ bool tl_trace_append(tl_trace *whole, const tl_trace *next);
  * read the whole file. */
 void tl_trace_complete(tl_trace *whole);
 
+/* --------------------------------------------------------------------------------------------------------- windows
+ *
+ *     file 0   [step 8][step 9]                                schedule(repeat=2), iteration_10/, iteration_20/ ...:
+ *     file 1                    . . . . [step 18][step 19]     one process, which did not record in between
+ *     job      [step 8][step 9]|[step 18][step 19]             recorded time stands still in the hole
+ *
+ * A seam is the instant at which a later window begins.  No work, wait or idle time lies across a seam. */
+
+/* What the job decides about a window, the same on all ranks. */
+typedef struct tl_window {
+    int32_t number;     /* from 0, in order of time */
+    int32_t more_steps; /* what its steps count more than their marks say: where each window counts anew */
+    int64_t closed_ns;  /* length of the holes before it, which recorded time leaves out */
+} tl_window;
+
+/* Appends a window to those before it; *whole has no events before the first.  Times are of recorded time then, positions in
+ * traceEvents go on, and correlation ids that come again are moved out of the way.  Takes *next over. */
+void tl_trace_add_window(tl_trace *whole, tl_trace *next, const tl_window *window);
+
 /* --------------------------------------------------------------------------------------------------------- formats */
 
 typedef enum tl_input_kind {

@@ -210,17 +210,18 @@ static void what_there_is_is_told_where_nothing_is_selected(void)
 
 static void a_recording_begins_with_the_first_span(void)
 {
-    int64_t begin_ns = -1;
+    int64_t begin_ns = -1, end_ns = -1;
     const tl_read_options options = { .keep = TL_LINK_KEEP };
     tl_error err = { 0 };
     static const char text[] = "{\"traceEvents\": [{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\","
                                "\"ts\":1}," LAUNCH(1, 7) "," KERNEL("k", 1, 5) "]}";
 
     CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("begin.json", text), &options, &trace, &err), TL_OK);
-    CU_ASSERT(tl_events_begin(&trace.events, 1, &begin_ns));
-    CU_ASSERT_EQUAL(begin_ns, US(5) + 1);
+    CU_ASSERT(tl_events_extent(&trace.events, &begin_ns, &end_ns));
+    CU_ASSERT_EQUAL(begin_ns, US(5));
+    CU_ASSERT(end_ns > begin_ns);
     tl_trace_free(&trace);
-    CU_ASSERT_FALSE(tl_events_begin(&(tl_events){ 0 }, 0, &begin_ns));
+    CU_ASSERT_FALSE(tl_events_extent(&(tl_events){ 0 }, &begin_ns, &end_ns));
 }
 
 int main(void)

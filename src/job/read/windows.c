@@ -1,0 +1,204 @@
+/* windows.c - which runs of a folder are windows of one job, and how they are put one after the other.
+ *
+ *     rank 0   [ window 1 ]..............[ window 2 ]
+ *     rank 1    [ window 1 ]............[ window 2 ]
+ *     hole                 |<--------->|                 from the last end to the first begin: no rank records
+ *     recorded [ window 1 |  window 2 ]                  time without the holes
+ *
+ * The traces are read once more for that: only their events tell when a window ends and how its steps count.
+ */
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/job/read/plan.h"
+#include "tlmpi/par/par.h"
+#include "tlmpi/report/format/words.h"
+#include "tlmpi/trace/view.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the events of one trace tell. */
+typedef struct scan {
+    int64_t input, rank; /* number in the inventory; of that input, on proc 0 */
+    int64_t begin_ns, end_ns;
+    int32_t first_step, last_step; /* -1: no marks */
+    bool found;
+} scan;
+
+typedef TL_VEC(scan) scan_list;
+
+static scan scan_of(const char *path, size_t input, bool yajl_only)
+{
+    const tl_read_options reading = { .keep = TL_LINK_KEEP, .yajl_only = yajl_only };
+    scan s = { .input = (int64_t)input, .first_step = -1, .last_step = -1 };
+    tl_trace trace;
+    tl_linked linked;
+    tl_error ignored;
+
+    if (tl_trace_read(path, &reading, &trace, &ignored) == TL_OK) {
+        int64_t base_ns = trace.meta.has_base ? trace.meta.base_ns : 0;
+        s.found = tl_events_extent(&trace.events, &s.begin_ns, &s.end_ns);
+        s.begin_ns = tl_ns_sum(s.begin_ns, base_ns);
+        s.end_ns = tl_ns_sum(s.end_ns, base_ns);
+        tl_link_steps(&trace, &linked);
+        for (size_t i = 0; i < linked.view.nsteps; i++) {
+            int32_t number = linked.view.steps[i].number;
+            s.first_step = s.first_step < 0 || number < s.first_step ? number : s.first_step;
+            s.last_step = number > s.last_step ? number : s.last_step;
+        }
+        tl_linked_free(&linked);
+    }
+    tl_trace_free(&trace);
+    return s;
+}
+
+/* Collective: what the events tell of the traces whose byte in `wanted` is set, on proc 0; each proc reads a share. */
+static scan_list scan_all(const tl_bytes *paths, const char *wanted, bool yajl_only)
+{
+    scan_list mine = { 0 }, all = { 0 };
+    tl_bytes gathered = { 0 };
+    size_t input = 0, turn = 0;
+
+    for (size_t at = 0; at < paths->n; at += strlen(paths->v + at) + 1, input++)
+        if (wanted[input] && turn++ % (size_t)tl_par_nprocs() == (size_t)tl_par_proc())
+            tl_vec_push(&mine, scan_of(paths->v + at, input, yajl_only));
+    tl_par_gather(mine.v, mine.n * sizeof *mine.v, &gathered);
+    free(mine.v);
+    all.v = (scan *)(void *)gathered.v;
+    all.n = all.cap = gathered.n / sizeof *all.v;
+    return all;
+}
+
+/* All scans of a run: when the run begins and ends, and its steps. */
+static scan scan_of_run(const tl_inventory *inventory, const scan_list *scans, int32_t run)
+{
+    scan sum = { .begin_ns = INT64_MAX, .end_ns = INT64_MIN, .first_step = -1, .last_step = -1 };
+    TL_EACH (const scan, s, *scans) {
+        if (!s->found || inventory->inputs.v[s->input].run != run)
+            continue;
+        sum.found = true;
+        sum.begin_ns = tl_ns_min(sum.begin_ns, s->begin_ns);
+        sum.end_ns = tl_ns_max(sum.end_ns, s->end_ns);
+        if (s->first_step >= 0)
+            sum.first_step = sum.first_step < 0 || s->first_step < sum.first_step ? s->first_step : sum.first_step;
+        sum.last_step = s->last_step > sum.last_step ? s->last_step : sum.last_step;
+    }
+    return sum;
+}
+
+/* Where numbers of steps come again: the least multiple of 1000, or of a larger power of ten, above all before. */
+static int32_t more_steps_after(int32_t last, const scan *s)
+{
+    int64_t unit = 1000;
+    if (s->first_step < 0 || s->first_step > last)
+        return 0;
+    while (unit <= s->last_step)
+        unit *= 10;
+    int64_t more = (last / unit + 1) * unit;
+    return more + s->last_step <= INT32_MAX ? (int32_t)more : -1;
+}
+
+static int by_rank_and_begin(const void *a, const void *b)
+{
+    return TL_ORDER((const scan *)a, (const scan *)b, rank, begin_ns, input);
+}
+
+/* Whether a trace of a rank ends after the next one of it begins: clocks of hosts may differ, that of one may not. */
+static bool overlap(const tl_inventory *inventory, scan_list *scans)
+{
+    TL_EACH (scan, s, *scans)
+        s->rank = inventory->inputs.v[s->input].rank;
+    tl_vec_sort(scans, by_rank_and_begin);
+    for (size_t i = 1; i < scans->n; i++) {
+        const scan *a = &scans->v[i - 1], *b = &scans->v[i];
+        if (a->rank == b->rank && a->found && b->found && a->end_ns >= b->begin_ns)
+            return true;
+    }
+    return false;
+}
+
+/* Proc 0: places each window after those before it.  Runs are in order of time. */
+static void place(tl_inventory *inventory, scan_list *scans)
+{
+    int64_t end_ns = INT64_MIN;
+    int32_t last_step = -1;
+    tl_window next = { 0 };
+
+    if (overlap(inventory, scans)) {
+        tl_inventory_leave_windows(inventory, TL_APART_TIMES);
+        return;
+    }
+    for (int32_t r = 0; r < inventory->nruns; r++) {
+        tl_run_info *run = &inventory->runs[r];
+        const scan s = scan_of_run(inventory, scans, r);
+        if (!run->joined)
+            continue;
+        run->lost = false;
+        if (s.found && end_ns > INT64_MIN) /* a hole of 1 ns stays, so that an instant is of one window */
+            next.closed_ns = tl_ns_sum(next.closed_ns, tl_ns_max(0, tl_ns_between(s.begin_ns, end_ns) - 1));
+        next.more_steps = more_steps_after(last_step, &s);
+        run->window = next;
+        run->recorded_ns = tl_ns_between(s.begin_ns, next.closed_ns);
+        if (next.more_steps < 0) {
+            tl_inventory_leave_windows(inventory, TL_APART_STEPS);
+            return;
+        }
+        end_ns = s.found ? tl_ns_max(end_ns, s.end_ns) : end_ns;
+        last_step = s.last_step >= 0 ? s.last_step + next.more_steps : last_step;
+        next.number++;
+    }
+}
+
+/* Proc 0: in words what joined the runs. */
+static void describe(tl_inventory *inventory, const scan_list *scans, size_t n)
+{
+    tl_ranges numbers = { 0 };
+    char runs[64], steps[96] = "";
+    int32_t more = 0;
+
+    for (int32_t r = 0; r < inventory->nruns; r++)
+        if (inventory->runs[r].joined) {
+            tl_vec_push(&numbers, (tl_range){ r + 1, r + 1 });
+            more = more != 0 ? more : inventory->runs[r].window.more_steps;
+        }
+    tl_ranges_text(&numbers, runs, sizeof runs);
+    free(numbers.v);
+    const scan first = scan_of_run(inventory, scans, inventory->run);
+    if (more != 0)
+        snprintf(steps, sizeof steps, ", step numbers come again and count %" PRId32 " more in the next one", more);
+    else if (first.first_step >= 0)
+        snprintf(steps, sizeof steps, ", step numbers go on");
+    snprintf(inventory->windows, sizeof inventory->windows,
+             "%zu windows of one job were analysed as one (runs %s of %" PRId32
+             ": the same processes, one after the other%s)",
+             n, runs, inventory->nruns, steps);
+}
+
+void tl_windows_join(const tl_options *options, const tl_bytes *paths, tl_inventory *inventory)
+{
+    char *wanted = NULL;
+    size_t n = 0, nwindows = 0;
+
+    if (tl_par_proc() == 0) {
+        nwindows = options->run <= 0 ? tl_inventory_join_windows(inventory) : 1;
+        n = nwindows > 1 && options->run == 0 ? inventory->inputs.n : 0;
+        wanted = tl_calloc(n + 1, 1);
+        for (size_t i = 0; i < n; i++)
+            wanted[i] = tl_inventory_takes(inventory, &inventory->inputs.v[i]) &&
+                        tl_ranges_has(&options->ranks, inventory->inputs.v[i].rank);
+    }
+    tl_par_share((void **)&wanted, &n, 1);
+    if (n > 0) {
+        scan_list scans = scan_all(paths, wanted, options->yajl_only);
+        if (tl_par_proc() == 0) {
+            place(inventory, &scans);
+            tl_inventory_learn(inventory);
+            if (inventory->runs[inventory->run].joined)
+                describe(inventory, &scans, nwindows);
+        }
+        free(scans.v);
+    }
+    free(wanted);
+}
