@@ -80,7 +80,8 @@ static void explain_idle(FILE *out)
 
 /* ---- paragraphs ---- */
 
-/* A paragraph; with a tab a term and its meaning; one that begins with spaces, as "  - so", stands further in. */
+/* A paragraph; with a tab a term and its meaning, below it where the term is long; one that begins with spaces, as
+ * "  - so", stands further in. */
 static void say_line(FILE *out, const char *line)
 {
     enum { MEANING_AT = 20 };
@@ -89,7 +90,10 @@ static void say_line(FILE *out, const char *line)
     tl_wrap w = { .out = out, .indent = in > 2 ? in + 2 : in, .column = in };
 
     fprintf(out, "%*s", (int)in, "");
-    if (tab != NULL) {
+    if (tab != NULL && tab - line >= MEANING_AT - 2) {
+        w.indent = w.column = 6;
+        fprintf(out, "%.*s\n%6s", (int)(tab - line), line, "");
+    } else if (tab != NULL) {
         w.indent = w.column = MEANING_AT;
         fprintf(out, "%-*.*s", MEANING_AT - 2, (int)(tab - line), line);
     }
@@ -400,8 +404,14 @@ static void describe_entry(FILE *out, const entry *v, size_t n, const entry *e)
         describe_parameters(out);
     for (size_t i = 0; e->is == IS_PAGE && e->lines[i] != NULL; i++)
         say_line(out, e->lines[i]);
-    for (size_t i = 0; e->is == IS_LIST && i < n; i++)
+    const char *about = "", *last = "";
+    for (size_t i = 0; e->is == IS_LIST && i < n; i++, last = about) {
+        size_t place;
+        about = tl_table_about(v[i].name, &place);
+        if (strcmp(about, last) != 0)
+            fprintf(out, "\n%s\n", about[0] != '\0' ? about : "other pages");
         fprintf(out, "  %-21s%s\n", v[i].name, v[i].title);
+    }
 }
 
 static const entry *find_entry(const entry *v, size_t n, const char *name)

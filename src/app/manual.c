@@ -5,6 +5,56 @@
 
 /* ---- pages ---- */
 
+/* Questions, and the table with options of tlmpi show that answers each. */
+static const char *const howto_lines[] = {
+    "tlmpi show traces.h5, with these words after it:",
+    "who holds the job up, when, and why\tculprit",
+    "where that rank spends more than its peers\texcess",
+    "what the recordings lack, and what was done about it\thealth",
+    "what each rank's time was bound by: its critical path\tpath_sum --where step=-1",
+    "its critical path piece by piece, where a run had --path\tpath --rank 3 --sort duration_ns --top 10",
+    "where the time of all ranks went\tbreakdown --rank -1 --step -1",
+    "which kernels take the time, over all ranks\tkernel_ranks --top 10",
+    "on which rank a kernel is slowest\tkernel_ranks --columns name,slowest_rank,slowest_ns,apart_ranks",
+    "how a rank's kernels are spread\tkernel --rank 3 --top 10",
+    "which operators cost most, with what they call\toperator --rank 3 --top 10",
+    "which operator launched the work itself\toperator --rank 3 --sort device_self_ns --top 10",
+    "the same over all ranks, and on which rank it is slowest\toperator_ranks --top 10",
+    "what called what, down to the kernels\tcall_tree --rank 3",
+    "the same, not deeper than three levels\tcall_tree --rank 3 --where \"depth<3\"",
+    "in which operator and annotation a kernel was launched\tinterval --where name~gemm --columns name,operator,annotation",
+    "what the backward pass of operators costs\tcall_tree --rank 3 --where \"forward>=0\"",
+    "how long launches and work of operators took to begin\toperator --rank 3 --columns name,to_launch_ns,to_work_ns",
+    "hardware counters by call stack and kernel\tcounter --rank 3",
+    "what the outermost operators cost\toperator --rank 3 --where depth=0",
+    "how much memory a rank had, and where most\tmemory",
+    "when memory was given and taken back, where a run had --series\tseries --rank 3 --where what~memory",
+    "what takes the memory, from a raw memory timeline\tmemory_category",
+    "what a node of an execution trace (ExecutionTraceObserver) cost\texecution_node --rank 3",
+    "how many nodes of an execution trace ran, and why not others\texecution_trace",
+    "which kernels an operator launches again and again\tpattern --rank 3 --top 10",
+    "what forward or backward costs\tannotation --rank 3 --top 10",
+    "on which rank an annotation costs most\tannotation_ranks --columns name,most_rank,slowest_rank,apart_ranks",
+    "what annotations cost on the device\tannotation_device --rank 3",
+    "what tensor, data, pipeline parallelism cost\texposed --rank -1 --step -1",
+    "what ran at once: compute, communication, copies\tmix --rank -1",
+    "the pipeline bubble\tbubble --step -1",
+    "why devices were idle\tidle_summary --rank -1 --where \"place>0\" --sort place --top 10",
+    "what a stream waited for, and how long\tstream_idle --rank 3",
+    "what launches cost, and how late their work starts\tlaunch --rank 3",
+    "how many launches there are in each step\tlaunch_step --rank 3",
+    "how much work waited in a stream\tqueue --rank 3",
+    "how fast copies are\tcopy --rank 3",
+    "queues over time, where a run had --series\tseries --where what=queue",
+    "bandwidth of copies over time, where a run had --series\tseries --where what=memcpy",
+    "which phase takes a rank longer, without a profiler\tphase_verdict",
+    "how long each phase of a step took\tphase_step --rank 3 --top 10",
+    "the bandwidth of a group's collectives\tbandwidth",
+    "kernels that no rule names\tkernel_ranks --where unclassified=1",
+    "--where COND picks rows of any table, as interval --where kind=comm --where \"duration_ns>1ms\".",
+    NULL,
+};
+
 static const char *const names_lines[] = {
     "/names holds one text a row (UTF-8, of any length). A column of type name holds the number of a row of it.",
     "In Python:",
@@ -103,6 +153,7 @@ static const char *const formats_lines[] = {
 
 static const tl_manual_page pages[] = {
     { "formats", "files that are read, and what each cannot tell", formats_lines },
+    { "howto", "which table answers a question", howto_lines },
     { "names", "texts of the names in the tables", names_lines },
     { "name_bytes", "the same texts as bytes", name_bytes_lines },
     { "seal", "how a result is known to be whole", seal_lines },
@@ -285,10 +336,29 @@ static const char *const bandwidth_notes[] = {
     NULL,
 };
 
+static const char *const phase_notes[] = {
+    "A rank that is longer in a phase than its peers is named where the others are shown to wait meanwhile: where their phases "
+    "with a collective are as much longer.",
+    "Where one phase holds both work and a collective, it is equally long on all ranks and hides who is slow; then no rank is "
+    "named, until the folder has a Kineto trace of some of the steps, whose waits are taken off.",
+    "A rank that comes late because of something that no phase covers is named for the time outside of phases; a rank that alone "
+    "has a phase, as checkpoints of rank 0, for that phase. One or two late steps are taken for chance, unless a rank alone has "
+    "the phase. Phases around sends and receives of a pipeline do not tell one stage from another.",
+    NULL,
+};
+
+static const char *const diff_notes[] = {
+    "What differs otherwise (device, ranks, world size, input, damage) is told first. Nothing is named that may be chance: steps "
+    "are compared by a rank test, kernels by a t test over ranks; with one step each, the text says that nothing tells.",
+    NULL,
+};
+
 static const struct {
     const char *table;
     const char *const *lines;
 } notes[] = {
+    { "phase_verdict", phase_notes },
+    { "diff", diff_notes },
     { "rank", rank_notes },         { "step", step_notes },           { "breakdown", breakdown_notes },
     { "interval", interval_notes }, { "idle", idle_notes },           { "collective", collective_notes },
     { "clock", clock_notes },       { "straggler", straggler_notes }, { "queue", queue_notes },

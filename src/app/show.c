@@ -1,7 +1,10 @@
 /* show.c - tlmpi show: the tables of a result file. */
 #include "cli.h"
 #include "select.h"
+#include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/table.h"
@@ -21,6 +24,7 @@
 enum { TERMINAL_TEXT_WIDTH = 48 };
 
 #define LISTING_FIELDS(F, T)                                                                                           \
+    F(T, TEXT64, about, LABEL, "", "what it is about")                                                                 \
     F(T, TEXT64, table, KEY, "", "name")                                                                               \
     F(T, I64, rows, MEASURE, "", "number of rows")                                                                     \
     F(T, TEXT128, title, LABEL, "", "what it holds")
@@ -73,18 +77,37 @@ static tl_status say_selection(tl_result *result, FILE *out, tl_error *err)
     return st;
 }
 
+/* The order of the registry, and an index after its table. */
+static int by_place(const void *a, const void *b)
+{
+    const tl_schema *const *x = a, *const *y = b;
+    size_t place_x, place_y;
+    tl_table_about((*x)->name, &place_x);
+    tl_table_about((*y)->name, &place_y);
+    return place_x != place_y ? TL_COMPARE(place_x, place_y) : strcmp((*x)->name, (*y)->name);
+}
+
 static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl_error *err)
 {
     tl_printer printer = new_printer(cli, out, &tl_listing_schema);
+    size_t n = tl_result_ntables(result);
+    const tl_schema **tables = tl_calloc(n + 1, sizeof *tables);
+    for (size_t i = 0; i < n; i++)
+        tables[i] = tl_result_table(result, i);
+    qsort(tables, n, sizeof *tables, by_place);
+
     tl_print_begin(&printer);
-    for (size_t i = 0; i < tl_result_ntables(result); i++) {
-        const tl_schema *table = tl_result_table(result, i);
-        tl_listing row = { .rows = (int64_t)tl_result_nrows(result, table) };
-        tl_cell_text(row.table, sizeof row.table, table->name, strlen(table->name));
-        tl_cell_text(row.title, sizeof row.title, table->title, strlen(table->title));
+    for (size_t i = 0; i < n; i++) {
+        size_t place;
+        const char *about = tl_table_about(tables[i]->name, &place);
+        tl_listing row = { .rows = (int64_t)tl_result_nrows(result, tables[i]) };
+        tl_cell_text(row.about, sizeof row.about, about, strlen(about));
+        tl_cell_text(row.table, sizeof row.table, tables[i]->name, strlen(tables[i]->name));
+        tl_cell_text(row.title, sizeof row.title, tables[i]->title, strlen(tables[i]->title));
         tl_print_rows(&printer, &row, 1);
     }
     tl_print_end(&printer);
+    free(tables);
     return cli->format == TL_FORMAT_TABLE ? say_selection(result, out, err) : TL_OK;
 }
 

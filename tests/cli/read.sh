@@ -8,7 +8,7 @@
 "$tlmpi" -q traces
 
 echo "-- how do I find"
-sed -n 's/^| [^|]* | `\([^`]*\)`.*/\1/p' "$here/../../README.md" | tr -d '"' > finds
+"$tlmpi" describe howto | sed -n 's/^      //p' | tr -d '"' > finds
 check "ways to find things" test "$(wc -l < finds)" -ge 10
 sed 's/--rank 3/--rank 2/' finds > asked
 while read -r words; do
@@ -315,7 +315,7 @@ python "which median" "assert 'the mean of the middle two, rounded up' in ' '.jo
 status 0 "$tlmpi" describe bandwidth
 says out "state whole, and not"
 status 0 "$tlmpi" describe tables
-check "the list has each table of the file" sh -c '"$1" show traces.h5 | tail -n +2 | while read -r t rest; do
+check "the list has each table of the file" sh -c '"$1" show traces.h5 | tail -n +2 | while read -r about t rest; do
     grep -q "^  $t  *[a-z]" out || exit 1; done' sh "$tlmpi"
 check "and each page of the manual" sh -c 'grep "^  [a-z_]*  " out | while read -r t rest; do
     grep -q "^$t - $rest\$" manual || exit 1; done'
