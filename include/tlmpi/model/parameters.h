@@ -19,170 +19,197 @@
 /* P(C type, name, value, unit, kind, reason) of each. */
 #define TL_PARAMETERS(P)                                                                                               \
     P(int64_t, CLOCK_ERROR_NS, 20000, "ns", PHYSICAL,                                                                  \
-      "two times may disagree so far though nothing is wrong, of host and device or two devices of a host; measured: " \
-      "a rank leaves an all-to-all 6 us before its last member seems to begin, kernels begin 13 us before their "      \
+      "greatest disagreement of two correct time stamps, of host and device or of two devices of a host. "             \
+      "Measured: ranks leave an all-to-all 6 us before its last member begins; kernels begin 13 us before their "      \
       "launch")                                                                                                        \
     P(int64_t, CLOCK_MOST_LAG_NS, 200000, "ns", PHYSICAL,                                                              \
-      "a device's clock lags its host's by no more; measured: up to 81 us. Kernels that begin longer before "          \
-      "their launch are an error of the trace")                                                                        \
+      "greatest time by which a kernel may seem to begin before its launch; measured: up to 81 us. A larger one "      \
+      "is an error of the trace")                                                                                      \
     P(int64_t, CLOCK_MOST_DRIFT_PPB, 1000000, "ppb", PHYSICAL,                                                         \
-      "clocks run right to a thousandth: oscillators are 100 ppm apart at most, NTP slews by 500")                     \
+      "greatest drift between two clocks: oscillators differ by 100 ppm at most, and NTP changes a rate by up to "     \
+      "500 ppm")                                                                                                       \
     P(double, CLOCK_ENDS_PART, 20, "1 in", PHYSICAL,                                                                   \
-      "members leave a collective apart for good by so much of its transfer; measured: 1 % in rings of 8, 4 % of 4 "   \
-      "ranks, 6 % of the stages of a pipeline")                                                                        \
-    P(double, CLOCK_SURE, 3, "sigma", STATISTICAL, "a clock is off, drifts or steps if it does by so much more than ends scatter") \
-    P(size_t, CLOCK_LINE_LEAST, 6, "", STATISTICAL, "a drift is told by the medians of a third of the ends each, two or more") \
+      "share of a collective's transfer by which members may leave it apart every time; measured: 1 % in rings of "    \
+      "8, 4 % in groups of 4, 6 % between pipeline stages")                                                            \
+    P(double, CLOCK_SURE, 3, "sigma", STATISTICAL,                                                                     \
+      "an offset, drift or step of a clock counts from this many times its standard error on")                         \
+    P(size_t, CLOCK_LINE_LEAST, 6, "", STATISTICAL,                                                                    \
+      "fewest ends of collectives that show a drift: the medians of the first and of the last third, of two ends "     \
+      "each")                                                                                                          \
     P(size_t, CLOCK_STEP_LEAST, 3, "", STATISTICAL,                                                                    \
-      "a step is told by so many ends before and after it: the median of three is none that one collective alone "     \
-      "is wrong in")                                                                                                   \
+      "fewest ends on either side of a step of a clock: a single wrong end does not move the median of three")         \
     P(size_t, CLOCK_SLOPE_PART, 8, "1 in", STATISTICAL,                                                                \
-      "ends that lie so much of all apart tell how fast a clock runs beside a step: one step shows in a seventh of "   \
-      "them, and the median is none of these")                                                                         \
+      "pairs of ends this share of all ends apart give the drift where a clock also steps: a single step is in "       \
+      "one of seven pairs, so the median has none")                                                                    \
     P(uint32_t, CLOCK_COLLECTIVES_READ, 256, "", STATISTICAL,                                                          \
-      "ends of about so many collectives of a group are read: the median of 256 is sure to a tenth of what one is")    \
+      "collectives of a group whose ends are read: the median of 256 has a tenth of the scatter of one")               \
     P(int, CLOCK_ROUNDS, 12, "", STATISTICAL,                                                                          \
-      "ends that contradict the others are weighed anew so many times: weights then change by less than a ns shows")   \
+      "rounds in which ends that contradict the others get less weight: after 12 the offsets change by less than "     \
+      "1 ns")                                                                                                          \
     P(int64_t, CLOCK_WRONG_MATCHES, 100, "1 in", STATISTICAL,                                                          \
-      "of so many collectives one may be matched wrongly, and say of clocks what is not so")                           \
-    P(int64_t, ROUNDING_NS, 1000, "ns", PHYSICAL, "times are written in microseconds, some rounded to whole ones")     \
+      "share of collectives that may contradict the clocks, and are taken for wrong matches")                          \
+    P(int64_t, ROUNDING_NS, 1000, "ns", PHYSICAL,                                                                      \
+      "resolution of time stamps: microseconds, in some traces rounded to whole ones")                                 \
     P(int64_t, WAKE_NS, 500000, "ns", PHYSICAL,                                                                        \
-      "a host goes on so soon after what released it: the longest wake-up of a recorded wait; a pause that is no "     \
-      "longer need not be a wait")                                                                                     \
+      "longest time from the end of device work until the host that waited for it goes on, in recorded waits; an "     \
+      "unrecorded pause up to this long need not be a wait")                                                           \
     P(int64_t, WAKE_SPREAD_NS, 50000, "ns", PHYSICAL,                                                                  \
-      "hosts see the end of device work so unequally late; measured: 16 to 90 us between ranks, 10 us within one")     \
+      "difference between hosts in that time; measured: 16 to 90 us between ranks, 10 us within a rank")               \
     P(int64_t, OVERRUN_NS, 100000, "ns", PHYSICAL,                                                                     \
-      "work that runs on for longer when the next of its stream has ended has no end that can be: what is launched to " \
-      "begin early still waits for what is before it, and times of one device agree to far less; measured: of 75,000 "  \
-      "pieces of work in 120 public traces none runs on when the next of another launch begins")                       \
+      "longest overlap of work with later work of the same stream; beyond it the end of the work is an error. "        \
+      "Measured: none of 75,000 pieces of work in 120 public traces overlaps with work of another launch")             \
     P(int64_t, LAST_WORK_MOST_NS, 600000000000, "ns", PHYSICAL,                                                        \
-      "the last work of a stream that outlasts the recording by more has no end that can be: profilers wait for the "  \
-      "device when they stop, and a collective that hangs is given up after ten minutes")                              \
-    P(int64_t, WAIT_OWN_NS, 10000, "ns", PHYSICAL, "what a synchronising call takes that need not wait")               \
+      "longest time by which the last work of a stream may outlast the recording: profilers wait for the device "      \
+      "before they stop, and a hanging collective is given up after ten minutes")                                      \
+    P(int64_t, WAIT_OWN_NS, 10000, "ns", PHYSICAL,                                                                     \
+      "time that a synchronising call takes though its device has nothing left to do")                                 \
     P(int64_t, UNTOLD_LAG_NS, 150000, "ns", PHYSICAL,                                                                  \
-      "a host that waited goes on so soon: three times what hosts differ by; work that ended earlier released nobody") \
-    P(double, UNTOLD_SHARE, 2.0 / 3, "", STATISTICAL, "untold waits hold most of the time of pauses of their kind")    \
-    P(double, UNTOLD_CHANCE, 0.001, "", STATISTICAL, "chance makes so many pauses end alike less often than that")     \
+      "longest time from the end of device work until a host goes on that waited for it without a recorded call: "     \
+      "three times the difference between hosts")                                                                      \
+    P(double, UNTOLD_SHARE, 2.0 / 3, "", STATISTICAL,                                                                  \
+      "share of the pauses of one kind that must end with device work before the kind is taken for waits")             \
+    P(double, UNTOLD_CHANCE, 0.001, "", STATISTICAL,                                                                   \
+      "greatest chance that so many pauses end with device work though none is a wait")                                \
     P(double, LATENCY_SHARE, 0.02, "", STATISTICAL,                                                                    \
-      "the latency of a launch is what so few launches of the rank keep below: those into an empty queue")             \
+      "quantile of the times from launch to start that is taken as the latency of a launch: the fastest launches "     \
+      "meet an empty queue")                                                                                           \
     P(int64_t, QUEUE_PART, 10, "1 in", PHYSICAL,                                                                       \
-      "a queue is full to this part of the most that ever was pending, for what of it counts differs: 73 to 76 where " \
-      "the work of one of two streams does. Who is slow while so much is pending holds nobody up")                     \
+      "a queue is full from 1 - 1/10 of its greatest recorded length on: what counts toward its limit differs (73 "    \
+      "to 76 where two streams share it). A host that meets a full queue delays nothing")                              \
     P(size_t, WAYS_MOST, 4, "", PHYSICAL,                                                                              \
-      "a rank comes to a meeting over so many ways from former ones at most, those that decide; measured: with 6 "     \
-      "and 8 as many gains are right, of 140 jobs of which ranks were taken away")                                     \
+      "dependencies of a collective on earlier ones that are kept for a rank, the latest first. Measured on 140 "      \
+      "jobs from which ranks were taken away: 6 and 8 give as many right gains")                                       \
     P(int64_t, TRANSFER_VARIES, 4, "times", PHYSICAL,                                                                  \
-      "so many times as long as is usual for its size class an exchange may take while nobody is late, where fewer than " \
-      "three were seen with all ranks: sizes of one class differ by 2, and ranks may send twice as much as others")     \
+      "longest exchange in units of the usual one of its size class, where fewer than three were seen with all "       \
+      "ranks: sizes of a class differ by a factor of 2, and ranks may send twice as much as others")                   \
     P(double, UNTRACED_LEAST_COST, 0.03, "", STATISTICAL,                                                              \
-      "a rank without a trace that costs less of the job is not accused: when it came is estimated; measured: in "      \
-      "recordings of real jobs of which a healthy rank is taken away it seems to cost up to 0.024")                   \
+      "least cost, of the job, for which a rank without a trace is accused: its arrivals are estimates. Measured: "    \
+      "healthy ranks that were taken away seem to cost up to 0.024")                                                   \
     P(double, LATENESS_LEAST_SCALE, 0.001, "step", PHYSICAL,                                                           \
-      "lateness is told apart by no less of the median step: times are of 1 us, and nobody can act on less")           \
-    P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "three steps, waits or transfers are the least to speak of a spread")          \
+      "smallest noise of lateness that a test assumes, of the median step: time stamps have 1 us, and a smaller "      \
+      "delay is not worth acting on")                                                                                  \
+    P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "fewest values (steps, waits, transfers) that have a spread")         \
     P(double, APART_CHANCE, 0.01, "", STATISTICAL,                                                                     \
-      "ranks lie apart from the others in a kernel by chance less often than that; measured on made numbers of 4 to "  \
-      "256 ranks: in 0.0 to 0.7 % where they are normal, in 0.2 to 1.8 % with the tails of 6 degrees")                 \
+      "greatest chance that ranks count as apart in a kernel by chance. Measured on made numbers of 4 to 256 "         \
+      "ranks: 0.0 to 0.7 % of normal ones, 0.2 to 1.8 % of those with tails of 6 degrees")                             \
     P(int64_t, PATTERN_LEAST_STEPS, 5, "", STATISTICAL,                                                                \
-      "of fewer steps a ramp is not told from a level, and no pattern is sure")                                        \
+      "fewest steps that have a pattern: with fewer a ramp is not told from a level")                                  \
     P(int64_t, SHAPE_STARTS, 16, "", STATISTICAL,                                                                      \
-      "from so many of a unit's values its late steps are looked for, evenly chosen, where it has more steps than the "\
-      "square of that: from all of 10,000 it would take hours; of fewer steps every value is a start")                 \
-    P(double, PERSISTENT_SHARE, 0.8, "", USER, "as specified: who is late in this share of all steps is so persistently")\
+      "levels from which the search for late steps starts, evenly chosen, where there are more steps than the "        \
+      "square of this number; with fewer steps each value is a start")                                                 \
+    P(double, PERSISTENT_SHARE, 0.8, "", USER,                                                                         \
+      "share of all steps in which a rank must be late to be late persistently; from the specification")               \
     P(double, CAUSE_SHARE, 0.8, "", USER,                                                                              \
-      "as specified: what explains so much of a delay is its cause; two delays are alike if one is so much of the "    \
-      "other")                                                                                                         \
+      "share of a delay that a cause must explain to be named alone, and ratio from which two delays are alike; "      \
+      "from the specification")                                                                                        \
     P(double, TAIL_DEGREES, 6, "", STATISTICAL,                                                                        \
-      "durations have heavy tails: one is judged as Student's t of 6 degrees (the least with a finite kurtosis is 5), "\
-      "a sum of n as one of 4 + 2 n, which has the same excess kurtosis")                                              \
+      "degrees of freedom of Student's t for one duration: tails are heavy, and 5 is the least with a finite "         \
+      "kurtosis. A sum of n durations has 4 + 2 n, which is the same excess kurtosis")                                 \
     P(double, AMOUNT_POWER_MOST, 2, "", PHYSICAL,                                                                      \
-      "time goes with the blocks of a grid no faster than as their square: attention over a sequence; what seems to go " \
-      "faster is noise")                                                                                               \
+      "greatest power of its grid size by which the time of a kernel grows: 2, as attention over a sequence; a "       \
+      "greater one is noise")                                                                                          \
     P(double, TRANSFER_TAIL_DEGREES, 3, "", STATISTICAL,                                                               \
-      "data now and then take far longer than usual: a transfer or a copy is judged as t of 3, the lightest tail whose " \
-      "excess is unbounded; measured: 4 of 48 all-reduces of a real job at 80 times the median")                       \
+      "degrees of freedom of Student's t for a transfer or copy: the lightest tail with an unbounded excess. "         \
+      "Measured: 4 of 48 all-reduces of a real job take 80 times the median")                                          \
     P(int64_t, CHOICE_MANY, 64, "", STATISTICAL,                                                                       \
-      "of more late units than this the half that is needed least is dropped at once, where it costs too little")      \
-    P(int64_t, LITTLE_PART, 10, "1 in", USER, "a tenth is little: of waiting, of collectives that are not matched, or in no step")\
+      "number of late candidates above which the half that is needed least is dropped at once, where that costs "      \
+      "too little")                                                                                                    \
+    P(int64_t, LITTLE_PART, 10, "1 in", USER,                                                                          \
+      "share up to which waiting, unmatched collectives, or collectives outside of steps are not worth a word")        \
     P(double, BEHAVES_SHARE, 0.001, "", STATISTICAL,                                                                   \
-      "a kernel without a known name is looked at where it takes so much of the rank's kernel time: what takes less "  \
-      "is no wait worth a word")                                                                                       \
+      "least share of a rank's kernel time from which a kernel of unknown name may be found to communicate")           \
     P(int64_t, BEHAVES_LEAST, 6, "", STATISTICAL,                                                                      \
-      "so many beginnings of two ranks lie apart, at least, before ends that do not follow them make a kernel "        \
-      "communication: of durations that know nothing of each other one in ten evens a beginning out")                  \
+      "fewest launches that begin apart on two ranks before their ends decide: durations that are independent "        \
+      "even out the beginnings in one of ten launches")                                                                \
     P(int64_t, BEHAVES_PART, 4, "1 in", STATISTICAL,                                                                   \
-      "beginnings of a kernel that communicates lie apart by so many times what its ends do, each and in the middle")                                        \
+      "ends of a communicating kernel scatter by at most this share of what its beginnings scatter by")                \
     P(double, BEHAVES_TOGETHER, 0.67, "", STATISTICAL,                                                                 \
-      "of a kernel's beginnings that lie apart on two ranks this share ends together, at least, where it communicates; " \
-      "measured: all-to-alls 0.81 and more, of 796 kernels that compute on any two ranks none")                        \
+      "share of the launches that begin apart and must end together in a kernel that communicates. Measured: "         \
+      "all-to-alls 0.81 and more; of 796 compute kernels none on any two ranks")                                       \
     P(double, BEHAVES_MOST, 0.9, "", STATISTICAL,                                                                      \
-      "of the ranks that show whether a kernel communicates as much agrees: the rest may be cut by an edge of the "    \
-      "recording")                   \
+      "share of the pairs of ranks that must agree that a kernel communicates: an edge of the recording may cut "      \
+      "the others")                                                                                                    \
     P(int64_t, MATCH_CLOSE_NS, 500000, "ns", PHYSICAL,                                                                 \
-      "ends of one collective lie so far apart, besides the clocks' distance; measured: all-reduces 0.4 ms")           \
+      "greatest difference of the ends of one collective once clocks are aligned; measured: 0.4 ms in all-reduces")    \
     P(int64_t, MATCH_LOOSELY_NS, 5000000, "ns", PHYSICAL,                                                              \
-      "... of one whose ranks leave when they like; measured: all-to-alls 4.3 ms")                                     \
-    P(int64_t, MATCH_APART_PART, 5, "1 in", PHYSICAL, "by so much of that two distances of clocks differ")             \
-    P(size_t, MATCH_ENOUGH, 3, "", STATISTICAL, "so many pairs of ends tell a distance: of two the median is either")  \
+      "the same for kinds that ranks may leave early; measured: 4.3 ms in all-to-alls")                                \
+    P(int64_t, MATCH_APART_PART, 5, "1 in", PHYSICAL,                                                                  \
+      "share of the greatest difference of ends from which two offsets between clocks count as different")             \
+    P(size_t, MATCH_ENOUGH, 3, "", STATISTICAL,                                                                        \
+      "fewest pairs of ends that give an offset between two clocks: three, so that one wrong pair does not decide "    \
+      "the median")                                                                                                    \
     P(int64_t, MATCH_DRIFT_PART, 8, "1 in", STATISTICAL,                                                               \
-      "so much of what an end is off moves the distance of two clocks: a drift is followed, one end's own scatter hardly")\
+      "share of the error of an end by which the running offset of two clocks is moved: it follows a drift, and "      \
+      "hardly the scatter of one end")                                                                                 \
     P(int64_t, GROUP_TOGETHER_NS, 200000, "ns", PHYSICAL,                                                              \
-      "ends of a group scatter by less around its ranks' own offsets, those of two groups side by side by more")       \
+      "greatest scatter of the ends of one group around the offsets of its ranks; ends of two groups side by side "    \
+      "scatter by more")                                                                                               \
     P(int64_t, GROUP_LOOSELY_NS, 1000000, "ns", PHYSICAL,                                                              \
-      "... where ranks leave when they like; measured: all-to-alls 0.1 ms mostly, a few 4 ms")                         \
-    P(int64_t, GROUP_STEADY_NS, 3000, "ns", PHYSICAL, "ends that scatter by less are equally steady")                  \
-    P(int64_t, GROUP_STEADIER, 4, "times", STATISTICAL, "ranks of a group scatter so many times less than others")     \
+      "the same for kinds that ranks may leave early; measured: mostly 0.1 ms in all-to-alls, in a few 4 ms")          \
+    P(int64_t, GROUP_STEADY_NS, 3000, "ns", PHYSICAL, "scatter of ends below which two groups are equally steady")     \
+    P(int64_t, GROUP_STEADIER, 4, "times", STATISTICAL,                                                                \
+      "least ratio between the scatter of other ranks and that of a group's own")                                      \
     P(size_t, GROUP_MISTAKES, 20, "1 in", STATISTICAL,                                                                 \
-      "of so many collectives a rank seems to leave one before another has come; more often they are of two groups")   \
-    P(int64_t, RING_SPARED_PART, 8, "1 in", PHYSICAL, "of a ring's time members beyond a slow link still take so much") \
-    P(double, WAIT_MOST_SHARE, 0.5, "", USER, "a collective is a matter of arrival where more of its kernels is waiting") \
-    P(double, WAIT_LITTLE_SHARE, 0.2, "", USER, "... of transfer where less is, and waits do not matter")              \
+      "share of the collectives of a group that a rank may seem to leave before another has come; with more the "      \
+      "ranks are of two groups")                                                                                       \
+    P(int64_t, RING_SPARED_PART, 8, "1 in", PHYSICAL,                                                                  \
+      "share of the time of a ring that members behind a slow link still take")                                        \
+    P(double, WAIT_MOST_SHARE, 0.5, "", USER, "share of waiting in a collective from which it counts as late arrival") \
+    P(double, WAIT_LITTLE_SHARE, 0.2, "", USER, "share of waiting in a collective up to which it counts as transfer")  \
     P(int64_t, WAIT_EXPLAINED_PART, 4, "1 in", STATISTICAL,                                                            \
-      "the time since the last collective explains a lateness but for so much of it; else it was late before")         \
+      "share of a rank's lateness that work since its last collective may leave unexplained; with more the rank "      \
+      "was late before")                                                                                               \
     P(int64_t, BEHAVES_NAMES, 32, "", STATISTICAL,                                                                     \
-      "a rank gives sightings of this many unknown names, those that take most of its time: a job has a dozen kernels " \
-      "that communicate")                                                                                              \
+      "kernels of unknown names that a rank reports, the longest ones first: a job has a dozen kernels that "          \
+      "communicate")                                                                                                   \
     P(int64_t, BEHAVES_ITEMS, 64, "", STATISTICAL,                                                                     \
-      "a rank gives this many sightings of a name and stream in the mean, the same kernels on all ranks: a tenth of "  \
-      "them is what a comparison needs at least")                                                                      \
+      "launches of such a kernel that a rank reports on average, the same ones on all ranks: a comparison needs a "    \
+      "tenth of them")                                                                                                 \
     P(int64_t, BEHAVES_RANKS, 16, "", STATISTICAL,                                                                     \
-      "this many ranks whose kernels take least time are compared with all others, and as many of any: who comes last " \
-      "shows best what the others wait for")                                                                           \
+      "ranks that are compared with all others, those whose kernels take least time, and as many others: the last "    \
+      "to come shows best what the others wait for")                                                                   \
     P(int64_t, SENDS_APART_NS, 5000000, "ns", PHYSICAL,                                                                \
-      "clocks of hosts that are kept in step by NTP are no farther apart: the two ends of a message, whose traces do "  \
-      "not say between whom it goes, are looked for within that")                                                      \
+      "greatest offset between hosts within which the two ends of a message without a named peer are looked for: "     \
+      "NTP keeps clocks closer")                                                                                       \
     P(double, UNTIMED_SHARE, 0.001, "", STATISTICAL,                                                                   \
-      "a step has hundreds of events of a rank: where so many have no duration, most steps have one")                  \
-    P(int64_t, DOUBTS_MANY, 3, "", USER, "so many doubts of an answer leave it low confidence, as one grave one does") \
+      "share of a rank's events without duration from which steps are not judged: a step has hundreds of events, "     \
+      "so that most steps have one")                                                                                   \
+    P(int64_t, DOUBTS_MANY, 3, "", USER, "doubts that make the trust in an answer low; one grave doubt does, too")     \
     P(double, PHASE_MAKES_UP, 0.7, "", STATISTICAL,                                                                    \
-      "phases of a rank that together are shorter than on others by so much of what one is longer make up for it, and " \
-      "none is shorter by more than what is longer over so much: levelled, they make up for all; stages of a pipeline, " \
-      "which wait in sends and receives, differ by anything (of 14 healthy pipelines 9 were misread with 0.5 alone)")   \
-    P(double, VERDICT_ALPHA, 0.01, "", USER, "--alpha: chance of one wrong name in a job, all tests together")         \
+      "share of a rank's excess in one phase that its shorter phases must make up for, to be taken for the other "     \
+      "side of one wait, as in pipeline stages that wait in sends and receives")                                       \
+    P(double, VERDICT_ALPHA, 0.01, "", USER,                                                                           \
+      "--alpha: greatest chance that a job gets one wrong name, over all tests together")                              \
     P(double, VERDICT_LEAST_COST, 0.01, "step", USER,                                                                  \
-      "--least-cost: of the steps in which a rank is late, what is worth acting upon")                                 \
+      "--least-cost: least cost, of the steps in which a rank is late, for which the rank is named")                   \
     P(double, VERDICT_SURE_CHANCE, 0.00001, "", STATISTICAL,                                                           \
-      "who is named with a greater chance may be named by chance after all, and is not with trust high: noise has "    \
-      "other tails than a test takes it to have; measured on 690 made jobs: of 45 names with more 8 are wrong, of 260 " \
-      "with less 4")                                                                                                   \
+      "greatest chance (p) of a name with trust high: the tails of real noise differ from those of the test. "         \
+      "Measured on 690 made jobs: of 45 names with a greater p 8 are wrong, of 260 others 4")                          \
     P(double, VERDICT_LARGE_COST, 0.05, "step", USER,                                                                  \
-      "what a denial with trust high rules out: that a rank costs so much of a step") \
-    P(double, DIFF_ALPHA, 0.01, "", STATISTICAL, "two runs: steps, or times of a kernel, lie as far apart by chance less often") \
-    P(double, DIFF_LEAST, 0.01, "step", USER, "two runs: a smaller change of a part of the step is not named")         \
-    P(double, DIFF_PART_LEAST, 0.001, "step", USER, "two runs: a kernel that changes a step by less is not named")     \
+      "cost of a step that the traces must rule out before \"no rank\" is said with trust high")                       \
+    P(double, DIFF_ALPHA, 0.01, "", STATISTICAL,                                                                       \
+      "two runs: greatest p of a difference, of steps or of a kernel, that is told")                                   \
+    P(double, DIFF_LEAST, 0.01, "step", USER, "two runs: least change of a part of the step that is named")            \
+    P(double, DIFF_PART_LEAST, 0.001, "step", USER, "two runs: least change of the step by one kernel that is named")  \
     P(double, DIFF_EACH_LEAST, 0.03, "", PHYSICAL,                                                                     \
-      "two runs: times of one kernel differ by less between devices, hosts and days")                                  \
+      "two runs: least change of the time of one launch that counts: devices, hosts and days differ by less")          \
     P(double, DIFF_COUNT_LEAST, 0.05, "", STATISTICAL,                                                                 \
-      "two runs: counts of a step differ by less where recordings begin and end within one")                           \
-    P(double, DIFF_MOST_SHARE, 0.5, "", USER, "two runs: what has half of a change is named for it")                   \
+      "two runs: least change of a count per step that counts: a recording that begins within a step changes "         \
+      "counts by less")                                                                                                \
+    P(double, DIFF_MOST_SHARE, 0.5, "", USER,                                                                          \
+      "two runs: share of a change from which one rank or kernel is named for it")                                     \
     P(double, DIFF_HELD_SHARE, 0.5, "", STATISTICAL,                                                                   \
-      "two runs: where steps hold less of the device's work, it runs behind the marks of the host")                    \
+      "two runs: least share of the device's work that lies within the marks of its step; with less the device "       \
+      "runs behind the host")                                                                                          \
     P(size_t, DIFF_STEPS_LEAST, 5, "", STATISTICAL,                                                                    \
-      "two runs: with this many steps a rank test can be sure at 1 in 100; the first and last are left out if as many remain") \
-    P(size_t, DIFF_PAIRS_LEAST, 8, "", STATISTICAL, "two runs: with this many pairs of steps signed ranks can be sure at 1 in 100") \
+      "two runs: fewest steps with which a rank test can reach p = 0.01; the first and last step are left out "        \
+      "where as many remain")                                                                                          \
+    P(size_t, DIFF_PAIRS_LEAST, 8, "", STATISTICAL,                                                                    \
+      "two runs: fewest pairs of steps with which signed ranks can reach p = 0.01")                                    \
     P(double, DIFF_ALIKE, 0.5, "", STATISTICAL,                                                                        \
-      "two runs: steps of one number vary alike with this correlation: then a pair differs less than steps do")        \
+      "two runs: correlation of steps of one number from which they are compared in pairs")                            \
     P(size_t, DIFF_EXACT_PAIRS, 2500, "", STATISTICAL,                                                                 \
-      "two runs: of more pairs of steps the normal approximation of the rank test is exact to a thousandth")
+      "two runs: number of pairs above which the normal approximation of the rank test is right to 0.001")
 
 #define TL_PARAMETER_CONSTANT(type, name, value, unit, kind, reason) static const type TL_##name = value;
 TL_PARAMETERS(TL_PARAMETER_CONSTANT)
