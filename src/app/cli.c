@@ -59,13 +59,34 @@ static int whatif(const tl_cli *cli)
     return code;
 }
 
+/* Analyses traces, and writes the page of the result, if that is asked for and there is one. */
+static int run(const tl_cli *cli)
+{
+    int code = tl_run(&cli->run);
+    bool done = code == TL_EXIT_DONE || code == TL_EXIT_PARTIAL || code == TL_EXIT_FAIL_ON;
+    if (!cli->html || !done || cli->run.run < 0 || tl_par_proc() > 0)
+        return code;
+    char *path = tl_output_path(&cli->run);
+    const char *words[] = { path };
+    tl_cli page = *cli;
+    size_t n = 0;
+    for (page.command = tl_commands(&n); page.command->bit != TL_FOR_HTML; page.command++)
+        ;
+    page.words = words;
+    page.nwords = 1;
+    page.run.output = NULL;
+    int written = tl_html_page(&page);
+    free(path);
+    return written != TL_EXIT_DONE ? written : code;
+}
+
 static const tl_command commands[] = {
     { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
       "Reads the PyTorch/Kineto traces (.json, .json.gz, .json.zst) in the folders and files PATH, one for each rank "
       "of a training job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. "
       "The result does not depend on the number of procs. 'tlmpi describe rank' says how traces are found and what "
       "becomes of damaged ones.",
-      true, NULL, tl_run },
+      true, run, NULL },
     { "check", TL_FOR_CHECK, "[options] PATH...", "read everything, report what is there, analyse nothing",
       "Reads the same files as run and says of each: rank, size, events, and what is wrong with it. Writes nothing.",
       true, NULL, tl_check },

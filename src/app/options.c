@@ -88,6 +88,7 @@ static const tl_option options[] = {
     { "launch", 0, "LIST", TL_LAUNCH_DEFAULT,
       "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them",
       TL_FOR_RUN, &tl_option_launch, DECIDES_AT(run.config.launch) },
+    { "html", 0, NULL, "0", "write PREFIX.html, too: the page of tlmpi html", TL_FOR_RUN, &tl_option_switch, AT(html) },
     { "series", 0, NULL, "0",
       "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at "
       "each change, and each short gap; it is large",

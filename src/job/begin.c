@@ -1,6 +1,7 @@
 /* begin.c - the beginning of a run: its rules, the plan of what is read, and the file that will hold the result. */
 #include "stages.h"
 #include "tell.h"
+#include "tlmpi/job/run.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/part_file.h"
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static size_t without(const char *text, size_t n, const char *const *endings)
 
 /* The path of the result file: PREFIX.h5.  Without -o PREFIX is the last part of the path given, less .json, .json.gz
  * and .pt.trace; "tlmpi" where there are several paths or the one has no name (".", "..", "/").  The caller frees. */
-static char *output_path(const tl_options *options)
+char *tl_output_path(const tl_options *options)
 {
     static const char *const written[] = { ".h5", NULL }, *const packed[] = { ".gz", ".zst", NULL },
                              *const json[] = { ".json", ".jsonl", NULL }, *const pt[] = { ".pt.trace", NULL };
@@ -108,7 +109,7 @@ tl_status tl_job_open_output(tl_job *j, tl_error *err)
     tl_status st = TL_OK;
     tl_chunk_same_bytes(j->options->reproducible);
     if (tl_is_first()) {
-        j->output = output_path(j->options);
+        j->output = tl_output_path(j->options);
         st = check_inputs_kept(j, err);
         if (st == TL_OK)
             st = tl_store_create(j->output, j->options->force, &j->store, err);

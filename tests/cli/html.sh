@@ -307,4 +307,15 @@ assert all(d[0].tag == 'summary' for d in calls.iter('details'))"
 status 2 "$tlmpi" html a.h5 b.h5 a.h5
 says err "one file at a time"
 
+echo "-- with the run"
+check "with three procs" mpirun -q -n 3 "$tlmpi" -q -o both traces --html
+check "there is a page" grep -q 'id="made"' both.html
+cp both.html first
+status 0 "$tlmpi" html both.h5 -f
+check "as tlmpi html writes it" cmp first both.html
+rm both.h5
+status 4 "$tlmpi" -q -o both traces --html
+says err "both.html exists; -f overwrites it"
+check "the result is there" test -s both.h5
+
 summary

@@ -17,6 +17,9 @@
  * been printed by proc 0. */
 int tl_run(const tl_options *options);
 
+/* The path of the result file that tl_run writes.  The caller frees it. */
+char *tl_output_path(const tl_options *options);
+
 /* Collective: reads everything, prints the inventory (a line a rank: file, size, entries, status), analyses nothing. */
 int tl_check(const tl_options *options);
 
