@@ -47,70 +47,76 @@ const tl_analysis *const tl_analyses[] = {
     NULL,
 };
 
-/* Each table and what it is about, in the order of the lists that users read. */
-#define TABLES(T)                                                                                                      \
-    T(tl_culprit_schema, "verdict")                                                                                    \
-    T(tl_straggler_schema, "verdict")                                                                                  \
-    T(tl_excess_row_schema, "verdict")                                                                                 \
-    T(tl_whatif_row_schema, "verdict")                                                                                 \
-    T(tl_blame_schema, "verdict")                                                                                      \
-    T(tl_blame_step_schema, "verdict")                                                                                 \
-    T(tl_slow_link_row_schema, "verdict")                                                                              \
-    T(tl_path_row_schema, "verdict")                                                                                   \
-    T(tl_breakdown_schema, "time")                                                                                     \
-    T(tl_step_schema, "time")                                                                                          \
-    T(tl_path_sum_schema, "time")                                                                                      \
-    T(tl_mix_schema, "time")                                                                                           \
-    T(tl_rank_path_row_schema, "time")                                                                                 \
-    T(tl_kernel_ranks_schema, "work")                                                                                  \
-    T(tl_kernel_row_schema, "work")                                                                                    \
-    T(tl_operator_ranks_schema, "work")                                                                                \
-    T(tl_operator_row_schema, "work")                                                                                  \
-    T(tl_annotation_ranks_schema, "work")                                                                              \
-    T(tl_annotation_row_schema, "work")                                                                                \
-    T(tl_annotation_device_schema, "work")                                                                             \
-    T(tl_call_tree_schema, "work")                                                                                     \
-    T(tl_launch_row_schema, "work")                                                                                    \
-    T(tl_launch_step_schema, "work")                                                                                   \
-    T(tl_queue_row_schema, "work")                                                                                     \
-    T(tl_copy_row_schema, "work")                                                                                      \
-    T(tl_pattern_row_schema, "work")                                                                                   \
-    T(tl_counter_row_schema, "work")                                                                                   \
-    T(tl_memory_row_schema, "work")                                                                                    \
-    T(tl_interval_schema, "work")                                                                                      \
-    T(tl_series_row_schema, "work")                                                                                    \
-    T(tl_idle_summary_schema, "idle")                                                                                  \
-    T(tl_idle_schema, "idle")                                                                                          \
-    T(tl_gap_schema, "idle")                                                                                           \
-    T(tl_gap_peer_schema, "idle")                                                                                      \
-    T(tl_idle_annotation_schema, "idle")                                                                               \
-    T(tl_stream_idle_schema, "idle")                                                                                   \
-    T(tl_exposed_schema, "communication")                                                                              \
-    T(tl_bandwidth_schema, "communication")                                                                            \
-    T(tl_collective_row_schema, "communication")                                                                       \
-    T(tl_arrival_schema, "communication")                                                                              \
-    T(tl_group_row_schema, "communication")                                                                            \
-    T(tl_bubble_schema, "communication")                                                                               \
-    T(tl_health_schema, "quality")                                                                                     \
-    T(tl_rank_schema, "quality")                                                                                       \
-    T(tl_clock_schema, "quality")                                                                                      \
-    T(tl_quality_schema, "quality")                                                                                    \
-    T(tl_parameter_schema, "quality")                                                                                  \
-    T(tl_phase_verdict_schema, "phases")                                                                               \
-    T(tl_phase_schema, "phases")                                                                                       \
-    T(tl_phase_step_schema, "phases")                                                                                  \
-    T(tl_phase_file_schema, "phases")                                                                                  \
-    T(tl_memory_file_schema, "side files")                                                                             \
-    T(tl_memory_category_schema, "side files")                                                                         \
-    T(tl_memory_timeline_schema, "side files")                                                                         \
-    T(tl_execution_trace_schema, "side files")                                                                         \
-    T(tl_execution_node_schema, "side files")
+/* In the order of the lists that users read. */
+static const tl_schema *const schemas[] = {
+    &tl_culprit_schema,
+    &tl_straggler_schema,
+    &tl_excess_row_schema,
+    &tl_whatif_row_schema,
+    &tl_blame_schema,
+    &tl_blame_step_schema,
+    &tl_slow_link_row_schema,
+    &tl_path_row_schema,
+    &tl_breakdown_schema,
+    &tl_step_schema,
+    &tl_path_sum_schema,
+    &tl_mix_schema,
+    &tl_rank_path_row_schema,
+    &tl_kernel_ranks_schema,
+    &tl_kernel_row_schema,
+    &tl_operator_ranks_schema,
+    &tl_operator_row_schema,
+    &tl_annotation_ranks_schema,
+    &tl_annotation_row_schema,
+    &tl_annotation_device_schema,
+    &tl_call_tree_schema,
+    &tl_launch_row_schema,
+    &tl_launch_step_schema,
+    &tl_queue_row_schema,
+    &tl_copy_row_schema,
+    &tl_pattern_row_schema,
+    &tl_counter_row_schema,
+    &tl_memory_row_schema,
+    &tl_interval_schema,
+    &tl_series_row_schema,
+    &tl_idle_summary_schema,
+    &tl_idle_schema,
+    &tl_gap_schema,
+    &tl_gap_peer_schema,
+    &tl_idle_annotation_schema,
+    &tl_stream_idle_schema,
+    &tl_exposed_schema,
+    &tl_bandwidth_schema,
+    &tl_collective_row_schema,
+    &tl_arrival_schema,
+    &tl_group_row_schema,
+    &tl_bubble_schema,
+    &tl_health_schema,
+    &tl_rank_schema,
+    &tl_clock_schema,
+    &tl_quality_schema,
+    &tl_parameter_schema,
+    &tl_phase_verdict_schema,
+    &tl_phase_schema,
+    &tl_phase_step_schema,
+    &tl_phase_file_schema,
+    &tl_memory_file_schema,
+    &tl_memory_category_schema,
+    &tl_memory_timeline_schema,
+    &tl_execution_trace_schema,
+    &tl_execution_node_schema,
+};
 
-#define SCHEMA(schema, about) &(schema),
-#define ABOUT(schema, about)  about,
-
-static const tl_schema *const schemas[] = { TABLES(SCHEMA) };
-static const char *const about[] = { TABLES(ABOUT) };
+/* What tables are about, from the first one on. */
+static const struct {
+    const tl_schema *first;
+    const char *about;
+} subjects[] = {
+    { &tl_culprit_schema, "verdict" },       { &tl_breakdown_schema, "time" },
+    { &tl_kernel_ranks_schema, "work" },     { &tl_idle_summary_schema, "idle" },
+    { &tl_exposed_schema, "communication" }, { &tl_health_schema, "quality" },
+    { &tl_phase_verdict_schema, "phases" },  { &tl_memory_file_schema, "side files" },
+};
 
 const tl_schema *const *tl_all_schemas(size_t *n)
 {
@@ -120,12 +126,15 @@ const tl_schema *const *tl_all_schemas(size_t *n)
 
 const char *tl_table_about(const char *name, size_t *place)
 {
+    size_t subject = 0;
     for (size_t i = 0; i < sizeof schemas / sizeof schemas[0]; i++) {
         size_t n = strlen(schemas[i]->name);
+        if (subject + 1 < sizeof subjects / sizeof subjects[0] && schemas[i] == subjects[subject + 1].first)
+            subject++;
         if (strncmp(schemas[i]->name, name, n) != 0 || (name[n] != '\0' && strcmp(name + n, "_index") != 0))
             continue;
         *place = i;
-        return about[i];
+        return subjects[subject].about;
     }
     *place = SIZE_MAX;
     return "";
