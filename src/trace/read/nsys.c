@@ -295,23 +295,46 @@ static tl_status open_part(const char *path, tl_db **db, tl_db_part *part, bool 
 
 /* ------------------------------------------------------------------------------------------------- what the file says */
 
-/* Times count from the start of the system's clock, which was at systemClockNs when Unix time was at utcEpochNs; where
- * the export has made them Unix times, they need nothing. */
+/* When the first work of the part, as it stands in the file, began; -1: there is none. */
+static int64_t first_start(const tl_db *db, const tl_db_part *part)
+{
+    char sql[256];
+    int64_t start_ns = -1;
+
+    for (size_t t = 0; start_ns < 0 && t < NTABLES; t++) {
+        const char *process = tl_db_has(db, tables[t].name, "globalPid")   ? "globalPid"
+                              : tl_db_has(db, tables[t].name, "globalTid") ? "globalTid"
+                                                                           : NULL;
+        int n = snprintf(sql, sizeof sql, "SELECT start FROM %s WHERE 1", tables[t].name);
+        if (part->pid >= 0 && process != NULL)
+            n += snprintf(sql + n, sizeof sql - (size_t)n, " AND (%s >> 24) & 16777215 = %" PRId64, process, part->pid);
+        if (part->device >= 0 && tl_db_has(db, tables[t].name, "deviceId"))
+            snprintf(sql + n, sizeof sql - (size_t)n, " AND deviceId = %" PRId64, part->device);
+        start_ns = tl_db_number(db, sql, -1);
+    }
+    return start_ns;
+}
+
+/* Times count from the start of the session, which was at utcEpochNs of Unix time; of exports whose times are greater than
+ * the session is long, from the start of the system's clock, which was at startTime then.  Where the export has made them
+ * Unix times, they need nothing. */
 static void read_epoch(const tl_db *db, tl_meta *meta)
 {
-    const char *session = "TARGET_INFO_SESSION_START_TIME";
     int64_t normal = tl_db_number(db,
                                   "SELECT 1 FROM META_DATA_EXPORT WHERE name = 'EXPORT_PARAM_TIME_NORMALIZE' AND "
                                   "value = 'true'",
                                   0);
     int64_t utc_ns = tl_db_number(db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", -1);
-    int64_t zero_ns = tl_db_has(db, session, "systemClockNs")
-                          ? tl_db_number(db, "SELECT systemClockNs FROM TARGET_INFO_SESSION_START_TIME", 0)
-                          : tl_db_number(db, "SELECT startTime FROM ANALYSIS_DETAILS", 0);
+    int64_t session_ns = tl_db_number(db, "SELECT duration FROM ANALYSIS_DETAILS", INT64_MAX);
+    int64_t clock_ns = tl_db_number(db, "SELECT startTime FROM ANALYSIS_DETAILS", 0);
+    int64_t start_ns = first_start(db, &(tl_db_part){ -1, -1 });
+    int64_t zero_ns = start_ns > session_ns && start_ns >= clock_ns ? clock_ns : 0;
 
-    meta->has_base = normal == 0 && utc_ns >= 0 && utc_ns < TL_BASE_LIMIT && zero_ns >= 0 && zero_ns <= utc_ns;
+    if (normal != 0)
+        utc_ns = zero_ns = 0;
+    meta->has_base = utc_ns >= 0 && utc_ns < TL_BASE_LIMIT && zero_ns >= 0 && zero_ns <= utc_ns;
     meta->base_ns = meta->has_base ? utc_ns - zero_ns : 0;
-    meta->bad_base = normal == 0 && !meta->has_base && utc_ns != -1;
+    meta->bad_base = !meta->has_base && utc_ns != -1;
 }
 
 static bool take_text(void *arg, const char *first, const char *second)
@@ -371,26 +394,6 @@ static void read_meta(const tl_db *db, bool alone, tl_meta *meta)
     meta->world_size = environment(db, size_names);
     if (meta->world_size == 0 || meta->rank >= meta->world_size)
         meta->world_size = -1;
-}
-
-/* When the first work of the part, as it stands in the file, began; -1: there is none. */
-static int64_t first_start(const tl_db *db, const tl_db_part *part)
-{
-    char sql[256];
-    int64_t start_ns = -1;
-
-    for (size_t t = 0; start_ns < 0 && t < NTABLES; t++) {
-        const char *process = tl_db_has(db, tables[t].name, "globalPid")   ? "globalPid"
-                              : tl_db_has(db, tables[t].name, "globalTid") ? "globalTid"
-                                                                           : NULL;
-        int n = snprintf(sql, sizeof sql, "SELECT start FROM %s WHERE 1", tables[t].name);
-        if (part->pid >= 0 && process != NULL)
-            n += snprintf(sql + n, sizeof sql - (size_t)n, " AND (%s >> 24) & 16777215 = %" PRId64, process, part->pid);
-        if (part->device >= 0 && tl_db_has(db, tables[t].name, "deviceId"))
-            snprintf(sql + n, sizeof sql - (size_t)n, " AND deviceId = %" PRId64, part->device);
-        start_ns = tl_db_number(db, sql, -1);
-    }
-    return start_ns;
 }
 
 /* -------------------------------------------------------------------------------------------------------- the reader */

@@ -120,7 +120,7 @@ static void rows_become_the_events_of_their_process(void)
     CU_ASSERT_STRING_EQUAL(name_of(&t, 1), "cudaLaunchKernel");
     CU_ASSERT(e->tracks.v[e->track[1]].pid == 11 && e->tracks.v[e->track[1]].tid == 21);
     CU_ASSERT_STRING_EQUAL(name_of(&t, 2), "aten::add");
-    CU_ASSERT(t.meta.has_base && t.meta.base_ns == 1700000000000000000);
+    CU_ASSERT(t.meta.has_base && t.meta.base_ns == 1700000000000000050);
     CU_ASSERT_STRING_EQUAL(t.meta.device, "H100");
     CU_ASSERT(t.report.kept == 3 && t.report.dropped == 0 && t.report.first_bad_byte < 0);
     tl_trace_free(&t);
@@ -150,11 +150,11 @@ static void a_look_tells_what_one_process_was_started_with(void)
 
     tl_look_at(one, false, false, &look);
     CU_ASSERT(look.kind == TL_INPUT_TRACE && look.rank == 6 && look.world_size == 8);
-    CU_ASSERT(look.begin_ns == 1700000000000000150 && look.origin.pid == 12);
+    CU_ASSERT(look.begin_ns == 1700000000000000200 && look.origin.pid == 12);
     snprintf(part, sizeof part, "%s/pid-11", two);
     tl_look_at(part, false, false, &look);
     CU_ASSERT(look.kind == TL_INPUT_TRACE && look.rank == -1 && look.origin.pid == 11);
-    CU_ASSERT_EQUAL(look.begin_ns, 1700000000000000140);
+    CU_ASSERT_EQUAL(look.begin_ns, 1700000000000000190);
     snprintf(part, sizeof part, "%s/pid-13", two);
     tl_look_at(part, false, false, &look);
     CU_ASSERT(look.kind == TL_INPUT_UNREADABLE && strstr(look.why, "found none") != NULL);
@@ -162,6 +162,26 @@ static void a_look_tells_what_one_process_was_started_with(void)
     CU_ASSERT(look.kind == TL_INPUT_OTHER && strstr(look.why, "another program") != NULL);
     tl_look_at(scratch_text("head.sqlite", "SQLite format 3"), false, false, &look);
     CU_ASSERT(look.kind == TL_INPUT_UNREADABLE && strstr(look.why, "expected an SQLite database") != NULL);
+}
+
+static void times_count_from_the_session_or_the_clock(void)
+{
+    static const struct {
+        const char *sql;
+        int64_t base_ns;
+    } cases[] = {
+        { "CREATE TABLE ANALYSIS_DETAILS AS SELECT 1000 AS duration, 50 AS startTime", 1700000000000000050 },
+        { "CREATE TABLE ANALYSIS_DETAILS AS SELECT 1000 AS duration, 9000 AS startTime", 1700000000000000050 },
+        { "CREATE TABLE ANALYSIS_DETAILS AS SELECT 100 AS duration, 50 AS startTime", 1700000000000000000 },
+        { "CREATE TABLE META_DATA_EXPORT AS SELECT 'EXPORT_PARAM_TIME_NORMALIZE' AS name, 'true' AS value", 0 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tl_status st;
+        tl_trace t = read_part(database("times.sqlite", job, cases[i].sql), "/pid-11", &st);
+        CU_ASSERT(st == TL_OK && t.meta.has_base && !t.meta.bad_base);
+        CU_ASSERT_EQUAL(t.meta.base_ns, cases[i].base_ns);
+        tl_trace_free(&t);
+    }
 }
 
 static void what_a_file_lacks_is_said(void)
@@ -380,6 +400,7 @@ int main(void)
         TEST(each_process_with_work_is_a_part),
         TEST(rows_become_the_events_of_their_process),
         TEST(a_look_tells_what_one_process_was_started_with),
+        TEST(times_count_from_the_session_or_the_clock),
         TEST(what_a_file_lacks_is_said),
         TEST(annotations_that_count_are_steps),
         TEST(a_seq_joins_the_passes_once),
