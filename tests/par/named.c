@@ -90,6 +90,6 @@ static const tl_analysis named_analysis = { .name = "named",
 
 /* The list of the program, each of its two with more in it: before event tables, whose names come first in /names
  * nevertheless. */
-#define tl_step_analysis    tl_step_analysis, &named_analysis
-#define tl_straggler_schema tl_straggler_schema, &rank_schema, &collective_schema, &job_schema, &sum_schema
+#define tl_step_analysis tl_step_analysis, &named_analysis
+#define tl_step_schema   tl_step_schema, &rank_schema, &collective_schema, &job_schema, &sum_schema
 #include "../../src/analysis/registry/registry.c"
