@@ -78,7 +78,7 @@ cp first out
 alone "the page of traces"
 quiet "the page of traces"
 page "a section for what there is, in their order" "
-assert ids == 'verdict strip time steps gains excess path kernels idle recording clocks matching glossary made'.split(), ids
+assert ids == 'verdict strip time excess steps gains path kernels idle recording clocks matching glossary made'.split(), ids
 assert all(words(s) for s in root.iter('section'))"
 page "a cell for each rank and step" "
 rows = table('blame_step')

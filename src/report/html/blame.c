@@ -20,6 +20,7 @@ typedef struct map {
     tl_figure figure;
     const char *none, *most; /* what is said of no rank, and of the one with most: "works longest beyond its peers" */
     const char *unlike;      /* what that does not mean, where no verdict names that rank */
+    bool costs;              /* it is what a repair would save, at most */
 } map;
 
 typedef struct blame {
@@ -130,6 +131,20 @@ static void put_waits(tl_page *page, const void *arg, int32_t rank)
         fprintf(page->out, ", passed on %s", tl_show_time(indirect_ns).text);
 }
 
+/* Puts what the largest share of a rank does not mean: a verdict, or what it costs. */
+static void put_cost(const blame *b, size_t worst)
+{
+    const tl_answers *a = b->page->html->in.answers;
+    const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    const tl_heat_sum *sum = &b->heat.total[worst];
+    if (!b->named[worst])
+        fprintf(b->page->out, "<p>%s</p>", b->map->unlike);
+    else if (b->map->costs && c != NULL && c->rank == b->ranks[worst] && c->gain_ns > 0 &&
+             tl_answers_share(a, c->gain_ns) < tl_heat_share(sum->part_ns, sum->whole_ns))
+        fprintf(b->page->out, "<p>Without it the job would gain %s: the others need not wait for all of it.</p>",
+                tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
+}
+
 static void put_picture(const blame *b)
 {
     FILE *out = b->page->out;
@@ -149,11 +164,12 @@ static void put_picture(const blame *b)
     figure.note_head = "GPU time that others waited for it";
     figure.arg = tl_tables_get(b->page->html->in.tables, &tl_blame_schema);
 
-    fprintf(out, "<figure>\n<figcaption><p>%s</p></figcaption>\n", finding.text);
-    if (worst != SIZE_MAX && b->heat.total[worst].part_ns > 0 && !b->named[worst])
-        fprintf(out, "<p>%s</p>\n", b->map->unlike);
+    tl_begin_figure(b->page, &figure);
+    fprintf(out, "<p>%s</p>", finding.text);
+    if (worst != SIZE_MAX && b->heat.total[worst].part_ns > 0)
+        put_cost(b, worst);
+    fputs("</figcaption>\n", out);
     tl_put_figure(b->page, &figure);
-    fputs("</figure>\n", out);
 }
 
 /* Draws the map; one of what others do only where they do any. */
@@ -184,6 +200,7 @@ void tl_draw_excess(tl_page *page)
 {
     static const map excess = {
         .of = excess_of,
+        .costs = true,
         .none = "No rank has more work than its peers.",
         .most = "works longest beyond its peers",
         .unlike = "That alone is no verdict: some rank always works longest, by chance or where others wait for nothing.",

@@ -185,6 +185,9 @@ typedef struct tl_picture {
     const tl_table *hosts; /* rows of tl_rank; NULL: none */
 } tl_picture;
 
+/* How wide the picture is where there is room, in pixels. */
+int tl_heat_width(const tl_picture *picture);
+
 /* The SVG element, and its legend. */
 void tl_draw_heat(FILE *out, const tl_picture *picture);
 

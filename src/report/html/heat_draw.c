@@ -275,10 +275,16 @@ static void draw_legend(const drawing *d)
     fputs("</div>\n", d->out);
 }
 
+int tl_heat_width(const tl_picture *p)
+{
+    const drawing d = layout(NULL, p);
+    return d.left + (int)d.ncols * WIDEST;
+}
+
 void tl_draw_heat(FILE *out, const tl_picture *p)
 {
     const drawing d = layout(out, p);
-    fprintf(out, "<div style=\"max-width:%dpx\">\n", d.left + (int)d.ncols * WIDEST);
+    fprintf(out, "<div style=\"max-width:%dpx\">\n", tl_heat_width(p));
     tl_plot_begin(out, p->id, p->title, p->finding, d.left, y_of(&d, d.nrows) + 34);
     draw_cells(&d);
     draw_outlines(&d);

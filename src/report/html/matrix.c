@@ -162,7 +162,7 @@ static void draw_heads(FILE *out, const matrix *m, int y)
 
 static void draw_matrix(tl_page *page, const matrix *m)
 {
-    enum { TOP = 18, LEFT = 96 };
+    enum { TOP = 18, LEFT = 96, WIDEST = 48 };
     FILE *out = page->out;
     int high = m->n <= 16 ? 20 : m->n <= TL_HEAT_WORST ? 15 : 12, rows = (int)(m->n + m->several);
     const unit *worst = m->units;
@@ -176,7 +176,7 @@ static void draw_matrix(tl_page *page, const matrix *m)
 
     fputs("<figure>\n<figcaption><p>", out);
     tl_put_markup_word(out, finding.text);
-    fputs("</p></figcaption>\n", out);
+    fprintf(out, "</p></figcaption>\n<div style=\"max-width:%zupx\">\n", LEFT + m->n * WIDEST);
     tl_plot_begin(out, "matrix", "Who waits for whom", finding.text, LEFT, TOP + rows * high + 2);
     tl_put_box(out, "n", 0, 100, TOP, rows * high);
     for (size_t k = 0; k < m->n; k++)
@@ -194,6 +194,7 @@ static void draw_matrix(tl_page *page, const matrix *m)
     }
     draw_cells(out, m, TOP, high);
     tl_plot_end(out);
+    fputs("</div>\n", out);
     const tl_meaning meanings[] = { { "a4", "waits for the rank of the column itself" },
                                     { "b4",
                                       "others wait for the row's rank, which had waited for that one: passed on" } };

@@ -131,16 +131,27 @@ static void put_worst(tl_page *page, const tl_figure *f)
     free(index);
 }
 
-void tl_put_figure(tl_page *page, tl_figure *f)
+void tl_begin_figure(tl_page *page, tl_figure *f)
+{
+    enum { NARROW = 480 };
+    f->picture.hosts = page->hosts;
+    int wide = tl_heat_width(&f->picture);
+    if (wide <= NARROW)
+        fprintf(page->out, "<figure class=\"pair\" style=\"grid-template-columns:%dpx minmax(0,1fr)\">\n<figcaption>", wide);
+    else
+        fputs("<figure>\n<figcaption>", page->out);
+}
+
+void tl_put_figure(tl_page *page, const tl_figure *f)
 {
     size_t run = f->picture.heat->steps->run;
-    f->picture.hosts = page->hosts;
     tl_draw_heat(page->out, &f->picture);
     fprintf(page->out, "<p class=\"explains\">%s ", f->explanation);
     if (run > 1)
         fprintf(page->out, "A column is %zu steps: %s", run, f->column);
     fputs("</p>\n", page->out);
     put_worst(page, f);
+    fputs("</figure>\n", page->out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- page */
@@ -254,13 +265,14 @@ static void put_section(tl_page *page, const tl_section *section)
     (void)fclose(page->out);
     page->out = out;
     if (n > 0) {
-        fprintf(out, "<section id=\"%s\">\n", section->id);
+        fprintf(out, section->folded ? "<section id=\"%s\" class=\"folded\">\n<details><summary>" : "<section id=\"%s\">\n",
+                section->id);
         if (section->title != NULL)
-            fprintf(out, "<h2>%s</h2>\n", section->title);
+            fprintf(out, "<h2>%s</h2>%s\n", section->title, section->folded ? "</summary>" : "");
         (void)fwrite(text, 1, n, out);
         if (section->table != NULL)
             put_source(page, section->table);
-        fputs("</section>\n", out);
+        fputs(section->folded ? "</details>\n</section>\n" : "</section>\n", out);
     }
     free(text);
 }

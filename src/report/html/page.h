@@ -121,6 +121,7 @@ typedef struct tl_section {
     const char *id, *title; /* title NULL: without a heading */
     const char *table;      /* names of the tables that have its numbers, parted by a space; NULL: none */
     void (*draw)(tl_page *page);
+    bool folded; /* below its title, and not on paper */
 } tl_section;
 extern const tl_section tl_sections[]; /* in the order of the page; the last has no id */
 
@@ -149,7 +150,8 @@ typedef struct tl_figure {
     const void *arg;
     const char *note_head;
 } tl_figure;
-void tl_put_figure(tl_page *page, tl_figure *figure);
+void tl_begin_figure(tl_page *page, tl_figure *figure); /* up to its caption, which the caller writes and ends */
+void tl_put_figure(tl_page *page, const tl_figure *figure);
 
 /* The folder that the job's traces lie in; else the result's name. */
 tl_phrase tl_job_name(const tl_page *page);

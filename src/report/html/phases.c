@@ -298,13 +298,13 @@ static void put_picture(const drawn *d, size_t number)
                          .arg = d,
                          .note_head = "found" };
 
-    fputs("<figure>\n<figcaption><h3>", out);
+    tl_begin_figure(d->page, &figure);
+    fputs("<h3>", out);
     tl_put_markup_word(out, title.text);
     fputs("</h3>\n", out);
     put_verdicts(d);
     fprintf(out, "<p>%s</p></figcaption>\n", finding.text);
     tl_put_figure(d->page, &figure);
-    fputs("</figure>\n", out);
 }
 
 static void put_phase(tl_page *page, size_t number)

@@ -41,6 +41,8 @@ const char *const tl_style[] = {
     ".tiles dt { font-size: .75rem; color: var(--quiet); }\n"
     ".tiles dd { margin: 0; font-size: .75rem; line-height: 1.4; color: var(--quiet); overflow-wrap: anywhere; }\n"
     ".tiles .big { font-size: 1.75rem; line-height: 1.2; font-weight: 600; color: var(--ink); }\n"
+    ".folded { border-top: 1px solid var(--line); } .folded h2 { display: inline; font-size: 1rem; font-weight: 600; }\n"
+    "section:not(.folded) + .folded { margin-top: 3rem; }\n"
     "details { margin: .5rem 0; } summary { cursor: pointer; color: var(--quiet); font-size: .875rem; }\n"
     "dl.words { font-size: .875rem; margin: .5rem 0; display: grid; grid-template-columns: 12rem 1fr; gap: .35rem 1rem; }\n"
     "dl.words dt { font-weight: 600; } dl.words dd { margin: 0; overflow-wrap: anywhere; }\n"
@@ -66,6 +68,10 @@ const char *const tl_style[] = {
     ".weak { stroke-dasharray: 4 3; } .under { stroke: var(--page); stroke-width: 4; }\n"
     ".legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: center; font-size: .75rem; margin: .5rem 0; }\n"
     ".legend span { display: flex; gap: .4rem; align-items: center; } .legend svg { flex: none; }\n"
+    /* a picture that is narrow has its table beside it */
+    ".pair { display: grid; gap: 0 1.5rem; align-content: start; grid-template-rows: repeat(4, auto) 1fr; }\n"
+    ".pair > * { grid-column: 2; } .pair > figcaption { grid-column: 1 / 3; }\n"
+    ".pair > figcaption + div { grid-column: 1; grid-row: 2 / 6; }\n"
     /* tables */
     ,
     ".wide { overflow-x: auto; margin: .5rem 0; }\n"
@@ -74,13 +80,14 @@ const char *const tl_style[] = {
     "th { font-weight: 600; color: var(--quiet); }\n"
     "th, td { text-align: right; padding: .2rem 0 .2rem .75rem; border-bottom: 1px solid var(--line); vertical-align: top; }\n"
     "td { white-space: nowrap; } th:first-child, td:first-child { padding-left: 0; }\n"
-    ".words { text-align: left; white-space: normal; overflow-wrap: anywhere; } th { overflow-wrap: normal; } td .explains { font-size: .75rem; } .bar { width: 7rem; } .bar svg { width: "
+    ".words { text-align: left; white-space: normal; overflow-wrap: anywhere; } th.words { overflow-wrap: normal; } td .explains { font-size: .75rem; } .bar { width: 7rem; } .bar svg { width: "
     "7rem; }\n"
-    "@media (max-width: 40rem) { .extra { display: none; } .bar, .bar svg { width: 3.5rem; } h2 { margin-top: 2rem; }\n"
+    "@media screen and (max-width: 40rem) { .pair { display: block; } .extra { display: none; } .bar, .bar svg { width: 3.5rem; } h2 { margin-top: 2rem; }\n"
     "  dl.words { display: block; } dl.words dt { margin-top: .5rem; }\n"
     "  .says { font-size: 1rem; } .tiles .big { font-size: 1.25rem; } table { font-size: .75rem; } }\n"
-    "@media print { body { max-width: none; padding: 0; font-size: .875rem; } .wide { overflow: visible; }\n"
-    "  #answers { display: none; } figure, .strip, tr { break-inside: avoid; } h2 { margin-top: 1.5rem; }\n"
+    "@page { margin: 12mm; }\n"
+    "@media print { body { max-width: none; padding: 0; font-size: .875rem; zoom: .65; } .wide { overflow: visible; }\n"
+    "  #answers, .folded, .source, footer, figure table { display: none; } figure, .strip, tr { break-inside: avoid; } h2 { margin-top: 1.25rem; }\n"
     "  h2, h3, figcaption { break-after: avoid; } p { orphans: 3; widows: 3; } * { print-color-adjust: exact; } }\n",
     /* the strip, arrivals and paths */
     ".faint { opacity: .5; } .thin { opacity: .45; } .small { font-size: 10px; } .waits { fill: url(#waits); }\n"

@@ -20,7 +20,7 @@
  * of the others. */
 enum { CAUSES = 3, EACH = 64, WORST = 12, BANDS = 10 };
 
-enum { BAR = 12, PITCH = 16, SIDE = 76, HOST = 16 };
+enum { BAR = 10, PITCH = 13, SIDE = 76, HOST = 16 };
 
 /* ----------------------------------------------------------------------------------------------------- idle causes */
 
@@ -55,14 +55,23 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(v[b].ns, v[a].ns);
 }
 
-/* "no work, after a wait for the device: the host was busy with operators or Python": the manual's words for it, up to
- * its first semicolon. */
+/* "idle after a sync: host busy". */
 static tl_phrase cause_in_words(const tl_idle_cause *cause)
 {
-    static const char *const doings[] = { TL_DOING_VALUES(TL_VALUE_MEANING) };
-    const char *doing = doings[cause->doing];
-    return tl_phrase_of("idle%s: %.*s", cause->drain == TL_DRAIN_SYNC ? " after a wait for the device" : "",
-                        (int)strcspn(doing, ";:"), doing);
+    static const char *const doings[TL_NDOINGS] = {
+        [TL_DOING_ALL] = "all",
+        [TL_DOING_NOISE] = "short gaps",
+        [TL_DOING_LAUNCH_ANOMALY] = "device slow to start",
+        [TL_DOING_LAUNCH_OVERHEAD] = "launch latency",
+        [TL_DOING_RUNTIME] = "host in runtime calls",
+        [TL_DOING_CPU] = "host busy",
+        [TL_DOING_UNTRACED] = "host late, untraced",
+        [TL_DOING_NO_TRACE] = "host late",
+        [TL_DOING_GRAPH] = "within a graph",
+        [TL_DOING_DEPENDENCY] = "waits for another stream",
+    };
+    const char *doing = cause->doing < TL_NDOINGS ? doings[cause->doing] : NULL;
+    return tl_phrase_of("idle%s: %s", cause->drain == TL_DRAIN_SYNC ? " after a sync" : "", doing != NULL ? doing : "other");
 }
 
 /* ------------------------------------------------------------------------------------------------------------ bars */
@@ -197,8 +206,8 @@ static void draw_bar(bars *b, const bar *one, const char *name, bool named)
             tl_put_box(out, class_of(p), x, width, b->y, BAR);
     }
     if (named)
-        tl_put_mark(out, -SIDE, b->y + 2);
-    tl_put_side(out, named ? "named" : "", b->y + BAR - 2, "%s", name);
+        tl_put_mark(out, -SIDE, b->y + 1);
+    tl_put_side(out, named ? "named" : "", b->y + BAR - 1, "%s", name);
     fputs("</g>\n", out);
     b->y += PITCH;
 }

@@ -46,7 +46,7 @@ static void put_slowest(FILE *out, int32_t rank, double slowest_ns, double media
 {
     fputs("<td class=\"extra\">", out);
     if (rank >= 0 && median_ns > 0 && slowest_ns > 1.02 * median_ns)
-        fprintf(out, "rank %" PRId32 ", %.3g", rank, fmin(slowest_ns / median_ns, 999));
+        fprintf(out, "rank %" PRId32 ", %.2f", rank, fmin(slowest_ns / median_ns, 999));
     fputs("</td></tr>\n", out);
 }
 
