@@ -75,6 +75,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     tl_unfinished_on_signal(tl_par_nprocs() > 1);
     tl_mem_on_failure(tl_par_abort);
+    tl_mem_set_limit((uint64_t)cli.run.max_memory, tl_par_nhere());
     tl_log_enable(tl_par_proc() == 0 && !cli.run.quiet);
     parsed = tl_par_agree(parsed, &err);
     int code = act(&cli, parsed, &err);

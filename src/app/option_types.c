@@ -79,6 +79,36 @@ static bool store_count(const tl_option_type *type, const char *text, void *at)
     return read_int(text, 0, INT64_MAX, at);
 }
 
+static const char size_units[] = "KMGT";
+
+/* Stores bytes, given in units of 1024^k bytes; 0 for auto. */
+static bool store_size(const tl_option_type *type, const char *text, void *at)
+{
+    const size_t digits = strspn(text, "0123456789");
+    const char *unit = strchr(size_units, text[digits]);
+    const unsigned shift = text[digits] == '\0' ? 0 : unit == NULL ? 64 : 10 * ((unsigned)(unit - size_units) + 1);
+    (void)type;
+    *(int64_t *)at = 0;
+    if (strcmp(text, "auto") == 0)
+        return true;
+    if (digits == 0 || shift == 64 || (shift > 0 && text[digits + 1] != '\0'))
+        return false;
+    errno = 0;
+    const long long n = strtoll(text, NULL, 10);
+    *(int64_t *)at = n << shift;
+    return errno == 0 && n > 0 && n <= INT64_MAX >> shift;
+}
+
+static void recall_size(const tl_option_type *type, const void *at, char *out, size_t n)
+{
+    const int64_t bytes = *(const int64_t *)at;
+    (void)type;
+    if (bytes == 0)
+        snprintf(out, n, "auto");
+    else
+        snprintf(out, n, "%" PRId64, bytes);
+}
+
 /* A width that is not given fits the terminal, if there is one. */
 static bool store_width(const tl_option_type *type, const char *text, void *at)
 {
@@ -323,6 +353,7 @@ const tl_option_type tl_option_parser = { store_switch, recall_switch, .takes = 
 const tl_option_type tl_option_text = { store_text, recall_text, .takes = NULL };
 const tl_option_type tl_option_texts = { store_texts, recall_texts, .takes = "COLUMN=VALUE, as kind=comm" };
 const tl_option_type tl_option_count = { store_count, recall_int, .takes = "a number, 0 or more" };
+const tl_option_type tl_option_size = { store_size, recall_size, .takes = "bytes, as 800M or 4G, or 'auto'" };
 const tl_option_type tl_option_width = { store_width, recall_int, .takes = "a number or 'auto'" };
 const tl_option_type tl_option_top = { store_top, recall_top, .takes = "a number, 0 or more, or a share as 80%" };
 const tl_option_type tl_option_share = { store_share, recall_share,

@@ -173,6 +173,11 @@ static const tl_option options[] = {
     { "parser", 0, "NAME", "fast",
       "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the result is the same",
       TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS | TL_FOR_WHATIF, &tl_option_parser, AT(run.yajl_only) },
+    { "max-memory", 0, "SIZE", "auto",
+      "memory of a process, as 800M or 4G: a trace that would need more is read up to there, its rank is 'cut' and the "
+      "exit status 1; auto: three quarters of what the machine, or the group of processes (cgroup), has left, divided by "
+      "the processes there",
+      TL_FOR_RUN | TL_FOR_CHECK, &tl_option_size, AT(run.max_memory) },
     { "format", 0, "FORMAT", "table",
       TL_FORMAT_WORDS "; in csv an apostrophe stands before a text that a spreadsheet would take for a formula",
       TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, &tl_option_format, AT(format) },

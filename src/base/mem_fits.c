@@ -77,7 +77,27 @@ static uint64_t left_of_machine(void)
     return kilobytes != UINT64_MAX ? (kilobytes + number_after(text, "SwapFree:", 0)) * 1024 : kilobytes;
 }
 
+/* Resident memory of this process. */
+static uint64_t resident(void)
+{
+    char text[256];
+    return number_after(read_text("/proc/self/statm", text, sizeof text), " ", 0) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t limit = UINT64_MAX;
+
+void tl_mem_set_limit(uint64_t most, int procs)
+{
+    const uint64_t group = left_of_group(), machine = left_of_machine(), left = group < machine ? group : machine;
+    limit = most > 0 ? most : left < UINT64_MAX ? resident() + left / 4 * 3 / (uint64_t)procs : UINT64_MAX;
+}
+
 bool tl_mem_fits(size_t n)
 {
     return n <= left_of_process() && n <= left_of_group() && n <= left_of_machine();
+}
+
+bool tl_mem_within_limit(size_t n)
+{
+    return limit == UINT64_MAX || n <= difference_or_zero(limit, resident());
 }

@@ -82,6 +82,14 @@ void tl_bells_start(void)
     all_here = bells != NULL && nhere == nprocs;
 }
 
+int tl_par_nhere(void)
+{
+    int n = 1;
+    if (here != MPI_COMM_NULL)
+        MPI_Comm_size(here, &n);
+    return n;
+}
+
 void tl_bells_end(void)
 {
     bells = NULL;

@@ -151,6 +151,31 @@ def names(checks, program):
             witness(checks, run, what)
 
 
+def bounded(checks, program):
+    """A million equal kernels in 4 MB of gzip, and a bound on memory: it holds, and what was read is kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "traces"), os.path.join(folder, "out")
+        os.mkdir(data)
+        write(data, 0, document(0))
+        with gzip.open(os.path.join(data, "rank-1.json.gz"), "wt", compresslevel=1) as f:
+            f.write(head(1))
+            for _ in range(1000):
+                f.write((kernel(1) + ",\n") * 1000)
+            f.write(kernel(1) + TAIL)
+        run = Run(program, [data], out, ("--max-memory", "150M"))
+        row = run.ranks().get(1, {})
+        checks.that(run.status == 1 and row.get("status") == "cut" and "than --max-memory has room for" in row.get("error", ""),
+                    "--max-memory: the rank is cut and told", run.status, row, run.stderr[-300:])
+        checks.that("--max-memory" in run.stderr + run.stdout, "--max-memory: the words name it", run.stderr[-300:])
+        witness(checks, run, "--max-memory")
+        if "asan" not in program:
+            checks.that(row.get("intervals", 0) > 200000, "--max-memory: what there was room for is kept", row)
+            checks.that(run.peak_bytes < 150 << 20, "--max-memory: it is held", run.peak_bytes)
+        for size in ("0", "-1", "1X", "4GB", "", "99999999999G", "1.5G"):
+            bad = Run(program, ["check", data, "--max-memory=" + size])
+            checks.that(bad.status == 2, "--max-memory %r is refused" % size, bad.status, bad.stderr)
+
+
 def files(checks, program):
     """What is no trace at all."""
     with tempfile.TemporaryDirectory() as folder:

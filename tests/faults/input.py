@@ -173,6 +173,7 @@ def main():
     program = os.path.abspath(sys.argv[1])
     files.crowds(checks, program)  # first: its bound on memory is the lowest
     files.names(checks, program)
+    files.bounded(checks, program)
     for options in ((), ("--parser", "yajl")):
         texts(checks, program, options)
     heads(checks, program)

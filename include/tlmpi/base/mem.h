@@ -39,6 +39,13 @@ void tl_mem_on_failure(void (*end)(int status));
  * machine.  For a size that an input dictates, and for a library that allocates by itself. */
 bool tl_mem_fits(size_t n);
 
+/* Sets how much memory this process should have resident, which nothing enforces: `most` bytes; with 0 three quarters
+ * of what the machine and the group have left, divided by `procs`. */
+void tl_mem_set_limit(uint64_t most, int procs);
+
+/* Whether n more bytes stay below that. */
+bool tl_mem_within_limit(size_t n);
+
 /* n * size zeroed bytes.  Free with free(). */
 void *tl_calloc(size_t n, size_t size);
 

@@ -24,6 +24,7 @@ void tl_par_end(void);
 /* Local. */
 int tl_par_proc(void);
 int tl_par_nprocs(void);
+int tl_par_nhere(void); /* the procs of this host */
 
 /* Whether a launcher (mpirun, srun) started this process: such a process must not exit before tl_par_start. */
 bool tl_par_launched(void);

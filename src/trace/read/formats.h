@@ -28,6 +28,12 @@ void tl_kineto_look(const char *path, tl_text head, bool deep, bool should_be, t
 /* The first thing that is wrong with the file, where nothing before it is. */
 void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected, const char *done);
 
+/* Whether there is memory, and indices, for more of the trace; else its report has no_memory.  Asks again only when the
+ * columns have grown beyond *checked bytes. */
+bool tl_report_room(tl_trace *trace, size_t *checked);
+
+#define TL_OVER_LIMIT "expected no more than --max-memory has room for, found more"
+
 /* What splitter and source know when all has been read; text_bytes is set already.  `ended`: what ended the bytes
  * early, TL_OK where nothing did. */
 void tl_report_end(tl_read_report *report, const tl_split *split, const tl_source *source, const tl_error *ended);

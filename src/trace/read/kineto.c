@@ -17,10 +17,6 @@
 
 #define NO_JSON "expected JSON, found an entry that is none or has no end"
 
-/* What a trace may ask for next, in times what it has: its columns and texts double beside the old ones, and to link
- * them takes about as much again. */
-#define ROOM 3
-
 typedef struct reading {
     const tl_read_options *options;
     tl_take_options take;
@@ -169,24 +165,15 @@ static void take_unclosed(reading *r, const tl_split_item *item)
 
 /* ----------------------------------------------------------------------------------------------------- all entries */
 
-/* Whether there is memory, and indices, for more of the trace; asked again whenever its columns have grown. */
-static bool may_grow(reading *r)
-{
-    size_t bytes = tl_events_bytes(&r->trace->events);
-    if (bytes <= r->checked)
-        return true;
-    r->checked = bytes;
-    return r->trace->events.cap < UINT32_MAX / ROOM && tl_mem_fits(ROOM * bytes);
-}
-
 /* Forgets all events and faults: the array read was not the trace's. */
 static void forget(reading *r)
 {
-    bool no_memory = r->trace->report.no_memory;
+    const bool no_memory = r->trace->report.no_memory, over_limit = r->trace->report.over_limit;
 
     tl_trace_free(r->trace);
     *r->trace = (tl_trace)TL_TRACE_INIT;
     r->trace->report.no_memory = no_memory;
+    r->trace->report.over_limit = over_limit;
     r->cut_at = UINT64_MAX;
 }
 
@@ -201,7 +188,7 @@ static void read_entries(reading *r, tl_source *source)
             if (r->options->tick != NULL)
                 r->options->tick(r->options->tick_arg);
             (void)tl_split_read(&r->split, source, SIZE_MAX, &r->source_error);
-            report->no_memory = !may_grow(r);
+            (void)tl_report_room(r->trace, &r->checked);
             break;
         case TL_SPLIT_ENTRY:
             take_entry(r, &item);
@@ -255,7 +242,10 @@ static void read_end(reading *r, const tl_source *source)
     if (r->cut_at != UINT64_MAX && (!report->cut || r->split.nentries > r->cut_entries))
         tl_report_bad(report, r->cut_at, "expected the end of an entry, found the end of the file",
                       "dropped that entry");
-    if (report->cut)
+    if (report->over_limit) {
+        report->first_bad_byte = -1; /* the end alone is told */
+        tl_report_bad(report, report->entries_end, TL_OVER_LIMIT, "kept every entry before it");
+    } else if (report->cut)
         tl_report_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
                       "kept every whole entry before it");
     if (r->options->range != NULL) { /* the whole document is joined first */
@@ -308,7 +298,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     tl_bytes_free(&r.repaired);
 
     const unsigned long long bytes = out->report.text_bytes;
-    if (st == TL_OK && out->report.no_memory)
+    if (st == TL_OK && out->report.no_memory && (!out->report.over_limit || options->range != NULL))
         return tl_fail(err, TL_EINPUT, "%s: more than memory has room for, after %llu bytes of text", path, bytes);
     if (st == TL_OK && !out->report.has_events)
         return tl_fail(err, TL_EINPUT, "%s: expected traceEvents, found none in %llu bytes of text%s%s", path, bytes,

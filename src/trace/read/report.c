@@ -1,4 +1,5 @@
 #include "formats.h"
+#include "tlmpi/base/mem.h"
 #include <stdio.h>
 
 void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected, const char *done)
@@ -8,6 +9,29 @@ void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected
     report->first_bad_byte = (int64_t)offset;
     snprintf(report->first_bad, sizeof report->first_bad, "byte %llu of the text: %.150s; %.50s",
              (unsigned long long)offset, expected, done);
+}
+
+/* What a trace may ask for next, in times what it has: its columns and texts double beside the old ones, and to link
+ * them takes about as much again. */
+#define ROOM 3
+
+/* What a whole analysis takes from here on: in times the room of the columns and texts (kernels have 44 bytes an event
+ * there, and 243 at the peak; other events take less), and for each distinct name, in bytes (10^6 names). */
+#define ANALYSIS_ROOM 5
+#define NAME_ROOM     800
+
+bool tl_report_room(tl_trace *trace, size_t *checked)
+{
+    const size_t bytes = tl_events_bytes(&trace->events), names = trace->events.names.n;
+    tl_read_report *report = &trace->report;
+
+    if (bytes <= *checked)
+        return true;
+    *checked = bytes;
+    report->no_memory = trace->events.cap >= UINT32_MAX / ROOM || !tl_mem_fits(ROOM * bytes);
+    if (!report->no_memory)
+        report->no_memory = report->over_limit = !tl_mem_within_limit(ANALYSIS_ROOM * bytes + NAME_ROOM * names);
+    return !report->no_memory;
 }
 
 /* Reports what ended the bytes early, also as the cause of faults in the text before: a flipped bit in compressed data

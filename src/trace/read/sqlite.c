@@ -15,10 +15,8 @@
 #define STEPS_A_BYTE 64
 #define STEPS_A_TURN 100000
 
-/* Rows between two questions whether there is memory for more, and what is asked for then, in times what there is: see
- * kineto.c. */
+/* Rows between two questions whether there is memory for more. */
 #define TURN_ROWS 4096
-#define ROOM      3
 
 struct tl_db {
     sqlite3 *handle;
@@ -309,12 +307,6 @@ static void fill_entry(tl_db_reading *r, const tl_db_table *table, const tl_db_r
         tl_db_put_text(entry, TL_KEY_NAME, tl_db_text(row, TL_DB_NAME));
 }
 
-/* Whether there is memory for more of the trace. */
-static bool may_grow(const tl_db_reading *r)
-{
-    return r->trace->events.cap < UINT32_MAX / ROOM && tl_mem_fits(ROOM * tl_events_bytes(&r->trace->events));
-}
-
 void tl_db_read_table(tl_db_reading *r, const tl_db_table *table, const tl_db_column *columns, const tl_db_part *part)
 {
     tl_read_report *report = &r->trace->report;
@@ -347,8 +339,11 @@ void tl_db_read_table(tl_db_reading *r, const tl_db_table *table, const tl_db_co
             tl_db_take(r, entry, table->name);
         report->entries += !is_entry;
         report->filtered += !is_entry;
-        if (r->row % TURN_ROWS == 0)
-            report->no_memory = !may_grow(r);
+        if (r->row % TURN_ROWS == 0 && !tl_report_room(r->trace, &r->checked)) {
+            report->cut = report->over_limit;
+            report->first_bad_byte = -1; /* the end alone is told */
+            report_row(r, table->name, TL_OVER_LIMIT, "kept the rows before it");
+        }
     }
     if (query == NULL || (rc != SQLITE_DONE && rc != SQLITE_ROW)) {
         char words[200];

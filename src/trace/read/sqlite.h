@@ -78,6 +78,7 @@ struct tl_db_reading {
     char name[320];    /* room for the name of an entry that is put together */
     char numbers[160]; /* and for numbers as texts */
     size_t nnumbers;
+    size_t checked; /* bytes of events for which there was memory enough */
     void *own; /* of the schema */
 };
 

@@ -33,6 +33,7 @@ typedef struct tl_options {
     bool tracelens;           /* augment --tracelens */
     const char *result;       /* augment --result FILE.h5; NULL: none */
     bool yajl_only;           /* --parser yajl */
+    int64_t max_memory;       /* --max-memory, in bytes for each proc; 0: by what its machine has */
     bool quiet;
     tl_config config;         /* --idle */
     const char *command_line; /* as typed, for the file's history */

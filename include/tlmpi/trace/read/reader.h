@@ -63,6 +63,7 @@ typedef struct tl_read_report {
     uint64_t base_at;       /* offset in the text of the last baseTimeNanoseconds' value; UINT64_MAX without one */
     bool fractional_ts;     /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
     bool no_memory;         /* reading stopped there: the rest has no room in memory */
+    bool over_limit;        /* and that by --max-memory: what was read before is the trace, which is cut */
 
     /* Where a slice begins and ends, for tl_trace_append. */
     bool bare, closed;    /* the file is a bare array; the array's end lies in this slice */
