@@ -242,10 +242,10 @@ void tl_own_work(const tl_baseline *b, uint32_t role, tl_family family, double *
  * the role's better steps (the 1 - TL_PERSISTENT_SHARE quantile of its steps).  scratch[nranks + nsteps]: room. */
 void tl_lateness_of_own(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
-/* Returns what a member of the class would have in the steps that are `on`, ns, were they like the role's other steps,
- * and fills *own_ns with what it has; the same if there are no others. */
+/* Returns what a member of the class would have in the steps that are `on`, ns, were they like the role's steps that are
+ * not `late`, and fills *own_ns with what it has; the same if there are no others. */
 int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
-                           int64_t *own_ns, int64_t *scratch);
+                           const bool *late, int64_t *own_ns, int64_t *scratch);
 
 /* Whether ranks of the role talk to both sides, as those of the inner stages of a pipeline do. */
 static inline bool tl_is_inner_stage(const tl_baseline *b, uint32_t role)

@@ -89,6 +89,7 @@ typedef struct tl_candidate {
     uint8_t family;  /* tl_family */
     uint8_t against; /* tl_against */
     bool needed;     /* chosen; of the chosen candidates of a link only the first, which then has the steps of all */
+    bool by_step;    /* chosen, and late by unlike amounts: each step is compared by itself */
     uint32_t with;   /* candidate of the rank at the other end of a slow link; TL_NONE */
     tl_shape shape;  /* its first and last are indices of steps */
     bool *on;        /* [nsteps] steps in which it is late */

@@ -97,7 +97,7 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
     if (class->family == TL_FAMILY_TRANSFER)
         return tl_baseline_of_link(b, class, member, on, own_ns, scratch);
     if (n == 1)
-        return tl_baseline_of_own(b, class, member, on, own_ns, scratch);
+        return tl_baseline_of_own(b, class, member, on, on, own_ns, scratch);
     for (size_t i = 0; i < n; i++) {
         scratch[i] = 0;
         for (size_t k = 0; k < class->steps.n; k++)

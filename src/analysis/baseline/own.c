@@ -86,24 +86,24 @@ static int64_t next_ns(const tl_baseline *b, const tl_work_class *class, size_t 
     return *at < class->steps.n && class->steps.v[*at] == step ? tl_class_middle(b, class, (*at)++, scratch) : 0;
 }
 
-/* Lists what the class has in full steps that are not `on`, divided by heaviness; returns their number.  A step that is
+/* Lists what the class has in full steps that are not `late`, divided by heaviness; returns their number.  A step that is
  * heavy for the only other role may be one in which that role is late: it is left out. */
-static size_t list_others(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *ns)
+static size_t list_others(const tl_baseline *b, const tl_work_class *class, const bool *late, int64_t *ns)
 {
     size_t n = 0;
     for (size_t s = 0, at = 0; s < b->nsteps; s++) {
         int64_t own_ns = next_ns(b, class, s, &at, ns + b->nsteps);
         bool tells = heaviness(b, class, s) > 0 && (b->nroles != 2 || heaviness(b, class, s) <= 1);
-        if (!b->cut[s] && !(on != NULL && on[s]) && tells)
+        if (!b->cut[s] && !(late != NULL && late[s]) && tells)
             ns[n++] = (int64_t)((double)own_ns / heaviness(b, class, s));
     }
     return n;
 }
 
 int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
-                           int64_t *own_ns, int64_t *scratch)
+                           const bool *late, int64_t *own_ns, int64_t *scratch)
 {
-    size_t n = list_others(b, class, on, scratch);
+    size_t n = list_others(b, class, late, scratch);
     int64_t others = n > 0 ? tl_median(scratch, n) : -1;
     double baseline = 0;
     *own_ns = 0;

@@ -110,7 +110,7 @@ static void find_excess_of(planning *p, size_t kind, size_t at)
     if (p->repair->against == TL_AGAINST_STAGES)
         *baseline_ns = tl_baseline_across(p->b, class_of(p, kind), *own_ns, p->on, p->same, p->scratch);
     if (p->repair->against == TL_AGAINST_OWN_STEPS)
-        *baseline_ns = tl_baseline_of_own(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
+        *baseline_ns = tl_baseline_of_own(p->b, class_of(p, kind), member, p->on, p->repair->on, own_ns, p->scratch);
     if (class_of(p, kind)->amount == NULL || p->repair->against != TL_AGAINST_PEERS)
         return;
     int64_t as_much_ns = tl_baseline_of_amount(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);

@@ -181,6 +181,26 @@ static bool drop_next(elimination *c)
     return any;
 }
 
+/* Compares each step of a chosen candidate by itself from now on, since a delay that comes and goes is of unlike steps.
+ * Who is chosen does not follow from that: one comparison a step follows noise, which lifts the gain.  Returns whether
+ * gains change. */
+static bool repair_step_by_step(elimination *c)
+{
+    bool any = false;
+    for (size_t u = 0; u < c->out->candidates.n; u++) {
+        tl_candidate *candidate = &c->out->candidates.v[u];
+        candidate->by_step = c->chosen[u] && candidate->shape.nup > 1 &&
+                             candidate->shape.pattern != TL_PATTERN_PERSISTENT &&
+                             candidate->shape.pattern != TL_PATTERN_DRIFTING;
+        any = any || candidate->by_step;
+    }
+    if (!any)
+        return false;
+    tl_costing_free(c->costing);
+    c->costing = tl_costing_new(c->b, c->out);
+    return true;
+}
+
 static void take_in(const elimination *c, tl_candidate *whole, tl_candidate *candidate)
 {
     double share;
@@ -226,7 +246,8 @@ void tl_backward_elimination(const tl_baseline *b, double least_cost, tl_finding
     eliminate(&c);
     tl_exchanges_find(b, c.chosen, out);
     cost_ranks(&c);
-    if (drop_next(&c)) {
+    bool dropped = drop_next(&c), unlike = repair_step_by_step(&c);
+    if (dropped || unlike) {
         c.out->joint_gain_ns = tl_cost_of(c.costing, c.chosen);
         find_needed(&c);
         cost_ranks(&c);
