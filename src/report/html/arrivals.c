@@ -110,12 +110,6 @@ static void draw_decades(FILE *out, size_t first, size_t last, int high)
     tl_put_at(out, "quiet", 0, high + 13, "%s", "early");
 }
 
-static bool is_named(const tl_strip *strip, int32_t rank)
-{
-    size_t place = tl_strip_place(strip, rank);
-    return place < strip->nranks && strip->ranks[place].named;
-}
-
 void tl_draw_arrivals(tl_page *page)
 {
     enum { ROW = 18, LEFT = 84 };
@@ -134,7 +128,7 @@ void tl_draw_arrivals(tl_page *page)
                 first = bin < first ? bin : first;
                 last = bin > last ? bin : last;
             }
-        const tl_late_counts **late = &latest[is_named(strip, r->rank) ? 0 : 1];
+        const tl_late_counts **late = &latest[tl_page_names(page, r->rank) ? 0 : 1];
         if (r->n > 0 && (*late == NULL || r->late_ns > (*late)->late_ns))
             *late = r;
     }
@@ -149,28 +143,20 @@ void tl_draw_arrivals(tl_page *page)
                       : tl_phrase_of("%.200s; of the others rank %" PRId32 " comes latest, by %.20s.", finding.text,
                                      latest[1]->rank, tl_duration(latest[1]->late_ns).text);
         int y = 0;
-        fprintf(out, "<figure>\n<figcaption><p>%s</p></figcaption>\n", finding.text);
-        tl_plot_begin(out, "arrivals", "How late each rank comes to collectives", finding.text, LEFT,
-                      (int)nrows * ROW + TL_AXIS_HEIGHT);
+        tl_figure_begin(out, "arrivals", "How late each rank comes to collectives", finding.text, LEFT,
+                        (int)nrows * ROW + TL_AXIS_HEIGHT);
         draw_decades(out, first, last, (int)nrows * ROW);
         for (size_t i = 0; i < a->n; i++) {
             if (!shown[i])
                 continue;
-            bool named = is_named(strip, a->of[i].rank);
-            if (named)
-                tl_put_box(out, "band", 0, 100, y, ROW);
-            tl_put_side(out, named ? "named" : "", y + 13, "%srank %" PRId32, named ? "\xE2\x96\xB8 " : "",
-                        a->of[i].rank);
+            tl_put_rank(out, a->of[i].rank, tl_page_names(page, a->of[i].rank), y, ROW);
             draw_rank(out, &a->of[i], y + ROW / 2, first, last);
             y += ROW;
         }
-        tl_plot_end(out);
-        fputs(
-            "<p class=\"explains\">A dot's area is the share of the rank's collectives in which it comes that much later "
-            "than "
-            "the median of those that meet, sends and receives apart. A rank that waits for another one before it can "
-            "come is late, too.</p>\n</figure>\n",
-            out);
+        tl_figure_end(out, NULL, 0,
+                      "A dot's area is the share of the rank's collectives in which it comes that much later than the median "
+                      "of those that meet, sends and receives apart. A rank that waits for another one before it can come "
+                      "is late, too.");
     }
     free(shown);
 }

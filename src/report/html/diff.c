@@ -24,14 +24,9 @@ static const char style[] =
     "details, .leaf { margin-left: 1.25rem; font-size: .8125rem; overflow-wrap: anywhere; } summary { cursor: pointer; }\n"
     ".more-time { color: var(--a4); } .less-time { color: var(--b4); } .said { color: var(--quiet); }\n";
 
-/* Names of templates may fill a screen: their begin is shown. */
 static void put_name(FILE *out, const tl_diff_words *d, uint32_t id)
 {
-    enum { SHOWN = 120 };
-    tl_text t = id != TL_NO_NAME ? d->name(d->name_arg, id) : TL_TEXT("");
-    bool cut = t.n > SHOWN;
-    tl_put_markup(out, cut ? (tl_text){ t.p, tl_text_utf8((tl_text){ t.p, SHOWN }) } : t);
-    fputs(cut ? "..." : "", out);
+    tl_put_name(out, id != TL_NO_NAME ? d->name(d->name_arg, id) : TL_TEXT(""));
 }
 
 static tl_phrase change_in_words(int64_t ns)

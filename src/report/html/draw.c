@@ -2,6 +2,8 @@
 #include "draw.h"
 
 #include "tlmpi/report/format/markup.h"
+#include "tlmpi/base/stats.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -92,6 +94,14 @@ void tl_put_side(FILE *out, const char *class_name, int y, const char *format, .
     fputs("</text>\n", out);
 }
 
+void tl_put_name(FILE *out, tl_text name)
+{
+    enum { SHOWN = 120 };
+    bool cut = name.n > SHOWN;
+    tl_put_markup(out, cut ? (tl_text){ name.p, tl_text_utf8((tl_text){ name.p, SHOWN }) } : name);
+    fputs(cut ? "..." : "", out);
+}
+
 void tl_put_mark(FILE *out, int x, int y)
 {
     fprintf(out, "<path class=\"mark\" d=\"M%d %dl8 4l-8 4z\"/>", x, y);
@@ -156,4 +166,52 @@ void tl_put_legend(FILE *out, const tl_meaning *meanings, size_t n)
                 "height=\"14\"/></svg> %s</span>\n",
                 meanings[i].class_name, meanings[i].words);
     fputs("</div>\n", out);
+}
+
+void tl_put_stack(FILE *out, const tl_scale *scale, int y, int height, const tl_meaning *parts, const int64_t *ns,
+                  size_t n, const char *name, bool *seen)
+{
+    const double least = 0.05; /* percent of the plot: half a pixel */
+    int64_t all_ns = 0, sum_ns = 0;
+    for (size_t k = 0; k < n; k++)
+        all_ns = tl_ns_sum(all_ns, tl_ns_max(ns[k], 0));
+    const tl_scale whole = { 0, (double)all_ns };
+    for (size_t k = 0; k < n; k++) {
+        double x = tl_place(scale != NULL ? scale : &whole, (double)sum_ns);
+        sum_ns = tl_ns_sum(sum_ns, tl_ns_max(ns[k], 0));
+        double width = tl_place(scale != NULL ? scale : &whole, (double)sum_ns) - x;
+        if (width < least)
+            continue;
+        seen[k] = true;
+        if (name == NULL)
+            tl_put_box(out, parts[k].class_name, x, width, y, height);
+        else
+            tl_put_told_box(out, parts[k].class_name, x, width, y, height, "%s: %s %s, %s", name, parts[k].words,
+                            tl_duration(ns[k]).text, tl_part_in_words(ns[k], all_ns).text);
+    }
+}
+
+void tl_put_rank(FILE *out, int32_t rank, bool named, int y, int height)
+{
+    if (named)
+        tl_put_box(out, "band", 0, 100, y, height);
+    tl_put_side(out, named ? "named" : "", y + 13, "%srank %" PRId32, named ? "\xE2\x96\xB8 " : "", rank);
+}
+
+void tl_figure_begin(FILE *out, const char *id, const char *title, const char *finding, int left, int height)
+{
+    fputs("<figure>\n<figcaption><p>", out);
+    tl_put_markup_word(out, finding);
+    fputs("</p></figcaption>\n", out);
+    tl_plot_begin(out, id, title, finding, left, height);
+}
+
+void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const char *explanation)
+{
+    tl_plot_end(out);
+    if (n > 0)
+        tl_put_legend(out, meanings, n);
+    if (explanation != NULL)
+        fprintf(out, "<p class=\"explains\">%s</p>\n", explanation);
+    fputs("</figure>\n", out);
 }

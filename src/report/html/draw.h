@@ -12,7 +12,9 @@
 #ifndef TLMPI_REPORT_HTML_DRAW_H
 #define TLMPI_REPORT_HTML_DRAW_H
 
+#include "tlmpi/base/text.h"
 #include "tlmpi/report/format/words.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Classes of colour, one meaning each: tl_class_* are what the style sheet of page.c fills. */
@@ -54,6 +56,9 @@ void tl_put_at(FILE *out, const char *class_name, double x, int y, const char *f
 void tl_put_side(FILE *out, const char *class_name, int y, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* A name of a trace, escaped; of a long one, as of a template, the beginning. */
+void tl_put_name(FILE *out, tl_text name);
+
 /* A mark left of a name, its corner at x and y in pixels: what is named. */
 void tl_put_mark(FILE *out, int x, int y);
 
@@ -70,5 +75,18 @@ typedef struct tl_meaning {
     const char *class_name, *words;
 } tl_meaning;
 void tl_put_legend(FILE *out, const tl_meaning *meanings, size_t n);
+
+/* A bar of n parts that follow upon each other from 0 on, of no scale (NULL) as long as the plot; of a name (NULL: not) a
+ * pointer shows each part.  seen[k] becomes true where part k is wide enough to be seen. */
+void tl_put_stack(FILE *out, const tl_scale *scale, int y, int height, const tl_meaning *parts, const int64_t *ns,
+                  size_t n, const char *name, bool *seen);
+
+/* A row's name at the side, marked where it is named, with a band below the row of that height. */
+void tl_put_rank(FILE *out, int32_t rank, bool named, int y, int height);
+
+/* A figure of one plot, its finding above it, and below it what classes mean (n 0: nothing) and an explanation (NULL:
+ * none). */
+void tl_figure_begin(FILE *out, const char *id, const char *title, const char *finding, int left, int height);
+void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const char *explanation);
 
 #endif

@@ -161,17 +161,14 @@ void tl_draw_gains(tl_page *page)
         const tl_phrase finding = tl_phrase_of("Simulated: %s as measured, %s if nothing were slower than its peers.",
                                                tl_duration((int64_t)g.scale.to).text,
                                                tl_duration(time_of(&g, TL_SCENARIO_IDEAL)).text);
-        fprintf(out, "<figure>\n<figcaption><p>%s</p></figcaption>\n", finding.text);
-        tl_plot_begin(out, "gains", "What the job would take without its delays", finding.text, 0,
-                      g.y + 4 + TL_AXIS_HEIGHT);
+        tl_figure_begin(out, "gains", "What the job would take without its delays", finding.text, 0,
+                        g.y + 4 + TL_AXIS_HEIGHT);
         tl_put_axis(out, &g.scale, g.y, 4, "ns");
         (void)fwrite(text, 1, n, out);
-        tl_plot_end(out);
-        tl_put_legend(out,
+        tl_figure_end(out,
                       (const tl_meaning[]){ { TL_CLASS_COMPUTE, "what the job would take" },
                                             { TL_CLASS_WAITING, "what it would gain" } },
-                      2);
-        fputs("</figure>\n", out);
+                      2, NULL);
     }
     free(text);
 }

@@ -174,10 +174,8 @@ static void draw_matrix(tl_page *page, const matrix *m)
                                            tl_part_in_words(worst->ns[0], m->direct_ns).text,
                                            worst->ns[1] > 0 ? tl_duration(worst->ns[1]).text : "nothing");
 
-    fputs("<figure>\n<figcaption><p>", out);
-    tl_put_markup_word(out, finding.text);
-    fprintf(out, "</p></figcaption>\n<div style=\"max-width:%zupx\">\n", LEFT + m->n * WIDEST);
-    tl_plot_begin(out, "matrix", "Who waits for whom", finding.text, LEFT, TOP + rows * high + 2);
+    fprintf(out, "<div style=\"--most:%zupx\">\n", LEFT + m->n * WIDEST);
+    tl_figure_begin(out, "matrix", "Who waits for whom", finding.text, LEFT, TOP + rows * high + 2);
     tl_put_box(out, "n", 0, 100, TOP, rows * high);
     for (size_t k = 0; k < m->n; k++)
         if (m->units[k].named)
@@ -193,18 +191,16 @@ static void draw_matrix(tl_page *page, const matrix *m)
                     TOP + r * high + high / 2 + 4, "%.16s", name_of(m, (size_t)r));
     }
     draw_cells(out, m, TOP, high);
-    tl_plot_end(out);
+    tl_figure_end(out,
+                  (const tl_meaning[]){ { "a4", "waits for the rank of the column itself" },
+                                        { "b4", "passed on: others wait for the row's rank, which had waited for it" } },
+                  2,
+                  tl_phrase_of("The strongest shade is most, %s; the next from half of it, a fifth, a tenth; what is below "
+                               "1 %% is left out.%s",
+                               tl_duration(m->most_ns).text,
+                               m->several ? " Several: groups of more than 32 ranks, which are not told apart." : "")
+                      .text);
     fputs("</div>\n", out);
-    const tl_meaning meanings[] = { { "a4", "waits for the rank of the column itself" },
-                                    { "b4",
-                                      "others wait for the row's rank, which had waited for that one: passed on" } };
-    tl_put_legend(out, meanings, 2);
-    fprintf(out,
-            "<p class=\"explains\">The strongest shade is most, %s; the next from half of it, a fifth, a tenth; what is "
-            "below 1 %% is "
-            "left out.%s</p>\n</figure>\n",
-            tl_duration(m->most_ns).text,
-            m->several ? " Several: groups of more than 32 ranks, which are not told apart." : "");
 }
 
 void tl_draw_matrix(tl_page *page)

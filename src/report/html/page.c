@@ -11,6 +11,59 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* A section of the page; the last has no id. */
+typedef struct tl_section {
+    const char *id, *title; /* title NULL: without a heading */
+    const char *table;      /* names of the tables that have its numbers, parted by a space; NULL: none */
+    void (*draw)(tl_page *page);
+    bool folded; /* below its title, and not on paper */
+} tl_section;
+
+/* A table whose rows go by before the page is written; the last has none. */
+typedef struct tl_feed {
+    const tl_schema *table;
+    bool (*begin)(tl_html *html); /* what was fed before is all there; false: the rows are not wanted */
+    void (*take)(tl_html *html, const void *row);
+} tl_feed;
+
+/* In the order of the page. */
+static const tl_section sections[] = {
+    { "verdict", NULL, NULL, tl_draw_verdict, false },
+    { "strip", "The worst step", "interval arrival collective gap", tl_draw_strip, false },
+    { "time", "Where the time goes", "breakdown idle_summary", tl_draw_time, false },
+    { "matrix", "Who waits for whom", "blame", tl_draw_matrix, false },
+    { "excess", "Who works longer than its peers, and when", "blame_step culprit", tl_draw_excess, false },
+    { "steps", "Step by step", "blame_step", tl_draw_steps, false },
+    { "gains", "What the job would gain", "whatif culprit", tl_draw_gains, false },
+    { "phases", "Who takes longer in a phase, and when", "phase_step phase_verdict phase", tl_draw_phases, false },
+    { "waits", "Who is waited for, and when", "blame_step blame", tl_draw_waits, true },
+    { "arrivals", "Who comes late to collectives", "arrival", tl_draw_arrivals, true },
+    { "path", "What the critical path is made of", "critical_path path_sum", tl_draw_path, true },
+    { "kernels", "Device work that takes most time", "kernel_ranks", tl_draw_kernels, true },
+    { "operators", "Operators that launch most of it", "operator_ranks", tl_draw_operators, true },
+    { "idle", "Why devices are idle", "idle_summary", tl_draw_idle, true },
+    { "recording", "The recording", "rank health", tl_draw_recording, true },
+    { "clocks", "The clocks", "clock", tl_draw_clocks, true },
+    { "matching", "How collectives were matched", "quality", tl_draw_matching, true },
+    { "parameters", "Numbers that were changed", "parameter", tl_draw_parameters, true },
+    { "glossary", "Words of this page", NULL, tl_draw_glossary, true },
+    { "made", "How this was made", NULL, tl_draw_made, true },
+    { NULL, NULL, NULL, NULL, false },
+};
+
+static const tl_feed feeds[] = {
+    { &tl_idle_summary_schema, tl_idle_begin, tl_idle_take },
+    { &tl_phase_schema, tl_timed_begin_phases, tl_timed_take_phase },
+    { &tl_phase_step_schema, tl_timed_begin_cells, tl_timed_take_cell },
+    { &tl_collective_row_schema, tl_strip_begin_collectives, tl_strip_take_collective },
+    { &tl_rank_path_row_schema, tl_strip_begin_path, tl_strip_take_path },
+    { &tl_arrival_schema, tl_strip_begin_arrivals, tl_strip_take_arrival },
+    { &tl_interval_schema, tl_strip_begin_intervals, tl_strip_take_interval },
+    { &tl_gap_schema, tl_strip_begin_gaps, tl_strip_take_gap },
+    { &tl_path_sum_schema, tl_path_begin, tl_path_take },
+    { NULL, NULL, NULL },
+};
+
 /* ------------------------------------------------------------------------------------------------------------ words */
 
 FILE *tl_page_memory(char **text, size_t *n)
@@ -21,8 +74,9 @@ FILE *tl_page_memory(char **text, size_t *n)
     return memory;
 }
 
-tl_wrap *tl_page_say(tl_page *page)
+tl_wrap *tl_page_say(tl_page *page, const char *before)
 {
+    fputs(before, page->out);
     page->say = (tl_wrap){ .out = tl_page_memory(&page->said, &page->nsaid), .columns = SIZE_MAX };
     return &page->say;
 }
@@ -35,7 +89,7 @@ static bool is_unit(const char *at)
 }
 
 /* A number stays in one line with its unit. */
-void tl_page_said(tl_page *page)
+void tl_page_said(tl_page *page, const char *after)
 {
     (void)fclose(page->say.out);
     for (char *from = page->said, *at = from; from != NULL && *from != '\0'; from = at) {
@@ -46,6 +100,7 @@ void tl_page_said(tl_page *page)
         at += *at != '\0';
     }
     free(page->said);
+    fputs(after, page->out);
 }
 
 bool tl_page_names(const tl_page *page, int32_t rank)
@@ -62,14 +117,18 @@ void tl_put_command(tl_page *page, const char *table)
     fprintf(page->out, " %s</code>", table);
 }
 
-/* Table rank, where a trace names any host; else NULL. */
+/* Table rank, where traces name two hosts; else NULL. */
 static const tl_table *hosts_of(const tl_page *page)
 {
     const tl_table *ranks = tl_page_table(page, &tl_rank_schema);
+    const tl_rank *one = NULL;
     for (size_t i = 0; ranks != NULL && i < ranks->n; i++) {
         const tl_rank *row = tl_table_row(ranks, i);
-        if (row->host[0] != '\0' && !tl_is_host_of_pids(row->host, sizeof row->host))
+        if (row->host[0] == '\0' || tl_is_host_of_pids(row->host, sizeof row->host))
+            continue;
+        if (one != NULL && memcmp(one->host, row->host, sizeof row->host) != 0)
             return ranks;
+        one = row;
     }
     return NULL;
 }
@@ -210,9 +269,9 @@ tl_html *tl_html_new(const tl_html_input *input)
 
 const tl_schema *tl_html_next(tl_html *html)
 {
-    while (tl_feeds[html->feed].table != NULL)
-        if (tl_feeds[html->feed++].begin(html))
-            return tl_feeds[html->feed - 1].table;
+    while (feeds[html->feed].table != NULL)
+        if (feeds[html->feed++].begin(html))
+            return feeds[html->feed - 1].table;
     tl_timed_end(&html->timed);
     return NULL;
 }
@@ -220,7 +279,7 @@ const tl_schema *tl_html_next(tl_html *html)
 void tl_html_take(void *html, const void *row, tl_error *err)
 {
     (void)err;
-    tl_feeds[((tl_html *)html)->feed - 1].take(html, row);
+    feeds[((tl_html *)html)->feed - 1].take(html, row);
 }
 
 void tl_html_free(tl_html *html)
@@ -304,7 +363,7 @@ void tl_html_write(tl_html *html, FILE *out)
 
     page.hosts = hosts_of(&page);
     tl_put_page_head(out, tl_job_name(&page).text, "");
-    for (const tl_section *section = tl_sections; section->id != NULL; section++)
+    for (const tl_section *section = sections; section->id != NULL; section++)
         put_section(&page, section);
     tl_put_page_foot(out, html->in.file);
     free(named);

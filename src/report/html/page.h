@@ -1,8 +1,8 @@
 /* page.h - what the parts of a page share.
  *
- * A section is a function that draws it and a line in the list of sections.c; a section that draws nothing is left out.
+ * A section is a function that draws it and a line in the list of page.c; a section that draws nothing is left out.
  * What a section needs stands in tables that the page loads whole (tl_html_tables, page.c), or, where a table may be too
- * large for that, goes by row by row before the page is written: a feed, a line in the list of sections.c, too.
+ * large for that, goes by row by row before the page is written: a feed, a line in the list of page.c, too.
  */
 #ifndef TLMPI_REPORT_HTML_PAGE_H
 #define TLMPI_REPORT_HTML_PAGE_H
@@ -96,7 +96,7 @@ typedef struct tl_page {
     const char *file;     /* as a word for a shell */
     const int32_t *named; /* ranks that the verdict names, ascending */
     size_t nnamed;
-    const tl_table *hosts; /* table rank, where a trace names any host; else NULL */
+    const tl_table *hosts; /* table rank, where traces name two hosts; else NULL */
     tl_wrap say;           /* of tl_page_say */
     char *said;
     size_t nsaid;
@@ -106,32 +106,15 @@ typedef struct tl_page {
 void tl_put_page_head(FILE *out, const char *name, const char *more_style);
 void tl_put_page_foot(FILE *out, const char *file);
 
-/* Where sentences of the answers go that stand on the page; tl_page_said puts them, escaped. */
-tl_wrap *tl_page_say(tl_page *page);
-void tl_page_said(tl_page *page);
+/* Where sentences of the answers go that stand on the page; tl_page_said puts them, escaped.  before, after: markup. */
+tl_wrap *tl_page_say(tl_page *page, const char *before);
+void tl_page_said(tl_page *page, const char *after);
 
 /* Whether the verdict names the rank as a culprit, alone or with others; a link names none. */
 bool tl_page_names(const tl_page *page, int32_t rank);
 
 /* A text that is written as a file; its owner closes it, and frees the text. */
 FILE *tl_page_memory(char **text, size_t *n);
-
-/* A section of the page. */
-typedef struct tl_section {
-    const char *id, *title; /* title NULL: without a heading */
-    const char *table;      /* names of the tables that have its numbers, parted by a space; NULL: none */
-    void (*draw)(tl_page *page);
-    bool folded; /* below its title, and not on paper */
-} tl_section;
-extern const tl_section tl_sections[]; /* in the order of the page; the last has no id */
-
-/* A table whose rows go by before the page is written. */
-typedef struct tl_feed {
-    const tl_schema *table;
-    bool (*begin)(tl_html *html); /* what was fed before is all there; false: the rows are not wanted */
-    void (*take)(tl_html *html, const void *row);
-} tl_feed;
-extern const tl_feed tl_feeds[]; /* the last has no table */
 
 /* The table of the result, where it has rows; else NULL. */
 const tl_table *tl_page_table(const tl_page *page, const tl_schema *schema);
@@ -162,7 +145,7 @@ extern const char *const tl_style[];
 /* ---- the sections, by file ---- */
 
 void tl_draw_verdict(tl_page *page); /* verdict.c */
-void tl_draw_time(tl_page *page);    /* time.c */
+void tl_draw_time(tl_page *page);    /* bars.c */
 void tl_draw_gains(tl_page *page);   /* gains.c */
 void tl_draw_excess(tl_page *page);  /* blame.c */
 void tl_draw_waits(tl_page *page);
@@ -184,7 +167,7 @@ void tl_draw_made(tl_page *page);
 
 /* ---- the feeds ---- */
 
-bool tl_idle_begin(tl_html *html); /* time.c */
+bool tl_idle_begin(tl_html *html); /* bars.c */
 void tl_idle_take(tl_html *html, const void *row);
 /* strip.c: in this order */
 bool tl_strip_begin_collectives(tl_html *html);
@@ -201,7 +184,7 @@ void tl_strip_take_gap(tl_html *html, const void *row);
 bool tl_arrivals_begin(tl_html *html); /* arrivals.c: with the strip's */
 void tl_arrivals_take(tl_html *html, const tl_arrival *row);
 void tl_arrivals_end(tl_html *html);
-bool tl_path_begin(tl_html *html); /* path.c */
+bool tl_path_begin(tl_html *html); /* bars.c */
 void tl_path_take(tl_html *html, const void *row);
 
 bool tl_timed_begin_phases(tl_html *html); /* phases.c */

@@ -228,10 +228,8 @@ static tl_phrase finding_of(const tl_heat *h)
 
 static void put_verdict(tl_page *page, const tl_phase_verdict *row)
 {
-    fputs("<p>", page->out);
-    tl_say_phase_also(tl_page_say(page), row);
-    tl_page_said(page);
-    fputs("</p>\n", page->out);
+    tl_say_phase_also(tl_page_say(page, "<p>"), row);
+    tl_page_said(page, "</p>\n");
 }
 
 /* What the tables say of the phase: as many rows as the picture marks. */

@@ -57,10 +57,8 @@ void tl_draw_recording(tl_page *page)
     put_faults(page, ranks);
     for (int defect = 0; a->health != NULL && defect < TL_NDEFECTS; defect++)
         if (tl_health_in_words(a->health, (tl_defect)defect, &words)) {
-            fputs("<p>", page->out);
-            tl_say(tl_page_say(page), "%s.", words.text);
-            tl_page_said(page);
-            fputs("</p>\n", page->out);
+            tl_say(tl_page_say(page, "<p>"), "%s.", words.text);
+            tl_page_said(page, "</p>\n");
         }
 }
 
@@ -117,14 +115,12 @@ void tl_draw_clocks(tl_page *page)
                                                " rank%s were corrected.",
                                                n, tl_duration(llabs(clocks[index[0]]->offset_ns)).text, corrected,
                                                tl_plural(corrected));
-        fprintf(out, "<figure>\n<figcaption><p>%s</p></figcaption>\n", finding.text);
-        tl_plot_begin(out, "offsets", "How far the clocks are ahead of the middle one", finding.text, 90,
-                      bottom + TL_AXIS_HEIGHT);
+        tl_figure_begin(out, "offsets", "How far the clocks are ahead of the middle one", finding.text, 90,
+                        bottom + TL_AXIS_HEIGHT);
         tl_put_axis(out, &scale, 0, bottom, "ns");
         for (size_t i = 0; i < drawn; i++)
             draw_clock(out, clocks[index[i]], &scale, (int)i * 16);
-        tl_plot_end(out);
-        fputs("<p class=\"explains\">The dot is the offset, the bar how far off that may be.</p>\n</figure>\n", out);
+        tl_figure_end(out, NULL, 0, "The dot is the offset, the bar how far off that may be.");
         free(index);
     }
     free(clocks);
@@ -208,13 +204,6 @@ static void put_word(FILE *out, const char *word, const char *meaning)
     fputs("</dd>\n", out);
 }
 
-static void put_column(FILE *out, const char *word, const tl_schema *table, const char *column)
-{
-    const tl_field *field = tl_schema_field(table, column);
-    if (field != NULL)
-        put_word(out, word, field->doc);
-}
-
 /* The words of this page, in the manual's words. */
 void tl_draw_glossary(tl_page *page)
 {
@@ -224,6 +213,7 @@ void tl_draw_glossary(tl_page *page)
                              *const found[] = { TL_PHASE_ANSWER_VALUES(TL_VALUE_MEANING) };
     const tl_answers *a = page->html->in.answers;
     const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    const bool steps = tl_page_table(page, &tl_blame_step_schema) != NULL;
     FILE *out = page->out;
     fputs("<dl class=\"words\">\n", out);
     if (c != NULL && !tl_is_untraced(c))
@@ -238,18 +228,22 @@ void tl_draw_glossary(tl_page *page)
         if (!told)
             put_word(out, tl_phase_answer_labels[a->phases[i].verdict], found[a->phases[i].verdict]);
     }
-    if (a->wall_sum_ns > 0) {
-        put_column(out, "exposed communication", &tl_breakdown_schema, "comm_exposed_ns");
-        put_column(out, "waiting", &tl_breakdown_schema, "comm_waiting_ns");
-        put_column(out, "transfer", &tl_breakdown_schema, "comm_transfer_ns");
-        put_column(out, "idle", &tl_breakdown_schema, "idle_ns");
-    }
-    if (tl_page_table(page, &tl_blame_step_schema) != NULL) {
-        put_column(out, "longer than its peers (excess)", &tl_blame_step_schema, "excess_ns");
-        put_column(out, "waiting caused", &tl_blame_step_schema, "blame_ns");
-    }
-    if (tl_page_table(page, &tl_whatif_row_schema) != NULL)
-        put_column(out, "gain", &tl_whatif_row_schema, "share");
+    const struct {
+        bool is_there;
+        const char *word, *column;
+        const tl_schema *table;
+    } columns[] = {
+        { a->wall_sum_ns > 0, "exposed communication", "comm_exposed_ns", &tl_breakdown_schema },
+        { a->wall_sum_ns > 0, "waiting", "comm_waiting_ns", &tl_breakdown_schema },
+        { a->wall_sum_ns > 0, "transfer", "comm_transfer_ns", &tl_breakdown_schema },
+        { a->wall_sum_ns > 0, "idle", "idle_ns", &tl_breakdown_schema },
+        { steps, "longer than its peers (excess)", "excess_ns", &tl_blame_step_schema },
+        { steps, "waiting caused", "blame_ns", &tl_blame_step_schema },
+        { tl_page_table(page, &tl_whatif_row_schema) != NULL, "gain", "share", &tl_whatif_row_schema },
+    };
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (columns[i].is_there)
+            put_word(out, columns[i].word, tl_schema_field(columns[i].table, columns[i].column)->doc);
     fputs("</dl>\n", out);
 }
 

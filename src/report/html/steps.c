@@ -111,20 +111,16 @@ void tl_draw_steps(tl_page *page)
             tl_phrase_of("Longest is step %" PRId32 " with %s, shortest step %" PRId32 " with %s.", columns[longest].first,
                          tl_duration(columns[longest].step_ns).text, columns[shortest].first,
                          tl_duration(columns[shortest].step_ns).text);
-        fprintf(out, "<figure>\n<figcaption><p>%s</p></figcaption>\n", finding.text);
-        tl_plot_begin(out, "course", "How long each step takes", finding.text, SIDE, HEIGHT + 32);
+        tl_figure_begin(out, "course", "How long each step takes", finding.text, SIDE, HEIGHT + 32);
         tl_put_levels(out, &scale, HEIGHT);
         draw_columns(out, columns, n, &scale);
         tl_put_at(out, "quiet", 0, HEIGHT + 29, columns[0].first == columns[0].last ? "step" : "first step of a column");
-        tl_plot_end(out);
-        tl_meaning meanings[3] = { { TL_CLASS_COMPUTE, "length of the step" } };
-        size_t nmeanings = 1;
-        if (gain)
-            meanings[nmeanings++] = (tl_meaning){ TL_CLASS_WAITING, "what it would gain without the delay, simulated" };
-        if (late)
-            meanings[nmeanings++] = (tl_meaning){ "band", "steps in which the ranks that are named are late" };
-        tl_put_legend(out, meanings, nmeanings);
-        fputs("</figure>\n", out);
+        tl_meaning meanings[] = { { TL_CLASS_COMPUTE, "length of the step" },
+                                  { TL_CLASS_WAITING, "what it would gain without the delay, simulated" },
+                                  { "band", "steps in which the ranks that are named are late" } };
+        if (!gain)
+            meanings[1] = meanings[2];
+        tl_figure_end(out, meanings, (size_t)1 + gain + late, NULL);
     }
     free(columns);
 }

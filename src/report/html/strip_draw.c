@@ -67,16 +67,6 @@ static void draw_lanes(FILE *out, const tl_strip *s)
                 draw_runs(out, &s->ranks[i], i, class >= TL_STRIP_COMM, (tl_strip_class) class, thin != 0);
 }
 
-static void draw_names(FILE *out, const tl_strip *s)
-{
-    for (size_t i = 0; i < s->nranks; i++) {
-        const tl_strip_rank *r = &s->ranks[i];
-        tl_put_side(out, r->named ? "named" : "", y_of(i) + 13, "%srank %" PRId32, r->named ? "\xE2\x96\xB8 " : "",
-                    r->rank);
-        tl_put_side(out, "quiet small", y_of(i) + 25, "waits %s", tl_share_in_words(r->wait_share).text);
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------ lines of arrivals */
 
 /* Waiting in a collective, by the ranks that are drawn. */
@@ -267,14 +257,13 @@ void tl_draw_strip(tl_page *page)
     const tl_scale scale = { 0, (double)tl_ns_between(s->to_ns, s->from_ns) };
     int high = y_of(s->nranks);
 
-    fprintf(out, "<figure>\n<figcaption><p>%s</p></figcaption>\n", finding.text);
-    tl_plot_begin(out, "strip", "The work, communication and waiting of the ranks on one time axis", finding.text, LEFT,
-                  high + TL_AXIS_HEIGHT);
-    for (size_t i = 0; i < s->nranks; i++)
-        if (s->ranks[i].named)
-            tl_put_box(out, "band", 0, 100, y_of(i), ROW);
+    tl_figure_begin(out, "strip", "The work, communication and waiting of the ranks on one time axis", finding.text, LEFT,
+                    high + TL_AXIS_HEIGHT);
+    for (size_t i = 0; i < s->nranks; i++) {
+        tl_put_rank(out, s->ranks[i].rank, s->ranks[i].named, y_of(i), ROW);
+        tl_put_side(out, "quiet small", y_of(i) + 25, "waits %s", tl_share_in_words(s->ranks[i].wait_share).text);
+    }
     tl_put_axis(out, &scale, 0, high, "ns");
-    draw_names(out, s);
     fputs(
         "<defs><pattern id=\"waits\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect "
         "class=\"waits-ground\" "

@@ -49,7 +49,7 @@ const char *const tl_style[] = {
     /* pictures */
     ,
     "svg { display: block; font: 12px system-ui, sans-serif; shape-rendering: crispEdges; }\n"
-    ".plot { overflow: visible; } .rule { stroke: var(--line); } .quiet { fill: var(--quiet); }\n"
+    ".plot { overflow: visible; max-width: var(--most); } .rule { stroke: var(--line); } .quiet { fill: var(--quiet); }\n"
     ".shared { position: absolute; } text { fill: var(--ink); }\n"
     ".end { text-anchor: end; } .middle { text-anchor: middle; } .named { font-weight: 700; }\n"
     ".mark { fill: var(--ink); shape-rendering: auto; } .axis { fill: none; stroke: var(--quiet); }\n"

@@ -107,13 +107,12 @@ static void put_job(tl_page *page)
 static tl_wrap *tile(tl_page *page, const char *what, const char *number)
 {
     fprintf(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd><dd>", what, number);
-    return tl_page_say(page);
+    return tl_page_say(page, "");
 }
 
 static void end_tile(tl_page *page)
 {
-    tl_page_said(page);
-    fputs("</dd></div>\n", page->out);
+    tl_page_said(page, "</dd></div>\n");
 }
 
 /* Time of all devices that is not work, its largest part first. */
@@ -235,24 +234,20 @@ static void put_cause(tl_page *page, const tl_culprit *c)
     enum { ALSO = 3 };
     const tl_answers *a = page->html->in.answers;
     if (!tl_is_link(c)) {
-        fputs("<p>", page->out);
         if (tl_is_untraced(c))
-            tl_say(tl_page_say(page), "%s", tl_untraced_in_words(a).text);
+            tl_say(tl_page_say(page, "<p>"), "%s", tl_untraced_in_words(a).text);
         else
-            tl_say(tl_page_say(page), "Cause: %s - %s", tl_cause_labels[c->cause], tl_cause_in_words(a, c->cause).text);
-        tl_page_said(page);
+            tl_say(tl_page_say(page, "<p>Cause: "), "%s - %s", tl_cause_labels[c->cause],
+                   tl_cause_in_words(a, c->cause).text);
+        tl_page_said(page, "</p>\n");
         if (a->nexcess > 0) {
-            fputs("</p>\n<p>Where: ", page->out);
-            tl_say_excess(tl_page_say(page), a, 2);
-            tl_page_said(page);
+            tl_say_excess(tl_page_say(page, "<p>Where: "), a, 2);
+            tl_page_said(page, "</p>\n");
         }
-        fputs("</p>\n", page->out);
     }
     for (size_t i = 1; i < a->nculprits && i <= ALSO; i++) {
-        fputs("<p>Also: ", page->out);
-        tl_say_next_culprit(tl_page_say(page), a, &a->culprits[i]);
-        tl_page_said(page);
-        fputs("</p>\n", page->out);
+        tl_say_next_culprit(tl_page_say(page, "<p>Also: "), a, &a->culprits[i]);
+        tl_page_said(page, "</p>\n");
     }
 }
 
@@ -265,18 +260,15 @@ void tl_draw_verdict(tl_page *page)
     put_job(page);
     fprintf(page->out, "<div class=\"strip%s\">\n<p class=\"says\">", late ? "" : " well");
     if (a->phases_alone)
-        tl_say_phase_rank(tl_page_say(page), a);
+        tl_say_phase_rank(tl_page_say(page, ""), a);
     else if (c != NULL)
-        tl_say_culprit(tl_page_say(page), a, c);
+        tl_say_culprit(tl_page_say(page, ""), a, c);
     else
-        tl_say_no_culprit(tl_page_say(page), a);
-    tl_page_said(page);
-    fputs("</p>\n", page->out);
+        tl_say_no_culprit(tl_page_say(page, ""), a);
+    tl_page_said(page, "</p>\n");
     if (a->phases_alone) {
-        fputs("<p>", page->out);
-        tl_say_phase_reason(tl_page_say(page), a);
-        tl_page_said(page);
-        fputs("</p>\n", page->out);
+        tl_say_phase_reason(tl_page_say(page, "<p>"), a);
+        tl_page_said(page, "</p>\n");
     } else if (c != NULL) {
         put_cause(page, c);
     }
@@ -287,16 +279,12 @@ void tl_draw_verdict(tl_page *page)
         put_numbers(page, c);
     fputs("</dl>\n", page->out);
     if (!a->phases_alone && tl_next_in_words(a) != NULL) {
-        fputs("<p><b>Next:</b> ", page->out);
-        tl_say(tl_page_say(page), "%s", tl_next_in_words(a));
-        tl_page_said(page);
-        fputs("</p>\n", page->out);
+        tl_say(tl_page_say(page, "<p><b>Next:</b> "), "%s", tl_next_in_words(a));
+        tl_page_said(page, "</p>\n");
     }
     if (a->selection != NULL) {
-        fputs("<p>", page->out);
-        tl_say_selection(tl_page_say(page), a);
-        tl_page_said(page);
-        fputs("</p>\n", page->out);
+        tl_say_selection(tl_page_say(page, "<p>"), a);
+        tl_page_said(page, "</p>\n");
     }
     fputs("</div>\n", page->out);
     put_answers(page);

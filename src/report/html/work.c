@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* Rows that are shown: the first three, and more while they take that share. */
-enum { ROWS = 10, LEAST = 3, NAME_BYTES = 120 };
+enum { ROWS = 10, LEAST = 3 };
 #define LEAST_SHARE 0.005
 
 static bool is_shown(size_t i, double share)
@@ -21,32 +21,31 @@ static bool is_shown(size_t i, double share)
     return i < LEAST || (i < ROWS && share >= LEAST_SHARE);
 }
 
-/* Puts a name, of a long one the beginning; below it what it means, NULL: nothing. */
-static void put_name(FILE *out, tl_text name, const char *meaning)
+/* A row: what it is and what that means (NULL: nothing is said), its share of all with a bar of a class, its mean, how
+ * many there were, and the rank with most, if that is worth a word (-1: it is not). */
+typedef struct work_row {
+    tl_text name;
+    const char *meaning, *class_name;
+    double share;
+    int64_t sum_ns, count;
+    int32_t rank;
+    double rank_ns, median_ns;
+} work_row;
+
+static void put_row(FILE *out, const work_row *row)
 {
     fputs("<tr><td class=\"words\">", out);
-    bool cut = name.n > NAME_BYTES;
-    tl_put_markup(out, cut ? (tl_text){ name.p, tl_text_utf8((tl_text){ name.p, NAME_BYTES }) } : name);
-    fputs(cut ? "..." : name.n == 0 ? "(none)" : "", out);
-    if (meaning != NULL)
-        fprintf(out, "<br/><span class=\"explains\">%s</span>", meaning);
-    fputs("</td>", out);
-}
-
-static void put_bar(FILE *out, const char *class_name, double share)
-{
+    tl_put_name(out, row->name);
+    fputs(row->name.n == 0 ? "(none)" : "", out);
+    if (row->meaning != NULL)
+        fprintf(out, "<br/><span class=\"explains\">%s</span>", row->meaning);
     fprintf(out,
-            "<td class=\"bar\"><svg aria-hidden=\"true\" height=\"12\"><rect class=\"%s\" y=\"4\" width=\"%.1f%%\" "
-            "height=\"10\"/></svg></td><td>%s</td>",
-            class_name, fmax(0, fmin(100 * share, 100)), tl_share_in_words(share).text);
-}
-
-/* "rank 15, 1.32", where the rank's number is more than that of the median rank; else nothing. */
-static void put_slowest(FILE *out, int32_t rank, double slowest_ns, double median_ns)
-{
-    fputs("<td class=\"extra\">", out);
-    if (rank >= 0 && median_ns > 0 && slowest_ns > 1.02 * median_ns)
-        fprintf(out, "rank %" PRId32 ", %.2f", rank, fmin(slowest_ns / median_ns, 999));
+            "</td><td class=\"bar\"><svg aria-hidden=\"true\" height=\"12\"><rect class=\"%s\" y=\"4\" width=\"%.1f%%\" "
+            "height=\"10\"/></svg></td><td>%s</td><td>%s</td><td class=\"extra\">%s</td><td class=\"extra\">",
+            row->class_name, fmax(0, fmin(100 * row->share, 100)), tl_share_in_words(row->share).text,
+            row->count > 0 ? tl_duration(row->sum_ns / row->count).text : "", tl_grouped(row->count).text);
+    if (row->rank >= 0 && row->median_ns > 0 && row->rank_ns > 1.02 * row->median_ns)
+        fprintf(out, "rank %" PRId32 ", %.2f", row->rank, fmin(row->rank_ns / row->median_ns, 999));
     fputs("</td></tr>\n", out);
 }
 
@@ -63,33 +62,27 @@ static tl_text name_of(const tl_page *page, uint32_t name)
     return name == TL_NO_NAME ? TL_TEXT("") : page->html->in.name(page->html->in.name_arg, name);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ tables */
-
 void tl_draw_kernels(tl_page *page)
 {
     static const char *const classes[] = { [TL_COMPUTE] = TL_CLASS_COMPUTE, [TL_COMM] = TL_CLASS_TRANSFER,
                                            [TL_MEMCPY] = TL_CLASS_COPY,     [TL_MEMSET] = TL_CLASS_COPY,
                                            [TL_SYNC] = TL_CLASS_IDLE };
     const tl_table *table = tl_page_table(page, &tl_kernel_ranks_schema);
-    FILE *out = page->out;
     if (table == NULL)
         return;
-    begin_table(out, "device work", "runs", "slowest / median");
+    begin_table(page->out, "device work", "runs", "slowest / median");
     for (size_t i = 0; i < table->n; i++) {
         const tl_kernel_ranks *row = tl_table_row(table, i);
         if (!is_shown(i, row->share))
             break;
-        put_name(out, name_of(page, row->name), NULL);
-        put_bar(out, classes[row->kind], row->share);
-        fprintf(out, "<td>%s</td><td class=\"extra\">%s</td>", tl_duration((int64_t)row->mean_ns).text,
-                tl_grouped(row->count).text);
-        if (row->kind == TL_COMM) /* longest where a rank waits: that is no slow rank */
-            fputs("<td class=\"extra\"></td></tr>\n", out);
-        else
-            put_slowest(out, row->slowest_rank, row->slowest_ns, row->median_rank_ns);
+        /* communication is longest where a rank waits: that is no slow rank */
+        put_row(page->out, &(work_row){ name_of(page, row->name), NULL, classes[row->kind], row->share,
+                                        (int64_t)(row->mean_ns * (double)row->count), row->count,
+                                        row->kind == TL_COMM ? -1 : row->slowest_rank, row->slowest_ns,
+                                        row->median_rank_ns });
     }
-    fputs("</table></div>\n", out);
-    tl_put_legend(out,
+    fputs("</table></div>\n", page->out);
+    tl_put_legend(page->out,
                   (const tl_meaning[]){ { TL_CLASS_COMPUTE, "compute" },
                                         { TL_CLASS_TRANSFER, "communication, with what it waits" },
                                         { TL_CLASS_COPY, "copies" } },
@@ -99,22 +92,18 @@ void tl_draw_kernels(tl_page *page)
 void tl_draw_operators(tl_page *page)
 {
     const tl_table *table = tl_page_table(page, &tl_operator_ranks_schema);
-    FILE *out = page->out;
     if (table == NULL || (table->n == 1 && ((const tl_operator_ranks *)tl_table_row(table, 0))->name == TL_NO_NAME))
         return; /* work that was launched in no operator is no operator's */
-    fputs("<p>By the device work that was launched in them, with what they called.</p>\n", out);
-    begin_table(out, "operator of the host", "runs", "slowest / median");
+    fputs("<p>By the device work that was launched in them, with what they called.</p>\n", page->out);
+    begin_table(page->out, "operator of the host", "runs", "slowest / median");
     for (size_t i = 0; i < table->n; i++) {
         const tl_operator_ranks *row = tl_table_row(table, i);
         if (!is_shown(i, row->share))
             break;
-        put_name(out, name_of(page, row->name), NULL);
-        put_bar(out, TL_CLASS_COMPUTE, row->share);
-        fprintf(out, "<td>%s</td><td class=\"extra\">%s</td>",
-                row->count > 0 ? tl_duration(row->device_ns / row->count).text : "", tl_grouped(row->count).text);
-        put_slowest(out, row->slowest_rank, row->slowest_ns, row->median_rank_ns);
+        put_row(page->out, &(work_row){ name_of(page, row->name), NULL, TL_CLASS_COMPUTE, row->share, row->device_ns,
+                                        row->count, row->slowest_rank, row->slowest_ns, row->median_rank_ns });
     }
-    fputs("</table></div>\n", out);
+    fputs("</table></div>\n", page->out);
 }
 
 static int by_place(const void *context, uint32_t a, uint32_t b)
@@ -128,25 +117,22 @@ void tl_draw_idle(tl_page *page)
 {
     static const char *const doings[] = { TL_DOING_VALUES(TL_VALUE_MEANING) };
     const tl_table *table = &page->html->idle.classes;
-    FILE *out = page->out;
     if (table->n == 0)
         return;
-    begin_table(out, "what the host was in", "gaps", "most / median");
+    begin_table(page->out, "what the host was in", "gaps", "most / median");
     uint32_t *index = tl_sorted_index(table->n, by_place, table);
     for (size_t i = 0; i < table->n; i++) {
         const tl_idle_summary *row = tl_table_row(table, index[i]);
         if (!is_shown(i, row->idle_pct / 100))
             break;
         const char *doing = doings[row->cpu_during_gap];
-        put_name(out, (tl_text){ row->dominant_op, strnlen(row->dominant_op, sizeof row->dominant_op) },
-                 tl_phrase_of("%s%.*s", row->drain_type == TL_DRAIN_SYNC ? "after a wait for the device: " : "",
-                              (int)strcspn(doing, ";"), doing)
-                     .text);
-        put_bar(out, "idle1", row->idle_pct / 100);
-        fprintf(out, "<td>%s</td><td class=\"extra\">%s</td>",
-                row->count > 0 ? tl_duration(row->total_ns / row->count).text : "", tl_grouped(row->count).text);
-        put_slowest(out, row->worst_rank, (double)row->worst_ns, (double)row->median_rank_ns);
+        const tl_phrase meaning =
+            tl_phrase_of("%s%.*s", row->drain_type == TL_DRAIN_SYNC ? "after a wait for the device: " : "",
+                         (int)strcspn(doing, ";"), doing);
+        put_row(page->out, &(work_row){ { row->dominant_op, strnlen(row->dominant_op, sizeof row->dominant_op) },
+                                        meaning.text, "idle1", row->idle_pct / 100, row->total_ns, row->count,
+                                        row->worst_rank, (double)row->worst_ns, (double)row->median_rank_ns });
     }
     free(index);
-    fputs("</table></div>\n", out);
+    fputs("</table></div>\n", page->out);
 }

@@ -308,17 +308,18 @@ static void the_answers_are_those_of_ask(void)
     job_free(p.job);
 }
 
-/* Process ids stand for a host that no trace names: they are none. */
-static void hosts_that_no_trace_names_have_no_column(void)
+/* One host is said at the top; process ids stand for a host that no trace names: they are none. */
+static void hosts_have_a_column_where_two_are_named(void)
 {
     page_job p = new_page(false);
     tl_table *ranks = tl_tables_get(&p.job->tables, &tl_rank_schema);
-    for (int named = 1; named >= 0; named--) {
+    for (int named = 0; named < 3; named++) {
         char *text = page_of(&p);
-        CU_ASSERT_EQUAL(count_in(text, "<th class=\"words extra\">host</th>"), (size_t)named);
+        CU_ASSERT_EQUAL(count_in(text, "<th class=\"words extra\">host</th>"), named == 2);
         free(text);
         for (size_t i = 0; i < ranks->n; i++)
-            snprintf(((tl_rank *)tl_table_row(ranks, i))->host, sizeof((tl_rank *)0)->host, "pids 10-17");
+            snprintf(((tl_rank *)tl_table_row(ranks, i))->host, sizeof((tl_rank *)0)->host, "%s%zu",
+                     named == 0 ? "pids 10-1" : "node", i / 2);
     }
     job_free(p.job);
 }
@@ -327,7 +328,7 @@ static const unit_test tests[] = {
     TEST(a_section_is_there_where_its_data_are), TEST(gains_are_a_waterfall),
     TEST(bars_are_as_long_as_the_time),          TEST(phases_are_drawn),
     TEST(words_of_a_trace_do_nothing),           TEST(the_answers_are_those_of_ask),
-    TEST(hosts_that_no_trace_names_have_no_column),
+    TEST(hosts_have_a_column_where_two_are_named),
 };
 
 int main(void)
