@@ -40,8 +40,6 @@ typedef struct tl_timed_row {
 typedef struct tl_timed {
     const tl_phase_verdict *verdicts; /* borrowed */
     size_t nverdicts;
-    tl_text (*name)(void *arg, uint32_t id);
-    void *name_arg;
 
     TL_VEC(tl_timed_phase) phases;
     TL_VEC(tl_timed_row) rows;
@@ -147,10 +145,10 @@ extern const char *const tl_style[];
 void tl_draw_verdict(tl_page *page); /* verdict.c */
 void tl_draw_time(tl_page *page);    /* bars.c */
 void tl_draw_gains(tl_page *page);   /* gains.c */
-void tl_draw_excess(tl_page *page);  /* blame.c */
+void tl_draw_excess(tl_page *page);  /* maps.c */
 void tl_draw_waits(tl_page *page);
 void tl_draw_steps(tl_page *page);  /* steps.c */
-void tl_draw_phases(tl_page *page); /* phases.c */
+void tl_draw_phases(tl_page *page); /* maps.c */
 void tl_draw_strip(tl_page *page);  /* strip_draw.c */
 void tl_draw_matrix(tl_page *page); /* matrix.c */
 void tl_draw_arrivals(tl_page *page);
@@ -187,7 +185,7 @@ void tl_arrivals_end(tl_html *html);
 bool tl_path_begin(tl_html *html); /* bars.c */
 void tl_path_take(tl_html *html, const void *row);
 
-bool tl_timed_begin_phases(tl_html *html); /* phases.c */
+bool tl_timed_begin_phases(tl_html *html); /* maps.c */
 bool tl_timed_begin_cells(tl_html *html);
 void tl_timed_take_phase(tl_html *html, const void *row);
 void tl_timed_take_cell(tl_html *html, const void *row);
