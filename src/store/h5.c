@@ -323,20 +323,21 @@ tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *
 tl_status tl_h5_count_rows(hid_t dataset, size_t row_size, uint64_t *out, tl_error *err)
 {
     char name[300] = "";
-    hsize_t nrows = 0, chunk = 0;
+    hsize_t nrows = 0, chunk = 0, nchunks = 0;
     hid_t space = H5Dget_space(dataset), plist = H5Dget_create_plist(dataset);
     bool fits = H5Iget_name(dataset, name, sizeof name) >= 0 && space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
                 H5Sget_simple_extent_dims(space, &nrows, NULL) == 1 && plist >= 0 &&
                 (H5Pget_layout(plist) == H5D_COMPACT ||
                  (H5Pget_layout(plist) == H5D_CHUNKED && H5Pget_chunk(plist, 1, &chunk) == 1 && chunk > 0 &&
                   chunk <= MAX_CHUNK_BYTES / row_size));
+    const bool stored = fits && (chunk == 0 || (H5Dget_num_chunks(dataset, space, &nchunks) >= 0 &&
+                                                nchunks == nrows / chunk + (nrows % chunk > 0)));
     tl_h5_close(plist);
     tl_h5_close(space);
     if (!fits)
         return tl_h5_fail(err, TL_EINPUT, dataset, "%s is not stored as tlmpi does it", name);
 
-    hsize_t stored = H5Dget_storage_size(dataset);
-    if (nrows / MAX_DEFLATE > stored / row_size + chunk)
+    if (!stored || nrows / MAX_DEFLATE > H5Dget_storage_size(dataset) / row_size + chunk)
         return tl_h5_fail(err, TL_EINPUT, dataset, "%s claims %llu rows and has no room for them", name,
                           (unsigned long long)nrows);
     *out = nrows;

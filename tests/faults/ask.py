@@ -162,6 +162,25 @@ def damaged(checks, program, path, folder):
                         "damage %d: %s" % (i, " ".join(command)), run.returncode, run.stderr[-300:])
 
 
+def hollow(h5py, checks, program, path, folder):
+    """Two million rows that are claimed and not stored: every command refuses them at once."""
+    other = os.path.join(folder, "hollow.h5")
+    for table in ("rank", "interval", "straggler"):
+        shutil.copy(path, other)
+        with h5py.File(other, "r+") as f:
+            rows, attributes = f["tables"][table][:], dict(f["tables"][table].attrs)
+            del f["tables"][table]
+            claims = f["tables"].create_dataset(table, shape=(2000000,), maxshape=(None,), chunks=(1 << 13,),
+                                                dtype=rows.dtype, compression="gzip")
+            claims[:len(rows)] = rows
+            claims.attrs.update(attributes)
+        seal(other)
+        for command in (["ask", other], ["show", other, table], ["html", "-f", "-o", other + ".html", other]):
+            run = subprocess.run([program, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False, timeout=20)
+            checks.that(run.returncode == 3 and b"claims 2000000 rows" in run.stderr, "%s of a hollow %s" % (command[0], table),
+                        run.returncode, run.stderr[-300:])
+
+
 def main():
     program, make_trace = (os.path.abspath(p) for p in sys.argv[1:3])
     checks = Checks()
@@ -176,6 +195,7 @@ def main():
             checks.skip("files without tables, rows or sense: no h5py")
         else:
             without(h5py, checks, program, results["straggler"], folder)
+            hollow(h5py, checks, program, results["straggler"], folder)
             scrambled(h5py, np, checks, program, results, folder)
     checks.close()
 
