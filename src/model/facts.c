@@ -207,7 +207,7 @@ static void look_at_health(tl_tables *tables, tl_facts *out)
     static const tl_table none;
     const tl_table *health = tl_tables_get(tables, &tl_health_schema);
     health = health != NULL ? health : &none;
-    out->wall_ns = tl_recorded_by_all_ns(health, out->wall_ns);
+    out->wall_ns = tl_whole_steps_ns(health, out->wall_ns);
     TL_ROWS (const tl_health, row, health)
         out->trust.left_out += row->defect == TL_DEFECT_NOT_WHOLE;
     TL_ROWS (const tl_rank, rank, tl_tables_get(tables, &tl_rank_schema))

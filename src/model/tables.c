@@ -74,15 +74,12 @@ void tl_health_add(tl_table *health, tl_health row)
     tl_table_append(health, &row, 1);
 }
 
-int64_t tl_recorded_by_all_ns(const tl_table *health, int64_t ns)
+int64_t tl_whole_steps_ns(const tl_table *health, int64_t ns)
 {
-    int64_t begin = 0, end = 0, apart_ns;
-    TL_ROWS (const tl_health, row, health) {
-        begin = row->defect == TL_DEFECT_BEGINS_LATER ? tl_ns_max(begin, row->time_ns) : begin;
-        end = row->defect == TL_DEFECT_ENDS_EARLIER ? tl_ns_max(end, row->time_ns) : end;
-    }
-    apart_ns = tl_ns_add(begin, end);
-    return apart_ns < ns ? ns - apart_ns : ns;
+    int64_t left_out_ns = 0;
+    TL_ROWS (const tl_health, row, health)
+        left_out_ns = row->defect == TL_DEFECT_NOT_WHOLE ? tl_ns_add(left_out_ns, row->time_ns) : left_out_ns;
+    return left_out_ns < ns ? ns - left_out_ns : ns;
 }
 
 bool tl_step_is_left_out(const tl_table *health, int32_t step)

@@ -88,6 +88,7 @@ typedef struct tl_baseline {
     bool by_sides;  /* no group smaller than the job has collectives: roles differ by the sides of their sends alone */
     int32_t *steps; /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_AFTER: after the last */
     bool *cut;      /* [nsteps] */
+    bool *left_out; /* [nsteps] cut steps with a number, and the time before or after all steps next to one */
     bool *edge;     /* [nsteps]: the first or last step of some rank's recording: profilers start and stop there */
     bool *lost;     /* [nranks * nsteps]: the rank is not judged in the step; NULL: all ranks are judged in all steps */
     size_t first_whole, last_whole; /* the first and the last step that is not cut; nsteps: there is none */
@@ -166,6 +167,17 @@ static inline int64_t tl_transfer_bytes(uint64_t key)
     uint64_t bytes = key & (UINT64_MAX >> 8);
     return bytes >> 55 != 0 ? -1 : (int64_t)bytes;
 }
+
+static inline bool tl_step_is_numbered(int32_t step)
+{
+    return step >= 0 && step != TL_STEP_AFTER;
+}
+
+/* The least and the largest step number of the rank within from to to; false: it has none there. */
+bool tl_steps_between(const tl_job_rank *rank, int32_t from, int32_t to, int32_t *low, int32_t *high);
+
+/* Where the consecutive numbers end that begin with ascending steps[from]. */
+size_t tl_consecutive_end(const int32_t *steps, size_t nsteps, size_t from);
 
 /* The whole step whose work a cut step is compared with: the first one for a step before it, else the last one. */
 static inline size_t tl_whole_step_at(const tl_baseline *b, size_t step)

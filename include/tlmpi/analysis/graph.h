@@ -294,7 +294,7 @@ typedef struct tl_job_graph {
     tl_meeting_edge *edges;
     size_t nvoted, ncycled; /* edges left out: by vote; of a cycle, the edges that go back in time */
     size_t npauses, nwaits; /* all pauses; pauses that were waits */
-    size_t late_steps;      /* the first of the steps that all ranks have, in which some rank's recording begins late */
+    TL_VEC(int32_t) late;   /* steps of all ranks in which some rank's recording begins late */
 } tl_job_graph;
 
 typedef struct tl_job_graph_input {

@@ -62,6 +62,10 @@ int64_t tl_net_replay(const tl_net *net, int64_t *done_ns);
 /* Fills end_ns[nsteps] with the last end of each step, no earlier than that of the step before. */
 void tl_net_step_ends(const tl_net *net, const int64_t *done_ns, int64_t *end_ns);
 
+/* Returns the part of the time, ns, from start_ns to the last end of a replay, in which no step is left out. */
+int64_t tl_net_whole_ns(const tl_net *net, const tl_baseline *baseline, const int64_t *done_ns, int64_t start_ns,
+                        int64_t last_ns);
+
 /* What a fold does with a node. */
 typedef enum tl_fold_mark {
     TL_FOLD_AWAY, /* folds it, if that makes the net smaller: nothing of the node changes */
@@ -201,7 +205,8 @@ typedef struct tl_repair {
 /* Whether the step was cut, and is repaired as the whole step next to it. */
 static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair *repair, size_t step)
 {
-    return repair->lasts && baseline->cut[step] && repair->on[tl_whole_step_at(baseline, step)];
+    return repair->lasts && baseline->cut[step] && !baseline->left_out[step] &&
+           repair->on[tl_whole_step_at(baseline, step)];
 }
 
 /* A repair of a rank, as told to the proc that holds the rank: by kind of its class map, and by step.  Zero-initialise;

@@ -137,8 +137,7 @@ typedef struct tl_findings {
     size_t nsteps, nranks;
     int64_t start_ns, end_ns, time_ns; /* of the job, unchanged: its first node, its last end, and the time between
                                         * these */
-    int64_t recorded_ns;               /* part of time_ns that all ranks have recorded: gains are told as parts of
-                                        * it */
+    int64_t whole_ns;                  /* time_ns without the steps that are left out: gains are of it */
     int64_t error_ns;                  /* by how much the unchanged replay misses the measured time of any node: 0 */
     int64_t joint_gain_ns;             /* gain of repairing all chosen candidates */
     int64_t links_ns;                  /* gain of repairing all chosen links */

@@ -48,7 +48,8 @@ extern const char *const tl_defect_labels[]; /* by defect, NULL at the end */
     F(T, I64, count, MEASURE, "", "how often: launches; of a recording that begins or ends otherwise, steps")          \
     F(T, I64, of, MEASURE, "", "of how many")                                                                          \
     F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
-      "how long it hides what happened: idle time that may be work; by how much a recording begins later or ends earlier") \
+      "how long it hides what happened: idle time that may be work; by how much a recording begins later or ends earlier; the length " \
+      "of a step that is not whole") \
     F(T, ENUM(remedy), done, LABEL, "", "what was done about it")
 TL_TABLE(health, TL_HEALTH_FIELDS);
 
@@ -59,10 +60,8 @@ void tl_health_add(tl_table *health, tl_health row);
  * rows come first. */
 bool tl_step_is_left_out(const tl_table *health, int32_t step);
 
-/* Returns the part of ns, a time of the job, that all ranks have recorded: ns less what the longest recordings have
- * before the last recording begins, and after the first recording has ended.  Returns ns where nothing would be
- * left. */
-int64_t tl_recorded_by_all_ns(const tl_table *health, int64_t ns);
+/* Returns ns, a time of the job, less the steps that are left out; ns where nothing would be left. */
+int64_t tl_whole_steps_ns(const tl_table *health, int64_t ns);
 
 /* Whether the defect is lost work: the rank is then not judged in the step. */
 static inline bool tl_is_lost(uint8_t defect)

@@ -7,34 +7,73 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A step is cut where some rank has begun in a later one or ended in an earlier one; what lies before or after all
- * steps always is.  Where there is nothing else, all of it is one step. */
-static void find_cut(tl_baseline *out)
+bool tl_steps_between(const tl_job_rank *rank, int32_t from, int32_t to, int32_t *low, int32_t *high)
+{
+    *low = TL_STEP_AFTER;
+    *high = -1;
+    for (size_t s = 0; s < rank->nsteps; s++) {
+        int32_t step = rank->steps[s];
+        if (!tl_step_is_numbered(step) || step < from || step > to)
+            continue;
+        *low = step < *low ? step : *low;
+        *high = step > *high ? step : *high;
+    }
+    return *high >= 0;
+}
+
+size_t tl_consecutive_end(const int32_t *steps, size_t nsteps, size_t from)
+{
+    size_t to = from + 1;
+    while (to < nsteps && steps[to - 1] >= 0 && steps[to] == steps[to - 1] + 1)
+        to++;
+    return to;
+}
+
+/* Cuts what not all ranks with steps have of steps[from, to), whose numbers follow one another. */
+static void cut_ends(tl_baseline *out, size_t from, size_t to)
 {
     const tl_job_graph *g = out->graph;
-    int32_t first = -1, last = TL_STEP_AFTER;
-    bool any = false;
+    int32_t first = -1, last = TL_STEP_AFTER, low, high;
     for (size_t r = 0; r < g->nranks; r++) {
-        int32_t low = TL_STEP_AFTER, high = -1;
-        for (size_t s = 0; s < g->ranks[r].nsteps; s++) {
-            int32_t step = g->ranks[r].steps[s];
-            if (step < 0 || step == TL_STEP_AFTER)
-                continue;
-            low = step < low ? step : low;
-            high = step > high ? step : high;
-        }
-        if (high < 0)
+        if (!tl_steps_between(&g->ranks[r], 0, TL_STEP_AFTER, &low, &high))
             continue;
-        any = true;
+        tl_steps_between(&g->ranks[r], out->steps[from], out->steps[to - 1], &low, &high);
         first = low > first ? low : first;
         last = high < last ? high : last;
-        out->edge[tl_step_index(out->steps, out->nsteps, low)] = true;
-        out->edge[tl_step_index(out->steps, out->nsteps, high)] = true;
     }
-    for (size_t k = 0; any && k < g->late_steps && first < last; k++)
-        first++;
-    for (size_t s = 0; s < out->nsteps; s++)
-        out->cut[s] = any && (out->steps[s] < first || out->steps[s] > last);
+    for (size_t s = from; s < to; s++)
+        out->cut[s] = out->steps[s] < first || out->steps[s] > last ||
+                      tl_index_of(g->late.v, g->late.n, out->steps[s]) < g->late.n;
+}
+
+/* Of steps whose numbers follow one another, a step is cut where some rank has begun in a later one or ended in an
+ * earlier one, or has none of them: each window of the recording has such steps.  What lies before or after all steps
+ * always is cut.  Where there is nothing else, all of it is one step. */
+static void find_cut(tl_baseline *out)
+{
+    const size_t n = out->nsteps;
+    int32_t low, high;
+    bool any = false;
+    for (size_t r = 0; r < out->graph->nranks; r++) {
+        if (!tl_steps_between(&out->graph->ranks[r], 0, TL_STEP_AFTER, &low, &high))
+            continue;
+        any = true;
+        out->edge[tl_step_index(out->steps, n, low)] = true;
+        out->edge[tl_step_index(out->steps, n, high)] = true;
+    }
+    for (size_t from = 0, to; any && from < n; from = to) {
+        to = from + 1;
+        out->cut[from] = true;
+        if (!tl_step_is_numbered(out->steps[from]))
+            continue;
+        to = tl_consecutive_end(out->steps, n, from);
+        cut_ends(out, from, to);
+    }
+    for (size_t s = 0; s < n; s++) {
+        bool beside = (s > 0 && out->cut[s - 1] && tl_step_is_numbered(out->steps[s - 1])) ||
+                      (s + 1 < n && out->cut[s + 1] && tl_step_is_numbered(out->steps[s + 1]));
+        out->left_out[s] = out->cut[s] && (tl_step_is_numbered(out->steps[s]) || beside);
+    }
     out->first_whole = out->last_whole = out->nsteps;
     for (size_t s = 0; s < out->nsteps; s++)
         if (!out->cut[s]) {
@@ -55,6 +94,7 @@ static void find_steps(tl_baseline *out)
             out->steps[at++] = out->graph->ranks[r].steps[s];
     out->nsteps = tl_int_unique(out->steps, n);
     out->cut = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->cut);
+    out->left_out = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->left_out);
     out->edge = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->edge);
     find_cut(out);
 }

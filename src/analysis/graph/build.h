@@ -163,13 +163,16 @@ static inline bool tl_may_have_waited(const tl_waiting_call *call)
 /* Kernels in order of ends that end no later than an instant. */
 size_t tl_graph_ended(const tl_graph_build *b, int64_t at_ns);
 
-/* The step of an instant of the host: -1 before the first, TL_STEP_AFTER when the last has ended. */
+/* The step of an instant of the host: -1 before the first, TL_STEP_AFTER when the last has ended.  Between the begin of
+ * a later window of the recording and its first step the instant is of that step. */
 static inline int32_t tl_graph_step(const tl_rank_view *view, int64_t host_ns)
 {
     size_t low = 0;
     TL_BISECT(low, view->nsteps, mid, view->steps[mid].start_ns <= host_ns);
     if (low == 0)
         return -1;
+    if (low < view->nsteps && tl_is_seam(view, view->steps[low - 1].start_ns, host_ns))
+        return view->steps[low].number;
     return host_ns < view->steps[low - 1].end_ns || low < view->nsteps ? view->steps[low - 1].number : TL_STEP_AFTER;
 }
 

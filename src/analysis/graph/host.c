@@ -170,11 +170,12 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
  * host's work is unknown. */
 static uint32_t add_mark(tl_graph_build *b, const recent *r, const instant *at)
 {
+    const bool seam = tl_is_seam(b->view, at->ns - 1 + b->lag_ns, at->ns + b->lag_ns);
     if (r->last == TL_NONE)
         return tl_graph_node(b, (tl_node){ .done_ns = at->ns, .step = step_at(b, at->ns), .kind = TL_NODE_BEGIN });
     return add_after(
         b, r, at,
-        (tl_node){ .segment = segment_at(b, at->ns), .step = step_at(b, at->ns - 1), .kind = TL_NODE_WAIT_BEGIN });
+        (tl_node){ .segment = segment_at(b, at->ns), .step = step_at(b, at->ns - !seam), .kind = TL_NODE_WAIT_BEGIN });
 }
 
 static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)

@@ -197,6 +197,7 @@ void tl_job_graph_free(tl_job_graph *g)
     free(g->ranks);
     free(g->meetings);
     free(g->edges);
+    free(g->late.v);
     *g = (tl_job_graph){ 0 };
 }
 

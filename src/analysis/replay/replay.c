@@ -60,3 +60,20 @@ void tl_net_step_ends(const tl_net *net, const int64_t *done_ns, int64_t *end_ns
     for (size_t s = 1; s < net->nsteps; s++)
         end_ns[s] = tl_ns_max(end_ns[s], end_ns[s - 1]);
 }
+
+int64_t tl_net_whole_ns(const tl_net *net, const tl_baseline *b, const int64_t *done_ns, int64_t start_ns,
+                        int64_t last_ns)
+{
+    int64_t whole_ns = last_ns - start_ns, *ends_ns = NULL;
+    for (size_t s = 0; s < b->nsteps; s++) {
+        if (!b->left_out[s])
+            continue;
+        if (ends_ns == NULL) {
+            ends_ns = tl_malloc(b->nsteps * sizeof *ends_ns);
+            tl_net_step_ends(net, done_ns, ends_ns);
+        }
+        whole_ns -= ends_ns[s] - (s > 0 ? ends_ns[s - 1] : start_ns);
+    }
+    free(ends_ns);
+    return whole_ns;
+}

@@ -278,7 +278,7 @@ int64_t tl_cost_of_part(tl_costing *c, const bool *chosen, const tl_cost_part *p
     take_rest(c, part, -1);
     int64_t end = tl_net_replay(&c->net, c->done_ns);
     take_rest(c, part, 1);
-    return c->end_ns - end;
+    return c->findings->whole_ns - tl_net_whole_ns(&c->net, c->b, c->done_ns, c->findings->start_ns, end);
 }
 
 int64_t tl_cost_added_ns(const tl_costing *c)

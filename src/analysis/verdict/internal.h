@@ -23,11 +23,12 @@ void tl_two_hosts_lateness(const double *x, size_t nsteps, const uint8_t *host_o
 bool tl_host_is_later(const double *x, size_t nsteps, const bool *on, const uint8_t *host_of_member, size_t n,
                       uint8_t which);
 
-/* windows.c: in how many of the first steps that all ranks mark the recording of a rank begins late, which
- * graph->late_steps then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or
- * end earlier than those of others, and which steps are not whole: rows of health. */
+/* windows.c: in which of the first steps that all ranks mark the recording of a rank begins late, which graph->late
+ * then says; steps: table step.  Then, with the baseline and the lengths of its steps, which ranks' recordings begin
+ * later or end earlier than those of others, and which steps are not whole: rows of health. */
 void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *graph, tl_table *health);
-void tl_windows_rows(const tl_baseline *baseline, const int32_t *ranks, const tl_table *rank_table, tl_table *health);
+void tl_windows_rows(const tl_baseline *baseline, const int64_t *step_ns, const int32_t *ranks,
+                     const tl_table *rank_table, tl_table *health);
 
 /* verdict.c: a question CHANGE. */
 void tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);

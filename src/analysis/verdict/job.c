@@ -120,12 +120,11 @@ static void judge(judging *a, const tl_job_basis *basis)
     tl_windows_open(tl_tables_get(a->tables, &tl_step_schema), a->ranks, &graph, health);
     tl_baseline_make(&graph, &asker, a->ranks, a->rows, a->nrows, &baseline);
     tl_baseline_leave_out(&baseline, a->ranks, health);
-    tl_windows_rows(&baseline, a->ranks, links.hosts, health);
     tl_baseline_add_links(&baseline, &links);
     free(a->rows); /* the most that judging is told: it needs the room */
     a->rows = NULL;
     tl_verdict_find(&baseline, &basis->options, &findings);
-    findings.recorded_ns = tl_recorded_by_all_ns(health, findings.recorded_ns);
+    tl_windows_rows(&baseline, findings.step_ns, a->ranks, links.hosts, health);
     tl_verdict_rows(&findings, &baseline, &ranks, a->tables);
     tell_steps(a, tl_tables_get(a->tables, &tl_straggler_schema));
     if (basis->whatif != NULL && findings.time_ns > 0)

@@ -166,7 +166,7 @@ static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_c
     row->p_value = candidate->p;
     row->gain_ns = gain_ns;
     row->slowdown =
-        gain_ns < w->j->recorded_ns ? (double)w->j->recorded_ns / (double)(w->j->recorded_ns - gain_ns) : NAN;
+        gain_ns < w->j->whole_ns ? (double)w->j->whole_ns / (double)(w->j->whole_ns - gain_ns) : NAN;
     snprintf(row->reason, sizeof row->reason, "%s of %.30s takes %.1f times as long as %s%s (p %.1e)",
              tl_collective_labels[link->kind], link->ranks, link->ratio,
              link->evidence == TL_LINK_BY_GROUPS ? "on links like it" : "in other steps",

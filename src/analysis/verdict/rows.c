@@ -235,8 +235,8 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         row.z = w->needed.z;
         row.p_value = w->needed.p;
         row.against = (uint8_t)(w->needed.against > row.against ? w->needed.against : row.against);
-        if (row.gain_ns >= 0 && row.gain_ns < w->j->recorded_ns)
-            row.slowdown = (double)w->j->recorded_ns / (double)(w->j->recorded_ns - row.gain_ns);
+        if (row.gain_ns >= 0 && row.gain_ns < w->j->whole_ns)
+            row.slowdown = (double)w->j->whole_ns / (double)(w->j->whole_ns - row.gain_ns);
         put_pattern(w, &row);
         put_reason(w, &row);
     } else if (w->all.any && meets_unknown(w, rank)) {
@@ -329,8 +329,8 @@ static void add_untraced(const writing *w, const tl_untraced *u, tl_tables *tabl
                          .largest_cause = TL_CAUSE_UNKNOWN,
                          .cause_share = NAN,
                          .gain_ns = u->gain_ns,
-                         .slowdown = u->gain_ns < w->j->recorded_ns
-                                         ? (double)w->j->recorded_ns / (double)(w->j->recorded_ns - u->gain_ns)
+                         .slowdown = u->gain_ns < w->j->whole_ns
+                                         ? (double)w->j->whole_ns / (double)(w->j->whole_ns - u->gain_ns)
                                          : NAN,
                          .steps_from = TL_STEPS_MET,
                          .reason = "it has no trace: those that it meets have long come when it all goes on" };

@@ -206,5 +206,6 @@ int64_t tl_scenario_run_gain(tl_scenario_run *t, const bool *sorts)
     tl_job_net_make(t->b, t->j->folded, t->changed, &t->job_net);
     if (sorts != NULL)
         shorten_transfers(t, sorts);
-    return t->j->end_ns - tl_net_replay(&t->job_net.net, t->job_net.done_ns); /* in place of the measured times */
+    int64_t end_ns = tl_net_replay(&t->job_net.net, t->job_net.done_ns); /* in place of the measured times */
+    return t->j->whole_ns - tl_net_whole_ns(&t->job_net.net, t->b, t->job_net.done_ns, t->j->start_ns, end_ns);
 }

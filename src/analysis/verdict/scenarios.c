@@ -35,7 +35,7 @@ static const tl_whatif_row of_all = {
 static void append(const tl_findings *j, tl_whatif_row row, tl_table *whatif)
 {
     row.time_ns = j->time_ns - row.gain_ns;
-    row.share = j->recorded_ns > 0 ? (double)row.gain_ns / (double)j->recorded_ns : NAN;
+    row.share = j->whole_ns > 0 ? (double)row.gain_ns / (double)j->whole_ns : NAN;
     tl_table_append(whatif, &row, 1);
 }
 
@@ -197,8 +197,8 @@ static void try_all(trying *t, tl_table *whatif)
 
 static void compare_with_ideal(const tl_findings *j, int64_t ideal_ns, tl_whatif_row *row)
 {
-    if (row->scenario == TL_SCENARIO_UNCHANGED && ideal_ns < j->recorded_ns)
-        row->slowdown = (double)j->recorded_ns / (double)(j->recorded_ns - ideal_ns);
+    if (row->scenario == TL_SCENARIO_UNCHANGED && ideal_ns < j->whole_ns)
+        row->slowdown = (double)j->whole_ns / (double)(j->whole_ns - ideal_ns);
 }
 
 void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,

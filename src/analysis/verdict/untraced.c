@@ -89,7 +89,8 @@ static void replay(searching *s, tl_untraced *u)
 {
     int64_t before = 0;
     shift(s, u->rank, -1);
-    u->gain_ns = s->out->end_ns - tl_net_replay(&s->job_net.net, s->done_ns);
+    int64_t end_ns = tl_net_replay(&s->job_net.net, s->done_ns);
+    u->gain_ns = s->out->whole_ns - tl_net_whole_ns(&s->job_net.net, s->b, s->done_ns, s->out->start_ns, end_ns);
     tl_net_step_ends(&s->job_net.net, s->done_ns, u->step_ns);
     shift(s, u->rank, 1);
     for (size_t i = 0; i < s->b->nsteps; i++) {
@@ -136,7 +137,7 @@ static void judge(searching *s, tl_untraced *u)
 static bool costs(const searching *s, const tl_untraced *u)
 {
     double least = fmax(s->options->least_cost, TL_UNTRACED_LEAST_COST);
-    return u->p < s->options->alpha && (double)u->gain_ns >= least * (double)s->out->time_ns;
+    return u->p < s->options->alpha && (double)u->gain_ns >= least * (double)s->out->whole_ns;
 }
 
 static void look_at(searching *s, int32_t rank)

@@ -64,7 +64,9 @@ static void time_steps(const tl_baseline *b, tl_findings *out)
             out->start_ns = tl_ns_min(out->start_ns, b->graph->ranks[r].start_ns);
             any = true;
         }
-    out->time_ns = out->recorded_ns = any ? out->end_ns - out->start_ns : 0;
+    out->start_ns = any ? out->start_ns : out->end_ns;
+    out->time_ns = out->end_ns - out->start_ns;
+    out->whole_ns = tl_net_whole_ns(&job_net.net, b, done_ns, out->start_ns, out->end_ns);
     tl_net_step_ends(&job_net.net, done_ns, out->step_ns);
     for (size_t s = b->nsteps; s-- > 0;)
         out->step_ns[s] -= s > 0 ? out->step_ns[s - 1] : out->start_ns;

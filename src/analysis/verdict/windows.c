@@ -5,7 +5,8 @@
  *     rank 2               |4 . . . |5 . . . |6 . . .     what the others wait in step 4 is not known to be for rank 2
  *
  * Marks of one step begin at different times, by clocks and by what ranks do: in any step after these no later behind
- * the median of all ranks than one that begins late.  Times are of each rank's own clock.
+ * the median of all ranks than one that begins late.  Times are of each rank's own clock.  Steps whose numbers follow
+ * one another are looked at by themselves: each window of a recording in several begins and ends so.
  */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
@@ -17,7 +18,7 @@
 typedef struct starts {
     const int32_t *ranks;
     size_t nranks, nsteps;
-    int32_t first, last; /* the steps that all ranks mark */
+    int32_t first, last; /* the steps that all ranks mark, of those in hand */
     int32_t *low, *high; /* [nranks] the first and last that each does; low -1: it marks none */
     int64_t *lag_ns;     /* [nranks * nsteps] behind the median of all */
     int64_t *usual_ns;   /* [nsteps] */
@@ -25,15 +26,17 @@ typedef struct starts {
     tl_arena arena;
 } starts;
 
-static void find_range(starts *s, const tl_table *steps)
+static void find_range(starts *s, const tl_table *steps, int32_t from, int32_t to)
 {
+    s->first = -1;
     s->last = INT32_MAX;
+    s->nsteps = 0;
     for (size_t r = 0; r < s->nranks; r++)
         s->low[r] = -1;
     for (size_t i = 0; i < steps->n; i++) {
         const tl_step *row = tl_table_row(steps, i);
         size_t r = tl_index_of(s->ranks, s->nranks, row->rank);
-        if (r == s->nranks)
+        if (r == s->nranks || row->step < from || row->step > to)
             continue;
         s->low[r] = s->low[r] < 0 || row->step < s->low[r] ? row->step : s->low[r];
         s->high[r] = s->low[r] == row->step || row->step > s->high[r] ? row->step : s->high[r];
@@ -109,85 +112,108 @@ static int64_t span_of(const starts *s, const tl_table *steps)
     return most;
 }
 
-void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *graph, tl_table *health)
+/* Finds the ranks that begin late in the steps from `from` to `to`. */
+static void open_window(starts *s, const tl_table *steps, int32_t from, int32_t to, tl_job_graph *graph, tl_table *health)
 {
-    size_t n = graph->nranks;
-    starts s = { .ranks = ranks, .nranks = n, .first = -1 };
-    s.low = tl_arena_take(&s.arena, n, sizeof *s.low);
-    s.high = tl_arena_take(&s.arena, n, sizeof *s.high);
-    s.scratch = tl_arena_take(&s.arena, n, sizeof *s.scratch);
-    if (steps->n > 0)
-        find_range(&s, steps);
-    if (s.first >= 0 && s.first < s.last && (size_t)(s.last - s.first) < steps->n) {
-        s.nsteps = (size_t)(s.last - s.first) + 1;
-        s.lag_ns = tl_arena_zeroed(&s.arena, n * s.nsteps, sizeof *s.lag_ns);
-        s.usual_ns = tl_arena_take(&s.arena, s.nsteps, sizeof *s.usual_ns);
-    }
-    if (s.nsteps > 0 && find_lags(&s, steps)) {
-        find_usual(&s);
-        int64_t later_ns = 0, least_ns = (int64_t)(TL_VERDICT_LEAST_COST * (double)span_of(&s, steps));
-        for (size_t r = 0; r < n; r++) {
-            size_t late = s.low[r] == s.first ? late_steps(&s, r, least_ns, &later_ns) : 0;
-            graph->late_steps = late > graph->late_steps ? late : graph->late_steps;
-            for (size_t at = 0; at < late; at++)
-                tl_health_add(health, (tl_health){ .rank = ranks[r],
-                                                   .defect = TL_DEFECT_BEGINS_LATER,
-                                                   .step = s.first + (int32_t)at,
-                                                   .count = 1,
-                                                   .of = (int64_t)s.nsteps,
-                                                   .time_ns = later_ns });
+    find_range(s, steps, from, to);
+    if (s->first < 0 || s->first >= s->last || (size_t)(s->last - s->first) >= steps->n)
+        return;
+    s->nsteps = (size_t)(s->last - s->first) + 1;
+    s->lag_ns = tl_arena_zeroed(&s->arena, s->nranks * s->nsteps, sizeof *s->lag_ns);
+    s->usual_ns = tl_arena_take(&s->arena, s->nsteps, sizeof *s->usual_ns);
+    if (!find_lags(s, steps))
+        return;
+    find_usual(s);
+    int64_t later_ns = 0, least_ns = (int64_t)(TL_VERDICT_LEAST_COST * (double)span_of(s, steps));
+    for (size_t r = 0; r < s->nranks; r++) {
+        size_t late = s->low[r] == s->first ? late_steps(s, r, least_ns, &later_ns) : 0;
+        for (size_t at = 0; at < late; at++) {
+            tl_vec_push(&graph->late, s->first + (int32_t)at);
+            tl_health_add(health, (tl_health){ .rank = s->ranks[r],
+                                               .defect = TL_DEFECT_BEGINS_LATER,
+                                               .step = s->first + (int32_t)at,
+                                               .count = 1,
+                                               .of = (int64_t)s->nsteps,
+                                               .time_ns = later_ns });
         }
     }
+}
+
+void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *graph, tl_table *health)
+{
+    starts s = { .ranks = ranks, .nranks = graph->nranks };
+    int32_t *numbers = tl_arena_take(&s.arena, steps->n, sizeof *numbers);
+    s.low = tl_arena_take(&s.arena, s.nranks, sizeof *s.low);
+    s.high = tl_arena_take(&s.arena, s.nranks, sizeof *s.high);
+    s.scratch = tl_arena_take(&s.arena, s.nranks, sizeof *s.scratch);
+    for (size_t i = 0; i < steps->n; i++)
+        numbers[i] = ((const tl_step *)tl_table_row(steps, i))->step;
+    size_t n = tl_int_unique(numbers, steps->n);
+    for (size_t from = 0, to; from < n; from = to) {
+        to = tl_consecutive_end(numbers, n, from);
+        open_window(&s, steps, numbers[from], numbers[to - 1], graph, health);
+    }
+    graph->late.n = tl_int_unique(graph->late.v, graph->late.n);
     tl_arena_free(&s.arena);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
-static bool is_numbered(int32_t step)
+/* Returns the time, ns, that is left out with a step: its own, and that before or after all steps next to it. */
+static int64_t left_out_ns(const tl_baseline *b, const int64_t *step_ns, size_t s)
 {
-    return step >= 0 && step != TL_STEP_AFTER;
+    int64_t ns = step_ns[s];
+    if (s > 0 && b->left_out[s - 1] && !tl_step_is_numbered(b->steps[s - 1]))
+        ns = tl_ns_add(ns, step_ns[s - 1]);
+    if (s + 1 < b->nsteps && b->left_out[s + 1] && !tl_step_is_numbered(b->steps[s + 1]))
+        ns = tl_ns_add(ns, step_ns[s + 1]);
+    return ns;
 }
 
-/* The first and the last numbered step of a rank; false: it has none. */
-static bool range_of(const tl_job_rank *rank, int32_t *low, int32_t *high)
+/* Adds rows of the ranks that begin after steps[s], or end before it, among the steps[from, to) with consecutive
+ * numbers.  A rank without any of them lacks that window: its trace is damaged. */
+static void add_ranks(const tl_baseline *b, const int32_t *ranks, const tl_table *rank_table, size_t s, size_t from,
+                      size_t to, const int64_t *step_ns, tl_health row, tl_table *health)
 {
-    *low = *high = -1;
-    for (size_t s = 0; s < rank->nsteps; s++) {
-        if (!is_numbered(rank->steps[s]))
-            continue;
-        *low = *low < 0 ? rank->steps[s] : *low;
-        *high = rank->steps[s];
-    }
-    return *low >= 0;
-}
-
-void tl_windows_rows(const tl_baseline *b, const int32_t *ranks, const tl_table *rank_table, tl_table *health)
-{
-    int64_t begin = INT64_MAX, end = INT64_MIN, numbered = 0;
+    int64_t begin = INT64_MAX, end = INT64_MIN;
+    const bool first = from == 0 || !tl_step_is_numbered(b->steps[from - 1]),
+               last = to == b->nsteps || !tl_step_is_numbered(b->steps[to]);
     for (size_t r = 0; r < b->graph->nranks; r++)
         if (tl_job_graph_has(b->graph, r))
             begin = tl_ns_min(begin, b->graph->ranks[r].start_ns);
     for (size_t i = 0; i < rank_table->n; i++)
         end = tl_ns_max(end, ((const tl_rank *)tl_table_row(rank_table, i))->last_ns);
-    for (size_t s = 0; s < b->nsteps; s++)
-        numbered += is_numbered(b->steps[s]);
-    for (size_t s = 0; s < b->nsteps; s++) {
-        if (!b->cut[s] || !is_numbered(b->steps[s]))
+    for (size_t r = 0; r < b->graph->nranks; r++) {
+        int32_t low, high;
+        size_t at = tl_table_from_rank(rank_table, ranks[r]);
+        if (!tl_steps_between(&b->graph->ranks[r], b->steps[from], b->steps[to - 1], &low, &high) ||
+            (low <= row.step && row.step <= high) || at == rank_table->n)
             continue;
-        tl_health row = { .rank = -1, .defect = TL_DEFECT_NOT_WHOLE, .step = b->steps[s], .count = 1, .of = numbered };
+        row.rank = ranks[r];
+        row.defect = row.step < low ? TL_DEFECT_BEGINS_LATER : TL_DEFECT_ENDS_EARLIER;
+        row.time_ns = row.step < low && first ? tl_ns_between(b->graph->ranks[r].start_ns, begin)
+                      : row.step > high && last
+                          ? tl_ns_between(end, ((const tl_rank *)tl_table_row(rank_table, at))->last_ns)
+                          : step_ns[s];
         tl_health_add(health, row);
-        for (size_t r = 0; r < b->graph->nranks; r++) {
-            int32_t low, high;
-            size_t at = tl_table_from_rank(rank_table, ranks[r]);
-            if (!range_of(&b->graph->ranks[r], &low, &high) || (low <= row.step && row.step <= high) ||
-                at == rank_table->n)
-                continue;
-            row.rank = ranks[r];
-            row.defect = row.step < low ? TL_DEFECT_BEGINS_LATER : TL_DEFECT_ENDS_EARLIER;
-            row.time_ns = row.step < low ? tl_ns_between(b->graph->ranks[r].start_ns, begin)
-                                         : tl_ns_between(end, ((const tl_rank *)tl_table_row(rank_table, at))->last_ns);
-            tl_health_add(health, row);
-        }
+    }
+}
+
+void tl_windows_rows(const tl_baseline *b, const int64_t *step_ns, const int32_t *ranks, const tl_table *rank_table,
+                     tl_table *health)
+{
+    int64_t numbered = 0;
+    for (size_t s = 0; s < b->nsteps; s++)
+        numbered += tl_step_is_numbered(b->steps[s]);
+    for (size_t s = 0, from = 0, to = 0; s < b->nsteps; s++) {
+        from = s >= to ? s : from;
+        to = s >= to ? tl_consecutive_end(b->steps, b->nsteps, s) : to;
+        if (!b->cut[s] || !tl_step_is_numbered(b->steps[s]))
+            continue;
+        tl_health row = { .rank = -1, .defect = TL_DEFECT_NOT_WHOLE, .step = b->steps[s], .count = 1, .of = numbered,
+                          .time_ns = left_out_ns(b, step_ns, s) };
+        tl_health_add(health, row);
+        add_ranks(b, ranks, rank_table, s, from, to, step_ns, row, health);
     }
     tl_table_sort(health);
 }

@@ -180,7 +180,7 @@ static void who_holds_how_much_of_the_critical_path(void)
     job_free(j);
 }
 
-/* A rank begins 200 ms later in the first step, another one ends 100 ms earlier: there is nothing to gain there. */
+/* Not all ranks have the first step, of 200 ms, and the last one, of 100 ms: nothing is gained there. */
 static void what_it_costs_is_a_part_of_what_all_have_recorded(void)
 {
     answer_job *j = job_of(4, 8);
@@ -189,9 +189,9 @@ static void what_it_costs_is_a_part_of_what_all_have_recorded(void)
     hold_up(j, 2, 3, 5, 30 * MS, 100 * MS);
     CU_ASSERT_EQUAL(answers_of(j)->wall_ns, 800 * MS);
     CU_ASSERT_DOUBLE_EQUAL(j->answers.culprits[0].cost_share, 0.125, 1e-9);
-    tl_health_add(health, (tl_health){ .rank = 1, .defect = TL_DEFECT_BEGINS_LATER, .step = 1, .time_ns = 200 * MS });
-    tl_health_add(health, (tl_health){ .rank = 2, .defect = TL_DEFECT_BEGINS_LATER, .step = 1, .time_ns = 50 * MS });
-    tl_health_add(health, (tl_health){ .rank = 3, .defect = TL_DEFECT_ENDS_EARLIER, .step = 8, .time_ns = 100 * MS });
+    tl_health_add(health, (tl_health){ .rank = -1, .defect = TL_DEFECT_NOT_WHOLE, .step = 1, .time_ns = 200 * MS });
+    tl_health_add(health, (tl_health){ .rank = -1, .defect = TL_DEFECT_NOT_WHOLE, .step = 8, .time_ns = 100 * MS });
+    tl_health_add(health, (tl_health){ .rank = 1, .defect = TL_DEFECT_BEGINS_LATER, .step = 1, .time_ns = 50 * MS });
     CU_ASSERT_EQUAL(answers_of(j)->wall_ns, 500 * MS);
     CU_ASSERT_DOUBLE_EQUAL(j->answers.culprits[0].cost_share, 0.2, 1e-9);
     job_free(j);

@@ -31,7 +31,8 @@ static size_t later(const char *const *lines, size_t n, int64_t *ms, bool *cut)
     for (size_t r = 0; r < n; r++)
         mark(&steps, ranks[r], lines[r]);
     tl_windows_open(&steps, ranks, &graph, &health);
-    *cut = graph.late_steps > 0;
+    *cut = graph.late.n > 0;
+    free(graph.late.v);
     *ms = 0;
     for (size_t i = 0; i < health.n; i++)
         *ms += ((const tl_health *)tl_table_row(&health, i))->time_ns / MS;
@@ -85,6 +86,17 @@ static void the_first_step_of_all_is_compared(void)
     CU_ASSERT(cut && ms == 5);
 }
 
+/* Step 5 is not recorded: steps 6 to 8 are another window, in which rank 2 begins late. */
+static void each_window_may_open_late(void)
+{
+    int64_t ms;
+    bool cut;
+    CU_ASSERT_EQUAL(later((const char *[]){ "3...4...6.........7...8...",
+                                            "3...4...6.........7...8...",
+                                            "3...4.........6...7...8..." }, 3, &ms, &cut), 1);
+    CU_ASSERT(cut && ms == 6);
+}
+
 static void one_rank_or_one_step_tells_nothing(void)
 {
     int64_t ms;
@@ -120,7 +132,7 @@ static void steps_that_a_rank_lacks_are_left_out(void)
     h->graph.ranks[1].start_ns = h->graph.ranks[0].start_ns + MS;
     hand_baseline(h);
     CU_ASSERT(h->baseline.cut[0] && !h->baseline.cut[1] && !h->baseline.cut[2] && h->baseline.cut[3]);
-    tl_windows_rows(&h->baseline, h->ranks, &ranks, &health);
+    tl_windows_rows(&h->baseline, (const int64_t[]){ MS, MS, MS, MS }, h->ranks, &ranks, &health);
     CU_ASSERT_EQUAL(health.n, 4);
     CU_ASSERT(row_of(&health, -1, 0)->defect == TL_DEFECT_NOT_WHOLE && row_of(&health, -1, 3)->defect == TL_DEFECT_NOT_WHOLE);
     CU_ASSERT_EQUAL(row_of(&health, 1, 0)->defect, TL_DEFECT_BEGINS_LATER);
@@ -133,6 +145,29 @@ static void steps_that_a_rank_lacks_are_left_out(void)
     hand_free(h);
 }
 
+/* Steps 3 and 4 are not recorded, and rank 1 lacks the window after them: nothing before it is cut. */
+static void a_window_that_a_rank_lacks_is_left_out(void)
+{
+    hand_job *h = hand_new(3, 4, usual_host, usual_device);
+    tl_table ranks = { .schema = &tl_rank_schema }, health = { .schema = &tl_health_schema };
+    for (int32_t r = 0; r < 3; r++) {
+        tl_table_append(&ranks, &(tl_rank){ .rank = r, .last_ns = 4 * MS }, 1);
+        for (size_t s = 2; s < 4; s++)
+            h->graph.ranks[r].steps[s] += 3;
+    }
+    h->graph.ranks[1].nsteps = 2;
+    hand_baseline(h);
+    CU_ASSERT(!h->baseline.cut[0] && !h->baseline.cut[1] && h->baseline.cut[2] && h->baseline.cut[3]);
+    CU_ASSERT(!h->baseline.left_out[1] && h->baseline.left_out[2] && h->baseline.left_out[3]);
+    tl_windows_rows(&h->baseline, (const int64_t[]){ MS, MS, 2 * MS, 3 * MS }, h->ranks, &ranks, &health);
+    CU_ASSERT_EQUAL(health.n, 2);
+    CU_ASSERT(tl_step_is_left_out(&health, 5) && tl_step_is_left_out(&health, 6) && !tl_step_is_left_out(&health, 1));
+    CU_ASSERT_EQUAL(tl_whole_steps_ns(&health, 7 * MS), 2 * MS);
+    tl_table_free(&ranks);
+    tl_table_free(&health);
+    hand_free(h);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -140,8 +175,10 @@ int main(void)
         TEST(a_recording_that_opens_late_cuts_all_steps_until_others_wait),
         TEST(who_is_behind_in_all_steps_does_not_open_late),
         TEST(the_first_step_of_all_is_compared),
+        TEST(each_window_may_open_late),
         TEST(one_rank_or_one_step_tells_nothing),
         TEST(steps_that_a_rank_lacks_are_left_out),
+        TEST(a_window_that_a_rank_lacks_is_left_out),
     };
     return unit_main("recordings that begin or end apart", tests, COUNT(tests));
 }
