@@ -144,6 +144,12 @@ static const char *const formats_lines[] = {
     "word has step or iter in it, and of several families the one that lasts longest in sum is taken.",
     "  - It cannot tell shapes, Python functions, process groups by name and the ranks in them. Sizes and communicators "
     "of collectives it tells where NCCL has recorded them and the export has kept them (--include-blobs true).",
+    "rocprofv3\t.db, as rocprofv3 writes where ROCm is 7 or later (rocpd, schema 3), one of each process: kernels, copies, "
+    "calls of HIP and HSA, ranges of roctx, which are read like those of NVTX, calls of RCCL. Read where libsqlite3 was there "
+    "when tlmpi was built.",
+    "  - A process has the rank that RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK or SLURM_PROCID told it.",
+    "  - It cannot tell shapes, Python functions, sizes and groups of collectives, what waits are for, and times of day: "
+    "clocks of ranks are set right by their collectives alone. Memsets are kernels. Databases merged into one are not read.",
     "phases\t.jsonl, as libtlmpi_record writes them: how long phases of the host took.",
     "memory\t.raw.json.gz: timelines of memory by category, beside traces.",
     "execution traces\t.json, of PyTorch: the operators of a trace as nodes, beside traces.",

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """nsys.py TLMPI MAKE_TRACE [MPI] - real exports of Nsight Systems, against sums of their rows and a count of their waits by another
-program; and made jobs, as exports and as Kineto's JSON.
+program; and made jobs, as exports, as databases of rocprofv3 and as Kineto's JSON.
 
 In TLMPI_CORPUS: nsys/*.sqlite, and in golden/nsys/NAME.csv a row a device.  Of each file the tables must be equal to the
 nanosecond, and on any number of procs (TLMPI with MPI) the same.  Where the ranks of a file send to each other in kernels of
@@ -204,6 +204,102 @@ def twin(folder, words):
     check(f"made with {words}: somebody is held up", len(told) > 0 and told[0] == table(os.path.join(folder, "plain.h5"), "culprit")[0])
 
 
+ROCPD = """
+    CREATE TABLE rocpd_metadata_0a(id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+    CREATE TABLE rocpd_string_0a(id INTEGER PRIMARY KEY, string TEXT);
+    CREATE TABLE rocpd_info_node_0a(id INTEGER PRIMARY KEY, hostname TEXT);
+    CREATE TABLE rocpd_info_process_0a(id INTEGER PRIMARY KEY, pid INTEGER, environment JSONB);
+    CREATE TABLE rocpd_info_thread_0a(id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER);
+    CREATE TABLE rocpd_info_agent_0a(id INTEGER PRIMARY KEY, type TEXT, type_index INTEGER, name TEXT, product_name TEXT);
+    CREATE TABLE rocpd_info_kernel_symbol_0a(id INTEGER PRIMARY KEY, display_name TEXT);
+    CREATE TABLE rocpd_event_0a(id INTEGER PRIMARY KEY, category_id INTEGER, stack_id INTEGER, extdata JSONB DEFAULT '{}');
+    CREATE TABLE rocpd_region_0a(id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start BIGINT, end BIGINT, name_id INTEGER,
+        event_id INTEGER);
+    CREATE TABLE rocpd_kernel_dispatch_0a(id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, agent_id INTEGER, kernel_id INTEGER,
+        stream_id INTEGER, start BIGINT, end BIGINT, workgroup_size_x INTEGER, workgroup_size_y INTEGER, workgroup_size_z INTEGER,
+        grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER, event_id INTEGER);
+    CREATE TABLE rocpd_memory_copy_0a(id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start BIGINT, end BIGINT, name_id INTEGER,
+        dst_agent_id INTEGER, src_agent_id INTEGER, size INTEGER, stream_id INTEGER, event_id INTEGER)"""
+SIDES = {"H": ("HOST", "Host", 0), "D": ("DEVICE", "Device", 1)}
+
+
+def rocpd(path, trace, rank):
+    """The database of a process, as rocprofv3 writes one."""
+    db = sqlite3.connect(path)
+    db.executescript(ROCPD)
+    strings, kernels, events = {}, {}, iter(range(1, 1 << 30))
+    pid = next(e["pid"] for e in trace["traceEvents"] if e["cat"] == "cuda_runtime")
+
+    def insert(table, *row):
+        db.execute(f"INSERT INTO rocpd_{table}_0a VALUES ({', '.join('?' * (len(row) + 1))})", (None, *row))
+
+    def number(texts, value):
+        return texts.setdefault(value, len(texts) + 1)
+
+    def event(category, stack, extdata="{}"):
+        db.execute("INSERT INTO rocpd_event_0a VALUES (?, ?, ?, ?)", (next(events), number(strings, category), stack, extdata))
+        return db.execute("SELECT max(id) FROM rocpd_event_0a").fetchone()[0]
+
+    for e in trace["traceEvents"]:
+        a, name, start = e["args"], e["name"], whole_ns(e["ts"])
+        times = (start, start + whole_ns(e["dur"]))
+        if e["cat"] == "kernel":
+            insert("kernel_dispatch", 1, None, 100 + a["device"], number(kernels, name), a["stream"], *times, 64, 2, 1, a["grid"][0] * 64,
+                   a["grid"][1] * 2 - 1, a["grid"][2], event("KERNEL_DISPATCH", a["correlation"]))
+        elif e["cat"] == "gpu_memcpy":
+            (source, _, from_device), (target, _, to_device) = (SIDES[name[i]] for i in (7, 10))
+            insert("memory_copy", 1, None, *times, number(strings, f"MEMORY_COPY_{source}_TO_{target}"),
+                   100 + a["device"] if to_device else 99, 100 + a["device"] if from_device else 99, a["bytes"], a["stream"],
+                   event("MEMORY_COPY", a["correlation"]))
+        elif e["cat"] == "cuda_runtime":
+            insert("region", 1, e["tid"], *times, number(strings, name), event("HIP_RUNTIME_API", a.get("correlation")))
+        else:
+            shown = name if name.startswith("aten::") or e["cat"] != "cpu_op" else name + ", op_id = 7"
+            insert("region", 1, e["tid"], *times, number(strings, "roctxThreadRangeA"),
+                   event("MARKER_CORE_RANGE_API", None, json.dumps({"message": shown})))
+    insert("metadata", "schema_version", "3")
+    insert("info_node", trace["host_name"])
+    insert("info_process", pid, json.dumps({"RANK": str(rank), "WORLD_SIZE": "6"}))
+    for tid in {e["tid"] for e in trace["traceEvents"] if e["cat"] in ("cuda_runtime", "cpu_op", "user_annotation")}:
+        db.execute("INSERT INTO rocpd_info_thread_0a VALUES (?, 1, ?)", (tid, tid))
+    db.execute("INSERT INTO rocpd_info_agent_0a VALUES (99, 'CPU', 0, 'EPYC', '')")
+    db.executemany("INSERT INTO rocpd_info_agent_0a VALUES (?, 'GPU', ?, ?, '')",
+                   [(100 + d["id"], d["id"], d["name"]) for d in trace["deviceProperties"]])
+    db.executemany("INSERT INTO rocpd_string_0a VALUES (?, ?)", [(i, t) for t, i in strings.items()])
+    db.executemany("INSERT INTO rocpd_info_kernel_symbol_0a VALUES (?, ?)", [(i, t) for t, i in kernels.items()])
+    db.commit()
+    db.close()
+
+
+def rocpd_twin(folder, words):
+    """A made job, less what rocprofv3 does not record, as JSON and as a database of each process."""
+    made, plain, ranks = (os.path.join(folder, n) for n in ("made", "plain", "ranks"))
+    for path in made, plain, ranks:
+        shutil.rmtree(path, ignore_errors=True)
+        os.mkdir(path)
+    subprocess.run([MAKE_TRACE, "-o", made, "--ranks", "6", "--gpus", "3", "--steps", "8", *words], check=True, capture_output=True)
+    for rank in range(6):
+        with open(os.path.join(made, f"rank-{rank}.json")) as f:
+            trace = json.load(f)
+        kept = ("cpu_op", "user_annotation", "cuda_runtime", "kernel", "gpu_memcpy")
+        trace["traceEvents"] = [{**e, "args": {k: v for k, v in e.get("args", {}).items() if k in ARGS}}
+                                for e in trace["traceEvents"] if e.get("cat") in kept]
+        for e in trace["traceEvents"]:
+            if e["cat"] == "gpu_memcpy":
+                e["name"] = f"{e['name'][:11]} ({SIDES[e['name'][7]][1]} -> {SIDES[e['name'][10]][1]})"
+        del trace["distributedInfo"], trace["baseTimeNanoseconds"]
+        with open(os.path.join(plain, f"rank-{rank}.json"), "w") as f:
+            json.dump(trace, f)
+        rocpd(os.path.join(ranks, f"{4000 + 7 * (6 - rank)}_results.db"), trace, rank)
+    a, b = run(plain, os.path.join(folder, "plain.h5"), PROCS[0]), run(ranks, os.path.join(folder, "ranks.h5"), PROCS[-1])
+    for x, y in zip(a.splitlines(), b.splitlines()):
+        if x.split()[0] not in ("rank", "names"):
+            check(f"made with {words}, rocpd: table {x.split()[0]}", x == y, f"{x}, {y}")
+    told = table(os.path.join(folder, "ranks.h5"), "culprit")
+    check(f"made with {words}, rocpd: somebody is held up",
+          len(told) > 0 and told[0] == table(os.path.join(folder, "plain.h5"), "culprit")[0])
+
+
 def main():
     files = sorted(glob.glob(os.path.join(CORPUS, "nsys", "*.sqlite"))) if CORPUS else []
     folder = tempfile.mkdtemp(prefix="tlmpi-test.")
@@ -228,6 +324,7 @@ def main():
     if with_library:
         twin(folder, ["--fault", "compute_slow", "--fault-rank", "4"])
         twin(folder, ["--tp", "3", "--seed", "5"])
+        rocpd_twin(folder, ["--fault", "compute_slow", "--fault-rank", "4"])
     shutil.rmtree(folder)
     if not files:
         counts["skipped"] += 1

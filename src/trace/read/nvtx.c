@@ -325,16 +325,11 @@ void tl_nvtx_mark_steps(const tl_nvtx *n, tl_db_reading *r)
 
 /* -------------------------------------------------------------------------------------------------------------- a range */
 
-bool tl_nvtx_fill(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+bool tl_nvtx_fill(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text name, tl_fields *entry)
 {
-    enum { PUSH_POP = 59, START_END = 60, TEXT_PUSH_POP = 70, TEXT_START_END = 71 };
-    const int64_t kind = TL_DB_HAS(row, TL_DB_KIND) ? row->number[TL_DB_KIND] : -1;
-    tl_text name = tl_db_text(row, TL_DB_TEXT);
     int64_t seq;
 
-    name = name.n > 0 ? name : tl_db_text(row, TL_DB_NAME);
-    if ((kind != PUSH_POP && kind != START_END && kind != TEXT_PUSH_POP && kind != TEXT_START_END) || name.n == 0 ||
-        !TL_DB_HAS(row, TL_DB_END))
+    if (name.n == 0 || !TL_DB_HAS(row, TL_DB_END))
         return false;
     tl_text op = operator_in(name, &seq);
     if (op.n > 0) {

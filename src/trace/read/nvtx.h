@@ -1,4 +1,4 @@
-/* nvtx.h - ranges of NVTX, as Nsight Systems exports them, to operators and annotations of PyTorch.
+/* nvtx.h - ranges of NVTX and of roctx, as profilers record them, to operators and annotations of PyTorch.
  *
  *     "aten::add, seq = 7, op_id = 9"       operator aten::add       of emit_nvtx; one arrow for each seq joins the operator of the
  *                                                                  forward pass to that of the backward pass
@@ -16,8 +16,8 @@ typedef struct tl_nvtx tl_nvtx;
 tl_nvtx *tl_nvtx_new(const tl_db *db);
 void tl_nvtx_free(tl_nvtx *nvtx);
 
-/* Completes the entry of a row of NVTX_EVENTS; false: the row is no range that has ended and has a name. */
-bool tl_nvtx_fill(tl_nvtx *nvtx, tl_db_reading *reading, const tl_db_row *row, tl_fields *entry);
+/* Completes the entry of a row that is a range of that name; false: it has not ended, or has no name. */
+bool tl_nvtx_fill(tl_nvtx *nvtx, tl_db_reading *reading, const tl_db_row *row, tl_text name, tl_fields *entry);
 
 /* After the last row: adds the marks of steps. */
 void tl_nvtx_mark_steps(const tl_nvtx *nvtx, tl_db_reading *reading);

@@ -28,10 +28,10 @@ static const struct format {
     { NULL, ".qdrep", NULL, "a report of Nsight Systems, which is not read: nsys export --type sqlite" },
     { NULL, ".xplane.pb", NULL, "a profile of JAX or TensorFlow (XPlane), which is not read" },
     { NULL, NULL, "\"highres-ticks\"", "a trace of JAX or TensorFlow, which is not read" },
-    { NULL, NULL, "\"rocprofiler-sdk-tool\"", "of rocprofv3, which is not read" },
+    { NULL, NULL, "\"rocprofiler-sdk-tool\"", "JSON of rocprofv3, which is not read: its rocpd database is" },
     { NULL, NULL, "SQLite format 3",
-      "an SQLite database, as Nsight Systems exports, which is not read: tlmpi was made without libsqlite3 (Debian: "
-      "libsqlite3-dev)" },
+      "an SQLite database, as Nsight Systems and rocprofv3 write, which is not read: tlmpi was made without libsqlite3 "
+      "(Debian: libsqlite3-dev)" },
 };
 
 static const char *const unread_endings[] = { ".pftrace",   ".perfetto-trace", ".nsys-rep", ".qdrep",
@@ -72,7 +72,7 @@ const tl_reader *const tl_readers[] = {
     &tl_phases_reader, /* claims files by name */
     &tl_memory_reader, /* claims files by name */
 #if TLMPI_HAVE_SQLITE
-    &tl_nsys_reader, /* claims every database */
+    &tl_database_reader, /* claims every database */
 #endif
     &unread_reader,
     &tl_execution_reader,

@@ -3,6 +3,7 @@
 #include "tlmpi/base/log.h"
 #include <inttypes.h>
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 
 struct tl_db {
     sqlite3 *handle;
+    char ending[64]; /* what @ stands for */
     uint64_t bytes, whole_bytes;
     int64_t turns, most_turns; /* of the query at hand */
     const tl_read_options *options;
@@ -111,16 +113,36 @@ uint64_t tl_db_bytes(const tl_db *db)
     return db->bytes;
 }
 
+void tl_db_set_ending(tl_db *db, const char *ending)
+{
+    snprintf(db->ending, sizeof db->ending, "%s", ending);
+}
+
+/* The words with the ending for each @; to be freed. */
+static char *with_ending(const tl_db *db, const char *words)
+{
+    tl_bytes out = { 0 };
+    for (const char *p = words; *p != '\0'; p++)
+        tl_bytes_put(&out, *p == '@' ? db->ending : p, *p == '@' ? strlen(db->ending) : 1);
+    tl_bytes_put(&out, "", 1);
+    return out.v;
+}
+
 bool tl_db_has(const tl_db *db, const char *table, const char *column)
 {
-    return sqlite3_table_column_metadata(db->handle, "main", table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+    char *name = with_ending(db, table);
+    int rc = sqlite3_table_column_metadata(db->handle, "main", name, column, NULL, NULL, NULL, NULL, NULL);
+    free(name);
+    return rc == SQLITE_OK;
 }
 
 /* A query that is ready to run; NULL: it names what the database does not have, or the database is damaged. */
 static sqlite3_stmt *prepare(const tl_db *db, const char *sql)
 {
     sqlite3_stmt *query = NULL;
-    (void)sqlite3_prepare_v2(db->handle, sql, -1, &query, NULL);
+    char *whole = with_ending(db, sql);
+    (void)sqlite3_prepare_v2(db->handle, whole, -1, &query, NULL);
+    free(whole);
     return query;
 }
 
@@ -149,6 +171,95 @@ int64_t tl_db_number(const tl_db *db, const char *sql, int64_t absent)
     return number;
 }
 
+static bool take_text(void *arg, const char *first, const char *second)
+{
+    tl_text *to = arg; /* a buffer */
+    (void)second;
+    if (first != NULL)
+        snprintf((char *)(uintptr_t)to->p, to->n, "%s", first);
+    return false;
+}
+
+void tl_db_copy_text(const tl_db *db, const char *sql, char *to, size_t size)
+{
+    (void)tl_db_each(db, sql, take_text, &(tl_text){ to, size });
+}
+
+/* ---------------------------------------------------------------------------------------------------------- queries */
+
+#define BIT(slot) (1u << (slot))
+
+/* A query of a table: which columns it has, and where each goes. */
+typedef struct selecting {
+    char sql[4096];
+    tl_db_slot slots[TL_DB_NSLOTS];
+    int nslots;
+} selecting;
+
+__attribute__((format(printf, 2, 3))) static void add(selecting *s, const char *format, ...)
+{
+    size_t n = strlen(s->sql);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(s->sql + n, sizeof s->sql - n, format, args);
+    va_end(args);
+}
+
+/* The SQL of a column's value, NULL without one. */
+static const char *value_of(const tl_db_column *column, char own[128])
+{
+    if (column != NULL && column->value == NULL)
+        snprintf(own, 128, "t.\"%s\"", column->name);
+    return column == NULL ? "NULL" : column->value != NULL ? column->value : own;
+}
+
+/* "SELECT what FROM the table WHERE the rows are the part's", of the wanted slots.  what: NULL for the slots that the table
+ * has.  False: the table is not there, or has no times. */
+static bool make_query(const tl_db *db, const tl_db_table *table, const tl_db_column *columns, uint32_t wanted,
+                       const char *what, const tl_db_part *part, selecting *s)
+{
+    const tl_db_column *of[TL_DB_NSLOTS] = { NULL };
+    char own[128];
+
+    s->nslots = 0;
+    s->sql[0] = '\0';
+    for (const tl_db_column *c = columns; c->name != NULL; c++)
+        if (of[c->to] == NULL && tl_db_has(db, table->name, c->name))
+            of[c->to] = c;
+    add(s, "SELECT %s", what != NULL ? what : "");
+    for (int slot = 0; slot < TL_DB_NSLOTS; slot++)
+        if (wanted & BIT(slot) && (what != NULL || of[slot] != NULL)) {
+            add(s, "%s%s", s->nslots > 0 ? ", " : " ", value_of(of[slot], own));
+            s->slots[s->nslots++] = (tl_db_slot)slot;
+        }
+    add(s, " FROM \"%s\" AS t NOT INDEXED", table->name);
+    for (const tl_db_column *c = columns; c->name != NULL; c++)
+        if (of[c->to] == c && c->join != NULL)
+            add(s, " LEFT JOIN %s", c->join);
+    add(s, " WHERE 1");
+    if (part->pid >= 0 && of[TL_DB_PROCESS] != NULL)
+        add(s, " AND (%s) >> 24 & 16777215 = %" PRId64, value_of(of[TL_DB_PROCESS], own), part->pid);
+    if (part->device >= 0 && of[TL_DB_DEVICE] != NULL)
+        add(s, " AND (%s) = %" PRId64, value_of(of[TL_DB_DEVICE], own), part->device);
+    return of[TL_DB_START] != NULL;
+}
+
+bool tl_db_each_part(const tl_db *db, const tl_db_table *table, const tl_db_column *columns,
+                     bool (*take)(void *arg, const char *pid, const char *device), void *arg)
+{
+    selecting s;
+    (void)make_query(db, table, columns, BIT(TL_DB_PROCESS) | BIT(TL_DB_DEVICE), "DISTINCT", &(tl_db_part){ -1, -1 },
+                     &s);
+    return tl_db_each(db, s.sql, take, arg);
+}
+
+int64_t tl_db_first_start(const tl_db *db, const tl_db_table *table, const tl_db_column *columns,
+                          const tl_db_part *part)
+{
+    selecting s;
+    return make_query(db, table, columns, BIT(TL_DB_START), NULL, part, &s) ? tl_db_number(db, s.sql, -1) : -1;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
 /* Says what is wrong first with a table. */
@@ -159,9 +270,12 @@ static void report_row(tl_db_reading *r, const char *table, const char *expected
 
     if (report->first_bad_byte >= 0)
         return;
+    char *name = with_ending(r->db, table);
     report->first_bad_byte = 0;
-    snprintf(words, sizeof words, "table %s, row %" PRIu64 " of the rank's: %.120s; %s", table, r->row, expected, done);
+    snprintf(words, sizeof words, "table %.80s, row %" PRIu64 " of the rank's: %.120s; %s", name, r->row, expected,
+             done);
     tl_printable(report->first_bad, sizeof report->first_bad, words);
+    free(name);
 }
 
 void tl_db_put_number(tl_db_reading *r, tl_fields *entry, tl_key key, int64_t number)
@@ -186,6 +300,25 @@ void tl_db_put_ns(tl_fields *entry, tl_key key, int64_t ns)
     };
 }
 
+void tl_db_put_name(tl_db_reading *r, tl_fields *entry, int length)
+{
+    size_t n = length < 0 ? 0 : (size_t)length;
+    tl_db_put_text(entry, TL_KEY_NAME, (tl_text){ r->name, n < sizeof r->name ? n : sizeof r->name - 1 });
+}
+
+bool tl_db_fill_kernel(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
+{
+    const int64_t *number = row->number;
+    char *text = r->numbers + r->nnumbers;
+
+    if (!TL_DB_HAS(row, TL_DB_GRID_X) || !TL_DB_HAS(row, TL_DB_GRID_Y) || !TL_DB_HAS(row, TL_DB_GRID_Z))
+        return true;
+    int n = snprintf(text, sizeof r->numbers - r->nnumbers, "[%" PRId64 ",%" PRId64 ",%" PRId64 "]",
+                     number[TL_DB_GRID_X], number[TL_DB_GRID_Y], number[TL_DB_GRID_Z]);
+    tl_fields_set(entry, TL_KEY_GRID, text, (size_t)n, TL_VALUE_OTHER);
+    return true;
+}
+
 void tl_db_take(tl_db_reading *r, const tl_fields *entry, const char *table)
 {
     const tl_take_options take = { r->options->keep, NULL };
@@ -201,43 +334,6 @@ void tl_db_take(tl_db_reading *r, const tl_fields *entry, const char *table)
     report->repaired += taken == TL_TAKEN_REPAIRED || taken == TL_TAKEN_UNTIMED;
     if (taken != TL_TAKEN_FILTERED && taken != TL_TAKEN_KEPT)
         report_row(r, table, why, taken == TL_TAKEN_BAD ? "dropped that row" : "kept that row");
-}
-
-/* The query of a table: which columns it has, and where each goes. */
-typedef struct selecting {
-    char sql[2048];
-    tl_db_slot slots[TL_DB_NSLOTS];
-    int nslots;
-} selecting;
-
-/* False: the table is not there, or has no times. */
-static bool select_columns(const tl_db *db, const tl_db_table *table, const tl_db_column *columns,
-                           const tl_db_part *part, selecting *s)
-{
-    const char *of[TL_DB_NSLOTS] = { NULL };
-    size_t n = (size_t)snprintf(s->sql, sizeof s->sql, "SELECT ");
-
-    s->nslots = 0;
-    for (const tl_db_column *c = columns; c->name != NULL; c++)
-        if (of[c->to] == NULL && tl_db_has(db, table->name, c->name))
-            of[c->to] = c->name;
-    for (int slot = 0; slot < TL_DB_NSLOTS; slot++)
-        if (of[slot] != NULL) {
-            n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, slot == TL_DB_NAME ? "%ss.value" : "%st.\"%s\"",
-                                  s->nslots > 0 ? ", " : "", of[slot]);
-            s->slots[s->nslots++] = (tl_db_slot)slot;
-        }
-    n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, " FROM \"%s\" AS t NOT INDEXED", table->name);
-    if (of[TL_DB_NAME] != NULL)
-        n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, " LEFT JOIN StringIds AS s ON s.id = t.\"%s\"",
-                              of[TL_DB_NAME]);
-    n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, " WHERE 1");
-    if (part->pid >= 0 && of[TL_DB_PROCESS] != NULL)
-        n += (size_t)snprintf(s->sql + n, sizeof s->sql - n, " AND (t.\"%s\" >> 24) & 16777215 = %" PRId64,
-                              of[TL_DB_PROCESS], part->pid);
-    if (part->device >= 0 && of[TL_DB_DEVICE] != NULL)
-        snprintf(s->sql + n, sizeof s->sql - n, " AND t.\"%s\" = %" PRId64, of[TL_DB_DEVICE], part->device);
-    return of[TL_DB_START] != NULL;
 }
 
 /* Reads the values of the row at hand.  False, with what was expected: one is of the wrong type. */
@@ -323,7 +419,7 @@ void tl_db_read_table(tl_db_reading *r, const tl_db_table *table, const tl_db_co
         free(entry);
         return;
     }
-    const bool timed = select_columns(r->db, table, columns, part, &s);
+    const bool timed = make_query(r->db, table, columns, ~0u, NULL, part, &s);
     sqlite3_stmt *query = timed ? prepare(r->db, s.sql) : NULL;
     while (query != NULL && !report->no_memory && (rc = sqlite3_step(query)) == SQLITE_ROW) {
         r->row++;

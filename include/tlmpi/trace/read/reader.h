@@ -8,7 +8,7 @@
  *     jsonl       durations of phases, which are no events: phases.h reads them
  *     memory      timelines of memory, which are no events: memory.h reads them
  *     execution   operators without times, which are no events: execution.h reads them
- *     nsys        rows of SQLite -> columns             exports of Nsight Systems; where libsqlite3 was there
+ *     database    rows of SQLite -> columns             Nsight Systems, rocprofv3; where libsqlite3 was there
  *     foreign     formats of other profilers, which are named and not read
  *
  * A bad event is lost alone: the reader counts it, with its byte offset, and finds the next one.  An event that is JSON
