@@ -95,15 +95,16 @@ static bar bar_of(const tl_breakdown *row)
 static bar mean_of(const bars *b, const uint32_t *index, size_t n)
 {
     bar sum = { .rank = -1 };
+    const int64_t by = n > 0 ? (int64_t)n : 1;
     for (size_t i = 0; i < n; i++) {
         const bar *one = &b->v.v[index[i]];
         sum.wall_ns = tl_ns_sum(sum.wall_ns, one->wall_ns);
         for (int p = 0; p < NPARTS; p++)
             sum.ns[p] = tl_ns_sum(sum.ns[p], one->ns[p]);
     }
-    sum.wall_ns /= (int64_t)n;
+    sum.wall_ns /= by;
     for (int p = 0; p < NPARTS; p++)
-        sum.ns[p] /= (int64_t)n;
+        sum.ns[p] /= by;
     return sum;
 }
 

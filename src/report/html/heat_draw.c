@@ -30,7 +30,7 @@ enum {
     BRACKET = 10,
     WIDEST = 40, /* of a cell */
     FEW_ROWS = 16, /* that are high */
-    SWATCH = 26,   /* of the legend */
+    SWATCH = 30,   /* of the legend */
     MARGIN = 8,
     LABELS = 12 /* steps that are named below, at most */
 };

@@ -153,7 +153,7 @@ static void put_rank(tl_page *page, const tl_figure *f, size_t rank)
     if (f->picture.hosts != NULL) {
         fputs("<td class=\"words extra\">", out);
         if (row != NULL)
-            tl_put_markup_cell(out, row->host, tl_host_length(row->host, sizeof row->host));
+            tl_put_markup_cell(out, row->host, tl_host_length(row->host, TL_HOST_SHOWN));
         fputs("</td>", out);
     }
     fprintf(out, "<td>%s</td><td class=\"extra\">%s</td>", tl_show_time(sum->part_ns / sum->n).text,

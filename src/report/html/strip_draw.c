@@ -19,8 +19,15 @@ enum {
     APART = 6  /* lines of last arrivals */
 };
 
-static const char *const classes[] = { TL_CLASS_COMPUTE, TL_CLASS_COPY,     "idle2 faint", "idle3 faint",
-                                       "idle4 faint",    TL_CLASS_TRANSFER, "waits" };
+static const tl_meaning shown[TL_STRIP_NCLASSES] = {
+    { TL_CLASS_COMPUTE, "compute" },
+    { TL_CLASS_COPY, "copies" },
+    { "idle2 faint", "idle: the host was late" },
+    { "idle3 faint", "idle: the host had waited for the device" },
+    { "idle4 faint", "idle: launches, other streams" },
+    { TL_CLASS_TRANSFER, "communication: transfer" },
+    { "waits", "communication: waits for a rank" },
+};
 
 static int y_of(size_t place)
 {
@@ -51,7 +58,7 @@ static void draw_runs(FILE *out, const tl_strip_rank *r, size_t place, bool comm
             continue;
         }
         if (!begun)
-            fprintf(out, "<path class=\"%s%s\" d=\"", classes[class], thin ? " thin" : "");
+            fprintf(out, "<path class=\"%s%s\" d=\"", shown[class].class_name, thin ? " thin" : "");
         begun = true;
         fprintf(out, "M%zu %dh%zuv%dh-%zuz", k, y, n, high, n);
     }
@@ -221,20 +228,13 @@ static void put_legend(FILE *out, const tl_strip *s)
     for (size_t i = 0; i < s->nranks; i++)
         for (size_t k = 0; k < 2 * TL_STRIP_COLUMNS; k++)
             seen[tl_strip_shown(&s->ranks[i], k % 2 == 1, k / 2, &thin)] = true;
-    static const char *const words[] = { "compute",
-                                         "copies",
-                                         "idle: the host was late",
-                                         "idle: the host had waited for the device",
-                                         "idle: launches, other streams",
-                                         "communication: transfer",
-                                         "communication: waits for a rank" };
-    fputs("<div class=\"legend\">", out);
+    tl_meaning meanings[TL_STRIP_NCLASSES];
+    size_t n = 0;
     for (size_t k = 0; k < TL_STRIP_NCLASSES; k++)
         if (seen[k])
-            fprintf(out,
-                    "<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><rect class=\"%s\" width=\"14\" "
-                    "height=\"14\"/></svg> %s</span>\n",
-                    classes[k], words[k]);
+            meanings[n++] = shown[k];
+    tl_put_legend(out, meanings, n);
+    fputs("<div class=\"legend\">", out);
     fputs("<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><line class=\"join\" x1=\"7\" x2=\"7\" y1=\"0\" "
           "y2=\"14\"/><circle class=\"last\" cx=\"7\" cy=\"7\" r=\"2.5\"/></svg> last arrival, and those who wait for "
           "it</span>\n",

@@ -80,7 +80,7 @@ const char *const tl_style[] = {
     "th { font-weight: 600; color: var(--quiet); }\n"
     "th, td { text-align: right; padding: .2rem 0 .2rem .75rem; border-bottom: 1px solid var(--line); vertical-align: top; }\n"
     "td { white-space: nowrap; } th:first-child, td:first-child { padding-left: 0; }\n"
-    ".words { text-align: left; white-space: normal; overflow-wrap: anywhere; } th.words { overflow-wrap: normal; } td .explains { font-size: .75rem; } .bar { width: 7rem; } .bar svg { width: "
+    ".words { text-align: left; white-space: normal; overflow-wrap: anywhere; } th.words { overflow-wrap: normal; } td.words.extra { white-space: nowrap; } td .explains { font-size: .75rem; } .bar { width: 7rem; } .bar svg { width: "
     "7rem; }\n"
     "@media screen and (max-width: 40rem) { .pair { display: block; } .extra { display: none; } .bar, .bar svg { width: 3.5rem; } h2 { margin-top: 2rem; }\n"
     "  dl.words { display: block; } dl.words dt { margin-top: .5rem; }\n"
