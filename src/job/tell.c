@@ -302,6 +302,18 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     struct stat st;
     tl_summary s = {
         .version = TLMPI_VERSION,
+        .ranks = tl_tables_get(job, &tl_rank_schema),
+        .breakdown = tl_tables_get(job, &tl_breakdown_schema),
+        .steps = tl_tables_get(job, &tl_step_schema),
+        .idle = tl_tables_get(job, &tl_idle_schema),
+        .classes = tl_tables_get(job, &tl_idle_summary_schema),
+        .stragglers = tl_tables_get(job, &tl_straggler_schema),
+        .phases = tl_tables_get(job, &tl_phase_schema),
+        .memory = tl_tables_get(job, &tl_memory_category_schema),
+        .executions = tl_tables_get(job, &tl_execution_trace_schema),
+        .memory_files = tl_tables_get(job, &tl_memory_file_schema),
+        .phase_files = tl_tables_get(job, &tl_phase_file_schema),
+        .kernels = tl_tables_get(job, &tl_kernel_ranks_schema),
         .names = job->names,
         .noise_ns = options->config.idle.noise_ns,
         .answers = answers,
@@ -321,19 +333,6 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .output = output,
         .output_bytes = stat(output, &st) == 0 ? (int64_t)st.st_size : 0,
     };
-
-    s.ranks = rows_of(job, &tl_rank_schema, &s.nranks);
-    s.breakdown = rows_of(job, &tl_breakdown_schema, &s.nbreakdown);
-    s.steps = rows_of(job, &tl_step_schema, &s.nsteps);
-    s.kernels = rows_of(job, &tl_kernel_ranks_schema, &s.nkernels);
-    s.idle = rows_of(job, &tl_idle_schema, &s.nidle);
-    s.classes = rows_of(job, &tl_idle_summary_schema, &s.nclasses);
-    s.stragglers = rows_of(job, &tl_straggler_schema, &s.nstragglers);
-    s.phases = rows_of(job, &tl_phase_schema, &s.nphases);
-    s.phase_files = rows_of(job, &tl_phase_file_schema, &s.nphase_files);
-    s.memory = rows_of(job, &tl_memory_category_schema, &s.nmemory);
-    s.memory_files = rows_of(job, &tl_memory_file_schema, &s.nmemory_files);
-    s.executions = rows_of(job, &tl_execution_trace_schema, &s.nexecutions);
     tl_print_summary(stdout, &s);
     tl_arena_free(&arena);
 }

@@ -19,37 +19,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Everything is borrowed.  Rows are in key order. */
+/* Everything is borrowed.  Tables have their rows in key order. */
 typedef struct tl_summary {
     const char *version;
-    const tl_rank *ranks;
-    size_t nranks; /* one for each trace of the run */
-    const tl_breakdown *breakdown;
-    size_t nbreakdown; /* all rows */
-    const tl_step *steps;
-    size_t nsteps; /* of all ranks */
-
-    const tl_names *names; /* that columns of type NAME are of */
-    const tl_kernel_ranks *kernels;
-    size_t nkernels; /* names of device work, the most time first */
-    const tl_idle *idle;
-    size_t nidle; /* all rows */
-    const tl_idle_summary *classes;
-    size_t nclasses;  /* all rows */
-    int64_t noise_ns; /* a gap below it has no class */
-    const tl_straggler *stragglers;
-    size_t nstragglers;        /* by rank */
+    const tl_table *ranks; /* a row for each trace of the run */
+    const tl_table *breakdown, *steps, *idle, *classes, *stragglers, *phases, *memory, *executions, *memory_files,
+        *phase_files;         /* of tables breakdown, step, idle, idle_summary, straggler, phase, memory_category,
+                               * execution_trace, memory_file and phase_file */
+    const tl_table *kernels;   /* rows of kernel_ranks, the most time first */
+    const tl_names *names;     /* that columns of type NAME are of */
+    int64_t noise_ns;          /* a gap below it has no class */
     const tl_answers *answers; /* the verdict */
-    const tl_phase *phases;
-    size_t nphases; /* by rank */
-    const tl_memory_category *memory;
-    size_t nmemory; /* by file and category, the total last */
-    const tl_execution_trace *executions;
-    size_t nexecutions; /* execution traces, by path */
-    const tl_memory_file *memory_files;
-    size_t nmemory_files;
-    const tl_phase_file *phase_files;
-    size_t nphase_files;
 
     int64_t world_size;     /* ranks of the traced job; 0 or less when unknown */
     const int64_t *missing; /* ranks without a trace, ascending: nmissing of them, or the first of them */

@@ -35,27 +35,29 @@ typedef struct asking {
     const tl_answers *a;
     const tl_culprit *worst; /* the first culprit; NULL: there is none */
     const char *file;        /* as a word for a shell */
-    size_t columns;
-    tl_wrap w; /* the paragraph that is open */
+    const char *table;       /* that the open paragraph refers to; NULL: none */
+    tl_wrap w;               /* the paragraph that is open, if a character stands in its line */
+    bool asked;              /* a question has been printed */
 } asking;
 
-/* Begins a paragraph: two spaces, and a label that may be empty. */
-static tl_wrap *begin(asking *q, const char *label)
+/* Ends the open paragraph with the command that prints its table. */
+static void end(asking *q)
 {
-    q->w = (tl_wrap){ .out = q->out,
-                      .indent = 2,
-                      .column = (size_t)fprintf(q->out, "  %s", label),
-                      .columns = q->columns,
-                      .begun = label[0] != '\0' };
-    return &q->w;
+    if (q->w.column == 0)
+        return;
+    if (q->table != NULL)
+        tl_wrap_printf(&q->w, "(tlmpi show %s %s)", q->file, q->table); /* in one line: a command is there to be copied */
+    tl_wrap_end(&q->w);
 }
 
-/* Ends it with the command that prints the table; NULL: without. */
-static void end(asking *q, const char *table)
+/* Begins a paragraph: two spaces, and a label that may be empty.  The paragraph ends where the next one begins. */
+static tl_wrap *begin(asking *q, const char *label, const char *table)
 {
-    if (table != NULL)
-        tl_wrap_printf(&q->w, "(tlmpi show %s %s)", q->file, table); /* in one line: a command is there to be copied */
-    tl_wrap_end(&q->w);
+    end(q);
+    q->table = table;
+    q->w.column = (size_t)fprintf(q->out, "  %s", label);
+    q->w.begun = label[0] != '\0';
+    return &q->w;
 }
 
 /* A paragraph of one sentence. */
@@ -64,23 +66,22 @@ __attribute__((format(printf, 4, 5))) static void say(asking *q, const char *lab
 {
     va_list args;
     va_start(args, format);
-    tl_vsay(begin(q, label), format, args);
+    tl_vsay(begin(q, label, table), format, args);
     va_end(args);
-    end(q, table);
 }
 
-/* Prints a question, and begins its answer. */
-static tl_wrap *ask(asking *q, const char *question)
+/* Prints a question after a blank line, and begins its answer. */
+static void ask(asking *q, const char *question)
 {
-    fprintf(q->out, "%s\n", question);
-    return begin(q, "");
+    end(q);
+    fprintf(q->out, "%s%s\n", q->asked ? "\n" : "", question);
+    q->asked = true;
+    begin(q, "", NULL);
 }
 
-static void say_confidence(asking *q, const tl_answer *answer, const char *after)
+static const char *them(const tl_culprit *c)
 {
-    tl_say_confidence(begin(q, "Confidence:"), q->a, answer, TL_NDOUBTS);
-    end(q, NULL);
-    fputs(after, q->out);
+    return tl_is_several(c) ? "them" : "it";
 }
 
 /* ------------------------------------------------------------------------------------------------------ which rank */
@@ -88,10 +89,8 @@ static void say_confidence(asking *q, const tl_answer *answer, const char *after
 static void say_others_too(asking *q)
 {
     const tl_answers *a = q->a;
-    for (size_t i = 1; i < a->nculprits && i <= NEXT_NAMED; i++) {
-        tl_say_next_culprit(begin(q, "Also:"), a, &a->culprits[i]);
-        end(q, NULL);
-    }
+    for (size_t i = 1; i < a->nculprits && i <= NEXT_NAMED; i++)
+        tl_say_next_culprit(begin(q, "Also:", NULL), a, &a->culprits[i]);
     if (a->nculprits > NEXT_NAMED + 1)
         say(q, "Also:", NULL, "%zu~more; tables straggler and link have them.", a->nculprits - NEXT_NAMED - 1);
     if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns)
@@ -103,65 +102,51 @@ static void say_evidence_of_rank(asking *q)
 {
     const tl_culprit *c = q->worst;
     const tl_answers *a = q->a;
-    tl_wrap *w = begin(q, "Evidence:");
+    const char *varies = a->against == TL_AGAINST_PEERS    ? "what its peers vary by"
+                         : a->against == TL_AGAINST_STAGES ? "what stages vary by"
+                                                           : "what its steps vary by";
+    tl_wrap *w = begin(q, "Evidence:", tl_is_link(c) ? "link" : "straggler");
 
-    if (tl_is_link(c)) {
+    if (!tl_is_link(c) && !tl_is_untraced(c) && a->trust.judged > 0)
+        tl_say(w, "%s comes last in %s~of~%s collectives;", tl_is_several(c) ? "one of them" : "it",
+               tl_grouped(c->late_count).text, tl_grouped(a->trust.judged).text);
+    if (tl_is_several(c))
+        tl_say(w, "rank~%" PRId32 "~alone:", c->rank);
+    if (tl_is_link(c))
         tl_say(w, "its transfers take %.1f~times as long as they should; the excess is %.1f~times their noise",
                a->link->ratio, c->z);
-        end(q, "link");
-    } else {
-        if (a->trust.judged > 0 && !tl_is_untraced(c))
-            tl_say(w, "%s comes last in %s~of~%s collectives;", tl_is_several(c) ? "one of them" : "it",
-                   tl_grouped(c->late_count).text, tl_grouped(a->trust.judged).text);
-        if (tl_is_several(c))
-            tl_say(w, "rank~%" PRId32 "~alone:", c->rank);
-        /* beyond FAR_Z the number tells a reader nothing more */
-        const char *varies = a->against == TL_AGAINST_PEERS    ? "what its peers vary by"
-                             : a->against == TL_AGAINST_STAGES ? "what stages vary by"
-                                                               : "what its steps vary by";
-        if (c->z < FAR_Z)
-            tl_say(w, "its delay is %.1f~times %s", c->z, varies);
-        else
-            tl_say(w, "its delay is more~than~%d~times %s", FAR_Z, varies);
-        end(q, "straggler");
-    }
+    else if (c->z < FAR_Z) /* beyond FAR_Z the number tells a reader nothing more */
+        tl_say(w, "its delay is %.1f~times %s", c->z, varies);
+    else
+        tl_say(w, "its delay is more~than~%d~times %s", FAR_Z, varies);
     if (isnan(c->path_share))
         return;
-    w = begin(q, "Evidence:");
-    tl_say(w, "%s of the critical path runs on %s", tl_share_in_words(c->path_share).text,
-           tl_is_link(c)      ? "the ranks at its ends"
-           : tl_is_several(c) ? "them"
-                              : "it");
+    say(q, "Evidence:", "critical_path", "%s of the critical path runs on %s", tl_share_in_words(c->path_share).text,
+        tl_is_link(c) ? "the ranks at its ends" : them(c));
     if (a->path.ns > 0 && a->path.unexplained_ns > 0)
         tl_say(w, "- %s of the path, on any rank, is unexplained",
                tl_part_in_words(a->path.unexplained_ns, a->path.ns).text);
-    end(q, "critical_path");
 }
 
 static void which_rank(asking *q)
 {
     const tl_answers *a = q->a;
-    tl_wrap *w = ask(q, "Which rank holds the job up?");
+    const char *next = tl_next_in_words(a);
     if (q->worst == NULL) {
-        tl_say_no_culprit(w, a);
-        end(q, NULL);
+        tl_say_no_culprit(&q->w, a);
         if (a->finding == TL_FOUND_NOBODY)
             say(q, "Evidence:", "straggler", "%s~of~%s collectives matched across %zu~ranks",
                 tl_grouped(a->trust.matched).text, tl_grouped(a->trust.collectives).text, a->trust.nranks);
     } else {
-        tl_say_culprit(w, a, q->worst);
-        end(q, NULL);
-        if (a->by_order != NULL) {
-            tl_say_file(begin(q, "File:"), a->by_order);
-            end(q, NULL);
-        }
+        tl_say_culprit(&q->w, a, q->worst);
+        if (a->by_order != NULL)
+            tl_say_file(begin(q, "File:", NULL), a->by_order);
         say(q, "Cost:", NULL, "%s", tl_gain_in_words(a, q->worst).text);
         say_others_too(q);
         say_evidence_of_rank(q);
     }
-    if (tl_next_in_words(a) != NULL)
-        say(q, "Next:", NULL, "%s", tl_next_in_words(a));
-    say_confidence(q, &a->rank, "\n");
+    if (next != NULL)
+        say(q, "Next:", NULL, "%s", next);
 }
 
 /* ----------------------------------------------------------------------------------------------------- which phase */
@@ -190,7 +175,7 @@ static void say_parts(tl_wrap *w, const tl_answers *a)
     while (n < PARTS_NAMED && (activities[n] = next_part(a, activities, n)) >= 0)
         n++;
     bool more = next_part(a, activities, n) >= 0;
-    tl_say(w, "others wait %s of GPU time for %s", tl_duration(c->blame_ns).text, tl_is_several(c) ? "them" : "it");
+    tl_say(w, "others wait %s of GPU time for %s", tl_duration(c->blame_ns).text, them(c));
     for (int i = 0; i < n; i++)
         tl_say(w, "%s%s %s %s%s", i == 0 ? "-" TL_KEPT : "",
                tl_part_in_words(a->activities[activities[i]], c->blame_ns).text, i == 0 ? "of that for its" : "for",
@@ -199,78 +184,61 @@ static void say_parts(tl_wrap *w, const tl_answers *a)
         tl_say(w, "...");
 }
 
-static void say_phase_of_rank(asking *q, tl_wrap *w)
+static void say_phase_of_rank(asking *q)
 {
     const tl_culprit *c = q->worst;
 
-    tl_say(w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(q->a, c->cause).text);
+    tl_say(&q->w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(q->a, c->cause).text);
     if (!c->same_cause)
-        tl_say(w, "(rank~%" PRId32 ")", c->rank);
+        tl_say(&q->w, "(rank~%" PRId32 ")", c->rank);
     if (c->cause_share > 0)
-        tl_say(w, "%s", tl_cause_share_in_words(c).text);
+        tl_say(&q->w, "%s", tl_cause_share_in_words(c).text);
     if (c->place[0] != '\0' && q->a->nexcess < 2) { /* several are told below, each with its part */
-        tl_say(w, "- most of it in");
-        tl_say_place(w, c);
+        tl_say(&q->w, "- most of it in");
+        tl_say_place(&q->w, c);
     }
-    end(q, NULL);
-    if (q->a->nexcess > 0) {
-        tl_say_excess(begin(q, "Where:"), q->a, SIZE_MAX);
-        end(q, "excess");
-    }
-    say_parts(begin(q, "Evidence:"), q->a);
-    end(q, "blame");
+    if (q->a->nexcess > 0)
+        tl_say_excess(begin(q, "Where:", "excess"), q->a, SIZE_MAX);
+    say_parts(begin(q, "Evidence:", "blame"), q->a);
 }
 
 /* Where most time is lost, and what decides when the job ends: no culprit holds it up. */
-static void say_phase_of_none(asking *q, tl_wrap *w)
+static void say_phase_of_none(asking *q)
 {
     const tl_answers *a = q->a;
     const tl_path_facts *path = &a->path;
 
     if (a->finding == TL_FOUND_NOBODY && a->rank.confidence == TL_CONFIDENCE_HIGH)
-        tl_say(w, "No single rank.");
-    tl_say_losses(w, a);
-    end(q, NULL);
-    tl_say_shares(begin(q, "Evidence:"), a);
-    end(q, "breakdown");
+        tl_say(&q->w, "No single rank.");
+    tl_say_losses(&q->w, a);
+    tl_say_shares(begin(q, "Evidence:", "breakdown"), a);
     if (path->ns <= 0)
         return;
-    w = begin(q, "Evidence:");
-    tl_say(w, "the critical path%s is %s %s", a->trust.nranks > 1 ? " across ranks" : "",
-           tl_share_in_words(path->activity_share).text, path->activity);
+    say(q, "Evidence:", "critical_path", "the critical path%s is %s %s", a->trust.nranks > 1 ? " across ranks" : "",
+        tl_share_in_words(path->activity_share).text, path->activity);
     if (a->trust.nranks > 1)
-        tl_say(w, "- %s of it is there only because ranks differ", tl_share_in_words(path->imbalance_share).text);
-    end(q, "critical_path");
+        tl_say(&q->w, "- %s of it is there only because ranks differ", tl_share_in_words(path->imbalance_share).text);
 }
 
 static void which_phase(asking *q)
 {
     const tl_answers *a = q->a;
-    tl_wrap *w = ask(q, "In which phase, and why?");
     if (q->worst == NULL && a->worst.name == NULL) {
-        tl_say(w, "Nothing ran on a device.");
-        end(q, NULL);
+        tl_say(&q->w, "Nothing ran on a device.");
     } else if (q->worst == NULL) {
-        say_phase_of_none(q, w);
+        say_phase_of_none(q);
     } else if (tl_is_untraced(q->worst)) {
-        tl_say(w, "%s", tl_untraced_in_words(a).text);
-        end(q, NULL);
+        tl_say(&q->w, "%s", tl_untraced_in_words(a).text);
     } else if (tl_is_link(q->worst)) {
-        tl_say(w, "%s: %s", tl_cause_labels[TL_CAUSE_SLOW_LINK], tl_link_in_words(a->link).text);
-        end(q, NULL);
+        tl_say(&q->w, "%s: %s", tl_cause_labels[TL_CAUSE_SLOW_LINK], tl_link_in_words(a->link).text);
         say(q, "Evidence:", "link", "%s more than these transfers should take", tl_duration(q->worst->excess_ns).text);
     } else {
-        say_phase_of_rank(q, w);
+        say_phase_of_rank(q);
     }
-    if (a->bound.wall_ns > 0) {
-        tl_say_bound(begin(q, "Bound:"), a);
-        end(q, "path_sum");
-    }
-    if (tl_largest_imbalance(a) > 0) {
-        tl_say_imbalance(begin(q, "Balance:"), a, SIZE_MAX);
-        end(q, "whatif");
-    }
-    say_confidence(q, &a->phase, "\n");
+    if (a->bound.wall_ns > 0)
+        tl_say_bound(begin(q, "Bound:", "path_sum"), a);
+    if (tl_largest_imbalance(a) > 0)
+        tl_say_imbalance(begin(q, "Balance:", "whatif"), a, SIZE_MAX);
 }
 
 /* ----------------------------------------------------------------------------------------- waiting, and persistence */
@@ -278,18 +246,18 @@ static void which_phase(asking *q)
 static void others_waiting(asking *q)
 {
     const tl_answers *a = q->a;
-    bool known = a->finding >= TL_FOUND_NOBODY;
-    tl_wrap *w = ask(q, "Do others wait?");
+    bool known = a->finding >= TL_FOUND_NOBODY, told = known || a->why != NULL;
+    tl_wrap *w = &q->w;
 
     if (q->worst != NULL && tl_is_untraced(q->worst)) {
         tl_say(w, "Yes: for the rank without a trace; how long each waits for it no table has.");
     } else if (q->worst != NULL && q->worst->nwaiters > 0) {
         tl_say(w, "Yes:");
         tl_say_waiters(w, a);
-    } else if (a->waits && (known || a->why != NULL)) {
+    } else if (a->waits && told) {
         tl_say(w, "Yes,");
         tl_say_waited_for(w, a);
-    } else if (a->pairs_wait && (known || a->why != NULL)) {
+    } else if (a->pairs_wait && told) {
         tl_say(w, "Yes, in sends and receives, which are charged to no rank: %s of GPU time, %s of all GPU time.",
                tl_duration(a->uncharged_ns).text, tl_part_in_words(a->uncharged_ns, a->wall_sum_ns).text);
     } else if (known && a->may_wait) {
@@ -301,32 +269,32 @@ static void others_waiting(asking *q)
     } else {
         tl_say_no_culprit(w, a);
     }
-    end(q, NULL);
-    if ((known || a->why != NULL) && a->wall_sum_ns > 0) {
-        w = begin(q, "Evidence:");
-        tl_say(w, "waiting for late ranks takes %s of GPU time, %s of all GPU time", tl_duration(a->wait_ns).text,
-               tl_part_in_words(a->wait_ns, a->wall_sum_ns).text);
-        if (a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10)
-            tl_say(w, "- no more than %s exposed, the rest hidden behind other work",
-                   tl_part_in_words(a->wait_exposed_ns, a->wall_sum_ns).text);
-        if (q->worst != NULL && a->wait_ns > 0 && !tl_is_untraced(q->worst))
-            tl_say(w, "- %s of it for %s", tl_part_in_words(q->worst->blame_ns, a->wait_ns).text,
-                   tl_is_several(q->worst) ? "them" : "this rank");
-        end(q, "blame");
-    }
-    say_confidence(q, &a->waiting, "\n");
+    if (!told || a->wall_sum_ns <= 0)
+        return;
+    say(q, "Evidence:", "blame", "waiting for late ranks takes %s of GPU time, %s of all GPU time",
+        tl_duration(a->wait_ns).text, tl_part_in_words(a->wait_ns, a->wall_sum_ns).text);
+    if (a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10)
+        tl_say(w, "- no more than %s exposed, the rest hidden behind other work",
+               tl_part_in_words(a->wait_exposed_ns, a->wall_sum_ns).text);
+    if (q->worst != NULL && a->wait_ns > 0 && !tl_is_untraced(q->worst))
+        tl_say(w, "- %s of it for %s", tl_part_in_words(q->worst->blame_ns, a->wait_ns).text,
+               tl_is_several(q->worst) ? "them" : "this rank");
 }
 
 static void persistence(asking *q)
 {
     const tl_answers *a = q->a;
     const tl_culprit *c = q->worst;
-    tl_wrap *w = ask(q, "Always, or only for a while?");
+    tl_wrap *w = &q->w;
 
-    if (c != NULL) {
+    if (c == NULL && a->finding == TL_FOUND_NOBODY) {
+        tl_say_nobody_holds(w, a, ",");
+        tl_say(w, "neither always nor for a while.");
+    } else if (c == NULL) {
+        tl_say_no_culprit(w, a);
+    } else {
         tl_say(w, "%s: %s", tl_pattern_labels[c->pattern], tl_pattern_in_words(c, &a->trust).text);
-        end(q, NULL);
-        w = begin(q, "Evidence:");
+        begin(q, "Evidence:", tl_is_link(c) ? "link" : "blame_step");
         if (!tl_is_link(c))
             tl_say(w, "%" PRId64 "~of~%zu steps flagged;", c->steps_flagged, a->trust.nsteps);
         if (!tl_is_link(c) && c->steps_not_counted > 0)
@@ -338,16 +306,7 @@ static void persistence(asking *q)
             tl_say(w, "too few steps for a test of significance");
         else
             tl_wrap_printf(w, "%s", tl_chance_in_words(c->p_value).text);
-        end(q, tl_is_link(c) ? "link" : "blame_step");
-    } else if (a->finding == TL_FOUND_NOBODY) {
-        tl_say_nobody_holds(w, a, ",");
-        tl_say(w, "neither always nor for a while.");
-        end(q, NULL);
-    } else {
-        tl_say_no_culprit(w, a);
-        end(q, NULL);
     }
-    say_confidence(q, &a->persistence, "");
 }
 
 /* ----------------------------------------------------------------------------------------- what the answers rest on */
@@ -355,11 +314,9 @@ static void persistence(asking *q)
 static const tl_quality *check_of(const asking *q, tl_quality_check check)
 {
     static const tl_quality none;
-    for (size_t i = 0; q->a->quality != NULL && i < q->a->quality->n; i++) {
-        const tl_quality *row = tl_table_row(q->a->quality, i);
+    TL_ROWS (const tl_quality, row, q->a->quality)
         if (row->check == check)
             return row;
-    }
     return &none;
 }
 
@@ -388,7 +345,7 @@ static void say_matched(asking *q, const tl_quality *matched)
             tl_grouped(matched->of).text);
         return;
     }
-    tl_wrap *w = begin(q, "Collectives:");
+    tl_wrap *w = begin(q, "Collectives:", "quality");
     tl_say(w, "%s~of~%s matched across ranks,", tl_grouped(matched->count).text, tl_grouped(matched->of).text);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (check_of(q, rules[i].check)->count > 0)
@@ -412,7 +369,6 @@ static void say_matched(asking *q, const tl_quality *matched)
                : clocks->worst_ns < 500 ? "less than 1 us apart"
                                         : apart(clocks->worst_ns).text,
                !q->a->trust.untied && clocks->worst_ns >= 500 ? TL_KEPT "apart" : "");
-    end(q, "quality");
 }
 
 static void say_unmatched(asking *q)
@@ -430,14 +386,13 @@ static void say_unmatched(asking *q)
     }
     if (missing == 0 && alone == 0 && suspect == 0)
         return;
-    tl_wrap *w = begin(q, "Not matched:");
+    tl_wrap *w = begin(q, "Not matched:", NULL);
     if (missing > 0)
         tl_say(w, "%" PRId64 "~with~a~rank~missing%s", missing, alone > 0 || suspect > 0 ? "," : "");
     if (alone > 0)
         tl_say(w, "%" PRId64 "~of~one~rank~alone%s", alone, suspect > 0 ? "," : "");
     if (suspect > 0)
         tl_say(w, "%" PRId64 "~suspect~(%s)", suspect, kinds);
-    end(q, NULL);
 }
 
 static void say_clocks(asking *q)
@@ -446,14 +401,12 @@ static void say_clocks(asking *q)
     int64_t sure_ns = q->a->trust.clock_uncertainty_ns, step_ns = q->a->trust.clock_step_ns;
     if (shifted->count == 0)
         return;
-    tl_wrap *w = begin(q, "Clocks: the times of");
-    tl_say(w, "%" PRId64 "~rank%s were shifted, by~up~to~%s%s", shifted->count, tl_plural(shifted->count),
-           apart(shifted->worst_ns).text, sure_ns > 0 ? "," : "");
+    say(q, "Clocks: the times of", "clock", "%" PRId64 "~rank%s were shifted, by~up~to~%s%s", shifted->count,
+        tl_plural(shifted->count), apart(shifted->worst_ns).text, sure_ns > 0 ? "," : "");
     if (sure_ns > 0)
-        tl_say(w, "to within %s", apart(sure_ns).text);
+        tl_say(&q->w, "to within %s", apart(sure_ns).text);
     if (step_ns > 0)
-        tl_say(w, "-~one~clock~steps~by~%s", apart(step_ns).text);
-    end(q, "clock");
+        tl_say(&q->w, "-~one~clock~steps~by~%s", apart(step_ns).text);
 }
 
 static double percent_of(const tl_quality *row)
@@ -479,14 +432,12 @@ static void say_uncharged(asking *q)
         most = fmax(most, percent_of(check_of(q, of[k].check)));
     if (most < 1)
         return;
-    tl_wrap *w = begin(q, "Waiting:");
-    tl_say(w, "%.1f %% of~it is charged to late ranks", percent_of(check_of(q, TL_CHECK_CHARGED)));
+    say(q, "Waiting:", "blame", "%.1f %% of~it is charged to late ranks", percent_of(check_of(q, TL_CHECK_CHARGED)));
     for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
         double pct = percent_of(check_of(q, of[k].check));
         if (pct >= 0.05)
-            tl_say(w, "-~%.1f~%% %s", pct, of[k].words);
+            tl_say(&q->w, "-~%.1f~%% %s", pct, of[k].words);
     }
-    end(q, "blame");
 }
 
 static void say_basis(asking *q)
@@ -497,6 +448,7 @@ static void say_basis(asking *q)
 
     if (matched->of == 0 && (a->health == NULL || a->health->n == 0))
         return;
+    end(q);
     fputs("\nWhat do the answers rest on?\n", q->out);
     for (int defect = 0; a->health != NULL && defect < TL_NDEFECTS; defect++)
         if (tl_health_in_words(a->health, (tl_defect)defect, &words))
@@ -515,17 +467,13 @@ static void say_basis(asking *q)
 static void say_phase_cost(asking *q)
 {
     const tl_answers *a = q->a;
-    if (a->phases->verdict == TL_PHASE_STRAGGLER) {
-        tl_say_phase_cost(begin(q, "Cost:"), a);
-        end(q, NULL);
-    }
-    for (size_t i = 1, n = 0; i < a->nphases && n < NEXT_NAMED; i++) {
-        if (&a->phases[i] == tl_phase_told_of(a))
-            continue;
-        tl_say_phase_also(begin(q, "Also:"), &a->phases[i]);
-        end(q, NULL);
-        n++;
-    }
+    if (a->phases->verdict == TL_PHASE_STRAGGLER)
+        tl_say_phase_cost(begin(q, "Cost:", NULL), a);
+    for (size_t i = 1, n = 0; i < a->nphases && n < NEXT_NAMED; i++)
+        if (&a->phases[i] != tl_phase_told_of(a)) {
+            tl_say_phase_also(begin(q, "Also:", NULL), &a->phases[i]);
+            n++;
+        }
 }
 
 static void end_phase_answer(asking *q, const char *table)
@@ -533,44 +481,35 @@ static void end_phase_answer(asking *q, const char *table)
     say(q, "Confidence:", table, "%s", tl_confidence_labels[q->a->phases->confidence]);
 }
 
-/* The four questions where there are only durations of phases. */
-static void answer_by_phases(asking *q)
-{
-    static const struct {
-        const char *question, *table;
-        void (*say)(tl_wrap *, const tl_answers *);
-    } answers[] = { { "Which rank holds the job up?", "phase_verdict", tl_say_phase_rank },
-                    { "\nIn which phase, and why?", "phase", tl_say_phase_reason },
-                    { "\nDo others wait?", "phase", tl_say_phase_waiting },
-                    { "\nAlways, or only for a while?", "phase_step", tl_say_phase_pattern } };
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
-        answers[i].say(ask(q, answers[i].question), q->a);
-        end(q, NULL);
-        if (i == 0)
-            say_phase_cost(q);
-        end_phase_answer(q, answers[i].table);
-    }
-}
-
 /* What durations of phases say beside traces. */
 static void say_phases(asking *q)
 {
-    const tl_answers *a = q->a;
-    tl_say_phase_rank(ask(q, tl_phrase_of("\nWhat do the phases say that were timed in %" PRId64 " step%s?",
-                                          a->phases->steps, tl_plural(a->phases->steps))
-                                 .text),
-                      a);
-    end(q, NULL);
-    tl_say_phase_reason(begin(q, ""), a);
-    end(q, NULL);
+    const tl_phase_verdict *row = q->a->phases;
+    ask(q, tl_phrase_of("What do the phases say that were timed in %" PRId64 " step%s?", row->steps,
+                        tl_plural(row->steps))
+               .text);
+    tl_say_phase_rank(&q->w, q->a);
+    tl_say_phase_reason(begin(q, "", NULL), q->a);
     say_phase_cost(q);
     end_phase_answer(q, "phase_verdict");
 }
 
 void tl_print_answers(FILE *out, const tl_answers *a, const char *file, size_t columns)
 {
+    const struct {
+        const char *question;
+        void (*say)(asking *); /* by traces */
+        const tl_answer *answer;
+        void (*say_phases)(tl_wrap *, const tl_answers *); /* where there are only durations of phases */
+        const char *table;
+    } answers[] = {
+        { "Which rank holds the job up?", which_rank, &a->rank, tl_say_phase_rank, "phase_verdict" },
+        { "In which phase, and why?", which_phase, &a->phase, tl_say_phase_reason, "phase" },
+        { "Do others wait?", others_waiting, &a->waiting, tl_say_phase_waiting, "phase" },
+        { "Always, or only for a while?", persistence, &a->persistence, tl_say_phase_pattern, "phase_step" },
+    };
     char path[1000];
-    asking q = { .out = out, .a = a, .file = path, .columns = columns };
+    asking q = { .out = out, .a = a, .file = path, .w = { .out = out, .indent = 2, .columns = columns } };
 
     q.worst = a->finding > TL_FOUND_NOBODY ? &a->culprits[0] : NULL;
     tl_shell_word(path, sizeof path, file);
@@ -580,15 +519,22 @@ void tl_print_answers(FILE *out, const tl_answers *a, const char *file, size_t c
         tl_wrap_end(&w);
         fputc('\n', out);
     }
-    if (a->phases_alone) {
-        answer_by_phases(&q);
-        return;
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        ask(&q, answers[i].question);
+        if (a->phases_alone)
+            answers[i].say_phases(&q.w, a);
+        else
+            answers[i].say(&q);
+        if (a->phases_alone && i == 0)
+            say_phase_cost(&q);
+        if (a->phases_alone)
+            end_phase_answer(&q, answers[i].table);
+        else
+            tl_say_confidence(begin(&q, "Confidence:", NULL), a, answers[i].answer, TL_NDOUBTS);
     }
-    which_rank(&q);
-    which_phase(&q);
-    others_waiting(&q);
-    persistence(&q);
-    say_basis(&q);
-    if (tl_has_phases(a))
+    if (!a->phases_alone)
+        say_basis(&q);
+    if (!a->phases_alone && tl_has_phases(a))
         say_phases(&q);
+    end(&q);
 }

@@ -27,60 +27,42 @@ enum { NEXT_SHOWN = 2, PLACES_SHOWN = 2, LEAST_PCT = 1, LEAST_PLACE_PCT = 10, NE
 
 /* --------------------------------------------------------------------------------------------------------- verdict */
 
-static void say_cause(FILE *out, const tl_answers *a)
+static void say_cause(tl_wrap *w, const tl_answers *a)
 {
     const tl_culprit *c = &a->culprits[0];
-    tl_wrap w = tl_label(out, "cause");
-
+    tl_label(w, "cause");
     if (tl_is_untraced(c)) {
-        tl_say(&w, "%s", tl_untraced_in_words(a).text);
-        tl_wrap_end(&w);
+        tl_say(w, "%s", tl_untraced_in_words(a).text);
         return;
     }
-    tl_say(&w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(a, c->cause).text);
+    tl_say(w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(a, c->cause).text);
     if (!c->same_cause)
-        tl_say(&w, "(rank~%" PRId32 ")", c->rank);
+        tl_say(w, "(rank~%" PRId32 ")", c->rank);
     if (c->cause_share > 0 && c->cause_share < 0.995)
-        tl_say(&w, "%s", tl_cause_share_in_words(c).text);
+        tl_say(w, "%s", tl_cause_share_in_words(c).text);
     if (c->place[0] != '\0' && a->nexcess == 0) {
-        tl_say(&w, "in");
-        tl_say_place(&w, c);
+        tl_say(w, "in");
+        tl_say_place(w, c);
     }
-    tl_wrap_end(&w);
-    if (a->nexcess > 0) {
-        w = tl_label(out, "where");
-        tl_say_excess(&w, a, PLACES_SHOWN);
-        tl_wrap_end(&w);
-    }
+    if (a->nexcess > 0)
+        tl_say_excess(tl_label(w, "where"), a, PLACES_SHOWN);
 }
 
-static void say_culprits(FILE *out, const tl_answers *a, const tl_look *look)
+static void say_culprits(tl_wrap *w, const tl_answers *a, const tl_look *look)
 {
-    fputs(look->bold, out);
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_say_culprit(&w, a, &a->culprits[0]);
-    fputs(look->off, out);
-    tl_wrap_end(&w);
-
-    if (a->by_order != NULL) {
-        w = tl_label(out, "file");
-        tl_say_file(&w, a->by_order);
-        tl_wrap_end(&w);
-    }
-    say_cause(out, a);
-    w = tl_label(out, "gain");
-    tl_say(&w, "%s", tl_gain_in_words(a, &a->culprits[0]).text);
+    fputs(look->bold, w->out);
+    tl_say_culprit(w, a, &a->culprits[0]);
+    fputs(look->off, w->out);
+    if (a->by_order != NULL)
+        tl_say_file(tl_label(w, "file"), a->by_order);
+    say_cause(w, a);
+    tl_say(tl_label(w, "gain"), "%s", tl_gain_in_words(a, &a->culprits[0]).text);
     if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns)
-        tl_say(&w, "- %s~less without all that are named here", tl_duration(a->together_gain_ns).text);
-    tl_wrap_end(&w);
-    for (size_t i = 1; i < a->nculprits && i <= NEXT_SHOWN + 1; i++) {
-        w = tl_label(out, i == 1 ? "also" : "");
-        if (i <= NEXT_SHOWN)
-            tl_say_next_culprit(&w, a, &a->culprits[i]);
-        else
-            tl_say(&w, "and~%zu~more (tables straggler, link)", a->nculprits - i);
-        tl_wrap_end(&w);
-    }
+        tl_say(w, "- %s~less without all that are named here", tl_duration(a->together_gain_ns).text);
+    for (size_t i = 1; i < a->nculprits && i <= NEXT_SHOWN; i++)
+        tl_say_next_culprit(tl_label(w, i == 1 ? "also" : ""), a, &a->culprits[i]);
+    if (a->nculprits > NEXT_SHOWN + 1)
+        tl_say(tl_label(w, ""), "and~%zu~more (tables straggler, link)", a->nculprits - NEXT_SHOWN - 1);
 }
 
 void tl_print_verdict(FILE *out, const tl_answers *a, int doubts, const tl_look *look)
@@ -89,27 +71,17 @@ void tl_print_verdict(FILE *out, const tl_answers *a, int doubts, const tl_look 
     const char *next = tl_next_in_words(a);
     tl_wrap w = { .out = out, .indent = 2 };
 
-    if (a->finding > TL_FOUND_NOBODY) {
-        say_culprits(out, a, look);
-    } else if (a->finding != TL_FOUND_ONE_RANK) {
+    if (a->finding > TL_FOUND_NOBODY)
+        say_culprits(&w, a, look);
+    else if (a->finding != TL_FOUND_ONE_RANK)
         tl_say_no_culprit(&w, a);
-        tl_wrap_end(&w);
-    }
-    if (a->finding >= TL_FOUND_NOBODY) {
-        w = tl_label(out, "trust");
-        tl_say_confidence(&w, a, &a->rank, doubts);
-        tl_wrap_end(&w);
-    }
-    if (imbalance_ns > 0 && (a->nculprits == 0 || imbalance_ns > a->culprits[0].cost_ns)) {
-        w = tl_label(out, "balance");
-        tl_say_imbalance(&w, a, 1);
-        tl_wrap_end(&w);
-    }
-    if (next != NULL) {
-        w = tl_label(out, "next");
-        tl_say(&w, "%s", next);
-        tl_wrap_end(&w);
-    }
+    if (a->finding >= TL_FOUND_NOBODY)
+        tl_say_confidence(tl_label(&w, "trust"), a, &a->rank, doubts);
+    if (imbalance_ns > 0 && (a->nculprits == 0 || imbalance_ns > a->culprits[0].cost_ns))
+        tl_say_imbalance(tl_label(&w, "balance"), a, 1);
+    if (next != NULL)
+        tl_say(tl_label(&w, "next"), "%s", next);
+    tl_label_end(&w);
 }
 
 /* ------------------------------------------------------------------------------------------------ a class of idle time */
@@ -186,8 +158,7 @@ static void say_ranks(tl_wrap *w, const tl_summary *s, const tl_idle_summary *c)
         tl_say(w, "-~%" PRId32 "~ranks~alike", c->ranks);
         return;
     }
-    for (size_t i = 0; i < s->nclasses; i++) {
-        const tl_idle_summary *r = &s->classes[i];
+    TL_ROWS (const tl_idle_summary, r, s->classes) {
         if (r->rank == -1 || r->rank == c->worst_rank || r->device != -1 || r->step != -1 || r->place == 0 ||
             r->drain_type != c->drain_type || r->cpu_during_gap != c->cpu_during_gap ||
             memcmp(r->dominant_op, c->dominant_op, sizeof c->dominant_op) != 0 || r->total_ns < c->worst_ns / 2)
@@ -208,8 +179,8 @@ static void say_ranks(tl_wrap *w, const tl_summary *s, const tl_idle_summary *c)
 static void say_class(tl_wrap *w, const tl_summary *s, const tl_idle_summary *c)
 {
     size_t working = 0; /* ranks with device work */
-    for (size_t i = 0; i < s->nidle; i++)
-        working += s->idle[i].rank >= 0 && s->idle[i].device == -1 && s->idle[i].busy_ns > 0;
+    TL_ROWS (const tl_idle, row, s->idle)
+        working += row->rank >= 0 && row->device == -1 && row->busy_ns > 0;
     tl_say(w, "idle, %s", doing_in_words(c).text);
     say_place(w, s, c);
     if (working > 1 && c->peer_ns > 0 && c->peer_ns >= c->total_ns - c->peer_ns)
@@ -255,16 +226,16 @@ static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl
         return n;
     }
     add(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
-    for (size_t i = 0; i < s->nclasses && s->classes[i].rank == -1; i++)
-        if (s->classes[i].place > 0)
-            add(of, &n, (loss){ .ns = s->classes[i].total_ns, .idle = &s->classes[i] });
+    TL_ROWS (const tl_idle_summary, row, s->classes)
+        if (row->rank == -1 && row->place > 0)
+            add(of, &n, (loss){ .ns = row->total_ns, .idle = row });
     return n;
 }
 
 static void say_loss(FILE *out, const tl_summary *s, const loss *of, int64_t wall_ns, bool first)
 {
-    tl_wrap w = tl_label(out, first ? "lost" : "");
-    tl_wrap_printf(&w, "%4.1f %%%s", tl_percent(of->ns, wall_ns), first ? "" : ":");
+    tl_wrap w = { .out = out };
+    tl_wrap_printf(tl_label(&w, first ? "lost" : ""), "%4.1f %%%s", tl_percent(of->ns, wall_ns), first ? "" : ":");
     if (first)
         tl_say(&w, "of GPU time:");
     if (of->idle != NULL)
@@ -282,10 +253,10 @@ static void say_loss(FILE *out, const tl_summary *s, const loss *of, int64_t wal
 
 void tl_print_summary_losses(FILE *out, const tl_summary *s, size_t most)
 {
-    const tl_idle *job = s->nidle > 0 && s->idle[0].rank == -1 ? &s->idle[0] : NULL; /* rank -1 is the first */
+    const tl_idle *job = s->idle->n > 0 ? tl_table_row(s->idle, 0) : NULL; /* rank -1 is the first */
     const tl_breakdown *all = tl_whole_row(s, -1);
     loss of[TL_LOSSES_MOST];
-    if (job == NULL || all == NULL)
+    if (job == NULL || job->rank != -1 || all == NULL)
         return;
     size_t n = find_losses(s, all, job, of);
     for (size_t i = 0; i < n && i < most && tl_percent(of[i].ns, all->wall_ns) >= LEAST_PCT; i++)

@@ -29,11 +29,12 @@ void tl_say_memory(FILE *out, const tl_summary *s)
     bool named[16] = { false };
     size_t kinds = 0;
 
-    while (kinds < s->nmemory && s->memory[kinds].file == s->memory[0].file)
+    const tl_memory_category *all = tl_table_row(s->memory, 0);
+    while (kinds < s->memory->n && all[kinds].file == all[0].file)
         kinds++;
-    for (size_t i = kinds; kinds > 0 && i <= s->nmemory; i += kinds)
-        if (total == NULL || s->memory[i - 1].peak_bytes > total->peak_bytes)
-            total = &s->memory[i - 1];
+    for (size_t i = kinds; kinds > 0 && i <= s->memory->n; i += kinds)
+        if (total == NULL || all[i - 1].peak_bytes > total->peak_bytes)
+            total = &all[i - 1];
     if (total == NULL || kinds > sizeof named / sizeof *named)
         return;
     const tl_memory_category *rows = total + 1 - kinds;
@@ -110,12 +111,11 @@ void tl_say_executions(FILE *out, const tl_summary *s)
     tl_execution_trace sum = { 0 };
     bool first = true;
 
-    if (s->nexecutions == 0)
+    if (s->executions->n == 0)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
     tl_say(&w, "Execution traces:");
-    for (size_t i = 0; i < s->nexecutions; i++) {
-        const tl_execution_trace *e = &s->executions[i];
+    TL_ROWS (const tl_execution_trace, e, s->executions) {
         if (refusals[e->linked_by] != NULL) {
             refused[e->linked_by]++;
             continue;
@@ -213,9 +213,9 @@ static void say_taken(FILE *out, const tl_summary *s, int64_t all_ns)
     const tl_kernel_ranks *largest[NAMED_KERNELS];
     size_t n = 0;
 
-    for (size_t i = 0; i < s->nkernels && n < NAMED_KERNELS; i++)
-        if (s->kernels[i].unclassified && s->kernels[i].kind == TL_COMM && s->kernels[i].name != TL_NO_NAME)
-            largest[n++] = &s->kernels[i];
+    TL_ROWS (const tl_kernel_ranks, k, s->kernels)
+        if (n < NAMED_KERNELS && k->unclassified && k->kind == TL_COMM && k->name != TL_NO_NAME)
+            largest[n++] = k;
     if (n == 0)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
@@ -230,14 +230,15 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
     const tl_kernel_ranks *largest[NAMED_KERNELS];
     size_t named = 0;
     int64_t unknown_ns = 0, all_ns = 0;
-    bool matters = false, among_ranks = s->nranks > 1 || s->world_size > 1;
+    bool matters = false, among_ranks = s->ranks->n > 1 || s->world_size > 1;
 
-    for (size_t i = 0; i < s->nranks; i++) {
-        unknown_ns = tl_ns_add(unknown_ns, s->ranks[i].unclassified_ns);
-        all_ns = tl_ns_add(all_ns, s->ranks[i].kernel_ns);
+    TL_ROWS (const tl_rank, rank, s->ranks) {
+        unknown_ns = tl_ns_add(unknown_ns, rank->unclassified_ns);
+        all_ns = tl_ns_add(all_ns, rank->kernel_ns);
     }
-    for (size_t i = 0; i < s->nkernels && !(matters && named == NAMED_KERNELS); i++) {
-        const tl_kernel_ranks *k = &s->kernels[i];
+    TL_ROWS (const tl_kernel_ranks, k, s->kernels) {
+        if (matters && named == NAMED_KERNELS)
+            break;
         if (!k->unclassified || k->kind != TL_COMPUTE || k->name == TL_NO_NAME)
             continue;
         bool may = tl_percent(k->total_ns, all_ns) >= LEAST_PCT &&
@@ -267,12 +268,12 @@ void tl_say_events(FILE *out, const tl_summary *s)
     int64_t dropped = 0, repaired = 0;
     size_t several = 0;
     const tl_rank *bad = NULL;
-    for (size_t i = s->nranks; i-- > 0;) {
-        const tl_rank *rank = &s->ranks[i];
+    TL_ROWS (const tl_rank, rank, s->ranks) {
         dropped += rank->dropped;
         repaired += rank->repaired;
         several += rank->devices > 1;
-        bad = rank->error[0] != '\0' && rank->dropped + rank->repaired > 0 ? rank : bad;
+        if (bad == NULL && rank->error[0] != '\0' && rank->dropped + rank->repaired > 0)
+            bad = rank;
     }
     if (several > 0)
         tl_print_sentence(out, "%zu~rank%s several devices; the table sums over them.", several,
@@ -294,8 +295,7 @@ void tl_say_events(FILE *out, const tl_summary *s)
 static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
 {
     size_t losses = 0;
-    for (size_t i = 0; i < s->nranks; i++) {
-        const tl_rank *rank = &s->ranks[i];
+    TL_ROWS (const tl_rank, rank, s->ranks) {
         bool lossy =
             rank->status == TL_RANK_DAMAGED || rank->status == TL_RANK_CUT || rank->status == TL_RANK_UNREADABLE;
         if (!lossy || ++losses > NAMED_TROUBLES)
@@ -320,8 +320,7 @@ static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
 static void say_memory_losses(FILE *out, const tl_summary *s, const tl_look *look)
 {
     size_t losses = 0;
-    for (size_t i = 0; i < s->nmemory_files; i++) {
-        const tl_memory_file *f = &s->memory_files[i];
+    TL_ROWS (const tl_memory_file, f, s->memory_files) {
         char words[TL_MEMORY_FILE_WORDS];
         if (f->status == TL_MEMORY_FILE_OK || ++losses > NAMED_TROUBLES)
             continue;
@@ -338,11 +337,10 @@ static void say_memory_losses(FILE *out, const tl_summary *s, const tl_look *loo
 /* Ranks without device work (where no rank has any, that has been said), and ranks with work whose end cannot be. */
 static void say_ranks(FILE *out, const tl_summary *s)
 {
-    int64_t *idle = tl_calloc(s->nranks + 1, sizeof *idle), *odd = tl_calloc(s->nranks + 1, sizeof *odd);
+    int64_t *idle = tl_calloc(s->ranks->n + 1, sizeof *idle), *odd = tl_calloc(s->ranks->n + 1, sizeof *odd);
     int64_t work = 0, ns = 0;
     size_t nidle = 0, nodd = 0;
-    for (size_t i = 0; i < s->nranks; i++) {
-        const tl_rank *rank = &s->ranks[i];
+    TL_ROWS (const tl_rank, rank, s->ranks) {
         if (rank->status == TL_RANK_NO_GPU)
             idle[nidle++] = rank->rank;
         if (rank->too_long > 0)
@@ -350,7 +348,7 @@ static void say_ranks(FILE *out, const tl_summary *s)
         work += rank->too_long;
         ns = tl_ns_add(ns, rank->too_long > 0 ? rank->too_long_ns : 0);
     }
-    if (nidle > 0 && nidle < s->nranks)
+    if (nidle > 0 && nidle < s->ranks->n)
         tl_print_sentence(out, "No device work in the trace of %s~rank%s: %s", tl_grouped((int64_t)nidle).text,
                           tl_plural((int64_t)nidle), tl_ranks_in_words(idle, nidle, nidle, ",").text);
     if (nodd > 0)

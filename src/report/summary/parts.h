@@ -16,8 +16,11 @@ const tl_breakdown *tl_whole_row(const tl_summary *summary, int32_t rank);
 /* a as percent of b; 0 where b is 0. */
 double tl_percent(int64_t a, int64_t b);
 
-/* A line of the summary's lists, after its name in two columns of blanks. */
-tl_wrap tl_label(FILE *out, const char *name);
+/* Begins a line of the summary's lists with its name, after two blanks; ends the line that is open. */
+tl_wrap *tl_label(tl_wrap *line, const char *name);
+
+/* Ends the line, if one is open. */
+void tl_label_end(tl_wrap *line);
 
 /* Which part of the traces all is told of, where it is a part. */
 void tl_print_selection(FILE *out, const tl_summary *summary);

@@ -16,22 +16,16 @@ enum { ALSO_SHOWN = 2, FILES_NAMED = 3 };
 static void say_files(FILE *out, const tl_summary *s, const tl_look *look)
 {
     int64_t records = 0, ranks = 0;
-    for (size_t i = 0; i < s->nphase_files; i++)
-        records += s->phase_files[i].records;
-    for (size_t i = 0; i < s->nphases; i++)
-        ranks += i == 0 || s->phases[i].rank != s->phases[i - 1].rank;
+    TL_ROWS (const tl_phase_file, file, s->phase_files)
+        records += file->records;
+    const tl_phase *first = tl_table_row(s->phases, 0);
+    TL_ROWS (const tl_phase, row, s->phases)
+        ranks += row == first || row->rank != row[-1].rank;
     fprintf(out, "%stlmpi %s%s ", look->bold, s->version, look->off);
     tl_wrap w = { .out = out, .indent = 2, .column = strlen("tlmpi ") + strlen(s->version) + 1, .begun = true };
-    tl_say(&w, "%zu~file%s~of~phases, %s~rank%s, %s~record%s, %.2f~s~on~%d~proc%s", s->nphase_files,
-           s->nphase_files == 1 ? "" : "s", tl_grouped(ranks).text, tl_plural(ranks), tl_grouped(records).text,
+    tl_say(&w, "%zu~file%s~of~phases, %s~rank%s, %s~record%s, %.2f~s~on~%d~proc%s", s->phase_files->n,
+           tl_plural((int64_t)s->phase_files->n), tl_grouped(ranks).text, tl_plural(ranks), tl_grouped(records).text,
            tl_plural(records), s->seconds, s->nprocs, tl_plural(s->nprocs));
-    tl_wrap_end(&w);
-}
-
-static void say_line(FILE *out, const char *label, const tl_answers *a, void (*say)(tl_wrap *, const tl_answers *))
-{
-    tl_wrap w = tl_label(out, label);
-    say(&w, a);
     tl_wrap_end(&w);
 }
 
@@ -39,10 +33,10 @@ static void say_line(FILE *out, const char *label, const tl_answers *a, void (*s
 static void say_missing(FILE *out, const tl_summary *s)
 {
     int64_t missing = 0, ranks = 0, own = 0, most = 0;
-    int32_t worst = -1;
-    for (size_t i = 0; i < s->nphases; i++) {
-        const tl_phase *row = &s->phases[i];
-        own = (i > 0 && s->phases[i - 1].rank == row->rank ? own : 0) + row->missing;
+    int32_t worst = -1, before = -1;
+    TL_ROWS (const tl_phase, row, s->phases) {
+        own = (row->rank == before ? own : 0) + row->missing;
+        before = row->rank;
         ranks += row->missing > 0 && own == row->missing;
         missing += row->missing;
         if (own > most) {
@@ -61,8 +55,7 @@ static void say_lost(FILE *out, const tl_summary *s)
 {
     int64_t lost = 0, again = 0;
     size_t named = 0;
-    for (size_t i = 0; i < s->nphase_files; i++) {
-        const tl_phase_file *f = &s->phase_files[i];
+    TL_ROWS (const tl_phase_file, f, s->phase_files) {
         lost += f->no_json + f->no_key + f->no_duration;
         again += f->repeated + f->superseded;
         if (f->status == TL_PHASE_FILE_OK || named++ >= FILES_NAMED)
@@ -95,23 +88,18 @@ void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
     tl_wrap w = { .out = out, .indent = 2 };
     tl_say_phase_rank(&w, a);
     fputs(named ? look->off : "", out);
-    tl_wrap_end(&w);
-    say_line(out, "phase", a, tl_say_phase_reason);
+    tl_say_phase_reason(tl_label(&w, "phase"), a);
     if (named) {
-        say_line(out, "others", a, tl_say_phase_waiting);
-        say_line(out, "cost", a, tl_say_phase_cost);
+        tl_say_phase_waiting(tl_label(&w, "others"), a);
+        tl_say_phase_cost(tl_label(&w, "cost"), a);
     }
-    for (size_t i = 1, n = 0; i < a->nphases && n < ALSO_SHOWN; i++) {
-        if (&a->phases[i] == tl_phase_told_of(a))
-            continue;
-        w = tl_label(out, "also");
-        tl_say_phase_also(&w, &a->phases[i]);
-        tl_wrap_end(&w);
-        n++;
-    }
-    w = tl_label(out, "trust");
-    tl_say(&w, "%s", tl_confidence_labels[a->phases->confidence]);
-    tl_wrap_end(&w);
+    for (size_t i = 1, n = 0; i < a->nphases && n < ALSO_SHOWN; i++)
+        if (&a->phases[i] != tl_phase_told_of(a)) {
+            tl_say_phase_also(tl_label(&w, "also"), &a->phases[i]);
+            n++;
+        }
+    tl_say(tl_label(&w, "trust"), "%s", tl_confidence_labels[a->phases->confidence]);
+    tl_label_end(&w);
     say_lost(out, s);
 }
 
@@ -126,9 +114,9 @@ void tl_print_phases_beside(FILE *out, const tl_summary *s, const tl_look *look)
     tl_say(&w, "Phases~of~%" PRId64 "~step%s:", a->phases->steps, tl_plural(a->phases->steps));
     tl_say_phase_rank(&w, a);
     fputs(named ? look->off : "", out);
-    tl_wrap_end(&w);
-    say_line(out, named ? "phase" : "why", a, tl_say_phase_reason);
+    tl_say_phase_reason(tl_label(&w, named ? "phase" : "why"), a);
     if (named)
-        say_line(out, "cost", a, tl_say_phase_cost);
+        tl_say_phase_cost(tl_label(&w, "cost"), a);
+    tl_label_end(&w);
     say_lost(out, s);
 }

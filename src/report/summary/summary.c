@@ -41,12 +41,12 @@ static void add_distinct(tl_bytes *list, const tl_summary *s, size_t offset, siz
                          const char *many)
 {
     size_t n = 0, distinct = 0;
-    char *copies = tl_calloc(s->nranks + 1, size + 1); /* a full cell has no 0 after it */
-    char **texts = tl_calloc(s->nranks + 1, sizeof *texts);
+    char *copies = tl_calloc(s->ranks->n + 1, size + 1); /* a full cell has no 0 after it */
+    char **texts = tl_calloc(s->ranks->n + 1, sizeof *texts);
 
-    for (size_t i = 0; i < s->nranks; i++) {
+    for (size_t i = 0; i < s->ranks->n; i++) {
         char *copy = copies + i * (size + 1);
-        const char *text = (const char *)&s->ranks[i] + offset;
+        const char *text = (const char *)tl_table_row(s->ranks, i) + offset;
         memcpy(copy, text, offset == offsetof(tl_rank, host) ? tl_host_length(text, size) : size);
         if (*copy != '\0')
             texts[n++] = copy;
@@ -71,15 +71,15 @@ static void add_distinct(tl_bytes *list, const tl_summary *s, size_t offset, siz
 /* "3 steps (4-6)" where all ranks have the same; "2-3 steps a rank (4-6)" where they may not. */
 static void add_steps(tl_bytes *list, const tl_summary *s)
 {
-    if (s->nsteps == 0)
+    if (s->steps->n == 0)
         return;
-
-    int32_t low = s->steps[0].step, high = low;
-    size_t fewest = s->nsteps, most = 0, ranks = 0;
-    for (size_t i = 0, n; i < s->nsteps; i += n) {
-        for (n = 0; i + n < s->nsteps && s->steps[i + n].rank == s->steps[i].rank; n++) {
-            low = s->steps[i + n].step < low ? s->steps[i + n].step : low;
-            high = s->steps[i + n].step > high ? s->steps[i + n].step : high;
+    const tl_step *v = tl_table_row(s->steps, 0);
+    int32_t low = v->step, high = low;
+    size_t fewest = s->steps->n, most = 0, ranks = 0;
+    for (size_t i = 0, n; i < s->steps->n; i += n) {
+        for (n = 0; i + n < s->steps->n && v[i + n].rank == v[i].rank; n++) {
+            low = v[i + n].step < low ? v[i + n].step : low;
+            high = v[i + n].step > high ? v[i + n].step : high;
         }
         fewest = n < fewest ? n : fewest;
         most = n > most ? n : most;
@@ -107,9 +107,9 @@ static void add_steps(tl_bytes *list, const tl_summary *s)
 static void add_ranks(tl_bytes *list, const tl_summary *s)
 {
     int64_t nread = 0, largest = -1;
-    for (size_t i = 0; i < s->nranks; i++) {
-        nread += s->ranks[i].status != TL_RANK_UNREADABLE;
-        largest = s->ranks[i].rank > largest ? s->ranks[i].rank : largest;
+    TL_ROWS (const tl_rank, rank, s->ranks) {
+        nread += rank->status != TL_RANK_UNREADABLE;
+        largest = rank->rank > largest ? rank->rank : largest;
     }
     if (s->world_size <= 0)
         return;
@@ -125,19 +125,19 @@ static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
 {
     tl_bytes list = { 0 };
     int64_t bytes = 0, events = 0;
-    for (size_t i = 0; i < s->nranks; i++) {
-        bytes += s->ranks[i].file_bytes;
-        events += s->ranks[i].events;
+    TL_ROWS (const tl_rank, rank, s->ranks) {
+        bytes += rank->file_bytes;
+        events += rank->events;
     }
 
-    add_fact(&list, "%s trace%s", tl_grouped((int64_t)s->nranks).text, tl_plural((int64_t)s->nranks));
+    add_fact(&list, "%s trace%s", tl_grouped((int64_t)s->ranks->n).text, tl_plural((int64_t)s->ranks->n));
     add_ranks(&list, s);
     add_fact(&list, "%s", tl_bytes_in_words(bytes).text);
     add_fact(&list, "%s event%s", tl_grouped(events).text, tl_plural(events));
     add_fact(&list, "%.2f s on %d proc%s", s->seconds, s->nprocs, tl_plural(s->nprocs));
     add_steps(&list, s);
-    add_distinct(&list, s, offsetof(tl_rank, host), sizeof s->ranks->host, "host ", "hosts");
-    add_distinct(&list, s, offsetof(tl_rank, device_name), sizeof s->ranks->device_name, "", "kinds of device");
+    add_distinct(&list, s, offsetof(tl_rank, host), sizeof((tl_rank *)NULL)->host, "host ", "hosts");
+    add_distinct(&list, s, offsetof(tl_rank, device_name), sizeof((tl_rank *)NULL)->device_name, "", "kinds of device");
 
     tl_bytes_put(&list, "", 1);
     fprintf(out, "%stlmpi %s%s ", look->bold, s->version, look->off);
@@ -151,12 +151,12 @@ static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
 static void say_numbering(FILE *out, const tl_summary *s)
 {
     int64_t by_name = 0, by_order = 0;
-    for (size_t i = 0; i < s->nranks; i++) {
-        const char *from = tl_rank_from_labels[s->ranks[i].rank_from];
+    TL_ROWS (const tl_rank, rank, s->ranks) {
+        const char *from = tl_rank_from_labels[rank->rank_from];
         by_name += strcmp(from, "file_name") == 0;
         by_order += strcmp(from, "order") == 0;
     }
-    if (by_name + by_order > 0 && s->nranks > 1) {
+    if (by_name + by_order > 0 && s->ranks->n > 1) {
         tl_wrap w = { .out = out, .indent = 2 };
         tl_say(&w, "Numbered");
         if (by_name > 0)
@@ -184,6 +184,11 @@ void tl_print_selection(FILE *out, const tl_summary *s)
 
 /* ---- what was written ---- */
 
+static bool is_memory_alone(const tl_summary *s)
+{
+    return s->ranks->n == 0 && s->phase_files->n == 0 && s->memory->n > 0;
+}
+
 static void say_output(FILE *out, const tl_summary *s)
 {
     if (s->output == NULL)
@@ -194,7 +199,7 @@ static void say_output(FILE *out, const tl_summary *s)
     tl_say(&w, "Wrote");
     tl_wrap_printf(&w, "%s", path);
     tl_say(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
-    if (s->nranks == 0 && s->nphase_files == 0 && s->nmemory > 0)
+    if (is_memory_alone(s))
         tl_wrap_printf(&w, "Next: tlmpi show %s memory_category", path);
     else if (tl_whole_row(s, -1) != NULL || s->answers->phases != NULL)
         tl_wrap_printf(&w, "Next: tlmpi ask %s", path);
@@ -213,7 +218,7 @@ typedef struct detail {
 
 static void print_found(FILE *out, const tl_summary *s, const tl_look *look, detail told)
 {
-    if (s->nranks == 0 && s->nphase_files == 0 && s->nmemory > 0) {
+    if (is_memory_alone(s)) {
         fprintf(out, "%stlmpi %s%s no traces, memory timelines alone\n\n", look->bold, s->version, look->off);
         tl_say_memory(out, s);
         return;

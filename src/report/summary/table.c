@@ -27,10 +27,11 @@ const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
 {
     /* Rows are sorted by rank, and (-1, -1) is the first of a rank's, or (-1, TL_WHOLE_STEPS). */
     size_t low = 0;
-    TL_BISECT(low, s->nbreakdown, mid, s->breakdown[mid].rank < rank);
-    if (low == s->nbreakdown)
+    const tl_breakdown *rows = tl_table_row(s->breakdown, 0);
+    TL_BISECT(low, s->breakdown->n, mid, rows[mid].rank < rank);
+    if (low == s->breakdown->n)
         return NULL;
-    const tl_breakdown *row = &s->breakdown[low];
+    const tl_breakdown *row = &rows[low];
     return row->rank == rank && row->device == -1 && row->step < 0 && row->wall_ns > 0 ? row : NULL;
 }
 
@@ -51,8 +52,8 @@ static layout layout_of(const tl_summary *s, const tl_look *look)
     static const int64_t MS = 1000000, SECOND = 1000000000;
     int64_t longest = 0;
     bool unknown = false;
-    for (size_t i = 0; i < s->nranks; i++) {
-        const tl_breakdown *row = tl_whole_row(s, s->ranks[i].rank);
+    TL_ROWS (const tl_rank, rank, s->ranks) {
+        const tl_breakdown *row = tl_whole_row(s, rank->rank);
         if (row == NULL)
             continue;
         longest = tl_ns_max(longest, row->wall_ns);
@@ -64,10 +65,20 @@ static layout layout_of(const tl_summary *s, const tl_look *look)
     return (layout){ widths, "wall s", (double)SECOND, longest < 1000 * SECOND ? 2 : 0, look };
 }
 
-tl_wrap tl_label(FILE *out, const char *name)
+void tl_label_end(tl_wrap *line)
+{
+    if (line->column > 0)
+        tl_wrap_end(line);
+}
+
+tl_wrap *tl_label(tl_wrap *line, const char *name)
 {
     enum { LABEL_AT = 10 };
-    return (tl_wrap){ .out = out, .indent = LABEL_AT, .column = (size_t)fprintf(out, "  %-7s", name), .begun = true };
+    tl_label_end(line);
+    line->indent = LABEL_AT;
+    line->column = (size_t)fprintf(line->out, "  %-7s", name);
+    line->begun = true;
+    return line;
 }
 
 /* A line to print; rank == NULL: the mean over the ranks with device work. */
@@ -173,7 +184,7 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
     }
     tl_print_sentence(
         out, TL_KEPT TL_KEPT "(%zu~of~%s~ranks%s, by waiting + transfer +%s idle; all: tables breakdown, exposed)",
-        shown, tl_grouped((int64_t)n).text, n < s->nranks ? TL_KEPT "with" TL_KEPT "device" TL_KEPT "work" : "",
+        shown, tl_grouped((int64_t)n).text, n < s->ranks->n ? TL_KEPT "with" TL_KEPT "device" TL_KEPT "work" : "",
         as->widths[4] > 0 ? " unknown +" : "");
 }
 
@@ -185,22 +196,22 @@ static line line_of(const tl_summary *s, const tl_rank *rank)
         return l;
     l.mark = mark_of(s->answers, number);
     l.judged = s->answers->trust.judged;
-    for (size_t i = 0; i < s->nstragglers; i++)
-        if (s->stragglers[i].rank == number)
-            l.late = s->stragglers[i].late_count;
+    TL_ROWS (const tl_straggler, row, s->stragglers)
+        if (row->rank == number)
+            l.late = row->late_count;
     return l;
 }
 
 void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
 {
     const layout as = layout_of(s, look);
-    line *lines = tl_calloc(s->nranks + 1, sizeof *lines), mean = line_of(s, NULL);
-    bool all = s->nranks <= TL_RANKS_SHOWN;
+    line *lines = tl_calloc(s->ranks->n + 1, sizeof *lines), mean = line_of(s, NULL);
+    bool all = s->ranks->n <= TL_RANKS_SHOWN;
     size_t n = 0;
 
     mean.nranks = 0;
-    for (size_t i = 0; i < s->nranks; i++) {
-        line l = line_of(s, &s->ranks[i]);
+    TL_ROWS (const tl_rank, rank, s->ranks) {
+        line l = line_of(s, rank);
         mean.nranks += l.row != NULL;
         if (all || l.row != NULL)
             lines[n++] = l;

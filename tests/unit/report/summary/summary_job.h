@@ -3,7 +3,7 @@
 #define TESTS_UNIT_SUMMARY_JOB_H
 
 #include "tlmpi/analysis/culprit.h"
-#include "tlmpi/report/summary.h"
+#include "summary_tables.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -16,15 +16,24 @@ typedef struct job {
     tl_rank ranks[1000];
     tl_breakdown rows[1001];
     tl_step steps[3000];
+    tl_table of_ranks, of_rows, of_steps, of_idle, of_kernels, of_memory_files, of_executions;
     tl_summary s;
 } job;
 
 static inline job *new_job(void)
 {
     job *j = calloc(1, sizeof *j);
-    j->s = (tl_summary){ .version = "1.2.3", .ranks = j->ranks, .breakdown = j->rows, .steps = j->steps,
-                         .run = 1, .nruns = 1, .nprocs = 4, .seconds = 0.04, .output = "traces.h5",
-                         .output_bytes = 600000 };
+    j->of_ranks = (tl_table){ .schema = &tl_rank_schema, .rows = (unsigned char *)j->ranks };
+    j->of_rows = (tl_table){ .schema = &tl_breakdown_schema, .rows = (unsigned char *)j->rows };
+    j->of_steps = (tl_table){ .schema = &tl_step_schema, .rows = (unsigned char *)j->steps };
+    j->of_idle.schema = &tl_idle_schema;
+    j->of_kernels.schema = &tl_kernel_ranks_schema;
+    j->of_memory_files.schema = &tl_memory_file_schema;
+    j->of_executions.schema = &tl_execution_trace_schema;
+    j->s = (tl_summary){ .version = "1.2.3", .ranks = &j->of_ranks, .breakdown = &j->of_rows, .steps = &j->of_steps,
+                         .idle = &j->of_idle, .kernels = &j->of_kernels, .memory_files = &j->of_memory_files,
+                         .executions = &j->of_executions, .run = 1, .nruns = 1, .nprocs = 4, .seconds = 0.04,
+                         .output = "traces.h5", .output_bytes = 600000 };
     j->rows[0] = (tl_breakdown){ .rank = -1, .device = -1, .step = -1 };
     return j;
 }
@@ -32,7 +41,7 @@ static inline job *new_job(void)
 /* Another rank, with its parts of wall time in ms; all zero for a rank without device work. */
 static inline tl_rank *add_rank(job *j, int64_t compute, int64_t comm_exposed, int64_t copy_exposed, int64_t idle)
 {
-    size_t i = j->s.nranks++;
+    size_t i = j->of_ranks.n++;
     tl_rank *rank = &j->ranks[i];
     *rank = (tl_rank){ .rank = (int32_t)i, .file_bytes = 750000, .events = 3425, .devices = 1, .kernel_ns = 100 };
     strcpy(rank->host, "ip-172-31-16-248");
@@ -41,15 +50,15 @@ static inline tl_rank *add_rank(job *j, int64_t compute, int64_t comm_exposed, i
     int64_t wall = compute + comm_exposed + copy_exposed + idle;
     if (wall == 0)
         return rank;
-    if (j->s.nbreakdown == 0)
-        j->s.nbreakdown = 1;
+    if (j->of_rows.n == 0)
+        j->of_rows.n = 1;
     tl_breakdown row = { .rank = (int32_t)i, .device = -1, .step = -1, .wall_ns = wall * MS,
                          .busy_ns = (wall - idle) * MS, .compute_ns = compute * MS,
                          .comm_ns = 2 * comm_exposed * MS,
                          .comm_exposed_ns = comm_exposed * MS, .comm_transfer_ns = comm_exposed * MS,
                          .copy_ns = copy_exposed * MS,
                          .copy_exposed_ns = copy_exposed * MS, .idle_ns = idle * MS };
-    j->rows[j->s.nbreakdown++] = row;
+    j->rows[j->of_rows.n++] = row;
     j->rows[0].wall_ns += row.wall_ns;
     j->rows[0].compute_ns += row.compute_ns;
     j->rows[0].comm_ns += row.comm_ns;
@@ -62,7 +71,7 @@ static inline tl_rank *add_rank(job *j, int64_t compute, int64_t comm_exposed, i
 
 static inline void add_step(job *j, int32_t rank, int32_t step)
 {
-    j->steps[j->s.nsteps++] = (tl_step){ .rank = rank, .step = step };
+    j->steps[j->of_steps.n++] = (tl_step){ .rank = rank, .step = step };
 }
 
 /* What there is of the tables that the verdict is read from. */
@@ -74,9 +83,9 @@ static inline tl_tables tables_of(const job *j)
     while (schemas[n] != NULL)
         n++;
     tl_tables_init(&tables, schemas, n);
-    tl_table_append(tl_tables_get(&tables, &tl_rank_schema), j->ranks, j->s.nranks);
-    tl_table_append(tl_tables_get(&tables, &tl_breakdown_schema), j->rows, j->s.nbreakdown);
-    tl_table_append(tl_tables_get(&tables, &tl_step_schema), j->steps, j->s.nsteps);
+    tl_table_append(tl_tables_get(&tables, &tl_rank_schema), j->ranks, j->of_ranks.n);
+    tl_table_append(tl_tables_get(&tables, &tl_breakdown_schema), j->rows, j->of_rows.n);
+    tl_table_append(tl_tables_get(&tables, &tl_step_schema), j->steps, j->of_steps.n);
     return tables;
 }
 
@@ -92,7 +101,7 @@ static inline char *summary_of(const job *j)
     tl_answers_read(&tables, &answers);
     s.answers = &answers;
     FILE *out = open_memstream(&text, &size);
-    tl_print_summary(out, &s);
+    print_tables(out, s);
     fclose(out);
     tl_tables_free(&tables);
 

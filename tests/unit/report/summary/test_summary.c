@@ -16,11 +16,11 @@ static void a_job_of_four_is_one_screen(void)
         j->rows[i].comm_waiting_ns += 807 * MS;
         j->rows[i].comm_transfer_ns -= 807 * MS;
     }
-    const tl_idle idle[] = { { .rank = -1, .device = -1 },
+    tl_idle idle[] = { { .rank = -1, .device = -1 },
                              { .rank = 0, .device = -1, .busy_ns = MS },
                              { .rank = 1, .device = -1, .busy_ns = MS } };
-    j->s.idle = idle;
-    j->s.nidle = COUNT(idle);
+    j->of_idle.rows = (unsigned char *)idle;
+    j->of_idle.n = COUNT(idle);
 
     char *text = summary_of(j);
     CU_ASSERT_STRING_EQUAL(text,
@@ -56,9 +56,9 @@ static void what_is_unknown_has_a_column_of_its_own(void)
     j->rows[1].comm_unknown_ns = 300 * MS;
     j->rows[2].comm_unknown_ns = 700 * MS;
     j->rows[0].comm_unknown_ns = 1000 * MS;
-    const tl_idle idle[] = { { .rank = -1, .device = -1 } };
-    j->s.idle = idle;
-    j->s.nidle = COUNT(idle);
+    tl_idle idle[] = { { .rank = -1, .device = -1 } };
+    j->of_idle.rows = (unsigned char *)idle;
+    j->of_idle.n = COUNT(idle);
     char *text = summary_of(j);
     expect(text, "  rank wall ms compute waiting transfer unknown   copy    idle   late\n"
                  "     0  1000.0  20.0 %   0.0 %   30.0 %  30.0 %  0.0 %  20.0 %      -\n"
@@ -213,7 +213,7 @@ static void without_device_work_the_ranks_are_what_to_look_at(void)
 {
     job *j = new_job();
     add_rank(j, 50, 0, 0, 0);
-    j->s.nbreakdown = 0;
+    j->of_rows.n = 0;
     char *text = summary_of(j);
     expect(text, "there is nothing to analyse", 1);
     expect(text, "Next: tlmpi show traces.h5 rank\n", 1);

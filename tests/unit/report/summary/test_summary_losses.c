@@ -1,5 +1,5 @@
 /* test_summary_losses.c - where most time is lost, in a few lines: in words, with the ranks that they are of. */
-#include "tlmpi/report/summary.h"
+#include "summary_tables.h"
 #include "flat.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -12,6 +12,7 @@ typedef struct job {
     tl_breakdown rows[5];
     tl_idle idle[5];
     tl_idle_summary classes[11];
+    tl_table of_ranks, of_rows, of_idle, of_classes;
     tl_summary s;
     tl_names names;
     char text[8192];
@@ -22,15 +23,16 @@ static job *new_job(void)
 {
     static const tl_answers none;
     job *j = calloc(1, sizeof *j);
+    j->of_ranks = (tl_table){ .schema = &tl_rank_schema, .rows = (unsigned char *)j->ranks, .n = 4 };
+    j->of_rows = (tl_table){ .schema = &tl_breakdown_schema, .rows = (unsigned char *)j->rows, .n = 5 };
+    j->of_idle = (tl_table){ .schema = &tl_idle_schema, .rows = (unsigned char *)j->idle, .n = 5 };
+    j->of_classes = (tl_table){ .schema = &tl_idle_summary_schema, .rows = (unsigned char *)j->classes };
     j->s = (tl_summary){ .version = "1",
                          .answers = &none,
-                         .ranks = j->ranks,
-                         .nranks = 4,
-                         .breakdown = j->rows,
-                         .nbreakdown = 5,
-                         .idle = j->idle,
-                         .nidle = 5,
-                         .classes = j->classes,
+                         .ranks = &j->of_ranks,
+                         .breakdown = &j->of_rows,
+                         .idle = &j->of_idle,
+                         .classes = &j->of_classes,
                          .names = &j->names,
                          .noise_ns = 5000,
                          .run = 1,
@@ -47,13 +49,13 @@ static job *new_job(void)
 /* A class of gaps of that many ms. */
 static tl_idle_summary *add(job *j, uint8_t drain, uint8_t doing, const char *key, int64_t ms, int32_t ranks)
 {
-    tl_idle_summary *c = &j->classes[j->s.nclasses++];
+    tl_idle_summary *c = &j->classes[j->of_classes.n++];
     *c = (tl_idle_summary){ .rank = -1,
                         .device = -1,
                         .step = -1,
                         .drain_type = drain,
                         .cpu_during_gap = doing,
-                        .place = (int32_t)j->s.nclasses,
+                        .place = (int32_t)j->of_classes.n,
                         .total_ns = ms * MS,
                         .ranks = ranks,
                         .annotation = TL_NO_NAME,
@@ -66,7 +68,7 @@ static tl_idle_summary *add(job *j, uint8_t drain, uint8_t doing, const char *ke
 /* What a rank has of the class; all classes are there. */
 static void add_rank(job *j, const tl_idle_summary *class, int32_t rank, int64_t ns)
 {
-    tl_idle_summary *c = &j->classes[j->s.nclasses++];
+    tl_idle_summary *c = &j->classes[j->of_classes.n++];
     *c = *class;
     c->rank = c->worst_rank = rank;
     c->total_ns = c->worst_ns = ns;
@@ -78,7 +80,7 @@ static const char *losses(job *j)
     char *all = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&all, &n);
-    tl_print_summary(f, &j->s);
+    print_tables(f, j->s);
     (void)fclose(f);
     const char *from = strstr(all, "  lost ");
     snprintf(j->text, sizeof j->text, "%s", from != NULL ? from : "");
@@ -191,8 +193,8 @@ static void the_call_in_which_the_host_sat_is_named(void)
 static void of_one_rank_no_ranks_are_named(void)
 {
     job *j = new_job();
-    j->s.nidle = j->s.nbreakdown = 2;
-    j->s.nranks = 1;
+    j->of_idle.n = j->of_rows.n = 2;
+    j->of_ranks.n = 1;
     add(j, TL_DRAIN_STARVED, TL_DOING_DEPENDENCY, "nccl", 41, 1)->peer_ns = 41 * MS;
     expect(j, "  lost    41.0 % of GPU time: idle, work waited for an event of another stream:\n"
               "          nccl (41.0 ms)\n");
@@ -269,7 +271,7 @@ static void causes_give_way_to_the_screen(void)
         }
         tell_more(j, more);
         FILE *f = open_memstream(&all, &n);
-        tl_print_summary(f, &j->s);
+        print_tables(f, j->s);
         (void)fclose(f);
         CU_ASSERT(count_of(all, "\n") <= 24);
         CU_ASSERT_EQUAL(count_of(all, "host in"), (size_t)(3 - more));

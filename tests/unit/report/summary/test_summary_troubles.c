@@ -38,8 +38,8 @@ static void a_memory_timeline_says_what_is_wrong_and_what_counts(void)
     };
     job *j = new_job();
     add_rank(j, 10, 10, 0, 0);
-    j->s.memory_files = files;
-    j->s.nmemory_files = sizeof files / sizeof *files;
+    j->of_memory_files.rows = (unsigned char *)files;
+    j->of_memory_files.n = sizeof files / sizeof *files;
     char *text = summary_of(j);
     expect(text, "rank_0.raw.json", 0);
     expect(text,
@@ -72,9 +72,9 @@ static tl_rank *add_idler(job *j)
 {
     tl_rank *rank = add_rank(j, 0, 0, 0, 0);
     rank->status = TL_RANK_NO_GPU;
-    if (j->s.nbreakdown == 0)
-        j->s.nbreakdown = 1;
-    j->rows[j->s.nbreakdown++] = (tl_breakdown){ .rank = rank->rank, .device = -1, .step = -1 };
+    if (j->of_rows.n == 0)
+        j->of_rows.n = 1;
+    j->rows[j->of_rows.n++] = (tl_breakdown){ .rank = rank->rank, .device = -1, .step = -1 };
     return rank;
 }
 
@@ -207,7 +207,7 @@ static void what_the_reader_must_know_is_said(void)
 
 static void nodes_without_an_event_are_told(void)
 {
-    const tl_execution_trace files[] = {
+    tl_execution_trace files[] = {
         { .linked = 4000, .frame = 3, .no_event = 9, .outside = 2 },
         { .linked = 300, .other_name = 3, .linked_by = TL_EXECUTION_BY_EXTERNAL },
         { .no_event = 70, .linked_by = TL_EXECUTION_OTHER_PROCESS },
@@ -215,17 +215,17 @@ static void nodes_without_an_event_are_told(void)
     };
     job *j = new_job();
     add_rank(j, 60, 20, 0, 20);
-    j->s.executions = files;
+    j->of_executions.rows = (unsigned char *)files;
     char *text = summary_of(j);
     expect(text, "Execution trace", 0);
     free(text);
-    j->s.nexecutions = 1;
+    j->of_executions.n = 1;
     text = summary_of(j);
     expect(text,
            "Execution traces: 4000 of 4009 nodes linked to operators: 9 have no event (table\n",
            1);
     free(text);
-    j->s.nexecutions = 4;
+    j->of_executions.n = 4;
     text = summary_of(j);
     expect(text, "4300 of 4312 nodes linked to operators: 9 have no event and 3\n", 1);
     expect(text, "1 of another process than the trace's: none of its\n", 1);

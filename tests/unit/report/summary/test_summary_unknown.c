@@ -27,11 +27,11 @@ static char *summary_with_first(tl_kind first, const unknown *v, size_t n, int64
     add_rank(j, 1, 0, 0, 1)->unclassified_ns = 30;
     j->s.answers = &none;
     j->s.names = &names;
-    j->s.kernels = kernels;
-    j->s.nkernels = n + 1;
+    j->of_kernels.rows = (unsigned char *)kernels;
+    j->of_kernels.n = n + 1;
     j->s.world_size = world_size;
     FILE *out = open_memstream(&text, &size);
-    tl_print_summary(out, &j->s);
+    print_tables(out, j->s);
     (void)fclose(out);
     tl_names_free(&names);
     free(j);

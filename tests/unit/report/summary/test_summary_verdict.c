@@ -1,26 +1,22 @@
 /* test_summary_verdict.c - the verdict in the summary: a sentence, and what is to be known about it. */
 #include "answer_job.h"
 #include "flat.h"
+#include "summary_tables.h"
 #include "tlmpi/model/parameters.h"
-#include "tlmpi/report/summary.h"
 
 /* The summary's rows are those of the job's tables. */
 static char *whole_summary(answer_job *j)
 {
     char *text = NULL;
     size_t size = 0;
-    const tl_table *ranks = tl_tables_get(&j->tables, &tl_rank_schema),
-                   *rows = tl_tables_get(&j->tables, &tl_breakdown_schema);
     const tl_summary s = { .version = "1",
-                           .ranks = (const tl_rank *)(const void *)ranks->rows,
-                           .nranks = ranks->n,
-                           .breakdown = (const tl_breakdown *)(const void *)rows->rows,
-                           .nbreakdown = rows->n,
+                           .ranks = tl_tables_get(&j->tables, &tl_rank_schema),
+                           .breakdown = tl_tables_get(&j->tables, &tl_breakdown_schema),
                            .answers = answers_of(j),
                            .run = 1,
                            .nruns = 1 };
     FILE *out = open_memstream(&text, &size);
-    tl_print_summary(out, &s);
+    print_tables(out, s);
     (void)fclose(out);
     CU_ASSERT_TRUE(fits_a_screen(text));
     return text;
