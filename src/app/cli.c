@@ -219,16 +219,6 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
     return TL_OK;
 }
 
-/* Refuses commands that are to come; a path of that name is read today. */
-static tl_status refuse_later(const char *word, tl_error *err)
-{
-    static const char *const later[] = { "completion" };
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
-        if (strcmp(word, later[i]) == 0 && access(word, F_OK) != 0)
-            return tl_fail(err, TL_EUSAGE, "this version has no tlmpi %s yet; tlmpi --help tells what it has", word);
-    return TL_OK;
-}
-
 /* A first word that is near the name of a command, looks like no path and is none, is a mistyped command. */
 static tl_status refuse_mistyped(const char *word, tl_error *err)
 {
@@ -279,7 +269,7 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     cli->named = named != NULL;
     if (named != NULL)
         cli->command = named;
-    else if (!cli->help && first < argc && (st = refuse_later(argv[first], err)) == TL_OK)
+    else if (!cli->help && first < argc)
         st = refuse_mistyped(argv[first], err);
     if (cli->help)
         return TL_OK;

@@ -16,263 +16,218 @@ typedef struct tl_option {
     char letter;         /* 'o': -o; 0 for none */
     const char *metavar; /* NULL: a switch */
     const char *initial; /* its default, as text */
-    const char *doc;
-    unsigned bits; /* the commands that it goes with */
+    unsigned bits;       /* the commands that it goes with */
     const tl_option_type *type;
     size_t offset; /* of the value in tl_cli */
     decides decides;
+    const char *doc;
 } tl_option;
 
 /* ---- the table, in the order of --help ---- */
 
 #define OFFSET(member)          offsetof(tl_cli, member)
-#define AT(member)              OFFSET(member), NOTHING
-#define DECIDES_AT(member)      OFFSET(member), TABLES
-#define FILE_DECIDES_AT(member) OFFSET(member), TABLES_BY_FILE
+#define AT(type, member)        &tl_option_##type, OFFSET(member), NOTHING
+#define TABLES_AT(type, member) &tl_option_##type, OFFSET(member), TABLES
+#define FILE_AT(type, member)   &tl_option_##type, OFFSET(member), TABLES_BY_FILE
 
 static const tl_option options[] = {
-    { "output", 'o', "PREFIX", "",
+    { "output", 'o', "PREFIX", "", TL_FOR_RUN, AT(text, run.output),
       "write PREFIX.h5; by default the name of the folder or file, 'tlmpi' for '.' and for several paths, in the "
-      "working directory",
-      TL_FOR_RUN, &tl_option_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_DIFF,
-      &tl_option_text, AT(run.output) },
-    { "output", 'o', "FILE", "", "write FILE; by default the result's name with .html for .h5, of two runs diff.html; '-' is standard output",
-      TL_FOR_HTML, &tl_option_text, AT(run.output) },
-    { "output", 'o', "FILE", "",
-      "write FILE, compressed where its name ends in .gz; by default the result's name with .perfetto.json.gz for .h5; '-' is "
-      "standard output",
-      TL_FOR_EXPORT, &tl_option_text, AT(run.output) },
-    { "perfetto", 0, NULL, "0", "in the format that ui.perfetto.dev opens: the only one, and taken without asking",
-      TL_FOR_EXPORT, &tl_option_switch, AT(perfetto) },
-    { "ranks", 0, "LIST", "", "these ranks, as 0-3,7, instead of up to 24 that matter", TL_FOR_EXPORT, &tl_option_ranges_from_0,
-      AT(run.ranks) },
-    { "steps", 0, "LIST", "", "from the first to the last of these steps, instead of the worst one", TL_FOR_EXPORT,
-      &tl_option_ranges_from_0, AT(run.steps) },
-    { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &tl_option_text,
-      AT(run.output) },
-    { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &tl_option_text,
-      AT(run.output) },
-    { "force", 'f', NULL, "0", "overwrite existing files",
-      TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_HTML | TL_FOR_EXPORT | TL_FOR_DIFF | TL_FOR_COMPAT | TL_FOR_AUGMENT,
-      &tl_option_switch, AT(run.force) },
-    { "run", 0, "N", "newest",
+      "working directory" },
+    { "output", 'o', "FILE", "", TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_DIFF, AT(text, run.output),
+      "print into FILE; '-' is standard output" },
+    { "output", 'o', "FILE", "", TL_FOR_HTML, AT(text, run.output),
+      "write FILE; by default the result's name with .html for .h5, of two runs diff.html; '-' is standard output" },
+    { "output", 'o', "FILE", "", TL_FOR_EXPORT, AT(text, run.output),
+      "write FILE, compressed where its name ends in .gz; by default the result's name with .perfetto.json.gz for "
+      ".h5; '-' is standard output" },
+    { "perfetto", 0, NULL, "0", TL_FOR_EXPORT, AT(switch, perfetto),
+      "in the format that ui.perfetto.dev opens: the only one, and taken without asking" },
+    { "output", 'o', "DIR", "", TL_FOR_COMPAT, AT(text, run.output),
+      "the folder for the tables; made if it is not there" },
+    { "output", 'o', "DIR", "", TL_FOR_AUGMENT, AT(text, run.output),
+      "the folder for the copies; made if it is not there" },
+    { "force", 'f', NULL, "0", TL_FOR_ALL & ~(unsigned)(TL_FOR_CHECK | TL_FOR_DESCRIBE | TL_FOR_REPS | TL_FOR_WHATIF),
+      AT(switch, run.force), "overwrite existing files" },
+    { "run", 0, "N", "newest", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_WHATIF, TABLES_AT(run, run.run),
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
-      "ranks, 'list' lists them",
-      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_WHATIF, &tl_option_run, DECIDES_AT(run.run) },
-    { "run", 0, "N", "all",
+      "ranks, 'list' lists them" },
+    { "run", 0, "N", "all", TL_FOR_COMPAT, AT(compat_run, compat_run),
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
-      "ranks, 'list' lists them; 'all': as the other tool, which takes one file of each rank",
-      TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
-    { "ranks", 0, "LIST", "",
-      "read the traces, phases and memory timelines of these ranks alone: numbers and ranges, as 0-3,7",
-      TL_FOR_RUN | TL_FOR_WHATIF, &tl_option_ranges_from_0, DECIDES_AT(run.ranks) },
-    { "steps", 0, "LIST", "",
-      "everything is computed as if the traces held only what the host began in these steps, and the device work that "
-      "it launched there; tlmpi describe selection says more",
-      TL_FOR_RUN | TL_FOR_WHATIF, &tl_option_ranges_from_0, DECIDES_AT(run.steps) },
-    { "time", 0, "LIST", "",
-      "likewise of time, as 10-20,35ms-0.1s in ms or with a unit (ns, us, ms, s), from the first that any rank of the "
-      "job does in the recording; of steps that are not whole the work belongs to none. Reads every trace twice",
-      TL_FOR_RUN | TL_FOR_WHATIF, &tl_option_times, DECIDES_AT(run.times) },
-    { "events", 0, "GLOB", "",
-      "files of phases, JSON lines as libtlmpi_record writes them, in place of those (.jsonl) that the paths hold",
-      TL_FOR_RUN | TL_FOR_CHECK, &tl_option_text, FILE_DECIDES_AT(run.events) },
-    { "rules", 0, "FILE", "",
+      "ranks, 'list' lists them; 'all': as the other tool, which takes one file of each rank" },
+    { "ranks", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(ranges_from_0, run.ranks),
+      "read the traces, phases and memory timelines of these ranks alone: numbers and ranges, as 0-3,7" },
+    { "steps", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(ranges_from_0, run.steps),
+      "everything is computed as if the traces held only what the host began in these steps, and the device work "
+      "that it launched there; tlmpi describe selection says more" },
+    { "time", 0, "LIST", "", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(times, run.times),
+      "likewise of time, as 10-20,35ms-0.1s in ms or with a unit (ns, us, ms, s), from the first that any rank of "
+      "the job does in the recording; of steps that are not whole the work belongs to none. Reads every trace twice" },
+    { "ranks", 0, "LIST", "", TL_FOR_EXPORT, AT(ranges_from_0, run.ranks),
+      "these ranks, as 0-3,7, instead of up to 24 that matter" },
+    { "steps", 0, "LIST", "", TL_FOR_EXPORT, AT(ranges_from_0, run.steps),
+      "from the first to the last of these steps, instead of the worst one" },
+    { "events", 0, "GLOB", "", TL_FOR_RUN | TL_FOR_CHECK, FILE_AT(text, run.events),
+      "files of phases, JSON lines as libtlmpi_record writes them, in place of those (.jsonl) that the paths hold" },
+    { "rules", 0, "FILE", "", TL_FOR_RUN | TL_FOR_WHATIF, FILE_AT(text, run.rules),
       "rules of your own for what a kernel is, asked before the built-in ones; tlmpi describe interval says how they "
-      "are written",
-      TL_FOR_RUN | TL_FOR_WHATIF, &tl_option_text, FILE_DECIDES_AT(run.rules) },
-    { "idle", 0, "LIST", TL_IDLE_DEFAULT,
-      "thresholds of the idle tables in us and percent, as noise=10,drain=2.5; tlmpi describe gap explains them",
-      TL_FOR_RUN | TL_FOR_AUGMENT, &tl_option_idle, DECIDES_AT(run.config.idle) },
-    { "launch", 0, "LIST", TL_LAUNCH_DEFAULT,
-      "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them",
-      TL_FOR_RUN, &tl_option_launch, DECIDES_AT(run.config.launch) },
-    { "html", 0, NULL, "0", "write PREFIX.html, too: the page of tlmpi html", TL_FOR_RUN, &tl_option_switch, AT(html) },
-    { "series", 0, NULL, "0",
+      "are written" },
+    { "idle", 0, "LIST", TL_IDLE_DEFAULT, TL_FOR_RUN | TL_FOR_AUGMENT, TABLES_AT(idle, run.config.idle),
+      "thresholds of the idle tables in us and percent, as noise=10,drain=2.5; tlmpi describe gap explains them" },
+    { "launch", 0, "LIST", TL_LAUNCH_DEFAULT, TL_FOR_RUN, TABLES_AT(launch, run.config.launch),
+      "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them" },
+    { "html", 0, NULL, "0", TL_FOR_RUN, AT(switch, html), "write PREFIX.html, too: the page of tlmpi html" },
+    { "series", 0, NULL, "0", TL_FOR_RUN, TABLES_AT(switch, run.config.series),
       "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at "
-      "each change, and each short gap; it is large",
-      TL_FOR_RUN, &tl_option_switch, DECIDES_AT(run.config.series) },
-    { "path", 0, NULL, "0",
+      "each change, and each short gap; it is large" },
+    { "path", 0, NULL, "0", TL_FOR_RUN, TABLES_AT(switch, run.config.path),
       "write table path, too: the critical path of each rank piece by piece, with kernels and operators; it has more "
-      "rows than there are kernels. Table path_sum has its sums in any case",
-      TL_FOR_RUN, &tl_option_switch, DECIDES_AT(run.config.path) },
-    { "clock", 0, "MODE", "auto",
-      "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
-      "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",
-      TL_FOR_RUN | TL_FOR_WHATIF, &tl_option_clock, DECIDES_AT(run.clock) },
-    { "alpha", 0, "SHARE", "0.01", "the chance that any rank or link of a job is named wrongly, all tests together",
-      TL_FOR_RUN, &tl_option_share, DECIDES_AT(run.judge.alpha) },
-    { "least-cost", 0, "SHARE", "0.01",
-      "a rank that costs a smaller share of the steps in which it is late is not named", TL_FOR_RUN, &tl_option_share,
-      DECIDES_AT(run.judge.least_cost) },
-    { "tracelens", 0, NULL, "0",
+      "rows than there are kernels. Table path_sum has its sums in any case" },
+    { "clock", 0, "MODE", "auto", TL_FOR_RUN | TL_FOR_WHATIF, TABLES_AT(clock, run.clock),
+      "auto: correct what is impossible (a collective left before the last has come, a message received before it "
+      "was sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case" },
+    { "alpha", 0, "SHARE", "0.01", TL_FOR_RUN, TABLES_AT(share, run.judge.alpha),
+      "the chance that any rank or link of a job is named wrongly, all tests together" },
+    { "least-cost", 0, "SHARE", "0.01", TL_FOR_RUN, TABLES_AT(share, run.judge.least_cost),
+      "a rank that costs a smaller share of the steps in which it is late is not named" },
+    { "tracelens", 0, NULL, "0", TL_FOR_AUGMENT, AT(switch, run.tracelens),
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of "
-      "ours; --idle then means nothing",
-      TL_FOR_AUGMENT, &tl_option_switch, AT(run.tracelens) },
-    { "result", 0, "FILE.h5", "",
-      "the result of a run over these traces: tracks show in addition when each device waited for other ranks, and for "
-      "whom; and, where the run had --path, the critical paths of each rank and of the job, with arrows to their work",
-      TL_FOR_AUGMENT, &tl_option_text, AT(run.result) },
-    { "json", 0, NULL, "0",
+      "ours; --idle then means nothing" },
+    { "result", 0, "FILE.h5", "", TL_FOR_AUGMENT, AT(text, run.result),
+      "the result of a run over these traces: tracks show in addition when each device waited for other ranks, and "
+      "for whom; and, where the run had --path, the critical paths of each rank and of the job, with arrows to their "
+      "work" },
+    { "json", 0, NULL, "0", TL_FOR_RUN | TL_FOR_ASK, AT(switch, run.json),
       "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else; its keys are "
-      "explained in include/tlmpi/report/ask.h",
-      TL_FOR_RUN | TL_FOR_ASK, &tl_option_switch, AT(run.json) },
-    { "json", 0, NULL, "0", "print all tables as one JSON object", TL_FOR_DIFF, &tl_option_switch, AT(run.json) },
-    { "fail-on", 0, "LIST", "",
-      "exit with status 5 where B takes more longer than this: NAME>+PERCENT%,... as 'step>+5%,kernel>+20%,idle>+3%'. "
-      "step: the step; kernel: any kernel that takes a hundredth of the step, of its own time; compute, waiting, "
-      "transfer, comm (exposed communication), copy, idle: of the step of A.  Where it is not known how much of "
-      "communication is waiting, waiting and transfer are judged by their bounds; status 1 where these do not tell",
-      TL_FOR_DIFF, &tl_option_diff_gates, AT(diff_fail_on) },
-    { "fail-on", 0, "LIST", "",
-      "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, "
-      "link: wall time that it would gain without the worst of them, or without all that stand out (its own work "
-      "beyond that of its peers, where that could not be simulated or gains nothing; not judged, and that is told, "
-      "where there is no verdict); idle, comm (exposed communication): of the time of all ranks",
-      TL_FOR_RUN | TL_FOR_ASK, &tl_option_gates, AT(run.fail_on) },
-    { "digest", 0, NULL, "0",
+      "explained in include/tlmpi/report/ask.h" },
+    { "json", 0, NULL, "0", TL_FOR_DIFF, AT(switch, run.json), "print all tables as one JSON object" },
+    { "fail-on", 0, "LIST", "", TL_FOR_DIFF, AT(diff_gates, diff_fail_on),
+      "exit with status 5 where B takes more longer than this: NAME>+PERCENT%,... as "
+      "'step>+5%,kernel>+20%,idle>+3%'. step: the step; kernel: any kernel that takes a hundredth of the step, of "
+      "its own time; compute, waiting, transfer, comm (exposed communication), copy, idle: of the step of A.  Where "
+      "it is not known how much of communication is waiting, waiting and transfer are judged by their bounds; status "
+      "1 where these do not tell" },
+    { "fail-on", 0, "LIST", "", TL_FOR_RUN | TL_FOR_ASK, AT(gates, run.fail_on),
+      "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. "
+      "straggler, link: wall time that it would gain without the worst of them, or without all that stand out (its "
+      "own work beyond that of its peers, where that could not be simulated or gains nothing; not judged, and that "
+      "is told, where there is no verdict); idle, comm (exposed communication): of the time of all ranks" },
+    { "digest", 0, NULL, "0", TL_FOR_RUN | TL_FOR_SHOW, AT(switch, run.digest),
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, however they were "
-      "made; run writes its file all the same",
-      TL_FOR_RUN | TL_FOR_SHOW, &tl_option_switch, AT(run.digest) },
-    { "reproducible", 0, NULL, "0", "leave time, host, command line and paths out of the file", TL_FOR_RUN,
-      &tl_option_switch, AT(run.reproducible) },
-    { "rep", 0, "NAME", "",
+      "made; run writes its file all the same" },
+    { "reproducible", 0, NULL, "0", TL_FOR_RUN, AT(switch, run.reproducible),
+      "leave time, host, command line and paths out of the file" },
+    { "rep", 0, "NAME", "", TL_FOR_REPS, AT(text, rep),
       "what a repetition is: ProfilerStep, a user annotation's name, or one-per-file, the whole trace; by default "
-      "ProfilerStep, and of traces without steps one-per-file",
-      TL_FOR_REPS, &tl_option_text, AT(rep) },
-    { "exclude", 0, "REGEX", "",
-      "leave out kernels, copies and memsets whose names this extended regular expression finds, as those that flush a "
-      "cache or fill a buffer",
-      TL_FOR_REPS, &tl_option_text, AT(exclude) },
-    { "skip", 0, "N", "0", "leave out the first N kernels, copies and memsets that each repetition launches",
-      TL_FOR_REPS, &tl_option_count, AT(skip) },
-    { "compare", 0, NULL, "0", "print how each PATH differs from the first, with 95 % confidence intervals",
-      TL_FOR_REPS, &tl_option_switch, AT(compare) },
-    { "each", 0, NULL, "0", "print every repetition", TL_FOR_REPS, &tl_option_switch, AT(each) },
-    { "kernels", 0, NULL, "0", "print each kernel's median over the repetitions", TL_FOR_REPS, &tl_option_switch,
-      AT(kernels) },
-    { "scale", 0, "CONDITIONS:FACTOR", "",
-      "the selected work takes its time times FACTOR, 0 to 1000, as name~gemm:0.5 or kind=copy:0; may be given several "
-      "times, and the factors of the same work multiply. Of communication it is the transfer, from the last arrival "
-      "on, if all ranks with a trace have it selected",
-      TL_FOR_WHATIF, &tl_option_texts, AT(scale) },
-    { "overlap", 0, "CONDITIONS", "",
-      "kernels, copies and memsets wait no longer for the selected communication, as kind=all_reduce, by events or the "
-      "order of a stream, but only for what that had waited for on its rank; other communication, the host and other "
-      "ranks still do; may be given several times",
-      TL_FOR_WHATIF, &tl_option_texts, AT(overlap) },
-    { "remove-sync", 0, NULL, "0",
-      "calls, blocking copies and untold pauses in which the host waited for the device come back at once, where it is "
-      "known what released them; a launch that found the queue full still waits",
-      TL_FOR_WHATIF, &tl_option_switch, AT(remove_sync) },
-    { "no-launch-overhead", 0, NULL, "0",
+      "ProfilerStep, and of traces without steps one-per-file" },
+    { "exclude", 0, "REGEX", "", TL_FOR_REPS, AT(text, exclude),
+      "leave out kernels, copies and memsets whose names this extended regular expression finds, as those that flush "
+      "a cache or fill a buffer" },
+    { "skip", 0, "N", "0", TL_FOR_REPS, AT(count, skip),
+      "leave out the first N kernels, copies and memsets that each repetition launches" },
+    { "compare", 0, NULL, "0", TL_FOR_REPS, AT(switch, compare),
+      "print how each PATH differs from the first, with 95 % confidence intervals" },
+    { "each", 0, NULL, "0", TL_FOR_REPS, AT(switch, each), "print every repetition" },
+    { "kernels", 0, NULL, "0", TL_FOR_REPS, AT(switch, kernels), "print each kernel's median over the repetitions" },
+    { "scale", 0, "CONDITIONS:FACTOR", "", TL_FOR_WHATIF, AT(texts, scale),
+      "the selected work takes its time times FACTOR, 0 to 1000, as name~gemm:0.5 or kind=copy:0; may be given "
+      "several times, and the factors of the same work multiply. Of communication it is the transfer, from the last "
+      "arrival on, if all ranks with a trace have it selected" },
+    { "overlap", 0, "CONDITIONS", "", TL_FOR_WHATIF, AT(texts, overlap),
+      "kernels, copies and memsets wait no longer for the selected communication, as kind=all_reduce, by events or "
+      "the order of a stream, but only for what that had waited for on its rank; other communication, the host and "
+      "other ranks still do; may be given several times" },
+    { "remove-sync", 0, NULL, "0", TL_FOR_WHATIF, AT(switch, remove_sync),
+      "calls, blocking copies and untold pauses in which the host waited for the device come back at once, where it "
+      "is known what released them; a launch that found the queue full still waits" },
+    { "no-launch-overhead", 0, NULL, "0", TL_FOR_WHATIF, AT(switch, no_launch_overhead),
       "the host takes no time between its launches and waits (these, input, garbage collection and the allocator "
-      "stay), and work may start the moment it is launched",
-      TL_FOR_WHATIF, &tl_option_switch, AT(no_launch_overhead) },
+      "stay), and work may start the moment it is launched" },
     { "parser", 0, "NAME", "fast",
-      "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the result is the same",
-      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS | TL_FOR_WHATIF, &tl_option_parser, AT(run.yajl_only) },
-    { "max-memory", 0, "SIZE", "auto",
+      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS | TL_FOR_WHATIF, AT(parser, run.yajl_only),
+      "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the result is the same" },
+    { "max-memory", 0, "SIZE", "auto", TL_FOR_RUN | TL_FOR_CHECK, AT(size, run.max_memory),
       "memory of a process, as 800M or 4G: a trace that would need more is read up to there, its rank is 'cut' and the "
       "exit status 1; auto: three quarters of what the machine, or the group of processes (cgroup), has left, divided by "
-      "the processes there",
-      TL_FOR_RUN | TL_FOR_CHECK, &tl_option_size, AT(run.max_memory) },
-    { "format", 0, "FORMAT", "table",
-      TL_FORMAT_WORDS "; in csv an apostrophe stands before a text that a spreadsheet would take for a formula",
-      TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, &tl_option_format, AT(format) },
-    { "unit", 0, "UNIT", "terminal",
+      "the processes there" },
+    { "format", 0, "FORMAT", "table", TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, AT(format, format),
+      TL_FORMAT_WORDS "; in csv an apostrophe stands before a text that a spreadsheet would take for a formula" },
+    { "unit", 0, "UNIT", "terminal", TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, AT(unit, unit),
       "of times: ns, us, ms or s; auto: of a table each in the unit that suits it, and shares in percent; terminal: "
-      "auto on a terminal, else ns",
-      TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, &tl_option_unit, AT(unit) },
-    { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &tl_option_text, AT(columns) },
-    { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
-      &tl_option_ranges, AT(ranks) },
-    { "step", 0, "LIST", "", "rows of these steps; -1 is the whole trace", TL_FOR_SHOW, &tl_option_ranges, AT(steps) },
-    { "where", 0, "COND", "",
-      "rows of which COND holds, as duration_ns>1ms, start_ns>=2s, kind=comm, name~gemm: a column, one of = != < <= > "
-      ">= ~ !~ and a value, with ~ an extended regular expression; given several times, all must hold; name= has no "
-      "value",
-      TL_FOR_SHOW, &tl_option_texts, AT(where) },
-    { "sort", 0, "COLUMN", "",
+      "auto on a terminal, else ns" },
+    { "columns", 0, "A,B", "", TL_FOR_SHOW, AT(text, columns), "these columns, in this order" },
+    { "rank", 0, "LIST", "", TL_FOR_SHOW, AT(ranges, ranks),
+      "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job" },
+    { "step", 0, "LIST", "", TL_FOR_SHOW, AT(ranges, steps), "rows of these steps; -1 is the whole trace" },
+    { "where", 0, "COND", "", TL_FOR_SHOW, AT(texts, where),
+      "rows of which COND holds, as duration_ns>1ms, start_ns>=2s, kind=comm, name~gemm: a column, one of = != < <= "
+      "> >= ~ !~ and a value, with ~ an extended regular expression; given several times, all must hold; name= has "
+      "no value" },
+    { "sort", 0, "COLUMN", "", TL_FOR_SHOW, AT(text, sort),
       "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc say which way; "
-      "equal rows stay in the order of the table",
-      TL_FOR_SHOW, &tl_option_text, AT(sort) },
-    { "top", 0, "N", "0",
+      "equal rows stay in the order of the table" },
+    { "top", 0, "N", "0", TL_FOR_SHOW, AT(top, top),
       "at most the first N rows; 0 for all; P%: the rows with the most time, until they hold P percent of it: of "
       "total_ns, or of device_self_ns where a table has that, or of device_ns. Of kernel and kernel_ranks a last row "
-      "has all others together",
-      TL_FOR_SHOW, &tl_option_top, AT(top) },
-    { "top", 0, "N", "0",
+      "has all others together" },
+    { "top", 0, "N", "0", TL_FOR_WHATIF, AT(count, whatif_top),
       "the N kernels and operators of which the job gains most if they take 10 % less time, of communication the "
-      "transfer, on all ranks; without the changes",
-      TL_FOR_WHATIF, &tl_option_count, AT(whatif_top) },
-    { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
-      TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, &tl_option_width, AT(width) },
-    { "ns", 0, NULL, "0", "hta: keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1",
-      TL_FOR_COMPAT, &tl_option_switch, AT(ns) },
-    { "include-last-step", 0, NULL, "0", "hta: keep the last profiler step, which HTA leaves out", TL_FOR_COMPAT,
-      &tl_option_switch, AT(include_last_step) },
-    { "num-kernels", 0, "N", "10", "hta: kernels of each class and rank that kernel_breakdown_default names",
-      TL_FOR_COMPAT, &tl_option_count, AT(hta.num_kernels) },
-    { "duration-ratio", 0, "Q", "0.8",
+      "transfer, on all ranks; without the changes" },
+    { "width", 0, "N", "auto", TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, AT(width, width),
+      "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone" },
+    { "ns", 0, NULL, "0", TL_FOR_COMPAT, AT(switch, ns),
+      "hta: keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1" },
+    { "include-last-step", 0, NULL, "0", TL_FOR_COMPAT, AT(switch, include_last_step),
+      "hta: keep the last profiler step, which HTA leaves out" },
+    { "num-kernels", 0, "N", "10", TL_FOR_COMPAT, AT(count, hta.num_kernels),
+      "hta: kernels of each class and rank that kernel_breakdown_default names" },
+    { "duration-ratio", 0, "Q", "0.8", TL_FOR_COMPAT, AT(quantile, hta.duration_ratio),
       "hta: of more kernels than that, those whose running total is above this quantile of the totals are 'others', "
-      "too",
-      TL_FOR_COMPAT, &tl_option_quantile, AT(hta.duration_ratio) },
-    { "consecutive-kernel-delay", 0, "US", "30",
-      "hta: the gap in us below which idle_time_breakdown and idle_interval_stats take it for kernel_wait",
-      TL_FOR_COMPAT, &tl_option_count, AT(hta.consecutive_kernel_delay) },
-    { "runtime-cutoff", 0, "US", "50", "hta: calls longer than this are outliers of launch_stats_summary",
-      TL_FOR_COMPAT, &tl_option_count, AT(hta.runtime_cutoff) },
-    { "launch-delay-cutoff", 0, "US", "100", "hta: and so are delays longer than this", TL_FOR_COMPAT, &tl_option_count,
-      AT(hta.launch_delay_cutoff) },
-    { "max-queue-length", 0, "N", "0",
-      "hta: the length at which time_blocked_on_full_queue takes a queue for full; 0 for 1024, 64 and 8", TL_FOR_COMPAT,
-      &tl_option_count, AT(hta.max_queue_length) },
-    { "num-candidates", 0, "N", "2", "hta: how many ranks potential_stragglers has", TL_FOR_COMPAT, &tl_option_count,
-      AT(hta.num_candidates) },
-    { "profiler-steps", 0, "LIST", "", "hta: the steps that potential_stragglers looks at, as 3-5,7; by default all",
-      TL_FOR_COMPAT, &tl_option_ranges, AT(hta.profiler_steps) },
-    { "operator-name", 0, "NAME", "",
+      "too" },
+    { "consecutive-kernel-delay", 0, "US", "30", TL_FOR_COMPAT, AT(count, hta.consecutive_kernel_delay),
+      "hta: the gap in us below which idle_time_breakdown and idle_interval_stats take it for kernel_wait" },
+    { "runtime-cutoff", 0, "US", "50", TL_FOR_COMPAT, AT(count, hta.runtime_cutoff),
+      "hta: calls longer than this are outliers of launch_stats_summary" },
+    { "launch-delay-cutoff", 0, "US", "100", TL_FOR_COMPAT, AT(count, hta.launch_delay_cutoff),
+      "hta: and so are delays longer than this" },
+    { "max-queue-length", 0, "N", "0", TL_FOR_COMPAT, AT(count, hta.max_queue_length),
+      "hta: the length at which time_blocked_on_full_queue takes a queue for full; 0 for 1024, 64 and 8" },
+    { "num-candidates", 0, "N", "2", TL_FOR_COMPAT, AT(count, hta.num_candidates),
+      "hta: how many ranks potential_stragglers has" },
+    { "profiler-steps", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.profiler_steps),
+      "hta: the steps that potential_stragglers looks at, as 3-5,7; by default all" },
+    { "operator-name", 0, "NAME", "", TL_FOR_COMPAT, AT(text, hta.operator_name),
       "hta: frequent_patterns of the operators that have this in their names, on all ranks; by default of some that "
-      "are common, on two",
-      TL_FOR_COMPAT, &tl_option_text, AT(hta.operator_name) },
-    { "min-pattern-len", 0, "N", "3", "hta: kernels that a pattern has at least; without --operator-name also 1",
-      TL_FOR_COMPAT, &tl_option_count, AT(hta.min_pattern_len) },
-    { "top-k", 0, "N", "5", "hta: patterns that patterns_overlay counts", TL_FOR_COMPAT, &tl_option_count,
-      AT(hta.top_k) },
-    { "annotation", 0, "TEXT", "",
+      "are common, on two" },
+    { "min-pattern-len", 0, "N", "3", TL_FOR_COMPAT, AT(count, hta.min_pattern_len),
+      "hta: kernels that a pattern has at least; without --operator-name also 1" },
+    { "top-k", 0, "N", "5", TL_FOR_COMPAT, AT(count, hta.top_k), "hta: patterns that patterns_overlay counts" },
+    { "annotation", 0, "TEXT", "", TL_FOR_COMPAT, AT(text, hta.annotation),
       "hta: critical_path of what has this in its name, on all ranks, '*' for the whole trace; by default of "
-      "ProfilerStep and, on the first rank, of the whole trace",
-      TL_FOR_COMPAT, &tl_option_text, AT(hta.annotation) },
-    { "instance-id", 0, "LIST", "",
+      "ProfilerStep and, on the first rank, of the whole trace" },
+    { "instance-id", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges_from_0, hta.instance_id),
       "hta: which of these, counted from 0, as 0,2 or 0-1: a path for each number and for each range as one; by "
-      "default the first",
-      TL_FOR_COMPAT, &tl_option_ranges_from_0, AT(hta.instance_id) },
-    { "data-load-events", 0, "TEXT", "", "hta: what has this in its name loads data, which critical_path tells apart",
-      TL_FOR_COMPAT, &tl_option_text, AT(hta.data_load_events) },
-    { "launch-edges", 0, NULL, "0",
+      "default the first" },
+    { "data-load-events", 0, "TEXT", "", TL_FOR_COMPAT, AT(text, hta.data_load_events),
+      "hta: what has this in its name loads data, which critical_path tells apart" },
+    { "launch-edges", 0, NULL, "0", TL_FOR_COMPAT, AT(switch, hta.launch_edges),
       "hta: critical_path with an edge from every launch to its kernel, as HTA has with "
-      "CRITICAL_PATH_ADD_ZERO_WEIGHT_LAUNCH_EDGE=1",
-      TL_FOR_COMPAT, &tl_option_switch, AT(hta.launch_edges) },
-    { "overlay", 0, NULL, "0",
+      "CRITICAL_PATH_ADD_ZERO_WEIGHT_LAUNCH_EDGE=1" },
+    { "overlay", 0, NULL, "0", TL_FOR_COMPAT, AT(switch, hta.overlay),
       "hta: write overlaid_critical_path_FILE, too: each rank's trace with its first critical path in it, as HTA "
-      "overlays it",
-      TL_FOR_COMPAT, &tl_option_switch, AT(hta.overlay) },
-    { "control-rank", 0, "LIST", "", "hta diff: the ranks of A that are compared, as 0-3,7; by default the first",
-      TL_FOR_COMPAT, &tl_option_ranges, AT(hta.control_rank) },
-    { "test-rank", 0, "LIST", "", "hta diff: and those of B", TL_FOR_COMPAT, &tl_option_ranges, AT(hta.test_rank) },
-    { "control-iteration", 0, "LIST", "", "hta diff: the profiler steps of A that are compared; by default the first",
-      TL_FOR_COMPAT, &tl_option_ranges, AT(hta.control_iteration) },
-    { "test-iteration", 0, "LIST", "", "hta diff: and those of B", TL_FOR_COMPAT, &tl_option_ranges,
-      AT(hta.test_iteration) },
-    { "gpus-per-node", 0, "N", "0", "tracelens: tell in the tables of collectives which ranks share a node; 0 for not",
-      TL_FOR_COMPAT, &tl_option_count, AT(gpus_per_node) },
-    { "quiet", 'q', NULL, "0", "no progress, no warnings, no summary",
-      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_COMPAT | TL_FOR_AUGMENT | TL_FOR_REPS | TL_FOR_WHATIF | TL_FOR_DIFF | TL_FOR_HTML,
-      &tl_option_switch, AT(run.quiet) },
-    { "help", 'h', NULL, "0", "print this and do nothing else", TL_FOR_ALL, &tl_option_switch, AT(help) },
-    { "version", 0, NULL, "0", "print the version and do nothing else", TL_FOR_ALL, &tl_option_switch, AT(version) },
+      "overlays it" },
+    { "control-rank", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.control_rank),
+      "hta diff: the ranks of A that are compared, as 0-3,7; by default the first" },
+    { "test-rank", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.test_rank), "hta diff: and those of B" },
+    { "control-iteration", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.control_iteration),
+      "hta diff: the profiler steps of A that are compared; by default the first" },
+    { "test-iteration", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.test_iteration), "hta diff: and those of B" },
+    { "gpus-per-node", 0, "N", "0", TL_FOR_COMPAT, AT(count, gpus_per_node),
+      "tracelens: tell in the tables of collectives which ranks share a node; 0 for not" },
+    { "quiet", 'q', NULL, "0", TL_FOR_ALL & ~(unsigned)(TL_FOR_SHOW | TL_FOR_DESCRIBE | TL_FOR_ASK | TL_FOR_EXPORT),
+      AT(switch, run.quiet), "no progress, no warnings, no summary" },
+    { "help", 'h', NULL, "0", TL_FOR_ALL, AT(switch, help), "print this and do nothing else" },
+    { "version", 0, NULL, "0", TL_FOR_ALL, AT(switch, version), "print the version and do nothing else" },
 };
 
 enum { NOPTIONS = sizeof options / sizeof options[0] };

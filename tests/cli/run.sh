@@ -67,8 +67,6 @@ says err "1 jobs to compare, not two"
 silent out
 status 2 "$tlmpi" compat hta traces -o -
 says err "expected DIR"
-status 2 "$tlmpi" completion bash zsh
-says err "this version has no tlmpi completion yet"
 status 2 "$tlmpi" ask
 says err "no result file named: tlmpi ask FILE.h5"
 status 2 "$tlmpi" ask a.h5 b.h5

@@ -149,14 +149,7 @@ static void find_bound(tl_tables *tables, tl_answers *a)
         if (row->rank < 0 || (of_rank && row->rank != b->rank) || (row->step >= 0) != steps ||
             (steps && tl_step_is_left_out(a->health, row->step)))
             continue;
-        int64_t *const sums[] = { &b->wall_ns,    &b->cpu_ns,  &b->launch_ns, &b->kernel_kernel_ns,
-                                  &b->compute_ns, &b->comm_ns, &b->copy_ns,   &b->input_ns,
-                                  &b->sync_ns,    &b->peer_ns, &b->unexplained_ns };
-        const int64_t parts[] = { row->wall_ns,    row->cpu_ns,  row->launch_ns, row->kernel_kernel_ns,
-                                  row->compute_ns, row->comm_ns, row->copy_ns,   row->input_ns,
-                                  row->sync_ns,    row->peer_ns, row->unexplained_ns };
-        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-            *sums[i] = tl_ns_add(*sums[i], parts[i]);
+        tl_row_add(&tl_path_sum_schema, b, row);
     }
 }
 
@@ -334,10 +327,9 @@ static void read_verdict(tl_tables *tables, tl_answers *out)
 bool tl_is_least(const tl_answers *a, const tl_culprit *c)
 {
     bool lost = false;
-    for (size_t i = 0; c->kind == TL_CULPRIT_RANK && a->health != NULL && i < a->health->n; i++) {
-        const tl_health *row = tl_table_row(a->health, i);
-        lost |= row->rank == c->rank && row->defect == TL_DEFECT_LOST;
-    }
+    if (c->kind == TL_CULPRIT_RANK && a->health != NULL)
+        TL_ROWS (const tl_health, row, a->health)
+            lost |= row->rank == c->rank && row->defect == TL_DEFECT_LOST;
     return lost || tl_is_untraced(c);
 }
 
