@@ -1,10 +1,7 @@
 /* cell.c - one cell of a row as text, one character of a text, and the face of all formats. */
 #include "cell.h"
 
-#include "tlmpi/model/table.h"
-
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,12 +13,6 @@ void tl_double_format(char *out, size_t n, double value)
     do
         snprintf(out, n, "%.*g", digits, value);
     while (digits++ < DBL_DECIMAL_DIG && strtod(out, NULL) != value);
-}
-
-/* Large enough that a table needs no decimals, and small enough to be written without an exponent. */
-static bool is_whole_to_read(double value)
-{
-    return fabs(value) >= 1e5 && fabs(value) < 1e15;
 }
 
 void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row)
@@ -42,15 +33,7 @@ void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_fiel
         cell->text = field->type == TL_TYPE_NAME ? printer->name(printer->name_arg, (uint32_t)value.i) : value.text;
         return;
     }
-    if (field->type != TL_TYPE_F64) {
-        if (!tl_unit_put_int(cell, printer, field, value.i))
-            snprintf(cell->digits, sizeof cell->digits, "%" PRId64, value.i);
-    } else if (!tl_unit_put_real(cell, printer, field, value.d)) {
-        if (printer->format == TL_FORMAT_TABLE)
-            snprintf(cell->digits, sizeof cell->digits, is_whole_to_read(value.d) ? "%.0f" : "%.6g", value.d);
-        else
-            tl_double_format(cell->digits, sizeof cell->digits, value.d);
-    }
+    tl_number_put(cell, printer, field, &value);
     if (field->type == TL_TYPE_F64 && isinf(value.d))
         cell->is = TL_CELL_IS_INFINITE;
     cell->text = (tl_text){ cell->digits, strlen(cell->digits) };

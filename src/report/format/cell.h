@@ -2,6 +2,7 @@
 #ifndef TLMPI_REPORT_FORMAT_CELL_H
 #define TLMPI_REPORT_FORMAT_CELL_H
 
+#include "tlmpi/model/table.h"
 #include "tlmpi/report/format/print.h"
 
 typedef enum tl_cell_is {
@@ -20,11 +21,14 @@ typedef struct tl_text_cell {
 /* The cell of that field in a row; the row may be packed, cells unaligned. */
 void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row);
 
-/* unit.c: the name of a column as its head, with the unit of its times; a value in that unit, in the cell's digits; false:
- * it stays as it is. */
+/* unit.c: the name of a column as its head, with the unit of its times. */
 void tl_heading(char *out, size_t size, const tl_printer *printer, const tl_field *field);
-bool tl_unit_put_int(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, int64_t value);
-bool tl_unit_put_real(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, double value);
+
+/* unit.c: a number, of times in the unit asked for, in the cell's digits. */
+void tl_number_put(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const tl_content *value);
+
+/* unit.c: ns with three digits, in the unit with which they are not too small, and at least in that one: "20.4 ms". */
+void tl_time_words(char *out, size_t size, double ns, tl_unit_choice least);
 
 /* The longest head of a column. */
 enum { TL_HEADING_BYTES = 80 };

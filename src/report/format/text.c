@@ -6,7 +6,6 @@
 #include "cell.h"
 
 #include "tlmpi/base/mem.h"
-#include "tlmpi/model/table.h"
 #include <stdlib.h>
 
 enum { ROWS_AT_ONCE = 1000, GAP = 2, DEEPEST = 64 };

@@ -68,14 +68,13 @@ void tl_heading(char *out, size_t size, const tl_printer *printer, const tl_fiel
         snprintf(out, size, "%.*s%s", (int)(n - 2), field->name, units[printer->unit].word);
 }
 
-/* Three digits, and the unit with which they are not too small. */
-static void put_auto(char *out, size_t size, double ns)
+void tl_time_words(char *out, size_t size, double ns, tl_unit_choice least)
 {
-    size_t unit = TL_UNIT_NS;
+    size_t unit = least;
     while (unit < TL_UNIT_S && fabs(ns) >= 999.5 * units[unit].ns)
         unit++;
-    double value = ns / units[unit].ns, least = fabs(value);
-    int decimals = unit == TL_UNIT_NS || least >= 99.95 ? 0 : least >= 9.995 ? 1 : 2;
+    double value = ns / units[unit].ns, size_of = fabs(value);
+    int decimals = unit == TL_UNIT_NS || size_of >= 99.95 ? 0 : size_of >= 9.995 ? 1 : 2;
     snprintf(out, size, "%.*f %s", decimals, value, units[unit].word);
 }
 
@@ -92,31 +91,26 @@ static void put_exact(char *out, size_t size, int64_t ns, int digits)
         out[n - 1] = '\0';
 }
 
-bool tl_unit_put_int(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, int64_t value)
+void tl_number_put(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const tl_content *value)
 {
-    const tl_unit_choice unit = printer->unit;
-    if (!is_time(printer, field))
-        return false;
-    if (unit == TL_UNIT_AUTO)
-        put_auto(cell->digits, sizeof cell->digits, (double)value);
-    else if (printer->format == TL_FORMAT_TABLE)
-        snprintf(cell->digits, sizeof cell->digits, "%.*f", unit == TL_UNIT_S ? 6 : 3, (double)value / units[unit].ns);
-    else
-        put_exact(cell->digits, sizeof cell->digits, value, units[unit].digits);
-    return true;
-}
-
-bool tl_unit_put_real(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, double value)
-{
+    const bool real = field->type == TL_TYPE_F64, table = printer->format == TL_FORMAT_TABLE,
+               time = is_time(printer, field);
+    const double number = real ? value->d : (double)value->i,
+                 scaled = time ? number / units[printer->unit].ns : number, size_of = fabs(number);
+    char *out = cell->digits;
+    const size_t n = sizeof cell->digits;
     if (is_share(printer, field))
-        snprintf(cell->digits, sizeof cell->digits, "%.1f %%", strcmp(field->unit, "%") == 0 ? value : 100 * value);
-    else if (!is_time(printer, field))
-        return false;
-    else if (printer->unit == TL_UNIT_AUTO)
-        put_auto(cell->digits, sizeof cell->digits, value);
-    else if (printer->format == TL_FORMAT_TABLE)
-        snprintf(cell->digits, sizeof cell->digits, "%.6g", value / units[printer->unit].ns);
+        snprintf(out, n, "%.1f %%", strcmp(field->unit, "%") == 0 ? number : 100 * number);
+    else if (time && printer->unit == TL_UNIT_AUTO)
+        tl_time_words(out, n, number, TL_UNIT_NS);
+    else if (real && table) /* so large that a table needs no decimals, and no exponent yet */
+        snprintf(out, n, !time && size_of >= 1e5 && size_of < 1e15 ? "%.0f" : "%.6g", scaled);
+    else if (real)
+        tl_double_format(out, n, scaled);
+    else if (!time)
+        snprintf(out, n, "%" PRId64, value->i);
+    else if (table)
+        snprintf(out, n, "%.*f", printer->unit == TL_UNIT_S ? 6 : 3, scaled);
     else
-        tl_double_format(cell->digits, sizeof cell->digits, value / units[printer->unit].ns);
-    return true;
+        put_exact(out, n, value->i, units[printer->unit].digits);
 }

@@ -1,5 +1,6 @@
 /* words.c - numbers and lists as a sentence has them. */
 #include "tlmpi/report/format/words.h"
+#include "cell.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -45,16 +46,10 @@ tl_phrase tl_bytes_in_words(int64_t value)
 
 tl_phrase tl_duration(int64_t ns)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = { { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-    size_t unit = 0;
-    while (unit < 2 && (double)ns >= 999.5 * units[unit].ns)
-        unit++;
-    double value = (double)ns / units[unit].ns;
-    int decimals = value >= 99.95 || ns == 0 ? 0 : value >= 9.995 ? 1 : 2;
-    return tl_phrase_of("%.*f %s", decimals, value, units[unit].name);
+    tl_phrase out = { "0 us" };
+    if (ns != 0)
+        tl_time_words(out.text, sizeof out.text, (double)ns, TL_UNIT_US);
+    return out;
 }
 
 tl_phrase tl_share_in_words(double share)
@@ -127,14 +122,10 @@ tl_phrase tl_ranks_in_words(const int64_t *ranks, size_t listed, size_t all, con
 /* "500us": in the largest unit that needs no fraction. */
 static tl_phrase instant_in_words(int64_t ns)
 {
-    static const struct {
-        int64_t ns;
-        const char *word;
-    } units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
-    size_t u = 0;
-    while (ns % units[u].ns != 0)
-        u++;
-    return tl_phrase_of("%" PRId64 "%s", ns / units[u].ns, units[u].word);
+    tl_unit_choice unit = TL_UNIT_S;
+    while (ns % (int64_t)tl_unit_ns(unit) != 0)
+        unit--;
+    return tl_phrase_of("%" PRId64 "%s", ns / (int64_t)tl_unit_ns(unit), tl_unit_word(unit));
 }
 
 /* Runs of sorted ranges with commas between them, as many as there is room for. */

@@ -16,12 +16,11 @@
 /* tl_others_init begins it. */
 typedef struct tl_others {
     const tl_schema *table;
-    int64_t rows, count, total_ns, least_ns, most_ns;
-    double share;
+    int64_t rows;                  /* left out */
+    unsigned char *row;            /* owned: what they have together */
+    bool *blank;                   /* owned, by column: the row has no value */
     double runs, mean_ns, squares; /* of the runs added: their number, mean, and sum of squared distances from the
                                     * mean */
-    unsigned char *first;          /* the first row added; NULL: none */
-    bool one_rank, one_kind, one_class;
 } tl_others;
 
 /* Begins a row of a table with columns count and total_ns.  The row has mean_ns, std_ns, min_ns, max_ns, share,
