@@ -21,8 +21,8 @@ enum { ROWS_SHOWN = 10, TEXT_SHOWN = 48 };
 
 static bool is_result(const char *path)
 {
-    size_t n = strlen(path);
-    return n > 3 && strcmp(path + n - 3, ".h5") == 0;
+    static const char *const endings[] = { ".h5", NULL };
+    return tl_name_has_ending(path, endings);
 }
 
 /* ------------------------------------------------------------------------------------------------- traces to results */

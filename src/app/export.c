@@ -47,13 +47,24 @@ static void put_process(tl_out_writer *w, int64_t pid, const char *name)
     put_meta(w, pid, "process_sort_index", (tl_out_arg){ "sort_index", tl_out_int(pid) });
 }
 
-/* The part of a piece of time that is in the window, from its begin; false: none. */
+/* The part of a piece of time that is in the window, from the window's begin; false: none. */
 static bool clip(const tl_strip *s, int64_t *from_ns, int64_t *to_ns)
 {
     bool inside = *from_ns != TL_TIME_UNKNOWN && *from_ns < s->to_ns && *to_ns >= s->from_ns;
     *from_ns = tl_ns_between(tl_ns_max(*from_ns, s->from_ns), s->from_ns);
     *to_ns = tl_ns_between(tl_ns_min(*to_ns, s->to_ns), s->from_ns);
     return inside;
+}
+
+/* The same of a piece of time by the rank's own clock; false also where the rank is not shown. */
+static bool clip_of_rank(const tl_strip *s, int32_t rank, int64_t *from_ns, int64_t *to_ns)
+{
+    size_t place = tl_strip_place(s, rank);
+    if (place == s->nranks)
+        return false;
+    *from_ns = tl_strip_time(s, &s->ranks[place], *from_ns);
+    *to_ns = tl_strip_time(s, &s->ranks[place], *to_ns);
+    return clip(s, from_ns, to_ns);
 }
 
 static tl_out_event slice(tl_out_track track, tl_text name, const char *cat, int64_t from_ns, int64_t to_ns)
@@ -70,13 +81,9 @@ static void take_interval(void *arg, const void *of, tl_error *err)
 {
     exported *e = arg;
     const tl_interval *row = of;
-    size_t place = tl_strip_place(e->strip, row->rank);
+    int64_t from_ns = row->start_ns, to_ns = row->end_ns;
     (void)err;
-    if (place == e->strip->nranks || row->kind == TL_SYNC)
-        return;
-    const tl_strip_rank *rank = &e->strip->ranks[place];
-    int64_t from_ns = tl_strip_time(e->strip, rank, row->start_ns), to_ns = tl_strip_time(e->strip, rank, row->end_ns);
-    if (!clip(e->strip, &from_ns, &to_ns))
+    if (row->kind == TL_SYNC || !clip_of_rank(e->strip, row->rank, &from_ns, &to_ns))
         return;
     if (row->rank != e->rank || row->device != e->device || row->stream != e->stream) {
         char name[64];
@@ -103,13 +110,9 @@ static void take_gap(void *arg, const void *of, tl_error *err)
 {
     const exported *e = arg;
     const tl_gap *row = of;
-    size_t place = tl_strip_place(e->strip, row->rank);
+    int64_t from_ns = row->start_ns, to_ns = row->end_ns;
     (void)err;
-    if (place == e->strip->nranks)
-        return;
-    const tl_strip_rank *rank = &e->strip->ranks[place];
-    int64_t from_ns = tl_strip_time(e->strip, rank, row->start_ns), to_ns = tl_strip_time(e->strip, rank, row->end_ns);
-    if (!clip(e->strip, &from_ns, &to_ns))
+    if (!clip_of_rank(e->strip, row->rank, &from_ns, &to_ns))
         return;
     const char *drain = tl_drain_labels[row->drain_type], *doing = tl_doing_labels[row->cpu_during_gap],
                *sync = row->sync_type != TL_SYNC_NONE ? tl_wait_labels[row->sync_type] : "";

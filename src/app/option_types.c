@@ -231,14 +231,9 @@ static bool read_time(const char **text, int64_t *ns)
         return false;
     *text += digits;
     size_t n = strcspn(*text, "-,");
-    for (int unit = TL_UNIT_NS; unit <= TL_UNIT_S; unit++) {
-        const char *word = tl_unit_word((tl_unit_choice)unit);
-        if (strlen(word) == n && strncmp(*text, word, n) == 0) {
-            times = tl_unit_ns((tl_unit_choice)unit);
-            *text += n;
-            break;
-        }
-    }
+    const double named = tl_unit_named(*text, n);
+    times = named > 0 ? named : times;
+    *text += named > 0 ? n : 0;
     if (value * times > LONGEST_NS)
         return false;
     *ns = llround(value * times);

@@ -53,12 +53,8 @@ static bool read_unit(const tl_field *field, const char *text, double *times, do
         *by = field->unit[0] == '%' ? 1 : 100;
         return true;
     }
-    for (int unit = TL_UNIT_NS; unit <= TL_UNIT_S && strcmp(field->unit, "ns") == 0; unit++)
-        if (strcmp(text, tl_unit_word((tl_unit_choice)unit)) == 0) {
-            *times = tl_unit_ns((tl_unit_choice)unit);
-            return true;
-        }
-    return false;
+    *times = strcmp(field->unit, "ns") == 0 ? tl_unit_named(text, strlen(text)) : 0;
+    return *times > 0;
 }
 
 static bool read_number(tl_where *w, const char *text)

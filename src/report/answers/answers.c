@@ -139,10 +139,10 @@ static void find_path(tl_tables *tables, tl_answers *out)
 static void find_bound(tl_tables *tables, tl_answers *a)
 {
     const tl_table *paths = tl_tables_get(tables, &tl_path_sum_schema);
-    const bool of_rank = a->nculprits > 0 && !tl_is_link(a->culprits) && !tl_is_untraced(a->culprits);
+    const bool of_rank = a->first != NULL && !tl_is_link(a->first) && !tl_is_untraced(a->first);
     tl_path_sum *b = &a->bound;
     bool steps = false;
-    b->rank = of_rank ? a->culprits->rank : -1;
+    b->rank = of_rank ? a->first->rank : -1;
     TL_ROWS (const tl_path_sum, row, paths)
         steps = steps || row->step >= 0;
     TL_ROWS (const tl_path_sum, row, paths) {
@@ -256,7 +256,7 @@ static void find_waits(tl_tables *tables, tl_answers *out)
 /* What is told of the culprits that the first row of the table begins. */
 static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *out)
 {
-    const tl_culprit *first = out->culprits = tl_table_row(table, 0);
+    const tl_culprit *first = out->first = out->culprits = tl_table_row(table, 0);
     const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema),
                    *excess = tl_tables_get(tables, &tl_excess_row_schema);
 

@@ -272,7 +272,7 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
 
 void tl_say_waiters(tl_wrap *w, const tl_answers *a)
 {
-    const tl_culprit *worst = &a->culprits[0];
+    const tl_culprit *worst = a->first;
     int64_t n = worst->nwaiters;
     bool all;
     const tl_phrase named = listed_in_words(worst->waiters, sizeof worst->waiters, n, ",", &all);

@@ -44,34 +44,52 @@ tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
 
 /* ------------------------------------------------------------------------------------------------------------- why */
 
+/* Of each cause what it means, and what to do next; a cause that compares says before `peers`, or before other stages or
+ * steps and `others`, what it compares. */
+static const struct {
+    const char *means, *peers, *others, *next;
+} causes[] = {
+    [TL_CAUSE_UNKNOWN] = { "nothing in the rank's own time explains the delay", NULL, NULL,
+                           "record that rank again with Python stacks (with_stack=True) and compare it with a peer" },
+    [TL_CAUSE_COMPUTE_SLOW] = { "some of its kernels are slower than", "the same ones of its peers", "the same ones in",
+                                "compare these kernels with a peer's (tlmpi show ... kernel_ranks): shapes, library "
+                                "versions, what else runs on that device" },
+    [TL_CAUSE_THROTTLED] = { "all its kernels are slower than", "its peers'", "in",
+                             "look at clocks, power and temperature of that device, and at what else runs on it" },
+    [TL_CAUSE_MORE_WORK] = { "more kernels, or larger ones, than", "its peers have", "in",
+                             "balance what ranks are given: sequence lengths, batch, experts, layers of a stage" },
+    [TL_CAUSE_HOST_LATE] = { "its device waits for launches, because its CPU thread sleeps or works", NULL, NULL,
+                             "record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process "
+                             "to cores near its device" },
+    [TL_CAUSE_INPUT] = { "the host waits for input data", NULL, NULL,
+                         "more workers or prefetch for the data loader of that rank; look at its storage" },
+    [TL_CAUSE_H2D] = { "copies from host to device", NULL, NULL,
+                       "pin host memory, copy with non_blocking=True, and look at the bus of that device" },
+    [TL_CAUSE_GC] = { "the host collects garbage", NULL, NULL,
+                      "collect garbage on all ranks in the same steps (gc.disable, then gc.collect), or gc.freeze" },
+    [TL_CAUSE_SYNC_DRAIN] = { "the host waits for the device, which then has nothing queued", NULL, NULL,
+                              "take out what reads values of the device in the step (item, cpu, nonzero, print)" },
+    [TL_CAUSE_ALLOCATOR] = { "the host allocates or frees device memory", NULL, NULL,
+                             "do not empty the cache in the step; try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" },
+    [TL_CAUSE_SLOW_LINK] = { "no rank is late, but data move slowly", NULL, NULL,
+                             "run nccl-tests between the ranks at its ends, and look at counters of their links" },
+    [TL_CAUSE_OTHER_GROUP] = { "communication that could not be matched", NULL, NULL,
+                               "record all members of its groups, so that this communication can be matched" },
+    [TL_CAUSE_MIXED] = { "several causes", NULL, NULL,
+                         "begin with the largest of its causes; table excess has the places" },
+    [TL_CAUSE_COPY] = { "copies from its device, within it or to another one take longer than", "its peers'", "in",
+                        "compare these copies with a peer's (tlmpi show ... copy): sizes, pinned memory, the bus of that "
+                        "device" },
+};
+
 tl_phrase tl_cause_in_words(const tl_answers *a, unsigned cause)
 {
-    static const char *const words[] = {
-        [TL_CAUSE_UNKNOWN] = "nothing in the rank's own time explains the delay",
-        [TL_CAUSE_HOST_LATE] = "its device waits for launches, because its CPU thread sleeps or works",
-        [TL_CAUSE_INPUT] = "the host waits for input data",
-        [TL_CAUSE_H2D] = "copies from host to device",
-        [TL_CAUSE_GC] = "the host collects garbage",
-        [TL_CAUSE_SYNC_DRAIN] = "the host waits for the device, which then has nothing queued",
-        [TL_CAUSE_ALLOCATOR] = "the host allocates or frees device memory",
-        [TL_CAUSE_SLOW_LINK] = "no rank is late, but data move slowly",
-        [TL_CAUSE_OTHER_GROUP] = "communication that could not be matched",
-        [TL_CAUSE_MIXED] = "several causes",
-    };
-    static const char *const compared[][3] = {
-        [TL_CAUSE_COMPUTE_SLOW] = { "some of its kernels are slower than", "the same ones of its peers",
-                                    "the same ones in" },
-        [TL_CAUSE_THROTTLED] = { "all its kernels are slower than", "its peers'", "in" },
-        [TL_CAUSE_MORE_WORK] = { "more kernels, or larger ones, than", "its peers have", "in" },
-        [TL_CAUSE_COPY] = { "copies from its device, within it or to another one take longer than", "its peers'",
-                            "in" },
-    };
-    if (cause >= sizeof compared / sizeof compared[0] || compared[cause][0] == NULL)
-        return tl_phrase_of("%s", cause < sizeof words / sizeof words[0] ? words[cause] : "");
-    const char *const *of = compared[cause], *end = cause == TL_CAUSE_THROTTLED ? " - a slow device" : "";
+    const char *end = cause == TL_CAUSE_THROTTLED ? " - a slow device" : "";
+    if (causes[cause].peers == NULL)
+        return tl_phrase_of("%s", causes[cause].means);
     if (a->against == TL_AGAINST_PEERS)
-        return tl_phrase_of("%s %s%s", of[0], of[1], end);
-    return tl_phrase_of("%s %s %s%s", of[0], of[2],
+        return tl_phrase_of("%s %s%s", causes[cause].means, causes[cause].peers, end);
+    return tl_phrase_of("%s %s %s%s", causes[cause].means, causes[cause].others,
                         a->against == TL_AGAINST_STAGES ? "other stages" : "its other steps", end);
 }
 
@@ -157,7 +175,7 @@ static const char *following_in_words(const tl_trust *t)
  * ranks. */
 static tl_phrase untimed_in_words(const tl_answers *a)
 {
-    const tl_culprit *worst = a->nculprits > 0 ? &a->culprits[0] : NULL;
+    const tl_culprit *worst = a->first;
     bool own = worst != NULL &&
                (double)worst->untimed * (double)a->trust.events > (double)a->trust.untimed * (double)worst->events;
     int64_t n = own ? worst->untimed : a->trust.untimed, of = own ? worst->events : a->trust.events;
@@ -197,9 +215,9 @@ static tl_phrase missing_in_words(const tl_trust *t)
 /* What others wait, and what of it would be saved. */
 static tl_phrase unlike_gain_in_words(const tl_answers *a)
 {
-    if (a->nculprits == 0 || a->culprits[0].gain_ns < 0)
+    if (a->first == NULL || a->first->gain_ns < 0)
         return tl_phrase_of("%s", "");
-    const tl_culprit *c = &a->culprits[0];
+    const tl_culprit *c = a->first;
     if (c->gain_ns > c->waited_ns)
         return tl_phrase_of("its delay, and what others wait for it, is less than half of what would be saved");
     return tl_phrase_of(
@@ -209,15 +227,15 @@ static tl_phrase unlike_gain_in_words(const tl_answers *a)
 
 static tl_phrase elsewhere_in_words(const tl_answers *a)
 {
-    if (a->nculprits == 0 || a->culprits[0].gain_ns <= 0)
+    if (a->first == NULL || a->first->gain_ns <= 0)
         return tl_phrase_of("%s", "");
-    if (a->culprits[0].in_steps_ns > a->culprits[0].gain_ns)
+    if (a->first->in_steps_ns > a->first->gain_ns)
         return tl_phrase_of(
             "%s of what these steps gain is lost in others",
-            tl_part_in_words(a->culprits[0].in_steps_ns - a->culprits[0].gain_ns, a->culprits[0].in_steps_ns).text);
+            tl_part_in_words(a->first->in_steps_ns - a->first->gain_ns, a->first->in_steps_ns).text);
     return tl_phrase_of(
         "%s of the gain is in other steps, in which the delay is no larger than chance explains",
-        tl_part_in_words(a->culprits[0].gain_ns - a->culprits[0].in_steps_ns, a->culprits[0].gain_ns).text);
+        tl_part_in_words(a->first->gain_ns - a->first->in_steps_ns, a->first->gain_ns).text);
 }
 
 /* The doubts that need no number. */
@@ -246,7 +264,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return tl_phrase_of("%zu%s step%s too few for a test of significance", t->nsteps - t->left_out,
                             t->left_out > 0 ? " whole" : "", t->nsteps - t->left_out == 1 ? " is" : "s are");
     case TL_DOUBT_CHANCE:
-        return tl_phrase_of("chance alone would do so with p = %.1g", a->nculprits > 0 ? a->culprits[0].p_value : NAN);
+        return tl_phrase_of("chance alone would do so with p = %.1g", a->nculprits > 0 ? a->first->p_value : NAN);
     case TL_DOUBT_ELSEWHERE:
         return elsewhere_in_words(a);
     case TL_DOUBT_HARDLY_MATCHED:
@@ -325,27 +343,6 @@ tl_phrase tl_chance_in_words(double p)
 
 /* ------------------------------------------------------------------------------------------------------------ next */
 
-static const char *const by_cause[] = {
-    [TL_CAUSE_UNKNOWN] = "record that rank again with Python stacks (with_stack=True) and compare it with a peer",
-    [TL_CAUSE_COMPUTE_SLOW] = ("compare these kernels with a peer's (tlmpi show ... kernel_ranks): shapes, library "
-                               "versions, what else runs on that device"),
-    [TL_CAUSE_THROTTLED] = "look at clocks, power and temperature of that device, and at what else runs on it",
-    [TL_CAUSE_MORE_WORK] = "balance what ranks are given: sequence lengths, batch, experts, layers of a stage",
-    [TL_CAUSE_HOST_LATE] =
-        ("record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to cores near its "
-         "device"),
-    [TL_CAUSE_INPUT] = "more workers or prefetch for the data loader of that rank; look at its storage",
-    [TL_CAUSE_H2D] = "pin host memory, copy with non_blocking=True, and look at the bus of that device",
-    [TL_CAUSE_GC] = "collect garbage on all ranks in the same steps (gc.disable, then gc.collect), or gc.freeze",
-    [TL_CAUSE_SYNC_DRAIN] = "take out what reads values of the device in the step (item, cpu, nonzero, print)",
-    [TL_CAUSE_ALLOCATOR] = "do not empty the cache in the step; try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-    [TL_CAUSE_SLOW_LINK] = "run nccl-tests between the ranks at its ends, and look at counters of their links",
-    [TL_CAUSE_OTHER_GROUP] = "record all members of its groups, so that this communication can be matched",
-    [TL_CAUSE_COPY] =
-        "compare these copies with a peer's (tlmpi show ... copy): sizes, pinned memory, the bus of that device",
-    [TL_CAUSE_MIXED] = "begin with the largest of its causes; table excess has the places",
-};
-
 /* Returns what to do next where no rank and no link is named. */
 static const char *without_culprit(const tl_answers *a)
 {
@@ -375,8 +372,7 @@ const char *tl_next_in_words(const tl_answers *a)
 {
     if (a->finding <= TL_FOUND_NOBODY)
         return without_culprit(a);
-    if (tl_is_untraced(&a->culprits[0]))
+    if (tl_is_untraced(a->first))
         return "record that rank: its own trace shows whether it comes late, and why";
-    unsigned cause = a->culprits[0].cause;
-    return cause < sizeof by_cause / sizeof *by_cause ? by_cause[cause] : NULL;
+    return causes[a->first->cause].next;
 }

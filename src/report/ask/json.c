@@ -5,11 +5,6 @@
 #include "tlmpi/report/format/json_writer.h"
 #include <string.h>
 
-static const tl_culprit *worst_of(const tl_answers *a)
-{
-    return a->finding > TL_FOUND_NOBODY ? &a->culprits[0] : NULL;
-}
-
 /* A column of the culprit's, or several. */
 static void put(tl_json_writer *j, const tl_culprit *c, const char *columns)
 {
@@ -53,7 +48,7 @@ static void put_ranks(tl_json_writer *j, const char *cell, size_t size)
 
 static void put_which_rank(tl_json_writer *j, const tl_answers *a)
 {
-    const tl_culprit *c = worst_of(a);
+    const tl_culprit *c = a->first;
     bool link = c != NULL && tl_is_link(c);
 
     tl_put_begin(j, "which_rank", '{');
@@ -102,7 +97,7 @@ static void put_phase_of_rank(tl_json_writer *j, const tl_answers *a, const tl_c
 
 static void put_which_phase(tl_json_writer *j, const tl_answers *a)
 {
-    const tl_culprit *c = worst_of(a);
+    const tl_culprit *c = a->first;
     bool link = c != NULL && tl_is_link(c);
 
     tl_put_begin(j, "which_phase", '{');
@@ -128,7 +123,7 @@ static void put_which_phase(tl_json_writer *j, const tl_answers *a)
 
 static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
 {
-    const tl_culprit *c = worst_of(a);
+    const tl_culprit *c = a->first;
     bool waits = (c != NULL && (c->nwaiters > 0 || tl_is_untraced(c))) || a->waits || a->pairs_wait;
 
     tl_put_begin(j, "others_waiting", '{');
@@ -163,7 +158,7 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
 
 static void put_persistent(tl_json_writer *j, const tl_answers *a)
 {
-    const tl_culprit *c = worst_of(a);
+    const tl_culprit *c = a->first;
     bool link = c != NULL && tl_is_link(c);
 
     tl_put_begin(j, "persistent", '{');

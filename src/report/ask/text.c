@@ -33,7 +33,6 @@ enum { PARTS_NAMED = 3, NEXT_NAMED = 4, FAR_Z = 100 };
 typedef struct asking {
     FILE *out;
     const tl_answers *a;
-    const tl_culprit *worst; /* the first culprit; NULL: there is none */
     const char *file;        /* as a word for a shell */
     const char *table;       /* that the open paragraph refers to; NULL: none */
     tl_wrap w;               /* the paragraph that is open, if a character stands in its line */
@@ -93,14 +92,14 @@ static void say_others_too(asking *q)
         tl_say_next_culprit(begin(q, "Also:", NULL), a, &a->culprits[i]);
     if (a->nculprits > NEXT_NAMED + 1)
         say(q, "Also:", NULL, "%zu~more; tables straggler and link have them.", a->nculprits - NEXT_NAMED - 1);
-    if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns)
+    if (a->nculprits > 1 && a->together_gain_ns > a->first->gain_ns)
         say(q, "Together: without all that are named the job would take", NULL, "%s~less (%s).",
             tl_duration(a->together_gain_ns).text, tl_share_in_words(tl_answers_share(a, a->together_gain_ns)).text);
 }
 
 static void say_evidence_of_rank(asking *q)
 {
-    const tl_culprit *c = q->worst;
+    const tl_culprit *c = q->a->first;
     const tl_answers *a = q->a;
     const char *varies = a->against == TL_AGAINST_PEERS    ? "what its peers vary by"
                          : a->against == TL_AGAINST_STAGES ? "what stages vary by"
@@ -132,16 +131,16 @@ static void which_rank(asking *q)
 {
     const tl_answers *a = q->a;
     const char *next = tl_next_in_words(a);
-    if (q->worst == NULL) {
+    if (a->first == NULL) {
         tl_say_no_culprit(&q->w, a);
         if (a->finding == TL_FOUND_NOBODY)
             say(q, "Evidence:", "straggler", "%s~of~%s collectives matched across %zu~ranks",
                 tl_grouped(a->trust.matched).text, tl_grouped(a->trust.collectives).text, a->trust.nranks);
     } else {
-        tl_say_culprit(&q->w, a, q->worst);
+        tl_say_culprit(&q->w, a, a->first);
         if (a->by_order != NULL)
             tl_say_file(begin(q, "File:", NULL), a->by_order);
-        say(q, "Cost:", NULL, "%s", tl_gain_in_words(a, q->worst).text);
+        say(q, "Cost:", NULL, "%s", tl_gain_in_words(a, a->first).text);
         say_others_too(q);
         say_evidence_of_rank(q);
     }
@@ -159,7 +158,7 @@ static int next_part(const tl_answers *a, const int *first, int n)
         bool said = false;
         for (int i = 0; i < n; i++)
             said |= first[i] == p;
-        if (!said && a->activities[p] > a->culprits[0].blame_ns / 100 &&
+        if (!said && a->activities[p] > a->first->blame_ns / 100 &&
             (largest < 0 || a->activities[p] > a->activities[largest]))
             largest = p;
     }
@@ -169,7 +168,7 @@ static int next_part(const tl_answers *a, const int *first, int n)
 /* "others wait 740 ms of GPU time for it: 97.3 % because of its host_late, 1.6 % of its compute, ..." */
 static void say_parts(tl_wrap *w, const tl_answers *a)
 {
-    const tl_culprit *c = &a->culprits[0];
+    const tl_culprit *c = a->first;
     int activities[PARTS_NAMED + 1], n = 0;
 
     while (n < PARTS_NAMED && (activities[n] = next_part(a, activities, n)) >= 0)
@@ -186,7 +185,7 @@ static void say_parts(tl_wrap *w, const tl_answers *a)
 
 static void say_phase_of_rank(asking *q)
 {
-    const tl_culprit *c = q->worst;
+    const tl_culprit *c = q->a->first;
 
     tl_say(&q->w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(q->a, c->cause).text);
     if (!c->same_cause)
@@ -223,15 +222,15 @@ static void say_phase_of_none(asking *q)
 static void which_phase(asking *q)
 {
     const tl_answers *a = q->a;
-    if (q->worst == NULL && a->worst.name == NULL) {
+    if (a->first == NULL && a->worst.name == NULL) {
         tl_say(&q->w, "Nothing ran on a device.");
-    } else if (q->worst == NULL) {
+    } else if (a->first == NULL) {
         say_phase_of_none(q);
-    } else if (tl_is_untraced(q->worst)) {
+    } else if (tl_is_untraced(a->first)) {
         tl_say(&q->w, "%s", tl_untraced_in_words(a).text);
-    } else if (tl_is_link(q->worst)) {
+    } else if (tl_is_link(a->first)) {
         tl_say(&q->w, "%s: %s", tl_cause_labels[TL_CAUSE_SLOW_LINK], tl_link_in_words(a->link).text);
-        say(q, "Evidence:", "link", "%s more than these transfers should take", tl_duration(q->worst->excess_ns).text);
+        say(q, "Evidence:", "link", "%s more than these transfers should take", tl_duration(a->first->excess_ns).text);
     } else {
         say_phase_of_rank(q);
     }
@@ -249,9 +248,9 @@ static void others_waiting(asking *q)
     bool known = a->finding >= TL_FOUND_NOBODY, told = known || a->why != NULL;
     tl_wrap *w = &q->w;
 
-    if (q->worst != NULL && tl_is_untraced(q->worst)) {
+    if (a->first != NULL && tl_is_untraced(a->first)) {
         tl_say(w, "Yes: for the rank without a trace; how long each waits for it no table has.");
-    } else if (q->worst != NULL && q->worst->nwaiters > 0) {
+    } else if (a->first != NULL && a->first->nwaiters > 0) {
         tl_say(w, "Yes:");
         tl_say_waiters(w, a);
     } else if (a->waits && told) {
@@ -276,15 +275,15 @@ static void others_waiting(asking *q)
     if (a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10)
         tl_say(w, "- no more than %s exposed, the rest hidden behind other work",
                tl_part_in_words(a->wait_exposed_ns, a->wall_sum_ns).text);
-    if (q->worst != NULL && a->wait_ns > 0 && !tl_is_untraced(q->worst))
-        tl_say(w, "- %s of it for %s", tl_part_in_words(q->worst->blame_ns, a->wait_ns).text,
-               tl_is_several(q->worst) ? "them" : "this rank");
+    if (a->first != NULL && a->wait_ns > 0 && !tl_is_untraced(a->first))
+        tl_say(w, "- %s of it for %s", tl_part_in_words(a->first->blame_ns, a->wait_ns).text,
+               tl_is_several(a->first) ? "them" : "this rank");
 }
 
 static void persistence(asking *q)
 {
     const tl_answers *a = q->a;
-    const tl_culprit *c = q->worst;
+    const tl_culprit *c = q->a->first;
     tl_wrap *w = &q->w;
 
     if (c == NULL && a->finding == TL_FOUND_NOBODY) {
@@ -511,7 +510,6 @@ void tl_print_answers(FILE *out, const tl_answers *a, const char *file, size_t c
     char path[1000];
     asking q = { .out = out, .a = a, .file = path, .w = { .out = out, .indent = 2, .columns = columns } };
 
-    q.worst = a->finding > TL_FOUND_NOBODY ? &a->culprits[0] : NULL;
     tl_shell_word(path, sizeof path, file);
     if (a->selection != NULL) {
         tl_wrap w = { .out = out, .columns = columns };

@@ -31,6 +31,14 @@ double tl_unit_ns(tl_unit_choice unit)
     return units[unit].ns;
 }
 
+double tl_unit_named(const char *word, size_t n)
+{
+    for (int unit = TL_UNIT_NS; unit <= TL_UNIT_S; unit++)
+        if (strlen(units[unit].word) == n && memcmp(word, units[unit].word, n) == 0)
+            return units[unit].ns;
+    return 0;
+}
+
 static bool is_time(const tl_printer *printer, const tl_field *field)
 {
     bool instant = field->type == TL_TYPE_TIME;

@@ -29,7 +29,7 @@ enum { NEXT_SHOWN = 2, PLACES_SHOWN = 2, LEAST_PCT = 1, LEAST_PLACE_PCT = 10, NE
 
 static void say_cause(tl_wrap *w, const tl_answers *a)
 {
-    const tl_culprit *c = &a->culprits[0];
+    const tl_culprit *c = a->first;
     tl_label(w, "cause");
     if (tl_is_untraced(c)) {
         tl_say(w, "%s", tl_untraced_in_words(a).text);
@@ -51,13 +51,13 @@ static void say_cause(tl_wrap *w, const tl_answers *a)
 static void say_culprits(tl_wrap *w, const tl_answers *a, const tl_look *look)
 {
     fputs(look->bold, w->out);
-    tl_say_culprit(w, a, &a->culprits[0]);
+    tl_say_culprit(w, a, a->first);
     fputs(look->off, w->out);
     if (a->by_order != NULL)
         tl_say_file(tl_label(w, "file"), a->by_order);
     say_cause(w, a);
-    tl_say(tl_label(w, "gain"), "%s", tl_gain_in_words(a, &a->culprits[0]).text);
-    if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns)
+    tl_say(tl_label(w, "gain"), "%s", tl_gain_in_words(a, a->first).text);
+    if (a->nculprits > 1 && a->together_gain_ns > a->first->gain_ns)
         tl_say(w, "- %s~less without all that are named here", tl_duration(a->together_gain_ns).text);
     for (size_t i = 1; i < a->nculprits && i <= NEXT_SHOWN; i++)
         tl_say_next_culprit(tl_label(w, i == 1 ? "also" : ""), a, &a->culprits[i]);
@@ -77,7 +77,7 @@ void tl_print_verdict(FILE *out, const tl_answers *a, int doubts, const tl_look 
         tl_say_no_culprit(&w, a);
     if (a->finding >= TL_FOUND_NOBODY)
         tl_say_confidence(tl_label(&w, "trust"), a, &a->rank, doubts);
-    if (imbalance_ns > 0 && (a->nculprits == 0 || imbalance_ns > a->culprits[0].cost_ns))
+    if (imbalance_ns > 0 && (a->first == NULL || imbalance_ns > a->first->cost_ns))
         tl_say_imbalance(tl_label(&w, "balance"), a, 1);
     if (next != NULL)
         tl_say(tl_label(&w, "next"), "%s", next);

@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* How many of a kind are named before the rest is counted; how much of a kernel's name is shown, and from which share of
  * kernel time on kernels without a rule matter. */
@@ -142,51 +143,35 @@ void tl_say_executions(FILE *out, const tl_summary *s)
 
 /* ---------------------------------------------------------------------------------------- kernels that no rule names */
 
-/* Parts of names, in lower case, that kernels of communication libraries have.  A word stands by itself. */
-typedef struct sign {
-    const char *part;
-    bool word;
-} sign;
-
-static const sign signs[] = {
-    { "allreduce", false }, { "all_reduce", false },
-    { "allgather", false }, { "all_gather", false },
-    { "alltoall", false },  { "all_to_all", false },
-    { "all2all", false },   { "a2a", true },
-    { "shmem", false },     { "reducescatter", false },
-    { "dispatch", true },   { "reduce_scatter", false },
-    { "sendrecv", false },  { "send", true },
-    { "recv", true },       { "put", true },
-    { "comm", true },       { "p2p", true },
-    { "peer", true },       { "ccl", false },
-    { "multimem", false },  { "nvlink", false },
-    { "rdma", true },       { "halo", true },
+/* Parts of names, in lower case, that kernels of communication libraries have; one that begins with a blank stands by
+ * itself in the name. */
+static const char *const signs[] = {
+    "allreduce", "all_reduce", "allgather", "all_gather", "alltoall", "all_to_all", "all2all", " a2a", "shmem",
+    "reducescatter", "reduce_scatter", " dispatch", "sendrecv", " send", " recv", " put", " comm", " p2p", " peer",
+    "ccl", "multimem", "nvlink", " rdma", " halo",
 };
 
 /* Arithmetic may be called so, too: they tell something where there are other ranks. */
-static const sign signs_among_ranks[] = {
-    { "exchange", false }, { "ring", true },      { "gather", true }, { "scatter", true }, { "push", true },
-    { "pull", true },      { "broadcast", true }, { "bcast", true },  { "remote", true },
-};
+static const char *const signs_among_ranks[] = { "exchange", " ring", " gather", " scatter", " push", " pull",
+                                                 " broadcast", " bcast", " remote" };
 
-/* Whether the part stands at `at` of the name, in either case, and by itself where it must. */
-static bool has_at(tl_text name, size_t at, const char *part, bool word)
+/* Whether the sign stands at `at` of the name, in either case. */
+static bool has_at(tl_text name, size_t at, const char *sign)
 {
+    bool word = *sign == ' ';
+    const char *part = sign + word;
     size_t n = strlen(part);
-    if (at + n > name.n)
+    if (at + n > name.n || strncasecmp(name.p + at, part, n) != 0)
         return false;
-    for (size_t i = 0; i < n; i++)
-        if (tolower((unsigned char)name.p[at + i]) != part[i])
-            return false;
     return !word || ((at == 0 || !isalpha((unsigned char)name.p[at - 1])) &&
                      (at + n == name.n || !isalpha((unsigned char)name.p[at + n])));
 }
 
-static bool has_any(tl_text name, const sign *v, size_t n)
+static bool has_any(tl_text name, const char *const *v, size_t n)
 {
     for (size_t at = 0; at < name.n; at++)
         for (size_t i = 0; i < n; i++)
-            if (has_at(name, at, v[i].part, v[i].word))
+            if (has_at(name, at, v[i]))
                 return true;
     return false;
 }

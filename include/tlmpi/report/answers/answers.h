@@ -80,6 +80,7 @@ typedef struct tl_answers {
     bool phases_alone; /* there is no trace: phases.h has all answers; else traces answer, and phases add theirs */
     const tl_culprit *culprits; /* rows of table culprit that name a culprit, largest cost first */
     size_t nculprits;
+    const tl_culprit *first;    /* the first of the culprits; NULL: none */
     const tl_rank *by_order; /* row of the first culprit if its rank number comes from the order of files; else NULL */
     tl_phrase untraced_file; /* likely file name of the first culprit's missing trace; "": not known, or it has one */
     const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */

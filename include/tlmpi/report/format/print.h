@@ -42,6 +42,9 @@ const char *tl_unit_word(tl_unit_choice unit);
 /* Nanoseconds in one unit. */
 double tl_unit_ns(tl_unit_choice unit);
 
+/* Nanoseconds in the unit that a word of n bytes names, one of ns, us, ms and s; 0: none of these. */
+double tl_unit_named(const char *word, size_t n);
+
 typedef struct tl_printer {
     FILE *out;
     const tl_schema *schema;
