@@ -33,8 +33,9 @@ extern const char *const tl_remedy_labels[];
       "the recording of the rank begins later than those of others: what others wait there is not known to be waiting") \
     D(ENDS_EARLIER, "ends_earlier", LEFT_OUT, "the recording of the rank ends earlier than those of others")           \
     D(NOT_WHOLE, "step_not_whole", LEFT_OUT, "not all ranks of the job have the whole step")                           \
-    D(NO_LAUNCH, "launch_lost", TOLD, "device work whose launch is not in the trace, after work of its stream whose "  \
-                                      "launch is: what released it is unknown")
+    D(NO_LAUNCH, "launch_lost", TOLD,                                                                                  \
+      ("device work whose launch is not in the trace, after work of its stream whose launch is: what released it is "  \
+       "unknown"))
 
 #define TL_DEFECT_VALUE(kind, label, remedy, meaning)   TL_DEFECT_##kind,
 #define TL_DEFECT_MEANING(kind, label, remedy, meaning) meaning,
