@@ -221,6 +221,7 @@ product()
     start faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
     start no-memory /usr/bin/python3 tests/faults/no_memory.py build/tests/tlmpi_starved build/tests/tlmpi_starved_serial build/make_trace
     start faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial
+    start faults-databases /usr/bin/python3 tests/faults/databases.py build/tlmpi-serial
     start augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
     start reps /usr/bin/python3 tests/golden/reps.py build/tlmpi "2 3"
     start augment-waits /usr/bin/python3 tests/golden/augment_waits.py build/tlmpi-serial build/make_trace

@@ -67,6 +67,34 @@ static uint64_t whole_bytes(const char *path)
     return pages * (size == 1 ? 65536 : size);
 }
 
+/* Lets queries read tables and nothing that a file computes by itself: no views, no recursion. */
+static int authorize(void *none, int action, const char *first, const char *second, const char *database,
+                     const char *view)
+{
+    const bool reads = action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION;
+
+    (void)none;
+    (void)first;
+    (void)second;
+    (void)database;
+    return reads && view == NULL ? SQLITE_OK : SQLITE_DENY;
+}
+
+/* Whether a table has columns that are computed when they are read, at whatever cost. */
+static bool computes(sqlite3 *handle)
+{
+    sqlite3_stmt *query = NULL;
+    bool found = false;
+
+    (void)sqlite3_prepare_v2(handle,
+                             "SELECT 1 FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS c WHERE m.type = 'table' AND "
+                             "m.sql NOT LIKE 'CREATE VIRTUAL%' AND c.hidden > 1",
+                             -1, &query, NULL);
+    found = query != NULL && sqlite3_step(query) == SQLITE_ROW;
+    (void)sqlite3_finalize(query);
+    return found;
+}
+
 tl_status tl_db_open(const char *path, tl_db **out, tl_error *err)
 {
     struct stat st;
@@ -80,17 +108,23 @@ tl_status tl_db_open(const char *path, tl_db **out, tl_error *err)
         /* A database that is cut is read as far as it goes, where its schema may be wrong: nothing of it is written. */
         sqlite3_db_config(db->handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
         sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        (void)sqlite3_drop_modules(db->handle, NULL);
         rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     }
-    if (rc != SQLITE_OK) {
-        tl_status failed = tl_fail(err, TL_EINPUT, "%s: expected an SQLite database: %s", path,
-                                   db->handle != NULL ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc));
+    const bool computed = rc == SQLITE_OK && computes(db->handle);
+    if (rc != SQLITE_OK || computed) {
+        tl_status failed = tl_fail(err, TL_EINPUT, "%s: expected an SQLite database%s: %s", path,
+                                   computed ? " of stored values" : "",
+                                   computed             ? "found columns that are computed (GENERATED ALWAYS AS)"
+                                   : db->handle != NULL ? sqlite3_errmsg(db->handle)
+                                                        : sqlite3_errstr(rc));
         tl_db_close(db);
         return failed;
     }
     db->bytes = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
     db->whole_bytes = whole_bytes(path);
     db->most_turns = 10 + (int64_t)(db->bytes / STEPS_A_TURN * STEPS_A_BYTE);
+    sqlite3_set_authorizer(db->handle, authorize, NULL);
     sqlite3_progress_handler(db->handle, STEPS_A_TURN, count_turn, db);
     *out = db;
     return TL_OK;
