@@ -79,7 +79,9 @@ static void gather_here(const void *bytes, const card *mine, tl_bytes *out)
     char *to = all.bytes = out->v;
     for (int i = 0; i < all.nprocs; i++) {
         size_t n = (size_t)all.cards[i].n;
-        if (n > 0 && (i == 0 || n <= CARD_BYTES))
+        if (n == 0)
+            continue;
+        if (i == 0 || n <= CARD_BYTES)
             memcpy(to, i == 0 ? bytes : all.cards[i].bytes, n);
         to += n;
     }

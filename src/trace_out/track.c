@@ -19,7 +19,7 @@ static bool is_plain(char c)
 static void put_text(tl_out_writer *w, tl_text t)
 {
     put_word(w, "\"");
-    for (;;) {
+    while (t.n > 0) {
         char room[8] = "\xEF\xBF\xBD"; /* U+FFFD, for what is no UTF-8 */
         size_t plain = 0;
         while (plain < t.n && is_plain(t.p[plain]))

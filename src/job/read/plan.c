@@ -339,7 +339,7 @@ static void read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
         read_windows(message, plan, &window_cap, &nwindows, item->nwindows);
     }
     for (size_t i = 0, at = 0; i < plan->n; at += plan->items[i++].nwindows)
-        plan->items[i].windows = plan->windows + at;
+        plan->items[i].windows = plan->windows != NULL ? plan->windows + at : NULL;
     plan->items[0].alone = plan->n == 1 && !ranks_known;
     form_teams(plan);
     while (message->at < message->n) {
