@@ -50,8 +50,9 @@ static const tl_option options[] = {
     { "force", 'f', NULL, "0", TL_FOR_ALL & ~(unsigned)(TL_FOR_CHECK | TL_FOR_DESCRIBE | TL_FOR_REPS | TL_FOR_WHATIF),
       AT(switch, run.force), "overwrite existing files" },
     { "run", 0, "N", "newest", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_WHATIF, TABLES_AT(run, run.run),
-      "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
-      "ranks, 'list' lists them" },
+      "where a folder holds several runs: take the N-th alone, oldest first; 'newest' is the newest of those with most "
+      "ranks, together with all that are windows of the same job (recordings of the same processes, one after the "
+      "other: schedule(repeat=N), iteration_10/, iteration_20/); 'list' lists them" },
     { "run", 0, "N", "all", TL_FOR_COMPAT, AT(compat_run, compat_run),
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most "
       "ranks, 'list' lists them; 'all': as the other tool, which takes one file of each rank" },

@@ -59,6 +59,7 @@ static const char *apart_words(const tl_inventory *inventory)
         [TL_APART_OTHER_JOB] = " alone: the others are of another job",
         [TL_APART_OTHER_PROCESSES] = " alone: the others are of other processes, thus of another start",
         [TL_APART_UNKNOWN] = " alone: the traces do not tell their processes, so the others may be of another start",
+        [TL_APART_ANEW] = " alone: the others count steps and correlation ids anew, thus are of another start",
         [TL_APART_TIMES] = " alone: the others overlap it in time",
         [TL_APART_STEPS] = " alone: the numbers of its steps are too large to tell those of the others from",
         [TL_APART_NO_RANK] = "",

@@ -18,7 +18,8 @@ DAY_ONE = 1700000000 * 10**9
 MS, S, DAY = 10**6, 10**9, 86400 * 10**9
 
 
-def trace(rank=None, world=None, begin=DAY_ONE, pid=4100, device="NVIDIA H100", host=None, groups=None, gpu=0):
+def trace(rank=None, world=None, begin=DAY_ONE, pid=4100, device="NVIDIA H100", host=None, groups=None, gpu=0, first=1,
+          step=None):
     """A trace with three kernels; rank None: it does not know its own."""
     info = {"backend": "nccl"}
     if rank is not None:
@@ -28,11 +29,13 @@ def trace(rank=None, world=None, begin=DAY_ONE, pid=4100, device="NVIDIA H100", 
     if groups is not None:
         info["pg_config"] = [{"pg_name": name, "ranks": ranks} for name, ranks in groups.items()]
     events = []
+    if step is not None:
+        events.append({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%d" % step, "pid": pid, "tid": pid, "ts": 0, "dur": 30})
     for i in range(3):
         events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": pid, "tid": pid, "ts": i * 10,
-                       "dur": 2, "args": {"correlation": i + 1}})
+                       "dur": 2, "args": {"correlation": i + first}})
         events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": gpu, "tid": 7, "ts": i * 10 + 4, "dur": 5,
-                       "args": {"device": gpu, "stream": 7, "correlation": i + 1}})
+                       "args": {"device": gpu, "stream": 7, "correlation": i + first}})
     made = {"schemaVersion": 1, "deviceProperties": [{"id": gpu, "name": device}]}
     if rank is not None or world is not None or groups is not None:
         made["distributedInfo"] = info
@@ -135,7 +138,7 @@ def several_jobs(checks, program):
 def windows(checks, program):
     """Recordings of the same processes, one after the other, are one job's."""
     def made(begin, ranks=range(4), **more):
-        return {"%%s/rank-%d.json" % r: trace(r, 4, begin + r * MS, 4100 + r, **more) for r in ranks}
+        return {"%%s/rank-%d.json" % r: trace(r, 4, begin + r * MS, 4100 + r, **{"first": begin // S, **more}) for r in ranks}
 
     def folder(**windows):
         return Folder(program, {name % window: trace for window, files in windows.items() for name, trace in files.items()})
@@ -167,6 +170,10 @@ def windows(checks, program):
     checks.that(status == 0 and found[0][0] == 6 and "of other processes" in " ".join(said.split()), "one process is another", said)
     status, found, said = events(folder(a=made(DAY_ONE), b=made(DAY_ONE + 10000)))
     checks.that(found[0][0] == 6, "windows that overlap", found)
+    for a, b, joined in ((4, 9, True), (4, 4, False), (None, None, False)):
+        status, found, said = events(folder(a=made(DAY_ONE, first=1, step=a), b=made(DAY_ONE + 300 * S, first=1, step=b)))
+        checks.that((found[0][0] > 7) == joined, "numbers of processes and correlations come again, steps %s %s" % (a, b), found)
+        checks.that(("correlation ids anew" in " ".join(said.split())) != joined, "another start is told", said)
 
 
 def other_names(checks, program):
@@ -228,7 +235,7 @@ def names_that_number(checks, program):
     checks.that(ranks(names) == (0, dict(enumerate(names))), "a number that says nothing else", ranks(names))
     names = ["TP-1 of 2 by http0.json", "TP-1 of 10 by http0.json"]
     checks.that(ranks(names) == (0, dict(enumerate(names))), "an axis on which all are at one place", ranks(names))
-    again = {"part%d of it.json" % i: trace(begin=DAY_ONE + i * 60 * S) for i in range(3)}
+    again = {"part%d of it.json" % i: trace(begin=DAY_ONE + i * 60 * S, first=1 + 4 * i) for i in range(3)}
     said = Folder(program, again).run()
     checks.that(said[0] == 0 and said[2] == {0: "part0 of it.json"}, "recordings of one process are no ranks, but windows", said)
 

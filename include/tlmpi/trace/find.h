@@ -58,6 +58,7 @@ typedef enum tl_run_apart {
     TL_APART_OTHER_PROCESSES, /* another start */
     TL_APART_UNKNOWN,         /* traces do not tell their processes */
     TL_APART_TIMES,           /* the recordings overlap in time */
+    TL_APART_ANEW,            /* another start, whose processes have the same numbers */
     TL_APART_STEPS,           /* numbers of steps are too large to tell the steps of windows apart */
     TL_APART_NO_RANK          /* no rank has a trace in both, or a rank is in doubt */
 } tl_run_apart;

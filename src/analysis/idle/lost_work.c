@@ -152,17 +152,19 @@ void tl_idle_lost_find(tl_idle_rank *k)
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
-/* When the first launch was whose work is in the trace, the last of each stream of calls, and the last of all; and when
- * the last call began that waited for the device or a stream: what was launched before has run. */
+/* Of a window of the recording: when the first launch was whose work is in the trace, the last of each stream of calls,
+ * and the last of all; and when the last call began that waited for the device or a stream: what was launched before
+ * has run. */
 typedef struct recorded {
+    size_t window;
     int64_t first_ns, last_ns, waited_ns;
     int64_t *of_stream; /* by index of streams; INT64_MIN: none */
 } recorded;
 
-static recorded find_recorded(const tl_idle_rank *k)
+static recorded find_recorded(const tl_idle_rank *k, size_t window)
 {
     const uint32_t *stream = k->view->calls.stream;
-    recorded r = { INT64_MAX, INT64_MIN, INT64_MIN, NULL };
+    recorded r = { window, INT64_MAX, INT64_MIN, INT64_MIN, NULL };
     size_t nstreams = 0;
 
     TL_EACH (const tl_idle_launch, l, k->launches)
@@ -171,10 +173,10 @@ static recorded find_recorded(const tl_idle_rank *k)
     for (size_t s = 0; s < nstreams; s++)
         r.of_stream[s] = INT64_MIN;
     TL_EACH (const tl_idle_wait, w, k->waits)
-        if (w->kind == TL_SYNC_DEVICE || w->kind == TL_SYNC_STREAM)
+        if ((w->kind == TL_SYNC_DEVICE || w->kind == TL_SYNC_STREAM) && tl_window_at(k->view, w->start_ns) == window)
             r.waited_ns = tl_ns_max(r.waited_ns, w->start_ns);
     TL_EACH (const tl_idle_launch, l, k->launches)
-        if (l->nkernels > 0 && !l->lost) {
+        if (l->nkernels > 0 && !l->lost && tl_window_at(k->view, l->start_ns) == window) {
             r.first_ns = tl_ns_min(r.first_ns, l->start_ns);
             r.last_ns = r.of_stream[stream[l->call]] = l->start_ns;
         }
@@ -207,14 +209,15 @@ static void add_rows(const tl_idle_rank *k, const counted *c, tl_table *health)
                                                .of = c->of });
 }
 
-/* Work before the first launch of its stream was launched before the recording. */
+/* Work before the first launch of its stream, in each window, was launched before the recording. */
 static void add_unlaunched(const tl_rank_view *view, tl_table *health)
 {
     tl_health row = { .rank = view->rank, .defect = TL_DEFECT_NO_LAUNCH, .step = -1, .of = (int64_t)view->nkernels };
     bool launched = false;
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
-        launched = k->launch != TL_NONE || (launched && tl_same_stream(k, k - 1));
+        launched = k->launch != TL_NONE ||
+                   (launched && tl_same_stream(k, k - 1) && !tl_is_seam(view, k[-1].start_ns, k->start_ns));
         row.count += launched && k->launch == TL_NONE && k->correlation > 0;
     }
     if (row.count > 0)
@@ -229,8 +232,13 @@ void tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health)
     add_unlaunched(k->view, health);
     if (k->lost.n == 0)
         return;
-    recorded r = find_recorded(k);
+    recorded r = find_recorded(k, 0);
     TL_EACH (const tl_idle_launch, l, k->launches) {
+        size_t window = tl_window_at(k->view, l->start_ns);
+        if (window != r.window) {
+            free(r.of_stream);
+            r = find_recorded(k, window);
+        }
         int32_t step = tl_step_at(k->view->steps, k->view->nsteps, l->start_ns);
         if (step >= 0 && step != in.step) {
             add_rows(k, &in, health);

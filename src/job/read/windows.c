@@ -24,10 +24,23 @@ typedef struct scan {
     int64_t input, rank; /* number in the inventory; of that input, on proc 0 */
     int64_t begin_ns, end_ns;
     int32_t first_step, last_step; /* -1: no marks */
+    int64_t first_corr, last_corr; /* correlation ids above 0; last_corr 0: there are none */
     bool found;
 } scan;
 
 typedef TL_VEC(scan) scan_list;
+
+/* Flows are left out: some count anew in each file. */
+static void add_correlations(const tl_events *e, scan *s)
+{
+    s->first_corr = INT64_MAX;
+    for (size_t i = 0; i < e->n; i++) {
+        if ((e->flags[i] & (TL_EVENT_HAS_CORR | TL_EVENT_PH_X)) != (TL_EVENT_HAS_CORR | TL_EVENT_PH_X) || e->corr[i] <= 0)
+            continue;
+        s->first_corr = tl_ns_min(s->first_corr, e->corr[i]);
+        s->last_corr = tl_ns_max(s->last_corr, e->corr[i]);
+    }
+}
 
 static scan scan_of(const char *path, size_t input, bool yajl_only)
 {
@@ -42,6 +55,7 @@ static scan scan_of(const char *path, size_t input, bool yajl_only)
         s.found = tl_events_extent(&trace.events, &s.begin_ns, &s.end_ns);
         s.begin_ns = tl_ns_sum(s.begin_ns, base_ns);
         s.end_ns = tl_ns_sum(s.end_ns, base_ns);
+        add_correlations(&trace.events, &s);
         tl_link_steps(&trace, &linked);
         for (size_t i = 0; i < linked.view.nsteps; i++) {
             int32_t number = linked.view.steps[i].number;
@@ -105,18 +119,32 @@ static int by_rank_and_begin(const void *a, const void *b)
     return TL_ORDER((const scan *)a, (const scan *)b, rank, begin_ns, input);
 }
 
-/* Whether a trace of a rank ends after the next one of it begins: clocks of hosts may differ, that of one may not. */
-static bool overlap(const tl_inventory *inventory, scan_list *scans)
+/* Whether b counts both its steps, if it has any, and its correlation ids anew, a process that has the same number as
+ * that of a: a container's processes have the same numbers at each start, and a process repeats no correlation id but
+ * where its profiler starts anew. */
+static bool begins_anew(const scan *a, const scan *b)
+{
+    bool steps_go_on = b->first_step > a->last_step && a->last_step >= 0;
+    return !steps_go_on && a->last_corr > 0 && b->last_corr > 0 && b->first_corr <= a->last_corr;
+}
+
+/* Why two traces of a rank that follow one another are no windows: the first ends after the next one begins (clocks of
+ * hosts may differ, that of one may not), or the next one is of another start. */
+static tl_run_apart apart_of(const tl_inventory *inventory, scan_list *scans)
 {
     TL_EACH (scan, s, *scans)
         s->rank = inventory->inputs.v[s->input].rank;
     tl_vec_sort(scans, by_rank_and_begin);
     for (size_t i = 1; i < scans->n; i++) {
         const scan *a = &scans->v[i - 1], *b = &scans->v[i];
-        if (a->rank == b->rank && a->found && b->found && a->end_ns >= b->begin_ns)
-            return true;
+        if (a->rank != b->rank || !a->found || !b->found)
+            continue;
+        if (a->end_ns >= b->begin_ns)
+            return TL_APART_TIMES;
+        if (begins_anew(a, b))
+            return TL_APART_ANEW;
     }
-    return false;
+    return TL_APART_NOT;
 }
 
 /* Proc 0: places each window after those before it.  Runs are in order of time. */
@@ -126,8 +154,9 @@ static void place(tl_inventory *inventory, scan_list *scans)
     int32_t last_step = -1;
     tl_window next = { 0 };
 
-    if (overlap(inventory, scans)) {
-        tl_inventory_leave_windows(inventory, TL_APART_TIMES);
+    tl_run_apart apart = apart_of(inventory, scans);
+    if (apart != TL_APART_NOT) {
+        tl_inventory_leave_windows(inventory, apart);
         return;
     }
     for (int32_t r = 0; r < inventory->nruns; r++) {

@@ -57,6 +57,23 @@ static void what_is_launched_first_or_last_is_told_apart(void)
     drawing_free(d);
 }
 
+/* The launches after A, and before C, are at the end of the first window and at the begin of the second. */
+static void each_window_has_its_own_end_and_begin(void)
+{
+    static const tl_recorded_window windows[] = { { 0, 0 }, { 12 * US, 1 } };
+    for (size_t n = 0; n <= 2; n += 2) {
+        drawing *d = draw("launch 1 cudaLaunchKernel: a...............c....", "call 1 cudaLaunchKernel:   ......=.......=......",
+                          "compute 7:                 .AA..............CC..", NULL);
+        d->view.windows = windows;
+        d->view.nwindows = n;
+        (void)run(d, &tl_config_default);
+        CU_ASSERT_EQUAL(row(d, 0)->defect, n == 0 ? TL_DEFECT_LOST : TL_DEFECT_LOST_AT_BEGIN);
+        CU_ASSERT_EQUAL(row(d, 0)->count, n == 0 ? 2 : 1);
+        CU_ASSERT_EQUAL(row(d, 1)->defect, n == 0 ? TL_NDEFECTS : TL_DEFECT_LOST_AT_END);
+        drawing_free(d);
+    }
+}
+
 /* A may have been launched before the recording; C was launched after B. */
 static void work_between_launched_work_lacks_its_launch(void)
 {
@@ -113,6 +130,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(a_launch_between_others_is_lost_in_its_step),
         TEST(what_is_launched_first_or_last_is_told_apart),
+        TEST(each_window_has_its_own_end_and_begin),
         TEST(work_between_launched_work_lacks_its_launch),
         TEST(what_need_not_have_work_is_not_lost),
         TEST(without_numbers_nothing_is_known_to_be_lost),
