@@ -192,7 +192,8 @@ static tl_diff_words words_of(const compared *c)
                             .name = tl_diff_name,
                             .name_arg = c->diff,
                             .steps = { basis.steps[0], basis.steps[1] },
-                            .paired = basis.paired };
+                            .paired = basis.paired,
+                            .whole = basis.whole };
 }
 
 /* The verdict and the tables; the table that is named alone. */

@@ -93,7 +93,7 @@ status 3 "$tlmpi" diff traces.h5 phases
 says err "phases: nothing ran on a device"
 status 1 "$tlmpi" diff -q traces.h5 cut
 silent err
-says out "damaged traces: 0 ranks in A, 1 ranks in B; times may differ for that alone."
+says out "damaged traces: 0 ranks in A, 1 rank in B; times may differ for that alone."
 
 # job NAME OPTION... - a simulated job of that name, as a result
 job()
@@ -142,10 +142,10 @@ traces=${TLMPI_CORPUS:-}/traces
 if [ -d "$traces/production_st" ]; then
     status 0 "$tlmpi" diff "$traces/production_st" "$traces/production_st_x1.2"
     says out "B takes 12.3 % more time per step"
-    says out "most of it for rank 6,"
+    says out "reduce_scatter (data) and others, most of it for"
     status 0 "$tlmpi" diff "$traces/production_ar" "$traces/production_ar_x1.3"
     says out "B takes 38.3 % less time per step"
-    says out "most of it for rank 0,"
+    says out "reduce_scatter (data) and others, most of it for"
     status 0 "$tlmpi" diff "$traces/torchrec_optimizer_4" "$traces/torchrec_optimizer_5"
     says out "3 and 3 steps: too few"
     status 0 "$tlmpi" diff "$traces/h100_falconsai" "$traces/mi300_falconsai"

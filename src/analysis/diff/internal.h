@@ -141,6 +141,9 @@ void tl_diff_add_rank(tl_diff *diff, amount amounts[2], int which, uint64_t key,
 /* The name without template arguments, argument lists, addresses and numbers. */
 uint32_t tl_diff_family_of(tl_names *names, uint32_t name);
 
+/* The collective that the name of a kernel tells, as "AllReduce" does; TL_COLL_UNKNOWN: none. */
+tl_collective tl_diff_collective_of(tl_text name);
+
 /* Steps and ranks of a recording, by which its sums are divided. */
 double tl_diff_rate_of(const tl_diff *diff, int which);
 

@@ -96,7 +96,7 @@ void tl_diff_runs(tl_diff *diff)
                      diff->basis.whole ? "whole recording" : "recording of %.1f steps", s->recorded);
         snprintf(part.text[i], sizeof part.text[i], "%s", s->in->selection != NULL ? s->in->selection : "all");
         snprintf(lost.text[i], sizeof lost.text[i], "%lld of %lld launches", (long long)nlost, (long long)of);
-        snprintf(damaged.text[i], sizeof damaged.text[i], "%lld ranks", (long long)ndamaged);
+        snprintf(damaged.text[i], sizeof damaged.text[i], ndamaged == 1 ? "%lld rank" : "%lld ranks", (long long)ndamaged);
         bytes[i] = input_of(diff, i);
         snprintf(input.text[i], sizeof input.text[i], "%.0f bytes", bytes[i]);
         is_lost |= nlost > 0;

@@ -12,7 +12,6 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/work_tables.h"
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,31 +134,40 @@ static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
     return TL_NO_NAME;
 }
 
-/* All waiting is one finding where most of it is for one rank. */
-static void add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_step *largest)
+/* All waiting is one finding where most of it is for one rank.  Whether other collectives than the largest have some. */
+static bool add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_step *largest)
 {
+    bool added = false;
     TL_ROWS (const tl_diff_step, other, &diff->tables[TABLE_STEP])
         if (other->part == TL_DIFF_WAITING && other != largest) {
             row->change_ns += other->change_ns;
             row->share += other->share;
+            added |= other->change_ns != 0;
         }
+    return added;
+}
+
+/* "all_reduce of ranks 0-7", "reduce_scatter (data) and others", "communication" */
+static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_others)
+{
+    char of[96] = "", text[160];
+    if (step->group[0] != '\0')
+        snprintf(of, sizeof of, " of ranks %.*s", (int)sizeof step->group, step->group);
+    else if (step->parallelism != TL_PARALLEL_UNKNOWN)
+        snprintf(of, sizeof of, " (%s)", tl_parallelism_labels[step->parallelism]);
+    int len = snprintf(text, sizeof text, "%s%s%s",
+                       step->kind == TL_COLL_UNKNOWN ? "communication" : tl_collective_labels[step->kind], of,
+                       and_others ? " and others" : "");
+    return tl_names_intern(&diff->names, text, (size_t)len);
 }
 
 /* Of a transfer that changed: the kernel of that collective, as its name tells, and what took its place. */
 static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collective)
 {
-    char word[32] = ""; /* AllReduce, of all_reduce */
-    size_t n = 0;
-    bool first = true;
-    for (const char *p = tl_collective_labels[collective]; *p != '\0' && n + 1 < sizeof word; p++) {
-        if (*p != '_')
-            word[n++] = (char)(first ? toupper((unsigned char)*p) : *p);
-        first = *p == '_';
-    }
     TL_ROWS (const tl_diff_work, w, &diff->tables[TABLE_KERNEL])
         if (row->why == TL_NO_NAME && w->sure && w->change == TL_DIFF_REPLACED &&
             part_of_kernel(diff, w) == TL_DIFF_TRANSFER && (w->change_ns > 0) == (row->change_ns > 0) &&
-            tl_text_has(tl_names_text(&diff->names, w->name), word)) {
+            tl_diff_collective_of(tl_names_text(&diff->names, w->name)) == collective) {
             row->why = w->name;
             row->b_name = w->b_name;
         }
@@ -167,7 +175,6 @@ static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collec
 
 static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 {
-    char text[160];
     bool waiting = step->part == TL_DIFF_WAITING;
     double way = step->change_ns > 0 ? 1 : -1;
     int32_t rank = waiting ? awaited(diff, way) : changed_rank(diff, step->part);
@@ -176,17 +183,11 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
             return;
     tl_diff_found *row = found(diff, step->part, step->change_ns, step->share, step->p_value, step->sure);
     row->rank = rank;
-    if (waiting || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN) {
-        size_t n = strnlen(step->group, sizeof step->group);
-        const char *kind = tl_collective_labels[step->kind];
-        int len = n > 0 ? snprintf(text, sizeof text, "%s of ranks %.*s", kind, (int)n, step->group)
-                        : snprintf(text, sizeof text, "%s (%s)", kind, tl_parallelism_labels[step->parallelism]);
-        row->name = tl_names_intern(&diff->names, text, (size_t)len);
-    }
-    if (waiting && rank >= 0) {
-        add_waiting(diff, row, step);
+    bool others = waiting && rank >= 0 && add_waiting(diff, row, step);
+    if (waiting || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN)
+        row->name = name_of_part(diff, step, others);
+    if (waiting && rank >= 0)
         put_reason(diff, row, way);
-    }
     if (step->part == TL_DIFF_TRANSFER)
         put_replaced(diff, row, step->kind);
     if (step->part == TL_DIFF_IDLE)

@@ -81,6 +81,27 @@ uint32_t tl_diff_family_of(tl_names *names, uint32_t name)
     return family;
 }
 
+tl_collective tl_diff_collective_of(tl_text name)
+{
+    tl_collective found = TL_COLL_UNKNOWN;
+    size_t longest = 0;
+    for (int c = TL_COLL_UNKNOWN + 1; c < TL_NCOLLECTIVES; c++) {
+        char word[32] = ""; /* AllReduce, of all_reduce */
+        size_t n = 0;
+        bool first = true;
+        for (const char *p = tl_collective_labels[c]; *p != '\0' && n + 1 < sizeof word; p++) {
+            if (*p != '_')
+                word[n++] = (char)(first ? toupper((unsigned char)*p) : *p);
+            first = *p == '_';
+        }
+        if (n > longest && tl_text_has(name, word)) {
+            longest = n;
+            found = (tl_collective)c;
+        }
+    }
+    return found;
+}
+
 /* --------------------------------------------------------------------------------------------------------- aligning */
 
 typedef struct alone {
@@ -102,10 +123,13 @@ static bool is_alone(const work *x)
     return !x->by_name && (x->side[A].count > 0) != (x->side[B].count > 0);
 }
 
+/* Of communication only kernels of one collective replace each other: all collectives may have one operator. */
 static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
 {
+    bool comm = tl_text_is(tl_names_text(&diff->names, x->kind), tl_kind_labels[TL_COMM]);
+    uint64_t collective = comm ? tl_diff_collective_of(tl_names_text(&diff->names, x->name)) : TL_COLL_NONE;
     if (by_operator)
-        return x->operator!= TL_NO_NAME ? tl_hash_mix(tl_hash_mix(2, x->operator), x->kind) : 0;
+        return x->operator!= TL_NO_NAME ? tl_hash_mix(tl_hash_mix(2 + collective, x->operator), x->kind) : 0;
     return tl_hash_mix(tl_hash_mix(1, tl_diff_family_of(&diff->names, x->name)), x->kind);
 }
 

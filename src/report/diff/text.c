@@ -56,6 +56,11 @@ static void say_differences(FILE *out, const tl_diff_words *d)
                 tl_cell_in_words(row->b, sizeof row->b).text);
 }
 
+static const char *per_step(const tl_diff_words *d)
+{
+    return d->whole ? "per recording" : "per step";
+}
+
 /* "B takes 8.2 % more time per step: 5.65 ms in A, 6.11 ms in B (medians of 5 and 5 steps; p = 0.008, rank test)" */
 static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *step)
 {
@@ -63,12 +68,12 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
     bool steps = d->steps[0] > 0;
 
     if (step->sure)
-        tl_say(w, "B takes %s per step:", how_long(step->share).text);
+        tl_say(w, "B takes %s %s:", how_long(step->share).text, per_step(d));
     else if (step->change_ns == 0)
-        tl_say(w, "B takes as long as A per step:");
+        tl_say(w, "B takes as long as A %s:", per_step(d));
     else if (isnan(step->p_value))
-        tl_say(w,
-               "B takes %s per step, and nothing tells whether that is more than chance:", how_long(step->share).text);
+        tl_say(w, "B takes %s %s, and nothing tells whether that is more than chance:", how_long(step->share).text,
+               per_step(d));
     else
         tl_say(w, "No %s difference of the step (B takes %s):", step->p_value < TL_DIFF_ALPHA ? "large" : "significant",
                how_long(step->share).text);
@@ -78,6 +83,8 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
                d->paired ? "signed ranks of steps of one number" : "rank test");
     else if (steps)
         tl_say(w, "(%zu and %zu steps: too few for a test).", d->steps[0], d->steps[1]);
+    else if (d->whole)
+        tl_say(w, "(whole recordings: the steps of one are not known).");
     else if (!isnan(step->p_value))
         tl_say(w, "(whole recordings by their steps; %s, rank test).", chance(step->p_value).text);
     else
@@ -115,9 +122,9 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
     if (named)
         tl_say(w, "of %s", name_of(d, row->operator).text);
     if (row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED)
-        tl_say(w, "per step");
+        tl_say(w, "%s", per_step(d));
     if (row->change == TL_DIFF_COUNT || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED)
-        tl_say(w, "(%.4g per step in A, %.4g in B)", row->a_count, row->b_count);
+        tl_say(w, "(%.4g %s in A, %.4g in B)", row->a_count, per_step(d), row->b_count);
     if (row->change == TL_DIFF_TIME || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED ||
         (row->change == TL_DIFF_COUNT && fabs(row->times - 1) >= TL_DIFF_EACH_LEAST))
         tl_say(w, "(each takes %.3g times as long)", row->times);
@@ -163,11 +170,12 @@ static void say_operators(FILE *out, const tl_diff_words *d)
         bool added = row->change == TL_DIFF_ADDED, removed = row->change == TL_DIFF_REMOVED;
         if ((!added && !removed) || said++ >= NEW_OPERATORS)
             continue;
-        say(out, d, "%s operator: %.4g %s per step.", added ? "New" : "Gone", added ? row->b_count : row->a_count,
-            name_of(d, row->name).text);
+        say(out, d, "%s operator: %.4g %s %s.", added ? "New" : "Gone", added ? row->b_count : row->a_count,
+            name_of(d, row->name).text, per_step(d));
     }
     if (said > NEW_OPERATORS)
-        say(out, d, "%zu more operators are new or gone: table diff_operator.", said - NEW_OPERATORS);
+        say(out, d, "%zu more operator%s new or gone: table diff_operator.", said - NEW_OPERATORS,
+            said - NEW_OPERATORS > 1 ? "s are" : " is");
 }
 
 void tl_print_diff(FILE *out, const tl_diff_words *d)
@@ -178,6 +186,7 @@ void tl_print_diff(FILE *out, const tl_diff_words *d)
     for (size_t i = 1; i < d->found->n && i <= FOUND_SAID; i++)
         say_found(out, d, tl_table_row(d->found, i));
     if (d->found->n > FOUND_SAID + 1)
-        say(out, d, "  and %zu smaller changes: table diff.", d->found->n - FOUND_SAID - 1);
+        say(out, d, "  and %zu smaller change%s: table diff.", d->found->n - FOUND_SAID - 1,
+            d->found->n - FOUND_SAID > 2 ? "s" : "");
     say_operators(out, d);
 }

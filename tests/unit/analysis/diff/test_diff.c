@@ -223,6 +223,27 @@ static void waiting_that_grew_is_named_first(void)
     end(diff, a, b);
 }
 
+/* Two collectives wait for one rank: one finding has the time of both, and says that it has. */
+static void waiting_in_several_collectives_is_not_said_of_one(void)
+{
+    drawn slower = plain;
+    slower.waiting += 90;
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, slower, 9);
+    for (int32_t rank = 0; rank < 2; rank++)
+        for (int32_t step = 0; step < 6; step++) {
+            tl_exposed e = { .rank = rank, .step = step, .parallelism = TL_PARALLEL_DATA, .kind = TL_REDUCE_SCATTER,
+                             .exposed_ns = 40 * US, .waiting_ns = 40 * US };
+            put(b, &tl_exposed_schema, &e);
+        }
+    tl_blame charge = { .to_rank = 1, .from_rank = 0, .waiters = 1, .direct_ns = 6 * 90 * US };
+    put(b, &tl_blame_schema, &charge);
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_WAITING);
+    CU_ASSERT_EQUAL(found(diff, 1)->change_ns, 130 * US);
+    CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->name, "all_reduce of ranks 0-1 and others"));
+    end(diff, a, b);
+}
+
 /* What grew of the rank that is waited for is told by work of one name, though the kernel has another in B, and of a rank
  * that A lacks not at all. */
 static void a_reason_is_no_other_name_and_no_other_rank(void)
@@ -454,6 +475,34 @@ static void a_kernel_replaces_another_under_its_operator(void)
     end(diff, a, b);
 }
 
+/* All collectives have one operator, which does not make a kernel of one take the place of a kernel of another. */
+static void a_collective_replaces_no_other(void)
+{
+    static const char *const in_b[] = { "nccl_SendRecv", "nccl_AllReduce_Tree" };
+    for (int same = 0; same < 2; same++) {
+        run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+        for (int32_t rank = 0; rank < 2; rank++) {
+            put_kernel(a, rank, TL_COMM, "nccl_AllReduce_Ring", 6, 30);
+            put_kernel(b, rank, TL_COMM, in_b[same], 6, 60);
+        }
+        launch_kernels(a, 6);
+        launch_kernels(b, 6);
+        tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
+                                          { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
+        tl_diff *diff = tl_diff_new(&input);
+        put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "record_param_comms", 30);
+        put_node(diff, 0, a, 1, TL_TREE_WORK, "nccl_AllReduce_Ring", 30);
+        put_node(diff, 1, b, 0, TL_TREE_OPERATOR, "record_param_comms", 60);
+        put_node(diff, 1, b, 1, TL_TREE_WORK, in_b[same], 60);
+        tl_diff_compare(diff);
+        const tl_table *kernels = tl_diff_table(diff, &tl_diff_kernel_schema);
+        const tl_diff_kernel *row = tl_table_row(kernels, 0);
+        CU_ASSERT_EQUAL(kernels->n, same ? 1 : 2);
+        CU_ASSERT_EQUAL(row->change, same ? TL_DIFF_REPLACED : TL_DIFF_ADDED);
+        end(diff, a, b);
+    }
+}
+
 static void kernels_that_change_alike_are_one_finding(void)
 {
     static const char *const kernels[] = { "gemm", "softmax", "norm", "relu" };
@@ -572,12 +621,14 @@ static const unit_test tests[] = {
     TEST(equal_runs_have_no_finding),
     TEST(a_run_with_itself_is_zero_everywhere),
     TEST(waiting_that_grew_is_named_first),
+    TEST(waiting_in_several_collectives_is_not_said_of_one),
     TEST(what_one_side_does_not_know_is_no_change_of_waiting),
     TEST(other_libraries_are_told_first),
     TEST(one_step_each_is_not_significant),
     TEST(a_step_with_lost_work_is_not_compared),
     TEST(kernels_are_aligned_by_name),
     TEST(a_kernel_replaces_another_under_its_operator),
+    TEST(a_collective_replaces_no_other),
 };
 
 int main(void)

@@ -99,6 +99,21 @@ static void what_may_be_chance_is_called_so(void)
     end(t);
 }
 
+/* Of a recording without steps no time is one of a step. */
+static void whole_recordings_are_called_so(void)
+{
+    told *t = tell(0.2, NAN);
+    tl_diff_kernel copies = { .place = 1, .change = TL_DIFF_REMOVED, .a_count = 12, .name = 2 };
+    tl_table_append(&t->operator, &copies, 1);
+    t->words.steps[0] = t->words.steps[1] = 0;
+    t->words.whole = true;
+    expect(t, "B takes 20.0 % more time per recording, and nothing tells whether that is more\n"
+              "  than chance: 100 ms in A, 120 ms in B (whole recordings: the steps of one are\n"
+              "  not known).\n"
+              "Gone operator: 12 aten::copy_ per recording.\n");
+    end(t);
+}
+
 /* Sure, but smaller than what is named; many times as long; and an idle device, whose rank follows a comma. */
 static void sizes_are_told_as_they_are(void)
 {
@@ -224,6 +239,7 @@ static void waiting_that_is_not_known_is_judged_by_its_bounds(void)
 static const unit_test tests[] = {
     TEST(a_step_that_differs_is_told_with_its_reasons),
     TEST(what_may_be_chance_is_called_so),
+    TEST(whole_recordings_are_called_so),
     TEST(another_algorithm_of_a_collective_is_told_with_its_transfer),
     TEST(sizes_are_told_as_they_are),
     TEST(thresholds_spare_what_may_be_chance),
