@@ -108,7 +108,8 @@ extern const char *const tl_diff_change_labels[];
       "chance of times of one as far apart if A and B do not differ: t test over the "                                 \
       "ratios of ranks, of fewer than three ranks over durations; none where these are not known")                     \
     F(T, I32, sure, MEASURE, "",                                                                                       \
-      "1: the change is told from chance, and large enough to be named in the verdict (parameters diff_*)")            \
+      "1: the change is told from chance, and large enough to be named in the verdict (parameters diff_*); never of "  \
+      "collectives and idle time, nor of times of communication and operators: they hold waiting")                     \
     F(T, NAME, kind, LABEL, "",                                                                                        \
       "kernel: compute, comm, memcpy ...; collective: waiting or transfer; idle: how the device ran dry and what the " \
       "host did; call path: operator, annotation, call or work")                                                       \

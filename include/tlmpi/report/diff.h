@@ -27,7 +27,8 @@ void tl_print_diff(FILE *out, const tl_diff_words *words);
 /* Thresholds of `--fail-on 'step>+5%,kernel>+20%,idle>+3%'`: how much more B may take than A.
  *
  *     step       of the step
- *     kernel     of any kernel, copy or memset that takes a hundredth of the step (parameter diff_least), of its own time
+ *     kernel     of any kernel, copy or memset that takes a hundredth of the step (parameter diff_least), of its own time;
+ *                not of communication, whose time holds waiting
  *     compute, waiting, transfer, comm, copy, idle     of the step of A; comm is waiting, transfer and what may be either
  */
 typedef enum tl_diff_gate {

@@ -231,6 +231,15 @@ static int by_change(const void *a, const void *b)
     return cx != cy ? TL_COMPARE(cy, cx) : TL_ORDER(x, y, kind, name);
 }
 
+/* Whether a change may be told from chance.  Ranks wait together: they are no samples of times that hold waiting, as those of
+ * communication and of the host do.  Gaps and matched collectives are not equally many in equal runs. */
+static bool can_be_told(const tl_diff *diff, const tl_table *table, const tl_diff_work *row)
+{
+    bool comm = tl_text_is(tl_names_text(&diff->names, row->kind), tl_kind_labels[TL_COMM]);
+    return row->change == TL_DIFF_TIME ? table == &diff->tables[TABLE_KERNEL] && !comm
+                                       : table != &diff->tables[TABLE_COLLECTIVE] && table != &diff->tables[TABLE_IDLE];
+}
+
 void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
 {
     size_t tests = 0;
@@ -248,7 +257,7 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
         /* Each table has one chance of diff_alpha to name what is chance. */
         bool told =
             row->change == TL_DIFF_TIME ? row->p_value * (double)tests < TL_DIFF_ALPHA : row->change != TL_DIFF_SAME;
-        row->sure = told && fabs(row->share) >= TL_DIFF_PART_LEAST;
+        row->sure = told && fabs(row->share) >= TL_DIFF_PART_LEAST && can_be_told(diff, table, row);
     }
     if (table->n > 0)
         qsort(table->rows, table->n, sizeof(tl_diff_work), by_change);

@@ -1,5 +1,6 @@
 /* gates.c - by how much B may take longer than A. */
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/kind.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/report/diff.h"
 #include <math.h>
@@ -26,7 +27,7 @@ static bool is_chance(const tl_diff_kernel *row)
 }
 
 /* The kernel that grows by more than that, of those that take a part of the step that matters: the one that grows most
- * where it is no chance, else where it may be.  NULL: none. */
+ * where it is no chance, else where it may be.  Not of communication, most of whose time may be waiting.  NULL: none. */
 static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_growth, double *growth)
 {
     const tl_diff_kernel *worst = NULL;
@@ -35,7 +36,8 @@ static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_gr
     TL_ROWS (const tl_diff_kernel, row, d->kernel) {
         double most = (double)tl_ns_max(row->a_ns, row->b_ns);
         double times = row->a_ns > 0 ? (double)row->change_ns / (double)row->a_ns : INFINITY;
-        if (most < TL_DIFF_LEAST * (double)step_ns || row->change_ns <= 0 || !(times > most_growth))
+        bool comm = tl_text_is(d->name(d->name_arg, row->kind), tl_kind_labels[TL_COMM]);
+        if (comm || most < TL_DIFF_LEAST * (double)step_ns || row->change_ns <= 0 || !(times > most_growth))
             continue;
         if (worst == NULL || (is_chance(row) == is_chance(worst) ? times > *growth : is_chance(worst))) {
             *growth = times;

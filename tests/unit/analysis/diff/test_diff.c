@@ -435,6 +435,33 @@ static void kernels_are_aligned_by_name(void)
     end(diff, a, b);
 }
 
+/* All ranks wait for the same: that each does so for longer is one chance, not one a rank. */
+static void times_that_hold_waiting_are_never_sure(void)
+{
+    run *a = ranks_of(4, 6, plain, 3), *b = ranks_of(4, 6, plain, 9);
+    for (int32_t rank = 0; rank < 4; rank++) {
+        tl_operator_row op = { .rank = rank, .count = 6, .host_self_ns = 600 * US, .name = name(a, "aten::item") };
+        put_kernel(a, rank, TL_COMM, "nccl_AllReduce", 6, 100);
+        put_kernel(b, rank, TL_COMM, "nccl_AllReduce", 6, 130 + rank % 2);
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 6, 100);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 6, 130 + rank % 2);
+        put(a, &tl_operator_row_schema, &op);
+        op.host_self_ns += (200 + rank % 2) * US;
+        op.name = name(b, "aten::item");
+        put(b, &tl_operator_row_schema, &op);
+    }
+    launch_kernels(a, 6);
+    launch_kernels(b, 6);
+    tl_diff *diff = compare(a, b);
+    const tl_diff_kernel *operator= tl_table_row(tl_diff_table(diff, &tl_diff_operator_schema), 0);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->sure, 1);
+    CU_ASSERT_EQUAL(kernel_of(diff, "nccl_AllReduce")->change, TL_DIFF_TIME);
+    CU_ASSERT_EQUAL(kernel_of(diff, "nccl_AllReduce")->sure, 0);
+    CU_ASSERT_EQUAL(operator->change, TL_DIFF_TIME);
+    CU_ASSERT_EQUAL(operator->sure, 0);
+    end(diff, a, b);
+}
+
 static void put_node(tl_diff *diff, int side, run *r, int32_t depth, tl_tree_kind kind, const char *text, int64_t us)
 {
     tl_call_tree row = { .rank = 0, .depth = depth, .kind = (uint8_t)kind, .count = 6, .device_ns = 6 * us * US,
@@ -627,6 +654,7 @@ static const unit_test tests[] = {
     TEST(one_step_each_is_not_significant),
     TEST(a_step_with_lost_work_is_not_compared),
     TEST(kernels_are_aligned_by_name),
+    TEST(times_that_hold_waiting_are_never_sure),
     TEST(a_kernel_replaces_another_under_its_operator),
     TEST(a_collective_replaces_no_other),
 };

@@ -12,7 +12,7 @@ typedef struct told {
 
 static tl_text name_of(void *arg, uint32_t id)
 {
-    static const char *const names[] = { "all_reduce of ranks 0-7", "flash_bwd", "aten::copy_" };
+    static const char *const names[] = { "all_reduce of ranks 0-7", "flash_bwd", "aten::copy_", "comm" };
     (void)arg;
     return (tl_text){ names[id], strlen(names[id]) };
 }
@@ -205,6 +205,9 @@ static void thresholds_spare_what_may_be_chance(void)
     CU_ASSERT_FALSE(passes(t, "kernel>+60%", "tlmpi: --fail-on kernel>+60%: +100.0 % (all_reduce of ranks 0-7), which may be "
                                              "chance (p = 0.3): not failed\n"));
     CU_ASSERT_FALSE(passes(t, "kernel>+100%", ""));
+    ((tl_diff_kernel *)tl_table_row(&t->kernel, 1))->kind = 3; /* its time holds waiting */
+    CU_ASSERT_FALSE(passes(t, "kernel>+20%", "tlmpi: --fail-on kernel>+20%: +100.0 % (all_reduce of ranks 0-7), which may be "
+                                             "chance (p = 0.3): not failed\n"));
     end(t);
 }
 
