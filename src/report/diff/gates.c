@@ -3,6 +3,7 @@
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/report/diff.h"
+#include "tlmpi/report/format/wrap.h"
 #include <math.h>
 
 const tl_gate_names tl_diff_gates = { { "step", "kernel", "compute", "waiting", "transfer", "comm", "copy", "idle" },
@@ -105,7 +106,8 @@ tl_gates_judged tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *
         fprintf(err, "%s%+.1f %%", g.least < g.share ? "at least " : "", 100 * g.least);
         if (kernel != NULL) {
             tl_text name = d->name(d->name_arg, kernel->name);
-            fprintf(err, " (%.*s)", (int)name.n, name.p);
+            tl_wrap safe = { .out = err, .columns = SIZE_MAX, .begun = true };
+            tl_wrap_printf(&safe, "(%.*s)", (int)name.n, name.p);
         }
         fprintf(err, chance ? ", which may be chance (p = %.2g): not failed\n" : "\n", g.p);
     }

@@ -12,7 +12,7 @@ typedef struct told {
 
 static tl_text name_of(void *arg, uint32_t id)
 {
-    static const char *const names[] = { "all_reduce of ranks 0-7", "flash_bwd", "aten::copy_", "comm" };
+    static const char *const names[] = { "all_reduce of ranks 0-7", "flash_bwd", "aten::copy_", "comm", "\x1b[31mred\n" };
     (void)arg;
     return (tl_text){ names[id], strlen(names[id]) };
 }
@@ -192,6 +192,8 @@ static void thresholds_spare_what_may_be_chance(void)
     tl_diff_kernel kernel = { .change = TL_DIFF_ADDED, .b_ns = 2000000, .change_ns = 2000000, .name = 1, .p_value = NAN };
     tl_table_append(&t->kernel, &kernel, 1);
     CU_ASSERT_TRUE(passes(t, "kernel>+50%", "tlmpi: --fail-on kernel>+50%: +inf % (flash_bwd)\n"));
+    ((tl_diff_kernel *)tl_table_row(&t->kernel, 0))->name = 4; /* what a terminal must not see */
+    CU_ASSERT_TRUE(passes(t, "kernel>+50%", "tlmpi: --fail-on kernel>+50%: +inf % (?[31mred?)\n"));
     end(t);
 
     /* One that may be chance does not hide one that is not, though it grows more. */
