@@ -20,16 +20,18 @@ typedef struct cell {
 
 typedef struct side {
     const tl_diff_side *in;
-    TL_VEC(int64_t) ranks;  /* that are compared, ascending */
-    TL_VEC(int64_t) steps;  /* that are compared, ascending; one of number -1 where steps are not told apart */
-    cell *cells;            /* by rank, then step */
-    int64_t *step_ns;       /* by step: the mean over ranks */
-    bool *middle;           /* by step: between the quartiles of step_ns */
-    TL_VEC(double) samples; /* times of steps for the test */
-    double recorded;        /* steps of the recording, the mean over ranks; 0: not known */
-    bool all_cut;           /* the traces of all ranks end too early; else those of such ranks are not compared */
-    bool marked;            /* steps are those of the marks */
-    int64_t median_ns;      /* of the compared steps */
+    TL_VEC(int64_t) own;       /* ranks with device work whose trace is whole, ascending */
+    const struct side *common; /* the other side, where ranks of both alone are compared; NULL: all of them */
+    TL_VEC(int64_t) ranks;     /* that are compared, ascending */
+    TL_VEC(int64_t) steps;     /* that are compared, ascending; one of number -1 where steps are not told apart */
+    cell *cells;               /* by rank, then step */
+    int64_t *step_ns;          /* by step: the mean over ranks */
+    bool *middle;              /* by step: between the quartiles of step_ns */
+    TL_VEC(double) samples;    /* times of steps for the test */
+    double recorded;           /* steps of the recording, the mean over ranks; 0: not known */
+    bool all_cut;              /* the traces of all ranks end too early; else those of such ranks are not compared */
+    bool marked;               /* steps are those of the marks */
+    int64_t median_ns;         /* of the compared steps */
 } side;
 
 /* What one name has on one side, over all ranks. */
@@ -79,7 +81,7 @@ struct tl_diff {
     tl_names names;
     side side[2];
     tl_diff_basis basis;
-    double edges; /* the part of a recording that is in no whole step, of A or of B, whichever is more */
+    double edges;              /* the part of a recording that is in no whole step, of A or of B, whichever is more */
     works of[NWORKS];          /* of CALLS kind is a node's parent and its kind, of LAUNCHED kind the kernel, name the
                                 * operator that launches it */
     TL_VEC(node) nodes;        /* of the numbers of of[CALLS] */

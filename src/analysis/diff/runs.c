@@ -65,9 +65,23 @@ void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n)
     free(v);
 }
 
+/* "0-5", "0-7 (0-5 compared)" */
+static void put_compared(const side *s, char *text, size_t size)
+{
+    char own[112] = "", compared[112] = "";
+    bool all = s->own.n == 0 || s->own.n == s->ranks.n;
+    tl_diff_put_ranks(compared, sizeof compared - 1, s->ranks.v, s->ranks.n);
+    tl_diff_put_ranks(own, sizeof own - 1, s->own.v, s->own.n);
+    if (all)
+        snprintf(text, size, "%s", compared);
+    else
+        snprintf(text, size, "%s (%s compared)", own, compared);
+}
+
 void tl_diff_runs(tl_diff *diff)
 {
-    fact traces = { 0 }, ranks = { 0 }, world = { 0 }, devices = { 0 }, libraries = { 0 }, steps = { 0 }, part = { 0 }, lost = { 0 };
+    fact traces = { 0 }, ranks = { 0 }, world = { 0 }, devices = { 0 }, libraries = { 0 }, steps = { 0 }, part = { 0 },
+         lost = { 0 };
     fact damaged = { 0 }, input = { 0 };
     bool is_lost = false, is_damaged = false;
     double bytes[2];
@@ -76,7 +90,7 @@ void tl_diff_runs(tl_diff *diff)
         const side *s = &diff->side[i];
         int64_t size = -1, nlost = 0, of = 0, ndamaged = 0;
         snprintf(traces.text[i], sizeof traces.text[i], "%s", s->in->path);
-        tl_diff_put_ranks(ranks.text[i], sizeof ranks.text[i] - 1, s->ranks.v, s->ranks.n);
+        put_compared(s, ranks.text[i], sizeof ranks.text[i]);
         TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
             size = tl_ns_max(size, row->world_size);
             ndamaged +=
@@ -96,7 +110,8 @@ void tl_diff_runs(tl_diff *diff)
                      diff->basis.whole ? "whole recording" : "recording of %.1f steps", s->recorded);
         snprintf(part.text[i], sizeof part.text[i], "%s", s->in->selection != NULL ? s->in->selection : "all");
         snprintf(lost.text[i], sizeof lost.text[i], "%lld of %lld launches", (long long)nlost, (long long)of);
-        snprintf(damaged.text[i], sizeof damaged.text[i], ndamaged == 1 ? "%lld rank" : "%lld ranks", (long long)ndamaged);
+        snprintf(damaged.text[i], sizeof damaged.text[i], ndamaged == 1 ? "%lld rank" : "%lld ranks",
+                 (long long)ndamaged);
         bytes[i] = input_of(diff, i);
         snprintf(input.text[i], sizeof input.text[i], "%.0f bytes", bytes[i]);
         is_lost |= nlost > 0;

@@ -16,10 +16,49 @@
 #include <stdlib.h>
 
 /* Whether the trace of the rank is not cut, or those of all ranks are. */
-static bool is_whole(const side *s, int32_t rank)
+static bool is_own(const side *s, int32_t rank)
 {
     const tl_rank *row = tl_row_of_rank(table_of(s, &tl_rank_schema), rank);
     return s->all_cut || row == NULL || row->status != TL_RANK_CUT;
+}
+
+/* Whether the rank may be compared. */
+static bool is_whole(const side *s, int32_t rank)
+{
+    return is_own(s, rank) &&
+           (s->common == NULL || place_of(s->common->own.v, s->common->own.n, rank) < s->common->own.n);
+}
+
+static int32_t world_of(const side *s)
+{
+    int32_t size = -1;
+    TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema))
+        size = row->world_size > size ? row->world_size : size;
+    return size;
+}
+
+/* Ranks of which a side has a trace with device work that is not cut.  Of jobs of one size only those of both sides are
+ * compared: what differs between ranks is no difference of the jobs. */
+static void find_ranks(tl_diff *diff)
+{
+    side *a = &diff->side[A], *b = &diff->side[B];
+    bool any = false;
+    for (int i = A; i <= B; i++) {
+        side *s = &diff->side[i];
+        s->all_cut = true;
+        TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema))
+            s->all_cut = s->all_cut && row->status == TL_RANK_CUT;
+        TL_ROWS (const tl_breakdown, row, table_of(s, &tl_breakdown_schema))
+            if (row->rank >= 0 && row->device == -1 && row->step == -1 && row->wall_ns > 0 && is_own(s, row->rank))
+                tl_vec_push(&s->own, row->rank);
+        s->own.n = tl_ns_distinct(s->own.v, s->own.n);
+    }
+    TL_EACH (const int64_t, rank, a->own)
+        any |= place_of(b->own.v, b->own.n, *rank) < b->own.n;
+    if (any && world_of(a) == world_of(b)) {
+        a->common = b;
+        b->common = a;
+    }
 }
 
 /* Whether the step of the side may be compared: no defect of the recording hides a part of it. */
@@ -39,9 +78,6 @@ static bool is_sound(const side *s, int64_t step)
 static size_t find_steps(side *s)
 {
     const tl_table *table = table_of(s, &tl_step_schema);
-    s->all_cut = true;
-    TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema))
-        s->all_cut = s->all_cut && row->status == TL_RANK_CUT;
     TL_ROWS (const tl_step, row, table)
         if (is_whole(s, row->rank)) {
             tl_vec_push(&s->ranks, row->rank);
@@ -194,9 +230,11 @@ static void find_middle(side *s)
 void tl_diff_sides_init(tl_diff *diff)
 {
     bool marked = true, known = true;
+    for (int i = A; i <= B; i++)
+        diff->side[i].in = &diff->input.side[i];
+    find_ranks(diff);
     for (int i = A; i <= B; i++) {
         side *s = &diff->side[i];
-        s->in = &diff->input.side[i];
         size_t marks = find_steps(s);
         find_recorded(s, marks);
         marked = fill_steps(s) && marked;
@@ -218,6 +256,7 @@ void tl_diff_sides_init(tl_diff *diff)
 
 void tl_diff_side_free(side *s)
 {
+    free(s->own.v);
     free(s->ranks.v);
     free(s->steps.v);
     free(s->cells);

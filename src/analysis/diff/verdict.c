@@ -86,8 +86,9 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
         TL_ROWS (const tl_kernel_row, kernel, table_of(s, &tl_kernel_row_schema))
             if (kernel->rank == row->rank && kernel->kind != TL_COMM && kernel->kind != TL_SYNC) {
                 const char *kind = tl_kind_labels[kernel->kind];
-                const work *of_all = tl_diff_works_at(&diff->of[KERNELS], tl_names_intern(&diff->names, kind, strlen(kind)),
-                                                      tl_diff_name_in(diff, i, kernel->name));
+                const work *of_all =
+                    tl_diff_works_at(&diff->of[KERNELS], tl_names_intern(&diff->names, kind, strlen(kind)),
+                                     tl_diff_name_in(diff, i, kernel->name));
                 tl_diff_works_at(&own, 0, of_all->joined)->side[i].ns += kernel->total_ns;
             }
         TL_ROWS (const tl_idle_summary, idle, table_of(s, &tl_idle_summary_schema))
@@ -134,12 +135,12 @@ static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
     return TL_NO_NAME;
 }
 
-/* All waiting is one finding where most of it is for one rank.  Whether other collectives than the largest have some. */
+/* All waiting that grew, or shrank, is one finding where most of it is for one rank.  Whether other collectives than the largest have some. */
 static bool add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_step *largest)
 {
     bool added = false;
     TL_ROWS (const tl_diff_step, other, &diff->tables[TABLE_STEP])
-        if (other->part == TL_DIFF_WAITING && other != largest) {
+        if (other->part == TL_DIFF_WAITING && other != largest && (other->change_ns > 0) == (largest->change_ns > 0)) {
             row->change_ns += other->change_ns;
             row->share += other->share;
             added |= other->change_ns != 0;
@@ -179,7 +180,7 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
     double way = step->change_ns > 0 ? 1 : -1;
     int32_t rank = waiting ? awaited(diff, way) : changed_rank(diff, step->part);
     TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
-        if (waiting && rank >= 0 && row->part == TL_DIFF_WAITING)
+        if (waiting && rank >= 0 && row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (way > 0))
             return;
     tl_diff_found *row = found(diff, step->part, step->change_ns, step->share, step->p_value, step->sure);
     row->rank = rank;

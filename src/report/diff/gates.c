@@ -97,10 +97,11 @@ tl_gates_judged tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *
         judged = unknown ? (tl_gates_judged)tl_ns_max(judged, TL_GATES_UNKNOWN) : chance ? judged : TL_GATES_PASSED;
         fprintf(err, "tlmpi: --fail-on %s>+%g%%: ", tl_diff_gates.names[gate], 100 * gates->most[gate]);
         if (unknown) {
-            fprintf(err,
-                    "not judged: between %+.1f %% and %+.1f %%, as it is not known how much of communication is waiting "
-                    "(table exposed tells why); comm is known\n",
-                    100 * g.least, 100 * g.most);
+            fprintf(
+                err,
+                "not judged: between %+.1f %% and %+.1f %%, as it is not known how much of communication is waiting "
+                "(table exposed tells why); comm is known\n",
+                100 * g.least, 100 * g.most);
             continue;
         }
         fprintf(err, "%s%+.1f %%", g.least < g.share ? "at least " : "", 100 * g.least);

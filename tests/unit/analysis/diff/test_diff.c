@@ -80,7 +80,7 @@ static run *ranks_of(int32_t nranks, size_t nsteps, drawn d, uint64_t seed)
     tl_group_row group = { .group = 0, .ranks = "0-1", .size = 2, .parallelism = TL_PARALLEL_WORLD };
     put(r, &tl_group_row_schema, &group);
     for (int32_t rank = 0; rank < nranks; rank++) {
-        tl_rank row = { .rank = rank, .devices = 1, .device_name = "GPU", .world_size = 2 };
+        tl_rank row = { .rank = rank, .devices = 1, .device_name = "GPU", .world_size = nranks };
         tl_breakdown whole = { .rank = rank, .device = -1, .step = -1, .wall_ns = 1000 * US, .busy_ns = 900 * US };
         put(r, &tl_rank_schema, &row);
         put(r, &tl_breakdown_schema, &whole);
@@ -368,10 +368,30 @@ static void a_rank_whose_trace_is_cut_is_not_compared(void)
         TL_ROWS (tl_rank, row, tl_tables_get(&b->tables, &tl_rank_schema))
             row->status = row->rank >= whole ? TL_RANK_CUT : row->status;
         tl_diff *diff = compare(a, b);
-        CU_ASSERT_EQUAL(tl_diff_basis_of(diff).ranks[0], 2);
+        CU_ASSERT_EQUAL(tl_diff_basis_of(diff).ranks[0], whole ? 1 : 2);
         CU_ASSERT_EQUAL(tl_diff_basis_of(diff).ranks[1], whole ? 1 : 2);
         end(diff, a, b);
     }
+}
+
+/* Of one job a rank that computes for longer, and has no trace in B: the others are compared, and do not differ. */
+static void a_rank_without_a_trace_on_one_side_is_no_difference(void)
+{
+    run *a = steps_of(6, plain, 3), *b = ranks_of(1, 6, plain, 3);
+    TL_ROWS (tl_rank, row, tl_tables_get(&b->tables, &tl_rank_schema))
+        row->world_size = 2;
+    TL_ROWS (tl_breakdown, row, tl_tables_get(&a->tables, &tl_breakdown_schema))
+        if (row->rank == 1 && row->step >= 0) {
+            row->compute_ns += 50 * US;
+            row->idle_ns -= 50 * US;
+        }
+    tl_diff *diff = compare(a, b);
+    const tl_diff_run *ranks = tl_table_row(tl_diff_table(diff, &tl_diff_run_schema), 3);
+    CU_ASSERT_EQUAL(nfound(diff), 1);
+    CU_ASSERT_EQUAL(found(diff, 0)->change_ns, 0);
+    CU_ASSERT_STRING_EQUAL(ranks->a, "0,1 (0 compared)");
+    CU_ASSERT_STRING_EQUAL(ranks->b, "0");
+    end(diff, a, b);
 }
 
 /* Without marks of steps, and without a device. */
@@ -638,6 +658,7 @@ static const unit_test tests[] = {
     TEST(a_reason_is_no_other_name_and_no_other_rank),
     TEST(another_algorithm_of_a_collective_is_told_once),
     TEST(a_rank_whose_trace_is_cut_is_not_compared),
+    TEST(a_rank_without_a_trace_on_one_side_is_no_difference),
     TEST(a_run_without_a_device_is_not_compared),
     TEST(kernels_that_change_alike_are_one_finding),
     TEST(compute_is_told_by_its_kernels_or_by_itself),
