@@ -1,0 +1,172 @@
+/* drawn_runs.h - runs that are drawn for comparisons: ranks, steps and kernels of known times. */
+#ifndef TLMPI_TESTS_DRAWN_RUNS_H
+#define TLMPI_TESTS_DRAWN_RUNS_H
+
+#include "tlmpi/analysis/diff.h"
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/health_table.h"
+#include "tlmpi/model/tables.h"
+#include "tlmpi/model/work_tables.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define US INT64_C(1000)
+
+/* A run: tables, and the names that its rows have. */
+typedef struct run {
+    tl_tables tables;
+    tl_names names;
+} run;
+
+static inline tl_text name_of(void *names, uint32_t id)
+{
+    return tl_names_text(names, id);
+}
+
+static inline run *new_run(void)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_diff_reads(&n);
+    run *r = calloc(1, sizeof *r);
+    CU_ASSERT_TRUE_FATAL(r != NULL);
+    tl_tables_init(&r->tables, schemas, n);
+    return r;
+}
+
+static inline void free_run(run *r)
+{
+    tl_tables_free(&r->tables);
+    tl_names_free(&r->names);
+    free(r);
+}
+
+static inline void put(run *r, const tl_schema *schema, const void *row)
+{
+    tl_table_append(tl_tables_get(&r->tables, schema), row, 1);
+}
+
+static inline uint32_t name(run *r, const char *text)
+{
+    return tl_names_intern(&r->names, text, strlen(text));
+}
+
+/* A step of a rank, in us: of its window `outside` is before and after the device work. */
+typedef struct drawn {
+    int64_t compute, waiting, transfer, copy, idle, outside;
+} drawn;
+
+static inline void put_step(run *r, int32_t rank, int32_t number, int64_t start_us, drawn d)
+{
+    int64_t wall = d.compute + d.waiting + d.transfer + d.copy + d.idle;
+    tl_step step = { .rank = rank, .step = number, .start_ns = start_us * US,
+                     .end_ns = (start_us + wall + d.outside) * US, .intervals = 10 };
+    tl_breakdown b = { .rank = rank, .device = -1, .step = number, .wall_ns = wall * US, .busy_ns = (wall - d.idle) * US,
+                       .compute_ns = d.compute * US, .comm_ns = (d.waiting + d.transfer) * US,
+                       .comm_exposed_ns = (d.waiting + d.transfer) * US, .comm_waiting_ns = d.waiting * US,
+                       .comm_transfer_ns = d.transfer * US, .copy_ns = d.copy * US, .copy_exposed_ns = d.copy * US,
+                       .idle_ns = d.idle * US };
+    tl_exposed e = { .rank = rank, .step = number, .group = 0, .parallelism = TL_PARALLEL_WORLD, .kind = TL_ALL_REDUCE,
+                     .exposed_ns = b.comm_exposed_ns, .waiting_ns = b.comm_waiting_ns, .transfer_ns = b.comm_transfer_ns };
+    tl_launch_step launch = { .rank = rank, .step = number, .kernels = 10 };
+    put(r, &tl_step_schema, &step);
+    put(r, &tl_breakdown_schema, &b);
+    put(r, &tl_exposed_schema, &e);
+    put(r, &tl_launch_step_schema, &launch);
+}
+
+/* Ranks of so many steps; step k of rank r is `d`, jittered by a few us in compute. */
+static inline run *ranks_of(int32_t nranks, size_t nsteps, drawn d, uint64_t seed)
+{
+    run *r = new_run();
+    tl_group_row group = { .group = 0, .ranks = "0-1", .size = 2, .parallelism = TL_PARALLEL_WORLD };
+    put(r, &tl_group_row_schema, &group);
+    for (int32_t rank = 0; rank < nranks; rank++) {
+        tl_rank row = { .rank = rank, .devices = 1, .device_name = "GPU", .world_size = nranks };
+        tl_breakdown whole = { .rank = rank, .device = -1, .step = -1, .wall_ns = 1000 * US, .busy_ns = 900 * US };
+        put(r, &tl_rank_schema, &row);
+        put(r, &tl_breakdown_schema, &whole);
+        for (size_t s = 0; s < nsteps; s++) {
+            drawn jittered = d;
+            jittered.compute += (int64_t)unit_below(&seed, 5);
+            put_step(r, rank, (int32_t)s, (int64_t)s * 10000, jittered);
+        }
+    }
+    return r;
+}
+
+static inline run *steps_of(size_t nsteps, drawn d, uint64_t seed)
+{
+    return ranks_of(2, nsteps, d, seed);
+}
+
+static inline void put_kernel(run *r, int32_t rank, tl_kind kind, const char *text, int64_t count, int64_t each_us)
+{
+    tl_kernel_row row = { .rank = rank, .kind = (uint8_t)kind, .count = count, .total_ns = count * each_us * US,
+                          .std_ns = (double)US, .name = name(r, text) };
+    put(r, &tl_kernel_row_schema, &row);
+}
+
+/* Each step launches its part of the kernels. */
+static inline void launch_kernels(run *r, int64_t nsteps)
+{
+    const tl_table *kernels = tl_tables_get(&r->tables, &tl_kernel_row_schema);
+    TL_ROWS (tl_launch_step, row, tl_tables_get(&r->tables, &tl_launch_step_schema)) {
+        row->kernels = 0;
+        TL_ROWS (const tl_kernel_row, kernel, kernels)
+            row->kernels += kernel->rank == row->rank ? kernel->count / nsteps : 0;
+    }
+}
+
+static inline tl_diff *compare(run *a, run *b)
+{
+    tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
+                                      { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
+    tl_diff *diff = tl_diff_new(&input);
+    tl_diff_compare(diff);
+    return diff;
+}
+
+static inline void end(tl_diff *diff, run *a, run *b)
+{
+    tl_diff_free(diff);
+    free_run(a);
+    free_run(b);
+}
+
+static inline const tl_diff_found *found(const tl_diff *diff, size_t i)
+{
+    const tl_table *t = tl_diff_table(diff, &tl_diff_found_schema);
+    CU_ASSERT_TRUE_FATAL(i < t->n);
+    return tl_table_row(t, i);
+}
+
+static inline size_t nfound(const tl_diff *diff)
+{
+    return tl_diff_table(diff, &tl_diff_found_schema)->n;
+}
+
+static inline bool is_named(tl_diff *diff, uint32_t id, const char *text)
+{
+    return tl_text_is(tl_diff_name(diff, id), text);
+}
+
+static const drawn plain = { .compute = 500, .waiting = 50, .transfer = 100, .copy = 50, .idle = 100, .outside = 200 };
+
+static inline const tl_diff_kernel *kernel_of(tl_diff *diff, const char *text)
+{
+    TL_ROWS (const tl_diff_kernel, row, tl_diff_table(diff, &tl_diff_kernel_schema))
+        if (is_named(diff, row->name, text))
+            return row;
+    return NULL;
+}
+
+static inline void put_node(tl_diff *diff, int side, run *r, int32_t depth, tl_tree_kind kind, const char *text, int64_t us)
+{
+    tl_call_tree row = { .rank = 0, .depth = depth, .kind = (uint8_t)kind, .count = 6, .device_ns = 6 * us * US,
+                         .name = name(r, text) };
+    tl_diff_take_node(diff, side, &row);
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* test_diff_works.c - kernels and operators of two runs: which are the same, new, gone, replaced, and which changes are sure. */
+#include "drawn_runs.h"
+
+static void kernels_are_aligned_by_name(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "same", 60, 10);
+        put_kernel(b, rank, TL_COMPUTE, "same", 60, 10);
+        put_kernel(a, rank, TL_COMPUTE, "longer", 60, 10);
+        put_kernel(b, rank, TL_COMPUTE, "longer", 60, 11);
+        put_kernel(a, rank, TL_COMPUTE, "gemm_128x64<float, 4>", 12, 30);
+        put_kernel(b, rank, TL_COMPUTE, "gemm_64x32<float, 8>", 12, 20);
+        put_kernel(a, rank, TL_COMPUTE, "gone", 6, 40);
+        put_kernel(b, rank, TL_COMPUTE, "new", 12, 40);
+        put_kernel(a, rank, TL_MEMCPY, "often", 6, 10);
+        put_kernel(b, rank, TL_MEMCPY, "often", 12, 10);
+    }
+    launch_kernels(a, 6);
+    launch_kernels(b, 6);
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(tl_diff_table(diff, &tl_diff_kernel_schema)->n, 6);
+    CU_ASSERT_EQUAL(kernel_of(diff, "same")->change, TL_DIFF_SAME);
+    CU_ASSERT_EQUAL(kernel_of(diff, "longer")->change, TL_DIFF_TIME);
+    CU_ASSERT_EQUAL(kernel_of(diff, "longer")->change_ns, 10 * US);
+    CU_ASSERT_EQUAL(kernel_of(diff, "longer")->by_count_ns, 0);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gone")->change, TL_DIFF_REMOVED);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gone")->a_count, 1);
+    CU_ASSERT_EQUAL(kernel_of(diff, "new")->change, TL_DIFF_ADDED);
+    CU_ASSERT_EQUAL(kernel_of(diff, "new")->change_ns, 80 * US);
+    CU_ASSERT_EQUAL(kernel_of(diff, "often")->change, TL_DIFF_COUNT);
+    CU_ASSERT_EQUAL(kernel_of(diff, "often")->by_count_ns, 10 * US);
+    const tl_diff_kernel *replaced = kernel_of(diff, "gemm_128x64<float, 4>");
+    CU_ASSERT_EQUAL(replaced->change, TL_DIFF_REPLACED);
+    CU_ASSERT_TRUE(is_named(diff, replaced->b_name, "gemm_64x32<float, 8>"));
+    CU_ASSERT_EQUAL(replaced->change_ns, -20 * US);
+    end(diff, a, b);
+}
+
+/* All ranks wait for the same: that each does so for longer is one chance, not one a rank. */
+static void times_that_hold_waiting_are_never_sure(void)
+{
+    run *a = ranks_of(4, 6, plain, 3), *b = ranks_of(4, 6, plain, 9);
+    for (int32_t rank = 0; rank < 4; rank++) {
+        tl_operator_row op = { .rank = rank, .count = 6, .host_self_ns = 600 * US, .name = name(a, "aten::item") };
+        put_kernel(a, rank, TL_COMM, "nccl_AllReduce", 6, 100);
+        put_kernel(b, rank, TL_COMM, "nccl_AllReduce", 6, 130 + rank % 2);
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 6, 100);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 6, 130 + rank % 2);
+        put(a, &tl_operator_row_schema, &op);
+        op.host_self_ns += (200 + rank % 2) * US;
+        op.name = name(b, "aten::item");
+        put(b, &tl_operator_row_schema, &op);
+    }
+    launch_kernels(a, 6);
+    launch_kernels(b, 6);
+    tl_diff *diff = compare(a, b);
+    const tl_diff_kernel *operator= tl_table_row(tl_diff_table(diff, &tl_diff_operator_schema), 0);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->sure, 1);
+    CU_ASSERT_EQUAL(kernel_of(diff, "nccl_AllReduce")->change, TL_DIFF_TIME);
+    CU_ASSERT_EQUAL(kernel_of(diff, "nccl_AllReduce")->sure, 0);
+    CU_ASSERT_EQUAL(operator->change, TL_DIFF_TIME);
+    CU_ASSERT_EQUAL(operator->sure, 0);
+    end(diff, a, b);
+}
+
+static void a_kernel_replaces_another_under_its_operator(void)
+{
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "cutlass_kernel", 6, 30);
+        put_kernel(b, rank, TL_COMPUTE, "Cijk_kernel", 6, 60);
+    }
+    launch_kernels(a, 6);
+    launch_kernels(b, 6);
+    tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
+                                      { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
+    tl_diff *diff = tl_diff_new(&input);
+    put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "aten::mm", 30);
+    put_node(diff, 0, a, 1, TL_TREE_WORK, "cutlass_kernel", 30);
+    put_node(diff, 1, b, 0, TL_TREE_OPERATOR, "aten::mm", 60);
+    put_node(diff, 1, b, 1, TL_TREE_WORK, "Cijk_kernel", 60);
+    tl_diff_compare(diff);
+    const tl_diff_kernel *row = tl_table_row(tl_diff_table(diff, &tl_diff_kernel_schema), 0);
+    CU_ASSERT_EQUAL(tl_diff_table(diff, &tl_diff_kernel_schema)->n, 1);
+    CU_ASSERT_EQUAL(row->change, TL_DIFF_REPLACED);
+    CU_ASSERT_TRUE(is_named(diff, row->operator, "aten::mm"));
+    CU_ASSERT_TRUE(is_named(diff, row->b_name, "Cijk_kernel"));
+    const tl_table *paths = tl_diff_table(diff, &tl_diff_call_path_schema);
+    CU_ASSERT_EQUAL_FATAL(paths->n, 2);
+    const tl_diff_kernel *path = tl_table_row(paths, 0);
+    CU_ASSERT_TRUE(is_named(diff, path[0].name, "aten::mm"));
+    CU_ASSERT_EQUAL(path[0].change_ns, 15 * US); /* the mean over two ranks */
+    CU_ASSERT_EQUAL(path[1].depth, 1);
+    CU_ASSERT_EQUAL(path[1].change, TL_DIFF_REPLACED);
+    CU_ASSERT_TRUE(is_named(diff, path[1].b_name, "Cijk_kernel"));
+    end(diff, a, b);
+}
+
+/* All collectives have one operator, which does not make a kernel of one take the place of a kernel of another. */
+static void a_collective_replaces_no_other(void)
+{
+    static const char *const in_b[] = { "nccl_SendRecv", "nccl_AllReduce_Tree" };
+    for (int same = 0; same < 2; same++) {
+        run *a = steps_of(6, plain, 3), *b = steps_of(6, plain, 9);
+        for (int32_t rank = 0; rank < 2; rank++) {
+            put_kernel(a, rank, TL_COMM, "nccl_AllReduce_Ring", 6, 30);
+            put_kernel(b, rank, TL_COMM, in_b[same], 6, 60);
+        }
+        launch_kernels(a, 6);
+        launch_kernels(b, 6);
+        tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
+                                          { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
+        tl_diff *diff = tl_diff_new(&input);
+        put_node(diff, 0, a, 0, TL_TREE_OPERATOR, "record_param_comms", 30);
+        put_node(diff, 0, a, 1, TL_TREE_WORK, "nccl_AllReduce_Ring", 30);
+        put_node(diff, 1, b, 0, TL_TREE_OPERATOR, "record_param_comms", 60);
+        put_node(diff, 1, b, 1, TL_TREE_WORK, in_b[same], 60);
+        tl_diff_compare(diff);
+        const tl_table *kernels = tl_diff_table(diff, &tl_diff_kernel_schema);
+        const tl_diff_kernel *row = tl_table_row(kernels, 0);
+        CU_ASSERT_EQUAL(kernels->n, same ? 1 : 2);
+        CU_ASSERT_EQUAL(row->change, same ? TL_DIFF_REPLACED : TL_DIFF_ADDED);
+        end(diff, a, b);
+    }
+}
+
+static void kernels_that_change_alike_are_one_finding(void)
+{
+    static const char *const kernels[] = { "gemm", "softmax", "norm", "relu" };
+    drawn slower = plain;
+    slower.compute = 550;
+    for (size_t nsteps = 2; nsteps <= 6; nsteps += 4) { /* too few for a test, and enough */
+        run *a = steps_of(nsteps, plain, 3), *b = steps_of(nsteps, slower, 9);
+        for (int32_t i = 0; i < 8; i++) {
+            put_kernel(a, i / 4, TL_COMPUTE, kernels[i % 4], 6, 100);
+            put_kernel(b, i / 4, TL_COMPUTE, kernels[i % 4], 6, 110);
+        }
+        launch_kernels(a, (int64_t)nsteps);
+        launch_kernels(b, (int64_t)nsteps);
+        tl_diff *diff = compare(a, b);
+        CU_ASSERT_EQUAL(nfound(diff), 2);
+        CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_COMPUTE);
+        CU_ASSERT_DOUBLE_EQUAL(found(diff, 1)->times, 1.1, 0.001);
+        CU_ASSERT_EQUAL(found(diff, 1)->name, TL_NO_NAME);
+        CU_ASSERT_EQUAL(found(diff, 1)->sure, nsteps == 6);
+        end(diff, a, b);
+    }
+}
+
+/* Of too few steps for a test, too: a part of the step whose kernels are named is not named again. */
+static void compute_is_told_by_its_kernels_or_by_itself(void)
+{
+    drawn slower = plain;
+    slower.compute += 200;
+    run *a = steps_of(2, plain, 3), *b = steps_of(2, slower, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 2, 300);
+        put_kernel(a, rank, TL_COMPUTE, "relu", 2, 200);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 2, 500);
+        put_kernel(b, rank, TL_COMPUTE, "relu", 2, 200);
+    }
+    launch_kernels(a, 2);
+    launch_kernels(b, 2);
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(nfound(diff), 2);
+    CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->name, "gemm"));
+    end(diff, a, b);
+}
+
+static const unit_test tests[] = {
+    TEST(kernels_are_aligned_by_name),
+    TEST(times_that_hold_waiting_are_never_sure),
+    TEST(a_kernel_replaces_another_under_its_operator),
+    TEST(a_collective_replaces_no_other),
+    TEST(kernels_that_change_alike_are_one_finding),
+    TEST(compute_is_told_by_its_kernels_or_by_itself),
+};
+
+int main(void)
+{
+    return unit_main("diff_works", tests, COUNT(tests));
+}
