@@ -68,14 +68,13 @@ void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n)
 /* "0-5", "0-7 (0-5 compared)" */
 static void put_compared(const side *s, char *text, size_t size)
 {
-    char own[112] = "", compared[112] = "";
-    bool all = s->own.n == 0 || s->own.n == s->ranks.n;
+    char own[64] = "", compared[64] = "";
+    tl_diff_put_ranks(text, size - 1, s->ranks.v, s->ranks.n);
+    if (s->own.n == 0 || s->own.n == s->ranks.n)
+        return;
     tl_diff_put_ranks(compared, sizeof compared - 1, s->ranks.v, s->ranks.n);
     tl_diff_put_ranks(own, sizeof own - 1, s->own.v, s->own.n);
-    if (all)
-        snprintf(text, size, "%s", compared);
-    else
-        snprintf(text, size, "%s (%s compared)", own, compared);
+    snprintf(text, size, "%s (%s compared)", own, compared);
 }
 
 void tl_diff_runs(tl_diff *diff)
