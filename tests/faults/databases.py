@@ -157,6 +157,8 @@ def main():
         base(db)
         db.commit()
         run(checks, program, "a file that is being written (WAL)", path, None, folder)
+        child = subprocess.run([program, "check", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        checks.that(child.returncode == 3 and b"wal.sqlite-wal" in child.stdout, "rows in a WAL are told", child.returncode, child.stdout)
         db.close()
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     checks.that(peak < MOST_BYTES or "asan" in program, "memory is bounded", peak)

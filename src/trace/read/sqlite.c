@@ -95,9 +95,25 @@ static bool computes(sqlite3 *handle)
     return found;
 }
 
+/* Whether rows of the database still lie in the file of its write-ahead log. */
+static bool has_log(const char *path)
+{
+    static const char ending[] = "-wal";
+    struct stat st;
+    char *log = tl_malloc(strlen(path) + sizeof ending);
+
+    (void)stpcpy(stpcpy(log, path), ending);
+    bool found = stat(log, &st) == 0 && st.st_size > 0;
+    free(log);
+    return found;
+}
+
 tl_status tl_db_open(const char *path, tl_db **out, tl_error *err)
 {
     struct stat st;
+    if (has_log(path))
+        return tl_fail(err, TL_EINPUT, "%s: expected a whole database, found rows of it in %s-wal: end the program that writes it",
+                       path, path);
     tl_db *db = tl_calloc(1, sizeof *db);
     char *uri = uri_of(path);
     int rc = sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
