@@ -95,8 +95,9 @@ static bool store_size(const tl_option_type *type, const char *text, void *at)
         return false;
     errno = 0;
     const long long n = strtoll(text, NULL, 10);
-    *(int64_t *)at = n << shift;
-    return errno == 0 && n > 0 && n <= INT64_MAX >> shift;
+    const bool fits = errno == 0 && n > 0 && n <= INT64_MAX >> shift;
+    *(int64_t *)at = fits ? n << shift : 0;
+    return fits;
 }
 
 static void recall_size(const tl_option_type *type, const void *at, char *out, size_t n)

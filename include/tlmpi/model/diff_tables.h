@@ -24,9 +24,7 @@ TL_TABLE(diff_run, TL_DIFF_RUN_FIELDS);
     V(TL_DIFF_COMPUTE, "compute", "a compute kernel runs")                                                             \
     V(TL_DIFF_WAITING, "waiting", "exposed communication that is known to be waiting for other ranks")                 \
     V(TL_DIFF_TRANSFER, "transfer", "exposed communication in which all ranks that take part have come")               \
-    V(TL_DIFF_UNKNOWN, "unknown",                                                                                      \
-      "exposed communication that is waiting or transfer; with it waiting or transfer that A and B have differently "  \
-      "only as far as one of them does not know")                                                                      \
+    V(TL_DIFF_UNKNOWN, "unknown", "exposed communication of which A or B cannot tell waiting from transfer")            \
     V(TL_DIFF_COPY, "copy", "exposed copies and memsets")                                                              \
     V(TL_DIFF_IDLE, "idle", "no device work between the first and the last of the step")                               \
     V(TL_DIFF_OUTSIDE, "outside", "before the first and after the last device work of the step")                       \
