@@ -83,10 +83,9 @@ tl_status tl_job_prepare(tl_job *j, tl_error *err)
         !tl_plan_has(&j->plan, TL_INPUT_MEMORY)) {
         if (tl_is_first())
             tl_tell_problems(&j->plan, &j->tables);
-        st = tl_fail(
-            err, TL_EINPUT,
-            "%s%s: no traces found (.json, .json.gz, .json.zst), phases (.jsonl) nor memory timelines (.raw.json.gz)",
-            j->options->paths[0], j->options->npaths > 1 ? " ..." : "");
+        st = tl_fail(err, TL_EINPUT,
+                     "%s%s: no traces, phases nor memory timelines found (tlmpi describe formats says what is read)",
+                     j->options->paths[0], j->options->npaths > 1 ? " ..." : "");
     }
     return st;
 }

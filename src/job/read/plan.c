@@ -417,7 +417,7 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
         return st;
     if (tl_par_proc() == 0)
         tl_plan_warn(plan);
-    return tl_fail(err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst)", options->paths[0],
+    return tl_fail(err, TL_EINPUT, "%s%s: no traces found (tlmpi describe formats)", options->paths[0],
                    options->npaths > 1 ? " ..." : "");
 }
 

@@ -110,7 +110,10 @@ tl_gates_judged tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *
             tl_wrap safe = { .out = err, .columns = SIZE_MAX, .begun = true };
             tl_wrap_printf(&safe, "(%.*s)", (int)name.n, name.p);
         }
-        fprintf(err, chance ? ", which may be chance (p = %.2g): not failed\n" : "\n", g.p);
+        if (chance)
+            fprintf(err, ", which may be chance (p = %.2g): not failed\n", g.p);
+        else
+            fputs(gate == TL_DIFF_GATE_STEP && isnan(g.p) ? "; too few steps to tell it from chance\n" : "\n", err);
     }
     return judged;
 }

@@ -241,7 +241,7 @@ void tl_inventory_close(tl_inventory *inventory)
     for (size_t i = 0; i < inventory->words.n; i++)
         if (!gives[i] && !inventory->words.v[i].shared && inventory->words.n > 1)
             add_folder(inventory, inventory->words.v[i].path, i, TL_INPUT_OTHER,
-                       "expected traces (.json, .json.gz, .json.zst) below this folder, found none");
+                       "expected traces (tlmpi describe formats) below this folder, found none");
     free(gives);
 }
 
