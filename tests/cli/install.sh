@@ -52,7 +52,7 @@ else
 fi
 
 echo "-- packages"
-if command -v dpkg-deb > /dev/null && command -v dpkg-shlibdeps > /dev/null; then
+if command -v dpkg-deb > /dev/null && command -v dpkg-shlibdeps > /dev/null && command -v file > /dev/null; then
     check "cpack makes packages" cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/packages" > cpack.log
     for package in tlmpi libtlmpi-record libtlmpi-record-dev; do
         check "$package is one" test "$(dpkg-deb -f packages/"${package}"_*.deb Package)" = "$package"
@@ -65,7 +65,7 @@ if command -v dpkg-deb > /dev/null && command -v dpkg-shlibdeps > /dev/null; the
     check "with the same tables" test "$(unpacked/usr/bin/tlmpi-serial show other.h5 --digest)" = "$("$bin/tlmpi-serial" show result.h5 --digest)"
     check "and the recorder's library" test -e unpacked/usr/lib/libtlmpi_record.so.0
 else
-    skip "packages: there is no dpkg-deb or dpkg-shlibdeps"
+    skip "packages: there is no dpkg-deb, dpkg-shlibdeps or file"
 fi
 
 summary
