@@ -78,10 +78,11 @@ static void put_job(tl_page *page)
         fprintf(out, "%zu rank%s", ranks->n, tl_plural((int64_t)ranks->n));
         if (first->world_size > (int64_t)ranks->n)
             fprintf(out, " of %" PRId32, first->world_size);
-        if (hosts > 0) {
-            fprintf(out, hosts > 1 ? " on %zu hosts" : " on host ", hosts);
-            if (hosts == 1)
-                tl_put_markup_cell(out, host, tl_host_length(host, sizeof first->host));
+        if (hosts > 1 || (hosts == 1 && tl_is_host_of_pids(host, sizeof first->host))) {
+            fprintf(out, " on %zu host%s", hosts, tl_plural((int64_t)hosts));
+        } else if (hosts == 1) {
+            fputs(" on host ", out);
+            tl_put_markup_cell(out, host, tl_host_length(host, sizeof first->host));
         }
         if (devices > 0) {
             fputs(" \xC2\xB7 ", out);
@@ -89,10 +90,14 @@ static void put_job(tl_page *page)
             if (devices > 1)
                 fprintf(out, " and %zu other", devices - 1);
         }
-        if (steps != NULL && a->trust.nsteps > 0)
-            fprintf(out, " \xC2\xB7 %zu step%s (%" PRId32 "\xE2\x80\x93%" PRId32 ")", a->trust.nsteps,
-                    tl_plural((int64_t)a->trust.nsteps), ((const tl_step *)tl_table_row(steps, 0))->step,
-                    ((const tl_step *)tl_table_row(steps, a->trust.nsteps - 1))->step);
+        if (steps != NULL && a->trust.nsteps > 0) {
+            const int32_t from = ((const tl_step *)tl_table_row(steps, 0))->step,
+                          to = ((const tl_step *)tl_table_row(steps, a->trust.nsteps - 1))->step;
+            if (from == to)
+                fprintf(out, " \xC2\xB7 step %" PRId32, from);
+            else
+                fprintf(out, " \xC2\xB7 %zu steps (%" PRId32 "\xE2\x80\x93%" PRId32 ")", a->trust.nsteps, from, to);
+        }
         put_day(page, " \xC2\xB7 recorded ", first->first_ns);
     } else if (a->nphases > 0) {
         fprintf(out, "%zu ranks \xC2\xB7 %" PRId64 " steps, by the durations of their phases", page->html->timed.ranks.n,
