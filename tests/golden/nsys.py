@@ -177,10 +177,11 @@ def database(path, traces):
     db.close()
 
 
-def twin(folder, words):
-    """A made job, less what an export does not have, as JSON and as an export of each host."""
-    made, plain, nodes = (os.path.join(folder, n) for n in ("made", "plain", "nodes"))
-    for path in made, plain, nodes:
+def twin(folder, words, what, cut, write):
+    """A made job as JSON and as databases: all tables but two are equal.  cut(trace) leaves out what databases do not have;
+    write(folder, traces) makes them."""
+    made, plain, databases = (os.path.join(folder, n) for n in ("made", "plain", "databases"))
+    for path in made, plain, databases:
         shutil.rmtree(path, ignore_errors=True)
         os.mkdir(path)
     subprocess.run([MAKE_TRACE, "-o", made, "--ranks", "6", "--gpus", "3", "--steps", "8", *words], check=True, capture_output=True)
@@ -188,20 +189,36 @@ def twin(folder, words):
     for rank in range(6):
         with open(os.path.join(made, f"rank-{rank}.json")) as f:
             trace = json.load(f)
-        trace["traceEvents"] = [{**e, "args": {k: v for k, v in e.get("args", {}).items() if k in ARGS}}
-                                for e in trace["traceEvents"] if e.get("cat") in KEPT]
-        del trace["distributedInfo"]
+        for e in trace["traceEvents"]:
+            e["args"] = {k: v for k, v in e.get("args", {}).items() if k in ARGS}
+        cut(trace)
         with open(os.path.join(plain, f"rank-{rank}.json"), "w") as f:
             json.dump(trace, f)
         traces.append(trace)
-    for node in range(2):
-        database(os.path.join(nodes, f"node{node}.sqlite"), traces[3 * node:3 * node + 3])
-    a, b = run(plain, os.path.join(folder, "plain.h5"), PROCS[0]), run(nodes, os.path.join(folder, "nodes.h5"), PROCS[-1])
+    write(databases, traces)
+    one, other = os.path.join(folder, "plain.h5"), os.path.join(folder, "databases.h5")
+    a, b = run(plain, one, PROCS[0]), run(databases, other, PROCS[-1])
     for x, y in zip(a.splitlines(), b.splitlines()):
         if x.split()[0] not in ("rank", "names"):
-            check(f"made with {words}: table {x.split()[0]}", x == y, f"{x}, {y}")
-    told = table(os.path.join(folder, "nodes.h5"), "culprit")
-    check(f"made with {words}: somebody is held up", len(told) > 0 and told[0] == table(os.path.join(folder, "plain.h5"), "culprit")[0])
+            check(f"made with {words}{what}: table {x.split()[0]}", x == y, f"{x}, {y}")
+    told = table(other, "culprit")
+    check(f"made with {words}{what}: a rank is named, and the same", len(told) > 0 and told[0] == table(one, "culprit")[0])
+
+
+def keep(trace, categories):
+    trace["traceEvents"] = [e for e in trace["traceEvents"] if e.get("cat") in categories]
+
+
+def nsys_twin(folder, words):
+    """The job less what an export does not have, and an export of each host."""
+    def cut(trace):
+        keep(trace, KEPT)
+        del trace["distributedInfo"]
+
+    def write(to, traces):
+        for node in range(2):
+            database(os.path.join(to, f"node{node}.sqlite"), traces[3 * node:3 * node + 3])
+    twin(folder, words, "", cut, write)
 
 
 ROCPD = """
@@ -272,32 +289,18 @@ def rocpd(path, trace, rank):
 
 
 def rocpd_twin(folder, words):
-    """A made job, less what rocprofv3 does not record, as JSON and as a database of each process."""
-    made, plain, ranks = (os.path.join(folder, n) for n in ("made", "plain", "ranks"))
-    for path in made, plain, ranks:
-        shutil.rmtree(path, ignore_errors=True)
-        os.mkdir(path)
-    subprocess.run([MAKE_TRACE, "-o", made, "--ranks", "6", "--gpus", "3", "--steps", "8", *words], check=True, capture_output=True)
-    for rank in range(6):
-        with open(os.path.join(made, f"rank-{rank}.json")) as f:
-            trace = json.load(f)
-        kept = ("cpu_op", "user_annotation", "cuda_runtime", "kernel", "gpu_memcpy")
-        trace["traceEvents"] = [{**e, "args": {k: v for k, v in e.get("args", {}).items() if k in ARGS}}
-                                for e in trace["traceEvents"] if e.get("cat") in kept]
+    """The job less what rocprofv3 does not record, and a database of each process."""
+    def cut(trace):
+        keep(trace, ("cpu_op", "user_annotation", "cuda_runtime", "kernel", "gpu_memcpy"))
         for e in trace["traceEvents"]:
             if e["cat"] == "gpu_memcpy":
                 e["name"] = f"{e['name'][:11]} ({SIDES[e['name'][7]][1]} -> {SIDES[e['name'][10]][1]})"
         del trace["distributedInfo"], trace["baseTimeNanoseconds"]
-        with open(os.path.join(plain, f"rank-{rank}.json"), "w") as f:
-            json.dump(trace, f)
-        rocpd(os.path.join(ranks, f"{4000 + 7 * (6 - rank)}_results.db"), trace, rank)
-    a, b = run(plain, os.path.join(folder, "plain.h5"), PROCS[0]), run(ranks, os.path.join(folder, "ranks.h5"), PROCS[-1])
-    for x, y in zip(a.splitlines(), b.splitlines()):
-        if x.split()[0] not in ("rank", "names"):
-            check(f"made with {words}, rocpd: table {x.split()[0]}", x == y, f"{x}, {y}")
-    told = table(os.path.join(folder, "ranks.h5"), "culprit")
-    check(f"made with {words}, rocpd: somebody is held up",
-          len(told) > 0 and told[0] == table(os.path.join(folder, "plain.h5"), "culprit")[0])
+
+    def write(to, traces):
+        for rank, trace in enumerate(traces):
+            rocpd(os.path.join(to, f"{4000 + 7 * (6 - rank)}_results.db"), trace, rank)
+    twin(folder, words, ", rocpd", cut, write)
 
 
 def main():
@@ -322,8 +325,8 @@ def main():
         check(f"{path}: nothing lies beside it", not glob.glob(own + "-*"), os.listdir(folder))
         os.unlink(own)
     if with_library:
-        twin(folder, ["--fault", "compute_slow", "--fault-rank", "4"])
-        twin(folder, ["--tp", "3", "--seed", "5"])
+        nsys_twin(folder, ["--fault", "compute_slow", "--fault-rank", "4"])
+        nsys_twin(folder, ["--tp", "3", "--seed", "5"])
         rocpd_twin(folder, ["--fault", "compute_slow", "--fault-rank", "4"])
     shutil.rmtree(folder)
     if not files:

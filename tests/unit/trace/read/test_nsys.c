@@ -2,7 +2,7 @@
 #include "trace/read_text.h"
 #if TLMPI_HAVE_SQLITE
 #include "tlmpi/base/log.h"
-#include <sqlite3.h>
+#include "database.h"
 
 /* A job of two processes, 11 and 12, each with a device.
  *
@@ -46,45 +46,9 @@ static const char job[] =
     "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=\"6\"'),"
     " ('PROCESS_0:ENVIRONMENT_VARIABLE', 'WORLD_SIZE=\"8\"');";
 
-/* A database that these statements make; its path. */
 static const char *database(const char *name, const char *first, const char *then)
 {
-    const char *path = scratch_path(name);
-    sqlite3 *db;
-
-    (void)unlink(path);
-    CU_ASSERT_EQUAL_FATAL(sqlite3_open(path, &db), SQLITE_OK);
-    CU_ASSERT_EQUAL_FATAL(sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL), SQLITE_OK);
-    CU_ASSERT_EQUAL_FATAL(sqlite3_exec(db, first, NULL, NULL, NULL), SQLITE_OK);
-    CU_ASSERT_EQUAL_FATAL(sqlite3_exec(db, then, NULL, NULL, NULL), SQLITE_OK);
-    CU_ASSERT_EQUAL(sqlite3_close(db), SQLITE_OK);
-    return path;
-}
-
-static tl_trace read_part(const char *path, const char *part, tl_status *st)
-{
-    const tl_read_options options = { .keep = ~0u };
-    char whole[1100];
-    tl_error err = { 0 };
-    tl_trace t;
-
-    snprintf(whole, sizeof whole, "%s%s", path, part);
-    *st = tl_trace_read(whole, &options, &t, &err);
-    return t;
-}
-
-/* The names of its parts, with a space after each. */
-static const char *parts_of(const char *path)
-{
-    static char words[256];
-    tl_bytes names = { 0 };
-
-    tl_parts_list(path, &names);
-    for (size_t i = 0; i < names.n && i + 1 < sizeof words; i++)
-        words[i] = names.v[i] != '\0' ? names.v[i] : ' ';
-    words[names.n] = '\0';
-    tl_bytes_free(&names);
-    return words;
+    return make_database(name, (const char *const[]){ first, then }, 2);
 }
 
 static tl_cat cat_of(const tl_trace *t, size_t i)

@@ -2,7 +2,7 @@
  * and columns of rocprofiler-sdk's rocpd_tables.sql. */
 #include "trace/read_text.h"
 #if TLMPI_HAVE_SQLITE
-#include <sqlite3.h>
+#include "database.h"
 
 /* Process 4711, rank 5, on the second device:
  *
@@ -68,45 +68,13 @@ static const char job[] =
 static const char *database(const char *name, const char *then)
 {
     static char words[16384];
-    const char *path = scratch_path(name);
-    sqlite3 *db;
     size_t n = 0;
 
     const char *const texts[] = { recorded, job, then };
     for (size_t i = 0; i < COUNT(texts); i++)
         for (const char *p = texts[i]; *p != '\0' && n + 16 < sizeof words; p++)
             n += (size_t)snprintf(words + n, sizeof words - n, *p == '@' ? "_0199f2_7c" : "%c", *p);
-    (void)unlink(path);
-    CU_ASSERT_EQUAL_FATAL(sqlite3_open(path, &db), SQLITE_OK);
-    CU_ASSERT_EQUAL_FATAL(sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL), SQLITE_OK);
-    CU_ASSERT_EQUAL_FATAL(sqlite3_exec(db, words, NULL, NULL, NULL), SQLITE_OK);
-    CU_ASSERT_EQUAL(sqlite3_close(db), SQLITE_OK);
-    return path;
-}
-
-static tl_trace read_part(const char *path, const char *part, tl_status *st)
-{
-    const tl_read_options options = { .keep = ~0u };
-    char whole[1100];
-    tl_error err = { 0 };
-    tl_trace t;
-
-    snprintf(whole, sizeof whole, "%s%s", path, part);
-    *st = tl_trace_read(whole, &options, &t, &err);
-    return t;
-}
-
-static const char *parts_of(const char *path)
-{
-    static char words[256];
-    tl_bytes names = { 0 };
-
-    tl_parts_list(path, &names);
-    for (size_t i = 0; i < names.n && i + 1 < sizeof words; i++)
-        words[i] = names.v[i] != '\0' ? names.v[i] : ' ';
-    words[names.n] = '\0';
-    tl_bytes_free(&names);
-    return words;
+    return make_database(name, (const char *const[]){ words }, 1);
 }
 
 /* "name@start " of each event of a category. */
