@@ -32,7 +32,7 @@ static inline bool tl_ranges_meet(const tl_ranges *ranges, tl_range with)
 }
 
 /* Reads "0-3,-1,7"; with a reader of its own, which reads a value at *text and steps over it, of spans whose ends do not
- * belong to them, "10-20,35ms-0.1s".  Fills *out, sorted; empty after a fault, of which *part is the one that has it. */
+ * belong to them, "10-20,35ms-0.1s".  Fills *out, sorted; after a fault *out is empty and *part is the part at fault. */
 typedef enum tl_ranges_fault {
     TL_RANGES_FINE,
     TL_RANGES_MALFORMED,

@@ -69,7 +69,7 @@
     P(double, UNTOLD_SHARE, 2.0 / 3, "", STATISTICAL,                                                                  \
       "share of the pauses of one kind that must end with device work before the kind is taken for waits")             \
     P(double, UNTOLD_CHANCE, 0.001, "", STATISTICAL,                                                                   \
-      "greatest chance that so many pauses end with device work though none is a wait")                                \
+      "greatest chance that the pauses of a kind end with device work as often as they do though none is a wait")                                \
     P(double, LATENCY_SHARE, 0.02, "", STATISTICAL,                                                                    \
       "quantile of the times from launch to start that is taken as the latency of a launch: the fastest launches "     \
       "meet an empty queue")                                                                                           \

@@ -37,7 +37,7 @@ static int32_t world_of(const side *s)
     return size;
 }
 
-/* Ranks of which a side has a trace with device work that is not cut.  Of jobs of one size only those of both sides are
+/* Finds each side's ranks that have a whole trace with device work.  Of jobs of one size only ranks of both sides are
  * compared: what differs between ranks is no difference of the jobs. */
 static void find_ranks(tl_diff *diff)
 {

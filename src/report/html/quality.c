@@ -1,4 +1,4 @@
-/* quality.c - what the page rests on: the recording, the clocks, how collectives were matched, numbers that somebody
+/* quality.c - what the page rests on: the recording, the clocks, how collectives were matched, numbers that the user
  * changed, the words of the page, and how the result was made.
  */
 #include "page.h"

@@ -70,7 +70,7 @@ static void list_parts(const char *path, tl_bytes *names)
         return;
     part_list parts = parts_of(db, schema_of(db), &damaged);
     if (damaged)
-        tl_warn("%s: the database is damaged: processes of which all work stands behind that are missing", path);
+        tl_warn("%s: the database is damaged: processes whose work stands behind the damage are missing", path);
     for (size_t i = 0; parts.n > 1 && i < parts.n; i++) {
         bool device = parts.v[i].device >= 0;
         snprintf(name, sizeof name, "%s%" PRId64, device ? device_word : pid_word,

@@ -185,7 +185,7 @@ static void add_report(tl_read_report *a, const tl_read_report *b)
     }
 }
 
-/* Says of which window the first fault is, whose byte is of that window's text. */
+/* Puts the window's number before the first fault: the byte of the fault counts in that window's text. */
 static void name_window(tl_read_report *report, int32_t number)
 {
     char text[sizeof report->first_bad];

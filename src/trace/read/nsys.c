@@ -1,6 +1,6 @@
 /* nsys.c - exports of Nsight Systems: nsys export --type sqlite.
  *
- * globalPid and globalTid hold a virtual machine, pid and tid, of which the latter two have 24 bits each.  Ranges of NVTX
+ * globalPid and globalTid hold a virtual machine, a pid of 24 bits and a tid of 24 bits.  Ranges of NVTX
  * are what nvtx.h says.
  */
 #include "database.h"
