@@ -13,6 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+bool tl_is_result(const char *path)
+{
+    static const char *const endings[] = { ".h5", NULL };
+    return tl_name_has_ending(path, endings);
+}
+
 static int reps(const tl_cli *cli)
 {
     const tl_reps_options options = { .rep = cli->rep,
@@ -26,37 +32,6 @@ static int reps(const tl_cli *cli)
                                       .unit = tl_show_unit(cli, stdout),
                                       .text_width = tl_show_width(cli, stdout) };
     return tl_reps(&cli->run, &options);
-}
-
-static tl_status read_changes(const tl_cli *cli, tl_whatif_changes *changes, tl_error *err)
-{
-    tl_status st = TL_OK;
-    for (size_t i = 0; i < cli->scale.n && st == TL_OK; i++)
-        st = tl_whatif_change_read(TL_WHATIF_SCALE, cli->scale.v[i], changes, err);
-    for (size_t i = 0; i < cli->overlap.n && st == TL_OK; i++)
-        st = tl_whatif_change_read(TL_WHATIF_OVERLAP, cli->overlap.v[i], changes, err);
-    if (st == TL_OK && cli->remove_sync)
-        st = tl_whatif_change_read(TL_WHATIF_REMOVE_SYNC, "--remove-sync", changes, err);
-    if (st == TL_OK && cli->no_launch_overhead)
-        st = tl_whatif_change_read(TL_WHATIF_NO_LAUNCH_OVERHEAD, "--no-launch-overhead", changes, err);
-    if (st == TL_OK && changes->n == 0 && cli->whatif_top == 0)
-        st = tl_fail(err, TL_EUSAGE,
-                     "what would be otherwise? name a change (--scale, --overlap, --remove-sync, "
-                     "--no-launch-overhead), or --top N");
-    return st;
-}
-
-static int whatif(const tl_cli *cli)
-{
-    tl_whatif_study study = { .top = cli->whatif_top };
-    const tl_whatif_print print = { cli->format, tl_show_unit(cli, stdout), tl_show_width(cli, stdout) };
-    tl_error err;
-    tl_status st = read_changes(cli, &study.changes, &err);
-    int code = st == TL_OK          ? tl_whatif(&cli->run, &study, &print)
-               : tl_par_proc() == 0 ? tl_cli_complain(cli, &err)
-                                    : tl_exit_of_status(st);
-    tl_whatif_free(&study);
-    return code;
 }
 
 /* Analyses traces, and writes the page of the result, if that is asked for and there is one. */
@@ -134,17 +109,17 @@ static const tl_command commands[] = {
       "where a benchmark runs forward, and forward with backward, compare the two: the difference is backward. 'tlmpi "
       "describe reps' explains the columns; reps_compare, reps_each and reps_kernels those that the options print.",
       true, reps, NULL },
-    { "whatif", TL_FOR_WHATIF, "[options] PATH...", "how long the job would take if what you name were otherwise",
+    { "whatif", TL_FOR_WHATIF, "[options] PATH... | FILE.h5", "how long the job would take if what you name were otherwise",
       "Analyses the traces as run does, and replays the job with changes, each alone and all together: its time, that "
       "of each step, and what is on the critical path then. The replay without a change gives the recorded times; what "
       "no work, transfer or launch explains stays as it was, and is told. Work is selected by CONDITIONS, parted by "
       "commas, all of which must hold: name=TEXT, operator=TEXT, annotation=TEXT (the innermost around the launch), "
       "kind=WORD, rank=LIST, step=LIST; != for =, and ~ and !~ with an extended regular expression. Kinds are compute, "
       "memcpy (or copy), memset, comm, those of collectives as all_reduce, and of the host's own work host, input, gc "
-      "and allocator. Work that was launched before the recording stays where it was. A result file does not hold what "
-      "is replayed. Full queues, memory, and what work running at once takes from other work are not modelled. 'tlmpi "
+      "and allocator. Work that was launched before the recording stays where it was. Of a result file the traces are "
+      "read again that it was made of, with the same options. Full queues, memory, and what work running at once takes from other work are not modelled. 'tlmpi "
       "describe whatif_change', whatif_step, whatif_path and whatif_top explain the columns.",
-      true, whatif, NULL },
+      true, tl_whatif_command, NULL },
     { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
       "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device "
       "was idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is "

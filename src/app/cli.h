@@ -102,6 +102,9 @@ void tl_cli_help(FILE *out, const tl_cli *cli);
 /* Says on stderr what went wrong; returns the exit status that goes with it. */
 int tl_cli_complain(const tl_cli *cli, const tl_error *err);
 
+/* Whether a path is called as result files are. */
+bool tl_is_result(const char *path);
+
 /* How tables are printed there: the tl_unit_choice, and characters of a text, 0 for all. */
 int tl_show_unit(const tl_cli *cli, FILE *out);
 size_t tl_show_width(const tl_cli *cli, FILE *out);
@@ -111,7 +114,8 @@ int tl_show(const tl_cli *cli);
 int tl_ask(const tl_cli *cli);
 int tl_html_page(const tl_cli *cli);
 int tl_export(const tl_cli *cli);
-int tl_diff_command(const tl_cli *cli); /* all procs */
+int tl_diff_command(const tl_cli *cli);   /* all procs */
+int tl_whatif_command(const tl_cli *cli); /* all procs */
 int tl_describe(const tl_cli *cli);
 int tl_compat(const tl_cli *cli);
 

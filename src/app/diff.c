@@ -19,12 +19,6 @@
 
 enum { ROWS_SHOWN = 10, TEXT_SHOWN = 48 };
 
-static bool is_result(const char *path)
-{
-    static const char *const endings[] = { ".h5", NULL };
-    return tl_name_has_ending(path, endings);
-}
-
 /* ------------------------------------------------------------------------------------------------- traces to results */
 
 /* A result of traces, which lasts as long as the comparison. */
@@ -287,7 +281,7 @@ int tl_diff_command(const tl_cli *cli)
 
     if (find_table(cli, &named, &err) != TL_OK)
         return first ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
-    bool analysed = !is_result(cli->words[0]) || !is_result(cli->words[1]);
+    bool analysed = !tl_is_result(cli->words[0]) || !tl_is_result(cli->words[1]);
     if (open_output(cli, &file, &err) != TL_OK || (analysed && make_folder(folder, &err) != TL_OK)) {
         code = first ? tl_cli_complain(cli, &err) : TL_EXIT_OUTPUT;
         (void)tl_outfile_close(&file, TL_EOUTPUT, &err);
@@ -295,7 +289,7 @@ int tl_diff_command(const tl_cli *cli)
     }
     for (int i = 0; i < 2; i++) {
         c.shown[i] = c.path[i] = cli->words[i];
-        if (is_result(cli->words[i]))
+        if (tl_is_result(cli->words[i]))
             continue;
         code = code <= TL_EXIT_PARTIAL ? analyse(cli, cli->words[i], folder, i, &results[i]) : code;
         partial |= code == TL_EXIT_PARTIAL;

@@ -94,9 +94,10 @@ static const char *const attributes_lines[] = {
     "command_line\tas it was typed",
     "history\tUTC time and command line",
     "hostname\twhere proc 0 ran",
+    "inputs\tthe paths that were read, a line each: tlmpi whatif reads them again",
     "slurm_job_id\tthe batch job, if it was one",
     "git_commit\tthe commit that the program was built from, if the build knew it",
-    "With --reproducible the file has none of the last five.",
+    "With --reproducible the file has none of the last six.",
     "selection\twhat of the traces the tables are of, where --ranks, --steps or --time select a part",
     "selection_notes\twhich parts of that nothing is of, and what there is; what is whole all the same",
     ("A table has a description, a text per column in column_types, column_units and column_roles, and a line per "

@@ -384,3 +384,19 @@ char *tl_options_record(const tl_cli *cli, unsigned bits)
     tl_bytes_put(&text, "", 1);
     return text.v;
 }
+
+tl_status tl_options_restore(tl_cli *cli, unsigned bits, char *record, tl_error *err)
+{
+    char now[4200], *rest;
+    for (char *line = strtok_r(record, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        char *value = strchr(line, '=');
+        const tl_option *o = value != NULL ? find(line, (size_t)(value - line), 0, bits) : NULL;
+        if (o == NULL || o->decides == NOTHING)
+            continue;
+        o->type->recall(o->type, (const char *)cli + o->offset, now, sizeof now);
+        tl_status st = strcmp(now, o->initial) == 0 ? store(cli, o, value + 1, err) : TL_OK;
+        if (st != TL_OK)
+            return st;
+    }
+    return TL_OK;
+}

@@ -22,6 +22,11 @@ void tl_options_help(FILE *out, unsigned bits);
  * that decide what is in the tables, and of files that they are given.  The caller frees it. */
 char *tl_options_record(const tl_cli *cli, unsigned bits);
 
+/* Sets the options of these commands that decide what is in the tables to their values in `record`, which is as
+ * tl_options_record writes it; an option that has another value than its default keeps that.  Writes into record, which
+ * *cli borrows. */
+tl_status tl_options_restore(tl_cli *cli, unsigned bits, char *record, tl_error *err);
+
 /* ----------------------------------------------------------------------------------------------------------- types */
 
 typedef struct tl_option_type tl_option_type;

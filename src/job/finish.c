@@ -1,8 +1,10 @@
 /* finish.c - the end of a run, on proc 0: reductions over all ranks, the result file, and what is said of it. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "stages.h"
 #include "tell.h"
 #include "commit.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/parameters.h"
@@ -40,7 +42,22 @@ static tl_status write_names(tl_store *store, const tl_names *names, tl_error *e
     return st;
 }
 
-/* When, where and by which command the file was made: what --reproducible leaves out. */
+/* The paths that were read, a line each, from the root. */
+static tl_status write_inputs(tl_store *store, const tl_options *options, tl_error *err)
+{
+    tl_bytes paths = { 0 };
+    for (size_t i = 0; i < options->npaths; i++) {
+        char *path = realpath(options->paths[i], NULL);
+        tl_bytes_say(&paths, "%s%s", i > 0 ? "\n" : "", path != NULL ? path : options->paths[i]);
+        free(path);
+    }
+    tl_bytes_put(&paths, "", 1);
+    tl_status st = tl_store_attr_text(store, "inputs", paths.v, err);
+    free(paths.v);
+    return st;
+}
+
+/* When, where, by which command and of what the file was made: what --reproducible leaves out. */
 static tl_status write_circumstances(tl_store *store, const tl_options *options, tl_error *err)
 {
     char when[32] = "", host[256] = "", history[4096];
@@ -59,6 +76,8 @@ static tl_status write_circumstances(tl_store *store, const tl_options *options,
         st = tl_store_attr_text(store, "command_line", command, err);
     if (st == TL_OK)
         st = tl_store_attr_text(store, "hostname", host, err);
+    if (st == TL_OK)
+        st = write_inputs(store, options, err);
     if (st == TL_OK && job != NULL)
         st = tl_store_attr_text(store, "slurm_job_id", job, err);
     if (st == TL_OK && tl_git_commit[0] != '\0')

@@ -117,16 +117,8 @@ int tl_whatif(const tl_options *options, tl_whatif_study *whatif, const tl_whati
     tl_job j = { .options = options, .whatif = whatif };
     tl_error err = { 0 };
     int code = TL_EXIT_DONE;
-    tl_status st = TL_OK;
 
-    static const char *const results[] = { ".h5", NULL };
-    for (size_t i = 0; i < options->npaths && st == TL_OK; i++)
-        if (tl_name_has_ending(options->paths[i], results))
-            st = tl_fail(&err, TL_EUSAGE,
-                         "%s: a result file does not hold the graph that is replayed; name its traces instead",
-                         options->paths[i]);
-    if (st == TL_OK)
-        st = tl_job_prepare(&j, &err);
+    tl_status st = tl_job_prepare(&j, &err);
     if (tells_runs_alone(&j, st))
         return end(&j, st, code, &err);
     if (st == TL_OK)

@@ -62,11 +62,28 @@ status 2 "$tlmpi" whatif traces --scale 'kind=gemm:0.5'
 says err "there is no kind 'gemm'"
 status 2 "$tlmpi" whatif traces --overlap 'colour=red'
 says err "expected KEY=TEXT"
-"$tlmpi" -q traces
+"$tlmpi" -q --reproducible traces
 status 2 "$tlmpi" whatif traces.h5 --remove-sync
-says err "does not hold the graph"
+says err "does not say which traces it was made of"
 status 3 "$tlmpi" whatif hopeless --remove-sync
 status 1 "$tlmpi" whatif cut --remove-sync
+
+echo "-- of a result"
+mkdir elsewhere
+(cd elsewhere && "$tlmpi" -q --steps 5 -o result ../traces)
+"$tlmpi" whatif -q traces --steps 5 --top 2 > of_traces
+status 0 "$tlmpi" whatif -q elsewhere/result.h5 --top 2
+check "its traces are read again, with its options" cmp of_traces out
+"$tlmpi" whatif -q traces --steps 4 --top 2 > of_traces
+status 0 "$tlmpi" whatif -q elsewhere/result.h5 --steps 4 --top 2
+check "an option that is given counts" cmp of_traces out
+status 2 "$tlmpi" whatif elsewhere/result.h5 traces --top 2
+says err "one result file, or traces"
+cp -r traces moved
+"$tlmpi" -q -o moved moved
+rm -r moved
+status 3 "$tlmpi" whatif moved.h5 --top 2
+says err "moved: No such file"
 
 echo "-- any number of procs"
 "$tlmpi" whatif -q traces --scale 'name~gemm:0.5' --scale kind=comm:0.3 --overlap kind=all_reduce --top 4 --format json > one
