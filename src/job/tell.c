@@ -494,8 +494,10 @@ tl_status tl_whatif_tell(const tl_whatif_study *r, const tl_whatif_print *print,
     for (size_t i = 0; i < sizeof tables / sizeof *tables && ok; i++) {
         if (i < 3 ? r->changes.n == 0 : r->top == 0)
             continue;
-        if (print->format != TL_FORMAT_TABLE)
-            fputs(!json ? any ? "\n" : "" : any ? ", " : "{ ", stdout);
+        if (json)
+            fputs(any ? ", " : "{ ", stdout);
+        else if (print->format != TL_FORMAT_TABLE)
+            printf("# whatif_%s\n", tables[i].name);
         ok = put_table(tables[i].name, tables[i].words, tables[i].table, print);
         any = true;
     }
