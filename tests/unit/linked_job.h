@@ -41,7 +41,6 @@ typedef struct linked_job {
                                          * NULL: nothing */
     size_t nranks, ngroups;
     int32_t ranks[LINKED_RANKS];
-    int64_t unsure_ns; /* clocks were corrected, and may be so far off */
     int64_t now_ns[LINKED_RANKS], late_counts[LINKED_RANKS];
     TL_VEC(tl_late_row) rows;
     tl_rank_graphs graphs;
@@ -128,7 +127,7 @@ static inline void linked_meet(linked_job *j, size_t group, size_t step)
         tl_vec_room(&j->rows);
         j->rows.v[j->rows.n++] = (tl_late_row){ .collective = collective, .start_ns = start, .end_ns = end, .rank = (int32_t)r,
                                                 .step = (int32_t)step, .own_step = (int32_t)step, .uid = (uint32_t)of->ncomms++,
-                                                .bytes = g->bytes, .unsure_ns = j->unsure_ns, .kind = g->kind, .fits = true, .counted = true,
+                                                .bytes = g->bytes, .kind = g->kind, .fits = true, .counted = true,
                                                 .pair = g->pair, .group = (int32_t)group,
                                                 .peer = g->talks ? g->ranks[1 - i] - '0' : -1 };
         j->now_ns[r] = end;

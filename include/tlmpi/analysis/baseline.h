@@ -54,7 +54,6 @@ typedef struct tl_link_ranks {
     uint32_t first, n;     /* its ranks: link_members[first .. first + n), indices, ascending */
     bool pair;
     bool guessed;      /* sends and receives in a group that no metadata names: its ranks may wait for others */
-    int64_t unsure_ns; /* largest error that corrected clocks of its ranks may still have; 0: no clock was corrected */
 } tl_link_ranks;
 
 typedef struct tl_work_class {

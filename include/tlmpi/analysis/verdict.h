@@ -90,13 +90,11 @@ typedef struct tl_candidate {
     uint8_t against; /* tl_against */
     bool needed;     /* chosen; of the chosen candidates of a link only the first, which then has the steps of all */
     bool by_step;    /* chosen, and late by unlike amounts: each step is compared by itself */
-    uint32_t with;   /* candidate of the rank at the other end of a slow link; TL_NONE */
     tl_shape shape;  /* its first and last are indices of steps */
     bool *on;        /* [nsteps] steps in which it is late */
     double z, p;     /* z: lateness over the scale of noise; p: chance of z, corrected for the number of tests */
     int64_t late_ns; /* sum of its lateness in these steps */
-    int64_t solo_gain_ns; /* gain of its repair alone; if `with` is set, of repairing the exchange between both; of a
-                           * slight candidate late_ns, which its gain does not exceed */
+    int64_t solo_gain_ns; /* gain of its repair alone; of a slight candidate late_ns, which its gain does not exceed */
     int64_t marginal_gain_ns; /* gain of repairing all chosen candidates, less the gain without this candidate */
 } tl_candidate;
 

@@ -215,8 +215,8 @@ TL_TABLE(path_row, TL_PATH_FIELDS);
     F(T, I32, link, KEY, "", "number")                                                                                 \
     F(T, I32, group, LABEL, "", "process group: its row in table group")                                               \
     F(T, TEXT64, ranks, LABEL, "", "ranks that take part in the slow collectives")                                     \
-    F(T, I32, rank, LABEL, "", "rank at one end of the link; -1: the ends of the transfers do not tell")               \
-    F(T, I32, peer, LABEL, "", "rank at the other end; -1 likewise")                                                   \
+    F(T, I32, rank, LABEL, "", "of a link of two ranks the lower one; -1: more ranks take part")                       \
+    F(T, I32, peer, LABEL, "", "the other one; -1: more ranks take part")                                              \
     F(T, ENUM(link_evidence), evidence, LABEL, "",                                                                     \
       "what tells how long a transfer should take: groups: other ranks that do the same; steps: the same ranks in "    \
       "other steps")                                                                                                   \

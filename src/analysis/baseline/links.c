@@ -88,8 +88,6 @@ static void list_links(listing *l)
         uint32_t number = tl_map_number(&l->number_of, key, l->links.n);
         if (number == l->links.n)
             add_link(l, l->in->rows + i, to - i);
-        if (number < l->links.n)
-            l->links.v[number].unsure_ns = tl_ns_max(l->links.v[number].unsure_ns, l->in->rows[i].unsure_ns);
         l->out->link_of[m] = number;
     }
 }

@@ -95,9 +95,6 @@ static void eliminate(elimination *c)
         c->out->candidates.v[u].marginal_gain_ns = c->chosen[u] ? c->out->candidates.v[u].marginal_gain_ns : 0;
 }
 
-/* The communication part of a repair: the part that falls on links, in candidates of ranks as well. */
-static const tl_cost_part of_links = { TL_NONE, ~0U, 1U << TL_ACTIVITY_COMM, false };
-
 static void cost_ranks(elimination *c)
 {
     tl_findings *out = c->out;
@@ -106,31 +103,21 @@ static void cost_ranks(elimination *c)
         c->some[u] = true;
         out->candidates.v[u].solo_gain_ns = tl_cost_of(c->costing, c->some);
         out->candidates.v[u].needed = c->chosen[u];
-        if (out->candidates.v[u].with == TL_NONE)
-            continue;
-        c->some[out->candidates.v[u].with] = true;
-        out->candidates.v[u].solo_gain_ns = tl_cost_of_part(c->costing, c->some, &of_links);
     }
     for (size_t u = 0; u < out->candidates.n; u++)
-        c->some[u] = c->chosen[u] && (out->candidates.v[u].link != TL_NONE || out->candidates.v[u].with != TL_NONE);
-    out->links_ns = tl_cost_of_part(c->costing, c->some, &of_links);
+        c->some[u] = c->chosen[u] && out->candidates.v[u].link != TL_NONE;
+    out->links_ns = tl_cost_of(c->costing, c->some);
     for (size_t u = 0, to; u < out->candidates.n && out->candidates.v[u].rank != TL_NONE; u = to) {
         uint32_t rank = out->candidates.v[u].rank;
         bool any = false;
-        tl_cost_part links = of_links;
         memset(c->some, 0, out->candidates.n);
         for (to = u; to < out->candidates.n && out->candidates.v[to].rank == rank; to++) {
-            uint32_t with = out->candidates.v[to].with;
             c->some[to] = c->chosen[to];
             any = any || c->chosen[to];
-            if (with == TL_NONE)
-                continue;
-            c->some[with] = true;
-            links.rank = out->candidates.v[with].rank;
         }
         if (!any)
             continue;
-        out->rank_ns[rank] = tl_cost_of_part(c->costing, c->some, links.rank != TL_NONE ? &links : NULL);
+        out->rank_ns[rank] = tl_cost_of(c->costing, c->some);
         tl_cost_by_step(c->costing, out->rank_step_ns + rank * c->b->nsteps);
     }
 }
@@ -148,8 +135,7 @@ static bool gains_enough(const elimination *c, const tl_candidate *candidate, in
 
 /* Drops chosen candidates whose own repair gains nothing: such a candidate is the next bottleneck, and no culprit.
  * Candidates that hide each other stay: all chosen candidates together gain more than twice what the best gains, or the
- * candidates without a gain of their own gain enough together.  An end of a slow link stays, since its two ends only
- * gain together. Returns whether a candidate was dropped. */
+ * candidates without a gain of their own gain enough together.  Returns whether a candidate was dropped. */
 static bool drop_next(elimination *c)
 {
     tl_candidate *candidates = c->out->candidates.v;
@@ -158,8 +144,7 @@ static bool drop_next(elimination *c)
     for (size_t u = 0; u < c->out->candidates.n; u++) {
         if (c->chosen[u])
             best_ns = best_ns > gain_of(c, &candidates[u]) ? best_ns : gain_of(c, &candidates[u]);
-        c->some[u] = c->chosen[u] && candidates[u].with == TL_NONE &&
-                     !gains_enough(c, &candidates[u], gain_of(c, &candidates[u]));
+        c->some[u] = c->chosen[u] && !gains_enough(c, &candidates[u], gain_of(c, &candidates[u]));
         any = any || c->some[u];
     }
     if (!any || c->out->joint_gain_ns > 2 * best_ns)
@@ -244,7 +229,6 @@ void tl_backward_elimination(const tl_baseline *b, double least_cost, tl_finding
     c.share = tl_arena_zeroed(&c.arena, out->candidates.n, sizeof *c.share);
     c.shares = tl_arena_zeroed(&c.arena, out->candidates.n, sizeof *c.shares);
     eliminate(&c);
-    tl_exchanges_find(b, c.chosen, out);
     cost_ranks(&c);
     bool dropped = drop_next(&c), unlike = repair_step_by_step(&c);
     if (dropped || unlike) {

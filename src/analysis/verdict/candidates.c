@@ -225,8 +225,7 @@ static void look_at_all(finding *f, uint32_t role, size_t member, tl_family fami
         tl_candidate candidate = { .rank = link ? TL_NONE : of,
                                    .link = link ? of : TL_NONE,
                                    .role = role,
-                                   .family = (uint8_t)family,
-                                   .with = TL_NONE };
+                                   .family = (uint8_t)family };
         test(f, member, sigma, &candidate, &found);
         const double *late = f->x + member * b->nsteps;
         if (found && (link || (f->members > 1 && !tl_is_two_stages(b, role)) ||
@@ -291,9 +290,7 @@ static void look_at_hosts(finding *f, uint32_t role, tl_family family)
         memset(f->excluded, 0, f->nfull * sizeof *f->excluded);
         memset(f->of_host[which], 0, f->nfull * sizeof *f->excluded);
         while (found) {
-            tl_candidate candidate = {
-                .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family, .with = TL_NONE
-            };
+            tl_candidate candidate = { .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family };
             test(f, which, sigma, &candidate, &found);
             found = found && tl_host_is_later(x, nsteps, f->on, f->host_of_member, members, which);
             for (size_t s = 0; found && s < f->nfull; s++)
@@ -411,8 +408,7 @@ static void look_across(finding *f)
                                        .link = TL_NONE,
                                        .role = of[i],
                                        .family = TL_FAMILY_DEVICE,
-                                       .against = TL_AGAINST_STAGES,
-                                       .with = TL_NONE };
+                                       .against = TL_AGAINST_STAGES };
             test(f, i, sigma, &candidate, &found);
             found = found && candidate.shape.nup >= (size_t)TL_SPREAD_LEAST && stands_out(f, i, &candidate);
             const double *late = f->x + i * b->nsteps;
@@ -429,8 +425,7 @@ static void look_at_own_steps(finding *f, uint32_t role, tl_family family)
                                .link = TL_NONE,
                                .role = role,
                                .family = (uint8_t)family,
-                               .against = TL_AGAINST_OWN_STEPS,
-                               .with = TL_NONE };
+                               .against = TL_AGAINST_OWN_STEPS };
     bool found;
     f->members = 1;
     tl_lateness_of_own(f->b, role, family, f->x, f->scratch);

@@ -6,8 +6,7 @@
  *     garbage collections       9.5      0.95     gc
  *
  * Where others hide the rank, or one of its candidates another, its repair alone gains little: then what counts is what
- * the repair of all who are chosen gains less without it.  Of an end of a slow link the other end's part of that is
- * repaired with it.
+ * the repair of all who are chosen gains less without it.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
@@ -40,18 +39,14 @@ typedef struct weighing {
     const bool *repaired;  /* by candidate */
     int64_t joint_gain_ns; /* what their repair gains */
     bool without;
-    const tl_candidate *exchange; /* the rank's, if it is an end of a slow link; else NULL */
 } weighing;
 
-/* Returns the gain, ns, of repairing one part of a rank; 0, without a replay, where nothing of the part is repaired.
- * For an end of a slow link the communication part gains what the repair of both ends does. */
+/* Returns the gain, ns, of repairing one part of a rank; 0, without a replay, where nothing of the part is repaired. */
 static int64_t gain_of(const weighing *w, uint32_t rank, unsigned families, unsigned activities)
 {
     const tl_cost_part part = { rank, families, activities, w->without };
     if (!tl_cost_has_part(w->costing, w->repaired, &part))
         return 0;
-    if (w->exchange != NULL && !w->without && activities == ACTIVITY(COMM))
-        return w->exchange->solo_gain_ns;
     int64_t ns = tl_cost_of_part(w->costing, w->repaired, &part);
     return w->without ? w->joint_gain_ns - ns : ns;
 }
@@ -69,8 +64,6 @@ static tl_rank_cause weigh(const weighing *w, uint32_t rank, int64_t all_ns)
     }
     const double all = all_ns > 0 ? (double)all_ns : 1;
     tl_rank_cause found = { best->cause, best->cause, fmin(1, (double)most_ns / all) };
-    if (w->exchange != NULL && best->activities == ACTIVITY(COMM))
-        found.cause = found.largest = TL_CAUSE_SLOW_LINK;
     if (found.cause == TL_CAUSE_UNKNOWN) {
         found.share = NAN;
     } else if (found.share < TL_CAUSE_SHARE) {
@@ -87,16 +80,13 @@ void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_
     const tl_candidate *candidates = out->candidates.v;
     for (size_t u = 0, to; u < out->candidates.n && candidates[u].rank != TL_NONE; u = to) {
         uint32_t rank = candidates[u].rank;
-        const tl_candidate *exchange = NULL;
         memset(some, 0, out->candidates.n);
-        for (to = u; to < out->candidates.n && candidates[to].rank == rank; to++) {
+        for (to = u; to < out->candidates.n && candidates[to].rank == rank; to++)
             some[to] = chosen[to];
-            exchange = candidates[to].with != TL_NONE ? &candidates[to] : exchange;
-        }
         if (out->rank_ns[rank] < 0)
             continue;
-        const weighing among = { costing, chosen, out->joint_gain_ns, true, exchange };
-        const weighing alone = { costing, some, 0, false, exchange };
+        const weighing among = { costing, chosen, out->joint_gain_ns, true };
+        const weighing alone = { costing, some, 0, false };
         int64_t among_ns = gain_of(&among, rank, ~0U, ~0U), solo_gain_ns = out->rank_ns[rank];
         out->causes[rank] = among_ns > solo_gain_ns ? weigh(&among, rank, among_ns) : weigh(&alone, rank, solo_gain_ns);
     }

@@ -85,37 +85,6 @@ void tl_backward_elimination(const tl_baseline *baseline, double least_cost, tl_
 /* untraced.c: ranks without a trace that are late; all else is known. */
 void tl_untraced_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
-/* exchange.c: which of the chosen candidates are two ends of a slow link, `with` each other. */
-void tl_exchanges_find(const tl_baseline *baseline, const bool *chosen, tl_findings *out);
-
-/* How much longer than usual a candidate's rank stays in exchanges (all-to-all and the like) once the first member is
- * done, in the steps in which it is late; what it stays, how often and the kind of it.  scratch: as for
- * tl_baseline_of. */
-typedef struct tl_stay {
-    int64_t own_ns, baseline_ns, pieces;
-    uint8_t kind;
-} tl_stay;
-
-/* The first link of three ranks or more that has both; nlinks: none. */
-size_t tl_link_of_both(const tl_baseline *baseline, uint32_t x, uint32_t y);
-
-tl_stay tl_stay_of(const tl_baseline *baseline, const tl_candidate *candidate, int64_t *scratch);
-
-/* link_ends.c: the ranks at which slow links end. */
-typedef struct tl_link_ends {
-    uint32_t *candidate_of; /* [nranks] of each rank the candidate whose link ends there, the costliest; TL_NONE:
-                             * none */
-    bool common;            /* all chosen links end there */
-} tl_link_ends;
-
-/* *out->candidate_of is the caller's. */
-void tl_link_ends_find(const tl_findings *findings, const tl_baseline *baseline, tl_link_ends *out);
-
-/* link_last_two.c: of a link of three ranks or more, the two that are done last, if they are so by more than is
- * usual. */
-void tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, const tl_candidate *candidate,
-                      uint32_t *last, bool *told);
-
 /* scenario_run.c: what the job would gain otherwise. */
 typedef struct tl_scenario {
     unsigned activities;       /* of the ideal, bits 1 << tl_activity_kind (TL_ACTIVITY_SYNC: waits) */

@@ -1,4 +1,5 @@
-/* links.c - links on which data are slow, as rows, and the ranks at their ends. */
+/* links.c - links on which data are slow, as rows; the two ranks of a link of two are named.  Which ranks of a larger group
+ * are at the ends of its slow part no trace tells. */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -12,9 +13,7 @@ typedef struct writing {
     const tl_findings *j;
     const tl_baseline *b;
     const tl_verdict_ranks *in;
-    tl_link_ends ends;
     int64_t *scratch;
-    bool *on; /* [nsteps] scratch */
 } writing;
 
 static int32_t number_of(const writing *w, size_t step)
@@ -55,26 +54,8 @@ static void put_transfer(const writing *w, const tl_candidate *candidate, tl_slo
     }
 }
 
-/* The ends of the link, as far as they are known. */
-static void put_ends(const writing *w, size_t candidate, tl_slow_link_row *row)
+static void add_link(const writing *w, const tl_candidate *u, int32_t number, tl_slow_link_row *row, int32_t *ranks)
 {
-    const tl_link_ranks *link = &w->b->links[w->j->candidates.v[candidate].link];
-    int32_t ranks[2] = { -1, -1 };
-    size_t n = 0;
-    for (uint32_t i = 0; i < link->n; i++) {
-        uint32_t member = w->b->link_members[link->first + i];
-        if (link->n > 2 && w->ends.candidate_of[member] == TL_NONE)
-            continue;
-        ranks[n > 0] = w->in->ranks[member];
-        n++;
-    }
-    row->rank = ranks[0];
-    row->peer = ranks[1];
-}
-
-static void add_link(const writing *w, size_t candidate, int32_t number, tl_slow_link_row *row, int32_t *ranks)
-{
-    const tl_candidate *u = &w->j->candidates.v[candidate];
     const tl_link_ranks *link = &w->b->links[u->link];
     *row = (tl_slow_link_row){ .link = number,
                                .group = link->group,
@@ -89,43 +70,8 @@ static void add_link(const writing *w, size_t candidate, int32_t number, tl_slow
         ranks[i] = w->in->ranks[w->b->link_members[link->first + i]];
     tl_ranks_text(ranks, link->n, row->ranks, sizeof row->ranks);
     put_transfer(w, u, row);
-    put_ends(w, candidate, row);
-}
-
-/* Two ranks that are held up alike in exchanges, in the steps in which both are. */
-static void put_exchange(const writing *w, const tl_candidate *x, const tl_candidate *y, int32_t number,
-                         tl_slow_link_row *row)
-{
-    const int32_t ranks[2] = { w->in->ranks[x->rank], w->in->ranks[y->rank] };
-    tl_candidate both = *x;
-    double share;
-    both.on = w->on;
-    for (size_t s = 0; s < w->b->nsteps; s++)
-        w->on[s] = x->on[s] && y->on[s];
-    tl_put_pattern(w->b, w->on, x->shape.pattern == TL_PATTERN_DRIFTING && y->shape.pattern == TL_PATTERN_DRIFTING,
-                   &both.shape, &share);
-    tl_stay a = tl_stay_of(w->b, &both, w->scratch), b;
-    both.rank = y->rank;
-    b = tl_stay_of(w->b, &both, w->scratch);
-    size_t link = tl_link_of_both(w->b, x->rank, y->rank);
-    *row = (tl_slow_link_row){ .link = number,
-                               .group = link < w->b->nlinks ? w->b->links[link].group : -1,
-                               .rank = ranks[0],
-                               .peer = ranks[1],
-                               .evidence = TL_LINK_BY_GROUPS,
-                               .kind = a.kind,
-                               .bytes = -1,
-                               .transfer_ns = a.pieces > 0 ? a.own_ns / a.pieces : 0,
-                               .elsewhere_ns = a.pieces > 0 ? a.baseline_ns / a.pieces : 0,
-                               .ratio = a.baseline_ns > 0 ? (double)a.own_ns / (double)a.baseline_ns : NAN,
-                               .excess_ns = a.own_ns - a.baseline_ns + b.own_ns - b.baseline_ns,
-                               .z = fmin(x->z, y->z),
-                               .pattern = (uint8_t)both.shape.pattern,
-                               .first_step = number_of(w, both.shape.first),
-                               .last_step = number_of(w, both.shape.last),
-                               .p_value = fmax(x->p, y->p),
-                               .gain_ns = x->solo_gain_ns };
-    tl_ranks_text(ranks, 2, row->ranks, sizeof row->ranks);
+    row->rank = link->n == 2 ? ranks[0] : -1;
+    row->peer = link->n == 2 ? ranks[1] : -1;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
@@ -135,20 +81,14 @@ static tl_straggler *row_of(const writing *w, tl_table *stragglers, size_t rank)
     return tl_table_row(stragglers, stragglers->n - w->in->nranks + rank);
 }
 
-/* Words the reason of a rank whose cause is the slow link; another cause, larger, stays. */
-static void name_exchange(tl_straggler *row, const tl_slow_link_row *link)
-{
-    if (row->cause != TL_CAUSE_SLOW_LINK)
-        return;
-    snprintf(row->reason, sizeof row->reason, "%s holds up %d and %d alike, and nobody else (p %.1e)",
-             tl_collective_labels[link->kind], link->rank, link->peer, link->p_value);
-}
-
+/* Names a rank of a link of two, unless the rank is named for something else that costs half as much, or for a link that
+ * costs more. */
 static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_candidate *candidate, tl_straggler *row)
 {
     size_t nup = 0, nfull = 0;
-    int64_t gain_ns = w->ends.common ? w->j->links_ns : candidate->solo_gain_ns;
-    if (row->verdict == TL_VERDICT_STRAGGLER && row->gain_ns >= gain_ns / 2)
+    const int64_t gain_ns = candidate->solo_gain_ns;
+    if (row->verdict == TL_VERDICT_STRAGGLER &&
+        row->gain_ns >= (row->cause == TL_CAUSE_SLOW_LINK ? gain_ns : gain_ns / 2))
         return;
     for (size_t s = 0; s < w->b->nsteps; s++) {
         nup += candidate->on[s];
@@ -167,10 +107,9 @@ static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_c
     row->gain_ns = gain_ns;
     row->slowdown =
         gain_ns < w->j->whole_ns ? (double)w->j->whole_ns / (double)(w->j->whole_ns - gain_ns) : NAN;
-    snprintf(row->reason, sizeof row->reason, "%s of %.30s takes %.1f times as long as %s%s (p %.1e)",
+    snprintf(row->reason, sizeof row->reason, "%s of %.30s takes %.1f times as long as %s (p %.1e)",
              tl_collective_labels[link->kind], link->ranks, link->ratio,
-             link->evidence == TL_LINK_BY_GROUPS ? "on links like it" : "in other steps",
-             w->ends.common ? ", as on all links here" : "", candidate->p);
+             link->evidence == TL_LINK_BY_GROUPS ? "on links like it" : "in other steps", candidate->p);
 }
 
 static void write(const writing *w, tl_tables *tables)
@@ -181,30 +120,19 @@ static void write(const writing *w, tl_tables *tables)
     int32_t *ranks = tl_malloc((w->b->graph->nranks + 1) * sizeof *ranks), number = 0;
 
     for (uint32_t u = 0; u < w->j->candidates.n; u++) {
+        const tl_candidate *candidate = &w->j->candidates.v[u];
         tl_slow_link_row row;
-        if (!w->j->candidates.v[u].needed || w->j->candidates.v[u].link == TL_NONE)
+        if (!candidate->needed || candidate->link == TL_NONE)
             continue;
-        add_link(w, u, number++, &row, ranks);
+        const tl_link_ranks *link = &w->b->links[candidate->link];
+        add_link(w, candidate, number++, &row, ranks);
         tl_table_append(links, &row, 1);
-        for (size_t r = 0; r < w->in->nranks; r++)
-            if (w->ends.candidate_of[r] == u)
-                name_rank(w, &row, &w->j->candidates.v[u], row_of(w, stragglers, r));
-    }
-    for (uint32_t u = 0; u < w->j->candidates.n; u++) {
-        const tl_candidate *x = &w->j->candidates.v[u];
-        tl_slow_link_row row;
-        if (x->with == TL_NONE || x->with < u)
-            continue;
-        const tl_candidate *y = &w->j->candidates.v[x->with];
-        put_exchange(w, x, y, number++, &row);
-        tl_table_append(links, &row, 1);
-        name_exchange(row_of(w, stragglers, x->rank), &row);
-        name_exchange(row_of(w, stragglers, y->rank), &row);
+        for (uint32_t i = 0; link->n == 2 && i < link->n; i++)
+            name_rank(w, &row, candidate, row_of(w, stragglers, w->b->link_members[link->first + i]));
     }
     free(ranks);
-    if (number == 0)
-        return;
-    tl_whatif_add(w->j, TL_SCENARIO_LINKS, -1, w->j->links_ns, whatif);
+    if (number > 0)
+        tl_whatif_add(w->j, TL_SCENARIO_LINKS, -1, w->j->links_ns, whatif);
 }
 
 void tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_ranks *in, tl_tables *tables)
@@ -213,10 +141,7 @@ void tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_r
     writing w = { .j = j,
                   .b = b,
                   .in = in,
-                  .scratch = tl_arena_take(&arena, b->nlinks + b->graph->nranks + b->nsteps, sizeof *w.scratch),
-                  .on = tl_arena_take(&arena, b->nsteps, sizeof *w.on) };
-    tl_link_ends_find(j, b, &w.ends);
+                  .scratch = tl_arena_take(&arena, b->nlinks + b->graph->nranks + b->nsteps, sizeof *w.scratch) };
     write(&w, tables);
     tl_arena_free(&arena);
-    free(w.ends.candidate_of);
 }

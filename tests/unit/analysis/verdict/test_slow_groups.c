@@ -1,4 +1,4 @@
-/* test_slow_groups.c - which links hold the job up, by how much, and at which ranks they end. */
+/* test_slow_groups.c - which links hold the job up, and by how much. */
 #include "linked_job.h"
 
 static const tl_slow_link_row *link_row(linked_job *j, size_t i)
@@ -182,65 +182,6 @@ static void of_more_than_two_nobody_is_named(void)
     linked_free(j);
 }
 
-static void but_for_two_that_are_done_last(void)
-{
-    linked_job *j = two_fours("44444444");
-    j->groups[0].tails[1] = j->groups[0].tails[3] = "33333333";
-    j->groups[0].tails[2] = "11111111";
-    linked_judge(j);
-    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
-    CU_ASSERT_STRING_EQUAL(named(j), "13");
-    CU_ASSERT_EQUAL(link_row(j, 0)->rank, 1);
-    CU_ASSERT_EQUAL(link_row(j, 0)->peer, 3);
-    CU_ASSERT_EQUAL(gain_of_links(j), 8 * 500 * LINKED_US); /* its tails, too */
-    linked_free(j);
-}
-
-/* They are done 200 us after the third; clocks may be 100 or 300 us off. */
-static void unless_clocks_may_be_what_sets_them_apart(void)
-{
-    for (int unsure = 0; unsure < 2; unsure++) {
-        linked_job *j = two_fours("44444444");
-        j->groups[0].tails[1] = j->groups[0].tails[3] = "33333333";
-        j->groups[0].tails[2] = "11111111";
-        j->unsure_ns = (unsure ? 300 : 100) * LINKED_US;
-        linked_judge(j);
-        CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
-        CU_ASSERT_STRING_EQUAL(named(j), unsure ? "" : "13");
-        linked_free(j);
-    }
-}
-
-static void what_slow_links_have_in_common_is_named(void)
-{
-    linked_job *j = linked_new(8);
-    j->hosts = "aaaaaaaa";
-    linked_group(j, "012", "tensor", 4096, "88888888");
-    linked_group(j, "345", "tensor", 4096, "22222222");
-    linked_group(j, "267", "other", 4096, "99999999");
-    linked_group(j, "014", "other", 4096, "22222222");
-    linked_judge(j);
-    CU_ASSERT_EQUAL_FATAL(nlinks(j), 2);
-    CU_ASSERT_STRING_EQUAL(named(j), "2");
-    linked_free(j);
-}
-
-static void or_the_host_they_have_in_common(void)
-{
-    linked_job *j = linked_new(8);
-    j->hosts = "aabbccdd";
-    linked_group(j, "02", "data", 4096, "99999999");
-    linked_group(j, "13", "data", 4096, "99999999");
-    linked_group(j, "24", "data", 4096, "22222222");
-    linked_group(j, "35", "data", 4096, "22222222");
-    linked_group(j, "46", "data", 4096, "22222222");
-    linked_group(j, "57", "data", 4096, "22222222");
-    linked_judge(j);
-    CU_ASSERT_EQUAL_FATAL(nlinks(j), 2);
-    CU_ASSERT_STRING_EQUAL(named(j), "01");
-    linked_free(j);
-}
-
 static void a_late_rank_makes_no_link_slow(void)
 {
     linked_job *j = four_pairs("22222222");
@@ -248,24 +189,6 @@ static void a_late_rank_makes_no_link_slow(void)
     linked_judge(j);
     CU_ASSERT_EQUAL(nlinks(j), 0);
     linked_free(j);
-}
-
-/* All-to-all of eight, in which members stay as long as their tails say. */
-static linked_job *exchange_of(linked_job *j, const char *third, const char *sixth)
-{
-    linked_group_drawn *g = linked_group(j, "01234567", "expert", 4096, "22222222");
-    g->kind = TL_ALL_TO_ALL;
-    for (size_t i = 0; i < 8; i++)
-        g->tails[i] = "00000000";
-    g->tails[3] = third;
-    g->tails[6] = sixth;
-    linked_judge(j);
-    return j;
-}
-
-static linked_job *exchange(const char *third, const char *sixth)
-{
-    return exchange_of(linked_new(8), third, sixth);
 }
 
 /* What is sure is how long the member stays that stays shortest: that has one clock. */
@@ -295,63 +218,22 @@ static void a_clock_that_is_off_makes_no_link_slow(void)
     linked_free(j);
 }
 
-static void two_that_an_all_to_all_holds_up_alike_are_one_link(void)
-{
-    linked_job *j = exchange("00555000", "00555000");
-    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
-    CU_ASSERT_EQUAL(link_row(j, 0)->rank, 3);
-    CU_ASSERT_EQUAL(link_row(j, 0)->peer, 6);
-    CU_ASSERT_EQUAL(link_row(j, 0)->group, 0);
-    CU_ASSERT_EQUAL(link_row(j, 0)->kind, TL_ALL_TO_ALL);
-    CU_ASSERT_EQUAL(link_row(j, 0)->first_step, 2);
-    CU_ASSERT_EQUAL(link_row(j, 0)->last_step, 4);
-    CU_ASSERT_EQUAL(link_row(j, 0)->gain_ns, 3 * 500 * LINKED_US);
-    CU_ASSERT_EQUAL(gain_of_links(j), 3 * 500 * LINKED_US);
-    CU_ASSERT_STRING_EQUAL(named(j), "36");
-    linked_free(j);
-}
-
-/* Where the delay begins one is late, and of the other nobody can tell. */
-static void what_they_are_late_by_is_in_the_same_steps(void)
-{
-    linked_job *j = exchange("03555000", "00555000");
-    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
-    CU_ASSERT_STRING_EQUAL(named(j), "36");
-    linked_free(j);
-}
-
-static const tl_straggler *verdict_of(linked_job *j, size_t rank)
-{
-    return tl_table_row(tl_tables_get(&j->tables, &tl_straggler_schema), rank);
-}
-
-static void an_end_that_is_late_for_more_than_the_link_has_that_cause(void)
+/* All-to-all of eight, in which members 3 and 6 stay 500 us longer in three steps.  Why they do no trace tells. */
+static void ranks_that_an_all_to_all_holds_up_are_late_for_no_known_cause(void)
 {
     linked_job *j = linked_new(8);
-    for (size_t r = 0; r < 8; r++)
-        j->computes[r] = r == 3 ? "11777111" : "11111111";
-    exchange_of(j, "00222000", "00222000");
-    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
-    CU_ASSERT_EQUAL(link_row(j, 0)->rank, 3);
-    CU_ASSERT_EQUAL(link_row(j, 0)->peer, 6);
-    CU_ASSERT_EQUAL(link_row(j, 0)->gain_ns, 3 * 200 * LINKED_US);
-    CU_ASSERT_EQUAL(verdict_of(j, 6)->cause, TL_CAUSE_SLOW_LINK);
-    CU_ASSERT_EQUAL(verdict_of(j, 6)->gain_ns, 3 * 200 * LINKED_US);
-    CU_ASSERT_EQUAL(verdict_of(j, 3)->cause, TL_CAUSE_MIXED);
-    CU_ASSERT_EQUAL(verdict_of(j, 3)->largest_cause, TL_CAUSE_COMPUTE_SLOW);
-    CU_ASSERT_EQUAL(verdict_of(j, 3)->gain_ns, 3 * 800 * LINKED_US);
-    CU_ASSERT_DOUBLE_EQUAL(verdict_of(j, 3)->cause_share, 0.75, 1e-9);
-    linked_free(j);
-}
-
-static void one_alone_has_more_to_do(void)
-{
-    linked_job *j = exchange("00555000", "00000000");
+    linked_group_drawn *g = linked_group(j, "01234567", "expert", 4096, "22222222");
+    g->kind = TL_ALL_TO_ALL;
+    for (size_t i = 0; i < 8; i++)
+        g->tails[i] = i == 3 || i == 6 ? "00555000" : "00000000";
+    linked_judge(j);
     CU_ASSERT_EQUAL(nlinks(j), 0);
-    CU_ASSERT_STRING_EQUAL(named(j), "");
-    linked_free(j);
-    j = exchange("00555000", "55000055"); /* nor in other steps */
-    CU_ASSERT_EQUAL(nlinks(j), 0);
+    const tl_table *stragglers = tl_tables_get(&j->tables, &tl_straggler_schema);
+    for (size_t r = 0; r < 8; r++) {
+        const tl_straggler *row = tl_table_row(stragglers, r);
+        CU_ASSERT_EQUAL(row->verdict == TL_VERDICT_STRAGGLER, r == 3 || r == 6);
+        CU_ASSERT_EQUAL(row->cause, TL_CAUSE_UNKNOWN);
+    }
     linked_free(j);
 }
 
@@ -366,16 +248,9 @@ static const unit_test tests[] = {
     TEST(ranks_that_are_guessed_to_send_to_each_other_are_no_link),
     TEST(nor_is_what_drifts_noise),
     TEST(of_more_than_two_nobody_is_named),
-    TEST(but_for_two_that_are_done_last),
-    TEST(unless_clocks_may_be_what_sets_them_apart),
-    TEST(what_slow_links_have_in_common_is_named),
-    TEST(or_the_host_they_have_in_common),
     TEST(a_late_rank_makes_no_link_slow),
     TEST(a_clock_that_is_off_makes_no_link_slow),
-    TEST(two_that_an_all_to_all_holds_up_alike_are_one_link),
-    TEST(what_they_are_late_by_is_in_the_same_steps),
-    TEST(an_end_that_is_late_for_more_than_the_link_has_that_cause),
-    TEST(one_alone_has_more_to_do),
+    TEST(ranks_that_an_all_to_all_holds_up_are_late_for_no_known_cause),
 };
 
 int main(void)
