@@ -282,7 +282,6 @@ void tl_idle_free(tl_idle_rank *k)
     free(k->name);
     free(k->waits.v);
     free(k->by_end);
-    tl_largest_below_free(&k->latest);
     free(k->holds.v);
     free(k->launches.v);
     free(k->lost.v);

@@ -12,28 +12,14 @@
 #include "internal.h"
 #include <stdlib.h>
 
-/* The device whose waits it is among: -1 where that is unknown, or devices make no difference. */
-static int32_t device_of(const tl_idle_rank *k, uint32_t wait)
-{
-    return k->apart && k->waits.v[wait].device >= 0 ? k->waits.v[wait].device : -1;
-}
-
-static int by_end(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_idle_rank *k = context;
-    int order = TL_COMPARE(device_of(k, a), device_of(k, b));
-    return order != 0 ? order : TL_COMPARE(k->waits.v[a].end_ns, k->waits.v[b].end_ns);
-}
+TL_ORDER_BY(by_end, tl_idle_wait, end_ns)
 
 void tl_idle_drain_prepare(tl_idle_rank *k)
 {
-    bool streams = false, devices = k->view->nkernels > 0 && k->view->kernels[0].device >= 0;
-    TL_EACH (const tl_idle_wait, w, k->waits) {
+    bool streams = false;
+    TL_EACH (const tl_idle_wait, w, k->waits)
         streams |= w->stream >= 0;
-        k->apart |= devices && w->device >= 0;
-    }
-    k->by_end = tl_sorted_index(k->waits.n, by_end, k);
-    tl_largest_below_make(&k->latest, k->by_end, k->waits.n);
+    k->by_end = tl_sorted_index(k->waits.n, by_end, k->waits.v);
     if (!streams)
         return;
     k->reach_ns = tl_malloc((k->view->nkernels + 1) * sizeof *k->reach_ns);
@@ -45,27 +31,26 @@ void tl_idle_drain_prepare(tl_idle_rank *k)
     }
 }
 
-/* Returns the place of the device's first wait that ends at or after ns, else the place behind its waits. */
-static size_t first_ending(const tl_idle_rank *k, int32_t device, int64_t ns)
+/* Whether the call may have waited for the device: for it, for one that is not known, or where devices are not. */
+static bool waits_for(const tl_idle_rank *k, const tl_idle_device *d, uint32_t wait)
 {
-    size_t low = 0;
-    TL_BISECT(low, k->waits.n, i,
-              device_of(k, k->by_end[i]) < device ||
-                  (device_of(k, k->by_end[i]) == device && k->waits.v[k->by_end[i]].end_ns < ns));
-    return low;
+    int32_t device = k->waits.v[wait].device;
+    return device < 0 || device == d->device || k->view->nkernels == 0 || k->view->kernels[0].device < 0;
 }
 
-/* Of the device's waits that end in [from_ns, to_ns] the last to begin before the gap at lo; TL_LARGEST_BELOW_NONE. */
-static uint32_t last_ending(const tl_idle_rank *k, int32_t device, int64_t lo, int64_t from_ns, int64_t to_ns)
+/* Of the first nbegun waits the last for the device that ends in [from_ns, to_ns]; TL_NONE. */
+static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_device *d, uint32_t nbegun, int64_t from_ns,
+                            int64_t to_ns)
 {
-    size_t from = first_ending(k, device, from_ns);
-    bool any = from < k->waits.n && device_of(k, k->by_end[from]) == device &&
-               k->waits.v[k->by_end[from]].end_ns <= to_ns; /* most gaps have none at all */
-    if (!any)
-        return TL_LARGEST_BELOW_NONE;
-    size_t to = first_ending(k, device, to_ns < INT64_MAX ? to_ns + 1 : to_ns), begun = 0;
-    TL_BISECT(begun, k->waits.n, i, k->waits.v[i].start_ns < lo);
-    return tl_largest_below_find(&k->latest, from, to, (uint32_t)begun);
+    uint32_t last = TL_NONE;
+    size_t at = 0;
+    TL_BISECT(at, k->waits.n, i, k->waits.v[k->by_end[i]].end_ns < from_ns);
+    for (; at < k->waits.n && k->waits.v[k->by_end[at]].end_ns <= to_ns; at++) {
+        uint32_t wait = k->by_end[at];
+        if (wait < nbegun && (last == TL_NONE || wait > last) && waits_for(k, d, wait))
+            last = wait;
+    }
+    return last;
 }
 
 /* The last end before the gap on a stream of the device; TL_TIME_UNKNOWN when nothing began on it before. */
@@ -77,24 +62,19 @@ static int64_t stream_end(const tl_idle_rank *k, const tl_idle_device *d, int32_
     return low > d->first && a[low - 1].stream == stream ? k->reach_ns[low - 1] : TL_TIME_UNKNOWN;
 }
 
-void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, tl_gap *row)
+/* Fills drain_type and the sync columns; last: the wait to blame, TL_NONE. */
+static void enter_wait(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, uint32_t last, tl_gap *row)
 {
     const tl_calls *c = &k->view->calls;
-    int64_t lo = row->start_ns, from_ns = lo - k->config->sync_ns,
-            launch_ns = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : INT64_MAX;
-
     row->drain_type = TL_DRAIN_STARVED;
     row->sync_event = TL_NO_NAME;
     row->sync_correlation = row->sync_uid = -1;
-    uint32_t last = last_ending(k, -1, lo, from_ns, launch_ns),
-             own = k->apart ? last_ending(k, d->device, lo, from_ns, launch_ns) : TL_LARGEST_BELOW_NONE;
-    if (last == TL_LARGEST_BELOW_NONE || (own != TL_LARGEST_BELOW_NONE && own > last))
-        last = own;
-    if (last == TL_LARGEST_BELOW_NONE)
+    if (last == TL_NONE)
         return;
     const tl_idle_wait *w = &k->waits.v[last];
     /* The end of the work that the call waited for: of the stream, or, where none is known, of what stands before. */
-    int64_t end = w->stream >= 0 && d->device >= 0 ? stream_end(k, d, w->stream, lo) : tl_idle_end(k, g->prev);
+    int64_t end = w->stream >= 0 && d->device >= 0 ? stream_end(k, d, w->stream, row->start_ns)
+                                                   : tl_idle_end(k, g->prev);
     row->sync_type = w->kind;
     row->sync_event = c->name[w->call];
     row->sync_dur_ns = c->dur_ns[w->call];
@@ -102,6 +82,31 @@ void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle
     row->sync_uid = w->uid <= INT32_MAX ? (int32_t)w->uid : -1;
     if (end != TL_TIME_UNKNOWN && end - w->start_ns > k->config->drain_ns)
         row->drain_type = TL_DRAIN_SYNC;
+}
+
+/* Gaps come in order of time, so a wait that ended too early for one is too early for all that follow: it leaves the
+ * stack.  Where the top of the stack goes on when the work after the gap is launched, the waits that end during the gap
+ * are looked at one by one. */
+void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
+{
+    TL_VEC(uint32_t) begun = { 0 }; /* waits for the device that began before the gap, in order of their start */
+    uint32_t nbegun = 0;            /* all waits that did */
+
+    for (size_t i = 0; i < d->gaps.n; i++) {
+        const tl_idle_gap *g = &d->gaps.v[i];
+        int64_t from_ns = rows[i].start_ns - k->config->sync_ns;
+        int64_t launch_ns = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : INT64_MAX;
+        for (; nbegun < k->waits.n && k->waits.v[nbegun].start_ns < rows[i].start_ns; nbegun++)
+            if (waits_for(k, d, nbegun))
+                tl_vec_push(&begun, nbegun);
+        while (begun.n > 0 && k->waits.v[begun.v[begun.n - 1]].end_ns < from_ns)
+            begun.n--;
+        uint32_t last = begun.n > 0 ? begun.v[begun.n - 1] : TL_NONE;
+        if (last != TL_NONE && k->waits.v[last].end_ns > launch_ns)
+            last = last_ending(k, d, nbegun, from_ns, launch_ns);
+        enter_wait(k, d, g, last, &rows[i]);
+    }
+    free(begun.v);
 }
 
 /* Whether the stream of the device was made to wait within (from_ns, to_ns). */

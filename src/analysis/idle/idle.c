@@ -80,8 +80,8 @@ static void classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
         return;
     tl_gap *rows = tl_table_row(gaps, d->first_row);
     tl_idle_doing(k, d, rows);
+    tl_idle_drain(k, d, rows);
     for (size_t i = 0; i < d->gaps.n; i++) {
-        tl_idle_drain(k, d, &d->gaps.v[i], &rows[i]);
         rows[i].cpu_during_gap = label_of(k, d, &d->gaps.v[i], &rows[i]);
         if (rows[i].cpu_during_gap == TL_DOING_UNRECORDED)
             tl_idle_lost_time(k, &rows[i], tl_tables_get(out, &tl_health_schema));

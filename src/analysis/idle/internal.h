@@ -13,7 +13,6 @@
 #define ANALYSIS_IDLE_INTERNAL_H
 
 #include "tlmpi/analysis/analysis.h"
-#include "tlmpi/base/largest_below.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/call.h"
@@ -75,9 +74,7 @@ typedef struct tl_idle_rank {
     int64_t *reach_ns;      /* by kernel: the last end on its stream up to there; NULL: no wait knows its stream */
     tl_idle_call *name;     /* by name, and of calls without one: made on demand, see tl_idle_call_named */
     TL_VEC(tl_idle_wait) waits;      /* by (start, uid) */
-    uint32_t *by_end;                /* waits by end; where `apart` is set by (device, end) */
-    tl_largest_below latest;         /* over by_end */
-    bool apart;                      /* waits are told apart by device; waits of an unknown one come first */
+    uint32_t *by_end;                /* waits by end */
     TL_VEC(tl_idle_event_wait) holds; /* by (stream, device, start) */
     TL_VEC(tl_idle_launch) launches; /* by (start, uid) */
     TL_VEC(tl_idle_launch) lost;     /* those whose work is not in the trace; by (start, uid) */
@@ -161,8 +158,8 @@ bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g);
 /* Makes what tl_idle_drain searches in. */
 void tl_idle_drain_prepare(tl_idle_rank *k);
 
-/* How the device ran dry before the gap: fills drain_type and the sync columns. */
-void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
+/* How the device ran dry before each of its gaps: fills drain_type and the sync columns of their rows. */
+void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
 
 /* Whether the work after the gap waited for an event of another stream, by the calls between its launch and the one
  * before it on its stream. */
