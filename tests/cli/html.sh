@@ -228,7 +228,7 @@ fi
 page "eight phases are drawn, the others named" "
 assert len(figures) == 8
 said = [words(p) for p in root.iter('p') if words(p).startswith('Not drawn')]
-assert len(said) == 1 and said[0].count('part_') == 4 and 'part_0, part_1, part_2, part_3' in said[0], said"
+assert len(said) == 1 and said[0].count('part_') == 4 and 'part_3, part_2, part_1, part_0' in said[0], said"
 
 "$tlmpi" -q -o result -f named
 "$tlmpi" html result.h5 -f -o - > out

@@ -128,7 +128,7 @@ void tl_draw_arrivals(tl_page *page)
                 first = bin < first ? bin : first;
                 last = bin > last ? bin : last;
             }
-        const tl_late_counts **late = &latest[tl_page_names(page, r->rank) ? 0 : 1];
+        const tl_late_counts **late = &latest[tl_html_names(page->html, r->rank) ? 0 : 1];
         if (r->n > 0 && (*late == NULL || r->late_ns > (*late)->late_ns))
             *late = r;
     }
@@ -149,7 +149,7 @@ void tl_draw_arrivals(tl_page *page)
         for (size_t i = 0; i < a->n; i++) {
             if (!shown[i])
                 continue;
-            tl_put_rank(out, a->of[i].rank, tl_page_names(page, a->of[i].rank), y, ROW);
+            tl_put_rank(out, a->of[i].rank, tl_html_names(page->html, a->of[i].rank), y, ROW);
             draw_rank(out, &a->of[i], y + ROW / 2, first, last);
             y += ROW;
         }

@@ -23,12 +23,6 @@ enum { BAR = 10, PITCH = 13, SIDE = 76, HOST = 14 };
 
 /* ----------------------------------------------------------------------------------------------------- where time goes */
 
-bool tl_idle_begin(tl_html *html)
-{
-    html->idle = (tl_idle_rows){ .classes = { .schema = &tl_idle_summary_schema } };
-    return true;
-}
-
 void tl_idle_take(tl_html *html, const void *data)
 {
     const tl_idle_summary *row = data;
@@ -164,7 +158,7 @@ static int64_t idle_of(const bar *one)
 static void draw_bar(bars *b, const bar *one, const char *name)
 {
     FILE *out = b->page->out;
-    bool named = one->rank >= 0 && tl_page_names(b->page, one->rank);
+    bool named = one->rank >= 0 && tl_html_names(b->page->html, one->rank);
     fprintf(out, "<g><title>%s: compute %s, exposed communication %s, copies %s, idle %s</title>", name,
             tl_part_in_words(one->ns[COMPUTE] + one->ns[HIDDEN], one->wall_ns).text,
             tl_part_in_words(one->ns[TRANSFER] + one->ns[WAITING] + one->ns[UNKNOWN], one->wall_ns).text,
@@ -216,7 +210,7 @@ static int64_t loss_of(const bar *one)
 static int by_loss(const void *context, uint32_t a, uint32_t b)
 {
     const bars *of = context;
-    bool x = tl_page_names(of->page, of->v.v[a].rank), y = tl_page_names(of->page, of->v.v[b].rank);
+    bool x = tl_html_names(of->page->html, of->v.v[a].rank), y = tl_html_names(of->page->html, of->v.v[b].rank);
     if (x != y)
         return x ? -1 : 1;
     return TL_COMPARE(loss_of(&of->v.v[b]), loss_of(&of->v.v[a]));
@@ -295,12 +289,6 @@ void tl_draw_time(tl_page *page)
 }
 
 /* --------------------------------------------------------------------------------------------------- critical paths */
-
-bool tl_path_begin(tl_html *html)
-{
-    (void)html;
-    return true;
-}
 
 void tl_path_take(tl_html *html, const void *row)
 {
@@ -412,7 +400,7 @@ void tl_draw_path(tl_page *page)
         if (p->rank < 0)
             tl_put_side(out, "", y + 13, "mean rank");
         else
-            tl_put_rank(out, p->rank, tl_page_names(page, p->rank), y, PATH_BAR);
+            tl_put_rank(out, p->rank, tl_html_names(page->html, p->rank), y, PATH_BAR);
         tl_put_stack(out, NULL, y, PATH_BAR, places, ns, NPLACES,
                      (p->rank < 0 ? tl_phrase_of("mean rank") : tl_phrase_of("rank %" PRId32, p->rank)).text, seen);
         y += PATH_ROW;

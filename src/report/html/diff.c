@@ -51,13 +51,7 @@ static void put_verdict(FILE *out, const tl_diff_words *d)
     tl_print_diff(memory, &lines);
     (void)fclose(memory);
     fputs("<section id=\"verdict\">\n<h2>Is B slower, and what makes it so?</h2>\n", out);
-    for (const char *p = text, *end; p != NULL && *p != '\0'; p = end + (*end != '\0')) {
-        end = p + strcspn(p, "\n");
-        fprintf(out, "<p class=\"%s\">", *p == ' ' ? "more" : "answer");
-        p += strspn(p, " ");
-        tl_put_markup(out, (tl_text){ p, (size_t)(end - p) });
-        fputs("</p>\n", out);
-    }
+    tl_put_lines(out, text, "p class=\"answer\"", "p class=\"more\"");
     free(text);
     fputs("</section>\n", out);
 }

@@ -82,7 +82,7 @@ static void put_cost(tl_page *page, const blame_map *what, const tl_heat *h, siz
     const tl_answers *a = page->html->in.answers;
     const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
     const tl_heat_sum *sum = &h->total[worst];
-    if (!tl_page_names(page, h->ranks[worst]))
+    if (!tl_html_names(page->html, h->ranks[worst]))
         fprintf(page->out, "<p>%s</p>\n", what->unlike);
     else if (!what->of_others && c != NULL && c->rank == h->ranks[worst] && c->gain_ns > 0 &&
              tl_answers_share(a, c->gain_ns) < tl_heat_share(sum->part_ns, sum->whole_ns))
@@ -150,7 +150,7 @@ static void draw_blame(tl_page *page, const blame_map *what)
         nsteps += i == 0 || rows[index[i]].step != rows[index[i - 1]].step;
     }
     for (size_t i = 0; i < nranks; i++)
-        named[i] = tl_page_names(page, ranks[i]);
+        named[i] = tl_html_names(page->html, ranks[i]);
     tl_heat_steps steps;
     tl_heat heat;
     tl_heat_steps_init(&steps, nsteps);
@@ -230,26 +230,20 @@ static size_t phase_of(tl_timed *t, uint32_t name)
     return t->phases.n;
 }
 
-bool tl_timed_begin_phases(tl_html *html)
-{
-    html->timed = (tl_timed){ .verdicts = html->in.answers->phases, .nverdicts = html->in.answers->nphases };
-    return true;
-}
-
 void tl_timed_take_phase(tl_html *html, const void *data)
 {
     const tl_phase *row = data;
     tl_timed *t = &html->timed;
     size_t at = phase_of(t, row->phase);
     if (at == t->phases.n) {
-        tl_timed_phase phase = { .name = row->phase, .first_verdict = SIZE_MAX, .heat = -1 };
+        tl_timed_phase phase = { .name = row->phase, .first_verdict = SIZE_MAX };
         tl_text title = html->in.name(html->in.name_arg, row->phase);
         tl_cell_text(phase.title, sizeof phase.title, title.p, title.n);
         tl_vec_push(&t->phases, phase);
         t->at_phase = at;
     }
     t->phases.v[at].total_ns = tl_ns_sum(t->phases.v[at].total_ns, row->total_ns);
-    tl_vec_push(&t->rows, (tl_timed_row){ (uint32_t)at, row->rank, row->excess_ns });
+    tl_vec_push(&t->rows, (tl_timed_row){ row->phase, row->rank, row->excess_ns });
     if (t->ranks.n == 0 || t->ranks.v[t->ranks.n - 1] != row->rank)
         tl_vec_push(&t->ranks, row->rank);
 }
@@ -259,26 +253,27 @@ static bool is_of(const tl_phase_verdict *verdict, const tl_timed_phase *phase)
     return memcmp(verdict->phase, phase->title, sizeof phase->title) == 0;
 }
 
-static int compare_drawn(const void *context, uint32_t a, uint32_t b)
+/* Phases of verdicts first, then those with most time. */
+static int compare_drawn(const void *a, const void *b)
 {
-    const tl_timed_phase *x = &((const tl_timed *)context)->phases.v[a], *y = &((const tl_timed *)context)->phases.v[b];
+    const tl_timed_phase *x = a, *y = b;
     if (x->first_verdict != y->first_verdict)
         return x->first_verdict < y->first_verdict ? -1 : 1;
     return TL_COMPARE(y->total_ns, x->total_ns);
 }
 
-/* Begins map i, of that phase: the ranks that its verdicts name are kept, and stragglers of any phase. */
-static void begin_heat(tl_timed *t, size_t i, tl_timed_phase *phase, int64_t *excess)
+/* Begins the map of phase i: the ranks that its verdicts name are kept, and stragglers of any phase. */
+static void begin_heat(tl_timed *t, size_t i, const tl_answers *a, int64_t *excess)
 {
+    const tl_timed_phase *phase = &t->phases.v[i];
     t->keep[i] = tl_calloc(t->ranks.n + 1, sizeof *t->keep[i]);
-    phase->heat = (int)i;
     for (size_t r = 0; r < t->ranks.n; r++)
         excess[r] = INT64_MIN;
     TL_EACH (const tl_timed_row, row, t->rows)
-        if (&t->phases.v[row->phase] == phase)
+        if (row->phase == phase->name)
             excess[tl_index_of(t->ranks.v, t->ranks.n, row->rank)] = row->excess_ns;
-    for (size_t k = 1; k < t->nverdicts; k++) { /* the first row is about the job */
-        const tl_phase_verdict *row = &t->verdicts[k];
+    for (size_t k = 1; k < a->nphases; k++) { /* the first row is about the job */
+        const tl_phase_verdict *row = &a->phases[k];
         size_t at = tl_index_of(t->ranks.v, t->ranks.n, row->rank);
         if (at < t->ranks.n && (row->verdict == TL_PHASE_STRAGGLER || is_of(row, phase)))
             t->keep[i][at] = true;
@@ -286,23 +281,23 @@ static void begin_heat(tl_timed *t, size_t i, tl_timed_phase *phase, int64_t *ex
     tl_heat_init(&t->heats[i], &t->steps, t->ranks.v, t->ranks.n, t->keep[i], excess);
 }
 
-/* Chooses the phases with a map: those of verdicts first, then those with most time. */
+/* Chooses the phases with a map. */
 bool tl_timed_begin_cells(tl_html *html)
 {
+    const tl_answers *a = html->in.answers;
     tl_timed *t = &html->timed;
     t->at_phase = 0;
     t->ranks.n = tl_int_unique(t->ranks.v, t->ranks.n);
     TL_EACH (tl_timed_phase, phase, t->phases)
-        for (size_t k = t->nverdicts; k-- > 1;)
-            if (is_of(&t->verdicts[k], phase))
+        for (size_t k = a->nphases; k-- > 1;)
+            if (is_of(&a->phases[k], phase))
                 phase->first_verdict = k;
-    uint32_t *index = tl_sorted_index(t->phases.n, compare_drawn, t);
+    tl_vec_sort(&t->phases, compare_drawn);
     int64_t *excess = tl_calloc(t->ranks.n + 1, sizeof *excess);
     t->ndrawn = t->phases.n < TL_HEATS_OF_PHASES ? t->phases.n : TL_HEATS_OF_PHASES;
-    tl_heat_steps_init(&t->steps, t->nverdicts > 0 ? (size_t)t->verdicts[0].steps : 0);
+    tl_heat_steps_init(&t->steps, a->nphases > 0 ? (size_t)a->phases[0].steps : 0);
     for (size_t i = 0; i < t->ndrawn; i++)
-        begin_heat(t, i, &t->phases.v[t->drawn[i] = index[i]], excess);
-    free(index);
+        begin_heat(t, i, a, excess);
     free(excess);
     return t->phases.n > 0;
 }
@@ -315,12 +310,9 @@ void tl_timed_take_cell(tl_html *html, const void *data)
         for (size_t i = 0; i < t->ndrawn; i++)
             tl_heat_close(&t->heats[i]);
     tl_heat_steps_enter(&t->steps, row->step);
-    size_t at = phase_of(t, row->phase), n = t->ranks.n, next = t->at_rank + 1 < n ? t->at_rank + 1 : 0;
-    size_t rank = n > 0 && t->ranks.v[next] == row->rank ? next : tl_index_of(t->ranks.v, n, row->rank);
-    t->at_rank = rank < n ? rank : t->at_rank;
-    int heat = at < t->phases.n ? t->phases.v[at].heat : -1;
-    if (heat >= 0 && rank < n)
-        tl_heat_add(&t->heats[heat], rank, row->excess_ns, row->baseline_ns, false);
+    size_t at = phase_of(t, row->phase), rank = at < t->ndrawn ? tl_index_of(t->ranks.v, t->ranks.n, row->rank) : t->ranks.n;
+    if (rank < t->ranks.n)
+        tl_heat_add(&t->heats[at], rank, row->excess_ns, row->baseline_ns, false);
 }
 
 void tl_timed_end(tl_timed *t)
@@ -382,9 +374,9 @@ static tl_phrase finding_of(const tl_heat *h)
 /* What was found of a rank in this phase, in the small table. */
 static void put_note(tl_page *page, const void *arg, int32_t rank)
 {
-    const tl_timed *t = &page->html->timed;
-    for (size_t k = 1; k < t->nverdicts; k++) {
-        const tl_phase_verdict *row = &t->verdicts[k];
+    const tl_answers *a = page->html->in.answers;
+    for (size_t k = 1; k < a->nphases; k++) {
+        const tl_phase_verdict *row = &a->phases[k];
         if (row->rank != rank || !is_of(row, arg))
             continue;
         fprintf(page->out, "%s, %s in %" PRId64 " of %" PRId64 " steps", tl_phase_answer_labels[row->verdict],
@@ -397,8 +389,9 @@ static void put_note(tl_page *page, const void *arg, int32_t rank)
 static void put_phase(tl_page *page, size_t number)
 {
     const tl_timed *t = &page->html->timed;
+    const tl_answers *a = page->html->in.answers;
     FILE *out = page->out;
-    map m = { .page = page, .heat = &t->heats[number], .phase = &t->phases.v[t->drawn[number]] };
+    map m = { .page = page, .heat = &t->heats[number], .phase = &t->phases.v[number] };
     const tl_phrase finding = finding_of(m.heat), id = tl_phrase_of("phase%zu", number + 1),
                     title = tl_phrase_of("%.*s: how much longer or shorter than on its peers, rank by rank",
                                          (int)sizeof m.phase->title, m.phase->title);
@@ -427,10 +420,10 @@ static void put_phase(tl_page *page, size_t number)
     fputs("<h3>", out);
     tl_put_markup_word(out, title.text);
     fputs("</h3>\n", out);
-    for (size_t k = 1; k < t->nverdicts; k++) {
-        mark(&m, &t->verdicts[k]);
-        if (is_of(&t->verdicts[k], m.phase) && said++ < TL_WORST_ROWS)
-            put_verdict(page, &t->verdicts[k]);
+    for (size_t k = 1; k < a->nphases; k++) {
+        mark(&m, &a->phases[k]);
+        if (is_of(&a->phases[k], m.phase) && said++ < TL_WORST_ROWS)
+            put_verdict(page, &a->phases[k]);
     }
     if (said > TL_WORST_ROWS)
         fprintf(out, "<p>And %zu more ranks.</p>\n", said - TL_WORST_ROWS);
@@ -444,30 +437,29 @@ static void put_phase(tl_page *page, size_t number)
 static void put_others_found(tl_page *page)
 {
     const tl_timed *t = &page->html->timed;
-    for (size_t k = 1; k < t->nverdicts; k++) {
-        bool has = t->verdicts[k].rank < 0 || t->verdicts[k].phase[0] == '\0';
+    const tl_answers *a = page->html->in.answers;
+    for (size_t k = 1; k < a->nphases; k++) {
+        bool has = a->phases[k].rank < 0 || a->phases[k].phase[0] == '\0';
         for (size_t i = 0; i < t->ndrawn && !has; i++)
-            has = is_of(&t->verdicts[k], &t->phases.v[t->drawn[i]]);
+            has = is_of(&a->phases[k], &t->phases.v[i]);
         if (!has)
-            put_verdict(page, &t->verdicts[k]);
+            put_verdict(page, &a->phases[k]);
     }
 }
 
 static void put_others_named(tl_page *page)
 {
     const tl_timed *t = &page->html->timed;
-    size_t said = 0, left = t->phases.n - t->ndrawn;
-    if (left == 0)
+    size_t at = t->ndrawn;
+    if (at == t->phases.n)
         return;
     fprintf(page->out, "<p>Not drawn, because they take less time: ");
-    TL_EACH (const tl_timed_phase, phase, t->phases) {
-        if (phase->heat >= 0 || said == TL_PHASES_SAID)
-            continue;
-        fputs(said++ > 0 ? ", " : "", page->out);
-        tl_put_markup_cell(page->out, phase->title, sizeof phase->title);
+    for (; at < t->phases.n && at < t->ndrawn + TL_PHASES_SAID; at++) {
+        fputs(at > t->ndrawn ? ", " : "", page->out);
+        tl_put_markup_cell(page->out, t->phases.v[at].title, sizeof t->phases.v[at].title);
     }
-    if (left > said)
-        fprintf(page->out, " and %zu more", left - said);
+    if (at < t->phases.n)
+        fprintf(page->out, " and %zu more", t->phases.n - at);
     fputs(". All of them: ", page->out);
     tl_put_command(page, "phase");
     fputs(".</p>\n", page->out);

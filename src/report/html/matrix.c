@@ -113,9 +113,9 @@ static void fill(matrix *m, const tl_page *page, const tl_table *blame)
         }
         m->direct_ns = tl_ns_sum(m->direct_ns, row->direct_ns);
     }
-    for (size_t i = 0; i < page->html->strip.nranks; i++) {
-        size_t k = page->html->strip.ranks[i].named ? unit_of(m, page->html->strip.ranks[i].rank) : m->n;
-        if (k < m->n)
+    for (size_t i = 0; i < page->html->nnamed; i++) {
+        size_t k = unit_of(m, page->html->named[i]);
+        if (k < m->n - m->others)
             m->units[k].named = true;
     }
 }

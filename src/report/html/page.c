@@ -22,7 +22,7 @@ typedef struct tl_section {
 /* A table whose rows go by before the page is written; the last has none. */
 typedef struct tl_feed {
     const tl_schema *table;
-    bool (*begin)(tl_html *html); /* what was fed before is all there; false: the rows are not wanted */
+    bool (*begin)(tl_html *html); /* what was fed before is all there; false: the rows are not wanted; NULL: they are */
     void (*take)(tl_html *html, const void *row);
 } tl_feed;
 
@@ -52,15 +52,15 @@ static const tl_section sections[] = {
 };
 
 static const tl_feed feeds[] = {
-    { &tl_idle_summary_schema, tl_idle_begin, tl_idle_take },
-    { &tl_phase_schema, tl_timed_begin_phases, tl_timed_take_phase },
+    { &tl_idle_summary_schema, NULL, tl_idle_take },
+    { &tl_phase_schema, NULL, tl_timed_take_phase },
     { &tl_phase_step_schema, tl_timed_begin_cells, tl_timed_take_cell },
     { &tl_collective_row_schema, tl_strip_begin_collectives, tl_strip_take_collective },
     { &tl_rank_path_row_schema, tl_strip_begin_path, tl_strip_take_path },
     { &tl_arrival_schema, tl_strip_begin_arrivals, tl_strip_take_arrival },
     { &tl_interval_schema, tl_strip_begin_intervals, tl_strip_take_interval },
     { &tl_gap_schema, tl_strip_begin_gaps, tl_strip_take_gap },
-    { &tl_path_sum_schema, tl_path_begin, tl_path_take },
+    { &tl_path_sum_schema, NULL, tl_path_take },
     { NULL, NULL, NULL },
 };
 
@@ -103,9 +103,23 @@ void tl_page_said(tl_page *page, const char *after)
     fputs(after, page->out);
 }
 
-bool tl_page_names(const tl_page *page, int32_t rank)
+bool tl_html_names(const tl_html *html, int32_t rank)
 {
-    return tl_index_of(page->named, page->nnamed, rank) < page->nnamed;
+    return tl_index_of(html->named, html->nnamed, rank) < html->nnamed;
+}
+
+void tl_put_lines(FILE *out, const char *text, const char *plain, const char *indented)
+{
+    for (const char *p = text, *end; *p != '\0'; p = end + (*end != '\0')) {
+        end = p + strcspn(p, "\n");
+        size_t in = strspn(p, " ");
+        if (end == p)
+            continue;
+        const char *tag = in > 0 ? indented : plain;
+        fprintf(out, "<%s>", tag);
+        tl_put_markup(out, (tl_text){ p + in, (size_t)(end - p) - in });
+        fprintf(out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
+    }
 }
 
 /* --------------------------------------------------------------------------------------------------------- figures */
@@ -260,18 +274,35 @@ const tl_table *tl_page_table(const tl_page *page, const tl_schema *schema)
     return table != NULL && table->n > 0 ? table : NULL;
 }
 
+/* The ranks that culprits name, alone or with others; a link names none. */
+static void find_named(tl_html *html)
+{
+    const tl_answers *a = html->in.answers;
+    for (size_t k = 0; k < a->nculprits; k++) {
+        const tl_culprit *c = &a->culprits[k];
+        html->named = tl_realloc(html->named, (html->nnamed + TL_RANKS_LISTED) * sizeof *html->named);
+        if (!tl_is_link(c))
+            html->nnamed += tl_ranks_listed(c->ranks, sizeof c->ranks, html->named + html->nnamed);
+    }
+    html->nnamed = tl_int_unique(html->named, html->nnamed);
+}
+
 tl_html *tl_html_new(const tl_html_input *input)
 {
     tl_html *html = tl_calloc(1, sizeof *html);
     html->in = *input;
+    html->idle.classes.schema = &tl_idle_summary_schema;
+    find_named(html);
     return html;
 }
 
 const tl_schema *tl_html_next(tl_html *html)
 {
-    while (feeds[html->feed].table != NULL)
-        if (feeds[html->feed++].begin(html))
-            return feeds[html->feed - 1].table;
+    for (const tl_feed *feed; (feed = &feeds[html->feed])->table != NULL;) {
+        html->feed++;
+        if (feed->begin == NULL || feed->begin(html))
+            return feed->table;
+    }
     tl_timed_end(&html->timed);
     return NULL;
 }
@@ -293,6 +324,7 @@ void tl_html_free(tl_html *html)
     free(html->arrivals.of);
     free(html->arrivals.now.v);
     free(html->path_sums.v);
+    free(html->named);
     free(html);
 }
 
@@ -336,35 +368,14 @@ static void put_section(tl_page *page, const tl_section *section)
     free(text);
 }
 
-/* Returns the ranks that culprits name, which the page then has, and the caller frees. */
-static int32_t *find_named(tl_page *page)
-{
-    const tl_answers *a = page->html->in.answers;
-    int32_t *listed = tl_calloc(TL_RANKS_LISTED, sizeof *listed), *named = NULL;
-    for (size_t k = 0; k < a->nculprits; k++) {
-        const tl_culprit *c = &a->culprits[k];
-        size_t n = tl_is_link(c) ? 0 : tl_ranks_listed(c->ranks, sizeof c->ranks, listed);
-        named = tl_realloc(named, (page->nnamed + n + 1) * sizeof *named);
-        memcpy(named + page->nnamed, listed, n * sizeof *named);
-        page->nnamed += n;
-    }
-    free(listed);
-    page->named = named;
-    page->nnamed = tl_int_unique(named, page->nnamed);
-    return named;
-}
-
 void tl_html_write(tl_html *html, FILE *out)
 {
     char file[1000];
     tl_shell_word(file, sizeof file, html->in.file);
     tl_page page = { .out = out, .html = html, .file = file };
-    int32_t *named = find_named(&page);
-
     page.hosts = hosts_of(&page);
     tl_put_page_head(out, tl_job_name(&page).text, "");
     for (const tl_section *section = sections; section->id != NULL; section++)
         put_section(&page, section);
     tl_put_page_foot(out, html->in.file);
-    free(named);
 }

@@ -21,12 +21,11 @@ typedef struct tl_timed_phase {
     uint32_t name;                                    /* its NAME in tables phase and phase_step */
     int64_t total_ns;
     size_t first_verdict; /* the first row of phase_verdict that is about it; SIZE_MAX: none */
-    int heat;             /* of its heat map; -1: it has none */
 } tl_timed_phase;
 
 /* A row of table phase. */
 typedef struct tl_timed_row {
-    uint32_t phase;
+    uint32_t phase; /* NAME */
     int32_t rank;
     int64_t excess_ns;
 } tl_timed_row;
@@ -38,18 +37,14 @@ typedef struct tl_timed_row {
  *     2. phase_step    the cells
  */
 typedef struct tl_timed {
-    const tl_phase_verdict *verdicts; /* borrowed */
-    size_t nverdicts;
-
-    TL_VEC(tl_timed_phase) phases;
+    TL_VEC(tl_timed_phase) phases; /* with 2. in the order of their maps: those of verdicts, then those with most time */
     TL_VEC(tl_timed_row) rows;
     TL_VEC(int32_t) ranks; /* ascending when all are there */
     tl_heat_steps steps;
-    size_t ndrawn; /* phases with a heat map, those of verdicts first, then those with most time */
-    uint32_t drawn[TL_HEATS_OF_PHASES];
+    size_t ndrawn; /* phases with a heat map */
     tl_heat heats[TL_HEATS_OF_PHASES];
     bool *keep[TL_HEATS_OF_PHASES]; /* by rank: a verdict names it, in this phase, or as a straggler in any */
-    size_t at_phase, at_rank;       /* where the row before was found: the next is mostly the one after it */
+    size_t at_phase;                /* where the row before was found: the next is mostly the one after it */
 } tl_timed;
 
 /* Idle time of a rank (-1: of all) by one cause; and what table idle_summary is reduced to. */
@@ -86,14 +81,14 @@ struct tl_html {
     tl_strip strip;
     tl_arrivals arrivals;
     TL_VEC(tl_path_sum) path_sums; /* of the whole recording */
+    int32_t *named;                /* ranks that the verdict names, ascending */
+    size_t nnamed;
 };
 
 typedef struct tl_page {
     FILE *out;
     const tl_html *html;
     const char *file;     /* as a word for a shell */
-    const int32_t *named; /* ranks that the verdict names, ascending */
-    size_t nnamed;
     const tl_table *hosts; /* table rank, where traces name two hosts; else NULL */
     tl_wrap say;           /* of tl_page_say */
     char *said;
@@ -108,8 +103,11 @@ void tl_put_page_foot(FILE *out, const char *file);
 tl_wrap *tl_page_say(tl_page *page, const char *before);
 void tl_page_said(tl_page *page, const char *after);
 
+/* Puts each line of a text as an element: "p", or with attributes, "p class="; one that begins with a space as another. */
+void tl_put_lines(FILE *out, const char *text, const char *plain, const char *indented);
+
 /* Whether the verdict names the rank as a culprit, alone or with others; a link names none. */
-bool tl_page_names(const tl_page *page, int32_t rank);
+bool tl_html_names(const tl_html *html, int32_t rank);
 
 /* A text that is written as a file; its owner closes it, and frees the text. */
 FILE *tl_page_memory(char **text, size_t *n);
@@ -165,8 +163,8 @@ void tl_draw_made(tl_page *page);
 
 /* ---- the feeds ---- */
 
-bool tl_idle_begin(tl_html *html); /* bars.c */
-void tl_idle_take(tl_html *html, const void *row);
+void tl_idle_take(tl_html *html, const void *row); /* bars.c */
+void tl_path_take(tl_html *html, const void *row);
 /* strip.c: in this order */
 bool tl_strip_begin_collectives(tl_html *html);
 bool tl_strip_begin_path(tl_html *html);
@@ -182,11 +180,8 @@ void tl_strip_take_gap(tl_html *html, const void *row);
 bool tl_arrivals_begin(tl_html *html); /* arrivals.c: with the strip's */
 void tl_arrivals_take(tl_html *html, const tl_arrival *row);
 void tl_arrivals_end(tl_html *html);
-bool tl_path_begin(tl_html *html); /* bars.c */
-void tl_path_take(tl_html *html, const void *row);
 
-bool tl_timed_begin_phases(tl_html *html); /* maps.c */
-bool tl_timed_begin_cells(tl_html *html);
+bool tl_timed_begin_cells(tl_html *html); /* maps.c */
 void tl_timed_take_phase(tl_html *html, const void *row);
 void tl_timed_take_cell(tl_html *html, const void *row);
 void tl_timed_end(tl_timed *timed);

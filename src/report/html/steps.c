@@ -48,7 +48,7 @@ static size_t gather(const tl_page *page, const tl_table *table, column *columns
             c->step_ns = tl_ns_sum(c->step_ns, row->step_ns);
         }
         columns[n - 1].gain_ns = tl_ns_sum(columns[n - 1].gain_ns, tl_ns_max(0, row->gain_ns));
-        columns[n - 1].late |= row->flagged != 0 && tl_page_names(page, row->rank);
+        columns[n - 1].late |= row->flagged != 0 && tl_html_names(page->html, row->rank);
     }
     free(index);
     for (size_t i = 0; i < n; i++) {

@@ -253,24 +253,14 @@ static void choose_peers(choice *c)
     free(excess);
 }
 
-static void find_candidates(const tl_strip *s, choice *c)
+static void find_candidates(const tl_html *html, choice *c)
 {
+    const tl_strip *s = &html->strip;
     const tl_table *ranks = tl_tables_get(s->in->tables, &tl_rank_schema);
-    int32_t *named = tl_calloc(TL_RANKS_LISTED, sizeof *named);
     c->v = tl_calloc(ranks->n + 1, sizeof *c->v);
     TL_ROWS (const tl_rank, row, ranks)
         if (row->intervals > 0)
-            c->v[c->n++].rank = row->rank;
-    for (size_t k = 0; k < s->in->answers->nculprits; k++) {
-        const tl_culprit *culprit = &s->in->answers->culprits[k];
-        size_t n = tl_is_link(culprit) ? 0 : tl_ranks_listed(culprit->ranks, sizeof culprit->ranks, named);
-        for (size_t i = 0; i < n; i++) {
-            candidate *one = candidate_of(c, named[i]);
-            if (one != NULL)
-                one->named = true;
-        }
-    }
-    free(named);
+            c->v[c->n++] = (candidate){ .rank = row->rank, .named = tl_html_names(html, row->rank) };
     TL_EACH (const tl_strip_stay, stay, s->stays) {
         candidate *one = candidate_of(c, stay->rank),
                   *late = candidate_of(c, s->meetings.v[stay->collective].late_rank);
@@ -292,12 +282,13 @@ static void find_candidates(const tl_strip *s, choice *c)
     }
 }
 
-static void choose_ranks(tl_strip *s)
+static void choose_ranks(tl_html *html)
 {
     enum { NAMED = 8, ON_PATH = 4, WAITING = 8 };
+    tl_strip *s = &html->strip;
     choice c = { NULL, 0, 0, TL_STRIP_RANKS };
     const tl_ranges *wanted = s->in->ranks;
-    find_candidates(s, &c);
+    find_candidates(html, &c);
     if (wanted != NULL)
         c.most = c.n;
     for (size_t i = 0; i < c.n && wanted != NULL; i++)
@@ -369,7 +360,7 @@ bool tl_strip_begin_intervals(tl_html *html)
         return false;
     if (s->stays.n > 0)
         qsort(s->stays.v, s->stays.n, sizeof *s->stays.v, by_rank_and_start);
-    choose_ranks(s);
+    choose_ranks(html);
     TL_EACH (const tl_strip_stay, stay, s->stays) {
         size_t at = tl_strip_place(s, stay->rank);
         if (at < s->nranks)

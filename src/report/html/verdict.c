@@ -220,15 +220,7 @@ static void put_answers(tl_page *page)
     tl_print_answers(memory, page->html->in.answers, page->html->in.file, SIZE_MAX);
     (void)fclose(memory);
     fputs("<details id=\"answers\"><summary>The answers in words</summary>\n", page->out);
-    for (const char *p = text, *end; p != NULL && *p != '\0'; p = end + (*end != '\0')) {
-        end = p + strcspn(p, "\n");
-        size_t in = strspn(p, " ");
-        if (end == p)
-            continue;
-        fputs(in > 0 ? "<p>" : "<h3>", page->out);
-        tl_put_markup(page->out, (tl_text){ p + in, (size_t)(end - p) - in });
-        fputs(in > 0 ? "</p>\n" : "</h3>\n", page->out);
-    }
+    tl_put_lines(page->out, text, "h3", "p");
     fputs("</details>\n", page->out);
     free(text);
 }

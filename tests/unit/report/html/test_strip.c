@@ -23,7 +23,9 @@ static strip_job strip_of(int32_t nranks, int32_t nsteps)
 static void begin(strip_job *s)
 {
     tl_answers_read(&s->job->tables, &s->job->answers);
-    s->html.in = (tl_html_input){ .answers = &s->job->answers, .tables = &s->job->tables };
+    tl_html *html = tl_html_new(&(tl_html_input){ .answers = &s->job->answers, .tables = &s->job->tables });
+    s->html = *html;
+    free(html);
     CU_ASSERT_TRUE(tl_strip_begin_collectives(&s->html));
 }
 
@@ -32,6 +34,7 @@ static void end(strip_job *s)
     tl_strip_free(&s->html.strip);
     free(s->html.arrivals.of);
     free(s->html.arrivals.now.v);
+    free(s->html.named);
     job_free(s->job);
 }
 
