@@ -149,9 +149,9 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
         if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
             tl_say(&w, "by `%s`, which replaced `%s`", name_of(d, row->b_name).text, name_of(d, row->why).text);
         else if (row->why != TL_NO_NAME)
-            tl_say(&w, "%s `%s` %s by %s a step", row->why_idle ? "whose idle time in" : "whose",
+            tl_say(&w, "%s `%s` %s by %s %s", row->why_idle ? "whose idle time in" : "whose",
                    name_of(d, row->why).text, row->why_ns > 0 ? "grew" : "shrank",
-                   tl_duration(llabs(row->why_ns)).text);
+                   tl_duration(llabs(row->why_ns)).text, per_step(d));
         if (!isnan(row->times) && row->rank < 0)
             tl_say(&w, "(nearly all kernels take %.3g times as long)", row->times);
     }

@@ -24,9 +24,20 @@ static const char style[] =
     "details, .leaf { margin-left: 1.25rem; font-size: .8125rem; overflow-wrap: anywhere; } summary { cursor: pointer; }\n"
     ".more-time { color: var(--a4); } .less-time { color: var(--b4); } .said { color: var(--quiet); }\n";
 
-static void put_name(FILE *out, const tl_diff_words *d, uint32_t id)
+/* Puts a name as code, after words that join it to what stands before; nothing for TL_NO_NAME. */
+static void put_name(FILE *out, const tl_diff_words *d, const char *before, uint32_t id)
 {
-    tl_put_name(out, id != TL_NO_NAME ? d->name(d->name_arg, id) : TL_TEXT(""));
+    if (id == TL_NO_NAME)
+        return;
+    fprintf(out, "%s<code>", before);
+    tl_put_name(out, d->name(d->name_arg, id));
+    fputs("</code>", out);
+}
+
+/* What is compared: a step, or where steps are not told apart the whole recording. */
+static const char *compared(const tl_diff_words *d)
+{
+    return d->whole ? "recording" : "step";
 }
 
 static tl_phrase change_in_words(int64_t ns)
@@ -88,9 +99,11 @@ static const char *class_of(uint8_t part)
 }
 
 /* "waiting, all_reduce (data)" */
-static tl_phrase part_in_words(const tl_diff_step *row)
+static tl_phrase part_in_words(const tl_diff_words *d, const tl_diff_step *row)
 {
-    const char *part = row->part == TL_DIFF_REST ? "not attributed" : tl_diff_part_labels[row->part];
+    const char *part = row->part == TL_DIFF_REST   ? "not attributed"
+                       : row->part == TL_DIFF_STEP ? compared(d)
+                                                   : tl_diff_part_labels[row->part];
     if (row->part != TL_DIFF_WAITING && row->part != TL_DIFF_TRANSFER && row->part != TL_DIFF_UNKNOWN)
         return tl_phrase_of("%s", part);
     return tl_phrase_of("%s, %s%s", part, tl_collective_labels[row->kind],
@@ -122,8 +135,10 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
     const int rows = (int)d->step->n + 1;
     int64_t at_ns = step->a_ns;
 
-    fputs("<section id=\"waterfall\">\n<h2>From the step of A to the step of B</h2>\n<figure><div class=\"wide\">", out);
-    tl_plot_begin(out, "steps", "What a step of B takes more or less than a step of A, part by part",
+    fprintf(out, "<section id=\"waterfall\">\n<h2>From the %s of A to the %s of B</h2>\n<figure><div class=\"wide\">",
+            compared(d), compared(d));
+    tl_plot_begin(out, "steps",
+                  tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", compared(d), compared(d)).text,
                   tl_phrase_of("A: %s, B: %s", tl_duration(step->a_ns).text, tl_duration(step->b_ns).text).text, LEFT,
                   rows * ROW + TL_AXIS_HEIGHT);
     tl_put_axis(out, &scale, 0, rows * ROW, "ns");
@@ -135,7 +150,7 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
                to = tl_place(&scale, (double)(whole ? to_ns : tl_ns_max(at_ns, to_ns)));
         tl_phrase words = whole ? tl_duration(to_ns) : change_in_words(row->change_ns);
         tl_put_side(out, whole ? "named" : "part", i * ROW + BAR - 3, "%s",
-                    whole ? (i == 0 ? "A" : "B") : part_in_words(row).text);
+                    whole ? (i == 0 ? "A" : "B") : part_in_words(d, row).text);
         tl_put_told_box(out, class_of(row->part), from, fmax(to - from, 0.1), i * ROW + 2, BAR, "%s", words.text);
         bool before = to > FULL; /* no room behind the bar: before it, or in that of a whole step */
         tl_put_at(out, before ? "end" : "part", (before && !whole ? from : to) + (before ? -gap : gap), i * ROW + BAR - 3,
@@ -146,12 +161,13 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
     fprintf(out, "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond.%s Table "
                  "<code>diff_step</code>.</figcaption></figure>\n",
             scale.from > 0 ? " The axis does not begin at 0." : "");
-    fputs("<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th><th>A</th><th>B</th><th>change</th><th>of A's "
-          "step</th><th>p</th></tr>\n",
-          out);
+    fprintf(out,
+            "<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th><th>A</th><th>B</th><th>change</th><th>of A's "
+            "%s</th><th>p</th></tr>\n",
+            compared(d));
     TL_ROWS (const tl_diff_step, row, d->step) {
         fprintf(out, "<tr%s><th class=\"words\">%s</th><td>%s</td><td>%s</td><td>", row->sure ? " class=\"differs\"" : "",
-                part_in_words(row).text, tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
+                part_in_words(d, row).text, tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
         put_change(out, row->change_ns);
         fprintf(out, "</td><td>%+.1f %%</td><td>%s</td></tr>\n", 100 * row->share,
                 isnan(row->p_value) ? "" : tl_phrase_of("%.2g", row->p_value).text);
@@ -168,30 +184,22 @@ static void put_kernels(FILE *out, const tl_diff_words *d)
         all += row->change != TL_DIFF_SAME;
     if (all == 0)
         return;
-    fputs("<section id=\"kernels\">\n<h2>Which kernels are new, gone, replaced or changed?</h2>\n<div class=\"wide\"><table>\n"
-          "<tr><th class=\"words\">kernel</th><th></th><th>change of a step</th><th>A</th><th>B</th><th>each "
-          "in A</th><th>in B</th></tr>\n",
-          out);
+    fprintf(out,
+            "<section id=\"kernels\">\n<h2>Which kernels are new, gone, replaced or changed?</h2>\n<div "
+            "class=\"wide\"><table>\n<tr><th class=\"words\">kernel</th><th></th><th>change of a %s</th><th>A</th>"
+            "<th>B</th><th>each in A</th><th>in B</th></tr>\n",
+            compared(d));
     TL_ROWS (const tl_diff_kernel, row, d->kernel) {
         if (row->change == TL_DIFF_SAME || shown == KERNELS_SHOWN)
             continue;
         shown++;
-        fprintf(out, "<tr%s><td class=\"words\"><code>", row->sure ? " class=\"differs\"" : "");
-        put_name(out, d, row->name);
-        fputs("</code>", out);
-        if (row->b_name != TL_NO_NAME) {
-            fputs(" replaced by <code>", out);
-            put_name(out, d, row->b_name);
-            fputs("</code>", out);
-        }
-        if (row->operator!= TL_NO_NAME) {
-            fputs(" of <code>", out);
-            put_name(out, d, row->operator);
-            fputs("</code>", out);
-        }
+        fprintf(out, "<tr%s><td class=\"words\">", row->sure ? " class=\"differs\"" : "");
+        put_name(out, d, "", row->name);
+        put_name(out, d, " replaced by ", row->b_name);
+        put_name(out, d, " of ", row->operator);
         fprintf(out, "</td><td>%s</td><td>", tl_diff_change_labels[row->change]);
         put_change(out, row->change_ns);
-        fprintf(out, "</td><td>%.4g a step</td><td>%.4g</td>", row->a_count, row->b_count);
+        fprintf(out, "</td><td>%.4g a %s</td><td>%.4g</td>", row->a_count, compared(d), row->b_count);
         const double each_ns[] = { row->a_each_ns, row->b_each_ns };
         for (int i = 0; i < 2; i++)
             fprintf(out, "<td>%s</td>", isnan(each_ns[i]) ? "" : tl_duration(llround(each_ns[i])).text);
@@ -226,25 +234,17 @@ static size_t after(const tree *t, size_t at)
 /* "aten::linear +567 us, 2 a step in A, 3 in B" */
 static void put_node(const tree *t, const tl_diff_work *row)
 {
-    fputs("<code>", t->out);
-    if (row->name != TL_NO_NAME)
-        put_name(t->out, t->d, row->name);
-    else
-        put_name(t->out, t->d, row->kind);
-    fputs("</code> ", t->out);
-    if (row->b_name != TL_NO_NAME) {
-        fputs("replaced by <code>", t->out);
-        put_name(t->out, t->d, row->b_name);
-        fputs("</code> ", t->out);
-    }
+    put_name(t->out, t->d, "", row->name != TL_NO_NAME ? row->name : row->kind);
+    put_name(t->out, t->d, " replaced by ", row->b_name);
+    fputc(' ', t->out);
     put_change(t->out, row->change_ns);
     fputs(" <span class=\"said\">", t->out);
     if (row->change != TL_DIFF_SAME && row->change != TL_DIFF_REPLACED)
         fprintf(t->out, "%s, ", tl_diff_change_labels[row->change]);
     if (row->a_count == row->b_count)
-        fprintf(t->out, "%.4g a step", row->a_count);
+        fprintf(t->out, "%.4g a %s", row->a_count, compared(t->d));
     else
-        fprintf(t->out, "%.4g a step in A, %.4g in B", row->a_count, row->b_count);
+        fprintf(t->out, "%.4g a %s in A, %.4g in B", row->a_count, compared(t->d), row->b_count);
     fputs("</span>", t->out);
 }
 
@@ -306,9 +306,10 @@ static void put_tree(FILE *out, const tl_diff_words *d)
     const tree t = { out, d, ((const tl_diff_step *)tl_table_row(d->step, 0))->a_ns };
     if (d->call_path->n == 0)
         return;
-    fputs("<section id=\"calls\">\n<h2>Where in the code?</h2>\n<p class=\"source\">Device work of a step by call path, in both "
-          "runs: the change of a path and of all within it, the largest first.</p>\n",
-          out);
+    fprintf(out,
+            "<section id=\"calls\">\n<h2>Where in the code?</h2>\n<p class=\"source\">Device work of a %s by call path, in "
+            "both runs: the change of a path and of all within it, the largest first.</p>\n",
+            compared(d));
     put_calls(&t);
     fputs("<p class=\"source\">Table <code>diff_call_path</code>.</p>\n</section>\n", out);
 }

@@ -159,23 +159,12 @@ void tl_draw_matching(tl_page *page)
 
 /* ------------------------------------------------------------------------------------------- what was asked otherwise */
 
-static bool put_changed(tl_page *page, const tl_parameter *row, bool any)
-{
-    FILE *out = page->out;
-    fputs(any ? "" : "<p>Numbers that decide, and are not as they come:</p>\n<dl class=\"words\">\n", out);
-    fputs("<dt>", out);
-    tl_put_markup_cell(out, row->name, sizeof row->name);
-    fprintf(out, " = %.3g</dt><dd>", row->value);
-    tl_put_markup_cell(out, row->reason, sizeof row->reason);
-    fputs("</dd>\n", out);
-    return true;
-}
-
 /* Puts the parameters whose value is not that of the program. */
 void tl_draw_parameters(tl_page *page)
 {
     const tl_table *table = tl_page_table(page, &tl_parameter_schema);
     tl_table usual = { .schema = &tl_parameter_schema };
+    FILE *out = page->out;
     bool any = false;
     if (table == NULL)
         return;
@@ -184,11 +173,16 @@ void tl_draw_parameters(tl_page *page)
         char name[sizeof row->name + 1] = "";
         memcpy(name, row->name, sizeof row->name);
         double as_usual = tl_parameter_value(&usual, name, row->value);
-        if (fabs(row->value - as_usual) > 1e-12 * fabs(as_usual))
-            any = put_changed(page, row, any);
+        if (fabs(row->value - as_usual) <= 1e-12 * fabs(as_usual))
+            continue;
+        fputs(any ? "<dt>" : "<p>Numbers that decide, and are not as they come:</p>\n<dl class=\"words\">\n<dt>", out);
+        any = true;
+        tl_put_markup_cell(out, row->name, sizeof row->name);
+        fprintf(out, " = %.3g</dt><dd>", row->value);
+        tl_put_markup_cell(out, row->reason, sizeof row->reason);
+        fputs("</dd>\n", out);
     }
-    if (any)
-        fputs("</dl>\n", page->out);
+    fputs(any ? "</dl>\n" : "", out);
     tl_table_free(&usual);
 }
 
@@ -220,7 +214,8 @@ void tl_draw_glossary(tl_page *page)
         put_word(out, tl_cause_labels[c->cause], causes[c->cause]);
     if (c != NULL)
         put_word(out, tl_pattern_labels[c->pattern], patterns[c->pattern]);
-    put_word(out, tl_phrase_of("trust %s", tl_confidence_labels[a->rank.confidence]).text, sure[a->rank.confidence]);
+    const uint8_t trust = a->phases_alone ? a->phases->confidence : (uint8_t)a->rank.confidence;
+    put_word(out, tl_phrase_of("trust %s", tl_confidence_labels[trust]).text, sure[trust]);
     for (size_t i = 1; i < a->nphases; i++) {
         bool told = false;
         for (size_t k = 1; k < i; k++)

@@ -77,7 +77,7 @@ static void a_step_that_differs_is_told_with_its_reasons(void)
     expect(t, "B takes 8.2 % more time per step: 100 ms in A, 108 ms in B (medians of 6 and\n"
               "  6 steps; p < 0.001, rank test).\n"
               "  +5.0 %, 5.00 ms in waiting in all_reduce of ranks 0-7, most of it for rank 3,\n"
-              "    whose `flash_bwd` grew by 6.00 ms a step (p = 0.002)\n"
+              "    whose `flash_bwd` grew by 6.00 ms per step (p = 0.002)\n"
               "  +2.4 %, 2.40 ms in `flash_bwd` (each takes 1.1 times as long) (p < 0.001)\n"
               "New operator: 12 aten::copy_ per step.\n");
     end(t);
