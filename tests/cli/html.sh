@@ -191,6 +191,9 @@ assert 'rank 3 straggler, host_to_device:' in words(top.find('figcaption')), wor
 late = [r.get('width') for r in top.findall('div/svg/rect') if r.get('class') == 'late']
 assert late.count('%.2f%%' % (100 * 31 / 90)) == 1, late
 assert 'straggler, bounded in 31 of 90 steps' in words(top.find('.//table'))"
+page "the trust that it explains is that of its answer" "
+trust = [words(d[1]) for d in root.findall('.//dl[@class=\"tiles\"]/div') if words(d[0]) == 'Trust']
+assert 'trust ' + trust[0] in [words(d) for d in root.findall('.//section[@id=\"glossary\"]//dt')], trust"
 page "the name that would do harm is a name" "
 h3 = [words(f.find('.//h3')) for f in figures]
 assert any(h.startswith('</title></svg><script>alert(1)</script>&amp;') for h in h3), h3
@@ -304,6 +307,19 @@ def depth(e): return (e.tag == 'details') + max([depth(c) for c in e] or [0])
 calls = root.find('.//section[@id=\"calls\"]')
 assert depth(calls) == max(r['depth'] for r in json.load(open('calls.json'))), (depth(calls), json.load(open('calls.json')))
 assert all(d[0].tag == 'summary' for d in calls.iter('details'))"
+/usr/bin/python3 - <<'PYTHON'
+import json, os
+for side in "ab":
+    os.mkdir(f"{side}-whole")
+    for rank in range(3):
+        trace = json.load(open(f"{side}/rank-{rank}.json"))
+        trace["traceEvents"] = [e for e in trace["traceEvents"] if "ProfilerStep" not in e["name"] and e["ts"] < 5000]
+        json.dump(trace, open(f"{side}-whole/rank-{rank}.json", "w"))
+PYTHON
+status 0 "$tlmpi" html a-whole b-whole -o -
+page "recordings without steps are not called steps" "
+assert words(root.find('.//section[@id=\"waterfall\"]/h2')) == 'From the recording of A to the recording of B'
+assert not [w for w in ('a step', 'per step', 'of A\'s step') if w in words(root.find('body'))], words(root.find('body'))"
 status 2 "$tlmpi" html a.h5 b.h5 a.h5
 says err "one file at a time"
 

@@ -85,15 +85,8 @@ size_t tl_text_columns(tl_text text)
 }
 
 #define ITS_WRITER(NAME, word) [TL_FORMAT_##NAME] = &tl_##word##_format,
-#define ITS_WORD(NAME, word)   [TL_FORMAT_##NAME] = #word,
 
 static const tl_row_writer *const writers[] = { TL_FORMATS(ITS_WRITER) };
-static const char *const words[] = { TL_FORMATS(ITS_WORD) };
-
-const char *tl_format_word(tl_format format)
-{
-    return words[format];
-}
 
 bool tl_print_begin(tl_printer *printer)
 {

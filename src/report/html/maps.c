@@ -16,27 +16,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A map that is drawn. */
-typedef struct map {
-    tl_page *page;
-    const tl_heat *heat;
-    bool *marked; /* by row of the picture */
-    TL_VEC(tl_outline) outlines;
-    const tl_timed_phase *phase; /* of a map of a phase */
-} map;
-
-/* Draws a map below its caption, which ends here. */
-static void end_map(map *m, tl_figure *f)
-{
-    f->picture.named = m->marked;
-    f->picture.outlines = m->outlines.v;
-    f->picture.noutlines = m->outlines.n;
-    fputs("</figcaption>\n", m->page->out);
-    tl_put_figure(m->page, f);
-    free(m->marked);
-    free(m->outlines.v);
-}
-
 /* ------------------------------------------------------------------------------------------------ excess and waiting */
 
 /* Which of the two. */
@@ -60,6 +39,17 @@ static int64_t waits_of(const tl_blame_step *row)
 }
 
 TL_ORDER_BY(compare_steps, tl_blame_step, step, rank)
+
+uint32_t *tl_index_by_step(const tl_table *table, tl_heat_steps *steps)
+{
+    const tl_blame_step *rows = tl_table_row(table, 0);
+    uint32_t *index = tl_sorted_index(table->n, compare_steps, rows);
+    size_t nsteps = 0;
+    for (size_t i = 0; i < table->n; i++)
+        nsteps += i == 0 || rows[index[i]].step != rows[index[i - 1]].step;
+    tl_heat_steps_init(steps, nsteps);
+    return index;
+}
 
 /* Puts the waiting of others for the rank (direct), and their waiting passed on from ranks that had waited for it. */
 static void put_waits(tl_page *page, const void *arg, int32_t rank)
@@ -94,15 +84,16 @@ static void put_cost(tl_page *page, const blame_map *what, const tl_heat *h, siz
  * outlined. */
 static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h, const bool *named)
 {
-    map m = { .page = page, .heat = h, .marked = tl_calloc(h->nshown + 1, sizeof *m.marked) };
+    tl_figure f = what->figure;
+    f.marked = tl_calloc(h->nshown + 1, sizeof *f.marked);
     for (size_t r = 0; r < h->nshown; r++) {
         const tl_heat_cell *cells = tl_heat_row(h, r);
-        m.marked[r] = named[h->shown[r]];
+        f.marked[r] = named[h->shown[r]];
         for (size_t c = 0, n; c < h->steps->n; c += n) {
             for (n = 1; c + n < h->steps->n && cells[c + n].late == cells[c].late; n++)
                 ;
             if (cells[c].late)
-                tl_vec_push(&m.outlines, (tl_outline){ .row = r, .first = c, .last = c + n - 1 });
+                tl_vec_push(&f.outlines, (tl_outline){ .row = r, .first = c, .last = c + n - 1 });
         }
     }
     size_t worst = tl_heat_worst(h);
@@ -113,7 +104,6 @@ static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h, co
                                what->most, tl_heat_share_of(h, worst, false).text,
                                tl_steps_of_column(h->steps, h->most_at[worst]).text,
                                tl_show_share(h->most[worst], false).text, h->steps->run > 1 ? "them" : "it");
-    tl_figure f = what->figure;
     f.picture.heat = h;
     f.picture.shades = tl_shades_of_parts();
     f.picture.finding = finding.text;
@@ -126,7 +116,7 @@ static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h, co
     fprintf(page->out, "<p>%s</p>\n", finding.text);
     if (any)
         put_cost(page, what, h, worst);
-    end_map(&m, &f);
+    tl_end_figure(page, &f);
 }
 
 static void draw_blame(tl_page *page, const blame_map *what)
@@ -136,24 +126,22 @@ static void draw_blame(tl_page *page, const blame_map *what)
         return;
     const tl_blame_step *rows = tl_table_row(table, 0);
     int64_t times = what->of_others ? tl_ns_max(1, (int64_t)page->html->in.answers->trust.nranks - 1) : 1;
-    uint32_t *index = tl_sorted_index(table->n, compare_steps, rows);
+    tl_heat_steps steps;
+    uint32_t *index = tl_index_by_step(table, &steps);
     int32_t *ranks = tl_calloc(table->n, sizeof *ranks);
     for (size_t i = 0; i < table->n; i++)
         ranks[i] = rows[i].rank;
-    size_t nranks = tl_int_unique(ranks, table->n), nsteps = 0;
+    size_t nranks = tl_int_unique(ranks, table->n);
     int64_t *most = tl_calloc(nranks, sizeof *most), all_ns = 0;
     bool *named = tl_calloc(nranks, sizeof *named);
     for (size_t i = 0; i < table->n; i++) {
         size_t at = tl_index_of(ranks, nranks, rows[i].rank);
         most[at] = tl_ns_sum(most[at], what->of(&rows[i]));
         all_ns = tl_ns_sum(all_ns, what->of(&rows[i]));
-        nsteps += i == 0 || rows[index[i]].step != rows[index[i - 1]].step;
     }
     for (size_t i = 0; i < nranks; i++)
         named[i] = tl_html_names(page->html, ranks[i]);
-    tl_heat_steps steps;
     tl_heat heat;
-    tl_heat_steps_init(&steps, nsteps);
     tl_heat_init(&heat, &steps, ranks, nranks, named, most);
     for (size_t i = 0; i < table->n; i++) {
         const tl_blame_step *row = &rows[index[i]];
@@ -343,17 +331,17 @@ static void put_verdict(tl_page *page, const tl_phase_verdict *row)
 
 /* Marks the row of a verdict's rank, where it has one and is a straggler, in this or another phase; in its own phase the
  * steps of the verdict are outlined. */
-static void mark(map *m, const tl_phase_verdict *v)
+static void mark(tl_figure *f, const tl_timed_phase *phase, const tl_phase_verdict *v)
 {
-    const tl_heat *h = m->heat;
+    const tl_heat *h = f->picture.heat;
     size_t row = 0, first = tl_heat_steps_of(h->steps, v->first_step), last = tl_heat_steps_of(h->steps, v->last_step);
     while (row < h->nshown && h->ranks[h->shown[row]] != v->rank)
         row++;
     if (row == h->nshown)
         return;
-    m->marked[row] |= v->verdict == TL_PHASE_STRAGGLER;
-    if (is_of(v, m->phase) && v->first_step >= 0 && first < h->steps->n && first <= last)
-        tl_vec_push(&m->outlines, (tl_outline){ .row = row,
+    f->marked[row] |= v->verdict == TL_PHASE_STRAGGLER;
+    if (is_of(v, phase) && v->first_step >= 0 && first < h->steps->n && first <= last)
+        tl_vec_push(&f->outlines, (tl_outline){ .row = row,
                                                 .first = first,
                                                 .last = last < h->steps->n ? last : h->steps->n - 1,
                                                 .weak = v->verdict != TL_PHASE_STRAGGLER });
@@ -391,12 +379,13 @@ static void put_phase(tl_page *page, size_t number)
     const tl_timed *t = &page->html->timed;
     const tl_answers *a = page->html->in.answers;
     FILE *out = page->out;
-    map m = { .page = page, .heat = &t->heats[number], .phase = &t->phases.v[number] };
-    const tl_phrase finding = finding_of(m.heat), id = tl_phrase_of("phase%zu", number + 1),
+    const tl_heat *h = &t->heats[number];
+    const tl_timed_phase *phase = &t->phases.v[number];
+    const tl_phrase finding = finding_of(h), id = tl_phrase_of("phase%zu", number + 1),
                     title = tl_phrase_of("%.*s: how much longer or shorter than on its peers, rank by rank",
-                                         (int)sizeof m.phase->title, m.phase->title);
-    tl_figure f = { .picture = { .heat = m.heat,
-                                 .shades = tl_shades_by_scatter(m.heat),
+                                         (int)sizeof phase->title, phase->title);
+    tl_figure f = { .picture = { .heat = h,
+                                 .shades = tl_shades_by_scatter(h),
                                  .id = id.text,
                                  .title = title.text,
                                  .finding = finding.text,
@@ -404,6 +393,7 @@ static void put_phase(tl_page *page, size_t number)
                                  .late = "from the first to the last step in which the rank is late",
                                  .weak = "the same, of a rank that is longer and not held to be the cause" },
                     .keep = t->keep[number],
+                    .marked = tl_calloc(h->nshown + 1, sizeof *f.marked),
                     .explanation = "The shade is what the rank takes longer, in percent of what its peers take in the same "
                                    "step (the median of the ranks); blue is shorter, orange longer.",
                     .column = "what the rank takes longer in all of them, of what its peers take in all of them.",
@@ -411,18 +401,17 @@ static void put_phase(tl_page *page, size_t number)
                     .part = "longer by",
                     .whole = "peers take",
                     .note = put_note,
-                    .arg = m.phase,
+                    .arg = phase,
                     .note_head = "found" };
     size_t said = 0;
 
-    m.marked = tl_calloc(m.heat->nshown + 1, sizeof *m.marked);
     tl_begin_figure(page, &f);
     fputs("<h3>", out);
     tl_put_markup_word(out, title.text);
     fputs("</h3>\n", out);
     for (size_t k = 1; k < a->nphases; k++) {
-        mark(&m, &a->phases[k]);
-        if (is_of(&a->phases[k], m.phase) && said++ < TL_WORST_ROWS)
+        mark(&f, phase, &a->phases[k]);
+        if (is_of(&a->phases[k], phase) && said++ < TL_WORST_ROWS)
             put_verdict(page, &a->phases[k]);
     }
     if (said > TL_WORST_ROWS)
@@ -430,7 +419,7 @@ static void put_phase(tl_page *page, size_t number)
     if (said == 0)
         fputs("<p>In this phase no rank is found to be late.</p>\n", out);
     fprintf(out, "<p>%s</p>", finding.text);
-    end_map(&m, &f);
+    tl_end_figure(page, &f);
 }
 
 /* What was found where there is no picture, as in the time outside of phases. */

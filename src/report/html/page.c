@@ -215,9 +215,13 @@ void tl_begin_figure(tl_page *page, tl_figure *f)
         fputs("<figure>\n<figcaption>", page->out);
 }
 
-void tl_put_figure(tl_page *page, const tl_figure *f)
+void tl_end_figure(tl_page *page, tl_figure *f)
 {
     size_t run = f->picture.heat->steps->run;
+    f->picture.named = f->marked;
+    f->picture.outlines = f->outlines.v;
+    f->picture.noutlines = f->outlines.n;
+    fputs("</figcaption>\n", page->out);
     tl_draw_heat(page->out, &f->picture);
     fprintf(page->out, "<p class=\"explains\">%s ", f->explanation);
     if (run > 1)
@@ -225,6 +229,8 @@ void tl_put_figure(tl_page *page, const tl_figure *f)
     fputs("</p>\n", page->out);
     put_worst(page, f);
     fputs("</figure>\n", page->out);
+    free(f->marked);
+    free(f->outlines.v);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- page */

@@ -122,6 +122,8 @@ void tl_put_command(tl_page *page, const char *table);
 typedef struct tl_figure {
     tl_picture picture;      /* hosts are found for it */
     const bool *keep;        /* by rank */
+    bool *marked;            /* by row of the picture; the figure frees it, and the outlines */
+    TL_VEC(tl_outline) outlines;
     const char *explanation; /* of the shades */
     const char *column;      /* what a column of several steps is, after "A column is N steps: " */
     const char *head, *part, *whole; /* of the worst ranks: "The ranks that ...", "longer by", "peers take" */
@@ -129,8 +131,11 @@ typedef struct tl_figure {
     const void *arg;
     const char *note_head;
 } tl_figure;
-void tl_begin_figure(tl_page *page, tl_figure *figure); /* up to its caption, which the caller writes and ends */
-void tl_put_figure(tl_page *page, const tl_figure *figure);
+void tl_begin_figure(tl_page *page, tl_figure *figure); /* up to its caption, which the caller writes */
+void tl_end_figure(tl_page *page, tl_figure *figure);
+
+/* The rows of table blame_step in the order of steps, and the columns of its steps; the caller frees both. */
+uint32_t *tl_index_by_step(const tl_table *blame_steps, tl_heat_steps *steps);
 
 /* The folder that the job's traces lie in; else the result's name. */
 tl_phrase tl_job_name(const tl_page *page);

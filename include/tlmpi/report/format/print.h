@@ -29,9 +29,6 @@
 #define TL_FORMAT_NUMBER(NAME, word) TL_FORMAT_##NAME,
 typedef enum tl_format { TL_FORMATS(TL_FORMAT_NUMBER) TL_NFORMATS } tl_format;
 
-/* The format's word on the command line. */
-const char *tl_format_word(tl_format format);
-
 /* In which unit times are printed. */
 typedef enum tl_unit_choice { TL_UNIT_NS, TL_UNIT_US, TL_UNIT_MS, TL_UNIT_S, TL_UNIT_AUTO } tl_unit_choice;
 #define TL_UNIT_WORDS "ns, us, ms, s, auto"
