@@ -79,7 +79,6 @@ struct tl_cli {
     int64_t skip;                   /* reps */
     bool each, kernels, compare;    /* reps: which table */
     tl_gates diff_fail_on;          /* diff */
-    bool perfetto;                  /* export: the only format */
     bool html;                      /* run: the page, too */
     tl_texts scale, overlap;        /* whatif */
     bool remove_sync, no_launch_overhead; /* whatif */
@@ -164,8 +163,5 @@ const char *const *tl_manual_notes(const char *table);
 /* Why a table of that name has no rows, or is not in a file, where not every trace has what it is of; NULL: for none of
  * these reasons. */
 const char *tl_why_empty(const char *table);
-
-/* Returns what replaced a table that result files no longer have; NULL: there was no table of that name. */
-const char *tl_instead_of(const char *table);
 
 #endif

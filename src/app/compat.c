@@ -79,16 +79,6 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
     return tl_fail_unknown(err, "tool", cli->words[0], "compat", faces, NFACES);
 }
 
-/* Whether the name ends with one of the endings, whose list ends with NULL, or is one. */
-static bool has_ending(const char *name, const char *const *ends)
-{
-    size_t n = strlen(name);
-    for (; *ends != NULL; ends++)
-        if (n >= strlen(*ends) && strcmp(name + n - strlen(*ends), *ends) == 0)
-            return true;
-    return false;
-}
-
 /* A folder that holds tables is another job's, or an older result. */
 static tl_status check_folder(const char *path, bool force, tl_error *err)
 {
@@ -98,7 +88,7 @@ static tl_status check_folder(const char *path, bool force, tl_error *err)
     if (folder == NULL)
         return TL_OK;
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL && st == TL_OK;)
-        if (has_ending(entry->d_name, tables) || strcmp(entry->d_name, "notes.txt") == 0)
+        if (tl_name_has_ending(entry->d_name, tables) || strcmp(entry->d_name, "notes.txt") == 0)
             st = tl_fail(err, TL_EOUTPUT, "%s holds tables already (%s); -f overwrites them", path, entry->d_name);
     closedir(folder);
     return st;
@@ -119,7 +109,7 @@ static tl_status check_inputs_kept(const tl_inventory *inventory, const char *fo
             continue;
         if (S_ISDIR(there.st_mode) && !below && strncmp(entry->d_name, "rank", 4) == 0)
             st = check_inputs_kept(inventory, path, true, err);
-        for (size_t i = 0; st == TL_OK && has_ending(entry->d_name, tables) && i < inventory->inputs.n; i++) {
+        for (size_t i = 0; st == TL_OK && tl_name_has_ending(path, tables) && i < inventory->inputs.n; i++) {
             const tl_input *in = &inventory->inputs.v[i];
             if (in->inode == (uint64_t)there.st_ino && in->device == (uint64_t)there.st_dev && in->inode != 0)
                 st = tl_fail(err, TL_EUSAGE, "%s might be written over, and is read: choose another folder with -o",
@@ -195,7 +185,7 @@ static tl_status take_memory_timeline(tl_cli *cli, const char **timeline, tl_err
 
     *timeline = NULL;
     for (size_t i = 1; i < cli->nwords; i++)
-        if (!has_ending(cli->words[i], ends))
+        if (!tl_name_has_ending(cli->words[i], ends))
             cli->words[n++] = cli->words[i];
         else if (*timeline == NULL)
             *timeline = cli->words[i];

@@ -414,22 +414,3 @@ const char *tl_why_empty(const char *table)
             return reasons[i].reason;
     return NULL;
 }
-
-const char *tl_instead_of(const char *table)
-{
-    static const struct {
-        const char *table, *instead;
-    } gone[] = {
-        { "queue_series", "series --where what=queue, where a run had --series" },
-        { "copy_series", "series --where what=memcpy, where a run had --series" },
-        { "memory_series", "series --where what~memory, where a run had --series" },
-        { "gap_noise", "series --where what=short_gap, where a run had --series; idle and idle_summary have their sums" },
-        { "idle_overview", "idle_summary --where place=0" },
-        { "idle_job", "idle_summary --rank -1 --where 'place>0'" },
-        { "stream_gap", "stream_idle, by waited_for" },
-    };
-    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
-        if (strcmp(gone[i].table, table) == 0)
-            return gone[i].instead;
-    return NULL;
-}

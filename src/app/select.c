@@ -278,73 +278,14 @@ tl_status tl_select_walk(tl_select *select, tl_take_rows *take, void *arg, tl_er
 
 /* ---- nothing found ---- */
 
-typedef struct rank_list {
-    const tl_field *rank;
-    size_t row_size;
-    tl_ranges ranks;
-} rank_list;
-
-static tl_status take_ranks(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
+void tl_select_say_none(const tl_select *select)
 {
-    rank_list *list = arg;
-    (void)err;
-    (void)enough;
-    for (size_t i = 0; i < n; i++) {
-        int64_t rank = tl_content_of(list->rank, rows + i * list->row_size).i;
-        if (list->ranks.n == 0 || list->ranks.v[list->ranks.n - 1].last != rank)
-            tl_vec_push(&list->ranks, (tl_range){ rank, rank });
-    }
-    return TL_OK;
-}
-
-/* The ranks of a table, in words; empty where it has none, or one that is asked for. */
-static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_error *err)
-{
-    const tl_field *fields[3] = { NULL };
-    const tl_schema *index = find_index(select, fields);
-    tl_select all = { .result = select->result, .table = index != NULL ? index : select->table };
-    rank_list list = { .rank = index != NULL ? fields[0] : select->rank, .row_size = all.table->row_size };
-
-    tl_status st = tl_select_walk(&all, take_ranks, &list, err);
-    tl_ranges_sort(&list.ranks);
-    for (size_t i = 0; i < list.ranks.n; i++)
-        if (st != TL_OK || tl_ranges_has(select->ranks, list.ranks.v[i].first))
-            list.ranks.n = 0;
-    tl_ranges_text(&list.ranks, out, size);
-    free(list.ranks.v);
-    return st;
-}
-
-static tl_status take_any(void *any, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
-{
-    (void)rows;
-    (void)n;
-    (void)err;
-    *(bool *)any = *enough = true;
-    return TL_OK;
-}
-
-tl_status tl_select_say_none(const tl_select *select, tl_error *err)
-{
-    char ranks[200] = "", steps[200] = "", there[200] = "";
-    tl_select others = *select;
-    bool any = false;
-
-    others.where.n = 0;
-    tl_status st = select->where.n > 0 ? tl_select_walk(&others, take_any, &any, err) : TL_OK;
-    if (select->rank != NULL) {
+    char ranks[200] = "", steps[200] = "";
+    const char *filters = select->where.n > 0 ? " fulfils --where" : "";
+    if (select->rank != NULL)
         tl_ranges_text(select->ranks, ranks, sizeof ranks);
-        st = st == TL_OK ? list_ranks(select, there, sizeof there, err) : st;
-    }
     if (select->step != NULL)
         tl_ranges_text(select->steps, steps, sizeof steps);
-    const char *rank = ranks[0] != '\0' ? " rank " : "", *step = steps[0] != '\0' ? " step " : "";
-    const char *and = *rank != '\0' && *step != '\0' ? "," : "", *of = *rank != '\0' || *step != '\0' ? " of" : "";
-    if (st == TL_OK && any)
-        tl_warn("no row of table %s%s%s%s%s%s%s fulfils --where", select->table->name, of, rank, ranks, and, step,
-                steps);
-    else if (st == TL_OK)
-        tl_warn("no rows%s%s%s%s%s%s%s%s", of, rank, ranks, and, step, steps, there[0] != '\0' ? "; it has ranks " : "",
-                there);
-    return st;
+    tl_warn("no row of table %s%s%s%s%s%s", select->table->name, select->rank != NULL ? " of rank " : "", ranks,
+            select->step != NULL ? " of step " : "", steps, filters);
 }

@@ -69,37 +69,28 @@ void tl_select_free(tl_select *select);
 typedef tl_status tl_take_rows(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err);
 tl_status tl_select_walk(tl_select *select, tl_take_rows *take, void *arg, tl_error *err);
 
-/* Says on stderr that no row is of the ranks and steps asked for, and which ranks the table has; or that no row fulfils
- * the conditions.  Says nothing where the command line asks for neither. */
-tl_status tl_select_say_none(const tl_select *select, tl_error *err);
+/* Warns that no row is of the ranks and steps asked for and fulfils the conditions. */
+void tl_select_say_none(const tl_select *select);
 
 /* ------------------------------------------------------------------------------------------------------- first rows */
 
-/* The first N rows in the order of one column, without holding the others.  Set those before `private`, the rest zero;
- * tl_top_free ends it.  Rows may be packed. */
+/* The first N rows in the order of one column, of equals those that came first; no more than twice as many are held, or
+ * 1,024.  Set those before `private`, the rest zero; the caller frees `rows`.  Rows may be packed. */
 typedef struct tl_top {
     const tl_select *select;                  /* its table, the column to sort by and which way */
     size_t limit;                             /* N, at least 1 */
     void (*drop)(void *arg, const void *row); /* takes each row that is not among the first N, or no longer */
     void *drop_arg;
     /* private: */
-    uint64_t seen; /* rows offered */
-    struct tl_top_entry {
-        uint64_t order; /* which row this was: of equal cells the earlier row stands first */
-        size_t slot;    /* of its copy in rows */
-    } * heap;           /* the row that would stand last is on top */
-    size_t n, cap;
     unsigned char *rows;
-    size_t rows_cap;
+    size_t n, cap;
 } tl_top;
 
-/* Offers a row; it is copied when it is among the first N of the rows offered. */
+/* Offers a row, which is copied. */
 void tl_top_add(tl_top *top, const void *row);
 
-/* Puts the rows in order: tl_top_row(top, i) for i < top->n.  Nothing may be added after. */
+/* Keeps the first N rows, in order: tl_top_row(top, i) for i < top->n. */
 void tl_top_sort(tl_top *top);
 const void *tl_top_row(const tl_top *top, size_t i);
-
-void tl_top_free(tl_top *top);
 
 #endif

@@ -14,7 +14,6 @@
 #include "tlmpi/report/format/wrap.h"
 #include "tlmpi/store/result.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,7 +194,7 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
         for (size_t i = s->printed; i < s->top.n; i++)
             leave_out(s, tl_top_row(&s->top, i));
     }
-    tl_top_free(&s->top);
+    free(s->top.rows);
     return st;
 }
 
@@ -209,48 +208,6 @@ static void say_why_empty(tl_result *result, const tl_schema *table)
     if (strncmp(table->name, "phase", 5) == 0 && (files == NULL || tl_result_nrows(result, files) == 0))
         tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)",
                 table->name);
-}
-
-/* Rows of table pattern, and sequences that there are. */
-typedef struct pattern_count {
-    const tl_field *rank, *patterns;
-    size_t row_size;
-    int64_t last, rows, all;
-} pattern_count;
-
-static tl_status count_patterns(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
-{
-    pattern_count *c = arg;
-    (void)enough;
-    (void)err;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned char *row = rows + i * c->row_size;
-        int64_t rank = tl_content_of(c->rank, row).i;
-        if (c->rows++ == 0 || rank != c->last)
-            c->all = tl_ns_add(c->all, tl_content_of(c->patterns, row).i);
-        c->last = rank;
-    }
-    return TL_OK;
-}
-
-/* A rank may have more sequences than rows. */
-static tl_status say_left_out(const tl_select *select, tl_error *err)
-{
-    tl_select ranks = {
-        .result = select->result, .table = select->table, .ranks = select->ranks, .rank = select->rank
-    };
-    pattern_count c = { .rank = tl_schema_field(select->table, "rank"),
-                        .patterns = tl_schema_field(select->table, "patterns"),
-                        .row_size = select->table->row_size };
-
-    if (strcmp(select->table->name, "pattern") != 0 || c.rank == NULL || c.patterns == NULL)
-        return TL_OK;
-    tl_status st = tl_select_walk(&ranks, count_patterns, &c, err);
-    if (st == TL_OK && c.all > c.rows)
-        tl_warn("table pattern has %" PRId64 " of %" PRId64
-                " sequences: of a rank the first 100, and the first of each operator",
-                c.rows, c.all);
-    return st;
 }
 
 static tl_status show_table(const tl_cli *cli, tl_result *result, const char *table, FILE *out, tl_error *err)
@@ -277,9 +234,7 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         if (arrived && tl_result_nrows(result, select.table) == 0)
             say_why_empty(result, select.table);
         else if (arrived && s.printed == 0)
-            st = tl_select_say_none(&select, err);
-        if (arrived && st == TL_OK)
-            st = say_left_out(&select, err);
+            tl_select_say_none(&select);
     }
     tl_select_free(&select);
     return st;

@@ -61,10 +61,6 @@ const char *tl_suggest(const char *word, const char *const *candidates, size_t n
 tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, const char *place,
                           const char *const *candidates, size_t n)
 {
-    const char *instead = strcmp(what, "table") == 0 ? tl_instead_of(word) : NULL;
-    if (instead != NULL)
-        return tl_fail(err, TL_EUSAGE, "there is no table '%.60s' any more: see %s", word, instead);
-
     char list[700] = "", guess[LONGEST + 20] = ".";
     size_t used = 0;
     for (size_t i = 0; i < n && used < sizeof list; i++)

@@ -1,22 +1,23 @@
-/* top.c - the first N rows in the order of one column: a heap of N rows, the one that would stand last on top. */
+/* top.c - the first N rows in the order of one column: rows are collected, and sorted and cut to N whenever there are
+ * twice as many. */
 #include "select.h"
 
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/model/table.h"
 #include <stdlib.h>
+#include <string.h>
 
-typedef struct tl_top_entry entry;
-
-static const unsigned char *row_of(const tl_top *top, const entry *e)
+const void *tl_top_row(const tl_top *top, size_t i)
 {
-    return top->rows + e->slot * top->select->table->row_size;
+    return top->rows + i * top->select->table->row_size;
 }
 
 /* Below zero where row a stands before row b; one without a value stands last, whichever way the column is sorted. */
-static int compare(const tl_top *top, const unsigned char *a, const unsigned char *b)
+static int compare(const void *context, uint32_t a, uint32_t b)
 {
+    const tl_top *top = context;
     const tl_field *by = top->select->sort;
-    const tl_content x = tl_content_of(by, a), y = tl_content_of(by, b);
+    const tl_content x = tl_content_of(by, tl_top_row(top, a)), y = tl_content_of(by, tl_top_row(top, b));
     int order;
 
     if (x.none || y.none)
@@ -33,78 +34,28 @@ static int compare(const tl_top *top, const unsigned char *a, const unsigned cha
     return top->select->descending ? -order : order;
 }
 
-/* Whether row a, the `order`-th, stands before that of entry b. */
-static bool stands_before(const tl_top *top, const unsigned char *a, uint64_t order, const entry *b)
+void tl_top_sort(tl_top *top)
 {
-    int by_cell = compare(top, a, row_of(top, b));
-    return by_cell != 0 ? by_cell < 0 : order < b->order;
-}
-
-static bool entry_before(const tl_top *top, const entry *a, const entry *b)
-{
-    return stands_before(top, row_of(top, a), a->order, b);
-}
-
-static void swap(entry *a, entry *b)
-{
-    entry kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-/* Lets heap[0] sink among the first n. */
-static void sink(tl_top *top, size_t n)
-{
-    for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && entry_before(top, &top->heap[child], &top->heap[child + 1]))
-            child++;
-        if (entry_before(top, &top->heap[child], &top->heap[i]))
-            return;
-        swap(&top->heap[child], &top->heap[i]);
-    }
+    const size_t size = top->select->table->row_size;
+    uint32_t *index = tl_sorted_index(top->n, compare, top);
+    unsigned char *sorted = tl_malloc(top->n * size + 1);
+    for (size_t i = 0; i < top->n; i++)
+        memcpy(sorted + i * size, tl_top_row(top, index[i]), size);
+    for (size_t i = top->limit; i < top->n; i++)
+        top->drop(top->drop_arg, sorted + i * size);
+    free(index);
+    free(top->rows);
+    top->rows = sorted;
+    top->cap = top->n;
+    top->n = top->n < top->limit ? top->n : top->limit;
 }
 
 void tl_top_add(tl_top *top, const void *row)
 {
-    uint64_t order = top->seen++;
-    size_t size = top->select->table->row_size, i = top->n;
-
-    if (top->n == top->limit) {
-        entry *last = &top->heap[0];
-        if (!stands_before(top, row, order, last)) {
-            top->drop(top->drop_arg, row);
-            return;
-        }
-        top->drop(top->drop_arg, row_of(top, last));
-        memcpy(top->rows + last->slot * size, row, size);
-        last->order = order;
-        sink(top, top->n);
-        return;
-    }
-    tl_grow((void **)&top->heap, &top->cap, top->n + 1, sizeof *top->heap);
-    tl_grow((void **)&top->rows, &top->rows_cap, top->n + 1, size);
-    memcpy(top->rows + top->n * size, row, size);
-    top->heap[top->n] = (entry){ order, top->n };
-    top->n++;
-    for (; i > 0 && entry_before(top, &top->heap[(i - 1) / 2], &top->heap[i]); i = (i - 1) / 2)
-        swap(&top->heap[(i - 1) / 2], &top->heap[i]);
-}
-
-void tl_top_sort(tl_top *top)
-{
-    for (size_t n = top->n; n > 1; n--) {
-        swap(&top->heap[0], &top->heap[n - 1]);
-        sink(top, n - 1);
-    }
-}
-
-const void *tl_top_row(const tl_top *top, size_t i)
-{
-    return row_of(top, &top->heap[i]);
-}
-
-void tl_top_free(tl_top *top)
-{
-    free(top->heap);
-    free(top->rows);
+    enum { LEAST_KEPT = 1024 }; /* rows that are sorted at a time, at least */
+    const size_t size = top->select->table->row_size;
+    if (top->n >= LEAST_KEPT && top->n / 2 >= top->limit)
+        tl_top_sort(top);
+    tl_grow((void **)&top->rows, &top->cap, top->n + 1, size);
+    memcpy(top->rows + top->n++ * size, row, size);
 }

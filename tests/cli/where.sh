@@ -88,7 +88,7 @@ says err "no row of table interval fulfils --where"
 status 0 "$tlmpi" show traces.h5 interval --rank 1 --where name=nothing --format csv
 says err "no row of table interval of rank 1 fulfils --where"
 status 0 "$tlmpi" show traces.h5 interval --rank 99 --where name=nothing --format csv
-says err "no rows of rank 99; it has ranks"
+says err "no row of table interval of rank 99 fulfils --where"
 
 echo "-- what is no condition"
 for wrong in = duration_ns "duration_ns 5" "kind=com" "kind>comm" "name<a" "duration_ns~5" "duration_ns>5kg" \

@@ -2,8 +2,7 @@
  * there or cannot be trusted.
  *
  *     Memory of rank 3: at most 3.1 GB, of it activation 2.7 GB, parameter 0.1 GB (table memory_category)
- *     Execution traces: 4,310 of 4,321 nodes linked to operators: 8 have no event and 3 have one of another name - 1 of
- *       another process than the trace's: none of its nodes (table execution_trace)
+ *     Execution traces: 4,310 of 4,321 nodes linked to operators; 1 trace not linked (table execution_trace)
  *     Taken for communication, as they end together on all ranks: my_exchange (21.0 %) - --rules FILE can say otherwise.
  *     12.3 % of kernel time is of kernels that no rule names, and counts as compute: my_dispatch (9.1 %), fused_x
  *       (2.0 %), ... - if one communicates, --rules FILE can say so (table kernel_ranks, unclassified)
@@ -76,69 +75,25 @@ const char *tl_memory_file_words(const tl_memory_file *file, char words[TL_MEMOR
 
 /* ------------------------------------------------------------------------------------------------ execution traces */
 
-/* Nodes that are linked, and why others are not. */
-static void say_nodes(tl_wrap *w, const tl_execution_trace *sum)
-{
-    const struct {
-        int64_t n;
-        const char *one, *many;
-    } kinds[] = { { sum->no_event, "has no event", "have no event" },
-                  { sum->other_name, "has one of another name", "have one of another name" },
-                  { sum->same_id, "shares its rf_id with a later one", "share their rf_id with a later one" },
-                  { sum->left_out, "has one that is not analysed", "have one that is not analysed" } };
-    const int64_t unlinked = sum->no_event + sum->other_name + sum->same_id + sum->left_out;
-    const char *and = "";
-
-    if (sum->linked + unlinked == 0) {
-        tl_say(w, "no node of an operator");
-        return;
-    }
-    tl_say(w, "%s~of~%s~node%s linked to operators%s", tl_grouped(sum->linked).text,
-           tl_grouped(sum->linked + unlinked).text, tl_plural(sum->linked + unlinked), unlinked > 0 ? ":" : "");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].n > 0) {
-            tl_say(w, "%s%s %s", and, tl_grouped(kinds[i].n).text, kinds[i].n == 1 ? kinds[i].one : kinds[i].many);
-            and = "and ";
-        }
-}
-
+/* Table execution_trace has the reasons for which nodes and traces are not linked. */
 void tl_say_executions(FILE *out, const tl_summary *s)
 {
-    /* What is said of each, by linked_by; NULL: its nodes are counted. */
-    static const char *const refusals[] = { [TL_EXECUTION_NO_IDS] = "of a trace without ids of operators:",
-                                            [TL_EXECUTION_OTHER_PROCESS] = "of another process than the trace's:",
-                                            [TL_EXECUTION_NO_TRACE] = "of a rank without a trace:" };
-    int64_t refused[sizeof refusals / sizeof *refusals] = { 0 };
-    tl_execution_trace sum = { 0 };
-    bool first = true;
-
-    if (s->executions->n == 0)
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_say(&w, "Execution traces:");
+    int64_t linked = 0, nodes = 0, alone = 0;
     TL_ROWS (const tl_execution_trace, e, s->executions) {
-        if (refusals[e->linked_by] != NULL) {
-            refused[e->linked_by]++;
+        if (e->linked_by == TL_EXECUTION_NO_IDS || e->linked_by == TL_EXECUTION_OTHER_PROCESS ||
+            e->linked_by == TL_EXECUTION_NO_TRACE) {
+            alone++;
             continue;
         }
-        first = false;
-        sum.linked += e->linked;
-        sum.no_event += e->no_event;
-        sum.other_name += e->other_name;
-        sum.same_id += e->same_id;
-        sum.left_out += e->left_out;
+        linked += e->linked;
+        nodes += e->linked + e->no_event + e->other_name + e->same_id + e->left_out;
     }
-    if (!first)
-        say_nodes(&w, &sum);
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-        if (refused[i] == 0)
-            continue;
-        tl_say(&w, "%s%s %s %s", first ? "" : "- ", tl_grouped(refused[i]).text, refusals[i],
-               refused[i] == 1 ? "none of its nodes" : "none of their nodes");
-        first = false;
-    }
-    tl_say(&w, "(table execution_trace)");
-    tl_wrap_end(&w);
+    const tl_phrase unlinked =
+        alone > 0 ? tl_phrase_of("; %s trace%s not linked", tl_grouped(alone).text, tl_plural(alone))
+                  : (tl_phrase){ "" };
+    if (s->executions->n > 0)
+        tl_print_sentence(out, "Execution traces: %s~of~%s~node%s linked to operators%s (table execution_trace)",
+                          tl_grouped(linked).text, tl_grouped(nodes).text, tl_plural(nodes), unlinked.text);
 }
 
 /* ---------------------------------------------------------------------------------------- kernels that no rule names */
