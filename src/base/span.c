@@ -2,7 +2,6 @@
  *
  *     a            [-----)    [-------)  [--)
  *     b        [------)  [------)
- *     union    [---------)[-----------)  [--)
  *     without         [--)      [-----)  [--)
  *
  * Each operation first makes room for the most it can give, the one thing that can fail, and then walks both sets once.
@@ -57,22 +56,6 @@ void tl_spans_add_all(tl_spans *set, tl_span *v, size_t n)
         qsort(v, n, sizeof *v, by_start);
     for (size_t i = 0; i < n; i++)
         tl_spans_add(set, v[i].start_ns, v[i].end_ns);
-}
-
-void tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b)
-{
-    start_over(out, a->n + b->n);
-
-    size_t i = 0, j = 0;
-    while (i < a->n || j < b->n) {
-        bool from_a = j == b->n || (i < a->n && a->v[i].start_ns <= b->v[j].start_ns);
-        const tl_span *s = from_a ? &a->v[i++] : &b->v[j++];
-
-        if (out->n == 0 || s->start_ns > out->v[out->n - 1].end_ns)
-            push(out, s->start_ns, s->end_ns);
-        else if (s->end_ns > out->v[out->n - 1].end_ns)
-            out->v[out->n - 1].end_ns = s->end_ns;
-    }
 }
 
 void tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b)

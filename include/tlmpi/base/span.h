@@ -3,8 +3,8 @@
  * A span is [start_ns, end_ns).  The instant end_ns belongs to whatever comes next, so two kernels that touch do not
  * overlap and no gap has length zero.  A set is always normalised: sorted, disjoint, nothing empty, nothing touching.
  *
- *     tl_spans_subtract(&exposed, &comm, &compute);
- *     row.comm_exposed_ns = tl_spans_total(&exposed);
+ *     tl_spans_subtract(&outside, &of_steps, &of_times);
+ *     ns = tl_spans_total(&outside);
  */
 #ifndef TLMPI_BASE_SPAN_H
 #define TLMPI_BASE_SPAN_H
@@ -32,9 +32,7 @@ void tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns);
 /* Adds n spans in any order to an empty set; puts them in order of start. */
 void tl_spans_add_all(tl_spans *set, tl_span *v, size_t n);
 
-/* out = a united with b, a without b; each in O(|a| + |b|).  out is overwritten and is neither a nor b.  Out is then
- * empty. */
-void tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b);
+/* out = a without b, in O(|a| + |b|).  out is overwritten and is neither a nor b. */
 void tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b);
 
 /* out = the part of a inside [from_ns, to_ns). */

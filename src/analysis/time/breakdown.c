@@ -4,12 +4,13 @@
  *     comm      .....[=======]....[==]..[==]...      [==] under compute: overlapped; the rest is exposed
  *     copy      [====]....................[==].      exposed where neither computes nor communicates
  *               |<----------- wall ---------->|
- *     edges     . ^  ^ ^     ^^   ^  ^  ^  ^ ^ .     between two of them nothing changes
+ *     changes   ^ ^  ^ ^     ^^   ^  ^  ^  ^ ^ ^     between two of them one mix of the three runs
  *
  *     wall = compute + comm_exposed + copy_exposed + idle,   to the nanosecond
  *
- * Between two windows of the recording there is no time.  A set of instants counts once, on however many streams.  A step's row looks through a window: device work is cut to
- * the step, and wall runs from the first start to the last end of what is left.
+ * Between two windows of the recording there is no time.  An instant counts once, on however many streams.  A step's
+ * row looks through a window: device work is cut to the step, and wall runs from the first start to the last end of what
+ * is left.
  *
  * Of the whole trace it is also told what ran at once, in all combinations.
  *
@@ -26,151 +27,118 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
 
+/* What runs at an instant: kinds of work as bits, as in table mix. */
 enum {
-    COMPUTE,
-    COMM,
-    COPY,
-    NSETS,
-    NMIXES = 1 << NSETS, /* which of the sets hold an instant: bit 1 << COMPUTE and so on */
-    FEW_ROWS = 16384     /* rows by device and step that every rank may have, however little room is left */
+    COMPUTE = 1,
+    COMM = 2,
+    COPY = 4,
+    NKINDS = 3,
+    NMIXES = 1 << NKINDS,
+    INSTANT = NMIXES, /* work of no length: it counts for wall alone */
+    FEW_ROWS = 16384  /* rows by device and step that every rank may have, however little room is left */
 };
 
 /* ------------------------------------------------------------------------------------------------- work of a device */
 
-/* What one device did, as sets of instants. */
+/* From at_ns up to the next change the device does this mix. */
+typedef struct change {
+    int64_t at_ns;
+    unsigned mix; /* 0: idle */
+} change;
+
+/* What one device did from the first start to the last end of its work. */
 typedef struct work {
-    tl_spans set[NSETS];       /* streams merged */
-    TL_VEC(int64_t) empty;     /* instants of work of no length, ascending: they count for wall alone */
-    int64_t first_ns, last_ns; /* first start, last end */
-    int64_t seams_ns;          /* from the last end before a seam to the first start after it, summed */
+    TL_VEC(change) changes;  /* in order of time; the last is the end */
+    int64_t busy_to[NKINDS]; /* while it is being made: the last end of the work of each kind that has begun */
+    int64_t now;             /* and up to where the changes are known */
+    int64_t seams_ns;        /* from the last end before a seam to the first start after it, summed */
 } work;
 
-/* Room that every measuring uses again. */
-typedef struct scratch {
-    tl_spans clipped[NSETS], exposed, either, exposed_copy;
-} scratch;
+static void change_to(work *w, int64_t at_ns, unsigned mix)
+{
+    if (w->changes.n == 0 || w->changes.v[w->changes.n - 1].mix != mix)
+        tl_vec_push(&w->changes, (change){ at_ns, mix });
+}
+
+/* What was done up to an instant before which no more work begins. */
+static void work_until(work *w, int64_t to_ns)
+{
+    for (int64_t until; w->now < to_ns; w->now = until) {
+        unsigned mix = 0;
+        until = to_ns;
+        for (unsigned kind = 0; kind < NKINDS; kind++) {
+            if (w->busy_to[kind] <= w->now)
+                continue;
+            mix |= 1u << kind;
+            until = tl_ns_min(until, w->busy_to[kind]);
+        }
+        change_to(w, w->now, mix);
+    }
+}
 
 /* The work of n > 0 kernels. */
 static work collect(const tl_rank_view *view, const tl_kernel *kernels, size_t n)
 {
     uint32_t *order = tl_sorted_index(n, tl_kernel_by_start, kernels);
-    work w = { .first_ns = INT64_MAX, .last_ns = INT64_MIN };
+    int64_t first_ns = kernels[order[0]].start_ns, last_ns = first_ns;
+    work w = { .busy_to = { first_ns, first_ns, first_ns }, .now = first_ns };
 
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &kernels[order[i]];
-        if (i > 0 && k->start_ns > w.last_ns && tl_is_seam(view, w.last_ns, k->start_ns))
-            w.seams_ns += k->start_ns - w.last_ns;
-        w.first_ns = tl_ns_min(w.first_ns, k->start_ns);
-        w.last_ns = tl_ns_max(w.last_ns, k->end_ns);
-        if (k->end_ns > k->start_ns)
-            tl_spans_add(&w.set[k->kind == TL_COMM      ? COMM
-                                : k->kind == TL_COMPUTE ? COMPUTE
-                                                        : COPY],
-                         k->start_ns, k->end_ns);
-        else
-            tl_vec_push(&w.empty, k->start_ns);
+        unsigned kind = k->kind == TL_COMPUTE ? 0 : k->kind == TL_COMM ? 1 : 2;
+        if (k->start_ns > last_ns && tl_is_seam(view, last_ns, k->start_ns))
+            w.seams_ns += k->start_ns - last_ns;
+        work_until(&w, k->start_ns);
+        if (k->end_ns == k->start_ns)
+            change_to(&w, k->start_ns, INSTANT);
+        w.busy_to[kind] = tl_ns_max(w.busy_to[kind], k->end_ns);
+        last_ns = tl_ns_max(last_ns, k->end_ns);
     }
+    work_until(&w, last_ns);
+    tl_vec_push(&w.changes, (change){ last_ns, 0 });
     free(order);
     return w;
 }
 
-/* Index of the first instant of work of no length at or after at_ns. */
-static size_t first_empty(const work *w, int64_t at_ns)
+/* Index of the first change at or after at_ns. */
+static size_t next_change(const work *w, int64_t at_ns)
 {
     size_t low = 0;
-    TL_BISECT(low, w->empty.n, mid, w->empty.v[mid] < at_ns);
+    TL_BISECT(low, w->changes.n, mid, w->changes.v[mid].at_ns < at_ns);
     return low;
 }
 
-/* The definition: the measures of three sets and the time they lie in. */
-static void measure(const tl_spans set[NSETS], int64_t wall_ns, scratch *c, tl_breakdown *row)
+/* The definition: what `ns` of time with this mix of work are.  wall_ns and idle_ns come from where they lie. */
+static void add_mix(tl_breakdown *row, unsigned mix, int64_t ns)
 {
-    tl_spans_subtract(&c->exposed, &set[COMM], &set[COMPUTE]);
-    tl_spans_union(&c->either, &set[COMPUTE], &set[COMM]);
-    tl_spans_subtract(&c->exposed_copy, &set[COPY], &c->either);
-    row->wall_ns = wall_ns;
-    row->compute_ns = tl_spans_total(&set[COMPUTE]);
-    row->comm_ns = tl_spans_total(&set[COMM]);
-    row->comm_exposed_ns = tl_spans_total(&c->exposed);
-    row->copy_ns = tl_spans_total(&set[COPY]);
-    row->copy_exposed_ns = tl_spans_total(&c->exposed_copy);
-    row->busy_ns = row->compute_ns + row->comm_exposed_ns + row->copy_exposed_ns;
+    row->busy_ns = tl_ns_add(row->busy_ns, mix != 0 ? ns : 0);
+    row->compute_ns = tl_ns_add(row->compute_ns, mix & COMPUTE ? ns : 0);
+    row->comm_ns = tl_ns_add(row->comm_ns, mix & COMM ? ns : 0);
+    row->comm_exposed_ns = tl_ns_add(row->comm_exposed_ns, (mix & (COMM | COMPUTE)) == COMM ? ns : 0);
+    row->copy_ns = tl_ns_add(row->copy_ns, mix & COPY ? ns : 0);
+    row->copy_exposed_ns = tl_ns_add(row->copy_exposed_ns, mix == COPY ? ns : 0);
+}
+
+/* Fills the measures over [from_ns, to_ns), with the work cut to it, and adds to mix_ns how long each mix lasted. */
+static void measure(const work *w, int64_t from_ns, int64_t to_ns, tl_breakdown *row, int64_t mix_ns[NMIXES])
+{
+    size_t i = next_change(w, from_ns);
+    int64_t first = INT64_MAX, last = INT64_MIN;
+
+    for (i = i > 0 ? i - 1 : 0; i + 1 < w->changes.n && w->changes.v[i].at_ns < to_ns; i++) {
+        unsigned mix = w->changes.v[i].mix;
+        int64_t start = tl_ns_max(w->changes.v[i].at_ns, from_ns), end = tl_ns_min(w->changes.v[i + 1].at_ns, to_ns);
+        if (mix == 0 || (start >= end && mix != INSTANT))
+            continue;
+        first = tl_ns_min(first, start);
+        last = tl_ns_max(last, end);
+        if (mix == INSTANT)
+            continue;
+        add_mix(row, mix, end - start);
+        mix_ns[mix] = tl_ns_add(mix_ns[mix], end - start);
+    }
+    row->wall_ns = first <= last ? last - first : 0;
     row->idle_ns = row->wall_ns - row->busy_ns;
-}
-
-/* The measures over [from_ns, to_ns), with the work cut to it. */
-static void measure_in(const work *w, int64_t from_ns, int64_t to_ns, scratch *c, tl_breakdown *row)
-{
-    size_t i = first_empty(w, from_ns), j = first_empty(w, to_ns);
-    int64_t first = i < j ? w->empty.v[i] : INT64_MAX, last = i < j ? w->empty.v[j - 1] : INT64_MIN;
-
-    for (int s = 0; s < NSETS; s++) {
-        const tl_spans *set = &c->clipped[s];
-        tl_spans_clip(&c->clipped[s], &w->set[s], from_ns, to_ns);
-        if (set->n == 0)
-            continue;
-        first = tl_ns_min(first, set->v[0].start_ns);
-        last = tl_ns_max(last, set->v[set->n - 1].end_ns);
-    }
-    measure(c->clipped, first <= last ? last - first : 0, c, row);
-}
-
-/* The same for `ns` of time that all has this mix of work; mix is not 0. */
-static void measure_mix(unsigned mix, int64_t ns, tl_breakdown *row)
-{
-    bool compute = mix & 1u << COMPUTE, comm = mix & 1u << COMM, copy = mix & 1u << COPY;
-    row->wall_ns = row->busy_ns = ns;
-    row->compute_ns = compute ? ns : 0;
-    row->comm_ns = comm ? ns : 0;
-    row->comm_exposed_ns = comm && !compute ? ns : 0;
-    row->copy_ns = copy ? ns : 0;
-    row->copy_exposed_ns = copy && !compute && !comm ? ns : 0;
-}
-
-/* Returns the first instant at or after at_ns at which a set begins or ends or work of no length lies, INT64_MAX without
- * one; *mix: the mix at at_ns, which is that up to there unless there is at_ns itself. */
-static int64_t next_edge(const work *w, int64_t at_ns, unsigned *mix)
-{
-    size_t i = first_empty(w, at_ns);
-    int64_t edge = i < w->empty.n ? w->empty.v[i] : INT64_MAX;
-    *mix = 0;
-    for (int s = 0; s < NSETS; s++) {
-        const tl_spans *set = &w->set[s];
-        size_t at = 0; /* to the first that ends at or after the instant */
-        TL_BISECT(at, set->n, mid, set->v[mid].end_ns < at_ns);
-        if (at == set->n)
-            continue;
-        *mix |= (unsigned)(set->v[at].start_ns <= at_ns) << s;
-        edge = tl_ns_min(edge, set->v[at].start_ns >= at_ns ? set->v[at].start_ns : set->v[at].end_ns);
-    }
-    return edge;
-}
-
-/* The n-th bound of a set: starts and ends by turns; INT64_MAX past the last. */
-static int64_t bound_of(const tl_spans *set, size_t n)
-{
-    if (n / 2 == set->n)
-        return INT64_MAX;
-    return n % 2 == 0 ? set->v[n / 2].start_ns : set->v[n / 2].end_ns;
-}
-
-/* Adds how long each mix lasted between the first start and the last end; 0 is idle time. */
-static void add_mixes(const work *w, int64_t ns[NMIXES])
-{
-    size_t passed[NSETS] = { 0 };
-    unsigned mix = 0;
-
-    for (int64_t now_ns = w->first_ns, next_ns; now_ns < w->last_ns; now_ns = next_ns) {
-        next_ns = w->last_ns;
-        for (int s = 0; s < NSETS; s++) {
-            bool turns = bound_of(&w->set[s], passed[s]) == now_ns;
-            mix ^= (unsigned)turns << s;
-            passed[s] += turns;
-            next_ns = tl_ns_min(next_ns, bound_of(&w->set[s], passed[s]));
-        }
-        ns[mix] = tl_ns_add(ns[mix], next_ns - now_ns);
-    }
-    ns[0] -= w->seams_ns;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- a rank */
@@ -183,7 +151,6 @@ typedef struct mixes {
 /* A rank being worked on. */
 typedef struct rank_rows {
     const tl_rank_view *view;
-    scratch scratch;
     tl_breakdown *sums;        /* over devices: the whole trace, then each step */
     mixes *runs;               /* for each step: devices whose run begins there, less those whose run has ended */
     bool several;              /* devices have rows of their own */
@@ -213,19 +180,24 @@ static void device_rows(rank_rows *r, const work *w, int32_t device)
 {
     const tl_rank_view *view = r->view;
     tl_breakdown row = { .rank = view->rank, .device = device, .step = -1 };
-    measure(w->set, w->last_ns - w->first_ns - w->seams_ns, &r->scratch, &row);
+    int64_t in_step_ns[NMIXES] = { 0 }; /* told of the whole trace alone */
+
+    measure(w, INT64_MIN, INT64_MAX, &row, r->mix_ns);
+    row.wall_ns -= w->seams_ns;
+    row.idle_ns -= w->seams_ns;
+    r->mix_ns[0] = tl_ns_add(r->mix_ns[0], row.idle_ns);
     if (r->several)
         tl_table_append(&r->devices, &row, 1);
     tl_row_add(&tl_breakdown_schema, &r->sums[0], &row);
-    add_mixes(w, r->mix_ns);
     for (size_t i = 0, to; i < view->nsteps; i = to) {
-        unsigned mix;
-        int64_t edge = next_edge(w, view->steps[i].start_ns, &mix);
-        to = i; /* to the first step that ends after the edge: nothing begins or ends in the steps before */
-        TL_BISECT(to, view->nsteps, mid, view->steps[mid].end_ns <= edge);
+        size_t at = next_change(w, view->steps[i].start_ns);
+        int64_t change_ns = at < w->changes.n ? w->changes.v[at].at_ns : INT64_MAX;
+        unsigned mix = at > 0 ? w->changes.v[at - 1].mix : 0;
+        to = i; /* to the first step that ends after the change: nothing begins or ends in the steps before */
+        TL_BISECT(to, view->nsteps, mid, view->steps[mid].end_ns <= change_ns);
         if (to == i) {
             row = row_of(r, device, i);
-            measure_in(w, view->steps[i].start_ns, view->steps[i].end_ns, &r->scratch, &row);
+            measure(w, view->steps[i].start_ns, view->steps[i].end_ns, &row, in_step_ns);
             tl_row_add(&tl_breakdown_schema, &r->sums[++to], &row);
             add_step_row(r, &row);
             continue;
@@ -234,7 +206,8 @@ static void device_rows(rank_rows *r, const work *w, int32_t device)
         r->runs[to].n[mix] -= mix != 0;
         for (size_t s = i; mix != 0 && s < to && r->several && !r->too_many; s++) {
             row = row_of(r, device, s);
-            measure_mix(mix, view->steps[s].end_ns - view->steps[s].start_ns, &row);
+            row.wall_ns = view->steps[s].end_ns - view->steps[s].start_ns;
+            add_mix(&row, mix, row.wall_ns);
             add_step_row(r, &row);
         }
     }
@@ -247,15 +220,15 @@ static void add_runs(rank_rows *r)
     for (size_t i = 0; i < r->view->nsteps; i++) {
         const tl_step_window *step = &r->view->steps[i];
         for (unsigned mix = 1; mix < NMIXES; mix++) {
-            tl_breakdown row = { 0 };
+            tl_breakdown *sum = &r->sums[i + 1];
             int64_t ns;
             now.n[mix] += r->runs[i].n[mix];
             if (now.n[mix] == 0)
                 continue;
             if (__builtin_mul_overflow((int64_t)now.n[mix], step->end_ns - step->start_ns, &ns))
                 ns = INT64_MAX;
-            measure_mix(mix, ns, &row);
-            tl_row_add(&tl_breakdown_schema, &r->sums[i + 1], &row);
+            sum->wall_ns = tl_ns_add(sum->wall_ns, ns);
+            add_mix(sum, mix, ns);
         }
     }
 }
@@ -294,9 +267,7 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
         to = tl_device_end(view, from);
         work w = collect(view, view->kernels + from, to - from);
         device_rows(&r, &w, view->kernels[from].device);
-        for (int s = 0; s < NSETS; s++)
-            tl_spans_free(&w.set[s]);
-        free(w.empty.v);
+        free(w.changes.v);
     }
     add_runs(&r);
     tl_table_append(table, r.devices.rows, r.devices.n);
@@ -304,11 +275,6 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
     tl_table_append(table, r.sums, view->nsteps + 1);
     tl_table_sort(table);
     add_mix_rows(tl_tables_get(out, &tl_mix_schema), view->rank, r.mix_ns);
-    for (int s = 0; s < NSETS; s++)
-        tl_spans_free(&r.scratch.clipped[s]);
-    tl_spans_free(&r.scratch.exposed);
-    tl_spans_free(&r.scratch.either);
-    tl_spans_free(&r.scratch.exposed_copy);
     tl_table_free(&r.devices);
     tl_table_free(&r.by_step);
     free(r.sums);

@@ -19,7 +19,7 @@
 #include <math.h>
 
 typedef struct scratch {
-    tl_spans stream, device, clipped, others;
+    tl_spans stream, device, clipped;
     TL_VEC(int64_t) waits[TL_NSTREAM_WAITS]; /* whole gaps, and their parts */
 } scratch;
 
@@ -62,9 +62,9 @@ static void add_stream(const tl_rank_view *view, const tl_config *config, size_t
         end = tl_ns_max(end, v[i].end_ns);
         tl_spans_add(&c->stream, v[i].start_ns, v[i].end_ns);
     }
-    /* What others do while the stream is between its first start and its last end. */
+    /* What the device does while the stream is between its first start and its last end: the stream's own work, too. */
     tl_spans_clip(&c->clipped, &c->device, v[from].start_ns, end);
-    tl_spans_subtract(&c->others, &c->clipped, &c->stream);
+    const int64_t busy_ns = tl_spans_total(&c->stream), others_ns = tl_spans_total(&c->clipped) - busy_ns;
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++) {
         const size_t count = c->waits[wait].n;
         const bool all = wait == TL_STREAM_ALL;
@@ -73,8 +73,8 @@ static void add_stream(const tl_rank_view *view, const tl_config *config, size_t
                                      .device = v[from].device,
                                      .stream = v[from].stream,
                                      .intervals = all ? (int64_t)(to - from) : 0,
-                                     .busy_ns = all ? tl_spans_total(&c->stream) : 0,
-                                     .idle_device_busy_ns = all ? tl_spans_total(&c->others) : 0,
+                                     .busy_ns = all ? busy_ns : 0,
+                                     .idle_device_busy_ns = all ? others_ns : 0,
                                      .waited_for = (uint8_t)wait,
                                      .count = (int64_t)count,
                                      .total_ns = d.total,
@@ -109,7 +109,6 @@ static void stream_idle_per_rank(const tl_rank_view *view, const tl_config *conf
     tl_spans_free(&c.stream);
     tl_spans_free(&c.device);
     tl_spans_free(&c.clipped);
-    tl_spans_free(&c.others);
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++)
         free(c.waits[wait].v);
 }
