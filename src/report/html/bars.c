@@ -32,7 +32,7 @@ void tl_idle_take(tl_html *html, const void *data)
     if (row->place == 0)
         tl_vec_push(&idle->causes, ((tl_idle_cause){ row->rank, row->drain_type, row->cpu_during_gap, row->total_ns }));
     else if (row->rank == -1)
-        tl_table_append(&idle->classes, row, 1);
+        tl_vec_push(&idle->classes, *row);
 }
 
 /* "idle after a sync: host busy". */

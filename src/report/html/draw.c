@@ -55,12 +55,26 @@ void tl_put_box(FILE *out, const char *class_name, double x, double width, int y
     fputs("/>", out);
 }
 
-/* Writes the text of a format, escaped. */
-__attribute__((format(printf, 2, 0))) static void put_words(FILE *out, const char *format, va_list args)
+void tl_put_run(FILE *out, bool *begun, const char *class_name, size_t first, size_t n, int y, int height)
+{
+    if (!*begun)
+        fprintf(out, "<path class=\"%s\" d=\"", class_name);
+    *begun = true;
+    fprintf(out, "M%zu %dh%zuv%dh-%zuz", first, y, n, height, n);
+}
+
+void tl_end_runs(FILE *out, bool begun)
+{
+    fputs(begun ? "\"/>\n" : "", out);
+}
+
+/* Writes the text of a format, escaped, and an end. */
+__attribute__((format(printf, 2, 0))) static void put_words(FILE *out, const char *format, va_list args, const char *end)
 {
     char text[512];
     (void)vsnprintf(text, sizeof text, format, args);
     tl_put_markup_word(out, text);
+    fputs(end, out);
 }
 
 void tl_put_told_box(FILE *out, const char *class_name, double x, double width, int y, int height, const char *format, ...)
@@ -69,9 +83,8 @@ void tl_put_told_box(FILE *out, const char *class_name, double x, double width, 
     begin_box(out, class_name, x, width, y, height);
     fputs("><title>", out);
     va_start(args, format);
-    put_words(out, format, args);
+    put_words(out, format, args, "</title></rect>\n");
     va_end(args);
-    fputs("</title></rect>\n", out);
 }
 
 void tl_put_at(FILE *out, const char *class_name, double x, int y, const char *format, ...)
@@ -79,9 +92,8 @@ void tl_put_at(FILE *out, const char *class_name, double x, int y, const char *f
     va_list args;
     fprintf(out, "<text class=\"%s\" x=\"%.2f%%\" y=\"%d\">", class_name, x, y);
     va_start(args, format);
-    put_words(out, format, args);
+    put_words(out, format, args, "</text>\n");
     va_end(args);
-    fputs("</text>\n", out);
 }
 
 void tl_put_side(FILE *out, const char *class_name, int y, const char *format, ...)
@@ -89,9 +101,8 @@ void tl_put_side(FILE *out, const char *class_name, int y, const char *format, .
     va_list args;
     fprintf(out, "<text class=\"end%s%s\" x=\"-8\" y=\"%d\">", class_name[0] != '\0' ? " " : "", class_name, y);
     va_start(args, format);
-    put_words(out, format, args);
+    put_words(out, format, args, "</text>\n");
     va_end(args);
-    fputs("</text>\n", out);
 }
 
 void tl_put_name(FILE *out, tl_text name)

@@ -50,6 +50,10 @@ void tl_put_box(FILE *out, const char *class_name, double x, double width, int y
 void tl_put_told_box(FILE *out, const char *class_name, double x, double width, int y, int height, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
 
+/* Adds a run of columns of a sheet to a path of a class, which the first run begins; tl_end_runs ends it, if there is one. */
+void tl_put_run(FILE *out, bool *begun, const char *class_name, size_t first, size_t n, int y, int height);
+void tl_end_runs(FILE *out, bool begun);
+
 /* A text at x percent; class "end" ends there, "middle" stands around it.  tl_put_side: left of the plot. */
 void tl_put_at(FILE *out, const char *class_name, double x, int y, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -193,24 +193,14 @@ const tl_heat_cell *tl_heat_row(const tl_heat *h, size_t row)
     return &h->cells[row * h->steps->n];
 }
 
-/* The rank whose part of all steps, or its opposite (sign -1), is the largest. */
-static size_t extreme(const tl_heat *h, int64_t sign)
+size_t tl_heat_worst(const tl_heat *h, bool shortest)
 {
+    const int sign = shortest ? -1 : 1;
     size_t at = SIZE_MAX;
     for (size_t i = 0; i < h->nranks; i++)
         if (h->total[i].n > 0 && (at == SIZE_MAX || TL_COMPARE(h->total[i].part_ns, h->total[at].part_ns) == sign))
             at = i;
     return at;
-}
-
-size_t tl_heat_worst(const tl_heat *h)
-{
-    return extreme(h, 1);
-}
-
-size_t tl_heat_shortest(const tl_heat *h)
-{
-    return extreme(h, -1);
 }
 
 size_t tl_heat_hidden(const tl_heat *h)
@@ -234,17 +224,9 @@ enum {
     LAST_FIRST = sizeof series / sizeof series[0] - TL_SHADES
 };
 
-static tl_shades shades_from(size_t first, bool both)
-{
-    tl_shades shades = { .both = both };
-    for (size_t k = 0; k < TL_SHADES; k++)
-        shades.limits[k] = series[first + k];
-    return shades;
-}
-
 tl_shades tl_shades_of_parts(void)
 {
-    return shades_from(ONE_PERCENT, false);
+    return (tl_shades){ false, &series[ONE_PERCENT] };
 }
 
 /* The median distance of a row's cells from their median; NaN: it has none. */
@@ -273,7 +255,7 @@ tl_shades tl_shades_by_scatter(const tl_heat *h)
     double chance = n > 0 ? TL_SHADE_SCATTERS * tl_real_median(scatters, n) : 0;
     while (first < LAST_FIRST && series[first] < chance)
         first++;
-    return shades_from(first, true);
+    return (tl_shades){ true, &series[first] };
 }
 
 int tl_shade_of(const tl_shades *s, double share)

@@ -121,10 +121,9 @@ void tl_heat_end(tl_heat *heat);
 size_t tl_heat_nrows(const tl_heat *heat);
 const tl_heat_cell *tl_heat_row(const tl_heat *heat, size_t row);
 
-/* The number of the rank whose part of all steps is the largest, or the smallest; and of the one without a row that has
+/* The number of the rank whose part of all steps is the largest (shortest: the smallest); and of the one without a row that has
  * the largest cell.  SIZE_MAX: there is none. */
-size_t tl_heat_worst(const tl_heat *heat);
-size_t tl_heat_shortest(const tl_heat *heat);
+size_t tl_heat_worst(const tl_heat *heat, bool shortest);
 size_t tl_heat_hidden(const tl_heat *heat);
 
 /* "12.3 %": the rank's part of all steps. */
@@ -141,7 +140,7 @@ enum { TL_SHADES = 6 };
  * follow upon one another. */
 typedef struct tl_shades {
     bool both; /* below 0, too */
-    double limits[TL_SHADES];
+    const double *limits; /* TL_SHADES */
 } tl_shades;
 
 /* Shades for parts of a step: from 1 to 50 percent. */

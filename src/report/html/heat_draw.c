@@ -134,15 +134,10 @@ static void draw_runs(const drawing *d, int shade)
         for (size_t c = 0, n; c < d->ncols; c += n) {
             for (n = 1; c + n < d->ncols && shade_at(d, r, c + n) == shade_at(d, r, c); n++)
                 ;
-            if (shade_at(d, r, c) != shade)
-                continue;
-            if (!begun)
-                fprintf(d->out, "<path class=\"%s\" d=\"", class_of(shade));
-            begun = true;
-            fprintf(d->out, "M%zu %dh%zuv%dh-%zuz", c, y_of(d, r), n, d->row - 1, n);
+            if (shade_at(d, r, c) == shade)
+                tl_put_run(d->out, &begun, class_of(shade), c, n, y_of(d, r), d->row - 1);
         }
-    if (begun)
-        fputs("\"/>\n", d->out);
+    tl_end_runs(d->out, begun);
 }
 
 static void draw_cells(const drawing *d)

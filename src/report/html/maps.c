@@ -96,7 +96,7 @@ static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h, co
                 tl_vec_push(&f.outlines, (tl_outline){ .row = r, .first = c, .last = c + n - 1 });
         }
     }
-    size_t worst = tl_heat_worst(h);
+    size_t worst = tl_heat_worst(h, false);
     bool any = worst != SIZE_MAX && h->total[worst].part_ns > 0;
     tl_phrase finding = tl_phrase_of("%s", what->none);
     if (any)
@@ -349,7 +349,7 @@ static void mark(tl_figure *f, const tl_timed_phase *phase, const tl_phase_verdi
 
 static tl_phrase finding_of(const tl_heat *h)
 {
-    size_t worst = tl_heat_worst(h), shortest = tl_heat_shortest(h);
+    size_t worst = tl_heat_worst(h, false), shortest = tl_heat_worst(h, true);
     if (worst == SIZE_MAX)
         return tl_phrase_of("No step is recorded.");
     return tl_phrase_of("Longest over all steps is rank %" PRId32

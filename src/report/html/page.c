@@ -297,9 +297,13 @@ tl_html *tl_html_new(const tl_html_input *input)
 {
     tl_html *html = tl_calloc(1, sizeof *html);
     html->in = *input;
-    html->idle.classes.schema = &tl_idle_summary_schema;
     find_named(html);
     return html;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    return TL_COMPARE(((const tl_idle_summary *)a)->place, ((const tl_idle_summary *)b)->place);
 }
 
 const tl_schema *tl_html_next(tl_html *html)
@@ -310,6 +314,7 @@ const tl_schema *tl_html_next(tl_html *html)
             return feed->table;
     }
     tl_timed_end(&html->timed);
+    tl_vec_sort(&html->idle.classes, by_place);
     return NULL;
 }
 
@@ -325,7 +330,7 @@ void tl_html_free(tl_html *html)
         return;
     tl_timed_free(&html->timed);
     free(html->idle.causes.v);
-    tl_table_free(&html->idle.classes);
+    free(html->idle.classes.v);
     tl_strip_free(&html->strip);
     free(html->arrivals.of);
     free(html->arrivals.now.v);

@@ -56,7 +56,7 @@ typedef struct tl_idle_cause {
 
 typedef struct tl_idle_rows {
     TL_VEC(tl_idle_cause) causes; /* by rank, those of all first */
-    tl_table classes;             /* rows of idle_summary: the classes of all ranks */
+    TL_VEC(tl_idle_summary) classes; /* of all ranks, by place once all are there */
 } tl_idle_rows;
 
 /* When a rank comes to the collectives of its groups: how many times how much later than the median. */

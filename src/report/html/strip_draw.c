@@ -47,23 +47,17 @@ static void draw_runs(FILE *out, const tl_strip_rank *r, size_t place, bool comm
                       bool thin)
 {
     int y = y_of(place) + (communication ? COMM : WORK), high = communication ? COMM_HIGH : WORK_HIGH;
+    const tl_phrase name = tl_phrase_of("%s%s", shown[class].class_name, thin ? " thin" : "");
     bool begun = false, is_thin;
-    for (size_t k = 0, n; k < TL_STRIP_COLUMNS; k += n) {
+    for (size_t k = 0, n; k < TL_STRIP_COLUMNS; k += n + (n == 0)) {
         for (n = 0;
              k + n < TL_STRIP_COLUMNS && tl_strip_shown(r, communication, k + n, &is_thin) == class && is_thin == thin;
              n++)
             ;
-        if (n == 0) {
-            n = 1;
-            continue;
-        }
-        if (!begun)
-            fprintf(out, "<path class=\"%s%s\" d=\"", shown[class].class_name, thin ? " thin" : "");
-        begun = true;
-        fprintf(out, "M%zu %dh%zuv%dh-%zuz", k, y, n, high, n);
+        if (n > 0)
+            tl_put_run(out, &begun, name.text, k, n, y, high);
     }
-    if (begun)
-        fputs("\"/>\n", out);
+    tl_end_runs(out, begun);
 }
 
 static void draw_lanes(FILE *out, const tl_strip *s)

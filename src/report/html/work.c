@@ -106,23 +106,15 @@ void tl_draw_operators(tl_page *page)
     fputs("</table></div>\n", page->out);
 }
 
-static int by_place(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_table *rows = context;
-    const tl_idle_summary *x = tl_table_row(rows, a), *y = tl_table_row(rows, b);
-    return TL_COMPARE(x->place, y->place);
-}
-
 void tl_draw_idle(tl_page *page)
 {
     static const char *const doings[] = { TL_DOING_VALUES(TL_VALUE_MEANING) };
-    const tl_table *table = &page->html->idle.classes;
-    if (table->n == 0)
+    const tl_idle_rows *idle = &page->html->idle;
+    if (idle->classes.n == 0)
         return;
     begin_table(page->out, "what the host was in", "gaps", "most / median");
-    uint32_t *index = tl_sorted_index(table->n, by_place, table);
-    for (size_t i = 0; i < table->n; i++) {
-        const tl_idle_summary *row = tl_table_row(table, index[i]);
+    for (size_t i = 0; i < idle->classes.n; i++) {
+        const tl_idle_summary *row = &idle->classes.v[i];
         if (!is_shown(i, row->idle_pct / 100))
             break;
         const char *doing = doings[row->cpu_during_gap];
@@ -133,6 +125,5 @@ void tl_draw_idle(tl_page *page)
                                         meaning.text, "idle1", row->idle_pct / 100, row->total_ns, row->count,
                                         row->worst_rank, (double)row->worst_ns, (double)row->median_rank_ns });
     }
-    free(index);
     fputs("</table></div>\n", page->out);
 }

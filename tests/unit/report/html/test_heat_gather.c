@@ -16,8 +16,8 @@ static void a_step_is_a_column_where_there_are_few(void)
     CU_ASSERT_DOUBLE_EQUAL(row[0].share, -0.1, 1e-12);
     CU_ASSERT_TRUE(isnan(row[2].share)); /* nothing is not 0 */
     CU_ASSERT_EQUAL(j->heat.total[1].n, 2);
-    CU_ASSERT_EQUAL(tl_heat_worst(&j->heat), 0);
-    CU_ASSERT_EQUAL(tl_heat_shortest(&j->heat), 1);
+    CU_ASSERT_EQUAL(tl_heat_worst(&j->heat, false), 0);
+    CU_ASSERT_EQUAL(tl_heat_worst(&j->heat, true), 1);
     CU_ASSERT_EQUAL(j->heat.most_at[0], 2);
     CU_ASSERT_EQUAL(tl_heat_hidden(&j->heat), SIZE_MAX);
     free_heat(j);
@@ -153,7 +153,7 @@ static void a_job_without_steps_has_no_cells(void)
     heat_job *j = new_heat(3, 0);
     begin_heat(j, 3);
     tl_heat_end(&j->heat);
-    CU_ASSERT_EQUAL(tl_heat_worst(&j->heat), SIZE_MAX);
+    CU_ASSERT_EQUAL(tl_heat_worst(&j->heat, false), SIZE_MAX);
     free_heat(j);
 }
 
