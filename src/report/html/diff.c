@@ -152,9 +152,9 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
         tl_put_side(out, whole ? "named" : "part", i * ROW + BAR - 3, "%s",
                     whole ? (i == 0 ? "A" : "B") : part_in_words(d, row).text);
         tl_put_told_box(out, class_of(row->part), from, fmax(to - from, 0.1), i * ROW + 2, BAR, "%s", words.text);
-        bool before = to > FULL; /* no room behind the bar: before it, or in that of a whole step */
-        tl_put_at(out, before ? "end" : "part", (before && !whole ? from : to) + (before ? -gap : gap), i * ROW + BAR - 3,
-                  "%s", words.text);
+        bool before = to > FULL; /* no room behind the bar: before it, or in one that leaves no room before it either */
+        tl_put_at(out, before ? "end" : "part", (before && from > 100 - FULL ? from : to) + (before ? -gap : gap),
+                  i * ROW + BAR - 3, "%s", words.text);
         at_ns = whole ? at_ns : to_ns;
     }
     tl_plot_end(out);
