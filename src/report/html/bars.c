@@ -183,13 +183,12 @@ static void draw_between(bars *b, tl_text words)
     tl_put_side(b->page->out, "quiet", b->y - 4, "%.*s", (int)words.n, words.p);
 }
 
-/* The host of bar i, if it is another one than that of the bar before; else NULL. */
-static const tl_rank *next_host(const bars *b, size_t i)
+/* The host of bar i, if it is another one than that of the bar before; else empty. */
+static tl_text next_host(const bars *b, size_t i)
 {
-    const tl_table *hosts = b->page->hosts;
-    const tl_rank *row = hosts != NULL ? tl_row_of_rank(hosts, b->v.v[i].rank) : NULL,
-                  *before = row != NULL && i > 0 ? tl_row_of_rank(hosts, b->v.v[i - 1].rank) : NULL;
-    return before == NULL || memcmp(row->host, before->host, sizeof row->host) != 0 ? row : NULL;
+    const tl_text host = tl_host_shown(b->page->hosts, b->v.v[i].rank);
+    bool same = i > 0 && tl_text_compare(host, tl_host_shown(b->page->hosts, b->v.v[i - 1].rank)) == 0;
+    return same ? TL_TEXT("") : host;
 }
 
 /* How many names of hosts stand between the bars: none where all are of one. */
@@ -197,7 +196,7 @@ static int count_hosts(const bars *b)
 {
     int n = 0;
     for (size_t i = 0; i < b->v.n && b->v.n <= EACH; i++)
-        n += next_host(b, i) != NULL;
+        n += next_host(b, i).n > 0;
     return n > 1 ? n : 0;
 }
 
@@ -221,9 +220,9 @@ static void draw_ranks(bars *b, const uint32_t *index, bool hosts)
 {
     bool many = b->v.n > EACH;
     for (size_t i = 0; i < (many ? WORST : b->v.n); i++) {
-        const tl_rank *row = hosts ? next_host(b, i) : NULL;
-        if (row != NULL)
-            draw_between(b, (tl_text){ row->host, tl_host_length(row->host, TL_HOST_SHOWN) });
+        const tl_text host = hosts ? next_host(b, i) : TL_TEXT("");
+        if (host.n > 0)
+            draw_between(b, host);
         draw_rank(b, many ? index[i] : i);
     }
     if (many)

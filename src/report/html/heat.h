@@ -184,6 +184,9 @@ typedef struct tl_picture {
     const tl_table *hosts; /* rows of tl_rank; NULL: none */
 } tl_picture;
 
+/* The host of a rank, as pictures name it; empty where it is not known.  hosts: rows of tl_rank; NULL: none. */
+tl_text tl_host_shown(const tl_table *hosts, int32_t rank);
+
 /* How wide the picture is where there is room, in pixels. */
 int tl_heat_width(const tl_picture *picture);
 

@@ -69,16 +69,10 @@ static int y_of(const drawing *d, size_t row)
     return 20 + (int)row * d->row + (row >= d->heat->nshown && d->heat->nothers > 0 ? 5 : 0);
 }
 
-/* The host of a row's rank, as it is shown; empty where it is not known. */
+/* The host of a row's rank. */
 static tl_text host_of(const drawing *d, size_t row)
 {
-    const tl_rank *found = NULL;
-    if (d->p->hosts != NULL && row < d->heat->nshown)
-        found = tl_row_of_rank(d->p->hosts, d->heat->ranks[d->heat->shown[row]]);
-    if (found == NULL)
-        return TL_TEXT("");
-    size_t n = tl_host_length(found->host, sizeof found->host);
-    return (tl_text){ found->host, n < TL_HOST_SHOWN ? n : tl_text_utf8((tl_text){ found->host, TL_HOST_SHOWN }) };
+    return tl_host_shown(d->p->hosts, d->heat->ranks[d->heat->shown[row]]);
 }
 
 /* How many rows from this one on are of one host. */

@@ -131,20 +131,27 @@ void tl_put_command(tl_page *page, const char *table)
     fprintf(page->out, " %s</code>", table);
 }
 
-/* Table rank, where traces name two hosts; else NULL. */
-static const tl_table *hosts_of(const tl_page *page)
+size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const char **first)
 {
-    const tl_table *ranks = tl_page_table(page, &tl_rank_schema);
-    const tl_rank *one = NULL;
-    for (size_t i = 0; ranks != NULL && i < ranks->n; i++) {
-        const tl_rank *row = tl_table_row(ranks, i);
-        if (row->host[0] == '\0' || tl_is_host_of_pids(row->host, sizeof row->host))
-            continue;
-        if (one != NULL && memcmp(one->host, row->host, sizeof row->host) != 0)
-            return ranks;
-        one = row;
+    size_t n = 0;
+    for (size_t i = 0; i < ranks->n; i++) {
+        const char *cell = (const char *)tl_table_row(ranks, i) + offset;
+        bool seen = cell[0] == '\0';
+        for (size_t k = i; k-- > 0 && !seen;) /* of the same host mostly the one before */
+            seen = strncmp((const char *)tl_table_row(ranks, k) + offset, cell, size) == 0;
+        if (!seen && n++ == 0)
+            *first = cell;
     }
-    return NULL;
+    return n;
+}
+
+tl_text tl_host_shown(const tl_table *hosts, int32_t rank)
+{
+    const tl_rank *row = hosts != NULL ? tl_row_of_rank(hosts, rank) : NULL;
+    if (row == NULL)
+        return TL_TEXT("");
+    size_t n = tl_host_length(row->host, sizeof row->host);
+    return (tl_text){ row->host, n < TL_HOST_SHOWN ? n : tl_text_utf8((tl_text){ row->host, TL_HOST_SHOWN }) };
 }
 
 static int by_worst(const void *context, uint32_t a, uint32_t b)
@@ -159,15 +166,13 @@ static void put_rank(tl_page *page, const tl_figure *f, size_t rank)
 {
     const tl_heat *h = f->picture.heat;
     const tl_heat_sum *sum = &h->total[rank];
-    const tl_rank *row = f->picture.hosts != NULL ? tl_row_of_rank(f->picture.hosts, h->ranks[rank]) : NULL;
     bool both = f->picture.shades.both;
     FILE *out = page->out;
 
     fprintf(out, "<tr><th scope=\"row\" class=\"words\">%" PRId32 "</th>", h->ranks[rank]);
     if (f->picture.hosts != NULL) {
         fputs("<td class=\"words extra\">", out);
-        if (row != NULL)
-            tl_put_markup_cell(out, row->host, tl_host_length(row->host, TL_HOST_SHOWN));
+        tl_put_markup(out, tl_host_shown(f->picture.hosts, h->ranks[rank]));
         fputs("</td>", out);
     }
     fprintf(out, "<td>%s</td><td class=\"extra\">%s</td>", tl_show_time(sum->part_ns / sum->n).text,
@@ -384,7 +389,11 @@ void tl_html_write(tl_html *html, FILE *out)
     char file[1000];
     tl_shell_word(file, sizeof file, html->in.file);
     tl_page page = { .out = out, .html = html, .file = file };
-    page.hosts = hosts_of(&page);
+    const tl_table *ranks = tl_page_table(&page, &tl_rank_schema);
+    const char *host = "";
+    if (ranks != NULL && tl_count_texts(ranks, offsetof(tl_rank, host), sizeof((tl_rank *)0)->host, &host) > 1 &&
+        !tl_is_host_of_pids(host, sizeof((tl_rank *)0)->host))
+        page.hosts = ranks;
     tl_put_page_head(out, tl_job_name(&page).text, "");
     for (const tl_section *section = sections; section->id != NULL; section++)
         put_section(&page, section);

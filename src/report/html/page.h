@@ -137,6 +137,9 @@ void tl_end_figure(tl_page *page, tl_figure *figure);
 /* The rows of table blame_step in the order of steps, and the columns of its steps; the caller frees both. */
 uint32_t *tl_index_by_step(const tl_table *blame_steps, tl_heat_steps *steps);
 
+/* How many different texts a column of table rank has; the first of them. */
+size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const char **first);
+
 /* The folder that the job's traces lie in; else the result's name. */
 tl_phrase tl_job_name(const tl_page *page);
 

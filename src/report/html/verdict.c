@@ -48,21 +48,6 @@ static void put_day(tl_page *page, const char *before, int64_t unix_ns)
         fprintf(page->out, "%s%s", before, text);
 }
 
-/* How many different texts a column of table rank has; the first of them. */
-static size_t different(const tl_table *ranks, size_t offset, size_t size, const char **first)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < ranks->n; i++) {
-        const char *cell = (const char *)tl_table_row(ranks, i) + offset;
-        bool seen = cell[0] == '\0';
-        for (size_t k = i; k-- > 0 && !seen;) /* of the same host mostly the one before */
-            seen = strncmp((const char *)tl_table_row(ranks, k) + offset, cell, size) == 0;
-        if (!seen && n++ == 0)
-            *first = cell;
-    }
-    return n;
-}
-
 static void put_job(tl_page *page)
 {
     const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *steps = tl_page_table(page, &tl_step_schema);
@@ -73,8 +58,8 @@ static void put_job(tl_page *page)
     fputs("<p class=\"meta\">", out);
     if (ranks != NULL) {
         const tl_rank *first = tl_table_row(ranks, 0);
-        size_t hosts = different(ranks, offsetof(tl_rank, host), sizeof first->host, &host),
-               devices = different(ranks, offsetof(tl_rank, device_name), sizeof first->device_name, &device);
+        size_t hosts = tl_count_texts(ranks, offsetof(tl_rank, host), sizeof first->host, &host),
+               devices = tl_count_texts(ranks, offsetof(tl_rank, device_name), sizeof first->device_name, &device);
         fprintf(out, "%zu rank%s", ranks->n, tl_plural((int64_t)ranks->n));
         if (first->world_size > (int64_t)ranks->n)
             fprintf(out, " of %" PRId32, first->world_size);
