@@ -142,8 +142,7 @@ tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     if (st != TL_OK)
         return st;
     *code = tl_exit_of_input(&j->plan, &j->tables);
-    if (*code == TL_EXIT_NOTHING || !(summary && tl_is_terminal(stdout)))
-        tell_problems(j); /* else the summary says it, on the same screen */
+    tell_problems(j);
     if (*code == TL_EXIT_NOTHING)
         return tl_fail(err, TL_EINPUT, "none of the %s could be read", tl_inputs_word(&j->tables));
     reduce(j);

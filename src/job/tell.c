@@ -24,8 +24,6 @@
 /* Runs left out that a warning names, at most; the rest is counted. */
 #define NAMED 5
 
-#define LOST_BYTES 400 /* of the words for a run that was left out */
-
 void tl_tell_runs(const tl_inventory *inventory)
 {
     printf("run  ranks  of world  begins (UTC)         host              first file\n");
@@ -94,35 +92,30 @@ static void say_why(const tl_inventory *inventory, int32_t run, char *out, size_
         snprintf(out, size, "%s", r->job != taken->job ? "of another job" : "of another run");
 }
 
-/* Which traces of a run were left out, and why. */
-static void say_lost(const tl_inventory *inventory, int32_t run, char *out, size_t size)
+/* Warns of the traces of a run that were left out, and why. */
+static void warn_lost(const tl_inventory *inventory, int32_t run)
 {
     const tl_run_info *r = &inventory->runs[run];
     const tl_input *first = &inventory->inputs.v[r->first];
     const char *path = first->path;
     size_t length = strlen(path), shown = 100;
-    char why[sizeof first->why], text[640], count[32] = "";
+    char why[sizeof first->why], count[32] = "";
 
     snprintf(why, sizeof why, "%s", first->why);
     if (why[0] == 0)
         say_why(inventory, run, why, sizeof why);
     if (r->ntraces > 1)
         snprintf(count, sizeof count, " and %zu more", r->ntraces - 1);
-    snprintf(text, sizeof text, "%s%s%s: %s; --run %d takes %s", length > shown ? "..." : "",
-             path + (length > shown ? length - shown : 0), count, why, run + 1, r->ntraces > 1 ? "them" : "it");
-    tl_printable(out, size, text);
+    tl_warn("left out: %s%s%s: %s; --run %d takes %s", length > shown ? "..." : "",
+            path + (length > shown ? length - shown : 0), count, why, run + 1, r->ntraces > 1 ? "them" : "it");
 }
 
 size_t tl_tell_lost(const tl_inventory *inventory)
 {
     size_t n = 0;
-    for (int32_t run = 0; run < inventory->nruns && inventory->runs != NULL; run++) {
-        char text[LOST_BYTES];
-        if (!inventory->runs[run].lost || ++n > NAMED)
-            continue;
-        say_lost(inventory, run, text, sizeof text);
-        tl_warn("left out: %s", text);
-    }
+    for (int32_t run = 0; run < inventory->nruns && inventory->runs != NULL; run++)
+        if (inventory->runs[run].lost && ++n <= NAMED)
+            warn_lost(inventory, run);
     if (n > NAMED)
         tl_warn("left out: %zu runs more; --run list lists them", n - NAMED);
     return n;
@@ -239,11 +232,11 @@ static void tell_other_files(tl_tables *job)
     size_t nmemory, nexecutions;
     const tl_memory_file *m = rows_of(job, &tl_memory_file_schema, &nmemory);
     const tl_execution_trace *e = rows_of(job, &tl_execution_trace_schema, &nexecutions);
-    for (; nmemory > 0; nmemory--, m++) {
-        char words[TL_MEMORY_FILE_WORDS];
+    for (; nmemory > 0; nmemory--, m++)
         if (m->status != TL_MEMORY_FILE_OK)
-            tl_warn("%.*s: %s", (int)sizeof m->path, m->path, tl_memory_file_words(m, words));
-    }
+            tl_warn("%.*s: %s: %.*s; entries before it that count: %" PRId64, (int)sizeof m->path, m->path,
+                    tl_memory_file_labels[m->status], (int)sizeof m->error,
+                    m->error[0] != '\0' ? m->error : "no entry", m->entries);
     for (; nexecutions > 0; nexecutions--, e++)
         if (e->status != TL_PHASE_FILE_OK)
             tl_warn("%.*s: %s: %.*s", (int)sizeof e->path, e->path, tl_phase_file_labels[e->status],
@@ -276,30 +269,10 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
     tell_other_files(job);
 }
 
-/* Lists what was left out: files, then runs, a text each. */
-static size_t list_lost(const tl_plan *plan, char (*lost)[LOST_BYTES], const char **texts)
-{
-    const tl_inventory *inventory = &plan->inventory;
-    size_t n = 0;
-    for (size_t i = 0; i < inventory->inputs.n; i++)
-        if (!plan->planned[i] && tl_input_is_lost(&inventory->inputs.v[i]))
-            tl_input_words(&inventory->inputs.v[i], lost[n++]);
-    for (int32_t run = 0; inventory->runs != NULL && run < inventory->nruns; run++)
-        if (inventory->runs[run].lost)
-            say_lost(inventory, run, lost[n++], sizeof *lost);
-    for (size_t i = 0; i < n; i++)
-        texts[i] = lost[i];
-    return n;
-}
-
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
                      const char *output, double seconds)
 {
     const tl_inventory *inventory = &plan->inventory;
-    size_t most = inventory->inputs.n + (size_t)inventory->nruns;
-    tl_arena arena = { 0 };
-    const char **skipped = tl_arena_take(&arena, most, sizeof *skipped);
-    char(*lost)[LOST_BYTES] = tl_arena_zeroed(&arena, most, sizeof *lost);
     struct stat st;
     tl_summary s = {
         .version = TLMPI_VERSION,
@@ -312,7 +285,6 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .phases = tl_tables_get(job, &tl_phase_schema),
         .memory = tl_tables_get(job, &tl_memory_category_schema),
         .executions = tl_tables_get(job, &tl_execution_trace_schema),
-        .memory_files = tl_tables_get(job, &tl_memory_file_schema),
         .phase_files = tl_tables_get(job, &tl_phase_file_schema),
         .kernels = tl_tables_get(job, &tl_kernel_ranks_schema),
         .names = job->names,
@@ -322,8 +294,6 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .missing = inventory->missing.v,
         .nmissing_listed = inventory->missing.n,
         .nmissing = inventory->nmissing,
-        .skipped = skipped,
-        .nskipped = list_lost(plan, lost, skipped),
         .run = inventory->run + 1,
         .nruns = inventory->nruns,
         .run_asked = options->run > 0,
@@ -335,7 +305,6 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .output_bytes = stat(output, &st) == 0 ? (int64_t)st.st_size : 0,
     };
     tl_print_summary(stdout, &s);
-    tl_arena_free(&arena);
 }
 
 /* Some columns of a table, unless it is empty. */

@@ -148,8 +148,8 @@ def large_numbers(checks, job):
 
     for rank in range(8):
         job.edit(rank, enlarge)
-    text = " ".join(job.analyse().split())
-    checks.that("found others; left out 5 marks" in text, "steps beyond 2^31", text)
+    job.analyse()
+    checks.that("found others; left out 5 marks" in job.stderr, "steps beyond 2^31", job.stderr)
     checks.that("traces_damaged" in json.loads(job.show("ask", "--json"))["which_rank"]["doubts"], "steps beyond 2^31: a doubt")
 
 
@@ -190,7 +190,6 @@ def a_trace_is_away(checks, job):
         first = said["culprits"][0] if said["culprits"] else {}
         checks.that([c["rank"] for c in said["culprits"]] == [3] and first["kind"] == ("untraced" if gone == 3 else "rank"),
                     f"rank {gone} has no trace: rank 3 is late", said["culprits"])
-        checks.that(first.get("file") == ("rank-3.json" if gone == 3 else None), f"rank {gone} has no trace: the file", first)
         checks.that(0.03 < first.get("gain_share", 0) <= 0.18 and said["which_rank"]["confidence"] != "high",
                     f"rank {gone} has no trace: a step of 1.2 could be 1", first)
         os.rename(away, path[gone])

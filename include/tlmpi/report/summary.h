@@ -2,7 +2,8 @@
  * 24 lines of 80 columns.
  *
  * In this order: what was read, the one table, the verdict, where most time is lost, what cannot be trusted or is not
- * there, the file, the next command.  Facts only: every number stands in a table of the result file too.
+ * there, the file, the next command.  Facts only: every number stands in a table of the result file too.  Files that
+ * are damaged or left out are told on stderr (job/tell.h).
  *
  * From the tables of the result and from answers; may use format.
  */
@@ -23,9 +24,9 @@
 typedef struct tl_summary {
     const char *version;
     const tl_table *ranks; /* a row for each trace of the run */
-    const tl_table *breakdown, *steps, *idle, *classes, *stragglers, *phases, *memory, *executions, *memory_files,
+    const tl_table *breakdown, *steps, *idle, *classes, *stragglers, *phases, *memory, *executions,
         *phase_files;         /* of tables breakdown, step, idle, idle_summary, straggler, phase, memory_category,
-                               * execution_trace, memory_file and phase_file */
+                               * execution_trace and phase_file */
     const tl_table *kernels;   /* rows of kernel_ranks, the most time first */
     const tl_names *names;     /* that columns of type NAME are of */
     int64_t noise_ns;          /* a gap below it has no class */
@@ -34,8 +35,6 @@ typedef struct tl_summary {
     int64_t world_size;     /* ranks of the traced job; 0 or less when unknown */
     const int64_t *missing; /* ranks without a trace, ascending: nmissing of them, or the first of them */
     size_t nmissing_listed, nmissing;
-    const char *const *skipped;
-    size_t nskipped; /* files left out: which, and why, a text each */
     int run, nruns;  /* the one analysed, 1 = oldest, and how many the paths hold */
     bool run_asked;  /* --run named it */
     const char *windows; /* what joined several runs to one, a sentence without its end; empty or NULL: one run is analysed */
@@ -49,9 +48,5 @@ typedef struct tl_summary {
 
 /* Colours are used where out may be shown them (wrap.h). */
 void tl_print_summary(FILE *out, const tl_summary *summary);
-
-/* What is wrong with a memory timeline, and what was done: "cut: byte 90: ...; the 4 entries before it count". */
-#define TL_MEMORY_FILE_WORDS 400
-const char *tl_memory_file_words(const tl_memory_file *file, char words[TL_MEMORY_FILE_WORDS]);
 
 #endif

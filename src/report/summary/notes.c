@@ -19,7 +19,7 @@
 
 /* How many of a kind are named before the rest is counted; how much of a kernel's name is shown, and from which share of
  * kernel time on kernels without a rule matter. */
-enum { NAMED_CATEGORIES = 2, NAMED_KERNELS = 3, NAMED_TROUBLES = 5, NAMED_SKIPPED = 3, NAME_BYTES = 40, LEAST_PCT = 1 };
+enum { NAMED_CATEGORIES = 2, NAMED_KERNELS = 3, NAME_BYTES = 40, LEAST_PCT = 1 };
 
 /* ---------------------------------------------------------------------------------------------------------- memory */
 
@@ -56,21 +56,6 @@ void tl_say_memory(FILE *out, const tl_summary *s)
     }
     tl_say(&w, "(table memory_category)");
     tl_wrap_end(&w);
-}
-
-const char *tl_memory_file_words(const tl_memory_file *file, char words[TL_MEMORY_FILE_WORDS])
-{
-    const char *label = tl_memory_file_labels[file->status];
-    int n = (int)sizeof file->error;
-
-    if (file->status == TL_MEMORY_FILE_EMPTY)
-        snprintf(words, TL_MEMORY_FILE_WORDS, "%s: no entry", label);
-    else if (file->entries == 0)
-        snprintf(words, TL_MEMORY_FILE_WORDS, "%s: %.*s; no entry of it counts", label, n, file->error);
-    else
-        snprintf(words, TL_MEMORY_FILE_WORDS, "%s: %.*s; the %.32s entr%s before it count%s", label, n, file->error,
-                 tl_grouped(file->entries).text, file->entries == 1 ? "y" : "ies", file->entries == 1 ? "s" : "");
-    return words;
 }
 
 /* ------------------------------------------------------------------------------------------------ execution traces */
@@ -202,76 +187,22 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
 
 /* -------------------------------------------------------------------------------------- what is not there, or not whole */
 
-/* What is wrong with events, and with the ranks that have several devices; nothing is said where nothing is. */
+/* What is wrong with events, and with the ranks that have several devices. */
 void tl_say_events(FILE *out, const tl_summary *s)
 {
     int64_t dropped = 0, repaired = 0;
     size_t several = 0;
-    const tl_rank *bad = NULL;
     TL_ROWS (const tl_rank, rank, s->ranks) {
         dropped += rank->dropped;
         repaired += rank->repaired;
         several += rank->devices > 1;
-        if (bad == NULL && rank->error[0] != '\0' && rank->dropped + rank->repaired > 0)
-            bad = rank;
     }
     if (several > 0)
         tl_print_sentence(out, "%zu~rank%s several devices; the table sums over them.", several,
                           several == 1 ? " has" : "s have");
-    if (dropped + repaired == 0)
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    if (dropped > 0)
-        tl_say(&w, "%s~event%s~lost%s", tl_grouped(dropped).text, tl_plural(dropped), repaired > 0 ? "," : "");
-    if (repaired > 0)
-        tl_say(&w, "%s~repaired", tl_grouped(repaired).text);
-    if (bad != NULL)
-        tl_say(&w, "-~rank~%" PRId32 ": %.*s", bad->rank, (int)sizeof bad->error, bad->error);
-    tl_say(&w, "(tlmpi check has each trace)");
-    tl_wrap_end(&w);
-}
-
-/* Names each rank whose trace is damaged, cut or unreadable, with what was lost and where. */
-static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
-{
-    size_t losses = 0;
-    TL_ROWS (const tl_rank, rank, s->ranks) {
-        bool lossy =
-            rank->status == TL_RANK_DAMAGED || rank->status == TL_RANK_CUT || rank->status == TL_RANK_UNREADABLE;
-        if (!lossy || ++losses > NAMED_TROUBLES)
-            continue;
-        const char *label = tl_rank_status_labels[rank->status],
-                   *colon = rank->dropped > 0 || rank->error[0] != '\0' ? ":" : "";
-        int n = fprintf(out, "rank %" PRId32 " ", rank->rank);
-        fprintf(out, "%s%s%s%s", look->bad, label, look->off, colon);
-        tl_wrap w = { .out = out, .indent = 2, .column = (size_t)n + strlen(label) + strlen(colon), .begun = true };
-        if (rank->dropped > 0)
-            tl_say(&w, "%s~event%s~lost%s%s", tl_grouped(rank->dropped).text, tl_plural(rank->dropped),
-                   rank->status == TL_RANK_CUT ? TL_KEPT "and" TL_KEPT "all" TL_KEPT "that" TL_KEPT "followed" : "",
-                   rank->error[0] != '\0' ? ";" : "");
-        tl_say(&w, "%.*s", (int)sizeof rank->error, rank->error); /* a full cell has no 0 after it */
-        tl_wrap_end(&w);
-    }
-    if (losses > NAMED_TROUBLES)
-        fprintf(out, "%zu more not ok: see status and error of table rank.\n", losses - NAMED_TROUBLES);
-}
-
-/* Names each memory timeline that is not ok, with what was lost and where. */
-static void say_memory_losses(FILE *out, const tl_summary *s, const tl_look *look)
-{
-    size_t losses = 0;
-    TL_ROWS (const tl_memory_file, f, s->memory_files) {
-        char words[TL_MEMORY_FILE_WORDS];
-        if (f->status == TL_MEMORY_FILE_OK || ++losses > NAMED_TROUBLES)
-            continue;
-        tl_wrap w = { .out = out, .indent = 2 };
-        tl_say(&w, "memory timeline");
-        tl_wrap_printf(&w, "%s%.*s:%s", look->bad, (int)sizeof f->path, f->path, look->off);
-        tl_say(&w, "%s", tl_memory_file_words(f, words));
-        tl_wrap_end(&w);
-    }
-    if (losses > NAMED_TROUBLES)
-        fprintf(out, "%zu more not ok: see status and error of table memory_file.\n", losses - NAMED_TROUBLES);
+    if (dropped + repaired > 0)
+        tl_print_sentence(out, "Events: %s~lost, %s~repaired (tlmpi check has each trace)", tl_grouped(dropped).text,
+                          tl_grouped(repaired).text);
 }
 
 /* Ranks without device work (where no rank has any, that has been said), and ranks with work whose end cannot be. */
@@ -305,13 +236,11 @@ static void say_ranks(FILE *out, const tl_summary *s)
     free(odd);
 }
 
-void tl_say_troubles(FILE *out, const tl_summary *s, const tl_look *look)
+void tl_say_troubles(FILE *out, const tl_summary *s)
 {
     const tl_table *health = s->answers->health;
     tl_phrase words;
 
-    say_losses(out, s, look);
-    say_memory_losses(out, s, look);
     say_ranks(out, s);
     for (int defect = 0; health != NULL && defect < TL_NDEFECTS; defect++)
         if (tl_health_in_words(health, (tl_defect)defect, &words))
@@ -320,8 +249,4 @@ void tl_say_troubles(FILE *out, const tl_summary *s, const tl_look *look)
         tl_print_sentence(out, "No trace of %s~rank%s: %s", tl_grouped((int64_t)s->nmissing).text,
                           tl_plural((int64_t)s->nmissing),
                           tl_ranks_in_words(s->missing, s->nmissing_listed, s->nmissing, ",").text);
-    for (size_t i = 0; i < s->nskipped && i < NAMED_SKIPPED; i++)
-        tl_print_sentence(out, "Left out: %s", s->skipped[i]);
-    if (s->nskipped > NAMED_SKIPPED)
-        fprintf(out, "and %zu more: tlmpi check names them.\n", s->nskipped - NAMED_SKIPPED);
 }

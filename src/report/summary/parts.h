@@ -47,6 +47,6 @@ void tl_say_memory(FILE *out, const tl_summary *summary);
 void tl_say_executions(FILE *out, const tl_summary *summary);
 void tl_say_unknown_kernels(FILE *out, const tl_summary *summary);
 void tl_say_events(FILE *out, const tl_summary *summary);
-void tl_say_troubles(FILE *out, const tl_summary *summary, const tl_look *look);
+void tl_say_troubles(FILE *out, const tl_summary *summary);
 
 #endif

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ALSO_SHOWN = 2, FILES_NAMED = 3 };
+enum { ALSO_SHOWN = 2 };
 
 static void say_files(FILE *out, const tl_summary *s, const tl_look *look)
 {
@@ -50,32 +50,6 @@ static void say_missing(FILE *out, const tl_summary *s)
                           tl_grouped(missing).text, tl_plural(missing), worst, tl_grouped(most).text);
 }
 
-/* What was lost of the lines; tlmpi check has each file. */
-static void say_lost(FILE *out, const tl_summary *s)
-{
-    int64_t lost = 0, again = 0;
-    size_t named = 0;
-    TL_ROWS (const tl_phase_file, f, s->phase_files) {
-        lost += f->no_json + f->no_key + f->no_duration;
-        again += f->repeated + f->superseded;
-        if (f->status == TL_PHASE_FILE_OK || named++ >= FILES_NAMED)
-            continue;
-        tl_wrap w = { .out = out, .indent = 2 };
-        tl_wrap_printf(&w, "%.*s:", (int)sizeof f->path, f->path);
-        tl_say(&w, "%s: %.*s", tl_phase_file_labels[f->status], (int)sizeof f->error, f->error);
-        tl_wrap_end(&w);
-    }
-    say_missing(out, s);
-    if (lost + again == 0 && named == 0)
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_say(&w, "%s~line%s~lost, %s of steps recorded again", tl_grouped(lost).text, tl_plural(lost),
-           tl_grouped(again).text);
-    if (named > 0)
-        tl_say(&w, "(%zu~file%s~concerned)", named, named == 1 ? "" : "s");
-    tl_wrap_end(&w);
-}
-
 void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
 {
     const tl_answers *a = s->answers;
@@ -100,7 +74,7 @@ void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
         }
     tl_say(tl_label(&w, "trust"), "%s", tl_confidence_labels[a->phases->confidence]);
     tl_label_end(&w);
-    say_lost(out, s);
+    say_missing(out, s);
 }
 
 /* The phases' steps may be others than the traces'. */
@@ -118,5 +92,5 @@ void tl_print_phases_beside(FILE *out, const tl_summary *s, const tl_look *look)
     if (named)
         tl_say_phase_cost(tl_label(&w, "cost"), a);
     tl_label_end(&w);
-    say_lost(out, s);
+    say_missing(out, s);
 }

@@ -278,6 +278,6 @@ void tl_print_summary(FILE *out, const tl_summary *s)
     while (level + 1 < sizeof details / sizeof *details && lines_of(s, look, details[level]) > SCREEN_LINES)
         level++;
     print_found(out, s, look, details[level]);
-    tl_say_troubles(out, s, look);
+    tl_say_troubles(out, s);
     say_output(out, s);
 }

@@ -17,7 +17,6 @@ static inline void print_tables(FILE *out, tl_summary s)
                 { &s.phases, { .schema = &tl_phase_schema } },
                 { &s.memory, { .schema = &tl_memory_category_schema } },
                 { &s.executions, { .schema = &tl_execution_trace_schema } },
-                { &s.memory_files, { .schema = &tl_memory_file_schema } },
                 { &s.phase_files, { .schema = &tl_phase_file_schema } },
                 { &s.kernels, { .schema = &tl_kernel_ranks_schema } } };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
