@@ -79,6 +79,7 @@ struct tl_cli {
     int64_t skip;                   /* reps */
     bool each, kernels, compare;    /* reps: which table */
     tl_gates diff_fail_on;          /* diff */
+    bool perfetto;                  /* export: the only format */
     bool html;                      /* run: the page, too */
     tl_texts scale, overlap;        /* whatif */
     bool remove_sync, no_launch_overhead; /* whatif */

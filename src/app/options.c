@@ -41,6 +41,8 @@ static const tl_option options[] = {
     { "output", 'o', "FILE", "", TL_FOR_EXPORT, AT(text, run.output),
       "write FILE, compressed where its name ends in .gz; by default the result's name with .perfetto.json.gz for "
       ".h5; '-' is standard output" },
+    { "perfetto", 0, NULL, "0", TL_FOR_EXPORT, AT(switch, perfetto),
+      "in the format that ui.perfetto.dev opens: the only one, and taken without asking" },
     { "output", 'o', "DIR", "", TL_FOR_COMPAT, AT(text, run.output),
       "the folder for the tables; made if it is not there" },
     { "output", 'o', "DIR", "", TL_FOR_AUGMENT, AT(text, run.output),

@@ -32,7 +32,7 @@ PYTHON
 "$tlmpi" -q -o job late
 
 echo "-- the worst step"
-"$tlmpi" export job.h5
+"$tlmpi" export job.h5 --perfetto
 check "it has the result's name" test -s job.perfetto.json.gz
 cp job.perfetto.json.gz out
 slice "each rank is a process, and the late one is told" "

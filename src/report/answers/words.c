@@ -93,6 +93,15 @@ tl_phrase tl_cause_in_words(const tl_answers *a, unsigned cause)
                         a->against == TL_AGAINST_STAGES ? "other stages" : "its other steps", end);
 }
 
+tl_phrase tl_untraced_in_words(const tl_answers *a)
+{
+    const char *file = a->untraced_file.text;
+    return tl_phrase_of(
+        "untraced: its peers have all come and leave together long after, so it comes late, or its link is slow; its "
+        "trace would show%s%s%s",
+        file[0] != '\0' ? " (" : "", file, file[0] != '\0' ? ")" : "");
+}
+
 tl_phrase tl_cause_share_in_words(const tl_culprit *c)
 {
     const tl_phrase share = tl_share_in_words(c->cause_share);

@@ -227,7 +227,7 @@ static void which_phase(asking *q)
     } else if (a->first == NULL) {
         say_phase_of_none(q);
     } else if (tl_is_untraced(a->first)) {
-        tl_say(&q->w, TL_UNTRACED_WORDS);
+        tl_say(&q->w, "%s", tl_untraced_in_words(a).text);
     } else if (tl_is_link(a->first)) {
         tl_say(&q->w, "%s: %s", tl_cause_labels[TL_CAUSE_SLOW_LINK], tl_link_in_words(a->link).text);
         say(q, "Evidence:", "link", "%s more than these transfers should take", tl_duration(a->first->excess_ns).text);

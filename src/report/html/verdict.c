@@ -217,7 +217,7 @@ static void put_cause(tl_page *page, const tl_culprit *c)
     const tl_answers *a = page->html->in.answers;
     if (!tl_is_link(c)) {
         if (tl_is_untraced(c))
-            tl_say(tl_page_say(page, "<p>"), TL_UNTRACED_WORDS);
+            tl_say(tl_page_say(page, "<p>"), "%s", tl_untraced_in_words(a).text);
         else
             tl_say(tl_page_say(page, "<p>Cause: "), "%s - %s", tl_cause_labels[c->cause],
                    tl_cause_in_words(a, c->cause).text);

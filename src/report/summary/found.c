@@ -32,7 +32,7 @@ static void say_cause(tl_wrap *w, const tl_answers *a)
     const tl_culprit *c = a->first;
     tl_label(w, "cause");
     if (tl_is_untraced(c)) {
-        tl_say(w, TL_UNTRACED_WORDS);
+        tl_say(w, "%s", tl_untraced_in_words(a).text);
         return;
     }
     tl_say(w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(a, c->cause).text);

@@ -15,10 +15,8 @@ tl_phrase tl_pattern_in_words(const tl_culprit *culprit, const tl_trust *trust);
 /* What the cause of a rank's delay means. */
 tl_phrase tl_cause_in_words(const tl_answers *answers, unsigned cause);
 
-/* The cause of a culprit that has no trace. */
-#define TL_UNTRACED_WORDS                                                                                              \
-    "untraced: its peers have all come and leave together long after, so it comes late, or its link is slow; its "     \
-    "trace would show"
+/* "untraced: ...; its trace would show (rank-2.json)": of the first culprit, which has no trace. */
+tl_phrase tl_untraced_in_words(const tl_answers *answers);
 
 /* "(76.6 % of the gain)". */
 tl_phrase tl_cause_share_in_words(const tl_culprit *culprit);

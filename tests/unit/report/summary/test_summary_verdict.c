@@ -219,7 +219,7 @@ static void a_rank_without_a_trace_is_a_suspect(void)
     static const char expected[] =
         "Rank 4 (no trace) is the suspect: it seems to hold the job up in all 8 steps (1-8): it costs at least 10.0 ms "
         "(10.0 %) of each of these steps of 100 ms on average cause untraced: its peers have all come and leave together "
-        "long after, so it comes late, or its link is slow; its trace would show gain at least 80.0 ms less of "
+        "long after, so it comes late, or its link is slow; its trace would show (rank4.json) gain at least 80.0 ms less of "
         "800 ms (10.0 %) without its delay, simulated trust medium: 1 rank has no trace ";
     CU_ASSERT_NSTRING_EQUAL(text, expected, strlen(expected));
     job_free(j);
