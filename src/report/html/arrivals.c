@@ -153,7 +153,7 @@ void tl_draw_arrivals(tl_page *page)
             draw_rank(out, &a->of[i], y + ROW / 2, first, last);
             y += ROW;
         }
-        tl_figure_end(out, NULL, 0,
+        tl_figure_end(out, NULL, 0, NULL,
                       "A dot's area is the share of the rank's collectives in which it comes that much later than the median "
                       "of those that meet, sends and receives apart. A rank that waits for another one before it can come "
                       "is late, too.");

@@ -272,14 +272,9 @@ void tl_draw_time(tl_page *page)
     tl_figure_begin(page->out, "time", "Where the time of each rank went", finding.text, SIDE, bottom + TL_AXIS_HEIGHT);
     tl_put_axis(page->out, &b.scale, 0, bottom, "ns");
     draw_bar(&b, &all, "mean");
-    tl_meaning meanings[NPARTS];
-    size_t n = 0;
-    for (int p = 0; p < NPARTS; p++)
-        if (b.seen[p])
-            meanings[n++] = b.parts[p];
     b.y += nhosts == 0 ? HOST / 2 + 1 : 0;
     draw_ranks(&b, index, nhosts > 0);
-    tl_figure_end(page->out, meanings, n,
+    tl_figure_end(page->out, b.parts, NPARTS, b.seen,
                   many ? "Ranks that are named and those that compute least are drawn; the others in tenths, by what is "
                          "not compute, each the mean of its ranks."
                        : NULL);
@@ -404,12 +399,7 @@ void tl_draw_path(tl_page *page)
                      (p->rank < 0 ? tl_phrase_of("mean rank") : tl_phrase_of("rank %" PRId32, p->rank)).text, seen);
         y += PATH_ROW;
     }
-    tl_meaning meanings[NPLACES];
-    size_t n = 0;
-    for (size_t k = 0; k < NPLACES; k++)
-        if (seen[k])
-            meanings[n++] = places[k];
-    tl_figure_end(out, meanings, n,
+    tl_figure_end(out, places, NPLACES, seen,
                   "The path of the job goes on with the rank that came last; that of a rank waits there. Each bar is the "
                   "whole of its path.");
 }

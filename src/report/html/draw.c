@@ -168,14 +168,15 @@ void tl_put_levels(FILE *out, const tl_scale *scale, int height)
     }
 }
 
-void tl_put_legend(FILE *out, const tl_meaning *meanings, size_t n)
+void tl_put_legend(FILE *out, const tl_meaning *meanings, size_t n, const bool *seen)
 {
     fputs("<div class=\"legend\">", out);
     for (size_t i = 0; i < n; i++)
-        fprintf(out,
-                "<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><rect class=\"%s\" width=\"14\" "
-                "height=\"14\"/></svg> %s</span>\n",
-                meanings[i].class_name, meanings[i].words);
+        if (seen == NULL || seen[i])
+            fprintf(out,
+                    "<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><rect class=\"%s\" width=\"14\" "
+                    "height=\"14\"/></svg> %s</span>\n",
+                    meanings[i].class_name, meanings[i].words);
     fputs("</div>\n", out);
 }
 
@@ -217,11 +218,11 @@ void tl_figure_begin(FILE *out, const char *id, const char *title, const char *f
     tl_plot_begin(out, id, title, finding, left, height);
 }
 
-void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const char *explanation)
+void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const bool *seen, const char *explanation)
 {
     tl_plot_end(out);
     if (n > 0)
-        tl_put_legend(out, meanings, n);
+        tl_put_legend(out, meanings, n, seen);
     if (explanation != NULL)
         fprintf(out, "<p class=\"explains\">%s</p>\n", explanation);
     fputs("</figure>\n", out);

@@ -74,11 +74,11 @@ void tl_put_axis(FILE *out, const tl_scale *scale, int y, int height, const char
 /* The same of a scale upwards: lines as wide as the plot, their times at the side; y is 0 at the scale's end. */
 void tl_put_levels(FILE *out, const tl_scale *scale, int height);
 
-/* What classes mean, in words. */
+/* What classes mean, in words: of those that are seen (NULL: of all). */
 typedef struct tl_meaning {
     const char *class_name, *words;
 } tl_meaning;
-void tl_put_legend(FILE *out, const tl_meaning *meanings, size_t n);
+void tl_put_legend(FILE *out, const tl_meaning *meanings, size_t n, const bool *seen);
 
 /* A bar of n parts that follow upon each other from 0 on, of no scale (NULL) as long as the plot; of a name (NULL: not) a
  * pointer shows each part.  seen[k] becomes true where part k is wide enough to be seen. */
@@ -88,9 +88,9 @@ void tl_put_stack(FILE *out, const tl_scale *scale, int y, int height, const tl_
 /* A row's name at the side, marked where it is named, with a band below the row of that height. */
 void tl_put_rank(FILE *out, int32_t rank, bool named, int y, int height);
 
-/* A figure of one plot, its finding above it, and below it what classes mean (n 0: nothing) and an explanation (NULL:
+/* A figure of one plot, its finding above it, and below it what classes mean, as in a legend (n 0: nothing), and an explanation (NULL:
  * none). */
 void tl_figure_begin(FILE *out, const char *id, const char *title, const char *finding, int left, int height);
-void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const char *explanation);
+void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const bool *seen, const char *explanation);
 
 #endif

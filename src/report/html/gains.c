@@ -168,7 +168,7 @@ void tl_draw_gains(tl_page *page)
         tl_figure_end(out,
                       (const tl_meaning[]){ { TL_CLASS_COMPUTE, "what the job would take" },
                                             { TL_CLASS_WAITING, "what it would gain" } },
-                      2, NULL);
+                      2, NULL, NULL);
     }
     free(text);
 }

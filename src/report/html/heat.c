@@ -68,56 +68,44 @@ tl_phrase tl_steps_of_column(const tl_heat_steps *s, size_t column)
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-typedef struct ranking {
-    const bool *keep;
-    const int64_t *most;
-} ranking;
-
 static int compare_worst(const void *context, uint32_t a, uint32_t b)
 {
-    const ranking *r = context;
-    if (r->keep[a] != r->keep[b])
-        return r->keep[a] ? -1 : 1;
-    return TL_COMPARE(r->most[b], r->most[a]);
+    const tl_heat_rank *of = context;
+    if (of[a].keep != of[b].keep)
+        return of[a].keep ? -1 : 1;
+    return TL_COMPARE(of[b].by_ns, of[a].by_ns);
 }
 
-void tl_heat_init(tl_heat *h, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks, const bool *keep,
-                  const int64_t *most)
+void tl_heat_init(tl_heat *h, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks)
 {
-    size_t rows = (nranks <= TL_HEAT_ROWS ? nranks : TL_HEAT_WORST) + 1;
     *h = (tl_heat){ .steps = steps, .ranks = ranks, .nranks = nranks };
-    h->shown = tl_calloc(rows, sizeof *h->shown);
-    h->is_shown = tl_calloc(nranks + 1, sizeof *h->is_shown);
-    h->cells = tl_calloc(rows * (steps->n + 1), sizeof *h->cells);
-    h->now = tl_calloc(nranks + 1, sizeof *h->now);
-    h->total = tl_calloc(nranks + 1, sizeof *h->total);
-    h->most = tl_calloc(nranks + 1, sizeof *h->most);
-    h->most_at = tl_calloc(nranks + 1, sizeof *h->most_at);
+    h->of = tl_calloc(nranks + 1, sizeof *h->of);
     h->scratch = tl_calloc(nranks + steps->n + 1, sizeof *h->scratch);
+}
 
-    const ranking by = { keep, most };
-    uint32_t *index = tl_sorted_index(nranks, compare_worst, &by);
-    for (size_t i = 0; i < rows - 1; i++)
-        h->is_shown[index[i]] = true;
+void tl_heat_choose(tl_heat *h)
+{
+    const size_t rows = h->nranks <= TL_HEAT_ROWS ? h->nranks : TL_HEAT_WORST, ncells = (rows + 1) * h->steps->n;
+    uint32_t *index = tl_sorted_index(h->nranks, compare_worst, h->of);
+    for (size_t i = 0; i < rows; i++)
+        h->of[index[i]].shown = true;
     free(index);
-    for (size_t i = 0; i < nranks; i++) {
-        h->most_at[i] = SIZE_MAX;
-        if (h->is_shown[i])
+    h->shown = tl_calloc(rows + 1, sizeof *h->shown);
+    for (size_t i = 0; i < h->nranks; i++) {
+        h->of[i].most_at = SIZE_MAX;
+        if (h->of[i].shown)
             h->shown[h->nshown++] = (uint32_t)i;
     }
-    for (size_t i = 0; i < rows * steps->n; i++)
+    h->cells = tl_calloc(ncells + 1, sizeof *h->cells);
+    for (size_t i = 0; i < ncells; i++)
         h->cells[i].share = NAN;
 }
 
 void tl_heat_free(tl_heat *h)
 {
+    free(h->of);
     free(h->shown);
-    free(h->is_shown);
     free(h->cells);
-    free(h->now);
-    free(h->total);
-    free(h->most);
-    free(h->most_at);
     free(h->scratch);
     *h = (tl_heat){ 0 };
 }
@@ -143,7 +131,7 @@ static void add(tl_heat_sum *sum, int64_t part_ns, int64_t whole_ns, int64_t n, 
 
 void tl_heat_add(tl_heat *h, size_t rank, int64_t part_ns, int64_t whole_ns, bool late)
 {
-    add(&h->now[rank], part_ns, whole_ns, 1, late);
+    add(&h->of[rank].now, part_ns, whole_ns, 1, late);
 }
 
 void tl_heat_close(tl_heat *h)
@@ -153,8 +141,8 @@ void tl_heat_close(tl_heat *h)
         return;
 
     for (size_t i = 0; i < h->nranks; i++) {
-        tl_heat_sum *sum = &h->now[i];
-        const bool shown = h->is_shown[i];
+        tl_heat_sum *sum = &h->of[i].now;
+        const bool shown = h->of[i].shown;
         const size_t at = row * columns + c;
         row += shown;
         if (sum->n == 0)
@@ -164,11 +152,11 @@ void tl_heat_close(tl_heat *h)
             h->cells[at] = (tl_heat_cell){ share, sum->part_ns, sum->whole_ns, sum->late };
         else
             h->scratch[n++] = share;
-        if (h->most_at[i] == SIZE_MAX || share > h->most[i]) {
-            h->most_at[i] = c;
-            h->most[i] = share;
+        if (h->of[i].most_at == SIZE_MAX || share > h->of[i].most) {
+            h->of[i].most_at = c;
+            h->of[i].most = share;
         }
-        add(&h->total[i], sum->part_ns, sum->whole_ns, sum->n, sum->late);
+        add(&h->of[i].total, sum->part_ns, sum->whole_ns, sum->n, sum->late);
         *sum = (tl_heat_sum){ 0 };
     }
     h->cells[h->nshown * columns + c].share = tl_real_median(h->scratch, n);
@@ -180,7 +168,7 @@ void tl_heat_end(tl_heat *h)
         tl_heat_close(h);
     h->nothers = 0;
     for (size_t i = 0; i < h->nranks; i++)
-        h->nothers += !h->is_shown[i] && h->total[i].n > 0;
+        h->nothers += !h->of[i].shown && h->of[i].total.n > 0;
 }
 
 size_t tl_heat_nrows(const tl_heat *h)
@@ -198,7 +186,7 @@ size_t tl_heat_worst(const tl_heat *h, bool shortest)
     const int sign = shortest ? -1 : 1;
     size_t at = SIZE_MAX;
     for (size_t i = 0; i < h->nranks; i++)
-        if (h->total[i].n > 0 && (at == SIZE_MAX || TL_COMPARE(h->total[i].part_ns, h->total[at].part_ns) == sign))
+        if (h->of[i].total.n > 0 && (at == SIZE_MAX || TL_COMPARE(h->of[i].total.part_ns, h->of[at].total.part_ns) == sign))
             at = i;
     return at;
 }
@@ -207,7 +195,7 @@ size_t tl_heat_hidden(const tl_heat *h)
 {
     size_t most = SIZE_MAX;
     for (size_t i = 0; i < h->nranks; i++)
-        if (!h->is_shown[i] && h->total[i].n > 0 && (most == SIZE_MAX || h->most[i] > h->most[most]))
+        if (!h->of[i].shown && h->of[i].total.n > 0 && (most == SIZE_MAX || h->of[i].most > h->of[most].most))
             most = i;
     return most;
 }
@@ -281,7 +269,7 @@ tl_phrase tl_show_share(double share, bool sign)
 
 tl_phrase tl_heat_share_of(const tl_heat *h, size_t rank, bool sign)
 {
-    return tl_show_share(tl_heat_share(h->total[rank].part_ns, h->total[rank].whole_ns), sign);
+    return tl_show_share(tl_heat_share(h->of[rank].total.part_ns, h->of[rank].total.whole_ns), sign);
 }
 
 tl_phrase tl_show_time(int64_t ns)

@@ -88,26 +88,32 @@ typedef struct tl_heat_sum {
     bool late;
 } tl_heat_sum;
 
+/* A rank of a heat map. */
+typedef struct tl_heat_rank {
+    bool keep;              /* it has a row before others */
+    int64_t by_ns;          /* what ranks have a row by, largest first; of equals the lower rank */
+    bool shown;             /* it has a row */
+    tl_heat_sum now, total; /* of the column that is open; of all steps */
+    double most;            /* its largest cell, and the column of that; SIZE_MAX: none */
+    size_t most_at;
+} tl_heat_rank;
+
 typedef struct tl_heat {
     const tl_heat_steps *steps;
     const int32_t *ranks; /* nranks, ascending; borrowed */
     size_t nranks;
-    uint32_t *shown; /* indices into ranks[] of the ranks with a row, ascending */
+    tl_heat_rank *of; /* by rank */
+    uint32_t *shown;  /* indices into ranks[] of the ranks with a row, ascending */
     size_t nshown;
-    bool *is_shown;      /* by rank */
     tl_heat_cell *cells; /* row by row, each steps->n; the last row is that of the others */
-    tl_heat_sum *now;    /* by rank: of the column that is open */
-    tl_heat_sum *total;  /* by rank: of all steps */
-    size_t *most_at;     /* by rank: the column of its largest cell; SIZE_MAX: none */
-    double *most;        /* by rank: that cell */
     double *scratch;     /* room for a row of cells, or for a column of all ranks */
     size_t nothers;      /* ranks without a row that have any cell */
 } tl_heat;
 
-/* Chooses the ranks with a row: all of up to TL_HEAT_ROWS; else TL_HEAT_WORST of them, kept ranks first, then ranks by
- * descending `most`, of equals the lower rank.  keep, most: by rank.  tl_heat_free ends it in any case. */
-void tl_heat_init(tl_heat *heat, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks, const bool *keep,
-                  const int64_t *most);
+/* Begins a map.  The caller says of each rank what it is chosen by (keep, by_ns), and then tl_heat_choose gives a row to
+ * all of up to TL_HEAT_ROWS ranks; of more to TL_HEAT_WORST. */
+void tl_heat_init(tl_heat *heat, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks);
+void tl_heat_choose(tl_heat *heat);
 void tl_heat_free(tl_heat *heat);
 
 /* A row of the open column: of the rank of that number. */

@@ -258,8 +258,8 @@ static void draw_legend(const drawing *d)
             "<span>others: in each column the median of the other %s ranks; of these the largest cell is that of rank "
             "%" PRId32 " in %s, %s</span>\n",
             tl_grouped((int64_t)h->nothers).text, h->ranks[hidden],
-            tl_steps_of_column(h->steps, h->most_at[hidden]).text,
-            tl_show_share(h->most[hidden], d->p->shades.both).text);
+            tl_steps_of_column(h->steps, h->of[hidden].most_at).text,
+            tl_show_share(h->of[hidden].most, d->p->shades.both).text);
     }
     fputs("</div>\n", d->out);
 }

@@ -71,7 +71,7 @@ static void put_cost(tl_page *page, const blame_map *what, const tl_heat *h, siz
 {
     const tl_answers *a = page->html->in.answers;
     const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
-    const tl_heat_sum *sum = &h->total[worst];
+    const tl_heat_sum *sum = &h->of[worst].total;
     if (!tl_html_names(page->html, h->ranks[worst]))
         fprintf(page->out, "<p>%s</p>\n", what->unlike);
     else if (!what->of_others && c != NULL && c->rank == h->ranks[worst] && c->gain_ns > 0 &&
@@ -82,13 +82,13 @@ static void put_cost(tl_page *page, const blame_map *what, const tl_heat *h, siz
 
 /* Draws the map of a heat that has its cells; rows of ranks that the verdict names are marked, and their late cells
  * outlined. */
-static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h, const bool *named)
+static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h)
 {
     tl_figure f = what->figure;
     f.marked = tl_calloc(h->nshown + 1, sizeof *f.marked);
     for (size_t r = 0; r < h->nshown; r++) {
         const tl_heat_cell *cells = tl_heat_row(h, r);
-        f.marked[r] = named[h->shown[r]];
+        f.marked[r] = h->of[h->shown[r]].keep;
         for (size_t c = 0, n; c < h->steps->n; c += n) {
             for (n = 1; c + n < h->steps->n && cells[c + n].late == cells[c].late; n++)
                 ;
@@ -97,18 +97,17 @@ static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h, co
         }
     }
     size_t worst = tl_heat_worst(h, false);
-    bool any = worst != SIZE_MAX && h->total[worst].part_ns > 0;
+    bool any = worst != SIZE_MAX && h->of[worst].total.part_ns > 0;
     tl_phrase finding = tl_phrase_of("%s", what->none);
     if (any)
         finding = tl_phrase_of("Rank %" PRId32 " %s, %s of all these steps; most in %s: %s of %s.", h->ranks[worst],
                                what->most, tl_heat_share_of(h, worst, false).text,
-                               tl_steps_of_column(h->steps, h->most_at[worst]).text,
-                               tl_show_share(h->most[worst], false).text, h->steps->run > 1 ? "them" : "it");
+                               tl_steps_of_column(h->steps, h->of[worst].most_at).text,
+                               tl_show_share(h->of[worst].most, false).text, h->steps->run > 1 ? "them" : "it");
     f.picture.heat = h;
     f.picture.shades = tl_shades_of_parts();
     f.picture.finding = finding.text;
     f.picture.late = "a step in which the rank is late";
-    f.keep = named;
     f.note = put_waits;
     f.note_head = "GPU time that others waited for it";
     f.arg = tl_tables_get(page->html->in.tables, &tl_blame_schema);
@@ -132,17 +131,17 @@ static void draw_blame(tl_page *page, const blame_map *what)
     for (size_t i = 0; i < table->n; i++)
         ranks[i] = rows[i].rank;
     size_t nranks = tl_int_unique(ranks, table->n);
-    int64_t *most = tl_calloc(nranks, sizeof *most), all_ns = 0;
-    bool *named = tl_calloc(nranks, sizeof *named);
+    int64_t all_ns = 0;
+    tl_heat heat;
+    tl_heat_init(&heat, &steps, ranks, nranks);
     for (size_t i = 0; i < table->n; i++) {
-        size_t at = tl_index_of(ranks, nranks, rows[i].rank);
-        most[at] = tl_ns_sum(most[at], what->of(&rows[i]));
+        tl_heat_rank *of = &heat.of[tl_index_of(ranks, nranks, rows[i].rank)];
+        of->by_ns = tl_ns_sum(of->by_ns, what->of(&rows[i]));
         all_ns = tl_ns_sum(all_ns, what->of(&rows[i]));
     }
     for (size_t i = 0; i < nranks; i++)
-        named[i] = tl_html_names(page->html, ranks[i]);
-    tl_heat heat;
-    tl_heat_init(&heat, &steps, ranks, nranks, named, most);
+        heat.of[i].keep = tl_html_names(page->html, ranks[i]);
+    tl_heat_choose(&heat);
     for (size_t i = 0; i < table->n; i++) {
         const tl_blame_step *row = &rows[index[i]];
         if (tl_heat_steps_fills(&steps, row->step))
@@ -153,13 +152,11 @@ static void draw_blame(tl_page *page, const blame_map *what)
     }
     tl_heat_end(&heat);
     if (!what->of_others || all_ns > 0)
-        put_blame(page, what, &heat, named);
+        put_blame(page, what, &heat);
     tl_heat_free(&heat);
     tl_heat_steps_free(&steps);
     free(index);
     free(ranks);
-    free(most);
-    free(named);
 }
 
 void tl_draw_excess(tl_page *page)
@@ -251,22 +248,23 @@ static int compare_drawn(const void *a, const void *b)
 }
 
 /* Begins the map of phase i: the ranks that its verdicts name are kept, and stragglers of any phase. */
-static void begin_heat(tl_timed *t, size_t i, const tl_answers *a, int64_t *excess)
+static void begin_heat(tl_timed *t, size_t i, const tl_answers *a)
 {
     const tl_timed_phase *phase = &t->phases.v[i];
-    t->keep[i] = tl_calloc(t->ranks.n + 1, sizeof *t->keep[i]);
+    tl_heat *h = &t->heats[i];
+    tl_heat_init(h, &t->steps, t->ranks.v, t->ranks.n);
     for (size_t r = 0; r < t->ranks.n; r++)
-        excess[r] = INT64_MIN;
+        h->of[r].by_ns = INT64_MIN;
     TL_EACH (const tl_timed_row, row, t->rows)
         if (row->phase == phase->name)
-            excess[tl_index_of(t->ranks.v, t->ranks.n, row->rank)] = row->excess_ns;
+            h->of[tl_index_of(t->ranks.v, t->ranks.n, row->rank)].by_ns = row->excess_ns;
     for (size_t k = 1; k < a->nphases; k++) { /* the first row is about the job */
         const tl_phase_verdict *row = &a->phases[k];
         size_t at = tl_index_of(t->ranks.v, t->ranks.n, row->rank);
         if (at < t->ranks.n && (row->verdict == TL_PHASE_STRAGGLER || is_of(row, phase)))
-            t->keep[i][at] = true;
+            h->of[at].keep = true;
     }
-    tl_heat_init(&t->heats[i], &t->steps, t->ranks.v, t->ranks.n, t->keep[i], excess);
+    tl_heat_choose(h);
 }
 
 /* Chooses the phases with a map. */
@@ -281,12 +279,10 @@ bool tl_timed_begin_cells(tl_html *html)
             if (is_of(&a->phases[k], phase))
                 phase->first_verdict = k;
     tl_vec_sort(&t->phases, compare_drawn);
-    int64_t *excess = tl_calloc(t->ranks.n + 1, sizeof *excess);
     t->ndrawn = t->phases.n < TL_HEATS_OF_PHASES ? t->phases.n : TL_HEATS_OF_PHASES;
     tl_heat_steps_init(&t->steps, a->nphases > 0 ? (size_t)a->phases[0].steps : 0);
     for (size_t i = 0; i < t->ndrawn; i++)
-        begin_heat(t, i, a, excess);
-    free(excess);
+        begin_heat(t, i, a);
     return t->phases.n > 0;
 }
 
@@ -315,10 +311,8 @@ void tl_timed_free(tl_timed *t)
     free(t->rows.v);
     free(t->ranks.v);
     tl_heat_steps_free(&t->steps);
-    for (size_t i = 0; i < TL_HEATS_OF_PHASES; i++) {
+    for (size_t i = 0; i < TL_HEATS_OF_PHASES; i++)
         tl_heat_free(&t->heats[i]);
-        free(t->keep[i]);
-    }
 }
 
 /* ---------------------------------------------------------------------------------------------------- phases: drawing */
@@ -355,7 +349,7 @@ static tl_phrase finding_of(const tl_heat *h)
     return tl_phrase_of("Longest over all steps is rank %" PRId32
                         ": %s against its peers, at most %s in %s. Shortest is rank %" PRId32 ": %s.",
                         h->ranks[worst], tl_heat_share_of(h, worst, true).text,
-                        tl_show_share(h->most[worst], true).text, tl_steps_of_column(h->steps, h->most_at[worst]).text,
+                        tl_show_share(h->of[worst].most, true).text, tl_steps_of_column(h->steps, h->of[worst].most_at).text,
                         h->ranks[shortest], tl_heat_share_of(h, shortest, true).text);
 }
 
@@ -392,7 +386,6 @@ static void put_phase(tl_page *page, size_t number)
                                  .cell = "against its peers",
                                  .late = "from the first to the last step in which the rank is late",
                                  .weak = "the same, of a rank that is longer and not held to be the cause" },
-                    .keep = t->keep[number],
                     .marked = tl_calloc(h->nshown + 1, sizeof *f.marked),
                     .explanation = "The shade is what the rank takes longer, in percent of what its peers take in the same "
                                    "step (the median of the ranks); blue is shorter, orange longer.",

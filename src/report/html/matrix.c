@@ -194,7 +194,7 @@ static void draw_matrix(tl_page *page, const matrix *m)
     tl_figure_end(out,
                   (const tl_meaning[]){ { "a4", "waits for the rank of the column itself" },
                                         { "b4", "passed on: others wait for the row's rank, which had waited for it" } },
-                  2,
+                  2, NULL,
                   tl_phrase_of("The strongest shade is most, %s; the next from half of it, a fifth, a tenth; what is below "
                                "1 %% is left out.%s",
                                tl_duration(m->most_ns).text,

@@ -156,16 +156,16 @@ tl_text tl_host_shown(const tl_table *hosts, int32_t rank)
 
 static int by_worst(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_figure *f = context;
-    if (f->keep[a] != f->keep[b])
-        return f->keep[a] ? -1 : 1;
-    return TL_COMPARE(f->picture.heat->total[b].part_ns, f->picture.heat->total[a].part_ns);
+    const tl_heat_rank *of = context;
+    if (of[a].keep != of[b].keep)
+        return of[a].keep ? -1 : 1;
+    return TL_COMPARE(of[b].total.part_ns, of[a].total.part_ns);
 }
 
 static void put_rank(tl_page *page, const tl_figure *f, size_t rank)
 {
     const tl_heat *h = f->picture.heat;
-    const tl_heat_sum *sum = &h->total[rank];
+    const tl_heat_sum *sum = &h->of[rank].total;
     bool both = f->picture.shades.both;
     FILE *out = page->out;
 
@@ -178,7 +178,7 @@ static void put_rank(tl_page *page, const tl_figure *f, size_t rank)
     fprintf(out, "<td>%s</td><td class=\"extra\">%s</td>", tl_show_time(sum->part_ns / sum->n).text,
             tl_show_time(sum->whole_ns / sum->n).text);
     fprintf(out, "<td>%s</td><td class=\"extra\">%s in %s</td><td class=\"words\">", tl_heat_share_of(h, rank, both).text,
-            tl_show_share(h->most[rank], both).text, tl_steps_of_column(h->steps, h->most_at[rank]).text);
+            tl_show_share(h->of[rank].most, both).text, tl_steps_of_column(h->steps, h->of[rank].most_at).text);
     f->note(page, f->arg, h->ranks[rank]);
     fputs("</td></tr>\n", out);
 }
@@ -190,12 +190,12 @@ static void put_worst(tl_page *page, const tl_figure *f)
     size_t n = 0, kept = 0;
 
     for (size_t i = 0; i < h->nranks; i++) {
-        if (h->total[i].n == 0)
+        if (h->of[i].total.n == 0)
             continue;
         index[n++] = (uint32_t)i;
-        kept += f->keep[i];
+        kept += h->of[i].keep;
     }
-    tl_sort_index(index, n, by_worst, f);
+    tl_sort_index(index, n, by_worst, h->of);
     kept = kept < TL_HEAT_WORST ? kept : TL_HEAT_WORST;
     fprintf(page->out,
             "<div class=\"wide\"><table><caption>%s, in the mean of a step</caption>\n"
@@ -203,7 +203,7 @@ static void put_worst(tl_page *page, const tl_figure *f)
             "most</th><th class=\"words\">%s</th></tr>\n",
             f->head, f->picture.hosts != NULL ? "<th class=\"words extra\">host</th>" : "", f->part, f->whole, f->note_head);
     for (size_t i = 0; i < n && i < kept + TL_WORST_ROWS; i++)
-        if (i < kept || h->total[index[i]].part_ns > 0)
+        if (i < kept || h->of[index[i]].total.part_ns > 0)
             put_rank(page, f, index[i]);
     fputs("</table></div>\n", page->out);
     free(index);

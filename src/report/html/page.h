@@ -43,7 +43,6 @@ typedef struct tl_timed {
     tl_heat_steps steps;
     size_t ndrawn; /* phases with a heat map */
     tl_heat heats[TL_HEATS_OF_PHASES];
-    bool *keep[TL_HEATS_OF_PHASES]; /* by rank: a verdict names it, in this phase, or as a straggler in any */
     size_t at_phase;                /* where the row before was found: the next is mostly the one after it */
 } tl_timed;
 
@@ -121,7 +120,6 @@ void tl_put_command(tl_page *page, const char *table);
 /* A picture, and under it the worst ranks, kept ranks first, each with its numbers and a note. */
 typedef struct tl_figure {
     tl_picture picture;      /* hosts are found for it */
-    const bool *keep;        /* by rank */
     bool *marked;            /* by row of the picture; the figure frees it, and the outlines */
     TL_VEC(tl_outline) outlines;
     const char *explanation; /* of the shades */

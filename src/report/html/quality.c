@@ -120,7 +120,7 @@ void tl_draw_clocks(tl_page *page)
         tl_put_axis(out, &scale, 0, bottom, "ns");
         for (size_t i = 0; i < drawn; i++)
             draw_clock(out, clocks[index[i]], &scale, (int)i * 16);
-        tl_figure_end(out, NULL, 0, "The dot is the offset, the bar how far off that may be.");
+        tl_figure_end(out, NULL, 0, NULL, "The dot is the offset, the bar how far off that may be.");
         free(index);
     }
     free(clocks);

@@ -101,12 +101,10 @@ void tl_draw_steps(tl_page *page)
         tl_put_levels(out, &scale, HEIGHT);
         draw_columns(out, &steps, columns, &scale);
         tl_put_at(out, "quiet", 0, HEIGHT + 29, steps.run == 1 ? "step" : "first step of a column");
-        tl_meaning meanings[] = { { TL_CLASS_COMPUTE, "length of the step" },
+        const tl_meaning meanings[] = { { TL_CLASS_COMPUTE, "length of the step" },
                                   { TL_CLASS_WAITING, "what it would gain without the delay, simulated" },
                                   { "band", "steps in which the ranks that are named are late" } };
-        if (!gain)
-            meanings[1] = meanings[2];
-        tl_figure_end(out, meanings, (size_t)1 + gain + late, NULL);
+        tl_figure_end(out, meanings, 3, (const bool[]){ true, gain, late }, NULL);
     }
     free(columns);
     tl_heat_steps_free(&steps);

@@ -222,12 +222,7 @@ static void put_legend(FILE *out, const tl_strip *s)
     for (size_t i = 0; i < s->nranks; i++)
         for (size_t k = 0; k < 2 * TL_STRIP_COLUMNS; k++)
             seen[tl_strip_shown(&s->ranks[i], k % 2 == 1, k / 2, &thin)] = true;
-    tl_meaning meanings[TL_STRIP_NCLASSES];
-    size_t n = 0;
-    for (size_t k = 0; k < TL_STRIP_NCLASSES; k++)
-        if (seen[k])
-            meanings[n++] = shown[k];
-    tl_put_legend(out, meanings, n);
+    tl_put_legend(out, shown, TL_STRIP_NCLASSES, seen);
     fputs("<div class=\"legend\">", out);
     fputs("<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><line class=\"join\" x1=\"7\" x2=\"7\" y1=\"0\" "
           "y2=\"14\"/><circle class=\"last\" cx=\"7\" cy=\"7\" r=\"2.5\"/></svg> last arrival, and those who wait for "

@@ -86,7 +86,7 @@ void tl_draw_kernels(tl_page *page)
                   (const tl_meaning[]){ { TL_CLASS_COMPUTE, "compute" },
                                         { TL_CLASS_TRANSFER, "communication, with what it waits" },
                                         { TL_CLASS_COPY, "copies" } },
-                  3);
+                  3, NULL);
 }
 
 void tl_draw_operators(tl_page *page)

@@ -15,26 +15,18 @@ typedef struct heat_job {
     tl_heat_steps steps;
     tl_heat heat;
     int32_t *ranks;
-    bool *keep;
-    int64_t *most;
 } heat_job;
 
-/* Ranks from 0 on, each with its excess of all steps as what it is chosen by. */
+/* Ranks from 0 on, of which none is chosen yet. */
 static inline heat_job *new_heat(size_t nranks, size_t nsteps)
 {
     heat_job *j = calloc(1, sizeof *j);
     j->ranks = calloc(nranks + 1, sizeof *j->ranks);
-    j->keep = calloc(nranks + 1, sizeof *j->keep);
-    j->most = calloc(nranks + 1, sizeof *j->most);
     for (size_t i = 0; i < nranks; i++)
         j->ranks[i] = (int32_t)i;
     tl_heat_steps_init(&j->steps, nsteps);
+    tl_heat_init(&j->heat, &j->steps, j->ranks, nranks);
     return j;
-}
-
-static inline void begin_heat(heat_job *j, size_t nranks)
-{
-    tl_heat_init(&j->heat, &j->steps, j->ranks, nranks, j->keep, j->most);
 }
 
 static inline void enter_step(heat_job *j, int32_t step)
@@ -49,8 +41,6 @@ static inline void free_heat(heat_job *j)
     tl_heat_free(&j->heat);
     tl_heat_steps_free(&j->steps);
     free(j->ranks);
-    free(j->keep);
-    free(j->most);
     free(j);
 }
 
@@ -59,7 +49,7 @@ static inline heat_job *drawn_heat(size_t nranks, const char *const *lines)
 {
     size_t nsteps = strlen(lines[0]);
     heat_job *j = new_heat(nranks, nsteps);
-    begin_heat(j, nranks);
+    tl_heat_choose(&j->heat);
     for (size_t s = 0; s < nsteps; s++) {
         enter_step(j, (int32_t)s + 1);
         for (size_t r = 0; r < nranks; r++) {

@@ -15,10 +15,10 @@ static void a_step_is_a_column_where_there_are_few(void)
     row = tl_heat_row(&j->heat, 1);
     CU_ASSERT_DOUBLE_EQUAL(row[0].share, -0.1, 1e-12);
     CU_ASSERT_TRUE(isnan(row[2].share)); /* nothing is not 0 */
-    CU_ASSERT_EQUAL(j->heat.total[1].n, 2);
+    CU_ASSERT_EQUAL(j->heat.of[1].total.n, 2);
     CU_ASSERT_EQUAL(tl_heat_worst(&j->heat, false), 0);
     CU_ASSERT_EQUAL(tl_heat_worst(&j->heat, true), 1);
-    CU_ASSERT_EQUAL(j->heat.most_at[0], 2);
+    CU_ASSERT_EQUAL(j->heat.of[0].most_at, 2);
     CU_ASSERT_EQUAL(tl_heat_hidden(&j->heat), SIZE_MAX);
     free_heat(j);
 }
@@ -27,7 +27,7 @@ static void a_step_is_a_column_where_there_are_few(void)
 static void many_steps_share_columns(void)
 {
     heat_job *j = new_heat(2, 500);
-    begin_heat(j, 2);
+    tl_heat_choose(&j->heat);
     for (int32_t s = 0; s < 500; s++) {
         enter_step(j, 10 * s);
         tl_heat_add(&j->heat, 0, s % 3 == 0 ? 300 : 0, 100 + s % 3, s == 4);
@@ -57,8 +57,8 @@ static void many_steps_share_columns(void)
     CU_ASSERT_EQUAL(row[0].whole_ns, 100);
     CU_ASSERT_DOUBLE_EQUAL(row[0].share, -0.5, 1e-12);
     CU_ASSERT_EQUAL(row[166].whole_ns, 200);
-    CU_ASSERT_EQUAL(j->heat.total[0].n, 500);
-    CU_ASSERT_EQUAL(j->heat.total[0].whole_ns, 50000 + 499);
+    CU_ASSERT_EQUAL(j->heat.of[0].total.n, 500);
+    CU_ASSERT_EQUAL(j->heat.of[0].total.whole_ns, 50000 + 499);
     free_heat(j);
 }
 
@@ -77,10 +77,10 @@ static void columns_are_as_many_as_have_room(void)
 static heat_job *crowd(void)
 {
     heat_job *j = new_heat(100, 2);
-    j->keep[7] = true;
+    j->heat.of[7].keep = true;
     for (size_t r = 0; r < 100; r++)
-        j->most[r] = (int64_t)r;
-    begin_heat(j, 100);
+        j->heat.of[r].by_ns = (int64_t)r;
+    tl_heat_choose(&j->heat);
     for (int32_t s = 1; s <= 2; s++) {
         enter_step(j, s);
         for (size_t r = 0; r < 100; r++)
@@ -117,11 +117,11 @@ static void the_others_are_their_median(void)
 static void up_to_so_many_ranks_all_have_rows(void)
 {
     heat_job *j = new_heat(TL_HEAT_ROWS, 1);
-    begin_heat(j, TL_HEAT_ROWS);
+    tl_heat_choose(&j->heat);
     CU_ASSERT_EQUAL(j->heat.nshown, TL_HEAT_ROWS);
     free_heat(j);
     j = new_heat(TL_HEAT_ROWS + 1, 1);
-    begin_heat(j, TL_HEAT_ROWS + 1);
+    tl_heat_choose(&j->heat);
     CU_ASSERT_EQUAL(j->heat.nshown, TL_HEAT_WORST);
     CU_ASSERT_EQUAL(j->heat.shown[0], 0); /* of equals the lower */
     free_heat(j);
@@ -134,7 +134,7 @@ static void odd_times_do_no_harm(void)
     CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(-5, -1), -1000, 0);
     CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(INT64_MAX, 1), 1000, 0);
     heat_job *j = new_heat(1, 2);
-    begin_heat(j, 1);
+    tl_heat_choose(&j->heat);
     enter_step(j, 4);
     tl_heat_add(&j->heat, 0, INT64_MAX, INT64_MAX, false);
     tl_heat_add(&j->heat, 0, INT64_MAX, INT64_MAX, false);
@@ -151,7 +151,7 @@ static void odd_times_do_no_harm(void)
 static void a_job_without_steps_has_no_cells(void)
 {
     heat_job *j = new_heat(3, 0);
-    begin_heat(j, 3);
+    tl_heat_choose(&j->heat);
     tl_heat_end(&j->heat);
     CU_ASSERT_EQUAL(tl_heat_worst(&j->heat, false), SIZE_MAX);
     free_heat(j);
