@@ -1,6 +1,7 @@
 /* strip.c - which step and which ranks the strip shows, and what covers the columns of their lanes. */
 #include "page.h"
 
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"
@@ -193,10 +194,11 @@ void tl_strip_take_arrival(tl_html *html, const void *of)
 /* ------------------------------------------------------------------------------------------------------ which ranks */
 
 /* A rank of the job, as one may choose from. */
+enum why { FOR_NAMED, ON_PATH, WAITED_FOR, EXCESS, NWHYS }; /* waits for ranks that are named; is on the critical path ... */
 typedef struct candidate {
     int32_t rank;
     bool named, chosen;
-    int64_t for_named_ns, path_ns, waited_ns, excess_ns;
+    int64_t ns[NWHYS];
 } candidate;
 
 typedef struct choice {
@@ -219,38 +221,33 @@ static void choose(choice *c, candidate *one)
     }
 }
 
-/* Chooses up to `most` of those not chosen that have the largest field above 0, largest first; of equals the lower rank. */
-static void choose_largest(choice *c, size_t most, size_t field)
+/* Chooses up to `most` of those not chosen that have the largest such time above 0, largest first; of equals the lower
+ * rank. */
+static void choose_largest(choice *c, size_t most, enum why why)
 {
     for (candidate *best; most-- > 0; choose(c, best)) {
         best = NULL;
-        int64_t best_ns = 0;
-        for (size_t i = 0; i < c->n; i++) {
-            int64_t ns = *(const int64_t *)(const void *)((const char *)&c->v[i] + field);
-            if (!c->v[i].chosen && ns > best_ns) {
+        for (size_t i = 0; i < c->n; i++)
+            if (!c->v[i].chosen && c->v[i].ns[why] > (best != NULL ? best->ns[why] : 0))
                 best = &c->v[i];
-                best_ns = ns;
-            }
-        }
-        if (best == NULL)
-            return;
     }
 }
 
-/* The ranks with the least and the middle excess. */
-static void choose_peers(choice *c)
+/* Those not chosen first, by ascending excess. */
+static int compare_excess(const void *candidates, uint32_t a, uint32_t b)
 {
-    int64_t *excess = tl_calloc(c->n + 1, sizeof *excess);
-    for (size_t i = 0; i < c->n; i++)
-        excess[i] = c->v[i].excess_ns;
-    tl_ns_sort(excess, c->n);
-    for (size_t k = 0; k < 2 && c->n > 0; k++) {
-        size_t at = 0;
-        while (c->v[at].excess_ns != excess[k == 0 ? 0 : tl_lower_middle(c->n)])
-            at++;
-        choose(c, &c->v[at]);
-    }
-    free(excess);
+    const candidate *x = (const candidate *)candidates + a, *y = (const candidate *)candidates + b;
+    return x->chosen != y->chosen ? x->chosen - y->chosen : TL_COMPARE(x->ns[EXCESS], y->ns[EXCESS]);
+}
+
+/* Chooses of the others as many as have room, evenly spaced from the least excess on. */
+static void choose_spaced(choice *c)
+{
+    const size_t left = c->n - c->nchosen, room = c->most - c->nchosen;
+    uint32_t *index = tl_sorted_index(c->n, compare_excess, c->v);
+    for (size_t k = 0; k < room; k++)
+        choose(c, &c->v[index[k * left / room]]);
+    free(index);
 }
 
 static void find_candidates(const tl_html *html, choice *c)
@@ -266,46 +263,38 @@ static void find_candidates(const tl_html *html, choice *c)
                   *late = candidate_of(c, s->meetings.v[stay->collective].late_rank);
         if (one == NULL || late == NULL)
             continue;
-        late->waited_ns = tl_ns_sum(late->waited_ns, stay->wait_ns);
+        late->ns[WAITED_FOR] = tl_ns_sum(late->ns[WAITED_FOR], stay->wait_ns);
         if (late->named)
-            one->for_named_ns = tl_ns_sum(one->for_named_ns, stay->wait_ns);
+            one->ns[FOR_NAMED] = tl_ns_sum(one->ns[FOR_NAMED], stay->wait_ns);
     }
     TL_EACH (const tl_strip_piece, piece, s->path) {
         candidate *one = candidate_of(c, piece->rank);
         if (one != NULL)
-            one->path_ns = tl_ns_sum(one->path_ns, tl_ns_between(piece->to_ns, piece->from_ns));
+            one->ns[ON_PATH] = tl_ns_sum(one->ns[ON_PATH], tl_ns_between(piece->to_ns, piece->from_ns));
     }
     TL_ROWS (const tl_blame_step, row, tl_tables_get(s->in->tables, &tl_blame_step_schema)) {
         candidate *one = row->step == s->step ? candidate_of(c, row->rank) : NULL;
         if (one != NULL)
-            one->excess_ns = row->excess_ns;
+            one->ns[EXCESS] = row->excess_ns;
     }
 }
 
 static void choose_ranks(tl_html *html)
 {
-    enum { NAMED = 8, ON_PATH = 4, WAITING = 8 };
+    enum { NAMED = 8, PATH = 4, WAITING = 8 };
     tl_strip *s = &html->strip;
-    choice c = { NULL, 0, 0, TL_STRIP_RANKS };
     const tl_ranges *wanted = s->in->ranks;
+    choice c = { 0 };
     find_candidates(html, &c);
-    if (wanted != NULL)
-        c.most = c.n;
-    for (size_t i = 0; i < c.n && wanted != NULL; i++)
-        if (tl_ranges_has(wanted, c.v[i].rank))
+    const bool all = wanted != NULL || c.n <= TL_STRIP_RANKS;
+    c.most = all ? c.n : TL_STRIP_RANKS;
+    for (size_t i = 0; i < c.n; i++)
+        if (all ? wanted == NULL || tl_ranges_has(wanted, c.v[i].rank) : c.v[i].named && c.nchosen < NAMED)
             choose(&c, &c.v[i]);
-    c.most = wanted != NULL ? c.nchosen : c.most;
-    for (size_t i = 0; i < c.n && (c.n <= TL_STRIP_RANKS || c.nchosen < NAMED); i++)
-        if (c.n <= TL_STRIP_RANKS || c.v[i].named)
-            choose(&c, &c.v[i]);
-    choose_largest(&c, ON_PATH, s->whole_path ? offsetof(candidate, path_ns) : offsetof(candidate, waited_ns));
-    choose_largest(&c, WAITING, offsetof(candidate, for_named_ns));
-    choose_peers(&c);
-    for (size_t k = 0, room = c.most - c.nchosen; k < room && c.nchosen < c.n; k++) {
-        size_t at = k * c.n / room;
-        while (c.v[at].chosen)
-            at = (at + 1) % c.n;
-        choose(&c, &c.v[at]);
+    if (!all) {
+        choose_largest(&c, PATH, s->whole_path ? ON_PATH : WAITED_FOR);
+        choose_largest(&c, WAITING, FOR_NAMED);
+        choose_spaced(&c);
     }
 
     s->nall = c.n;

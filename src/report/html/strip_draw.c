@@ -274,7 +274,7 @@ void tl_draw_strip(tl_page *page)
     if (s->nranks < s->nall)
         fprintf(out,
                 "%zu of %zu ranks: those that the verdict names, those on the critical path, those that wait most "
-                "for them, the best, the median one, and others evenly spaced. ",
+                "for them, and others, evenly spaced by how long they work beyond their peers. ",
                 s->nranks, s->nall);
     bool corrected = false;
     for (size_t i = 0; i < s->nranks; i++)
