@@ -138,7 +138,8 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
     fprintf(out, "<section id=\"waterfall\">\n<h2>From the %s of A to the %s of B</h2>\n<figure><div class=\"wide\">",
             compared(d), compared(d));
     tl_plot_begin(out, "steps",
-                  tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", compared(d), compared(d)).text,
+                  tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", compared(d), compared(d))
+                      .text,
                   tl_phrase_of("A: %s, B: %s", tl_duration(step->a_ns).text, tl_duration(step->b_ns).text).text, LEFT,
                   rows * ROW + TL_AXIS_HEIGHT);
     tl_put_axis(out, &scale, 0, rows * ROW, "ns");
@@ -162,8 +163,8 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
                  "<code>diff_step</code>.</figcaption></figure>\n",
             scale.from > 0 ? " The axis does not begin at 0." : "");
     fprintf(out,
-            "<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th><th>A</th><th>B</th><th>change</th><th>of A's "
-            "%s</th><th>p</th></tr>\n",
+            "<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th><th>A</th><th>B</th><th>change</th>"
+            "<th>of A's %s</th><th>p</th></tr>\n",
             compared(d));
     TL_ROWS (const tl_diff_step, row, d->step) {
         fprintf(out, "<tr%s><th class=\"words\">%s</th><td>%s</td><td>%s</td><td>", row->sure ? " class=\"differs\"" : "",
@@ -307,8 +308,8 @@ static void put_tree(FILE *out, const tl_diff_words *d)
     if (d->call_path->n == 0)
         return;
     fprintf(out,
-            "<section id=\"calls\">\n<h2>Where in the code?</h2>\n<p class=\"source\">Device work of a %s by call path, in "
-            "both runs: the change of a path and of all within it, the largest first.</p>\n",
+            "<section id=\"calls\">\n<h2>Where in the code?</h2>\n<p class=\"source\">Device work of a %s by call path, "
+            "in both runs: the change of a path and of all within it, the largest first.</p>\n",
             compared(d));
     put_calls(&t);
     fputs("<p class=\"source\">Table <code>diff_call_path</code>.</p>\n</section>\n", out);

@@ -69,7 +69,8 @@ void tl_end_runs(FILE *out, bool begun)
 }
 
 /* Writes the text of a format, escaped, and an end. */
-__attribute__((format(printf, 2, 0))) static void put_words(FILE *out, const char *format, va_list args, const char *end)
+__attribute__((format(printf, 2, 0)))
+static void put_words(FILE *out, const char *format, va_list args, const char *end)
 {
     char text[512];
     (void)vsnprintf(text, sizeof text, format, args);

@@ -50,7 +50,8 @@ void tl_put_box(FILE *out, const char *class_name, double x, double width, int y
 void tl_put_told_box(FILE *out, const char *class_name, double x, double width, int y, int height, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
 
-/* Adds a run of columns of a sheet to a path of a class, which the first run begins; tl_end_runs ends it, if there is one. */
+/* Adds a run of columns of a sheet to a path of a class, which the first run begins; tl_end_runs ends a path that was
+ * begun. */
 void tl_put_run(FILE *out, bool *begun, const char *class_name, size_t first, size_t n, int y, int height);
 void tl_end_runs(FILE *out, bool begun);
 
@@ -88,9 +89,10 @@ void tl_put_stack(FILE *out, const tl_scale *scale, int y, int height, const tl_
 /* A row's name at the side, marked where it is named, with a band below the row of that height. */
 void tl_put_rank(FILE *out, int32_t rank, bool named, int y, int height);
 
-/* A figure of one plot, its finding above it, and below it what classes mean, as in a legend (n 0: nothing), and an explanation (NULL:
- * none). */
+/* A figure of one plot, its finding above it; below it what classes mean, as in a legend (n 0: nothing), and an
+ * explanation (NULL: none). */
 void tl_figure_begin(FILE *out, const char *id, const char *title, const char *finding, int left, int height);
-void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const bool *seen, const char *explanation);
+void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const bool *seen,
+                   const char *explanation);
 
 #endif

@@ -186,7 +186,8 @@ size_t tl_heat_worst(const tl_heat *h, bool shortest)
     const int sign = shortest ? -1 : 1;
     size_t at = SIZE_MAX;
     for (size_t i = 0; i < h->nranks; i++)
-        if (h->of[i].total.n > 0 && (at == SIZE_MAX || TL_COMPARE(h->of[i].total.part_ns, h->of[at].total.part_ns) == sign))
+        if (h->of[i].total.n > 0 &&
+            (at == SIZE_MAX || TL_COMPARE(h->of[i].total.part_ns, h->of[at].total.part_ns) == sign))
             at = i;
     return at;
 }

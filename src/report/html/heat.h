@@ -110,8 +110,8 @@ typedef struct tl_heat {
     size_t nothers;      /* ranks without a row that have any cell */
 } tl_heat;
 
-/* Begins a map.  The caller says of each rank what it is chosen by (keep, by_ns), and then tl_heat_choose gives a row to
- * all of up to TL_HEAT_ROWS ranks; of more to TL_HEAT_WORST. */
+/* Begins a map.  The caller says of each rank what it is chosen by (keep, by_ns), and then tl_heat_choose gives a row
+ * to all of up to TL_HEAT_ROWS ranks; of more to TL_HEAT_WORST. */
 void tl_heat_init(tl_heat *heat, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks);
 void tl_heat_choose(tl_heat *heat);
 void tl_heat_free(tl_heat *heat);
@@ -127,8 +127,8 @@ void tl_heat_end(tl_heat *heat);
 size_t tl_heat_nrows(const tl_heat *heat);
 const tl_heat_cell *tl_heat_row(const tl_heat *heat, size_t row);
 
-/* The number of the rank whose part of all steps is the largest (shortest: the smallest); and of the one without a row that has
- * the largest cell.  SIZE_MAX: there is none. */
+/* The number of the rank whose part of all steps is the largest (shortest: the smallest); and of the rank without a row
+ * that has the largest cell.  SIZE_MAX: there is none. */
 size_t tl_heat_worst(const tl_heat *heat, bool shortest);
 size_t tl_heat_hidden(const tl_heat *heat);
 

@@ -294,8 +294,8 @@ void tl_timed_take_cell(tl_html *html, const void *data)
         for (size_t i = 0; i < t->ndrawn; i++)
             tl_heat_close(&t->heats[i]);
     tl_heat_steps_enter(&t->steps, row->step);
-    size_t at = phase_of(t, row->phase), rank = at < t->ndrawn ? tl_index_of(t->ranks.v, t->ranks.n, row->rank) : t->ranks.n;
-    if (rank < t->ranks.n)
+    size_t at = phase_of(t, row->phase), rank = tl_index_of(t->ranks.v, t->ranks.n, row->rank);
+    if (at < t->ndrawn && rank < t->ranks.n)
         tl_heat_add(&t->heats[at], rank, row->excess_ns, row->baseline_ns, false);
 }
 
@@ -349,7 +349,8 @@ static tl_phrase finding_of(const tl_heat *h)
     return tl_phrase_of("Longest over all steps is rank %" PRId32
                         ": %s against its peers, at most %s in %s. Shortest is rank %" PRId32 ": %s.",
                         h->ranks[worst], tl_heat_share_of(h, worst, true).text,
-                        tl_show_share(h->of[worst].most, true).text, tl_steps_of_column(h->steps, h->of[worst].most_at).text,
+                        tl_show_share(h->of[worst].most, true).text,
+                        tl_steps_of_column(h->steps, h->of[worst].most_at).text,
                         h->ranks[shortest], tl_heat_share_of(h, shortest, true).text);
 }
 

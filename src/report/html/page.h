@@ -37,7 +37,7 @@ typedef struct tl_timed_row {
  *     2. phase_step    the cells
  */
 typedef struct tl_timed {
-    TL_VEC(tl_timed_phase) phases; /* with 2. in the order of their maps: those of verdicts, then those with most time */
+    TL_VEC(tl_timed_phase) phases; /* from 2. on those of verdicts first, then those with most time */
     TL_VEC(tl_timed_row) rows;
     TL_VEC(int32_t) ranks; /* ascending when all are there */
     tl_heat_steps steps;
@@ -102,7 +102,7 @@ void tl_put_page_foot(FILE *out, const char *file);
 tl_wrap *tl_page_say(tl_page *page, const char *before);
 void tl_page_said(tl_page *page, const char *after);
 
-/* Puts each line of a text as an element: "p", or with attributes, "p class="; one that begins with a space as another. */
+/* Puts each line of a text as an element, which may have attributes, and one that begins with a space as another. */
 void tl_put_lines(FILE *out, const char *text, const char *plain, const char *indented);
 
 /* Whether the verdict names the rank as a culprit, alone or with others; a link names none. */

@@ -64,10 +64,10 @@ void tl_draw_recording(tl_page *page)
 
 /* ------------------------------------------------------------------------------------------------------------- clocks */
 
-static int by_offset(const void *context, uint32_t a, uint32_t b)
+static int by_offset(const void *a, const void *b)
 {
-    const tl_clock *const *v = context;
-    return TL_COMPARE(llabs(v[b]->offset_ns), llabs(v[a]->offset_ns));
+    const tl_clock *x = a, *y = b;
+    return TL_COMPARE(llabs(y->offset_ns), llabs(x->offset_ns));
 }
 
 /* Draws offset and error of a clock. */
@@ -93,10 +93,9 @@ void tl_draw_clocks(tl_page *page)
     FILE *out = page->out;
     if (table == NULL)
         return;
-    const tl_clock **clocks = tl_calloc(table->n, sizeof *clocks);
+    TL_VEC(tl_clock) clocks = { 0 };
     bool *seen = tl_calloc(table->n + 1, sizeof *seen);
     int64_t farthest = 0, corrected = 0;
-    size_t n = 0;
     TL_ROWS (const tl_clock, row, table) { /* the first rank of each clock */
         corrected += row->applied != 0;
         if (row->clock < 0 || (size_t)row->clock >= table->n || seen[row->clock])
@@ -104,26 +103,25 @@ void tl_draw_clocks(tl_page *page)
         seen[row->clock] = true;
         if (row->sigma_ns >= 0)
             farthest = tl_ns_max(farthest, tl_ns_sum(llabs(row->offset_ns), row->sigma_ns));
-        clocks[n++] = row;
+        tl_vec_push(&clocks, *row);
     }
-    if (n > 1 && farthest > 0) {
-        uint32_t *index = tl_sorted_index(n, by_offset, clocks);
-        size_t drawn = n < CLOCKS ? n : CLOCKS;
+    if (clocks.n > 1 && farthest > 0) {
+        tl_vec_sort(&clocks, by_offset);
+        size_t drawn = clocks.n < CLOCKS ? clocks.n : CLOCKS;
         int bottom = (int)drawn * 16 + 4;
         const tl_scale scale = { -(double)farthest, (double)farthest };
         const tl_phrase finding = tl_phrase_of("%zu clocks, the farthest %s from the middle one; times of %" PRId64
                                                " rank%s were corrected.",
-                                               n, tl_duration(llabs(clocks[index[0]]->offset_ns)).text, corrected,
+                                               clocks.n, tl_duration(llabs(clocks.v[0].offset_ns)).text, corrected,
                                                tl_plural(corrected));
         tl_figure_begin(out, "offsets", "How far the clocks are ahead of the middle one", finding.text, 90,
                         bottom + TL_AXIS_HEIGHT);
         tl_put_axis(out, &scale, 0, bottom, "ns");
         for (size_t i = 0; i < drawn; i++)
-            draw_clock(out, clocks[index[i]], &scale, (int)i * 16);
+            draw_clock(out, &clocks.v[i], &scale, (int)i * 16);
         tl_figure_end(out, NULL, 0, NULL, "The dot is the offset, the bar how far off that may be.");
-        free(index);
     }
-    free(clocks);
+    free(clocks.v);
     free(seen);
 }
 

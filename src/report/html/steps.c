@@ -94,8 +94,8 @@ void tl_draw_steps(tl_page *page)
     if (n > 1 && scale.to > 0) {
         FILE *out = page->out;
         const tl_phrase finding =
-            tl_phrase_of("Longest is step %" PRId32 " with %s, shortest step %" PRId32 " with %s.", steps.columns[longest].first,
-                         tl_duration(columns[longest].step_ns).text, steps.columns[shortest].first,
+            tl_phrase_of("Longest is step %" PRId32 " with %s, shortest step %" PRId32 " with %s.",
+                         steps.columns[longest].first, tl_duration(columns[longest].step_ns).text, steps.columns[shortest].first,
                          tl_duration(columns[shortest].step_ns).text);
         tl_figure_begin(out, "course", "How long each step takes", finding.text, SIDE, HEIGHT + 32);
         tl_put_levels(out, &scale, HEIGHT);

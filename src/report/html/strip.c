@@ -193,8 +193,16 @@ void tl_strip_take_arrival(tl_html *html, const void *of)
 
 /* ------------------------------------------------------------------------------------------------------ which ranks */
 
+/* Why a rank may be drawn: the longer, the rather. */
+enum why {
+    FOR_NAMED,  /* it waits for ranks that are named */
+    ON_PATH,    /* the critical path is on it */
+    WAITED_FOR, /* others wait for it */
+    EXCESS,     /* it works longer than its peers */
+    NWHYS
+};
+
 /* A rank of the job, as one may choose from. */
-enum why { FOR_NAMED, ON_PATH, WAITED_FOR, EXCESS, NWHYS }; /* waits for ranks that are named; is on the critical path ... */
 typedef struct candidate {
     int32_t rank;
     bool named, chosen;

@@ -8,8 +8,8 @@
  *                                  ^ the last arrival: a line to those that waited
  *
  * The step is that in which the verdict's excess is largest, else the longest step of the job.  The ranks are all up to
- * TL_STRIP_RANKS; of more those that the verdict names, those on the critical path, those that waited most for them, and
- * others, evenly spaced by their excess, the best first.  A lane has TL_STRIP_COLUMNS columns, each of the colour of what
+ * TL_STRIP_RANKS; of more those that the verdict names, those on the critical path, those that waited most for them,
+ * and others, evenly spaced by their excess.  A lane has TL_STRIP_COLUMNS columns, each of the colour of what
  * covers most of it: the picture is as large for a million kernels as for a thousand.
  */
 #ifndef TLMPI_REPORT_HTML_STRIP_H
