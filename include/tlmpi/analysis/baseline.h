@@ -67,8 +67,6 @@ typedef struct tl_work_class {
     uint32_t *pieces;       /* [members * steps.n] number of pieces */
     int64_t *amount;        /* [members * steps.n] DEVICE, WAIT: amount of work, in a unit of the class (amount.c);
                              * NULL: other families */
-    int64_t *sure_ns; /* [members * steps.n] TRANSFER: the shortest kernel among the link's ranks, by one clock alone;
-                       * NULL */
 } tl_work_class;
 
 typedef struct tl_baseline {
@@ -144,10 +142,6 @@ typedef struct tl_link_input {
 } tl_link_input;
 
 void tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input);
-
-/* Returns by how much a link exceeds its baseline in the steps that are `on`, ns, by sure_ns alone: a clock error makes
- * transfers look longer whenever the last arrival is on one of the two clocks.  scratch: as for tl_baseline_of. */
-int64_t tl_sure_lateness(const tl_baseline *baseline, uint32_t link, const bool *on, int64_t *scratch);
 
 /* The kind and size of a class of transfers; unknown sizes are below 0. */
 static inline uint64_t tl_transfer_key(uint8_t kind, int64_t bytes)

@@ -75,9 +75,7 @@ void tl_class_make_room(tl_baseline *b, tl_work_class *class)
     size_t cells = b->roles[class->role].n * class->steps.n;
     class->ns = tl_arena_zeroed(&b->arena, cells, sizeof *class->ns);
     class->pieces = tl_arena_zeroed(&b->arena, cells, sizeof *class->pieces);
-    if (class->family == TL_FAMILY_TRANSFER)
-        class->sure_ns = tl_arena_zeroed(&b->arena, cells, sizeof *class->sure_ns);
-    else if (class->family != TL_FAMILY_HOST && class->family != TL_FAMILY_COPY)
+    if (class->family == TL_FAMILY_DEVICE || class->family == TL_FAMILY_WAIT)
         class->amount = tl_arena_zeroed(&b->arena, cells, sizeof *class->amount);
 }
 

@@ -43,20 +43,6 @@ static int64_t size_class(const tl_baseline *b, const tl_link_ranks *link, const
     return class;
 }
 
-/* Returns the shortest stay, ns, in the collective that begins at row `first`, of the members that are still there
- * when the last one arrives. */
-static int64_t shortest_of(const tl_link_input *in, size_t first)
-{
-    int64_t last = INT64_MIN, shortest = INT64_MAX;
-    size_t end = tl_late_rows_end(in->rows, in->nrows, first);
-    for (size_t i = first; i < end; i++)
-        last = tl_ns_max(last, in->rows[i].start_ns);
-    for (size_t i = first; i < end; i++)
-        if (in->rows[i].end_ns >= last - TL_CLOCK_ERROR_NS)
-            shortest = tl_ns_min(shortest, tl_ns_between(in->rows[i].end_ns, in->rows[i].start_ns));
-    return shortest != INT64_MAX ? shortest : 0;
-}
-
 /* The class of each meeting, and the steps of each class. */
 static void list_classes(const tl_link_input *in, tl_baseline *out)
 {
@@ -94,7 +80,6 @@ static void take_cells(const tl_link_input *in, const tl_baseline *out)
         const tl_work_class *class = &out->classes[out->meeting_class[m]];
         size_t cell = tl_class_cell(class, out->links[out->link_of[m]].member, tl_meeting_step(out, m));
         class->ns[cell] += meeting->work_ns + out->end_spread_ns[m];
-        class->sure_ns[cell] += shortest_of(in, i);
         class->pieces[cell]++;
     }
 }
@@ -267,18 +252,4 @@ void tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, doub
     for (size_t i = 0; i < cells; i++)
         late_ns[i / n * b->nsteps + class->steps.v[i % n]] += excess_ns[i];
     free(excess_ns);
-}
-
-int64_t tl_sure_lateness(const tl_baseline *b, uint32_t link, const bool *on, int64_t *scratch)
-{
-    int64_t late_ns = 0;
-    for (uint32_t c = tl_class_first(b, b->links[link].role); c != TL_NONE; c = b->classes[c].next) {
-        tl_work_class class = b->classes[c];
-        if (class.family != TL_FAMILY_TRANSFER)
-            continue;
-        class.ns = class.sure_ns;
-        int64_t own_ns, baseline_ns = tl_baseline_of_link(b, &class, b->links[link].member, on, &own_ns, scratch);
-        late_ns += own_ns - baseline_ns;
-    }
-    return late_ns;
 }

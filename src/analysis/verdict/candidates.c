@@ -44,13 +44,6 @@ typedef struct finding {
     double largest;          /* roles and families, and sorts of links: each has one that is later than all others */
 } finding;
 
-/* A slow link holds all members of its group up, by a share of their number at least; a clock that is off none. */
-static bool is_sure(finding *f, const tl_candidate *candidate)
-{
-    int64_t sure_ns = tl_sure_lateness(f->b, candidate->link, candidate->on, f->scratch);
-    return sure_ns > 0 && (double)sure_ns * f->b->links[candidate->link].n >= (double)candidate->late_ns;
-}
-
 /* Fills f->on with the steps in which the candidate is up.  The first and last step of recordings are not tested.  Such
  * a step counts as up if it exceeds half of the least step that is up, and lies beside one or is as late as these are.
  */
@@ -92,10 +85,6 @@ static void add_candidate(finding *f, tl_candidate candidate, const double *x)
     for (size_t s = 0; s < b->nsteps; s++) {
         candidate.late_ns += candidate.on[s] ? (int64_t)x[s] : 0;
         span_ns += candidate.on[s] ? (double)f->out->step_ns[s] : 0;
-    }
-    if (candidate.link != TL_NONE && !is_sure(f, &candidate)) {
-        free(candidate.on);
-        return;
     }
     candidate.solo_gain_ns = candidate.late_ns;
     if (takes_time((tl_family)candidate.family) && (double)candidate.late_ns < f->least_cost * span_ns)

@@ -191,33 +191,6 @@ static void a_late_rank_makes_no_link_slow(void)
     linked_free(j);
 }
 
-/* What is sure is how long the member stays that stays shortest: that has one clock. */
-static void a_clock_that_is_off_makes_no_link_slow(void)
-{
-    linked_job *j = linked_new(3);
-    linked_group(j, "012", "world", 4096, "77777777");
-    linked_ready(j);
-    bool on[8] = { false, false, false, false, true, true, true, true };
-    int64_t scratch[32];
-    CU_ASSERT_EQUAL(tl_sure_lateness(&j->baseline, 0, on, scratch), 0);
-    linked_free(j);
-    j = linked_new(3);
-    linked_group(j, "012", "world", 4096, "22229999");
-    linked_ready(j);
-    CU_ASSERT_EQUAL(tl_sure_lateness(&j->baseline, 0, on, scratch), 4 * 700 * LINKED_US);
-    for (size_t i = 0; i < j->rows.n; i++) /* as if the last had come later by what the others stay longer */
-        if (j->rows.v[i].rank == 2 && j->rows.v[i].step >= 4)
-            j->rows.v[i].start_ns += 700 * LINKED_US;
-    const tl_link_input links = { j->ranks, j->rows.v, j->rows.n, tl_tables_get(&j->tables, &tl_group_row_schema),
-                                  tl_tables_get(&j->tables, &tl_rank_schema) };
-    tl_baseline_free(&j->baseline);
-    linked_baseline(j);
-    tl_baseline_add_links(&j->baseline, &links);
-    CU_ASSERT_EQUAL(tl_sure_lateness(&j->baseline, 0, on, scratch), 0);
-    CU_ASSERT_STRING_EQUAL(named(j), "");
-    linked_free(j);
-}
-
 /* All-to-all of eight, in which members 3 and 6 stay 500 us longer in three steps.  Why they do no trace tells. */
 static void ranks_that_an_all_to_all_holds_up_are_late_for_no_known_cause(void)
 {
@@ -249,7 +222,6 @@ static const unit_test tests[] = {
     TEST(nor_is_what_drifts_noise),
     TEST(of_more_than_two_nobody_is_named),
     TEST(a_late_rank_makes_no_link_slow),
-    TEST(a_clock_that_is_off_makes_no_link_slow),
     TEST(ranks_that_an_all_to_all_holds_up_are_late_for_no_known_cause),
 };
 
