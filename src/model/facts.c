@@ -86,23 +86,6 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
     t->missing = world > inside ? (size_t)(world - inside) : 0;
 }
 
-/* Ranks on the critical path that have no trace; both tables are in order of ranks. */
-static int64_t count_stood_in(tl_tables *tables)
-{
-    const tl_table *path = tl_tables_get(tables, &tl_path_row_schema), *ranks = tl_tables_get(tables, &tl_rank_schema);
-    int64_t n = 0;
-    for (size_t i = 0, r = 0; i < path->n; i++) {
-        const tl_path_row *row = tl_table_row(path, i);
-        if (row->rank < 0 || (i > 0 && row[-1].rank == row->rank))
-            continue;
-        while (r < ranks->n && (((const tl_rank *)tl_table_row(ranks, r))->rank < row->rank ||
-                                ((const tl_rank *)tl_table_row(ranks, r))->status == TL_RANK_UNREADABLE))
-            r++;
-        n += r == ranks->n || ((const tl_rank *)tl_table_row(ranks, r))->rank != row->rank;
-    }
-    return n;
-}
-
 /* The largest offset that is not corrected, where it is more than the clocks leave open. */
 static int64_t surely_off(const tl_table *clocks)
 {
@@ -163,7 +146,6 @@ static void count_unmarked(tl_tables *tables, tl_trust *t)
         bool marks = at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank,
              meets = row->steps_from == TL_STEPS_MET;
         t->following += meets;
-        t->misnumbered += meets && marks;
         t->unmarked += !meets && !marks;
     }
 }
@@ -224,7 +206,6 @@ static void find_trust(tl_tables *tables, tl_facts *out)
 
     count_ranks(tables, t);
     count_unmarked(tables, t);
-    t->stood_in = t->missing > 0 ? count_stood_in(tables) : 0;
     for (size_t i = 0; i < steps->n; i++) {
         const tl_blame_step *row = tl_table_row(steps, i), *first = tl_table_row(steps, 0);
         t->nsteps += row->rank == first->rank && row->step >= 0;

@@ -16,21 +16,20 @@ typedef enum tl_verdict { TL_VERDICT_VALUES(TL_VALUE_NAME) } tl_verdict;
 extern const char *const tl_verdict_labels[];
 
 #define TL_CAUSE_VALUES(V)                                                                                             \
-    V(TL_CAUSE_UNKNOWN, "unknown", "nothing of its own explains its delay")                                            \
-    V(TL_CAUSE_COMPUTE_SLOW, "compute_slow", "some kernels take longer than the same ones of its peers")               \
-    V(TL_CAUSE_THROTTLED, "throttled", "all its kernels take longer: a slow device")                                   \
-    V(TL_CAUSE_MORE_WORK, "more_work", "it has more kernels, or larger ones, than its peers")                          \
-    V(TL_CAUSE_HOST_LATE, "host_late",                                                                                 \
-      "its device waits for launches because its host works or sleeps, in no call that another cause stands for")      \
-    V(TL_CAUSE_INPUT, "input", "its host waits for input")                                                             \
+    V(TL_CAUSE_UNKNOWN, "unknown", "nothing in the rank's own time explains the delay")                                \
+    V(TL_CAUSE_COMPUTE_SLOW, "compute_slow", "some of its kernels are slower than the same ones elsewhere")            \
+    V(TL_CAUSE_THROTTLED, "throttled", "a slow device: all its kernels are slower than elsewhere")                     \
+    V(TL_CAUSE_MORE_WORK, "more_work", "it has more kernels, or larger ones, than others")                             \
+    V(TL_CAUSE_HOST_LATE, "host_late", "its device waits for launches, because its CPU thread sleeps or works")        \
+    V(TL_CAUSE_INPUT, "input", "its host waits for input data")                                                        \
     V(TL_CAUSE_H2D, "h2d", "copies from host to device")                                                               \
     V(TL_CAUSE_GC, "gc", "its host collects garbage")                                                                  \
     V(TL_CAUSE_SYNC_DRAIN, "sync_drain", "its host waits for the device, which then has nothing queued")               \
     V(TL_CAUSE_ALLOCATOR, "allocator", "its host allocates or frees device memory")                                    \
-    V(TL_CAUSE_SLOW_LINK, "slow_link", "data move slowly between it and others: table link")                           \
+    V(TL_CAUSE_SLOW_LINK, "slow_link", "no rank is late, but data move slowly (table link)")                             \
     V(TL_CAUSE_OTHER_GROUP, "other_group", "communication that could not be matched")                                  \
-    V(TL_CAUSE_MIXED, "mixed", "no single cause has 80 % of the gain")                                                 \
-    V(TL_CAUSE_COPY, "copy", "copies from its device, within it or to another one take longer than its peers'")
+    V(TL_CAUSE_MIXED, "mixed", "several causes, none of which has 80 % of the gain")                                   \
+    V(TL_CAUSE_COPY, "copy", "copies from its device, within it or to another one take longer than elsewhere")
 typedef enum tl_cause { TL_CAUSE_VALUES(TL_VALUE_NAME) } tl_cause;
 extern const char *const tl_cause_labels[];
 

@@ -86,7 +86,7 @@ typedef struct tl_hole {
  * registry/values.c lists the meanings of all. */
 #define TL_VALUE_NAME(value, label, meaning)    value,
 #define TL_VALUE_LABEL(value, label, meaning)   label,
-#define TL_VALUE_MEANING(value, label, meaning) meaning,
+#define TL_VALUE_MEANING(value, label, meaning) (meaning),
 
 /* The C type of a cell.  That of an enumeration tl_e is ENUM(e), with the labels tl_e_labels. */
 #define TL_CELL_I32(name)      int32_t name

@@ -306,20 +306,11 @@ void tl_say_waited_for(tl_wrap *w, const tl_answers *a)
 
 /* ------------------------------------------------------------------------------------------------------------ loss */
 
+/* The reason for most of the unknown part. */
 static const char *because(const tl_answers *a)
 {
-    static const char *const reasons[] = {
-        [TL_COMM_DOUBT_UNMATCHED] = "no other rank was found that takes part",
-        [TL_COMM_DOUBT_PARTNER] = "nothing tells which ranks send to which",
-        [TL_COMM_DOUBT_NO_TRACE] = "ranks that take part have no trace here",
-        [TL_COMM_DOUBT_MISSING] = "traces of ranks that take part lack it",
-        [TL_COMM_DOUBT_SUSPECT] = "ranks do not fit together in it",
-        [TL_COMM_DOUBT_CLOCKS] = "clocks leave it open",
-        [TL_NCOMM_DOUBTS] = NULL,
-    };
-    if (a->comm_doubt == TL_COMM_DOUBT_NO_TRACE && a->selection != NULL)
-        return "ranks that take part have no trace here, or are not selected";
-    return reasons[a->comm_doubt] != NULL ? reasons[a->comm_doubt] : "the result does not tell why";
+    static const char *const meanings[] = { TL_COMM_DOUBT_VALUES(TL_VALUE_MEANING) };
+    return a->comm_doubt != TL_COMM_DOUBT_NONE ? meanings[a->comm_doubt] : "the result does not tell why";
 }
 
 void tl_say_comm_doubt(tl_wrap *w, const tl_answers *a)

@@ -5,6 +5,7 @@
 #include "tlmpi/model/parameters.h"
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------ when */
 
@@ -44,53 +45,34 @@ tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
 
 /* ------------------------------------------------------------------------------------------------------------- why */
 
-/* Of each cause what it means, and what to do next; a cause that compares says before `peers`, or before other stages or
- * steps and `others`, what it compares. */
-static const struct {
-    const char *means, *peers, *others, *next;
-} causes[] = {
-    [TL_CAUSE_UNKNOWN] = { "nothing in the rank's own time explains the delay", NULL, NULL,
-                           "record that rank again with Python stacks (with_stack=True) and compare it with a peer" },
-    [TL_CAUSE_COMPUTE_SLOW] = { "some of its kernels are slower than", "the same ones of its peers", "the same ones in",
-                                "compare these kernels with a peer's (tlmpi show ... kernel_ranks): shapes, library "
-                                "versions, what else runs on that device" },
-    [TL_CAUSE_THROTTLED] = { "all its kernels are slower than", "its peers'", "in",
-                             "look at clocks, power and temperature of that device, and at what else runs on it" },
-    [TL_CAUSE_MORE_WORK] = { "more kernels, or larger ones, than", "its peers have", "in",
-                             "balance what ranks are given: sequence lengths, batch, experts, layers of a stage" },
-    [TL_CAUSE_HOST_LATE] = { "its device waits for launches, because its CPU thread sleeps or works", NULL, NULL,
-                             "record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process "
-                             "to cores near its device" },
-    [TL_CAUSE_INPUT] = { "the host waits for input data", NULL, NULL,
-                         "more workers or prefetch for the data loader of that rank; look at its storage" },
-    [TL_CAUSE_H2D] = { "copies from host to device", NULL, NULL,
-                       "pin host memory, copy with non_blocking=True, and look at the bus of that device" },
-    [TL_CAUSE_GC] = { "the host collects garbage", NULL, NULL,
-                      "collect garbage on all ranks in the same steps (gc.disable, then gc.collect), or gc.freeze" },
-    [TL_CAUSE_SYNC_DRAIN] = { "the host waits for the device, which then has nothing queued", NULL, NULL,
-                              "take out what reads values of the device in the step (item, cpu, nonzero, print)" },
-    [TL_CAUSE_ALLOCATOR] = { "the host allocates or frees device memory", NULL, NULL,
-                             "do not empty the cache in the step; try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" },
-    [TL_CAUSE_SLOW_LINK] = { "no rank is late, but data move slowly", NULL, NULL,
-                             "run nccl-tests between the ranks at its ends, and look at counters of their links" },
-    [TL_CAUSE_OTHER_GROUP] = { "communication that could not be matched", NULL, NULL,
-                               "record all members of its groups, so that this communication can be matched" },
-    [TL_CAUSE_MIXED] = { "several causes", NULL, NULL,
-                         "begin with the largest of its causes; table excess has the places" },
-    [TL_CAUSE_COPY] = { "copies from its device, within it or to another one take longer than", "its peers'", "in",
-                        "compare these copies with a peer's (tlmpi show ... copy): sizes, pinned memory, the bus of that "
-                        "device" },
+/* What to do next, by cause. */
+static const char *const next_of[] = {
+    [TL_CAUSE_UNKNOWN] = "record that rank again with Python stacks (with_stack=True) and compare it with a peer",
+    [TL_CAUSE_COMPUTE_SLOW] = "compare these kernels with a peer's (tlmpi show ... kernel_ranks): shapes, library versions, "
+                              "what else runs on that device",
+    [TL_CAUSE_THROTTLED] = "look at clocks, power and temperature of that device, and at what else runs on it",
+    [TL_CAUSE_MORE_WORK] = "balance what ranks are given: sequence lengths, batch, experts, layers of a stage",
+    [TL_CAUSE_HOST_LATE] = "record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to "
+                           "cores near its device",
+    [TL_CAUSE_INPUT] = "more workers or prefetch for the data loader of that rank; look at its storage",
+    [TL_CAUSE_H2D] = "pin host memory, copy with non_blocking=True, and look at the bus of that device",
+    [TL_CAUSE_GC] = "collect garbage on all ranks in the same steps (gc.disable, then gc.collect), or gc.freeze",
+    [TL_CAUSE_SYNC_DRAIN] = "take out what reads values of the device in the step (item, cpu, nonzero, print)",
+    [TL_CAUSE_ALLOCATOR] = "do not empty the cache in the step; try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+    [TL_CAUSE_SLOW_LINK] = "run nccl-tests between the ranks at its ends, and look at counters of their links",
+    [TL_CAUSE_OTHER_GROUP] = "record all members of its groups, so that this communication can be matched",
+    [TL_CAUSE_MIXED] = "begin with the largest of its causes; table excess has the places",
+    [TL_CAUSE_COPY] = "compare these copies with a peer's (tlmpi show ... copy): sizes, pinned memory, the bus of that "
+                      "device",
 };
 
 tl_phrase tl_cause_in_words(const tl_answers *a, unsigned cause)
 {
-    const char *end = cause == TL_CAUSE_THROTTLED ? " - a slow device" : "";
-    if (causes[cause].peers == NULL)
-        return tl_phrase_of("%s", causes[cause].means);
-    if (a->against == TL_AGAINST_PEERS)
-        return tl_phrase_of("%s %s%s", causes[cause].means, causes[cause].peers, end);
-    return tl_phrase_of("%s %s %s%s", causes[cause].means, causes[cause].others,
-                        a->against == TL_AGAINST_STAGES ? "other stages" : "its other steps", end);
+    static const char *const meanings[] = { TL_CAUSE_VALUES(TL_VALUE_MEANING) };
+    static const char *const against[] = { [TL_AGAINST_PEERS] = "",
+                                           [TL_AGAINST_STAGES] = ", compared with other stages",
+                                           [TL_AGAINST_OWN_STEPS] = ", compared with its other steps" };
+    return tl_phrase_of("%s%s", meanings[cause], against[a->against]);
 }
 
 tl_phrase tl_untraced_in_words(const tl_answers *a)
@@ -161,32 +143,6 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
                         100 * fabs(a->trust.model_error), beyond.text);
 }
 
-static const char *following_in_words(const tl_trust *t)
-{
-    bool one = t->following == 1;
-    if (t->misnumbered == 0)
-        return one ? "marks no steps" : "mark no steps";
-    if (t->misnumbered == t->following)
-        return one ? "numbers its steps otherwise" : "number their steps otherwise";
-    return "mark no steps, or number them otherwise";
-}
-
-/* Says how many events have no valid duration: of the first culprit's ranks, where their share is above that of all
- * ranks. */
-static tl_phrase untimed_in_words(const tl_answers *a)
-{
-    const tl_culprit *worst = a->first;
-    bool own = worst != NULL &&
-               (double)worst->untimed * (double)a->trust.events > (double)a->trust.untimed * (double)worst->events;
-    int64_t n = own ? worst->untimed : a->trust.untimed, of = own ? worst->events : a->trust.events;
-    return tl_phrase_of("%s event%s (%s of %s events) %s no valid duration and count%s as 0", tl_grouped(n).text,
-                        tl_plural(n), tl_part_in_words(n, of).text,
-                        !own                 ? "all"
-                        : worst->nranks == 1 ? "its"
-                                             : "their",
-                        n == 1 ? "has" : "have", n == 1 ? "s" : "");
-}
-
 static tl_phrase clocks_in_words(const tl_trust *t)
 {
     if (t->apart)
@@ -203,15 +159,6 @@ static tl_phrase clocks_in_words(const tl_trust *t)
                         tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
 }
 
-static tl_phrase missing_in_words(const tl_trust *t)
-{
-    const char *have = t->missing == 1 ? " has" : "s have";
-    if (t->stood_in > 0)
-        return tl_phrase_of("%s rank%s no trace (%s estimated from others in the simulation)",
-                            tl_grouped((int64_t)t->missing).text, have, tl_grouped(t->stood_in).text);
-    return tl_phrase_of("%s rank%s no trace", tl_grouped((int64_t)t->missing).text, have);
-}
-
 /* What others wait, and what of it would be saved. */
 static tl_phrase unlike_gain_in_words(const tl_answers *a)
 {
@@ -225,51 +172,19 @@ static tl_phrase unlike_gain_in_words(const tl_answers *a)
         tl_duration(c->waited_ns).text, tl_is_several(c) ? "them" : "it", tl_duration(c->gain_ns).text);
 }
 
-static tl_phrase elsewhere_in_words(const tl_answers *a)
-{
-    if (a->first == NULL || a->first->gain_ns <= 0)
-        return tl_phrase_of("%s", "");
-    if (a->first->in_steps_ns > a->first->gain_ns)
-        return tl_phrase_of(
-            "%s of what these steps gain is lost in others",
-            tl_part_in_words(a->first->in_steps_ns - a->first->gain_ns, a->first->in_steps_ns).text);
-    return tl_phrase_of(
-        "%s of the gain is in other steps, in which the delay is no larger than chance explains",
-        tl_part_in_words(a->first->gain_ns - a->first->in_steps_ns, a->first->gain_ns).text);
-}
-
-/* The doubts that need no number. */
-static const char *const plain_doubts[TL_NDOUBTS] = {
-    [TL_DOUBT_LOST] = "the work of some launches is not in the traces (table health)",
-    [TL_DOUBT_TAKEN] =
-        ("kernels are taken for communication because they end together on all ranks (--rules FILE can name them)"),
-    [TL_DOUBT_NOT_REPLAYED] = "the cost could not be simulated",
-    [TL_DOUBT_ENDS] = "which of its ranks are at the ends of the link is unknown",
-    [TL_DOUBT_HALF] = "half of the ranks are slower than the other half: which half is as it should be is unknown",
-    [TL_DOUBT_MIXED] = "no single cause has 80 % of the delay",
-    [TL_DOUBT_UNKNOWN] = "the cause is unknown",
-    [TL_DOUBT_NO_PLACE] = "no kernel, operator or annotation stands out",
-    [TL_DOUBT_CHARGES] = "others wait mostly while it does something else than its cause (table blame)",
-    [TL_DOUBT_NO_VERDICT] = "there is no verdict",
-};
-
+/* With its numbers where these say how much to trust; else what the doubt means. */
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
 {
+    static const char *const meanings[] = { TL_DOUBT_VALUES(TL_VALUE_MEANING) }, grave[] = "grave: ";
     const tl_trust *t = &a->trust;
 
     switch (doubt) {
-    case TL_DOUBT_ONE_STEP:
-        return tl_phrase_of(t->nsteps == 0 ? "the traces mark no steps" : "there is a single step");
     case TL_DOUBT_FEW_STEPS:
         return tl_phrase_of("%zu%s step%s too few for a test of significance", t->nsteps - t->left_out,
                             t->left_out > 0 ? " whole" : "", t->nsteps - t->left_out == 1 ? " is" : "s are");
     case TL_DOUBT_CHANCE:
         return tl_phrase_of("chance alone would do so with p = %.1g", a->nculprits > 0 ? a->first->p_value : NAN);
-    case TL_DOUBT_ELSEWHERE:
-        return elsewhere_in_words(a);
     case TL_DOUBT_HARDLY_MATCHED:
-        if (t->collectives == 0)
-            return tl_phrase_of("the traces show no communication between ranks");
         return tl_phrase_of("only %s of %s collectives could be matched across ranks", tl_grouped(t->matched).text,
                             tl_grouped(t->collectives).text);
     case TL_DOUBT_COMM_UNKNOWN:
@@ -290,50 +205,23 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                             tl_part_in_words(t->hidden_wait_ns, tl_ns_add(t->hidden_wait_ns, t->known_wait_ns)).text,
                             tl_grouped(t->blurred).text, tl_grouped(t->matched).text);
     case TL_DOUBT_MISSING:
-        return missing_in_words(t);
-    case TL_DOUBT_DAMAGED:
-        return tl_phrase_of("%zu trace%s damaged or cut", t->damaged, t->damaged == 1 ? " is" : "s are");
-    case TL_DOUBT_UNTIMED:
-        return untimed_in_words(a);
+        return tl_phrase_of("%zu rank%s no trace", t->missing, t->missing == 1 ? " has" : "s have");
     case TL_DOUBT_SIZES:
         return tl_phrase_of("some traces say that the job has %" PRId32 " rank%s, others %" PRId32
                             ": they may be of two jobs",
                             t->other_world, tl_plural(t->other_world), t->world);
-    case TL_DOUBT_DUPLICATES:
-        return tl_phrase_of("%zu rank%s more than one trace of the same time: they may be of two jobs", t->duplicates,
-                            t->duplicates == 1 ? " has" : "s have");
-    case TL_DOUBT_NO_WORK:
-        return tl_phrase_of("the trace%s of %zu rank%s no device work", tl_plural((int64_t)t->workless), t->workless,
-                            t->workless == 1 ? " shows" : "s show");
-    case TL_DOUBT_NO_LAUNCHES:
-        return tl_phrase_of("the trace%s of %zu rank%s launches of device work: what released that is unknown",
-                            tl_plural((int64_t)t->launchless), t->launchless, t->launchless == 1 ? " lacks" : "s lack");
-    case TL_DOUBT_UNMARKED:
-        return tl_phrase_of("%s rank%s no steps: additional work of %s is not found",
-                            tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " marks" : "s mark",
-                            t->unmarked == 1 ? "it" : "theirs");
-    case TL_DOUBT_FOLLOWING:
-        return tl_phrase_of("%s rank%s %s: steps are taken from the collectives that %s with others",
-                            tl_grouped((int64_t)t->following).text, tl_plural((int64_t)t->following),
-                            following_in_words(t), t->following == 1 ? "it shares" : "they share");
     case TL_DOUBT_GAIN:
         return unlike_gain_in_words(a);
-    case TL_DOUBT_UNEXPLAINED:
-        return tl_phrase_of("%s of the critical path is unexplained%s", tl_duration(a->path.unexplained_ns).text,
-                            a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
-    case TL_DOUBT_OTHER_STAGES:
-        return tl_phrase_of(
-            "no rank that is known to do the same is on time: it is late beside %s, which may have less to "
-            "do",
-            a->against == TL_AGAINST_STAGES ? "other stages" : "its own other steps");
     case TL_DOUBT_EXCESS:
         return tl_phrase_of(
             "others wait for a rank or host that does more than its peers, or a step takes %g %% longer than others "
             "(table blame_step): it may be chance, or the first or last step",
             100 * TL_VERDICT_LARGE_COST);
     default:
-        return tl_phrase_of("%s", plain_doubts[doubt] != NULL ? plain_doubts[doubt] : "");
+        break;
     }
+    const size_t skipped = strncmp(meanings[doubt], grave, strlen(grave)) == 0 ? strlen(grave) : 0;
+    return tl_phrase_of("%s", meanings[doubt] + skipped);
 }
 
 tl_phrase tl_chance_in_words(double p)
@@ -374,5 +262,5 @@ const char *tl_next_in_words(const tl_answers *a)
         return without_culprit(a);
     if (tl_is_untraced(a->first))
         return "record that rank: its own trace shows whether it comes late, and why";
-    return causes[a->first->cause].next;
+    return next_of[a->first->cause];
 }

@@ -130,12 +130,12 @@ static void other_steps_and_stages_are_no_peers(void)
     put_row(j, &tl_excess_row_schema,
             &(tl_excess_row){ .rank = 2, .place = "gemm", .own_ns = 16 * MS, .peers_ns = MS, .against = row->against });
     const char *text = asked(j);
-    expect(text, "some of its kernels are slower than the same ones in its other steps");
+    expect(text, "some of its kernels are slower than the same ones elsewhere, compared with its other steps");
     expect(text, "16.0 ms of a step in \"gemm\", 1.00 ms in its other steps");
     expect(text, "what its steps vary by");
     CU_ASSERT_PTR_NULL(strstr(text, "its peers"));
     verdict_of(j, 2)->against = TL_AGAINST_STAGES;
-    expect(asked(j), "some of its kernels are slower than the same ones in other stages");
+    expect(asked(j), "some of its kernels are slower than the same ones elsewhere, compared with other stages");
     job_free(j);
 }
 
@@ -194,7 +194,7 @@ static void ranks_together_are_one_answer(void)
     expect(text, "Ranks 1, 6 hold the job up together in all 8 steps (1-8): they cost 20.0 ms (20.0 %) of each of these steps "
                  "of 100 ms on average\n");
     expect(text, "  Cost: 160 ms less of 800 ms (20.0 %) without their delays, simulated\n");
-    expect(text, "  gc: the host collects garbage (rank 6)");
+    expect(text, "  gc: its host collects garbage (rank 6)");
     expect(text, "  Yes: 6 ranks (0, 2-5, 7) wait for them:");
     text = print(j, tl_print_answers_json, "x");
     expect(text, "\"kind\": \"ranks\",\n      \"ranks\": [1, 6],\n      \"rank\": 6,\n      \"peer\": null,\n      "
@@ -348,8 +348,8 @@ static void where_waiting_may_be_transfer_nobody_is_said_not_to_wait(void)
     all->comm_transfer_ns = 0;
     put_row(j, &tl_exposed_schema, &why);
     const char *text = asked(j);
-    expect(text, "  Not known: of exposed communication, 30.0 % of the time, waiting or transfer is unknown: ranks that take part have no trace here\n");
-    expect(text, "  Evidence: idle 20.0 %, exposed communication 30.0 % of all ranks' time: waiting or transfer is unknown: ranks that take part have no trace here");
+    expect(text, "  Not known: of exposed communication, 30.0 % of the time, waiting or transfer is unknown: a rank that takes part, or may, has no trace here\n");
+    expect(text, "  Evidence: idle 20.0 %, exposed communication 30.0 % of all ranks' time: waiting or transfer is unknown: a rank that takes part, or may, has no trace here");
     const char *json = print(j, tl_print_answers_json, "x");
     expect(json, "\"comm_unknown_ns\": 960000000,");
     expect(json, "\"comm_unknown_why\": \"no_trace\"");
@@ -363,7 +363,7 @@ static void what_cannot_be_answered_says_so_each_time(void)
     const char *text = asked(j), *first = strstr(text, "there is a single rank, and none to compare it with.");
     CU_ASSERT_PTR_NOT_NULL_FATAL(first);
     expect(first + 1, "there is a single rank, and none to compare it with.");
-    expect(text, "  Confidence: low: there is no verdict\n");
+    expect(text, "  Confidence: low: there is nothing to judge by\n");
     expect(text, "  Largest loss: rank 0, exposed communication 30.0 % of its time.\n");
     for (size_t i = 0; i < j->tables.n; i++)
         j->tables.v[i].n = 0;

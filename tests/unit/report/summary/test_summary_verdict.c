@@ -72,10 +72,10 @@ static void doubts_are_told(void)
     verdict_of(j, 1)->cause = TL_CAUSE_MIXED;
     verdict_of(j, 1)->largest_cause = TL_CAUSE_GC;
     const char *text = verdict(j);
-    static const char expected[] = "Rank 1 (host node0, device 1) holds the job up in step 2 only: it costs 30.0 ms (30.0 %) of that step of 100 ms cause mixed: several causes (the largest is gc, 62.0 % "
+    static const char expected[] = "Rank 1 (host node0, device 1) holds the job up in step 2 only: it costs 30.0 ms (30.0 %) of that step of 100 ms cause mixed: several causes, none of which has 80 % of the gain (the largest is gc, 62.0 % "
                            "of the gain) gain not known, because nothing could be simulated; it has 30.0 ms "
                            "more work than peers in these steps trust medium: 3 steps are too few for a test of significance; the "
-                           "cost could not be simulated ";
+                           "replay misses the measured time by more than 5 %, or there is none ";
     CU_ASSERT_NSTRING_EQUAL(text, expected, strlen(expected));
     job_free(j);
 }
@@ -135,7 +135,7 @@ static void a_slow_link_is_a_verdict(void)
     const char *text = verdict(j);
     static const char expected[] = "The link between ranks 3 and 4 (hosts node0 and node1) holds the job up in steps 2-5 "
                            "only: its all_reduce of 16.8 MB takes 393 us, where other ranks take 131 us cause "
-                           "slow_link: no rank is late, but data move slowly gain 80.0 ms less of 800 ms (10.0 %) were the link as fast as others, simulated ";
+                           "slow_link: no rank is late, but data move slowly (table link) gain 80.0 ms less of 800 ms (10.0 %) were the link as fast as others, simulated ";
     CU_ASSERT_NSTRING_EQUAL(text, expected, strlen(expected));
     job_free(j);
 }
@@ -233,10 +233,6 @@ static void ranks_without_a_trace_are_not_acquitted(void)
     const char *text = verdict(j);
     CU_ASSERT_NSTRING_EQUAL(text, "No rank that has a trace holds the job up. No rank has more", 59);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, " trust medium: 2 ranks have no trace "));
-    walk(j, 1, TL_ACTIVITY_COMPUTE, 5 * MS, 0);
-    walk(j, 4, TL_ACTIVITY_COMPUTE, 5 * MS, 0);
-    walk(j, 4, TL_ACTIVITY_COMM, 5 * MS, 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), " trust medium: 2 ranks have no trace (1 estimated from others in the simulation) "));
     job_free(j);
 }
 
