@@ -59,36 +59,21 @@ static void places_are_those_of_the_sorted_ranks(void)
     forget();
 }
 
-/* Rank 3 is place 3 of both groups, and 3->5 could be either; but 3->1 is by rank alone, and 3->4 by place. */
-static void what_fits_both_is_what_the_others_of_its_group_are(void)
+/* Rank 3 is place 3 of the group: 3->5 is to its place 5, 3->9 to rank 9, since the group has no place 9. */
+static void a_number_that_is_no_place_is_a_rank(void)
 {
-#define BOTH(first, ranks)                                                                                             \
-    HOST("user_annotation", first, 10, 5, "")                                                                          \
-    "," LAUNCH(12, 1) "," HOST("user_annotation", "nccl:send 3->5", 20, 5, "") "," LAUNCH(22, 2) "," KERNEL(           \
-        SENDRECV, 50, 1, "," GROUP("3", ranks, 6)) "," KERNEL(SENDRECV, 60, 2, "," GROUP("3", ranks, 6))
-    const tl_rank_view *v = view_of(BOTH("nccl:send 3->9", "[0, 1, 2, 3, 5, 9]"), "");
-    CU_ASSERT_EQUAL(coll(v, 0)->dst, 9);
-    CU_ASSERT_EQUAL(coll(v, 1)->dst, 5);
-    forget();
-    v = view_of(BOTH("nccl:send 3->4", "[0, 1, 2, 3, 5, 9]"), "");
-    CU_ASSERT_EQUAL(coll(v, 0)->dst, 5);
-    CU_ASSERT_EQUAL(coll(v, 1)->dst, 9);
-    forget();
-}
-
-/* By place 5 is two places on, by rank one. */
-static void what_fits_both_alone_is_the_nearer_neighbour(void)
-{
-    const tl_rank_view *v = view_of(HOST("user_annotation", "nccl:send 3->5", 10, 5, "") "," LAUNCH(12, 1) "," KERNEL(
-                                        SENDRECV, 50, 1, "," GROUP("3", "[0, 1, 2, 3, 5, 9]", 6)),
-                                    "");
-    CU_ASSERT_EQUAL(coll(v, 0)->dst, 5);
-    forget();
-    v = view_of(HOST("user_annotation", "nccl:send 3->4", 10, 5,
-                     "") "," LAUNCH(12, 1) "," KERNEL(SENDRECV, 50, 1, "," GROUP("3", "[0, 1, 2, 3, 9, 11, 4]", 7)),
-                "");
-    CU_ASSERT_EQUAL(coll(v, 0)->dst, 4); /* the same either way: the ranks are sorted */
-    forget();
+    static const struct {
+        const char *entries;
+        int32_t dst;
+    } cases[] = {
+#define OF_SIX "," GROUP("3", "[0, 1, 2, 3, 5, 9]", 6)
+        { HOST("user_annotation", "nccl:send 3->5", 10, 9, "") "," LAUNCH(12, 1) "," KERNEL(SENDRECV, 50, 1, OF_SIX), 9 },
+        { HOST("user_annotation", "nccl:send 3->9", 10, 9, "") "," LAUNCH(12, 1) "," KERNEL(SENDRECV, 50, 1, OF_SIX), 9 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        CU_ASSERT_EQUAL(coll(view_of(cases[i].entries, ""), 0)->dst, cases[i].dst);
+        forget();
+    }
 }
 
 static void who_is_in_no_group_is_one_of_two(void)
@@ -188,8 +173,7 @@ int main(void)
         TEST(a_send_has_its_receiver_and_a_receive_its_sender),
         TEST(annotations_call_ranks_by_their_places_in_the_group_or_by_their_numbers),
         TEST(places_are_those_of_the_sorted_ranks),
-        TEST(what_fits_both_is_what_the_others_of_its_group_are),
-        TEST(what_fits_both_alone_is_the_nearer_neighbour),
+        TEST(a_number_that_is_no_place_is_a_rank),
         TEST(who_is_in_no_group_is_one_of_two),
         TEST(who_sends_and_who_receives_is_known_by_both_ranks),
         TEST(of_two_the_other_is_the_other_one),
