@@ -251,7 +251,7 @@ rm -r folder01 deep.h5
 
 printf '[\n{"contains": "gemm", "kind": "comm"},\n{"contains": "x", "starts": "y", "kind": "comm"}]\n' > rules.json
 status 2 "$tlmpi" -f --rules rules.json traces
-says err "tlmpi: rules.json:3: expected one of contains, starts and equals in a rule, found two"
+says err "tlmpi: rules.json: rule 2: expected one of contains, starts and equals, found several"
 sed -i '$d' rules.json && sed -i 's/},/}]/' rules.json
 status 0 "$tlmpi" -f --rules rules.json traces
 status 0 "$tlmpi" show traces.h5 interval --format json

@@ -50,8 +50,8 @@ typedef struct tl_rules {
  * perhaps a collective:
  *     { "contains" | "starts" | "equals": TEXT, "kind": "compute" | "comm" | "memcpy" | "memset",
  *       "collective": "all_reduce" ... }
- * TL_EUSAGE: cannot be read, says something else, or has a rule that an earlier one hides; the message names file, line
- * and what was expected. */
+ * TL_EUSAGE: cannot be read, says something else, or has a rule that an earlier one hides; the message names file, rule
+ * (of text that is no JSON the line) and what was expected. */
 tl_status tl_rules_read(const char *path, tl_rules *rules, tl_error *err);
 void tl_rules_free(tl_rules *rules);
 

@@ -121,7 +121,7 @@ static void a_users_rules_stand_above_ours(void)
     tl_rules_free(&rules);
 }
 
-static void what_is_wrong_in_rules_is_refused_with_its_line(void)
+static void what_is_wrong_in_rules_is_refused_with_its_place(void)
 {
     static const struct {
         const char *text, *message;         /* after the file's name */
@@ -130,34 +130,33 @@ static void what_is_wrong_in_rules_is_refused_with_its_line(void)
         { "[\n{\"equals\": \"x\", \"kind\": \"comm\"}\n", ":3: expected JSON: parse error: premature EOF" },
         { "[]\n]", ":2: expected JSON: parse error: trailing garbage" },
         { "[\n\n{\"equals\": x}]", ":3: expected JSON: lexical error: invalid char in json text." },
-        { "{}", ":1: expected a JSON array of rules, found an object" },
-        { "\n\n\"equals\"", ":3: expected a JSON array of rules" },
-        { "[\n1]", ":2: expected a rule: an object in braces" },
-        { "[\n[]]", ":2: expected a rule, found an array" },
-        { "[\"x\"]", ":1: expected a rule, found a text" },
-        { "[\n\n{\n}]", ":3: expected contains, starts or equals in this rule" },
-        { "[{\n\"contains\": \"x\"\n}]", ":1: expected a kind in this rule: compute, comm, memcpy or memset" },
-        { "[{\"contains\":\n\"\", \"kind\": \"comm\"}]", ":2: expected a text that is not empty" },
-        { "[{\"contains\": \"x\\u0000y\", \"kind\": \"comm\"}]", ":1: expected a text without \\u0000" },
-        { "[{\"contains\": 1, \"kind\": \"comm\"}]", ":1: expected a text in double quotes" },
-        { "[{\"contains\": {\"x\": 1}}]", ":1: expected a text, found an object" },
-        { "[{\"contains\": [\"x\"]}]", ":1: expected a text, found an array" },
+        { "{}", ": expected a JSON array of rules" },
+        { "\n\n\"equals\"", ": expected a JSON array of rules" },
+        { "[1]", ": rule 1: expected an object in braces" },
+        { "[\"x\"]", ": rule 1: expected an object in braces" },
+        { "[{}]", ": rule 1: expected contains, starts or equals" },
+        { "[{\"contains\": \"x\"}]", ": rule 1: expected a kind: compute, comm, memcpy or memset" },
+        { "[{\"contains\": \"\", \"kind\": \"comm\"}]", ": rule 1: expected a text that is not empty" },
+        { "[{\"contains\": \"x\\u0000y\", \"kind\": \"comm\"}]", ": expected a JSON array of rules, without \\u0000" },
+        { "[{\"contains\": 1, \"kind\": \"comm\"}]", ": rule 1: expected a text in double quotes under \"contains\"" },
+        { "[{\"contains\": {\"x\": 1}}]", ": rule 1: expected a text in double quotes under \"contains\"" },
+        { "[{\"contains\": [\"x\"]}]", ": rule 1: expected a text in double quotes under \"contains\"" },
         { "[{\"contains\": \"x\",\n\"starts\": \"x\", \"kind\": \"comm\"}]",
-          ":2: expected one of contains, starts and equals in a rule, found two" },
-        { "[{\"kind\": \"comm\",\n\"kind\": \"comm\", \"equals\": \"x\"}]", ":2: \"kind\" stands twice in this rule" },
+          ": rule 1: expected one of contains, starts and equals, found several" },
+        { "[{\"kind\": \"comm\",\n\"kind\": \"comm\", \"equals\": \"x\"}]", ": rule 1: \"kind\" stands twice in this rule" },
         { "[{\"contains\": \"x\", \"class\": \"comm\"}]",
-          ":1: \"class\" is no key of a rule: expected contains, starts or equals; kind; for communication collective" },
-        { "[{\"contains\": \"x\", \"kind\":\n\"sync\"}]", ":2: \"sync\" is no kind: expected compute, comm, memcpy or memset" },
-        { "[{\"contains\": \"x\", \"kind\": \"comm\", \"collective\": \"ring\"}]", ":1: \"ring\" is no collective: expected " },
-        { "[{\"contains\": \"x\", \"kind\": \"comm\", \"collective\": \"none\"}]", ":1: \"none\" is no collective: expected " },
-        { "[\n{\"contains\": \"x\", \"kind\": \"memset\", \"collective\": \"barrier\"}]",
-          ":2: a collective goes with kind comm alone" },
-        { "[{\"contains\": \"ring\", \"kind\": \"comm\"},\n {\"equals\": \"my_ring\", \"kind\": \"compute\"}]",
-          ":2: no name comes to this rule: that of line 1 takes them all" },
-        { "[{\"starts\": \"a\", \"kind\": \"comm\"},\n\n {\"starts\": \"ab\", \"kind\": \"compute\"}]",
-          ":3: no name comes to this rule: that of line 1 takes them all" },
-        { "[{\"equals\": \"a\", \"kind\": \"comm\"},\n {\"equals\": \"a\", \"kind\": \"comm\"}]",
-          ":2: no name comes to this rule: that of line 1 takes them all" },
+          ": rule 1: \"class\" is no key of a rule: expected contains, starts or equals; kind; for communication collective" },
+        { "[{\"contains\": \"x\", \"kind\":\n\"sync\"}]", ": rule 1: expected a kind: compute, comm, memcpy or memset" },
+        { "[{\"contains\": \"x\", \"kind\": \"comm\", \"collective\": \"ring\"}]", ": rule 1: expected a collective: " },
+        { "[{\"contains\": \"x\", \"kind\": \"comm\", \"collective\": \"none\"}]", ": rule 1: expected a collective: " },
+        { "[{\"contains\": \"x\", \"kind\": \"memset\", \"collective\": \"barrier\"}]",
+          ": rule 1: a collective goes with kind comm alone" },
+        { "[{\"contains\": \"ring\", \"kind\": \"comm\"}, {\"equals\": \"my_ring\", \"kind\": \"compute\"}]",
+          ": rule 2: no name comes to this rule: rule 1 takes them all" },
+        { "[{\"starts\": \"a\", \"kind\": \"comm\"}, {\"starts\": \"ab\", \"kind\": \"compute\"}]",
+          ": rule 2: no name comes to this rule: rule 1 takes them all" },
+        { "[{\"equals\": \"a\", \"kind\": \"comm\"}, {\"equals\": \"a\", \"kind\": \"comm\"}]",
+          ": rule 2: no name comes to this rule: rule 1 takes them all" },
     };
     for (size_t i = 0; i < COUNT(wrong); i++) {
         tl_rules rules = { 0 };
@@ -187,7 +186,7 @@ static void the_specific_may_stand_above_the_general(void)
                                                   "  {\"contains\": \"ring\", \"kind\": \"comm\", \"collective\": \"unknown\"},\n"
                                                   "  {\"starts\": \"spring\", \"kind\": \"compute\"}   /* hidden */\n]");
     CU_ASSERT_EQUAL(tl_rules_read(path, &rules, &err), TL_EUSAGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, ":6: no name comes to this rule: that of line 5"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, ": rule 4: no name comes to this rule: rule 3"));
     tl_rules_free(&rules);
 
     path = scratch_text("rules.json", "// mine\n[{\"equals\": \"ring\", \"kind\": \"memset\"}, {\"starts\": \"ring\", \"kind\": \"memcpy\"},"
@@ -212,7 +211,7 @@ int main(void)
         TEST(nothing_is_said_of_names_that_nobody_knows),
         TEST(collective_arguments_are_understood),
         TEST(a_users_rules_stand_above_ours),
-        TEST(what_is_wrong_in_rules_is_refused_with_its_line),
+        TEST(what_is_wrong_in_rules_is_refused_with_its_place),
         TEST(the_specific_may_stand_above_the_general),
     };
     int failed = scratch_make() || unit_main("classify", tests, COUNT(tests));
