@@ -1,15 +1,12 @@
 /* csv.h - a table as pandas writes it: commas, quotes where needed, the shortest digits that read back as the same
- * double, nothing for NaN.
+ * double, nothing for NaN.  A whole number has no point: 12, where pandas has 12 or 12.0 by the type of the column.
  *
  *     tl_csv csv = tl_csv_open(&folder, "profiler_steps.csv", "step,name");
  *     TL_ROW(&csv, 5, "forward");
  *     tl_csv_close(&csv);
  *
  * Nothing here returns a failure: the first one stays in the folder's error, and every later table of that folder is
- * then neither opened nor kept.
- *
- * To pandas a column of integers becomes one of doubles by a single cell that is empty or a double: 12 is then 12.0.
- * The close writes the table anew where a column of numbers turned out so. */
+ * then neither opened nor kept. */
 #ifndef TLMPI_COMPAT_CSV_H
 #define TLMPI_COMPAT_CSV_H
 
@@ -37,15 +34,12 @@ typedef struct tl_csv {
     tl_csv_folder *folder;
     FILE *file; /* NULL: it could not be opened, and its cells go nowhere */
     char *path;
-    tl_part_file part;           /* becomes the table at the close */
-    tl_bytes line;               /* the row that is being written */
-    size_t column;               /* of the next cell */
-    size_t nhead;                /* bytes of the header */
-    TL_VEC(unsigned char) kinds; /* of each column: which kinds of cells it has (tl_cell_kind) */
-    bool as_is;                  /* no data frame: integers stay integers beside doubles and empty cells */
+    tl_part_file part; /* becomes the table at the close */
+    tl_bytes line;     /* the row that is being written */
+    size_t column;     /* of the next cell */
 } tl_csv;
 
-typedef enum tl_cell_kind { TL_CELL_INT = 1, TL_CELL_REAL = 2, TL_CELL_TEXT = 4 } tl_cell_kind;
+typedef enum tl_cell_kind { TL_CELL_INT, TL_CELL_REAL, TL_CELL_TEXT } tl_cell_kind;
 
 /* A cell; NaN is an empty one. */
 typedef struct tl_cell {
@@ -75,12 +69,6 @@ static inline tl_cell tl_as_it_is(tl_cell cell)
     return cell;
 }
 
-/* A double that stands for an integer where `whole`. */
-static inline tl_cell tl_number(double real, bool whole)
-{
-    return whole && fabs(real) < 0x1p63 ? tl_int((int64_t)real) : tl_real(real);
-}
-
 static inline tl_cell tl_blank(void)
 {
     return tl_real(NAN);
@@ -107,7 +95,7 @@ static inline tl_cell tl_bytes_cell(const tl_bytes *bytes)
     return tl_string(tl_bytes_text(bytes));
 }
 
-/* Begins DIR/NAME with a header line; NULL: the caller writes the header's cells, and then tl_csv_end_head. */
+/* Begins DIR/NAME with a header line; NULL: the caller writes the header as its first row. */
 tl_csv tl_csv_open(tl_csv_folder *folder, const char *name, const char *header);
 
 /* DIR/NAME_rankRANK.csv. */
@@ -115,7 +103,6 @@ tl_csv tl_csv_open_rank(tl_csv_folder *folder, const char *name, int64_t rank, c
 
 /* Cells of the header: names with commas between them. */
 void tl_csv_head(tl_csv *csv, const char *names);
-void tl_csv_end_head(tl_csv *csv);
 
 void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n);
 void tl_csv_end_row(tl_csv *csv);

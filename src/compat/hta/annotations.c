@@ -162,11 +162,11 @@ static void write_rank(tl_csv *each, tl_csv *sums, const claims *c)
     uint32_t *order = tl_sorted_index(n, by_owner, c);
 
     TL_EACH (const piece, k, c->kernels)
-        TL_ROW(each, k->row->index, tl_hta_ts(frame, k->ts), tl_hta_dur(frame, k->dur), k->row->stream,
-               tl_hta_tid(frame, k->row->track), tl_hta_text(frame->symbols, c->owner[k->time]), frame->rank);
+        TL_ROW(each, k->row->index, k->ts, k->dur, k->row->stream, tl_hta_tid(frame, k->row->track),
+               tl_hta_text(frame->symbols, c->owner[k->time]), frame->rank);
     TL_GROUPS (from, to, order, n, by_owner, c) {
         TL_ROW(sums, frame->rank, tl_hta_text(frame->symbols, c->owner[c->kernels.v[order[from]].time]), to - from,
-               tl_hta_dur(frame, TL_STATS(order + from, to - from, c->kernels.v, dur).sum));
+               TL_STATS(order + from, to - from, c->kernels.v, dur).sum);
     }
     free(order);
 }

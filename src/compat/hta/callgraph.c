@@ -48,7 +48,7 @@ static void write_graph(const tl_hta_graph *g, tl_csv_folder *folder)
     }
     TL_EACH (const level, l, all)
         if (l->events > 0)
-            TL_ROW(&depths, l - all.v - 1, l->events, l->nkernels, l->kernel_dur_sum, tl_hta_dur(frame, l->dur));
+            TL_ROW(&depths, l - all.v - 1, l->events, l->nkernels, l->kernel_dur_sum, l->dur);
     free(all.v);
     tl_csv_close(&each);
     tl_csv_close(&depths);
@@ -119,7 +119,6 @@ static void find_stacks(const tl_hta_frame *frame, uint32_t *parent, int32_t *de
     tl_hta_threads_free(&threads);
 }
 
-/* Where a row of the host has no stack, the depths are doubles. */
 void tl_hta_call_stacks(tl_hta_job *job)
 {
     TL_EACH (const tl_hta_frame, frame, job->frames) {
@@ -141,8 +140,7 @@ void tl_hta_call_stacks(tl_hta_job *job)
         }
         for (size_t k = 1; k < all.n; k++)
             if (all.v[k].events > 0)
-                TL_ROW(&depths, tl_number((double)k - 1, all.v[0].events == 0), all.v[k].events,
-                       tl_hta_dur(frame, all.v[k].dur));
+                TL_ROW(&depths, k - 1, all.v[k].events, all.v[k].dur);
         free(parent);
         free(depth);
         free(all.v);
@@ -312,8 +310,7 @@ static bool write_rank(tl_csv *csv, const family *of, const tl_hta_graph *graph,
     for (size_t i = 0; i < n; i++) {
         const pattern *p = &f.patterns.v[order[i]];
         marked[order[i]] = i < of->marked;
-        TL_ROW(csv, tl_names_text(&f.texts, order[i]), p->count, p->kernel_dur_sum, tl_hta_dur(f.frame, p->dur),
-               f.frame->rank);
+        TL_ROW(csv, tl_names_text(&f.texts, order[i]), p->count, p->kernel_dur_sum, p->dur, f.frame->rank);
     }
     for (size_t i = 0; i < f.frame->rows.n; i++)
         nmarked += f.of[i] != NONE && marked[f.occurrences.v[f.of[i]].pattern];

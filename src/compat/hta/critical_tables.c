@@ -448,7 +448,6 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         }
         snprintf(file, sizeof file, "%s_%s.csv", tag, tables[i].name);
         tl_csv csv = tl_csv_open(&job->out, file, tables[i].header);
-        csv.as_is = true;
         tables[i].put(&csv, &s);
         tl_csv_close(&csv);
     }

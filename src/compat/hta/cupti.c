@@ -200,8 +200,6 @@ static void put_value(tl_csv *csv, tl_text value)
     tl_bytes words = { 0 };
     int64_t whole;
     double real;
-    bool fraction = memchr(value.p, '.', value.n) != NULL || memchr(value.p, 'e', value.n) != NULL ||
-                    memchr(value.p, 'E', value.n) != NULL;
 
     if (value.p[0] == '"' || value.p[0] == '[') {
         if (value.p[0] == '"')
@@ -210,7 +208,7 @@ static void put_value(tl_csv *csv, tl_text value)
             tl_python_list(value, &words);
         TL_CELLS(csv, &words);
         tl_bytes_free(&words);
-    } else if (!fraction && tl_decimal_to_int(value.p, value.n, &whole)) {
+    } else if (tl_decimal_to_int(value.p, value.n, &whole)) {
         TL_CELLS(csv, whole);
     } else if (tl_decimal_to_double(value.p, value.n, &real)) {
         TL_CELLS(csv, real);
@@ -260,15 +258,14 @@ static void write_table(counting *c, tl_csv_folder *folder)
         TL_CELLS(&csv, tl_names_text(&c->keys, i));
     tl_csv_head(&csv, "index_correlation,iteration,end," TL_HTA_GRAPH_HEADER
                       ",index_runtime,op_stack,top_level_op,bottom_level_op");
-    tl_csv_end_head(&csv);
+    tl_csv_end_row(&csv);
     for (size_t i = 0; i < c->nranges; i++) {
         uint32_t at = c->ranges[order[i]];
         const tl_hta_row *row = &frame->rows.v[at];
         TL_CELLS(&csv, row->index, tl_hta_cat(frame, row), tl_hta_name(frame, row), tl_hta_pid(frame, row->track),
-                 tl_hta_tid(frame, row->track), tl_hta_ts(frame, row->ts), tl_hta_dur(frame, row->dur), row->stream,
-                 row->correlation);
+                 tl_hta_tid(frame, row->track), row->ts, row->dur, row->stream, row->correlation);
         put_args(c, order[i], &csv);
-        TL_CELLS(&csv, row->link, tl_hta_step(frame, row->iteration), tl_hta_end(frame, row->end));
+        TL_CELLS(&csv, row->link, tl_hta_step(row->iteration), row->end);
         tl_hta_graph_cells(c->graph, at, &csv);
         TL_CELLS(&csv, frame->rows.v[c->launches[i]].index);
         put_ops(c, &next, &csv);

@@ -33,8 +33,7 @@ typedef TL_VEC(op) ops;
 typedef struct diff {
     tl_csv_folder *out;
     tl_bytes *notes;
-    ops all;            /* of each category, name and kind of row, neither sorted nor joined */
-    bool whole[NSIDES]; /* durations are integers */
+    ops all; /* of each category, name and kind of row, neither sorted nor joined */
 } diff;
 
 /* ---------------------------------------------------------------------------------------------------- counting rows */
@@ -71,7 +70,6 @@ static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges
         size_t nlost = 0;
         if (!tl_ranges_has(ranks, frame->rank))
             continue;
-        d->whole[side] = d->whole[side] && frame->dur_whole;
         TL_EACH (const tl_hta_row, row, frame->rows) {
             unsigned is = tl_hta_on_stream(row) ? ON_STREAM : ON_HOST;
             if (row->iteration >= 0)
@@ -142,7 +140,7 @@ static ops ops_of(const diff *d, unsigned where, unsigned in, bool categories, t
     return some;
 }
 
-/* First what the control has, then what the test has alone.  What a side has not is 0.0, a double. */
+/* First what the control has, then what the test has alone.  */
 static void write_compare(diff *d, const char *file, const char *key, const ops *some, bool categories)
 {
     tl_csv csv = tl_csv_open(d->out, file, NULL);
@@ -150,20 +148,17 @@ static void write_compare(diff *d, const char *file, const char *key, const ops 
     tl_csv_head(&csv, key);
     tl_csv_head(&csv, "control_counts,control_total_duration,test_counts,test_total_duration,diff_counts,diff_duration,"
                       "counts_change_categories");
-    tl_csv_end_head(&csv);
+    tl_csv_end_row(&csv);
     for (int absent = 0; absent <= 1; absent++)
         TL_EACH (const op, o, *some) {
-            const bool both = o->n[CONTROL] > 0 && o->n[TEST] > 0;
             if ((o->n[CONTROL] == 0) != absent)
                 continue;
             if (categories)
                 TL_CELLS(&csv, o->cat);
             TL_CELLS(&csv, o->name);
             for (int side = 0; side < NSIDES; side++)
-                TL_CELLS(&csv, tl_number((double)o->n[side], o->n[side] > 0),
-                         tl_number(o->us[side], o->n[side] > 0 && d->whole[side]));
-            TL_ROW(&csv, tl_number((double)o->n[TEST] - (double)o->n[CONTROL], both),
-                   tl_number(o->us[TEST] - o->us[CONTROL], both && d->whole[CONTROL] && d->whole[TEST]),
+                TL_CELLS(&csv, o->n[side], o->us[side]);
+            TL_ROW(&csv, (int64_t)(o->n[TEST] - o->n[CONTROL]), o->us[TEST] - o->us[CONTROL],
                    o->n[TEST] > o->n[CONTROL]   ? "+"
                    : o->n[TEST] < o->n[CONTROL] ? "-"
                                                 : "=");
@@ -269,7 +264,7 @@ tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options
     const tl_hta_options *const options[NSIDES] = { control, test };
     tl_hta_job jobs[NSIDES] = { { .out = { .dir = control->out_dir } }, { .out = { .dir = control->out_dir } } };
     tl_csv_folder *out = &jobs[CONTROL].out;
-    diff d = { .out = out, .notes = &jobs[CONTROL].notes, .whole = { true, true } };
+    diff d = { .out = out, .notes = &jobs[CONTROL].notes };
     bool comparable = true;
 
     *incomplete = false;

@@ -113,8 +113,7 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
                        tl_hta_symbols *symbols)
 {
     const tl_events *events = &trace->events;
-    bool round = trace->report.fractional_ts && !ns, fractions = false;
-    uint64_t ndurs = 0;
+    bool round = trace->report.fractional_ts && !ns;
     uint32_t *translate = tl_malloc((events->names.n + 1) * sizeof *translate);
 
     frame->symbols = symbols;
@@ -122,7 +121,6 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
         translate[i] = TL_NO_NAME;
     take_tracks_and_args(frame, events, words);
     for (size_t i = 0; i < events->n; i++) {
-        ndurs += (events->flags[i] & TL_EVENT_HAS_DUR) != 0;
         frame->nplain +=
             (events->flags[i] & TL_EVENT_PH_X) != 0 && (TL_CAT_BIT(tl_event_cat(events, i)) & OVERLAY_KEEPS) == 0;
         if (!is_kept(events, words, i))
@@ -134,14 +132,11 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
         tl_ref external = words->more != NULL ? words->more[i].external_id : TL_REF_NONE;
         if (external != TL_REF_NONE && external < TL_REF_NUMBER)
             tl_vec_push(&frame->externals, (tl_hta_external){ external, row.index });
-        fractions |= row.dur != floor(row.dur);
         tl_vec_push(&frame->rows, row);
     }
     free(translate);
 
-    /* One entry without a duration, kept or not, turns the whole column of a data frame into doubles. */
     frame->ts_whole = round || !trace->report.fractional_ts;
-    frame->dur_whole = !fractions && ndurs == trace->report.entries;
     frame->nentries = trace->report.entries;
     describe(frame, &trace->meta);
 }
@@ -161,11 +156,6 @@ tl_cell tl_hta_pid(const tl_hta_frame *frame, uint32_t track)
 tl_cell tl_hta_tid(const tl_hta_frame *frame, uint32_t track)
 {
     return id_cell(frame, frame->tracks.v[track].tid, frame->tracks.v[track].tid_text);
-}
-
-tl_cell tl_hta_step(const tl_hta_frame *frame, int64_t step)
-{
-    return step == TL_HTA_STEP_UNKNOWN ? tl_blank() : tl_number((double)step, frame->iteration_whole);
 }
 
 tl_hta_groups tl_hta_groups_of(const tl_hta_frame *frame, tl_hta_id by, size_t n,

@@ -144,8 +144,7 @@ typedef struct tl_hta_frame {
     uint64_t nplain;                   /* of them complete events that are no annotation and no Python frame */
     double raw_min_ts, raw_max_ts;     /* before align */
 
-    /* Whether HTA holds the column as integers: it then sums and prints them as such. */
-    bool ts_whole, dur_whole, iteration_whole;
+    bool ts_whole, iteration_whole; /* whether HTA holds the column as integers, which load_summary tells */
 
     int64_t world_size; /* -1 where absent */
     bool has_base;
@@ -234,22 +233,9 @@ const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out)
 /* The pid and the tid of a track, a number or a text; the step of a row. */
 tl_cell tl_hta_pid(const tl_hta_frame *frame, uint32_t track);
 tl_cell tl_hta_tid(const tl_hta_frame *frame, uint32_t track);
-tl_cell tl_hta_step(const tl_hta_frame *frame, int64_t step);
-
-/* A time stamp; a duration or a sum of durations; a time that is the sum of both. */
-static inline tl_cell tl_hta_ts(const tl_hta_frame *frame, double ts)
+static inline tl_cell tl_hta_step(int64_t step)
 {
-    return tl_number(ts, frame->ts_whole);
-}
-
-static inline tl_cell tl_hta_dur(const tl_hta_frame *frame, double dur)
-{
-    return tl_number(dur, frame->dur_whole);
-}
-
-static inline tl_cell tl_hta_end(const tl_hta_frame *frame, double end)
-{
-    return tl_number(end, frame->ts_whole && frame->dur_whole);
+    return step == TL_HTA_STEP_UNKNOWN ? tl_blank() : tl_int(step);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- spans */

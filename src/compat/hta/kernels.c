@@ -112,8 +112,7 @@ static tallies tally_job(const tl_hta_job *job, const choice *c)
 #define HEADER "name,sum (us),max (us),min (us),stddev,mean (us)"
 static void put_tally(tl_csv *csv, const tally *t)
 {
-    TL_CELLS(csv, t->name, tl_hta_dur(t->frame, t->durs.sum), tl_hta_dur(t->frame, t->durs.max),
-             tl_hta_dur(t->frame, t->durs.min), t->durs.n > 1 ? t->durs.std : 0, t->durs.mean);
+    TL_CELLS(csv, t->name, t->durs.sum, t->durs.max, t->durs.min, t->durs.n > 1 ? t->durs.std : 0, t->durs.mean);
 }
 
 /* The kernels of each class, all ranks; the classes in the order of their labels.  The rest is no kernel. */
@@ -256,9 +255,8 @@ static void write_summary(tl_csv *csv, const tl_hta_parameters *cutoff, const tl
         max_delay = fmax(max_delay, p->delay);
     }
     TL_ROW(csv, frame->rank, copies ? "True" : "False", cutoff->runtime_cutoff, cutoff->launch_delay_cutoff, n, nshort,
-           nslow, nlate, tl_hta_dur(frame, n > 0 ? TL_SUM(NULL, n, all->v, host) : 0),
-           tl_hta_dur(frame, n > 0 ? TL_SUM(NULL, n, all->v, device) : 0),
-           tl_hta_end(frame, n > 0 ? TL_SUM(NULL, n, all->v, delay) : 0), tl_hta_end(frame, max_delay));
+           nslow, nlate, n > 0 ? TL_SUM(NULL, n, all->v, host) : 0, n > 0 ? TL_SUM(NULL, n, all->v, device) : 0,
+           n > 0 ? TL_SUM(NULL, n, all->v, delay) : 0, max_delay);
 }
 
 /* Two lines of a rank, and its pairs where copies count. */
@@ -276,8 +274,7 @@ void tl_hta_launch_stats(tl_hta_job *job)
             fits = find_pairs(&all, frame, copies);
             TL_EACH (const pair, p, all)
                 if (copies && fits)
-                    TL_ROW(&each, frame->rank, p->correlation, tl_hta_dur(frame, p->host), tl_hta_dur(frame, p->device),
-                           tl_hta_end(frame, p->delay));
+                    TL_ROW(&each, frame->rank, p->correlation, p->host, p->device, p->delay);
             if (fits)
                 write_summary(&summary, job->parameters, frame, &all, copies);
             free(all.v);

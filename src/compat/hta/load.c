@@ -36,7 +36,6 @@ void tl_hta_load_summary(tl_hta_job *job)
                              "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,global_min_ts,"
                              "ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols");
 
-    csv.as_is = true;
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         const char *slash = strrchr(frame->path, '/');
         numbers steps = { 0 };
@@ -53,9 +52,8 @@ void tl_hta_load_summary(tl_hta_job *job)
             tl_bytes_put(&listed, number, strlen(number));
         }
         TL_ROW(&csv, frame->rank, slash != NULL ? slash + 1 : frame->path, vendor_labels[job->frames.v[0].vendor],
-               frame->nloaded, frame->raw_min_ts, frame->raw_max_ts, frame->rows.n,
-               tl_number(job->zero, job->zero_whole), frame->ts_whole ? "int64" : "float64",
-               tl_hta_ts(frame, tl_hta_frame_duration(frame)), &listed,
+               frame->nloaded, frame->raw_min_ts, frame->raw_max_ts, frame->rows.n, job->zero,
+               frame->ts_whole ? "int64" : "float64", tl_hta_frame_duration(frame), &listed,
                frame->world_size >= 0 ? tl_int(frame->world_size) : tl_blank(),
                frame->has_base ? tl_int(frame->base_ns) : tl_blank(), start_cell(job, frame), job->symbols->v.n);
         free(steps.v);
@@ -94,10 +92,9 @@ static void write_categories(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *f
             c.step_unknown += row->iteration == TL_HTA_STEP_UNKNOWN;
         }
         if (n > 0)
-            TL_ROW(csv, frame->rank, tl_hta_text(job->symbols, cats[k]), n,
-                   tl_hta_dur(frame, TL_SUM(rows, n, frame->rows.v, dur)), c.negative, c.zero,
-                   tl_hta_ts(frame, c.min_ts), tl_hta_ts(frame, c.max_ts), tl_hta_end(frame, c.max_end), c.no_stream,
-                   c.stream_0, c.linked, c.unlinked, c.not_linkable, c.no_step, c.step_unknown);
+            TL_ROW(csv, frame->rank, tl_hta_text(job->symbols, cats[k]), n, TL_SUM(rows, n, frame->rows.v, dur),
+                   c.negative, c.zero, c.min_ts, c.max_ts, c.max_end, c.no_stream, c.stream_0, c.linked, c.unlinked,
+                   c.not_linkable, c.no_step, c.step_unknown);
     }
     free(cats);
     tl_hta_groups_free(&g);
@@ -152,8 +149,8 @@ static void write_steps(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
         for (size_t i = from; i < to; i++)
             if (tl_hta_on_stream(&rows[order[i]]))
                 durs[ndevice++] = rows[order[i]].dur;
-        TL_ROW(csv, frame->rank, tl_hta_step(frame, rows[order[from]].iteration), to - from - ndevice, ndevice,
-               tl_hta_dur(frame, tl_numpy_sum(durs, ndevice, 1)));
+        TL_ROW(csv, frame->rank, tl_hta_step(rows[order[from]].iteration), to - from - ndevice, ndevice,
+               tl_numpy_sum(durs, ndevice, 1));
     }
     free(order);
     free(durs);
@@ -169,10 +166,10 @@ static void write_device(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame
     (void)job;
     TL_EACH (const tl_hta_row, row, frame->rows)
         if (tl_hta_on_stream(row))
-            TL_ROW(csv, frame->rank, row->index, tl_hta_ts(frame, row->ts), tl_hta_dur(frame, row->dur), row->stream,
-                   row->correlation, row->link, tl_hta_step(frame, row->iteration), tl_hta_pid(frame, row->track),
-                   tl_hta_tid(frame, row->track), tl_hta_cat(frame, row),
-                   tl_hta_class_labels[tl_hta_symbol_of(frame, row)->class], tl_hta_name(frame, row));
+            TL_ROW(csv, frame->rank, row->index, row->ts, row->dur, row->stream, row->correlation, row->link,
+                   tl_hta_step(row->iteration), tl_hta_pid(frame, row->track), tl_hta_tid(frame, row->track),
+                   tl_hta_cat(frame, row), tl_hta_class_labels[tl_hta_symbol_of(frame, row)->class],
+                   tl_hta_name(frame, row));
 }
 
 void tl_hta_gpu_events(tl_hta_job *job)
@@ -189,8 +186,7 @@ static void write_windows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *fram
     TL_EACH (const tl_hta_row, row, frame->rows) {
         int64_t step = tl_hta_symbol_of(frame, row)->step;
         if (step >= 0)
-            TL_ROW(csv, frame->rank, step, tl_hta_ts(frame, row->ts), tl_hta_dur(frame, row->dur),
-                   tl_hta_end(frame, row->ts + row->dur));
+            TL_ROW(csv, frame->rank, step, row->ts, row->dur, row->ts + row->dur);
     }
 }
 
@@ -308,7 +304,7 @@ static void write_rank(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
             snprintf(name, sizeof name, "%s:%.0f:%.0f", names[f], l.from, l.to);
         else if (f == STEP)
             snprintf(name, sizeof name, "%s:%lld", names[f], (long long)l.lowest_step);
-        TL_ROW(csv, frame->rank, name, n, tl_hta_dur(frame, tl_numpy_sum(room, n, 1)));
+        TL_ROW(csv, frame->rank, name, n, tl_numpy_sum(room, n, 1));
     }
     free(room);
 }

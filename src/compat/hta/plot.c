@@ -68,9 +68,8 @@ typedef struct bars {
     const tl_hta_row *all;
     uint32_t *rows;
     size_t n;
-    double zero;    /* the first start */
-    bool one_line;  /* HTA tells streams apart only where one is above 0 */
-    bool all_short; /* each is drawn longer than it is */
+    double zero;   /* the first start */
+    bool one_line; /* HTA tells streams apart only where one is above 0 */
 } bars;
 
 static void write_label(char label[LABEL], const bars *b, const tl_hta_row *row)
@@ -98,7 +97,7 @@ static int by_line(const void *context, uint32_t i, uint32_t j)
 
 static bars find_bars(const tl_hta_frame *frame)
 {
-    bars b = { .all = frame->rows.v, .zero = INFINITY, .one_line = true, .all_short = true };
+    bars b = { .all = frame->rows.v, .zero = INFINITY, .one_line = true };
 
     b.rows = tl_malloc(frame->rows.n * sizeof *b.rows);
     TL_EACH (const tl_hta_row, row, frame->rows) {
@@ -107,7 +106,6 @@ static bars find_bars(const tl_hta_frame *frame)
         b.rows[b.n++] = (uint32_t)(row - b.all);
         b.zero = fmin(b.zero, row->ts);
         b.one_line = b.one_line && row->stream <= 0;
-        b.all_short = b.all_short && row->dur < SHORTEST_US;
     }
     tl_sort_index(b.rows, b.n, by_line, &b);
     return b;
@@ -133,16 +131,14 @@ void tl_hta_timeline_gpu(tl_hta_job *job)
         }
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         bars b = find_bars(frame);
-        const bool end_whole = frame->ts_whole && (frame->dur_whole || b.all_short);
         any |= b.n > 0;
         for (size_t i = 0; i < b.n; i++) {
             const tl_hta_row *row = &b.all[b.rows[i]];
             double start = row->ts - b.zero;
             char label[LABEL];
             write_label(label, &b, row);
-            TL_ROW(&csv, row->index, label, tl_hta_ts(frame, start),
-                   tl_number(start + fmax(row->dur, SHORTEST_US), end_whole), tl_names_text(&texts, shown[row->name]),
-                   frame->rank);
+            TL_ROW(&csv, row->index, label, start, start + fmax(row->dur, SHORTEST_US),
+                   tl_names_text(&texts, shown[row->name]), frame->rank);
         }
         free(b.rows);
     }

@@ -249,7 +249,7 @@ static void write_queues(tl_csv *table, tl_csv *summary, const tl_hta_frame *fra
         for (size_t i = from; i < to; i++) {
             const change *q = &queues->v[i];
             room[i - from] = q->value;
-            TL_ROW(table, q->row->index, tl_hta_ts(frame, q->ts), tl_hta_pid(frame, q->device->track),
+            TL_ROW(table, q->row->index, q->ts, tl_hta_pid(frame, q->device->track),
                    tl_hta_tid(frame, q->device->track), q->key, tl_int((int64_t)q->value), frame->rank);
         }
         TL_CELLS(summary, frame->rank, queues->v[from].key);
@@ -321,8 +321,8 @@ void tl_hta_bandwidths(tl_hta_job *job)
             for (const change *b = &copies.v[from]; b < &copies.v[to]; b++) {
                 if (b->value > 0)
                     speeds[n++] = b->value;
-                TL_ROW(&table, tl_hta_end(frame, b->ts), tl_hta_pid(frame, b->device->track),
-                       kind_of(tl_hta_name(frame, b->row)), b->value, frame->rank);
+                TL_ROW(&table, b->ts, tl_hta_pid(frame, b->device->track), kind_of(tl_hta_name(frame, b->row)),
+                       b->value, frame->rank);
             }
             if (n == 0)
                 continue;
@@ -343,17 +343,12 @@ void tl_hta_bandwidths(tl_hta_job *job)
     }
 }
 
-/* The counters, at the times that the trace has; their values are doubles as soon as one is the speed of a copy.  A rank
- * without queues has no counters at all. */
+/* The counters, at the times that the trace has.  A rank without queues has no counters at all. */
 void tl_hta_counter_events(tl_hta_job *job)
 {
     tl_csv csv = tl_csv_open(&job->out, "counter_events.csv", "rank,name,ts,pid,id,counter,value");
-    bool any = false, any_copy = false;
+    bool any = false;
 
-    csv.as_is = true;
-    TL_EACH (const tl_hta_frame, frame, job->frames)
-        TL_EACH (const tl_hta_row, row, frame->rows)
-            any_copy = any_copy || is_copy(frame, row);
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         series queues = { 0 }, copies = { 0 };
         bool told = find_queues(&queues, frame) == NULL;
@@ -361,10 +356,10 @@ void tl_hta_counter_events(tl_hta_job *job)
             copies = bandwidths_of(frame);
         any = any || told;
         TL_EACH (const change, q, queues)
-            TL_ROW(&csv, frame->rank, "Queue Length", tl_hta_ts(frame, q->ts + job->zero),
-                   tl_hta_pid(frame, q->device->track), q->key, "Queue Length", tl_number(q->value, !any_copy));
+            TL_ROW(&csv, frame->rank, "Queue Length", q->ts + job->zero, tl_hta_pid(frame, q->device->track), q->key,
+                   "Queue Length", q->value);
         TL_EACH (const change, b, copies)
-            TL_ROW(&csv, frame->rank, kind_of(tl_hta_name(frame, b->row)), tl_hta_end(frame, b->ts + job->zero),
+            TL_ROW(&csv, frame->rank, kind_of(tl_hta_name(frame, b->row)), b->ts + job->zero,
                    tl_hta_pid(frame, b->device->track), tl_blank(), "Memcpy BW", b->value);
         free(queues.v);
         free(copies.v);

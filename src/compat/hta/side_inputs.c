@@ -31,7 +31,6 @@ static const tl_hta_frame *frame_of(const tl_hta_job *job, const tl_exec *exec)
     return NULL;
 }
 
-/* A row's other categories have no node: et_node is a column of doubles. */
 static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exec *exec)
 {
     tl_csv csv = tl_csv_open(&job->out, "execution_trace_links.csv",
@@ -47,7 +46,7 @@ static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exe
         uint32_t node = tl_exec_node_of(exec, frame->externals.v[i].id);
         if (node == TL_MAP_NONE)
             continue;
-        TL_CELLS(&csv, row->index, tl_hta_name(frame, row), frame->externals.v[i].id, (double)exec->nodes.v[node].id);
+        TL_CELLS(&csv, row->index, tl_hta_name(frame, row), frame->externals.v[i].id, exec->nodes.v[node].id);
         for (int k = 0; k < TL_EXEC_NTEXTS; k++) {
             tl_text json = tl_names_text(&exec->texts, exec->nodes.v[node].texts[k]);
             tl_bytes words = { 0 };
@@ -155,7 +154,7 @@ void tl_hta_memory_timeline(const char *path, tl_csv_folder *folder)
     tl_csv_head(&rows, "time");
     for (size_t i = 0; i < TL_MEMORY_CATEGORIES; i++)
         tl_csv_head(&rows, names[i]);
-    tl_csv_end_head(&rows);
+    tl_csv_end_row(&rows);
     t.csv = &rows;
     if (!tl_csv_failed(folder))
         (void)tl_memory_timeline_read(path, take, &t, &report, &folder->error);

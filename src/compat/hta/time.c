@@ -151,8 +151,7 @@ static void write_division(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *fra
                              "ranks",
                              idle, computed, other, kernel);
         else
-            TL_ROW(csv, frame->rank, tl_hta_end(frame, idle), tl_hta_end(frame, computed), tl_hta_end(frame, other),
-                   tl_hta_end(frame, kernel), tl_numpy_round2(100 * idle / kernel),
+            TL_ROW(csv, frame->rank, idle, computed, other, kernel, tl_numpy_round2(100 * idle / kernel),
                    tl_numpy_round2(100 * computed / kernel), tl_numpy_round2(100 * other / kernel));
     }
     free(all.v);
@@ -279,7 +278,7 @@ static void write_types(tl_hta_job *job, const char *table, bool copies)
     for (size_t i = 0; i < NLABELS; i++) {
         double us = s.us[sets[order[i]].set];
         if (s.seen[sets[order[i]].set])
-            TL_ROW(&csv, sets[order[i]].label, tl_number(us, true), rint(100 * us / total * 10) / 10);
+            TL_ROW(&csv, sets[order[i]].label, us, rint(100 * us / total * 10) / 10);
     }
     free(order);
     tl_csv_close(&csv);

@@ -57,9 +57,7 @@ static tl_coll_row row_of(const tl_lens *lens, uint32_t i, int64_t rank)
                           .name = args->name,
                           .dtype = args->dtype,
                           .in_split = args->in_split,
-                          .out_split = args->out_split,
-                          .whole_ts = tl_lens_whole(lens, i, TL_MORE_WHOLE_TS),
-                          .whole_dur = tl_lens_whole(lens, i, TL_MORE_WHOLE_DUR) };
+                          .out_split = args->out_split };
 }
 
 static uint32_t intern(tl_names *texts, tl_text text)
@@ -159,25 +157,16 @@ static bool is_plain(const tl_colls *colls, uint32_t unknown)
     return true;
 }
 
-/* Names the groups of the rows, and what pandas makes of their columns. */
-static void complete_rows(tl_colls *colls)
+static void name_groups(tl_colls *colls)
 {
     uint32_t unknown = intern(&colls->texts, TL_TEXT("Unknown_Group")), all = intern(&colls->texts, TL_TEXT("all"));
 
     colls->plain = is_plain(colls, unknown);
-    colls->whole_ts = colls->whole_dur = colls->whole_group_size = true;
-    colls->whole_in = colls->whole_out = colls->whole_stream = true;
     TL_EACH (tl_coll_row, row, colls->rows) {
         if (colls->plain)
             row->group = all;
         else if (tl_names_text(&colls->texts, row->group).n == 0)
             row->group = unknown;
-        colls->whole_ts &= row->whole_ts != 0;
-        colls->whole_dur &= row->whole_dur != 0;
-        colls->whole_group_size &= row->group_size != TL_COLL_NO_NUMBER;
-        colls->whole_in &= row->in_nelems != TL_COLL_NO_NUMBER;
-        colls->whole_out &= row->out_nelems != TL_COLL_NO_NUMBER;
-        colls->whole_stream &= row->stream != TL_COLL_NO_NUMBER;
     }
 }
 
@@ -204,7 +193,7 @@ static void gather(tl_colls *colls)
 void tl_colls_match(tl_colls *colls)
 {
     sort_rows(colls);
-    complete_rows(colls);
+    name_groups(colls);
     uint32_t *order = tl_sorted_index(colls->rows.n, by_rank_group_and_time, colls->rows.v);
     for (size_t i = 0; i < colls->rows.n; i++) {
         tl_coll_row *row = &colls->rows.v[order[i]];
@@ -252,7 +241,7 @@ void tl_coll_put_id(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
 void tl_coll_put_kind(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
 {
     TL_CELLS(csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
-             tl_coll_number(row->group_size, colls->whole_group_size), tl_coll_text(colls, row->dtype));
+             tl_coll_number(row->group_size), tl_coll_text(colls, row->dtype));
 }
 
 /* "[0, 1, 2]", or "[0, 1, ...]" of a list that was shortened: what is not told may lie on another node. */
@@ -279,7 +268,7 @@ void tl_coll_end_head(tl_csv *csv, const tl_colls *colls, unsigned nodes)
         tl_csv_head(csv, "node_id");
     if (colls->gpus_per_node > 0 && (nodes & TL_COLL_SPAN))
         tl_csv_head(csv, "node_span");
-    tl_csv_end_head(csv);
+    tl_csv_end_row(csv);
 }
 
 void tl_coll_end_row(tl_csv *csv, const tl_colls *colls, unsigned nodes, int64_t rank, uint32_t ranks)
@@ -306,11 +295,9 @@ void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder)
         tl_coll_put_id(&csv, colls, row);
         TL_CELLS(&csv, row->index, row->rank);
         tl_coll_put_kind(&csv, colls, row);
-        TL_CELLS(&csv, tl_coll_number(row->in_nelems, colls->whole_in), tl_coll_in_mb(colls, row),
-                 tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_out_mb(colls, row),
-                 tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
-                 tl_coll_number(row->stream, colls->whole_stream), tl_number(row->ts, colls->whole_ts),
-                 tl_number(row->dur, colls->whole_dur));
+        TL_CELLS(&csv, tl_coll_number(row->in_nelems), tl_coll_in_mb(colls, row), tl_coll_number(row->out_nelems),
+                 tl_coll_out_mb(colls, row), tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
+                 tl_coll_number(row->stream), row->ts, row->dur);
         tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
     }
     tl_csv_close(&csv);
@@ -332,7 +319,6 @@ static bool is_complete(const tl_coll_row *r)
 void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, const char *name)
 {
     const tl_coll_row *rows = colls->rows.v;
-    const bool whole = colls->whole_dur;
     uint32_t *order = tl_malloc(colls->rows.n * sizeof *order);
     size_t n = 0;
 
@@ -351,11 +337,10 @@ void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, co
             const tl_coll_row *row = &rows[s->order[0]];
             TL_CELLS(&csv, row->rank);
             tl_coll_put_kind(&csv, colls, row);
-            TL_CELLS(&csv, tl_coll_number(row->in_nelems, colls->whole_in),
-                     tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_text(colls, row->in_split),
-                     tl_coll_text(colls, row->out_split), tl_coll_number(row->stream, colls->whole_stream),
-                     tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), tl_number(s->total, whole), s->stats.mean,
-                     s->stats.std, tl_number(s->stats.min, whole), tl_number(s->stats.max, whole), s->n);
+            TL_CELLS(&csv, tl_coll_number(row->in_nelems), tl_coll_number(row->out_nelems),
+                     tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
+                     tl_coll_number(row->stream), tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), s->total,
+                     s->stats.mean, s->stats.std, s->stats.min, s->stats.max, s->n);
             tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
         }
         tl_csv_close(&csv);

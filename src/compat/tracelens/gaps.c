@@ -253,10 +253,13 @@ static tl_cell name_cell(const tl_lens *lens, uint32_t event)
     return tl_string(event != TL_NONE ? tl_lens_name(lens, event, "unknown") : TL_TEXT(""));
 }
 
-static void put_times(tl_csv *csv, const tl_lens_gap *gap)
+/* The table of noise has numbers as Python shows them: 12.0 where the trace has written a fraction. */
+static void put_shown(tl_csv *csv, double us, bool whole)
 {
-    TL_CELLS(csv, tl_number(gap->lo, gap->lo_whole), tl_number(gap->hi, gap->hi_whole),
-             tl_number(tl_lens_duration(gap), tl_lens_gap_is_whole(gap)));
+    char number[TL_PYTHON_REPR_SIZE];
+
+    tl_python_repr(number, us);
+    TL_CELLS(csv, whole ? tl_int((int64_t)us) : tl_words(number));
 }
 
 /* The call that waited: its name, number and duration. */
@@ -272,7 +275,7 @@ static void put_sync_call(tl_csv *csv, const tl_lens *lens, uint32_t call)
              ref == TL_REF_NONE   ? tl_blank()
              : ref >= TL_REF_TEXT ? tl_string(tl_names_text(&lens->e->names, (uint32_t)(ref & UINT32_MAX)))
                                   : tl_int(ref),
-             tl_number(lens->words->dur[call], more->has & TL_MORE_WHOLE_DUR));
+             lens->words->dur[call]);
 }
 
 static void put_interval(tl_csv *csv, const tl_lens *lens, const tl_lens_idle *idle, const tl_lens_gap *gap)
@@ -280,20 +283,16 @@ static void put_interval(tl_csv *csv, const tl_lens *lens, const tl_lens_idle *i
     const char *drain = tl_lens_drain_word(gap->drained), *cpu = tl_lens_cpu_words[gap->cpu];
     tl_text key = tl_names_text(&idle->words, gap->key);
     bool launched = gap->launch != TL_NONE;
-    bool whole = launched && tl_lens_whole(lens, gap->next, TL_MORE_WHOLE_TS) &&
-                 tl_lens_whole(lens, gap->launch, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR);
     tl_bytes group = { 0 }; /* "starved | CPU_DOMINATED | aten::mm" */
 
     tl_bytes_say(&group, "%s | %s | ", drain, cpu);
     tl_bytes_put(&group, key.p, key.n);
     TL_CELLS(csv, gap->id, &group);
-    put_times(csv, gap);
-    TL_CELLS(csv, drain, tl_lens_sync_words[gap->sync]);
+    TL_CELLS(csv, gap->lo, gap->hi, tl_lens_duration(gap), drain, tl_lens_sync_words[gap->sync]);
     put_sync_call(csv, lens, gap->sync_call);
     TL_ROW(csv, cpu, word_cell(idle, gap->detail), word_cell(idle, gap->op), name_cell(lens, gap->before),
            name_cell(lens, gap->after), name_cell(lens, gap->launch), uid_cell(lens, gap->next),
-           uid_cell(lens, gap->launch), uid_cell(lens, gap->sync_call),
-           tl_number(launched ? gap->launch_to_exec : NAN, whole),
+           uid_cell(lens, gap->launch), uid_cell(lens, gap->sync_call), launched ? gap->launch_to_exec : NAN,
            !launched        ? ""
            : gap->prequeued ? "True"
                             : "False");
@@ -306,8 +305,7 @@ static int longest_first(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(tl_lens_duration(&gaps[b]), tl_lens_duration(&gaps[a]));
 }
 
-/* Without macro gaps the table of intervals has no columns either.  The columns of noise are no data frame's: each number is
- * as it is. */
+/* Without macro gaps the table of intervals has no columns either. */
 void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_folder *folder)
 {
     static const char header[] =
@@ -319,14 +317,15 @@ void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_fo
     tl_csv noise = tl_csv_open(folder, "idle_noise.csv", "idle_id,start_us,end_us,duration_us");
     uint32_t *order = tl_sorted_index(idle->gaps.n, longest_first, idle->gaps.v);
 
-    noise.as_is = true;
     for (size_t i = 0; i < idle->gaps.n; i++)
         if (!tl_lens_is_noise(&idle->gaps.v[order[i]]))
             put_interval(&intervals, lens, idle, &idle->gaps.v[order[i]]);
     TL_EACH (const tl_lens_gap, gap, idle->gaps)
         if (tl_lens_is_noise(gap)) {
             TL_CELLS(&noise, gap->id);
-            put_times(&noise, gap);
+            put_shown(&noise, gap->lo, gap->lo_whole);
+            put_shown(&noise, gap->hi, gap->hi_whole);
+            put_shown(&noise, tl_lens_duration(gap), tl_lens_gap_is_whole(gap));
             tl_csv_end_row(&noise);
         }
     free(order);
@@ -341,7 +340,6 @@ void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_fo
 /* What is to be said of the durations of some gaps, us; NaN where there is none. */
 typedef struct durations {
     double mean, median, std, min, max;
-    bool min_whole, max_whole;
 } durations;
 
 /* The gaps of a rank in order of time, with all durations; which of them are macro gaps, and which are noise. */
@@ -363,9 +361,6 @@ static durations durations_of(const grouping *g, const tl_sum *group)
     double *work = tl_column(group->order, n, g->us, sizeof *g->us);
 
     for (size_t i = 0; i < n; i++) {
-        bool whole = tl_lens_gap_is_whole(&g->idle->gaps.v[group->order[i]]);
-        d.min_whole = i == 0 || work[i] < d.min ? whole : d.min_whole;
-        d.max_whole = i == 0 || work[i] > d.max ? whole : d.max_whole;
         d.min = fmin(d.min, work[i]);
         d.max = fmax(d.max, work[i]);
     }
@@ -429,8 +424,7 @@ static void put_summary_row(tl_csv *csv, const grouping *g, const tl_sum *group,
 
     for (size_t i = 0; i < group->n && !isnan(share); i++)
         tl_bytes_say(&ids, "%s%lld", i > 0 ? "," : "", (long long)g->idle->gaps.v[group->order[i]].id);
-    TL_ROW(csv, group->n, group->total / 1000, percent, share, d.mean, d.median, d.std, tl_number(d.min, d.min_whole),
-           tl_number(d.max, d.max_whole), &ids);
+    TL_ROW(csv, group->n, group->total / 1000, percent, share, d.mean, d.median, d.std, d.min, d.max, &ids);
     tl_bytes_free(&ids);
 }
 
@@ -464,7 +458,7 @@ static void put_overview_row(tl_csv *csv, const grouping *g, const tl_sum *group
 
     put_labels(csv, g, group, false);
     TL_ROW(csv, group->n, group->total / 1000, percent_of_idle(g, group), 100 * group->total / span,
-           100 * g->idle->busy / span, d.mean, d.median, tl_number(d.min, d.min_whole), tl_number(d.max, d.max_whole));
+           100 * g->idle->busy / span, d.mean, d.median, d.min, d.max);
 }
 
 static void write_overview(grouping *g, tl_csv_folder *folder)

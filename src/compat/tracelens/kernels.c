@@ -167,7 +167,6 @@ typedef struct summing {
     TL_VEC(kernel) kernels; /* in file order */
     double total;
     bool has_ops; /* a kernel has an operator: only then are there columns of operators */
-    bool whole;   /* all durations are integers */
 } summing;
 
 static void take_kernels(summing *s)
@@ -175,13 +174,11 @@ static void take_kernels(summing *s)
     const tl_events *e = s->lens->e;
     uint32_t *parents = tl_lens_parent_ops(s->lens);
 
-    s->whole = true;
     for (uint32_t i = 0; i < e->n; i++) {
         if (s->lens->set[i] != TL_LENS_KERNEL || !tl_lens_is_gpu(s->lens, i))
             continue;
         const uint32_t launch = s->lens->launch[i], op = launch != TL_NONE ? parents[launch] : TL_NONE;
         const tl_more *more = op != TL_NONE ? &s->lens->words->more[op] : NULL;
-        s->whole = s->whole && tl_lens_whole(s->lens, i, TL_MORE_WHOLE_DUR);
         s->has_ops |= op != TL_NONE;
         kernel k = {
             .source = op != TL_NONE                                        ? FROM_OP
@@ -226,15 +223,15 @@ static void write_summary(const summing *s, uint32_t *order, tl_csv_folder *fold
     tl_csv_head(&csv, "Kernel name,Kernel stream,Kernel duration " US "_sum,Kernel duration " US "_count,"
                       "Kernel duration " US "_mean,Kernel duration " US "_min,Kernel duration " US "_max,"
                       "Percent of kernels time (%),Percent of total time (%)");
-    tl_csv_end_head(&csv);
+    tl_csv_end_row(&csv);
     TL_EACH (const tl_sum, r, rows) {
         const kernel *first = &v[r->order[0]];
         TL_CELLS(&csv, source_words[first->source]);
         if (s->has_ops)
             TL_CELLS(&csv, name_cell(s, first->parent));
         TL_ROW(&csv, name_cell(s, first->name), first->stream != TL_LANE_ABSENT ? tl_int(first->stream) : tl_blank(),
-               tl_number(r->total, s->whole), r->n, r->stats.mean, tl_number(r->stats.min, s->whole),
-               tl_number(r->stats.max, s->whole), r->total / all * 100, r->total / s->total * 100);
+               r->total, r->n, r->stats.mean, r->stats.min, r->stats.max, r->total / all * 100,
+               r->total / s->total * 100);
     }
     tl_csv_close(&csv);
     free(rows.v);
@@ -290,8 +287,7 @@ static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder
         tl_csv_head(&csv, "Parent cpu_op,Input dims,Input strides,Concrete Inputs");
     tl_csv_head(&csv, "Kernel name,Short Kernel duration " US " sum,Short Kernel count,"
                       "Short Kernel duration " US " mean,Short Kernel duration " US " percent of total time");
-    tl_csv_end_head(&csv);
-    csv.as_is = true;
+    tl_csv_end_row(&csv);
     TL_EACH (const tl_sum, r, rows) {
         const kernel *first = &v[r->order[0]];
         const uint32_t arguments[] = { first->dims, first->strides, first->inputs };
@@ -303,8 +299,7 @@ static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder
             TL_CELLS(&csv, &text);
             tl_bytes_free(&text);
         }
-        TL_ROW(&csv, name_cell(s, first->name), tl_number(r->total, s->whole), r->n, r->stats.mean,
-               r->total / s->total * 100);
+        TL_ROW(&csv, name_cell(s, first->name), r->total, r->n, r->stats.mean, r->total / s->total * 100);
     }
     tl_csv_end(&csv, n > 0);
     free(rows.v);

@@ -250,8 +250,7 @@ typedef struct tl_coll_row {
     int64_t group_size, in_nelems, out_nelems, stream; /* TL_COLL_NO_NUMBER where absent */
     uint32_t group, ranks, name, dtype;                /* ids of texts; TL_NO_NAME where absent */
     uint32_t in_split, out_split;
-    uint32_t whole_ts, whole_dur; /* written as integers */
-    uint32_t index;               /* in the group, of the rank's kernels: with the group it is the collective's id */
+    uint32_t index; /* in the group, of the rank's kernels: with the group it is the collective's id */
 } tl_coll_row;
 
 /* Zero-initialise; tl_colls_free ends it. */
@@ -265,9 +264,6 @@ typedef struct tl_colls {
      * c + 1. */
     uint32_t *by_collective;
     size_t *first, ncollectives;
-
-    /* Whether columns of all rows are integers to pandas. */
-    bool whole_ts, whole_dur, whole_group_size, whole_in, whole_out, whole_stream;
 } tl_colls;
 
 void tl_colls_free(tl_colls *colls);
@@ -310,7 +306,7 @@ static inline tl_text tl_coll_name(const tl_colls *colls, size_t collective)
 }
 
 /* Cells: the id of a collective, where it stands first in a table; what the collective is: group, ranks, name, group size and
- * dtype; a text; a number that may be absent, of a column that is whole or not. */
+ * dtype; a text; a number that may be absent. */
 void tl_coll_put_id(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row);
 void tl_coll_put_kind(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row);
 static inline tl_cell tl_coll_text(const tl_colls *colls, uint32_t text)
@@ -318,9 +314,9 @@ static inline tl_cell tl_coll_text(const tl_colls *colls, uint32_t text)
     return tl_string(tl_names_text(&colls->texts, text));
 }
 
-static inline tl_cell tl_coll_number(int64_t number, bool whole)
+static inline tl_cell tl_coll_number(int64_t number)
 {
-    return number == TL_COLL_NO_NUMBER ? tl_blank() : tl_number((double)number, whole);
+    return number == TL_COLL_NO_NUMBER ? tl_blank() : tl_int(number);
 }
 
 /* Ends a header, and a row, with the columns of nodes, which are there where gpus_per_node is known: the node of a rank;

@@ -32,14 +32,10 @@ TL_ORDER_BY(by_kind, together, name, dtype, in_nelems)
 TL_ORDER_BY(by_group, together, group, dtype)
 TL_ORDER_BY(by_group_and_order, together, group, dtype, collective)
 
-/* Which columns are integers. */
-typedef enum integers { REAL, WHOLE_TS, WHOLE_DUR, WHOLE_TIMES, NWHOLE } integers;
-
 typedef struct togethers {
     const tl_colls *colls;
     TL_VEC(together) v;    /* synchronising collectives in order of first appearance; all-to-all-v by data */
     TL_VEC(int64_t) ranks; /* that take part, ascending */
-    bool whole[NWHOLE];
     bool has_bandwidth;
 } togethers;
 
@@ -149,9 +145,6 @@ static uint32_t collect(togethers *s, bool synchronise)
         for (size_t k = 0; k < tl_coll_nrows(colls, c); k++)
             tl_vec_push(&s->ranks, tl_coll_nth(colls, c, k)->rank);
     }
-    s->whole[WHOLE_TS] = colls->whole_ts;
-    s->whole[WHOLE_DUR] = colls->whole_dur;
-    s->whole[WHOLE_TIMES] = colls->whole_ts && colls->whole_dur;
     s->ranks.n = tl_ns_distinct(s->ranks.v, s->ranks.n);
     return TL_NONE;
 }
@@ -204,19 +197,16 @@ static void write_syncs(const togethers *s, tl_csv_folder *folder)
         const tl_coll_row *row = t->row;
         tl_coll_put_id(&csv, colls, row);
         tl_coll_put_kind(&csv, colls, row);
-        TL_CELLS(&csv, tl_coll_number(row->in_nelems, colls->whole_in),
-                 tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_in_mb(colls, row),
-                 tl_coll_out_mb(colls, row), t->mb, tl_number(t->latency, colls->whole_dur),
-                 tl_number(t->start_skew, colls->whole_ts), t->earliest, t->mean_wait,
-                 tl_number(t->end_skew, s->whole[WHOLE_TIMES]), t->algo, t->bus);
+        TL_CELLS(&csv, tl_coll_number(row->in_nelems), tl_coll_number(row->out_nelems), tl_coll_in_mb(colls, row),
+                 tl_coll_out_mb(colls, row), t->mb, t->latency, t->start_skew, t->earliest, t->mean_wait, t->end_skew,
+                 t->algo, t->bus);
         for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
             const tl_coll_row *r = row_of(s, t, i, &k);
-            TL_CELLS(&csv, tl_number(r != NULL ? r->ts : NAN, colls->whole_ts),
-                     tl_number(r != NULL ? r->dur : NAN, colls->whole_dur));
+            TL_CELLS(&csv, r != NULL ? r->ts : NAN, r != NULL ? r->dur : NAN);
         }
         for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
             const tl_coll_row *r = row_of(s, t, i, &k);
-            TL_CELLS(&csv, tl_number(r != NULL ? t->last_start - r->ts : NAN, colls->whole_ts));
+            TL_CELLS(&csv, r != NULL ? t->last_start - r->ts : NAN);
         }
         tl_coll_end_row(&csv, colls, TL_COLL_SPAN, 0, row->ranks);
     }
@@ -239,25 +229,20 @@ static void write_exchanges(const togethers *s, tl_csv_folder *folder)
     TL_EACH (const together, t, s->v) {
         tl_coll_put_id(&csv, colls, t->row);
         tl_coll_put_kind(&csv, colls, t->row);
-        TL_CELLS(&csv, tl_coll_number(t->row->stream, colls->whole_stream), t->sent_mb,
-                 tl_number(t->nelems, colls->whole_in), tl_number(t->wall, s->whole[WHOLE_TIMES]),
-                 tl_number(t->max_dur, colls->whole_dur), tl_number(t->latency, colls->whole_dur), t->mean_dur,
-                 t->throughput, t->most, t->least, t->imbalance, tl_number(t->start_skew, colls->whole_ts),
-                 tl_number(t->end_skew, s->whole[WHOLE_TIMES]));
+        TL_CELLS(&csv, tl_coll_number(t->row->stream), t->sent_mb, t->nelems, t->wall, t->max_dur, t->latency,
+                 t->mean_dur, t->throughput, t->most, t->least, t->imbalance, t->start_skew, t->end_skew);
         for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
             const tl_coll_row *r = row_of(s, t, i, &k);
             if (r == NULL)
                 TL_CELLS(&csv, tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), "", "");
             else
-                TL_CELLS(&csv, tl_number(r->ts, colls->whole_ts), tl_number(r->dur, colls->whole_dur),
-                         tl_coll_number(r->in_nelems, colls->whole_in), tl_coll_number(r->out_nelems, colls->whole_out),
+                TL_CELLS(&csv, r->ts, r->dur, tl_coll_number(r->in_nelems), tl_coll_number(r->out_nelems),
                          tl_coll_in_mb(colls, r), tl_coll_out_mb(colls, r), tl_coll_text(colls, r->in_split),
                          tl_coll_text(colls, r->out_split));
         }
         for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
             const tl_coll_row *r = row_of(s, t, i, &k);
-            TL_CELLS(&csv, tl_number(r != NULL ? r->ts - t->first_start : NAN, colls->whole_ts),
-                     tl_number(r != NULL ? t->last_end - (r->ts + r->dur) : NAN, s->whole[WHOLE_TIMES]));
+            TL_CELLS(&csv, r != NULL ? r->ts - t->first_start : NAN, r != NULL ? t->last_end - (r->ts + r->dur) : NAN);
         }
         tl_coll_end_row(&csv, colls, TL_COLL_SPAN, 0, t->row->ranks);
     }
@@ -281,29 +266,28 @@ enum {
 
 typedef struct column {
     const char *name;
-    size_t at; /* in a together */
-    integers whole;
+    size_t at;      /* in a together */
     unsigned tells; /* TOTAL: alone, and the name is the column's */
 } column;
 
 static const column sync_columns[] = {
-    { "comm_latency", offsetof(together, latency), WHOLE_DUR, MIDDLE },
-    { "skew in start time", offsetof(together, start_skew), WHOLE_TS, MIDDLE },
-    { "skew in end time", offsetof(together, end_skew), WHOLE_TIMES, MIDDLE },
-    { "algo bw (GB/s)", offsetof(together, algo), REAL, MIDDLE },
-    { "bus bw (GB/s)", offsetof(together, bus), REAL, MIDDLE },
+    { "comm_latency", offsetof(together, latency), MIDDLE },
+    { "skew in start time", offsetof(together, start_skew), MIDDLE },
+    { "skew in end time", offsetof(together, end_skew), MIDDLE },
+    { "algo bw (GB/s)", offsetof(together, algo), MIDDLE },
+    { "bus bw (GB/s)", offsetof(together, bus), MIDDLE },
 };
 enum { NSYNC = sizeof sync_columns / sizeof sync_columns[0], NBANDWIDTHS = 2 };
 
 static const column exchange_columns[] = {
-    { "total data communicated (MB)", offsetof(together, sent_mb), REAL, SPREAD },
-    { "wall_time (us)", offsetof(together, wall), WHOLE_TIMES, SPREAD },
-    { "Total wall_time (us)", offsetof(together, wall), WHOLE_TIMES, TOTAL },
-    { "throughput (GB/s)", offsetof(together, throughput), REAL, SPREAD },
-    { "size_imbalance", offsetof(together, imbalance), REAL, PEAK },
-    { "max_rank_dur (us)", offsetof(together, max_dur), WHOLE_DUR, PEAK },
-    { "skew in start time", offsetof(together, start_skew), WHOLE_TS, PEAK },
-    { "skew in end time", offsetof(together, end_skew), WHOLE_TIMES, PEAK },
+    { "total data communicated (MB)", offsetof(together, sent_mb), SPREAD },
+    { "wall_time (us)", offsetof(together, wall), SPREAD },
+    { "Total wall_time (us)", offsetof(together, wall), TOTAL },
+    { "throughput (GB/s)", offsetof(together, throughput), SPREAD },
+    { "size_imbalance", offsetof(together, imbalance), PEAK },
+    { "max_rank_dur (us)", offsetof(together, max_dur), PEAK },
+    { "skew in start time", offsetof(together, start_skew), PEAK },
+    { "skew in end time", offsetof(together, end_skew), PEAK },
 };
 enum { NEXCHANGE = sizeof exchange_columns / sizeof exchange_columns[0] };
 
@@ -326,17 +310,14 @@ static void put_columns(tl_csv *csv, const togethers *s, const column *columns, 
     for (const column *c = columns; c < columns + ncolumns; c++) {
         double *v = tl_column(order, n, (const double *)(const void *)((const char *)s->v.v + c->at), sizeof *s->v.v);
         const tl_group_stats stats = tl_pandas_stats(v, n);
-        const bool whole = s->whole[c->whole];
         size_t known = 0;
         for (size_t i = 0; i < n; i++)
             if (!isnan(v[i]))
                 v[known++] = v[i];
-        const tl_cell cells[] = { tl_real(stats.mean),         tl_real(tl_real_median(v, known)),
-                                  tl_real(stats.std),          tl_number(stats.min, whole),
-                                  tl_number(stats.max, whole), tl_number(stats.sum, whole) };
-        for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
+        const double told[] = { stats.mean, tl_real_median(v, known), stats.std, stats.min, stats.max, stats.sum };
+        for (size_t k = 0; k < sizeof told / sizeof told[0]; k++)
             if (c->tells >> k & 1)
-                TL_CELLS(csv, cells[k]);
+                TL_CELLS(csv, told[k]);
         free(v);
     }
 }
@@ -356,8 +337,7 @@ static void write_sync_sums(const togethers *s, tl_csv_folder *folder)
     tl_csv_head(&csv, "Collective name,dtype,In msg nelems,Process Group Name,Group size,Full msg size (MB)");
     head_columns(&csv, sync_columns, ncolumns);
     tl_csv_head(&csv, "count,Total comm latency (ms)");
-    tl_csv_end_head(&csv);
-    csv.as_is = true;
+    tl_csv_end_row(&csv);
     TL_EACH (const tl_sum, g, sums) {
         const tl_coll_row *row = s->v.v[g->order[0]].row;
         int64_t size = TL_COLL_NO_NUMBER;
@@ -369,8 +349,8 @@ static void write_sync_sums(const togethers *s, tl_csv_folder *folder)
         }
         TL_CELLS(&csv, row->name != TL_NO_NAME ? tl_coll_text(colls, row->name) : unknown,
                  row->dtype != TL_NO_NAME ? tl_coll_text(colls, row->dtype) : unknown,
-                 row->in_nelems != TL_COLL_NO_NUMBER ? tl_coll_number(row->in_nelems, colls->whole_in) : unknown,
-                 tl_coll_text(colls, row->group), tl_coll_number(size, colls->whole_group_size), mb);
+                 row->in_nelems != TL_COLL_NO_NUMBER ? tl_coll_number(row->in_nelems) : unknown,
+                 tl_coll_text(colls, row->group), tl_coll_number(size), mb);
         put_columns(&csv, s, sync_columns, ncolumns, g->order, g->n);
         TL_ROW(&csv, g->n, g->total / 1000);
     }
@@ -390,15 +370,13 @@ static void write_exchange_sums(const togethers *s, tl_csv_folder *folder)
     tl_csv_head(&csv, "Process Group Name,dtype");
     head_columns(&csv, exchange_columns, NEXCHANGE);
     tl_csv_head(&csv, "count,Process Group Ranks,Collective name,Group size,Total wall_time (ms)");
-    tl_csv_end_head(&csv);
-    csv.as_is = true;
+    tl_csv_end_row(&csv);
     TL_GROUPS (from, to, order, n, by_group, s->v.v) {
         const tl_coll_row *row = s->v.v[order[from]].row;
         TL_CELLS(&csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->dtype));
         put_columns(&csv, s, exchange_columns, NEXCHANGE, order + from, to - from);
         TL_ROW(&csv, to - from, tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
-               tl_coll_number(row->group_size, colls->whole_group_size),
-               TL_STATS(order + from, to - from, s->v.v, wall).sum / 1000);
+               tl_coll_number(row->group_size), TL_STATS(order + from, to - from, s->v.v, wall).sum / 1000);
     }
     free(order);
     tl_csv_close(&csv);

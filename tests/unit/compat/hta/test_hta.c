@@ -52,8 +52,8 @@ static void the_books_are_those_of_the_drawing(void)
         content("deep/out/load_summary.csv"),
         "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,global_min_ts,ts_dtype,"
         "duration,iterations,world_size,base_time_ns,start_unix_ns,symbols\n"
-        "1,b.json,UNKNOWN GPU,1,3.0,3.0,1,0,int64,0,,,7000,7000,8\n"
-        "2,a.json,UNKNOWN GPU,5,0.0,17.0,5,0,int64,17,,,7000,7000,8\n");
+        "1,b.json,UNKNOWN GPU,1,3,3,1,0,int64,0,,,7000,7000,8\n"
+        "2,a.json,UNKNOWN GPU,5,0,17,5,0,int64,17,,,7000,7000,8\n");
 }
 
 static void the_start_is_the_base_plus_the_zero(void)
@@ -66,11 +66,11 @@ static void the_start_is_the_base_plus_the_zero(void)
 
     CU_ASSERT_EQUAL_FATAL(tl_compat_hta(&options, &incomplete, &err), TL_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(content("start/load_summary.csv"),
-                                  "\n0,start.json,UNKNOWN GPU,1,1001.0,1001.0,1,1001,int64,0,,,7000,1008000,2\n"));
+                                  "\n0,start.json,UNKNOWN GPU,1,1001,1001,1,1001,int64,0,,,7000,1008000,2\n"));
     options.ns = true;
     CU_ASSERT_EQUAL_FATAL(tl_compat_hta(&options, &incomplete, &err), TL_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(content("start/load_summary.csv"),
-                                  "\n0,start.json,UNKNOWN GPU,1,1000.5,1000.5,1,1000.5,float64,0.0,,,7000,"
+                                  "\n0,start.json,UNKNOWN GPU,1,1000.5,1000.5,1,1000.5,float64,0,,,7000,"
                                   "1007500,2\n"));
 
     scratch_text("start.json", "{\"traceEvents\": [" OP("x", "1000", "2") "]}");

@@ -17,8 +17,8 @@ static void a_queue_grows_by_launches_and_shrinks_by_starts(void)
     CU_ASSERT_STRING_EQUAL(rows_of("queue_length_time_series.csv"), "1,1,1,1,7,1,0\n2,2,1,1,7,2,0\n5,3,1,1,7,1,0\n"
                                                                     "4,6,1,1,7,0,0\n0,0,1,1,8,1,0\n3,3,1,1,8,0,0\n");
     CU_ASSERT_STRING_EQUAL(rows_of("queue_length_summary.csv"),
-                           "0,7,4.0,1.0,0.816496580927726,0.0,0.75,1.0,1.25,2.0\n"
-                           "0,8,2.0,0.5,0.7071067811865476,0.0,0.25,0.5,0.75,1.0\n");
+                           "0,7,4,1,0.816496580927726,0,0.75,1,1.25,2\n"
+                           "0,8,2,0.5,0.7071067811865476,0,0.25,0.5,0.75,1\n");
     CU_ASSERT_STRING_EQUAL(rows_of("time_blocked_on_full_queue.csv"), "");
     CU_ASSERT_STRING_EQUAL(make(tl_hta_counter_events, QUEUES, NULL), "");
     CU_ASSERT_PTR_NOT_NULL(strstr(rows_of("counter_events.csv"), "0,Queue Length,100,1,8,Queue Length,1\n"));
@@ -36,9 +36,9 @@ static void a_queue_of_eight_is_full(void)
                  i, i, 20 + 5 * i, i, i < 8 ? "," : "]}");
     make(tl_hta_queues, text, NULL);
     /* Full from the 8th launch, 7, to the second start, 25; the trace lasts until 60. */
-    CU_ASSERT_STRING_EQUAL(rows_of("time_blocked_on_full_queue.csv"), "8,0,0,18.0,0.3\n");
+    CU_ASSERT_STRING_EQUAL(rows_of("time_blocked_on_full_queue.csv"), "8,0,0,18,0.3\n");
     CU_ASSERT_STRING_EQUAL(rows_of("queue_length_summary.csv"),
-                           "0,0,18.0,4.5,2.706202027152575,0.0,2.25,4.5,6.75,9.0\n");
+                           "0,0,18,4.5,2.706202027152575,0,2.25,4.5,6.75,9\n");
     CU_ASSERT_PTR_NOT_NULL(strstr(rows_of("queue_length_time_series.csv"), "0,0,GPU,stream 7,0,1,0\n"));
 }
 
@@ -65,7 +65,7 @@ static void ranks_without_launches_spoil_no_other(void)
 {
     CU_ASSERT_STRING_EQUAL(make(tl_hta_queues, TRACE(KERNEL("A", "7", "1", "100", "1")), QUEUES),
                            "queue_length: rank 0: nothing was launched by a call that HTA knows; HTA gives up all ranks\n");
-    CU_ASSERT_PTR_NOT_NULL(strstr(rows_of("queue_length_summary.csv"), "1,8,2.0,"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(rows_of("queue_length_summary.csv"), "1,8,2,"));
 }
 
 static void copies_at_once_add_up(void)
@@ -75,19 +75,19 @@ static void copies_at_once_add_up(void)
                                       COPY("Memcpy HtoD", "8", "12", "8", "1.5") "," COPY("dma_x", "8", "12", "0", "4")),
                                 NULL), "");
     CU_ASSERT_STRING_EQUAL(rows_of("memory_bw_time_series.csv"),
-                           "0,1,Memcpy HtoD,2.5,0\n2,1,Memcpy HtoD,4.0,0\n5,1,Memcpy HtoD,1.5,0\n10,1,Memcpy HtoD,0.0,0\n"
-                           "2,1,Memcpy Unknown,4.0,0\n3,1,Memcpy Unknown,0.0,0\n");
+                           "0,1,Memcpy HtoD,2.5,0\n2,1,Memcpy HtoD,4,0\n5,1,Memcpy HtoD,1.5,0\n10,1,Memcpy HtoD,0,0\n"
+                           "2,1,Memcpy Unknown,4,0\n3,1,Memcpy Unknown,0,0\n");
     CU_ASSERT_STRING_EQUAL(rows_of("memory_bw_summary.csv"),
-                           "0,Memcpy HtoD,3.0,2.6666666666666665,1.2583057392117916,1.5,2.0,2.5,3.25,4.0\n"
-                           "0,Memcpy Unknown,1.0,4.0,,4.0,4.0,4.0,4.0,4.0\n");
+                           "0,Memcpy HtoD,3,2.6666666666666665,1.2583057392117916,1.5,2,2.5,3.25,4\n"
+                           "0,Memcpy Unknown,1,4,,4,4,4,4,4\n");
 }
 
 static void a_kind_is_eleven_characters(void)
 {
     make(tl_hta_bandwidths, TRACE(COPY("Memcpy \303\204toD (x)", "7", "10", "5", "2.5") ","
                                   ENTRY("gpu_memset", "Memset (Device)", "11", "1", "\"stream\":7")), NULL);
-    CU_ASSERT_STRING_EQUAL(rows_of("memory_bw_time_series.csv"), "0,1,Memcpy \303\204toD,2.5,0\n5,1,Memcpy \303\204toD,0.0,0\n"
-                                                                 "1,1,Memset,0.0,0\n2,1,Memset,0.0,0\n");
+    CU_ASSERT_STRING_EQUAL(rows_of("memory_bw_time_series.csv"), "0,1,Memcpy \303\204toD,2.5,0\n5,1,Memcpy \303\204toD,0,0\n"
+                                                                 "1,1,Memset,0,0\n2,1,Memset,0,0\n");
 }
 
 static void without_copies_or_speeds_there_is_little(void)
@@ -104,8 +104,8 @@ static void counters_have_the_times_of_the_trace(void)
     make(tl_hta_counter_events,
          TRACE(LAUNCH("9", "100", "1") "," COPY("Memcpy HtoD", "7", "110", "5", "2.5")), NULL);
     CU_ASSERT_STRING_EQUAL(rows_of("counter_events.csv"),
-                           "0,Queue Length,100,1,7,Queue Length,1.0\n0,Queue Length,110,1,7,Queue Length,0.0\n"
-                           "0,Memcpy HtoD,110,1,,Memcpy BW,2.5\n0,Memcpy HtoD,115,1,,Memcpy BW,0.0\n");
+                           "0,Queue Length,100,1,7,Queue Length,1\n0,Queue Length,110,1,7,Queue Length,0\n"
+                           "0,Memcpy HtoD,110,1,,Memcpy BW,2.5\n0,Memcpy HtoD,115,1,,Memcpy BW,0\n");
 }
 
 static const unit_test tests[] = {

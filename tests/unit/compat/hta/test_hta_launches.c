@@ -32,8 +32,8 @@ static void without_pairs_there_is_no_largest_delay(void)
                            EACH "1,1,5,1,5\n");
     CU_ASSERT_STRING_EQUAL(content("launch_stats_summary.csv"), ALL "0,True,50,100,0,0,0,0,0,0,0,\n"
                                                                     "0,False,50,100,0,0,0,0,0,0,0,\n"
-                                                                    "1,True,50,100,1,1,0,0,5,1,5,5.0\n"
-                                                                    "1,False,50,100,1,1,0,0,5,1,5,5.0\n");
+                                                                    "1,True,50,100,1,1,0,0,5,1,5,5\n"
+                                                                    "1,False,50,100,1,1,0,0,5,1,5,5\n");
 }
 
 static void each_row_of_a_correlation_meets_each(void)

@@ -39,8 +39,8 @@ static void rows_of_the_host_have_the_node_of_their_number(void)
                                         NODE("old", "2", "5", "") "," NODE("n\\\"a", "3", "5", SHAPES) ","
                                         NODE("b", "4", "6", "")),
                                   &job),
-                           HEAD "0,a,5,3.0,\"n\"\"a\",\"f(int a, int b)\",\"[[2, 3], []]\",['Int'],[],\"[\"\"a'b\"\"]\"\n"
-                                "1,b,6,4.0,b,,,,,\n");
+                           HEAD "0,a,5,3,\"n\"\"a\",\"f(int a, int b)\",\"[[2, 3], []]\",['Int'],[],\"[\"\"a'b\"\"]\"\n"
+                                "1,b,6,4,b,,,,,\n");
     CU_ASSERT_STRING_EQUAL(job.notes.v, "");
     tl_hta_job_free(&job);
 }
@@ -56,7 +56,7 @@ static void nodes_of_the_newer_schema_are_read_too(void)
     tl_error err;
 
     CU_ASSERT_STRING_EQUAL(linked(RUN, nodes, &job),
-                           HEAD "0,a,5,3.0,a,f(int a),\"[[2, 3], []]\",['Int'],[],\"[\"\"a'b\"\"]\"\n");
+                           HEAD "0,a,5,3,a,f(int a),\"[[2, 3], []]\",['Int'],[],\"[\"\"a'b\"\"]\"\n");
     tl_hta_job_free(&job);
     CU_ASSERT_EQUAL(tl_exec_read(scratch_path("nodes.json"), 0, &exec, &err), TL_OK);
     CU_ASSERT_EQUAL(exec.nodes.v[0].parent, 2);
@@ -113,7 +113,7 @@ static void the_nodes_of_threads_are_none_of_the_run(void)
                                   NODES("", NODE("[pytorch|profiler|execution_trace|thread]", "1", "0", "") ","
                                         NODE("a", "3", "5", "")),
                                   &job),
-                           HEAD "0,a,5,3.0,a,,,,,\n");
+                           HEAD "0,a,5,3,a,,,,,\n");
     tl_hta_job_free(&job);
 }
 

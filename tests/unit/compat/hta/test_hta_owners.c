@@ -72,14 +72,14 @@ static void an_operator_has_its_launches_and_their_kernels(void)
 {
     CU_ASSERT_STRING_EQUAL(make(tl_hta_op_delays, TRACE(OPS), NULL), "");
     CU_ASSERT_STRING_EQUAL(rows_of("aten_op_kernels_and_delay.csv"),
-                           "0,aten::linear,k1,2,16.0,19.5\n0,aten::addmm,k1 -> k2,1,3.0,10.0\n");
+                           "0,aten::linear,k1,2,16,19.5\n0,aten::addmm,k1 -> k2,1,3,10\n");
 }
 
 static void of_operators_that_start_at_once_the_first_is_taken(void)
 {
     make(tl_hta_op_delays, TRACE(OP("aten::a", "0", "40") "," OP("aten::b", "0", "30") "," LAUNCH("1", "8", "2") ","
                                  KERNEL("k", "7", "1", "18", "2")), NULL);
-    CU_ASSERT_STRING_EQUAL(rows_of("aten_op_kernels_and_delay.csv"), "0,aten::a,k,1,8.0,10.0\n");
+    CU_ASSERT_STRING_EQUAL(rows_of("aten_op_kernels_and_delay.csv"), "0,aten::a,k,1,8,10\n");
 }
 
 static void sequences_descend_by_their_text(void)
@@ -90,7 +90,7 @@ static void sequences_descend_by_their_text(void)
                KERNEL("k", "7", "1", "30", "1") "," KERNEL("m", "7", "2", "31", "1") "," KERNEL("k", "7", "3", "32", "1") ","
                KERNEL("k ", "7", "4", "33", "1")), NULL);
     CU_ASSERT_STRING_EQUAL(rows_of("aten_op_kernels_and_delay.csv"),
-                           "0,aten::a,k -> m,1,1.0,28.0\n0,aten::a,k ,1,1.0,11.0\n0,aten::a,k,1,1.0,20.0\n");
+                           "0,aten::a,k -> m,1,1,28\n0,aten::a,k ,1,1,11\n0,aten::a,k,1,1,20\n");
 }
 
 static void a_launch_without_one_kernel_is_a_note(void)

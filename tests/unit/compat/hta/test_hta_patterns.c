@@ -34,7 +34,7 @@ static void patterns_go_by_count_and_then_by_text(void)
                                                                                                "4", "exact", "60")),
                             NULL, tl_hta_frequent_patterns);
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"),
-                           HEAD "aten::mm|gemm,2,6.0,20.0,0\naten::mm|exact,1,3.0,10.0,0\naten::mm|fast,1,3.0,10.0,0\n");
+                           HEAD "aten::mm|gemm,2,6,20,0\naten::mm|exact,1,3,10,0\naten::mm|fast,1,3,10,0\n");
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min3.csv"), "none\n");
     CU_ASSERT_STRING_EQUAL(content("out/patterns_overlay_aten_mm_min1_rank0.csv"), "events,marked\n13,12\n");
     CU_ASSERT_STRING_EQUAL(content("out/patterns_overlay_aten_mm_min3_rank0.csv"), "(no file)");
@@ -53,9 +53,9 @@ static void kernels_of_an_operator_stand_by_start(void)
                      ON_DEVICE("second", "7", "1", "50", "3") "," ON_DEVICE("first", "8", "2", "40", "3") ","
                      ON_DEVICE("th,ird", "7", "3", "60", "3")),
                NULL, tl_hta_frequent_patterns);
-    CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), HEAD "aten::mm|first|second,1,6.0,10,0\n");
+    CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), HEAD "aten::mm|first|second,1,6,10,0\n");
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_matmul_min3.csv"),
-                           HEAD "\"aten::matmul|first|second|th,ird\",1,9.0,20,0\n");
+                           HEAD "\"aten::matmul|first|second|th,ird\",1,9,20,0\n");
     CU_ASSERT_STRING_EQUAL(content("out/patterns_overlay_aten_matmul_min3_rank0.csv"), "events,marked\n8,8\n");
     tl_hta_job_free(&job);
 }
@@ -68,7 +68,7 @@ static void patterns_of_one_text_are_one(void)
                                   ON_HOST("cuda_runtime", "cudaLaunchKernel", "23", "1", "\"correlation\":5") ","
                                   ON_DEVICE("b", "7", "5", "60", "4")),
                             NULL, tl_hta_frequent_patterns);
-    CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), HEAD "aten::mm|a|b,2,10.0,20.0,0\n");
+    CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), HEAD "aten::mm|a|b,2,10,20,0\n");
     tl_hta_job_free(&job);
 }
 
@@ -80,7 +80,7 @@ static void the_first_two_operators_of_the_first_two_ranks(void)
     tl_hta_job job = tables(one, other, tl_hta_frequent_patterns);
 
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_conv2d_min1.csv"), "none\n");
-    CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_addmm_min1.csv"), HEAD "aten::addmm|gemm,1,3.0,10,0\n");
+    CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_addmm_min1.csv"), HEAD "aten::addmm|gemm,1,3,10,0\n");
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), "(no file)");
     tl_hta_job_free(&job);
 
@@ -114,10 +114,10 @@ static void a_range_belongs_to_the_launch_of_its_number(void)
     tl_hta_job job = tables(TRACE(RANGE("300", "\"inst.sum\": 7, \"Group size\": 4, \"a,b\": 1.50") "," RANGE(
                                 "200", "\"inst.sum\": 5, \"who\": \"x\\ty\"") "," TWO_LAUNCHES),
                             NULL, tl_hta_cupti_counters);
-    const char *first = "\n1,cuda_profiler_range,r,0,0,190,5,-1,-1,-1,0.0,-1,-1,-1,-1,-1,-1,-1,-1,,0,0,,0,-1,[],[],5,-1.0,"
-                        "x\ty,-1,-1,205,-1,-1,-1,0,0.0,0.0,-1.0,-1.0,4,out|in,out,in\n",
-               *second = "\n0,cuda_profiler_range,r,0,0,290,5,-1,-1,-1,0.0,-1,-1,-1,-1,-1,-1,-1,-1,,0,0,,4,-1,[],[],7,1.5,"
-                         "-1,-1,-1,305,-1,-1,-1,0,0.0,0.0,-1.0,-1.0,5,out,out,out\n";
+    const char *first = "\n1,cuda_profiler_range,r,0,0,190,5,-1,-1,-1,0,-1,-1,-1,-1,-1,-1,-1,-1,,0,0,,0,-1,[],[],5,-1,"
+                        "x\ty,-1,-1,205,-1,-1,-1,0,0,0,-1,-1,4,out|in,out,in\n",
+               *second = "\n0,cuda_profiler_range,r,0,0,290,5,-1,-1,-1,0,-1,-1,-1,-1,-1,-1,-1,-1,,0,0,,4,-1,[],[],7,1.5,"
+                         "-1,-1,-1,305,-1,-1,-1,0,0,0,-1,-1,5,out,out,out\n";
     CU_ASSERT_PTR_NOT_NULL(strstr(content("out/cupti_counters_rank0.csv"), ",out_split_size,inst.sum,\"a,b\",who,index_"));
     CU_ASSERT_PTR_NOT_NULL(strstr(content("out/cupti_counters_rank0.csv"), first));
     CU_ASSERT_PTR_NOT_NULL(strstr(content("out/cupti_counters_rank0.csv"), second));

@@ -122,7 +122,7 @@ static void the_default_stream_alone_has_no_name(void)
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_timeline_gpu, "timeline_gpu.csv", text, NULL, false),
                            BARS "1,gpu annotate,0,1000,a,0\n");
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_timeline_gpu, "timeline_gpu.csv", text, more, false),
-                           BARS "1,gpu annotate,0,1000.0,a,0\n1,gpu annotate,0,1000.0,b,1\n");
+                           BARS "1,gpu annotate,0,1000,a,0\n1,gpu annotate,0,1000,b,1\n");
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_timeline_gpu, "timeline_gpu.csv", TRACE(OP("a", "1", "1")), NULL, false),
                            "(no file)");
     CU_ASSERT_STRING_EQUAL(table_notes, "timeline_gpu: all ranks: no GPU events, where HTA has no timeline\n");

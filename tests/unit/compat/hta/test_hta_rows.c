@@ -8,8 +8,8 @@ static void rows_are_counted_by_step_and_the_unknown_last(void)
                              KERNEL("b", "7", "2", "104", "3") "," OP("c", "90", "1"));
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_events_by_iteration, "events_by_iteration.csv", text, NULL, false),
                            "rank,iteration,cpu_events,gpu_events,gpu_dur\n"
-                           "0,-1.0,1,0,0\n"
-                           "0,5.0,2,1,3\n"
+                           "0,-1,1,0,0\n"
+                           "0,5,2,1,3\n"
                            "0,,0,1,2\n");
 }
 
@@ -17,7 +17,7 @@ static void one_rank_of_doubles_makes_the_column_doubles(void)
 {
     const char *text = TRACE(OP("a", "100", "1")), *unknown = TRACE(KERNEL("k", "0", "1", "100", "2"));
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_events_by_iteration, "events_by_iteration.csv", text, unknown, false),
-                           "rank,iteration,cpu_events,gpu_events,gpu_dur\n0,-1.0,1,0,0\n1,,0,1,2\n");
+                           "rank,iteration,cpu_events,gpu_events,gpu_dur\n0,-1,1,0,0\n1,,0,1,2\n");
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_events_by_iteration, "events_by_iteration.csv", text, text, false),
                            "rank,iteration,cpu_events,gpu_events,gpu_dur\n0,-1,1,0,0\n1,-1,1,0,0\n");
 }
@@ -47,7 +47,7 @@ static void windows_are_all_rows_of_the_name_in_their_order(void)
     const char *text = TRACE(STEP("7", "100.5", "10.0") "," ENTRY("gpu_user_annotation", "ProfilerStep # 6", "99.25", "2.5", "")
                              "," ENTRY("user_annotation", "ProfilerStep", "100", "1", ""));
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_profiler_step_windows, "profiler_step_windows.csv", text, NULL, true),
-                           "rank,iter,ts,dur,end\n0,7,1.25,10.0,11.25\n0,6,0.0,2.5,2.5\n");
+                           "rank,iter,ts,dur,end\n0,7,1.25,10,11.25\n0,6,0,2.5,2.5\n");
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_profiler_step_windows, "profiler_step_windows.csv", TRACE(OP("a", "1", "1")),
                                     NULL, false), "rank,iter,ts,dur,end\n");
 }
@@ -74,13 +74,13 @@ static void filters_take_what_they_say(void)
                              KERNEL("k", "7", "1", "18", "5"));
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_filter_counts, "filter_counts.csv", text, NULL, false),
                            "rank,filter,events,sum_dur\n"
-                           "0,GPUKernelFilter,2,8.0\n"
-                           "0,CPUOperatorFilter,3,5.0\n"
-                           "0,FirstIterationFilter,5,13.0\n"
-                           "0,TimeRangeFilter:2:6,1,4.0\n"
-                           "0,NameFilter:aten::,2,4.0\n"
-                           "0,NameFilter:^cuda,1,1.0\n"
-                           "0,ZeroDurationFilter,4,13.0\n");
+                           "0,GPUKernelFilter,2,8\n"
+                           "0,CPUOperatorFilter,3,5\n"
+                           "0,FirstIterationFilter,5,13\n"
+                           "0,TimeRangeFilter:2:6,1,4\n"
+                           "0,NameFilter:aten::,2,4\n"
+                           "0,NameFilter:^cuda,1,1\n"
+                           "0,ZeroDurationFilter,4,13\n");
 }
 
 /* How many rows FirstIterationFilter takes. */
