@@ -1,7 +1,6 @@
 /* draw.c - see draw.h. */
 #include "draw.h"
 #include "src/trace/view/internal.h"
-#include "src/analysis/time/sweep.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -34,7 +33,8 @@ static void draw_steps(drawing *d, const char *time)
 
 static void add_launch(drawing *d, int64_t start_ns, int64_t end_ns, uint32_t name, char letter, uint32_t track)
 {
-    d->launches[d->view.nlaunches++] = (tl_launch){ start_ns, end_ns, name, (uint32_t)letter, track, 0, TL_LAUNCH_OF_NOTHING };
+    d->launches[d->view.nlaunches++] =
+        (tl_launch){ start_ns, end_ns, name, (uint32_t)letter, track, 0, TL_LAUNCH_OF_NOTHING };
 }
 
 static void draw_host(drawing *d, const char *time)
@@ -163,8 +163,15 @@ static void draw_colls(drawing *d)
             continue;
         d->kernels[i].coll = (uint32_t)d->view.ncolls;
         d->kernels[i].collective = TL_ALL_REDUCE;
-        d->colls[d->view.ncolls++] = (tl_coll){ .seq = -1, .in_nelems = -1, .out_nelems = -1, .bytes = -1, .src = -1, .dst = -1,
-                                                .group = TL_NONE, .kind = TL_ALL_REDUCE, .from = TL_COLL_FROM_NAME };
+        d->colls[d->view.ncolls++] = (tl_coll){ .seq = -1,
+                                                .in_nelems = -1,
+                                                .out_nelems = -1,
+                                                .bytes = -1,
+                                                .src = -1,
+                                                .dst = -1,
+                                                .group = TL_NONE,
+                                                .kind = TL_ALL_REDUCE,
+                                                .from = TL_COLL_FROM_NAME };
     }
 }
 
@@ -316,23 +323,10 @@ void draw_sync(drawing *d, size_t call, int device, int stream, int wait_on_stre
                                             .step = -1 };
 }
 
-bool draw_activity(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle)
+void draw_activity(tl_activity *activity, const tl_rank_view *view)
 {
-    activity->n = 0;
-    if (view->nkernels == 0)
-        return true;
-    uint32_t *order = tl_malloc(view->nkernels * sizeof *order);
-    for (size_t i = 0; i < view->nkernels; i++)
-        order[i] = (uint32_t)i;
-    tl_sort_index(order, view->nkernels, tl_kernel_by_start, view->kernels);
-    tl_sweep s = tl_sweep_begin(activity, view, view->kernels[order[0]].start_ns);
-    s.idle = idle;
-    s.nidle = nidle;
-    for (size_t i = 0; i < view->nkernels; i++)
-        tl_sweep_work(&s, &view->kernels[order[i]]);
-    tl_sweep_end(&s);
-    free(order);
-    return true;
+    const tl_host_spans none = { 0 };
+    tl_activity_find(activity, view, &none);
 }
 
 void find_activity(tl_activity *activity, const drawing *d)

@@ -71,9 +71,9 @@ size_t drawn_call(const drawing *d, const char *name);
 /* A recorded wait (cuda_sync) of the call: for a stream, or for an event of another. */
 void draw_sync(drawing *d, size_t call, int device, int stream, int wait_on_stream);
 
-/* What all devices of the view did, without a look at the host: idle time outside the n given spans (sorted, disjoint)
- * counts as TL_ACTIVITY_HOST.  False when memory is out. */
-bool draw_activity(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle);
+/* What all devices of the view did, without a look at the host: idle time before work whose launch is not known is the
+ * device's. */
+void draw_activity(tl_activity *activity, const tl_rank_view *view);
 
 /* The activity of the drawing, its idle time by what its host did. */
 void find_activity(tl_activity *activity, const drawing *d);

@@ -26,15 +26,9 @@
  *                                                    o: other copy, .: idle
  *
  * Where several run at once the first of compute, copy to the device, other copies, comm counts: what is left for comm
- * is what nothing of the rank's own hid.  Idle time is divided by why it was idle, as the caller says.  So any stretch
+ * is what nothing of the rank's own hid.  Idle time is divided by what the host did (see idle activity).  So any stretch
  * of a rank's time is a sum of activities, to the nanosecond, and two ranks can be compared activity by activity.
  */
-
-/* A stretch of idle time and its reason. */
-typedef struct tl_idle_span {
-    int64_t start_ns, end_ns;
-    tl_activity_kind activity;
-} tl_idle_span;
 
 /* COMPUTE, H2D, COPY or COMM. */
 tl_activity_kind tl_activity_of_work(const tl_rank_view *view, const tl_kernel *kernel);

@@ -20,12 +20,18 @@ enum {
     MOST_CLASSES = 1000
 };
 
+/* What a gap is grouped by beside its labels: two numbers. */
+typedef struct class_key {
+    uint32_t sub, name;
+} class_key;
+
 /* What is looked at of each gap again and again: its row is large, and there may be many. */
 typedef struct brief {
     int64_t ns, other_op_ns;
     int32_t step;
     uint32_t label;      /* both labels as one number, below NLABELS */
     uint32_t annotation; /* index of the gap's first in gap_annotations; TL_NONE */
+    class_key key;
 } brief;
 
 /* One device, or all of a rank. */
@@ -225,11 +231,6 @@ static void noise_rows(const scope *s)
 
 /* --------------------------------------------------------------------------------------------------------- by class */
 
-/* What a gap is grouped by beside its labels: two numbers. */
-typedef struct class_key {
-    uint32_t sub, name;
-} class_key;
-
 static class_key key_of(const tl_gap *g)
 {
     switch (g->cpu_during_gap) {
@@ -295,47 +296,24 @@ static int by_total(const void *a, const void *b)
     return x->total_ns != y->total_ns ? TL_COMPARE(y->total_ns, x->total_ns) : TL_COMPARE(x->first, y->first);
 }
 
-/* The number of the gap's class, a new one if it is new.  Different classes of equal hash are told apart by going on to
- * the next key. */
-static uint32_t class_of(const scope *s, uint32_t gap, tl_map *map, class_run *runs, size_t *nruns)
-{
-    class_key own = key_of(&s->gaps[gap]);
-    for (uint64_t key = tl_hash_mix(s->brief[gap].label, (uint64_t)own.sub << 32 | own.name);; key++) {
-        uint32_t i = tl_map_get(map, key);
-        if (i == TL_MAP_NONE) {
-            tl_map_put(map, key, (uint32_t)*nruns);
-            runs[*nruns] = (class_run){ .first = gap };
-            return (uint32_t)(*nruns)++;
-        }
-        class_key other = key_of(&s->gaps[runs[i].first]);
-        if (s->brief[gap].label == s->brief[runs[i].first].label && own.sub == other.sub && own.name == other.name)
-            return i;
-    }
-}
+TL_ORDER_BY(by_class, brief, label, key.sub, key.name)
 
 /* Returns the classes, *nruns of them, in order of their time; s->index has the gaps class by class, each in order of
  * time. */
 static class_run *find_classes(const scope *s, size_t *nruns)
 {
-    tl_map map = { 0 };
     class_run *runs = tl_malloc((s->ngaps + 1) * sizeof *runs);
-    uint32_t *class = tl_malloc((s->ngaps + 1) * sizeof *class);
 
     *nruns = 0;
-    for (uint32_t i = 0; i < s->ngaps; i++) {
-        class[i] = class_of(s, i, &map, runs, nruns);
-        runs[class[i]].total_ns += s->brief[i].ns;
-    }
-    size_t *first = tl_malloc((*nruns + 1) * sizeof *first);
-    tl_group_rows(class, s->ngaps, *nruns, first, s->index);
-    for (size_t r = 0; r < *nruns; r++) {
-        runs[r].from = first[r];
-        runs[r].to = first[r + 1];
+    number(s->index, s->ngaps);
+    tl_sort_index(s->index, s->ngaps, by_class, s->brief);
+    TL_GROUPS (from, to, s->index, s->ngaps, by_class, s->brief) {
+        class_run *run = &runs[(*nruns)++];
+        *run = (class_run){ .from = from, .to = to, .first = s->index[from] };
+        for (size_t i = from; i < to; i++)
+            run->total_ns += s->brief[s->index[i]].ns;
     }
     qsort(runs, *nruns, sizeof *runs, by_total);
-    tl_map_free(&map);
-    free(class);
-    free(first);
     return runs;
 }
 
@@ -389,8 +367,9 @@ static void sum_scope(scope *s, const tl_idle *sums, tl_tables *out)
     s->brief = tl_arena_take(&arena, s->ngaps, sizeof *s->brief);
     for (size_t i = 0; i < s->ngaps; i++) {
         const tl_gap *g = &s->gaps[i];
-        s->brief[i] = (brief){ g->duration_ns, g->other_op_ns, g->step,
-                               (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap, TL_NONE };
+        s->brief[i] =
+            (brief){ g->duration_ns, g->other_op_ns, g->step, (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap,
+                     TL_NONE,        key_of(g) };
     }
     for (size_t i = 0; i < s->k->gap_annotations.n; i++) {
         size_t gap = s->k->gap_annotations.v[i].gap - s->first_row; /* of an earlier device: larger than any */

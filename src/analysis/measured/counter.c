@@ -23,6 +23,12 @@ typedef struct range {
     uint32_t stack;  /* names of all operators around its launch */
 } range;
 
+/* A value of a range. */
+typedef struct sample {
+    uint32_t stack, kernel, counter, op;
+    double value;
+} sample;
+
 typedef struct counting {
     const tl_rank_view *view;
     tl_names *names; /* to which texts of call stacks are added */
@@ -30,7 +36,7 @@ typedef struct counting {
     TL_VEC(uint32_t) kernels;    /* in the order of their launches */
     TL_VEC(tl_instant) launches; /* of the ranges */
     tl_counted_by known_by;
-    tl_map slot; /* call stack, kernel and counter -> row */
+    TL_VEC(sample) samples;
     TL_VEC(tl_counter_row) rows;
 } counting;
 
@@ -115,9 +121,8 @@ static void launches_of_kernels(counting *c)
         const tl_kernel *k = &c->view->kernels[c->kernels.v[i]];
         const tl_launch *launch = &c->view->launches[k->launch];
         c->ranges.v[i].kernel = k->name;
-        tl_vec_push(&c->launches, (tl_instant){ .at_ns = launch->start_ns,
-                                                .until_ns = launch->end_ns,
-                                                .track = launch->track });
+        tl_vec_push(&c->launches,
+                    (tl_instant){ .at_ns = launch->start_ns, .until_ns = launch->end_ns, .track = launch->track });
     }
 }
 
@@ -144,44 +149,36 @@ static void attribute(counting *c)
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* The row of that call stack, kernel and counter, new if it is new.  Different ones of one key are told apart by going
- * on to the next. */
-static tl_counter_row *row_of(counting *c, const range *r, uint32_t counter)
-{
-    for (uint64_t key = tl_hash_mix(tl_hash_mix(r->stack, r->kernel), counter);; key++) {
-        uint32_t at = tl_map_get(&c->slot, key);
-        if (at == TL_MAP_NONE) {
-            tl_vec_room(&c->rows);
-            tl_map_put(&c->slot, key, (uint32_t)c->rows.n);
-            c->rows.v[c->rows.n] = (tl_counter_row){ .rank = c->view->rank,
-                                                     .counter = counter,
-                                                     .known_by = (uint8_t)c->known_by,
-                                                     .operator= r->op,
-                                                     .kernel = r->kernel,
-                                                     .stack = r->stack };
-            return &c->rows.v[c->rows.n++];
-        }
-        tl_counter_row *row = &c->rows.v[at];
-        if (row->stack == r->stack && row->kernel == r->kernel && row->counter == counter)
-            return row;
-    }
-}
+TL_ORDER_BY(by_stack, sample, stack, kernel, counter)
 
+/* A row for each call stack, kernel and counter. */
 static void sum_up(counting *c)
 {
-    for (size_t i = 0; i < c->ranges.n; i++) {
-        const range *r = &c->ranges.v[i];
-        for (size_t k = r->first; k < r->first + r->n; k++) {
-            const double value = c->view->counted[k].value;
-            if (c->view->counted[k].counter == TL_NO_NAME)
-                continue;
-            tl_counter_row *row = row_of(c, r, c->view->counted[k].counter);
-            row->min = row->count == 0 || value < row->min ? value : row->min;
-            row->max = row->count == 0 || value > row->max ? value : row->max;
-            row->count++;
-            row->sum += value;
+    TL_EACH (const range, r, c->ranges)
+        for (const tl_counted *v = c->view->counted + r->first; v < c->view->counted + r->first + r->n; v++)
+            if (v->counter != TL_NO_NAME)
+                tl_vec_push(&c->samples, (sample){ r->stack, r->kernel, v->counter, r->op, v->value });
+    uint32_t *order = tl_sorted_index(c->samples.n, by_stack, c->samples.v);
+    TL_GROUPS (from, to, order, c->samples.n, by_stack, c->samples.v) {
+        const sample *first = &c->samples.v[order[from]];
+        tl_counter_row row = { .rank = c->view->rank,
+                               .counter = first->counter,
+                               .count = (int64_t)(to - from),
+                               .min = first->value,
+                               .max = first->value,
+                               .known_by = (uint8_t)c->known_by,
+                               .operator= first->op,
+                               .kernel = first->kernel,
+                               .stack = first->stack };
+        for (size_t i = from; i < to; i++) {
+            const double value = c->samples.v[order[i]].value;
+            row.min = value < row.min ? value : row.min;
+            row.max = value > row.max ? value : row.max;
+            row.sum += value;
         }
+        tl_vec_push(&c->rows, row);
     }
+    free(order);
 }
 
 /* Floating-point operations of one that the counter counts: a thread's instruction; NaN of other counters. */
@@ -245,7 +242,7 @@ static void counter_per_rank(const tl_rank_view *view, const tl_config *config, 
     free(c.ranges.v);
     free(c.kernels.v);
     free(c.launches.v);
-    tl_map_free(&c.slot);
+    free(c.samples.v);
     free(c.rows.v);
 }
 

@@ -1,6 +1,10 @@
-/* activity.c - one thing at a time: of the layers that run at an instant the first. */
-#include "sweep.h"
-#include "tlmpi/base/sort.h"
+/* activity.c - one thing at a time: of the layers of work that run at an instant the first, and idle time cut by what the
+ * host did.
+ *
+ * Work comes in order of its start.  Up to the next start all is known: what has begun and not ended, and then idle time.
+ */
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -17,6 +21,8 @@ tl_activity_kind tl_activity_of_work(const tl_rank_view *view, const tl_kernel *
         tl_text_has(name, "HtoD") || tl_text_has(name, "HOST_TO_DEVICE") || tl_text_has(name, "HostToDevice");
     return to_device ? TL_ACTIVITY_H2D : TL_ACTIVITY_COPY;
 }
+
+/* ---------------------------------------------------------------------------------------------------------- stretches */
 
 /* Writes place n, of both columns. */
 static void put(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
@@ -39,64 +45,45 @@ static void append(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
     a->n++;
 }
 
-/* Idle from from_ns to to_ns: by the sweep's spans. */
-static void append_idle(tl_sweep *s, int64_t from_ns, int64_t to_ns)
-{
-    while (s->next_idle < s->nidle && s->idle[s->next_idle].end_ns <= from_ns)
-        s->next_idle++;
-    while (from_ns < to_ns) {
-        const tl_idle_span *span = s->next_idle < s->nidle ? &s->idle[s->next_idle] : NULL;
-        if (span == NULL || span->start_ns > from_ns)
-            append(s->out, from_ns, TL_ACTIVITY_HOST);
-        if (span == NULL || span->start_ns >= to_ns)
-            return;
-        append(s->out, tl_ns_max(span->start_ns, from_ns), span->activity);
-        from_ns = span->end_ns;
-        s->next_idle += from_ns < to_ns;
-    }
-}
+/* A launch this long before a gap was in time. */
+static const int64_t in_time_ns = 8000;
+/* A wait may end this long before the gap that it causes. */
+static const int64_t sync_slack_ns = 2000;
+/* What a host needs at most to launch again after a wait. */
+static const int64_t restart_ns = 100000;
 
-/* Appends what was done up to an instant before which no more work begins. */
-static void append_until(tl_sweep *s, int64_t to_ns)
+/* The layers of work: each hides the layers after it; comm is the last. */
+enum { WORK_LAYERS = TL_ACTIVITY_COMM + 1 };
+
+typedef struct finding {
+    tl_activity *out;
+    const tl_rank_view *view;
+    const tl_host_spans *spans;
+    size_t at[TL_HOST_SPANS];     /* the first span that a gap from here on may meet */
+    bool drained;                 /* a wait has emptied the queue, and launches are not ahead again */
+    int64_t now;                  /* all before it is appended */
+    int64_t busy_to[WORK_LAYERS]; /* the last end of the work of each layer that has begun */
+} finding;
+
+/* Appends the work up to an instant before which no more work begins, or up to where none is left. */
+static void append_work(finding *f, int64_t to_ns)
 {
-    while (s->now < to_ns) {
-        int layer = 0;
-        while (layer < TL_WORK_LAYERS && s->busy_to[layer] <= s->now)
+    for (int layer = 0; layer < WORK_LAYERS && f->now < to_ns;) {
+        if (f->busy_to[layer] <= f->now) {
             layer++;
-        if (layer == TL_WORK_LAYERS) {
-            append_idle(s, s->now, to_ns);
-            s->now = to_ns;
-        } else {
-            append(s->out, s->now, (tl_activity_kind)layer);
-            s->now = tl_ns_min(s->busy_to[layer], to_ns);
+            continue;
         }
+        append(f->out, f->now, (tl_activity_kind)layer);
+        f->now = tl_ns_min(f->busy_to[layer], to_ns);
     }
 }
 
-tl_sweep tl_sweep_begin(tl_activity *out, const tl_rank_view *view, int64_t first_ns)
+/* Ends the stretches, and sums them up block by block. */
+static void finish(tl_activity *a, int64_t end_ns)
 {
-    tl_sweep s = { .out = out, .view = view, .now = first_ns, .last = first_ns };
-    out->n = 0;
-    for (int layer = 0; layer < TL_WORK_LAYERS; layer++)
-        s.busy_to[layer] = INT64_MIN;
-    return s;
-}
-
-void tl_sweep_work(tl_sweep *s, const tl_kernel *k)
-{
-    tl_activity_kind layer = tl_activity_of_work(s->view, k);
-    append_until(s, k->start_ns);
-    s->busy_to[layer] = tl_ns_max(s->busy_to[layer], k->end_ns);
-    s->last = tl_ns_max(s->last, k->end_ns);
-}
-
-void tl_sweep_end(tl_sweep *s)
-{
-    tl_activity *a = s->out;
     tl_activity_ns sum = { { 0 } };
 
-    append_until(s, s->last);
-    put(a, s->last, TL_NACTIVITIES);
+    put(a, end_ns, TL_NACTIVITIES);
     free(a->sums);
     a->sums = tl_malloc((a->n / TL_ACTIVITY_BLOCK + 1) * sizeof *a->sums);
     for (size_t i = 0; i <= a->n; i++) {
@@ -106,6 +93,102 @@ void tl_sweep_end(tl_sweep *s)
             sum.ns[a->kind[i]] = tl_ns_sum(sum.ns[a->kind[i]], tl_ns_between(a->start_ns[i + 1], a->start_ns[i]));
     }
 }
+
+/* ---------------------------------------------------------------------------------------------------------- idle time */
+
+/* The first span of a named activity that ends after t; NULL where there is none. */
+static const tl_span *first_ending_after(finding *f, int p, int64_t t_ns)
+{
+    while (f->at[p] < f->spans->of[p].n && f->spans->of[p].v[f->at[p]].end_ns <= t_ns)
+        f->at[p]++;
+    return f->at[p] < f->spans->of[p].n ? &f->spans->of[p].v[f->at[p]] : NULL;
+}
+
+/* A gap whose work was launched late: instant by instant the strongest name that holds; `rest` where none does. */
+static void divide_by_activity(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind rest)
+{
+    for (int64_t until; from_ns < to_ns; from_ns = until) {
+        tl_activity_kind activity = rest;
+        until = to_ns;
+        for (int p = 0; p < TL_HOST_SPANS; p++) {
+            const tl_span *span = first_ending_after(f, p, from_ns);
+            bool holds = span != NULL && span->start_ns <= from_ns;
+            activity = holds ? tl_host_span_kinds[p] : activity;
+            if (span != NULL)
+                until = tl_ns_min(until, holds ? span->end_ns : span->start_ns);
+            if (holds)
+                break;
+        }
+        append(f->out, from_ns, activity);
+    }
+}
+
+/* The end of a wait that had begun before the gap and lasts to it or into it; INT64_MIN where there is none. */
+static int64_t wait_end_in_gap(finding *f, int64_t lo)
+{
+    int64_t end = INT64_MIN;
+    const int p = TL_HOST_SPANS - 1;
+    first_ending_after(f, p, lo - sync_slack_ns - 1);
+    for (size_t i = f->at[p]; i < f->spans->of[p].n && f->spans->of[p].v[i].start_ns < lo; i++)
+        end = f->spans->of[p].v[i].end_ns;
+    return end;
+}
+
+/* Launched before the device ran dry.  Work of a launch of its own hardly begins before the call has ended: one that is
+ * under way then is late. */
+static bool is_launched_in_time(const finding *f, int64_t lo, const tl_kernel *next)
+{
+    if (next->launch_ns == TL_TIME_UNKNOWN)
+        return true;
+    if (next->launch_ns >= lo - in_time_ns)
+        return false;
+    const tl_launch *launch = next->launch != TL_NONE ? &f->view->launches[next->launch] : NULL;
+    return launch == NULL || launch->nkernels > 1 || launch->end_ns <= lo;
+}
+
+static void divide_gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
+{
+    if (tl_is_seam(f->view, lo, hi) || is_launched_in_time(f, lo, next)) {
+        f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
+        append(f->out, lo, TL_ACTIVITY_DEVICE);
+        return;
+    }
+    int64_t wait_end = wait_end_in_gap(f, lo);
+    f->drained = f->drained || wait_end != INT64_MIN;
+    bool restart = f->drained && hi - tl_ns_max(wait_end, lo) <= restart_ns;
+    divide_by_activity(f, lo, hi, restart ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST);
+}
+
+void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans)
+{
+    const tl_kernel *kernels = view->kernels;
+
+    activity->n = 0;
+    if (view->nkernels == 0)
+        return;
+    uint32_t *order = tl_sorted_index(view->nkernels, tl_kernel_by_start_uid, kernels);
+    int64_t first_ns = kernels[order[0]].start_ns, end_ns = first_ns; /* end_ns: the last end of what has begun */
+    finding f = { .out = activity, .view = view, .spans = spans, .now = first_ns };
+    for (int layer = 0; layer < WORK_LAYERS; layer++)
+        f.busy_to[layer] = first_ns;
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &kernels[order[i]];
+        int64_t *busy_to = &f.busy_to[tl_activity_of_work(view, k)];
+        append_work(&f, k->start_ns);
+        if (f.now < k->start_ns)
+            divide_gap(&f, f.now, k->start_ns, k);
+        else if (k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns < end_ns - in_time_ns)
+            f.drained = false; /* launched ahead of the device again */
+        f.now = k->start_ns;
+        *busy_to = tl_ns_max(*busy_to, k->end_ns);
+        end_ns = tl_ns_max(end_ns, k->end_ns);
+    }
+    append_work(&f, end_ns);
+    finish(activity, end_ns);
+    free(order);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- sums */
 
 void tl_activity_free(tl_activity *activity)
 {

@@ -404,7 +404,7 @@ static void put_in_order(listing *l, tl_arena *arena)
 
     l->order = tl_arena_take(arena, n, sizeof *l->order);
     l->place = tl_arena_take(arena, n, sizeof *l->place);
-    l->row = tl_arena_take(arena, n, sizeof *l->row);
+    l->row = tl_arena_zeroed(arena, n, sizeof *l->row);
     for (size_t i = 0; i < n; i++)
         parent_of[i] = l->tree->nodes.v[i].parent;
     tl_group_rows(parent_of, n, n, first, children);
@@ -443,12 +443,10 @@ static void choose(listing *l)
         tl_sort_index(most, n, by_device_time, l);
         for (size_t i = MOST_ROWS; i < n; i++)
             l->row[most[i]] = -1;
-        for (size_t i = 0; i < MOST_ROWS; i++)
-            l->row[most[i]] = 0;
         free(most);
     }
     for (size_t i = 0; i < n; i++)
-        if (n <= MOST_ROWS || l->row[l->order[i]] == 0)
+        if (l->row[l->order[i]] == 0)
             l->row[l->order[i]] = nrows++;
 }
 

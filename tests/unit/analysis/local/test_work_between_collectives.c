@@ -26,7 +26,7 @@ static size_t take(const drawing *d, const int32_t *groups, tl_participant parts
                                      .uid = k->uid };
         n++;
     }
-    draw_activity(&activity, &d->view, NULL, 0);
+    draw_activity(&activity, &d->view);
     tl_work_between_collectives(&d->view, &activity, parts, n);
     tl_activity_free(&activity);
     return n;
@@ -44,7 +44,7 @@ static void time_since_the_previous_one_is_divided(void)
     CU_ASSERT_EQUAL(p[0].work_between_collectives.ns[TL_ACTIVITY_HOST], 2 * US);
     CU_ASSERT_EQUAL(p[1].previous, p[0].uid);
     CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_COMPUTE], 5 * US);
-    CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_HOST], 6 * US);
+    CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_DEVICE], 6 * US);
     CU_ASSERT_EQUAL(p[1].work_between_collectives.ns[TL_ACTIVITY_COMM],
                     0); /* what it spent in the previous one is that one's own matter */
     drawing_free(d);

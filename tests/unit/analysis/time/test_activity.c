@@ -25,22 +25,8 @@ static void each_instant_is_one_thing(void)
     drawing *d = draw("compute 7: ...AAAAA......BBBB.......", "comm 9:    .....CCCCCCC.............",
                       "memcpy 11: .M...............NNN...O.", NULL);
     tl_activity a = { 0 };
-    draw_activity(&a, &d->view, NULL, 0);
-    CU_ASSERT_STRING_EQUAL(text_of(&a), " o.cccccxxxx..ccccoo...o");
-    tl_activity_free(&a);
-    drawing_free(d);
-}
-
-static void idle_time_is_divided_as_the_caller_says(void)
-{
-    drawing *d = draw("compute 7: AA......BB....CC...DD", NULL);
-    tl_idle_span idle[] = { { 3 * US, 5 * US, TL_ACTIVITY_GC },
-                            { 5 * US, 8 * US, TL_ACTIVITY_SYNC },
-                            { 9 * US, 15 * US, TL_ACTIVITY_INPUT },
-                            { 17 * US, 40 * US, TL_ACTIVITY_DEVICE } };
-    tl_activity a = { 0 };
-    draw_activity(&a, &d->view, idle, 4);
-    CU_ASSERT_STRING_EQUAL(text_of(&a), "cc.ggssscciiiicc.ddcc");
+    draw_activity(&a, &d->view);
+    CU_ASSERT_STRING_EQUAL(text_of(&a), " odcccccxxxxddccccoodddo");
     tl_activity_free(&a);
     drawing_free(d);
 }
@@ -50,8 +36,8 @@ static void streams_and_devices_are_one(void)
     drawing *d = draw("compute 0/7: AAA..........", "compute 1/7: .BBBB........", "comm 1/9:    ......CC.....",
                       "compute 0/8: ........DD..|", NULL);
     tl_activity a = { 0 };
-    draw_activity(&a, &d->view, NULL, 0);
-    CU_ASSERT_STRING_EQUAL(text_of(&a), "ccccc.xxcc..");
+    draw_activity(&a, &d->view);
+    CU_ASSERT_STRING_EQUAL(text_of(&a), "cccccdxxccdd");
     tl_activity_free(&a);
     drawing_free(d);
 }
@@ -62,7 +48,7 @@ static void copies_to_the_device_are_told_by_their_name(void)
     d->kernels[0].name = tl_names_intern(&d->names, "Memcpy HtoD (Pageable -> Device)", 32);
     d->kernels[1].name = TL_NO_NAME;
     tl_activity a = { 0 };
-    draw_activity(&a, &d->view, NULL, 0);
+    draw_activity(&a, &d->view);
     CU_ASSERT_STRING_EQUAL(text_of(&a), "hhoo");
     tl_activity_free(&a);
     drawing_free(d);
@@ -72,7 +58,7 @@ static void any_stretch_is_the_sum_of_its_parts(void)
 {
     drawing *d = draw("compute 7: .AAA....BBB..", "comm 9:    ...CCC.......", NULL);
     tl_activity a = { 0 };
-    draw_activity(&a, &d->view, NULL, 0);
+    draw_activity(&a, &d->view);
     tl_activity_cursor cursor = { 0 };
     for (int from = 0; from < 13; from++) {
         for (int to = from; to <= 13; to++) {
@@ -81,7 +67,7 @@ static void any_stretch_is_the_sum_of_its_parts(void)
             int64_t expected[TL_NACTIVITIES] = { 0 };
             for (int i = from; i < to; i++)
                 if (i >= 1 && i < 11)
-                    expected[strchr(letters, ".cccxx..ccc"[i]) - letters] += US;
+                    expected[strchr(letters, ".cccxxddccc"[i]) - letters] += US;
             CU_ASSERT_EQUAL(memcmp(sum.ns, expected, sizeof expected), 0);
         }
     }
@@ -101,7 +87,7 @@ static void a_long_stretch_of_time_is_the_sum_of_its_parts(void)
     at[0][LENGTH] = at[1][LENGTH] = '\0';
     drawing *d = draw(compute, comm, NULL);
     tl_activity a = { 0 };
-    draw_activity(&a, &d->view, NULL, 0);
+    draw_activity(&a, &d->view);
     CU_ASSERT_FATAL(a.n > 4 * TL_ACTIVITY_BLOCK);
     int wrong = 0;
     for (int to = 0; to <= LENGTH; to++) {
@@ -111,7 +97,7 @@ static void a_long_stretch_of_time_is_the_sum_of_its_parts(void)
             tl_activity_add(&a, &cursor, from * US, to * US, &sum);
             int64_t expected[TL_NACTIVITIES] = { 0 };
             for (int i = from > 1 ? from : 1; i < to && i * US < a.start_ns[a.n]; i++)
-                expected[i % 3 == 0 ? TL_ACTIVITY_HOST : i % 3 == 1 ? TL_ACTIVITY_COMPUTE : TL_ACTIVITY_COMM] += US;
+                expected[i % 3 == 0 ? TL_ACTIVITY_DEVICE : i % 3 == 1 ? TL_ACTIVITY_COMPUTE : TL_ACTIVITY_COMM] += US;
             wrong += memcmp(sum.ns, expected, sizeof expected) != 0;
         }
     }
@@ -126,7 +112,7 @@ static void nothing_on_the_device_is_nothing(void)
     tl_activity a = { 0 };
     tl_activity_cursor cursor = { 0 };
     tl_activity_ns sum = { { 0 } };
-    draw_activity(&a, &d->view, NULL, 0);
+    draw_activity(&a, &d->view);
     tl_activity_add(&a, &cursor, 0, 100 * US, &sum);
     for (int p = 0; p < TL_NACTIVITIES; p++)
         CU_ASSERT_EQUAL(sum.ns[p], 0);
@@ -137,7 +123,6 @@ static void nothing_on_the_device_is_nothing(void)
 static const unit_test tests[] = {
     TEST(a_long_stretch_of_time_is_the_sum_of_its_parts),
     TEST(each_instant_is_one_thing),
-    TEST(idle_time_is_divided_as_the_caller_says),
     TEST(streams_and_devices_are_one),
     TEST(copies_to_the_device_are_told_by_their_name),
     TEST(any_stretch_is_the_sum_of_its_parts),
