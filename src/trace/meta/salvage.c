@@ -1,28 +1,14 @@
 /* salvage.c - the metadata of text that is damaged, or whose end alone is there.
  *
- * The text is copied as long as it is JSON.  At a byte that cannot be there the copy goes back to its last whole
- * member, closes what is open, and goes on at the next key that a trace is known to have:
+ * Of damaged text the known keys are taken by their names, in a document of their own; brackets around a key count for
+ * nothing, since one may be missing.  A key counts where its value begins as it should, and once; those of distributedInfo
+ * count after its name, up to the next key of the document.  An array is taken up to its last whole member:
  *
- *     {"a": 1, "devices": [{"id": 0, "name": "A"100"}], "distributedInfo": {"rank": 3, ...
- *     {"a": 1, "devices": [{"id": 0}],                  "distributedInfo": {"rank": 3, ...
- *
- * Such a key counts only where its value begins as it should, and once: what has been read stays.  Inside
- * distributedInfo its own keys count, too.  Where a closing bracket is missing the text is JSON all the same; then a
- * key of the document shows by its name that it stands too deep.
+ *     {"a": 1, "deviceProperties": [{"id": 0, "name": "A"100"}], "distributedInfo": {"rank": 3, ...
+ *     {"deviceProperties": [{"id": 0}], "distributedInfo": {"rank": 3}}
  */
 #include "internal.h"
-
-typedef struct salvage {
-    tl_text in;
-    tl_grammar grammar; /* of out */
-    TL_VEC(char) out;
-    size_t safe;     /* bytes of out that hold whole members alone */
-    size_t info_end; /* where distributedInfo has ended in out; 0 before */
-    bool in_info;    /* the last member of the document is distributedInfo */
-    bool info_lost;  /* the brace of that distributedInfo is missing */
-    bool unclosed;
-    uint32_t seen; /* bit of each key that has been copied */
-} salvage;
+#include "tlmpi/base/bytes.h"
 
 /* The known key that is quoted at i; TL_META_KEYS for none. */
 static size_t named_at(tl_text t, size_t i)
@@ -33,156 +19,92 @@ static size_t named_at(tl_text t, size_t i)
     return end != NULL ? tl_meta_key_of((tl_text){ key, (size_t)(end - key) }) : TL_META_KEYS;
 }
 
-/* As named_at, for a key whose value begins as it should, too. */
-static size_t anchor_at(tl_text t, size_t i)
+/* The text from the value of the key on that is quoted at i; empty where the value does not begin as it should. */
+static tl_text value_at(tl_text t, size_t i, const tl_meta_key *key)
 {
-    size_t k = named_at(t, i);
-    if (k == TL_META_KEYS)
-        return TL_META_KEYS;
-    size_t colon = tl_skip_space(t, i + strlen(tl_meta_keys[k].word) + 2), value = tl_skip_space(t, colon + 1);
-    bool fits =
-        value < t.n && t.p[colon] == ':' && t.p[value] != 0 && strchr(tl_meta_keys[k].begins, t.p[value]) != NULL;
-    return fits ? k : TL_META_KEYS;
+    size_t colon = tl_skip_space(t, i + strlen(key->word) + 2), value = tl_skip_space(t, colon + 1);
+    bool fits = value < t.n && t.p[colon] == ':' && t.p[value] != 0 && strchr(key->begins, t.p[value]) != NULL;
+    return fits ? (tl_text){ t.p + value, t.n - value } : (tl_text){ "", 0 };
 }
 
-static void put(salvage *s, const char *text)
+/* Appends the value that the text begins with; of an object or array that does not end its whole members.  False: it is
+ * a scalar that is not whole. */
+static bool put_value(tl_bytes *out, tl_text t)
 {
-    for (; *text != '\0'; text++) {
-        tl_vec_push(&s->out, *text);
+    tl_grammar g = { 0 };
+    size_t n = 0, whole = 0; /* bytes up to the last whole member */
+
+    for (uint64_t depth = 0; n < t.n && !tl_grammar_is_over(&g) && tl_grammar_step(&g, t.p[n]); depth = g.depth, n++)
+        if (g.depth != depth)
+            whole = n + 1;
+        else if (t.p[n] == ',' && (g.state == TL_WANT_KEY || g.state == TL_WANT_ELEMENT))
+            whole = n;
+    if (g.depth == 0 && !tl_grammar_is_over(&g) && n < t.n) /* a number ends before the byte that is none of it */
+        (void)tl_grammar_step(&g, ' ');
+    const bool over = tl_grammar_is_over(&g);
+    whole = over ? n : whole;
+    tl_grammar_reset(&g);
+    (void)tl_grammar_run(&g, t.p, whole);
+    tl_bytes_put(out, t.p, whole);
+    while (!over && g.depth > 0) {
+        const char *close = tl_grammar_in_object(&g) ? "}" : "]";
+        g.state = TL_WANT_COMMA;
+        (void)tl_grammar_step(&g, *close);
+        tl_bytes_put(out, close, 1);
     }
+    tl_grammar_free(&g);
+    return whole > 0;
 }
 
-/* Whether distributedInfo is the last that has been copied: its closing brace may be a stray one. */
-static bool can_reopen(const salvage *s)
+/* Makes a document of the known keys and their values. */
+static void salvage(tl_text t, tl_bytes *out)
 {
-    return s->grammar.depth == 1 && s->in_info && !s->info_lost && s->info_end > 0 &&
-           tl_skip_space((tl_text){ s->out.v, s->safe }, s->info_end) == s->safe;
-}
+    tl_bytes info = { 0 }; /* members of distributedInfo */
+    bool in_info = false;
+    uint32_t seen = 0; /* bit of each key that has been copied */
 
-/* Takes an opening brace into the grammar, where a value may stand. */
-static void open_brace(tl_grammar *g)
-{
-    g->state = TL_WANT_VALUE;
-    (void)tl_grammar_step(g, '{');
-}
-
-/* Back to the last whole member, then in or out to `depth` open braces, and before the next key. */
-static void go_to(salvage *s, uint64_t depth)
-{
-    tl_grammar *g = &s->grammar;
-    bool lost = depth == 2 && s->info_lost; /* the member has lost its key and its brace */
-
-    depth = lost ? 1 : depth;
-    s->out.n = depth == 2 && g->depth == 1 ? s->info_end : s->safe;
-    if (s->out.n == 0)
-        put(s, "{");
-    if (g->depth < depth) {
-        s->out.n -= s->out.n > 1; /* the brace that closed too early */
-        tl_grammar_reset(g);
-        while (g->depth < depth)
-            open_brace(g);
-    }
-    while (g->depth > depth) {
-        const char *close = tl_grammar_in_object(g) ? "}" : "]";
-        g->state = TL_WANT_COMMA;
-        (void)tl_grammar_step(g, *close);
-        put(s, close);
-    }
-    while (tl_is_space(s->out.v[s->out.n - 1]) || s->out.v[s->out.n - 1] == ',')
-        s->out.n--;
-    g->state = TL_WANT_KEY;
-    s->safe = s->out.n;
-    if (s->out.v[s->out.n - 1] != '{')
-        put(s, ",");
-    if (!lost)
-        return;
-    put(s, "\"distributedInfo\":{");
-    s->info_lost = false;
-    s->seen |= UINT32_C(1) << TL_META_INFO;
-    s->safe = s->out.n;
-    open_brace(g);
-}
-
-/* Returns the index of the next key, from i on, that counts and has not been seen; the end of the text without one. */
-static size_t next_anchor(const salvage *s, size_t i, size_t *which)
-{
-    bool inside = s->in_info && (s->grammar.depth > 1 || s->info_lost || can_reopen(s));
-
-    for (; i < s->in.n; i++) {
-        const char *quote = memchr(s->in.p + i, '"', s->in.n - i);
-        if (quote == NULL)
-            break;
-        i = (size_t)(quote - s->in.p);
-        *which = anchor_at(s->in, i);
-        if (*which < TL_META_KEYS && !(s->seen >> *which & 1) && (tl_meta_keys[*which].depth == 1 || inside))
-            return i;
-    }
-    return s->in.n;
-}
-
-/* Before a key, whose quote is at i: goes to the depth where it belongs, and remembers it. */
-static void meet_key(salvage *s, size_t i)
-{
-    size_t which = anchor_at(s->in, i);
-    unsigned depth = which < TL_META_KEYS ? tl_meta_keys[which].depth : 0;
-    bool fresh = which < TL_META_KEYS && !(s->seen >> which & 1);
-    bool too_deep = fresh && s->unclosed && depth == 1 && s->grammar.depth > 1;
-    bool too_high = fresh && depth == 2 && can_reopen(s);
-
-    if (too_deep || too_high)
-        go_to(s, depth);
-    if (s->grammar.depth == 1) {
-        s->in_info = named_at(s->in, i) == TL_META_INFO;
-        s->info_lost = s->in_info && which != TL_META_INFO;
-    }
-    if (which < TL_META_KEYS && depth == s->grammar.depth && (depth == 1 || s->in_info))
-        s->seen |= UINT32_C(1) << which;
-}
-
-/* Makes s->out a document. */
-static void mend(salvage *s)
-{
-    size_t i = 0, quote = 0, which = TL_META_KEYS; /* quote: of the last string, which may be the key of what breaks */
-    tl_grammar *g = &s->grammar;
-
-    while (i < s->in.n) {
-        const char text[] = { s->in.p[i], '\0' };
-        char c = *text;
-        if (c == '"' && (g->state == TL_WANT_KEY || g->state == TL_WANT_FIRST_KEY))
-            meet_key(s, i);
-        if (c == '"' && g->state != TL_IN_STRING && g->state != TL_IN_ESCAPE)
-            quote = i;
-        uint64_t depth = g->depth;
-        if (!tl_grammar_step(g, c)) {
-            i = next_anchor(s, quote, &which);
-            if (i < s->in.n)
-                go_to(s, tl_meta_keys[which].depth);
+    tl_bytes_say(out, "{");
+    for (size_t i = 0; i < t.n; i++) {
+        const char *quote = memchr(t.p + i, '"', t.n - i);
+        i = quote != NULL ? (size_t)(quote - t.p) : t.n;
+        size_t k = quote != NULL ? named_at(t, i) : TL_META_KEYS;
+        if (k == TL_META_KEYS)
             continue;
-        }
-        put(s, text);
-        i++;
-        if (g->depth != depth)
-            s->safe = s->out.n;
-        else if (c == ',' && (g->state == TL_WANT_KEY || g->state == TL_WANT_ELEMENT))
-            s->safe = s->out.n - 1;
-        if (g->depth == 1 && depth == 2 && s->in_info)
-            s->info_end = s->out.n;
+        const tl_meta_key *key = &tl_meta_keys[k];
+        if (key->depth == 1 && key->take != TL_TAKE_HOST)
+            in_info = k == TL_META_INFO;
+        seen |= (uint32_t)(k == TL_META_INFO) << k;
+        tl_text value = value_at(t, i, key);
+        if (value.n == 0 || k == TL_META_INFO || seen >> k & 1 || (key->depth == 2 && !in_info))
+            continue;
+        tl_bytes *to = key->depth == 2 ? &info : out;
+        size_t before = to->n;
+        tl_bytes_say(to, "%s\"%s\":", before > 1 ? "," : "", key->word);
+        bool taken = put_value(to, value);
+        to->n = taken ? to->n : before;
+        seen |= (uint32_t)taken << k;
     }
+    if (seen >> TL_META_INFO & 1) {
+        tl_bytes_say(out, "%s\"distributedInfo\":{", out->n > 1 ? "," : "");
+        tl_bytes_put(out, info.v, info.n);
+        tl_bytes_say(out, "}");
+    }
+    tl_bytes_say(out, "}");
+    tl_bytes_free(&info);
 }
 
 tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err)
 {
-    salvage s = { .in = { split->doc != NULL ? split->doc : "", split->ndoc }, .unclosed = split->unclosed };
+    const tl_text text = { split->doc != NULL ? split->doc : "", split->ndoc };
+    tl_bytes salvaged = { 0 };
 
     if (split->bare)
         return TL_OK;
     if (split->fault_at == UINT64_MAX)
-        return tl_meta_parse(s.in.p, s.in.n, meta, err);
-    mend(&s);
-    if (s.out.n > 0)
-        (void)tl_meta_parse(s.out.v, s.out.n, meta, NULL);
-    tl_grammar_free(&s.grammar);
-    free(s.out.v);
+        return tl_meta_parse(text.p, text.n, meta, err);
+    salvage(text, &salvaged);
+    (void)tl_meta_parse(salvaged.v, salvaged.n, meta, NULL);
+    tl_bytes_free(&salvaged);
     return TL_OK;
 }
 

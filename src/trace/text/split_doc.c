@@ -41,7 +41,6 @@ static void note_unclosed(tl_split *s)
     if (s->misplaced_at == UINT64_MAX)
         return;
     note_fault(s, s->misplaced_at, "a closing bracket", "a key of the document");
-    s->unclosed = true;
     s->nested = false;
 }
 

@@ -84,7 +84,6 @@ typedef struct tl_split {
     uint64_t fault_at;     /* offset of the first byte of the document that cannot be there; UINT64_MAX for none */
     char fault[96];        /* what was expected there, and found */
     uint64_t misplaced_at; /* offset of the first key of the document in a nested object; UINT64_MAX for none */
-    bool unclosed;         /* at the END: a closing bracket is missing before misplaced_at */
     bool eof;
     uint64_t stop_at; /* an entry that starts here or later is not begun: that is the END, then `stopped` */
     bool stopped;
