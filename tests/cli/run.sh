@@ -105,7 +105,7 @@ check "a refused command leaves nothing behind" test "$(ls)" = "$(printf 'cut\ne
 echo "-- run"
 status 0 "$tlmpi" traces
 says out "3 traces, 3 of 3 ranks"
-says out "3 steps (4-6)"
+says out "steps 4-6"
 says out "Next: tlmpi ask traces.h5"
 check "the summary fits 80 columns" awk 'length > 80 { exit 1 }' out
 check "no escape sequences in a file" sh -c '! grep -q "$(printf "\033")" out'

@@ -1,7 +1,9 @@
 /* copies.c - what the copies of traces are called, and who makes them. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "parts.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/part_file.h"
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +11,6 @@
 #include <sys/stat.h>
 
 /* ----------------------------------------------------------------------------------------------------------- names */
-
-/* Folders that lie in one another. */
-#define TL_FOLDERS_MAX 1000
 
 /* Returns where ".json", ".json.gz" or the like begins in a file's name; the length of the name without one. */
 static size_t ending_at(const char *name)
@@ -97,40 +96,22 @@ tl_status tl_copy_check(const tl_copies *copies, size_t i, tl_error *err)
     return TL_OK;
 }
 
-/* Cuts the path to the part of it that is there already. */
-static void cut_to_existing(char *path)
-{
-    while (id_of(path).inode == 0) {
-        char *slash = strrchr(path, '/');
-        if (slash == NULL || slash == path) {
-            path[slash == NULL ? 0 : 1] = '\0';
-            break;
-        }
-        *slash = '\0';
-    }
-    if (path[0] == '\0')
-        memcpy(path, ".", 2);
-}
-
 /* The first of the paths that is the folder, or one above it; NULL for none.  The folder need not be there yet. */
 static const char *searched_above(const tl_options *options, const char *folder)
 {
-    size_t n = strlen(folder), levels = 0;
+    char *at = tl_strndup(folder, strlen(folder)), *part = at, *real;
     const char *found = NULL;
-    char *at = tl_malloc(n + 3 * TL_FOLDERS_MAX + 2);
-    memcpy(at, folder, n + 1);
-    cut_to_existing(at);
-    n = strlen(at);
-    for (tl_file_id id = id_of(at), below = { 0, 0 }; found == NULL && !same_file(id, below); id = id_of(at)) {
-        for (size_t i = 0; found == NULL && i < options->npaths; i++)
-            if (same_file(id, id_of(options->paths[i])))
-                found = options->paths[i];
-        if (levels++ == TL_FOLDERS_MAX)
-            break;
-        memcpy(at + n, "/..", 4);
-        n += 3;
-        below = id;
+    while ((real = realpath(part, NULL)) == NULL && strcmp(part, ".") != 0 && strcmp(part, "/") != 0)
+        part = dirname(part);
+    for (size_t i = 0; found == NULL && real != NULL && i < options->npaths; i++) {
+        char *path = realpath(options->paths[i], NULL);
+        size_t n = path != NULL ? strlen(path) : 0;
+        n -= n > 0 && path[n - 1] == '/';
+        if (path != NULL && strncmp(real, path, n) == 0 && (real[n] == '/' || real[n] == '\0'))
+            found = options->paths[i];
+        free(path);
     }
+    free(real);
     free(at);
     return found;
 }

@@ -97,23 +97,17 @@ static double share_of(tl_gate_kind kind, const tl_answers *a)
     return NAN;
 }
 
-/* " (ranks 3, 7, 8 ...)": those of the worst culprit of a kind */
+/* " (ranks 3,7-8)": those of the worst culprit of a kind. */
 static void say_worst(const tl_answers *a, bool ranks, FILE *err)
 {
-    enum { SHOWN = 3 };
-    const tl_culprit *worst = NULL;
-
-    for (size_t i = 0; worst == NULL && i < a->nculprits; i++)
-        if (tl_is_link(&a->culprits[i]) != ranks)
-            worst = &a->culprits[i];
-    if (worst == NULL || worst->nranks <= 0)
+    for (size_t i = 0; i < a->nculprits; i++) {
+        const tl_culprit *c = &a->culprits[i];
+        if (tl_is_link(c) == ranks)
+            continue;
+        if (c->nranks > 0)
+            fprintf(err, " (rank%s %.*s)", tl_plural(c->nranks), (int)sizeof c->ranks, c->ranks);
         return;
-    int32_t members[TL_RANKS_LISTED];
-    size_t n = tl_ranks_listed(worst->ranks, sizeof worst->ranks, members);
-    fprintf(err, " (%s", worst->nranks > 1 ? "ranks" : "rank");
-    for (size_t i = 0; i < n && i < SHOWN; i++)
-        fprintf(err, "%s %" PRId32, i > 0 ? "," : "", members[i]);
-    fprintf(err, "%s)", worst->nranks > SHOWN ? " ..." : "");
+    }
 }
 
 bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)

@@ -9,9 +9,7 @@
  *
  *     What do the answers rest on?
  *       Recording: 15 of 16 launches of rank 1 in steps 12-13 were not recorded, ...
- *       Collectives: 27 of 30 matched across ranks, by launch and endtime; ends up to 137 us apart; 2 clocks, 7 us
- *       apart
- *       Not matched: 2 with a rank missing, 1 alone, 1 suspect (kind)
+ *       Collectives: 27 of 30 matched across ranks; ends up to 137 us apart (tlmpi show traces.h5 quality)
  *       Clocks: the times of 2 ranks were shifted, by up to 3000 us, to within 25 us (tlmpi show traces.h5 clock)
  *       Waiting: 25.2 % of it is charged to late ranks; 73.3 % is for late senders
  *       Simulation: off by 0.0 % of the measured time
@@ -26,9 +24,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Parts of a delay that are named; culprits, or rows of phase_verdict, beside the first; the distance in units of noise
- * from which on no more is told. */
-enum { PARTS_NAMED = 3, NEXT_NAMED = 4, FAR_Z = 100 };
+/* Culprits, or rows of phase_verdict, that are named beside the first; the distance in units of noise from which on no
+ * more is told. */
+enum { NEXT_NAMED = 4, FAR_Z = 100 };
 
 typedef struct asking {
     FILE *out;
@@ -150,37 +148,17 @@ static void which_rank(asking *q)
 
 /* ----------------------------------------------------------------------------------------------------- which phase */
 
-/* The largest part of the delay that is not among the first n; -1: what is left is less than a hundredth. */
-static int next_part(const tl_answers *a, const int *first, int n)
-{
-    int largest = -1;
-    for (int p = 0; p <= TL_NACTIVITIES; p++) {
-        bool said = false;
-        for (int i = 0; i < n; i++)
-            said |= first[i] == p;
-        if (!said && a->activities[p] > a->first->blame_ns / 100 &&
-            (largest < 0 || a->activities[p] > a->activities[largest]))
-            largest = p;
-    }
-    return largest;
-}
-
-/* "others wait 740 ms of GPU time for it: 97.3 % because of its host_late, 1.6 % of its compute, ..." */
-static void say_parts(tl_wrap *w, const tl_answers *a)
+/* "others wait 740 ms of GPU time for it - 97.3 % of that for its host_late": the activity with the largest part. */
+static void say_largest_part(tl_wrap *w, const tl_answers *a)
 {
     const tl_culprit *c = a->first;
-    int activities[PARTS_NAMED + 1], n = 0;
-
-    while (n < PARTS_NAMED && (activities[n] = next_part(a, activities, n)) >= 0)
-        n++;
-    bool more = next_part(a, activities, n) >= 0;
+    int largest = 0;
+    for (int p = 1; p <= TL_NACTIVITIES; p++)
+        largest = a->activities[p] > a->activities[largest] ? p : largest;
     tl_say(w, "others wait %s of GPU time for %s", tl_duration(c->blame_ns).text, them(c));
-    for (int i = 0; i < n; i++)
-        tl_say(w, "%s%s %s %s%s", i == 0 ? "-" TL_KEPT : "",
-               tl_part_in_words(a->activities[activities[i]], c->blame_ns).text, i == 0 ? "of that for its" : "for",
-               tl_activity_labels[activities[i]], i + 1 < n || more ? "," : "");
-    if (more)
-        tl_say(w, "...");
+    if (a->activities[largest] > 0)
+        tl_say(w, "-~%s of that for its %s", tl_part_in_words(a->activities[largest], c->blame_ns).text,
+               tl_activity_labels[largest]);
 }
 
 static void say_phase_of_rank(asking *q)
@@ -198,7 +176,7 @@ static void say_phase_of_rank(asking *q)
     }
     if (q->a->nexcess > 0)
         tl_say_excess(begin(q, "Where:", "excess"), q->a, SIZE_MAX);
-    say_parts(begin(q, "Evidence:", "blame"), q->a);
+    say_largest_part(begin(q, "Evidence:", "blame"), q->a);
 }
 
 /* Where most time is lost, and what decides when the job ends: no culprit holds it up. */
@@ -327,85 +305,32 @@ static tl_phrase apart(int64_t ns)
 
 static void say_matched(asking *q, const tl_quality *matched)
 {
-    static const struct {
-        tl_quality_check check;
-        const char *word;
-    } rules[] = { { TL_CHECK_BY_SEQ, "seq" },
-                  { TL_CHECK_BY_LAUNCH, "launch" },
-                  { TL_CHECK_BY_PAIR, "pair" },
-                  { TL_CHECK_BY_ENDTIME, "endtime" } };
-    const tl_quality *ends = check_of(q, TL_CHECK_END_TOGETHER), *clocks = check_of(q, TL_CHECK_CLOCKS),
-                     *alone = check_of(q, TL_CHECK_ALONE);
-    const char *words[4];
-    size_t n = 0;
-
+    const tl_quality *ends = check_of(q, TL_CHECK_END_TOGETHER), *alone = check_of(q, TL_CHECK_ALONE);
     if (alone->of > 0 && alone->count == alone->of) {
         say(q, "Collectives:", NULL, "%s, of one rank each: there is none to compare with",
             tl_grouped(matched->of).text);
         return;
     }
-    tl_wrap *w = begin(q, "Collectives:", "quality");
-    tl_say(w, "%s~of~%s matched across ranks,", tl_grouped(matched->count).text, tl_grouped(matched->of).text);
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        if (check_of(q, rules[i].check)->count > 0)
-            words[n++] = rules[i].word;
-    for (size_t i = 0; i < n; i++) /* "by launch and endtime", the rules that matched any */
-        tl_wrap_printf(w, "%s%s%s",
-                       i == 0       ? "by "
-                       : i + 1 == n ? "and "
-                                    : "",
-                       words[i],
-                       i + 1 == n  ? ";"
-                       : i + 2 < n ? ","
-                                   : "");
+    say(q, "Collectives:", "quality", "%s~of~%s matched across ranks%s", tl_grouped(matched->count).text,
+        tl_grouped(matched->of).text, ends->of > 0 ? ";" : "");
     if (ends->of > 0)
-        tl_say(w, "ends up to %s~apart;", tl_duration(ends->worst_ns).text);
-    tl_say(w, clocks->count == 1 ? "%" PRId64 " clock" : "%" PRId64 "~clocks,", clocks->count);
-    if (clocks->count != 1)
-        tl_say(w, "%s%s",
-               q->a->trust.untied       ? "not all of which can be compared"
-               : clocks->worst_ns == 0  ? "whose times are possible as recorded"
-               : clocks->worst_ns < 500 ? "less than 1 us apart"
-                                        : apart(clocks->worst_ns).text,
-               !q->a->trust.untied && clocks->worst_ns >= 500 ? TL_KEPT "apart" : "");
-}
-
-static void say_unmatched(asking *q)
-{
-    int64_t missing = check_of(q, TL_CHECK_MISSING)->count, alone = check_of(q, TL_CHECK_UNMATCHED)->count, suspect = 0;
-    char kinds[64] = ""; /* "kind, size" */
-
-    for (int c = TL_CHECK_KIND; c <= TL_CHECK_ENDS; c++) {
-        int64_t n = check_of(q, (tl_quality_check)c)->count;
-        size_t used = strlen(kinds);
-        suspect = tl_ns_sum(suspect, n);
-        if (n > 0)
-            snprintf(kinds + used, sizeof kinds - used, "%s%s", used > 0 ? "," TL_KEPT : "",
-                     tl_suspicion_labels[TL_SUSPECT_KIND + c - TL_CHECK_KIND]);
-    }
-    if (missing == 0 && alone == 0 && suspect == 0)
-        return;
-    tl_wrap *w = begin(q, "Not matched:", NULL);
-    if (missing > 0)
-        tl_say(w, "%" PRId64 "~with~a~rank~missing%s", missing, alone > 0 || suspect > 0 ? "," : "");
-    if (alone > 0)
-        tl_say(w, "%" PRId64 "~of~one~rank~alone%s", alone, suspect > 0 ? "," : "");
-    if (suspect > 0)
-        tl_say(w, "%" PRId64 "~suspect~(%s)", suspect, kinds);
+        tl_say(&q->w, "ends up to %s~apart", tl_duration(ends->worst_ns).text);
 }
 
 static void say_clocks(asking *q)
 {
     const tl_quality *shifted = check_of(q, TL_CHECK_SHIFTED);
-    int64_t sure_ns = q->a->trust.clock_uncertainty_ns, step_ns = q->a->trust.clock_step_ns;
+    const tl_trust *trust = &q->a->trust;
+    if (trust->untied)
+        say(q, "Clocks:", "clock", "not all can be compared");
     if (shifted->count == 0)
         return;
-    say(q, "Clocks: the times of", "clock", "%" PRId64 "~rank%s were shifted, by~up~to~%s%s", shifted->count,
-        tl_plural(shifted->count), apart(shifted->worst_ns).text, sure_ns > 0 ? "," : "");
-    if (sure_ns > 0)
-        tl_say(&q->w, "to within %s", apart(sure_ns).text);
-    if (step_ns > 0)
-        tl_say(&q->w, "-~one~clock~steps~by~%s", apart(step_ns).text);
+    say(q, "Clocks:", "clock", "the times of %" PRId64 "~rank%s were shifted, by~up~to~%s%s", shifted->count,
+        tl_plural(shifted->count), apart(shifted->worst_ns).text, trust->clock_uncertainty_ns > 0 ? "," : "");
+    if (trust->clock_uncertainty_ns > 0)
+        tl_say(&q->w, "to within %s", apart(trust->clock_uncertainty_ns).text);
+    if (trust->clock_step_ns > 0)
+        tl_say(&q->w, "-~one clock~steps~by~%s", apart(trust->clock_step_ns).text);
 }
 
 static double percent_of(const tl_quality *row)
@@ -454,7 +379,6 @@ static void say_basis(asking *q)
             say(q, "Recording:", "health", "%s", words.text);
     if (matched->of > 0)
         say_matched(q, matched);
-    say_unmatched(q);
     say_clocks(q);
     say_uncharged(q);
     if (!isnan(a->trust.model_error))

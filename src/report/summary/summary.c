@@ -68,38 +68,18 @@ static void add_distinct(tl_bytes *list, const tl_summary *s, size_t offset, siz
     free(copies);
 }
 
-/* "3 steps (4-6)" where all ranks have the same; "2-3 steps a rank (4-6)" where they may not. */
+/* Adds "steps 4-6", from the first that a rank has to the last. */
 static void add_steps(tl_bytes *list, const tl_summary *s)
 {
-    if (s->steps->n == 0)
-        return;
-    const tl_step *v = tl_table_row(s->steps, 0);
-    int32_t low = v->step, high = low;
-    size_t fewest = s->steps->n, most = 0, ranks = 0;
-    for (size_t i = 0, n; i < s->steps->n; i += n) {
-        for (n = 0; i + n < s->steps->n && v[i + n].rank == v[i].rank; n++) {
-            low = v[i + n].step < low ? v[i + n].step : low;
-            high = v[i + n].step > high ? v[i + n].step : high;
-        }
-        fewest = n < fewest ? n : fewest;
-        most = n > most ? n : most;
-        ranks++;
+    int32_t low = INT32_MAX, high = INT32_MIN;
+    TL_ROWS (const tl_step, row, s->steps) {
+        low = row->step < low ? row->step : low;
+        high = row->step > high ? row->step : high;
     }
-
-    bool same = fewest == most && (ranks == 1 || (uint64_t)((int64_t)high - low) + 1 == most);
-    char count[48], range[32];
-    if (fewest == most)
-        snprintf(count, sizeof count, "%zu", most);
-    else
-        snprintf(count, sizeof count, "%zu-%zu", fewest, most);
     if (low == high)
-        snprintf(range, sizeof range, "%" PRId32, low);
-    else
-        snprintf(range, sizeof range, "%" PRId32 "-%" PRId32, low, high);
-    if (same && most == 1)
-        add_fact(list, "step %s", range);
-    else
-        add_fact(list, "%s step%s%s (%s)", count, most == 1 ? "" : "s", same ? "" : " a rank", range);
+        add_fact(list, "step %" PRId32, low);
+    else if (low < high)
+        add_fact(list, "steps %" PRId32 "-%" PRId32, low, high);
 }
 
 /* Adds "3 of 4 ranks": traces that were read, and the world size.  A world size that a rank's own number exceeds is

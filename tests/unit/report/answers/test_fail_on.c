@@ -89,7 +89,7 @@ static void several_count_together(void)
     hold_up(j, 2, 5, 8, 30 * MS, 4 * MS);
     const char *said;
     CU_ASSERT_TRUE(met(j, "straggler>19%", &said));
-    CU_ASSERT_STRING_EQUAL(said, "tlmpi: --fail-on straggler>19%: 20.0 % (ranks 1, 2)\n");
+    CU_ASSERT_STRING_EQUAL(said, "tlmpi: --fail-on straggler>19%: 20.0 % (ranks 1,2)\n");
     CU_ASSERT_FALSE(met(j, "straggler>21%", NULL));
     job_free(j);
 }

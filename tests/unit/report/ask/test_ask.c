@@ -73,7 +73,7 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
                      "Evidence: 8 of 8 steps flagged; p < 0.0001 (tlmpi show traces.h5 blame_step) "
                      "Confidence: high "
                      "What do the answers rest on? "
-                     "Collectives: 16 of 16 matched across ranks, 1 clock (tlmpi show traces.h5 quality) "
+                     "Collectives: 16 of 16 matched across ranks (tlmpi show traces.h5 quality) "
                      "Simulation: off by 1.2 % of the measured time (tlmpi show traces.h5 whatif)\n");
     job_free(j);
 }
@@ -139,7 +139,7 @@ static void other_steps_and_stages_are_no_peers(void)
     job_free(j);
 }
 
-static void parts_of_the_delay_are_named_largest_first(void)
+static void the_largest_part_of_the_delay_is_named(void)
 {
     answer_job *j = job_of(2, 4);
     hold_up(j, 1, 1, 4, 10 * MS, -1);
@@ -148,9 +148,7 @@ static void parts_of_the_delay_are_named_largest_first(void)
     rows[1].cause = TL_ACTIVITY_COMPUTE;
     rows[1].direct_ns = 25 * MS;
     rows[2].direct_ns = 300 * 1000; /* less than a hundredth */
-    expect(asked(j), "others wait 45.3 ms of GPU time for it - 77.3 % of that for its compute,");
-    rows[2].cause = TL_ACTIVITY_GC;
-    expect(asked(j), "77.3 % of that for its compute, 22.1 % for host_late");
+    expect(asked(j), "others wait 45.3 ms of GPU time for it - 77.3 % of that for its compute (");
     job_free(j);
 }
 
@@ -213,19 +211,6 @@ static void nobody_is_answered_four_times_without_contradiction(void)
     expect(text, "  No rank holds the job up, neither always nor for a while.\n");
     ((tl_rank *)tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0))->world_size = 5;
     expect(asked(j), "  No rank that has a trace holds the job up, neither always nor for a while.\n");
-    job_free(j);
-}
-
-/* Of clocks that nothing had to correct it is not known how far apart they are. */
-static void clocks_that_are_possible_are_not_said_to_agree(void)
-{
-    answer_job *j = job_of(4, 8);
-    tl_quality *clocks = tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1);
-    CU_ASSERT_EQUAL_FATAL(clocks->check, TL_CHECK_CLOCKS);
-    clocks->count = 2;
-    expect(asked(j), "2 clocks, whose times are possible as recorded");
-    clocks->worst_ns = 400;
-    expect(asked(j), "2 clocks, less than 1 us apart");
     job_free(j);
 }
 
@@ -493,12 +478,11 @@ static void a_rank_that_is_numbered_by_order_has_a_file(void)
 static const unit_test tests[] = {
     TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
     TEST(several_places_are_told_each_with_its_part), TEST(waits_in_sends_and_receives_are_waits), TEST(what_binds_a_rank_is_told), TEST(other_steps_and_stages_are_no_peers),
-    TEST(parts_of_the_delay_are_named_largest_first),
+    TEST(the_largest_part_of_the_delay_is_named),
     TEST(others_may_wait_for_those_that_wait),
     TEST(others_that_hold_the_job_up_are_named_too),
     TEST(ranks_together_are_one_answer),
     TEST(nobody_is_answered_four_times_without_contradiction),
-    TEST(clocks_that_are_possible_are_not_said_to_agree),
     TEST(no_single_rank_is_said_of_a_verdict_alone),
     TEST(the_gain_of_the_steps_is_told_from_that_of_the_job),
     TEST(what_slow_links_gain_together_is_told),
