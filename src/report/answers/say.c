@@ -420,8 +420,10 @@ void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
                      " compute %.2f times as long as the others in the median: balanced",
                      a->imbalance.rank, a->imbalance.times),
         tl_phrase_of("work differs between ranks and steps at random: without that"),
-        tl_phrase_of(a->trust.nranks > 1 ? "all ranks: GPUs wait for the CPU; at best"
-                                         : "the GPU waits for the CPU; at best"),
+        a->trust.nranks > 1 && a->imbalance.hosts_rank >= 0
+            ? tl_phrase_of("the GPU of rank" TL_KEPT "%" PRId32 " waits for its CPU; at best", a->imbalance.hosts_rank)
+            : tl_phrase_of(a->trust.nranks > 1 ? "all ranks: GPUs wait for the CPU; at best"
+                                               : "the GPU waits for the CPU; at best"),
     };
     size_t said = 0;
     for (; said < most; said++) {

@@ -251,9 +251,11 @@ static const char *without_culprit(const tl_answers *a)
                                     : "record more steps, five at least: of these few chance is not told from a delay";
     if (a->trust.missing > 0)
         return "record all ranks";
-    return a->imbalance.hosts_ns > 0 && a->imbalance.hosts_ns == tl_largest_imbalance(a)
-               ? "launch less: CUDA graphs, torch.compile, larger batches, fused operators"
-               : NULL;
+    if (a->imbalance.hosts_ns == 0 || a->imbalance.hosts_ns != tl_largest_imbalance(a))
+        return NULL;
+    return a->trust.nranks > 1 && a->imbalance.hosts_rank >= 0
+               ? next_of[TL_CAUSE_HOST_LATE]
+               : "launch less: CUDA graphs, torch.compile, larger batches, fused operators";
 }
 
 const char *tl_next_in_words(const tl_answers *a)

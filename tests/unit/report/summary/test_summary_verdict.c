@@ -194,6 +194,11 @@ static void what_nobody_is_at_fault_for_is_said(void)
     late = verdict_of(j, 1);
     late->cause = TL_CAUSE_COMPUTE_SLOW; /* its host takes what others' do */
     CU_ASSERT_EQUAL(answers_of(j)->imbalance.hosts_ns, 47 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->imbalance.hosts_rank, -1); /* all are idle as long */
+    TL_ROWS (tl_breakdown, row, tl_tables_get(&j->tables, &tl_breakdown_schema))
+        row->idle_ns = row->rank == 2 ? 9 * MS : MS / 2;
+    CU_ASSERT_EQUAL(answers_of(j)->imbalance.hosts_rank, 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "the GPU of rank 2 waits for its CPU; at best 47.0 ms less"));
     job_free(j);
 }
 
