@@ -79,44 +79,11 @@ int64_t tl_lower_median(int64_t *values, size_t n)
     return values[tl_lower_middle(n)];
 }
 
-/* Returns the median of v.  Each round counts the values left in 64 drawers of equal width and keeps the drawer that
- * holds the middle: so no order of v makes it slow. */
-int64_t tl_median_rounded_up(int64_t *v, size_t n)
+int64_t tl_median_rounded_up(int64_t *values, size_t n)
 {
-    int64_t least = v[0], most = v[0];
-    for (size_t i = 1; i < n; i++) {
-        least = tl_ns_min(least, v[i]);
-        most = tl_ns_max(most, v[i]);
-    }
-    enum { DRAWER_BITS = 6 };
-    size_t k = tl_lower_middle(n); /* values before the lower middle, among the values left */
-    bool even = n % 2 == 0;
-    int64_t low = least, above = most; /* above: the least value that was left out above the middle */
-    uint64_t range = (uint64_t)most - (uint64_t)least;
-    int shift = 0;
-
-    while (range >> shift >> DRAWER_BITS != 0)
-        shift++;
-    for (;; shift = shift > DRAWER_BITS ? shift - DRAWER_BITS : 0) {
-        size_t count[1 << DRAWER_BITS] = { 0 }, drawer = 0, kept = 0;
-        for (size_t i = 0; i < n; i++)
-            count[((uint64_t)v[i] - (uint64_t)low) >> shift]++;
-        for (; k >= count[drawer]; drawer++)
-            k -= count[drawer];
-        for (size_t i = 0; i < n; i++) {
-            uint64_t in = ((uint64_t)v[i] - (uint64_t)low) >> shift;
-            if (in == drawer)
-                v[kept++] = v[i];
-            else if (in > drawer && v[i] < above)
-                above = v[i];
-        }
-        n = kept;
-        low += (int64_t)(drawer << shift);
-        if (shift == 0)
-            break;
-    }
-    int64_t b = even && k + 1 >= n ? above : low; /* of equals there may be two in the middle */
-    return low + (b - low) / 2 + (b - low) % 2;
+    tl_ns_sort(values, n);
+    int64_t low = values[tl_lower_middle(n)], distance = values[tl_upper_middle(n)] - low;
+    return low + distance / 2 + distance % 2;
 }
 
 int64_t tl_mad(int64_t *values, size_t n, int64_t middle)

@@ -47,18 +47,9 @@ enum { TL_ACTIVITY_BLOCK = 32 };
 
 void tl_activity_free(tl_activity *activity);
 
-/* A place in an activity, from which sums go forward.  Start with { 0 }. */
-typedef struct tl_activity_cursor {
-    size_t at;
-} tl_activity_cursor;
-
-/* Puts the cursor where t_ns is, wherever it was; O(log n). */
-void tl_activity_seek(const tl_activity *activity, tl_activity_cursor *cursor, int64_t t_ns);
-
-/* Adds the activities of [from_ns, to_ns) to *sum; what lies outside the activity adds nothing.  Calls on one cursor
- * come in order of from_ns; one costs what its cursor passes over and O(log n), however long the stretch of time. */
-void tl_activity_add(const tl_activity *activity, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns,
-                     tl_activity_ns *sum);
+/* Adds the activities of [from_ns, to_ns) to *sum; what lies outside the activity adds nothing.  O(log n), however long
+ * the stretch of time. */
+void tl_activity_add(const tl_activity *activity, int64_t from_ns, int64_t to_ns, tl_activity_ns *sum);
 
 /* ------------------------------------------------------------------------------------------------------- host spans */
 

@@ -55,12 +55,10 @@ static inline int64_t tl_mean_of_two(int64_t low, int64_t high)
     return (low & high) + ((low ^ high) >> 1);
 }
 
-/* The median of n > 0 numbers; of the middle two the mean, or the lower.  Both put the numbers in order. */
+/* The median of n > 0 numbers; of the middle two the mean, the lower, or the mean rounded up (of numbers that are not
+ * below 0).  Each puts the numbers in order. */
 int64_t tl_median(int64_t *values, size_t n);
 int64_t tl_lower_median(int64_t *values, size_t n);
-
-/* The median of n > 0 numbers, none below 0; of the middle two the mean, rounded up.  O(n), for very many; the numbers
- * are others afterwards. */
 int64_t tl_median_rounded_up(int64_t *values, size_t n);
 
 /* The median of n > 0 distances from `middle` (MAD); the numbers are these distances afterwards. */

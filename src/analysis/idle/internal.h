@@ -271,14 +271,6 @@ static inline const tl_idle_tally_entry *tl_idle_tally_largest(const tl_idle_tal
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
-/* Zeros where n is 0; the mean of the middle two of an even count is rounded up. */
-typedef struct tl_idle_stats {
-    int64_t total_ns, min_ns, max_ns, median_ns;
-} tl_idle_stats;
-
-/* None of v is negative; it has other values afterwards. */
-tl_idle_stats tl_idle_measure(int64_t *v, size_t n);
-
 /* 100 part / whole; NaN where whole is 0. */
 double tl_idle_pct(int64_t part, int64_t whole);
 

@@ -70,7 +70,7 @@ static void say_ranks(tl_idle_summary *sum, share *v, size_t n, size_t nranks, i
     nranks = nranks > n ? nranks : n;
     for (size_t i = 0; i < nranks; i++)
         scratch[i] = i < n ? v[i].total_ns : 0;
-    sum->median_rank_ns = tl_idle_measure(scratch, nranks).median_ns;
+    sum->median_rank_ns = nranks > 0 ? tl_median_rounded_up(scratch, nranks) : 0;
 }
 
 /* By name, which has one number on all ranks once their rows are together. */

@@ -54,18 +54,6 @@ typedef struct scope {
 
 /* ------------------------------------------------------------------------------------------------------- statistics */
 
-tl_idle_stats tl_idle_measure(int64_t *v, size_t n)
-{
-    tl_idle_stats s = { .min_ns = n > 0 ? v[0] : 0 };
-    for (size_t i = 0; i < n; i++) {
-        s.total_ns = tl_ns_add(s.total_ns, v[i]);
-        s.min_ns = tl_ns_min(s.min_ns, v[i]);
-        s.max_ns = tl_ns_max(s.max_ns, v[i]);
-    }
-    s.median_ns = n > 0 ? tl_median_rounded_up(v, n) : 0;
-    return s;
-}
-
 /* The standard deviation, divided by n, rounded. */
 static int64_t deviation(const int64_t *v, size_t n)
 {
@@ -93,7 +81,6 @@ static tl_idle_summary *add_row(const scope *s, int32_t step, uint8_t drain, uin
     bool noise = doing == TL_DOING_NOISE, axes = step >= 0 || (doing != TL_DOING_ALL && !noise);
 
     row->std_ns = deviation(lengths, n);
-    tl_idle_stats stats = tl_idle_measure(lengths, n);
     row->rank = s->k->view->rank;
     row->device = s->device;
     row->step = step;
@@ -101,12 +88,14 @@ static tl_idle_summary *add_row(const scope *s, int32_t step, uint8_t drain, uin
     row->cpu_during_gap = doing;
     tl_cell_put(row->dominant_op, sizeof row->dominant_op, noise ? TL_TEXT("noise") : TL_TEXT("ALL"));
     row->count = (int64_t)n;
-    row->total_ns = row->median_rank_ns = row->worst_ns = stats.total_ns;
-    row->idle_pct = tl_idle_pct(stats.total_ns, noise ? 0 : all_ns);
+    for (size_t i = 0; i < n; i++)
+        row->total_ns = tl_ns_add(row->total_ns, lengths[i]);
+    row->median_rank_ns = row->worst_ns = row->total_ns;
+    row->idle_pct = tl_idle_pct(row->total_ns, noise ? 0 : all_ns);
     row->peer_ns = axes ? -1 : 0;
-    row->median_ns = stats.median_ns;
-    row->min_ns = stats.min_ns;
-    row->max_ns = stats.max_ns;
+    row->median_ns = n > 0 ? tl_median_rounded_up(lengths, n) : 0; /* which puts them in order */
+    row->min_ns = n > 0 ? lengths[0] : 0;
+    row->max_ns = n > 0 ? lengths[n - 1] : 0;
     row->longest_id = -1;
     row->annotation = TL_NO_NAME;
     row->ranks = n > 0;

@@ -38,12 +38,6 @@ static int by_start(const void *participants, uint32_t a, uint32_t b)
     return TL_ORDER(&p[a], &p[b], start_ns, uid);
 }
 
-static int by_from(const void *stretches, uint32_t a, uint32_t b)
-{
-    const tl_span *s = stretches;
-    return TL_COMPARE(s[a].start_ns, s[b].start_ns);
-}
-
 static int by_launch(const void *kernels, uint32_t a, uint32_t b)
 {
     const tl_kernel *k = kernels;
@@ -132,21 +126,18 @@ static void find_previous(comparing *c)
 /* Sums the activities of the stretch of each: into `work_since_step`, or `work_between_collectives`. */
 static void sum_up(comparing *c, bool of_step)
 {
-    uint32_t *order = tl_sorted_index(c->n, by_from, c->stretches);
-    tl_activity_cursor cursor = { 0 };
     int64_t first = c->activity->n > 0 ? c->activity->start_ns[0] : INT64_MAX;
 
     for (size_t i = 0; i < c->n; i++) {
-        const tl_span *s = &c->stretches[order[i]];
-        tl_participant *p = &c->participants[order[i]];
+        const tl_span *s = &c->stretches[i];
+        tl_participant *p = &c->participants[i];
         tl_activity_ns *sum = of_step ? &p->work_since_step : &p->work_between_collectives;
         *sum = (tl_activity_ns){ { 0 } };
-        tl_activity_add(c->activity, &cursor, s->start_ns, s->end_ns, sum);
+        tl_activity_add(c->activity, s->start_ns, s->end_ns, sum);
         /* Nothing has run yet: the host has not fed the device. */
         if (s->start_ns < first && s->start_ns < s->end_ns)
             sum->ns[TL_ACTIVITY_HOST] += tl_ns_min(first, s->end_ns) - s->start_ns;
     }
-    free(order);
 }
 
 /* From the previous one of the group; less what was spent in that one itself. */
@@ -156,15 +147,13 @@ static void compare_groups(comparing *c)
         c->stretches[i] =
             (tl_span){ c->previous[i] != TL_NONE ? c->ready[c->previous[i]] : begin_of(c, (uint32_t)i), c->ready[i] };
     sum_up(c, false);
-    tl_activity_cursor cursor = { 0 };
     for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
         if (c->previous[at] == TL_NONE)
             continue;
         const tl_participant *previous = &c->participants[c->previous[at]];
         tl_activity_ns inside = { { 0 } };
-        tl_activity_seek(c->activity, &cursor, previous->start_ns);
-        tl_activity_add(c->activity, &cursor, previous->start_ns, tl_ns_min(previous->end_ns, c->ready[at]), &inside);
+        tl_activity_add(c->activity, previous->start_ns, tl_ns_min(previous->end_ns, c->ready[at]), &inside);
         c->participants[at].work_between_collectives.ns[TL_ACTIVITY_COMM] -= inside.ns[TL_ACTIVITY_COMM];
     }
 }
@@ -183,14 +172,12 @@ static int64_t done_with(comparing *c, int32_t step)
 /* What was done from from_ns up to where both end, but for communication. */
 static int64_t work_until(const comparing *c, int64_t from_ns, int64_t done_ns, int64_t to_ns)
 {
-    tl_activity_cursor cursor = { 0 };
     tl_activity_ns sum = { { 0 } };
     int64_t ns = 0;
 
     if (done_ns <= from_ns)
         return 0;
-    tl_activity_seek(c->activity, &cursor, from_ns);
-    tl_activity_add(c->activity, &cursor, from_ns, tl_ns_min(done_ns, to_ns), &sum);
+    tl_activity_add(c->activity, from_ns, tl_ns_min(done_ns, to_ns), &sum);
     for (int kind = 0; kind < TL_NACTIVITIES; kind++)
         ns += kind == TL_ACTIVITY_COMM ? 0 : sum.ns[kind];
     return ns;

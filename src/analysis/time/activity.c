@@ -198,12 +198,6 @@ void tl_activity_free(tl_activity *activity)
     *activity = (tl_activity){ 0 };
 }
 
-void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t t_ns)
-{
-    cursor->at = 0;
-    TL_BISECT(cursor->at, a->n, mid, a->start_ns[mid + 1] <= t_ns);
-}
-
 /* Adds the activities of [from_ns, to_ns) that lie in the stretches [i, end). */
 static void add_stretches(const tl_activity *a, size_t i, size_t end, int64_t from_ns, int64_t to_ns,
                           tl_activity_ns *sum)
@@ -216,13 +210,12 @@ static void add_stretches(const tl_activity *a, size_t i, size_t end, int64_t fr
 }
 
 /* The rest of the first block, the sums of whole blocks, and the beginning of the last one. */
-void tl_activity_add(const tl_activity *a, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns,
-                     tl_activity_ns *sum)
+void tl_activity_add(const tl_activity *a, int64_t from_ns, int64_t to_ns, tl_activity_ns *sum)
 {
-    while (cursor->at < a->n && a->start_ns[cursor->at + 1] <= from_ns)
-        cursor->at++;
-    size_t first = cursor->at / TL_ACTIVITY_BLOCK + 1, next = first * TL_ACTIVITY_BLOCK, after = first + 1;
-    add_stretches(a, cursor->at, next < a->n ? next : a->n, from_ns, to_ns, sum);
+    size_t at = 0;
+    TL_BISECT(at, a->n, mid, a->start_ns[mid + 1] <= from_ns);
+    size_t first = at / TL_ACTIVITY_BLOCK + 1, next = first * TL_ACTIVITY_BLOCK, after = first + 1;
+    add_stretches(a, at, next < a->n ? next : a->n, from_ns, to_ns, sum);
     if (next >= a->n || a->start_ns[next] >= to_ns)
         return;
     TL_BISECT(after, a->n / TL_ACTIVITY_BLOCK + 1, mid, a->start_ns[mid * TL_ACTIVITY_BLOCK] <= to_ns);

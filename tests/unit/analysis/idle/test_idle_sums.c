@@ -1,35 +1,8 @@
 /* test_idle_sums.c - gaps of drawn timelines summed by label, class, device and rank; options; memory. */
-#include "src/analysis/idle/internal.h"
 #include "idle_drawn.h"
-#include "tlmpi/base/hash.h"
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
-
-static int by_value(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Of few and many, near and far, equal and different lengths. */
-static void the_median_stands_in_the_middle(void)
-{
-    int64_t v[200], sorted[200];
-    int wrong = 0;
-    for (uint64_t round = 0; round < 3000; round++) {
-        size_t n = 1 + (size_t)(round % 200);
-        for (size_t i = 0; i < n; i++) {
-            v[i] = (int64_t)(tl_hash_mix(round, i) >> (1 + round % 63));
-            sorted[i] = v[i];
-        }
-        qsort(sorted, n, sizeof *sorted, by_value);
-        int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
-        wrong += tl_idle_measure(v, n).median_ns != low + (high - low) / 2 + (high - low) % 2;
-    }
-    CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_EQUAL(tl_idle_measure(v, 0).median_ns, 0);
-}
 
 /* The sum of those two axes. */
 static const tl_idle_summary *axes_row(const tl_table *t, int rank, int step, uint8_t drain, uint8_t doing)
@@ -318,8 +291,7 @@ static void the_longest_gap_has_the_right_label(void)
 int main(void)
 {
     static const unit_test tests[] = {
-        TEST(the_median_stands_in_the_middle),
-        TEST(gaps_are_summed_by_label_and_step),
+            TEST(gaps_are_summed_by_label_and_step),
         TEST(gaps_are_summed_by_class),
         TEST(the_key_of_a_class_is_in_words),
         TEST(several_devices_have_sums_of_their_own),

@@ -59,11 +59,10 @@ static void any_stretch_is_the_sum_of_its_parts(void)
     drawing *d = draw("compute 7: .AAA....BBB..", "comm 9:    ...CCC.......", NULL);
     tl_activity a = { 0 };
     draw_activity(&a, &d->view);
-    tl_activity_cursor cursor = { 0 };
     for (int from = 0; from < 13; from++) {
         for (int to = from; to <= 13; to++) {
             tl_activity_ns sum = { { 0 } };
-            tl_activity_add(&a, &cursor, from * US, to * US, &sum);
+            tl_activity_add(&a, from * US, to * US, &sum);
             int64_t expected[TL_NACTIVITIES] = { 0 };
             for (int i = from; i < to; i++)
                 if (i >= 1 && i < 11)
@@ -91,10 +90,9 @@ static void a_long_stretch_of_time_is_the_sum_of_its_parts(void)
     CU_ASSERT_FATAL(a.n > 4 * TL_ACTIVITY_BLOCK);
     int wrong = 0;
     for (int to = 0; to <= LENGTH; to++) {
-        tl_activity_cursor cursor = { 0 };
         for (int from = 0; from < to; from++) {
             tl_activity_ns sum = { { 0 } };
-            tl_activity_add(&a, &cursor, from * US, to * US, &sum);
+            tl_activity_add(&a, from * US, to * US, &sum);
             int64_t expected[TL_NACTIVITIES] = { 0 };
             for (int i = from > 1 ? from : 1; i < to && i * US < a.start_ns[a.n]; i++)
                 expected[i % 3 == 0 ? TL_ACTIVITY_DEVICE : i % 3 == 1 ? TL_ACTIVITY_COMPUTE : TL_ACTIVITY_COMM] += US;
@@ -110,10 +108,9 @@ static void nothing_on_the_device_is_nothing(void)
 {
     drawing *d = draw("host: a.b", NULL);
     tl_activity a = { 0 };
-    tl_activity_cursor cursor = { 0 };
     tl_activity_ns sum = { { 0 } };
     draw_activity(&a, &d->view);
-    tl_activity_add(&a, &cursor, 0, 100 * US, &sum);
+    tl_activity_add(&a, 0, 100 * US, &sum);
     for (int p = 0; p < TL_NACTIVITIES; p++)
         CU_ASSERT_EQUAL(sum.ns[p], 0);
     tl_activity_free(&a);
