@@ -24,12 +24,6 @@ extern const tl_meta_key tl_meta_keys[TL_META_KEYS];
 /* The place of a word in the table; TL_META_KEYS for none. */
 size_t tl_meta_key_of(tl_text word);
 
-/* Reads one distributedInfo object (text starts with its '{', ends with its '}') into *meta. */
-tl_status tl_meta_parse_distributed(tl_text text, tl_meta *meta);
-
-/* Sets the base time from its digits, where they are one. */
-void tl_meta_set_base(tl_meta *meta, tl_text digits);
-
 static inline bool tl_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

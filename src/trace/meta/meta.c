@@ -77,7 +77,6 @@ typedef enum position { OUTSIDE, DOCUMENT, DEVICES, DEVICE, DISTRIBUTED, GROUP_L
 
 typedef struct parsing {
     tl_meta *meta;
-    position root;       /* what the outermost object is */
     position path[8];    /* the longest: outside, document, distributed, group list, group, ranks */
     unsigned at;         /* path[at] is where the parser stands */
     uint64_t ignored;    /* open brackets of a value that is passed over */
@@ -116,7 +115,8 @@ static int64_t count_of(tl_text t)
     return tl_decimal_to_int(t.p, t.n, &value) && value >= 0 && value <= INT32_MAX ? value : -1;
 }
 
-void tl_meta_set_base(tl_meta *meta, tl_text digits)
+/* Sets the base time from its digits, where they are one. */
+static void set_base(tl_meta *meta, tl_text digits)
 {
     int64_t base;
     meta->bad_base = !tl_decimal_to_int(digits.p, digits.n, &base) || base < 0 || base >= TL_BASE_LIMIT;
@@ -188,7 +188,7 @@ static void take_known(parsing *p, tl_text t)
     if (key->take != TL_TAKE_HOST && (p->path[p->at] == DOCUMENT) != (key->depth == 1))
         return;
     if (key->take == TL_TAKE_BASE)
-        tl_meta_set_base(p->meta, t);
+        set_base(p->meta, t);
     else if (key->take == TL_TAKE_COUNT)
         memcpy(place, &(int64_t){ count_of(t) }, sizeof(int64_t));
     else if (key->take != TL_TAKE_NOTHING)
@@ -277,7 +277,7 @@ static position position_of(const parsing *p, bool object)
 {
     switch (p->path[p->at]) {
     case OUTSIDE:
-        return object ? p->root : OUTSIDE;
+        return object ? DOCUMENT : OUTSIDE;
     case DOCUMENT:
         return object && !p->told && key_is(p, "distributedInfo") ? DISTRIBUTED
                : !object && key_is(p, "deviceProperties")         ? DEVICES
@@ -358,11 +358,11 @@ static const yajl_callbacks callbacks = {
 
 /* ----------------------------------------------------------------------------------------------------- the document */
 
-/* Parses the text once.  *refused: the text is no JSON, rather than cut, and a repair may help.  The end of the text is
+/* Parses the text once; `told`: a text before it has named the rank.  *refused: the text is no JSON, rather than cut, and a repair may help.  The end of the text is
  * not told to yajl, which would take a cut number for a whole one. */
-static tl_status parse_once(tl_text text, position root, tl_meta *meta, bool *refused, tl_error *err)
+static tl_status parse_once(tl_text text, bool told, tl_meta *meta, bool *refused, tl_error *err)
 {
-    parsing p = { .meta = meta, .root = root };
+    parsing p = { .meta = meta, .told = told };
     yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
     yajl_handle h = yajl_alloc(&callbacks, &memory, &p);
     tl_status st = TL_OK;
@@ -385,28 +385,21 @@ static tl_status parse_once(tl_text text, position root, tl_meta *meta, bool *re
 }
 
 /* A document that yajl refuses is tried once more in a repaired copy, whose values replace those of the first pass. */
-static tl_status parse(tl_text text, position root, tl_meta *meta, tl_error *err)
-{
-    bool refused, ignored;
-
-    tl_status st = parse_once(text, root, meta, &refused, err);
-    if (!refused || text.n > SIZE_MAX / 4)
-        return st;
-    char *repaired = tl_malloc(4 * text.n);
-    st = parse_once((tl_text){ repaired, tl_repair_json(text.p, text.n, repaired) }, root, meta, &ignored, NULL);
-    free(repaired);
-    return st;
-}
-
 tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err)
 {
-    bool marked = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0; /* byte order mark */
-    return parse(marked ? (tl_text){ text + 3, n - 3 } : (tl_text){ text, n }, DOCUMENT, meta, err);
-}
+    const size_t mark = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* byte order mark */
+    const tl_text document = { n > 0 ? text + mark : "", n - mark };
+    const bool told = meta->rank >= 0;
+    bool refused, ignored;
 
-tl_status tl_meta_parse_distributed(tl_text text, tl_meta *meta)
-{
-    return parse(text, DISTRIBUTED, meta, NULL);
+    tl_status st = parse_once(document, told, meta, &refused, err);
+    if (!refused || n > SIZE_MAX / 4)
+        return st;
+    char *repaired = tl_malloc(4 * document.n);
+    size_t length = tl_repair_json(document.p, document.n, repaired);
+    st = parse_once((tl_text){ repaired, length }, told, meta, &ignored, NULL);
+    free(repaired);
+    return st;
 }
 
 /* Numbers of CUDA are 1000 major + 10 minor, of HIP 10,000,000 major + 100,000 minor + patch. */

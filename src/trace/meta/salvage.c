@@ -110,61 +110,53 @@ tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err)
 
 /* ------------------------------------------------------------------------------------------------------ the last bytes
  *
- *     ... {"ph": "X", "args": {"distributedInfo": {"rank": 9}}}], "distributedInfo": {"rank": 3}, "traceName": "t"}
- *                              ^ no key of the document: what stands after its value does not close the text
+ *     ... {"ph": "X", "args": {"grid": [1, 1, 1], "stream": 7}}], "distributedInfo": {"rank": 3}, "traceName": "t"}
+ *                                             ^                 ^ after this bracket the text closes as a document does
+ *                                             | after this one it does not
  */
 
 #define TAIL ((size_t)1 << 20)
 
-/* Places of a key that are tried, at most: only a hostile text has more. */
-#define TRIES_MAX 8
+/* Bytes that are looked at for each byte of the tail, at most: only a hostile text has brackets whose rest is long and
+ * fails. */
+#define LOOKS_MAX 64
 
-/* Length of the value at the start of t, which begins with one of `begins`; 0 where it does not, or does not end. */
-static size_t value_length(tl_text t, const char *begins)
+/* A document up to a closing bracket, which ends its first member. */
+static const char *document_before(char bracket)
 {
-    tl_grammar g = { 0 };
-
-    if (t.n == 0 || t.p[0] == 0 || strchr(begins, t.p[0]) == NULL)
-        return 0;
-    size_t n = tl_grammar_run(&g, t.p, t.n);
-    bool over = tl_grammar_is_over(&g) || n < t.n; /* a number ends before the byte that is none of it */
-    tl_grammar_free(&g);
-    return over ? n : 0;
+    return bracket == ']' ? "{\"\":[0" : "{\"\":{\"\":0";
 }
 
-/* Whether `rest` goes on as the text does after a member of the document: to its closing brace and the end, or to where
- * it is cut. */
-static bool closes_document(tl_text rest)
+/* How much of `rest`, which begins with a closing bracket, goes on as a text does at the end of a member of the document:
+ * to the closing brace and the end, or to where it is cut. */
+static size_t length_of_rest(tl_text rest)
 {
-    static const char before[] = "{\"\":0 ";
+    const char *before = document_before(*rest.p);
     tl_grammar g = { 0 };
 
-    (void)tl_grammar_run(&g, before, sizeof before - 1);
+    (void)tl_grammar_run(&g, before, strlen(before));
     size_t n = tl_grammar_run(&g, rest.p, rest.n);
     while (n < rest.n && (tl_is_space(rest.p[n]) || rest.p[n] == 0))
         n++;
     tl_grammar_free(&g);
-    return n == rest.n;
+    return n;
 }
 
-/* The value of a key of the document, of several the first; empty where there is none. */
-static tl_text find_value(tl_text t, const char *quoted, const char *begins)
+/* Where in the text the document's array ends, or, where that lies before the text, its first member that ends with a
+ * bracket: there the rest closes as the document does.  t.n without one. */
+static size_t end_of_member(tl_text t)
 {
-    tl_text found = { "", 0 };
-    size_t n = strlen(quoted);
+    size_t looks = 0;
 
-    for (size_t i = t.n >= n ? t.n - n + 1 : 0, tries = 0; i-- > 0 && tries < TRIES_MAX;) {
-        if (t.p[i] != quoted[0] || memcmp(t.p + i, quoted, n) != 0)
+    for (size_t i = 0; i < t.n && looks / LOOKS_MAX < t.n; i++) {
+        if (t.p[i] != ']' && t.p[i] != '}')
             continue;
-        size_t colon = tl_skip_space(t, i + n), at = tl_skip_space(t, colon + 1);
-        if (colon >= t.n || t.p[colon] != ':')
-            continue;
-        tries++;
-        size_t length = at < t.n ? value_length((tl_text){ t.p + at, t.n - at }, begins) : 0;
-        if (length > 0 && closes_document((tl_text){ t.p + at + length, t.n - at - length }))
-            found = (tl_text){ t.p + at, length };
+        size_t n = length_of_rest((tl_text){ t.p + i, t.n - i });
+        if (n == t.n - i)
+            return i;
+        looks += n;
     }
-    return found;
+    return t.n;
 }
 
 /* The last bytes of the text: n of them in buf, which has room for 2 * TAIL and n bytes already. */
@@ -199,16 +191,13 @@ void tl_tail_read(const char *path, tl_source *source, tl_text after, tl_meta *m
             n = read_tail(plain, buf, 0);
         tl_source_close(plain);
     }
-    tl_text t = { buf, n };
-    tl_text info = find_value(t, "\"distributedInfo\"", "{");
-    tl_text base = find_value(t, "\"baseTimeNanoseconds\"", "\"0123456789");
-    if (info.n > 0 && meta->rank < 0)
-        (void)tl_meta_parse_distributed(info, meta);
-    if (base.n > 1 && base.p[0] == '"')
-        base = (tl_text){ base.p + 1, base.n - 2 };
-    while (base.n > 0 && tl_is_space(base.p[base.n - 1]))
-        base.n--;
-    if (!meta->has_base)
-        tl_meta_set_base(meta, base);
+    size_t end = end_of_member((tl_text){ buf, n });
+    tl_bytes document = { 0 };
+    if (end < n) {
+        tl_bytes_say(&document, "%s", document_before(buf[end]));
+        tl_bytes_put(&document, buf + end, n - end);
+        (void)tl_meta_parse(document.v, document.n, meta, NULL);
+    }
+    tl_bytes_free(&document);
     free(buf);
 }

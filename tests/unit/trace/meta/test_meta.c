@@ -1,6 +1,5 @@
 /* test_meta.c - what a trace says about itself, in every spelling that has been met. */
 #include "meta_text.h"
-#include "src/trace/meta/internal.h"
 
 static bool ranks_are(const tl_pg_config *g, const int32_t *ranks, size_t n)
 {
@@ -241,16 +240,16 @@ static void keys_count_only_where_they_belong(void)
     tl_meta_free(&m);
 }
 
-static void one_object_may_stand_alone(void)
+/* A tail is read into what the head has told. */
+static void a_rank_that_another_text_told_stays(void)
 {
-    static const char text[] = "{\"rank\": 5, \"world_size\": \"6\", \"pg_config\": [{\"pg_name\": \"0\"}]}";
-    tl_meta m = TL_META_INIT;
-    CU_ASSERT_EQUAL(tl_meta_parse_distributed((tl_text){ text, strlen(text) }, &m), TL_OK);
+    static const char tail[] = "{\"distributedInfo\": {\"rank\": 6, \"world_size\": 9}, \"baseTimeNanoseconds\": 7}";
+    tl_meta m;
+    CU_ASSERT_EQUAL(parse("{\"distributedInfo\": {\"rank\": 5, \"world_size\": 8}}", &m), TL_OK);
+    CU_ASSERT_EQUAL(tl_meta_parse(tail, strlen(tail), &m, NULL), TL_OK);
     CU_ASSERT_EQUAL(m.rank, 5);
-    CU_ASSERT_EQUAL(m.world_size, 6);
-    CU_ASSERT_EQUAL(m.groups.n, 1);
-    CU_ASSERT_EQUAL(tl_meta_parse_distributed((tl_text){ text, strlen(text) - 1 }, &m), TL_EINPUT);
-    CU_ASSERT_EQUAL(m.rank, 5);
+    CU_ASSERT_EQUAL(m.world_size, 8);
+    CU_ASSERT_EQUAL(m.base_ns, 7);
     tl_meta_free(&m);
 }
 
@@ -266,8 +265,8 @@ int main(void)
         TEST(the_first_rank_that_is_told_counts),
         TEST(a_base_that_is_none_is_noted),
         TEST(keys_count_only_where_they_belong),
-    TEST(versions_of_libraries_are_told),
-        TEST(one_object_may_stand_alone),
+        TEST(versions_of_libraries_are_told),
+        TEST(a_rank_that_another_text_told_stays),
     };
     return unit_main("meta", tests, COUNT(tests));
 }
