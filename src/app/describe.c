@@ -224,35 +224,17 @@ static void say_meaning(meanings *a, const char *place, const char *meaning)
     tl_wrap_end(&w);
 }
 
-/* Whether one of the first n columns of a table has these labels. */
-static bool has_labels(const tl_schema *table, size_t n, const char *const *labels)
+/* Whether a column before column f of table t has the same labels. */
+static bool is_told(const tl_schema *const *tables, size_t t, size_t f, const char *const *labels)
 {
-    bool has = false;
-    for (size_t f = 0; f < n; f++)
-        has |= table->fields[f].labels == labels;
-    return has;
+    for (size_t k = 0; k <= t; k++)
+        for (size_t i = 0; i < (k < t ? tables[k]->nfields : f); i++)
+            if (tables[k]->fields[i].labels == labels)
+                return true;
+    return false;
 }
 
-/* A label of an enumeration, once for all columns that have it: tables[at] is the first table with such a column. */
-static void say_label(meanings *a, const tl_schema *const *tables, size_t ntables, size_t at, const tl_field *field)
-{
-    const char *const *docs = tl_values_of(field->labels);
-    for (size_t i = 0; field->labels[i] != NULL; i++) {
-        char place[160];
-        if (strcmp(field->labels[i], a->word) != 0)
-            continue;
-        size_t used = (size_t)snprintf(place, sizeof place, "as %s in", field->name), tail = used;
-        for (size_t t = at; t < ntables; t++) {
-            const char *comma = used > tail ? "," : "";
-            if (has_labels(tables[t], tables[t]->nfields, field->labels) &&
-                used + strlen(comma) + strlen(tables[t]->name) + 3 < sizeof place)
-                used += (size_t)snprintf(place + used, sizeof place - used, "%s %s", comma, tables[t]->name);
-        }
-        snprintf(place + used, sizeof place - used, ":");
-        say_meaning(a, place, docs != NULL && docs[i] != NULL ? docs[i] : field->doc);
-    }
-}
-
+/* The word as a label of enumerations, each told of the first column that has it. */
 static void say_labels(meanings *a)
 {
     size_t n;
@@ -260,11 +242,16 @@ static void say_labels(meanings *a)
     for (size_t t = 0; t < n; t++)
         for (size_t f = 0; f < tables[t]->nfields; f++) {
             const tl_field *field = &tables[t]->fields[f];
-            bool told = field->labels == NULL || has_labels(tables[t], f, field->labels);
-            for (size_t k = 0; k < t && !told; k++)
-                told = has_labels(tables[k], tables[k]->nfields, field->labels);
-            if (!told)
-                say_label(a, tables, n, t, field);
+            if (field->labels == NULL || is_told(tables, t, f, field->labels))
+                continue;
+            const char *const *docs = tl_values_of(field->labels);
+            for (size_t i = 0; field->labels[i] != NULL; i++) {
+                char place[160];
+                if (strcmp(field->labels[i], a->word) != 0)
+                    continue;
+                snprintf(place, sizeof place, "as %s in %s:", field->name, tables[t]->name);
+                say_meaning(a, place, docs != NULL && docs[i] != NULL ? docs[i] : field->doc);
+            }
         }
 }
 

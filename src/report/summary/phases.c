@@ -29,68 +29,53 @@ static void say_files(FILE *out, const tl_summary *s, const tl_look *look)
     tl_wrap_end(&w);
 }
 
-/* Says how many ranks lack a record of a phase that most ranks have. */
 static void say_missing(FILE *out, const tl_summary *s)
 {
-    int64_t missing = 0, ranks = 0, own = 0, most = 0;
-    int32_t worst = -1, before = -1;
-    TL_ROWS (const tl_phase, row, s->phases) {
-        own = (row->rank == before ? own : 0) + row->missing;
-        before = row->rank;
-        ranks += row->missing > 0 && own == row->missing;
+    int64_t missing = 0;
+    TL_ROWS (const tl_phase, row, s->phases)
         missing += row->missing;
-        if (own > most) {
-            most = own;
-            worst = row->rank;
-        }
-    }
     if (missing > 0)
-        tl_print_sentence(out, "%s~rank%s %s~%s~record%s that most others have (rank~%" PRId32 "~most:~%s)",
-                          tl_grouped(ranks).text, tl_plural(ranks), ranks == 1 ? "lacks" : "lack",
-                          tl_grouped(missing).text, tl_plural(missing), worst, tl_grouped(most).text);
+        tl_print_sentence(out, "%s~record%s missing that most ranks have (table phase)", tl_grouped(missing).text,
+                          missing == 1 ? " is" : "s are");
 }
 
-void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
+/* What the durations tell.  `beside` traces their steps are told, which may be others than the traces', and less else. */
+static void say_verdict(FILE *out, const tl_summary *s, const tl_look *look, bool beside)
 {
     const tl_answers *a = s->answers;
     bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
-
-    say_files(out, s, look);
-    tl_print_selection(out, s);
-    fputc('\n', out);
-    fputs(named ? look->bold : "", out);
     tl_wrap w = { .out = out, .indent = 2 };
+
+    fputs(named ? look->bold : "", out);
+    if (beside)
+        tl_say(&w, "Phases~of~%" PRId64 "~step%s:", a->phases->steps, tl_plural(a->phases->steps));
     tl_say_phase_rank(&w, a);
     fputs(named ? look->off : "", out);
     tl_say_phase_reason(tl_label(&w, "phase"), a);
-    if (named) {
+    if (named && !beside)
         tl_say_phase_waiting(tl_label(&w, "others"), a);
+    if (named)
         tl_say_phase_cost(tl_label(&w, "cost"), a);
-    }
-    for (size_t i = 1, n = 0; i < a->nphases && n < ALSO_SHOWN; i++)
+    for (size_t i = 1, n = 0; i < a->nphases && n < ALSO_SHOWN && !beside; i++)
         if (&a->phases[i] != tl_phase_told_of(a)) {
             tl_say_phase_also(tl_label(&w, "also"), &a->phases[i]);
             n++;
         }
-    tl_say(tl_label(&w, "trust"), "%s", tl_confidence_labels[a->phases->confidence]);
+    if (!beside)
+        tl_say(tl_label(&w, "trust"), "%s", tl_confidence_labels[a->phases->confidence]);
     tl_label_end(&w);
     say_missing(out, s);
 }
 
-/* The phases' steps may be others than the traces'. */
+void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    say_files(out, s, look);
+    tl_print_selection(out, s);
+    fputc('\n', out);
+    say_verdict(out, s, look, false);
+}
+
 void tl_print_phases_beside(FILE *out, const tl_summary *s, const tl_look *look)
 {
-    const tl_answers *a = s->answers;
-    bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
-    tl_wrap w = { .out = out, .indent = 2 };
-
-    fputs(named ? look->bold : "", out);
-    tl_say(&w, "Phases~of~%" PRId64 "~step%s:", a->phases->steps, tl_plural(a->phases->steps));
-    tl_say_phase_rank(&w, a);
-    fputs(named ? look->off : "", out);
-    tl_say_phase_reason(tl_label(&w, named ? "phase" : "why"), a);
-    if (named)
-        tl_say_phase_cost(tl_label(&w, "cost"), a);
-    tl_label_end(&w);
-    say_missing(out, s);
+    say_verdict(out, s, look, true);
 }
