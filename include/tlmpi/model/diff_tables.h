@@ -48,8 +48,8 @@ extern const char *const tl_diff_part_labels[];
     F(T, F64, share, MEASURE, "", "change_ns / a_ns of the step")                                                      \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
       "chance of steps that lie as far apart if A and B do not differ: rank test (Mann-Whitney) over the compared "    \
-      "steps, or signed ranks (Wilcoxon) of those of one number, where they vary alike; none where a side has one "    \
-      "step, or steps are not told apart")                                                                             \
+      "steps, or t test over the ratios of those of one number, where they vary alike; none where a side has too few " \
+      "steps, or steps are not told apart")                                                                             \
     F(T, I32, sure, MEASURE, "", "1: p_value is below diff_alpha and share above diff_least")
 TL_TABLE(diff_step, TL_DIFF_STEP_FIELDS);
 

@@ -197,19 +197,10 @@
       "two runs: least change of a count per step that counts: a recording that begins within a step changes "         \
       "counts by less")                                                                                                \
     P(double, DIFF_MOST_SHARE, 0.5, "", USER,                                                                          \
-      "two runs: share of a change from which one rank or kernel is named for it")                                     \
-    P(double, DIFF_HELD_SHARE, 0.5, "", STATISTICAL,                                                                   \
-      "two runs: least share of the device's work that lies within the marks of its step; with less the device "       \
-      "runs behind the host")                                                                                          \
-    P(size_t, DIFF_STEPS_LEAST, 5, "", STATISTICAL,                                                                    \
-      "two runs: fewest steps with which a rank test can reach p = 0.01; the first and last step are left out "        \
-      "where as many remain")                                                                                          \
-    P(size_t, DIFF_PAIRS_LEAST, 8, "", STATISTICAL,                                                                    \
-      "two runs: fewest pairs of steps with which signed ranks can reach p = 0.01")                                    \
+      "two runs: share from which a part counts for the whole: of a change, to name one rank or kernel for it; of the "\
+      "work of the device within the marks of its step, as it else runs behind the host")                              \
     P(double, DIFF_ALIKE, 0.5, "", STATISTICAL,                                                                        \
-      "two runs: correlation of steps of one number from which they are compared in pairs")                            \
-    P(size_t, DIFF_EXACT_PAIRS, 2500, "", STATISTICAL,                                                                 \
-      "two runs: number of pairs above which the normal approximation of the rank test is right to 0.001")
+      "two runs: correlation of steps of one number from which they are compared in pairs")
 
 #define TL_PARAMETER_CONSTANT(type, name, value, unit, kind, reason) static const type TL_##name = value;
 TL_PARAMETERS(TL_PARAMETER_CONSTANT)

@@ -28,7 +28,7 @@ typedef struct side {
     int64_t *step_ns;          /* by step: the mean over ranks */
     bool *middle;              /* by step: between the quartiles of step_ns */
     TL_VEC(double) samples;    /* times of steps for the test */
-    double recorded;           /* steps of the recording, the mean over ranks; 0: not known */
+    double recorded;           /* steps of the recording; 0: not known */
     bool all_cut;              /* the traces of all ranks end too early; else those of such ranks are not compared */
     bool marked;               /* steps are those of the marks */
     int64_t median_ns;         /* of the compared steps */
@@ -81,7 +81,6 @@ struct tl_diff {
     tl_names names;
     side side[2];
     tl_diff_basis basis;
-    double edges;              /* the part of a recording that is in no whole step, of A or of B, whichever is more */
     works of[NWORKS];          /* of CALLS kind is a node's parent and its kind, of LAUNCHED kind the kernel, name the
                                 * operator that launches it */
     TL_VEC(node) nodes;        /* of the numbers of of[CALLS] */
@@ -119,7 +118,8 @@ void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n);
 void tl_diff_runs(tl_diff *diff);
 void tl_diff_steps(tl_diff *diff);
 
-/* The chance of samples as far apart, two-sided; NaN where a side has too few for a test. */
+/* The chance, two-sided, of samples as far apart, NaN where a side has too few for a test; of n ratios b / a as far from 1,
+ * NaN where one is not above 0. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m);
 double tl_diff_pairs_test(const double *a, const double *b, size_t n);
 

@@ -73,8 +73,7 @@ static bool is_sound(const side *s, int64_t step)
     return true;
 }
 
-/* The ranks that are compared, and the steps that all of them have whole, but the first and last of a recording with
- * enough others.  Returns how many are marked. */
+/* The ranks that are compared, and the steps that all of them have whole.  Returns how many are marked. */
 static size_t find_steps(side *s)
 {
     const tl_table *table = table_of(s, &tl_step_schema);
@@ -90,58 +89,24 @@ static size_t find_steps(side *s)
     TL_ROWS (const tl_step, row, table)
         if (is_whole(s, row->rank))
             have[place_of(s->steps.v, n, row->step)]++;
-    bool edges = n < TL_DIFF_STEPS_LEAST + 2;
     for (size_t i = 0; i < n; i++)
-        if ((edges || (i > 0 && i + 1 < n)) && have[i] == (int64_t)s->ranks.n && is_sound(s, s->steps.v[i]))
+        if (have[i] == (int64_t)s->ranks.n && is_sound(s, s->steps.v[i]))
             s->steps.v[kept++] = s->steps.v[i];
     s->steps.n = kept;
     free(have);
     return n;
 }
 
-/* Device work of a rank. */
-static int64_t work_of(const side *s, int32_t rank)
+/* Steps of the recording: those that are marked, else those that collectives tell; 0: not known. */
+static size_t recorded_steps(const side *s, size_t marks)
 {
-    const tl_table *kernels = table_of(s, &tl_kernel_row_schema);
-    int64_t all = 0;
-    for (size_t i = tl_table_from_rank(kernels, rank); i < kernels->n; i++) {
-        const tl_kernel_row *row = tl_table_row(kernels, i);
-        if (row->rank != rank)
-            break;
-        all += row->kind != TL_SYNC ? row->count : 0;
-    }
-    return all;
-}
-
-/* Steps of the recording, the mean over ranks: all device work by what a middle step launches; those that are marked
- * where most launches are not recorded; else the steps that collectives tell. */
-static void find_recorded(side *s, size_t marks)
-{
-    TL_VEC(int64_t) each = { 0 };
-    double sum = 0, n = 0;
-    const tl_table *steps = table_of(s, &tl_launch_step_schema);
-    for (size_t i = 0, to; i < steps->n; i = to) {
-        const tl_launch_step *row = tl_table_row(steps, i);
-        double launched = 0, all = (double)work_of(s, row->rank);
-        each.n = 0;
-        for (to = i; to < steps->n && row[to - i].rank == row->rank; to++) {
-            launched += (double)row[to - i].kernels;
-            if (row[to - i].step >= 0)
-                tl_vec_push(&each, row[to - i].kernels);
-        }
-        int64_t middle = each.n > 0 ? tl_median(each.v, each.n) : 0;
-        if (is_whole(s, row->rank) && middle > 0 && all > 0 && launched >= TL_DIFF_HELD_SHARE * all) {
-            sum += all / (double)middle;
-            n++;
-        }
-    }
-    each.n = 0;
+    TL_VEC(int64_t) told = { 0 };
     TL_ROWS (const tl_blame_step, row, table_of(s, &tl_blame_step_schema))
         if (row->step >= 0)
-            tl_vec_push(&each, row->step);
-    each.n = tl_ns_distinct(each.v, each.n);
-    s->recorded = n > 0 ? sum / n : marks > 0 ? (double)marks : each.n > 1 ? (double)each.n : 0;
-    free(each.v);
+            tl_vec_push(&told, row->step);
+    told.n = tl_ns_distinct(told.v, told.n);
+    free(told.v);
+    return marks > 0 ? marks : told.n > 1 ? told.n : 0;
 }
 
 static void put_cell(cell *c, const tl_breakdown *row, int64_t devices, double by)
@@ -181,7 +146,7 @@ static bool fill_steps(side *s)
         c->ns[TL_DIFF_OUTSIDE] = window_ns - c->ns[TL_DIFF_STEP];
         c->ns[TL_DIFF_STEP] = window_ns;
     }
-    return s->steps.n > 0 && (double)held_ns >= TL_DIFF_HELD_SHARE * (double)all_ns;
+    return s->steps.n > 0 && (double)held_ns >= TL_DIFF_MOST_SHARE * (double)all_ns;
 }
 
 /* Fills one cell a rank: the whole recording by its steps. */
@@ -235,11 +200,9 @@ void tl_diff_sides_init(tl_diff *diff)
     find_ranks(diff);
     for (int i = A; i <= B; i++) {
         side *s = &diff->side[i];
-        size_t marks = find_steps(s);
-        find_recorded(s, marks);
+        s->recorded = (double)recorded_steps(s, find_steps(s));
         marked = fill_steps(s) && marked;
         known = known && s->recorded > 0;
-        diff->edges = fmax(diff->edges, s->recorded > 0 && marks > 0 ? fabs(1 - (double)marks / s->recorded) : 0);
     }
     for (int i = A; i <= B; i++) {
         side *s = &diff->side[i];

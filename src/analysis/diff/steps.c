@@ -111,10 +111,12 @@ static double test_steps(const tl_diff *diff, const double *a, const double *b, 
 {
     const side *x = &diff->side[A], *y = &diff->side[B];
     size_t n = x->steps.n;
-    *paired = x->marked && n >= TL_DIFF_PAIRS_LEAST && n == y->steps.n &&
-              memcmp(x->steps.v, y->steps.v, n * sizeof *x->steps.v) == 0 &&
-              tl_diff_correlation(a, b, n) >= TL_DIFF_ALIKE;
-    return *paired ? tl_diff_pairs_test(a, b, n) : tl_diff_rank_test(a, n, b, y->steps.n);
+    double p = tl_diff_rank_test(a, n, b, y->steps.n);
+    bool same = x->marked && n == y->steps.n && memcmp(x->steps.v, y->steps.v, n * sizeof *x->steps.v) == 0;
+    double of_pairs =
+        same && tl_diff_correlation(a, b, n) >= TL_DIFF_ALIKE ? tl_diff_pairs_test(a, b, n) : NAN;
+    *paired = !isnan(p) && !isnan(of_pairs);
+    return *paired ? of_pairs : p;
 }
 
 static double test_part(const tl_diff *diff, const part *x)

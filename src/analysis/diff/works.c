@@ -180,12 +180,6 @@ double tl_diff_rate_of(const tl_diff *diff, int which)
     return s->recorded * (double)tl_ns_max((int64_t)s->ranks.n, 1);
 }
 
-/* Whether the counts of a step differ by more than the edges of recordings make. */
-static bool count_differs(const tl_diff *diff, double a, double b)
-{
-    return fabs(b - a) > fmax(TL_DIFF_COUNT_LEAST, diff->edges) * fmax(a, b);
-}
-
 static bool is_there(const amount *x)
 {
     return x->count > 0 || x->ns > 0;
@@ -213,7 +207,7 @@ void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned,
                            : row->change_ns;
     double apart = fabs(row->b_each_ns - row->a_each_ns) / row->a_each_ns;
     bool longer = row->p_value < TL_DIFF_ALPHA && apart >= TL_DIFF_EACH_LEAST;
-    bool more = count_differs(diff, row->a_count, row->b_count);
+    bool more = fabs(row->b_count - row->a_count) > TL_DIFF_COUNT_LEAST * fmax(row->a_count, row->b_count);
     bool in_a = is_there(&amounts[A]), in_b = is_there(&amounts[B]);
     row->change = !in_a            ? TL_DIFF_ADDED
                   : !in_b          ? TL_DIFF_REMOVED

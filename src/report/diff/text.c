@@ -80,7 +80,7 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
     tl_say(w, "%s in A, %s in B", tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
     if (steps && !isnan(step->p_value))
         tl_say(w, "(medians of %zu and %zu steps; %s, %s).", d->steps[0], d->steps[1], chance(step->p_value).text,
-               d->paired ? "signed ranks of steps of one number" : "rank test");
+               d->paired ? "ratios of steps of one number" : "rank test");
     else if (steps)
         tl_say(w, "(%zu and %zu steps: too few for a test).", d->steps[0], d->steps[1]);
     else if (d->whole)

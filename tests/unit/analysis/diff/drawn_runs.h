@@ -69,11 +69,9 @@ static inline void put_step(run *r, int32_t rank, int32_t number, int64_t start_
                        .idle_ns = d.idle * US };
     tl_exposed e = { .rank = rank, .step = number, .group = 0, .parallelism = TL_PARALLEL_WORLD, .kind = TL_ALL_REDUCE,
                      .exposed_ns = b.comm_exposed_ns, .waiting_ns = b.comm_waiting_ns, .transfer_ns = b.comm_transfer_ns };
-    tl_launch_step launch = { .rank = rank, .step = number, .kernels = 10 };
     put(r, &tl_step_schema, &step);
     put(r, &tl_breakdown_schema, &b);
     put(r, &tl_exposed_schema, &e);
-    put(r, &tl_launch_step_schema, &launch);
 }
 
 /* Ranks of so many steps; step k of rank r is `d`, jittered by a few us in compute. */
@@ -106,17 +104,6 @@ static inline void put_kernel(run *r, int32_t rank, tl_kind kind, const char *te
     tl_kernel_row row = { .rank = rank, .kind = (uint8_t)kind, .count = count, .total_ns = count * each_us * US,
                           .std_ns = (double)US, .name = name(r, text) };
     put(r, &tl_kernel_row_schema, &row);
-}
-
-/* Each step launches its part of the kernels. */
-static inline void launch_kernels(run *r, int64_t nsteps)
-{
-    const tl_table *kernels = tl_tables_get(&r->tables, &tl_kernel_row_schema);
-    TL_ROWS (tl_launch_step, row, tl_tables_get(&r->tables, &tl_launch_step_schema)) {
-        row->kernels = 0;
-        TL_ROWS (const tl_kernel_row, kernel, kernels)
-            row->kernels += kernel->rank == row->rank ? kernel->count / nsteps : 0;
-    }
 }
 
 static inline tl_diff *compare(run *a, run *b)
