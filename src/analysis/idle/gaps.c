@@ -76,38 +76,33 @@ static void add_gap(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t 
     tl_vec_push(&d->gaps, g);
 }
 
-/* Walks over the work of the device, n > 0 pieces in order of (start, uid), from gap to gap: counts gaps (n[0] of noise,
- * n[1] macro gaps), or, where n is NULL, adds them. */
-static void find_gaps(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, uint32_t main_track,
-                      size_t *n)
+/* Walks over the work of the device, n > 0 pieces in order of (start, uid), from gap to gap. */
+static void find_gaps(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, uint32_t main_track)
 {
     uint32_t last = order[0]; /* the work that ended last up to now */
-    int64_t begin = k->view->kernels[last].start_ns, end = tl_idle_end(k, last), busy_ns = 0;
+    int64_t begin = k->view->kernels[last].start_ns, end = tl_idle_end(k, last);
 
     for (size_t i = 1; i < d->n; i++) {
         int64_t start = k->view->kernels[order[i]].start_ns, stop = tl_idle_end(k, order[i]);
+        bool seam = start > end && tl_is_seam(k->view, end, start);
         if (start > end) {
-            bool macro = start - end >= k->config->noise_ns;
-            bool seam = tl_is_seam(k->view, end, start);
-            if (n != NULL)
-                n[macro] += !seam;
-            else if (seam)
-                (void)0;
-            else if (macro)
-                add_gap(k, d, gaps, end, (tl_idle_gap){ .prev = last, .next = order[i] }, main_track);
-            else
-                tl_vec_push(&k->noise, (tl_idle_noise){ end, start - end, d->device,
-                                                        tl_step_at(k->view->steps, k->view->nsteps, end) });
-            busy_ns += end - begin;
-            d->sums.noise_ns += n == NULL && !macro && !seam ? start - end : 0;
+            d->sums.busy_ns += end - begin;
             begin = start;
+        }
+        if (start > end && !seam && start - end >= k->config->noise_ns) {
+            add_gap(k, d, gaps, end, (tl_idle_gap){ .prev = last, .next = order[i] }, main_track);
+        } else if (start > end && !seam) {
+            int32_t step = tl_step_at(k->view->steps, k->view->nsteps, end);
+            tl_vec_push(&k->noise, (tl_idle_noise){ end, start - end, d->device, step });
+            d->sums.noise_ns += start - end;
+            d->sums.noise_gaps++;
         }
         if (stop >= end) {
             end = stop;
             last = order[i];
         }
     }
-    d->sums.busy_ns = busy_ns + end - begin;
+    d->sums.busy_ns += end - begin;
 }
 
 /* The thread with most launches of this device's work, of equals the one met first; TL_NONE without any. */
@@ -131,7 +126,6 @@ static uint32_t main_thread(const tl_idle_rank *k, const tl_idle_device *d)
 void tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps)
 {
     uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), main_track = main_thread(k, d);
-    size_t n[2] = { 0 };
 
     d->first_row = gaps->n;
     d->first_noise = k->noise.n;
@@ -143,13 +137,7 @@ void tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps)
         d->sums.overrun_ns = tl_ns_add(d->sums.overrun_ns, a->end_ns - end);
     }
     tl_sort_index(order, d->n, tl_kernel_by_start_uid, k->view->kernels);
-    if (d->n > 0) {
-        find_gaps(k, d, order, gaps, main_track, n);
-        tl_table_reserve(gaps, n[1]); /* there may be as many as there is work */
-        tl_grow((void **)&k->noise.v, &k->noise.cap, k->noise.n + n[0], sizeof *k->noise.v);
-        tl_grow((void **)&d->gaps.v, &d->gaps.cap, n[1], sizeof *d->gaps.v);
-        find_gaps(k, d, order, gaps, main_track, NULL);
-        d->sums.noise_gaps = (int64_t)n[0];
-    }
+    if (d->n > 0)
+        find_gaps(k, d, order, gaps, main_track);
     free(order);
 }

@@ -192,27 +192,29 @@ static void walk_ops(doing *w, const tl_thread *t, const uint32_t *by, size_t n,
     }
 }
 
+/* The most events first; of equals the thread that comes first. */
+static int by_events(const void *threads, uint32_t a, uint32_t b)
+{
+    const tl_thread *t = threads;
+    return TL_COMPARE(t[b].n, t[a].n);
+}
+
 static void walk_all_ops(doing *w)
 {
     op_walk s = { .view = w->k->view };
     const tl_ops *o = &s.view->ops;
-    size_t least, ties = OTHER_THREADS, n;
+    uint32_t *order = tl_sorted_index(o->nthreads, by_events, o->threads);
+    bool *asked = tl_calloc(o->nthreads + 1, sizeof *asked);
+    size_t n;
 
-    /* Threads with more than `least` events are asked, and `ties` of those with as many. */
-    int64_t *nevents = tl_malloc((o->nthreads + 1) * sizeof *nevents);
-    for (size_t t = 0; t < o->nthreads; t++)
-        nevents[t] = (int64_t)o->threads[t].n;
-    tl_ns_sort(nevents, o->nthreads);
-    least = o->nthreads > OTHER_THREADS ? (size_t)nevents[o->nthreads - OTHER_THREADS] : 0;
-    for (size_t t = o->nthreads; least > 0 && t > 0 && (size_t)nevents[t - 1] > least; t--)
-        ties--;
-    free(nevents);
+    for (size_t i = 0; i < o->nthreads && i < OTHER_THREADS; i++)
+        asked[order[i]] = true;
     for (size_t t = 0; t < o->nthreads; t++) {
         const uint32_t *by = gaps_of(w, o->threads[t].track, &n);
-        bool asked = o->threads[t].n > least || (o->threads[t].n == least && ties > 0);
-        ties -= o->threads[t].n == least && ties > 0;
-        walk_ops(w, &o->threads[t], asked ? NULL : by, asked ? w->d->gaps.n : n, &s);
+        walk_ops(w, &o->threads[t], asked[t] ? NULL : by, asked[t] ? w->d->gaps.n : n, &s);
     }
+    free(order);
+    free(asked);
     s.annotations = true;
     for (size_t t = 0; w->k->nops[TL_ANNOTATION] > 0 && t < o->nthreads; t++) {
         const uint32_t *by = gaps_of(w, o->threads[t].track, &n);

@@ -99,7 +99,7 @@ static void add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
     if (c->loads.n == 0)
         return;
     row->mean_gb_s = bytes / (double)known_ns;
-    row->busy_gb_s = bytes / (double)tl_series_ns(&c->series, 1);
+    row->busy_gb_s = bytes / (double)tl_series_ns(&c->series);
     row->max_gb_s = (double)tl_series_max(&c->series) / 1e9;
 }
 

@@ -63,13 +63,9 @@ typedef TL_VEC(tl_load) tl_loads;
  * O(n log n). */
 void tl_series_add(tl_series *out, const tl_load *loads, size_t n);
 
-/* tl_series_max: the largest value of a series, 0 if empty.  tl_series_ns: how long the series is `least` > 0 or more,
- * ns. */
+/* tl_series_max: the largest value of a series, 0 if empty.  tl_series_ns: how long the series is above 0, ns. */
 int64_t tl_series_max(const tl_series *series);
-int64_t tl_series_ns(const tl_series *series, int64_t least);
-
-/* Returns the sum of weight times length, in ns. */
-double tl_loads_integral(const tl_load *loads, size_t n);
+int64_t tl_series_ns(const tl_series *series);
 
 /* Appends the n kernels of one stream as loads while they are in its queue: from the start of their launch to their own
  * start.  Kernels without a launch, and kernels that seem to start before it, are left out. */

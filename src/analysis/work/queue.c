@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+__extension__ typedef __int128 wide;
+
 void tl_queue_loads(const tl_kernel *v, size_t n, tl_loads *out)
 {
     for (size_t i = 0; i < n; i++)
@@ -33,10 +35,11 @@ static int64_t quantile(const scratch *c, int64_t wall_ns, int64_t part)
     return (int64_t)(length < c->ns.n ? length : c->ns.n - 1);
 }
 
-/* Every length is at most that of the stream. */
-static void find_lengths(scratch *c, tl_queue_row *row)
+/* Fills what the times of the lengths tell; every length is at most that of the stream. */
+static void find_lengths(scratch *c, int64_t full, tl_queue_row *row)
 {
     size_t n = (size_t)row->max_length + 1;
+    wide sum = 0; /* of length times time */
 
     tl_grow((void **)&c->ns.v, &c->ns.cap, n, sizeof *c->ns.v);
     c->ns.n = n;
@@ -44,7 +47,15 @@ static void find_lengths(scratch *c, tl_queue_row *row)
     for (size_t i = 1; i < c->series.n; i++)
         if (c->series.v[i - 1].value > 0)
             c->ns.v[c->series.v[i - 1].value] += c->series.v[i].at_ns - c->series.v[i - 1].at_ns;
-    c->ns.v[0] = row->empty_ns;
+    c->ns.v[0] = row->wall_ns;
+    for (size_t length = 1; length < n; length++) {
+        c->ns.v[0] -= c->ns.v[length];
+        sum += (wide)c->ns.v[length] * (int64_t)length;
+    }
+    for (size_t length = full > 0 ? (size_t)full : 0; length < n; length++)
+        row->full_ns += c->ns.v[length];
+    row->empty_ns = c->ns.v[0];
+    row->mean_length = (double)sum / (row->wall_ns > 0 ? (double)row->wall_ns : NAN);
     row->median_length = quantile(c, row->wall_ns, 50);
     row->p95_length = quantile(c, row->wall_ns, 95);
 }
@@ -74,12 +85,8 @@ static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
         to = tl_ns_max(to, v[i].end_ns);
     }
     row->wall_ns = tl_ns_between(to, from) - seams_ns;
-    double wall = row->wall_ns > 0 ? (double)row->wall_ns : NAN;
-    row->mean_length = tl_loads_integral(c->loads.v, c->loads.n) / wall;
     row->max_length = tl_series_max(&c->series);
-    row->empty_ns = row->wall_ns - tl_series_ns(&c->series, 1);
-    row->full_ns = full > 0 ? tl_series_ns(&c->series, full) : row->wall_ns;
-    find_lengths(c, row);
+    find_lengths(c, full, row);
 }
 
 static void queue_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)

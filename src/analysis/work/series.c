@@ -47,21 +47,13 @@ int64_t tl_series_max(const tl_series *series)
     return most;
 }
 
-int64_t tl_series_ns(const tl_series *series, int64_t least)
+int64_t tl_series_ns(const tl_series *series)
 {
     int64_t ns = 0;
     for (size_t i = 1; i < series->n; i++)
-        if (series->v[i - 1].value >= least)
+        if (series->v[i - 1].value > 0)
             ns += series->v[i].at_ns - series->v[i - 1].at_ns;
     return ns;
-}
-
-double tl_loads_integral(const tl_load *loads, size_t n)
-{
-    wide sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (wide)loads[i].weight * (loads[i].to_ns - loads[i].from_ns);
-    return (double)sum;
 }
 
 /* --------------------------------------------------------------------------------------------------------- counters */

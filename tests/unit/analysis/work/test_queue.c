@@ -91,9 +91,7 @@ static void a_series_has_a_point_where_the_sum_changes(void)
         CU_ASSERT_EQUAL(s.v[i].value, expected[i].value);
     }
     CU_ASSERT_EQUAL(tl_series_max(&s), 5);
-    CU_ASSERT_EQUAL(tl_series_ns(&s, 1), 12);
-    CU_ASSERT_EQUAL(tl_series_ns(&s, 2), 9);
-    CU_ASSERT_DOUBLE_EQUAL(tl_loads_integral(loads, COUNT(loads)), 8 + 5 + 6 + 20 + 2 + 1, 0);
+    CU_ASSERT_EQUAL(tl_series_ns(&s), 12);
     free(s.v);
 }
 
