@@ -5,8 +5,7 @@
  *                        decreased        deleted           added
  *
  * The rank is the lowest and the step the first of each job, where no others are asked for.  No row is aligned or cut.
- * Categories are together, and what AMD runs on stream 0 is in no step; compare_categories is our own table, without
- * either: of each category by itself, over the whole trace, which needs no steps.
+ * Categories are together, and what AMD runs on stream 0 is in no step.
  */
 #include "frame.h"
 #include "tlmpi/base/group.h"
@@ -18,11 +17,11 @@ enum { CONTROL, TEST, NSIDES };
 static const char *const side_names[NSIDES] = { "control", "test" };
 
 /* What a row is; of a table, what its rows must be. */
-enum { ON_HOST = 1, ON_STREAM = 2, IN_CHOSEN_STEPS = 4, IN_ANY_STEP = 8 };
+enum { ON_HOST = 1, ON_STREAM = 2, IN_CHOSEN_STEPS = 4 };
 
-/* A name, or of a category, and its rows on either side. */
+/* A name, and its rows on either side. */
 typedef struct op {
-    tl_text cat, name; /* cat: empty where categories are together */
+    tl_text name;
     unsigned is;
     size_t n[NSIDES];
     double us[NSIDES], lost[NSIDES]; /* sum of durations; what rounding has added to it too much, as pandas keeps it */
@@ -33,7 +32,7 @@ typedef TL_VEC(op) ops;
 typedef struct diff {
     tl_csv_folder *out;
     tl_bytes *notes;
-    ops all; /* of each category, name and kind of row, neither sorted nor joined */
+    ops all; /* of each name and kind of row, neither sorted nor joined */
 } diff;
 
 /* ---------------------------------------------------------------------------------------------------- counting rows */
@@ -64,22 +63,23 @@ static int64_t first_step(const tl_hta_job *job, tl_text *bad)
 
 static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges *ranks, const tl_ranges *steps)
 {
-    tl_map places = { 0 }; /* category, kind and name -> place in d->all */
+    tl_map places = { 0 }; /* kind and name -> place in d->all */
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         size_t nlost = 0;
         if (!tl_ranges_has(ranks, frame->rank))
             continue;
         TL_EACH (const tl_hta_row, row, frame->rows) {
-            unsigned is = tl_hta_on_stream(row) ? ON_STREAM : ON_HOST;
-            if (row->iteration >= 0)
-                is |= IN_ANY_STEP | (tl_ranges_has(steps, row->iteration) ? IN_CHOSEN_STEPS : 0);
             nlost += row->iteration == TL_HTA_STEP_UNKNOWN;
-            uint64_t key = ((uint64_t)row->cat << 4 | is) << 32 | row->name;
+            if (row->iteration < 0)
+                continue;
+            const unsigned is = (tl_hta_on_stream(row) ? ON_STREAM : ON_HOST) |
+                                (tl_ranges_has(steps, row->iteration) ? IN_CHOSEN_STEPS : 0);
+            const uint64_t key = (uint64_t)is << 32 | row->name;
             uint32_t place = tl_map_get(&places, key);
             if (place >= d->all.n) { /* TL_MAP_NONE */
                 tl_map_put(&places, key, place = (uint32_t)d->all.n);
-                tl_vec_push(&d->all, (op){ .cat = tl_hta_cat(frame, row), .name = tl_hta_name(frame, row), .is = is });
+                tl_vec_push(&d->all, (op){ .name = tl_hta_name(frame, row), .is = is });
             }
             op *o = &d->all.v[place];
             double dur = row->dur - o->lost[side], sum = o->us[side] + dur;
@@ -88,9 +88,7 @@ static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges
             o->n[side]++;
         }
         if (nlost > 0)
-            tl_csv_note(d->notes, false,
-                        "compare_gpu: %s: rank %lld: %zu rows on stream 0 are in no step, to HTA; they are in "
-                        "compare_categories alone",
+            tl_csv_note(d->notes, false, "compare_gpu: %s: rank %lld: %zu rows on stream 0 are in no step, to HTA",
                         side_names[side], (long long)frame->rank, nlost);
     }
     tl_map_free(&places);
@@ -100,9 +98,7 @@ static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges
 
 static int by_text(const void *a, const void *b)
 {
-    const op *x = a, *y = b;
-    int order = tl_text_compare(x->cat, y->cat);
-    return order != 0 ? order : tl_text_compare(x->name, y->name);
+    return tl_text_compare(((const op *)a)->name, ((const op *)b)->name);
 }
 
 static void add_op(void *sum, const void *more)
@@ -116,7 +112,7 @@ static void add_op(void *sum, const void *more)
 
 /* The rows that are one of `where` and all of `in`, in the order of their texts; free(ops.v) ends it.  Short names are
  * in the arena. */
-static ops ops_of(const diff *d, unsigned where, unsigned in, bool categories, tl_arena *shortened)
+static ops ops_of(const diff *d, unsigned where, unsigned in, tl_arena *shortened)
 {
     ops some = { 0 };
     tl_bytes name = { 0 };
@@ -125,8 +121,6 @@ static ops ops_of(const diff *d, unsigned where, unsigned in, bool categories, t
         op o = *each;
         if ((o.is & where) == 0 || (o.is & in) != in)
             continue;
-        if (!categories)
-            o.cat = (tl_text){ "", 0 };
         if (shortened != NULL) {
             tl_hta_short_name(&name, o.name);
             char *text = tl_arena_take(shortened, name.n, 1);
@@ -141,7 +135,7 @@ static ops ops_of(const diff *d, unsigned where, unsigned in, bool categories, t
 }
 
 /* First what the control has, then what the test has alone.  */
-static void write_compare(diff *d, const char *file, const char *key, const ops *some, bool categories)
+static void write_compare(diff *d, const char *file, const char *key, const ops *some)
 {
     tl_csv csv = tl_csv_open(d->out, file, NULL);
 
@@ -153,8 +147,6 @@ static void write_compare(diff *d, const char *file, const char *key, const ops 
         TL_EACH (const op, o, *some) {
             if ((o->n[CONTROL] == 0) != absent)
                 continue;
-            if (categories)
-                TL_CELLS(&csv, o->cat);
             TL_CELLS(&csv, o->name);
             for (int side = 0; side < NSIDES; side++)
                 TL_CELLS(&csv, o->n[side], o->us[side]);
@@ -188,8 +180,8 @@ static void write_changes(diff *d, const char *file, const ops *some)
     tl_csv_close(&csv);
 }
 
-/* HTA's tables of one device; without steps (`kept` false) older ones of these names go. */
-static void write_device(diff *d, const char *device, unsigned where, bool kept)
+/* HTA's tables of one device. */
+static void write_device(diff *d, const char *device, unsigned where)
 {
     static const char *const kinds[] = { "compare_%s.csv", "compare_%s_short.csv", "compare_%s_all_iterations.csv",
                                          "ops_diff_%s.csv" };
@@ -199,17 +191,11 @@ static void write_device(diff *d, const char *device, unsigned where, bool kept)
         char file[64];
         tl_arena names = { 0 };
         snprintf(file, sizeof file, kinds[kind], device);
-        if (!kept) {
-            tl_csv csv = tl_csv_open(d->out, file, "");
-            tl_csv_drop(&csv);
-            continue;
-        }
-        ops some = ops_of(d, where, kind == ALL_ITERATIONS ? IN_ANY_STEP : IN_CHOSEN_STEPS, false,
-                          kind == SHORT ? &names : NULL);
+        ops some = ops_of(d, where, kind == ALL_ITERATIONS ? 0 : IN_CHOSEN_STEPS, kind == SHORT ? &names : NULL);
         if (kind == CHANGES)
             write_changes(d, file, &some);
         else
-            write_compare(d, file, kind == SHORT ? "short_name" : "name", &some, false);
+            write_compare(d, file, kind == SHORT ? "short_name" : "name", &some);
         free(some.v);
         tl_arena_free(&names);
     }
@@ -233,8 +219,8 @@ static bool has_step(const tl_hta_job *job, const tl_ranges *steps)
     return false;
 }
 
-/* Counts the rows of a side.  False: HTA has no step to compare there. */
-static bool take_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
+/* Counts the rows of a side. */
+static void take_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
 {
     const tl_hta_parameters *p = job->parameters;
     const tl_ranges *ranks = side == CONTROL ? &p->control_rank : &p->test_rank;
@@ -248,15 +234,15 @@ static bool take_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
                 (long long)first_rank.first);
     else if (steps->n > 0 && !has_step(job, steps))
         tl_fail(err, TL_EUSAGE, "--%s-iteration: there is no such step", side_names[side]);
-    count_rows(d, job, side, ranks->n > 0 ? ranks : &(tl_ranges){ .v = &first_rank, .n = 1 },
-               steps->n > 0 ? steps : &(tl_ranges){ .v = &first, .n = 1 });
-    if (bad.p != NULL)
-        tl_csv_note(d->notes, false, "compare: %s: '%.*s' is no number of a step; HTA gives up", side_names[side],
-                    (int)bad.n, bad.p);
+    else if (bad.p != NULL)
+        tl_fail(err, TL_EINPUT, "%s: '%.*s' is no number of a step, where HTA gives up", side_names[side], (int)bad.n,
+                bad.p);
     else if (step < 0)
-        tl_csv_note(d->notes, false, "compare: %s: there is no profiler step; HTA gives up; compare_categories has all",
-                    side_names[side]);
-    return bad.p == NULL && step >= 0;
+        tl_fail(err, TL_EINPUT, "%s: there is no profiler step, where HTA gives up; tlmpi diff compares whole traces",
+                side_names[side]);
+    else
+        count_rows(d, job, side, ranks->n > 0 ? ranks : &(tl_ranges){ .v = &first_rank, .n = 1 },
+                   steps->n > 0 ? steps : &(tl_ranges){ .v = &first, .n = 1 });
 }
 
 tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options *test, bool *incomplete, tl_error *err)
@@ -265,7 +251,6 @@ tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options
     tl_hta_job jobs[NSIDES] = { { .out = { .dir = control->out_dir } }, { .out = { .dir = control->out_dir } } };
     tl_csv_folder *out = &jobs[CONTROL].out;
     diff d = { .out = out, .notes = &jobs[CONTROL].notes };
-    bool comparable = true;
 
     *incomplete = false;
     (void)tl_make_folders(control->out_dir, &out->error);
@@ -281,15 +266,12 @@ tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options
             tl_fail(&out->error, TL_EINPUT, "no file of the %s has an entry with a duration and a category",
                     side_names[side]);
         else
-            comparable &= take_side(&d, job, side, &out->error);
+            take_side(&d, job, side, &out->error);
     }
     if (!tl_csv_failed(out)) {
-        write_device(&d, "all", ON_HOST | ON_STREAM, comparable);
-        write_device(&d, "cpu", ON_HOST, comparable);
-        write_device(&d, "gpu", ON_STREAM, comparable);
-        ops some = ops_of(&d, ON_HOST | ON_STREAM, 0, true, NULL);
-        write_compare(&d, "compare_categories.csv", "cat,name", &some, true);
-        free(some.v);
+        write_device(&d, "all", ON_HOST | ON_STREAM);
+        write_device(&d, "cpu", ON_HOST);
+        write_device(&d, "gpu", ON_STREAM);
         tl_csv_write_notes(out, d.notes);
     }
     tl_status st = out->error.status;

@@ -36,7 +36,6 @@
  *
  *     compare_DEVICE, compare_DEVICE_short, compare_DEVICE_all_iterations     DEVICE: all, cpu, gpu
  *     ops_diff_DEVICE
- *     compare_categories                                                      our own: whole trace, names by category
  *
  * as .csv, with HTA's default parameters or others, and notes.txt: a line for each fact that the
  * tables do not show, among them where HTA itself would have given up and what was done instead.  A table that HTA
@@ -111,8 +110,8 @@ tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err);
  * TL_EOUTPUT.  Each table appears whole or not at all. */
 tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err);
 
-/* Compares two jobs: the tables go into the folder of the first one's options.  Without profiler steps on both sides
- * there is compare_categories alone.  Failures as above; TL_EUSAGE: a rank or a step is asked for that is not there. */
+/* Compares two jobs: the tables go into the folder of the first one's options.  Failures as above; TL_EINPUT: a side has
+ * no profiler steps; TL_EUSAGE: a rank or a step is asked for that is not there. */
 tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options *test, bool *incomplete,
                              tl_error *err);
 
