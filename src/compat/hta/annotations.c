@@ -24,6 +24,14 @@ typedef struct piece {
 TL_ORDER_BY(by_times, piece, ts, end)
 TL_ORDER_BY(by_track, piece, track)
 
+/* The shortest of a track first, of equal ones the last. */
+static int by_track_and_length(const void *context, uint32_t a, uint32_t b)
+{
+    const piece *x = (const piece *)context + a, *y = (const piece *)context + b;
+    int order = TL_ORDER(x, y, track, dur);
+    return order != 0 ? order : TL_COMPARE(b, a);
+}
+
 /* What one rank has: device rows, and the annotations that may claim them. */
 typedef struct claims {
     const tl_hta_frame *frame;
@@ -92,28 +100,11 @@ static uint32_t *order_kernels(claims *c)
     return order;
 }
 
-/* The notes order[0 .. n) of a track, the shortest first: HTA's order is the reverse of it, and the last claim counts
- * there.  A descending sort is an ascending one of the reversed column. */
-static void order_notes(const claims *c, uint32_t *order, size_t n)
-{
-    uint32_t *sorted = tl_malloc(n * sizeof *sorted), *reversed = tl_malloc(n * sizeof *reversed);
-
-    for (size_t i = 0; i < n; i++)
-        reversed[i] = order[n - 1 - i];
-    double *durs = TL_COLUMN(reversed, n, c->notes.v, dur);
-    tl_numpy_argsort(sorted, durs, n);
-    for (size_t i = 0; i < n; i++)
-        order[i] = reversed[sorted[i]];
-    free(durs);
-    free(sorted);
-    free(reversed);
-}
-
 /* Each note takes the kernels of its track that it overlaps, the last track first. */
 static void claim_all(claims *c)
 {
     const size_t n = c->kernels.n;
-    uint32_t *kernels = order_kernels(c), *notes = tl_sorted_index(c->notes.n, by_track, c->notes.v);
+    uint32_t *kernels = order_kernels(c), *notes = tl_sorted_index(c->notes.n, by_track_and_length, c->notes.v);
     tl_hta_peaks ends = { 0 }; /* of the kernels of one track that are not claimed yet */
 
     for (size_t last = c->notes.n, first; last > 0; last = first) {
@@ -121,7 +112,6 @@ static void claim_all(claims *c)
         size_t from = 0, to;
         for (first = last; first > 0 && c->notes.v[notes[first - 1]].track == track;)
             first--;
-        order_notes(c, notes + first, last - first);
         TL_BISECT(from, n, mid, c->kernels.v[kernels[mid]].track < track);
         to = from;
         TL_BISECT(to, n, mid, c->kernels.v[kernels[mid]].track <= track);

@@ -3,7 +3,6 @@
  */
 #include "critical_path.h"
 #include "tlmpi/base/group.h"
-#include "tlmpi/compat/python.h"
 #include <stdlib.h>
 
 const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS] = {
@@ -59,6 +58,12 @@ static int by_place(const void *a, const void *b)
     return TL_ORDER(x, y, by_caller, text, who, stream);
 }
 
+static int by_place_and_time(const void *a, const void *b)
+{
+    const launch *x = a, *y = b;
+    return TL_ORDER(x, y, by_caller, text, who, stream, ts);
+}
+
 /* The device row that a row is linked to. */
 static const tl_hta_row *linked_work(const tl_hta_rank_calls *c, const tl_hta_row *row)
 {
@@ -77,37 +82,27 @@ static launch at_caller(const tl_hta_row *call, const tl_hta_row *work)
     return (launch){ true, 0, call->track, work->stream, call->ts, work->index };
 }
 
-/* Launches are in time as numpy sorts it.  A record is on the stream that the first row to wait for it names, in the process of
- * that row. */
+/* A record is on the stream that the first row to wait for it names, in the process of that row. */
 static void find_sources_and_targets(tl_hta_rank_calls *c)
 {
     const tl_hta_frame *frame = c->frame;
     bool *is_launch = tl_hta_symbols_that(frame->symbols, tl_hta_is_launch);
-    TL_VEC(const tl_hta_row *) calls = { 0 };
-    TL_VEC(double) times = { 0 };
     TL_VEC(launch) l = { 0 };
     tl_map waited = { 0 }; /* correlation of a record -> place of the first wait for it */
 
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        if (is_launch[row->name] && row->link > 0) {
-            tl_vec_push(&calls, row);
-            tl_vec_push(&times, row->ts);
-        }
-    uint32_t *order = tl_malloc(calls.n * sizeof *order);
-    tl_numpy_argsort(order, times.v, calls.n);
-    for (size_t i = 0; i < calls.n; i++) {
-        const tl_hta_row *call = calls.v[order[i]], *work = linked_work(c, call);
+    TL_EACH (const tl_hta_row, call, frame->rows) {
+        const tl_hta_row *work = is_launch[call->name] ? linked_work(c, call) : NULL;
         if (work == NULL)
             continue;
         tl_vec_push(&l, at_device(c, work, work->stream, call->ts));
         tl_vec_push(&l, at_caller(call, work));
     }
-    tl_vec_sort(&l, by_place);
-    for (uint32_t i = 0; i < frame->waits.n; i++) {
-        const tl_hta_wait *w = &frame->waits.v[i];
-        if (w->stream > -1 && tl_hta_rank_row(c, w->index) != NULL &&
-            tl_map_get(&waited, (uint64_t)w->record) == TL_MAP_NONE)
-            tl_map_put(&waited, (uint64_t)w->record, i);
+    tl_vec_sort(&l, by_place_and_time);
+    for (uint32_t i = 0; i < frame->args.n; i++) {
+        const tl_hta_args *w = &frame->args.v[i];
+        if (w->wait_stream > -1 && tl_hta_rank_row(c, w->index) != NULL &&
+            tl_map_get(&waited, (uint64_t)w->wait_record) == TL_MAP_NONE)
+            tl_map_put(&waited, (uint64_t)w->wait_record, i);
     }
     TL_EACH (const tl_hta_row, row, frame->rows) {
         const uint32_t first = tl_text_is(tl_hta_name(frame, row), "cudaEventRecord")
@@ -115,23 +110,20 @@ static void find_sources_and_targets(tl_hta_rank_calls *c)
                                    : TL_MAP_NONE;
         size_t at = 0;
         if (first != TL_MAP_NONE) {
-            const tl_hta_wait *w = &frame->waits.v[first];
-            const launch record = at_device(c, tl_hta_rank_row(c, w->index), w->stream, row->ts);
-            TL_BISECT(at, l.n, mid, TL_ORDER(&l.v[mid], &record, by_caller, text, who, stream, ts) < 0);
+            const tl_hta_args *w = &frame->args.v[first];
+            const launch record = at_device(c, tl_hta_rank_row(c, w->index), w->wait_stream, row->ts);
+            TL_BISECT(at, l.n, mid, by_place_and_time(&l.v[mid], &record) < 0);
             bool any = at > 0 && by_place(&l.v[at - 1], &record) == 0;
             tl_map_put(&c->source, (uint64_t)row->correlation, any ? l.v[at - 1].kernel : 0);
         } else if (tl_text_is(tl_hta_name(frame, row), "cudaStreamWaitEvent") && linked_work(c, row) != NULL) {
             const launch wait = at_caller(row, linked_work(c, row));
-            TL_BISECT(at, l.n, mid, TL_ORDER(&l.v[mid], &wait, by_caller, text, who, stream, ts) <= 0);
+            TL_BISECT(at, l.n, mid, by_place_and_time(&l.v[mid], &wait) <= 0);
             if (at < l.n && by_place(&l.v[at], &wait) == 0)
                 tl_map_put(&c->target, row->index, l.v[at].kernel);
         }
     }
     tl_map_free(&waited);
     free(is_launch);
-    free(order);
-    free(calls.v);
-    free(times.v);
     free(l.v);
 }
 

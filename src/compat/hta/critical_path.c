@@ -328,10 +328,7 @@ static void take_sync(builder *b, device *d, const tl_hta_row *row)
     const bool of_event = tl_text_is(name, "Event Sync"), of_all = tl_text_is(name, "Context Sync");
 
     if (of_event || is_stream_wait(c, row)) {
-        size_t i = 0;
-        TL_BISECT(i, c->frame->waits.n, mid, c->frame->waits.v[mid].index < row->index);
-        const bool any = i < c->frame->waits.n && c->frame->waits.v[i].index == row->index;
-        const uint32_t source = tl_map_get(&c->source, (uint64_t)(any ? c->frame->waits.v[i].record : -1));
+        const uint32_t source = tl_map_get(&c->source, (uint64_t)tl_hta_args_of(c->frame, row->index)->wait_record);
         const uint32_t target = tl_map_get(&c->target, (uint64_t)row->link);
         if (source == TL_MAP_NONE || source == 0)
             return;

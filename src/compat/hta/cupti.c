@@ -177,10 +177,7 @@ static bool is_column(tl_text key)
 static tl_text args_of(const counting *c, size_t range)
 {
     const uint32_t index = c->frame->rows.v[c->ranges[range]].index;
-    size_t at = 0;
-    TL_BISECT(at, c->frame->ranges.n, mid, c->frame->ranges.v[mid].index < index);
-    const bool has = at < c->frame->ranges.n && c->frame->ranges.v[at].index == index;
-    return tl_names_text(&c->frame->texts, has ? c->frame->ranges.v[at].args : TL_NO_NAME);
+    return tl_names_text(&c->frame->texts, tl_hta_args_of(c->frame, index)->range);
 }
 
 static void find_counters(counting *c)

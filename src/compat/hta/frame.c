@@ -10,10 +10,7 @@ void tl_hta_frame_free(tl_hta_frame *frame)
 {
     free(frame->rows.v);
     free(frame->tracks.v);
-    free(frame->externals.v);
-    free(frame->copies.v);
-    free(frame->waits.v);
-    free(frame->ranges.v);
+    free(frame->args.v);
     tl_names_free(&frame->texts);
     *frame = (tl_hta_frame){ 0 };
 }
@@ -64,9 +61,8 @@ static uint32_t kept_text(tl_hta_frame *frame, const tl_events *events, uint32_t
     return id != TL_NO_NAME ? tl_names_intern(&frame->texts, text.p, text.n) : TL_NO_NAME;
 }
 
-/* The tracks of the trace and the texts in them, how fast its copies were, what its synchronisations waited for, and the
- * args of ranges of the profiler. */
-static void take_tracks_and_args(tl_hta_frame *frame, const tl_events *events, const tl_verbatim *words)
+/* The tracks of the trace, and the texts in them. */
+static void take_tracks(tl_hta_frame *frame, const tl_events *events)
 {
     TL_EACH (const tl_track, each, events->tracks) {
         tl_track track = *each;
@@ -74,13 +70,40 @@ static void take_tracks_and_args(tl_hta_frame *frame, const tl_events *events, c
         track.tid_text = kept_text(frame, events, each->tid_text);
         tl_vec_push(&frame->tracks, track);
     }
-    TL_EACH (const tl_range_args, range, words->ranges)
-        tl_vec_push(&frame->ranges, (tl_hta_range){ events->uid[range->event], kept_text(frame, events, range->args) });
-    TL_EACH (const tl_copy_args, copy, events->copies)
-        if (isfinite(copy->gb_per_s))
-            tl_vec_push(&frame->copies, (tl_hta_copy){ events->uid[copy->event], copy->gb_per_s });
-    TL_EACH (const tl_wait_args, wait, events->waits)
-        tl_vec_push(&frame->waits, (tl_hta_wait){ events->uid[wait->event], wait->wait_on_stream, wait->wait_on_corr });
+}
+
+/* What no args say. */
+static const tl_hta_args no_args = {
+    .range = TL_NO_NAME, .wait_stream = -1, .wait_record = -1, .external = TL_REF_NONE
+};
+
+/* Where the walk over the events stands in the lists of their args, which ascend by event. */
+typedef struct places {
+    size_t copy, wait, range;
+} places;
+
+/* What the args of event i say, if they say any of it. */
+static void take_args(tl_hta_frame *frame, const tl_events *events, const tl_verbatim *words, uint32_t i, places *at)
+{
+    tl_hta_args args = no_args;
+
+    args.index = events->uid[i];
+    for (; at->copy < events->copies.n && events->copies.v[at->copy].event <= i; at->copy++)
+        if (events->copies.v[at->copy].event == i && isfinite(events->copies.v[at->copy].gb_per_s))
+            args.gb_per_s = events->copies.v[at->copy].gb_per_s;
+    for (; at->wait < events->waits.n && events->waits.v[at->wait].event <= i; at->wait++)
+        if (events->waits.v[at->wait].event == i) {
+            args.wait_stream = events->waits.v[at->wait].wait_on_stream;
+            args.wait_record = events->waits.v[at->wait].wait_on_corr;
+        }
+    for (; at->range < words->ranges.n && words->ranges.v[at->range].event <= i; at->range++)
+        if (words->ranges.v[at->range].event == i)
+            args.range = kept_text(frame, events, words->ranges.v[at->range].args);
+    if (words->more != NULL && words->more[i].external_id < TL_REF_NUMBER)
+        args.external = words->more[i].external_id;
+    if (args.gb_per_s != 0 || args.wait_stream != -1 || args.wait_record != -1 || args.range != TL_NO_NAME ||
+        args.external != TL_REF_NONE)
+        tl_vec_push(&frame->args, args);
 }
 
 /* What the frame knows of all its rows. */
@@ -114,12 +137,13 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
 {
     const tl_events *events = &trace->events;
     bool round = trace->report.fractional_ts && !ns;
+    places places_of_args = { 0 };
     uint32_t *translate = tl_malloc((events->names.n + 1) * sizeof *translate);
 
     frame->symbols = symbols;
     for (size_t i = 0; i <= events->names.n; i++)
         translate[i] = TL_NO_NAME;
-    take_tracks_and_args(frame, events, words);
+    take_tracks(frame, events);
     for (size_t i = 0; i < events->n; i++) {
         frame->nplain +=
             (events->flags[i] & TL_EVENT_PH_X) != 0 && (TL_CAT_BIT(tl_event_cat(events, i)) & OVERLAY_KEEPS) == 0;
@@ -128,10 +152,7 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
         tl_hta_row row = row_of(events, words, i, round);
         row.name = translated(translate, events->name[i], events, symbols);
         row.cat = translated(translate, events->categories.v[events->category[i]].text, events, symbols);
-        /* A text is no External id of an execution trace's. */
-        tl_ref external = words->more != NULL ? words->more[i].external_id : TL_REF_NONE;
-        if (external != TL_REF_NONE && external < TL_REF_NUMBER)
-            tl_vec_push(&frame->externals, (tl_hta_external){ external, row.index });
+        take_args(frame, events, words, (uint32_t)i, &places_of_args);
         tl_vec_push(&frame->rows, row);
     }
     free(translate);
@@ -186,6 +207,13 @@ const tl_hta_row *tl_hta_row_of_index(const tl_hta_frame *frame, int64_t index)
     size_t low = 0;
     TL_BISECT(low, frame->rows.n, mid, frame->rows.v[mid].index < index);
     return low < frame->rows.n && frame->rows.v[low].index == index ? &frame->rows.v[low] : NULL;
+}
+
+const tl_hta_args *tl_hta_args_of(const tl_hta_frame *frame, uint32_t index)
+{
+    size_t at = 0;
+    TL_BISECT(at, frame->args.n, mid, frame->args.v[mid].index < index);
+    return at < frame->args.n && frame->args.v[at].index == index ? &frame->args.v[at] : &no_args;
 }
 
 size_t tl_hta_nindices(const tl_hta_frame *frame)

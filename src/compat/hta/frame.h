@@ -103,46 +103,28 @@ typedef struct tl_hta_row {
     uint32_t track;      /* index into the frame's tracks: its pid and tid */
 } tl_hta_row;
 
-/* The External id of a row's args. */
-typedef struct tl_hta_external {
-    int64_t id;
-    uint32_t index; /* of the row */
-} tl_hta_external;
-
-/* How fast a copy was, as its args have it. */
-typedef struct tl_hta_copy {
-    uint32_t index; /* of its row */
-    double gb_per_s;
-} tl_hta_copy;
-
-/* What a synchronisation waits for, as its args have it. */
-typedef struct tl_hta_wait {
-    uint32_t index;         /* of its row */
-    int64_t stream, record; /* the stream, and the correlation of the cudaEventRecord; -1 where absent */
-} tl_hta_wait;
-
-/* The args of a row of the category cuda_profiler_range: a JSON object. */
-typedef struct tl_hta_range {
-    uint32_t index; /* of the row */
-    uint32_t args;  /* id of texts */
-} tl_hta_range;
+/* What the args of a row say beside its columns. */
+typedef struct tl_hta_args {
+    uint32_t index;  /* of the row */
+    uint32_t range;  /* of a row of cuda_profiler_range: all args, a JSON object, as an id of texts; TL_NO_NAME */
+    double gb_per_s; /* how fast a copy was; 0 where absent */
+    int64_t wait_stream, wait_record; /* of a synchronisation: a stream, and the correlation of a cudaEventRecord; -1 */
+    tl_ref external;                  /* External id; TL_REF_NONE where absent, a text or not read */
+} tl_hta_args;
 
 /* Zero-initialise; tl_hta_frame_free ends it. */
 typedef struct tl_hta_frame {
     int64_t rank;
-    const char *path;                  /* borrowed */
-    const tl_hta_symbols *symbols;     /* borrowed: of the job */
-    TL_VEC(tl_hta_row) rows;           /* in file order, ascending index; the cut may change both */
-    TL_VEC(tl_track) tracks;           /* texts are ids of texts */
-    tl_names texts;                    /* of tracks and ranges */
-    TL_VEC(tl_hta_external) externals; /* ascending index; only where the hook has taken more than times */
-    TL_VEC(tl_hta_copy) copies;        /* ascending index; rows that are not here have 0 */
-    TL_VEC(tl_hta_wait) waits;         /* ascending index */
-    TL_VEC(tl_hta_range) ranges;       /* ascending index */
-    size_t nloaded;                    /* rows before the cut */
-    uint64_t nentries;                 /* of traceEvents */
-    uint64_t nplain;                   /* of them complete events that are no annotation and no Python frame */
-    double raw_min_ts, raw_max_ts;     /* before align */
+    const char *path;              /* borrowed */
+    const tl_hta_symbols *symbols; /* borrowed: of the job */
+    TL_VEC(tl_hta_row) rows;       /* in file order, ascending index; the cut may change both */
+    TL_VEC(tl_track) tracks;       /* texts are ids of texts */
+    tl_names texts;                /* of tracks and ranges */
+    TL_VEC(tl_hta_args) args;      /* of rows whose args say any of this; ascending index */
+    size_t nloaded;                /* rows before the cut */
+    uint64_t nentries;             /* of traceEvents */
+    uint64_t nplain;               /* of them complete events that are no annotation and no Python frame */
+    double raw_min_ts, raw_max_ts; /* before align */
 
     bool ts_whole, iteration_whole; /* whether HTA holds the column as integers, which load_summary tells */
 
@@ -207,6 +189,9 @@ void tl_hta_groups_free(tl_hta_groups *groups);
 
 /* The row with this index while rows are in file order; NULL: there is none. */
 const tl_hta_row *tl_hta_row_of_index(const tl_hta_frame *frame, int64_t index);
+
+/* What the args of the row with this index say; all is absent where they say nothing. */
+const tl_hta_args *tl_hta_args_of(const tl_hta_frame *frame, uint32_t index);
 
 /* One more than the largest index of a row. */
 size_t tl_hta_nindices(const tl_hta_frame *frame);

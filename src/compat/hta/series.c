@@ -165,13 +165,6 @@ static bool is_copy(const tl_hta_frame *frame, const tl_hta_row *row)
     return tl_hta_on_stream(row) && tl_hta_symbol_of(frame, row)->class == TL_HTA_MEMORY;
 }
 
-static double gb_per_s_of(const tl_hta_frame *frame, const tl_hta_row *row)
-{
-    size_t at = 0;
-    TL_BISECT(at, frame->copies.n, mid, frame->copies.v[mid].index < row->index);
-    return at < frame->copies.n && frame->copies.v[at].index == row->index ? frame->copies.v[at].gb_per_s : 0;
-}
-
 static int by_kind(const void *context, uint32_t a, uint32_t b)
 {
     return tl_text_compare(tl_names_text(context, a), tl_names_text(context, b));
@@ -194,13 +187,13 @@ static series bandwidths_of(const tl_hta_frame *frame)
     uint32_t *order = tl_sorted_index(kinds.n, by_kind, &kinds), *place = tl_malloc(kinds.n * sizeof *place);
     for (uint32_t k = 0; k < kinds.n; k++)
         place[order[k]] = k;
-    for (size_t i = 0; i < 2 * copies.n; i++) {
-        bool end = i >= copies.n;
-        const tl_hta_row *row = copies.v[i % copies.n];
-        double speed = gb_per_s_of(frame, row), dur = row->dur != 0 ? row->dur : 1;
-        tl_vec_push(&out, (change){ end ? row->ts + dur : row->ts, end ? -speed : speed, place[kind.v[i % copies.n]],
-                                    row, row });
-    }
+    for (int end = 0; end < 2; end++)
+        for (size_t i = 0; i < copies.n; i++) {
+            const tl_hta_row *row = copies.v[i];
+            const double speed = tl_hta_args_of(frame, row->index)->gb_per_s, dur = row->dur != 0 ? row->dur : 1;
+            tl_vec_push(&out,
+                        (change){ end ? row->ts + dur : row->ts, end ? -speed : speed, place[kind.v[i]], row, row });
+        }
     add_up(&out);
     free(order);
     free(place);

@@ -38,15 +38,13 @@ static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exe
                              "output_shapes,output_types");
 
     TL_EACH (const tl_hta_row, row, frame->rows) {
-        size_t i = 0;
-        TL_BISECT(i, frame->externals.n, mid, frame->externals.v[mid].index < row->index);
-        if (i == frame->externals.n || frame->externals.v[i].index != row->index ||
-            !tl_exec_links(tl_hta_cat(frame, row)))
+        const int64_t id = tl_hta_args_of(frame, row->index)->external;
+        if (id == TL_REF_NONE || !tl_exec_links(tl_hta_cat(frame, row)))
             continue;
-        uint32_t node = tl_exec_node_of(exec, frame->externals.v[i].id);
+        uint32_t node = tl_exec_node_of(exec, id);
         if (node == TL_MAP_NONE)
             continue;
-        TL_CELLS(&csv, row->index, tl_hta_name(frame, row), frame->externals.v[i].id, exec->nodes.v[node].id);
+        TL_CELLS(&csv, row->index, tl_hta_name(frame, row), id, exec->nodes.v[node].id);
         for (int k = 0; k < TL_EXEC_NTEXTS; k++) {
             tl_text json = tl_names_text(&exec->texts, exec->nodes.v[node].texts[k]);
             tl_bytes words = { 0 };
@@ -66,14 +64,18 @@ static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exe
 static const char *reason_of(const tl_exec *exec, const tl_hta_frame *frame)
 {
     extent rows = { INT64_MAX, INT64_MIN }, nodes = rows;
+    size_t nexternals = 0;
 
     if (exec->nodes.n == 0)
         return "no node has an id and an rf_id";
     if (frame == NULL)
         return "no trace has a row of its process";
-    TL_EACH (const tl_hta_external, external, frame->externals)
-        widen(&rows, external->id);
-    if (frame->externals.n < frame->nloaded)
+    TL_EACH (const tl_hta_args, args, frame->args)
+        if (args->external != TL_REF_NONE) {
+            widen(&rows, args->external);
+            nexternals++;
+        }
+    if (nexternals < frame->nloaded)
         widen(&rows, -1); /* what a row without an External id has */
     TL_EACH (const tl_exec_node, node, exec->nodes)
         if (!tl_exec_is_frame(exec, node))

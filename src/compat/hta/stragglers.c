@@ -169,28 +169,22 @@ static bool count_times(search *s)
     return enough;
 }
 
-/* Pandas sorts the reversed column upwards and reverses what comes out. */
+/* The most frequent first, of equal ones the lowest rank. */
+static int by_times(const void *context, uint32_t a, uint32_t b)
+{
+    const double *times = context;
+    return TL_COMPARE(times[b], times[a]);
+}
+
 static void write_candidates(tl_csv *csv, const search *s)
 {
-    size_t n = 0, nframes = s->job->frames.n;
+    const size_t n = s->job->frames.n;
     const kernel *first = &s->kernels.v[s->from];
-    size_t *ranks = tl_malloc(nframes * sizeof *ranks); /* in the collective, the last first */
-    double *times = tl_malloc(nframes * sizeof *times);
-    uint32_t *order = tl_malloc(nframes * sizeof *order);
+    uint32_t *order = tl_sorted_index(n, by_times, s->times);
 
-    for (size_t i = nframes; i-- > 0;)
-        if (s->times[i] >= 0) {
-            ranks[n] = i;
-            times[n++] = s->times[i];
-        }
-    tl_numpy_argsort(order, times, n);
-    for (size_t i = 0; i < n && i < s->ncandidates; i++) {
-        size_t frame = ranks[order[n - 1 - i]];
-        TL_ROW(csv, s->job->frames.v[frame].rank, tl_int((int64_t)s->times[frame]), first->stream,
+    for (size_t i = 0; i < n && i < s->ncandidates && s->times[order[i]] >= 0; i++)
+        TL_ROW(csv, s->job->frames.v[order[i]].rank, s->times[order[i]], first->stream,
                tl_hta_text(s->job->symbols, first->name), s->scatter);
-    }
-    free(ranks);
-    free(times);
     free(order);
 }
 
