@@ -67,16 +67,6 @@ static bool clip_of_rank(const tl_strip *s, int32_t rank, int64_t *from_ns, int6
     return clip(s, from_ns, to_ns);
 }
 
-static tl_out_event slice(tl_out_track track, tl_text name, const char *cat, int64_t from_ns, int64_t to_ns)
-{
-    return (tl_out_event){ .ph = 'X',
-                           .track = track,
-                           .name = name,
-                           .cat = cat,
-                           .ts = tl_out_us(from_ns),
-                           .dur = tl_out_us(tl_ns_max(to_ns - from_ns, 0)) };
-}
-
 static void take_interval(void *arg, const void *of, tl_error *err)
 {
     exported *e = arg;
@@ -99,8 +89,8 @@ static void take_interval(void *arg, const void *of, tl_error *err)
                                 { "operator", tl_out_text(tl_result_name(e->result, row->operator)) },
                                 { "annotation", tl_out_text(tl_result_name(e->result, row->annotation)) },
                                 { "correlation", tl_out_int(row->correlation) } };
-    tl_out_event event = slice(track_of(row->rank, e->tid), tl_result_name(e->result, row->name),
-                               tl_kind_labels[row->kind], from_ns, to_ns);
+    tl_out_event event = tl_out_slice(track_of(row->rank, e->tid), tl_result_name(e->result, row->name),
+                                      tl_kind_labels[row->kind], from_ns, tl_ns_max(to_ns - from_ns, 0));
     event.args = args;
     event.nargs = sizeof args / sizeof args[0];
     tl_out_put(e->w, &event);
@@ -114,17 +104,8 @@ static void take_gap(void *arg, const void *of, tl_error *err)
     (void)err;
     if (!clip_of_rank(e->strip, row->rank, &from_ns, &to_ns))
         return;
-    const char *drain = tl_drain_labels[row->drain_type], *doing = tl_doing_labels[row->cpu_during_gap],
-               *sync = row->sync_type != TL_SYNC_NONE ? tl_wait_labels[row->sync_type] : "";
     const tl_out_track first = track_of(row->rank, TL_OUT_IDLE_TID);
-    const tl_out_gap gap = { .ts = tl_out_us(from_ns),
-                             .dur = tl_out_us(to_ns - from_ns),
-                             .duration = tl_out_us(row->duration_ns),
-                             .id = row->idle_id,
-                             .drain = { drain, strlen(drain) },
-                             .sync = { sync, strlen(sync) },
-                             .label = { doing, strlen(doing) },
-                             .detail = tl_result_name(e->result, row->dominant_op) };
+    const tl_out_gap gap = tl_out_gap_of(row, from_ns, to_ns - from_ns, tl_result_name(e->result, row->dominant_op));
     tl_out_idle_gap(e->w, &first, &gap);
 }
 
@@ -204,7 +185,8 @@ static void put_last_arrivals(const exported *e)
         named = place;
         const tl_phrase name = tl_phrase_of("others waited: %s", tl_collective_labels[m->kind]);
         const tl_out_event event =
-            slice(track, (tl_text){ name.text, strlen(name.text) }, TL_OUT_IDLE_CAT, from_ns, to_ns);
+            tl_out_slice(track, (tl_text){ name.text, strlen(name.text) }, TL_OUT_IDLE_CAT, from_ns,
+                         tl_ns_max(to_ns - from_ns, 0));
         tl_out_put(e->w, &event);
     }
     free(index);
@@ -224,7 +206,8 @@ static void put_path(const exported *e)
         if (!clip(e->strip, &from_ns, &to_ns))
             continue;
         const tl_out_event event =
-            slice(track, (tl_text){ name.text, strlen(name.text) }, TL_OUT_PATH_CAT, from_ns, to_ns);
+            tl_out_slice(track, (tl_text){ name.text, strlen(name.text) }, TL_OUT_PATH_CAT, from_ns,
+                         tl_ns_max(to_ns - from_ns, 0));
         tl_out_put(e->w, &event);
     }
 }

@@ -119,6 +119,23 @@ void tl_out_idle_gap(tl_out_writer *w, const tl_out_track *first, const tl_out_g
     put_named(w, first, CPU, gap, gap->label, gap->detail, cpu);
 }
 
+static tl_text text_of(const char *label)
+{
+    return (tl_text){ label, strlen(label) };
+}
+
+tl_out_gap tl_out_gap_of(const tl_gap *row, int64_t ts_ns, int64_t dur_ns, tl_text detail)
+{
+    return (tl_out_gap){ .ts = tl_out_us(ts_ns),
+                         .dur = tl_out_us(dur_ns),
+                         .duration = tl_out_us(row->duration_ns),
+                         .id = row->idle_id,
+                         .drain = text_of(tl_drain_labels[row->drain_type]),
+                         .sync = text_of(row->sync_type != TL_SYNC_NONE ? tl_wait_labels[row->sync_type] : ""),
+                         .label = text_of(tl_doing_labels[row->cpu_during_gap]),
+                         .detail = detail };
+}
+
 /* ---------------------------------------------------------------------------- what is said of a gap besides its label */
 
 /* Microseconds with one decimal, rounded half up. */

@@ -132,3 +132,10 @@ void tl_out_name_track(tl_out_writer *w, const tl_out_track *track, const char *
     tl_out_put(w, &(tl_out_event){
                       .ph = 'M', .track = *track, .name = TL_TEXT("thread_sort_index"), .args = &ordered, .nargs = 1 });
 }
+
+tl_out_event tl_out_slice(tl_out_track track, tl_text name, const char *cat, int64_t ts_ns, int64_t dur_ns)
+{
+    return (tl_out_event){
+        .ph = 'X', .track = track, .name = name, .cat = cat, .ts = tl_out_us(ts_ns), .dur = tl_out_us(dur_ns)
+    };
+}

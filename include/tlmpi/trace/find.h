@@ -119,10 +119,6 @@ void tl_inventory_part(tl_inventory *inventory);
  * then inflated to its end).  Never fails: what is wrong with the file stands in `why`. */
 void tl_input_look(tl_input *input, bool deep);
 
-enum { TL_INPUT_WORDS = 384 };
-
-/* "path: why", printable; of a long path its end. */
-void tl_input_words(const tl_input *input, char out[TL_INPUT_WORDS]);
 
 /* Warns: `before`, these words, `after`. */
 void tl_input_warn(const tl_input *input, const char *before, const char *after);

@@ -48,6 +48,9 @@ typedef struct tl_out_gap {
     tl_text label, detail; /* "CPU_DOMINATED"; detail may be empty */
 } tl_out_gap;
 
+/* The gap of a row, shown for dur_ns from ts_ns on; `detail` is what its label does not say. */
+tl_out_gap tl_out_gap_of(const tl_gap *row, int64_t ts_ns, int64_t dur_ns, tl_text detail);
+
 /* Sets *out to what the label of the gap does not say; `names` are the names of the row. */
 void tl_out_gap_words(tl_bytes *out, const tl_names *names, const tl_gap *gap);
 

@@ -87,4 +87,7 @@ void tl_out_put(tl_out_writer *writer, const tl_out_event *event);
 /* Two metadata events: the track's name, and that it stands in the order of the tids. */
 void tl_out_name_track(tl_out_writer *writer, const tl_out_track *track, const char *name);
 
+/* An event that lasts dur_ns from ts_ns on; more of it is the caller's to set. */
+tl_out_event tl_out_slice(tl_out_track track, tl_text name, const char *cat, int64_t ts_ns, int64_t dur_ns);
+
 #endif

@@ -148,26 +148,6 @@ static int64_t on_trace(const idle_tracks *t, int64_t ns)
     return __builtin_sub_overflow(ns, t->base_ns, &own) ? ns : own;
 }
 
-static tl_text label(const char *text)
-{
-    return (tl_text){ text, strlen(text) };
-}
-
-static void put_gap(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap *gap,
-                    tl_bytes *detail)
-{
-    tl_out_gap_words(detail, &t->names, gap);
-    tl_out_idle_gap(w, first,
-                    &(tl_out_gap){ .ts = tl_out_us(on_trace(t, gap->start_ns)),
-                                   .dur = tl_out_us(gap->duration_ns),
-                                   .duration = tl_out_us(gap->duration_ns),
-                                   .id = gap->idle_id,
-                                   .drain = label(tl_drain_labels[gap->drain_type]),
-                                   .sync = label(gap->sync_type != TL_SYNC_NONE ? tl_wait_labels[gap->sync_type] : ""),
-                                   .label = label(tl_doing_labels[gap->cpu_during_gap]),
-                                   .detail = { detail->v, detail->n } });
-}
-
 /* The waits of one device, below its gaps: those at one time, of its streams, on tracks of their own. */
 static void add_waits(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, int32_t device, const char *of)
 {
@@ -207,7 +187,10 @@ static void add_gaps(const idle_tracks *t, tl_out_writer *w, const tl_out_proces
         if (m == NULL && n == NULL)
             break;
         if (n == NULL || (m != NULL && m->start_ns < n->time_ns)) {
-            put_gap(t, w, first, m, detail);
+            tl_out_gap_words(detail, &t->names, m);
+            const tl_out_gap gap = tl_out_gap_of(m, on_trace(t, m->start_ns), m->duration_ns,
+                                                 (tl_text){ detail->v, detail->n });
+            tl_out_idle_gap(w, first, &gap);
             (*macro)++;
         } else {
             /* of the short gaps of a device the first is -1 */
@@ -258,14 +241,11 @@ static void put_patterns(const idle_tracks *t, tl_out_writer *w, const tl_out_pr
                                     { "kernels", tl_out_int(o->kernels) },
                                     { "id", tl_out_int(o->id) } };
         int n = snprintf(head, sizeof head, "pattern %" PRId32, o->pattern);
-        tl_out_put(w, &(tl_out_event){ .ph = 'X',
-                                       .track = track,
-                                       .name = { head, (size_t)n },
-                                       .cat = TL_OUT_PATTERN_CAT,
-                                       .ts = tl_out_us(tl_ns_between(start_ns, t->base_ns)),
-                                       .dur = tl_out_us(tl_ns_between(o->end_ns, start_ns)),
-                                       .args = args,
-                                       .nargs = 3 });
+        tl_out_event event = tl_out_slice(track, (tl_text){ head, (size_t)n }, TL_OUT_PATTERN_CAT,
+                                          tl_ns_between(start_ns, t->base_ns), tl_ns_between(o->end_ns, start_ns));
+        event.args = args;
+        event.nargs = sizeof args / sizeof args[0];
+        tl_out_put(w, &event);
     }
 }
 
@@ -373,14 +353,11 @@ static void put_path(const idle_tracks *t, tl_out_writer *w, const tl_out_track 
             { "operator", tl_out_text(tl_names_text(t->told.names, piece->operator)) },
             { "annotation", tl_out_text(tl_names_text(t->told.names, piece->annotation)) },
         };
-        tl_out_put(w, &(tl_out_event){ .ph = 'X',
-                                       .track = track,
-                                       .name = { name.v, name.n },
-                                       .cat = TL_OUT_PATH_CAT,
-                                       .ts = tl_out_us(on_trace(t, piece->start_ns)),
-                                       .dur = tl_out_us(piece->duration_ns),
-                                       .args = args,
-                                       .nargs = sizeof args / sizeof args[0] });
+        tl_out_event event = tl_out_slice(track, (tl_text){ name.v, name.n }, TL_OUT_PATH_CAT,
+                                          on_trace(t, piece->start_ns), piece->duration_ns);
+        event.args = args;
+        event.nargs = sizeof args / sizeof args[0];
+        tl_out_put(w, &event);
         put_arrow(t, w, &track, piece);
         tl_bytes_free(&name);
     }

@@ -21,18 +21,9 @@ void tl_input_say_why(tl_input *input, tl_input_kind kind, const char *reason)
     memcpy(input->why, look.why, sizeof input->why);
 }
 
-void tl_input_words(const tl_input *input, char out[TL_INPUT_WORDS])
-{
-    char text[TL_INPUT_WORDS];
-    snprintf(text, sizeof text, "%s: %s", tl_path_shown(input->path).text, input->why);
-    tl_printable(out, TL_INPUT_WORDS, text);
-}
-
 void tl_input_warn(const tl_input *input, const char *before, const char *after)
 {
-    char words[TL_INPUT_WORDS];
-    tl_input_words(input, words);
-    tl_warn("%s%s%s", before, words, after);
+    tl_warn("%s%s: %s%s", before, tl_path_shown(input->path).text, input->why, after);
 }
 
 void tl_input_set_stat(tl_input *input, const struct stat *st)
