@@ -1,16 +1,31 @@
-/* execution.c - an execution trace to its nodes. */
+/* execution.c - an execution trace to its nodes: the file as a stream through the grammar, byte by byte, as far as it is
+ * JSON; one node is held at a time. */
 #include "tlmpi/trace/read/execution.h"
-#include "elements.h"
 #include "formats.h"
 #include "tlmpi/base/decimal.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/trace/text/json.h"
 #include <stdio.h>
 #include <stdlib.h>
 
+#define BLOCK_BYTES ((size_t)64 << 10)
+#define AROUND_MAX  ((size_t)1 << 20)
+
+enum { BETWEEN_NODES = 2 }; /* brackets that are open there */
+
 typedef struct reading {
     tl_exec *exec;
     unsigned wanted; /* texts */
+    tl_grammar grammar;
+    uint64_t at; /* bytes of the text taken */
+    bool in_nodes;
+    tl_bytes node;   /* the text of the one at hand */
+    tl_bytes around; /* the text around the nodes, at most its first MiB */
+    char fault[221]; /* the byte, what was expected there and found; empty where all of the text is well */
 } reading;
+
+/* ------------------------------------------------------------------------------------------------------------ a node */
 
 /* What is known of the node at hand. */
 typedef struct taken {
@@ -72,14 +87,12 @@ static void take_member(const reading *r, taken *t, tl_text key, tl_text value)
         take_attributes(r, t, value);
 }
 
-static tl_status take_node(void *arg, tl_text node, tl_error *wrong)
+static void take_node(const reading *r, tl_text node)
 {
-    const reading *r = arg;
     tl_exec *exec = r->exec;
     tl_text rest = tl_json_inside(node), key, value;
     taken t = { .node = { .parent = -1 } };
 
-    (void)wrong;
     for (size_t k = 0; k < TL_EXEC_NTEXTS; k++)
         t.node.texts[k] = TL_NO_NAME;
     while (tl_json_member(&rest, &key, &value))
@@ -90,7 +103,82 @@ static tl_status take_node(void *arg, tl_text node, tl_error *wrong)
         tl_map_put(&exec->by_rf, (uint64_t)t.node.rf_id, (uint32_t)exec->nodes.n);
         tl_vec_push(&exec->nodes, t.node);
     }
-    return TL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the text */
+
+/* Notes that `expected` is not there, but c: a byte, or EOF for the end of the text. */
+static void fault(reading *r, const char *expected, int c)
+{
+    char found[32] = "the end of the text";
+
+    if (c > ' ' && c < 0x7f)
+        snprintf(found, sizeof found, "'%c'", c);
+    else if (c != EOF)
+        snprintf(found, sizeof found, "a byte 0x%02x", (unsigned)c);
+    snprintf(r->fault, sizeof r->fault, "byte %llu: expected %s, found %s", (unsigned long long)r->at,
+             expected, found);
+}
+
+/* Whether the text around the nodes ends with their key and a colon: the bracket is taken already. */
+static bool ends_with_key(const tl_bytes *around)
+{
+    static const char key[] = "nodes";
+    size_t n = around->n - 1, length = sizeof key - 1;
+
+    for (int marks = 0; marks < 2; marks++) { /* the colon, and the quote before it */
+        while (n > 0 && strchr(" \t\r\n", around->v[n - 1]) != NULL)
+            n--;
+        if (n == 0 || around->v[--n] != ":\""[marks])
+            return false;
+    }
+    return n > length && around->v[n - length - 1] == '"' && memcmp(around->v + n - length, key, length) == 0;
+}
+
+/* Sorts a byte that the grammar has just taken; before it `depth` brackets were open. */
+static void sort_byte(reading *r, char c, uint64_t depth)
+{
+    const uint64_t now = r->grammar.depth;
+
+    if (!r->in_nodes || (depth == BETWEEN_NODES && now < depth)) {
+        if (r->around.n < AROUND_MAX)
+            tl_bytes_put(&r->around, &c, 1);
+        r->in_nodes = now == BETWEEN_NODES && depth < now && c == '[' && ends_with_key(&r->around);
+        r->exec->found |= r->in_nodes;
+        return;
+    }
+    if (depth == BETWEEN_NODES)
+        r->node.n = 0;
+    if ((depth > BETWEEN_NODES || now > BETWEEN_NODES) && r->node.n < TL_ENTRY_MAX)
+        tl_bytes_put(&r->node, &c, 1);
+    if (now != BETWEEN_NODES || depth == now)
+        return;
+    if (r->node.n >= TL_ENTRY_MAX)
+        fault(r, "a node of less than 16 MB", (unsigned char)c);
+    else if (r->node.v[0] == '{')
+        take_node(r, (tl_text){ r->node.v, r->node.n });
+}
+
+/* A byte order mark before the document; white space, and zeros as a crash leaves them, behind it. */
+static bool is_around(const reading *r, char c)
+{
+    if (tl_grammar_is_over(&r->grammar))
+        return strchr(" \t\r\n", c) != NULL;
+    return r->at < 3 && (c & 0x80) && r->grammar.state == TL_WANT_VALUE && r->grammar.depth == 0;
+}
+
+static void take_byte(reading *r, char c)
+{
+    const uint64_t depth = r->grammar.depth;
+
+    if (is_around(r, c))
+        return;
+    if (tl_grammar_is_over(&r->grammar))
+        fault(r, "the end of the file", (unsigned char)c);
+    else if (!tl_grammar_step(&r->grammar, c))
+        fault(r, tl_grammar_wants(&r->grammar), (unsigned char)c);
+    else
+        sort_byte(r, c, depth);
 }
 
 /* The members of the object that the text begins with, a byte order mark aside; nothing where it begins otherwise. */
@@ -114,21 +202,42 @@ static bool read_pid(tl_text text, int64_t *pid)
     return has_pid;
 }
 
+static void read_text(reading *r, tl_source *source)
+{
+    char *block = tl_malloc(BLOCK_BYTES);
+    tl_error ended = { 0 };
+    size_t n = 1;
+
+    while (n > 0 && r->fault[0] == 0) {
+        if (tl_source_read(source, block, BLOCK_BYTES, &n, &ended) != TL_OK)
+            tl_printable(r->fault, sizeof r->fault, tl_source_reason(source, &ended));
+        for (size_t i = 0; i < n && r->fault[0] == 0; i++, r->at++)
+            take_byte(r, block[i]);
+    }
+    free(block);
+}
+
 tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error *err)
 {
     reading r = { .exec = exec, .wanted = texts | 1u << TL_EXEC_NAME };
-    const tl_elements how = { .key = "nodes", .opening = '{', .take = take_node, .arg = &r };
-    tl_elements_report text;
-    tl_status st = tl_elements_read(path, &how, &text, err);
+    tl_source *source;
+    tl_status st = tl_source_open(path, &source, err);
 
-    exec->found = text.found;
-    exec->cut = text.cut;
-    exec->damaged = text.fault[0] != 0;
+    if (st != TL_OK)
+        return st;
+    read_text(&r, source);
+    tl_source_close(source);
+    exec->cut = r.fault[0] == 0 && !tl_grammar_is_over(&r.grammar);
+    if (exec->cut)
+        fault(&r, tl_grammar_wants(&r.grammar), EOF);
+    exec->damaged = r.fault[0] != 0;
     if (exec->damaged)
-        snprintf(exec->fault, sizeof exec->fault, "%.220s; the nodes before it count", text.fault);
-    exec->has_pid = read_pid((tl_text){ text.around.v, text.around.n }, &exec->pid);
-    tl_bytes_free(&text.around);
-    return st;
+        snprintf(exec->fault, sizeof exec->fault, "%s; the nodes before it count", r.fault);
+    exec->has_pid = read_pid((tl_text){ r.around.v, r.around.n }, &exec->pid);
+    tl_grammar_free(&r.grammar);
+    tl_bytes_free(&r.node);
+    tl_bytes_free(&r.around);
+    return TL_OK;
 }
 
 bool tl_exec_is_frame(const tl_exec *exec, const tl_exec_node *node)
