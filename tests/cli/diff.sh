@@ -141,10 +141,10 @@ echo "-- recorded jobs"
 traces=${TLMPI_CORPUS:-}/traces
 if [ -d "$traces/production_st" ]; then
     status 0 "$tlmpi" diff "$traces/production_st" "$traces/production_st_x1.2"
-    says out "B takes 12.3 % more time per step"
+    says out "B takes 12.2 % more time per step"
     says out "reduce_scatter (data) and others, most of it for"
     status 0 "$tlmpi" diff "$traces/production_ar" "$traces/production_ar_x1.3"
-    says out "B takes 38.3 % less time per step"
+    says out "B takes 37.8 % less time per step"
     says out "reduce_scatter (data) and others, most of it for"
     status 0 "$tlmpi" diff "$traces/torchrec_optimizer_4" "$traces/torchrec_optimizer_5"
     says out "3 and 3 steps: too few"
