@@ -104,22 +104,6 @@ static void add(finding *f, uint32_t c, size_t member, tl_phase_candidate candid
         tl_vec_push(&j->candidates, candidate);
 }
 
-/* Where most steps of the shape that are up form one run, leaves only this run up. */
-static void keep_run(finding *f, tl_shape *shape)
-{
-    size_t best = 0, end = 0, length = 0;
-    for (size_t s = 0; s < f->t.nsteps; s++) {
-        length = f->t.up[s] ? length + 1 : 0;
-        best = length > best ? length : best;
-        end = length == best && length > 0 ? s + 1 : end;
-    }
-    if (shape->pattern != TL_PATTERN_SPORADIC || (double)best < TL_PERSISTENT_SHARE * (double)shape->nup)
-        return;
-    for (size_t s = 0; s < f->t.nsteps; s++)
-        f->t.up[s] = s + best >= end && s < end;
-    shape->pattern = TL_PATTERN_BOUNDED;
-}
-
 /* Returns the chance that one member has as many of all stalls as this one, if each stall may hit any member.  A stall:
  * a step that is late by half of the shape's mean lateness or more. */
 static double chance_by_turns(const finding *f, size_t member, const tl_shape *shape, double late)
@@ -146,7 +130,6 @@ static void look_at(finding *f, uint32_t c, size_t member)
         tl_late_sums sums = tl_late_shape(&f->t, member, &candidate.shape);
         if (candidate.shape.nup == 0 || sums.tx <= 0)
             return;
-        keep_run(f, &candidate.shape);
         bool enough = alone || candidate.shape.nup >= (size_t)TL_SPREAD_LEAST;
         candidate.p = tl_late_chance(&f->t, member, &candidate.shape, &sums, sums.t1 * sums.t1 / sums.t2, &candidate.z);
         if (candidate.shape.pattern == TL_PATTERN_SPORADIC && !alone)

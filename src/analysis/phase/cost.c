@@ -12,7 +12,6 @@
 /* Where a candidate's cost is measured. */
 typedef struct place {
     uint32_t class; /* nclasses: measured waits */
-    bool late;      /* class is the one in which the candidate is late, as the others wait in no single class */
     bool next;      /* the others wait one step later: the candidate ends its step late */
 } place;
 
@@ -33,7 +32,7 @@ static bool is_at(const costing *a, const tl_phase_group *g, const place *p)
 /* How late a rank comes. */
 static int64_t arrival(const costing *a, const tl_phase_step *row, const place *p)
 {
-    return p->late ? tl_phase_own_ns(row) : p->class == a->j->nclasses ? -row->wait_ns : -tl_phase_own_ns(row);
+    return p->class == a->j->nclasses ? -row->wait_ns : -tl_phase_own_ns(row);
 }
 
 /* In the class that makes up for it; in which of both steps it is shorter there by more, tells when it comes late. */
@@ -41,8 +40,6 @@ static place place_of(const costing *a, const tl_phase_candidate *u)
 {
     place p = { .class = u->in };
     int64_t shorter_ns[2] = { 0 };
-    if ((double)u->shorter_ns < TL_CAUSE_SHARE * (double)u->late_ns)
-        return (place){ .class = u->class, .late = true };
     for (size_t i = 0; i < a->j->ngroups; i++) {
         const tl_phase_group *g = &a->j->groups[i];
         const tl_phase_step *row = is_at(a, g, &p) ? tl_phase_row_of(g, u->rank) : NULL;
@@ -62,20 +59,14 @@ static int64_t repair_ns(const tl_phase_candidate *u, const place *p, size_t ste
     return !p->next ? u->excess_ns[step] : step > 0 ? u->excess_ns[step - 1] : 0;
 }
 
-static bool is_same(const place *x, const place *y)
-{
-    return x->class == y->class && x->late == y->late;
-}
-
 /* Repairs all chosen candidates of one place in one step.  A candidate's cost grows by how much later the last rank
  * would come without that candidate's repair. */
 static void cost_in(costing *a, const tl_phase_group *g, const place *p)
 {
     tl_phase_job *j = a->j;
-    const bool spared = p->late && j->classes[g->class].alone >= 0;
     int64_t before_ns = INT64_MIN, after_ns = INT64_MIN;
     for (size_t r = 0; r < j->nranks; r++)
-        a->arrive_ns[r] = spared ? 0 : INT64_MIN;
+        a->arrive_ns[r] = INT64_MIN;
     for (size_t i = 0; i < g->n; i++) {
         int64_t ns = arrival(a, &g->rows[i], p);
         a->arrive_ns[g->rows[i].rank] = ns;
@@ -84,7 +75,7 @@ static void cost_in(costing *a, const tl_phase_group *g, const place *p)
     const int64_t last_ns = before_ns;
     for (size_t i = 0; i < j->candidates.n; i++) {
         const tl_phase_candidate *u = &j->candidates.v[i];
-        if (!a->chosen[i] || !is_same(&a->places[i], p))
+        if (!a->chosen[i] || a->places[i].class != p->class)
             continue;
         int64_t ns = repair_ns(u, &a->places[i], g->step);
         if (a->arrive_ns[u->rank] == INT64_MIN) /* not recorded: later than the last by as much as it is late */
@@ -97,7 +88,7 @@ static void cost_in(costing *a, const tl_phase_group *g, const place *p)
     a->gain_ns[g->step] = tl_ns_max(a->gain_ns[g->step], tl_ns_between(before_ns, after_ns));
     for (size_t i = 0; i < j->candidates.n; i++) {
         tl_phase_candidate *u = &j->candidates.v[i];
-        if (!a->chosen[i] || !is_same(&a->places[i], p))
+        if (!a->chosen[i] || a->places[i].class != p->class)
             continue;
         int64_t without_ns = a->arrive_ns[u->rank] + repair_ns(u, &a->places[i], g->step);
         u->cost_ns = tl_ns_add(u->cost_ns, tl_ns_max(0, tl_ns_between(without_ns, after_ns)));
@@ -115,7 +106,7 @@ static void cost_all(costing *a)
     for (size_t i = 0; i < j->candidates.n; i++) {
         bool done = !a->chosen[i];
         for (size_t k = 0; k < i && !done; k++)
-            done = a->chosen[k] && is_same(&a->places[k], &a->places[i]);
+            done = a->chosen[k] && a->places[k].class == a->places[i].class;
         for (size_t at = 0; at < j->ngroups && !done; at++)
             if (is_at(a, &j->groups[at], &a->places[i]))
                 cost_in(a, &j->groups[at], &a->places[i]);

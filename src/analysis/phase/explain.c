@@ -7,8 +7,6 @@
  *     shorter in phases with as many             the steps in which the rank is not late decide, if there are any: if
  *                                                the others are shorter in these steps, they waited in the late ones
  *     shorter nowhere                            no phase shows a wait
- *
- * A wait levels a delay: it makes the rank shorter by as much as it was longer, not by more.
  */
 #include "internal.h"
 #include <math.h>
@@ -49,18 +47,15 @@ static tl_phase_answer answer(const tl_phase_job *j, const tl_phase_candidate *u
 {
     const uint32_t nclasses = (uint32_t)j->nclasses;
     makes_up more = { .class = UINT32_MAX }, fewer = more, equal = more;
-    double enough = TL_PHASE_MAKES_UP * (double)u->late_ns, longer = 0;
+    double enough = TL_PHASE_MAKES_UP * (double)u->late_ns;
 
     for (uint32_t c = 0; c < nclasses; c++) {
-        if (j->classes[c].holds != TL_HOLDS_ONLY) /* there it waits */
-            longer += (double)tl_ns_max(0, -e->shorter_ns[c]);
         int order = compare_holds(j->classes[c].holds, j->classes[u->class].holds);
         if (c != u->class)
             count(order > 0 ? &more : order < 0 ? &fewer : &equal, c, e->shorter_ns[c]);
     }
     count(&more, nclasses, e->shorter_ns[nclasses]);
-    bool levelled = TL_PHASE_MAKES_UP * (double)more.most_ns <= fmax(longer, (double)u->late_ns);
-    if ((double)more.ns >= enough && more.ns >= fewer.ns && levelled) {
+    if ((double)more.ns >= enough && more.ns >= fewer.ns) {
         *in = more.class;
         return TL_PHASE_STRAGGLER;
     }
@@ -104,18 +99,6 @@ static void gather(const tl_phase_job *j, const tl_phase_candidate *u, evidence 
     e->others_longer_ns[outside] = 0;
 }
 
-/* Leaves both of two mirrored candidates open where one is: each is longer where the other is shorter, so either
- * reading may hold. */
-static void open_mirrored(tl_phase_job *j)
-{
-    tl_phase_candidate *u = j->candidates.v;
-    for (size_t a = 0; a < j->candidates.n; a++)
-        for (size_t b = 0; b < j->candidates.n; b++)
-            if (u[a].answer == TL_PHASE_STRAGGLER && u[b].answer == TL_PHASE_OPEN && u[a].rank != u[b].rank &&
-                u[a].in == u[b].class && u[b].in == u[a].class)
-                u[a].answer = TL_PHASE_OPEN;
-}
-
 void tl_phase_candidates_explain(tl_phase_job *j)
 {
     tl_arena arena = { 0 };
@@ -130,7 +113,6 @@ void tl_phase_candidates_explain(tl_phase_job *j)
         u->by_history = u->answer == TL_PHASE_STRAGGLER && u->in < j->nclasses &&
                         compare_holds(j->classes[u->in].holds, j->classes[u->class].holds) == 0;
     }
-    open_mirrored(j);
     tl_arena_free(&arena);
 }
 
