@@ -119,8 +119,7 @@ void tl_inventory_part(tl_inventory *inventory);
  * then inflated to its end).  Never fails: what is wrong with the file stands in `why`. */
 void tl_input_look(tl_input *input, bool deep);
 
-
-/* Warns: `before`, these words, `after`. */
+/* Warns: `before`, the path (of a long one its end), why nothing is read of it, `after`. */
 void tl_input_warn(const tl_input *input, const char *before, const char *after);
 
 /* When all have been looked at: ranks, runs, gaps.  `run` = 0 takes the newest complete run, k >= 1 the k-th, oldest
