@@ -20,14 +20,12 @@
 /* Times are those of the device's clock. */
 typedef struct reading {
     tl_graph_build *b;
-    int64_t *next_ns; /* by kernel: the launch of the next on its stream that has one; INT64_MAX: none has */
+    int64_t *next_ns; /* by kernel: the launch of the next on its stream and in its window that has one; INT64_MAX */
     tl_span *waits;   /* [nwaits] calls of the host, by start */
     size_t nwaits, at;
     tl_span wait;    /* of the waits that have begun the one that ends last */
     uint32_t latest; /* of the kernels that have begun the one that was launched last; TL_NONE */
 } reading;
-
-/* ---------------------------------------------------------------------------------------------- what there is to see */
 
 TL_SORT_BY(by_wait, tl_span, start_ns, end_ns)
 
@@ -36,8 +34,6 @@ static int by_start(const void *context, uint32_t x, uint32_t y)
     const tl_kernel *k = context;
     return k[x].start_ns != k[y].start_ns ? TL_COMPARE(k[x].start_ns, k[y].start_ns) : TL_COMPARE(x, y);
 }
-
-/* --------------------------------------------------------------------------------------------------------- one kernel */
 
 /* Whether other work ended at most most_ns before the kernel began. */
 static bool follows_work(const tl_graph_build *b, uint32_t kernel, int64_t most_ns)
@@ -117,20 +113,20 @@ void tl_graph_find_unlaunched(tl_graph_build *b)
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     tl_sort_index(order, n, by_start, b->view->kernels);
-    for (size_t i = 0; i < r.b->calls->waits.n; i++) {
-        const tl_waiting_call *w = &r.b->calls->waits.v[i];
+    for (size_t i = 0; i < b->calls->waits.n; i++) {
+        const tl_waiting_call *w = &b->calls->waits.v[i];
         if (w->kind == TL_CALL_WAITS_STREAM || w->kind == TL_CALL_WAITS_DEVICE)
-            r.waits[r.nwaits++] = (tl_span){ tl_graph_host_time(r.b, w->start_ns), tl_graph_host_time(r.b, w->end_ns) };
+            r.waits[r.nwaits++] = (tl_span){ tl_graph_host_time(b, w->start_ns), tl_graph_host_time(b, w->end_ns) };
     }
     tl_sort(r.waits, r.nwaits, sizeof *r.waits, by_wait);
-    const tl_kernel *kernels = r.b->view->kernels;
     int64_t next = INT64_MAX;
-    for (size_t i = r.b->view->nkernels; i-- > 0;) {
-        if (i + 1 < r.b->view->nkernels && !tl_same_stream(&kernels[i], &kernels[i + 1]))
+    for (size_t i = n; i-- > 0;) {
+        const tl_kernel *k = &b->view->kernels[i];
+        if (i + 1 < n && (!tl_same_stream(k, k + 1) || tl_is_seam(b->view, k->start_ns, k[1].start_ns)))
             next = INT64_MAX;
         r.next_ns[i] = next;
-        if (r.b->placed[i].launch != TL_NONE)
-            next = r.b->placed[i].launch_ns;
+        if (b->placed[i].launch != TL_NONE)
+            next = b->placed[i].launch_ns;
     }
     for (size_t i = 0; i < n; i++)
         read_kernel(&r, order[i]);

@@ -76,6 +76,18 @@ static void what_begins_as_work_of_the_recording_ends_was_not_launched_before(vo
     tl_rank_graph_free(&g);
 }
 
+/* B begins 6 us after A has ended, so it was launched with A: C, in the next window of the recording, tells nothing. */
+static void the_next_window_does_not_tell_when_a_kernel_was_launched(void)
+{
+    static const tl_recorded_window windows[] = { { 0, 0 }, { 15 * US, 1 } };
+    drawing *d = draw("host:      a................c...", "compute 7: .AAA......BBB.....CC.", NULL);
+    d->view.windows = windows;
+    d->view.nwindows = 2;
+    tl_rank_graph g = drawn_graph(d);
+    CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_LAUNCH), 2);
+    tl_rank_graph_free(&g);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -86,6 +98,7 @@ int main(void)
         TEST(what_begins_with_the_launch_behind_it_was_launched_right_then),
         TEST(what_had_been_queued_follows_what_ended_last_however_long_before),
         TEST(what_begins_as_work_of_the_recording_ends_was_not_launched_before),
+        TEST(the_next_window_does_not_tell_when_a_kernel_was_launched),
         TEST(communication_waits_for_no_computing_that_happened_to_end_before),
     };
     return unit_main("kernels without a launch", tests, COUNT(tests));
