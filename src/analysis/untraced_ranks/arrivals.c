@@ -1,21 +1,20 @@
-/* arrivals.c - when ranks without a trace came to collectives.
+/* arrivals.c - estimates when untraced ranks arrived at collectives.
  *
- *     rank 0   [ wait          | transfer ]        of a group whose other ranks have no trace: the transfer takes what transfers
- *     rank 1                   [ transfer ]        like it usually do, so one of them came that long before the end
+ *     rank 0, traced      [ wait          | transfer ]    The last rank arrived the typical transfer time of such
+ *     rank 1, untraced                    [ transfer ]    collectives before the end.
  *
- * The usual time of a transfer is the median over the collectives of the same kind and size whose ranks all have a
- * trace; without such, the lower quarter of all: where an untraced rank comes last the transfer looks longer.  For
- * unknown sizes it is the upper quarter, since most may be small; or, for collectives with one size for all ranks,
- * the usual time of the collectives at the same place in each step, where that is less.  Collectives of changing size
- * take no longer than the longest one whose ranks all have a trace.
+ * The typical transfer time is the median over collectives of the same kind and size whose ranks are all traced; if
+ * there are none, the lower quartile over all of the class, since a late untraced rank makes a transfer look longer.
+ * For unknown sizes it is the upper quartile, since most messages may be small; where all ranks of a collective have
+ * one size, it is at most the typical time of the collectives at the same position in each step.  A collective of
+ * variable size may take as long as the longest completely traced one.
  *
- * An untraced rank is expected after each of its meetings by the time that traced ranks of its role take (expect.c),
- * and no later than the end less the usual time.  A transfer that takes longer than usual is slow itself, or a rank
- * without a trace came late:
+ * The expected arrival of an untraced rank is the end of an earlier collective plus the time that traced ranks of the
+ * same role take from there (expect.c).  If a transfer takes longer than is typical, either the transfer is slow or
+ * the untraced rank that was expected last is late:
  *
- *     expected          last of the others          end less what is usual
- *        |<---- early ---->|<-------- longer -------->|            who was expected last came late if it was not earlier by more
- *                                                                  than the transfer is longer
+ *     expected arrival  last traced arrival        end - typical transfer time
+ *        |<---- early ---->|<-------- longer -------->|            late if longer >= early
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -24,29 +23,29 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* How long a transfer seems to have taken. */
+/* The transfer time of one collective, ns: first end minus last traced arrival. */
 typedef struct transfer {
     uint64_t class;
     int64_t ns;
-    bool incomplete, sized; /* a rank has no trace; the size is known */
+    bool incomplete, sized; /* some member is untraced; the message size is known */
 } transfer;
 
-/* What transfers that are alike usually take. */
+/* The typical transfer time of one class of collectives. */
 typedef struct typical {
     uint64_t class;
     int64_t ns;
-    int64_t most_ns; /* the longest that a transfer takes while no rank is late */
+    int64_t most_ns; /* longest transfer time without a late rank */
 } typical;
 
 typedef TL_VEC(tl_untraced_meeting) seen_list;
 
 #define UNEXPECTED INT64_MIN
 
-/* An untraced rank on its way to a collective. */
+/* An untraced member of the collective at hand: its meeting there, and its expected arrival. */
 typedef struct arriving {
     uint32_t untraced;
     const tl_untraced_meeting *own;
-    const tl_untraced_meeting *last; /* the meeting before; NULL */
+    const tl_untraced_meeting *last; /* latest meeting done before the transfer began */
     int64_t expected_ns;             /* UNEXPECTED */
 } arriving;
 
@@ -54,13 +53,13 @@ struct tl_untraced_arrivals {
     const tl_untraced_ranks_input *in;
     tl_untraced_ranks untraced;
     tl_expectation *expectation;
-    seen_list *met;                         /* by untraced rank: its meetings */
+    seen_list *met;                         /* by untraced rank: its meetings, ascending by end */
     arriving *arriving;                     /* scratch, by untraced rank */
-    tl_inter_collective_path_list expected; /* the paths of all to their meetings */
+    tl_inter_collective_path_list expected; /* paths to the meetings of all untraced ranks */
     TL_VEC(tl_arrival_source) from;
-    typical *typical; /* ascending by what is alike */
+    typical *typical; /* [ntypical] ascending by class */
     size_t ntypical;
-    tl_map least_of; /* by link and class: index of least_ns */
+    tl_map least_of; /* own_class_of -> index of least_ns, the shortest transfer */
     TL_VEC(int64_t) least_ns;
 };
 
@@ -72,8 +71,7 @@ static int by_class(const void *x, const void *y)
     return TL_ORDER(a, b, class, incomplete, ns);
 }
 
-/* Returns the usual and the longest time of n alike transfers: those whose ranks are all traced first, each
- * ascending. */
+/* Returns the typical and the longest time of the transfers v[n] of one class, which are sorted by_class. */
 static typical typical_of(const transfer *v, size_t n)
 {
     size_t complete = 0;
@@ -86,14 +84,14 @@ static typical typical_of(const transfer *v, size_t n)
     return (typical){ v->class, v[usual].ns, shown ? v[complete - 1].ns : TL_TRANSFER_VARIES * v[usual].ns };
 }
 
-/* Whether collectives like the row's may differ in size: kinds that ranks may leave early do, and an unknown size
- * may. */
-static bool varies(const tl_late_row *row)
+/* Whether message sizes may differ within the row's class: in kinds that a rank may leave before all have arrived, and
+ * where the size is unknown. */
+static bool has_variable_size(const tl_late_row *row)
 {
     return tl_is_loose_of_group((tl_collective)row->kind) || row->bytes <= 0;
 }
 
-/* Whether the row's size is taken to be the same at one place of each step, for lack of a known size. */
+/* Whether the row's size is unknown, but taken to be the same at one position of every step. */
 static bool has_turn(const tl_late_row *row)
 {
     return row->bytes <= 0 && !tl_is_loose_of_group((tl_collective)row->kind);
@@ -102,20 +100,20 @@ static bool has_turn(const tl_late_row *row)
 static uint64_t class_of(const tl_untraced_arrivals *a, const tl_late_row *row, size_t nrows)
 {
     int64_t bytes = row->bytes, class = 1;
-    while (varies(row) && class <= bytes / 2)
+    while (has_variable_size(row) && class <= bytes / 2)
         class *= 2;
     return tl_hash_mix(tl_untraced_ranks_kind(&a->untraced, row, nrows),
-                       (uint64_t)(varies(row) && bytes > 0 ? class : bytes));
+                       (uint64_t)(has_variable_size(row) && bytes > 0 ? class : bytes));
 }
 
-/* As class_of, but only for transfers between the same ranks. */
+/* Returns the hash of class_of and of the communicating ranks. */
 static uint64_t own_class_of(const tl_untraced_arrivals *a, const tl_late_row *row, size_t nrows)
 {
     uint64_t own = tl_hash_mix(class_of(a, row, nrows), (uint32_t)row->group);
     return tl_is_point_to_point((tl_collective)row->kind) ? tl_hash_mix(own, (uint32_t)row->rank) : own;
 }
 
-static void add_own(tl_untraced_arrivals *a, uint64_t own, int64_t ns)
+static void update_least_transfer(tl_untraced_arrivals *a, uint64_t own, int64_t ns)
 {
     uint32_t at = tl_map_get(&a->least_of, own);
     if (at != TL_MAP_NONE) {
@@ -141,7 +139,7 @@ static void find_typical(tl_untraced_arrivals *a)
         }
         t.class = class_of(a, &rows[i], to - i);
         t.ns = tl_ns_max(0, tl_ns_between(end, last));
-        add_own(a, own_class_of(a, &rows[i], to - i), t.ns);
+        update_least_transfer(a, own_class_of(a, &rows[i], to - i), t.ns);
         tl_vec_push(&all, t);
         if (has_turn(&rows[i]))
             tl_vec_push(&all, (transfer){ tl_expect_turn(a->expectation, &rows[i]).what, t.ns, t.incomplete, true });
@@ -206,7 +204,7 @@ size_t tl_untraced_arrivals_count(const tl_untraced_arrivals *a, const tl_late_r
 
 /* --------------------------------------------------------------------------------------------------------- arrivals */
 
-/* What is usual of a class of transfers. */
+/* Returns the typical transfer time of a class. */
 static const typical *typical_like(const tl_untraced_arrivals *a, uint64_t class)
 {
     size_t at = 0;
@@ -214,7 +212,8 @@ static const typical *typical_like(const tl_untraced_arrivals *a, uint64_t class
     return &a->typical[at];
 }
 
-/* Returns when the last rank came if the transfer took the least time of any like it between these ranks. */
+/* Returns the last arrival, ns, if the transfer took the shortest time measured for its class between the same
+ * ranks. */
 static int64_t arrival_at_least_transfer(const tl_untraced_arrivals *a, const tl_untraced_arrival *c)
 {
     return c->end_ns - a->least_ns.v[tl_map_get(&a->least_of, own_class_of(a, c->rows, c->nrows))];
@@ -247,8 +246,8 @@ void tl_untraced_arrivals_expect(tl_untraced_arrivals *a, const tl_inter_collect
     }
 }
 
-/* Lists the untraced ranks that had a meeting before at_ns, with their expected arrivals; returns their number. */
-static size_t expect(tl_untraced_arrivals *a, const tl_untraced_arrival *c, int64_t at_ns)
+/* Fills a->arriving with the untraced members that had a meeting before at_ns; returns their number. */
+static size_t list_arriving(tl_untraced_arrivals *a, const tl_untraced_arrival *c, int64_t at_ns)
 {
     const tl_untraced_meeting this = { .done_ns = c->end_ns, .meeting = c->meeting };
     uint32_t one;
@@ -278,9 +277,8 @@ static int by_meeting(const void *x, const void *y)
     return a->meeting != b->meeting ? TL_COMPARE(a->meeting, b->meeting) : -TL_COMPARE(a->after_ns, b->after_ns);
 }
 
-/* Hands out one entry per meeting that ranks come from, by the longest path: ranks of a role often come from the same.
- */
-static void hand_out(tl_untraced_arrivals *a, tl_untraced_arrival *c)
+/* Fills c->from: one source per meeting, with the longest path from there. */
+static void fill_sources(tl_untraced_arrivals *a, tl_untraced_arrival *c)
 {
     if (a->from.n > 1)
         qsort(a->from.v, a->from.n, sizeof *a->from.v, by_meeting);
@@ -290,14 +288,14 @@ static void hand_out(tl_untraced_arrivals *a, tl_untraced_arrival *c)
     c->from = a->from.v;
 }
 
-static void add_from(tl_untraced_arrivals *a, const tl_untraced_meeting *from, int64_t at_ns)
+static void add_source(tl_untraced_arrivals *a, const tl_untraced_meeting *from, int64_t at_ns)
 {
     tl_vec_push(&a->from, (tl_arrival_source){ from->meeting, tl_ns_between(at_ns, from->done_ns) });
 }
 
-/* Adds all paths of one untraced rank, none later than c->arrived_ns.  `last`: the rank itself came last, and is as
- * late on each of its paths. */
-static void add_paths(tl_untraced_arrivals *a, const tl_untraced_arrival *c, const arriving *x, bool last)
+/* Adds a source for each path of one untraced rank; no arrival is later than c->arrived_ns.  last: the rank arrived
+ * last, and its lateness is added to each of its paths. */
+static void add_path_sources(tl_untraced_arrivals *a, const tl_untraced_arrival *c, const arriving *x, bool last)
 {
     uint32_t rank = (uint32_t)(a->in->nranks + x->untraced);
     int64_t later_ns = last ? tl_ns_max(0, tl_ns_between(c->arrived_ns, x->expected_ns)) : 0;
@@ -306,7 +304,7 @@ static void add_paths(tl_untraced_arrivals *a, const tl_untraced_arrival *c, con
         int64_t came = tl_ns_min(tl_ns_sum(tl_ns_sum(from->done_ns, a->expected.v[w].ns), later_ns), c->arrived_ns);
         if (from->done_ns < c->end_ns &&
             (last || !tl_expect_same_role(a->expectation, rank, from->turn, c->rows, c->nrows)))
-            add_from(a, from, came);
+            add_source(a, from, came);
     }
 }
 
@@ -322,31 +320,31 @@ void tl_untraced_arrivals_find(tl_untraced_arrivals *a, tl_untraced_arrival *c)
         return;
     const typical *like = typical_like(a, class_of(a, c->rows, c->nrows));
     int64_t came = c->end_ns - like->ns, latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
-    size_t n = expect(a, c, at);
+    size_t n = list_arriving(a, c, at);
     for (size_t i = 0; i < n; i++)
         latest = tl_ns_max(latest, a->arriving[i].expected_ns);
     bool unknown = latest == UNEXPECTED;
-    if (unknown) /* links differ, and nothing else tells of them */
+    if (unknown) /* arrival no later than the fastest transfer on the same link allows */
         came = tl_ns_min(came, arrival_at_least_transfer(a, c));
-    else if (varies(c->rows)) /* may take longer, but not by any time */
+    else if (has_variable_size(c->rows)) /* the transfer may be longer than typical, up to most_ns */
         came = tl_ns_min(came, tl_ns_max(latest, c->end_ns - like->most_ns));
     if (has_turn(c->rows))
         came = tl_ns_max(came, c->end_ns - typical_like(a, tl_expect_turn(a->expectation, c->rows).what)->ns);
     int64_t longer = tl_ns_between(came, c->last_ns);
     bool late = n > 0 && longer > TL_CLOCK_ERROR_NS &&
-                (unknown ? !varies(c->rows) : longer >= tl_ns_between(c->last_ns, latest));
+                (unknown ? !has_variable_size(c->rows) : longer >= tl_ns_between(c->last_ns, latest));
     if (late)
         c->arrived_ns = came;
-    for (size_t i = 0; i < n; i++) { /* an unexpected rank is charged only if all are */
+    for (size_t i = 0; i < n; i++) { /* a rank without an expected arrival is charged only if all lack one */
         const arriving *x = &a->arriving[i];
         if (x->expected_ns != UNEXPECTED)
-            add_paths(a, c, x, late && x->expected_ns == latest);
+            add_path_sources(a, c, x, late && x->expected_ns == latest);
         else if (late && unknown)
-            add_from(a, x->last, came);
+            add_source(a, x->last, came);
     }
     if (late && !unknown && tl_untraced_ranks_count(&a->untraced, c->rows) == 1) {
         c->late_ns = tl_ns_max(0, tl_ns_between(came, latest));
         c->late_rank = a->untraced.ranks[a->arriving[0].untraced];
     }
-    hand_out(a, c);
+    fill_sources(a, c);
 }

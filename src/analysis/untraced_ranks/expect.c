@@ -1,13 +1,14 @@
-/* expect.c - when a rank without a trace would have come, had it done the same as traced ranks of its role.
+/* expect.c - expected arrivals of an untraced rank: as long after its earlier collectives as traced ranks of its role
+ * take.
  *
  *     rank 0    [ p ]====work====[ m ]         the first p and the first m of a step
  *     rank 1    [ p ]===work===  [ m ]
- *     untraced  [ p ]- - - - - ->[ m ]         as long after p as these were, by their paths from p to m
+ *     untraced  [ p ]- - - - - ->[ m ]         end of p + median length of the paths of ranks 0 and 1 from p to m
  *
- * Collectives of two ranks correspond if both are the k-th of the step among alike ones: of one kind and number of
- * members, for the same purpose, to the same side and in the same direction.  Their sizes may differ.  Where a path of
- * a traced rank begins in a collective that corresponds to no meeting of the untraced rank, it is continued backwards
- * over that collective: its transfer, and the paths to it.
+ * A collective of one rank corresponds to a collective of another rank if both are the k-th of the step with the same
+ * kind, number of members, purpose of the group, side of the peer (above or below the rank) and direction.  Message
+ * sizes may differ.  A path that begins in a collective without a counterpart on the untraced rank is extended
+ * backwards: by the transfer of that collective, and the paths to it.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -16,7 +17,8 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* The time, ns, that one traced rank of the role takes from meeting `from` to meeting `to`. */
+/* The time, ns, that one traced rank of the role takes between the counterparts of two meetings of the untraced
+ * rank. */
 typedef struct shown {
     int64_t ns;
     uint32_t to, from;
@@ -26,19 +28,20 @@ struct tl_expectation {
     const tl_untraced_ranks *untraced;
     const tl_untraced_ranks_input *in;
     tl_arena arena;
-    uint32_t *first;         /* by role: the lowest rank that has a trace; TL_NONE */
-    uint32_t *next;          /* by rank: the next of its role */
-    bool *followed;          /* by role: one of its ranks has no trace */
+    uint32_t *first;         /* by role: its lowest traced rank; TL_NONE */
+    uint32_t *next;          /* by traced rank: the next of its role; TL_NONE */
+    bool *followed;          /* by role: it has an untraced rank */
     tl_turn *turn;           /* by row */
-    int64_t *transfer_ns;    /* by row; 0 where a rank without a trace may have come late */
+    int64_t *transfer_ns;    /* by row; 0 where an untraced member may have been late */
     uint32_t *order;         /* rows by rank and start */
-    uint32_t *first_row;     /* by rank that has a trace: where its rows begin there */
-    uint32_t *position;      /* by row: which of its rank's it is there */
-    tl_paths_to_node *found; /* by position: of the rank in hand, from meetings of the one without a trace */
+    uint32_t *first_row;     /* by traced rank: index of its first row in `order` */
+    uint32_t *position;      /* by row: its index in `order`, counted from first_row */
+    tl_paths_to_node *found; /* by position: paths to the current traced rank's rows, from meetings of the untraced
+                              * rank */
     TL_VEC(shown) shown;
-    tl_map row_in; /* by rank and collective: a row */
-    tl_map turns;  /* by rank, step and what is alike: how many there have been */
-    tl_map met_at; /* by turn: the meeting of the one in hand */
+    tl_map row_in; /* by rank and collective: the row */
+    tl_map turns;  /* by rank, step and class of collectives: number counted so far */
+    tl_map met_at; /* by turn: meeting of the current untraced rank */
 };
 
 static uint64_t key_of(int32_t step, uint64_t what)
@@ -46,8 +49,8 @@ static uint64_t key_of(int32_t step, uint64_t what)
     return tl_hash_mix((uint32_t)step, what);
 }
 
-/* Hashes, for a row between two ranks, whether the peer is above `rank` and the direction.  A rank without a trace is
- * the peer in the row: then both are reversed. */
+/* Returns a hash of the peer's side (above or below `rank`) and the direction of a point-to-point row.  For an untraced
+ * `rank`, which is the peer in the row, both are reversed. */
 static uint64_t side_of(const tl_expectation *x, uint32_t rank, const tl_late_row *row)
 {
     bool traced = rank<x->in->nranks, above = tl_untraced_ranks_peer(x->untraced, row)> row->rank;
@@ -73,7 +76,7 @@ static int by_rank(const void *context, uint32_t a, uint32_t b)
     return TL_ORDER(x, y, rank, start_ns);
 }
 
-/* Fills turn and transfer_ns, collective by collective. */
+/* Fills turn, transfer_ns and row_in. */
 static void list_turns(tl_expectation *x)
 {
     const tl_late_row *rows = x->in->rows;
@@ -95,7 +98,7 @@ static void list_turns(tl_expectation *x)
     }
 }
 
-/* Fills the order of rows by rank, and room for the paths of one rank. */
+/* Fills order, first_row and position; allocates found for the rank with the most rows. */
 static void order_rows(tl_expectation *x)
 {
     const tl_late_row *rows = x->in->rows;
@@ -158,8 +161,8 @@ void tl_expectation_free(tl_expectation *x)
 
 /* ------------------------------------------------------------------------------------------------------------ paths */
 
-/* Returns the untraced rank's meeting that corresponds, by turn, to a row of a traced rank; TL_MAP_NONE: none. */
-static uint32_t met_of(const tl_expectation *x, uint32_t row)
+/* Returns the untraced rank's meeting that corresponds to a traced rank's row; TL_MAP_NONE: none. */
+static uint32_t corresponding_meeting(const tl_expectation *x, uint32_t row)
 {
     return tl_map_get(&x->met_at, key_of(x->turn[row].step, x->turn[row].what));
 }
@@ -182,7 +185,7 @@ void tl_paths_to_node_add(tl_paths_to_node *to, tl_inter_collective_path path)
         to->v[least] = path;
 }
 
-/* Lists the paths to a row; a path over a meeting without the untraced rank is continued backwards. */
+/* Fills found of a row: its paths from meetings of the untraced rank. */
 static void find_paths(tl_expectation *x, const tl_inter_collective_paths *paths, const tl_untraced_meeting *met,
                        uint32_t row)
 {
@@ -190,7 +193,7 @@ static void find_paths(tl_expectation *x, const tl_inter_collective_paths *paths
     for (uint32_t i = paths->of[row][0]; i < paths->of[row][0] + paths->of[row][1]; i++) {
         tl_inter_collective_path path = paths->list.v[i];
         const tl_paths_to_node *over = &x->found[x->position[path.from]];
-        uint32_t from = met_of(x, path.from);
+        uint32_t from = corresponding_meeting(x, path.from);
         if (from != TL_MAP_NONE)
             tl_paths_to_node_add(f, (tl_inter_collective_path){ path.ns, met[from].done_ns, from });
         for (uint32_t k = 0; from == TL_MAP_NONE && k < over->n; k++)
@@ -199,16 +202,16 @@ static void find_paths(tl_expectation *x, const tl_inter_collective_paths *paths
     }
 }
 
-/* Adds the times that traced rank `peer` of the role shows. */
-static void add_shown(tl_expectation *x, const tl_inter_collective_paths *paths, const tl_untraced_meeting *met,
-                      uint32_t peer, uint32_t *npeers)
+/* Appends the path times of traced rank `peer`; counts its meetings in npeers. */
+static void add_peer_paths(tl_expectation *x, const tl_inter_collective_paths *paths, const tl_untraced_meeting *met,
+                           uint32_t peer, uint32_t *npeers)
 {
     const tl_late_row *rows = x->in->rows;
     size_t first = x->first_row[peer], end = first;
     for (; end < x->in->nrows && rows[x->order[end]].rank == x->in->ranks[peer]; end++)
         x->found[end - first].n = 0;
     for (size_t i = first; i < end; i++) {
-        uint32_t row = x->order[i], to = met_of(x, row);
+        uint32_t row = x->order[i], to = corresponding_meeting(x, row);
         const tl_paths_to_node *f = &x->found[i - first];
         find_paths(x, paths, met, row);
         if (to == TL_MAP_NONE)
@@ -224,9 +227,10 @@ static int by_path(const void *a, const void *b)
     return TL_ORDER((const shown *)a, (const shown *)b, to, from, ns);
 }
 
-/* Appends the median path over all traced ranks of the role; a rank without the path counts as not waiting there. */
-static void take_medians(const tl_expectation *x, const uint32_t *npeers, tl_untraced_meeting *met,
-                         tl_inter_collective_path_list *out)
+/* Appends the median path between each two meetings over the traced ranks of the role; a rank without such a path
+ * counts as shorter than all. */
+static void append_medians(const tl_expectation *x, const uint32_t *npeers, tl_untraced_meeting *met,
+                           tl_inter_collective_path_list *out)
 {
     for (size_t i = 0, to; i < x->shown.n; i = to) {
         const shown *first = &x->shown.v[i];
@@ -253,10 +257,10 @@ void tl_expect_paths(tl_expectation *x, const tl_inter_collective_paths *paths, 
         tl_map_put(&x->met_at, key_of(met[i].turn.step, met[i].turn.what), i);
     x->shown.n = 0;
     for (uint32_t r = x->first[x->untraced->role[rank]]; r != TL_NONE; r = x->next[r])
-        add_shown(x, paths, met, r, npeers);
+        add_peer_paths(x, paths, met, r, npeers);
     if (x->shown.n > 1)
         qsort(x->shown.v, x->shown.n, sizeof *x->shown.v, by_path);
-    take_medians(x, npeers, met, out);
+    append_medians(x, npeers, met, out);
     free(npeers);
 }
 

@@ -1,16 +1,16 @@
-/* roles.c - which ranks do the same, those without a trace among them.
+/* roles.c - the roles of all ranks, traced and untraced.
  *
- * Ranks do the same if they have a group of collectives in common that is smaller than the job, themselves or through
- * others, and talk to the same sides; without such groups all that talk to the same sides.
+ * Two ranks have one role if they share a process group smaller than the job, directly or through other ranks of the
+ * role, and have peers on the same sides.  If no group is smaller than the job, the job is that group.
  */
 #include "internal.h"
 #include "tlmpi/base/components.h"
 #include <stdlib.h>
 
-/* To ranks above it, below it, both, or neither. */
+/* Sides of a rank's point-to-point peers, as bits: higher ranks, lower ranks; and the number of combinations. */
 enum { UP = 1, DOWN = 2, TALKS = (UP | DOWN) + 1 };
 
-/* Fills, by number of rank, to which sides it is known to talk. */
+/* Fills, by number of a rank, the known sides of its peers. */
 static void list_talks(const tl_untraced_ranks *a, uint8_t *talks)
 {
     for (size_t i = 0; i < a->in->nrows; i++) {
@@ -26,16 +26,16 @@ static void list_talks(const tl_untraced_ranks *a, uint8_t *talks)
     }
 }
 
-/* A collective of a group: its traced members, and the untraced ones. */
+/* A collective of a group: the rows of its traced members, and its untraced members. */
 typedef struct group_meeting {
     const tl_late_row *rows;
     size_t n, nuntraced;
     const uint32_t *untraced;
-    uint32_t one; /* room for a single one */
+    uint32_t one; /* storage for tl_untraced_ranks_of */
 } group_meeting;
 
-/* Finds the next collective of a group, from row *at on, and moves *at behind it.  smaller: of fewer ranks than the
- * job. */
+/* Fills *m with the next collective of a group from row *at on, and advances *at; false: there is none.  smaller: skips
+ * groups of all ranks of the job. */
 static bool next_meeting(const tl_untraced_ranks *a, bool smaller, size_t *at, group_meeting *m)
 {
     const tl_untraced_ranks_input *in = a->in;
@@ -53,10 +53,10 @@ static bool next_meeting(const tl_untraced_ranks *a, bool smaller, size_t *at, g
     return false;
 }
 
-/* Gives each untraced rank, of the talks that include all its known sides, the ones that most traced members of its
- * groups have: messages between two untraced ranks are not seen.  Returns whether there are groups smaller than the
- * job. */
-static bool vote(const tl_untraced_ranks *a, uint8_t *talks)
+/* Fills the sides of the peers of each untraced rank: of the combinations that include its known sides, the most
+ * frequent one among the traced members of its groups.  Messages between two untraced ranks are in no trace.  Returns
+ * whether there are groups smaller than the job. */
+static bool fill_untraced_talks(const tl_untraced_ranks *a, uint8_t *talks)
 {
     uint32_t *votes = tl_calloc(a->n * TALKS + 1, sizeof *votes);
     group_meeting m;
@@ -77,8 +77,8 @@ static bool vote(const tl_untraced_ranks *a, uint8_t *talks)
     return any;
 }
 
-/* Joins the rank with the first of its group that talks to the same sides. */
-static void join_rank(tl_untraced_ranks *a, const uint8_t *talks, tl_map *first, int32_t group, uint32_t rank)
+/* Gives the rank the role of the first rank of its group with peers on the same sides. */
+static void join_role(tl_untraced_ranks *a, const uint8_t *talks, tl_map *first, int32_t group, uint32_t rank)
 {
     uint64_t key = tl_hash_mix((uint32_t)group, talks[rank]);
     uint32_t other = tl_map_get(first, key);
@@ -99,13 +99,13 @@ void tl_untraced_ranks_find_roles(tl_untraced_ranks *a)
     for (uint32_t i = 0; i < nranks; i++)
         a->role[i] = i;
     list_talks(a, talks);
-    bool smaller = vote(a, talks);
+    bool smaller = fill_untraced_talks(a, talks);
     for (size_t at = 0; next_meeting(a, smaller, &at, &m);) {
         for (size_t i = 0; i < m.n; i++)
             if (tl_untraced_ranks_number(a, &m.rows[i]) < a->in->nranks)
-                join_rank(a, talks, &first, m.rows->group, tl_untraced_ranks_number(a, &m.rows[i]));
+                join_role(a, talks, &first, m.rows->group, tl_untraced_ranks_number(a, &m.rows[i]));
         for (size_t i = 0; i < m.nuntraced; i++)
-            join_rank(a, talks, &first, m.rows->group, (uint32_t)a->in->nranks + m.untraced[i]);
+            join_role(a, talks, &first, m.rows->group, (uint32_t)a->in->nranks + m.untraced[i]);
     }
     for (uint32_t i = 0; i < nranks; i++)
         a->role[i] = tl_component_of(a->role, i);

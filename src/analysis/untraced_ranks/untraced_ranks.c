@@ -1,4 +1,4 @@
-/* untraced_ranks.c - ranks that take part in collectives and have no trace: who they are. */
+/* untraced_ranks.c - lists the untraced ranks of a job, from process groups and point-to-point peers. */
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/coll_tables.h"
@@ -10,24 +10,24 @@ static bool has_trace(const tl_untraced_ranks_input *in, int32_t rank)
     return tl_index_of(in->ranks, in->nranks, rank) < in->nranks;
 }
 
-/* Whether an inferred group is of all ranks of the job: all traced ranks are in it, and most ranks have a trace. */
-static bool is_of_all(const tl_untraced_ranks_input *in, const tl_group_row *row)
+/* Whether an inferred group is taken to be the whole job: all traced ranks are in it, and most ranks are traced. */
+static bool is_whole_job(const tl_untraced_ranks_input *in, const tl_group_row *row)
 {
     return row->inferred && in->nranks > 1 && (size_t)row->seen == in->nranks && (size_t)in->world < 2 * in->nranks;
 }
 
-/* Returns the number of ranks of a group; 0: not known. */
-static size_t size_of(const tl_untraced_ranks_input *in, const tl_group_row *row)
+/* Returns the number of ranks of a group; 0: unknown. */
+static size_t group_size_of(const tl_untraced_ranks_input *in, const tl_group_row *row)
 {
-    return is_of_all(in, row) ? (size_t)in->world : row->size > 0 && !row->inferred ? (size_t)row->size : 0;
+    return is_whole_job(in, row) ? (size_t)in->world : row->size > 0 && !row->inferred ? (size_t)row->size : 0;
 }
 
-/* Lists the untraced ranks of a group in room, which grows with the group; returns their number. */
+/* Lists the untraced ranks of a group in *room, which is reallocated; returns their number. */
 static size_t untraced_of_group(const tl_untraced_ranks_input *in, const tl_group_row *row, int32_t **room)
 {
-    size_t size = size_of(in, row), kept = 0, n = 0;
+    size_t size = group_size_of(in, row), kept = 0, n = 0;
     *room = tl_realloc(*room, (size + 1) * sizeof **room);
-    if (is_of_all(in, row))
+    if (is_whole_job(in, row))
         for (; n < size; n++)
             (*room)[n] = (int32_t)n;
     else if (size > 0)
@@ -38,7 +38,7 @@ static size_t untraced_of_group(const tl_untraced_ranks_input *in, const tl_grou
     return kept;
 }
 
-/* Lists the untraced ranks of all groups, and the other ends of what goes between two ranks. */
+/* Fills ranks: the untraced members of all groups, and untraced point-to-point peers. */
 static void list_ranks(tl_untraced_ranks *a, int32_t **room)
 {
     TL_VEC(int32_t) all = { 0 };
@@ -67,7 +67,7 @@ static void list_members(tl_untraced_ranks *a, int32_t **room)
     a->groups = tl_calloc(a->ngroups + 1, sizeof *a->groups);
     for (size_t i = 0; i < a->in->groups->n; i++) {
         const tl_group_row *row = &rows[i];
-        size_t size = size_of(a->in, row);
+        size_t size = group_size_of(a->in, row);
         if (row->group < 0 || size == 0) /* a group may have further rows, with counts alone */
             continue;
         size_t n = untraced_of_group(a->in, row, room);
@@ -89,7 +89,7 @@ static void find_peers(tl_untraced_ranks *a)
     for (size_t i = 0; i < a->in->nrows; i++) {
         const tl_late_row *row = &a->in->rows[i];
         int32_t *peer = &a->peer[tl_untraced_ranks_number(a, row)];
-        if (row->peer >= 0 && !has_trace(a->in, row->peer)) /* the last one is of no traced rank */
+        if (row->peer >= 0 && !has_trace(a->in, row->peer)) /* peer[nranks]: of untraced ranks */
             *peer = *peer == NONE || *peer == row->peer ? row->peer : SEVERAL;
     }
 }
@@ -99,7 +99,7 @@ uint32_t tl_untraced_ranks_number(const tl_untraced_ranks *a, const tl_late_row 
     return (uint32_t)tl_index_of(a->in->ranks, a->in->nranks, row->rank);
 }
 
-/* Sends and receives launched together name no peer: then it is the rank's only untraced one. */
+/* A batch of sends and receives names no peer: the rank's only untraced peer stands in. */
 int32_t tl_untraced_ranks_peer(const tl_untraced_ranks *a, const tl_late_row *row)
 {
     size_t r = tl_untraced_ranks_number(a, row);
@@ -146,7 +146,7 @@ size_t tl_untraced_ranks_members(const tl_untraced_ranks *a, const tl_late_row *
 
 uint64_t tl_untraced_ranks_kind(const tl_untraced_ranks *a, const tl_late_row *row, size_t nrows)
 {
-    bool between_two = tl_is_point_to_point((tl_collective)row->kind); /* one end alone is either */
+    bool between_two = tl_is_point_to_point((tl_collective)row->kind); /* a send, a receive: one kind */
     return tl_hash_mix(between_two ? TL_SEND_RECV : row->kind, tl_untraced_ranks_members(a, row, nrows));
 }
 
