@@ -42,7 +42,6 @@ numbers()
                     allowed["src/analysis/phase/holds.c"] = "256"            # bytes of a name
                     allowed["src/analysis/verdict/shape.c"] = "8"            # rounds of a search that ends by itself long before
                     allowed["src/analysis/chance/student.c"] = "0.5 300"     # the formula of Numerical Recipes
-                    allowed["src/analysis/verdict/link_last_two.c"] = "3"    # the last two, and who comes before them
                     allowed["src/analysis/verdict/rows.c"] = "100 1000000000" # of percentages, and of texts
                 }
                 {
