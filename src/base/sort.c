@@ -62,21 +62,21 @@ uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context)
     return order;
 }
 
-typedef struct rows {
+typedef struct sized_rows {
     const char *v;
     size_t size;
     int (*compare)(const void *a, const void *b);
-} rows;
+} sized_rows;
 
 static int by_row(const void *context, uint32_t a, uint32_t b)
 {
-    const rows *r = context;
+    const sized_rows *r = context;
     return r->compare(r->v + a * r->size, r->v + b * r->size);
 }
 
 void tl_sort(void *v, size_t n, size_t size, int (*compare)(const void *a, const void *b))
 {
-    const rows r = { v, size, compare };
+    const sized_rows r = { v, size, compare };
     if (n < 2)
         return;
     tl_mem_indexable(n);
@@ -87,6 +87,25 @@ void tl_sort(void *v, size_t n, size_t size, int (*compare)(const void *a, const
     memcpy(v, sorted, n * size);
     free(sorted);
     free(order);
+}
+
+size_t tl_merge_equal(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b),
+                      void (*add)(void *sum, const void *row))
+{
+    char *v = rows, *last = v;
+    if (n == 0)
+        return 0;
+    tl_sort(v, n, size, compare);
+    for (size_t i = 1; i < n; i++) {
+        char *row = v + i * size;
+        if (compare(last, row) == 0) {
+            add(last, row);
+        } else {
+            last += size;
+            memmove(last, row, size);
+        }
+    }
+    return (size_t)(last - v) / size + 1;
 }
 
 static int larger_first(const void *bytes, uint32_t a, uint32_t b)

@@ -1,8 +1,10 @@
-/* text.c - searching bytes, and telling where they stop being UTF-8. */
+/* text.c - searching bytes, telling where they stop being UTF-8, and words among bytes. */
 #define _GNU_SOURCE /* memmem */
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/text.h"
-
 #include "tlmpi/base/load.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <strings.h>
 
 bool tl_name_has_ending(const char *name, const char *const *endings)
@@ -129,4 +131,15 @@ bool tl_char_shows(uint32_t code)
     bool turns = code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
                  (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029;
     return !control && !turns;
+}
+
+void tl_bytes_say(tl_bytes *out, const char *format, ...)
+{
+    char words[4096];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    tl_bytes_put(out, words, strlen(words));
 }

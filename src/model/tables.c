@@ -3,6 +3,10 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
+#include "tlmpi/model/kind.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/tree_table.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/work_tables.h"
@@ -55,6 +59,62 @@ const char *const tl_tree_kind_labels[] = { TL_TREE_KIND_VALUES(TL_VALUE_LABEL) 
 
 TL_TABLE_DEFINE(call_tree, TL_CALL_TREE_FIELDS, TL_SCOPE_EVENT, "what called what, down to the device work",
                 "What called what on the host of a rank, on which path was work launched, and what did it cost?");
+
+const char *const tl_bound_labels[] = { TL_BOUND_VALUES(TL_VALUE_LABEL) NULL };
+
+TL_TABLE_DEFINE(path_sum, TL_PATH_SUM_FIELDS, TL_SCOPE_JOB, "critical path of each rank",
+                "By what was the time of each rank bound, step by step?");
+TL_TABLE_DEFINE_RARE_AS(rank_path_row, "path", TL_RANK_PATH_FIELDS, TL_SCOPE_JOB,
+                        "critical path of each rank, piece by piece",
+                        "What was each rank's time bound by, instant by instant?");
+
+const char *const tl_phase_holds_labels[] = { TL_HOLDS_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_phase_file_labels[] = { TL_PHASE_FILE_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_phase_answer_labels[] = { TL_PHASE_ANSWER_VALUES(TL_VALUE_LABEL) NULL };
+
+TL_TABLE_DEFINE_RARE(phase_file, TL_PHASE_FILE_FIELDS, TL_SCOPE_JOB, "files of phases",
+                     "Which files of phases were read, and which of their lines were lost?");
+TL_TABLE_DEFINE_RARE(phase_step, TL_PHASE_STEP_FIELDS, TL_SCOPE_COLLECTIVE, "phases by step and rank",
+                     "How long did each phase take, and how long on the other ranks in the same step?");
+TL_TABLE_DEFINE_RARE(phase, TL_PHASE_FIELDS, TL_SCOPE_JOB, "phases by rank",
+                     "How long do the phases of a rank take, and by how much longer than on other ranks?");
+TL_TABLE_DEFINE_RARE(
+    phase_verdict, TL_PHASE_VERDICT_FIELDS, TL_SCOPE_JOB, "who holds the job up, by phases",
+    "Which rank holds the job up, in which phase, do others wait for it, and always or only for a while? From "
+    "durations of phases alone, or with the waits that Kineto traces of the same steps show. Where a phase holds a "
+    "collective, it takes all ranks equally long, and who is slow in it is hidden: of 8 ranks of which one has more to "
+    "compute, the others have as much longer all-reduces. With a phase around each, that rank is named for the first, "
+    "and the others wait in the second; with one phase around both, nobody can be named, and a Kineto trace of a few of "
+    "the steps tells.");
+
+const char *const tl_drain_labels[] = { TL_DRAIN_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_wait_labels[] = { TL_WAIT_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_doing_labels[] = { TL_DOING_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_call_labels[] = { TL_CALL_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_peer_labels[] = { TL_PEER_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_stream_wait_labels[] = { TL_STREAM_WAIT_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_queued_labels[] = { TL_QUEUED_VALUES(TL_VALUE_LABEL) NULL };
+
+TL_TABLE_DEFINE(
+    gap, TL_GAP_FIELDS, TL_SCOPE_EVENT, "gaps of the device timeline",
+    "When did a device stand idle for longer than a threshold, what had it waited for, and what did the host do "
+    "meanwhile?");
+
+TL_TABLE_DEFINE(gap_peer, TL_GAP_PEER_FIELDS, TL_SCOPE_COLLECTIVE, "gaps spent waiting for other ranks",
+                "When did a device stand idle because other ranks were late, and which one was the last?");
+
+TL_TABLE_DEFINE(idle, TL_IDLE_FIELDS, TL_SCOPE_RANK, "how idle each device was",
+                "How much of the time was a device idle, and how far can the reasons be trusted?");
+
+TL_TABLE_DEFINE(idle_summary, TL_IDLE_SUMMARY_FIELDS, TL_SCOPE_RANK, "idle time by its reasons",
+                "How did devices run dry, and in which calls and operators was the host meanwhile: of a rank, a device, "
+                "a step and the whole job?");
+
+TL_TABLE_DEFINE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS, TL_SCOPE_RANK, "idle time by annotation",
+                "In which user annotations was the host while the devices of a rank were idle, for each reason?");
+
+const char *const tl_kind_labels[] = { TL_KIND_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_collective_labels[] = { TL_COLL_VALUES(TL_VALUE_LABEL) NULL };
 
 const char *const tl_remedy_labels[] = { TL_REMEDY_VALUES(TL_VALUE_LABEL) NULL };
 
