@@ -2,20 +2,20 @@
  *
  *     rank 0    [ wait     |  transfer  | tail ]
  *     rank 1         [wait |  transfer  ]
- *     rank 2               [  transfer  |]             came last
+ *     rank 2               [  transfer  ]             last arrival: late_rank
  *               |          |            first end
  *               |          last arrival
  *               first arrival
  *
  *     lead      last arrival - own start
- *     wait      as wait.h has it: lead, but not past the own end
- *     transfer  first end - last arrival, not below 0; of a collective that ranks may leave before all have come: the
- *               shortest kernel
+ *     wait      lead, but not past the own end (wait.h)
+ *     transfer  first end - last arrival, not below 0; in a collective that ranks may leave before all have arrived,
+ *               the shortest kernel
  *     tail      own end - first end
  *
- * The collective is a matter of arrival where more than half of its kernel time is wait, of transfer where less than a
- * fifth is and all ranks are there; it is inconclusive where arrivals lie within twice what the clocks leave open, unless it is of transfer
- * even if every rank has waited that much longer.
+ * Skew class: ARRIVAL if waits are more than half of the collective's kernel time; TRANSFER if waits are less than a
+ * fifth and all ranks have a trace; INCONCLUSIVE if all arrivals lie within twice the uncertainty of the clocks, unless
+ * waits would stay below a fifth even if each were longer by that much.
  */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
@@ -24,7 +24,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* First and last of its starts and ends. */
+/* First and last starts and ends of a collective's kernels. */
 typedef struct extent {
     int64_t first_arrival_ns, last_arrival_ns, second_last_arrival_ns, first_end_ns, last_end_ns, shortest_ns;
     int32_t late_rank;
@@ -45,7 +45,7 @@ static extent extent_of(const tl_collective_view *c)
         x.first_end_ns = tl_ns_min(x.first_end_ns, p->end_ns);
         x.last_end_ns = tl_ns_max(x.last_end_ns, p->end_ns);
         x.shortest_ns = tl_ns_min(x.shortest_ns, tl_ns_between(p->end_ns, p->start_ns));
-        if (i == 0 || p->start_ns > x.last_arrival_ns) { /* of equal ones the lowest rank */
+        if (i == 0 || p->start_ns > x.last_arrival_ns) { /* ties go to the lowest rank */
             x.second_last_arrival_ns = x.last_arrival_ns;
             x.last_arrival_ns = p->start_ns;
             x.late_rank = p->rank;
@@ -94,7 +94,7 @@ static tl_skew_class class_of(const tl_collective_view *c, const tl_collective_r
     return wait < TL_WAIT_LITTLE_SHARE * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
 }
 
-static void measure(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_collective_row *row)
+static void fill_times(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_collective_row *row)
 {
     row->s_first_ns = x->first_arrival_ns;
     row->s_last_ns = x->last_arrival_ns;
@@ -140,7 +140,7 @@ static void arrival_per_collective(const tl_collective_view *c, tl_tables *out)
     row->match_rule = c->rule;
     row->uncertainty_ns = c->uncertainty_ns < TL_CLOCK_UNTIED_NS ? c->uncertainty_ns : -1;
     row->span = c->span;
-    measure(c, &x, waits_ns, row);
+    fill_times(c, &x, waits_ns, row);
     row->skew_class = (uint8_t)class_of(c, row);
     row->wait_state = (uint8_t)tl_wait_state_of(c);
     free(waits_ns);

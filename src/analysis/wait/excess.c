@@ -1,4 +1,4 @@
-/* excess.c - what one of many did more of than the others: over the median of the other n - 1, activity by activity. */
+/* excess.c - how much longer one of n ranks did something than the median of the other n - 1, by activity. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include <string.h>
@@ -35,22 +35,22 @@ void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t s
         find_middle(values, n, stride, scratch, middle->ns);
 }
 
-/* What stands at the k-th place of the three when x is taken out of all. */
-static int64_t without(const int64_t middle[3], int k, int64_t x)
+/* Returns the value at position k of `middle` after x, one of the values, is removed from all of them. */
+static int64_t middle_without(const int64_t middle[3], int k, int64_t x)
 {
     return x > middle[k] ? middle[k] : middle[k + 1];
 }
 
 static int64_t median_of_others(const int64_t middle[3], size_t n, int64_t x)
 {
-    int64_t high = without(middle, 1, x);
+    int64_t high = middle_without(middle, 1, x);
     if ((n - 1) % 2 != 0)
         return high;
-    int64_t low = without(middle, 0, x);
+    int64_t low = middle_without(middle, 0, x);
     return tl_mean_of_two(low, high);
 }
 
-static int64_t over_others(const int64_t middle[3], size_t n, int64_t own)
+static int64_t excess_over_others(const int64_t middle[3], size_t n, int64_t own)
 {
     int64_t over = own - median_of_others(middle, n, own);
     return over > 0 ? over : 0;
@@ -58,7 +58,7 @@ static int64_t over_others(const int64_t middle[3], size_t n, int64_t own)
 
 int64_t tl_excess_over(const tl_middle *middle, int64_t own)
 {
-    return middle->n < 2 ? 0 : over_others(middle->ns, middle->n, own);
+    return middle->n < 2 ? 0 : excess_over_others(middle->ns, middle->n, own);
 }
 
 int64_t tl_excess_by_activity(const tl_middles *middles, const tl_activity_ns *own, uint16_t share[TL_NACTIVITIES])
@@ -69,7 +69,7 @@ int64_t tl_excess_by_activity(const tl_middles *middles, const tl_activity_ns *o
     if (middles->n < 2)
         return 0;
     for (int activity = 0; activity < TL_NACTIVITIES; activity++) {
-        excess[activity] = over_others(middles->ns[activity], middles->n, own->ns[activity]);
+        excess[activity] = excess_over_others(middles->ns[activity], middles->n, own->ns[activity]);
         sum += excess[activity];
     }
     for (int activity = 0; sum > 0 && activity < TL_NACTIVITIES; activity++)

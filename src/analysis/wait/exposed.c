@@ -55,7 +55,7 @@ void tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_pe
         const tl_exposure *x = &exposures[i];
         tl_vec_push(out, part_of(x, tl_peer_answer_of(answers, nanswers, x->rank, x->uid)));
         size_t n = out->n - first;
-        if (n > 2 * united + MANY || i + 1 == nexposures) { /* so that there are never many more of them than places */
+        if (n > 2 * united + MANY || i + 1 == nexposures) { /* at most twice the merged size + MANY */
             united = tl_merge_equal(out->v + first, n, sizeof *out->v, by_part, add_part);
             out->n = first + united;
         }
@@ -71,8 +71,9 @@ static void add_row(void *to, const void *of)
     tl_row_add(&tl_exposed_schema, to, of);
 }
 
-/* Rows of one place become one, from `first` on, with the reason of most of what is unknown; of equals the first. */
-static void unite(tl_table *table, size_t first)
+/* Merges the rows from `first` on that differ in unknown_why alone, and keeps the reason with the most unknown time, of
+ * equals the first. */
+static void merge_reasons(tl_table *table, size_t first)
 {
     tl_exposed *rows = tl_table_row(table, first), *last = NULL;
     size_t n = tl_merge_equal(rows, table->n - first, sizeof *rows, by_reason, add_row);
@@ -127,7 +128,7 @@ void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed,
                            .transfer_ns = part->exposed_ns - part->waiting_ns - part->unknown_ns,
                            .unknown_ns = part->unknown_ns,
                            .unknown_why = part->doubt };
-        for (bool whole = row.step == -1;; whole = true) { /* once for the step, once for all of the trace */
+        for (bool whole = row.step == -1;; whole = true) { /* one row for the step, one for the whole trace */
             tl_table_append(exposed, &row, 1);
             add_to_breakdown(breakdown_of(breakdown, row.rank, -1, row.step), part);
             if (part->device != -1)
@@ -137,7 +138,7 @@ void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed,
             row.step = -1;
         }
     }
-    unite(exposed, 0);
+    merge_reasons(exposed, 0);
     for (size_t i = 0; i < breakdown->n; i++) {
         tl_breakdown *row = tl_table_row(breakdown, i);
         row->comm_unknown_ns = row->comm_exposed_ns - row->comm_waiting_ns - row->comm_transfer_ns;
@@ -146,14 +147,15 @@ void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed,
 
 /* ------------------------------------------------------------------------------------------------------- of the job */
 
-/* Returns the wall time of the rank, or of the job, in the step; 0 without a row. */
+/* Returns the wall time of the rank (-1: of the job) in the step, ns; 0: no row. */
 static int64_t wall_of(const tl_table *breakdown, int32_t rank, int32_t step)
 {
     const tl_breakdown *row = breakdown_of(breakdown, rank, -1, step);
     return row != NULL ? row->wall_ns : 0;
 }
 
-/* The rows are in the order of their keys, so those of a rank and step lie together. */
+/* Adds the bubble of each rank and step: exposed waits in sends and receives of the pipeline.  Rows are in key order,
+ * so the rows of a rank and step are adjacent. */
 static void add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_table *bubbles)
 {
     for (size_t i = 0; i < exposed->n; i++) {
@@ -180,7 +182,7 @@ static void exposed_reduce(tl_tables *job)
                    *breakdown = tl_tables_get(job, &tl_breakdown_schema);
 
     size_t n = table->n;
-    for (size_t i = 0; i < n; i++) { /* and a copy of each row for the job */
+    for (size_t i = 0; i < n; i++) { /* adds a copy of each row for the job */
         tl_exposed *row = tl_table_row(table, i);
         const tl_group_row *group = tl_group_of(groups, row->group);
         row->parallelism = group != NULL ? group->parallelism : TL_PARALLEL_UNKNOWN;
@@ -188,7 +190,7 @@ static void exposed_reduce(tl_tables *job)
         of_job.rank = of_job.group = -1;
         tl_table_append(table, &of_job, 1);
     }
-    unite(table, n);
+    merge_reasons(table, n);
     tl_table_sort(table);
     for (size_t i = 0; i < table->n; i++) {
         tl_exposed *row = tl_table_row(table, i);
@@ -199,7 +201,7 @@ static void exposed_reduce(tl_tables *job)
     n = bubbles->n;
     for (size_t i = 0; i < n; i++) {
         tl_bubble row = *(const tl_bubble *)tl_table_row(bubbles, i);
-        row.rank = -1; /* sums over the ranks, before their rows */
+        row.rank = -1; /* rank -1: sums over the ranks */
         tl_table_append(bubbles, &row, 1);
     }
     tl_table_unite(bubbles, n, NULL);

@@ -1,10 +1,9 @@
-/* host_collectives.c - collectives of hosts, matched across ranks: the k-th of a name in a step on one rank is the k-th
- * on all.
+/* host_collectives.c - matches collectives of hosts across ranks: the k-th call of a name in a step on each rank.
  *
- *     rank 0    [ gloo:barrier          ]       left when the last had come: they have met
+ *     rank 0    [ gloo:barrier          ]       no rank left before the last arrival: the ranks have met
  *     rank 1              [ gloo:barrier ]
  *
- *     rank 0    [ gloo:barrier ]                left before: these two were not one; the partners of each are unknown
+ *     rank 0    [ gloo:barrier ]                rank 0 left before: not one collective; partners are unknown
  *     rank 1                       [ gloo:barrier ]
  */
 #include "tlmpi/analysis/match.h"
@@ -20,7 +19,7 @@
 
 TL_ORDER_BY(by_time, tl_gap_peer, rank, from_ns, awaited_uid)
 
-/* The next of its name in its step on its rank; counters: how many there were. */
+/* Returns the row as a meeting on the job's clock; counters: calls so far by name, step and rank. */
 static tl_host_meeting meeting_of(const tl_gap_peer *row, const tl_job_facts *facts, tl_map *counters)
 {
     const tl_rank_clock *clock = tl_rank_clock_of(facts, row->rank);
@@ -60,8 +59,8 @@ void tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_me
 
 TL_SORT_BY(by_key, tl_host_meeting, key, rank, start_ns, uid)
 
-/* Answers for v[0, n), which have one key. */
-static void meet(const tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out)
+/* Appends the answers of the meetings v[0, n), which have one key; none if the ranks did not meet. */
+static void answer_meeting(const tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out)
 {
     const tl_host_meeting *last = &v[0];
     int64_t first_ns = INT64_MAX, left_ns = INT64_MAX;
@@ -70,7 +69,7 @@ static void meet(const tl_host_meeting *v, size_t n, const tl_job_facts *facts, 
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && v[i].rank == v[i - 1].rank)
             return;
-        last = v[i].start_ns > last->start_ns ? &v[i] : last; /* of equals the lowest rank */
+        last = v[i].start_ns > last->start_ns ? &v[i] : last; /* ties go to the lowest rank */
         first_ns = tl_ns_min(first_ns, v[i].start_ns);
         left_ns = tl_ns_min(left_ns, v[i].end_ns);
         tl_clock_doubt_add(&doubt, tl_rank_clock_of(facts, v[i].rank));
@@ -97,6 +96,6 @@ void tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *fa
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && v[to].key == v[from].key; to++)
             ;
-        meet(v + from, to - from, facts, out);
+        answer_meeting(v + from, to - from, facts, out);
     }
 }

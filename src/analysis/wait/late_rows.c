@@ -1,5 +1,5 @@
-/* late_rows.c - rows of a collective that its owner sends to proc 0: when each rank arrived, and which activities took
- * it longer than its peers; and what they tell of who was waited for. */
+/* late_rows.c - rows of a collective that its owner sends to proc 0: the arrival of each rank, and the activities in
+ * which the rank exceeded its peers; and for which rank each rank waited. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the ranks of a collective did before it; found when it is asked for. */
+/* Middle values of the ranks' work before a collective; computed when first needed. */
 typedef struct doings {
     tl_middles work_between_collectives, work_since_step;
     tl_middle after_last, after_last_step;
     int64_t *scratch;
 } doings;
 
-/* Returns the share of an excess that arose after the last collective of the step before; communication is left out. */
+/* Returns the share of an excess, without communication, that arose after the last collective of the step before. */
 static uint16_t share_after_last(tl_middle *of, const tl_collective_view *c, const int64_t *first, int64_t own,
                                  int64_t excess, const uint16_t share[TL_NACTIVITIES], int64_t *scratch)
 {
@@ -27,8 +27,10 @@ static uint16_t share_after_last(tl_middle *of, const tl_collective_view *c, con
     return (uint16_t)(all > 0 ? tl_portion(TL_SHARE_ONE, after_last < all ? after_last : all, all) : 0);
 }
 
-/* Late by more than what the time since the previous collective explains: it was late before. */
-static void explain(const tl_collective_view *c, const tl_participant *p, int64_t late_ns, doings *d, tl_late_row *row)
+/* Fills the shares of a late rank's excess.  If the excess since the previous collective does not explain the lateness,
+ * the rank was late before: then the excess since the begin of the step counts, if that is larger. */
+static void fill_excess_shares(const tl_collective_view *c, const tl_participant *p, int64_t late_ns, doings *d,
+                               tl_late_row *row)
 {
     const tl_participant *first = c->by_rank;
     if (d->work_between_collectives.n == 0)
@@ -82,8 +84,8 @@ void tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .peer = p->peer,
             .doubt = (uint8_t)tl_comm_doubt_of(c),
         };
-        if (p->start_ns > first) /* the others were never late */
-            explain(c, p, tl_ns_between(p->start_ns, first), &before, &row);
+        if (p->start_ns > first) /* a first arrival is never late */
+            fill_excess_shares(c, p, tl_ns_between(p->start_ns, first), &before, &row);
         tl_vec_push(rows, row);
     }
     free(before.scratch);
@@ -99,9 +101,9 @@ size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first)
 
 /* --------------------------------------------------------------------------------------------------------- answers */
 
-/* Returns the rank that `row` waited for: the last arrival, of equals the lowest rank; in a collective that ranks may
- * leave early, the last arrival before `row` left. */
-static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_late_row *last, const tl_late_row *row)
+/* Returns the row of the rank that `row` waited for: the last arrival, of equals the lowest rank; in a collective that
+ * ranks may leave early, the last arrival before the end of `row`. */
+static const tl_late_row *awaited_by(const tl_late_row *late, size_t n, const tl_late_row *last, const tl_late_row *row)
 {
     if (last->start_ns <= row->end_ns || tl_is_synchronising((tl_collective)row->kind))
         return last;
@@ -112,11 +114,10 @@ static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_l
     return last;
 }
 
-/* Returns the answer of a rank in the collective late[0, n), whose last arrival, of equals of the lowest rank, is
- * `last`. */
+/* Returns the answer of `row` in the collective late[0, n), whose last arrival is `last`. */
 static tl_peer_answer answer_of(const tl_late_row *row, const tl_late_row *late, size_t n, const tl_late_row *last)
 {
-    const tl_late_row *for_whom = last_for(late, n, last, row);
+    const tl_late_row *for_whom = awaited_by(late, n, last, row);
     int64_t to = tl_ns_min(for_whom->start_ns, row->end_ns);
     tl_peer_answer a = { .collective = row->collective,
                          .rank = row->rank,
@@ -129,7 +130,7 @@ static tl_peer_answer answer_of(const tl_late_row *row, const tl_late_row *late,
     a.wait_ns = a.waited ? tl_ns_between(to, row->start_ns) : 0;
     a.open_ns = a.doubt != TL_COMM_DOUBT_NONE ? INT64_MAX : 0;
     if (a.doubt == TL_COMM_DOUBT_NONE && row->unsure_ns > 0) {
-        /* A wait until `to` may have been longer, or shorter, by what corrected clocks leave open. */
+        /* The clocks leave the end of the wait uncertain by unsure_ns in both directions. */
         int64_t took_ns = tl_ns_max(0, tl_ns_between(row->end_ns, row->start_ns));
         int64_t most_ns = tl_ns_sum(tl_ns_max(0, tl_ns_between(to, row->start_ns)), row->unsure_ns);
         a.wait_ns = tl_ns_max(0, tl_ns_between(a.wait_ns, row->unsure_ns));

@@ -1,4 +1,4 @@
-/* peers.c - once ranks are matched: what was waiting for other ranks, and for which. */
+/* peers.c - cuts gap_peer to the time that was waiting for other ranks, once ranks are matched; and sums it. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
@@ -22,8 +22,8 @@ const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *v, size_t n, int32
     return low < n && by_kernel(&v[low], &key) == 0 ? &v[low] : NULL;
 }
 
-/* Cuts a row to what an answer tells was waiting; returns whether anything is left. */
-static bool cut(tl_gap_peer *row, const tl_peer_answer *answers, size_t n)
+/* Cuts a row to the time that its answer says was waiting; returns whether the row stays. */
+static bool cut_row(tl_gap_peer *row, const tl_peer_answer *answers, size_t n)
 {
     bool asked = row->awaited_uid >= 0;
     const tl_peer_answer *a = asked ? tl_peer_answer_of(answers, n, row->rank, (uint32_t)row->awaited_uid) : NULL;
@@ -41,7 +41,7 @@ void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
     size_t kept = 0;
     for (size_t i = 0; i < rows->n; i++) {
         tl_gap_peer *row = tl_table_row(rows, i);
-        if (cut(row, answers, n))
+        if (cut_row(row, answers, n))
             memmove(tl_table_row(rows, kept++), row, sizeof *row);
     }
     rows->n = kept;
@@ -50,7 +50,7 @@ void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
-/* Device by device, for each late rank; or class by class. */
+/* Orders of sums: by device and late rank; by class. */
 TL_SORT_BY(by_late, tl_peer_sum, rank, device, late_rank)
 
 static int by_class(const void *a, const void *b)
@@ -66,8 +66,8 @@ static void add_sum(void *to, const void *of)
     sum->peer_ns = tl_ns_sum(sum->peer_ns, ((const tl_peer_sum *)of)->peer_ns);
 }
 
-/* Unites the sums of each late rank to one of each device, with the rank that it waited for most; of equals the
- * lowest. */
+/* Merges the sums by late rank into one sum per device, with the rank that it waited for most; ties go to the lowest
+ * rank. */
 static void sum_devices(tl_peer_sums *sums)
 {
     size_t n = tl_merge_equal(sums->v, sums->n, sizeof *sums->v, by_late, add_sum), kept = 0;
@@ -89,7 +89,7 @@ static void sum_devices(tl_peer_sums *sums)
     sums->n = kept;
 }
 
-/* Lists what each row adds to its device (all: to the rank's devices together), by the rank waited for or by class. */
+/* Appends the sum of each row, by the rank waited for or by class; all: for the rank's devices together. */
 static void list_sums(const tl_table *rows, bool all, bool of_class, tl_peer_sums *out)
 {
     for (size_t i = 0; i < rows->n; i++) {
@@ -137,7 +137,7 @@ static tl_idle *idle_of(tl_table *idle, int32_t rank, int32_t device)
     return low < idle->n && row[low].rank == rank && row[low].device == device ? &row[low] : NULL;
 }
 
-/* Sums of steps come after all that is of the whole trace. */
+/* Compares a row of idle_summary with a class; rows of steps come after the rows of the whole trace. */
 static int compare_row(const tl_idle_summary *row, const tl_peer_sum *class)
 {
     if (row->rank == class->rank && row->device == class->device && row->step >= 0)
@@ -155,13 +155,13 @@ static tl_idle_summary *summary_of(tl_table *summary, const tl_peer_sum *class)
     TL_BISECT(low, summary->n, mid, compare_row(tl_table_row(summary, mid), class) < 0);
     for (; low < summary->n && compare_row(tl_table_row(summary, low), class) == 0; low++) {
         tl_idle_summary *row = tl_table_row(summary, low);
-        if (class->of_class == (row->place > 0)) /* a class may have the word of a sum by axes */
+        if (class->of_class == (row->place > 0)) /* a class and a sum over classes may have equal texts */
             return row;
     }
     return NULL;
 }
 
-/* The row of a class: that of all others where the device has too many. */
+/* Returns the row of a class; of the class of others, if the device has too many classes. */
 static tl_idle_summary *row_of_class(tl_table *summary, const tl_peer_sum *class)
 {
     tl_idle_summary *row = summary_of(summary, class);
@@ -174,7 +174,7 @@ static tl_idle_summary *row_of_class(tl_table *summary, const tl_peer_sum *class
     return summary_of(summary, &others);
 }
 
-/* That of all classes of the device. */
+/* Returns the row of all classes of the device. */
 static tl_idle_summary *row_of_all(tl_table *summary, const tl_peer_sum *device)
 {
     tl_peer_sum all = { .rank = device->rank, .device = device->device };

@@ -13,7 +13,7 @@ bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_
            (double)wait_ns + doubt * (double)c->n >= TL_WAIT_LITTLE_SHARE * (double)kernel_ns;
 }
 
-/* Returns the state of two ranks that send to each other: the last arrival is late. */
+/* Returns the wait state of a point-to-point pair: whether the last arrival is sender, receiver or both. */
 static tl_wait_state state_of_pair(const tl_participant *p)
 {
     const tl_participant *late = p[1].start_ns > p[0].start_ns ? &p[1] : &p[0], *other = late == p ? &p[1] : &p[0];
@@ -55,8 +55,7 @@ tl_comm_doubt tl_comm_doubt_of(const tl_collective_view *c)
     return (tl_comm_doubt)of_state[c->state];
 }
 
-/* Returns until when a rank that left at end_ns waited, given the n arrivals in order: the last arrival before it left.
- * The clocks of two devices differ, so an arrival up to TL_CLOCK_ERROR_NS after end_ns counts, too. */
+/* An arrival up to TL_CLOCK_ERROR_NS after end_ns counts as before, since the clocks of two devices differ. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns)
 {
     int64_t until_ns = tl_ns_sum(end_ns, TL_CLOCK_ERROR_NS);
