@@ -1,4 +1,4 @@
-/* build.h - the graph of one rank under construction: facts of each kernel, and the nodes and edges built up to now. */
+/* build.h - the graph of one rank under construction: what is known of each kernel, and the nodes and edges so far. */
 #ifndef ANALYSIS_GRAPH_BUILD_H
 #define ANALYSIS_GRAPH_BUILD_H
 
@@ -7,31 +7,31 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/parameters.h"
 
-/* Of a recording that spans more, or work that adds up to more, no graph is made: 19 hours, 36 years.  Sums of times
- * then never overflow. */
+/* Limits of a recording's span (19 hours) and of the sum of its work (36 years): beyond these no graph is made, so sums
+ * of times never overflow. */
 #define TL_GRAPH_MAX_NS      (INT64_C(1) << 46)
 #define TL_GRAPH_MAX_WORK_NS (INT64_C(1) << 60)
 
 /* -------------------------------------------------------------------------------------- from the host's columns */
 
 typedef enum tl_call_wait {
-    TL_CALL_WAITS_STREAM, /* for what was launched on a stream, or before an event */
+    TL_CALL_WAITS_STREAM, /* for the work launched on a stream, or before an event */
     TL_CALL_WAITS_DEVICE,
     TL_CALL_FREES,
-    TL_CALL_PAUSE,  /* between two calls: it may have waited */
-    TL_CALL_UNKNOWN /* nor does the name tell whether this one did */
+    TL_CALL_PAUSE,  /* the time between two calls, in which the host may have waited */
+    TL_CALL_UNKNOWN /* a call whose name does not tell whether it waits */
 } tl_call_wait;
 
-/* A call that waits, or may; on a thread that launches. */
+/* A certain or possible wait of a thread that launches work. */
 typedef struct tl_waiting_call {
     int64_t start_ns, end_ns;
-    uint64_t calls; /* of a wait that is not certain: key of the calls before and after it, or before it and its own */
+    uint64_t calls; /* of a possible wait: key of the calls before and after a pause, or of the call before and the call
+                     * itself */
     uint32_t track;
-    int32_t device, stream; /* -1: all, or unknown */
-    uint32_t name;          /* of a call; as are the two below an id of the view's names, or TL_NO_NAME */
-    uint32_t op,
-        annotation; /* around a call when it begins, around a pause when it ends; filled where they are asked for */
-    uint8_t kind;   /* tl_call_wait */
+    int32_t device, stream;  /* -1: all, or unknown */
+    uint32_t name;           /* of the call; name, op and annotation are ids of the view's names, or TL_NO_NAME */
+    uint32_t op, annotation; /* around the begin of a call, or the end of a pause; filled for graphs with labels */
+    uint8_t kind;            /* tl_call_wait */
 } tl_waiting_call;
 
 /* A recorded wait of one stream for an event of another: what is launched on `stream` from wait_ns on comes after what
@@ -48,7 +48,7 @@ struct tl_host_calls {
 
 /* ------------------------------------------------------------------------------------------------------ the draft */
 
-/* An edge before it has its place; and the vote of one that is not certain, which few are. */
+/* An edge of the graph under construction, not yet grouped by node. */
 typedef struct tl_draft_edge {
     int64_t lag_ns;
     uint32_t from, to;
@@ -59,23 +59,24 @@ typedef struct tl_draft_vote {
     size_t edge;
 } tl_draft_vote;
 
-/* What is known of one kernel. */
+/* Facts of one kernel. */
 typedef struct tl_graph_kernel {
-    int64_t launch_ns; /* beginning of its launch on the clock of the device; TL_TIME_UNKNOWN */
-    uint64_t name;     /* content key of its name without addresses; of copies without kinds of memory */
-    uint64_t position; /* its position in the sequence of its step */
-    uint64_t key;      /* which of its name it is between two collectives of its step */
-    uint32_t launch;   /* its launch, or one that stands for it (unlaunched.c); TL_NONE */
-    uint32_t turn;     /* its place in the order of launches */
+    int64_t launch_ns; /* begin of its launch on the device's clock; TL_TIME_UNKNOWN */
+    uint64_t name;     /* content key of its name without addresses; for copies without kinds of memory */
+    uint64_t position; /* hash of its step's sequence of work and of its index there */
+    uint64_t key;      /* hash of its name, of the number of collectives since the step began, and of its index among
+                        * the step's kernels with both in common */
+    uint32_t launch;   /* its launch, or one made up for it (unlaunched.c); TL_NONE */
+    uint32_t turn;     /* its index in by_turn, the order of launches */
     uint32_t segment;
-    uint32_t nwork; /* kernels that compute, launched since the last communication */
+    uint32_t nwork; /* number of compute kernels launched since the last communication kernel */
     int32_t step;
-    uint32_t start; /* the node that its launch leads to: WORK or ARRIVAL */
-    uint32_t end;   /* the node of its end: WORK or END */
-    bool before; /* launched before the recording: no kernel of its stream up to it has a launch, but a later one has */
+    uint32_t start; /* its first node: WORK or ARRIVAL */
+    uint32_t end;   /* its last node: WORK or END */
+    bool before;    /* launched before the recording began (sequence.c) */
 } tl_graph_kernel;
 
-/* The kernels of one stream: [first, end) of the view's. */
+/* The kernels of one stream: indices [first, end). */
 typedef struct tl_stream_range {
     size_t first, end;
 } tl_stream_range;
@@ -83,46 +84,46 @@ typedef struct tl_stream_range {
 typedef struct tl_graph_build {
     const tl_rank_view *view;
     const tl_host_calls *calls;
-    tl_arena arena; /* of the arrays up to `streams` */
+    tl_arena arena; /* owns the arrays up to `streams` */
     const tl_host_spans *spans;
-    int64_t lag_ns;          /* how far the host's clock is ahead of the device's; taken off all host times */
-    int64_t latency_ns;      /* from a launch into an empty queue to the start */
+    int64_t lag_ns;          /* lead of the host's clock over the device's; subtracted from all host times */
+    int64_t latency_ns;      /* from launch to kernel start on an idle device */
     tl_graph_kernel *placed; /* by kernel */
     uint32_t *by_end;        /* kernels in order of ends */
     uint32_t *by_turn;       /* kernels in order of launches */
     size_t nunlaunched;      /* kernels without a launch */
     size_t nlaunches;        /* launches of the view, then launches that the trace lacks (unlaunched.c) */
     uint32_t *tracks;        /* by launch: its thread */
-    int64_t *handed_ns;      /* by launch: when work is handed over; INT64_MAX: it launches nothing */
-    uint32_t *blocking;      /* by launch: the copy that it waits for, TL_NONE */
-    bool *queue_full;        /* by launch: it found the queue full, and came back when there was room */
+    int64_t *handed_ns;      /* by launch: when its work is handed over; INT64_MAX: it has no kernel */
+    uint32_t *blocking;      /* by launch: the copy for whose end the call waits; TL_NONE */
+    bool *queue_full;        /* by launch: the queue was full, and the call waited for room */
     uint32_t *launched;      /* by launch: its node */
-    int64_t *latest_ns;      /* by turn: the latest launch up to it */
+    int64_t *latest_ns;      /* by turn: latest launch up to there */
     tl_stream_range *streams;
     size_t nstreams;
     TL_VEC(tl_node) nodes;
     TL_VEC(tl_draft_edge) edges;
-    TL_VEC(tl_draft_vote) votes; /* by edge */
+    TL_VEC(tl_draft_vote) votes; /* ascending by edge */
     TL_VEC(tl_node_comm) comms;
     TL_VEC(tl_pause) pauses;
     TL_VEC(tl_pause_release) releases;
     TL_VEC(uint64_t) false_votes;
 } tl_graph_build;
 
-/* A new node, and its number. */
+/* Appends a node; returns its number. */
 uint32_t tl_graph_node(tl_graph_build *b, tl_node node);
 void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns, uint64_t vote);
 
-/* sequence.c: all of the above up to `streams`, and the rest of `placed` but its nodes. */
+/* sequence.c: fills all fields above up to `streams`, and `placed` but for its nodes. */
 void tl_graph_place(tl_graph_build *b);
 
-/* unlaunched.c: launches of kernels that have none, once `by_end` and the latency of launches are known. */
+/* unlaunched.c: estimates the launches of kernels without one; `by_end` and latency_ns must be known. */
 void tl_graph_find_unlaunched(tl_graph_build *b);
 
 /* full_queue.c: fills `queue_full`, once kernels are in order. */
 void tl_graph_find_full_queue(tl_graph_build *b);
 
-/* depend.c: the edges between streams. */
+/* depend.c: adds the edges between streams. */
 void tl_graph_depend(tl_graph_build *b);
 
 /* host.c: tl_graph_host adds the nodes of the host and the edges between them; tl_graph_released adds the edges from
@@ -160,11 +161,11 @@ static inline bool tl_may_have_waited(const tl_waiting_call *call)
     return call != NULL && call->kind >= TL_CALL_PAUSE;
 }
 
-/* Kernels in order of ends that end no later than an instant. */
+/* Returns the number of kernels that end at at_ns or earlier: the first ones of by_end. */
 size_t tl_graph_ended(const tl_graph_build *b, int64_t at_ns);
 
-/* The step of an instant of the host: -1 before the first, TL_STEP_AFTER when the last has ended.  Between the begin of
- * a later window of the recording and its first step the instant is of that step. */
+/* Returns the step of an instant on the host's clock: -1 before the first step, TL_STEP_AFTER after the end of the
+ * last.  Where the recording was interrupted, an instant before the next recorded step is of that step. */
 static inline int32_t tl_graph_step(const tl_rank_view *view, int64_t host_ns)
 {
     size_t low = 0;

@@ -1,4 +1,5 @@
-/* calls.c - what the host's columns tell that a graph needs: calls that wait, pauses between calls, recorded waits. */
+/* calls.c - finds in the host's columns what a graph needs: calls that wait, pauses between calls, recorded waits of
+ * streams. */
 #include "build.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -8,12 +9,13 @@
 typedef struct finding {
     const tl_rank_view *view;
     tl_host_calls *out;
-    uint8_t *kind_of; /* by name: 1 + tl_call_wait of its calls; 0: not found yet */
-    tl_map sync_of;   /* correlation -> recorded wait of a host */
-    tl_map record_at; /* correlation of a record that is waited for -> 1 + its call; 0: not seen yet */
+    uint8_t *kind_of; /* by name: 1 + tl_call_wait of its calls; 0: not looked up yet */
+    tl_map sync_of;   /* correlation -> index of the recorded wait of a host */
+    tl_map record_at; /* correlation of an event record that a stream waits for -> 1 + its call; 0: call not found
+                       * yet */
 } finding;
 
-/* What calls of a name wait for; TL_CALL_UNKNOWN: the name does not tell. */
+/* Returns the kind of wait of calls of a name; TL_CALL_UNKNOWN: the name does not tell. */
 static tl_call_wait kind_of(finding *f, uint32_t name)
 {
     if (name == TL_NO_NAME)
@@ -34,8 +36,8 @@ static uint64_t key_of_name(const tl_rank_view *view, uint32_t name)
     return name != TL_NO_NAME ? view->names->v[tl_name_key(view, name)].key : 0;
 }
 
-/* Whether a call of the thread queues work. */
-static bool launches(const tl_rank_view *view, uint32_t track, int64_t start_ns)
+/* Whether the call of the thread at start_ns is a launch. */
+static bool is_launch(const tl_rank_view *view, uint32_t track, int64_t start_ns)
 {
     size_t at = 0;
     TL_BISECT(at, view->nlaunches, mid, view->launches[mid].start_ns < start_ns);
@@ -44,8 +46,8 @@ static bool launches(const tl_rank_view *view, uint32_t track, int64_t start_ns)
     return at < view->nlaunches && view->launches[at].start_ns == start_ns;
 }
 
-/* Adds call i of the thread if it waits; or if its name does not tell, and it launches nothing and is longer than
- * TL_UNTOLD_LAG_NS.  `last` is the call that ended last before it. */
+/* Adds call i of the thread if its name says that it waits, or if the name does not tell, the call is no launch and
+ * takes longer than TL_UNTOLD_LAG_NS.  last: the call that ended last before call i. */
 static void add_call(finding *f, const tl_thread *thread, size_t i, size_t last)
 {
     const tl_calls *calls = &f->view->calls;
@@ -62,7 +64,7 @@ static void add_call(finding *f, const tl_thread *thread, size_t i, size_t last)
                              .kind = (uint8_t)kind };
     if (kind == TL_CALL_UNKNOWN) {
         uint64_t before = key_of_name(f->view, calls->name[last]), own = key_of_name(f->view, calls->name[i]);
-        if (launches(f->view, thread->track, wait.start_ns))
+        if (is_launch(f->view, thread->track, wait.start_ns))
             return;
         wait.calls = tl_hash_mix(tl_hash_mix(before, own), TL_CALL_UNKNOWN);
         wait.device = wait.stream = -1;
@@ -87,7 +89,7 @@ static void add_pause(finding *f, const tl_thread *thread, int64_t from_ns, int6
                                                        .kind = TL_CALL_PAUSE });
 }
 
-/* Adds the pauses between two calls of a thread.  Marks of steps part a pause as calls would: the part before a mark
+/* Adds the pauses between two calls of a thread.  Step marks split a pause as calls would: the part before a mark
  * belongs to the step that ends there. */
 static void add_pauses(finding *f, const tl_thread *thread, size_t last, size_t next)
 {
@@ -108,7 +110,7 @@ static void add_pauses(finding *f, const tl_thread *thread, size_t last, size_t 
 static void add_thread(finding *f, const tl_thread *thread)
 {
     const tl_calls *calls = &f->view->calls;
-    size_t last = thread->first; /* the call that ended last */
+    size_t last = thread->first; /* the call with the latest end so far */
 
     for (size_t i = thread->first; i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], before = calls->start_ns[last] + calls->dur_ns[last];
@@ -125,7 +127,7 @@ static bool is_wait_of_stream(const tl_rank_view *view, const tl_sync *s)
     return s->name != TL_NO_NAME && tl_text_has(tl_names_text(view->names, s->name), "Wait Event");
 }
 
-static void list_recorded(finding *f)
+static void map_recorded(finding *f)
 {
     for (size_t i = 0; i < f->view->nsyncs; i++) {
         const tl_sync *s = &f->view->syncs[i];
@@ -144,7 +146,7 @@ static void list_recorded(finding *f)
     }
 }
 
-/* Waits of streams whose two calls are known. */
+/* Adds the recorded waits of streams for which the calls of both the wait and the event record are known. */
 static void add_events(finding *f)
 {
     for (size_t i = 0; i < f->view->nsyncs; i++) {
@@ -160,8 +162,9 @@ static void add_events(finding *f)
     }
 }
 
-/* Names what is around each wait.  Waits are by thread and, within one, in order of their instants; so are ops. */
-static void name_waits(finding *f)
+/* Fills op and annotation of each wait, the innermost ones around it.  Waits are by thread, then by time, as ops
+ * are. */
+static void fill_wait_names(finding *f)
 {
     const tl_ops *ops = &f->view->ops;
     tl_open_ops operators = { .ops = ops }, annotations = { .ops = ops };
@@ -195,14 +198,14 @@ void tl_host_calls_find(const tl_rank_view *view, bool named, tl_host_calls **ou
     tl_map launching = { 0 };
     f.kind_of = tl_calloc(view->names->n + 1, sizeof *f.kind_of);
     tl_launching_tracks(view, &launching);
-    list_recorded(&f);
+    map_recorded(&f);
 
     for (size_t t = 0; t < view->calls.nthreads; t++)
         if (view->nlaunches == 0 || tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
             add_thread(&f, &view->calls.threads[t]);
     add_events(&f);
     if (named)
-        name_waits(&f);
+        fill_wait_names(&f);
     tl_map_free(&launching);
     tl_map_free(&f.sync_of);
     tl_map_free(&f.record_at);

@@ -1,37 +1,38 @@
-/* depend.c - which work of another stream something waited for.
+/* depend.c - adds the edges between streams: for which work of another stream a kernel waited.
  *
- *     1  recorded     a wait of the stream names an event of another: what was launched next comes after what had been
- *                     launched there before the event
- *     2  by custom    no wait is recorded: communication comes after the computing that was launched last before it
- *     3  by kind      no wait is recorded: what is launched next after communication of a kind, where it always begins
- *                     after that, and somewhere as soon as that ends though it was ready before: after a receive, which
- *                     may have ended long before on a rank that is slow
- *     4  by the rest  it starts later than all this explains: after what ended right before, on another stream, launched
- *                     no later
+ *     1  recorded    a stream wait names an event of another stream: the next kernel launched on the waiting stream
+ *                    comes after all kernels launched on the other stream before the event was recorded
+ *     2  by custom   without recorded waits: a communication kernel comes after the compute kernel launched last before
+ *     3  by kind     without recorded waits: the kernel launched next after communication of a kind comes after that
+ *                    communication, if it always begins later, and on some rank begins right as the communication ends
+ *                    though it was ready before; e.g. after a receive, which on a slow rank may have ended long before
+ *     4  the rest    a kernel that starts later than all these edges explain comes after the kernel that ended right
+ *                    before on another stream and was launched no later
  *
- * The first three are put to the vote: adapters of traces name waits that were none, and not all frameworks keep the
- * custom.
+ * Edges 1 to 3 are put to a vote over all ranks: adapters of traces name waits that were none, and not all frameworks
+ * keep the custom.
  */
 #include "build.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* What a kernel waits for by a record, and another such wait of it. */
+/* A recorded wait of a kernel: the kernel waited for, and the next recorded wait of the same kernel; TL_NONE: no
+ * other. */
 typedef struct recorded_wait {
     uint32_t kernel, next;
 } recorded_wait;
 
 typedef struct depending {
     tl_graph_build *b;
-    uint32_t *recorded; /* by kernel: the last of its recorded waits, TL_NONE */
+    uint32_t *recorded; /* by kernel: index of its last recorded wait; TL_NONE */
     TL_VEC(recorded_wait) waits;
-    uint32_t *in_turn; /* kernels of a stream in the order of launches, streams one after the other */
+    uint32_t *in_turn; /* kernels by stream, then in the order of launches */
 } depending;
 
-/* Adds an edge with its vote, or votes the edge false if `from` ends after `to` starts.  Returns until when, ns, the
- * edge explains the late start; INT64_MIN: not at all. */
-static int64_t propose(tl_graph_build *b, uint32_t from, uint32_t to)
+/* Adds an edge with its vote; if `from` ends after `to` starts, votes the edge false.  Returns the time, ns, up to
+ * which the edge explains why `to` had not started; INT64_MIN: none. */
+static int64_t add_voted_edge(tl_graph_build *b, uint32_t from, uint32_t to)
 {
     const tl_kernel *k = &b->view->kernels[to];
     int64_t end = b->view->kernels[from].end_ns;
@@ -46,15 +47,16 @@ static int64_t propose(tl_graph_build *b, uint32_t from, uint32_t to)
     return tl_ns_min(end, k->start_ns);
 }
 
-/* What is known of a kernel's waits: since when it might have begun, and which other work it follows by the rest. */
+/* A kernel's known waits: the time from which it was ready to start, and the kernel of its edge by rule 4; TL_NONE:
+ * none. */
 typedef struct waiting {
     int64_t ready_ns;
     uint32_t rest;
 } waiting;
 
-/* Proposes an edge from communication to work by their kinds (vote TL_VOTE_OF_KIND).  Times of one device differ only
- * by rounding. */
-static void propose_kind(tl_graph_build *b, uint32_t from, uint32_t to, const waiting *known)
+/* Adds an edge by rule 3 with its vote (TL_VOTE_OF_KIND), or votes it false.  Both times are of one device and differ
+ * only by rounding. */
+static void add_kind_edge(tl_graph_build *b, uint32_t from, uint32_t to, const waiting *known)
 {
     const tl_kernel *comm = &b->view->kernels[from], *k = &b->view->kernels[to];
     uint64_t streams = (uint64_t)(uint32_t)comm->stream << 32 | (uint32_t)k->stream;
@@ -76,8 +78,8 @@ static void propose_kind(tl_graph_build *b, uint32_t from, uint32_t to, const wa
 
 /* --------------------------------------------------------------------------------------------------------- recorded */
 
-/* The stream's kernels [first, end) of in_turn; none: an empty range. */
-static tl_stream_range range_of(const tl_graph_build *b, int32_t device, int32_t stream)
+/* Returns the stream's kernels as a range of in_turn; an empty range: there are none. */
+static tl_stream_range stream_range_of(const tl_graph_build *b, int32_t device, int32_t stream)
 {
     for (size_t s = 0; s < b->nstreams; s++) {
         const tl_kernel *k = &b->view->kernels[b->streams[s].first];
@@ -87,7 +89,7 @@ static tl_stream_range range_of(const tl_graph_build *b, int32_t device, int32_t
     return (tl_stream_range){ 0, 0 };
 }
 
-/* Returns the stream's first kernel that was launched at at_ns or later. */
+/* Returns the index in in_turn of the stream's first kernel launched at at_ns or later. */
 static size_t launched_from(const depending *d, tl_stream_range range, int64_t at_ns)
 {
     size_t low = range.first;
@@ -97,8 +99,8 @@ static size_t launched_from(const depending *d, tl_stream_range range, int64_t a
     return low;
 }
 
-/* Whether a kernel of in_turn has a launch.  The launch time of others is not exact: a recorded wait uses the next
- * kernel with a launch, and the last one before the event. */
+/* Whether a kernel of in_turn has a recorded launch.  Other launch times are estimates, so recorded waits skip such
+ * kernels. */
 static bool is_launched(const depending *d, size_t at)
 {
     return d->b->view->kernels[d->in_turn[at]].launch != TL_NONE;
@@ -109,7 +111,8 @@ static void find_recorded(depending *d)
     tl_graph_build *b = d->b;
     for (size_t i = 0; i < b->calls->events.n; i++) {
         const tl_event_wait *e = &b->calls->events.v[i];
-        tl_stream_range waits = range_of(b, e->device, e->stream), records = range_of(b, e->device, e->on_stream);
+        tl_stream_range waits = stream_range_of(b, e->device, e->stream),
+                        records = stream_range_of(b, e->device, e->on_stream);
         size_t to = launched_from(d, waits, tl_graph_host_time(b, e->wait_ns));
         size_t from = launched_from(d, records, tl_graph_host_time(b, e->record_ns));
         while (to < waits.end && !is_launched(d, to))
@@ -124,7 +127,7 @@ static void find_recorded(depending *d)
     }
 }
 
-static void put_in_turn(depending *d)
+static void sort_by_stream(depending *d)
 {
     const tl_graph_build *b = d->b;
     size_t *next = tl_malloc((b->nstreams + 1) * sizeof *next);
@@ -140,8 +143,8 @@ static void put_in_turn(depending *d)
     free(stream_of);
 }
 
-/* Returns until when, ns, the kernel's stream and launch explain that it did not start; INT64_MIN: not at all. */
-static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
+/* Returns the time, ns, up to which the kernel's stream and launch explain why it had not started; INT64_MIN: none. */
+static int64_t explained_until(const tl_graph_build *b, uint32_t kernel)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
     uint32_t launch = b->placed[kernel].launch;
@@ -153,14 +156,13 @@ static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
     return since;
 }
 
-/* Adds an edge from the kernel that ended right before, and returns that kernel; TL_NONE: none.  For a kernel that was
- * queued by a launch which is not in the trace, so that something on a device released it, the last end counts, however
- * long before. */
-static uint32_t depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
+/* Adds an edge by rule 4, and returns the kernel that it comes from; TL_NONE: none.  A kernel that was queued by a
+ * launch missing in the trace was released by the device: then the last end counts, however long before. */
+static uint32_t add_rest_edge(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
     const tl_graph_kernel *p = &b->placed[kernel];
-    bool own = p->launch != TL_NONE && p->launch >= b->view->nlaunches; /* launched as it began */
+    bool own = p->launch != TL_NONE && p->launch >= b->view->nlaunches; /* its launch was made up (unlaunched.c) */
     bool released = k->launch == TL_NONE && !p->before && !own;
     int64_t until = released ? since_ns : tl_ns_max(since_ns, k->start_ns - TL_CLOCK_ERROR_NS);
 
@@ -181,9 +183,9 @@ static uint32_t depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
-/* Proposes edges by kind: to computing from all communication since turn `since`, to communication from the kernel
- * launched right before.  Returns the next `since`. */
-static size_t propose_kinds(tl_graph_build *b, size_t since, size_t turn, const waiting *known)
+/* Adds edges by rule 3: to a compute kernel from all communication kernels since turn `since`, to a communication
+ * kernel from the one launched right before.  Returns the next `since`. */
+static size_t add_kind_edges(tl_graph_build *b, size_t since, size_t turn, const waiting *known)
 {
     const tl_kernel *k = &b->view->kernels[b->by_turn[turn]];
     if (k->kind != TL_COMPUTE && k->kind != TL_COMM)
@@ -191,28 +193,29 @@ static size_t propose_kinds(tl_graph_build *b, size_t since, size_t turn, const 
     for (size_t i = k->kind == TL_COMPUTE || since == turn ? since : turn - 1; i < turn; i++) {
         const tl_kernel *comm = &b->view->kernels[b->by_turn[i]];
         if (comm->kind == TL_COMM && comm->launch != TL_NONE && !tl_same_stream(comm, k))
-            propose_kind(b, b->by_turn[i], b->by_turn[turn], known);
+            add_kind_edge(b, b->by_turn[i], b->by_turn[turn], known);
     }
     return k->kind == TL_COMPUTE ? turn + 1 : since;
 }
 
-static void depend_all(depending *d)
+static void add_edges(depending *d)
 {
     tl_graph_build *b = d->b;
-    uint32_t computing = TL_NONE; /* launched last */
-    size_t since = 0;             /* turn: no computing has been launched yet after communication from there on */
+    uint32_t computing = TL_NONE; /* the compute kernel launched last */
+    size_t since = 0;             /* turn after the last compute kernel: communication from there on has had no edge to
+                                   * compute */
 
     for (size_t turn = 0; turn < b->view->nkernels; turn++) {
         uint32_t kernel = b->by_turn[turn];
         const tl_kernel *k = &b->view->kernels[kernel];
-        int64_t explained = explained_by(b, kernel);
-        for (uint32_t w = d->recorded[kernel]; w < d->waits.n; w = d->waits.v[w].next) /* TL_NONE ends it */
-            explained = tl_ns_max(explained, propose(b, d->waits.v[w].kernel, kernel));
+        int64_t explained = explained_until(b, kernel);
+        for (uint32_t w = d->recorded[kernel]; w < d->waits.n; w = d->waits.v[w].next) /* up to TL_NONE */
+            explained = tl_ns_max(explained, add_voted_edge(b, d->waits.v[w].kernel, kernel));
         if (d->waits.n == 0 && k->kind == TL_COMM && k->launch != TL_NONE && computing != TL_NONE)
-            explained = tl_ns_max(explained, propose(b, computing, kernel));
-        uint32_t rest = depend_on_rest(b, kernel, explained);
+            explained = tl_ns_max(explained, add_voted_edge(b, computing, kernel));
+        uint32_t rest = add_rest_edge(b, kernel, explained);
         if (d->waits.n == 0 && k->launch != TL_NONE)
-            since = propose_kinds(b, since, turn, &(waiting){ explained, rest });
+            since = add_kind_edges(b, since, turn, &(waiting){ explained, rest });
         if (k->kind == TL_COMPUTE && k->launch != TL_NONE)
             computing = kernel;
     }
@@ -222,9 +225,9 @@ void tl_graph_depend(tl_graph_build *b)
 {
     size_t n = b->view->nkernels;
     depending d = { .b = b, .recorded = tl_malloc_none(n), .in_turn = tl_malloc((n + 1) * sizeof *d.in_turn) };
-    put_in_turn(&d);
+    sort_by_stream(&d);
     find_recorded(&d);
-    depend_all(&d);
+    add_edges(&d);
     free(d.recorded);
     free(d.in_turn);
     free(d.waits.v);

@@ -1,5 +1,5 @@
-/* final_graph.c - a rank's own graph becomes the job's: on one clock, without what was voted out, with the pauses that
- * were waits and the meetings that its ENDs waited for; and is opened again by those who look at its nodes. */
+/* final_graph.c - turns a rank's own graph into a part of the job's: on the job's clock, without edges voted out, with
+ * edges from meetings to ENDs and from releases to pauses that were waits; and opens final graphs for reading. */
 #include "job_graph.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The drift continues before the first and after the last collective, but
- * only as far as a nanosecond of rounding stays within TL_ROUNDING_NS. */
+/* Drift is extrapolated before the first and after the last collective, as far as 1 ns of rounding stays within
+ * TL_ROUNDING_NS. */
 int64_t tl_on_job_clock(const tl_clock_shift *s, int64_t ns)
 {
     int64_t by_ns = tl_ns_sum(s->first_by_ns, ns >= s->step_at_ns ? s->step_ns : 0);
@@ -26,15 +26,15 @@ int64_t tl_on_own_clock(const tl_clock_shift *s, int64_t job_ns)
     int64_t ns = tl_ns_between(job_ns, s->first_by_ns);
     if (s->first_by_ns == s->last_by_ns && s->step_ns == 0)
         return ns;
-    for (int i = 0; i < 2; i++) /* what a drift of 1 in 1000 leaves of a second is a nanosecond the third time */
+    for (int i = 0; i < 2; i++) /* fixed point: with a drift of 1/1000, 1 s is exact to 1 ns after the third value */
         ns = tl_ns_sum(ns, tl_ns_between(job_ns, tl_on_job_clock(s, ns)));
     return ns;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ order */
 
-/* Fills an order in which each node comes after all that it waits for, and an END after its ARRIVAL; the edges of cycles
- * that run back in time are marked in dropped[].  Returns their number. */
+/* Fills order[n] with a topological order, an END after its ARRIVAL; marks in dropped[] the edges of cycles that run
+ * back in time, and returns their number. */
 static size_t order_nodes(uint32_t n, const tl_node *nodes, const tl_edge *edges, uint32_t *order, bool *dropped)
 {
     uint32_t nedges = nodes[n].first_edge;
@@ -47,8 +47,7 @@ static size_t order_nodes(uint32_t n, const tl_node *nodes, const tl_edge *edges
         first_edge[v] = nodes[v].first_edge;
         done_ns[v] = nodes[v].done_ns;
         for (uint32_t e = nodes[v].first_edge; e < nodes[v + 1].first_edge; e++)
-            from[e] =
-                edges[e].from < n ? edges[e].from : v - 1; /* what waits for a meeting waits for its own ARRIVAL */
+            from[e] = edges[e].from < n ? edges[e].from : v - 1; /* a meeting: the own ARRIVAL */
     }
     first_edge[n] = nedges;
     tl_topological_order(n, first_edge, from, done_ns, order, dropped, &ndropped);
@@ -56,7 +55,7 @@ static size_t order_nodes(uint32_t n, const tl_node *nodes, const tl_edge *edges
     return ndropped;
 }
 
-/* Orders the graph, which is not packed, and drops those edges from it; returns their number. */
+/* Fills order[] for the unpacked graph, and removes the edges of cycles that run back in time; returns their number. */
 static size_t order_graph(tl_rank_graph *g, uint32_t *order)
 {
     bool *dropped = tl_malloc(g->nedges + 1);
@@ -79,7 +78,7 @@ void tl_open_order(const tl_open_rank *o, uint32_t *order)
         memcpy(order, o->of->order, o->n * sizeof *order);
         return;
     }
-    bool *dropped = tl_malloc(o->nodes[o->n].first_edge + (size_t)1); /* none is: the graph is final */
+    bool *dropped = tl_malloc(o->nodes[o->n].first_edge + (size_t)1); /* all false: a final graph has no cycles */
     order_nodes(o->n, o->nodes, o->edges, order, dropped);
     free(dropped);
 }
@@ -94,28 +93,28 @@ void tl_finalize_question_put(const tl_job_graph_draft *j, size_t rank, tl_bytes
     tl_bytes_put_list(out, j->false_votes.v, j->false_votes.n, sizeof *j->false_votes.v);
 }
 
-/* A rank on its way: what it is told, its own graph, and the job's. */
+/* A rank whose graph is made final: the question's data, its own graph `from`, and the new graph. */
 typedef struct finalizing {
     tl_clock_shift shift;
     tl_rank_port *ports;
     uint32_t *release_of; /* by pause */
-    int32_t *step_of;     /* by segment; nsegments 0: its nodes have their steps */
+    int32_t *step_of;     /* by segment; nsegments 0: nodes keep their own steps */
     uint64_t *votes;
     size_t nports, npauses, nsegments, nvotes;
     tl_map false_votes;
     const tl_rank_graph *from;
     tl_arena arena;
-    const tl_node *nodes; /* [nnodes + 1] its own */
+    const tl_node *nodes; /* [nnodes + 1] of its own graph */
     const tl_edge *edges;
     tl_rank_graph graph;
-    uint32_t *port_of; /* by node: the port whose END it is, if that waited for its meeting; TL_NONE */
-    uint32_t *wait_of; /* by node: 1 + its pause, if that was a wait; 0 */
-    int32_t *steps;    /* of its nodes, ascending */
+    uint32_t *port_of; /* by node: the port of this END, if the END waited for its meeting; TL_NONE */
+    uint32_t *wait_of; /* by node: 1 + index of the pause that ends there, if that was a wait; 0 */
+    int32_t *steps;    /* of the nodes, ascending */
     size_t nsteps, nvoted;
-    int64_t start_ns; /* when the first of its nodes is done */
+    int64_t start_ns; /* earliest done_ns of the nodes */
 } finalizing;
 
-static void start(finalizing *s, tl_bytes *in)
+static void read_question(finalizing *s, tl_bytes *in)
 {
     const tl_rank_graph *g = s->from;
     size_t room = g->nedges + g->npauses + g->ncomms + 1;
@@ -146,8 +145,8 @@ static void start(finalizing *s, tl_bytes *in)
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-/* Marks the nodes that get new edges from what all ranks have shown: ENDs with a meeting, pauses that were waits. */
-static void mark(const finalizing *s)
+/* Fills port_of and wait_of: the nodes whose edges are replaced. */
+static void mark_replaced(const finalizing *s)
 {
     for (uint32_t c = 0; c < s->nports; c++)
         if (s->ports[c].meeting != TL_NONE)
@@ -163,7 +162,7 @@ static void put_edge(finalizing *s, uint32_t from, int64_t lag_ns)
 }
 
 /* Copies the edges of the rank's own graph, without edges that were voted out. */
-static void put_edges(finalizing *s, uint32_t v, tl_node *node)
+static void copy_edges(finalizing *s, uint32_t v, tl_node *node)
 {
     const tl_rank_graph *g = s->from;
     uint32_t wait = s->wait_of[v];
@@ -178,19 +177,19 @@ static void put_edges(finalizing *s, uint32_t v, tl_node *node)
             s->nvoted += (vote & TL_VOTE_OF_KIND) == 0;
         else if (pause == NULL)
             put_edge(s, edge->from, edge->lag_ns);
-        else if (edge->from == pause->begin) /* what another thread did is no matter then */
+        else if (edge->from == pause->begin) /* a wait keeps no edge from another thread */
             put_edge(s, edge->from, tl_ns_min(pause->ns, TL_WAIT_OWN_NS));
     }
     if (pause == NULL)
         return;
     const tl_pause_release *release = &g->releases[s->release_of[wait - 1]];
     node->work_ns = 0;
-    /* Nothing that it was called: of a pause no call tells what it waited for. */
+    /* An unrecorded wait has no name of its own. */
     node->activity = pause->called ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST;
     put_edge(s, release->node, release->lag_ns);
 }
 
-static void put_nodes(finalizing *s)
+static void make_nodes(finalizing *s)
 {
     for (uint32_t v = 0; v < s->from->nnodes; v++) {
         tl_node *node = &s->graph.nodes[v];
@@ -200,26 +199,26 @@ static void put_nodes(finalizing *s)
         if (s->nsegments > 0)
             node->step = s->step_of[node->segment];
         if (s->port_of[v] != TL_NONE) {
-            uint32_t port = s->port_of[v]; /* an END waits for its meeting alone */
+            uint32_t port = s->port_of[v]; /* an END has one edge, from its meeting */
             const tl_rank_port *met = &s->ports[port];
             bool own = tl_is_loose_of_group((tl_collective)met->kind);
             node->work_ns = own ? tl_ns_max(0, node->done_ns - met->meeting_done_ns) : 0;
             node->key = own ? tl_stay_key(met->kind) : 0;
             put_edge(s, (uint32_t)s->from->nnodes + port, tl_ns_min(0, node->done_ns - met->meeting_done_ns));
         } else
-            put_edges(s, v, node);
+            copy_edges(s, v, node);
     }
     s->graph.nodes[s->from->nnodes] = (tl_node){ .first_edge = (uint32_t)s->graph.nedges };
 }
 
-/* Notes what the job needs of the rank without its nodes: start, steps, ports. */
-static void note(finalizing *s)
+/* Fills what proc 0 needs of the rank: start, steps, ports. */
+static void summarize(finalizing *s)
 {
     tl_node *nodes = s->graph.nodes;
     s->start_ns = INT64_MAX;
     s->steps = tl_malloc((s->graph.nnodes + 1) * sizeof *s->steps);
     for (uint32_t v = 0; v < s->graph.nnodes; v++) {
-        if (nodes[v].first_edge == nodes[v + 1].first_edge) /* it is where it was, whatever it took */
+        if (nodes[v].first_edge == nodes[v + 1].first_edge) /* its time is fixed */
             nodes[v].work_ns = 0;
         s->start_ns = tl_ns_min(s->start_ns, nodes[v].done_ns);
         if (v <= 0 || nodes[v].step != nodes[v - 1].step)
@@ -259,18 +258,18 @@ void tl_finalize_rank_graph(tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
 {
     finalizing s = { .from = &rank->graph };
     size_t counts[2];
-    start(&s, in);
-    mark(&s);
-    put_nodes(&s);
+    read_question(&s, in);
+    mark_replaced(&s);
+    make_nodes(&s);
     uint32_t *order = tl_malloc((s.graph.nnodes + 1) * sizeof *order);
     counts[1] = order_graph(&s.graph, order);
-    note(&s);
+    summarize(&s);
     counts[0] = s.nvoted;
     tl_bytes_put(out, counts, sizeof counts);
     tl_bytes_put(out, &s.start_ns, sizeof s.start_ns);
     tl_bytes_put_list(out, s.ports, s.nports, sizeof *s.ports);
     tl_bytes_put_list(out, s.steps, s.nsteps, sizeof *s.steps);
-    if (counts[1] > 0) { /* what is left has another order */
+    if (counts[1] > 0) { /* the remaining edges need a new order */
         free(order);
         order = NULL;
     }
@@ -280,7 +279,7 @@ void tl_finalize_rank_graph(tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
     free(s.steps);
     tl_map_free(&s.false_votes);
     tl_arena_free(&s.arena);
-    /* What is known of the rank besides its nodes is handed on. */
+    /* Steps and labels move to the new graph. */
     s.graph.steps = rank->graph.steps;
     s.graph.nsteps = rank->graph.nsteps;
     s.graph.labels = rank->graph.labels;

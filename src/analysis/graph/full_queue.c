@@ -1,20 +1,20 @@
-/* full_queue.c - launches that found the queue full.
+/* full_queue.c - marks launches that waited for room in a full launch queue.
  *
- *     host      [launch a ][launch b ][launch c ]      each comes back when a piece of work has made room: as much is pending
- *     device    ][  s  ][   t   ][   u   ][  v          then as ever is
+ *     host      [launch a ][launch b ][launch c ]      a launch returns when the end of a kernel makes room:
+ *     device    ][  s  ][   t   ][   u   ][  v          the number of pending kernels is then at its maximum
  *
- * A slow host's launches take long, too, but it loses its lead: little is pending then.  How much is pending at the
- * return is known up to what ends about then, and how much of it a queue counts is not: it may be one stream's, or what
- * has not begun.
+ * Launches of a slow host take long, too, but then few kernels are pending.  The number pending at the return of a
+ * launch is known only within bounds (`pending`), since kernels may end at about that time, and since a queue may count
+ * the kernels of one stream, or kernels that have not begun.
  */
 #include "build.h"
 
 typedef struct pending {
-    size_t least, most; /* pieces of work that have been launched and not done, when the launch returns */
+    size_t least, most; /* bounds of the number of kernels launched and not ended when the launch returns */
 } pending;
 
-/* tl_graph_ended, sought from where the last one was: what comes next is mostly near. */
-static size_t ended(const tl_graph_build *b, int64_t at_ns, size_t near)
+/* Returns tl_graph_ended, searched outwards from the index `near`. */
+static size_t count_ended_near(const tl_graph_build *b, int64_t at_ns, size_t near)
 {
     const tl_kernel *kernels = b->view->kernels;
     const uint32_t *by_end = b->by_end;
@@ -35,14 +35,14 @@ static size_t ended(const tl_graph_build *b, int64_t at_ns, size_t near)
 static pending pending_at(const tl_graph_build *b, const tl_graph_kernel *p, int64_t returned_ns, size_t *near)
 {
     size_t launched = (size_t)p->turn + 1;
-    size_t late = ended(b, returned_ns + TL_WAKE_SPREAD_NS, *near),
-           early = ended(b, returned_ns - TL_WAKE_SPREAD_NS, late);
+    size_t late = count_ended_near(b, returned_ns + TL_WAKE_SPREAD_NS, *near),
+           early = count_ended_near(b, returned_ns - TL_WAKE_SPREAD_NS, late);
     *near = late;
     return (pending){ launched > late ? launched - late : 0, launched > early ? launched - early : 0 };
 }
 
-/* Whether a launch's work began at least TL_WAKE_NS after its return: only then a queue may have been full. */
-static bool leads(const tl_graph_build *b, const tl_kernel *k)
+/* Whether the kernel began at least TL_WAKE_NS after the return of its launch, as every kernel in a full queue does. */
+static bool begins_long_after_launch(const tl_graph_build *b, const tl_kernel *k)
 {
     return k->launch != TL_NONE &&
            k->start_ns - tl_graph_host_time(b, b->view->launches[k->launch].end_ns) >= TL_WAKE_NS;
@@ -54,7 +54,7 @@ void tl_graph_find_full_queue(tl_graph_build *b)
     size_t most = 0, nqueue_full = 0, near = 0;
 
     for (size_t i = 0; i < view->nkernels; i++)
-        if (leads(b, &view->kernels[i])) {
+        if (begins_long_after_launch(b, &view->kernels[i])) {
             int64_t returned = tl_graph_host_time(b, view->launches[view->kernels[i].launch].end_ns);
             pending p = pending_at(b, &b->placed[i], returned, &near);
             most = p.least > most ? p.least : most;
@@ -62,7 +62,7 @@ void tl_graph_find_full_queue(tl_graph_build *b)
     size_t full = most - most / (size_t)TL_QUEUE_PART;
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
-        if (!leads(b, k))
+        if (!begins_long_after_launch(b, k))
             continue;
         const tl_launch *l = &view->launches[k->launch];
         if (l->end_ns - l->start_ns <= TL_WAIT_OWN_NS || b->queue_full[k->launch] ||

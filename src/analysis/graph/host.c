@@ -1,15 +1,15 @@
-/* host.c - the host as instants: launches, and the beginnings and ends of waits; what each comes after, and what work
- * of the host lies between. */
+/* host.c - nodes of the host: launches, and begins and ends of waits; with edges from the nodes before, and host work
+ * as the time between. */
 #include "build.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* A wait on the clock of the device, of a call or of a launch that blocks. */
+/* A wait of the host in a call, or in a blocking launch; times are on the device's clock. */
 typedef struct host_wait {
     int64_t start_ns, end_ns;
-    const tl_waiting_call *call; /* NULL: a launch that blocks */
-    uint32_t release;            /* kernel, TL_NONE */
+    const tl_waiting_call *call; /* NULL: a blocking launch */
+    uint32_t release;            /* kernel whose end released the wait; TL_NONE */
     uint32_t begin, end;         /* nodes */
 } host_wait;
 
@@ -18,12 +18,12 @@ typedef enum instant_kind {
     AT_MARK,
     AT_LAUNCH,
     AT_WAIT_BEGIN
-} instant_kind; /* in this order at one time */
+} instant_kind; /* the order of instants at one time */
 
 typedef struct instant {
     int64_t ns;
     uint32_t track;
-    uint32_t wait;   /* TL_NONE: a launch that does not block, a mark */
+    uint32_t wait;   /* TL_NONE: a launch that does not block, or a step mark */
     uint32_t launch; /* TL_NONE */
     uint8_t kind;
 } instant;
@@ -43,8 +43,8 @@ static void add_wait(tl_graph_hosts *h, host_wait wait, uint32_t track, uint32_t
     tl_vec_push(&h->instants, (instant){ wait.end_ns, track, number, launch, AT_WAIT_END });
 }
 
-/* Adds a call as a wait.  A call that frees memory waits until the last work has ended, and is left out if work runs
- * on. */
+/* Adds a call as a wait.  A call that frees memory waits until the last kernel has ended, and is left out if kernels
+ * run on. */
 static void add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call *call)
 {
     host_wait w = { .start_ns = tl_graph_host_time(b, call->start_ns),
@@ -84,10 +84,10 @@ static void add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
 
 TL_SORT_BY(by_time, instant, ns, kind, wait, launch)
 
-/* The last instant of the host. */
+/* The last node of the host, and of each thread. */
 typedef struct recent {
     uint32_t last, last_track;
-    tl_map of_track; /* its last node */
+    tl_map of_track; /* track -> its last node */
 } recent;
 
 static uint32_t segment_at(const tl_graph_build *b, int64_t ns)
@@ -104,10 +104,9 @@ static int32_t step_at(const tl_graph_build *b, int64_t ns)
     return tl_graph_step(b->view, ns + b->lag_ns);
 }
 
-/* Adds a node for a launch, the begin of a wait, or the end of a pause.  The node follows the last instant of its
- * thread, and the last instant of any other thread if that came later; the time since is host work, unless a seam lies
- * between. */
-static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at, tl_node node)
+/* Adds a node with edges from the last node of its thread, and from the last node of any other thread if that is later;
+ * the time since the later of them is host work, unless a seam of the recording lies between.  Returns the node. */
+static uint32_t add_node_after(tl_graph_build *b, const recent *r, const instant *at, tl_node node)
 {
     uint32_t own = tl_map_get(&r->of_track, at->track);
     uint32_t other = r->last_track != at->track ? r->last : TL_NONE;
@@ -129,18 +128,18 @@ static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at,
     return number;
 }
 
-static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at, uint32_t kernel)
+static uint32_t add_begin_node(tl_graph_build *b, const recent *r, const instant *at, uint32_t kernel)
 {
-    return add_after(b, r, at,
-                     (tl_node){ .key = kernel != TL_NONE ? b->placed[kernel].key : 0,
-                                .segment = kernel != TL_NONE ? b->placed[kernel].segment : segment_at(b, at->ns),
-                                .step = step_at(b, at->ns),
-                                .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });
+    return add_node_after(b, r, at,
+                          (tl_node){ .key = kernel != TL_NONE ? b->placed[kernel].key : 0,
+                                     .segment = kernel != TL_NONE ? b->placed[kernel].segment : segment_at(b, at->ns),
+                                     .step = step_at(b, at->ns),
+                                     .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });
 }
 
-/* Returns the activity of a host's wait: for the device in a call, for its own copy, or for room in the queue
- * (DEVICE). */
-static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w, uint32_t launch)
+/* Returns the activity of a host's wait: SYNC or ALLOCATOR in a call, that of the copy in a blocking copy, DEVICE in a
+ * launch that waits for room in the queue. */
+static tl_activity_kind activity_of_wait(const tl_graph_build *b, const host_wait *w, uint32_t launch)
 {
     if (w->call != NULL)
         return w->call->kind == TL_CALL_FREES ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC;
@@ -148,9 +147,9 @@ static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w, ui
     return copy != TL_NONE ? tl_activity_of_work(b->view, &b->view->kernels[copy]) : TL_ACTIVITY_DEVICE;
 }
 
-/* Adds the end of a wait.  A pause counts as host work until it is known to be a wait: in the step and stretch of the
- * instant before its end, since the pause of a peer may be too short to be one. */
-static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
+/* Adds the end of a wait.  A pause is host work until unrecorded_waits.c finds it to be a wait; it is in the step and
+ * segment of the instant before its end, since a peer's pause may be too short to be one. */
+static uint32_t add_end_node(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
 {
     int64_t ns = w->end_ns - w->start_ns;
     bool pause = tl_may_have_waited(w->call);
@@ -158,22 +157,22 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
                      .segment = segment_at(b, pause ? at->ns - 1 : at->ns),
                      .step = step_at(b, pause ? at->ns - 1 : w->start_ns),
                      .kind = TL_NODE_WAIT_END,
-                     .activity = (uint8_t)waits_as(b, w, at->launch) };
+                     .activity = (uint8_t)activity_of_wait(b, w, at->launch) };
     if (pause)
-        return w->end = add_after(b, r, at, node);
+        return w->end = add_node_after(b, r, at, node);
     w->end = tl_graph_node(b, node);
     tl_graph_edge(b, w->begin, w->end, w->release == TL_NONE ? ns : tl_ns_min(ns, TL_WAIT_OWN_NS), 0);
     return w->end;
 }
 
-/* Adds the mark of a step.  Host work before a mark belongs to the step that ends there; before the first mark the
- * host's work is unknown. */
-static uint32_t add_mark(tl_graph_build *b, const recent *r, const instant *at)
+/* Adds the mark of a step.  Host work before a mark belongs to the step that ends there; before the first mark it is
+ * unknown. */
+static uint32_t add_mark_node(tl_graph_build *b, const recent *r, const instant *at)
 {
     const bool seam = tl_is_seam(b->view, at->ns - 1 + b->lag_ns, at->ns + b->lag_ns);
     if (r->last == TL_NONE)
         return tl_graph_node(b, (tl_node){ .done_ns = at->ns, .step = step_at(b, at->ns), .kind = TL_NODE_BEGIN });
-    return add_after(
+    return add_node_after(
         b, r, at,
         (tl_node){ .segment = segment_at(b, at->ns), .step = step_at(b, at->ns - !seam), .kind = TL_NODE_WAIT_BEGIN });
 }
@@ -181,7 +180,7 @@ static uint32_t add_mark(tl_graph_build *b, const recent *r, const instant *at)
 static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)
 {
     recent r = { .last = TL_NONE, .last_track = UINT32_MAX };
-    uint32_t *first = tl_malloc_none(b->nlaunches); /* by launch: its first kernel in the order of launches */
+    uint32_t *first = tl_malloc_none(b->nlaunches); /* by launch: its first kernel by turn */
 
     for (size_t i = b->view->nkernels; i-- > 0;)
         if (b->placed[b->by_turn[i]].launch != TL_NONE)
@@ -191,13 +190,13 @@ static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)
         const instant *at = &h->instants.v[i];
         uint32_t node;
         if (at->kind == AT_MARK)
-            node = add_mark(b, &r, at);
+            node = add_mark_node(b, &r, at);
         else if (at->kind == AT_WAIT_END) {
-            node = add_end(b, &r, &h->waits.v[at->wait], at);
-            if (at->launch != TL_NONE && b->queue_full[at->launch]) /* only then is its work handed over */
+            node = add_end_node(b, &r, &h->waits.v[at->wait], at);
+            if (at->launch != TL_NONE && b->queue_full[at->launch]) /* the work is handed over at the end of the wait */
                 b->launched[at->launch] = node;
         } else {
-            node = add_begin(b, &r, at, at->launch != TL_NONE ? first[at->launch] : TL_NONE);
+            node = add_begin_node(b, &r, at, at->launch != TL_NONE ? first[at->launch] : TL_NONE);
             if (at->launch != TL_NONE)
                 b->launched[at->launch] = node;
             if (at->wait != TL_NONE)
@@ -220,7 +219,7 @@ tl_graph_hosts *tl_graph_host(tl_graph_build *b)
         add_call(b, h, &b->calls->waits.v[i]);
     for (uint32_t l = 0; l < b->nlaunches; l++)
         add_launch(b, h, l);
-    int64_t last = INT64_MIN; /* known instant of the host: marks of steps come up to there */
+    int64_t last = INT64_MIN; /* last known instant of the host; later step marks are left out */
     TL_EACH (const instant, at, h->instants)
         last = tl_ns_max(last, at->ns);
     for (size_t s = 0; s < b->view->nsteps; s++) {

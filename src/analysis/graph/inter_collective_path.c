@@ -1,11 +1,11 @@
-/* inter_collective_path.c - how a rank came from one meeting to the next, by what it did between them without meeting
- * anybody.
+/* inter_collective_path.c - the longest paths of a rank from each meeting to its next ones, over work with no meeting
+ * in between.
  *
- *     meeting p               (p ends)---->(work)---->(m arrives)  path from p to m: the longest over what lies between
- *     meeting q   (q ends)-------------------^                     ... and from q, if it is longer than over p
+ *     meeting p               (p ends)---->(work)---->(m arrives)  path from p to m
+ *     meeting q   (q ends)-------------------^                     path from q to m, if longer than q to p to m
  *
- * Nodes of a rank are taken in order, each with the longest paths to it from ends of meetings.  A path from q that is
- * no longer than the path from q over p is dropped: it never decides the arrival.
+ * Nodes of a rank are taken in topological order, each with the longest paths to it from ends of meetings.  A path from
+ * q to m that is no longer than from q over p never decides the arrival at m, and is dropped.
  */
 #include "job_graph.h"
 #include "tlmpi/base/stats.h"
@@ -15,18 +15,18 @@
 typedef struct going {
     const tl_open_rank *open;
     tl_arena arena;
-    tl_paths_to_node *at; /* by node; from ports */
+    tl_paths_to_node *at; /* by node: the paths to it, from ports */
     tl_inter_collective_path *room;
-    uint32_t *order;   /* nodes */
-    uint32_t *port_of; /* by node: the port, among those with a row, that has it as ARRIVAL or END; TL_NONE */
-    uint32_t *row_of;  /* by port; TL_NONE: there is none */
+    uint32_t *order;   /* topological order of the nodes */
+    uint32_t *port_of; /* by ARRIVAL and END: its port, if that has a row; TL_NONE */
+    uint32_t *row_of;  /* by port: its row; TL_NONE */
     size_t nports;
-    tl_inter_collective_path_list list; /* what has been found, from ports */
-    uint32_t (*of)[2];                  /* by port: the first of the paths to its ARRIVAL, and how many */
+    tl_inter_collective_path_list list; /* paths found so far, from ports */
+    uint32_t (*of)[2];                  /* by port: index and number of the paths to its ARRIVAL */
 } going;
 
-/* Whether it is no longer than the path over the meeting of another port. */
-static bool is_short(const going *g, tl_inter_collective_path path, tl_inter_collective_path over)
+/* Whether `path` is no longer than the path from the same meeting over `over` and its meeting. */
+static bool is_dominated(const going *g, tl_inter_collective_path path, tl_inter_collective_path over)
 {
     const uint32_t *of = g->of[over.from];
     for (uint32_t i = of[0]; g->list.v != NULL && i < of[0] + of[1]; i++)
@@ -35,13 +35,13 @@ static bool is_short(const going *g, tl_inter_collective_path path, tl_inter_col
     return false;
 }
 
-static void drop_short(const going *g, tl_paths_to_node *to)
+static void drop_dominated(const going *g, tl_paths_to_node *to)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < to->n; i++) {
         bool gone = false;
         for (uint32_t k = 0; !gone && k < to->n; k++)
-            gone = k != i && to->v[k].from != TL_NONE && is_short(g, to->v[i], to->v[k]);
+            gone = k != i && to->v[k].from != TL_NONE && is_dominated(g, to->v[i], to->v[k]);
         to->v[i].from = gone ? TL_NONE : to->v[i].from;
     }
     for (uint32_t i = 0; i < to->n; i++)
@@ -50,7 +50,7 @@ static void drop_short(const going *g, tl_paths_to_node *to)
     to->n = kept;
 }
 
-/* Lists the paths to node v, without a path that begins at v itself. */
+/* Fills the paths to node v from the nodes before; a path that begins at v itself is not among them. */
 static void list_paths(const going *g, uint32_t v)
 {
     const tl_open_rank *o = g->open;
@@ -64,10 +64,10 @@ static void list_paths(const going *g, uint32_t v)
                                                                  from->v[i].from_ns, from->v[i].from });
     }
     if (to->n > 1)
-        drop_short(g, to);
+        drop_dominated(g, to);
 }
 
-static void keep(going *g, uint32_t port, const tl_paths_to_node *at)
+static void append_paths(going *g, uint32_t port, const tl_paths_to_node *at)
 {
     g->of[port][0] = (uint32_t)g->list.n;
     g->of[port][1] = at->n;
@@ -76,7 +76,7 @@ static void keep(going *g, uint32_t port, const tl_paths_to_node *at)
     }
 }
 
-static void go(going *g)
+static void find_paths(going *g)
 {
     const tl_open_rank *o = g->open;
     tl_open_order(o, g->order);
@@ -97,11 +97,11 @@ static void go(going *g)
         }
         list_paths(g, v);
         if (port != TL_NONE && o->nodes[v].kind == TL_NODE_ARRIVAL)
-            keep(g, port, &g->at[v]);
+            append_paths(g, port, &g->at[v]);
     }
 }
 
-/* The question: by port its row.  The answer: the paths from row to row, and by port where its own are. */
+/* Reads the row of each port; writes the paths from row to row, and by port the index and number of its paths. */
 void tl_inter_collective_paths_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 {
     size_t n = rank->n;
@@ -112,7 +112,7 @@ void tl_inter_collective_paths_answer(const tl_open_rank *rank, tl_bytes *in, tl
     g.port_of = tl_arena_take(&g.arena, n, sizeof *g.port_of);
     g.of = tl_arena_zeroed(&g.arena, rank->of->graph.ncomms, sizeof *g.of);
     tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of);
-    go(&g);
+    find_paths(&g);
     for (size_t i = 0; i < g.list.n; i++)
         g.list.v[i].from = g.row_of[g.list.v[i].from];
     tl_bytes_put_list(out, g.list.v, g.list.n, sizeof *g.list.v);
@@ -124,8 +124,8 @@ void tl_inter_collective_paths_answer(const tl_open_rank *rank, tl_bytes *in, tl
 
 /* -------------------------------------------------------------------------------------------------------- all ranks */
 
-/* The row of each port of each rank that is followed; NULL of others. */
-static void find_rows(const tl_job_graph_draft *j, tl_arena *arena, uint32_t **row_of)
+/* Fills row_of[rank][port] for ranks in a role with untraced ranks; NULL for other ranks. */
+static void fill_row_of(const tl_job_graph_draft *j, tl_arena *arena, uint32_t **row_of)
 {
     for (uint32_t r = 0; r < j->in->nranks; r++) {
         size_t n = j->out->ranks[r].nports;
@@ -138,7 +138,7 @@ static void find_rows(const tl_job_graph_draft *j, tl_arena *arena, uint32_t **r
             row_of[j->members[i].rank][j->members[i].port] = i;
 }
 
-static void get_answer(const uint32_t *row_of, size_t nrows, tl_bytes *in, tl_inter_collective_paths *out)
+static void append_answer(const uint32_t *row_of, size_t nrows, tl_bytes *in, tl_inter_collective_paths *out)
 {
     tl_inter_collective_path *list = NULL;
     uint32_t(*of)[2] = NULL;
@@ -165,14 +165,14 @@ void tl_job_graph_find_paths(const tl_job_graph_draft *j, tl_inter_collective_pa
     tl_asked asked;
     out->of = tl_calloc(j->in->nrows + 1, sizeof *out->of);
     tl_asked_new(n, &asked);
-    find_rows(j, &arena, row_of);
+    fill_row_of(j, &arena, row_of);
     for (size_t r = 0; r < n; r++)
         if (row_of[r] != NULL)
             tl_bytes_put_list(&asked.in[r], row_of[r], j->out->ranks[r].nports, sizeof **row_of);
     tl_ask_ranks(j->asker, TL_ASK_INTER_COLLECTIVE_PATHS, &asked);
     for (size_t r = 0; r < n; r++)
         if (row_of[r] != NULL)
-            get_answer(row_of[r], j->in->nrows, &asked.out[r], out);
+            append_answer(row_of[r], j->in->nrows, &asked.out[r], out);
     tl_arena_free(&arena);
     tl_asked_free(&asked);
 }

@@ -1,9 +1,9 @@
-/* job_graph.c - the graphs of all ranks made one: where they meet, on one clock, without what was voted out.
+/* job_graph.c - joins the graphs of all ranks: meetings, one clock, and no edges that were voted out.
  *
- *     rank 0   (arrival)------+                +-->(end)       meeting: the first of those who are done
+ *     rank 0   (arrival)------+                +-->(end)       meeting: the first end of its members
  *     rank 1        (arrival)-+-->(meeting)----+-->(end)       transfer: from the last arrival to the meeting
- *     rank 2   (arrival)--(end)                                left before the last had come, by more than the clock error: it
- *                                                              waited for no other rank, and keeps its length
+ *     rank 2   (arrival)--(end)                                left before the last arrival, by more than the clock
+ *                                                              error: waited for no rank, and keeps its length
  */
 #include "job_graph.h"
 #include "tlmpi/base/sort.h"
@@ -42,7 +42,7 @@ static void list_graphs(tl_job_graph_draft *j)
     tl_job_graph_find_unrecorded_waits(j->graphs, j->in->nranks, j->release_of, j->out);
 }
 
-static void find_members(tl_job_graph_draft *j)
+static void fill_members(tl_job_graph_draft *j)
 {
     tl_map comms = { 0 };
     j->members = tl_arena_take(&j->arena, j->in->nrows, sizeof *j->members);
@@ -58,8 +58,8 @@ static void find_members(tl_job_graph_draft *j)
     tl_map_free(&comms);
 }
 
-/* Adds the shift by_ns of a rank's next collective.  A change larger than clocks drift is a step of the clock; the
- * largest such change is kept. */
+/* Extends a rank's clock shift by its next collective, which is shifted by by_ns.  A change of the shift larger than
+ * clock drift is a step of the clock; the largest one is kept. */
 static void extend_shift(tl_clock_shift *s, int64_t at_ns, int64_t by_ns)
 {
     if (at_ns < s->first_ns) {
@@ -81,12 +81,12 @@ static void extend_shift(tl_clock_shift *s, int64_t at_ns, int64_t by_ns)
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-/* A segment whose collective has no known step. */
+/* The step of a segment whose collective has no known step. */
 enum { STEP_UNKNOWN = -2 };
 
 /* Completes step_of[ncomms + 1], the step of each segment of a rank: the step of the collective that ends the segment,
- * else of the next segment with a known step; the last has that of the one before.  Segments that end in collectives
- * without a step lie before or after all steps. */
+ * else of the next segment with a known step; the last segment has the step of the segment before.  Segments that end
+ * in collectives outside all steps lie before or after all steps. */
 static void complete_steps(int32_t *step_of, size_t ncomms)
 {
     size_t before = 0, last = ncomms;
@@ -101,7 +101,7 @@ static void complete_steps(int32_t *step_of, size_t ncomms)
     }
 }
 
-/* Whether the row's rank is the only one in its collective, which then tells no step. */
+/* Whether the row is the only one of its collective, whose step is then unknown. */
 static bool is_alone(const tl_job_graph_input *in, size_t row)
 {
     int64_t collective = in->rows[row].collective;
@@ -109,7 +109,7 @@ static bool is_alone(const tl_job_graph_input *in, size_t row)
            (row + 1 == in->nrows || in->rows[row + 1].collective != collective);
 }
 
-/* Ranks without marks of the job's steps get the steps of their collectives. */
+/* Fills step_of of ranks without marks of the job's steps, from the steps of their collectives. */
 static void number_steps(tl_job_graph_draft *j)
 {
     for (size_t r = 0; r < j->in->nranks; r++) {
@@ -132,7 +132,7 @@ static void number_steps(tl_job_graph_draft *j)
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
-static void finalize(tl_job_graph_draft *j)
+static void finalize_ranks(tl_job_graph_draft *j)
 {
     tl_job_graph *out = j->out;
     tl_asked asked;
@@ -146,7 +146,7 @@ static void finalize(tl_job_graph_draft *j)
     j->edges.cap = j->edges.n + 1;
     out->meetings = j->meetings.v;
     out->edges = j->edges.v;
-    j->false_votes.n = tl_key_unique(j->false_votes.v, j->false_votes.n); /* many ranks have the same */
+    j->false_votes.n = tl_key_unique(j->false_votes.v, j->false_votes.n); /* many ranks cast the same votes */
     for (size_t r = 0; r < asked.n; r++)
         if (tl_job_graph_has(out, r))
             tl_finalize_question_put(j, r, &asked.in[r]);
@@ -167,7 +167,7 @@ void tl_job_graph_make(const tl_job_graph_input *input, const tl_asker *asker, t
     j.step_of = tl_arena_zeroed(&j.arena, n, sizeof *j.step_of);
     j.shifts = tl_arena_zeroed(&j.arena, n, sizeof *j.shifts);
     list_graphs(&j);
-    find_members(&j);
+    fill_members(&j);
 
     tl_job_graph_match_ranks(&j);
     /* The clock shift of each rank follows from the shifts of its collectives. */
@@ -178,7 +178,7 @@ void tl_job_graph_make(const tl_job_graph_input *input, const tl_asker *asker, t
             extend_shift(&j.shifts[j.members[i].rank], j.members[i].start_ns,
                          tl_ns_between(j.in->rows[i].start_ns, j.members[i].start_ns));
     number_steps(&j);
-    finalize(&j);
+    finalize_ranks(&j);
     if (tl_untraced_arrivals_any(j.arrivals))
         tl_job_graph_add_untraced(&j);
     out->meetings = j.meetings.v;

@@ -1,4 +1,4 @@
-/* labels.c - what each piece of device work is called, for those who select some of it, and for a rank's path. */
+/* labels.c - names of the work of each node, for selections of work and for a rank's path. */
 #include "build.h"
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ void tl_graph_label(tl_labelling *l, uint32_t begin, uint32_t end, uint32_t name
     l->labels->of[begin] = l->labels->of[end] = number;
 }
 
-/* Work is labelled from the last to the first, so that a launch has the label of the first work that it launches. */
+/* Kernels are labelled from the last to the first, so a launch gets the label of the first kernel that it launches. */
 tl_node_labels *tl_graph_labels_of(const tl_graph_build *b, const tl_graph_hosts *hosts)
 {
     const tl_rank_view *view = b->view;

@@ -1,40 +1,41 @@
-/* match.c - where ranks meet: in a matched collective.
+/* match.c - meetings of ranks: one for each matched collective.
  *
- *     rank 0   (arrival)------+                +-->(end)       meeting: the first of those who are done
+ *     rank 0   (arrival)------+                +-->(end)       meeting: the first end of its members
  *     rank 1        (arrival)-+-->(meeting)----+-->(end)       transfer: from the last arrival to the meeting
- *     rank 2   (arrival)--(end)                                left before the last had come, by more than the clock error: it
- *                                                              waited for no other rank, and keeps its length
+ *     rank 2   (arrival)--(end)                                left before the last arrival, by more than the clock
+ *                                                              error: waited for no rank, and keeps its length
  *
- * A rank without a trace comes from its earlier meetings as traced ranks of its role do (untraced_ranks.h).  The paths
- * of those ranks are known once the graph of all traced ranks is in order.
+ * An untraced rank arrives from its earlier meetings as traced ranks of its role do (untraced_ranks.h).  The paths of
+ * those traced ranks are known once the graphs of all traced ranks are final.
  */
 #include "job_graph.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* What the rows of one collective come to. */
+/* The rows of one collective, and the times of its meeting. */
 typedef struct gathering {
     const tl_late_row *rows;
     size_t n;
     size_t nmembers;
-    int64_t last_ns, end_ns; /* the last arrival; the first end of those who stayed until then */
+    int64_t last_ns, end_ns; /* last arrival; first end among members that had not left before it */
     int32_t step;
 } gathering;
 
-/* Whether a row's rank takes part in the meeting: its collective fits, or all other members have no trace. */
+/* Whether the row's rank takes part in the meeting: the rows of the collective fit together, or all its other members
+ * are untraced. */
 static bool takes_part(const tl_job_graph_draft *j, const gathering *g, const tl_late_row *row)
 {
     return (row->fits || (g->n == 1 && tl_untraced_arrivals_count(j->arrivals, row) > 0)) &&
            tl_member_of(j, row)->port != TL_NONE;
 }
 
-static bool stayed(const gathering *g, const tl_late_row *row)
+static bool stays_for_last(const gathering *g, const tl_late_row *row)
 {
     return row->end_ns >= g->last_ns - TL_CLOCK_ERROR_NS;
 }
 
-static void gather(const tl_job_graph_draft *j, gathering *g)
+static void fill_times(const tl_job_graph_draft *j, gathering *g)
 {
     for (size_t i = 0; i < g->n; i++) {
         if (!takes_part(j, g, &g->rows[i]))
@@ -44,13 +45,13 @@ static void gather(const tl_job_graph_draft *j, gathering *g)
         g->step = g->rows[i].step > g->step ? g->rows[i].step : g->step;
     }
     for (size_t i = 0; i < g->n; i++)
-        if (takes_part(j, g, &g->rows[i]) && stayed(g, &g->rows[i]))
+        if (takes_part(j, g, &g->rows[i]) && stays_for_last(g, &g->rows[i]))
             g->end_ns = tl_ns_min(g->end_ns, g->rows[i].end_ns);
     g->end_ns = tl_ns_max(g->end_ns, g->last_ns);
 }
 
-/* The next collective from *at on in which ranks meet; false: there is none. */
-static bool next(const tl_job_graph_draft *j, size_t *at, gathering *g)
+/* Fills *g with the next collective from row *at on in which ranks meet, and advances *at; false: there is none. */
+static bool next_meeting(const tl_job_graph_draft *j, size_t *at, gathering *g)
 {
     const tl_job_graph_input *in = j->in;
     while (*at < in->nrows) {
@@ -59,7 +60,7 @@ static bool next(const tl_job_graph_draft *j, size_t *at, gathering *g)
         *g = (gathering){
             .rows = in->rows + from, .n = *at - from, .last_ns = INT64_MIN, .end_ns = INT64_MAX, .step = -1
         };
-        gather(j, g);
+        fill_times(j, g);
         if (g->nmembers > 1 || (g->nmembers == 1 && tl_untraced_arrivals_count(j->arrivals, g->rows) > 0))
             return true;
     }
@@ -73,7 +74,7 @@ static tl_untraced_arrival arrival_of(const gathering *g, uint32_t meeting)
     };
 }
 
-static void match_ranks(tl_job_graph_draft *j, const gathering *g, uint32_t number)
+static void add_meeting(tl_job_graph_draft *j, const gathering *g, uint32_t number)
 {
     size_t first = j->edges.n;
     const tl_untraced_arrival arrival = arrival_of(g, number);
@@ -86,7 +87,7 @@ static void match_ranks(tl_job_graph_draft *j, const gathering *g, uint32_t numb
         tl_vec_push(&j->edges, (tl_meeting_edge){ 0, member->rank, member->port });
         tl_rank_port *port = &j->out->ranks[member->rank].ports[member->port];
         port->awaited = true;
-        if (!stayed(g, &g->rows[i]))
+        if (!stays_for_last(g, &g->rows[i]))
             continue;
         port->meeting = number;
         port->meeting_done_ns = g->end_ns;
@@ -108,13 +109,14 @@ void tl_job_graph_match_ranks(tl_job_graph_draft *j)
     j->untraced_input = (tl_untraced_ranks_input){ j->in->ranks, j->in->nranks, j->in->rows,
                                                    j->in->nrows, j->in->groups, j->in->world };
     j->arrivals = tl_untraced_arrivals_new(&j->untraced_input);
-    for (size_t at = 0; next(j, &at, &g);)
-        match_ranks(j, &g, (uint32_t)j->meetings.n);
+    for (size_t at = 0; next_meeting(j, &at, &g);)
+        add_meeting(j, &g, (uint32_t)j->meetings.n);
 }
 
-/* Fills what a meeting waits for: arrivals of untraced ranks first, then the others. */
-static void add_untraced(tl_job_graph_draft *j, const gathering *g, uint32_t number, const tl_meeting_edge *others,
-                         uint32_t nothers)
+/* Replaces the edges of a meeting: from earlier meetings of untraced ranks first, then the edges others[nothers] of
+ * traced ranks. */
+static void add_untraced_edges(tl_job_graph_draft *j, const gathering *g, uint32_t number,
+                               const tl_meeting_edge *others, uint32_t nothers)
 {
     tl_untraced_arrival arrival = arrival_of(g, number);
     tl_meeting *meeting = &j->meetings.v[number];
@@ -141,9 +143,9 @@ void tl_job_graph_add_untraced(tl_job_graph_draft *j)
     free(paths.of);
     j->edges.v = NULL;
     j->edges.n = j->edges.cap = 0;
-    for (size_t at = 0; next(j, &at, &g); number++) {
+    for (size_t at = 0; next_meeting(j, &at, &g); number++) {
         uint32_t end = j->meetings.v[number + 1].first_edge;
-        add_untraced(j, &g, number, others + first, end - first);
+        add_untraced_edges(j, &g, number, others + first, end - first);
         first = end;
     }
     j->meetings.v[number].first_edge = (uint32_t)j->edges.n;

@@ -1,14 +1,14 @@
-/* pack.c - the nodes and edges of a rank as bytes: a fourth of what they take as arrays.
+/* pack.c - packs the nodes and edges of a rank into bytes: a fourth of their size as arrays.
  *
- * A graph is large, and is not read until all ranks are joined.  Each number is guessed from earlier ones, and the
- * difference from the guess is written, 7 bits a byte: the nearer to 0, the fewer bytes.
+ * A graph is large, and is not read until all ranks are joined.  Each number is predicted from earlier ones, and the
+ * difference from the prediction is written, 7 bits a byte: the nearer to 0, the fewer bytes.
  *
- *     head     kind, activity; number of edges; whether it has a key, another segment or another step than the node before
- *     key      its place among the rank's keys; segment, step: by how much they differ
- *     blocks   if they are not those of the last node with that key
- *     edge     from: against the node after that of the last such edge; whether it is voted on, and its vote; lag
- *     done     against the node before
- *     work     of the host against the time since what it waits for; else as it is
+ *     head     kind, activity; number of edges; flags: has a key; other segment, step or blocks than predicted
+ *     key      its index among the rank's keys; segment, step: difference from the node before
+ *     blocks   if they differ from the last node with that key
+ *     edge     from: difference from 1 + `from` of the same edge of the last node of the kind; vote; lag
+ *     done     difference from the node before
+ *     work     of the host: difference from the time since the nodes it waits for; else as it is
  */
 #include "build.h"
 #include "tlmpi/base/bytes.h"
@@ -18,11 +18,11 @@
 enum { MANY_EDGES = 15, HAS_SEGMENT = 0x10, HAS_STEP = 0x20, HAS_KEY = 0x40, HAS_BLOCKS = 0x80 };
 enum { NSLOTS = 4, NBLOCKS = 64 };
 
-/* What is guessed from. */
+/* Earlier values from which the next node is predicted. */
 typedef struct guess {
     tl_node last;
-    uint32_t from[TL_NNODE_KINDS][NSLOTS]; /* by kind of node and number of the edge: where the last one came from */
-    uint16_t blocks[NBLOCKS];              /* by some bits of the key */
+    uint32_t from[TL_NNODE_KINDS][NSLOTS]; /* by kind of node and index of the edge: the last `from` */
+    uint16_t blocks[NBLOCKS];              /* by key modulo NBLOCKS: the last blocks */
 } guess;
 
 static uint16_t *blocks_of(guess *g, uint64_t key)
@@ -35,8 +35,9 @@ static uint32_t *from_of(guess *g, const tl_node *node, uint32_t edge)
     return &g->from[node->kind][edge < NSLOTS ? edge : NSLOTS - 1];
 }
 
-/* Returns when the latest earlier node that v waits for is done, ns: only these are known when v is read. */
-static int64_t since_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, uint32_t nedges)
+/* Returns the latest done_ns of the earlier nodes that v waits for; only nodes before v are known when v is
+ * unpacked. */
+static int64_t predicted_begin_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, uint32_t nedges)
 {
     int64_t since = 0;
     bool any = false;
@@ -49,10 +50,10 @@ static int64_t since_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, 
     return since;
 }
 
-static int64_t work_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, uint32_t nedges)
+static int64_t predicted_work_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, uint32_t nedges)
 {
     bool host = nodes[v].kind == TL_NODE_LAUNCH || nodes[v].kind == TL_NODE_WAIT_BEGIN;
-    return host && nedges > 0 ? nodes[v].done_ns - since_of(nodes, edges, v, nedges) : 0;
+    return host && nedges > 0 ? nodes[v].done_ns - predicted_begin_of(nodes, edges, v, nedges) : 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
@@ -69,7 +70,7 @@ static void put(packing *p, int64_t x)
     tl_bytes_put_number(&p->bytes, x);
 }
 
-/* A number that is never below 0 takes a bit less. */
+/* Writes an unsigned number, in one bit less than a signed one. */
 static void put_bits(packing *p, uint64_t bits)
 {
     put(p, (int64_t)(bits >> 1 ^ ((bits & 1) != 0 ? UINT64_MAX : 0)));
@@ -116,7 +117,7 @@ static void put_node(packing *p, const tl_rank_graph *g, uint32_t v)
         *from = edges[e].from;
     }
     put(p, node->done_ns - p->guess.last.done_ns);
-    put(p, node->work_ns - work_of(g->nodes, edges, v, nedges));
+    put(p, node->work_ns - predicted_work_of(g->nodes, edges, v, nedges));
     p->guess.last = *node;
 }
 
@@ -128,7 +129,7 @@ void tl_rank_graph_pack(tl_rank_graph *g)
     tl_map_free(&p.number_of);
     g->keys = tl_malloc((p.keys.n + 1) * sizeof *g->keys);
     g->bytes = tl_malloc(p.bytes.n + 1);
-    /* Copied, and not made smaller where they are: what grew is large, and leaves no hole when it goes. */
+    /* Copied rather than shrunk in place: the grown buffers are large, and leave no hole when freed. */
     if (p.keys.n > 0)
         memcpy(g->keys, p.keys.v, p.keys.n * sizeof *g->keys);
     if (p.bytes.n > 0)
@@ -208,7 +209,7 @@ void tl_rank_graph_unpack(const tl_rank_graph *g, tl_node *nodes, tl_edge *edges
             edges[first + e].lag_ns = get(&u);
         }
         node->done_ns = u.guess.last.done_ns + get(&u);
-        node->work_ns = get(&u) + work_of(nodes, edges + first, v, nedges);
+        node->work_ns = get(&u) + predicted_work_of(nodes, edges + first, v, nedges);
         u.guess.last = *node;
         first += nedges;
     }

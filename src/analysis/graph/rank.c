@@ -1,4 +1,4 @@
-/* rank.c - the graph of one rank, put together. */
+/* rank.c - builds the graph of one rank. */
 #include "build.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/sort.h"
@@ -20,8 +20,9 @@ void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns
     tl_vec_push(&b->edges, (tl_draft_edge){ lag_ns, from, to });
 }
 
-/* Groups the edges by the node that they lead to, in the order in which they were found. */
-static void place_edges(tl_graph_build *b, tl_rank_graph *out)
+/* Fills out->edges, grouped by the node that they lead to, then in the order in which they were added; and
+ * out->votes. */
+static void group_edges(tl_graph_build *b, tl_rank_graph *out)
 {
     size_t n = b->nodes.n, vote = 0;
     uint32_t *next = tl_calloc(n + 2, sizeof *next);
@@ -45,14 +46,14 @@ static void place_edges(tl_graph_build *b, tl_rank_graph *out)
     free(next);
 }
 
-/* Adds the entries that end the lists, and hands all lists to the caller. */
-static void hand_out(tl_graph_build *b, tl_rank_graph *out)
+/* Adds the end entries of nodes and pauses, and moves all lists to *out. */
+static void move_lists(tl_graph_build *b, tl_rank_graph *out)
 {
     tl_graph_node(b, (tl_node){ 0 });
     tl_vec_room(&b->pauses);
     b->nodes.n--;
     b->pauses.v[b->pauses.n] = (tl_pause){ .first_release = (uint32_t)b->releases.n };
-    place_edges(b, out);
+    group_edges(b, out);
     out->nfalse = tl_key_unique(b->false_votes.v, b->false_votes.n);
     out->nodes = b->nodes.v;
     out->nnodes = b->nodes.n;
@@ -71,7 +72,8 @@ static void widen(tl_span *s, int64_t start_ns, int64_t end_ns)
     s->end_ns = tl_ns_max(s->end_ns, end_ns);
 }
 
-/* Whether the recording's span and work are small enough that sums of times do not overflow. */
+/* Whether the span and the sum of work of the recording are within the limits that keep sums of times from
+ * overflowing. */
 static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
 {
     tl_span s = { INT64_MAX, INT64_MIN };
@@ -95,7 +97,7 @@ static void add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
     tl_node node = { .done_ns = k->start_ns, .segment = p->segment, .step = p->step, .kind = TL_NODE_ARRIVAL };
     p->start = tl_graph_node(b, node);
     node.done_ns = k->end_ns;
-    node.work_ns = k->end_ns - k->start_ns; /* until other participants are known */
+    node.work_ns = k->end_ns - k->start_ns; /* until the job's graph replaces it by the wait for the meeting */
     node.kind = TL_NODE_END;
     node.activity = TL_ACTIVITY_COMM;
     p->end = tl_graph_node(b, node);
@@ -103,7 +105,7 @@ static void add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
     tl_graph_edge(b, p->start, p->end, 0, 0);
 }
 
-/* The nodes of the device's work and of communication, each after its launch and what its stream did before. */
+/* Adds the nodes of kernels, with edges from their launch and from the kernel before on their stream. */
 static void add_work(tl_graph_build *b)
 {
     for (size_t i = 0; i < b->view->nkernels; i++) {
@@ -126,7 +128,7 @@ static void add_work(tl_graph_build *b)
     for (size_t i = 0; i < b->view->nkernels; i++) {
         const tl_kernel *k = &b->view->kernels[i];
         uint32_t launch = b->placed[i].launch != TL_NONE ? b->launched[b->placed[i].launch] : TL_NONE;
-        /* Work that begins before the previous work of its stream ended keeps that overlap in every replay. */
+        /* a kernel that begins before the previous one of its stream ended keeps that overlap in every replay */
         if (i > 0 && tl_same_stream(k, k - 1))
             tl_graph_edge(b, b->placed[i - 1].end, b->placed[i].start,
                           tl_ns_min(0, tl_ns_between(k->start_ns, k[-1].end_ns)), 0);
@@ -150,7 +152,6 @@ void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, co
     add_work(&b);
     tl_graph_released(&b, hosts);
     tl_graph_depend(&b);
-    /* The windows of the rank's steps on the clock of its device. */
     out->nsteps = b.view->nsteps;
     out->steps = tl_malloc((out->nsteps + 1) * sizeof *out->steps);
     for (size_t s = 0; s < out->nsteps; s++) {
@@ -160,9 +161,9 @@ void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, co
     }
     if (named)
         out->labels = tl_graph_labels_of(&b, hosts);
-    tl_graph_hosts_free(hosts); /* before the edges are there twice */
+    tl_graph_hosts_free(hosts); /* freed before group_edges copies the edges */
     tl_arena_free(&b.arena);
-    hand_out(&b, out);
+    move_lists(&b, out);
     free(b.edges.v);
     free(b.votes.v);
 }

@@ -1,8 +1,9 @@
-/* release.c - what on the device a call waited for, and what may have ended a pause of the host.
+/* release.c - the kernel whose end released a waiting call, and the kernels that may have ended a pause of the host.
  *
  *     host     [launch a][launch b][ synchronize        ]
- *     device       [    a    ][        b         ]           b released it: of what had been launched before the call began,
- *                                                             on its stream if it names one, what ended last before it returned
+ *     device       [    a    ][        b         ]           b released the call: the last kernel that ends before
+ *                                                            the return, among the kernels launched before the call
+ *                                                            (on its stream, if the call names one)
  */
 #include "build.h"
 #include "tlmpi/base/sort.h"
@@ -15,7 +16,7 @@ size_t tl_graph_ended(const tl_graph_build *b, int64_t at_ns)
     return low;
 }
 
-/* Whether a kernel was launched by at_ns; one without a launch in the trace was. */
+/* Whether the kernel was launched by at_ns; true for a kernel without a launch in the trace. */
 static bool launched_by(const tl_graph_build *b, uint32_t kernel, int64_t at_ns)
 {
     return b->placed[kernel].launch_ns == TL_TIME_UNKNOWN || b->placed[kernel].launch_ns <= at_ns;
@@ -43,14 +44,15 @@ bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns)
         TL_BISECT(at, b->streams[s].end, mid, b->view->kernels[mid].start_ns < end_ns);
         if (at == b->streams[s].first)
             continue;
-        const tl_kernel *k = &b->view->kernels[at - 1]; /* of a stream only the last can still run */
+        const tl_kernel *k = &b->view->kernels[at - 1]; /* only the last kernel begun on a stream can still run */
         if (k->end_ns > end_ns + TL_CLOCK_ERROR_NS && launched_by(b, (uint32_t)(at - 1), start_ns))
             return true;
     }
     return false;
 }
 
-/* What may have ended it: the last work of each name that ended right before, launched before it. */
+/* Appends the pause, and its possible releases: the last kernel of each name that ended right before the end of the
+ * pause and was launched before its begin. */
 void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t end_ns)
 {
     size_t first = b->releases.n, ended = tl_graph_ended(b, end_ns + TL_WAKE_SPREAD_NS);
@@ -60,13 +62,13 @@ void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t
         uint32_t kernel = b->by_end[i - 1];
         const tl_kernel *k = &b->view->kernels[kernel];
         uint64_t name = b->placed[kernel].name;
-        uint32_t nends = 0; /* of work of that name, in the pause */
+        uint32_t nends = 0; /* number of ends of that name's kernels within the pause */
         bool seen = false;
         if (k->end_ns < since)
             break;
         for (size_t r = first; r < b->releases.n; r++)
             seen = seen || b->releases.v[r].name == name;
-        if (seen || b->placed[kernel].launch_ns >= start_ns) /* TL_TIME_UNKNOWN: before all of them */
+        if (seen || b->placed[kernel].launch_ns >= start_ns) /* TL_TIME_UNKNOWN is below all times */
             continue;
         for (size_t e = ended; e > 0 && b->view->kernels[b->by_end[e - 1]].end_ns > start_ns; e--)
             nends += b->placed[b->by_end[e - 1]].name == name;

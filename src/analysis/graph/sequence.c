@@ -1,5 +1,5 @@
-/* sequence.c - where each kernel stands: when it was handed over, in the order of launches, in the sequence of its
- * step. */
+/* sequence.c - places each kernel: the time its work was handed over, its order among launches, its position in the
+ * sequence of its step. */
 #include "build.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -8,8 +8,8 @@
 
 /* ------------------------------------------------------------------------------------------------- clocks, launches */
 
-/* Returns the lag of the device's clock, ns: the most by which a kernel seems to begin before its launch. */
-static int64_t lag_of(const tl_rank_view *view)
+/* Returns the longest time, ns, by which a kernel seems to begin before its launch: the lag of the device's clock. */
+static int64_t device_clock_lag_of(const tl_rank_view *view)
 {
     int64_t lag = 0;
     for (size_t i = 0; i < view->nkernels; i++) {
@@ -20,8 +20,8 @@ static int64_t lag_of(const tl_rank_view *view)
     return lag;
 }
 
-/* Returns the content key of a kernel's name; 0: it has none.  "Memcpy HtoD (Pageable -> Device)" and "Memcpy HtoD
- * (Pinned -> Device)" are one piece of work, done slowly and fast. */
+/* Returns the content key of a kernel's name; 0: none.  Copies that differ in kinds of memory alone, as "Memcpy HtoD
+ * (Pageable -> Device)" and "Memcpy HtoD (Pinned -> Device)", have one key: slow and fast forms of the same work. */
 static uint64_t name_of(const tl_rank_view *view, const tl_kernel *k)
 {
     if (k->name == TL_NO_NAME || k->kind != TL_MEMCPY)
@@ -33,7 +33,7 @@ static uint64_t name_of(const tl_rank_view *view, const tl_kernel *k)
 
 /* Fills when each launch hands over its work: at the return of the call, or right before the kernel starts if that is
  * earlier, but not before the call begins. */
-static void hand_over(tl_graph_build *b)
+static void fill_handed_ns(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
     for (size_t l = 0; l < view->nlaunches + b->nunlaunched; l++) {
@@ -58,14 +58,13 @@ static void hand_over(tl_graph_build *b)
         int64_t handed = tl_ns_min(end, tl_ns_max(start, k->start_ns - TL_ROUNDING_NS));
         b->placed[i].launch_ns = start;
         b->handed_ns[k->launch] = tl_ns_min(b->handed_ns[k->launch], handed);
-        /* A copy whose call comes back when it is done. */
+        /* a blocking copy: its call returns when the copy ends */
         if (k->kind == TL_MEMCPY && l->nkernels == 1 && k->end_ns > start && k->end_ns <= end + TL_CLOCK_ERROR_NS)
             b->blocking[k->launch] = (uint32_t)i;
     }
 }
 
-/* Fills latency_ns, the low quantile TL_LATENCY_SHARE of the time from launch to start: such launches met an idle
- * device. */
+/* Fills latency_ns with the quantile TL_LATENCY_SHARE of the time from launch to kernel start: as on an idle device. */
 static void find_latency(tl_graph_build *b)
 {
     int64_t *late = tl_malloc((b->view->nkernels + 1) * sizeof *late);
@@ -106,7 +105,7 @@ static int by_turn(const void *context, uint32_t x, uint32_t y)
 }
 
 /* Whether work that was launched in the recording ended right as the kernel began. */
-static bool follows_launched(const tl_graph_build *b, size_t kernel)
+static bool follows_recorded_launch(const tl_graph_build *b, size_t kernel)
 {
     const int64_t start_ns = b->view->kernels[kernel].start_ns;
     for (size_t i = tl_graph_ended(b, start_ns + TL_ROUNDING_NS); i > 0; i--) {
@@ -118,10 +117,11 @@ static bool follows_launched(const tl_graph_build *b, size_t kernel)
     return false;
 }
 
-/* What began on a stream before all that has a launch there was launched before the recording, and so before its
- * steps; it may run long after the first that is launched in the recording.  What began right as work of the recording
- * ended was not: nothing waits for what is launched later. */
-static void find_before(tl_graph_build *b)
+/* Fills `before`: kernels that begin on a stream before the first kernel with a launch there were launched before the
+ * recording, and belong to no step; they may run long after the first recorded launch.  A stream's kernels from the
+ * first that begins right as work of the recording ends are not `before`: they had waited for that work, which was
+ * launched earlier. */
+static void mark_launched_before(tl_graph_build *b)
 {
     bool launched = false;
     for (size_t i = b->view->nkernels; i-- > 0;) {
@@ -133,18 +133,19 @@ static void find_before(tl_graph_build *b)
     bool begun = false;
     for (size_t i = 0; i < b->view->nkernels; i++) {
         begun = begun && tl_same_stream(&b->view->kernels[i], &b->view->kernels[i - 1]);
-        begun = begun || b->placed[i].launch_ns != TL_TIME_UNKNOWN || (b->placed[i].before && follows_launched(b, i));
+        begun = begun || b->placed[i].launch_ns != TL_TIME_UNKNOWN ||
+                (b->placed[i].before && follows_recorded_launch(b, i));
         b->placed[i].before = b->placed[i].before && !begun;
     }
 }
 
-static void put_in_order(tl_graph_build *b)
+static void sort_kernels(tl_graph_build *b)
 {
     size_t n = b->view->nkernels;
     for (uint32_t i = 0; i < n; i++)
         b->by_end[i] = b->by_turn[i] = i;
     tl_sort_index(b->by_end, n, by_end, b->view->kernels);
-    find_before(b);
+    mark_launched_before(b);
     if (b->nunlaunched > 0)
         tl_graph_find_unlaunched(b);
     for (size_t i = 0; i < n; i++)
@@ -168,13 +169,13 @@ static void put_in_order(tl_graph_build *b)
 /* -------------------------------------------------------------------------------------------------------- sequences */
 
 typedef struct step_sequence {
-    uint64_t does; /* streams and names of its work in the order of launches */
+    uint64_t does; /* hash of the streams and names of its kernels, in the order of launches */
     uint32_t n;
 } step_sequence;
 
-/* A step's sequence is what it launches, in order; a position in it is the same on every rank that launches the
- * same. */
-static void find_sequences(tl_graph_build *b)
+/* Fills `position`: hash of all that the step launches, in order, and of the kernel's index there; equal on ranks whose
+ * steps launch the same. */
+static void fill_positions(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
     TL_VEC(step_sequence) sequences = { 0 };
@@ -202,9 +203,9 @@ static void find_sequences(tl_graph_build *b)
     tl_map_free(&number_of);
 }
 
-/* Numbers the kernels of one name between two collectives, so that an extra launch shifts no keys beyond the next
- * collective. */
-static void find_keys(tl_graph_build *b)
+/* Fills `key`, by numbering the kernels of one name between two collectives: an extra launch changes no keys beyond the
+ * next collective. */
+static void fill_keys(tl_graph_build *b)
 {
     tl_map counts = { 0 }, first_of = { 0 }; /* by step + 1: its first segment */
 
@@ -236,16 +237,16 @@ void tl_graph_place(tl_graph_build *b)
     b->blocking = tl_arena_take(&b->arena, nlaunches, sizeof *b->blocking);
     b->queue_full = tl_arena_zeroed(&b->arena, nlaunches, sizeof *b->queue_full);
     b->launched = tl_arena_take(&b->arena, nlaunches, sizeof *b->launched);
-    b->lag_ns = lag_of(b->view);
-    hand_over(b);
+    b->lag_ns = device_clock_lag_of(b->view);
+    fill_handed_ns(b);
     for (size_t i = 0; i < b->view->nkernels; i++) {
         if (i == 0 || !tl_same_stream(&b->view->kernels[i], &b->view->kernels[i - 1]))
             b->streams[b->nstreams++].first = i;
         b->streams[b->nstreams - 1].end = i + 1;
     }
     find_latency(b);
-    put_in_order(b);
-    find_sequences(b);
-    find_keys(b);
+    sort_kernels(b);
+    fill_positions(b);
+    fill_keys(b);
     tl_graph_find_full_queue(b);
 }

@@ -1,30 +1,28 @@
-/* unlaunched.c - kernels whose launch is not in the trace: when the host handed them over, as far as others show it.
+/* unlaunched.c - estimates when kernels without a launch in the trace were handed over.
  *
  *     host     (launch a)          (launch c)  [ synchronize ]        (launch e)
  *     stream        [  a  ][  b  ][  c  ]                        [ d ][ e ]
  *
- *   b   began when work had ended: the device released it, and the host had handed it over before.  It counts as
- *       launched with what was launched last of all that had begun before it (a), and before what follows on its
- *       stream (c).
- *   d   began when nothing had ended, and the host was in no wait: the host handed it over right then, by a launch of
- *       its own.
+ *   b   began when other work ended, so b waited on the device and had been handed over before.  Its launch is taken
+ *       to be the latest launch of all kernels begun before b (a's), but before the next launch on its stream (c's).
+ *   d   began when no other work ended and the host was in no wait: it is given a launch of its own, right before d.
  *
- * Where nothing that was launched has begun before, a launch stays unknown, and so it does before the first launch of a
- * stream: that work was launched before the recording.
+ * A kernel's launch stays unknown if no launched kernel has begun before, or if its stream has had no launch yet: that
+ * work was launched before the recording.
  */
 #include "build.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* Times are those of the device's clock. */
+/* A pass over the kernels by start.  Times are on the device's clock. */
 typedef struct reading {
     tl_graph_build *b;
-    int64_t *next_ns; /* by kernel: the launch of the next on its stream and in its window that has one; INT64_MAX */
-    tl_span *waits;   /* [nwaits] calls of the host, by start */
+    int64_t *next_ns; /* by kernel: launch of the next kernel on its stream with a launch; INT64_MAX: none */
+    tl_span *waits;   /* [nwaits] synchronising calls of the host, ascending by start */
     size_t nwaits, at;
-    tl_span wait;    /* of the waits that have begun the one that ends last */
-    uint32_t latest; /* of the kernels that have begun the one that was launched last; TL_NONE */
+    tl_span wait;    /* of the waits begun so far, the one that ends last */
+    uint32_t latest; /* of the kernels begun so far, the one launched last; TL_NONE */
 } reading;
 
 TL_SORT_BY(by_wait, tl_span, start_ns, end_ns)
@@ -35,7 +33,7 @@ static int by_start(const void *context, uint32_t x, uint32_t y)
     return k[x].start_ns != k[y].start_ns ? TL_COMPARE(k[x].start_ns, k[y].start_ns) : TL_COMPARE(x, y);
 }
 
-/* Whether other work ended at most most_ns before the kernel began. */
+/* Whether another kernel ended at most most_ns before the kernel began. */
 static bool follows_work(const tl_graph_build *b, uint32_t kernel, int64_t most_ns)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
@@ -48,9 +46,9 @@ static bool follows_work(const tl_graph_build *b, uint32_t kernel, int64_t most_
     return false;
 }
 
-/* A launch of its own, right before it begins and by until_ns, but after the last wait, by the thread that launched
- * last. */
-static void launch_now(reading *r, uint32_t kernel, int64_t until_ns)
+/* Adds a launch of the kernel, right before it begins and by until_ns, but after the last wait; by the thread of the
+ * latest launch. */
+static void add_own_launch(reading *r, uint32_t kernel, int64_t until_ns)
 {
     tl_graph_build *b = r->b;
     tl_graph_kernel *p = &b->placed[kernel];
@@ -63,9 +61,9 @@ static void launch_now(reading *r, uint32_t kernel, int64_t until_ns)
     p->launch = (uint32_t)b->nlaunches++;
 }
 
-/* Counts the kernel as launched with the last launch, or at until_ns if that is earlier: before the next launch of its
- * stream, and before the wait in which it began. */
-static void launch_with_latest(const reading *r, uint32_t kernel, int64_t until_ns)
+/* Sets the kernel's launch to the latest launch, or at until_ns if that is earlier: before the next launch of its
+ * stream, and before the wait in which the kernel began. */
+static void use_latest_launch(const reading *r, uint32_t kernel, int64_t until_ns)
 {
     tl_graph_kernel *p = &r->b->placed[kernel];
     if (r->latest == TL_NONE)
@@ -76,7 +74,7 @@ static void launch_with_latest(const reading *r, uint32_t kernel, int64_t until_
         p->launch = latest->launch;
 }
 
-static void read_kernel(reading *r, uint32_t kernel)
+static void find_launch(reading *r, uint32_t kernel)
 {
     tl_graph_build *b = r->b;
     int64_t start = b->view->kernels[kernel].start_ns;
@@ -85,15 +83,15 @@ static void read_kernel(reading *r, uint32_t kernel)
             r->wait = r->waits[r->at];
     if (b->placed[kernel].launch == TL_NONE && !b->placed[kernel].before) {
         bool seen = r->latest != TL_NONE || r->at > 0, waiting = r->at > 0 && r->wait.end_ns > start;
-        /* The host is late where the very next on the stream is launched after this one has begun. */
+        /* The next kernel on the stream was launched after this one began: the host had no lead. */
         bool late = kernel + 1 < b->view->nkernels && b->view->kernels[kernel + 1].launch != TL_NONE &&
                     r->next_ns[kernel] == b->placed[kernel + 1].launch_ns;
         int64_t until = waiting ? tl_ns_min(r->wait.start_ns, r->next_ns[kernel]) : r->next_ns[kernel];
         if (seen && tl_ns_sum(until, b->latency_ns) >= start &&
             !follows_work(b, kernel, late ? 2 * TL_ROUNDING_NS : TL_CLOCK_ERROR_NS))
-            launch_now(r, kernel, until);
+            add_own_launch(r, kernel, until);
         else
-            launch_with_latest(r, kernel, until);
+            use_latest_launch(r, kernel, until);
     }
     if (b->placed[kernel].launch != TL_NONE &&
         (r->latest == TL_NONE || b->placed[kernel].launch_ns >= b->placed[r->latest].launch_ns))
@@ -129,7 +127,7 @@ void tl_graph_find_unlaunched(tl_graph_build *b)
             next = b->placed[i].launch_ns;
     }
     for (size_t i = 0; i < n; i++)
-        read_kernel(&r, order[i]);
+        find_launch(&r, order[i]);
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &b->view->kernels[i];
         bool own = b->placed[i].launch != TL_NONE && b->placed[i].launch >= b->view->nlaunches;

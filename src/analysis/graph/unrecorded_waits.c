@@ -1,14 +1,14 @@
-/* unrecorded_waits.c - waits that no call tells of: frameworks wait for events that profilers often do not record, and
- * in calls of runtimes whose names tell nothing.
+/* unrecorded_waits.c - finds pauses of the host that were waits without a recorded wait call: frameworks wait for
+ * events that profilers often do not record, or in runtime calls whose names do not tell that they wait.
  *
- *     host     [call x]...................[call y]    again and again between the same two calls the host pauses, and goes
- *     device       [   a   ][     b    ]              on at the same short lag after b has ended
+ *     host     [call x]...................[call y]    again and again between the same two calls the host
+ *     device       [   a   ][     b    ]              pauses, and goes on at the same short lag after b
  *
- * All pauses between two such calls, on all ranks, are judged together.  They waited for work of a name if at least
- * three of them, with most of their time, end at the median lag of that name on their rank, and chance hardly
- * explains that number: work of that name that ended n times in a pause ends within d of any lag in about
- * 1 - exp(-2 d n / pause) of all cases.  Clocks of host and device differ from rank to rank, so the median lag is each
- * rank's own.
+ * All pauses between the same two calls are judged together, over all ranks.  The pauses waited for the kernels of one
+ * name if at least three of them, with most of their total time, end at the median lag after such kernels on their
+ * rank, and chance hardly explains that: with n ends of the name's kernels in a pause, one of them lies within d of a
+ * given lag with probability of about 1 - exp(-2 d n / pause).  The median lag is each rank's own, since clocks of host
+ * and device differ from rank to rank.
  */
 #include "job_graph.h"
 #include "tlmpi/base/group.h"
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel that may have released one pause. */
+/* A possible release of one pause: the kernel whose end may have ended the pause. */
 typedef struct candidate {
     uint64_t calls, name;
     int64_t lag_ns, pause_ns;
@@ -27,7 +27,7 @@ typedef struct candidate {
 } candidate;
 
 typedef struct judging {
-    candidate *v; /* of pauses between the same calls together, then of a name, then of a rank */
+    candidate *v; /* [n] sorted by calls, then by name, then by rank */
     size_t n;
     int64_t *lags; /* scratch */
     uint32_t *const *release_of;
@@ -35,12 +35,12 @@ typedef struct judging {
 
 TL_SORT_BY(by_calls, candidate, calls, name, rank, pause)
 
-/* The evidence that pauses waited for work of one name. */
+/* The evidence that the pauses between two calls waited for kernels of one name. */
 typedef struct evidence {
-    size_t nnear;        /* pauses that end at the median lag */
-    int64_t near_ns;     /* how long these are together */
-    int64_t lag_ns;      /* median of the median lags of ranks */
-    int64_t most_lag_ns; /* the longest of them */
+    size_t nnear;        /* number of pauses that end at the median lag of their rank */
+    int64_t near_ns;     /* total length of these pauses */
+    int64_t lag_ns;      /* median over ranks of their median lags */
+    int64_t most_lag_ns; /* longest median lag of a rank */
     double log_chance;
 } evidence;
 
@@ -49,7 +49,7 @@ static bool is_near(const candidate *c, int64_t median_lag_ns)
     return llabs((long long)(c->lag_ns - median_lag_ns)) <= TL_WAKE_SPREAD_NS;
 }
 
-/* The median lag of the rank whose candidates begin at `from`; *to: where they end. */
+/* Returns the median lag, ns, of the rank whose candidates begin at `from`; *to: their end. */
 static int64_t median_lag(judging *j, size_t from, size_t end, size_t *to)
 {
     size_t n = 0;
@@ -58,8 +58,8 @@ static int64_t median_lag(judging *j, size_t from, size_t end, size_t *to)
     return tl_median(j->lags, n);
 }
 
-/* Of the candidates [from, end), all of one name.  medians: room for the median lags of ranks. */
-static evidence weigh(judging *j, size_t from, size_t end, int64_t *median)
+/* Returns the evidence of the candidates [from, end), which have one name.  median: room for a median lag per rank. */
+static evidence evidence_of(judging *j, size_t from, size_t end, int64_t *median)
 {
     evidence e = { .most_lag_ns = INT64_MIN };
     size_t nranks = 0;
@@ -82,7 +82,7 @@ static evidence weigh(judging *j, size_t from, size_t end, int64_t *median)
     return e;
 }
 
-static void accept(judging *j, size_t from, size_t end, tl_job_graph *out)
+static void mark_waits(judging *j, size_t from, size_t end, tl_job_graph *out)
 {
     for (size_t i = from, to; i < end; i = to) {
         int64_t median = median_lag(j, i, end, &to);
@@ -96,7 +96,8 @@ static void accept(judging *j, size_t from, size_t end, tl_job_graph *out)
     }
 }
 
-/* Of all pauses between two calls, with candidates [from, end), which took all_ns together. */
+/* Accepts the name with the most pauses at its lag, of equals the one with the shorter lag, among the candidates [from,
+ * end) of all pauses between two calls, whose total length is all_ns; none if no name has enough evidence. */
 static void judge_calls(judging *j, size_t from, size_t end, int64_t all_ns, int64_t *median, tl_job_graph *out)
 {
     evidence best = { 0 };
@@ -105,7 +106,7 @@ static void judge_calls(judging *j, size_t from, size_t end, int64_t all_ns, int
     for (size_t i = from, to; i < end; i = to) {
         for (to = i; to < end && j->v[to].name == j->v[i].name; to++)
             ;
-        evidence e = weigh(j, i, to, median);
+        evidence e = evidence_of(j, i, to, median);
         if (e.nnear < TL_SPREAD_LEAST || (double)e.near_ns < TL_UNTOLD_SHARE * (double)all_ns ||
             e.most_lag_ns > TL_UNTOLD_LAG_NS || e.log_chance > log(TL_UNTOLD_CHANCE))
             continue;
@@ -115,10 +116,10 @@ static void judge_calls(judging *j, size_t from, size_t end, int64_t all_ns, int
         best_from = i;
         best_to = to;
     }
-    accept(j, best_from, best_to, out);
+    mark_waits(j, best_from, best_to, out);
 }
 
-/* How long all pauses between the same calls are. */
+/* The total length of all pauses between the same two calls. */
 typedef struct calls_sum {
     uint64_t calls;
     int64_t ns;
@@ -131,7 +132,7 @@ static void add_sum(void *to, const void *of)
     ((calls_sum *)to)->ns += ((const calls_sum *)of)->ns;
 }
 
-static void list(const tl_rank_graph *const *graphs, size_t nranks, judging *j, calls_sum *sums)
+static void list_candidates(const tl_rank_graph *const *graphs, size_t nranks, judging *j, calls_sum *sums)
 {
     size_t at = 0;
     for (uint32_t r = 0; r < nranks; r++)
@@ -163,7 +164,7 @@ void tl_job_graph_find_unrecorded_waits(const tl_rank_graph *const *graphs, size
     calls_sum *sums = tl_arena_take(&arena, out->npauses, sizeof *sums);
     int64_t *median = tl_arena_take(&arena, nranks, sizeof *median);
 
-    list(graphs, nranks, &j, sums);
+    list_candidates(graphs, nranks, &j, sums);
     size_t nsums = tl_merge_equal(sums, out->npauses, sizeof *sums, by_sum_calls, add_sum);
     for (size_t i = 0, to, s = 0; i < j.n; i = to) {
         for (to = i; to < j.n && j.v[to].calls == j.v[i].calls; to++)
