@@ -16,8 +16,8 @@ static bool leaves(const tl_clock_bound *b, uint32_t i)
     return b->sender < 0 || i != (uint32_t)b->sender;
 }
 
-/* Whether the times of the members lie farther apart than offsets can be followed from clock to clock. */
-static bool lies_ages_apart(const tl_participant *p, size_t n)
+/* Whether the members' times span at least half of TL_CLOCK_FAR: sums of such offsets would overflow. */
+static bool is_too_far_apart(const tl_participant *p, size_t n)
 {
     int64_t first_ns = INT64_MAX, last_ns = -INT64_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -27,8 +27,8 @@ static bool lies_ages_apart(const tl_participant *p, size_t n)
     return tl_ns_between(last_ns, first_ns) >= TL_CLOCK_FAR / 2;
 }
 
-/* Work without a duration, or with one that cannot be, is read as of none: when it ended is not known. */
-static bool all_last(const tl_participant *p, size_t n)
+/* Whether every kernel lasts longer than 0 ns.  A missing or impossible duration is read as 0: the end is unknown. */
+static bool all_timed(const tl_participant *p, size_t n)
 {
     bool last = true;
     for (size_t i = 0; i < n; i++)
@@ -44,22 +44,23 @@ static bool are_all_to_all(const tl_participant *p, size_t n)
     return true;
 }
 
-static bool fits(const tl_participant *p, size_t n)
+static bool is_usable(const tl_participant *p, size_t n)
 {
-    return n >= 2 && tl_collective_suspect(p, n) == TL_SUSPECT_NOTHING && !lies_ages_apart(p, n) && all_last(p, n);
+    return n >= 2 && tl_collective_suspect(p, n) == TL_SUSPECT_NOTHING && !is_too_far_apart(p, n) && all_timed(p, n);
 }
 
 bool tl_clocks_compare(const tl_job_facts *job, const tl_participant *p, size_t n)
 {
     bool stays = p[0].group >= 0 && (size_t)p[0].group < job->ngroups && job->groups[p[0].group].stays;
-    return fits(p, n) && (tl_participants_sender(p, n) >= 0 || tl_participants_meet(p, n) ||
+    return is_usable(p, n) && (tl_participants_sender(p, n) >= 0 || tl_participants_meet(p, n) ||
                           (stays && are_all_to_all(p, n)));
 }
 
 /* ------------------------------------------------------------------------------------------------------------ stays */
 
-/* Looks at the ranks of the host of p[first]: sets *stayed where one waits for another, *left where one does not. */
-static void look_at_host(const tl_participant *p, const int32_t *host, size_t n, size_t first, bool *stayed, bool *left)
+/* Examines the ranks on the host of p[first]: sets *left if one of them ends before another one has arrived; else sets
+ * *stayed if its first rank waits for its last one for longer than the shortest kernel takes. */
+static void observe_host(const tl_participant *p, const int32_t *host, size_t n, size_t first, bool *stayed, bool *left)
 {
     int64_t came_ns = p[first].start_ns, last_ns = came_ns, left_ns = INT64_MAX, shortest_ns = INT64_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -75,8 +76,8 @@ static void look_at_host(const tl_participant *p, const int32_t *host, size_t n,
     *stayed |= !leaves && tl_ns_between(last_ns, came_ns) > tl_ns_sum(shortest_ns, TL_CLOCK_ERROR_NS);
 }
 
-/* Adds an all-to-all to stayed, or to left, where one of its hosts shows either. */
-static void count_stay(const tl_job_facts *job, const tl_participant *p, size_t n, int32_t *host, int64_t *stayed,
+/* Increments *left if ranks of some host leave the all-to-all early, else *stayed if ranks of some host wait in it. */
+static void count_waiting(const tl_job_facts *job, const tl_participant *p, size_t n, int32_t *host, int64_t *stayed,
                        int64_t *left)
 {
     bool stays = false, leaves = false;
@@ -86,7 +87,7 @@ static void count_stay(const tl_job_facts *job, const tl_participant *p, size_t 
     }
     for (size_t i = 0; i < n; i++)
         if (host[i] >= 0 && (i == 0 || host[i] != host[i - 1]))
-            look_at_host(p, host, n, i, &stays, &leaves);
+            observe_host(p, host, n, i, &stays, &leaves);
     *stayed += stays && !leaves;
     *left += leaves;
 }
@@ -101,8 +102,8 @@ void tl_clock_stays_find(const tl_participant *participants, size_t n, const tl_
     for (size_t from = 0, to; from < n; from = to) {
         const tl_participant *p = participants + from;
         to = tl_participants_end(participants, n, from);
-        if (p->group >= 0 && (size_t)p->group < ngroups && are_all_to_all(p, to - from) && fits(p, to - from))
-            count_stay(&job, p, to - from, host, &stayed[p->group], &left[p->group]);
+        if (p->group >= 0 && (size_t)p->group < ngroups && are_all_to_all(p, to - from) && is_usable(p, to - from))
+            count_waiting(&job, p, to - from, host, &stayed[p->group], &left[p->group]);
     }
     procs->sum(stayed, 2 * ngroups);
     for (size_t g = 0; g < ngroups; g++)
@@ -111,8 +112,8 @@ void tl_clock_stays_find(const tl_participant *participants, size_t n, const tl_
     free(stayed);
 }
 
-/* Adds the collective at `first`, if it says anything. */
-static void take(tl_clock_bounds *out, const tl_job_facts *job, size_t first, size_t n)
+/* Adds the bound of the collective at participants[first], if its times and ranks are known and it limits offsets. */
+static void add_bound(tl_clock_bounds *out, const tl_job_facts *job, size_t first, size_t n)
 {
     const tl_participant *p = out->participants + first;
     tl_clock_bound b = { .first = (uint32_t)first, .n = (uint32_t)n, .sender = tl_participants_sender(p, n) };
@@ -140,7 +141,7 @@ void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl
     }
     for (size_t from = 0, to; from < n; from = to) {
         to = tl_participants_end(participants, n, from);
-        take(out, job, from, to - from);
+        add_bound(out, job, from, to - from);
     }
 }
 
@@ -151,15 +152,15 @@ void tl_clock_bounds_free(tl_clock_bounds *b)
     *b = (tl_clock_bounds){ 0 };
 }
 
-/* ----------------------------------------------------------------------------------------------------------- offsets */
+/* ---------------------------------------------------------------------------------------------------------- offsets */
 
-/* Last arrival and first end of a bound, and whose clock that arrival is on. */
+/* Last arrival and first end in the collective of a bound; last: the clock of the last arrival. */
 typedef struct extent {
     int64_t last_ns, left_ns;
     int32_t last;
 } extent;
 
-/* Arrivals on clocks that are ahead by `come`, ends by `gone`. */
+/* Returns the extent after subtracting, by clock, come[] from arrivals and gone[] from ends. */
 static extent extent_of(const tl_clock_bounds *b, const tl_rank_clock *tried, const tl_clock_bound *bound,
                         const int64_t *come, const int64_t *gone)
 {

@@ -1,9 +1,8 @@
-/* ends.c - what the ends of collectives say of clocks: of each rank, how long after the mean end of all members its own
- * end lies.
+/* ends.c - clock differences from the ends of collectives: each rank's end less the mean end of all members.
  *
- *     rank 0   ...===]         members leave together, but for their own transfers: what their ends lie apart by in the
- *     rank 1   ...==]          median is what their clocks are apart by, as sure as ends scatter and as transfers are
- *     rank 2   ...====]        short
+ *     rank 0   ...===]         Members end at one true time, but for differences of their transfers: the median
+ *     rank 1   ...==]          difference of two ranks' recorded ends estimates the difference of their clocks.  Its
+ *     rank 2   ...====]        error grows with the scatter of the ends and with the length of the transfers.
  */
 #include "tlmpi/analysis/clock.h"
 #include "internal.h"
@@ -17,17 +16,16 @@
 
 /* --------------------------------------------------------------------------------------------------------- samples */
 
-/* Whether the collective is one of those whose ends are read: a function of its key, so the same on any number of
- * procs. */
+/* Whether the collective is sampled: decided by its key alone, so the same on any number of procs. */
 static bool is_read(const tl_job_facts *job, const tl_participant *p)
 {
     uint32_t most = p->group >= 0 && (size_t)p->group < job->ngroups ? job->groups[p->group].most : 0;
     return tl_hash_mix(p->key, 0) % (most / TL_CLOCK_COLLECTIVES_READ + 1) == 0;
 }
 
-/* Ends of a message say something only together with those the other way: the receiver may come late to all of one
- * way. */
-static void take(const tl_job_facts *job, const tl_participant *p, size_t n, tl_clock_samples *out)
+/* Appends a sample for each rank of one collective or message.  Samples of messages in one direction are kept apart
+ * (`way`): a receiver that always comes late would look like a clock difference. */
+static void add_samples(const tl_job_facts *job, const tl_participant *p, size_t n, tl_clock_samples *out)
 {
     int32_t sender = tl_participants_sender(p, n);
     uint64_t tie = n;
@@ -58,21 +56,22 @@ void tl_clock_samples_take(const tl_participant *participants, size_t n, const t
     for (size_t from = 0, to; from < n; from = to) {
         to = tl_participants_end(participants, n, from);
         if (is_read(job, &participants[from]))
-            take(job, participants + from, to - from, out);
+            add_samples(job, participants + from, to - from, out);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------------------- fit */
 
-/* Samples of one rank, tie and way, in order of time, and room for as many times. */
+/* Samples of one rank, tie and way, ascending by time; room: scratch for n values, ns. */
 typedef struct series {
     tl_clock_sample *v;
     size_t n;
     int64_t *room;
 } series;
 
-/* The median of late_ns over [from, to), less the line `ppb` through middle_ns. */
-static int64_t middle_of(const series *s, size_t from, size_t to, int64_t ppb, int64_t middle_ns)
+/* Returns the median of late_ns over samples [from, to), in ns, after subtracting a drift of `ppb` that is 0 at
+ * middle_ns. */
+static int64_t median_late(const series *s, size_t from, size_t to, int64_t ppb, int64_t middle_ns)
 {
     for (size_t i = from; i < to; i++)
         s->room[i - from] =
@@ -96,7 +95,8 @@ static int64_t keep_short_transfers(series *s)
     return short_ns;
 }
 
-/* Returns the scatter of one sample, from differences between neighbours: neither a drift nor a step adds to it. */
+/* Returns the scatter (sigma) of one sample, in ns, from differences of successive samples, which drifts and steps
+ * hardly change. */
 static double scatter_of_differences(const series *s)
 {
     for (size_t i = 1; i < s->n; i++)
@@ -123,16 +123,16 @@ static int64_t slope_of(const series *s, size_t cut)
     return n > 0 ? tl_median(s->room, n) : 0;
 }
 
-/* What samples [k, to) are later by than [from, k), but for the line `ppb`. */
+/* Returns the median late_ns of samples [k, to) less that of [from, k), in ns, both without the drift `ppb`. */
 static int64_t step_between(const series *s, size_t from, size_t k, size_t to, int64_t ppb)
 {
-    int64_t at_ns = s->v[k].at_ns, before_ns = middle_of(s, from, k, ppb, at_ns);
-    return tl_ns_between(middle_of(s, k, to, ppb, at_ns), before_ns);
+    int64_t at_ns = s->v[k].at_ns, before_ns = median_late(s, from, k, ppb, at_ns);
+    return tl_ns_between(median_late(s, k, to, ppb, at_ns), before_ns);
 }
 
-/* Returns by how much the median transfer changes from place k on, in ns: differences between members may change with
- * it. */
-static int64_t took_change(const series *s, size_t k)
+/* Returns the change of the median took_ns at sample k, in ns.  Where transfers change, differences between members may
+ * change by as much. */
+static int64_t transfer_change(const series *s, size_t k)
 {
     for (size_t i = 0; i < s->n; i++)
         s->room[i] = s->v[i].took_ns;
@@ -140,13 +140,14 @@ static int64_t took_change(const series *s, size_t k)
     return llabs(tl_ns_between(tl_median(s->room + k, s->n - k), before_ns));
 }
 
-/* What each sample lies off the line `ppb` through the medians before and after place k, into room; its sum. */
-static double off_line(const series *s, int64_t ppb, size_t k)
+/* Fills room[i] with the distance of sample i, in ns, from a line of slope `ppb` through the median of the samples
+ * before k or, from k on, after k.  Returns the sum of the distances. */
+static double fill_residuals(const series *s, int64_t ppb, size_t k)
 {
     int64_t middle_ns = s->v[tl_lower_middle(s->n)].at_ns, level_ns[2];
     double sum_ns = 0;
-    level_ns[1] = middle_of(s, k, s->n, ppb, middle_ns);
-    level_ns[0] = k > 0 ? middle_of(s, 0, k, ppb, middle_ns) : 0;
+    level_ns[1] = median_late(s, k, s->n, ppb, middle_ns);
+    level_ns[0] = k > 0 ? median_late(s, 0, k, ppb, middle_ns) : 0;
     for (size_t i = 0; i < s->n; i++) {
         int64_t gained_ns = tl_ns_of_drift(ppb, tl_ns_between(s->v[i].at_ns, middle_ns));
         s->room[i] = llabs(tl_ns_between(tl_ns_between(s->v[i].late_ns, gained_ns), level_ns[i >= k]));
@@ -155,14 +156,15 @@ static double off_line(const series *s, int64_t ppb, size_t k)
     return sum_ns;
 }
 
-/* Their scatter, which is more than that of differences where ends wander. */
-static double scatter_off_line(const series *s, int64_t ppb, size_t k)
+/* Returns the scatter (sigma) of the residuals, in ns: larger than scatter_of_differences where ends vary slowly. */
+static double scatter_of_residuals(const series *s, int64_t ppb, size_t k)
 {
-    off_line(s, ppb, k);
+    fill_residuals(s, ppb, k);
     return (double)tl_sigma_of_mad_ns(tl_median(s->room, s->n));
 }
 
-/* The slope between the medians of the first and the last third. */
+/* Sets drift_ppb to the slope between the medians of the first and the last third of the samples, and its sigma;
+ * INFINITY: too few samples. */
 static void fit_line(const series *s, double scatter_ns, tl_clock_end *out)
 {
     size_t third = s->n / 3;
@@ -171,13 +173,13 @@ static void fit_line(const series *s, double scatter_ns, tl_clock_end *out)
     out->drift_sigma_ppb = INFINITY;
     if (length_ns <= 0)
         return;
-    double rise_ns = (double)tl_ns_between(middle_of(s, s->n - third, s->n, 0, 0), middle_of(s, 0, third, 0, 0));
+    double rise_ns = (double)tl_ns_between(median_late(s, s->n - third, s->n, 0, 0), median_late(s, 0, third, 0, 0));
     out->drift_ppb = ppb_of(rise_ns, (double)length_ns);
     out->drift_sigma_ppb = sqrt(2) * scatter_ns / sqrt((double)third) / (double)length_ns * 1e9;
 }
 
-/* Returns the place of the largest step: between TL_CLOCK_STEP_LEAST samples before and after it; then, at this place
- * or beside it, between two neighbours.  0: none. */
+/* Returns the index of the first sample after the largest step between the medians of TL_CLOCK_STEP_LEAST samples on
+ * either side, moved by at most 1 to the largest step between two successive samples.  0: none. */
 static size_t place_of_step(const series *s, int64_t ppb)
 {
     size_t at = 0;
@@ -194,27 +196,27 @@ static size_t place_of_step(const series *s, int64_t ppb)
     return at;
 }
 
-/* Reports a clock step that stands out of scatter and of changes in transfers, near its place and over all samples, and
- * that explains the samples better than the drift out->drift_ppb. */
-static void look_for_step(const series *s, double scatter_ns, tl_clock_end *out)
+/* Sets found_ns and its time span if the largest step exceeds the scatter and the change in transfers, both near the
+ * step and over all samples, and leaves smaller residuals than the drift out->drift_ppb. */
+static void report_step(const series *s, double scatter_ns, tl_clock_end *out)
 {
     int64_t ppb = slope_of(s, 0);
     size_t at = place_of_step(s, ppb);
     if (at == 0)
         return;
-    scatter_ns = fmax(fmax(scatter_ns, scatter_off_line(s, ppb, at)), (double)took_change(s, at));
+    scatter_ns = fmax(fmax(scatter_ns, scatter_of_residuals(s, ppb, at)), (double)transfer_change(s, at));
     double least_ns = fmax(TL_CLOCK_SURE * scatter_ns, TL_CLOCK_ERROR_NS);
     double here_ns = (double)step_between(s, at - TL_CLOCK_STEP_LEAST, at, at + TL_CLOCK_STEP_LEAST, ppb);
     double all_ns = (double)step_between(s, 0, at, s->n, ppb);
     if (fmin(fabs(here_ns), fabs(all_ns)) <= least_ns || here_ns * all_ns < 0 ||
-        off_line(s, ppb, at) >= off_line(s, out->drift_ppb, 0))
+        fill_residuals(s, ppb, at) >= fill_residuals(s, out->drift_ppb, 0))
         return;
     out->found_ns = llround(all_ns);
     out->found_from_ns = s->v[at - 1].at_ns;
     out->found_to_ns = s->v[at].at_ns;
 }
 
-/* Subtracts the step at the cut from all samples after it, and adds the step to out->step_ns. */
+/* Subtracts the step at sample `cut` from late_ns of samples [cut, n), and adds the step to out->step_ns. */
 static void remove_step(const series *s, size_t cut, int64_t ppb, tl_clock_end *out)
 {
     int64_t step_ns = step_between(s, 0, cut, s->n, ppb);
@@ -223,7 +225,7 @@ static void remove_step(const series *s, size_t cut, int64_t ppb, tl_clock_end *
     out->step_ns = tl_ns_sum(out->step_ns, step_ns);
 }
 
-static void fit(series *s, int64_t cut_ns, tl_clock_end *out)
+static void fit_series(series *s, int64_t cut_ns, tl_clock_end *out)
 {
     size_t cut = 0;
     out->n = (int32_t)s->n;
@@ -240,18 +242,19 @@ static void fit(series *s, int64_t cut_ns, tl_clock_end *out)
     if (parts) {
         remove_step(s, cut, out->drift_ppb, out);
         out->step_at_ns = tl_ns_sum(s->v[cut - 1].at_ns, s->v[cut - 1].late_ns);
-        double off_ns = fmax(scatter_ns, scatter_off_line(s, out->drift_ppb, 0));
-        out->step_sigma_ns = hypot(off_ns, (double)took_change(s, cut));
+        double off_ns = fmax(scatter_ns, scatter_of_residuals(s, out->drift_ppb, 0));
+        out->step_sigma_ns = hypot(off_ns, (double)transfer_change(s, cut));
     }
-    look_for_step(s, scatter_ns, out);
-    out->late_ns = middle_of(s, 0, s->n, out->drift_ppb, out->at_ns);
+    report_step(s, scatter_ns, out);
+    out->late_ns = median_late(s, 0, s->n, out->drift_ppb, out->at_ns);
     scatter_ns = fmax(scatter_ns, (double)tl_sigma_of_mad_ns(tl_mad(s->room, s->n, out->late_ns)));
     out->sigma_ns = hypot(scatter_ns, transfer_ns);
 }
 
 TL_SORT_BY(by_tie, tl_clock_sample, tie, rank, way, at_ns, late_ns, took_ns)
 
-/* Keeps the smaller of two found clock steps, where both have one sign and overlap in time; else none. */
+/* Sets out->found_ns to the smaller of the two found steps if both have one sign and their time spans overlap, else to
+ * 0. */
 static void agree_on_step(const tl_clock_end *b, tl_clock_end *out)
 {
     int64_t found_ns = llabs(out->found_ns) < llabs(b->found_ns) ? out->found_ns : b->found_ns;
@@ -263,8 +266,9 @@ static void agree_on_step(const tl_clock_end *b, tl_clock_end *out)
     out->found_to_ns = to_ns;
 }
 
-/* Messages of one way tell nothing alone; of both, their mean, as sure as these differ.  Meetings tell more. */
-static tl_clock_end join(const tl_clock_end *ways)
+/* Returns the fit of the meetings if there are any, else the mean of the fits of both directions of messages, whose
+ * sigma is at least half of their difference.  Messages in one direction alone have sigma INFINITY. */
+static tl_clock_end combine_ways(const tl_clock_end *ways)
 {
     if (ways[0].n > 0 || ways[1].n == 0 || ways[2].n == 0) {
         tl_clock_end one = ways[0].n > 0 ? ways[0] : ways[1].n > 0 ? ways[1] : ways[2];
@@ -300,9 +304,9 @@ void tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_cl
             series s = { copy, 0, room };
             for (; to < n && TL_ORDER(first, &samples[to], tie, rank) == 0 && samples[to].way == way; to++)
                 copy[s.n++] = samples[to];
-            fit(&s, cut_ns, &ways[way]);
+            fit_series(&s, cut_ns, &ways[way]);
         }
-        tl_clock_end end = join(ways);
+        tl_clock_end end = combine_ways(ways);
         end.tie = first->tie;
         end.rank = first->rank;
         tl_vec_push(out, end);
@@ -318,7 +322,7 @@ void tl_clock_ends_sort(tl_clock_end *ends, size_t n)
     tl_sort(ends, n, sizeof *ends, by_tie_of_end);
 }
 
-/* Ends that tell of a step of at least half as much, at a time when the first may be, say when it is, too. */
+/* The time span of the largest step is intersected with the spans of steps at least half as large that overlap it. */
 int64_t tl_clock_ends_cut(const tl_clock_end *ends, size_t n)
 {
     const tl_clock_end *most = NULL;

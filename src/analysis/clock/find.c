@@ -1,4 +1,5 @@
-/* find.c - a clock for each rank: the fewest clocks that break no bound, where ends of collectives have them. */
+/* find.c - assigns ranks to clocks, one per host or one per rank, and finds each clock's offset, drift and step from
+ * the ends of collectives, within the bounds. */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
@@ -12,18 +13,19 @@ typedef struct search {
     const tl_clock_end *ends;
     tl_rank_clock *found, *tried; /* by rank */
     size_t nranks, nends, nties;
-    bool cut;                          /* ends tell of a step */
-    int64_t first_ns, last_ns;         /* of the arrivals of all procs */
+    bool cut;                          /* some end has a step at the cut */
+    int64_t first_ns, last_ns;         /* first and last of the bounds' last arrivals, over all procs */
     uint32_t *rank, *clock, *tie;      /* by end */
     int64_t *component, *solved;       /* by node */
-    int64_t *low, *high, *offset;      /* by clock; after low and high: whether nothing changed */
-    int64_t *low_from, *own;           /* by clock: which low followed from; what this proc has of low, of low_from */
+    int64_t *low, *high, *offset;      /* by clock; high[nclocks]: 1 if the last pass changed nothing */
+    int64_t *low_from, *own;           /* by clock: the clock that set low; this proc's low, or scratch */
     int64_t *value, *values;           /* by end; by rank */
-    double *sigma, *apart, *uncertain; /* by end; by node; by clock: of drift and offset together */
+    double *sigma, *apart, *uncertain; /* sigma by end; of solved, by node; of the corrected time, ns, by clock */
     tl_clock_ties g;
 } search;
 
-/* Clocks by host, where that is known and asked for; else one a rank. */
+/* Numbers the clocks: with by_host, one for each known host, and one for each other rank; resets offsets, drifts and
+ * steps. */
 static void number_clocks(search *s, bool by_host)
 {
     s->g = (tl_clock_ties){ .nends = s->nends, .clock = s->clock, .tie = s->tie };
@@ -49,7 +51,7 @@ static void number_clocks(search *s, bool by_host)
         s->uncertain[c] = 0;
 }
 
-/* Returns how many bounds of all procs the offsets break. */
+/* Returns the number of bounds, over all procs, that the offsets break. */
 static int64_t count_broken(const search *s)
 {
     int64_t broken = tl_clock_bounds_broken(s->b, s->tried, s->offset);
@@ -59,8 +61,8 @@ static int64_t count_broken(const search *s)
 
 /* ----------------------------------------------------------------------------------------------------------- solve */
 
-/* Solves the drifts of clocks, where one drift at least is larger than the error of time stamps and the uncertainty of
- * the ends. */
+/* Sets the drifts of all clocks; all 0 unless one drift exceeds the clock error and its own uncertainty over half the
+ * recording. */
 static void solve_drifts(search *s)
 {
     double half_s = (double)tl_ns_between(s->last_ns, s->first_ns) / 2e9;
@@ -88,7 +90,7 @@ static void solve_steps(search *s)
         s->sigma[e] = s->ends[e].step_sigma_ns;
     }
     tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart);
-    /* Most clocks have none. */
+    /* Steps are relative: the median rank's clock is taken to have none, as most clocks do. */
     for (size_t i = 0; i < s->nranks; i++)
         s->values[i] = s->solved[s->tried[i].clock];
     int64_t middle_ns = tl_lower_median(s->values, s->nranks);
@@ -96,7 +98,7 @@ static void solve_steps(search *s)
         int32_t c = s->tried[i].clock;
         int64_t step_ns = tl_ns_between(s->solved[c], middle_ns);
         if (isfinite(s->apart[c]) && fabs((double)step_ns) > TL_CLOCK_SURE * fmax(s->apart[c], TL_CLOCK_ERROR_NS)) {
-            /* The rank's clock has a step: after the last of its ends before the cut. */
+            /* The step follows the rank's last end before the cut. */
             tl_rank_clock *t = &s->tried[i];
             t->step_ns = step_ns;
             t->step_at_ns = INT64_MIN;
@@ -109,7 +111,7 @@ static void solve_steps(search *s)
         s->uncertain[c] = isfinite(s->apart[c]) ? hypot(s->uncertain[c], s->apart[c]) : s->uncertain[c];
 }
 
-/* Offsets in the middle of the recording, with the drifts of clocks and ties that are in s->solved. */
+/* Sets the offsets in the middle of the recording; s->solved holds the drifts of clocks and ties. */
 static void solve_offsets(search *s)
 {
     for (size_t e = 0; e < s->nends; e++) {
@@ -137,9 +139,9 @@ static void solve_clocks(search *s)
             s->uncertain[s->clock[e]] = fmax(s->uncertain[s->clock[e]], fabs((double)s->ends[e].found_ns));
 }
 
-/* Whether what low follows from leads from some clock back to it: then no offsets keep the bounds on that way, and low
- * would be lowered along it for ever.  scratch: [nclocks]. */
-static bool goes_round(const search *s, int64_t *scratch)
+/* Whether low_from has a cycle: the bounds along it contradict each other, and passes would lower low without end.
+ * scratch: [nclocks]. */
+static bool has_cycle(const search *s, int64_t *scratch)
 {
     bool round = false;
     for (size_t c = 0; c < s->g.nclocks; c++)
@@ -153,7 +155,7 @@ static bool goes_round(const search *s, int64_t *scratch)
     return round;
 }
 
-/* One pass over the bounds of all procs.  Returns whether it changed nothing. */
+/* Makes one pass over the bounds of all procs; returns whether low and high are unchanged. */
 static bool follow_bounds(search *s)
 {
     size_t n = s->g.nclocks;
@@ -164,14 +166,14 @@ static bool follow_bounds(search *s)
     s->procs->least(s->low, 2 * n + 1);
     for (size_t i = 0; i < n; i++) {
         s->high[i] = -s->high[i];
-        s->low_from[i] = s->own[i] == s->low[i] ? s->low_from[i] : INT64_MAX; /* another proc knows */
+        s->low_from[i] = s->own[i] == s->low[i] ? s->low_from[i] : INT64_MAX; /* another proc has it */
     }
     s->procs->least(s->low_from, n);
     return s->high[n] != 0;
 }
 
-/* Moves each offset to the middle of its feasible range next to it, if the bounds are feasible: only then repeated
- * passes over them come to an end. */
+/* Moves each offset to the mean of the low and high that repeated passes over the bounds reach from it.  Offsets stay
+ * as they are if the bounds contradict each other: passes then do not converge. */
 static void keep_bounds(search *s)
 {
     size_t n = s->g.nclocks;
@@ -184,7 +186,7 @@ static void keep_bounds(search *s)
         s->low_from[c] = -1;
     for (size_t k = 0; !settled && !endless && k <= n; k++) {
         settled = follow_bounds(s);
-        endless = goes_round(s, s->own) && !settled;
+        endless = has_cycle(s, s->own) && !settled;
         for (size_t i = 0; i < n; i++)
             endless |= s->low[i] <= -TL_CLOCK_FAR || s->high[i] >= TL_CLOCK_FAR;
     }
@@ -194,9 +196,9 @@ static void keep_bounds(search *s)
 
 /* ------------------------------------------------------------------------------------------------------------ keep */
 
-/* Takes the value of the middle rank of each component off all its clocks.  Of an even number it is the lower, so that
- * it is some rank's: two hosts of equal size do not meet halfway. */
-static void set_zero(search *s, int64_t *value)
+/* Subtracts from the values of each component's clocks their median over ranks.  The lower median is some rank's own
+ * value: of two hosts of equal size, one keeps its clock. */
+static void subtract_medians(search *s, int64_t *value)
 {
     for (size_t component = 0; component < s->g.nclocks; component++) {
         size_t n = 0;
@@ -212,14 +214,14 @@ static void set_zero(search *s, int64_t *value)
     }
 }
 
-/* Whether two times of ranks are surely read from clocks that far apart. */
+/* Whether a clock difference of apart_ns exceeds its uncertainty and the clock error. */
 static bool is_surely_apart(int64_t apart_ns, double sigma_ns)
 {
     return fabs((double)apart_ns) > fmax(TL_CLOCK_SURE * sigma_ns, TL_CLOCK_ERROR_NS);
 }
 
-/* What was tried, as found; shift: times are corrected by it. */
-static void keep(search *s, bool shift)
+/* Copies the tried clocks to the found ones; shift: times are corrected by them. */
+static void store_clocks(search *s, bool shift)
 {
     bool stepped = false;
     double unsure_ns = 0;
@@ -230,8 +232,8 @@ static void keep(search *s, bool shift)
     }
     for (size_t i = 0; i < s->nranks; i++)
         s->low[s->tried[i].clock] = s->tried[i].drift_ppb;
-    set_zero(s, s->low);
-    set_zero(s, s->offset);
+    subtract_medians(s, s->low);
+    subtract_medians(s, s->offset);
     for (size_t i = 0; i < s->nranks; i++) {
         tl_rank_clock *t = &s->tried[i];
         t->drift_ppb = s->low[t->clock];
@@ -239,17 +241,18 @@ static void keep(search *s, bool shift)
         t->component = (int32_t)s->component[t->clock];
         t->sigma_ns = s->uncertain[t->clock] < (double)TL_CLOCK_FAR ? llround(s->uncertain[t->clock]) : INT64_MAX;
         t->applied = shift && (t->offset_ns != 0 || t->drift_ppb != 0 || t->step_ns != 0);
-        /* Ranks of unknown hosts, whose clocks are possible as recorded, may well share one: unless one steps or its ends
-         * tell that it is off. */
+        /* Ranks of unknown hosts, whose recorded times break no bound, may share one clock: offset 0, unless a clock
+         * steps or the offset exceeds its uncertainty. */
         if (!shift && t->host < 0 && !stepped && !is_surely_apart(t->offset_ns, unsure_ns))
             t->drift_ppb = t->offset_ns = t->sigma_ns = 0;
         s->found[i] = *t;
     }
 }
 
-/* Whether the ends of several ranks of each clock agree that a clock is off, by more than these ends leave open: of one
- * rank alone the end may differ by all of its own transfer.  Where a clock steps its transfer stays what it was. */
-static bool is_beyond_scatter(const search *s)
+/* Whether some clock's offset exceeds its uncertainty, or some clock steps.  Offsets count only with two ranks per
+ * clock on average: the ends of one rank may differ persistently by its own transfer.  Steps leave transfers
+ * unchanged. */
+static bool exceeds_scatter(const search *s)
 {
     bool beyond = false;
     for (size_t c = 0; 2 * s->g.nclocks <= s->nranks && c < s->g.nclocks; c++)
@@ -259,8 +262,8 @@ static bool is_beyond_scatter(const search *s)
     return beyond;
 }
 
-/* Tries one numbering of clocks, and takes its offsets where they break fewer bounds than *least.  The first one sets
- * *least, by the clocks as recorded. */
+/* Solves one numbering of clocks and stores it, with its corrections if they break fewer than *least bounds.  The first
+ * call sets *least to the bounds that recorded clocks break, and is stored in any case. */
 static void try_clocks(search *s, tl_clock_mode mode, bool by_host, bool first, int64_t *least)
 {
     bool shift = false;
@@ -268,18 +271,18 @@ static void try_clocks(search *s, tl_clock_mode mode, bool by_host, bool first, 
     *least = first ? count_broken(s) : *least;
     if (s->g.nclocks > 1) {
         solve_clocks(s);
-        bool beyond = first && is_beyond_scatter(s);
+        bool beyond = first && exceeds_scatter(s);
         keep_bounds(s);
         int64_t broken = count_broken(s);
         shift = broken < *least || (first && broken == *least && (beyond || mode == TL_CLOCK_FORCE));
         *least = shift ? broken : *least;
     }
     if (first || shift)
-        keep(s, shift && mode != TL_CLOCK_NONE);
+        store_clocks(s, shift && mode != TL_CLOCK_NONE);
 }
 
-/* Drops all guessed hosts where the ends of two ranks on one of them show that their clocks are apart. */
-static void doubt_guessed_hosts(search *s)
+/* Sets all guessed hosts to unknown if two ranks on one of them have clocks that are surely apart. */
+static void drop_wrong_hosts(search *s)
 {
     bool guessed = false, apart = false;
     for (size_t i = 0; i < s->nranks; i++)
@@ -297,8 +300,8 @@ static void doubt_guessed_hosts(search *s)
         s->tried[i].host = s->tried[i].guessed != 0 ? -1 : s->tried[i].host;
 }
 
-/* Room, and the rank of each end; ends of ranks without a clock do not come. */
-static void make_room(search *s, tl_arena *arena)
+/* Allocates the arrays and fills rank[] and cut; every end is of a rank that has a clock. */
+static void allocate_search(search *s, tl_arena *arena)
 {
     const tl_job_facts facts = { .ranks = s->found, .nranks = s->nranks };
     for (size_t e = 0; e < s->nends; e++)
@@ -335,15 +338,15 @@ void tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock
     tl_clock_bounds b = { 0 };
     search s = { .b = &b, .procs = procs, .ends = ends, .nends = nends, .found = rank_clocks, .nranks = nrank_clocks };
     tl_arena arena = { 0 };
-    make_room(&s, &arena);
+    allocate_search(&s, &arena);
     tl_clock_bounds_make(participants, n, &job, &b);
     int64_t extent[] = { b.first_ns, -b.last_ns }, least = 0;
     procs->least(extent, 2);
     s.first_ns = extent[0] <= -extent[1] ? extent[0] : 0;
     s.last_ns = extent[0] <= -extent[1] ? -extent[1] : 0;
-    doubt_guessed_hosts(&s);
+    drop_wrong_hosts(&s);
     try_clocks(&s, mode, true, true, &least);
-    if (least > 0 && s.g.nclocks < s.nranks) /* else each rank has had a clock of its own */
+    if (least > 0 && s.g.nclocks < s.nranks) /* else the first call gave each rank its own clock */
         try_clocks(&s, mode, false, false, &least);
     tl_clock_bounds_free(&b);
     tl_arena_free(&arena);

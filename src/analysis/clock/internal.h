@@ -1,5 +1,5 @@
-/* internal.h - between the files of this room: the limits that matched collectives set to the offsets between clocks
- * (bounds.c), and the clocks that explain best what ends of collectives differ by (solve.c). */
+/* internal.h - shared by the files of this folder: bounds on clock offsets from matched collectives (bounds.c), and the
+ * least-squares fit of clocks to the ends of collectives (solve.c). */
 #ifndef ANALYSIS_CLOCK_INTERNAL_H
 #define ANALYSIS_CLOCK_INTERNAL_H
 
@@ -11,38 +11,37 @@
 /* On true clocks no member leaves a synchronising collective before all have arrived, and nothing is received before it
  * is sent. */
 
-/* Farther than any two times of a job. */
+/* A distance in ns that no two times of a job reach. */
 #define TL_CLOCK_FAR (INT64_MAX / 8)
 
 /* A bound from one synchronising collective, or one message: no leaving member ends before every arriving member has
  * begun. */
 typedef struct tl_clock_bound {
     uint32_t first, n;
-    int32_t sender; /* of a message: its place among the two; else -1: all arrive, and all leave */
+    int32_t sender; /* of a message: 0 or 1, the sender's index; else -1: all members arrive and leave */
 } tl_clock_bound;
 
 /* The bounds of one proc.  Zero-initialise; tl_clock_bounds_free ends it. */
 typedef struct tl_clock_bounds {
     const tl_participant *participants;
-    uint32_t *rank_clock; /* by participant: of its rank, among the rank_clocks */
+    uint32_t *rank_clock; /* by participant: index of its rank's clock among the rank_clocks */
     TL_VEC(tl_clock_bound) all;
-    int64_t first_ns, last_ns; /* of their arrivals; first above last where there are none */
+    int64_t first_ns, last_ns; /* first and last of the bounds' last arrivals; no bounds: first > last */
 } tl_clock_bounds;
 
 void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_job_facts *job, tl_clock_bounds *out);
 void tl_clock_bounds_free(tl_clock_bounds *b);
 
-/* Lowers low[] and raises high[] to what the bounds allow, once: the most that a clock may be ahead follows from low[]
- * of the clocks that it waits for, and the least from high[] of the clocks that wait for it.  low_from[]: the clock
- * that low[] followed from last.  All are by clock; `tried`, by rank_clock, has drifts and steps.  True where nothing
- * changed. */
+/* Makes one pass over the bounds: lowers low[], the largest allowed offset given low[] of the clocks waited for, and
+ * raises high[], the smallest allowed offset given high[] of the waiting clocks.  low_from[]: the clock that low[] was
+ * computed from.  All are by clock; `tried`, by rank_clock, has drifts and steps.  Returns true if nothing changed. */
 bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_rank_clock *tried, int64_t *low, int64_t *high,
                           int64_t *low_from);
 
-/* How many bounds are broken by more than TL_CLOCK_ERROR_NS on clocks that are ahead by offset[]. */
+/* Returns the number of bounds broken by more than TL_CLOCK_ERROR_NS on clocks that are ahead by offset[]. */
 int64_t tl_clock_bounds_broken(const tl_clock_bounds *b, const tl_rank_clock *tried, const int64_t *offset);
 
-/* Whether the n participants of one collective tell of their clocks. */
+/* Whether the times of the n participants of one collective limit their clock offsets. */
 bool tl_clocks_compare(const tl_job_facts *job, const tl_participant *by_rank, size_t n);
 
 /* ------------------------------------------------------------------------------------------------------------ solve */
@@ -53,7 +52,7 @@ bool tl_clocks_compare(const tl_job_facts *job, const tl_participant *by_rank, s
  *        |                     |             (a tie: the mean clock of the ranks that meet in it)
  *        +--- tie B            +--- tie C
  *
- * Weighed least squares over this graph of clocks and ties, by conjugate gradients, until nothing changes; ends that
+ * Weighted least squares over this graph of clocks and ties, by conjugate gradients, until nothing changes; ends that
  * contradict the others by more than their sigma weigh less in the next round.
  */
 typedef struct tl_clock_ties {
@@ -61,13 +60,13 @@ typedef struct tl_clock_ties {
     const uint32_t *clock, *tie; /* by end: its two nodes */
 } tl_clock_ties;
 
-/* value[] and sigma[] by end: what it says, and how sure that is; INFINITY: not at all.  Leaves in out[], by node, the
- * solution less that of the lowest clock that ties connect a node with, component[]; in apart[], by node, the sigma of
- * that, summed up over the surest way of ends, INFINITY where there is none. */
+/* value[] and sigma[], by end: the measured difference of its two nodes and its error; INFINITY: ignored.  Sets out[],
+ * by node, to the solution less that of component[], the lowest clock connected with the node; and apart[], by node, to
+ * the error of out[], accumulated over the path of ends with the least error; INFINITY: no path. */
 void tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
                          int64_t *out, double *apart);
 
-/* Leaves in component[], by node, the lowest clock that ties connect it with. */
+/* Sets component[], by node, to the lowest clock that ties connect it with. */
 void tl_clock_ties_label(const tl_clock_ties *g, int64_t *component);
 
 #endif

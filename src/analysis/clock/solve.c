@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A round ends where nothing in it is a ns any more. */
+/* Conjugate gradients stop when the squared residual has shrunk by this factor: below 1 ns. */
 static const double NOTHING = 1e-20;
 
-/* One round: L x = b, where L is the Laplacian of the weights. */
+/* One round of reweighted least squares: L x = b, where L is the graph's weighted Laplacian. */
 typedef struct rounding {
     const tl_clock_ties *g;
     double *weight;                                /* by end */
     double *diagonal, *b, *x, *rest, *way, *along; /* by node */
 } rounding;
 
-/* Its square, as the diagonal weighs it; a node without ends has none. */
-static double square_of(const rounding *r, const double *rest)
+/* Returns the squared norm of `rest`, each node divided by its diagonal; nodes without ends are left out. */
+static double squared_norm(const rounding *r, const double *rest)
 {
     double sum = 0;
     for (size_t i = 0; i < r->g->nnodes; i++)
@@ -25,13 +25,14 @@ static double square_of(const rounding *r, const double *rest)
     return sum;
 }
 
-/* Conjugate gradients, preconditioned by the diagonal; b sums up to 0 over each component, so there is a solution. */
-static void solve(rounding *r)
+/* Solves L x = b by conjugate gradients, preconditioned by the diagonal.  b sums to 0 over each component, so a
+ * solution exists. */
+static void solve_system(rounding *r)
 {
     size_t n = r->g->nnodes;
     memset(r->x, 0, n * sizeof *r->x);
     memcpy(r->rest, r->b, n * sizeof *r->rest);
-    double square = square_of(r, r->rest), least = square * NOTHING;
+    double square = squared_norm(r, r->rest), least = square * NOTHING;
 
     for (size_t i = 0; i < n; i++)
         r->way[i] = r->diagonal[i] > 0 ? r->rest[i] / r->diagonal[i] : 0;
@@ -51,25 +52,26 @@ static void solve(rounding *r)
             r->x[i] += square / curve * r->way[i];
             r->rest[i] -= square / curve * r->along[i];
         }
-        double next = square_of(r, r->rest);
+        double next = squared_norm(r, r->rest);
         for (size_t i = 0; i < n; i++)
             r->way[i] = (r->diagonal[i] > 0 ? r->rest[i] / r->diagonal[i] : 0) + next / square * r->way[i];
         square = next;
     }
 }
 
-static double rest_of(const tl_clock_ties *g, size_t e, const int64_t *value, const int64_t *out)
+static double residual_of(const tl_clock_ties *g, size_t e, const int64_t *value, const int64_t *out)
 {
     return (double)tl_ns_between(value[e], tl_ns_between(out[g->clock[e]], out[g->tie[e]]));
 }
 
-/* Weighs ends by their sigma and, from the second round on, by what they contradict the others by. */
-static void weigh(rounding *r, bool first, const int64_t *value, const double *sigma, const int64_t *out)
+/* Sets the weight of each end to 1 / (sigma^2 + residual^2), without the residual in the first round; and diagonal
+ * and b. */
+static void set_weights(rounding *r, bool first, const int64_t *value, const double *sigma, const int64_t *out)
 {
     memset(r->diagonal, 0, r->g->nnodes * sizeof *r->diagonal);
     memset(r->b, 0, r->g->nnodes * sizeof *r->b);
     for (size_t e = 0; e < r->g->nends; e++) {
-        double rest = rest_of(r->g, e, value, out), off = first ? 0 : rest;
+        double rest = residual_of(r->g, e, value, out), off = first ? 0 : rest;
         r->weight[e] = isfinite(sigma[e]) ? 1 / (sigma[e] * sigma[e] + off * off) : 0;
         r->diagonal[r->g->clock[e]] += r->weight[e];
         r->diagonal[r->g->tie[e]] += r->weight[e];
@@ -78,8 +80,9 @@ static void weigh(rounding *r, bool first, const int64_t *value, const double *s
     }
 }
 
-/* The least sum of squares from the lowest clock of each component, over what ends leave open. */
-static void find_apart(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
+/* Sets apart[], by node, to the square root of the least sum of sigma^2 + residual^2 over paths of ends from the
+ * component's lowest clock. */
+static void find_sigmas(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
                        const int64_t *out, double *apart)
 {
     bool changed = true;
@@ -88,7 +91,7 @@ static void find_apart(const tl_clock_ties *g, const int64_t *component, const i
     while (changed) {
         changed = false;
         for (size_t e = 0; e < g->nends; e++) {
-            double *a = &apart[g->clock[e]], *b = &apart[g->tie[e]], rest = rest_of(g, e, value, out);
+            double *a = &apart[g->clock[e]], *b = &apart[g->tie[e]], rest = residual_of(g, e, value, out);
             double open = sigma[e] * sigma[e] + rest * rest;
             changed = changed || *a > *b + open || *b > *a + open;
             *a = fmin(*a, *b + open);
@@ -113,15 +116,15 @@ void tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const
 
     memset(out, 0, g->nnodes * sizeof *out);
     for (int k = 0; k < TL_CLOCK_ROUNDS; k++) {
-        weigh(&r, k == 0, value, sigma, out);
-        solve(&r);
+        set_weights(&r, k == 0, value, sigma, out);
+        solve_system(&r);
         for (size_t i = 0; i < g->nnodes; i++)
             out[i] = tl_ns_sum(out[i], llround(r.x[i]));
     }
     free(room);
-    for (size_t i = g->nnodes; i-- > 0;) /* the lowest of a component comes last */
+    for (size_t i = g->nnodes; i-- > 0;) /* descending: a component's lowest clock is subtracted last */
         out[i] = tl_ns_between(out[i], out[component[i]]);
-    find_apart(g, component, value, sigma, out, apart);
+    find_sigmas(g, component, value, sigma, out, apart);
 }
 
 void tl_clock_ties_label(const tl_clock_ties *g, int64_t *component)
