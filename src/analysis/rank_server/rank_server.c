@@ -1,4 +1,4 @@
-/* rank_server.c - the ranks whose graphs this proc holds, and which question goes to which rank. */
+/* rank_server.c - keeps the graphs of the ranks that this proc read, and answers questions to them. */
 #include "tlmpi/analysis/rank_server.h"
 #include "tlmpi/analysis/whatif.h"
 #include "tlmpi/base/mem.h"
@@ -37,9 +37,9 @@ void tl_rank_server_free(tl_rank_server *server)
     *server = (tl_rank_server){ 0 };
 }
 
-/* Makes the graph of a rank final with the answer; packs it where the proc holds other ranks and lacks room for this
- * one unpacked. */
-static void finalize(tl_rank_server *server, tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
+/* Answers FINAL_GRAPH; packs the rank's graph if the proc serves several ranks and their unpacked graphs would exceed
+ * TL_GRAPHS_PLAIN_BYTES. */
+static void answer_final_graph(tl_rank_server *server, tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
 {
     server->open.of = NULL;
     server->plain_bytes -= tl_rank_graph_plain_bytes(&rank->graph);
@@ -52,7 +52,7 @@ static void finalize(tl_rank_server *server, tl_final_graph *rank, tl_bytes *in,
     server->plain_bytes += bytes;
 }
 
-/* Opened, if it is not open. */
+/* Returns the rank opened; only the last opened rank stays open. */
 static const tl_open_rank *open_rank(tl_rank_server *server, size_t index)
 {
     const tl_final_graph *of = &server->ranks[index].final;
@@ -72,7 +72,7 @@ size_t tl_rank_server_index(const tl_rank_server *server, int32_t rank)
 
 /* ----------------------------------------------------------------------------------------------------------- pieces */
 
-/* What is asked: the role, and the classes of its kinds of work. */
+/* Reads the question HOST_PIECES: the rank's role, and the class of each of its kinds of work. */
 static void get_classes(tl_work_class_map *f, tl_bytes *in, uint32_t *role)
 {
     uint64_t *keys = tl_calloc(f->nkinds + 1, sizeof *keys);
@@ -82,14 +82,15 @@ static void get_classes(tl_work_class_map *f, tl_bytes *in, uint32_t *role)
     free(keys);
 }
 
-/* Room for the pieces of all ranks is made once. */
-static void list_pieces(tl_rank_server *server, tl_served_rank *r, const tl_open_rank *o, tl_bytes *in)
+/* Answers HOST_PIECES: appends the rank's pieces of host work to server->pieces, which are allocated for all ranks at
+ * once. */
+static void answer_host_pieces(tl_rank_server *server, tl_served_rank *r, const tl_open_rank *o, tl_bytes *in)
 {
     tl_host_pieces *p = &server->pieces;
     uint32_t role = 0;
     size_t n = 0;
     get_classes(&r->class_map, in, &role);
-    if (p->number_of.n == 0) /* those of an earlier question are compared, and go */
+    if (p->number_of.n == 0) /* pieces of an earlier question have been compared */
         tl_host_pieces_free(p);
     for (size_t i = 0; p->numbers.cap == 0 && i < server->n; i++)
         n += server->ranks[i].class_map.nhost_pieces;
@@ -108,7 +109,7 @@ void tl_rank_server_answer(tl_rank_server *server, int32_t rank, tl_question que
     size_t index = tl_rank_server_index(server, rank);
     tl_served_rank *r = &server->ranks[index];
     if (question == TL_ASK_FINAL_GRAPH) {
-        finalize(server, &r->final, in, out);
+        answer_final_graph(server, &r->final, in, out);
         return;
     }
     if (question == TL_ASK_IDEAL) {
@@ -124,7 +125,7 @@ void tl_rank_server_answer(tl_rank_server *server, int32_t rank, tl_question que
         tl_cells_answer(o, &r->class_map, in, out);
         return;
     case TL_ASK_HOST_PIECES:
-        list_pieces(server, r, o, in);
+        answer_host_pieces(server, r, o, in);
         return;
     case TL_ASK_SUMS:
         tl_sums_answer(o, &r->class_map, in, out);
@@ -152,7 +153,7 @@ void tl_rank_server_answer(tl_rank_server *server, int32_t rank, tl_question que
 static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
 {
     tl_rank_server *server = of;
-    /* The rank that is open is asked first; but pieces are listed by rank. */
+    /* The open rank is asked first, but host pieces are listed in rank order. */
     bool last_is_open = server->n > 0 && server->open.of == &server->ranks[server->n - 1].final;
     bool backwards = last_is_open && question != TL_ASK_HOST_PIECES;
     for (size_t k = 0; k < asked->n; k++) {
