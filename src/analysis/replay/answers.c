@@ -1,5 +1,5 @@
-/* answers.c - a rank changed as it is asked for: by its repairs one by one, by some of them together, by all that it
- * has too much. */
+/* answers.c - answers CANDIDATES and CHANGE: a rank changed by each repair, by several repairs together, or by the
+ * ideal. */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -20,19 +20,19 @@ void tl_rank_repairs_free(tl_rank_repairs *repairs)
 typedef struct reducing {
     tl_changes c;
     uint8_t *marks;      /* [nodes] tl_fold_mark */
-    uint32_t *number_of; /* [nodes] folded */
-    uint8_t *activity;   /* [nodes] tl_activity_kind of what is taken off */
+    uint32_t *number_of; /* [nodes] its number in the fold */
+    uint8_t *activity;   /* [nodes] tl_activity_kind to which the time taken off is charged */
     TL_VEC(tl_reduction) reductions;
     tl_folded folded;
 } reducing;
 
-/* Besides an activity: of a wait that peers do not have. */
+/* Flag in `activity`: of a wait that peers do not have. */
 enum { OF_WAIT = 0x80 };
 
-/* Names the activity of host nodes.  Host time around a wait that peers do not have, up to the next launch, gets the
- * activity of that wait.  A launch that peers do not have counts as compute if peers have most of the host's pieces.
+/* Sets the activity of host nodes.  Host time around a wait that peers do not have, up to the next launch, gets the
+ * activity of that wait.  A launch that peers do not have counts as compute, if peers have most of the host's pieces.
  * Nodes with an activity other than HOST keep it. */
-static void name_host(reducing *t, const tl_repair_plan *plan)
+static void set_host_activities(reducing *t, const tl_repair_plan *plan)
 {
     const tl_open_rank *o = &t->c.open;
     size_t pieces = 0, known = 0;
@@ -45,7 +45,7 @@ static void name_host(reducing *t, const tl_repair_plan *plan)
         const tl_node *node = &o->nodes[v];
         if (t->c.gone[v]) {
             t->activity[v] = node->activity | OF_WAIT;
-            t->activity[o->edges[node->first_edge].from] = t->activity[v]; /* where it begins */
+            t->activity[o->edges[node->first_edge].from] = t->activity[v]; /* the begin of the wait */
         }
         if (node->activity != TL_ACTIVITY_HOST)
             continue;
@@ -62,15 +62,15 @@ static void name_host(reducing *t, const tl_repair_plan *plan)
     memset(t->c.gone, 0, o->n * sizeof *t->c.gone);
 }
 
-/* What the plan takes off; then all is unchanged again. */
-static void reduce(reducing *t, const tl_repair_plan *plan, uint32_t candidate)
+/* Appends the reductions of a plan, marks its nodes for the fold, and undoes the changes. */
+static void add_reductions(reducing *t, const tl_repair_plan *plan, uint32_t candidate)
 {
     const tl_open_rank *o = &t->c.open;
     tl_repair_plan_apply(plan, &t->c);
     for (uint32_t v = 0; v < o->n; v++)
         t->activity[v] = o->nodes[v].activity;
     if (plan->family == TL_FAMILY_HOST)
-        name_host(t, plan);
+        set_host_activities(t, plan);
     for (uint32_t v = 0; v < o->n; v++) {
         if (t->c.less_ns[v] != 0) {
             tl_vec_push(&t->reductions, (tl_reduction){ t->c.less_ns[v], v, candidate, t->activity[v], 0 });
@@ -79,7 +79,7 @@ static void reduce(reducing *t, const tl_repair_plan *plan, uint32_t candidate)
         if (!t->c.gone[v])
             continue;
         if (t->activity[v] == TL_ACTIVITY_HOST)
-            t->activity[v] = TL_ACTIVITY_SYNC; /* a pause that is a wait, as it turned out */
+            t->activity[v] = TL_ACTIVITY_SYNC; /* an unrecorded wait */
         tl_vec_push(&t->reductions, (tl_reduction){ TL_GONE, v, candidate, t->activity[v], 0 });
         tl_fold_mark_put(&t->marks[v], TL_FOLD_EDGES);
         for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge; e++)
@@ -104,7 +104,7 @@ void tl_candidates_answer(const tl_open_rank *rank, const tl_work_class_map *cla
     t.number_of = tl_malloc(n * sizeof *t.number_of);
     t.activity = tl_malloc(n * sizeof *t.activity);
     for (uint32_t u = 0; u < repairs->nplans; u++)
-        reduce(&t, &repairs->plans[u], u);
+        add_reductions(&t, &repairs->plans[u], u);
     tl_folded_make(&t.c, t.marks, &t.folded, t.number_of);
     for (size_t i = 0; i < t.reductions.n; i++)
         t.reductions.v[i].node = t.number_of[t.reductions.v[i].node];
@@ -124,8 +124,8 @@ typedef struct changing {
     const tl_rank_repairs *repairs;
     tl_changes c;
     TL_VEC(tl_end_less) ends;
-    int64_t *less_ns; /* [nodes] of the whole ideal; NULL, as gone is: not asked for yet */
-    bool *gone;       /* [nodes] of the whole ideal */
+    int64_t *less_ns; /* [nodes] of the ideal in all activities; NULL: not computed yet, nor is `gone` */
+    bool *gone;       /* [nodes] of the ideal in all activities */
 } changing;
 
 static void apply_plans(const tl_rank_repairs *repairs, tl_bytes *in, tl_changes *c)
@@ -141,7 +141,8 @@ static void apply_plans(const tl_rank_repairs *repairs, tl_bytes *in, tl_changes
     free(which);
 }
 
-/* All parts of the ideal go with the same plans, so both are applied once. */
+/* Applies the plans in the question and the ideal, in all activities.  All questions about the ideal name the same
+ * plans, so the result is computed once. */
 static void apply_ideal(changing *a, tl_bytes *in)
 {
     const size_t n = a->c.open.n;
@@ -171,12 +172,12 @@ static void apply_ideal(changing *a, tl_bytes *in)
 }
 
 /* Reads the next change of the question, and applies it. */
-static void change(changing *a, tl_bytes *in, tl_change *how)
+static void apply_next_change(changing *a, tl_bytes *in, tl_change *how)
 {
     tl_changes_reset(&a->c);
     tl_bytes_get(in, how, sizeof *how);
     if (how->kind == TL_CHANGE_IDEAL) {
-        uint32_t activities = how->activities; /* whose changes are kept; HOST: all of the host */
+        uint32_t activities = how->activities; /* whose changes are kept; bit HOST: all activities of the host */
         apply_ideal(a, in);
         activities |= (activities >> TL_ACTIVITY_HOST & 1U) != 0 ? TL_HOST_ACTIVITIES : 0;
         for (uint32_t v = 0; v < a->c.open.n; v++) {
@@ -209,9 +210,9 @@ void tl_change_answer(const tl_open_rank *rank, const tl_work_class_map *class_m
     tl_folded folded = { 0 };
     bool asked = false;
     tl_changes_open(rank, class_map, &a.c);
-    tl_changes_keep(&a.c); /* lane 0: as it is */
+    tl_changes_keep(&a.c); /* lane 0: unchanged */
     while (in->at < in->n) {
-        change(&a, in, &how);
+        apply_next_change(&a, in, &how);
         const uint8_t lane = (uint8_t)tl_changes_keep(&a.c);
         asked = asked || how.kind == TL_CHANGE_NONE;
         tl_bytes_put(out, &lane, sizeof lane);

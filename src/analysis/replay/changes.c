@@ -1,4 +1,4 @@
-/* changes.c - a rank opened to be changed. */
+/* changes.c - changes to the nodes of an open rank, and lanes of such changes. */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void tl_changes_open(const tl_open_rank *rank, const tl_work_class_map *class_ma
     tl_changes_reset(c);
 }
 
-/* The kind of the last node of each key, by some of the key's bits: few kernels run again and again. */
+/* A cache of kinds by node key: few kernels run again and again. */
 enum { CACHED = 256 };
 
 typedef struct cache {
@@ -75,7 +75,7 @@ void tl_changes_compare(tl_changes *c)
     c->compared = true;
 }
 
-/* Whether the changes are those of the lane whose first change is `at`. */
+/* Whether the current changes equal those of a lane, whose first change is `at`. */
 static bool is_lane(const tl_changes *c, size_t lane, size_t at)
 {
     for (uint32_t v = 0; v < c->open.n; v++) {

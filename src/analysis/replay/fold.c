@@ -1,15 +1,15 @@
-/* fold.c - the same replay from far fewer nodes.
+/* fold.c - folds a net to far fewer nodes with the same times in every replay.
  *
  *     (u)--->(a)--->(b)--->(v)            v = max(u + path over a and b, w + path over b) + work + rest
  *                    ^
  *     (w)------------+                    (u)--->(v), (w)--->(v)
  *
- * Where no change touches the work of a and b, or what they wait for, only the longest path over them matters.  So
- * nodes are taken in order, and a node is folded into the nodes that wait for it if that makes no more edges.
- * Sums and maxima of whole numbers: times are the same to the nanosecond.
+ * If no change touches the work or the edges of a and b, only the longest path over them matters.  Nodes are taken in
+ * order, and a node is folded into the nodes that wait for it if that makes no more edges.  Sums and maxima are of
+ * integers, so times are exact.
  *
- * A net may be changed in several ways at once, each a lane: its nodes have a time of their own in each lane, and so
- * has each path.  Which nodes stay is the same in all lanes.
+ * A net may be changed in several ways at once, each a lane: nodes and paths have a time of their own in each lane.
+ * All lanes keep the same nodes.
  */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
@@ -19,28 +19,28 @@
 
 enum { MOST_PATHS = 4 };
 
-/* The length of a path over an edge that is gone: never the longest, and far enough from the end of the numbers. */
+/* The length of a path over an edge that is gone: below all other lengths, and far from overflow. */
 #define NEVER_NS (INT64_MIN / 4)
 
-/* Paths from nodes that stay, by their numbers; the longest of each in lane k is ns.v[path * nlanes + k]. */
+/* Paths from kept nodes, by number; the longest path in lane k is ns.v[path * nlanes + k]. */
 typedef struct paths {
     TL_VEC(uint32_t) from;
     TL_VEC(int64_t) ns;
 } paths;
 
-/* Where the paths to a folded node stand: at `room` * MOST_PATHS. */
+/* The paths to a folded node: n of them from index slot * MOST_PATHS on; next_free links unused slots. */
 typedef struct slot {
     uint32_t n, next_free;
 } slot;
 
-/* The time from a node until the last node of a step that depends on it is done. */
+/* The end of a step that depends on a node; its time after the node is in ends_ns. */
 typedef struct end_after {
-    uint32_t step, next; /* the next of the same node, TL_NONE */
+    uint32_t step, next; /* next entry of the same node; TL_NONE */
 } end_after;
 
 typedef struct staying {
     uint32_t first_edge;
-    uint32_t at;        /* where its path stands in the list, if it does */
+    uint32_t at;        /* index of the path from this node in `list`, if any */
     uint32_t first_end; /* TL_NONE */
     bool changes;
 } staying;
@@ -50,15 +50,15 @@ typedef struct folding {
     const tl_lanes *lanes;
     size_t nlanes;
     const uint8_t *marks;
-    uint32_t *number_of; /* by node: its number among nodes that stay; TL_NONE: folded */
-    uint32_t *slot_of;   /* by folded node: the slot of its paths; TL_NONE: none waits for it */
-    uint32_t *awaited;   /* by node: how many nodes still to be taken wait for it */
-    int64_t zero[TL_LANES_MOST], own[TL_LANES_MOST]; /* [nlanes]; own: of the node in hand */
-    uint64_t gone;                                   /* a bit for each lane in which its last edge is gone */
+    uint32_t *number_of; /* by node: its number among kept nodes; TL_NONE: folded */
+    uint32_t *slot_of;   /* by folded node: the slot of its paths; TL_NONE: no node waits for it */
+    uint32_t *awaited;   /* by node: number of nodes not yet taken that wait for it */
+    int64_t zero[TL_LANES_MOST], own[TL_LANES_MOST]; /* [nlanes]; own: own time of the current node */
+    uint64_t gone;                                   /* bit k: in lane k the last edge of the current node is gone */
     paths folded;
     TL_VEC(slot) slots;
-    uint32_t free; /* the first slot that is not needed any longer, TL_NONE */
-    paths list;    /* those to the node in hand */
+    uint32_t free; /* first unused slot; TL_NONE */
+    paths list;    /* paths to the current node */
     TL_VEC(staying) nodes;
     TL_VEC(int64_t) own_ns; /* [nodes * nlanes] */
     paths edges;
@@ -68,7 +68,7 @@ typedef struct folding {
 
 /* ------------------------------------------------------------------------------------------------------------ paths */
 
-/* Room for the path `at`; returns its lengths. */
+/* Makes room for path number `at`; returns its lengths, one per lane. */
 static int64_t *path_room(const folding *f, paths *w, size_t at)
 {
     tl_grow((void **)&w->from.v, &w->from.cap, at + 1, sizeof *w->from.v);
@@ -76,7 +76,8 @@ static int64_t *path_room(const folding *f, paths *w, size_t at)
     return w->ns.v + at * f->nlanes;
 }
 
-/* Adds a path that goes on from the paths ns[nlanes] over an edge, which is gone in some lanes. */
+/* Adds a path from kept node `from` to the current node: ns[nlanes] plus an edge, which is gone in the lanes of
+ * `gone`. */
 static void add_path(folding *f, uint32_t from, const int64_t *ns, int64_t lag_ns, uint64_t gone)
 {
     uint32_t at = f->nodes.v[from].at;
@@ -108,7 +109,7 @@ static void add_paths_over(folding *f, uint32_t node, int64_t lag_ns, uint64_t g
     }
 }
 
-/* Whether an edge, and a path on from its node, are as long as another path, or longer, in all lanes. */
+/* Whether in all lanes an edge to node `over`, plus the path on_ns from there, is no shorter than ns. */
 static bool is_as_long(const folding *f, size_t edge, uint32_t over, const int64_t *on_ns, const int64_t *ns)
 {
     const int64_t *edge_ns = f->edges.ns.v + edge * f->nlanes, *own_ns = f->own_ns.v + over * f->nlanes;
@@ -118,8 +119,9 @@ static bool is_as_long(const folding *f, size_t edge, uint32_t over, const int64
     return true;
 }
 
-/* Whether a path is never the longest: from its node another path, as long or longer, leads over a node of the list. */
-static bool is_short(const folding *f, uint32_t from, const int64_t *ns)
+/* Whether a path from node `from` is never the longest: another one leads over a node of the list, and is no
+ * shorter. */
+static bool is_dominated(const folding *f, uint32_t from, const int64_t *ns)
 {
     for (size_t i = 0; i < f->list.from.n; i++) {
         uint32_t over = f->list.from.v[i];
@@ -133,12 +135,12 @@ static bool is_short(const folding *f, uint32_t from, const int64_t *ns)
     return false;
 }
 
-static void drop_short(folding *f)
+static void drop_dominated(folding *f)
 {
     size_t kept = 0;
     for (size_t i = 0; i < f->list.from.n; i++) {
         const int64_t *ns = f->list.ns.v + i * f->nlanes;
-        if (is_short(f, f->list.from.v[i], ns))
+        if (is_dominated(f, f->list.from.v[i], ns))
             continue;
         f->list.from.v[kept] = f->list.from.v[i];
         memmove(f->list.ns.v + kept++ * f->nlanes, ns, f->nlanes * sizeof *ns);
@@ -146,19 +148,19 @@ static void drop_short(folding *f)
     f->list.from.n = kept;
 }
 
-/* What the node in hand waits for, as a list of paths; in the order of its edges, where they may go. */
-static void list_ways(folding *f, uint32_t v)
+/* Fills `list` with the paths to the current node; in the order of its edges, if single edges may change. */
+static void list_paths(folding *f, uint32_t v)
 {
     uint32_t end = f->net->first_edge[v + 1];
     f->list.from.n = 0;
     for (uint32_t e = f->net->first_edge[v]; e < end; e++)
         add_paths_over(f, f->net->from[e], f->net->lag_ns[e], e + 1 == end ? f->gone : 0);
     if (f->marks[v] != TL_FOLD_EDGES && f->list.from.n > 1 && f->list.from.n <= 2 * MOST_PATHS)
-        drop_short(f);
+        drop_dominated(f);
 }
 
-/* Notes that a node of `step` is done ns[nlanes] and after_ns later than node `number`, which stays.  The latest step
- * stands first in the list: nodes come by time, so its place is found at once however many steps there are. */
+/* Adds an end of `step` ns[nlanes] + after_ns later than kept node `number`.  The list of ends starts with the latest
+ * step: nodes come by time, so its place is found at once for any number of steps. */
 static void add_end(folding *f, uint32_t number, uint32_t step, const int64_t *ns, int64_t after_ns)
 {
     uint32_t before = TL_NONE, i = f->nodes.v[number].first_end;
@@ -178,8 +180,8 @@ static void add_end(folding *f, uint32_t number, uint32_t step, const int64_t *n
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-/* Adds a node with the list as its edges, and an entry behind it whose first_edge ends these. */
-static void keep(folding *f, uint32_t v)
+/* Keeps the current node, with the paths of `list` as its edges; nodes gets an end entry behind it. */
+static void keep_node(folding *f, uint32_t v)
 {
     const tl_net *net = f->net;
     const size_t n = f->list.from.n;
@@ -200,7 +202,7 @@ static void keep(folding *f, uint32_t v)
         add_end(f, number, net->end_step[i], f->zero, net->end_ns[i]);
 }
 
-static void fold(folding *f, uint32_t v)
+static void fold_node(folding *f, uint32_t v)
 {
     const tl_net *net = f->net;
     const size_t n = f->list.from.n;
@@ -227,7 +229,7 @@ static void fold(folding *f, uint32_t v)
     f->slot_of[v] = at;
 }
 
-static void take(folding *f, uint32_t v)
+static void keep_or_fold(folding *f, uint32_t v)
 {
     f->gone = 0;
     for (size_t k = 0; k < f->nlanes; k++)
@@ -238,16 +240,16 @@ static void take(folding *f, uint32_t v)
         f->gone |= (uint64_t)change->gone << change->lane;
         i = change->next;
     }
-    list_ways(f, v);
+    list_paths(f, v);
     size_t in = f->list.from.n, out = f->awaited[v];
     if (f->marks[v] == TL_FOLD_AWAY && in > 0 && in <= MOST_PATHS && in * out <= in + out)
-        fold(f, v);
+        fold_node(f, v);
     else
-        keep(f, v);
+        keep_node(f, v);
 }
 
-/* The ends in the order of their nodes; the arrays of the folding become those of the net. */
-static void hand_out(folding *f, tl_net *out)
+/* Moves the arrays of the folding into *out, with the ends in the order of their nodes. */
+static void move_to_net(folding *f, tl_net *out)
 {
     size_t n = f->nodes.n - 1, at = 0;
     *out = (tl_net){ .n = n,
@@ -287,8 +289,8 @@ void tl_net_fold(const tl_net *net, const uint8_t *marks, const tl_lanes *lanes,
     for (size_t e = 0; e < net->nedges; e++)
         f.awaited[net->from[e]]++;
     for (uint32_t i = 0; i < net->n; i++)
-        take(&f, net->order != NULL ? net->order[i] : i);
-    hand_out(&f, out);
+        keep_or_fold(&f, net->order != NULL ? net->order[i] : i);
+    move_to_net(&f, out);
     free(f.slot_of);
     free(f.awaited);
     free(f.folded.from.v);

@@ -1,10 +1,10 @@
-/* folded.c - a rank folded to its ports.
+/* folded.c - folds a rank to its ports.
  *
- *     meeting p --> (p ends)--->( a )--->( b )--->(arrives at m) --> meeting m          way from p's END to m's ARRIVAL
+ *     meeting p --> (p ends)--->( a )--->( b )--->(arrives at m) --> meeting m         path from p's END to m's ARRIVAL
  *                       |                   ^
  *                       +--->(launch)-------+
  *
- * ENDs that wait for a meeting have no edge here: the meeting is not of the rank.
+ * An END that waits for a meeting has no edge here: meetings are nodes of the job's net.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -15,13 +15,13 @@
 typedef struct making {
     const tl_changes *c;
     tl_arena arena;
-    tl_net net;          /* of the whole rank, whose nodes keep their numbers; the origin is the node after them */
-    tl_lanes lanes;      /* of that net */
+    tl_net net;          /* net of the whole rank, with the rank's node numbers; the origin is the node after them */
+    tl_lanes lanes;      /* lanes of `net` */
     uint8_t *marks;      /* by node of the net */
     uint32_t *number_of; /* by node of the net: its number in the fold */
 } making;
 
-static void lay_out(making *m)
+static void make_net(making *m)
 {
     const tl_changes *c = m->c;
     const tl_open_rank *o = &c->open;
@@ -55,9 +55,9 @@ static void lay_out(making *m)
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
-/* Lists the nodes that may end a step.  A node does not if a later node of its step waits for it and is never done
- * earlier. */
-static void put_ends(making *m)
+/* Lists the nodes that may end a step: all but those with a later node of the same step that waits for them and never
+ * ends earlier. */
+static void list_ends(making *m)
 {
     const tl_changes *c = m->c;
     const uint32_t n = c->open.n;
@@ -65,8 +65,8 @@ static void put_ends(making *m)
     bool *ends = tl_arena_take(&m->arena, net->n, sizeof *ends);
     memset(ends, 1, n);
     for (uint32_t v = 0; v < n; v++) {
-        int64_t most_ns = INT64_MIN; /* that a lane takes off */
-        size_t same = m->lanes.n;    /* lanes that take nothing off */
+        int64_t most_ns = INT64_MIN; /* the most that a lane takes off v */
+        size_t same = m->lanes.n;    /* number of lanes that take nothing off v */
         bool gone = false;
         for (uint32_t i = c->kept_of[v]; i != TL_NONE; i = c->kept.v[i].next, same--) {
             most_ns = tl_ns_max(most_ns, c->kept.v[i].less_ns);
@@ -91,7 +91,7 @@ static void put_ends(making *m)
     net->first_end[n] = net->first_end[n + 1] = (uint32_t)net->nends;
 }
 
-static void hand_out(const making *m, tl_folded *out)
+static void fill_folded(const making *m, tl_folded *out)
 {
     const tl_open_rank *o = &m->c->open;
     size_t nports = o->of->graph.ncomms;
@@ -120,7 +120,7 @@ void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, u
     const bool now = changes->nlanes == 0;
     if (now)
         tl_changes_keep(changes);
-    lay_out(&m);
+    make_net(&m);
     const tl_final_graph *of = m.c->open.of;
     if (marks != NULL)
         memcpy(m.marks, marks, m.c->open.n);
@@ -130,9 +130,9 @@ void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, u
         if (of->ports[p].meeting != TL_NONE)
             tl_fold_mark_put(&m.marks[of->ports[p].arrival + 1], TL_FOLD_KEEP);
     }
-    put_ends(&m);
+    list_ends(&m);
     tl_net_fold(&m.net, m.marks, &m.lanes, &out->net, m.number_of);
-    hand_out(&m, out);
+    fill_folded(&m, out);
     if (number_of != NULL)
         memcpy(number_of, m.number_of, changes->open.n * sizeof *number_of);
     if (now)
@@ -157,7 +157,7 @@ typedef struct folded_sizes {
     size_t n, nedges, nends, nsteps, nlanes, norigin, nports;
 } folded_sizes;
 
-/* A time in each lane: that in the first, which others differ, and by how much. */
+/* Writes a time in each lane: the first lane's, a bit for each other lane that differs, and the differences. */
 static void put_times(const int64_t *ns, size_t nlanes, tl_bytes *out)
 {
     uint64_t differ = 0;

@@ -1,9 +1,9 @@
-/* ideal.c - no rank slower than is usual: by how much each piece of work exceeds its baseline, step by step.
+/* ideal.c - the ideal, with no rank slower than its baseline: by how much each piece of work exceeds it, step by step.
  *
- *     rank 0, one step     [ a: 10 ][ b: 6 ]      usual  a: 8   b: 7      a has 2 too many, b lacks 1: of a, 1 is to spare
+ *     rank 0, one step     [ a: 10 ][ b: 6 ]      baseline  a: 8   b: 7      excess 2 and -1, net 1: 1 comes off a
  *
- * The time to spare in a family of a rank and step is at most the net excess over all its classes: a rank that runs one
- * kernel where others run another would not be faster without it.
+ * The time taken off a family of work of a rank and step is at most the net excess over all classes of the family: a
+ * rank that runs one kernel where its peers run another would not be faster without it.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -14,7 +14,7 @@
 struct tl_ideal {
     const tl_baseline *b;
     tl_arena arena;
-    double **spare; /* by class and its cell: ns; of waits, how many are beyond those of peers */
+    double **spare; /* by class and cell: excess, ns; WAIT: number of waits beyond those of peers */
     int64_t *scratch;
 };
 
@@ -33,9 +33,9 @@ static void count_waits(const tl_ideal *s, const tl_work_class *class, double *s
     }
 }
 
-/* Scales the excess of each class of a family, by member and step, so that the sum is the net excess of all its
- * classes: excess less what others lack. */
-static void net(tl_ideal *s, uint32_t role, tl_family family)
+/* Scales the positive excesses of the classes of a family so that their sum, by member and step, is the net excess of
+ * all these classes: excess minus shortfall. */
+static void scale_to_net_excess(tl_ideal *s, uint32_t role, tl_family family)
 {
     const tl_baseline *b = s->b;
     size_t cells = b->roles[role].n * b->nsteps;
@@ -77,9 +77,9 @@ tl_ideal *tl_ideal_new(const tl_baseline *b)
     }
     for (uint32_t q = 0; q < s->b->nroles; q++) {
         for (int family = TL_FAMILY_DEVICE; family <= TL_FAMILY_HOST; family++)
-            net(s, q, (tl_family)family);
+            scale_to_net_excess(s, q, (tl_family)family);
     }
-    for (size_t c = 0; c < s->b->nclasses; c++) { /* links do not take each other's data */
+    for (size_t c = 0; c < s->b->nclasses; c++) { /* transfers are not netted: links do not share data */
         const tl_work_class *class = &s->b->classes[c];
         for (size_t i = 0; class->family == TL_FAMILY_TRANSFER && i < cells_of(s->b, class); i++)
             s->spare[c][i] = s->b->cut[class->steps.v[i % class->steps.n]] ? 0 : fmax(s->spare[c][i], 0);
@@ -132,8 +132,8 @@ void tl_rank_ideal_free(tl_rank_ideal *of)
     *of = (tl_rank_ideal){ 0 };
 }
 
-/* The same share of all its pieces. */
-static int64_t share_of(int64_t spare_ns, int64_t own_ns, int64_t ns)
+/* Returns the part of a piece of ns that is taken off, if spare_ns of own_ns goes in proportion. */
+static int64_t part_of_piece(int64_t spare_ns, int64_t own_ns, int64_t ns)
 {
     return spare_ns <= 0 || own_ns <= 0 ? 0 : tl_portion(ns, tl_ns_min(spare_ns, own_ns), own_ns);
 }
@@ -143,13 +143,13 @@ static bool is_host(const tl_changes *c, uint32_t v)
     return c->kind_of[v] != TL_NONE && c->class_map->kinds[c->kind_of[v]].family == TL_FAMILY_HOST;
 }
 
-/* What the piece takes longer than at peers. */
-static int64_t longer(const tl_changes *c, uint32_t v)
+/* Returns the excess of a piece of host work over the same piece of peers, ns. */
+static int64_t excess_of_piece(const tl_changes *c, uint32_t v)
 {
     return tl_ns_max(0, c->open.nodes[v].work_ns - c->baseline_ns[v]);
 }
 
-/* What the rank has in a cell, and what of a host's pieces are longer than at peers. */
+/* Sums over the pieces in a cell: time, and excess of host pieces over peers. */
 typedef struct in_cell {
     int64_t own_ns, longer_ns;
 } in_cell;
@@ -157,8 +157,8 @@ typedef struct in_cell {
 static int64_t less_of(const tl_changes *c, uint32_t v, int64_t spare_ns, const in_cell *has)
 {
     if (is_host(c, v) && spare_ns > 0 && has->own_ns > 0 && has->longer_ns >= spare_ns)
-        return tl_portion(longer(c, v), spare_ns, has->longer_ns);
-    return share_of(spare_ns, has->own_ns, c->open.nodes[v].work_ns);
+        return tl_portion(excess_of_piece(c, v), spare_ns, has->longer_ns);
+    return part_of_piece(spare_ns, has->own_ns, c->open.nodes[v].work_ns);
 }
 
 void tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
@@ -173,7 +173,7 @@ void tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
             continue;
         in_cell *has = &cells[c->kind_of[v] * c->class_map->nsteps + c->step_of[v]];
         has->own_ns += c->open.nodes[v].work_ns;
-        has->longer_ns += is_host(c, v) ? longer(c, v) : 0;
+        has->longer_ns += is_host(c, v) ? excess_of_piece(c, v) : 0;
     }
     for (uint32_t v = 0; v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v], port = kind != TL_NONE ? tl_rank_port_of(&c->open, v) : TL_NONE;
@@ -192,14 +192,14 @@ int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
     if (class == TL_NONE)
         return 0;
     size_t cell = tl_class_cell(&b->classes[class], b->links[link].member, tl_meeting_step(b, meeting));
-    return share_of(llround(s->spare[class][cell]), b->classes[class].ns[cell], ns);
+    return part_of_piece(llround(s->spare[class][cell]), b->classes[class].ns[cell], ns);
 }
 
-/* ---------------------------------------------------------- losses that no single rank causes: unlike roles, slow hosts */
+/* ------------------------------------------------------ losses that no single rank causes: unlike roles, slow hosts */
 
 void tl_balance_find(const tl_baseline *b, tl_balance *out)
 {
-    int64_t *baseline_ns = tl_calloc(b->nroles + 1, sizeof *baseline_ns); /* what is usual of each role */
+    int64_t *baseline_ns = tl_calloc(b->nroles + 1, sizeof *baseline_ns); /* median compute time of each role */
     int64_t *scratch = tl_malloc((b->graph->nranks + 1) * sizeof *scratch);
     double sum = 0, nranks = 0;
     *out = (tl_balance){ .most = TL_NONE, .times = NAN, .to = tl_malloc((b->nroles + 1) * sizeof *out->to) };

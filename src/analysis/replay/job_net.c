@@ -1,18 +1,19 @@
-/* job_net.c - folded ranks and all meetings as one net, in order. */
+/* job_net.c - joins folded ranks and all meetings into one net, in topological order. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/topological_order.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* Nodes are numbered as they come: the origin, those of folded ranks but for theirs, meetings. */
+/* The net under construction.  Order of nodes: the origin, the nodes of all folded ranks but for their origins,
+ * meetings. */
 typedef struct assembling {
     const tl_baseline *b;
     const tl_folded *folded;
     const tl_folded *changed;
     tl_job_net *out;
     tl_net *net;          /* out's */
-    size_t end_of_origin; /* where its next end stands */
+    size_t end_of_origin; /* index of the origin's next end */
 } assembling;
 
 static const tl_folded *folded_of(const assembling *a, size_t rank)
@@ -20,14 +21,14 @@ static const tl_folded *folded_of(const assembling *a, size_t rank)
     return tl_folded_of(a->folded, a->changed, rank);
 }
 
-static void start(assembling *a)
+static void allocate(assembling *a)
 {
     const tl_job_graph *g = a->b->graph;
     size_t n = 1, nedges = 0, nends = g->nmeetings;
     a->out->base = tl_malloc((g->nranks + 1) * sizeof *a->out->base);
     for (size_t r = 0; r < g->nranks; r++) {
         const tl_net *net = &folded_of(a, r)->net;
-        a->out->base[r] = (uint32_t)n - 1; /* after its origin */
+        a->out->base[r] = (uint32_t)n - 1; /* the rank's node 0, its origin, is the job's node 0 */
         n += net->n - 1;
         nedges += net->nedges + g->ranks[r].nports;
         nends += net->nends;
@@ -63,7 +64,7 @@ static void begin_node(assembling *a, size_t v, int64_t own_ns, int64_t done_ns)
     a->out->done_ns[v] = done_ns;
 }
 
-/* meets[n] by node of the folded rank: the meeting that it waits for, TL_NONE. */
+/* Adds the net of a folded rank.  meets[n]: the meeting that each node waits for; TL_NONE: none. */
 static void put_net(assembling *a, size_t rank, const tl_net *of, const int64_t *done_ns, const uint32_t *meets)
 {
     tl_net *net = a->net;
@@ -118,10 +119,10 @@ static void put_all(assembling *a)
 {
     tl_net *net = a->net;
     net->nedges = net->nends = a->end_of_origin = 0;
-    /* Adds the one origin that replaces the origins of all ranks. */
+    /* the job's origin, which replaces the origins of all ranks */
     begin_node(a, 0, 0, 0);
     for (size_t r = 0; r < a->b->graph->nranks; r++)
-        a->net->nends += folded_of(a, r)->norigin; /* which come with the rank */
+        a->net->nends += folded_of(a, r)->norigin; /* ends of the rank's origin, added by put_net */
     for (size_t r = 0; r < a->b->graph->nranks; r++)
         put_rank(a, r);
     for (uint32_t m = 0; m < a->b->graph->nmeetings; m++)
@@ -132,8 +133,8 @@ static void put_all(assembling *a)
 
 /* ------------------------------------------------------------------------------------------------------------ order */
 
-/* Returns the earliest begin of a node by its edges and measured times, ns. */
-static int64_t since(const assembling *a, uint32_t v)
+/* Returns the begin of a node by its edges and the measured times, ns. */
+static int64_t begin_of(const assembling *a, uint32_t v)
 {
     int64_t ns = INT64_MIN;
     for (uint32_t e = a->net->first_edge[v]; e < a->net->first_edge[v + 1]; e++)
@@ -141,14 +142,13 @@ static int64_t since(const assembling *a, uint32_t v)
     return ns;
 }
 
-/* Disables the dropped edges, which make a cycle: they keep their places, but delay nothing, and nodes keep their
- * times. */
-static void cut(assembling *a, const bool *dropped)
+/* Disables the dropped edges of cycles: they keep their indices but delay no node.  Times of nodes stay the same. */
+static void disable_edges(assembling *a, const bool *dropped)
 {
     tl_net *net = a->net;
     for (uint32_t v = 1; v < net->n; v++) {
         uint32_t first = net->first_edge[v], end = net->first_edge[v + 1], left = end - first;
-        int64_t before = since(a, v);
+        int64_t before = begin_of(a, v);
         for (uint32_t e = first; e < end; e++) {
             left -= dropped[e];
             net->from[e] = dropped[e] ? 0 : net->from[e];
@@ -157,7 +157,7 @@ static void cut(assembling *a, const bool *dropped)
         if (left == 0 && end > first)
             net->lag_ns[first] = 0;
         if (left < end - first)
-            net->own_ns[v] += before - since(a, v);
+            net->own_ns[v] += before - begin_of(a, v);
     }
 }
 
@@ -167,7 +167,7 @@ void tl_job_net_make(const tl_baseline *b, const tl_folded *folded, const tl_fol
     bool again = out->net.order != NULL && !out->cut;
     if (!again) {
         tl_job_net_free(out);
-        start(&a);
+        allocate(&a);
     }
     put_all(&a);
     if (!again) {
@@ -178,7 +178,7 @@ void tl_job_net_make(const tl_baseline *b, const tl_folded *folded, const tl_fol
         tl_topological_order(net->n, net->first_edge, net->from, a.out->done_ns, net->order, dropped, &ndropped);
         a.out->cut = ndropped > 0;
         if (a.out->cut)
-            cut(&a, dropped);
+            disable_edges(&a, dropped);
         free(dropped);
     }
 }

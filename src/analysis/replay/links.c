@@ -1,4 +1,4 @@
-/* links.c - a link that takes as long as others like it: all from the last arrival on becomes shorter in proportion. */
+/* links.c - repairs a link to its baseline: all time after the last arrival is shortened in proportion. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -16,8 +16,8 @@ typedef struct repairing {
     tl_transfer_list *out;
 } repairing;
 
-/* Appends the part of a transfer of ns that exceeds the link's baseline, if its step is repaired. */
-static void add(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint32_t of)
+/* Appends the part of a transfer of ns that exceeds the link's baseline, if the transfer's step is repaired. */
+static void add_transfer(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint32_t of)
 {
     size_t step = tl_meeting_step(r->b, meeting);
     const longer *l = &r->classes[r->b->meeting_class[meeting]];
@@ -37,13 +37,13 @@ static void repair_steps(repairing *r)
                 tl_baseline_of(b, &b->classes[c], link->member, r->on, &r->classes[c].own_ns, r->scratch);
     for (uint32_t m = 0; m < g->nmeetings; m++)
         if (b->link_of[m] == r->repair->rank)
-            add(r, m, g->meetings[m].work_ns, TL_NONE, m);
+            add_transfer(r, m, g->meetings[m].work_ns, TL_NONE, m);
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i];
         for (uint32_t p = 0; p < g->ranks[rank].nports; p++) {
             const tl_rank_port *port = &g->ranks[rank].ports[p];
             if (tl_link_of(b, port->meeting) == r->repair->rank)
-                add(r, port->meeting, port->after_meeting_ns, rank, p);
+                add_transfer(r, port->meeting, port->after_meeting_ns, rank, p);
         }
     }
 }

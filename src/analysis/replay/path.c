@@ -1,15 +1,15 @@
-/* path.c - the critical path of the job as it was.
+/* path.c - the critical path of the job as measured.
  *
- *     done = since + work + rest        since: the latest of what is waited for, with its least time (lag)
+ *     done = since + work + rest        since: the latest of the nodes waited for, plus the edge's least time (lag)
  *
- * A node on the path adds its work to what that work is; its lag and rest are latency, but for members of a collective:
- * what one is done later than the first is transfer, too.
+ * A node adds its work to the path under its activity; its lag and rest count as latency.  For a member of a collective
+ * they are transfer: the time from the first end to its own end.
  *
- *     stream    [ a       |- - - ]          until: where the path leaves a
+ *     stream    [ a       |- - - ]          until: when the path leaves a
  *                         [ b         ]
  *
- * What begins before that is done for which it waited (a lag below 0) takes over there: so no part of the path is there
- * twice, and none takes less than no time.
+ * Where b begins before the node a that it waited for is done (a lag below 0), the path leaves a at the begin of b: so
+ * no time is on the path twice, and no part of the path is shorter than 0.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -19,8 +19,8 @@
 
 /* ------------------------------------------------------------------------------------------- who holds a rank */
 
-/* First, where the paths to its ports come from; then, along those on the path of the job. */
-enum { PHASE_BACK, PHASE_WALK }; /* BACK is followed by the steps wanted (uint32_t), WALK by the path's visits */
+/* The two questions to a rank: BACK asks how paths come to its ports, WALK follows the job's path on the rank. */
+enum { PHASE_BACK, PHASE_WALK }; /* BACK is followed by tl_steps_of_path (uint32_t), WALK by the path's visits */
 
 uint32_t tl_last_edge(const tl_open_rank *o, uint32_t v)
 {
@@ -36,7 +36,7 @@ uint32_t tl_last_edge(const tl_open_rank *o, uint32_t v)
     return last;
 }
 
-/* Sums the rank's work by activity, ns; ENDs that met others add the time after their meeting. */
+/* Returns the rank's work by activity, ns; COMM includes the time from each meeting to the rank's END. */
 static tl_activity_ns sum_own(const tl_open_rank *o)
 {
     tl_activity_ns own = { 0 };
@@ -49,13 +49,13 @@ static tl_activity_ns sum_own(const tl_open_rank *o)
     return own;
 }
 
-/* How a path comes to a node. */
+/* How a path comes to a node: the last meeting before it, and when the path leaves that. */
 typedef struct approach {
-    int64_t until_ns; /* when it has left all that it comes from on the rank, and the meeting before */
-    uint32_t back;    /* the port whose END it comes from; TL_NONE: none */
+    int64_t until_ns; /* when the path leaves that meeting, after all nodes on the rank in between */
+    uint32_t back;    /* the port of that meeting; TL_NONE: the path begins on the rank */
 } approach;
 
-/* Where a rank ends last. */
+/* The last end of a rank: its time, its node, and how the path comes to it. */
 typedef struct last_end {
     int64_t ns;
     approach approach;
@@ -103,14 +103,14 @@ static void answer_back(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
     tl_arena_free(&arena);
 }
 
-/* What the path goes through on a rank. */
+/* Sums of the job's path on a rank. */
 typedef struct walked {
     tl_activity_ns sum;
     int64_t unexplained_ns;
-    int64_t begin_ns; /* when that is left at which the path begins, if that is here; else INT64_MIN */
+    int64_t begin_ns; /* where the path begins on this rank, ns; INT64_MIN: not on this rank */
 } walked;
 
-/* From a node back to the meeting after which the rank went on, or to its beginning. */
+/* Follows the path from a node back to the last meeting before it, or to the first node of the rank. */
 static void walk_back(const tl_open_rank *o, tl_path_visit at, int64_t start_ns, walked *w)
 {
     for (uint32_t e, v = at.node; (e = tl_last_edge(o, v)) != TL_NONE; v = o->edges[e].from) {
@@ -164,15 +164,15 @@ typedef struct walking {
     int64_t start_ns;
     tl_path *out;
     tl_asked asked;
-    approach **approaches; /* by rank and port: how the path comes to its ARRIVAL */
-    uint32_t last_rank;    /* where the job ends; TL_NONE: a meeting, whose number is last.node */
+    approach **approaches; /* by rank and port: how a path comes to the port's ARRIVAL */
+    uint32_t last_rank;    /* the rank with the job's last end; TL_NONE: a meeting, numbered last.node */
     last_end last;
     path_visits *visits;    /* by rank */
-    TL_VEC(uint32_t) ranks; /* of all visits, from the last to the first */
-    tl_rank_path *on_ranks; /* the job's path by rank: pieces and names */
+    TL_VEC(uint32_t) ranks; /* rank of each visit, from the last to the first */
+    tl_rank_path *on_ranks; /* by rank: pieces and names of the job's path there */
 } walking;
 
-static void look_at_ranks(walking *w, tl_steps_of_path of)
+static void ask_back(walking *w, tl_steps_of_path of)
 {
     const uint32_t question[] = { PHASE_BACK, of };
     for (size_t r = 0; r < w->g->nranks; r++)
@@ -201,7 +201,7 @@ static void look_at_ranks(walking *w, tl_steps_of_path of)
         }
 }
 
-/* A member's transfer is that of the meeting, too. */
+/* Adds the transfer of each meeting to the own work of its members. */
 static void add_transfers(const walking *w)
 {
     for (size_t r = 0; r < w->g->nranks; r++)
@@ -211,14 +211,15 @@ static void add_transfers(const walking *w)
         }
 }
 
-static void add(walking *w, uint32_t rank, tl_activity_kind activity, int64_t ns)
+static void add_time(walking *w, uint32_t rank, tl_activity_kind activity, int64_t ns)
 {
     w->out->sum.ns[activity] += ns;
     if (rank != TL_NONE)
         w->out->by_rank[rank].ns[activity] += ns;
 }
 
-/* Adds a meeting that the path leaves at until_ns; returns when the path leaves what the meeting waited for last. */
+/* Adds a meeting, which the path leaves at until_ns.  Returns when the path leaves the node that the meeting waited for
+ * last. */
 static int64_t step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, const tl_meeting_edge *edge,
                                  int64_t until_ns)
 {
@@ -227,8 +228,8 @@ static int64_t step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, co
     tl_path_part p =
         tl_path_part_of(tl_meeting_from_ns(w->g, edge), edge->lag_ns, of->done_ns, of->work_ns, until_ns, w->start_ns);
     const bool untraced = edge->rank == TL_NONE;
-    add(w, rank, TL_ACTIVITY_COMM, p.work_ns);
-    add(w, rank, untraced ? TL_ACTIVITY_COMM : TL_ACTIVITY_DEVICE, p.latency_ns);
+    add_time(w, rank, TL_ACTIVITY_COMM, p.work_ns);
+    add_time(w, rank, untraced ? TL_ACTIVITY_COMM : TL_ACTIVITY_DEVICE, p.latency_ns);
     if (untraced)
         w->out->untraced_ns += tl_ns_max(0, tl_ns_min(edge->lag_ns, p.latency_ns));
     if (rest > 2 * TL_ROUNDING_NS)
@@ -251,8 +252,9 @@ const tl_meeting_edge *tl_last_to_meet(const tl_job_graph *g, uint32_t meeting)
     return last;
 }
 
-/* The path comes to a node that is left at *until_ns; that becomes when it leaves the meeting before. */
-static void step_to_node(walking *w, uint32_t rank, uint32_t node, const approach *of, int64_t *until_ns)
+/* Adds a visit to a rank, whose `node` the path leaves at *until_ns; sets *until_ns to when the path leaves the meeting
+ * before. */
+static void visit_node(walking *w, uint32_t rank, uint32_t node, const approach *of, int64_t *until_ns)
 {
     path_visits *of_rank = &w->visits[rank];
     tl_vec_push(of_rank, (tl_path_visit){ .until_ns = *until_ns, .since_ns = w->start_ns, .node = node });
@@ -260,8 +262,8 @@ static void step_to_node(walking *w, uint32_t rank, uint32_t node, const approac
     *until_ns = tl_ns_max(w->start_ns, tl_ns_min(*until_ns, of->until_ns));
 }
 
-/* Ends the path at the begin of the recording: the time before its first node is unexplained. */
-static void begin(walking *w, int64_t left_ns)
+/* Ends the path at its first node, which it leaves at left_ns; the time before that is unexplained. */
+static void end_path(walking *w, int64_t left_ns)
 {
     w->out->before_ns = left_ns - w->start_ns;
     w->out->unexplained_ns += w->out->before_ns;
@@ -272,15 +274,15 @@ static uint32_t meeting_before(const walking *w, uint32_t rank, const approach *
     return of->back != TL_NONE ? w->g->ranks[rank].ports[of->back].meeting : TL_NONE;
 }
 
-/* From meeting to meeting; what lies between them on ranks is noted.  Measured times that make a circle are followed
- * once. */
-static void walk(walking *w)
+/* Follows the path from meeting to meeting, and lists the visits to ranks in between.  A cycle of measured times is
+ * followed once. */
+static void follow_meetings(walking *w)
 {
     uint32_t rank = w->last_rank, meeting = w->last.node;
     int64_t until_ns = w->last.ns;
     bool *seen = tl_calloc(w->g->nmeetings + 1, sizeof *seen);
     if (rank != TL_NONE) {
-        step_to_node(w, rank, w->last.node, &w->last.approach, &until_ns);
+        visit_node(w, rank, w->last.node, &w->last.approach, &until_ns);
         meeting = meeting_before(w, rank, &w->last.approach);
     }
     while (meeting != TL_NONE && !seen[meeting]) {
@@ -295,15 +297,15 @@ static void walk(walking *w)
         }
         rank = edge->rank;
         const approach *of = &w->approaches[rank][edge->of];
-        step_to_node(w, rank, w->g->ranks[rank].ports[edge->of].arrival, of, &until_ns);
+        visit_node(w, rank, w->g->ranks[rank].ports[edge->of].arrival, of, &until_ns);
         meeting = meeting_before(w, rank, of);
     }
     if (meeting != TL_NONE)
-        begin(w, until_ns);
+        end_path(w, until_ns);
     free(seen);
 }
 
-static void walk_ranks(walking *w)
+static void ask_walk(walking *w)
 {
     const uint32_t phase = PHASE_WALK;
     for (size_t r = 0; r < w->g->nranks; r++)
@@ -319,18 +321,18 @@ static void walk_ranks(walking *w)
             continue;
         tl_bytes_get(&w->asked.out[r], &on, sizeof on);
         for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-            add(w, r, (tl_activity_kind)activity, on.sum.ns[activity]);
+            add_time(w, r, (tl_activity_kind)activity, on.sum.ns[activity]);
         tl_rank_path *here = &w->on_ranks[r];
         tl_bytes_get_list(&w->asked.out[r], (void **)&here->pieces, &here->npieces, sizeof *here->pieces);
         tl_bytes_get_list(&w->asked.out[r], (void **)&here->names, &here->nnames, sizeof *here->names);
         w->out->unexplained_ns += on.unexplained_ns;
         if (on.begin_ns == INT64_MIN)
             continue;
-        begin(w, on.begin_ns);
+        end_path(w, on.begin_ns);
     }
 }
 
-/* Puts the pieces of all visits in the order of the path. */
+/* Fills out->job with the pieces of all visits in the order of the path. */
 static void join_visits(walking *w)
 {
     TL_VEC(tl_path_piece) pieces = { 0 };
@@ -375,10 +377,10 @@ void tl_path_of(const tl_job_graph *g, const tl_asker *asker, int64_t start_ns, 
                   .visits = tl_calloc(n + 1, sizeof *w.visits),
                   .on_ranks = tl_calloc(n + 1, sizeof *w.on_ranks) };
     tl_asked_new(n, &w.asked);
-    look_at_ranks(&w, of);
+    ask_back(&w, of);
     add_transfers(&w);
-    walk(&w);
-    walk_ranks(&w);
+    follow_meetings(&w);
+    ask_walk(&w);
     join_visits(&w);
     for (size_t r = 0; r < n; r++) {
         free(w.approaches[r]);

@@ -1,4 +1,4 @@
-/* plan.c - what a repair of a rank comes to: by how much which of its work exceeds the baseline, in which steps. */
+/* plan.c - plans a repair: by how much which work of a rank exceeds the baseline, in which steps. */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
@@ -14,7 +14,6 @@ void tl_repair_plan_free(tl_repair_plan *p)
     *p = (tl_repair_plan){ 0 };
 }
 
-/* The struct as it is, then its lists. */
 void tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
 {
     const size_t cells = p->nkinds * p->nsteps, sums = p->nwindows * p->nkinds;
@@ -46,8 +45,8 @@ typedef struct planning {
     const tl_repair *repair;
     tl_repair_plan *plan;
     tl_arena arena;
-    size_t *window_at;          /* [nsteps] 1 + the window that a step is compared in; 0: none */
-    bool *more;                 /* [nkinds * nsteps]: where the rank has more pieces of work of the device than peers */
+    size_t *window_at;          /* [nsteps] 1 + the window in which the step is compared; 0: none */
+    bool *more;                 /* [nkinds * nsteps] the rank has more pieces of device work than peers */
     bool *on;                   /* [nsteps] scratch */
     int64_t *scratch;           /* [nranks + nsteps + nroles] */
     const tl_work_class **same; /* [nroles] scratch */
@@ -69,7 +68,7 @@ static int64_t pieces_of(const planning *p, size_t kind, size_t step)
     return tl_class_pieces(class_of(p, kind), p->b->index_in_role[p->repair->rank], step);
 }
 
-static int64_t beyond(const planning *p, size_t kind, size_t step)
+static int64_t pieces_beyond_peers(const planning *p, size_t kind, size_t step)
 {
     return tl_ns_max(0, pieces_of(p, kind, step) - tl_pieces_usual(p->b, class_of(p, kind), step, p->scratch));
 }
@@ -88,7 +87,7 @@ static void find_windows(planning *p)
     for (size_t k = 0; k < plan->nkinds; k++)
         for (size_t i = 0; class_of(p, k)->family == TL_FAMILY_DEVICE && i < class_of(p, k)->steps.n; i++) {
             size_t s = class_of(p, k)->steps.v[i];
-            p->more[k * b->nsteps + s] = beyond(p, k, s) > 0;
+            p->more[k * b->nsteps + s] = pieces_beyond_peers(p, k, s) > 0;
         }
     for (size_t k = 0; k < plan->nkinds; k++)
         for (size_t s = 0; s < b->nsteps; s++) {
@@ -100,8 +99,8 @@ static void find_windows(planning *p)
     plan->nwindows += plan->nsummed;
 }
 
-/* Fills own_ns and baseline_ns of a kind in the steps that are on.  The excess that is repaired: of the host, all time
- * beyond peers; of the device, time beyond peers for as much work; else, the time of additional work. */
+/* Fills own_ns and baseline_ns of a kind in the steps p->on.  The difference is the excess to repair: HOST: all time
+ * beyond peers; DEVICE: time beyond peers for the same amount of work; ADDITIONAL: the time of the additional work. */
 static void find_excess_of(planning *p, size_t kind, size_t at)
 {
     const size_t member = p->b->index_in_role[p->repair->rank];
@@ -117,8 +116,8 @@ static void find_excess_of(planning *p, size_t kind, size_t at)
     *baseline_ns = p->repair->family == TL_FAMILY_DEVICE ? as_much_ns : *own_ns - (as_much_ns - *baseline_ns);
 }
 
-/* Fills drop: in whole steps the waits for the device beyond those of peers in the same stretch; in cut steps the
- * same part of all waits. */
+/* Fills drop.  In whole steps: the number of waits for the device beyond that of peers in the same stretch; in cut
+ * steps: the same part of all waits. */
 static void find_drops(planning *p)
 {
     const tl_baseline *b = p->b;
@@ -131,7 +130,7 @@ static void find_drops(planning *p)
                 if (cut != 0 ? !p->plan->also[s] : !p->repair->on[s] || p->plan->also[s])
                     continue;
                 int64_t has = pieces_of(p, k, s);
-                int64_t more = cut == 0 ? beyond(p, k, s) : (all > 0 ? tl_portion(has, dropped, all) : 0);
+                int64_t more = cut == 0 ? pieces_beyond_peers(p, k, s) : (all > 0 ? tl_portion(has, dropped, all) : 0);
                 p->plan->drop[k * b->nsteps + s] = more;
                 all += has;
                 dropped += more;

@@ -5,8 +5,9 @@
  *     device        [ a       ]k[ p: - - - -|      ]          k: kernel-kernel overhead
  *                                waits for r| communicates
  *
- * As the job's path (path.c), but in a collective it goes on with the rank's own arrival.  When the last rank came is
- * not known where the rank is held: matched communication goes to proc 0 in pieces, all else in sums by step.
+ * Like the job's path (path.c), but at a collective it continues with the rank's own arrival.  The last arrival is not
+ * known on the proc that holds the rank: matched communication is sent to proc 0 piece by piece, other time as sums by
+ * step.
  */
 #include "internal.h"
 #include "tlmpi/base/hash.h"
@@ -15,21 +16,22 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* A path on its way back. */
+/* A path, built backwards. */
 typedef struct tiling {
     const tl_open_rank *o;
     const tl_rank_graph *g;
     TL_VEC(tl_path_step) steps;
     TL_VEC(tl_path_piece) pieces;
     TL_VEC(tl_node_names) names;
-    int64_t until_ns; /* as far as it has come, by the rank's clock */
-    int32_t visit;    /* of the job's path; -1: it is the rank's own */
-    size_t nsteps;    /* windows of steps that the path is cut at; 0: a piece is in the step whose work it leads to */
-    size_t window;    /* windows of steps from this one on begin after that */
-    tl_map step_of;   /* of a rank without windows: number of a step -> its place */
+    int64_t until_ns; /* begin of the path so far, on the rank's clock */
+    int32_t visit;    /* index of the visit of the job's path; -1: the rank's own path */
+    size_t nsteps;    /* number of step windows at which the path is cut; 0: a piece is in the step of the work that it
+                       * leads to */
+    size_t window;    /* step windows from this index on begin after until_ns */
+    tl_map step_of;   /* without windows: number of a step -> its index in `steps` */
 } tiling;
 
-/* Adds a piece that lies in one step, or in none. */
+/* Adds a piece that is in one step or in none. */
 static void add_within(tiling *t, uint32_t node, tl_path_piece piece)
 {
     if (piece.port == TL_NONE)
@@ -59,8 +61,7 @@ static int32_t step_of_node(tiling *t, uint32_t node)
     return (int32_t)step;
 }
 
-/* Adds a piece that ends where the last one began, and begins at start_ns by the rank's clock; cut at the windows of
- * steps. */
+/* Adds a piece from start_ns, on the rank's clock, to the begin of the path so far; cut at the windows of steps. */
 static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, int64_t start_ns)
 {
     const tl_step_window *steps = t->g->steps;
@@ -79,7 +80,8 @@ static void add_piece(tiling *t, uint32_t node, uint32_t port, tl_bound bound, i
     }
 }
 
-/* What bounds the rank before the work of a node, which waited for another node last. */
+/* Returns what bounds the rank in the ns between `from`, the node that `node` waited for last, and the work of
+ * `node`. */
 static tl_bound bound_before(const tl_node *node, const tl_node *from, int64_t ns)
 {
     if (node->kind == TL_NODE_WAIT_END)
@@ -133,9 +135,9 @@ static void tiling_free(tiling *t)
     tl_map_free(&t->step_of);
 }
 
-/* Walks back from a node, which the path leaves at until_ns; the job's path as far as to a meeting.  Returns the node
- * where the walk ends, whose own time is not added. */
-static uint32_t walk(tiling *t, uint32_t v, int64_t until_ns)
+/* Follows the path back from node v, which it leaves at until_ns; the job's path up to the next meeting.  Returns the
+ * last node, whose own time is not added. */
+static uint32_t follow_back(tiling *t, uint32_t v, int64_t until_ns)
 {
     const tl_open_rank *o = t->o;
     const tl_clock_shift *shift = &o->of->shift;
@@ -157,7 +159,7 @@ static uint32_t walk(tiling *t, uint32_t v, int64_t until_ns)
             tl_path_part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, until_ns, INT64_MIN);
         if (p.work_ns > 0)
             add_piece(t, v, TL_NONE, bound_of_work(node), tl_on_own_clock(shift, until_ns - p.work_ns));
-        if (p.latency_ns > 0) /* of a wait that is the work that released it */
+        if (p.latency_ns > 0) /* a wait belongs to the kernel that released it */
             add_piece(t, node->kind == TL_NODE_WAIT_END ? edge->from : v, TL_NONE,
                       bound_before(node, &o->nodes[edge->from], p.latency_ns), tl_on_own_clock(shift, p.from_ns));
         until_ns = p.from_ns;
@@ -179,7 +181,7 @@ void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_steps_of_path ste
         t.until_ns = tl_ns_max(last_ns, t.g->steps[t.nsteps - 1].end_ns);
         add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_CPU, last_ns);
     }
-    walk(&t, last, o->nodes[last].done_ns);
+    follow_back(&t, last, o->nodes[last].done_ns);
     add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_UNEXPLAINED, begin_ns);
     tl_bytes_put_list(out, t.steps.v, t.steps.n, sizeof *t.steps.v);
     tl_bytes_put_list(out, t.pieces.v, t.pieces.n, sizeof *t.pieces.v);
@@ -194,7 +196,7 @@ void tl_path_visits_put(const tl_open_rank *o, const tl_path_visit *visits, size
         uint32_t last = visits[i].node;
         t.visit = (int32_t)i;
         t.until_ns = tl_on_own_clock(&o->of->shift, visits[i].until_ns);
-        last = walk(&t, last, visits[i].until_ns);
+        last = follow_back(&t, last, visits[i].until_ns);
         add_piece(&t, last, TL_NONE, tl_rank_port_of(o, last) != TL_NONE ? TL_BOUND_COMM : TL_BOUND_UNEXPLAINED,
                   tl_on_own_clock(&o->of->shift, visits[i].since_ns));
     }
@@ -207,14 +209,14 @@ void tl_path_visits_put(const tl_open_rank *o, const tl_path_visit *visits, size
 
 /* ----------------------------------------------------------------------------------------------------- on proc 0 */
 
-/* How long a rank waited for another one in a step. */
+/* The time for which a rank waited for one other rank in a step. */
 typedef struct peer_wait {
     int32_t step, peer;
     int64_t ns;
 } peer_wait;
 
-/* Finds until when, and for which rank, a piece of matched communication waits: for the rank that came last. */
-static void meet(const tl_job_graph *g, uint32_t rank, tl_path_piece *piece)
+/* Sets met_ns and peer of a piece of matched communication: the end of its waiting, and the last rank to arrive. */
+static void split_at_meeting(const tl_job_graph *g, uint32_t rank, tl_path_piece *piece)
 {
     uint32_t meeting = g->ranks[rank].ports[piece->port].meeting;
     const tl_meeting_edge *edge = meeting != TL_NONE ? tl_last_to_meet(g, meeting) : NULL;
@@ -229,7 +231,7 @@ static void meet(const tl_job_graph *g, uint32_t rank, tl_path_piece *piece)
 
 TL_SORT_BY(by_wait, peer_wait, step, peer)
 
-/* Notes of each step which rank was waited for most; of equals the lower one. */
+/* Sets the peer of each step: the rank waited for longest; ties go to the lower index. */
 static void find_peers(peer_wait *waits, size_t n, tl_path_step *steps)
 {
     int64_t most_ns = 0;
@@ -257,7 +259,7 @@ void tl_rank_path_get(const tl_job_graph *g, uint32_t rank, tl_bytes *in, tl_ran
         tl_path_piece *piece = &out->pieces[i];
         if (piece->port == TL_NONE)
             continue;
-        meet(g, rank, piece);
+        split_at_meeting(g, rank, piece);
         tl_bound_ns *sum = &out->steps[piece->step].sum;
         sum->ns[TL_BOUND_PEER] += piece->met_ns - piece->start_ns;
         sum->ns[TL_BOUND_COMM] += piece->end_ns - piece->met_ns;
@@ -276,7 +278,7 @@ void tl_rank_path_get(const tl_job_graph *g, uint32_t rank, tl_bytes *in, tl_ran
         out->pieces[i].step = out->pieces[i].step > 0 ? out->steps[out->pieces[i].step].step : -1;
     if (out->nnames > 0)
         return;
-    free(out->pieces); /* they are in the sums */
+    free(out->pieces); /* pieces are counted in the sums */
     out->pieces = NULL;
     out->npieces = 0;
 }

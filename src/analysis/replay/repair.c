@@ -1,16 +1,16 @@
-/* repair.c - a rank's excess over its baseline, taken off its work. */
+/* repair.c - takes the excess of a rank over its baseline off the rank's work. */
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* What there is to take off one kind of work in one window. */
+/* The excess of one kind of work in one window. */
 typedef struct excess {
     int64_t own_ns, baseline_ns;
-    int64_t longer_ns; /* host: by how much pieces are longer than at peers, together */
-    int64_t drawn_ns;  /* host: time, up to now, of the pieces that the excess is taken from */
-    int64_t off_ns;    /* host: time taken off up to now for drawn_ns: nothing is lost to rounding */
-    int64_t cut_ns;    /* host: what the step that was cut has */
+    int64_t longer_ns; /* host: sum over pieces of the time beyond the same piece of peers */
+    int64_t drawn_ns;  /* host: running sum of the time (or excess) of the pieces handled so far */
+    int64_t off_ns;    /* host: running sum of the time taken off; follows drawn_ns, so rounding loses nothing */
+    int64_t cut_ns;    /* host: own time in the cut step at hand */
 } excess;
 
 typedef struct repairing {
@@ -34,12 +34,13 @@ static excess *excess_of(const repairing *r, uint32_t node)
 
 /* ------------------------------------------------------------------------------------------------------------- host */
 
-static int64_t longer_of(const repairing *r, uint32_t node)
+static int64_t excess_of_piece(const repairing *r, uint32_t node)
 {
     return tl_ns_max(0, work_of(r, node) - r->c->baseline_ns[node]);
 }
 
-/* The excess of a host comes from the excess of its pieces; where that does not make it up, from all of their time. */
+/* Takes the node's share of the host's excess off: in proportion to the node's own excess; if all such excess is too
+ * little, in proportion to the node's time. */
 static void take_off_host(const repairing *r, uint32_t node, excess *e)
 {
     int64_t too_much = e->own_ns - e->baseline_ns;
@@ -47,19 +48,19 @@ static void take_off_host(const repairing *r, uint32_t node, excess *e)
 
     if (too_much <= 0 || e->own_ns <= 0)
         return;
-    e->drawn_ns += enough ? longer_of(r, node) : work_of(r, node);
+    e->drawn_ns += enough ? excess_of_piece(r, node) : work_of(r, node);
     int64_t off = tl_portion(too_much, e->drawn_ns, enough ? e->longer_ns : e->own_ns);
     r->c->less_ns[node] += off - e->off_ns;
     e->off_ns = off;
 }
 
-/* Returns by how much a host's work in a cut step exceeds 1 / n of the baseline of n whole steps, ns. */
-static int64_t more_in_cut(const excess *e, int64_t n)
+/* Returns the time, ns, by which the host's work in a cut step exceeds 1 / n of the baseline of n whole steps. */
+static int64_t excess_in_cut(const excess *e, int64_t n)
 {
     return e->own_ns > 0 ? tl_ns_max(0, e->cut_ns - e->baseline_ns / n) : 0;
 }
 
-/* Takes the host's excess off a cut step, kind by kind, but in sum no more than the mean excess of a whole step: a
+/* Takes the host's excess off a cut step, kind by kind, but in total no more than the mean excess of a whole step: a
  * delay need not lie in the same stretch of each step. */
 static void take_off_cut_host(const repairing *r, size_t step, int64_t n)
 {
@@ -71,14 +72,14 @@ static void take_off_cut_host(const repairing *r, size_t step, int64_t n)
         if (c->step_of[v] == step && c->kind_of[v] != TL_NONE)
             r->excess[c->kind_of[v]].cut_ns += work_of(r, v);
     for (size_t k = 0; k < r->plan->nkinds; k++) {
-        all += more_in_cut(&r->excess[k], n);
+        all += excess_in_cut(&r->excess[k], n);
         most += tl_ns_max(0, r->excess[k].own_ns - r->excess[k].baseline_ns) / n;
     }
     for (uint32_t v = 0; v < c->open.n; v++) {
         const excess *e = c->kind_of[v] != TL_NONE ? &r->excess[c->kind_of[v]] : NULL;
         if (e == NULL || c->step_of[v] != step || e->cut_ns <= 0)
             continue;
-        int64_t off = tl_portion(work_of(r, v), more_in_cut(e, n), e->cut_ns);
+        int64_t off = tl_portion(work_of(r, v), excess_in_cut(e, n), e->cut_ns);
         c->less_ns[v] += all > most ? tl_portion(off, most, all) : off;
     }
 }
@@ -90,7 +91,7 @@ static void repair_host(const repairing *r)
     for (uint32_t v = 0; v < r->c->open.n; v++) {
         excess *e = also[r->c->step_of[v]] ? NULL : excess_of(r, v);
         if (e != NULL)
-            e->longer_ns += longer_of(r, v);
+            e->longer_ns += excess_of_piece(r, v);
     }
     for (uint32_t v = 0; v < r->c->open.n; v++) {
         excess *e = also[r->c->step_of[v]] ? NULL : excess_of(r, v);
@@ -133,8 +134,8 @@ void tl_drop_waits(tl_changes *c, const int64_t *drop)
         const wait *w = &waits.v[i];
         bool same = i > 0 && w[-1].kind == w->kind && w[-1].step == w->step;
         before = same ? before + 1 : 0;
-        if (before < drop[w->kind * c->class_map->nsteps + w->step]) /* longest first */
-            c->gone[w->node] = true; /* its edges: from its own beginning, and from what released it */
+        if (before < drop[w->kind * c->class_map->nsteps + w->step]) /* the longest waits are dropped */
+            c->gone[w->node] = true; /* the edge from the kernel that released the wait */
     }
     free(waits.v);
 }

@@ -1,4 +1,4 @@
-/* replay.c - the longest path through a net, in one pass. */
+/* replay.c - times of all nodes of a net: the longest path to each, in one pass. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"

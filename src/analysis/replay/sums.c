@@ -1,9 +1,10 @@
-/* sums.c - pieces of work that a rank has and its peers do not have.
+/* sums.c - excess by stretch, for kinds of work of which a rank has more pieces than its peers.
  *
  *     peers    [ a ][ b ]c[ a ]c           c: collectives
  *     rank     [ a ][ b ][ b ][ b ]c[ a ]c
  *
- * All of b made shorter would spare time in the wrong places; so every stretch is compared by itself.
+ * If all pieces of b were made shorter in proportion, time would also go where no piece is additional; so each stretch
+ * between two collectives is compared by itself.
  */
 #include "internal.h"
 #include "tlmpi/base/hash.h"
@@ -11,7 +12,7 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* What a rank has of a kind, as numbered by who asks, in a stretch of the steps of a window. */
+/* Work of one kind of a rank in one stretch of the steps of a window; kinds are numbered as in the question. */
 typedef struct stretch {
     uint64_t key; /* of window, kind and segment */
     int64_t ns;
@@ -25,12 +26,12 @@ static uint64_t key_of(uint32_t window, uint32_t kind, uint32_t segment)
     return tl_hash_mix(tl_hash_mix(window, kind), segment);
 }
 
-/* Which kinds of the device are asked for, and in which steps. */
+/* The question SUMS: kinds of device work, and the steps of each window. */
 typedef struct wanted {
     tl_work_kind *kinds;
     size_t nkinds, ncells;
-    uint32_t *window; /* [nkinds * nsteps] 0: not there */
-    uint32_t *own;    /* by kind of the class map: the one that is asked for; TL_NONE */
+    uint32_t *window; /* [nkinds * nsteps] 0: not asked for */
+    uint32_t *own;    /* by kind of the class map: the kind in the question; TL_NONE: not asked for */
 } wanted;
 
 void tl_sums_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_bytes *in, tl_bytes *out)
@@ -44,7 +45,7 @@ void tl_sums_answer(const tl_open_rank *rank, const tl_work_class_map *class_map
     a.own = tl_malloc_none(class_map->nkinds);
     for (uint32_t k = 0; k < a.nkinds; k++) {
         uint32_t own = tl_kind_find(class_map, a.kinds[k]);
-        if (own != TL_NONE && a.own[own] == TL_NONE) /* of one class the first, as all are to who asks */
+        if (own != TL_NONE && a.own[own] == TL_NONE) /* kinds of one class count as the first of them */
             a.own[own] = k;
     }
     tl_changes_open(rank, class_map, &c);
@@ -109,8 +110,8 @@ static void put_wanted(const tl_baseline *b, uint32_t rank, const tl_repair_plan
 
 TL_SORT_BY(by_key, stretch, key, member)
 
-/* Fills plan->sums: for each stretch of the rank, its own time and the median of the role, ns. */
-static void compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repair_plan *plan)
+/* Fills plan->sums: the rank's time and the role's median time of each stretch, ns. */
+static void fill_sums(const tl_baseline *b, uint32_t rank, stretches *all, tl_repair_plan *plan)
 {
     size_t n = b->roles[b->role_of[rank]].n;
     int64_t *ns = tl_malloc((n + 1) * sizeof *ns);
@@ -150,7 +151,7 @@ void tl_repair_plan_sums(const tl_baseline *b, uint32_t rank, tl_repair_plan *pl
         }
         free(list);
     }
-    compare(b, rank, &all, plan);
+    fill_sums(b, rank, &all, plan);
     tl_asked_free(&asked);
     free(all.v);
 }
