@@ -120,7 +120,7 @@ static inline uint64_t tl_vote_shown(uint64_t vote)
 /* One communication kernel: its ARRIVAL is node `arrival`, its END the one after it. */
 typedef struct tl_node_comm {
     int64_t start_ns;
-    uint32_t uid; /* of the kernel */
+    uint32_t uid; /* uid of the kernel */
     uint32_t arrival;
     uint32_t turn;  /* number of communication kernels launched by the rank before: segment of its ARRIVAL */
     uint32_t nwork; /* number of compute kernels launched since the previous communication kernel */
@@ -142,7 +142,7 @@ typedef struct tl_pause {
 typedef struct tl_pause_release {
     uint64_t name;
     int64_t lag_ns; /* from the end of the work to the end of the pause */
-    uint32_t node;  /* of that work */
+    uint32_t node;  /* node of that work */
     uint32_t nends; /* number of ends of work of that name within the pause */
 } tl_pause_release;
 
@@ -171,13 +171,13 @@ typedef struct tl_node_labels {
 typedef struct tl_rank_graph {
     int32_t rank;
     size_t nnodes, nedges, ncomms, npauses, nreleases, nfalse, nvotes, nkeys, nbytes, nsteps;
-    tl_node *nodes; /* [nnodes + 1]: the last one ends the edges of the one before; NULL: nodes and edges are packed */
+    tl_node *nodes; /* [nnodes + 1], with an end entry; NULL: nodes and edges are packed */
     tl_edge *edges;
     uint64_t *votes; /* [nvotes] of uncertain edges */
     uint64_t *keys;  /* [nkeys], of packed nodes */
     uint8_t *bytes;  /* [nbytes] packed nodes and edges */
     tl_node_comm *comms;
-    tl_pause *pauses; /* [npauses + 1]: the last one ends the releases of the one before */
+    tl_pause *pauses; /* [npauses + 1], with an end entry */
     tl_pause_release *releases;
     uint64_t *false_votes;  /* [nfalse] keys of edges that are impossible on this rank, and tl_vote_shown of edges that
                             * this rank has shown; ascending, each once */
@@ -275,16 +275,16 @@ typedef struct tl_meeting_edge {
 
 typedef struct tl_meeting {
     int64_t done_ns;     /* the first end of its members */
-    int64_t work_ns;     /* from the last arrival to done_ns */
+    int64_t work_ns;     /* transfer: from the last arrival to done_ns */
     int64_t collective;  /* number of the collective in the job */
     uint32_t first_edge; /* its edges end where those of the next meeting begin */
-    int64_t late_ns;     /* lateness of late_rank; part of the lag of each edge that comes from a meeting */
+    int64_t late_ns;     /* lateness of late_rank, included in the lag of edges that come from meetings */
     int32_t late_rank;   /* an untraced rank that arrived later than its role usually does; -1: none */
     int32_t step;        /* latest step of its members */
     uint8_t kind;
 } tl_meeting;
 
-/* The job's graph: the meetings of ranks, and what is known of each rank. */
+/* The job's graph: its meetings, and each rank without its nodes. */
 typedef struct tl_job_graph {
     size_t nranks, nmeetings;
     tl_job_rank *ranks;   /* [nranks] */
@@ -333,7 +333,7 @@ static inline int64_t tl_meeting_from_ns(const tl_job_graph *g, const tl_meeting
     return edge->rank != TL_NONE ? g->ranks[edge->rank].ports[edge->of].arrived_ns : g->meetings[edge->of].done_ns;
 }
 
-/* Returns the part of a meeting's time that its arrivals and its own work do not explain, ns. */
+/* Returns the rest of a meeting, ns: time that neither its edges nor its work explain. */
 int64_t tl_meeting_rest_ns(const tl_job_graph *graph, uint32_t meeting);
 
 /* A rank whose nodes can be read: borrowed, or unpacked from a packed graph; *of must not change meanwhile.

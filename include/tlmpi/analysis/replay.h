@@ -1,28 +1,27 @@
 /* replay.h - how long would the job have taken if some of its work had taken its baseline?
  *
- *     done = max over edges (done there + lag) + work + rest        in one pass over the graph, work being changed
+ *     done = max over edges (done there + lag) + work + rest        one pass over the graph, with some work changed
  *
- * The unchanged replay gives the measured times, to the nanosecond.  A repair takes off a rank, in some steps, the
- * excess of its work of a family over the baseline, class by class:
+ * The unchanged replay gives the measured times, to the nanosecond.  A repair takes the excess over the baseline off
+ * the work of one rank, of one family, in some steps, class by class:
  *
- *     device      each piece of a class times baseline / own: the systematic excess goes, the rank's own noise stays
- *     host        the excess comes off the pieces that are longer than peers' at the same place, in proportion to their
- *                 excess; off all pieces, where these do not suffice.  A host below the baseline stays as it is: as a
- *                 rule its peers waited without a record of it
- *     additional  the pieces of a class that the rank has and peers have not (no part of `device`): in such steps each
- *                 stretch between two collectives by itself, so that time goes where the additional pieces are
- *     waits       where a host waits for its device more often than peers do between the same collectives, the longest
- *                 of these waits go
- *     transfer    each transfer of a link, and each member's time after the first end, times baseline / own
+ *     device      each piece of a class is scaled by baseline / own: systematic excess goes, the rank's noise stays
+ *     host        the excess is taken off the pieces that are longer than the same pieces of peers, in proportion to
+ *                 their excess; off all pieces, if that is too little.  A host below the baseline is not changed: as a
+ *                 rule its peers waited without a recorded wait
+ *     additional  pieces of a class that the rank has and its peers do not have (not part of `device`): each stretch
+ *                 between two collectives by itself, so that time goes where the additional pieces are
+ *     waits       if a host waits for its device more often than its peers between the same collectives, the longest
+ *                 of its waits go
+ *     transfer    each transfer of a link, and each member's time after the first end, is scaled by baseline / own
  *
- * What a cut step lacks is unknown, so cut steps are not compared with those of peers.  A rank that is late all the
- * time is repaired there by the share of its own work that is excess in the same stretches of the whole steps.  Of a
- * host, the excess of a stretch over peers' stretch of a whole step goes; over all stretches of the cut step no more
- * goes than in a whole step.
+ * Work missing in a cut step is unknown, so cut steps are not compared with those of peers.  If a rank is late in all
+ * steps, device work in a cut step is reduced by the share of excess in the same stretches of the whole steps.  Host
+ * work in a cut step is reduced to that of peers in a whole step, by no more in total than in a whole step.
  *
- * Nodes of a rank are looked at on the proc that read the rank, while the rank is open.  Proc 0 gets the rank folded:
+ * Nodes of a rank are read on the proc that read the rank, while the rank is open.  Proc 0 receives the rank folded:
  * its ports, and the longest paths between them.  Replays run over the folded ranks and the meetings (tl_job_net);
- * their times are the same to the nanosecond.
+ * their times are exact.
  *
  * May use graph and baseline.
  */
@@ -65,7 +64,7 @@ void tl_net_step_ends(const tl_net *net, const int64_t *done_ns, int64_t *end_ns
 int64_t tl_net_whole_ns(const tl_net *net, const tl_baseline *baseline, const int64_t *done_ns, int64_t start_ns,
                         int64_t last_ns);
 
-/* What a fold does with a node. */
+/* How a fold treats a node, from weak to strong. */
 typedef enum tl_fold_mark {
     TL_FOLD_AWAY, /* folds the node if that makes the net smaller: nothing of it changes */
     TL_FOLD_KEEP, /* keeps the node */
@@ -86,7 +85,7 @@ enum { TL_LANES_MOST = 64 };
 typedef struct tl_node_change {
     int64_t less_ns; /* time taken off the node's own time */
     uint32_t node;
-    uint32_t next; /* of the same node, in another lane; TL_NONE: none */
+    uint32_t next; /* index of the node's change in another lane; TL_NONE: none */
     uint8_t lane;
     bool gone; /* the last of the node's edges is gone */
 } tl_node_change;
@@ -104,12 +103,12 @@ void tl_net_fold(const tl_net *net, const uint8_t *marks, const tl_lanes *lanes,
 
 /* ---------------------------------------------------------------------------------------------------------- changes */
 
-/* A rank that is open to be changed: time taken off the work of its nodes, and edges that are gone.
- * Zero-initialise; may be used for one rank after the other, and tl_changes_free ends it. */
+/* Changes to an open rank: time taken off the work of its nodes, and edges that are gone.  Zero-initialise; may be used
+ * for one rank after the other, and tl_changes_free ends it. */
 typedef struct tl_changes {
     const tl_work_class_map *class_map;
     tl_open_rank open;    /* the caller's */
-    tl_arena arena;       /* of the arrays below */
+    tl_arena arena;       /* owns the arrays below */
     uint32_t *step_of;    /* [n] index of the step */
     int64_t *less_ns;     /* [n] time taken off the node's work */
     bool *gone;           /* [n] the second of the node's two edges is gone: from the work that released a wait */
@@ -167,7 +166,7 @@ typedef struct tl_job_net {
     int64_t *done_ns;  /* [net.n] as measured */
     uint32_t *base;    /* [nranks] node i of a folded rank is node base + i here */
     uint32_t meetings; /* the first meeting's node */
-    bool cut;          /* it has cycles */
+    bool cut;          /* edges of cycles are disabled */
 } tl_job_net;
 
 /* Joins changed[rank] where there is one, else folded[rank].  changed NULL: no rank has one. */
@@ -253,7 +252,7 @@ typedef struct tl_transfer_less {
 
 typedef TL_VEC(tl_transfer_less) tl_transfer_list;
 
-/* Appends the excess of each transfer of a link over its baseline. */
+/* Appends the excess over the baseline of each transfer of a link. */
 void tl_repair_link(const tl_baseline *baseline, const tl_repair *repair, tl_transfer_list *out);
 
 /* ------------------------------------------------------------------------------------------------------------ ideal */
@@ -301,7 +300,7 @@ typedef struct tl_balance {
 void tl_balance_find(const tl_baseline *baseline, tl_balance *out);
 void tl_balance_rank(double to, tl_changes *changes); /* to: the factor of its role */
 
-/* Takes off all work of the host. */
+/* Takes off all work of the host's activities. */
 void tl_free_host(tl_changes *changes);
 
 /* -------------------------------------------------------------------------------------------------------- questions */
@@ -318,11 +317,11 @@ typedef struct tl_reduction {
 
 /* How a rank is changed. */
 typedef enum tl_change_kind {
-    TL_CHANGE_NONE,       /* nothing: the rank is folded as it is */
+    TL_CHANGE_NONE,       /* none: the rank is folded unchanged */
     TL_CHANGE_CANDIDATES, /* some of the plans that the proc received */
     TL_CHANGE_IDEAL,      /* some plans, and the ideal where that takes off more; in some activities */
-    TL_CHANGE_BALANCE,    /* compute work by a factor */
-    TL_CHANGE_HOST        /* the host takes no time */
+    TL_CHANGE_BALANCE,    /* compute work is scaled by a factor */
+    TL_CHANGE_HOST        /* all work of the host is taken off */
 } tl_change_kind;
 
 typedef struct tl_change {
@@ -373,7 +372,7 @@ typedef struct tl_path_step {
     int32_t peer; /* index of the rank waited for longest; -1: none, or an untraced one */
 } tl_path_step;
 
-/* A piece of a rank's path, by the clock of the rank's device. */
+/* A piece of a rank's path, on the clock of the rank's device. */
 typedef struct tl_path_piece {
     int64_t start_ns, end_ns;
     int32_t step;   /* -1: none; on the way to proc 0 an index in `steps` */
@@ -394,12 +393,12 @@ typedef struct tl_rank_path {
     size_t nnames;
 } tl_rank_path;
 
-/* The critical path: from the job's last end back, at every node to what the node waited for last. */
+/* The critical path of the job: from its last end back, from each node to the node that it waited for last. */
 typedef struct tl_path {
-    tl_activity_ns sum;      /* time of the path by activity; COMM: transfers, and waits for ranks without a trace;
-                              * DEVICE: latency */
-    tl_activity_ns *by_rank; /* [nranks] part of `sum`; a transfer counts for the rank by whose end the path leaves the
-                              * transfer */
+    tl_activity_ns sum;      /* time of the path by activity; COMM: transfers, and waits for untraced ranks; DEVICE:
+                              * latency */
+    tl_activity_ns *by_rank; /* [nranks] part of `sum`; a transfer counts for the rank by whose END the path comes to
+                              * it */
     tl_activity_ns *own;     /* [nranks] all work of the rank, on the path or not; its latency is unknown */
     tl_rank_path *ranks;     /* [nranks] the path of each rank by itself; empty for a rank without a graph */
     tl_rank_path job;        /* pieces and names of this path, where graphs have names */

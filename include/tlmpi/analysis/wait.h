@@ -115,8 +115,7 @@ typedef struct tl_late_row {
     uint8_t pair;                   /* 1: a send and its receive */
     uint8_t doubt;                  /* tl_comm_doubt */
     int32_t group;
-    int32_t peer; /* the rank at the other end of a transfer between two ranks, traced or not; below 0: none, or
-                   * unknown */
+    int32_t peer; /* peer rank in a point-to-point transfer, traced or not; below 0: none, or unknown */
 } tl_late_row;
 
 typedef TL_VEC(tl_late_row) tl_late_rows;
@@ -138,7 +137,7 @@ size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first);
  * candidate to the time that was waiting; the sums of cut candidates go into idle and idle_summary.
  */
 
-/* How long a rank waited in a kernel or operator of its own.
+/* How long a rank waited in one of its kernels or operators.
  *
  *     [ wait_ns | open_ns |          ]      waiting, waiting or transfer, transfer
  */
@@ -151,7 +150,7 @@ typedef struct tl_peer_answer {
     uint32_t uid;
     int32_t group;  /* of the collective; -1: of hosts */
     uint8_t kind;   /* tl_collective of the rank's own part */
-    uint8_t waited; /* 0: it did not wait, or that is unknown; wait_ns is 0 */
+    uint8_t waited; /* 0: no wait, or unknown; wait_ns is 0 */
     uint8_t doubt;  /* tl_comm_doubt: why open_ns is not 0 */
     uint8_t padding[5];
 } tl_peer_answer;
@@ -212,7 +211,7 @@ typedef struct tl_exposed_part {
     int64_t exposed_ns, waiting_ns, unknown_ns;
     int32_t rank, device, step, group;
     uint8_t kind;  /* tl_collective */
-    uint8_t doubt; /* tl_comm_doubt: why some of it is unknown */
+    uint8_t doubt; /* tl_comm_doubt: why unknown_ns is not 0 */
     uint8_t padding[6];
 } tl_exposed_part;
 
@@ -226,8 +225,7 @@ void tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_pe
  * for ranks and devices, into waiting, transfer and unknown. */
 void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed, tl_table *breakdown);
 
-/* Returns the answer for a kernel or operator, whether it waited or not; NULL: there is none.  answers: in the order of
- * tl_peer_answers_sort. */
+/* Returns the answer for a kernel or operator; NULL: none.  answers: in the order of tl_peer_answers_sort. */
 const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *answers, size_t n, int32_t rank, uint32_t uid);
 
 /* Writes the sums into the rows of idle and idle_summary, which are in key order. */

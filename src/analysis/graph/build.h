@@ -34,8 +34,8 @@ typedef struct tl_waiting_call {
     uint8_t kind;            /* tl_call_wait */
 } tl_waiting_call;
 
-/* A recorded wait of one stream for an event of another: what is launched on `stream` from wait_ns on comes after what
- * had been launched on `on_stream` before record_ns. */
+/* A recorded wait of one stream for an event of another: kernels launched on `stream` from wait_ns on come after all
+ * kernels launched on `on_stream` before record_ns. */
 typedef struct tl_event_wait {
     int64_t wait_ns, record_ns;
     int32_t device, stream, on_stream;
@@ -89,10 +89,10 @@ typedef struct tl_graph_build {
     int64_t lag_ns;          /* lead of the host's clock over the device's; subtracted from all host times */
     int64_t latency_ns;      /* from launch to kernel start on an idle device */
     tl_graph_kernel *placed; /* by kernel */
-    uint32_t *by_end;        /* kernels in order of ends */
-    uint32_t *by_turn;       /* kernels in order of launches */
-    size_t nunlaunched;      /* kernels without a launch */
-    size_t nlaunches;        /* launches of the view, then launches that the trace lacks (unlaunched.c) */
+    uint32_t *by_end;        /* kernels, ascending by end */
+    uint32_t *by_turn;       /* kernels, ascending by launch */
+    size_t nunlaunched;      /* number of kernels without a launch */
+    size_t nlaunches;        /* number of launches: of the view, then those made up (unlaunched.c) */
     uint32_t *tracks;        /* by launch: its thread */
     int64_t *handed_ns;      /* by launch: when its work is handed over; INT64_MAX: it has no kernel */
     uint32_t *blocking;      /* by launch: the copy for whose end the call waits; TL_NONE */
@@ -120,42 +120,43 @@ void tl_graph_place(tl_graph_build *b);
 /* unlaunched.c: estimates the launches of kernels without one; `by_end` and latency_ns must be known. */
 void tl_graph_find_unlaunched(tl_graph_build *b);
 
-/* full_queue.c: fills `queue_full`, once kernels are in order. */
+/* full_queue.c: fills `queue_full`; kernels must be in order. */
 void tl_graph_find_full_queue(tl_graph_build *b);
 
 /* depend.c: adds the edges between streams. */
 void tl_graph_depend(tl_graph_build *b);
 
-/* host.c: tl_graph_host adds the nodes of the host and the edges between them; tl_graph_released adds the edges from
- * work that releases waits, once work has nodes.  Order of calls: host, work, released. */
+/* host.c: tl_graph_host adds the nodes of the host and the edges between them; then work gets its nodes; then
+ * tl_graph_released adds the edges from work to the waits that it released. */
 typedef struct tl_graph_hosts tl_graph_hosts;
 typedef struct tl_labelling tl_labelling;
 tl_graph_hosts *tl_graph_host(tl_graph_build *b);
 void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts);
 void tl_graph_hosts_free(tl_graph_hosts *hosts);
 
-/* host.c: labels the nodes of waits, as far as calls tell. */
+/* host.c: labels the nodes of waits in calls. */
 void tl_graph_label_waits(const tl_graph_hosts *hosts, tl_labelling *labelling);
 
-/* release.c: the kernel whose end released a call that waited over [start_ns, end_ns), on the clock of the device;
+/* release.c: returns the kernel whose end released a call that waited over [start_ns, end_ns), on the device's clock;
  * TL_NONE. */
 uint32_t tl_graph_release_of(const tl_graph_build *b, const tl_waiting_call *call, int64_t start_ns, int64_t end_ns);
 
-/* release.c: whether anything launched before start_ns runs over end_ns. */
+/* release.c: whether any kernel launched before start_ns still runs at end_ns. */
 bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns);
 
-/* release.c: a pause of the host, [start_ns, end_ns) between two nodes, and what may have ended it. */
+/* release.c: appends a pause of the host, [start_ns, end_ns), and its possible releases. */
 void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t end_ns);
 
 /* labels.c: labels the nodes of work, of its launches and of waits. */
 tl_node_labels *tl_graph_labels_of(const tl_graph_build *b, const tl_graph_hosts *hosts);
 void tl_node_labels_free(tl_node_labels *labels); /* NULL is fine */
 
-/* labels.c: labels two nodes, which may be one.  label: but for its names, which are ids of the view's names. */
+/* labels.c: gives two nodes, which may be one, a label: `label` with the names, which are ids of the view's names. */
 void tl_graph_label(tl_labelling *labelling, uint32_t begin, uint32_t end, uint32_t name, uint32_t operator_name,
                     uint32_t annotation, tl_node_label label);
 
-/* Whether only many calls or pauses alike can show that this one was a wait. */
+/* Whether the wait is only a possible one, which unrecorded_waits.c judges together with all others between the same
+ * calls. */
 static inline bool tl_may_have_waited(const tl_waiting_call *call)
 {
     return call != NULL && call->kind >= TL_CALL_PAUSE;

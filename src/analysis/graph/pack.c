@@ -65,15 +65,15 @@ typedef struct packing {
     guess guess;
 } packing;
 
-static void put(packing *p, int64_t x)
+static void put_signed(packing *p, int64_t x)
 {
     tl_bytes_put_number(&p->bytes, x);
 }
 
 /* Writes an unsigned number, in one bit less than a signed one. */
-static void put_bits(packing *p, uint64_t bits)
+static void put_unsigned(packing *p, uint64_t bits)
 {
-    put(p, (int64_t)(bits >> 1 ^ ((bits & 1) != 0 ? UINT64_MAX : 0)));
+    put_signed(p, (int64_t)(bits >> 1 ^ ((bits & 1) != 0 ? UINT64_MAX : 0)));
 }
 
 static void put_head(packing *p, const tl_node *node, uint32_t nedges)
@@ -82,23 +82,23 @@ static void put_head(packing *p, const tl_node *node, uint32_t nedges)
     bool segment = node->segment != last->segment, step = node->step != last->step;
     uint16_t *blocks = blocks_of(&p->guess, node->key);
     bool differs = node->key != 0 && node->blocks != *blocks;
-    put_bits(p, (uint64_t)node->kind | (uint64_t)node->activity << 3);
-    put_bits(p, (nedges < MANY_EDGES ? nedges : MANY_EDGES) | (segment ? HAS_SEGMENT : 0U) | (step ? HAS_STEP : 0U) |
-                    (node->key != 0 ? HAS_KEY : 0U) | (differs ? HAS_BLOCKS : 0U));
+    put_unsigned(p, (uint64_t)node->kind | (uint64_t)node->activity << 3);
+    put_unsigned(p, (nedges < MANY_EDGES ? nedges : MANY_EDGES) | (segment ? HAS_SEGMENT : 0U) |
+                        (step ? HAS_STEP : 0U) | (node->key != 0 ? HAS_KEY : 0U) | (differs ? HAS_BLOCKS : 0U));
     if (nedges >= MANY_EDGES)
-        put_bits(p, nedges);
+        put_unsigned(p, nedges);
     if (node->key != 0) {
         uint32_t number = tl_map_number(&p->number_of, node->key, p->keys.n);
         if (number == p->keys.n)
             tl_vec_push(&p->keys, node->key);
-        put_bits(p, number);
+        put_unsigned(p, number);
     }
     if (differs)
-        put_bits(p, *blocks = node->blocks);
+        put_unsigned(p, *blocks = node->blocks);
     if (segment)
-        put(p, (int64_t)node->segment - (int64_t)last->segment);
+        put_signed(p, (int64_t)node->segment - (int64_t)last->segment);
     if (step)
-        put(p, (int64_t)node->step - (int64_t)last->step);
+        put_signed(p, (int64_t)node->step - (int64_t)last->step);
 }
 
 static void put_node(packing *p, const tl_rank_graph *g, uint32_t v)
@@ -110,14 +110,14 @@ static void put_node(packing *p, const tl_rank_graph *g, uint32_t v)
     put_head(p, node, nedges);
     for (uint32_t e = 0; e < nedges; e++) {
         uint32_t *from = from_of(&p->guess, node, e);
-        put(p, 2 * ((int64_t)edges[e].from - (int64_t)*from - 1) + (edges[e].vote != 0));
+        put_signed(p, 2 * ((int64_t)edges[e].from - (int64_t)*from - 1) + (edges[e].vote != 0));
         if (edges[e].vote != 0)
-            put_bits(p, edges[e].vote);
-        put(p, edges[e].lag_ns);
+            put_unsigned(p, edges[e].vote);
+        put_signed(p, edges[e].lag_ns);
         *from = edges[e].from;
     }
-    put(p, node->done_ns - p->guess.last.done_ns);
-    put(p, node->work_ns - predicted_work_of(g->nodes, edges, v, nedges));
+    put_signed(p, node->done_ns - p->guess.last.done_ns);
+    put_signed(p, node->work_ns - predicted_work_of(g->nodes, edges, v, nedges));
     p->guess.last = *node;
 }
 
@@ -157,37 +157,37 @@ typedef struct unpacking {
     guess guess;
 } unpacking;
 
-static int64_t get(unpacking *u)
+static int64_t get_signed(unpacking *u)
 {
     return tl_bytes_get_number(&u->bytes);
 }
 
-static uint64_t get_bits(unpacking *u)
+static uint64_t get_unsigned(unpacking *u)
 {
-    int64_t x = get(u);
+    int64_t x = get_signed(u);
     return (uint64_t)x << 1 ^ (x < 0 ? UINT64_MAX : 0);
 }
 
 static uint32_t get_head(unpacking *u, tl_node *node)
 {
-    const uint64_t what = get_bits(u), has = get_bits(u);
+    const uint64_t what = get_unsigned(u), has = get_unsigned(u);
     uint32_t nedges = has & MANY_EDGES;
     *node = (tl_node){
         .kind = what & 7, .activity = (uint8_t)(what >> 3), .segment = u->guess.last.segment, .step = u->guess.last.step
     };
     if (nedges == MANY_EDGES)
-        nedges = (uint32_t)get_bits(u);
+        nedges = (uint32_t)get_unsigned(u);
     if ((has & HAS_KEY) != 0) {
-        node->key = u->keys[get_bits(u)];
+        node->key = u->keys[get_unsigned(u)];
         uint16_t *blocks = blocks_of(&u->guess, node->key);
         if ((has & HAS_BLOCKS) != 0)
-            *blocks = (uint16_t)get_bits(u);
+            *blocks = (uint16_t)get_unsigned(u);
         node->blocks = *blocks;
     }
     if ((has & HAS_SEGMENT) != 0)
-        node->segment = (uint32_t)((int64_t)node->segment + get(u));
+        node->segment = (uint32_t)((int64_t)node->segment + get_signed(u));
     if ((has & HAS_STEP) != 0)
-        node->step = (int32_t)(node->step + get(u));
+        node->step = (int32_t)(node->step + get_signed(u));
     return nedges;
 }
 
@@ -202,14 +202,14 @@ void tl_rank_graph_unpack(const tl_rank_graph *g, tl_node *nodes, tl_edge *edges
         node->first_edge = first;
         for (uint32_t e = 0; e < nedges; e++) {
             uint32_t *from = from_of(&u.guess, node, e);
-            int64_t x = get(&u);
+            int64_t x = get_signed(&u);
             bool voted = x % 2 != 0;
             *from = (uint32_t)((int64_t)*from + 1 + (x - voted) / 2);
-            edges[first + e] = (tl_edge){ .from = *from, .vote = voted ? (uint32_t)get_bits(&u) : 0 };
-            edges[first + e].lag_ns = get(&u);
+            edges[first + e] = (tl_edge){ .from = *from, .vote = voted ? (uint32_t)get_unsigned(&u) : 0 };
+            edges[first + e].lag_ns = get_signed(&u);
         }
-        node->done_ns = u.guess.last.done_ns + get(&u);
-        node->work_ns = get(&u) + predicted_work_of(nodes, edges + first, v, nedges);
+        node->done_ns = u.guess.last.done_ns + get_signed(&u);
+        node->work_ns = get_signed(&u) + predicted_work_of(nodes, edges + first, v, nedges);
         u.guess.last = *node;
         first += nedges;
     }

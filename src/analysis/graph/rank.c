@@ -66,7 +66,7 @@ static void move_lists(tl_graph_build *b, tl_rank_graph *out)
     out->false_votes = b->false_votes.v;
 }
 
-static void widen(tl_span *s, int64_t start_ns, int64_t end_ns)
+static void extend_span(tl_span *s, int64_t start_ns, int64_t end_ns)
 {
     s->start_ns = tl_ns_min(s->start_ns, start_ns);
     s->end_ns = tl_ns_max(s->end_ns, end_ns);
@@ -79,15 +79,15 @@ static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
     tl_span s = { INT64_MAX, INT64_MIN };
     int64_t work = 0;
     for (size_t i = 0; i < view->nkernels; i++) {
-        widen(&s, view->kernels[i].start_ns, view->kernels[i].end_ns);
+        extend_span(&s, view->kernels[i].start_ns, view->kernels[i].end_ns);
         work = tl_ns_add(work, tl_ns_between(view->kernels[i].end_ns, view->kernels[i].start_ns));
     }
     for (size_t l = 0; l < view->nlaunches; l++)
-        widen(&s, view->launches[l].start_ns, view->launches[l].end_ns);
+        extend_span(&s, view->launches[l].start_ns, view->launches[l].end_ns);
     for (size_t i = 0; i < calls->waits.n; i++)
-        widen(&s, calls->waits.v[i].start_ns, calls->waits.v[i].end_ns);
+        extend_span(&s, calls->waits.v[i].start_ns, calls->waits.v[i].end_ns);
     if (view->nkernels > 0 && view->nsteps > 0)
-        widen(&s, view->steps[0].start_ns, view->steps[0].start_ns);
+        extend_span(&s, view->steps[0].start_ns, view->steps[0].start_ns);
     return view->nkernels == 0 ||
            (tl_ns_between(s.end_ns, s.start_ns) <= TL_GRAPH_MAX_NS && work <= TL_GRAPH_MAX_WORK_NS);
 }

@@ -36,8 +36,8 @@ uint32_t tl_last_edge(const tl_open_rank *o, uint32_t v)
     return last;
 }
 
-/* Returns the rank's work by activity, ns; COMM includes the time from each meeting to the rank's END. */
-static tl_activity_ns sum_own(const tl_open_rank *o)
+/* Returns the sum of the rank's work by activity, ns; COMM includes the time from each meeting to the rank's END. */
+static tl_activity_ns own_work_of(const tl_open_rank *o)
 {
     tl_activity_ns own = { 0 };
     for (uint32_t v = 0; v < o->n; v++) {
@@ -95,7 +95,7 @@ static void answer_back(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
             last = (last_end){ o->nodes[v].done_ns, approaches[v], v };
     for (size_t p = 0; p < nports; p++)
         of_ports[p] = approaches[o->of->ports[p].arrival];
-    tl_activity_ns own = sum_own(o);
+    tl_activity_ns own = own_work_of(o);
     tl_bytes_put(out, &own, sizeof own);
     tl_bytes_put(out, &last, sizeof last);
     tl_bytes_put_list(out, of_ports, nports, sizeof *of_ports);

@@ -73,7 +73,7 @@ static int64_t pieces_beyond_peers(const planning *p, size_t kind, size_t step)
     return tl_ns_max(0, pieces_of(p, kind, step) - tl_pieces_usual(p->b, class_of(p, kind), step, p->scratch));
 }
 
-static void find_windows(planning *p)
+static void fill_windows(planning *p)
 {
     const tl_baseline *b = p->b;
     tl_repair_plan *plan = p->plan;
@@ -101,7 +101,7 @@ static void find_windows(planning *p)
 
 /* Fills own_ns and baseline_ns of a kind in the steps p->on.  The difference is the excess to repair: HOST: all time
  * beyond peers; DEVICE: time beyond peers for the same amount of work; ADDITIONAL: the time of the additional work. */
-static void find_excess_of(planning *p, size_t kind, size_t at)
+static void fill_excess_of(planning *p, size_t kind, size_t at)
 {
     const size_t member = p->b->index_in_role[p->repair->rank];
     int64_t *own_ns = &p->plan->own_ns[at], *baseline_ns = &p->plan->baseline_ns[at];
@@ -118,7 +118,7 @@ static void find_excess_of(planning *p, size_t kind, size_t at)
 
 /* Fills drop.  In whole steps: the number of waits for the device beyond that of peers in the same stretch; in cut
  * steps: the same part of all waits. */
-static void find_drops(planning *p)
+static void fill_drops(planning *p)
 {
     const tl_baseline *b = p->b;
     for (size_t k = 0; k < p->plan->nkinds; k++) {
@@ -161,7 +161,7 @@ void tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
                              .window = tl_calloc(cells, sizeof *out->window),
                              .also = tl_calloc(b->nsteps + 1, sizeof *out->also),
                              .drop = tl_calloc(cells, sizeof *out->drop) };
-    find_windows(&p);
+    fill_windows(&p);
     out->own_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->own_ns);
     out->baseline_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->baseline_ns);
     if (repair->family != TL_FAMILY_WAIT) {
@@ -172,11 +172,11 @@ void tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
                     continue;
                 for (size_t s = 0; s < b->nsteps; s++)
                     p.on[s] = out->window[k * b->nsteps + s] == w + 1 && !out->also[s];
-                find_excess_of(&p, k, at);
+                fill_excess_of(&p, k, at);
             }
     }
     if (repair->family == TL_FAMILY_WAIT || repair->family == TL_FAMILY_HOST)
-        find_drops(&p);
+        fill_drops(&p);
     if (out->nsummed > 0)
         tl_repair_plan_sums(b, repair->rank, out);
     tl_arena_free(&p.arena);

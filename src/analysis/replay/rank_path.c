@@ -232,7 +232,7 @@ static void split_at_meeting(const tl_job_graph *g, uint32_t rank, tl_path_piece
 TL_SORT_BY(by_wait, peer_wait, step, peer)
 
 /* Sets the peer of each step: the rank waited for longest; ties go to the lower index. */
-static void find_peers(peer_wait *waits, size_t n, tl_path_step *steps)
+static void fill_peers(peer_wait *waits, size_t n, tl_path_step *steps)
 {
     int64_t most_ns = 0;
     if (n > 1)
@@ -269,7 +269,7 @@ void tl_rank_path_get(const tl_job_graph *g, uint32_t rank, tl_bytes *in, tl_ran
         if (piece->step > 0)
             tl_vec_push(&waits, (peer_wait){ piece->step, piece->peer, piece->met_ns - piece->start_ns });
     }
-    find_peers(waits.v, waits.n, out->steps);
+    fill_peers(waits.v, waits.n, out->steps);
     free(waits.v);
     for (size_t s = 1; s < out->nsteps; s++)
         for (int bound = 0; bound < TL_NBOUNDS; bound++)

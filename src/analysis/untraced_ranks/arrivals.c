@@ -124,7 +124,7 @@ static void update_least_transfer(tl_untraced_arrivals *a, uint64_t own, int64_t
     tl_vec_push(&a->least_ns, ns);
 }
 
-static void find_typical(tl_untraced_arrivals *a)
+static void list_typical(tl_untraced_arrivals *a)
 {
     const tl_late_row *rows = a->in->rows;
     TL_VEC(transfer) all = { 0 };
@@ -166,7 +166,7 @@ tl_untraced_arrivals *tl_untraced_arrivals_new(const tl_untraced_ranks_input *in
     a->arriving = tl_malloc((a->untraced.n + 1) * sizeof *a->arriving);
     if (a->untraced.n > 0) {
         a->expectation = tl_expectation_new(&a->untraced);
-        find_typical(a);
+        list_typical(a);
     }
     return a;
 }

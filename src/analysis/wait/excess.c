@@ -3,7 +3,7 @@
 #include "tlmpi/base/stats.h"
 #include <string.h>
 
-static void find_middle(const void *values, size_t n, size_t stride, int64_t *scratch, int64_t middle[3])
+static void fill_middle(const void *values, size_t n, size_t stride, int64_t *scratch, int64_t middle[3])
 {
     bool any = false;
     for (size_t i = 0; i < n; i++) {
@@ -25,14 +25,14 @@ void tl_middles_find(tl_middles *middles, const tl_activity_ns *activities, size
     if (n < 2)
         return;
     for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-        find_middle(&activities->ns[activity], n, stride, scratch, middles->ns[activity]);
+        fill_middle(&activities->ns[activity], n, stride, scratch, middles->ns[activity]);
 }
 
 void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t stride, int64_t *scratch)
 {
     *middle = (tl_middle){ .n = n };
     if (n >= 2)
-        find_middle(values, n, stride, scratch, middle->ns);
+        fill_middle(values, n, stride, scratch, middle->ns);
 }
 
 /* Returns the value at position k of `middle` after x, one of the values, is removed from all of them. */

@@ -68,7 +68,7 @@ static void add_sum(void *to, const void *of)
 
 /* Merges the sums by late rank into one sum per device, with the rank that it waited for most; ties go to the lowest
  * rank. */
-static void sum_devices(tl_peer_sums *sums)
+static void merge_by_device(tl_peer_sums *sums)
 {
     size_t n = tl_merge_equal(sums->v, sums->n, sizeof *sums->v, by_late, add_sum), kept = 0;
     int64_t most_ns = 0;
@@ -119,7 +119,7 @@ void tl_peers_sum(const tl_table *rows, tl_peer_sums *out)
             list_sums(rows, true, true, &sums);
             sums.n = tl_merge_equal(sums.v, sums.n, sizeof *sums.v, by_class, add_sum);
         } else {
-            sum_devices(&sums);
+            merge_by_device(&sums);
         }
         TL_EACH (const tl_peer_sum, sum, sums)
             tl_vec_push(out, *sum);
