@@ -1,9 +1,8 @@
-/* match.h - which communication kernels are one collective?
+/* match.h - matches communication kernels of different ranks to collectives.
  *
- * From each rank's record of its own collectives: groups are decided once for the job, each participant gets a key, and
- * participants of one key are a collective; participants without a key are matched by when they ended.
- * Evidence against a match is reported, and the tables group, bandwidth and quality are filled.  Uses no other folder,
- * and no process but its own.
+ * Groups are decided once for the job, each participant gets a key, and participants of one key are a collective;
+ * participants without a key are matched by when they ended.  Evidence against a match is reported, and the tables
+ * group, bandwidth and quality are filled.  Uses no other folder, and no process but its own.
  */
 #ifndef TLMPI_ANALYSIS_MATCH_H
 #define TLMPI_ANALYSIS_MATCH_H
@@ -30,35 +29,35 @@ void tl_participants_collect(const tl_rank_view *view, tl_participants *set);
 
 /* -------------------------------------------------------------------------------------------------------------- job */
 
-/* What the job knows of its ranks and groups. */
+/* The facts about the ranks and groups of the job. */
 
-/* What the procs that own collectives need to know of a group; an array of facts is in order of group numbers.  size:
- * its ranks, -1 when unknown; seen: its ranks that have a trace. */
+/* One group, at the index of its number.  size: number of its ranks, -1: unknown; seen: number of its ranks that have a
+ * trace. */
 typedef struct tl_group_fact {
     int32_t size, seen;
-    uint32_t most;          /* participants of the rank that has most */
+    uint32_t most;          /* largest number of participants of one rank */
     uint8_t inferred, span; /* tl_node_span */
     uint8_t collects;       /* it has other collectives than sends and receives */
     uint8_t all_traced;     /* every rank of the job has a trace */
     uint8_t stays;          /* no rank leaves its all-to-alls before all have come: ranks of one host show it */
 } tl_group_fact;
 
-/* What the job knows of a rank, in rank order. */
+/* The clock of one rank; arrays ascend by rank. */
 typedef struct tl_rank_clock {
     int32_t rank;
     int32_t host;    /* number, -1 when unknown */
     int32_t clock;   /* number: ranks of one clock need no correction between them */
     int32_t applied; /* 1: offset and drift are taken off the rank's times */
     int64_t offset_ns, drift_ppb;
-    int64_t step_ns;    /* by how much more the clock is ahead from step_at_ns on, in its own time */
+    int64_t step_ns;    /* added to the offset from step_at_ns on, in the clock's own time */
     int64_t step_at_ns;
-    int64_t sigma_ns;   /* how far the clock may still be off; INT64_MAX: unknown */
-    int64_t middle_ns;  /* when the offset holds; the drift counts from this time */
+    int64_t sigma_ns;   /* error of the offset; INT64_MAX: unknown */
+    int64_t middle_ns;  /* time at which the offset holds and the drift is 0 */
     int32_t component; /* only clocks of the same component can be compared */
     int32_t guessed;   /* 1: process ids alone tell the host, which is no proof of one clock */
 } tl_rank_clock;
 
-/* What is known of all groups and ranks; borrowed. */
+/* All groups and ranks of the job; borrowed. */
 typedef struct tl_job_facts {
     const tl_group_fact *groups;
     size_t ngroups;
@@ -76,16 +75,13 @@ const tl_rank_clock *tl_rank_clock_of(const tl_job_facts *facts, int32_t rank);
 
 /* ----------------------------------------------------------------------------------------------------------- groups */
 
-/* The process groups of a job, from what its ranks say of them.
- *
- * Decided once, for all ranks: which memberships are of one group, the group's number, and by what rule its collectives
- * are matched.  It takes rows per rank and group, and no events.
- */
+/* The process groups of a job, decided once from all memberships: which memberships are one group, the group's number,
+ * and the rule by which its collectives are matched.  Needs a row per rank and group, and no events. */
 
 /* One collective of a rank in a group that the trace does not name.  Which ranks form that group is inferred from
  * sightings: ranks whose k-th collectives end together are of one group. */
 typedef struct tl_sighting {
-    uint64_t item; /* equal for what should be one collective, were all ranks one group */
+    uint64_t item; /* equal on all ranks of a group for one collective */
     int64_t start_ns, end_ns;
     int32_t membership; /* index among those of the job */
     int32_t loose;      /* its kind does not make ranks end together */
@@ -94,16 +90,16 @@ typedef struct tl_sighting {
 /* Largest number of sightings of a membership, spread over the whole recording. */
 #define TL_SIGHTINGS 64
 
-/* Draws sightings of the inferred groups among the memberships, ascending by membership and item: some of each, the
- * same for all of a group.  The caller frees *out. */
+/* Draws up to TL_SIGHTINGS sightings of each inferred membership, ascending by membership and item: the same items on
+ * all ranks of a group.  The caller frees *out. */
 void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n);
 
-/* What is decided for one membership: its group, and the rule by which its collectives are matched. */
+/* The decision on one membership: its group, and the rule by which its collectives are matched. */
 typedef struct tl_fate {
     uint64_t group_key;
     int32_t group;           /* number in the job */
     uint8_t by_seq;          /* all its ranks have sequence numbers */
-    uint8_t by_loose_launch; /* launches outside any step can be counted: their numbers agree on all its ranks */
+    uint8_t by_loose_launch; /* launches outside steps can be counted: all its ranks have as many, of the same kinds */
     uint8_t padding[2];
 } tl_fate;
 
@@ -123,11 +119,8 @@ tl_parallelism tl_group_parallelism(const tl_group_row *row, int32_t nranks);
 
 /* ------------------------------------------------------------------------------------------------------ collectives */
 
-/* Participants of one group and key are one collective.
- *
- * A proc that owns a key has all its participants.  Once they are sorted, the participants of a collective lie
- * together: a run.
- */
+/* Participants of one group and key are one collective.  A proc that owns a key has all its participants.  In sorted
+ * participants those of a collective are adjacent: a run. */
 
 /* One matched collective, as the analyses see it. */
 typedef struct tl_collective_view {
@@ -136,7 +129,7 @@ typedef struct tl_collective_view {
     size_t n;
     int32_t group;
     int32_t size;     /* ranks that take part, -1 when unknown */
-    int32_t expected; /* ranks among these that have a trace */
+    int32_t expected; /* number of these ranks that have a trace */
     int32_t step;     /* ProfilerStep in which more than half of the ranks launched it, else that of the lowest rank
                        * with one; -1: none */
     uint8_t kind;     /* tl_collective */
@@ -144,15 +137,14 @@ typedef struct tl_collective_view {
     uint8_t state;    /* tl_coll_state */
     uint8_t suspect;  /* tl_suspicion */
     uint8_t span;     /* tl_node_span */
-    int64_t uncertainty_ns; /* error of the distance of its clocks */
-    int64_t unsure_ns;      /* the same if one of its clocks was corrected, else 0: a clock that is possible as recorded
-                             * shows no error */
+    int64_t uncertainty_ns; /* error of the distance between its members' clocks */
+    int64_t unsure_ns;      /* uncertainty_ns if one of these clocks was corrected, else 0 */
 } tl_collective_view;
 
 /* The uncertainty of clocks, ns, if the clocks of several hosts cannot be compared: larger than any wait. */
 #define TL_CLOCK_UNTIED_NS (INT64_MAX / 4)
 
-/* A collective's place among the participants. */
+/* A collective: participants [first, first + n). */
 typedef struct tl_collective_run {
     size_t first, n;
     int64_t first_arrival_ns;
@@ -161,28 +153,26 @@ typedef struct tl_collective_run {
 /* Puts participants in the order of (group, key, rank, start, uid). */
 void tl_participants_sort(tl_participant *participants, size_t n);
 
-/* Returns the place after the last participant of the collective that begins at `from` < n: all of one group and key,
- * which lie together in sorted participants.
+/* Returns the index after the last participant of the collective that begins at `from` < n, in sorted participants.
  *
  *     for (size_t from = 0, to; from < n; from = to) {
  *         to = tl_participants_end(participants, n, from);
  */
 size_t tl_participants_end(const tl_participant *participants, size_t n, size_t from);
 
-/* The n participants of one collective are tied by a meeting, which none of them can leave before all have come (a
- * synchronising collective, or an exchange of two ranks that each send to the other), or by a message from one to the
- * other. */
+/* A collective is a meeting if no participant can leave before all have come: a synchronising collective, or two ranks
+ * that each send to the other.  A send and its receive are a message. */
 
 /* Whether every one of the participants takes part in a synchronising collective. */
 bool tl_participants_synchronise(const tl_participant *p, size_t n);
 
-/* Whether the participants are tied by a meeting. */
+/* Whether the collective is a meeting. */
 bool tl_participants_meet(const tl_participant *p, size_t n);
 
-/* Returns the place, 0 or 1, of the sender of a message; -1: there is no message. */
+/* Returns the index, 0 or 1, of the sender if the collective is a message, else -1. */
 int32_t tl_participants_sender(const tl_participant *p, size_t n);
 
-/* Lists the collectives in sorted participants, in their order; the caller frees *runs. */
+/* Lists the collectives in sorted participants, ascending by group and key; the caller frees *runs. */
 void tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns);
 
 /* Sorts runs, as tl_runs_make lists them, by (first arrival, group, key). */
@@ -194,10 +184,8 @@ tl_collective_view tl_collective_of_run(const tl_participant *participants, cons
 
 /* -------------------------------------------------------------------------------------------------------- match key */
 
-/* Which participants belong together: those of one key. */
-
-/* Sets key and rule of a participant by the first rule that applies; key 0 and no rule if only the participant's end
- * can tell. */
+/* Sets key and rule of a participant by the first rule that applies; key 0 and TL_BY_NOTHING if none does: the
+ * participant is matched by its end. */
 void tl_match_key(tl_participant *p, const tl_fate *fate);
 
 /* Gives each participant without a key one of its own. */
@@ -208,7 +196,7 @@ uint64_t tl_own_key(const tl_participant *p);
 
 /* -------------------------------------------------------------------------------------------------------- alignment */
 
-/* Participants without a key are matched by when they ended.  Items of all ranks of a group lie on one proc then. */
+/* Participants without a key are matched by when they ended, on a proc that has the items of all ranks of the group. */
 
 /* One participant to be aligned. */
 typedef struct tl_align_item {
@@ -217,17 +205,17 @@ typedef struct tl_align_item {
     int64_t start_ns, end_ns;
     int64_t bytes;     /* -1 when unknown */
     uint64_t dtype;    /* 0 when unknown */
-    size_t position;   /* index of its participant on that proc */
-    int32_t proc;      /* that has its participant */
+    size_t position;   /* index of its participant on `proc` */
+    int32_t proc;      /* the proc that has its participant */
     int32_t group, rank;
-    int32_t peer;      /* as of the participant */
+    int32_t peer;      /* tl_participant.peer */
     uint32_t uid;
     uint8_t kind;      /* tl_collective */
-    int8_t sends;      /* 1: it goes from the rank to its peer; of both at once the lower rank sends */
+    int8_t sends;      /* 1: the rank sends to its peer; if both send, the lower rank counts as the sender */
     uint8_t padding[2];
 } tl_align_item;
 
-/* Adds to open[group] the participants without a key; pairs: the sends and receives among them alone. */
+/* Adds to open[group] the number of participants without a key; pairs: of sends and receives without a key. */
 void tl_align_open(const tl_participants *set, bool pairs, int64_t *open);
 
 /* Returns the participants (pairs: the sends and receives) of all groups with open[group] > 0, in the set's order; the
@@ -238,33 +226,33 @@ tl_align_item *tl_align_list(const tl_participants *set, bool pairs, const int64
 void tl_align_take(const tl_align_item *items, size_t n, tl_participants *set);
 
 /* Before groups are decided: returns the sends and receives of memberships that consist of nothing else and whose
- * traces do not tell the peers; of a group that the trace names only where each is known to be a send or a receive.  group is the number of the stream; sends is 1 for a send, -1 for a receive, 0 where
- * the trace does not tell; lone depends on the rank and its event alone.  The caller frees them. */
+ * traces do not tell the peers; of a group that the trace names only if each is known to be a send or a receive.
+ * Their group is the number of the stream; sends is 1 for a send, -1 for a receive, 0 if unknown; lone depends on the
+ * rank and its event alone.  The caller frees them. */
 tl_align_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n);
 
-/* Writes keys and peers to the participants; their inferred memberships are then of sends and receives. */
+/* Writes keys and peers to the participants; makes their inferred memberships ones of sends and receives. */
 void tl_sends_take(const tl_align_item *items, size_t n, tl_participants *set);
 
-/* Which rank is at the other end of a send or receive whose trace tells nothing but that it is one?
+/* Finds the peers of sends and receives whose traces tell neither peer nor group.
  *
- *     rank 0, stream 24   ..[ ]....[ ]....[ ]           the two ends of a message are done at one moment: every message of
- *     rank 1, stream 22   [    ].[    ].[   ]           this stream with one of that
+ *     rank 0, stream 24   ..[ ]....[ ]....[ ]           send and receive of a message end together: all messages of one
+ *     rank 1, stream 22   [    ].[    ].[   ]           stream end with those of another
  *     rank 1, stream 24   ......[ ].....[     ].[ ]
  *     rank 2, stream 22   [       ][          ][  ]
  *
  * A row is all such sends and receives of one stream of a rank.  Two rows of different ranks are compared under the
  * distance of their clocks that makes most of their ends agree.  Rows become partners in descending number of agreeing
- * ends; of equals the pair whose ends are nearer each other goes first.  The rest of a row may be partner of a third
- * row, where one stream serves both neighbours.  All-to-alls are made of sends and receives, too: there a third rank
- * ends with both.
+ * ends, ties by smaller distance of the ends.  The rest of a row may be partner of a third row, if one stream serves
+ * both neighbours.  All-to-alls consist of sends and receives, too, but there a third rank ends with both.
  *
  * Gives items of the whole job that end together a key and their peers.  If most of a row find a peer, the rest of the
- * row gets TL_PEER_UNKNOWN; other items, as of all-to-alls, keep TL_NO_PEER and no key.  Reorders items, as do all
- * alignments. */
+ * row gets TL_PEER_UNKNOWN; other items, as of all-to-alls, keep TL_NO_PEER and no key.  Reorders items, as all
+ * alignments do. */
 void tl_sends_align(tl_align_item *items, size_t n);
 
-/* Sends and receives whose two ranks are known.  Recordings begin at different moments, and without step marks counts
- * never restart: what the receiver recorded first may be the second that the sender has.
+/* Matches sends and receives whose two ranks are known.  Recordings begin at different moments, and without step marks
+ * counts never restart: the receiver's first recorded message may be the sender's second.
  *
  *     sender     [s1]..[s2].......[s3].[s4]
  *     receiver         ...[r2].......[r3].[r4]
@@ -274,27 +262,27 @@ void tl_sends_align(tl_align_item *items, size_t n);
  * distance is taken.  Gives every open item whose peer is known a key. */
 void tl_ways_align(tl_align_item *items, size_t n);
 
-/* Sends and receives whose peer is unknown.
+/* Matches sends and receives whose peer is unknown.
  *
- *     0   [?].........[?].........     a chain of ranks; ?: a send and receive with an unknown rank.  A rank with one
- *     1   [?]...[?]...[?]...[?]...     neighbour alone has all of its items with it; what is left of this neighbour is
- *     2   ......[?].........[?]...     with the next rank
+ *     0   [?].........[?].........     a chain of ranks; ?: a send or receive with an unknown peer.  A rank with one
+ *     1   [?]...[?]...[?]...[?]...     neighbour exchanges all its items with that neighbour; the neighbour's other
+ *     2   ......[?].........[?]...     items are exchanged with the next rank
  *
  * Neighbours are known from items of the group whose peer is known; without any, in groups that are not inferred, ranks
  * next to each other are neighbours.  Gives every open item a key, and a peer if one is found. */
 void tl_pairs_align(tl_align_item *items, size_t n, const tl_group_fact *groups);
 
-/* Which collectives of two ranks of one group are the same?
+/* Matches the collectives of two ranks of one group.
  *
  *     reference   [A ]..[B ]....[C]..[D ]...[E ]
  *     mine          .....[b]....[c]..[d ]...[e ]      open: b, which was launched before the window; c, d, e have keys
  *
- * Collectives for which both ranks have keys give the distance of the clocks.  Without such, it is the shift of one row
- * against the other under which kinds and sizes agree and the differences of ends scatter least.  Then the open ones
- * are matched in order, so that matched ends lie close together.
+ * Collectives with keys on both ranks give the distance of the clocks.  Without any, it follows from the shift of one
+ * row against the other under which kinds and sizes agree best and the differences of ends scatter least.  Then open
+ * items are matched in order, so that matched ends lie close together.
  *
- * Fills match[i] with the place in `ref` of the same collective as mine[i], or -1: mine[i] is not open, or has no
- * partner.  Both are ascending by end_ns; all of ref have keys. */
+ * Sets match[i] to the index in `ref` of the same collective as mine[i], or -1: mine[i] is not open, or has no partner.
+ * Both are ascending by end_ns; all items of ref have keys. */
 void tl_align(tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref, int64_t *match);
 
 /* Gives keys to open items of whole groups, in rounds, until a round finds no more: each compares one rank of a group,
@@ -303,8 +291,6 @@ void tl_align(tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref, in
 void tl_rows_align(tl_align_item *items, size_t n);
 
 /* -------------------------------------------------------------------------------------------------------- suspicion */
-
-/* Whether the participants of a matched collective may not belong together after all. */
 
 /* Returns the first check that fails of the checks that need no clock: participants differ in kind, data type or size,
  * or a rank is there twice. */
@@ -316,14 +302,14 @@ tl_suspicion tl_collective_suspect_times(const tl_collective_view *c);
 
 /* ------------------------------------------------------------------------------------------------------ clock doubt */
 
-/* How far the clocks of some ranks may be apart: 0 if all ranks have one clock; else the error of the worst clock,
- * which is its sigma, or an offset that was not taken off; TL_CLOCK_UNTIED_NS if the clocks are known to be of several
- * hosts and cannot be compared.  { .clock = -1 } begins; a rank NULL adds nothing. */
+/* The largest clock error among some ranks, ns: 0 if all ranks have one clock; else the largest sigma, or offset that
+ * was not corrected; TL_CLOCK_UNTIED_NS if clocks of different hosts cannot be compared.  Initialise to { .clock = -1
+ * }; a rank NULL adds nothing. */
 typedef struct tl_clock_doubt {
     int64_t worst_ns;
     int32_t clock, component, host; /* of the rank that was added last */
     bool several;
-    bool corrected; /* times of one of them were shifted */
+    bool corrected; /* times of one of the ranks were corrected */
     bool apart;  /* two of the clocks cannot be compared */
     bool untied; /* two of the clocks cannot be compared, and are of different hosts */
 } tl_clock_doubt;

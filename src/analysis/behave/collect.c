@@ -1,4 +1,4 @@
-/* collect.c - some of the kernels of each unknown name, the same ones on all ranks. */
+/* collect.c - samples kernels of each unknown name, the same ones on all ranks. */
 #include "tlmpi/analysis/behave.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/group.h"
@@ -6,37 +6,39 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* The kernels of one name. */
+/* The kernels of one name; time_ns: the sum of their durations. */
 typedef struct use {
     int64_t time_ns;
     uint64_t key;
-    uint32_t n;         /* of the rank */
-    uint32_t on_stream; /* on the stream at hand */
-    int32_t streams;    /* streams with the name, up to the one at hand */
+    uint32_t n;         /* number of kernels of the rank */
+    uint32_t on_stream; /* number of kernels on the current stream */
+    int32_t streams;    /* number of streams with the name, up to the current one */
     bool chosen;
 } use;
 
 typedef struct collecting {
     const tl_rank_view *view;
     use *of_name;  /* by id of the name */
-    int64_t *ends; /* of communication by name, ascending */
+    int64_t *ends; /* [nends] ends of kernels that communicate by their name, ascending */
     size_t nends;
-    tl_map counters; /* name, step and stream -> kernels before */
+    tl_map counters; /* name, step and stream -> number of kernels up to now */
     tl_behaviours *out;
 } collecting;
 
-/* A name of arithmetic is believed where something else communicates by its name. */
+/* Whether the kernel's name does not rule out communication: names known to be arithmetic do, if other kernels
+ * communicate by their name. */
 static bool may_communicate(const collecting *c, const tl_kernel *k)
 {
     return k->kind == TL_COMPUTE && (k->collective == TL_COLL_UNKNOWN || c->nends == 0) && k->name != TL_NO_NAME;
 }
 
-/* Ranks begin to record at different moments: what lies outside of steps, or was launched before, is not the same on
- * all of them. */
+/* Whether the kernel is in a step and its launch was recorded: others differ between ranks, since ranks begin to record
+ * at different moments. */
 static bool is_counted(const collecting *c, const tl_kernel *k)
 {
     const tl_rank_view *view = c->view;
-    return may_communicate(c, k) && (view->nsteps == 0 || k->step >= 0) && (view->nlaunches == 0 || k->launch != TL_NONE);
+    return may_communicate(c, k) && (view->nsteps == 0 || k->step >= 0) &&
+           (view->nlaunches == 0 || k->launch != TL_NONE);
 }
 
 static int by_time(const void *uses, uint32_t a, uint32_t b)
@@ -46,8 +48,8 @@ static int by_time(const void *uses, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(x->key, y->key);
 }
 
-/* Sums up the kernels by name; whether there are any that may communicate. */
-static bool sum_up(collecting *c, int64_t *all_ns)
+/* Sums the kernels by name, and all durations into *all_ns; returns whether some kernel may communicate. */
+static bool sum_by_name(collecting *c, int64_t *all_ns)
 {
     bool any = false;
     for (size_t i = 0; i < c->view->nkernels; i++) {
@@ -64,7 +66,8 @@ static bool sum_up(collecting *c, int64_t *all_ns)
     return any;
 }
 
-/* Chooses the names that take most of all_ns; *any: there are some. */
+/* Chooses up to TL_BEHAVES_NAMES names with the largest share of all_ns, TL_BEHAVES_SHARE at least; *any: one was
+ * found. */
 static void choose_names(collecting *c, int64_t all_ns, bool *any)
 {
     uint32_t *order = tl_malloc((c->view->names->n + 1) * sizeof *order);
@@ -85,7 +88,7 @@ static void choose_names(collecting *c, int64_t all_ns, bool *any)
     free(order);
 }
 
-static void list_ends(collecting *c)
+static void list_comm_ends(collecting *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->view->nkernels; i++)
@@ -97,9 +100,10 @@ static void list_ends(collecting *c)
     tl_ns_sort(c->ends, c->nends);
 }
 
-/* A kernel that is let begin early waits for what is before it on its stream, and one that finds no room on the device
- * for the communication that has it: neither says of itself when it ends. */
-static int64_t begin_of(const collecting *c, const tl_kernel *k)
+/* Returns the time from which only the kernel itself determines its end: its start, the end of the kernel before it on
+ * its stream (with programmatic launch it may start early), or the last end of communication, which may occupy the
+ * device. */
+static int64_t dependent_from(const collecting *c, const tl_kernel *k)
 {
     int64_t begin_ns = k->start_ns;
     size_t low = 0;
@@ -110,14 +114,14 @@ static int64_t begin_of(const collecting *c, const tl_kernel *k)
     return low > 0 ? tl_ns_max(begin_ns, c->ends[low - 1]) : begin_ns;
 }
 
-/* A lot that knows the item alone decides which of the name's kernels are taken. */
+/* Whether the item is sampled: decided by a hash of the item, so that about TL_BEHAVES_ITEMS of n are. */
 static bool is_drawn(uint64_t item, uint32_t n)
 {
     const uint64_t wanted = (uint64_t)TL_BEHAVES_ITEMS;
     return n <= wanted || tl_hash_mix(item, 0) <= UINT64_MAX / n * wanted;
 }
 
-static bool is_taken(const collecting *c, const tl_kernel *k)
+static bool is_sampled(const collecting *c, const tl_kernel *k)
 {
     return is_counted(c, k) && c->of_name[k->name].chosen;
 }
@@ -133,22 +137,23 @@ static void add_sighting(collecting *c, const tl_kernel *k)
     uint64_t item = tl_hash_mix(tl_hash_mix(u->key, (uint64_t)k->step), nth);
     if (!is_drawn(item, u->on_stream))
         return;
-    tl_vec_push(c->out, (tl_behaviour){ u->key, item, k->start_ns, begin_of(c, k), k->end_ns, c->view->rank, u->streams - 1 });
+    tl_vec_push(c->out, (tl_behaviour){ u->key, item, k->start_ns, dependent_from(c, k), k->end_ns, c->view->rank,
+                                        u->streams - 1 });
 }
 
-/* The kernels [from, to) of one stream. */
+/* Adds sightings of the kernels [from, to) of one stream. */
 static void add_sightings_of_stream(collecting *c, size_t from, size_t to)
 {
     const tl_kernel *v = c->view->kernels;
 
     for (size_t i = from; i < to; i++)
-        if (is_taken(c, &v[i]))
+        if (is_sampled(c, &v[i]))
             c->of_name[v[i].name].on_stream = 0;
     for (size_t i = from; i < to; i++)
-        if (is_taken(c, &v[i]))
+        if (is_sampled(c, &v[i]))
             c->of_name[v[i].name].streams += c->of_name[v[i].name].on_stream++ == 0;
     for (size_t i = from; i < to; i++)
-        if (is_taken(c, &v[i]))
+        if (is_sampled(c, &v[i]))
             add_sighting(c, &v[i]);
 }
 
@@ -159,8 +164,8 @@ void tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out)
     bool any = false;
 
     c.of_name = tl_calloc(view->names->n + 1, sizeof *c.of_name);
-    list_ends(&c);
-    if (sum_up(&c, &all_ns))
+    list_comm_ends(&c);
+    if (sum_by_name(&c, &all_ns))
         choose_names(&c, all_ns, &any);
     for (size_t from = 0, to; any && from < view->nkernels; from = to) {
         to = tl_stream_end(view, from);

@@ -1,11 +1,11 @@
-/* decide.c - beginnings and ends of the kernels of one name, rank against rank.
+/* decide.c - decides which names communicate, by comparing the starts and ends of their kernels between ranks.
  *
  *     apart      start_a - start_b of one item, less the median of all items, or begin_a - begin_b if that is less
  *     together   end_a - end_b of the item, less its median, is a small part of apart
  *
- * Two ranks show that a name communicates where enough items begin apart and most of these end together.  Groups
- * may be any of the ranks: a rank is for it as soon as it shows it with one other, and against it where it ends apart
- * from all others.
+ * Two ranks show that a name communicates if enough items begin apart and most of these end together.  Groups may be
+ * any ranks: a rank supports the name if it shows this with one other rank, and opposes it if its ends are apart from
+ * those of all others.
  */
 #include "tlmpi/analysis/behave.h"
 #include "tlmpi/base/group.h"
@@ -13,19 +13,19 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* Room for the items that two ranks have in common: TL_BEHAVES_ITEMS on average. */
+/* Largest number of common items of two ranks that are compared; TL_BEHAVES_ITEMS on average. */
 enum { ITEMS_MOST = 256 };
 
 /* The sightings of one name and stream_order by one rank. */
 typedef struct row {
     const tl_behaviour *v;
     size_t n;
-    int64_t mean_ns; /* how long its kernels take */
+    int64_t mean_ns; /* mean duration of its kernels */
 } row;
 
 typedef TL_VEC(row) row_list;
 
-/* How far apart two ranks begin and end the same items. */
+/* Differences between two ranks' starts, begins and ends of the same items, ns. */
 typedef struct apart {
     int64_t starts[ITEMS_MOST], begins[ITEMS_MOST], ends[ITEMS_MOST], scratch[ITEMS_MOST];
     int64_t scatter_ns; /* of the ends */
@@ -37,7 +37,7 @@ static int64_t abs_ns(int64_t a)
     return a < 0 ? tl_ns_between(0, a) : a;
 }
 
-static void compare(const row *a, const row *b, apart *out)
+static void compare_items(const row *a, const row *b, apart *out)
 {
     out->n = 0;
     for (size_t i = 0, k = 0; i < a->n && k < b->n && out->n < ITEMS_MOST;) {
@@ -59,13 +59,13 @@ static int64_t median_of(const int64_t *v, apart *x)
     return tl_median(x->scratch, x->n);
 }
 
-/* What is no lateness: the distance of two clocks, or of two ranks that always come so. */
+/* Differences that are subtracted first: those of the clocks, or of ranks that always come a constant time apart. */
 typedef struct usual {
     int64_t start_ns, begin_ns, end_ns;
 } usual;
 
-/* How many items begin apart by at least least_ns; *together: how many of them end together. */
-static size_t count(const apart *x, usual less, int64_t least_ns, size_t *together)
+/* Returns the number of items that begin at least least_ns apart; *together: the number of these that end together. */
+static size_t count_moved(const apart *x, usual less, int64_t least_ns, size_t *together)
 {
     size_t moved = 0;
     *together = 0;
@@ -80,8 +80,8 @@ static size_t count(const apart *x, usual less, int64_t least_ns, size_t *togeth
     return moved;
 }
 
-/* What two ranks say of a name, what is best last: they have too few items in common; they end apart; they come and
- * leave together, as members of a group may that are never late; they show it. */
+/* What two ranks show of a name, ascending by support: too few common items; they begin and end apart; they begin and
+ * end together, as members of a group that are never late may; they begin apart and end together. */
 typedef enum answer { NOTHING, OPPOSED, LEVEL, SHOWN } answer;
 
 static answer answer_of(size_t moved, size_t together)
@@ -96,18 +96,18 @@ static answer compare_ranks(const row *a, const row *b, apart *x)
 {
     size_t together;
 
-    compare(a, b, x);
+    compare_items(a, b, x);
     if (x->n < (size_t)TL_BEHAVES_LEAST)
         return NOTHING;
     const usual medians = { median_of(x->starts, x), median_of(x->begins, x), median_of(x->ends, x) }, nothing = { 0 };
     for (size_t i = 0; i < x->n; i++)
         x->scratch[i] = x->ends[i];
     x->scatter_ns = tl_mad(x->scratch, x->n, medians.end_ns);
-    size_t moved = count(x, medians, tl_ns_max(x->scatter_ns, TL_ROUNDING_NS) * TL_BEHAVES_PART, &together);
+    size_t moved = count_moved(x, medians, tl_ns_max(x->scatter_ns, TL_ROUNDING_NS) * TL_BEHAVES_PART, &together);
     answer found = answer_of(moved, together);
     if (found != LEVEL || abs_ns(medians.end_ns) > TL_CLOCK_ERROR_NS)
         return found;
-    moved = count(x, nothing, tl_ns_max(x->scatter_ns, TL_CLOCK_ERROR_NS) * TL_BEHAVES_PART, &together);
+    moved = count_moved(x, nothing, tl_ns_max(x->scatter_ns, TL_CLOCK_ERROR_NS) * TL_BEHAVES_PART, &together);
     return answer_of(moved, together) == SHOWN ? SHOWN : LEVEL;
 }
 
@@ -123,7 +123,7 @@ static int by_duration(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->v->rank, y->v->rank);
 }
 
-/* The rows of the sightings v[0, n) of one name and stream_order, those whose kernels are shortest first. */
+/* Lists the rows of the sightings v[n] of one name and stream_order, ascending by mean duration, ties by rank. */
 static void list_rows(const tl_behaviour *v, size_t n, row_list *out)
 {
     out->n = 0;
@@ -136,11 +136,11 @@ static void list_rows(const tl_behaviour *v, size_t n, row_list *out)
     tl_vec_sort(out, by_duration);
 }
 
-/* What one rank shows with the others. */
+/* The best answer of one rank with the others. */
 typedef struct showing {
     answer best;
-    size_t partners; /* ranks with which it shows that; counting ends at 2 */
-    bool steadily;   /* by ends that scatter no more than clocks may be off */
+    size_t partners; /* number of ranks with which the answer is SHOWN, counted up to 2 */
+    bool steadily;   /* with all partners the ends scatter by at most the clock error */
 } showing;
 
 static showing compare_with_all(const row_list *rows, size_t i, apart *room)
@@ -155,7 +155,7 @@ static showing compare_with_all(const row_list *rows, size_t i, apart *room)
     return s;
 }
 
-/* What the rows carry; TL_COLL_NONE where they compute. */
+/* Returns the kind of communication of the rows' kernels; TL_COLL_NONE: they compute. */
 static tl_collective collective_of(const row_list *rows, apart *room)
 {
     size_t shown = 0, steadily = 0, of_two = 0, opposed = 0, n = rows->n;

@@ -8,7 +8,7 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* Stretches in one block: blocks have a sum each, and a part of a block is added up when asked for. */
+/* Number of stretches in a block: each block has a stored sum. */
 enum { BLOCK = 16 };
 
 static bool is_idle(const tl_activity *a, size_t i)
@@ -22,7 +22,8 @@ static int64_t host_idle_in_stretch(const tl_activity *a, size_t i)
     return is_idle(a, i) && a->kind[i] != TL_ACTIVITY_DEVICE ? a->start_ns[i + 1] - a->start_ns[i] : 0;
 }
 
-/* As host_idle_in_stretch, summed over the span of idle time that begins with stretch *i; *i goes behind it. */
+/* Returns the sum of host_idle_in_stretch, in ns, over the idle span that begins with stretch *i; moves *i to the first
+ * stretch after the span. */
 static int64_t host_idle_in_span(const tl_activity *a, size_t *i)
 {
     int64_t sum = 0;
@@ -47,7 +48,7 @@ void tl_host_idle_make(tl_host_idle *idle, const tl_activity *a)
     }
     for (size_t i = 0; i < a->n; i++) {
         int64_t *leaf = &idle->longest[n + i / BLOCK];
-        *leaf = tl_ns_max(*leaf, host_idle_in_span(a, &i)); /* after a span there is work, which needs no look */
+        *leaf = tl_ns_max(*leaf, host_idle_in_span(a, &i)); /* stretch i is work then: skipped */
     }
     for (size_t i = n; i-- > 1;)
         idle->longest[i] = tl_ns_max(idle->longest[2 * i], idle->longest[2 * i + 1]);
@@ -60,8 +61,8 @@ void tl_host_idle_free(tl_host_idle *idle)
     *idle = (tl_host_idle){ 0 };
 }
 
-/* The first stretch from `at` on that ends after t, searched in doubling steps: it is near or far away. */
-static size_t ends_after(const tl_activity *a, size_t at, int64_t t_ns)
+/* Returns the first stretch from `at` on that ends after t; searches in doubling steps, since it is often near. */
+static size_t first_ending_after(const tl_activity *a, size_t at, int64_t t_ns)
 {
     size_t low = at, step = 1;
     while (at < a->n && a->start_ns[at + 1] <= t_ns) {
@@ -73,8 +74,8 @@ static size_t ends_after(const tl_activity *a, size_t at, int64_t t_ns)
     return low;
 }
 
-/* Idle time before t, which lies before the end of stretch `at`. */
-static int64_t before(const tl_host_idle *idle, size_t at, int64_t t_ns)
+/* Returns the idle time caused by the host before t, in ns; stretch `at` is the first that ends after t. */
+static int64_t idle_before(const tl_host_idle *idle, size_t at, int64_t t_ns)
 {
     const tl_activity *a = idle->activity;
     size_t i = at / BLOCK * BLOCK;
@@ -90,23 +91,23 @@ int64_t tl_host_idle_within(const tl_host_idle *idle, size_t *at, int64_t start_
 {
     const tl_activity *a = idle->activity;
 
-    *at = ends_after(a, *at, start_ns);
+    *at = first_ending_after(a, *at, start_ns);
     if (*at == a->n || a->start_ns[*at] >= end_ns)
         return 0;
     if (a->start_ns[*at + 1] >= end_ns)
         return host_idle_in_stretch(a, *at) > 0 ? end_ns - tl_ns_max(start_ns, a->start_ns[*at]) : 0;
-    return before(idle, ends_after(a, *at, end_ns), end_ns) - before(idle, *at, start_ns);
+    return idle_before(idle, first_ending_after(a, *at, end_ns), end_ns) - idle_before(idle, *at, start_ns);
 }
 
-/* The first stretch that begins after t. */
-static size_t begins_after(const tl_activity *a, int64_t t_ns)
+/* Returns the first stretch that begins after t. */
+static size_t first_beginning_after(const tl_activity *a, int64_t t_ns)
 {
     size_t low = 0;
     TL_BISECT(low, a->n, mid, a->start_ns[mid] <= t_ns);
     return low;
 }
 
-/* The most in a span that begins with one of the stretches [from, to). */
+/* Returns the largest host_idle_in_span, in ns, of the spans that begin in stretches [from, to). */
 static int64_t longest_of(const tl_activity *a, size_t from, size_t to)
 {
     int64_t most = 0;
@@ -121,7 +122,7 @@ static int64_t longest_of(const tl_activity *a, size_t from, size_t to)
 int64_t tl_host_idle_longest(const tl_host_idle *idle, int64_t from_ns, int64_t to_ns)
 {
     const tl_activity *a = idle->activity;
-    size_t from = begins_after(a, from_ns), to = begins_after(a, to_ns);
+    size_t from = first_beginning_after(a, from_ns), to = first_beginning_after(a, to_ns);
     size_t low = (from + BLOCK - 1) / BLOCK, high = to / BLOCK;
 
     if (low >= high)

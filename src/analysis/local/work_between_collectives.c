@@ -1,18 +1,18 @@
-/* work_between_collectives.c - parts of a rank's time since its previous collective of the same group, and since its
- * step began.
+/* work_between_collectives.c - a rank's time, by activity, since its previous collective of the same group, and since
+ * its step began.
  *
  *     compute    [=a=][=b=][=c=][=d=]            collective 1 waits for a, 2 for b, 3 for d; they run on one stream
  *     comm            [ 1       ][ 2 ][ 3 ]
  *     ready          ^1   ^2        ^3           2 could have begun at the end of b, had 1 been over
  *
- * Ranks are compared from ready to ready: between two of these every rank runs the same kernels, though one that waits
- * in 1 may be far ahead in its work when 1 ends.  What a rank waits in 1 itself is no part of the time up to 2.
+ * Times count from ready to ready: in between every rank runs the same kernels, even a rank that waits in 1 and is far
+ * ahead in its work when 1 ends.  The rank's wait in 1 is no part of the time up to 2.
  */
 #include "tlmpi/analysis/local.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 
-/* A collective that starts so soon after the one before it on its stream had been held up by that. */
+/* A collective that starts within this time after the one before it on its stream was held up by that one. */
 static const int64_t held_ns = 30000;
 
 typedef struct comparing {
@@ -20,16 +20,16 @@ typedef struct comparing {
     const tl_activity *activity;
     tl_participant *participants;
     size_t n;
-    int64_t begin_ns; /* where the rank's time begins to be comparable: its first work, or its first step */
-    int64_t *begins;  /* the same of each window of the recording */
+    int64_t begin_ns; /* start of the rank's first work or first step, whichever is earlier */
+    int64_t *begins;  /* by window of the recording: the same of the window */
     tl_arena arena;
     uint32_t *order; /* participants by start */
     int64_t *ready;
-    uint32_t *previous; /* index of the previous one in the group, TL_NONE: the same as TL_MAP_NONE */
+    uint32_t *previous; /* index of the previous participant in the group; TL_NONE (equal to TL_MAP_NONE): none */
     tl_span *stretches;
-    int64_t *done;      /* the end of all compute launched before each; INT64_MIN where there is none */
-    int64_t *step_done; /* by window of the view: time.h */
-    size_t window;      /* where the last one stands that was looked for */
+    int64_t *done;      /* by participant: last end of compute launched before it; INT64_MIN: none */
+    int64_t *step_done; /* by step of the view: tl_steps_done (time.h) */
+    size_t window;      /* index of the step that was found last */
 } comparing;
 
 static int by_start(const void *participants, uint32_t a, uint32_t b)
@@ -52,8 +52,8 @@ static int by_own_launch(const void *participants, uint32_t a, uint32_t b)
 
 /* ----------------------------------------------------------------------------------------------------------- ready */
 
-/* Compute and participants, each in order of launch, side by side. */
-static void find_done(comparing *c)
+/* Sets done, merging compute and participants in order of launch. */
+static void set_compute_ends(comparing *c)
 {
     const tl_kernel *kernels = c->view->kernels;
     uint32_t *work = tl_malloc((c->view->nkernels + 1) * sizeof *work),
@@ -75,8 +75,8 @@ static void find_done(comparing *c)
     free(participants);
 }
 
-/* When each could have begun, had its stream been free. */
-static void find_ready(comparing *c)
+/* Sets ready: when the participant could have started on a free stream. */
+static void set_ready(comparing *c)
 {
     tl_map last = { 0 };
     for (size_t i = 0; i < c->n; i++) {
@@ -101,14 +101,14 @@ static bool is_seam(const comparing *c, uint32_t a, uint32_t b)
     return tl_is_seam(c->view, c->participants[a].start_ns, c->participants[b].start_ns);
 }
 
-/* Where the rank's time begins to be comparable in the participant's window. */
+/* Returns the time from which the participant's window is measured, ns. */
 static int64_t begin_of(const comparing *c, uint32_t participant)
 {
     size_t window = tl_window_at(c->view, c->participants[participant].start_ns);
     return window == 0 ? c->begin_ns : c->begins[window];
 }
 
-static void find_previous(comparing *c)
+static void set_previous(comparing *c)
 {
     tl_map last = { 0 };
     for (size_t i = 0; i < c->n; i++) {
@@ -123,8 +123,8 @@ static void find_previous(comparing *c)
     tl_map_free(&last);
 }
 
-/* Sums the activities of the stretch of each: into `work_since_step`, or `work_between_collectives`. */
-static void sum_up(comparing *c, bool of_step)
+/* Sums the activities in each participant's stretch into `work_since_step` or `work_between_collectives`. */
+static void sum_activities(comparing *c, bool of_step)
 {
     int64_t first = c->activity->n > 0 ? c->activity->start_ns[0] : INT64_MAX;
 
@@ -134,19 +134,19 @@ static void sum_up(comparing *c, bool of_step)
         tl_activity_ns *sum = of_step ? &p->work_since_step : &p->work_between_collectives;
         *sum = (tl_activity_ns){ { 0 } };
         tl_activity_add(c->activity, s->start_ns, s->end_ns, sum);
-        /* Nothing has run yet: the host has not fed the device. */
+        /* Time before the first device work is the host's. */
         if (s->start_ns < first && s->start_ns < s->end_ns)
             sum->ns[TL_ACTIVITY_HOST] += tl_ns_min(first, s->end_ns) - s->start_ns;
     }
 }
 
-/* From the previous one of the group; less what was spent in that one itself. */
-static void compare_groups(comparing *c)
+/* Sets work_between_collectives: from the previous participant of the group, less the time spent in that one. */
+static void measure_by_group(comparing *c)
 {
     for (size_t i = 0; i < c->n; i++)
         c->stretches[i] =
             (tl_span){ c->previous[i] != TL_NONE ? c->ready[c->previous[i]] : begin_of(c, (uint32_t)i), c->ready[i] };
-    sum_up(c, false);
+    sum_activities(c, false);
     for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
         if (c->previous[at] == TL_NONE)
@@ -160,7 +160,8 @@ static void compare_groups(comparing *c)
 
 /* ---------------------------------------------------------------------------------------------- after a step's last */
 
-static int64_t done_with(comparing *c, int32_t step)
+/* Returns step_done of the step; TL_TIME_UNKNOWN: the step is not in the view. */
+static int64_t step_end(comparing *c, int32_t step)
 {
     size_t s = tl_step_window_of(c->view, c->window > 0 ? c->window - 1 : 0, step);
     if (s == c->view->nsteps)
@@ -169,7 +170,7 @@ static int64_t done_with(comparing *c, int32_t step)
     return c->step_done[s];
 }
 
-/* What was done from from_ns up to where both end, but for communication. */
+/* Returns the time without communication from from_ns to the earlier of done_ns and to_ns, ns. */
 static int64_t work_until(const comparing *c, int64_t from_ns, int64_t done_ns, int64_t to_ns)
 {
     tl_activity_ns sum = { { 0 } };
@@ -183,38 +184,39 @@ static int64_t work_until(const comparing *c, int64_t from_ns, int64_t done_ns, 
     return ns;
 }
 
-/* `before`: the last one of the step before, TL_NONE. */
-static void find_after_last(comparing *c, uint32_t at, uint32_t before)
+/* Sets after_last_ns, after_last_step_ns and done_ns; before: the last participant of the previous step, TL_NONE:
+ * none. */
+static void set_after_last(comparing *c, uint32_t at, uint32_t before)
 {
     tl_participant *p = &c->participants[at];
     uint32_t previous = c->previous[at];
 
     p->after_last_ns = p->after_last_step_ns = 0;
-    p->done_ns = done_with(c, p->step);
+    p->done_ns = step_end(c, p->step);
     if (p->step < 1)
         return;
-    int64_t done_ns = done_with(c, p->step - 1);
+    int64_t done_ns = step_end(c, p->step - 1);
     if (previous != TL_NONE && c->participants[previous].step == p->step - 1)
         p->after_last_ns = work_until(c, c->ready[previous], done_ns, c->ready[at]);
     if (before != TL_NONE && c->participants[before].step == p->step - 1)
         p->after_last_step_ns = work_until(c, c->ready[before], done_ns, c->ready[at]);
 }
 
-/* Step by step: from the last one that was launched in the step before. */
-static void compare_steps(comparing *c)
+/* Sets work_since_step: from the last participant of the previous step. */
+static void measure_by_step(comparing *c)
 {
-    uint32_t before = TL_NONE; /* that one */
+    uint32_t before = TL_NONE; /* the last participant of the previous step */
     for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
         if (i > 0 && c->participants[at].step != c->participants[c->order[i - 1]].step)
             before = is_seam(c, c->order[i - 1], at) ? TL_NONE : c->order[i - 1];
         c->stretches[at] = (tl_span){ before != TL_NONE ? c->ready[before] : begin_of(c, at), c->ready[at] };
-        find_after_last(c, at, before);
+        set_after_last(c, at, before);
     }
-    sum_up(c, true);
+    sum_activities(c, true);
 }
 
-static void find_begins(comparing *c)
+static void set_window_begins(comparing *c)
 {
     const tl_rank_view *view = c->view;
     c->begins = tl_arena_take(&c->arena, view->nwindows, sizeof *c->begins);
@@ -240,13 +242,13 @@ void tl_work_between_collectives(const tl_rank_view *view, const tl_activity *ac
     c.stretches = tl_arena_take(&c.arena, n, sizeof *c.stretches);
     c.done = tl_arena_take(&c.arena, n, sizeof *c.done);
     c.step_done = tl_arena_take(&c.arena, view->nsteps, sizeof *c.step_done);
-    find_begins(&c);
-    find_done(&c);
-    find_ready(&c);
-    find_previous(&c);
-    compare_groups(&c);
+    set_window_begins(&c);
+    set_compute_ends(&c);
+    set_ready(&c);
+    set_previous(&c);
+    measure_by_group(&c);
     tl_steps_done(view, c.step_done);
-    compare_steps(&c);
+    measure_by_step(&c);
     free(c.order);
     tl_arena_free(&c.arena);
 }

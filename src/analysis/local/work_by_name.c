@@ -1,5 +1,5 @@
-/* work_by_name.c - the names under which most of a rank's time went, step by step: of the device; and what the threads
- * that launch did, as far as the device stood idle meanwhile, and what they waited in.
+/* work_by_name.c - the names with most of a rank's time, step by step: device work by duration; operators and calls of
+ * launching threads by the idle time that they cover; and waits by the idle time after them.
  *
  *     host     [launch a][item                ]....................[launch b]
  *     device          [      a      ]                                   [ b ]
@@ -12,19 +12,19 @@
 #include "tlmpi/model/call.h"
 #include "tlmpi/model/parameters.h"
 
-/* Deeper than any operator. */
+/* The depth given to calls: deeper than any operator. */
 enum { DEPTH_OF_CALLS = 100000 };
-/* An operator may seem to end this long before a call in it: each is rounded for itself. */
+/* An operator may seem to end this long before a call in it, since both times are rounded. */
 static const int64_t rounding_ns = 1000;
 
-/* From the previous turn to to_ns, when this thread has launched, the host's work is this thread's, and other threads
- * wait for it. */
+/* The span from the previous turn's to_ns to to_ns, in which thread `track` alone launches work: other threads are
+ * taken to wait for it. */
 typedef struct turn {
     int64_t to_ns;
     uint32_t track;
 } turn;
 
-/* Where the last span of a name ends, on a thread. */
+/* The end of the last span of a name, on the thread of number `walk`. */
 typedef struct cover {
     int64_t to_ns;
     uint32_t walk;
@@ -41,14 +41,14 @@ typedef struct gathering {
     turn *turns; /* of the threads that launch work, in order of time */
     size_t nturns;
     cover *covered;            /* by name */
-    uint32_t nwalks;           /* threads that were begun */
-    uint8_t *of_call, *of_op;  /* by name: its activity */
-    bool *is_step;             /* by name: a mark of a step, whose time lies under other names */
-    const tl_call_rule **rule; /* by name: what a call of it does */
+    uint32_t nwalks;           /* number of the current thread, from 1 */
+    uint8_t *of_call, *of_op;  /* by name: the idle activity of a call, or operator, of that name */
+    bool *is_step;             /* by name: a step mark, whose time lies under other names */
+    const tl_call_rule **rule; /* by name: the rule of a call of that name */
 } gathering;
 
-/* Adds time, size and count to the row of a name. */
-static void add(gathering *g, tl_named_work_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
+/* Adds time, size and count to the row of (kind, step, name). */
+static void add_to_name(gathering *g, tl_named_work_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
                 tl_named_work what)
 {
     name = tl_name_key(g->view, name);
@@ -71,8 +71,8 @@ static void add(gathering *g, tl_named_work_kind kind, int32_t step, uint32_t na
     row->frame = what.frame;
 }
 
-/* What the device did. */
-static void add_work(gathering *g)
+/* Adds kernels, copies and memsets. */
+static void add_device_work(gathering *g)
 {
     for (size_t i = 0; i < g->view->nkernels; i++) {
         const tl_kernel *k = &g->view->kernels[i];
@@ -80,7 +80,7 @@ static void add_work(gathering *g)
                        : k->kind == TL_COMPUTE ? k->blocks
                                                : k->bytes;
         if (k->name != TL_NO_NAME)
-            add(g, k->kind == TL_COMM ? TL_NAMED_COMM : TL_NAMED_WORK, k->step, k->name,
+            add_to_name(g, k->kind == TL_COMM ? TL_NAMED_COMM : TL_NAMED_WORK, k->step, k->name,
                 tl_activity_of_work(g->view, k),
                 (tl_named_work){ .ns = k->end_ns - k->start_ns, .size = tl_ns_max(size, 0), .count = 1 });
     }
@@ -88,7 +88,7 @@ static void add_work(gathering *g)
 
 /* ------------------------------------------------------------------------------------------------------------- host */
 
-static void list_working(gathering *g)
+static void list_launches(gathering *g)
 {
     g->working = tl_arena_take(&g->arena, g->view->nlaunches, sizeof *g->working);
     g->turns = tl_arena_take(&g->arena, g->view->nlaunches, sizeof *g->turns);
@@ -102,8 +102,8 @@ static void list_working(gathering *g)
     }
 }
 
-/* How much of [start, end) is the thread's turn. */
-static int64_t in_turn(const gathering *g, uint32_t track, int64_t start_ns, int64_t end_ns)
+/* Returns the part of [start, end), in ns, that lies in the thread's turns. */
+static int64_t time_in_turn(const gathering *g, uint32_t track, int64_t start_ns, int64_t end_ns)
 {
     size_t i = 0;
     int64_t sum_ns = 0;
@@ -129,10 +129,10 @@ static void prepare_host(gathering *g)
         g->is_step[i] = tl_text_starts(name, "ProfilerStep#");
         g->rule[i] = tl_call_rule_of(name);
     }
-    list_working(g);
+    list_launches(g);
 }
 
-/* The first launch of work from t on; INT64_MAX where there is none. */
+/* Returns the start of the first launch of work from t on; INT64_MAX: none. */
 static int64_t next_launch(const gathering *g, int64_t t_ns)
 {
     size_t low = 0;
@@ -140,14 +140,14 @@ static int64_t next_launch(const gathering *g, int64_t t_ns)
     return low < g->nworking ? g->working[low] : INT64_MAX;
 }
 
-/* What the host does after the last launch of a step holds up the next one, whose idle time the device's is then. */
+/* Returns the step of the next launch: host work after a step's last launch holds up the next step. */
 static int32_t step_held_up(const gathering *g, int64_t start_ns)
 {
     int64_t next_ns = next_launch(g, start_ns);
     return tl_step_at(g->view->steps, g->view->nsteps, next_ns < INT64_MAX ? next_ns : start_ns);
 }
 
-/* A name within the same name covers the same time. */
+/* Adds the idle time that a span covers to its name, unless the span lies within another one of that name. */
 static void add_span(gathering *g, uint32_t name, tl_activity_kind activity, int64_t start_ns, int64_t end_ns,
                      int64_t idle_ns, uint32_t depth, bool frame)
 {
@@ -155,11 +155,11 @@ static void add_span(gathering *g, uint32_t name, tl_activity_kind activity, int
     if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
         return;
     g->covered[key] = (cover){ end_ns, g->nwalks };
-    add(g, TL_NAMED_HOST, step_held_up(g, start_ns), name, activity,
+    add_to_name(g, TL_NAMED_HOST, step_held_up(g, start_ns), name, activity,
         (tl_named_work){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
-/* A span that is not over, and how much of its time lies in spans inside of it. */
+/* An operator that has not ended; inner_ns: time in turn of the operators directly inside it. */
 typedef struct open_span {
     size_t op;
     int64_t end_ns, inner_ns;
@@ -167,8 +167,8 @@ typedef struct open_span {
 
 typedef TL_VEC(open_span) open_spans;
 
-/* A span is over: adds the time in which it was the innermost of its thread, while that had its turn, where this is more
- * than the error of clocks. */
+/* Removes the innermost open span; adds its own time in turn, without the spans inside it, if that exceeds the clock
+ * error. */
 static void close_span(gathering *g, const tl_thread *thread, open_spans *open)
 {
     const tl_ops *ops = &g->view->ops;
@@ -177,19 +177,19 @@ static void close_span(gathering *g, const tl_thread *thread, open_spans *open)
     uint32_t name = ops->name[s->op];
 
     if (turn_ns > TL_CLOCK_ERROR_NS)
-        turn_ns = in_turn(g, thread->track, start_ns, s->end_ns);
+        turn_ns = time_in_turn(g, thread->track, start_ns, s->end_ns);
     if (open->n > 0)
         open->v[open->n - 1].inner_ns += turn_ns;
     if (turn_ns - s->inner_ns <= TL_CLOCK_ERROR_NS || name == TL_NO_NAME || g->is_step[name])
         return;
-    add(g, TL_NAMED_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
+    add_to_name(g, TL_NAMED_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
         (tl_named_work){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
 }
 
 static void add_ops(gathering *g, const tl_thread *thread)
 {
     const tl_ops *ops = &g->view->ops;
-    open_spans open = { 0 }; /* around this one */
+    open_spans open = { 0 }; /* the operators around operator i */
     size_t at = 0;
 
     g->nwalks++;
@@ -210,7 +210,7 @@ static void add_ops(gathering *g, const tl_thread *thread)
 /* Returns the name of the innermost operator around the call: the last that begins by its start and ends after it; the
  * call's own name without one.  *at: the thread's operators that begin by the start of the call; it only grows from
  * call to call. */
-static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at, size_t call)
+static uint32_t name_of_wait(const gathering *g, const tl_thread *thread, size_t *at, size_t call)
 {
     const tl_ops *ops = &g->view->ops;
     int64_t start = g->view->calls.start_ns[call], end = tl_call_end(&g->view->calls, call);
@@ -218,7 +218,7 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
         return g->view->calls.name[call];
     while (*at < thread->n && ops->start_ns[thread->first + *at] <= start)
         ++*at;
-    /* Operators that launch are short: what stands around this is near. */
+    /* Operators that launch are short: the enclosing one is near. */
     for (size_t i = *at, looked = 0; i-- > 0 && looked < 64; looked++) {
         size_t op = thread->first + i;
         if (ops->kind[op] == TL_OP && tl_op_end(ops, op) + rounding_ns >= end &&
@@ -228,9 +228,8 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
     return g->view->calls.name[call];
 }
 
-/* The most idle time in one piece that begins while the call waits, where it has just ended, or, where it surely
- * waited, before the host launches anything again (until then communication may keep the device busy).  A call that
- * always waits has, however short it was; one that only may has if the device ran dry in it. */
+/* Returns the largest idle span, in ns, that begins during the call, within the clock error after it or, for calls that
+ * always wait, before the host's next launch (until then communication may keep the device busy). */
 static int64_t idle_after(const gathering *g, int64_t start_ns, int64_t end_ns, const tl_call_rule *rule)
 {
     bool sure = rule->does == TL_DOES_WAIT || rule->after == TL_AFTER_COPY;
@@ -250,22 +249,21 @@ static void add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
         if (name == TL_NO_NAME)
             continue;
         const tl_call_rule *rule = g->rule[name];
-        /* A call that queues work is how any operator launches: where operators are recorded, they tell what the host
-         * did. */
+        /* Calls that launch work are left out if operators are recorded: operators say more about the host's work. */
         if (ops == NULL || (rule->does != TL_DOES_LAUNCH && rule->does != TL_DOES_LAUNCH_GRAPH))
             add_span(g, name, (tl_activity_kind)g->of_call[name], start, end,
                      tl_host_idle_within(&g->idle, &at, start, end), DEPTH_OF_CALLS, false);
-        if (rule->after == TL_AFTER_NOTHING) /* it waits for no work of the device */
+        if (rule->after == TL_AFTER_NOTHING) /* the call waits for no device work */
             continue;
         int64_t ns = idle_after(g, start, end, rule);
         if (ns > 0 || g->of_call[name] == TL_ACTIVITY_SYNC)
-            add(g, TL_NAMED_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
+            add_to_name(g, TL_NAMED_WAIT, step_held_up(g, start), name_of_wait(g, ops, &op_at, i),
                 g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
                 (tl_named_work){ .ns = ns, .size = end - start, .count = 1 });
     }
 }
 
-/* Threads stand in order of their tracks. */
+/* Returns the thread of a track; NULL: none.  Threads ascend by track. */
 static const tl_thread *thread_of(const tl_thread *threads, size_t n, uint32_t track)
 {
     size_t low = 0;
@@ -273,7 +271,7 @@ static const tl_thread *thread_of(const tl_thread *threads, size_t n, uint32_t t
     return low < n && threads[low].track == track ? &threads[low] : NULL;
 }
 
-/* Threads that launch; what others do feeds no device. */
+/* Adds the operators and calls of threads that launch work. */
 static void add_host(gathering *g)
 {
     const tl_rank_view *view = g->view;
@@ -290,7 +288,7 @@ static void add_host(gathering *g)
     tl_map_free(&launching);
 }
 
-/* By kind and step, then most time first, of equals the innermost. */
+/* Ascending by kind and step; then descending by time, ties by depth, descending, then by name. */
 static int by_time(const void *rows, uint32_t a, uint32_t b)
 {
     const tl_named_work *x = (const tl_named_work *)rows + a, *y = (const tl_named_work *)rows + b;
@@ -299,7 +297,8 @@ static int by_time(const void *rows, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(x->name, y->name);
 }
 
-static void keep_most(const gathering *g, tl_work_by_name *work_by_name)
+/* Appends the TL_WORK_BY_NAME_MAX rows with most time of each kind and step. */
+static void keep_largest(const gathering *g, tl_work_by_name *work_by_name)
 {
     uint32_t *order = tl_sorted_index(g->rows.n, by_time, g->rows.v);
     size_t kept = 0;
@@ -320,9 +319,9 @@ void tl_work_by_name_collect(const tl_rank_view *view, const tl_activity *activi
 {
     gathering g = { .view = view };
     tl_host_idle_make(&g.idle, activity);
-    add_work(&g);
+    add_device_work(&g);
     add_host(&g);
-    keep_most(&g, work_by_name);
+    keep_largest(&g, work_by_name);
     tl_host_idle_free(&g.idle);
     tl_map_free(&g.index_of);
     free(g.rows.v);

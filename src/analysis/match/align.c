@@ -1,15 +1,15 @@
-/* align.c - which collectives of two ranks of one group are the same, by when they ended; and the rows of all ranks of a
- * group against the row of one of them, in rounds. */
+/* align.c - matches collectives of the ranks of one group by when they ended: two ranks at a time, and in rounds all
+ * ranks of a group against one reference rank. */
 #include "internal.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SAMPLES = 128,  /* pairs that a shift is judged by */
-    WINDOW = 128,   /* items of the reference that one of ours may be: the nearest */
-    GAIN = 1000,    /* of a match without distance */
-    MOST_ROUNDS = 8 /* ranks of a group that are its reference, one after the other */
+    SAMPLES = 128,  /* largest number of pairs that a shift is judged by */
+    WINDOW = 128,   /* largest number of reference items, the nearest by end, that one item is compared with */
+    GAIN = 1000,    /* gain of a match whose ends coincide */
+    MOST_ROUNDS = 8 /* largest number of rounds, each with another reference rank */
 };
 
 static bool is_loose(uint8_t kind)
@@ -17,8 +17,8 @@ static bool is_loose(uint8_t kind)
     return tl_is_loose((tl_collective)kind) && kind != TL_COLL_UNKNOWN;
 }
 
-/* Whether kind, dtype and bytes of two items allow that they are the same collective. */
-static bool may_be(const tl_align_item *a, const tl_align_item *b)
+/* Whether two items may be one collective by their kind, dtype and bytes. */
+static bool may_be_same(const tl_align_item *a, const tl_align_item *b)
 {
     bool known = a->kind != TL_COLL_UNKNOWN && b->kind != TL_COLL_UNKNOWN;
     bool loose = is_loose(a->kind) || is_loose(b->kind);
@@ -37,7 +37,7 @@ static tl_shift try_shift(tl_align_item *const *a, size_t na, tl_align_item *con
 {
     int64_t from = shift < 0 ? -shift : 0, to = tl_ns_min((int64_t)na, (int64_t)nb - shift), apart[SAMPLES], sum = 0;
     tl_shift s = { .shift = shift, .from = (size_t)from, .n = to > from ? (size_t)(to - from) : 0 };
-    const bool all = s.n <= SAMPLES; /* else some, spread over all */
+    const bool all = s.n <= SAMPLES; /* else SAMPLES pairs at even distances */
     const size_t m = all ? s.n : SAMPLES;
 
     if (m == 0)
@@ -45,7 +45,7 @@ static tl_shift try_shift(tl_align_item *const *a, size_t na, tl_align_item *con
     for (size_t i = 0; i < m; i++) {
         size_t at = s.from + (all ? i : i * s.n / SAMPLES);
         const tl_align_item *x = a[at], *y = b[(size_t)((int64_t)at + shift)];
-        s.misfits += !may_be(x, y);
+        s.misfits += !may_be_same(x, y);
         apart[i] = tl_ns_between(x->end_ns, y->end_ns);
     }
     s.misfits = all ? s.misfits : s.misfits * s.n / SAMPLES;
@@ -67,7 +67,8 @@ size_t tl_shifts_try(tl_align_item *const *a, size_t na, tl_align_item *const *b
     return n;
 }
 
-/* Whether a beats b: fewer misfits; clearly less scatter; clocks less apart; more pairs; in this order. */
+/* Whether shift a is better than b: smaller share of misfits, then clearly less scatter, then smaller clock distance,
+ * then more pairs. */
 static bool is_better(const tl_shift *a, const tl_shift *b)
 {
     uint64_t misfits_a = (uint64_t)a->misfits * b->n, misfits_b = (uint64_t)b->misfits * a->n;
@@ -83,25 +84,25 @@ static bool is_better(const tl_shift *a, const tl_shift *b)
 /* -------------------------------------------------------------------------------------------------------- two rows */
 
 typedef struct aligning {
-    tl_align_item **open, **free; /* in order: ours without a key; the reference's that match no key of ours */
+    tl_align_item **open, **free; /* own items without a key; reference items whose key no own item has */
     size_t nopen, nfree;
-    int64_t *ahead_ns; /* by open item: our clock minus the reference's */
-    int64_t *apart_ns; /* distances of the ends of items with keys on both sides, in order */
-    size_t *before;    /* by open item: how many of these distances are from earlier items */
+    int64_t *ahead_ns; /* by open item: own clock minus the reference's */
+    int64_t *apart_ns; /* [npinned] own end minus reference end of pinning items: those with one key in both rows */
+    size_t *before;    /* by open item: number of pinning items before it */
     size_t npinned;
-    int64_t reach_ns; /* items whose ends are farther apart are not the same collective */
-    bool loosely;     /* all pinning items are of kinds that ranks may leave early */
+    int64_t reach_ns; /* largest distance between the ends of one collective */
+    bool loosely;     /* the only pinning item is of a kind that ranks may leave early */
 } aligning;
 
-/* Parts the items of both rows in open, free and pinning ones. */
-static void part_items(aligning *k, tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref)
+/* Classifies the items of both rows as open, free or pinning. */
+static void classify_items(aligning *k, tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref)
 {
     tl_map index_of = { 0 };
     bool *taken = tl_calloc(nref + 1, sizeof *taken);
 
     for (size_t j = 0; j < nref; j++)
         tl_map_put(&index_of, ref[j].key, (uint32_t)j);
-    for (int loosely = 0; loosely < 2 && k->npinned == 0; loosely++) { /* the first loose one is better than none */
+    for (int loosely = 0; loosely < 2 && k->npinned == 0; loosely++) { /* without others, the first loose item pins */
         k->nopen = 0;
         for (size_t i = 0; i < n; i++) {
             uint32_t j = mine[i].key != 0 ? tl_map_get(&index_of, mine[i].key) : TL_MAP_NONE;
@@ -129,9 +130,9 @@ static void part_items(aligning *k, tl_align_item *mine, size_t n, tl_align_item
     free(taken);
 }
 
-/* Sets ahead_ns from the pinning items: the median of all of them, or, since clocks step and drift, that of the nearest
- * ones where the two differ; without any, from the best shift, 0 where there are too few items for that. */
-static void find_distances(aligning *k)
+/* Sets ahead_ns to the median apart_ns of all pinning items or, if it differs, to that of the nearest ones (clocks step
+ * and drift); without pinning items to the distance of the best shift, 0 if there are too few items for a shift. */
+static void set_clock_distances(aligning *k)
 {
     int64_t *room = tl_malloc((k->npinned + 1) * sizeof *room), all_ns = 0;
     memcpy(room, k->apart_ns, k->npinned * sizeof *room);
@@ -158,22 +159,22 @@ static void find_distances(aligning *k)
     free(room);
 }
 
-/* The best that can be made of our first items and the reference's first ones, row by row of ours. */
+/* One open item in the dynamic programme that maximises the sum of gains over matches in order. */
 typedef struct row {
-    size_t low, high; /* of the reference: this one of ours may be one of free[low, high) */
-    size_t step;      /* where its choices begin */
+    size_t low, high; /* the item may match one of free[low, high) */
+    size_t step;      /* index of its first choice */
 } row;
 
 enum { SKIP_MINE, SKIP_REF, MATCH };
 
-/* The end of our open item on the reference's clock. */
+/* Returns the end of open item i on the reference's clock. */
 static int64_t end_of(const aligning *k, size_t i)
 {
     return tl_ns_between(k->open[i]->end_ns, k->ahead_ns[i]);
 }
 
-/* Fills each open item's range of candidates, by its end alone; returns the sum of their numbers. */
-static size_t make_rows(const aligning *k, row *rows)
+/* Sets each open item's candidates by its end alone; returns the total number of candidates. */
+static size_t set_candidate_ranges(const aligning *k, row *rows)
 {
     size_t low = 0, high = 0, steps = 0;
     for (size_t i = 0; i < k->nopen; i++) {
@@ -183,7 +184,7 @@ static size_t make_rows(const aligning *k, row *rows)
         high = high > low ? high : low;
         while (high < k->nfree && tl_ns_between(k->free[high]->end_ns, end) <= k->reach_ns)
             high++;
-        if (high - low > WINDOW) { /* the nearest: half of them before it */
+        if (high - low > WINDOW) { /* keep the nearest, half of them on either side */
             size_t middle = low;
             while (middle < high && k->free[middle]->end_ns < end)
                 middle++;
@@ -196,37 +197,37 @@ static size_t make_rows(const aligning *k, row *rows)
     return steps;
 }
 
-/* Returns the gain of matching our open item i with free item j; 0: they cannot be the same. */
+/* Returns the gain of matching open item i with free item j; 0: they cannot be one collective. */
 static int64_t gain_of(const aligning *k, size_t i, size_t j)
 {
     const tl_align_item *mine = k->open[i], *ref = k->free[j];
     int64_t apart = llabs(tl_ns_between(end_of(k, i), ref->end_ns));
     int64_t reach = is_loose(mine->kind) || is_loose(ref->kind) ? TL_MATCH_LOOSELY_NS : TL_MATCH_CLOSE_NS;
-    return apart > reach || !may_be(mine, ref) ? 0 : GAIN - GAIN / 2 * apart / reach;
+    return apart > reach || !may_be_same(mine, ref) ? 0 : GAIN - GAIN / 2 * apart / reach;
 }
 
-/* The most that ours before this row and the reference's before free[j] are worth.  The row before ends where nothing
- * more could be matched. */
-static int64_t worth_before(const row *before, const int64_t *last, size_t j)
+/* Returns the largest total gain of the open items before this row and free[0, j).  Beyond the previous row's high no
+ * item adds to the gain. */
+static int64_t gain_before(const row *before, const int64_t *last, size_t j)
 {
     return before == NULL ? 0 : last[(j < before->high ? j : before->high) - before->low];
 }
 
-/* best[j - low] = the most that ours up to this row and the reference's before free[j] are worth, low <= j <= high. */
-static void fill_row(const aligning *k, size_t i, const row *r, const row *before, const int64_t *last, int64_t *best,
+/* Sets best[j - low], low <= j <= high, to the largest total gain of the open items up to row i and free[0, j). */
+static void fill_gains(const aligning *k, size_t i, const row *r, const row *before, const int64_t *last, int64_t *best,
                      uint8_t *choices)
 {
-    best[0] = worth_before(before, last, r->low);
+    best[0] = gain_before(before, last, r->low);
     for (size_t j = r->low + 1; j <= r->high; j++) {
         int64_t *most = &best[j - r->low], gain = gain_of(k, i, j - 1);
         uint8_t *choice = &choices[r->step + j - 1 - r->low];
-        *most = worth_before(before, last, j);
+        *most = gain_before(before, last, j);
         *choice = SKIP_MINE;
         if (most[-1] > *most) {
             *most = most[-1];
             *choice = SKIP_REF;
         }
-        int64_t matched = gain > 0 ? gain + worth_before(before, last, j - 1) : 0;
+        int64_t matched = gain > 0 ? gain + gain_before(before, last, j - 1) : 0;
         if (matched > *most) {
             *most = matched;
             *choice = MATCH;
@@ -234,7 +235,7 @@ static void fill_row(const aligning *k, size_t i, const row *r, const row *befor
     }
 }
 
-/* Writes the best matches into match, from the last row back to the first; returns their number. */
+/* Writes the matches with the largest total gain into match, from the last row to the first; returns their number. */
 static size_t trace_back(const aligning *k, const row *rows, const uint8_t *choices, const tl_align_item *mine,
                          const tl_align_item *ref, int64_t *match)
 {
@@ -252,7 +253,7 @@ static size_t trace_back(const aligning *k, const row *rows, const uint8_t *choi
     return matched;
 }
 
-/* Returns how many of ours the reference could have: those within the time that it covers. */
+/* Returns the number of open items that end within the time that the free items cover. */
 static size_t count_covered(const aligning *k)
 {
     size_t n = 0;
@@ -274,14 +275,14 @@ void tl_align(tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref, in
 
     for (size_t i = 0; i < n; i++)
         match[i] = -1;
-    part_items(&k, mine, n, ref, nref);
-    find_distances(&k);
+    classify_items(&k, mine, n, ref, nref);
+    set_clock_distances(&k);
     row *rows = tl_arena_take(&arena, k.nopen + 1, sizeof *rows);
-    uint8_t *choices = tl_arena_take(&arena, make_rows(&k, rows) + 1, sizeof *choices);
+    uint8_t *choices = tl_arena_take(&arena, set_candidate_ranges(&k, rows) + 1, sizeof *choices);
     for (size_t i = 0; i < k.nopen; i++)
-        fill_row(&k, i, &rows[i], i > 0 ? &rows[i - 1] : NULL, both[(i + 1) % 2], both[i % 2], choices);
+        fill_gains(&k, i, &rows[i], i > 0 ? &rows[i - 1] : NULL, both[(i + 1) % 2], both[i % 2], choices);
     size_t matched = trace_back(&k, rows, choices, mine, ref, match);
-    /* Two ranks that have nothing to do with each other have no key in common, and find partners by chance: few. */
+    /* Unrelated ranks share no key and match few items, by chance: such matches are dropped. */
     if (k.npinned == 0 && 2 * matched < count_covered(&k))
         for (size_t i = 0; i < k.nopen; i++)
             match[k.open[i] - mine] = -1;
@@ -292,7 +293,7 @@ void tl_align(tl_align_item *mine, size_t n, tl_align_item *ref, size_t nref, in
 
 TL_SORT_BY(by_rank, tl_align_item, group, rank, end_ns, uid)
 
-/* The items of one rank in a group. */
+/* The items of one rank in a group; keyed, open: number of items with and without a key. */
 typedef struct rank_row {
     tl_align_item *items;
     size_t n, keyed, open;
@@ -300,7 +301,7 @@ typedef struct rank_row {
 
 typedef TL_VEC(rank_row) rank_rows;
 
-/* Lists the rows of the n items of one group, in order of ranks. */
+/* Lists the rows of the n items of one group, ascending by rank. */
 static void list_rows(tl_align_item *items, size_t n, rank_rows *out)
 {
     out->n = 0;
@@ -314,9 +315,9 @@ static void list_rows(tl_align_item *items, size_t n, rank_rows *out)
     }
 }
 
-/* Returns the reference: the row with most keys in the first round, of equals and later the one with most open items;
- * NULL if no other row has open items. */
-static rank_row *choose(const rank_rows *rows, bool first)
+/* Returns the reference: in the first round the row with most keys, ties by most open items; later the row with most
+ * open items.  NULL if no other row has open items. */
+static rank_row *choose_reference(const rank_rows *rows, bool first)
 {
     rank_row *best = NULL;
     size_t open = 0;
@@ -342,7 +343,7 @@ void tl_rows_align(tl_align_item *items, size_t n)
             ;
         for (int round = 0; round < MOST_ROUNDS; round++) {
             list_rows(items + from, to - from, &rows);
-            const rank_row *ref = choose(&rows, round == 0);
+            const rank_row *ref = choose_reference(&rows, round == 0);
             if (ref == NULL)
                 break;
             for (size_t i = 0; i < ref->n; i++)

@@ -1,4 +1,4 @@
-/* align_items.c - participants as items to be aligned, and what came of it. */
+/* align_items.c - converts participants to items for alignment, and writes the keys found back to participants. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
@@ -62,8 +62,8 @@ tl_align_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n
     bool *others = tl_calloc(set->memberships.n + 1, sizeof *others);
 
     *n = 0;
-    /* The trace tells no more of a participant than that it may be a send or a receive.  In a group that the trace
-     * names, a kernel that both sends and receives may be of an all-to-all of more than two ranks. */
+    /* others: the membership has a participant that is no send or receive, has a known peer, or, in a group that the
+     * trace names, both sends and receives: that may be an all-to-all of more than two ranks. */
     TL_EACH (const tl_participant, p, set->participants) {
         bool one_way = set->memberships.v[p->group].inferred || p->kind == TL_SEND || p->kind == TL_RECV;
         others[p->group] |= !tl_is_point_to_point((tl_collective)p->kind) || p->peer >= 0 || !one_way;

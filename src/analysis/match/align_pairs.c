@@ -1,22 +1,22 @@
-/* align_pairs.c - which send is which receive, where counts do not tell it: by when both ended.
+/* align_pairs.c - matches sends with receives by when they ended, if counts do not match them.
  *
- *     tl_sends_align    a trace tells nothing but that it is a send or receive
- *     tl_ways_align     both ranks are known
- *     tl_pairs_align    one is
+ *     tl_sends_align    the peer and the group are unknown
+ *     tl_ways_align     sender and receiver are known
+ *     tl_pairs_align    the group is known, the peer is not
  */
 #include "internal.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
 enum {
-    NEIGHBOURS = 4,     /* that are kept for a rank; in a pipeline it has two */
-    SAMPLES = 64,       /* of a row, by which the distance of two clocks is found */
-    DIFFERENCES = 4096, /* of their ends */
-    ROWS_MOST = 512     /* rows of a job are compared each with each */
+    NEIGHBOURS = 4,     /* largest number of neighbours kept for a rank; a pipeline rank has two */
+    SAMPLES = 64,       /* items of a row from which the distance of two clocks is estimated */
+    DIFFERENCES = 4096, /* largest number of differences between their ends */
+    ROWS_MOST = 512     /* with more rows tl_sends_align, which compares all pairs of rows, does nothing */
 };
 
-/* The items of one rank in one group, or of one stream that go one way: items[from, to), by end; how many have no
- * partner yet. */
+/* The items [from, to) of one rank in one group, or of one stream in one direction, ascending by end; open: number of
+ * items without a partner. */
 typedef struct row {
     int32_t rank, sends;
     size_t from, to, open;
@@ -26,7 +26,8 @@ typedef struct row {
 
 typedef TL_VEC(row) row_list;
 
-/* Appends the rows of items[from, n) of one group, or, by way, of all streams; returns where they end. */
+/* Appends the rows of the group that begins at items[from]; by_way: of all streams of items[from, n), by direction.
+ * Returns the end of the last row. */
 static size_t list_rows(const tl_align_item *items, size_t from, size_t n, bool by_way, row_list *rows)
 {
     size_t i = from;
@@ -49,15 +50,15 @@ static void make_partners(tl_align_item *x, tl_align_item *y)
     y->peer = x->rank;
 }
 
-/* How far apart the ends of two items are, where the first one's clock is ahead. */
-static int64_t apart(const tl_align_item *x, const tl_align_item *y, int64_t ahead_ns)
+/* Returns the distance of the ends of x and y, in ns, if x's clock is ahead of y's by ahead_ns. */
+static int64_t distance_of(const tl_align_item *x, const tl_align_item *y, int64_t ahead_ns)
 {
     return llabs(tl_ns_between(tl_ns_between(x->end_ns, ahead_ns), y->end_ns));
 }
 
 /* ------------------------------------------------------------------------------------------------------------ ways */
 
-/* By way: group, sender, receiver; last the items without a known peer. */
+/* Ascending by group, sender, receiver; items without a known peer last. */
 static int by_way(const tl_align_item *x, const tl_align_item *y)
 {
     const int64_t of_x[] = { x->peer < 0, x->group, x->sends ? x->rank : x->peer, x->sends ? x->peer : x->rank };
@@ -68,7 +69,7 @@ static int by_way(const tl_align_item *x, const tl_align_item *y)
     return order;
 }
 
-/* Way by way: what is received, then what is sent, by end. */
+/* Ascending by way; within a way receives before sends; then by end. */
 static int by_side(const void *a, const void *b)
 {
     const tl_align_item *x = a, *y = b;
@@ -76,8 +77,8 @@ static int by_side(const void *a, const void *b)
     return order != 0 ? order : TL_ORDER(x, y, sends, end_ns, lone);
 }
 
-/* Gives partners one key, the key that either has already, else the sender's own: `received` and `sent` go one way.  Of
- * the shifts with at most twice the least scatter, it is the one under which ends are least apart. */
+/* Gives partners of one way one key: the key that either has already, else the sender's own.  Chooses, of the shifts
+ * with at most twice the least scatter, the one with the smallest clock distance. */
 static void align_way(tl_align_item *const *received, size_t nreceived, tl_align_item *const *sent, size_t nsent)
 {
     tl_shift tried[2 * TL_SHIFTS + 1], best = { 0 };
@@ -127,7 +128,7 @@ typedef struct pairing {
     tl_align_item *items;
     row_list rows;                  /* of one group */
     int64_t *apart;                 /* scratch */
-    tl_align_item **mine, **theirs; /* scratch: open ones */
+    tl_align_item **mine, **theirs; /* scratch: open items of two rows */
 } pairing;
 
 static void add_neighbour(row *r, uint32_t of)
@@ -161,7 +162,7 @@ static void find_neighbours(pairing *a, bool guess)
         add_neighbours(a, r - 1, r);
 }
 
-/* Returns the one neighbour that has open items, too; NULL where there is none or several. */
+/* Returns the one neighbour with open items; NULL if none or several have any. */
 static row *only_neighbour(const pairing *a, const row *r)
 {
     row *only = NULL;
@@ -174,7 +175,7 @@ static row *only_neighbour(const pairing *a, const row *r)
     return only;
 }
 
-/* Returns how far r's clock is ahead of q's, ns: the median over items that share a key; 0: none does. */
+/* Returns how far r's clock is ahead of q's, in ns: the median over items that share a key; 0 if none do. */
 static int64_t clock_ahead(const pairing *a, const row *r, const row *q)
 {
     tl_map index_of = { 0 };
@@ -200,13 +201,14 @@ static size_t list_open(const pairing *a, const row *r, tl_align_item **out)
     return n;
 }
 
-/* Returns the place in v[n], ascending by end, of the item that ends nearest to x; n > 0.  x's clock is ahead. */
+/* Returns the index in v[n], ascending by end, of the item that ends nearest to x; n > 0.  ahead_ns: x's clock less
+ * that of v. */
 static size_t nearest_of(const tl_align_item *x, tl_align_item *const *v, size_t n, int64_t ahead_ns)
 {
     int64_t end_ns = tl_ns_between(x->end_ns, ahead_ns);
     size_t low = 0;
     TL_BISECT(low, n, mid, v[mid]->end_ns < end_ns);
-    return low == n || (low > 0 && apart(x, v[low - 1], ahead_ns) <= apart(x, v[low], ahead_ns)) ? low - 1 : low;
+    return low == n || (low > 0 && distance_of(x, v[low - 1], ahead_ns) <= distance_of(x, v[low], ahead_ns)) ? low - 1 : low;
 }
 
 /* Matches all open items of r with open items of q: two items match if each ends nearest to the other. */
@@ -216,7 +218,7 @@ static void match_rows(pairing *a, row *r, row *q)
     size_t n = list_open(a, r, a->mine), m = list_open(a, q, a->theirs);
     for (size_t i = 0; i < n && m > 0; i++) {
         size_t j = nearest_of(a->mine[i], a->theirs, m, ahead_ns);
-        if (apart(a->mine[i], a->theirs[j], ahead_ns) > TL_MATCH_CLOSE_NS ||
+        if (distance_of(a->mine[i], a->theirs[j], ahead_ns) > TL_MATCH_CLOSE_NS ||
             nearest_of(a->theirs[j], a->mine, n, -ahead_ns) != i)
             continue;
         make_partners(a->mine[i], a->theirs[j]);
@@ -261,12 +263,12 @@ void tl_pairs_align(tl_align_item *items, size_t n, const tl_group_fact *groups)
 
 TL_SORT_BY(by_stream, tl_align_item, rank, group, sends, end_ns, lone)
 
-/* How well the open items of two rows go together. */
+/* How well the ends of the open items of two rows agree. */
 typedef struct fit {
     uint32_t a, b;
-    int64_t ahead_ns; /* of a's clock against b's, in the middle */
-    int64_t apart_ns; /* median distance of ends under one clock */
-    size_t n;         /* items that end together */
+    int64_t ahead_ns; /* a's clock less b's, in the middle of row a */
+    int64_t apart_ns; /* median distance of the ends of mates, corrected for clocks */
+    size_t n;         /* number of mates */
 } fit;
 
 typedef struct fitting {
@@ -274,7 +276,7 @@ typedef struct fitting {
     row_list rows;
     TL_VEC(fit) fits;
     int64_t *scratch;     /* [n + DIFFERENCES] */
-    tl_align_item **mate; /* by item of the first row: the item of the other row, NULL */
+    tl_align_item **mate; /* by item of row a: the item of row b that ends with it; NULL: none */
 } fitting;
 
 /* Returns the first item of the row that ends at `end_ns` or later. */
@@ -285,9 +287,9 @@ static size_t first_ending_from(const fitting *a, const row *r, int64_t end_ns)
     return low;
 }
 
-/* Finds the distance of the clocks under which most ends of some items of r agree with ends of q; false where hardly any
- * do. */
-static bool find_ahead(const fitting *a, const row *r, const row *q, int64_t *ahead_ns)
+/* Sets *ahead_ns to the clock distance under which most ends of sampled items of r agree with ends of q.  Returns false
+ * if fewer than TL_BEHAVES_LEAST agree. */
+static bool find_clock_distance(const fitting *a, const row *r, const row *q, int64_t *ahead_ns)
 {
     size_t looked = r->to - r->from < SAMPLES ? r->to - r->from : SAMPLES, n = 0, most = 0;
     size_t first = r->from + (r->to - r->from - looked) / 2;
@@ -312,7 +314,8 @@ static bool find_ahead(const fitting *a, const row *r, const row *q, int64_t *ah
     return most >= (size_t)TL_BEHAVES_LEAST;
 }
 
-/* Returns the open item of q that ends nearest to x, to the clock error; NULL.  x's clock is ahead. */
+/* Returns the open item of q that ends nearest to x, within the clock error; NULL: none.  ahead_ns: x's clock less that
+ * of q. */
 static tl_align_item *nearest(const fitting *a, const tl_align_item *x, const row *q, int64_t ahead_ns)
 {
     int64_t end_ns = tl_ns_between(x->end_ns, ahead_ns), best_ns = TL_CLOCK_ERROR_NS + 1;
@@ -320,14 +323,15 @@ static tl_align_item *nearest(const fitting *a, const tl_align_item *x, const ro
 
     for (size_t k = first_ending_from(a, q, tl_ns_between(end_ns, TL_CLOCK_ERROR_NS));
          k < q->to && tl_ns_between(a->items[k].end_ns, end_ns) <= TL_CLOCK_ERROR_NS; k++)
-        if (a->items[k].key == 0 && apart(x, &a->items[k], ahead_ns) < best_ns) {
+        if (a->items[k].key == 0 && distance_of(x, &a->items[k], ahead_ns) < best_ns) {
             best = &a->items[k];
-            best_ns = apart(x, best, ahead_ns);
+            best_ns = distance_of(x, best, ahead_ns);
         }
     return best;
 }
 
-/* Finds mates of the open items of row f->a in row f->b, outwards from the middle: clocks drift, the distance follows. */
+/* Finds the mates of row f->a in row f->b, outwards from the middle; the clock distance is updated with each mate,
+ * since clocks drift. */
 static void find_mates(const fitting *a, fit *f)
 {
     const row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
@@ -341,7 +345,7 @@ static void find_mates(const fitting *a, fit *f)
             size_t i = forward ? middle + step : middle - 1 - step;
             const tl_align_item *x = &a->items[i];
             tl_align_item *y = x->key == 0 ? nearest(a, x, q, ahead_ns) : NULL;
-            a->mate[i] = y != last ? y : NULL; /* else another is with it already */
+            a->mate[i] = y != last ? y : NULL; /* y is the mate of the item before */
             if (a->mate[i] == NULL)
                 continue;
             last = y;
@@ -353,9 +357,9 @@ static void find_mates(const fitting *a, fit *f)
     f->apart_ns = f->n > 0 ? tl_median(a->scratch, f->n) : 0;
 }
 
-/* Whether a third rank takes part, so that the two rows exchange no message alone: a row of it ends with most of their
- * pairs, or comes later than both in more than a little part of them.  What is known to be a send has one receiver. */
-static bool is_of_more(const fitting *a, const fit *f)
+/* Whether a third rank takes part in what the two rows do: one of its rows ends together with most of their mates, or
+ * starts later than both in more than 1 of TL_LITTLE_PART.  A known send has one receiver: false. */
+static bool has_third_rank(const fitting *a, const fit *f)
 {
     const row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
     if (r->sends != 0 || q->sends != 0)
@@ -363,7 +367,7 @@ static bool is_of_more(const fitting *a, const fit *f)
     TL_EACH (const row, third, a->rows) {
         int64_t ahead_ns = 0;
         size_t later = 0, together = 0;
-        if (third->rank == r->rank || third->rank == q->rank || !find_ahead(a, r, third, &ahead_ns))
+        if (third->rank == r->rank || third->rank == q->rank || !find_clock_distance(a, r, third, &ahead_ns))
             continue;
         for (size_t i = r->from; i < r->to; i++) {
             const tl_align_item *x = &a->items[i], *y = a->mate[i];
@@ -393,7 +397,7 @@ static void list_fits(fitting *a)
             const row *r = &a->rows.v[i], *q = &a->rows.v[k];
             bool opposite = r->sends != q->sends || r->sends == 0;
             fit f = { .a = i, .b = k };
-            if (r->rank == q->rank || !opposite || !find_ahead(a, r, q, &f.ahead_ns))
+            if (r->rank == q->rank || !opposite || !find_clock_distance(a, r, q, &f.ahead_ns))
                 continue;
             find_mates(a, &f);
             if (f.n >= (size_t)TL_BEHAVES_LEAST)
@@ -402,8 +406,8 @@ static void list_fits(fitting *a)
     tl_vec_sort(&a->fits, by_fit);
 }
 
-/* Joins the best fit first: without its items, another row may fit a third one. */
-static void join_all(fitting *a)
+/* Makes mates partners, best fit first; repeats while rows are joined, since each takes items from later fits. */
+static void join_fits(fitting *a)
 {
     for (bool more = true; more;) {
         more = false;
@@ -415,7 +419,7 @@ static void join_all(fitting *a)
             size_t fewer = r->open < q->open ? r->open : q->open;
             if (f->n < (size_t)TL_BEHAVES_LEAST || (double)f->n < TL_BEHAVES_MOST * (double)fewer)
                 continue;
-            bool alone = !is_of_more(a, f);
+            bool alone = !has_third_rank(a, f);
             for (size_t i = r->from; alone && i < r->to; i++) {
                 if (a->mate[i] == NULL)
                     continue;
@@ -440,8 +444,8 @@ void tl_sends_align(tl_align_item *items, size_t n)
     list_rows(items, 0, n, true, &a.rows);
     if (a.rows.n <= ROWS_MOST) {
         list_fits(&a);
-        join_all(&a);
-        TL_EACH (const row, own, a.rows) { /* where half of a row has partners, the rest has some, too */
+        join_fits(&a);
+        TL_EACH (const row, own, a.rows) { /* half of the row has partners: all of it are sends and receives */
             bool of_pairs = own->open < own->to - own->from && 2 * own->open <= own->to - own->from;
             for (size_t i = own->from; of_pairs && i < own->to; i++)
                 items[i].peer = items[i].key == 0 ? TL_PEER_UNKNOWN : items[i].peer;

@@ -1,4 +1,4 @@
-/* bandwidth.c - how fast do messages move, by group, kind and size?
+/* bandwidth.c - table bandwidth: transfer times and rates by group, kind and size of message.
  *
  * A transfer lasts from the last arrival to the end: the kernels of ranks that came early are mostly waiting.  Where a
  * rank has no trace the last arrival, and so the transfer time, is unknown.
@@ -7,7 +7,7 @@
 #include "tlmpi/base/stats.h"
 #include <math.h>
 
-/* The largest power of two that is not above; 0 and -1 are themselves. */
+/* Returns the largest power of two up to `bytes`; 0 and -1 unchanged. */
 static int64_t size_class(int64_t bytes)
 {
     int64_t from = 1;
@@ -18,7 +18,7 @@ static int64_t size_class(int64_t bytes)
     return from;
 }
 
-static void add(void *to, const void *of)
+static void add_row(void *to, const void *of)
 {
     tl_bandwidth *sum = to;
     const tl_bandwidth *row = of;
@@ -55,11 +55,12 @@ static void bandwidth_fold(tl_tables *out)
         row->wait_ns = c->wait_sum_ns;
         row->transfer_ns = row->transfer_min_ns = row->transfer_max_ns = c->transfer_ns;
     }
-    tl_table_unite(sums, 0, add);
+    tl_table_unite(sums, 0, add_row);
 }
 
-/* The size of a group, which its bus factor depends on; where it is unknown, the ranks seen, if they are several. */
-static int32_t size_of(const tl_table *groups, int32_t group)
+/* Returns the size of a group for its bus factor; if unknown the number of its ranks with a trace if above 1, else
+ * -1. */
+static int32_t group_size(const tl_table *groups, int32_t group)
 {
     if (group < 0 || (size_t)group >= groups->n)
         return -1;
@@ -72,10 +73,10 @@ static void bandwidth_reduce(tl_tables *job)
     tl_table *rows = tl_tables_get(job, &tl_bandwidth_schema);
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
 
-    tl_table_unite(rows, 0, add);
+    tl_table_unite(rows, 0, add_row);
     for (size_t i = 0; i < rows->n; i++) {
         tl_bandwidth *row = tl_table_row(rows, i);
-        int32_t size = size_of(groups, row->group);
+        int32_t size = group_size(groups, row->group);
         bool known = row->bytes_from >= 0 && row->transfer_ns > 0;
         row->bytes = row->bytes_from >= 0 ? row->bytes : -1;
         row->algbw_gb_s = known ? (double)row->bytes / (double)row->transfer_ns : NAN;

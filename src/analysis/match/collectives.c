@@ -1,4 +1,5 @@
-/* collectives.c - participants that lie together, as collectives: who is there, what fits, when, and what ties them. */
+/* collectives.c - from sorted participants to collectives: kind, size, state, step, span and clock uncertainty of
+ * each. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
@@ -7,7 +8,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- order */
 
-/* What participants are in order by, apart from them: they are many times as large, and lie anywhere. */
+/* The sort key of a participant and its index: sorting keys moves far fewer bytes than sorting participants. */
 typedef struct sort_key {
     uint64_t key;
     int64_t start_ns;
@@ -17,7 +18,7 @@ typedef struct sort_key {
 
 TL_SORT_BY(by_key, sort_key, group, key, rank, start_ns, uid)
 
-/* Along the cycles of the permutation: a copy of all would double the memory. */
+/* Moves participants into `order` in place, along the cycles of the permutation: a copy would double the memory. */
 static void permute(tl_participant *participants, sort_key *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -67,7 +68,7 @@ void tl_runs_make(const tl_participant *participants, size_t n, tl_collective_ru
     *nruns = made.n;
 }
 
-/* Runs are in order of group and key already: equals keep that order. */
+/* Ascending by first arrival; ties keep their order, by group and key. */
 TL_SORT_BY(by_time, tl_collective_run, first_arrival_ns)
 
 void tl_runs_by_time(tl_collective_run *runs, size_t n)
@@ -92,33 +93,33 @@ bool tl_participants_synchronise(const tl_participant *p, size_t n)
     return true;
 }
 
-/* Whether there are two that name each other. */
-static bool are_partners(const tl_participant *p, size_t n)
+/* Whether there are two participants, each the other's peer. */
+static bool is_mutual_pair(const tl_participant *p, size_t n)
 {
     return n == 2 && p[0].peer == p[1].rank && p[1].peer == p[0].rank;
 }
 
 bool tl_participants_meet(const tl_participant *p, size_t n)
 {
-    return tl_participants_synchronise(p, n) || (are_partners(p, n) && p[0].kind == p[1].kind);
+    return tl_participants_synchronise(p, n) || (is_mutual_pair(p, n) && p[0].kind == p[1].kind);
 }
 
 int32_t tl_participants_sender(const tl_participant *p, size_t n)
 {
-    if (!are_partners(p, n))
+    if (!is_mutual_pair(p, n))
         return -1;
     return p[0].kind == TL_SEND && p[1].kind == TL_RECV ? 0 : p[0].kind == TL_RECV && p[1].kind == TL_SEND ? 1 : -1;
 }
 
 /* -------------------------------------------------------------------------------------------------- one collective */
 
-/* Whether the collective is between two ranks, both known. */
+/* Whether the collective is between two known ranks. */
 static bool is_pair(const tl_collective_view *c)
 {
     return c->by_rank[0].peer >= 0;
 }
 
-/* Ranks that have a trace and should be there. */
+/* Returns the number of ranks with a trace that should take part. */
 static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
 {
     if (!is_pair(c))
@@ -126,7 +127,7 @@ static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *gro
     return 1 + (tl_rank_clock_of(facts, c->by_rank[0].peer) != NULL && c->by_rank[0].peer != c->by_rank[0].rank);
 }
 
-/* Returns the span: of a pair by the hosts of its two ranks, else that of the group. */
+/* Returns the tl_node_span: of a pair by the hosts of its two ranks, else that of the group. */
 static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
 {
     if (!is_pair(c))
@@ -170,7 +171,7 @@ static int32_t step_of(const tl_participant *p, size_t n)
             continue;
         lowest = lowest < 0 ? p[i].step : lowest;
         most = lead == 0 ? p[i].step : most;
-        lead = p[i].step == most ? lead + 1 : lead - 1; /* what more than half tell is left */
+        lead = p[i].step == most ? lead + 1 : lead - 1; /* majority vote: a step of more than half remains */
         told++;
     }
     for (size_t i = 0; most != lowest && i < n; i++)
@@ -192,7 +193,7 @@ tl_collective_view tl_collective_of_run(const tl_participant *participants, cons
     for (size_t i = 1; i < run->n; i++) {
         if (c.kind == TL_COLL_UNKNOWN || c.kind == TL_SEND_RECV)
             c.kind = p[i].kind != TL_COLL_UNKNOWN ? p[i].kind : c.kind;
-        if (p[i].rule < c.rule) /* rules are in order of trust; endtime only joins what another began */
+        if (p[i].rule < c.rule) /* the lowest rule: participants matched by endtime got the key of another rule */
             c.rule = p[i].rule;
     }
     c.expected = expected_of(&c, group, facts);

@@ -1,7 +1,6 @@
-/* group.c - how well do the collectives of each process group fit together, and what does the group divide?
+/* group.c - table group: counts of matched, missing and suspect collectives of each process group, and its parallelism.
  *
- * The matching has filled a row for each group with what is known of it; the counts are added here, and what they tell
- * of it.
+ * The matching has filled the other columns of each group's row.
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
@@ -11,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-static void count(tl_group_row *row, const tl_collective_row *c)
+static void count_collective(tl_group_row *row, const tl_collective_row *c)
 {
     bool fits = c->suspect == TL_SUSPECT_NOTHING;
     row->collectives++;
@@ -21,15 +20,14 @@ static void count(tl_group_row *row, const tl_collective_row *c)
     row->suspect += !fits;
     if (!fits || c->n < 2)
         return;
-    /* The ranks with a trace waited for each other even if others are missing; the transfer time is known only if
-     * none is. */
+    /* Waits are known even if some ranks have no trace; the transfer time only if all have one. */
     row->wait_ns = tl_ns_sum(row->wait_ns, c->wait_sum_ns);
     row->matched += c->state != TL_COLL_MISSING;
     if (c->state == TL_COLL_WHOLE)
         row->transfer_ns = tl_ns_sum(row->transfer_ns, c->transfer_ns);
 }
 
-/* A row a group that occurs, with its counts alone. */
+/* Adds a row, with counts alone, for each group that has collectives. */
 static void group_fold(tl_tables *out)
 {
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
@@ -41,12 +39,13 @@ static void group_fold(tl_tables *out)
         uint32_t at = tl_map_number(&index_of, (uint64_t)c->group, groups->n);
         if (at == groups->n)
             ((tl_group_row *)tl_table_add(groups))->group = c->group;
-        count(tl_table_row(groups, at), c);
+        count_collective(tl_table_row(groups, at), c);
     }
     tl_map_free(&index_of);
 }
 
-/* How many ranks the job has, as traces say; where none does, they number them; 0 where there are no rows. */
+/* Returns the number of ranks of the job: the largest world size in the traces; if unknown, the highest rank plus 1; 0:
+ * no rows. */
 static int32_t ranks_of_job(const tl_table *ranks)
 {
     int32_t told = 0, numbered = 0;
@@ -61,7 +60,7 @@ static int32_t ranks_of_job(const tl_table *ranks)
 
 /* ----------------------------------------------------------------------------------------------------- parallelism */
 
-/* Words of descriptions, in lower case.  "sequence" is the one of Megatron, whose context groups are newer. */
+/* Words of group descriptions, in lower case.  "sequence" is Megatron's older word for context parallelism. */
 static const struct {
     const char *word;
     tl_parallelism means;
@@ -74,7 +73,7 @@ static const struct {
     { "fsdp", TL_PARALLEL_DATA },         { "hsdp", TL_PARALLEL_DATA },        { "zero", TL_PARALLEL_DATA },
 };
 
-static tl_parallelism meaning(const char *word, size_t n)
+static tl_parallelism parallelism_of_word(const char *word, size_t n)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strncasecmp(words[i].word, word, n) == 0 && words[i].word[n] == '\0')
@@ -82,15 +81,15 @@ static tl_parallelism meaning(const char *word, size_t n)
     return TL_PARALLEL_UNKNOWN;
 }
 
-/* Which of them a description names, as a set of bits.  Words end where letters do. */
-static unsigned named_in(const char *description)
+/* Returns the set of parallelisms that the words of a description name, a bit each.  A word is a run of letters. */
+static unsigned parallelisms_named(const char *description)
 {
     unsigned named = 0;
     for (const char *at = description; *at != '\0';) {
         size_t n = 0;
         while (isalpha((unsigned char)at[n]))
             n++;
-        named |= 1U << meaning(at, n);
+        named |= 1U << parallelism_of_word(at, n);
         at += n > 0 ? n : 1;
     }
     return named & ~(1U << TL_PARALLEL_UNKNOWN);
@@ -100,10 +99,10 @@ static unsigned named_in(const char *description)
  * "context" means data ("DATA_PARALLEL_GROUP_WITH_CP", "mesh_dp_shard_cp"): gradients are summed over the ranks that
  * share a sequence as well.  Any other two words name a group of mixed use, such as all ranks of one model copy:
  * unknown. */
-static tl_parallelism described(const char *description)
+static tl_parallelism parallelism_of_description(const char *description)
 {
     enum { DATA = 1 << TL_PARALLEL_DATA, EXPERT = 1 << TL_PARALLEL_EXPERT, CONTEXT = 1 << TL_PARALLEL_CONTEXT };
-    unsigned named = named_in(description);
+    unsigned named = parallelisms_named(description);
 
     if (strcmp(description, "default_pg") == 0)
         return TL_PARALLEL_WORLD;
@@ -119,7 +118,7 @@ static tl_parallelism described(const char *description)
 
 tl_parallelism tl_group_parallelism(const tl_group_row *row, int32_t nranks)
 {
-    tl_parallelism said = described(row->description);
+    tl_parallelism said = parallelism_of_description(row->description);
     bool only_pairs = row->collectives > 0 && row->pairs == row->collectives;
     int32_t size = row->size > 0 ? row->size : row->seen;
 
@@ -128,7 +127,7 @@ tl_parallelism tl_group_parallelism(const tl_group_row *row, int32_t nranks)
     return only_pairs ? TL_PARALLEL_PIPELINE : size == nranks && nranks > 1 ? TL_PARALLEL_WORLD : said;
 }
 
-/* The first row of each group has the texts: it was there before the counts. */
+/* Merges the rows of each group: the first one has the texts, the others have counts. */
 static void group_reduce(tl_tables *job)
 {
     tl_table *groups = tl_tables_get(job, &tl_group_row_schema);

@@ -1,9 +1,9 @@
-/* groups.c - the process groups of a job, from what its ranks say of them.
+/* groups.c - decides the process groups of a job from the memberships that its ranks report.
  *
- *     members the same, one name on each rank       one group: names may count per process
- *     members the same, several names on a rank     a group a name: each has its own communicator and counts apart
- *     no members known (inferred)                   all ranks with the same stream and kind; split where they do not
- *                                                   end together, the more finely if some are done before others come
+ *     same members, one name on each rank       one group: names may be numbered per process
+ *     same members, several names on a rank     one group per name: each has its own communicator and sequence numbers
+ *     members unknown (inferred)                all ranks with the same stream and kind, split by when they end
+ *                                               (groups_infer.c)
  */
 #include "internal.h"
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define ENDS_AGREE_NS INT64_C(200000)
 #define CLOCKS_DRIFT  INT64_C(10000)
 
-/* Memberships that may be one group side by side, then by rank. */
+/* by_members, by_key: memberships that may be one group are adjacent. */
 TL_ORDER_BY(by_members, tl_membership, inferred, members_key, rank, name_key)
 TL_ORDER_BY(by_key, tl_membership, inferred, members_key)
 TL_ORDER_BY(by_rank, tl_membership, rank, members_key)
@@ -27,13 +27,13 @@ static int by_group(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : by_members(d->m, a, b);
 }
 
-/* One group while the table is made: its row, and its memberships in `order`. */
+/* One group before it has a number: its row, and its memberships order[from, to). */
 typedef struct draft {
     tl_group_row row;
     size_t from, to;
     int32_t first_rank;
-    uint32_t most; /* participants of the rank that has most */
-    bool collects; /* it has more than sends and receives */
+    uint32_t most; /* largest number of participants of one rank */
+    bool collects; /* it has collectives other than sends and receives */
     uint64_t key;
 } draft;
 
@@ -52,9 +52,9 @@ static int by_number(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->key, y->key);
 }
 
-/* Fills hosts, the number of distinct ones, -1 when one is unknown; and span: INTRA_NODE needs all ranks of the group on
- * one known host; two hosts make INTER_NODE even where ranks are missing. */
-static void find_hosts(draft *g, const tl_deciding *d, int32_t *room)
+/* Sets hosts to the number of distinct hosts, -1 if one is unknown, and span: INTRA_NODE only if all ranks of the group
+ * are on one known host; INTER_NODE if there are two hosts, even if ranks are missing. */
+static void set_hosts(draft *g, const tl_deciding *d, int32_t *room)
 {
     size_t n = g->to - g->from;
     for (size_t i = 0; i < n; i++) {
@@ -71,9 +71,9 @@ static void find_hosts(draft *g, const tl_deciding *d, int32_t *room)
                                                    : TL_SPAN_UNKNOWN;
 }
 
-/* Whether the ends of two memberships are a constant distance apart, as clocks are.  Ranks may have launched equally
- * many collectives and still have begun to record at different times: then the k-th of one rank is the (k+1)-th of
- * the other, and the distance of their ends varies with the time between collectives. */
+/* Whether the distance between the ends of two memberships is constant, as that of clocks is.  Ranks that began to
+ * record at different times may have as many collectives, but the k-th of one is the (k+1)-th of the other: the
+ * distance of their ends varies with the time between collectives. */
 static bool end_together(const tl_membership *a, const tl_membership *b)
 {
     int64_t least = INT64_MAX, most = INT64_MIN;
@@ -86,8 +86,8 @@ static bool end_together(const tl_membership *a, const tl_membership *b)
     return a->nends == 0 || tl_ns_between(most, least) <= ENDS_AGREE_NS + span_ns / CLOCKS_DRIFT;
 }
 
-/* The row of the group order[from, to), and the rule for its members. */
-static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *room)
+/* Returns the draft of the group order[from, to); sets by_seq and by_loose_launch of its members' fates. */
+static draft draft_group(const tl_deciding *d, size_t from, size_t to, int32_t *room)
 {
     const tl_membership *first = &d->m[d->order[from]];
     draft g = { .from = from, .to = to, .first_rank = first->rank, .key = d->fates[d->order[from]].group_key };
@@ -115,7 +115,7 @@ static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *roo
         g.row.size = g.row.seen;
     if (first->inferred)
         tl_ranks_text(room, n, g.row.ranks, sizeof g.row.ranks);
-    find_hosts(&g, d, room);
+    set_hosts(&g, d, room);
     for (size_t i = from; i < to; i++) {
         d->fates[d->order[i]].by_seq = by_seq;
         d->fates[d->order[i]].by_loose_launch = alike;
@@ -123,7 +123,7 @@ static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *roo
     return g;
 }
 
-static void number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
+static void number_groups(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
 {
     TL_VEC(draft) drafts = { 0 };
     int32_t *room = tl_malloc((d->n + 1) * sizeof *room);
@@ -132,7 +132,7 @@ static void number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
     for (size_t from = 0, to; from < d->n; from = to) {
         for (to = from + 1; to < d->n && d->fates[d->order[to]].group_key == d->fates[d->order[from]].group_key; to++)
             ;
-        tl_vec_push(&drafts, describe(d, from, to, room));
+        tl_vec_push(&drafts, draft_group(d, from, to, room));
     }
     tl_vec_sort(&drafts, by_number);
     *facts = tl_calloc(drafts.n + 1, sizeof **facts);
@@ -175,7 +175,7 @@ void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_f
         if (memberships[d.order[from]].inferred)
             tl_groups_infer(&d, from, to);
         else {
-            bool several = false; /* names of one rank for the same members: each has a communicator of its own */
+            bool several = false; /* a rank has several names for these members: each is a communicator of its own */
             for (size_t i = from + 1; i < to; i++)
                 several |= d.m[d.order[i]].rank == d.m[d.order[i - 1]].rank;
             for (size_t i = from; i < to; i++) {
@@ -184,7 +184,7 @@ void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_f
             }
         }
     }
-    number(&d, groups, facts);
+    number_groups(&d, groups, facts);
     free(d.first_sighting);
     free(d.order);
     free(d.by_rank);

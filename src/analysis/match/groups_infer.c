@@ -1,8 +1,8 @@
-/* groups_infer.c - which ranks are one group, by when they end and come.
+/* groups_infer.c - infers which ranks form a group, from the starts and ends of their collectives.
  *
- * Clocks may be apart, but two ranks' by one distance.  The stages of a pipeline reduce their gradients always the same
- * time apart, too: where two ranks have several such groups and these disagree on the distance, the one that scatters
- * much less tells it, else the one by which the clocks are less apart.
+ * The ends of one group's collectives differ by the distance of two clocks, which is constant.  So may those of two
+ * pipeline stages that reduce their gradients a constant time apart: if several inferred groups of two ranks disagree
+ * on the distance, the one with much less scatter is right, else the one with the smaller distance.
  */
 #include "internal.h"
 #include "tlmpi/model/parameters.h"
@@ -13,7 +13,8 @@
 /* The number of ranks around which the scatter of all others is measured. */
 enum { LOOKED_FROM = 16 };
 
-/* The sightings that two memberships share, in order of time: those of both, and how much later the first one ends. */
+/* The sightings that two memberships share, ascending by time: a[] and b[], and apart_ns[], the end of a less that of
+ * b. */
 typedef struct common {
     size_t n;
     bool loose;
@@ -26,7 +27,7 @@ static size_t sightings_of(const tl_deciding *d, uint32_t m)
     return d->first_sighting[m + 1] - d->first_sighting[m];
 }
 
-/* The sightings of each are in order of the item. */
+/* Finds the items that memberships a and b share: the sightings of each ascend by item. */
 static void find_common(const tl_deciding *d, uint32_t a, uint32_t b, common *out)
 {
     const tl_sighting *x = d->sightings + d->first_sighting[a], *x_end = x + sightings_of(d, a);
@@ -51,14 +52,14 @@ static void find_common(const tl_deciding *d, uint32_t a, uint32_t b, common *ou
     }
 }
 
-/* How far apart two memberships end, and how steadily.  False where too little is known. */
+/* The distance between the ends of two memberships, and its scatter. */
 typedef struct distance {
     int64_t apart_ns, scatter_ns;
-    int64_t step_ns, step_at_ns; /* farther from then on, where the clock of one of them steps; 0: none does */
-    bool loose, missed;          /* one had left before the other came, too often for one group */
+    int64_t step_ns, step_at_ns; /* added to apart_ns from step_at_ns on, if a clock steps; 0: no step */
+    bool loose, missed;          /* missed: one rank left before the other came, too often for one group */
 } distance;
 
-/* How far apart they end at a time of the first one's clock. */
+/* Returns the distance of the ends, in ns, at time `ns` of the first membership's clock. */
 static int64_t apart_at(const distance *x, int64_t ns)
 {
     return tl_ns_sum(x->apart_ns, x->step_ns != 0 && ns >= x->step_at_ns ? x->step_ns : 0);
@@ -77,7 +78,8 @@ static size_t count_misses(const common *c, const distance *own)
     return n;
 }
 
-/* No rank leaves a collective before another has come to it, but for the clock error; once may be a mistake. */
+/* Returns how many of n collectives one rank must leave before the other comes to show two groups: 2 or more, since one
+ * may be a mistake. */
 static size_t misses_that_contradict(size_t n)
 {
     return n / TL_GROUP_MISTAKES > 2 ? n / TL_GROUP_MISTAKES : 2;
@@ -90,7 +92,7 @@ static int64_t median_apart(const common *c, size_t from, size_t to)
     return tl_median(room, to - from);
 }
 
-/* Returns the distance of two memberships if one clock steps once: at the sighting where the distance of ends changes
+/* Returns the distance of two memberships with one clock step, at the sighting where the distance of their ends changes
  * most. */
 static distance distance_with_step(const common *c)
 {
@@ -147,7 +149,7 @@ static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
     return true;
 }
 
-/* The first of the rank's memberships, in by_rank. */
+/* Returns the index in by_rank of the rank's first membership. */
 static size_t first_of(const tl_deciding *d, int32_t rank)
 {
     size_t low = 0;

@@ -1,4 +1,4 @@
-/* internal.h - what the files of this room share. */
+/* internal.h - shared by the files of this folder. */
 #ifndef ANALYSIS_MATCH_INTERNAL_H
 #define ANALYSIS_MATCH_INTERNAL_H
 
@@ -9,38 +9,38 @@
 
 /* --------------------------------------------------------------------------------------------- participants_pairs.c */
 
-/* Fills nth and subseq of this view's n participants that are sends and receives, where their other ends are known; and
- * kind and peer of those whose launch was before the recording, as far as the order on their streams tells.  by_launch:
- * all of them in order of launch. */
+/* Sets nth and subseq of the sends and receives with a known peer among the n participants of this view; and kind and
+ * peer of those launched before the recording, if the order on their streams tells.  by_launch: indices of the
+ * participants, ascending by launch. */
 void tl_pairs_count(const tl_rank_view *view, tl_participant *participants, const uint32_t *by_launch, size_t n);
 
 /* --------------------------------------------------------------------------------------------------- groups_infer.c */
 
-/* While groups are decided. */
+/* The state while groups are decided. */
 typedef struct tl_deciding {
     const tl_membership *m;
     const tl_job_facts *job;
     size_t n;
     const tl_sighting *sightings;
-    size_t *first_sighting; /* of each membership; n + 1 of them */
+    size_t *first_sighting; /* [n + 1] by membership: index of its first sighting */
     uint32_t *order;
-    uint32_t *by_rank; /* memberships by rank and members */
+    uint32_t *by_rank; /* memberships, ascending by rank and members */
     tl_fate *fates;
 } tl_deciding;
 
-/* Gives order[from, to), which are inferred and may be one group, their keys. */
+/* Sets the group keys of the inferred memberships order[from, to), which have one members_key. */
 void tl_groups_infer(tl_deciding *d, size_t from, size_t to);
 
 /* ----------------------------------------------------- align.c: two lists of items, laid side by side under a shift */
 
-/* How well the i-th item of one list is the (i + shift)-th of another. */
+/* How well items i of one list match items i + shift of another. */
 typedef struct tl_shift {
     int64_t shift;
-    int64_t ahead_ns, scatter_ns; /* median distance of the ends; how far distances scatter about it */
-    size_t from, n, misfits;      /* items of the first list that have a partner; how many cannot be the same */
+    int64_t ahead_ns, scatter_ns; /* median distance of the ends; scatter of the distances about it */
+    size_t from, n, misfits;      /* items [from, from + n) have a partner; misfits: pairs that cannot be the same */
 } tl_shift;
 
-/* Shifts to either side that are tried. */
+/* The largest shift tried, to either side. */
 enum { TL_SHIFTS = 512 };
 
 /* Fills tried[2 * TL_SHIFTS + 1] with the shifts under which half of the shorter list and TL_MATCH_ENOUGH items, or all

@@ -1,13 +1,13 @@
-/* key.c - which participants belong together: those of one key; and what tells the groups that no trace names.
+/* key.c - match keys of participants (equal keys: one collective), and the sightings from which groups are inferred.
  *
  * The first rule that applies:
  *
  *     pair      sends and receives whose other end is    sender, receiver, step, k-th; of both at once the
  *               known                                    lower of the two is the sender
  *     seq       all of its group have a number           number, part
- *     launch    launched in a step; or outside, where    step, kind, k-th
+ *     launch    launched in a step; or outside, if       step, kind, k-th
  *               all ranks of the group launched alike
- *     endtime   what is left: later, by alignment        (align.c)
+ *     endtime   all others, by alignment                 (align.c)
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/group.h"
@@ -29,7 +29,7 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
 {
     uint64_t group = fate->group_key;
 
-    if (p->peer >= 0 && p->rule == TL_BY_ENDTIME) { /* paired already (tl_sends_align) */
+    if (p->peer >= 0 && p->rule == TL_BY_ENDTIME) { /* matched by tl_sends_align */
         p->group = fate->group;
         return;
     }
@@ -37,7 +37,7 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     p->rule = TL_BY_NOTHING;
     p->group = fate->group;
     if (p->peer != TL_NO_PEER) {
-        /* Nothing else will do: each rank counts its own sends, and they end when they like. */
+        /* Sequence numbers and launch order do not match sends: each rank counts its own. */
         if (p->nth < 0 || p->peer < 0) {
             p->key = p->peer >= 0 && p->subseq != TL_UNCOUNTED ? tl_own_key(p) : 0;
             return;
@@ -75,7 +75,7 @@ static uint64_t sighting_item(const tl_participant *p)
 
 TL_SORT_BY(by_item, tl_sighting, membership, item)
 
-/* By a hash of the item, so that all ranks of a group draw the same ones. */
+/* Ascending by membership, then by a hash of the item, so that all ranks of a group draw the same items. */
 static int by_hash(const void *a, const void *b)
 {
     const tl_sighting *x = a, *y = b;
@@ -94,7 +94,7 @@ void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
         stepped[p->group] |= p->step >= 0;
     TL_EACH (const tl_participant, p, set->participants) {
         uint64_t item = p->peer == TL_NO_PEER ? sighting_item(p) : 0;
-        /* Ranks begin to record at different moments: what is before their first steps is not the same. */
+        /* Ranks begin to record at different moments: collectives before the first step differ between them. */
         bool before_steps = stepped[p->group] && p->step < 0;
         if (item != 0 && !before_steps && set->memberships.v[p->group].inferred)
             tl_vec_push(&seen, (tl_sighting){ .item = item,

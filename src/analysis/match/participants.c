@@ -1,16 +1,14 @@
-/* participants.c - which collectives does this rank take part in, and as its how-many-eth?
+/* participants.c - lists the collectives that a rank takes part in, and numbers them in each step.
  *
  *     host     ProfilerStep#4 ..[launch A]..[launch A]..[launch B]..  ProfilerStep#5 ..[launch A]..
  *     stream   [ A ]...........[ A ]...........[  A  ]....[ B ]...............................[ A ]
  *                ^ no launch     ^ step 4, 0th    ^ 1st     ^ 0th of its kind                    ^ step 5, 0th
  *
- * Counting those whose launch is in the trace, step by step, gives ranks the same numbers although their profilers
- * started at different moments: what was launched before the window opened is on one rank's device still and gone on
- * another's.
+ * Only kernels whose launch is in the trace are counted, step by step: ranks then number alike although their profilers
+ * started at different moments.  Kernels launched before that may still run on one device and be over on another.
  *
- * A kernel that nothing gives a group to belongs to the one group that its stream serves; where there is none, its
- * stream's place among such streams and its kind of collective stand for a group of all ranks, to be split where ranks
- * disagree.
+ * A kernel without a group belongs to the one group that its stream serves; if there is none, to an inferred group of
+ * all ranks, identified by the stream's ordinal among such streams and the kind of collective, and split later.
  */
 #include "internal.h"
 #include "tlmpi/model/table.h"
@@ -21,7 +19,7 @@
 typedef struct collecting {
     const tl_rank_view *view;
     tl_participants *set;
-    size_t first_part;  /* of this rank in the set */
+    size_t first_part;  /* index of this rank's first participant in the set */
     uint32_t *of_group; /* group of the view -> membership of this rank, TL_NONE */
     tl_map inferred;    /* members key -> membership of this rank */
     tl_map counters;    /* key of what is counted -> count up to now */
@@ -46,7 +44,7 @@ static uint32_t named_membership(collecting *k, uint32_t group)
     return k->of_group[group] = (uint32_t)(k->set->memberships.n - 1);
 }
 
-/* size: ranks in the group, -1 where the trace does not tell. */
+/* Returns the members_key of an inferred group; size: ranks in the group, -1: unknown. */
 static uint64_t inferred_key(int32_t position, tl_collective family, int32_t size)
 {
     uint64_t key = tl_hash_mix(tl_hash_mix(UINT64_C(0x696e666572726564), (uint64_t)position), family);
@@ -73,12 +71,11 @@ static uint32_t inferred_membership(collecting *k, int32_t position, tl_collecti
 
 /* What the kernels [from, to) of one stream have in common. */
 typedef struct stream_use {
-    uint32_t group; /* the one that it serves, of a stream of pairs any; TL_NONE where there is none or several */
-    bool of_pairs;  /* all that is known of it goes from one rank to another */
+    uint32_t group; /* the one group of its kernels, of a stream of pairs the first; TL_NONE: none or several */
+    bool of_pairs;  /* all kernels of known kind are sends and receives */
 } stream_use;
 
-/* Whether the kernel's name is all that tells the kind: sends and receives launched together have no more than that
- * name, and an all-to-all has it, too. */
+/* Whether only the kernel's name tells its kind, SendRecv: all-to-alls have that name as well as sends and receives. */
 static bool is_nameless(const tl_coll *c)
 {
     return c->kind == TL_SEND_RECV && c->from == TL_COLL_FROM_NAME && !c->p2p;
@@ -113,8 +110,9 @@ static int32_t peer_of(const tl_coll *c, const stream_use *use)
     return peer >= 0 ? peer : TL_PEER_UNKNOWN;
 }
 
-/* launched_ns: when the last kernel up to this one of its stream was launched; TL_TIME_UNKNOWN: before the recording. */
-static void add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns, const stream_use *use,
+/* Adds a participant.  launched_ns: launch of the last kernel, up to this one, of its stream that has a launch;
+ * TL_TIME_UNKNOWN: none has. */
+static void add_participant(collecting *k, const tl_kernel *kernel, int64_t launched_ns, const stream_use *use,
                      uint32_t membership)
 {
     const tl_coll *c = &k->view->colls[kernel->coll];
@@ -148,9 +146,9 @@ static void add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns
     m->from = c->from < m->from ? c->from : m->from;
 }
 
-/* Every communication kernel, stream by stream; `position` numbers the streams that have kernels without a group.  How
- * many streams of pairs a rank has depends on its neighbours: they have no number. */
-static void add_parts(collecting *k)
+/* Adds every communication kernel, stream by stream; `position` numbers the streams that have kernels without a group.
+ * Streams of pairs have no number: ranks have as many as they have neighbours. */
+static void add_participants(collecting *k)
 {
     const tl_rank_view *view = k->view;
     int32_t position = 0;
@@ -177,7 +175,7 @@ static void add_parts(collecting *k)
                                                                     ? TL_SEND_RECV
                                                                     : (tl_collective)kernel->collective,
                                                                 use.of_pairs ? -1 : c->group_size);
-            add_part(k, kernel, launched, &use, m);
+            add_participant(k, kernel, launched, &use, m);
         }
         position += used;
     }
@@ -188,7 +186,8 @@ static void add_parts(collecting *k)
 TL_ORDER_BY(by_launch, tl_participant, launch_ns, start_ns, uid)
 TL_ORDER_BY(by_start, tl_participant, start_ns, uid)
 
-/* nth of those with a launch, in order of launch; and what a group needs to know to choose its rule. */
+/* Sets nth of participants with a launch, in order of launch, and the membership's counts that decide its match
+ * rule. */
 static void count_launched(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -206,14 +205,14 @@ static void count_launched(collecting *k, tl_participant *participants, const ui
         m->loose_key = tl_hash_mix(m->loose_key, p->kind);
         if (tl_is_loose((tl_collective)p->kind))
             continue;
-        m->nends++; /* a few ends are kept, the same few on every rank that launched as many */
+        m->nends++; /* keeps three ends: the first, the last, and the last one whose number is a power of two */
         m->ends_ns[0] = m->nends == 1 ? p->end_ns : m->ends_ns[0];
         m->ends_ns[1] = (m->nends & (m->nends - 1)) == 0 ? p->end_ns : m->ends_ns[1];
         m->ends_ns[2] = p->end_ns;
     }
 }
 
-static void number(collecting *k)
+static void number_participants(collecting *k)
 {
     tl_participant *participants = k->set->participants.v + k->first_part;
     size_t n = k->set->participants.n - k->first_part;
@@ -245,8 +244,8 @@ void tl_participants_collect(const tl_rank_view *view, tl_participants *set)
     if (view->ncolls == 0)
         return;
     k.of_group = tl_malloc_none(view->ngroups);
-    add_parts(&k);
-    number(&k);
+    add_participants(&k);
+    number_participants(&k);
     free(k.of_group);
     tl_map_free(&k.inferred);
     tl_map_free(&k.counters);

@@ -1,7 +1,7 @@
-/* participants_pairs.c - counts the sends and receives of a rank by the rank at the other end.
+/* participants_pairs.c - counts the sends and receives of a rank by peer.
  *
- * Every rank counts what it sends to another, and what it receives from there, step by step: the k-th of one is the
- * k-th of the other.
+ * Every rank numbers its sends to a peer and its receives from it, step by step: the k-th send is the peer's k-th
+ * receive.
  *
  *     recording      |<- begins
  *     step                ... 4 ...|.... 5 .....|.... 6 .....
@@ -10,10 +10,10 @@
  *                    |        |- three have none of the marks of step 4
  *                    |- two have no launch
  *
- * Where the recording begins in a step its first ones are missing and its last one is the last: they are counted from
- * the end.  Kernels launched before the recording have no names, but on streams that have nothing but sends and
- * receives every step has the same of them: what came before the first launched one is what comes there in a whole
- * step.  A rank that marks no steps counts nothing: tl_ways_align finds partners by their ends.
+ * In a step in which the recording begins the first ones are missing: they are counted from the step's end.  Kernels
+ * launched before the recording have no names; on a stream with sends and receives alone every step repeats the same
+ * ones, so a whole step gives the kind and peer of the kernels before the first launched one.  Without step marks
+ * nothing is counted: tl_ways_align matches by ends.
  */
 #include "internal.h"
 #include <stdlib.h>
@@ -22,9 +22,9 @@ typedef struct pairing {
     const tl_rank_view *view;
     tl_participant *participants;
     size_t n;
-    tl_map all;  /* way and step -> how many go there */
-    tl_map most; /* way -> how many at most in a step that the recording has whole */
-    tl_map now;  /* way and step -> how many have been counted */
+    tl_map all;  /* way and step -> number of messages */
+    tl_map most; /* way -> largest number of messages in a completely recorded step */
+    tl_map now;  /* way and step -> number counted up to now */
 } pairing;
 
 static bool is_before_steps(const pairing *k, const tl_participant *p)
@@ -32,8 +32,8 @@ static bool is_before_steps(const pairing *k, const tl_participant *p)
     return p->step < 0 && k->view->nsteps > 0 && p->launch_ns < k->view->steps[0].start_ns;
 }
 
-/* Returns the step of the launch.  A step in which the recording begins or ends has no mark: its number is that of the
- * first less 1, or of the last plus 1. */
+/* Returns the step of the launch.  A step in which the recording begins or ends has no mark: its number is the first
+ * mark's less 1, or the last mark's plus 1. */
 static int32_t step_of(const pairing *k, const tl_participant *p)
 {
     if (p->step >= 0 || k->view->nsteps == 0)
@@ -46,7 +46,7 @@ static int32_t step_of(const pairing *k, const tl_participant *p)
 
 /* ------------------------------------------------------------------------------------------------------------ ways */
 
-/* What goes one way between this rank and another, in one group. */
+/* Returns a key of the messages in one direction between this rank and its peer, in one group. */
 static uint64_t way_of(const tl_participant *p, bool out)
 {
     return tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->peer), out);
@@ -57,7 +57,7 @@ static uint64_t way_in_step(const tl_participant *p, bool out)
     return tl_hash_mix(way_of(p, out), (uint64_t)p->subseq);
 }
 
-static bool goes(const tl_participant *p, bool out)
+static bool has_way(const tl_participant *p, bool out)
 {
     return out ? p->kind != TL_RECV : p->kind != TL_SEND;
 }
@@ -67,7 +67,7 @@ static bool is_counted(const tl_participant *p)
     return p->peer >= 0 && p->launch_ns != TL_TIME_UNKNOWN;
 }
 
-static void count_ways(pairing *k)
+static void count_per_way(pairing *k)
 {
     for (size_t i = 0; i < k->n; i++) {
         tl_participant *p = &k->participants[i];
@@ -75,7 +75,7 @@ static void count_ways(pairing *k)
             continue;
         p->subseq = step_of(k, p);
         for (int out = 0; out < 2; out++) {
-            if (!goes(p, out))
+            if (!has_way(p, out))
                 continue;
             uint32_t n = tl_map_count(&k->all, way_in_step(p, out)) + 1, most = tl_map_get(&k->most, way_of(p, out));
             if (p->step >= 0 && (most == TL_MAP_NONE || most < n))
@@ -84,8 +84,8 @@ static void count_ways(pairing *k)
     }
 }
 
-/* Returns the number among those of one way in the step; -1: not known.  Counted from the end in the step in which the
- * recording begins. */
+/* Returns the number of the message among those of its way and step, from 0; -1: unknown.  In the step in which the
+ * recording begins it is counted from the end. */
 static int32_t nth_of(pairing *k, const tl_participant *p, bool out)
 {
     int32_t nth = (int32_t)tl_map_count(&k->now, way_in_step(p, out));
@@ -101,7 +101,7 @@ static void count_launched(pairing *k, const uint32_t *by_launch)
         tl_participant *p = &k->participants[by_launch[i]];
         if (!is_counted(p))
             continue;
-        int32_t out = goes(p, true) ? nth_of(k, p, true) : -1, in = goes(p, false) ? nth_of(k, p, false) : -1;
+        int32_t out = has_way(p, true) ? nth_of(k, p, true) : -1, in = has_way(p, false) ? nth_of(k, p, false) : -1;
         p->nth = tl_is_sender((tl_collective)p->kind, p->rank, p->peer) ? out : in;
     }
 }
@@ -110,26 +110,26 @@ static void count_launched(pairing *k, const uint32_t *by_launch)
 
 TL_ORDER_BY(by_stream, tl_participant, device, stream, start_ns, uid)
 
-/* The participants of one stream, in order. */
+/* The participants of one stream, ascending by start. */
 typedef struct row {
     tl_participant *participants;
     const uint32_t *of;
     size_t n;
-    size_t first;             /* the first with a launch */
-    size_t pattern, npattern; /* those of the first step that the recording has whole */
+    size_t first;             /* index of the first participant with a launch */
+    size_t pattern, npattern; /* participants of the first completely recorded step */
 } row;
 
-static tl_participant *at(const row *r, size_t i)
+static tl_participant *participant_at(const row *r, size_t i)
 {
     return &r->participants[r->of[i]];
 }
 
-/* Whether the stream has nothing but sends and receives, and some that are known. */
+/* Whether the stream has sends and receives alone, at least one of them with a known peer. */
 static bool is_of_pairs(const row *r)
 {
     bool any = false;
     for (size_t i = 0; i < r->n; i++) {
-        const tl_participant *p = at(r, i);
+        const tl_participant *p = participant_at(r, i);
         if (p->launch_ns != TL_TIME_UNKNOWN
                 ? p->peer == TL_NO_PEER
                 : !(p->peer != TL_NO_PEER || p->kind == TL_SEND_RECV || p->kind == TL_COLL_UNKNOWN))
@@ -139,27 +139,27 @@ static bool is_of_pairs(const row *r)
     return any;
 }
 
-/* Finds the first launched one and the first whole step; false where there is none. */
+/* Sets first and pattern; returns false if no step is completely recorded. */
 static bool find_pattern(row *r)
 {
-    while (r->first < r->n && at(r, r->first)->launch_ns == TL_TIME_UNKNOWN)
+    while (r->first < r->n && participant_at(r, r->first)->launch_ns == TL_TIME_UNKNOWN)
         r->first++;
     r->pattern = r->first;
-    while (r->pattern < r->n && at(r, r->pattern)->step < 0)
+    while (r->pattern < r->n && participant_at(r, r->pattern)->step < 0)
         r->pattern++;
-    while (r->pattern + r->npattern < r->n && at(r, r->pattern + r->npattern)->step >= 0 &&
-           at(r, r->pattern + r->npattern)->step == at(r, r->pattern)->step)
+    while (r->pattern + r->npattern < r->n && participant_at(r, r->pattern + r->npattern)->step >= 0 &&
+           participant_at(r, r->pattern + r->npattern)->step == participant_at(r, r->pattern)->step)
         r->npattern++;
     return r->npattern > 0;
 }
 
-/* Gives participants without a launch the kind, peer and place that the stream's pattern of a whole step has there. */
+/* Copies kind, peer, nth and group from the repeated pattern to participants before the first launch. */
 static void extend_pattern(const row *r)
 {
     for (size_t i = r->first; i-- > 0;) {
         size_t back = r->pattern - i, steps = (back + r->npattern - 1) / r->npattern;
-        const tl_participant *like = at(r, i + steps * r->npattern);
-        tl_participant *p = at(r, i);
+        const tl_participant *like = participant_at(r, i + steps * r->npattern);
+        tl_participant *p = participant_at(r, i);
         if (like->peer < 0 || steps > INT16_MAX || like->nth < 0)
             continue;
         p->kind = like->kind;
@@ -170,7 +170,7 @@ static void extend_pattern(const row *r)
     }
 }
 
-static void look_before(pairing *k)
+static void number_unlaunched(pairing *k)
 {
     uint32_t *of = tl_sorted_index(k->n, by_stream, k->participants);
 
@@ -184,8 +184,8 @@ static void look_before(pairing *k)
         if (!is_of_pairs(&r))
             continue;
         for (size_t i = 0; i < r.n; i++)
-            if (at(&r, i)->peer == TL_NO_PEER)
-                at(&r, i)->peer = TL_PEER_UNKNOWN;
+            if (participant_at(&r, i)->peer == TL_NO_PEER)
+                participant_at(&r, i)->peer = TL_PEER_UNKNOWN;
         if (find_pattern(&r))
             extend_pattern(&r);
     }
@@ -196,13 +196,13 @@ void tl_pairs_count(const tl_rank_view *view, tl_participant *participants, cons
 {
     pairing k = { .view = view, .participants = participants, .n = n };
 
-    for (size_t i = 0; view->nsteps == 0 && i < n; i++) /* counts of two ranks may begin at different messages */
+    for (size_t i = 0; view->nsteps == 0 && i < n; i++) /* counts of two ranks may start at different messages */
         participants[i].subseq = participants[i].peer >= 0 ? TL_UNCOUNTED : participants[i].subseq;
     if (view->nsteps > 0) {
-        count_ways(&k);
+        count_per_way(&k);
         count_launched(&k, by_launch);
     }
-    look_before(&k);
+    number_unlaunched(&k);
     tl_map_free(&k.all);
     tl_map_free(&k.most);
     tl_map_free(&k.now);

@@ -1,7 +1,7 @@
-/* quality.c - how far can the matching be trusted?
+/* quality.c - table quality: checks that show how far the matching can be trusted.
  *
- * Each check counts cases, the total of cases, and the worst case where it is a time.  A check that should be 0 and is
- * not shows a fault of tlmpi, or traces that contradict each other.
+ * Each check has a count of cases, the total, and, for times, the worst case.  If a check that should be 0 is not,
+ * tlmpi has a fault or traces contradict each other.
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
@@ -61,7 +61,7 @@ static tl_quality row_of(int check)
     return row;
 }
 
-static void add(tl_quality *row, bool holds, int64_t ns)
+static void add_case(tl_quality *row, bool holds, int64_t ns)
 {
     row->of++;
     row->count += holds;
@@ -79,23 +79,23 @@ static const uint8_t check_of_wait[] = {
     [TL_WAIT_SUSPECT] = TL_CHECK_WAIT_SUSPECT,
 };
 
-static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_row *c)
+static void check_collective(tl_quality rows[TL_NCHECKS], const tl_collective_row *c)
 {
     bool fits = c->suspect == TL_SUSPECT_NOTHING;
     bool matched = fits && c->n > 1 && c->state != TL_COLL_MISSING;
 
-    add(&rows[TL_CHECK_MATCHED], matched, 0);
-    add(&rows[TL_CHECK_PARTIAL], c->state == TL_COLL_PARTIAL, 0);
-    add(&rows[TL_CHECK_MISSING], c->state == TL_COLL_MISSING, 0);
-    add(&rows[TL_CHECK_UNMATCHED], c->state == TL_COLL_UNMATCHED, 0);
+    add_case(&rows[TL_CHECK_MATCHED], matched, 0);
+    add_case(&rows[TL_CHECK_PARTIAL], c->state == TL_COLL_PARTIAL, 0);
+    add_case(&rows[TL_CHECK_MISSING], c->state == TL_COLL_MISSING, 0);
+    add_case(&rows[TL_CHECK_UNMATCHED], c->state == TL_COLL_UNMATCHED, 0);
     for (int s = TL_SUSPECT_KIND; s <= TL_SUSPECT_ENDS; s++)
-        add(&rows[TL_CHECK_KIND + s - TL_SUSPECT_KIND], c->suspect == s,
+        add_case(&rows[TL_CHECK_KIND + s - TL_SUSPECT_KIND], c->suspect == s,
             c->suspect == TL_SUSPECT_ENDS ? c->end_spread_ns : 0);
     if (c->n > 1 && !c->loose && (fits || c->suspect == TL_SUSPECT_ENDS))
-        add(&rows[TL_CHECK_END_TOGETHER], fits, c->end_spread_ns);
+        add_case(&rows[TL_CHECK_END_TOGETHER], fits, c->end_spread_ns);
     if (matched) {
-        add(&rows[TL_CHECK_INCONCLUSIVE], c->skew_class == TL_SKEW_INCONCLUSIVE, 0);
-        add(&rows[TL_CHECK_UNSTEPPED], c->step < 0, 0);
+        add_case(&rows[TL_CHECK_INCONCLUSIVE], c->skew_class == TL_SKEW_INCONCLUSIVE, 0);
+        add_case(&rows[TL_CHECK_UNSTEPPED], c->step < 0, 0);
     }
     for (int check = TL_CHECK_UNCHARGED; check <= TL_CHECK_WAIT_SUSPECT; check++) {
         if (check == check_of_wait[c->wait_state]) {
@@ -107,8 +107,8 @@ static void look_at_collective(tl_quality rows[TL_NCHECKS], const tl_collective_
     rows[TL_CHECK_BALANCE].count = tl_ns_sum(rows[TL_CHECK_BALANCE].count, c->wait_sum_ns);
 }
 
-/* loose: of a collective that ranks may leave before all have come. */
-static void look_at_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a, bool loose)
+/* Adds one arrival to the checks; loose: ranks may leave its collective before all have come. */
+static void check_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a, bool loose)
 {
     static const uint8_t check_of_rule[] = { [TL_BY_NOTHING] = TL_CHECK_ALONE,
                                              [TL_BY_SEQ] = TL_CHECK_BY_SEQ,
@@ -116,9 +116,9 @@ static void look_at_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a, bo
                                              [TL_BY_ENDTIME] = TL_CHECK_BY_ENDTIME,
                                              [TL_BY_PAIR] = TL_CHECK_BY_PAIR };
     for (int rule = TL_BY_NOTHING; rule <= TL_BY_PAIR; rule++)
-        add(&rows[check_of_rule[rule]], a->match_rule == rule, 0);
+        add_case(&rows[check_of_rule[rule]], a->match_rule == rule, 0);
     if (!loose)
-        add(&rows[TL_CHECK_PAST_OWN_END], a->lead_ns > a->wait_ns, a->lead_ns - a->wait_ns);
+        add_case(&rows[TL_CHECK_PAST_OWN_END], a->lead_ns > a->wait_ns, a->lead_ns - a->wait_ns);
     rows[TL_CHECK_BALANCE].of = tl_ns_sum(rows[TL_CHECK_BALANCE].of, a->wait_ns);
 }
 
@@ -131,21 +131,21 @@ static void quality_fold(tl_tables *out)
     for (int c = 0; c < TL_NCHECKS; c++)
         rows[c] = row_of(c);
     for (size_t i = 0; i < collectives->n; i++)
-        look_at_collective(rows, tl_table_row(collectives, i));
-    for (size_t i = 0, c = 0; i < arrivals->n; i++) { /* both are in order of collectives */
+        check_collective(rows, tl_table_row(collectives, i));
+    for (size_t i = 0, c = 0; i < arrivals->n; i++) { /* both tables ascend by collective */
         const tl_arrival *a = tl_table_row(arrivals, i);
         while (c < collectives->n &&
                ((const tl_collective_row *)tl_table_row(collectives, c))->collective < a->collective)
             c++;
         const tl_collective_row *of = c < collectives->n ? tl_table_row(collectives, c) : NULL;
-        look_at_arrival(rows, a, of != NULL && of->collective == a->collective && of->loose);
+        check_arrival(rows, a, of != NULL && of->collective == a->collective && of->loose);
     }
     rows[TL_CHECK_BALANCE].count = llabs(tl_ns_between(rows[TL_CHECK_BALANCE].count, rows[TL_CHECK_BALANCE].of));
     tl_table_append(tl_tables_get(out, &tl_quality_schema), rows, TL_NCHECKS);
 }
 
-/* The delay costs of table blame, against the waits that they are made of. */
-static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
+/* Compares the sum of delay costs in table blame with the sum of charged waits. */
+static void check_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
 {
     tl_quality *row = &rows[TL_CHECK_BLAME];
     row->of = rows[TL_CHECK_CHARGED].count;
@@ -157,8 +157,8 @@ static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
     row->count = llabs(tl_ns_between(counted, row->of));
 }
 
-/* What the tables of ranks and groups say. */
-static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
+/* Fills the checks that need the tables of clocks, ranks, steps and groups. */
+static void check_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
 {
     const tl_table *clocks = tl_tables_get(job, &tl_clock_schema), *groups = tl_tables_get(job, &tl_group_row_schema);
     int32_t highest = -1;
@@ -166,10 +166,10 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
     for (size_t i = 0; i < clocks->n; i++) {
         const tl_clock *c = tl_table_row(clocks, i);
         int64_t offset = llabs(c->offset_ns);
-        add(&rows[TL_CHECK_CLOCKS], c->clock > highest, 0);
+        add_case(&rows[TL_CHECK_CLOCKS], c->clock > highest, 0);
         highest = c->clock > highest ? c->clock : highest;
         rows[TL_CHECK_CLOCKS].worst_ns = tl_ns_max(rows[TL_CHECK_CLOCKS].worst_ns, offset);
-        add(&rows[TL_CHECK_SHIFTED], c->applied != 0, offset);
+        add_case(&rows[TL_CHECK_SHIFTED], c->applied != 0, offset);
     }
     tl_quality *before_launch = &rows[TL_CHECK_BEFORE_LAUNCH];
     tl_quality *too_long = &rows[TL_CHECK_TOO_LONG];
@@ -182,7 +182,7 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         too_long->of += r->intervals;
         too_long->worst_ns = tl_ns_max(too_long->worst_ns, r->too_long_ns);
     }
-    /* The steps of the first rank are those of all. */
+    /* Every rank has the same steps: the first rank's are counted. */
     tl_quality *too_few = &rows[TL_CHECK_TOO_FEW_STEPS];
     const tl_table *steps = tl_tables_get(job, &tl_blame_step_schema);
     const tl_blame_step *first = steps->n > 0 ? tl_table_row(steps, 0) : NULL;
@@ -194,7 +194,7 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
     if (tl_tables_get(job, &tl_step_schema)->n == 0)
         rows[TL_CHECK_UNSTEPPED].count = 0;
     for (size_t i = 0; i < groups->n; i++)
-        add(&rows[TL_CHECK_INFERRED], ((const tl_group_row *)tl_table_row(groups, i))->inferred != 0, 0);
+        add_case(&rows[TL_CHECK_INFERRED], ((const tl_group_row *)tl_table_row(groups, i))->inferred != 0, 0);
 }
 
 static void add_row(void *to, const void *of)
@@ -210,13 +210,13 @@ static void quality_reduce(tl_tables *job)
 {
     tl_table *table = tl_tables_get(job, &tl_quality_schema);
 
-    for (int c = 0; c < TL_NCHECKS; c++) { /* a row for each check, whatever there is */
+    for (int c = 0; c < TL_NCHECKS; c++) { /* each check has a row, even without collectives */
         const tl_quality row = row_of(c);
         tl_table_append(table, &row, 1);
     }
     tl_table_unite(table, 0, add_row);
-    look_at_job(tl_table_row(table, 0), job);
-    look_at_blame(tl_table_row(table, 0), tl_tables_get(job, &tl_blame_schema));
+    check_job(tl_table_row(table, 0), job);
+    check_blame(tl_table_row(table, 0), tl_tables_get(job, &tl_blame_schema));
 }
 
 const tl_analysis tl_quality_analysis = {

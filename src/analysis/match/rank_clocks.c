@@ -1,11 +1,11 @@
-/* rank_clocks.c - the ranks that have a trace, on which hosts they are, and how far their clocks may be apart. */
+/* rank_clocks.c - the host and clock of each rank that has a trace, and the largest error of a set of clocks. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/facts.h"
 #include <stdlib.h>
 
-/* The number of a host is the row of its first rank. */
+/* A host's number is the row of its first rank. */
 void tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, size_t *n)
 {
     tl_map hosts = { 0 };

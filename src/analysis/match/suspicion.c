@@ -1,26 +1,26 @@
-/* suspicion.c - what speaks against a matched collective: that its parts do not belong together. */
+/* suspicion.c - checks whether the participants of a matched collective contradict each other. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 
-/* The time by which a kernel may seem to end before another begins (WAIT), and by which ends may lie apart (ENDS),
- * beyond the uncertainty of the clocks.  On one host all-reduces were seen to end 0.4 ms apart. */
+/* Limits beyond the uncertainty of the clocks: on the time from a kernel's end to a later start of another member
+ * (WAIT), and on the distance of ends (ENDS).  On one host all-reduces were seen to end 0.4 ms apart. */
 #define WAIT_SLACK_NS INT64_C(500000)
 #define ENDS_SLACK_NS INT64_C(1000000)
 
-/* Both limits for an even all-to-all, in which each rank gets data from all (one was seen to end 4.3 ms apart), and for
- * unknown kinds, which may be sends and receives to other ranks at other times.  Broadcasts and uneven all-to-alls have
- * no limit: their ranks may be done early without waiting for the others. */
+/* Both limits for even all-to-alls, in which each rank gets data from all (ends were seen 4.3 ms apart), and for
+ * unknown kinds, which may be sends and receives with other ranks.  Broadcasts and uneven all-to-alls have no limit: a
+ * rank may end without waiting for the others. */
 #define STRANGE_SLACK_NS INT64_C(5000000)
 
-/* Sizes of one message: ranks that send to each other may give and get different amounts. */
+/* Whether two sizes allow one collective.  Ranks that exchange messages may send and receive different amounts. */
 static bool sizes_agree(const tl_participant *a, const tl_participant *b)
 {
     return a->bytes < 0 || b->bytes < 0 || a->bytes == b->bytes ||
            !(tl_is_of_one_size((tl_collective)a->kind) || a->kind == TL_SEND || a->kind == TL_RECV);
 }
 
-/* A kernel's name tells less than an annotation: "send_recv" may be an all-to-all.  And a send meets a receive. */
+/* Whether two kinds allow one collective: SendRecv, a kernel's name, may be an all-to-all; a send matches a receive. */
 static bool kinds_agree(uint8_t a, uint8_t b)
 {
     if (a == b || a == TL_COLL_UNKNOWN || b == TL_COLL_UNKNOWN)
@@ -30,7 +30,7 @@ static bool kinds_agree(uint8_t a, uint8_t b)
     return (a == TL_SEND && b == TL_RECV) || (a == TL_RECV && b == TL_SEND);
 }
 
-/* Compares each participant with the first one that states a kind, size or type. */
+/* Each participant is compared with the first one that has a known kind, size or type. */
 tl_suspicion tl_collective_suspect(const tl_participant *p, size_t n)
 {
     const tl_participant *kind = p, *dtype = p, *bytes = p;
@@ -79,8 +79,8 @@ static slack slack_of(const tl_collective_view *c)
     return (slack){ INT64_MAX, INT64_MAX };
 }
 
-/* Nothing is received before it is sent; of two that do both neither is done before the other has come. */
-static bool is_received_early(const tl_participant *p, int64_t doubt_ns)
+/* Whether the receiver ends before the sender starts or, if both send, either ends before the other starts. */
+static bool ends_too_early(const tl_participant *p, int64_t doubt_ns)
 {
     if (p[0].kind == p[1].kind) {
         int64_t last = p[0].start_ns > p[1].start_ns ? p[0].start_ns : p[1].start_ns;
@@ -100,7 +100,7 @@ tl_suspicion tl_collective_suspect_times(const tl_collective_view *c)
     if (c->n < 2)
         return TL_SUSPECT_NOTHING;
     if (c->n == 2 && c->by_rank[0].peer == c->by_rank[1].rank)
-        return is_received_early(c->by_rank, doubt_ns) ? TL_SUSPECT_WAIT : TL_SUSPECT_NOTHING;
+        return ends_too_early(c->by_rank, doubt_ns) ? TL_SUSPECT_WAIT : TL_SUSPECT_NOTHING;
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         last_arrival_ns = p->start_ns > last_arrival_ns ? p->start_ns : last_arrival_ns;
@@ -110,7 +110,7 @@ tl_suspicion tl_collective_suspect_times(const tl_collective_view *c)
     if (tl_ns_between(last_arrival_ns, first_end_ns) > tl_ns_sum(most.wait_ns, doubt_ns))
         return TL_SUSPECT_WAIT;
     int64_t took_ns = tl_ns_between(last_end_ns, last_arrival_ns);
-    int64_t ring = took_ns - took_ns / TL_RING_SPARED_PART; /* beyond a slow link some are spared the last passes */
+    int64_t ring = took_ns - took_ns / TL_RING_SPARED_PART; /* beyond a slow link a rank may end before the last passes */
     ring = ring > most.ends_ns ? ring : most.ends_ns;
     return tl_ns_between(last_end_ns, first_end_ns) > tl_ns_sum(ring, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
 }
