@@ -178,6 +178,7 @@ static void the_step_is_that_of_the_largest_excess(void)
     begin(&s);
     CU_ASSERT_EQUAL(s.html.strip.step, 4); /* of the rank that is named */
     tl_strip_free(&s.html.strip);
+    free(s.html.named);
     /* Without a verdict the longest one, but for the first and the last. */
     tl_tables_get(&s.job->tables, &tl_culprit_schema)->n = 0;
     put_row(s.job, &tl_culprit_schema, &(tl_culprit){ .kind = TL_CULPRIT_NOBODY, .rank = -1 });
