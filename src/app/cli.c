@@ -11,12 +11,14 @@
 #include "tlmpi/report/format/words.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool tl_is_result(const char *path)
 {
     static const char *const endings[] = { ".h5", NULL };
-    return tl_name_has_ending(path, endings);
+    struct stat at;
+    return tl_name_has_ending(path, endings) && !(stat(path, &at) == 0 && S_ISDIR(at.st_mode));
 }
 
 static int reps(const tl_cli *cli)

@@ -1,4 +1,5 @@
 /* options.c - the options, each written once. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "options.h"
 
 #include "tlmpi/base/bytes.h"
@@ -374,8 +375,12 @@ char *tl_options_record(const tl_cli *cli, unsigned bits)
             (cli->run.reproducible && o->decides == NOTHING))
             continue;
         o->type->recall(o->type, (const char *)cli + o->offset, value, sizeof value);
-        if (cli->run.reproducible && o->decides == TABLES_BY_FILE && *value != '\0')
-            snprintf(value, sizeof value, "given");
+        if (o->decides == TABLES_BY_FILE && *value != '\0') {
+            char *path = realpath(value, NULL);
+            if (cli->run.reproducible || path != NULL)
+                snprintf(value, sizeof value, "%s", cli->run.reproducible ? "given" : path);
+            free(path);
+        }
         tl_bytes_put(&text, o->name, strlen(o->name));
         tl_bytes_put(&text, "=", 1);
         tl_bytes_put(&text, value, strlen(value));

@@ -68,7 +68,8 @@ static tl_status take_origin(tl_cli *cli, tl_texts *paths, tl_bytes *origin, tl_
     char *settings = origin->v + strlen(origin->v) + 1, *rest;
     for (char *path = strtok_r(origin->v, "\n", &rest); path != NULL; path = strtok_r(NULL, "\n", &rest)) {
         if (access(path, F_OK) != 0)
-            return tl_fail(err, TL_EINPUT, "%s was made of %s: %s", result, path, strerror(errno));
+            return tl_fail(err, TL_EINPUT, "%s was made of %s: %s; name its traces where they are now", result, path,
+                           strerror(errno));
         tl_vec_push(paths, path);
     }
     cli->run.paths = paths->v;

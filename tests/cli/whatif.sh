@@ -75,6 +75,12 @@ status 0 "$tlmpi" whatif -q elsewhere/result.h5 --steps 4 --top 2
 check "an option that is given counts" cmp of_traces out
 status 2 "$tlmpi" whatif elsewhere/result.h5 traces --top 2
 says err "one result file, or traces"
+echo '[{"contains": "nothing", "kind": "memset"}]' > elsewhere/rules.json
+(cd elsewhere && "$tlmpi" -q --rules rules.json -o ruled ../traces 2> /dev/null)
+status 0 "$tlmpi" whatif -q elsewhere/ruled.h5 --top 2
+cp -r traces folder.h5
+status 0 "$tlmpi" whatif -q folder.h5 --steps 4 --top 2
+check "a folder is no result, whatever it is called" cmp of_traces out
 cp -r traces moved
 "$tlmpi" -q -o moved moved
 rm -r moved
