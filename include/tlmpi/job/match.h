@@ -1,14 +1,14 @@
 /* match.h - collectives, matched across ranks.
  *
  *     every proc has the participants of the ranks it has read
- *       -> process groups are decided on proc 0, from a row a rank and group
+ *       -> process groups are decided on proc 0, from one row per rank and group
  *       -> each participant gets its key, and goes to the proc that owns the key
- *       -> clocks: ends of collectives, by rank, to an offset a clock
+ *       -> ends of collectives, by rank, give an offset for each clock
  *       -> collectives go to procs by time, so that all procs' rows, one after the other, are in order of time
- *       -> each one through the analyses
- *       -> how long each rank waited goes to where the rank's gaps and exposed communication are summed
+ *       -> every analysis runs on each collective
+ *       -> waits go to the procs that sum the ranks' gaps and exposed communication
  *
- * No step brings to one proc what is proportional to ranks times events.  May use transport, and of the analyses match,
+ * No proc receives data proportional to ranks times events.  May use transport, and of the analyses match,
  * clock, wait, time and the registry.
  */
 #ifndef TLMPI_JOB_MATCH_H
@@ -19,12 +19,10 @@
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/model/table.h"
 
-/* Collective.  Matches the participants, which it frees, as it does the exposures, and runs the analyses over the
- * collectives.  `tables` has the rows of scope RANK on proc 0; on every proc it gets the rows of its collectives, in an
- * order that goes on from proc to proc, and of tables of scope JOB some rows that reduce makes one of; and `late` what
- * its collectives say of who came late.  world, on proc 0: ranks of the job, as far as traces and names of files tell,
- * whether they were read or not.
- */
+/* Collective.  Matches the participants and runs the analyses on the collectives; frees participants and exposures.
+ * `tables` has the rows of scope RANK on proc 0.  Every proc gets in `tables` the rows of its collectives, ascending by
+ * time over all procs, and partial rows of tables of scope JOB, which reduce merges; and in `late` the late ranks of
+ * its collectives.  world, on proc 0: number of ranks of the job, read or not, by traces and file names. */
 void tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode, tl_tables *tables,
                   tl_late_rows *late);
 

@@ -208,7 +208,8 @@ static size_t nearest_of(const tl_align_item *x, tl_align_item *const *v, size_t
     int64_t end_ns = tl_ns_between(x->end_ns, ahead_ns);
     size_t low = 0;
     TL_BISECT(low, n, mid, v[mid]->end_ns < end_ns);
-    return low == n || (low > 0 && distance_of(x, v[low - 1], ahead_ns) <= distance_of(x, v[low], ahead_ns)) ? low - 1 : low;
+    return low == n || (low > 0 && distance_of(x, v[low - 1], ahead_ns) <= distance_of(x, v[low], ahead_ns)) ? low - 1
+                                                                                                           : low;
 }
 
 /* Matches all open items of r with open items of q: two items match if each ends nearest to the other. */

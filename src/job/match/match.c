@@ -1,11 +1,11 @@
 /* match.c - the phases of matching, one after the other.
  *
- *     every proc                memberships, sightings  ->  proc 0: groups, and the fates of memberships  ->  every proc
+ *     every proc                memberships, sightings  ->  proc 0: groups, and fates of memberships  ->  every proc
  *     procs that read ranks     participants without a key  ->  owner of their group: aligned by their ends  ->  back
  *     procs that read ranks     participants  ->  owners of their keys: collectives
  *     owners of collectives     samples  ->  owners of ties: ends  ->  every proc: clocks, agreed on bound by bound
  *     owners of collectives     collectives  ->  owners of their times, which put them through the analyses
- *     homes of ranks            what their ranks waited for which, outside of compute  ->  sums on proc 0
+ *     homes of ranks            time waited per pair of ranks, outside of compute  ->  sums on proc 0
  */
 #include "tlmpi/job/match.h"
 #include "tlmpi/analysis/registry.h"
@@ -18,9 +18,9 @@
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-/* What the phases hand on.  Every proc has one. */
+/* The state that one phase hands to the next, on each proc. */
 typedef struct matching {
-    tl_participants *set; /* of the ranks that this proc has read; then of the keys or the times that it owns */
+    tl_participants *set; /* of the ranks that this proc has read; later of the keys, then the times, that it owns */
     tl_tables *tables;
     tl_group_fact *groups;
     size_t ngroups;
@@ -40,8 +40,8 @@ static int32_t owner_of(uint64_t key)
 
 /* ---------------------------------------------------------------------------------------------------------- groups */
 
-/* Whether every rank of the job has a trace.  A single trace that tells no size of the job may be one of many. */
-static bool all_traced(const matching *m, int64_t world)
+/* Whether every rank of the job has a trace.  Unknown, thus false, for a single trace without a world size. */
+static bool is_fully_traced(const matching *m, int64_t world)
 {
     const tl_table *rows = tl_tables_get(m->tables, &tl_rank_schema);
     bool told = m->nranks > 1;
@@ -50,8 +50,8 @@ static bool all_traced(const matching *m, int64_t world)
     return told && world <= (int64_t)m->nranks;
 }
 
-/* Ranks and process groups of the job: decided on proc 0, known to all.  Then each participant has a key, as far as the
- * participant and its group tell one. */
+/* Collective: decides ranks and process groups on proc 0, shares them with all procs, and sets the keys of participants
+ * that tl_match_key can set. */
 static void decide_groups(matching *m, int64_t world)
 {
     tl_table *clocks = tl_tables_get(m->tables, &tl_clock_schema), *rows = tl_tables_get(m->tables, &tl_rank_schema);
@@ -69,12 +69,12 @@ static void decide_groups(matching *m, int64_t world)
     tl_sightings_draw(m->set, &mine, &nmine);
     tl_count_before(m->set->memberships.n, &before, &total);
     for (size_t i = 0; i < nmine; i++)
-        mine[i].membership += (int32_t)before; /* their number in the job */
+        mine[i].membership += (int32_t)before; /* index among the memberships of the job */
     tl_collect_rows(m->set->memberships.v, m->set->memberships.n, sizeof *memberships, (void **)&memberships, &n);
     tl_collect_rows(mine, nmine, sizeof *mine, (void **)&sightings, &nsightings);
     if (first) {
         tl_job_facts facts = facts_of(m);
-        facts.all_traced = all_traced(m, world);
+        facts.all_traced = is_fully_traced(m, world);
         tl_table *groups = tl_tables_get(m->tables, &tl_group_row_schema);
         fates = tl_calloc(n + 1, sizeof *fates);
         tl_groups_decide(memberships, n, &facts, sightings, nsightings, fates, groups, &m->groups);
@@ -112,8 +112,8 @@ static int32_t home_of(const void *item, const void *none)
     return ((const tl_align_item *)item)->proc;
 }
 
-/* Gives a send or receive without a known source or destination a key and a peer, by when it ends, where it is not part
- * of an all-to-all.  Any two ranks may be partners. */
+/* Collective: sets key and peer of sends and receives with an unknown peer (tl_sends_align), on proc 0, since any two
+ * ranks may be partners. */
 static void align_sends(matching *m)
 {
     size_t n = 0;
@@ -129,8 +129,8 @@ static void align_sends(matching *m)
     free(items);
 }
 
-/* Gives each participant (pairs: each send and receive) without a key the key of the participants that end with it, if
- * there are any.  Where every participant has a key nothing travels. */
+/* Collective: matches participants (pairs: sends and receives) without a key by when they end.  If every participant
+ * has a key, nothing is sent. */
 static void align_groups(matching *m, bool pairs)
 {
     int64_t *open = tl_calloc(m->ngroups + 1, sizeof *open), total = 0;
@@ -164,7 +164,7 @@ static int32_t owner_of_key(const void *participant, const void *none)
     return owner_of(((const tl_participant *)participant)->key);
 }
 
-/* Participants go to the owners of their keys, and lie there in order. */
+/* Collective: moves participants to the owners of their keys, and sorts them there. */
 static void move_to_owners(matching *m)
 {
     tl_key_unmatched(m->set->participants.v, m->set->participants.n);
@@ -180,7 +180,7 @@ static int32_t owner_of_tie(const void *sample, const void *none)
     return owner_of(((const tl_clock_sample *)sample)->tie);
 }
 
-/* What the samples say, on all procs: replaces *all. */
+/* Collective: replaces *all, on every proc, by the ends fitted to the samples of all procs. */
 static void share_ends(const tl_clock_samples *samples, int64_t cut_ns, tl_clock_end **all, size_t *n)
 {
     tl_clock_ends mine = { 0 };
@@ -193,7 +193,7 @@ static void share_ends(const tl_clock_samples *samples, int64_t cut_ns, tl_clock
     tl_clock_ends_sort(*all, *n);
 }
 
-/* Finds the clocks, completes the ranks and table clock, and puts all times on the job's clock. */
+/* Collective: finds the clocks, fills the ranks' clocks and table clock, and corrects all times. */
 static void find_clocks(matching *m, tl_clock_mode mode)
 {
     static const tl_clock_procs procs = { tl_reduce_least, tl_reduce_sum };
@@ -221,11 +221,11 @@ static void find_clocks(matching *m, tl_clock_mode mode)
 
 /* --------------------------------------------------------------------------------------------------------- by time */
 
-/* Arrival times of its collectives that each proc samples; the borders between procs are chosen from all samples. */
+/* Number of arrival times that each proc samples; borders between procs are chosen from all samples. */
 enum { SAMPLES = 128 };
 
-/* Borders that part the collectives of all procs in nprocs shares of about one size; the same everywhere.  Wherever
- * they lie, the order of the whole is the same. */
+/* Collective: returns times that split the collectives of all procs into nprocs shares of about equal size, the same on
+ * every proc.  Results do not depend on them: the order of all collectives is the same. */
 static int64_t *choose_borders(const tl_collective_run *runs, size_t n, size_t *nborders)
 {
     int64_t sample[SAMPLES], *all = NULL, *borders = NULL;
@@ -246,7 +246,7 @@ static int64_t *choose_borders(const tl_collective_run *runs, size_t n, size_t *
     return borders;
 }
 
-/* This proc's collectives, in order of time; the caller frees them. */
+/* Returns this proc's collectives, ascending by time; the caller frees them. */
 static tl_collective_run *list_runs(const matching *m, size_t *n)
 {
     tl_collective_run *runs;
@@ -256,8 +256,8 @@ static tl_collective_run *list_runs(const matching *m, size_t *n)
     return runs;
 }
 
-/* Collectives go to procs by the time of their first arrival.  Returns those of this proc, in order (the caller frees
- * them); *first: the number of the first. */
+/* Collective: moves collectives to procs by first arrival.  Returns this proc's, ascending by time (the caller frees
+ * them); *first: the job-wide number of the first one. */
 static tl_collective_run *move_by_time(matching *m, size_t *n, int64_t *first)
 {
     tl_collective_run *runs = list_runs(m, n);
@@ -288,8 +288,8 @@ static tl_collective_run *move_by_time(matching *m, size_t *n, int64_t *first)
     return runs;
 }
 
-/* Every collective of this proc through every analysis, in order of time. */
-static void analyse(matching *m, tl_late_rows *late)
+/* Runs every analysis on every collective of this proc, ascending by time. */
+static void run_analyses(matching *m, tl_late_rows *late)
 {
     const tl_job_facts facts = facts_of(m);
     size_t n = 0;
@@ -310,15 +310,15 @@ static void analyse(matching *m, tl_late_rows *late)
     free(runs);
 }
 
-/* ------------------------------------------------------------------------------------------- what ranks waited for each other
+/* ------------------------------------------------------------------------------------------------ waits between ranks
  *
  *     procs that have read ranks     candidates: parts of gaps, exposed communication, collectives of hosts
- *     owners of host collectives     answers: which rank waited how long for which
+ *     owners of host collectives     answers: the time that one rank waited for another
  *     owners of collectives          answers of the same kind
- *     homes of ranks                 candidates and answers meet: rows of gap_peer, sums
+ *     homes of ranks                 candidates and answers: rows of gap_peer, sums
  *     proc 0                         sums into idle and idle_summary
  *
- * The home of a rank is a function of its place among the ranks, so that homes one after the other have them in order.
+ * The home proc of a rank ascends with the rank, so the rows of all homes, in order of procs, ascend by rank.
  */
 static int32_t home_of_rank(const tl_job_facts *facts, int32_t rank)
 {
@@ -347,7 +347,7 @@ static int32_t owner_of_meeting(const void *row, const void *none)
     return owner_of(((const tl_host_meeting *)row)->key);
 }
 
-/* Collective.  The answers of this proc's collectives, and of the collectives of hosts that it owns. */
+/* Collective: finds the answers of this proc's collectives, and of the host collectives that it owns. */
 static void find_answers(const tl_job_facts *facts, tl_table *rows, const tl_late_rows *late, tl_peer_answers *out)
 {
     tl_host_meetings meetings = { 0 };
@@ -359,8 +359,8 @@ static void find_answers(const tl_job_facts *facts, tl_table *rows, const tl_lat
     free(meetings.v);
 }
 
-/* Collective.  The rows of gap_peer that ranks have made become those of the table, in an order that goes on from proc to
- * proc; on proc 0 idle and idle_summary get their sums, and what of `exposures` was waiting. */
+/* Collective: turns candidate rows of gap_peer into final ones, ascending over all procs; on proc 0 adds their sums to
+ * idle and idle_summary, and the waiting part of `exposures` to exposed and breakdown. */
 static void match_peers(const tl_job_facts *facts, tl_exposures *exposures, const tl_late_rows *late, tl_tables *tables)
 {
     tl_table *rows = tl_tables_get(tables, &tl_gap_peer_schema);
@@ -406,7 +406,7 @@ void tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, 
     align_groups(&m, false);
     move_to_owners(&m);
     find_clocks(&m, mode);
-    analyse(&m, late);
+    run_analyses(&m, late);
     tl_participants_free(set);
     const tl_job_facts facts = facts_of(&m);
     match_peers(&facts, exposures, late, tables);

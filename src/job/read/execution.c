@@ -1,4 +1,4 @@
-/* execution.c - execution traces to rows: nodes, their events, and why some have none. */
+/* execution.c - makes rows of execution traces: nodes, the events linked to them, or why a node has no event. */
 #include "tlmpi/job/read/execution.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/sort.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_of(const tl_plan *plan, const tl_plan_side *side, const tl_plan_item *item)
+static bool belongs_to(const tl_plan *plan, const tl_plan_side *side, const tl_plan_item *item)
 {
     return side->kind == TL_INPUT_EXECUTION &&
            (item != NULL ? side->item != SIZE_MAX && &plan->items[side->item] == item : side->item == SIZE_MAX);
@@ -18,7 +18,7 @@ static bool is_of(const tl_plan *plan, const tl_plan_side *side, const tl_plan_i
 bool tl_executions_are_of(const tl_plan *plan, const tl_plan_item *item)
 {
     for (size_t i = 0; i < plan->nsides; i++)
-        if (is_of(plan, &plan->sides[i], item))
+        if (belongs_to(plan, &plan->sides[i], item))
             return true;
     return false;
 }
@@ -35,7 +35,7 @@ static tl_key key_of(const char *p, size_t n)
     return n == 18 && memcmp(p, "Record function id", n) == 0 ? KEY_FUNCTION_ID : TL_KEY_UNKNOWN;
 }
 
-/* An event that comes again was taken back before. */
+/* Records event i; records of events from i on are dropped first: the reader has taken these back. */
 static void keep(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
 {
     tl_records *records = arg;
@@ -75,8 +75,8 @@ static void read_file(const tl_plan_side *side, unsigned texts, tl_exec *exec, t
     tl_cell_path(row->path, sizeof row->path, side->path);
 }
 
-/* No node has been looked for. */
-static void uncount(tl_execution_trace *row)
+/* Sets all counts to -1: no events were searched. */
+static void mark_uncounted(tl_execution_trace *row)
 {
     row->linked = row->frame = row->no_event = row->outside = row->other_name = row->same_id = row->left_out = -1;
 }
@@ -87,11 +87,11 @@ void tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables
         const tl_plan_side *side = &plan->sides[i];
         tl_exec exec = { .found = false };
         tl_execution_trace row;
-        if (!is_of(plan, side, item) || (item == NULL && !tl_plan_is_mine(side, TL_INPUT_EXECUTION)))
+        if (!belongs_to(plan, side, item) || (item == NULL && !tl_plan_is_mine(side, TL_INPUT_EXECUTION)))
             continue;
         read_file(side, 0, &exec, &row);
         tl_exec_free(&exec);
-        uncount(&row);
+        mark_uncounted(&row);
         tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &row, 1);
     }
 }
@@ -113,14 +113,14 @@ static int64_t id_of(const linking *l, const tl_record *record)
     return l->file->linked_by == TL_EXECUTION_BY_RECORD ? record->function : record->external;
 }
 
-/* The node that has the record's number; TL_MAP_NONE.  No number is below 1. */
+/* Returns the node with the record's id; TL_MAP_NONE: none.  Ids are at least 1. */
 static uint32_t node_of(const linking *l, const tl_record *record)
 {
     int64_t id = id_of(l, record);
     return id > 0 ? tl_exec_node_of(l->exec, id) : TL_MAP_NONE;
 }
 
-static tl_execution_by choose(const linking *l)
+static tl_execution_by link_rule_of(const linking *l)
 {
     tl_execution_by by = TL_EXECUTION_NO_IDS;
     bool same = !l->exec->has_pid || l->records->v.n == 0;
@@ -136,7 +136,7 @@ static tl_execution_by choose(const linking *l)
     return same ? by : TL_EXECUTION_OTHER_PROCESS;
 }
 
-/* The text of a JSON string, as names of events are kept: escapes resolved. */
+/* Returns the name id of a JSON string, escapes resolved as in names of events. */
 static uint32_t name_of(linking *l, tl_text json)
 {
     tl_text raw = tl_json_string(json);
@@ -155,7 +155,7 @@ static uint32_t text_of(linking *l, uint32_t text)
                               : TL_NO_NAME;
 }
 
-/* Rows of nodes as the file has them, no event yet. */
+/* Fills the rows of nodes from the file, without events. */
 static void make_rows(linking *l)
 {
     tl_map by_id = { 0 };
@@ -194,7 +194,7 @@ static size_t record_of(const tl_records *records, uint32_t uid)
     return i < records->v.n && records->v.v[i].uid == uid ? i : SIZE_MAX;
 }
 
-/* An event that has a node's number is that node's where it has its name, too. */
+/* Links events to nodes by id and name, and sets why the other nodes have no event. */
 static void find_events(linking *l)
 {
     const tl_ops *ops = &l->view->ops;
@@ -224,7 +224,7 @@ static void find_events(linking *l)
             l->rows[i].link = TL_EXECUTION_OUTSIDE;
 }
 
-static void count(const tl_execution_node *rows, size_t n, tl_execution_trace *file)
+static void count_links(const tl_execution_node *rows, size_t n, tl_execution_trace *file)
 {
     int64_t *const counts[] = { &file->linked,     &file->frame,   &file->no_event, &file->outside,
                                 &file->other_name, &file->same_id, &file->left_out };
@@ -248,7 +248,7 @@ static void link_nodes(linking *l, tl_table *out)
     if (l->file->linked_by <= TL_EXECUTION_BY_EXTERNAL)
         find_events(l);
     tl_execution_sum_up(l->view, l->node_of, l->parent_of, l->rows, n);
-    count(l->rows, n, l->file);
+    count_links(l->rows, n, l->file);
     out->n += n;
     tl_arena_free(&arena);
 }
@@ -263,14 +263,14 @@ void tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_
         tl_exec exec = { .found = false };
         tl_execution_trace file;
         linking l = { .exec = &exec, .records = records, .trace = trace, .view = view, .file = &file };
-        if (!is_of(plan, side, item))
+        if (!belongs_to(plan, side, item))
             continue;
         read_file(side, texts, &exec, &file);
         if (side->rank >= 0 && side->rank != view->rank) {
-            uncount(&file);
+            mark_uncounted(&file);
         } else {
             file.rank = view->rank;
-            file.linked_by = (uint8_t)choose(&l);
+            file.linked_by = (uint8_t)link_rule_of(&l);
             link_nodes(&l, tl_tables_get(out, &tl_execution_node_schema));
         }
         tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &file, 1);

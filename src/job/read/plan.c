@@ -1,7 +1,7 @@
-/* plan.c - which files are read, as which ranks, and in which order.
+/* plan.c - decides the files to read, their ranks and their order.
  *
- * Proc 0 lists the folders; every proc looks at each nprocs-th file, for a gzip file may have to be inflated to its end
- * to learn its rank; proc 0 decides and tells all.
+ * Proc 0 lists the folders; each proc looks at every nprocs-th file, since a gzip file may have to be inflated to its
+ * end to find its rank; proc 0 decides and shares the plan.
  */
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/base/bytes.h"
@@ -18,7 +18,7 @@
 
 /* --------------------------------------------------------------------------------------------------- finding files */
 
-/* Collective: proc 0's listing of everything that the paths name, to all. */
+/* Collective: proc 0 lists all files under the command line's paths, and shares the list. */
 static void find_files(const tl_options *options, tl_inventory *inventory, tl_bytes *paths)
 {
     for (size_t i = 0; tl_par_proc() == 0 && i < options->npaths; i++)
@@ -34,15 +34,14 @@ static void find_files(const tl_options *options, tl_inventory *inventory, tl_by
  * end. */
 typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_FOR_ANY_RANK, LOOK_AT_ALL } depth;
 
-/* What a look at a file has told. */
+/* The result of looking at a file. */
 typedef struct look {
-    size_t number; /* of the file, in the order of paths */
+    size_t number; /* index of the file, in order of paths */
     tl_input input;
 } look;
 
-/* Each proc: looks at its share of the files.  The rank and time of a single file are needed before reading only where
- * --ranks is given. */
-static void look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks)
+/* Looks at this proc's share of the files.  A single file's rank is needed before reading only with --ranks. */
+static void look_at_own_files(const tl_bytes *paths, depth how, tl_bytes *looks)
 {
     size_t n = 0, number = 0;
 
@@ -62,12 +61,12 @@ static void look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks)
     }
 }
 
-/* Collective: one round of looks.  Then proc 0 knows what they say. */
+/* Collective: looks at all files, and stores the results in proc 0's inventory. */
 static void look_round(const tl_bytes *paths, depth how, tl_inventory *inventory)
 {
     tl_bytes looks = { 0 }, all;
 
-    look_at_share(paths, how, &looks);
+    look_at_own_files(paths, how, &looks);
     tl_par_gather(looks.v, looks.n, &all);
     while (all.at < all.n) {
         look l;
@@ -85,7 +84,7 @@ static void look_round(const tl_bytes *paths, depth how, tl_inventory *inventory
     tl_bytes_free(&all);
 }
 
-/* Collective: proc 0 decides what the looks say about ranks and runs. */
+/* Collective: proc 0 decides ranks and runs from the looks. */
 static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -94,7 +93,7 @@ static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_e
     return tl_par_agree(st, err);
 }
 
-/* ------------------------------------------------------------------------------------------- proc 0: what is to be read */
+/* -------------------------------------------------------------------------------------- proc 0: what is to be read */
 
 static size_t count_windows(const tl_inventory *inventory)
 {
@@ -138,8 +137,8 @@ static void put_item(const tl_inventory *inventory, tl_bytes *out, const tl_inpu
     }
 }
 
-/* Everything that is a trace or should be one, in path order; how many. */
-static size_t put_every(tl_plan *plan, tl_bytes *out)
+/* Puts every trace and unreadable file, in path order; returns their number. */
+static size_t put_all_traces(tl_plan *plan, tl_bytes *out)
 {
     size_t n = 0;
 
@@ -177,28 +176,28 @@ static size_t put_chosen(const tl_options *options, tl_plan *plan, tl_bytes *out
     return kept;
 }
 
-static void put_side(tl_bytes *out, tl_input_kind kind, const char *path, int64_t rank)
+static void put_side_file(tl_bytes *out, tl_input_kind kind, const char *path, int64_t rank)
 {
     const tl_plan_side side = { .kind = kind, .rank = rank };
     tl_bytes_put(out, &side, sizeof side);
     tl_bytes_put(out, path, strlen(path) + 1);
 }
 
-/* Files of phases that --events names. */
-static tl_status put_named(const char *pattern, tl_bytes *out, tl_error *err)
+/* Puts the phase files that --events names. */
+static tl_status put_event_files(const char *pattern, tl_bytes *out, tl_error *err)
 {
     glob_t found;
     int got = glob(pattern, 0, NULL, &found);
     if (got == GLOB_NOSPACE)
         tl_mem_out(strlen(pattern));
     for (size_t i = 0; got == 0 && i < found.gl_pathc; i++)
-        put_side(out, TL_INPUT_PHASES, found.gl_pathv[i], -1);
+        put_side_file(out, TL_INPUT_PHASES, found.gl_pathv[i], -1);
     globfree(&found);
     return got != 0 ? tl_fail(err, TL_EINPUT, "--events %s: no such file", pattern) : TL_OK;
 }
 
-/* The rank of an execution trace: that of its name; else of its process, where one trace alone is of that; else of the
- * trace that there is.  -1: it is not known. */
+/* Returns the rank of an execution trace: that in its name; else of the only trace of its process; else of the only
+ * trace; -1: unknown. */
 static int64_t rank_of_execution(const tl_inventory *inventory, const tl_input *execution)
 {
     const tl_input *of_process = NULL, *any = NULL;
@@ -219,23 +218,23 @@ static int64_t rank_of_execution(const tl_inventory *inventory, const tl_input *
     return nof_process == 1 ? of_process->rank : n == 1 ? any->rank : -1;
 }
 
-/* The files that are no traces: those of one kind after those of another, in path order.  An execution trace whose rank
- * --ranks leaves out is left out. */
-static tl_status put_sides(const tl_options *options, const tl_inventory *inventory, tl_bytes *out, tl_error *err)
+/* Puts the files that are no traces: phase files of --events first, the others in path order.  Execution traces of
+ * ranks that --ranks excludes are left out. */
+static tl_status put_side_files(const tl_options *options, const tl_inventory *inventory, tl_bytes *out, tl_error *err)
 {
-    tl_status st = options->events != NULL ? put_named(options->events, out, err) : TL_OK;
+    tl_status st = options->events != NULL ? put_event_files(options->events, out, err) : TL_OK;
 
     TL_EACH (const tl_input, in, inventory->inputs) {
         int64_t rank = in->kind == TL_INPUT_EXECUTION ? rank_of_execution(inventory, in) : -1;
         bool beside = in->kind == TL_INPUT_PHASES && options->events == NULL;
         if (beside || in->kind == TL_INPUT_MEMORY ||
             (in->kind == TL_INPUT_EXECUTION && (rank < 0 || tl_ranges_has(&options->ranks, rank))))
-            put_side(out, in->kind, in->path, rank);
+            put_side_file(out, in->kind, in->path, rank);
     }
     return st;
 }
 
-/* The holes of the job's recorded time. */
+/* Puts the times between windows in which no rank recorded. */
 static void put_holes(const tl_inventory *inventory, tl_bytes *out)
 {
     TL_VEC(tl_hole) holes = { 0 };
@@ -259,7 +258,7 @@ static tl_status write_plan(const tl_options *options, bool every, tl_plan *plan
     put_holes(&plan->inventory, out);
     size_t at = out->n;
     tl_bytes_put(out, &n, sizeof n);
-    n = every ? put_every(plan, out) : put_chosen(options, plan, out);
+    n = every ? put_all_traces(plan, out) : put_chosen(options, plan, out);
     memcpy(out->v + at, &n, sizeof n);
     if (n == 0 && plan->ranks.n > 0) {
         char asked[300], there[300];
@@ -267,12 +266,12 @@ static tl_status write_plan(const tl_options *options, bool every, tl_plan *plan
         tl_ranges_text(&plan->ranks, there, sizeof there);
         return tl_fail(err, TL_EUSAGE, "nothing is selected by ranks %s: there are ranks %s", asked, there);
     }
-    return every ? TL_OK : put_sides(options, &plan->inventory, out, err);
+    return every ? TL_OK : put_side_files(options, &plan->inventory, out, err);
 }
 
-/* -------------------------------------------------------------------------------------------- each proc: what it is told */
+/* ------------------------------------------------------------------------------------- each proc: from the message */
 
-/* Least bytes of a team's slice of a file. */
+/* Smallest slice of a file that a team member reads, bytes. */
 #define LEAST_PIECE ((uint64_t)8 << 20)
 
 static bool is_plain(const tl_plan_item *item)
@@ -281,8 +280,8 @@ static bool is_plain(const tl_plan_item *item)
     return !item->unreadable && item->nwindows <= 1 && !tl_name_has_ending(item->path, packed);
 }
 
-/* Spreads the procs beyond one a trace over the plain files, by their bytes.  A compressed file cannot be cut; where
- * one turns out to be compressed after all, one proc of its team reads it. */
+/* Distributes the procs beyond one per trace over the plain files, by their bytes.  A compressed file cannot be sliced;
+ * if a file turns out to be compressed, the leader of its team reads it alone. */
 static void form_teams(tl_plan *plan)
 {
     uint64_t spare = (uint64_t)tl_par_nprocs() > plan->n ? (uint64_t)tl_par_nprocs() - plan->n : 0, total = 0;
@@ -299,7 +298,8 @@ static void form_teams(tl_plan *plan)
     }
 }
 
-/* Which trace is that of an execution trace; of a trace that is alone the number is known when it has been read. */
+/* Returns the item of a rank; SIZE_MAX: none.  A single trace, whose rank is unknown before it is read, is any
+ * rank's. */
 static size_t item_of(const tl_plan *plan, int64_t rank)
 {
     for (size_t i = 0; i < plan->n; i++)
@@ -308,7 +308,7 @@ static size_t item_of(const tl_plan *plan, int64_t rank)
     return SIZE_MAX;
 }
 
-/* The windows of an item from the message. */
+/* Reads the windows of an item from the message. */
 static void read_windows(tl_bytes *message, tl_plan *plan, size_t *cap, size_t *n, size_t nwindows)
 {
     tl_grow((void **)&plan->windows, cap, *n + nwindows, sizeof *plan->windows);
@@ -320,7 +320,7 @@ static void read_windows(tl_bytes *message, tl_plan *plan, size_t *cap, size_t *
     }
 }
 
-/* The plan from its message, which the plan then owns. */
+/* Reads the plan from its message, which the plan then owns. */
 static void read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
 {
     int32_t numbers[TL_INPUT_OTHER + 1] = { 0 };
@@ -350,7 +350,7 @@ static void read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
         side->number = numbers[side->kind]++;
         side->item = side->kind == TL_INPUT_EXECUTION ? item_of(plan, side->rank) : SIZE_MAX;
         if (side->item != SIZE_MAX)
-            plan->items[side->item].nslices = 1; /* what its rows are called by is taken of whole files only */
+            plan->items[side->item].nslices = 1; /* ids that link nodes to events are read from whole files only */
         tl_bytes_skip(message, strlen(side->path) + 1);
     }
 }
@@ -368,9 +368,9 @@ bool tl_plan_is_mine(const tl_plan_side *side, tl_input_kind kind)
     return side->kind == kind && side->number % tl_par_nprocs() == tl_par_proc();
 }
 
-/* ------------------------------------------------------------------------------------------------------------- the plan */
+/* -------------------------------------------------------------------------------------------------------- the plan */
 
-/* Collective: the files that are found, to the plan.  every: no looks beyond the head, and nothing is chosen. */
+/* Collective: finds the files and makes the plan.  every: reads only the heads of files, and plans all traces. */
 static tl_status make_plan(const tl_options *options, bool every, tl_plan *plan, tl_error *err)
 {
     tl_bytes paths = { 0 }, message = { 0 };
@@ -391,7 +391,7 @@ static tl_status make_plan(const tl_options *options, bool every, tl_plan *plan,
     if (st == TL_OK && !every)
         tl_windows_join(options, &paths, &plan->inventory);
     if (st == TL_OK && first) {
-        tl_inventory_close(&plan->inventory); /* adds what was named in vain */
+        tl_inventory_close(&plan->inventory); /* adds paths without files */
         st = write_plan(options, every, plan, &message, err);
     }
     st = tl_par_agree(st, err);
@@ -421,15 +421,15 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
                    options->npaths > 1 ? " ..." : "");
 }
 
-/* ------------------------------------------------------------------------------ ranks of one host, by their process ids
+/* ---------------------------------------------------------------------- ranks of one host, by their process ids
  *
  *     rank     0    1    2    3         4    5    6    7
  *     pid   4100 4101 4102 4104     91530 91531 91532 91533
  *     device   0    1    2    3         0    1    2    3
  *           '------ a host ----'   '------ another ------'
  *
- * A launcher starts the ranks of a host one after the other, so that their ids follow upon one another, but for threads
- * that were started in between.  Hosts that are alike may give the same ids: where one is there twice, nothing is said.
+ * A launcher starts the ranks of a host one after the other, so their process ids are consecutive but for threads
+ * started in between.  Similar hosts may have equal ids: if one occurs twice, no host is inferred.
  */
 
 /* Largest step between the process ids of two ranks that were started one after the other. */
@@ -452,7 +452,7 @@ static int by_item_rank(const void *key, const void *item)
     return TL_COMPARE(rank, other);
 }
 
-/* Ranks without a host whose process and device are known, by pid. */
+/* Lists the ranks with unknown host but known process and device, ascending by pid; returns their number. */
 static size_t processes_of(const tl_plan *plan, tl_rank *rows, size_t n, process *out)
 {
     size_t count = 0;
@@ -467,8 +467,9 @@ static size_t processes_of(const tl_plan *plan, tl_rank *rows, size_t n, process
     return count;
 }
 
-/* Whether p goes on with v[from .. to): the next id, another device, and work at a time when all of them worked. */
-static bool goes_on(const process *v, size_t from, size_t to, const process *p)
+/* Whether p is on the host of v[from, to): the next process id, another device, and a time span that overlaps
+ * theirs. */
+static bool continues_host(const process *v, size_t from, size_t to, const process *p)
 {
     if (p->pid - v[to - 1].pid > STEP_MOST)
         return false;
@@ -485,8 +486,7 @@ static void name_host(const process *v, size_t from, size_t to)
         snprintf(v[i].row->host, sizeof v[i].row->host, "pids %" PRId64 "-%" PRId64, v[from].pid, v[to - 1].pid);
 }
 
-/* Where a row has no host, but process ids, devices and times say that ranks share one, its name is
- * "pids <first>-<last>". */
+/* Names the host "pids <first>-<last>" of ranks without a host that share one by process ids, devices and times. */
 static void infer_hosts(const tl_plan *plan, tl_rank *rows, size_t n)
 {
     process *v = tl_calloc(n + 1, sizeof *v);
@@ -496,21 +496,22 @@ static void infer_hosts(const tl_plan *plan, tl_rank *rows, size_t n)
     for (size_t i = 1; i < count; i++)
         twice |= v[i].pid == v[i - 1].pid;
     for (size_t from = 0, to; !twice && from < count; from = to) {
-        for (to = from + 1; to < count && goes_on(v, from, to, &v[to]); to++)
+        for (to = from + 1; to < count && continues_host(v, from, to, &v[to]); to++)
             ;
         name_host(v, from, to);
     }
     free(v);
 }
 
-/* ------------------------------------------------------------------------------------------------ what the reading tells */
+/* ---------------------------------------------------------------------------------------------------- after reading */
 
 static int by_row_rank(const void *key, const void *row)
 {
     return TL_COMPARE(*(const int64_t *)key, ((const tl_rank *)row)->rank);
 }
 
-/* Recordings of one job that follow upon one another are at least their length apart; half of it is sure. */
+/* Counts other traces of each rank.  Two traces within half the recording's length are of one recording: successive
+ * recordings are at least that length apart. */
 static void count_duplicates(const tl_inventory *inventory, tl_rank *rows, size_t n)
 {
     for (size_t i = 0; inventory->nruns > 1 && i < n; i++)

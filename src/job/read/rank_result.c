@@ -19,7 +19,7 @@ static void text_cell(char *cell, size_t size, const char *text)
     tl_cell_text(cell, size, text, strlen(text));
 }
 
-/* What the reading says of itself. */
+/* Fills the columns of table rank that the read report and the metadata give. */
 static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl_rank *row)
 {
     const tl_read_report *report = &trace->report;
@@ -57,7 +57,7 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     text_cell(row->error, sizeof row->error, report->first_bad);
     if (report->first_bad[0] == 0 && !told && item->rank_source == TL_RANK_ORDER && meta->rank >= 0 &&
         meta->rank != item->rank) {
-        char words[128]; /* of a pipe, which cannot be asked before it is read */
+        char words[128]; /* only for a pipe, whose rank is unknown before it is read */
         snprintf(words, sizeof words,
                  "counts as rank %lld by its place among the paths; the trace calls itself rank %lld",
                  (long long)item->rank, (long long)meta->rank);
@@ -90,7 +90,7 @@ void tl_found_words(const tl_found *found, const tl_selection *selection, char *
                  (double)tl_ns_between(found->last_ns, selection->origin_ns) / 1e6);
 }
 
-/* Runs the analyses with these needs. */
+/* Runs the analyses whose needs equal `needs`. */
 static void run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank_reading *how, tl_tables *out)
 {
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++) {
@@ -102,7 +102,7 @@ static void run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank
     }
 }
 
-/* A rank's own work, from which its graph is made once the host's columns are freed. */
+/* The host's spans and calls that the graph needs after the host's columns are freed. */
 typedef struct own_work {
     tl_host_spans spans;
     tl_host_calls *calls;
@@ -119,8 +119,8 @@ static bool loses_work(const tl_health *row, const tl_rank_view *view)
     return row->rank == view->rank && row->step >= 0 && row->defect == TL_DEFECT_LOST;
 }
 
-/* Where work of a step is lost, the k-th collective that is left need not be the k-th: when it ended tells which it is,
- * as far as most steps are whole and tell how ends of this rank compare. */
+/* Sets nth to -1 for collectives in steps with lost events, whose order is unreliable: they are matched by their ends.
+ * Does nothing if half of the steps or more have lost events: too few ends remain to compare the rank's clock. */
 static void forget_order(tl_participants *set, size_t first, const tl_rank_view *view, tl_tables *tables)
 {
     const tl_table *health = tl_tables_get(tables, &tl_health_schema);
@@ -136,8 +136,8 @@ static void forget_order(tl_participants *set, size_t first, const tl_rank_view 
     }
 }
 
-/* The rank's parts in collectives, what it did between them, and under which names. */
-static void take_part(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_tables *tables)
+/* Collects the rank's participants, exposures, work between collectives and work by name. */
+static void collect_own_work(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_tables *tables)
 {
     tl_participants *set = how->participants;
     size_t first = set->participants.n;
@@ -162,7 +162,8 @@ static void add_graph(const tl_rank_reading *how, const tl_rank_view *view, cons
     tl_rank_graph_make(view, own->calls, &own->spans, how->label, graph);
 }
 
-static void note_found(const tl_found *found, const tl_rank_reading *how, tl_rank *row)
+/* Writes into row->error what the trace has if nothing of it is selected. */
+static void explain_empty_selection(const tl_found *found, const tl_rank_reading *how, tl_rank *row)
 {
     char there[120], words[160];
 
@@ -173,8 +174,7 @@ static void note_found(const tl_found *found, const tl_rank_reading *how, tl_ran
     text_cell(row->error, sizeof row->error, words);
 }
 
-/* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the
- * rest after. */
+/* Analyses that need the host's columns run first, so that the columns can be freed before the others run. */
 static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records *records, const tl_rank_reading *how,
                     tl_rank *row, tl_rank_result *out)
 {
@@ -185,7 +185,7 @@ static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records 
     tl_mem_expect(TL_MEM_PASSING);
     tl_link_selected(trace, how->rules, row->rank, how->selection, &linked, &found);
     if (how->selection != NULL) {
-        note_found(&found, how, row);
+        explain_empty_selection(&found, how, row);
         tl_found_add(how->found, &found);
     }
     tl_found_free(&found);
@@ -193,7 +193,7 @@ static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records 
     if (how->behaviours != NULL)
         tl_behaviours_collect(&linked.view, how->behaviours);
     run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables);
-    take_part(&linked.view, how, &own, &out->tables);
+    collect_own_work(&linked.view, how, &own, &out->tables);
     tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables);
     tl_linked_free_host(&linked);
     add_graph(how, &linked.view, &own);
@@ -204,8 +204,8 @@ static void analyse(const tl_plan_item *item, tl_trace *trace, const tl_records 
     tl_linked_free(&linked);
 }
 
-/* What a reading without analyses tells of the steps: whether all marks of them count. */
-static void look_at_steps(const tl_trace *trace, tl_rank *row)
+/* Fills the step columns of table rank for a trace that is not analysed. */
+static void describe_steps(const tl_trace *trace, tl_rank *row)
 {
     tl_linked linked;
     tl_link_steps(trace, &linked);
@@ -214,7 +214,7 @@ static void look_at_steps(const tl_trace *trace, tl_rank *row)
     tl_linked_free(&linked);
 }
 
-/* Reads a rank's windows into one trace.  A window that cannot be read is told as damage, unless none can. */
+/* Reads a rank's windows into one trace.  An unreadable window counts as damage; fails only if all are unreadable. */
 static tl_status read_windows(const tl_plan_item *item, const tl_read_options *reading, tl_records *records,
                               tl_trace *trace, tl_error *why)
 {
@@ -277,17 +277,17 @@ void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_
     if (st == TL_OK && how->analyse)
         analyse(item, &trace, &records, how, &row, out);
     else if (st == TL_OK)
-        look_at_steps(&trace, &row);
+        describe_steps(&trace, &row);
     free(records.v.v);
     if (st != TL_OK) {
         row.status = TL_RANK_UNREADABLE;
-        text_cell(row.error, sizeof row.error, tl_error_reason(&why, item->path)); /* the row names its file already */
+        text_cell(row.error, sizeof row.error, tl_error_reason(&why, item->path)); /* column file has the path */
     }
     if (st != TL_OK || !how->analyse)
         tl_executions_list(how->plan, item, &out->tables);
     out->rank = row.rank;
     out->first_ns = tl_interval_first(tl_tables_get(&out->tables, &tl_interval_schema));
-    out->names = trace.events.names; /* the rest of the trace has served */
+    out->names = trace.events.names; /* the result keeps only the names */
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);
     tl_table_append(tl_tables_get(&out->tables, &tl_rank_schema), &row, 1);

@@ -1,11 +1,11 @@
-/* windows.c - which runs of a folder are windows of one job, and how they are put one after the other.
+/* windows.c - decides which runs of a folder are windows of one job, and places them one after the other in time.
  *
  *     rank 0   [ window 1 ]..............[ window 2 ]
  *     rank 1    [ window 1 ]............[ window 2 ]
  *     hole                 |<--------->|                 from the last end to the first begin: no rank records
  *     recorded [ window 1 |  window 2 ]                  time without the holes
  *
- * The traces are read once more for that: only their events tell when a window ends and how its steps count.
+ * The traces are read an extra time: only events give the end of a window and its step numbers.
  */
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/sort.h"
@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the events of one trace tell. */
+/* Time span, steps and correlation ids of one trace. */
 typedef struct scan {
-    int64_t input, rank; /* number in the inventory; of that input, on proc 0 */
+    int64_t input, rank; /* index in the inventory; rank of that input, on proc 0 */
     int64_t begin_ns, end_ns;
     int32_t first_step, last_step; /* -1: no marks */
     int64_t first_corr, last_corr; /* correlation ids above 0; last_corr 0: there are none */
@@ -30,12 +30,13 @@ typedef struct scan {
 
 typedef TL_VEC(scan) scan_list;
 
-/* Flows are left out: some count anew in each file. */
+/* Sets first_corr and last_corr, without flow events: their ids may restart in each file. */
 static void add_correlations(const tl_events *e, scan *s)
 {
     s->first_corr = INT64_MAX;
     for (size_t i = 0; i < e->n; i++) {
-        if ((e->flags[i] & (TL_EVENT_HAS_CORR | TL_EVENT_PH_X)) != (TL_EVENT_HAS_CORR | TL_EVENT_PH_X) || e->corr[i] <= 0)
+        if ((e->flags[i] & (TL_EVENT_HAS_CORR | TL_EVENT_PH_X)) != (TL_EVENT_HAS_CORR | TL_EVENT_PH_X) ||
+            e->corr[i] <= 0)
             continue;
         s->first_corr = tl_ns_min(s->first_corr, e->corr[i]);
         s->last_corr = tl_ns_max(s->last_corr, e->corr[i]);
@@ -68,7 +69,7 @@ static scan scan_of(const char *path, size_t input, bool yajl_only)
     return s;
 }
 
-/* Collective: what the events tell of the traces whose byte in `wanted` is set, on proc 0; each proc reads a share. */
+/* Collective: scans the traces whose byte in `wanted` is set, each proc a share; returns all scans on proc 0. */
 static scan_list scan_all(const tl_bytes *paths, const char *wanted, bool yajl_only)
 {
     scan_list mine = { 0 }, all = { 0 };
@@ -85,7 +86,7 @@ static scan_list scan_all(const tl_bytes *paths, const char *wanted, bool yajl_o
     return all;
 }
 
-/* All scans of a run: when the run begins and ends, and its steps. */
+/* Returns the time span and steps of all scans of a run. */
 static scan scan_of_run(const tl_inventory *inventory, const scan_list *scans, int32_t run)
 {
     scan sum = { .begin_ns = INT64_MAX, .end_ns = INT64_MIN, .first_step = -1, .last_step = -1 };
@@ -102,7 +103,8 @@ static scan scan_of_run(const tl_inventory *inventory, const scan_list *scans, i
     return sum;
 }
 
-/* Where numbers of steps come again: the least multiple of 1000, or of a larger power of ten, above all before. */
+/* Returns the number to add to the steps of s so that they follow `last`: 0 if they do already, else a multiple of 1000
+ * or of a larger power of ten; -1: it would overflow. */
 static int32_t more_steps_after(int32_t last, const scan *s)
 {
     int64_t unit = 1000;
@@ -119,17 +121,16 @@ static int by_rank_and_begin(const void *a, const void *b)
     return TL_ORDER((const scan *)a, (const scan *)b, rank, begin_ns, input);
 }
 
-/* Whether b counts both its steps, if it has any, and its correlation ids anew, a process that has the same number as
- * that of a: a container's processes have the same numbers at each start, and a process repeats no correlation id but
- * where its profiler starts anew. */
+/* Whether b is of another start of the process: its steps, if any, and its correlation ids restart.  Process ids do not
+ * show this: a container's processes have the same ids at each start. */
 static bool begins_anew(const scan *a, const scan *b)
 {
     bool steps_go_on = b->first_step > a->last_step && a->last_step >= 0;
     return !steps_go_on && a->last_corr > 0 && b->last_corr > 0 && b->first_corr <= a->last_corr;
 }
 
-/* Why two traces of a rank that follow one another are no windows: the first ends after the next one begins (clocks of
- * hosts may differ, that of one may not), or the next one is of another start. */
+/* Returns why two successive traces of some rank are no windows: the first ends after the second begins, on one clock,
+ * or the second is of another start of the process. */
 static tl_run_apart apart_of(const tl_inventory *inventory, scan_list *scans)
 {
     TL_EACH (scan, s, *scans)
@@ -147,8 +148,8 @@ static tl_run_apart apart_of(const tl_inventory *inventory, scan_list *scans)
     return TL_APART_NOT;
 }
 
-/* Proc 0: places each window after those before it.  Runs are in order of time. */
-static void place(tl_inventory *inventory, scan_list *scans)
+/* Proc 0: places each window after the previous one; runs ascend by time. */
+static void place_windows(tl_inventory *inventory, scan_list *scans)
 {
     int64_t end_ns = INT64_MIN;
     int32_t last_step = -1;
@@ -165,7 +166,7 @@ static void place(tl_inventory *inventory, scan_list *scans)
         if (!run->joined)
             continue;
         run->lost = false;
-        if (s.found && end_ns > INT64_MIN) /* a hole of 1 ns stays, so that an instant is of one window */
+        if (s.found && end_ns > INT64_MIN) /* 1 ns of the hole stays: each instant is in one window */
             next.closed_ns = tl_ns_sum(next.closed_ns, tl_ns_max(0, tl_ns_between(s.begin_ns, end_ns) - 1));
         next.more_steps = more_steps_after(last_step, &s);
         run->window = next;
@@ -180,8 +181,8 @@ static void place(tl_inventory *inventory, scan_list *scans)
     }
 }
 
-/* Proc 0: in words what joined the runs. */
-static void describe(tl_inventory *inventory, const scan_list *scans, size_t n)
+/* Proc 0: writes the message about the joined runs. */
+static void describe_windows(tl_inventory *inventory, const scan_list *scans, size_t n)
 {
     tl_ranges numbers = { 0 };
     char runs[64], steps[96] = "";
@@ -222,10 +223,10 @@ void tl_windows_join(const tl_options *options, const tl_bytes *paths, tl_invent
     if (n > 0) {
         scan_list scans = scan_all(paths, wanted, options->yajl_only);
         if (tl_par_proc() == 0) {
-            place(inventory, &scans);
+            place_windows(inventory, &scans);
             tl_inventory_learn(inventory);
             if (inventory->runs[inventory->run].joined)
-                describe(inventory, &scans, nwindows);
+                describe_windows(inventory, &scans, nwindows);
         }
         free(scans.v);
     }

@@ -1,8 +1,8 @@
-/* ask.c - questions of proc 0 to the procs that hold ranks, and their answers: each a message of one length, and then
- * of its bytes.
+/* ask.c - questions of proc 0 to the procs that hold ranks, and their answers: each a message with a length, then
+ * messages with the bytes.
  *
- * All procs answer at once, proc 0 those of its own ranks while it waits.  Where all have to know of all (HOST_PIECES)
- * they go on together.
+ * All procs answer at the same time; proc 0 answers for its own ranks while it waits.  HOST_PIECES is collective: its
+ * answers compare pieces of all procs.
  */
 #include "tlmpi/job/transport/ask.h"
 #include "tlmpi/base/group.h"
@@ -30,19 +30,19 @@ tl_rank_procs tl_rank_procs_find(tl_rank_server *server)
 
 /* -------------------------------------------------------------------------------------------------------- messages */
 
-/* What goes before the bytes: the question, in the answer, too. */
+/* The first message of a question or answer; what: the tl_question, n: number of bytes that follow. */
 typedef struct head {
     uint64_t what, n;
 } head;
 
-/* A message on its way from one proc. */
+/* A partly received question or answer of one proc; begun: its head has arrived. */
 typedef struct coming {
     head head;
     tl_bytes bytes;
     bool begun;
 } coming;
 
-/* Sends the bytes, which are used up. */
+/* Sends the bytes to proc `to`, and frees them. */
 static void send(int to, int tag, uint64_t what, tl_bytes *b)
 {
     const head h = { what, b->n };
@@ -52,7 +52,7 @@ static void send(int to, int tag, uint64_t what, tl_bytes *b)
     tl_bytes_free(b);
 }
 
-/* Waits for one message each of n procs; from[proc]. */
+/* Waits for complete messages from n procs, into from[proc]. */
 static void receive(int n, coming *from)
 {
     tl_envelope e;
@@ -72,8 +72,9 @@ static void receive(int n, coming *from)
     }
 }
 
-/* A message has for each rank asked its index among these, its number, and the bytes of the question or the answer. */
-static void put(tl_bytes *out, int32_t index, int32_t rank, tl_bytes *bytes)
+/* Appends the part of one rank to a message: index of the rank among those asked, rank, bytes of question or answer.
+ * Frees the bytes. */
+static void put_part(tl_bytes *out, int32_t index, int32_t rank, tl_bytes *bytes)
 {
     const int32_t who[] = { index, rank };
     tl_bytes_put(out, who, sizeof who);
@@ -81,7 +82,7 @@ static void put(tl_bytes *out, int32_t index, int32_t rank, tl_bytes *bytes)
     tl_bytes_free(bytes);
 }
 
-static tl_bytes get(tl_bytes *in, int32_t who[2])
+static tl_bytes get_part(tl_bytes *in, int32_t who[2])
 {
     tl_bytes bytes = { 0 };
     tl_bytes_get(in, who, 2 * sizeof *who);
@@ -91,15 +92,15 @@ static tl_bytes get(tl_bytes *in, int32_t who[2])
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
-/* A piece on its way to where those of its position meet. */
+/* A piece in transit to the proc that compares the pieces of its position; proc: its sender. */
 typedef struct moving {
     uint64_t position;
     int64_t ns;
     int64_t proc;
 } moving;
 
-/* Collective: the pieces that come here, and to[i]: the proc that piece i came from. */
-static int32_t *meet(const tl_host_pieces *own, const int32_t *to, tl_host_pieces *here)
+/* Collective: moves own piece i to proc to[i].  Fills `here` with the pieces received; returns their senders. */
+static int32_t *move_pieces(const tl_host_pieces *own, const int32_t *to, tl_host_pieces *here)
 {
     moving *out = tl_malloc((own->numbers.n + 1) * sizeof *out), *in = NULL;
     size_t n = 0;
@@ -116,8 +117,8 @@ static int32_t *meet(const tl_host_pieces *own, const int32_t *to, tl_host_piece
     return from;
 }
 
-/* Collective: what is usual of pieces is found where those of the same position meet.  It comes back by proc, and from
- * each in the order in which the pieces went there. */
+/* Collective: compares pieces of one position (tl_host_pieces_compare) on one proc, and returns the results to the
+ * pieces' procs; they arrive by proc, in the order in which the pieces were sent. */
 static void compare_pieces(tl_host_pieces *own)
 {
     tl_host_pieces here = { .ns = { 0 } };
@@ -131,7 +132,7 @@ static void compare_pieces(tl_host_pieces *own)
     }
     for (size_t p = 0; p < nprocs; p++)
         next[p + 1] += next[p];
-    int32_t *from = meet(own, to, &here);
+    int32_t *from = move_pieces(own, to, &here);
     tl_host_pieces_compare(&here);
     int64_t *ns = tl_malloc((here.numbers.n + 1) * sizeof *ns);
     for (size_t i = 0; i < here.numbers.n; i++)
@@ -149,16 +150,16 @@ static void compare_pieces(tl_host_pieces *own)
     free(back);
 }
 
-/* The answers to a message, which is used up, as another. */
+/* Returns the message with the answers to the questions in `in`, and frees `in`. */
 static tl_bytes answer(tl_rank_server *server, tl_question question, tl_bytes *in)
 {
     tl_bytes out = { 0 };
     while (in->at < in->n) {
         int32_t who[2];
-        tl_bytes asked = get(in, who), told = { 0 };
+        tl_bytes asked = get_part(in, who), told = { 0 };
         tl_rank_server_answer(server, who[1], question, &asked, &told);
         tl_bytes_free(&asked);
-        put(&out, who[0], who[1], &told);
+        put_part(&out, who[0], who[1], &told);
     }
     tl_bytes_free(in);
     if (question == TL_ASK_HOST_PIECES)
@@ -188,17 +189,17 @@ void tl_ask_nothing(void)
         send(p, TL_MESSAGE_QUESTION, TL_ASK_NOTHING, &(tl_bytes){ 0 });
 }
 
-static void take_answers(tl_bytes *from, tl_asked *asked)
+static void store_answers(tl_bytes *from, tl_asked *asked)
 {
     while (from->at < from->n) {
         int32_t who[2];
-        tl_bytes told = get(from, who);
+        tl_bytes told = get_part(from, who);
         asked->out[who[0]] = told;
     }
     tl_bytes_free(from);
 }
 
-/* Sends the question to each proc that holds a rank asked; to every proc where all must go on together. */
+/* Sends the question to each proc that holds a rank asked, HOST_PIECES to every proc, and waits for the answers. */
 static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
 {
     const tl_rank_procs *procs = of;
@@ -211,7 +212,7 @@ static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
         TL_BISECT(at, procs->n, mid, procs->v[mid].rank < ranks[i]);
         const bool held = at < procs->n && procs->v[at].rank == ranks[i];
         if (asked->in[i].v != NULL)
-            put(&messages[held ? procs->v[at].proc : 0], (int32_t)i, ranks[i], &asked->in[i]);
+            put_part(&messages[held ? procs->v[at].proc : 0], (int32_t)i, ranks[i], &asked->in[i]);
     }
     for (int p = 1; p < nprocs; p++)
         if (messages[p].n > 0 || question == TL_ASK_HOST_PIECES) {
@@ -220,9 +221,9 @@ static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
         }
     tl_bytes own = answer(procs->server, question, &messages[0]);
     receive(n, answers);
-    take_answers(&own, asked);
+    store_answers(&own, asked);
     for (int p = 1; p < nprocs; p++)
-        take_answers(&answers[p].bytes, asked);
+        store_answers(&answers[p].bytes, asked);
     free(messages);
     free(answers);
 }

@@ -1,5 +1,5 @@
-/* internal.h - between the files of this room: the tables whose rows messages carry, these rows on their way, and the
- * writer, as the endpoint of proc 0 reaches it. */
+/* internal.h - shared by the files of this folder: the event tables, sending of their rows, and the writer's side of
+ * proc 0's endpoint. */
 #ifndef JOB_TRANSPORT_INTERNAL_H
 #define JOB_TRANSPORT_INTERNAL_H
 
@@ -7,11 +7,10 @@
 #include "tlmpi/job/transport/work_queue.h"
 #include "tlmpi/store/pack.h"
 
-/* Event tables at most; a registry with more does not compile its test. */
+/* Largest number of event tables; the registry's test does not compile with more. */
 #define TL_EVENT_TABLES_MAX 32
 
-/* Fills schemas with those whose rows are written in the rank's turn, numbered as messages number them; returns how many
- * there are. */
+/* Lists the schemas of scope EVENT, in the order by which messages number them; returns their number. */
 static inline size_t tl_event_tables(const tl_schema *schemas[TL_EVENT_TABLES_MAX])
 {
     size_t nall, n = 0;
@@ -22,42 +21,42 @@ static inline size_t tl_event_tables(const tl_schema *schemas[TL_EVENT_TABLES_MA
     return n;
 }
 
-/* ------------------------------------------------------------------------------------------------------- row_sender.c */
+/* ----------------------------------------------------------------------------------------------------- row_sender.c */
 
-/* Room for one message of rows or one chunk, for packed rows, and for compressing them. */
+/* Buffers for one message of rows or one chunk, for packed rows, and for compression. */
 typedef struct tl_row_buffers {
     char *message, *packed;
     tl_chunk_room work;
 } tl_row_buffers;
 
-/* Where the rows of a table go in the file, and what packing them needs. */
+/* The target of a table's rows in the file. */
 typedef struct tl_row_target {
-    uint32_t number; /* of the table, as the messages have it */
-    uint64_t first;  /* the file's row of the table's row 0 */
+    uint32_t number; /* of the table in messages */
+    uint64_t first;  /* row in the file of the table's row 0 */
     int64_t epoch_ns;
 } tl_row_target;
 
-/* Makes room for a chunk of any of the tables; tl_row_buffers_free ends it. */
+/* Allocates buffers for a chunk of any of the tables; tl_row_buffers_free ends it. */
 void tl_row_buffers_make(tl_row_buffers *room, const tl_schema *const *schemas, size_t n);
 void tl_row_buffers_free(tl_row_buffers *room);
 
-/* Sends all rows of the table to proc 0, one message for each chunk of the file, or for the part of a chunk that they
- * fill.  They are packed as they lie in the file, and full chunks compressed: the writer has only to write them. */
+/* Sends all rows of the table to proc 0, one message for each chunk of the file or part of a chunk, packed as in the
+ * file; full chunks are compressed, so the writer need not compress them. */
 void tl_rows_send(tl_endpoint *endpoint, const tl_table *table, const tl_row_target *target, tl_row_buffers *room);
 
-/* Writes the rows of such a message. */
+/* Writes the rows of a message from tl_rows_send. */
 tl_status tl_rows_write(tl_store *store, const tl_schema *schema, int tag, const char *bytes, size_t nbytes,
                         tl_error *err);
 
-/* ------------------------------------------------------------------------------------------------------------ writer.c */
+/* --------------------------------------------------------------------------------------------------------- writer.c */
 
-/* Says where the writer puts messages to proc 0 that are not for the writer: its own answers, and slices of traces. */
+/* Sets the queue for messages to proc 0 that are not for the writer: its own answers, and slices of traces. */
 void tl_writer_unexpected(tl_writer *writer, tl_unexpected *queue);
 
 /* Handles one message. */
 void tl_writer_take(tl_writer *writer, int from, int tag, const void *bytes, size_t n);
 
-/* Handles all messages that have come.  Whether there were any. */
+/* Handles all messages that have arrived; returns whether there were any. */
 bool tl_writer_serve(tl_writer *writer);
 
 #endif

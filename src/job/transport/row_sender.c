@@ -1,4 +1,4 @@
-/* row_sender.c - rows of a table, packed and in messages, to the writer. */
+/* row_sender.c - packs rows of a table and sends them to the writer. */
 #include "internal.h"
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ void tl_row_buffers_free(tl_row_buffers *room)
     *room = (tl_row_buffers){ 0 };
 }
 
-/* Rows [from, to), which lie in one chunk. */
+/* Sends rows [from, to), which lie in one chunk of the file. */
 static void send_rows(tl_endpoint *endpoint, const tl_table *table, const tl_row_target *target, size_t from, size_t to,
                       tl_row_buffers *room)
 {

@@ -1,4 +1,4 @@
-/* rows.c - rows of all procs to proc 0, of proc 0 to all, and from each proc to any. */
+/* rows.c - collective moves of rows: all procs to proc 0, proc 0 to all, any proc to any. */
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/group.h"
@@ -19,7 +19,7 @@ void tl_move_rows(void **rows, size_t *n, size_t size, tl_goal *goal, const void
 {
     void *moved = NULL;
     size_t nmoved = 0;
-    if (tl_par_nprocs() == 1) /* they are where they belong */
+    if (tl_par_nprocs() == 1) /* rows stay */
         return;
     int32_t *to = tl_malloc((*n + 1) * sizeof *to);
     for (size_t i = 0; i < *n; i++)
@@ -85,7 +85,7 @@ void tl_gather_tables(tl_tables *tables, tl_scope scope)
     }
     if (tl_par_nprocs() > 1)
         tl_par_gather(mine.v, mine.n, &all);
-    while (all.at < all.n) /* the messages of all procs, one after the other */
+    while (all.at < all.n) /* the messages of all procs, in order of procs */
         for (size_t t = 0; t < tables->n; t++) {
             tl_table *table = &tables->v[t];
             size_t n;
@@ -105,7 +105,7 @@ void tl_gather_tables(tl_tables *tables, tl_scope scope)
 
 /* ----------------------------------------------------------------------------------------------------------- graphs */
 
-/* Pauses have one more, which ends what belongs to the last. */
+/* Appends a graph without nodes and edges.  Pauses have one extra element, the end of the last one. */
 static void put_head(const tl_rank_graph *g, tl_bytes *out)
 {
     static const tl_pause none;

@@ -1,10 +1,10 @@
-/* stream.c - rows of collectives, from the procs that have them to the file.
+/* stream.c - writes the tables of scope COLLECTIVE to the file, proc after proc.
  *
  *     proc p      writer (proc 0)
- *                 <-  GO            when the rows of the procs before p are in
+ *                 <-  GO            when the rows of all procs below p have arrived
  *     CHUNK, ROWS ->                written at once
  *
- * Proc 0 holds a message at a time, and the file is written from its first row to its last.
+ * Proc 0 holds one message at a time; rows are written in ascending order.
  */
 #include "tlmpi/job/transport/rows.h"
 #include "internal.h"
@@ -19,8 +19,8 @@ typedef struct stream {
     tl_endpoint endpoint;
 } stream;
 
-/* Proc 0: writes the n rows of proc p; after a failure takes them and writes none. */
-static tl_status take_rows(stream *s, const tl_schema *schema, int p, size_t n, tl_status st, tl_error *err)
+/* Proc 0: receives the n rows of proc p, and writes them unless st is a failure. */
+static tl_status receive_rows(stream *s, const tl_schema *schema, int p, size_t n, tl_status st, tl_error *err)
 {
     if (n > 0)
         tl_par_send(p, TL_MESSAGE_GO, NULL, 0, NULL, NULL);
@@ -53,7 +53,7 @@ static tl_status stream_table(stream *s, tl_table *table, tl_error *err)
     if (tl_par_proc() == 0) {
         st = tl_store_table(s->store, table, s->epoch_ns, err);
         for (int p = 1; p < tl_par_nprocs(); p++)
-            st = take_rows(s, table->schema, p, counts[p], st, err);
+            st = receive_rows(s, table->schema, p, counts[p], st, err);
     } else if (table->n > 0) {
         const tl_row_target target = { .first = before, .epoch_ns = s->epoch_ns };
         free(tl_endpoint_await(&s->endpoint, 0, TL_MESSAGE_GO).message.v);

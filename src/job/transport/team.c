@@ -1,5 +1,5 @@
-/* team.c - reads one large plain trace with several procs: a slice each, which goes to the leader in messages of about
- * 1 MB.  Both ends are the same program on the same kind of machine: structs travel as they are. */
+/* team.c - reads one large plain trace with several procs: each reads a slice and sends it to the leader in messages of
+ * about 1 MB.  Structs are sent as in memory: all procs are the same program on machines of one kind. */
 #include "tlmpi/job/transport/team.h"
 #include "tlmpi/trace/read/reader.h"
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void flush(byte_stream *w)
     w->message.n = 0;
 }
 
-static void put(byte_stream *w, const void *bytes, size_t n)
+static void put_bytes(byte_stream *w, const void *bytes, size_t n)
 {
     const char *p = bytes;
     while (n > 0) {
@@ -33,7 +33,7 @@ static void put(byte_stream *w, const void *bytes, size_t n)
     }
 }
 
-static void get(byte_stream *w, void *bytes, size_t n)
+static void get_bytes(byte_stream *w, void *bytes, size_t n)
 {
     char *p = bytes;
     while (n > 0) {
@@ -48,15 +48,15 @@ static void get(byte_stream *w, void *bytes, size_t n)
     }
 }
 
-/* Returns an array of n elements of `size` bytes, new on this side. */
+/* Receives n elements of `size` bytes; the caller frees the array. */
 static void *get_array(byte_stream *w, size_t n, size_t size)
 {
     void *v = tl_calloc(n + 1, size);
-    get(w, v, n * size);
+    get_bytes(w, v, n * size);
     return v;
 }
 
-/* The arrays of a slice's events: where in tl_events their address and their length lie, and the size of an element. */
+/* The arrays of a slice's events: offset in tl_events of address and length, and bytes of an element. */
 /* The names of fields have no parentheses.  NOLINTBEGIN(bugprone-macro-parentheses) */
 #define LIST(list)     { offsetof(tl_events, list.v), offsetof(tl_events, list.n), sizeof *((tl_events *)0)->list.v }
 #define COLUMN(column) { offsetof(tl_events, column), offsetof(tl_events, n), sizeof *((tl_events *)0)->column }
@@ -82,40 +82,40 @@ static void send_slice(tl_endpoint *endpoint, int to, const tl_trace *slice)
 
     for (int i = 0; i < NARRAYS; i++)
         memcpy(&head.n[i], events + arrays[i].length_at, sizeof head.n[i]);
-    put(&w, &head, sizeof head);
-    put(&w, slice->doc, slice->ndoc);
+    put_bytes(&w, &head, sizeof head);
+    put_bytes(&w, slice->doc, slice->ndoc);
     for (uint32_t i = 0; i < head.nnames; i++) {
         tl_text text = tl_names_text(&slice->events.names, i);
-        put(&w, &text.n, sizeof text.n);
-        put(&w, text.p, text.n);
+        put_bytes(&w, &text.n, sizeof text.n);
+        put_bytes(&w, text.p, text.n);
     }
     for (int i = 0; i < NARRAYS; i++) {
         const void *v;
         memcpy(&v, events + arrays[i].at, sizeof v);
-        put(&w, v, head.n[i] * arrays[i].size);
+        put_bytes(&w, v, head.n[i] * arrays[i].size);
     }
     if (w.message.n > 0)
         flush(&w);
     free(w.message.v);
 }
 
-/* Receives the slice that proc `from` sends.  tl_trace_free ends *slice.  Its index maps are not made: it can be read
- * and appended, not added to. */
+/* Receives the slice that proc `from` sends.  tl_trace_free ends *slice.  It has no index maps: it can
+ * be read and appended to another trace, but not added to. */
 static void receive_slice(tl_endpoint *endpoint, int from, tl_trace *slice)
 {
     byte_stream w = { .endpoint = endpoint, .peer = from };
     slice_head head;
 
     *slice = (tl_trace){ .meta = TL_META_INIT };
-    get(&w, &head, sizeof head);
+    get_bytes(&w, &head, sizeof head);
     slice->report = head.report;
     slice->ndoc = head.ndoc;
     slice->doc = get_array(&w, head.ndoc, 1);
     for (size_t i = 0; i < head.nnames; i++) {
         tl_text text;
-        get(&w, &text.n, sizeof text.n);
+        get_bytes(&w, &text.n, sizeof text.n);
         char *bytes = get_array(&w, text.n, 1);
-        tl_names_intern(&slice->events.names, bytes, text.n); /* texts differ, so ids stay as they were */
+        tl_names_intern(&slice->events.names, bytes, text.n); /* texts differ, so ids are those of the sender */
         free(bytes);
     }
     for (int i = 0; i < NARRAYS; i++) {
@@ -128,7 +128,7 @@ static void receive_slice(tl_endpoint *endpoint, int from, tl_trace *slice)
 
 /* ------------------------------------------------------------------------------------------------------------- team */
 
-/* The bytes of slice k: equal shares. */
+/* Returns the byte range of a slice: equal shares of the file. */
 static tl_read_range range_of(const tl_plan_item *item, int32_t slice)
 {
     uint64_t n = (uint64_t)item->nslices, k = (uint64_t)slice, share = item->bytes / n;
@@ -145,16 +145,16 @@ void tl_team_help(tl_endpoint *endpoint, const tl_plan_item *item, const tl_task
     mine.range = &range;
     tl_status st = tl_trace_read(item->path, &mine, &slice, &err);
     if (st != TL_OK)
-        slice.report.dropped++; /* nothing that could be joined */
+        slice.report.dropped++; /* so tl_trace_append refuses the slice */
     tl_endpoint_send(endpoint, task->leader, TL_MESSAGE_READY, &task->slice, sizeof task->slice);
     free(tl_endpoint_await(endpoint, task->leader, TL_MESSAGE_GO).message.v);
     send_slice(endpoint, task->leader, &slice);
     tl_trace_free(&slice);
 }
 
-/* Takes in the slices 1, 2 ... in their order.  False: one of them is not proven; all have been taken nevertheless, for
+/* Appends slices 1, 2 ... in order; returns false if one is not proven.  All slices are received in any case, since
  * their senders wait. */
-static bool take_pieces(tl_endpoint *endpoint, int32_t nslices, tl_trace *whole, bool proven)
+static bool append_slices(tl_endpoint *endpoint, int32_t nslices, tl_trace *whole, bool proven)
 {
     int *owner = tl_calloc((size_t)nslices, sizeof *owner);
 
@@ -186,7 +186,7 @@ tl_status tl_team_read(void *arg, const tl_plan_item *item, const tl_read_option
     const tl_read_range range = range_of(item, 0);
     mine.range = &range;
     bool proven = tl_trace_read(item->path, &mine, out, err) == TL_OK;
-    if (take_pieces(arg, item->nslices, out, proven)) {
+    if (append_slices(arg, item->nslices, out, proven)) {
         tl_trace_complete(out);
         return TL_OK;
     }

@@ -1,4 +1,4 @@
-/* work_queue.c - a proc as it takes traces to read and sends their rows to the writer: its side of work_queue.h. */
+/* work_queue.c - the reading proc's side of work_queue.h: asks for traces and sends their rows to the writer. */
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/par/par.h"
@@ -14,7 +14,7 @@ tl_received tl_received_of(const tl_envelope *envelope)
     return in;
 }
 
-/* Few messages wait at a time: a list that is searched will do. */
+/* Linear search: few messages wait at a time. */
 bool tl_unexpected_take(tl_unexpected *queue, int from, int tag, tl_received *out)
 {
     for (size_t i = 0; i < queue->n; i++) {
@@ -61,8 +61,8 @@ void tl_endpoint_send(tl_endpoint *endpoint, int to, int tag, const void *bytes,
         tl_par_send(to, tag, bytes, n, tl_endpoint_tick, endpoint);
 }
 
-/* Takes in what has come, on proc 0 through the writer; whether there was anything. */
-static bool collect(tl_endpoint *endpoint)
+/* Receives all messages that have arrived, on proc 0 through the writer; returns whether there were any. */
+static bool receive_pending(tl_endpoint *endpoint)
 {
     tl_envelope m;
     bool any = false;
@@ -82,7 +82,7 @@ tl_received tl_endpoint_await(tl_endpoint *endpoint, int from, int tag)
     unsigned spins = 0;
 
     while (!tl_unexpected_take(&endpoint->unexpected, from, tag, &message)) {
-        if (collect(endpoint))
+        if (receive_pending(endpoint))
             spins = 0;
         else
             tl_par_nap(&spins);
@@ -103,15 +103,15 @@ tl_task tl_work_queue_next(tl_endpoint *endpoint)
 
 /* ---------------------------------------------------------------------------------------------------------- counts */
 
-/* The names that the rows use, in order of first use: first those of the event tables, so that another table that names
- * what they name leaves /names as it is. */
+/* The names in the rows, in order of first use: those of event tables first, so that other tables do not change the
+ * order of /names. */
 typedef struct used_names {
-    uint32_t *row_of; /* local id -> row in the message, TL_NO_NAME when unused; later -> row in /names */
+    uint32_t *row_of; /* local id -> row in the message, TL_NO_NAME: unused; after the answer -> row in /names */
     uint32_t *order;  /* row in the message -> local id */
     uint32_t n;
 } used_names;
 
-static void use_names(const tl_table *table, used_names *used)
+static void number_names(const tl_table *table, used_names *used)
 {
     for (size_t f = 0; f < table->schema->nfields; f++) {
         const tl_field *field = &table->schema->fields[f];
@@ -135,7 +135,7 @@ static void collect_names(const tl_tables *tables, const tl_names *names, used_n
     for (int others = 0; others < 2; others++)
         for (size_t t = 0; t < tables->n; t++)
             if ((tables->v[t].schema->scope != TL_SCOPE_EVENT) == others)
-                use_names(&tables->v[t], used);
+                number_names(&tables->v[t], used);
 }
 
 static void write_counts(int64_t item, const tl_rank_result *result, const tl_table *const *tables, size_t ntables,

@@ -1,4 +1,4 @@
-/* writer.c - proc 0 as it hands out traces and writes rows: its side of work_queue.h. */
+/* writer.c - proc 0's side of work_queue.h: hands out traces and writes rows. */
 #include "internal.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/wrap.h"
@@ -14,25 +14,25 @@ struct tl_writer {
     tl_store *store;
     const tl_schema *tables[TL_EVENT_TABLES_MAX];
     size_t ntables;
-    uint64_t nrows[TL_EVENT_TABLES_MAX]; /* reserved, by table */
-    int64_t next;                        /* trace to hand out ... */
-    int32_t next_slice, leader;          /* ... this slice of it; who has its slice 0 */
-    int64_t nreserved;                   /* traces whose rows are reserved */
+    uint64_t nrows[TL_EVENT_TABLES_MAX]; /* by table: number of rows reserved */
+    int64_t next;                        /* trace to hand out next */
+    int32_t next_slice, leader;          /* slice of it to hand out next; the proc that has its slice 0 */
+    int64_t nreserved;                   /* number of traces whose rows are reserved */
     struct waiting {
         tl_bytes counts;
         int from;
         bool here;
-    } * waiting; /* for each trace: its COUNTS, until its turn */
+    } * waiting; /* by trace: its COUNTS, until the rows of all earlier traces are reserved */
     int64_t epoch_ns;
     bool has_epoch;
     tl_names names;
-    int done;                  /* procs that have been told there is no more */
-    tl_unexpected *unexpected; /* of proc 0 itself */
+    int done;                  /* number of procs that were told that no trace is left */
+    tl_unexpected *unexpected; /* messages for proc 0 as a reader */
     bool in_order;
-    uint64_t outstanding; /* reserved rows that are not yet in */
+    uint64_t outstanding; /* number of reserved rows that have not arrived */
     bool progress;
     time_t shown;     /* when progress was last shown */
-    tl_status status; /* the first failure, which ends the writing; reading ends with what has been handed out */
+    tl_status status; /* the first failure: nothing more is written or handed out */
     tl_error error;
 };
 
@@ -101,7 +101,7 @@ static void show_progress(tl_writer *w)
 
 /* ---------------------------------------------------------------------------------------------------- reserved rows */
 
-/* Reserves the rows of one trace in the file; its turn has come. */
+/* Reserves the rows of the next trace in the file, and replies with the first rows. */
 static void reserve_rows(tl_writer *w, struct waiting *turn)
 {
     tl_counts_head head;
@@ -139,7 +139,7 @@ static void reserve_rows(tl_writer *w, struct waiting *turn)
     free(out.v);
 }
 
-/* Reserves the rows of every trace whose turn has come. */
+/* Reserves rows for the next traces whose COUNTS are here; in_order: one trace at a time. */
 static void reserve_ready(tl_writer *w)
 {
     while ((size_t)w->nreserved < w->plan->n && w->waiting[w->nreserved].here && !(w->in_order && w->outstanding > 0)) {
@@ -151,7 +151,7 @@ static void reserve_ready(tl_writer *w)
     }
 }
 
-static void take_counts(tl_writer *w, int from, const void *bytes, size_t n)
+static void store_counts(tl_writer *w, int from, const void *bytes, size_t n)
 {
     tl_counts_head head;
     memcpy(&head, bytes, sizeof head);
@@ -165,7 +165,7 @@ static void take_counts(tl_writer *w, int from, const void *bytes, size_t n)
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
-static void take_rows(tl_writer *w, int tag, const char *bytes, size_t n)
+static void write_rows(tl_writer *w, int tag, const char *bytes, size_t n)
 {
     tl_rows_head head;
     memcpy(&head, bytes, sizeof head);
@@ -175,7 +175,8 @@ static void take_rows(tl_writer *w, int tag, const char *bytes, size_t n)
     reserve_ready(w);
 }
 
-/* The next trace, or the next slice of the trace at hand: a team that has begun gets all its members. */
+/* Replies with the next trace, or the next slice of a trace that is being read, even after a failure: its leader waits
+ * for all slices. */
 static void hand_out(tl_writer *w, int to)
 {
     tl_task task = { -1, 0, to };
@@ -201,11 +202,11 @@ void tl_writer_take(tl_writer *w, int from, int tag, const void *bytes, size_t n
         hand_out(w, from);
         break;
     case TL_MESSAGE_COUNTS:
-        take_counts(w, from, bytes, n);
+        store_counts(w, from, bytes, n);
         break;
     case TL_MESSAGE_CHUNK:
     case TL_MESSAGE_ROWS:
-        take_rows(w, tag, bytes, n);
+        write_rows(w, tag, bytes, n);
         break;
     default: /* READY, GO, SLICE */
         tl_bytes_put(&other.message, bytes, n);

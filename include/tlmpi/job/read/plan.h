@@ -1,7 +1,7 @@
-/* plan.h - which trace files make up the job: found once, known to every proc.
+/* plan.h - the trace files of the job: found once, known to every proc.
  *
- * The first header of the room job/read, which answers which traces there are, and what the tables say of each by
- * itself (rank_result.h), from the paths of the command line.  May use trace, par, call, the words of report/format, and the analyses of one rank:
+ * The first header of folder job/read, which finds the traces under the paths of the command line, and makes the tables
+ * of one trace (rank_result.h).  May use trace, par, call, the words of report/format, and the analyses of one rank:
  * time, local, match, graph and those of the registry.
  */
 #ifndef TLMPI_JOB_READ_PLAN_H
@@ -17,32 +17,32 @@ typedef struct tl_plan_window {
     tl_window place;
 } tl_plan_window;
 
-/* One trace to read; or a rank's windows, one after the other: then path, below and word are of the first, bytes is the
- * sum and mtime_ns the last. */
+/* One trace to read; or a rank's windows: then path, below and word are of the first, bytes is their sum and mtime_ns
+ * their maximum. */
 typedef struct tl_plan_item {
     const char *path; /* in the plan's texts */
-    size_t below;     /* where in it begins what lies below the folder that was named */
-    size_t word;      /* which of the paths of the command line has it, from 0 */
+    size_t below;     /* offset in path of the part below the folder named on the command line */
+    size_t word;      /* index of the command line's path that has it */
     int64_t rank;
-    int64_t pid; /* of the process traced; 0: the look at the file has not told */
+    int64_t pid; /* of the traced process; 0: unknown before reading */
     int64_t mtime_ns;
     uint64_t bytes;
     tl_rank_source rank_source;
-    int32_t nslices; /* procs that read it together; 1 but for large plain files where procs abound */
-    bool alone;      /* the only file: its text was not searched for its rank, the reading will tell */
-    bool unreadable; /* the look at the file has failed: `why` says how */
-    tl_plan_window *windows; /* [nwindows] in order of time; none where runs are not joined */
+    int32_t nslices; /* number of procs that read it together; above 1 only for large plain files with spare procs */
+    bool alone;      /* the only file: its rank is known only after reading */
+    bool unreadable; /* looking at the file has failed, see `why` */
+    tl_plan_window *windows; /* [nwindows] ascending by time; none if runs are not joined */
     size_t nwindows;
-    const char *why; /* of a readable trace: what is wrong with its number, or that windows lack; empty when nothing is */
+    const char *why; /* the failure or, of a readable trace, a defect of its rank or missing windows; empty: none */
 } tl_plan_item;
 
-/* A file that is no trace: it lies beside the traces, or is named by --events. */
+/* A file that is no trace, found beside the traces or named by --events. */
 typedef struct tl_plan_side {
     const char *path;   /* in the plan's texts */
     tl_input_kind kind; /* PHASES, MEMORY or EXECUTION */
-    int32_t number;     /* from 0, among the files of its kind, in path order */
-    int64_t rank;       /* of an execution trace; -1: not known */
-    size_t item; /* of an execution trace: the trace whose operators its nodes are; SIZE_MAX: none that is read */
+    int32_t number;     /* index among the files of its kind, in path order */
+    int64_t rank;       /* of an execution trace; -1: unknown */
+    size_t item;        /* of an execution trace: the trace of its rank; SIZE_MAX: none is read */
 } tl_plan_side;
 
 /* Zero-initialise; tl_plan_free ends it. */
@@ -53,36 +53,36 @@ typedef struct tl_plan {
     size_t nsides;
     char *texts;            /* owns the texts of items and sides */
     tl_plan_window *windows; /* owns the windows of items */
-    tl_hole *holes;          /* [nholes] of the job's recorded time */
+    tl_hole *holes;          /* [nholes] times between windows in which no rank recorded */
     size_t nholes;
-    tl_ranges ranks;        /* on proc 0 alone: ranks that have traces, whether asked for or not */
+    tl_ranges ranks;        /* on proc 0 alone: ranks that have traces, selected by --ranks or not */
     tl_inventory inventory; /* on proc 0 alone: all files that were found */
-    bool *planned;          /* on proc 0 alone: by input of the inventory, whether the input is one of the items */
+    bool *planned;          /* on proc 0 alone, by input of the inventory: the input is one of the items */
 } tl_plan;
 
 /* Collective: finds the files, looks at them (each proc at its share), and decides ranks and run.  TL_EINPUT: --events
  * names no file.  The same status and message on every proc. */
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
 
-/* Collective: finds and looks at the files as tl_plan_make does, but takes every trace and every file that should be
- * one, in path order: neither ranks nor runs matter.  TL_EINPUT: there is none; proc 0 has said what is there
- * instead. */
+/* Collective: as tl_plan_make, but plans every trace and every unreadable file, in path order, whatever its rank and
+ * run. TL_EINPUT: there is none; proc 0 has warned of the files found instead. */
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
 
-/* windows.c, collective: joins runs to the chosen one where they are windows of one job and no run was asked for.
- * paths: of all inputs, each with its end. */
+/* windows.c, collective: joins runs that are windows of one job to the chosen run, unless --run names one.  paths: of
+ * all inputs, each ended by a 0 byte. */
 void tl_windows_join(const tl_options *options, const tl_bytes *paths, tl_inventory *inventory);
 
-/* Whether the plan has files of a kind that is no trace; whether one of them is of that kind, and this proc's to read. */
+/* tl_plan_has: whether the plan has side files of a kind.  tl_plan_is_mine: whether a side file is of that kind and
+ * this proc reads it. */
 bool tl_plan_has(const tl_plan *plan, tl_input_kind kind);
 bool tl_plan_is_mine(const tl_plan_side *side, tl_input_kind kind);
 
-/* Proc 0, with the rank table of the job in order: adds to the plan what only the reading of a file has told (it
- * stood after the events, or in a pipe).  Each row gets what the other files tell of its rank, and its host. */
+/* Proc 0: adds to the plan the ranks and world sizes that were known only after reading.  rows: the job's rank table,
+ * ascending; sets duplicates and, if inferred, host of each row. */
 void tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n);
 
-/* Proc 0: tl_plan_lost returns how many files were meant as traces but cannot be read at all; tl_plan_warn names on
- * stderr all files that are in no plan. */
+/* Proc 0: tl_plan_lost returns the number of files that look like traces but cannot be read; tl_plan_warn names on
+ * stderr all files that are not in the plan. */
 size_t tl_plan_lost(const tl_plan *plan);
 void tl_plan_warn(const tl_plan *plan);
 

@@ -1,5 +1,4 @@
-/* rank_result.h - from one trace file to what is known of its rank alone: rows of tables, parts in collectives,
- * graph. */
+/* rank_result.h - reads one trace and makes its rank's results: rows of tables, participants in collectives, graph. */
 #ifndef TLMPI_JOB_READ_RANK_RESULT_H
 #define TLMPI_JOB_READ_RANK_RESULT_H
 
@@ -15,7 +14,7 @@
 #include "tlmpi/trace/view.h"
 
 typedef struct tl_rank_result {
-    int32_t rank;     /* the item's, or what the text of a file that is alone says */
+    int32_t rank;     /* the item's; of a single file the one in its text */
     tl_tables tables; /* one for each schema of the registry */
     tl_names names;   /* of the NAME cells */
     int64_t first_ns; /* first start in the interval table, TL_TIME_UNKNOWN without rows */
@@ -25,17 +24,17 @@ typedef struct tl_rank_result {
 typedef struct tl_rank_reading {
     const tl_options *options;
     const tl_rules *rules;
-    const tl_plan *plan;           /* whose execution traces are linked */
+    const tl_plan *plan;           /* has the execution traces to link */
     const tl_selection *selection; /* the part of the trace to read; NULL: everything */
-    tl_found *found;               /* gets what there was to select from */
+    tl_found *found;               /* gets the steps and times that could be selected */
     bool analyse;                  /* false: read and count only */
-    tl_participants *participants; /* gets the rank's parts in collectives */
-    tl_exposures *exposures;       /* gets the spans in which the rank did nothing but communicate */
-    tl_rank_graphs *graphs;        /* gets its graph */
-    bool label;                    /* ... with labels */
-    tl_behaviours *behaviours;     /* gets what may show that its kernels communicate; NULL: already decided */
-    tl_work_by_name *work_by_name; /* gets the names that took most of the rank's time */
-    /* Reads the trace: tl_trace_read, or a team does it together. */
+    tl_participants *participants; /* gets the rank's participants in collectives */
+    tl_exposures *exposures;       /* gets the spans of exposed communication */
+    tl_rank_graphs *graphs;        /* gets the rank's graph */
+    bool label;                    /* the graph has labels */
+    tl_behaviours *behaviours;     /* gets sightings of kernels of unknown names; NULL: names are decided */
+    tl_work_by_name *work_by_name; /* gets the names with most of the rank's time */
+    /* Reads the trace: tl_trace_read or tl_team_read. */
     tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,
                       tl_error *err);
     void *read_arg;
@@ -43,11 +42,11 @@ typedef struct tl_rank_reading {
     void *tick_arg;
 } tl_rank_reading;
 
-/* Writes what the traces have of the selected kind: "steps 4-6", "events from 0 to 2.6 ms", or both.  Sorts the
- * steps. */
+/* Writes the steps, times or both that the traces have, whichever the selection is by: "steps 4-6", "events from 0 to
+ * 2.6 ms".  Sorts the steps. */
 void tl_found_words(const tl_found *found, const tl_selection *selection, char *out, size_t n);
 
-/* How the traces of a run are read. */
+/* Returns the options for reading the traces of a run. */
 tl_read_options tl_rank_read_options(const tl_rank_reading *how);
 
 /* Reads the trace and runs the analyses.  A trace that cannot be read is a result, too: a row in `rank` that says why.

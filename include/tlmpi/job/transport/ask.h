@@ -11,7 +11,7 @@
 #include "tlmpi/analysis/rank_server.h"
 #include "tlmpi/base/status.h"
 
-/* Which proc holds which rank; on proc 0.  free(procs.v) ends it. */
+/* The proc that holds each rank, on proc 0; v is empty elsewhere.  free(procs.v) ends it. */
 typedef struct tl_rank_procs {
     tl_rank_server *server; /* this proc's */
     struct tl_rank_proc {
@@ -20,13 +20,13 @@ typedef struct tl_rank_procs {
     size_t n;
 } tl_rank_procs;
 
-/* Collective. */
+/* Collective.  Returns the ranks of all servers. */
 tl_rank_procs tl_rank_procs_find(tl_rank_server *server);
 
-/* On proc 0: an asker of all of them, which have to stay. */
+/* Proc 0: returns an asker of all ranks; borrows procs. */
 tl_asker tl_procs_asker(tl_rank_procs *procs);
 
-/* On proc 0, in the end: there are no more questions.  On the others: answers until then. */
+/* tl_ask_nothing, on proc 0, ends the questions; tl_answer_questions, on the other procs, answers until then. */
 void tl_ask_nothing(void);
 void tl_answer_questions(const tl_rank_procs *procs);
 

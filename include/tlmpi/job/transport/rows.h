@@ -1,7 +1,4 @@
-/* rows.h - rows of all procs to proc 0, of proc 0 to all, and from all to the file.
- *
- * Everything here is collective.
- */
+/* rows.h - collective moves of rows between procs, and from all procs to the file. */
 #ifndef TLMPI_JOB_TRANSPORT_ROWS_H
 #define TLMPI_JOB_TRANSPORT_ROWS_H
 
@@ -12,31 +9,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Collective.  Every proc's n rows, in the order of procs, to proc 0: *out (the caller frees) and *nout there, NULL and
- * 0 elsewhere. */
+/* Collective.  Sets *out (the caller frees) and *nout, on proc 0, to the rows of all procs, in order of procs;
+ * elsewhere to NULL and 0. */
 void tl_collect_rows(const void *rows, size_t n, size_t size, void **out, size_t *nout);
 
-/* Collective.  Each of the *n rows of `size` bytes at *rows goes to the proc goal(row, context).  *rows is freed, and
- * holds the rows that have come, from one proc after the other, as they lay there.  tl_vec_move: of a TL_VEC. */
+/* Collective.  Moves each of the *n rows of `size` bytes at *rows to the proc goal(row, context).  Replaces *rows by
+ * the rows received, in order of procs and, within a proc, in their order there.  tl_vec_move: for a TL_VEC. */
 typedef int32_t tl_goal(const void *row, const void *context);
 void tl_move_rows(void **rows, size_t *n, size_t size, tl_goal *goal, const void *context);
 #define tl_vec_move(vec, goal, context)                                                                                \
     (tl_move_rows((void **)&(vec)->v, &(vec)->n, sizeof *(vec)->v, goal, context), (void)((vec)->cap = (vec)->n))
 
-/* Collective.  Each of n values becomes the least, or the sum, of what the procs have at its place. */
+/* Collective.  Replaces each of n values by its minimum, or sum, over the procs. */
 void tl_reduce_least(int64_t *values, size_t n);
 void tl_reduce_sum(int64_t *values, size_t n);
 
-/* Collective.  How many the procs before this one have, when each has n; *total: how many all have. */
+/* Collective.  *before: the sum of n over the procs below this one; *total: over all procs. */
 void tl_count_before(size_t n, size_t *before, size_t *total);
 
-/* Collective.  The rows of the scope's tables, of all procs, to proc 0, in the order of their keys; elsewhere these
- * tables are empty then.  All tables go at once: each round of all procs takes its time, however little is in it. */
+/* Collective.  Moves the rows of the scope's tables to proc 0, and sorts them there by key.  One gather for all tables,
+ * since each gather has a fixed cost. */
 void tl_gather_tables(tl_tables *tables, tl_scope scope);
 
-/* Collective.  What proc 0 has to know of the graphs of ranks (analysis/graph.h) before it can ask for more: *all gets,
- * on proc 0, those of all procs without nodes and edges, ascending by rank, and stays empty elsewhere;
- * tl_rank_graphs_free ends it. */
+/* Collective.  Fills *all, on proc 0, with the graphs of all ranks (analysis/graph.h) without nodes and edges,
+ * ascending by rank; it stays empty elsewhere.  tl_rank_graphs_free ends it. */
 void tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all);
 
 /* Collective.  Writes the tables of scope COLLECTIVE, proc after proc, and empties them.  store and epoch_ns: on proc

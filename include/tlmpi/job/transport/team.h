@@ -1,4 +1,4 @@
-/* team.h - several procs on one plain trace.
+/* team.h - several procs read one plain trace together.
  *
  *     leader (slice 0)     reads its slice, then appends the others in order, each proven by the slice before it
  *                          (trace/read/reader.h)
@@ -11,11 +11,11 @@
 
 #include "tlmpi/job/transport/work_queue.h"
 
-/* The leader's reading, as tl_rank_reading.read; arg is the tl_endpoint.  An item of one slice is simply read. */
+/* Reads an item as the leader of its team; usable as tl_rank_reading.read; arg is the tl_endpoint. */
 tl_status tl_team_read(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,
                        tl_error *err);
 
-/* A member's whole task. */
+/* Reads the task's slice as a member of the team, and sends it to the leader. */
 void tl_team_help(tl_endpoint *endpoint, const tl_plan_item *item, const tl_task *task, const tl_read_options *options);
 
 #endif

@@ -1,23 +1,23 @@
-/* work_queue.h - how traces are handed out to procs, and how their rows come to the proc that writes the file.
+/* work_queue.h - hands out traces to procs, and brings their rows to the proc that writes the file.
  *
- * Proc 0 is the writer: it hands out traces in the order of ranks, learns how many rows each has, tells where in the
- * file they go, and writes them as they come.  It reads traces like the others, so it answers them between blocks of
- * its own work.
+ * Proc 0 is the writer: it hands out traces in the order of ranks, is told the number of rows of each, replies with
+ * their rows in the file, and writes rows as they arrive.  Proc 0 reads traces, too, and handles messages between
+ * blocks of that work.
  *
  *     proc p                              writer (proc 0)
  *     NEXT                     ->
- *                              <-         ITEM   the next trace, or the next slice of one; none when there is no more
- *     COUNTS item, rows, names ->                the answer waits until all earlier traces have told theirs
- *                              <-         PLACE  epoch, first row in each table, row of each name in /names
- *     CHUNK, ROWS ...          ->                written at once, in whatever order they come; with --reproducible a trace
- *                                                has its place only when the rows of the one before are in
+ *                              <-         ITEM   the next trace, or the next slice of one; -1: none is left
+ *     COUNTS item, rows, names ->                answered once all earlier traces have sent theirs
+ *                              <-         FIRST_ROWS  epoch, first row in each table, row of each name in /names
+ *     CHUNK, ROWS ...          ->                written at once, in order of arrival; with --reproducible a trace
+ *                                                gets FIRST_ROWS once the rows of the trace before have arrived
  *
- * A name's row number is the order of its first use, by rank and within the rank, there in the event tables before the
- * others: a function of the traces alone.
+ * Rows of /names are in order of first use: by rank, within a rank event tables before others.  They depend on the
+ * traces alone.
  *
- * The first header of the room job/transport, which alone sends from one proc to another: traces to be read and their
- * rows here, slices of a large trace in team.h, what all have or proc 0 has in rows.h.  May use par, store, read, and
- * what it carries: model, trace, graph.
+ * The first header of folder job/transport, the only one that sends messages between procs: traces and their rows here,
+ * slices of a large trace in team.h, collective moves of rows in rows.h.  May use par, store, read, model, trace and
+ * graph.
  */
 #ifndef TLMPI_JOB_TRANSPORT_WORK_QUEUE_H
 #define TLMPI_JOB_TRANSPORT_WORK_QUEUE_H
@@ -27,7 +27,7 @@
 #include "tlmpi/job/read/rank_result.h"
 #include "tlmpi/store/store.h"
 
-/* The state of the writer, on proc 0 alone: what is still to be read, and what has been placed in the file. */
+/* The state of the writer, on proc 0 alone: traces still to be read, and rows reserved in the file. */
 typedef struct tl_writer tl_writer;
 
 /* The writer for the traces of the plan.  store may be NULL: rows are then counted and dropped.  in_order: rows are
@@ -35,12 +35,12 @@ typedef struct tl_writer tl_writer;
  * stderr. */
 tl_writer *tl_writer_open(const tl_plan *plan, tl_store *store, bool in_order, bool progress);
 
-/* When every proc has been told that there is no more: what went wrong meanwhile, the epoch, and the names. */
+/* After tl_writer_serve_out: the first failure, the epoch, and the rows of /names. */
 tl_status tl_writer_status(const tl_writer *writer, tl_error *err);
 int64_t tl_writer_epoch(const tl_writer *writer);
 tl_names *tl_writer_names(tl_writer *writer);
 
-/* Local, on proc 0: takes in and answers messages until every other proc has been told that there is no more. */
+/* Local, on proc 0: handles messages until every proc has been told that no trace is left. */
 void tl_writer_serve_out(tl_writer *writer);
 
 /* NULL is fine. */
@@ -50,27 +50,26 @@ void tl_writer_close(tl_writer *writer);
  * it. */
 typedef struct tl_endpoint {
     tl_writer *writer;        /* on proc 0, else NULL */
-    tl_unexpected unexpected; /* has come, and is not asked for yet */
+    tl_unexpected unexpected; /* received messages that no call has waited for yet */
 } tl_endpoint;
 
 void tl_endpoint_open(tl_endpoint *endpoint, tl_writer *writer);
 
-/* The next trace, or slice of one, that this proc is to read. */
+/* Asks for the next trace, or slice of one, that this proc is to read. */
 tl_task tl_work_queue_next(tl_endpoint *endpoint);
 
-/* Sends to any proc; proc 0 answers what comes to the writer meanwhile. */
+/* Sends to any proc; meanwhile proc 0 handles messages to the writer. */
 void tl_endpoint_send(tl_endpoint *endpoint, int to, int tag, const void *bytes, size_t n);
 
-/* Waits, asleep, for a message with that tag from that proc (-1: from any); proc 0 answers what comes to the writer
- * meanwhile. The caller frees message.v. */
+/* Waits, asleep, for a message with that tag from that proc (-1: any); meanwhile proc 0 handles messages to the writer.
+ * The caller frees message.v. */
 tl_received tl_endpoint_await(tl_endpoint *endpoint, int from, int tag);
 
 /* Sends the rows of a rank's event tables to the writer, and empties those tables; the NAME cells of all others are
  * rows of /names then. */
 void tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *result);
 
-/* To be called between blocks of long work: on proc 0, answers what has come to the writer.  endpoint is a
- * tl_endpoint. */
+/* To be called between blocks of long work: on proc 0, handles the messages to the writer.  endpoint: a tl_endpoint. */
 void tl_endpoint_tick(void *endpoint);
 
 #endif
