@@ -186,6 +186,7 @@ static tl_diff_words words_of(const compared *c)
                             .name = tl_diff_name,
                             .name_arg = c->diff,
                             .steps = { basis.steps[0], basis.steps[1] },
+                            .mean_ns = { basis.mean_ns[0], basis.mean_ns[1] },
                             .paired = basis.paired,
                             .whole = basis.whole };
 }

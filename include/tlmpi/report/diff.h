@@ -17,6 +17,7 @@ typedef struct tl_diff_words {
     void *name_arg;
     size_t steps[2]; /* compared; 0: steps are not told apart */
     bool paired;     /* steps of one number with one another */
+    int64_t mean_ns[2]; /* of the steps */
     bool whole;      /* whole recordings are compared, and counts are of them */
     size_t columns;  /* of a line; 0: as tl_line_columns says; SIZE_MAX: each sentence and each finding is one line */
 } tl_diff_words;

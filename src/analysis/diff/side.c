@@ -212,6 +212,9 @@ void tl_diff_sides_init(tl_diff *diff)
             fill_whole(s, s->recorded);
         find_middle(s);
         diff->basis.steps[i] = marked ? s->steps.n : 0;
+        for (size_t k = 0; k < s->steps.n; k++)
+            diff->basis.mean_ns[i] = tl_ns_sum(diff->basis.mean_ns[i], s->step_ns[k]);
+        diff->basis.mean_ns[i] /= s->steps.n > 0 ? (int64_t)s->steps.n : 1;
         diff->basis.ranks[i] = s->ranks.n;
     }
     diff->basis.whole = !known;

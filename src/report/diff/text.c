@@ -61,6 +61,15 @@ static const char *per_step(const tl_diff_words *d)
     return d->whole ? "per recording" : "per step";
 }
 
+/* A few long steps move the mean, and not the median. */
+static void say_mean(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *step)
+{
+    const double share = d->mean_ns[0] > 0 ? (double)d->mean_ns[1] / (double)d->mean_ns[0] - 1 : 0;
+    if (d->steps[0] > 0 && !step->sure && fabs(share) >= TL_DIFF_LEAST && fabs(share - step->share) >= TL_DIFF_LEAST)
+        tl_say(w, "In the mean a step of B takes %s: some steps are far from the median (table step).",
+               how_long(share).text);
+}
+
 /* "B takes 8.2 % more time per step: 5.65 ms in A, 6.11 ms in B (medians of 5 and 5 steps; p = 0.008, rank test)" */
 static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *step)
 {
@@ -89,6 +98,7 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
         tl_say(w, "(whole recordings by their steps; %s, rank test).", chance(step->p_value).text);
     else
         tl_say(w, "(whole recordings by their steps).");
+    say_mean(w, d, step);
     tl_wrap_end(w);
 }
 
