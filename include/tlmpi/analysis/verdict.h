@@ -1,7 +1,7 @@
 /* verdict.h - which ranks and links hold the job up?
  *
  *     late          its work exceeds what its peers need for the same work in the same steps         (baseline.h)
- *     significant   chance does not explain that
+ *     significant   chance does not explain the lateness
  *     costs         time that the job would gain if the excess were absent                           (replay.h)
  *     straggler     a rank that is significantly late, and costs at least the least cost
  *
@@ -42,8 +42,8 @@
 
 typedef struct tl_shape {
     tl_pattern pattern; /* none; persistent; one_off; bounded: one run of steps; sporadic; drifting: a ramp */
-    size_t nup;         /* steps in which it is late */
-    size_t first, last; /* indices of the first and last such step; first is n if there is none */
+    size_t nup;         /* number of late steps */
+    size_t first, last; /* indices of the first and last late step; first is n if there is none */
 } tl_shape;
 
 /* x[n]: lateness of a candidate; sigma > 0: scale of its noise, in the unit of x.  Fills up[n]: the steps in which it
@@ -72,11 +72,12 @@ typedef struct tl_late_sums {
     double tx, t1, t2, late;
 } tl_late_sums;
 
-/* The shape of a member's lateness in the steps that are not excluded; fills test->up. */
+/* Fills *shape with the shape of a member's lateness in the steps that are not excluded, and test->up; returns the sums
+ * over the steps that are up. */
 tl_late_sums tl_late_shape(const tl_lateness_test *test, size_t member, tl_shape *shape);
 
-/* Returns the chance of that lateness in n effective steps, by the member's noise and beside the worst steps of the
- * other members; *z: the lateness over the scale of noise. */
+/* Returns the chance of a lateness with these sums in n effective steps: by the scale of noise, and by how it stands out
+ * from the worst steps of the other members.  *z: the lateness over the scale of noise. */
 double tl_late_chance(const tl_lateness_test *test, size_t member, const tl_shape *shape, const tl_late_sums *sums,
                       double n, double *z);
 
@@ -127,16 +128,16 @@ bool tl_eliminate_least_needed(bool *chosen, const double *share, size_t n, doub
 
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
-    /* Significant ones; by rank, then family; then by link.  slight: their lateness sums up to less than the least
-     * cost, so that their repair is never replayed. */
+    /* Significant candidates: of ranks by rank, then family; then those of links.  slight: candidates whose lateness sums
+     * up to less than the least cost, so that their repair is never replayed. */
     TL_VEC(tl_candidate) candidates, slight;
     tl_arena arena;    /* of the arrays below */
     tl_folded *folded; /* [nranks] unchanged */
     size_t nsteps, nranks;
     int64_t start_ns, end_ns, time_ns; /* of the job, unchanged: its first node, its last end, and the time between
                                         * these */
-    int64_t whole_ns;                  /* time_ns without the steps that are left out: gains are of it */
-    int64_t error_ns;                  /* by how much the unchanged replay misses the measured time of any node: 0 */
+    int64_t whole_ns;                  /* time_ns without the steps that are left out; gains are parts of it */
+    int64_t error_ns;                  /* largest difference of the unchanged replay from a measured time: 0 */
     int64_t joint_gain_ns;             /* gain of repairing all chosen candidates */
     int64_t links_ns;                  /* gain of repairing all chosen links */
     int64_t *step_ns;                  /* [nsteps] time of each step */
@@ -153,7 +154,7 @@ typedef struct tl_findings {
 void tl_verdict_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 void tl_findings_free(tl_findings *findings);
 
-/* The ranks that the rows are of. */
+/* The ranks that get rows. */
 typedef struct tl_verdict_ranks {
     const int32_t *ranks;       /* [nranks] of the graph, ascending */
     const int64_t *late_counts; /* [nranks] number of collectives in which each rank came last */
@@ -171,7 +172,7 @@ typedef struct tl_job_basis {
     const tl_rank_graphs *graphs; /* all graphs, ascending by rank; nodes and edges are not looked at */
     tl_asker asker;               /* asks ranks of the job; its `ranks` are set here */
     tl_verdict_options options;
-    tl_whatif_study *whatif; /* NULL: nothing else is asked */
+    tl_whatif_study *whatif; /* NULL: no such study */
 } tl_job_basis;
 
 /* The ranks that have been judged.  Zero-initialise; tl_judged_free ends it. */

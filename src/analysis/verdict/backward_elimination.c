@@ -1,9 +1,8 @@
-/* backward_elimination.c - which of the late candidates are needed to explain the cost of lateness: backward
- * elimination.
+/* backward_elimination.c - which late candidates are needed to explain the cost of lateness: backward elimination.
  *
- * Forward selection would never find equal candidates that hide each other: each of them alone gains nothing.  The
- * candidate needed least is dropped, and the gains of the others are found anew; of very many candidates the half
- * needed least is dropped at once, so that n candidates take n log n replays and not n^2.
+ * Forward selection would never find equal candidates that hide each other: repairing one of them alone gains nothing.
+ * Each round drops the candidate with the smallest marginal gain, and replays the gains of the remaining ones; among
+ * very many candidates a round drops half of them, so that n candidates take n log n replays and not n^2.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
@@ -22,8 +21,8 @@ typedef struct elimination {
     double least_cost;
 } elimination;
 
-/* Returns the length, ns, of all steps that the candidate's repair covers; 1 if they have none. */
-static double span_of(const elimination *c, const tl_candidate *candidate)
+/* Returns the total length, ns, of the steps that the candidate's repair covers; 1 if that is 0. */
+static double covered_ns_of(const elimination *c, const tl_candidate *candidate)
 {
     int64_t ns = 0;
     for (size_t s = 0; s < c->b->nsteps; s++)
@@ -31,9 +30,9 @@ static double span_of(const elimination *c, const tl_candidate *candidate)
     return ns > 0 ? (double)ns : 1;
 }
 
-/* Fills marginal_gain_ns of each chosen candidate, the loss of gain without its repair, and share, that as a part of
- * its steps. */
-static void find_needed(elimination *c)
+/* Fills marginal_gain_ns of each chosen candidate (the loss of gain without the candidate's repair), and share:
+ * marginal_gain_ns over the length of the candidate's steps. */
+static void find_marginal_gains(elimination *c)
 {
     tl_candidate *candidates = c->out->candidates.v;
     for (size_t u = 0; u < c->out->candidates.n; u++) {
@@ -42,7 +41,7 @@ static void find_needed(elimination *c)
         c->chosen[u] = false;
         candidates[u].marginal_gain_ns = c->out->joint_gain_ns - tl_cost_of(c->costing, c->chosen);
         c->chosen[u] = true;
-        c->share[u] = (double)candidates[u].marginal_gain_ns / span_of(c, &candidates[u]);
+        c->share[u] = (double)candidates[u].marginal_gain_ns / covered_ns_of(c, &candidates[u]);
     }
 }
 
@@ -67,13 +66,13 @@ bool tl_eliminate_least_needed(bool *chosen, const double *share, size_t n, doub
     return any;
 }
 
-/* Whether no chosen candidate is needed, nor will be once others are dropped: any of them gains no more than all
- * together, but for the time that some repairs add to work in which a rank is ahead. */
+/* Whether no chosen candidate can reach the least cost, now or after others are dropped.  The gain of one candidate is
+ * at most the joint gain plus twice the time that repairs add to work in which a rank is ahead of its peers. */
 static bool none_is_needed(const elimination *c)
 {
     const double most_ns = (double)c->out->joint_gain_ns + 2 * (double)tl_cost_added_ns(c->costing);
     for (size_t u = 0; u < c->out->candidates.n; u++)
-        if (c->chosen[u] && most_ns >= c->least_cost * span_of(c, &c->out->candidates.v[u]))
+        if (c->chosen[u] && most_ns >= c->least_cost * covered_ns_of(c, &c->out->candidates.v[u]))
             return false;
     return true;
 }
@@ -89,13 +88,13 @@ static void eliminate(elimination *c)
             c->out->joint_gain_ns = 0;
             break;
         }
-        find_needed(c);
+        find_marginal_gains(c);
     } while (tl_eliminate_least_needed(c->chosen, c->share, c->out->candidates.n, c->least_cost, c->shares));
     for (size_t u = 0; u < c->out->candidates.n; u++)
         c->out->candidates.v[u].marginal_gain_ns = c->chosen[u] ? c->out->candidates.v[u].marginal_gain_ns : 0;
 }
 
-static void cost_ranks(elimination *c)
+static void find_rank_gains(elimination *c)
 {
     tl_findings *out = c->out;
     for (size_t u = 0; u < out->candidates.n; u++) {
@@ -122,7 +121,7 @@ static void cost_ranks(elimination *c)
     }
 }
 
-/* Returns the gain, ns, of repairing only the candidate's rank, or only its link. */
+/* Returns the gain, ns, of repairing all chosen candidates of the candidate's rank, or the candidate's link alone. */
 static int64_t gain_of(const elimination *c, const tl_candidate *candidate)
 {
     return candidate->rank != TL_NONE ? c->out->rank_ns[candidate->rank] : candidate->solo_gain_ns;
@@ -130,13 +129,14 @@ static int64_t gain_of(const elimination *c, const tl_candidate *candidate)
 
 static bool gains_enough(const elimination *c, const tl_candidate *candidate, int64_t gain_ns)
 {
-    return (double)gain_ns >= c->least_cost * span_of(c, candidate);
+    return (double)gain_ns >= c->least_cost * covered_ns_of(c, candidate);
 }
 
-/* Drops chosen candidates whose own repair gains nothing: such a candidate is the next bottleneck, and no culprit.
- * Candidates that hide each other stay: all chosen candidates together gain more than twice what the best gains, or the
- * candidates without a gain of their own gain enough together.  Returns whether a candidate was dropped. */
-static bool drop_next(elimination *c)
+/* Drops chosen candidates whose own repair gains less than the least cost: such a candidate is the next bottleneck, and
+ * no culprit.  All stay if candidates hide each other: all chosen candidates together gain more than twice the gain of
+ * the best one, or the candidates with too small a gain of their own gain enough together.  Returns whether a candidate
+ * was dropped. */
+static bool drop_next_bottlenecks(elimination *c)
 {
     tl_candidate *candidates = c->out->candidates.v;
     int64_t best_ns = 0;
@@ -166,9 +166,9 @@ static bool drop_next(elimination *c)
     return any;
 }
 
-/* Compares each step of a chosen candidate by itself from now on, since a delay that comes and goes is of unlike steps.
- * Who is chosen does not follow from that: one comparison a step follows noise, which lifts the gain.  Returns whether
- * gains change. */
+/* Sets by_step of chosen candidates whose lateness comes and goes: the baseline of each such step is then taken by
+ * itself, as the steps differ.  Called after the choice: a baseline per step follows noise, which raises the gain.
+ * Returns whether gains change. */
 static bool repair_step_by_step(elimination *c)
 {
     bool any = false;
@@ -186,7 +186,7 @@ static bool repair_step_by_step(elimination *c)
     return true;
 }
 
-static void take_in(const elimination *c, tl_candidate *whole, tl_candidate *candidate)
+static void merge_candidate(const elimination *c, tl_candidate *whole, tl_candidate *candidate)
 {
     double share;
     bool drifts = whole->shape.pattern == TL_PATTERN_DRIFTING || candidate->shape.pattern == TL_PATTERN_DRIFTING;
@@ -200,9 +200,9 @@ static void take_in(const elimination *c, tl_candidate *whole, tl_candidate *can
     candidate->needed = false;
 }
 
-/* A link that is slow by more in some steps is one slow link: its first chosen candidate takes in the others.  All
- * gains are known. */
-static void join_links(elimination *c)
+/* Merges all chosen candidates of a link (a link may be slow by unlike amounts in unlike steps) into the first of them.
+ * All gains are known. */
+static void merge_link_candidates(elimination *c)
 {
     tl_candidate *candidates = c->out->candidates.v;
     size_t n = c->out->candidates.n;
@@ -215,7 +215,7 @@ static void join_links(elimination *c)
         candidates[u].solo_gain_ns = tl_cost_of(c->costing, c->some);
         for (size_t v = u + 1; v < n; v++)
             if (c->some[v])
-                take_in(c, &candidates[u], &candidates[v]);
+                merge_candidate(c, &candidates[u], &candidates[v]);
     }
 }
 
@@ -229,15 +229,15 @@ void tl_backward_elimination(const tl_baseline *b, double least_cost, tl_finding
     c.share = tl_arena_zeroed(&c.arena, out->candidates.n, sizeof *c.share);
     c.shares = tl_arena_zeroed(&c.arena, out->candidates.n, sizeof *c.shares);
     eliminate(&c);
-    cost_ranks(&c);
-    bool dropped = drop_next(&c), unlike = repair_step_by_step(&c);
+    find_rank_gains(&c);
+    bool dropped = drop_next_bottlenecks(&c), unlike = repair_step_by_step(&c);
     if (dropped || unlike) {
         c.out->joint_gain_ns = tl_cost_of(c.costing, c.chosen);
-        find_needed(&c);
-        cost_ranks(&c);
+        find_marginal_gains(&c);
+        find_rank_gains(&c);
     }
     tl_causes_of_gains(c.costing, c.chosen, c.some, out);
-    join_links(&c);
+    merge_link_candidates(&c);
     tl_costing_free(c.costing);
     tl_arena_free(&c.arena);
 }

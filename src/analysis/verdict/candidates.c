@@ -1,9 +1,9 @@
-/* candidates.c - who is late, in which steps, and could it be chance?
+/* candidates.c - which ranks and links are late, in which steps, and could the lateness be chance?
  *
- * The scale of noise is pooled over all ranks and steps of a role: it rests on hundreds of cells, where one rank has
- * five.  Lateness is tested (lateness_test.c) against T of min((ranks - 1) (steps - 1), 4 + 2 n) degrees: single steps
- * are judged with heavy tails, long windows nearly normally.  Tries are the ranks, windows, families and roles, and the
- * links and windows, that could have shown it.
+ * The scale of noise is pooled over all ranks and steps of a role: a role has hundreds of cells, one rank may have five.
+ * Lateness in n steps is tested (lateness_test.c) against Student's t with min((ranks - 1) (steps - 1), 4 + 2 n)
+ * degrees of freedom: heavy tails for single steps, nearly normal ones for long windows.  The p-value is corrected for
+ * the number of tests (tries): ranks, windows, families and roles, and links and windows.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
@@ -18,36 +18,36 @@ typedef struct finding {
     const tl_baseline *b;
     tl_findings *out;
     double alpha, least_cost;
-    size_t nfull;  /* steps that are judged */
-    size_t nnoise; /* steps whose noise is measured: all that are not cut */
-    bool *judged;  /* [nsteps] not cut, nor the first or last of a recording */
-    bool *on;      /* [nsteps] where the candidate that is looked at is up, of these, too */
+    size_t nfull;  /* number of judged steps */
+    size_t nnoise; /* number of steps in which noise is measured: all that are not cut */
+    bool *judged;  /* [nsteps] the step is not cut, nor the first or last of a recording */
+    bool *on;      /* [nsteps] steps in which the current candidate is late */
     tl_arena arena;
-    size_t members; /* that are looked at: the ranks of a role, or its two hosts */
-    double *x;      /* what they are late by: [members * nsteps] */
-    double *full;   /* the same in full steps */
+    size_t members; /* number of members under test: the ranks of a role, its two hosts, or inner stages */
+    double *x;      /* [members * nsteps] lateness of the members, ns */
+    double *full;   /* [members * nfull] x in judged steps */
     double *column;
     int64_t *scratch;
-    bool *up;       /* [nsteps] of full steps */
-    bool *excluded; /* [nsteps] of full steps: taken by candidates that the member has already */
-    bool *rest_up;  /* [nsteps] of the steps that are not excluded */
-    double *rest;   /* [nsteps] lateness in these */
-    double *host_x; /* [2 * nsteps] x and full of two hosts, while those of ranks are kept */
+    bool *up;       /* [nfull] the member is late */
+    bool *excluded; /* [nfull] steps of the member's earlier candidates */
+    bool *rest_up;  /* scratch: up of the steps that are not excluded */
+    double *rest;   /* scratch: lateness in the steps that are not excluded */
+    double *host_x; /* [2 * nsteps] x of two hosts; host_full: full of two hosts */
     double *host_full;
-    uint8_t *host_of_member; /* [members] on which of two hosts each rank of the role is */
-    bool on_two_hosts;       /* there are two */
-    bool *of_host[2];        /* [nsteps] full steps in which all ranks of the host are late together */
-    double *worst;           /* [members] what each of the others is late by at most */
+    uint8_t *host_of_member; /* [members] host (0 or 1) of each rank of the role */
+    bool on_two_hosts;       /* the role lies on exactly two hosts */
+    bool *of_host[2];        /* [nfull] steps in which the host's ranks are late together */
+    double *worst;           /* [members] scratch: lateness of other members in their worst steps */
     int64_t *host_ns;        /* [ranks * nsteps] lateness of hosts */
-    double least;            /* the least scale */
-    double tries;            /* ranks and families, and links, that are looked at */
-    double largest;          /* roles and families, and sorts of links: each has one that is later than all others */
+    double least;            /* least scale of noise, ns */
+    double tries;            /* number of tests: ranks times families, and links */
+    double largest;          /* number of sets with one latest member each: roles times families, and sorts of links */
 } finding;
 
-/* Fills f->on with the steps in which the candidate is up.  The first and last step of recordings are not tested.  Such
- * a step counts as up if it exceeds half of the least step that is up, and lies beside one or is as late as these are.
- */
-static void join_edges(const finding *f, const tl_candidate *candidate, const double *x)
+/* Fills f->on with the steps in which the candidate is late.  The first and last step of a recording are not tested;
+ * such a step counts as late if its lateness exceeds half of the least lateness of a late step, and the step is next to
+ * a late step or is as late as late steps are. */
+static void mark_late_steps(const finding *f, const tl_candidate *candidate, const double *x)
 {
     const tl_baseline *b = f->b;
     double least = INFINITY, most = 0;
@@ -66,9 +66,9 @@ static void join_edges(const finding *f, const tl_candidate *candidate, const do
     }
 }
 
-/* Whether a family's lateness bounds the gain of its repair.  Dropping a counted piece may let the host run ahead,
- * too. */
-static bool takes_time(tl_family family)
+/* Whether a family's lateness bounds the gain of its repair.  It does not for families that count pieces: without an
+ * additional piece the host may also run ahead. */
+static bool bounds_gain(tl_family family)
 {
     return family != TL_FAMILY_ADDITIONAL && family != TL_FAMILY_WAIT;
 }
@@ -87,14 +87,14 @@ static void add_candidate(finding *f, tl_candidate candidate, const double *x)
         span_ns += candidate.on[s] ? (double)f->out->step_ns[s] : 0;
     }
     candidate.solo_gain_ns = candidate.late_ns;
-    if (takes_time((tl_family)candidate.family) && (double)candidate.late_ns < f->least_cost * span_ns)
+    if (bounds_gain((tl_family)candidate.family) && (double)candidate.late_ns < f->least_cost * span_ns)
         f->out->slight.v[f->out->slight.n++] = candidate;
     else
         f->out->candidates.v[f->out->candidates.n++] = candidate;
 }
 
-/* Returns the mean lateness of the *n steps in which a member is not up. */
-static double base_of(const finding *f, const double *x, size_t *n)
+/* Returns the mean of x over the judged steps in which the member is not late; *n: the number of these steps. */
+static double mean_of_other_steps(const finding *f, const double *x, size_t *n)
 {
     double sum = 0;
     *n = 0;
@@ -106,8 +106,8 @@ static double base_of(const finding *f, const double *x, size_t *n)
     return *n > 0 ? sum / (double)*n : 0;
 }
 
-/* Whether a member that is compared with its own steps does as usual where it is up: in most steps, unless these are a
- * run between others.  It has less to do in the other steps. */
+/* Whether the late steps of a member that is compared with its own steps are its usual ones, and it only has less work
+ * in the other steps: most steps are late, and they are neither a ramp nor a run between other steps. */
 static bool is_usual(const finding *f, const tl_shape *shape)
 {
     bool between =
@@ -115,9 +115,9 @@ static bool is_usual(const finding *f, const tl_shape *shape)
     return shape->pattern != TL_PATTERN_DRIFTING && !between && 2 * shape->nup > f->nnoise;
 }
 
-/* Whether chance does not explain what a member is late by; then the candidate has its shape, z and p, f->on its steps,
- * and these are taken. */
-static void test(finding *f, size_t member, double sigma, tl_candidate *candidate, bool *found)
+/* Tests a member's lateness in the steps that are not excluded.  *found: chance does not explain the lateness; then the
+ * candidate has its shape, z and p, f->on has its steps, and these steps become excluded. */
+static void test_member(finding *f, size_t member, double sigma, tl_candidate *candidate, bool *found)
 {
     const tl_baseline *b = f->b;
     bool link = candidate->link != TL_NONE, alone = f->members < 2;
@@ -144,21 +144,21 @@ static void test(finding *f, size_t member, double sigma, tl_candidate *candidat
     *found = false;
     if (candidate->shape.nup == 0 || sums.tx <= 0)
         return;
-    join_edges(f, candidate, f->x + member * b->nsteps);
+    mark_late_steps(f, candidate, f->x + member * b->nsteps);
     tl_shape joined = candidate->shape;
     double share;
     tl_put_pattern(b, f->on, candidate->shape.pattern == TL_PATTERN_DRIFTING, &joined, &share);
     if (alone && (joined.pattern == TL_PATTERN_PERSISTENT || is_usual(f, &joined)))
         return;
     for (size_t s = 0; candidate->shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
-        if (f->on[s] && !f->judged[s]) { /* it counts for no more than a step within */
+        if (f->on[s] && !f->judged[s]) { /* an untested edge step counts at most the mean of tested ones */
             sums.tx += fmin(f->x[member * b->nsteps + s], sums.tx / sums.t1);
             sums.t1 += 1;
             sums.t2 += 1;
         }
     size_t ndown;
-    double base = alone ? base_of(f, f->full + member * f->nfull, &ndown) : 0, n = sums.t1 * sums.t1 / sums.t2;
-    if (alone && ndown > 0) { /* two levels of its own, and both are uncertain */
+    double base = alone ? mean_of_other_steps(f, f->full + member * f->nfull, &ndown) : 0, n = sums.t1 * sums.t1 / sums.t2;
+    if (alone && ndown > 0) { /* difference of two measured levels: both are uncertain */
         sums.tx -= sums.t1 * base;
         sums.t2 += sums.t1 * sums.t1 / (double)ndown;
     }
@@ -168,9 +168,9 @@ static void test(finding *f, size_t member, double sigma, tl_candidate *candidat
         f->excluded[s] = f->excluded[s] || f->up[s];
 }
 
-/* Whether a role that is late by late[nsteps], beside other stages or beside how heavy a step is for them, does more
- * work in the steps of the candidate than in its other steps: if not, the others do less.  x: of one of two ranks,
- * beyond the other; NULL: of the role.  True if it is late in all steps, which tells nothing. */
+/* Whether a role does more work in the candidate's steps than in its other steps; if not, its late[nsteps] against other
+ * roles means that the other roles do less there.  x: lateness of one of two ranks against the other; NULL: the whole
+ * role is the candidate.  True if the role is late in all steps: then no other step can tell. */
 static bool has_risen(finding *f, const tl_candidate *candidate, const double *late, const double *x)
 {
     const tl_baseline *b = f->b;
@@ -196,9 +196,9 @@ static bool has_risen(finding *f, const tl_candidate *candidate, const double *l
     return nup == 0 || ndown == 0 || 2 * (up / (double)nup - down / (double)ndown) >= excess / (double)nup;
 }
 
-/* A delay need not be the same in all steps: what is left of a member may be late by less, and chance not explain it
- * either. */
-static void look_at_all(finding *f, uint32_t role, size_t member, tl_family family, double sigma)
+/* Tests a member again and again, each time without the steps of the candidates found so far, until chance explains the
+ * rest: a delay need not be the same in all steps. */
+static void find_member_candidates(finding *f, uint32_t role, size_t member, tl_family family, double sigma)
 {
     const tl_baseline *b = f->b;
     const uint32_t of = b->members[b->roles[role].first + member];
@@ -215,7 +215,7 @@ static void look_at_all(finding *f, uint32_t role, size_t member, tl_family fami
                                    .link = link ? of : TL_NONE,
                                    .role = role,
                                    .family = (uint8_t)family };
-        test(f, member, sigma, &candidate, &found);
+        test_member(f, member, sigma, &candidate, &found);
         const double *late = f->x + member * b->nsteps;
         if (found && (link || (f->members > 1 && !tl_is_two_stages(b, role)) ||
                       has_risen(f, &candidate, late, f->members > 1 ? late : NULL)))
@@ -224,8 +224,8 @@ static void look_at_all(finding *f, uint32_t role, size_t member, tl_family fami
     }
 }
 
-/* What members are late by in the steps that are judged, or in all that are not cut. */
-static void take_steps(finding *f, bool whole)
+/* Fills f->full with the members' lateness in the judged steps or, with `whole`, in all steps that are not cut. */
+static void copy_steps(finding *f, bool whole)
 {
     for (size_t i = 0, at = 0; i < f->members; i++)
         for (size_t s = 0; s < f->b->nsteps; s++)
@@ -233,16 +233,17 @@ static void take_steps(finding *f, bool whole)
                 f->full[at++] = f->x[i * f->b->nsteps + s];
 }
 
-/* The noise of what members are late by, in all steps that are not cut; then f->full has the steps that are judged. */
-static double take_noise(finding *f)
+/* Returns the scale of noise, ns, of the members' lateness in all steps that are not cut; fills f->full with the judged
+ * steps. */
+static double measure_noise(finding *f)
 {
-    take_steps(f, true);
+    copy_steps(f, true);
     double sigma = fmax(tl_noise_of(f->full, f->members, f->nnoise, f->column, f->rest), f->least);
-    take_steps(f, false);
+    copy_steps(f, false);
     return sigma;
 }
 
-/* Adds a candidate for each rank of a host that is late.  Its lateness counts from the middle of the other host's
+/* Adds a candidate for each rank of a late host.  The rank's lateness is taken against the median of the other host's
  * ranks. */
 static void add_host(finding *f, const tl_candidate *candidate, uint8_t which, size_t members, double *x)
 {
@@ -260,9 +261,9 @@ static void add_host(finding *f, const tl_candidate *candidate, uint8_t which, s
     }
 }
 
-/* A rank does not stand out where all of its host are late, and half of the role are on that host: the two hosts are
- * looked at as two members are. */
-static void look_at_hosts(finding *f, uint32_t role, tl_family family)
+/* Tests the two hosts of a role as two members: if all ranks of a host are late, and half of the role runs on that
+ * host, no single rank stands out. */
+static void find_host_candidates(finding *f, uint32_t role, tl_family family)
 {
     double *x = f->x, *full = f->full;
     const size_t members = f->members, nsteps = f->b->nsteps;
@@ -273,14 +274,14 @@ static void look_at_hosts(finding *f, uint32_t role, tl_family family)
     f->full = f->host_full;
     f->members = 2;
     tl_two_hosts_lateness(x, nsteps, f->host_of_member, members, f->x, f->column);
-    const double sigma = take_noise(f);
+    const double sigma = measure_noise(f);
     for (uint8_t which = 0; which < 2; which++) {
         bool found = true;
         memset(f->excluded, 0, f->nfull * sizeof *f->excluded);
         memset(f->of_host[which], 0, f->nfull * sizeof *f->excluded);
         while (found) {
             tl_candidate candidate = { .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family };
-            test(f, which, sigma, &candidate, &found);
+            test_member(f, which, sigma, &candidate, &found);
             found = found && tl_host_is_later(x, nsteps, f->on, f->host_of_member, members, which);
             for (size_t s = 0; found && s < f->nfull; s++)
                 f->of_host[which][s] = f->of_host[which][s] || f->up[s];
@@ -293,9 +294,9 @@ static void look_at_hosts(finding *f, uint32_t role, tl_family family)
     f->members = members;
 }
 
-/* A link that is guessed and the only one of its sort is not looked at: its ranks may wait for others, and no link tells
- * what a transfer takes. */
-static void look_at_role(finding *f, uint32_t role, tl_family family)
+/* Tests the members of a role or sort of links in one family.  A guessed link alone in its sort is not tested: its ranks
+ * may wait for other ranks, and no like link shows the usual transfer time. */
+static void find_role_candidates(finding *f, uint32_t role, tl_family family)
 {
     const tl_baseline *b = f->b;
     size_t n = b->roles[role].n;
@@ -304,8 +305,8 @@ static void look_at_role(finding *f, uint32_t role, tl_family family)
         return;
     f->members = n;
     tl_lateness(b, role, family, f->x, f->scratch);
-    look_at_hosts(f, role, family);
-    const double sigma = take_noise(f);
+    find_host_candidates(f, role, family);
+    const double sigma = measure_noise(f);
     for (size_t i = 0; i < n; i++) {
         size_t rank = b->members[b->roles[role].first + i];
         for (size_t s = 0; family < TL_FAMILY_WAIT && s < b->nsteps; s++) {
@@ -314,13 +315,14 @@ static void look_at_role(finding *f, uint32_t role, tl_family family)
                 continue;
             (family == TL_FAMILY_HOST ? f->host_ns : f->out->late_ns)[rank * b->nsteps + s] +=
                 (int64_t)f->x[i * b->nsteps + s];
-            *z = fmax(*z, f->x[i * b->nsteps + s] / sigma); /* fmax knows NAN as nothing */
+            *z = fmax(*z, f->x[i * b->nsteps + s] / sigma); /* fmax ignores NAN */
         }
-        look_at_all(f, role, i, family, sigma);
+        find_member_candidates(f, role, i, family, sigma);
     }
 }
 
-/* Whether a role is late by more than roles that have the same kernels differ for good, which is a few per cent. */
+/* Whether a role's lateness stands out from the lasting differences, a few per cent, between roles with the same
+ * kernels. */
 static bool stands_out(finding *f, size_t member, const tl_candidate *candidate)
 {
     const tl_chance chance = { .members = f->members, .largest = f->largest, .degrees = TL_TAIL_DEGREES };
@@ -338,7 +340,7 @@ static bool stands_out(finding *f, size_t member, const tl_candidate *candidate)
     return n == 1 || tl_chance_to_stand_out(&chance, f->worst, n, candidate->shape.nup, late) < f->alpha;
 }
 
-/* Whether a member of the role is late in a step of f->on by itself. */
+/* Whether the role has a candidate of the family in a step of f->on. */
 static bool has_candidate(const finding *f, uint32_t role, tl_family family)
 {
     TL_EACH (const tl_candidate, c, f->out->candidates) {
@@ -349,7 +351,7 @@ static bool has_candidate(const finding *f, uint32_t role, tl_family family)
     return false;
 }
 
-/* The candidate of each rank of a role that is late. */
+/* Adds the candidate for each rank of a late role. */
 static void add_role(finding *f, const tl_candidate *candidate, const double *x)
 {
     const tl_baseline *b = f->b;
@@ -363,8 +365,8 @@ static void add_role(finding *f, const tl_candidate *candidate, const double *x)
     }
 }
 
-/* The inner stages, one row each in f->x; of[members] which roles they are. */
-static void take_roles(finding *f, uint32_t *of)
+/* Fills f->x with the lateness of inner stages, one row each; of[members]: their roles. */
+static void list_inner_stages(finding *f, uint32_t *of)
 {
     const tl_baseline *b = f->b;
     f->members = 0;
@@ -377,18 +379,18 @@ static void take_roles(finding *f, uint32_t *of)
     }
 }
 
-/* All ranks of a role may be slow, and none of them stand out: then what other roles need for the same kernels
- * tells. */
-static void look_across(finding *f)
+/* Compares inner stages by the time of the kernels that they share: if all ranks of a role are slow, no rank stands out
+ * within the role. */
+static void compare_inner_stages(finding *f)
 {
     const tl_baseline *b = f->b;
     if (b->nroles < 2 || f->nfull == 0)
         return;
     uint32_t *of = tl_arena_take(&f->arena, b->nroles, sizeof *of);
-    take_roles(f, of);
+    list_inner_stages(f, of);
     if (f->members < 2)
         return;
-    const double sigma = take_noise(f);
+    const double sigma = measure_noise(f);
     for (size_t i = 0; i < f->members; i++) {
         bool found = true;
         memset(f->excluded, 0, f->nfull * sizeof *f->excluded);
@@ -398,7 +400,7 @@ static void look_across(finding *f)
                                        .role = of[i],
                                        .family = TL_FAMILY_DEVICE,
                                        .against = TL_AGAINST_STAGES };
-            test(f, i, sigma, &candidate, &found);
+            test_member(f, i, sigma, &candidate, &found);
             found = found && candidate.shape.nup >= (size_t)TL_SPREAD_LEAST && stands_out(f, i, &candidate);
             const double *late = f->x + i * b->nsteps;
             if (found && !has_candidate(f, of[i], TL_FAMILY_DEVICE) && has_risen(f, &candidate, late, NULL))
@@ -407,8 +409,8 @@ static void look_across(finding *f)
     }
 }
 
-/* All ranks of a role may be late in some steps: then the role's other steps tell. */
-static void look_at_own_steps(finding *f, uint32_t role, tl_family family)
+/* Compares a role with its own other steps: if all its ranks are late in some steps, no rank stands out there. */
+static void compare_own_steps(finding *f, uint32_t role, tl_family family)
 {
     tl_candidate candidate = { .rank = TL_NONE,
                                .link = TL_NONE,
@@ -418,9 +420,9 @@ static void look_at_own_steps(finding *f, uint32_t role, tl_family family)
     bool found;
     f->members = 1;
     tl_lateness_of_own(f->b, role, family, f->x, f->scratch);
-    const double sigma = take_noise(f);
+    const double sigma = measure_noise(f);
     memset(f->excluded, 0, f->nfull * sizeof *f->excluded);
-    test(f, 0, sigma, &candidate, &found);
+    test_member(f, 0, sigma, &candidate, &found);
     if (found && !has_candidate(f, role, family) && has_risen(f, &candidate, f->x, NULL))
         add_role(f, &candidate, f->x);
 }
@@ -435,8 +437,8 @@ static int by_rank(const void *a, const void *b)
     return x->link != y->link ? TL_COMPARE(x->link, y->link) : TL_COMPARE(x->shape.first, y->shape.first);
 }
 
-/* Fills judged: the inner steps of recordings, or all steps that are not cut if there are none.  Returns the least
- * scale of noise, ns. */
+/* Fills judged: steps that are neither cut nor at the edge of a recording; if there are none, all that are not cut.
+ * Returns the least scale of noise, ns. */
 static double least_scale(finding *f)
 {
     size_t n = 0;
@@ -487,13 +489,13 @@ void tl_candidates_find(const tl_baseline *b, const tl_verdict_options *options,
     f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts + (b->nroles > 1));
     for (uint32_t role = 0; role < b->nroles; role++)
         for (int family = 0; family < TL_NFAMILIES; family++)
-            look_at_role(&f, role, (tl_family)family);
-    look_across(&f);
+            find_role_candidates(&f, role, (tl_family)family);
+    compare_inner_stages(&f);
     for (uint32_t role = 0; f.nfull > 0 && b->nroles > 1 && role < b->nroles; role++)
         for (int family = 0; b->roles[role].n > 1 && family <= TL_FAMILY_HOST; family++)
-            look_at_own_steps(&f, role, (tl_family)family);
+            compare_own_steps(&f, role, (tl_family)family);
     for (uint32_t sort = 0; sort < b->nsorts; sort++)
-        look_at_role(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
+        find_role_candidates(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
     for (size_t i = 0; i < b->graph->nranks * b->nsteps; i++)
         out->late_ns[i] = tl_ns_max(out->late_ns[i], f.host_ns[i]);
     if (out->candidates.n > 1)

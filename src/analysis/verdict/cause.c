@@ -1,12 +1,12 @@
-/* cause.c - why a rank is late that is to be repaired: what its repair gains, thing by thing.
+/* cause.c - why a chosen rank is late: the gain of repairing each part of its work alone.
  *
  *     repaired                 gains     share
- *     all that is late of it   10.0 ms
- *     its computing             0.4      0.04
+ *     all late work            10.0 ms
+ *     compute                   0.4      0.04
  *     garbage collections       9.5      0.95     gc
  *
- * Where others hide the rank, or one of its candidates another, its repair alone gains little: then what counts is what
- * the repair of all who are chosen gains less without it.
+ * If other ranks hide the rank, or one of its candidates hides another, repairing the part alone gains little: then the
+ * loss counts, the joint gain of all chosen candidates less their gain without the part.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
@@ -16,8 +16,8 @@
 #define FAMILY(name)   (1U << TL_FAMILY_##name)
 #define ACTIVITY(name) (1U << TL_ACTIVITY_##name)
 
-/* What may be a cause; of two that gain the same the first.  Additional kernels are told by their family, whatever
- * they are; so are launches that peers do not have.  To wait for a copy from the device is to drain it. */
+/* Causes, and the work that each one repairs; of equal gains the first wins.  Additional kernels and launches count as
+ * MORE_WORK by their family, whatever their activity.  A wait for a copy from the device drains the device. */
 static const struct thing {
     tl_cause cause;
     unsigned families, activities;
@@ -37,12 +37,12 @@ static const struct thing {
 typedef struct weighing {
     tl_costing *costing;
     const bool *repaired;  /* by candidate */
-    int64_t joint_gain_ns; /* what their repair gains */
+    int64_t joint_gain_ns; /* gain of repairing the candidates in `repaired` */
     bool without;
 } weighing;
 
 /* Returns the gain, ns, of repairing one part of a rank; 0, without a replay, where nothing of the part is repaired. */
-static int64_t gain_of(const weighing *w, uint32_t rank, unsigned families, unsigned activities)
+static int64_t gain_of_part(const weighing *w, uint32_t rank, unsigned families, unsigned activities)
 {
     const tl_cost_part part = { rank, families, activities, w->without };
     if (!tl_cost_has_part(w->costing, w->repaired, &part))
@@ -51,12 +51,12 @@ static int64_t gain_of(const weighing *w, uint32_t rank, unsigned families, unsi
     return w->without ? w->joint_gain_ns - ns : ns;
 }
 
-static tl_rank_cause weigh(const weighing *w, uint32_t rank, int64_t all_ns)
+static tl_rank_cause find_cause(const weighing *w, uint32_t rank, int64_t all_ns)
 {
     const struct thing *best = &things[0];
     int64_t most_ns = INT64_MIN;
     for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
-        int64_t ns = gain_of(w, rank, things[i].families, things[i].activities);
+        int64_t ns = gain_of_part(w, rank, things[i].families, things[i].activities);
         if (ns > most_ns) {
             best = &things[i];
             most_ns = ns;
@@ -67,8 +67,8 @@ static tl_rank_cause weigh(const weighing *w, uint32_t rank, int64_t all_ns)
     if (found.cause == TL_CAUSE_UNKNOWN) {
         found.share = NAN;
     } else if (found.share < TL_CAUSE_SHARE) {
-        double more = (double)gain_of(w, rank, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ~0U) / all;
-        bool is_more = more >= TL_CAUSE_SHARE; /* what there is more of has to come to the device, too */
+        double more = (double)gain_of_part(w, rank, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ~0U) / all;
+        bool is_more = more >= TL_CAUSE_SHARE; /* more work also needs more input on the device */
         found = is_more ? (tl_rank_cause){ TL_CAUSE_MORE_WORK, TL_CAUSE_MORE_WORK, fmin(1, more) }
                         : (tl_rank_cause){ TL_CAUSE_MIXED, found.largest, found.share };
     }
@@ -87,7 +87,8 @@ void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_
             continue;
         const weighing among = { costing, chosen, out->joint_gain_ns, true };
         const weighing alone = { costing, some, 0, false };
-        int64_t among_ns = gain_of(&among, rank, ~0U, ~0U), solo_gain_ns = out->rank_ns[rank];
-        out->causes[rank] = among_ns > solo_gain_ns ? weigh(&among, rank, among_ns) : weigh(&alone, rank, solo_gain_ns);
+        int64_t among_ns = gain_of_part(&among, rank, ~0U, ~0U), solo_gain_ns = out->rank_ns[rank];
+        out->causes[rank] =
+            among_ns > solo_gain_ns ? find_cause(&among, rank, among_ns) : find_cause(&alone, rank, solo_gain_ns);
     }
 }

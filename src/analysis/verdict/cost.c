@@ -1,4 +1,4 @@
-/* cost.c - what the job would gain were some candidates repaired: one replay each, of the graph folded to what their
+/* cost.c - the gain of repairing a set of candidates: one replay per set, of the job's graph folded to the nodes that
  * repairs change. */
 #include "internal.h"
 #include <stdlib.h>
@@ -11,7 +11,7 @@ typedef struct reduction {
     int64_t ns;
 } reduction;
 
-/* Taken off the lag of an edge that is dropped: the edge then never delays its node. */
+/* Time, ns, subtracted from the lag of a dropped edge, so that the edge never delays its node. */
 #define GONE_NS (INT64_MAX / 2)
 
 typedef struct reduction_list {
@@ -25,14 +25,14 @@ struct tl_costing {
     tl_arena arena;
     reduction_list *reductions; /* by candidate */
     tl_net net;
-    bool *repaired;     /* by candidate: in the net as it is */
+    bool *repaired;     /* by candidate: its repair is applied to the net */
     int64_t *done_ns;   /* [net.n] of the last replay */
     int64_t *ends_ns;   /* [nsteps] unchanged */
     int64_t *step_ends; /* [nsteps] scratch */
     int64_t end_ns;     /* of the job, unchanged */
 };
 
-static void put(reduction_list *list, uint32_t node, uint32_t activity, int64_t ns)
+static void add_reduction(reduction_list *list, uint32_t node, uint32_t activity, int64_t ns)
 {
     tl_vec_push(&list->of, (reduction){ node, activity, ns });
 }
@@ -49,7 +49,7 @@ tl_repair tl_repair_of(const tl_candidate *u)
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
-/* Returns the end of the candidates of the rank whose first candidate is `first`. */
+/* Returns the end index of the rank's candidates, of which `first` is the first index. */
 static size_t candidates_end(const tl_costing *c, size_t first)
 {
     size_t to = first;
@@ -79,8 +79,8 @@ static unsigned families_of(const tl_costing *c, size_t first)
     return families;
 }
 
-/* Returns the activity that host time counts as: time around extra waits or launches counts as theirs only if the rank
- * has a late candidate of that family, too. */
+/* Returns the activity that a candidate's time counts as.  Host time around waits (launches) counts as SYNC (COMPUTE)
+ * only if the rank also has a late candidate of family WAIT (ADDITIONAL); else as HOST. */
 static uint32_t activity_of(const tl_candidate *candidate, uint32_t activity, unsigned families)
 {
     bool host = candidate->family == TL_FAMILY_HOST;
@@ -91,7 +91,7 @@ static uint32_t activity_of(const tl_candidate *candidate, uint32_t activity, un
     return activity;
 }
 
-static void get_reductions(tl_costing *c, size_t first, tl_bytes *in, tl_folded *folded)
+static void read_reductions(tl_costing *c, size_t first, tl_bytes *in, tl_folded *folded)
 {
     const unsigned families = families_of(c, first);
     tl_reduction *list = NULL;
@@ -99,16 +99,16 @@ static void get_reductions(tl_costing *c, size_t first, tl_bytes *in, tl_folded 
     tl_bytes_get_list(in, (void **)&list, &n, sizeof *list);
     for (size_t i = 0; i < n; i++) {
         size_t u = first + list[i].candidate;
-        put(&c->reductions[u], list[i].node, activity_of(&c->findings->candidates.v[u], list[i].activity, families),
-            list[i].ns);
+        add_reduction(&c->reductions[u], list[i].node,
+                      activity_of(&c->findings->candidates.v[u], list[i].activity, families), list[i].ns);
     }
     free(list);
     tl_folded_get(folded, in);
 }
 
-/* What candidates take off their ranks, which are folded so that it stays.  Candidates take off different nodes and
- * edges, so each one's part is found once. */
-static void take_ranks(tl_costing *c, tl_folded *folded)
+/* Asks the procs for the reductions of each rank's candidates, and for the rank folded to the nodes that these change.
+ * No two candidates reduce the same node or edge, so each candidate's reductions are found once. */
+static void find_rank_reductions(tl_costing *c, tl_folded *folded)
 {
     const tl_candidate *candidates = c->findings->candidates.v;
     tl_asked asked;
@@ -117,7 +117,7 @@ static void take_ranks(tl_costing *c, tl_folded *folded)
         put_plans(c, u, candidates_end(c, u), &asked.in[candidates[u].rank]);
     tl_ask_ranks(c->b->asker, TL_ASK_CANDIDATES, &asked);
     for (size_t u = 0; u < c->ncandidates && candidates[u].rank != TL_NONE; u = candidates_end(c, u)) {
-        get_reductions(c, u, &asked.out[candidates[u].rank], &folded[candidates[u].rank]);
+        read_reductions(c, u, &asked.out[candidates[u].rank], &folded[candidates[u].rank]);
         tl_bytes_free(&asked.out[candidates[u].rank]);
     }
     tl_asked_free(&asked);
@@ -137,7 +137,7 @@ static void reduce_link(tl_costing *c, size_t candidate, const tl_folded *change
             const tl_folded *folded = tl_folded_of(c->findings->folded, changed, less->rank);
             node = job_net->base[less->rank] + folded->end_node[less->of];
         }
-        put(&c->reductions[candidate], node, TL_ACTIVITY_COMM, less->ns);
+        add_reduction(&c->reductions[candidate], node, TL_ACTIVITY_COMM, less->ns);
     }
     free(list.v);
 }
@@ -163,7 +163,7 @@ static void mark_reduction(const tl_net *net, const reduction *t, uint8_t *marks
 }
 
 /* Folds the net to the nodes that repairs may change. */
-static void fold(tl_costing *c, const tl_job_net *job_net)
+static void fold_net(tl_costing *c, const tl_job_net *job_net)
 {
     uint8_t *marks = tl_calloc(job_net->net.n + 1, sizeof *marks);
     uint32_t *number_of = tl_malloc((job_net->net.n + 1) * sizeof *number_of);
@@ -183,10 +183,10 @@ static void make_net(tl_costing *c)
     size_t nranks = c->b->graph->nranks;
     tl_folded *changed = tl_calloc(nranks + 1, sizeof *changed);
     tl_job_net job_net = { 0 };
-    take_ranks(c, changed);
+    find_rank_reductions(c, changed);
     tl_job_net_make(c->b, c->findings->folded, changed, &job_net);
     reduce_job_net(c, changed, &job_net);
-    fold(c, &job_net);
+    fold_net(c, &job_net);
     for (size_t r = 0; r < nranks; r++)
         tl_folded_free(&changed[r]);
     free(changed);
@@ -231,7 +231,7 @@ static void apply_reduction(tl_net *net, const reduction *t, int64_t sign)
         net->own_ns[t->node] -= sign * t->ns;
 }
 
-static bool is_of(const tl_candidate *candidate, const reduction *t, const tl_cost_part *part)
+static bool is_in_part(const tl_candidate *candidate, const reduction *t, const tl_cost_part *part)
 {
     if (part == NULL || (part->rank != TL_NONE && candidate->rank != part->rank))
         return true;
@@ -245,13 +245,13 @@ bool tl_cost_has_part(const tl_costing *c, const bool *chosen, const tl_cost_par
     for (size_t u = 0; u < c->ncandidates; u++)
         for (size_t i = 0; chosen[u] && c->findings->candidates.v[u].rank == part->rank && i < c->reductions[u].of.n;
              i++)
-            if (is_of(&c->findings->candidates.v[u], &c->reductions[u].of.v[i], &within))
+            if (is_in_part(&c->findings->candidates.v[u], &c->reductions[u].of.v[i], &within))
                 return true;
     return false;
 }
 
-/* Repairs the chosen candidates in the net, by changing only the candidates that differ from the last question. */
-static void repair(tl_costing *c, const bool *chosen)
+/* Makes the net that of the chosen repairs; changes only candidates that differ from the previous call. */
+static void apply_chosen(tl_costing *c, const bool *chosen)
 {
     for (size_t u = 0; u < c->ncandidates; u++) {
         for (size_t i = 0; chosen[u] != c->repaired[u] && i < c->reductions[u].of.n; i++)
@@ -260,24 +260,24 @@ static void repair(tl_costing *c, const bool *chosen)
     }
 }
 
-/* Takes off (sign 1) or restores (-1) what repaired candidates take off outside of the part. */
-static void take_rest(tl_costing *c, const tl_cost_part *part, int64_t sign)
+/* Applies (sign 1) or undoes (-1) the reductions of repaired candidates outside of the part. */
+static void apply_outside_part(tl_costing *c, const tl_cost_part *part, int64_t sign)
 {
     for (size_t u = 0; part != NULL && u < c->ncandidates; u++) {
         const tl_candidate *candidate = &c->findings->candidates.v[u];
         bool whole = !c->repaired[u] || (part->rank != TL_NONE && candidate->rank != part->rank);
         for (size_t i = 0; !whole && i < c->reductions[u].of.n; i++)
-            if (!is_of(candidate, &c->reductions[u].of.v[i], part))
+            if (!is_in_part(candidate, &c->reductions[u].of.v[i], part))
                 apply_reduction(&c->net, &c->reductions[u].of.v[i], sign);
     }
 }
 
 int64_t tl_cost_of_part(tl_costing *c, const bool *chosen, const tl_cost_part *part)
 {
-    repair(c, chosen);
-    take_rest(c, part, -1);
+    apply_chosen(c, chosen);
+    apply_outside_part(c, part, -1);
     int64_t end = tl_net_replay(&c->net, c->done_ns);
-    take_rest(c, part, 1);
+    apply_outside_part(c, part, 1);
     return c->findings->whole_ns - tl_net_whole_ns(&c->net, c->b, c->done_ns, c->findings->start_ns, end);
 }
 

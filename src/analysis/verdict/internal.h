@@ -6,16 +6,17 @@
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/parameters.h"
 
-/* candidates.c: the candidates whose p is below alpha, and z and late_ns of all ranks.  step_ns is known. */
+/* candidates.c: fills the candidates whose p is below alpha, and z and late_ns of all ranks.  step_ns is known. */
 void tl_candidates_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
-/* two_hosts.c: on which of two hosts each rank of a role is, into host_of_member[members]; false: they are on one, on
- * more, or not known, or a host has one rank alone. */
+/* two_hosts.c: fills host_of_member[members] with the host (0 or 1) of each rank of a role.  Returns false unless the
+ * role lies on exactly two known hosts with two ranks or more each. */
 bool tl_two_hosts_of(const tl_baseline *baseline, uint32_t role, uint8_t *host_of_member);
 
-/* From what n ranks are late by, x[n * nsteps]: what one host is in the first step, in the middle; what the two are
- * later than each other, of_hosts[2 * nsteps]; whether all ranks of one are later than any of the other over the steps
- * that are on.  column: [n] scratch. */
+/* x[n * nsteps]: lateness of n ranks, ns.  tl_host_middle returns the median over the ranks of host `which` in the step
+ * at x; tl_two_hosts_lateness fills of_hosts[2 * nsteps] with the lateness of each host against the other one;
+ * tl_host_is_later tells whether each rank of host `which` is later than every rank of the other, over the steps that
+ * are `on`.  column: [n] scratch. */
 double tl_host_middle(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n, uint8_t which,
                       double *column);
 void tl_two_hosts_lateness(const double *x, size_t nsteps, const uint8_t *host_of_member, size_t n, double *of_hosts,
@@ -23,30 +24,30 @@ void tl_two_hosts_lateness(const double *x, size_t nsteps, const uint8_t *host_o
 bool tl_host_is_later(const double *x, size_t nsteps, const bool *on, const uint8_t *host_of_member, size_t n,
                       uint8_t which);
 
-/* windows.c: in which of the first steps that all ranks mark the recording of a rank begins late, which graph->late
- * then says; steps: table step.  Then, with the baseline and the lengths of its steps, which ranks' recordings begin
- * later or end earlier than those of others, and which steps are not whole: rows of health. */
+/* windows.c: tl_windows_open fills graph->late with the leading steps in which a rank's recording begins late, and adds
+ * rows to health; steps: table step.  tl_windows_rows adds rows to health for recordings that begin later or end earlier
+ * than others, and for steps that are not whole. */
 void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *graph, tl_table *health);
 void tl_windows_rows(const tl_baseline *baseline, const int64_t *step_ns, const int32_t *ranks,
                      const tl_table *rank_table, tl_table *health);
 
-/* verdict.c: a question CHANGE. */
+/* verdict.c: appends question CHANGE of a rank. */
 void tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);
 
-/* shape.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is
- * among them. */
+/* shape.c: fills first, last, nup and pattern of the steps that are `on`; *share: their share of the full steps.
+ * drifts: they hold a ramp. */
 void tl_put_pattern(const tl_baseline *baseline, const bool *on, bool drifts, tl_shape *shape, double *share);
 
-/* cost.c: what repairs gain. */
+/* cost.c: gains of repairs. */
 typedef struct tl_costing tl_costing;
 
-/* *out costs repairs of the candidates. */
+/* Returns the costing of the candidates of findings. */
 tl_costing *tl_costing_new(const tl_baseline *baseline, const tl_findings *findings);
 void tl_costing_free(tl_costing *costing);
 
 tl_repair tl_repair_of(const tl_candidate *candidate);
 
-/* Whether the candidate's repair is of the step. */
+/* Whether the candidate's repair covers the step. */
 static inline bool tl_candidate_covers(const tl_baseline *b, const tl_candidate *candidate, size_t step)
 {
     tl_repair repair = tl_repair_of(candidate);
@@ -59,11 +60,11 @@ int64_t tl_cost_of(tl_costing *costing, const bool *chosen);
 /* Returns the sum of what repairs add to work, ns: classes of work in which a late rank is ahead of its peers. */
 int64_t tl_cost_added_ns(const tl_costing *costing);
 
-/* The gain of the last tl_cost_of by step, ns: differences of step ends. */
+/* Fills step_ns[nsteps] with the gain of the last tl_cost_of by step, ns: differences of step ends. */
 void tl_cost_by_step(const tl_costing *costing, int64_t *step_ns);
 
-/* What the repair of all candidates with chosen[candidate] gains where of those of one rank only, or all but, what they
- * take off some activities in candidates of some families is repaired. */
+/* A part of the chosen candidates' reductions: those of some activities in candidates of some families.  Of one rank's
+ * candidates only the part is repaired or, with `without`, all but the part. */
 typedef struct tl_cost_part {
     uint32_t rank;                 /* TL_NONE: of all ranks */
     unsigned families, activities; /* bits 1 << tl_family, 1 << tl_activity_kind (SYNC: waits) */
@@ -72,46 +73,45 @@ typedef struct tl_cost_part {
 
 int64_t tl_cost_of_part(tl_costing *costing, const bool *chosen, const tl_cost_part *part);
 
-/* Whether the chosen candidates take anything off in the part. */
+/* Whether the chosen candidates have any reduction in the part. */
 bool tl_cost_has_part(const tl_costing *costing, const bool *chosen, const tl_cost_part *part);
 
-/* cause.c: why the ranks of chosen candidates are late; joint_gain_ns and `with` are known.  some: [candidates]
- * scratch. */
+/* cause.c: fills causes of the ranks of chosen candidates; joint_gain_ns is known.  some: [candidates] scratch. */
 void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out);
 
-/* backward_elimination.c: needed, and all gains. */
+/* backward_elimination.c: fills `needed` and all gains. */
 void tl_backward_elimination(const tl_baseline *baseline, double least_cost, tl_findings *out);
 
-/* untraced.c: ranks without a trace that are late; all else is known. */
+/* untraced.c: fills `untraced`, the late ranks without a trace; called last. */
 void tl_untraced_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
-/* scenario_run.c: what the job would gain otherwise. */
+/* scenario_run.c: the job with some work changed on all its ranks. */
 typedef struct tl_scenario {
-    unsigned activities;       /* of the ideal, bits 1 << tl_activity_kind (TL_ACTIVITY_SYNC: waits) */
-    const bool *sorts;         /* [nsorts] of the ideal, transfers on links of these; NULL: none */
-    uint64_t host;             /* the chosen candidates of its ranks are repaired; 0: none */
-    const tl_balance *balance; /* NULL: as it is */
+    unsigned activities;       /* reduced to the ideal: bits 1 << tl_activity_kind (SYNC: waits) */
+    const bool *sorts;         /* [nsorts] sorts of links with ideal transfers; NULL: none */
+    uint64_t host;             /* host whose ranks' chosen candidates are repaired; 0: none */
+    const tl_balance *balance; /* NULL: work is not balanced */
     bool free_hosts;
 } tl_scenario;
 
 typedef struct tl_scenario_run tl_scenario_run;
 
-/* Asks the ranks what stays of them in each of the scenarios; the first has all activities, where any has some. */
+/* Asks each rank for its folded graph in each of the n scenarios.  If any scenario has activities, the first has all. */
 tl_scenario_run *tl_scenario_run_new(const tl_findings *findings, const tl_baseline *baseline,
                                      const tl_scenario *scenarios, size_t n);
 void tl_scenario_run_free(tl_scenario_run *run);
 
-/* Returns the gain of the next scenario, ns; called once for each, in their order.  sorts: as they are now. */
+/* Returns the gain of the next scenario, ns; called once per scenario, in order.  sorts: those of the scenario. */
 int64_t tl_scenario_run_gain(tl_scenario_run *run, const bool *sorts);
 
-/* scenarios.c: tl_scenario_rows appends the rows of whatif that are of no single rank or link, once the others are
- * there, and fills the slowdown against the ideal; tl_whatif_add appends one row, whose job time follows from
+/* scenarios.c: tl_scenario_rows appends the rows of whatif that concern no single rank or link, after the rows of ranks
+ * and links, and fills the slowdown against the ideal; tl_whatif_add appends one row, whose job time follows from
  * gain_ns. */
 void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                       tl_table *whatif);
 void tl_whatif_add(const tl_findings *findings, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif);
 
-/* links.c: the rows of link, and what straggler and whatif say of links; those of ranks are there. */
+/* links.c: appends the rows of link, and the parts of straggler and whatif about links, after the rows of ranks. */
 void tl_link_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                   tl_tables *tables);
 

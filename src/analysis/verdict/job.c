@@ -1,5 +1,4 @@
-/* job.c - from what ranks were late for in collectives, and the graphs of their work, to a verdict on each: the order
- * of it all. */
+/* job.c - the passes of a verdict in order: from late rows of collectives and graphs of ranks to a verdict per rank. */
 #include "internal.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/analysis/step.h"
@@ -15,15 +14,15 @@
 
 typedef struct judging {
     tl_tables *tables;
-    tl_late_row *rows; /* until links are known */
+    tl_late_row *rows; /* of collectives; freed before candidates are sought */
     size_t nrows;
     int32_t *ranks; /* ascending */
     int64_t *late_counts;
     size_t nranks;
-    int32_t *marked; /* those with marks of steps that tell the same as most others' */
+    int32_t *marked; /* ranks whose step marks agree with those of most ranks */
     size_t nmarked;
-    bool *meets;              /* [nranks] in a step: a collective that fits */
-    tl_steps_from where_none; /* whose steps are those of the others */
+    bool *meets;              /* [nranks] the rank has a matched collective in a step */
+    tl_steps_from where_none; /* origin of the steps of ranks without marks */
     uint32_t *roles;
 } judging;
 
@@ -45,7 +44,7 @@ static bool is_marked(const judging *a, int32_t rank)
     return tl_index_of(a->marked, a->nmarked, rank) < a->nmarked;
 }
 
-/* Numbers the steps of ranks without marks: after marked ranks, or by what returns if no rank has marks. */
+/* Numbers the steps of ranks without marks: after marked ranks or, if no rank has marks, by repetitions of work. */
 static void number_steps(judging *a, const tl_rank_graphs *graphs)
 {
     tl_late_row *rows = a->rows;
@@ -68,13 +67,13 @@ static void number_steps(judging *a, const tl_rank_graphs *graphs)
 }
 
 /* Fills steps_from: whether a rank's steps are marked, found, or follow other ranks' steps where it meets them. */
-static void tell_steps(const judging *a, tl_table *stragglers)
+static void fill_steps_from(const judging *a, tl_table *stragglers)
 {
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);
         size_t r = tl_index_of(a->ranks, a->nranks, row->rank);
         if (r == a->nranks)
-            continue; /* it has no trace */
+            continue; /* the rank has no trace */
         row->steps_from = (uint8_t)(is_marked(a, row->rank)                         ? TL_STEPS_MARKED
                                     : a->where_none == TL_STEPS_MET && !a->meets[r] ? TL_STEPS_NONE
                                                                                     : a->where_none);
@@ -121,12 +120,12 @@ static void judge(judging *a, const tl_job_basis *basis)
     tl_baseline_make(&graph, &asker, a->ranks, a->rows, a->nrows, &baseline);
     tl_baseline_leave_out(&baseline, a->ranks, health);
     tl_baseline_add_links(&baseline, &links);
-    free(a->rows); /* the most that judging is told: it needs the room */
+    free(a->rows); /* the largest input, freed to make room for the search */
     a->rows = NULL;
     tl_verdict_find(&baseline, &basis->options, &findings);
     tl_windows_rows(&baseline, findings.step_ns, a->ranks, links.hosts, health);
     tl_verdict_rows(&findings, &baseline, &ranks, a->tables);
-    tell_steps(a, tl_tables_get(a->tables, &tl_straggler_schema));
+    fill_steps_from(a, tl_tables_get(a->tables, &tl_straggler_schema));
     if (basis->whatif != NULL && findings.time_ns > 0)
         tl_whatif_find(&(tl_whatif_input){ .graph = &graph,
                                            .baseline = &baseline,
@@ -144,8 +143,8 @@ static void judge(judging *a, const tl_job_basis *basis)
     tl_job_graph_free(&graph);
 }
 
-/* Sums blame_ns of each rank, waits outside of steps included (verdicts leave these out), without steps that table
- * health leaves out. */
+/* Sums blame_ns of each rank.  Includes waits outside of steps, unlike verdicts; excludes steps that table health leaves
+ * out. */
 static void sum_blame(tl_tables *tables)
 {
     const tl_table *blame = tl_tables_get(tables, &tl_blame_schema),

@@ -1,7 +1,7 @@
-/* lateness_test.c - when is one of some members late, and could it be chance?
+/* lateness_test.c - in which steps is a member late, and could the lateness be chance?
  *
- * The scale of noise is pooled over all members and steps.  With weights t, 1 where the candidate is up or rising with
- * a ramp:
+ * The scale of noise, sigma, is pooled over all members and steps.  Weight t of a step: 0 if the member is not late, 1
+ * if the member is late, 1, 2, 3, ... along a ramp:
  *
  *     z = sum t x / (sigma sqrt(sum t^2)),  n = (sum t)^2 / sum t^2,  p = tries P(T > z)
  */

@@ -1,5 +1,5 @@
-/* links.c - links on which data are slow, as rows; the two ranks of a link of two are named.  Which ranks of a larger group
- * are at the ends of its slow part no trace tells. */
+/* links.c - rows of slow links.  Both ranks of a link of two are named; of a larger group no trace shows which ranks are
+ * at the ends of the slow part. */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -16,15 +16,15 @@ typedef struct writing {
     int64_t *scratch;
 } writing;
 
-static int32_t number_of(const writing *w, size_t step)
+static int32_t step_number_of(const writing *w, size_t step)
 {
     return w->b->steps[step] == TL_STEP_AFTER ? -1 : w->b->steps[step];
 }
 
 /* ------------------------------------------------------------------------------------------------------------- link */
 
-/* Fills the transfer columns from the kind and size with the largest excess: mean time of one, and its baseline. */
-static void put_transfer(const writing *w, const tl_candidate *candidate, tl_slow_link_row *row)
+/* Fills the transfer columns for the kind and size with the largest excess: mean time of one transfer, and its baseline. */
+static void fill_transfer(const writing *w, const tl_candidate *candidate, tl_slow_link_row *row)
 {
     const tl_baseline *b = w->b;
     const tl_link_ranks *link = &b->links[candidate->link];
@@ -62,14 +62,14 @@ static void add_link(const writing *w, const tl_candidate *u, int32_t number, tl
                                .excess_ns = u->late_ns,
                                .z = u->z,
                                .pattern = (uint8_t)u->shape.pattern,
-                               .first_step = number_of(w, u->shape.first),
-                               .last_step = number_of(w, u->shape.last),
+                               .first_step = step_number_of(w, u->shape.first),
+                               .last_step = step_number_of(w, u->shape.last),
                                .p_value = u->p,
                                .gain_ns = u->solo_gain_ns };
     for (uint32_t i = 0; i < link->n; i++)
         ranks[i] = w->in->ranks[w->b->link_members[link->first + i]];
     tl_ranks_text(ranks, link->n, row->ranks, sizeof row->ranks);
-    put_transfer(w, u, row);
+    fill_transfer(w, u, row);
     row->rank = link->n == 2 ? ranks[0] : -1;
     row->peer = link->n == 2 ? ranks[1] : -1;
 }
@@ -81,8 +81,8 @@ static tl_straggler *row_of(const writing *w, tl_table *stragglers, size_t rank)
     return tl_table_row(stragglers, stragglers->n - w->in->nranks + rank);
 }
 
-/* Names a rank of a link of two, unless the rank is named for something else that costs half as much, or for a link that
- * costs more. */
+/* Names a rank for its slow link, unless it is named already for another cause with at least half of the link's gain, or
+ * for a link with at least the same gain. */
 static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_candidate *candidate, tl_straggler *row)
 {
     size_t nup = 0, nfull = 0;

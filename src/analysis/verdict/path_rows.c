@@ -10,7 +10,7 @@ typedef struct writing {
     int64_t whole_ns;
 } writing;
 
-static void add(const writing *w, int32_t rank, int activity, int64_t path_ns, int64_t own_ns)
+static void add_row(const writing *w, int32_t rank, int activity, int64_t path_ns, int64_t own_ns)
 {
     const tl_path_row row = { .rank = rank,
                               .activity = (uint8_t)activity,
@@ -124,11 +124,11 @@ void tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_t
     for (int activity = 0; activity < TL_NACTIVITIES; activity++)
         w.whole_ns += path->sum.ns[activity];
     for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-        add(&w, -1, activity, path->sum.ns[activity], mean_own(path, nranks, activity));
-    add(&w, -1, TL_NACTIVITIES, path->before_ns, 0);
+        add_row(&w, -1, activity, path->sum.ns[activity], mean_own(path, nranks, activity));
+    add_row(&w, -1, TL_NACTIVITIES, path->before_ns, 0);
     for (size_t r = 0; r < nranks; r++)
         for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-            add(&w, ranks[r], activity, path->by_rank[r].ns[activity], path->own[r].ns[activity]);
+            add_row(&w, ranks[r], activity, path->by_rank[r].ns[activity], path->own[r].ns[activity]);
     tl_table_sort(table);
     add_sums(path, ranks, nranks, tl_tables_get(tables, &tl_path_sum_schema));
     add_pieces(&path->job, -1, ranks, tables);

@@ -1,4 +1,4 @@
-/* rows.c - a findings as rows of the result's tables. */
+/* rows.c - writes findings as rows of the result's tables. */
 #include "internal.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/base/sort.h"
@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The candidates of a rank together. */
+/* Summary of a rank's candidates. */
 typedef struct rank_candidates {
-    bool *on;      /* [nsteps] where any is late */
-    bool *covered; /* [nsteps] what steps the repair of any is of */
+    bool *on;      /* [nsteps] a candidate is late */
+    bool *covered; /* [nsteps] a candidate's repair covers the step */
     bool any, slight, drifts;
     tl_against against;
-    int64_t solo_gain_ns; /* the most that the repair of one gains */
+    int64_t solo_gain_ns; /* largest solo gain of a candidate, ns */
     double z, p;
 } rank_candidates;
 
@@ -24,15 +24,15 @@ typedef struct writing {
     const tl_baseline *b;
     const tl_verdict_ranks *in;
     tl_arena arena;
-    size_t *index;    /* [nsteps] of the steps that have rows, their places among the baseline's */
+    size_t *index;    /* [nsteps] steps that have rows: their indices among the baseline's steps */
     int32_t *numbers; /* [nsteps] */
     size_t nsteps;
-    rank_candidates all, needed; /* of the rank at hand: all its candidates, and the needed ones */
+    rank_candidates all, needed; /* of the current rank: all its candidates, and the needed ones */
     const tl_table *groups;
     int64_t *delay_cost_ns; /* [ranks * nsteps] */
 } writing;
 
-/* Steps that have a number; where none has, all of the time is one. */
+/* Lists the steps that have a number; if no step has one, the whole time as one step. */
 static void list_steps(writing *w)
 {
     const tl_baseline *b = w->b;
@@ -47,14 +47,14 @@ static void list_steps(writing *w)
     }
 }
 
-static int32_t number_of(const writing *w, size_t step)
+static int32_t step_number_of(const writing *w, size_t step)
 {
     return w->b->steps[step] == TL_STEP_AFTER ? -1 : w->b->steps[step];
 }
 
 /* ------------------------------------------------------------------------------------------------------- candidates */
 
-static void make_units(writing *w, rank_candidates *out)
+static void new_rank_candidates(writing *w, rank_candidates *out)
 {
     out->on = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->on);
     out->covered = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->covered);
@@ -67,8 +67,8 @@ static void clear(const writing *w, rank_candidates *out)
     *out = (rank_candidates){ .on = out->on, .covered = out->covered, .z = NAN, .p = NAN };
 }
 
-/* What a rank of a role is compared with at first: its own other steps where it has no peers; the other one of two inner
- * stages. */
+/* Returns what a role's ranks are compared with by default: its own other steps if the role has one rank, the other
+ * stage if the role is two inner stages, else peers. */
 static tl_against against_of(const tl_baseline *b, uint32_t role)
 {
     return b->roles[role].n == 1       ? TL_AGAINST_OWN_STEPS
@@ -87,11 +87,11 @@ static void add_candidate(const writing *w, const tl_candidate *candidate, bool 
     to->against = candidate->against > to->against ? (tl_against)candidate->against : to->against;
     to->drifts = to->drifts || candidate->shape.pattern == TL_PATTERN_DRIFTING;
     to->solo_gain_ns = tl_ns_max(to->solo_gain_ns, candidate->solo_gain_ns);
-    to->z = fmax(to->z, candidate->z); /* fmax knows NAN as nothing */
+    to->z = fmax(to->z, candidate->z); /* fmax ignores NAN */
     to->p = fmin(to->p, candidate->p);
 }
 
-/* Adds the rank's candidates among candidates[n], which are in the order of ranks. */
+/* Adds the rank's candidates among candidates[n], which ascend by rank. */
 static void add_candidates(writing *w, size_t rank, const tl_candidate *candidates, size_t n, bool slight)
 {
     size_t u = 0;
@@ -103,7 +103,7 @@ static void add_candidates(writing *w, size_t rank, const tl_candidate *candidat
     }
 }
 
-static void find_units(writing *w, size_t rank)
+static void find_rank_candidates(writing *w, size_t rank)
 {
     clear(w, &w->all);
     clear(w, &w->needed);
@@ -132,14 +132,14 @@ static void add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl
 
 /* --------------------------------------------------------------------------------------------------------- patterns */
 
-/* The steps of all chosen candidates of a rank together. */
+/* Fills the pattern of the steps of all needed candidates of a rank. */
 static void put_pattern(const writing *w, tl_straggler *row)
 {
     tl_shape shape;
     tl_put_pattern(w->b, w->needed.on, w->needed.drifts, &shape, &row->share_steps);
     row->pattern = (uint8_t)shape.pattern;
-    row->first_step = shape.nup > 0 ? number_of(w, shape.first) : -1;
-    row->last_step = shape.nup > 0 ? number_of(w, shape.last) : -1;
+    row->first_step = shape.nup > 0 ? step_number_of(w, shape.first) : -1;
+    row->last_step = shape.nup > 0 ? step_number_of(w, shape.last) : -1;
 }
 
 static size_t full_steps(const writing *w)
@@ -158,7 +158,7 @@ static size_t judged_steps(const writing *w, size_t rank)
     return n;
 }
 
-/* In how many of the full steps it is late, and what part of these, and of cut ones like them, its repair gains. */
+/* A rank's number of late full steps and of full steps, and its gain as a share of the time of the covered steps. */
 typedef struct lateness {
     size_t nup, nfull;
     double share;
@@ -176,7 +176,7 @@ static lateness lateness_of(const writing *w, const rank_candidates *candidates,
     return l;
 }
 
-static void put_reason(const writing *w, tl_straggler *row)
+static void write_reason(const writing *w, tl_straggler *row)
 {
     lateness l = lateness_of(w, &w->needed, row->gain_ns);
     bool seconds = row->gain_ns >= 1000000000;
@@ -185,15 +185,15 @@ static void put_reason(const writing *w, tl_straggler *row)
              (double)row->gain_ns / (seconds ? 1e9 : 1e6), seconds ? "s" : "ms", row->p_value);
 }
 
-/* Words the reason of a rank that is late but not needed, by the candidate whose own repair gains most. */
-static void put_idle_lateness(const writing *w, tl_straggler *row)
+/* Writes the reason of a rank that is late but not needed; its cost is the largest solo gain of its candidates. */
+static void write_costless_reason(const writing *w, tl_straggler *row)
 {
     lateness l = lateness_of(w, &w->all, w->all.solo_gain_ns);
     snprintf(row->reason, sizeof row->reason, "it is late in %zu of %zu steps, which costs %s %.2f %% of %s", l.nup,
              l.nfull, w->all.slight ? "at most" : "only", 100 * l.share, l.nup == 1 ? "it" : "them");
 }
 
-/* Whether the rank meets untraced ranks whose numbers are unknown: the waits of others for these ranks are not seen. */
+/* Whether the rank is the only traced one in a group of unknown size: no trace shows the waits of the other members. */
 static bool meets_unknown(const writing *w, size_t rank)
 {
     for (size_t i = 0; i < w->groups->n; i++) {
@@ -229,7 +229,7 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
                          .slowdown = NAN,
                          .reason = "it is late in no step by more than chance explains" };
 
-    find_units(w, rank);
+    find_rank_candidates(w, rank);
     if (w->needed.any) {
         row.verdict = TL_VERDICT_STRAGGLER;
         row.z = w->needed.z;
@@ -238,7 +238,7 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         if (row.gain_ns >= 0 && row.gain_ns < w->j->whole_ns)
             row.slowdown = (double)w->j->whole_ns / (double)(w->j->whole_ns - row.gain_ns);
         put_pattern(w, &row);
-        put_reason(w, &row);
+        write_reason(w, &row);
     } else if (w->all.any && meets_unknown(w, rank)) {
         lateness l = lateness_of(w, &w->all, 0);
         snprintf(row.reason, sizeof row.reason,
@@ -247,7 +247,7 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
                  l.nup, l.nfull);
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (w->all.any) {
-        put_idle_lateness(w, &row);
+        write_costless_reason(w, &row);
     } else if (!tl_job_graph_has(w->b->graph, rank)) {
         snprintf(row.reason, sizeof row.reason,
                  "its time stamps are too far apart to be right, so it is left out of the simulation");
@@ -274,7 +274,7 @@ static double error_of(const tl_findings *j)
 }
 
 /* Writes tables critical_path, path_sum and path, and the unexplained time of the job's path into the unchanged row of
- * whatif.  Not counted is what precedes that path within the leading steps that are not judged. */
+ * whatif.  Time before the path counts only as far as it exceeds the leading steps that are not judged. */
 static void write_path(const writing *w, tl_tables *tables)
 {
     tl_path path;
@@ -314,7 +314,7 @@ static void write(writing *w, tl_tables *tables)
     write_path(w, tables);
 }
 
-/* Ranks without a trace: as all others, but of their work nothing is known. */
+/* Adds the rows of a late rank without a trace; the columns about its own work stay unknown. */
 static void add_untraced(const writing *w, const tl_untraced *u, tl_tables *tables)
 {
     tl_straggler row = { .rank = u->rank,
@@ -322,8 +322,8 @@ static void add_untraced(const writing *w, const tl_untraced *u, tl_tables *tabl
                          .z = u->z,
                          .share_steps = u->share,
                          .pattern = (uint8_t)u->shape.pattern,
-                         .first_step = number_of(w, u->shape.first),
-                         .last_step = number_of(w, u->shape.last),
+                         .first_step = step_number_of(w, u->shape.first),
+                         .last_step = step_number_of(w, u->shape.last),
                          .p_value = u->p,
                          .cause = TL_CAUSE_UNKNOWN,
                          .largest_cause = TL_CAUSE_UNKNOWN,
@@ -355,8 +355,8 @@ void tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, c
     writing w = { .j = findings, .b = baseline, .in = ranks, .groups = tl_tables_get(tables, &tl_group_row_schema) };
     w.index = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.index);
     w.numbers = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.numbers);
-    make_units(&w, &w.all);
-    make_units(&w, &w.needed);
+    new_rank_candidates(&w, &w.all);
+    new_rank_candidates(&w, &w.needed);
     list_steps(&w);
     w.delay_cost_ns = tl_arena_zeroed(&w.arena, ranks->nranks * w.nsteps, sizeof *w.delay_cost_ns);
     tl_delay_costs_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers, w.nsteps,

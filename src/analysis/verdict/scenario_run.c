@@ -1,5 +1,5 @@
-/* scenario_run.c - what scenarios gain: ranks are asked once what stays of them in each, and all of it is replayed once
- * a scenario. */
+/* scenario_run.c - gains of scenarios: each rank is asked once for its folded graph in all scenarios; the job is then
+ * replayed once per scenario. */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -10,11 +10,11 @@ struct tl_scenario_run {
     const tl_baseline *b;
     tl_arena arena;
     size_t nranks, next;   /* the next scenario */
-    uint8_t *lanes;        /* [scenarios * nranks] of each rank in each scenario */
-    int64_t *meeting_less; /* [nmeetings] what the ideal takes off it */
-    int64_t **end_less;    /* by rank and port: off a member of a collective on a link */
-    tl_folded *changed;    /* [nranks] in all lanes */
-    tl_job_net job_net;    /* of the scenario in hand */
+    uint8_t *lanes;        /* [scenarios * nranks] lane of the rank's folded graph in the scenario */
+    int64_t *meeting_less; /* [nmeetings] reduction of the transfer, ns */
+    int64_t **end_less;    /* by rank and port: reduction of the member's end, ns */
+    tl_folded *changed;    /* [nranks] folded graphs, with all lanes */
+    tl_job_net job_net;    /* of the current scenario */
 };
 
 /* ------------------------------------------------------------------------------------------------------------ links */
@@ -46,7 +46,7 @@ static void find_transfers(tl_scenario_run *t, const tl_ideal *ideal)
     free(list.v);
 }
 
-/* Takes off the ideal's reduction of transfers on links of the given sorts. */
+/* Applies the reductions of transfers on links of the given sorts to the job net. */
 static void shorten_transfers(tl_scenario_run *t, const bool *sorts)
 {
     const tl_job_graph *g = t->b->graph;
@@ -82,14 +82,15 @@ static tl_change change_of(const tl_scenario_run *t, const tl_scenario *s, size_
         change.kind = TL_CHANGE_HOST;
     } else if (s->host != 0) {
         change.kind = b->host_of[rank] == s->host && late ? TL_CHANGE_CANDIDATES : TL_CHANGE_NONE;
-    } else if (s->activities != 0 && (late || !alone)) { /* else the rank is the only one of its role */
+    } else if (s->activities != 0 &&
+               (late || !alone)) { /* a rank that is not late and alone in its role has no ideal */
         change.kind = TL_CHANGE_IDEAL;
         change.activities = s->activities;
     }
     return change;
 }
 
-/* The chosen candidates of a rank, by their numbers there. */
+/* Fills plans with the indices of a rank's needed candidates among the rank's own; returns their number. */
 static size_t list_chosen(const tl_scenario_run *t, size_t rank, uint32_t *plans)
 {
     size_t n = 0;
@@ -128,7 +129,7 @@ static void get_ends(tl_scenario_run *t, size_t rank, tl_bytes *in)
     free(ends);
 }
 
-/* What stays of a rank in each scenario. */
+/* Reads the rank's lane in each scenario, and the rank's folded graph. */
 static void get_changed(tl_scenario_run *t, const tl_scenario *scenarios, size_t n, size_t rank, tl_bytes *in)
 {
     for (size_t s = 0; s < n; s++) {

@@ -1,8 +1,8 @@
 /* scenarios.c - the job's time in scenarios that repair no single rank or link: the rows of whatif beside the rows of
  * ranks and links.
  *
- *     ideal       no rank and no link slower than is usual in the step; of that, one part of the time alone (cause), and transfers on
- *                 links of one sort alone (groups)
+ *     ideal       no rank and no link slower than is usual in the step; also for one activity alone (cause), and for
+ *                 transfers on links of one sort alone (groups)
  *     balanced    ranks of all roles compute equally long
  *     host_free   hosts take no time of their own
  */
@@ -21,7 +21,7 @@ typedef struct trying {
     TL_VEC(tl_whatif_row) rows;
     TL_VEC(tl_scenario) scenarios; /* one for each row */
     int32_t *groups;               /* [nsorts] the lowest group of each sort; -1: its links have none */
-    bool *sorts;                   /* [nsorts] those of the scenario in hand */
+    bool *sorts;                   /* [nsorts] sorts of the current scenario */
     tl_balance balance;
 } trying;
 
@@ -48,7 +48,7 @@ void tl_whatif_add(const tl_findings *j, tl_scenario_kind kind, int32_t rank, in
     append(j, row, whatif);
 }
 
-static void add(trying *t, tl_whatif_row row, tl_scenario scenario)
+static void add_scenario(trying *t, tl_whatif_row row, tl_scenario scenario)
 {
     tl_vec_room(&t->rows);
     tl_vec_room(&t->scenarios);
@@ -56,7 +56,7 @@ static void add(trying *t, tl_whatif_row row, tl_scenario scenario)
     t->scenarios.v[t->scenarios.n++] = scenario;
 }
 
-/* Groups that are alike, and what moves between two of their ranks: the sorts that begin with one group. */
+/* Sorts of links whose lowest group is the same: that group, and the transfer time on their links, ns. */
 typedef struct kind {
     int64_t ns;
     int32_t group;
@@ -79,8 +79,8 @@ static void find_groups(const tl_baseline *b, int32_t *groups)
     }
 }
 
-/* Returns the sum, ns, of the transfers on links of a sort. */
-static int64_t moved_by(const tl_baseline *b, size_t sort)
+/* Returns the transfer time, ns, summed over the links of a sort. */
+static int64_t transfer_ns_of(const tl_baseline *b, size_t sort)
 {
     uint32_t role = (uint32_t)(b->nroles + sort);
     int64_t ns = 0;
@@ -90,7 +90,7 @@ static int64_t moved_by(const tl_baseline *b, size_t sort)
     return ns;
 }
 
-/* The kinds that move most data; how many there are. */
+/* Lists the kinds, largest transfer time first; returns their number. */
 static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kinds)
 {
     size_t n = 0;
@@ -104,7 +104,7 @@ static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kind
             kinds[k] = (kind){ 0, groups[q] };
             tl_map_put(&number_of, (uint32_t)groups[q], k);
         }
-        kinds[k].ns += moved_by(b, q);
+        kinds[k].ns += transfer_ns_of(b, q);
     }
     tl_map_free(&number_of);
     if (n > 1)
@@ -121,13 +121,13 @@ static void add_groups(trying *t)
         tl_whatif_row row = of_all;
         row.scenario = TL_SCENARIO_GROUPS;
         row.group = kinds[i].group;
-        add(t, row, (tl_scenario){ .sorts = t->sorts });
+        add_scenario(t, row, (tl_scenario){ .sorts = t->sorts });
     }
     free(kinds);
 }
 
-/* Adds a scenario per host with two ranks or more, a straggler among them, if it is not the only host; the row has the
- * lowest rank of the host. */
+/* Adds a scenario per host that has two ranks or more and a straggler, unless it is the only host; the row's rank is the
+ * host's lowest. */
 static void add_hosts(trying *t)
 {
     const tl_baseline *b = t->b;
@@ -146,7 +146,7 @@ static void add_hosts(trying *t)
         tl_whatif_row row = of_all;
         row.scenario = TL_SCENARIO_HOST;
         row.rank = t->in->ranks[r];
-        add(t, row, (tl_scenario){ .host = b->host_of[r] });
+        add_scenario(t, row, (tl_scenario){ .host = b->host_of[r] });
         n++;
     }
 }
@@ -159,30 +159,30 @@ static void add_balanced(trying *t)
         row.scenario = TL_SCENARIO_BALANCED;
         row.rank = t->in->ranks[t->b->members[t->b->roles[t->balance.most].first]];
         row.slowdown = t->balance.times;
-        add(t, row, (tl_scenario){ .balance = &t->balance });
+        add_scenario(t, row, (tl_scenario){ .balance = &t->balance });
     }
 }
 
 static void add_all(trying *t)
 {
     tl_whatif_row row = of_all;
-    row.scenario = TL_SCENARIO_IDEAL; /* all of it, before any part */
-    add(t, row, (tl_scenario){ .activities = ~0U, .sorts = t->sorts });
+    row.scenario = TL_SCENARIO_IDEAL; /* the whole ideal comes first: tl_scenario_run_new */
+    add_scenario(t, row, (tl_scenario){ .activities = ~0U, .sorts = t->sorts });
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         row.scenario = TL_SCENARIO_CAUSE;
         row.cause = (uint8_t)causes[i];
-        add(t, row, (tl_scenario){ .activities = 1U << causes[i] });
+        add_scenario(t, row, (tl_scenario){ .activities = 1U << causes[i] });
     }
     add_groups(t);
     add_hosts(t);
     add_balanced(t);
     row = of_all;
     row.scenario = TL_SCENARIO_HOST_FREE;
-    add(t, row, (tl_scenario){ .free_hosts = true });
+    add_scenario(t, row, (tl_scenario){ .free_hosts = true });
 }
 
 /* Replays each scenario, and appends its row with the gain. */
-static void try_all(trying *t, tl_table *whatif)
+static void replay_all(trying *t, tl_table *whatif)
 {
     tl_scenario_run *run = tl_scenario_run_new(t->j, t->b, t->scenarios.v, t->scenarios.n);
     for (size_t i = 0; i < t->rows.n; i++) {
@@ -211,7 +211,7 @@ void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, 
                  .groups = tl_malloc((baseline->nsorts + 1) * sizeof *t.groups),
                  .sorts = tl_malloc(baseline->nsorts + 1) };
     add_all(&t);
-    try_all(&t, whatif);
+    replay_all(&t, whatif);
     for (size_t i = 0; i < before; i++)
         compare_with_ideal(findings, t.rows.v[0].gain_ns, tl_table_row(whatif, i));
     free(t.rows.v);

@@ -1,12 +1,12 @@
-/* shape.c - when is a candidate late: never, at one level in some steps, or more and more?
+/* shape.c - the shape of a candidate's lateness over S steps: none, one level in some steps, or a ramp.
  *
- * A switch between the two levels costs log S, as a parameter more does (BIC), a ramp two of them.  With x normal
- * around its level, log-likelihood ratio against "never up" of a step that is up by a:
+ * Each switch between the two levels costs log S, as one more parameter does (BIC); a ramp costs 2 log S.  With x normal
+ * around its level, the log-likelihood ratio of a step that is late by a, against "never late", is
  *
  *     (2 a x - a^2) / (2 sigma^2)
  *
- * The best steps for a given level are found by Viterbi's algorithm; the level is then the mean of these steps, until
- * neither changes.  One start has local optima, so every value above 0 is one.
+ * Viterbi's algorithm finds the best steps for a given level, and the level becomes the mean of these steps, in turn
+ * until neither changes.  As that ends in local optima, values of x above 0 all serve as starts.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -14,20 +14,20 @@
 #include <math.h>
 #include <string.h>
 
-/* The most refits of a level; it hardly ever takes more than three. */
+/* Largest number of refits of a level; three are nearly always enough. */
 enum { REFITS = 8 };
 
-/* Of n steps; room for all that is tried. */
+/* A fit to n steps, and its scratch. */
 typedef struct fit {
     const double *x;
     size_t n;
     double sigma;
     bool *up, *best;
     double *start;
-    uint8_t *from; /* [2 * n]: the level of the step before, by step and level */
+    uint8_t *from; /* [2 * n] best level (0, 1) of the previous step, by step and level */
 } fit;
 
-/* The mean of the steps that are up; 0 where none is. */
+/* Returns the mean of x over the steps that are up; 0 if none is. */
 static double level_of(const fit *f, const bool *up)
 {
     double sum = 0;
@@ -64,7 +64,7 @@ static bool viterbi(fit *f, double level)
     return changed;
 }
 
-/* Log-likelihood of these steps being up, less what their switches cost. */
+/* Returns the log-likelihood ratio of these steps being up, less the penalty of their switches. */
 static double score_of(const fit *f, const bool *up)
 {
     double level = level_of(f, up), score = 0;
@@ -75,8 +75,8 @@ static double score_of(const fit *f, const bool *up)
     return score;
 }
 
-/* The values to start from, in f->start: how many. */
-static size_t find_starts(fit *f)
+/* Fills f->start with starting levels; returns their number. */
+static size_t list_starts(fit *f)
 {
     const size_t starts = (size_t)TL_SHAPE_STARTS;
     size_t n = 0;
@@ -91,9 +91,9 @@ static size_t find_starts(fit *f)
     return starts;
 }
 
-static double two_levels(fit *f)
+static double fit_two_levels(fit *f)
 {
-    size_t nstarts = find_starts(f);
+    size_t nstarts = list_starts(f);
     double best = 0;
     memset(f->best, 0, f->n * sizeof *f->best);
     for (size_t k = 0; k < nstarts; k++) {
@@ -111,9 +111,9 @@ static double two_levels(fit *f)
     return best;
 }
 
-/* Returns the score of the best ramp, and fills its first step, at least three from the end.  Goes backwards: if a ramp
- * begins one step earlier, its height grows by one unit in each step. */
-static double ramp(const fit *f, size_t *begin)
+/* Returns the score of the best ramp; *begin: its first step, at least three from the end.  Goes backwards: a ramp that
+ * begins one step earlier is one unit higher in each later step. */
+static double fit_ramp(const fit *f, size_t *begin)
 {
     double best = 0, x = 0, tx = 0, tt = 0;
     for (size_t first = f->n; first-- > 0;) {
@@ -154,8 +154,8 @@ void tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
               .from = tl_arena_zeroed(&arena, 2 * n, sizeof *f.from) };
     size_t begin = 0;
 
-    double levels = two_levels(&f);
-    bool drifts = n >= (size_t)TL_PATTERN_LEAST_STEPS && levels > 0 && ramp(&f, &begin) > levels;
+    double levels = fit_two_levels(&f);
+    bool drifts = n >= (size_t)TL_PATTERN_LEAST_STEPS && levels > 0 && fit_ramp(&f, &begin) > levels;
     *out = (tl_shape){ .first = n };
     for (size_t s = 0; s < n; s++) {
         up[s] = drifts ? s >= begin : f.best[s];
@@ -169,8 +169,8 @@ void tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
 
 /* --------------------------------------------------------------------------------------------------------- pattern */
 
-/* Counts the runs of steps that are on; a cut step between two of them does not end a run. */
-static size_t runs_of(const tl_baseline *b, const bool *on)
+/* Returns the number of runs of steps that are on; a cut step does not end a run. */
+static size_t count_runs(const tl_baseline *b, const bool *on)
 {
     size_t runs = 0;
     bool before = false;
@@ -198,6 +198,6 @@ void tl_put_pattern(const tl_baseline *b, const bool *on, bool drifts, tl_shape 
                      : drifts                                    ? TL_PATTERN_DRIFTING
                      : *share >= TL_PERSISTENT_SHARE && full > 1 ? TL_PATTERN_PERSISTENT
                      : shape->nup == 1                           ? TL_PATTERN_ONE_OFF
-                     : runs_of(b, on) == 1                       ? TL_PATTERN_BOUNDED
+                     : count_runs(b, on) == 1                    ? TL_PATTERN_BOUNDED
                                                                  : TL_PATTERN_SPORADIC;
 }

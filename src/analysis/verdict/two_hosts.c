@@ -1,9 +1,9 @@
-/* two_hosts.c - the ranks of one of two hosts, against those of the other.
+/* two_hosts.c - compares the ranks of a role by host, if the role lies on two hosts.
  *
  *     lateness of eight ranks     0  0  0  0 | 5  5  5  5     no rank stands out: half of them are late
- *     of their hosts              0          | 5              the hosts do, as two ranks of a role would
+ *     lateness of their hosts     0          | 5              the second host stands out, as one of two ranks would
  *
- * What a host is late by is the median of its ranks; each of the two hosts is the peer of the other one.
+ * A host's lateness is the median over its ranks; each of the two hosts is the peer of the other one.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"

@@ -4,9 +4,9 @@
  *     rank 1   [ p ]====work====[     m       ]
  *     untraced [ p ]- - - - - - - - late ->[m ]     later at m than traced ranks of its role, by `late` at least
  *
- * The arrival of the untraced rank is bounded by the usual transfer time of m (untraced_ranks.h).  A repair takes
- * `late` off every way by which the rank comes to m; the job's gain is a lower bound of the rank's cost.  Its lateness
- * is compared with the noise of traced ranks.
+ * The arrival of the untraced rank is bounded by the usual transfer time of m (untraced_ranks.h).  A repair subtracts
+ * `late` from every edge by which the untraced rank comes to m; the gain is a lower bound of the rank's cost.  The
+ * rank's lateness is compared with the noise of traced ranks.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -25,7 +25,7 @@ typedef struct searching {
     double *full, *column, *x;  /* scratch */
     size_t nfull;               /* steps that are not cut */
     double sigma;
-    TL_VEC(int32_t) ranks; /* late ones, ascending */
+    TL_VEC(int32_t) ranks; /* late untraced ranks, ascending */
 } searching;
 
 static bool is_late(const tl_meeting *m, int32_t rank)
@@ -72,8 +72,8 @@ static void prepare(searching *s)
         s->sigma = fmax(fmax(1, least), tl_noise_of(s->full, n, s->nfull, s->column, s->x));
 }
 
-/* Makes the ways of an untraced rank to meetings where it is late shorter (sign -1) or longer (1) by its lateness. */
-static void shift(searching *s, int32_t rank, int64_t sign)
+/* Subtracts (sign -1) or adds (1) an untraced rank's lateness to its edges into the meetings at which it is late. */
+static void shift_arrivals(searching *s, int32_t rank, int64_t sign)
 {
     const tl_job_graph *g = s->b->graph;
     for (size_t m = 0; m < g->nmeetings; m++) {
@@ -88,11 +88,11 @@ static void shift(searching *s, int32_t rank, int64_t sign)
 static void replay(searching *s, tl_untraced *u)
 {
     int64_t before = 0;
-    shift(s, u->rank, -1);
+    shift_arrivals(s, u->rank, -1);
     int64_t end_ns = tl_net_replay(&s->job_net.net, s->done_ns);
     u->gain_ns = s->out->whole_ns - tl_net_whole_ns(&s->job_net.net, s->b, s->done_ns, s->out->start_ns, end_ns);
     tl_net_step_ends(&s->job_net.net, s->done_ns, u->step_ns);
-    shift(s, u->rank, 1);
+    shift_arrivals(s, u->rank, 1);
     for (size_t i = 0; i < s->b->nsteps; i++) {
         int64_t gained = s->ends_ns[i] - u->step_ns[i];
         u->step_ns[i] = gained - before;
@@ -133,8 +133,8 @@ static void judge(searching *s, tl_untraced *u)
     tl_put_pattern(b, u->on, u->shape.pattern == TL_PATTERN_DRIFTING, &u->shape, &u->share);
 }
 
-/* Whether chance does not explain the lateness, and the gain reaches the least cost of the whole job. */
-static bool costs(const searching *s, const tl_untraced *u)
+/* Whether chance does not explain the lateness, and the gain is at least the least cost's share of the job's time. */
+static bool is_costly(const searching *s, const tl_untraced *u)
 {
     double least = fmax(s->options->least_cost, TL_UNTRACED_LEAST_COST);
     return u->p < s->options->alpha && (double)u->gain_ns >= least * (double)s->out->whole_ns;
@@ -153,7 +153,7 @@ static void look_at(searching *s, int32_t rank)
             u.late_ns[tl_meeting_step(s->b, m)] += g->meetings[m].late_ns;
     replay(s, &u);
     judge(s, &u);
-    if (!costs(s, &u))
+    if (!is_costly(s, &u))
         return;
     tl_vec_push(&s->out->untraced, u);
 }

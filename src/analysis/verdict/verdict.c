@@ -1,4 +1,4 @@
-/* verdict.c - the verdict from beginning to end: lateness, significance, cost, choice. */
+/* verdict.c - the passes of tl_verdict_find: folded ranks, unchanged replay, candidates, elimination, untraced ranks. */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
@@ -40,7 +40,7 @@ static void fold_ranks(const tl_baseline *b, tl_findings *out)
     tl_asked_free(&asked);
 }
 
-/* Returns the largest difference, ns, of a node's time in the unchanged replay from its measured time. */
+/* Returns the largest difference, ns, between a node's time in the unchanged replay and its measured time. */
 static int64_t error_of(const tl_job_net *job_net, const int64_t *done_ns)
 {
     int64_t most = 0;

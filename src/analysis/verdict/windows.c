@@ -2,11 +2,11 @@
  *
  *     rank 0   |4 . . . . . . . . . |5 . . . |6 . . .
  *     rank 1   |4 . . . . . . . . . |5 . . . |6 . . .
- *     rank 2               |4 . . . |5 . . . |6 . . .     what the others wait in step 4 is not known to be for rank 2
+ *     rank 2               |4 . . . |5 . . . |6 . . .     waits of others in step 4 need not be for rank 2
  *
- * Marks of one step begin at different times, by clocks and by what ranks do: in any step after these no later behind
- * the median of all ranks than one that begins late.  Times are of each rank's own clock.  Steps whose numbers follow
- * one another are looked at by themselves: each window of a recording in several begins and ends so.
+ * Even without a late recording, ranks begin a step at different times (clocks, work).  A rank's recording begins late if
+ * the rank lags behind the median of all ranks in its leading steps by more than any rank does in any later step.  Times
+ * are on each rank's own clock.  Each run of consecutive step numbers is one window of the recording, judged by itself.
  */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
@@ -18,10 +18,10 @@
 typedef struct starts {
     const int32_t *ranks;
     size_t nranks, nsteps;
-    int32_t first, last; /* the steps that all ranks mark, of those in hand */
-    int32_t *low, *high; /* [nranks] the first and last that each does; low -1: it marks none */
-    int64_t *lag_ns;     /* [nranks * nsteps] behind the median of all */
-    int64_t *usual_ns;   /* [nsteps] */
+    int32_t first, last; /* range of steps that all ranks mark, in this window */
+    int32_t *low, *high; /* [nranks] first and last marked step; low -1: none */
+    int64_t *lag_ns;     /* [nranks * nsteps] begin of the step less the median of all ranks */
+    int64_t *usual_ns;   /* [nsteps] largest lag in this step and later ones */
     int64_t *scratch;    /* [nranks] */
     tl_arena arena;
 } starts;
@@ -47,9 +47,8 @@ static void find_range(starts *s, const tl_table *steps, int32_t from, int32_t t
     }
 }
 
-/* Fills lag_ns of the steps first to last: each rank's begin of the step less the median of all ranks.  Returns false
- * where a rank with marks lacks one of these steps. */
-static bool find_lags(starts *s, const tl_table *steps)
+/* Fills lag_ns of the steps first to last.  Returns false if a rank with marks lacks one of these steps. */
+static bool fill_lags(starts *s, const tl_table *steps)
 {
     size_t known = 0, marked = 0;
     for (size_t i = 0; i < steps->n; i++) {
@@ -76,8 +75,8 @@ static bool find_lags(starts *s, const tl_table *steps)
     return marked > 1;
 }
 
-/* Fills usual_ns: by step, the largest lag of any rank in it and later steps. */
-static void find_usual(starts *s)
+/* Fills usual_ns: by step, the largest lag of any rank in that step and later ones. */
+static void fill_usual_lags(starts *s)
 {
     for (size_t at = s->nsteps; at-- > 0;) {
         s->usual_ns[at] = at + 1 < s->nsteps ? s->usual_ns[at + 1] : 0;
@@ -86,9 +85,9 @@ static void find_usual(starts *s)
     }
 }
 
-/* Returns the number of leading steps that the rank begins later than any rank begins a step after these, by least_ns
- * and more: while its recording has not begun, hosts of others may run ahead.  *later_ns: by how much; 0: none. */
-static size_t late_steps(const starts *s, size_t rank, int64_t least_ns, int64_t *later_ns)
+/* Returns the number of leading steps in which the rank's lag exceeds every rank's lag in later steps by least_ns or
+ * more: before its recording begins, hosts of other ranks may run ahead.  *later_ns: the excess; 0: no such steps. */
+static size_t count_late_steps(const starts *s, size_t rank, int64_t least_ns, int64_t *later_ns)
 {
     int64_t lag_ns = INT64_MAX;
     for (size_t n = 1; n < s->nsteps && lag_ns > 0; n++) {
@@ -113,7 +112,7 @@ static int64_t span_of(const starts *s, const tl_table *steps)
 }
 
 /* Finds the ranks that begin late in the steps from `from` to `to`. */
-static void open_window(starts *s, const tl_table *steps, int32_t from, int32_t to, tl_job_graph *graph, tl_table *health)
+static void find_late_recordings(starts *s, const tl_table *steps, int32_t from, int32_t to, tl_job_graph *graph, tl_table *health)
 {
     find_range(s, steps, from, to);
     if (s->first < 0 || s->first >= s->last || (size_t)(s->last - s->first) >= steps->n)
@@ -121,12 +120,12 @@ static void open_window(starts *s, const tl_table *steps, int32_t from, int32_t 
     s->nsteps = (size_t)(s->last - s->first) + 1;
     s->lag_ns = tl_arena_zeroed(&s->arena, s->nranks * s->nsteps, sizeof *s->lag_ns);
     s->usual_ns = tl_arena_take(&s->arena, s->nsteps, sizeof *s->usual_ns);
-    if (!find_lags(s, steps))
+    if (!fill_lags(s, steps))
         return;
-    find_usual(s);
+    fill_usual_lags(s);
     int64_t later_ns = 0, least_ns = (int64_t)(TL_VERDICT_LEAST_COST * (double)span_of(s, steps));
     for (size_t r = 0; r < s->nranks; r++) {
-        size_t late = s->low[r] == s->first ? late_steps(s, r, least_ns, &later_ns) : 0;
+        size_t late = s->low[r] == s->first ? count_late_steps(s, r, least_ns, &later_ns) : 0;
         for (size_t at = 0; at < late; at++) {
             tl_vec_push(&graph->late, s->first + (int32_t)at);
             tl_health_add(health, (tl_health){ .rank = s->ranks[r],
@@ -151,7 +150,7 @@ void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *
     size_t n = tl_int_unique(numbers, steps->n);
     for (size_t from = 0, to; from < n; from = to) {
         to = tl_consecutive_end(numbers, n, from);
-        open_window(&s, steps, numbers[from], numbers[to - 1], graph, health);
+        find_late_recordings(&s, steps, numbers[from], numbers[to - 1], graph, health);
     }
     graph->late.n = tl_int_unique(graph->late.v, graph->late.n);
     tl_arena_free(&s.arena);
@@ -159,7 +158,7 @@ void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
-/* Returns the time, ns, that is left out with a step: its own, and that before or after all steps next to it. */
+/* Returns the time, ns, that is left out with a step: the step, and time before or after all steps next to it. */
 static int64_t left_out_ns(const tl_baseline *b, const int64_t *step_ns, size_t s)
 {
     int64_t ns = step_ns[s];
@@ -170,8 +169,8 @@ static int64_t left_out_ns(const tl_baseline *b, const int64_t *step_ns, size_t 
     return ns;
 }
 
-/* Adds rows of the ranks that begin after steps[s], or end before it, among the steps[from, to) with consecutive
- * numbers.  A rank without any of them lacks that window: its trace is damaged. */
+/* Adds rows of the ranks whose recording begins after steps[s] or ends before it, within the window steps[from, to).  A
+ * rank without any step of the window has a damaged trace. */
 static void add_ranks(const tl_baseline *b, const int32_t *ranks, const tl_table *rank_table, size_t s, size_t from,
                       size_t to, const int64_t *step_ns, tl_health row, tl_table *health)
 {
