@@ -99,7 +99,6 @@ typedef struct tl_baseline {
     uint32_t *link_members;
     uint64_t *host_of;        /* [nranks] key of the host's name; 0: unknown */
     uint32_t *link_of;        /* [nmeetings]: TL_NONE: the meeting is no evidence */
-    int64_t *end_spread_ns;   /* [nmeetings] from the first end of a member to the last */
     uint32_t **class_of_kind; /* by rank and kind of its class map: the class */
     size_t *nkinds;           /* [nranks] */
     int64_t *compute_ns;      /* [nranks] time of the rank's compute kernels in full steps */

@@ -7,9 +7,9 @@
  *     tl_diff_free(diff);
  *
  * Reads tables of results alone, and no events: the step time is the median of the compared steps, its parts are those of
- * tables breakdown and exposed.  Steps that table health leaves out or in which a
- * rank lost work are not compared, nor ranks whose trace is cut.  Names are aligned where they are equal, then where they
- * differ in numbers, template arguments and addresses alone, then under the operator that launches them.
+ * tables breakdown and exposed.  Steps that table health leaves out or in which a rank lost work are not compared, nor
+ * ranks whose trace is cut.  Names are aligned where they are equal, then where they differ in numbers, template
+ * arguments and addresses alone, then under the operator that launches them.
  */
 #ifndef TLMPI_ANALYSIS_DIFF_H
 #define TLMPI_ANALYSIS_DIFF_H

@@ -67,8 +67,22 @@ static void list_classes(const tl_link_input *in, tl_baseline *out)
     }
 }
 
+/* Returns, by meeting, the time from the first end of a member to the last, ns; the caller frees it. */
+static int64_t *end_spreads_of(const tl_job_graph *g)
+{
+    int64_t *spread_ns = tl_calloc(g->nmeetings, sizeof *spread_ns);
+    for (size_t r = 0; r < g->nranks; r++)
+        for (size_t p = 0; p < g->ranks[r].nports; p++) {
+            const tl_rank_port *port = &g->ranks[r].ports[p];
+            if (port->meeting != TL_NONE)
+                spread_ns[port->meeting] = tl_ns_max(spread_ns[port->meeting], port->after_meeting_ns);
+        }
+    return spread_ns;
+}
+
 static void take_cells(const tl_link_input *in, const tl_baseline *out)
 {
+    int64_t *spread_ns = end_spreads_of(out->graph);
     size_t i = 0;
 
     for (uint32_t m = 0; m < out->graph->nmeetings; m++) {
@@ -79,28 +93,21 @@ static void take_cells(const tl_link_input *in, const tl_baseline *out)
             i++;
         const tl_work_class *class = &out->classes[out->meeting_class[m]];
         size_t cell = tl_class_cell(class, out->links[out->link_of[m]].member, tl_meeting_step(out, m));
-        class->ns[cell] += meeting->work_ns + out->end_spread_ns[m];
+        class->ns[cell] += meeting->work_ns + spread_ns[m];
         class->pieces[cell]++;
     }
+    free(spread_ns);
 }
 
 void tl_baseline_add_links(tl_baseline *out, const tl_link_input *in)
 {
     tl_baseline_links(in, out);
     size_t first = out->nclasses;
-    out->end_spread_ns = tl_arena_zeroed(&out->arena, out->graph->nmeetings, sizeof *out->end_spread_ns);
     out->meeting_class = tl_arena_take(&out->arena, out->graph->nmeetings, sizeof *out->meeting_class);
     list_classes(in, out);
 
     for (size_t c = first; c < out->nclasses; c++)
         tl_class_make_room(out, &out->classes[c]);
-    for (size_t r = 0; r < out->graph->nranks; r++)
-        for (size_t p = 0; p < out->graph->ranks[r].nports; p++) {
-            const tl_rank_port *port = &out->graph->ranks[r].ports[p];
-            int64_t *spread_ns = port->meeting != TL_NONE ? &out->end_spread_ns[port->meeting] : NULL;
-            if (spread_ns != NULL)
-                *spread_ns = tl_ns_max(*spread_ns, port->after_meeting_ns);
-        }
     take_cells(in, out);
 }
 

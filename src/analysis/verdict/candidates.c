@@ -197,7 +197,7 @@ static bool has_risen(finding *f, const tl_candidate *candidate, const double *l
 }
 
 /* Tests a member again and again, each time without the steps of the candidates found so far, until chance explains the
- * rest: a delay need not be the same in all steps. */
+ * rest: a delay need not be the same in all steps.  A member without peers is tested once. */
 static void find_member_candidates(finding *f, uint32_t role, size_t member, tl_family family, double sigma)
 {
     const tl_baseline *b = f->b;

@@ -28,7 +28,6 @@ struct tl_costing {
     bool *repaired;     /* by candidate: its repair is applied to the net */
     int64_t *done_ns;   /* [net.n] of the last replay */
     int64_t *ends_ns;   /* [nsteps] unchanged */
-    int64_t *step_ends; /* [nsteps] scratch */
     int64_t end_ns;     /* of the job, unchanged */
 };
 
@@ -202,7 +201,6 @@ tl_costing *tl_costing_new(const tl_baseline *b, const tl_findings *findings)
     c->reductions = tl_arena_zeroed(&c->arena, c->ncandidates, sizeof *c->reductions);
     c->repaired = tl_arena_zeroed(&c->arena, c->ncandidates, sizeof *c->repaired);
     c->ends_ns = tl_arena_take(&c->arena, b->nsteps, sizeof *c->ends_ns);
-    c->step_ends = tl_arena_take(&c->arena, b->nsteps, sizeof *c->step_ends);
     make_net(c);
     c->done_ns = tl_arena_take(&c->arena, c->net.n, sizeof *c->done_ns);
     c->end_ns = tl_net_replay(&c->net, c->done_ns);
@@ -296,13 +294,18 @@ int64_t tl_cost_of(tl_costing *c, const bool *chosen)
     return tl_cost_of_part(c, chosen, NULL);
 }
 
-void tl_cost_by_step(const tl_costing *c, int64_t *step_ns)
+void tl_step_gains(const int64_t *ends_ns, size_t n, int64_t *step_ns)
 {
     int64_t before = 0;
-    tl_net_step_ends(&c->net, c->done_ns, c->step_ends);
-    for (size_t s = 0; s < c->b->nsteps; s++) {
-        int64_t gained = c->ends_ns[s] - c->step_ends[s];
+    for (size_t s = 0; s < n; s++) {
+        int64_t gained = ends_ns[s] - step_ns[s];
         step_ns[s] = gained - before;
         before = gained;
     }
+}
+
+void tl_cost_by_step(const tl_costing *c, int64_t *step_ns)
+{
+    tl_net_step_ends(&c->net, c->done_ns, step_ns);
+    tl_step_gains(c->ends_ns, c->b->nsteps, step_ns);
 }

@@ -5,6 +5,7 @@
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/parameters.h"
+#include <math.h>
 
 /* candidates.c: fills the candidates whose p is below alpha, and z and late_ns of all ranks.  step_ns is known. */
 void tl_candidates_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
@@ -30,6 +31,22 @@ bool tl_host_is_later(const double *x, size_t nsteps, const bool *on, const uint
 void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *graph, tl_table *health);
 void tl_windows_rows(const tl_baseline *baseline, const int64_t *step_ns, const int32_t *ranks,
                      const tl_table *rank_table, tl_table *health);
+
+/* Returns the number of a step; -1: the time after all steps. */
+static inline int32_t tl_step_number(const tl_baseline *baseline, size_t step)
+{
+    return baseline->steps[step] == TL_STEP_AFTER ? -1 : baseline->steps[step];
+}
+
+/* Returns the job's time, as a multiple of its time without gain_ns; NAN: gain_ns is all of it. */
+static inline double tl_slowdown_of(const tl_findings *findings, int64_t gain_ns)
+{
+    return gain_ns < findings->whole_ns ? (double)findings->whole_ns / (double)(findings->whole_ns - gain_ns) : NAN;
+}
+
+/* cost.c: replaces step_ns[n], the ends of steps after a repair, by what each step gains, ns.  ends_ns[n]: the ends
+ * before the repair. */
+void tl_step_gains(const int64_t *ends_ns, size_t n, int64_t *step_ns);
 
 /* verdict.c: appends question CHANGE of a rank. */
 void tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);

@@ -16,11 +16,6 @@ typedef struct writing {
     int64_t *scratch;
 } writing;
 
-static int32_t step_number_of(const writing *w, size_t step)
-{
-    return w->b->steps[step] == TL_STEP_AFTER ? -1 : w->b->steps[step];
-}
-
 /* ------------------------------------------------------------------------------------------------------------- link */
 
 /* Fills the transfer columns for the kind and size with the largest excess: mean time of one transfer, and its baseline. */
@@ -62,8 +57,8 @@ static void add_link(const writing *w, const tl_candidate *u, int32_t number, tl
                                .excess_ns = u->late_ns,
                                .z = u->z,
                                .pattern = (uint8_t)u->shape.pattern,
-                               .first_step = step_number_of(w, u->shape.first),
-                               .last_step = step_number_of(w, u->shape.last),
+                               .first_step = tl_step_number(w->b, u->shape.first),
+                               .last_step = tl_step_number(w->b, u->shape.last),
                                .p_value = u->p,
                                .gain_ns = u->solo_gain_ns };
     for (uint32_t i = 0; i < link->n; i++)
@@ -105,8 +100,7 @@ static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_c
     row->z = candidate->z;
     row->p_value = candidate->p;
     row->gain_ns = gain_ns;
-    row->slowdown =
-        gain_ns < w->j->whole_ns ? (double)w->j->whole_ns / (double)(w->j->whole_ns - gain_ns) : NAN;
+    row->slowdown = tl_slowdown_of(w->j, gain_ns);
     snprintf(row->reason, sizeof row->reason, "%s of %.30s takes %.1f times as long as %s (p %.1e)",
              tl_collective_labels[link->kind], link->ranks, link->ratio,
              link->evidence == TL_LINK_BY_GROUPS ? "on links like it" : "in other steps", candidate->p);

@@ -47,11 +47,6 @@ static void list_steps(writing *w)
     }
 }
 
-static int32_t step_number_of(const writing *w, size_t step)
-{
-    return w->b->steps[step] == TL_STEP_AFTER ? -1 : w->b->steps[step];
-}
-
 /* ------------------------------------------------------------------------------------------------------- candidates */
 
 static void new_rank_candidates(writing *w, rank_candidates *out)
@@ -138,8 +133,8 @@ static void put_pattern(const writing *w, tl_straggler *row)
     tl_shape shape;
     tl_put_pattern(w->b, w->needed.on, w->needed.drifts, &shape, &row->share_steps);
     row->pattern = (uint8_t)shape.pattern;
-    row->first_step = shape.nup > 0 ? step_number_of(w, shape.first) : -1;
-    row->last_step = shape.nup > 0 ? step_number_of(w, shape.last) : -1;
+    row->first_step = shape.nup > 0 ? tl_step_number(w->b, shape.first) : -1;
+    row->last_step = shape.nup > 0 ? tl_step_number(w->b, shape.last) : -1;
 }
 
 static size_t full_steps(const writing *w)
@@ -235,8 +230,8 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         row.z = w->needed.z;
         row.p_value = w->needed.p;
         row.against = (uint8_t)(w->needed.against > row.against ? w->needed.against : row.against);
-        if (row.gain_ns >= 0 && row.gain_ns < w->j->whole_ns)
-            row.slowdown = (double)w->j->whole_ns / (double)(w->j->whole_ns - row.gain_ns);
+        if (row.gain_ns >= 0)
+            row.slowdown = tl_slowdown_of(w->j, row.gain_ns);
         put_pattern(w, &row);
         write_reason(w, &row);
     } else if (w->all.any && meets_unknown(w, rank)) {
@@ -322,16 +317,14 @@ static void add_untraced(const writing *w, const tl_untraced *u, tl_tables *tabl
                          .z = u->z,
                          .share_steps = u->share,
                          .pattern = (uint8_t)u->shape.pattern,
-                         .first_step = step_number_of(w, u->shape.first),
-                         .last_step = step_number_of(w, u->shape.last),
+                         .first_step = tl_step_number(w->b, u->shape.first),
+                         .last_step = tl_step_number(w->b, u->shape.last),
                          .p_value = u->p,
                          .cause = TL_CAUSE_UNKNOWN,
                          .largest_cause = TL_CAUSE_UNKNOWN,
                          .cause_share = NAN,
                          .gain_ns = u->gain_ns,
-                         .slowdown = u->gain_ns < w->j->whole_ns
-                                         ? (double)w->j->whole_ns / (double)(w->j->whole_ns - u->gain_ns)
-                                         : NAN,
+                         .slowdown = tl_slowdown_of(w->j, u->gain_ns),
                          .steps_from = TL_STEPS_MET,
                          .reason = "it has no trace: those that it meets have long come when it all goes on" };
     tl_table_append(tl_tables_get(tables, &tl_straggler_schema), &row, 1);

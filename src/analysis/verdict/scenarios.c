@@ -90,7 +90,7 @@ static int64_t transfer_ns_of(const tl_baseline *b, size_t sort)
     return ns;
 }
 
-/* Lists the kinds, largest transfer time first; returns their number. */
+/* Lists the kinds with most transfer time, descending; returns their number, at most TL_SCENARIO_GROUPS_MOST. */
 static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kinds)
 {
     size_t n = 0;
@@ -197,8 +197,8 @@ static void replay_all(trying *t, tl_table *whatif)
 
 static void compare_with_ideal(const tl_findings *j, int64_t ideal_ns, tl_whatif_row *row)
 {
-    if (row->scenario == TL_SCENARIO_UNCHANGED && ideal_ns < j->whole_ns)
-        row->slowdown = (double)j->whole_ns / (double)(j->whole_ns - ideal_ns);
+    if (row->scenario == TL_SCENARIO_UNCHANGED)
+        row->slowdown = tl_slowdown_of(j, ideal_ns);
 }
 
 void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,

@@ -87,17 +87,12 @@ static void shift_arrivals(searching *s, int32_t rank, int64_t sign)
 
 static void replay(searching *s, tl_untraced *u)
 {
-    int64_t before = 0;
     shift_arrivals(s, u->rank, -1);
     int64_t end_ns = tl_net_replay(&s->job_net.net, s->done_ns);
     u->gain_ns = s->out->whole_ns - tl_net_whole_ns(&s->job_net.net, s->b, s->done_ns, s->out->start_ns, end_ns);
     tl_net_step_ends(&s->job_net.net, s->done_ns, u->step_ns);
     shift_arrivals(s, u->rank, 1);
-    for (size_t i = 0; i < s->b->nsteps; i++) {
-        int64_t gained = s->ends_ns[i] - u->step_ns[i];
-        u->step_ns[i] = gained - before;
-        before = gained;
-    }
+    tl_step_gains(s->ends_ns, s->b->nsteps, u->step_ns);
 }
 
 /* Fills shape, z and p of an untraced rank from the gain of its repair in each full step. */
