@@ -1,13 +1,15 @@
-/* across.c - the same kernels in the inner stages of a pipeline.
+/* across.c - compares the same kernels in different inner stages of a pipeline.
  *
  *     stage 0    embedding 1   gemm 8   relu 4
  *     stage 1                  gemm 8   relu 4
- *     stage 2                  gemm 8   relu 4             1, 2 and 3 are compared: as often, of as many blocks
+ *     stage 2                  gemm 8   relu 4
  *     stage 3                  gemm 8   relu 4
  *     stage 4                  gemm 8   relu 4   loss 1
  *
- * The first and the last do more, and may do it in kernels of the same names.  What a role needs is what the rank in the
- * middle of it does.  Of two stages, a tenth more is nothing: other work beside them need not be the same.
+ * The first and the last stage are left out: they do more, possibly in kernels of the same names.  Inner stages are
+ * compared if they run the same number of kernels of the same amount of work.  A role's work is the median of its
+ * ranks.  With only two stages, an excess below TL_LITTLE_PART (a tenth) does not count: other work beside these
+ * kernels need not be the same.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -22,7 +24,7 @@ static int64_t middle_in(const tl_baseline *b, const tl_work_class *class, size_
     return k != SIZE_MAX ? tl_class_middle(b, class, k, scratch) : 0;
 }
 
-/* Whether the amounts of two classes change alike from step to step, each relative to its first step. */
+/* Whether the amounts of two classes, each relative to its first step, change alike from step to step. */
 static bool vary_alike(const tl_work_class *x, const tl_work_class *y)
 {
     for (size_t k = 0; k < x->steps.n && k < y->steps.n; k++) {
@@ -33,7 +35,7 @@ static bool vary_alike(const tl_work_class *x, const tl_work_class *y)
     return true;
 }
 
-/* Pieces of a member in full steps; *varies: they differ. */
+/* Returns the number of a member's pieces in whole steps; sets *varies if the number differs between steps. */
 static int64_t count_pieces(const tl_baseline *b, const tl_work_class *class, size_t member, bool *varies)
 {
     int64_t sum = 0, first = -1;
@@ -48,8 +50,9 @@ static int64_t count_pieces(const tl_baseline *b, const tl_work_class *class, si
     return sum;
 }
 
-/* Whether all members have as many pieces as the first one of x, but for a tenth where these vary from step to step. */
-static bool has_as_many(const tl_baseline *b, const tl_work_class *x, const tl_work_class *y)
+/* Whether all members of y have as many pieces as the first member of x; if the number varies by step, a tenth of
+ * tolerance. */
+static bool has_equal_pieces(const tl_baseline *b, const tl_work_class *x, const tl_work_class *y)
 {
     for (size_t i = 0; i < b->roles[y->role].n; i++) {
         bool varies = false;
@@ -63,16 +66,15 @@ static bool has_as_many(const tl_baseline *b, const tl_work_class *x, const tl_w
 
 static bool is_same_work(const tl_baseline *b, const tl_work_class *x, const tl_work_class *y)
 {
-    return tl_is_inner_stage(b, y->role) && y->amount != NULL && has_as_many(b, x, y) && vary_alike(x, y);
+    return tl_is_inner_stage(b, y->role) && y->amount != NULL && has_equal_pieces(b, x, y) && vary_alike(x, y);
 }
 
-/* Lists the classes of all inner stages that are the same work as `class`, which is among them; returns their number.
- */
+/* Lists the classes of all inner stages that are the same work as `class`; returns their number. */
 static size_t list_same(const tl_baseline *b, const tl_work_class *class, const tl_work_class **same)
 {
     size_t n = 0;
     if (!tl_is_inner_stage(b, class->role) && class->amount != NULL && class->key != TL_EXCHANGED &&
-        has_as_many(b, class, class))
+        has_equal_pieces(b, class, class))
         return 0;
     for (uint32_t role = 0; role < b->nroles; role++) {
         uint32_t c = tl_class_find(b, TL_FAMILY_DEVICE, role, class->key);
@@ -83,8 +85,8 @@ static size_t list_same(const tl_baseline *b, const tl_work_class *class, const 
 }
 
 /* Adds the lateness of one class against the same work of other roles to late_ns[nsteps]. */
-static void add_class(const tl_baseline *b, const tl_work_class *class, const tl_work_class **same, double *late_ns,
-                      int64_t *scratch)
+static void add_lateness_of(const tl_baseline *b, const tl_work_class *class, const tl_work_class **same,
+                            double *late_ns, int64_t *scratch)
 {
     const size_t n = list_same(b, class, same);
     int64_t *ns = scratch + b->graph->nranks;
@@ -107,7 +109,7 @@ void tl_lateness_across(const tl_baseline *b, double *late_ns)
     for (uint32_t role = 0; role < b->nroles; role++)
         for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next)
             if (b->classes[c].family == TL_FAMILY_DEVICE)
-                add_class(b, &b->classes[c], same, late_ns + role * b->nsteps, scratch);
+                add_lateness_of(b, &b->classes[c], same, late_ns + role * b->nsteps, scratch);
     free(same);
     free(scratch);
 }

@@ -1,10 +1,11 @@
-/* alike.c - which kernels of a role's ranks are compared: kernels of one name, and kernels that replace each other.
+/* alike.c - unites kernels of different names that replace each other on the ranks of a role.
  *
  *     rank 0    gemm_128x128  12 times    gemm_64x64  12 times    relu 6 times
  *     rank 1    gemm_128x128  24 times                            relu 6 times
  *
- * A library picks the kernel that it finds fastest, and need not find the same one on all ranks.  The names that some
- * ranks lack, or all that are not there as often on each, are one class where all ranks have as many of them together.
+ * A library picks the kernel that it finds fastest, and need not pick the same one on all ranks.  Two sets of names are
+ * tried: the names that some ranks lack, then the names whose number of kernels differs between ranks.  If all ranks
+ * run the same total number of kernels of such a set, its names become one class (TL_EXCHANGED).
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -12,9 +13,9 @@
 
 /* A name of kernels in one role. */
 typedef struct name {
-    int64_t pieces;  /* in full steps, of the first rank */
-    uint32_t nranks; /* that have any */
-    bool differs;    /* not all ranks have as many */
+    int64_t pieces;  /* in whole steps, of the first rank */
+    uint32_t nranks; /* ranks with any */
+    bool differs;    /* the number of pieces is not the same on all ranks */
 } name;
 
 typedef struct sorting {
@@ -25,8 +26,8 @@ typedef struct sorting {
     tl_map number_of;  /* by key */
     TL_VEC(name) names;
     tl_arena arena;
-    int64_t **pieces;   /* by member and kind: in full steps */
-    uint32_t **name_of; /* by member and kind: index of its name; TL_NONE: it does not compute */
+    int64_t **pieces;   /* by member and kind, in whole steps */
+    uint32_t **name_of; /* by member and kind: index of its name; TL_NONE: not a compute kernel */
 } sorting;
 
 static uint32_t rank_of(const sorting *s, uint32_t member)
@@ -34,7 +35,7 @@ static uint32_t rank_of(const sorting *s, uint32_t member)
     return s->b->members[s->role->first + member];
 }
 
-static void count(sorting *s, uint32_t member)
+static void count_pieces(sorting *s, uint32_t member)
 {
     const uint32_t rank = rank_of(s, member);
     const size_t n = s->b->nkinds[rank];
@@ -60,7 +61,7 @@ static void count(sorting *s, uint32_t member)
     s->nworking += tl_job_graph_has(s->b->graph, rank);
 }
 
-/* Whether some ranks have none of it, or, unless those are meant alone, not all as many. */
+/* Whether some ranks have no kernel of the kind's name, or, unless `lacking`, the ranks' numbers of them differ. */
 static bool differs(const sorting *s, uint32_t member, size_t kind, bool lacking)
 {
     uint32_t number = s->name_of[member][kind];
@@ -68,7 +69,7 @@ static bool differs(const sorting *s, uint32_t member, size_t kind, bool lacking
     return of != NULL && of->nranks > 0 && (of->nranks < s->nworking || (of->differs && !lacking));
 }
 
-/* Whether all ranks have as many pieces of the names that differ, together. */
+/* Whether all ranks run the same total number of kernels of the names that differ, and more than none. */
 static bool is_even(const sorting *s, bool lacking)
 {
     int64_t first = -1;
@@ -85,12 +86,12 @@ static bool is_even(const sorting *s, bool lacking)
     return first > 0;
 }
 
-static void exchange(sorting *s)
+static void unite_exchanged(sorting *s)
 {
     s->pieces = tl_arena_take(&s->arena, s->role->n, sizeof *s->pieces);
     s->name_of = tl_arena_take(&s->arena, s->role->n, sizeof *s->name_of);
     for (uint32_t i = 0; i < s->role->n; i++)
-        count(s, i);
+        count_pieces(s, i);
     bool lacking = is_even(s, true);
     if (!lacking && !is_even(s, false))
         return;
@@ -104,7 +105,7 @@ void tl_kinds_alike(const tl_baseline *b, tl_cells_of_rank *ranks)
 {
     for (size_t q = 0; q < b->nroles; q++) {
         sorting s = { .b = b, .ranks = ranks, .role = &b->roles[q] };
-        exchange(&s);
+        unite_exchanged(&s);
         free(s.names.v);
         tl_map_free(&s.number_of);
         tl_arena_free(&s.arena);

@@ -1,12 +1,12 @@
-/* amount.c - how much work pieces of work are.
+/* amount.c - the amount of work of each piece, from the grid of its kernel.
  *
- *     lengths of sequences     1024    2048    1024          they differ at random, by rank and step
- *     blocks                     32      64      32          what is computed follows from its grid ...
+ *     lengths of sequences     1024    2048    1024          vary at random, by rank and step
+ *     blocks                     32      64      32          amount of work as a function of the grid ...
  *     time                     1.0 ms  4.0 ms  1.1 ms        ... as a power of it: here the square
  *
- * The power is that which fits best how a rank's time goes with its blocks from step to step, over all ranks of the role;
- * of pieces with their number, where blocks are not known.  What comes in now more, now fewer pieces for the same time has
- * the power 0.  Where nothing tells, twice as many take twice as long.
+ * The power is a least-squares fit, in logarithms, of a rank's time to its blocks from step to step, over all ranks of
+ * the role; if blocks are unknown, of time to the number of pieces.  The power is 0 if the number of pieces varies
+ * while the time does not, and 1 if the fit has no data: twice the amount takes twice the time.
  */
 #include "internal.h"
 #include "tlmpi/model/parameters.h"
@@ -18,8 +18,8 @@ static bool is_evidence(const tl_baseline *b, const tl_work_class *class, size_t
     return class->amount[cell] > 0 && class->ns[cell] > 0 && !b->cut[class->steps.v[k]];
 }
 
-/* Adds what one member tells: products of how far its sizes and times are from their means, as logarithms.  Sizes are
- * taken relative to the first: then sizes that are all equal have the logarithm 0, and rounding tells nothing. */
+/* Adds one member's sums for the fit: products of the deviations of sizes and times from their means, in logarithms.
+ * Sizes are relative to the first: equal sizes then have the logarithm 0 exactly, without rounding errors. */
 static void add_member(const tl_baseline *b, const tl_work_class *class, size_t member, double *uu, double *uy)
 {
     const size_t n = class->steps.n, first = member * n;
@@ -39,7 +39,7 @@ static void add_member(const tl_baseline *b, const tl_work_class *class, size_t 
         }
 }
 
-/* To a hundredth: no power is known better. */
+/* Returns the fitted power, rounded to a hundredth. */
 static double power_of(const tl_baseline *b, const tl_work_class *class)
 {
     const size_t n = class->steps.n, members = b->roles[class->role].n;
@@ -55,7 +55,7 @@ static double power_of(const tl_baseline *b, const tl_work_class *class)
 void tl_class_amounts(const tl_baseline *b, tl_work_class *class)
 {
     const size_t cells = b->roles[class->role].n * class->steps.n;
-    bool known = class->key != TL_EXCHANGED; /* unlike kernels cut the same work into unlike blocks */
+    bool known = class->key != TL_EXCHANGED; /* different kernels cut the same work into different blocks */
     if (class->amount == NULL)
         return;
     for (size_t i = 0; i < cells; i++)

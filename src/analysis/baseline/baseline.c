@@ -1,4 +1,4 @@
-/* baseline.c - what is usual, and by how much a rank exceeds it. */
+/* baseline.c - the median work of a role in each step, and by how much a rank exceeds it. */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
@@ -29,7 +29,7 @@ size_t tl_consecutive_end(const int32_t *steps, size_t nsteps, size_t from)
     return to;
 }
 
-/* Cuts what not all ranks with steps have of steps[from, to), whose numbers follow one another. */
+/* Cuts those of steps[from, to), consecutive numbers, that some rank with steps did not record in full. */
 static void cut_ends(tl_baseline *out, size_t from, size_t to)
 {
     const tl_job_graph *g = out->graph;
@@ -46,9 +46,9 @@ static void cut_ends(tl_baseline *out, size_t from, size_t to)
                       tl_index_of(g->late.v, g->late.n, out->steps[s]) < g->late.n;
 }
 
-/* Of steps whose numbers follow one another, a step is cut where some rank has begun in a later one or ended in an
- * earlier one, or has none of them: each window of the recording has such steps.  What lies before or after all steps
- * always is cut.  Where there is nothing else, all of it is one step. */
+/* Cuts, in each run of consecutive step numbers, the steps before the latest begin and after the earliest end of a
+ * rank, and all steps of the run if a rank has none of them: each window of the recording is such a run.  The time
+ * before or after all steps is always cut.  If no rank has a numbered step, nothing is cut. */
 static void find_cut(tl_baseline *out)
 {
     const size_t n = out->nsteps;
@@ -82,7 +82,7 @@ static void find_cut(tl_baseline *out)
         }
 }
 
-/* The steps of a job as its nodes have them. */
+/* Lists the steps of all ranks' nodes. */
 static void find_steps(tl_baseline *out)
 {
     size_t n = 0, at = 0;
@@ -154,8 +154,8 @@ int64_t tl_additional(int64_t ns, int64_t amount, int64_t baseline_ns, int64_t b
     return -tl_portion(baseline_ns, baseline_amount - amount, baseline_amount);
 }
 
-/* Returns the time, ns, of an additional amount of work, at most what peers would take for it: more than that is
- * slow. */
+/* Returns the time, ns, of an additional amount of work, at the peers' rate at most: time beyond that rate is
+ * slowness. */
 static int64_t additional_amount(int64_t ns, int64_t amount, int64_t baseline_ns, int64_t baseline_amount)
 {
     int64_t additional = tl_additional(ns, amount, baseline_ns, baseline_amount);
@@ -176,8 +176,7 @@ int64_t tl_baseline_of_amount(const tl_baseline *b, const tl_work_class *class, 
     return baseline_ns + additional_amount(*own_ns, amount, baseline_ns, baseline_amount);
 }
 
-/* What is usual of a step's n values for each member: the median; of two, each is the other's peer, so that noise has
- * both signs. */
+/* The baseline of n values of a step: the median; for two members, the other one, so that noise has both signs. */
 typedef struct step_baseline {
     int64_t pair, median;
     size_t n;
@@ -198,19 +197,19 @@ static step_baseline baseline_of_step(const tl_work_class *class, const int64_t 
     return step_baseline_of(scratch, n);
 }
 
-static int64_t of_peers(const step_baseline *u, int64_t own)
+static int64_t peer_baseline(const step_baseline *u, int64_t own)
 {
     return u->n == 2 ? u->pair - own : u->median;
 }
 
-/* Whether a family's lateness is the time of pieces that peers do not have. */
-static bool is_counted(tl_family family)
+/* Whether a family's lateness is the time of pieces that peers do not have (and not of slower pieces). */
+static bool counts_pieces(tl_family family)
 {
     return family == TL_FAMILY_ADDITIONAL || family == TL_FAMILY_WAIT;
 }
 
-/* Adds the k-th step of a class to late_ns; moved_ns gets the additional time by number of pieces, of counted
- * families. */
+/* Adds the k-th step of a class to late_ns and, for counted families, the time of the additional number of pieces to
+ * moved_ns. */
 static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t k, tl_family family, double *late_ns,
                      double *moved_ns, int64_t *scratch)
 {
@@ -221,14 +220,14 @@ static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t
     const step_baseline pieces = step_baseline_of(scratch, n);
     for (size_t i = 0; i < n; i++) {
         size_t cell = i * class->steps.n + k, at = i * nsteps + class->steps.v[k];
-        int64_t own = class->ns[cell], baseline_ns = of_peers(&ns, own), late = own - baseline_ns, additional = 0;
+        int64_t own = class->ns[cell], baseline_ns = peer_baseline(&ns, own), late = own - baseline_ns, additional = 0;
         if (class->amount != NULL)
             additional =
-                additional_amount(own, class->amount[cell], baseline_ns, of_peers(&amount, class->amount[cell]));
-        late_ns[at] += (double)(is_counted(family) ? additional : late - additional);
-        if (is_counted(family))
-            moved_ns[at] +=
-                (double)tl_additional(own, class->pieces[cell], baseline_ns, of_peers(&pieces, class->pieces[cell]));
+                additional_amount(own, class->amount[cell], baseline_ns, peer_baseline(&amount, class->amount[cell]));
+        late_ns[at] += (double)(counts_pieces(family) ? additional : late - additional);
+        if (counts_pieces(family))
+            moved_ns[at] += (double)tl_additional(own, class->pieces[cell], baseline_ns,
+                                                  peer_baseline(&pieces, class->pieces[cell]));
     }
 }
 
@@ -246,15 +245,15 @@ void tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
     }
 }
 
-/* Returns the time that ns[0] exceeds and ns[1] lacks; below 0: ns[1] exceeds and ns[0] lacks. */
-static double exchanged(const double *ns)
+/* Returns the time that ns[0] exceeds and ns[1] falls short by; negative if the signs are reversed. */
+static double moved_between(const double *ns)
 {
     return ns[0] > 0 ? fmax(0, fmin(ns[0], -ns[1])) : -fmax(0, fmin(-ns[0], ns[1]));
 }
 
-/* Balances pieces that were launched on the other side of the mark between two steps: one step has what the other
- * lacks, so these pieces are not additional.  A rank may not have recorded what it lacks of a numbered step that is
- * cut. */
+/* Balances pieces that were launched on the other side of the boundary between two steps: one step exceeds by what the
+ * other lacks, so these pieces are not additional.  Skips numbered steps that are cut: the recording of such a step may
+ * lack the pieces. */
 static void balance_neighbour_steps(const tl_baseline *b, size_t n, double *late_ns, double *moved_ns)
 {
     const size_t nsteps = b->nsteps;
@@ -263,7 +262,7 @@ static void balance_neighbour_steps(const tl_baseline *b, size_t n, double *late
             if ((b->cut[s - 1] && b->steps[s - 1] >= 0) || (b->cut[s] && b->steps[s] != TL_STEP_AFTER))
                 continue;
             double *late = &late_ns[i * nsteps + s - 1], *moved = &moved_ns[i * nsteps + s - 1];
-            double ns = exchanged(moved), most = exchanged(late);
+            double ns = moved_between(moved), most = moved_between(late);
             ns = ns > 0 ? fmax(0, fmin(ns, most)) : fmin(0, fmax(ns, most));
             late[0] -= ns;
             late[1] += ns;
@@ -276,7 +275,7 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
 {
     tl_family of = family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family;
     size_t n = b->roles[role].n;
-    double *moved_ns = is_counted(family) ? tl_calloc(n * b->nsteps + 1, sizeof *moved_ns) : NULL;
+    double *moved_ns = counts_pieces(family) ? tl_calloc(n * b->nsteps + 1, sizeof *moved_ns) : NULL;
 
     for (size_t i = 0; i < n * b->nsteps; i++)
         late_ns[i] = 0;
@@ -292,14 +291,14 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
             for (size_t k = 0; k < class->steps.n; k++)
                 add_step(class, n, b->nsteps, k, family, late_ns, moved_ns, scratch);
     }
-    for (size_t s = 0; n > 2 && s < b->nsteps; s++) { /* medians of skewed parts do not add up */
+    for (size_t s = 0; n > 2 && s < b->nsteps; s++) { /* medians of skewed summands do not add up */
         for (size_t i = 0; i < n; i++)
             scratch[i] = (int64_t)late_ns[i * b->nsteps + s];
         int64_t middle = tl_median(scratch, n);
         for (size_t i = 0; i < n; i++)
             late_ns[i * b->nsteps + s] -= (double)middle;
     }
-    if (is_counted(family))
+    if (counts_pieces(family))
         balance_neighbour_steps(b, n, late_ns, moved_ns);
     free(moved_ns);
 }

@@ -1,10 +1,10 @@
-/* cells.c - what all ranks have of each class of work, by rank and step. */
+/* cells.c - the work of all ranks, by class, rank and step. */
 #include "internal.h"
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void find_cuts(tl_baseline *b)
+static void find_step_cuts(tl_baseline *b)
 {
     const tl_job_graph *g = b->graph;
     for (size_t r = 0; r < g->nranks; r++)
@@ -58,7 +58,7 @@ uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t k
 
 void tl_class_add_step(tl_work_class *class, uint32_t step)
 {
-    size_t at = class->steps.n; /* mostly they come in order */
+    size_t at = class->steps.n; /* steps mostly come in ascending order */
     if (at > 0 && class->steps.v[at - 1] >= step) {
         at = 0;
         TL_BISECT(at, class->steps.n, mid, class->steps.v[mid] < step);
@@ -89,7 +89,7 @@ int64_t tl_class_middle(const tl_baseline *b, const tl_work_class *class, size_t
 
 /* -------------------------------------------------------------------------------------------------------- all ranks */
 
-static void take_cells(const tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
+static void add_cells(const tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
 {
     for (size_t i = 0; i < of->n; i++) {
         const tl_work_class *class = &b->classes[b->class_of_kind[rank][of->cells[i].kind]];
@@ -102,7 +102,7 @@ static void take_cells(const tl_baseline *b, size_t rank, const tl_cells_of_rank
     }
 }
 
-static void take(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answers)
+static void read_answers(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answers)
 {
     size_t nranks = b->graph->nranks;
     for (size_t r = 0; r < nranks; r++) {
@@ -116,7 +116,7 @@ static void take(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answers)
     }
     tl_kinds_alike(b, answers);
     for (size_t r = 0; r < nranks; r++) {
-        /* The rank's kinds of work make classes of its role, which get its steps. */
+        /* Each kind of the rank's work becomes a class of its role, with the rank's steps. */
         const tl_cells_of_rank *of = &answers[r];
         uint32_t *class_of = b->class_of_kind[r] = tl_arena_take(&b->arena, b->nkinds[r], sizeof *class_of);
         for (size_t k = 0; k < b->nkinds[r]; k++)
@@ -127,12 +127,12 @@ static void take(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answers)
     for (size_t c = 0; c < b->nclasses; c++)
         tl_class_make_room(b, &b->classes[c]);
     for (size_t r = 0; r < nranks; r++)
-        take_cells(b, r, &answers[r]);
+        add_cells(b, r, &answers[r]);
     for (size_t c = 0; c < b->nclasses; c++)
         tl_class_amounts(b, &b->classes[c]);
 }
 
-static void ask(tl_baseline *b)
+static void ask_cells(tl_baseline *b)
 {
     size_t nranks = b->graph->nranks;
     tl_cells_of_rank *answers = tl_calloc(nranks + 1, sizeof *answers);
@@ -149,7 +149,7 @@ static void ask(tl_baseline *b)
             tl_bytes_put_list(out, b->comparable + b->role_of[r] * b->nsteps, b->nsteps, sizeof *b->comparable);
         }
     tl_ask_ranks(b->asker, TL_ASK_CELLS, &asked);
-    take(b, asked.out, answers);
+    read_answers(b, asked.out, answers);
     for (size_t r = 0; r < nranks; r++) {
         free(answers[r].kinds);
         free(answers[r].cells);
@@ -166,6 +166,6 @@ void tl_baseline_cells(tl_baseline *out)
     out->compute_ns = tl_arena_zeroed(&out->arena, nranks, sizeof *out->compute_ns);
     out->class_of_kind = tl_arena_zeroed(&out->arena, nranks, sizeof *out->class_of_kind);
     out->nkinds = tl_arena_zeroed(&out->arena, nranks, sizeof *out->nkinds);
-    find_cuts(out);
-    ask(out);
+    find_step_cuts(out);
+    ask_cells(out);
 }

@@ -1,5 +1,5 @@
-/* host_pieces.c - what the same piece of host work usually takes: that before the launch at one position of one
- * sequence. */
+/* host_pieces.c - the median time of a piece of host work over the ranks of a role: the piece before the launch at one
+ * position in the sequence of a step. */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
@@ -23,10 +23,11 @@ void tl_host_pieces_list(const tl_open_rank *o, tl_work_class_map *f, uint32_t r
     }
 }
 
-/* The pieces are gathered by position for a part of the positions at a time, which have 1 / PARTS of all pieces. */
+/* Pieces are gathered by position for 1 / PARTS of all pieces at a time. */
 enum { PARTS = 8 };
 
-/* Fills median_ns of the positions first .. end - 1, whose pieces lie at first_of[position] in order of positions. */
+/* Fills median_ns of the positions [first, end).  first_of[position]: index of its first piece, in order of
+ * positions. */
 static void find_medians(const tl_host_pieces *p, const uint32_t *first_of, size_t first, size_t end, int64_t *gathered,
                          int64_t *median_ns)
 {
@@ -86,7 +87,7 @@ void tl_baseline_host_pieces(const tl_baseline *b)
     for (size_t r = 0; r < asked.n; r++)
         if (tl_job_graph_has(b->graph, r)) {
             tl_bytes_put(&asked.in[r], &b->role_of[r], sizeof *b->role_of);
-            /* The key of the class of each of its kinds. */
+            /* The rank's kinds are replaced by the classes' keys. */
             for (size_t k = 0; k < b->nkinds[r]; k++)
                 tl_bytes_put(&asked.in[r], &b->classes[b->class_of_kind[r][k]].key, sizeof b->classes->key);
         }

@@ -1,4 +1,4 @@
-/* links.c - between which ranks data move, and which of these links are of one sort. */
+/* links.c - lists links (ranks between which data move) and their sorts. */
 #include "internal.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
@@ -11,13 +11,13 @@
 typedef struct listing {
     tl_baseline *out;
     const tl_link_input *in;
-    tl_map number_of; /* link by its group, and of a pair its ranks */
+    tl_map number_of; /* link by group, and for a pair by its two ranks */
     tl_map group_row; /* by group: its row */
     TL_VEC(tl_link_ranks) links;
     TL_VEC(uint32_t) members;
 } listing;
 
-/* Where its ranks are, as far as is known. */
+/* Whether a link's ranks are on one host. */
 typedef enum span { SPAN_UNKNOWN, SPAN_HOST, SPAN_HOSTS } span;
 
 static const tl_group_row *group_of(const listing *l, int32_t group)
@@ -28,8 +28,8 @@ static const tl_group_row *group_of(const listing *l, int32_t group)
 
 /* ------------------------------------------------------------------------------------------------------------ links */
 
-/* Whether all members of the collective have a trace and fit.  A group of unknown size has the ranks that are seen,
- * unless a row's doubt is that a member has no trace. */
+/* Whether all members of the collective have a trace and fit.  A group of unknown size consists of the ranks seen in
+ * it, unless a row's doubt is that a member has no trace. */
 static bool is_whole(const listing *l, const tl_late_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -70,7 +70,7 @@ static void add_link(listing *l, const tl_late_row *rows, size_t n)
     tl_vec_push(&l->links, link);
 }
 
-/* Meetings are in the order of their collectives' rows. */
+/* Lists the links of all meetings; meetings and rows are in the same order of collectives. */
 static void list_links(listing *l)
 {
     const tl_job_graph *g = l->out->graph;
@@ -129,7 +129,7 @@ static uint64_t sort_of(const listing *l, const tl_link_ranks *link)
     return sort;
 }
 
-/* Sorts in the order of their first links. */
+/* Numbers sorts in order of their first links. */
 static void number_sorts(listing *l)
 {
     tl_baseline *out = l->out;
@@ -141,7 +141,7 @@ static void number_sorts(listing *l)
         uint64_t sort = sort_of(l, link), ranks = tl_hash_mix(sort, link->n);
         for (uint32_t k = 0; k < link->n; k++)
             ranks = tl_hash_mix(ranks, l->members.v[link->first + k]);
-        /* Two groups of the same ranks serve different purposes. */
+        /* Two groups of the same ranks serve different purposes and are of different sorts. */
         sort = tl_hash_mix(sort, tl_map_count(&turns, ranks));
         link->role = tl_map_number(&sort_of_key, sort, out->nroles + out->nsorts);
         if (link->role == out->nroles + out->nsorts)

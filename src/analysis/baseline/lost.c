@@ -1,13 +1,12 @@
-/* lost.c - steps in which work of a rank is not in the trace (table health): what bounds its lateness, and what nothing
- * tells.
+/* lost.c - bounds the work of a rank in steps in which the trace lost some of it (table health).
  *
  *     step        4     5        6
  *     rank 0      100   101      99
- *     rank 1      100   40 + ?   130 + ?     in 6 it is late by 30 at least; in 5 it counts as 101, and is not judged
+ *     rank 1      100   40 + ?   130 + ?     late in 6 by at least 30; in 5 it counts as 101 and is not judged
  *     rank 2      101   100      100
  *
- * Its device worked at least as long as is recorded, and no longer than that and what it was idle beside lost work; its
- * host was busy for no longer than is recorded, and at least for that less this idle time.
+ * Bounds.  Device: at least the recorded work, at most this plus the idle time next to lost work.  Host: at most the
+ * recorded work, at least this less that idle time.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -16,16 +15,17 @@
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
 
-enum { BOUNDED = TL_FAMILY_HOST + 1 }; /* families with known bounds: the first ones; copies share those of kernels */
+enum { BOUNDED = TL_FAMILY_HOST + 1 }; /* families with known bounds are the first ones; copies share the bounds of
+                                        * kernels */
 
-static const int64_t NO_BOUND = INT64_MAX; /* hidden time of a step whose begin or end the rank did not record */
+static const int64_t NO_BOUND = INT64_MAX; /* hidden time of a step whose begin or end is not recorded */
 
 typedef struct bounding {
     tl_baseline *b;
     tl_arena arena;
-    int64_t *hidden_ns; /* [nranks * nsteps]: idle time that may be work, or NO_BOUND; -1: the rank lost none */
-    int64_t *own_ns;    /* [BOUNDED * nranks * nsteps]: recorded */
-    bool *late;         /* [BOUNDED * nranks * nsteps]: late whatever the lost work was */
+    int64_t *hidden_ns; /* [nranks * nsteps] idle time that may be lost work, or NO_BOUND; -1: no work was lost */
+    int64_t *own_ns;    /* [BOUNDED * nranks * nsteps] recorded work */
+    bool *late;         /* [BOUNDED * nranks * nsteps] late under any bound */
     int64_t *ns, *pieces, *amount; /* [nranks] scratch */
 } bounding;
 
@@ -35,13 +35,13 @@ static size_t cell_of(const bounding *g, size_t family, size_t rank, size_t step
     return (family * g->b->graph->nranks + rank) * g->b->nsteps + step;
 }
 
-static int64_t hidden(const bounding *g, size_t rank, size_t step)
+static int64_t hidden_ns_of(const bounding *g, size_t rank, size_t step)
 {
     return g->hidden_ns[cell_of(g, 0, rank, step)];
 }
 
-/* Whether anything is lost. */
-static bool mark(bounding *g, const int32_t *ranks, const tl_table *health)
+/* Fills hidden_ns from table health.  Returns whether any work was lost. */
+static bool find_hidden(bounding *g, const int32_t *ranks, const tl_table *health)
 {
     tl_baseline *b = g->b;
     size_t n = b->graph->nranks;
@@ -63,18 +63,20 @@ static bool mark(bounding *g, const int32_t *ranks, const tl_table *health)
     return any;
 }
 
-/* What the members of a role have of a family in a step in the middle, at most. */
+/* Returns the median, over the members of a role, of the upper bounds of their work of a family in a step, ns. */
 static int64_t usual_most(bounding *g, const tl_role_ranks *role, size_t family, size_t step)
 {
     for (size_t i = 0; i < role->n; i++) {
         size_t r = g->b->members[role->first + i];
-        bool bound = family == TL_FAMILY_DEVICE && hidden(g, r, step) != NO_BOUND;
-        g->ns[i] = tl_ns_add(g->own_ns[cell_of(g, family, r, step)], bound ? tl_ns_max(0, hidden(g, r, step)) : 0);
+        bool bound = family == TL_FAMILY_DEVICE && hidden_ns_of(g, r, step) != NO_BOUND;
+        g->ns[i] =
+            tl_ns_add(g->own_ns[cell_of(g, family, r, step)], bound ? tl_ns_max(0, hidden_ns_of(g, r, step)) : 0);
     }
     return tl_baseline_median(g->ns, role->n);
 }
 
-/* The ranks that are late by TL_VERDICT_LEAST_COST of a step, whatever the lost work was. */
+/* Marks the ranks whose lateness in a step is more than TL_VERDICT_LEAST_COST of it under any bound; others that lost
+ * work are not judged. */
 static void find_late(bounding *g, const tl_role_ranks *role, size_t step)
 {
     int64_t device_ns = usual_most(g, role, TL_FAMILY_DEVICE, step),
@@ -82,7 +84,7 @@ static void find_late(bounding *g, const tl_role_ranks *role, size_t step)
     double least = TL_VERDICT_LEAST_COST * (double)tl_ns_add(device_ns, host_ns);
     for (size_t i = 0; role->n > 1 && i < role->n; i++) {
         size_t r = g->b->members[role->first + i];
-        int64_t may_be = hidden(g, r, step);
+        int64_t may_be = hidden_ns_of(g, r, step);
         size_t device = cell_of(g, TL_FAMILY_DEVICE, r, step), host = cell_of(g, TL_FAMILY_HOST, r, step);
         if (may_be < 0)
             continue;
@@ -96,21 +98,23 @@ static void find_late(bounding *g, const tl_role_ranks *role, size_t step)
     }
 }
 
-/* The median of the n values of members that lost nothing; without such the maximum of all members. */
+/* Returns the median of the n values of members that lost nothing, or `most`, the maximum over all members, if n is
+ * 0. */
 static int64_t usual_of(int64_t *values, size_t n, int64_t most)
 {
     return n > 0 ? tl_baseline_median(values, n) : most;
 }
 
-/* The time that a member which lost work counts as in a cell, ns.  usual_ns: the median of the others; below 0: unknown. */
-static int64_t bounded(const bounding *g, const tl_work_class *class, size_t rank, size_t step, int64_t ns,
-                       int64_t usual_ns)
+/* Returns the work, ns, that a member which lost work counts with in a cell.  usual_ns: median of the others; below 0:
+ * unknown. */
+static int64_t bounded_ns(const bounding *g, const tl_work_class *class, size_t rank, size_t step, int64_t ns,
+                          int64_t usual_ns)
 {
     bool device = class->family != TL_FAMILY_HOST;
     if (class->family >= BOUNDED)
         return tl_ns_max(0, usual_ns);
     size_t at = cell_of(g, class->family, rank, step);
-    int64_t own_ns = g->own_ns[at], may_be = hidden(g, rank, step);
+    int64_t own_ns = g->own_ns[at], may_be = hidden_ns_of(g, rank, step);
     if (!g->late[at] && usual_ns >= 0)
         return usual_ns;
     if (own_ns <= 0 || g->late[at] == device || may_be == NO_BOUND)
@@ -118,8 +122,9 @@ static int64_t bounded(const bounding *g, const tl_work_class *class, size_t ran
     return tl_portion(ns, device ? tl_ns_add(own_ns, may_be) : tl_ns_max(0, own_ns - may_be), own_ns);
 }
 
-/* The k-th step of a class: those who have lost work have what the others have, or what bounds say. */
-static void fill(const bounding *g, tl_work_class *class, size_t k)
+/* Replaces, in the k-th step of a class, the work of members that lost some by the median of the others or by a
+ * bound. */
+static void replace_lost(const bounding *g, tl_work_class *class, size_t k)
 {
     const tl_role_ranks *role = &g->b->roles[class->role];
     const uint32_t *members = g->b->members + role->first;
@@ -130,7 +135,7 @@ static void fill(const bounding *g, tl_work_class *class, size_t k)
         int64_t amount = class->amount != NULL ? class->amount[cell] : 0;
         most_pieces = tl_ns_max(most_pieces, class->pieces[cell]);
         most_amount = tl_ns_max(most_amount, amount);
-        if (hidden(g, members[i], step) >= 0)
+        if (hidden_ns_of(g, members[i], step) >= 0)
             continue;
         g->ns[n] = class->ns[cell];
         g->amount[n] = amount;
@@ -142,10 +147,10 @@ static void fill(const bounding *g, tl_work_class *class, size_t k)
             amount = usual_of(g->amount, n, most_amount);
     for (size_t i = 0; i < role->n; i++) {
         size_t cell = i * class->steps.n + k;
-        if (hidden(g, members[i], step) < 0)
+        if (hidden_ns_of(g, members[i], step) < 0)
             continue;
         bool late = class->family < BOUNDED && g->late[cell_of(g, class->family, members[i], step)];
-        class->ns[cell] = bounded(g, class, members[i], step, class->ns[cell], usual_ns);
+        class->ns[cell] = bounded_ns(g, class, members[i], step, class->ns[cell], usual_ns);
         class->pieces[cell] = (uint32_t)tl_ns_max(late ? class->pieces[cell] : 0, pieces);
         if (class->amount != NULL)
             class->amount[cell] = tl_ns_max(late ? class->amount[cell] : 0, amount);
@@ -162,7 +167,7 @@ void tl_baseline_leave_out(tl_baseline *b, const int32_t *ranks, const tl_table 
     g.ns = tl_arena_take(&g.arena, n, sizeof *g.ns);
     g.pieces = tl_arena_take(&g.arena, n, sizeof *g.pieces);
     g.amount = tl_arena_take(&g.arena, n, sizeof *g.amount);
-    if (mark(&g, ranks, health)) {
+    if (find_hidden(&g, ranks, health)) {
         b->lost = tl_arena_zeroed(&b->arena, cells, sizeof *b->lost);
         for (size_t c = 0; c < g.b->nclasses; c++) {
             const tl_work_class *class = &g.b->classes[c];
@@ -177,7 +182,7 @@ void tl_baseline_leave_out(tl_baseline *b, const int32_t *ranks, const tl_table 
                 find_late(&g, &b->roles[q], s);
         for (size_t c = 0; c < b->nclasses; c++)
             for (size_t k = 0; b->classes[c].family != TL_FAMILY_TRANSFER && k < b->classes[c].steps.n; k++)
-                fill(&g, &b->classes[c], k);
+                replace_lost(&g, &b->classes[c], k);
     }
     tl_arena_free(&g.arena);
 }

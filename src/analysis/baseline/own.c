@@ -1,15 +1,15 @@
-/* own.c - the baseline of a role, from its other steps: of a rank without peers, or where all ranks of a role are late.
+/* own.c - the baseline of a role from its other steps, for a rank without peers or a role whose ranks are all late.
  *
- *     baseline in step s  =  what the role needs in its other steps  *  how heavy s is for other roles
+ *     baseline in step s  =  the role's median over its other steps  *  the weight of s for other roles
  *
- * What a role needs is what the rank in its middle does.
+ * The role's work in a step is the median of its ranks.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/model/parameters.h"
 #include <math.h>
 
-/* Work that takes time; of what is counted nothing is compared with a rank's own steps. */
+/* Families of work that takes time; counts (ADDITIONAL, WAIT) are not compared with a rank's own steps. */
 enum { OWN_FAMILIES = TL_FAMILY_HOST + 1 };
 
 void tl_own_work(const tl_baseline *b, uint32_t role, tl_family family, double *ns, int64_t *scratch)
@@ -30,9 +30,10 @@ static double middle_of_own(const tl_baseline *b, const double *ns, double *scra
     return n > 0 ? tl_real_median(scratch, n) : 0;
 }
 
-/* Fills heavy[nroles * nsteps]: a step of the role in the middle of all others, against that role's own median; of two
- * in the middle the one nearer to a usual step: a role that is late in most steps seems to be light in the others. */
-static void weigh(const tl_baseline *b, const double *ns, double *middle, double *scratch, double *heavy)
+/* Fills heavy[nroles * nsteps]: over the other roles, the median of (work in the step / the role's median step).  For
+ * an even number of other roles a usual step, 1, is added: the middle value nearer to 1 is taken, since a role that is
+ * late in most steps seems light in the others. */
+static void fill_weights(const tl_baseline *b, const double *ns, double *middle, double *scratch, double *heavy)
 {
     for (size_t q = 0; q < b->nroles; q++)
         middle[q] = middle_of_own(b, ns + q * b->nsteps, scratch);
@@ -60,42 +61,42 @@ void tl_baseline_own(tl_baseline *out)
     for (int family = 0; family < OWN_FAMILIES; family++) {
         for (uint32_t role = 0; role < out->nroles; role++)
             tl_own_work(out, role, (tl_family)family, ns + role * out->nsteps, members);
-        weigh(out, ns, middle, scratch, out->heavy + (size_t)family * cells);
+        fill_weights(out, ns, middle, scratch, out->heavy + (size_t)family * cells);
     }
     tl_arena_free(&arena);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ baseline */
+/* ----------------------------------------------------------------------------------------------------------- baseline */
 
-static double heaviness(const tl_baseline *b, const tl_work_class *class, size_t step)
+static double weight_of(const tl_baseline *b, const tl_work_class *class, size_t step)
 {
     return b->heavy[((size_t)class->family * b->nroles + class->role) * b->nsteps + step];
 }
 
-/* How much heavier a step is than others may be.  A single other role may be late itself in most steps: then the others
- * only seem to be lighter. */
-static double most_heavy(const tl_baseline *b, const tl_work_class *class, size_t step)
+/* Returns the upper bound of a step's weight.  With a single other role, at least 1: that role may be late in most
+ * steps itself, and then its other steps only seem lighter. */
+static double greatest_weight(const tl_baseline *b, const tl_work_class *class, size_t step)
 {
-    double heavy = heaviness(b, class, step);
+    double heavy = weight_of(b, class, step);
     return b->nroles == 2 ? fmax(1, heavy) : heavy;
 }
 
-/* What the rank in the middle of a class has in a step; *at goes through its cells with the steps. */
+/* Returns the median over the members of a class in a step, ns; *at walks its cells with the steps. */
 static int64_t next_ns(const tl_baseline *b, const tl_work_class *class, size_t step, size_t *at, int64_t *scratch)
 {
     return *at < class->steps.n && class->steps.v[*at] == step ? tl_class_middle(b, class, (*at)++, scratch) : 0;
 }
 
-/* Lists what the class has in full steps that are not `late`, divided by heaviness; returns their number.  A step that is
- * heavy for the only other role may be one in which that role is late: it is left out. */
-static size_t list_others(const tl_baseline *b, const tl_work_class *class, const bool *late, int64_t *ns)
+/* Lists the class's median work in whole steps without late[step], divided by the step's weight; returns the number of
+ * values.  If there is only one other role, steps heavy for it are left out: it may be late in them. */
+static size_t list_other_steps(const tl_baseline *b, const tl_work_class *class, const bool *late, int64_t *ns)
 {
     size_t n = 0;
     for (size_t s = 0, at = 0; s < b->nsteps; s++) {
         int64_t own_ns = next_ns(b, class, s, &at, ns + b->nsteps);
-        bool tells = heaviness(b, class, s) > 0 && (b->nroles != 2 || heaviness(b, class, s) <= 1);
+        bool tells = weight_of(b, class, s) > 0 && (b->nroles != 2 || weight_of(b, class, s) <= 1);
         if (!b->cut[s] && !(late != NULL && late[s]) && tells)
-            ns[n++] = (int64_t)((double)own_ns / heaviness(b, class, s));
+            ns[n++] = (int64_t)((double)own_ns / weight_of(b, class, s));
     }
     return n;
 }
@@ -103,26 +104,26 @@ static size_t list_others(const tl_baseline *b, const tl_work_class *class, cons
 int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
                            const bool *late, int64_t *own_ns, int64_t *scratch)
 {
-    size_t n = list_others(b, class, late, scratch);
+    size_t n = list_other_steps(b, class, late, scratch);
     int64_t others = n > 0 ? tl_median(scratch, n) : -1;
     double baseline = 0;
     *own_ns = 0;
     for (size_t k = 0; k < class->steps.n; k++)
         *own_ns += on[class->steps.v[k]] ? class->ns[member * class->steps.n + k] : 0;
     for (size_t s = 0; s < b->nsteps; s++)
-        baseline += on[s] ? (double)others * most_heavy(b, class, s) : 0;
+        baseline += on[s] ? (double)others * greatest_weight(b, class, s) : 0;
     return others < 0 ? *own_ns : (int64_t)baseline;
 }
 
 static void add_lateness(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
 {
-    size_t n = list_others(b, class, NULL, scratch);
+    size_t n = list_other_steps(b, class, NULL, scratch);
     if (n == 0)
         return;
     tl_ns_sort(scratch, n);
     double better = (double)scratch[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))];
     for (size_t s = 0, at = 0; s < b->nsteps; s++)
-        late_ns[s] += (double)next_ns(b, class, s, &at, scratch) - better * most_heavy(b, class, s);
+        late_ns[s] += (double)next_ns(b, class, s, &at, scratch) - better * greatest_weight(b, class, s);
 }
 
 void tl_lateness_of_own(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch)

@@ -1,4 +1,4 @@
-/* roles.c - which ranks do the same. */
+/* roles.c - groups ranks that do the same work into roles. */
 #include "internal.h"
 #include "tlmpi/base/components.h"
 #include "tlmpi/base/sort.h"
@@ -9,7 +9,7 @@
 typedef struct in_group {
     int32_t group;
     uint32_t rank;
-    bool collective; /* in something else than sends and receives */
+    bool collective; /* takes part in other operations than sends and receives */
 } in_group;
 
 typedef struct finding {
@@ -22,8 +22,9 @@ typedef struct finding {
 
 TL_SORT_BY(by_group, in_group, group, rank)
 
-/* Each rank once in each of its groups. */
-static void list(finding *f, const int32_t *ranks, const tl_job_graph *g, const tl_late_row *rows, size_t nrows)
+/* Lists each rank once in each of its groups. */
+static void list_in_group(finding *f, const int32_t *ranks, const tl_job_graph *g, const tl_late_row *rows,
+                          size_t nrows)
 {
     size_t kept = 0, nranks = g->nranks;
     for (size_t i = 0; i < nrows; i++) {
@@ -48,10 +49,10 @@ static void list(finding *f, const int32_t *ranks, const tl_job_graph *g, const 
     f->n = kept;
 }
 
-/* Joins the ranks [from, to) that talk to the same sides.  NULL g: those of a group that is smaller than the job.  A
- * group of all ranks tells nothing of a rank that mostly sends and receives with unknown partners: it may be a stage of
- * its own. */
-static void join(finding *f, size_t from, size_t to, const tl_job_graph *g)
+/* Unites those of the ranks v[from, to) that exchange data with the same sides.  g not NULL: the group has all ranks,
+ * and a rank most of whose transfers are sends and receives with unknown partners is left out: it may be a stage of its
+ * own. */
+static void unite_by_sides(finding *f, size_t from, size_t to, const tl_job_graph *g)
 {
     for (int talks = 0; talks <= (TL_TALKS_UP | TL_TALKS_DOWN); talks++) {
         uint32_t first = TL_NONE;
@@ -64,11 +65,11 @@ static void join(finding *f, size_t from, size_t to, const tl_job_graph *g)
     }
 }
 
-/* Joins the ranks of each group with collectives; `smaller`: only of groups smaller than the job.  Returns whether
- * there is any such group. */
-static bool join_groups(finding *f, const tl_job_graph *g, bool smaller)
+/* Unites the ranks of each group that has collectives, with `smaller` only of groups smaller than the job.  Returns
+ * whether there is any such group. */
+static bool unite_groups(finding *f, const tl_job_graph *g, bool smaller)
 {
-    size_t nranks = 0; /* a rank without a graph shows nothing of what it did, and is in no role with others */
+    size_t nranks = 0; /* a rank without a graph has no recorded work and is in no role with others */
     bool any = false;
     for (size_t r = 0; r < g->nranks; r++)
         nranks += tl_job_graph_has(g, r);
@@ -79,13 +80,13 @@ static bool join_groups(finding *f, const tl_job_graph *g, bool smaller)
         if (!collective || to - i < 2 || (smaller && to - i == nranks))
             continue;
         any = true;
-        join(f, i, to, smaller ? NULL : g);
+        unite_by_sides(f, i, to, smaller ? NULL : g);
     }
     return any;
 }
 
-/* Roles in the order of their lowest ranks. */
-static void number(finding *f, size_t nranks, tl_baseline *out)
+/* Numbers roles in order of their lowest ranks. */
+static void number_roles(finding *f, size_t nranks, tl_baseline *out)
 {
     uint32_t at = 0;
     for (uint32_t r = 0; r < nranks; r++)
@@ -119,16 +120,16 @@ void tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
 
     for (uint32_t r = 0; r < nranks; r++)
         f.up[r] = r;
-    list(&f, ranks, out->graph, rows, nrows);
-    out->by_sides = !join_groups(&f, out->graph, true);
-    if (out->by_sides && !join_groups(&f, out->graph, false)) {
+    list_in_group(&f, ranks, out->graph, rows, nrows);
+    out->by_sides = !unite_groups(&f, out->graph, true);
+    if (out->by_sides && !unite_groups(&f, out->graph, false)) {
         const tl_job_graph *g = out->graph;
         f.n = 0;
         for (uint32_t r = 0; r < g->nranks; r++)
             if (tl_job_graph_has(g, r))
                 f.v[f.n++] = (in_group){ 0, r, true };
-        join(&f, 0, f.n, g);
+        unite_by_sides(&f, 0, f.n, g);
     }
-    number(&f, nranks, out);
+    number_roles(&f, nranks, out);
     tl_arena_free(&arena);
 }

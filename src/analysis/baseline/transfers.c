@@ -1,12 +1,12 @@
-/* transfers.c - what data take on each link, and what they take on others like it.
+/* transfers.c - the transfer times of each link, and their baseline over similar links.
  *
  *     rank 0    [ waits      |  transfer  ]  tail
  *     rank 1         [ waits |  transfer  ]--------]
  *     rank 2                 [  transfer  ]----]
  *                            last arrival          last end
  *
- * A transfer lasts from the last arrival to the last end.  Cells are sums of it; a class has as many pieces as there
- * were collectives, and what is usual is that of one.
+ * A transfer lasts from the last arrival to the last end.  A cell sums transfers; a class has one piece per collective,
+ * and baselines are per piece.
  */
 #include "internal.h"
 #include "tlmpi/base/hash.h"
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns a size class, below 0, for transfers of unknown size: by the sides that the members talk to, since unlike
- * pipeline stages move unlike amounts. */
+/* Returns a size class, below 0, for transfers of unknown size: by the sides of the members, since different pipeline
+ * stages move different amounts. */
 static int64_t unknown_size(const tl_baseline *b, const tl_link_ranks *link)
 {
     uint64_t stage = 0;
@@ -43,7 +43,7 @@ static int64_t size_class(const tl_baseline *b, const tl_link_ranks *link, const
     return class;
 }
 
-/* The class of each meeting, and the steps of each class. */
+/* Fills the class of each meeting, and the steps of each class. */
 static void list_classes(const tl_link_input *in, tl_baseline *out)
 {
     const tl_job_graph *g = out->graph;
@@ -53,7 +53,7 @@ static void list_classes(const tl_link_input *in, tl_baseline *out)
         const tl_meeting *meeting = &g->meetings[m];
         size_t step = tl_meeting_step(out, m);
         out->meeting_class[m] = TL_NONE;
-        if (out->steps[step] != meeting->step) /* its members have steps of other numbers */
+        if (out->steps[step] != meeting->step) /* members number this step differently */
             out->link_of[m] = TL_NONE;
         if (out->link_of[m] == TL_NONE)
             continue;
@@ -128,8 +128,8 @@ static sum sum_of(const tl_work_class *class, size_t member, const bool *on)
     return all;
 }
 
-/* Returns the time, ns, that *pieces pieces take on the median link of the sort; *pieces is the most that a link has,
- * or 0 unless two links have any. */
+/* Returns the time, ns, that *pieces pieces take on the median link of the sort; *pieces: the largest number of a link,
+ * or 0 unless at least two links have any. */
 static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *pieces,
                                  int64_t *scratch)
 {
@@ -149,8 +149,8 @@ static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *clas
     return n > 0 ? tl_baseline_median(scratch, n) : 0;
 }
 
-/* Returns the time, ns, that `pieces` pieces take on the link itself in its better steps: a link that is slow in fewer
- * than nearly all steps has enough of them. */
+/* Returns the time, ns, that `pieces` pieces take on the link itself in its better steps (1 - TL_PERSISTENT_SHARE
+ * quantile): a link that is slow in less than TL_PERSISTENT_SHARE of its steps has enough better ones. */
 static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, int64_t pieces,
                                int64_t *scratch)
 {
@@ -175,7 +175,7 @@ int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, si
 
 /* ----------------------------------------------------------------------------------------------------------- excess */
 
-/* What is usual in a step: of how many pieces, and what they take; pieces 0: no two links have any. */
+/* The median time of `pieces` pieces in a step; pieces 0: fewer than two links have any. */
 typedef struct usual {
     int64_t ns, pieces;
 } usual;
@@ -203,8 +203,8 @@ static int by_ns_of_a_piece(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(x, y);
 }
 
-/* Fills *cell, the cell of a link whose time per piece baseline_of_own takes; the order of cells by time per piece
- * does not depend on the number of pieces.  cells: room for a link's cells.  SIZE_MAX: the link has none. */
+/* Fills *cell with the cell of a link whose time per piece baseline_of_own takes; SIZE_MAX: none.  cells: room for a
+ * link's cells. */
 static void better_cell(const tl_baseline *b, const tl_work_class *class, size_t member, uint32_t *cells, size_t *cell)
 {
     size_t n = 0;
@@ -217,7 +217,7 @@ static void better_cell(const tl_baseline *b, const tl_work_class *class, size_t
     *cell = n > 0 ? cells[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))] : SIZE_MAX;
 }
 
-/* Sorts a link's own steps once, and only where it has no peers in some. */
+/* Fills late_ns of a link; its own steps are sorted once, and only if it has no peers in some step. */
 static void excess_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const usual *of_steps,
                            uint32_t *cells, double *late_ns)
 {

@@ -1,4 +1,4 @@
-/* work_class_map.c - what a rank has of each kind of work in each step. */
+/* work_class_map.c - a rank's work of each kind in each step. */
 #include "tlmpi/analysis/baseline/work_class_map.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
@@ -15,7 +15,7 @@ void tl_work_class_map_free(tl_work_class_map *f)
     *f = (tl_work_class_map){ 0 };
 }
 
-/* The stretch of a cut step with n collectives that is `at` from its beginning, in a whole one with `whole` of them. */
+/* Returns the segment of a whole step with `whole` collectives that stands for segment `at` of a cut step with n. */
 static uint32_t segment_of_cut(const tl_work_class_map *f, size_t step, uint32_t at, uint32_t n, uint32_t whole)
 {
     if (step > f->first_whole)
@@ -37,11 +37,11 @@ uint32_t tl_segment_of(const tl_work_class_map *f, const tl_node *node)
 
 /* ------------------------------------------------------------------------------------------------------------ kinds */
 
-/* False: it has no work. */
+/* Fills *kind with the kind of a node's work; false: the node has none. */
 static bool work_of(const tl_work_class_map *f, const tl_node *node, tl_work_kind *kind)
 {
     bool host = node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN || node->kind == TL_NODE_WAIT_END;
-    if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
+    if (host ? node->work_ns <= 0 : node->key == 0) /* device work of 0 ns is a piece as well */
         return false;
     bool copies = node->activity == TL_ACTIVITY_H2D || node->activity == TL_ACTIVITY_COPY;
     *kind = host ? (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_HOST, 0 }
@@ -76,8 +76,8 @@ uint32_t tl_kind_of(const tl_work_class_map *f, const tl_node *node)
     return work_of(f, node, &kind) ? tl_kind_find(f, kind) : TL_NONE;
 }
 
-/* Returns the kind of a wait, by activity: for the device in a call, for the device in a pause without a recorded call,
- * for memory, for a copy. */
+/* Returns the kind of a wait, by activity: for the device within a call, for the device without a recorded call, for
+ * memory, for a copy. */
 static tl_work_kind wait_of(const tl_work_class_map *f, const tl_node *node)
 {
     return (tl_work_kind){ (uint64_t)node->activity << 32 | tl_segment_of(f, node), TL_FAMILY_WAIT, 0 };
@@ -92,15 +92,15 @@ uint32_t tl_kind_of_wait(const tl_work_class_map *f, const tl_node *node)
 
 typedef struct filling {
     tl_work_class_map *f;
-    TL_VEC(tl_work_cell) cells; /* in the order in which the rank has them first */
+    TL_VEC(tl_work_cell) cells; /* in order of first appearance */
     tl_map cell_of;             /* by kind and step */
-    uint32_t *newest;           /* by kind: the cell that was met last */
+    uint32_t *newest;           /* by kind: its latest cell */
     size_t room;
     int64_t compute_ns;
 } filling;
 
-/* The number of a kind, a new one if it is new. */
-static uint32_t kind_at(filling *c, tl_work_kind kind)
+/* Returns the number of a kind, adding it if it is new. */
+static uint32_t kind_number(filling *c, tl_work_kind kind)
 {
     tl_work_class_map *f = c->f;
     uint32_t number = tl_kind_find(f, kind);
@@ -115,9 +115,9 @@ static uint32_t kind_at(filling *c, tl_work_kind kind)
     return number;
 }
 
-static void fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns, uint16_t blocks)
+static void add_to_cell(filling *c, tl_work_kind of, size_t step, int64_t ns, uint16_t blocks)
 {
-    uint32_t kind = kind_at(c, of);
+    uint32_t kind = kind_number(c, of);
     uint32_t cell = c->newest[kind];
     if (cell == TL_NONE || c->cells.v[cell].step != step) {
         uint64_t key = kind * c->f->nsteps + step;
@@ -152,9 +152,9 @@ void tl_cells_answer(const tl_open_rank *rank, tl_work_class_map *f, tl_bytes *i
         c.compute_ns += tl_computes(f, node) ? node->work_ns : 0;
         f->nhost_pieces += tl_is_host_piece(node);
         if (waited_ns >= 0)
-            fill_in(&c, wait_of(f, node), step, waited_ns, 0);
+            add_to_cell(&c, wait_of(f, node), step, waited_ns, 0);
         if (work_of(f, node, &kind))
-            fill_in(&c, kind, step, node->work_ns, node->blocks);
+            add_to_cell(&c, kind, step, node->work_ns, node->blocks);
     }
     tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns);
     tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds);
