@@ -7,26 +7,26 @@
 #include "tlmpi/analysis/chance.h"
 #include <math.h>
 
-/* Terms of the continued fraction, at most; a term that changes nothing in a double ends it sooner. */
+/* Largest number of terms of the continued fraction; the loop ends when a term changes nothing. */
 enum { TERMS_MAX = 300 };
 
-static double kept_from_zero(double x)
+static double nonzero_of(double x)
 {
     const double tiny = 1e-300;
     return fabs(x) < tiny ? tiny : x;
 }
 
-/* The continued fraction of I(x; a, b), where x < (a + 1) / (a + b + 2). */
-static double fraction(double x, double a, double b)
+/* Returns the continued fraction of I(x; a, b), for x < (a + 1) / (a + b + 2). */
+static double continued_fraction(double x, double a, double b)
 {
-    double c = 1, d = 1 / kept_from_zero(1 - (a + b) * x / (a + 1)), f = d;
+    double c = 1, d = 1 / nonzero_of(1 - (a + b) * x / (a + 1)), f = d;
     for (int m = 1; m <= TERMS_MAX; m++) {
         const double terms[2] = { m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
                                   -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) };
         double before = f;
         for (int i = 0; i < 2; i++) {
-            d = 1 / kept_from_zero(1 + terms[i] * d);
-            c = kept_from_zero(1 + terms[i] / c);
+            d = 1 / nonzero_of(1 + terms[i] * d);
+            c = nonzero_of(1 + terms[i] / c);
             f *= c * d;
         }
         if (f == before)
@@ -40,7 +40,8 @@ static double incomplete_beta(double x, double a, double b)
     if (x <= 0 || x >= 1)
         return x <= 0 ? 0 : 1;
     double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-    return x < (a + 1) / (a + b + 2) ? front * fraction(x, a, b) / a : 1 - front * fraction(1 - x, b, a) / b;
+    return x < (a + 1) / (a + b + 2) ? front * continued_fraction(x, a, b) / a
+                                     : 1 - front * continued_fraction(1 - x, b, a) / b;
 }
 
 double tl_student_tail_of(double t, double degrees)
