@@ -1,12 +1,12 @@
-/* cause.h - in what does a late rank differ from its peers: in which of its work, and under which name?
+/* cause.h - in which work, by name, does a late rank differ from its peers?
  *
  *     name          rank 3    peers                        excess of 3 over their median
  *     gemm          40 ms     20, 20, 21 ms    same count  20 ms: slower
  *     relu           5 ms      5,  5,  5 ms                -
  *     gc.collect     3 ms      0,  0,  0 ms                3 ms of idle time
  *
- * The cause is known from replays (verdict.h).  Names tell the dominant work; of computing also whether some kernels
- * take longer, or all, or there is more to compute on.
+ * The kind of cause is known from replays (verdict.h).  Names tell the dominant work, and for a slow device also
+ * whether some kernels take longer (COMPUTE_SLOW), all kernels do (THROTTLED), or there is more to compute (MORE_WORK).
  *
  * May use local.
  */
@@ -17,7 +17,7 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
 
-/* One name of one rank, summed over the steps that are asked for. */
+/* One name of one rank, summed over the steps of the question. */
 typedef struct tl_cause_row {
     uint64_t name; /* content key */
     int64_t ns, size;
@@ -31,8 +31,8 @@ typedef struct tl_cause_row {
 /* A name in which the rank spends more than any of its peers. */
 typedef struct tl_dominant_work {
     uint64_t name;            /* content key */
-    int64_t own_ns, peers_ns; /* of the rank, and the median of its peers: device time of a kernel or copy; host time in
-                               * an operator, annotation or frame, without the ones inside of it */
+    int64_t own_ns, peers_ns; /* of the rank, and the median of its peers: device time of a kernel or copy; host time of
+                               * an operator, annotation or frame, without nested ones */
     bool host;
 } tl_dominant_work;
 
@@ -40,45 +40,46 @@ enum { TL_DOMINANT_WORK_MOST = 3 };
 
 typedef struct tl_cause_found {
     tl_cause cause; /* COMPUTE_SLOW may become THROTTLED or MORE_WORK; other causes stay */
-    uint64_t dominant_work;                           /* content key of a name; 0: none stands out */
-    tl_dominant_work dominant[TL_DOMINANT_WORK_MOST]; /* largest excess first; no two cover the same time */
+    uint64_t dominant_work;                           /* content key of a name; 0: none has most of the excess */
+    tl_dominant_work dominant[TL_DOMINANT_WORK_MOST]; /* largest excess first; no two names cover the same time */
     size_t ndominant;
-    tl_against against; /* what these are compared with */
+    tl_against against; /* what the rank is compared with */
 } tl_cause_found;
 
 /* The question about one suspect. */
 typedef struct tl_cause_question {
     int32_t rank;
-    size_t npeers;    /* number of other ranks; one without a row for a name spends 0 ns in it */
+    size_t npeers;    /* number of other ranks; a rank without a row for a name spends 0 ns in it */
     tl_cause cause;   /* why the rank is late */
-    int64_t least_ns; /* least excess under a name, ns */
+    int64_t least_ns; /* smallest excess, ns, of a name that is listed in `dominant` */
 } tl_cause_question;
 
-/* rows: of the rank and its peers, in any order, no two with the same (kind, name, rank); sorted here by these. */
+/* Finds the names in which a rank exceeds its peers.  rows: of the rank and its peers, in any order, no two with the
+ * same (kind, name, rank); sorted here by these. */
 void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *question, tl_cause_found *found);
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
-/* What is to be known of a suspect and its peers, and the answer from the work by name of some ranks. */
+/* The question about one suspect and its peers, and each proc's answer from the work by name of its ranks. */
 
-/* Instead of a list of steps: all steps, and the time outside of steps. */
+/* A step number that stands for all steps and the time outside of steps. */
 enum { TL_ALL_STEPS = INT32_MIN };
 
 /* One suspect.  Zero-initialise; tl_asking_free ends it. */
 typedef struct tl_asking {
     int32_t *ranks; /* the suspect, and its peers */
     int32_t *steps;
-    int32_t *others; /* for a suspect without peers: its other steps, each instead of a peer */
+    int32_t *others; /* for a suspect without peers: its other steps, which take the place of peers */
     size_t nranks, nsteps, nothers;
-    int64_t least_ns; /* of proc 0 alone: least cost times the time of the steps, ns */
-    tl_against against; /* of proc 0 alone: what the suspect is compared with */
-    int32_t *told; /* the message that holds the arrays, on procs that got it; NULL: each array is allocated by
+    int64_t least_ns; /* on proc 0 only: least cost times the time of the steps, ns */
+    tl_against against; /* on proc 0 only: what the suspect is compared with */
+    int32_t *told; /* the message that holds the arrays, on procs that received it; NULL: each array is allocated by
                     * itself */
 } tl_asking;
 
 void tl_asking_free(tl_asking *asking);
 
-/* Rows [first, end) of tl_work_by_name are of one rank: a question about few ranks skips the rows of the others.
+/* Rows [first, end) of tl_work_by_name belong to one rank: a question about few ranks skips the rows of others.
  * Zero-initialise; free(v) ends it. */
 typedef struct tl_rank_run {
     int32_t rank;
@@ -89,12 +90,12 @@ typedef TL_VEC(tl_rank_run) tl_rank_runs;
 
 void tl_rank_runs_list(const tl_work_by_name *work_by_name, tl_rank_runs *runs);
 
-/* Returns this proc's rows of the question, summed over the asked steps; a row of another step counts `nsteps` times.
- * *rows is the caller's to free. */
+/* Returns this proc's rows for the question, summed over its steps; a row of an "other" step counts `nsteps` times.
+ * The caller frees *rows. */
 void tl_asking_answer(const tl_work_by_name *work_by_name, const tl_rank_runs *runs, const tl_asking *asking,
                       tl_cause_row **rows, size_t *n);
 
-/* The ranks of the job; of proc 0 alone. */
+/* The ranks of the job; on proc 0 only. */
 typedef struct tl_cause_input {
     const int32_t *ranks;  /* ascending */
     const uint32_t *roles; /* [nranks]: ranks of one role are peers */
@@ -102,11 +103,12 @@ typedef struct tl_cause_input {
     double least_cost; /* as in tl_verdict_options */
 } tl_cause_input;
 
-/* Lists the rows of table straggler whose rank is late by a cause of its own; *suspects is the caller's to free. */
+/* Lists the rows of table straggler whose rank is late by a cause of its own (not by a link or another group).  The
+ * caller frees *suspects. */
 void tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n);
 
-/* Makes the question about one suspect: its flagged steps, against its peers; without peers against its other steps, or
- * else against all ranks. */
+/* Makes the question about one suspect: its flagged steps against its peers; without peers, against its other steps; if
+ * these are too few, against all ranks. */
 void tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *asking);
 
 #endif

@@ -1,4 +1,4 @@
-/* asking.c - what the work by name of some ranks tells of a suspect and its peers. */
+/* asking.c - the question about a suspect and its peers, answered from the work by name of a proc's ranks. */
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
@@ -15,13 +15,13 @@ void tl_asking_free(tl_asking *a)
     *a = (tl_asking){ 0 };
 }
 
-static void put_all(tl_map *map, const int32_t *numbers, size_t n)
+static void add_numbers(tl_map *map, const int32_t *numbers, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         tl_map_put(map, (uint64_t)(int64_t)numbers[i], 1);
 }
 
-/* What stands for a rank's other step: no rank has such a number. */
+/* Returns a number that stands for the suspect's other step at index `at`; no rank has such a number. */
 static int32_t number_of_other(uint32_t at)
 {
     return -2 - (int32_t)at;
@@ -38,9 +38,9 @@ void tl_rank_runs_list(const tl_work_by_name *work_by_name, tl_rank_runs *runs)
     }
 }
 
-/* Returns the rank of a detail whose step is asked for, or the number that stands for an "other" step that is asked
- * for; INT32_MIN: the step is not asked for. */
-static int32_t asked_as(const tl_named_work *d, const tl_map *steps, const tl_map *others)
+/* Returns the rank of a row if its step is in the question, number_of_other if its step is an "other" step; INT32_MIN:
+ * neither. */
+static int32_t rank_in_question(const tl_named_work *d, const tl_map *steps, const tl_map *others)
 {
     uint32_t other = tl_map_get(others, (uint64_t)(int64_t)d->step);
     if (tl_map_get(steps, (uint64_t)(int64_t)d->step) != TL_MAP_NONE ||
@@ -49,13 +49,13 @@ static int32_t asked_as(const tl_named_work *d, const tl_map *steps, const tl_ma
     return other != TL_MAP_NONE ? number_of_other(other) : INT32_MIN;
 }
 
-static int64_t times(int64_t x, size_t n)
+static int64_t product_of(int64_t x, size_t n)
 {
     int64_t product;
     return __builtin_mul_overflow(x, (int64_t)n, &product) ? x : product;
 }
 
-/* What one proc answers: a row for each name of each rank. */
+/* One proc's answer: a row for each name of each rank. */
 typedef struct answering {
     const tl_work_by_name *work_by_name;
     const tl_asking *of;
@@ -63,7 +63,7 @@ typedef struct answering {
     TL_VEC(tl_cause_row) found;
 } answering;
 
-/* The row of a name of a rank. */
+/* Returns the row of a name of a rank, adding it if it is new. */
 static tl_cause_row *row_for(answering *a, const tl_named_work *d, int32_t rank)
 {
     uint64_t name = a->work_by_name->names.v[d->name].key;
@@ -82,13 +82,13 @@ static tl_cause_row *row_for(answering *a, const tl_named_work *d, int32_t rank)
 
 static void add_named_work(answering *a, const tl_named_work *d)
 {
-    int32_t rank = asked_as(d, &a->steps, &a->others);
+    int32_t rank = rank_in_question(d, &a->steps, &a->others);
     if (rank == INT32_MIN)
         return;
     tl_cause_row *row = row_for(a, d, rank);
     size_t n_times = rank == d->rank ? 1 : a->of->nsteps;
-    row->ns = tl_ns_add(row->ns, times(d->ns, n_times));
-    row->size = tl_ns_add(row->size, times(d->size, n_times));
+    row->ns = tl_ns_add(row->ns, product_of(d->ns, n_times));
+    row->size = tl_ns_add(row->size, product_of(d->size, n_times));
     row->count += d->count * (uint32_t)n_times;
     row->depth = d->depth > row->depth ? d->depth : row->depth;
 }
@@ -98,8 +98,8 @@ void tl_asking_answer(const tl_work_by_name *work_by_name, const tl_rank_runs *r
 {
     tl_map ranks = { 0 };
     answering a = { .work_by_name = work_by_name, .of = of };
-    put_all(&ranks, of->ranks, of->nranks);
-    put_all(&a.steps, of->steps, of->nsteps);
+    add_numbers(&ranks, of->ranks, of->nranks);
+    add_numbers(&a.steps, of->steps, of->nsteps);
 
     for (uint32_t i = 0; i < of->nothers; i++)
         tl_map_put(&a.others, (uint64_t)(int64_t)of->others[i], i);

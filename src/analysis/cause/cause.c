@@ -1,4 +1,4 @@
-/* cause.c - a rank and its peers, name by name, and what that tells of the cause. */
+/* cause.c - compares a rank with its peers, name by name, and derives the cause from the differences. */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
@@ -27,13 +27,13 @@ static double median(double *v, size_t n, size_t npeers)
     return n > 0 ? tl_real_median(v, n) : 0;
 }
 
-/* What peers have of one name. */
+/* One name's values of the peers. */
 typedef struct of_peers {
     double *ns, *count, *size; /* [npeers] */
 } of_peers;
 
-/* A name's rows to an entry. */
-static tl_cause_entry compare(const tl_cause_row *rows, size_t n, const tl_cause_question *q, const of_peers *of)
+/* Returns the comparison of one name: the rank's own values, and the medians and maxima of its peers. */
+static tl_cause_entry entry_of(const tl_cause_row *rows, size_t n, const tl_cause_question *q, const of_peers *of)
 {
     tl_cause_entry e = { .name = rows->name, .kind = rows->kind, .activity = rows->activity, .frame = rows->frame };
     size_t m = 0, sized = 0;
@@ -66,7 +66,7 @@ static tl_cause_entry compare(const tl_cause_row *rows, size_t n, const tl_cause
     return e;
 }
 
-/* How many kernels compute, whatever they are called: a library may pick another one on each rank. */
+/* Counts compute kernels of any name: a library may pick a different kernel on each rank. */
 static void count_kernels(const tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, int32_t *peers,
                           const of_peers *of, tl_cause_entries *all)
 {
@@ -91,7 +91,7 @@ static void count_kernels(const tl_cause_row *rows, size_t n, int32_t rank, size
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
-/* What a host does that is late for this. */
+/* Returns the activity of the host for a cause of the host. */
 static tl_activity_kind activity_of(tl_cause cause)
 {
     return cause == TL_CAUSE_INPUT        ? TL_ACTIVITY_INPUT
@@ -101,7 +101,7 @@ static tl_activity_kind activity_of(tl_cause cause)
                                           : TL_ACTIVITY_HOST;
 }
 
-static tl_cause_found find(const tl_cause_entries *all, tl_cause cause)
+static tl_cause_found cause_of(const tl_cause_entries *all, tl_cause cause)
 {
     if (tl_cause_is_of_host(cause))
         return (tl_cause_found){ .cause = cause, .dominant_work = tl_cause_of_host(all, activity_of(cause)) };
@@ -133,11 +133,11 @@ void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *q, tl_
     for (size_t i = 0, to; i < n; i = to) {
         for (to = i + 1; to < n && same_key(&rows[i], &rows[to]); to++)
             ;
-        all.v[all.n++] = compare(rows + i, to - i, q, &of);
+        all.v[all.n++] = entry_of(rows + i, to - i, q, &of);
     }
     count_kernels(rows, n, q->rank, q->npeers, peers, &of, &all);
     if (q->npeers > 0) {
-        *found = find(&all, q->cause);
+        *found = cause_of(&all, q->cause);
         tl_cause_dominant_work(&all, q->least_ns, found);
     }
     tl_arena_free(&arena);

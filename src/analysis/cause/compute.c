@@ -1,12 +1,12 @@
-/* compute.c - why the work of a device takes longer than that of peers.
+/* compute.c - why does a device's work take longer than that of peers?
  *
  *     the job's kernels     peers   rank 3
- *     gemm                  20 ms   40 ms      twice as long; all of them together 1.9 times
+ *     gemm                  20 ms   40 ms      twice as long; both together 1.8 times
  *     relu                   5 ms    5 ms      as long
  *
- * The device is slow (throttled) only if all kernels are slower than at every peer, two at least: a low clock slows all,
- * arithmetic most.  A kernel whose time differs between peers by more than half of what all take longer cannot tell.  If
- * one that can is no slower, some kernels are slow, and the device is not.
+ * The device is slow (THROTTLED) only if all kernels are slower than at every peer, and there are at least two: a low
+ * clock slows all kernels, arithmetic most.  A kernel is no evidence if its time differs between peers by more than
+ * half of the mean slowdown.  If a kernel that is evidence is not slower, only some kernels are slow (COMPUTE_SLOW).
  */
 #include "internal.h"
 #include <math.h>
@@ -35,15 +35,16 @@ uint64_t tl_cause_largest_of(const tl_cause_entries *all, tl_activity_kind activ
     return best != NULL && 2 * excess_of(best) > sum ? best->name : 0;
 }
 
-/* Whether the size exceeds that of every peer, and explains at least half of why work takes `longer` times as long. */
+/* Whether the mean size of the pieces exceeds that of every peer, and explains at least half of the factor `longer` by
+ * which the work takes longer. */
 static bool is_larger(const tl_cause_entry *e, double longer)
 {
     return e->peers_size > 0 && e->size > e->peers_most &&
            2 * (e->size - e->peers_size) >= (longer - 1) * e->peers_size;
 }
 
-/* More to compute on: it is sent more than its peers, or copies more to the device. */
-static bool is_given_more(const tl_cause_entries *all, double longer)
+/* Whether the rank has more data to compute on: it receives more than its peers, or copies more to the device. */
+static bool has_more_data(const tl_cause_entries *all, double longer)
 {
     for (size_t i = 0; i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
@@ -59,8 +60,8 @@ static bool computes(const tl_cause_entry *e)
     return e->kind == TL_NAMED_WORK && e->activity == TL_ACTIVITY_COMPUTE;
 }
 
-/* Of kernels that peers have, too: how many times as long as at peers all of them together take. */
-static double longer_of(const tl_cause_entries *all)
+/* Returns the factor by which compute kernels take longer than at the peers, over kernels that peers have as well. */
+static double slowdown_of(const tl_cause_entries *all)
 {
     double own_ns = 0, peers_ns = 0;
     for (size_t i = 0; i < all->n; i++)
@@ -71,7 +72,8 @@ static double longer_of(const tl_cause_entries *all)
     return peers_ns > 0 ? own_ns / peers_ns : 1;
 }
 
-/* What of a kernel's time is there for its coming more often than at peers; below 0: what they have more. */
+/* Returns the part of a kernel's time, ns, that is due to a larger number of pieces than at the peers; if the number is
+ * smaller, minus what peers spend in the difference. */
 static double additional_of(const tl_cause_entry *e)
 {
     return e->count >= e->peers_count ? e->ns - e->peers_count * mean_of(e->ns, e->count)
@@ -80,7 +82,7 @@ static double additional_of(const tl_cause_entry *e)
 
 bool tl_cause_has_more(const tl_cause_entries *all)
 {
-    double longer = longer_of(all), excess = 0, more = 0, additional = 0;
+    double longer = slowdown_of(all), excess = 0, more = 0, additional = 0;
     for (size_t i = 0; i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
         if (!computes(e))
@@ -90,12 +92,12 @@ bool tl_cause_has_more(const tl_cause_entries *all)
         additional += additional_of(e);
     }
     more += all->count > all->peers_count ? fmax(0, additional) : 0;
-    return 2 * more > excess || (longer > 1 && is_given_more(all, longer));
+    return 2 * more > excess || (longer > 1 && has_more_data(all, longer));
 }
 
 tl_cause tl_cause_of_compute(const tl_cause_entries *all)
 {
-    double longer = longer_of(all);
+    double longer = slowdown_of(all);
     size_t slowed = 0;
     if (tl_cause_has_more(all))
         return TL_CAUSE_MORE_WORK;

@@ -1,9 +1,9 @@
-/* dominant_work.c - the names in which a rank spends more than any of its peers.
+/* dominant_work.c - lists the names in which a rank spends more time than any of its peers.
  *
  *     host of the rank    [ forward  [ # sparse arch  980 ms ] ]   [ backward  [ all_to_all  21 ms ] ]
  *     peers                                            30 ms                                  1 ms
  *
- * Own time alone is compared, which lies in no name inside: so no two names cover the same time, and excess adds up.
+ * Only self time is compared, without nested names: so no two names cover the same time, and excesses add up.
  */
 #include "internal.h"
 
@@ -12,8 +12,8 @@ static double excess_of(const tl_cause_entry *e)
     return e->ns - e->peers_ns;
 }
 
-/* Returns true if a delay of that cause may lie under the entry's name. */
-static bool fits(const tl_cause_entry *e, tl_cause cause)
+/* Whether a delay of that cause may lie in the entry's work. */
+static bool fits_cause(const tl_cause_entry *e, tl_cause cause)
 {
     bool mixed = cause == TL_CAUSE_MIXED;
     if (e->kind == TL_NAMED_SPAN)
@@ -25,14 +25,14 @@ static bool fits(const tl_cause_entry *e, tl_cause cause)
     return mixed || cause == (e->activity == TL_ACTIVITY_H2D ? TL_CAUSE_H2D : TL_CAUSE_COPY);
 }
 
-/* Whether `a` is told before `b`: largest excess first, of equals the lower key. */
+/* Order of the list: excess, descending; ties by key, ascending. */
 static bool goes_before(const tl_cause_entry *a, const tl_dominant_work *b)
 {
     double of_b = (double)(b->own_ns - b->peers_ns);
     return excess_of(a) > of_b || (!(excess_of(a) < of_b) && a->name < b->name);
 }
 
-static void insert(const tl_cause_entry *e, tl_cause_found *found)
+static void insert_dominant(const tl_cause_entry *e, tl_cause_found *found)
 {
     size_t at = 0;
     while (at < found->ndominant && !goes_before(e, &found->dominant[at]))
@@ -51,7 +51,8 @@ void tl_cause_dominant_work(const tl_cause_entries *all, int64_t least_ns, tl_ca
 {
     for (size_t i = 0; i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
-        if (fits(e, found->cause) && excess_of(e) > 0 && excess_of(e) >= (double)least_ns && e->ns > e->peers_most_ns)
-            insert(e, found);
+        if (fits_cause(e, found->cause) && excess_of(e) > 0 && excess_of(e) >= (double)least_ns &&
+            e->ns > e->peers_most_ns)
+            insert_dominant(e, found);
     }
 }

@@ -1,24 +1,26 @@
-/* host.c - under which name a host did what it is late for. */
+/* host.c - the name of the host work that makes a host late. */
 #include "internal.h"
 #include "tlmpi/model/parameters.h"
 
-/* Names of operators say more than those of functions, where both stand for the same. */
-static bool says_more(const tl_cause_entry *e, const tl_cause_entry *than, tl_activity_kind activity)
+/* Whether e is the more telling name: if `e` and `than` differ in being a frame, the operator; else the more deeply
+ * nested name. */
+static bool is_more_telling(const tl_cause_entry *e, const tl_cause_entry *than, tl_activity_kind activity)
 {
     if (activity != TL_ACTIVITY_HOST && e->frame != than->frame)
         return than->frame;
     return e->depth > than->depth;
 }
 
-/* Whether a name may tell what the host did: any, where that has no name of its own. */
-static bool tells(const tl_cause_entry *e, tl_activity_kind activity)
+/* Whether a name may stand for the activity; any host name may stand for TL_ACTIVITY_HOST, which has none of its
+ * own. */
+static bool is_of_activity(const tl_cause_entry *e, tl_activity_kind activity)
 {
     return e->kind == TL_NAMED_HOST && (e->activity == activity || activity == TL_ACTIVITY_HOST);
 }
 
-/* A wait that its peers have less often; the one with most idle time after it, or, of waits before one gap, that which
- * emptied the queue. */
-static uint64_t stray_wait(const tl_cause_entries *all)
+/* Returns the wait that occurs more often than at the peers, with the largest excess of idle time after it; ties by
+ * total size, descending: among waits before one gap, the wait that emptied the queue. */
+static uint64_t additional_wait(const tl_cause_entries *all)
 {
     const tl_cause_entry *best = NULL;
     for (size_t i = 0; i < all->n; i++) {
@@ -32,20 +34,20 @@ static uint64_t stray_wait(const tl_cause_entries *all)
     return best != NULL ? best->name : 0;
 }
 
-/* The innermost name that covers nearly as much of what is more than at peers as any. */
+/* Returns the innermost name whose excess is at least TL_CAUSE_SHARE of the largest excess of a name. */
 uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity)
 {
     const tl_cause_entry *best = NULL;
     double largest = 0;
     if (activity == TL_ACTIVITY_SYNC)
-        return stray_wait(all);
+        return additional_wait(all);
     for (size_t i = 0; i < all->n; i++)
-        if (tells(&all->v[i], activity) && all->v[i].ns - all->v[i].peers_ns > largest)
+        if (is_of_activity(&all->v[i], activity) && all->v[i].ns - all->v[i].peers_ns > largest)
             largest = all->v[i].ns - all->v[i].peers_ns;
     for (size_t i = 0; largest > 0 && i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
-        if (tells(e, activity) && e->ns - e->peers_ns >= TL_CAUSE_SHARE * largest &&
-            (best == NULL || says_more(e, best, activity)))
+        if (is_of_activity(e, activity) && e->ns - e->peers_ns >= TL_CAUSE_SHARE * largest &&
+            (best == NULL || is_more_telling(e, best, activity)))
             best = e;
     }
     return best != NULL ? best->name : 0;

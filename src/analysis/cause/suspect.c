@@ -1,11 +1,11 @@
-/* suspect.c - which stragglers are looked into, in which steps, and against which peers. */
+/* suspect.c - selects the stragglers to explain, the steps to look at, and the peers to compare with. */
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* The most peers that are compared with; more tell nothing new. */
+/* The largest number of peers in a comparison. */
 enum { PEERS_MOST = 64 };
 
 static bool is_straggler(const tl_straggler *row)
@@ -54,8 +54,8 @@ static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, c
     return PEERS_MOST;
 }
 
-/* The rows of one rank in the table of steps: [first, *end). */
-static size_t steps_of(const tl_table *steps, int32_t rank, size_t *end)
+/* Returns the begin and fills the end of a rank's rows in the table of steps. */
+static size_t step_rows_of(const tl_table *steps, int32_t rank, size_t *end)
 {
     size_t first = tl_table_from_rank(steps, rank);
     for (*end = first; *end < steps->n && ((const tl_blame_step *)tl_table_row(steps, *end))->rank == rank; ++*end)
@@ -67,7 +67,7 @@ void tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
 {
     const tl_table *steps = tl_tables_get(tables, &tl_blame_step_schema),
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema);
-    size_t end, first = steps_of(steps, row->rank, &end);
+    size_t end, first = step_rows_of(steps, row->rank, &end);
     a->ranks = tl_malloc((stragglers->n + 1) * sizeof *a->ranks);
     a->steps = tl_malloc((end - first + 1) * sizeof *a->steps);
     a->others = tl_malloc((end - first + 1) * sizeof *a->others);
@@ -86,7 +86,7 @@ void tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
         if (!step->flagged && row->pattern != TL_PATTERN_NONE)
             a->others[a->nothers++] = step->step;
     }
-    if (row->steps_from != TL_STEPS_MARKED) { /* what it did is told by marks alone: all of it together */
+    if (row->steps_from != TL_STEPS_MARKED) { /* without step marks, work by name has no steps: all of it is compared */
         a->steps[0] = TL_ALL_STEPS;
         a->nsteps = 1;
         a->nothers = 0;
