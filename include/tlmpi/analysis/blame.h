@@ -1,7 +1,7 @@
-/* blame.h - which ranks made which ranks wait?
+/* blame.h - which ranks made which ranks wait, and how long?
  *
- * From the rows of late ranks (wait.h): every nanosecond of waiting in collectives is charged to the ranks that came
- * late, and passed on to the ranks that these had waited for.  Fills table blame.  May use wait.
+ * Input: rows of arrivals in collectives (wait.h).  Every nanosecond of waiting is charged to the ranks that arrived
+ * late, and passed on to ranks that these had waited for before.  Fills table blame.  May use wait.
  */
 #ifndef TLMPI_ANALYSIS_BLAME_H
 #define TLMPI_ANALYSIS_BLAME_H
@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------------------------------------------------ delay costs */
 
-/* Waiting in matched collectives, charged to the ranks that came late. */
+/* Delay costs: waiting in matched collectives, charged to the ranks that arrived late. */
 
 typedef struct tl_delay_cost_input {
     const tl_late_row *rows; /* in the order of collectives */
@@ -22,12 +22,12 @@ typedef struct tl_delay_cost_input {
     size_t nranks;
 } tl_delay_cost_input;
 
-/* On proc 0.  Adds the rows of table blame; late_counts[nranks]: the number of collectives in which each rank came
+/* On proc 0.  Adds the rows of table blame; late_counts[nranks]: number of collectives in which each rank arrived
  * last. */
 tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
 
-/* Adds to delay_cost_ns[ranks * steps] the GPU time that table blame charges to each of nranks ranks (ascending) in
- * each of nsteps steps (ascending). */
+/* Adds to delay_cost_ns[nranks * nsteps] the waiting of other ranks, ns, that table blame charges to each rank in each
+ * step.  ranks, steps: ascending. */
 void tl_delay_costs_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps,
                             size_t nsteps, int64_t *delay_cost_ns);
 

@@ -1,14 +1,16 @@
-/* blame.c - collectives from the last to the first; each passes on what has been charged to its arrivals.
+/* blame.c - charges the waits of all collectives, from the last to the first: each also passes on what later ones
+ * charged to its arrivals.
  *
  * For one collective, arrivals in order of start, a[0] .. a[n-1]:
  *
- *     slice i      [start of a[i-1], start of a[i]):  a[0] .. a[i-1] wait, each up to its own end; a[i] .. a[n-1] are
- *                  late
- *     own          what an arrival waits in a slice, charged evenly to the arrivals that are late in it
- *     passed on    what has come to an arrival from later collectives, in the proportions of its own wait
+ *     slice i      [start of a[i-1], start of a[i]): a[0] .. a[i-1] wait, each until its own end at most; a[i] ..
+ *                  a[n-1] are late
+ *     own          an arrival's wait in a slice, charged in equal parts to the arrivals that are late in it
+ *     passed on    the amount that later collectives charged to an arrival's wait, divided in proportion to its own
+ *                  wait in each slice
  *
- * What does not divide evenly, less than a ns for each late arrival and slice, goes to the last arrival, which is late
- * in every slice.
+ * The remainder of a division, less than one ns for each late arrival and slice, goes to the last arrival, which is
+ * late in every slice.
  */
 #include "blame.h"
 #include "tlmpi/analysis/wait.h"
@@ -22,26 +24,26 @@ typedef struct blaming {
     void (*take)(void *, const tl_delay_cost *);
     void *arg;
     tl_arena arena;
-    /* of all */
+    /* of all collectives */
     int64_t *last;           /* [ncollectives] last start */
-    int64_t *until;          /* [narrivals]: the end of its wait */
-    uint32_t *order;         /* collectives by last start */
+    int64_t *until;          /* [narrivals] end of the arrival's wait */
+    uint32_t *order;         /* collectives in order of last start */
     uint32_t *turn;          /* [ncollectives]: index in order */
     uint32_t *collective_of; /* [narrivals] */
-    uint32_t *by_start;      /* the arrivals of each collective, which stand as in order, by start */
+    uint32_t *by_start;      /* arrivals of each collective, in order of start */
     uint32_t *by_rank;       /* arrivals by (rank, start) */
     uint32_t *position;      /* [narrivals]: index in by_rank */
     int64_t *passed;         /* [narrivals]: charged to the arrival's wait by later collectives */
-    /* of one collective, in order of start */
-    const uint32_t *sorted; /* its part of by_start */
-    int64_t *due;           /* what one waiter, or the many, are owed by each */
-    int64_t *onward;        /* what each passes on */
-    int64_t *waited;        /* what each waited in other groups */
+    /* of the current collective, by arrival in order of start */
+    const uint32_t *sorted; /* the collective's part of by_start */
+    int64_t *due;           /* amount charged to each arrival */
+    int64_t *onward;        /* amount that each arrival passes on to earlier collectives */
+    int64_t *waited;        /* each arrival's wait in other groups since its previous collective here */
 } blaming;
 
 __extension__ typedef __int128 wide;
 
-/* Bits of a nanosecond in sums of divided slices, and of a rate: ns that are owed for a ns of waiting. */
+/* Fractional bits of a nanosecond in sums of divided slices, and of a rate (ns charged per ns of waiting). */
 enum { FRACTION = 24, RATE_FRACTION = 40 };
 
 static int64_t wait_of(const blaming *b, uint32_t at)
@@ -49,11 +51,12 @@ static int64_t wait_of(const blaming *b, uint32_t at)
     return b->until[at] - b->in->arrivals[at].start_ns;
 }
 
-/* The number of earlier arrivals of a rank in which its reason to be late is looked for. */
+/* Largest number of earlier arrivals of a rank that are searched for its waits in other groups. */
 enum { LOOK_BACK = 16384 };
 
-/* What arrival `at` waited in collectives of other groups since its previous one with these ranks.  With an amount,
- * that amount is spread over them in proportion to `total`, the sum.  Collectives whose turn has been do not count. */
+/* Returns the wait of arrival `at`, ns, in collectives of other groups since its previous collective with the same
+ * ranks.  With amount > 0, also divides the amount over these waits in proportion to their length; total: their sum.
+ * Collectives that have been processed do not count. */
 static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t total)
 {
     const tl_blame_arrival *a = &b->in->arrivals[at];
@@ -88,15 +91,15 @@ static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t
 
 /* -------------------------------------------------------------------------------------------------- one collective */
 
-/* The waiter that is charged for: one rank, or several together. */
+/* The ranks whose waits are charged: one rank, or several together. */
 typedef struct waiter {
     uint32_t rank; /* TL_NONE: several */
-    bool many;     /* all that came before the late one, and waited to the end */
-    bool direct;   /* what is owed is their own wait */
+    bool many;     /* all arrivals before the late one that waited to the end */
+    bool direct;   /* the waits are their own, not passed on from later collectives */
 } waiter;
 
-/* Charges after_last / TL_SHARE_ONE of each activity, or, for `rest`, what is left of each. */
-static void emit(blaming *b, tl_delay_cost *cost, const int64_t *ns, uint16_t after_last, bool rest)
+/* Emits after_last / TL_SHARE_ONE of each activity; with `rest`, the remaining part. */
+static void emit_cost(blaming *b, tl_delay_cost *cost, const int64_t *ns, uint16_t after_last, bool rest)
 {
     bool any = false;
     for (int activity = 0; activity <= TL_NACTIVITIES; activity++) {
@@ -108,9 +111,9 @@ static void emit(blaming *b, tl_delay_cost *cost, const int64_t *ns, uint16_t af
         b->take(b->arg, cost);
 }
 
-/* Charges what is due to the activities in which late ranks have an excess; the share of their own waiting elsewhere is
- * kept in `onward`, to be passed on. */
-static void cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
+/* Charges the amounts `due` of late arrivals to the activities in which they have an excess; the share of
+ * communication, if the arrival waited in other groups, goes to `onward` instead. */
+static void charge_late_arrivals(blaming *b, uint32_t n, uint32_t first_late, waiter from)
 {
     for (uint32_t i = first_late; i < n; i++) {
         const uint32_t late = b->sorted[i];
@@ -132,13 +135,13 @@ static void cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter
         tl_delay_cost cost = { .from = from.rank, .to = a->rank, .waiters = from.many ? i : 1, .direct = from.direct };
         cost.step = b->in->collectives[b->collective_of[late]].step - 1;
         if (a->after_last > 0)
-            emit(b, &cost, ns, a->after_last, false);
+            emit_cost(b, &cost, ns, a->after_last, false);
         cost.step++;
-        emit(b, &cost, ns, a->after_last, true);
+        emit_cost(b, &cost, ns, a->after_last, true);
     }
 }
 
-/* Returns how many arrivals had come when the one at `position` ended; all n in a collective that ranks cannot leave
+/* Returns the number of arrivals before the end of the arrival at `position`; n if ranks cannot leave the collective
  * early. */
 static uint32_t waited_for(const blaming *b, uint32_t n, uint32_t position)
 {
@@ -151,15 +154,15 @@ static uint32_t waited_for(const blaming *b, uint32_t n, uint32_t position)
     return m;
 }
 
-/* Returns what the arrival is owed: its own wait, or what has come to it from later collectives. */
-static int64_t owed(const blaming *b, uint32_t at, bool own)
+/* Returns the amount to charge for an arrival's wait, ns: its own wait, or what later collectives charged to it. */
+static int64_t amount_of(const blaming *b, uint32_t at, bool own)
 {
     return own ? wait_of(b, at) : b->passed[at];
 }
 
-/* Fills due[i] with what is charged to each arrival after `first`, where the arrivals in [first, end) that wait until
- * `until` are owed something, evenly over their waits.  Returns whether they are. */
-static bool divide(blaming *b, uint32_t n, uint32_t first, uint32_t end, int64_t until, bool own)
+/* Fills due[i] with the amount charged to each arrival after `first` for the waits of arrivals [first, end) that last
+ * until `until`; the amount of each is spread evenly over its wait.  Returns whether there is any. */
+static bool divide_waits(blaming *b, uint32_t n, uint32_t first, uint32_t end, int64_t until, bool own)
 {
     const tl_blame_arrival *a = b->in->arrivals;
     const uint32_t *sorted = b->sorted, m = waited_for(b, n, end - 1);
@@ -167,14 +170,14 @@ static bool divide(blaming *b, uint32_t n, uint32_t first, uint32_t end, int64_t
     wide rate = 0, each = 0;
 
     for (uint32_t i = first; i < end; i++)
-        left += b->until[sorted[i]] == until ? owed(b, sorted[i], own) : 0;
+        left += b->until[sorted[i]] == until ? amount_of(b, sorted[i], own) : 0;
     if (left == 0)
         return false;
     for (uint32_t i = first + 1; i < n; i++) {
         uint32_t before = sorted[i - 1];
         int64_t from = a[before].start_ns, to = tl_ns_min(a[sorted[i]].start_ns, until);
         if (i <= end && b->until[before] == until && until > from)
-            rate += ((wide)owed(b, before, own) << RATE_FRACTION) / (until - from);
+            rate += ((wide)amount_of(b, before, own) << RATE_FRACTION) / (until - from);
         if (to > from && i < m)
             each += (rate * (to - from) >> (RATE_FRACTION - FRACTION)) / (m - i);
         b->due[i] = i < m ? (int64_t)(each >> FRACTION) : 0;
@@ -184,16 +187,16 @@ static bool divide(blaming *b, uint32_t n, uint32_t first, uint32_t end, int64_t
     return true;
 }
 
-/* Charges what the arrivals in [first, end) that wait until `until` are owed. */
+/* Charges the waits of arrivals [first, end) that last until `until`: their own part, then the part passed on. */
 static void charge_waits(blaming *b, uint32_t n, uint32_t first, uint32_t end, int64_t until)
 {
     const uint32_t at = b->sorted[first];
     waiter from = { n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, end > first + 1, true };
-    if (b->in->collectives[b->collective_of[at]].how == TL_BLAME_CHARGES && divide(b, n, first, end, until, true))
-        cost_of_the_late(b, n, first + 1, from);
+    if (b->in->collectives[b->collective_of[at]].how == TL_BLAME_CHARGES && divide_waits(b, n, first, end, until, true))
+        charge_late_arrivals(b, n, first + 1, from);
     from.direct = false;
-    if (divide(b, n, first, end, until, false))
-        cost_of_the_late(b, n, first + 1, from);
+    if (divide_waits(b, n, first, end, until, false))
+        charge_late_arrivals(b, n, first + 1, from);
 }
 
 static void charge_collective(blaming *b, const tl_blame_collective *c, int64_t last)
@@ -226,8 +229,8 @@ static int by_last_start(const void *context, uint32_t x, uint32_t y)
 TL_ORDER_BY(by_rank_and_time, tl_blame_arrival, rank, start_ns, uid)
 TL_ORDER_BY(by_arrival, tl_blame_arrival, start_ns, rank)
 
-/* Who came when to a collective, and until when each waits; due serves as scratch. */
-static void look_at(blaming *b, uint32_t number)
+/* Sorts the arrivals of a collective, and finds the end of each wait; `due` serves as scratch. */
+static void find_waits(blaming *b, uint32_t number)
 {
     const tl_blame_arrival *a = b->in->arrivals;
     const tl_blame_collective *c = &b->in->collectives[number];
@@ -249,7 +252,7 @@ static void look_at(blaming *b, uint32_t number)
     }
 }
 
-static void prepare(blaming *b)
+static void sort_arrivals(blaming *b)
 {
     const tl_blame_input *in = b->in;
     size_t na = in->narrivals, nc = in->ncollectives, largest = 1;
@@ -268,7 +271,7 @@ static void prepare(blaming *b)
     b->waited = tl_arena_take(&b->arena, largest, sizeof *b->waited);
 
     for (uint32_t c = 0; c < nc; c++)
-        look_at(b, c);
+        find_waits(b, c);
     b->order = tl_sorted_index(nc, by_last_start, b->last);
     b->by_rank = tl_sorted_index(na, by_rank_and_time, in->arrivals);
     for (uint32_t i = 0; i < in->ncollectives; i++)
@@ -277,8 +280,8 @@ static void prepare(blaming *b)
         b->position[b->by_rank[i]] = i;
 }
 
-/* Whether all waits together are a time that can be summed; times that a damaged trace invents need not be. */
-static bool measurable(const blaming *b)
+/* Whether the sum of all waits fits in an int64_t; times of a damaged trace need not. */
+static bool is_summable(const blaming *b)
 {
     wide sum = 0;
     for (uint32_t i = 0; i < b->in->narrivals; i++)
@@ -292,8 +295,8 @@ tl_status tl_delay_cost_each(const tl_blame_input *input, void (*take)(void *, c
 {
     blaming b = { .in = input, .take = take, .arg = arg };
     tl_status st = TL_OK;
-    prepare(&b);
-    if (!measurable(&b))
+    sort_arrivals(&b);
+    if (!is_summable(&b))
         st = tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
     for (size_t i = input->ncollectives; st == TL_OK && i-- > 0;) {
         const tl_blame_collective *c = &input->collectives[b.order[i]];

@@ -1,7 +1,7 @@
-/* delay_costs.c - what ranks waited for in matched collectives, charged to those who came late.
+/* delay_costs.c - fills table blame from the waits in matched collectives.
  *
- * Charges of the same two ranks in a step come close to each other in time.  So a charge is added to an earlier row that
- * is among the few recent rows of the late rank; all others are joined in the end, when the rows of each late rank are
+ * Costs of the same two ranks in a step come close to each other in time.  So a cost is added to one of the few recent
+ * rows of the late rank if it fits; remaining duplicates are merged at the end, when the rows of each late rank are
  * sorted.
  */
 #include "tlmpi/analysis/blame.h"
@@ -13,19 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Recent rows of a late rank that are told apart: several steps of the largest group with pairs. */
+/* Recent rows of a late rank: enough for several steps of the largest group with named waiters. */
 enum { RECENT = 64 * TL_BLAME_PAIRS_MAX };
 
 typedef struct charging {
     const tl_delay_cost_input *in;
     int64_t *late_counts;
-    tl_blame_arrival *arrivals; /* one a row */
+    tl_blame_arrival *arrivals; /* by row of the input */
     tl_blame_collective *collectives;
     size_t ncollectives;
     tl_table *blame;
-    TL_VEC(uint32_t) before; /* for each row of blame the row before of the same late rank; TL_NONE */
-    uint32_t *recent;        /* [nranks * RECENT] rows of each late rank by some bits of their keys; TL_NONE */
-    uint32_t *last;          /* [nranks] the last row of each late rank; TL_NONE */
+    TL_VEC(uint32_t) before; /* by row of blame: the previous row of the same late rank; TL_NONE: none */
+    uint32_t *recent;        /* [nranks * RECENT] hash table of recent rows of each late rank; TL_NONE: empty */
+    uint32_t *last;          /* [nranks] latest row of each late rank; TL_NONE: none */
 } charging;
 
 static uint64_t kernel_key(int32_t rank, uint32_t uid)
@@ -33,7 +33,7 @@ static uint64_t kernel_key(int32_t rank, uint32_t uid)
     return (uint64_t)(uint32_t)rank << 32 | uid;
 }
 
-/* Lists arrivals and collectives; rows come in the order of collectives. */
+/* Lists arrivals and collectives; rows are in order of collectives. */
 static void list_arrivals(charging *a)
 {
     tl_map arrival_of = { 0 };
@@ -65,8 +65,8 @@ static void list_arrivals(charging *a)
     tl_map_free(&arrival_of);
 }
 
-/* Counts the last arrivals of each rank; of equal ones the lowest rank was late.  Collectives that lack a member do not
- * count. */
+/* Counts the collectives in which each rank arrived last; ties go to the lowest rank.  Collectives that lack a member
+ * do not count. */
 static void count_late(charging *a)
 {
     for (size_t c = 0; c < a->ncollectives; c++) {
@@ -81,14 +81,14 @@ static void count_late(charging *a)
     }
 }
 
-/* A number that stands in the order of the rows of a late rank. */
+/* Returns a number by which the rows of a late rank are sorted: step, then waiting rank. */
 static uint64_t key_of(const tl_blame *row)
 {
     const uint64_t step = (uint32_t)row->step ^ UINT32_C(1) << 31, from = (uint32_t)row->from_rank + 1;
-    return step << 32 | from; /* below 0 stands first, and several before each rank */
+    return step << 32 | from; /* step -1 first; from_rank -1 (several ranks) before all ranks */
 }
 
-static void take_activity(charging *a, const tl_delay_cost *cost, uint8_t cause)
+static void add_cost_of_activity(charging *a, const tl_delay_cost *cost, uint8_t cause)
 {
     const tl_blame of = { .to_rank = a->in->ranks[cost->to],
                           .step = cost->step,
@@ -108,14 +108,14 @@ static void take_activity(charging *a, const tl_delay_cost *cost, uint8_t cause)
     row->waiters = (int32_t)cost->waiters > row->waiters ? (int32_t)cost->waiters : row->waiters;
 }
 
-static void take_cost(void *arg, const tl_delay_cost *cost)
+static void add_cost(void *arg, const tl_delay_cost *cost)
 {
     for (int k = 0; k <= TL_NACTIVITIES; k++)
         if (cost->ns[k] != 0)
-            take_activity(arg, cost, (uint8_t)k);
+            add_cost_of_activity(arg, cost, (uint8_t)k);
 }
 
-static void join(void *sum, const void *row)
+static void add_row(void *sum, const void *row)
 {
     tl_blame *to = sum;
     const tl_blame *with = row;
@@ -132,7 +132,7 @@ typedef struct keyed_row {
 
 TL_ORDER_BY(by_key, keyed_row, key, cause)
 
-/* Puts the rows in order, and makes one of those with equal keys. */
+/* Sorts the rows, and merges rows with equal keys. */
 static void sort_rows(charging *a)
 {
     TL_VEC(keyed_row) of = { 0 };
@@ -152,7 +152,7 @@ static void sort_rows(charging *a)
             order[n++] = of.v[sorted.v[i]].row;
     }
     tl_table_arrange(a->blame, order);
-    tl_table_unite(a->blame, 0, join);
+    tl_table_unite(a->blame, 0, add_row);
     free(order);
     free(of.v);
     free(sorted.v);
@@ -169,7 +169,7 @@ tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_count
     a.last = tl_malloc((in->nranks + 1) * sizeof *a.last);
     memset(a.recent, 0xff, in->nranks * RECENT * sizeof *a.recent); /* TL_NONE */
     memset(a.last, 0xff, in->nranks * sizeof *a.last);
-    tl_status st = tl_delay_cost_each(&input, take_cost, &a, err);
+    tl_status st = tl_delay_cost_each(&input, add_cost, &a, err);
     free(a.arrivals);
     free(a.collectives);
     free(a.recent);
@@ -179,7 +179,7 @@ tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_count
         a.blame->n = 0;
     free(a.before.v);
     free(a.last);
-    return st == TL_EINPUT ? TL_OK : st; /* times that are none: the quality table has them as suspect */
+    return st == TL_EINPUT ? TL_OK : st; /* overflowing times: table quality has them as suspect */
 }
 
 void tl_delay_costs_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps,
