@@ -69,7 +69,7 @@ static tl_culprit_kind kind_without_culprit(const tl_judgement *j)
                                       : TL_CULPRIT_NOBODY;
 }
 
-/* The excess of each rank over its peers in whole steps, ns, and the rank with the largest. */
+/* Fills the excess of each rank over its peers in steps that are not left out, ns, and the rank with the largest. */
 static void find_excess(tl_judgement *j)
 {
     j->excess_ns = tl_arena_zeroed(&j->arena, j->stragglers->n, sizeof *j->excess_ns);
@@ -86,7 +86,7 @@ static void find_excess(tl_judgement *j)
     }
 }
 
-/* Steps of the job, ascending by number; longer_ns: excess over the median step where that is a large cost, else 0. */
+/* Steps of the job, ascending by number.  longer_ns: excess over the median step if that is a large cost, else 0. */
 typedef struct long_steps {
     int32_t *step;
     int64_t *longer_ns, *scratch;
@@ -171,7 +171,7 @@ tl_culprit tl_culprit_empty(const tl_judgement *j, tl_culprit_kind kind)
 
 /* Completes the row of a culprit.  Its cost is the gain of its repair; a rank whose repair gains nothing is named for
  * its excess time, unless culprits that hide each other gain something together. */
-static void complete(const tl_judgement *j, tl_suspect *c)
+static void fill_cost(const tl_judgement *j, tl_suspect *c)
 {
     bool in_turn = j->nculprits > 1 && j->facts.together_gain_ns > 0;
     tl_culprit *row = &c->row;
@@ -181,7 +181,7 @@ static void complete(const tl_judgement *j, tl_suspect *c)
     tl_doubts_write(j, c, row);
 }
 
-static tl_culprit row_of_nobody(const tl_judgement *j)
+static tl_culprit row_without_culprit(const tl_judgement *j)
 {
     tl_culprit row = tl_culprit_empty(j, j->no_culprit_kind);
     const tl_straggler *of = j->no_culprit_kind == TL_CULPRIT_NOBODY         ? j->largest_excess
@@ -197,7 +197,7 @@ static tl_culprit row_of_nobody(const tl_judgement *j)
     return row;
 }
 
-static void fill(const tl_judgement *j)
+static void fill_table(const tl_judgement *j)
 {
     bool some =
         j->nculprits > 0 && j->no_culprit_kind != TL_CULPRIT_NO_WORK && j->no_culprit_kind != TL_CULPRIT_ONE_RANK;
@@ -205,8 +205,8 @@ static void fill(const tl_judgement *j)
 
     for (size_t i = 0; i < (some ? j->nculprits : 1); i++) {
         if (some)
-            complete(j, &j->culprits[i]);
-        tl_culprit row = some ? j->culprits[i].row : row_of_nobody(j);
+            fill_cost(j, &j->culprits[i]);
+        tl_culprit row = some ? j->culprits[i].row : row_without_culprit(j);
         row.culprit = (int32_t)i;
         tl_table_append(&made, &row, 1);
     }
@@ -230,7 +230,7 @@ void tl_culprits_find(tl_tables *tables)
     j.no_culprit_kind = kind_without_culprit(&j);
     j.has_long_step = has_long_step(&j);
     tl_suspects_find(&j);
-    fill(&j);
+    fill_table(&j);
     tl_arena_free(&j.arena);
 }
 

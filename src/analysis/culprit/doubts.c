@@ -1,6 +1,5 @@
-/* doubts.c - the reasons to trust an answer less: what each is made of, and which of the four answers about a culprit
- * it speaks against.  tl_doubt_in_words has a sentence for each.
- */
+/* doubts.c - the reasons to trust an answer less: the condition of each, and which of the four answers about a culprit
+ * it weakens.  tl_doubt_in_words has a sentence for each. */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
@@ -9,7 +8,7 @@
 
 #define BIT(doubt) (1u << (doubt))
 
-/* One of these alone leaves an answer low confidence. */
+/* Doubts of which a single one makes the confidence of an answer low. */
 static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
                               BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) |
                               BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
@@ -17,13 +16,13 @@ static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCH
 bool tl_clocks_blur(const tl_facts *a)
 {
     double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
-    if (a->trust.untied) /* which may be any time */
+    if (a->trust.untied) /* the clock error is unknown, so no hidden time can be computed */
         return a->trust.blurred > a->trust.matched / TL_CLOCK_WRONG_MATCHES;
     return a->trust.blurred > 0 && hidden >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
-/* Whether a clock offset error, once for each matched collective, adds up to a part of the gain that is not little
- * (without a gain: to the least cost). */
+/* Whether the clock offset error, summed over matched collectives, is more than a little part of the gain
+ * (TL_LITTLE_PART); without a gain, at least the least cost. */
 static bool clocks_move_waits(const tl_facts *a, const tl_suspect *c)
 {
     double moved_ns = (double)a->trust.clock_off_ns * (double)a->trust.matched;
@@ -32,8 +31,8 @@ static bool clocks_move_waits(const tl_facts *a, const tl_suspect *c)
     return moved_ns > 0 && moved_ns >= found_ns;
 }
 
-/* Whether waits do not confirm the rank: clocks hide more waiting than is known, and the known waits of each other rank
- * for it in its flagged steps are less than half of its gain. */
+/* Whether waits do not confirm the rank: clocks hide more waiting than is known, and the known mean wait of other ranks
+ * for it in its flagged steps is less than half of its gain. */
 static bool waits_are_hidden(const tl_judgement *j, const tl_suspect *c)
 {
     const tl_trust *t = &j->facts.trust;
@@ -41,10 +40,10 @@ static bool waits_are_hidden(const tl_judgement *j, const tl_suspect *c)
     return tl_clocks_blur(&j->facts) && t->hidden_wait_ns > t->known_wait_ns && waited_ns < c->row.gain_ns / 2;
 }
 
-/* Whether the gain does not fit what is seen: the visible lateness is more than twice the gain, so that the replay may
- * miss a part of the cost, or so is what others wait for a rank that drains its device, by a wait or as it frees memory,
- * and could run ahead instead; or the gain in the flagged steps is more than twice the excess, and than twice the mean
- * wait of other ranks. */
+/* Whether the gain does not fit the visible lateness.  Either the lateness is more than twice the gain, so that the
+ * replay may miss a part of the cost; for a rank that drains its device, by a wait or to free memory, the mean wait of
+ * others counts as lateness as well.  Or the gain in the flagged steps is more than twice the excess and more than
+ * twice the mean wait of other ranks. */
 static bool gain_does_not_fit(const tl_suspect *c)
 {
     bool drains = c->rank->cause == TL_CAUSE_SYNC_DRAIN || c->rank->cause == TL_CAUSE_ALLOCATOR;
@@ -81,9 +80,9 @@ static const unsigned fits_activity[TL_NACTIVITIES] = {
     [TL_ACTIVITY_ALLOCATOR] = BIT(TL_CAUSE_ALLOCATOR),
 };
 
-/* Whether more than half of the delay costs are charged to activities that the cause does not show as.  The cause is
- * what the rank did more than its peers, a charge what took longer before one collective: the two may differ where a
- * device is never idle, or one delay shows in many collectives. */
+/* Whether more than half of the delay costs are charged to activities that do not fit the cause.  The cause is the work
+ * that the rank has more of than its peers; a charge is the work that took longer before one collective.  The two may
+ * differ if a device is never idle, or if one delay shows in many collectives. */
 static bool delay_costs_differ(const tl_judgement *j, const tl_suspect *c)
 {
     uint8_t cause = c->rank->cause;
@@ -95,8 +94,8 @@ static bool delay_costs_differ(const tl_judgement *j, const tl_suspect *c)
     return cause != TL_CAUSE_MIXED && cause != TL_CAUSE_UNKNOWN && others_ns > c->row.blame_ns / 2;
 }
 
-/* Whether unexplained time casts doubt.  On a culprit: its gain is less than the unexplained time.  On having none: the
- * unexplained time and the mean wait of a rank both reach the least cost. */
+/* Whether unexplained time casts doubt.  On a culprit: its gain is less than the unexplained time.  On "no culprit":
+ * the unexplained time and the mean wait of a rank both reach the least cost. */
 static bool is_unexplained(const tl_facts *a, const tl_suspect *c)
 {
     double least_ns = TL_VERDICT_LEAST_COST * (double)a->wall_ns;
@@ -115,7 +114,8 @@ static bool comm_is_unknown(const tl_facts *a, const tl_suspect *c)
 }
 
 /* Whether the rank with the largest excess over its peers exceeds them by the least cost and has more than half of the
- * job's waiting charged to it; or each rank of its host exceeds them by that, and the host has more than half. */
+ * job's waiting charged to it; or each rank of its host exceeds its peers by the least cost, and the host has more than
+ * half of the waiting charged to it. */
 static bool one_is_in_excess(const tl_judgement *j)
 {
     const double least_ns = TL_VERDICT_LEAST_COST * (double)j->facts.wall_ns;
@@ -157,8 +157,8 @@ static int64_t longest_wait(const tl_table *blame, int32_t rank, int32_t step, s
     return most_ns;
 }
 
-/* Whether a rank is late in a step, and another rank waits for it, both by a large cost of the step: no delay costs
- * more than the longest wait for it. */
+/* Whether a rank is late in a step, and another rank waits for it, both by a large cost of the step: a delay cannot
+ * cost more than the longest wait for it. */
 static bool one_is_late_in_a_step(const tl_judgement *j)
 {
     for (size_t i = 0, at = 0; i < j->blame_steps->n; i++) {
@@ -171,7 +171,7 @@ static bool one_is_late_in_a_step(const tl_judgement *j)
     return false;
 }
 
-/* Whether launches of any rank have no work in its trace. */
+/* Whether some launches of any rank have no work in the trace. */
 static bool work_is_lost(const tl_judgement *j)
 {
     bool lost = false;
@@ -180,7 +180,7 @@ static bool work_is_lost(const tl_judgement *j)
     return lost;
 }
 
-/* Whether kernels that no rule names communicate. */
+/* Whether kernels without a rule of their own are counted as communication. */
 static bool kernels_are_taken_for_comm(const tl_judgement *j)
 {
     const tl_table *kernels = tl_tables_get(j->tables, &tl_kernel_ranks_schema);
@@ -192,7 +192,7 @@ static bool kernels_are_taken_for_comm(const tl_judgement *j)
     return taken;
 }
 
-/* The answers: who it is, why, who waits, in which steps. */
+/* The answers: who the culprit is, why it is late, who waits, in which steps. */
 enum { OF_WHO, OF_WHY, OF_WAITING, OF_STEPS, NANSWERS };
 enum { WHO = BIT(OF_WHO), WHY = BIT(OF_WHY), WAITING = BIT(OF_WAITING), STEPS = BIT(OF_STEPS) };
 enum { ALL = WHO | WHY | WAITING | STEPS };
@@ -208,8 +208,8 @@ typedef struct reason {
     bool holds;
 } reason;
 
-/* Adds the doubts whose reasons hold, to each answer that they speak against. */
-static void weigh(const reason *reasons, size_t n, doubts *out)
+/* Adds the doubts that hold to each answer that they weaken. */
+static void add_doubts(const reason *reasons, size_t n, doubts *out)
 {
     for (size_t i = 0; i < n; i++)
         for (unsigned answer = 0; answer < NANSWERS; answer++)
@@ -217,8 +217,8 @@ static void weigh(const reason *reasons, size_t n, doubts *out)
                 out->about[answer] |= BIT(reasons[i].doubt);
 }
 
-/* What the recording lacks. */
-static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
+/* Adds doubts about the recording. */
+static void add_data_doubts(const tl_judgement *j, const tl_suspect *c, doubts *out)
 {
     const tl_facts *a = &j->facts;
     const tl_trust *t = &a->trust;
@@ -232,15 +232,15 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
         { TL_DOUBT_HARDLY_MATCHED, WHO | WAITING, hardly || silent },
         { TL_DOUBT_COMM_UNKNOWN, WHO | WAITING, comm_is_unknown(a, c) },
         { TL_DOUBT_OUTSIDE, WHO | STEPS, t->outside > t->matched / TL_LITTLE_PART },
-        /* Steps that are not judged are not denied either, and what ranks wait there is not known to be for others. */
+        /* Steps that are left out are not cleared either, and waits in them are not known to be for others. */
         { TL_DOUBT_OUTSIDE, c == NULL ? WHO | STEPS | WAITING : WAITING,
           t->left_out > t->nsteps / (size_t)TL_LITTLE_PART },
         { TL_DOUBT_CLOCKS, WAITING, blurred },
-        /* Where clocks hide most arrivals, the waits for a culprit cannot be seen. */
+        /* If clocks hide most arrivals, the waits for a culprit cannot be seen. */
         { TL_DOUBT_CLOCKS, c == NULL ? WHO : WHO | WHY,
           blurred && !hidden && (c == NULL || t->blurred > t->matched / 2) },
         { TL_DOUBT_CLOCKS, WHO | WAITING, clocks_move_waits(a, c) },
-        /* Work between the collectives before and after a step is as unsure as the step is large. */
+        /* A clock step makes the work between the collectives around it uncertain by its size. */
         { TL_DOUBT_CLOCKS, ALL, t->clock_step_ns > 0 || t->apart },
         { TL_DOUBT_HIDDEN, WHO, hidden },
         { TL_DOUBT_MISSING, ALL, t->missing > 0 },
@@ -261,12 +261,12 @@ static void doubt_data(const tl_judgement *j, const tl_suspect *c, doubts *out)
         { TL_DOUBT_HALF, WHO,
           c != NULL && c->nmembers > 1 && 2 * c->nmembers >= t->nranks && c->row.pattern == TL_PATTERN_PERSISTENT },
     };
-    weigh(reasons, sizeof reasons / sizeof reasons[0], out);
+    add_doubts(reasons, sizeof reasons / sizeof reasons[0], out);
 }
 
-/* Whether the rank may be late in the step, -1: in none, without being judged there: beside a flagged step, in the first
- * or the last step or in one whose work is lost. */
-static bool is_unseen(const tl_judgement *j, int32_t rank, int32_t step)
+/* Whether the rank may be late in the step (-1: in no step) without being judged in it: next to a flagged step, and
+ * either the first, the last, or a step whose work is lost. */
+static bool may_be_late_unseen(const tl_judgement *j, int32_t rank, int32_t step)
 {
     const size_t first = tl_table_from_rank(j->blame_steps, rank);
     const tl_blame_step *row;
@@ -284,8 +284,8 @@ static bool is_unseen(const tl_judgement *j, int32_t rank, int32_t step)
     return unseen;
 }
 
-/* Whether more than a little part of what others wait for the culprit lies where no delay is judged: the gain lacks
- * that. */
+/* Whether more than a little part of the waits for the culprit lies in steps in which it is not judged: the gain lacks
+ * these. */
 static bool costs_outside_steps(const tl_judgement *j, const tl_suspect *c)
 {
     int64_t all_ns = 0, outside_ns = 0;
@@ -296,13 +296,13 @@ static bool costs_outside_steps(const tl_judgement *j, const tl_suspect *c)
             if (tl_step_is_left_out(j->health, row->step))
                 continue;
             all_ns = tl_ns_add(all_ns, row->direct_ns);
-            outside_ns = tl_ns_add(outside_ns, is_unseen(j, row->to_rank, row->step) ? row->direct_ns : 0);
+            outside_ns = tl_ns_add(outside_ns, may_be_late_unseen(j, row->to_rank, row->step) ? row->direct_ns : 0);
         }
     return j->facts.trust.nsteps > 0 && outside_ns > all_ns / TL_LITTLE_PART;
 }
 
-/* Whether anything stands out that the rank does longer than its peers. */
-static bool has_place(const tl_judgement *j, const tl_straggler *of)
+/* Whether the table of excesses or the row names work that the rank does longer than its peers. */
+static bool has_dominant_work(const tl_judgement *j, const tl_straggler *of)
 {
     const tl_table *table = tl_tables_get(j->tables, &tl_excess_row_schema);
     size_t at = tl_table_from_rank(table, of->rank);
@@ -310,8 +310,8 @@ static bool has_place(const tl_judgement *j, const tl_straggler *of)
            (at < table->n && ((const tl_excess_row *)tl_table_row(table, at))->rank == of->rank);
 }
 
-/* What speaks against this culprit alone. */
-static void doubt_culprit(const tl_judgement *j, const tl_suspect *c, doubts *out)
+/* Adds doubts about this culprit. */
+static void add_culprit_doubts(const tl_judgement *j, const tl_suspect *c, doubts *out)
 {
     const tl_straggler *row = c->rank;
     bool ranked = row != NULL, unknown = ranked && row->cause == TL_CAUSE_UNKNOWN;
@@ -320,7 +320,8 @@ static void doubt_culprit(const tl_judgement *j, const tl_suspect *c, doubts *ou
         { TL_DOUBT_CHANCE, WHO | STEPS, c->row.p_value > TL_VERDICT_SURE_CHANCE },
         /* Less than half of the gain lies in the flagged steps. */
         { TL_DOUBT_ELSEWHERE, STEPS, c->row.in_steps_ns > 0 && c->row.in_steps_ns < c->row.gain_ns / 2 },
-        /* Other steps lose a part of that, as where the job's end is not whole: the gain is too low. */
+        /* Other steps lose a part of the gain of the flagged steps, as if the job's end is not whole: the gain is too
+         * low. */
         { TL_DOUBT_ELSEWHERE, WHO,
           c->row.gain_ns > 0 && c->row.in_steps_ns > c->row.gain_ns + c->row.gain_ns / TL_LITTLE_PART },
         { TL_DOUBT_OUTSIDE, WHO | STEPS, costs_outside_steps(j, c) },
@@ -328,11 +329,11 @@ static void doubt_culprit(const tl_judgement *j, const tl_suspect *c, doubts *ou
         { TL_DOUBT_GAIN, WHO, ranked && gain_does_not_fit(c) },
         { TL_DOUBT_MIXED, WHY, mixed && !unknown },
         { TL_DOUBT_UNKNOWN, WHY, unknown },
-        /* Where all kernels are slower it is none of them. */
-        { TL_DOUBT_NO_PLACE, WHY, ranked && !has_place(j, row) && row->cause != TL_CAUSE_THROTTLED },
+        /* If all kernels are slower (THROTTLED), no single name is dominant. */
+        { TL_DOUBT_NO_PLACE, WHY, ranked && !has_dominant_work(j, row) && row->cause != TL_CAUSE_THROTTLED },
         { TL_DOUBT_CHARGES, WHY, ranked && delay_costs_differ(j, c) },
     };
-    weigh(reasons, sizeof reasons / sizeof reasons[0], out);
+    add_doubts(reasons, sizeof reasons / sizeof reasons[0], out);
 }
 
 void tl_doubts_write(const tl_judgement *j, const tl_suspect *c, tl_culprit *row)
@@ -341,10 +342,10 @@ void tl_doubts_write(const tl_judgement *j, const tl_suspect *c, tl_culprit *row
     bool open = j->no_culprit_kind == TL_CULPRIT_NO_WORK || j->no_culprit_kind == TL_CULPRIT_INCONCLUSIVE;
     doubts d = { { 0 } };
 
-    doubt_data(j, c, &d);
+    add_data_doubts(j, c, &d);
     if (c != NULL)
-        doubt_culprit(j, c, &d);
-    else if (j->no_culprit_kind != TL_CULPRIT_NOBODY) /* what is told of each rank by itself remains */
+        add_culprit_doubts(j, c, &d);
+    else if (j->no_culprit_kind != TL_CULPRIT_NOBODY) /* doubts about single ranks remain */
         d = (doubts){ { nothing, open ? nothing : d.about[OF_WHY], nothing, nothing | d.about[OF_WHY] } };
     row->confidence = (uint8_t)confidence_with(d.about[OF_WHO]);
     row->cause_confidence = (uint8_t)confidence_with(d.about[OF_WHY]);

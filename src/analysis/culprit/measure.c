@@ -1,5 +1,4 @@
-/* measure.c - what a culprit costs: the steps in which it stands out, who waits for it, its part of the
- * critical path. */
+/* measure.c - the cost of a culprit: its flagged steps, the ranks that wait for it, its part of the critical path. */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
@@ -12,7 +11,6 @@
 
 /* ----------------------------------------------------------------------------------------------------------- steps */
 
-/* A step of unknown length gets the mean length. */
 void tl_step_costs_begin(tl_judgement *j)
 {
     const tl_blame_step *rows = tl_table_row(j->blame_steps, 0);
@@ -39,7 +37,7 @@ static tl_step_cost *step_of(tl_judgement *j, int32_t step)
     return low < j->nsteps && j->steps[low].step == step ? &j->steps[low] : &j->steps[j->nsteps];
 }
 
-/* Whether the step is one of the rank's pattern: it may stand out a little in others, too, as any rank does. */
+/* Whether the step is in the rank's pattern: any rank may exceed its peers a little in other steps as well. */
 static bool is_of_pattern(const tl_judgement *j, const tl_blame_step *step)
 {
     size_t at = tl_table_from_rank(j->stragglers, step->rank);
@@ -50,7 +48,7 @@ static bool is_of_pattern(const tl_judgement *j, const tl_blame_step *step)
 
 /* Adds a member to the cost entries of steps.  cost_ns of a flagged step is the largest excess of a member, at most the
  * step's length.  Returns the member's gain, ns, in its flagged steps. */
-static int64_t take_costs(tl_judgement *j, int32_t rank)
+static int64_t add_step_costs(tl_judgement *j, int32_t rank)
 {
     int64_t gain_ns = 0;
     const tl_blame_step *row;
@@ -77,7 +75,7 @@ static int by_cost(const void *a, const void *b)
 }
 
 /* Returns the number of other ranks, of those with device work. */
-static int64_t others_than(const tl_judgement *j, const tl_suspect *c)
+static int64_t count_others(const tl_judgement *j, const tl_suspect *c)
 {
     return (int64_t)(j->facts.trust.nranks > c->nmembers ? j->facts.trust.nranks - c->nmembers : 0);
 }
@@ -90,7 +88,7 @@ static int64_t late_in_steps(tl_judgement *j, const tl_suspect *c)
     for (size_t s = 0; s < j->nsteps; s++)
         if (!j->steps[s].flagged)
             j->lengths[n++] = j->steps[s].length_ns;
-    int64_t usual_ns = n > 0 ? tl_median(j->lengths, n) : INT64_MAX, others = tl_ns_max(1, others_than(j, c)),
+    int64_t usual_ns = n > 0 ? tl_median(j->lengths, n) : INT64_MAX, others = tl_ns_max(1, count_others(j, c)),
             sum_ns = 0;
     for (size_t s = 0; s <= j->nsteps; s++) {
         const tl_step_cost *step = &j->steps[s];
@@ -108,7 +106,7 @@ static void measure_steps(tl_judgement *j, tl_suspect *c)
     for (size_t s = 0; s <= j->nsteps; s++)
         j->steps[s] = (tl_step_cost){ .step = j->steps[s].step, .length_ns = j->steps[s].length_ns };
     for (size_t i = 0; i < c->nmembers; i++)
-        in_steps_ns = take_costs(j, c->members[i]);
+        in_steps_ns = add_step_costs(j, c->members[i]);
     for (size_t s = 0; s <= j->nsteps; s++) {
         row->steps_not_counted += j->steps[s].beside && !j->steps[s].flagged;
         if (!j->steps[s].flagged)
@@ -125,7 +123,7 @@ static void measure_steps(tl_judgement *j, tl_suspect *c)
     const tl_step_cost *middle = &j->flagged[tl_lower_middle((size_t)n)];
     row->step_cost_ns = middle->cost_ns;
     row->step_ns = middle->length_ns;
-    if (row->gain_ns >= 0) { /* of a single rank a part of the gain may lie in other steps */
+    if (row->gain_ns >= 0) { /* of a single rank, a part of the gain may lie in other steps */
         bool alone = c->nmembers == 1 && j->nsteps > 0;
         row->in_steps_ns = alone ? in_steps_ns : 0;
         bool elsewhere = alone && in_steps_ns > 0 && in_steps_ns < row->gain_ns;
@@ -138,7 +136,7 @@ static void measure_steps(tl_judgement *j, tl_suspect *c)
 
 /* --------------------------------------------------------------------------------------------------------- waiting */
 
-/* Adds the waits for one member, except waits of other members.  Returns the largest number of waiters in a row that
+/* Adds the waits for one member, except those of other members.  Returns the largest number of waiters of a row that
  * does not name them. */
 static int64_t add_waits(tl_judgement *j, tl_suspect *c, int32_t to_rank)
 {
@@ -171,7 +169,7 @@ static int64_t add_waits(tl_judgement *j, tl_suspect *c, int32_t to_rank)
 static void measure_waits(tl_judgement *j, tl_suspect *c)
 {
     size_t n = 0;
-    int64_t unnamed = 0, sum = 0, others = others_than(j, c);
+    int64_t unnamed = 0, sum = 0, others = count_others(j, c);
 
     for (size_t i = 0; i < j->ranks->n; i++)
         j->waits[i] = 0;
@@ -183,14 +181,14 @@ static void measure_waits(tl_judgement *j, tl_suspect *c)
         if (j->waits[i] >= sum / (int64_t)j->ranks->n / TL_LITTLE_PART + 1)
             j->waiters[n++] = ((const tl_rank *)tl_table_row(j->ranks, i))->rank;
     tl_ranks_text(j->waiters, n, c->row.waiters, sizeof c->row.waiters);
-    /* Large groups only count their waiters, and members may be among these. */
+    /* Large groups only count their waiters, which may include members. */
     c->row.nwaiters = unnamed > (int64_t)n ? tl_ns_min(unnamed, others) : (int64_t)n;
     c->row.waited_ns = others > 0 ? c->row.blame_ns / others : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ path */
 
-static int64_t path_of(tl_judgement *j, int32_t rank)
+static int64_t path_ns_of(tl_judgement *j, int32_t rank)
 {
     const tl_table *path = tl_tables_get(j->tables, &tl_path_row_schema);
     const tl_path_row *row;
@@ -210,7 +208,7 @@ void tl_culprit_measure(tl_judgement *j, tl_suspect *c)
         const tl_rank *row = tl_rank_row(j->tables, c->members[i]);
         c->row.untimed = tl_ns_add(c->row.untimed, row != NULL ? row->untimed : 0);
         c->row.events = tl_ns_add(c->row.events, row != NULL ? row->kept : 0);
-        path_ns = tl_ns_add(path_ns, path_of(j, c->members[i]));
+        path_ns = tl_ns_add(path_ns, path_ns_of(j, c->members[i]));
     }
     bool known = c->nmembers > 0 && (c->rank == NULL || c->trace != NULL || c->nmembers > 1); /* it has a trace */
     c->row.path_share = j->facts.path_ns > 0 && known ? (double)path_ns / (double)j->facts.path_ns : NAN;

@@ -1,4 +1,4 @@
-/* suspects.c - who holds the job up: ranks by themselves, ranks together, links. */
+/* suspects.c - lists the culprits: single ranks, ranks together, links. */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/parameters.h"
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the replay says of a repair of this rank, or (the lowest of) this host; -1: it was not tried. */
+/* Returns the gain of repairing this rank or (by its lowest rank) this host in a replay, ns; -1: not tried. */
 static int64_t simulated_gain(tl_judgement *j, tl_scenario_kind scenario, int32_t rank)
 {
     const tl_whatif_row *row = tl_whatif_row_of(tl_tables_get(j->tables, &tl_whatif_row_schema), scenario, rank);
     return row == NULL ? -1 : row->gain_ns > 0 ? row->gain_ns : 0;
 }
 
-/* Fills the columns that tell who it is, and measures what it costs. */
+/* Fills the columns that identify the culprit, and measures its cost. */
 static void fill_identity(tl_judgement *j, tl_suspect *c)
 {
     tl_culprit *row = &c->row;
@@ -27,8 +27,8 @@ static void fill_identity(tl_judgement *j, tl_suspect *c)
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
 
-/* Fills the columns of a rank, or of the one that alone costs most. */
-static void take_straggler(const tl_straggler *from, tl_culprit *row)
+/* Fills the columns of a rank; for several ranks, of the rank with the largest gain alone. */
+static void copy_straggler(const tl_straggler *from, tl_culprit *row)
 {
     row->rank = from->rank;
     row->share_steps = from->share_steps;
@@ -40,7 +40,7 @@ static void take_straggler(const tl_straggler *from, tl_culprit *row)
     memcpy(row->place, from->place, sizeof row->place);
 }
 
-static void take_rank(tl_judgement *j, int32_t *member, const tl_straggler *from)
+static void add_rank(tl_judgement *j, int32_t *member, const tl_straggler *from)
 {
     tl_suspect *c = &j->culprits[j->nculprits++];
     const tl_rank *of = tl_rank_row(j->tables, from->rank);
@@ -48,7 +48,7 @@ static void take_rank(tl_judgement *j, int32_t *member, const tl_straggler *from
     *member = from->rank;
     *c = (tl_suspect){ .rank = from, .members = member, .nmembers = 1, .trace = of };
     c->row = tl_culprit_empty(j, of != NULL ? TL_CULPRIT_RANK : TL_CULPRIT_UNTRACED);
-    take_straggler(from, &c->row);
+    copy_straggler(from, &c->row);
     c->row.device = of != NULL ? of->device : -1;
     c->row.same_cause = 1;
     c->row.pattern = from->pattern;
@@ -62,7 +62,7 @@ static void take_rank(tl_judgement *j, int32_t *member, const tl_straggler *from
 
 /* --------------------------------------------------------------------------------------------------- several ranks */
 
-/* Finds where the members lie: on one host of several.  Returns whether they are all ranks of it. */
+/* Finds whether all members lie on one host, among several.  Returns whether they are all ranks of that host. */
 static bool find_host(tl_judgement *j, tl_suspect *c)
 {
     const tl_rank *first = tl_rank_row(j->tables, c->members[0]);
@@ -95,9 +95,9 @@ static tl_pattern pattern_of(const tl_judgement *j, const tl_culprit *row, bool 
     return run == row->steps_flagged ? TL_PATTERN_BOUNDED : TL_PATTERN_SPORADIC;
 }
 
-/* Joins all ranks found up to now into one culprit if repairing all of them gains at least twice as much as repairing
- * the best one: ranks that are late in turn, or alike, hide each other. */
-static void join_ranks(tl_judgement *j)
+/* Merges all ranks found so far into one culprit if repairing all of them gains at least twice as much as repairing the
+ * best one: ranks that are late in turn, or alike, mask each other. */
+static void merge_ranks(tl_judgement *j)
 {
     tl_suspect all = { .members = j->members, .nmembers = j->nculprits };
     const tl_suspect *worst = &j->culprits[0];
@@ -123,7 +123,7 @@ static void join_ranks(tl_judgement *j)
         all.row.p_value = less ? c->row.p_value : all.row.p_value;
     }
     all.rank = worst->rank;
-    take_straggler(all.rank, &all.row);
+    copy_straggler(all.rank, &all.row);
     all.row.kind = find_host(j, &all) ? TL_CULPRIT_HOST : TL_CULPRIT_SEVERAL;
     bool host = all.row.kind == TL_CULPRIT_HOST;
     int64_t host_gain_ns = host ? simulated_gain(j, TL_SCENARIO_HOST, all.members[0]) : -1;
@@ -140,7 +140,7 @@ static void join_ranks(tl_judgement *j)
 
 /* ----------------------------------------------------------------------------------------------------------- links */
 
-static void take_link(tl_judgement *j, int32_t *members, const tl_slow_link_row *from)
+static void add_link(tl_judgement *j, int32_t *members, const tl_slow_link_row *from)
 {
     tl_suspect *c = &j->culprits[j->nculprits++];
     bool known = from->rank >= 0 && from->peer >= 0;
@@ -173,7 +173,7 @@ static void take_link(tl_judgement *j, int32_t *members, const tl_slow_link_row 
         memcpy(c->row.ranks, from->ranks, sizeof from->ranks);
 }
 
-/* Whether a row of table link already tells the rank's delay. */
+/* Whether a row of table link already explains the rank's delay. */
 static bool has_link(const tl_straggler *row, const tl_table *links)
 {
     for (size_t i = 0; row->cause == TL_CAUSE_SLOW_LINK && i < links->n; i++) {
@@ -184,7 +184,6 @@ static bool has_link(const tl_straggler *row, const tl_table *links)
     return false;
 }
 
-/* Largest first. */
 static int by_cost(const void *a, const void *b)
 {
     const tl_culprit *x = &((const tl_suspect *)a)->row, *y = &((const tl_suspect *)b)->row;
@@ -203,11 +202,11 @@ void tl_suspects_find(tl_judgement *j)
     for (size_t i = 0; i < j->stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(j->stragglers, i);
         if (row->verdict == TL_VERDICT_STRAGGLER && !has_link(row, links))
-            take_rank(j, &j->members[j->nculprits], row);
+            add_rank(j, &j->members[j->nculprits], row);
     }
-    join_ranks(j);
+    merge_ranks(j);
     for (size_t i = 0; i < links->n; i++)
-        take_link(j, &j->members[j->stragglers->n + 2 * i], tl_table_row(links, i));
+        add_link(j, &j->members[j->stragglers->n + 2 * i], tl_table_row(links, i));
     if (j->nculprits > 1)
         qsort(j->culprits, j->nculprits, sizeof *j->culprits, by_cost);
 }
