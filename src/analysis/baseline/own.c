@@ -66,7 +66,7 @@ void tl_baseline_own(tl_baseline *out)
     tl_arena_free(&arena);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- baseline */
+/* --------------------------------------------------------------------------------------------------------- baseline */
 
 static double weight_of(const tl_baseline *b, const tl_work_class *class, size_t step)
 {
