@@ -119,8 +119,9 @@ static const tl_command commands[] = {
       "kind=WORD, rank=LIST, step=LIST; != for =, and ~ and !~ with an extended regular expression. Kinds are compute, "
       "memcpy (or copy), memset, comm, those of collectives as all_reduce, and of the host's own work host, input, gc "
       "and allocator. Work that was launched before the recording stays where it was. Of a result file the traces are "
-      "read again that it was made of, with the same options. Full queues, memory, and what work running at once takes from other work are not modelled. 'tlmpi "
-      "describe whatif_change', whatif_step, whatif_path and whatif_top explain the columns.",
+      "read again that it was made of, with the same options; if they have changed since, it is refused. Full queues, "
+      "memory, and what work running at once takes from other work are not modelled. 'tlmpi describe whatif_change', "
+      "whatif_step, whatif_path and whatif_top explain the columns.",
       true, tl_whatif_command, NULL },
     { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
       "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device "

@@ -5,8 +5,9 @@
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/text.h"
 #include "tlmpi/job/run.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
-#include "tlmpi/store/result.h"
+#include "tlmpi/store/load.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +31,11 @@ static tl_status read_changes(const tl_cli *cli, tl_whatif_changes *changes, tl_
     return st;
 }
 
-/* Proc 0: the attributes of a result that say what it was made of, each with a 0 after it. */
-static tl_status read_origin(const char *path, tl_bytes *origin, tl_error *err)
+/* Proc 0: the attributes of a result that say what it was made of, each with a 0 after it, and its rows of `rank`. */
+static tl_status read_origin(const char *path, tl_bytes *origin, tl_table *ranks, tl_error *err)
 {
     static const char *const attributes[] = { "inputs", "settings" };
+    tl_tables tables = { .v = ranks, .n = 1 };
     tl_result *result;
     tl_status st = tl_result_open(path, &result, err);
     if (st != TL_OK)
@@ -50,17 +52,21 @@ static tl_status read_origin(const char *path, tl_bytes *origin, tl_error *err)
             tl_bytes_put(origin, text, strlen(text) + 1);
         free(text);
     }
+    if (st == TL_OK)
+        st = tl_result_load(result, &tables, 1, err);
     tl_result_close(result);
     return st;
 }
 
-/* All procs: the paths and options that a result was made of, into *cli, which borrows them from *origin. */
-static tl_status take_origin(tl_cli *cli, tl_texts *paths, tl_bytes *origin, tl_error *err)
+/* All procs: the paths and options that a result was made of, into *cli, which borrows them from *origin; on proc 0 what
+ * its traces held, into *made_of. */
+static tl_status take_origin(tl_cli *cli, tl_texts *paths, tl_bytes *origin, tl_whatif_origin *made_of, tl_error *err)
 {
     const char *result = cli->words[0];
+    made_of->selects = cli->run.ranks.n + cli->run.steps.n + cli->run.times.n > 0;
     tl_status st = cli->nwords == 1 ? TL_OK : tl_fail(err, TL_EUSAGE, "%s: one result file, or traces", result);
     if (st == TL_OK && tl_par_proc() == 0)
-        st = read_origin(result, origin, err);
+        st = read_origin(result, origin, &made_of->ranks, err);
     st = tl_par_agree(st, err);
     if (st != TL_OK)
         return st;
@@ -91,17 +97,20 @@ int tl_whatif_command(const tl_cli *cli)
     tl_error err;
     tl_texts paths = { 0 };
     tl_bytes origin = { 0 };
+    tl_whatif_origin made_of = { .result = cli->words[0], .ranks = { .schema = &tl_rank_schema } };
+    const bool of_result = tl_is_result(cli->words[0]);
 
     tl_status st = read_changes(cli, &study.changes, &err);
-    if (st == TL_OK && tl_is_result(cli->words[0]))
-        st = take_origin(&own, &paths, &origin, &err);
-    int code = st == TL_OK          ? tl_whatif(&own.run, &study, &print)
+    if (st == TL_OK && of_result)
+        st = take_origin(&own, &paths, &origin, &made_of, &err);
+    int code = st == TL_OK          ? tl_whatif(&own.run, of_result && cli->run.run == 0 ? &made_of : NULL, &study, &print)
                : tl_par_proc() == 0 ? tl_cli_complain(cli, &err)
                                     : tl_exit_of_status(st);
     tl_whatif_free(&study);
     drop_restored(&own.run.ranks, &cli->run.ranks);
     drop_restored(&own.run.steps, &cli->run.steps);
     drop_restored(&own.run.times, &cli->run.times);
+    tl_table_free(&made_of.ranks);
     free(paths.v);
     free(origin.v);
     return code;

@@ -14,8 +14,10 @@
 #include "tlmpi/job/phase.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/log.h"
-#include <stdio.h>
+#include "tlmpi/base/stats.h"
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The rows of the ranks to proc 0, and what they tell of the job. */
 static void gather_ranks(tl_job *j)
@@ -112,7 +114,40 @@ int tl_run(const tl_options *options)
     return end(&j, st, code, &err);
 }
 
-int tl_whatif(const tl_options *options, tl_whatif_study *whatif, const tl_whatif_print *print)
+#define HAS_CHANGED "name the traces themselves to replay them as they are"
+
+/* Proc 0: compares what the traces hold with what they held for a result: the entries and bytes of each rank, and the
+ * counts and durations measured of it, unless another part of the traces is selected. */
+static tl_status check_unchanged(tl_job *j, const tl_whatif_origin *origin, tl_error *err)
+{
+    const tl_table *now = tl_tables_get(&j->tables, &tl_rank_schema), *then = &origin->ranks;
+    for (size_t i = 0, k = 0; i < now->n || k < then->n;) {
+        const tl_rank *is = i < now->n ? tl_table_row(now, i) : NULL, *was = k < then->n ? tl_table_row(then, k) : NULL;
+        const int64_t rank = is != NULL ? is->rank : INT64_MAX, rank_then = was != NULL ? was->rank : INT64_MAX;
+        i += rank <= rank_then;
+        k += rank_then <= rank;
+        if (rank != rank_then && !origin->selects)
+            return tl_fail(err, TL_EINPUT, "rank %" PRId64 " has %s trace, unlike when %s was made; " HAS_CHANGED,
+                           tl_ns_min(rank, rank_then), rank < rank_then ? "a" : "no", origin->result);
+        for (size_t f = 0; f < tl_rank_schema.nfields && rank == rank_then; f++) {
+            const tl_field *field = &tl_rank_schema.fields[f];
+            bool of_file = strcmp(field->name, "events") == 0 || strcmp(field->name, "text_bytes") == 0;
+            bool of_device = field->role == TL_ROLE_MEASURE && field->type != TL_TYPE_TIME; /* times lack holes so far */
+            if (!of_file && (!of_device || origin->selects))
+                continue;
+            int64_t n = tl_content_of(field, is).i, n_then = tl_content_of(field, was).i;
+            if (n != n_then)
+                return tl_fail(err, TL_EINPUT,
+                               "the trace of rank %" PRId64 " has changed since %s was made (%s is %" PRId64 " and was %" PRId64
+                               "); " HAS_CHANGED,
+                               rank, origin->result, field->name, n, n_then);
+        }
+    }
+    return TL_OK;
+}
+
+int tl_whatif(const tl_options *options, const tl_whatif_origin *origin, tl_whatif_study *whatif,
+              const tl_whatif_print *print)
 {
     tl_job j = { .options = options, .whatif = whatif };
     tl_error err = { 0 };
@@ -125,6 +160,8 @@ int tl_whatif(const tl_options *options, tl_whatif_study *whatif, const tl_whati
         st = tl_job_select(&j, &err);
     if (st == TL_OK)
         st = analyse(&j, &err);
+    if (st == TL_OK && tl_is_first() && origin != NULL)
+        st = check_unchanged(&j, origin, &err);
     if (st == TL_OK && tl_is_first()) {
         code = tl_exit_of_input(&j.plan, &j.tables);
         if (!options->quiet)

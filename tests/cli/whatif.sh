@@ -87,6 +87,21 @@ rm -r moved
 status 3 "$tlmpi" whatif moved.h5 --top 2
 says err "moved: No such file"
 
+cp -r traces changing
+"$tlmpi" -q -o changing changing
+status 0 "$tlmpi" whatif -q changing.h5 --top 2
+sed -i 's/"dur": 3/"dur": 4/' changing/*0.json
+status 3 "$tlmpi" whatif changing.h5 --top 2
+says err "the trace of rank 0 has changed since changing.h5 was made (kernel_ns is"
+status 0 "$tlmpi" whatif -q changing --top 2
+sed -i 's/"dur": 4/"dur":  4/' changing/*0.json
+status 3 "$tlmpi" whatif changing.h5 --top 2 --steps 5
+says err "the trace of rank 0 has changed since changing.h5 was made (text_bytes is"
+status 0 "$tlmpi" whatif -q changing.h5 --top 2 --ranks 1-2
+rm changing/*0.json
+status 3 "$tlmpi" whatif changing.h5 --top 2
+says err "rank 0 has no trace, unlike when changing.h5 was made"
+
 echo "-- any number of procs"
 "$tlmpi" whatif -q traces --scale 'name~gemm:0.5' --scale kind=comm:0.3 --overlap kind=all_reduce --top 4 --format json > one
 if ! command -v mpirun > /dev/null || mpirun -n 2 "$tlmpi" --version 2>&1 | grep -q "built without MPI"; then

@@ -29,9 +29,18 @@ typedef struct tl_whatif_print {
     size_t text_width; /* of a text in a table; 0: all of it */
 } tl_whatif_print;
 
+/* The result file that was made of the traces, and what they held then. */
+typedef struct tl_whatif_origin {
+    const char *result; /* path */
+    tl_table ranks;     /* on proc 0: its rows of table rank */
+    bool selects;       /* ranks, steps or times are selected otherwise than for the result */
+} tl_whatif_origin;
+
 /* Collective: analyses the traces as tl_run does, writes no file, and prints on standard output what the job would have
- * taken with the changes.  The exit status. */
-int tl_whatif(const tl_options *options, tl_whatif_study *whatif, const tl_whatif_print *print);
+ * taken with the changes.  Refuses where the traces no longer hold what they held for `origin` (NULL: for no result).
+ * The exit status. */
+int tl_whatif(const tl_options *options, const tl_whatif_origin *origin, tl_whatif_study *whatif,
+              const tl_whatif_print *print);
 
 /* Warns on stderr of runs that were left out though no run was asked for.  Returns how many. */
 size_t tl_tell_lost(const tl_inventory *inventory);
