@@ -15,6 +15,7 @@
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/path_tables.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +74,11 @@ static tl_status analyse(tl_job *j, tl_error *err)
     tl_match_run(&j->participants, &j->exposures, j->plan.inventory.world_size, (tl_clock_mode)j->options->clock,
                  &j->tables, &j->late);
     tl_gather_tables(&j->tables, TL_SCOPE_JOB);
-    return tl_attribute(&(tl_attribution){ &j->late, &j->graphs, &j->work_by_name, j->options->judge, j->whatif },
-                        &j->tables, err);
+    st = tl_attribute(&(tl_attribution){ &j->late, &j->graphs, &j->work_by_name, j->options->judge, j->whatif },
+                      &j->tables, err);
+    if (j->plan.nholes > 0)
+        tl_windows_cut_path(&j->plan, tl_tables_get(&j->tables, &tl_rank_path_row_schema));
+    return st;
 }
 
 /* Prints the list of runs where the job, which has been prepared, is to do nothing else; returns whether it is. */

@@ -42,6 +42,12 @@ def verdict(folder):
     return worst["ranks"], worst["cause"], worst["gain_share"] or 0, done.stdout + done.stderr
 
 
+def path_of(folder):
+    subprocess.run([TLMPI, "-q", "--path", "-f", "-o", folder + ".h5", folder], capture_output=True, check=False)
+    done = subprocess.run([TLMPI, "show", "--format", "json", folder + ".h5", "path"], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
 def save(folder, name, trace, events):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
@@ -70,6 +76,8 @@ def main(checks, work):
         for what, folder in folders.items():
             found = verdict(folder)
             share = abs(found[2] - usual[2]) <= max(0.007, usual[2] / 8)
+            over = [r for r in path_of(folder) if not 0 < r["duration_ns"] == r["end_ns"] - r["start_ns"]]
+            checks.that(not over, "%s, %s: no row of path crosses the time between windows" % (fault, what), [], over[:2])
             checks.that(found[:2] == usual[:2] and share, "%s, %s: the verdict of one recording" % (fault, what), usual[:3], found[:3])
 
 

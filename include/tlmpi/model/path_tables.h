@@ -71,7 +71,7 @@ TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
     F(T, ENUM(bound), what, LABEL, "", "what the rank's time was bound by, as in path_sum")                            \
     F(T, TIME, start_ns, LABEL, "ns",                                                                                  \
       "begin, by the clock of the rank's device, as in table interval; each row begins where the one before ends, of " \
-      "rank -1 if that is of the same rank")                                                                           \
+      "rank -1 if that is of the same rank, and if no hole between two recordings of the job parts them")              \
     F(T, TIME, end_ns, LABEL, "ns", "end")                                                                             \
     F(T, I64, duration_ns, MEASURE, "ns", "end less start")                                                            \
     F(T, NAME, name, LABEL, "",                                                                                        \

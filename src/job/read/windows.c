@@ -11,6 +11,7 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/read/plan.h"
+#include "tlmpi/model/path_tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/words.h"
 #include "tlmpi/trace/view.h"
@@ -231,4 +232,28 @@ void tl_windows_join(const tl_options *options, const tl_bytes *paths, tl_invent
         free(scans.v);
     }
     free(wanted);
+}
+
+/* In memory a hole is the last ns before recorded_ns. */
+void tl_windows_cut_path(const tl_plan *plan, tl_table *path)
+{
+    tl_table cut = { .schema = path->schema };
+    int64_t number = 0;
+    for (size_t i = 0; i < path->n; i++) {
+        tl_rank_path_row row = *(const tl_rank_path_row *)tl_table_row(path, i);
+        number = row.number == 0 ? 0 : number;
+        for (size_t h = 0; h <= plan->nholes; h++) {
+            int64_t next_ns = h < plan->nholes ? plan->holes[h].recorded_ns : INT64_MAX;
+            tl_rank_path_row part = row;
+            part.number = number;
+            part.end_ns = row.end_ns < next_ns ? row.end_ns : next_ns - 1;
+            part.duration_ns = part.end_ns - part.start_ns;
+            number += part.duration_ns > 0;
+            if (part.duration_ns > 0)
+                tl_table_append(&cut, &part, 1);
+            row.start_ns = tl_ns_max(row.start_ns, next_ns);
+        }
+    }
+    tl_table_free(path);
+    *path = cut;
 }

@@ -8,6 +8,7 @@
 #define TLMPI_JOB_READ_PLAN_H
 
 #include "tlmpi/job/call/options.h"
+#include "tlmpi/model/table.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/find.h"
 
@@ -71,6 +72,9 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
 /* windows.c, collective: joins runs that are windows of one job to the chosen run, unless --run names one.  paths: of
  * all inputs, each ended by a 0 byte. */
 void tl_windows_join(const tl_options *options, const tl_bytes *paths, tl_inventory *inventory);
+
+/* windows.c: cuts rows of table `path` at the holes between windows, which are on no path. */
+void tl_windows_cut_path(const tl_plan *plan, tl_table *path);
 
 /* tl_plan_has: whether the plan has side files of a kind.  tl_plan_is_mine: whether a side file is of that kind and
  * this proc reads it. */
