@@ -84,6 +84,13 @@ typedef struct node_taker {
     int side;
 } node_taker;
 
+static void take_interval(void *arg, const void *row, tl_error *err)
+{
+    const node_taker *t = arg;
+    (void)err;
+    tl_diff_take_interval(t->diff, t->side, row);
+}
+
 static void take_node(void *arg, const void *row, tl_error *err)
 {
     const node_taker *t = arg;
@@ -133,7 +140,9 @@ static tl_status compare(compared *c, tl_error *err)
     for (int i = 0; st == TL_OK && i < 2; i++) {
         tl_error why;
         node_taker taker = { c->diff, i };
-        st = tl_result_each(c->result[i], &tl_call_tree_schema, take_node, &taker, &why);
+        st = tl_result_each(c->result[i], &tl_interval_schema, take_interval, &taker, &why);
+        if (st == TL_OK)
+            st = tl_result_each(c->result[i], &tl_call_tree_schema, take_node, &taker, &why);
         if (st != TL_OK)
             return tl_fail(err, st, "%s: %s", c->shown[i], why.text);
     }

@@ -3,12 +3,13 @@
 
     TLMPI_CORPUS=folder python3 tests/bench/diff_pairs.py build/tlmpi-serial build/make_trace --list
 
-Sixty pairs of jobs with one difference that is known, and twenty with none but chance.  Jobs are simulated by make_trace, with
+Eighty pairs of jobs with one difference that is known, and twenty with none but chance.  Jobs are simulated by make_trace, with
 another option or with time put into the traces (planted.py), or recorded on real devices, repeated, given noise and changed in the
 same way; without TLMPI_CORPUS the simulated ones alone.  In every second pair A and B change places.
 
     first    the first finding of table diff behind the step is the planted one
     sums     changes of the parts in table diff_step sum up to that of the step, to the nanosecond
+    gate     --fail-on fails for the planted one, and for none that makes B faster
     equal    nothing is sure
 
 Exit status 1 where fewer than 95 % are found first, more than 5 % of the equal pairs have a finding, or a sum is wrong.
@@ -28,7 +29,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import planted  # noqa: E402
 
 CORPUS = os.environ.get("TLMPI_CORPUS", "")
-GOAL, STEPS = 0.95, 12
+GOAL, STEPS, FAILED = 0.95, 12, 5
+
+# What --fail-on must fail for where B is slower.
+GATES = {"one_rank": "kernel>+10%"}
 
 # Recorded jobs: folder, which of its steps is repeated; None: all of them, which take differently long.
 RECORDED = {"torchrec_4": ("torchrec_optimizer_4", 2), "torchrec_5": ("torchrec_optimizer_5", 2), "two_ranks": ("resnet18_2ranks", 1),
@@ -66,6 +70,14 @@ NATIVE = [
     ("loader", "--ranks 1", "--fault input --fault-rank 0 --fault-share 0.08", {}),
     ("loader", "--ranks 1 --layers 4 --flavour rocm", "--fault input --fault-rank 0 --fault-share 0.08", {}),
 ]
+# The same, behind the others: what one rank, one group or a few steps have.
+NATIVE_MORE = [
+    ("one_rank", "--ranks 4", "--fault compute_slow --fault-rank 2 --fault-cost 0.05", {"rank": 2}),
+    ("one_rank", "--ranks 8 --tp 2 --steps 6", "--fault compute_slow --fault-rank 5 --fault-cost 0.05", {"rank": 5}),
+    ("one_rank", "--ranks 16", "--fault compute_slow --fault-rank 11 --fault-cost 0.05", {"rank": 11}),
+    ("one_rank", "--ranks 8 --shard --flavour rocm", "--fault compute_slow --fault-rank 0 --fault-cost 0.08", {"rank": 0}),
+    ("one_rank", "--ranks 8 --pp 2", "--fault compute_slow --fault-rank 6 --fault-cost 0.08", {"rank": 6}),
+]
 # Recordings of one job without and with a slow worker; the first has one of its own, which the second has not.
 PRODUCTION = [("production_ar", ("production_ar_x1.3", 0)), ("production_st", ("production_st_x1.2", 6))]
 EQUAL = "uneven torchrec_5 two_ranks h100_bert h100_falconsai mi300_falconsai mi300_bert torchrec " \
@@ -85,6 +97,7 @@ def pairs():
     listed += [(kind, a, (a, b, truth)) for kind, a, b, truth in NATIVE]
     listed += [("straggler", *each) for each in PRODUCTION]
     listed += [("equal", base, None) for base in EQUAL.split()]
+    listed += [(kind, a, (a, b, truth)) for kind, a, b, truth in NATIVE_MORE]
     return [Pair(i, *each) for i, each in enumerate(listed)]
 
 
@@ -151,6 +164,9 @@ def is_it(pair, truth, tables, row):
         return part == "transfer" or (change == "replaced" and {name, other} == {truth["name"], truth["b_name"]})
     if pair.kind == "straggler":
         return part == "waiting" and row.get("rank") == truth["rank"]
+    if pair.kind == "one_rank":
+        return part == "waiting" and row.get("rank") == truth["rank"] and any(
+            k["sure"] and k["ranks"] == str(truth["rank"]) and k["change"] == "time" for k in tables["diff_kernel"])
     if pair.kind == "sync":
         return part in ("idle", "outside") or "ynchronize" in words
     return part in ("idle", "outside") or "DataLoader" in words
@@ -166,9 +182,10 @@ def judge(pair, options, top):
     scratch = tempfile.mkdtemp(dir=top)
     try:
         folders, truth = make(pair, options, scratch)
-        done = subprocess.run([options.tlmpi, "diff", *folders, "--json"], capture_output=True, text=True, check=False,
+        gate = ["--fail-on", GATES[pair.kind]] if pair.kind in GATES else []
+        done = subprocess.run([options.tlmpi, "diff", *folders, "--json", *gate], capture_output=True, text=True, check=False,
                               env=dict(os.environ, TMPDIR=scratch))
-        if done.returncode > 1:
+        if done.returncode > 1 and not (gate and done.returncode == FAILED):
             return False, False, "exit status %d: %s" % (done.returncode, done.stderr[-300:])
         tables = json.loads(done.stdout)
     except planted.NotHere:
@@ -192,7 +209,9 @@ def judge(pair, options, top):
     if pair.kind == "world":
         told = first_told(tables)
         return "world size" in told or "ranks" in told, sums, "told: %s" % told
-    return len(found) > 1 and bool(found[1]["sure"]) and is_it(pair, truth, tables, found[1]), sums, "%s  <- %s" % (said, truth)
+    judged = not gate or (done.returncode == FAILED) == (not pair.swapped)
+    right = len(found) > 1 and bool(found[1]["sure"]) and is_it(pair, truth, tables, found[1])
+    return right and judged, sums, "%s%s  <- %s" % (said, "" if judged else "; gate: status %d" % done.returncode, truth)
 
 
 def main():

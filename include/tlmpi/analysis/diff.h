@@ -1,7 +1,7 @@
 /* diff.h - two results compared: where does the difference of their step time come from, and is it more than chance?
  *
  *     tl_diff *diff = tl_diff_new(&(tl_diff_input){ .side = { a, b } });
- *     for each row of table call_tree of a side: tl_diff_take_node(diff, side, row);
+ *     for each row of tables interval and call_tree of a side: tl_diff_take_interval(diff, side, row), tl_diff_take_node;
  *     tl_diff_compare(diff);
  *     ... rows of tl_diff_table(diff, &tl_diff_found_schema) ...
  *     tl_diff_free(diff);
@@ -16,6 +16,7 @@
 
 #include "tlmpi/model/diff_tables.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/model/tree_table.h"
 
 /* A result: rows are borrowed. */
@@ -33,14 +34,16 @@ typedef struct tl_diff_input {
 
 typedef struct tl_diff tl_diff;
 
-/* The tables of the comparison, the verdict first; and those that it reads of a side, but for call_tree. */
+/* The tables of the comparison, the verdict first; and those that it reads of a side, but for interval and
+ * call_tree. */
 const tl_schema *const *tl_diff_schemas(size_t *n);
 const tl_schema *const *tl_diff_reads(size_t *n);
 
 tl_diff *tl_diff_new(const tl_diff_input *input);
 void tl_diff_free(tl_diff *diff); /* NULL is fine */
 
-/* Takes a row of table call_tree of side 0 or 1: those of a rank one after the other, in order. */
+/* Takes a row of table interval of side 0 or 1, and one of table call_tree: those of a rank one after the other, in order. */
+void tl_diff_take_interval(tl_diff *diff, int side, const tl_interval *row);
 void tl_diff_take_node(tl_diff *diff, int side, const tl_call_tree *row);
 
 /* Fills the tables.  Both sides must have ranks (tl_diff_basis). */

@@ -103,11 +103,16 @@ extern const char *const tl_diff_change_labels[];
     F(T, F64, a_each_ns, MEASURE, "ns", "time of one, of A; none where it has none")                                   \
     F(T, F64, b_each_ns, MEASURE, "ns", "time of one, of B")                                                           \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
-      "chance of times of one as far apart if A and B do not differ: t test over the "                                 \
-      "ratios of ranks, of fewer than three ranks over durations; none where these are not known")                     \
+      "chance of times of one as far apart if A and B do not differ. Of kernels t test over their means in the "       \
+      "compared steps, or over the ratios of steps of one number, where they vary alike; of operators, call paths and " \
+      "recordings whose steps are not told apart t test over the ratios of ranks; none: fewer than two steps of a "    \
+      "side, or three ranks. Of a kernel that changes on some ranks times the ranks that are tested")                  \
     F(T, I32, sure, MEASURE, "",                                                                                       \
       "1: the change is told from chance, and large enough to be named in the verdict (parameters diff_*); never of "  \
       "collectives and idle time, nor of times of communication and operators: they hold waiting")                     \
+    F(T, TEXT64, ranks, LABEL, "",                                                                                     \
+      "of a kernel that changes on half of the ranks or fewer, and hardly on the others: these ranks; else empty")     \
+    F(T, F64, ranks_times, MEASURE, "", "its time on these ranks in a step of B / in one of A; none: no such ranks")   \
     F(T, NAME, kind, LABEL, "",                                                                                        \
       "kernel: compute, comm, memcpy ...; collective: waiting or transfer; idle: how the device ran dry and what the " \
       "host did; call path: operator, annotation, call or work")                                                       \
@@ -131,11 +136,12 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
       "1: told from chance; 0: the largest of what is not, of a difference of the step that is")                       \
     F(T, I32, rank, MEASURE, "",                                                                                       \
       "of waiting: the rank that most of the change is for; of other parts: the rank that has most of it; -1: none")   \
+    F(T, TEXT64, ranks, LABEL, "", "of a kernel: the ranks that it changes on, where not on all")                      \
     F(T, F64, a_count, MEASURE, "", "how often in a step, of A; none of parts")                                        \
     F(T, F64, b_count, MEASURE, "", "how often in a step, of B")                                                       \
     F(T, F64, times, MEASURE, "",                                                                                      \
-      "time of one in B / time of one in A; of compute: of nearly all kernels, where they change alike; none: not "    \
-      "known")                                                                                                         \
+      "time of one in B / time of one in A, on ranks its time in a step; of compute: of nearly all kernels, where they " \
+      "change alike; none: not known")                                                                                 \
     F(T, NAME, name, LABEL, "", "kernel, operator or idle class; of communication the collective and its group")       \
     F(T, NAME, b_name, LABEL, "", "the name of B, where it differs")                                                   \
     F(T, NAME, operator, LABEL, "", "of a kernel its operator")                                                        \

@@ -198,9 +198,8 @@
       "counts by less")                                                                                                \
     P(double, DIFF_MOST_SHARE, 0.5, "", USER,                                                                          \
       "two runs: share from which a part counts for the whole: of a change, to name one rank or kernel for it; of the "\
-      "work of the device within the marks of its step, as it else runs behind the host")                              \
-    P(double, DIFF_ALIKE, 0.5, "", STATISTICAL,                                                                        \
-      "two runs: correlation of steps of one number from which they are compared in pairs")
+      "work of the device within the marks of its step, as it else runs behind the host; of the variance of steps, "   \
+      "that those of one number have in common, to compare them in pairs")
 
 #define TL_PARAMETER_CONSTANT(type, name, value, unit, kind, reason) static const type TL_##name = value;
 TL_PARAMETERS(TL_PARAMETER_CONSTANT)

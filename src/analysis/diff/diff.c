@@ -56,6 +56,10 @@ void tl_diff_free(tl_diff *diff)
         tl_diff_works_free(&diff->of[i]);
     free(diff->nodes.v);
     free(diff->mean.v);
+    TL_EACH (series, s, diff->series)
+        free(s->step);
+    free(diff->series.v);
+    tl_map_free(&diff->series_of);
     tl_map_free(&diff->means);
     tl_names_free(&diff->names);
     free(diff);

@@ -38,18 +38,33 @@ typedef struct side {
 typedef struct amount {
     double count;
     int64_t ns;
-    double ranks;
-    double within;                   /* sum of squared distances of durations from their rank's mean; NaN: not known */
     double pairs, ratios, ratios_sq; /* of B: ranks that have it in A, too; sums of log (mean in B / mean in A) */
 } amount;
 
 typedef struct work {
     uint32_t kind, name, b_name, operator; /* of diff.names */
-    uint32_t joined;                       /* name of the work that has its times: its own, or what it was joined to */
+    uint32_t root;                         /* place of the work that has its times: itself, or what it was joined to */
     bool aligned;                          /* by more than its name: b_name is of B */
     bool by_name;                          /* it is aligned by its name alone */
     amount side[2];
+    double p_value; /* of times: of kernels over steps where these are known, else over ranks; NaN: too few */
+    /* Of a kernel that changes on some ranks: which, what, how many times as long in a step, p over as many tests; else "". */
+    char ranks[64];
+    tl_diff_change ranks_change;
+    double ranks_times, ranks_p;
 } work;
+
+/* Launches of a work in one step, on one rank or all. */
+typedef struct launches {
+    int64_t count, ns;
+} launches;
+
+/* Launches of a kernel on a rank of a side, by compared step. */
+typedef struct series {
+    uint32_t work; /* place in of[KERNELS] */
+    int32_t rank, side;
+    launches *step;
+} series;
 
 typedef struct works {
     TL_VEC(work) v;
@@ -81,10 +96,13 @@ struct tl_diff {
     tl_names names;
     side side[2];
     tl_diff_basis basis;
+    bool same_steps;           /* those that are compared have the same numbers on both sides */
     works of[NWORKS];          /* of CALLS kind is a node's parent and its kind, of LAUNCHED kind the kernel, name the
                                 * operator that launches it */
     TL_VEC(node) nodes;        /* of the numbers of of[CALLS] */
     TL_VEC(uint32_t) stack[2]; /* nodes around the next row */
+    tl_map series_of;          /* name, rank and side of an interval -> place in series */
+    TL_VEC(series) series;     /* in order of works, ranks and sides once tl_diff_kernel_steps has run */
     tl_map means;              /* name and rank of A -> place in mean */
     TL_VEC(double) mean;       /* of one, ns */
     tl_table tables[NTABLES];
@@ -118,25 +136,35 @@ void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n);
 void tl_diff_runs(tl_diff *diff);
 void tl_diff_steps(tl_diff *diff);
 
-/* The chance, two-sided, of samples as far apart, NaN where a side has too few for a test; of n ratios b / a as far from 1,
- * NaN where one is not above 0. */
+/* The chance, two-sided, of samples as far apart; NaN: a side has too few for a test. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m);
-double tl_diff_pairs_test(const double *a, const double *b, size_t n);
 
-/* How alike n pairs vary, -1 to 1. */
-double tl_diff_correlation(const double *a, const double *b, size_t n);
-double tl_diff_amounts_test(const amount *a, const amount *b);
+/* Of values by compared step, NaN where there is none: the chance of ratios of steps of one number as far from 1; NaN where
+ * the steps of both sides are not the same, or do not vary alike. */
+double tl_diff_pairs_test(const tl_diff *diff, const double *a, const double *b);
+
+/* The same of times: of steps of one number where they vary alike, else of the means of all; NaN: fewer than two steps. */
+double tl_diff_times_test(const tl_diff *diff, const double *a, const double *b);
+
+/* Of ranks that both sides have, by their ratios: what differs between ranks is no noise.  NaN: fewer than three. */
+double tl_diff_ranks_test(const amount *b);
 
 /* Adds to what the name has.  Returns it; valid until the next call. */
 work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name);
 void tl_diff_amount_add(amount *to, const amount *more);
+
+/* Finds, of each kernel that is aligned, the chance of its times over steps and the ranks that change. */
+void tl_diff_kernel_steps(tl_diff *diff);
+
+/* How many works are compared: they share the chance of one wrong name. */
+double tl_diff_tests_of(const works *w);
 
 /* Joins those of A alone with those of B alone, by names and operators, and fills the table. */
 void tl_diff_works_align(tl_diff *diff, works *w);
 void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table);
 void tl_diff_works_free(works *w);
 
-/* What `count` runs of a rank have, of that deviation (NaN: not known).  key: of the name, the same on both sides; side A
+/* What runs of a rank have.  key: of the name, the same on both sides; side A
  * must be added first. */
 void tl_diff_add_rank(tl_diff *diff, amount amounts[2], int which, uint64_t key, int32_t rank, amount more);
 
@@ -152,8 +180,11 @@ double tl_diff_rate_of(const tl_diff *diff, int which);
 /* Whether a side has any of it: what was joined to another name has nothing left. */
 bool tl_diff_is_there(const amount amounts[2]);
 
-/* What became of it; puts the columns that tables have in common into *row, as in diff_work. */
-void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned, tl_diff_work *row);
+/* What became of amounts of so many steps; times of one differ by chance with p_value. */
+tl_diff_change tl_diff_change_of(const amount amounts[2], const double steps[2], double p_value);
+
+/* Puts the columns that tables have in common into *row. */
+void tl_diff_amounts(const tl_diff *diff, const work *x, tl_diff_work *row);
 
 /* The name of a NAME cell of the side, and of a class of idle time, in diff.names. */
 uint32_t tl_diff_name_in(tl_diff *diff, int which, uint32_t id);

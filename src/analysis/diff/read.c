@@ -47,16 +47,15 @@ static void read_kernels(tl_diff *diff, int which)
     const side *s = &diff->side[which];
     uint32_t operators = word(diff, "operator");
     TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
-        double within = row->count > 1 ? row->std_ns * row->std_ns * (double)(row->count - 1) : 0;
         if (is_compared(s, row->rank))
             add(diff, &diff->of[KERNELS], which, word(diff, tl_kind_labels[row->kind]),
                 tl_diff_name_in(diff, which, row->name), row->rank,
-                (amount){ .count = (double)row->count, .ns = row->total_ns, .within = within });
+                (amount){ .count = (double)row->count, .ns = row->total_ns });
     }
     TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema))
         if (is_compared(s, row->rank) && row->name != TL_NO_NAME)
             add(diff, &diff->of[OPERATORS], which, operators, tl_diff_name_in(diff, which, row->name), row->rank,
-                (amount){ .count = (double)row->count, .ns = row->host_self_ns, .within = NAN });
+                (amount){ .count = (double)row->count, .ns = row->host_self_ns });
 }
 
 /* Collectives of one sort of group, kind and size: their waiting and their transfer. */
@@ -72,10 +71,8 @@ static void read_collectives(tl_diff *diff, int which)
                  (long long)(row->bytes >= 0 && row->collectives > 0 ? row->bytes / row->collectives : -1));
         uint32_t name = word(diff, text);
         double ranks = (double)tl_ns_max(row->ranks, 1);
-        amount wait = { .count = (double)row->collectives * ranks, .ns = row->wait_ns, .within = NAN };
-        amount transfer = { .count = (double)row->collectives * ranks,
-                            .ns = row->kernel_ns - row->wait_ns,
-                            .within = NAN };
+        amount wait = { .count = (double)row->collectives * ranks, .ns = row->wait_ns };
+        amount transfer = { .count = (double)row->collectives * ranks, .ns = row->kernel_ns - row->wait_ns };
         tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], word(diff, "waiting"), name)->side[which], &wait);
         tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], word(diff, "transfer"), name)->side[which], &transfer);
     }
@@ -95,7 +92,7 @@ static void read_idle(tl_diff *diff, int which)
             continue;
         char text[96];
         snprintf(text, sizeof text, "%s, %s", tl_drain_labels[row->drain_type], tl_doing_labels[row->cpu_during_gap]);
-        amount more = { .count = (double)row->count, .ns = row->total_ns, .within = NAN };
+        amount more = { .count = (double)row->count, .ns = row->total_ns };
         tl_diff_amount_add(&tl_diff_works_at(&diff->of[IDLE], word(diff, text), tl_diff_class_of(diff, row))->side[which],
                            &more);
     }
@@ -114,6 +111,8 @@ void tl_diff_read_works(tl_diff *diff)
     put_operators(diff);
     for (int i = KERNELS; i <= IDLE; i++) {
         tl_diff_works_align(diff, &diff->of[i]);
+        if (i == KERNELS)
+            tl_diff_kernel_steps(diff);
         tl_diff_works_table(diff, &diff->of[i], &diff->tables[tables[i]]);
     }
 }

@@ -14,6 +14,7 @@
 #include "tlmpi/model/work_tables.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Whether the trace of the rank is not cut, or those of all ranks are. */
 static bool is_own(const side *s, int32_t rank)
@@ -217,7 +218,10 @@ void tl_diff_sides_init(tl_diff *diff)
         diff->basis.mean_ns[i] /= s->steps.n > 0 ? (int64_t)s->steps.n : 1;
         diff->basis.ranks[i] = s->ranks.n;
     }
+    const side *a = &diff->side[A], *b = &diff->side[B];
     diff->basis.whole = !known;
+    diff->same_steps =
+        marked && a->steps.n == b->steps.n && memcmp(a->steps.v, b->steps.v, a->steps.n * sizeof *a->steps.v) == 0;
 }
 
 void tl_diff_side_free(side *s)

@@ -109,13 +109,9 @@ static void join_unknown(parts *p)
  * is seen by how alike they vary, which says nothing of how far they lie apart. */
 static double test_steps(const tl_diff *diff, const double *a, const double *b, bool *paired)
 {
-    const side *x = &diff->side[A], *y = &diff->side[B];
-    size_t n = x->steps.n;
-    double p = tl_diff_rank_test(a, n, b, y->steps.n);
-    bool same = x->marked && n == y->steps.n && memcmp(x->steps.v, y->steps.v, n * sizeof *x->steps.v) == 0;
-    double of_pairs =
-        same && tl_diff_correlation(a, b, n) >= TL_DIFF_ALIKE ? tl_diff_pairs_test(a, b, n) : NAN;
-    *paired = !isnan(p) && !isnan(of_pairs);
+    double p = tl_diff_rank_test(a, diff->side[A].steps.n, b, diff->side[B].steps.n);
+    double of_pairs = isnan(p) ? NAN : tl_diff_pairs_test(diff, a, b);
+    *paired = !isnan(of_pairs);
     return *paired ? of_pairs : p;
 }
 

@@ -21,50 +21,81 @@ static double chance_of_mean(double mean, double error, double degrees)
     return mean == 0 ? 1 : error <= 0 ? 0 : fmin(1, 2 * tl_student_tail_of(fabs(mean) / error, degrees));
 }
 
-/* The chance of n ratios as far from 1, from the sums of their logarithms and of the squares of these. */
-static double chance_of_ratios(double n, double sum, double squares)
+/* Some values: how many, their mean, and the variance of one. */
+typedef struct sample {
+    double n, mean, variance;
+} sample;
+
+static sample sample_of(double n, double sum, double squares)
 {
-    double mean = sum / n;
-    return chance_of_mean(mean, sqrt(fmax(0, squares - n * mean * mean) / (n - 1) / n), n - 1);
+    return (sample){ n, sum / n, fmax(0, squares - sum / n * sum) / (n - 1) };
 }
 
-double tl_diff_pairs_test(const double *a, const double *b, size_t n)
+/* Logarithms of times of steps, those that are NaN left out.  Their variance is no less than that of rounded time stamps. */
+static sample logs_of(const double *ns, size_t n)
 {
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        double ratio = a[i] > 0 && b[i] > 0 ? log(b[i] / a[i]) : NAN;
-        sum += ratio;
-        squares += ratio * ratio;
-    }
-    return isnan(sum) ? NAN : chance_of_ratios((double)n, sum, squares);
+    double count = 0, sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        if (ns[i] > 0) {
+            count++;
+            sum += log(ns[i]);
+            squares += log(ns[i]) * log(ns[i]);
+        }
+    sample s = sample_of(count, sum, squares);
+    double rounding = (double)TL_ROUNDING_NS / exp(s.mean);
+    s.variance = fmax(s.variance, rounding * rounding / 12);
+    return s;
 }
 
-double tl_diff_correlation(const double *a, const double *b, size_t n)
+/* How alike values of one step vary, -1 to 1. */
+static double correlation(const double *a, const double *b, size_t n)
 {
-    double ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
-    for (size_t i = 0; i < n; i++) {
-        ma += a[i] / (double)n;
-        mb += b[i] / (double)n;
-    }
-    for (size_t i = 0; i < n; i++) {
-        aa += (a[i] - ma) * (a[i] - ma);
-        bb += (b[i] - mb) * (b[i] - mb);
-        ab += (a[i] - ma) * (b[i] - mb);
-    }
-    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+    double count = 0, sa = 0, sb = 0, aa = 0, bb = 0, ab = 0;
+    for (size_t i = 0; i < n; i++)
+        if (a[i] > 0 && b[i] > 0) {
+            count++;
+            sa += a[i];
+            sb += b[i];
+            aa += a[i] * a[i];
+            bb += b[i] * b[i];
+            ab += a[i] * b[i];
+        }
+    double va = aa - sa * sa / count, vb = bb - sb * sb / count;
+    return va > 0 && vb > 0 ? (ab - sa * sb / count) / sqrt(va * vb) : 0;
 }
 
-/* Of ranks that both sides have, by their ratios: what differs between ranks is no noise.  Of fewer ranks by the
- * durations themselves (Welch). */
-double tl_diff_amounts_test(const amount *a, const amount *b)
+double tl_diff_pairs_test(const tl_diff *diff, const double *a, const double *b)
 {
-    if (b->pairs > 2)
-        return chance_of_ratios(b->pairs, b->ratios, b->ratios_sq);
-    double fa = a->count - a->ranks, fb = b->count - b->ranks;
-    double va = a->within / fa / a->count, vb = b->within / fb / b->count;
-    if (!(fa > 0) || !(fb > 0) || isnan(va + vb))
+    size_t n = diff->side[A].steps.n;
+    if (!diff->same_steps || correlation(a, b, n) < TL_DIFF_MOST_SHARE)
         return NAN;
-    double degrees = (va + vb) * (va + vb) / (va * va / fa + vb * vb / fb);
-    double longer_ns = (double)b->ns / b->count - (double)a->ns / a->count;
-    return chance_of_mean(longer_ns, sqrt(va + vb), degrees);
+    double sum = 0, squares = 0, count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(a[i] + b[i])) {
+            double ratio = a[i] > 0 && b[i] > 0 ? log(b[i] / a[i]) : NAN;
+            count++;
+            sum += ratio;
+            squares += ratio * ratio;
+        }
+    sample s = sample_of(count, sum, squares);
+    return isnan(sum) ? NAN : chance_of_mean(s.mean, sqrt(s.variance / s.n), s.n - 1);
+}
+
+double tl_diff_times_test(const tl_diff *diff, const double *a, const double *b)
+{
+    double of_pairs = tl_diff_pairs_test(diff, a, b);
+    if (!isnan(of_pairs))
+        return of_pairs;
+    sample x = logs_of(a, diff->side[A].steps.n), y = logs_of(b, diff->side[B].steps.n);
+    double vx = x.variance / x.n, vy = y.variance / y.n;
+    if (!(x.n > 1) || !(y.n > 1))
+        return NAN;
+    return chance_of_mean(y.mean - x.mean, sqrt(vx + vy),
+                          (vx + vy) * (vx + vy) / (vx * vx / (x.n - 1) + vy * vy / (y.n - 1)));
+}
+
+double tl_diff_ranks_test(const amount *b)
+{
+    sample s = sample_of(b->pairs, b->ratios, b->ratios_sq);
+    return s.n > 2 ? chance_of_mean(s.mean, sqrt(s.variance / s.n), s.n - 1) : NAN;
 }

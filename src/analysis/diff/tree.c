@@ -42,7 +42,7 @@ void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
         add_launcher(diff, which, name, row->device_ns);
     uint32_t at = node_at(diff, parent, row->kind, name);
     tl_diff_add_rank(diff, diff->of[CALLS].v.v[at].side, which, tl_hash_mix(TL_NO_NAME, at), row->rank,
-                     (amount){ .count = (double)row->count, .ns = row->device_ns, .within = NAN });
+                     (amount){ .count = (double)row->count, .ns = row->device_ns });
     tl_vec_push(&diff->stack[which], at);
 }
 
@@ -64,7 +64,7 @@ static void put_row(tl_diff *diff, uint32_t at, int32_t depth)
     const char *kind = tl_tree_kind_labels[diff->nodes.v[at].kind];
     tl_table *table = &diff->tables[TABLE_CALL_PATH];
     tl_diff_work *row = tl_table_add(table);
-    tl_diff_amounts(diff, x->side, x->aligned, row);
+    tl_diff_amounts(diff, x, row);
     row->place = (int32_t)table->n;
     row->depth = depth;
     row->kind = tl_names_intern(&diff->names, kind, strlen(kind));

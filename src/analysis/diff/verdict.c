@@ -89,7 +89,7 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
                 const work *of_all =
                     tl_diff_works_at(&diff->of[KERNELS], tl_names_intern(&diff->names, kind, strlen(kind)),
                                      tl_diff_name_in(diff, i, kernel->name));
-                tl_diff_works_at(&own, 0, of_all->joined)->side[i].ns += kernel->total_ns;
+                tl_diff_works_at(&own, 0, diff->of[KERNELS].v.v[of_all->root].name)->side[i].ns += kernel->total_ns;
             }
         TL_ROWS (const tl_idle_summary, idle, table_of(s, &tl_idle_summary_schema))
             if (idle->rank == row->rank && idle->device == -1 && idle->step == -1 && idle->place > 0)
@@ -197,13 +197,20 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         row->times = common;
 }
 
+/* Whether the kernel is named: one whose times no test can tell from chance, too, where it has a large part of the step. */
+static bool is_named(const tl_diff *diff, const tl_diff_work *w)
+{
+    return w->sure || (isnan(w->p_value) && w->change == TL_DIFF_SAME && part_of_kernel(diff, w) != TL_DIFF_TRANSFER &&
+                       fabs(w->share) >= TL_DIFF_LEAST && fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_EACH_LEAST);
+}
+
 /* Whether the named kernels of compute or copies have half of the change; common: what nearly all do, which no kernel is
  * named for. */
 static bool is_told_by_kernels(const tl_diff *diff, const tl_diff_step *step, double common)
 {
     int64_t named_ns = 0;
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
-        named_ns += row->sure && part_of_kernel(diff, row) == step->part ? row->change_ns : 0;
+        named_ns += is_named(diff, row) && part_of_kernel(diff, row) == step->part ? row->change_ns : 0;
     return ((step->part == TL_DIFF_COMPUTE && isnan(common)) || step->part == TL_DIFF_COPY) &&
            (step->change_ns == 0 || (double)named_ns / (double)step->change_ns >= TL_DIFF_MOST_SHARE);
 }
@@ -232,23 +239,28 @@ static double common_times(const tl_diff *diff)
 static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
 {
     uint8_t part = part_of_kernel(diff, w);
-    double times = w->b_each_ns / w->a_each_ns;
-    if (part == TL_DIFF_COMPUTE && w->change == TL_DIFF_TIME && fabs(times / common - 1) < TL_DIFF_EACH_LEAST)
+    double times = w->ranks[0] != '\0' ? w->ranks_times : w->b_each_ns / w->a_each_ns;
+    if (part == TL_DIFF_COMPUTE && (w->change == TL_DIFF_TIME || !w->sure) &&
+        fabs(times / common - 1) < TL_DIFF_EACH_LEAST)
         return;
-    if (!w->sure || (part == TL_DIFF_TRANSFER && w->change == TL_DIFF_TIME))
+    if (!is_named(diff, w) || (part == TL_DIFF_TRANSFER && w->change == TL_DIFF_TIME))
         return;
     TL_ROWS (const tl_diff_found, told, &diff->tables[TABLE_FOUND])
         if (told->part == TL_DIFF_TRANSFER && told->why == w->name)
             return;
-    tl_diff_found *row = found(diff, part, w->change_ns, w->share, w->p_value, true);
-    row->change = w->change;
+    tl_diff_found *row = found(diff, part, w->change_ns, w->share, w->p_value, w->sure);
+    row->change = w->sure ? w->change : TL_DIFF_TIME;
     row->a_count = w->a_count;
     row->b_count = w->b_count;
     row->times = times;
     row->p_value = w->change == TL_DIFF_TIME || w->change == TL_DIFF_BOTH ? w->p_value : NAN;
+    char *end;
+    long rank = strtol(w->ranks, &end, 10);
+    row->rank = end > w->ranks && *end == '\0' ? (int32_t)rank : -1;
     row->name = w->name;
     row->b_name = w->b_name;
     row->operator= w->operator;
+    memcpy(row->ranks, w->ranks, sizeof row->ranks);
 }
 
 static int by_change(const void *a, const void *b)

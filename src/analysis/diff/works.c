@@ -21,7 +21,7 @@ work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name)
         at = (uint32_t)w->v.n;
         tl_map_put(&w->map, key, at);
         tl_vec_push(&w->v,
-                    (work){ .kind = kind, .name = name, .b_name = TL_NO_NAME, .operator= TL_NO_NAME, .joined = name });
+                    (work){ .kind = kind, .name = name, .b_name = TL_NO_NAME, .operator= TL_NO_NAME, .root = at });
     }
     return &w->v.v[at];
 }
@@ -36,8 +36,6 @@ void tl_diff_amount_add(amount *to, const amount *more)
 {
     to->count += more->count;
     to->ns = tl_ns_sum(to->ns, more->ns);
-    to->within += more->within;
-    to->ranks += more->ranks;
     to->pairs += more->pairs;
     to->ratios += more->ratios;
     to->ratios_sq += more->ratios_sq;
@@ -48,7 +46,6 @@ void tl_diff_add_rank(tl_diff *diff, amount amounts[2], int which, uint64_t key,
     double mean = more.count > 0 ? (double)more.ns / more.count : 0;
     key = tl_hash_mix(key, (uint64_t)rank);
     uint32_t at = tl_map_get(&diff->means, key);
-    more.ranks = 1;
     if (which == A) {
         tl_map_put(&diff->means, key, (uint32_t)diff->mean.n);
         tl_vec_push(&diff->mean, mean);
@@ -123,11 +120,16 @@ static bool is_alone(const work *x)
     return !x->by_name && (x->side[A].count > 0) != (x->side[B].count > 0);
 }
 
+static bool is_comm(const tl_diff *diff, uint32_t kind)
+{
+    return tl_text_is(tl_names_text(&diff->names, kind), tl_kind_labels[TL_COMM]);
+}
+
 /* Of communication only kernels of one collective replace each other: all collectives may have one operator. */
 static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
 {
-    bool comm = tl_text_is(tl_names_text(&diff->names, x->kind), tl_kind_labels[TL_COMM]);
-    uint64_t collective = comm ? tl_diff_collective_of(tl_names_text(&diff->names, x->name)) : TL_COLL_NONE;
+    uint64_t collective =
+        is_comm(diff, x->kind) ? tl_diff_collective_of(tl_names_text(&diff->names, x->name)) : TL_COLL_NONE;
     if (by_operator)
         return x->operator!= TL_NO_NAME ? tl_hash_mix(tl_hash_mix(2 + collective, x->operator), x->kind) : 0;
     return tl_hash_mix(tl_hash_mix(1, tl_diff_family_of(&diff->names, x->name)), x->kind);
@@ -160,7 +162,7 @@ static void join(tl_diff *diff, works *w, bool by_operator)
             tl_diff_amount_add(&kept->side[A], &x->side[A]);
             tl_diff_amount_add(&kept->side[B], &x->side[B]);
             x->side[A] = x->side[B] = (amount){ 0 };
-            x->joined = kept->name;
+            x->root = v.v[from].at;
         }
     }
     free(v.v);
@@ -170,6 +172,8 @@ void tl_diff_works_align(tl_diff *diff, works *w)
 {
     join(diff, w, false);
     join(diff, w, true);
+    TL_EACH (work, x, w->v)
+        x->p_value = tl_diff_ranks_test(&x->side[B]);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- amounts */
@@ -190,8 +194,27 @@ bool tl_diff_is_there(const amount amounts[2])
     return is_there(&amounts[A]) || is_there(&amounts[B]);
 }
 
-void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned, tl_diff_work *row)
+double tl_diff_tests_of(const works *w)
 {
+    double tests = 0;
+    TL_EACH (const work, x, w->v)
+        tests += x->side[A].count > 0 && x->side[B].count > 0;
+    return tests;
+}
+
+tl_diff_change tl_diff_change_of(const amount amounts[2], const double steps[2], double p_value)
+{
+    const double a_count = amounts[A].count / steps[A], b_count = amounts[B].count / steps[B];
+    const double each = (double)amounts[B].ns / amounts[B].count / ((double)amounts[A].ns / amounts[A].count);
+    bool longer = p_value < TL_DIFF_ALPHA && fabs(each - 1) >= TL_DIFF_EACH_LEAST;
+    bool more = fabs(b_count - a_count) > TL_DIFF_COUNT_LEAST * fmax(a_count, b_count);
+    return longer && more ? TL_DIFF_BOTH : longer ? TL_DIFF_TIME : more ? TL_DIFF_COUNT : TL_DIFF_SAME;
+}
+
+void tl_diff_amounts(const tl_diff *diff, const work *x, tl_diff_work *row)
+{
+    const amount *amounts = x->side;
+    const double steps[] = { tl_diff_rate_of(diff, A), tl_diff_rate_of(diff, B) };
     int64_t step_ns = diff->side[A].median_ns;
     row->a_count = amounts[A].count / tl_diff_rate_of(diff, A);
     row->b_count = amounts[B].count / tl_diff_rate_of(diff, B);
@@ -201,21 +224,15 @@ void tl_diff_amounts(const tl_diff *diff, const amount amounts[2], bool aligned,
     row->share = step_ns > 0 ? (double)row->change_ns / (double)step_ns : NAN;
     row->a_each_ns = amounts[A].count > 0 ? (double)amounts[A].ns / amounts[A].count : NAN;
     row->b_each_ns = amounts[B].count > 0 ? (double)amounts[B].ns / amounts[B].count : NAN;
-    row->p_value = tl_diff_amounts_test(&amounts[A], &amounts[B]);
+    row->p_value = x->p_value;
     row->by_count_ns = amounts[A].count > 0 && amounts[B].count > 0
                            ? (int64_t)llround((row->b_count - row->a_count) * row->a_each_ns)
                            : row->change_ns;
-    double apart = fabs(row->b_each_ns - row->a_each_ns) / row->a_each_ns;
-    bool longer = row->p_value < TL_DIFF_ALPHA && apart >= TL_DIFF_EACH_LEAST;
-    bool more = fabs(row->b_count - row->a_count) > TL_DIFF_COUNT_LEAST * fmax(row->a_count, row->b_count);
-    bool in_a = is_there(&amounts[A]), in_b = is_there(&amounts[B]);
-    row->change = !in_a            ? TL_DIFF_ADDED
-                  : !in_b          ? TL_DIFF_REMOVED
-                  : aligned        ? TL_DIFF_REPLACED
-                  : longer && more ? TL_DIFF_BOTH
-                  : longer         ? TL_DIFF_TIME
-                  : more           ? TL_DIFF_COUNT
-                                   : TL_DIFF_SAME;
+    row->change = (uint8_t)(!is_there(&amounts[A])   ? TL_DIFF_ADDED
+                            : !is_there(&amounts[B]) ? TL_DIFF_REMOVED
+                            : x->aligned             ? TL_DIFF_REPLACED
+                                                     : tl_diff_change_of(amounts, steps, row->p_value));
+    row->ranks_times = NAN;
 }
 
 static int by_change(const void *a, const void *b)
@@ -229,29 +246,34 @@ static int by_change(const void *a, const void *b)
  * communication and of the host do.  Gaps and matched collectives are not equally many in equal runs. */
 static bool can_be_told(const tl_diff *diff, const tl_table *table, const tl_diff_work *row)
 {
-    bool comm = tl_text_is(tl_names_text(&diff->names, row->kind), tl_kind_labels[TL_COMM]);
-    return row->change == TL_DIFF_TIME ? table == &diff->tables[TABLE_KERNEL] && !comm
+    return row->change == TL_DIFF_TIME ? table == &diff->tables[TABLE_KERNEL] && !is_comm(diff, row->kind)
                                        : table != &diff->tables[TABLE_COLLECTIVE] && table != &diff->tables[TABLE_IDLE];
 }
 
 void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
 {
-    size_t tests = 0;
-    TL_EACH (const work, x, w->v)
-        tests += x->side[A].count > 0 && x->side[B].count > 0;
+    const double tests = tl_diff_tests_of(w);
     TL_EACH (const work, x, w->v) {
         if (!tl_diff_is_there(x->side))
             continue;
         tl_diff_work *row = tl_table_add(table);
-        tl_diff_amounts(diff, x->side, x->aligned, row);
+        tl_diff_amounts(diff, x, row);
         row->kind = x->kind;
         row->operator= x->operator;
         row->name = x->name;
         row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
         /* Each table has one chance of diff_alpha to name what is chance. */
-        bool told =
-            row->change == TL_DIFF_TIME ? row->p_value * (double)tests < TL_DIFF_ALPHA : row->change != TL_DIFF_SAME;
+        bool told = row->change == TL_DIFF_TIME ? row->p_value * tests < TL_DIFF_ALPHA : row->change != TL_DIFF_SAME;
         row->sure = told && fabs(row->share) >= TL_DIFF_PART_LEAST && can_be_told(diff, table, row);
+        if (x->ranks[0] == '\0' || is_comm(diff, x->kind))
+            continue;
+        memcpy(row->ranks, x->ranks, sizeof row->ranks);
+        row->ranks_times = x->ranks_times;
+        if (row->change == TL_DIFF_SAME || row->change == TL_DIFF_TIME) {
+            row->change = (uint8_t)x->ranks_change;
+            row->p_value = x->ranks_p;
+            row->sure = true;
+        }
     }
     if (table->n > 0)
         qsort(table->rows, table->n, sizeof(tl_diff_work), by_change);

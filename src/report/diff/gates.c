@@ -5,6 +5,7 @@
 #include "tlmpi/report/diff.h"
 #include "tlmpi/report/format/wrap.h"
 #include <math.h>
+#include <string.h>
 
 const tl_gate_names tl_diff_gates = { { "step", "kernel", "compute", "waiting", "transfer", "comm", "copy", "idle" },
                                       ">+",
@@ -36,7 +37,9 @@ static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_gr
     *growth = 0;
     TL_ROWS (const tl_diff_kernel, row, d->kernel) {
         double most = (double)tl_ns_max(row->a_ns, row->b_ns);
-        double times = row->a_ns > 0 ? (double)row->change_ns / (double)row->a_ns : INFINITY;
+        double times = row->ranks[0] != '\0' ? row->ranks_times - 1
+                       : row->a_ns > 0       ? (double)row->change_ns / (double)row->a_ns
+                                             : INFINITY;
         bool comm = tl_text_is(d->name(d->name_arg, row->kind), tl_kind_labels[TL_COMM]);
         if (comm || most < TL_DIFF_LEAST * (double)step_ns || row->change_ns <= 0 || !(times > most_growth))
             continue;
@@ -86,7 +89,7 @@ tl_gates_judged tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *
             continue;
         if (gate == TL_DIFF_GATE_KERNEL) {
             kernel = worst_kernel(d, gates->most[gate], &g.share);
-            g.p = kernel != NULL && is_chance(kernel) ? kernel->p_value : NAN;
+            g.p = kernel != NULL && kernel->change == TL_DIFF_SAME ? kernel->p_value : 0;
             g.least = g.most = g.share;
         } else {
             g = growth_of(d, (tl_diff_gate)gate);
@@ -108,12 +111,13 @@ tl_gates_judged tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *
         if (kernel != NULL) {
             tl_text name = d->name(d->name_arg, kernel->name);
             tl_wrap safe = { .out = err, .columns = SIZE_MAX, .begun = true };
-            tl_wrap_printf(&safe, "(%.*s)", (int)name.n, name.p);
+            tl_wrap_printf(&safe, kernel->ranks[0] != '\0' ? "(%.*s on rank%s %.64s)" : "(%.*s)", (int)name.n, name.p,
+                           strpbrk(kernel->ranks, ",-") != NULL ? "s" : "", kernel->ranks);
         }
         if (chance)
             fprintf(err, ", which may be chance (p = %.2g): not failed\n", g.p);
         else
-            fputs(gate == TL_DIFF_GATE_STEP && isnan(g.p) ? "; too few steps to tell it from chance\n" : "\n", err);
+            fputs(isnan(g.p) ? "; too few steps to tell it from chance\n" : "\n", err);
     }
     return judged;
 }

@@ -131,11 +131,15 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
         tl_say(w, "replaced by `%s`", name_of(d, row->b_name).text);
     if (named)
         tl_say(w, "of %s", name_of(d, row->operator).text);
+    if (row->ranks[0] != '\0')
+        tl_say(w, "on rank%s~%s", row->rank < 0 ? "s" : "", tl_cell_in_words(row->ranks, sizeof row->ranks).text);
     if (row->change == TL_DIFF_ADDED || row->change == TL_DIFF_REMOVED)
         tl_say(w, "%s", per_step(d));
     if (row->change == TL_DIFF_COUNT || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED)
         tl_say(w, "(%.4g %s in A, %.4g in B)", row->a_count, per_step(d), row->b_count);
-    if (row->change == TL_DIFF_TIME || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED ||
+    if (row->ranks[0] != '\0')
+        tl_say(w, isfinite(row->times) ? "(takes %.3g times as long there)" : "(new there)", row->times);
+    else if (row->change == TL_DIFF_TIME || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED ||
         (row->change == TL_DIFF_COUNT && fabs(row->times - 1) >= TL_DIFF_EACH_LEAST))
         tl_say(w, "(each takes %.3g times as long)", row->times);
 }
@@ -168,7 +172,7 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
     if (!row->sure)
         tl_say(&w, isnan(row->p_value) ? "(not tested)" : "(not significant by itself)");
     else if (!isnan(row->p_value))
-        tl_say(&w, "(%s)", chance(row->p_value).text);
+        tl_say(&w, "(%s%s)", chance(row->p_value).text, d->steps[0] == 0 && !isnan(row->a_count) ? ", over ranks" : "");
     tl_wrap_end(&w);
 }
 

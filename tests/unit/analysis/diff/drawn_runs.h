@@ -18,6 +18,7 @@
 typedef struct run {
     tl_tables tables;
     tl_names names;
+    tl_table intervals;
 } run;
 
 static inline tl_text name_of(void *names, uint32_t id)
@@ -32,6 +33,7 @@ static inline run *new_run(void)
     run *r = calloc(1, sizeof *r);
     CU_ASSERT_TRUE_FATAL(r != NULL);
     tl_tables_init(&r->tables, schemas, n);
+    r->intervals.schema = &tl_interval_schema;
     return r;
 }
 
@@ -39,6 +41,7 @@ static inline void free_run(run *r)
 {
     tl_tables_free(&r->tables);
     tl_names_free(&r->names);
+    tl_table_free(&r->intervals);
     free(r);
 }
 
@@ -99,11 +102,20 @@ static inline run *steps_of(size_t nsteps, drawn d, uint64_t seed)
     return ranks_of(2, nsteps, d, seed);
 }
 
+/* Launches that the steps of the run have in turn; each takes up to 1 us more or less. */
 static inline void put_kernel(run *r, int32_t rank, tl_kind kind, const char *text, int64_t count, int64_t each_us)
 {
+    const tl_table *steps = tl_tables_get(&r->tables, &tl_step_schema);
     tl_kernel_row row = { .rank = rank, .kind = (uint8_t)kind, .count = count, .total_ns = count * each_us * US,
-                          .std_ns = (double)US, .name = name(r, text) };
+                          .name = name(r, text) };
+    int32_t nsteps = steps->n > 0 ? ((const tl_step *)tl_table_row(steps, steps->n - 1))->step + 1 : 0;
     put(r, &tl_kernel_row_schema, &row);
+    for (int32_t i = 0; i < (int32_t)count; i++) {
+        int64_t more_ns = (int64_t)(((uint64_t)(i + 3 * rank) * 2654435761U + (uint64_t)each_us) % 2001) - 1000;
+        tl_interval launch = { .rank = rank, .kind = (uint8_t)kind, .step = nsteps > 0 ? i % nsteps : -1, .name = row.name,
+                               .duration_ns = each_us * US + more_ns };
+        tl_table_append(&r->intervals, &launch, 1);
+    }
 }
 
 static inline tl_diff *compare(run *a, run *b)
@@ -111,6 +123,10 @@ static inline tl_diff *compare(run *a, run *b)
     tl_diff_input input = { .side = { { .path = "a", .tables = &a->tables, .name = name_of, .name_arg = &a->names },
                                       { .path = "b", .tables = &b->tables, .name = name_of, .name_arg = &b->names } } };
     tl_diff *diff = tl_diff_new(&input);
+    TL_ROWS (const tl_interval, row, &a->intervals)
+        tl_diff_take_interval(diff, 0, row);
+    TL_ROWS (const tl_interval, row, &b->intervals)
+        tl_diff_take_interval(diff, 1, row);
     tl_diff_compare(diff);
     return diff;
 }

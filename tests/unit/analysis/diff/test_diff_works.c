@@ -117,6 +117,69 @@ static void a_collective_replaces_no_other(void)
     }
 }
 
+/* One of eight ranks, and two of them, on which a kernel takes 1.3 times as long in every step: they are named, and no rank
+ * of equal runs is. */
+static void a_kernel_that_is_slower_on_some_ranks_is_named_with_them(void)
+{
+    static const char *const named[] = { "", "3", "3,5" };
+    for (int nslow = 0; nslow < 3; nslow++) {
+        run *a = ranks_of(8, 6, plain, 3), *b = ranks_of(8, 6, plain, 9);
+        for (int32_t rank = 0; rank < 8; rank++) {
+            bool slow = (nslow > 0 && rank == 3) || (nslow > 1 && rank == 5);
+            put_kernel(a, rank, TL_COMPUTE, "gemm", 60, 20);
+            put_kernel(b, rank, TL_COMPUTE, "gemm", 60, slow ? 26 : 20);
+            put_kernel(a, rank, TL_COMPUTE, "relu", 6, 100);
+            put_kernel(b, rank, TL_COMPUTE, "relu", 6, 100);
+        }
+        tl_diff *diff = compare(a, b);
+        const tl_diff_kernel *gemm = kernel_of(diff, "gemm");
+        CU_ASSERT_STRING_EQUAL(gemm->ranks, named[nslow]);
+        CU_ASSERT_EQUAL(gemm->change, nslow > 0 ? TL_DIFF_TIME : TL_DIFF_SAME);
+        CU_ASSERT_EQUAL(gemm->sure, nslow > 0);
+        CU_ASSERT_TRUE(nslow == 0 ? isnan(gemm->ranks_times) : fabs(gemm->ranks_times - 1.3) < 0.03);
+        CU_ASSERT_STRING_EQUAL(kernel_of(diff, "relu")->ranks, "");
+        CU_ASSERT_EQUAL_FATAL(nfound(diff), nslow > 0 ? 2 : 1);
+        if (nslow > 0)
+            CU_ASSERT_EQUAL(found(diff, 1)->rank, nslow == 1 ? 3 : -1);
+        end(diff, a, b);
+    }
+}
+
+/* A kernel that takes longer on all ranks, though hardly longer than what counts, is not one of some ranks. */
+static void a_kernel_that_is_slower_everywhere_names_no_rank(void)
+{
+    run *a = ranks_of(8, 6, plain, 3), *b = ranks_of(8, 6, plain, 9);
+    for (int32_t rank = 0; rank < 8; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 60, 100);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 60, rank < 3 ? 104 : 103);
+    }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->sure, 1);
+    CU_ASSERT_STRING_EQUAL(kernel_of(diff, "gemm")->ranks, "");
+    end(diff, a, b);
+}
+
+/* Launches of one step say nothing of other steps: the kernel is told, and that it is not tested. */
+static void a_kernel_of_one_step_is_not_tested(void)
+{
+    drawn slower = plain;
+    slower.compute += 200;
+    run *a = steps_of(1, plain, 3), *b = steps_of(1, slower, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 50, 6);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 50, 10);
+        put_kernel(a, rank, TL_COMPUTE, "relu", 50, 4);
+        put_kernel(b, rank, TL_COMPUTE, "relu", 50, 4);
+    }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_TRUE(isnan(kernel_of(diff, "gemm")->p_value));
+    CU_ASSERT_EQUAL(kernel_of(diff, "gemm")->change, TL_DIFF_SAME);
+    CU_ASSERT_EQUAL_FATAL(nfound(diff), 2);
+    CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->name, "gemm"));
+    CU_ASSERT_EQUAL(found(diff, 1)->sure, 0);
+    end(diff, a, b);
+}
+
 static void kernels_that_change_alike_are_one_finding(void)
 {
     static const char *const kernels[] = { "gemm", "softmax", "norm", "relu" };
@@ -163,6 +226,9 @@ static const unit_test tests[] = {
     TEST(a_collective_replaces_no_other),
     TEST(kernels_that_change_alike_are_one_finding),
     TEST(compute_is_told_by_its_kernels_or_by_itself),
+    TEST(a_kernel_that_is_slower_on_some_ranks_is_named_with_them),
+    TEST(a_kernel_that_is_slower_everywhere_names_no_rank),
+    TEST(a_kernel_of_one_step_is_not_tested),
 };
 
 int main(void)

@@ -178,6 +178,27 @@ static bool passes(const told *t, const char *thresholds, const char *said)
     return judge(t, thresholds, said) == TL_GATES_PASSED;
 }
 
+/* Work on some ranks; without marks of steps what p rests on is said. */
+static void ranks_that_a_kernel_changes_on_are_told(void)
+{
+    told *t = tell(0.02, 0.0005);
+    tl_diff_found kernel = { .place = 1, .part = TL_DIFF_COMPUTE, .change = TL_DIFF_TIME, .change_ns = 400000, .share = 0.004,
+                             .p_value = 1e-9, .sure = 1, .rank = 3, .ranks = "3", .a_count = 4, .b_count = 4, .times = 1.3,
+                             .name = 1, .b_name = TL_NO_NAME, .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_diff_kernel row = { .change = TL_DIFF_TIME, .a_ns = 10000000, .b_ns = 10400000, .change_ns = 400000, .ranks = "3",
+                           .ranks_times = 1.3, .p_value = 1e-9, .name = 1 };
+    tl_table_append(&t->found, &kernel, 1);
+    tl_table_append(&t->kernel, &row, 1);
+    t->words.steps[0] = t->words.steps[1] = 0;
+    expect(t, "B takes 2.0 % more time per step: 100 ms in A, 102 ms in B (whole recordings by\n"
+              "  their steps; p < 0.001, rank test).\n"
+              "  +0.4 %, 400 us in `flash_bwd` on rank 3 (takes 1.3 times as long there)\n"
+              "    (p < 0.001, over ranks)\n");
+    CU_ASSERT_TRUE(passes(t, "kernel>+20%", "tlmpi: --fail-on kernel>+20%: +30.0 % (flash_bwd on rank 3)\n"));
+    CU_ASSERT_FALSE(passes(t, "kernel>+31%", ""));
+    end(t);
+}
+
 static void thresholds_spare_what_may_be_chance(void)
 {
     told *t = tell(0.08, 0.001);
@@ -244,6 +265,7 @@ static void waiting_that_is_not_known_is_judged_by_its_bounds(void)
 static const unit_test tests[] = {
     TEST(a_step_that_differs_is_told_with_its_reasons),
     TEST(what_may_be_chance_is_called_so),
+    TEST(ranks_that_a_kernel_changes_on_are_told),
     TEST(whole_recordings_are_called_so),
     TEST(another_algorithm_of_a_collective_is_told_with_its_transfer),
     TEST(sizes_are_told_as_they_are),
