@@ -26,7 +26,7 @@ silent err
 for question in "Which rank holds the job up?" "In which phase, and why?" "Do others wait?" "Always, or only for a while?"; do
     says out "$question"
 done
-check "four confidences" test "$(grep -c '^  Confidence: ' out)" -eq 4
+check "four confidences" test "$(grep -c '^  Trust: ' out)" -eq 4
 check "ask fits 80 columns" awk 'length > 80 { exit 1 }' out
 status 0 "$tlmpi" ask traces.h5 --json
 silent err

@@ -80,7 +80,7 @@ def without(h5py, checks, program, path, folder):
         if table in REQUIRED:
             checks.that(asked.status == 3 and "the file has no table " + table in asked.err, "no table " + table, asked.err)
         else:
-            checks.that(asked.status == 0 and asked.out.count("Confidence:") == 4, "no table " + table, asked.err)
+            checks.that(asked.status == 0 and asked.out.count("Trust:") == 4, "no table " + table, asked.err)
     shutil.copy(path, other)
     with h5py.File(other, "r+") as f:
         for table in REQUIRED + OTHERS:

@@ -78,7 +78,7 @@ def published(work):
     run(folder, "-q", "--fail-on", "straggler>5%", status=5)
     run(folder, "-q", "--fail-on", "straggler>60%,idle>1%")
     ask = subprocess.run([TLMPI, "ask", out], capture_output=True, text=True)
-    check("published: four questions", ask.returncode == 0 and ask.stdout.count("Confidence: high") == 4, ask.stdout)
+    check("published: four questions", ask.returncode == 0 and ask.stdout.count("Trust: high") == 4, ask.stdout)
 
 
 def open_question(work):

@@ -1,6 +1,12 @@
-/* phases.c - what phase_verdict says, in sentences. */
+/* phases.c - what durations of phases say, in lines:
+ *
+ *     Rank 3 holds the job up in all 90 steps (1-90) - in host_to_device it takes 60.1 ms longer than its peers in each
+ *       cost    about 5.41 s of 45.1 s (12.0 %) of the time of recorded steps
+ *       phase   host_to_device (100.0 % of what it takes longer): 60.1 ms a step longer here, ...
+ *       others  7 ranks take 59.8 ms a step longer in training_step
+ */
 #include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/format/words.h"
+#include "tlmpi/report/answers/say.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -9,15 +15,7 @@ static bool is_named(const tl_answers *a)
     return a->phases->verdict == TL_PHASE_STRAGGLER;
 }
 
-size_t tl_phase_stragglers(const tl_answers *a)
-{
-    size_t n = 0;
-    for (size_t i = 1; i < a->nphases; i++)
-        n += a->phases[i].verdict == TL_PHASE_STRAGGLER;
-    return n;
-}
-
-/* Other ranks that are named, too. */
+/* Ranks that are named beside the first. */
 static size_t other_stragglers(const tl_answers *a)
 {
     size_t n = 0;
@@ -30,24 +28,44 @@ static size_t other_stragglers(const tl_answers *a)
     return n;
 }
 
+const tl_phase_verdict *tl_phase_told_of(const tl_answers *a)
+{
+    for (size_t i = 1; i < a->nphases; i++)
+        if (a->phases[i].verdict == a->phases->verdict && (is_named(a) || a->phases->verdict == TL_PHASE_OPEN))
+            return &a->phases[i];
+    return a->phases;
+}
+
+tl_finding tl_phase_finding(const tl_answers *a)
+{
+    const uint8_t verdict = a->phases->verdict;
+    return verdict == TL_PHASE_STRAGGLER  ? TL_FOUND_STRAGGLER
+           : verdict == TL_PHASE_ONE_RANK ? TL_FOUND_ONE_RANK
+           : verdict == TL_PHASE_OPEN     ? TL_FOUND_NO_VERDICT
+                                          : TL_FOUND_NOBODY;
+}
+
+double tl_phase_loss(const tl_answers *a)
+{
+    const tl_phase_verdict *row = a->phases;
+    if (!is_named(a))
+        return row->verdict == TL_PHASE_NOBODY && row->confidence != TL_CONFIDENCE_LOW ? 0 : NAN;
+    return row->time_ns > 0 ? (double)row->cost_ns / (double)row->time_ns : NAN;
+}
+
+/* ------------------------------------------------------------------------------------------------------- sentences */
+
 /* ns in each of the row's steps. */
 static tl_phrase a_step(const tl_phase_verdict *row, int64_t ns)
 {
     return tl_duration(row->steps_flagged > 0 ? ns / row->steps_flagged : ns);
 }
 
-static tl_phrase steps_in_words(const tl_phase_verdict *row)
+static tl_phrase steps_in_words(const tl_answers *a)
 {
-    const tl_phrase of = tl_phrase_of("%" PRId64 TL_KEPT "of" TL_KEPT "%" PRId64, row->steps_flagged, row->steps);
-    if (row->pattern == TL_PATTERN_PERSISTENT)
-        return tl_phrase_of("in" TL_KEPT "%s" TL_KEPT "steps", of.text);
-    if (row->pattern == TL_PATTERN_DRIFTING)
-        return tl_phrase_of("more and more from step %" PRId32 " on (%s steps)", row->first_step, of.text);
-    if (row->first_step == row->last_step)
-        return tl_phrase_of("in step %" PRId32 " only", row->first_step);
-    return tl_phrase_of("in %s %" PRId32 "-%" PRId32 " only (%s)",
-                        row->pattern == TL_PATTERN_SPORADIC ? "some of the steps" : "steps", row->first_step,
-                        row->last_step, of.text);
+    const tl_phase_verdict *row = tl_phase_told_of(a);
+    return tl_pattern_in_words((tl_pattern)row->pattern, row->first_step, row->last_step, row->steps_flagged,
+                               (size_t)row->steps);
 }
 
 void tl_say_phase_rank(tl_wrap *w, const tl_answers *a)
@@ -64,21 +82,9 @@ void tl_say_phase_rank(tl_wrap *w, const tl_answers *a)
     tl_say(w, "Rank~%" PRId32, row->rank);
     if (others > 0)
         tl_say(w, "and~%zu~other~rank%s", others, tl_plural((int64_t)others));
-    tl_say(w, "%s the job up %s - in %s", others > 0 ? "hold" : "holds", steps_in_words(tl_phase_told_of(a)).text,
-           tl_cell_in_words(row->phase, sizeof row->phase).text);
-    if (others > 0)
-        tl_say(w, "rank~%" PRId32 "~takes", row->rank);
-    else
-        tl_say(w, "it takes");
-    tl_say(w, "%s longer than its peers in each of them", a_step(row, row->excess_ns).text);
-}
-
-const tl_phase_verdict *tl_phase_told_of(const tl_answers *a)
-{
-    for (size_t i = 1; i < a->nphases; i++)
-        if (a->phases[i].verdict == a->phases->verdict && (is_named(a) || a->phases->verdict == TL_PHASE_OPEN))
-            return &a->phases[i];
-    return a->phases;
+    tl_say(w, "%s the job up %s - in %s rank~%" PRId32 "~takes %s longer than its peers in each of them",
+           others > 0 ? "hold" : "holds", steps_in_words(a).text, tl_cell_in_words(row->phase, sizeof row->phase).text,
+           row->rank, a_step(row, row->excess_ns).text);
 }
 
 void tl_say_phase_reason(tl_wrap *w, const tl_answers *a)
@@ -94,33 +100,12 @@ void tl_say_phase_reason(tl_wrap *w, const tl_answers *a)
            row->reason[0] != '\0' ? tl_cell_in_words(row->reason, sizeof row->reason).text : "no phase stands out");
 }
 
-void tl_say_phase_waiting(tl_wrap *w, const tl_answers *a)
-{
-    const tl_phase_verdict *row = a->phases;
-    if (!is_named(a)) {
-        tl_say(w, "Not shown for anybody.");
-        return;
-    }
-    tl_say(w, "Yes:~%" PRId32 "~rank%s %s %s a step longer in %s", row->nwaiters, tl_plural(row->nwaiters),
-           row->nwaiters == 1 ? "takes" : "take", a_step(row, row->waited_ns).text,
-           tl_cell_in_words(row->waits_in, sizeof row->waits_in).text);
-}
-
-void tl_say_phase_pattern(tl_wrap *w, const tl_answers *a)
-{
-    if (is_named(a))
-        tl_say(w, "%s: %s (p~=~%.2g)", tl_pattern_labels[a->phases->pattern], steps_in_words(tl_phase_told_of(a)).text,
-               a->phases->p_value);
-    else
-        tl_say(w, "Neither, as far as durations tell.");
-}
-
 void tl_say_phase_cost(tl_wrap *w, const tl_answers *a)
 {
     const tl_phase_verdict *row = a->phases;
     tl_say(w, "about~%s of~%s (%s) of the time of recorded steps%s", tl_duration(row->cost_ns).text,
            tl_duration(row->time_ns).text, tl_part_in_words(row->cost_ns, row->time_ns).text,
-           tl_phase_stragglers(a) > 1 ? ", for all that are named" : "");
+           other_stragglers(a) > 0 ? ", for all that are named" : "");
 }
 
 void tl_say_phase_also(tl_wrap *w, const tl_phase_verdict *row)
@@ -130,28 +115,53 @@ void tl_say_phase_also(tl_wrap *w, const tl_phase_verdict *row)
            tl_cell_in_words(row->reason, sizeof row->reason).text);
 }
 
-tl_finding tl_phase_finding(const tl_answers *a)
+/* ----------------------------------------------------------------------------------------------------------- lines */
+
+void tl_tell_phase_rank(tl_telling *t)
 {
-    switch ((tl_phase_answer)a->phases->verdict) {
-    case TL_PHASE_STRAGGLER:
-        return TL_FOUND_STRAGGLER;
-    case TL_PHASE_ONE_RANK:
-        return TL_FOUND_ONE_RANK;
-    case TL_PHASE_OPEN:
-        return TL_FOUND_NO_VERDICT;
-    case TL_PHASE_NOBODY:
-    case TL_PHASE_WAITING:
-    case TL_PHASE_LONGER:
-    case TL_PHASE_CHEAP:
-        break;
-    }
-    return TL_FOUND_NOBODY;
+    enum { ALSO = 3 };
+    const tl_answers *a = t->a;
+    tl_wrap *w = tl_tell_found(t, is_named(a));
+    if (!a->phases_alone && t->file == NULL)
+        tl_say(w, "Phases~of~%" PRId64 "~step%s:", a->phases->steps, tl_plural(a->phases->steps));
+    tl_say_phase_rank(w, a);
+    if (is_named(a))
+        tl_say_phase_cost(tl_tell(t, "cost", NULL), a);
+    for (size_t i = 1, n = 0; i < a->nphases && n < ALSO; i++)
+        if (&a->phases[i] != tl_phase_told_of(a)) {
+            tl_say_phase_also(tl_tell(t, "also", NULL), &a->phases[i]);
+            n++;
+        }
 }
 
-double tl_phase_loss(const tl_answers *a)
+void tl_tell_phase_reason(tl_telling *t)
 {
-    const tl_phase_verdict *row = a->phases;
-    if (!is_named(a))
-        return row->verdict == TL_PHASE_NOBODY && row->confidence != TL_CONFIDENCE_LOW ? 0 : NAN;
-    return row->time_ns > 0 ? (double)row->cost_ns / (double)row->time_ns : NAN;
+    tl_say_phase_reason(tl_tell(t, "phase", "phase"), t->a);
+}
+
+void tl_tell_phase_waiting(tl_telling *t)
+{
+    const tl_phase_verdict *row = t->a->phases;
+    tl_wrap *w = tl_tell(t, "others", "phase");
+    if (!is_named(t->a))
+        tl_say(w, "not shown to wait for anybody");
+    else
+        tl_say(w, "%" PRId32 "~rank%s %s %s a step longer in %s", row->nwaiters, tl_plural(row->nwaiters),
+               row->nwaiters == 1 ? "takes" : "take", a_step(row, row->waited_ns).text,
+               tl_cell_in_words(row->waits_in, sizeof row->waits_in).text);
+}
+
+void tl_tell_phase_pattern(tl_telling *t)
+{
+    const tl_phase_verdict *row = t->a->phases;
+    tl_wrap *w = tl_tell(t, "steps", "phase_step");
+    if (is_named(t->a))
+        tl_say(w, "%s: %s (p~=~%.2g)", tl_pattern_labels[row->pattern], steps_in_words(t->a).text, row->p_value);
+    else
+        tl_say(w, "neither always nor for a while, as far as durations tell");
+}
+
+void tl_tell_phase_trust(tl_telling *t)
+{
+    tl_say(tl_tell(t, "trust", NULL), "%s", tl_confidence_labels[t->a->phases->confidence]);
 }

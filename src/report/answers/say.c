@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* How much is shown of a word of a trace (what fits a line after its label), and of the ranks among which a link is. */
-enum { WORD_BYTES = 64, AMONG_BYTES = 64 };
+/* How much is shown of a word of a trace (what fits a line after its label), and of a list of ranks. */
+enum { WORD_BYTES = 64, LIST_BYTES = 64 };
 
 void tl_say_selection(tl_wrap *w, const tl_answers *a)
 {
@@ -19,52 +19,59 @@ void tl_say_selection(tl_wrap *w, const tl_answers *a)
 
 /* -------------------------------------------------------------------------------------------------------- culprits */
 
-/* The ranks that a cell names, which may be cut: "16-23", "1, 5-6 and 9 more"; *whole: it names all of them. */
-static tl_phrase listed_in_words(const char *cell, size_t size, int64_t all, const char *comma, bool *whole)
+/* "0-1, 5", or of a longer list its beginning: "0, 2, 4, ...". */
+static tl_phrase list_in_words(const char *cell, size_t size)
 {
-    int32_t ranks[TL_RANKS_LISTED];
-    int64_t named[TL_RANKS_LISTED];
-    size_t n = tl_ranks_listed(cell, size, ranks);
-    for (size_t i = 0; i < n; i++)
-        named[i] = ranks[i];
-    *whole = n > 0 && (int64_t)n == all;
-    return tl_ranks_in_words(named, n, all > (int64_t)n ? (size_t)all : n, comma);
+    tl_phrase out = { "" };
+    size_t n = strnlen(cell, size), used = 0;
+    for (size_t i = 0, part; i < n; i += part + 1) {
+        const char *comma = memchr(cell + i, ',', n - i);
+        part = comma != NULL ? (size_t)(comma - cell) - i : n - i;
+        if (i + part > LIST_BYTES)
+            return tl_phrase_of("%s, ...", out.text);
+        used += (size_t)snprintf(out.text + used, sizeof out.text - used, "%s%.*s", i > 0 ? ", " : "", (int)part, cell + i);
+    }
+    return out;
+}
+
+/* "host node1"; empty where traces do not name it. */
+static tl_phrase host_in_words(const char *cell, size_t size)
+{
+    const bool named = cell[0] != '\0' && !tl_is_host_of_pids(cell, size);
+    return tl_phrase_of("%s%.*s", named ? "host " : "", named ? (int)tl_host_length(cell, size) : 0, cell);
 }
 
 /* "rank 2", "ranks 16-23", "the link between ranks 8 and 9", "a link among ranks 8-15". */
 static tl_phrase culprit_in_words(const tl_culprit *c)
 {
-    bool whole;
-    if (tl_is_several(c))
-        return tl_phrase_of("ranks %.300s", listed_in_words(c->ranks, sizeof c->ranks, c->nranks, "", &whole).text);
-    if (!tl_is_link(c))
+    if (!tl_is_link(c) && !tl_is_several(c))
         return tl_phrase_of("rank %" PRId32, c->rank);
-    if (c->rank >= 0 && c->peer >= 0)
+    if (tl_is_link(c) && c->rank >= 0 && c->peer >= 0)
         return tl_phrase_of("the link between ranks %" PRId32 " and %" PRId32, c->rank, c->peer);
-    return tl_phrase_of("a link among ranks %.*s", AMONG_BYTES, c->ranks);
+    return tl_phrase_of("%s %.300s", tl_is_link(c) ? "a link among ranks" : "ranks",
+                        list_in_words(c->ranks, sizeof c->ranks).text);
 }
 
-/* " (host node1, device 2)", of several ranks " (all of host node1)", of a link " (hosts node1 and node2)"; empty where
- * nothing is known. */
+/* " (host node1, device 2)", of several ranks " (all of host node1)", of a link " (host node1 and host node2)"; empty
+ * where nothing is known. */
 static tl_phrase place_of_culprit(const tl_culprit *c)
 {
-    int host = (int)tl_host_length(c->host, sizeof c->host),
-        peer = (int)tl_host_length(c->peer_host, sizeof c->peer_host);
-
+    const tl_phrase host = host_in_words(c->host, sizeof c->host), peer = host_in_words(c->peer_host, sizeof c->peer_host);
+    const bool device = c->kind == TL_CULPRIT_RANK && c->device >= 0;
     if (tl_is_untraced(c))
         return tl_phrase_of(" (no trace)");
-    if (c->kind == TL_CULPRIT_RANK && tl_is_host_of_pids(c->host, sizeof c->host))
-        host = 0;
-    if (c->kind == TL_CULPRIT_RANK && c->device >= 0)
-        return tl_phrase_of(" (%s%.*s%sdevice %" PRId32 ")", host > 0 ? "host " : "", host, c->host,
-                            host > 0 ? ", " : "", c->device);
-    if (host == 0 || (tl_is_link(c) && c->peer_host[0] == '\0'))
+    if (device)
+        return tl_phrase_of(" (%.100s%sdevice %" PRId32 ")", host.text, host.text[0] != '\0' ? ", " : "", c->device);
+    if (host.text[0] == '\0' || (tl_is_link(c) && peer.text[0] == '\0'))
         return tl_phrase_of("%s", "");
-    if (tl_is_several(c))
-        return tl_phrase_of(" (%s host %.*s)", c->kind == TL_CULPRIT_HOST ? "all of" : "on", host, c->host);
-    if (!tl_is_link(c) || memcmp(c->host, c->peer_host, sizeof c->host) == 0)
-        return tl_phrase_of(" (host %.*s)", host, c->host);
-    return tl_phrase_of(" (hosts %.*s and %.*s)", host, c->host, peer, c->peer_host);
+    if (tl_is_link(c) && strcmp(host.text, peer.text) != 0)
+        return tl_phrase_of(" (%.100s and %.100s)", host.text, peer.text);
+    return tl_phrase_of(" (%s%.100s)", c->kind == TL_CULPRIT_HOST ? "all of " : tl_is_several(c) ? "on " : "", host.text);
+}
+
+static tl_phrase pattern_of_culprit(const tl_answers *a, const tl_culprit *c)
+{
+    return tl_pattern_in_words((tl_pattern)c->pattern, c->first_step, c->last_step, c->steps_flagged, a->trust.nsteps);
 }
 
 /* "it costs 7.28 ms (3.0 %) of each step of 244 ms": of several in the mean. */
@@ -98,44 +105,72 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
            tl_is_several(c)    ? "hold the job up together"
            : tl_is_untraced(c) ? "is the suspect: it seems to hold the job up"
                                : "holds the job up",
-           tl_pattern_in_words(c, &a->trust).text, told ? ":" : "");
+           pattern_of_culprit(a, c).text, told ? ":" : "");
     if (tl_is_link(c))
         tl_say(w, "its %s", tl_link_in_words(a->link).text);
     else if (told)
         say_step_cost(w, a, c);
 }
 
+void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
+{
+    tl_say(w, "%s%s %s -", culprit_in_words(c).text, place_of_culprit(c).text, pattern_of_culprit(a, c).text);
+    if (!tl_is_link(c))
+        tl_say(w, "%s,", tl_is_untraced(c) ? "untraced" : tl_cause_labels[c->cause]);
+    if (c->gain_ns > 0)
+        tl_wrap_printf(w, "gain %s%s (%s)", tl_gain_is_least(a, c) ? "at least " : "", tl_duration(c->gain_ns).text,
+                       tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
+    else if (c->gain_ns == 0)
+        tl_say(w, "no gain in the simulation");
+    else
+        tl_say(w, "cost~%s", tl_duration(c->excess_ns).text);
+}
+
 /* A cell of a table, in quotes, and a mark of at most one byte after them. */
 static void say_quoted(tl_wrap *w, const char *cell, size_t size, const char *mark)
 {
-    char quoted[sizeof(((tl_rank *)NULL)->file) + 4];
-    int most = size < sizeof quoted - 4 ? (int)size : (int)sizeof quoted - 4;
-
-    snprintf(quoted, sizeof quoted, "\"%.*s\"%.1s", most, cell, mark);
-    for (const char *p = quoted; *(p += strspn(p, " ")) != '\0';) {
+    const tl_phrase quoted = tl_phrase_of("\"%.*s\"%.1s", (int)size, cell, mark);
+    for (const char *p = quoted.text; *(p += strspn(p, " ")) != '\0';) {
         size_t n = strcspn(p, " ");
         tl_wrap_printf(w, "%.*s%s", n > WORD_BYTES ? WORD_BYTES : (int)n, p, n > WORD_BYTES ? "..." : "");
         p += n;
     }
 }
 
-void tl_say_place(tl_wrap *w, const tl_culprit *c)
+void tl_say_cause(tl_wrap *w, const tl_answers *a)
 {
-    say_quoted(w, c->place, sizeof c->place, "");
+    const tl_culprit *c = a->first;
+    if (tl_is_untraced(c)) {
+        tl_say(w, "untraced: its peers have all come and leave together long after, so it comes late, or its link is slow");
+        return;
+    }
+    tl_say(w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(a, c->cause).text);
+    if (tl_is_link(c))
+        return;
+    if (!c->same_cause)
+        tl_say(w, "(rank~%" PRId32 ")", c->rank);
+    const tl_phrase share = tl_share_in_words(c->cause_share);
+    if (c->cause == TL_CAUSE_MIXED && c->cause_share > 0)
+        tl_say(w, "(the largest is %s, %s of the gain)", tl_cause_labels[c->largest_cause], share.text);
+    else if (c->cause_share > 0 && c->cause_share < 0.995)
+        tl_say(w, "(%s of the gain)", share.text);
+    if (c->place[0] != '\0' && a->nexcess == 0) {
+        tl_say(w, "in");
+        say_quoted(w, c->place, sizeof c->place, "");
+    }
 }
 
 void tl_say_excess(tl_wrap *w, const tl_answers *a, size_t most)
 {
+    static const char *const elsewhere[] = { [TL_AGAINST_PEERS] = "on its peers",
+                                             [TL_AGAINST_STAGES] = "on other ranks",
+                                             [TL_AGAINST_OWN_STEPS] = "in its other steps" };
     size_t n = a->nexcess < most ? a->nexcess : most;
     for (size_t i = 0; i < n; i++) {
         const tl_excess_row *row = &a->excess[i];
         tl_say(w, "%s %s", tl_duration(row->own_ns).text, i == 0 ? "of a step in" : "in");
         say_quoted(w, row->place, sizeof row->place, ",");
-        tl_say(w, "%s %s%s", tl_duration(row->peers_ns).text,
-               row->against == TL_AGAINST_PEERS    ? "on its peers"
-               : row->against == TL_AGAINST_STAGES ? "on other ranks"
-                                                   : "in its other steps",
-               i + 1 < n ? ";" : "");
+        tl_say(w, "%s %s%s", tl_duration(row->peers_ns).text, elsewhere[row->against], i + 1 < n ? ";" : "");
     }
 }
 
@@ -148,22 +183,6 @@ void tl_say_file(tl_wrap *w, const tl_rank *row)
     tl_say(w, "does not say that it is this rank: numbered by the order of the names");
 }
 
-void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
-{
-    tl_say(w, "%s%s %s", culprit_in_words(c).text, place_of_culprit(c).text, tl_pattern_in_words(c, &a->trust).text);
-    if (tl_is_link(c))
-        tl_say(w, "-");
-    else
-        tl_say(w, "-~%s,", tl_is_untraced(c) ? "untraced" : tl_cause_labels[c->cause]);
-    if (c->gain_ns == 0)
-        tl_say(w, "no gain in the simulation");
-    else if (c->gain_ns > 0)
-        tl_wrap_printf(w, "gain %s%s (%s)", tl_gain_is_least(a, c) ? "at least " : "", tl_duration(c->gain_ns).text,
-                       tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
-    else
-        tl_say(w, "cost~%s", tl_duration(c->excess_ns).text);
-}
-
 /* ------------------------------------------------------------------------------------------------------ no culprit */
 
 /* A sentence that is finished with a full stop where it has none. */
@@ -172,14 +191,6 @@ static void say_reason(tl_wrap *w, const char *cell, size_t size)
     const tl_phrase reason = tl_cell_in_words(cell, size);
     size_t n = strlen(reason.text);
     tl_say(w, "%s%s", reason.text, n > 0 && reason.text[n - 1] != '.' ? "." : "");
-}
-
-static void say_waits(tl_wrap *w, const tl_answers *a)
-{
-    if (!a->waits || a->nwaited_for == 0)
-        return;
-    tl_say(w, "Others wait");
-    tl_say_waited_for(w, a);
 }
 
 void tl_say_nobody_holds(tl_wrap *w, const tl_answers *a, const char *end)
@@ -193,6 +204,9 @@ void tl_say_nobody_holds(tl_wrap *w, const tl_answers *a, const char *end)
 
 static void say_nobody(tl_wrap *w, const tl_answers *a)
 {
+    static const char *const beyond[] = { [TL_AGAINST_PEERS] = "its peers",
+                                          [TL_AGAINST_STAGES] = "other stages",
+                                          [TL_AGAINST_OWN_STEPS] = "its other steps" };
     const tl_straggler *most = a->most;
 
     tl_say_nobody_holds(w, a, ".");
@@ -200,21 +214,15 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
         tl_say(w, "No rank has more work than its peers.");
         return;
     }
-    bool undecided = a->trust.nranks == 2 && !(most->share_steps > 0);
-    const char *end = undecided ? ";" : ":";
-    tl_say(w, "Rank~%" PRId32 " works longest beyond %s, %s of~the~time%s", most->rank,
-           most->against == TL_AGAINST_PEERS    ? "its peers"
-           : most->against == TL_AGAINST_STAGES ? "other stages"
-                                                : "its other steps",
-           tl_share_in_words(tl_answers_share(a, a->most_ns)).text, isnan(most->p_value) ? end : "");
-    if (!isnan(most->p_value))
-        tl_say(w, "(p~=~%.2f)%s", most->p_value, end);
+    const bool undecided = a->trust.nranks == 2 && !(most->share_steps > 0);
+    const tl_phrase chance = isnan(most->p_value) ? (tl_phrase){ "" }
+                                                  : tl_phrase_of(" (p" TL_KEPT "=" TL_KEPT "%.2f)", most->p_value);
+    tl_say(w, "Rank~%" PRId32 " works longest beyond %s, %s of~the~time%s%s", most->rank, beyond[most->against],
+           tl_share_in_words(tl_answers_share(a, a->most_ns)).text, chance.text, undecided ? ";" : ":");
     if (undecided)
         tl_say(w, "with two ranks there is no third to tell which one is unusual.");
     else
         say_reason(w, most->reason, sizeof most->reason);
-    if (a->trust.nranks == 2)
-        say_waits(w, a);
 }
 
 /* Why there is no verdict: what is said of a rank, whose "it" is that rank; or the clocks. */
@@ -243,47 +251,37 @@ static void say_why(tl_wrap *w, const tl_answers *a)
 
 void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
 {
-    switch (a->finding) {
-    case TL_FOUND_NO_WORK:
-        tl_say(w, "No verdict: nothing ran on a device.");
-        break;
-    case TL_FOUND_ONE_RANK:
-        tl_say(w, "No verdict: %s none to compare it with.",
-               a->trust.missing > 0 ? "a single rank has a trace, and there is" : "there is a single rank, and");
-        break;
-    case TL_FOUND_SILENCE:
-        tl_say(w, "No verdict: the traces show no communication between ranks.");
-        break;
-    case TL_FOUND_UNMATCHED:
-        tl_say(w, "No verdict: none of the %s collectives could be matched across ranks (table quality).",
-               tl_grouped(a->trust.collectives).text);
-        break;
-    case TL_FOUND_NO_VERDICT:
-        tl_say(w, "No verdict:");
-        say_why(w, a);
-        say_waits(w, a);
-        break;
-    default:
+    if (a->finding == TL_FOUND_NOBODY) {
         say_nobody(w, a);
+        return;
     }
+    tl_say(w, "No verdict:");
+    if (a->finding == TL_FOUND_NO_WORK)
+        tl_say(w, "nothing ran on a device.");
+    else if (a->finding == TL_FOUND_ONE_RANK)
+        tl_say(w, "%s none to compare it with.",
+               a->trust.missing > 0 ? "a single rank has a trace, and there is" : "there is a single rank, and");
+    else if (a->finding == TL_FOUND_SILENCE)
+        tl_say(w, "the traces show no communication between ranks.");
+    else if (a->finding == TL_FOUND_UNMATCHED)
+        tl_say(w, "none of the %s collectives could be matched across ranks (table quality).",
+               tl_grouped(a->trust.collectives).text);
+    else
+        say_why(w, a);
 }
 
 /* --------------------------------------------------------------------------------------------------------- waiting */
 
 void tl_say_waiters(tl_wrap *w, const tl_answers *a)
 {
-    const tl_culprit *worst = a->first;
-    int64_t n = worst->nwaiters;
-    bool all;
-    const tl_phrase named = listed_in_words(worst->waiters, sizeof worst->waiters, n, ",", &all);
-
-    tl_say(w, "%s~rank%s", tl_grouped(n).text, tl_plural(n));
-    if (all)
-        tl_say(w, "(%s)", named.text);
-    tl_say(w, "%s for %s: %s of GPU time", n == 1 ? "waits" : "wait", tl_is_several(worst) ? "them" : "it",
-           tl_duration(tl_ns_between(worst->blame_ns, worst->indirect_ns)).text);
-    if (worst->indirect_ns > worst->blame_ns / 100)
-        tl_say(w, "- ranks that wait for these wait %s more", tl_duration(worst->indirect_ns).text);
+    const tl_culprit *c = a->first;
+    tl_say(w, "%s~rank%s", tl_grouped(c->nwaiters).text, tl_plural(c->nwaiters));
+    if (c->waiters[0] != '\0')
+        tl_say(w, "(%s)", list_in_words(c->waiters, sizeof c->waiters).text);
+    tl_say(w, "%s for %s: %s of GPU time", c->nwaiters == 1 ? "waits" : "wait", tl_is_several(c) ? "them" : "it",
+           tl_duration(tl_ns_between(c->blame_ns, c->indirect_ns)).text);
+    if (c->indirect_ns > c->blame_ns / 100)
+        tl_say(w, "- ranks that wait for these wait %s more", tl_duration(c->indirect_ns).text);
 }
 
 void tl_say_waited_for(tl_wrap *w, const tl_answers *a)
@@ -306,34 +304,28 @@ void tl_say_waited_for(tl_wrap *w, const tl_answers *a)
 
 /* ------------------------------------------------------------------------------------------------------------ loss */
 
-/* The reason for most of the unknown part. */
-static const char *because(const tl_answers *a)
-{
-    static const char *const meanings[] = { TL_COMM_DOUBT_VALUES(TL_VALUE_MEANING) };
-    return a->comm_doubt != TL_COMM_DOUBT_NONE ? meanings[a->comm_doubt] : "the result does not tell why";
-}
-
 void tl_say_comm_doubt(tl_wrap *w, const tl_answers *a)
 {
-    tl_say(w, "waiting or transfer is unknown: %s", because(a));
+    static const char *const meanings[] = { TL_COMM_DOUBT_VALUES(TL_VALUE_MEANING) };
+    tl_say(w, "waiting or transfer is unknown: %s",
+           a->comm_doubt != TL_COMM_DOUBT_NONE ? meanings[a->comm_doubt] : "the result does not tell why");
 }
 
-void tl_say_shares(tl_wrap *w, const tl_answers *a)
+void tl_say_losses(tl_wrap *w, const tl_answers *a)
 {
     const int64_t all_ns = a->wall_sum_ns;
-    tl_say(w, "idle %s, exposed communication %s of %s~time%s", tl_part_in_words(a->idle_ns, all_ns).text,
-           tl_part_in_words(a->comm_exposed_ns, all_ns).text, a->trust.nranks > 1 ? "all ranks'" : "its",
-           a->comm_exposed_ns > 0 ? ":" : "");
-    if (a->comm_exposed_ns <= 0)
-        return;
-    if (a->comm_unknown_ns == a->comm_exposed_ns) {
+    tl_say(w, "idle %s, exposed communication %s of %s~time", tl_part_in_words(a->idle_ns, all_ns).text,
+           tl_part_in_words(a->comm_exposed_ns, all_ns).text, a->trust.nranks > 1 ? "all ranks'" : "its");
+    if (a->comm_waiting_ns > 0 || a->comm_transfer_ns > 0)
+        tl_say(w, "- waiting %s, transfer %s", tl_part_in_words(a->comm_waiting_ns, all_ns).text,
+               tl_part_in_words(a->comm_transfer_ns, all_ns).text);
+    if (a->comm_unknown_ns > 0) {
+        tl_say(w, "- %s:", tl_part_in_words(a->comm_unknown_ns, all_ns).text);
         tl_say_comm_doubt(w, a);
-        return;
     }
-    tl_say(w, "waiting %s, transfer %s%s", tl_part_in_words(a->comm_waiting_ns, all_ns).text,
-           tl_part_in_words(a->comm_transfer_ns, all_ns).text, a->comm_unknown_ns > 0 ? "," : "");
-    if (a->comm_unknown_ns > 0)
-        tl_say(w, "unknown %s: %s", tl_part_in_words(a->comm_unknown_ns, all_ns).text, because(a));
+    if (a->worst.ns > 0)
+        tl_say(w, "- most on rank~%" PRId32 ": %s %s", a->worst.rank, a->worst.name,
+               tl_part_in_words(a->worst.ns, a->worst.wall_ns).text);
 }
 
 void tl_say_bound(tl_wrap *w, const tl_answers *a)
@@ -353,107 +345,79 @@ void tl_say_bound(tl_wrap *w, const tl_answers *a)
                   { b->copy_ns, "copies" },
                   { b->unexplained_ns, "nothing that is known" } };
     enum { NPARTS = sizeof parts / sizeof parts[0], SAID = 3 };
-    const bool several = b->rank < 0 && a->trust.nranks > 1;
     if (b->rank >= 0)
         tl_say(w, "rank~%" PRId32 " is bound", b->rank);
     else
-        tl_say(w, several ? "ranks are bound" : "the rank is bound");
+        tl_say(w, a->trust.nranks > 1 ? "ranks are bound" : "the rank is bound");
     for (int said = 0; said < SAID; said++) {
         struct part *most = &parts[0];
         for (int i = 1; i < NPARTS; i++)
             most = parts[i].ns > most->ns ? &parts[i] : most;
         if (said > 0 && most->ns < b->wall_ns / 100)
             break;
-        tl_say(w, "%sby %s for %s%s", said > 0 ? "-" TL_KEPT : "", most->words,
-               tl_part_in_words(most->ns, b->wall_ns).text,
-               said > 0  ? ""
-               : several ? " of their time"
-                         : " of its time");
+        tl_say(w, "%s by %s for %s%s", said > 0 ? "-" : "", most->words, tl_part_in_words(most->ns, b->wall_ns).text,
+               said == 0 ? " of the time" : "");
         most->ns = 0;
     }
 }
 
-void tl_say_losses(tl_wrap *w, const tl_answers *a)
+/* --------------------------------------------------------------------------------------------------------- balance */
+
+enum { ROLES, CHANCE, HOSTS, NBALANCES };
+
+/* The gains that are at least what the critical path leaves unexplained, else 0; the gain of chance needs two steps or
+ * more, too.  Returns the largest. */
+static int balances_of(const tl_answers *a, int64_t ns[NBALANCES])
 {
-    if (a->worst.name == NULL || a->worst.ns == 0) {
-        tl_say(w, "No rank is idle, or has exposed communication or copies.");
-        return;
+    int largest = ROLES;
+    ns[ROLES] = a->imbalance.roles_ns;
+    ns[CHANCE] = a->trust.nsteps > 1 ? a->imbalance.chance_ns : 0;
+    ns[HOSTS] = a->imbalance.hosts_ns;
+    for (int i = ROLES; i < NBALANCES; i++) {
+        ns[i] = ns[i] >= a->path.unexplained_ns ? ns[i] : 0;
+        largest = ns[i] > ns[largest] ? i : largest;
     }
-    if (a->trust.nranks > 1 && a->job.name != NULL)
-        tl_say(w, "All ranks: %s %s of their time. Most:", a->job.name,
-               tl_part_in_words(a->job.ns, a->job.wall_ns).text);
-    else
-        tl_say(w, "Largest loss:");
-    tl_say(w, "rank~%" PRId32 ", %s %s of its time.", a->worst.rank, a->worst.name,
-           tl_part_in_words(a->worst.ns, a->worst.wall_ns).text);
-}
-
-/* ------------------------------------------------------------------------------------------------------- imbalance */
-
-/* Keeps the gains that are at least what the critical path leaves unexplained; the gain of chance needs two steps or
- * more, too. */
-static tl_imbalance told_of(const tl_answers *a)
-{
-    tl_imbalance told = a->imbalance;
-    int64_t least_ns = a->path.unexplained_ns;
-    told.roles_ns = told.roles_ns >= least_ns ? told.roles_ns : 0;
-    told.chance_ns = told.chance_ns >= least_ns && a->trust.nsteps > 1 ? told.chance_ns : 0;
-    told.hosts_ns = told.hosts_ns >= least_ns ? told.hosts_ns : 0;
-    return told;
+    return largest;
 }
 
 int64_t tl_largest_imbalance(const tl_answers *a)
 {
-    const tl_imbalance told = told_of(a);
-    return tl_ns_max(told.roles_ns, tl_ns_max(told.chance_ns, told.hosts_ns));
+    int64_t ns[NBALANCES];
+    return ns[balances_of(a, ns)];
+}
+
+static tl_phrase balance_in_words(const tl_answers *a, int which)
+{
+    const tl_imbalance *i = &a->imbalance;
+    const bool several = a->trust.nranks > 1;
+    if (which == ROLES)
+        return tl_phrase_of("ranks that do the same as rank %" PRId32
+                            " compute %.2f times as long as the others in the median: balanced",
+                            i->rank, i->times);
+    if (which == CHANCE)
+        return tl_phrase_of("work differs between ranks and steps at random: without that");
+    if (several && i->hosts_rank >= 0)
+        return tl_phrase_of("the GPU of rank %" PRId32 " waits for its CPU; at best", i->hosts_rank);
+    return tl_phrase_of(several ? "all ranks: GPUs wait for the CPU; at best" : "the GPU waits for the CPU; at best");
 }
 
 void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
 {
-    enum { ROLES, CHANCE, HOSTS, NCAUSES };
-    const tl_imbalance told = told_of(a);
-    int64_t ns[NCAUSES] = { told.roles_ns, told.chance_ns, told.hosts_ns };
-    /* Whether it comes on top of what those gain who are named, or is in part the same. */
-    const bool beyond[NCAUSES] = { false, true, a->imbalance.named_hosts_ns > 0 };
-    const tl_phrase words[NCAUSES] = {
-        tl_phrase_of("ranks that do the same as rank" TL_KEPT "%" PRId32
-                     " compute %.2f times as long as the others in the median: balanced",
-                     a->imbalance.rank, a->imbalance.times),
-        tl_phrase_of("work differs between ranks and steps at random: without that"),
-        a->trust.nranks > 1 && a->imbalance.hosts_rank >= 0
-            ? tl_phrase_of("the GPU of rank" TL_KEPT "%" PRId32 " waits for its CPU; at best", a->imbalance.hosts_rank)
-            : tl_phrase_of(a->trust.nranks > 1 ? "all ranks: GPUs wait for the CPU; at best"
-                                               : "the GPU waits for the CPU; at best"),
-    };
+    int64_t ns[NBALANCES];
+    int next = balances_of(a, ns);
     size_t said = 0;
-    for (; said < most; said++) {
-        size_t next = ns[CHANCE] > ns[ROLES] ? CHANCE : ROLES;
-        next = ns[HOSTS] > ns[next] ? HOSTS : next;
-        if (ns[next] <= 0)
-            break;
-        tl_say(w, "%s%s %s" TL_KEPT "less (%s)", said > 0 ? "- " : "", words[next].text, tl_duration(ns[next]).text,
-               tl_share_in_words(tl_answers_share(a, ns[next])).text);
-        if (a->nculprits > 0)
-            tl_say(w, "%s", beyond[next] ? "beyond the gain above" : "- overlaps with the gain above");
+    for (; said < most && ns[next] > 0; said++) {
+        /* Whether it comes on top of what those gain who are named, or is in part the same. */
+        const bool beyond = next == CHANCE || (next == HOSTS && a->imbalance.named_hosts_ns > 0);
+        tl_say(w, "%s%s %s~less (%s)%s", said > 0 ? "- " : "", balance_in_words(a, next).text, tl_duration(ns[next]).text,
+               tl_share_in_words(tl_answers_share(a, ns[next])).text,
+               a->nculprits == 0 ? ""
+               : beyond          ? " beyond the gain above"
+                                 : " - overlaps with the gain above");
         ns[next] = 0;
+        for (int i = ROLES; i < NBALANCES; i++)
+            next = ns[i] > ns[next] ? i : next;
     }
     if (said > 1)
         tl_say(w, "- these overlap");
-}
-
-/* ----------------------------------------------------------------------------------------------------------- trust */
-
-void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer, int most)
-{
-    int said = 0;
-    tl_say(w, "%s%s", tl_confidence_labels[answer->confidence], answer->doubts != 0 ? ":" : "");
-    for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++) {
-        if ((answer->doubts & 1u << doubt) == 0)
-            continue;
-        if (++said > most) {
-            tl_say(w, "and~%d~more", __builtin_popcount(answer->doubts) - most);
-            return;
-        }
-        tl_say(w, "%s%s", tl_doubt_in_words(a, (tl_doubt)doubt).text, answer->doubts >> doubt > 1 ? ";" : "");
-    }
 }

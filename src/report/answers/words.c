@@ -9,34 +9,30 @@
 
 /* ------------------------------------------------------------------------------------------------------------ when */
 
-tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
+tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, int64_t flagged, size_t nsteps)
 {
-    const tl_phrase range = c->first_step == c->last_step
-                                ? tl_phrase_of("%" PRId32, c->first_step)
-                                : tl_phrase_of("%" PRId32 "-%" PRId32, c->first_step, c->last_step);
-    /* of a link steps are not counted */
-    const tl_phrase count = c->steps_flagged > 0 ? tl_phrase_of("%" PRId64 " of %zu steps", c->steps_flagged, t->nsteps)
-                                                 : tl_phrase_of("some steps");
-    if (t->nsteps == 0)
+    const tl_phrase range =
+        first == last ? tl_phrase_of("%" PRId32, first) : tl_phrase_of("%" PRId32 "-%" PRId32, first, last);
+    const tl_phrase count = /* flagged steps of a link are not counted */
+        flagged > 0 ? tl_phrase_of("%" PRId64 " of %zu steps", flagged, nsteps) : tl_phrase_of("some steps");
+    if (nsteps == 0)
         return tl_phrase_of("in the whole trace, which marks no steps");
-    if (t->nsteps == 1)
-        return tl_phrase_of("in the only step, %" PRId32, c->first_step);
-    switch ((tl_pattern)c->pattern) {
+    if (nsteps == 1)
+        return tl_phrase_of("in the only step, %s", range.text);
+    switch (pattern) {
     case TL_PATTERN_PERSISTENT:
-        if (c->steps_flagged > 0 && c->steps_flagged < (int64_t)t->nsteps)
+        if (flagged > 0 && flagged < (int64_t)nsteps)
             return tl_phrase_of("in %s (%s)", count.text, range.text);
-        return tl_phrase_of("in all %zu steps (%s)", t->nsteps, range.text);
+        return tl_phrase_of("in all %zu steps (%s)", nsteps, range.text);
     case TL_PATTERN_BOUNDED:
-        return c->steps_flagged > 0
-                   ? tl_phrase_of("in steps %s only (%" PRId64 " of %zu)", range.text, c->steps_flagged, t->nsteps)
-                   : tl_phrase_of("in steps %s only", range.text);
+        return flagged > 0 ? tl_phrase_of("in steps %s only (%" PRId64 " of %zu)", range.text, flagged, nsteps)
+                           : tl_phrase_of("in steps %s only", range.text);
     case TL_PATTERN_SPORADIC:
-        return tl_phrase_of("in %s (the first is %" PRId32 ", the last %" PRId32 ")", count.text, c->first_step,
-                            c->last_step);
+        return tl_phrase_of("in %s (the first is %" PRId32 ", the last %" PRId32 ")", count.text, first, last);
     case TL_PATTERN_DRIFTING:
         return tl_phrase_of("by an amount that grows or shrinks, in %s (%s)", count.text, range.text);
     case TL_PATTERN_ONE_OFF:
-        return tl_phrase_of("in step %" PRId32 " only", c->first_step);
+        return tl_phrase_of("in step %" PRId32 " only", first);
     case TL_PATTERN_NONE:
         break;
     }
@@ -45,27 +41,6 @@ tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
 
 /* ------------------------------------------------------------------------------------------------------------- why */
 
-/* What to do next, by cause. */
-static const char *const next_of[] = {
-    [TL_CAUSE_UNKNOWN] = "record that rank again with Python stacks (with_stack=True) and compare it with a peer",
-    [TL_CAUSE_COMPUTE_SLOW] = "compare these kernels with a peer's (tlmpi show ... kernel_ranks): shapes, library versions, "
-                              "what else runs on that device",
-    [TL_CAUSE_THROTTLED] = "look at clocks, power and temperature of that device, and at what else runs on it",
-    [TL_CAUSE_MORE_WORK] = "balance what ranks are given: sequence lengths, batch, experts, layers of a stage",
-    [TL_CAUSE_HOST_LATE] = "record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to "
-                           "cores near its device",
-    [TL_CAUSE_INPUT] = "more workers or prefetch for the data loader of that rank; look at its storage",
-    [TL_CAUSE_H2D] = "pin host memory, copy with non_blocking=True, and look at the bus of that device",
-    [TL_CAUSE_GC] = "collect garbage on all ranks in the same steps (gc.disable, then gc.collect), or gc.freeze",
-    [TL_CAUSE_SYNC_DRAIN] = "take out what reads values of the device in the step (item, cpu, nonzero, print)",
-    [TL_CAUSE_ALLOCATOR] = "do not empty the cache in the step; try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-    [TL_CAUSE_SLOW_LINK] = "run nccl-tests between the ranks at its ends, and look at counters of their links",
-    [TL_CAUSE_OTHER_GROUP] = "record all members of its groups, so that this communication can be matched",
-    [TL_CAUSE_MIXED] = "begin with the largest of its causes; table excess has the places",
-    [TL_CAUSE_COPY] = "compare these copies with a peer's (tlmpi show ... copy): sizes, pinned memory, the bus of that "
-                      "device",
-};
-
 tl_phrase tl_cause_in_words(const tl_answers *a, unsigned cause)
 {
     static const char *const meanings[] = { TL_CAUSE_VALUES(TL_VALUE_MEANING) };
@@ -73,23 +48,6 @@ tl_phrase tl_cause_in_words(const tl_answers *a, unsigned cause)
                                            [TL_AGAINST_STAGES] = ", compared with other stages",
                                            [TL_AGAINST_OWN_STEPS] = ", compared with its other steps" };
     return tl_phrase_of("%s%s", meanings[cause], against[a->against]);
-}
-
-tl_phrase tl_untraced_in_words(const tl_answers *a)
-{
-    const char *file = a->untraced_file.text;
-    return tl_phrase_of(
-        "untraced: its peers have all come and leave together long after, so it comes late, or its link is slow; its "
-        "trace would show%s%s%s",
-        file[0] != '\0' ? " (" : "", file, file[0] != '\0' ? ")" : "");
-}
-
-tl_phrase tl_cause_share_in_words(const tl_culprit *c)
-{
-    const tl_phrase share = tl_share_in_words(c->cause_share);
-    if (c->cause == TL_CAUSE_MIXED)
-        return tl_phrase_of("(the largest is %s, %s of the gain)", tl_cause_labels[c->largest_cause], share.text);
-    return tl_phrase_of("(%s of the gain)", share.text);
 }
 
 tl_phrase tl_link_in_words(const tl_slow_link_row *link)
@@ -112,36 +70,27 @@ static tl_phrase gain_in_steps(const tl_culprit *c)
                         c->steps_flagged == 1 ? "that step" : "these steps");
 }
 
-/* Several slow links may hide each other: what each alone gains is told, and is little. */
-static tl_phrase gain_of_links(const tl_answers *a)
-{
-    if (a->links_gain_ns <= 0)
-        return tl_phrase_of("%s", "");
-    return tl_phrase_of("; without all slow links %s less (%s)", tl_duration(a->links_gain_ns).text,
-                        tl_share_in_words(tl_answers_share(a, a->links_gain_ns)).text);
-}
-
 tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
 {
     const char *without = tl_is_link(c)      ? "were the link as fast as others"
                           : tl_is_several(c) ? "without their delays"
                                              : "without its delay";
     if (c->gain_ns == 0)
-        return tl_phrase_of("nothing %s, simulated%s", without, gain_of_links(a).text);
-    if (c->gain_ns >= 0)
-        return tl_phrase_of("%s%s less of %s (%s) %s%s, simulated%s", tl_gain_is_least(a, c) ? "at least " : "",
+        return tl_phrase_of("nothing %s, simulated", without);
+    if (c->gain_ns > 0)
+        return tl_phrase_of("%s%s less of %s (%s) %s%s, simulated", tl_gain_is_least(a, c) ? "at least " : "",
                             tl_duration(c->gain_ns).text, tl_duration(a->wall_ns).text,
-                            tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without, gain_in_steps(c).text,
-                            gain_of_links(a).text);
-    const tl_phrase beyond = tl_phrase_of("%s %s more work than peers", tl_is_several(c) ? "they have" : "it has",
-                                          tl_duration(c->excess_ns).text);
-    if (a->trust.simulated)
-        return tl_phrase_of("not simulated, because others cost more; %s in these steps", beyond.text);
-    if (isnan(a->trust.model_error))
-        return tl_phrase_of("not known, because nothing could be simulated; %s in these steps", beyond.text);
-    return tl_phrase_of("not known, because the simulation misses the measured time by %.1f %%; %s in these steps",
-                        100 * fabs(a->trust.model_error), beyond.text);
+                            tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without, gain_in_steps(c).text);
+    const tl_phrase why =
+        a->trust.simulated            ? tl_phrase_of("simulated, because others cost more")
+        : isnan(a->trust.model_error) ? tl_phrase_of("known, because nothing could be simulated")
+                                      : tl_phrase_of("known, because the simulation misses the measured time by %.1f %%",
+                                                     100 * fabs(a->trust.model_error));
+    return tl_phrase_of("not %s; %s %s more work than peers in these steps", why.text,
+                        tl_is_several(c) ? "they have" : "it has", tl_duration(c->excess_ns).text);
 }
+
+/* ---------------------------------------------------------------------------------------------------------- doubts */
 
 static tl_phrase clocks_in_words(const tl_trust *t)
 {
@@ -160,11 +109,8 @@ static tl_phrase clocks_in_words(const tl_trust *t)
 }
 
 /* What others wait, and what of it would be saved. */
-static tl_phrase unlike_gain_in_words(const tl_answers *a)
+static tl_phrase unlike_gain_in_words(const tl_culprit *c)
 {
-    if (a->first == NULL || a->first->gain_ns < 0)
-        return tl_phrase_of("%s", "");
-    const tl_culprit *c = a->first;
     if (c->gain_ns > c->waited_ns)
         return tl_phrase_of("its delay, and what others wait for it, is less than half of what would be saved");
     return tl_phrase_of(
@@ -211,7 +157,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                             ": they may be of two jobs",
                             t->other_world, tl_plural(t->other_world), t->world);
     case TL_DOUBT_GAIN:
-        return unlike_gain_in_words(a);
+        if (a->first != NULL && a->first->gain_ns >= 0)
+            return unlike_gain_in_words(a->first);
+        break;
     case TL_DOUBT_EXCESS:
         return tl_phrase_of(
             "others wait for a rank or host that does more than its peers, or a step takes %g %% longer than others "
@@ -224,12 +172,28 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     return tl_phrase_of("%s", meanings[doubt] + skipped);
 }
 
-tl_phrase tl_chance_in_words(double p)
-{
-    return p < 0.0001 ? tl_phrase_of("p < 0.0001") : tl_phrase_of("p = %.4f", p);
-}
-
 /* ------------------------------------------------------------------------------------------------------------ next */
+
+/* What to do next, by cause. */
+static const char *const next_of[] = {
+    [TL_CAUSE_UNKNOWN] = "record that rank again with Python stacks (with_stack=True) and compare it with a peer",
+    [TL_CAUSE_COMPUTE_SLOW] = "compare these kernels with a peer's (tlmpi show ... kernel_ranks): shapes, library versions, "
+                              "what else runs on that device",
+    [TL_CAUSE_THROTTLED] = "look at clocks, power and temperature of that device, and at what else runs on it",
+    [TL_CAUSE_MORE_WORK] = "balance what ranks are given: sequence lengths, batch, experts, layers of a stage",
+    [TL_CAUSE_HOST_LATE] = "record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to "
+                           "cores near its device",
+    [TL_CAUSE_INPUT] = "more workers or prefetch for the data loader of that rank; look at its storage",
+    [TL_CAUSE_H2D] = "pin host memory, copy with non_blocking=True, and look at the bus of that device",
+    [TL_CAUSE_GC] = "collect garbage on all ranks in the same steps (gc.disable, then gc.collect), or gc.freeze",
+    [TL_CAUSE_SYNC_DRAIN] = "take out what reads values of the device in the step (item, cpu, nonzero, print)",
+    [TL_CAUSE_ALLOCATOR] = "do not empty the cache in the step; try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+    [TL_CAUSE_SLOW_LINK] = "run nccl-tests between the ranks at its ends, and look at counters of their links",
+    [TL_CAUSE_OTHER_GROUP] = "record all members of its groups, so that this communication can be matched",
+    [TL_CAUSE_MIXED] = "begin with the largest of its causes; table excess has the places",
+    [TL_CAUSE_COPY] = "compare these copies with a peer's (tlmpi show ... copy): sizes, pinned memory, the bus of that "
+                      "device",
+};
 
 /* Returns what to do next where no rank and no link is named. */
 static const char *without_culprit(const tl_answers *a)

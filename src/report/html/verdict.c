@@ -216,11 +216,7 @@ static void put_cause(tl_page *page, const tl_culprit *c)
     enum { ALSO = 3 };
     const tl_answers *a = page->html->in.answers;
     if (!tl_is_link(c)) {
-        if (tl_is_untraced(c))
-            tl_say(tl_page_say(page, "<p>"), "%s", tl_untraced_in_words(a).text);
-        else
-            tl_say(tl_page_say(page, "<p>Cause: "), "%s - %s", tl_cause_labels[c->cause],
-                   tl_cause_in_words(a, c->cause).text);
+        tl_say_cause(tl_page_say(page, "<p>Cause: "), a);
         tl_page_said(page, "</p>\n");
         if (a->nexcess > 0) {
             tl_say_excess(tl_page_say(page, "<p>Where: "), a, 2);

@@ -23,37 +23,34 @@ enum { NAMED_CATEGORIES = 2, NAMED_KERNELS = 3, NAME_BYTES = 40, LEAST_PCT = 1 }
 
 /* ---------------------------------------------------------------------------------------------------------- memory */
 
+/* The rows of a file stand together, the last one is of all categories. */
 void tl_say_memory(FILE *out, const tl_summary *s)
 {
-    const tl_memory_category *total = NULL;
-    bool named[16] = { false };
-    size_t kinds = 0;
-
-    const tl_memory_category *all = tl_table_row(s->memory, 0);
-    while (kinds < s->memory->n && all[kinds].file == all[0].file)
-        kinds++;
-    for (size_t i = kinds; kinds > 0 && i <= s->memory->n; i += kinds)
-        if (total == NULL || all[i - 1].peak_bytes > total->peak_bytes)
-            total = &all[i - 1];
-    if (total == NULL || kinds > sizeof named / sizeof *named)
+    const tl_memory_category *all = NULL, *most[NAMED_CATEGORIES] = { NULL };
+    TL_ROWS (const tl_memory_category, row, s->memory)
+        if (strcmp(tl_memory_category_labels[row->category], "total") == 0 &&
+            (all == NULL || row->peak_bytes > all->peak_bytes))
+            all = row;
+    if (all == NULL)
         return;
-    const tl_memory_category *rows = total + 1 - kinds;
+    TL_ROWS (const tl_memory_category, row, s->memory) {
+        if (row->file != all->file || row == all || row->at_peak_bytes <= 0)
+            continue;
+        if (most[0] == NULL || row->at_peak_bytes > most[0]->at_peak_bytes) {
+            most[1] = most[0];
+            most[0] = row;
+        } else if (most[1] == NULL || row->at_peak_bytes > most[1]->at_peak_bytes) {
+            most[1] = row;
+        }
+    }
     tl_wrap w = { .out = out, .indent = 2 };
     tl_say(&w, "Memory");
-    if (total->rank >= 0)
-        tl_say(&w, "of~rank~%d:", (int)total->rank);
-    tl_say(&w, "at most %s", tl_bytes_in_words(total->peak_bytes).text);
-    for (size_t n = 0; n < NAMED_CATEGORIES; n++) {
-        size_t most = kinds; /* the unnamed category with the most bytes at the file's peak */
-        for (size_t i = 0; i + 1 < kinds; i++)
-            if (!named[i] && rows[i].at_peak_bytes > (most < kinds ? rows[most].at_peak_bytes : 0))
-                most = i;
-        if (most == kinds)
-            break;
-        named[most] = true;
-        tl_say(&w, "%s %s~%s", n == 0 ? "- of it" : "and", tl_memory_category_labels[rows[most].category],
-               tl_bytes_in_words(rows[most].at_peak_bytes).text);
-    }
+    if (all->rank >= 0)
+        tl_say(&w, "of~rank~%" PRId32 ":", all->rank);
+    tl_say(&w, "at most %s", tl_bytes_in_words(all->peak_bytes).text);
+    for (size_t i = 0; i < NAMED_CATEGORIES && most[i] != NULL; i++)
+        tl_say(&w, "%s %s~%s", i == 0 ? "- of it" : "and", tl_memory_category_labels[most[i]->category],
+               tl_bytes_in_words(most[i]->at_peak_bytes).text);
     tl_say(&w, "(table memory_category)");
     tl_wrap_end(&w);
 }
@@ -187,19 +184,13 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
 
 /* -------------------------------------------------------------------------------------- what is not there, or not whole */
 
-/* What is wrong with events, and with the ranks that have several devices. */
 void tl_say_events(FILE *out, const tl_summary *s)
 {
     int64_t dropped = 0, repaired = 0;
-    size_t several = 0;
     TL_ROWS (const tl_rank, rank, s->ranks) {
         dropped += rank->dropped;
         repaired += rank->repaired;
-        several += rank->devices > 1;
     }
-    if (several > 0)
-        tl_print_sentence(out, "%zu~rank%s several devices; the table sums over them.", several,
-                          several == 1 ? " has" : "s have");
     if (dropped + repaired > 0)
         tl_print_sentence(out, "Events: %s~lost, %s~repaired (tlmpi check has each trace)", tl_grouped(dropped).text,
                           tl_grouped(repaired).text);

@@ -3,6 +3,7 @@
 #define TLMPI_REPORT_SUMMARY_PARTS_H
 
 #include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/summary.h"
 
 /* Escape sequences, empty where there is no colour. */
@@ -16,30 +17,15 @@ const tl_breakdown *tl_whole_row(const tl_summary *summary, int32_t rank);
 /* a as percent of b; 0 where b is 0. */
 double tl_percent(int64_t a, int64_t b);
 
-/* Begins a line of the summary's lists with its name, after two blanks; ends the line that is open. */
-tl_wrap *tl_label(tl_wrap *line, const char *name);
-
-/* Ends the line, if one is open. */
-void tl_label_end(tl_wrap *line);
-
-/* Which part of the traces all is told of, where it is a part. */
-void tl_print_selection(FILE *out, const tl_summary *summary);
-
 /* table.c: where each rank's time went.  Ranks up to which each has a line, so that the summary has 24 lines; a larger job
  * shows up to TL_RANKS_SHOWN ranks that hold it up, the median, and the ranks with the least and the most exposed
  * communication and idle time. */
 enum { TL_RANKS_SHOWN = 8 };
 void tl_print_summary_table(FILE *out, const tl_summary *summary, const tl_look *look);
 
-/* found.c: the verdict (a sentence, its cause, what it costs, how far to trust it, with at most `doubts` doubts), the
- * imbalance for which no rank is at fault, and up to `losses` causes of lost GPU time. */
+/* losses.c: up to `most` causes of lost GPU time. */
 enum { TL_LOSSES_MOST = 3 };
-void tl_print_verdict(FILE *out, const tl_answers *answers, int doubts, const tl_look *look);
-void tl_print_summary_losses(FILE *out, const tl_summary *summary, size_t losses);
-
-/* phases.c: phase records, of a job without traces, or beside its traces. */
-void tl_print_phase_summary(FILE *out, const tl_summary *summary, const tl_look *look);
-void tl_print_phases_beside(FILE *out, const tl_summary *summary, const tl_look *look);
+void tl_tell_losses(tl_telling *t, const tl_summary *summary, size_t most);
 
 /* notes.c: the peak of the rank that had most memory; what became of execution traces; kernels that no rule names where
  * one of them may be communication; and what is not there or cannot be trusted. */

@@ -65,22 +65,6 @@ static layout layout_of(const tl_summary *s, const tl_look *look)
     return (layout){ widths, "wall s", (double)SECOND, longest < 1000 * SECOND ? 2 : 0, look };
 }
 
-void tl_label_end(tl_wrap *line)
-{
-    if (line->column > 0)
-        tl_wrap_end(line);
-}
-
-tl_wrap *tl_label(tl_wrap *line, const char *name)
-{
-    enum { LABEL_AT = 10 };
-    tl_label_end(line);
-    line->indent = LABEL_AT;
-    line->column = (size_t)fprintf(line->out, "  %-7s", name);
-    line->begun = true;
-    return line;
-}
-
 /* A line to print; rank == NULL: the mean over the ranks with device work. */
 typedef struct line {
     const tl_rank *rank;

@@ -82,7 +82,6 @@ typedef struct tl_answers {
     size_t nculprits;
     const tl_culprit *first;    /* the first of the culprits; NULL: none */
     const tl_rank *by_order; /* row of the first culprit if its rank number comes from the order of files; else NULL */
-    tl_phrase untraced_file; /* likely file name of the first culprit's missing trace; "": not known, or it has one */
     const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */
     size_t nexcess;
     tl_against against; /* what the first culprit's `rank` is compared with */
@@ -96,9 +95,8 @@ typedef struct tl_answers {
     int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */
     int64_t links_gain_ns;    /* gain if all slow links were repaired, where no single link gains nearly as much;
                                * else -1 */
-    int64_t measured_ns;      /* longest wall time of a rank */
     int64_t wall_ns;          /* wall time of the traced window: replayed where the replay is trusted, else
-                               * measured_ns */
+                               * the longest wall time of a rank */
     int64_t wait_ns;          /* GPU time that all ranks waited in matched collectives for late ranks, hidden or not */
     int64_t wait_exposed_ns;  /* upper bound of the part of wait_ns under which nothing else ran */
     int64_t uncharged_ns;     /* exposed waiting beyond wait_ns: in sends and receives, which are charged to no rank */
@@ -155,10 +153,6 @@ static inline bool tl_is_several(const tl_culprit *culprit)
 {
     return culprit->kind == TL_CULPRIT_HOST || culprit->kind == TL_CULPRIT_SEVERAL;
 }
-
-/* The file name that the trace of a rank would have, by the pattern of the other ranks' files; "" where file names have
- * no pattern. */
-tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank);
 
 /* Reads the ranks that a cell names, at most TL_RANKS_LISTED: the cell may be cut. */
 enum { TL_RANKS_LISTED = 16384 };

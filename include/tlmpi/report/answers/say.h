@@ -9,17 +9,12 @@
 
 /* --------------------------------------------------------------------------------------------------------- phrases */
 
-/* "in all 3 steps (4-6)", "in steps 2-3 only (2 of 5)"; "in the whole trace ..." without steps. */
-tl_phrase tl_pattern_in_words(const tl_culprit *culprit, const tl_trust *trust);
+/* "in all 3 steps (4-6)", "in steps 2-3 only (2 of 5)": of the `flagged` (0: not counted) of all `nsteps` steps, which are
+ * from the first to the last. */
+tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, int64_t flagged, size_t nsteps);
 
 /* What the cause of a rank's delay means. */
 tl_phrase tl_cause_in_words(const tl_answers *answers, unsigned cause);
-
-/* "untraced: ...; its trace would show (rank-2.json)": of the first culprit, which has no trace. */
-tl_phrase tl_untraced_in_words(const tl_answers *answers);
-
-/* "(76.6 % of the gain)". */
-tl_phrase tl_cause_share_in_words(const tl_culprit *culprit);
 
 /* "all_reduce of 16.8 MB takes 393 us, where other ranks take 131 us". */
 tl_phrase tl_link_in_words(const tl_slow_link_row *link);
@@ -37,35 +32,33 @@ bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out
 /* What to do next, by cause: "record rank 2 with Python stacks ...".  NULL: nothing is known to help. */
 const char *tl_next_in_words(const tl_answers *answers);
 
-/* "p = 0.0213"; p is known. */
-tl_phrase tl_chance_in_words(double p);
-
 /* ------------------------------------------------------------------------------------------------------- sentences */
+
+/* Which part of the traces the following is about; nothing where all of the traces are selected. */
+void tl_say_selection(tl_wrap *w, const tl_answers *answers);
 
 /* "Rank 2 (host a, device 2) holds the job up in all 3 steps (4-6): it costs 1.01 s (95.3 %) of each of these steps of
  * 1.06 s on average". */
 void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
-/* The culprit's place, in quotes; the culprit must have one. */
-void tl_say_place(tl_wrap *wrap, const tl_culprit *culprit);
+/* Of a culprit that is not the worst: "rank 6 in all 5 steps (1-5) - host_late, gain 7.1 ms (1.1 %)". */
+void tl_say_next_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
-/* "20.2 ms of a step in "aten::mm", 9.60 ms on its peers; 2.1 ms in "relu", 1.0 ms on its peers": where the worst culprit
+/* "host_late: its device waits for launches, because ... (76.6 % of the gain) in "forward"": of the first culprit. */
+void tl_say_cause(tl_wrap *wrap, const tl_answers *answers);
+
+/* "20.2 ms of a step in "aten::mm", 9.60 ms on its peers; 2.1 ms in "relu", 1.0 ms on its peers": where the first culprit
  * spends more than its peers, the first `most` places; answers->nexcess is not 0. */
 void tl_say_excess(tl_wrap *wrap, const tl_answers *answers, size_t most);
-
-/* Says which part of the traces the following is about; nothing where all of the traces are selected. */
-void tl_say_selection(tl_wrap *w, const tl_answers *answers);
 
 /* The file of a rank whose number comes from the order of files. */
 void tl_say_file(tl_wrap *w, const tl_rank *row);
 
-/* A line for a culprit that is not the worst: "rank 6 in all 5 steps (1-5) - host_late, gain 7.1 ms (1.1 %)". */
-void tl_say_next_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
-
 /* "No rank that has a trace holds the job up", and `end`. */
 void tl_say_nobody_holds(tl_wrap *wrap, const tl_answers *answers, const char *end);
 
-/* "No rank holds the job up.  The others wait most for rank 3: 0.4 % of the time; ...", or why there is no answer. */
+/* "No rank holds the job up.  Rank 3 works longest beyond its peers, 0.4 % of the time: ...", or why there is no
+ * verdict. */
 void tl_say_no_culprit(tl_wrap *wrap, const tl_answers *answers);
 
 /* "3 ranks (0-1, 3) wait for it: 9.11 s of GPU time". */
@@ -79,25 +72,18 @@ void tl_say_waited_for(tl_wrap *wrap, const tl_answers *answers);
  * reason for most of the unknown part. */
 void tl_say_comm_doubt(tl_wrap *wrap, const tl_answers *answers);
 
-/* "idle 4.2 %, exposed communication 92.2 % of its time: waiting 0.5 %, transfer 91.7 %", and the unknown rest with
- * its reason. */
-void tl_say_shares(tl_wrap *wrap, const tl_answers *answers);
+/* "idle 4.2 %, exposed communication 92.2 % of its time - waiting 0.5 %, transfer 91.7 %", the unknown rest with its
+ * reason, and what the rank that loses most loses. */
+void tl_say_losses(tl_wrap *wrap, const tl_answers *answers);
 
-/* "rank 2 is bound by computing for 71.2 % of its time - by waiting for other ranks for 12.0 %"; answers->bound is
+/* "rank 2 is bound by computing for 71.2 % of the time - by waiting for other ranks for 12.0 %"; answers->bound is
  * known. */
 void tl_say_bound(tl_wrap *wrap, const tl_answers *answers);
-
-/* "All ranks: idle 52.3 % of their time.  Most: rank 1, exposed communication 59.0 % of its time." */
-void tl_say_losses(tl_wrap *wrap, const tl_answers *answers);
 
 /* Returns the gain without the largest imbalance that is no rank's fault, in ns; 0: nothing is said.
  * tl_say_imbalance: "ranks that do the same as rank 6 compute 1.60 times as long as the others in the median:
  * balanced 4.37 s less (13.0 %)", the largest imbalances first, `most` at most. */
 int64_t tl_largest_imbalance(const tl_answers *answers);
 void tl_say_imbalance(tl_wrap *wrap, const tl_answers *answers, size_t most);
-
-/* "medium: 3 steps are too few for a test of significance; no kernel stands out": the confidence, its first `most`
- * (at least 1) doubts, and the number of the others. */
-void tl_say_confidence(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer, int most);
 
 #endif

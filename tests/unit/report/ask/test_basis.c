@@ -112,7 +112,8 @@ static void one_rank_alone_is_not_compared(void)
     input *in = new_input();
     count_of(in, TL_CHECK_MATCHED, 0, 17, 0);
     count_of(in, TL_CHECK_ALONE, 17, 17, 0);
-    expect(in, HEAD "  Collectives: 17, of one rank each: there is none to compare with\n");
+    expect(in, HEAD "  Collectives: 17, of one rank each: there is none to compare with\n"
+                    "  (tlmpi show f.h5 quality)\n");
     in->rows[0].of = 0; /* a job without any says nothing */
     expect(in, "");
     free(in);

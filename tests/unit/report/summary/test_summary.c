@@ -24,8 +24,8 @@ static void a_job_of_four_is_one_screen(void)
 
     char *text = summary_of(j);
     CU_ASSERT_STRING_EQUAL(text,
-        "tlmpi 1.2.3  4 traces, 4 of 4 ranks, 3.0 MB, 13 700 events, 0.04 s on 4 procs,\n"
-        "  steps 4-6, host ip-172-31-16-248, Tesla V100-SXM2-16GB\n"
+        "tlmpi 1.2.3  4 traces, 4 of 4 ranks, 3.0 MB, 13 700 events, steps 4-6,\n"
+        "  host ip-172-31-16-248, Tesla V100-SXM2-16GB, 0.04 s on 4 procs\n"
         "\n"
         "  rank   wall ms compute waiting transfer    copy    idle    late\n"
         "     0    1000.0   3.6 %  80.7 %   10.0 %   0.0 %   5.7 %       -\n"

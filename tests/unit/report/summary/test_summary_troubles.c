@@ -156,14 +156,12 @@ static void what_the_reader_must_know_is_said(void)
     }
     j->ranks[1].rank_from = 1;
     j->ranks[2].rank_from = 2;
-    j->ranks[3].devices = 8;
     j->s.run = j->s.nruns = 2;
     j->s.output = "my traces.h5";
     char *text = summary_of(j);
     expect(text, "4 hosts", 1);
     expect(text, "Numbered by the file's name: 1 rank, by the order of the files: 1 rank.\n", 1);
     expect(text, "Run 2 of 2 was analysed; --run list", 1);
-    expect(text, "1 rank has several devices", 1);
     expect(text, "'my traces.h5'", 2);
     expect(text, "\033", 0);
     free(text);
