@@ -1,9 +1,7 @@
-/* config.c - thresholds as text, and back. */
+/* config.c - thresholds, as users choose them. */
 #include "tlmpi/analysis/config.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/text.h"
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 const tl_config tl_config_default = {
@@ -100,21 +98,4 @@ bool tl_thresholds_read(const tl_threshold *list, const char *text, void *config
         text += n + (text[n] == ',');
     }
     return true;
-}
-
-void tl_thresholds_write(const tl_threshold *list, const void *config, char *out, size_t n)
-{
-    const char *before = "";
-    size_t used = 0;
-
-    *out = '\0';
-    for (const tl_threshold *t = list; t->name != NULL && used < n; t++) {
-        int64_t x;
-        memcpy(&x, (const char *)config + t->offset, sizeof x);
-        bool us = t->unit == TL_IN_US;
-        used += (size_t)snprintf(out + used, n - used, "%s%s=%" PRId64, before, t->name, us ? x / 1000 : x);
-        if (us && x % 1000 != 0 && used < n)
-            used += (size_t)snprintf(out + used, n - used, ".%03d", (int)(x % 1000));
-        before = ", ";
-    }
 }

@@ -285,6 +285,7 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
 void tl_cli_free(tl_cli *cli)
 {
     free(cli->words);
+    free(cli->given);
     free(cli->run.ranks.v);
     free(cli->run.steps.v);
     free(cli->run.times.v);

@@ -63,6 +63,7 @@ struct tl_cli {
     const char **words;             /* after the command's name; of argv, the array is ours */
     size_t nwords;
     bool help, version;
+    const char **given;             /* by option its text; NULL: the default.  The array is ours */
 
     tl_options run;                 /* what run and check take; output, force, digest serve others too */
     int format;                     /* show: tl_format */

@@ -241,12 +241,22 @@ bool tl_is_option(const char *arg)
     return arg[0] == '-' && arg[1] != '\0';
 }
 
+static tl_status store(tl_cli *cli, const tl_option *o, const char *text, tl_error *err)
+{
+    if (cli == NULL)
+        return TL_OK;
+    cli->given[o - options] = text;
+    return o->type->store(&(tl_option_given){ o->type, o->name, text, err }, (char *)cli + o->offset);
+}
+
 tl_status tl_options_default(tl_cli *cli, tl_error *err)
 {
-    for (const tl_option *o = options; o < options + NOPTIONS; o++)
-        if (!o->type->store(o->type, o->initial, (char *)cli + o->offset))
-            return tl_fail(err, TL_EINTERNAL, "the default of --%s is not of its type", o->name);
-    return TL_OK;
+    tl_status st = TL_OK;
+    cli->given = tl_calloc(NOPTIONS, sizeof *cli->given);
+    for (const tl_option *o = options; o < options + NOPTIONS && st == TL_OK; o++)
+        st = store(cli, o, o->initial, err);
+    memset(cli->given, 0, NOPTIONS * sizeof *cli->given);
+    return st;
 }
 
 /* The option of that name, or of that letter (name NULL). */
@@ -280,15 +290,6 @@ static tl_status fail_unknown(const char *name, size_t n, unsigned bits, tl_erro
     if (meant != NULL)
         return tl_fail(err, TL_EUSAGE, "there is no option --%s; did you mean --%s?", word, meant);
     return tl_fail(err, TL_EUSAGE, "there is no option --%s", word);
-}
-
-static tl_status store(tl_cli *cli, const tl_option *o, const char *text, tl_error *err)
-{
-    if (cli == NULL || o->type->store(o->type, text, (char *)cli + o->offset))
-        return TL_OK;
-    if (o->type->complain != NULL)
-        return o->type->complain(o->type, o->name, text, err);
-    return tl_fail(err, TL_EUSAGE, "--%s takes %s, not '%s'", o->name, o->type->takes, text);
 }
 
 static tl_status store_following(tl_cli *cli, const tl_option *o, int argc, char **argv, int *at, tl_error *err)
@@ -366,42 +367,36 @@ void tl_options_help(FILE *out, unsigned bits)
     }
 }
 
+/* The text of the option, of a file its whole path; with --reproducible of a file that there is one. */
+static void put_value(tl_bytes *out, const tl_cli *cli, const tl_option *o)
+{
+    const char *value = cli->given[o - options] != NULL ? cli->given[o - options] : o->initial;
+    const bool file = o->decides == TABLES_BY_FILE && *value != '\0';
+    char *path = file && !cli->run.reproducible ? realpath(value, NULL) : NULL;
+    tl_bytes_say(out, "%s=%s\n", o->name, file && cli->run.reproducible ? "given" : path != NULL ? path : value);
+    free(path);
+}
+
 char *tl_options_record(const tl_cli *cli, unsigned bits)
 {
-    char value[4200];
     tl_bytes text = { 0 };
-    for (const tl_option *o = options; o < options + NOPTIONS; o++) {
-        if ((o->bits & bits) == 0 || o->offset == OFFSET(help) || o->offset == OFFSET(version) ||
-            (cli->run.reproducible && o->decides == NOTHING))
-            continue;
-        o->type->recall(o->type, (const char *)cli + o->offset, value, sizeof value);
-        if (o->decides == TABLES_BY_FILE && *value != '\0') {
-            char *path = realpath(value, NULL);
-            if (cli->run.reproducible || path != NULL)
-                snprintf(value, sizeof value, "%s", cli->run.reproducible ? "given" : path);
-            free(path);
-        }
-        tl_bytes_put(&text, o->name, strlen(o->name));
-        tl_bytes_put(&text, "=", 1);
-        tl_bytes_put(&text, value, strlen(value));
-        tl_bytes_put(&text, "\n", 1);
-    }
+    for (const tl_option *o = options; o < options + NOPTIONS; o++)
+        if ((o->bits & bits) != 0 && o->offset != OFFSET(help) && o->offset != OFFSET(version) &&
+            !(cli->run.reproducible && o->decides == NOTHING))
+            put_value(&text, cli, o);
     tl_bytes_put(&text, "", 1);
     return text.v;
 }
 
 tl_status tl_options_restore(tl_cli *cli, unsigned bits, char *record, tl_error *err)
 {
-    char now[4200], *rest;
-    for (char *line = strtok_r(record, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    char *rest;
+    tl_status st = TL_OK;
+    for (char *line = strtok_r(record, "\n", &rest); line != NULL && st == TL_OK; line = strtok_r(NULL, "\n", &rest)) {
         char *value = strchr(line, '=');
         const tl_option *o = value != NULL ? find(line, (size_t)(value - line), 0, bits) : NULL;
-        if (o == NULL || o->decides == NOTHING)
-            continue;
-        o->type->recall(o->type, (const char *)cli + o->offset, now, sizeof now);
-        tl_status st = strcmp(now, o->initial) == 0 ? store(cli, o, value + 1, err) : TL_OK;
-        if (st != TL_OK)
-            return st;
+        if (o != NULL && o->decides != NOTHING && cli->given[o - options] == NULL)
+            st = store(cli, o, value + 1, err);
     }
-    return TL_OK;
+    return st;
 }

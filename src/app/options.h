@@ -18,26 +18,28 @@ tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int 
 /* The lines of --help on the options of these commands. */
 void tl_options_help(FILE *out, unsigned bits);
 
-/* The options of the command with their values, "name=value" a line, switches as 0 or 1; with --reproducible only those
- * that decide what is in the tables, and of files that they are given.  The caller frees it. */
+/* The options of the command with their values as they were given, "name=value" a line, switches as 0 or 1; with
+ * --reproducible only those that decide what is in the tables, and of files that they are given.  The caller frees it. */
 char *tl_options_record(const tl_cli *cli, unsigned bits);
 
-/* Sets the options of these commands that decide what is in the tables to their values in `record`, which is as
- * tl_options_record writes it; an option that has another value than its default keeps that.  Writes into record, which
- * *cli borrows. */
+/* Sets the options of these commands that decide what is in the tables, and that are not given, to their values in
+ * `record`, which is as tl_options_record writes it.  Writes into record, which *cli borrows. */
 tl_status tl_options_restore(tl_cli *cli, unsigned bits, char *record, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- types */
 
 typedef struct tl_option_type tl_option_type;
+
+/* The text that an option is given. */
+typedef struct tl_option_given {
+    const tl_option_type *type;
+    const char *option, *text;
+    tl_error *err;
+} tl_option_given;
+
 struct tl_option_type {
-    /* Writes the value at `at`; false where the text is none. */
-    bool (*store)(const tl_option_type *type, const char *text, void *at);
-    /* Writes the value as text into out, 0-terminated. */
-    void (*recall)(const tl_option_type *type, const void *at, char *out, size_t n);
+    tl_status (*store)(const tl_option_given *text, void *at); /* writes the value; TL_EUSAGE: the text is none */
     const char *takes; /* what it expects, for messages */
-    /* Says more exactly what is wrong with a text that is none; NULL: `takes` does. */
-    tl_status (*complain)(const tl_option_type *type, const char *option, const char *text, tl_error *err);
 
     const char *const *words; /* of a choice, NULL-terminated: word i is the value `first` + i; of a switch two */
     int first;

@@ -57,7 +57,7 @@ typedef struct tl_config {
     bool path;   /* the critical path of each rank is kept piece by piece: table path */
 } tl_config;
 
-/* The texts are what tl_thresholds_write makes of tl_config_default. */
+/* The texts say what tl_config_default has. */
 extern const tl_config tl_config_default;
 #define TL_IDLE_DEFAULT                                                                                                \
     "noise=5, launch=8, anomaly=10, anomaly-pct=25, queued=5, runtime-pct=25, coverage-pct=20, drain=5, sync=2, "      \
@@ -76,8 +76,5 @@ bool tl_thresholds_read(const tl_threshold *list, const char *text, void *config
 
 /* What values a threshold of that unit takes, for messages. */
 const char *tl_threshold_takes(tl_threshold_unit unit);
-
-/* Writes all thresholds as such a text, 0-terminated. */
-void tl_thresholds_write(const tl_threshold *list, const void *config, char *out, size_t n);
 
 #endif

@@ -36,16 +36,6 @@ bool tl_gates_read(const tl_gate_names *of, const char *text, tl_gates *gates)
     return true;
 }
 
-void tl_gates_write(const tl_gate_names *of, const tl_gates *gates, char *out, size_t n)
-{
-    size_t used = 0;
-    *out = '\0';
-    for (int kind = 0; of->names[kind] != NULL; kind++)
-        if (gates->set[kind] && used < n)
-            used += (size_t)snprintf(out + used, n - used, "%s%s%s%g%%", used > 0 ? "," : "", of->names[kind], of->sign,
-                                     100 * gates->most[kind]);
-}
-
 /* --------------------------------------------------------------------------------------------------------- judging */
 
 /* The largest loss to one culprit of a kind, or to all of them. */

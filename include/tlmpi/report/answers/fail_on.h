@@ -43,9 +43,6 @@ typedef struct tl_gates {
  * thresholds, or names one twice; *gates is then as it was.  An empty text sets no threshold. */
 bool tl_gates_read(const tl_gate_names *of, const char *text, tl_gates *gates);
 
-/* The same text again, 0-terminated. */
-void tl_gates_write(const tl_gate_names *of, const tl_gates *gates, char *out, size_t n);
-
 /* Whether any threshold is met.  Says which on `err`, and which were not judged, a line each. */
 bool tl_gates_judge(const tl_gates *gates, const struct tl_answers *answers, FILE *err);
 
