@@ -1,7 +1,8 @@
-/* activity.c - one thing at a time: of the layers of work that run at an instant the first, and idle time cut by what the
- * host did.
+/* activity.c - divides a rank's time into activities: at each instant the first layer of work that runs; idle time by
+ * what the host did.
  *
- * Work comes in order of its start.  Up to the next start all is known: what has begun and not ended, and then idle time.
+ * Work comes in order of its start.  Up to the next start everything is known: work that has begun and not ended, then
+ * idle time.
  */
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/group.h"
@@ -22,10 +23,10 @@ tl_activity_kind tl_activity_of_work(const tl_rank_view *view, const tl_kernel *
     return to_device ? TL_ACTIVITY_H2D : TL_ACTIVITY_COPY;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- stretches */
+/* -------------------------------------------------------------------------------------------------------- stretches */
 
-/* Writes place n, of both columns. */
-static void put(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
+/* Writes entry n of both columns. */
+static void write_entry(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
 {
     size_t cap = a->cap, same = a->cap;
     if (a->n == cap) {
@@ -37,35 +38,35 @@ static void put(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
     a->kind[a->n] = (uint8_t)kind;
 }
 
-static void append(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
+static void append_stretch(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
 {
     if (a->n > 0 && a->kind[a->n - 1] == kind)
         return;
-    put(a, start_ns, kind);
+    write_entry(a, start_ns, kind);
     a->n++;
 }
 
-/* A launch this long before a gap was in time. */
+/* Largest time, ns, from a launch to the gap for which the launch still counts as late. */
 static const int64_t in_time_ns = 8000;
-/* A wait may end this long before the gap that it causes. */
+/* Largest time, ns, from the end of a wait to the gap that it causes. */
 static const int64_t sync_slack_ns = 2000;
-/* What a host needs at most to launch again after a wait. */
+/* Largest time, ns, that a host needs to launch again after a wait. */
 static const int64_t restart_ns = 100000;
 
-/* The layers of work: each hides the layers after it; comm is the last. */
+/* The layers of work: each hides the layers after it; comm is the last layer. */
 enum { WORK_LAYERS = TL_ACTIVITY_COMM + 1 };
 
 typedef struct finding {
     tl_activity *out;
     const tl_rank_view *view;
     const tl_host_spans *spans;
-    size_t at[TL_HOST_SPANS];     /* the first span that a gap from here on may meet */
+    size_t at[TL_HOST_SPANS];     /* by kind: the first span that ends after the current instant */
     bool drained;                 /* a wait has emptied the queue, and launches are not ahead again */
-    int64_t now;                  /* all before it is appended */
-    int64_t busy_to[WORK_LAYERS]; /* the last end of the work of each layer that has begun */
+    int64_t now;                  /* time before `now` is appended */
+    int64_t busy_to[WORK_LAYERS]; /* by layer: the last end of its work that has begun */
 } finding;
 
-/* Appends the work up to an instant before which no more work begins, or up to where none is left. */
+/* Appends work until to_ns, before which no other work begins, or until no work is left. */
 static void append_work(finding *f, int64_t to_ns)
 {
     for (int layer = 0; layer < WORK_LAYERS && f->now < to_ns;) {
@@ -73,17 +74,17 @@ static void append_work(finding *f, int64_t to_ns)
             layer++;
             continue;
         }
-        append(f->out, f->now, (tl_activity_kind)layer);
+        append_stretch(f->out, f->now, (tl_activity_kind)layer);
         f->now = tl_ns_min(f->busy_to[layer], to_ns);
     }
 }
 
-/* Ends the stretches, and sums them up block by block. */
-static void finish(tl_activity *a, int64_t end_ns)
+/* Ends the stretches, and fills the sums by block. */
+static void end_stretches(tl_activity *a, int64_t end_ns)
 {
     tl_activity_ns sum = { { 0 } };
 
-    put(a, end_ns, TL_NACTIVITIES);
+    write_entry(a, end_ns, TL_NACTIVITIES);
     free(a->sums);
     a->sums = tl_malloc((a->n / TL_ACTIVITY_BLOCK + 1) * sizeof *a->sums);
     for (size_t i = 0; i <= a->n; i++) {
@@ -94,9 +95,9 @@ static void finish(tl_activity *a, int64_t end_ns)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- idle time */
+/* -------------------------------------------------------------------------------------------------------- idle time */
 
-/* The first span of a named activity that ends after t; NULL where there is none. */
+/* Returns the first span of kind p that ends after t_ns; NULL: there is none. */
 static const tl_span *first_ending_after(finding *f, int p, int64_t t_ns)
 {
     while (f->at[p] < f->spans->of[p].n && f->spans->of[p].v[f->at[p]].end_ns <= t_ns)
@@ -104,7 +105,8 @@ static const tl_span *first_ending_after(finding *f, int p, int64_t t_ns)
     return f->at[p] < f->spans->of[p].n ? &f->spans->of[p].v[f->at[p]] : NULL;
 }
 
-/* A gap whose work was launched late: instant by instant the strongest name that holds; `rest` where none does. */
+/* Appends the parts of a gap whose work was launched late: at each instant the first kind of span that contains it,
+ * else `rest`. */
 static void divide_by_activity(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind rest)
 {
     for (int64_t until; from_ns < to_ns; from_ns = until) {
@@ -119,11 +121,12 @@ static void divide_by_activity(finding *f, int64_t from_ns, int64_t to_ns, tl_ac
             if (holds)
                 break;
         }
-        append(f->out, from_ns, activity);
+        append_stretch(f->out, from_ns, activity);
     }
 }
 
-/* The end of a wait that had begun before the gap and lasts to it or into it; INT64_MIN where there is none. */
+/* Returns the end of the last wait that began before the gap and ends in it (or at most sync_slack_ns before);
+ * INT64_MIN: none. */
 static int64_t wait_end_in_gap(finding *f, int64_t lo)
 {
     int64_t end = INT64_MIN;
@@ -134,8 +137,8 @@ static int64_t wait_end_in_gap(finding *f, int64_t lo)
     return end;
 }
 
-/* Launched before the device ran dry.  Work of a launch of its own hardly begins before the call has ended: one that is
- * under way then is late. */
+/* Whether the work that ends a gap was launched before the device ran dry.  A launch that queues one piece of work and
+ * is still running then is late: its work can hardly begin before the call ends. */
 static bool is_launched_in_time(const finding *f, int64_t lo, const tl_kernel *next)
 {
     if (next->launch_ns == TL_TIME_UNKNOWN)
@@ -150,7 +153,7 @@ static void divide_gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next
 {
     if (tl_is_seam(f->view, lo, hi) || is_launched_in_time(f, lo, next)) {
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
-        append(f->out, lo, TL_ACTIVITY_DEVICE);
+        append_stretch(f->out, lo, TL_ACTIVITY_DEVICE);
         return;
     }
     int64_t wait_end = wait_end_in_gap(f, lo);
@@ -167,7 +170,7 @@ void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_
     if (view->nkernels == 0)
         return;
     uint32_t *order = tl_sorted_index(view->nkernels, tl_kernel_by_start_uid, kernels);
-    int64_t first_ns = kernels[order[0]].start_ns, end_ns = first_ns; /* end_ns: the last end of what has begun */
+    int64_t first_ns = kernels[order[0]].start_ns, end_ns = first_ns; /* end_ns: last end of work that has begun */
     finding f = { .out = activity, .view = view, .spans = spans, .now = first_ns };
     for (int layer = 0; layer < WORK_LAYERS; layer++)
         f.busy_to[layer] = first_ns;
@@ -184,11 +187,11 @@ void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_
         end_ns = tl_ns_max(end_ns, k->end_ns);
     }
     append_work(&f, end_ns);
-    finish(activity, end_ns);
+    end_stretches(activity, end_ns);
     free(order);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- sums */
+/* ------------------------------------------------------------------------------------------------------------- sums */
 
 void tl_activity_free(tl_activity *activity)
 {
@@ -198,7 +201,7 @@ void tl_activity_free(tl_activity *activity)
     *activity = (tl_activity){ 0 };
 }
 
-/* Adds the activities of [from_ns, to_ns) that lie in the stretches [i, end). */
+/* Adds the parts of stretches [i, end) that lie in [from_ns, to_ns). */
 static void add_stretches(const tl_activity *a, size_t i, size_t end, int64_t from_ns, int64_t to_ns,
                           tl_activity_ns *sum)
 {
@@ -209,7 +212,7 @@ static void add_stretches(const tl_activity *a, size_t i, size_t end, int64_t fr
     }
 }
 
-/* The rest of the first block, the sums of whole blocks, and the beginning of the last one. */
+/* Adds the rest of the first block, the sums of whole blocks, and the beginning of the last block. */
 void tl_activity_add(const tl_activity *a, int64_t from_ns, int64_t to_ns, tl_activity_ns *sum)
 {
     size_t at = 0;

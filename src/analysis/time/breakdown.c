@@ -2,20 +2,20 @@
  *
  *     compute   ..[====]....[===========]......
  *     comm      .....[=======]....[==]..[==]...      [==] under compute: overlapped; the rest is exposed
- *     copy      [====]....................[==].      exposed where neither computes nor communicates
+ *     copy      [====]....................[==].      exposed where no compute and no comm runs
  *               |<----------- wall ---------->|
- *     changes   ^ ^  ^ ^     ^^   ^  ^  ^  ^ ^ ^     between two of them one mix of the three runs
+ *     changes   ^ ^  ^ ^     ^^   ^  ^  ^  ^ ^ ^     between two changes, the set of running kinds (mix) is constant
  *
  *     wall = compute + comm_exposed + copy_exposed + idle,   to the nanosecond
  *
- * Between two windows of the recording there is no time.  An instant counts once, on however many streams.  A step's
- * row looks through a window: device work is cut to the step, and wall runs from the first start to the last end of what
- * is left.
+ * Time between two windows of the recording does not count.  An instant counts once, on any number of streams.  A
+ * step's row covers a window: device work is clipped to the step, and wall runs from the first start to the last end of
+ * the clipped work.
  *
- * Of the whole trace it is also told what ran at once, in all combinations.
+ * For the whole trace, table mix has the time of each combination of kinds.
  *
- * Steps and devices both come from the trace, and a small file can name thousands of each: nothing here takes the time
- * or the room of their product.
+ * Steps and devices both come from the trace, and a small file can name thousands of each: time and memory must not
+ * grow with their product.  A run of steps in which the mix does not change is added as one.
  *
  *     steps    |   4   |   5   |   6   |   7   |   8   |   9   |
  *     work     ....[========================]..................
@@ -27,31 +27,31 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
 
-/* What runs at an instant: kinds of work as bits, as in table mix. */
+/* Kinds of work that run at an instant, as bits, as in table mix. */
 enum {
     COMPUTE = 1,
     COMM = 2,
     COPY = 4,
     NKINDS = 3,
     NMIXES = 1 << NKINDS,
-    INSTANT = NMIXES, /* work of no length: it counts for wall alone */
-    FEW_ROWS = 16384  /* rows by device and step that every rank may have, however little room is left */
+    INSTANT = NMIXES, /* work of length 0: counts only for the extent of wall */
+    FEW_ROWS = 16384  /* rows by device and step that a rank may always have */
 };
 
 /* ------------------------------------------------------------------------------------------------- work of a device */
 
-/* From at_ns up to the next change the device does this mix. */
+/* From at_ns to the next change, the device's mix is this one. */
 typedef struct change {
     int64_t at_ns;
     unsigned mix; /* 0: idle */
 } change;
 
-/* What one device did from the first start to the last end of its work. */
+/* The changes of one device's mix, from the first start to the last end of its work. */
 typedef struct work {
-    TL_VEC(change) changes;  /* in order of time; the last is the end */
-    int64_t busy_to[NKINDS]; /* while it is being made: the last end of the work of each kind that has begun */
-    int64_t now;             /* and up to where the changes are known */
-    int64_t seams_ns;        /* from the last end before a seam to the first start after it, summed */
+    TL_VEC(change) changes;  /* ascending; the last one is the end */
+    int64_t busy_to[NKINDS]; /* during construction: by kind, the last end of work that has begun */
+    int64_t now;             /* during construction: end of the known changes */
+    int64_t seams_ns;        /* sum of the time from the last end before a seam to the first start after it */
 } work;
 
 static void change_to(work *w, int64_t at_ns, unsigned mix)
@@ -60,7 +60,7 @@ static void change_to(work *w, int64_t at_ns, unsigned mix)
         tl_vec_push(&w->changes, (change){ at_ns, mix });
 }
 
-/* What was done up to an instant before which no more work begins. */
+/* Appends changes until to_ns, before which no other work begins. */
 static void work_until(work *w, int64_t to_ns)
 {
     for (int64_t until; w->now < to_ns; w->now = until) {
@@ -76,8 +76,8 @@ static void work_until(work *w, int64_t to_ns)
     }
 }
 
-/* The work of n > 0 kernels. */
-static work collect(const tl_rank_view *view, const tl_kernel *kernels, size_t n)
+/* Returns the changes of n > 0 kernels of one device. */
+static work changes_of(const tl_rank_view *view, const tl_kernel *kernels, size_t n)
 {
     uint32_t *order = tl_sorted_index(n, tl_kernel_by_start, kernels);
     int64_t first_ns = kernels[order[0]].start_ns, last_ns = first_ns;
@@ -100,7 +100,7 @@ static work collect(const tl_rank_view *view, const tl_kernel *kernels, size_t n
     return w;
 }
 
-/* Index of the first change at or after at_ns. */
+/* Returns the index of the first change at or after at_ns. */
 static size_t next_change(const work *w, int64_t at_ns)
 {
     size_t low = 0;
@@ -108,7 +108,7 @@ static size_t next_change(const work *w, int64_t at_ns)
     return low;
 }
 
-/* The definition: what `ns` of time with this mix of work are.  wall_ns and idle_ns come from where they lie. */
+/* Adds ns of time with this mix to the columns: the definition of each.  wall_ns and idle_ns are filled by measure. */
 static void add_mix(tl_breakdown *row, unsigned mix, int64_t ns)
 {
     row->busy_ns = tl_ns_add(row->busy_ns, mix != 0 ? ns : 0);
@@ -119,7 +119,7 @@ static void add_mix(tl_breakdown *row, unsigned mix, int64_t ns)
     row->copy_exposed_ns = tl_ns_add(row->copy_exposed_ns, mix == COPY ? ns : 0);
 }
 
-/* Fills the measures over [from_ns, to_ns), with the work cut to it, and adds to mix_ns how long each mix lasted. */
+/* Fills the measures of work clipped to [from_ns, to_ns), and adds the duration of each mix to mix_ns. */
 static void measure(const work *w, int64_t from_ns, int64_t to_ns, tl_breakdown *row, int64_t mix_ns[NMIXES])
 {
     size_t i = next_change(w, from_ns);
@@ -143,18 +143,19 @@ static void measure(const work *w, int64_t from_ns, int64_t to_ns, tl_breakdown 
 
 /* ----------------------------------------------------------------------------------------------------------- a rank */
 
-/* How many devices have each mix from here on; the running sum over the steps tells it for a step. */
+/* By mix: number of devices; in rank_rows.runs, its change from step to step. */
 typedef struct mixes {
     uint32_t n[NMIXES];
 } mixes;
 
-/* A rank being worked on. */
+/* The rows of a rank under construction. */
 typedef struct rank_rows {
     const tl_rank_view *view;
-    tl_breakdown *sums;        /* over devices: the whole trace, then each step */
-    mixes *runs;               /* for each step: devices whose run begins there, less those whose run has ended */
+    tl_breakdown *sums;        /* over devices: [0] the whole trace, [i + 1] step i */
+    mixes *runs;               /* by step: devices whose run with a constant mix begins there, less those whose run has
+                                * ended */
     bool several;              /* devices have rows of their own */
-    tl_table devices, by_step; /* whole traces; steps in which the device worked, as long as they are not too many */
+    tl_table devices, by_step; /* rows of whole traces; rows of steps in which the device worked, unless too_many */
     size_t most_by_step;
     bool too_many;
     int64_t mix_ns[NMIXES];
@@ -176,11 +177,11 @@ static tl_breakdown row_of(const rank_rows *r, int32_t device, size_t step)
     return (tl_breakdown){ .rank = r->view->rank, .device = device, .step = r->view->steps[step].number };
 }
 
-static void device_rows(rank_rows *r, const work *w, int32_t device)
+static void add_device_rows(rank_rows *r, const work *w, int32_t device)
 {
     const tl_rank_view *view = r->view;
     tl_breakdown row = { .rank = view->rank, .device = device, .step = -1 };
-    int64_t in_step_ns[NMIXES] = { 0 }; /* told of the whole trace alone */
+    int64_t in_step_ns[NMIXES] = { 0 }; /* not used: table mix has the whole trace alone */
 
     measure(w, INT64_MIN, INT64_MAX, &row, r->mix_ns);
     row.wall_ns -= w->seams_ns;
@@ -193,7 +194,7 @@ static void device_rows(rank_rows *r, const work *w, int32_t device)
         size_t at = next_change(w, view->steps[i].start_ns);
         int64_t change_ns = at < w->changes.n ? w->changes.v[at].at_ns : INT64_MAX;
         unsigned mix = at > 0 ? w->changes.v[at - 1].mix : 0;
-        to = i; /* to the first step that ends after the change: nothing begins or ends in the steps before */
+        to = i; /* the first step that ends after the change: nothing begins or ends in the steps before it */
         TL_BISECT(to, view->nsteps, mid, view->steps[mid].end_ns <= change_ns);
         if (to == i) {
             row = row_of(r, device, i);
@@ -213,7 +214,7 @@ static void device_rows(rank_rows *r, const work *w, int32_t device)
     }
 }
 
-/* To the sums of the steps, what the runs through them are. */
+/* Adds the runs with a constant mix to the sums of their steps. */
 static void add_runs(rank_rows *r)
 {
     mixes now = { { 0 } };
@@ -265,8 +266,8 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
         r.sums[i] = (tl_breakdown){ .rank = view->rank, .device = -1, .step = i > 0 ? view->steps[i - 1].number : -1 };
     for (size_t from = 0, to; from < view->nkernels; from = to) {
         to = tl_device_end(view, from);
-        work w = collect(view, view->kernels + from, to - from);
-        device_rows(&r, &w, view->kernels[from].device);
+        work w = changes_of(view, view->kernels + from, to - from);
+        add_device_rows(&r, &w, view->kernels[from].device);
         free(w.changes.v);
     }
     add_runs(&r);
@@ -281,7 +282,7 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
     free(r.runs);
 }
 
-/* Adds a row for each rank over all steps that every rank has whole, where the others are left out. */
+/* Adds a row TL_WHOLE_STEPS for each rank, over the steps that are not left out, if some are. */
 static void add_whole_steps(tl_table *table, const tl_table *health)
 {
     tl_table sums = { .schema = &tl_breakdown_schema };
@@ -306,7 +307,7 @@ static void add_whole_steps(tl_table *table, const tl_table *health)
     tl_map_free(&left_out);
 }
 
-/* Rows of the whole job: for the whole trace and for each step the sum over ranks. */
+/* Adds rows of the whole job: the sums over ranks, for the whole trace and for each step. */
 static void breakdown_reduce(tl_tables *job)
 {
     tl_table *table = tl_tables_get(job, &tl_breakdown_schema), *mix_rows = tl_tables_get(job, &tl_mix_schema);

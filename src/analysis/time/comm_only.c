@@ -1,13 +1,14 @@
-/* comm_only.c - when did a device do nothing but communicate? */
+/* comm_only.c - finds when a device does nothing but communicate. */
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 
-/* Kernels come in order of start: before that of the next one nothing more begins. */
+/* Kernels come in order of start: before the start of the next one no other begins. */
 void tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out)
 {
     const size_t first = out->n;
-    /* now: up to where all is appended; the last end of compute that has begun, and of communication, which is `comm` */
+    /* now: end of the time that is done; compute_to: last end of compute that has begun; comm_to: of communication;
+     * comm: its kernel */
     int64_t now = INT64_MIN, compute_to = INT64_MIN, comm_to = INT64_MIN;
     uint32_t comm = TL_NONE;
 
@@ -36,18 +37,19 @@ int64_t tl_exposure_within(const tl_exposure *x, int64_t wait_ns)
     return wait_ns > x->from_ns ? tl_portion(x->ns, wait_ns - x->from_ns, x->to_ns - x->from_ns) : 0;
 }
 
-/* Spans of one device on their way to exposures. */
+/* State of one device's spans on their way to exposures. */
 typedef struct packing {
     const tl_rank_view *view;
-    size_t first;     /* kernel of the device */
-    uint32_t *nspans; /* by kernel, from the first */
-    uint32_t *last;   /* by kernel: its last exposure, TL_NONE */
+    size_t first;     /* first kernel of the device */
+    uint32_t *nspans; /* by kernel from `first`: number of its spans */
+    uint32_t *last;   /* by kernel from `first`: its latest exposure; TL_NONE: none */
     tl_exposures *out;
-    size_t window; /* the first that ends after the instant */
+    size_t window; /* first step window that ends after the current instant */
 } packing;
 
-/* Returns the end of the step, or of the time between two steps, that ns lies in.  Instants come in ascending order. */
-static int64_t step_until(packing *p, int64_t ns, int32_t *step)
+/* Returns the end of the step, or of the time between two steps, that contains ns, and fills *step (-1: between).
+ * Calls come with ascending ns. */
+static int64_t step_end_after(packing *p, int64_t ns, int32_t *step)
 {
     const tl_step_window *w = p->view->steps;
     while (p->window < p->view->nsteps && w[p->window].end_ns <= ns)
@@ -61,7 +63,7 @@ static int64_t step_until(packing *p, int64_t ns, int32_t *step)
     return w[p->window].end_ns;
 }
 
-static void add(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns, int64_t ns)
+static void add_exposure(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns, int64_t ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
     tl_mem_indexable(p->out->n);
@@ -75,8 +77,8 @@ static void add(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int6
                                        .step = step });
 }
 
-/* [from_ns, to_ns) of the time of a kernel that has too many spans: to the stretches in which it lies. */
-static void spread(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns)
+/* Adds [from_ns, to_ns) of the time of a kernel with too many spans to the kernel's parts of equal length. */
+static void add_to_parts(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
     int64_t duration_ns = tl_ns_between(k->end_ns, k->start_ns);
@@ -89,7 +91,7 @@ static void spread(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, i
         if (last != TL_NONE && p->out->v[last].from_ns == begin && p->out->v[last].step == step)
             p->out->v[last].ns += until - from_ns;
         else
-            add(p, kernel, step, begin, end, until - from_ns);
+            add_exposure(p, kernel, step, begin, end, until - from_ns);
     }
 }
 
@@ -114,12 +116,12 @@ void tl_exposures_add(const tl_rank_view *view, tl_exposures *out)
             int64_t begin = view->kernels[span->kernel].start_ns;
             for (int64_t at = span->start_ns, until; at < span->end_ns; at = until) {
                 int32_t step;
-                until = tl_ns_min(step_until(&p, at, &step), span->end_ns);
+                until = tl_ns_min(step_end_after(&p, at, &step), span->end_ns);
                 int64_t from = tl_ns_between(at, begin), to = tl_ns_between(until, begin);
                 if (p.nspans[span->kernel - first] > TL_EXPOSURES_MOST)
-                    spread(&p, span->kernel, step, from, to);
+                    add_to_parts(&p, span->kernel, step, from, to);
                 else
-                    add(&p, span->kernel, step, from, to, to - from);
+                    add_exposure(&p, span->kernel, step, from, to, to - from);
             }
         }
         free(order);

@@ -1,4 +1,4 @@
-/* host_spans.c - when hosts did what is known by the name of a call, operator or frame. */
+/* host_spans.c - finds when hosts do something known by the name of a call, operator or frame. */
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
@@ -40,14 +40,14 @@ tl_activity_kind tl_idle_activity_of_op(tl_text name)
 
 /* ----------------------------------------------------------------------------------------------------------- spans */
 
-/* Spans of threads that launch, as they come. */
+/* Spans of threads that launch, in the order in which they are found. */
 typedef struct spans_found {
     const tl_rank_view *view;
-    tl_map launching; /* tracks of these threads */
+    tl_map launching; /* tracks of the threads */
     TL_VEC(tl_span) of[TL_HOST_SPANS];
 } spans_found;
 
-/* Whether a thread launches work within: what stands around that is more than what it is called. */
+/* Whether the thread launches work in [start_ns, end_ns): an operator around launches does more than its name says. */
 static bool launches_in(const tl_rank_view *view, uint32_t track, int64_t start_ns, int64_t end_ns)
 {
     size_t at = 0;
@@ -58,7 +58,7 @@ static bool launches_in(const tl_rank_view *view, uint32_t track, int64_t start_
     return false;
 }
 
-static void note(spans_found *found, tl_activity_kind activity, int64_t start_ns, int64_t dur_ns)
+static void add_span(spans_found *found, tl_activity_kind activity, int64_t start_ns, int64_t dur_ns)
 {
     for (int i = 0; i < TL_HOST_SPANS; i++)
         if (tl_host_span_kinds[i] == activity)
@@ -84,7 +84,7 @@ void tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
             const tl_calls *calls = &view->calls;
             for (size_t i = thread->first; i < thread->first + thread->n; i++)
                 if (calls->name[i] != TL_NO_NAME && of_call[calls->name[i]] != TL_ACTIVITY_HOST)
-                    note(&found, (tl_activity_kind)of_call[calls->name[i]], calls->start_ns[i], calls->dur_ns[i]);
+                    add_span(&found, (tl_activity_kind)of_call[calls->name[i]], calls->start_ns[i], calls->dur_ns[i]);
         }
     for (size_t t = 0; t < view->ops.nthreads; t++)
         if (tl_map_get(&found.launching, view->ops.threads[t].track) != TL_MAP_NONE) {
@@ -93,7 +93,7 @@ void tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
             for (size_t i = thread->first; i < thread->first + thread->n; i++)
                 if (ops->name[i] != TL_NO_NAME && of_op[ops->name[i]] != TL_ACTIVITY_HOST &&
                     !launches_in(found.view, thread->track, ops->start_ns[i], tl_op_end(ops, i)))
-                    note(&found, (tl_activity_kind)of_op[ops->name[i]], ops->start_ns[i], ops->dur_ns[i]);
+                    add_span(&found, (tl_activity_kind)of_op[ops->name[i]], ops->start_ns[i], ops->dur_ns[i]);
         }
     for (int p = 0; p < TL_HOST_SPANS; p++) {
         tl_spans_add_all(&spans->of[p], found.of[p].v, found.of[p].n);

@@ -1,7 +1,7 @@
-/* interval.c - what ran on the device, when, and what was it?
+/* interval.c - fills table interval (what ran on the device, and when) and the device columns of table rank.
  *
- * One row for each piece of device work, and one for each wait that the profiler recorded there (kind sync).  And what
- * the device did, in a few numbers.
+ * Table interval has one row for each piece of device work, and one for each wait on the device that the profiler
+ * recorded (kind sync).
  */
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/sort.h"
@@ -20,7 +20,8 @@ static tl_interval row_of(const tl_rank_view *view, const tl_kernel *k)
                           .duration_ns = k->end_ns - k->start_ns,
                           .kind = k->kind,
                           .name = k->name,
-                          .correlation = k->correlation > 0 ? k->correlation : -1, /* any other joins nothing */
+                          .correlation = k->correlation > 0 ? k->correlation : -1, /* other values do not join work to a
+                                                                                    * call */
                           .launch_ns = k->launch_ns,
                           .bytes = k->bytes >= 0 ? k->bytes : -1,
                           .step = k->step,
@@ -28,7 +29,7 @@ static tl_interval row_of(const tl_rank_view *view, const tl_kernel *k)
                           .annotation = launch != NULL ? launch->annotation_name : TL_NO_NAME };
 }
 
-/* A recorded wait, as if it were work. */
+/* Returns a recorded wait in the form of device work. */
 static tl_kernel wait_of(const tl_sync *s)
 {
     return (tl_kernel){ .start_ns = s->start_ns,
@@ -44,7 +45,7 @@ static tl_kernel wait_of(const tl_sync *s)
                         .kind = TL_SYNC };
 }
 
-/* Both come in the order of the table's keys. */
+/* Kernels and waits both come in the order of the table's keys. */
 static void interval_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     tl_table *table = tl_tables_get(out, &tl_interval_schema);
@@ -75,7 +76,6 @@ const tl_analysis tl_interval_analysis = {
     .per_rank = interval_per_rank,
 };
 
-/* An entry that is left out is one that is lost. */
 void tl_rank_describe_steps(const tl_rank_view *view, tl_rank *row)
 {
     char words[160];
@@ -115,7 +115,7 @@ void tl_rank_describe(const tl_rank_view *view, tl_rank *row)
         if (k->unclassified && k->kind == TL_COMPUTE)
             row->unclassified_ns = tl_ns_add(row->unclassified_ns, ns);
         row->first_ns = row->first_ns == TL_TIME_UNKNOWN ? k->start_ns : tl_ns_min(row->first_ns, k->start_ns);
-        row->last_ns = tl_ns_max(row->last_ns, k->end_ns); /* unknown is the least of all */
+        row->last_ns = tl_ns_max(row->last_ns, k->end_ns); /* TL_TIME_UNKNOWN is the smallest value */
     }
     tl_rank_describe_steps(view, row);
 }

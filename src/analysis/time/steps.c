@@ -1,4 +1,4 @@
-/* steps.c - when were the training steps, and when had the device done with each? */
+/* steps.c - when were the training steps, and when did the device finish each? */
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"

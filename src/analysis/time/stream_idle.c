@@ -4,12 +4,12 @@
  *     stream 9     ......[=======]............
  *     device idle      ..            ....
  *
- * A stream that idles while another works is the normal case of communication under compute: not the device's idle
- * time.  What the stream itself waited for is told by the launch of its next work, which splits a gap in two:
+ * A stream that is idle while another stream works is normal for communication under compute, and is not idle time of
+ * the device.  The launch of a stream's next work divides a gap of the stream in two:
  *
  *     host                     [launch b]
  *     stream 7     [    a    ].................[    b    ]
- *                             |host|  kernel   |            other, where that takes too long; unknown without a launch
+ *                             |host|  kernel   |            kernel: "other" if too long; unknown without a launch
  */
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/group.h"
@@ -20,17 +20,17 @@
 
 typedef struct scratch {
     tl_spans stream, device, clipped;
-    TL_VEC(int64_t) waits[TL_NSTREAM_WAITS]; /* whole gaps, and their parts */
+    TL_VEC(int64_t) waits[TL_NSTREAM_WAITS]; /* by wait: lengths of whole gaps (TL_STREAM_ALL), and of their parts */
 } scratch;
 
-/* Adds a wait; a wait of no time is none. */
+/* Adds a wait, unless its length is 0. */
 static void add_wait(scratch *c, tl_stream_wait wait, int64_t ns)
 {
     if (ns > 0)
         tl_vec_push(&c->waits[wait], ns);
 }
 
-/* The gap that ends where the work starts. */
+/* Adds the gap from from_ns to the start of `next`. */
 static void add_gap(scratch *c, const tl_config *config, int64_t from_ns, const tl_kernel *next)
 {
     int64_t gap = next->start_ns - from_ns;
@@ -46,7 +46,7 @@ static void add_gap(scratch *c, const tl_config *config, int64_t from_ns, const 
     add_wait(c, starting <= config->idle.kernel_ns ? TL_STREAM_KERNEL_WAIT : TL_STREAM_OTHER, starting);
 }
 
-/* The stream's row for all its gaps, and one for each sort; its kernels [from, to) are by start. */
+/* Adds the stream's row for all its gaps, and one for each kind of wait.  Kernels [from, to) are in order of start. */
 static void add_stream(const tl_rank_view *view, const tl_config *config, size_t from, size_t to, scratch *c,
                        tl_table *table)
 {
@@ -62,7 +62,7 @@ static void add_stream(const tl_rank_view *view, const tl_config *config, size_t
         end = tl_ns_max(end, v[i].end_ns);
         tl_spans_add(&c->stream, v[i].start_ns, v[i].end_ns);
     }
-    /* What the device does while the stream is between its first start and its last end: the stream's own work, too. */
+    /* Device work between the stream's first start and last end; includes the stream's own. */
     tl_spans_clip(&c->clipped, &c->device, v[from].start_ns, end);
     const int64_t busy_ns = tl_spans_total(&c->stream), others_ns = tl_spans_total(&c->clipped) - busy_ns;
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++) {
