@@ -1,17 +1,18 @@
-/* by_name.c - rows by name: in the order of their time; and those of all ranks, name by name.
+/* by_name.c - rows by name: sorted by time on a rank, and summed up over all ranks.
  *
  *     rank 0   gemm  add  copy          add: ranks 0 and 1
  *     rank 1   gemm  add                copy: rank 0 ...
  *
- * Which ranks lie apart from the rest, by more than the rest scatters?
+ * Which ranks are outliers, farther from the rest than the scatter of the rest explains?
  *
- *     values   . .:. .          :  .             three lie apart, of ten
+ *     values   . .:. .          :  .             three of ten are outliers
  *              |rest |          |k |
  *
- * The k values farthest from the median, fewer than half, lie apart where even the nearest of them is farther from the
- * mean of the rest than chance explains (Student's t, with heavy tails); the largest such k counts, so that two values
- * apart do not hide each other.  Trying many k makes chance likelier: the test of k is weighted by k (k + 1), so that
- * 1 / (k (k + 1)) over all k sums to 1, and by the number of values that could have been the nearest.
+ * The k values farthest from the median, less than half of all, are outliers if even the nearest of them is farther
+ * from the mean of the rest than chance explains (Student's t, with heavy tails).  The largest such k counts, so that
+ * two outliers do not mask each other.  Trying many k makes chance likelier: the chance of k is multiplied by k (k +
+ * 1), since the sum of 1 / (k (k + 1)) over all k is 1, and by the number of values that could have been the
+ * nearest.
  */
 #include "internal.h"
 #include "tlmpi/analysis/chance.h"
@@ -24,7 +25,7 @@
 typedef struct sorting {
     const unsigned char *rows;
     size_t row_size, name, measure[2], nmeasures;
-    const tl_field *kind; /* NULL: there is none */
+    const tl_field *kind; /* NULL: the table has no column `kind` */
     const tl_names *names;
 } sorting;
 
@@ -80,8 +81,8 @@ void tl_rows_sort_and_number(tl_table *table, size_t first, const tl_names *name
 /* -------------------------------------------------------------------------------------------------- outlier ranks */
 
 typedef struct rank_value {
-    double value, error; /* error: how far it may be off by itself; 0 or NaN: not at all */
-    double distance;     /* from the median of all */
+    double value, error; /* standard error of value; 0 or NaN: none */
+    double distance;     /* from the median of all values */
     int32_t rank;
 } rank_value;
 
@@ -93,12 +94,11 @@ static int by_distance(const void *a, const void *b)
 
 TL_SORT_BY(by_rank, rank_value, rank)
 
-/* Distance, in scales, up to which a value never lies apart: its tail is too likely for any number of tries, so it is
- * not computed. */
+/* Distance, in standard deviations, up to which a value is never an outlier: it is too likely for any number of tries,
+ * and is not computed. */
 #define NEVER_OUTLIER 3.0
 
-/* Whether v[k - 1] lies apart from the rest v[k .. n), whose mean and sum of squared distances from that mean are
- * given. */
+/* Whether v[k - 1] is an outlier of the rest v[k .. n), whose mean and sum of squared deviations are given. */
 static bool is_outlier(const rank_value *v, size_t n, size_t k, double mean, double squares)
 {
     const rank_value *one = &v[k - 1];
@@ -112,7 +112,7 @@ static bool is_outlier(const rank_value *v, size_t n, size_t k, double mean, dou
     return scale == 0 || tries * tl_student_tail_of(apart / scale, degrees) < TL_APART_CHANCE;
 }
 
-/* Returns how many values lie apart from their median: they stand first in v then, by rank. */
+/* Returns the number of outliers; moves them to the front of v, by rank. */
 static size_t find_outliers(rank_value *v, size_t n, double median)
 {
     size_t found = 0;
@@ -123,7 +123,7 @@ static size_t find_outliers(rank_value *v, size_t n, double median)
     for (size_t i = 0; i < n; i++)
         v[i].distance = fabs(v[i].value - median);
     qsort(v, n, sizeof *v, by_distance);
-    for (size_t k = n; k-- > 0;) { /* the rest are v[k, n) */
+    for (size_t k = n; k-- > 0;) { /* the rest is v[k, n) */
         double rest = (double)(n - k), apart = v[k].value - mean;
         bool may = found == 0 && 2 * (k + 1) < n && k + 1 + (size_t)TL_SPREAD_LEAST <= n;
         if (may && is_outlier(v, n, k + 1, mean, squares))
@@ -135,7 +135,7 @@ static size_t find_outliers(rank_value *v, size_t n, double median)
     return found;
 }
 
-/* The ranks of v[0, n), in order, as "3,7-9"; the end in dots where they do not fit. */
+/* Writes the ranks of v[0, n), ascending, as "3,7-9"; ends with dots if they do not fit. */
 static void list_ranks(const rank_value *v, size_t n, char *cell, size_t size)
 {
     static const char dots[] = { ',', '.', '.', '.' };
@@ -172,7 +172,7 @@ static double deviation(const double *x, size_t n)
     return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
 }
 
-/* What the n rows of one name have in common; means and values: room for each. */
+/* Returns the sums and outliers over the n rows of one name.  means, values: room for n each. */
 static tl_over_ranks sum_up(const tl_named_row *rows, size_t n, double *means, rank_value *values)
 {
     tl_over_ranks of = {

@@ -1,12 +1,12 @@
 /* call_tree.c - the tree of a rank's calling contexts, as rows.
  *
- *     forward                 node 0, depth 0        a node, and then what is below it:
- *       linear                     1        1        what has the most device time first
+ *     forward                 node 0, depth 0        preorder: a node, then its descendants;
+ *       linear                     1        1        of siblings, the one with the most device time first
  *         cudaLaunchKernel         2        2
  *           gemm                   3        3
  *     backward                     4        0
  *
- * From the host's timeline to its tree.
+ * The host's timeline becomes a tree:
  *
  *     thread 1   [forward               ][backward           ]     forward   linear   addmm   launch   gemm
  *                  [linear      ]                                  backward  AddmmBackward0 (forward: addmm)  ...
@@ -14,9 +14,10 @@
  *     launch           |
  *     thread 2                             [AddmmBackward0]
  *
- * One sweep over each thread, its operators and annotations nested as they are for its launches, which know what is
- * around them.  The main thread, the one with the most annotations, comes first: where a thread has none around it, what
- * it does is in the annotation that is open there.  What is zero long is below what begins with it.
+ * One sweep over each thread opens and closes its operators and annotations as they are nested; a launch belongs to the
+ * innermost one.  The main thread, the one with the most annotations, comes first: work of a thread without an
+ * annotation of its own belongs to the annotation that is open on the main thread.  An operator of length 0 is a parent
+ * of whatever begins at the same instant.
  */
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/base/group.h"
@@ -28,22 +29,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A path: what it ends with, below its parent. */
+/* A calling context: a name below its parent. */
 typedef struct tree_node {
     uint32_t parent, name;
-    uint32_t forward;       /* node of the forward pass; TL_NONE */
-    uint32_t child, follow; /* used last: a child of it, and after it one of its parent's; TL_NONE */
+    uint32_t forward;       /* node of the forward operator; TL_NONE: none */
+    uint32_t child, follow; /* a guess at the next node: the child used last, and the sibling that followed last;
+                             * TL_NONE: none */
     uint32_t depth;
     uint8_t kind; /* tl_tree_kind */
     int64_t count, host_ns, called_ns;
     int64_t launches, kernels, device_ns,
-        device_self_ns; /* with what is below it once all is there, but for the last */
+        device_self_ns; /* sums over the subtree when the tree is complete; device_self_ns: of the node alone */
 } tree_node;
 
-/* Node 0 is around all others, and has no row.  A node stands after its parent. */
+/* Node 0 is the root, and has no row.  A node comes after its parent. */
 typedef struct context_tree {
     TL_VEC(tree_node) nodes;
-    tl_map places; /* hash of a path's end -> node */
+    tl_map places; /* hash of (parent, kind, name, forward) -> node */
 } context_tree;
 
 /* ----------------------------------------------------------------------------------------------------------- nodes */
@@ -53,8 +55,8 @@ static bool is_child(const tree_node *n, uint32_t parent, tl_tree_kind kind, uin
     return n->name == name && n->parent == parent && n->kind == kind && n->forward == forward;
 }
 
-/* Different ends of one hash are told apart by going on to the next key. */
-static uint32_t find(context_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
+/* Returns the child with these properties, adding it if it is new.  On a hash collision the next key is tried. */
+static uint32_t find_child(context_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     uint64_t end = (uint64_t)parent << 32 | name;
     for (uint64_t key = tl_hash_mix(tl_hash_mix(kind, forward), end);; key++) {
@@ -77,13 +79,13 @@ static uint32_t find(context_tree *t, uint32_t parent, tl_tree_kind kind, uint32
     }
 }
 
-/* The child of the parent that is so, new if it is new.  After a node mostly comes the one that came the last time. */
+/* As find_child.  Tries first the sibling that followed the last child the last time. */
 static uint32_t child_of(context_tree *t, uint32_t parent, tl_tree_kind kind, uint32_t name, uint32_t forward)
 {
     uint32_t last = t->nodes.v[parent].child, next = last != TL_NONE ? t->nodes.v[last].follow : TL_NONE;
 
     if (next == TL_NONE || !is_child(&t->nodes.v[next], parent, kind, name, forward)) {
-        next = find(t, parent, kind, name, forward);
+        next = find_child(t, parent, kind, name, forward);
         if (last != TL_NONE)
             t->nodes.v[last].follow = next;
     }
@@ -91,18 +93,18 @@ static uint32_t child_of(context_tree *t, uint32_t parent, tl_tree_kind kind, ui
     return next;
 }
 
-/* From at_ns on, `node` is the innermost annotation open on the main thread; node 0: none. */
+/* From at_ns on, `node` is the innermost annotation open on the main thread; node 0: none is open. */
 typedef struct turn {
     int64_t at_ns;
     uint32_t node;
 } turn;
 
-/* An operator of the forward pass, in order of operators. */
+/* A forward operator, in order of operators. */
 typedef struct forward {
-    uint32_t op, backward; /* which of the view's */
+    uint32_t op, backward; /* indices in view->ops and view->backwards */
 } forward;
 
-/* What is open, and which nodes they are. */
+/* The open operators and annotations, and their nodes. */
 typedef struct opened {
     tl_open_ops ops;
     TL_VEC(uint32_t) nodes;
@@ -112,26 +114,26 @@ typedef struct growing {
     const tl_rank_view *view;
     context_tree *tree;
     tl_arena arena;
-    bool *is_mark;  /* by name: of a step */
-    uint32_t *call; /* by launch: its node; TL_NONE */
-    uint32_t *of;   /* by entry of view->backwards: the node of its forward operator; TL_NONE */
+    bool *is_mark;  /* by name: is a step mark */
+    uint32_t *call; /* by launch: its node; TL_NONE: none */
+    uint32_t *of;   /* by entry of view->backwards: the node of its forward operator; TL_NONE: none */
     forward *forwards;
     tl_thread_launches launches;
     TL_VEC(turn) turns;
 
-    opened all;         /* of the thread at hand */
+    opened all;         /* of the current thread */
     opened annotations; /* of the main thread */
     size_t next_forward, next_backward;
 } growing;
 
-static bool counts(const growing *g, uint32_t op)
+static bool is_in_tree(const growing *g, uint32_t op)
 {
     const tl_ops *ops = &g->view->ops;
     return ops->kind[op] == TL_OP ||
            (ops->kind[op] == TL_ANNOTATION && ops->name[op] != TL_NO_NAME && !g->is_mark[ops->name[op]]);
 }
 
-/* Closes the annotations that end by an instant, one after the other. */
+/* Closes the annotations of the main thread that end by at_ns, in order of end. */
 static void close_until(growing *g, int64_t at_ns)
 {
     tl_open_ops *open = &g->annotations.ops;
@@ -144,7 +146,7 @@ static void close_until(growing *g, int64_t at_ns)
     }
 }
 
-/* The innermost annotation that is open on the main thread; node 0. */
+/* Returns the innermost annotation open on the main thread at at_ns; node 0: none is open. */
 static uint32_t annotation_at(const growing *g, int64_t at_ns)
 {
     size_t low = 0;
@@ -154,7 +156,7 @@ static uint32_t annotation_at(const growing *g, int64_t at_ns)
 
 /* ----------------------------------------------------------------------------------------------------- one thread */
 
-/* Opens one, after what has ended by then was closed. */
+/* Opens an operator or annotation, after those that have ended are closed. */
 static inline void push_open(opened *o, uint32_t op, uint32_t node)
 {
     tl_vec_room(&o->ops.stack);
@@ -165,7 +167,7 @@ static inline void push_open(opened *o, uint32_t op, uint32_t node)
     o->nodes.v[n] = node;
 }
 
-/* Returns the node of the forward operator that belongs to the backward operator `op`; TL_NONE. */
+/* Returns the node of the forward operator of the backward operator `op`; TL_NONE: there is none. */
 static uint32_t forward_of(growing *g, uint32_t op)
 {
     const tl_backward *v = g->view->backwards;
@@ -174,7 +176,7 @@ static uint32_t forward_of(growing *g, uint32_t op)
     return g->next_backward < g->view->nbackwards && v[g->next_backward].op == op ? g->of[g->next_backward] : TL_NONE;
 }
 
-/* Time in what the open one called, on its thread. */
+/* Adds the time of a call to the callee time of the open entry `open`, clipped to its end. */
 static void add_called(growing *g, size_t open, int64_t start_ns, int64_t end_ns)
 {
     int64_t until = tl_ns_min(tl_op_end(&g->view->ops, g->all.ops.stack.v[open]), end_ns);
@@ -204,7 +206,7 @@ static void open_op(growing *g, uint32_t op, bool main)
     n->count++;
     n->host_ns = tl_ns_add(n->host_ns, ops->dur_ns[op]);
     if (!annotation) {
-        const size_t nbackwards = g->view->nbackwards; /* its backward operators find its node */
+        const size_t nbackwards = g->view->nbackwards; /* for its backward operators */
         while (g->next_forward < nbackwards && g->forwards[g->next_forward].op < op)
             g->next_forward++;
         for (; g->next_forward < nbackwards && g->forwards[g->next_forward].op == op; g->next_forward++)
@@ -217,7 +219,7 @@ static void open_op(growing *g, uint32_t op, bool main)
     }
 }
 
-/* A call that queued work, below that node. */
+/* Adds a call that queued work, below the node `parent`. */
 static void add_call(growing *g, uint32_t launch, uint32_t parent)
 {
     const tl_launch *l = &g->view->launches[launch];
@@ -229,8 +231,8 @@ static void add_call(growing *g, uint32_t launch, uint32_t parent)
     g->call[launch] = node;
 }
 
-/* Places a call of the thread below its operator or annotation in the view, whichever began later; nodes that began by
- * then are open. */
+/* Adds a call below its operator or annotation in the view, whichever began later.  Nodes that began by then are
+ * open. */
 static void place_call(growing *g, uint32_t launch, const tl_thread *thread)
 {
     const tl_launch *l = &g->view->launches[launch];
@@ -248,7 +250,7 @@ static void place_call(growing *g, uint32_t launch, const tl_thread *thread)
     add_call(g, launch, g->all.nodes.v[at]);
 }
 
-static void sweep(growing *g, const tl_thread *thread, bool main)
+static void sweep_thread(growing *g, const tl_thread *thread, bool main)
 {
     const tl_rank_view *view = g->view;
     const tl_thread_launches *by = &g->launches;
@@ -262,7 +264,7 @@ static void sweep(growing *g, const tl_thread *thread, bool main)
     for (; at <= end; at++) {
         int64_t until_ns = at < end ? view->launches[by->v[at]].start_ns : INT64_MAX;
         for (; op < last && view->ops.start_ns[op] <= until_ns; op++)
-            if (counts(g, (uint32_t)op))
+            if (is_in_tree(g, (uint32_t)op))
                 open_op(g, (uint32_t)op, main);
         if (at < end && view->launches[by->v[at]].nkernels > 0)
             place_call(g, by->v[at], thread);
@@ -275,7 +277,7 @@ static void sweep(growing *g, const tl_thread *thread, bool main)
 
 TL_SORT_BY(by_forward, forward, op, backward)
 
-static void prepare(growing *g)
+static void prepare_tree(growing *g)
 {
     const tl_rank_view *view = g->view;
     size_t n = view->nbackwards;
@@ -307,20 +309,20 @@ static bool has_forwards(const growing *g, const tl_thread *thread)
     return at < n && g->forwards[at].op - thread->first < thread->n;
 }
 
-/* Sweeps the main thread, then threads with operators of the forward pass, then the others: an operator of the backward
- * pass then finds the forward operator that it belongs to. */
+/* Sweeps the main thread, then threads with forward operators, then the others: a backward operator then finds the node
+ * of its forward operator. */
 static void sweep_all(growing *g)
 {
     const tl_ops *ops = &g->view->ops;
     const tl_thread *main = tl_main_thread(ops);
     if (main != NULL)
-        sweep(g, main, true);
+        sweep_thread(g, main, true);
 
     for (int rest = 0; rest < 2; rest++)
         for (size_t t = 0; t < ops->nthreads; t++)
             if (&ops->threads[t] != main && has_forwards(g, &ops->threads[t]) == (rest == 0))
-                sweep(g, &ops->threads[t], false);
-    for (uint32_t i = 0; i < g->view->nlaunches; i++) { /* of threads that have none */
+                sweep_thread(g, &ops->threads[t], false);
+    for (uint32_t i = 0; i < g->view->nlaunches; i++) { /* launches of threads without operators */
         const tl_launch *l = &g->view->launches[i];
         if (g->call[i] == TL_NONE && l->nkernels > 0)
             add_call(g, i, l->annotation != TL_NONE ? annotation_at(g, l->start_ns) : 0);
@@ -346,15 +348,15 @@ static void add_work(growing *g)
 }
 
 /* Fills an empty tree from what the host did and launched. */
-static void grow(context_tree *tree, const tl_rank_view *view)
+static void grow_tree(context_tree *tree, const tl_rank_view *view)
 {
     growing g = { .view = view, .tree = tree };
 
     g.all.ops.ops = g.annotations.ops.ops = &view->ops;
-    prepare(&g);
+    prepare_tree(&g);
     sweep_all(&g);
     add_work(&g);
-    /* What is below a node goes to it. */
+    /* Adds the sums of each node to its parent. */
     for (size_t i = tree->nodes.n; i-- > 1;) {
         const tree_node *n = &tree->nodes.v[i];
         tree_node *around = &tree->nodes.v[n->parent];
@@ -372,17 +374,17 @@ static void grow(context_tree *tree, const tl_rank_view *view)
 
 /* --------------------------------------------------------------------------------------------------------- rows */
 
-enum { MOST_ROWS = 4096 }; /* of a rank */
+enum { MOST_ROWS = 4096 }; /* rows of a rank */
 
 typedef struct listing {
     const context_tree *tree;
     const tl_rank_view *view;
-    uint32_t *order; /* nodes as they are printed, without node 0 */
-    uint32_t *place; /* by node: where it stands there */
-    int32_t *row;    /* by node: its row; -1: it has none */
+    uint32_t *order; /* nodes in preorder, without node 0 */
+    uint32_t *place; /* by node: its position in order */
+    int32_t *row;    /* by node: its row; -1: none */
 } listing;
 
-/* Children of one parent, as they are printed. */
+/* Order of siblings (and of their parents). */
 static int by_time(const void *context, uint32_t a, uint32_t b)
 {
     const listing *l = context;
@@ -394,7 +396,7 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : TL_COMPARE(a, b);
 }
 
-static void put_in_order(listing *l, tl_arena *arena)
+static void order_nodes(listing *l, tl_arena *arena)
 {
     size_t n = l->tree->nodes.n;
     uint32_t *parent_of = tl_arena_take(arena, n, sizeof *parent_of),
@@ -410,7 +412,7 @@ static void put_in_order(listing *l, tl_arena *arena)
     tl_group_rows(parent_of, n, n, first, children);
     tl_sort_index(children, n - 1, by_time, l);
     stack[depth++] = 0;
-    while (depth > 0) { /* in preorder */
+    while (depth > 0) { /* preorder */
         uint32_t node = stack[--depth];
         if (node != 0) {
             l->place[node] = place;
@@ -421,8 +423,8 @@ static void put_in_order(listing *l, tl_arena *arena)
     }
 }
 
-/* By descending device time, then by order of printing.  A node has no more device time than its parent, which is
- * printed before it: so the first n nodes in this order include their parents. */
+/* Order: device time, descending; ties in preorder.  A node has at most the device time of its parent, which comes
+ * before it in preorder: so the first n nodes in this order include their parents. */
 static int by_device_time(const void *context, uint32_t a, uint32_t b)
 {
     const listing *l = context;
@@ -430,8 +432,8 @@ static int by_device_time(const void *context, uint32_t a, uint32_t b)
     return x->device_ns != y->device_ns ? TL_COMPARE(y->device_ns, x->device_ns) : TL_COMPARE(l->place[a], l->place[b]);
 }
 
-/* Gives the nodes with the most device time a row. */
-static void choose(listing *l)
+/* Gives a row to the MOST_ROWS nodes with the most device time. */
+static void choose_rows(listing *l)
 {
     size_t n = l->tree->nodes.n - 1;
     int32_t nrows = 0;
@@ -458,17 +460,17 @@ static double share_of(const listing *l, int64_t device_ns)
     return (double)device_ns / (all > 0 ? (double)all : NAN);
 }
 
-static int64_t self_of(const tree_node *n)
+static int64_t self_ns_of(const tree_node *n)
 {
     return tl_ns_max(n->host_ns - n->called_ns, 0);
 }
 
-/* Adds a node without a row to the row of the rest.  All nodes below it are without a row, too, so the sums of own
- * times are the times of all. */
+/* Adds a node without a row to the row of the rest.  Its descendants have no row either, so sums of self times are
+ * total times. */
 static void add_rest(tl_call_tree *rest, const tree_node *n)
 {
     rest->count++;
-    rest->host_self_ns = rest->host_ns = tl_ns_add(rest->host_ns, self_of(n));
+    rest->host_self_ns = rest->host_ns = tl_ns_add(rest->host_ns, self_ns_of(n));
     rest->device_self_ns = tl_ns_add(rest->device_self_ns, n->device_self_ns);
     if (n->kind == TL_TREE_CALL)
         rest->launches += n->launches;
@@ -506,7 +508,7 @@ static void add_rows(const listing *l, tl_table *table)
             .forward = node->forward != TL_NONE ? l->row[node->forward] : -1,
             .count = node->count,
             .host_ns = node->host_ns,
-            .host_self_ns = self_of(node),
+            .host_self_ns = self_ns_of(node),
             .launches = node->launches,
             .kernels = node->kernels,
             .device_ns = node->device_ns,
@@ -528,9 +530,9 @@ static void tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_
     listing l = { .tree = &tree, .view = view };
     (void)config;
 
-    grow(&tree, view);
-    put_in_order(&l, &arena);
-    choose(&l);
+    grow_tree(&tree, view);
+    order_nodes(&l, &arena);
+    choose_rows(&l);
     add_rows(&l, tl_tables_get(out, &tl_call_tree_schema));
     tl_arena_free(&arena);
     free(tree.nodes.v);

@@ -1,22 +1,22 @@
-/* copy.c - how fast were copies, by themselves and together?
+/* copy.c - the bandwidth of copies, one by one and together.
  *
  *     stream 7    [ 4 GB/s ].........
  *     stream 9    .....[  2 GB/s  ]..
  *     together    4    6    2      0
  *
- * The bandwidth of a copy is what the trace says, where that fits its bytes and its duration: a duration in whole
- * microseconds may be far off, and the profiler knew the true one.  Else it is the bytes / the duration.  Where they add
- * up at instants, bandwidths are whole numbers of byte/s, so that their sums leave nothing behind.
+ * The bandwidth of a copy is the one in the trace if it fits the copy's bytes and duration (a duration in whole
+ * microseconds may be inaccurate, while the profiler knew the exact one); else bytes / duration.  Bandwidths that are
+ * added up at instants are whole numbers of byte/s, so that sums return to exactly 0.
  */
 #include "internal.h"
 #include "tlmpi/base/span.h"
 #include <math.h>
 #include <stdlib.h>
 
-/* NaN: it is not known. */
+/* Returns the bandwidth of a copy in GB/s; NaN: unknown. */
 static double gb_per_s(const tl_rank_view *view, const tl_kernel *copy)
 {
-    int64_t ns = copy->end_ns - copy->start_ns, off = ns % 1000 == 0 ? 1000 : 1; /* off: error of ns, in ns */
+    int64_t ns = copy->end_ns - copy->start_ns, off = ns % 1000 == 0 ? 1000 : 1; /* off: possible error of ns, ns */
     double bytes = (double)copy->bytes, said = copy->said != TL_NONE ? view->said_gb_per_s[copy->said] : NAN;
 
     if (copy->bytes <= 0 || ns <= 0)
@@ -68,7 +68,7 @@ typedef struct scratch {
     tl_series series;
 } scratch;
 
-/* The n copies of one name. */
+/* Adds the row of the n copies of one name. */
 static void add_row(const tl_rank_view *view, const uint32_t *order, size_t n, scratch *c, tl_table *table)
 {
     const tl_kernel *v = view->kernels;

@@ -1,5 +1,5 @@
-/* internal.h - what the files of the room share: rows by name, in order of their time and over all ranks (by_name.c); and
- * amounts over time (series.c). */
+/* internal.h - shared in this folder: rows by name, sorted by time and over all ranks (by_name.c); amounts over time
+ * (series.c). */
 #ifndef ANALYSIS_WORK_INTERNAL_H
 #define ANALYSIS_WORK_INTERNAL_H
 
@@ -9,12 +9,12 @@
 
 /* ---------------------------------------------------------------------------------------------------------- by name */
 
-/* Sorts the named rows of a rank, from `first` on, and numbers them from 1 in column place: descending by one or two
- * measures (I64 columns, `second` may be NULL), then by name, no name last, then by kind where the table has one. */
+/* Sorts the named rows of a rank, from `first` on, and numbers them from 1 in column place: by one or two measures,
+ * descending (I64 columns; `second` may be NULL), then by name (no name last), then by kind if the table has one. */
 void tl_rows_sort_and_number(tl_table *table, size_t first, const tl_names *names, const char *measure,
                              const char *second);
 
-/* What ranks are compared by: a row of one rank and name. */
+/* One rank's row for a name, for the comparison of ranks. */
 typedef struct tl_named_row {
     const void *row;
     uint32_t name;
@@ -24,27 +24,27 @@ typedef struct tl_named_row {
     double mean_ns, std_ns; /* NaN: unknown */
 } tl_named_row;
 
-/* The rows of one name and kind: row i is that of the i-th rank with such a row. */
+/* The rows of one name and kind over all ranks that have one. */
 typedef struct tl_over_ranks {
     const tl_named_row *rows;
     int32_t ranks;
     int64_t count;
     double median_ns;                   /* of the ranks' mean_ns */
-    int32_t slowest_rank, fastest_rank; /* by mean_ns; of equals the lower.  -1: no rank has a mean_ns */
-    double slowest_ns, fastest_ns;      /* NaN without one */
-    double std_ns;                      /* standard deviation of the ranks' mean_ns; NaN of less than two */
-    int32_t noutliers;                  /* ranks whose mean_ns lies apart from that of the others */
-    char outlier_ranks[64];             /* which, as 3,7-9; the end in dots where they do not fit */
-    int64_t *room;                      /* for a number of each rank */
+    int32_t slowest_rank, fastest_rank; /* by mean_ns; ties go to the lower rank; -1: no rank has a mean_ns */
+    double slowest_ns, fastest_ns;      /* NaN: no rank has a mean_ns */
+    double std_ns;                      /* standard deviation of the ranks' mean_ns; NaN for less than two */
+    int32_t noutliers;                  /* number of ranks whose mean_ns is an outlier */
+    char outlier_ranks[64];             /* the outliers, as 3,7-9; ends with dots if they do not fit */
+    int64_t *room;                      /* [ranks] scratch */
 } tl_over_ranks;
 
-/* The columns of a row that are alike in each such table, but for apart_ranks. */
+/* The columns that all tables over ranks share, except apart_ranks. */
 #define TL_OF_ALL_RANKS(of)                                                                                            \
     .ranks = (of)->ranks, .count = (of)->count, .median_rank_ns = (of)->median_ns, .slowest_rank = (of)->slowest_rank, \
     .slowest_ns = (of)->slowest_ns, .fastest_rank = (of)->fastest_rank, .fastest_ns = (of)->fastest_ns,                \
     .std_rank_ns = (of)->std_ns, .apart = (of)->noutliers
 
-/* Calls add(arg, of, out) for each name and kind of the rows, which are put in order. */
+/* Calls add(arg, of, out) for each name and kind of the rows, which are sorted. */
 void tl_over_ranks_each(tl_named_row *rows, size_t n, void (*add)(void *arg, const tl_over_ranks *of, tl_table *out),
                         void *arg, tl_table *out);
 
@@ -59,30 +59,30 @@ typedef struct tl_load {
 
 typedef TL_VEC(tl_load) tl_loads;
 
-/* Appends the series of n loads in any order: at an instant, loads that end go before loads that begin come.
- * O(n log n). */
+/* Appends the series of n loads in any order: at an instant, ends count before begins.  O(n log n). */
 void tl_series_add(tl_series *out, const tl_load *loads, size_t n);
 
-/* tl_series_max: the largest value of a series, 0 if empty.  tl_series_ns: how long the series is above 0, ns. */
+/* tl_series_max: the largest value of a series, 0 if empty.  tl_series_ns: the time in which the series is above 0,
+ * ns. */
 int64_t tl_series_max(const tl_series *series);
 int64_t tl_series_ns(const tl_series *series);
 
-/* Appends the n kernels of one stream as loads while they are in its queue: from the start of their launch to their own
- * start.  Kernels without a launch, and kernels that seem to start before it, are left out. */
+/* Appends the n kernels of one stream as loads while they are queued: from the start of their launch to their own
+ * start.  Kernels without a launch, or that seem to start before it, are left out. */
 void tl_queue_loads(const tl_kernel *kernels, size_t n, tl_loads *out);
 
-/* Returns byte/s of a copy or memset of the view; -1: unknown. */
+/* Returns the bandwidth of a copy or memset, byte/s; -1: unknown. */
 int64_t tl_copy_bandwidth(const tl_rank_view *view, const tl_kernel *copy);
 
-/* For tl_sort_index, with the kernels as context: copies and memsets in groups of one name and kind. */
+/* Comparison for tl_sort_index, context: the kernels.  Groups copies and memsets by name and kind. */
 int tl_copy_by_name(const void *kernels, uint32_t a, uint32_t b);
 
-/* Returns indices of the copies and memsets among n kernels, *ncopies of them; by (name, kind, start, uid).  The caller
- * frees them. */
+/* Returns the indices of the copies and memsets among n kernels, *ncopies of them, in order of (name, kind, start,
+ * uid).  The caller frees them. */
 uint32_t *tl_copies_find(const tl_kernel *kernels, size_t n, size_t *ncopies);
 
-/* Appends the copies kernels[order[i]] of the view as loads while they run, weighted with their bandwidth, if it is
- * known. */
+/* Appends the copies kernels[order[i]] of the view as loads while they run, weighted with their bandwidth; unknown ones
+ * are left out. */
 void tl_copy_loads(const tl_rank_view *view, const tl_kernel *kernels, const uint32_t *order, size_t n, tl_loads *out);
 
 #endif

@@ -1,11 +1,10 @@
-/* kernel.c - which kernels take the time, on each rank and over all?  And how long did devices take for what user
- * annotations launched?
+/* kernel.c - the device time of each kernel name, on each rank and over all; and the device time of user annotations.
  *
- *     device   [ a ][  b  ][ a ]..[b]        a: 2, b: 2; the one with the more time stands first
+ *     device   [ a ][  b  ][ a ]..[b]        a: 2 kernels, b: 2; rows in order of total time
  *
  *     host     [forward ]
  *     stream        [ k ]..[ l ]
- *                   [forward   ]             a range, which the profiler writes: the wait in it counts, too
+ *                   [forward   ]             range that the profiler writes: includes the wait between kernels
  */
 #include "internal.h"
 #include <math.h>
@@ -17,8 +16,8 @@ static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, t
     tl_table *table = tl_tables_get(out, &tl_kernel_row_schema);
     size_t from = table->n, n = view->nkernels;
     tl_arena arena = { 0 };
-    tl_map map = { 0 };           /* name and kind -> group */
-    TL_VEC(uint32_t) one = { 0 }; /* of each group */
+    tl_map map = { 0 };           /* (name, kind) -> group */
+    TL_VEC(uint32_t) one = { 0 }; /* by group: one of its kernels */
     uint32_t *group_of = tl_arena_take(&arena, n, sizeof *group_of), *order = tl_arena_take(&arena, n, sizeof *order);
     int64_t *ns = tl_arena_take(&arena, n, sizeof *ns), all_ns = 0;
     (void)config;

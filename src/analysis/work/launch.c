@@ -1,13 +1,13 @@
-/* launch.c - what did the calls cost that queued device work, and how long did the work take to start?
+/* launch.c - what do the calls that queue device work cost, and how long does the work take to start?
  *
  *     host     [launch a]....[graph b]
  *     stream   ..............[ a ].........[b1][b2]
  *                       |<->| delay  |<--->|
  *
  *     steps    [    4    )[    5    )
- *     host      |a  |b       |c    |d  |e      4: a b; 5: c d; in none: e
+ *     host      |a  |b       |c    |d  |e      step 4: a, b; step 5: c, d; no step: e
  *
- * A launch is any call of the runtime or driver that shares its correlation with device work, whatever it is called.
+ * A launch is any call of the runtime or driver that shares its correlation with device work, whatever its name.
  */
 #include "internal.h"
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 typedef struct launching {
     const tl_rank_view *view;
     const tl_launch_config *config;
-    int64_t *device_ns, *first_ns; /* by launch: what its work takes, and when it starts first */
-    int64_t *delays, *step_calls;  /* of one name */
+    int64_t *device_ns, *first_ns; /* by launch: total time of its work, and first start of it */
+    int64_t *delays, *step_calls;  /* scratch for the calls of one name */
 } launching;
 
 typedef struct call_cost {
@@ -35,7 +35,8 @@ static call_cost cost_of(const launching *l, size_t launch)
     return cost;
 }
 
-/* On to the step that ends after the instant; whether the instant lies in it. */
+/* Advances *step to the first step that ends after at_ns.  Returns whether at_ns lies in it.  Calls come with ascending
+ * at_ns. */
 static bool step_of(const tl_rank_view *view, int64_t at_ns, size_t *step)
 {
     while (*step < view->nsteps && view->steps[*step].end_ns <= at_ns)
@@ -43,7 +44,7 @@ static bool step_of(const tl_rank_view *view, int64_t at_ns, size_t *step)
     return *step < view->nsteps && view->steps[*step].start_ns <= at_ns;
 }
 
-/* Fills how many of the n calls lie in a step. */
+/* Fills the minimum, median and maximum over steps of the number of the n calls in a step. */
 static void fill_steps(launching *l, const uint32_t *calls, size_t n, tl_launch_row *row)
 {
     size_t all = l->view->nsteps, nsteps = 0, step = 0;
@@ -66,7 +67,7 @@ static void fill_steps(launching *l, const uint32_t *calls, size_t n, tl_launch_
     row->step_max = l->step_calls[nsteps - 1];
 }
 
-/* The n calls of one name, in order of time. */
+/* Adds the row of the n calls of one name, which are in order of time. */
 static void add_row(launching *l, const uint32_t *calls, size_t n, tl_table *table)
 {
     tl_launch_row *row = tl_table_add(table);
@@ -93,7 +94,7 @@ static void add_row(launching *l, const uint32_t *calls, size_t n, tl_table *tab
 
 TL_SORT_BY(by_step, tl_launch_step, step)
 
-/* Adds a row for each step of the rank, and for the calls that are in none. */
+/* Adds a row for each step of the rank, and one for calls outside of steps. */
 static void add_steps(const launching *l, tl_table *table)
 {
     const tl_rank_view *view = l->view;
@@ -137,7 +138,7 @@ static void launch_per_rank(const tl_rank_view *view, const tl_config *config, t
                     .first_ns = tl_arena_take(&arena, n, sizeof *l.first_ns),
                     .delays = tl_arena_take(&arena, n, sizeof *l.delays),
                     .step_calls = tl_arena_take(&arena, n, sizeof *l.step_calls) };
-    /* By name, and of calls without one; by launch: which of the names that launch work it has, in order of time. */
+    /* group_of_name: by name, and at [nnames] for calls without one; group_of: by launch */
     uint32_t *group_of_name = tl_arena_zeroed(&arena, nnames + 1, sizeof *group_of_name),
              *group_of = tl_arena_take(&arena, n, sizeof *group_of), *order = tl_arena_take(&arena, n, sizeof *order);
 

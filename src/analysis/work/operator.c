@@ -1,10 +1,11 @@
-/* operator.c - what did the operators and annotations of the host cost, and the work that they launched?
+/* operator.c - the host time of operators and annotations, and the device work that they launched.
  *
  *     host     [linear              ]..[linear]
  *                [addmm       ]
  *     launch          |1     |2   |3            1, 2: launched in addmm, with linear around it; 3: in linear itself
  *
- * One sweep over each thread.  What an operator's work sums up to is known when it ends, and goes to the one around it.
+ * One sweep over each thread.  The work of an operator is complete when the operator ends, and is then added to the
+ * operator around it.
  */
 #include "internal.h"
 #include <math.h>
@@ -12,10 +13,10 @@
 
 __extension__ typedef __int128 wide;
 
-/* Device work. */
+/* A sum of device work. */
 typedef struct work {
     int64_t launches, kernels, ns;
-    int64_t first_ns, last_ns; /* TL_TIME_UNKNOWN where there is none */
+    int64_t first_ns, last_ns; /* TL_TIME_UNKNOWN: there is no work */
 } work;
 
 static const work no_work = { .first_ns = TL_TIME_UNKNOWN, .last_ns = TL_TIME_UNKNOWN };
@@ -32,31 +33,31 @@ static void add_work(work *to, const work *more)
     to->last_ns = first ? more->last_ns : tl_ns_max(to->last_ns, more->last_ns);
 }
 
-/* What was launched in an operator and in none that it called. */
+/* Work launched in an operator itself, outside of operators that it called. */
 typedef struct own_work {
     uint32_t op;
     work work;
-    uint32_t launch; /* the first; TL_NONE */
-    int64_t work_ns; /* when its work began; TL_TIME_UNKNOWN */
+    uint32_t launch; /* the first launch; TL_NONE: none */
+    int64_t work_ns; /* first start of that launch's work; TL_TIME_UNKNOWN: none */
 } own_work;
 
-/* Operators or annotations of one name. */
+/* Sums over the operators or annotations of one name. */
 typedef struct total {
     uint32_t name;
-    int64_t open; /* how many are, now */
-    size_t depth; /* least number of others that were open around one */
+    int64_t open; /* number of them that are open now */
+    size_t depth; /* smallest number of entries that were open around one */
     int64_t count, host_ns, self_ns, min_ns, max_ns, device_self_ns, span_ns;
-    wide sum_ns, squares; /* of durations, and of their squares: whole numbers, whose sums know no order */
-    bool overflows;       /* squares has overflowed: only a made trace does that */
-    int64_t launching;    /* calls that launched device work themselves */
+    wide sum_ns, squares; /* of durations, and of their squares; exact integers, so the sums do not depend on order */
+    bool overflows;       /* squares has overflowed */
+    int64_t launching;    /* number of entries that launched device work themselves */
     wide to_launch_ns, to_work_ns;
     work all;
 } total;
 
-/* An operator that is open in the sweep. */
+/* An operator or annotation that is open in the sweep. */
 typedef struct frame {
     uint32_t op, total;
-    int64_t end_ns, called_ns; /* time in those of its sort that it called */
+    int64_t end_ns, called_ns; /* called_ns: time in entries that it called */
     work work;
 } frame;
 
@@ -64,15 +65,15 @@ typedef struct sweep {
     const tl_rank_view *view;
     tl_op_kind kind;
     TL_VEC(own_work) works; /* by op */
-    size_t next;            /* the first that is not of an op before the one at hand */
-    work rest;              /* launched in none, or without a launch in the trace */
+    size_t next;            /* first entry that is not before the current op */
+    work rest;              /* work launched outside of any, or without a launch in the trace */
     int64_t all_ns;         /* of all device work */
     uint32_t *slot;         /* name -> total, TL_NONE */
     TL_VEC(total) totals;
     TL_VEC(frame) open;
 } sweep;
 
-/* Returns the op in which a launch counts; TL_NONE for none, and for an op without a name, which has no row. */
+/* Returns the op to which a launch belongs; TL_NONE: none, or an op without a name, which has no row. */
 static uint32_t op_of_launch(const sweep *s, uint32_t launch)
 {
     if (launch == TL_NONE)
@@ -82,11 +83,12 @@ static uint32_t op_of_launch(const sweep *s, uint32_t launch)
     return op != TL_NONE && s->view->ops.name[op] != TL_NO_NAME ? op : TL_NONE;
 }
 
-/* The ops that launched something, ascending, with each launch and each kernel. */
-static void find_own(sweep *s)
+/* Lists the ops that launched work themselves, ascending, with their launches and kernels. */
+static void find_own_work(sweep *s)
 {
     const tl_rank_view *view = s->view;
-    uint32_t *at = tl_calloc(view->ops.n + 1, sizeof *at); /* by op: its launches, and then where it stands in works */
+    uint32_t *at = tl_calloc(view->ops.n + 1, sizeof *at); /* by op: first its number of launches, then its index in
+                                                            * works */
     size_t n = 0;
 
     for (uint32_t i = 0; i < view->nlaunches; i++) {
@@ -161,7 +163,7 @@ static void close_one(sweep *s)
     }
 }
 
-/* The next op of the kind, and the work that was launched in it and in none that it called. */
+/* Opens the next op, with the work that was launched in it itself. */
 static void open_one(sweep *s, uint32_t op)
 {
     const tl_ops *ops = &s->view->ops;
@@ -191,7 +193,7 @@ static void open_one(sweep *s, uint32_t op)
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* The standard deviation of a sample; NaN of a single one. */
+/* Returns the standard deviation of the durations; NaN for less than two. */
 static double deviation_of(const total *t)
 {
     long double n = (long double)t->count, sum = (long double)t->sum_ns;
@@ -200,7 +202,7 @@ static double deviation_of(const total *t)
     return sqrt(fmax((double)(((long double)t->squares - sum * sum / n) / (n - 1)), 0));
 }
 
-/* durations: of its calls, which are put in order. */
+/* Returns the row of a name.  durations: of its entries; sorted here. */
 static tl_operator_row row_of(const sweep *s, const total *t, int64_t *durations)
 {
     size_t n = (size_t)t->count;
@@ -231,7 +233,7 @@ static tl_operator_row row_of(const sweep *s, const total *t, int64_t *durations
     };
 }
 
-/* What no operator, or no annotation, has launched. */
+/* Returns the row of the work launched outside of any operator (or annotation). */
 static tl_operator_row rest_row(const sweep *s)
 {
     return (tl_operator_row){ .rank = s->view->rank,
@@ -250,7 +252,7 @@ static tl_operator_row rest_row(const sweep *s)
                               .depth = -1 };
 }
 
-/* The table is that of operators or of annotations: their columns are the same. */
+/* Adds the rows; the tables of operators and of annotations have the same columns. */
 static void add_rows(const sweep *s, tl_table *table)
 {
     const tl_ops *ops = &s->view->ops;
@@ -279,12 +281,12 @@ static void add_rows(const sweep *s, tl_table *table)
     tl_arena_free(&arena);
 }
 
-static void tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
+static void fill_table(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
 {
     sweep s = { .view = view, .kind = kind, .rest = no_work };
 
     s.slot = tl_malloc_none(view->names->n);
-    find_own(&s);
+    find_own_work(&s);
     const tl_ops *ops = &view->ops;
     for (size_t t = 0; t < ops->nthreads; t++) {
         const tl_thread *thread = &ops->threads[t];
@@ -305,8 +307,8 @@ static void tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
 static void operator_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     (void)config;
-    tabulate(view, TL_OP, tl_tables_get(out, &tl_operator_row_schema));
-    tabulate(view, TL_ANNOTATION, tl_tables_get(out, &tl_annotation_row_schema));
+    fill_table(view, TL_OP, tl_tables_get(out, &tl_operator_row_schema));
+    fill_table(view, TL_ANNOTATION, tl_tables_get(out, &tl_annotation_row_schema));
 }
 
 TL_TABLE_DEFINE_AS(operator_row, "operator", TL_HOST_WORK_FIELDS, TL_SCOPE_RANK, "operators of the host",

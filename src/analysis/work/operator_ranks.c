@@ -1,4 +1,4 @@
-/* operator_ranks.c - which operators and annotations take the time over all ranks, and on which rank do they take longest? */
+/* operator_ranks.c - which operators and annotations take the time over all ranks, and on which rank the longest? */
 #include "internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     memcpy(sum->apart_ranks, of->outlier_ranks, sizeof sum->apart_ranks);
 }
 
-/* The tables are those of operators or of annotations. */
-static void tabulate(const tl_table *from, const tl_names *names, tl_table *to)
+/* Fills the table over ranks of operators or of annotations. */
+static void fill_table(const tl_table *from, const tl_names *names, tl_table *to)
 {
     tl_named_row *rows = tl_malloc((from->n + 1) * sizeof *rows);
     int64_t all_ns = 0;
@@ -51,9 +51,9 @@ static void tabulate(const tl_table *from, const tl_names *names, tl_table *to)
 
 static void operator_ranks_reduce(tl_tables *job)
 {
-    tabulate(tl_tables_get(job, &tl_operator_row_schema), job->names, tl_tables_get(job, &tl_operator_ranks_schema));
-    tabulate(tl_tables_get(job, &tl_annotation_row_schema), job->names,
-             tl_tables_get(job, &tl_annotation_ranks_schema));
+    fill_table(tl_tables_get(job, &tl_operator_row_schema), job->names, tl_tables_get(job, &tl_operator_ranks_schema));
+    fill_table(tl_tables_get(job, &tl_annotation_row_schema), job->names,
+               tl_tables_get(job, &tl_annotation_ranks_schema));
 }
 
 TL_TABLE_DEFINE(annotation_ranks, TL_HOST_WORK_RANKS_FIELDS, TL_SCOPE_JOB, "user annotations over all ranks",

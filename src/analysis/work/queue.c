@@ -21,10 +21,10 @@ void tl_queue_loads(const tl_kernel *v, size_t n, tl_loads *out)
 typedef struct scratch {
     tl_loads loads;
     tl_series series;
-    TL_VEC(int64_t) ns; /* by length: for how long it was that */
+    TL_VEC(int64_t) ns; /* by queue length: time with that length */
 } scratch;
 
-/* The least length than which there was no more for part / 100 of the time. */
+/* Returns the smallest length that the queue does not exceed for part / 100 of the time. */
 static int64_t quantile(const scratch *c, int64_t wall_ns, int64_t part)
 {
     int64_t sum = 0, need = tl_portion(wall_ns, part, 100);
@@ -35,11 +35,11 @@ static int64_t quantile(const scratch *c, int64_t wall_ns, int64_t part)
     return (int64_t)(length < c->ns.n ? length : c->ns.n - 1);
 }
 
-/* Fills what the times of the lengths tell; every length is at most that of the stream. */
+/* Fills the columns that follow from the time of each length.  full: smallest length that counts as full. */
 static void find_lengths(scratch *c, int64_t full, tl_queue_row *row)
 {
     size_t n = (size_t)row->max_length + 1;
-    wide sum = 0; /* of length times time */
+    wide sum = 0; /* of length * time */
 
     tl_grow((void **)&c->ns.v, &c->ns.cap, n, sizeof *c->ns.v);
     c->ns.n = n;
@@ -71,7 +71,7 @@ static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     row->device = v->device;
     row->stream = v->stream;
     row->kernels = (int64_t)n;
-    /* When the stream began and ended, and what of its work is in no queue. */
+    /* begin and end of the stream; work that is in no queue is counted */
     int64_t from = v[0].start_ns, to = v[0].end_ns, seams_ns = 0;
 
     for (size_t i = 0; i < n; i++) {

@@ -1,9 +1,8 @@
-/* series.c - how much there is of something that comes and goes: how much waited in each stream, and how fast copies were,
- * at each instant.
+/* series.c - amounts over time: the queue length of each stream, and the bandwidth of copies, at each instant.
  *
  *     spans     [  2  ]..........
  *               ...[  1  ]..[ 3 ]
- *     series    2  3  1  0  3   0       a point where the sum changes; it holds up to the next one
+ *     series    2  3  1  0  3   0       a point where the sum changes; its value holds until the next point
  *
  *     stream 7   queue length    1 2 3 2 1 0
  *     Memcpy HtoD                GB/s 0 23.4 0      all copies of the name on a device together
@@ -16,7 +15,7 @@ __extension__ typedef __int128 wide;
 TL_ORDER_BY(by_from, tl_load, from_ns)
 TL_ORDER_BY(by_to, tl_load, to_ns)
 
-/* A point at each instant at which something comes or goes, unless the sum stays what it was. */
+/* Appends a point at each instant at which a load begins or ends, unless the sum does not change. */
 void tl_series_add(tl_series *out, const tl_load *v, size_t n)
 {
     uint32_t *come = tl_sorted_index(n, by_from, v), *go = tl_sorted_index(n, by_to, v);
@@ -67,7 +66,7 @@ static void add_counter(tl_counters *c, const tl_kernel *of, uint32_t name, tl_l
         tl_vec_push(&c->v, (tl_counter){ of->device, of->stream, name, of->kind, first, c->points.n - first });
 }
 
-/* Of each device, the queues of its streams, then its copies by name. */
+/* Lists the queues of each device's streams, then the device's copies by name. */
 void tl_counters_find(tl_counters *c, const tl_rank_view *view)
 {
     tl_loads loads = { 0 };
@@ -100,14 +99,14 @@ void tl_counters_free(tl_counters *c)
     *c = (tl_counters){ 0 };
 }
 
-/* A counter, and what its rows are of. */
+/* A counter, with the key of its rows. */
 typedef struct placed {
     const tl_counter *counter;
     tl_series_of what;
     tl_text name;
 } placed;
 
-/* By the key of the series that each belongs to. */
+/* Order of the rows' keys. */
 static int by_key(const void *a, const void *b)
 {
     const placed *x = a, *y = b;
