@@ -1,11 +1,12 @@
-/* calls.c - the calls of a rank that tell how a device ran dry.
+/* calls.c - lists the calls of a rank that tell how a device ran dry.
  *
- *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree
+ *     waits      cudaStreamSynchronize and similar, blocking copies, cudaFree
  *     holds      cudaStreamWaitEvent
  *     launches   of kernels and graphs, and copies
  *
- * A wait has the stream that it waits for, where the call or the profiler's record of it (cuda_sync) says which.  A
- * hold has the stream that waits; where nothing says which, that of the work its thread queued next.
+ * A wait has the stream that the call waits for, if the call or the profiler's record of the wait (cuda_sync) names it.
+ * A hold has the stream that is made to wait; if nothing names it, the stream of the work that the thread queued
+ * next.
  */
 #include "internal.h"
 #include <stdlib.h>
@@ -50,7 +51,7 @@ uint32_t tl_idle_launch_of_call(const tl_rank_view *view, size_t call)
     return low < view->nlaunches && l[low].uid == uid ? (uint32_t)low : TL_NONE;
 }
 
-/* The copy on the device that the call queued, or NULL. */
+/* Returns the copy on the device that the call queued; NULL: there is none. */
 static const tl_kernel *copy_of_call(const tl_idle_rank *k, size_t call)
 {
     uint32_t launch = tl_idle_launch_of_call(k->view, call);
@@ -60,9 +61,10 @@ static const tl_kernel *copy_of_call(const tl_idle_rank *k, size_t call)
     return copy->kind == TL_MEMCPY ? copy : NULL;
 }
 
-/* By the copy itself.  Where that says nothing (ROCm calls a copy to pinned memory one on the device) by the arguments
- * of the call, as HIP has them, then by its name. */
-static uint8_t blocking_copy(const tl_idle_rank *k, size_t call, const tl_idle_call *name)
+/* Returns the direction of a blocking copy; TL_SYNC_NONE: the call does not block.  Direction from the copy itself; if
+ * its name has none (ROCm calls a copy to pinned memory one on the device), from the arguments of the HIP call, then
+ * from the call's name. */
+static uint8_t blocking_direction_of(const tl_idle_rank *k, size_t call, const tl_idle_call *name)
 {
     const tl_calls *c = &k->view->calls;
     const tl_kernel *copy = copy_of_call(k, call);
@@ -84,7 +86,7 @@ uint8_t tl_idle_wait_kind(const tl_idle_rank *k, size_t call, const tl_idle_call
     uint8_t after = name->rule->after;
     switch (name->rule->does) {
     case TL_DOES_COPY:
-        return blocking_copy(k, call, name);
+        return blocking_direction_of(k, call, name);
     case TL_DOES_WAIT:
         return after == TL_AFTER_STREAM ? TL_SYNC_STREAM : after == TL_AFTER_EVENT ? TL_SYNC_EVENT : TL_SYNC_DEVICE;
     case TL_DOES_FREE:
@@ -99,7 +101,7 @@ uint8_t tl_idle_wait_kind(const tl_idle_rank *k, size_t call, const tl_idle_call
 
 /* ---------------------------------------------------------------------------------------------------- waits, holds */
 
-/* A hold whose stream nothing tells. */
+/* A hold of an unknown stream. */
 typedef struct unplaced {
     int64_t start_ns;
     uint32_t track;
@@ -111,7 +113,7 @@ typedef struct collecting {
     tl_map syncs; /* correlation -> recorded wait */
 } collecting;
 
-/* The recorded wait with the call's correlation, or NULL. */
+/* Returns the recorded wait with the call's correlation; NULL: there is none. */
 static const tl_sync *sync_of(const collecting *c, uint32_t call)
 {
     int64_t correlation = c->k->view->calls.correlation[call];
@@ -150,7 +152,7 @@ static void add_event_wait(tl_idle_rank *k, int32_t device, int32_t stream, int6
     tl_vec_push(&k->holds, (tl_idle_event_wait){ device >= 0 ? device : -1, stream, start_ns });
 }
 
-static void take_event_wait(collecting *c, uint32_t call, uint32_t track)
+static void add_hold(collecting *c, uint32_t call, uint32_t track)
 {
     const tl_sync *sync = sync_of(c, call);
     const tl_stream_id *stream = &c->k->view->streams[c->k->view->calls.stream[call]];
@@ -164,7 +166,7 @@ static void take_event_wait(collecting *c, uint32_t call, uint32_t track)
         tl_vec_push(&c->unplaced, (unplaced){ start_ns, track });
 }
 
-static int last_first(const void *a, const void *b)
+static int by_start_descending(const void *a, const void *b)
 {
     const unplaced *x = a, *y = b;
     return TL_COMPARE(y->start_ns, x->start_ns);
@@ -174,10 +176,10 @@ static int last_first(const void *a, const void *b)
 static void assign_event_waits(collecting *c)
 {
     const tl_rank_view *view = c->k->view;
-    tl_map next = { 0 }; /* track -> its first work */
+    tl_map next = { 0 }; /* track -> first work of its next launch */
     size_t launch = view->nlaunches;
 
-    tl_vec_sort(&c->unplaced, last_first);
+    tl_vec_sort(&c->unplaced, by_start_descending);
     TL_EACH (const unplaced, hold, c->unplaced) {
         for (; launch > 0 && view->launches[launch - 1].start_ns >= hold->start_ns; launch--)
             if (c->k->first_kernel[launch - 1] != TL_NONE)
@@ -192,7 +194,7 @@ static void assign_event_waits(collecting *c)
 TL_SORT_BY(by_start, tl_idle_wait, start_ns, uid)
 TL_SORT_BY(by_stream, tl_idle_event_wait, stream, device, start_ns)
 
-static void take_calls(tl_idle_rank *k)
+static void list_calls(tl_idle_rank *k)
 {
     const tl_calls *calls = &k->view->calls;
     collecting c = { .k = k };
@@ -212,7 +214,7 @@ static void take_calls(tl_idle_rank *k)
             if (tl_idle_launches(name) || name->rule->does == TL_DOES_COPY || name->captures != 0)
                 tl_idle_take_launch(k, call);
             if (name->rule->does == TL_DOES_HOLD)
-                take_event_wait(&c, call, calls->threads[t].track);
+                add_hold(&c, call, calls->threads[t].track);
         }
     assign_event_waits(&c);
     tl_vec_sort(&k->waits, by_start);
@@ -223,7 +225,7 @@ static void take_calls(tl_idle_rank *k)
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
 
-/* The first work of each launch, by (start, uid). */
+/* Fills the first work of each launch, by (start, uid). */
 static void find_first_kernels(tl_idle_rank *k)
 {
     const tl_rank_view *v = k->view;
@@ -240,8 +242,8 @@ static void find_first_kernels(tl_idle_rank *k)
     }
 }
 
-/* The thread that counts where no work has a launch: the one with the most calls, of equals that with the most
- * operators, then the one met first. */
+/* Finds the thread for gaps whose work has no launch: the one with the most calls; ties by operators, descending, then
+ * by track, ascending. */
 static void find_main_thread(tl_idle_rank *k)
 {
     const tl_calls *c = &k->view->calls;
@@ -265,7 +267,7 @@ void tl_idle_prepare(tl_idle_rank *k)
 {
     k->name = tl_calloc(k->view->names->n + 1, sizeof *k->name);
     find_first_kernels(k);
-    take_calls(k);
+    list_calls(k);
     tl_idle_lost_find(k);
     find_main_thread(k);
     for (size_t i = 0; i < k->view->ops.n; i++)

@@ -5,8 +5,8 @@
  *                                               |<---- gap ---->|
  *                          |<-- the wait -->|
  *
- * The call to blame is the last one to begin before the gap that waited for the device, ended no earlier than sync_ns
- * before the gap, and had ended when the work after the gap was launched.  If it waited for more than drain_ns of the
+ * The call to blame for a gap waited for the device, is the last one to begin before the gap, ended at most sync_ns
+ * before the gap, and before the launch of the work after the gap.  If the call waited for more than drain_ns of the
  * work before the gap, it drained the device; else the queue was empty already, and the device starved.
  */
 #include "internal.h"
@@ -31,14 +31,15 @@ void tl_idle_drain_prepare(tl_idle_rank *k)
     }
 }
 
-/* Whether the call may have waited for the device: for it, for one that is not known, or where devices are not. */
+/* Whether the call may have waited for the device: the call's device is this one or unknown, or the view has no
+ * devices. */
 static bool waits_for(const tl_idle_rank *k, const tl_idle_device *d, uint32_t wait)
 {
     int32_t device = k->waits.v[wait].device;
     return device < 0 || device == d->device || k->view->nkernels == 0 || k->view->kernels[0].device < 0;
 }
 
-/* Of the first nbegun waits the last for the device that ends in [from_ns, to_ns]; TL_NONE. */
+/* Returns the last of the first nbegun waits for the device that ends in [from_ns, to_ns]; TL_NONE: there is none. */
 static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_device *d, uint32_t nbegun, int64_t from_ns,
                             int64_t to_ns)
 {
@@ -53,17 +54,19 @@ static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_device *d, uint
     return last;
 }
 
-/* The last end before the gap on a stream of the device; TL_TIME_UNKNOWN when nothing began on it before. */
-static int64_t stream_end(const tl_idle_rank *k, const tl_idle_device *d, int32_t stream, int64_t before_ns)
+/* Returns the last end, ns, of work that began on a stream of the device before before_ns; TL_TIME_UNKNOWN: there is
+ * none. */
+static int64_t last_end_on_stream(const tl_idle_rank *k, const tl_idle_device *d, int32_t stream, int64_t before_ns)
 {
     const tl_kernel *a = k->view->kernels;
-    size_t low = d->first; /* to the first that is not on the stream before the instant, nor on an earlier one */
+    size_t low = d->first; /* index of the first kernel that is not on the stream before before_ns, nor on an earlier
+                            * stream */
     TL_BISECT(low, d->first + d->n, i, a[i].stream < stream || (a[i].stream == stream && a[i].start_ns < before_ns));
     return low > d->first && a[low - 1].stream == stream ? k->reach_ns[low - 1] : TL_TIME_UNKNOWN;
 }
 
-/* Fills drain_type and the sync columns; last: the wait to blame, TL_NONE. */
-static void enter_wait(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, uint32_t last, tl_gap *row)
+/* Fills drain_type and the sync columns.  last: the wait to blame; TL_NONE: none. */
+static void fill_wait(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, uint32_t last, tl_gap *row)
 {
     const tl_calls *c = &k->view->calls;
     row->drain_type = TL_DRAIN_STARVED;
@@ -72,9 +75,9 @@ static void enter_wait(const tl_idle_rank *k, const tl_idle_device *d, const tl_
     if (last == TL_NONE)
         return;
     const tl_idle_wait *w = &k->waits.v[last];
-    /* The end of the work that the call waited for: of the stream, or, where none is known, of what stands before. */
-    int64_t end = w->stream >= 0 && d->device >= 0 ? stream_end(k, d, w->stream, row->start_ns)
-                                                   : tl_idle_end(k, g->prev);
+    /* End of the work that the call waited for: of its stream, or, if that is unknown, of the work before the gap. */
+    int64_t end =
+        w->stream >= 0 && d->device >= 0 ? last_end_on_stream(k, d, w->stream, row->start_ns) : tl_idle_end(k, g->prev);
     row->sync_type = w->kind;
     row->sync_event = c->name[w->call];
     row->sync_dur_ns = c->dur_ns[w->call];
@@ -84,13 +87,13 @@ static void enter_wait(const tl_idle_rank *k, const tl_idle_device *d, const tl_
         row->drain_type = TL_DRAIN_SYNC;
 }
 
-/* Gaps come in order of time, so a wait that ended too early for one is too early for all that follow: it leaves the
- * stack.  Where the top of the stack goes on when the work after the gap is launched, the waits that end during the gap
- * are looked at one by one. */
+/* Gaps come in order of time, so a wait that ended too early for one gap is too early for all later gaps, and leaves
+ * the stack.  If the wait on top of the stack ends after the launch of the work after the gap, the waits that end in
+ * between are searched one by one. */
 void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
 {
     TL_VEC(uint32_t) begun = { 0 }; /* waits for the device that began before the gap, in order of their start */
-    uint32_t nbegun = 0;            /* all waits that did */
+    uint32_t nbegun = 0;            /* number of waits, for any device, that began before the gap */
 
     for (size_t i = 0; i < d->gaps.n; i++) {
         const tl_idle_gap *g = &d->gaps.v[i];
@@ -104,16 +107,16 @@ void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
         uint32_t last = begun.n > 0 ? begun.v[begun.n - 1] : TL_NONE;
         if (last != TL_NONE && k->waits.v[last].end_ns > launch_ns)
             last = last_ending(k, d, nbegun, from_ns, launch_ns);
-        enter_wait(k, d, g, last, &rows[i]);
+        fill_wait(k, d, g, last, &rows[i]);
     }
     free(begun.v);
 }
 
-/* Whether the stream of the device was made to wait within (from_ns, to_ns). */
-static bool held_between(const tl_idle_rank *k, int32_t device, int32_t stream, int64_t from_ns, int64_t to_ns)
+/* Whether the stream of the device was made to wait by a call in (from_ns, to_ns). */
+static bool is_held_between(const tl_idle_rank *k, int32_t device, int32_t stream, int64_t from_ns, int64_t to_ns)
 {
     const tl_idle_event_wait end = { device, stream, to_ns }, *v = k->holds.v;
-    size_t low = 0; /* to the first hold of the stream at or after the launch, or of a later stream */
+    size_t low = 0; /* index of the first hold of the stream at or after to_ns, or of a later stream */
     TL_BISECT(low, k->holds.n, i, TL_ORDER(&v[i], &end, stream, device, start_ns) < 0);
     const tl_idle_event_wait *last = low > 0 ? &v[low - 1] : NULL;
     return last != NULL && last->stream == stream && last->device == device && last->start_ns > from_ns;
@@ -127,7 +130,7 @@ bool tl_idle_held_by_event(const tl_idle_rank *k, const tl_idle_device *d, const
     bool follows = g->next > d->first && tl_same_stream(before, next);
     int64_t from = !follows ? INT64_MIN : before->launch != TL_NONE ? before->launch_ns : before->start_ns;
     int64_t to = k->view->launches[g->launch].start_ns;
-    /* Streams of two devices may have one number. */
-    return held_between(k, -1, next->stream, from, to) ||
-           (next->device >= 0 && held_between(k, next->device, next->stream, from, to));
+    /* Streams of two devices may have the same number. */
+    return is_held_between(k, -1, next->stream, from, to) ||
+           (next->device >= 0 && is_held_between(k, next->device, next->stream, from, to));
 }

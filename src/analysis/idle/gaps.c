@@ -5,15 +5,15 @@
  *     gaps                       |<----- macro gap ----->|
  *                          ||  noise
  *
- * Work that touches leaves no gap; work of no length in a gap parts it in two.  Before a gap stands the work that ended
- * last (of equal ends what started last, then what stands last in the file), after it what starts first, of equals
- * what stands first in the file.
+ * Work that touches leaves no gap; work of length 0 within a gap divides it in two.  The work before a gap is the one
+ * that ended last (ties: that started last, then last in the file), the work after it the one that starts first (ties:
+ * first in the file).
  */
 #include "internal.h"
 #include <stdlib.h>
 
-/* Cuts work that runs on when the next of its stream begins.  Branches of a graph run side by side, on whatever stream
- * they are said to be. */
+/* Cuts the end of work that still runs when the next work of its stream begins.  Kernels of one graph launch are not
+ * cut: its branches run side by side, whatever streams the trace names. */
 void tl_idle_find_ends(tl_idle_rank *k)
 {
     const tl_kernel *v = k->view->kernels;
@@ -39,8 +39,8 @@ static int32_t uid_of(uint32_t uid)
     return uid <= INT32_MAX ? (int32_t)uid : -1;
 }
 
-/* A gap is charged to the thread that launched the work after it; if that is unknown to the one that launches most on
- * this device (main_track), else to the rank's main thread. */
+/* Adds a gap.  It belongs to the thread that launched the work after it; if that is unknown, to main_track, which
+ * launches most of this device's work; else to the rank's main thread. */
 static void add_gap(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, tl_idle_gap g, uint32_t main_track)
 {
     const tl_kernel *prev = &k->view->kernels[g.prev], *next = &k->view->kernels[g.next];
@@ -76,10 +76,10 @@ static void add_gap(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t 
     tl_vec_push(&d->gaps, g);
 }
 
-/* Walks over the work of the device, n > 0 pieces in order of (start, uid), from gap to gap. */
+/* Finds the gaps between the n > 0 pieces of work of the device, in order of (start, uid). */
 static void find_gaps(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, uint32_t main_track)
 {
-    uint32_t last = order[0]; /* the work that ended last up to now */
+    uint32_t last = order[0]; /* the work with the last end so far */
     int64_t begin = k->view->kernels[last].start_ns, end = tl_idle_end(k, last);
 
     for (size_t i = 1; i < d->n; i++) {
@@ -105,8 +105,9 @@ static void find_gaps(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order,
     d->sums.busy_ns += end - begin;
 }
 
-/* The thread with most launches of this device's work, of equals the one met first; TL_NONE without any. */
-static uint32_t main_thread(const tl_idle_rank *k, const tl_idle_device *d)
+/* Returns the thread with the most launches of this device's work; ties by track, ascending; TL_NONE: there are no
+ * launches. */
+static uint32_t main_track_of(const tl_idle_rank *k, const tl_idle_device *d)
 {
     uint32_t main_track = TL_NONE;
     size_t most = 0, *count = tl_calloc(k->ntracks, sizeof *count);
@@ -125,7 +126,7 @@ static uint32_t main_thread(const tl_idle_rank *k, const tl_idle_device *d)
 
 void tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps)
 {
-    uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), main_track = main_thread(k, d);
+    uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), main_track = main_track_of(k, d);
 
     d->first_row = gaps->n;
     d->first_noise = k->noise.n;

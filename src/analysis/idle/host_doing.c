@@ -3,17 +3,17 @@
  *     gaps                  |<--- gap --->|             |<-gap->|
  *     operators   [ aten::linear              ]   [aten::add            ]
  *                    [aten::t][ aten::mm  ]
- *     own time              ttt mmmmmmmmmmmll           aaaaaaaaa
+ *     self time             ttt mmmmmmmmmmmll           aaaaaaaaa
  *     calls                      [cudaMalloc]
  *
  * An instant of a thread belongs to the operator that began last and still runs, and to the call that began first.  So
- * a stack and one look at each event are enough, however deep they nest.  What the thread did that launched the work
- * after the gap goes into the gap's row; of other threads, the operator with the most time on any one of them.
+ * one stack and one look at each event are enough at any depth.  The row of a gap gets the operators and calls of the
+ * thread that launched the work after it; of other threads, the operator with the most time on any one of them.
  */
 #include "internal.h"
 #include <stdlib.h>
 
-/* How many threads are asked what they did beside the one that counts: those with the most events. */
+/* Largest number of other threads that are looked at: those with the most events. */
 enum { OTHER_THREADS = 64 };
 
 /* ---------------------------------------------------------------------------------------------------------- tallies */
@@ -38,14 +38,15 @@ void tl_idle_tally_clear(tl_idle_tally *tally)
     tally->n = 0;
 }
 
-/* Fills the columns of calls: the class with the most time, and the largest call of that class. */
-static void enter_calls(const tl_idle_tally *tally, tl_gap *row)
+/* Fills the columns of calls: the class with the most time, and the largest call of that class.  Ties: the first
+ * one. */
+static void fill_calls(const tl_idle_tally *tally, tl_gap *row)
 {
     int64_t sums[TL_NCALLS] = { 0 }, most = -1;
 
     for (size_t i = 0; i < tally->n; i++)
         sums[tally->v[i].call] = tl_ns_add(sums[tally->v[i].call], tally->v[i].ns);
-    for (size_t i = 0; i < tally->n; i++) /* of equal classes the one met first */
+    for (size_t i = 0; i < tally->n; i++) /* the first of equal classes */
         row->call_class = i == 0 || sums[tally->v[i].call] > sums[row->call_class] ? tally->v[i].call : row->call_class;
     row->call_ns = sums[row->call_class];
     for (size_t i = 0; i < tally->n; i++)
@@ -55,8 +56,8 @@ static void enter_calls(const tl_idle_tally *tally, tl_gap *row)
         }
 }
 
-/* Fills those of operators: the three with the most time, of equals the first. */
-static void enter_own_ops(const tl_idle_tally *tally, tl_gap *row)
+/* Fills the columns of operators: the three with the most self time; ties: the first one. */
+static void fill_own_ops(const tl_idle_tally *tally, tl_gap *row)
 {
     enum { SHOWN = 3 };
     tl_idle_tally_entry top[SHOWN + 1] = { { TL_NO_NAME, 0, 0, 0 }, { TL_NO_NAME, 0, 0, 0 }, { TL_NO_NAME, 0, 0, 0 } };
@@ -83,13 +84,13 @@ typedef struct doing {
     tl_idle_rank *k;
     const tl_idle_device *d;
     tl_gap *rows;
-    uint32_t *gaps; /* by (track, time); those of no thread are left out */
-    size_t *first;  /* [ntracks + 1] in gaps, by track */
-    size_t ntracks; /* of threads that have gaps: above all their tracks */
+    uint32_t *gaps; /* by (track, time); gaps of no thread are left out */
+    size_t *first;  /* [ntracks + 1] by track: index in gaps */
+    size_t ntracks; /* largest track of a thread with gaps, + 1 */
     tl_idle_tally tally;
 } doing;
 
-/* The gaps that are charged to the thread; *n of them. */
+/* Returns the gaps that belong to the thread, *n of them. */
 static const uint32_t *gaps_of(const doing *w, uint32_t track, size_t *n)
 {
     bool any = track < w->ntracks;
@@ -97,7 +98,7 @@ static const uint32_t *gaps_of(const doing *w, uint32_t track, size_t *n)
     return any ? w->gaps + w->first[track] : w->gaps;
 }
 
-/* Operators of one thread that run, the one that began last on top. */
+/* An operator of one thread that runs at the current instant. */
 typedef struct running {
     int64_t end_ns;
     uint32_t name;
@@ -105,12 +106,12 @@ typedef struct running {
 
 typedef struct op_walk {
     const tl_rank_view *view;
-    bool annotations; /* walks over these, but for the marks of steps, which are a column; else over all but these */
-    size_t at, end;   /* events not yet met */
+    bool annotations; /* true: annotations, except step marks, which have a column; false: everything else */
+    size_t at, end;   /* events that are still to come */
     TL_VEC(running) stack;
 } op_walk;
 
-static bool counts(const op_walk *s, size_t op)
+static bool is_walked(const op_walk *s, size_t op)
 {
     if ((s->view->ops.kind[op] == TL_ANNOTATION) != s->annotations)
         return false;
@@ -123,21 +124,21 @@ static void pop_ended(op_walk *s, int64_t by_ns)
         s->stack.n--;
 }
 
-/* Adds up the own times of operators in [lo, hi). */
-static void own_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
+/* Adds the self times of operators in [lo, hi) to the tally. */
+static void add_self_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
 {
     const tl_ops *o = &s->view->ops;
 
     for (; s->at < s->end && o->start_ns[s->at] <= lo; s->at++) {
         int64_t end = tl_op_end(o, s->at);
-        if (end <= lo || !counts(s, s->at))
+        if (end <= lo || !is_walked(s, s->at))
             continue;
         pop_ended(s, o->start_ns[s->at]);
         tl_vec_push(&s->stack, (running){ end, o->name[s->at] });
     }
     for (int64_t now = lo, until; now < hi; now = until) {
         pop_ended(s, now);
-        while (s->at < s->end && !counts(s, s->at))
+        while (s->at < s->end && !is_walked(s, s->at))
             s->at++;
         int64_t begins = s->at < s->end ? o->start_ns[s->at] : INT64_MAX;
         until = tl_ns_min(begins, hi);
@@ -156,8 +157,8 @@ static void own_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
     }
 }
 
-/* Enters what the thread did in the gap: its own, or that of another; or in which annotation it was. */
-static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
+/* Writes the tally of a gap into its row: as the thread's own operators, those of another thread, or annotations. */
+static void write_tally(doing *w, uint32_t gap, uint32_t track, bool annotations)
 {
     const tl_idle_tally_entry *largest = tl_idle_tally_largest(&w->tally);
     tl_gap *row = &w->rows[gap];
@@ -168,7 +169,7 @@ static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
             tl_vec_push(&w->k->gap_annotations,
                         (tl_gap_annotation){ w->d->first_row + gap, w->tally.v[i].name, w->tally.v[i].ns });
     } else if (w->d->gaps.v[gap].track == track) {
-        enter_own_ops(&w->tally, row);
+        fill_own_ops(&w->tally, row);
     } else if (largest->ns > row->other_op_ns) {
         row->other_op = largest->name;
         row->other_op_ns = largest->ns;
@@ -176,7 +177,7 @@ static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
     tl_idle_tally_clear(&w->tally);
 }
 
-/* A thread through n gaps; by: their numbers, NULL for all. */
+/* Walks a thread through n gaps.  by: their indices; NULL: all gaps. */
 static void walk_ops(doing *w, const tl_thread *t, const uint32_t *by, size_t n, op_walk *s)
 {
     s->at = t->first;
@@ -186,13 +187,13 @@ static void walk_ops(doing *w, const tl_thread *t, const uint32_t *by, size_t n,
         uint32_t gap = by != NULL ? by[i] : (uint32_t)i;
         if (s->stack.n == 0 && s->view->ops.start_ns[s->at] >= w->rows[gap].end_ns)
             continue;
-        own_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
+        add_self_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
         if (w->tally.n > 0)
-            enter_ops(w, gap, t->track, s->annotations);
+            write_tally(w, gap, t->track, s->annotations);
     }
 }
 
-/* The most events first; of equals the thread that comes first. */
+/* Order: number of events, descending; ties in order of threads. */
 static int by_events(const void *threads, uint32_t a, uint32_t b)
 {
     const tl_thread *t = threads;
@@ -225,11 +226,11 @@ static void walk_all_ops(doing *w)
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
 
-/* The calls of one thread as stretches that do not overlap: of what runs at once, the first to have begun. */
+/* The calls of one thread as disjoint stretches: where calls overlap, the first to begin. */
 typedef struct call_walk {
     size_t at, end;
-    int64_t from_ns, to_ns; /* the stretch that is met now; empty at first */
-    size_t call;            /* whose it is */
+    int64_t from_ns, to_ns; /* the current stretch; empty at first */
+    size_t call;            /* call of the current stretch */
 } call_walk;
 
 static bool next_stretch(const tl_calls *c, call_walk *s)
@@ -246,7 +247,8 @@ static bool next_stretch(const tl_calls *c, call_walk *s)
     return false;
 }
 
-/* Whether the call is, or has in it, the launch after the gap, and is short: every launch takes a moment. */
+/* Whether the call is the launch after the gap or contains it, and is shorter than own_launch_ns: any launch takes some
+ * time. */
 static bool is_own_launch(const doing *w, uint32_t gap, size_t call)
 {
     const tl_calls *c = &w->k->view->calls;
@@ -285,10 +287,10 @@ static void walk_calls(doing *w, const tl_thread *t)
             if (!is_own_launch(w, by[i], s.call))
                 tl_idle_tally_add(&w->tally, c->name[s.call], class_of(w->k, s.call), to - from);
             if (s.to_ns > row->end_ns)
-                break; /* it goes on into later gaps */
+                break; /* the call goes on into later gaps */
         }
         if (w->tally.n > 0)
-            enter_calls(&w->tally, row);
+            fill_calls(&w->tally, row);
         tl_idle_tally_clear(&w->tally);
     }
 }

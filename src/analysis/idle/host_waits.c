@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-/* A wait that is shorter is a call like any other. */
+/* Shortest wait for other ranks, ns; a shorter one counts as a call like any other. */
 #define LEAST_WAIT_NS INT64_C(100000)
 
 /* Patterns of fnmatch; the first match counts. */
@@ -49,14 +49,14 @@ typedef struct comm_launch {
 typedef struct finding {
     const tl_rank_view *view;
     tl_host_waits *out;
-    uint8_t *wait_kind;           /* by name, and for ops without one: tl_host_wait_kind */
+    uint8_t *wait_kind;           /* [names + 1] by name, the last one for ops without a name: tl_host_wait_kind */
     TL_VEC(comm_launch) launches; /* by track and time */
-    tl_spans taken;               /* of one thread: what its stretches leave out */
+    tl_spans taken;               /* of one thread: spans that its stretches leave out */
 } finding;
 
 TL_SORT_BY(by_track, comm_launch, track, start_ns)
 
-/* Whether the thread launches communication in [start_ns, end_ns): then the wait is the device's. */
+/* Whether the thread launches communication in [start_ns, end_ns): then the device waits, not the host. */
 static bool launches_comm(const finding *f, uint32_t track, int64_t start_ns, int64_t end_ns)
 {
     const comm_launch *l = f->launches.v, start = { track, start_ns };
@@ -76,7 +76,7 @@ static tl_host_wait_kind wait_kind_of(const finding *f, size_t i)
 TL_SORT_BY(by_end, tl_host_stretch, end_ns, op)
 TL_SORT_BY(by_start, tl_host_stretch, start_ns)
 
-/* The threads' collectives that leave them free, but for those within others of a thread. */
+/* Lists the asynchronous collectives of all threads, except those nested in others of the same thread. */
 static void list_asyncs(finding *f)
 {
     const tl_ops *o = &f->view->ops;
@@ -100,9 +100,10 @@ static void add_held(finding *f, int64_t from_ns, int64_t to_ns, size_t op, tl_h
         tl_vec_push(&f->out->held, (tl_host_stretch){ from_ns, to_ns, (uint32_t)op, (uint8_t)wait_kind });
 }
 
-/* Adds [from_ns, to_ns) less f->taken.  *at: the number of taken spans that ended before; from_ns does not decrease
+/* Adds [from_ns, to_ns) less f->taken.  *at: number of taken spans that ended before from_ns; from_ns does not decrease
  * from call to call. */
-static void add_rest(finding *f, int64_t from_ns, int64_t to_ns, size_t op, tl_host_wait_kind wait_kind, size_t *at)
+static void add_outside_taken(finding *f, int64_t from_ns, int64_t to_ns, size_t op, tl_host_wait_kind wait_kind,
+                              size_t *at)
 {
     const tl_spans *taken = &f->taken;
     while (*at < taken->n && taken->v[*at].end_ns <= from_ns)
@@ -114,9 +115,10 @@ static void add_rest(finding *f, int64_t from_ns, int64_t to_ns, size_t op, tl_h
     }
 }
 
-/* Adds the thread's stretches in collectives that hold it (HELD), which then are f->taken; or in waits for other ranks
- * (WAIT), outside of its collectives.  Where two of a sort overlap, the first to begin has the common time. */
-static void walk_ops(finding *f, const tl_thread *t, tl_host_wait_kind wait_kind)
+/* Adds the thread's stretches in blocking collectives (TL_HOST_WAIT_BLOCKING), which also become f->taken; or in waits
+ * for other ranks (TL_HOST_WAIT_FOR_OTHERS), outside of f->taken.  Where two of a kind overlap, the first to begin has
+ * the common time. */
+static void add_waits(finding *f, const tl_thread *t, tl_host_wait_kind wait_kind)
 {
     const tl_ops *o = &f->view->ops;
     int64_t until = INT64_MIN;
@@ -130,7 +132,7 @@ static void walk_ops(finding *f, const tl_thread *t, tl_host_wait_kind wait_kind
             continue;
         until = end;
         if (wait_kind == TL_HOST_WAIT_FOR_OTHERS) {
-            add_rest(f, from, end, i, wait_kind, &at);
+            add_outside_taken(f, from, end, i, wait_kind, &at);
             continue;
         }
         tl_vec_push(&f->out->ops, (uint32_t)i);
@@ -139,9 +141,9 @@ static void walk_ops(finding *f, const tl_thread *t, tl_host_wait_kind wait_kind
     }
 }
 
-/* A thread without Python functions shows no wait: it may wait wherever it has neither an operator nor a call.  t: NULL
- * where it has no operator at all. */
-static void walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
+/* Adds stretches of unknown waiting: a thread without Python functions in the trace may wait wherever it has neither an
+ * operator nor a call.  t NULL: the thread has no operators. */
+static void add_unknown_waits(finding *f, const tl_thread *t, const tl_thread *calls)
 {
     const tl_ops *o = &f->view->ops;
     const tl_calls *c = &f->view->calls;
@@ -160,7 +162,7 @@ static void walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
         if (!counts)
             continue;
         if (until != INT64_MIN && start > until)
-            add_rest(f, until, start, TL_NONE, TL_HOST_WAIT_UNKNOWN, &at);
+            add_outside_taken(f, until, start, TL_NONE, TL_HOST_WAIT_UNKNOWN, &at);
         until = tl_ns_max(until, end);
     }
 }
@@ -173,7 +175,7 @@ static bool has_frames(const tl_ops *o, const tl_thread *t)
     return false;
 }
 
-/* t and calls: what the thread has of operators and of calls, either may be NULL. */
+/* t, calls: the thread's operators and calls; either may be NULL. */
 static void walk_thread(finding *f, const tl_thread *t, const tl_thread *calls)
 {
     tl_host_waits *out = f->out;
@@ -181,11 +183,11 @@ static void walk_thread(finding *f, const tl_thread *t, const tl_thread *calls)
 
     f->taken.n = 0;
     if (t != NULL) {
-        walk_ops(f, t, TL_HOST_WAIT_BLOCKING);
-        walk_ops(f, t, TL_HOST_WAIT_FOR_OTHERS);
+        add_waits(f, t, TL_HOST_WAIT_BLOCKING);
+        add_waits(f, t, TL_HOST_WAIT_FOR_OTHERS);
     }
     if (calls != NULL && out->asyncs.n > 0 && (t == NULL || !has_frames(&f->view->ops, t)))
-        walk_nothing(f, t, calls);
+        add_unknown_waits(f, t, calls);
     if (out->held.n == first)
         return;
     qsort(out->held.v + first, out->held.n - first, sizeof *out->held.v, by_start);

@@ -5,28 +5,29 @@
  *                          |<---------- gap ------------->|
  *                                                    |<-->|  launch to execution, L
  *
- * B is queued when its launch call has ended more than launch_ns before the gap.  What the host did has one name; the
- * first that holds of these, where those of rows two to six need a launch of B:
+ * B is queued if its launch call ended more than launch_ns before the gap.  The label says what the host did; the first
+ * line that holds counts, and lines two to six need a launch of B:
  *
- *     WORK_NOT_RECORDED       a call queued work after A's launch and before B's that the trace lacks: lost_work.c
+ *     WORK_NOT_RECORDED       between the launches of A and B, a call queued work that the trace lacks: lost_work.c
  *     GRAPH_INTERNAL          B is a later node of a graph launch
  *     LAUNCH_ANOMALY          B is not queued, and L is longer than anomaly_ns and than anomaly_pct of the gap
- *     DEPENDENCY_WAIT         B is queued, the gap is longer than queued_ns, and B's stream waits for an event
+ *     DEPENDENCY_WAIT         B is queued, the gap is longer than queued_ns, and B's stream was made to wait for an
+ *                             event
  *     LAUNCH_ANOMALY          B is queued, and the gap is longer than queued_ns
  *     LAUNCH_OVERHEAD_ONLY    gap - L is less than half of launch_ns, or than 2 us
- *     RUNTIME_DOMINATED       calls of one class took runtime_pct of the gap or more
- *     CPU_DOMINATED           operators took coverage_pct of the gap or more
+ *     RUNTIME_DOMINATED       calls of one class take at least runtime_pct of the gap
+ *     CPU_DOMINATED           operators take at least coverage_pct of the gap
  *     NO_CPU_TRACE            the trace has no operators at all
- *     CPU_UNTRACED            operators took less than coverage_pct of the gap
+ *     CPU_UNTRACED            operators take less than coverage_pct of the gap
  *
- * Labels and thresholds are TraceLens'; where the rules depart from its own, tl_idle_rules says how.
+ * Labels and thresholds are those of TraceLens; tl_idle_rules lists the rules that differ.
  */
 #include "tlmpi/analysis/idle.h"
 #include "internal.h"
 #include "tlmpi/model/work_tables.h"
 #include <stdlib.h>
 
-/* A launch takes some of launch_ns, and at least this much of a gap is not worth another name. */
+/* Lower bound of launch_ns / 2: this much of a gap, ns, is always attributed to the launch. */
 enum { LEAST_OVERHEAD_NS = 2000 };
 
 /* Whether part is less than pct percent of whole. */
@@ -36,14 +37,14 @@ static bool below(int64_t part, int64_t pct, int64_t whole)
     return (wide)part * 100 < (wide)whole * pct;
 }
 
-/* Whether a launch whose work is lost was queued after the work before the gap, which ends at hi, and no later than the
- * work after it. */
-static bool misses_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
+/* Whether a launch whose work is lost was queued after the work before the gap and no later than the work after it.
+ * hi: end of the gap. */
+static bool is_work_lost(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
 {
     const tl_kernel *prev = &k->view->kernels[g->prev];
     int64_t from = prev->launch != TL_NONE ? prev->launch_ns : prev->start_ns;
     int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : hi;
-    size_t low = 0; /* to the first at or after `from` */
+    size_t low = 0; /* index of the first lost launch at or after `from` */
 
     TL_BISECT(low, k->lost.n, mid, k->lost.v[mid].start_ns < from);
     return low < k->lost.n && k->lost.v[low].start_ns <= to;
@@ -54,7 +55,7 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
     const tl_idle_config *c = k->config;
     int64_t gap = row->duration_ns, latency = row->launch_to_exec_ns;
 
-    if (misses_work(k, g, row->end_ns))
+    if (is_work_lost(k, g, row->end_ns))
         return TL_DOING_UNRECORDED;
     if (tl_idle_is_later_node(k, g))
         return TL_DOING_GRAPH;
@@ -88,7 +89,8 @@ static void classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
     }
 }
 
-/* A rank has a timeline for each of its devices, which lie together in the view; one where it has no work. */
+/* A rank has a timeline for each of its devices, whose kernels are consecutive in the view; a rank without device work
+ * has one empty timeline. */
 static void idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     tl_idle_rank k = { .view = view, .config = &config->idle };
@@ -110,7 +112,7 @@ static void idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_
     tl_idle_peers(&k, devices.v, devices.n, out);
     tl_idle_sums(&k, devices.v, devices.n, out);
     if (config->series) {
-        /* With --series alone: there may be as many as there is device work. */
+        /* With --series only: there may be as many as pieces of device work. */
         TL_EACH (const tl_idle_noise, n, k.noise) {
             const tl_series_row row = { .rank = k.view->rank,
                                         .what = TL_SERIES_SHORT_GAP,

@@ -1,18 +1,19 @@
-/* lost_work.c - launches whose work is not in the trace.
+/* lost_work.c - finds launches whose work is not in the trace.
  *
  *     calls     [a][b][c][d] . . . [e][f]
  *     stream     A  B     D         E          c is lost; f may not have run when the recording ended
  *
- * A profiler records the work of every launch of a kernel.  What has none is lost, but for
+ * A profiler records the work of every launch of a kernel.  A launch without work is lost, except:
  *
- *     captured    launches between the begin and the end of a capture, which make a graph
- *     nested      calls within a call that launches: both have one piece of work
- *     unnamed     calls of a name without any work in the trace: the profiler does not join them
- *     unjoined    where as much device work has no correlation as launches have no work, or most of it has none of a call
+ *     captured    launches between the begin and the end of a capture, which build a graph
+ *     nested      calls within a call that launches: both stand for the same work
+ *     unnamed     calls of a name that never has work in the trace: the profiler does not link them
+ *     unjoined    if at least as much device work has no correlation as launches have no work, or if most device work
+ *                 has no launch
  *
- * Of a copy of nothing there is no record, so a copy is lost only next to a launch that is.  Graphs have many
- * kernels: a graph launch is lost if it has none, or less than half of the median of the graphs that begin with the
- * same kernel.
+ * A copy of 0 bytes leaves no record, so a copy counts as lost only next to a lost launch.  Graphs have many kernels: a
+ * graph launch is lost if it has no kernel, or less than half of the median of the graphs with the same first
+ * kernel.
  */
 #include "internal.h"
 #include <stdlib.h>
@@ -28,7 +29,7 @@ void tl_idle_take_launch(tl_idle_rank *k, uint32_t call)
     if (name->captures == 0 && k->launches.n > 0) {
         tl_idle_launch *last = &k->launches.v[k->launches.n - 1];
         if (tl_call_track(c, last->call) == tl_call_track(c, call) && c->start_ns[call] < tl_call_end(c, last->call)) {
-            last->known = last->known || launch != TL_NONE; /* it is nested in the last one */
+            last->known = last->known || launch != TL_NONE; /* nested in the last one */
             return;
         }
     }
@@ -57,14 +58,14 @@ static bool is_copy(const tl_idle_rank *k, const tl_idle_launch *l)
 TL_SORT_BY(by_start, tl_idle_launch, start_ns, uid)
 
 typedef struct graph {
-    uint32_t name; /* of its first kernel: graphs that begin with the same are equal */
+    uint32_t name; /* name of its first kernel; graphs with the same one count as equal */
     uint32_t nkernels;
     size_t at; /* in launches */
 } graph;
 
 TL_SORT_BY(by_graph, graph, name, nkernels, at)
 
-static void judge_graphs(tl_idle_rank *k)
+static void find_lost_graphs(tl_idle_rank *k)
 {
     TL_VEC(graph) graphs = { 0 };
     for (size_t i = 0; i < k->launches.n; i++) {
@@ -92,8 +93,9 @@ static void judge_graphs(tl_idle_rank *k)
 
 /* --------------------------------------------------------------------------------------------------------- kernels */
 
-/* Whether launches and work can be joined: of nlost launches the work may be there, but for its number. */
-static bool joins(const tl_idle_rank *k, size_t nlost)
+/* Whether launches and work are linked reliably: nlost launches without work cannot be explained by work without
+ * correlation, nor is most work unlinked. */
+static bool is_linking_reliable(const tl_idle_rank *k, size_t nlost)
 {
     const tl_calls *c = &k->view->calls;
     int64_t first = INT64_MAX;
@@ -109,7 +111,7 @@ static bool joins(const tl_idle_rank *k, size_t nlost)
     return nameless < nlost && strays <= joined;
 }
 
-static void judge_kernels(tl_idle_rank *k)
+static void find_lost_kernels(tl_idle_rank *k)
 {
     size_t nlost = 0;
     int captures = 0;
@@ -119,7 +121,7 @@ static void judge_kernels(tl_idle_rank *k)
         l->known = l->known || captures > 0 || !name->recorded;
         nlost += is_kernel(k, l) && !l->known;
     }
-    if (nlost == 0 || !joins(k, nlost))
+    if (nlost == 0 || !is_linking_reliable(k, nlost))
         return;
     TL_EACH (tl_idle_launch, l, k->launches)
         l->lost |= is_kernel(k, l) && !l->known;
@@ -139,8 +141,8 @@ void tl_idle_lost_find(tl_idle_rank *k)
         i++;
     if (i < k->launches.n)
         tl_vec_sort(&k->launches, by_start);
-    judge_graphs(k);
-    judge_kernels(k);
+    find_lost_graphs(k);
+    find_lost_kernels(k);
     for (i = 0; i < k->launches.n; i++) {
         tl_idle_launch *l = &k->launches.v[i];
         l->lost |= is_copy(k, l) && !l->known && (is_lost_kernel(k, i - 1) || is_lost_kernel(k, i + 1));
@@ -152,9 +154,9 @@ void tl_idle_lost_find(tl_idle_rank *k)
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
-/* Of a window of the recording: when the first launch was whose work is in the trace, the last of each stream of calls,
- * and the last of all; and when the last call began that waited for the device or a stream: what was launched before
- * has run. */
+/* Launches whose work is recorded in one window of the recording: start of the first one, of the last one, and of the
+ * last one by stream of the call; waited_ns: start of the last call that waited for the device or a stream: work
+ * launched before it has run. */
 typedef struct recorded {
     size_t window;
     int64_t first_ns, last_ns, waited_ns;
@@ -192,7 +194,7 @@ static tl_defect defect_of(const tl_idle_rank *k, const recorded *r, const tl_id
     return after ? TL_DEFECT_LOST_AT_END : TL_DEFECT_LOST;
 }
 
-/* Launches of one step, or of none. */
+/* Numbers of launches in one step, or outside of steps. */
 typedef struct counted {
     int32_t step;
     int64_t of, lost[TL_NDEFECTS];
@@ -209,7 +211,8 @@ static void add_rows(const tl_idle_rank *k, const counted *c, tl_table *health)
                                                .of = c->of });
 }
 
-/* Work before the first launch of its stream, in each window, was launched before the recording. */
+/* Adds the row for work without a launch.  Work before the first launch of its stream in a window was launched before
+ * the recording and does not count. */
 static void add_unlaunched(const tl_rank_view *view, tl_table *health)
 {
     tl_health row = { .rank = view->rank, .defect = TL_DEFECT_NO_LAUNCH, .step = -1, .of = (int64_t)view->nkernels };
@@ -224,8 +227,8 @@ static void add_unlaunched(const tl_rank_view *view, tl_table *health)
         tl_health_add(health, row);
 }
 
-/* Appends a row per step and defect.  The launches of a step are consecutive, but for launches in no step between them,
- * which are counted apart. */
+/* Appends a row per step and defect.  The launches of a step are consecutive, except for launches outside of steps
+ * between them, which are counted separately. */
 void tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health)
 {
     counted in = { .step = -1 }, outside = in;

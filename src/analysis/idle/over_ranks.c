@@ -4,7 +4,7 @@
  *     rank 1  starved CPU_DOMINATED aten::copy_   11 ms   ->  rank -1  starved CPU_DOMINATED aten::copy_
  *     rank 2  starved CPU_DOMINATED aten::copy_   40 ms                63 ms, 3 ranks, worst 2
  *
- * A class is known by its words: names have other numbers on every rank.
+ * Classes of different ranks are matched by their words: names have different numbers on each rank.
  */
 #include "internal.h"
 #include <string.h>
@@ -13,7 +13,8 @@ static int by_class(const void *rows, uint32_t a, uint32_t b)
 {
     const tl_idle_summary *x = (const tl_idle_summary *)rows + a, *y = (const tl_idle_summary *)rows + b;
     int order = TL_COMPARE(x->step, y->step);
-    order = order != 0 ? order : (x->place > 0) - (y->place > 0); /* a class may have the word of a sum by axes */
+    order = order != 0 ? order : (x->place > 0) - (y->place > 0); /* a class may have the same words as a sum over
+                                                                   * labels */
     order = order != 0 ? order : TL_ORDER(x, y, drain_type, cpu_during_gap);
     return order != 0 ? order : memcmp(x->dominant_op, y->dominant_op, sizeof x->dominant_op);
 }
@@ -29,10 +30,10 @@ static int by_class_and_rank(const void *rows, uint32_t a, uint32_t b)
 typedef struct share {
     int32_t rank;
     int64_t total_ns;
-    const tl_idle_summary *row; /* one of it */
+    const tl_idle_summary *row; /* any row of the rank in the class */
 } share;
 
-/* The most time first; of equals the lower rank. */
+/* Order: time, descending; ties by rank, ascending. */
 static int by_time(const void *a, const void *b)
 {
     const share *x = a, *y = b;
@@ -41,7 +42,8 @@ static int by_time(const void *a, const void *b)
 
 TL_SORT_BY(by_rank, share, rank)
 
-/* Adds a row of the class; two of a rank (long names, cut alike) are one share.  How many shares there are then. */
+/* Adds a row to the class; two rows of a rank (long names that were truncated alike) are one share.  Returns the new
+ * number of shares. */
 static size_t add_row(tl_idle_summary *sum, const tl_idle_summary *row, share *v, size_t n)
 {
     if (row->count > 0 && (sum->count == 0 || row->min_ns < sum->min_ns))
@@ -58,8 +60,8 @@ static size_t add_row(tl_idle_summary *sum, const tl_idle_summary *row, share *v
     return n;
 }
 
-/* Which ranks have it; nranks: all that have device work. */
-static void say_ranks(tl_idle_summary *sum, share *v, size_t n, size_t nranks, int64_t *scratch)
+/* Fills the columns of ranks.  nranks: number of ranks with device work. */
+static void fill_ranks(tl_idle_summary *sum, share *v, size_t n, size_t nranks, int64_t *scratch)
 {
     qsort(v, n, sizeof *v, by_time);
     sum->ranks = (int32_t)n;
@@ -73,15 +75,15 @@ static void say_ranks(tl_idle_summary *sum, share *v, size_t n, size_t nranks, i
     sum->median_rank_ns = nranks > 0 ? tl_median_rounded_up(scratch, nranks) : 0;
 }
 
-/* By name, which has one number on all ranks once their rows are together. */
+/* Order by name number, which is the same on all ranks after the merge. */
 static int by_name(const void *a, const void *b)
 {
     return TL_ORDER(*(const tl_idle_annotation *const *)a, *(const tl_idle_annotation *const *)b, annotation);
 }
 
 /* Fills the largest annotation of a class over all ranks; rows[index[n]]: the class's rows of idle_summary. */
-static void say_annotations(const tl_table *annotations, const tl_idle_summary *rows, const uint32_t *index, size_t n,
-                            tl_idle_summary *sum)
+static void fill_largest_annotation(const tl_table *annotations, const tl_idle_summary *rows, const uint32_t *index,
+                                    size_t n, tl_idle_summary *sum)
 {
     const tl_idle_annotation *v = tl_table_row(annotations, 0);
     TL_VEC(const tl_idle_annotation *) found = { 0 };
@@ -112,7 +114,7 @@ static int by_total(const void *rows, uint32_t a, uint32_t b)
     return TL_COMPARE(v[b].total_ns, v[a].total_ns);
 }
 
-/* Numbers the classes, the most time first; of equals in order of the keys. */
+/* Numbers the classes by time, descending; ties in key order. */
 static void number_classes(const tl_table *sums)
 {
     uint32_t *order = tl_sorted_index(sums->n, by_total, sums->rows);
@@ -131,7 +133,7 @@ static void reduce_classes(tl_tables *tables, size_t nranks)
     uint32_t *order = tl_sorted_index(summary->n, by_class_and_rank, rows);
     share *shares = tl_malloc((summary->n + 1) * sizeof *shares);
     int64_t *scratch = tl_malloc((summary->n + nranks + 1) * sizeof *scratch);
-    int64_t all_ns = 0; /* of the step: its ALL comes first */
+    int64_t all_ns = 0; /* time of the step: its row ALL comes first */
     size_t n = 0;
 
     for (size_t i = 0; i < summary->n; i++)
@@ -148,12 +150,13 @@ static void reduce_classes(tl_tables *tables, size_t nranks)
         sum->annotation = TL_NO_NAME;
         for (size_t i = from; i < to; i++)
             m = add_row(sum, &rows[order[i]], shares, m);
-        say_ranks(sum, shares, m, nranks, scratch);
+        fill_ranks(sum, shares, m, nranks, scratch);
         if (sum->drain_type == TL_DRAIN_ALL && sum->place == 0)
             all_ns = sum->total_ns;
         sum->idle_pct = tl_idle_pct(sum->total_ns, sum->drain_type == TL_DRAIN_NOISE ? 0 : all_ns);
         if (sum->place != 0)
-            say_annotations(tl_tables_get(tables, &tl_idle_annotation_schema), rows, order + from, to - from, sum);
+            fill_largest_annotation(tl_tables_get(tables, &tl_idle_annotation_schema), rows, order + from, to - from,
+                                    sum);
     }
     number_classes(&sums);
     tl_table_append(summary, sums.rows, sums.n);
@@ -164,7 +167,8 @@ static void reduce_classes(tl_tables *tables, size_t nranks)
     tl_table_sort(summary);
 }
 
-/* For which rank the ranks waited longest, each for the one of its row; of equals the lowest, -1 for none. */
+/* Returns the rank that caused the longest waits, summed over the ranks (each row names one); ties go to the lowest
+ * rank; -1: none. */
 static int32_t find_late_rank(const tl_table *table)
 {
     share most = { .rank = -1, .total_ns = -1 };
@@ -189,7 +193,7 @@ void tl_idle_reduce(tl_tables *job)
     tl_idle sum = {
         .rank = -1, .device = -1, .utilization_pct = tl_idle_pct(0, 0), .late_rank = find_late_rank(table)
     };
-    size_t nranks = 0; /* with device work */
+    size_t nranks = 0; /* ranks with device work */
     TL_ROWS (const tl_idle, row, table)
         if (row->device == -1) {
             tl_idle_add(&sum, row);

@@ -1,30 +1,30 @@
-/* peers.c - which parts of gaps may be waiting for other ranks?
+/* peers.c - lists the parts of gaps that may be waits for other ranks.
  *
- *     device 0   [ A ]..............[ B ]      B was held by an event, or the host by a wait, and meanwhile on device 1
- *     device 1   [ 1             ]             nothing ran but communication: host_sync, dependency
+ *     device 0   [ A ]..............[ B ]      B was held by an event, or the host waited, while on device 1
+ *     device 1   [ 1             ]             only communication ran: evidence host_sync, dependency
  *                     |<- part ->|
  *
  *     thread     [ gloo:barrier     ]          the host was in a collective of hosts: host_collective, host_wait
  *     device     [ A ]..............[ B ]
  *                     |<-  part  ->|
  *
- * Which ranks were late, and how much of these parts was waiting for them, is known when ranks are matched.  On the
- * gap's own device no communication runs: what waits there is no gap.
+ * Which ranks were late, and how much of a part was waiting for them, is known after ranks are matched.  No
+ * communication runs on the gap's own device in a gap, so waits in it are never gaps of that device.
  */
 #include "internal.h"
 #include "tlmpi/analysis/time.h"
 #include <stdlib.h>
 
-/* The most devices and streams that waits are told apart by. */
+/* Largest number of devices and streams that are distinguished. */
 enum { SCOPES_MOST = 64 };
 
-/* What communicates alone in a scope: a stream, a device (stream -1), or all the rank has (both -1). */
+/* Communication without compute in a scope: a stream, a device (stream -1), or the whole rank (both -1). */
 typedef struct scope {
     int32_t device, stream;
     tl_comm_spans spans;
 } scope;
 
-/* A wait of a thread; where two overlap, the first to begin has the common time. */
+/* A wait of a thread.  Where two overlap, the first to begin has the common time. */
 typedef struct stay {
     uint32_t track, wait;
     int64_t start_ns, end_ns;
@@ -34,24 +34,24 @@ typedef struct finding {
     tl_idle_rank *k;
     tl_table *out;
     tl_host_waits host_waits;
-    uint32_t *order, *chosen; /* kernels by start: all; those of a scope */
+    uint32_t *order, *chosen; /* kernels by start: all; those of the current scope */
     TL_VEC(scope) scopes;
     TL_VEC(stay) stays; /* by (track, start) */
 } finding;
 
-/* What was waited for: a kernel, operator or Python function. */
+/* The awaited kernel, operator or Python function. */
 typedef struct awaited {
     uint32_t name, uid;
     int64_t start_ns;
 } awaited;
 
-static awaited op_of(const finding *f, uint32_t op)
+static awaited awaited_op(const finding *f, uint32_t op)
 {
     const tl_ops *o = &f->k->view->ops;
     return (awaited){ tl_name_key(f->k->view, o->name[op]), o->uid[op], o->start_ns[op] };
 }
 
-/* gap: NULL for a collective of hosts, whether it lies in a gap or not. */
+/* Adds a part of a gap.  gap NULL: a collective of hosts, in a gap or not. */
 static void add_row(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, tl_peer_evidence evidence,
                     awaited what)
 {
@@ -79,7 +79,7 @@ static void add_row(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_n
     tl_idle_say_class(view->names, gap, row->dominant_op, sizeof row->dominant_op);
 }
 
-/* What communicates alone there. */
+/* Returns the spans of communication without compute in a scope. */
 static const tl_comm_spans *spans_of(finding *f, int32_t device, int32_t stream)
 {
     const tl_rank_view *v = f->k->view;
@@ -101,11 +101,11 @@ static const tl_comm_spans *spans_of(finding *f, int32_t device, int32_t stream)
     return spans;
 }
 
-/* Adds what communicates alone there in [from_ns, to_ns), if it is over by by_ns; *found: whether there was any. */
+/* Adds the spans of communication in [from_ns, to_ns) whose kernels end by by_ns; sets *found if one is long enough. */
 static void add_spans(finding *f, const tl_gap *gap, const tl_comm_spans *spans, int64_t from_ns, int64_t to_ns,
                       int64_t by_ns, tl_peer_evidence evidence, bool *found)
 {
-    size_t low = 0; /* to the first that ends after the beginning */
+    size_t low = 0; /* index of the first span that ends after from_ns */
     TL_BISECT(low, spans->n, mid, spans->v[mid].end_ns <= from_ns);
     for (; low < spans->n && spans->v[low].start_ns < to_ns; low++) {
         const tl_comm_span *p = &spans->v[low];
@@ -122,7 +122,7 @@ static void add_spans(finding *f, const tl_gap *gap, const tl_comm_spans *spans,
 
 TL_SORT_BY(by_track, stay, track, start_ns, wait)
 
-static void list_stays(finding *f)
+static void list_thread_waits(finding *f)
 {
     const tl_idle_rank *k = f->k;
     size_t kept = 0;
@@ -142,11 +142,11 @@ static void list_stays(finding *f)
     f->stays.n = kept;
 }
 
-/* The host waited for communication on another device of the rank. */
+/* Adds waits of the gap's thread for communication on another device of the rank. */
 static void add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found)
 {
     const stay *v = f->stays.v;
-    size_t low = 0; /* to the first of the thread that ends after the beginning of the gap */
+    size_t low = 0; /* index of the thread's first stay that ends after the beginning of the gap */
     TL_BISECT(low, f->stays.n, i, v[i].track < track || (v[i].track == track && v[i].end_ns <= gap->start_ns));
     for (size_t i = low; i < f->stays.n && v[i].track == track && v[i].start_ns < gap->end_ns; i++) {
         const tl_idle_wait *w = &f->k->waits.v[v[i].wait];
@@ -155,11 +155,12 @@ static void add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found
     }
 }
 
-/* A stretch in which the host waited in op, or was free (TL_NONE): for the collectives that ended meanwhile, at each
- * instant for the one that ends last.  In the rest of the stretch the host waited for something unknown. */
+/* Adds the parts of a stretch in which the thread waited in `op`, or was free (op TL_NONE): at each instant the wait is
+ * for the collective that ends last among those that end in the stretch.  In the rest of the stretch, if there is an
+ * op, the thread waited for something unknown. */
 static void add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, uint32_t op)
 {
-    size_t low = 0; /* to the first that ends after the stretch */
+    size_t low = 0; /* index of the first collective that ends after the stretch */
     TL_BISECT(low, f->host_waits.asyncs.n, mid, f->host_waits.asyncs.v[mid].end_ns <= to_ns);
     for (size_t i = low; i > 0 && f->host_waits.asyncs.v[i - 1].end_ns > from_ns && from_ns < to_ns; i--) {
         const tl_host_stretch *x = &f->host_waits.asyncs.v[i - 1];
@@ -167,19 +168,19 @@ static void add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t 
         if (from >= end)
             continue;
         if (op != TL_NONE && end < to_ns)
-            add_row(f, gap, end, to_ns, TL_PEER_WAIT, op_of(f, op));
-        add_row(f, gap, from, end, TL_PEER_MEETING, op_of(f, x->op));
+            add_row(f, gap, end, to_ns, TL_PEER_WAIT, awaited_op(f, op));
+        add_row(f, gap, from, end, TL_PEER_MEETING, awaited_op(f, x->op));
         to_ns = from;
     }
     if (op != TL_NONE && from_ns < to_ns)
-        add_row(f, gap, from_ns, to_ns, TL_PEER_WAIT, op_of(f, op));
+        add_row(f, gap, from_ns, to_ns, TL_PEER_WAIT, awaited_op(f, op));
 }
 
-/* The host was in a collective of hosts, or in a call that waits for others. */
-static void add_meetings(finding *f, const tl_gap *gap, uint32_t track)
+/* Adds the parts of a gap in which its thread was in a collective of hosts, or in a call that waits for other ranks. */
+static void add_host_collectives(finding *f, const tl_gap *gap, uint32_t track)
 {
     const tl_thread_stretches *threads = f->host_waits.threads.v;
-    size_t at = 0, low = 0; /* low: to the first that ends after the beginning of the gap */
+    size_t at = 0, low = 0; /* low: index of the first stretch that ends after the beginning of the gap */
     TL_BISECT(at, f->host_waits.threads.n, mid, threads[mid].track < track);
     if (at == f->host_waits.threads.n || threads[at].track != track)
         return;
@@ -188,13 +189,13 @@ static void add_meetings(finding *f, const tl_gap *gap, uint32_t track)
     for (size_t i = low; i < threads[at].n && v[i].start_ns < gap->end_ns; i++) {
         int64_t from = tl_ns_max(v[i].start_ns, gap->start_ns), to = tl_ns_min(v[i].end_ns, gap->end_ns);
         if (v[i].wait_kind == TL_HOST_WAIT_BLOCKING)
-            add_row(f, gap, from, to, TL_PEER_MEETING, op_of(f, v[i].op));
+            add_row(f, gap, from, to, TL_PEER_MEETING, awaited_op(f, v[i].op));
         else
             add_stretch(f, gap, from, to, v[i].op);
     }
 }
 
-/* A part of a gap has one reason: what the work after it waited for; else what the host did. */
+/* Adds the parts of one gap.  Each has one reason: what the work after the gap waited for; else what the host did. */
 static void find_waits_in_gap(finding *f, const tl_idle_gap *g, const tl_gap *gap, bool several)
 {
     bool found = several && gap->cpu_during_gap == TL_DOING_DEPENDENCY;
@@ -205,7 +206,7 @@ static void find_waits_in_gap(finding *f, const tl_idle_gap *g, const tl_gap *ga
     if (several && g->track != TL_NONE)
         add_waits(f, gap, g->track, &found);
     if (!found && g->track != TL_NONE)
-        add_meetings(f, gap, g->track);
+        add_host_collectives(f, gap, g->track);
 }
 
 void tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out)
@@ -215,17 +216,17 @@ void tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
     const tl_rank_view *v = k->view;
     bool several = n > 1 && v->ncolls > 0;
 
-    if (v->world_size == 1) /* the job has no other rank to wait for */
+    if (v->world_size == 1) /* the job has no other rank */
         return;
     tl_host_waits_find(v, &f.host_waits);
     if (several) {
         f.order = tl_sorted_index(v->nkernels, tl_kernel_by_start_uid, v->kernels);
         f.chosen = tl_malloc((v->nkernels + 1) * sizeof *f.chosen);
-        list_stays(&f);
+        list_thread_waits(&f);
     }
-    /* A rank that came last to a collective of hosts may have no gap there. */
+    /* The last rank to arrive at a collective of hosts may have no gap there. */
     TL_EACH (const uint32_t, op, f.host_waits.ops)
-        add_row(&f, NULL, v->ops.start_ns[*op], tl_op_end(&v->ops, *op), TL_PEER_MEETING, op_of(&f, *op));
+        add_row(&f, NULL, v->ops.start_ns[*op], tl_op_end(&v->ops, *op), TL_PEER_MEETING, awaited_op(&f, *op));
     for (size_t d = 0; (several || f.host_waits.threads.n > 0) && d < n; d++)
         for (size_t i = 0; i < devices[d].gaps.n; i++)
             find_waits_in_gap(&f, &devices[d].gaps.v[i], tl_table_row(gaps, devices[d].first_row + i), several);

@@ -1,13 +1,13 @@
-/* sums.c - the gaps of a rank: sums of the whole and of each device; by their two labels, for the whole trace and for each
- * step, with rows for all and for noise; and by class: their labels, and in which call, operator, graph or work.
+/* sums.c - the sums over the gaps of a rank, for the whole rank and each device: by the two labels, for the whole trace
+ * and each step, with rows for all gaps and for noise; and by class: the labels with a call, operator, graph or work.
  *
- * Gap rows of one device lie together, in order of time; those of the rank's devices follow each other.
+ * Gap rows of one device are consecutive and in order of time; those of the rank's devices follow each other.
  *
  *     annotation   [forward       ][     ][backward             ]
  *     gaps           |<- a ->|   |<- a ->|      |<- a ->|           class a: forward 11, backward 9, none 5
  *
- * Each instant of a gap counts for the innermost annotation of the thread that counts, or for none.  A gap may be in
- * several, and the longest gap of a class tells little of the others.
+ * Each instant of a gap counts for the innermost annotation of the gap's thread, or for none.  A gap may lie in several
+ * annotations, and the longest gap of a class says little about the others.
  */
 #include "internal.h"
 #include <math.h>
@@ -16,45 +16,46 @@
 
 enum {
     NLABELS = TL_NDRAINS * TL_NDOINGS,
-    /* More classes than that of one device are summed as others: a trace may give every gap a name of its own. */
+    /* Largest number of classes of a device; further ones are summed as others: a trace may give every gap a different
+     * name. */
     MOST_CLASSES = 1000
 };
 
-/* What a gap is grouped by beside its labels: two numbers. */
+/* The part of the class of a gap that is not its labels. */
 typedef struct class_key {
     uint32_t sub, name;
 } class_key;
 
-/* What is looked at of each gap again and again: its row is large, and there may be many. */
+/* The fields of a gap that are read repeatedly: a gap's row is large, and there may be many. */
 typedef struct brief {
     int64_t ns, other_op_ns;
     int32_t step;
     uint32_t label;      /* both labels as one number, below NLABELS */
-    uint32_t annotation; /* index of the gap's first in gap_annotations; TL_NONE */
+    uint32_t annotation; /* index of the gap's first entry in gap_annotations; TL_NONE: none */
     class_key key;
 } brief;
 
-/* One device, or all of a rank. */
+/* One device, or all devices of a rank. */
 typedef struct scope {
     tl_idle_rank *k;
-    int32_t device; /* -1: all */
+    int32_t device; /* -1: all devices */
     const tl_gap *gaps;
-    size_t first_row; /* of them in the gap table */
-    brief *brief;     /* of each */
+    size_t first_row; /* index of gaps[0] in the gap table */
+    brief *brief;     /* [ngaps] */
     size_t ngaps;
     const tl_idle_noise *noise;
     size_t nnoise;
     int64_t macro_ns;
-    uint32_t *index;       /* room for the numbers of its gaps, of either kind */
-    int64_t *lengths;      /* and for their lengths */
-    tl_idle_tally tally;   /* scratch: of annotations */
+    uint32_t *index;       /* scratch: indices of gaps, or of noise */
+    int64_t *lengths;      /* scratch: lengths of gaps, or of noise */
+    tl_idle_tally tally;   /* scratch: time by annotation */
     tl_table *summary;     /* idle_summary */
-    tl_table *annotations; /* idle_annotation; NULL for one of several devices */
+    tl_table *annotations; /* idle_annotation; NULL: a single device of several */
 } scope;
 
 /* ------------------------------------------------------------------------------------------------------- statistics */
 
-/* The standard deviation, divided by n, rounded. */
+/* Returns the population standard deviation (divided by n), rounded. */
 static int64_t deviation(const int64_t *v, size_t n)
 {
     double mean = 0, squares = 0;
@@ -72,8 +73,8 @@ double tl_idle_pct(int64_t part, int64_t whole)
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
-/* Adds a row of idle_summary with what n lengths say, which are in another order then; all_ns: of all macro gaps of the
- * step, or of all steps. */
+/* Adds a row of idle_summary with the statistics of n lengths, which are sorted here.  all_ns: total of the macro gaps
+ * in the step, or in all steps. */
 static tl_idle_summary *add_row(const scope *s, int32_t step, uint8_t drain, uint8_t doing, int64_t *lengths, size_t n,
                                 int64_t all_ns)
 {
@@ -93,7 +94,7 @@ static tl_idle_summary *add_row(const scope *s, int32_t step, uint8_t drain, uin
     row->median_rank_ns = row->worst_ns = row->total_ns;
     row->idle_pct = tl_idle_pct(row->total_ns, noise ? 0 : all_ns);
     row->peer_ns = axes ? -1 : 0;
-    row->median_ns = n > 0 ? tl_median_rounded_up(lengths, n) : 0; /* which puts them in order */
+    row->median_ns = n > 0 ? tl_median_rounded_up(lengths, n) : 0; /* sorts lengths */
     row->min_ns = n > 0 ? lengths[0] : 0;
     row->max_ns = n > 0 ? lengths[n - 1] : 0;
     row->longest_id = -1;
@@ -103,15 +104,15 @@ static tl_idle_summary *add_row(const scope *s, int32_t step, uint8_t drain, uin
     return row;
 }
 
-/* Lengths of the gaps index[0, n) to s->lengths. */
-static void take_lengths(const scope *s, const uint32_t *index, size_t n)
+/* Copies the lengths of the gaps index[0, n) to s->lengths. */
+static void copy_lengths(const scope *s, const uint32_t *index, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         s->lengths[i] = s->brief[index[i]].ns;
 }
 
-/* What the gaps index[0, n) of one class, or of all, say beside their lengths. */
-static void say_longest(const scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
+/* Fills the columns of single gaps, from the gaps index[0, n) of one class, or of all. */
+static void fill_single_gaps(const scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
 {
     const brief *v = s->brief;
     uint32_t longest = TL_NONE, other = TL_NONE;
@@ -128,16 +129,16 @@ static void say_longest(const scope *s, const uint32_t *index, size_t n, tl_idle
         tl_cell_put(row->other_op, sizeof row->other_op, tl_names_text(s->k->view->names, s->gaps[other].other_op));
 }
 
-/* The most time first; of equals what was met first. */
+/* Order: time, descending; ties in order of first addition. */
 static int by_time(const void *entries, uint32_t a, uint32_t b)
 {
     const tl_idle_tally_entry *v = entries;
     return TL_COMPARE(v[b].ns, v[a].ns);
 }
 
-/* In which annotations the gaps index[0, n) of a class, or of all, were: the largest to the class's row, and rows of
- * idle_annotation for a class. */
-static void say_annotations(scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
+/* Sums the time of the gaps index[0, n) of a class, or of all, by annotation: the largest goes to the class's row, and
+ * for a class all go to rows of idle_annotation. */
+static void fill_annotations(scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
 {
     tl_idle_tally *tally = &s->tally;
     size_t most = TL_IDLE_ANNOTATIONS_OF_CLASS;
@@ -171,30 +172,30 @@ static void say_annotations(scope *s, const uint32_t *index, size_t n, tl_idle_s
 TL_ORDER_BY(by_step, brief, step)
 TL_ORDER_BY(by_step_of_noise, tl_idle_noise, step)
 
-static void number(uint32_t *index, size_t n)
+static void fill_identity(uint32_t *index, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         index[i] = (uint32_t)i;
 }
 
-/* The gaps index[0, n) of one step, or of all: a row for all, and one for each pair of labels. */
-static void add_axes(scope *s, int32_t step, const uint32_t *index, size_t n)
+/* Adds rows of one step, or of all steps, for the gaps index[0, n): one for all, and one for each pair of labels. */
+static void add_label_rows(scope *s, int32_t step, const uint32_t *index, size_t n)
 {
     size_t end[NLABELS + 1] = { 0 };
 
-    take_lengths(s, index, n);
+    copy_lengths(s, index, n);
     tl_idle_summary *row = add_row(s, step, TL_DRAIN_ALL, TL_DOING_ALL, s->lengths, n, 0);
     int64_t all_ns = row->total_ns;
     row->idle_pct = tl_idle_pct(all_ns, all_ns);
     if (step == -1) {
-        say_longest(s, index, n, row);
-        say_annotations(s, index, n, row);
+        fill_single_gaps(s, index, n, row);
+        fill_annotations(s, index, n, row);
     }
     for (size_t i = 0; i < n; i++)
         end[s->brief[index[i]].label + 1]++;
     for (size_t l = 0; l < NLABELS; l++)
         end[l + 1] += end[l];
-    for (size_t i = 0; i < n; i++) /* end[l] is where l's next length goes, and at last its end */
+    for (size_t i = 0; i < n; i++) /* end[l] is the next free entry of label l, and finally its end */
         s->lengths[end[s->brief[index[i]].label]++] = s->brief[index[i]].ns;
     for (size_t l = 0, from = 0; l < NLABELS; from = end[l++])
         if (end[l] > from)
@@ -202,12 +203,12 @@ static void add_axes(scope *s, int32_t step, const uint32_t *index, size_t n)
                     all_ns);
 }
 
-static void noise_rows(const scope *s)
+static void add_noise_rows(const scope *s)
 {
     for (size_t i = 0; i < s->nnoise; i++)
         s->lengths[i] = s->noise[i].duration_ns;
     add_row(s, -1, TL_DRAIN_NOISE, TL_DOING_NOISE, s->lengths, s->nnoise, 0);
-    number(s->index, s->nnoise);
+    fill_identity(s->index, s->nnoise);
     tl_sort_index(s->index, s->nnoise, by_step_of_noise, s->noise);
     TL_GROUPS (from, to, s->index, s->nnoise, by_step_of_noise, s->noise) {
         int32_t step = s->noise[s->index[from]].step;
@@ -233,7 +234,7 @@ static class_key key_of(const tl_gap *g)
     case TL_DOING_DEPENDENCY:
         return (class_key){ 0, g->following };
     case TL_DOING_LAUNCH_ANOMALY: {
-        /* Work was launched, and began late: the call in which the host was for most of the gap explains nothing. */
+        /* If most of the gap was one call, the class has the call: work was launched, and began late. */
         bool mostly = g->call_class != TL_CALL_NONE && g->call_ns > g->duration_ns / 2;
         return (class_key){ g->prequeued, mostly ? g->call : TL_NO_NAME };
     }
@@ -271,14 +272,14 @@ void tl_idle_say_class(const tl_names *names, const tl_gap *g, char *cell, size_
     tl_cell_put(cell, size, name);
 }
 
-/* One class among others: index[from, to). */
+/* The gaps of one class: index[from, to). */
 typedef struct class_run {
     size_t from, to;
     int64_t total_ns;
     uint32_t first; /* its first gap */
 } class_run;
 
-/* The most time first; of equals what came first. */
+/* Order: time, descending; ties by first gap. */
 static int by_total(const void *a, const void *b)
 {
     const class_run *x = a, *y = b;
@@ -287,14 +288,14 @@ static int by_total(const void *a, const void *b)
 
 TL_ORDER_BY(by_class, brief, label, key.sub, key.name)
 
-/* Returns the classes, *nruns of them, in order of their time; s->index has the gaps class by class, each in order of
- * time. */
+/* Returns the classes, *nruns of them, by time, descending; s->index has the gaps by class, and those of a class in
+ * order of time. */
 static class_run *find_classes(const scope *s, size_t *nruns)
 {
     class_run *runs = tl_malloc((s->ngaps + 1) * sizeof *runs);
 
     *nruns = 0;
-    number(s->index, s->ngaps);
+    fill_identity(s->index, s->ngaps);
     tl_sort_index(s->index, s->ngaps, by_class, s->brief);
     TL_GROUPS (from, to, s->index, s->ngaps, by_class, s->brief) {
         class_run *run = &runs[(*nruns)++];
@@ -306,7 +307,7 @@ static class_run *find_classes(const scope *s, size_t *nruns)
     return runs;
 }
 
-static void class_rows(scope *s)
+static void add_class_rows(scope *s)
 {
     size_t nruns, nothers = 0;
     class_run *runs = find_classes(s, &nruns);
@@ -315,13 +316,13 @@ static void class_rows(scope *s)
         const uint32_t *index = s->index + runs[r].from;
         size_t count = runs[r].to - runs[r].from;
         const tl_gap *first = &s->gaps[index[0]];
-        take_lengths(s, index, count);
+        copy_lengths(s, index, count);
         tl_idle_summary *row = add_row(s, -1, first->drain_type, first->cpu_during_gap, s->lengths, count, s->macro_ns);
         row->place = (int32_t)r + 1;
         row->peer_ns = 0;
         tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
-        say_longest(s, index, count, row);
-        say_annotations(s, index, count, row);
+        fill_single_gaps(s, index, count, row);
+        fill_annotations(s, index, count, row);
     }
     for (size_t r = MOST_CLASSES; r < nruns; r++)
         for (size_t i = runs[r].from; i < runs[r].to; i++)
@@ -365,14 +366,14 @@ static void sum_scope(scope *s, const tl_idle *sums, tl_tables *out)
         if (gap < s->ngaps && s->brief[gap].annotation == TL_NONE)
             s->brief[gap].annotation = (uint32_t)i;
     }
-    number(s->index, s->ngaps);
-    add_axes(s, -1, s->index, s->ngaps);
+    fill_identity(s->index, s->ngaps);
+    add_label_rows(s, -1, s->index, s->ngaps);
     tl_sort_index(s->index, s->ngaps, by_step, s->brief);
     TL_GROUPS (from, to, s->index, s->ngaps, by_step, s->brief)
         if (s->brief[s->index[from]].step >= 0)
-            add_axes(s, s->brief[s->index[from]].step, s->index + from, to - from);
-    noise_rows(s);
-    class_rows(s);
+            add_label_rows(s, s->brief[s->index[from]].step, s->index + from, to - from);
+    add_noise_rows(s);
+    add_class_rows(s);
     tl_arena_free(&arena);
 }
 
@@ -381,7 +382,7 @@ void tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
     static const tl_idle_noise no_noise;
     const tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
     tl_table *annotations = tl_tables_get(out, &tl_idle_annotation_schema);
-    /* The sums of the whole rank say what is known of the host, too. */
+    /* The sums of the whole rank have the columns of the host as well. */
     tl_idle all = { .calls = (int64_t)k->view->calls.n,
                     .operators = (int64_t)k->nops[TL_OP],
                     .python_functions = (int64_t)k->nops[TL_FRAME] };
@@ -390,7 +391,7 @@ void tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
     tl_idle_tally_make(&s.tally, k->view->names);
     for (size_t i = 0; i < n; i++)
         tl_idle_add(&all, &devices[i].sums);
-    for (size_t i = 0; i <= (n > 1 ? n : 0); i++) { /* all together, then each of several */
+    for (size_t i = 0; i <= (n > 1 ? n : 0); i++) { /* all devices together, then each of several */
         const tl_idle_device *d = i > 0 ? &devices[i - 1] : &devices[0];
         s.device = i > 0 ? d->device : -1;
         s.annotations = i > 0 ? NULL : annotations;
