@@ -1,284 +1,262 @@
-/* compare.c - cells to rows of phase_step, each compared with the other ranks; lateness from outside of phases; and the
- * steps from there to verdicts, one after the other.
+/* compare.c - cells to classes, in which ranks are compared step by step.
  *
  *     step 7     rank 0     [h2d][training_step      ]
  *                rank 3     ......[h2d][training_step ]       25 ms less in training_step: late, and no phase is longer
  */
 #include "internal.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
-#include <string.h>
 
-/* Where the rows from `from` on end that are of its step and, if `phase`, of its phase. */
-static size_t group_end(const tl_phase_step *rows, size_t n, size_t from, bool phase)
+/* One step of all ranks: its cells, by phase and rank. */
+typedef struct comparing {
+    tl_phase_job *j;
+    const tl_phase_cell *cells; /* [n] */
+    size_t n;
+    uint32_t step;   /* index */
+    uint32_t waited; /* phase that the measured waits are taken off; TL_NONE */
+    double *waits;   /* [nranks * nsteps] waits that traces have measured; NAN: not measured; NULL: in no step */
+    double *late_ns; /* [nranks] shorter than the others where there may be collectives; -INFINITY: no such phase */
+    double *longer_ns, *before_ns; /* [nranks] longer than the others, all phases together; in the step before */
+    int32_t *phases;               /* [nranks] phases that other ranks have, too */
+    double *scratch;               /* [nranks] */
+} comparing;
+
+static uint32_t rank_of(const comparing *c, const tl_phase_cell *cell)
+{
+    return (uint32_t)tl_index_of(c->j->ranks, c->j->nranks, cell->rank);
+}
+
+/* Where the cells of a phase end that begin at `from`. */
+static size_t phase_end(const comparing *c, size_t from)
 {
     size_t to = from + 1;
-    while (to < n && rows[to].step == rows[from].step && (!phase || rows[to].phase == rows[from].phase))
+    while (to < c->n && c->cells[to].phase == c->cells[from].phase)
         to++;
     return to;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- waits */
-
-/* Waiting that Kineto traces have measured, in ns, by rank and marked step. */
-typedef struct waits {
-    tl_map at;
-    TL_VEC(int64_t) ns;
-} waits;
-
-static uint64_t key_of(int32_t rank, int32_t step)
+/* The class's own times in the step, by rank; a new column of `otherwise`, if it has none. */
+static double *column_of(const comparing *c, tl_phase_class *class, double otherwise)
 {
-    return (uint64_t)(uint32_t)rank << 32 | (uint32_t)step;
+    const size_t n = class->columns.n, nranks = c->j->nranks;
+    if (n == 0 || class->columns.v[n - 1].step != c->step) {
+        tl_vec_push(&class->columns, (tl_phase_column){ .step = c->step });
+        for (size_t r = 0; r < nranks; r++)
+            tl_vec_push(&class->own_ns, otherwise);
+    }
+    return class->own_ns.v + (class->columns.n - 1) * nranks;
 }
 
-static void list_waits(tl_tables *tables, waits *out)
+/* Finds the middle of the class's last column; returns how many ranks it has. */
+static size_t find_middle(const comparing *c, const tl_phase_class *class)
 {
-    TL_ROWS (const tl_step, row, tl_tables_get(tables, &tl_step_schema)) {
-        tl_map_put(&out->at, key_of(row->rank, row->step), (uint32_t)out->ns.n);
-        tl_vec_push(&out->ns, 0);
-    }
-    TL_ROWS (const tl_exposed, row, tl_tables_get(tables, &tl_exposed_schema)) {
-        uint32_t at = tl_map_get(&out->at, key_of(row->rank, row->step));
-        if (at < out->ns.n)
-            out->ns.v[at] = tl_ns_sum(out->ns.v[at], row->waiting_ns);
-    }
+    const size_t at = class->columns.n - 1;
+    tl_phase_column *column = &class->columns.v[at];
+    size_t n = 0;
+    for (uint32_t r = 0; r < c->j->nranks; r++)
+        if (!isnan(tl_phase_own(c->j, class, at, r)))
+            c->scratch[n++] = tl_phase_own(c->j, class, at, r);
+    column->pair = n == 2;
+    column->middle_ns = tl_real_median(c->scratch, n);
+    if (n > 2)
+        column->middle_ns = floor(column->middle_ns);
+    return n;
 }
 
-/* Gives the measured waits of one step to one phase: of the phases most certain to hold collectives, the longest.  Only
- * where the waits of all its ranks are measured; scratch[n]. */
-static void take_waits(const tl_phase_job *j, tl_phase_step *rows, size_t n, const waits *w, int64_t *scratch)
+static void drop_column(const comparing *c, tl_phase_class *class)
 {
-    size_t best = n, best_end = n;
-    tl_phase_holds most = TL_HOLDS_NONE;
-    int64_t most_ns = -1;
-    for (size_t from = 0, to; from < n; from = to) {
-        tl_phase_holds holds = j->classes[rows[from].phase].holds;
-        int64_t ns = 0;
-        to = group_end(rows, n, from, true);
+    class->columns.n--;
+    class->own_ns.n -= c->j->nranks;
+}
+
+/* Takes the measured waits off one phase: of the phases most certain to hold collectives, the longest.  Only where the
+ * waits of all its ranks are measured. */
+static void take_waits(comparing *c)
+{
+    tl_phase_job *j = c->j;
+    size_t best = 0, best_end = 0;
+    tl_phase_holds most = TL_HOLDS_UNKNOWN;
+    double most_ns = -1;
+    for (size_t from = 0, to; from < c->n; from = to) {
+        tl_phase_holds holds = j->classes[c->cells[from].phase].holds;
+        double ns = 0;
+        to = phase_end(c, from);
         for (size_t i = from; i < to; i++)
-            ns = tl_ns_add(ns, rows[i].duration_ns);
-        if (holds > most || (holds == most && holds != TL_HOLDS_NONE && ns > most_ns)) {
+            ns += (double)c->cells[i].duration_ns;
+        if (holds > most || (holds == most && ns > most_ns)) {
             best = from;
             best_end = to;
             most = holds;
             most_ns = ns;
         }
     }
-    for (size_t i = best; i < best_end; i++) {
-        uint32_t at = tl_map_get(&w->at, key_of(j->ranks[rows[i].rank], j->steps[rows[i].step]));
-        if (at == TL_MAP_NONE || w->ns.v[at] < 0)
-            return;
-        scratch[i - best] = w->ns.v[at];
-    }
+    bool measured = best < best_end;
     for (size_t i = best; i < best_end; i++)
-        rows[i].wait_ns = tl_ns_min(scratch[i - best], rows[i].duration_ns);
-}
-
-/* ---------------------------------------------------------------------------------------------------------- compare */
-
-/* Sets baseline and excess of the rows of one step and class.  Returns the middle of their own time, in ns.
- * scratch[n]. */
-static int64_t compare(tl_phase_step *rows, size_t n, bool alone, int64_t *scratch)
-{
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = tl_phase_own_ns(&rows[i]);
-    int64_t median = n > 2 ? tl_median(scratch, n) : 0;
-    for (size_t i = 0; i < n; i++) {
-        rows[i].baseline_ns = n > 2 || alone ? median : tl_phase_own_ns(&rows[n - 1 - i]);
-        rows[i].excess_ns = tl_phase_own_ns(&rows[i]) - rows[i].baseline_ns;
+        measured = measured && c->waits[rank_of(c, &c->cells[i]) * j->nsteps + c->step] >= 0;
+    if (!measured)
+        return;
+    c->waited = c->cells[best].phase;
+    double *own_ns = column_of(c, &j->classes[c->waited], NAN), *wait_ns = column_of(c, &j->classes[j->waits], NAN);
+    for (uint32_t r = 0; r < j->nranks; r++) {
+        wait_ns[r] = isnan(own_ns[r]) ? NAN : fmin(c->waits[r * j->nsteps + c->step], own_ns[r]);
+        own_ns[r] -= wait_ns[r];
     }
-    return n == 0             ? 0
-           : n == 2 && !alone ? tl_mean_of_two(rows[0].baseline_ns, rows[1].baseline_ns)
-                              : rows[0].baseline_ns;
+    if (find_middle(c, &j->classes[j->waits]) < 2)
+        drop_column(c, &j->classes[j->waits]);
 }
 
-/* How a rank came to the collectives of a step.
+/* Compares the ranks in a phase, cells[from .. to), and adds their rows. */
+static void compare_phase(comparing *c, size_t from, size_t to, tl_table *rows)
+{
+    tl_phase_job *j = c->j;
+    const uint32_t phase = c->cells[from].phase;
+    tl_phase_class *class = &j->classes[phase];
+    const size_t n = find_middle(c, class), column = class->columns.n - 1;
+
+    j->step_ns[c->step] += class->columns.v[column].middle_ns;
+    for (const tl_phase_cell *cell = c->cells + from; cell < c->cells + to; cell++) {
+        const uint32_t r = rank_of(c, cell);
+        const double own_ns = tl_phase_own(j, class, column, r), excess_ns = tl_phase_excess(j, class, column, r);
+        *(tl_phase_step *)tl_table_add(rows) =
+            (tl_phase_step){ .step = cell->step,
+                             .phase = class->name,
+                             .rank = cell->rank,
+                             .duration_ns = cell->duration_ns,
+                             .records = (int32_t)cell->records,
+                             .wait_ns = phase == c->waited ? cell->duration_ns - tl_phase_ns(own_ns) : -1,
+                             .baseline_ns = tl_phase_ns(own_ns - excess_ns),
+                             .excess_ns = tl_phase_ns(excess_ns) };
+        c->longer_ns[r] += fmax(0, excess_ns);
+        c->phases[r] += class->only == TL_NONE;
+        if (class->only == TL_NONE && class->holds != TL_HOLDS_NONE && phase != c->waited)
+            c->late_ns[r] = fmax(c->late_ns[r], -excess_ns);
+    }
+    if (n < 2)
+        drop_column(c, class);
+}
+
+/* Compares how the ranks came to the collectives of the step.
  *
  *     step 7     h2d +3   training_step -8     8 late, 3 explained: 5 for something outside of phases
  *     step 8     training_step 0   metrics +4  4 late, but for the next step
  *     step 9     training_step -4              4 late, all explained
  *
  * Phases may be parts of each other, or run beside each other.  So the phase that is shorter by most tells how late the
- * rank came; the longer phases of this step and the one before together explain at most their sum of it. */
-typedef struct arrival {
-    int64_t late_ns;   /* shorter than the others where there may be collectives; INT64_MIN: there is no such phase */
-    int64_t longer_ns; /* longer than the others, all phases together ... */
-    int64_t before_ns; /* ... in the step before */
-    int32_t phases;    /* phases of the rank that other ranks have, too */
-} arrival;
-
-/* Compares time outside of phases, for the ranks with all common phases of the step and one that may hold collectives.
- * A rank with a phase of its own is left out: no other rank tells its lateness. */
-static void find_outside(tl_phase_job *j, const tl_phase_step *rows, size_t n, bool follows, arrival *arrivals,
-                         const bool *has_alone, int64_t *scratch)
+ * rank came; the longer phases of this step and the one before together explain at most their sum of it.  Only ranks
+ * with all common phases of the step are compared.  Who is early is no measure of who is late. */
+static void compare_outside(const comparing *c)
 {
-    const size_t first = j->outside.n;
+    tl_phase_class *outside = &c->j->classes[c->j->outside];
+    double *own_ns = column_of(c, outside, NAN);
     int32_t most = 0;
-    for (size_t r = 0; r < j->nranks; r++)
-        arrivals[r] = (arrival){ .late_ns = INT64_MIN, .before_ns = follows ? arrivals[r].longer_ns : 0 };
-    for (size_t i = 0; i < n; i++) {
-        const tl_phase_class *class = &j->classes[rows[i].phase];
-        arrival *a = &arrivals[rows[i].rank];
-        a->longer_ns = tl_ns_sum(a->longer_ns, tl_ns_max(0, rows[i].excess_ns));
-        if (class->alone >= 0)
-            continue;
-        a->phases++;
-        most = a->phases > most ? a->phases : most;
-        if (class->holds != TL_HOLDS_NONE && rows[i].wait_ns < 0)
-            a->late_ns = tl_ns_max(a->late_ns, -rows[i].excess_ns);
-    }
-    for (size_t r = 0; r < j->nranks; r++) {
-        const arrival *a = &arrivals[r];
-        if (a->phases == most && a->late_ns != INT64_MIN && !has_alone[r])
-            tl_vec_push(&j->outside,
-                        (tl_phase_step){ .step = rows->step,
-                                         .phase = (uint32_t)j->nclasses - 1,
-                                         .rank = (int32_t)r,
-                                         .duration_ns = tl_ns_sum(a->late_ns, -tl_ns_sum(a->longer_ns, a->before_ns)),
-                                         .wait_ns = -1 });
-    }
-    (void)compare(j->outside.v + first, j->outside.n - first, false, scratch);
-    for (size_t i = first; i < j->outside.n; i++) { /* who is early is no measure of who is late */
-        tl_phase_step *row = &j->outside.v[i];
-        row->excess_ns = tl_ns_sum(row->excess_ns, tl_ns_min(0, row->baseline_ns));
-        row->baseline_ns = tl_ns_max(0, row->baseline_ns);
-    }
+    for (size_t r = 0; r < c->j->nranks; r++)
+        most = c->phases[r] > most ? c->phases[r] : most;
+    for (size_t r = 0; r < c->j->nranks; r++)
+        if (c->phases[r] == most && isfinite(c->late_ns[r]))
+            own_ns[r] = c->late_ns[r] - c->longer_ns[r] - c->before_ns[r];
+    const size_t n = find_middle(c, outside);
+    tl_phase_column *column = &outside->columns.v[outside->columns.n - 1];
+    column->pair = false;
+    column->middle_ns = fmax(0, column->middle_ns);
+    if (n < 2)
+        drop_column(c, outside);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- all */
+static void compare_step(comparing *c, tl_tables *tables)
+{
+    tl_phase_job *j = c->j;
+    const bool follows = c->step > 0 && j->steps[c->step] == j->steps[c->step - 1] + 1;
+    for (size_t r = 0; r < j->nranks; r++) {
+        c->before_ns[r] = follows ? c->longer_ns[r] : 0;
+        c->longer_ns[r] = 0;
+        c->late_ns[r] = -INFINITY;
+        c->phases[r] = 0;
+    }
+    for (size_t k = 0; k < j->outside; k++)
+        if (j->classes[k].only != TL_NONE)
+            column_of(c, &j->classes[k], 0);
+    for (size_t i = 0; i < c->n; i++)
+        column_of(c, &j->classes[c->cells[i].phase], NAN)[rank_of(c, &c->cells[i])] = (double)c->cells[i].duration_ns;
+    c->waited = TL_NONE;
+    if (c->waits != NULL)
+        take_waits(c);
+    for (size_t from = 0, to; from < c->n; from = to) {
+        to = phase_end(c, from);
+        compare_phase(c, from, to, tl_tables_get(tables, &tl_phase_step_schema));
+    }
+    compare_outside(c);
+}
 
 /* Finds phases that one rank alone has: work that the others are spared, as a checkpoint.  Where most ranks have such
- * phases, as stages of a pipeline with names of their own, no phase counts as one.  has_alone[nranks]. */
-static void find_alone(tl_phase_job *j, const tl_table *table, bool *has_alone)
+ * phases, as stages of a pipeline with names of their own, no phase counts as one. */
+static void find_only(tl_phase_job *j, const tl_phase_cells *cells)
 {
-    size_t nranks = 0;
-    bool *several = tl_arena_zeroed(&j->arena, j->nclasses, sizeof *several);
-    TL_ROWS (const tl_phase_step, row, table) {
-        tl_phase_class *class = &j->classes[row->phase];
-        several[row->phase] |= class->alone >= 0 && class->alone != row->rank;
-        class->alone = row->rank;
+    size_t n = 0;
+    bool *several = tl_arena_zeroed(&j->arena, j->nclasses, sizeof *several),
+         *has = tl_arena_zeroed(&j->arena, j->nranks, sizeof *has);
+    TL_EACH (const tl_phase_cell, cell, *cells) {
+        uint32_t *only = &j->classes[cell->phase].only, rank = (uint32_t)tl_index_of(j->ranks, j->nranks, cell->rank);
+        several[cell->phase] |= *only != TL_NONE && *only != rank;
+        *only = rank;
     }
-    for (size_t c = 0; c < j->nclasses; c++) {
-        j->classes[c].alone = several[c] ? -1 : j->classes[c].alone;
-        if (j->classes[c].alone >= 0)
-            has_alone[j->classes[c].alone] = true;
+    for (size_t k = 0; k < j->outside; k++) {
+        j->classes[k].only = several[k] ? TL_NONE : j->classes[k].only;
+        if (j->classes[k].only == TL_NONE || has[j->classes[k].only])
+            continue;
+        has[j->classes[k].only] = true;
+        n++;
     }
-    for (size_t r = 0; r < j->nranks; r++)
-        nranks += has_alone[r];
-    if (2 * nranks <= j->nranks && j->nranks > 1)
-        return;
-    for (size_t c = 0; c < j->nclasses; c++)
-        j->classes[c].alone = -1;
-    memset(has_alone, 0, j->nranks * sizeof *has_alone);
+    for (size_t k = 0; k < j->outside && 2 * n > j->nranks; k++)
+        j->classes[k].only = TL_NONE;
 }
 
-/* The groups of n rows, which are in order of steps and classes, behind the groups that are there. */
-static void add_groups(tl_phase_group *groups, size_t *ngroups, tl_phase_step *rows, size_t n)
+/* The exposed waiting of each rank and step; NULL: there are no traces. */
+static double *list_waits(tl_phase_job *j, tl_tables *tables)
 {
-    for (size_t from = 0, to; from < n; from = to) {
-        to = group_end(rows, n, from, true);
-        groups[(*ngroups)++] = (tl_phase_group){ rows + from, to - from, (size_t)rows[from].step, rows[from].phase };
+    const tl_table *steps = tl_tables_get(tables, &tl_step_schema);
+    if (steps->n == 0)
+        return NULL;
+    double *waits = tl_arena_take(&j->arena, j->nranks * j->nsteps, sizeof *waits);
+    for (size_t i = 0; i < j->nranks * j->nsteps; i++)
+        waits[i] = NAN;
+    TL_ROWS (const tl_step, row, steps) {
+        size_t r = tl_index_of(j->ranks, j->nranks, row->rank), s = tl_index_of(j->steps, j->nsteps, row->step);
+        if (r < j->nranks && s < j->nsteps)
+            waits[r * j->nsteps + s] = 0;
     }
+    TL_ROWS (const tl_exposed, row, tl_tables_get(tables, &tl_exposed_schema)) {
+        size_t r = tl_index_of(j->ranks, j->nranks, row->rank), s = tl_index_of(j->steps, j->nsteps, row->step);
+        if (r < j->nranks && s < j->nsteps)
+            waits[r * j->nsteps + s] += (double)row->waiting_ns;
+    }
+    return waits;
 }
 
-static void make_groups(tl_phase_job *j, tl_table *table)
+void tl_phases_compare(tl_phase_job *j, const tl_phase_cells *cells, tl_tables *tables)
 {
-    const size_t room = table->n + j->outside.n;
-    tl_phase_group *unsorted = tl_arena_take(&j->arena, room, sizeof *unsorted);
-    uint32_t *class_of = tl_arena_take(&j->arena, room, sizeof *class_of),
-             *order = tl_arena_take(&j->arena, room, sizeof *order);
-    size_t *first = tl_arena_take(&j->arena, j->nclasses + 1, sizeof *first);
-
-    add_groups(unsorted, &j->ngroups, tl_table_row(table, 0), table->n);
-    add_groups(unsorted, &j->ngroups, j->outside.v, j->outside.n);
-    for (size_t i = 0; i < j->ngroups; i++)
-        class_of[i] = unsorted[i].class;
-    tl_group_rows(class_of, j->ngroups, j->nclasses, first, order);
-    j->groups = tl_arena_take(&j->arena, j->ngroups, sizeof *j->groups);
-    for (size_t i = 0; i < j->ngroups; i++) {
-        j->groups[i] = unsorted[order[i]];
-        j->classes[j->groups[i].class].common += 2 * j->groups[i].n > j->nranks;
+    comparing c = { .j = j,
+                    .waits = list_waits(j, tables),
+                    .late_ns = tl_arena_take(&j->arena, j->nranks, sizeof *c.late_ns),
+                    .longer_ns = tl_arena_take(&j->arena, j->nranks, sizeof *c.longer_ns),
+                    .before_ns = tl_arena_take(&j->arena, j->nranks, sizeof *c.before_ns),
+                    .phases = tl_arena_take(&j->arena, j->nranks, sizeof *c.phases),
+                    .scratch = tl_arena_take(&j->arena, j->nranks, sizeof *c.scratch) };
+    find_only(j, cells);
+    for (size_t from = 0, to; from < cells->n; from = to, c.step++) {
+        for (to = from + 1; to < cells->n && cells->v[to].step == cells->v[from].step; to++)
+            ;
+        c.cells = cells->v + from;
+        c.n = to - from;
+        compare_step(&c, tables);
     }
-    for (size_t c = 0; c < j->nclasses; c++) {
-        j->classes[c].first = first[c];
-        j->classes[c].n = first[c + 1] - first[c];
-    }
-}
-
-static void compare_all(const tl_phase_cells *cells, tl_phase_job *j, tl_tables *tables)
-{
-    tl_table *table = tl_tables_get(tables, &tl_phase_step_schema);
-    waits w = { 0 };
-    bool *has_alone = tl_arena_zeroed(&j->arena, j->nranks, sizeof *has_alone);
-    arrival *arrivals = tl_arena_zeroed(&j->arena, j->nranks, sizeof *arrivals);
-    int64_t *scratch = tl_arena_take(&j->arena, j->nranks, sizeof *scratch);
-
-    list_waits(tables, &w);
-    tl_table_reserve(table, cells->n);
-    TL_EACH (const tl_phase_cell, c, *cells)
-        *(tl_phase_step *)tl_table_add(table) =
-            (tl_phase_step){ .step = (int32_t)tl_index_of(j->steps, j->nsteps, c->step),
-                             .phase = c->phase,
-                             .rank = (int32_t)tl_index_of(j->ranks, j->nranks, c->rank),
-                             .duration_ns = c->duration_ns,
-                             .records = (int32_t)c->records,
-                             .wait_ns = -1 };
-    find_alone(j, table, has_alone);
-    tl_phase_step *rows = tl_table_row(table, 0);
-    for (size_t from = 0, to, step = 0; from < table->n; from = to, step++) {
-        to = group_end(rows, table->n, from, false);
-        if (w.ns.n > 0)
-            take_waits(j, rows + from, to - from, &w, scratch);
-        for (size_t i = from, end; i < to; i = end) {
-            end = group_end(rows, to, i, true);
-            int64_t ns = compare(rows + i, end - i, j->classes[rows[i].phase].alone >= 0, scratch);
-            j->step_ns[step] = tl_ns_add(j->step_ns[step], ns);
+    for (size_t k = 0; k < j->nclasses; k++)
+        for (uint32_t r = 0; r < j->nranks; r++) {
+            const tl_phase_class *class = &j->classes[k];
+            size_t at = 0;
+            while (at < class->columns.n && isnan(tl_phase_own(j, class, at, r)))
+                at++;
+            j->classes[k].members += at < class->columns.n;
         }
-        bool follows = step > 0 && j->steps[step] == j->steps[step - 1] + 1;
-        find_outside(j, rows + from, to - from, follows, arrivals, has_alone, scratch);
-    }
-    make_groups(j, table);
-    tl_map_free(&w.at);
-    free(w.ns.v);
-}
-
-/* The distinct of n numbers, ascending; *nout: how many. */
-static int32_t *distinct(tl_arena *arena, const int32_t *first, size_t stride, size_t n, size_t *nout)
-{
-    int32_t *v = tl_arena_take(arena, n, sizeof *v);
-    for (size_t i = 0; i < n; i++)
-        v[i] = *(const int32_t *)(const void *)((const char *)first + i * stride);
-    tl_int_sort(v, n);
-    *nout = 0;
-    for (size_t i = 0; i < n; i++)
-        if (*nout == 0 || v[i] != v[*nout - 1])
-            v[(*nout)++] = v[i];
-    return v;
-}
-
-void tl_phases_judge(const tl_phase_cells *cells, const tl_names *names, const tl_verdict_options *options,
-                     tl_tables *tables)
-{
-    tl_phase_job j = { .names = names, .options = options, .nclasses = names->n + 1 };
-    if (cells->n == 0)
-        return;
-    j.steps = distinct(&j.arena, &cells->v[0].step, sizeof *cells->v, cells->n, &j.nsteps);
-    j.ranks = distinct(&j.arena, &cells->v[0].rank, sizeof *cells->v, cells->n, &j.nranks);
-    j.step_ns = tl_arena_zeroed(&j.arena, j.nsteps, sizeof *j.step_ns);
-    j.classes = tl_arena_take(&j.arena, j.nclasses, sizeof *j.classes);
-    for (uint32_t c = 0; c < j.nclasses; c++) /* outside of phases there may be anything */
-        j.classes[c] =
-            (tl_phase_class){ .holds = c < names->n ? tl_phase_holds_of(tl_names_text(names, c)) : TL_HOLDS_UNKNOWN,
-                              .alone = -1 };
-    compare_all(cells, &j, tables);
-    tl_phase_candidates_find(&j);
-    tl_phase_candidates_explain(&j);
-    tl_phase_candidates_measure(&j);
-    tl_phase_candidates_cost(&j);
-    tl_phase_candidates_measure(&j);
-    tl_phase_waiters_find(&j);
-    tl_phase_rows(&j, tables);
-    free(j.outside.v);
-    free(j.candidates.v);
-    tl_arena_free(&j.arena);
 }

@@ -7,117 +7,80 @@
  *     all_reduce   rank 3 [##]               others [#######] [######] [####]      2 shorter than the next: it costs 2
  */
 #include "internal.h"
-#include <string.h>
-
-/* Where a candidate's cost is measured. */
-typedef struct place {
-    uint32_t class; /* nclasses: measured waits */
-    bool next;      /* the others wait one step later: the candidate ends its step late */
-} place;
 
 typedef struct costing {
     tl_phase_job *j;
-    place *places;           /* [candidates] */
-    bool *chosen;            /* [candidates] */
-    double *share, *scratch; /* [candidates] */
-    int64_t *arrive_ns;      /* [nranks] when a rank comes, repaired; INT64_MIN: it does not */
-    int64_t *gain_ns;        /* [nsteps] */
+    bool *chosen;      /* [candidates] */
+    bool *next;        /* [candidates] the others wait one step later: the candidate ends its step late */
+    double *arrive_ns; /* [nranks] when a rank comes, repaired; -INFINITY: it does not */
+    double *gain_ns;   /* [nsteps] */
 } costing;
 
-static bool is_at(const costing *a, const tl_phase_group *g, const place *p)
+/* In which of both steps the candidate is shorter by more where the others wait, tells when it comes late. */
+static bool is_late_next(const tl_phase_job *j, const tl_phase_candidate *u)
 {
-    return p->class == a->j->nclasses ? g->rows[0].wait_ns >= 0 : g->class == p->class;
-}
-
-/* How late a rank comes. */
-static int64_t arrival(const costing *a, const tl_phase_step *row, const place *p)
-{
-    return p->class == a->j->nclasses ? -row->wait_ns : -tl_phase_own_ns(row);
-}
-
-/* In the class that makes up for it; in which of both steps it is shorter there by more, tells when it comes late. */
-static place place_of(const costing *a, const tl_phase_candidate *u)
-{
-    place p = { .class = u->in };
-    int64_t shorter_ns[2] = { 0 };
-    for (size_t i = 0; i < a->j->ngroups; i++) {
-        const tl_phase_group *g = &a->j->groups[i];
-        const tl_phase_step *row = is_at(a, g, &p) ? tl_phase_row_of(g, u->rank) : NULL;
-        int64_t ns = row == NULL ? 0 : p.class == a->j->nclasses ? -row->wait_ns : -row->excess_ns;
-        if (u->on[g->step])
-            shorter_ns[0] = tl_ns_sum(shorter_ns[0], ns);
-        if (g->step > 0 && u->on[g->step - 1])
-            shorter_ns[1] = tl_ns_sum(shorter_ns[1], ns);
+    const tl_phase_class *in = &j->classes[u->in];
+    double shorter_ns[2] = { 0 };
+    for (size_t k = 0; k < in->columns.n; k++) {
+        const size_t step = in->columns.v[k].step;
+        if (isnan(tl_phase_own(j, in, k, u->rank)))
+            continue;
+        shorter_ns[0] -= tl_phase_is_late(u, step) ? tl_phase_excess(j, in, k, u->rank) : 0;
+        shorter_ns[1] -= step > 0 && tl_phase_is_late(u, step - 1) ? tl_phase_excess(j, in, k, u->rank) : 0;
     }
-    p.next = shorter_ns[1] > shorter_ns[0];
-    return p;
+    return shorter_ns[1] > shorter_ns[0];
 }
 
-/* Returns the ns that the candidate's repair takes off in a step. */
-static int64_t repair_ns(const tl_phase_candidate *u, const place *p, size_t step)
+/* The ns that a candidate's repair takes off where the others wait in a step; 0: it is not chosen, or they do not wait
+ * in the class. */
+static double repair_ns(const costing *a, size_t i, uint32_t class, size_t step)
 {
-    return !p->next ? u->excess_ns[step] : step > 0 ? u->excess_ns[step - 1] : 0;
+    const tl_phase_candidate *u = &a->j->candidates.v[i];
+    const double *ns = !a->next[i] ? &u->excess_ns[step] : step > 0 ? &u->excess_ns[step - 1] : NULL;
+    return a->chosen[i] && u->in == class && ns != NULL && !isnan(*ns) ? *ns : 0;
 }
 
-/* Repairs all chosen candidates of one place in one step.  A candidate's cost grows by how much later the last rank
- * would come without that candidate's repair. */
-static void cost_in(costing *a, const tl_phase_group *g, const place *p)
+/* Repairs all chosen candidates in one column.  A candidate's cost grows by how much later the last rank would come
+ * without that candidate's repair. */
+static void cost_in(costing *a, uint32_t class, size_t column)
 {
     tl_phase_job *j = a->j;
-    int64_t before_ns = INT64_MIN, after_ns = INT64_MIN;
-    for (size_t r = 0; r < j->nranks; r++)
-        a->arrive_ns[r] = INT64_MIN;
-    for (size_t i = 0; i < g->n; i++) {
-        int64_t ns = arrival(a, &g->rows[i], p);
-        a->arrive_ns[g->rows[i].rank] = ns;
-        before_ns = tl_ns_max(before_ns, ns);
+    const size_t step = j->classes[class].columns.v[column].step;
+    double before_ns = -INFINITY, after_ns = -INFINITY;
+    for (uint32_t r = 0; r < j->nranks; r++) {
+        double own_ns = tl_phase_own(j, &j->classes[class], column, r);
+        a->arrive_ns[r] = isnan(own_ns) ? -INFINITY : -own_ns;
+        before_ns = fmax(before_ns, a->arrive_ns[r]);
     }
-    const int64_t last_ns = before_ns;
-    for (size_t i = 0; i < j->candidates.n; i++) {
-        const tl_phase_candidate *u = &j->candidates.v[i];
-        if (!a->chosen[i] || a->places[i].class != p->class)
-            continue;
-        int64_t ns = repair_ns(u, &a->places[i], g->step);
-        if (a->arrive_ns[u->rank] == INT64_MIN) /* not recorded: later than the last by as much as it is late */
-            a->arrive_ns[u->rank] = tl_ns_sum(last_ns, ns);
-        before_ns = tl_ns_max(before_ns, a->arrive_ns[u->rank]);
-        a->arrive_ns[u->rank] -= ns;
-    }
+    for (size_t i = 0; i < j->candidates.n; i++)
+        a->arrive_ns[j->candidates.v[i].rank] -= repair_ns(a, i, class, step);
     for (size_t r = 0; r < j->nranks; r++)
-        after_ns = tl_ns_max(after_ns, a->arrive_ns[r]);
-    a->gain_ns[g->step] = tl_ns_max(a->gain_ns[g->step], tl_ns_between(before_ns, after_ns));
+        after_ns = fmax(after_ns, a->arrive_ns[r]);
+    a->gain_ns[step] = fmax(a->gain_ns[step], before_ns - after_ns);
     for (size_t i = 0; i < j->candidates.n; i++) {
         tl_phase_candidate *u = &j->candidates.v[i];
-        if (!a->chosen[i] || a->places[i].class != p->class)
-            continue;
-        int64_t without_ns = a->arrive_ns[u->rank] + repair_ns(u, &a->places[i], g->step);
-        u->cost_ns = tl_ns_add(u->cost_ns, tl_ns_max(0, tl_ns_between(without_ns, after_ns)));
+        u->cost_ns += fmax(0, a->arrive_ns[u->rank] + repair_ns(a, i, class, step) - after_ns);
     }
 }
 
-/* Sets the gain of repairing all chosen candidates (j->cost_ns), and the part of it that needs each candidate
- * (cost_ns). */
+/* Sets the gain of repairing all chosen candidates (j->cost_ns), and the part of it that needs each (cost_ns). */
 static void cost_all(costing *a)
 {
     tl_phase_job *j = a->j;
-    memset(a->gain_ns, 0, j->nsteps * sizeof *a->gain_ns);
-    for (size_t i = 0; i < j->candidates.n; i++)
-        j->candidates.v[i].cost_ns = 0;
-    for (size_t i = 0; i < j->candidates.n; i++) {
-        bool done = !a->chosen[i];
-        for (size_t k = 0; k < i && !done; k++)
-            done = a->chosen[k] && a->places[k].class == a->places[i].class;
-        for (size_t at = 0; at < j->ngroups && !done; at++)
-            if (is_at(a, &j->groups[at], &a->places[i]))
-                cost_in(a, &j->groups[at], &a->places[i]);
+    for (size_t s = 0; s < j->nsteps; s++)
+        a->gain_ns[s] = 0;
+    for (uint32_t c = 0; c < j->nclasses; c++) {
+        bool any = false;
+        for (size_t i = 0; i < j->candidates.n; i++) {
+            j->candidates.v[i].cost_ns = c == 0 ? 0 : j->candidates.v[i].cost_ns;
+            any = any || (a->chosen[i] && j->candidates.v[i].in == c);
+        }
+        for (size_t k = 0; any && k < j->classes[c].columns.n; k++)
+            cost_in(a, c, k);
     }
     j->cost_ns = 0;
     for (size_t s = 0; s < j->nsteps; s++)
-        j->cost_ns = tl_ns_add(j->cost_ns, a->gain_ns[s]);
-    for (size_t i = 0; i < j->candidates.n; i++)
-        a->share[i] = j->candidates.v[i].time_ns > 0
-                          ? (double)j->candidates.v[i].cost_ns / (double)j->candidates.v[i].time_ns
-                          : 0;
+        j->cost_ns += a->gain_ns[s];
 }
 
 void tl_phase_candidates_cost(tl_phase_job *j)
@@ -125,20 +88,20 @@ void tl_phase_candidates_cost(tl_phase_job *j)
     const size_t n = j->candidates.n;
     tl_arena arena = { 0 };
     costing a = { .j = j,
-                  .places = tl_arena_take(&arena, n, sizeof *a.places),
                   .chosen = tl_arena_zeroed(&arena, n, sizeof *a.chosen),
-                  .share = tl_arena_take(&arena, n, sizeof *a.share),
-                  .scratch = tl_arena_take(&arena, n, sizeof *a.scratch),
+                  .next = tl_arena_zeroed(&arena, n, sizeof *a.next),
                   .arrive_ns = tl_arena_take(&arena, j->nranks, sizeof *a.arrive_ns),
                   .gain_ns = tl_arena_take(&arena, j->nsteps, sizeof *a.gain_ns) };
+    double *share = tl_arena_zeroed(&arena, n, sizeof *share), *scratch = tl_arena_take(&arena, n, sizeof *scratch);
     for (size_t i = 0; i < n; i++) {
         a.chosen[i] = j->candidates.v[i].answer == TL_PHASE_STRAGGLER;
-        if (a.chosen[i])
-            a.places[i] = place_of(&a, &j->candidates.v[i]);
+        a.next[i] = a.chosen[i] && is_late_next(j, &j->candidates.v[i]);
     }
     do {
         cost_all(&a);
-    } while (tl_eliminate_least_needed(a.chosen, a.share, n, j->options->least_cost, a.scratch));
+        for (size_t i = 0; i < n; i++)
+            share[i] = j->candidates.v[i].cost_ns / fmax(1, j->candidates.v[i].time_ns);
+    } while (tl_eliminate_least_needed(a.chosen, share, n, j->options->least_cost, scratch));
     for (size_t i = 0; i < n; i++)
         if (j->candidates.v[i].answer == TL_PHASE_STRAGGLER && !a.chosen[i])
             j->candidates.v[i].answer = TL_PHASE_CHEAP;

@@ -1,7 +1,8 @@
 /* rows.c - the rows of phase, and of phase_verdict: the answer for the job, and what was found, each with its
  * reason. */
 #include "internal.h"
-#include <math.h>
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/stats.h"
 #include <stdio.h>
 
 #define TL_NS_IN_MS 1000000
@@ -9,61 +10,45 @@
 /* Writes a sentence of printf into the row's reason. */
 #define SAY(row, ...) ((void)snprintf((row)->reason, sizeof(row)->reason, __VA_ARGS__))
 
-static bool is_outside(const tl_phase_job *j, uint32_t class)
+static void put_name(const tl_phase_job *j, uint32_t class, char *cell, size_t size)
 {
-    return class == j->nclasses - 1;
-}
-
-/* Returns the class's name, which a sentence cuts. */
-static tl_text name_of(const tl_phase_job *j, uint32_t class)
-{
-    return class < j->nclasses - 1 ? tl_names_text(j->names, class)
-           : is_outside(j, class)  ? TL_TEXT("time outside of phases")
-           : class == j->nclasses  ? TL_TEXT("waits in Kineto traces")
-                                   : TL_TEXT("");
+    tl_cell_put(cell, size,
+                class < j->outside    ? tl_names_text(j->names, class)
+                : class == j->outside ? TL_TEXT("time outside of phases")
+                : class == j->waits   ? TL_TEXT("waits in Kineto traces")
+                                      : TL_TEXT(""));
 }
 
 static void explain(const tl_phase_job *j, const tl_phase_candidate *u, tl_phase_verdict *row)
 {
-    const double steps = (double)u->shape.nup * TL_NS_IN_MS, longer = (double)u->late_ns / steps,
-                 shorter = (double)u->shorter_ns / steps;
+    const double steps = (double)u->shape.nup * TL_NS_IN_MS, longer = u->late_ns / steps,
+                 shorter = u->shorter_ns / steps;
     char in[sizeof row->waits_in + 1] = "";
-    memcpy(in, row->waits_in, sizeof row->waits_in);
-    switch (u->answer) {
-    case TL_PHASE_STRAGGLER:
-        if (u->in == j->nclasses)
-            SAY(row, "%.3g ms a step longer, waits taken off; the others wait %.3g ms longer", longer, shorter);
-        else if (u->by_history)
-            SAY(row,
-                "%.3g ms a step longer; as long as that lasts, the others are longer in %.120s, and as short as it "
-                "elsewhere",
-                longer, in);
-        else
-            SAY(row, "%.3g ms a step longer here, %.3g ms shorter in %.120s, where collectives level the ranks", longer,
-                shorter, in);
-        break;
-    case TL_PHASE_WAITING:
+    put_name(j, u->in, in, sizeof row->waits_in);
+    if (u->answer == TL_PHASE_STRAGGLER && u->in == j->waits)
+        SAY(row, "%.3g ms a step longer, waits taken off; the others wait %.3g ms longer", longer, shorter);
+    else if (u->answer == TL_PHASE_STRAGGLER && u->by_history)
+        SAY(row,
+            "%.3g ms a step longer; as long as that lasts, the others are longer in %.120s, and as short as it "
+            "elsewhere",
+            longer, in);
+    else if (u->answer == TL_PHASE_STRAGGLER)
+        SAY(row, "%.3g ms a step longer here, %.3g ms shorter in %.120s, where collectives level the ranks", longer,
+            shorter, in);
+    else if (u->answer == TL_PHASE_WAITING)
         SAY(row, "%.3g ms a step longer here, %.3g ms shorter in %.120s: it is early, and waits for the others", longer,
             shorter, in);
-        break;
-    case TL_PHASE_OPEN:
+    else if (u->answer == TL_PHASE_OPEN)
         SAY(row,
             "%.3g ms a step longer here, %.3g ms shorter in %.90s: durations do not tell in which of both it, or the "
             "others, wait; capture a Kineto window",
             longer, shorter, in);
-        break;
-    case TL_PHASE_CHEAP:
+    else if (u->answer == TL_PHASE_CHEAP)
         SAY(row, "%.3g ms a step longer, but another rank is nearly as late", longer);
-        break;
-    case TL_PHASE_LONGER:
+    else
         SAY(row,
             "%.3g ms a step longer, and in no phase as much shorter: nothing recorded shows that others wait for it",
             longer);
-        break;
-    case TL_PHASE_NOBODY:
-    case TL_PHASE_ONE_RANK:
-        break;
-    }
 }
 
 static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_candidate *u)
@@ -74,19 +59,13 @@ static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_candida
     return doubt ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH;
 }
 
-/* Outside of phases only a rank that is waited for is told: that ranks wait there is nothing new. */
-static bool is_told(const tl_phase_job *j, const tl_phase_candidate *u)
-{
-    return !is_outside(j, u->class) || u->answer == TL_PHASE_STRAGGLER || u->answer == TL_PHASE_CHEAP;
-}
-
 static tl_phase_verdict row_of(const tl_phase_job *j, const tl_phase_candidate *u)
 {
     tl_phase_verdict row = { .rank = j->ranks[u->rank],
                              .verdict = (uint8_t)u->answer,
-                             .excess_ns = u->late_ns,
+                             .excess_ns = tl_phase_ns(u->late_ns),
                              .nwaiters = u->nwaiters,
-                             .waited_ns = u->waited_ns,
+                             .waited_ns = tl_phase_ns(u->waited_ns),
                              .pattern = (uint8_t)u->shape.pattern,
                              .first_step = j->steps[u->shape.first],
                              .last_step = j->steps[u->shape.last],
@@ -94,34 +73,32 @@ static tl_phase_verdict row_of(const tl_phase_job *j, const tl_phase_candidate *
                              .steps = (int64_t)u->nsteps,
                              .z = u->z,
                              .p_value = u->p,
-                             .cost_ns = u->cost_ns,
-                             .time_ns = u->time_ns,
+                             .cost_ns = tl_phase_ns(u->cost_ns),
+                             .time_ns = tl_phase_ns(u->time_ns),
                              .confidence = (uint8_t)confidence_of(j, u) };
-    int64_t all_ns = 0;
-    for (size_t i = 0; i < j->candidates.n; i++) {
-        const tl_phase_candidate *other = &j->candidates.v[i];
-        all_ns = tl_ns_sum(all_ns, other->rank == u->rank && is_told(j, other) ? other->late_ns : 0);
-    }
-    row.share = all_ns > 0 ? (double)u->late_ns / (double)all_ns : 0;
-    tl_cell_put(row.phase, sizeof row.phase, name_of(j, u->class));
-    tl_cell_put(row.waits_in, sizeof row.waits_in, name_of(j, u->in));
+    double all_ns = 0;
+    TL_EACH (const tl_phase_candidate, other, j->candidates)
+        all_ns += other->rank == u->rank ? other->late_ns : 0;
+    row.share = all_ns > 0 ? u->late_ns / all_ns : 0;
+    put_name(j, u->class, row.phase, sizeof row.phase);
+    put_name(j, u->in, row.waits_in, sizeof row.waits_in);
     explain(j, u, &row);
     return row;
 }
 
-/* The phase that hides most: it holds, or may hold, collectives, and no rank is found in it; UINT32_MAX: none, or
+/* The phase that hides most: it holds, or may hold, collectives, and no rank is found in it; TL_NONE: there is none, or
  * collectives are phases of their own. */
 static uint32_t hiding(const tl_phase_job *j)
 {
-    uint32_t best = UINT32_MAX;
-    for (uint32_t c = 0; c < j->nclasses - 1; c++) {
-        bool compared = j->classes[c].members > 1;
-        if (compared && j->classes[c].holds == TL_HOLDS_ONLY)
-            return UINT32_MAX;
-        bool found = !compared || j->classes[c].holds == TL_HOLDS_NONE;
-        for (size_t u = 0; u < j->candidates.n; u++)
-            found = found || j->candidates.v[u].class == c;
-        if (!found && (best == UINT32_MAX || j->classes[c].holds > j->classes[best].holds))
+    uint32_t best = TL_NONE;
+    for (uint32_t c = 0; c < j->outside; c++) {
+        const tl_phase_class *class = &j->classes[c];
+        bool hides = class->members > 1 && class->holds != TL_HOLDS_NONE;
+        if (hides && class->holds == TL_HOLDS_ONLY)
+            return TL_NONE;
+        TL_EACH (const tl_phase_candidate, u, j->candidates)
+            hides = hides && u->class != c;
+        if (hides && (best == TL_NONE || class->holds > j->classes[best].holds))
             best = c;
     }
     return best;
@@ -129,14 +106,14 @@ static uint32_t hiding(const tl_phase_job *j)
 
 static void say_hidden(const tl_phase_job *j, uint32_t class, double step_ns, tl_phase_verdict *row)
 {
-    const double widest = j->classes[class].widest;
+    const double widest_ns = j->classes[class].widest_ns;
     char name[sizeof row->phase + 1] = "";
-    tl_cell_put(name, sizeof row->phase, name_of(j, class));
-    if (widest >= TL_VERDICT_LEAST_COST * step_ns)
+    put_name(j, class, name, sizeof row->phase);
+    if (widest_ns >= TL_VERDICT_LEAST_COST * step_ns)
         SAY(row,
             "ranks differ by up to %.3g ms a step in %.100s, and nothing recorded shows that others wait for one of "
             "them; capture a Kineto window",
-            widest / TL_NS_IN_MS, name);
+            widest_ns / TL_NS_IN_MS, name);
     else if (j->classes[class].holds == TL_HOLDS_SOME)
         SAY(row,
             "%.120s equal on all ranks: collectives in it, of which its name speaks, hide who is slow; capture a "
@@ -149,26 +126,17 @@ static void say_hidden(const tl_phase_job *j, uint32_t class, double step_ns, tl
             name);
 }
 
-/* The answer for the job; first: the first straggler's row, NULL without one. */
-static tl_phase_verdict job_row(const tl_phase_job *j, const tl_phase_verdict *first, bool open)
+/* The answer for the job where no rank is named. */
+static tl_phase_verdict nobody(const tl_phase_job *j, double time_ns)
 {
-    tl_phase_verdict row = { .rank = -1, .first_step = -1, .last_step = -1, .z = NAN, .p_value = NAN };
+    tl_phase_verdict row = {
+        .rank = -1, .first_step = -1, .last_step = -1, .z = NAN, .p_value = NAN, .confidence = TL_CONFIDENCE_LOW
+    };
     const uint32_t hides = hiding(j);
-
-    if (first != NULL)
-        row = *first;
-    row.place = 0;
-    row.cost_ns = j->cost_ns;
-    row.steps = (int64_t)j->nsteps;
-    row.time_ns = 0;
-    for (size_t s = 0; s < j->nsteps; s++)
-        row.time_ns = tl_ns_add(row.time_ns, j->step_ns[s]);
-    if (first != NULL)
-        return row;
+    bool open = false;
+    TL_EACH (const tl_phase_candidate, u, j->candidates)
+        open = open || u->answer == TL_PHASE_OPEN;
     row.verdict = (uint8_t)(j->nranks < 2 ? TL_PHASE_ONE_RANK : open ? TL_PHASE_OPEN : TL_PHASE_NOBODY);
-    bool blind = open || j->nranks < 2 || j->nsteps < 2 || hides != UINT32_MAX;
-    bool few = j->nranks < (size_t)TL_SPREAD_LEAST; /* of two any may have its turn */
-    row.confidence = (uint8_t)(blind ? TL_CONFIDENCE_LOW : few ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH);
     if (j->nranks < 2)
         SAY(&row, "one rank alone: there is none to compare with");
     else if (j->nsteps < 2)
@@ -177,108 +145,129 @@ static tl_phase_verdict job_row(const tl_phase_job *j, const tl_phase_verdict *f
         SAY(&row,
             "a rank is longer in one phase and shorter in another, and durations do not tell who waits; capture a "
             "Kineto window");
-    else if (hides != UINT32_MAX)
-        say_hidden(j, hides, (double)row.time_ns / (double)j->nsteps, &row);
+    else if (hides != TL_NONE)
+        say_hidden(j, hides, time_ns / (double)j->nsteps, &row);
+    else /* of two ranks either may have its turn */
+        row.confidence = j->nranks < (size_t)TL_SPREAD_LEAST ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH;
     return row;
 }
 
-static int by_weight(const void *rows, uint32_t a, uint32_t b)
+static int by_weight(const void *a, const void *b)
 {
-    const tl_phase_verdict *x = (const tl_phase_verdict *)rows + a, *y = (const tl_phase_verdict *)rows + b;
+    const tl_phase_verdict *x = a, *y = b;
     int order = (y->verdict == TL_PHASE_STRAGGLER) - (x->verdict == TL_PHASE_STRAGGLER);
     return order != 0 ? order : TL_ORDER(y, x, cost_ns, excess_ns);
 }
 
-static void verdict_rows(const tl_phase_job *j, tl_table *table)
+static void add_verdicts(const tl_phase_job *j, tl_table *table)
 {
     TL_VEC(tl_phase_verdict) rows = { 0 };
-    bool open = false;
+    double time_ns = 0;
+    for (size_t s = 0; s < j->nsteps; s++)
+        time_ns += j->step_ns[s];
     TL_EACH (const tl_phase_candidate, u, j->candidates)
-        if (is_told(j, u)) {
-            tl_vec_push(&rows, row_of(j, u));
-            open = open || u->answer == TL_PHASE_OPEN;
-        }
-    uint32_t *order = tl_sorted_index(rows.n, by_weight, rows.v);
-    const tl_phase_verdict *first = rows.n > 0 ? &rows.v[order[0]] : NULL;
-    const tl_phase_verdict job = job_row(j, first != NULL && first->verdict == TL_PHASE_STRAGGLER ? first : NULL, open);
+        tl_vec_push(&rows, row_of(j, u));
+    tl_vec_sort(&rows, by_weight);
+    tl_phase_verdict job = rows.n > 0 && rows.v[0].verdict == TL_PHASE_STRAGGLER ? rows.v[0] : nobody(j, time_ns);
+    job.cost_ns = tl_phase_ns(j->cost_ns);
+    job.steps = (int64_t)j->nsteps;
+    job.time_ns = tl_phase_ns(time_ns);
     tl_table_append(table, &job, 1);
-    for (size_t i = 0; i < rows.n; i++) {
-        rows.v[order[i]].place = (int32_t)i + 1;
-        tl_table_append(table, &rows.v[order[i]], 1);
-    }
+    for (size_t i = 0; i < rows.n; i++)
+        rows.v[i].place = (int32_t)i + 1;
+    tl_table_append(table, rows.v, rows.n);
     free(rows.v);
-    free(order);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ phase */
 
-static int by_rank_and_phase(const void *rows, uint32_t a, uint32_t b)
-{
-    return TL_ORDER((const tl_phase_step *)rows + a, (const tl_phase_step *)rows + b, rank, phase);
-}
+TL_ORDER_BY(by_rank_and_phase, tl_phase_cell, rank, phase)
 
-/* Whether most ranks have a row of the phase in the step. */
-static bool is_common(const tl_phase_job *j, const tl_phase_step *row)
+/* Steps in which most ranks have the phase, and this one has none. */
+static int64_t count_missing(const tl_phase_job *j, const tl_phase_class *class, uint32_t rank)
 {
-    const tl_phase_class *class = &j->classes[row->phase];
-    size_t at = class->first;
-    TL_BISECT(at, class->first + class->n, mid, j->groups[mid].step < (size_t)row->step);
-    return 2 * j->groups[at].n > j->nranks;
-}
-
-/* Returns the row of table phase for one rank and phase, from rows[order[0 .. n)]. */
-static tl_phase phase_row(const tl_phase_job *j, const tl_phase_step *rows, const uint32_t *order, size_t n,
-                          int64_t *scratch)
-{
-    const uint32_t class = rows[order[0]].phase;
-    tl_phase row = { .rank = j->ranks[rows[order[0]].rank],
-                     .phase = class,
-                     .collectives = (uint8_t)j->classes[class].holds,
-                     .steps = (int64_t)n,
-                     .missing = j->classes[class].common };
-    for (size_t i = 0; i < n; i++) {
-        row.excess_ns = tl_ns_sum(row.excess_ns, rows[order[i]].excess_ns);
-        row.missing -= is_common(j, &rows[order[i]]);
-        scratch[i] = rows[order[i]].duration_ns;
+    int64_t missing = 0;
+    for (size_t k = 0; k < class->columns.n; k++) {
+        size_t n = 0;
+        for (uint32_t r = 0; r < j->nranks; r++)
+            n += isnan(tl_phase_own(j, class, k, r)) ? 0 : 1;
+        missing += 2 * n > j->nranks && isnan(tl_phase_own(j, class, k, rank));
     }
-    for (size_t u = 0; u < j->candidates.n; u++)
-        if (j->candidates.v[u].class == class && (int32_t)j->candidates.v[u].rank == rows[order[0]].rank)
-            row.late_steps += (int64_t)j->candidates.v[u].shape.nup;
-    tl_spread spread = tl_spread_of(scratch, n);
-    row.total_ns = spread.total;
-    row.mean_ns = spread.mean;
-    row.min_ns = spread.min;
-    row.p25_ns = spread.p25;
-    row.median_ns = spread.median;
-    row.p75_ns = spread.p75;
-    row.max_ns = spread.max;
-    return row;
+    return missing;
 }
 
-void tl_phase_rows(tl_phase_job *j, tl_tables *tables)
+void tl_phase_rows(const tl_phase_job *j, const tl_phase_cells *cells, tl_tables *tables)
 {
-    tl_table *steps = tl_tables_get(tables, &tl_phase_step_schema), *phases = tl_tables_get(tables, &tl_phase_schema);
-    const tl_phase_step *rows = tl_table_row(steps, 0);
-    uint32_t *order = tl_sorted_index(steps->n, by_rank_and_phase, rows);
+    const tl_phase_step *steps = tl_table_row(tl_tables_get(tables, &tl_phase_step_schema), 0);
+    uint32_t *order = tl_sorted_index(cells->n, by_rank_and_phase, cells->v);
     int64_t *scratch = tl_malloc(j->nsteps * sizeof *scratch);
-    uint32_t *name_rows = tl_calloc(j->nclasses, sizeof *name_rows);
-
-    TL_GROUPS (from, to, order, steps->n, by_rank_and_phase, rows) {
-        tl_phase row = phase_row(j, rows, order + from, to - from, scratch);
-        tl_table_append(phases, &row, 1);
+    TL_GROUPS (from, to, order, cells->n, by_rank_and_phase, cells->v) {
+        const tl_phase_cell *first = &cells->v[order[from]];
+        const tl_phase_class *class = &j->classes[first->phase];
+        const uint32_t rank = (uint32_t)tl_index_of(j->ranks, j->nranks, first->rank);
+        tl_phase row = { .rank = first->rank,
+                         .phase = class->name,
+                         .collectives = (uint8_t) class->holds,
+                         .steps = (int64_t)(to - from),
+                         .missing = count_missing(j, class, rank) };
+        for (size_t i = from; i < to; i++) {
+            row.excess_ns = tl_ns_sum(row.excess_ns, steps[order[i]].excess_ns);
+            scratch[i - from] = cells->v[order[i]].duration_ns;
+        }
+        TL_EACH (const tl_phase_candidate, u, j->candidates)
+            row.late_steps += u->rank == rank && u->class == first->phase ? (int64_t)u->shape.nup : 0;
+        tl_spread spread = tl_spread_of(scratch, to - from);
+        row.total_ns = spread.total;
+        row.mean_ns = spread.mean;
+        row.min_ns = spread.min;
+        row.p25_ns = spread.p25;
+        row.median_ns = spread.median;
+        row.p75_ns = spread.p75;
+        row.max_ns = spread.max;
+        tl_table_append(tl_tables_get(tables, &tl_phase_schema), &row, 1);
     }
-    verdict_rows(j, tl_tables_get(tables, &tl_phase_verdict_schema));
-    TL_ROWS (tl_phase_step, row, steps) {
-        row->step = j->steps[row->step];
-        row->rank = j->ranks[row->rank];
-    }
-    for (uint32_t c = 0; c + 1 < j->nclasses && tables->names != NULL; c++) {
-        tl_text name = tl_names_text(j->names, c);
-        name_rows[c] = tl_names_intern(tables->names, name.p, name.n);
-    }
-    tl_table_set_name_rows(steps, name_rows);
-    tl_table_set_name_rows(phases, name_rows);
     free(order);
     free(scratch);
-    free(name_rows);
+    add_verdicts(j, tl_tables_get(tables, &tl_phase_verdict_schema));
+}
+
+/* -------------------------------------------------------------------------------------------------------------- all */
+
+void tl_phases_judge(const tl_phase_cells *cells, const tl_names *names, const tl_verdict_options *options,
+                     tl_tables *tables)
+{
+    tl_phase_job j = {
+        .names = names, .options = options, .outside = names->n, .waits = names->n + 1, .nclasses = names->n + 2
+    };
+    if (cells->n == 0)
+        return;
+    j.steps = tl_arena_take(&j.arena, cells->n, sizeof *j.steps);
+    j.ranks = tl_arena_take(&j.arena, cells->n, sizeof *j.ranks);
+    for (size_t i = 0; i < cells->n; i++) {
+        j.steps[i] = cells->v[i].step;
+        j.ranks[i] = cells->v[i].rank;
+    }
+    j.nsteps = tl_int_unique(j.steps, cells->n);
+    j.nranks = tl_int_unique(j.ranks, cells->n);
+    j.step_ns = tl_arena_zeroed(&j.arena, j.nsteps, sizeof *j.step_ns);
+    j.classes = tl_arena_take(&j.arena, j.nclasses, sizeof *j.classes);
+    for (uint32_t c = 0; c < names->n; c++) {
+        const tl_text name = tl_names_text(names, c);
+        j.classes[c] = (tl_phase_class){ .name = tl_names_intern(tables->names, name.p, name.n),
+                                         .holds = tl_phase_holds_of(name),
+                                         .only = TL_NONE };
+    }
+    j.classes[j.outside] = (tl_phase_class){ .holds = TL_HOLDS_UNKNOWN, .only = TL_NONE };
+    j.classes[j.waits] = (tl_phase_class){ .holds = TL_HOLDS_ONLY, .only = TL_NONE };
+    tl_phases_compare(&j, cells, tables);
+    tl_phase_candidates_find(&j);
+    tl_phase_candidates_explain(&j);
+    tl_phase_candidates_cost(&j);
+    tl_phase_rows(&j, cells, tables);
+    for (size_t c = 0; c < j.nclasses; c++) {
+        free(j.classes[c].columns.v);
+        free(j.classes[c].own_ns.v);
+    }
+    free(j.candidates.v);
+    tl_arena_free(&j.arena);
 }

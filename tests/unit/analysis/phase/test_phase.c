@@ -125,11 +125,14 @@ typedef struct drawn_phase {
 static const tl_schema *const schemas[] = { &tl_phase_step_schema, &tl_phase_schema, &tl_phase_verdict_schema,
                                             &tl_step_schema, &tl_exposed_schema };
 static tl_tables tables;
+static tl_names told; /* of the tables */
 
 static void begin(void)
 {
     tl_tables_free(&tables);
+    tl_names_free(&told);
     tl_tables_init(&tables, schemas, COUNT(schemas));
+    tables.names = &told;
 }
 
 static int64_t drawn_ns(char c)
@@ -378,5 +381,6 @@ int main(void)
 {
     int failed = unit_main("phase", tests, COUNT(tests));
     tl_tables_free(&tables);
+    tl_names_free(&told);
     return failed;
 }
