@@ -1,7 +1,7 @@
 /* view.h - from events to the view of a rank: device work sorted, classified, and joined to its launches and steps.
  *
- * From the columns that a reader gives, whichever it was.  It knows neither files nor their text: it may use
- * read/reader.h, what that gives, and the model.
+ * Input: the columns that any reader fills.  The view does not depend on files or their text: it may use read/reader.h,
+ * the types that it returns, and the model.
  */
 #ifndef TLMPI_TRACE_VIEW_H
 #define TLMPI_TRACE_VIEW_H
@@ -16,112 +16,113 @@
 
 /* -------------------------------------------------------------------------------------------------- classes of work */
 
-/* Kernel name -> what the device was doing.  One ordered table; the first rule that matches wins, so the specific
- * stands above the general.  A user's rules (--rules FILE) stand above all of ours.  Each of ours carries a name that
- * it, and no rule above it, must catch: the test walks the table. */
+/* Kernel name -> what the device was doing.  One ordered table; the first rule that matches counts, so specific rules
+ * stand above general ones.  A user's rules (--rules FILE) stand above the built-in ones.  Each built-in rule carries a
+ * name that it, and no rule above it, must match: the test walks the table. */
 
 typedef enum tl_match {
     TL_MATCH_CONTAINS,
     TL_MATCH_STARTS,
     TL_MATCH_EQUALS,
-    TL_MATCH_CALLED /* contains, before its parameters, in letters of either case and with or without underscores */
+    TL_MATCH_CALLED /* contains, in the part before the parameters, ignoring case and underscores */
 } tl_match;
 
 typedef struct tl_rule {
-    const char *needle; /* case counts, unless CALLED: then small letters alone */
+    const char *needle; /* case-sensitive; for CALLED in lower case */
     tl_match match;
     uint8_t kind;       /* tl_kind: compute, comm, memcpy, memset */
-    uint8_t collective; /* tl_collective, for comm; TL_COLL_UNKNOWN for compute: of a library that communicates, too */
-    const char *seen;   /* a name it must catch; NULL in a user's rule */
+    uint8_t collective; /* tl_collective, for comm; for compute, TL_COLL_UNKNOWN: of a library that also communicates */
+    const char *seen;   /* a name that it must match; NULL in a user's rule */
 } tl_rule;
 
-/* Ours, ended by a rule with needle NULL. */
+/* The built-in rules, ended by a rule with needle NULL. */
 extern const tl_rule tl_default_rules[];
 
-/* A user's rules and then ours.  Zero-initialised it holds ours alone; tl_rules_free ends it. */
+/* A user's rules, followed by the built-in ones.  Zero-initialised it holds the built-in ones alone; tl_rules_free ends
+ * it. */
 typedef struct tl_rules {
     TL_VEC(tl_rule) user; /* needles are owned */
-    tl_behaving *behave;  /* owned: names that no rule tells and that behave as communication does (analysis/behave.h),
-                           * ascending by key */
+    tl_behaving *behave;  /* owned: names without a rule that behave like communication (analysis/behave.h), ascending
+                           * by key */
     size_t nbehave;
 } tl_rules;
 
-/* Reads a rules file: a JSON array (comments allowed) of objects, with one pattern, a kind, and where that is comm
- * perhaps a collective:
+/* Reads a rules file: a JSON array (comments allowed) of objects with one pattern, a kind, and optionally for comm a
+ * collective:
  *     { "contains" | "starts" | "equals": TEXT, "kind": "compute" | "comm" | "memcpy" | "memset",
  *       "collective": "all_reduce" ... }
- * TL_EUSAGE: cannot be read, says something else, or has a rule that an earlier one hides; the message names file, rule
- * (of text that is no JSON the line) and what was expected. */
+ * TL_EUSAGE: the file cannot be read, has other content, or has a rule that can never match because of an earlier one;
+ * the message names the file, the rule (for text that is not JSON, the line) and what was expected. */
 tl_status tl_rules_read(const char *path, tl_rules *rules, tl_error *err);
 void tl_rules_free(tl_rules *rules);
 
-/* The rule for a kernel's name, NULL when none matches: it is counted as compute, and as unclassified. */
+/* Returns the rule for a kernel's name; NULL: none matches, and the kernel counts as compute, unclassified. */
 const tl_rule *tl_classify(const tl_rules *rules, tl_text name);
 
-/* The collective that kernels of that name carry, by their behaviour; TL_COLL_NONE: their behaviour shows none. */
+/* Returns the collective of kernels of that name by their behaviour; TL_COLL_NONE: they do not behave like
+ * communication. */
 tl_collective tl_behaves_as(const tl_rules *rules, tl_text name);
 
-/* The collective that an args["Collective name"] or an annotation "nccl:..." names; TL_COLL_UNKNOWN for others. */
+/* Returns the collective that an args["Collective name"] or an annotation "nccl:..." names; TL_COLL_UNKNOWN: none. */
 tl_collective tl_collective_of(tl_text name);
 
 /* -------------------------------------------------------------------------------------------------- the view itself */
 
-/* The categories that tl_link looks at: what a run asks the reader to keep. */
+/* The categories of events that tl_link reads; the reader keeps these. */
 #define TL_LINK_KEEP                                                                                                   \
     (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC) | TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) |              \
      TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION) |                      \
      TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_INSTANT) | TL_CAT_BIT(TL_CAT_GPU_ANNOTATION) |              \
      TL_CAT_BIT(TL_CAT_FWDBWD))
 
-/* The device of an event, as a view has it: what its args say, else, of device work, the number of its process; -1 for
- * neither. */
+/* Returns the device of an event: from its args; else, for device work, the number of its process; -1: neither. */
 int32_t tl_event_device(const tl_events *events, size_t event);
 
 /* Whether the view of these events would have kernels, copies or memsets. */
 bool tl_has_gpu_work(const tl_events *events);
 
-/* A view with the arrays that it shows; the names are the trace's. */
+/* A view with the arrays that it points to; the names stay the trace's. */
 typedef struct tl_linked {
     tl_rank_view view;
-    tl_arena host, rest; /* the arrays of what the host did, and the others */
+    tl_arena host, rest; /* the arrays about the host, and all others */
 } tl_linked;
 
-/* Fills *out, which tl_linked_free ends.  Takes over the columns of the trace, so that there is never a second set of
- * columns; the rest of the events is freed, the names stay (and may become more). */
+/* Fills *out, which tl_linked_free ends.  Takes over the columns of the trace, so that no column exists twice; frees
+ * the rest of the events.  The names stay, and keys may be added to them. */
 void tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out);
 
-/* The steps of the view alone.  The trace stays as it is; tl_linked_free ends *out. */
+/* Fills the steps of the view alone.  The trace stays as it is; tl_linked_free ends *out. */
 void tl_link_steps(const tl_trace *trace, tl_linked *out);
 
 /* ----------------------------------------------------------------------------------------------------- a part of it */
 
-/* Which part of a trace is looked at: what the host began in these steps and in this time, and what devices did for
- * that.  An empty set selects everything. */
+/* The selected part of a trace: everything that the host began in these steps and times, and the device work that it
+ * queued.  An empty set selects everything. */
 typedef struct tl_selection {
     const tl_ranges *steps; /* numbers of steps */
     const tl_ranges *times; /* ns since origin_ns */
     int64_t origin_ns;
 } tl_selection;
 
-/* What a selection found, summed over traces.  Zero-initialise; tl_found_free ends it. */
+/* What a selection matched, summed over traces.  Zero-initialise; tl_found_free ends it. */
 typedef struct tl_found {
     uint64_t events, selected;
-    int64_t first_ns, last_ns; /* starts of events, where there are any */
+    int64_t first_ns, last_ns; /* first and last start of an event, if events > 0 */
     tl_ranges steps;           /* numbers of all steps */
-    tl_ranges taken;           /* steps asked for with a part that is selected, if steps are asked for */
-    tl_ranges times;           /* one instant in each span of time asked for that has something in it */
+    tl_ranges taken;           /* requested steps of which some part is selected */
+    tl_ranges times;           /* one instant in each requested span of time that has an event */
 } tl_found;
 
 void tl_found_add(tl_found *sum, const tl_found *more);
 void tl_found_free(tl_found *found);
 
-/* As tl_link, of the selected alone; NULL: of everything.  Adds to *found what there was. */
+/* As tl_link, for the selected events; selection NULL: all events.  Adds the result of the selection to *found. */
 void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
                       tl_linked *out, tl_found *found);
 
 /* ------------------------------------------------------------------------------------------------------- ends of it */
 
-/* Takes what the host did out of the view and frees it. */
+/* Frees the arrays about the host and removes them from the view. */
 void tl_linked_free_host(tl_linked *linked);
 
 void tl_linked_free(tl_linked *linked);

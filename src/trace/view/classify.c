@@ -1,4 +1,4 @@
-/* classify.c - the rule table.  The `seen` names are from real traces or from the sources of the library that has
+/* classify.c - the table of rules.  The `seen` names are from real traces or from the sources of the library that has
  * them. */
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
@@ -18,11 +18,11 @@ const tl_rule tl_default_rules[] = {
     { "MEMORY_COPY_", STARTS, TL_MEMCPY, TL_COLL_NONE, "MEMORY_COPY_HOST_TO_DEVICE" },
     { "__amd_rocclr_fillBuffer", STARTS, TL_MEMSET, TL_COLL_NONE, "__amd_rocclr_fillBufferAligned.kd" },
 
-    /* MTIA has one category for all that its devices do. */
+    /* MTIA has one category for all device work. */
     { "dma", STARTS, TL_MEMCPY, TL_COLL_NONE, "dma_request" },
 
-    /* Arithmetic whose name may have words of communication: what it is fused with, or reads.  A kernel of a
-     * LIBRARY may communicate; when its ranks begin and end decides (analysis/behave). */
+    /* Arithmetic whose name may contain words of communication that it is fused with, or whose output it reads.  A
+     * kernel of a LIBRARY may communicate; the times at which ranks begin and end it decide (analysis/behave). */
     LIBRARY("triton_", STARTS, "triton_poi_fused_add_cos_sin_0"),
     COMPUTE("at::native::", CONTAINS, "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(...)"),
     COMPUTE("cutlass", CONTAINS, "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4>(...)"),
@@ -30,7 +30,7 @@ const tl_rule tl_default_rules[] = {
     COMPUTE("blockallreduce", CALLED, "block_all_reduce_sum_f32_f32_kernel(float*, float*, int)"),
     COMPUTE("warpallreduce", CALLED, "void warp_all_reduce_kernel<float>(...)"),
 
-    /* Expert-parallel exchanges: their kernels are not called after a collective. */
+    /* Expert-parallel exchanges: their kernels are not named after a collective. */
     COMM("internode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode::dispatch<false, 4, false>(int4*, float*)"),
     COMM("intranode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::intranode::combine<__nv_bfloat16, 4, 768>(...)"),
     COMM("internode_ll::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode_ll::dispatch<true, false, 7168>(...)"),
@@ -47,7 +47,7 @@ const tl_rule tl_default_rules[] = {
     COMM("a2a_dispatch", CONTAINS, TL_ALL_TO_ALL, "void a2a_dispatch_send_kernel<true, 16, 8, NotFixed, NotFixed, NotFixed>(...)"),
     COMM("a2a_combine", CONTAINS, TL_ALL_TO_ALL, "void a2a_combine_recv_kernel<16, 8, __nv_bfloat16, float>(...)"),
 
-    /* Called after a collective: NCCL and its kin, one- and two-shot reductions over peer memory of vLLM, SGLang,
+    /* Named after a collective: NCCL and derivatives, one- and two-shot reductions over peer memory of vLLM, SGLang,
      * aiter, TensorRT-LLM, FlashInfer, PyTorch and others. */
     COMM("allreduce", CALLED, TL_ALL_REDUCE, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("allgather", CALLED, TL_ALL_GATHER, "void aiter::allgather_lastdim<__hip_bfloat16, 8>(...)"),
@@ -57,7 +57,7 @@ const tl_rule tl_default_rules[] = {
     COMM("barrieronstream", CALLED, TL_BARRIER, "void barrier_on_stream_kernel_threadgroup<(threadgroup_t)1>(int, int)"),
     COMM("symmetric_memory::barrier", CONTAINS, TL_BARRIER, "c10d::symmetric_memory::barrier_kernel(unsigned int**, ...)"),
 
-    /* Other kernels of libraries that do nothing but communicate. */
+    /* Other kernels of libraries for communication only. */
     COMM("ncclDevKernel_Broadcast", CONTAINS, TL_BROADCAST, "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("ncclDevKernel_Reduce_", CONTAINS, TL_REDUCE, "ncclDevKernel_Reduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("ncclDevKernel_SendRecv", CONTAINS, TL_SEND_RECV, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"),
@@ -78,7 +78,7 @@ const tl_rule tl_default_rules[] = {
     COMM("hccl", STARTS, TL_COLL_UNKNOWN, "hccl_broadcast"),
     COMM("oneccl", CONTAINS, TL_COLL_UNKNOWN, "oneccl_broadcast_large"),
 
-    /* Other arithmetic: known families, so that what is left is worth a look. */
+    /* Other arithmetic: known families, so that a name without a rule is worth a look. */
     COMPUTE("at_cuda_detail::", CONTAINS, "void at_cuda_detail::cub::DeviceScanKernel<...>(...)"),
     COMPUTE("cub::", CONTAINS, "void cub::DeviceReduceSingleTileKernel<...>(...)"),
     COMPUTE("rocprim::", CONTAINS, "void rocprim::detail::trampoline_kernel<...>(...)"),
@@ -124,7 +124,7 @@ const tl_rule tl_default_rules[] = {
     { 0 },
 };
 
-/* Whether the name has the needle before its parameters, in letters of either case and with or without underscores. */
+/* Whether the name contains the needle before its parameters, ignoring case and underscores. */
 static bool is_called(tl_text name, const char *needle)
 {
     char plain[256];
@@ -132,7 +132,7 @@ static bool is_called(tl_text name, const char *needle)
 
     for (size_t i = 0; i < name.n && n < sizeof plain && name.p[i] != '<'; i++) {
         if (name.p[i] == '(' && i > 0 && isalnum((unsigned char)name.p[i - 1]))
-            break; /* other brackets are those of an (anonymous namespace) */
+            break; /* other brackets belong to an (anonymous namespace) */
         if (name.p[i] != '_')
             plain[n++] = (char)tolower((unsigned char)name.p[i]);
     }
@@ -158,8 +158,7 @@ const tl_rule *tl_classify(const tl_rules *rules, tl_text name)
     return NULL;
 }
 
-/* The collective that a kernel is called after, in letters of either case; exchanges of experts have names of their
- * own. */
+/* Returns the collective that a kernel is named after, ignoring case; exchanges of experts have names of their own. */
 static tl_collective collective_named(tl_text name)
 {
     char lower[256];

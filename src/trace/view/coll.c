@@ -1,41 +1,41 @@
-/* coll.c - which collective each communication kernel is, from all that the trace says of it.
+/* coll.c - describes the collective of each communication kernel, from everything in the trace.
  *
- * The kernel's own arguments are asked first, then the operator around its launch, fact by fact: a new trace has most
- * on the kernel, and start and stride of the group on the operator alone.  Then the annotation, which names the
- * collective, and last the kernel's name.
+ * Sources by precedence, for each property by itself: the kernel's own arguments, then the operator around its launch
+ * (recent traces have most properties on the kernel, but start and stride of the group on the operator only), then the
+ * annotation, which names the collective, then the kernel's name.
  *
- * Sends and receives that are launched together have none of their own around the launch: they stand before it.
+ * Sends and receives that are launched together have no operator around the launch: their operators come before it.
  */
 #include "internal.h"
 #include "tlmpi/base/hash.h"
 
 /* --------------------------------------------------------------------------------------------------------------- sizes
  *
- * How large a message is, by the shapes of the tensors that operators around its launch were given.
+ * The size of a message, from the shapes of the tensors that operators around its launch were given.
  *
  *     c10d::_allgather_base_     [==============]     out and in
  *     nccl:_all_gather_base         [========]        in
  *     launch                           [==]
  *
- * Of an all-to-all of lists PyTorch gives the annotation the first tensor alone: there it tells the type, and no more.
- * An operator that launched several pieces of communication tells of none of them how large it is.
+ * For an all-to-all of lists, PyTorch gives the annotation only the first tensor: its type is used, but not its size.
+ * An operator that launched several pieces of communication does not give the size of any of them.
  */
 
-/* What shapes say of a message.  -1 and 0 where they do not. */
+/* The size of a message from shapes. -1 and 0: unknown. */
 typedef struct tl_comm_size {
     int64_t in_nelems, out_nelems;
-    uint32_t event; /* of the operator that says it, the outermost of several; TL_NONE */
+    uint32_t event; /* the outermost operator that it is taken from; TL_NONE: none */
     uint8_t dtype;  /* tl_dtype */
     uint8_t from;   /* tl_size_from */
 } tl_comm_size;
 
-/* Whether all that is sent is received, by each. */
+/* Whether each rank receives everything that is sent. */
 static bool is_one_message(tl_collective kind)
 {
     return kind == TL_ALL_REDUCE || kind == TL_BROADCAST || kind == TL_REDUCE || kind == TL_SEND || kind == TL_RECV;
 }
 
-/* Whether the size follows from what is known. */
+/* Whether the size of the message can be computed. */
 static bool is_known(const tl_comm_size *size, tl_collective kind)
 {
     return size->dtype != 0 && tl_message_bytes(kind, size->in_nelems, size->out_nelems, 1) >= 0;
@@ -58,8 +58,8 @@ static void add_shape(tl_comm_size *size, const tl_shape_args *shape, tl_collect
     size->event = shape->event;
 }
 
-/* Sizes of a collective from the operators around its launch (NULL: none is recorded) that name this kind of
- * collective, or none: the innermost operator first, fact by fact, until all are known. */
+/* Returns the size of a collective from the operators around its launch (NULL: no launch is recorded) that name this
+ * kind of collective or none: from the innermost operator outwards, property by property, until all are known. */
 static tl_comm_size size_around(const tl_comm *k, const tl_launch *launch, tl_collective kind)
 {
     tl_comm_size size = { .in_nelems = -1, .out_nelems = -1, .event = TL_NONE };
@@ -75,9 +75,9 @@ static tl_comm_size size_around(const tl_comm *k, const tl_launch *launch, tl_co
     return size;
 }
 
-/* Fills in elements, type and bytes.  In an all-gather each rank of the group gives as much as this rank; group_size is
- * below 1 where it is not known. */
-static void put_size(tl_coll *c, const tl_comm_size *size, int64_t group_size)
+/* Fills elements, type and bytes.  In an all-gather each rank of the group contributes as much as this rank; group_size
+ * below 1: unknown. */
+static void fill_size(tl_coll *c, const tl_comm_size *size, int64_t group_size)
 {
     int64_t out = size->out_nelems;
 
@@ -100,7 +100,7 @@ static int by_event(const void *sizes, uint32_t a, uint32_t b)
     return TL_ORDER(&v[a], &v[b], event);
 }
 
-/* Drops the sizes that one operator tells of several collectives: they are of all together. */
+/* Drops sizes from one operator that several collectives share: they are the total of these. */
 static void drop_shared_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t n)
 {
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
@@ -123,17 +123,17 @@ static void drop_shared_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t 
 
 /* ------------------------------------------------------------------------------------------------------ collectives */
 
-static uint32_t text_of(uint32_t first, uint32_t second)
+static uint32_t first_text(uint32_t first, uint32_t second)
 {
     return first != TL_NO_NAME ? first : second;
 }
 
-static int64_t number_of(int64_t first, int64_t second)
+static int64_t first_number(int64_t first, int64_t second)
 {
     return first >= 0 ? first : second;
 }
 
-/* What either says; the first counts. */
+/* Returns the arguments of both; where both have one, a's. */
 static tl_coll_args merge(const tl_coll_args *a, const tl_coll_args *b)
 {
     static const tl_coll_args none = { 0,          TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME,
@@ -142,19 +142,19 @@ static tl_coll_args merge(const tl_coll_args *a, const tl_coll_args *b)
     a = a != NULL ? a : &none;
     b = b != NULL ? b : &none;
     return (tl_coll_args){
-        .name = text_of(a->name, b->name),
-        .dtype = text_of(a->dtype, b->dtype),
-        .pg_name = text_of(a->pg_name, b->pg_name),
-        .pg_desc = text_of(a->pg_desc, b->pg_desc),
-        .pg_ranks = text_of(a->pg_ranks, b->pg_ranks),
-        .in_nelems = number_of(a->in_nelems, b->in_nelems),
-        .out_nelems = number_of(a->out_nelems, b->out_nelems),
-        .group_size = number_of(a->group_size, b->group_size),
-        .seq = number_of(a->seq, b->seq),
-        .src_rank = number_of(a->src_rank, b->src_rank),
-        .dst_rank = number_of(a->dst_rank, b->dst_rank),
-        .rank_start = number_of(a->rank_start, b->rank_start),
-        .rank_stride = number_of(a->rank_stride, b->rank_stride),
+        .name = first_text(a->name, b->name),
+        .dtype = first_text(a->dtype, b->dtype),
+        .pg_name = first_text(a->pg_name, b->pg_name),
+        .pg_desc = first_text(a->pg_desc, b->pg_desc),
+        .pg_ranks = first_text(a->pg_ranks, b->pg_ranks),
+        .in_nelems = first_number(a->in_nelems, b->in_nelems),
+        .out_nelems = first_number(a->out_nelems, b->out_nelems),
+        .group_size = first_number(a->group_size, b->group_size),
+        .seq = first_number(a->seq, b->seq),
+        .src_rank = first_number(a->src_rank, b->src_rank),
+        .dst_rank = first_number(a->dst_rank, b->dst_rank),
+        .rank_start = first_number(a->rank_start, b->rank_start),
+        .rank_stride = first_number(a->rank_stride, b->rank_stride),
     };
 }
 
@@ -164,7 +164,7 @@ static bool is_p2p(tl_collective kind)
 }
 
 /* Returns the kind of a collective that no operator around the launch names: that of the batch of sends and receives
- * before the launch; by_name without one. */
+ * before the launch; by_name if there is no batch. */
 static tl_collective kind_of_batch(const tl_comm *k, const tl_launch *launch, tl_collective by_name, tl_comm_call *call)
 {
     if (launch == NULL || (by_name != TL_SEND_RECV && by_name != TL_COLL_UNKNOWN))
@@ -175,7 +175,8 @@ static tl_collective kind_of_batch(const tl_comm *k, const tl_launch *launch, tl
     return call->ends.sends ? TL_SEND : call->ends.receives ? TL_RECV : by_name;
 }
 
-/* Returns the kind of a transfer whose arguments name two ranks: a send for the one, a receive for the other. */
+/* Returns the kind of a transfer whose arguments name two ranks: a send for the source, a receive for the
+ * destination. */
 static tl_collective kind_between(tl_collective kind, const tl_coll_args *args, int32_t rank)
 {
     if ((kind != TL_SEND_RECV && kind != TL_COLL_UNKNOWN) || args->src_rank < 0 || args->dst_rank < 0 ||
@@ -184,10 +185,10 @@ static tl_collective kind_between(tl_collective kind, const tl_coll_args *args, 
     return args->src_rank == rank ? TL_SEND : args->dst_rank == rank ? TL_RECV : kind;
 }
 
-/* Describes the collective of one kernel, all but its group; `own`: the kernel's arguments or NULL, `by_name`: what the
- * kernel's name tells.  Completes *call; *args: all arguments. */
-static tl_coll describe(const tl_comm *k, int32_t rank, const tl_launch *launch, const tl_coll_args *own,
-                        tl_collective by_name, tl_comm_call *call, tl_coll_args *args)
+/* Returns the collective of one kernel, without its group.  own: the kernel's arguments or NULL; by_name: the kind from
+ * the kernel's name.  Completes *call; *args: all arguments. */
+static tl_coll describe_kernel(const tl_comm *k, int32_t rank, const tl_launch *launch, const tl_coll_args *own,
+                               tl_collective by_name, tl_comm_call *call, tl_coll_args *args)
 {
     const tl_names *names = &k->e->names;
     *args = merge(own, call->args);
@@ -253,8 +254,8 @@ void tl_colls_collect(const tl_meta *meta, tl_comm *k, tl_kernel *kernels, tl_li
         tl_comm_call call = tl_comm_launched(k, launch);
         tl_coll_args args;
         tl_coll *c = &colls[view->ncolls];
-        *c = describe(k, view->rank, launch, kernel->coll != TL_NONE ? &k->e->colls.v[kernel->coll] : NULL,
-                      (tl_collective)kernel->collective, &call, &args);
+        *c = describe_kernel(k, view->rank, launch, kernel->coll != TL_NONE ? &k->e->colls.v[kernel->coll] : NULL,
+                             (tl_collective)kernel->collective, &call, &args);
         c->group = tl_group_find(&book, &(tl_group_words){ args.pg_name, args.pg_desc, args.pg_ranks, args.group_size,
                                                            args.rank_start, args.rank_stride });
         c->group_size = c->group == TL_NONE && args.group_size > 0 ? tl_small_int(args.group_size) : -1;
@@ -264,7 +265,7 @@ void tl_colls_collect(const tl_meta *meta, tl_comm *k, tl_kernel *kernels, tl_li
         if (c->in_nelems < 0 && c->out_nelems < 0)
             *size = size_around(k, launch, (tl_collective)c->kind);
         if (size->event != TL_NONE)
-            put_size(c, size, c->group != TL_NONE ? book.groups.v[c->group].size : -1);
+            fill_size(c, size, c->group != TL_NONE ? book.groups.v[c->group].size : -1);
         kernel->collective = c->kind;
         kernel->coll = (uint32_t)view->ncolls++;
     }

@@ -1,4 +1,4 @@
-/* comm.c - what operators say about the communication that they queue.
+/* comm.c - what operators say about the communication that they launch.
  *
  *     c10d::allreduce_     [==============================]
  *     record_param_comms      [========================]       its args: group, elements, dtype
@@ -8,8 +8,8 @@
 #include "internal.h"
 #include "tlmpi/base/decimal.h"
 
-/* Operators that are looked at around one launch (real ones nest three or four deep), and of one batch (of each send or
- * receive three or four, one inside the other). */
+/* Largest number of operators that are searched around one launch (real ones nest three or four deep), and in one batch
+ * (three or four for each send or receive, nested). */
 enum { DEEPEST = 32, BATCH_MOST = 256 };
 
 /* -------------------------------------------------------------------------------------------------------- operators */
@@ -28,7 +28,7 @@ static int by_moment(const void *a, const void *b)
     return TL_ORDER(x, y, track, start_ns);
 }
 
-/* Takes a number of up to nine digits off the start of the text; -1 where there is none. */
+/* Removes a number of up to nine digits from the start of the text and returns it; -1: there is none. */
 static int32_t take_number(tl_text *t)
 {
     size_t n = 0;
@@ -42,7 +42,7 @@ static int32_t take_number(tl_text *t)
     return (int32_t)number;
 }
 
-/* "nccl:send 7->15", "nccl:recv 7<-15" */
+/* Fills the two ranks of "nccl:send 7->15", "nccl:recv 7<-15". */
 static void read_ends(tl_text name, tl_comm_op *op)
 {
     const size_t verb = strlen("nccl:send ");
@@ -59,7 +59,7 @@ static void read_ends(tl_text name, tl_comm_op *op)
     op->own = op->other >= 0 ? own : -1;
 }
 
-/* What a name alone says of its operators; its track is TL_NONE where they are none of communication. */
+/* Returns what a name says of its operators; track TL_NONE: they are not communication. */
 static tl_comm_op op_of_name(tl_text name)
 {
     tl_comm_op op = { .track = TL_NONE, .around = TL_NONE, .own = -1, .other = -1 };
@@ -77,7 +77,8 @@ static tl_comm_op op_of_name(tl_text name)
 void tl_comm_find(const tl_events *e, tl_comm *k)
 {
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
-    tl_comm_op *of_name = tl_malloc((e->names.n + 1) * sizeof *of_name); /* few names, many events */
+    tl_comm_op *of_name = tl_malloc((e->names.n + 1) * sizeof *of_name); /* by name: there are few names, and many
+                                                                          * events */
     bool any = false;
 
     k->e = e;
@@ -117,7 +118,7 @@ void tl_comm_free(tl_comm *k)
 
 /* -------------------------------------------------------------------------------------------------- around a launch */
 
-/* The first operator that starts after the call, in its track or after it. */
+/* Returns the index of the first operator that starts after the call on its track, or lies on a later track. */
 static size_t first_after(const tl_comm *k, const tl_launch *launch)
 {
     const tl_comm_op *op = k->ops.v;
@@ -127,8 +128,8 @@ static size_t first_after(const tl_comm *k, const tl_launch *launch)
     return low;
 }
 
-/* Writes one end down; *several where another was there. */
-static void put(int32_t *end, int32_t to, bool *several)
+/* Sets one end; sets *several if it had another value. */
+static void set_end(int32_t *end, int32_t to, bool *several)
 {
     if (to < 0)
         return;
@@ -136,8 +137,8 @@ static void put(int32_t *end, int32_t to, bool *several)
     *end = to;
 }
 
-/* Adds the peer and group that an operator names to *ends.  Returns false for an operator that is no send or receive,
- * or names no peer. */
+/* Adds the peer and group that an operator names to *ends.  Returns false if the operator is no send or receive, or
+ * names no peer. */
 static bool add_ends(const tl_comm *k, const tl_comm_op *op, tl_comm_ends *ends)
 {
     const tl_coll_args *args = tl_events_coll(k->e, op->event);
@@ -150,10 +151,10 @@ static bool add_ends(const tl_comm *k, const tl_comm_op *op, tl_comm_ends *ends)
     bool sends = kind == TL_SEND;
     ends->sends = ends->sends || sends;
     ends->receives = ends->receives || !sends;
-    put(sends ? &ends->to : &ends->from, op->other, &ends->several);
-    put(&ends->own, op->own, &ends->several);
+    set_end(sends ? &ends->to : &ends->from, op->other, &ends->several);
+    set_end(&ends->own, op->own, &ends->several);
     if (args != NULL)
-        put(sends ? &ends->dst : &ends->src, tl_small_int(sends ? args->dst_rank : args->src_rank), &ends->several);
+        set_end(sends ? &ends->dst : &ends->src, tl_small_int(sends ? args->dst_rank : args->src_rank), &ends->several);
     return true;
 }
 
@@ -202,7 +203,7 @@ void tl_comm_note_launches(tl_comm *k, const tl_rank_view *view)
 void tl_comm_batched(const tl_comm *k, const tl_launch *launch, tl_comm_call *call)
 {
     const struct tl_comm_moment *v = k->launches.v;
-    size_t at = first_after(k, launch), before = 0; /* before: launches of communication before this one */
+    size_t at = first_after(k, launch), before = 0; /* before: number of launches of communication before this one */
     uint32_t track = launch->track;
 
     TL_BISECT(before, k->launches.n, i,

@@ -1,11 +1,11 @@
-/* device.c - events of devices: on which streams they ran, which calls queued them, and ends that cannot be.
+/* device.c - events of devices: their streams, the calls that queued them, and impossible ends.
  *
  *     host    ..[launch, correlation 7]......
  *     stream  ..............[kernel, correlation 7]....
  *
- * Streams take turns in a trace, but each by itself is almost in order: so events are parted by stream first.  A rank
- * mostly has one device, so work without a recorded device counts as work of the lowest device that other work names: a
- * device of its own would be counted, and called idle, beside the one on which the work ran.
+ * Events of different streams alternate in a trace, but those of each stream are almost in order: so events are grouped
+ * by stream first.  A rank mostly has one device, so work without a recorded device counts for the lowest device that
+ * other work names: a separate device would be reported as idle beside the one on which the work ran.
  */
 #include "internal.h"
 #include "tlmpi/base/hash.h"
@@ -38,7 +38,7 @@ size_t *tl_events_part(const tl_events *e, tl_event_list *list, const uint32_t *
         end[part[i] + 1]++;
     for (size_t p = 0; p < nparts; p++)
         end[p + 1] += end[p];
-    for (size_t i = 0; i < list->n; i++) /* end[p] is where the next event of p goes, and at last the end of p */
+    for (size_t i = 0; i < list->n; i++) /* end[p] is the next free entry of p, and finally the end of p */
         order[end[part[i]]++] = list->v[i];
     free(list->v);
     list->v = order;
@@ -56,7 +56,7 @@ static uint32_t event_at(const tl_side *s, size_t at)
 
 uint32_t tl_side_find(tl_side *s, uint32_t event)
 {
-    /* `at` is the first entry that is not before the event: mostly where the last question ended, or beside that. */
+    /* `at` is the first entry that is not before the event: mostly at or next to the result of the last search. */
     if (s->at < s->n && event_at(s, s->at) < event)
         s->at++;
     else if (s->at > 0 && event_at(s, s->at - 1) >= event)
@@ -70,7 +70,7 @@ uint32_t tl_side_find(tl_side *s, uint32_t event)
 
 /* ---------------------------------------------------------------------------------------------------------- streams */
 
-/* The number in a text such as "stream 7", -1 without one. */
+/* Returns the number in a text such as "stream 7"; -1: there is none. */
 static int64_t number_in(tl_text t)
 {
     int64_t x = -1;
@@ -80,8 +80,8 @@ static int64_t number_in(tl_text t)
     return x;
 }
 
-/* Device and stream: as the args say, where that can be one, else as the track says, where Kineto puts them as pid and
- * tid; but a wait sits on a host track. */
+/* Device and stream: from the args if valid, else from the track, where Kineto has them as pid and tid; but a wait lies
+ * on a host track. */
 int32_t tl_event_device(const tl_events *e, size_t i)
 {
     const tl_track *track = &e->tracks.v[e->track[i]];
@@ -112,7 +112,7 @@ static int by_time(const void *events, uint32_t a, uint32_t b)
     return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : TL_COMPARE(e->dur_ns[a], e->dur_ns[b]);
 }
 
-/* The streams in order of first appearance, and in part[i] the one of the i-th event. */
+/* Lists the streams in order of first appearance; part[i]: index of the stream of the i-th event. */
 static void number_streams(const tl_events *e, const tl_event_list *list, tl_device *found, uint32_t *part)
 {
     tl_map map = { 0 }; /* (device, stream) -> number */
@@ -136,7 +136,7 @@ static void number_streams(const tl_events *e, const tl_event_list *list, tl_dev
     tl_map_free(&map);
 }
 
-/* Gives streams of no known device the lowest that is known. */
+/* Gives streams of unknown device the lowest known device. */
 static void set_unknown_devices(tl_device *d)
 {
     int32_t lowest = -1;
@@ -177,7 +177,7 @@ tl_device tl_device_find(const tl_events *e, const tl_event_list *calls, uint32_
         d.streams.v[k].first = k > 0 ? end[k - 1] : 0;
         d.streams.v[k].n = end[k] - d.streams.v[k].first;
     }
-    d.launch = part; /* its memory */
+    d.launch = part; /* reuses the memory of part */
     for (size_t i = 0; i < n; i++)
         d.launch[i] = tl_call_of(e, calls, d.events.v[i]);
     free(end);
@@ -238,20 +238,20 @@ uint32_t tl_call_of(const tl_events *e, const tl_event_list *calls, uint32_t eve
  *                        [ c ][ d ]  [ e ]
  *     cut      [ a ][ b ][ c ][ d ]  [ e ]
  *
- * A stream does one thing after the other.  Work may begin while what is before it still runs, where it is launched so
- * (programmatic dependent launch), but then it waits for that, and does not end before it.  So work that
+ * A stream does one piece of work after the other.  With programmatic dependent launch, work may begin while its
+ * predecessor still runs, but waits for it and does not end before it.  So the end of a piece of work is impossible if
+ * it
  *
- *     runs on        when the next of its stream, of another launch, has ended long since, or
- *     runs on        when all that was recorded is over long since, where nothing is next,
+ *     is later    than the end of the next work on its stream, of another launch, by more than TL_OVERRUN_NS, or
+ *     is later    than everything else in the recording by more than TL_LAST_WORK_MOST_NS, without next work.
  *
- * has an end that cannot be.  It is taken to have ended when the next began, the latest that can be, or with the
- * recording.
+ * An impossible end is replaced by the latest possible one: the start of the next work, or the end of the recording.
  *
- * Branches of a graph run side by side, whatever stream the trace names.  Where a tenth of a stream's work outlasts the
- * next, the stream is no queue but a name for several: none of its work is cut.
+ * Branches of a graph run side by side, whatever stream the trace names.  If a tenth of a stream's work outlasts the
+ * next work, the stream is not a queue but a name for several: none of its work is cut.
  */
 
-/* The last instant that is recorded, ends of device work apart. */
+/* Returns the last instant that is recorded, except ends of device work. */
 static int64_t last_instant(const tl_events *e)
 {
     int64_t last_ns = TL_TIME_UNKNOWN;
@@ -264,9 +264,9 @@ static int64_t last_instant(const tl_events *e)
     return last_ns;
 }
 
-/* Returns the latest possible end of an event, where its recorded end is not possible; else INT64_MAX.  next: the next
- * event of the stream that another launch queued, TL_NONE without one.  *last_ns: of the recording, found when it is
- * needed first. */
+/* Returns the latest possible end of an event whose recorded end is impossible; INT64_MAX: the end is possible.  next:
+ * the next event of the stream from another launch; TL_NONE: there is none.  *last_ns: end of the recording, computed
+ * on first use. */
 static int64_t possible_end(const tl_events *e, uint32_t event, uint32_t next, int64_t *last_ns)
 {
     int64_t end = e->ts_ns[event] + e->dur_ns[event];
@@ -280,9 +280,8 @@ static int64_t possible_end(const tl_events *e, uint32_t event, uint32_t next, i
     return tl_ns_between(end, *last_ns) <= TL_LAST_WORK_MOST_NS ? INT64_MAX : tl_ns_max(e->ts_ns[event], *last_ns);
 }
 
-/* Cuts the i-th event of the stream to end at end_ns, and the events before it with the same start, whose end is no
- * later, where these are longer, too. */
-static void cut(tl_events *e, const uint32_t *events, size_t i, int64_t end_ns, tl_cuts *cuts)
+/* Cuts the i-th event of the stream at end_ns, and also longer events before it with the same start. */
+static void cut_event(tl_events *e, const uint32_t *events, size_t i, int64_t end_ns, tl_cuts *cuts)
 {
     int64_t start_ns = e->ts_ns[events[i]], dur_ns = end_ns - start_ns;
 
@@ -305,13 +304,13 @@ void tl_overruns_cut(tl_events *e, const tl_device *work, tl_cuts *cuts)
         for (int turn = 0; turn < 2 && stream->stream >= 0; turn++) { /* counts, then cuts */
             uint32_t next = TL_NONE;
             size_t n = 0;
-            for (size_t i = stream->n; i-- > 0;) { /* from the last, so that the next work has its true end already */
+            for (size_t i = stream->n; i-- > 0;) { /* from the last one, so that the next work has its final end */
                 if (i + 1 < stream->n && (launch[i] == TL_NONE || launch[i] != launch[i + 1]))
                     next = v[i + 1];
                 int64_t end_ns = possible_end(e, v[i], next, &last_ns);
                 n += end_ns != INT64_MAX;
                 if (end_ns != INT64_MAX && cuts_now)
-                    cut(e, v, i, end_ns, cuts);
+                    cut_event(e, v, i, end_ns, cuts);
             }
             cuts_now = n > 0 && n <= 1 + stream->n / (size_t)TL_LITTLE_PART;
             if (!cuts_now)

@@ -1,19 +1,20 @@
-/* group.c - who the members of process groups are.
+/* group.c - finds the members of process groups.
  *
- * Names of groups repeat and may count per process, so a group is known by its members.  These are, in this order:
+ * Names of groups repeat, and may count per process, so a group is identified by its members.  Sources of the members,
+ * by precedence:
  *
  *     "Process Group Ranks", where the text is whole:     "[0, 1, 2, 3]"
  *     pg_config of distributedInfo, by the group's name:  PyTorch cuts longer texts: "[0, 1, ..., 29, ...]"
  *     start, stride and size, where they agree with what the text shows
  *     all ranks of the job, where the group has as many
  *
- * Where none of these holds, what is shown stands for the whole, with the size and the name.
+ * If none of these applies, the ranks that the text shows stand for the group, with its size and name.
  */
 #include "internal.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/hash.h"
 
-/* What a hostile trace may make us keep, and look at, for all groups together. */
+/* Limits against malicious traces: members kept, and entries looked at, over all groups. */
 #define MEMBERS_MAX ((size_t)4 << 20)
 #define WORK_MAX    ((size_t)64 << 20)
 
@@ -26,7 +27,7 @@ static void add_rank(rank_list *list, int64_t rank)
     tl_vec_push(list, (int32_t)rank);
 }
 
-/* Ascending, each rank once. */
+/* Sorts the ranks, ascending, and removes duplicates. */
 static void sort_ranks(rank_list *list)
 {
     size_t kept = 0;
@@ -37,7 +38,7 @@ static void sort_ranks(rank_list *list)
     list->n = kept;
 }
 
-/* "[0, 1, 2]", ascending; *whole: nothing in it is left out. */
+/* Returns the ranks of a text "[0, 1, 2]", ascending; *whole: the text leaves nothing out. */
 static rank_list read_ranks(tl_text t, bool *whole)
 {
     rank_list list = { 0 };
@@ -56,8 +57,8 @@ static rank_list read_ranks(tl_text t, bool *whole)
     return list;
 }
 
-/* Whether each of the ascending `shown` is in the ascending list. */
-static bool agrees(const rank_list *list, const rank_list *shown)
+/* Whether each rank of `shown` is in the list; both are ascending. */
+static bool contains_all(const rank_list *list, const rank_list *shown)
 {
     for (size_t i = 0; i < shown->n; i++)
         if (tl_index_of(list->v, list->n, shown->v[i]) == list->n)
@@ -65,8 +66,8 @@ static bool agrees(const rank_list *list, const rank_list *shown)
     return true;
 }
 
-/* The members that pg_config lists under the name, if it is as many as there should be. */
-static void take_configured(const tl_group_book *book, const tl_group_words *w, const rank_list *shown, rank_list *out)
+/* Fills *out with the members that pg_config lists under the group's name, if their number is right. */
+static void fill_from_config(const tl_group_book *book, const tl_group_words *w, const rank_list *shown, rank_list *out)
 {
     tl_text name = tl_names_text(book->names, w->name);
 
@@ -77,13 +78,13 @@ static void take_configured(const tl_group_book *book, const tl_group_words *w, 
         for (size_t i = 0; i < config->nranks; i++)
             add_rank(out, config->ranks[i]);
         sort_ranks(out);
-        if ((w->size >= 0 && (size_t)w->size != out->n) || !agrees(out, shown))
+        if ((w->size >= 0 && (size_t)w->size != out->n) || !contains_all(out, shown))
             out->n = 0;
     }
 }
 
-/* n ranks from `start` on. */
-static void take_progression(int64_t start, int64_t stride, int64_t n, const rank_list *shown, rank_list *out)
+/* Fills *out with n ranks from `start` on, `stride` apart, if they agree with `shown`. */
+static void fill_progression(int64_t start, int64_t stride, int64_t n, const rank_list *shown, rank_list *out)
 {
     int64_t last;
 
@@ -92,12 +93,12 @@ static void take_progression(int64_t start, int64_t stride, int64_t n, const ran
         return;
     for (int64_t i = 0; i < n; i++)
         add_rank(out, start + i * stride);
-    if (!agrees(out, shown))
+    if (!contains_all(out, shown))
         out->n = 0;
 }
 
-/* The members as far as they are known; *whole: these are all. */
-static rank_list resolve(tl_group_book *book, const tl_group_words *w, bool *whole)
+/* Returns the known members; *whole: these are all members. */
+static rank_list members_of(tl_group_book *book, const tl_group_words *w, bool *whole)
 {
     rank_list shown = read_ranks(tl_names_text(book->names, w->ranks), whole), members = { 0 };
 
@@ -106,20 +107,20 @@ static rank_list resolve(tl_group_book *book, const tl_group_words *w, bool *who
         return shown;
     book->work += book->meta->groups.n + (w->size > 0 && (uint64_t)w->size <= MEMBERS_MAX ? (size_t)w->size : 0);
     if (book->work <= WORK_MAX) {
-        take_configured(book, w, &shown, &members);
+        fill_from_config(book, w, &shown, &members);
         if (members.n == 0)
-            take_progression(w->rank_start, w->rank_stride, w->size, &shown, &members);
+            fill_progression(w->rank_start, w->rank_stride, w->size, &shown, &members);
         if (members.n == 0 && w->size == book->meta->world_size)
-            take_progression(0, 1, w->size, &shown, &members);
+            fill_progression(0, 1, w->size, &shown, &members);
     }
     *whole = members.n > 0;
     free(*whole ? shown.v : members.v);
     return *whole ? members : shown;
 }
 
-/* The group of these members and this name, a new one if it is new: two groups of the same ranks count apart.  Takes
- * the members over. */
-static uint32_t enter(tl_group_book *book, const tl_group_words *w, rank_list members, bool whole)
+/* Returns the group with these members and this name, adding it if it is new: two groups of the same ranks are
+ * distinct.  Takes over the members. */
+static uint32_t group_number(tl_group_book *book, const tl_group_words *w, rank_list members, bool whole)
 {
     uint64_t key = tl_hash_mix(0, members.n);
 
@@ -162,13 +163,13 @@ uint32_t tl_group_find(tl_group_book *book, const tl_group_words *w)
         tl_hash_mix(tl_hash_mix(w->name, w->ranks),
                     tl_hash_mix(tl_hash_mix((uint64_t)w->size, (uint64_t)w->rank_start), (uint64_t)w->rank_stride));
     for (uint32_t i; (i = tl_map_get(&book->by_words, key)) != TL_MAP_NONE; key++) {
-        const tl_group_words *known = &book->known.v[i].words; /* different words of equal hash have the next key */
+        const tl_group_words *known = &book->known.v[i].words; /* different words with equal hash have the next key */
         if (TL_ORDER(known, w, name, ranks, size, rank_start, rank_stride) == 0)
             return book->known.v[i].group;
     }
     bool whole;
-    rank_list members = resolve(book, w, &whole);
-    uint32_t group = enter(book, w, members, whole);
+    rank_list members = members_of(book, w, &whole);
+    uint32_t group = group_number(book, w, members, whole);
     tl_vec_room(&book->known);
     tl_map_put(&book->by_words, key, (uint32_t)book->known.n);
     book->known.v[book->known.n++] = (struct tl_known_words){ *w, group };
@@ -182,7 +183,7 @@ uint32_t tl_group_of_two(tl_group_book *book, int32_t a, int32_t b)
 
     add_rank(&members, a < b ? a : b);
     add_rank(&members, a < b ? b : a);
-    return enter(book, &nothing, members, true);
+    return group_number(book, &nothing, members, true);
 }
 
 void tl_group_book_free(tl_group_book *book)

@@ -1,7 +1,7 @@
-/* host.c - what the host did: threads, names without addresses, operators around launches, and the backward pass.
+/* host.c - host events: threads, names without addresses, operators around launches, and the backward pass.
  *
- *     in the file   [op][op][call][op]      calls and ops each by themselves
- *     in the view   [1: op][1: op][2: op]   each by thread, start, longer first
+ *     in the file   [op][op][call][op]      calls and ops are separate lists
+ *     in the view   [1: op][1: op][2: op]   each sorted by thread, start, then longer first
  */
 #include "internal.h"
 
@@ -42,8 +42,8 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* Writes the text with every address made "0x" and an ellipsis to out (room for twice the text).  Returns its length, 0
- * for a text without addresses. */
+/* Writes the text with each address replaced by "0x" and an ellipsis to out (room for twice the text).  Returns its
+ * length; 0: the text has no address. */
 static size_t without_addresses(tl_text text, char *out)
 {
     size_t n = 0;
@@ -98,29 +98,30 @@ const uint32_t *tl_name_keys_make(tl_names *names, tl_arena *arena)
  *     operator        [aten::addmm ]
  *     launch            [1]       [2 ]   [3 ]       1: in aten::addmm, 2: in aten::linear, 3: in none; all in forward
  *
- * A call is in the innermost operator that lasts as long as the call: an operator returns after its calls.  A call that
- * outlasts every operator around its start is in the innermost of them: two clocks time calls and operators.
+ * A call belongs to the innermost operator that lasts at least as long as the call: an operator returns after its
+ * calls.  A call that outlasts every operator around its start belongs to the innermost of them: calls and operators
+ * are timed by two clocks.
  *
- * One sweep over the operators of a thread and its launches, both in order of time; another over the annotations of the
- * main thread and the launches of threads that have none around them.
+ * One sweep over the operators of each thread and its launches, both in order of time; another one over the annotations
+ * of the main thread and the launches of threads without annotations.
  */
 
 typedef struct finding_ops {
     const tl_rank_view *view;
     tl_launch *launches;
-    bool *is_mark; /* by name: of a step */
+    bool *is_mark; /* by name: is a step mark */
     tl_open_ops operators, annotations;
 } finding_ops;
 
-static uint32_t around(tl_open_ops *open, const tl_launch *launch)
+static uint32_t innermost_around(tl_open_ops *open, const tl_launch *launch)
 {
     size_t n = tl_open_ops_around(open, launch->start_ns, launch->end_ns);
     return n > 0 ? open->stack.v[n - 1] : TL_NONE;
 }
 
-/* The ops of a thread and the launches order[0, n), in order of time: those of the thread, or of others, which are in
- * what is open when they begin. */
-static void sweep(finding_ops *p, const tl_thread *thread, const uint32_t *order, size_t n, bool own)
+/* Sets the operators and annotations of the launches order[0, n), in order of time, from the ops of a thread.  own: the
+ * launches are the thread's; else they are of other threads, and get the annotation that is open when they begin. */
+static void sweep_thread(finding_ops *p, const tl_thread *thread, const uint32_t *order, size_t n, bool own)
 {
     const tl_ops *ops = &p->view->ops;
     uint32_t at = (uint32_t)thread->first, end = (uint32_t)(thread->first + thread->n);
@@ -134,9 +135,9 @@ static void sweep(finding_ops *p, const tl_thread *thread, const uint32_t *order
             else if (ops->kind[at] == TL_ANNOTATION && ops->name[at] != TL_NO_NAME && !p->is_mark[ops->name[at]])
                 tl_open_ops_push(&p->annotations, at);
         if (own)
-            launch->op = around(&p->operators, launch);
+            launch->op = innermost_around(&p->operators, launch);
         launch->annotation =
-            own ? around(&p->annotations, launch) : tl_open_ops_innermost(&p->annotations, launch->start_ns);
+            own ? innermost_around(&p->annotations, launch) : tl_open_ops_innermost(&p->annotations, launch->start_ns);
     }
 }
 
@@ -156,14 +157,14 @@ void tl_launches_find_ops(const tl_rank_view *view, tl_launch *launches)
         const tl_thread *thread = &view->ops.threads[t];
         const size_t *first = by.first + thread->track;
         if (thread->track < by.ntracks)
-            sweep(&p, thread, by.v + first[0], first[1] - first[0], true);
+            sweep_thread(&p, thread, by.v + first[0], first[1] - first[0], true);
     }
     for (size_t i = 0; i < view->nlaunches; i++)
         if (launches[i].annotation == TL_NONE)
             by.v[rest++] = (uint32_t)i;
     const tl_thread *main_thread = rest > 0 ? tl_main_thread(&view->ops) : NULL;
     if (main_thread != NULL)
-        sweep(&p, main_thread, by.v, rest, false);
+        sweep_thread(&p, main_thread, by.v, rest, false);
     for (size_t i = 0; i < view->nlaunches; i++) {
         tl_launch *launch = &launches[i];
         launch->op_name = launch->op != TL_NONE ? view->ops.name[launch->op] : TL_NO_NAME;
@@ -176,13 +177,13 @@ void tl_launches_find_ops(const tl_rank_view *view, tl_launch *launches)
 
 /* ------------------------------------------------------------------------------------------------------------ backward
  *
- * Which operator of the backward pass belongs to which of the forward pass.
+ * Links operators of the backward pass to those of the forward pass.
  *
  *     thread 1   [aten::addmm ]...............       an arrow of category fwdbwd: it begins as the one operator does,
  *                |--------------------->|               and ends as the other begins
  *     thread 2   .......................[AddmmBackward0]
  *
- * Of operators that begin at one instant it is the innermost.
+ * Of operators that begin at the same instant, the innermost counts.
  */
 
 void tl_flows_collect(const tl_events *e, tl_flows *flows)
@@ -200,10 +201,10 @@ void tl_flows_collect(const tl_events *e, tl_flows *flows)
     }
 }
 
-/* Operators looked at, at most, that begin at one instant: more occur only in a made trace. */
+/* Largest number of operators searched that begin at one instant; only an artificial trace has more. */
 enum { MOST_AT_ONCE = 256 };
 
-/* The innermost operator of the thread that begins just then; TL_NONE. */
+/* Returns the innermost operator of the thread that begins at at_ns; TL_NONE: there is none. */
 static uint32_t op_at(const tl_ops *ops, uint32_t track, int64_t at_ns)
 {
     size_t t = 0, low;

@@ -1,13 +1,13 @@
 /* link.c - events to the view of a rank.
  *
- * What is device work is decided by its category, never by a `stream` argument: Triton's operators on the host carry
- * one.  A launch is any runtime or driver call that shares its correlation with device work, so one graph launch has
- * many kernels and no list of names is needed.
+ * Device work is identified by its category, never by a `stream` argument: Triton's operators on the host have one.  A
+ * launch is any runtime or driver call that shares its correlation with device work, so one graph launch has many
+ * kernels, and no list of names is needed.
  *
- *     events   [op][op][call][kernel][op][call][kernel]      each column of these is dealt out to the four sets, in
- *     ops      [op][op]              [op]                    the order of the view, and is gone when the next one
- *     calls            [call]            [call]              comes: a large trace leaves no room for a second set of
- *     work                   [kernel]          [kernel]      columns.  The rows of kernels, which are the largest,
+ *     events   [op][op][call][kernel][op][call][kernel]      each column is distributed to the four sets, in the order
+ *     ops      [op][op]              [op]                    of the view, and freed before the next column: a large
+ *     calls            [call]            [call]              trace leaves no memory for two copies of all columns.
+ *     work                   [kernel]          [kernel]      The rows of kernels, which are the largest,
  *     waits    ...                                           come last.
  */
 #include "internal.h"
@@ -35,8 +35,8 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
                                             : TL_COMPARE(q->e->uid[x], q->e->uid[y]);
 }
 
-/* Makes the launches of the view: the calls that share a correlation with an event of a device.  `launch` of an event
- * is then an index into the launches. */
+/* Makes the launches of the view: the calls that share a correlation with a device event.  Sets `launch` of device
+ * events to an index into the launches. */
 static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, tl_device *work, tl_device *waits,
                                 tl_linked *out)
 {
@@ -77,7 +77,8 @@ static tl_launch *make_launches(const tl_events *e, const tl_event_list *calls, 
 
 /* ---------------------------------------------------------------------------------------------------------- columns */
 
-/* The elements of a column at these events, in the order of the list; of the arena, NULL: of the caller. */
+/* Returns the elements of a column at these events, in the order of the list, allocated in the arena; arena NULL: the
+ * caller frees them. */
 static void *gather_column(const void *column, size_t size, const tl_event_list *of, tl_arena *arena)
 {
     char *to = arena != NULL ? tl_arena_take(arena, of->n, size) : tl_malloc(of->n * size);
@@ -92,7 +93,7 @@ static void *gather_column(const void *column, size_t size, const tl_event_list 
 
 #define GATHER(column, of, arena) gather_column(e->column, sizeof *e->column, of, arena)
 
-/* Takes the columns of the events over, one after the other; the side tables stay. */
+/* Moves the columns of the events into the view one by one; the side tables stay. */
 static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_linked *out)
 {
     tl_arena *host = &out->host;
@@ -126,7 +127,7 @@ static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_lin
     c->copy = copy_kind;
     free(e->category);
     free(e->flags);
-    free(e->track); /* the threads and streams say it */
+    free(e->track); /* threads and streams have the tracks */
 
     o->n = ops.n;
     c->n = calls.n;

@@ -1,4 +1,4 @@
-/* measured.c - what only some traces have measured: counters, memory, annotations on the device. */
+/* measured.c - measurements that only some traces have: counters, memory, annotations on the device. */
 #include "internal.h"
 
 /* Device types of PyTorch. */

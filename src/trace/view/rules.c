@@ -5,8 +5,8 @@
  *       {"starts": "zero_fill", "kind": "memset"}
  *     ]
  *
- * A file of rules is written by hand, so what is wrong in it is refused with the number of its rule, and so is what has
- * no meaning: a rule that would never be asked is a mistake, not a wish.
+ * A rules file is written by hand, so mistakes are refused with the number of the rule, also a rule that can never
+ * match.
  */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/trace/view.h"
@@ -16,14 +16,14 @@
 #include <yajl/yajl_parse.h>
 #include <yajl/yajl_tree.h>
 
-/* In bytes: some 500 rules.  yajl frees a tree by recursion, which brackets in brackets make as deep as the file is long. */
+/* In bytes: about 500 rules.  yajl frees a tree by recursion, as deep as brackets are nested. */
 #define LARGEST_FILE ((size_t)32 << 10)
 
 typedef enum key { CONTAINS, STARTS, EQUALS, KIND, COLLECTIVE, NKEYS } key;
 
 /* ---- the file ---- */
 
-/* The text of the file, ended by a 0, of the caller; NULL, with *err, where it cannot be read. */
+/* Returns the text of the file, 0-terminated; the caller frees it; NULL, with *err: it cannot be read. */
 static char *read_file(const char *path, tl_error *err)
 {
     char *text = tl_calloc(LARGEST_FILE + 2, 1);
@@ -44,7 +44,7 @@ static char *read_file(const char *path, tl_error *err)
     return NULL;
 }
 
-/* TL_EUSAGE: the text is no JSON; the message names the line. */
+/* Returns TL_EUSAGE if the text is not JSON; the message names the line. */
 static tl_status check_json(const char *path, const char *text, tl_error *err)
 {
     yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
@@ -70,7 +70,7 @@ static tl_status check_json(const char *path, const char *text, tl_error *err)
 
 /* ---- one rule ---- */
 
-/* The place of a word among NULL-terminated labels; -1 for none of them, and for no word. */
+/* Returns the index of a word among NULL-terminated labels; -1: not found, or word is NULL. */
 static int label_of(const char *word, const char *const *labels)
 {
     for (int i = 0; word != NULL && labels[i] != NULL; i++)
@@ -89,7 +89,7 @@ static bool covers(const tl_rule *a, const tl_rule *b)
     return b->match == TL_MATCH_EQUALS && strcmp(a->needle, b->needle) == 0;
 }
 
-/* Reads the texts under the keys of a rule, NULL for a key that is not there.  *what: what is wrong, "" for nothing. */
+/* Reads the texts of the keys of a rule; NULL: the key is missing.  *what: the first mistake; "": none. */
 static void read_keys(yajl_val value, const char *texts[NKEYS], char *what, size_t size)
 {
     static const char *const keys[] = { "contains", "starts", "equals", "kind", "collective", NULL };
@@ -111,8 +111,8 @@ static void read_keys(yajl_val value, const char *texts[NKEYS], char *what, size
     }
 }
 
-/* Appends the rule.  *what: what is wrong with it, "" for nothing; it is none then, or one that is never asked. */
-static void take_rule(yajl_val value, tl_rules *rules, char *what, size_t size)
+/* Appends the rule.  *what: the first mistake; "": none; a rule with a mistake is not appended, or can never match. */
+static void add_rule(yajl_val value, tl_rules *rules, char *what, size_t size)
 {
     static const tl_match matches[] = { TL_MATCH_CONTAINS, TL_MATCH_STARTS, TL_MATCH_EQUALS };
     const char *texts[NKEYS] = { NULL }, *wrong = NULL;
@@ -170,7 +170,7 @@ tl_status tl_rules_read(const char *path, tl_rules *rules, tl_error *err)
     if (!YAJL_IS_ARRAY(root) || strstr(text, "\\u0000") != NULL)
         st = tl_fail(err, TL_EUSAGE, "%s: expected a JSON array of rules, without \\u0000 in their texts", path);
     for (size_t i = 0; st == TL_OK && i < root->u.array.len; i++) {
-        take_rule(root->u.array.values[i], rules, what, sizeof what);
+        add_rule(root->u.array.values[i], rules, what, sizeof what);
         if (*what != '\0')
             st = tl_fail(err, TL_EUSAGE, "%s: rule %zu: %s", path, i + 1, what);
     }

@@ -1,24 +1,24 @@
-/* select.c - a trace as if it held some steps, or some time, alone.
+/* select.c - reduces a trace to some of its steps, or some of its time.
  *
  *     steps    [    4    )[    5    )[    6    )           selected: 5
  *     host     [a]   [b] [c]  [d]    [e]
  *     stream      [ a ]    [ b ][ c ][ d ]  [ e ]
- *     left               [c]  [d]
+ *     kept               [c]  [d]
  *                               [ c ][ d ]
  *
- * An event of the host is in when it begins in a window.  Work of a device is in when the call is that queued it, and a
- * recorded wait when the call is that it belongs to, wherever they run; what has no such call in the trace goes by its
- * own start.  An event that is out loses its time, and every reader of the columns skips an event without time.
+ * An event of the host is kept if it begins in a window.  Device work is kept if the call that queued it is, and a
+ * recorded wait if its call is, whenever they run; without a call in the trace their own start counts.  An event that
+ * is not kept loses its time, and readers of the columns skip events without time.
  *
- * Windows of steps stay those of the whole trace: what comes after a step that is left would else begin later.  Ends of
- * device work that cannot be (device.c) are found in the whole trace, too: the events that show them may be out.
+ * Windows of steps stay those of the whole trace: otherwise a step after a dropped one would begin earlier.  Impossible
+ * ends of device work (device.c) are found in the whole trace as well: the events that reveal them may be dropped.
  */
 #include "internal.h"
 #include "tlmpi/base/span.h"
 
 /* ---------------------------------------------------------------------------------------------------------- windows */
 
-/* The spans of time that are selected. */
+/* Fills the selected spans of time. */
 static void find_windows(const tl_selection *s, const tl_step_window *steps, size_t nsteps, tl_spans *out)
 {
     tl_spans of_steps = { 0 }, of_times = { 0 }, outside = { 0 };
@@ -41,7 +41,7 @@ static void find_windows(const tl_selection *s, const tl_step_window *steps, siz
     tl_spans_free(&outside);
 }
 
-/* The last window that begins by then, or NULL. */
+/* Returns the window that contains at_ns; NULL: none. */
 static const tl_span *window_at(const tl_spans *windows, int64_t at_ns)
 {
     size_t low = 0;
@@ -51,7 +51,7 @@ static const tl_span *window_at(const tl_spans *windows, int64_t at_ns)
 
 /* ------------------------------------------------------------------------------------------------- events and steps */
 
-static void note_number(tl_ranges *set, int64_t number)
+static void add_number(tl_ranges *set, int64_t number)
 {
     tl_vec_room(set);
     tl_range *next = &set->v[set->n], *last = next - (set->n > 0);
@@ -63,20 +63,21 @@ static void note_number(tl_ranges *set, int64_t number)
     }
 }
 
-static void append(tl_ranges *to, const tl_ranges *more)
+static void append_ranges(tl_ranges *to, const tl_ranges *more)
 {
     for (size_t i = 0; i < more->n; i++) {
         tl_vec_push(to, more->v[i]);
     }
 }
 
-/* Notes the instant for each selected span of time that holds it and is still `empty`. */
-static void note_time(tl_ranges *empty, int64_t since_ns, tl_found *found)
+/* Adds the instant to found->times once for each selected span of time that contains it; `empty`: spans without an
+ * event so far. */
+static void add_time(tl_ranges *empty, int64_t since_ns, tl_found *found)
 {
     for (size_t i = 0; i < empty->n;) {
         if (since_ns >= empty->v[i].first && since_ns <= empty->v[i].last) {
             empty->v[i] = empty->v[--empty->n];
-            note_number(&found->times, since_ns);
+            add_number(&found->times, since_ns);
         } else {
             i++;
         }
@@ -88,7 +89,7 @@ static void select_events(tl_events *e, const tl_event_list *calls, const tl_sel
 {
     tl_ranges empty = { 0 };
 
-    append(&empty, selection->times);
+    append_ranges(&empty, selection->times);
     for (size_t i = 0; i < e->n; i++) {
         if (!(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
@@ -100,7 +101,7 @@ static void select_events(tl_events *e, const tl_event_list *calls, const tl_sel
         found->last_ns = first ? start_ns : tl_ns_max(found->last_ns, start_ns);
         if (window_at(windows, at_ns) != NULL) {
             found->selected++;
-            note_time(&empty, tl_ns_between(at_ns, selection->origin_ns), found);
+            add_time(&empty, tl_ns_between(at_ns, selection->origin_ns), found);
         } else {
             e->flags[i] &= (uint16_t)~TL_EVENT_HAS_TS;
         }
@@ -108,8 +109,8 @@ static void select_events(tl_events *e, const tl_event_list *calls, const tl_sel
     free(empty.v);
 }
 
-/* Notes which steps there are and which are asked for and selected in part.  Keeps the steps that lie in one window
- * whole: a step cut in part would look short. */
+/* Adds the trace's steps, and the requested ones that are partly selected, to *found.  Keeps the steps that lie in one
+ * window completely: a step cut short would look fast. */
 static void select_steps(const tl_spans *windows, const tl_ranges *asked, tl_step_window *steps, size_t *n,
                          tl_found *found)
 {
@@ -117,12 +118,12 @@ static void select_steps(const tl_spans *windows, const tl_ranges *asked, tl_ste
     for (size_t i = 0; i < *n; i++) {
         const tl_step_window step = steps[i];
         const tl_span *window = window_at(windows, step.start_ns);
-        size_t next = 0; /* the first window that ends after the step begins */
+        size_t next = 0; /* index of the first window that ends after the step begins */
         TL_BISECT(next, windows->n, mid, windows->v[mid].end_ns <= step.start_ns);
         bool met = next < windows->n && windows->v[next].start_ns < step.end_ns;
-        note_number(&found->steps, step.number);
+        add_number(&found->steps, step.number);
         if (met && asked->n > 0 && tl_ranges_has(asked, step.number))
-            note_number(&found->taken, step.number);
+            add_number(&found->taken, step.number);
         if (window != NULL && step.end_ns <= window->end_ns)
             steps[kept++] = step;
     }
@@ -148,9 +149,9 @@ void tl_found_add(tl_found *sum, const tl_found *more)
     }
     sum->events += more->events;
     sum->selected += more->selected;
-    append(&sum->steps, &more->steps);
-    append(&sum->taken, &more->taken);
-    append(&sum->times, &more->times);
+    append_ranges(&sum->steps, &more->steps);
+    append_ranges(&sum->taken, &more->taken);
+    append_ranges(&sum->times, &more->times);
 }
 
 void tl_found_free(tl_found *found)

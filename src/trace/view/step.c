@@ -1,11 +1,11 @@
-/* step.c - step windows.
+/* step.c - finds the window of each step.
  *
  *     marks    [ProfilerStep#4 ][ProfilerStep#5  ]   [ProfilerStep#6]
  *     windows  [       4       )[        5           )[      6      )
  *
- * The last mark before a seam (reader.h) ends its window itself.
+ * The last mark before a seam (reader.h) ends its own window.
  *
- * Only marks of the host count: Kineto mirrors them on the device, where they say when the step's kernels ran.
+ * Only marks of the host count: Kineto mirrors them on the device, where they span the step's kernels.
  *
  *     marks    [ProfilerStep#5 ][ProfilerStep#6  ][ProfilerStep#5  ]       on one thread
  *     windows  [       5       )[        6       ).................    a step has one window; the second mark has none
@@ -15,7 +15,8 @@
 
 enum { NO_MARK = -1, NO_NUMBER = -2 };
 
-/* The k of "ProfilerStep#k", white space around the '#' allowed.  NO_NUMBER: k has a sign or is too large. */
+/* Returns the k of "ProfilerStep#k", spaces around the '#' allowed; NO_MARK: other name; NO_NUMBER: k has a sign or is
+ * too large. */
 static int32_t number_of(tl_text name)
 {
     int64_t number = 0;
@@ -62,7 +63,8 @@ static int by_start(const void *a, const void *b)
     return TL_ORDER(x, y, start_ns, number);
 }
 
-/* Takes the number from marks that come again on a thread which has marked another step in between; how many. */
+/* Removes the number from marks that repeat on a thread after a mark of another step.  Returns how many marks that
+ * are. */
 static size_t drop_repeated_marks(mark_list *m)
 {
     tl_map seen = { 0 }; /* (track, number) -> 0 */
@@ -83,8 +85,8 @@ static size_t drop_repeated_marks(mark_list *m)
     return n;
 }
 
-/* Makes one window of the marks of a number, with the name of the first.  A window ends where the next mark begins,
- * also a mark without a number. */
+/* Makes one window of the marks of each number, with the name of the first mark.  A window ends where the next mark
+ * begins, with or without a number. */
 static void make_windows(const tl_rank_view *view, mark_list *m, tl_step_window *v, size_t *n)
 {
     size_t kept = 0;
@@ -110,7 +112,7 @@ static void make_windows(const tl_rank_view *view, mark_list *m, tl_step_window 
     }
 }
 
-/* Lists the windows of the recording. */
+/* Fills the windows of the recording. */
 static void collect_windows(const tl_events *e, int64_t base_ns, tl_linked *out)
 {
     tl_recorded_window *windows = tl_arena_take(&out->rest, e->windows.n, sizeof *windows);
@@ -126,7 +128,7 @@ tl_step_window *tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked 
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
     tl_rank_view *view = &out->view;
     mark_list marks = { 0 };
-    size_t window = 0; /* behind that of the event */
+    size_t window = 0; /* index after the event's window */
 
     collect_windows(e, base_ns, out);
     for (size_t i = 0; i < e->n; i++) {

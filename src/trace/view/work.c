@@ -1,15 +1,15 @@
-/* work.c - rows of device work and of recorded waits, in the order of the view.
+/* work.c - makes rows of device work and of recorded waits, in the order of the view.
  *
- * A kernel has 72 bytes as a row and half of that in columns, and a large trace has no room for both of all of them: so
- * rows are made from the last one to the first, and the columns are cut after what is left of them.
+ * A kernel takes 72 bytes as a row and half of that in columns, and a large trace has no memory for both of all
+ * kernels: so rows are made from the last to the first, and the columns are shrunk on the way.
  */
 #include "internal.h"
 
-/* Rows that are made before the columns are cut. */
+/* Number of rows that are made between two shrinks of the columns. */
 enum { CUT_ROWS = 1 << 16 };
 
-/* Gives back what lies after the first n elements of the array. */
-static void *shrunk(void *array, size_t n, size_t size)
+/* Shrinks the array to its first n elements and returns it. */
+static void *shrink(void *array, size_t n, size_t size)
 {
     void *smaller = n > 0 ? realloc(array, n * size) : NULL;
     if (n == 0)
@@ -19,14 +19,14 @@ static void *shrunk(void *array, size_t n, size_t size)
 
 static void shrink_device(tl_device *d, size_t n)
 {
-    d->events.v = shrunk(d->events.v, n, sizeof *d->events.v);
-    d->launch = shrunk(d->launch, n, sizeof *d->launch);
-    d->start_ns = shrunk(d->start_ns, n, sizeof *d->start_ns);
-    d->dur_ns = shrunk(d->dur_ns, n, sizeof *d->dur_ns);
-    d->corr = shrunk(d->corr, n, sizeof *d->corr);
-    d->name = shrunk(d->name, n, sizeof *d->name);
-    d->uid = shrunk(d->uid, n, sizeof *d->uid);
-    d->cat = shrunk(d->cat, n, sizeof *d->cat);
+    d->events.v = shrink(d->events.v, n, sizeof *d->events.v);
+    d->launch = shrink(d->launch, n, sizeof *d->launch);
+    d->start_ns = shrink(d->start_ns, n, sizeof *d->start_ns);
+    d->dur_ns = shrink(d->dur_ns, n, sizeof *d->dur_ns);
+    d->corr = shrink(d->corr, n, sizeof *d->corr);
+    d->name = shrink(d->name, n, sizeof *d->name);
+    d->uid = shrink(d->uid, n, sizeof *d->uid);
+    d->cat = shrink(d->cat, n, sizeof *d->cat);
 }
 
 typedef struct making {
@@ -36,7 +36,7 @@ typedef struct making {
     const tl_rank_view *view;
     tl_launch *launches;
     tl_side grids, copies, colls;
-    const tl_rule **rule_of_name; /* classified once a name: NULL is "not yet", &no_rule "no rule matches" */
+    const tl_rule **rule_of_name; /* by name: NULL: not yet classified; &no_rule: no rule matches */
 } making;
 
 static const tl_rule no_rule = { .needle = "" };
@@ -52,9 +52,9 @@ static const tl_rule *rule_of(making *m, uint32_t name)
     return m->rule_of_name[name] != &no_rule ? m->rule_of_name[name] : NULL;
 }
 
-/* Sets what a kernel does: by the arguments of its collective (or NULL), then by its name, then by the operator that
- * launched it.  A kernel that computes by its name, or whose name tells nothing, communicates where all kernels of its
- * name behave so. */
+/* Sets kind and collective of a kernel: by the arguments of its collective (or NULL), then its name, then the operator
+ * that launched it.  A kernel that is compute by its name, or whose name has no rule, is comm if all kernels of its
+ * name behave like communication. */
 static void classify(making *m, const tl_coll_args *args, tl_kernel *kernel)
 {
     const tl_rule *rule = rule_of(m, kernel->name);
@@ -84,8 +84,8 @@ static void classify(making *m, const tl_coll_args *args, tl_kernel *kernel)
     kernel->unclassified = 1;
 }
 
-/* Fills a kernel.  Work without a recorded launch was queued before next_ns, the launch of the work after it, since a
- * stream works in queue order.  A device may be steps behind its host when a recording begins. */
+/* Fills a kernel.  Work without a recorded launch was queued before next_ns, the launch of the next work on its stream,
+ * since a stream works in order.  A device may be steps behind its host when a recording begins. */
 static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_stream_events *stream, int64_t next_ns,
                         tl_kernel *kernel)
 {
@@ -125,9 +125,9 @@ static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_str
     }
 }
 
-/* Kernels [first, end) of a stream have no launch and lie between two that have, the one before `first` in another step
- * than `next`: what comes before the longest gap between them belongs to the step of the former. */
-static void part_steps(tl_kernel *v, size_t first, size_t end, int32_t next)
+/* Sets the step of kernels [first, end) without a launch, between two kernels of one stream with launches in different
+ * steps: kernels before the longest gap belong to the step of the kernel before `first`. */
+static void set_steps_between(tl_kernel *v, size_t first, size_t end, int32_t next)
 {
     int64_t longest = -1;
     size_t parted = end, at = first;
@@ -144,17 +144,17 @@ static void part_steps(tl_kernel *v, size_t first, size_t end, int32_t next)
         v[at].step = v[first - 1].step;
 }
 
-/* Where launches are lost in the middle of a recording. */
-static void part_stream(tl_kernel *v, size_t first, size_t end)
+/* Sets the steps of kernels whose launches are lost in the middle of a recording. */
+static void set_steps_of_stream(tl_kernel *v, size_t first, size_t end)
 {
-    size_t from = end; /* the first without a launch since the last that has one */
+    size_t from = end; /* first kernel without a launch since the last kernel with one */
     for (size_t i = first; i < end; i++) {
         if (v[i].launch == TL_NONE) {
             from = from == end && i > first ? i : from;
             continue;
         }
         if (from < i && v[from - 1].launch != TL_NONE && v[from - 1].step != v[i].step)
-            part_steps(v, from, i, v[i].step);
+            set_steps_between(v, from, i, v[i].step);
         from = end;
     }
 }
@@ -186,7 +186,7 @@ tl_kernel *tl_kernels_make(const tl_events *e, const tl_rules *rules, const tl_c
             if (i % CUT_ROWS == 0)
                 shrink_device(work, i);
         }
-        part_stream(v, stream->first, stream->first + stream->n);
+        set_steps_of_stream(v, stream->first, stream->first + stream->n);
     }
     free(m.rule_of_name);
     out->view.said_gb_per_s = gb_per_s;
