@@ -1,4 +1,4 @@
-/* decide.c - files to jobs, runs and ranks, and the run that is taken. */
+/* decide.c - assigns files to jobs, runs and ranks, and chooses the run. */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
 #include <ctype.h>
@@ -8,10 +8,10 @@
 
 /* -------------------------------------------------------------------------------------------------------------- copies
  *
- * The same trace may lie in two files, as x.json and x.json.gz.  The texts of the two begin with the same 64 KiB, which
- * have the time stamps of the first events, and are of the same length; and where both are packed alike, the files end
- * alike, of gzip with the checksum of the text.  Where neither says its rank and their names do, they are read as the
- * ranks that they are called.
+ * The same trace may lie in two files, as x.json and x.json.gz.  The two texts begin with the same 64 KiB, which
+ * contain the time stamps of the first events, and have the same length; and if both are packed in the same way, the
+ * files have the same end (of gzip, the checksum of the text).  If neither has its rank in it and their names differ in
+ * rank, both are read, as these ranks.
  */
 
 static bool is_same_text(const tl_input *a, const tl_input *b)
@@ -23,10 +23,10 @@ static bool is_same_text(const tl_input *a, const tl_input *b)
            ends_fit && a->meta_rank == b->meta_rank && !called_apart;
 }
 
-/* Leaves all but one of each text alone: the shorter path stays, of equal lengths the first in order. */
-static void leave_copies(tl_inventory *inventory)
+/* Drops all but one file of each text: the one with the shorter path stays; ties: the first one. */
+static void drop_copies(tl_inventory *inventory)
 {
-    tl_map originals = { 0 }; /* text -> its input */
+    tl_map originals = { 0 }; /* hash of the text -> its input */
     tl_input *v = inventory->inputs.v;
 
     for (size_t i = 0; i < inventory->inputs.n; i++) {
@@ -53,15 +53,15 @@ static void leave_copies(tl_inventory *inventory)
 
 typedef struct deciding {
     tl_inventory *inventory;
-    tl_input **known;   /* traces that know their rank, in order of time, then of job and time */
-    tl_input **unknown; /* the others, in order of path */
+    tl_input **known;   /* traces with a rank, in order of time, later of job and time */
+    tl_input **unknown; /* other traces, in order of path */
     size_t nknown, nunknown;
     size_t nruns;
 } deciding;
 
-/* Forgets what an earlier decision gave the input, and takes the rank that its content or name tells; the name's where
- * the trace's own is beyond its own world size. */
-static void take_own_rank(tl_input *t)
+/* Resets an earlier decision about the input, and sets the rank that its content or name has; that of the name if the
+ * trace's own rank is not below its own world size. */
+static void set_own_rank(tl_input *t)
 {
     bool beyond =
         t->world_size > 0 && t->meta_rank >= t->world_size && t->name_rank >= 0 && t->name_rank < t->world_size;
@@ -85,9 +85,9 @@ static void take_own_rank(tl_input *t)
                  t->meta_rank, t->world_size, t->rank);
 }
 
-/* Parts the traces into known (with a rank) and unknown.  Leaves out the traces of processes that are no rank, as an
- * engine's coordinator or a launcher: all traces but these tell their rank, and these have no device work. */
-static void collect(deciding *d)
+/* Divides the traces into known (with a rank) and unknown.  Leaves out traces of processes that are not ranks, as an
+ * engine's coordinator or a launcher: traces without rank and device work, if all other traces have a rank. */
+static void collect_traces(deciding *d)
 {
     size_t n = d->inventory->inputs.n, idle = 0;
 
@@ -95,7 +95,7 @@ static void collect(deciding *d)
     d->unknown = tl_calloc(n + 1, sizeof(tl_input *));
     for (size_t i = 0; i < n; i++) {
         tl_input *input = &d->inventory->inputs.v[i];
-        take_own_rank(input);
+        set_own_rank(input);
         if (input->kind != TL_INPUT_TRACE)
             continue;
         if (input->rank >= 0)
@@ -115,8 +115,8 @@ static void collect(deciding *d)
     qsort(d->known, d->nknown, sizeof *d->known, tl_by_job_and_time);
 }
 
-/* Runs of the traces that know their rank: of slices of one job, each trace not far apart from the next. */
-static void part_known(deciding *d)
+/* Finds the runs of traces with a rank: slices of one job in which neighbours begin at most TL_APART_NS apart. */
+static void find_runs_of_known(deciding *d)
 {
     tl_jobs_part(d->known, d->nknown);
     for (size_t from = 0, to; from < d->nknown; from = to) {
@@ -144,7 +144,7 @@ static int oldest_first(const void *a, const void *b)
     return TL_ORDER(x, y, begin_ns, number);
 }
 
-/* Fills in the list, oldest first, and numbers the runs of the traces anew. */
+/* Fills the list of runs, oldest first, and numbers the runs of the traces accordingly. */
 static void list_runs(deciding *d)
 {
     tl_inventory *inventory = d->inventory;
@@ -197,7 +197,7 @@ static bool are_in_one_folder(const char *a, const char *b)
     return n == length_of_folder(b) && memcmp(a, b, n) == 0;
 }
 
-/* Whether the names of two files differ in numbers alone. */
+/* Whether the names of two files differ only in their numbers. */
 static bool are_called_alike(const char *a, const char *b)
 {
     a += length_of_folder(a);
@@ -214,9 +214,9 @@ static bool are_called_alike(const char *a, const char *b)
     return true;
 }
 
-/* Whether the trace is another recording of that of the run taken which has the same rank: it is of its process, or is
- * called as that one is. */
-static bool repeats(const tl_input *t, const tl_input *taken)
+/* Whether the trace is another recording of the rank that `taken`, of the chosen run, has: of the same process, or with
+ * a name that differs only in numbers. */
+static bool is_other_recording(const tl_input *t, const tl_input *taken)
 {
     if (t->job != taken->job || (t->why[0] != 0 && !t->renumbered))
         return false;
@@ -224,11 +224,11 @@ static bool repeats(const tl_input *t, const tl_input *taken)
     return same_process || (t->rank_source != TL_RANK_ORDER && are_called_alike(t->path, taken->path));
 }
 
-/* Marks a run as lost, unless the user `chose` a run, where it has a trace that the run taken has no recording of.
- * Files that cannot be read are of the runs whose files have names like theirs. */
-static void find_others(tl_inventory *inventory, bool chose)
+/* Marks other runs as lost if they have a trace that is not another recording of the chosen run, unless the user chose
+ * the run.  Files that cannot be read belong to the runs with files of similar names. */
+static void mark_lost_runs(tl_inventory *inventory, bool chose)
 {
-    tl_map ranks = { 0 }, families = { 0 }; /* of the run taken: rank -> its input, family -> 0 */
+    tl_map ranks = { 0 }, families = { 0 }; /* of the chosen run: rank -> its input, family -> 0 */
     tl_input *v = inventory->inputs.v;
 
     for (size_t i = 0; i < inventory->inputs.n; i++)
@@ -240,16 +240,16 @@ static void find_others(tl_inventory *inventory, bool chose)
         tl_input *t = &v[i];
         uint32_t at = tl_map_get(&ranks, (uint64_t)t->rank);
         if (!chose && t->run >= 0 && t->run != inventory->run)
-            inventory->runs[t->run].lost |= at == TL_MAP_NONE || !repeats(t, &v[at]);
+            inventory->runs[t->run].lost |= at == TL_MAP_NONE || !is_other_recording(t, &v[at]);
         t->elsewhere = t->kind == TL_INPUT_UNREADABLE && tl_map_get(&families, tl_family_of(t)) == TL_MAP_NONE;
     }
     tl_map_free(&ranks);
     tl_map_free(&families);
 }
 
-/* Whether a file that is no trace stands where the trace of a rank should be: it is called as a rank that the run taken
- * leaves out, or as a trace beside it where names tell no rank. */
-static bool stands_for_trace(const tl_inventory *inventory, const tl_input *t)
+/* Whether a file that is not a trace takes the place of a rank's trace: its name has a rank that the chosen run lacks;
+ * or, if names have no rank, it has a name like a trace in the same folder. */
+static bool replaces_trace(const tl_inventory *inventory, const tl_input *t)
 {
     bool absent = t->name_rank >= 0 && t->name_rank < inventory->world_size;
     bool alike = false;
@@ -270,9 +270,9 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
     deciding d = { .inventory = inventory };
     int32_t best = 0;
 
-    leave_copies(inventory);
-    collect(&d);
-    part_known(&d);
+    drop_copies(inventory);
+    collect_traces(&d);
+    find_runs_of_known(&d);
     tl_unknown_ranks_assign(inventory, d.unknown, d.nunknown, &d.nruns);
     list_runs(&d);
     free(d.known);
@@ -280,15 +280,15 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
     if (which < 0 || which > inventory->nruns)
         return tl_fail(err, TL_EUSAGE, "there is no run %d: the traces are of %d run%s", which, inventory->nruns,
                        inventory->nruns == 1 ? "" : "s");
-    for (int32_t k = 1; k < inventory->nruns; k++) /* the newest of those with most ranks */
+    for (int32_t k = 1; k < inventory->nruns; k++) /* the newest of those with the most ranks */
         if (inventory->runs[k].ntraces >= inventory->runs[best].ntraces)
             best = k;
     inventory->run = which > 0 ? which - 1 : best;
     if (inventory->nruns > 1)
-        find_others(inventory, which > 0);
+        mark_lost_runs(inventory, which > 0);
     tl_inventory_learn(inventory);
     TL_EACH (tl_input, input, inventory->inputs)
-        if (stands_for_trace(inventory, input)) {
+        if (replaces_trace(inventory, input)) {
             input->kind = TL_INPUT_UNREADABLE;
             input->rank = input->name_rank;
             input->rank_source = input->name_rank >= 0 ? TL_RANK_NAME : TL_RANK_ORDER;
@@ -296,8 +296,8 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
     return TL_OK;
 }
 
-/* Whether the input stands for its rank in the run taken: its trace, or a file that cannot be read. */
-static bool is_taken(const tl_inventory *inventory, const tl_input *in)
+/* Whether the input represents its rank in the chosen run: its trace, or a file that cannot be read. */
+static bool represents_rank(const tl_inventory *inventory, const tl_input *in)
 {
     if (in->rank < 0 || in->rank > INT32_MAX)
         return false;
@@ -307,7 +307,7 @@ static bool is_taken(const tl_inventory *inventory, const tl_input *in)
 void tl_inventory_learn(tl_inventory *inventory)
 {
     int64_t *ranks = tl_calloc(inventory->inputs.n + 1, sizeof *ranks);
-    int64_t world_size = -1, top = -1, next = 0; /* every rank below `next` is accounted for */
+    int64_t world_size = -1, top = -1, next = 0; /* each rank below `next` has a file */
     size_t n = 0;
 
     for (size_t i = 0; i < inventory->inputs.n; i++) {
@@ -351,7 +351,7 @@ bool tl_input_is_lost(const tl_input *input)
     return input->kind == TL_INPUT_UNREADABLE || (input->kind == TL_INPUT_OTHER && input->named && !input->copy);
 }
 
-/* By rank, then kind (readable before unreadable), then run, the oldest first, then path. */
+/* Order: rank, kind (readable before unreadable), run (oldest first), path. */
 static int by_rank(const void *a, const void *b)
 {
     const tl_input *x = *(const tl_input *const *)a, *y = *(const tl_input *const *)b;
@@ -363,7 +363,7 @@ size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out)
 {
     size_t n = 0, kept = 0;
     for (size_t i = 0; i < inventory->inputs.n; i++)
-        if (is_taken(inventory, &inventory->inputs.v[i]))
+        if (represents_rank(inventory, &inventory->inputs.v[i]))
             out[n++] = &inventory->inputs.v[i];
     if (n > 0)
         qsort(out, n, sizeof *out, by_rank);
@@ -379,7 +379,7 @@ size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int6
     const tl_input *own = NULL;
     size_t n = 0;
 
-    for (int turn = 0; turn < 2; turn++) /* finds the own one, then counts others */
+    for (int turn = 0; turn < 2; turn++) /* finds the rank's own trace, then counts others */
         for (size_t i = 0; i < inventory->inputs.n; i++) {
             const tl_input *t = &inventory->inputs.v[i];
             if (t->kind != TL_INPUT_TRACE || t->rank != rank || !tl_input_is_timed(t))

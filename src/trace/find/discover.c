@@ -1,7 +1,7 @@
-/* discover.c - the files that a path names.
+/* discover.c - lists the files that a path names.
  *
- * Folders are walked in two rounds: first what really lies below the path, then what links lead to.  So a folder is
- * known by its own place where it has one, and by a link only where it lies elsewhere.
+ * Folders are walked in two rounds: first those that really lie below the path, then those that links lead to.  So a
+ * folder has its own path if it lies below, and that of a link only if it lies elsewhere.
  */
 #include "internal.h"
 #include "tlmpi/base/log.h"
@@ -22,13 +22,13 @@ typedef TL_VEC(folder) folder_list;
 
 typedef struct walk {
     tl_inventory *inventory;
-    folder_list folders; /* still to be walked: a stack */
+    folder_list folders; /* stack of folders still to be walked */
     folder_list links;   /* links to folders, for the second round */
     tl_map visited;      /* hash of (device, inode) -> 0 */
-    tl_error why;        /* why the first folder cannot be read */
+    tl_error why;        /* why the first unreadable folder cannot be read */
 } walk;
 
-/* Takes the path over. */
+/* Adds a file; takes over the path. */
 static tl_input *add_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link)
 {
     tl_vec_room(&inventory->inputs);
@@ -47,8 +47,7 @@ static tl_input *add_file(tl_inventory *inventory, char *path, const struct stat
     return input;
 }
 
-/* Whether a file of this name may be a trace, or be packed around one (packed files of some kinds are listed but not
- * read). */
+/* Whether a file of this name may be a trace, or be packed around one (some packed formats are listed but not read). */
 static bool may_be_trace(const char *name)
 {
     static const char *const packed[] = {
@@ -60,7 +59,7 @@ static bool may_be_trace(const char *name)
     return may_be;
 }
 
-/* Whether its name is a trace's: no other file stands for a rank. */
+/* Whether the name is one of a trace: no other file represents a rank. */
 static bool is_called_trace(const char *name)
 {
     for (const tl_reader *const *reader = tl_readers; *reader != NULL; reader++)
@@ -69,8 +68,8 @@ static bool is_called_trace(const char *name)
     return true;
 }
 
-/* The working directory is left unsaid: "./x" is the file "x", whichever way it was found. */
-static char *join(const char *folder_path, const char *name)
+/* Returns the path of a name in a folder; the working directory is omitted: "./x" becomes "x". */
+static char *path_in(const char *folder_path, const char *name)
 {
     size_t a = strcmp(folder_path, ".") == 0 ? 0 : strlen(folder_path), size = a + strlen(name) + 2;
     char *path = tl_malloc(size);
@@ -79,10 +78,10 @@ static char *join(const char *folder_path, const char *name)
     return path;
 }
 
-/* Takes one name of a folder: a trace file, a folder to walk later, or nothing to us.  A name that looks like a trace
- * is listed even where the file cannot be reached, so that a warning names it.  A pipe, socket or device is listed as
+/* Handles one name of a folder: a trace file, a folder to walk later, or something else.  A name like a trace's is
+ * listed even if the file cannot be reached, so that a warning names it.  A pipe, socket or device is listed as
  * unreadable: a search must not wait for a writer. */
-static void take_name(walk *w, const folder *in, int dir, const char *name)
+static void add_name(walk *w, const folder *in, int dir, const char *name)
 {
     struct stat st;
     bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0, link = there && S_ISLNK(st.st_mode);
@@ -92,12 +91,12 @@ static void take_name(walk *w, const folder *in, int dir, const char *name)
         there = fstatat(dir, name, &st, 0) == 0;
     if (there && S_ISDIR(st.st_mode)) {
         folder_list *list = link ? &w->links : &w->folders;
-        tl_vec_push(list, (folder){ join(in->path, name), in->level + 1, link || in->by_link });
+        tl_vec_push(list, (folder){ path_in(in->path, name), in->level + 1, link || in->by_link });
         return;
     }
     if (!may_be_trace(name))
         return;
-    tl_input *input = add_file(w->inventory, join(in->path, name), there ? &st : NULL, link || in->by_link);
+    tl_input *input = add_file(w->inventory, path_in(in->path, name), there ? &st : NULL, link || in->by_link);
     if (!there || S_ISREG(st.st_mode))
         return;
     input->no_file = true;
@@ -106,7 +105,7 @@ static void take_name(walk *w, const folder *in, int dir, const char *name)
     tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
 }
 
-/* Whether the folder could be read.  One below the path that cannot is a warning: the rest is still worth having. */
+/* Whether the folder could be read.  One below the path that cannot be read is only a warning. */
 static bool walk_folder(walk *w, const folder *f)
 {
     struct stat st;
@@ -133,7 +132,7 @@ static bool walk_folder(walk *w, const folder *f)
     errno = 0;
     while (first_visit && (entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] != '.')
-            take_name(w, f, dirfd(dir), entry->d_name);
+            add_name(w, f, dirfd(dir), entry->d_name);
         errno = 0;
     }
     if (first_visit && errno != 0)
@@ -147,7 +146,7 @@ static int by_folder_path(const void *a, const void *b)
     return strcmp(((const folder *)a)->path, ((const folder *)b)->path);
 }
 
-/* A folder that was named and gives no trace. */
+/* Adds a named folder without traces. */
 static void add_folder(tl_inventory *inventory, const char *path, size_t word, tl_input_kind kind, const char *reason)
 {
     tl_input *input = add_file(inventory, tl_strndup(path, strlen(path)), NULL, false);
@@ -156,7 +155,7 @@ static void add_folder(tl_inventory *inventory, const char *path, size_t word, t
     tl_input_say_why(input, kind, reason);
 }
 
-/* Adds the files of a folder.  A folder that cannot be read is reported here; a file, when its reader looks at it. */
+/* Adds the files of a folder.  A folder that cannot be read is reported here; a file when its reader looks at it. */
 static void add_folder_files(tl_inventory *inventory, const char *path, size_t word)
 {
     walk w = { .inventory = inventory };
@@ -166,7 +165,7 @@ static void add_folder_files(tl_inventory *inventory, const char *path, size_t w
 
     tl_vec_push(&w.folders, (folder){ .path = tl_strndup(path, strlen(path)) });
     while (w.folders.n > 0 || next_link < w.links.n) {
-        if (w.folders.n == 0) { /* of two links to one folder, the first by name is followed on every file system */
+        if (w.folders.n == 0) { /* of two links to one folder, the first by name is followed, on every file system */
             qsort(w.links.v + next_link, w.links.n - next_link, sizeof *w.links.v, by_folder_path);
             w.folders.v[w.folders.n++] = w.links.v[next_link++];
         }
@@ -185,8 +184,9 @@ static void add_folder_files(tl_inventory *inventory, const char *path, size_t w
         add_folder(inventory, path, word, TL_INPUT_UNREADABLE, w.why.text);
 }
 
-/* A copy without "./", doubled slashes and a slash at the end, so that one file has one path however it was typed. */
-static char *tidy(const char *path)
+/* Returns a copy without "./", double slashes and a slash at the end, so that a file has one path however it was
+ * typed. */
+static char *normalized_path(const char *path)
 {
     char *copy = tl_malloc(strlen(path) + 2), *end = copy;
 
@@ -212,7 +212,7 @@ void tl_inventory_add(tl_inventory *inventory, const char *path)
 {
     struct stat st, link;
     bool there = stat(path, &st) == 0;
-    char *copy = tidy(path);
+    char *copy = normalized_path(path);
     size_t word = inventory->words.n;
 
     tl_vec_push(&inventory->words, (tl_named){ .path = copy });
@@ -260,12 +260,12 @@ void tl_inventory_free(tl_inventory *inventory)
 
 /* ------------------------------------------------------------------------------------------------------- the same file
  *
- * A file that was named more than once is read once.
+ * A file that is named more than once is read once.
  *
  *     tlmpi traces traces/rank-0.json         the same path
  *     latest.json -> rank-0.json              two names of one file, by a link of either kind
  *
- * Read twice it would count as two runs of the job.  But rank-1.json -> rank-0.json is a file for each of the two
+ * Read twice it would count as two runs of the job.  But rank-1.json -> rank-0.json is a file of each of the two
  * ranks.
  */
 
@@ -274,7 +274,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const tl_input *)a)->path, ((const tl_input *)b)->path);
 }
 
-/* The shell names pipes by falling numbers; the order in which they were written is what is meant. */
+/* Order: files by path, then pipes as named: the shell numbers pipes in descending order. */
 static int by_kind_and_path(const void *a, const void *b)
 {
     const tl_input *x = a, *y = b;
@@ -283,7 +283,7 @@ static int by_kind_and_path(const void *a, const void *b)
     return by_path(a, b);
 }
 
-/* Names of one file side by side, the one to keep first. */
+/* Order by file, with the name to keep first. */
 static int by_file(const void *a, const void *b)
 {
     const tl_input *x = a, *y = b;
@@ -299,8 +299,8 @@ static bool same_path(const tl_input *a, const tl_input *b)
     return strcmp(a->path, b->path) == 0;
 }
 
-/* A file system may number two files alike: size and time must agree, too.  One file linked under two ranks' names is
- * read as each of them. */
+/* Whether two names have one file.  A file system may give two files the same number: size and time must agree, too.
+ * One file linked under the names of two ranks is read as each of them. */
 static bool same_file(const tl_input *a, const tl_input *b)
 {
     int64_t rank_a = tl_rank_of_name(a->path), rank_b = tl_rank_of_name(b->path);
@@ -308,10 +308,10 @@ static bool same_file(const tl_input *a, const tl_input *b)
     return !other_rank && a->inode != 0 && TL_ORDER(a, b, device, inode, bytes, mtime_ns) == 0;
 }
 
-/* Puts inputs in order, and drops each that is the same as the one kept before it.  Returns how many of those kept were
- * named again; *kept is the first of them by path and *dropped its next name, of the caller. */
-static size_t merge(tl_inventory *inventory, int (*order)(const void *, const void *),
-                    bool (*same)(const tl_input *, const tl_input *), const char **kept, char **dropped)
+/* Sorts inputs, and drops each that is the same as its predecessor.  Returns how many of those kept were named again;
+ * *kept: the first of them by path, *dropped: its next name, which the caller frees. */
+static size_t drop_repeated(tl_inventory *inventory, int (*order)(const void *, const void *),
+                            bool (*same)(const tl_input *, const tl_input *), const char **kept, char **dropped)
 {
     tl_input *v = inventory->inputs.v;
     size_t n = 0, named_again = 0;
@@ -348,13 +348,13 @@ void tl_inventory_sort(tl_inventory *inventory)
 
     if (inventory->inputs.n == 0)
         return;
-    size_t n = merge(inventory, by_path, same_path, &kept, &dropped);
+    size_t n = drop_repeated(inventory, by_path, same_path, &kept, &dropped);
     if (n == 1)
         tl_warn("%s is named more than once: it is read once", kept);
     else if (n > 1)
         tl_warn("%zu files are named more than once, %s the first of them: each is read once", n, kept);
     free(dropped);
-    n = merge(inventory, by_file, same_file, &kept, &dropped);
+    n = drop_repeated(inventory, by_file, same_file, &kept, &dropped);
     if (n == 1)
         tl_warn("%s is another name of %s: the file is read once", dropped, kept);
     else if (n > 1)
@@ -363,7 +363,7 @@ void tl_inventory_sort(tl_inventory *inventory)
     qsort(inventory->inputs.v, inventory->inputs.n, sizeof *inventory->inputs.v, by_kind_and_path);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- parts */
+/* ------------------------------------------------------------------------------------------------------------ parts */
 
 void tl_inventory_part(tl_inventory *inventory)
 {
@@ -380,7 +380,7 @@ void tl_inventory_part(tl_inventory *inventory)
             tl_vec_push(&inventory->inputs, *input);
         for (size_t at = 0; at < names.n; at += strlen(names.v + at) + 1) {
             tl_vec_push(&inventory->inputs, *input);
-            inventory->inputs.v[inventory->inputs.n - 1].path = join(input->path, names.v + at);
+            inventory->inputs.v[inventory->inputs.n - 1].path = path_in(input->path, names.v + at);
         }
         if (names.n > 0)
             free(input->path);

@@ -1,13 +1,13 @@
-/* duplicate_ranks.c - a rank that is in a run twice: one of the two files has a wrong number.
+/* duplicate_ranks.c - resolves a rank that occurs twice in a run: one of the two files has a wrong number.
  *
- *     file 0 1 2 3 4 5 6 7        of a world of 8, all begun within the same blink
+ *     file 0 1 2 3 4 5 6 7        world size 8, all begun at almost the same time
  *     rank 0 1 2 3 4 5 6 3
  *
- * It is one run all the same where the gap before its second part is none that stands out, its files are no more than
+ * Such files are still one run if the gap before its second part is not an outstanding one, the files are no more than
  * the world has ranks, and the two are not of one process, nor of one rank by their names.
  *
- * The number stays with the file whose name and process id speak for it.  The other gets the number that its own name,
- * or its place among process ids that follow upon one another, says, where that is free; else it is left out.
+ * The file whose name and process id fit the number keeps it.  The other file gets the number in its own name, or the
+ * one that its process id has in a sequence, if that number is free; else it is left out.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
@@ -15,7 +15,7 @@
 
 /* --------------------------------------------------------------------------------------------------- one run or two */
 
-/* Whether it is sure that these, which say they are the same rank, are not. */
+/* Whether two files with the same rank are certainly of two different ranks. */
 static bool are_two_ranks(const tl_input *a, const tl_input *b)
 {
     if (a->name_rank >= 0 && b->name_rank >= 0)
@@ -44,8 +44,8 @@ static bool may_be_one(tl_input *const *v, size_t n, int64_t world_size)
     return one;
 }
 
-/* Returns where the run that begins at `from` ends.  *longest: its longest gap between two begins, in ns, if longer
- * than before. */
+/* Returns the end index of the run that begins at `from`. *longest: raised to its longest gap between two begins,
+ * ns. */
 static size_t end_of_run(const tl_slice *s, size_t from, int64_t *longest)
 {
     size_t to = from + 1;
@@ -87,7 +87,7 @@ static bool is_twice(const seen_ranks *p, const tl_input *t)
     return tl_map_get(&p->twice, tl_run_rank_key(t->run, t->rank)) != TL_MAP_NONE;
 }
 
-/* Returns process id less rank, where most files of the run whose rank occurs once agree on it; else -1. */
+/* Returns process id minus rank, if most files of the run whose rank occurs once agree on it; else -1. */
 static int64_t pid_above_rank(const tl_slice *s, const seen_ranks *p, int32_t run)
 {
     int64_t *above = tl_malloc((s->n + 1) * sizeof *above);
@@ -99,22 +99,22 @@ static int64_t pid_above_rank(const tl_slice *s, const seen_ranks *p, int32_t ru
             above[n++] = t->origin.pid - t->rank;
     }
     tl_ns_sort(above, n);
-    int64_t middle = n > 0 ? above[n / 2] : -1; /* what most say is in the middle */
+    int64_t middle = n > 0 ? above[n / 2] : -1; /* a majority includes the middle value */
     for (size_t i = 0; i < n; i++)
         agree += above[i] == middle;
     free(above);
     return agree >= 2 && 2 * agree > n ? middle : -1;
 }
 
-static int fit(const tl_input *t, int64_t above)
+static int fit_of(const tl_input *t, int64_t above)
 {
     int by_name = t->name_rank < 0 ? 0 : t->name_rank == t->rank ? 2 : -2;
     int by_pid = above < 0 || t->origin.pid <= 0 ? 0 : t->origin.pid - above == t->rank ? 1 : -1;
     return by_name + by_pid;
 }
 
-/* Takes the number as its rank where that is possible, and no trace of its run has it. */
-static bool take_free(const tl_slice *s, const seen_ranks *p, tl_input *t, int64_t rank, tl_rank_source source)
+/* Sets t's rank if it is valid and no trace of its run has it.  Returns whether it was set. */
+static bool set_if_free(const tl_slice *s, const seen_ranks *p, tl_input *t, int64_t rank, tl_rank_source source)
 {
     if (rank < 0 || rank > INT32_MAX || (s->world_size >= 0 && rank >= s->world_size) ||
         tl_map_get(&p->first, tl_run_rank_key(t->run, rank)) != TL_MAP_NONE)
@@ -125,7 +125,7 @@ static bool take_free(const tl_slice *s, const seen_ranks *p, tl_input *t, int64
     return true;
 }
 
-/* Another number for t, or a run of its own. */
+/* Gives t another number, or a run of its own. */
 static void renumber(tl_slice *s, seen_ranks *p, tl_input *t, const tl_input *keeps, int64_t above)
 {
     int64_t was = t->rank, by_pid = above >= 0 && t->origin.pid > 0 ? t->origin.pid - above : -1;
@@ -133,8 +133,8 @@ static void renumber(tl_slice *s, seen_ranks *p, tl_input *t, const tl_input *ke
 
     t->renumbered = false;
     int n = snprintf(t->why, sizeof t->why, "it says that it is rank %" PRId64 ", as %s does", was, other.text);
-    if (!take_free(s, p, t, t->name_rank, TL_RANK_NAME) &&
-        (t->name_rank >= 0 || !take_free(s, p, t, by_pid, TL_RANK_ORDER)))
+    if (!set_if_free(s, p, t, t->name_rank, TL_RANK_NAME) &&
+        (t->name_rank >= 0 || !set_if_free(s, p, t, by_pid, TL_RANK_ORDER)))
         t->run = (int32_t)s->nruns++;
     if (t->renumbered)
         snprintf(t->why + n, sizeof t->why - (size_t)n, "; counts as rank %" PRId64 " by its %s", t->rank,
@@ -142,7 +142,7 @@ static void renumber(tl_slice *s, seen_ranks *p, tl_input *t, const tl_input *ke
     tl_map_put(&p->first, tl_run_rank_key(t->run, t->rank), 0);
 }
 
-/* Settles the files with the run and rank of v[at], which is the first of them: the best fit keeps the rank. */
+/* Resolves the files with the run and rank of v[at], the first of them: the best fit keeps the rank. */
 static void resolve_rank(tl_slice *s, seen_ranks *p, size_t at)
 {
     tl_input *keeps = s->v[at];
@@ -150,7 +150,7 @@ static void resolve_rank(tl_slice *s, seen_ranks *p, size_t at)
     int64_t rank = keeps->rank, above = pid_above_rank(s, p, run);
 
     for (size_t i = at + 1; i < s->n; i++)
-        if (s->v[i]->run == run && s->v[i]->rank == rank && fit(s->v[i], above) > fit(keeps, above))
+        if (s->v[i]->run == run && s->v[i]->rank == rank && fit_of(s->v[i], above) > fit_of(keeps, above))
             keeps = s->v[i];
     for (size_t i = at; i < s->n; i++)
         if (s->v[i]->run == run && s->v[i]->rank == rank && s->v[i] != keeps)

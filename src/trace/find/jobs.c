@@ -1,12 +1,12 @@
-/* jobs.c - which traces are of one job.
+/* jobs.c - finds which traces are of one job.
  *
- * World size and rank are facts of a job.  The groups of two traces may both be right and have nothing in common, for a
- * rank tells those it is in; but a group has one set of members, and where more groups disagree than agree the jobs are
- * two.  A job may have devices of several kinds, and then its traces say of how many ranks it is.
+ * World size and rank are properties of a job.  The process groups of two traces may both be right and have nothing in
+ * common, since a rank lists its own groups only; but a group has one set of members, and if more groups disagree than
+ * agree, the jobs differ.  A job may have devices of several kinds; its traces then need a rank and a world size to be
+ * recognised.
  *
- * Traces that tell their rank and the world size come first, then other traces that tell their rank: each joins the job
- * that it does not contradict, or begins a new one.  The other traces then join the nearest job in time that they do not
- * contradict.
+ * Traces with rank and world size come first, then other traces with a rank: each joins the nearest job in time that it
+ * does not contradict, or begins a new one.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"

@@ -1,5 +1,5 @@
-/* look.c - is this file a trace, its rank, its begin.  Its reader tells; its name stands in for what the reader cannot
- * tell.  The time of the file's last change tells nothing: copying changes it. */
+/* look.c - whether a file is a trace, its rank and its begin: from its reader, else from its name.  The file's
+ * modification time is not used: copying changes it. */
 #include "internal.h"
 #include "tlmpi/base/log.h"
 
@@ -49,7 +49,7 @@ void tl_input_look(tl_input *input, bool deep)
     if (there)
         tl_input_set_stat(input, &st);
     if (fifo)
-        look.kind = TL_INPUT_TRACE; /* unseen */
+        look.kind = TL_INPUT_TRACE; /* without a look */
     else
         tl_look_at(input->path, deep, tl_name_says_trace(input->path), &look);
     input->kind = look.kind;

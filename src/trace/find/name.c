@@ -1,19 +1,19 @@
-/* name.c - what the names of trace files tell: a rank, a time, a host.
+/* name.c - the rank, time and host in the names of trace files.
  *
- * A rank, the first rule that holds:
+ * Rank: the first rule that holds.
  *
- *     rank       the word "rank", then perhaps a separator or bracket, then digits, each word whole:
- *                rank-0  rank0_trace  "rank[0]"  trace_rank_0  rank-34.Jul_15_10_52_41.1074
- *                but not where the word before it makes it another number: local_rank_0  tp_rank_1  lora_rank_16
+ *     rank       the word "rank", optionally a separator or bracket, then digits, each a whole word: rank-0
+ *                rank0_trace  "rank[0]"  trace_rank_0  rank-34.Jul_15_10_52_41.1074  but not if the word before it
+ *                makes it another number: local_rank_0  tp_rank_1  lora_rank_16
  *     worker     the same with "worker": worker0_step_12.1698  dlrm_kineto.worker3
  *                but not in worker-3_1234.1698955063520869240, where it is part of a host's name, before a process id
  *     folder     rule rank for the folders above, the nearest first: rank_3/trace.json
  *                (but not rule worker: worker3/ is as often a machine)
- *     number     the whole stem is a number, or words and a number at its end: megatron_kineto_0  trace_3  7
- *                A weak sign, so only below 100,000, after a letter and one separator, and not after a word that says
- *                what else is counted: libkineto_activities_123  step_500  xx-TP-0
+ *     number     the whole stem is a number, or words and a number at the end: megatron_kineto_0  trace_3  7  Since
+ *                this is a weak sign: only below 100,000, after a letter and one separator, and not after a word that
+ *                names something else to count: libkineto_activities_123  step_500  xx-TP-0
  *
- * Names that the system makes (/dev/fd/63) tell nothing.  The stem is the base name without .json, .gz, .zst, .trace
+ * Names that the system makes (/dev/fd/63) have no rank.  The stem is the base name without .json, .gz, .zst, .trace
  * and .pt.
  *
  * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write after the host.
@@ -36,7 +36,7 @@ static bool is_letter(char c)
     return isalpha((unsigned char)c) != 0;
 }
 
-/* Whether the word stands at place i of t, whatever its case. */
+/* Whether t has the word at position i, ignoring case. */
 static bool has_word_at(tl_text t, size_t i, const char *word)
 {
     size_t n = strlen(word);
@@ -59,7 +59,7 @@ static bool is_one_of(tl_text t, const char *const *words)
     return false;
 }
 
-/* The letters at the end of t, less one separator if there is one: the word that goes with what stands after t. */
+/* Returns the letters at the end of t, before one optional separator: the word that qualifies the text after t. */
 static tl_text word_before(tl_text t)
 {
     size_t end = t.n > 0 && !is_letter(t.p[t.n - 1]) && !is_digit(t.p[t.n - 1]) ? t.n - 1 : t.n;
@@ -77,14 +77,14 @@ static size_t digits_at(tl_text t, size_t i)
     return n;
 }
 
-/* "_1234.1698955063520869240": what a handler writes after the name of a host. */
+/* Whether t begins with "_1234.1698955063520869240": process id and time after the name of a host. */
 static bool is_pid_and_time(tl_text t)
 {
     size_t pid = t.n > 0 && t.p[0] == '_' ? digits_at(t, 1) : 0;
     return pid > 0 && pid + 1 < t.n && t.p[pid + 1] == '.' && digits_at(t, pid + 2) >= 10;
 }
 
-/* The digits after the first whole `word` in t that has some; empty for none. */
+/* Returns the digits after the first whole `word` in t that has some; empty: none. */
 static tl_text number_after(tl_text t, const char *word)
 {
     static const char *const others[] = { "local",  "node",    "group", "tp",  "pp",     "dp",       "ep",   "cp",
@@ -111,7 +111,7 @@ static tl_text number_after(tl_text t, const char *word)
     return (tl_text){ t.p, 0 };
 }
 
-/* The digits at the end of the stem; empty where they are no rank. */
+/* Returns the digits at the end of the stem; empty: they are not a rank. */
 static tl_text number_at_end(tl_text t)
 {
     static const char *const others[] = { "activities", "pid",     "step",  "steps", "iter",   "iters", "iteration",
@@ -136,7 +136,7 @@ static tl_text number_at_end(tl_text t)
     return digits;
 }
 
-/* What stands after the last slash. */
+/* Returns the part after the last slash. */
 static tl_text last_part(tl_text path)
 {
     size_t start = path.n;
@@ -162,7 +162,7 @@ static tl_text rank_word_in(tl_text part)
     return digits.n > 0 ? digits : number_after(part, "worker");
 }
 
-/* Below /dev/shm lie files like any others. */
+/* Whether the system made the name.  Files below /dev/shm are ordinary files. */
 static bool is_of_system(const char *path)
 {
     return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) || strncmp(path, "/proc/", 6) == 0;

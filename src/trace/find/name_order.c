@@ -1,17 +1,17 @@
-/* name_order.c - numbers for the traces of one run that do not know their rank, from all numbers in their names.
+/* name_order.c - numbers the traces of one run without a rank by the numbers in their names.
  *
- *     <id>-TP-0-DP-0-PP-1-EP-0.trace.json.gz      axes of parallelism: letters, perhaps "rank" and a separator, digits
+ *     <id>-TP-0-DP-0-PP-1-EP-0.trace.json.gz      axes: letters, optionally "rank", separator, digits
  *
- * An axis tells the rank where every file has another place on it; else some together, which count the ranks as the
- * frameworks do: tensor parallel ranks are next to each other, then context, data and pipeline parallel ones.  Expert
- * parallel ranks are some of the others: that axis counts nothing.  Where no axes do, the files count in order, numbers
- * in their names as numbers: 2 is before 10.
+ * A single axis gives the rank if every file has a different coordinate on it; else several axes together do, as
+ * frameworks number ranks: tensor parallel ranks are adjacent, then context, data and pipeline parallel ones.  Expert
+ * parallel ranks are a subset of the others, so that axis is not used.  If no axes do, files are numbered in order of
+ * their names, with numbers by value: 2 comes before 10.
  */
 #include "internal.h"
 #include <ctype.h>
 #include <strings.h>
 
-/* The axes, the one whose ranks are nearest to each other first. */
+/* The axes, from the one with adjacent ranks on. */
 enum { TENSOR, CONTEXT, DATA, PIPELINE, NAXES };
 
 static const char *const axis_words[NAXES][2] = {
@@ -66,10 +66,10 @@ int tl_compare_names(const char *a, const char *b)
 /* ------------------------------------------------------------------------------------------------------------- axes */
 
 typedef struct axis_numbers {
-    int64_t on[NAXES]; /* -1: the name does not say */
+    int64_t on[NAXES]; /* -1: not in the name */
 } axis_numbers;
 
-/* The number after a word of the axis at p: "TP-0", "tp_rank_0", "tp0"; -1 for none. */
+/* Returns the number after a word of the axis at p: "TP-0", "tp_rank_0", "tp0"; -1: none. */
 static int64_t number_at(const char *p, const char *word)
 {
     if (strncasecmp(p, word, strlen(word)) != 0)
@@ -98,8 +98,9 @@ static axis_numbers axis_numbers_of(const char *path)
     return p;
 }
 
-/* Sets the ranks that these axes count, sizes[axis] long.  Whether they are those of n ranks, each another. */
-static bool count_by(const axis_numbers *at, size_t n, unsigned axes, const int64_t sizes[NAXES], int64_t *ranks)
+/* Sets the ranks that these axes determine, with sizes[axis] coordinates each.  Returns whether they are n different
+ * ranks below n. */
+static bool ranks_from_axes(const axis_numbers *at, size_t n, unsigned axes, const int64_t sizes[NAXES], int64_t *ranks)
 {
     tl_map seen = { 0 };
     bool differ = true;
@@ -137,7 +138,7 @@ bool tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks)
     for (int axis = 0; !told && axis < NAXES; axis++) {
         axes |= known & varied & 1u << axis;
         if (axes >> axis & 1)
-            told = count_by(at, n, axes, sizes, ranks);
+            told = ranks_from_axes(at, n, axes, sizes, ranks);
     }
     free(at);
     return told;

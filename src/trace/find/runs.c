@@ -1,21 +1,21 @@
-/* runs.c - traces of one job to its runs.
+/* runs.c - divides the traces of one job into runs.
  *
- * A rank takes part in a run once; the ranks of a run begin together, runs begin one after another:
+ * A rank takes part in a run once; the ranks of a run begin at almost the same time; runs follow one another:
  *
- *     time    0 1  2 3            0  1 2 3         1 0 2          files, by the rank they know
+ *     time    0 1  2 3            0  1 2 3         1 0 2          files, by their known rank
  *             '--run 0--'         '--run 1--'      run 2          (not complete: rank 3 is missing)
  *
- * By time: a rank that is seen again proves that a run has ended since it was seen first, at the widest gap between;
- * unless all else says that its number is wrong, and the run one (duplicate_ranks.c).  That is believed when it makes
- * no more runs than a rank has files, or when the runs are set apart: the shortest gap between two is longer than the
- * longest inside one.  It is not where there is no gap at all: a rank that begins twice at the same instant has a copy
- * of its trace, and no second run.
+ * By time: if a rank occurs again, a run has ended since its last occurrence, at the widest gap between, unless
+ * everything else says that its number is wrong and it is one run (duplicate_ranks.c).  The result is accepted if it
+ * has no more runs than a rank has files, or if the shortest gap between two runs is longer than the longest gap within
+ * one.  It is not accepted if two runs have no gap: a rank that begins twice at the same instant has a copy of its
+ * trace, not a second run.
  *
- * By name: files that differ in nothing but the rank in their path are of one run (run1/rank_0, run1/rank_1; run2/...).
- * That is believed when it makes as many runs as a rank has files, each rank once in each.
+ * By name: files whose paths differ in the rank alone are of one run (run1/rank_0, run1/rank_1; run2/...).  The result
+ * is accepted if it has as many runs as a rank has files, and each rank once in each run.
  *
- * Time goes first where each trace tells when it began.  Where neither is to be believed, the k-th file of a rank, in
- * order of time and path, is of run k.
+ * Division by time comes first if the begin of each trace is known.  If neither is accepted, the k-th file of a rank,
+ * in order of time and path, belongs to run k.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
@@ -25,11 +25,12 @@ static int64_t gap_before(const tl_slice *s, size_t i)
     return tl_begin_gap(s->v[i - 1], s->v[i]);
 }
 
-/* Runs by time: a rank that is seen again has its run end before, at the widest gap since, of equal gaps the last. */
-static void cut_by_time(tl_slice *s)
+/* Divides by time: if a rank occurs again, its run ends before it, at the widest gap since its last occurrence; ties:
+ * the last gap. */
+static void number_runs_by_time(tl_slice *s)
 {
-    tl_map last = { 0 }; /* rank -> where it was seen last */
-    size_t start = 0;    /* of the run that is being filled */
+    tl_map last = { 0 }; /* rank -> index of its last occurrence */
+    size_t start = 0;    /* begin of the current run */
     int32_t now = 0;
 
     for (size_t j = 0; j < s->n; j++) {
@@ -50,12 +51,12 @@ static void cut_by_time(tl_slice *s)
     tl_duplicate_ranks_join(s);
 }
 
-/* Runs by time.  Returns whether they are to be believed, where a rank has at most `most` files. */
-static bool part_by_time(tl_slice *s, size_t most)
+/* Divides by time.  Returns whether the result is accepted.  most: largest number of files of a rank. */
+static bool divide_by_time(tl_slice *s, size_t most)
 {
-    int64_t inside = -1, between = INT64_MAX; /* the longest gap inside a run, the shortest between two */
+    int64_t inside = -1, between = INT64_MAX; /* longest gap within a run; shortest gap between two */
 
-    cut_by_time(s);
+    number_runs_by_time(s);
     for (size_t i = 1; i < s->n; i++)
         if (s->v[i]->run != s->v[i - 1]->run)
             between = tl_ns_min(between, gap_before(s, i));
@@ -64,10 +65,10 @@ static bool part_by_time(tl_slice *s, size_t most)
     return between > 0 && (s->nruns <= most || between > inside);
 }
 
-/* The k-th file of a rank becomes one of run k. */
-static void part_by_count(tl_slice *s)
+/* Puts the k-th file of each rank into run k. */
+static void divide_by_count(tl_slice *s)
 {
-    tl_map seen = { 0 }; /* rank -> its files before this one */
+    tl_map seen = { 0 }; /* rank -> number of its earlier files */
 
     s->nruns = 1;
     for (size_t i = 0; i < s->n; i++) {
@@ -95,11 +96,11 @@ uint64_t tl_family_of(const tl_input *t)
     return tl_hash_mix(before, tl_hash_bytes(after, strlen(after)));
 }
 
-/* Runs by name, the one with the oldest file first.  Returns whether they are to be believed. */
-static bool part_by_name(tl_slice *s, size_t most)
+/* Divides by name; runs in order of their oldest file.  Returns whether the result is accepted. */
+static bool divide_by_name(tl_slice *s, size_t most)
 {
-    tl_map family = { 0 }, member = { 0 }; /* family -> run; (run, rank) -> it has one */
-    bool once = true;                      /* no rank is twice in one of them */
+    tl_map family = { 0 }, member = { 0 }; /* family -> run; (run, rank) -> 0 */
+    bool once = true;                      /* no rank occurs twice in a run */
 
     s->nruns = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -121,19 +122,19 @@ static bool part_by_name(tl_slice *s, size_t most)
 
 void tl_runs_part(tl_slice *s)
 {
-    bool timed = true; /* each trace knows its time */
+    bool timed = true; /* the begin of each trace is known */
 
-    part_by_count(s);
-    size_t most = s->nruns; /* files of one rank, at most */
+    divide_by_count(s);
+    size_t most = s->nruns; /* largest number of files of a rank */
     if (most == 1)
         return;
     for (size_t i = 0; i < s->n; i++)
         timed = timed && tl_input_is_timed(s->v[i]);
-    bool by_time = part_by_time(s, most);
-    if ((by_time && (timed || s->nruns == 1)) || part_by_name(s, most))
+    bool by_time = divide_by_time(s, most);
+    if ((by_time && (timed || s->nruns == 1)) || divide_by_name(s, most))
         return;
     if (by_time)
-        cut_by_time(s);
+        number_runs_by_time(s);
     else
-        part_by_count(s);
+        divide_by_count(s);
 }

@@ -1,8 +1,8 @@
-/* unknown_ranks.c - traces that do not know their rank.
+/* unknown_ranks.c - assigns traces without a rank to runs.
  *
- * Each is of the run that it fits: nothing it says contradicts that, it is of its time, it is no second recording of a
- * process that the run has, and there is a number below the world size left.  Of several it is the nearest in time; the
- * first that fits none begins a run of its own, which others may fit.
+ * A trace fits a run if it does not contradict the run, begins at about the same time, is not a second recording of a
+ * process of the run, and a number below the world size is free.  Of several such runs the nearest in time is taken; a
+ * trace that fits none begins a run of its own, which later traces may fit.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
@@ -10,11 +10,11 @@
 typedef struct assigning {
     const tl_inventory *inventory;
     tl_commons runs;
-    int32_t *job; /* of each run */
+    int32_t *job; /* by run */
     int32_t njobs;
     tl_map taken;       /* run and rank -> 0 */
     tl_map processes;   /* run and process id -> its input */
-    int64_t *next_free; /* of each run: no smaller number is free */
+    int64_t *next_free; /* by run: no smaller number is free */
 } assigning;
 
 static uint64_t process_of(size_t run, const tl_input *t)
@@ -22,8 +22,9 @@ static uint64_t process_of(size_t run, const tl_input *t)
     return tl_hash_mix(tl_hash_mix(2, run), (uint64_t)t->origin.pid);
 }
 
-/* Whether the run has another recording of the process: of several with its number the last that joined is asked.
- * Containers number their processes alike, so those of several hosts that begin together are not one. */
+/* Whether the run has another recording of the trace's process, compared with the last one that joined under its
+ * process id.  Containers use the same process ids, so traces of several hosts that begin together are different
+ * processes. */
 static bool has_its_process(const assigning *p, size_t run, const tl_input *t)
 {
     uint32_t at = tl_map_get(&p->processes, process_of(run, t));
@@ -36,16 +37,16 @@ static bool has_its_process(const assigning *p, size_t run, const tl_input *t)
     return tl_ns_max(other->begin_ns, t->begin_ns) - tl_ns_min(other->begin_ns, t->begin_ns) >= TL_BLINK_NS;
 }
 
-/* Counts t among the traces of its run. */
-static void count_in_run(assigning *p, const tl_input *t)
+/* Adds t to the traces of its run. */
+static void add_to_run(assigning *p, const tl_input *t)
 {
     tl_commons_add(&p->runs, (size_t)t->run, t);
     if (t->origin.pid != 0)
         tl_map_put(&p->processes, process_of((size_t)t->run, t), (uint32_t)(t - p->inventory->inputs.v));
 }
 
-/* Whether the run may hold t.  A pipe fits any run: the user named it, and its content is still unknown. */
-static bool may_hold(const assigning *p, size_t run, const tl_input *t)
+/* Whether the run may contain t.  A pipe fits any run: the user named it, and its content is unknown. */
+static bool fits_run(const assigning *p, size_t run, const tl_input *t)
 {
     const tl_common *c = &p->runs.v.v[run];
     return t->pipe ||
@@ -53,8 +54,8 @@ static bool may_hold(const assigning *p, size_t run, const tl_input *t)
             !tl_common_is_far(c, t) && !has_its_process(p, run, t));
 }
 
-/* The job of a run that t begins: that of a run of its time which has another recording of its process, else a new
- * one. */
+/* Returns the job of a new run that begins with t: that of a run of the same time with another recording of its
+ * process, else a new one. */
 static int32_t job_of(assigning *p, const tl_input *t)
 {
     for (size_t k = 0; k < p->runs.v.n; k++)
@@ -70,7 +71,7 @@ static void assign_run(assigning *p, tl_input *t)
 
     for (size_t k = 0; k < p->runs.v.n; k++)
         if ((nearest == SIZE_MAX || tl_common_distance(&runs[k], t) < tl_common_distance(&runs[nearest], t)) &&
-            may_hold(p, k, t))
+            fits_run(p, k, t))
             nearest = k;
     if (nearest == SIZE_MAX) {
         int32_t job = job_of(p, t);
@@ -79,10 +80,10 @@ static void assign_run(assigning *p, tl_input *t)
     }
     t->run = (int32_t)nearest;
     t->job = p->job[nearest];
-    count_in_run(p, t);
+    add_to_run(p, t);
 }
 
-/* By run, then pipes after files: pipes in the order named, files by name. */
+/* Order: run, then files by name, then pipes as named. */
 static int by_run_and_name(const void *a, const void *b)
 {
     const tl_input *x = *(tl_input *const *)a, *y = *(tl_input *const *)b;
@@ -91,8 +92,8 @@ static int by_run_and_name(const void *a, const void *b)
     return x->pipe ? TL_COMPARE(x, y) : tl_compare_names(x->path, y->path);
 }
 
-/* Numbers the traces of one run, in order: by the numbers in their names where each of these is possible in the run,
- * and taken by no trace of it; else the next that are free. */
+/* Numbers the traces of one run, in order: by the coordinates in their names if these are all valid in the run and
+ * free; else by the next free numbers. */
 static void assign_ranks(assigning *p, tl_input *const *v, size_t n)
 {
     int64_t *ranks = tl_calloc(n + 1, sizeof *ranks), *next = &p->next_free[v[0]->run];
@@ -125,7 +126,7 @@ void tl_unknown_ranks_assign(tl_inventory *inventory, tl_input **unknown, size_t
             continue;
         p.njobs = t->job >= p.njobs ? t->job + 1 : p.njobs;
         p.job[t->run] = t->job;
-        count_in_run(&p, t);
+        add_to_run(&p, t);
         tl_map_put(&p.taken, tl_run_rank_key(t->run, t->rank), 0);
     }
     if (nunknown > 0)

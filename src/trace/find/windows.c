@@ -1,11 +1,11 @@
-/* windows.c - runs of one start of a job.
+/* windows.c - finds runs that are windows of one start of a job.
  *
  *     run 1   host7 4000, 4001, 4002, 4003     processes
  *     run 2   host7 4000, 4001, 4002, 4003     the same ones, later: another window of run 1
- *     run 3   host7 5100, 5101, 5102, 5103     others: another start
- *
- * A profiler with schedule(repeat=2), or one that writes every tenth iteration, makes a run of files a window.  A process
- * is told by its rank, its host as far as files tell hosts, and its number.
+ *     run 2   host7 4000, 4001, 4002, 4003     the same processes, later: another window of run 1
+ *     run 3   host7 5100, 5101, 5102, 5103     other processes: another start
+ * A profiler with schedule(repeat=2), or one that writes every tenth iteration, makes a set of files for each window.
+ * A process is identified by its rank, its host if known, and its process id.
  */
 #include "internal.h"
 
@@ -15,8 +15,8 @@ static bool are_of_one_process(const tl_input *a, const tl_input *b)
     return a->origin.pid > 0 && a->origin.pid == b->origin.pid && (*x == '\0' || *y == '\0' || strcmp(x, y) == 0);
 }
 
-/* Finds why run r is no window beside the runs whose ranks are known, rank -> input: it is one if each rank that both
- * have, and there is one, is of one process. */
+/* Returns why run r is not a window beside the runs with these ranks (rank -> input): TL_APART_NOT if they share a
+ * rank, and each shared rank is of one process. */
 static tl_run_apart apart_of(const tl_inventory *inventory, int32_t r, const tl_map *ranks)
 {
     const tl_run_info *run = &inventory->runs[r], *taken = &inventory->runs[inventory->run];
@@ -31,7 +31,7 @@ static tl_run_apart apart_of(const tl_inventory *inventory, int32_t r, const tl_
         if (t->run != r)
             continue;
         if (t->why[0] != '\0' || other->why[0] != '\0' || t->rank_source != other->rank_source)
-            return TL_APART_NO_RANK; /* the number of one is in doubt */
+            return TL_APART_NO_RANK; /* the number of one is uncertain */
         if (other == t)
             continue;
         if (t->origin.pid <= 0 || other->origin.pid <= 0)
