@@ -95,7 +95,7 @@ static int64_t surely_off(const tl_table *clocks)
         off_ns = tl_ns_max(off_ns, offset_ns < 0 ? -offset_ns : offset_ns);
         sigma_ns = row->sigma_ns < INT64_MAX ? tl_ns_max(sigma_ns, row->sigma_ns) : sigma_ns;
     }
-    return (double)off_ns > fmax(TL_CLOCK_SURE * (double)sigma_ns, TL_CLOCK_ERROR_NS) ? off_ns : 0;
+    return (double)off_ns > fmax(TL_SURE_SIGMAS * (double)sigma_ns, TL_CLOCK_ERROR_NS) ? off_ns : 0;
 }
 
 /* Of clocks that can be compared: as far as the worst of several is off, or may be. */

@@ -52,7 +52,7 @@ static int32_t idle_rank(tl_tables *tables)
         rank = row->idle_ns > most_ns ? row->rank : rank;
         most_ns = tl_ns_max(most_ns, row->idle_ns);
     }
-    return (double)most_ns >= TL_CAUSE_SHARE * (double)all_ns ? rank : -1;
+    return (double)most_ns >= TL_MOST_SHARE * (double)all_ns ? rank : -1;
 }
 
 tl_imbalance tl_imbalance_of(tl_tables *tables, int64_t wall_ns)

@@ -56,7 +56,7 @@ typedef struct tl_link_ranks {
     uint32_t role, member; /* the sort of the link, and the link's index in it */
     uint32_t first, n;     /* its ranks: link_members[first .. first + n), indices, ascending */
     bool pair;
-    bool guessed;      /* sends and receives in a group that no metadata names: its ranks may wait for others */
+    bool guessed; /* sends and receives in a group that no metadata names: its ranks may wait for others */
 } tl_link_ranks;
 
 typedef struct tl_work_class {
@@ -248,7 +248,7 @@ void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
 void tl_own_work(const tl_baseline *b, uint32_t role, tl_family family, double *ns, int64_t *scratch);
 
 /* Fills late_ns[nsteps] with the time by which the role's median work of a family, DEVICE or HOST, exceeds that of the
- * role's better steps (the 1 - TL_PERSISTENT_SHARE quantile of its steps).  scratch[nranks + nsteps]: room. */
+ * role's better steps (the 1 - TL_MOST_SHARE quantile of its steps).  scratch[nranks + nsteps]: room. */
 void tl_lateness_of_own(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
 /* Returns the work, ns, that a member of the class would have in the steps with on[step] if they were like the role's

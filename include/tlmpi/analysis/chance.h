@@ -34,7 +34,7 @@ double tl_worst_of(const double *x, size_t nsteps, const bool *up, size_t most, 
 
 /* Returns the chance that the largest of many values stands out by this ratio.  late_ns: the largest, a member's
  * lateness in nup steps; worst[n]: the lateness of each other member in its worst steps; sorted here.  If nup is
- * TL_SPREAD_LEAST or more, the k largest may stand out together, k less than half of the members: the next value is r
+ * TL_MEDIAN_LEAST or more, the k largest may stand out together, k less than half of the members: the next value is r
  * times less than the least of the k with chance r^-(k d).  Each k has the share 1 / (k (k + 1)) of the allowed chance;
  * the shares sum up to 1. */
 double tl_chance_to_stand_out(const tl_chance *chance, double *worst, size_t n, size_t nup, double late_ns);

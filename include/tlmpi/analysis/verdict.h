@@ -102,7 +102,7 @@ typedef struct tl_candidate {
 /* Why a rank is late: the gain of repairing one kind of work, as a part of the gain of repairing all of the rank's
  * excess. */
 typedef struct tl_rank_cause {
-    tl_cause cause;   /* MIXED: no cause has TL_CAUSE_SHARE of the gain; UNKNOWN: none of the rank's candidates is
+    tl_cause cause;   /* MIXED: no cause has TL_MOST_SHARE of the gain; UNKNOWN: none of the rank's candidates is
                        * chosen, or most gain is of transfers of no slow link, or of copies that are not to the
                        * device */
     tl_cause largest; /* cause; if MIXED, the cause with the largest gain */

@@ -14,7 +14,7 @@ typedef struct tl_imbalance {
     int64_t chance_ns;      /* gain if no rank were slower than usual in any step (scenario ideal), less the gain from
                              * repairing the named ranks and links */
     int64_t hosts_ns;       /* gain if hosts took no time (scenario host_free), less named_hosts_ns */
-    int32_t hosts_rank;     /* the rank whose devices have most of all idle time (TL_CAUSE_SHARE); -1: none has */
+    int32_t hosts_rank;     /* the rank whose devices have most of all idle time (TL_MOST_SHARE); -1: none has */
     int64_t named_hosts_ns; /* gain from repairing the named ranks whose hosts are late */
 } tl_imbalance;
 

@@ -19,35 +19,25 @@
 /* P(C type, name, value, unit, kind, reason) of each. */
 #define TL_PARAMETERS(P)                                                                                               \
     P(int64_t, CLOCK_ERROR_NS, 20000, "ns", PHYSICAL,                                                                  \
-      "greatest disagreement of two correct time stamps, of host and device or of two devices of a host. "             \
-      "Measured: ranks leave an all-to-all 6 us before its last member begins; kernels begin 13 us before their "      \
-      "launch")                                                                                                        \
+      "greatest disagreement of two correct time stamps, of host and device or of two devices of a host. Measured: "   \
+      "ranks leave an all-to-all 6 us before its last member begins; kernels begin 13 us before their launches")       \
     P(int64_t, CLOCK_MOST_LAG_NS, 200000, "ns", PHYSICAL,                                                              \
-      "greatest time by which a kernel may seem to begin before its launch; measured: up to 81 us. A larger one "      \
-      "is an error of the trace")                                                                                      \
+      "greatest time by which a kernel may seem to begin before its launch; measured: up to 81 us. A larger one is "   \
+      "an error of the trace")                                                                                         \
     P(int64_t, CLOCK_MOST_DRIFT_PPB, 1000000, "ppb", PHYSICAL,                                                         \
       "greatest drift between two clocks: oscillators differ by 100 ppm at most, and NTP changes a rate by up to "     \
       "500 ppm")                                                                                                       \
     P(double, CLOCK_ENDS_PART, 20, "1 in", PHYSICAL,                                                                   \
       "share of a collective's transfer by which members may leave it apart every time; measured: 1 % in rings of "    \
       "8, 4 % in groups of 4, 6 % between pipeline stages")                                                            \
-    P(double, CLOCK_SURE, 3, "sigma", STATISTICAL,                                                                     \
-      "an offset, drift or step of a clock counts from this many times its standard error on")                         \
-    P(size_t, CLOCK_LINE_LEAST, 6, "", STATISTICAL,                                                                    \
-      "fewest ends of collectives that show a drift: the medians of the first and of the last third, of two ends "     \
-      "each")                                                                                                          \
-    P(size_t, CLOCK_STEP_LEAST, 3, "", STATISTICAL,                                                                    \
-      "fewest ends on either side of a step of a clock: a single wrong end does not move the median of three")         \
     P(size_t, CLOCK_SLOPE_PART, 8, "1 in", STATISTICAL,                                                                \
-      "pairs of ends this share of all ends apart give the drift where a clock also steps: a single step is in "       \
-      "one of seven pairs, so the median has none")                                                                    \
+      "pairs of ends this share of all ends apart give the drift where a clock also steps: a single step is in one "   \
+      "of seven pairs, so the median has none")                                                                        \
     P(uint32_t, CLOCK_COLLECTIVES_READ, 256, "", STATISTICAL,                                                          \
       "collectives of a group whose ends are read: the median of 256 has a tenth of the scatter of one")               \
     P(int, CLOCK_ROUNDS, 12, "", STATISTICAL,                                                                          \
-      "rounds in which ends that contradict the others get less weight: after 12 the offsets change by less than "     \
-      "1 ns")                                                                                                          \
-    P(int64_t, CLOCK_WRONG_MATCHES, 100, "1 in", STATISTICAL,                                                          \
-      "share of collectives that may contradict the clocks, and are taken for wrong matches")                          \
+      "rounds in which ends that contradict the others get less weight: after 12 the offsets change by less than 1 "   \
+      "ns")                                                                                                            \
     P(int64_t, ROUNDING_NS, 1000, "ns", PHYSICAL,                                                                      \
       "resolution of time stamps: microseconds, in some traces rounded to whole ones")                                 \
     P(int64_t, WAKE_NS, 500000, "ns", PHYSICAL,                                                                        \
@@ -63,19 +53,13 @@
       "before they stop, and a hanging collective is given up after ten minutes")                                      \
     P(int64_t, WAIT_OWN_NS, 10000, "ns", PHYSICAL,                                                                     \
       "time that a synchronising call takes though its device has nothing left to do")                                 \
-    P(int64_t, UNTOLD_LAG_NS, 150000, "ns", PHYSICAL,                                                                  \
-      "longest time from the end of device work until a host goes on that waited for it without a recorded call: "     \
-      "three times the difference between hosts")                                                                      \
     P(double, UNTOLD_SHARE, 2.0 / 3, "", STATISTICAL,                                                                  \
       "share of the pauses of one kind that must end with device work before the kind is taken for waits")             \
     P(double, UNTOLD_CHANCE, 0.001, "", STATISTICAL,                                                                   \
-      "greatest chance that the pauses of a kind end with device work as often as they do though none is a wait")                                \
+      "greatest chance that the pauses of a kind end with device work as often as they do though none is a wait")      \
     P(double, LATENCY_SHARE, 0.02, "", STATISTICAL,                                                                    \
       "quantile of the times from launch to start that is taken as the latency of a launch: the fastest launches "     \
       "meet an empty queue")                                                                                           \
-    P(int64_t, QUEUE_PART, 10, "1 in", PHYSICAL,                                                                       \
-      "a queue is full from 1 - 1/10 of its greatest recorded length on: what counts toward its limit differs (73 "    \
-      "to 76 where two streams share it). A host that meets a full queue delays nothing")                              \
     P(size_t, WAYS_MOST, 4, "", PHYSICAL,                                                                              \
       "dependencies of a collective on earlier ones that are kept for a rank, the latest first. Measured on 140 "      \
       "jobs from which ranks were taken away: 6 and 8 give as many right gains")                                       \
@@ -85,59 +69,54 @@
     P(double, UNTRACED_LEAST_COST, 0.03, "", STATISTICAL,                                                              \
       "least cost, of the job, for which a rank without a trace is accused: its arrivals are estimates. Measured: "    \
       "healthy ranks that were taken away seem to cost up to 0.024")                                                   \
-    P(double, LATENESS_LEAST_SCALE, 0.001, "step", PHYSICAL,                                                           \
-      "smallest noise of lateness that a test assumes, of the median step: time stamps have 1 us, and a smaller "      \
-      "delay is not worth acting on")                                                                                  \
-    P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "fewest values (steps, waits, transfers) that have a spread")         \
-    P(double, APART_CHANCE, 0.01, "", STATISTICAL,                                                                     \
-      "greatest chance that ranks count as apart in a kernel by chance. Measured on made numbers of 4 to 256 "         \
-      "ranks: 0.0 to 0.7 % of normal ones, 0.2 to 1.8 % of those with tails of 6 degrees")                             \
-    P(int64_t, PATTERN_LEAST_STEPS, 5, "", STATISTICAL,                                                                \
-      "fewest steps that have a pattern: with fewer a ramp is not told from a level")                                  \
-    P(int64_t, SHAPE_STARTS, 16, "", STATISTICAL,                                                                      \
-      "levels from which the search for late steps starts, evenly chosen, where there are more steps than the "        \
-      "square of this number; with fewer steps each value is a start")                                                 \
-    P(double, PERSISTENT_SHARE, 0.8, "", USER,                                                                         \
-      "share of all steps in which a rank must be late to be late persistently; from the specification")               \
-    P(double, CAUSE_SHARE, 0.8, "", USER,                                                                              \
-      "share of a delay that a cause must explain to be named alone, and ratio from which two delays are alike; "      \
-      "from the specification")                                                                                        \
-    P(double, TAIL_DEGREES, 6, "", STATISTICAL,                                                                        \
-      "degrees of freedom of Student's t for one duration: tails are heavy, and 5 is the least with a finite "         \
-      "kurtosis. A sum of n durations has 4 + 2 n, which is the same excess kurtosis")                                 \
     P(double, AMOUNT_POWER_MOST, 2, "", PHYSICAL,                                                                      \
       "greatest power of its grid size by which the time of a kernel grows: 2, as attention over a sequence; a "       \
       "greater one is noise")                                                                                          \
+    P(double, TAIL_DEGREES, 6, "", STATISTICAL,                                                                        \
+      "degrees of freedom of Student's t for one duration: tails are heavy, and 5 is the least with a finite "         \
+      "kurtosis. A sum of n durations has 4 + 2 n, which is the same excess kurtosis")                                 \
     P(double, TRANSFER_TAIL_DEGREES, 3, "", STATISTICAL,                                                               \
       "degrees of freedom of Student's t for a transfer or copy: the lightest tail with an unbounded excess. "         \
       "Measured: 4 of 48 all-reduces of a real job take 80 times the median")                                          \
+    P(size_t, MEDIAN_LEAST, 3, "", STATISTICAL,                                                                        \
+      "fewest values that have a median which one wrong value does not move, and a spread; twice as many have one "    \
+      "in either half")                                                                                                \
+    P(int64_t, PATTERN_LEAST_STEPS, 5, "", STATISTICAL,                                                                \
+      "fewest steps that have a pattern: with fewer a ramp is not told from a level")                                  \
+    P(double, SURE_SIGMAS, 3, "sigma", STATISTICAL,                                                                    \
+      "what is found counts from this many times its scatter on: an offset, drift or step of a clock; a lag behind "   \
+      "the device that differs between hosts")                                                                         \
+    P(int64_t, SHAPE_STARTS, 16, "", STATISTICAL,                                                                      \
+      "levels from which the search for late steps starts, evenly chosen, where there are more steps than the "        \
+      "square of this number; with fewer steps each value is a start")                                                 \
     P(int64_t, CHOICE_MANY, 64, "", STATISTICAL,                                                                       \
       "number of late candidates above which the half that is needed least is dropped at once, where that costs "      \
       "too little")                                                                                                    \
+    P(double, MOST_SHARE, 0.8, "", USER,                                                                               \
+      "share that is nearly the whole, and the rest of it little: of all steps, to be late persistently; of a "        \
+      "delay, for its cause; of another delay, to be like it; of a collective, which is transfer up to a rest of "     \
+      "waiting. From the specification")                                                                               \
     P(int64_t, LITTLE_PART, 10, "1 in", USER,                                                                          \
-      "share up to which waiting, unmatched collectives, or collectives outside of steps are not worth a word")        \
-    P(double, BEHAVES_SHARE, 0.001, "", STATISTICAL,                                                                   \
-      "least share of a rank's kernel time from which a kernel of unknown name may be found to communicate")           \
+      "share up to which something is not worth a word, or may be otherwise: waiting, lost or unmatched events, "      \
+      "pairs of ranks that disagree, counts of a queue toward its limit (73 to 76 are counted in a full one)")         \
+    P(double, NOTHING_SHARE, 0.001, "", PHYSICAL,                                                                      \
+      "share of a whole that is as good as nothing: lateness or a change of a step, which time stamps of 1 us "        \
+      "hardly resolve; events without a duration; the time of a kernel among all")                                     \
     P(int64_t, BEHAVES_LEAST, 6, "", STATISTICAL,                                                                      \
-      "fewest launches that begin apart on two ranks before their ends decide: durations that are independent "        \
-      "even out the beginnings in one of ten launches")                                                                \
+      "fewest launches that begin apart on two ranks before their ends decide: durations that are independent even "   \
+      "out the beginnings in one of ten launches")                                                                     \
     P(int64_t, BEHAVES_PART, 4, "1 in", STATISTICAL,                                                                   \
       "ends of a communicating kernel scatter by at most this share of what its beginnings scatter by")                \
     P(double, BEHAVES_TOGETHER, 0.67, "", STATISTICAL,                                                                 \
       "share of the launches that begin apart and must end together in a kernel that communicates. Measured: "         \
       "all-to-alls 0.81 and more; of 796 compute kernels none on any two ranks")                                       \
-    P(double, BEHAVES_MOST, 0.9, "", STATISTICAL,                                                                      \
-      "share of the pairs of ranks that must agree that a kernel communicates: an edge of the recording may cut "      \
-      "the others")                                                                                                    \
     P(int64_t, MATCH_CLOSE_NS, 500000, "ns", PHYSICAL,                                                                 \
       "greatest difference of the ends of one collective once clocks are aligned; measured: 0.4 ms in all-reduces")    \
     P(int64_t, MATCH_LOOSELY_NS, 5000000, "ns", PHYSICAL,                                                              \
-      "the same for kinds that ranks may leave early; measured: 4.3 ms in all-to-alls")                                \
+      "the same for kinds that ranks may leave early, and for messages before clocks are aligned; measured: 4.3 ms "   \
+      "in all-to-alls")                                                                                                \
     P(int64_t, MATCH_APART_PART, 5, "1 in", PHYSICAL,                                                                  \
       "share of the greatest difference of ends from which two offsets between clocks count as different")             \
-    P(size_t, MATCH_ENOUGH, 3, "", STATISTICAL,                                                                        \
-      "fewest pairs of ends that give an offset between two clocks: three, so that one wrong pair does not decide "    \
-      "the median")                                                                                                    \
     P(int64_t, MATCH_DRIFT_PART, 8, "1 in", STATISTICAL,                                                               \
       "share of the error of an end by which the running offset of two clocks is moved: it follows a drift, and "      \
       "hardly the scatter of one end")                                                                                 \
@@ -154,8 +133,6 @@
       "ranks are of two groups")                                                                                       \
     P(int64_t, RING_SPARED_PART, 8, "1 in", PHYSICAL,                                                                  \
       "share of the time of a ring that members behind a slow link still take")                                        \
-    P(double, WAIT_MOST_SHARE, 0.5, "", USER, "share of waiting in a collective from which it counts as late arrival") \
-    P(double, WAIT_LITTLE_SHARE, 0.2, "", USER, "share of waiting in a collective up to which it counts as transfer")  \
     P(int64_t, WAIT_EXPLAINED_PART, 4, "1 in", STATISTICAL,                                                            \
       "share of a rank's lateness that work since its last collective may leave unexplained; with more the rank "      \
       "was late before")                                                                                               \
@@ -168,38 +145,26 @@
     P(int64_t, BEHAVES_RANKS, 16, "", STATISTICAL,                                                                     \
       "ranks that are compared with all others, those whose kernels take least time, and as many others: the last "    \
       "to come shows best what the others wait for")                                                                   \
-    P(int64_t, SENDS_APART_NS, 5000000, "ns", PHYSICAL,                                                                \
-      "greatest offset between hosts within which the two ends of a message without a named peer are looked for: "     \
-      "NTP keeps clocks closer")                                                                                       \
-    P(double, UNTIMED_SHARE, 0.001, "", STATISTICAL,                                                                   \
-      "share of a rank's events without duration from which steps are not judged: a step has hundreds of events, "     \
-      "so that most steps have one")                                                                                   \
     P(int64_t, DOUBTS_MANY, 3, "", USER, "doubts that make the trust in an answer low; one grave doubt does, too")     \
     P(double, PHASE_MAKES_UP, 0.7, "", STATISTICAL,                                                                    \
       "share of a rank's excess in one phase that its shorter phases must make up for, to be taken for the other "     \
       "side of one wait, as in pipeline stages that wait in sends and receives")                                       \
     P(double, VERDICT_ALPHA, 0.01, "", USER,                                                                           \
-      "--alpha: greatest chance that a job gets one wrong name, over all tests together")                              \
+      "--alpha: greatest chance that a job gets one wrong name, over all tests together; and that two runs are "       \
+      "said to differ, or collectives to be matched, wrongly")                                                         \
     P(double, VERDICT_LEAST_COST, 0.01, "step", USER,                                                                  \
-      "--least-cost: least cost, of the steps in which a rank is late, for which the rank is named")                   \
+      "--least-cost: least cost, of the steps in which a rank is late, for which the rank is named; least change "     \
+      "of a part of the step between two runs that is told")                                                           \
     P(double, VERDICT_SURE_CHANCE, 0.00001, "", STATISTICAL,                                                           \
       "greatest chance (p) of a name with trust high: the tails of real noise differ from those of the test. "         \
       "Measured on 690 made jobs: of 45 names with a greater p 8 are wrong, of 260 others 4")                          \
     P(double, VERDICT_LARGE_COST, 0.05, "step", USER,                                                                  \
       "cost of a step that the traces must rule out before \"no rank\" is said with trust high")                       \
-    P(double, DIFF_ALPHA, 0.01, "", STATISTICAL,                                                                       \
-      "two runs: greatest p of a difference, of steps or of a kernel, that is told")                                   \
-    P(double, DIFF_LEAST, 0.01, "step", USER, "two runs: least change of a part of the step that is named")            \
-    P(double, DIFF_PART_LEAST, 0.001, "step", USER, "two runs: least change of the step by one kernel that is named")  \
     P(double, DIFF_EACH_LEAST, 0.03, "", PHYSICAL,                                                                     \
       "two runs: least change of the time of one launch that counts: devices, hosts and days differ by less")          \
     P(double, DIFF_COUNT_LEAST, 0.05, "", STATISTICAL,                                                                 \
       "two runs: least change of a count per step that counts: a recording that begins within a step changes "         \
-      "counts by less")                                                                                                \
-    P(double, DIFF_MOST_SHARE, 0.5, "", USER,                                                                          \
-      "two runs: share from which a part counts for the whole: of a change, to name one rank or kernel for it; of the "\
-      "work of the device within the marks of its step, as it else runs behind the host; of the variance of steps, "   \
-      "that those of one number have in common, to compare them in pairs")
+      "counts by less")
 
 #define TL_PARAMETER_CONSTANT(type, name, value, unit, kind, reason) static const type TL_##name = value;
 TL_PARAMETERS(TL_PARAMETER_CONSTANT)

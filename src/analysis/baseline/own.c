@@ -70,7 +70,7 @@ void tl_baseline_own(tl_baseline *out)
 
 static double weight_of(const tl_baseline *b, const tl_work_class *class, size_t step)
 {
-    return b->heavy[((size_t)class->family * b->nroles + class->role) * b->nsteps + step];
+    return b->heavy[((size_t) class->family * b->nroles + class->role) * b->nsteps + step];
 }
 
 /* Returns the upper bound of a step's weight.  With a single other role, at least 1: that role may be late in most
@@ -121,7 +121,7 @@ static void add_lateness(const tl_baseline *b, const tl_work_class *class, doubl
     if (n == 0)
         return;
     tl_ns_sort(scratch, n);
-    double better = (double)scratch[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))];
+    double better = (double)scratch[(size_t)((1 - TL_MOST_SHARE) * (double)(n - 1))];
     for (size_t s = 0, at = 0; s < b->nsteps; s++)
         late_ns[s] += (double)next_ns(b, class, s, &at, scratch) - better * greatest_weight(b, class, s);
 }

@@ -149,8 +149,8 @@ static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *clas
     return n > 0 ? tl_baseline_median(scratch, n) : 0;
 }
 
-/* Returns the time, ns, that `pieces` pieces take on the link itself in its better steps (1 - TL_PERSISTENT_SHARE
- * quantile): a link that is slow in less than TL_PERSISTENT_SHARE of its steps has enough better ones. */
+/* Returns the time, ns, that `pieces` pieces take on the link itself in its better steps (1 - TL_MOST_SHARE
+ * quantile): a link that is slow in less than TL_MOST_SHARE of its steps has enough better ones. */
 static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, int64_t pieces,
                                int64_t *scratch)
 {
@@ -160,7 +160,7 @@ static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class,
             scratch[n++] = tl_portion(class->ns[cell], pieces, class->pieces[cell]);
     if (n > 1)
         tl_ns_sort(scratch, n);
-    return n > 0 ? scratch[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))] : 0;
+    return n > 0 ? scratch[(size_t)((1 - TL_MOST_SHARE) * (double)(n - 1))] : 0;
 }
 
 int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
@@ -214,7 +214,7 @@ static void better_cell(const tl_baseline *b, const tl_work_class *class, size_t
             cells[n++] = (uint32_t)at;
     }
     tl_sort_index(cells, n, by_ns_of_a_piece, class);
-    *cell = n > 0 ? cells[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))] : SIZE_MAX;
+    *cell = n > 0 ? cells[(size_t)((1 - TL_MOST_SHARE) * (double)(n - 1))] : SIZE_MAX;
 }
 
 /* Fills late_ns of a link; its own steps are sorted once, and only if it has no peers in some step. */

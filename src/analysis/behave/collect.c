@@ -66,7 +66,7 @@ static bool sum_by_name(collecting *c, int64_t *all_ns)
     return any;
 }
 
-/* Chooses up to TL_BEHAVES_NAMES names with the largest share of all_ns, TL_BEHAVES_SHARE at least; *any: one was
+/* Chooses up to TL_BEHAVES_NAMES names with the largest share of all_ns, TL_NOTHING_SHARE at least; *any: one was
  * found. */
 static void choose_names(collecting *c, int64_t all_ns, bool *any)
 {
@@ -75,7 +75,7 @@ static void choose_names(collecting *c, int64_t all_ns, bool *any)
 
     for (uint32_t name = 0; name < c->view->names->n; name++) {
         use *u = &c->of_name[name];
-        if (u->n < TL_BEHAVES_LEAST || (double)u->time_ns < TL_BEHAVES_SHARE * (double)all_ns)
+        if (u->n < TL_BEHAVES_LEAST || (double)u->time_ns < TL_NOTHING_SHARE * (double)all_ns)
             continue;
         tl_text text = tl_names_text(c->view->names, name);
         u->key = tl_hash_bytes(text.p, text.n);

@@ -159,22 +159,21 @@ static showing compare_with_all(const row_list *rows, size_t i, apart *room)
 static tl_collective collective_of(const row_list *rows, apart *room)
 {
     size_t shown = 0, steadily = 0, of_two = 0, opposed = 0, n = rows->n;
-    const size_t asked = (size_t)TL_BEHAVES_RANKS;
-    const double may_oppose = (1 - TL_BEHAVES_MOST) * 2 * (double)asked;
+    const size_t asked = (size_t)TL_BEHAVES_RANKS, part = (size_t)TL_LITTLE_PART;
     size_t step = n > 2 * asked ? (n - asked) / asked : 1;
 
-    for (size_t i = 0; i < n && (double)opposed <= may_oppose; i += i < asked ? 1 : step) {
+    for (size_t i = 0; i < n && opposed * part <= 2 * asked; i += i < asked ? 1 : step) {
         showing s = compare_with_all(rows, i, room);
         shown += s.best == SHOWN;
         steadily += s.best == SHOWN && s.steadily;
         of_two += s.best == SHOWN && s.partners == 1;
         opposed += s.best == OPPOSED;
     }
-    if (shown < 2 || (double)shown < TL_BEHAVES_MOST * (double)(shown + opposed))
+    if (shown < 2 || opposed * part > shown + opposed)
         return TL_COLL_NONE;
     if (n > 2 && of_two == shown)
         return TL_SEND_RECV;
-    return (double)steadily >= TL_BEHAVES_MOST * (double)shown ? TL_MEETING : TL_COLL_UNKNOWN;
+    return (shown - steadily) * part <= shown ? TL_MEETING : TL_COLL_UNKNOWN;
 }
 
 void tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size_t *nnames)

@@ -34,7 +34,7 @@ static uint64_t additional_wait(const tl_cause_entries *all)
     return best != NULL ? best->name : 0;
 }
 
-/* Returns the innermost name whose excess is at least TL_CAUSE_SHARE of the largest excess of a name. */
+/* Returns the innermost name whose excess is at least TL_MOST_SHARE of the largest excess of a name. */
 uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity)
 {
     const tl_cause_entry *best = NULL;
@@ -46,7 +46,7 @@ uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity
             largest = all->v[i].ns - all->v[i].peers_ns;
     for (size_t i = 0; largest > 0 && i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
-        if (is_of_activity(e, activity) && e->ns - e->peers_ns >= TL_CAUSE_SHARE * largest &&
+        if (is_of_activity(e, activity) && e->ns - e->peers_ns >= TL_MOST_SHARE * largest &&
             (best == NULL || is_more_telling(e, best, activity)))
             best = e;
     }

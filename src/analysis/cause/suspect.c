@@ -91,7 +91,7 @@ void tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
         a->nsteps = 1;
         a->nothers = 0;
     }
-    if (a->nranks == 1 && a->nothers < (size_t)TL_SPREAD_LEAST) {
+    if (a->nranks == 1 && a->nothers < TL_MEDIAN_LEAST) {
         a->nothers = 0;
         a->against = TL_AGAINST_STAGES;
         a->nranks = 1 + list_peers(in, stragglers, row, true, a->ranks + 1);

@@ -128,7 +128,7 @@ double tl_chance_to_stand_out(const tl_chance *c, double *worst, size_t n, size_
     tl_real_sort(worst, n);
     if (n == 0)
         return 0;
-    const size_t most = nup < (size_t)TL_SPREAD_LEAST ? 1 : (c->members + 1) / 2;
+    const size_t most = nup < TL_MEDIAN_LEAST ? 1 : (c->members + 1) / 2;
     for (size_t k = 1; k <= n && (k == 1 || k < most); k++) {
         double next = worst[n - k], least = k > 1 ? fmin(late_ns, worst[n - k + 1]) : late_ns;
         double tries = c->largest * (most > 2 ? (double)(k * (k + 1)) : 1);

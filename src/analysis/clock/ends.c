@@ -114,7 +114,7 @@ static int64_t ppb_of(double rise_ns, double length_ns)
 static int64_t slope_of(const series *s, size_t cut)
 {
     size_t lag = s->n / TL_CLOCK_SLOPE_PART + 1, n = 0;
-    for (size_t i = lag; s->n >= TL_CLOCK_LINE_LEAST && i < s->n; i++) {
+    for (size_t i = lag; s->n >= 2 * TL_MEDIAN_LEAST && i < s->n; i++) {
         double length_ns = (double)tl_ns_between(s->v[i].at_ns, s->v[i - lag].at_ns);
         double rise_ns = (double)tl_ns_between(s->v[i].late_ns, s->v[i - lag].late_ns);
         if (length_ns > 0 && (i < cut || i - lag >= cut))
@@ -169,7 +169,7 @@ static void fit_line(const series *s, double scatter_ns, tl_clock_end *out)
 {
     size_t third = s->n / 3;
     int64_t length_ns =
-        s->n < TL_CLOCK_LINE_LEAST ? 0 : tl_ns_between(s->v[s->n - 1 - third / 2].at_ns, s->v[third / 2].at_ns);
+        s->n < 2 * TL_MEDIAN_LEAST ? 0 : tl_ns_between(s->v[s->n - 1 - third / 2].at_ns, s->v[third / 2].at_ns);
     out->drift_sigma_ppb = INFINITY;
     if (length_ns <= 0)
         return;
@@ -178,19 +178,19 @@ static void fit_line(const series *s, double scatter_ns, tl_clock_end *out)
     out->drift_sigma_ppb = sqrt(2) * scatter_ns / sqrt((double)third) / (double)length_ns * 1e9;
 }
 
-/* Returns the index of the first sample after the largest step between the medians of TL_CLOCK_STEP_LEAST samples on
+/* Returns the index of the first sample after the largest step between the medians of TL_MEDIAN_LEAST samples on
  * either side, moved by at most 1 to the largest step between two successive samples.  0: none. */
 static size_t place_of_step(const series *s, int64_t ppb)
 {
     size_t at = 0;
     int64_t most_ns = 0;
-    for (size_t k = TL_CLOCK_STEP_LEAST; k + TL_CLOCK_STEP_LEAST <= s->n; k++) {
-        int64_t ns = llabs(step_between(s, k - TL_CLOCK_STEP_LEAST, k, k + TL_CLOCK_STEP_LEAST, ppb));
+    for (size_t k = TL_MEDIAN_LEAST; k + TL_MEDIAN_LEAST <= s->n; k++) {
+        int64_t ns = llabs(step_between(s, k - TL_MEDIAN_LEAST, k, k + TL_MEDIAN_LEAST, ppb));
         at = ns > most_ns ? k : at;
         most_ns = tl_ns_max(most_ns, ns);
     }
-    size_t last = at + TL_CLOCK_STEP_LEAST < s->n ? at + 1 : at;
-    for (size_t k = at > TL_CLOCK_STEP_LEAST ? at - 1 : at, beside = at; at > 0 && k <= last; k++)
+    size_t last = at + TL_MEDIAN_LEAST < s->n ? at + 1 : at;
+    for (size_t k = at > TL_MEDIAN_LEAST ? at - 1 : at, beside = at; at > 0 && k <= last; k++)
         if (llabs(step_between(s, k - 1, k, k + 1, ppb)) > llabs(step_between(s, beside - 1, beside, beside + 1, ppb)))
             at = beside = k;
     return at;
@@ -205,8 +205,8 @@ static void report_step(const series *s, double scatter_ns, tl_clock_end *out)
     if (at == 0)
         return;
     scatter_ns = fmax(fmax(scatter_ns, scatter_of_residuals(s, ppb, at)), (double)transfer_change(s, at));
-    double least_ns = fmax(TL_CLOCK_SURE * scatter_ns, TL_CLOCK_ERROR_NS);
-    double here_ns = (double)step_between(s, at - TL_CLOCK_STEP_LEAST, at, at + TL_CLOCK_STEP_LEAST, ppb);
+    double least_ns = fmax(TL_SURE_SIGMAS * scatter_ns, TL_CLOCK_ERROR_NS);
+    double here_ns = (double)step_between(s, at - TL_MEDIAN_LEAST, at, at + TL_MEDIAN_LEAST, ppb);
     double all_ns = (double)step_between(s, 0, at, s->n, ppb);
     if (fmin(fabs(here_ns), fabs(all_ns)) <= least_ns || here_ns * all_ns < 0 ||
         fill_residuals(s, ppb, at) >= fill_residuals(s, out->drift_ppb, 0))
@@ -232,7 +232,7 @@ static void fit_series(series *s, int64_t cut_ns, tl_clock_end *out)
     double transfer_ns = (double)keep_short_transfers(s) / TL_CLOCK_ENDS_PART, scatter_ns;
 
     TL_BISECT(cut, s->n, mid, s->v[mid].at_ns < cut_ns);
-    bool parts = cut_ns != TL_TIME_UNKNOWN && cut >= TL_CLOCK_STEP_LEAST && cut + TL_CLOCK_STEP_LEAST <= s->n;
+    bool parts = cut_ns != TL_TIME_UNKNOWN && cut >= TL_MEDIAN_LEAST && cut + TL_MEDIAN_LEAST <= s->n;
     out->at_ns = s->v[tl_lower_middle(s->n)].at_ns;
     if (parts)
         remove_step(s, cut, slope_of(s, cut), out);

@@ -74,7 +74,7 @@ static void solve_drifts(search *s)
     }
     tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart);
     for (size_t c = 0; c < s->g.nclocks; c++)
-        shows |= half_s * fabs((double)s->solved[c]) > fmax(TL_CLOCK_ERROR_NS, TL_CLOCK_SURE * half_s * s->apart[c]);
+        shows |= half_s * fabs((double)s->solved[c]) > fmax(TL_CLOCK_ERROR_NS, TL_SURE_SIGMAS * half_s * s->apart[c]);
     for (size_t i = 0; i < s->g.nnodes; i++)
         s->solved[i] = shows && isfinite(s->apart[i]) ? s->solved[i] : 0;
     for (size_t c = 0; shows && c < s->g.nclocks; c++)
@@ -97,7 +97,7 @@ static void solve_steps(search *s)
     for (size_t i = 0; i < s->nranks; i++) {
         int32_t c = s->tried[i].clock;
         int64_t step_ns = tl_ns_between(s->solved[c], middle_ns);
-        if (isfinite(s->apart[c]) && fabs((double)step_ns) > TL_CLOCK_SURE * fmax(s->apart[c], TL_CLOCK_ERROR_NS)) {
+        if (isfinite(s->apart[c]) && fabs((double)step_ns) > TL_SURE_SIGMAS * fmax(s->apart[c], TL_CLOCK_ERROR_NS)) {
             /* The step follows the rank's last end before the cut. */
             tl_rank_clock *t = &s->tried[i];
             t->step_ns = step_ns;
@@ -217,7 +217,7 @@ static void subtract_medians(search *s, int64_t *value)
 /* Whether a clock difference of apart_ns exceeds its uncertainty and the clock error. */
 static bool is_surely_apart(int64_t apart_ns, double sigma_ns)
 {
-    return fabs((double)apart_ns) > fmax(TL_CLOCK_SURE * sigma_ns, TL_CLOCK_ERROR_NS);
+    return fabs((double)apart_ns) > fmax(TL_SURE_SIGMAS * sigma_ns, TL_CLOCK_ERROR_NS);
 }
 
 /* Copies the tried clocks to the found ones; shift: times are corrected by them. */

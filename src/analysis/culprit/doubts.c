@@ -17,7 +17,7 @@ bool tl_clocks_blur(const tl_facts *a)
 {
     double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
     if (a->trust.untied) /* the clock error is unknown, so no hidden time can be computed */
-        return a->trust.blurred > a->trust.matched / TL_CLOCK_WRONG_MATCHES;
+        return (double)a->trust.blurred > TL_VERDICT_ALPHA * (double)a->trust.matched;
     return a->trust.blurred > 0 && hidden >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
@@ -52,11 +52,11 @@ static bool gain_does_not_fit(const tl_suspect *c)
            c->row.in_steps_ns / 2 > tl_ns_max(c->row.excess_ns, c->row.waited_ns);
 }
 
-/* Whether the share of events without a duration is TL_UNTIMED_SHARE or more.  A rank has hundreds of events in a step,
+/* Whether the share of events without a duration is TL_NOTHING_SHARE or more.  A rank has hundreds of events in a step,
  * so most steps then have an untimed one. */
 static bool lacks_durations(int64_t untimed, int64_t events)
 {
-    return untimed > 0 && (double)untimed >= TL_UNTIMED_SHARE * (double)events;
+    return untimed > 0 && (double)untimed >= TL_NOTHING_SHARE * (double)events;
 }
 
 static tl_confidence confidence_with(unsigned doubts)
@@ -315,7 +315,7 @@ static void add_culprit_doubts(const tl_judgement *j, const tl_suspect *c, doubt
 {
     const tl_straggler *row = c->rank;
     bool ranked = row != NULL, unknown = ranked && row->cause == TL_CAUSE_UNKNOWN;
-    bool mixed = ranked && (row->cause == TL_CAUSE_MIXED || !(row->cause_share >= TL_CAUSE_SHARE));
+    bool mixed = ranked && (row->cause == TL_CAUSE_MIXED || !(row->cause_share >= TL_MOST_SHARE));
     const reason reasons[] = {
         { TL_DOUBT_CHANCE, WHO | STEPS, c->row.p_value > TL_VERDICT_SURE_CHANCE },
         /* Less than half of the gain lies in the flagged steps. */

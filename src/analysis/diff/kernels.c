@@ -96,13 +96,13 @@ static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, 
     double inside_ns = 0, outside_ns = 0, a_ns = 0;
     for (size_t i = 0; i < n; i++) {
         bool told =
-            v[i].change == TL_DIFF_COUNT || (v[i].change != TL_DIFF_SAME && v[i].p_value * tests < TL_DIFF_ALPHA);
-        if (told && fabs(v[i].change_ns) >= TL_DIFF_PART_LEAST * (double)diff->side[A].median_ns &&
+            v[i].change == TL_DIFF_COUNT || (v[i].change != TL_DIFF_SAME && v[i].p_value * tests < TL_VERDICT_ALPHA);
+        if (told && fabs(v[i].change_ns) >= TL_NOTHING_SHARE * (double)diff->side[A].median_ns &&
             (most == NULL || fabs(v[i].change_ns) > fabs(most->change_ns)))
             most = &v[i];
     }
     for (size_t i = 0; i < n && most != NULL; i++)
-        if (v[i].change != TL_DIFF_SAME && v[i].change_ns / most->change_ns >= TL_DIFF_MOST_SHARE) {
+        if (v[i].change != TL_DIFF_SAME && 2 * v[i].change_ns / most->change_ns >= 1) {
             tl_vec_push(&ranks, v[i].rank);
             inside_ns += v[i].change_ns;
             a_ns += v[i].a_ns;
@@ -110,8 +110,7 @@ static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, 
             outside_ns += v[i].change_ns;
         }
     double in = (double)ranks.n, out = (double)(n - ranks.n);
-    if (most != NULL && in <= TL_DIFF_MOST_SHARE * (double)n &&
-        fabs(outside_ns / out) < TL_DIFF_MOST_SHARE * fabs(inside_ns / in)) {
+    if (most != NULL && 2 * in <= (double)n && 2 * fabs(outside_ns / out) < fabs(inside_ns / in)) {
         tl_diff_put_ranks(x->ranks, sizeof x->ranks, ranks.v, ranks.n);
         x->ranks_times = a_ns > 0 ? 1 + inside_ns / a_ns : INFINITY;
         x->ranks_p = most->p_value;

@@ -147,7 +147,7 @@ static bool fill_steps(side *s)
         c->ns[TL_DIFF_OUTSIDE] = window_ns - c->ns[TL_DIFF_STEP];
         c->ns[TL_DIFF_STEP] = window_ns;
     }
-    return s->steps.n > 0 && (double)held_ns >= TL_DIFF_MOST_SHARE * (double)all_ns;
+    return s->steps.n > 0 && 2 * (double)held_ns >= (double)all_ns;
 }
 
 /* Fills one cell a rank: the whole recording by its steps. */

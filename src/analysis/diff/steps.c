@@ -93,7 +93,7 @@ static void join_unknown(parts *p)
                 continue;
             int64_t change_ns = middle_of(&sides[B], x->ns[B]) - middle_of(&sides[A], x->ns[A]);
             x->joined = llabs(change_ns) <= unknown_ns[change_ns > 0 ? A : B] &&
-                        (double)llabs(change_ns) >= TL_DIFF_LEAST * (double)sides[A].median_ns;
+                        (double)llabs(change_ns) >= TL_VERDICT_LEAST_COST * (double)sides[A].median_ns;
             for (int which = A; which <= B && x->joined; which++) {
                 for (size_t k = 0; k < sides[which].steps.n; k++)
                     u->ns[which][k] = tl_ns_sum(u->ns[which][k], x->ns[which][k]);
@@ -144,7 +144,7 @@ static void end_row(const tl_diff *diff, tl_diff_step *row)
     int64_t step_ns = diff->side[A].median_ns;
     row->change_ns = row->b_ns - row->a_ns;
     row->share = step_ns > 0 ? (double)row->change_ns / (double)step_ns : NAN;
-    row->sure = row->p_value < TL_DIFF_ALPHA && fabs(row->share) >= TL_DIFF_LEAST;
+    row->sure = row->p_value < TL_VERDICT_ALPHA && fabs(row->share) >= TL_VERDICT_LEAST_COST;
 }
 
 static int by_change(const void *a, const void *b)

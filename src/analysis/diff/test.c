@@ -11,7 +11,7 @@ double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < m; j++)
             u += a[i] > b[j] ? 1 : a[i] == b[j] ? 0.5 : 0;
-    bool enough = pairs > 0 && erfc(pairs / 2 / scale) < TL_DIFF_ALPHA;
+    bool enough = pairs > 0 && erfc(pairs / 2 / scale) < TL_VERDICT_ALPHA;
     return enough ? erfc(fabs(u - pairs / 2) / scale) : NAN;
 }
 
@@ -67,7 +67,7 @@ static double correlation(const double *a, const double *b, size_t n)
 double tl_diff_pairs_test(const tl_diff *diff, const double *a, const double *b)
 {
     size_t n = diff->side[A].steps.n;
-    if (!diff->same_steps || correlation(a, b, n) < TL_DIFF_MOST_SHARE)
+    if (!diff->same_steps || 2 * correlation(a, b, n) < 1)
         return NAN;
     double sum = 0, squares = 0, count = 0;
     for (size_t i = 0; i < n; i++)

@@ -68,7 +68,7 @@ static int32_t awaited(const tl_diff *diff, double way)
             tl_diff_works_at(&charged, 0, (uint32_t)row->to_rank)->side[i].ns += row->direct_ns;
     const work *best = most_changed(&charged, way, (double[]){ tl_diff_rate_of(diff, A), tl_diff_rate_of(diff, B) },
                                     &change_ns, &all_ns);
-    int32_t rank = best != NULL && change_ns / all_ns >= TL_DIFF_MOST_SHARE ? (int32_t)best->name : -1;
+    int32_t rank = best != NULL && 2 * change_ns / all_ns >= 1 ? (int32_t)best->name : -1;
     tl_diff_works_free(&charged);
     return rank;
 }
@@ -123,7 +123,7 @@ static int32_t changed_rank(const tl_diff *diff, uint8_t part)
         rank = fabs((double)ns[part]) > fabs(most) ? (int32_t)number : rank;
         most = fabs((double)ns[part]) > fabs(most) ? (double)ns[part] : most;
     }
-    return diff->tables[TABLE_BREAKDOWN].n > 2 && most / all >= TL_DIFF_MOST_SHARE ? rank : -1;
+    return diff->tables[TABLE_BREAKDOWN].n > 2 && 2 * most / all >= 1 ? rank : -1;
 }
 
 /* The class of idle time that has most of the change of idle time. */
@@ -131,7 +131,7 @@ static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
 {
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_IDLE])
         if ((row->change_ns > 0) == (change_ns > 0))
-            return (double)row->change_ns / (double)change_ns >= TL_DIFF_MOST_SHARE ? row->name : TL_NO_NAME;
+            return 2 * (double)row->change_ns / (double)change_ns >= 1 ? row->name : TL_NO_NAME;
     return TL_NO_NAME;
 }
 
@@ -200,8 +200,9 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 /* Whether the kernel is named: one whose times no test can tell from chance, too, where it has a large part of the step. */
 static bool is_named(const tl_diff *diff, const tl_diff_work *w)
 {
-    return w->sure || (isnan(w->p_value) && w->change == TL_DIFF_SAME && part_of_kernel(diff, w) != TL_DIFF_TRANSFER &&
-                       fabs(w->share) >= TL_DIFF_LEAST && fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_EACH_LEAST);
+    return w->sure ||
+           (isnan(w->p_value) && w->change == TL_DIFF_SAME && part_of_kernel(diff, w) != TL_DIFF_TRANSFER &&
+            fabs(w->share) >= TL_VERDICT_LEAST_COST && fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_EACH_LEAST);
 }
 
 /* Whether the named kernels of compute or copies have half of the change; common: what nearly all do, which no kernel is
@@ -212,7 +213,7 @@ static bool is_told_by_kernels(const tl_diff *diff, const tl_diff_step *step, do
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
         named_ns += is_named(diff, row) && part_of_kernel(diff, row) == step->part ? row->change_ns : 0;
     return ((step->part == TL_DIFF_COMPUTE && isnan(common)) || step->part == TL_DIFF_COPY) &&
-           (step->change_ns == 0 || (double)named_ns / (double)step->change_ns >= TL_DIFF_MOST_SHARE);
+           (step->change_ns == 0 || 2 * (double)named_ns / (double)step->change_ns >= 1);
 }
 
 /* How many times as long nearly all compute kernels take; NaN: they do not change alike, or hardly, or most of the time
@@ -231,7 +232,7 @@ static double common_times(const tl_diff *diff)
             alike_ns += pass == 1 && fabs(times / (b_ns / a_ns) - 1) < TL_DIFF_EACH_LEAST ? (double)row->a_ns : 0;
         }
     double times = b_ns / a_ns;
-    bool alike = alike_ns >= TL_CAUSE_SHARE * a_ns && most_ns < TL_DIFF_MOST_SHARE * a_ns;
+    bool alike = alike_ns >= TL_MOST_SHARE * a_ns && 2 * most_ns < a_ns;
     return alike && fabs(times - 1) >= TL_DIFF_EACH_LEAST ? times : NAN;
 }
 
@@ -285,7 +286,8 @@ void tl_diff_verdict(tl_diff *diff)
 
     double common = NAN;
     TL_ROWS (const tl_diff_step, row, steps)
-        if (row->part == TL_DIFF_COMPUTE && (row->sure || (isnan(step->p_value) && fabs(row->share) >= TL_DIFF_LEAST)))
+        if (row->part == TL_DIFF_COMPUTE &&
+            (row->sure || (isnan(step->p_value) && fabs(row->share) >= TL_VERDICT_LEAST_COST)))
             common = common_times(diff);
     for (size_t i = 1; i < steps->n; i++) {
         const tl_diff_step *row = tl_table_row(steps, i);
@@ -298,11 +300,11 @@ void tl_diff_verdict(tl_diff *diff)
     double left = step->share;
     TL_ROWS (const tl_diff_found, row, table)
         left -= row->part != TL_DIFF_STEP ? row->share : 0;
-    if ((step->sure && left / step->share > TL_DIFF_MOST_SHARE) || isnan(step->p_value))
+    if ((step->sure && 2 * left / step->share > 1) || isnan(step->p_value))
         for (size_t i = 1; i < steps->n; i++) {
             const tl_diff_step *row = tl_table_row(steps, i);
             bool alike = row->part == TL_DIFF_COMPUTE && !isnan(common);
-            if (row->part != TL_DIFF_REST && !row->sure && fabs(row->share) >= TL_DIFF_LEAST &&
+            if (row->part != TL_DIFF_REST && !row->sure && fabs(row->share) >= TL_VERDICT_LEAST_COST &&
                 (alike || (row->change_ns > 0) == (step->change_ns > 0)) && !is_told_by_kernels(diff, row, common))
                 find_part(diff, row, common);
         }

@@ -206,7 +206,7 @@ tl_diff_change tl_diff_change_of(const amount amounts[2], const double steps[2],
 {
     const double a_count = amounts[A].count / steps[A], b_count = amounts[B].count / steps[B];
     const double each = (double)amounts[B].ns / amounts[B].count / ((double)amounts[A].ns / amounts[A].count);
-    bool longer = p_value < TL_DIFF_ALPHA && fabs(each - 1) >= TL_DIFF_EACH_LEAST;
+    bool longer = p_value < TL_VERDICT_ALPHA && fabs(each - 1) >= TL_DIFF_EACH_LEAST;
     bool more = fabs(b_count - a_count) > TL_DIFF_COUNT_LEAST * fmax(a_count, b_count);
     return longer && more ? TL_DIFF_BOTH : longer ? TL_DIFF_TIME : more ? TL_DIFF_COUNT : TL_DIFF_SAME;
 }
@@ -263,8 +263,8 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
         row->name = x->name;
         row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
         /* Each table has one chance of diff_alpha to name what is chance. */
-        bool told = row->change == TL_DIFF_TIME ? row->p_value * tests < TL_DIFF_ALPHA : row->change != TL_DIFF_SAME;
-        row->sure = told && fabs(row->share) >= TL_DIFF_PART_LEAST && can_be_told(diff, table, row);
+        bool told = row->change == TL_DIFF_TIME ? row->p_value * tests < TL_VERDICT_ALPHA : row->change != TL_DIFF_SAME;
+        row->sure = told && fabs(row->share) >= TL_NOTHING_SHARE && can_be_told(diff, table, row);
         if (x->ranks[0] == '\0' || is_comm(diff, x->kind))
             continue;
         memcpy(row->ranks, x->ranks, sizeof row->ranks);

@@ -47,13 +47,13 @@ static bool is_launch(const tl_rank_view *view, uint32_t track, int64_t start_ns
 }
 
 /* Adds call i of the thread if its name says that it waits, or if the name does not tell, the call is no launch and
- * takes longer than TL_UNTOLD_LAG_NS.  last: the call that ended last before call i. */
+ * takes longer than TL_SURE_SIGMAS times TL_WAKE_SPREAD_NS.  last: the call that ended last before call i. */
 static void add_call(finding *f, const tl_thread *thread, size_t i, size_t last)
 {
     const tl_calls *calls = &f->view->calls;
     const tl_stream_id *stream = &f->view->streams[calls->stream[i]];
     const tl_call_wait kind = kind_of(f, calls->name[i]);
-    if (calls->dur_ns[i] <= (kind == TL_CALL_UNKNOWN ? TL_UNTOLD_LAG_NS : 0))
+    if ((double)calls->dur_ns[i] <= (kind == TL_CALL_UNKNOWN ? TL_SURE_SIGMAS * (double)TL_WAKE_SPREAD_NS : 0))
         return;
     tl_waiting_call wait = { .start_ns = calls->start_ns[i],
                              .end_ns = tl_call_end(calls, i),

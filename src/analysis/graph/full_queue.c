@@ -59,7 +59,7 @@ void tl_graph_find_full_queue(tl_graph_build *b)
             pending p = pending_at(b, &b->placed[i], returned, &near);
             most = p.least > most ? p.least : most;
         }
-    size_t full = most - most / (size_t)TL_QUEUE_PART;
+    size_t full = most - most / (size_t)TL_LITTLE_PART;
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
         if (!begins_long_after_launch(b, k))
@@ -71,6 +71,6 @@ void tl_graph_find_full_queue(tl_graph_build *b)
         b->queue_full[k->launch] = true;
         nqueue_full++;
     }
-    for (size_t l = 0; nqueue_full < TL_SPREAD_LEAST && l < view->nlaunches; l++)
+    for (size_t l = 0; nqueue_full < TL_MEDIAN_LEAST && l < view->nlaunches; l++)
         b->queue_full[l] = false;
 }

@@ -59,7 +59,7 @@ static tl_shift try_shift(tl_align_item *const *a, size_t na, tl_align_item *con
 size_t tl_shifts_try(tl_align_item *const *a, size_t na, tl_align_item *const *b, size_t nb, bool mean, tl_shift *tried)
 {
     int64_t fewer = (int64_t)(na < nb ? na : nb);
-    int64_t least = tl_ns_min(fewer, tl_ns_max(fewer / 2, (int64_t)TL_MATCH_ENOUGH));
+    int64_t least = tl_ns_min(fewer, tl_ns_max(fewer / 2, (int64_t)TL_MEDIAN_LEAST));
     int64_t first = tl_ns_max(least - (int64_t)na, -TL_SHIFTS), last = tl_ns_min((int64_t)nb - least, TL_SHIFTS);
     size_t n = 0;
     for (int64_t shift = first; fewer > 0 && shift <= last; shift++)
@@ -138,7 +138,7 @@ static void set_clock_distances(aligning *k)
     memcpy(room, k->apart_ns, k->npinned * sizeof *room);
     if (k->npinned > 0) {
         all_ns = tl_median(room, k->npinned);
-    } else if (k->nopen >= TL_MATCH_ENOUGH && k->nfree >= TL_MATCH_ENOUGH) {
+    } else if (k->nopen >= TL_MEDIAN_LEAST && k->nfree >= TL_MEDIAN_LEAST) {
         tl_shift tried[2 * TL_SHIFTS + 1], *best = tried;
         size_t n = tl_shifts_try(k->open, k->nopen, k->free, k->nfree, false, tried);
         for (size_t i = 1; i < n; i++)
@@ -146,8 +146,8 @@ static void set_clock_distances(aligning *k)
         all_ns = best->ahead_ns;
     }
     for (size_t i = 0; i < k->nopen; i++) {
-        size_t from = k->before[i] > TL_CLOCK_STEP_LEAST ? k->before[i] - TL_CLOCK_STEP_LEAST : 0;
-        size_t to = k->before[i] + TL_CLOCK_STEP_LEAST < k->npinned ? k->before[i] + TL_CLOCK_STEP_LEAST : k->npinned;
+        size_t from = k->before[i] > TL_MEDIAN_LEAST ? k->before[i] - TL_MEDIAN_LEAST : 0;
+        size_t to = k->before[i] + TL_MEDIAN_LEAST < k->npinned ? k->before[i] + TL_MEDIAN_LEAST : k->npinned;
         k->ahead_ns[i] = all_ns;
         if (k->loosely || k->npinned == 0)
             continue;
@@ -215,7 +215,7 @@ static int64_t gain_before(const row *before, const int64_t *last, size_t j)
 
 /* Sets best[j - low], low <= j <= high, to the largest total gain of the open items up to row i and free[0, j). */
 static void fill_gains(const aligning *k, size_t i, const row *r, const row *before, const int64_t *last, int64_t *best,
-                     uint8_t *choices)
+                       uint8_t *choices)
 {
     best[0] = gain_before(before, last, r->low);
     for (size_t j = r->low + 1; j <= r->high; j++) {

@@ -209,7 +209,7 @@ static size_t nearest_of(const tl_align_item *x, tl_align_item *const *v, size_t
     size_t low = 0;
     TL_BISECT(low, n, mid, v[mid]->end_ns < end_ns);
     return low == n || (low > 0 && distance_of(x, v[low - 1], ahead_ns) <= distance_of(x, v[low], ahead_ns)) ? low - 1
-                                                                                                           : low;
+                                                                                                             : low;
 }
 
 /* Matches all open items of r with open items of q: two items match if each ends nearest to the other. */
@@ -298,8 +298,8 @@ static bool find_clock_distance(const fitting *a, const row *r, const row *q, in
 
     for (size_t i = first; i < first + looked; i++) {
         int64_t end_ns = a->items[i].end_ns;
-        for (size_t k = first_ending_from(a, q, tl_ns_between(end_ns, TL_SENDS_APART_NS));
-             k < q->to && n < DIFFERENCES && tl_ns_between(a->items[k].end_ns, end_ns) <= TL_SENDS_APART_NS; k++)
+        for (size_t k = first_ending_from(a, q, tl_ns_between(end_ns, TL_MATCH_LOOSELY_NS));
+             k < q->to && n < DIFFERENCES && tl_ns_between(a->items[k].end_ns, end_ns) <= TL_MATCH_LOOSELY_NS; k++)
             v[n++] = tl_ns_between(end_ns, a->items[k].end_ns);
     }
     tl_ns_sort(v, n);
@@ -379,7 +379,7 @@ static bool has_third_rank(const fitting *a, const fit *f)
             later += tl_ns_between(tl_ns_sum(z->start_ns, ahead_ns), both_ns) > TL_CLOCK_ERROR_NS;
             together++;
         }
-        if (later * (size_t)TL_LITTLE_PART > f->n || (double)together >= TL_CAUSE_SHARE * (double)f->n)
+        if (later * (size_t)TL_LITTLE_PART > f->n || (double)together >= TL_MOST_SHARE * (double)f->n)
             return true;
     }
     return false;
@@ -418,7 +418,7 @@ static void join_fits(fitting *a)
             find_mates(a, f);
             row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
             size_t fewer = r->open < q->open ? r->open : q->open;
-            if (f->n < (size_t)TL_BEHAVES_LEAST || (double)f->n < TL_BEHAVES_MOST * (double)fewer)
+            if (f->n < (size_t)TL_BEHAVES_LEAST || f->n < fewer - fewer / (size_t)TL_LITTLE_PART)
                 continue;
             bool alone = !has_third_rank(a, f);
             for (size_t i = r->from; alone && i < r->to; i++) {

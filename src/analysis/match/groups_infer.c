@@ -98,10 +98,10 @@ static distance distance_with_step(const common *c)
 {
     size_t at = 0;
     int64_t most_ns = 0, apart[TL_SIGHTINGS];
-    for (size_t k = TL_CLOCK_STEP_LEAST; k + TL_CLOCK_STEP_LEAST <= c->n; k++) {
+    for (size_t k = TL_MEDIAN_LEAST; k + TL_MEDIAN_LEAST <= c->n; k++) {
         int64_t here_ns = llabs(tl_ns_between(c->apart_ns[k], c->apart_ns[k - 1]));
-        int64_t before_ns = median_apart(c, k - TL_CLOCK_STEP_LEAST, k);
-        int64_t ns = tl_ns_min(here_ns, llabs(tl_ns_between(median_apart(c, k, k + TL_CLOCK_STEP_LEAST), before_ns)));
+        int64_t before_ns = median_apart(c, k - TL_MEDIAN_LEAST, k);
+        int64_t ns = tl_ns_min(here_ns, llabs(tl_ns_between(median_apart(c, k, k + TL_MEDIAN_LEAST), before_ns)));
         at = ns > most_ns ? k : at;
         most_ns = tl_ns_max(most_ns, ns);
     }
@@ -131,7 +131,7 @@ static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
     common c = { .n = 0 };
     *out = (distance){ 0 };
     find_common(d, a, b, &c);
-    if (c.n < TL_MATCH_ENOUGH)
+    if (c.n < TL_MEDIAN_LEAST)
         return false;
     out->loose = c.loose;
     out->apart_ns = median_apart(&c, 0, c.n);
@@ -144,7 +144,7 @@ static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
     distance stepped = distance_with_step(&c);
     stepped.missed = stepped.step_ns != 0 && count_misses(&c, &stepped) >= misses_that_contradict(c.n);
     if (is_steady(&stepped) &&
-        (double)llabs(stepped.step_ns) > TL_CLOCK_SURE * (double)tl_ns_max(stepped.scatter_ns, TL_CLOCK_ERROR_NS))
+        (double)llabs(stepped.step_ns) > TL_SURE_SIGMAS * (double)tl_ns_max(stepped.scatter_ns, TL_CLOCK_ERROR_NS))
         *out = stepped;
     return true;
 }

@@ -43,7 +43,7 @@ typedef struct tl_shift {
 /* The largest shift tried, to either side. */
 enum { TL_SHIFTS = 512 };
 
-/* Fills tried[2 * TL_SHIFTS + 1] with the shifts under which half of the shorter list and TL_MATCH_ENOUGH items, or all
+/* Fills tried[2 * TL_SHIFTS + 1] with the shifts under which half of the shorter list and TL_MEDIAN_LEAST items, or all
  * of it, have a partner; returns their number.  mean: scatter_ns is the mean distance from the median, which shows
  * seams between equal work; else the median distance. */
 size_t tl_shifts_try(tl_align_item *const *a, size_t na, tl_align_item *const *b, size_t nb, bool mean,

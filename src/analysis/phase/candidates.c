@@ -91,7 +91,7 @@ static void look_at(finding *f, size_t member)
         tl_late_sums sums = tl_late_shape(&f->t, member, &u.shape);
         if (u.shape.nup == 0 || sums.tx <= 0)
             return;
-        const bool enough = only || u.shape.nup >= (size_t)TL_SPREAD_LEAST;
+        const bool enough = only || u.shape.nup >= TL_MEDIAN_LEAST;
         u.p = tl_late_chance(&f->t, member, &u.shape, &sums, sums.t1 * sums.t1 / sums.t2, &u.z);
         if (u.shape.pattern == TL_PATTERN_SPORADIC && !only)
             u.p = fmax(u.p, chance_by_turns(f, member, &u.shape, sums.late));
@@ -123,7 +123,7 @@ void tl_phase_candidates_find(tl_phase_job *j)
     f.t.x = f.x;
     for (size_t s = 0; s < nsteps; s++)
         f.t.rest[s] = j->step_ns[s];
-    const double least = fmax(1, TL_LATENESS_LEAST_SCALE * tl_real_median(f.t.rest, nsteps));
+    const double least = fmax(1, TL_NOTHING_SHARE * tl_real_median(f.t.rest, nsteps));
     for (size_t c = 0; c < j->nclasses; c++)
         if (j->classes[c].holds != TL_HOLDS_ONLY) {
             f.t.chance.tries += (double)j->classes[c].members;

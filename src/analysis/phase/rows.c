@@ -55,7 +55,7 @@ static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_candida
 {
     if (u->answer == TL_PHASE_OPEN || u->answer == TL_PHASE_LONGER)
         return TL_CONFIDENCE_LOW;
-    bool doubt = u->nsteps < (size_t)TL_PATTERN_LEAST_STEPS || j->nranks < (size_t)TL_SPREAD_LEAST || u->by_history;
+    bool doubt = u->nsteps < (size_t)TL_PATTERN_LEAST_STEPS || j->nranks < TL_MEDIAN_LEAST || u->by_history;
     return doubt ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH;
 }
 
@@ -148,7 +148,7 @@ static tl_phase_verdict nobody(const tl_phase_job *j, double time_ns)
     else if (hides != TL_NONE)
         say_hidden(j, hides, time_ns / (double)j->nsteps, &row);
     else /* of two ranks either may have its turn */
-        row.confidence = j->nranks < (size_t)TL_SPREAD_LEAST ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH;
+        row.confidence = j->nranks < TL_MEDIAN_LEAST ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH;
     return row;
 }
 

@@ -80,7 +80,7 @@ static typical typical_of(const transfer *v, size_t n)
     size_t usual = !v->sized      ? tl_upper_quarter(complete > 0 ? complete : n)
                    : complete > 0 ? tl_lower_middle(complete)
                                   : tl_lower_quarter(n);
-    bool shown = complete >= (size_t)TL_SPREAD_LEAST;
+    bool shown = complete >= TL_MEDIAN_LEAST;
     return (typical){ v->class, v[usual].ns, shown ? v[complete - 1].ns : TL_TRANSFER_VARIES * v[usual].ns };
 }
 

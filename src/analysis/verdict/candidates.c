@@ -59,7 +59,7 @@ static void mark_late_steps(const finding *f, const tl_candidate *candidate, con
     for (size_t s = 0; s < b->nsteps; s++) {
         bool beside =
             (s > 0 && f->judged[s - 1] && f->on[s - 1]) || (s + 1 < b->nsteps && f->judged[s + 1] && f->on[s + 1]);
-        bool alike = candidate->shape.nup > 1 && x[s] >= TL_CAUSE_SHARE * least && TL_CAUSE_SHARE * x[s] <= most;
+        bool alike = candidate->shape.nup > 1 && x[s] >= TL_MOST_SHARE * least && TL_MOST_SHARE * x[s] <= most;
         if (!f->judged[s] && !b->cut[s] && (alike || beside) && x[s] > fmax(0, least / 2) &&
             (candidate->rank == TL_NONE || !tl_is_unjudged(b, candidate->rank, s)))
             f->on[s] = true;
@@ -157,7 +157,8 @@ static void test_member(finding *f, size_t member, double sigma, tl_candidate *c
             sums.t2 += 1;
         }
     size_t ndown;
-    double base = alone ? mean_of_other_steps(f, f->full + member * f->nfull, &ndown) : 0, n = sums.t1 * sums.t1 / sums.t2;
+    double base = alone ? mean_of_other_steps(f, f->full + member * f->nfull, &ndown) : 0,
+           n = sums.t1 * sums.t1 / sums.t2;
     if (alone && ndown > 0) { /* difference of two measured levels: both are uncertain */
         sums.tx -= sums.t1 * base;
         sums.t2 += sums.t1 * sums.t1 / (double)ndown;
@@ -211,10 +212,9 @@ static void find_member_candidates(finding *f, uint32_t role, size_t member, tl_
             at++;
         }
     while (found) {
-        tl_candidate candidate = { .rank = link ? TL_NONE : of,
-                                   .link = link ? of : TL_NONE,
-                                   .role = role,
-                                   .family = (uint8_t)family };
+        tl_candidate candidate = {
+            .rank = link ? TL_NONE : of, .link = link ? of : TL_NONE, .role = role, .family = (uint8_t)family
+        };
         test_member(f, member, sigma, &candidate, &found);
         const double *late = f->x + member * b->nsteps;
         if (found && (link || (f->members > 1 && !tl_is_two_stages(b, role)) ||
@@ -401,7 +401,7 @@ static void compare_inner_stages(finding *f)
                                        .family = TL_FAMILY_DEVICE,
                                        .against = TL_AGAINST_STAGES };
             test_member(f, i, sigma, &candidate, &found);
-            found = found && candidate.shape.nup >= (size_t)TL_SPREAD_LEAST && stands_out(f, i, &candidate);
+            found = found && candidate.shape.nup >= TL_MEDIAN_LEAST && stands_out(f, i, &candidate);
             const double *late = f->x + i * b->nsteps;
             if (found && !has_candidate(f, of[i], TL_FAMILY_DEVICE) && has_risen(f, &candidate, late, NULL))
                 add_role(f, &candidate, late);
@@ -412,11 +412,9 @@ static void compare_inner_stages(finding *f)
 /* Compares a role with its own other steps: if all its ranks are late in some steps, no rank stands out there. */
 static void compare_own_steps(finding *f, uint32_t role, tl_family family)
 {
-    tl_candidate candidate = { .rank = TL_NONE,
-                               .link = TL_NONE,
-                               .role = role,
-                               .family = (uint8_t)family,
-                               .against = TL_AGAINST_OWN_STEPS };
+    tl_candidate candidate = {
+        .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family, .against = TL_AGAINST_OWN_STEPS
+    };
     bool found;
     f->members = 1;
     tl_lateness_of_own(f->b, role, family, f->x, f->scratch);
@@ -452,7 +450,7 @@ static double least_scale(finding *f)
         f->judged[s] = !f->b->cut[s];
     f->nfull = f->nfull > 0 ? f->nfull : n;
     f->nnoise = n;
-    return n > 0 ? fmax(1, TL_LATENESS_LEAST_SCALE * tl_real_median(f->column, n)) : 1;
+    return n > 0 ? fmax(1, TL_NOTHING_SHARE * tl_real_median(f->column, n)) : 1;
 }
 
 void tl_candidates_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)

@@ -66,9 +66,9 @@ static tl_rank_cause find_cause(const weighing *w, uint32_t rank, int64_t all_ns
     tl_rank_cause found = { best->cause, best->cause, fmin(1, (double)most_ns / all) };
     if (found.cause == TL_CAUSE_UNKNOWN) {
         found.share = NAN;
-    } else if (found.share < TL_CAUSE_SHARE) {
+    } else if (found.share < TL_MOST_SHARE) {
         double more = (double)gain_of_part(w, rank, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ~0U) / all;
-        bool is_more = more >= TL_CAUSE_SHARE; /* more work also needs more input on the device */
+        bool is_more = more >= TL_MOST_SHARE; /* more work also needs more input on the device */
         found = is_more ? (tl_rank_cause){ TL_CAUSE_MORE_WORK, TL_CAUSE_MORE_WORK, fmin(1, more) }
                         : (tl_rank_cause){ TL_CAUSE_MIXED, found.largest, found.share };
     }

@@ -122,7 +122,7 @@ static double fit_ramp(const fit *f, size_t *begin)
         tx += x;
         tt += length * length;
         double score = tx > 0 ? tx * tx / tt / (2 * f->sigma * f->sigma) - 2 * log((double)f->n) : 0;
-        if (score >= best && score > 0 && first + (size_t)TL_SPREAD_LEAST < f->n) {
+        if (score >= best && score > 0 && first + TL_MEDIAN_LEAST < f->n) {
             best = score;
             *begin = first;
         }
@@ -137,7 +137,7 @@ static tl_pattern pattern_of(const tl_shape *shape, const bool *up, size_t n)
         runs += up[s] && (s == 0 || !up[s - 1]);
     if (shape->nup == 0)
         return TL_PATTERN_NONE;
-    if ((double)shape->nup >= TL_PERSISTENT_SHARE * (double)n)
+    if ((double)shape->nup >= TL_MOST_SHARE * (double)n)
         return TL_PATTERN_PERSISTENT;
     return shape->nup == 1 ? TL_PATTERN_ONE_OFF : runs == 1 ? TL_PATTERN_BOUNDED : TL_PATTERN_SPORADIC;
 }
@@ -194,10 +194,10 @@ void tl_put_pattern(const tl_baseline *b, const bool *on, bool drifts, tl_shape 
         shape->nup++;
     }
     *share = full > 0 ? (double)shape->nup / (double)full : NAN;
-    shape->pattern = shape->nup == 0                             ? TL_PATTERN_NONE
-                     : drifts                                    ? TL_PATTERN_DRIFTING
-                     : *share >= TL_PERSISTENT_SHARE && full > 1 ? TL_PATTERN_PERSISTENT
-                     : shape->nup == 1                           ? TL_PATTERN_ONE_OFF
-                     : count_runs(b, on) == 1                    ? TL_PATTERN_BOUNDED
-                                                                 : TL_PATTERN_SPORADIC;
+    shape->pattern = shape->nup == 0                       ? TL_PATTERN_NONE
+                     : drifts                              ? TL_PATTERN_DRIFTING
+                     : *share >= TL_MOST_SHARE && full > 1 ? TL_PATTERN_PERSISTENT
+                     : shape->nup == 1                     ? TL_PATTERN_ONE_OFF
+                     : count_runs(b, on) == 1              ? TL_PATTERN_BOUNDED
+                                                           : TL_PATTERN_SPORADIC;
 }

@@ -67,7 +67,7 @@ static void prepare(searching *s)
     for (size_t i = 0; i < b->nsteps; i++)
         if (!b->cut[i])
             s->column[s->nfull++] = (double)s->out->step_ns[i];
-    double least = s->nfull > 0 ? TL_LATENESS_LEAST_SCALE * tl_real_median(s->column, s->nfull) : 1;
+    double least = s->nfull > 0 ? TL_NOTHING_SHARE * tl_real_median(s->column, s->nfull) : 1;
     if (s->nfull > 0)
         s->sigma = fmax(fmax(1, least), tl_noise_of(s->full, n, s->nfull, s->column, s->x));
 }

@@ -87,11 +87,11 @@ static tl_skew_class class_of(const tl_collective_view *c, const tl_collective_r
     double kernel = (double)row->kernel_sum_ns, wait = (double)row->wait_sum_ns;
     if (tl_clocks_hide(c, row->s_first_ns, row->s_last_ns, row->wait_sum_ns, row->kernel_sum_ns))
         return TL_SKEW_INCONCLUSIVE;
-    if (wait > TL_WAIT_MOST_SHARE * kernel)
+    if (2 * wait > kernel)
         return TL_SKEW_ARRIVAL;
     if (c->state != TL_COLL_WHOLE)
         return TL_SKEW_NONE;
-    return wait < TL_WAIT_LITTLE_SHARE * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
+    return wait < (1 - TL_MOST_SHARE) * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
 }
 
 static void fill_times(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_collective_row *row)

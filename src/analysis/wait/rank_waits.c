@@ -10,7 +10,7 @@ bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_
 {
     double doubt = 2 * (double)c->uncertainty_ns;
     return (double)tl_ns_between(last_ns, first_ns) < doubt &&
-           (double)wait_ns + doubt * (double)c->n >= TL_WAIT_LITTLE_SHARE * (double)kernel_ns;
+           (double)wait_ns + doubt * (double)c->n >= (1 - TL_MOST_SHARE) * (double)kernel_ns;
 }
 
 /* Returns the wait state of a point-to-point pair: whether the last arrival is sender, receiver or both. */

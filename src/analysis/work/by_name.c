@@ -109,7 +109,7 @@ static bool is_outlier(const rank_value *v, size_t n, size_t k, double mean, dou
 
     if (apart <= (double)TL_ROUNDING_NS || apart <= NEVER_OUTLIER * scale)
         return false;
-    return scale == 0 || tries * tl_student_tail_of(apart / scale, degrees) < TL_APART_CHANCE;
+    return scale == 0 || tries * tl_student_tail_of(apart / scale, degrees) < TL_VERDICT_ALPHA;
 }
 
 /* Returns the number of outliers; moves them to the front of v, by rank. */
@@ -118,14 +118,14 @@ static size_t find_outliers(rank_value *v, size_t n, double median)
     size_t found = 0;
     double mean = 0, squares = 0;
 
-    if (n < (size_t)TL_SPREAD_LEAST + 1)
+    if (n < TL_MEDIAN_LEAST + 1)
         return 0;
     for (size_t i = 0; i < n; i++)
         v[i].distance = fabs(v[i].value - median);
     qsort(v, n, sizeof *v, by_distance);
     for (size_t k = n; k-- > 0;) { /* the rest is v[k, n) */
         double rest = (double)(n - k), apart = v[k].value - mean;
-        bool may = found == 0 && 2 * (k + 1) < n && k + 1 + (size_t)TL_SPREAD_LEAST <= n;
+        bool may = found == 0 && 2 * (k + 1) < n && k + 1 + TL_MEDIAN_LEAST <= n;
         if (may && is_outlier(v, n, k + 1, mean, squares))
             found = k + 1;
         mean += apart / rest;

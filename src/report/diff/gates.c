@@ -25,7 +25,7 @@ static bool counts(tl_diff_gate gate, uint8_t part)
 
 static bool is_chance(const tl_diff_kernel *row)
 {
-    return row->change == TL_DIFF_SAME && row->p_value >= TL_DIFF_ALPHA;
+    return row->change == TL_DIFF_SAME && row->p_value >= TL_VERDICT_ALPHA;
 }
 
 /* The kernel that grows by more than that, of those that take a part of the step that matters: the one that grows most
@@ -41,7 +41,7 @@ static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_gr
                        : row->a_ns > 0       ? (double)row->change_ns / (double)row->a_ns
                                              : INFINITY;
         bool comm = tl_text_is(d->name(d->name_arg, row->kind), tl_kind_labels[TL_COMM]);
-        if (comm || most < TL_DIFF_LEAST * (double)step_ns || row->change_ns <= 0 || !(times > most_growth))
+        if (comm || most < TL_VERDICT_LEAST_COST * (double)step_ns || row->change_ns <= 0 || !(times > most_growth))
             continue;
         if (worst == NULL || (is_chance(row) == is_chance(worst) ? times > *growth : is_chance(worst))) {
             *growth = times;
@@ -96,7 +96,7 @@ tl_gates_judged tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *
         }
         if (!(g.most > gates->most[gate]))
             continue;
-        bool unknown = !(g.least > gates->most[gate]), chance = g.p >= TL_DIFF_ALPHA;
+        bool unknown = !(g.least > gates->most[gate]), chance = g.p >= TL_VERDICT_ALPHA;
         judged = unknown ? (tl_gates_judged)tl_ns_max(judged, TL_GATES_UNKNOWN) : chance ? judged : TL_GATES_PASSED;
         fprintf(err, "tlmpi: --fail-on %s>+%g%%: ", tl_diff_gates.names[gate], 100 * gates->most[gate]);
         if (unknown) {

@@ -65,7 +65,8 @@ static const char *per_step(const tl_diff_words *d)
 static void say_mean(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *step)
 {
     const double share = d->mean_ns[0] > 0 ? (double)d->mean_ns[1] / (double)d->mean_ns[0] - 1 : 0;
-    if (d->steps[0] > 0 && !step->sure && fabs(share) >= TL_DIFF_LEAST && fabs(share - step->share) >= TL_DIFF_LEAST)
+    if (d->steps[0] > 0 && !step->sure && fabs(share) >= TL_VERDICT_LEAST_COST &&
+        fabs(share - step->share) >= TL_VERDICT_LEAST_COST)
         tl_say(w, "In the mean a step of B takes %s: some steps are far from the median (table step).",
                how_long(share).text);
 }
@@ -84,7 +85,8 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
         tl_say(w, "B takes %s %s, and nothing tells whether that is more than chance:", how_long(step->share).text,
                per_step(d));
     else
-        tl_say(w, "No %s difference of the step (B takes %s):", step->p_value < TL_DIFF_ALPHA ? "large" : "significant",
+        tl_say(w,
+               "No %s difference of the step (B takes %s):", step->p_value < TL_VERDICT_ALPHA ? "large" : "significant",
                how_long(step->share).text);
     tl_say(w, "%s in A, %s in B", tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
     if (steps && !isnan(step->p_value))
@@ -140,7 +142,7 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
     if (row->ranks[0] != '\0')
         tl_say(w, isfinite(row->times) ? "(takes %.3g times as long there)" : "(new there)", row->times);
     else if (row->change == TL_DIFF_TIME || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED ||
-        (row->change == TL_DIFF_COUNT && fabs(row->times - 1) >= TL_DIFF_EACH_LEAST))
+             (row->change == TL_DIFF_COUNT && fabs(row->times - 1) >= TL_DIFF_EACH_LEAST))
         tl_say(w, "(each takes %.3g times as long)", row->times);
 }
 
@@ -163,9 +165,8 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
         if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
             tl_say(&w, "by `%s`, which replaced `%s`", name_of(d, row->b_name).text, name_of(d, row->why).text);
         else if (row->why != TL_NO_NAME)
-            tl_say(&w, "%s `%s` %s by %s %s", row->why_idle ? "whose idle time in" : "whose",
-                   name_of(d, row->why).text, row->why_ns > 0 ? "grew" : "shrank",
-                   tl_duration(llabs(row->why_ns)).text, per_step(d));
+            tl_say(&w, "%s `%s` %s by %s %s", row->why_idle ? "whose idle time in" : "whose", name_of(d, row->why).text,
+                   row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text, per_step(d));
         if (!isnan(row->times) && row->rank < 0)
             tl_say(&w, "(nearly all kernels take %.3g times as long)", row->times);
     }

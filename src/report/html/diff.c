@@ -21,7 +21,8 @@ enum { KERNELS_SHOWN = 20, CALLS_SHOWN = 12 };
 
 static const char style[] =
     ".part {} td.words { white-space: normal; overflow-wrap: anywhere; } .differs { font-weight: 700; }\n"
-    "details, .leaf { margin-left: 1.25rem; font-size: .8125rem; overflow-wrap: anywhere; } summary { cursor: pointer; }\n"
+    "details, .leaf { margin-left: 1.25rem; font-size: .8125rem; overflow-wrap: anywhere; } summary { cursor: pointer; "
+    "}\n"
     ".more-time { color: var(--a4); } .less-time { color: var(--b4); } .said { color: var(--quiet); }\n";
 
 /* Puts a name as code, after words that join it to what stands before; nothing for TL_NO_NAME. */
@@ -47,7 +48,11 @@ static tl_phrase change_in_words(int64_t ns)
 
 static void put_change(FILE *out, int64_t ns)
 {
-    fprintf(out, "<b class=\"%s\">%s</b>", ns > 0 ? "more-time" : ns < 0 ? "less-time" : "said", change_in_words(ns).text);
+    fprintf(out, "<b class=\"%s\">%s</b>",
+            ns > 0   ? "more-time"
+            : ns < 0 ? "less-time"
+                     : "said",
+            change_in_words(ns).text);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- verdict */
@@ -89,10 +94,10 @@ static void put_runs(FILE *out, const tl_diff_words *d)
 static const char *class_of(uint8_t part)
 {
     static const char *const classes[TL_NDIFF_PARTS] = {
-        [TL_DIFF_STEP] = TL_CLASS_IDLE,        [TL_DIFF_COMPUTE] = TL_CLASS_COMPUTE,
-        [TL_DIFF_WAITING] = TL_CLASS_WAITING,  [TL_DIFF_TRANSFER] = TL_CLASS_TRANSFER,
-        [TL_DIFF_UNKNOWN] = TL_CLASS_UNKNOWN,  [TL_DIFF_COPY] = TL_CLASS_COPY,
-        [TL_DIFF_IDLE] = TL_CLASS_IDLE "1",    [TL_DIFF_OUTSIDE] = TL_CLASS_IDLE "2",
+        [TL_DIFF_STEP] = TL_CLASS_IDLE,       [TL_DIFF_COMPUTE] = TL_CLASS_COMPUTE,
+        [TL_DIFF_WAITING] = TL_CLASS_WAITING, [TL_DIFF_TRANSFER] = TL_CLASS_TRANSFER,
+        [TL_DIFF_UNKNOWN] = TL_CLASS_UNKNOWN, [TL_DIFF_COPY] = TL_CLASS_COPY,
+        [TL_DIFF_IDLE] = TL_CLASS_IDLE "1",   [TL_DIFF_OUTSIDE] = TL_CLASS_IDLE "2",
         [TL_DIFF_REST] = TL_CLASS_IDLE "3",
     };
     return classes[part];
@@ -137,11 +142,11 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
 
     fprintf(out, "<section id=\"waterfall\">\n<h2>From the %s of A to the %s of B</h2>\n<figure><div class=\"wide\">",
             compared(d), compared(d));
-    tl_plot_begin(out, "steps",
-                  tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", compared(d), compared(d))
-                      .text,
-                  tl_phrase_of("A: %s, B: %s", tl_duration(step->a_ns).text, tl_duration(step->b_ns).text).text, LEFT,
-                  rows * ROW + TL_AXIS_HEIGHT);
+    tl_plot_begin(
+        out, "steps",
+        tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", compared(d), compared(d)).text,
+        tl_phrase_of("A: %s, B: %s", tl_duration(step->a_ns).text, tl_duration(step->b_ns).text).text, LEFT,
+        rows * ROW + TL_AXIS_HEIGHT);
     tl_put_axis(out, &scale, 0, rows * ROW, "ns");
     for (int i = 0; i < rows; i++) {
         const tl_diff_step *row = i > 0 && i + 1 < rows ? tl_table_row(d->step, (size_t)i) : step;
@@ -159,16 +164,18 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
         at_ns = whole ? at_ns : to_ns;
     }
     tl_plot_end(out);
-    fprintf(out, "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond.%s Table "
-                 "<code>diff_step</code>.</figcaption></figure>\n",
+    fprintf(out,
+            "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond.%s Table "
+            "<code>diff_step</code>.</figcaption></figure>\n",
             scale.from > 0 ? " The axis does not begin at 0." : "");
     fprintf(out,
             "<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th><th>A</th><th>B</th><th>change</th>"
             "<th>of A's %s</th><th>p</th></tr>\n",
             compared(d));
     TL_ROWS (const tl_diff_step, row, d->step) {
-        fprintf(out, "<tr%s><th class=\"words\">%s</th><td>%s</td><td>%s</td><td>", row->sure ? " class=\"differs\"" : "",
-                part_in_words(d, row).text, tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
+        fprintf(out, "<tr%s><th class=\"words\">%s</th><td>%s</td><td>%s</td><td>",
+                row->sure ? " class=\"differs\"" : "", part_in_words(d, row).text, tl_duration(row->a_ns).text,
+                tl_duration(row->b_ns).text);
         put_change(out, row->change_ns);
         fprintf(out, "</td><td>%+.1f %%</td><td>%s</td></tr>\n", 100 * row->share,
                 isnan(row->p_value) ? "" : tl_phrase_of("%.2g", row->p_value).text);
@@ -206,8 +213,8 @@ static void put_kernels(FILE *out, const tl_diff_words *d)
             fprintf(out, "<td>%s</td>", isnan(each_ns[i]) ? "" : tl_duration(llround(each_ns[i])).text);
         fputs("</tr>\n", out);
     }
-    fprintf(out, "</table></div>\n<p class=\"source\">%zu of %zu.  Table <code>diff_kernel</code>.</p>\n</section>\n", shown,
-            all);
+    fprintf(out, "</table></div>\n<p class=\"source\">%zu of %zu.  Table <code>diff_kernel</code>.</p>\n</section>\n",
+            shown, all);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- tree */
@@ -264,8 +271,8 @@ typedef struct level {
 static void end_level(const tree *t, const level *l)
 {
     if (l->rest > 0)
-        fprintf(t->out, "<p class=\"leaf said\">%zu %s: %s</p>\n", l->rest, l->shown > 0 ? "more" : "that hardly change",
-                change_in_words(l->rest_ns).text);
+        fprintf(t->out, "<p class=\"leaf said\">%zu %s: %s</p>\n", l->rest,
+                l->shown > 0 ? "more" : "that hardly change", change_in_words(l->rest_ns).text);
 }
 
 /* Each call is a line, with the calls within it, the largest change first; open where it is large. */
@@ -282,7 +289,7 @@ static void put_calls(const tree *t)
         }
         const tl_diff_work *row = node_of(t, at);
         size_t next = after(t, at);
-        if (l->shown == CALLS_SHOWN || !changes(t, row, TL_DIFF_PART_LEAST)) {
+        if (l->shown == CALLS_SHOWN || !changes(t, row, TL_NOTHING_SHARE)) {
             l->rest_ns += row->change_ns;
             l->rest++;
             at = next;
@@ -290,9 +297,9 @@ static void put_calls(const tree *t)
         }
         l->shown++;
         bool leaf = next == ++at;
-        fputs(leaf                                ? "<p class=\"leaf\">"
-              : changes(t, row, TL_DIFF_LEAST) ? "<details open=\"open\"><summary>"
-                                                  : "<details><summary>",
+        fputs(leaf                                     ? "<p class=\"leaf\">"
+              : changes(t, row, TL_VERDICT_LEAST_COST) ? "<details open=\"open\"><summary>"
+                                                       : "<details><summary>",
               t->out);
         put_node(t, row);
         fputs(leaf ? "</p>\n" : "</summary>\n", t->out);
@@ -307,10 +314,11 @@ static void put_tree(FILE *out, const tl_diff_words *d)
     const tree t = { out, d, ((const tl_diff_step *)tl_table_row(d->step, 0))->a_ns };
     if (d->call_path->n == 0)
         return;
-    fprintf(out,
-            "<section id=\"calls\">\n<h2>Where in the code?</h2>\n<p class=\"source\">Device work of a %s by call path, "
-            "in both runs: the change of a path and of all within it, the largest first.</p>\n",
-            compared(d));
+    fprintf(
+        out,
+        "<section id=\"calls\">\n<h2>Where in the code?</h2>\n<p class=\"source\">Device work of a %s by call path, "
+        "in both runs: the change of a path and of all within it, the largest first.</p>\n",
+        compared(d));
     put_calls(&t);
     fputs("<p class=\"source\">Table <code>diff_call_path</code>.</p>\n</section>\n", out);
 }
