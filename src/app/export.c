@@ -35,130 +35,106 @@ static tl_out_track track_of(int32_t rank, int64_t tid)
     return (tl_out_track){ .pid = rank, .tid = tid };
 }
 
-static void put_meta(tl_out_writer *w, int64_t pid, const char *what, tl_out_arg arg)
+/* Where the last rank to come stands: the first track of patterns, which an export has none of. */
+static tl_out_track late_track(int32_t rank)
 {
-    tl_out_put(w, &(tl_out_event){
-                      .ph = 'M', .track = { .pid = pid }, .name = { what, strlen(what) }, .args = &arg, .nargs = 1 });
+    return track_of(rank, TL_OUT_IDLE_TID + TL_OUT_PATTERN_FIRST);
 }
 
-static void put_process(tl_out_writer *w, int64_t pid, const char *name)
+static bool is_shown(const tl_strip *s, int32_t rank)
 {
-    put_meta(w, pid, "process_name", (tl_out_arg){ "name", tl_out_text((tl_text){ name, strlen(name) }) });
-    put_meta(w, pid, "process_sort_index", (tl_out_arg){ "sort_index", tl_out_int(pid) });
+    return tl_strip_place(s, rank) < s->nranks;
 }
 
-/* The part of a piece of time that is in the window, from the window's begin; false: none. */
-static bool clip(const tl_strip *s, int64_t *from_ns, int64_t *to_ns)
+/* A piece of time. */
+typedef struct piece {
+    int64_t from_ns, to_ns, dur_ns;
+} piece;
+
+/* The part of it that is in the window, from the window's begin; false: none. */
+static bool clip(const tl_strip *s, piece *p)
 {
-    bool inside = *from_ns != TL_TIME_UNKNOWN && *from_ns < s->to_ns && *to_ns >= s->from_ns;
-    *from_ns = tl_ns_between(tl_ns_max(*from_ns, s->from_ns), s->from_ns);
-    *to_ns = tl_ns_between(tl_ns_min(*to_ns, s->to_ns), s->from_ns);
+    const bool inside = p->from_ns != TL_TIME_UNKNOWN && p->from_ns < s->to_ns && p->to_ns >= s->from_ns;
+    p->from_ns = tl_ns_between(tl_ns_max(p->from_ns, s->from_ns), s->from_ns);
+    p->to_ns = tl_ns_between(tl_ns_min(p->to_ns, s->to_ns), s->from_ns);
+    p->dur_ns = tl_ns_max(p->to_ns - p->from_ns, 0);
     return inside;
 }
 
-/* The same of a piece of time by the rank's own clock; false also where the rank is not shown. */
-static bool clip_of_rank(const tl_strip *s, int32_t rank, int64_t *from_ns, int64_t *to_ns)
+/* The same of a piece by the rank's own clock; false also where the rank is not shown. */
+static bool clip_of_rank(const tl_strip *s, int32_t rank, piece *p)
 {
-    size_t place = tl_strip_place(s, rank);
-    if (place == s->nranks)
+    if (!is_shown(s, rank))
         return false;
-    *from_ns = tl_strip_time(s, &s->ranks[place], *from_ns);
-    *to_ns = tl_strip_time(s, &s->ranks[place], *to_ns);
-    return clip(s, from_ns, to_ns);
+    const tl_strip_rank *of = &s->ranks[tl_strip_place(s, rank)];
+    *p = (piece){ tl_strip_time(s, of, p->from_ns), tl_strip_time(s, of, p->to_ns), 0 };
+    return clip(s, p);
+}
+
+static tl_text name_of(void *result, uint32_t id)
+{
+    return id != TL_NO_NAME ? tl_result_name(result, id) : TL_TEXT("(no name)");
 }
 
 static void take_interval(void *arg, const void *of, tl_error *err)
 {
     exported *e = arg;
     const tl_interval *row = of;
-    int64_t from_ns = row->start_ns, to_ns = row->end_ns;
+    piece p = { row->start_ns, row->end_ns, 0 };
     (void)err;
-    if (row->kind == TL_SYNC || !clip_of_rank(e->strip, row->rank, &from_ns, &to_ns))
+    if (row->kind == TL_SYNC || !clip_of_rank(e->strip, row->rank, &p))
         return;
-    if (row->rank != e->rank || row->device != e->device || row->stream != e->stream) {
-        char name[64];
-        e->tid = row->rank == e->rank ? e->tid + 1 : 1;
-        e->rank = row->rank;
-        e->device = row->device;
-        e->stream = row->stream;
-        snprintf(name, sizeof name, "stream %" PRId32 " (device %" PRId32 ")", row->stream, row->device);
-        const tl_out_track track = track_of(row->rank, e->tid);
-        tl_out_name_track(e->w, &track, name);
-    }
+    const bool next = row->rank != e->rank || row->device != e->device || row->stream != e->stream;
+    e->tid = row->rank != e->rank ? 1 : next ? e->tid + 1 : e->tid;
+    const tl_out_track track = track_of(row->rank, e->tid);
+    if (next)
+        tl_out_name_track(e->w, &track,
+                          tl_phrase_of("stream %" PRId32 " (device %" PRId32 ")", row->stream, row->device).text);
+    e->rank = row->rank;
+    e->device = row->device;
+    e->stream = row->stream;
     const tl_out_arg args[] = { { "step", tl_out_int(row->step) },
                                 { "operator", tl_out_text(tl_result_name(e->result, row->operator)) },
                                 { "annotation", tl_out_text(tl_result_name(e->result, row->annotation)) },
                                 { "correlation", tl_out_int(row->correlation) } };
-    tl_out_event event = tl_out_slice(track_of(row->rank, e->tid), tl_result_name(e->result, row->name),
-                                      tl_kind_labels[row->kind], from_ns, tl_ns_max(to_ns - from_ns, 0));
-    event.args = args;
-    event.nargs = sizeof args / sizeof args[0];
-    tl_out_put(e->w, &event);
+    tl_out_put_slice(e->w, &track, tl_result_name(e->result, row->name), tl_kind_labels[row->kind], p.from_ns, p.dur_ns,
+                     args, sizeof args / sizeof args[0]);
 }
 
 static void take_gap(void *arg, const void *of, tl_error *err)
 {
     const exported *e = arg;
     const tl_gap *row = of;
-    int64_t from_ns = row->start_ns, to_ns = row->end_ns;
+    piece p = { row->start_ns, row->end_ns, 0 };
     (void)err;
-    if (!clip_of_rank(e->strip, row->rank, &from_ns, &to_ns))
-        return;
     const tl_out_track first = track_of(row->rank, TL_OUT_IDLE_TID);
-    const tl_out_gap gap = tl_out_gap_of(row, from_ns, to_ns - from_ns, tl_result_name(e->result, row->dominant_op));
-    tl_out_idle_gap(e->w, &first, &gap);
+    if (clip_of_rank(e->strip, row->rank, &p))
+        tl_out_idle_row(e->w, &first, row, p.from_ns, p.to_ns - p.from_ns, name_of, e->result);
 }
 
-/* An end of an arrow from the last rank to come to one that waited, in their slices. */
-static void put_arrow(tl_out_writer *w, char end, tl_out_track track, int64_t ns, int64_t id)
-{
-    tl_out_put(w, &(tl_out_event){ .ph = end,
-                                   .track = track,
-                                   .name = TL_TEXT("last arrival"),
-                                   .cat = TL_OUT_IDLE_CAT,
-                                   .ts = tl_out_us(ns),
-                                   .id = tl_out_int(id) });
-}
-
-/* The waits of the ranks, on as many tracks as overlap; and for the last rank to come a slice from which arrows lead. */
+/* The waits of the ranks, and arrows to them from the last rank to come. */
 static void put_waits(const exported *e)
 {
     const tl_strip *s = e->strip;
-    int64_t busy_to[TL_OUT_WAIT_TRACKS] = { 0 }, number = 0;
-    int32_t rank = -1;
+    const tl_strip_stay *last = NULL;
+    tl_out_track first = { 0 };
+    tl_out_waits tracks = { .first = &first, .of = "" };
+    int64_t number = 0;
     TL_EACH (const tl_strip_stay, stay, s->stays) {
         const tl_strip_meeting *m = &s->meetings.v[stay->collective];
-        size_t place = tl_strip_place(s, stay->rank), late = tl_strip_place(s, m->late_rank);
-        if (place == s->nranks || stay->wait_ns <= 0)
+        piece p = { stay->start_ns, tl_ns_sum(stay->start_ns, stay->wait_ns), 0 }, late = { m->last_ns, m->end_ns, 0 };
+        if (!is_shown(s, stay->rank) || stay->wait_ns <= 0 || !clip(s, &p))
             continue;
-        int64_t from_ns = stay->start_ns, to_ns = tl_ns_sum(stay->start_ns, stay->wait_ns);
-        if (!clip(s, &from_ns, &to_ns))
+        if (last == NULL || last->rank != stay->rank)
+            tracks.n = 0;
+        last = stay;
+        first = track_of(stay->rank, TL_OUT_IDLE_TID);
+        const tl_out_wait wait = { p.from_ns, p.to_ns - p.from_ns, m->late_rank, stay->collective, m->kind };
+        const tl_out_track to = track_of(stay->rank, tl_out_wait_put(e->w, &tracks, &wait)), from = late_track(m->late_rank);
+        if (to.tid < 0 || !is_shown(s, m->late_rank) || p.dur_ns == 0 || !clip(s, &late))
             continue;
-        const tl_out_track first = track_of(stay->rank, TL_OUT_IDLE_TID);
-        int track = 0;
-        for (int k = 0; k < TL_OUT_WAIT_TRACKS && stay->rank != rank; k++)
-            busy_to[k] = INT64_MIN;
-        if (stay->rank != rank)
-            tl_out_waits_begin(e->w, &first, 0, "");
-        rank = stay->rank;
-        while (track < TL_OUT_WAIT_TRACKS && busy_to[track] > from_ns)
-            track++;
-        if (track == TL_OUT_WAIT_TRACKS)
-            continue;
-        if (track > 0 && busy_to[track] == INT64_MIN)
-            tl_out_waits_begin(e->w, &first, track, "");
-        busy_to[track] = to_ns;
-        const tl_out_wait wait = { .ts = tl_out_us(from_ns),
-                                   .dur = tl_out_us(to_ns - from_ns),
-                                   .late_rank = m->late_rank,
-                                   .collective = stay->collective,
-                                   .kind = tl_collective_labels[m->kind] };
-        tl_out_wait_put(e->w, &first, track, &wait);
-        int64_t last_ns = m->last_ns, end_ns = m->end_ns;
-        if (late == s->nranks || to_ns <= from_ns || !clip(s, &last_ns, &end_ns))
-            continue;
-        put_arrow(e->w, 's', track_of(m->late_rank, TL_OUT_IDLE_TID + TL_OUT_PATTERN_FIRST), last_ns, ++number);
-        put_arrow(e->w, 'f', track_of(stay->rank, TL_OUT_IDLE_TID + 3 + track), to_ns - 1, number);
+        tl_out_put_arrow(e->w, 's', &from, "last arrival", TL_OUT_IDLE_CAT, late.from_ns, ++number);
+        tl_out_put_arrow(e->w, 'f', &to, "last arrival", TL_OUT_IDLE_CAT, p.to_ns - 1, number);
     }
 }
 
@@ -173,42 +149,34 @@ static void put_last_arrivals(const exported *e)
     uint32_t *index = tl_sorted_index(n, by_late_rank, v);
     for (size_t i = 0, named = SIZE_MAX; i < n; i++) {
         const tl_strip_meeting *m = &v[index[i]], *next = i + 1 < n ? &v[index[i + 1]] : NULL;
-        int64_t from_ns = m->last_ns, to_ns = m->end_ns;
-        size_t place = tl_strip_place(s, m->late_rank);
+        piece p = { m->last_ns, m->end_ns, 0 };
         if (next != NULL && next->late_rank == m->late_rank)
-            to_ns = tl_ns_min(to_ns, next->last_ns);
-        if (!m->told || place == s->nranks || !clip(s, &from_ns, &to_ns))
+            p.to_ns = tl_ns_min(p.to_ns, next->last_ns);
+        if (!m->told || !is_shown(s, m->late_rank) || !clip(s, &p))
             continue;
-        const tl_out_track track = track_of(m->late_rank, TL_OUT_IDLE_TID + TL_OUT_PATTERN_FIRST);
-        if (named != place)
+        const tl_out_track track = late_track(m->late_rank);
+        if (named != tl_strip_place(s, m->late_rank))
             tl_out_name_track(e->w, &track, "Others wait for this rank");
-        named = place;
-        const tl_phrase name = tl_phrase_of("others waited: %s", tl_collective_labels[m->kind]);
-        const tl_out_event event =
-            tl_out_slice(track, (tl_text){ name.text, strlen(name.text) }, TL_OUT_IDLE_CAT, from_ns,
-                         tl_ns_max(to_ns - from_ns, 0));
-        tl_out_put(e->w, &event);
+        named = tl_strip_place(s, m->late_rank);
+        tl_out_put_slice(e->w, &track, tl_text_of(tl_phrase_of("others waited: %s", tl_collective_labels[m->kind]).text),
+                         TL_OUT_IDLE_CAT, p.from_ns, p.dur_ns, NULL, 0);
     }
     free(index);
 }
 
 static void put_path(const exported *e)
 {
+    const tl_out_track track = { .pid = PATH_PID, .tid = 1 };
     if (e->strip->path.n == 0)
         return;
-    const tl_out_track track = { .pid = PATH_PID, .tid = 1 };
-    put_process(e->w, PATH_PID, "critical path of the job");
+    tl_out_name_process(e->w, PATH_PID, "critical path of the job");
     tl_out_name_track(e->w, &track,
                       e->strip->whole_path ? "Critical Path" : "Critical Path, through the last arrivals");
-    TL_EACH (const tl_strip_piece, piece, e->strip->path) {
-        const tl_phrase name = tl_phrase_of("on rank %" PRId32, piece->rank);
-        int64_t from_ns = piece->from_ns, to_ns = piece->to_ns;
-        if (!clip(e->strip, &from_ns, &to_ns))
-            continue;
-        const tl_out_event event =
-            tl_out_slice(track, (tl_text){ name.text, strlen(name.text) }, TL_OUT_PATH_CAT, from_ns,
-                         tl_ns_max(to_ns - from_ns, 0));
-        tl_out_put(e->w, &event);
+    TL_EACH (const tl_strip_piece, part, e->strip->path) {
+        piece p = { part->from_ns, part->to_ns, 0 };
+        if (clip(e->strip, &p))
+            tl_out_put_slice(e->w, &track, tl_text_of(tl_phrase_of("on rank %" PRId32, part->rank).text),
+                             TL_OUT_PATH_CAT, p.from_ns, p.dur_ns, NULL, 0);
     }
 }
 
@@ -219,11 +187,12 @@ static void put_ranks(const exported *e, const tl_table *ranks)
         const tl_strip_rank *r = &e->strip->ranks[i];
         const tl_rank *row = tl_row_of_rank(ranks, r->rank);
         int host = row != NULL ? (int)tl_host_length(row->host, sizeof row->host) : 0;
-        const tl_phrase name =
-            tl_phrase_of("rank %" PRId32 " (%.*s%sdevice %" PRId32 ")%s", r->rank, host, row != NULL ? row->host : "",
-                         host > 0 ? ", " : "", row != NULL ? row->device : -1, r->named ? " <- straggler" : "");
         const tl_out_track idle = track_of(r->rank, TL_OUT_IDLE_TID);
-        put_process(e->w, r->rank, name.text);
+        tl_out_name_process(e->w, r->rank,
+                            tl_phrase_of("rank %" PRId32 " (%.*s%sdevice %" PRId32 ")%s", r->rank, host,
+                                         row != NULL ? row->host : "", host > 0 ? ", " : "", row != NULL ? row->device : -1,
+                                         r->named ? " <- straggler" : "")
+                                .text);
         tl_out_idle_begin(e->w, &idle, "");
     }
 }

@@ -91,7 +91,7 @@ static void put_member(tl_out_writer *w, bool first, const char *key, tl_out_val
     if (value.kind == TL_OUT_ABSENT)
         return;
     put_word(w, first ? "" : ", ");
-    put_text(w, (tl_text){ key, strlen(key) });
+    put_text(w, tl_text_of(key));
     put_word(w, ": ");
     put_value(w, &value);
 }
@@ -103,7 +103,7 @@ void tl_out_put(tl_out_writer *w, const tl_out_event *e)
     put_word(w, w->after_entry ? ",\n{" : "\n{");
     put_member(w, true, "ph", tl_out_text((tl_text){ &e->ph, 1 }));
     if (e->cat != NULL)
-        put_member(w, false, "cat", tl_out_text((tl_text){ e->cat, strlen(e->cat) }));
+        put_member(w, false, "cat", tl_out_text(tl_text_of(e->cat)));
     put_member(w, false, "name", tl_out_text(e->name));
     put_member(w, false, "pid", track->pid_text.p != NULL ? tl_out_text(track->pid_text) : tl_out_int(track->pid));
     put_member(w, false, "tid", track->tid_text.p != NULL ? tl_out_text(track->tid_text) : tl_out_int(track->tid));
@@ -122,20 +122,44 @@ void tl_out_put(tl_out_writer *w, const tl_out_event *e)
     w->nevents++;
 }
 
-void tl_out_name_track(tl_out_writer *w, const tl_out_track *track, const char *name)
+static void put_meta(tl_out_writer *w, const tl_out_track *track, const char *what, tl_out_arg arg)
 {
-    const tl_out_arg named = { "name", tl_out_text((tl_text){ name, strlen(name) }) };
-    const tl_out_arg ordered = { "sort_index", tl_out_int(track->tid) };
-
-    tl_out_put(
-        w, &(tl_out_event){ .ph = 'M', .track = *track, .name = TL_TEXT("thread_name"), .args = &named, .nargs = 1 });
-    tl_out_put(w, &(tl_out_event){
-                      .ph = 'M', .track = *track, .name = TL_TEXT("thread_sort_index"), .args = &ordered, .nargs = 1 });
+    tl_out_put(w, &(tl_out_event){ .ph = 'M', .track = *track, .name = tl_text_of(what), .args = &arg, .nargs = 1 });
 }
 
-tl_out_event tl_out_slice(tl_out_track track, tl_text name, const char *cat, int64_t ts_ns, int64_t dur_ns)
+void tl_out_name_process(tl_out_writer *w, int64_t pid, const char *name)
 {
-    return (tl_out_event){
-        .ph = 'X', .track = track, .name = name, .cat = cat, .ts = tl_out_us(ts_ns), .dur = tl_out_us(dur_ns)
-    };
+    const tl_out_track track = { .pid = pid };
+    put_meta(w, &track, "process_name", (tl_out_arg){ "name", tl_out_text(tl_text_of(name)) });
+    put_meta(w, &track, "process_sort_index", (tl_out_arg){ "sort_index", tl_out_int(pid) });
+}
+
+void tl_out_name_track(tl_out_writer *w, const tl_out_track *track, const char *name)
+{
+    put_meta(w, track, "thread_name", (tl_out_arg){ "name", tl_out_text(tl_text_of(name)) });
+    put_meta(w, track, "thread_sort_index", (tl_out_arg){ "sort_index", tl_out_int(track->tid) });
+}
+
+void tl_out_put_slice(tl_out_writer *w, const tl_out_track *track, tl_text name, const char *cat, int64_t ts_ns,
+                      int64_t dur_ns, const tl_out_arg *args, size_t nargs)
+{
+    tl_out_put(w, &(tl_out_event){ .ph = 'X',
+                                   .track = *track,
+                                   .name = name,
+                                   .cat = cat,
+                                   .ts = tl_out_us(ts_ns),
+                                   .dur = tl_out_us(dur_ns),
+                                   .args = args,
+                                   .nargs = nargs });
+}
+
+void tl_out_put_arrow(tl_out_writer *w, char end, const tl_out_track *track, const char *name, const char *cat,
+                      int64_t ts_ns, int64_t id)
+{
+    tl_out_put(w, &(tl_out_event){ .ph = end,
+                                   .track = *track,
+                                   .name = tl_text_of(name),
+                                   .cat = cat,
+                                   .ts = tl_out_us(ts_ns),
+                                   .id = tl_out_int(id) });
 }

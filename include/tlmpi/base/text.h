@@ -17,6 +17,11 @@ typedef struct tl_text {
 /* The text of a string literal. */
 #define TL_TEXT(literal) ((tl_text){ (literal), sizeof(literal) - 1 })
 
+static inline tl_text tl_text_of(const char *word)
+{
+    return (tl_text){ word, strlen(word) };
+}
+
 static inline bool tl_text_is(tl_text t, const char *word)
 {
     size_t n = strlen(word);

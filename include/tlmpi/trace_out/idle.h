@@ -11,7 +11,8 @@
  *     Waiting for Ranks      [ waits for rank 3: all_reduce ]
  *     Waiting for Ranks 2          [ waits for rank 1: all_gather ]
  *
- * Below these are the tracks of patterns, and of the critical paths of the rank and of the job.
+ * Below these are the tracks of patterns (in an export, of what others waited for), and of the critical paths of the rank
+ * and of the job.
  */
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H
@@ -39,6 +40,9 @@
 /* TL_EINPUT: the trace, which must have been read with TL_CAT_OTHER, has such events already. */
 tl_status tl_out_idle_check_new(const char *path, const tl_events *events, tl_error *err);
 
+/* The metadata of the three tracks, `first` and the two after it.  `of` ends their names: "" or " (device 1)". */
+void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
+
 typedef struct tl_out_gap {
     tl_out_value ts, dur;
     tl_out_value duration; /* the argument duration_us */
@@ -48,28 +52,36 @@ typedef struct tl_out_gap {
     tl_text label, detail; /* "CPU_DOMINATED"; detail may be empty */
 } tl_out_gap;
 
-/* The gap of a row, shown for dur_ns from ts_ns on; `detail` is what its label does not say. */
-tl_out_gap tl_out_gap_of(const tl_gap *row, int64_t ts_ns, int64_t dur_ns, tl_text detail);
-
-/* Sets *out to what the label of the gap does not say; `names` are the names of the row. */
-void tl_out_gap_words(tl_bytes *out, const tl_names *names, const tl_gap *gap);
-
-/* The metadata of the three tracks, `first` and the two after it.  `of` ends their names: "" or " (device 1)". */
-void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
-
-/* The metadata of a track of waits, from 0 to TL_OUT_WAIT_TRACKS - 1, the fourth from `first` on; one of its events. */
-void tl_out_waits_begin(tl_out_writer *writer, const tl_out_track *first, int track, const char *of);
-
-typedef struct tl_out_wait {
-    tl_out_value ts, dur;
-    int32_t late_rank;  /* -1: not known */
-    int64_t collective; /* its row in table collective; -1: in none */
-    const char *kind;   /* "all_reduce"; NULL where it is in none */
-} tl_out_wait;
-
-void tl_out_wait_put(tl_out_writer *writer, const tl_out_track *first, int track, const tl_out_wait *wait);
-
 /* One event of noise, three of others. */
 void tl_out_idle_gap(tl_out_writer *writer, const tl_out_track *first, const tl_out_gap *gap);
+
+/* The text of a name of a row. */
+typedef tl_text tl_out_name(void *arg, uint32_t id);
+
+/* The same of a row, shown for dur_ns from ts_ns on. */
+void tl_out_idle_row(tl_out_writer *writer, const tl_out_track *first, const tl_gap *row, int64_t ts_ns, int64_t dur_ns,
+                     tl_out_name *name, void *arg);
+
+/* Appends to *out what the label of the gap does not say. */
+void tl_out_gap_words(tl_bytes *out, const tl_gap *gap, tl_out_name *name, void *arg);
+
+/* The tracks of the waits of one device, or rank, the fourth from `first` on.  Zero-initialise but for the first two. */
+typedef struct tl_out_waits {
+    const tl_out_track *first;
+    const char *of;                       /* ends the names of the tracks */
+    int64_t until_ns[TL_OUT_WAIT_TRACKS]; /* by track: its last wait ends */
+    int n;                                /* tracks that there are */
+} tl_out_waits;
+
+typedef struct tl_out_wait {
+    int64_t ts_ns, dur_ns;
+    int32_t late_rank;  /* -1: not known */
+    int64_t collective; /* its row in table collective; -1: in none */
+    uint8_t kind;       /* tl_collective */
+} tl_out_wait;
+
+/* Puts a wait, which begins no earlier than those before, on the first track that is free, whose name comes first.
+ * Returns the track's tid; -1: none is free, and it is left out. */
+int64_t tl_out_wait_put(tl_out_writer *writer, tl_out_waits *tracks, const tl_out_wait *wait);
 
 #endif

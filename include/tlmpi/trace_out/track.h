@@ -84,10 +84,16 @@ typedef struct tl_out_writer {
 /* Writes one event; the sink remembers a failure. */
 void tl_out_put(tl_out_writer *writer, const tl_out_event *event);
 
-/* Two metadata events: the track's name, and that it stands in the order of the tids. */
+/* Two metadata events: the name of the track, or of the process, and that it stands in the order of the tids, or pids. */
 void tl_out_name_track(tl_out_writer *writer, const tl_out_track *track, const char *name);
+void tl_out_name_process(tl_out_writer *writer, int64_t pid, const char *name);
 
-/* An event that lasts dur_ns from ts_ns on; more of it is the caller's to set. */
-tl_out_event tl_out_slice(tl_out_track track, tl_text name, const char *cat, int64_t ts_ns, int64_t dur_ns);
+/* A slice that lasts dur_ns from ts_ns on. */
+void tl_out_put_slice(tl_out_writer *writer, const tl_out_track *track, tl_text name, const char *cat, int64_t ts_ns,
+                      int64_t dur_ns, const tl_out_arg *args, size_t nargs);
+
+/* The begin ('s') or the end ('f') of the arrow of that id, in the slice of the track that is there at that time. */
+void tl_out_put_arrow(tl_out_writer *writer, char end, const tl_out_track *track, const char *name, const char *cat,
+                      int64_t ts_ns, int64_t id);
 
 #endif

@@ -11,6 +11,7 @@
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/view.h"
+#include "tlmpi/store/result.h"
 #include "tlmpi/trace_out/splice.h"
 
 /* ---------------------------------------------------------------------------------------------------------- copies */
@@ -54,8 +55,8 @@ void tl_copies_free(tl_copies *copies);
 typedef struct tl_wait {
     int32_t rank;
     uint32_t uid;     /* of the kernel that waited from its start on, its place in traceEvents; TL_NONE: a device did */
-    int32_t device;   /* ... that one */
-    int64_t start_ns; /* ... from then on, on the rank's own clock */
+    int32_t device;   /* ... that one; of a kernel 0 until the trace is read */
+    int64_t start_ns; /* ... from then on, on the rank's own clock; of a kernel 0 until the trace is read */
     int64_t wait_ns;
     int32_t late_rank;  /* who was waited for; -1: not known */
     int64_t collective; /* in what, its row in table collective; -1: in what hosts do */
@@ -68,17 +69,15 @@ typedef struct tl_rank_told {
     size_t nwaits;
     const tl_rank_path_row *path; /* table path, of a run with --path */
     size_t npath, nof_job; /* the first rows are those of the job's path on the rank */
-    const tl_names *names; /* of the path's rows */
+    tl_result *result;     /* has the names of the path's rows */
 } tl_rank_told;
 
 /* Zero-initialise; tl_waits_free ends it. */
 typedef struct tl_waits {
-    tl_wait *v; /* by rank */
-    size_t n;
-    tl_rank_path_row *path; /* by rank */
-    size_t npath;
-    tl_names names;
-    int64_t *rank_of; /* by item of the plan; -1: the result does not have it */
+    TL_VEC(tl_wait) waits;         /* by rank */
+    TL_VEC(tl_rank_path_row) path; /* by rank */
+    int32_t *rank_of;              /* by item of the plan; below 0: the result does not have it */
+    tl_result *result;             /* has the names of the path's rows */
 } tl_waits;
 
 /* Reads the waits and paths of the ranks whose traces are wanted: wanted[i] is of item i of the plan.  A trace is known by its name

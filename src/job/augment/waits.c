@@ -25,37 +25,34 @@ typedef struct meeting {
 typedef struct loading {
     const tl_plan *plan;
     tl_waits *out;
-    int64_t *ranks; /* of the wanted traces, in order */
+    bool *by_path;  /* by item: its whole path is that of the rank */
+    int32_t *ranks; /* of the wanted traces, in order */
     size_t nranks;
-    bool *by_path; /* by item: its whole path is that of the rank */
     TL_VEC(meeting) collectives;
-    TL_VEC(tl_wait) waits;
-    TL_VEC(tl_rank_path_row) path;
-    tl_result *result;
 } loading;
 
 /* ---- ranks ---- */
 
-static tl_text last_part(const char *path, size_t n)
+static tl_text last_part(tl_text path)
 {
-    size_t from = n;
-    while (from > 0 && path[from - 1] != '/')
+    size_t from = path.n;
+    while (from > 0 && path.p[from - 1] != '/')
         from--;
-    return (tl_text){ path + from, n - from };
+    return (tl_text){ path.p + from, path.n - from };
 }
 
 static void take_rank(void *arg, const void *row, tl_error *err)
 {
     loading *l = arg;
     const tl_rank *rank = row;
-    const tl_text path = { rank->file, strnlen(rank->file, sizeof rank->file) }, name = last_part(path.p, path.n);
+    const tl_text path = { rank->file, strnlen(rank->file, sizeof rank->file) };
     (void)err;
 
     for (size_t i = 0; i < l->plan->n; i++) {
         const char *own = l->plan->items[i].path;
         bool same = tl_text_is(path, own);
         if (l->by_path[i] || (uint64_t)rank->file_bytes != l->plan->items[i].bytes ||
-            tl_text_compare(name, last_part(own, strlen(own))) != 0)
+            tl_text_compare(last_part(path), last_part(tl_text_of(own))) != 0)
             continue;
         /* Two ranks fit by name and bytes, neither by path: the item is neither. */
         l->out->rank_of[i] = same || l->out->rank_of[i] == -1 ? rank->rank : -2;
@@ -63,35 +60,19 @@ static void take_rank(void *arg, const void *row, tl_error *err)
     }
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return TL_COMPARE(x, y);
-}
-
-static tl_status find_ranks(tl_result *result, const char *path, loading *l, const bool *wanted, tl_error *err)
+static tl_status find_ranks(const char *path, loading *l, const bool *wanted, tl_error *err)
 {
     size_t known = 0;
-    tl_status st = tl_result_each(result, &tl_rank_schema, take_rank, l, err);
+    tl_status st = tl_result_each(l->out->result, &tl_rank_schema, take_rank, l, err);
     if (st != TL_OK)
         return st;
     for (size_t i = 0; i < l->plan->n; i++) {
-        l->out->rank_of[i] = l->out->rank_of[i] < 0 ? -1 : l->out->rank_of[i];
         known += l->out->rank_of[i] >= 0;
         if (wanted[i] && l->out->rank_of[i] >= 0)
             l->ranks[l->nranks++] = l->out->rank_of[i];
     }
-    if (known == 0)
-        return tl_fail(err, TL_EINPUT, "%s is the result of other traces", path);
-    if (l->nranks > 1)
-        qsort(l->ranks, l->nranks, sizeof *l->ranks, compare_ranks);
-    return TL_OK;
-}
-
-static bool is_wanted(const loading *l, int32_t rank)
-{
-    int64_t key = rank;
-    return l->nranks > 0 && bsearch(&key, l->ranks, l->nranks, sizeof key, compare_ranks) != NULL;
+    tl_int_sort(l->ranks, l->nranks);
+    return known > 0 ? TL_OK : tl_fail(err, TL_EINPUT, "%s is the result of other traces", path);
 }
 
 /* ---- waits ---- */
@@ -104,118 +85,96 @@ static void take_collective(void *arg, const void *row, tl_error *err)
     tl_vec_push(&l->collectives, (meeting){ c->late_rank, c->kind });
 }
 
-static const meeting *meeting_of(const loading *l, int64_t collective)
+static meeting meeting_of(const loading *l, int64_t collective)
 {
-    static const meeting unknown = { -1, TL_COLL_UNKNOWN };
-    return collective >= 0 && (uint64_t)collective < l->collectives.n ? &l->collectives.v[collective] : &unknown;
+    return collective >= 0 && (uint64_t)collective < l->collectives.n ? l->collectives.v[collective]
+                                                                      : (meeting){ -1, TL_COLL_UNKNOWN };
 }
 
-static void add(loading *l, tl_wait wait)
+static bool is_wanted(const loading *l, int32_t rank)
 {
-    if (wait.wait_ns <= 0 || !is_wanted(l, wait.rank))
-        return;
-    tl_vec_push(&l->waits, wait);
+    return tl_index_of(l->ranks, l->nranks, rank) < l->nranks;
 }
 
 static void take_arrival(void *arg, const void *row, tl_error *err)
 {
     (void)err;
+    loading *l = arg;
     const tl_arrival *a = row;
-    const meeting *c = meeting_of(arg, a->collective);
-    add(arg, (tl_wait){ .rank = a->rank,
-                        .uid = (uint32_t)a->uid,
-                        .wait_ns = a->wait_ns,
-                        .late_rank = c->late_rank,
-                        .collective = a->collective,
-                        .kind = c->kind });
+    const meeting c = meeting_of(l, a->collective);
+    if (a->wait_ns > 0 && is_wanted(l, a->rank))
+        tl_vec_push(&l->out->waits, (tl_wait){ .rank = a->rank,
+                                               .uid = (uint32_t)a->uid,
+                                               .wait_ns = a->wait_ns,
+                                               .late_rank = c.late_rank,
+                                               .collective = a->collective,
+                                               .kind = c.kind });
 }
 
 static void take_gap(void *arg, const void *row, tl_error *err)
 {
     (void)err;
+    loading *l = arg;
     const tl_gap_peer *g = row;
-    add(arg, (tl_wait){ .rank = g->rank,
-                        .uid = TL_NONE,
-                        .device = g->device,
-                        .start_ns = g->from_ns,
-                        .wait_ns = g->peer_ns,
-                        .late_rank = g->late_rank,
-                        .collective = g->collective,
-                        .kind = meeting_of(arg, g->collective)->kind });
+    if (g->peer_ns > 0 && is_wanted(l, g->rank))
+        tl_vec_push(&l->out->waits, (tl_wait){ .rank = g->rank,
+                                               .uid = TL_NONE,
+                                               .device = g->device,
+                                               .start_ns = g->from_ns,
+                                               .wait_ns = g->peer_ns,
+                                               .late_rank = g->late_rank,
+                                               .collective = g->collective,
+                                               .kind = meeting_of(l, g->collective).kind });
 }
 
-/* Returns the id of a name among those of paths. */
-static uint32_t take_name(loading *l, uint32_t name)
+/* The path of the job is shown on the rank whose time a piece of it is. */
+static int32_t shown_on(const tl_rank_path_row *piece)
 {
-    tl_text text = name != TL_NO_NAME ? tl_result_name(l->result, name) : (tl_text){ "", 0 };
-    return name != TL_NO_NAME ? tl_names_intern(&l->out->names, text.p, text.n) : TL_NO_NAME;
+    return piece->rank < 0 ? piece->peer : piece->rank;
 }
 
 static void take_piece(void *arg, const void *row, tl_error *err)
 {
     (void)err;
     loading *l = arg;
-    tl_rank_path_row piece = *(const tl_rank_path_row *)row;
-    if (!is_wanted(l, piece.rank < 0 ? piece.peer : piece.rank))
-        return;
-    piece.name = take_name(l, piece.name);
-    piece.operator= take_name(l, piece.operator);
-    piece.annotation = take_name(l, piece.annotation);
-    tl_vec_push(&l->path, piece);
+    const tl_rank_path_row *piece = row;
+    if (is_wanted(l, shown_on(piece)))
+        tl_vec_push(&l->out->path, *piece);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    const tl_wait *x = a, *y = b;
-    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->collective, y->collective);
-}
+TL_SORT_BY(by_rank, tl_wait, rank, collective)
 
-/* The path of the job is shown on the rank whose time a piece of it is, before the rank's own. */
+/* Before the rank's own. */
 static int by_path(const void *a, const void *b)
 {
     const tl_rank_path_row *x = a, *y = b;
-    int32_t of_x = x->rank < 0 ? x->peer : x->rank, of_y = y->rank < 0 ? y->peer : y->rank;
-    if (of_x != of_y)
-        return TL_COMPARE(of_x, of_y);
-    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->number, y->number);
-}
-
-static tl_status load(tl_result *result, loading *l, tl_error *err)
-{
-    tl_status st = tl_result_each(result, &tl_collective_row_schema, take_collective, l, err);
-    if (st == TL_OK)
-        st = tl_result_each(result, &tl_arrival_schema, take_arrival, l, err);
-    if (st == TL_OK)
-        st = tl_result_each(result, &tl_gap_peer_schema, take_gap, l, err);
-    if (st == TL_OK && tl_result_find(result, "path") != NULL)
-        st = tl_result_each(result, &tl_rank_path_row_schema, take_piece, l, err);
-    tl_vec_sort(&l->path, by_path);
-    if (st == TL_OK && l->waits.n > 1)
-        qsort(l->waits.v, l->waits.n, sizeof *l->waits.v, by_rank);
-    return st;
+    return shown_on(x) != shown_on(y) ? TL_COMPARE(shown_on(x), shown_on(y)) : TL_ORDER(x, y, rank, number);
 }
 
 tl_status tl_waits_load(const char *path, const tl_plan *plan, const bool *wanted, tl_waits *out, tl_error *err)
 {
-    tl_result *result = NULL;
     loading l = { .plan = plan, .out = out };
+    const struct {
+        const tl_schema *table;
+        tl_take_row *take;
+    } reads[] = { { &tl_collective_row_schema, take_collective },
+                  { &tl_arrival_schema, take_arrival },
+                  { &tl_gap_peer_schema, take_gap },
+                  { &tl_rank_path_row_schema, take_piece } };
 
     out->rank_of = tl_malloc((plan->n + 1) * sizeof *out->rank_of);
     l.ranks = tl_malloc((plan->n + 1) * sizeof *l.ranks);
     l.by_path = tl_calloc(plan->n + 1, sizeof *l.by_path);
     for (size_t i = 0; i < plan->n; i++)
         out->rank_of[i] = -1;
-    tl_status st = tl_result_open(path, &result, err);
-    l.result = result;
+    tl_status st = tl_result_open(path, &out->result, err);
     if (st == TL_OK)
-        st = find_ranks(result, path, &l, wanted, err);
-    if (st == TL_OK)
-        st = load(result, &l, err);
-    out->v = l.waits.v;
-    out->n = l.waits.n;
-    out->path = l.path.v;
-    out->npath = l.path.n;
-    tl_result_close(result);
+        st = find_ranks(path, &l, wanted, err);
+    for (size_t i = 0; st == TL_OK && i < sizeof reads / sizeof reads[0]; i++)
+        if (reads[i].take != take_piece || tl_result_find(out->result, "path") != NULL)
+            st = tl_result_each(out->result, reads[i].table, reads[i].take, &l, err);
+    tl_vec_sort(&out->path, by_path);
+    tl_vec_sort(&out->waits, by_rank);
     free(l.collectives.v);
     free(l.by_path);
     free(l.ranks);
@@ -224,33 +183,30 @@ tl_status tl_waits_load(const char *path, const tl_plan *plan, const bool *wante
 
 void tl_waits_free(tl_waits *waits)
 {
-    free(waits->v);
-    free(waits->path);
-    tl_names_free(&waits->names);
+    free(waits->waits.v);
+    free(waits->path.v);
     free(waits->rank_of);
+    tl_result_close(waits->result);
 }
 
 tl_rank_told tl_waits_of(const tl_waits *waits, size_t item)
 {
-    int64_t rank = waits->rank_of != NULL ? waits->rank_of[item] : -1;
-    tl_rank_told told = { .names = &waits->names };
+    const int32_t rank = waits->rank_of != NULL ? waits->rank_of[item] : -1;
+    tl_rank_told told = { .result = waits->result };
     size_t first = 0, past = 0;
-
     if (rank < 0)
         return told;
-    TL_BISECT(first, waits->n, mid, waits->v[mid].rank < rank);
-    TL_BISECT(past, waits->n, mid, waits->v[mid].rank <= rank);
+    TL_BISECT(first, waits->waits.n, mid, waits->waits.v[mid].rank < rank);
+    TL_BISECT(past, waits->waits.n, mid, waits->waits.v[mid].rank <= rank);
     told.nwaits = past - first;
-    told.waits = told.nwaits > 0 ? &waits->v[first] : NULL;
-    const tl_rank_path_row own = { .rank = (int32_t)rank, .number = -1 },
-                           job = { .rank = -1, .peer = own.rank, .number = -1 };
-    const tl_rank_path_row next = { .rank = -1, .peer = own.rank + 1, .number = -1 };
+    told.waits = told.nwaits > 0 ? &waits->waits.v[first] : NULL;
     size_t of_job = 0, of_rank = 0, end = 0;
-    TL_BISECT(of_job, waits->npath, mid, by_path(&waits->path[mid], &job) < 0);
-    TL_BISECT(of_rank, waits->npath, mid, by_path(&waits->path[mid], &own) < 0);
-    TL_BISECT(end, waits->npath, mid, by_path(&waits->path[mid], &next) < 0);
+    const tl_rank_path_row *path = waits->path.v;
+    TL_BISECT(of_job, waits->path.n, mid, shown_on(&path[mid]) < rank);
+    TL_BISECT(of_rank, waits->path.n, mid, shown_on(&path[mid]) < rank || (shown_on(&path[mid]) == rank && path[mid].rank < 0));
+    TL_BISECT(end, waits->path.n, mid, shown_on(&path[mid]) <= rank);
     told.npath = end - of_job;
     told.nof_job = of_rank - of_job;
-    told.path = told.npath > 0 ? &waits->path[of_job] : NULL;
+    told.path = told.npath > 0 ? &path[of_job] : NULL;
     return told;
 }

@@ -1,4 +1,5 @@
 /* test_trace_out.c - events into a trace: what is written, and where it is shown. */
+#include "tlmpi/model/kind.h"
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/trace_out/process.h"
 #include "trace_text.h"
@@ -256,6 +257,11 @@ static void a_device_is_shown_in_its_process(void)
 
 /* ----------------------------------------------------------------------------------------------------------- words */
 
+static tl_text name_of(void *names, uint32_t id)
+{
+    return tl_names_text(names, id);
+}
+
 static void words_say_what_the_label_does_not(void)
 {
     tl_names names = { 0 };
@@ -282,14 +288,47 @@ static void words_say_what_the_label_does_not(void)
     };
     tl_bytes words = { 0 };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tl_out_gap_words(&words, &names, &cases[i].gap);
+        words.n = 0;
+        tl_out_gap_words(&words, &cases[i].gap, name_of, &names);
         CU_ASSERT_TRUE(tl_text_is((tl_text){ words.v, words.n }, cases[i].words));
     }
     free(words.v);
     tl_names_free(&names);
 }
 
+static void put_waits(tl_out_writer *w)
+{
+    const tl_out_track first = { .pid = 3, .tid = 9000 };
+    tl_out_waits tracks = { .first = &first, .of = " (device 1)" };
+    CU_ASSERT_EQUAL(tl_out_wait_put(w, &tracks, &(tl_out_wait){ 1000, 5000, 2, 7, TL_ALL_REDUCE }), 9003);
+    CU_ASSERT_EQUAL(tl_out_wait_put(w, &tracks, &(tl_out_wait){ 4000, 4000, -1, -1, 0 }), 9004);
+    CU_ASSERT_EQUAL(tl_out_wait_put(w, &tracks, &(tl_out_wait){ 6000, 1000, 2, 8, TL_ALL_REDUCE }), 9003);
+    CU_ASSERT_EQUAL(w->nevents, 2 + 1 + 2 + 1 + 1);
+    for (int i = 2; i < TL_OUT_WAIT_TRACKS; i++)
+        CU_ASSERT_EQUAL(tl_out_wait_put(w, &tracks, &(tl_out_wait){ 6500, 1000, 2, 8, TL_ALL_REDUCE }), 9003 + i);
+    CU_ASSERT_EQUAL(tl_out_wait_put(w, &tracks, &(tl_out_wait){ 6500, 1000, 2, 8, TL_ALL_REDUCE }), -1);
+}
+
+/* Perfetto drops an event that begins within another one of its track. */
+static void waits_that_overlap_stand_on_tracks_of_their_own(void)
+{
+    char *t = written(put_waits);
+    CU_ASSERT(line_is(t, 1,
+                      "{\"ph\": \"M\", \"name\": \"thread_name\", " AT(
+                          "9003") ", \"args\": {\"name\": \"Waiting for Ranks (device 1)\"}}"));
+    CU_ASSERT(line_is(t, 3,
+                      CAT "\"waits for rank 2: all_reduce\", " AT(
+                          "9003") ", \"ts\": 1.000, \"dur\": 5.000, \"args\": {\"late_rank\": 2, \"collective\": 7}}"));
+    CU_ASSERT(line_is(t, 4,
+                      "{\"ph\": \"M\", \"name\": \"thread_name\", " AT(
+                          "9004") ", \"args\": {\"name\": \"Waiting for Ranks 2 (device 1)\"}}"));
+    CU_ASSERT(line_is(t, 6, CAT "\"waits for other ranks\", " AT("9004") ", \"ts\": 4.000, \"dur\": 4.000"
+                            ", \"args\": {\"late_rank\": -1, \"collective\": -1}}"));
+    free(t);
+}
+
 static const unit_test tests[] = {
+    TEST(waits_that_overlap_stand_on_tracks_of_their_own),
     TEST(values_are_exact),
     TEST(any_bytes_become_json),
     TEST(random_bytes_become_json),
