@@ -1,12 +1,12 @@
-/* args.c - arguments of few events, for the side tables beside the columns: what a device or an allocator has measured, and
- * how many elements an operator of communication gives and takes, where a trace has shapes ("Input Dims", "Input type").
- *
- *     "nccl:all_reduce"            [[4, 2048, 4096]]                   "c10::Half"      what goes in
- *     "record_param_comms"         [[[4, 2048, 4096]], [], ...]        "TensorList"     what goes in comes first
+/* args.c - arguments of few events, for the side tables: measurements of a device or an allocator, and the number of
+ * elements in and out of a communication operator, if a trace has shapes ("Input Dims", "Input type").
+ *     "nccl:all_reduce"            [[4, 2048, 4096]]                   "c10::Half"      inputs
+ *     "record_param_comms"         [[[4, 2048, 4096]], [], ...]        "TensorList"     inputs first
+ *     "c10d::_allgather_base_"     [[1073741824], [16777216], []]      "signed char"    outputs first
  *     "c10d::_allgather_base_"     [[1073741824], [16777216], []]      "signed char"    what comes out comes first
  *
- * A list of tensors is one argument.  [] is a tensor of one element where the type is that of an element; else the trace
- * does not say.
+ * A list of tensors is one argument. [] is a tensor of one element if the type is that of an element; else the number
+ * is unknown.
  */
 #include "args.h"
 #include "tlmpi/base/decimal.h"
@@ -15,18 +15,18 @@
 #include "tlmpi/trace/text/json.h"
 #include <math.h>
 
-/* -------------------------------------------------------------------------------------------------- counters, allocators */
+/* --------------------------------------------------------------------------------------------- counters, allocators */
 
-/* A number, also as a text. */
+/* Returns a number, also from a string. */
 static tl_text number_of(tl_text value)
 {
     tl_text text = tl_json_string(value);
     return text.n > 0 ? text : value;
 }
 
-/* Every number among the args of a range is a counter; of several of one name the last.  A range without any is there all
- * the same: the order of ranges tells whose they are. */
-static void take_counters(tl_events *e, tl_text args)
+/* Adds every number among the args of a range as a counter; of several with one name, the last.  A range without
+ * numbers is added as well: the order of ranges determines whose counters they are. */
+static void add_counters(tl_events *e, tl_text args)
 {
     tl_text rest = tl_json_inside(args), key, value;
     const uint32_t event = (uint32_t)e->n - 1;
@@ -53,7 +53,7 @@ void tl_measured_take(tl_events *e, const tl_fields *f)
     uint32_t name = e->name[e->n - 1];
 
     if (tl_event_cat(e, e->n - 1) == TL_CAT_PROFILER_RANGE)
-        take_counters(e, f->args);
+        add_counters(e, f->args);
     else if (name != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, name), "[memory]"))
         tl_vec_push(&e->memory,
                     (tl_memory_args){ .event = (uint32_t)e->n - 1,
@@ -66,12 +66,12 @@ void tl_measured_take(tl_events *e, const tl_fields *f)
 
 /* ----------------------------------------------------------------------------------------------------------- shapes */
 
-/* What stands first among the arguments. */
+/* The order of an operator's arguments. */
 typedef enum arguments {
-    ANNOTATION, /* all of them go in */
-    SAME,       /* what goes in and comes out */
-    IN_FIRST,   /* of the rest nothing is known */
-    OUT_FIRST,  /* and then what goes in */
+    ANNOTATION, /* inputs only */
+    SAME,       /* an input that is also the output */
+    IN_FIRST,   /* an input; the rest is unknown */
+    OUT_FIRST,  /* an output, then an input */
 } arguments;
 
 static const struct {
@@ -94,7 +94,7 @@ static const struct {
 
 enum { DEEPEST = 4 };
 
-/* A shape, or a list of shapes: the sum of their elements; -1 where that is not known.  *bad: the text is neither. */
+/* Returns the number of elements of a shape, or of a list of shapes; -1: unknown.  *bad: the text is neither. */
 static int64_t count_elements(tl_text value, int depth, bool *bad)
 {
     tl_text rest = tl_json_inside(value), item;
@@ -118,7 +118,7 @@ static int64_t count_elements(tl_text value, int depth, bool *bad)
     return *bad || !told || (shapes && lengths) ? -1 : shapes ? sum : product;
 }
 
-/* One argument: how many elements, -1 unknown; the type of each, 0 unknown. */
+/* One argument: number of elements, -1: unknown; type of an element, 0: unknown. */
 typedef struct argument {
     int64_t nelems;
     tl_dtype dtype;
@@ -126,8 +126,8 @@ typedef struct argument {
 
 static const argument nothing = { -1, 0 };
 
-/* Takes the next argument of the operator off both lists; false after the last.  A list of tensors without recorded shapes
- * counts as empty.  Text that is no list of shapes or of types ends both. */
+/* Removes the next argument of the operator from both lists; false after the last.  A list of tensors without recorded
+ * shapes counts as empty.  Text that is not a list of shapes or types ends both. */
 static bool next_argument(tl_text *dims, tl_text *types, argument *out)
 {
     tl_text shape, type;
@@ -149,7 +149,7 @@ static bool next_argument(tl_text *dims, tl_text *types, argument *out)
     return true;
 }
 
-/* Returns the sum of all arguments' elements; `nothing` where one is unknown or the types differ. */
+/* Returns the sum of all arguments' elements; `nothing` if one is unknown or the types differ. */
 static argument sum_arguments(tl_text *dims, tl_text *types)
 {
     argument sum, a;

@@ -1,4 +1,4 @@
-/* args.h - arguments of few events, from the entry to the side tables beside the columns. */
+/* args.h - copies arguments of few events from the entry to the side tables. */
 #ifndef TLMPI_TRACE_READ_ARGS_H
 #define TLMPI_TRACE_READ_ARGS_H
 
@@ -15,7 +15,7 @@ static inline bool tl_measured_is(const tl_events *events)
 
 void tl_measured_take(tl_events *events, const tl_fields *fields);
 
-/* Whether the entry may be an operator of communication, by the beginning of its name: most are none. */
+/* Whether the entry may be a communication operator, by the beginning of its name: most are not. */
 static inline bool tl_shapes_may_be(const tl_fields *f)
 {
     const tl_text name = f->value[TL_KEY_NAME].text;
@@ -24,7 +24,7 @@ static inline bool tl_shapes_may_be(const tl_fields *f)
             (name.p[0] == 'r' && name.p[5] == 'd'));
 }
 
-/* Puts the shapes in args, those of the last event, into the side table, where the event is an operator with recorded
+/* Adds the shapes in args, those of the last event, to the side table, if the event is an operator with recorded
  * shapes. */
 void tl_shapes_take(tl_events *events, tl_text args);
 

@@ -7,16 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* More parts than that are of no file that is whole. */
+/* Largest number of parts of a file; a file with more is damaged. */
 #define PARTS_MOST 4096
 
-/* A database of neither is one of Nsight Systems that lacks all of its tables. */
+/* Returns the schema of a database; one that fits neither is taken for an export of Nsight Systems without its
+ * tables. */
 static const tl_db_schema *schema_of(tl_db *db)
 {
     return tl_rocpd_schema.claims(db) ? &tl_rocpd_schema : &tl_nsys_schema;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- parts */
+/* ------------------------------------------------------------------------------------------------------------ parts */
 
 typedef TL_VEC(tl_db_part) part_list;
 
@@ -34,8 +35,8 @@ static int by_number(const void *a, const void *b)
     return TL_ORDER(x, y, pid, device);
 }
 
-/* The parts of a database, in order; of one without work of devices none.  A process that has one device has no number of
- * it.  *damaged: there may be more. */
+/* Lists the parts of a database, in order; none if it has no device work.  A process with a single device has device
+ * -1.  *damaged: there may be more. */
 static part_list parts_of(const tl_db *db, const tl_db_schema *schema, bool *damaged)
 {
     part_list found = { 0 };
@@ -81,8 +82,8 @@ static void list_parts(const char *path, tl_bytes *names)
     tl_db_close(db);
 }
 
-/* Opens the file of a path, or of the path of a part, and finds which part that is; of a file of one rank that rank's.
- * alone: the part is all of the file. */
+/* Opens the file of a path, or of the path of a part, and finds the part; for a file of one rank, that rank's.  alone:
+ * the part is the whole file. */
 static tl_status open_part(const char *path, tl_db **db, const tl_db_schema **schema, tl_db_part *part, bool *alone,
                            tl_error *err)
 {
@@ -115,9 +116,9 @@ static tl_status open_part(const char *path, tl_db **db, const tl_db_schema **sc
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------- what the file says */
+/* ----------------------------------------------------------------------------------------------- what the file says */
 
-/* A number of the environment of the part; -1 where the file does not have it. */
+/* Returns a number from the environment of the part; -1: absent. */
 static int64_t environment(const tl_db *db, const tl_db_schema *schema, const tl_db_part *part, bool alone,
                            const char *const *names)
 {
@@ -150,14 +151,14 @@ int64_t tl_db_first_start_of(const tl_db *db, const tl_db_schema *schema, const 
 {
     int64_t start_ns = -1;
 
-    for (size_t t = 0; start_ns <= 0 && t < schema->ntables; t++) { /* an event that is not timed is at 0 */
+    for (size_t t = 0; start_ns <= 0 && t < schema->ntables; t++) { /* an event without a time is at 0 */
         int64_t first_ns = tl_db_first_start(db, &schema->tables[t], schema->columns, part);
         start_ns = first_ns >= 0 ? first_ns : start_ns;
     }
     return start_ns;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the reader */
+/* ------------------------------------------------------------------------------------------------------- the reader */
 
 static bool is_database(const char *path, tl_text head)
 {

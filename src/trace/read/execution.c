@@ -1,5 +1,5 @@
-/* execution.c - an execution trace to its nodes: the file as a stream through the grammar, byte by byte, as far as it is
- * JSON; one node is held at a time. */
+/* execution.c - reads the nodes of an execution trace: the file as a stream through the JSON grammar, byte by byte,
+ * until an error; one node is held at a time. */
 #include "tlmpi/trace/read/execution.h"
 #include "formats.h"
 #include "tlmpi/base/decimal.h"
@@ -12,22 +12,22 @@
 #define BLOCK_BYTES ((size_t)64 << 10)
 #define AROUND_MAX  ((size_t)1 << 20)
 
-enum { BETWEEN_NODES = 2 }; /* brackets that are open there */
+enum { BETWEEN_NODES = 2 }; /* number of open brackets between nodes */
 
 typedef struct reading {
     tl_exec *exec;
-    unsigned wanted; /* texts */
+    unsigned wanted; /* bits of the wanted texts */
     tl_grammar grammar;
-    uint64_t at; /* bytes of the text taken */
+    uint64_t at; /* number of bytes of the text that are read */
     bool in_nodes;
-    tl_bytes node;   /* the text of the one at hand */
-    tl_bytes around; /* the text around the nodes, at most its first MiB */
-    char fault[221]; /* the byte, what was expected there and found; empty where all of the text is well */
+    tl_bytes node;   /* text of the current node */
+    tl_bytes around; /* text around the nodes, its first MiB at most */
+    char fault[221]; /* the byte, what was expected there and found; empty: no error */
 } reading;
 
-/* ------------------------------------------------------------------------------------------------------------ a node */
+/* ----------------------------------------------------------------------------------------------------------- a node */
 
-/* What is known of the node at hand. */
+/* The current node. */
 typedef struct taken {
     tl_exec_node node;
     bool has_id, has_rf;
@@ -44,7 +44,8 @@ static bool is_number(tl_text key, const char *word, tl_text value, int64_t *num
     return tl_text_is(key, word) && tl_decimal_to_int(value.p, value.n, number);
 }
 
-/* "inputs" or "outputs" of the newer schema; `shapes` is the first of the two texts.  In the older one it is an array. */
+/* Reads "inputs" or "outputs" of the newer schema; `shapes` is the first of the two texts.  In the older schema they
+ * are arrays. */
 static void take_tensors(const reading *r, taken *t, int shapes, tl_text object)
 {
     tl_text rest = tl_json_inside(object), key, value;
@@ -56,7 +57,7 @@ static void take_tensors(const reading *r, taken *t, int shapes, tl_text object)
     }
 }
 
-/* "attrs" of the newer schema. */
+/* Reads "attrs" of the newer schema. */
 static void take_attributes(const reading *r, taken *t, tl_text array)
 {
     tl_text rest = tl_json_inside(array), attribute;
@@ -87,7 +88,7 @@ static void take_member(const reading *r, taken *t, tl_text key, tl_text value)
         take_attributes(r, t, value);
 }
 
-static void take_node(const reading *r, tl_text node)
+static void add_node(const reading *r, tl_text node)
 {
     tl_exec *exec = r->exec;
     tl_text rest = tl_json_inside(node), key, value;
@@ -105,10 +106,10 @@ static void take_node(const reading *r, tl_text node)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the text */
+/* --------------------------------------------------------------------------------------------------------- the text */
 
-/* Notes that `expected` is not there, but c: a byte, or EOF for the end of the text. */
-static void fault(reading *r, const char *expected, int c)
+/* Records the first error: `expected` is missing, c is found: a byte, or EOF for the end of the text. */
+static void set_fault(reading *r, const char *expected, int c)
 {
     char found[32] = "the end of the text";
 
@@ -120,7 +121,7 @@ static void fault(reading *r, const char *expected, int c)
              expected, found);
 }
 
-/* Whether the text around the nodes ends with their key and a colon: the bracket is taken already. */
+/* Whether the text around the nodes ends with their key, a colon and the bracket. */
 static bool ends_with_key(const tl_bytes *around)
 {
     static const char key[] = "nodes";
@@ -135,7 +136,8 @@ static bool ends_with_key(const tl_bytes *around)
     return n > length && around->v[n - length - 1] == '"' && memcmp(around->v + n - length, key, length) == 0;
 }
 
-/* Sorts a byte that the grammar has just taken; before it `depth` brackets were open. */
+/* Adds a byte that the grammar has accepted to the node or to the text around.  depth: number of open brackets before
+ * it. */
 static void sort_byte(reading *r, char c, uint64_t depth)
 {
     const uint64_t now = r->grammar.depth;
@@ -154,12 +156,13 @@ static void sort_byte(reading *r, char c, uint64_t depth)
     if (now != BETWEEN_NODES || depth == now)
         return;
     if (r->node.n >= TL_ENTRY_MAX)
-        fault(r, "a node of less than 16 MB", (unsigned char)c);
+        set_fault(r, "a node of less than 16 MB", (unsigned char)c);
     else if (r->node.v[0] == '{')
-        take_node(r, (tl_text){ r->node.v, r->node.n });
+        add_node(r, (tl_text){ r->node.v, r->node.n });
 }
 
-/* A byte order mark before the document; white space, and zeros as a crash leaves them, behind it. */
+/* Whether the byte lies outside of the document: a byte order mark before it; after it white space, or zeros left by a
+ * crash. */
 static bool is_around(const reading *r, char c)
 {
     if (tl_grammar_is_over(&r->grammar))
@@ -174,14 +177,15 @@ static void take_byte(reading *r, char c)
     if (is_around(r, c))
         return;
     if (tl_grammar_is_over(&r->grammar))
-        fault(r, "the end of the file", (unsigned char)c);
+        set_fault(r, "the end of the file", (unsigned char)c);
     else if (!tl_grammar_step(&r->grammar, c))
-        fault(r, tl_grammar_wants(&r->grammar), (unsigned char)c);
+        set_fault(r, tl_grammar_wants(&r->grammar), (unsigned char)c);
     else
         sort_byte(r, c, depth);
 }
 
-/* The members of the object that the text begins with, a byte order mark aside; nothing where it begins otherwise. */
+/* Returns the members of the object at the beginning of the text, after an optional byte order mark; empty if there is
+ * none. */
 static tl_text members_of(tl_text text)
 {
     while (text.n > 0 && (strchr(" \t\r\n", *text.p) != NULL || (*text.p & 0x80))) {
@@ -191,7 +195,7 @@ static tl_text members_of(tl_text text)
     return text.n > 0 && *text.p == '{' ? (tl_text){ text.p + 1, text.n - 1 } : TL_TEXT("");
 }
 
-/* Reads the process of the execution trace, which stands before the nodes as a rule. */
+/* Reads the process id of the execution trace, which usually comes before the nodes. */
 static bool read_pid(tl_text text, int64_t *pid)
 {
     tl_text rest = members_of(text), key, value;
@@ -229,7 +233,7 @@ tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error
     tl_source_close(source);
     exec->cut = r.fault[0] == 0 && !tl_grammar_is_over(&r.grammar);
     if (exec->cut)
-        fault(&r, tl_grammar_wants(&r.grammar), EOF);
+        set_fault(&r, tl_grammar_wants(&r.grammar), EOF);
     exec->damaged = r.fault[0] != 0;
     if (exec->damaged)
         snprintf(exec->fault, sizeof exec->fault, "%s; the nodes before it count", r.fault);
@@ -254,11 +258,11 @@ void tl_exec_free(tl_exec *exec)
     *exec = (tl_exec){ 0 };
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the format */
+/* ------------------------------------------------------------------------------------------------------- the format */
 
 static const char *const endings[] = { ".json", ".json.gz", ".json.zst", NULL };
 
-/* Whether the document begins with an array of nodes; *schema: after the number of a schema. */
+/* Whether the document begins with an array of nodes; *schema: after a schema number. */
 static bool has_nodes(tl_text head, bool *schema)
 {
     tl_text rest = members_of(head), key, value;

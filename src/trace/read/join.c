@@ -1,11 +1,11 @@
-/* join.c - slices of one trace, read by several procs, to the whole trace; and windows of one process to one trace. */
+/* join.c - joins slices of one trace, read by several procs; and windows of one process. */
 #include "formats.h"
 #include "tlmpi/base/stats.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether the next slice begins at just the entry that comes after the last one of the slice before. */
-static bool continues(const tl_read_report *a, const tl_read_report *b)
+/* Whether the next slice begins at the entry that follows the last one of the slice before. */
+static bool continues_slice(const tl_read_report *a, const tl_read_report *b)
 {
     if (a->bare || a->dropped > 0 || b->dropped > 0 || a->source_fault || b->source_fault)
         return false;
@@ -14,7 +14,7 @@ static bool continues(const tl_read_report *a, const tl_read_report *b)
     return a->stopped_at != UINT64_MAX && a->stopped_at == b->first_entry;
 }
 
-/* What the ids of a slice are in the whole. */
+/* The ids of a slice, by id: the ids in the whole trace. */
 typedef struct renumbering {
     uint32_t *name, *track, *lane;
     uint16_t *category;
@@ -34,7 +34,7 @@ static void renumber_names(tl_events *to, const tl_events *from, renumbering *r)
     }
 }
 
-/* Tracks, lanes and categories are few: each is looked for among those of the whole. */
+/* Tracks, lanes and categories are few: each is searched among those of the whole. */
 static void renumber_tracks(tl_events *to, const tl_events *from, renumbering *r)
 {
     r->track = tl_malloc((from->tracks.n + 1) * sizeof *r->track);
@@ -120,10 +120,10 @@ bool tl_trace_append(tl_trace *ok, const tl_trace *next)
     tl_read_report *a = &ok->report;
     const tl_read_report *b = &next->report;
 
-    if (!continues(a, b))
+    if (!continues_slice(a, b))
         return false;
     append_events(&ok->events, &next->events, (uint32_t)a->entries);
-    if (!a->closed && next->ndoc > 0) { /* after the end of the array the slice that has it read on to the end */
+    if (!a->closed && next->ndoc > 0) { /* after the end of the array, the slice that has it reads on to the end */
         ok->doc = tl_realloc(ok->doc, ok->ndoc + next->ndoc);
         memcpy(ok->doc + ok->ndoc, next->doc, next->ndoc);
         ok->ndoc += next->ndoc;
@@ -147,10 +147,10 @@ bool tl_trace_append(tl_trace *ok, const tl_trace *next)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ windows */
+/* ---------------------------------------------------------------------------------------------------------- windows */
 
-/* Moves the correlation ids of a window behind those of the windows before, where some come again: a correlation joins
- * what one recording has. */
+/* Shifts the correlation ids of a window above those of the windows before, if some repeat: a correlation is valid
+ * within one recording. */
 static void part_correlations(const tl_events *whole, tl_events *next)
 {
     int64_t last = 0, first = INT64_MAX;
@@ -185,7 +185,7 @@ static void add_report(tl_read_report *a, const tl_read_report *b)
     }
 }
 
-/* Puts the window's number before the first fault: the byte of the fault counts in that window's text. */
+/* Puts the window's number before the first fault: the byte offset counts in that window's text. */
 static void name_window(tl_read_report *report, int32_t number)
 {
     char text[sizeof report->first_bad];
@@ -201,7 +201,8 @@ void tl_trace_add_window(tl_trace *whole, tl_trace *next, const tl_window *windo
     int64_t base_ns = next->meta.has_base ? next->meta.base_ns : 0, ignored;
     tl_event_window at = { .number = window->number, .more_steps = window->more_steps };
 
-    base_ns -= first ? base_ns : whole->meta.has_base ? whole->meta.base_ns : 0; /* the first one's is added to all */
+    base_ns -= first ? base_ns : whole->meta.has_base ? whole->meta.base_ns : 0; /* the first window's base is added to
+                                                                                  * all */
     for (size_t i = 0; i < next->events.n; i++)
         next->events.ts_ns[i] = tl_ns_between(tl_ns_sum(next->events.ts_ns[i], base_ns), window->closed_ns);
     name_window(&next->report, window->number);
@@ -218,7 +219,7 @@ void tl_trace_add_window(tl_trace *whole, tl_trace *next, const tl_window *windo
         append_events(&whole->events, &next->events, (uint32_t)so_far.entries);
         whole->meta.rank = whole->meta.rank >= 0 ? whole->meta.rank : next->meta.rank;
         whole->meta.world_size = whole->meta.world_size >= 0 ? whole->meta.world_size : next->meta.world_size;
-        if (whole->meta.groups.n == 0) { /* the window before may be cut */
+        if (whole->meta.groups.n == 0) { /* the window before may be truncated */
             free(whole->meta.groups.v);
             whole->meta.groups = next->meta.groups;
             next->meta.groups.v = NULL;

@@ -1,7 +1,7 @@
-/* kineto.c - source, splitter and event readers, put together.
+/* kineto.c - reads a Kineto trace: source, splitter and event readers, put together.
  *
- * An entry goes to the fast reader; what that does not recognise whole goes to yajl; what yajl refuses is repaired and
- * read once more; what then is no JSON is dropped, counted, and the next entry found.
+ * An entry goes to the fast reader; an entry that the fast reader does not fully recognise goes to yajl; an entry that
+ * yajl rejects is repaired and read again; if it still is not JSON, it is dropped and counted.
  */
 #include "formats.h"
 #include "args.h"
@@ -12,7 +12,7 @@
 #include "tlmpi/trace/text/split.h"
 #include <stdlib.h>
 
-/* Bytes before a slice that are read with it: they tell whether its first brace starts an entry. */
+/* Bytes before a slice that are read with it: they determine whether its first brace starts an entry. */
 #define LOOK_BACK 256u
 
 #define NO_JSON "expected JSON, found an entry that is none or has no end"
@@ -23,19 +23,19 @@ typedef struct reading {
     tl_trace *trace;
     tl_split split;
     tl_layouts layouts;
-    tl_fields fields; /* of the entry at hand */
+    tl_fields fields; /* of the current entry */
     tl_yajl_scratch scratch;
-    tl_bytes repaired;     /* room for a repaired entry */
-    size_t checked;        /* bytes of events for which there was memory enough */
-    tl_error source_error; /* what ended the bytes early */
-    uint64_t cut_at;       /* offset of the first entry without an end; UINT64_MAX for none */
-    uint32_t cut_entries;  /* entries begun when the last of them was found so */
-    size_t nevents;        /* before the last entry, as all below */
+    tl_bytes repaired;     /* scratch for a repaired entry */
+    size_t checked;        /* bytes of events for which there was enough memory */
+    tl_error source_error; /* the error that ended the bytes early */
+    uint64_t cut_at;       /* offset of the first entry without an end; UINT64_MAX: none */
+    uint32_t cut_entries;  /* number of entries begun when the last entry without an end was found */
+    size_t nevents;        /* nevents and the counts below: before the last entry */
     uint64_t kept, filtered, dropped, repaired_entries, untimed, entries_end;
     bool fractional_ts;
 } reading;
 
-/* The splitter asks: the fast reader finds the end of a plain entry while it reads it. */
+/* Callback of the splitter: the fast reader finds the end of a plain entry while it reads it. */
 static size_t read_plain(void *arg, const char *p)
 {
     reading *r = arg;
@@ -44,8 +44,8 @@ static size_t read_plain(void *arg, const char *p)
 
 /* ------------------------------------------------------------------------------------------------------- one entry */
 
-/* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of
- * what is wrong with it.  False: it is no JSON, and the splitter has gone on after its beginning. */
+/* Reads an entry that the fast reader rejected, after a repair if necessary (*mended).  *fault: offset in the text of
+ * the error.  Returns false if the entry is not JSON; the splitter then continues after its beginning. */
 static bool read_carefully(reading *r, const tl_split_item *item, bool *mended, uint64_t *fault)
 {
     tl_text text = item->text;
@@ -64,7 +64,7 @@ static bool read_carefully(reading *r, const tl_split_item *item, bool *mended, 
     return *mended;
 }
 
-/* A document among the entries, as a file has that two were written to. */
+/* Whether the entry is a whole document, as in a file that was written twice. */
 static bool is_document(const reading *r, const tl_split_item *item)
 {
     return !(r->fields.seen >> TL_KEY_PH & 1) && !(r->fields.seen >> TL_KEY_CAT & 1) &&
@@ -77,7 +77,7 @@ static void report_dropped(tl_read_report *report, uint64_t fault, const char *e
     tl_report_bad(report, fault, expected, "dropped that entry");
 }
 
-static void remember(reading *r)
+static void save_counts(reading *r)
 {
     const tl_read_report *report = &r->trace->report;
 
@@ -91,7 +91,7 @@ static void remember(reading *r)
     r->fractional_ts = report->fractional_ts;
 }
 
-/* The last entry counts as lost: its event goes. */
+/* Drops the last entry's event. */
 static void drop_last_entry(reading *r)
 {
     tl_read_report *report = &r->trace->report;
@@ -106,7 +106,7 @@ static void drop_last_entry(reading *r)
     report->fractional_ts = r->fractional_ts;
 }
 
-static void take_entry(reading *r, const tl_split_item *item)
+static void add_entry(reading *r, const tl_split_item *item)
 {
     tl_read_report *report = &r->trace->report;
     tl_events *events = &r->trace->events;
@@ -114,7 +114,7 @@ static void take_entry(reading *r, const tl_split_item *item)
     uint64_t fault = item->offset;
     const char *why = "";
 
-    remember(r);
+    save_counts(r);
     bool fast = item->probed || (!r->options->yajl_only && r->split.probe(r, item->text.p) == item->text.n);
     if (!fast && !read_carefully(r, item, &mended, &fault)) {
         report_dropped(report, fault, NO_JSON);
@@ -150,8 +150,8 @@ static void take_entry(reading *r, const tl_split_item *item)
     }
 }
 
-/* After the last entry a comma is missing, or a brace too many, and nothing else. */
-static void take_unclosed(reading *r, const tl_split_item *item)
+/* Handles a missing comma, or one brace too many, after the last entry. */
+static void close_array(reading *r, const tl_split_item *item)
 {
     tl_read_report *report = &r->trace->report;
 
@@ -165,8 +165,8 @@ static void take_unclosed(reading *r, const tl_split_item *item)
 
 /* ----------------------------------------------------------------------------------------------------- all entries */
 
-/* Forgets all events and faults: the array read was not the trace's. */
-static void forget(reading *r)
+/* Drops all events and faults: the array read was not the trace's. */
+static void restart(reading *r)
 {
     const bool no_memory = r->trace->report.no_memory, over_limit = r->trace->report.over_limit;
 
@@ -191,7 +191,7 @@ static void read_entries(reading *r, tl_source *source)
             (void)tl_report_room(r->trace, &r->checked);
             break;
         case TL_SPLIT_ENTRY:
-            take_entry(r, &item);
+            add_entry(r, &item);
             break;
         case TL_SPLIT_BAD:
             report->dropped++;
@@ -211,10 +211,10 @@ static void read_entries(reading *r, tl_source *source)
             report_dropped(report, item.fault, "expected ',' or ']' after an entry, found it torn");
             break;
         case TL_SPLIT_LOOSE:
-            take_unclosed(r, &item);
+            close_array(r, &item);
             break;
         case TL_SPLIT_RESTART:
-            forget(r);
+            restart(r);
             break;
         case TL_SPLIT_END:
             return;
@@ -222,28 +222,28 @@ static void read_entries(reading *r, tl_source *source)
     }
 }
 
-/* Returns the first byte of the text that is read for the slice. */
+/* Returns the offset of the first byte that is read for the slice. */
 static uint64_t first_byte(const tl_read_range *range)
 {
     return range != NULL && range->from > LOOK_BACK ? range->from - LOOK_BACK : 0;
 }
 
-/* What the end of the file says about the whole. */
+/* Completes the report at the end of the file. */
 static void read_end(reading *r, const tl_source *source)
 {
     tl_read_report *report = &r->trace->report;
     tl_error err = { 0 };
 
     if (!r->split.found)
-        forget(r);
+        restart(r);
     report->text_bytes = first_byte(r->options->range) + tl_source_text_bytes(source);
     tl_report_end(report, &r->split, source, &r->source_error);
-    /* More entries after one without end: it is not the file that has been cut. */
+    /* More entries after one without an end: then the file is not truncated. */
     if (r->cut_at != UINT64_MAX && (!report->cut || r->split.nentries > r->cut_entries))
         tl_report_bad(report, r->cut_at, "expected the end of an entry, found the end of the file",
                       "dropped that entry");
     if (report->over_limit) {
-        report->first_bad_byte = -1; /* the end alone is told */
+        report->first_bad_byte = -1; /* only the end is reported */
         tl_report_bad(report, report->entries_end, TL_OVER_LIMIT, "kept every entry before it");
     } else if (report->cut)
         tl_report_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
@@ -273,7 +273,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     const tl_read_range whole = { 0, UINT64_MAX }, *range = options->range != NULL ? options->range : &whole;
     tl_source *source;
 
-    if (options->hook != NULL && options->range != NULL) /* slices are joined without it */
+    if (options->hook != NULL && options->range != NULL) /* slices are joined without the hook's data */
         return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with a hook", path);
     tl_status st = tl_source_open(path, &source, err);
     if (st != TL_OK)
@@ -306,7 +306,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     return st;
 }
 
-/* Claims every file, as the last reader: this one best says why a file is no trace. */
+/* Accepts any file, as the last reader: its messages say best why a file is not a trace. */
 static bool claims(const char *path, tl_text head)
 {
     (void)path;

@@ -1,10 +1,11 @@
-/* kineto_look.c - is this file a trace, what is its rank, when did it begin?
+/* kineto_look.c - a quick look: is this file a trace, what is its rank, when did it begin?
  *
  *     head    the text up to the first entry that has a ts: enough for most traces, and cheap
  *     tail    the last bytes, where on-demand traces have distributedInfo and some traces baseTimeNanoseconds
- *     rest    the entries after the head, where neither names the rank: arguments of collectives may
+ *     rest    the entries after the head, if neither has the rank: arguments of collectives may have it
  *
- * The first entry stands for the begin of the trace: entries are not in order of time, but runs are further apart.
+ * The first entry stands for the begin of the trace: entries are not in order of time, but runs are further apart than
+ * that.
  */
 #include "formats.h"
 #include "tlmpi/base/decimal.h"
@@ -21,26 +22,26 @@
 #define HEAD_MAX         ((uint64_t)64 << 20)
 #define HEAD_ENTRIES_MAX 10000u
 #define BLOCK            ((size_t)64 << 10)
-#define NO_JSON_MAX      ((uint64_t)1 << 20) /* bytes searched for traceEvents in a text that begins as no JSON */
+#define NO_JSON_MAX      ((uint64_t)1 << 20) /* bytes searched for traceEvents in a text that does not begin as JSON */
 
-/* A ts from this on is Unix time (it is 2001 then); a smaller one counts from the base time. */
+/* A ts from here on is Unix time (of 2001 or later); a smaller one counts from the base time. */
 #define UNIX_TIME_NS INT64_C(1000000000000000000)
 
 /* --------------------------------------------------------------------------------------------------------- an entry */
 
-/* What the first entries have told. */
+/* What the entries read so far have shown. */
 typedef struct seen_so_far {
-    bool has_first, first_is_event; /* about the first entry that can be read: an event has a ph */
+    bool has_first, first_is_event; /* of the first readable entry: an event has a ph */
     bool has_ts;
-    int64_t ts_ns;      /* of the first entry with a time of its own */
-    int64_t pid;        /* of the first entry that the host has written; 0 without one */
-    bool has_category;  /* an entry has a category of PyTorch's profiler */
-    bool has_bare_work; /* an entry that lasts has a name and no category, as all of that profiler have */
-    char foreign[48];   /* the first category of another program, printable; empty without one */
+    int64_t ts_ns;      /* of the first entry with its own time */
+    int64_t pid;        /* of the first entry of the host; 0: none */
+    bool has_category;  /* some entry has a category of PyTorch's profiler */
+    bool has_bare_work; /* some entry with a duration has a name and no category, unlike those of that profiler */
+    char foreign[48];   /* first category of another program, printable; empty: none */
 } seen_so_far;
 
-/* Entries of the device have its number as their pid, and others a word. */
-static void note_pid(seen_so_far *seen, const tl_fields *f)
+/* Sets pid from an entry of the host: entries of a device have the device's number as pid, and others a word. */
+static void set_pid(seen_so_far *seen, const tl_fields *f)
 {
     const unsigned of_host = TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) | TL_CAT_BIT(TL_CAT_CPU_OP) |
                              TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON) |
@@ -53,7 +54,7 @@ static void note_pid(seen_so_far *seen, const tl_fields *f)
     }
 }
 
-/* Flows, counters and metadata may have none. */
+/* Flows, counters and metadata may have no category. */
 static bool is_bare_work(const tl_fields *f)
 {
     const tl_value *ph = tl_fields_get(f, TL_KEY_PH);
@@ -61,7 +62,7 @@ static bool is_bare_work(const tl_fields *f)
            tl_fields_get(f, TL_KEY_NAME) != NULL;
 }
 
-static void note_category(seen_so_far *seen, const tl_fields *f)
+static void add_category(seen_so_far *seen, const tl_fields *f)
 {
     const tl_value *cat = tl_fields_get(f, TL_KEY_CAT);
     char text[sizeof seen->foreign];
@@ -76,7 +77,8 @@ static void note_category(seen_so_far *seen, const tl_fields *f)
         tl_printable(seen->foreign, sizeof seen->foreign, text);
 }
 
-/* Adds what the entry tells.  Whether it is an event.  A metadata entry ("ph": "M") may have a ts, but not one of its own. */
+/* Adds an entry.  Returns whether it is an event.  A metadata entry ("ph": "M") may have a ts, but not one of its
+ * own. */
 static bool see_entry(seen_so_far *seen, const tl_fields *f)
 {
     const tl_value *ph = tl_fields_get(f, TL_KEY_PH), *ts = tl_fields_get(f, TL_KEY_TS);
@@ -84,27 +86,27 @@ static bool see_entry(seen_so_far *seen, const tl_fields *f)
     if (!seen->has_first)
         seen->first_is_event = ph != NULL;
     seen->has_first = true;
-    note_pid(seen, f);
-    note_category(seen, f);
+    set_pid(seen, f);
+    add_category(seen, f);
     if (ph != NULL && !seen->has_ts && ts != NULL && !tl_text_is(ph->text, "M"))
         seen->has_ts = tl_value_us_to_ns(ts, &seen->ts_ns) && seen->ts_ns >= 0;
     return ph != NULL;
 }
 
-/* Whether the trace is another program's: no category seen is the profiler's, and a foreign one, or timed work without
- * a category, was. */
+/* Whether the trace is another program's: no category is the profiler's, and a foreign category, or timed work without
+ * a category, was seen. */
 static bool is_foreign(const seen_so_far *seen)
 {
     return (seen->foreign[0] != '\0' || seen->has_bare_work) && !seen->has_category;
 }
 
-/* Whether the begin is known, and that the events are the profiler's as far as they tell. */
+/* Whether the begin is known and the events seen are the profiler's. */
 static bool knows_enough(const seen_so_far *seen)
 {
     return seen->has_ts && !is_foreign(seen);
 }
 
-/* Number `at` of a list as "[0, 8, 16]"; -1 where the list is shorter, or abridged ("...") before that. */
+/* Returns element `at` of a list such as "[0, 8, 16]"; -1: the list is shorter, or abridged ("...") before it. */
 static int64_t number_at(tl_text list, int64_t at)
 {
     int64_t number = -1;
@@ -116,8 +118,8 @@ static int64_t number_at(tl_text list, int64_t at)
     return number;
 }
 
-/* The global rank that the arguments of a collective tell: "Rank" is the place among "Process Group Ranks", or else
- * counts from "Global rank start" by "Global rank stride".  -1 where the entry has none. */
+/* Returns the global rank in the arguments of a collective: "Rank" is the index in "Process Group Ranks", or else
+ * counts from "Global rank start" by "Global rank stride"; -1: none. */
 static int64_t rank_of_entry(const tl_fields *f)
 {
     int64_t place = tl_value_int(tl_fields_get(f, TL_KEY_GROUP_RANK), -1), rank;
@@ -132,7 +134,7 @@ static int64_t rank_of_entry(const tl_fields *f)
     return start < 0 || stride < 1 || start > INT32_MAX || stride > INT32_MAX ? -1 : start + place * stride;
 }
 
-/* Whether the text of an entry, not yet parsed, may be that of device work: a category of it stands there in quotes. */
+/* Whether the text of an entry, not yet parsed, may be device work: it contains such a category in quotes. */
 static bool may_be_device_work(tl_text entry)
 {
     static const char *const categories[] = { "\"kernel\"",     "\"Kernel\"", "\"gpu_memcpy\"",     "\"Memcpy\"",
@@ -153,16 +155,16 @@ typedef struct look {
     tl_split split;
     tl_meta meta;
     tl_yajl_scratch scratch;
-    tl_error fault;      /* what ended the bytes early */
+    tl_error fault;      /* the error that ended the bytes early */
     bool limit;          /* stopped at HEAD_MAX */
-    seen_so_far seen;    /* what the entries read up to here show */
-    const char *packing; /* what it is packed in besides gzip, NULL: nothing that is known */
+    seen_so_far seen;    /* from the entries read so far */
+    const char *packing; /* compression besides gzip; NULL: none known */
 } look;
 
 /* ------------------------------------------------------------------------------------------------------------ head */
 
-/* The next block of text to the splitter; false where HEAD_MAX bytes are enough.  The first block tells the file's origin: it
- * is as long as there is text for it. */
+/* Passes the next block of text to the splitter; false if HEAD_MAX bytes have been read.  The first block determines
+ * the file's origin: it is filled as far as there is text. */
 static bool read_block(look *l)
 {
     tl_origin *origin = &l->out->origin;
@@ -182,7 +184,7 @@ static bool read_block(look *l)
     return true;
 }
 
-/* Two bytes a letter, either first. */
+/* Whether the text has two bytes per letter, in either order. */
 static bool is_utf16(const look *l)
 {
     const char *doc = l->split.doc;
@@ -195,8 +197,8 @@ static bool begins_as_no_json(const look *l)
     return !l->split.bare && l->split.ndoc > 0 && l->split.doc[0] != '{';
 }
 
-/* Whether enough is known. */
-static bool take_entry(look *l, tl_text text)
+/* Adds an entry.  Returns whether enough is known. */
+static bool look_at_entry(look *l, tl_text text)
 {
     tl_fields f;
     size_t ignored;
@@ -209,7 +211,7 @@ static bool take_entry(look *l, tl_text text)
     return is_event ? knows_enough(&l->seen) : l->split.bare;
 }
 
-/* Reads on until enough is known; to the end where a nested array may turn out to be none of a trace's. */
+/* Reads until enough is known; to the end if a nested array may turn out not to be the trace's. */
 static void read_head(look *l)
 {
     tl_split_item item;
@@ -221,7 +223,7 @@ static void read_head(look *l)
                 return;
             break;
         case TL_SPLIT_ENTRY:
-            if (take_entry(l, item.text) && !l->split.nested)
+            if (look_at_entry(l, item.text) && !l->split.nested)
                 return;
             break;
         case TL_SPLIT_CUT:
@@ -236,7 +238,7 @@ static void read_head(look *l)
         case TL_SPLIT_TORN:
         case TL_SPLIT_LOOSE:
             break;
-        case TL_SPLIT_RESTART: /* what was seen belongs to something other than a trace */
+        case TL_SPLIT_RESTART: /* the entries seen belong to something other than a trace */
             l->seen = (seen_so_far){ 0 };
             break;
         case TL_SPLIT_END:
@@ -247,8 +249,8 @@ static void read_head(look *l)
     }
 }
 
-/* The entries after the head, up to HEAD_MAX: until arguments of a collective tell the rank.  Where all entries have been
- * seen, it is known whether any is device work. */
+/* Reads the entries after the head, up to HEAD_MAX, until arguments of a collective give the rank.  If all entries have
+ * been seen, it is known whether any is device work. */
 static void read_rest(look *l)
 {
     bool device_work = false;
@@ -271,14 +273,14 @@ static void read_rest(look *l)
     }
 }
 
-/* Whether the keys of a trace have been seen. */
+/* Whether keys of a trace have been seen. */
 static bool has_begun(const look *l)
 {
     return l->meta.ndevices >= 0 || l->meta.rank >= 0 || l->meta.world_size >= 0 || l->meta.has_base ||
            l->meta.has_trace_keys;
 }
 
-/* A document without any entry, and without a key that says whose trace it is. */
+/* Whether the document has no entry, and no key of a trace's metadata. */
 static bool is_empty_document(look *l)
 {
     if (!l->split.complete || !l->split.found || l->split.nentries > 0)
@@ -287,16 +289,16 @@ static bool is_empty_document(look *l)
     return !has_begun(l);
 }
 
-/* What a text without traceEvents is, up to where it is cut or searched: a trace by its keys, or by the file's name
- * where more may follow. */
+/* Returns the kind of a text without traceEvents, up to its end or the search limit: a trace by its keys, or by the
+ * file's name if more may follow. */
 static tl_input_kind kind_by_keys(look *l)
 {
     (void)tl_document_read(&l->split, &l->meta, NULL);
     return (l->should_be && !l->split.complete) || has_begun(l) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER;
 }
 
-/* What the head makes of the file: kind and why. */
-static void judge(look *l)
+/* Sets kind and why, from the head. */
+static void set_kind(look *l)
 {
     const tl_split *s = &l->split;
     const tl_input_kind unlike =
@@ -343,7 +345,7 @@ static void judge(look *l)
 
 /* -------------------------------------------------------------------------------------------------- the whole look */
 
-/* Unix time of the first entry, or -1. */
+/* Returns the Unix time of the first entry, ns; -1: unknown. */
 static int64_t begin_of(const look *l)
 {
     int64_t begin;
@@ -352,7 +354,7 @@ static int64_t begin_of(const look *l)
     return l->meta.has_base || begin >= UNIX_TIME_NS ? begin : -1;
 }
 
-/* The group's mark; of members in whichever order the same. */
+/* Returns the group's mark; it does not depend on the order of members. */
 static tl_group_mark mark_of(const tl_pg_config *group)
 {
     const char *name = group->name != NULL ? group->name : "";
@@ -367,7 +369,7 @@ static tl_group_mark mark_of(const tl_pg_config *group)
     return mark;
 }
 
-static void note_origin(look *l)
+static void fill_origin(look *l)
 {
     tl_origin *o = &l->out->origin;
 
@@ -386,7 +388,7 @@ static void read_tail(look *l)
     tl_tail_read(l->path, l->source, (tl_text){ l->split.buf + l->split.at, l->split.end - l->split.at }, &l->meta);
 }
 
-/* The document anew, now that the splitter has all of it; the rank of some arguments counts where it names none. */
+/* Reads the document again, now that the splitter has all of it; the rank from arguments counts if it has none. */
 static void read_document_again(look *l)
 {
     int64_t rank = l->meta.rank;
@@ -396,7 +398,8 @@ static void read_document_again(look *l)
     l->meta.rank = l->meta.rank >= 0 ? l->meta.rank : rank;
 }
 
-/* The tail of a plain file costs one read; a packed one is inflated up to there, and entries are seen on the way. */
+/* Reads the tail, then the rest.  The tail of an uncompressed file costs one read; a compressed one is inflated up to
+ * there, and entries are seen on the way. */
 static void look_deeper(look *l)
 {
     bool packed = tl_source_packing(l->source) != NULL, bare = l->split.bare;
@@ -414,7 +417,7 @@ static void look_deeper(look *l)
 static void look_inside(look *l, bool deep)
 {
     read_head(l);
-    judge(l);
+    set_kind(l);
     if (l->out->kind != TL_INPUT_TRACE)
         return;
     (void)tl_document_read(&l->split, &l->meta, NULL);
@@ -423,7 +426,7 @@ static void look_inside(look *l, bool deep)
     l->out->rank = l->meta.rank;
     l->out->world_size = l->meta.world_size;
     l->out->begin_ns = begin_of(l);
-    note_origin(l);
+    fill_origin(l);
 }
 
 void tl_kineto_look(const char *path, tl_text head, bool deep, bool should_be, tl_look *out)

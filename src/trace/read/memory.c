@@ -1,4 +1,4 @@
-/* memory.c - the profiler's raw memory timeline, character by character. */
+/* memory.c - reads the profiler's raw memory timeline, character by character. */
 #include "tlmpi/trace/read/memory.h"
 #include "formats.h"
 #include "tlmpi/base/decimal.h"
@@ -14,10 +14,10 @@
 /* The numbers of an entry. */
 enum { TIME, ACTION, BYTES, CATEGORY, NNUMBERS };
 
-/* What is done, as the profiler numbers it: it was there before, is given, is put into another category, is taken back. */
+/* Actions, as the profiler numbers them: existed before, is allocated, changes category, is freed. */
 enum { FIRST_ACTION = 1, LAST_ACTION = 4 };
 
-/* What comes next in the text, white space aside. */
+/* What comes next in the text, apart from white space. */
 typedef enum place { OUTER_BRACKET, FIRST_ENTRY, NUMBER, AFTER_ENTRY, NEXT_ENTRY, END } place;
 static const char *const expected[] = {
     [OUTER_BRACKET] = "an array",
@@ -32,16 +32,16 @@ typedef struct timeline {
     const char *path;
     void (*take)(void *arg, const tl_memory_state *state);
     void *arg;
-    tl_memory_state state; /* of the entries that are being summed up */
+    tl_memory_state state; /* sums over the entries so far */
     tl_memory_report *report;
 
     place place;
     char digits[DIGITS];
     size_t ndigits;
-    bool number_over; /* there was a blank after the digits */
+    bool number_over; /* white space has followed the digits */
     int64_t number[NNUMBERS];
     size_t nnumbers;
-    uint64_t at; /* bytes of the text taken */
+    uint64_t at; /* number of bytes of the text that are read */
 } timeline;
 
 /* The profiler writes entries in the order of their times. */
@@ -87,7 +87,7 @@ static tl_status add_entry(timeline *t, tl_error *err)
     return TL_OK;
 }
 
-/* found: a character, or EOF for the end of the text. */
+/* Fails with what is expected at this place.  found: a character, or EOF for the end of the text. */
 static tl_status refuse(const timeline *t, int found, tl_error *err)
 {
     char word[32] = "the end of the text";
@@ -100,8 +100,8 @@ static tl_status refuse(const timeline *t, int found, tl_error *err)
                    t->place == OUTER_BRACKET ? "this is no memory timeline: " : "", expected[t->place], word);
 }
 
-/* Takes a whole number as JSON writes it: 0 or -12, not 007, +1 or 1.e3. */
-static bool take_whole(const char *digits, size_t n, int64_t *out)
+/* Reads a whole number in JSON syntax: 0 or -12, not 007, +1 or 1.e3. */
+static bool read_whole(const char *digits, size_t n, int64_t *out)
 {
     size_t first = n > 0 && digits[0] == '-';
 
@@ -113,8 +113,8 @@ static bool take_whole(const char *digits, size_t n, int64_t *out)
     return tl_decimal_to_int(digits, n, out);
 }
 
-/* A character of an entry, after its bracket. */
-static tl_status take_number(timeline *t, char c, tl_error *err)
+/* Reads a character of an entry, after its bracket. */
+static tl_status read_number(timeline *t, char c, tl_error *err)
 {
     if (c != ',' && c != ']') {
         if (t->number_over || t->ndigits == DIGITS)
@@ -122,7 +122,7 @@ static tl_status take_number(timeline *t, char c, tl_error *err)
         t->digits[t->ndigits++] = c;
         return TL_OK;
     }
-    if (t->nnumbers == NNUMBERS || !take_whole(t->digits, t->ndigits, &t->number[t->nnumbers]))
+    if (t->nnumbers == NNUMBERS || !read_whole(t->digits, t->ndigits, &t->number[t->nnumbers]))
         return refuse(t, (unsigned char)c, err);
     t->nnumbers++;
     t->ndigits = 0;
@@ -141,7 +141,7 @@ static tl_status take(timeline *t, char c, tl_error *err)
     if (c == ' ' || c == '\n' || c == '\r' || c == '\t')
         t->number_over = t->ndigits > 0;
     else if (t->place == NUMBER)
-        return take_number(t, c, err);
+        return read_number(t, c, err);
     else if (c == '[' && t->place == OUTER_BRACKET)
         t->place = FIRST_ENTRY;
     else if (c == '[' && (t->place == FIRST_ENTRY || t->place == NEXT_ENTRY))
@@ -185,7 +185,7 @@ tl_status tl_memory_timeline_read(const char *path, void (*take_state)(void *arg
     return st;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the format */
+/* ------------------------------------------------------------------------------------------------------- the format */
 
 static const char *const endings[] = { ".raw.json.gz", ".raw.gz", ".raw.json", NULL };
 

@@ -1,7 +1,7 @@
-/* nsys.c - exports of Nsight Systems: nsys export --type sqlite.
+/* nsys.c - reads exports of Nsight Systems: nsys export --type sqlite.
  *
- * globalPid and globalTid hold a virtual machine, a pid of 24 bits and a tid of 24 bits.  Ranges of NVTX
- * are what nvtx.h says.
+ * globalPid and globalTid hold a virtual machine id, a pid of 24 bits and a tid of 24 bits.  nvtx.h reads ranges of
+ * NVTX.
  */
 #include "database.h"
 #if TLMPI_HAVE_SQLITE
@@ -10,7 +10,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
-/* The word with that number of a list; the first where the list has none. */
+/* Returns the word at that index of a list; the first word if the index is out of range. */
 static const char *word_of(const char *const *words, size_t n, int64_t number)
 {
     return words[number >= 0 && (uint64_t)number < n ? number : 0];
@@ -18,7 +18,7 @@ static const char *word_of(const char *const *words, size_t n, int64_t number)
 
 #define WORD_OF(words, number) word_of(words, sizeof(words) / sizeof *(words), number)
 
-/* A graph that was recorded as one piece of work. */
+/* A graph launch that was recorded as one piece of work. */
 static bool fill_graph(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
 {
     tl_db_put_name(r, entry,
@@ -53,7 +53,8 @@ static bool fill_memset(tl_db_reading *r, const tl_db_row *row, tl_fields *entry
     return true;
 }
 
-/* "cudaLaunchKernel_v7000" is cudaLaunchKernel; "cuMemcpyAsync_v2" is called so. */
+/* Removes the version that CUPTI adds: "cudaLaunchKernel_v7000" becomes cudaLaunchKernel; "cuMemcpyAsync_v2" is the
+ * call's real name. */
 static bool fill_call(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
 {
     enum { OF_DRIVER = 1 };
@@ -70,9 +71,10 @@ static bool fill_call(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------- waits and events */
+/* ------------------------------------------------------------------------------------------------- waits and events */
 
-/* The recording of an event that a wait names; of older exports, which number no recordings, the last of the event. */
+/* Adds the recording of an event that a wait refers to; in older exports, which do not number recordings, the last one
+ * of the event. */
 static bool note_record(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
 {
     (void)entry;
@@ -113,7 +115,7 @@ static bool fill_range(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
            tl_nvtx_fill(r->nvtx, r, row, name, entry);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the schema */
+/* ------------------------------------------------------------------------------------------------------- the schema */
 
 #define STRING_ID(column) "s.value", "StringIds AS s ON s.id = t." column
 
@@ -162,11 +164,11 @@ static const tl_db_table tables[] = {
     { "NVTX_EVENTS", "user_annotation", false, fill_range, "ranges of NVTX: operators, annotations and steps" },
 };
 
-/* ------------------------------------------------------------------------------------------------- what the file says */
+/* ----------------------------------------------------------------------------------------------- what the file says */
 
-/* Times count from the start of the session, which was at utcEpochNs of Unix time; of exports whose times are greater than
- * the session is long, from the start of the system's clock, which was at startTime then.  Where the export has made them
- * Unix times, they need nothing. */
+/* Sets the base time.  Times count from the start of the session, at utcEpochNs of Unix time; in exports whose times
+ * are greater than the session is long, from the start of the system's clock, at startTime.  Exports with Unix times
+ * need no base. */
 static void read_epoch(const tl_db *db, tl_meta *meta)
 {
     int64_t normal = tl_db_number(db,
@@ -195,7 +197,7 @@ static void read_meta(const tl_db *db, tl_meta *meta)
                     sizeof meta->host);
 }
 
-/* What the recorder was started with is true of the one process of the file; of several it is their launcher's. */
+/* The environment of the recorder belongs to the process if the file has one process; else to their launcher. */
 static void read_variable(const tl_db *db, const tl_db_part *part, bool alone, const char *name, char *text,
                           size_t size)
 {

@@ -9,24 +9,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A value of a payload. */
+/* The values of a payload. */
 typedef enum payload_word { COMMUNICATOR, BYTES, PEER, NRANKS, RANK, NWORDS } payload_word;
 
 static const char *const payload_words[NWORDS] = { "NCCL communicator ID", "Message size [bytes]", "Peer rank",
                                                    "No. of ranks", "Rank" };
 
-/* Where a payload of a schema has a value. */
+/* Position of a value in the payloads of a schema. */
 typedef struct payload_field {
     uint64_t domain, schema, at, size;
     payload_word word;
 } payload_field;
 
-/* What the making of a communicator told of it. */
+/* Data from the creation of a communicator. */
 typedef struct communicator {
     int64_t nranks, rank;
 } communicator;
 
-/* An operator of the forward pass: the last that began with its seq. */
+/* A forward operator: the last one that began with its seq. */
 typedef struct forward {
     int64_t start_ns, pid, tid;
     bool joined;
@@ -52,7 +52,7 @@ struct tl_nvtx {
 static uint64_t number_at(const char *bytes, size_t size)
 {
     uint64_t number = 0;
-    for (size_t i = size; i-- > 0;) /* little-endian, as the machines are that NVIDIA records */
+    for (size_t i = size; i-- > 0;) /* little-endian, as on all machines that NVIDIA records */
         number = number << 8 | (unsigned char)bytes[i];
     return number;
 }
@@ -64,7 +64,7 @@ static uint64_t number_at(const char *bytes, size_t size)
 
 enum { PAYLOAD_HEAD = 32, FIELDS_MOST = 4096 };
 
-/* Takes a field: its name, and its domain, schema, offset and type as a text. */
+/* Adds a field.  place: its domain, schema, offset and type as text. */
 static bool add_field(void *arg, const char *name, const char *place)
 {
     tl_nvtx *n = arg;
@@ -104,7 +104,7 @@ void tl_nvtx_free(tl_nvtx *n)
     free(n);
 }
 
-/* The values of a payload; -1 where it has none. */
+/* Reads the values of a payload; -1: absent. */
 static void read_payload(const tl_nvtx *n, tl_text payload, int64_t values[NWORDS])
 {
     for (int word = 0; word < NWORDS; word++)
@@ -118,10 +118,10 @@ static void read_payload(const tl_nvtx *n, tl_text payload, int64_t values[NWORD
             values[f->word] = (int64_t)number_at(payload.p + PAYLOAD_HEAD + f->at, f->size);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- NCCL */
+/* ------------------------------------------------------------------------------------------------------------- NCCL */
 
-/* What NCCL calls its functions, PyTorch the same, and how many times its message a rank gives and takes: 0 is as many times
- * as there are ranks. */
+/* Names of functions in NCCL and in PyTorch, and the number of elements per rank in multiples of the message: given and
+ * received; 0: times the number of ranks. */
 static const struct {
     const char *function, *name;
     int gives, takes;
@@ -145,7 +145,7 @@ static void put_elements(tl_db_reading *r, tl_fields *entry, tl_key key, int64_t
         tl_db_put_number(r, entry, key, all);
 }
 
-/* Names a range of NCCL after its function, and adds what its payload says. */
+/* Names a range of NCCL after its function, and adds the values of its payload. */
 static tl_text fill_nccl(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text name, tl_fields *entry)
 {
     int64_t values[NWORDS];
@@ -183,10 +183,10 @@ static tl_text fill_nccl(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_
     return (tl_text){ r->name, length };
 }
 
-/* ----------------------------------------------------------------------------------------------------------- operators */
+/* -------------------------------------------------------------------------------------------------------- operators */
 
-/* "aten::add, seq = 7, op_id = 9, sizes = [...]", as emit_nvtx writes an operator: its name is the first word.  Empty: the
- * range is none.  *seq: INT64_MIN without one. */
+/* Returns the name of an operator that emit_nvtx wrote as "aten::add, seq = 7, op_id = 9, sizes = [...]"; empty: the
+ * range is not one.  *seq: INT64_MIN: none. */
 static tl_text operator_in(tl_text name, int64_t *seq)
 {
     tl_text head = { name.p, 0 };
@@ -222,8 +222,8 @@ static void put_arrow(tl_nvtx *n, tl_db_reading *r, const forward *at, const cha
     free(arrow);
 }
 
-/* Remembers an operator of the forward pass, or joins one of the backward pass to it. */
-static void join_passes(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text name, int64_t seq)
+/* Adds a forward operator, or links a backward operator to it. */
+static void link_passes(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text name, int64_t seq)
 {
     const int64_t process = TL_DB_HAS(row, TL_DB_PROCESS) ? row->number[TL_DB_PROCESS] : 0;
     const forward now = { row->number[TL_DB_START], process >> 24 & 0xffffff, process & 0xffffff, false };
@@ -246,9 +246,9 @@ static void join_passes(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_t
 
 /* --------------------------------------------------------------------------------------------------------------- steps
  *
- * A step is an annotation of a family, as "iteration 5" or "train_step[5]": its word has "step" or "iter", the numbers of the
- * family are all different, and there are two at least.  Of several families it is the one that lasts longest in sum: parts
- * of a step are shorter than the step.
+ * An annotation is a step if it belongs to a family such as "iteration 5" or "train_step[5]": the word contains "step"
+ * or "iter", the numbers of the family are all different, and there are at least two.  Of several families, the one
+ * with the longest total time counts: parts of a step are shorter than the step.
  */
 
 static bool is_word_of_steps(tl_text word)
@@ -260,7 +260,7 @@ static bool is_word_of_steps(tl_text word)
     return tl_text_has((tl_text){ lower, n }, "step") || tl_text_has((tl_text){ lower, n }, "iter");
 }
 
-static void note_candidate(tl_nvtx *n, const tl_db_row *row, tl_text name)
+static void add_candidate(tl_nvtx *n, const tl_db_row *row, tl_text name)
 {
     size_t from = 0, to;
     int64_t number;
@@ -323,7 +323,7 @@ void tl_nvtx_mark_steps(const tl_nvtx *n, tl_db_reading *r)
     free(mark);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- a range */
+/* ---------------------------------------------------------------------------------------------------------- a range */
 
 bool tl_nvtx_fill(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text name, tl_fields *entry)
 {
@@ -336,11 +336,11 @@ bool tl_nvtx_fill(tl_nvtx *n, tl_db_reading *r, const tl_db_row *row, tl_text na
         tl_db_put_text(entry, TL_KEY_CAT, TL_TEXT("cpu_op"));
         name = op;
         if (seq >= 0)
-            join_passes(n, r, row, name, seq);
+            link_passes(n, r, row, name, seq);
     } else if (tl_text_starts(name, "nccl")) {
         name = fill_nccl(n, r, row, name, entry);
     } else if (row->number[TL_DB_END] >= row->number[TL_DB_START]) {
-        note_candidate(n, row, name);
+        add_candidate(n, row, name);
     }
     tl_db_put_text(entry, TL_KEY_NAME, name);
     return true;

@@ -1,7 +1,7 @@
-/* nvtx.h - ranges of NVTX and of roctx, as profilers record them, to operators and annotations of PyTorch.
+/* nvtx.h - converts ranges of NVTX and roctx, as profilers record them, to operators and annotations of PyTorch.
  *
- *     "aten::add, seq = 7, op_id = 9"       operator aten::add       of emit_nvtx; one arrow for each seq joins the operator of the
- *                                                                  forward pass to that of the backward pass
+ *     "aten::add, seq = 7, op_id = 9"       operator aten::add of emit_nvtx; an arrow for each seq links the forward
+ *                                           operator to the backward operator
  *     "ncclAllReduce" and a payload         annotation nccl:all_reduce, with bytes and communicator
  *     "iteration 5", "iteration 6" ...      annotations, and marks of steps: ProfilerStep#5 ...
  */
@@ -12,14 +12,14 @@
 
 typedef struct tl_nvtx tl_nvtx;
 
-/* Reads what the database says of payloads.  tl_nvtx_free ends it. */
+/* Reads the database's descriptions of payloads.  tl_nvtx_free ends the result. */
 tl_nvtx *tl_nvtx_new(const tl_db *db);
 void tl_nvtx_free(tl_nvtx *nvtx);
 
-/* Completes the entry of a row that is a range of that name; false: it has not ended, or has no name. */
+/* Completes the entry of a row that is a range of that name; false: the range has no end or no name. */
 bool tl_nvtx_fill(tl_nvtx *nvtx, tl_db_reading *reading, const tl_db_row *row, tl_text name, tl_fields *entry);
 
-/* After the last row: adds the marks of steps. */
+/* Adds the step marks, after the last row. */
 void tl_nvtx_mark_steps(const tl_nvtx *nvtx, tl_db_reading *reading);
 
 #endif

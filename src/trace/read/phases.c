@@ -1,4 +1,4 @@
-/* phases.c - JSON lines of phases, each through the grammar. */
+/* phases.c - reads JSON lines of phases, each through the grammar. */
 #include "tlmpi/trace/read/phases.h"
 #include "formats.h"
 #include "tlmpi/base/bytes.h"
@@ -14,13 +14,13 @@
 
 #define BLOCK ((size_t)256 << 10)
 
-/* A record is some hundred bytes. */
+/* Largest length of a line; a record has some hundred bytes. */
 #define LINE_MAX_BYTES ((size_t)1 << 20)
 
-/* A longer phase is no measurement: a hundred days. */
+/* Largest duration of a phase, ns: a hundred days; a longer one is not a measurement. */
 #define DURATION_MAX_NS (INT64_C(100) * 86400 * 1000000000)
 
-/* What a line says of one of the keys. */
+/* State of one key in a line. */
 typedef enum told { TOLD_NOTHING, TOLD_WELL, TOLD_WRONG } told;
 
 typedef struct reading {
@@ -28,12 +28,12 @@ typedef struct reading {
     void *arg;
     tl_phases_report *report;
     tl_grammar grammar;
-    told name_told, step_told, rank_told, duration_told; /* of the line at hand */
+    told name_told, step_told, rank_told, duration_told; /* of the current line */
     tl_phase_record record;
     tl_bytes name, mended;
 } reading;
 
-/* ------------------------------------------------------------------------------------------------------------ a line */
+/* ----------------------------------------------------------------------------------------------------------- a line */
 
 static told read_int(tl_text text, int32_t *out)
 {
@@ -43,8 +43,8 @@ static told read_int(tl_text text, int32_t *out)
     return well ? TOLD_WELL : TOLD_WRONG;
 }
 
-/* Takes the name as an event's is taken: escapes resolved, bytes that no string may have replaced. */
-static told take_name(reading *r, tl_text json)
+/* Reads the name as for an event: escapes resolved, bytes that a string may not have replaced. */
+static told read_name(reading *r, tl_text json)
 {
     bool plain = true;
 
@@ -61,14 +61,14 @@ static told take_name(reading *r, tl_text json)
     return r->name.n > 0 ? TOLD_WELL : TOLD_WRONG;
 }
 
-/* Numbers in quotes are numbers.  Metadata may come in any order of keys. */
-static void take_member(reading *r, tl_text key, tl_text value)
+/* Reads a key.  Numbers in quotes count as numbers.  The hash of metadata does not depend on the order of keys. */
+static void read_member(reading *r, tl_text key, tl_text value)
 {
     tl_phase_record *record = &r->record;
     tl_text number = *value.p == '"' ? tl_json_string(value) : value;
 
     if (tl_text_is(key, "name")) {
-        r->name_told = take_name(r, value);
+        r->name_told = read_name(r, value);
     } else if (tl_text_is(key, "step")) {
         r->step_told = read_int(number, &record->step);
     } else if (tl_text_is(key, "rank")) {
@@ -82,7 +82,7 @@ static void take_member(reading *r, tl_text key, tl_text value)
     }
 }
 
-/* Whether the line is one JSON object, or what can be mended to one. */
+/* Whether the line is one JSON object, or can be repaired to one. */
 static bool parse(reading *r, tl_text line)
 {
     tl_text key, value, rest;
@@ -94,11 +94,11 @@ static bool parse(reading *r, tl_text line)
     r->record = (tl_phase_record){ .step = -1, .rank = -1, .line = tl_hash_bytes(line.p, line.n) };
     rest = tl_json_inside(line);
     while (tl_json_member(&rest, &key, &value))
-        take_member(r, key, value);
+        read_member(r, key, value);
     return true;
 }
 
-static void say_bad(reading *r, uint64_t offset, const char *what)
+static void set_first_bad(reading *r, uint64_t offset, const char *what)
 {
     if (r->report->first_bad_byte >= 0)
         return;
@@ -107,16 +107,16 @@ static void say_bad(reading *r, uint64_t offset, const char *what)
              (unsigned long long)offset, what);
 }
 
-/* Takes a line; `at` is where it begins in the text, and `whole` whether an end of line stands after it. */
-static void take_line(reading *r, tl_text line, uint64_t at, bool whole)
+/* Reads a line.  at: its offset in the text; whole: it ends with an end of line. */
+static void read_line(reading *r, tl_text line, uint64_t at, bool whole)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* that the text is UTF-8, as some editors put before it */
+    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark, as some editors write it */
     tl_phases_report *report = r->report;
     size_t skip = at == 0 && tl_text_starts(line, mark) ? sizeof mark - 1 : 0;
 
     while (line.n > skip && strchr("\r \t", line.p[line.n - 1]) != NULL && line.p[line.n - 1] != 0)
         line.n--;
-    while (skip < line.n && strchr(" \t", line.p[skip]) != NULL) /* or 0: a hole that a crash has left */
+    while (skip < line.n && strchr(" \t", line.p[skip]) != NULL) /* or 0: a hole left by a crash */
         skip++;
     line = (tl_text){ line.p + skip, line.n - skip };
     at += skip;
@@ -126,17 +126,17 @@ static void take_line(reading *r, tl_text line, uint64_t at, bool whole)
     if (!parse(r, line)) {
         report->cut |= !whole;
         report->no_json++;
-        say_bad(r, at,
-                whole ? "expected a JSON object on a line" : "expected the rest of the last line, found the end");
+        set_first_bad(r, at,
+                      whole ? "expected a JSON object on a line" : "expected the rest of the last line, found the end");
     } else if (r->name_told != TOLD_WELL || r->step_told != TOLD_WELL || r->rank_told == TOLD_WRONG) {
         report->no_key++;
-        say_bad(r, at,
-                r->name_told != TOLD_WELL   ? "expected a name of the phase"
-                : r->step_told != TOLD_WELL ? "expected a step from 0 to 2147483647"
-                                            : "expected a rank from 0 to 2147483647");
+        set_first_bad(r, at,
+                      r->name_told != TOLD_WELL   ? "expected a name of the phase"
+                      : r->step_told != TOLD_WELL ? "expected a step from 0 to 2147483647"
+                                                  : "expected a rank from 0 to 2147483647");
     } else if (r->duration_told != TOLD_WELL) {
         report->no_duration++;
-        say_bad(r, at, "expected a duration_ms from 0 to a hundred days");
+        set_first_bad(r, at, "expected a duration_ms from 0 to a hundred days");
     } else {
         report->records++;
         r->record.name = (tl_text){ r->name.v, r->name.n };
@@ -144,13 +144,13 @@ static void take_line(reading *r, tl_text line, uint64_t at, bool whole)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ a file */
+/* ----------------------------------------------------------------------------------------------------------- a file */
 
-/* Lines of the source; one too long to be a record is lost without being held. */
+/* Reads the lines of the source; a line too long for a record is dropped without being held. */
 static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault)
 {
-    size_t held = 0, got = 1; /* of a line that has begun */
-    uint64_t at = 0;          /* of buf in the text */
+    size_t held = 0, got = 1; /* held: bytes of a line that has begun */
+    uint64_t at = 0;          /* offset of buf in the text */
     bool skipping = false;
 
     while (got > 0) {
@@ -163,7 +163,7 @@ static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault
         for (char *newline; (newline = memchr(buf + from, '\n', end - from)) != NULL;) {
             size_t n = (size_t)(newline - (buf + from));
             if (!skipping)
-                take_line(r, (tl_text){ buf + from, n }, at + from, true);
+                read_line(r, (tl_text){ buf + from, n }, at + from, true);
             skipping = false;
             from += n + 1;
         }
@@ -172,7 +172,7 @@ static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault
             r->report->lines += !skipping;
             r->report->no_json += !skipping;
             if (!skipping)
-                say_bad(r, at + from, "expected a line of at most 1 MiB");
+                set_first_bad(r, at + from, "expected a line of at most 1 MiB");
             skipping = true;
             from = end;
             held = 0;
@@ -182,7 +182,7 @@ static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault
         at += from;
     }
     if (held > 0 && !skipping)
-        take_line(r, (tl_text){ buf, held }, at, false);
+        read_line(r, (tl_text){ buf, held }, at, false);
 }
 
 tl_status tl_phases_read(const char *path, void (*take)(void *arg, const tl_phase_record *record), void *arg,
@@ -212,7 +212,7 @@ tl_status tl_phases_read(const char *path, void (*take)(void *arg, const tl_phas
     return TL_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the format */
+/* ------------------------------------------------------------------------------------------------------- the format */
 
 static const char *const endings[] = { ".jsonl", ".jsonl.gz", ".jsonl.zst", NULL };
 
@@ -222,8 +222,8 @@ static bool claims(const char *path, tl_text head)
     return tl_name_has_ending(path, endings);
 }
 
-/* Looks for a duration_ms in the head of the file: JSON lines without one are another program's, unless the file's name
- * tells a rank (should_be).  A file that cannot be opened, or is empty, passes; reading it reports that. */
+/* Looks for duration_ms in the head of the file: JSON lines without it are another program's, unless the file's name
+ * has a rank (should_be).  A file that cannot be opened, or is empty, passes; reading it reports the error. */
 static void look(const char *path, tl_text head, bool deep, bool should_be, tl_look *out)
 {
     (void)path;

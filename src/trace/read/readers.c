@@ -1,7 +1,7 @@
-/* readers.c - the formats of files, and which of them a file has.
+/* readers.c - the table of formats, and the choice of a file's format.
  *
- * Formats that other profilers write and no reader here reads are known by their names and first bytes, so that each is
- * named: in a folder such a file is left out and costs nothing; alone it ends the run with status 3 and its name.
+ * Formats of other profilers that cannot be read are recognised by their names and first bytes, to be reported by name:
+ * in a folder such a file is ignored and costs nothing; alone it ends the run with status 3.
  */
 #include "formats.h"
 #include "tlmpi/base/log.h"
@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ------------------------------------------------------------------------------------------- formats that are not read */
+/* ---------------------------------------------------------------------------------------- formats that are not read */
 
-/* A file is of a format if its path has `folder`, ends with `ending` and its text begins with a block that has `word`;
- * NULL is in all. */
+/* A file has a format if its path contains `folder` and ends with `ending`, and its text begins with a block that
+ * contains `word`; NULL: no condition. */
 static const struct format {
     const char *folder, *ending, *word;
     const char *reason;
@@ -66,17 +66,17 @@ static const tl_reader unread_reader = { .name = "foreign",
                                          .look = look_unread,
                                          .reason = "of a format that is not read" };
 
-/* ---------------------------------------------------------------------------------------------------------- the table */
+/* -------------------------------------------------------------------------------------------------------- the table */
 
 const tl_reader *const tl_readers[] = {
     &tl_phases_reader, /* claims files by name */
     &tl_memory_reader, /* claims files by name */
 #if TLMPI_HAVE_SQLITE
-    &tl_database_reader, /* claims every database */
+    &tl_database_reader, /* accepts every database */
 #endif
     &unread_reader,
     &tl_execution_reader,
-    &tl_kineto_reader, /* the last: claims every file, and says what is wrong with one that is no trace */
+    &tl_kineto_reader, /* the last: accepts every file, and reports what is wrong with one that is not a trace */
     NULL,
 };
 
@@ -88,7 +88,7 @@ size_t tl_file_length(const char *path)
     return inside ? (size_t)(slash - path) : strlen(path);
 }
 
-/* The reader of the file, whose first bytes go to head, where there are several to ask. */
+/* Returns the reader of the file; if there are several readers, reads the file's first bytes into head. */
 static const tl_reader *pick(const tl_reader *const *readers, const char *path, char head[TL_HEAD_BYTES], size_t *n)
 {
     char *file = tl_strndup(path, tl_file_length(path));

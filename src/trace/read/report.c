@@ -11,12 +11,12 @@ void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected
              (unsigned long long)offset, expected, done);
 }
 
-/* What a trace may ask for next, in times what it has: its columns and texts double beside the old ones, and to link
- * them takes about as much again. */
+/* Largest memory that a trace may need next, in multiples of its present size: columns and texts double beside the old
+ * ones, and linking them takes about the same again. */
 #define ROOM 3
 
-/* What a whole analysis takes from here on: in times the room of the columns and texts (kernels have 44 bytes an event
- * there, and 243 at the peak; other events take less), and for each distinct name, in bytes (10^6 names). */
+/* Memory that the analysis takes from here on: in multiples of the columns and texts (kernels have 44 bytes per event
+ * there, and 243 at the peak; other events take less), and in bytes per distinct name (10^6 names). */
 #define ANALYSIS_ROOM 5
 #define NAME_ROOM     800
 
@@ -34,7 +34,7 @@ bool tl_report_room(tl_trace *trace, size_t *checked)
     return !report->no_memory;
 }
 
-/* Reports what ended the bytes early, also as the cause of faults in the text before: a flipped bit in compressed data
+/* Reports the error that ended the bytes early, also as the cause of earlier faults: a flipped bit in compressed data
  * garbles the text long before it is noticed. */
 static void report_source(tl_read_report *report, const tl_source *source, const tl_error *fault)
 {
@@ -69,7 +69,7 @@ void tl_report_end(tl_read_report *report, const tl_split *split, const tl_sourc
     report->source_fault = ended->status != TL_OK;
     if (report->source_fault)
         report_source(report, source, ended);
-    report->source_fault |= split->nested; /* a slice cannot tell whose array that is */
+    report->source_fault |= split->nested; /* a slice cannot determine whose array that is */
     if (split->fault_at != UINT64_MAX) {
         report->source_fault = true;
         tl_report_bad(report, split->fault_at, split->fault, "read around it what can be told");
@@ -86,7 +86,8 @@ void tl_report_meta(tl_read_report *report, const tl_meta *meta)
     if (!meta->bad_base)
         return;
     report->repaired++;
-    /* Where the bytes end early, or the text around the array is damaged, that is told instead: it may be why. */
+    /* If the bytes end early, or the text around the array is damaged, that is reported instead: it may be the
+     * cause. */
     if (report->first_bad_byte < 0 || (!report->source_fault && report->base_at != UINT64_MAX))
         tl_report_bad(report, report->base_at != UINT64_MAX ? report->base_at : 0,
                       "expected a baseTimeNanoseconds from 0 to 2^61, found something else",

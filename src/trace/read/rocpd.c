@@ -1,12 +1,12 @@
 /* rocpd.c - databases of rocprofv3 (rocpd, schema 3), as rocprofiler-sdk publishes it in rocpd_tables.sql.
  *
- *     rocpd_kernel_dispatch_0199...   event_id -> rocpd_event: stack_id      that of the call which queued it
+ *     rocpd_kernel_dispatch_0199...   event_id -> rocpd_event: stack_id, that of the call which queued it
  *     rocpd_memory_copy_0199...       event_id -> rocpd_event
  *     rocpd_region_0199...            event_id -> rocpd_event: stack_id, category_id, extdata: {"message": "..."}
  *
- * The names of all tables of a process end with its own number.  Columns that end with id are rows of rocpd_info_..., of
- * rocpd_string or of rocpd_event, and not what the system calls so.  Times are ns of the host's clock, whose zero nothing
- * tells.
+ * The names of all tables of a process end with the process's own id.  Columns whose names end with id refer to rows of
+ * rocpd_info_..., rocpd_string or rocpd_event, and are not system ids.  Times are ns of the host's clock, whose origin
+ * is unknown.
  */
 #include "database.h"
 #if TLMPI_HAVE_SQLITE
@@ -15,7 +15,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
-/* "MEMORY_COPY_HOST_TO_DEVICE", where other versions have "HOST_TO_DEVICE". */
+/* "MEMORY_COPY_HOST_TO_DEVICE"; other versions have "HOST_TO_DEVICE". */
 static bool fill_copy(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
 {
     static const struct {
@@ -34,14 +34,14 @@ static bool fill_copy(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
     return true;
 }
 
-/* What a region is of, by its category. */
+/* Kinds of regions, by category. */
 enum { REGION_OTHER, REGION_HIP, REGION_HSA, REGION_ROCTX, REGION_RCCL };
 
 #define REGION_KIND                                                                                                    \
     "CASE WHEN c.string LIKE 'HIP%' THEN 1 WHEN c.string LIKE 'HSA%' THEN 2 WHEN c.string LIKE 'MARKER_CORE%' THEN 3 " \
     "WHEN c.string LIKE 'RCCL%' THEN 4 ELSE 0 END"
 
-/* A range of roctx is called by its message. */
+/* A range of roctx is named by its message. */
 static bool fill_region(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
 {
     const int64_t kind = TL_DB_HAS(row, TL_DB_KIND) ? row->number[TL_DB_KIND] : REGION_OTHER;
@@ -50,12 +50,12 @@ static bool fill_region(tl_db_reading *r, const tl_db_row *row, tl_fields *entry
         tl_db_put_text(entry, TL_KEY_CAT, TL_TEXT("cuda_driver"));
     if (kind == REGION_HIP || kind == REGION_HSA || kind == REGION_OTHER)
         return kind != REGION_OTHER;
-    entry->seen &= ~TL_KEY_BIT(TL_KEY_CORRELATION); /* a range queues nothing itself */
+    entry->seen &= ~TL_KEY_BIT(TL_KEY_CORRELATION); /* a range does not queue work itself */
     tl_db_put_text(entry, TL_KEY_CAT, TL_TEXT("user_annotation"));
     return tl_nvtx_fill(r->nvtx, r, row, tl_db_text(row, kind == REGION_RCCL ? TL_DB_NAME : TL_DB_TEXT), entry);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the schema */
+/* ------------------------------------------------------------------------------------------------------- the schema */
 
 #define PROCESS                                                                                                        \
     "(coalesce(p.pid, 0) << 24) + coalesce(h.tid, 0)",                                                                 \
@@ -63,7 +63,7 @@ static bool fill_region(tl_db_reading *r, const tl_db_row *row, tl_fields *entry
 #define EVENT                                                                                                          \
     "e.stack_id", "rocpd_event@ AS e ON e.id = t.event_id LEFT JOIN rocpd_string@ AS c ON c.id = e.category_id"
 
-/* A grid counts work items; Kineto's counts groups of them. */
+/* A grid counts work items here, and work groups in Kineto. */
 #define GRID(x, slot)                                                                                                  \
     {                                                                                                                  \
         "grid_size_" x, slot,                                                                                          \
@@ -97,7 +97,7 @@ static const tl_db_table tables[] = {
     { "rocpd_region@", "cuda_runtime", false, fill_region, NULL },
 };
 
-/* ------------------------------------------------------------------------------------------------- what the file says */
+/* ----------------------------------------------------------------------------------------------- what the file says */
 
 static bool take_ending(void *arg, const char *ending, const char *ignored)
 {
@@ -150,7 +150,7 @@ static void read_meta(const tl_db *db, tl_meta *meta)
     tl_db_copy_text(db, "SELECT hostname FROM \"rocpd_info_node@\"", meta->host, sizeof meta->host);
 }
 
-/* The environment of the process; of one with several devices it is of no rank. */
+/* The environment belongs to the process; if the process has several devices, it belongs to no rank. */
 static void read_variable(const tl_db *db, const tl_db_part *part, bool alone, const char *name, char *text,
                           size_t size)
 {

@@ -8,26 +8,26 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* A record longer than this, in bytes, is no event's. */
+/* Largest length of a record, bytes; a longer one is not an event's. */
 #define RECORD_MOST (16 << 20)
 
-/* What a query may cost, in steps of SQLite's machine for each byte of the file: a row takes 40 bytes and some 100 steps.
- * Pages that lead in circles cost more. */
+/* Largest cost of a query, in steps of SQLite's virtual machine per byte of the file: a row takes 40 bytes and about
+ * 100 steps.  Pages with circular links cost more. */
 #define STEPS_A_BYTE 64
 #define STEPS_A_TURN 100000
 
-/* Rows between two questions whether there is memory for more. */
+/* Number of rows between two checks of memory. */
 #define TURN_ROWS 4096
 
 struct tl_db {
     sqlite3 *handle;
-    char ending[64]; /* what @ stands for */
+    char ending[64]; /* replaces @ */
     uint64_t bytes, whole_bytes;
-    int64_t turns, most_turns; /* of the query at hand */
+    int64_t turns, most_turns; /* of the current query */
     const tl_read_options *options;
 };
 
-/* ---------------------------------------------------------------------------------------------------------- database */
+/* --------------------------------------------------------------------------------------------------------- database */
 
 static int count_turn(void *arg)
 {
@@ -54,7 +54,8 @@ static char *uri_of(const char *path)
     return uri;
 }
 
-/* Pages by their size, as the head says: big-endian at bytes 28 and 16, where one of 64 KiB is 1. */
+/* Returns the size of the database by its head: big-endian page size and number of pages at bytes 16 and 28; 64 KiB is
+ * written as 1. */
 static uint64_t whole_bytes(const char *path)
 {
     char name[TL_HEAD_BYTES];
@@ -67,7 +68,7 @@ static uint64_t whole_bytes(const char *path)
     return pages * (size == 1 ? 65536 : size);
 }
 
-/* Lets queries read tables and nothing that a file computes by itself: no views, no recursion. */
+/* Allows queries to read tables only: no views and no recursion, which a file could compute at any cost. */
 static int authorize(void *none, int action, const char *first, const char *second, const char *database,
                      const char *view)
 {
@@ -80,8 +81,8 @@ static int authorize(void *none, int action, const char *first, const char *seco
     return reads && view == NULL ? SQLITE_OK : SQLITE_DENY;
 }
 
-/* Whether a table has columns that are computed when they are read, at whatever cost. */
-static bool computes(sqlite3 *handle)
+/* Whether a table has columns that are computed when read, at any cost. */
+static bool has_computed_columns(sqlite3 *handle)
 {
     sqlite3_stmt *query = NULL;
     bool found = false;
@@ -95,7 +96,7 @@ static bool computes(sqlite3 *handle)
     return found;
 }
 
-/* Whether rows of the database still lie in the file of its write-ahead log. */
+/* Whether the write-ahead log still has rows of the database. */
 static bool has_log(const char *path)
 {
     static const char ending[] = "-wal";
@@ -121,19 +122,19 @@ tl_status tl_db_open(const char *path, tl_db **out, tl_error *err)
     free(uri);
     if (rc == SQLITE_OK) {
         sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, RECORD_MOST);
-        /* A database that is cut is read as far as it goes, where its schema may be wrong: nothing of it is written. */
+        /* A truncated database is read as far as possible, even if its schema is wrong: nothing of it is written. */
         sqlite3_db_config(db->handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
         sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
         (void)sqlite3_drop_modules(db->handle, NULL);
         rc = sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     }
-    const bool computed = rc == SQLITE_OK && computes(db->handle);
+    const bool computed = rc == SQLITE_OK && has_computed_columns(db->handle);
     if (rc != SQLITE_OK || computed) {
-        tl_status failed = tl_fail(err, TL_EINPUT, "%s: expected an SQLite database%s: %s", path,
-                                   computed ? " of stored values" : "",
-                                   computed             ? "found columns that are computed (GENERATED ALWAYS AS)"
-                                   : db->handle != NULL ? sqlite3_errmsg(db->handle)
-                                                        : sqlite3_errstr(rc));
+        tl_status failed =
+            tl_fail(err, TL_EINPUT, "%s: expected an SQLite database%s: %s", path, computed ? " of stored values" : "",
+                    computed             ? "found columns that are computed (GENERATED ALWAYS AS)"
+                    : db->handle != NULL ? sqlite3_errmsg(db->handle)
+                                         : sqlite3_errstr(rc));
         tl_db_close(db);
         return failed;
     }
@@ -168,7 +169,7 @@ void tl_db_set_ending(tl_db *db, const char *ending)
     snprintf(db->ending, sizeof db->ending, "%s", ending);
 }
 
-/* The words with the ending for each @; to be freed. */
+/* Returns the words with each @ replaced by the ending; the caller frees them. */
 static char *with_ending(const tl_db *db, const char *words)
 {
     tl_bytes out = { 0 };
@@ -186,7 +187,8 @@ bool tl_db_has(const tl_db *db, const char *table, const char *column)
     return rc == SQLITE_OK;
 }
 
-/* A query that is ready to run; NULL: it names what the database does not have, or the database is damaged. */
+/* Returns a query that is ready to run; NULL: it names something that the database lacks, or the database is
+ * damaged. */
 static sqlite3_stmt *prepare(const tl_db *db, const char *sql)
 {
     sqlite3_stmt *query = NULL;
@@ -239,7 +241,7 @@ void tl_db_copy_text(const tl_db *db, const char *sql, char *to, size_t size)
 
 #define BIT(slot) (1u << (slot))
 
-/* A query of a table: which columns it has, and where each goes. */
+/* A query of a table: its columns, and the slot of each. */
 typedef struct selecting {
     char sql[4096];
     tl_db_slot slots[TL_DB_NSLOTS];
@@ -255,7 +257,7 @@ __attribute__((format(printf, 2, 3))) static void add(selecting *s, const char *
     va_end(args);
 }
 
-/* The SQL of a column's value, NULL without one. */
+/* Returns the SQL of a column's value; "NULL": there is no column. */
 static const char *value_of(const tl_db_column *column, char own[128])
 {
     if (column != NULL && column->value == NULL)
@@ -263,8 +265,8 @@ static const char *value_of(const tl_db_column *column, char own[128])
     return column == NULL ? "NULL" : column->value != NULL ? column->value : own;
 }
 
-/* "SELECT what FROM the table WHERE the rows are the part's", of the wanted slots.  what: NULL for the slots that the table
- * has.  False: the table is not there, or has no times. */
+/* Makes "SELECT what FROM the table WHERE the rows are the part's", for the wanted slots.  what: NULL: the slots that
+ * the table has.  Returns false if the table does not exist, or has no times. */
 static bool make_query(const tl_db *db, const tl_db_table *table, const tl_db_column *columns, uint32_t wanted,
                        const char *what, const tl_db_part *part, selecting *s)
 {
@@ -312,7 +314,7 @@ int64_t tl_db_first_start(const tl_db *db, const tl_db_table *table, const tl_db
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* Says what is wrong first with a table. */
+/* Reports the first fault of a table. */
 static void report_row(tl_db_reading *r, const char *table, const char *expected, const char *done)
 {
     tl_read_report *report = &r->trace->report;
@@ -386,7 +388,7 @@ void tl_db_take(tl_db_reading *r, const tl_fields *entry, const char *table)
         report_row(r, table, why, taken == TL_TAKEN_BAD ? "dropped that row" : "kept that row");
 }
 
-/* Reads the values of the row at hand.  False, with what was expected: one is of the wrong type. */
+/* Reads the values of the current row.  Returns false, with what was expected, if one has the wrong type. */
 static bool read_row(sqlite3_stmt *query, const selecting *s, tl_db_row *row, const char **expected)
 {
     row->has = 0;
@@ -406,7 +408,7 @@ static bool read_row(sqlite3_stmt *query, const selecting *s, tl_db_row *row, co
         if (slot < TL_DB_NAME) {
             row->number[slot] = sqlite3_column_int64(query, i);
         } else {
-            const char *text = sqlite3_column_blob(query, i); /* of a text its bytes */
+            const char *text = sqlite3_column_blob(query, i); /* the bytes of a text */
             row->text[slot - TL_DB_NAME] =
                 (tl_text){ text != NULL ? text : "", (size_t)sqlite3_column_bytes(query, i) };
         }
@@ -417,7 +419,7 @@ static bool read_row(sqlite3_stmt *query, const selecting *s, tl_db_row *row, co
     return *expected == NULL;
 }
 
-/* The entry that Kineto would have written for the row, as far as all tables are alike. */
+/* Fills the entry that Kineto would have written for the row, as far as all tables are alike. */
 static void fill_entry(tl_db_reading *r, const tl_db_table *table, const tl_db_row *row, tl_fields *entry)
 {
     static const struct {
@@ -487,7 +489,7 @@ void tl_db_read_table(tl_db_reading *r, const tl_db_table *table, const tl_db_co
         report->filtered += !is_entry;
         if (r->row % TURN_ROWS == 0 && !tl_report_room(r->trace, &r->checked)) {
             report->cut = report->over_limit;
-            report->first_bad_byte = -1; /* the end alone is told */
+            report->first_bad_byte = -1; /* only the end is reported */
             report_row(r, table->name, TL_OVER_LIMIT, "kept the rows before it");
         }
     }

@@ -1,5 +1,5 @@
-/* execution.h - the nodes of an execution trace: the operators of a run without times, as PyTorch's
- * ExecutionTraceObserver writes them; and which rows of a profiler trace of the same run are theirs.
+/* execution.h - the nodes of an execution trace (the operators of a run without times, as PyTorch's
+ * ExecutionTraceObserver writes them), and the rows of a profiler trace of the same run that belong to them.
  *
  *     { "schema": "1.0.1", "pid": 563677, ...,
  *       "nodes": [ { "name": "aten::rand", "id": 4, "rf_id": 2, "parent": 3, "input_shapes": ... }, ... ] }
@@ -7,8 +7,8 @@
  *       "nodes": [ { "id": 4, "name": "aten::rand", "ctrl_deps": 3, "inputs": { "shapes": ... },
  *                    "attrs": [ { "name": "rf_id", "value": 2 }, ... ] }, ... ] }
  *
- * The file is read as a stream; of a node only what links it and is shown is kept.  From the path of a file.  May use
- * text and the names of model.
+ * The file is read as a stream; of a node, only its links and the texts to show are kept.  Input: the path of a file.
+ * May use text and the names of model.
  */
 #ifndef TLMPI_TRACE_READ_EXECUTION_H
 #define TLMPI_TRACE_READ_EXECUTION_H
@@ -28,36 +28,37 @@ enum {
     TL_EXEC_NTEXTS
 };
 
-/* Which of these are kept, one bit each; the name always is. */
+/* Which texts are kept, one bit each; the name always is. */
 #define TL_EXEC_ALL_TEXTS ((1u << TL_EXEC_NTEXTS) - 1)
 
 typedef struct tl_exec_node {
-    int64_t id, rf_id, parent;      /* rf_id: the number of its rows in the trace; parent: -1 where it is not told */
-    uint32_t texts[TL_EXEC_NTEXTS]; /* JSON as it is written; TL_NO_NAME: absent */
+    int64_t id, rf_id, parent;      /* rf_id: the number of the node's rows in the trace; parent: -1: unknown */
+    uint32_t texts[TL_EXEC_NTEXTS]; /* JSON as written; TL_NO_NAME: absent */
 } tl_exec_node;
 
 /* Zero-initialise; tl_exec_free ends it. */
 typedef struct tl_exec {
-    TL_VEC(tl_exec_node) nodes; /* those with both ids, in file order */
+    TL_VEC(tl_exec_node) nodes; /* nodes with both ids, in file order */
     tl_map by_rf;               /* rf_id -> index of its node */
-    int64_t without_id;         /* nodes that lack one of the ids, and are left out */
+    int64_t without_id;         /* number of nodes that lack an id and are left out */
     tl_names texts;
     bool has_pid;
     int64_t pid;
-    bool found;      /* it has nodes at its outermost level: it is an execution trace */
-    bool damaged;    /* no JSON from a place on, cut, with more behind its end, or with a node that is too long */
-    bool cut;        /* of these, it ends early */
+    bool found;      /* the outermost object has nodes: the file is an execution trace */
+    bool damaged;    /* the text stops being JSON somewhere, is cut, goes on after its end, or has a node that is too
+                      * long */
+    bool cut;        /* damaged because the text ends early */
     char fault[256]; /* where, and what was expected there */
 } tl_exec;
 
-/* Reads the file as far as it can be read; texts: TL_EXEC_...  bits.  TL_EINPUT: it cannot be opened. */
+/* Reads the file as far as possible.  texts: bits of TL_EXEC_...  TL_EINPUT: the file cannot be opened. */
 tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error *err);
 void tl_exec_free(tl_exec *exec);
 
-/* Whether the text of the file begins as that of an execution trace; of one that cannot be opened not. */
+/* Whether the file begins as an execution trace; false if it cannot be opened. */
 bool tl_exec_is(const char *path);
 
-/* -------------------------------------------------------------------------------------------------- which rows are theirs
+/* ----------------------------------------------------------------------------------------------- which rows are theirs
  *
  * A row of the host of one of these categories belongs to the node whose rf_id is its number. */
 
@@ -66,13 +67,13 @@ static inline bool tl_exec_links(tl_text category)
     return tl_text_is(category, "cpu_op") || tl_text_is(category, "user_annotation");
 }
 
-/* Returns the index of the node with that rf_id, of several the last; TL_MAP_NONE: none. */
+/* Returns the index of the node with that rf_id; of several, the last; TL_MAP_NONE: none. */
 static inline uint32_t tl_exec_node_of(const tl_exec *exec, int64_t rf_id)
 {
     return tl_map_get(&exec->by_rf, (uint64_t)rf_id);
 }
 
-/* Whether the node stands for a thread or the process, around the nodes of operators. */
+/* Whether the node stands for a thread or the process, as a parent of operators. */
 bool tl_exec_is_frame(const tl_exec *exec, const tl_exec_node *node);
 
 #endif

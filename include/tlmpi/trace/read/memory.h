@@ -2,11 +2,11 @@
  *
  *     [[-1, 1, 512, 7], [1696966047096061874, 1, 256, 4], [1696966047096061874, 3, -512, 7], ...]
  *        |   |   |   category
- *        |   |   by how much it changes, in bytes
- *        |   what was done, 1 to 4: it was there before, is given, is put into another category, is taken back
- *        time in ns, never before that of the entry before; below 0 what was there before
+ *         |   |   change in bytes
+ *         |   action, 1 to 4: existed before, is allocated, changes category, is freed
+ *         time in ns, ascending; below 0: before the recording
  *
- * From the path of a file.  May use text.
+ * Input: the path of a file.  May use text.
  */
 #ifndef TLMPI_TRACE_READ_MEMORY_H
 #define TLMPI_TRACE_READ_MEMORY_H
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Categories as the file numbers them: parameter, optimizer state, input, temporary, activation, gradient, autograd,
- * unknown; and their total. */
+ * unknown; then their total. */
 enum { TL_MEMORY_CATEGORIES = 8, TL_MEMORY_TOTAL = TL_MEMORY_CATEGORIES, TL_MEMORY_SUMS };
 
 /* Bytes by category after the last change at time_ns. */
@@ -25,16 +25,16 @@ typedef struct tl_memory_state {
     int64_t bytes[TL_MEMORY_SUMS];
 } tl_memory_state;
 
-/* What the reading of a file came to. */
+/* The outcome of reading a file. */
 typedef struct tl_memory_report {
     int64_t entries;
-    int64_t earliest_ns; /* the earliest time above 0; INT64_MAX without one */
-    bool cut;            /* the text ends before the array does */
+    int64_t earliest_ns; /* earliest time above 0, ns; INT64_MAX: none */
+    bool cut;            /* the text ends before the end of the array */
 } tl_memory_report;
 
-/* Gives each state to `take`, in the order of the file: where the time of an entry is another one than that before it.
- * TL_EINPUT: it is no such timeline, or no more from some byte on, which the message names; the states before have been
- * given. */
+/* Calls `take` for each state, in file order: whenever the time of the next entry differs.  TL_EINPUT: the file is not
+ * such a timeline, or not from some byte on, which the message names; the states before it have been passed to
+ * `take`. */
 tl_status tl_memory_timeline_read(const char *path, void (*take)(void *arg, const tl_memory_state *state), void *arg,
                                   tl_memory_report *report, tl_error *err);
 
