@@ -1,9 +1,9 @@
-/* grammar.c - the states of a text that is JSON, or nearly. */
+/* grammar.c - the states of the grammar: JSON and near-JSON. */
 #include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
-/* White space as yajl takes it: \v and \f, too. */
+/* White space as in yajl: with \v and \f. */
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -58,8 +58,8 @@ static bool close_bracket(tl_grammar *g, char c)
 
 /* ---------------------------------------------------------------------------------------------------------- values */
 
-/* On to the next state: true, for the byte has been taken. */
-static bool to(tl_grammar *g, tl_grammar_state state)
+/* Sets the next state; returns true: the byte is accepted. */
+static bool go_to(tl_grammar *g, tl_grammar_state state)
 {
     g->state = state;
     return true;
@@ -68,15 +68,15 @@ static bool to(tl_grammar *g, tl_grammar_state state)
 static bool string_begins(tl_grammar *g, bool key)
 {
     g->key = key;
-    return to(g, TL_IN_STRING);
+    return go_to(g, TL_IN_STRING);
 }
 
 /* The first byte of a number or a word, or the byte after a sign. */
 static bool number_or_word_begins(tl_grammar *g, char c)
 {
     if (is_digit(c))
-        return to(g, c == '0' ? TL_IN_ZERO : TL_IN_INTEGER);
-    return is_letter(c) && to(g, TL_IN_WORD);
+        return go_to(g, c == '0' ? TL_IN_ZERO : TL_IN_INTEGER);
+    return is_letter(c) && go_to(g, TL_IN_WORD);
 }
 
 static bool value_begins(tl_grammar *g, char c)
@@ -90,13 +90,13 @@ static bool value_begins(tl_grammar *g, char c)
         return true;
     case '-':
     case '+':
-        return to(g, TL_IN_SIGN);
+        return go_to(g, TL_IN_SIGN);
     default:
         return number_or_word_begins(g, c);
     }
 }
 
-/* Between tokens. */
+/* Accepts a byte between tokens. */
 static bool token_begins(tl_grammar *g, char c)
 {
     switch (g->state) {
@@ -109,14 +109,14 @@ static bool token_begins(tl_grammar *g, char c)
         if (c == ']' || c == '}')
             return close_bracket(g, c);
         if (c == ',')
-            return (g->state == TL_WANT_FIRST || g->state == TL_WANT_FIRST_KEY) && to(g, TL_WANT_CLOSE);
+            return (g->state == TL_WANT_FIRST || g->state == TL_WANT_FIRST_KEY) && go_to(g, TL_WANT_CLOSE);
         if (g->state == TL_WANT_FIRST || g->state == TL_WANT_ELEMENT)
             return value_begins(g, c);
         return c == '"' && string_begins(g, true);
     case TL_WANT_COLON:
-        return c == ':' && to(g, TL_WANT_VALUE);
+        return c == ':' && go_to(g, TL_WANT_VALUE);
     case TL_WANT_COMMA:
-        return c == ',' ? to(g, tl_grammar_in_object(g) ? TL_WANT_KEY : TL_WANT_ELEMENT) : close_bracket(g, c);
+        return c == ',' ? go_to(g, tl_grammar_in_object(g) ? TL_WANT_KEY : TL_WANT_ELEMENT) : close_bracket(g, c);
     case TL_WANT_CLOSE:
         return close_bracket(g, c);
     default:
@@ -124,7 +124,7 @@ static bool token_begins(tl_grammar *g, char c)
     }
 }
 
-/* After the last byte of a number or word.  Nothing changes where c cannot stand there. */
+/* Accepts the byte after a number or word.  Changes nothing if c cannot follow. */
 static bool token_ends(tl_grammar *g, char c)
 {
     tl_grammar_state before = g->state;
@@ -147,7 +147,7 @@ bool tl_grammar_step(tl_grammar *g, char c)
             value_is_over(g);
         return true;
     case TL_IN_ESCAPE:
-        return to(g, TL_IN_STRING);
+        return go_to(g, TL_IN_STRING);
     case TL_IN_WORD:
         return is_of_word(c) || token_ends(g, c);
     case TL_IN_SIGN:
@@ -155,18 +155,18 @@ bool tl_grammar_step(tl_grammar *g, char c)
     case TL_IN_ZERO:
     case TL_IN_INTEGER:
         if (c == '.')
-            return to(g, TL_IN_POINT);
+            return go_to(g, TL_IN_POINT);
         /* fall through */
     case TL_IN_FRACTION:
         if (is_digit(c) && g->state != TL_IN_ZERO)
             return true;
-        return c == 'e' || c == 'E' ? to(g, TL_IN_E) : token_ends(g, c);
+        return c == 'e' || c == 'E' ? go_to(g, TL_IN_E) : token_ends(g, c);
     case TL_IN_POINT:
-        return is_digit(c) && to(g, TL_IN_FRACTION);
+        return is_digit(c) && go_to(g, TL_IN_FRACTION);
     case TL_IN_E:
-        return c == '+' || c == '-' ? to(g, TL_IN_E_SIGN) : is_digit(c) && to(g, TL_IN_EXPONENT);
+        return c == '+' || c == '-' ? go_to(g, TL_IN_E_SIGN) : is_digit(c) && go_to(g, TL_IN_EXPONENT);
     case TL_IN_E_SIGN:
-        return is_digit(c) && to(g, TL_IN_EXPONENT);
+        return is_digit(c) && go_to(g, TL_IN_EXPONENT);
     case TL_IN_EXPONENT:
         return is_digit(c) || token_ends(g, c);
     default:
@@ -174,8 +174,8 @@ bool tl_grammar_step(tl_grammar *g, char c)
     }
 }
 
-/* The commonest ways on, some bytes at once, without asking anew what may stand there; how many bytes.  The rest is for
- * tl_grammar_step. */
+/* Accepts the most common continuations, several bytes at once; returns their number.  tl_grammar_step handles the
+ * rest. */
 static inline size_t run_ahead(tl_grammar *g, const char *p, size_t n)
 {
     size_t i = 0;

@@ -10,7 +10,7 @@
 #include <zlib.h>
 #endif
 
-/* Counts of the inflaters are 32 bits wide. */
+/* The inflaters count in 32 bits. */
 #define MOST_AT_ONCE ((size_t)1 << 30)
 
 static bool begins(const unsigned char *p, size_t n)
@@ -25,8 +25,8 @@ typedef struct state {
     bool in_header;
 } state;
 
-/* The header is read by a call of its own: isal_inflate forgets between two calls which parts the header has, and takes
- * the rest of a name that the end of the buffer cuts for what lies on the stack. */
+/* The header is read by a separate call: between two calls, isal_inflate forgets which parts the header has, and reads
+ * the rest of a name that is cut at the end of the buffer from the stack. */
 static void begin(void *arg)
 {
     state *s = arg;
@@ -43,7 +43,7 @@ static tl_unpacked run(void *arg, const unsigned char *in, size_t n, size_t *use
     struct inflate_state *z = &s->inflater;
     size_t room = cap < MOST_AT_ONCE ? cap : MOST_AT_ONCE, given = n < MOST_AT_ONCE ? n : MOST_AT_ONCE;
 
-    z->next_in = (uint8_t *)(uintptr_t)in; /* which it only reads */
+    z->next_in = (uint8_t *)(uintptr_t)in; /* read only */
     z->avail_in = (uint32_t)given;
     z->next_out = out;
     z->avail_out = (uint32_t)room;
@@ -90,7 +90,7 @@ static void begin(void *arg)
     s->made = true;
 }
 
-/* zlib has one code for everything that is wrong; its words tell which. */
+/* zlib has one code for all errors; its message distinguishes them. */
 static tl_unpacked of_words(const char *words)
 {
     if (words != NULL && (strcmp(words, "incorrect data check") == 0 || strcmp(words, "incorrect length check") == 0))
@@ -106,7 +106,7 @@ static tl_unpacked run(void *arg, const unsigned char *in, size_t n, size_t *use
     z_stream *z = &((state *)arg)->inflater;
     size_t room = cap < MOST_AT_ONCE ? cap : MOST_AT_ONCE, given = n < MOST_AT_ONCE ? n : MOST_AT_ONCE;
 
-    z->next_in = (unsigned char *)(uintptr_t)in; /* which it only reads */
+    z->next_in = (unsigned char *)(uintptr_t)in; /* read only */
     z->avail_in = (uInt)given;
     z->next_out = out;
     z->avail_out = (uInt)room;

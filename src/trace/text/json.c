@@ -1,7 +1,7 @@
-/* json.c - stepping over values. */
+/* json.c - skips over values. */
 #include "tlmpi/trace/text/json.h"
 
-/* White space as the grammar takes it. */
+/* White space as in the grammar. */
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -19,7 +19,7 @@ static void skip_blanks(tl_text *t)
         skip(t, 1);
 }
 
-/* Length of the string that t begins with, quotes and all. */
+/* Returns the length of the string at the beginning of t, with quotes. */
 static size_t string_length(tl_text t)
 {
     size_t n = 1;
@@ -28,7 +28,7 @@ static size_t string_length(tl_text t)
     return n < t.n ? n + 1 : t.n;
 }
 
-/* Length of the value that t begins with. */
+/* Returns the length of the value at the beginning of t. */
 static size_t value_length(tl_text t)
 {
     size_t n = 0, depth = 0;

@@ -11,9 +11,9 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Length of the UTF-8 character at the start of t, 0 when there is none: only a whole character's length is its own
+/* Returns the length of the UTF-8 character at the start of t; 0: there is none.  Only a complete character is its own
  * longest valid prefix. */
-static size_t character(tl_text t)
+static size_t utf8_length(tl_text t)
 {
     for (size_t n = 1; n <= 4 && n <= t.n; n++)
         if (tl_text_utf8((tl_text){ t.p, n }) == n)
@@ -33,8 +33,8 @@ static bool may_be_escaped(tl_text rest)
     return true;
 }
 
-/* A bare word at the start of t: letters, digits and the signs that such words are written with. */
-static size_t bare_word(tl_text t)
+/* Returns the length of a bare word at the start of t: letters, digits and some signs. */
+static size_t bare_word_length(tl_text t)
 {
     size_t n = t.p[0] == '-' || t.p[0] == '+' ? 1 : 0;
     if (n >= t.n || !is_letter(t.p[n]))
@@ -44,8 +44,8 @@ static size_t bare_word(tl_text t)
     return n;
 }
 
-/* A number at the start of t, right or wrong, with whatever letters and signs hang on to it. */
-static size_t number(tl_text t)
+/* Returns the length of a number at the start of t, valid or not, with all letters and signs that follow. */
+static size_t number_length(tl_text t)
 {
     size_t n = t.p[0] == '-' || t.p[0] == '+' ? 1 : 0;
     if (n >= t.n || !is_digit(t.p[n]))
@@ -64,7 +64,7 @@ size_t tl_repair_json(const char *text, size_t n, char *out)
         tl_text rest = { text + i, n - i };
         char c = text[i];
         if (in_string) {
-            size_t whole = (unsigned char)c >= 0x80 ? character(rest) : 1;
+            size_t whole = (unsigned char)c >= 0x80 ? utf8_length(rest) : 1;
             if (c == '\\' && may_be_escaped((tl_text){ rest.p + 1, rest.n - 1 })) {
                 out[o++] = c;
                 out[o++] = text[i + 1];
@@ -88,7 +88,7 @@ size_t tl_repair_json(const char *text, size_t n, char *out)
             }
             continue;
         }
-        size_t digits = number(rest);
+        size_t digits = number_length(rest);
         if (digits > 0) {
             size_t plus = c == '+';
             memcpy(out + o, rest.p + plus, digits - plus);
@@ -96,11 +96,11 @@ size_t tl_repair_json(const char *text, size_t n, char *out)
             i += digits;
             continue;
         }
-        size_t word = bare_word(rest);
+        size_t word = bare_word_length(rest);
         if (word > 0) {
             tl_text w = { rest.p, word };
             bool json = tl_text_is(w, "true") || tl_text_is(w, "false") || tl_text_is(w, "null");
-            /* Four bytes for a word of one letter: the room that out has. */
+            /* For a word of one letter four bytes: the room that out has per byte. */
             memcpy(out + o, json ? w.p : "null", json ? word : 4);
             o += json ? word : 4;
             i += word;

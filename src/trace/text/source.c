@@ -1,10 +1,10 @@
-/* source.c - blocks of text from a file, whatever it is packed in.
+/* source.c - blocks of text from a file, compressed or not.
  *
- *     file    [ part ][ part ] 0 0 0 0            a gzip file is a chain of members, a zstd file one of frames; zeros
- *              header, data, checksum             after the last are padding
- *     buffer  ........at=======end                what has been read and not yet used
+ *     file    [ part ][ part ] 0 0 0 0            a gzip file is a chain of members, a zstd file one of frames;
+ *              header, data, checksum             zeros after the last one are padding
+ *     buffer  ........at=======end                bytes that have been read and not used yet
  *
- * A fault (cut, damaged, bytes that belong to nothing) is kept until all text before it has been given.
+ * A fault (truncation, damage, extra bytes) is kept until all text before it has been returned.
  */
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/base/mem.h"
@@ -26,23 +26,23 @@ static const tl_unpacker *const packings[] = { &tl_gzip, &tl_zstd };
 struct tl_source {
     char *path;
     int fd;
-    const tl_unpacker *packing; /* NULL: plain */
-    void *unpacking;            /* its state; NULL before the first part */
+    const tl_unpacker *packing; /* NULL: not compressed */
+    void *unpacking;            /* state of the unpacker; NULL before the first part */
     tl_extent extent;
-    bool eof;       /* the file has no more bytes than those in the buffer */
-    bool between;   /* packed: before the header of a part that may not be there */
-    bool told;      /* the fault has been reported */
-    tl_error fault; /* status TL_OK: none yet */
+    bool eof;       /* the file has no more bytes than the buffer */
+    bool between;   /* compressed: before the header of a part that may not exist */
+    bool told;      /* the fault has been returned */
+    tl_error fault; /* status TL_OK: none */
     uint64_t file_size;
-    uint64_t read_bytes; /* bytes of the file that have been in the buffer */
+    uint64_t read_bytes; /* number of bytes of the file that have been in the buffer */
     uint64_t text_bytes;
-    size_t at, end; /* in[at .. end) is not yet used */
+    size_t at, end; /* in[at .. end) is not used yet */
     unsigned char in[BLOCK];
 };
 
 /* ------------------------------------------------------------------------------------------------------ the buffer */
 
-/* read() that starts again after a signal.  -1 with errno. */
+/* As read(), but restarts after a signal. */
 static ssize_t read_some(int fd, void *to, size_t n)
 {
     ssize_t got;
@@ -59,8 +59,8 @@ static void note_read_fault(tl_source *s)
     s->eof = true;
 }
 
-/* Reads more bytes after those in the buffer, which is nearly used up: what is left moves to its start. */
-static void fill(tl_source *s)
+/* Moves the unused bytes to the start of the buffer and reads more after them. */
+static void fill_buffer(tl_source *s)
 {
     if (s->at > 0) {
         memmove(s->in, s->in + s->at, s->end - s->at);
@@ -77,7 +77,7 @@ static void fill(tl_source *s)
     s->read_bytes += (uint64_t)got;
 }
 
-static size_t have(const tl_source *s)
+static size_t bytes_left(const tl_source *s)
 {
     return s->end - s->at;
 }
@@ -86,8 +86,8 @@ static size_t have(const tl_source *s)
 
 static size_t read_plain(tl_source *s, unsigned char *buf, size_t cap)
 {
-    size_t n = have(s) < cap ? have(s) : cap;
-    if (n > 0) { /* what was read to see whether it is packed */
+    size_t n = bytes_left(s) < cap ? bytes_left(s) : cap;
+    if (n > 0) { /* read to check for compression */
         memcpy(buf, s->in + s->at, n);
         s->at += n;
         return n;
@@ -104,37 +104,37 @@ static size_t read_plain(tl_source *s, unsigned char *buf, size_t cap)
     return (size_t)got;
 }
 
-/* what: of what is wrong, "" or a word and a space; `text` is the number of bytes of text before the fault.  The first
- * fault is the one that counts. */
+/* Keeps the first fault.  what: the faulty part and a space, or ""; text: number of bytes of text before the fault. */
 static void note_fault(tl_source *s, uint64_t text, const char *what)
 {
     if (s->fault.status == TL_OK)
         (void)tl_fail(&s->fault, TL_EINPUT, "%s: %s %s byte %llu of the file, after %llu bytes of text", s->path,
-                      s->packing->word, what, (unsigned long long)(s->read_bytes - have(s)), (unsigned long long)text);
+                      s->packing->word, what, (unsigned long long)(s->read_bytes - bytes_left(s)),
+                      (unsigned long long)text);
 }
 
-/* Between parts: passes over padding.  True when another part begins; false at the end, and where something else stands,
- * which is a fault. */
+/* Skips padding between parts.  Returns true if another part begins; false at the end, or if other bytes follow, which
+ * is a fault. */
 static bool next_part(tl_source *s, uint64_t text)
 {
     size_t magic = s->packing->nmagic;
     for (;;) {
-        while (have(s) > 0 && s->in[s->at] == 0)
+        while (bytes_left(s) > 0 && s->in[s->at] == 0)
             s->at++;
-        if (have(s) >= magic || s->eof)
+        if (bytes_left(s) >= magic || s->eof)
             break;
-        fill(s);
+        fill_buffer(s);
     }
-    if (s->packing->begins(s->in + s->at, have(s)))
+    if (s->packing->begins(s->in + s->at, bytes_left(s)))
         return true;
-    if (have(s) > 0 && have(s) < magic && s->in[s->at] == s->packing->first) {
-        s->at += have(s);
+    if (bytes_left(s) > 0 && bytes_left(s) < magic && s->in[s->at] == s->packing->first) {
+        s->at += bytes_left(s);
         note_fault(s, text, "stream cut short at");
-    } else if (have(s) > 0 && s->fault.status == TL_OK) {
+    } else if (bytes_left(s) > 0 && s->fault.status == TL_OK) {
         (void)tl_fail(
             &s->fault, TL_EINPUT,
             "%s: expected a %s %s or the end, found other data at byte %llu of the file, after %llu bytes of text",
-            s->path, s->packing->word, s->packing->part, (unsigned long long)(s->read_bytes - have(s)),
+            s->path, s->packing->word, s->packing->part, (unsigned long long)(s->read_bytes - bytes_left(s)),
             (unsigned long long)text);
     }
     return false;
@@ -161,11 +161,11 @@ static size_t read_packed(tl_source *s, unsigned char *buf, size_t cap)
             s->packing->begin(s->unpacking);
             continue;
         }
-        if (have(s) == 0 && !s->eof) {
-            fill(s);
+        if (bytes_left(s) == 0 && !s->eof) {
+            fill_buffer(s);
             continue;
         }
-        size_t before = have(s), used, got;
+        size_t before = bytes_left(s), used, got;
         tl_unpacked o = s->packing->run(s->unpacking, s->in + s->at, before, &used, buf + n, cap - n, &got);
         s->at += used;
         n += got;
@@ -196,7 +196,7 @@ tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_erro
 
 /* -------------------------------------------------------------------------------------------------- open and close */
 
-/* What tlmpi cannot unpack or read, by its first bytes. */
+/* Files that tlmpi cannot decompress or read, by their first bytes. */
 static const struct other_packing {
     const char *what, *magic;
     size_t at, n;
@@ -224,7 +224,7 @@ const char *tl_packing_of(const void *first, size_t n)
     return NULL;
 }
 
-/* Looks for a pipe's writer before giving up: one every 20 ms, 5 s in all. */
+/* Number of checks for a pipe's writer: one every 20 ms, 5 s in all. */
 #define WRITER_NAPS 250
 
 const char *tl_source_word(mode_t mode)
@@ -236,8 +236,8 @@ const char *tl_source_word(mode_t mode)
                             : "a device";
 }
 
-/* A pipe without a writer says "end" again and again; with one, text, or that there is none yet.  The writer may be a
- * moment late.  Afterwards reading waits for it as for a file. */
+/* Waits for the writer of a pipe, which may come a moment late: a non-blocking read of a pipe returns the end without a
+ * writer, and text or EAGAIN with one.  Afterwards reading blocks as usual. */
 static tl_status await_writer(tl_source *s, tl_error *err)
 {
     const struct timespec nap = { .tv_nsec = 20000000 };
@@ -259,8 +259,9 @@ static tl_status await_writer(tl_source *s, tl_error *err)
     return TL_OK;
 }
 
-/* Opens a file or a pipe without waiting for another program; the first bytes of a pipe, which show that it has a writer,
- * go to the buffer.  Looks before it opens: opening a pipe waits for a writer, opening a device may do anything. */
+/* Opens a file or a pipe without waiting for another program; the first bytes of a pipe, which prove that it has a
+ * writer, go to the buffer.  Checks the path first: opening a pipe waits for a writer, opening a device may have side
+ * effects. */
 static tl_status open_path(tl_source *s, tl_error *err)
 {
     struct stat st;
@@ -276,11 +277,11 @@ static tl_status open_path(tl_source *s, tl_error *err)
     if (pipe)
         return await_writer(s, err);
     s->file_size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
-    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* advice only */
+    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* only advice */
     return TL_OK;
 }
 
-/* Before anything is read; of a pipe nothing is known. */
+/* Returns the extent, before anything is read; a pipe has none. */
 static tl_extent extent_of(const tl_source *s)
 {
     tl_extent e = { 0 };
@@ -290,14 +291,15 @@ static tl_extent extent_of(const tl_source *s)
         pread(s->fd, last, sizeof last, (off_t)(s->file_size - sizeof last)) != (ssize_t)sizeof last)
         return e;
     memcpy(&e.last, last, sizeof last);
-    e.text_bytes = s->packing != NULL ? s->packing->told_bytes(s->in + s->at, have(s), last) : (uint32_t)s->file_size;
+    e.text_bytes =
+        s->packing != NULL ? s->packing->told_bytes(s->in + s->at, bytes_left(s), last) : (uint32_t)s->file_size;
     return e;
 }
 
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
 {
     tl_source *s = tl_malloc(sizeof *s);
-    memset(s, 0, offsetof(tl_source, in)); /* a small file does not touch all of the buffer */
+    memset(s, 0, offsetof(tl_source, in)); /* does not touch all of the buffer for a small file */
     s->fd = -1;
     s->between = true;
     s->path = tl_strndup(path, strlen(path));
@@ -305,8 +307,8 @@ tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
     if (st != TL_OK)
         goto fail;
 
-    while (have(s) < MAGIC_MOST && !s->eof) /* a pipe may give one byte at a time */
-        fill(s);
+    while (bytes_left(s) < MAGIC_MOST && !s->eof) /* a pipe may return one byte at a time */
+        fill_buffer(s);
     if (s->fault.status != TL_OK) {
         if (err != NULL)
             *err = s->fault;
@@ -314,7 +316,7 @@ tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
         goto fail;
     }
     for (size_t i = 0; i < sizeof packings / sizeof *packings && s->packing == NULL; i++)
-        s->packing = packings[i]->begins(s->in + s->at, have(s)) ? packings[i] : NULL;
+        s->packing = packings[i]->begins(s->in + s->at, bytes_left(s)) ? packings[i] : NULL;
     s->extent = extent_of(s);
     *out = s;
     return TL_OK;

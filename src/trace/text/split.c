@@ -1,10 +1,10 @@
-/* split.c - the buffer, and the way from one state to the next. */
+/* split.c - the buffer of the splitter, and the loop over its states. */
 #include "split_parts.h"
 #include <stdlib.h>
 
 #define FIRST_BUFFER ((size_t)512 << 10)
 #define LEAST_SPACE  ((size_t)64 << 10)
-#define PADDING      ((size_t)96) /* bytes behind an entry that readers may look at */
+#define PADDING      ((size_t)96) /* bytes after an entry that readers may read */
 
 void tl_split_init(tl_split *s)
 {
@@ -38,7 +38,8 @@ void tl_split_free(tl_split *s)
     *s = (tl_split){ 0 };
 }
 
-/* Bytes of the buffer that are done with: all before `at`, less LOOK_BEHIND in the states that look behind. */
+/* Returns the number of bytes of the buffer that are no longer needed: those before `at`, less LOOK_BEHIND in states
+ * that look behind. */
 static size_t bytes_done(const tl_split *s)
 {
     bool looks_behind = s->state == SEEK || s->state == DOC || s->state == LOST;
@@ -73,7 +74,7 @@ char *tl_split_space(tl_split *s, size_t *cap)
 void tl_split_fill(tl_split *s, size_t n)
 {
     s->end += n;
-    memset(s->buf + s->end, 0, PADDING); /* ends whatever a probe reads */
+    memset(s->buf + s->end, 0, PADDING); /* stops any reader */
 }
 
 void tl_split_eof(tl_split *s)

@@ -1,7 +1,7 @@
-/* split_doc.c - the text around the array: byte by byte, for it is small.
+/* split_doc.c - reads the text around the array, which is small, byte by byte.
  *
- *     DOC    while it is JSON; the array is found as the value of the document's traceEvents
- *     LOST   after a byte that cannot be there: quotes and brackets count for nothing any more, words do
+ *     DOC    while the text is JSON; the array is the value of the document's key traceEvents
+ *     LOST   after an invalid byte: quotes and brackets no longer count, only keys do
  *
  *     {"schemaVersion": 1, "note": "un"quoted", "traceEvents": [ {...}, {...} ], "traceName": "t"}   ,{...}, {...} ]}
  *     DOC ----------------------------^ LOST                  ^               ^ DOC               ^  ^ LOST, then entries
@@ -35,7 +35,7 @@ static void note_byte(tl_split *s, const char *expected)
     note_fault(s, offset_of(s, s->scan), expected, found);
 }
 
-/* A document that does not close held a key too deep: the bracket is missing before it. */
+/* In a document that is not closed, a key of the document that is nested too deep shows where a bracket is missing. */
 static void note_unclosed(tl_split *s)
 {
     if (s->misplaced_at == UINT64_MAX)
@@ -44,8 +44,8 @@ static void note_unclosed(tl_split *s)
     s->nested = false;
 }
 
-/* Ends the document as JSON at scan, which wants `expected` there, and goes on to LOST. */
-static int lose(tl_split *s, const char *expected)
+/* Ends valid JSON at scan, where `expected` is missing, and goes to state LOST. */
+static int go_lost(tl_split *s, const char *expected)
 {
     note_byte(s, expected);
     if (s->nested)
@@ -59,8 +59,8 @@ static int lose(tl_split *s, const char *expected)
 
 /* -------------------------------------------------------------------------------------------------------- the text */
 
-/* Appends c, which stands for the byte at scan, to the text around the array; drops it above TL_DOC_MAX bytes. */
-static void keep(tl_split *s, char c)
+/* Appends c, in place of the byte at scan, to the text around the array; drops it above TL_DOC_MAX bytes. */
+static void append_to_doc(tl_split *s, char c)
 {
     if (s->ndoc >= TL_DOC_MAX) {
         s->full_at = s->full_at == UINT64_MAX ? offset_of(s, s->scan) : s->full_at;
@@ -71,13 +71,13 @@ static void keep(tl_split *s, char c)
     s->doc[s->ndoc++] = c;
 }
 
-static void take_byte(tl_split *s)
+static void keep_byte(tl_split *s)
 {
     char c = s->buf[s->scan];
 
     if (!tl_split_is_space(c))
         s->solid = c;
-    keep(s, c);
+    append_to_doc(s, c);
     s->scan++;
 }
 
@@ -118,13 +118,13 @@ void tl_split_end_array(tl_split *s)
         tl_split_enter_array(s);
     for (const char *c = "],"; *c != 0; c++) {
         (void)tl_grammar_step(&s->outer, *c);
-        keep(s, *c);
+        append_to_doc(s, *c);
     }
     s->closed = true;
     s->state = DOC;
 }
 
-/* The outermost byte is '['.  A document after it makes it a stray one. */
+/* Handles an outermost '['.  If a document follows, the '[' is an extra byte. */
 static int begin_bare(tl_split *s)
 {
     if (!tl_split_sees(s, s->scan))
@@ -147,7 +147,7 @@ static bool key_is(const tl_split *s, const char *word)
     return s->nkey == n && memcmp(s->key, word, n) == 0;
 }
 
-/* Whether the value that begins with c belongs to a key of the document. */
+/* Whether a key of the document may have a value that begins with c. */
 static bool is_of_document(const tl_split *s, char c)
 {
     static const struct {
@@ -163,7 +163,7 @@ static bool is_of_document(const tl_split *s, char c)
     return false;
 }
 
-/* The first byte of a member's value has been taken. */
+/* Handles the first byte of a member's value. */
 static int value_has_begun(tl_split *s, char c)
 {
     bool bracket = c == '[' || c == '{';
@@ -175,7 +175,7 @@ static int value_has_begun(tl_split *s, char c)
     if (depth != 1 && s->misplaced_at == UINT64_MAX && is_of_document(s, c))
         s->misplaced_at = s->key_at;
     if (events && depth == 1) {
-        s->misplaced_at = UINT64_MAX; /* all brackets before it are in order */
+        s->misplaced_at = UINT64_MAX; /* all brackets before it are balanced */
         return begin_array(s);
     }
     if (events && !s->found) {
@@ -185,7 +185,7 @@ static int value_has_begun(tl_split *s, char c)
     return STEP_ON;
 }
 
-/* Where the key ends with the six bytes \u00XX of an ASCII character, puts that character in their place. */
+/* Replaces \u00XX of an ASCII character at the end of the key by the character. */
 static void decode_key_end(tl_split *s)
 {
     char end[7], *stop;
@@ -201,7 +201,7 @@ static void decode_key_end(tl_split *s)
     s->key[s->nkey - 1] = (char)c;
 }
 
-/* The bytes of a key; the first that do not fit are dropped. */
+/* Collects the bytes of a key; those that do not fit are dropped. */
 static void follow_key(tl_split *s, tl_grammar_state before, char c)
 {
     if (s->outer.state == TL_IN_STRING && (before == TL_WANT_FIRST_KEY || before == TL_WANT_KEY)) {
@@ -215,7 +215,7 @@ static void follow_key(tl_split *s, tl_grammar_state before, char c)
     }
 }
 
-/* Whether the key is traceEvents but for one place where letters are lost or came in. */
+/* Whether the key is traceEvents except for one place where letters are missing or extra. */
 static bool is_like_events(const tl_split *s)
 {
     static const char word[] = "traceEvents";
@@ -231,8 +231,8 @@ static bool is_like_events(const tl_split *s)
     return same + same_end + lost >= n;
 }
 
-/* Whether entries begin at scan though traceEvents has lost its bracket, or letters: then scan is at the first of
- * them. */
+/* Whether entries begin at scan although traceEvents has lost its bracket, or letters; moves scan to the first
+ * entry. */
 static bool begins_damaged(tl_split *s, char c)
 {
     static const char *const ph[] = { "ph", NULL };
@@ -249,8 +249,8 @@ static bool begins_damaged(tl_split *s, char c)
     return true;
 }
 
-/* After a byte of the document: whether it could end here, but for what is open.  A number may go on until the
- * comma. */
+/* After a byte of the document: sets whole_to if the document could end here except for open brackets.  A number may
+ * continue until a comma. */
 static void note_whole(tl_split *s, char c)
 {
     tl_grammar_state state = s->outer.state;
@@ -263,8 +263,8 @@ static void note_whole(tl_split *s, char c)
     s->whole_depth = s->outer.depth;
 }
 
-/* Takes one byte of a text that has been valid JSON up to here. */
-static int take_outer(tl_split *s)
+/* Handles one byte of a text that has been valid JSON so far. */
+static int read_document_byte(tl_split *s)
 {
     tl_grammar_state before = s->outer.state;
     char c = s->buf[s->scan];
@@ -280,8 +280,8 @@ static int take_outer(tl_split *s)
         }
     }
     if (!tl_grammar_step(&s->outer, c))
-        return lose(s, tl_grammar_wants(&s->outer));
-    take_byte(s);
+        return go_lost(s, tl_grammar_wants(&s->outer));
+    keep_byte(s);
     s->complete = tl_grammar_is_over(&s->outer);
     note_whole(s, c);
     follow_key(s, before, c);
@@ -299,15 +299,15 @@ int tl_split_doc(tl_split *s)
         if (over && (tl_split_is_space(c) || c == 0))
             s->scan++;
         else if (over)
-            taken = lose(s, "the end of the file");
+            taken = go_lost(s, "the end of the file");
         else if (first && (tl_split_is_space(c) || (offset_of(s, s->scan) < 3 && (c & 0x80))))
             s->scan++; /* white space and a byte order mark before the document */
         else if (first && c == '[')
             taken = begin_bare(s);
         else if (first && c != '{')
-            taken = lose(s, "'{' or '['");
+            taken = go_lost(s, "'{' or '['");
         else
-            taken = take_outer(s);
+            taken = read_document_byte(s);
     }
     s->at = s->scan;
     return taken == STEP_ON && s->state == DOC ? STEP_MORE : taken;
@@ -315,7 +315,7 @@ int tl_split_doc(tl_split *s)
 
 /* ------------------------------------------------------------------------------------------------- where it is not */
 
-/* `"traceEvents": [` at i: the index after it, else 0. */
+/* Returns the index after `"traceEvents": [` at i; 0: it is not at i. */
 static size_t after_events_key(const tl_split *s, size_t i, size_t to)
 {
     static const char word[] = "\"traceEvents\"";
@@ -330,7 +330,7 @@ static size_t after_events_key(const tl_split *s, size_t i, size_t to)
     return i < to && s->buf[i] == '[' ? i + 1 : 0;
 }
 
-/* Whether something is called "ph" between i and `to`.  No place is searched twice. */
+/* Whether "ph" occurs in quotes between i and `to`.  No byte is searched twice. */
 static bool has_ph(tl_split *s, size_t i, size_t to)
 {
     size_t known = s->ph_free_to > s->base + i ? (size_t)(s->ph_free_to - s->base) : i;
@@ -340,7 +340,7 @@ static bool has_ph(tl_split *s, size_t i, size_t to)
     return false;
 }
 
-/* An entry at i, beyond doubt: other objects have keys like name and id, too. */
+/* Whether an entry certainly starts at i: other objects have keys like name and id as well. */
 static bool is_surely_entry(tl_split *s, size_t i, size_t to)
 {
     char before = tl_split_before(s, i);
@@ -348,7 +348,7 @@ static bool is_surely_entry(tl_split *s, size_t i, size_t to)
            has_ph(s, i, to);
 }
 
-/* Whether the byte after which all is lost belongs to the beginning of an entry: then scan is there. */
+/* Whether the invalid byte belongs to the beginning of an entry; moves scan to the entry. */
 static bool begins_here(tl_split *s)
 {
     size_t i = (size_t)(s->restart_at - s->base), to = tl_split_horizon(s, i);
@@ -361,7 +361,7 @@ static bool begins_here(tl_split *s)
 
 int tl_split_lost(tl_split *s)
 {
-    if (s->restart_at != UINT64_MAX) { /* just lost */
+    if (s->restart_at != UINT64_MAX) { /* only just lost */
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
         if (begins_here(s)) {
@@ -376,7 +376,7 @@ int tl_split_lost(tl_split *s)
         bool entry = c == '{' && is_surely_entry(s, s->scan, to);
         do {
             if (!entry)
-                take_byte(s);
+                keep_byte(s);
         } while (s->scan < after);
         if (entry || after > 0) {
             tl_split_enter_array(s);
@@ -394,10 +394,11 @@ void tl_split_finish(tl_split *s)
     bool whole = s->state == DOC && tl_grammar_is_over(&s->outer);
 
     if (s->nested && whole)
-        s->found = s->nested = false; /* it was another's array */
+        s->found = s->nested = false; /* the array belonged to another object */
     else if (s->found && !s->stopped && !whole)
         note_unclosed(s);
-    /* What became of the brackets of a damaged document cannot be told: it ends with one, or it is cut. */
+    /* The balance of brackets in a damaged document is unknown: the document counts as complete if it ends with a
+     * bracket, else as truncated. */
     if (in_document && s->closed && s->fault_at != UINT64_MAX && (s->solid == '}' || s->solid == ']') &&
         (s->state == LOST || s->outer.state == TL_WANT_COMMA))
         s->complete = true;

@@ -1,7 +1,7 @@
-/* split_entry.c - where does this entry end?
+/* split_entry.c - finds the end of an entry.
  *
- * The grammar tells, and stops at the byte that cannot be there, not at the end of the file.  But entries are mostly
- * whole, and short: so their first bytes go 64 at a time, by masks of quotes and braces, and the reader of the entry
+ * The grammar finds it, and stops at an invalid byte, not at the end of the file.  But most entries are valid and
+ * short: so their first bytes are scanned 64 at a time, by masks of quotes and braces, and the reader of the entry
  * finds other faults.  Both ways find the same entries; they differ in time alone.
  */
 #include "split_parts.h"
@@ -9,12 +9,13 @@
 #include <emmintrin.h>
 #endif
 
-/* Bytes of an entry that are searched for braces alone; a longer entry goes through the grammar. */
+/* Number of bytes of an entry that are scanned for braces alone; the rest of a longer entry goes through the
+ * grammar. */
 #define SHORT_ENTRY ((size_t)1 << 10)
 
 /* ---------------------------------------------------------------------------------------------------------- braces */
 
-/* Walks on to the closing brace of the entry.  True when it has been found: scan is then after it. */
+/* Scans to the closing brace of the entry.  Returns true if it is found: scan is after it. */
 static bool braces_close_bytes(tl_split *s, size_t to)
 {
     while (s->scan < to) {
@@ -47,7 +48,8 @@ static uint64_t mask_of(const __m128i v[4], char c)
     return m;
 }
 
-/* Bit i of the result is the parity of bits 0..i: the inside of strings from the mask of their quotes. */
+/* Returns the prefix parity: bit i is the parity of bits 0..i of m.  From a mask of quotes it makes a mask of the
+ * insides of strings. */
 static uint64_t prefix_xor(uint64_t m)
 {
     for (int shift = 1; shift < 64; shift *= 2)
@@ -63,7 +65,7 @@ static bool braces_close(tl_split *s, size_t to)
         for (int i = 0; i < 4; i++)
             v[i] = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
 
-        /* Backslashes are rare (Kineto turns them into slashes): such a block goes byte by byte. */
+        /* Backslashes are rare (Kineto turns them into slashes): a block with one is scanned byte by byte. */
         if (s->escaped || mask_of(v, '\\') != 0) {
             if (braces_close_bytes(s, s->scan + 64))
                 return true;
@@ -100,7 +102,7 @@ static bool braces_close(tl_split *s, size_t to)
 
 /* ------------------------------------------------------------------------------------------------------- the entry */
 
-/* Whether the last value before the closing brackets is a number or word: such a one may be short of its end. */
+/* Whether the last value before the closing brackets is a number or word, which may be truncated. */
 static bool ends_bare(tl_text entry)
 {
     size_t i = entry.n;
@@ -109,7 +111,7 @@ static bool ends_bare(tl_text entry)
     return i > 0 && strchr("\"{[", entry.p[i - 1]) == NULL;
 }
 
-/* Whether an object of the entry's own has closed right before it. */
+/* Whether a nested object closes right before the end of the entry. */
 static bool ends_in_object(tl_text entry)
 {
     size_t i = entry.n - 1;
@@ -126,7 +128,7 @@ int tl_split_give(tl_split *s, bool probed, tl_split_item *item)
     return TL_SPLIT_ENTRY;
 }
 
-/* How the entry ends matters only where no comma follows. */
+/* The end of the entry matters only if no comma follows. */
 void tl_split_leave_entry(tl_split *s)
 {
     bool comma = s->scan < s->end && s->buf[s->scan] == ',';
@@ -142,8 +144,8 @@ void tl_split_leave_entry(tl_split *s)
     s->after = comma ? AFTER_COMMA : AFTER_ENTRY;
 }
 
-/* The entry ends neither before scan nor, for what is known, after it. */
-static int give_up(tl_split *s, bool broken, tl_split_item *item)
+/* Ends an entry without an end, or that is not valid up to scan (broken). */
+static int end_broken_entry(tl_split *s, bool broken, tl_split_item *item)
 {
     bool holds = false, cut = !broken && s->scan < s->at + TL_ENTRY_MAX;
 
@@ -169,6 +171,6 @@ int tl_split_entry(tl_split *s, tl_split_item *item)
     if (tl_grammar_is_over(&s->inner))
         return tl_split_give(s, false, item);
     if (s->scan < most)
-        return give_up(s, true, item);
-    return s->scan == s->at + TL_ENTRY_MAX || s->eof ? give_up(s, false, item) : STEP_MORE;
+        return end_broken_entry(s, true, item);
+    return s->scan == s->at + TL_ENTRY_MAX || s->eof ? end_broken_entry(s, false, item) : STEP_MORE;
 }

@@ -1,16 +1,16 @@
-/* split_gap.c - in the array, between two elements.
+/* split_gap.c - handles text in the array between two elements.
  *
- * An entry is whole when a comma, the end of the array or the end of the text stands after it.  Where anything else
- * follows, the text lacks bytes or has too many at an unknown place:
+ * An entry is complete if a comma, the end of the array or the end of the text follows.  If anything else follows,
+ * bytes are missing or extra at an unknown place:
  *
- *     {..., "dur": 12}}, {...            torn: a bracket too many, so the entry may have lost some of its own before
- *     {..., "args": {...}}}, {...        whole, and a bracket too many follows: the entry has all of its own
+ *     {..., "dur": 12}}, {...            torn: an extra bracket, so the entry may have lost one of its own before
+ *     {..., "args": {...}}}, {...        complete, and an extra bracket follows: the entry has all of its own
  *     {..., "dur": 12}, "args": {...     torn: its members go on
  *     {..., "dur": 12} 34 {...           torn: its last value is a number, which may be the beginning of a longer one
- *     {..., "dur": 12} {...              whole, without its comma
- *     {..., "dur": 12} ; {...            whole, and after it something that is no entry
- *     {..., "name": "a"} 34 {...         whole, and no entry follows: a text with both its quotes has not been cut
- *     {..., "dur": 12}}                  whole, and so is the document but for the end of the array
+ *     {..., "dur": 12} {...              complete, without its comma
+ *     {..., "dur": 12} ; {...            complete, followed by something that is not an entry
+ *     {..., "name": "a"} 34 {...         complete, followed by no entry: a string with both quotes is not truncated
+ *     {..., "dur": 12}}                  complete, and so is the document except for the end of the array
  */
 #include "split_parts.h"
 
@@ -21,8 +21,8 @@ static tl_split_item one_byte(const tl_split *s)
     return (tl_split_item){ { s->buf + s->scan, 1 }, s->base + s->scan, s->base + s->scan, s->nentries - 1, false };
 }
 
-/* Reports something that is no entry, from scan to `end`; end 0: its end is unknown. */
-static int bad(tl_split *s, size_t end, tl_split_item *item)
+/* Reports a part that is not an entry, from scan to `end`; end 0: unknown. */
+static int report_bad(tl_split *s, size_t end, tl_split_item *item)
 {
     s->nentries++;
     s->after = AFTER_NOTHING;
@@ -34,7 +34,7 @@ static int bad(tl_split *s, size_t end, tl_split_item *item)
     return TL_SPLIT_BAD;
 }
 
-/* Whether the entry goes on where it seems to have ended, at the byte c, and what it says is not to be believed. */
+/* Whether the entry continues after its apparent end with the byte c, so that its content is not reliable. */
 static bool is_torn(const tl_split *s, char c)
 {
     if (c == '}')
@@ -42,8 +42,8 @@ static bool is_torn(const tl_split *s, char c)
     return s->bare_end && ((c >= '0' && c <= '9') || (c != 0 && strchr("\".eE+-", c) != NULL));
 }
 
-/* After an entry stands neither a comma nor the end of the array, but the byte at scan. */
-static int unseparated(tl_split *s, char c, tl_split_item *item)
+/* Handles the byte at scan after an entry that is followed by neither a comma nor the end of the array. */
+static int handle_missing_comma(tl_split *s, char c, tl_split_item *item)
 {
     if (c == '}' && !s->bare) {
         if (!tl_split_sees(s, s->scan))
@@ -96,7 +96,7 @@ static int entry_begins(tl_split *s, tl_split_item *item)
     return STEP_ON;
 }
 
-/* Whether the ']' at scan can be the end of the array: it is, unless another entry goes on after it. */
+/* Whether the ']' at scan can be the end of the array: it is, unless another entry follows. */
 static bool may_end_array(const tl_split *s)
 {
     size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
@@ -117,7 +117,7 @@ static int array_ends(tl_split *s, tl_split_item *item)
     if (!tl_split_sees(s, s->scan))
         return STEP_MORE;
     if (!may_end_array(s))
-        return bad(s, s->scan + 1, item);
+        return report_bad(s, s->scan + 1, item);
     if (s->outer.depth == 0)
         tl_split_enter_array(s);
     s->closed = true;
@@ -131,7 +131,7 @@ static int array_ends(tl_split *s, tl_split_item *item)
     return STEP_ON;
 }
 
-/* A number or word, where an entry should be. */
+/* Handles a number or word in place of an entry. */
 static int bare_element(tl_split *s, tl_split_item *item)
 {
     if (!tl_split_sees(s, s->scan))
@@ -143,17 +143,17 @@ static int bare_element(tl_split *s, tl_split_item *item)
         i++;
     size_t next = tl_split_skip(s, i, to);
     bool over = next < to && (s->buf[next] == ',' || s->buf[next] == ']');
-    return bad(s, i > s->scan && over ? i : 0, item);
+    return report_bad(s, i > s->scan && over ? i : 0, item);
 }
 
-/* A string or array, where an entry should be.  A bracket right before an entry is a stray one. */
+/* Handles a string or array in place of an entry.  A bracket right before an entry is an extra one. */
 static int element_begins(tl_split *s, tl_split_item *item)
 {
     if (!tl_split_sees(s, s->scan))
         return STEP_MORE;
     size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
     if (s->buf[s->scan] == '[' && next < to && s->buf[next] == '{' && tl_split_entry_at(s, next, to) == TL_SIGHT_YES)
-        return bad(s, s->scan + 1, item);
+        return report_bad(s, s->scan + 1, item);
     if (!s->bare && tl_split_key_at(s, s->scan, to, tl_document_keys) == TL_SIGHT_YES) {
         tl_split_end_array(s);
         return STEP_ON;
@@ -163,7 +163,7 @@ static int element_begins(tl_split *s, tl_split_item *item)
     return STEP_ON;
 }
 
-/* The element reaches from at to scan. */
+/* Handles the end of an element, which reaches from `at` to `scan`. */
 static int element_ends(tl_split *s, tl_split_item *item)
 {
     size_t end = s->scan, to = tl_split_horizon(s, end), next = tl_split_skip(s, end, to);
@@ -182,7 +182,7 @@ static int element_ends(tl_split *s, tl_split_item *item)
         tl_split_doom(s, end, false, &holds);
     s->scan = s->at;
     s->state = GAP;
-    return bad(s, (c == ',' || c == ']') && !holds ? end : 0, item);
+    return report_bad(s, (c == ',' || c == ']') && !holds ? end : 0, item);
 }
 
 int tl_split_element(tl_split *s, tl_split_item *item)
@@ -196,9 +196,9 @@ int tl_split_element(tl_split *s, tl_split_item *item)
         return element_ends(s, item);
     if (s->scan == s->end && s->scan < s->at + ELEMENT_MAX && !s->eof)
         return STEP_MORE;
-    s->scan = s->at; /* nothing that ends */
+    s->scan = s->at; /* it has no end */
     s->state = GAP;
-    return bad(s, 0, item);
+    return report_bad(s, 0, item);
 }
 
 /* --------------------------------------------------------------------------------------------------------- the gap */
@@ -216,7 +216,7 @@ int tl_split_gap(tl_split *s, tl_split_item *item)
         }
         s->at = s->scan;
         if (s->after == AFTER_ENTRY && c != ']')
-            return unseparated(s, c, item);
+            return handle_missing_comma(s, c, item);
         switch (c) {
         case '{':
             return entry_begins(s, item);

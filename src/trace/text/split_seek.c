@@ -1,19 +1,19 @@
-/* split_seek.c - after something broken: where does the next entry start?
+/* split_seek.c - finds the start of the next entry after something broken.
  *
- * Only where an object begins as entries do.  One that begins with "ph", as Kineto's do, may stand anywhere; others
- * have a comma before them, or the byte that broke the text before.
+ * Only an object that begins like an entry counts.  One that begins with "ph", as Kineto's do, may be anywhere; others
+ * follow a comma, or the invalid byte.
  *
- * What cannot go on at some byte takes with it all that is still open there:
+ * An invalid byte breaks every value that is open at it:
  *
  *     {"ph": "X", "args": {"grid": [1, {"ph": "X", "name": "b"}, {"ph": "X", "args": [2, {"ph": @
- *     ^ broken                         ^ whole                   ^ broken by the same @  ^ this one, too
+ *     ^ broken                         ^ complete                ^ broken by the same @  ^ broken, too
  *
- * so each stretch of text is looked at once for all of them.
+ * so each part of the text is looked at once for all of them.
  */
 #include "split_parts.h"
 #include <stdlib.h>
 
-/* Entries after a broken one that the grammar reads from their first byte on: damage comes in runs. */
+/* Number of entries after a broken one that the grammar reads from their first byte on: damage comes in bursts. */
 #define TROUBLE 8
 
 const char *const tl_entry_keys[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args", "s", "bp", NULL };
@@ -21,7 +21,7 @@ const char *const tl_document_keys[] = { "traceName",           "displayTimeUnit
                                          "baseTimeNanoseconds", "distributedInfo",
                                          "deviceProperties",    "schemaVersion",
                                          "traceEvents",         NULL };
-/* Keys of the document and of other things. */
+/* Keys of the document that other objects have as well. */
 static const char *const likely_document_keys[] = { "trace_id",
                                                     "host_name",
                                                     "cupti_version",
@@ -86,16 +86,16 @@ bool tl_split_is_doomed(tl_split *s, size_t i)
 }
 
 typedef struct start {
-    uint64_t depth; /* of its brace */
+    uint64_t depth; /* number of brackets open before its brace */
     size_t at;
 } start;
 
 typedef struct starts {
-    TL_VEC(start) open; /* the outermost first */
+    TL_VEC(start) open; /* from the outermost on */
     bool any;
 } starts;
 
-/* Walks from s->at to `fault` and keeps the entries that seem to start on the way and are open at the end. */
+/* Reads from s->at to `fault`, and keeps the entries that seem to start there and are open at the end. */
 static void find_open(tl_split *s, size_t fault, starts *found)
 {
     tl_grammar *g = &s->inner;
@@ -117,7 +117,7 @@ static void find_open(tl_split *s, size_t fault, starts *found)
     }
 }
 
-/* Merges the n open starts into s->doomed, which stays in order: the last start at the bottom of the pile. */
+/* Merges the n open starts into s->doomed, which stays in descending order. */
 static void doom_starts(tl_split *s, const start *open, size_t n)
 {
     TL_VEC(uint64_t) between = { 0 };
@@ -126,7 +126,7 @@ static void doom_starts(tl_split *s, const start *open, size_t n)
     while (s->doomed.n > 0 && n > 0 && s->doomed.v[s->doomed.n - 1] <= s->base + open[n - 1].at) {
         tl_vec_push(&between, s->doomed.v[--s->doomed.n]);
     }
-    /* Both lists from the last to the first, onto the pile. */
+    /* Appends both lists in descending order. */
     for (i = between.n; n > 0 || i > 0;) {
         uint64_t a = n > 0 ? s->base + open[n - 1].at : 0, b = i > 0 ? between.v[i - 1] : 0;
         bool take_open = n > 0 && (i == 0 || a >= b);

@@ -1,7 +1,7 @@
 /* unzstd.c - zstd frames, through libzstd.
  *
- * The library forgets what it has unpacked in a call that ends in a fault.  So each call gets no more than the rest of
- * a block, and none while text of the block before is still to be given.
+ * The library drops the text of a call that ends in a fault.  So each call gets at most the rest of a block, and no
+ * input while text of the previous block is left.
  */
 #include "tlmpi/base/mem.h"
 #include "unpack.h"
@@ -16,11 +16,11 @@
 
 typedef struct state {
     ZSTD_DCtx *context;
-    size_t wanted; /* bytes up to the end of the block */
-    bool full;     /* the last call filled its room: more text may be there */
+    size_t wanted; /* number of bytes up to the end of the block */
+    bool full;     /* the last call filled its output: more text may follow */
 } state;
 
-/* A frame, or one that is to be skipped. */
+/* Whether a frame begins, or a skippable frame. */
 static bool begins(const unsigned char *p, size_t n)
 {
     if (n < NMAGIC)

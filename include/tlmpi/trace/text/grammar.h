@@ -1,8 +1,8 @@
-/* grammar.h - checks byte by byte whether a text is JSON, and where it stops being JSON.
+/* grammar.h - checks byte by byte whether a text is JSON, and finds where it stops being JSON.
  *
- * Takes exactly what the careful reader of entries takes: JSON, and what tl_repair_json makes JSON of (bare words, a
- * plus before a number, control bytes and odd backslashes in strings, a comma before a closing bracket).  It keeps no
- * values, only which brackets are open, one bit each.
+ * Accepts exactly what the reference reader of entries accepts: JSON, and text that tl_repair_json turns into JSON
+ * (bare words, a plus before a number, control bytes and invalid backslashes in strings, a comma before a closing
+ * bracket).  It keeps no values, only the kinds of the open brackets, one bit each.
  *
  *     tl_grammar g = { 0 };                   before an outermost value
  *     n = tl_grammar_run(&g, text, size);
@@ -43,17 +43,17 @@ typedef enum tl_grammar_state {
 /* Zero-initialise; tl_grammar_free ends it. */
 typedef struct tl_grammar {
     tl_grammar_state state;
-    bool key;          /* the string at hand is a key */
-    uint64_t depth;    /* open brackets */
+    bool key;          /* the current string is a key */
+    uint64_t depth;    /* number of open brackets */
     uint64_t *objects; /* bit d: bracket d is a brace */
     size_t cap;
 } tl_grammar;
 
-/* Takes one byte.  False: it cannot stand here, and nothing has changed. */
+/* Accepts one byte.  Returns false, and changes nothing, if the byte cannot follow. */
 bool tl_grammar_step(tl_grammar *g, char c);
 
-/* Takes bytes up to the end of the outermost value, the first that cannot stand there, or n of them; how many it
- * took. */
+/* Accepts bytes up to the end of the outermost value, the first byte that cannot follow, or n bytes; returns the number
+ * of accepted bytes. */
 size_t tl_grammar_run(tl_grammar *g, const char *text, size_t n);
 
 static inline bool tl_grammar_is_over(const tl_grammar *g)
@@ -64,10 +64,10 @@ static inline bool tl_grammar_is_over(const tl_grammar *g)
 /* Whether the innermost open bracket is a brace. */
 bool tl_grammar_in_object(const tl_grammar *g);
 
-/* What could stand next, in words: "',' or '}'". */
+/* Returns what could follow, in words: "',' or '}'". */
 const char *tl_grammar_wants(const tl_grammar *g);
 
-/* Before an outermost value again; keeps its memory. */
+/* Returns to the state before an outermost value; keeps the allocated memory. */
 void tl_grammar_reset(tl_grammar *g);
 
 void tl_grammar_free(tl_grammar *g);

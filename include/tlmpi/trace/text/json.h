@@ -1,30 +1,31 @@
-/* json.h - what stands in an object or array of JSON text, one after the other, as it is written.
+/* json.h - iterates over the members or elements of JSON text, unparsed.
  *
  *     tl_text rest = tl_json_inside(object), key, value;
  *     while (tl_json_member(&rest, &key, &value))
  *         if (tl_text_is(key, "rf_id"))
  *             ...
  *
- * Looks at brackets and quotes alone: text that is no JSON ends early, or has odd values.
+ * Looks only at brackets and quotes: in text that is not JSON, iteration ends early or values are arbitrary.
  */
 #ifndef TLMPI_TRACE_TEXT_JSON_H
 #define TLMPI_TRACE_TEXT_JSON_H
 
 #include "tlmpi/base/text.h"
 
-/* What is between the brackets of an object or array; nothing where the value is none. */
+/* Returns the text between the brackets of an object or array; empty: the value is neither. */
 tl_text tl_json_inside(tl_text value);
 
-/* The next member of an object, its key without quotes, escapes as they are written.  False: there is none. */
+/* Takes the next member of an object; the key has no quotes, and escapes are not resolved.  Returns false if there is
+ * none. */
 bool tl_json_member(tl_text *rest, tl_text *key, tl_text *value);
 
-/* The next element of an array. */
+/* Takes the next element of an array.  Returns false if there is none. */
 bool tl_json_element(tl_text *rest, tl_text *value);
 
-/* The value under the key; empty where it is not there. */
+/* Returns the value of the key; empty: there is none. */
 tl_text tl_json_value(tl_text object, const char *key);
 
-/* What a string has between its quotes, escapes as they are written; nothing where the value is none. */
+/* Returns the text between the quotes of a string, escapes not resolved; empty: the value is not a string. */
 tl_text tl_json_string(tl_text value);
 
 #endif
