@@ -1,10 +1,10 @@
-/* events.c - the columns, and the one place that decides what an entry's values mean. */
+/* events.c - the columns, and the interpretation of an entry's values. */
 #include "tlmpi/trace/event/take.h"
 #include "tlmpi/trace/event/values.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Times beyond this are no times: base + ts + dur then never overflows. */
+/* Largest valid time, ns: base + ts + dur cannot overflow. */
 #define LARGEST_TIME_NS (INT64_C(1) << 61)
 
 /* ------------------------------------------------------------------------------------------------------ categories */
@@ -70,8 +70,8 @@ static uint16_t category_index(tl_events *e, const tl_value *cat)
 
 /* ---------------------------------------------------------------------------------------------------------- values */
 
-/* A pid or tid: a number, or a text. */
-static void track_part(tl_events *e, const tl_value *v, int64_t *number, uint32_t *text)
+/* Reads a pid or tid: a number, or a text. */
+static void read_track_part(tl_events *e, const tl_value *v, int64_t *number, uint32_t *text)
 {
     *text = TL_NO_NAME;
     *number = v != NULL && v->type == TL_VALUE_NUMBER ? tl_value_int(v, 0) : 0;
@@ -84,7 +84,7 @@ static bool same_track(const tl_track *t, const tl_track *u)
     return u->pid == t->pid && u->tid == t->tid && u->pid_text == t->pid_text && u->tid_text == t->tid_text;
 }
 
-/* Different pairs of equal hash are told apart by going on to the next key. */
+/* On a hash collision the next key is tried. */
 uint32_t tl_events_track(tl_events *e, const tl_track *t)
 {
     uint64_t key = tl_hash_mix(tl_hash_mix(t->pid_text, (uint64_t)t->pid), tl_hash_mix(t->tid_text, (uint64_t)t->tid));
@@ -103,8 +103,8 @@ uint32_t tl_events_track(tl_events *e, const tl_track *t)
 static uint32_t track_index(tl_events *e, const tl_fields *f)
 {
     tl_track t;
-    track_part(e, tl_fields_get(f, TL_KEY_PID), &t.pid, &t.pid_text);
-    track_part(e, tl_fields_get(f, TL_KEY_TID), &t.tid, &t.tid_text);
+    read_track_part(e, tl_fields_get(f, TL_KEY_PID), &t.pid, &t.pid_text);
+    read_track_part(e, tl_fields_get(f, TL_KEY_TID), &t.tid, &t.tid_text);
     uint32_t *recent = &e->recent_track[((uint64_t)t.tid ^ t.tid_text) % TL_RECENT];
     if (*recent >= e->tracks.n || !same_track(&e->tracks.v[*recent], &t))
         *recent = tl_events_track(e, &t);
@@ -144,7 +144,7 @@ static uint32_t lane_index(tl_events *e, const tl_fields *f)
 
 /* --------------------------------------------------------------------------------------------------------- columns */
 
-/* The columns grow together: cap is their common capacity. */
+/* The columns grow together; cap: their common capacity. */
 void tl_events_reserve(tl_events *e, size_t n)
 {
     if (n <= e->cap)
@@ -171,7 +171,7 @@ size_t tl_events_bytes(const tl_events *e)
     return e->cap * row + e->names.bytes_cap + e->names.cap * sizeof *e->names.v;
 }
 
-/* Reads a time; true when it is there and can be one. */
+/* Reads a time; false: absent or invalid. */
 static bool time_of(const tl_value *v, int64_t *ns)
 {
     return v != NULL && v->type != TL_VALUE_OTHER && tl_value_us_to_ns(v, ns) && *ns <= LARGEST_TIME_NS &&
@@ -185,13 +185,13 @@ static unsigned phase_of(const tl_value *ph)
     return tl_text_is(ph->text, "s") ? TL_EVENT_PH_START : tl_text_is(ph->text, "f") ? TL_EVENT_PH_END : 0;
 }
 
-/* What an event says of when it was. */
+/* Begin and duration of an event. */
 typedef struct timing {
     int64_t ts_ns, dur_ns;
     unsigned flags;
 } timing;
 
-/* complete: the event says itself that it has a ts and a dur. */
+/* complete: the event's ph says that it has a ts and a dur. */
 static tl_taken take_times(const tl_value *ts, const tl_value *dur, bool complete, timing *t, const char **why)
 {
     if (ts == NULL || ts->type == TL_VALUE_OTHER) {
@@ -224,7 +224,7 @@ static tl_taken take_times(const tl_value *ts, const tl_value *dur, bool complet
     return TL_TAKEN_KEPT;
 }
 
-/* The event's name.  A copy named in one word, whose direction is an argument, is named as Kineto's own writer does:
+/* Returns the event's name.  A copy with a name of one word and its direction in an argument is named as in Kineto:
  * "Memcpy HtoD". */
 static uint32_t name_of(tl_events *e, const tl_fields *f)
 {
@@ -271,7 +271,7 @@ static void add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *
     (TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_RUNTIME) |                     \
      TL_CAT_BIT(TL_CAT_DRIVER))
 
-/* What is wrong with an event of that category whose ph is not X; NULL: nothing. */
+/* Returns what is wrong with an event of that category whose ph is not X; NULL: nothing. */
 static const char *wrong_phase(uint32_t of_category, const tl_value *ph)
 {
     if (of_category & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC)))
@@ -310,7 +310,7 @@ tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_f
     return taken;
 }
 
-/* Drops the entries of a side table that belong to events from index n on.  Each begins with its event. */
+/* Drops the entries of a side table for events from index n on.  Each entry begins with the index of its event. */
 static void truncate_side(const void *table, size_t *ntable, size_t size, size_t n)
 {
     uint32_t event;

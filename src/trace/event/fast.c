@@ -1,20 +1,19 @@
-/* fast.c - the shapes that Kineto writes, read at memory speed.
+/* fast.c - reads the text that Kineto writes at memory speed.
  *
- * A strict reader of plain JSON: printable ASCII in strings, no escapes, numbers as the grammar has them, nesting up to
- * a limit, any key order, any white space.  At the first byte that is anything else it gives up and says so, and yajl
- * reads the entry.  So it never has to be right about odd text; it only has to notice it.
+ * A strict reader of plain JSON: printable ASCII in strings, no escapes, numbers by the grammar, limited nesting, any
+ * order of keys, any white space.  At the first other byte it stops and says so, and yajl reads the entry.  So it need
+ * not interpret unusual text, but only notice it.
  *
- * It needs no end: every loop stops at a byte that cannot be there, and after the text stands one (fields.h).
+ * It needs no length: every loop stops at an invalid byte, and one follows the text (fields.h).
  *
- * What stands between two values is the same in most entries.  Such pieces are read once and then remembered in a tree;
- * each path from its root is the layout of an entry that has been read:
+ * The text between two values is the same in most entries.  Such pieces are parsed once and then kept in a tree; each
+ * path from its root is the layout of an earlier entry:
  *
  *     {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 12.345, "args": {"correlation": 90211, "stream": 7}}
  *     ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~      ~~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~~~~~~      ~~~~~~~~~~~~~~~~
  *
- * Where the text goes on as one of the pieces that have followed before, that piece says what the next value is.
- * Values of keys that have few are inside a piece; what follows pieces that differ in such numbers alone is remembered
- * once.
+ * If the text continues with one of the pieces that have followed before, that piece determines the next value.  Values
+ * of keys with few values are part of a piece; pieces that differ only in such numbers share their successors.
  */
 #include "keys.h"
 #include "tlmpi/base/load.h"
@@ -25,10 +24,10 @@
 
 #define DEEPEST 32
 
-/* Remembered pieces that are tried, at most, as the continuation of one piece. */
+/* Largest number of kept pieces that are tried as the continuation of a piece. */
 #define TRIES 16
 
-/* The readers below return where they stopped, NULL for "not plain". */
+/* The readers below return where they stopped; NULL: the text is not plain. */
 
 static inline bool is_digit(char c)
 {
@@ -41,7 +40,7 @@ static inline __m128i load(const char *p)
     return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-/* Bit i: byte i of v is not 0. */
+/* Returns a mask: bit i is set if byte i of v is not 0. */
 static inline unsigned mask_of(__m128i v)
 {
     return (unsigned)_mm_movemask_epi8(v);
@@ -74,7 +73,7 @@ static inline const char *pass_digits(const char *p)
     }
 }
 
-/* Whether the piece stands at p. */
+/* Whether the text at p begins with the piece. */
 static inline bool stands_at(const char *p, const tl_piece *piece)
 {
     for (size_t i = 0; i < TL_PIECE_MAX; i += 16) {
@@ -85,12 +84,12 @@ static inline bool stands_at(const char *p, const tl_piece *piece)
     return true;
 }
 
-/* p is after the opening quote; returns the closing one. */
+/* p is after the opening quote; returns the position of the closing one. */
 static inline const char *skip_string(const char *p)
 {
     for (;; p += 16) {
         __m128i v = load(p);
-        /* Signed: bytes from 0x80 on are below a blank, like control bytes. */
+        /* Signed comparison: bytes from 0x80 on are below a blank, like control bytes. */
         __m128i odd = _mm_or_si128(equal(v, '\\'), _mm_cmplt_epi8(v, _mm_set1_epi8(' ')));
         unsigned stop = mask_of(_mm_or_si128(odd, equal(v, '"')));
         if (stop != 0) {
@@ -114,7 +113,7 @@ static inline const char *pass_digits(const char *p)
     return p;
 }
 
-/* Whether the piece stands at p. */
+/* Whether the text at p begins with the piece. */
 static inline bool stands_at(const char *p, const tl_piece *piece)
 {
     return memcmp(p, piece->text, piece->n) == 0;
@@ -132,7 +131,7 @@ static inline const char *skip_string(const char *p)
 }
 #endif
 
-/* Mostly there is none, or one blank. */
+/* Mostly there is no space, or one blank. */
 static inline const char *skip_space(const char *p)
 {
     if ((unsigned char)*p > ' ')
@@ -142,8 +141,8 @@ static inline const char *skip_space(const char *p)
     return skip_indent(p);
 }
 
-/* After the byte that stands at p, white space aside; NULL where another one does. */
-static inline const char *pass(const char *p, char byte)
+/* Returns the position after `byte`, which may follow white space; NULL: another byte follows. */
+static inline const char *skip_byte(const char *p, char byte)
 {
     if (*p != byte) {
         p = skip_space(p);
@@ -153,7 +152,7 @@ static inline const char *pass(const char *p, char byte)
     return p + 1;
 }
 
-/* What is no comma in the end, nor white space, may be the rest of a fraction. */
+/* A byte above ',' may continue the number with a fraction. */
 static inline const char *skip_number(const char *p)
 {
     if (*p < '1') {
@@ -189,7 +188,7 @@ static const char *skip_word(const char *p)
     return memcmp(p, "false", 5) == 0 ? p + 5 : NULL;
 }
 
-/* Reads a number; *v has its digits where they are as few as nearly always. */
+/* Reads a number; sets v->digits if it is short, as nearly always. */
 static inline const char *read_number(const char *p, tl_value *v)
 {
     const char *point = pass_digits(p), *end = point;
@@ -216,7 +215,7 @@ static inline const char *read_number(const char *p, tl_value *v)
 
 static const char *skip_nested(const char *p, char opening);
 
-/* Any value; *v says what it is. */
+/* Reads any value into *v. */
 static inline const char *read_value(const char *p, tl_value *v)
 {
     const char *q;
@@ -243,7 +242,7 @@ static inline const char *read_value(const char *p, tl_value *v)
     }
 }
 
-/* Skips a string, number or word whose key is not wanted. */
+/* Skips a string, number or word. */
 static inline const char *skip_scalar(const char *p)
 {
     if (*p == '"') {
@@ -253,7 +252,7 @@ static inline const char *skip_scalar(const char *p)
     return *p == 't' || *p == 'f' || *p == 'n' ? skip_word(p) : skip_number(p);
 }
 
-/* Skips an array or object whose key is not wanted; p is after its opening bracket. */
+/* Skips an array or object; p is after its opening bracket. */
 static const char *skip_nested(const char *p, char opening)
 {
     char closing[DEEPEST];
@@ -284,7 +283,7 @@ static const char *skip_nested(const char *p, char opening)
         } else {
             p = skip_space(p);
         }
-        /* After a value, or at the end of an empty bracket. */
+        /* After a value, or at the end of an empty array or object. */
         while (*p == closing[depth - 1]) {
             p++;
             if (--depth == 0)
@@ -297,7 +296,7 @@ static const char *skip_nested(const char *p, char opening)
     }
 }
 
-/* A member of an object, p at its key: *key and the place of its value. */
+/* Reads the key at p; returns the position of its value. */
 static inline const char *read_key(const char *p, tl_text *key)
 {
     if (*p != '"')
@@ -306,17 +305,17 @@ static inline const char *read_key(const char *p, tl_text *key)
     if (end == NULL)
         return NULL;
     *key = (tl_text){ p + 1, (size_t)(end - p - 1) };
-    p = pass(end + 1, ':');
+    p = skip_byte(end + 1, ':');
     return p != NULL ? skip_space(p) : NULL;
 }
 
-/* Few values of these keys come again and again. */
+/* Keys with few different values, which recur. */
 #define INNER_KEYS                                                                                                     \
     (TL_KEY_BIT(TL_KEY_PH) | TL_KEY_BIT(TL_KEY_CAT) | TL_KEY_BIT(TL_KEY_PID) | TL_KEY_BIT(TL_KEY_TID) |                \
      TL_KEY_BIT(TL_KEY_DEVICE) | TL_KEY_BIT(TL_KEY_STREAM))
 
-/* Makes the value at p, n bytes after the piece's beginning, a part of it.  Returns its end; NULL: it is not to be one.
- */
+/* Makes the value at p, n bytes after the piece's beginning, part of the piece.  Returns its end; NULL: it is not
+ * added. */
 static const char *read_inner(const char *p, size_t n, tl_piece *piece)
 {
     tl_value v;
@@ -335,11 +334,11 @@ static const char *read_inner(const char *p, size_t n, tl_piece *piece)
     return end;
 }
 
-/* The piece that begins at p, after a value inside args or outside, or at first after the entry's '{': what it says, and
- * where it ends. */
+/* Parses the piece that begins at p, after a value inside or outside of args, or (first) after the entry's '{'.
+ * Returns its end. */
 static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_key *key_of, tl_piece *piece)
 {
-    const char *const begin = p, *end = NULL; /* end: of the longest piece that can be remembered */
+    const char *const begin = p, *end = NULL; /* end: of the longest piece that can be kept */
     tl_piece longest = { .n = 0 };
     tl_text word;
 
@@ -390,9 +389,9 @@ static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_k
     return end;
 }
 
-/* Remembers the piece of n bytes at p as one that follows `last`.  NULL: it is none to remember, or there were too many
- * and all are forgotten.  A key "args" may have an object the next time. */
-static tl_piece *remember(tl_layouts *l, tl_piece *last, const char *p, size_t n, const tl_piece *piece)
+/* Keeps the piece of n bytes at p as a successor of `last`.  Returns NULL if it cannot be kept, or if there were too
+ * many pieces and all are dropped.  A key "args" may have an object the next time. */
+static tl_piece *keep_piece(tl_layouts *l, tl_piece *last, const char *p, size_t n, const tl_piece *piece)
 {
     if (last == NULL || n > TL_PIECE_MAX || piece->key == TL_KEY_ARGS)
         return NULL;
@@ -413,9 +412,8 @@ static tl_piece *remember(tl_layouts *l, tl_piece *last, const char *p, size_t n
     return kept->kin;
 }
 
-/* Returns the piece that stands at p among the pieces that have followed `last`, and moves it to the front; NULL
- * without one. */
-static inline tl_piece *expected(tl_piece *last, const char *p)
+/* Returns the piece at p among the successors of `last`, and moves it to the front; NULL: there is none. */
+static inline tl_piece *known_piece(tl_piece *last, const char *p)
 {
     tl_piece *first = last->next, *before = first;
 
@@ -434,7 +432,7 @@ static inline tl_piece *expected(tl_piece *last, const char *p)
 
 size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *key_of, tl_fields *f)
 {
-    tl_piece fresh, *piece, *last = &layouts->root; /* last: NULL after a piece that is not remembered */
+    tl_piece fresh, *piece, *last = &layouts->root; /* last: NULL after a piece that is not kept */
     bool in_args = false;
     const char *p = start + 1;
 
@@ -444,7 +442,7 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
         return 0;
     for (;;) {
         const char *begin = p;
-        piece = last != NULL ? expected(last, p) : NULL;
+        piece = last != NULL ? known_piece(last, p) : NULL;
         if (piece != NULL) {
             p = skip_space(p + piece->n);
             last = piece->kin;
@@ -453,7 +451,7 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
             p = read_piece(p, p == start + 1, in_args, key_of, piece);
             if (p == NULL)
                 return 0;
-            last = remember(layouts, last, begin, (size_t)(p - begin), piece);
+            last = keep_piece(layouts, last, begin, (size_t)(p - begin), piece);
         }
         for (size_t i = 0; i < piece->ninner; i++) {
             const struct tl_inner_value *v = &piece->inner[i];
@@ -466,7 +464,7 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
             if (piece->args_end > piece->args_at)
                 f->args.n = (size_t)(begin + piece->args_end - f->args.p);
             if (piece->over) {
-                while (p[-1] != '}') /* white space after the entry is no part of it */
+                while (p[-1] != '}') /* white space after the entry is not part of it */
                     p--;
                 return (size_t)(p - start);
             }

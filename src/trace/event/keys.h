@@ -1,4 +1,4 @@
-/* keys.h - spellings of keys, old and new, to what they mean. */
+/* keys.h - maps spellings of keys, old and new, to tl_key. */
 #ifndef TLMPI_TRACE_EVENT_KEYS_H
 #define TLMPI_TRACE_EVENT_KEYS_H
 
@@ -8,7 +8,7 @@
     if (memcmp(p, word, sizeof(word) - 1) == 0)                                                                        \
     return key
 
-/* A key of the entry itself. */
+/* Returns the key of an entry. */
 static inline tl_key tl_key_of_entry(const char *p, size_t n)
 {
     switch (n) {
@@ -31,7 +31,7 @@ static inline tl_key tl_key_of_entry(const char *p, size_t n)
     return TL_KEY_UNKNOWN;
 }
 
-/* A key of its args. */
+/* Returns the key in args. */
 static inline tl_key tl_key_of_args(const char *p, size_t n)
 {
     switch (n) {
@@ -107,7 +107,7 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
     return TL_KEY_UNKNOWN;
 }
 
-/* Whether the value is kept as it is written, whatever it is. */
+/* Whether the value is kept as text, of any type. */
 static inline bool tl_key_keeps_json(tl_key key)
 {
     return key >= TL_KEY_GRID && key < TL_NKEYS;

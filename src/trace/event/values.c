@@ -5,7 +5,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- texts */
 
-/* The beginning of a text, and after it the hash of the whole, so that different texts stay different. */
+/* Returns the names id of the beginning of a text and a hash of all of it, so that different texts stay different. */
 static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
 {
     size_t room = most + 32;
@@ -35,14 +35,14 @@ uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most)
      TL_KEY_BIT(TL_KEY_GROUP_SIZE) | TL_KEY_BIT(TL_KEY_PG_NAME) | TL_KEY_BIT(TL_KEY_PG_RANKS) |                        \
      TL_KEY_BIT(TL_KEY_SEQ) | TL_KEY_BIT(TL_KEY_SRC_RANK) | TL_KEY_BIT(TL_KEY_DST_RANK))
 
-/* The direction of a copy; kernels have a kind, too, but no number. */
+/* Returns the direction of a copy; kernels also have a kind, but not a number. */
 static int32_t copy_kind_of(const tl_fields *f)
 {
     int64_t kind = tl_value_int(tl_fields_get(f, TL_KEY_KIND), -1);
     return kind >= 0 && kind <= INT8_MAX ? (int32_t)kind : -1;
 }
 
-/* Returns the product of a list of numbers above 0; 0 for anything else. */
+/* Returns the product of a list of numbers above 0; 0: anything else. */
 static uint32_t product_of(tl_text list)
 {
     uint64_t product = 1, number = 0;
@@ -107,7 +107,7 @@ void tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
     }
 }
 
-/* The entry of the event in a side table, which ascends by event, the first member of each entry. */
+/* Returns the entry of the event in a side table, which is sorted by event, the first member of each entry. */
 static const void *find_side(const void *table, size_t n, size_t size, uint32_t event)
 {
     const char *entries = table;

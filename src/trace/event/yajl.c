@@ -1,4 +1,4 @@
-/* yajl.c - one entry through yajl: the reference reader, and the one for everything that is not plain. */
+/* yajl.c - reads one entry by yajl: the reference reader, used for every entry that is not plain. */
 #include "keys.h"
 #include "tlmpi/trace/event/fields.h"
 #include <stdlib.h>
@@ -7,18 +7,18 @@
 typedef struct reading {
     tl_yajl_scratch *scratch;
     tl_fields *f;
-    unsigned depth;             /* open brackets; saturates, deep nesting is yajl's business */
-    bool in_args;               /* depth 2 is inside args */
-    tl_key key;                 /* of the value to come */
+    unsigned depth;             /* number of open brackets; saturates, since yajl handles deep nesting */
+    bool in_args;               /* depth 2 is inside of args */
+    tl_key key;                 /* of the next value */
     const char *text;           /* the entry */
     yajl_handle yajl;
-    tl_key json_key;            /* the array or object at hand is kept as it is written, under this key; else UNKNOWN */
-    size_t json_from;           /* where it begins in the text */
-    size_t args_from;           /* where args begins in the text, once it is open */
+    tl_key json_key;            /* key of the current array or object, which is kept as text; TL_KEY_UNKNOWN: none */
+    size_t json_from;           /* its offset in the text */
+    size_t args_from;           /* offset of args in the text, once it is open */
 } reading;
 
-/* Copies a decoded text to the scratch, which has been made large enough beforehand so that it never moves. */
-static const char *keep(reading *r, const unsigned char *p, size_t n)
+/* Copies a decoded text to the scratch, which is large enough and never moves. */
+static const char *copy_text(reading *r, const unsigned char *p, size_t n)
 {
     tl_yajl_scratch *s = r->scratch;
     char *at = s->text + s->used;
@@ -28,16 +28,16 @@ static const char *keep(reading *r, const unsigned char *p, size_t n)
     return at;
 }
 
-/* Whether the next value belongs to a wanted key (tl_key) of the entry or of its args. */
-static bool wanted(const reading *r)
+/* Whether the next value belongs to a key (tl_key) of the entry or of its args. */
+static bool is_wanted(const reading *r)
 {
     return r->key < TL_NKEYS && (r->depth == 1 || (r->depth == 2 && r->in_args));
 }
 
 static int set(reading *r, const unsigned char *p, size_t n, tl_value_type type)
 {
-    if (wanted(r)) {
-        tl_fields_set(r->f, r->key, type == TL_VALUE_OTHER ? "" : keep(r, p, n), n, type);
+    if (is_wanted(r)) {
+        tl_fields_set(r->f, r->key, type == TL_VALUE_OTHER ? "" : copy_text(r, p, n), n, type);
     }
     return 1;
 }
@@ -85,7 +85,7 @@ static int on_open(reading *r, bool object)
         r->args_from = yajl_get_bytes_consumed(r->yajl) - 1;
     if (r->depth == 2 && r->in_args && tl_key_keeps_json(r->key)) {
         r->json_key = r->key;
-        r->json_from = yajl_get_bytes_consumed(r->yajl) - 1;       /* yajl has just taken the bracket */
+        r->json_from = yajl_get_bytes_consumed(r->yajl) - 1;       /* yajl has just read the bracket */
     }
     if (r->depth < UINT32_MAX)
         r->depth++;
@@ -127,7 +127,7 @@ static const yajl_callbacks callbacks = {
     .yajl_start_array = on_start_array, .yajl_end_array = on_end,
 };
 
-/* Where yajl stopped: at the token that the grammar forbids, but after the byte that starts none. */
+/* Returns the offset of the fault: the token that the grammar forbids, but for a lexical error the invalid byte. */
 static size_t fault_of(yajl_handle h)
 {
     size_t at = yajl_get_bytes_consumed(h);

@@ -1,11 +1,11 @@
 /* events.h - the events of one trace, in columns.
  *
- * The room event turns the text of one entry into a row: two readers find the values (fields.h), one place decides what
- * values mean (take.h, values.h), and a hook (hook.h) takes what else a caller needs of an entry.  The room knows
- * nothing of files, nor of the text around an entry; it may use base and model alone.
+ * The folder event turns the text of one entry into a row: two readers find the values (fields.h), one place interprets
+ * them (take.h, values.h), and a hook (hook.h) takes anything else that a caller needs of an entry.  It does not depend
+ * on files, nor on the text around an entry; it may use base and model alone.
  *
- * A rank has up to 10^7 events, and a pass touches two or three columns.  An event takes 44 bytes, its text is never
- * held.  Rare arguments sit in side tables that name their event.
+ * A rank has up to 10^7 events, and a pass touches two or three columns.  An event takes 44 bytes; its text is never
+ * kept.  Rare arguments are in side tables that refer to their event.
  */
 #ifndef TLMPI_TRACE_EVENT_EVENTS_H
 #define TLMPI_TRACE_EVENT_EVENTS_H
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a category (`cat`) means; old and new spellings are one. */
+/* Categories (`cat`); old and new spellings are the same. */
 typedef enum tl_cat {
     TL_CAT_NONE,            /* no cat at all */
     TL_CAT_KERNEL,          /* kernel, Kernel, mtia_ccp_events */
@@ -34,12 +34,12 @@ typedef enum tl_cat {
     TL_CAT_INSTANT,         /* cpu_instant_event: memory events */
     TL_CAT_OVERHEAD,        /* overhead */
     TL_CAT_PROFILER_RANGE,  /* cuda_profiler_range */
-    TL_CAT_TRACE,           /* Trace: spans everything and is no work */
+    TL_CAT_TRACE,           /* Trace: spans everything and is not work */
     TL_CAT_OTHER,
     TL_NCATS
 } tl_cat;
 
-/* The category of a spelling. */
+/* Returns the category of a spelling. */
 tl_cat tl_cat_of(tl_text spelling);
 
 #define TL_CAT_BIT(cat) (1u << (cat))
@@ -47,28 +47,28 @@ tl_cat tl_cat_of(tl_text spelling);
 
 /* A (pid, tid) pair; either may be a number or a text. */
 typedef struct tl_track {
-    int64_t pid, tid;            /* the numbers; 0 where it is a text */
-    uint32_t pid_text, tid_text; /* names id of the text, TL_NO_NAME where it is a number or absent */
+    int64_t pid, tid;            /* numbers; 0 for a text */
+    uint32_t pid_text, tid_text; /* names id of the text; TL_NO_NAME: a number, or absent */
 } tl_track;
 
-/* A (device, stream) pair as the event's args name them; TL_LANE_ABSENT where they do not (or not as an integer). */
+/* A (device, stream) pair from the event's args; TL_LANE_ABSENT: not given, or not an integer. */
 typedef struct tl_lane {
     int64_t device, stream;
 } tl_lane;
 #define TL_LANE_ABSENT INT64_MIN
 
-/* A category as it is written. */
+/* A spelling of a category. */
 typedef struct tl_category {
     uint32_t text; /* names id; TL_NO_NAME for events without cat */
     tl_cat cat;
 } tl_category;
 
-/* Arguments of device events, and of ROCm's calls that copy; -1 where absent. */
+/* Arguments of device events, and of ROCm's calls that copy; -1: absent. */
 typedef struct tl_copy_args {
     uint32_t event;
-    int32_t kind; /* a number of hipMemcpyKind: 1 to the device, 2 from it, 3 on it */
+    int32_t kind; /* hipMemcpyKind: 1 to the device, 2 from it, 3 on it */
     int64_t bytes;
-    double gb_per_s; /* "memory bandwidth (GB/s)"; NaN where absent */
+    double gb_per_s; /* "memory bandwidth (GB/s)"; NaN: absent */
 } tl_copy_args;
 
 /* Arguments of a collective, on the kernel or on its record_param_comms. */
@@ -89,39 +89,39 @@ typedef struct tl_counter_arg {
     double value;
 } tl_counter_arg;
 
-/* What a "[memory]" event says of an allocator; INT64_MIN where the event does not say. */
+/* Arguments of a "[memory]" event of an allocator; INT64_MIN: absent. */
 typedef struct tl_memory_args {
     uint32_t event;
     int64_t allocated, reserved, device, device_type;
-    int64_t bytes; /* given: above 0; taken back: below 0 */
+    int64_t bytes; /* above 0: allocated; below 0: freed */
 } tl_memory_args;
 
-/* Elements that an operator of communication gives and takes, by the shapes of its tensors; -1: not known. */
+/* Number of elements in and out of a communication operator, from the shapes of its tensors; -1: unknown. */
 typedef struct tl_shape_args {
     uint32_t event;
     uint8_t dtype;   /* tl_dtype of the elements */
-    bool annotation; /* the event is an annotation "nccl:..."; else a record_param_comms or a c10d operator */
+    bool annotation; /* true: an annotation "nccl:..."; false: a record_param_comms or a c10d operator */
     int64_t in_nelems, out_nelems;
 } tl_shape_args;
 
-/* How large a kernel is. */
+/* The grid of a kernel. */
 typedef struct tl_grid_args {
     uint32_t event;
-    uint32_t blocks; /* x * y * z, UINT32_MAX for more */
+    uint32_t blocks; /* x * y * z, at most UINT32_MAX */
 } tl_grid_args;
 
 /* What a cuda_sync event waits for. */
 typedef struct tl_wait_args {
     uint32_t event;
-    int64_t wait_on_stream, wait_on_corr; /* -1 where absent */
+    int64_t wait_on_stream, wait_on_corr; /* -1: absent */
 } tl_wait_args;
 
-/* A window: the events of one of several files that a process wrote one after the other (reader.h). */
+/* A window: the events of one of several successive files of a process (reader.h). */
 typedef struct tl_event_window {
     uint32_t first_event;
     int32_t number;     /* of the window in the job, from 0 */
-    int32_t more_steps; /* its steps count by that much more than their marks say */
-    int64_t begin_ns;   /* least ts of its events */
+    int32_t more_steps; /* added to its step numbers */
+    int64_t begin_ns;   /* smallest ts of its events, ns */
 } tl_event_window;
 
 /* flags */
@@ -137,11 +137,11 @@ typedef struct tl_event_window {
 /* Columns: entry i of each is event i; in file order.  Zero-initialise; tl_events_free ends it. */
 typedef struct tl_events {
     size_t n, cap;
-    int64_t *ts_ns, *dur_ns; /* as in the text, base time not added; dur >= 0 */
+    int64_t *ts_ns, *dur_ns; /* as in the text, without the base time; dur >= 0 */
     int64_t *corr;           /* args.correlation (a flow: its id); see TL_EVENT_HAS_CORR */
     uint32_t *name;          /* names id; TL_NO_NAME when absent */
     uint32_t *track, *lane;  /* index into tracks, lanes */
-    uint32_t *uid;           /* position in traceEvents, all entries counted */
+    uint32_t *uid;           /* position in traceEvents, counting all entries */
     uint16_t *category;      /* index into categories */
     uint16_t *flags;
 
@@ -152,33 +152,34 @@ typedef struct tl_events {
     TL_VEC(tl_coll_args) colls;
     TL_VEC(tl_wait_args) waits;
     TL_VEC(tl_grid_args) grids;
-    TL_VEC(tl_counter_arg) counters; /* of an event one after the other */
+    TL_VEC(tl_counter_arg) counters; /* those of one event are consecutive */
     TL_VEC(tl_memory_args) memory;
     TL_VEC(tl_shape_args) shapes;
-    TL_VEC(tl_event_window) windows; /* in order of time; of a trace that is one file: none */
+    TL_VEC(tl_event_window) windows; /* in order of time; empty for a trace of one file */
     tl_names names;
     tl_map track_map, lane_map, category_map;
-    uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: a few come again and again */
+    uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: a few recur */
     uint16_t recent_category[TL_RECENT];
-    uint64_t ncut; /* texts too long to keep: their beginning and a hash are kept */
+    uint64_t ncut; /* number of texts that were truncated: their beginning and a hash are kept */
 } tl_events;
 
 void tl_events_free(tl_events *events);
 
-/* What the columns and the texts take, in bytes. */
+/* Returns the memory of the columns and texts, bytes. */
 size_t tl_events_bytes(const tl_events *events);
 
-/* For the code that fills the columns.  Makes room for n events in each; returns the index of a category (by its
- * text's names id), track or lane, and adds a new one.  After 65,534 categories all others share one. */
+/* For code that fills the columns.  tl_events_reserve makes room for n events in each; the others return the index of a
+ * category (by its text's names id), track or lane, adding it if it is new.  After 65,534 categories all further ones
+ * share one index. */
 void tl_events_reserve(tl_events *events, size_t n);
 uint16_t tl_events_category(tl_events *events, uint32_t text);
 uint32_t tl_events_track(tl_events *events, const tl_track *track);
 uint32_t tl_events_lane(tl_events *events, const tl_lane *lane);
 
-/* Takes back the events from index n on. */
+/* Removes the events from index n on. */
 void tl_events_truncate(tl_events *events, size_t n);
 
-/* Frees the columns and side tables, and leaves the names. */
+/* Frees the columns and side tables; keeps the names. */
 void tl_events_free_columns(tl_events *events);
 
 static inline tl_cat tl_event_cat(const tl_events *e, size_t i)
@@ -186,10 +187,10 @@ static inline tl_cat tl_event_cat(const tl_events *e, size_t i)
     return e->categories.v[e->category[i]].cat;
 }
 
-/* Finds the least ts of the spans of hosts and devices, and their largest end; false: there are none. */
+/* Finds the smallest ts of the spans of hosts and devices, and their largest end; false: there are none. */
 bool tl_events_extent(const tl_events *events, int64_t *begin_ns, int64_t *end_ns);
 
-/* Whether some event may be of that category. */
+/* Whether some event may have that category. */
 static inline bool tl_events_have(const tl_events *e, tl_cat cat)
 {
     for (size_t i = 0; i < e->categories.n; i++)
@@ -198,7 +199,7 @@ static inline bool tl_events_have(const tl_events *e, tl_cat cat)
     return false;
 }
 
-/* The entry of a side table that belongs to the event, or NULL. */
+/* Return the entry of a side table for the event; NULL: none. */
 const tl_coll_args *tl_events_coll(const tl_events *events, uint32_t event);
 const tl_wait_args *tl_events_wait(const tl_events *events, uint32_t event);
 const tl_shape_args *tl_events_shape(const tl_events *events, uint32_t event);

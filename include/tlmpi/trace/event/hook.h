@@ -1,14 +1,14 @@
-/* hook.h - what a caller keeps of an entry beside the columns.
+/* hook.h - lets a caller keep more of an entry than the columns.
  *
- * The columns hold what the analyses compute with.  A caller that needs more of the text, such as the emulators of
- * other programs, hangs a hook into the reading: the hook may ask for keys of args that the columns do not need, and
- * for entries that the analyses do not believe, and is shown every kept entry while the entry's text is there.
+ * The columns hold what the analyses need.  A caller that needs more of the text, such as the emulators of other
+ * programs, adds a hook to the reading: the hook may ask for keys of args that the columns do not have, and for entries
+ * that the analyses reject, and is called for every kept entry while its text is available.
  *
  *     key_of     "Input Dims" -> TL_KEY_HOOK + 2
  *     keep       row i of its own arrays, from tl_fields_get(fields, TL_KEY_HOOK + 2)
  *
- * Rows come in the order of the columns.  A row may come again, because a torn entry is taken back: what the hook kept
- * for the row before is void.
+ * Rows come in the order of the columns.  A row may come again if a torn entry is removed: the new row then replaces
+ * the one that the hook has kept.
  */
 #ifndef TLMPI_TRACE_EVENT_HOOK_H
 #define TLMPI_TRACE_EVENT_HOOK_H
@@ -17,13 +17,13 @@
 #include "tlmpi/trace/event/fields.h"
 
 typedef struct tl_entry_hook {
-    bool any_ph; /* device work is taken whatever its ph */
+    bool any_ph; /* device work is kept with any ph */
 
-    /* A key of args that the reader does not know: TL_KEY_HOOK to TL_KEY_HOOK_LAST, or TL_KEY_UNKNOWN.  NULL: no
+    /* Maps a key of args that the reader does not know: TL_KEY_HOOK to TL_KEY_HOOK_LAST, or TL_KEY_UNKNOWN.  NULL: no
      * other keys. */
     tl_hook_key *key_of;
 
-    /* Takes event i of the columns, which has its row there already but is not counted yet. */
+    /* Handles event i, whose row is in the columns but not counted yet. */
     void (*keep)(void *arg, tl_events *events, const tl_fields *fields, uint32_t i);
     void *arg;
 } tl_entry_hook;

@@ -1,4 +1,4 @@
-/* take.h - from an entry to a row of the columns: only here is decided which entries are events, and their kinds.
+/* take.h - turns an entry into a row of the columns: decides which entries are events, and of which kind.
  *
  * An entry becomes one row at the end of the columns, or none and a reason.
  */
@@ -9,20 +9,19 @@
 
 typedef enum tl_taken {
     TL_TAKEN_KEPT,
-    TL_TAKEN_REPAIRED, /* kept, after a value was mended: *why says which */
-    TL_TAKEN_UNTIMED,  /* kept, though it had no duration, or one below 0: *why says which */
-    TL_TAKEN_FILTERED, /* of a category that is not to be kept */
-    TL_TAKEN_BAD       /* a value cannot be: *why says which */
+    TL_TAKEN_REPAIRED, /* kept, after a value was repaired: *why */
+    TL_TAKEN_UNTIMED,  /* kept, with a missing or negative duration: *why */
+    TL_TAKEN_FILTERED, /* of a category that is not kept */
+    TL_TAKEN_BAD       /* a value is invalid: *why */
 } tl_taken;
 
-/* Which entries are taken, and the hook that takes more of each. */
+/* The entries to keep, and the hook. */
 typedef struct tl_take_options {
-    uint32_t keep;             /* categories to keep, bits TL_CAT_BIT(...) */
+    uint32_t keep;             /* categories, bits TL_CAT_BIT(...) */
     const tl_entry_hook *hook; /* keeps more of each entry than the columns; NULL: none */
 } tl_take_options;
 
-/* Appends the entry at position uid to the columns.  Sets *fractional where the rule of tl_read_report.fractional_ts
- * holds. */
+/* Appends the entry at position uid to the columns.  Sets *fractional by the rule of tl_read_report.fractional_ts. */
 tl_taken tl_events_take(tl_events *events, const tl_take_options *options, const tl_fields *fields, uint32_t uid,
                         bool *fractional, const char **why);
 
