@@ -1,4 +1,4 @@
-/* internal.h - the keys that a trace is known to have outside its array. */
+/* internal.h - the known metadata keys of a trace. */
 #ifndef TLMPI_TRACE_META_INTERNAL_H
 #define TLMPI_TRACE_META_INTERNAL_H
 
@@ -10,18 +10,19 @@ typedef enum tl_meta_take { TL_TAKE_NOTHING, TL_TAKE_TEXT, TL_TAKE_HOST, TL_TAKE
 
 typedef struct tl_meta_key {
     const char *word;
-    const char *begins; /* the first bytes that its value may have */
-    unsigned depth; /* brackets open around it: 1 in the document, 2 in distributedInfo; a host may stand in either */
-    bool traces_alone; /* nothing but a trace has it */
-    tl_meta_take take; /* what becomes of a number or text under it */
-    size_t at, size;   /* of a text or count: its place in tl_meta, in bytes, and the room there */
+    const char *begins; /* first bytes that its value may have */
+    unsigned depth; /* number of brackets open around it: 1 in the document, 2 in distributedInfo; a host may be in
+                     * either */
+    bool traces_alone; /* only a trace has it */
+    tl_meta_take take; /* use of a number or text under it */
+    size_t at, size;   /* of a text or count: offset in tl_meta, and size there */
 } tl_meta_key;
 
 enum { TL_META_KEYS = 27, TL_META_LONGEST_KEY = 20, TL_META_INFO = 2 /* distributedInfo */ };
 
 extern const tl_meta_key tl_meta_keys[TL_META_KEYS];
 
-/* The place of a word in the table; TL_META_KEYS for none. */
+/* Returns the index of a word in the table; TL_META_KEYS: none. */
 size_t tl_meta_key_of(tl_text word);
 
 static inline bool tl_is_space(char c)
@@ -29,7 +30,7 @@ static inline bool tl_is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The first place from i on that is no white space. */
+/* Returns the index of the first byte from i on that is not white space. */
 static inline size_t tl_skip_space(tl_text t, size_t i)
 {
     while (i < t.n && tl_is_space(t.p[i]))

@@ -1,6 +1,6 @@
-/* meta.c - the small document around traceEvents, through yajl.
+/* meta.c - parses the small document around traceEvents, with yajl.
  *
- * A value counts by the place it stands in; everything else is passed over, however deep it goes:
+ * A value counts by its position; everything else is skipped, at any depth:
  *
  *     DOCUMENT      { deviceProperties: DEVICES, distributedInfo: DISTRIBUTED, baseTimeNanoseconds, cuda_runtime_version, ... }
  *     DEVICES       [ DEVICE, ... ]
@@ -9,10 +9,10 @@
  *     GROUP_LIST    [ GROUP, ... ]
  *     GROUP_MAP     { name: GROUP, name: RANKS, ... }
  *     GROUP         { pg_name, pg_desc, ranks: RANKS }
- *     RANKS         [ 0, 1, ... ], or the text "[0, 1, ...]" in its stead
+ *     RANKS         [ 0, 1, ... ], or the text "[0, 1, ...]" instead
  *
- * Of equal keys the last counts; but once a distributedInfo has named the rank, no other one does: a look at the head
- * of a file, which is all that most files get before they are read, must find what the reading finds.
+ * Of equal keys the last counts; but once a distributedInfo has a rank, later ones are ignored: a look at the head of a
+ * file, the only part of most files that is read before the reading proper, must find the same rank.
  */
 #include "internal.h"
 #include "tlmpi/base/decimal.h"
@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <yajl/yajl_parse.h>
 
-/* What a hostile document may make us keep. */
+/* Limits against malicious documents: what is kept. */
 #define GROUPS_MAX ((size_t)65536)
 #define RANKS_MAX  ((size_t)16 << 20)
 
@@ -77,12 +77,12 @@ typedef enum position { OUTSIDE, DOCUMENT, DEVICES, DEVICE, DISTRIBUTED, GROUP_L
 
 typedef struct parsing {
     tl_meta *meta;
-    position path[8];    /* the longest: outside, document, distributed, group list, group, ranks */
-    unsigned at;         /* path[at] is where the parser stands */
-    uint64_t ignored;    /* open brackets of a value that is passed over */
-    TL_VEC(char) key;    /* of the value to come; yajl may overwrite a key while it reads the value */
-    tl_pg_config *group; /* the one being read, NULL beyond the limit */
-    size_t nranks;       /* of all groups together */
+    position path[8];    /* the longest path: outside, document, distributed, group list, group, ranks */
+    unsigned at;         /* path[at]: position of the parser */
+    uint64_t ignored;    /* number of open brackets of a value that is skipped */
+    TL_VEC(char) key;    /* key of the next value; yajl may overwrite a key while it reads the value */
+    tl_pg_config *group; /* the current group; NULL: beyond the limit */
+    size_t nranks;       /* over all groups */
     bool told;           /* a distributedInfo with a rank has ended */
     bool whole;          /* the outermost value has ended */
 } parsing;
@@ -94,7 +94,7 @@ static bool key_is(const parsing *p, const char *word)
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-/* A text of the file, cut to what fits and made safe to show. */
+/* Copies a text of the file, truncated to the room and made printable. */
 static void set_shown(char *out, size_t cap, tl_text t)
 {
     char raw[256];
@@ -108,14 +108,14 @@ static void set_shown(char *out, size_t cap, tl_text t)
     tl_printable(out, cap, raw);
 }
 
-/* A rank, a number of ranks: what fits the tables, which hold 32 bits. */
+/* Returns a rank or a number of ranks; -1: does not fit in 32 bits. */
 static int64_t count_of(tl_text t)
 {
     int64_t value;
     return tl_decimal_to_int(t.p, t.n, &value) && value >= 0 && value <= INT32_MAX ? value : -1;
 }
 
-/* Sets the base time from its digits, where they are one. */
+/* Sets the base time from its digits, if valid. */
 static void set_base(tl_meta *meta, tl_text digits)
 {
     int64_t base;
@@ -126,7 +126,7 @@ static void set_base(tl_meta *meta, tl_text digits)
     meta->has_base = true;
 }
 
-/* Forgets the groups at the begin of a pg_config: the last pg_config counts. */
+/* Removes the groups at the begin of a pg_config: the last pg_config counts. */
 static void clear_groups(tl_meta *meta)
 {
     for (size_t i = 0; i < meta->groups.n; i++) {
@@ -137,7 +137,7 @@ static void clear_groups(tl_meta *meta)
     meta->groups.n = 0;
 }
 
-/* A new group.  In a map of groups its key is its name, until it says another. */
+/* Begins a new group.  In a map of groups its key is its name, unless it has another. */
 static void begin_group(parsing *p)
 {
     tl_meta *meta = p->meta;
@@ -169,7 +169,7 @@ static void add_rank(parsing *p, tl_text t)
     p->nranks++;
 }
 
-/* "[0, 1, ..., 7]": what is no number, the dots of a shortened list among them, is passed over. */
+/* Reads "[0, 1, ..., 7]"; anything but numbers, such as the dots of a shortened list, is skipped. */
 static void read_ranks(parsing *p, tl_text t)
 {
     tl_text item;
@@ -178,8 +178,8 @@ static void read_ranks(parsing *p, tl_text t)
         add_rank(p, item);
 }
 
-/* A number or text of the document or of distributedInfo. */
-static void take_known(parsing *p, tl_text t)
+/* Reads a number or text of the document or of distributedInfo. */
+static void set_known(parsing *p, tl_text t)
 {
     size_t k = tl_meta_key_of((tl_text){ p->key.v, p->key.n });
     const tl_meta_key *key = &tl_meta_keys[k < TL_META_KEYS ? k : 0];
@@ -195,7 +195,7 @@ static void take_known(parsing *p, tl_text t)
         set_shown(place, key->size, t);
 }
 
-static void take_in_group(parsing *p, tl_text t)
+static void set_in_group(parsing *p, tl_text t)
 {
     char **name = key_is(p, "pg_name") ? &p->group->name : key_is(p, "pg_desc") ? &p->group->desc : NULL;
 
@@ -218,14 +218,14 @@ static int on_scalar(void *ctx, const unsigned char *bytes, size_t n)
     if (p->ignored > 0)
         return 1;
     if (at == DOCUMENT || at == DISTRIBUTED) {
-        take_known(p, t);
+        set_known(p, t);
     } else if (at == DEVICE && p->meta->ndevices == 1 && key_is(p, "name")) {
         set_shown(p->meta->device, sizeof p->meta->device, t);
     } else if (at == GROUP_MAP && n > 0 && t.p[0] == '[') {
         begin_group(p);
         read_ranks(p, t);
     } else if (at == GROUP && p->group != NULL) {
-        take_in_group(p, t);
+        set_in_group(p, t);
     } else if (at == RANKS) {
         add_rank(p, t);
     }
@@ -257,7 +257,7 @@ static int on_key(void *ctx, const unsigned char *bytes, size_t n)
     return 1;
 }
 
-/* A value that is neither number nor text. */
+/* Handles a value that is neither number nor text. */
 static int on_null(void *ctx)
 {
     parsing *p = ctx;
@@ -272,7 +272,7 @@ static int on_boolean(void *ctx, int value)
     return on_null(ctx);
 }
 
-/* What an object or array is that opens now; OUTSIDE where its content is not wanted. */
+/* Returns the position inside of an object or array that begins now; OUTSIDE: it is skipped. */
 static position position_of(const parsing *p, bool object)
 {
     switch (p->path[p->at]) {
@@ -358,8 +358,9 @@ static const yajl_callbacks callbacks = {
 
 /* ----------------------------------------------------------------------------------------------------- the document */
 
-/* Parses the text once; `told`: a text before it has named the rank.  *refused: the text is no JSON, rather than cut, and a repair may help.  The end of the text is
- * not told to yajl, which would take a cut number for a whole one. */
+/* Parses the text once.  told: an earlier text has given the rank.  *refused: the text is invalid JSON, not truncated,
+ * and a repair may help.  yajl is not told the end of the text, since it would take a truncated number for a complete
+ * one. */
 static tl_status parse_once(tl_text text, bool told, tl_meta *meta, bool *refused, tl_error *err)
 {
     parsing p = { .meta = meta, .told = told };
@@ -384,7 +385,7 @@ static tl_status parse_once(tl_text text, bool told, tl_meta *meta, bool *refuse
     return st;
 }
 
-/* A document that yajl refuses is tried once more in a repaired copy, whose values replace those of the first pass. */
+/* A document that yajl rejects is parsed again in a repaired copy, whose values replace those of the first pass. */
 tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err)
 {
     const size_t mark = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* byte order mark */
@@ -402,7 +403,7 @@ tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err
     return st;
 }
 
-/* Numbers of CUDA are 1000 major + 10 minor, of HIP 10,000,000 major + 100,000 minor + patch. */
+/* Versions of CUDA are 1000 major + 10 minor, of HIP 10,000,000 major + 100,000 minor + patch. */
 static void version_in_words(tl_library library, const char *version, char *out, size_t n)
 {
     int64_t number;

@@ -1,8 +1,8 @@
-/* salvage.c - the metadata of text that is damaged, or whose end alone is there.
+/* salvage.c - reads the metadata of damaged text, or from the end of a text.
  *
- * Of damaged text the known keys are taken by their names, in a document of their own; brackets around a key count for
- * nothing, since one may be missing.  A key counts where its value begins as it should, and once; those of distributedInfo
- * count after its name, up to the next key of the document.  An array is taken up to its last whole member:
+ * In damaged text the known keys are found by their names and copied into a new document; brackets around a key are
+ * ignored, since one may be missing.  A key counts if its value begins as it should, and once; keys of distributedInfo
+ * count after its name, up to the next key of the document.  An array is copied up to its last complete member:
  *
  *     {"a": 1, "deviceProperties": [{"id": 0, "name": "A"100"}], "distributedInfo": {"rank": 3, ...
  *     {"deviceProperties": [{"id": 0}], "distributedInfo": {"rank": 3}}
@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "tlmpi/base/bytes.h"
 
-/* The known key that is quoted at i; TL_META_KEYS for none. */
+/* Returns the index of the known key in quotes at i; TL_META_KEYS: none. */
 static size_t named_at(tl_text t, size_t i)
 {
     const char *key = t.p + i + 1;
@@ -19,7 +19,7 @@ static size_t named_at(tl_text t, size_t i)
     return end != NULL ? tl_meta_key_of((tl_text){ key, (size_t)(end - key) }) : TL_META_KEYS;
 }
 
-/* The text from the value of the key on that is quoted at i; empty where the value does not begin as it should. */
+/* Returns the text from the value of the key in quotes at i; empty: the value does not begin as it should. */
 static tl_text value_at(tl_text t, size_t i, const tl_meta_key *key)
 {
     size_t colon = tl_skip_space(t, i + strlen(key->word) + 2), value = tl_skip_space(t, colon + 1);
@@ -27,19 +27,20 @@ static tl_text value_at(tl_text t, size_t i, const tl_meta_key *key)
     return fits ? (tl_text){ t.p + value, t.n - value } : (tl_text){ "", 0 };
 }
 
-/* Appends the value that the text begins with; of an object or array that does not end its whole members.  False: it is
- * a scalar that is not whole. */
+/* Appends the value at the beginning of the text; of an object or array without an end, its complete members.  Returns
+ * false for an incomplete scalar. */
 static bool put_value(tl_bytes *out, tl_text t)
 {
     tl_grammar g = { 0 };
-    size_t n = 0, whole = 0; /* bytes up to the last whole member */
+    size_t n = 0, whole = 0; /* whole: number of bytes up to the last complete member */
 
     for (uint64_t depth = 0; n < t.n && !tl_grammar_is_over(&g) && tl_grammar_step(&g, t.p[n]); depth = g.depth, n++)
         if (g.depth != depth)
             whole = n + 1;
         else if (t.p[n] == ',' && (g.state == TL_WANT_KEY || g.state == TL_WANT_ELEMENT))
             whole = n;
-    if (g.depth == 0 && !tl_grammar_is_over(&g) && n < t.n) /* a number ends before the byte that is none of it */
+    if (g.depth == 0 && !tl_grammar_is_over(&g) && n < t.n) /* a number ends before the first byte that does not belong
+                                                             * to it */
         (void)tl_grammar_step(&g, ' ');
     const bool over = tl_grammar_is_over(&g);
     whole = over ? n : whole;
@@ -56,12 +57,12 @@ static bool put_value(tl_bytes *out, tl_text t)
     return whole > 0;
 }
 
-/* Makes a document of the known keys and their values. */
+/* Builds a document of the known keys and their values. */
 static void salvage(tl_text t, tl_bytes *out)
 {
     tl_bytes info = { 0 }; /* members of distributedInfo */
     bool in_info = false;
-    uint32_t seen = 0; /* bit of each key that has been copied */
+    uint32_t seen = 0; /* bits of the keys that have been copied */
 
     tl_bytes_say(out, "{");
     for (size_t i = 0; i < t.n; i++) {
@@ -117,18 +118,18 @@ tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err)
 
 #define TAIL ((size_t)1 << 20)
 
-/* Bytes that are looked at for each byte of the tail, at most: only a hostile text has brackets whose rest is long and
- * fails. */
+/* Largest number of bytes looked at per byte of the tail: only a malicious text has long rests after brackets that
+ * fail. */
 #define LOOKS_MAX 64
 
-/* A document up to a closing bracket, which ends its first member. */
+/* Returns a document up to the closing bracket of its first member. */
 static const char *document_before(char bracket)
 {
     return bracket == ']' ? "{\"\":[0" : "{\"\":{\"\":0";
 }
 
-/* How much of `rest`, which begins with a closing bracket, goes on as a text does at the end of a member of the document:
- * to the closing brace and the end, or to where it is cut. */
+/* Returns how many bytes of `rest`, which begins with a closing bracket, continue as a text does after a member of the
+ * document: to the closing brace and the end, or to the truncation. */
 static size_t length_of_rest(tl_text rest)
 {
     const char *before = document_before(*rest.p);
@@ -142,8 +143,8 @@ static size_t length_of_rest(tl_text rest)
     return n;
 }
 
-/* Where in the text the document's array ends, or, where that lies before the text, its first member that ends with a
- * bracket: there the rest closes as the document does.  t.n without one. */
+/* Returns the index of the end of the document's array, or, if that lies before the text, of the first member that ends
+ * with a bracket: the rest closes as the document does.  t.n: none. */
 static size_t end_of_member(tl_text t)
 {
     size_t looks = 0;
@@ -159,7 +160,7 @@ static size_t end_of_member(tl_text t)
     return t.n;
 }
 
-/* The last bytes of the text: n of them in buf, which has room for 2 * TAIL and n bytes already. */
+/* Reads the last bytes of the text; returns how many are in buf, which has room for 2 * TAIL, and n bytes at first. */
 static size_t read_tail(tl_source *source, char *buf, size_t n)
 {
     size_t got;
