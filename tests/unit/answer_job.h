@@ -125,6 +125,7 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
     row->verdict = TL_VERDICT_STRAGGLER;
     row->blame_ns = n * wait_ns * (nranks - 1);
     job_breakdown(j)->comm_waiting_ns += row->blame_ns;
+    row->z = 100;
     row->pattern = (size_t)n * (size_t)nranks == steps->n ? TL_PATTERN_PERSISTENT : TL_PATTERN_BOUNDED;
     row->first_step = first;
     row->last_step = last;

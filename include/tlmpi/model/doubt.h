@@ -18,7 +18,8 @@ extern const char *const tl_confidence_labels[];
 #define TL_DOUBT_VALUES(V)                                                                                             \
     V(TL_DOUBT_ONE_STEP, "one_step", "grave: a single step was recorded, or none")                                     \
     V(TL_DOUBT_FEW_STEPS, "few_steps", "fewer than 5")                                                                 \
-    V(TL_DOUBT_CHANCE, "chance", "p is not far below the chance of one wrong name in a job")                           \
+    V(TL_DOUBT_CHANCE, "chance",                                                                                       \
+      "p is not far below the chance of one wrong name in a job, or noise makes the delay uncertain by over 10 %")     \
     V(TL_DOUBT_ELSEWHERE, "gain_in_other_steps",                                                                       \
       "most of the gain lies in steps that are not flagged, or these lose some of it")                                 \
     V(TL_DOUBT_HARDLY_MATCHED, "hardly_matched",                                                                       \

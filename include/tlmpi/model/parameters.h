@@ -73,8 +73,12 @@
       "greatest power of its grid size by which the time of a kernel grows: 2, as attention over a sequence; a "       \
       "greater one is noise")                                                                                          \
     P(double, TAIL_DEGREES, 6, "", STATISTICAL,                                                                        \
-      "degrees of freedom of Student's t for one duration: tails are heavy, and 5 is the least with a finite "         \
-      "kurtosis. A sum of n durations has 4 + 2 n, which is the same excess kurtosis")                                 \
+      "fewest degrees of freedom of Student's t for one duration: tails are heavy, and 5 is the least with a finite "  \
+      "kurtosis; more where the job shows lighter tails. A sum of n durations has 2 n - 2 more, for the same excess "  \
+      "kurtosis of each")                                                                                              \
+    P(double, TAIL_SURE, 1.645, "sigma", STATISTICAL,                                                                  \
+      "standard errors, sqrt(24 / n), by which the excess kurtosis of n durations is taken above the measured one: "   \
+      "the upper bound of 95 % confidence")                                                                            \
     P(double, TRANSFER_TAIL_DEGREES, 3, "", STATISTICAL,                                                               \
       "degrees of freedom of Student's t for a transfer or copy: the lightest tail with an unbounded excess. "         \
       "Measured: 4 of 48 all-reduces of a real job take 80 times the median")                                          \

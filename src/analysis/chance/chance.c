@@ -86,6 +86,41 @@ double tl_noise_of(const double *x, size_t members, size_t nsteps, double *colum
                      noise_of_second_differences(x, members, nsteps, column)));
 }
 
+/* The second and fourth powers of the distances of some values from their member's median, summed. */
+typedef struct power_sums {
+    double second, fourth, n;
+} power_sums;
+
+static power_sums power_sums_of(const double *x, size_t nsteps, double *column)
+{
+    power_sums sums = { 0 };
+    const double middle = tl_real_median(column, copy_known(x, nsteps, column));
+    for (size_t s = 0; s < nsteps; s++) {
+        const double square = isnan(x[s]) ? 0 : (x[s] - middle) * (x[s] - middle);
+        sums.second += square;
+        sums.fourth += square * square;
+        sums.n += !isnan(x[s]);
+    }
+    return sums;
+}
+
+double tl_tail_degrees_of(const double *x, size_t members, size_t nsteps, double *column)
+{
+    power_sums all = { 0 }, heaviest = { 0 };
+    for (size_t i = 0; i < members; i++) {
+        const power_sums own = power_sums_of(x + i * nsteps, nsteps, column);
+        all.second += own.second;
+        all.fourth += own.fourth;
+        all.n += own.n;
+        heaviest = own.fourth > heaviest.fourth ? own : heaviest;
+    }
+    const double n = all.n - heaviest.n, second = all.second - heaviest.second;
+    if (n < 1 || second <= 0)
+        return TL_TAIL_DEGREES;
+    const double excess = (all.fourth - heaviest.fourth) * n / (second * second) - 3 + TL_TAIL_SURE * sqrt(24 / n);
+    return fmax(TL_TAIL_DEGREES, excess > 0 ? fmin(4 + 6 / excess, n) : n);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- chance */
 
 /* Returns the degrees of freedom of the tail of a sum over n steps. */

@@ -318,6 +318,8 @@ static void add_culprit_doubts(const tl_judgement *j, const tl_suspect *c, doubt
     bool mixed = ranked && (row->cause == TL_CAUSE_MIXED || !(row->cause_share >= TL_MOST_SHARE));
     const reason reasons[] = {
         { TL_DOUBT_CHANCE, WHO | STEPS, c->row.p_value > TL_VERDICT_SURE_CHANCE },
+        /* z is the delay in standard errors. */
+        { TL_DOUBT_CHANCE, WHO, c->row.z < (double)TL_LITTLE_PART },
         /* Less than half of the gain lies in the flagged steps. */
         { TL_DOUBT_ELSEWHERE, STEPS, c->row.in_steps_ns > 0 && c->row.in_steps_ns < c->row.gain_ns / 2 },
         /* Other steps lose a part of the gain of the flagged steps, as if the job's end is not whole: the gain is too

@@ -40,6 +40,7 @@ typedef struct finding {
     double *worst;           /* [members] scratch: lateness of other members in their worst steps */
     int64_t *host_ns;        /* [ranks * nsteps] lateness of hosts */
     double least;            /* least scale of noise, ns */
+    double tail_degrees;     /* of the noise of the members under test */
     double tries;            /* number of tests: ranks times families, and links */
     double largest;          /* number of sets with one latest member each: roles times families, and sorts of links */
 } finding;
@@ -132,7 +133,7 @@ static void test_member(finding *f, size_t member, double sigma, tl_candidate *c
                                              .largest = f->largest,
                                              .degrees = link || candidate->family == TL_FAMILY_COPY
                                                             ? TL_TRANSFER_TAIL_DEGREES
-                                                            : TL_TAIL_DEGREES },
+                                                            : f->tail_degrees },
                                  .excluded = f->excluded,
                                  .up = f->up,
                                  .rest_up = f->rest_up,
@@ -234,11 +235,12 @@ static void copy_steps(finding *f, bool whole)
 }
 
 /* Returns the scale of noise, ns, of the members' lateness in all steps that are not cut; fills f->full with the judged
- * steps. */
+ * steps, and f->tail_degrees. */
 static double measure_noise(finding *f)
 {
     copy_steps(f, true);
     double sigma = fmax(tl_noise_of(f->full, f->members, f->nnoise, f->column, f->rest), f->least);
+    f->tail_degrees = tl_tail_degrees_of(f->full, f->members, f->nnoise, f->column);
     copy_steps(f, false);
     return sigma;
 }

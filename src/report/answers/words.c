@@ -129,7 +129,11 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return tl_phrase_of("%zu%s step%s too few for a test of significance", t->nsteps - t->left_out,
                             t->left_out > 0 ? " whole" : "", t->nsteps - t->left_out == 1 ? " is" : "s are");
     case TL_DOUBT_CHANCE:
-        return tl_phrase_of("chance alone would do so with p = %.1g", a->nculprits > 0 ? a->first->p_value : NAN);
+        if (a->first == NULL)
+            break;
+        return a->first->p_value > TL_VERDICT_SURE_CHANCE
+                   ? tl_phrase_of("chance alone would do so with p = %.1g", a->first->p_value)
+                   : tl_phrase_of("noise makes its delay uncertain by %.0f %%", 100 / a->first->z);
     case TL_DOUBT_HARDLY_MATCHED:
         return tl_phrase_of("only %s of %s collectives could be matched across ranks", tl_grouped(t->matched).text,
                             tl_grouped(t->collectives).text);

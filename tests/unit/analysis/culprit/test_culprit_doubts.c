@@ -28,6 +28,22 @@ static void steps_are_needed_for_confidence(void)
     }
 }
 
+/* z is the delay in standard errors: with fewer than ten the gain is not known to a tenth. */
+static void noise_makes_the_gain_uncertain(void)
+{
+    for (int z = 9; z <= 10; z++) {
+        answer_job *j = job_of(4, 8);
+        replay(j, 800 * MS, 0);
+        tl_straggler *row = hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+        row->p_value = 0.000001;
+        row->z = z;
+        const tl_answers *a = answers_of(j);
+        CU_ASSERT_EQUAL(a->rank.doubts, z == 9 ? 1u << TL_DOUBT_CHANCE : 0);
+        CU_ASSERT_EQUAL(a->persistence.doubts, 0);
+        job_free(j);
+    }
+}
+
 static unsigned doubts_with(int64_t matched, int64_t of, int32_t world, uint8_t status, double p_value)
 {
     answer_job *j = job_of(4, 8);
@@ -433,6 +449,7 @@ static void clocks_that_hide_most_arrivals_speak_against_a_culprit(void)
 }
 
 static const unit_test tests[] = {
+    TEST(noise_makes_the_gain_uncertain),
     TEST(steps_are_needed_for_confidence),
     TEST(ranks_of_two_jobs_are_a_grave_doubt),
     TEST(other_stages_need_not_do_as_much),
