@@ -35,7 +35,12 @@ enum {
     TL_FOR_DIFF = 512,
     TL_FOR_WHATIF = 1024,
     TL_FOR_EXPORT = 2048,
-    TL_FOR_ALL = 4095
+    TL_FOR_ALL = 4095,
+    /* beside TL_FOR_COMPAT: the tools whose tables an option is for */
+    TL_FOR_HTA = 4096,
+    TL_FOR_HTA_DIFF = 8192,
+    TL_FOR_TRACELENS = 16384,
+    TL_FACES = 28672
 };
 
 enum { TL_ALL_RUNS = -2 };

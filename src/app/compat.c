@@ -3,7 +3,7 @@
  *     hta          needs all ranks at once: proc 0 makes its tables
  *     tracelens    every proc does its share of the ranks, proc 0 what needs them all
  */
-#include "cli.h"
+#include "options.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
@@ -20,63 +20,40 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const faces[] = { "hta", "tracelens" };
+static const char *const faces[] = { "hta", "tracelens" }; /* by HTA, TRACELENS */
 
 enum { LIST = -1 };
-enum { HTA, NFACES = sizeof faces / sizeof faces[0] };
+enum { HTA, TRACELENS, NFACES };
 
-static bool has_diff_parameters(const tl_hta_parameters *p)
+static bool is_hta(const tl_cli *cli)
 {
-    return p->control_rank.n > 0 || p->test_rank.n > 0 || p->control_iteration.n > 0 || p->test_iteration.n > 0;
-}
-
-static bool has_parameters(const tl_hta_parameters *p)
-{
-    const tl_hta_parameters *own = &tl_hta_defaults;
-    return p->num_kernels != own->num_kernels || p->duration_ratio != own->duration_ratio ||
-           p->consecutive_kernel_delay != own->consecutive_kernel_delay || p->runtime_cutoff != own->runtime_cutoff ||
-           p->launch_delay_cutoff != own->launch_delay_cutoff || p->max_queue_length != own->max_queue_length ||
-           p->num_candidates != own->num_candidates || p->profiler_steps.n > 0 || p->operator_name != NULL ||
-           p->min_pattern_len != own->min_pattern_len || p->top_k != own->top_k || p->annotation != NULL ||
-           p->instance_id.n > 0 || p->data_load_events != NULL || p->launch_edges || p->overlay;
+    return strcmp(cli->words[0], faces[HTA]) == 0;
 }
 
 /* A path of that name is written ./diff. */
 static bool is_diff(const tl_cli *cli)
 {
-    return cli->nwords > 1 && strcmp(cli->words[0], faces[HTA]) == 0 && strcmp(cli->words[1], "diff") == 0;
+    return cli->nwords > 1 && is_hta(cli) && strcmp(cli->words[1], "diff") == 0;
 }
 
 static tl_status check_words(const tl_cli *cli, tl_error *err)
 {
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no tool named: tlmpi compat hta|tracelens PATH... -o DIR");
+    if (!is_hta(cli) && strcmp(cli->words[0], faces[TRACELENS]) != 0)
+        return tl_fail_unknown(err, "tool", cli->words[0], "compat", faces, NFACES);
+    if (cli->nwords == 1)
+        return tl_fail(err, TL_EUSAGE, "no trace given: tlmpi compat %s PATH... -o DIR", cli->words[0]);
     if (is_diff(cli) && cli->nwords != 4)
         return tl_fail(err, TL_EUSAGE, "%zu jobs to compare, not two: tlmpi compat hta diff A B -o DIR",
                        cli->nwords - 2);
-    if (is_diff(cli) && (cli->include_last_step || has_parameters(&cli->hta)))
-        return tl_fail(err, TL_EUSAGE, "--include-last-step and parameters of other functions are not for hta diff");
-    if (!is_diff(cli) && has_diff_parameters(&cli->hta))
-        return tl_fail(err, TL_EUSAGE, "ranks and iterations of a control and a test are for compat hta diff alone");
     if (cli->hta.instance_id.n > 0 && (cli->hta.annotation == NULL || strcmp(cli->hta.annotation, "*") == 0))
         return tl_fail(err, TL_EUSAGE, "--instance-id numbers what --annotation=TEXT names: name it");
+    if (cli->run.output == NULL && cli->compat_run != LIST)
+        return tl_fail(err, TL_EUSAGE, "no folder for the tables named: tlmpi compat %s PATH... -o DIR", cli->words[0]);
     if (cli->run.output != NULL && strcmp(cli->run.output, "-") == 0)
         return tl_fail(err, TL_EUSAGE, "-o -: expected DIR, a folder for the tables; they are several files");
-    for (size_t i = 0; i < NFACES; i++)
-        if (strcmp(cli->words[0], faces[i]) == 0) {
-            if (cli->nwords == 1)
-                return tl_fail(err, TL_EUSAGE, "no trace given: tlmpi compat %s PATH... -o DIR", faces[i]);
-            if (cli->run.output == NULL && cli->compat_run != LIST)
-                return tl_fail(err, TL_EUSAGE, "no folder for the tables named: tlmpi compat %s PATH... -o DIR",
-                               faces[i]);
-            if (i != HTA && (cli->ns || cli->include_last_step || has_parameters(&cli->hta)))
-                return tl_fail(err, TL_EUSAGE,
-                               "--ns, --include-last-step and the parameters of HTA are for tlmpi compat hta alone");
-            if (i == HTA && cli->gpus_per_node > 0)
-                return tl_fail(err, TL_EUSAGE, "--gpus-per-node is for tlmpi compat tracelens alone");
-            return TL_OK;
-        }
-    return tl_fail_unknown(err, "tool", cli->words[0], "compat", faces, NFACES);
+    return tl_options_check_face(cli, is_diff(cli) ? TL_FOR_HTA_DIFF : is_hta(cli) ? TL_FOR_HTA : TL_FOR_TRACELENS, err);
 }
 
 /* A folder that holds tables is another job's, or an older result. */
@@ -134,7 +111,7 @@ static tl_status choose_run(tl_inventory *inventory, int run, size_t *left_out, 
 /* HTA links the rows of a trace to the nodes of an execution trace, where one is named beside it. */
 static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
 {
-    return strcmp(cli->words[0], faces[HTA]) == 0 &&
+    return is_hta(cli) &&
            (input->kind == TL_INPUT_EXECUTION || input->kind == TL_INPUT_OTHER) && input->named && !input->no_file &&
            tl_exec_is(input->path);
 }
@@ -453,11 +430,10 @@ int tl_compat(const tl_cli *cli)
         mine.run.run = LIST;
         return tl_check(&mine.run);
     }
-    bool hta = strcmp(cli->words[0], faces[HTA]) == 0;
-    if (hta && !first)
+    if (is_hta(cli) && !first)
         return TL_EXIT_DONE;
     tl_status st = is_diff(cli) ? write_hta_diff(cli, &incomplete, &err)
-                   : hta        ? write_hta(&mine, &incomplete, &err)
+                   : is_hta(cli) ? write_hta(&mine, &incomplete, &err)
                                 : write_tracelens(cli, &incomplete, &err);
     if (st != TL_OK)
         return first ? tl_cli_complain(cli, &err) : tl_exit_of_status(st);

@@ -4,7 +4,7 @@
 
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/report/format/print.h"
-#include "tlmpi/report/format/wrap.h"
+#include "tlmpi/report/format/words.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,55 +177,55 @@ static const tl_option options[] = {
       "transfer, on all ranks; without the changes" },
     { "width", 0, "N", "auto", TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, AT(width, width),
       "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone" },
-    { "ns", 0, NULL, "0", TL_FOR_COMPAT, AT(switch, ns),
-      "hta: keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1" },
-    { "include-last-step", 0, NULL, "0", TL_FOR_COMPAT, AT(switch, include_last_step),
-      "hta: keep the last profiler step, which HTA leaves out" },
-    { "num-kernels", 0, "N", "10", TL_FOR_COMPAT, AT(count, hta.num_kernels),
-      "hta: kernels of each class and rank that kernel_breakdown_default names" },
-    { "duration-ratio", 0, "Q", "0.8", TL_FOR_COMPAT, AT(quantile, hta.duration_ratio),
-      "hta: of more kernels than that, those whose running total is above this quantile of the totals are 'others', "
+    { "ns", 0, NULL, "0", TL_FOR_COMPAT | TL_FOR_HTA | TL_FOR_HTA_DIFF, AT(switch, ns),
+      "keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1" },
+    { "include-last-step", 0, NULL, "0", TL_FOR_COMPAT | TL_FOR_HTA, AT(switch, include_last_step),
+      "keep the last profiler step, which HTA leaves out" },
+    { "num-kernels", 0, "N", "10", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.num_kernels),
+      "kernels of each class and rank that kernel_breakdown_default names" },
+    { "duration-ratio", 0, "Q", "0.8", TL_FOR_COMPAT | TL_FOR_HTA, AT(quantile, hta.duration_ratio),
+      "of more kernels than that, those whose running total is above this quantile of the totals are 'others', "
       "too" },
-    { "consecutive-kernel-delay", 0, "US", "30", TL_FOR_COMPAT, AT(count, hta.consecutive_kernel_delay),
-      "hta: the gap in us below which idle_time_breakdown and idle_interval_stats take it for kernel_wait" },
-    { "runtime-cutoff", 0, "US", "50", TL_FOR_COMPAT, AT(count, hta.runtime_cutoff),
-      "hta: calls longer than this are outliers of launch_stats_summary" },
-    { "launch-delay-cutoff", 0, "US", "100", TL_FOR_COMPAT, AT(count, hta.launch_delay_cutoff),
-      "hta: and so are delays longer than this" },
-    { "max-queue-length", 0, "N", "0", TL_FOR_COMPAT, AT(count, hta.max_queue_length),
-      "hta: the length at which time_blocked_on_full_queue takes a queue for full; 0 for 1024, 64 and 8" },
-    { "num-candidates", 0, "N", "2", TL_FOR_COMPAT, AT(count, hta.num_candidates),
-      "hta: how many ranks potential_stragglers has" },
-    { "profiler-steps", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.profiler_steps),
-      "hta: the steps that potential_stragglers looks at, as 3-5,7; by default all" },
-    { "operator-name", 0, "NAME", "", TL_FOR_COMPAT, AT(text, hta.operator_name),
-      "hta: frequent_patterns of the operators that have this in their names, on all ranks; by default of some that "
+    { "consecutive-kernel-delay", 0, "US", "30", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.consecutive_kernel_delay),
+      "the gap in us below which idle_time_breakdown and idle_interval_stats take it for kernel_wait" },
+    { "runtime-cutoff", 0, "US", "50", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.runtime_cutoff),
+      "calls longer than this are outliers of launch_stats_summary" },
+    { "launch-delay-cutoff", 0, "US", "100", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.launch_delay_cutoff),
+      "and so are delays longer than this" },
+    { "max-queue-length", 0, "N", "0", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.max_queue_length),
+      "the length at which time_blocked_on_full_queue takes a queue for full; 0 for 1024, 64 and 8" },
+    { "num-candidates", 0, "N", "2", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.num_candidates),
+      "how many ranks potential_stragglers has" },
+    { "profiler-steps", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(ranges, hta.profiler_steps),
+      "the steps that potential_stragglers looks at, as 3-5,7; by default all" },
+    { "operator-name", 0, "NAME", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(text, hta.operator_name),
+      "frequent_patterns of the operators that have this in their names, on all ranks; by default of some that "
       "are common, on two" },
-    { "min-pattern-len", 0, "N", "3", TL_FOR_COMPAT, AT(count, hta.min_pattern_len),
-      "hta: kernels that a pattern has at least; without --operator-name also 1" },
-    { "top-k", 0, "N", "5", TL_FOR_COMPAT, AT(count, hta.top_k), "hta: patterns that patterns_overlay counts" },
-    { "annotation", 0, "TEXT", "", TL_FOR_COMPAT, AT(text, hta.annotation),
-      "hta: critical_path of what has this in its name, on all ranks, '*' for the whole trace; by default of "
+    { "min-pattern-len", 0, "N", "3", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.min_pattern_len),
+      "kernels that a pattern has at least; without --operator-name also 1" },
+    { "top-k", 0, "N", "5", TL_FOR_COMPAT | TL_FOR_HTA, AT(count, hta.top_k), "patterns that patterns_overlay counts" },
+    { "annotation", 0, "TEXT", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(text, hta.annotation),
+      "critical_path of what has this in its name, on all ranks, '*' for the whole trace; by default of "
       "ProfilerStep and, on the first rank, of the whole trace" },
-    { "instance-id", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges_from_0, hta.instance_id),
-      "hta: which of these, counted from 0, as 0,2 or 0-1: a path for each number and for each range as one; by "
+    { "instance-id", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(ranges_from_0, hta.instance_id),
+      "which of these, counted from 0, as 0,2 or 0-1: a path for each number and for each range as one; by "
       "default the first" },
-    { "data-load-events", 0, "TEXT", "", TL_FOR_COMPAT, AT(text, hta.data_load_events),
-      "hta: what has this in its name loads data, which critical_path tells apart" },
-    { "launch-edges", 0, NULL, "0", TL_FOR_COMPAT, AT(switch, hta.launch_edges),
-      "hta: critical_path with an edge from every launch to its kernel, as HTA has with "
+    { "data-load-events", 0, "TEXT", "", TL_FOR_COMPAT | TL_FOR_HTA, AT(text, hta.data_load_events),
+      "what has this in its name loads data, which critical_path tells apart" },
+    { "launch-edges", 0, NULL, "0", TL_FOR_COMPAT | TL_FOR_HTA, AT(switch, hta.launch_edges),
+      "critical_path with an edge from every launch to its kernel, as HTA has with "
       "CRITICAL_PATH_ADD_ZERO_WEIGHT_LAUNCH_EDGE=1" },
-    { "overlay", 0, NULL, "0", TL_FOR_COMPAT, AT(switch, hta.overlay),
-      "hta: write overlaid_critical_path_FILE, too: each rank's trace with its first critical path in it, as HTA "
+    { "overlay", 0, NULL, "0", TL_FOR_COMPAT | TL_FOR_HTA, AT(switch, hta.overlay),
+      "write overlaid_critical_path_FILE, too: each rank's trace with its first critical path in it, as HTA "
       "overlays it" },
-    { "control-rank", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.control_rank),
-      "hta diff: the ranks of A that are compared, as 0-3,7; by default the first" },
-    { "test-rank", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.test_rank), "hta diff: and those of B" },
-    { "control-iteration", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.control_iteration),
-      "hta diff: the profiler steps of A that are compared; by default the first" },
-    { "test-iteration", 0, "LIST", "", TL_FOR_COMPAT, AT(ranges, hta.test_iteration), "hta diff: and those of B" },
-    { "gpus-per-node", 0, "N", "0", TL_FOR_COMPAT, AT(count, gpus_per_node),
-      "tracelens: tell in the tables of collectives which ranks share a node; 0 for not" },
+    { "control-rank", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.control_rank),
+      "the ranks of A that are compared, as 0-3,7; by default the first" },
+    { "test-rank", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.test_rank), "and those of B" },
+    { "control-iteration", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.control_iteration),
+      "the profiler steps of A that are compared; by default the first" },
+    { "test-iteration", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.test_iteration), "and those of B" },
+    { "gpus-per-node", 0, "N", "0", TL_FOR_COMPAT | TL_FOR_TRACELENS, AT(count, gpus_per_node),
+      "tell in the tables of collectives which ranks share a node; 0 for not" },
     { "quiet", 'q', NULL, "0", TL_FOR_ALL & ~(unsigned)(TL_FOR_SHOW | TL_FOR_DESCRIBE | TL_FOR_ASK | TL_FOR_EXPORT),
       AT(switch, run.quiet), "no progress, no warnings, no summary" },
     { "help", 'h', NULL, "0", TL_FOR_ALL, AT(switch, help), "print this and do nothing else" },
@@ -257,6 +257,15 @@ tl_status tl_options_default(tl_cli *cli, tl_error *err)
         st = store(cli, o, o->initial, err);
     memset(cli->given, 0, NOPTIONS * sizeof *cli->given);
     return st;
+}
+
+/* The tool whose tables the option of tlmpi compat is for; NULL: any. */
+static const char *face_of(const tl_option *o)
+{
+    return (o->bits & TL_FOR_HTA) != 0         ? "hta"
+           : (o->bits & TL_FOR_HTA_DIFF) != 0  ? "hta diff"
+           : (o->bits & TL_FOR_TRACELENS) != 0 ? "tracelens"
+                                               : NULL;
 }
 
 /* The option of that name, or of that letter (name NULL). */
@@ -342,6 +351,15 @@ tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int 
                                : read_letters(cli, bits, argc, argv, at, err);
 }
 
+tl_status tl_options_check_face(const tl_cli *cli, unsigned face, tl_error *err)
+{
+    for (const tl_option *o = options; o < options + NOPTIONS; o++)
+        if (cli->given[o - options] != NULL && (o->bits & cli->command->bit) != 0 && (o->bits & TL_FACES) != 0 &&
+            (o->bits & face) == 0)
+            return tl_fail(err, TL_EUSAGE, "--%s is for tlmpi compat %s alone", o->name, face_of(o));
+    return TL_OK;
+}
+
 /* ---- telling ---- */
 
 void tl_options_help(FILE *out, unsigned bits)
@@ -357,6 +375,8 @@ void tl_options_help(FILE *out, unsigned bits)
         fprintf(out, "%*s", DOC_COLUMN - n, "");
 
         tl_wrap w = { .out = out, .indent = DOC_COLUMN, .column = DOC_COLUMN };
+        if (face_of(o) != NULL)
+            tl_wrap_words(&w, tl_phrase_of("%s:", face_of(o)).text);
         tl_wrap_words(&w, o->doc);
         if (o->metavar != NULL && *o->initial != '\0') {
             char initial[400];

@@ -15,6 +15,9 @@ tl_status tl_options_default(tl_cli *cli, tl_error *err);
  * then the last argument that was read.  With cli == NULL it only steps over them.  TL_EUSAGE. */
 tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err);
 
+/* TL_EUSAGE: an option is given that is for the tables of another tool than `face` (TL_FOR_HTA, ...). */
+tl_status tl_options_check_face(const tl_cli *cli, unsigned face, tl_error *err);
+
 /* The lines of --help on the options of these commands. */
 void tl_options_help(FILE *out, unsigned bits);
 

@@ -64,7 +64,7 @@ status 2 "$tlmpi" compat hta diff traces traces --top-k 4 -f -o hta/diff
 status 2 "$tlmpi" compat hta traces --instance-id 1 -o hta/none
 says err "what --annotation=TEXT names"
 status 2 "$tlmpi" compat hta traces --test-rank 1 -o hta/none
-says err "for compat hta diff alone"
+says err "for tlmpi compat hta diff alone"
 status 3 "$tlmpi" compat hta diff traces empty -o hta/none
 status 1 "$tlmpi" compat hta diff traces cut -f -o hta/diff
 touch hta/deep/callgraph_rank77.csv hta/deep/mine.csv
