@@ -1,4 +1,4 @@
-/* cell.c - one cell of a row as text, one character of a text, and the face of all formats. */
+/* cell.c - one cell of a row as text, and the columns of a terminal that a text takes. */
 #include "cell.h"
 
 #include <float.h>
@@ -45,16 +45,6 @@ bool tl_field_is_number(const tl_printer *printer, const tl_field *field)
            (field->type != TL_TYPE_NAME || printer->name == NULL);
 }
 
-const tl_field *tl_print_column(const tl_printer *printer, size_t i)
-{
-    return &printer->schema->fields[printer->columns != NULL ? printer->columns[i] : i];
-}
-
-size_t tl_print_ncolumns(const tl_printer *printer)
-{
-    return printer->columns != NULL ? printer->ncolumns : printer->schema->nfields;
-}
-
 size_t tl_char_columns(uint32_t code)
 {
     static const uint32_t wide[][2] = {
@@ -82,31 +72,4 @@ size_t tl_text_columns(tl_text text)
     while (text.n > 0)
         columns += tl_char_columns(tl_char_take(&text).code);
     return columns;
-}
-
-#define ITS_WRITER(NAME, word) [TL_FORMAT_##NAME] = &tl_##word##_format,
-
-static const tl_row_writer *const writers[] = { TL_FORMATS(ITS_WRITER) };
-
-bool tl_print_begin(tl_printer *printer)
-{
-    printer->any = false;
-    printer->wait = NULL;
-    writers[printer->format]->begin(printer);
-    return !ferror(printer->out);
-}
-
-bool tl_print_rows(tl_printer *printer, const void *rows, size_t n)
-{
-    const unsigned char *row = rows;
-
-    for (size_t i = 0; i < n; i++, row += printer->schema->row_size)
-        writers[printer->format]->row(printer, row);
-    return !ferror(printer->out);
-}
-
-bool tl_print_end(tl_printer *printer)
-{
-    writers[printer->format]->end(printer);
-    return fflush(printer->out) == 0 && !ferror(printer->out);
 }

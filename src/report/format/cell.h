@@ -36,31 +36,13 @@ enum { TL_HEADING_BYTES = 80 };
 /* The shortest text that reads back as the same double. */
 void tl_double_format(char *out, size_t n, double value);
 
-/* A text in quotes, as JSON wants it. */
-void tl_json_text(FILE *out, tl_text text);
-
 /* The column's cells are numbers. */
 bool tl_field_is_number(const tl_printer *printer, const tl_field *field);
-
-/* Field of the i-th printed column, and how many there are. */
-const tl_field *tl_print_column(const tl_printer *printer, size_t i);
-size_t tl_print_ncolumns(const tl_printer *printer);
 
 /* Columns of a terminal that the character takes: 2 where East Asian scripts and pictures are wide, else 1. */
 size_t tl_char_columns(uint32_t code);
 
 /* Columns that the text takes. */
 size_t tl_text_columns(tl_text text);
-
-/* How a format is written: rows between its begin and its end.  A stream that failed is seen by the caller. */
-typedef struct tl_row_writer {
-    void (*begin)(tl_printer *printer);
-    void (*row)(tl_printer *printer, const unsigned char *row);
-    void (*end)(tl_printer *printer);
-} tl_row_writer;
-
-/* tl_table_format ...: each defined in the file of its format. */
-#define TL_FORMAT_WRITER(NAME, word) extern const tl_row_writer tl_##word##_format;
-TL_FORMATS(TL_FORMAT_WRITER)
 
 #endif

@@ -5,6 +5,27 @@
 #include <math.h>
 #include <string.h>
 
+void tl_json_text(FILE *out, tl_text text)
+{
+    fputc('"', out);
+    while (text.n > 0) {
+        const tl_char c = tl_char_take(&text);
+        if (!c.whole)
+            fputs("\\ufffd", out);
+        else if (c.code == '"' || c.code == '\\')
+            fprintf(out, "\\%c", (int)c.code);
+        else if (c.code == '\n')
+            fputs("\\n", out);
+        else if (c.code == '\t')
+            fputs("\\t", out);
+        else if (!tl_char_shows(c.code))
+            fprintf(out, "\\u%04x", (unsigned)c.code);
+        else
+            fwrite(c.bytes.p, 1, c.bytes.n, out);
+    }
+    fputc('"', out);
+}
+
 /* Goes to where the next value stands; `name` NULL in an array. */
 static void next(tl_json_writer *j, const char *name)
 {

@@ -10,6 +10,7 @@
 #ifndef TLMPI_REPORT_FORMAT_JSON_WRITER_H
 #define TLMPI_REPORT_FORMAT_JSON_WRITER_H
 
+#include "tlmpi/base/text.h"
 #include "tlmpi/model/schema.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,9 @@ typedef struct tl_json_writer {
     bool first; /* nothing stands in this object or array yet */
     bool flat;  /* all on one line */
 } tl_json_writer;
+
+/* A text in quotes, as JSON wants it. */
+void tl_json_text(FILE *out, tl_text text);
 
 /* What follows is in an object '{' or an array '['. */
 void tl_put_begin(tl_json_writer *j, const char *name, char bracket);

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The formats, in a list.  One more is an entry here and a file that defines its tl_<word>_format (cell.h). */
+/* The formats, in a list. */
 #define TL_FORMATS(F)   F(TABLE, table) F(CSV, csv) F(JSON, json)
 #define TL_FORMAT_WORDS "table, csv or json"
 
