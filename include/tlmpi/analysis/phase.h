@@ -32,7 +32,7 @@ tl_phase_holds tl_phase_holds_of(tl_text name);
 /* One record, as it stands in a file. */
 typedef struct tl_phase_line {
     int32_t rank, step;
-    uint32_t phase;   /* id of its name */
+    uint64_t phase;   /* content key of its name */
     uint32_t session; /* of its rank in the file */
     int64_t duration_ns;
     uint64_t line, metadata; /* hashes */
@@ -41,7 +41,8 @@ typedef struct tl_phase_line {
 /* What a rank took for a phase of a step. */
 typedef struct tl_phase_cell {
     int32_t rank, step;
-    uint32_t phase, records;
+    uint64_t phase; /* content key of its name; to be judged: number of the name */
+    uint32_t records;
     int64_t duration_ns;
     uint64_t metadata; /* hash of that of all records */
     uint32_t file;

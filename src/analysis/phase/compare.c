@@ -97,7 +97,7 @@ static void take_waits(comparing *c)
         measured = measured && c->waits[rank_of(c, &c->cells[i]) * j->nsteps + c->step] >= 0;
     if (!measured)
         return;
-    c->waited = c->cells[best].phase;
+    c->waited = (uint32_t)c->cells[best].phase;
     double *own_ns = column_of(c, &j->classes[c->waited], NAN), *wait_ns = column_of(c, &j->classes[j->waits], NAN);
     for (uint32_t r = 0; r < j->nranks; r++) {
         wait_ns[r] = isnan(own_ns[r]) ? NAN : fmin(c->waits[r * j->nsteps + c->step], own_ns[r]);
@@ -111,7 +111,7 @@ static void take_waits(comparing *c)
 static void compare_phase(comparing *c, size_t from, size_t to, tl_table *rows)
 {
     tl_phase_job *j = c->j;
-    const uint32_t phase = c->cells[from].phase;
+    const uint32_t phase = (uint32_t)c->cells[from].phase;
     tl_phase_class *class = &j->classes[phase];
     const size_t n = find_middle(c, class), column = class->columns.n - 1;
 

@@ -4,6 +4,7 @@
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/model/table.h"
 #include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/trace/text/json.h"
@@ -26,7 +27,9 @@ typedef enum told { TOLD_NOTHING, TOLD_WELL, TOLD_WRONG } told;
 typedef struct reading {
     void (*take)(void *arg, const tl_phase_record *record);
     void *arg;
-    tl_phases_report *report;
+    tl_phase_file *row;
+    int32_t named_rank;
+    bool cut, fault; /* the last line is not whole; the compressed stream is damaged */
     tl_grammar grammar;
     told name_told, step_told, rank_told, duration_told; /* of the current line */
     tl_phase_record record;
@@ -90,8 +93,9 @@ static bool parse(reading *r, tl_text line)
     tl_grammar_reset(&r->grammar);
     if (*line.p != '{' || tl_grammar_run(&r->grammar, line.p, line.n) != line.n || !tl_grammar_is_over(&r->grammar))
         return false;
-    r->name_told = r->step_told = r->rank_told = r->duration_told = TOLD_NOTHING;
-    r->record = (tl_phase_record){ .step = -1, .rank = -1, .line = tl_hash_bytes(line.p, line.n) };
+    r->name_told = r->step_told = r->duration_told = TOLD_NOTHING;
+    r->rank_told = r->named_rank >= 0 ? TOLD_WELL : TOLD_NOTHING;
+    r->record = (tl_phase_record){ .step = -1, .rank = r->named_rank, .line = tl_hash_bytes(line.p, line.n) };
     rest = tl_json_inside(line);
     while (tl_json_member(&rest, &key, &value))
         read_member(r, key, value);
@@ -100,10 +104,10 @@ static bool parse(reading *r, tl_text line)
 
 static void set_first_bad(reading *r, uint64_t offset, const char *what)
 {
-    if (r->report->first_bad_byte >= 0)
+    if (r->row->first_bad_byte >= 0)
         return;
-    r->report->first_bad_byte = (int64_t)offset;
-    snprintf(r->report->first_bad, sizeof r->report->first_bad, "byte %llu of the text: %s; left that line out",
+    r->row->first_bad_byte = (int64_t)offset;
+    snprintf(r->row->error, sizeof r->row->error, "byte %llu of the text: %s; left that line out",
              (unsigned long long)offset, what);
 }
 
@@ -111,7 +115,7 @@ static void set_first_bad(reading *r, uint64_t offset, const char *what)
 static void read_line(reading *r, tl_text line, uint64_t at, bool whole)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* byte order mark, as some editors write it */
-    tl_phases_report *report = r->report;
+    tl_phase_file *row = r->row;
     size_t skip = at == 0 && tl_text_starts(line, mark) ? sizeof mark - 1 : 0;
 
     while (line.n > skip && strchr("\r \t", line.p[line.n - 1]) != NULL && line.p[line.n - 1] != 0)
@@ -122,23 +126,24 @@ static void read_line(reading *r, tl_text line, uint64_t at, bool whole)
     at += skip;
     if (line.n == 0)
         return;
-    report->lines++;
+    row->lines++;
     if (!parse(r, line)) {
-        report->cut |= !whole;
-        report->no_json++;
+        r->cut |= !whole;
+        row->no_json++;
         set_first_bad(r, at,
                       whole ? "expected a JSON object on a line" : "expected the rest of the last line, found the end");
-    } else if (r->name_told != TOLD_WELL || r->step_told != TOLD_WELL || r->rank_told == TOLD_WRONG) {
-        report->no_key++;
+    } else if (r->name_told != TOLD_WELL || r->step_told != TOLD_WELL || r->rank_told != TOLD_WELL) {
+        row->no_key++;
         set_first_bad(r, at,
-                      r->name_told != TOLD_WELL   ? "expected a name of the phase"
-                      : r->step_told != TOLD_WELL ? "expected a step from 0 to 2147483647"
-                                                  : "expected a rank from 0 to 2147483647");
+                      r->name_told != TOLD_WELL    ? "expected a name of the phase"
+                      : r->step_told != TOLD_WELL  ? "expected a step from 0 to 2147483647"
+                      : r->rank_told == TOLD_WRONG ? "expected a rank from 0 to 2147483647"
+                                                   : "expected a rank in the line, or in the file's name");
     } else if (r->duration_told != TOLD_WELL) {
-        report->no_duration++;
+        row->no_duration++;
         set_first_bad(r, at, "expected a duration_ms from 0 to a hundred days");
     } else {
-        report->records++;
+        row->rank = row->records++ == 0 || row->rank == r->record.rank ? r->record.rank : -1;
         r->record.name = (tl_text){ r->name.v, r->name.n };
         r->take(r->arg, &r->record);
     }
@@ -156,7 +161,7 @@ static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault
     while (got > 0) {
         size_t from = 0;
         if (tl_source_read(source, buf + held, BLOCK, &got, fault) != TL_OK) {
-            r->report->fault = true;
+            r->fault = true;
             got = 0;
         }
         size_t end = held + got;
@@ -169,8 +174,8 @@ static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault
         }
         held = end - from;
         if (held > LINE_MAX_BYTES) {
-            r->report->lines += !skipping;
-            r->report->no_json += !skipping;
+            r->row->lines += !skipping;
+            r->row->no_json += !skipping;
             if (!skipping)
                 set_first_bad(r, at + from, "expected a line of at most 1 MiB");
             skipping = true;
@@ -185,31 +190,45 @@ static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault
         read_line(r, (tl_text){ buf, held }, at, false);
 }
 
-tl_status tl_phases_read(const char *path, void (*take)(void *arg, const tl_phase_record *record), void *arg,
-                         tl_phases_report *out, tl_error *err)
+static tl_phase_file_status status_of(const reading *r)
 {
-    reading r = { .take = take, .arg = arg, .report = out };
+    const tl_phase_file *row = r->row;
+    if (row->lines == 0 && !r->fault)
+        return TL_PHASE_FILE_EMPTY;
+    if (r->fault || row->no_json > r->cut || row->no_key + row->no_duration > 0)
+        return TL_PHASE_FILE_DAMAGED;
+    return r->cut ? TL_PHASE_FILE_CUT : TL_PHASE_FILE_OK;
+}
+
+void tl_phases_read(const char *path, int32_t named_rank, void (*take)(void *arg, const tl_phase_record *record),
+                    void *arg, tl_phase_file *row)
+{
+    reading r = { .take = take, .arg = arg, .row = row, .named_rank = named_rank };
     tl_source *source = NULL;
     tl_error fault = { 0 };
 
-    *out = (tl_phases_report){ .first_bad_byte = -1 };
-    tl_status st = tl_source_open(path, &source, err);
-    if (st != TL_OK)
-        return st;
+    row->rank = -1;
+    row->first_bad_byte = -1;
+    if (tl_source_open(path, &source, &fault) != TL_OK) {
+        row->status = TL_PHASE_FILE_UNREADABLE;
+        tl_cell_text(row->error, sizeof row->error, fault.text, strlen(fault.text));
+        return;
+    }
     char *buf = tl_malloc(LINE_MAX_BYTES + BLOCK + 1);
     read_lines(&r, source, buf, &fault);
-    out->file_bytes = (int64_t)tl_source_file_size(source);
-    if (out->fault && out->first_bad_byte < 0) {
-        out->first_bad_byte = (int64_t)tl_source_text_bytes(source);
-        snprintf(out->first_bad, sizeof out->first_bad, "%.200s; kept every whole line",
-                 tl_source_reason(source, &fault));
+    row->file_bytes = (int64_t)tl_source_file_size(source);
+    row->status = (uint8_t)status_of(&r);
+    if (r.fault && row->first_bad_byte < 0) {
+        row->first_bad_byte = (int64_t)tl_source_text_bytes(source);
+        snprintf(row->error, sizeof row->error, "%.200s; kept every whole line", tl_source_reason(source, &fault));
+    } else if (row->status == TL_PHASE_FILE_EMPTY) {
+        snprintf(row->error, sizeof row->error, "expected records of phases, found none");
     }
     tl_grammar_free(&r.grammar);
     tl_bytes_free(&r.name);
     tl_bytes_free(&r.mended);
     free(buf);
     tl_source_close(source);
-    return TL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the format */
