@@ -25,6 +25,7 @@
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/ranges.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/names.h"
 #include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/table.h"
 #include <regex.h>
@@ -139,7 +140,7 @@ extern const char *const tl_whatif_of_labels[];
     F(T, I64, pieces, MEASURE, "", "how many there are, on all ranks")                                                 \
     F(T, I64, total_ns, MEASURE, "ns", "their time, as own_ns of whatif_change")                                       \
     F(T, I64, gain_ns, MEASURE, "ns", "what the job gains if all of it takes 10 % less time, on all ranks")            \
-    F(T, F64, percent_ns, MEASURE, "ns", "of that, for each percent")                                                  \
+    F(T, F64, percent_ns, MEASURE, "ns", "of that, for each percent: of the first one it may be more, where other work soon binds")                                                  \
     F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
     F(T, TEXT256, name, LABEL, "", "name of the kernel or operator, cut after 255 bytes")
 TL_TABLE(whatif_top, TL_WHATIF_TOP_FIELDS);
@@ -163,6 +164,7 @@ void tl_whatif_free(tl_whatif_study *study);
 typedef struct tl_whatif_input {
     tl_job_graph *graph;
     const tl_baseline *baseline;
+    const tl_names *names;              /* of the work of all ranks */
     const tl_folded *folded;            /* [graph->nranks] unchanged */
     const int64_t *step_ns;             /* [baseline->nsteps] */
     const int32_t *ranks;               /* [graph->nranks] */

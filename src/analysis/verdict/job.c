@@ -129,6 +129,7 @@ static void judge(judging *a, const tl_job_basis *basis)
     if (basis->whatif != NULL && findings.time_ns > 0)
         tl_whatif_find(&(tl_whatif_input){ .graph = &graph,
                                            .baseline = &baseline,
+                                           .names = a->tables->names,
                                            .folded = findings.folded,
                                            .step_ns = findings.step_ns,
                                            .ranks = a->ranks,

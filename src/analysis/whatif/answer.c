@@ -207,27 +207,6 @@ static void change_rank(changed_rank *c, tl_bytes *in)
 
 /* --------------------------------------------------------------------------------------------------------- answers */
 
-/* Writes the names of each label with the time of its work. */
-static void answer_work(const changed_rank *c, tl_bytes *out)
-{
-    const tl_open_rank *o = c->o;
-    int64_t *total_ns = tl_calloc(c->labels->list.n + 1, sizeof *total_ns);
-    for (uint32_t v = 0; v < o->n; v++)
-        if (is_work(&o->nodes[v]))
-            total_ns[c->labels->of[v]] +=
-                o->nodes[v].kind == TL_NODE_END ? o->nodes[v].done_ns - o->nodes[v - 1].done_ns : o->nodes[v].work_ns;
-    for (size_t i = 0; i < c->labels->list.n; i++) {
-        const tl_node_label *label = &c->labels->list.v[i];
-        const char *const names[] = { label->name, label->operator_name };
-        for (int of = TL_WHATIF_OF_KERNEL; of <= TL_WHATIF_OF_OPERATOR; of++) {
-            tl_bytes_put(out, &(uint8_t){ (uint8_t)of }, sizeof(uint8_t));
-            tl_bytes_put(out, &total_ns[i], sizeof total_ns[i]);
-            tl_bytes_put(out, names[of], strlen(names[of]) + 1);
-        }
-    }
-    free(total_ns);
-}
-
 static void answer_changed(changed_rank *c, const tl_work_class_map *class_map, tl_bytes *in, tl_bytes *out)
 {
     tl_changes none = { 0 }; /* besides those of c->open */
@@ -295,9 +274,7 @@ bool tl_whatif_answer(const tl_open_rank *rank, const tl_work_class_map *class_m
     changed_rank c = { .o = rank, .labels = rank->of->graph.labels };
     uint32_t question;
     tl_bytes_get(in, &question, sizeof question);
-    if (question == TL_WHATIF_WORK)
-        answer_work(&c, out);
-    else if (question == TL_WHATIF_CHANGED)
+    if (question == TL_WHATIF_CHANGED)
         answer_changed(&c, class_map, in, out);
     else
         answer_final(&c, graph, in, out);

@@ -8,14 +8,12 @@
 /* A question is one of these (uint32_t), then the number of changes (size_t), and of each its sort (uint8_t) and its
  * text, 0-terminated.
  *
- *     WORK     without changes.  Answered by, any number of times, a tl_whatif_of (uint8_t), the time of work of a
- *              name, ns (int64_t), and the name, 0-terminated; equal names stand more than once
  *     CHANGED  answered by tl_selected_work, the list of factors of the ports' transfers (double; INFINITY: it is not
  *              selected), and the rank folded with the changes
  *     FINAL    followed by the list of times, ns, at which the meetings of the ports are done with the changes
  *              (INT64_MIN: the port has none); the rank's graph becomes the changed one.  Answered by the list of its
  *              ports */
-typedef enum tl_whatif_question { TL_WHATIF_WORK, TL_WHATIF_CHANGED, TL_WHATIF_FINAL } tl_whatif_question;
+typedef enum tl_whatif_question { TL_WHATIF_CHANGED, TL_WHATIF_FINAL } tl_whatif_question;
 
 /* What changes select on a rank, without the transfers of matched collectives; columns as in table whatif_change. */
 typedef struct tl_selected_work {
@@ -36,15 +34,11 @@ typedef struct tl_changed_job {
     int64_t *ends_ns;              /* [nsteps] when the step ends */
 } tl_changed_job;
 
-/* whatif.c: asks all ranks with a graph; tl_asked_free ends *asked. */
-void tl_whatif_ask(const tl_whatif_input *in, tl_whatif_question question, const tl_whatif_change *changes, size_t n,
-                   tl_asked *asked);
-
 /* whatif.c: replays the job with changes; returns its time, ns; *selected: what the changes select on all ranks. */
 int64_t tl_whatif_replay(tl_changed_job *job, const tl_whatif_change *changes, size_t n, tl_selected_work *selected);
 
-/* top.c: fills table whatif_top with at most `top` rows. */
-void tl_whatif_find_top(tl_changed_job *job, size_t top, tl_table *out);
+/* top.c: fills table whatif_top with at most `top` rows.  path: the critical path of the job as recorded. */
+void tl_whatif_find_top(tl_changed_job *job, size_t top, const tl_rank_path *path, tl_table *out);
 
 /* Returns ns times the factor, at most 52 days: several changes with large factors may select the same work. */
 static inline int64_t tl_scaled(int64_t ns, double factor)

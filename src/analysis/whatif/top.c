@@ -1,7 +1,7 @@
 /* top.c - which work should take less time for the job to gain most?
  *
- * Names are tried in the order of their time on the rank that has most of it: the job rarely gains more by a name than
- * that rank would.  The search ends at the first name whose gain on that rank would not be among the largest.
+ * The job is at least as long as its recorded critical path with that work shorter: so it gains no more by a name than the
+ * path would.  Names are tried in the order of their time on the path, until the next one cannot gain enough.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -17,53 +17,43 @@ TL_TABLE_DEFINE(whatif_top, TL_WHATIF_TOP_FIELDS, TL_SCOPE_JOB, "what the job ga
 
 /* Work of one name. */
 typedef struct candidate {
-    char *name;
-    uint8_t of;      /* tl_whatif_of */
-    int64_t most_ns; /* its time on the rank that has most of it */
-    int64_t rank_ns; /* its time on the rank that is being read */
+    const char *name; /* of tl_whatif_input.names */
+    uint8_t of;       /* tl_whatif_of */
+    int64_t path_ns;  /* its time on the critical path of the job */
     int64_t gain_ns;
     tl_selected_work selected;
 } candidate;
 
 typedef TL_VEC(candidate) candidates;
 
-static candidate *candidate_of(candidates *all, tl_map *number_of, uint8_t of, const char *name)
+static candidate *candidate_of(candidates *all, tl_map *number_of, uint8_t of, const char *name, uint64_t key)
 {
-    uint64_t key = tl_hash_mix(tl_hash_bytes(name, strlen(name)), of);
-    uint32_t number = tl_map_get(number_of, key);
+    uint32_t number = tl_map_get(number_of, tl_hash_mix(key, of));
     if (number == TL_MAP_NONE) {
         number = (uint32_t)all->n;
-        tl_map_put(number_of, key, number);
-        tl_vec_push(all, (candidate){ .name = tl_strndup(name, strlen(name)), .of = of });
+        tl_map_put(number_of, tl_hash_mix(key, of), number);
+        tl_vec_push(all, (candidate){ .name = name, .of = of });
     }
     return &all->v[number];
 }
 
-static void list_work(const tl_changed_job *job, candidates *all)
+/* Lists the kernels and operators on the path.  Left out is work of which nothing is on the path, since the next began
+ * before it had ended: in traces of whole microseconds some. */
+static void list_work(const tl_rank_path *path, const tl_names *names, candidates *all)
 {
     tl_map number_of = { 0 };
-    tl_asked asked;
-    tl_whatif_ask(job->in, TL_WHATIF_WORK, NULL, 0, &asked);
-    for (size_t r = 0; r < asked.n; r++) {
-        tl_bytes *in = &asked.out[r];
-        while (in->at < in->n) {
-            uint8_t of;
-            int64_t ns;
-            tl_bytes_get(in, &of, sizeof of);
-            tl_bytes_get(in, &ns, sizeof ns);
-            const char *name = in->v + in->at;
-            tl_bytes_skip(in, strlen(name) + 1);
-            if (*name == '\0')
-                continue;
-            candidate *c = candidate_of(all, &number_of, of, name);
-            c->rank_ns = tl_ns_add(c->rank_ns, ns);
-        }
-        TL_EACH (candidate, c, *all) {
-            c->most_ns = tl_ns_max(c->most_ns, c->rank_ns);
-            c->rank_ns = 0;
+    for (size_t i = 0; i < path->nnames; i++) {
+        const tl_path_piece *piece = &path->pieces[i];
+        const uint64_t keys[] = { path->names[i].name, path->names[i].operator};
+        bool is_work =
+            piece->bound == TL_BOUND_COMPUTE || piece->bound == TL_BOUND_COMM || piece->bound == TL_BOUND_COPY;
+        for (uint8_t of = TL_WHATIF_OF_KERNEL; of <= TL_WHATIF_OF_OPERATOR && is_work; of++) {
+            uint32_t id = tl_map_get(&names->map, keys[of]);
+            if (keys[of] != 0 && id != TL_MAP_NONE)
+                candidate_of(all, &number_of, of, tl_names_text(names, id).p, keys[of])->path_ns +=
+                    piece->end_ns - piece->start_ns;
         }
     }
-    tl_asked_free(&asked);
     tl_map_free(&number_of);
 }
 
@@ -78,25 +68,25 @@ static void find_gain(tl_changed_job *job, candidate *c)
     free(text);
 }
 
-/* gain_ns is 0 until it is known: then by most_ns. */
+/* gain_ns is 0 until it is known: then by path_ns. */
 static int by_gain(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
     int order = TL_COMPARE(y->gain_ns, x->gain_ns);
-    order = order != 0 ? order : TL_COMPARE(y->most_ns, x->most_ns);
+    order = order != 0 ? order : TL_COMPARE(y->path_ns, x->path_ns);
     order = order != 0 ? order : TL_COMPARE(x->of, y->of);
     return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-void tl_whatif_find_top(tl_changed_job *job, size_t top, tl_table *out)
+void tl_whatif_find_top(tl_changed_job *job, size_t top, const tl_rank_path *path, tl_table *out)
 {
     const int64_t job_ns = job->in->end_ns - job->in->start_ns;
     candidates all = { 0 };
-    list_work(job, &all);
+    list_work(path, job->in->names, &all);
     tl_vec_sort(&all, by_gain);
     for (size_t tried = 0; tried < all.n; tried++) {
         candidate c = all.v[tried];
-        if (tried >= top && c.most_ns / 100 * TL_WHATIF_FASTER_PERCENT <= all.v[top - 1].gain_ns)
+        if (tried >= top && c.path_ns / 100 * TL_WHATIF_FASTER_PERCENT <= all.v[top - 1].gain_ns)
             break;
         find_gain(job, &c);
         size_t at = tried; /* those before it are in order */
@@ -116,7 +106,5 @@ void tl_whatif_find_top(tl_changed_job *job, size_t top, tl_table *out)
                                 .share = job_ns > 0 ? (double)c->gain_ns / (double)job_ns : NAN };
         tl_cell_text(row->name, sizeof row->name, c->name, strlen(c->name));
     }
-    TL_EACH (candidate, c, all)
-        free(c->name);
     free(all.v);
 }

@@ -24,8 +24,9 @@ void tl_whatif_free(tl_whatif_study *study)
 
 /* ---------------------------------------------------------------------------------------------------------- replays */
 
-void tl_whatif_ask(const tl_whatif_input *in, tl_whatif_question question, const tl_whatif_change *changes, size_t n,
-                   tl_asked *asked)
+/* Asks all ranks with a graph; tl_asked_free ends *asked. */
+static void ask(const tl_whatif_input *in, tl_whatif_question question, const tl_whatif_change *changes, size_t n,
+                tl_asked *asked)
 {
     const tl_job_graph *g = in->graph;
     const uint32_t what = question;
@@ -84,7 +85,7 @@ int64_t tl_whatif_replay(tl_changed_job *t, const tl_whatif_change *changes, siz
     *selected = (tl_selected_work){ 0 };
     for (size_t m = 0; m < g->nmeetings; m++)
         t->transfers[m] = (tl_scaled_transfer){ INFINITY, -INFINITY };
-    tl_whatif_ask(t->in, TL_WHATIF_CHANGED, changes, n, &asked);
+    ask(t->in, TL_WHATIF_CHANGED, changes, n, &asked);
     for (size_t r = 0; r < g->nranks; r++)
         if (tl_job_graph_has(g, r))
             read_changed(t, r, &asked.out[r], &changed[r], selected);
@@ -177,7 +178,7 @@ static void replace_graph(const tl_changed_job *t, const tl_whatif_changes *chan
         if (isfinite(t->transfers[m].most))
             g->meetings[m].work_ns = tl_scaled(g->meetings[m].work_ns, t->transfers[m].most);
     }
-    tl_whatif_ask(t->in, TL_WHATIF_FINAL, changes->v, changes->n, &asked);
+    ask(t->in, TL_WHATIF_FINAL, changes->v, changes->n, &asked);
     for (size_t r = 0; r < g->nranks; r++)
         if (tl_job_graph_has(g, r)) {
             free(g->ranks[r].ports);
@@ -217,21 +218,20 @@ static void add_bounds(const tl_path *before, const tl_path *after, tl_table *st
         }
 }
 
-static void add_path(tl_changed_job *t, tl_whatif_study *out)
+static void add_path(tl_changed_job *t, const tl_path *before, tl_whatif_study *out)
 {
     const tl_job_graph *g = t->in->graph;
     const tl_asker *asker = t->in->baseline->asker;
-    tl_path before, after;
-    tl_path_of(g, asker, t->in->start_ns, TL_STEPS_OF_WORK, &before);
+    tl_path after;
     replace_graph(t, &out->changes);
     tl_path_of(g, asker, t->in->start_ns, TL_STEPS_OF_WORK, &after);
-    out->recorded_unexplained_ns = before.unexplained_ns;
+    out->recorded_unexplained_ns = before->unexplained_ns;
     out->unexplained_ns = after.unexplained_ns;
     out->untraced_ns = after.untraced_ns;
     for (int activity = 0; activity <= TL_PATH_BEFORE; activity++) {
         bool is_before = activity == TL_PATH_BEFORE;
         tl_whatif_path row = { .activity = (uint8_t)activity,
-                               .recorded_ns = is_before ? before.before_ns : before.sum.ns[activity],
+                               .recorded_ns = is_before ? before->before_ns : before->sum.ns[activity],
                                .time_ns = is_before ? after.before_ns : after.sum.ns[activity],
                                .rank = -1 };
         row.share = share_of(row.time_ns, out->time_ns);
@@ -243,8 +243,7 @@ static void add_path(tl_changed_job *t, tl_whatif_study *out)
         if (row.recorded_ns != 0 || row.time_ns != 0)
             tl_table_append(&out->path_rows, &row, 1);
     }
-    add_bounds(&before, &after, &out->step_rows);
-    tl_path_end(&before);
+    add_bounds(before, &after, &out->step_rows);
     tl_path_end(&after);
 }
 
@@ -254,6 +253,7 @@ void tl_whatif_find(const tl_whatif_input *input, tl_whatif_study *out)
 {
     const tl_whatif_changes *changes = &out->changes;
     tl_arena arena = { 0 };
+    tl_path path;
     tl_changed_job t = { .in = input,
                          .transfers = tl_arena_take(&arena, input->graph->nmeetings, sizeof *t.transfers),
                          .meeting_ns = tl_arena_take(&arena, input->graph->nmeetings, sizeof *t.meeting_ns),
@@ -264,14 +264,16 @@ void tl_whatif_find(const tl_whatif_input *input, tl_whatif_study *out)
     out->step_rows.schema = &tl_whatif_step_schema;
     out->path_rows.schema = &tl_whatif_path_schema;
     out->top_rows.schema = &tl_whatif_top_schema;
+    tl_path_of(input->graph, input->baseline->asker, input->start_ns, TL_STEPS_OF_WORK, &path);
     if (out->top > 0)
-        tl_whatif_find_top(&t, (size_t)out->top, &out->top_rows);
+        tl_whatif_find_top(&t, (size_t)out->top, &path.job, &out->top_rows);
     for (size_t i = 0; i < changes->n && changes->n > 1; i++)
         add_change(&t, (int32_t)i + 1, &changes->v[i], 1, out);
     if (changes->n > 0) {
         out->time_ns = add_change(&t, changes->n > 1 ? 0 : 1, changes->v, changes->n, out);
         add_steps(&t, out);
-        add_path(&t, out);
+        add_path(&t, &path, out);
     }
+    tl_path_end(&path);
     tl_arena_free(&arena);
 }
