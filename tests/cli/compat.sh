@@ -105,7 +105,10 @@ check "not over an input" sh -c 'grep "^overlaid_critical_path: rank 0: none: " 
     cmp traces/rank-1.json hta/overlaid_critical_path_rank-0.json'
 rm -f hta/*.*
 status 0 "$tlmpi" compat hta traces --annotation nowhere -o hta/nowhere
-check "of nothing" grep -q "^critical_path_nowhere_0_rank0: HTA gives up: instance 0 is asked for" hta/nowhere/notes.txt
+says err 'critical_path_nowhere_0_rank0: HTA gives up: no name has "nowhere" in it, and annotations are ProfilerStep#'
+check "of nothing" grep -q "^critical_path_nowhere_0_rank0: HTA gives up: no name" hta/nowhere/notes.txt
+status 0 "$tlmpi" compat hta traces -f --annotation ProfilerStep --instance-id 77 -o hta/nowhere
+says err "instance 77 is asked for, and there are 2, counted from 0"
 rm -r hta/paths hta/whole hta/nowhere
 status 2 "$tlmpi" compat tracelens traces --launch-edges -o lens/wrong
 status 0 "$tlmpi" compat hta traces --ns --include-last-step -o hta/other

@@ -5,6 +5,7 @@
 #include "tlmpi/compat/python.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NONE UINT32_MAX
 
@@ -26,6 +27,33 @@ typedef struct builder {
     tl_map edge_at;  /* from << 32 | to -> place in edges */
 } builder;
 
+/* Says in b->g->why that no name has the annotation in it, and which annotations there are: the first few, and one of
+ * those that differ behind a # alone. */
+static void say_annotations(builder *b, const char *annotation)
+{
+    enum { SHOWN = 6 };
+    const tl_hta_frame *frame = b->calls->frame;
+    char *why = b->g->why;
+    tl_text seen[SHOWN];
+    size_t n = 0, used = (size_t)snprintf(why, sizeof b->g->why, "no name has \"%.60s\" in it, and ", annotation);
+
+    TL_EACH (const tl_hta_row, row, frame->rows) {
+        tl_text name = tl_hta_name(frame, row);
+        const char *sign = name.n > 0 ? memchr(name.p, '#', name.n) : NULL;
+        tl_text stem = { name.p, sign != NULL ? (size_t)(sign - name.p) : name.n };
+        bool known = n == SHOWN || !tl_text_is(tl_hta_text(frame->symbols, row->cat), "user_annotation");
+        for (size_t i = 0; i < n && !known; i++)
+            known = tl_text_compare(seen[i], stem) == 0;
+        if (known)
+            continue;
+        used += (size_t)snprintf(why + used, sizeof b->g->why - used, "%s%.*s", n > 0 ? ", " : "annotations are ",
+                                 (int)(name.n < 60 ? name.n : 60), name.p);
+        seen[n++] = stem;
+    }
+    snprintf(why + used, sizeof b->g->why - used, "%s",
+             n == 0 ? "the rank has no annotations: '*' is the whole trace" : n == SHOWN ? " ..." : "");
+}
+
 /* All time, or that of the instances; false: there are none, and HTA gives up. */
 static bool find_window(builder *b, const tl_hta_region *region, tl_hta_span *window)
 {
@@ -42,8 +70,10 @@ static bool find_window(builder *b, const tl_hta_region *region, tl_hta_span *wi
     }
     if (region->annotation[0] == '\0')
         *window = (tl_hta_span){ -INFINITY, INFINITY };
+    else if (instance == 0)
+        say_annotations(b, region->annotation);
     else if (instance <= region->instances.first)
-        snprintf(b->g->why, sizeof b->g->why, "instance %lld is asked for, and there are %lld",
+        snprintf(b->g->why, sizeof b->g->why, "instance %lld is asked for, and there are %lld, counted from 0",
                  (long long)region->instances.first, (long long)instance);
     return b->g->why[0] == '\0';
 }

@@ -102,7 +102,7 @@ typedef struct tl_hta_path_graph {
     uint32_t *path; /* edges */
     size_t npath;
     double length;       /* of the path, us */
-    char why[160];       /* HTA gives up, because ...: then only the clip may be used */
+    char why[600];       /* HTA gives up, because ...: then only the clip may be used */
     const char *invalid; /* there is no path, because ...; NULL: there is one, of one edge at least */
 } tl_hta_path_graph;
 
