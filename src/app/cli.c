@@ -139,8 +139,10 @@ static const tl_command commands[] = {
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
       "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1; a PATH that ends in .raw.gz or .raw.json.gz "
       "is the profiler's memory timeline, which has tables of its own; critical paths (critical_path_*) are those of "
-      "the first steps and of the first rank, or of what --annotation names. hta diff A B: its trace diff of two "
-      "PATHs; a folder of the name diff is written ./diff. tracelens: TraceLens; idle gaps and their "
+      "the first steps and of the first rank, or of what --annotation names; of these _nodes.csv and _edges.csv are the "
+      "graph, in place of HTA's zip: the path is its longest one by graph_weight, so that weights can be changed and the "
+      "path be found again, as with networkx's dag_longest_path. hta diff A B: its trace diff of two PATHs; a folder of "
+      "the name diff is written ./diff. tracelens: TraceLens; idle gaps and their "
       "causes, GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives "
       "(nccl_*) go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
       true, tl_compat, NULL },

@@ -58,8 +58,8 @@ static tl_status read_origin(const char *path, tl_bytes *origin, tl_table *ranks
     return st;
 }
 
-/* All procs: the paths and options that a result was made of, into *cli, which borrows them from *origin; on proc 0 what
- * its traces held, into *made_of. */
+/* All procs: the paths and options that a result was made of, into *cli, which borrows them from *origin; on proc 0
+ * what its traces held, into *made_of. */
 static tl_status take_origin(tl_cli *cli, tl_texts *paths, tl_bytes *origin, tl_whatif_origin *made_of, tl_error *err)
 {
     const char *result = cli->words[0];
@@ -103,7 +103,8 @@ int tl_whatif_command(const tl_cli *cli)
     tl_status st = read_changes(cli, &study.changes, &err);
     if (st == TL_OK && of_result)
         st = take_origin(&own, &paths, &origin, &made_of, &err);
-    int code = st == TL_OK          ? tl_whatif(&own.run, of_result && cli->run.run == 0 ? &made_of : NULL, &study, &print)
+    const tl_whatif_origin *compared = of_result && cli->run.run == 0 ? &made_of : NULL; /* else it is of another run */
+    int code = st == TL_OK          ? tl_whatif(&own.run, compared, &study, &print)
                : tl_par_proc() == 0 ? tl_cli_complain(cli, &err)
                                     : tl_exit_of_status(st);
     tl_whatif_free(&study);

@@ -136,14 +136,15 @@ static tl_status check_unchanged(tl_job *j, const tl_whatif_origin *origin, tl_e
         for (size_t f = 0; f < tl_rank_schema.nfields && rank == rank_then; f++) {
             const tl_field *field = &tl_rank_schema.fields[f];
             bool of_file = strcmp(field->name, "events") == 0 || strcmp(field->name, "text_bytes") == 0;
-            bool of_device = field->role == TL_ROLE_MEASURE && field->type != TL_TYPE_TIME; /* times lack holes so far */
+            /* times lack the holes between windows so far */
+            bool of_device = field->role == TL_ROLE_MEASURE && field->type != TL_TYPE_TIME;
             if (!of_file && (!of_device || origin->selects))
                 continue;
             int64_t n = tl_content_of(field, is).i, n_then = tl_content_of(field, was).i;
             if (n != n_then)
                 return tl_fail(err, TL_EINPUT,
-                               "the trace of rank %" PRId64 " has changed since %s was made (%s is %" PRId64 " and was %" PRId64
-                               "); " HAS_CHANGED,
+                               "the trace of rank %" PRId64 " has changed since %s was made (%s is %" PRId64
+                               " and was %" PRId64 "); " HAS_CHANGED,
                                rank, origin->result, field->name, n, n_then);
         }
     }

@@ -94,7 +94,11 @@ for nodes in found:
         if not longer:
             break
         far.update((b, max(w, far[b])) for b, w in longer)
-    assert abs(max(far.values()) - float(stats['path_length_graph_weight'])) < 1e-6, tag"
+    assert abs(max(far.values()) - float(stats['path_length_graph_weight'])) < 1e-6, tag
+    path = [e for e in csv.DictReader(open(tag + 'edges.csv')) if e['critical'] == '1']
+    on, told = {e['begin']: e for e in path}, [r['node'] for r in csv.DictReader(open(tag + 'path.csv'))]
+    assert len(told) == len(path) + 1 and all(on[a]['end'] == b for a, b in zip(told, told[1:])), tag
+    assert abs(sum(float(e['graph_weight']) for e in path) - max(far.values())) < 1e-6, tag"
 check "of all" test -s hta/whole/critical_path_whole_rank2_path.csv
 check "and shown" sh -c 'grep -q "\"critical\": 1" hta/whole/overlaid_critical_path_rank-2.json &&
     python3 -m json.tool hta/whole/overlaid_critical_path_rank-2.json > /dev/null'

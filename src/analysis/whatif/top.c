@@ -1,7 +1,7 @@
 /* top.c - which work should take less time for the job to gain most?
  *
- * The job is at least as long as its recorded critical path with that work shorter: so it gains no more by a name than the
- * path would.  Names are tried in the order of their time on the path, until the next one cannot gain enough.
+ * The job is at least as long as its recorded critical path with that work shorter: so it gains no more by a name than
+ * the path would.  Names are tried in the order of their time on the path, until the next one cannot gain enough.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"

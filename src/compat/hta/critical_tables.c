@@ -433,7 +433,8 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
     const bool gives_up = calls->why != NULL || g.why[0] != '\0';
     const bool found = !gives_up && g.invalid == NULL;
     if (gives_up)
-        tl_csv_note(&job->notes, p->asked && calls->frame == job->frames.v, "%s: HTA gives up: %s", tag, calls->why != NULL ? calls->why : g.why);
+        tl_csv_note(&job->notes, p->asked && calls->frame == job->frames.v, "%s: HTA gives up: %s", tag,
+                    calls->why != NULL ? calls->why : g.why);
     else if (!found)
         tl_hta_note(job, "%s: no path: %s", tag, g.invalid);
     s.bindings = tl_malloc(g.edges.n * sizeof *s.bindings);

@@ -195,7 +195,7 @@ static void a_region_has_the_work_that_it_launched(void)
     CU_ASSERT_STRING_EQUAL(edges_in(trace, &(tl_hta_region){ "fwd", { 1, 1 }, false }, false), inside);
     CU_ASSERT_STRING_EQUAL(edges_in(trace, &(tl_hta_region){ "fwd", { 1, 7 }, false }, false), inside);
     CU_ASSERT_STRING_EQUAL(edges_in(trace, &(tl_hta_region){ "fwd", { 2, 2 }, false }, false),
-                           "gives up: instance 2 is asked for, and there are 2");
+                           "gives up: instance 2 is asked for, and there are 2, counted from 0");
 }
 
 static void hta_gives_up_where_a_row_is_not_what_it_expects(void)
