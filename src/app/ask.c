@@ -116,37 +116,41 @@ int tl_ask(const tl_cli *cli)
 
 /* ------------------------------------------------------------------------------------------------------------ html */
 
-static tl_text name_of(void *result, uint32_t id)
+static tl_text name_of(void *of, uint32_t id)
 {
-    return tl_result_name(result, id);
+    return tl_result_name(((const asked *)of)->result, id);
 }
 
-/* The page wants tables, one after the other, row by row. */
+static tl_status each_row(void *of, const tl_schema *table, tl_html_take *take, void *arg, tl_error *err)
+{
+    const asked *a = of;
+    tl_error why;
+    return tl_result_find(a->result, table->name) != NULL
+               ? in_file(a, tl_result_each(a->result, table, take, arg, &why), &why, err)
+               : TL_OK;
+}
+
+static tl_html_input input_of(asked *a)
+{
+    return (tl_html_input){ .file = a->path,
+                            .answers = &a->answers,
+                            .tables = &a->tables,
+                            .result = a,
+                            .name = name_of,
+                            .each = each_row,
+                            .command = a->command,
+                            .when = a->history,
+                            .host = a->host,
+                            .version = a->version };
+}
+
 static tl_status put_page(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 {
+    (void)cli;
     if (a->history != NULL) /* "2026-03-01T12:00:00Z: tlmpi ...": the command is told apart */
         a->history[strcspn(a->history, " ") - (strcspn(a->history, " ") > 0)] = '\0';
-    const tl_html_input input = { .file = a->path,
-                                  .answers = &a->answers,
-                                  .tables = &a->tables,
-                                  .name = name_of,
-                                  .name_arg = a->result,
-                                  .command = a->command,
-                                  .when = a->history,
-                                  .host = a->host,
-                                  .version = a->version };
-    tl_html *html = tl_html_new(&input);
-    tl_error why;
-    tl_status st = TL_OK;
-
-    (void)cli;
-    for (const tl_schema *table; st == TL_OK && (table = tl_html_next(html)) != NULL;)
-        if (tl_result_find(a->result, table->name) != NULL)
-            st = in_file(a, tl_result_each(a->result, table, tl_html_take, html, &why), &why, err);
-    if (st == TL_OK)
-        tl_html_write(html, out);
-    tl_html_free(html);
-    return st;
+    const tl_html_input input = input_of(a);
+    return tl_html_write(&input, out, err);
 }
 
 /* Without -o "a/traces.html" of "a/traces.h5". */
@@ -173,42 +177,23 @@ int tl_html_page(const tl_cli *cli)
 
 /* ---------------------------------------------------------------------------------------------------------- export */
 
-/* Whether the strip needs the rows of that table: those of the page's other pictures are passed over. */
-static bool is_of_strip(const tl_schema *table)
-{
-    return table == &tl_collective_row_schema || table == &tl_rank_path_row_schema || table == &tl_arrival_schema ||
-           table == &tl_interval_schema;
-}
-
 static tl_status put_slice(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 {
     const tl_ranges *ranks = &cli->run.ranks, *steps = &cli->run.steps;
-    const tl_html_input input = { .file = a->path,
-                                  .answers = &a->answers,
-                                  .tables = &a->tables,
-                                  .name = name_of,
-                                  .name_arg = a->result,
-                                  .ranks = ranks->n > 0 ? ranks : NULL,
-                                  .steps = steps->n > 0 ? steps : NULL };
+    const tl_html_input input = input_of(a);
     const char *path = cli->run.output;
     bool gzip = path == NULL || (strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".gz") == 0);
-    tl_html *html = tl_html_new(&input);
+    tl_strip strip;
     tl_sink *sink = NULL;
     tl_error why;
-    tl_status st = TL_OK;
-
-    for (const tl_schema *table; st == TL_OK && (table = tl_html_next(html)) != NULL;)
-        if (is_of_strip(table) && tl_result_find(a->result, table->name) != NULL)
-            st = in_file(a, tl_result_each(a->result, table, tl_html_take, html, &why), &why, err);
+    tl_status st = tl_strip_gather(&strip, &input, ranks->n > 0 ? ranks : NULL, steps->n > 0 ? steps : NULL, err);
     if (st == TL_OK)
         st = tl_sink_open(fileno(out), path != NULL ? path : "the export", gzip, &sink, err);
     if (st == TL_OK)
         st = in_file(
-            a,
-            tl_export_perfetto(a->result, tl_tables_get(&a->tables, &tl_rank_schema), tl_html_strip(html), sink, &why),
-            &why, err);
+            a, tl_export_perfetto(a->result, tl_tables_get(&a->tables, &tl_rank_schema), &strip, sink, &why), &why, err);
     tl_sink_close(sink);
-    tl_html_free(html);
+    tl_strip_free(&strip);
     return st;
 }
 

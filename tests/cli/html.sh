@@ -86,7 +86,7 @@ cells = cells_of(figures[0])
 assert len(figures) == 1 and len(cells) == len(rows) == 9, len(cells)"
 page "bars of all ranks and their mean" "
 bars = root.findall('.//section[@id=\"time\"]//svg/g')
-assert [b.find('text').text for b in bars] == ['mean', '0', '1', '2'], bars
+assert [b.find('title').text.split(':')[0] for b in bars] == ['mean', 'rank 0', 'rank 1', 'rank 2'], bars
 for b, row in zip(bars[1:], [r for r in table('breakdown') if r['rank'] >= 0 and r['step'] == -1 and r['device'] == -1]):
     wide = {r.get('class'): float(r.get('width')[:-1]) for r in b.findall('rect')}
     compute = wide['compute'] + wide.get('hidden', 0)
@@ -248,7 +248,7 @@ alone "a page of many"
 page "the worst ranks, the others, and runs of steps" "
 for figure in figures:
     svg = figure.find('div/svg')
-    ranks = [t.text for t in svg.findall('text') if 'end' in t.get('class', '').split() and (t.text or '').isdigit()]
+    ranks = [t.text.split('rank ')[1] for t in svg.findall('text') if 'rank ' in t.text]
     assert len(ranks) == 32 and ranks == sorted(ranks, key=int) and '41' in ranks, ranks
     assert 'others' in [t.text for t in svg.findall('text')] and 'step, 3 a column' in [t.text for t in svg.findall('text')]
     assert not cells_of(figure)

@@ -11,13 +11,11 @@
 
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
-#include "tlmpi/report/format/markup.h"
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* What is shown of kernels, and of the calls within one call: the others are summed. */
-enum { KERNELS_SHOWN = 20, CALLS_SHOWN = 12 };
+/* What is shown of kernels, and of the calls within one call: the others are summed; calls within calls, at most. */
+enum { KERNELS_SHOWN = 20, CALLS_SHOWN = 12, DEEPEST = 200 };
 
 static const char style[] =
     ".part {} td.words { white-space: normal; overflow-wrap: anywhere; } .differs { font-weight: 700; }\n"
@@ -30,7 +28,7 @@ static void put_name(FILE *out, const tl_diff_words *d, const char *before, uint
 {
     if (id == TL_NO_NAME)
         return;
-    fprintf(out, "%s<code>", before);
+    tl_put(out, "%s<code>", before);
     tl_put_name(out, d->name(d->name_arg, id));
     fputs("</code>", out);
 }
@@ -48,14 +46,14 @@ static tl_phrase change_in_words(int64_t ns)
 
 static void put_change(FILE *out, int64_t ns)
 {
-    fprintf(out, "<b class=\"%s\">%s</b>",
-            ns > 0   ? "more-time"
-            : ns < 0 ? "less-time"
-                     : "said",
-            change_in_words(ns).text);
+    tl_put(out, "<b class=\"%s\">%s</b>", ns > 0 ? "more-time" : ns < 0 ? "less-time" : "said", change_in_words(ns).text);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- verdict */
+/* Begins a row of a table, and what is sure stands out. */
+static void begin_row(FILE *out, bool stands_out)
+{
+    fputs(stands_out ? "<tr class=\"differs\">" : "<tr>", out);
+}
 
 static void put_verdict(FILE *out, const tl_diff_words *d)
 {
@@ -78,13 +76,9 @@ static void put_runs(FILE *out, const tl_diff_words *d)
           "class=\"words\">A</th><th class=\"words\">B</th></tr>\n",
           out);
     TL_ROWS (const tl_diff_run, row, d->run) {
-        fprintf(out, "<tr%s><th scope=\"row\">", row->differs ? " class=\"differs\"" : "");
-        tl_put_markup_cell(out, row->what, sizeof row->what);
-        fputs("</th><td class=\"words\">", out);
-        tl_put_markup_cell(out, row->a, sizeof row->a);
-        fputs("</td><td class=\"words\">", out);
-        tl_put_markup_cell(out, row->b, sizeof row->b);
-        fputs("</td></tr>\n", out);
+        begin_row(out, row->differs);
+        tl_put(out, "<th scope=\"row\">%.*s</th><td class=\"words\">%.*s</td><td class=\"words\">%.*s</td></tr>\n",
+               (int)sizeof row->what, row->what, (int)sizeof row->a, row->a, (int)sizeof row->b, row->b);
     }
     fputs("</table></div>\n</section>\n", out);
 }
@@ -94,10 +88,10 @@ static void put_runs(FILE *out, const tl_diff_words *d)
 static const char *class_of(uint8_t part)
 {
     static const char *const classes[TL_NDIFF_PARTS] = {
-        [TL_DIFF_STEP] = TL_CLASS_IDLE,       [TL_DIFF_COMPUTE] = TL_CLASS_COMPUTE,
-        [TL_DIFF_WAITING] = TL_CLASS_WAITING, [TL_DIFF_TRANSFER] = TL_CLASS_TRANSFER,
-        [TL_DIFF_UNKNOWN] = TL_CLASS_UNKNOWN, [TL_DIFF_COPY] = TL_CLASS_COPY,
-        [TL_DIFF_IDLE] = TL_CLASS_IDLE "1",   [TL_DIFF_OUTSIDE] = TL_CLASS_IDLE "2",
+        [TL_DIFF_STEP] = TL_CLASS_IDLE,        [TL_DIFF_COMPUTE] = TL_CLASS_COMPUTE,
+        [TL_DIFF_WAITING] = TL_CLASS_WAITING,  [TL_DIFF_TRANSFER] = TL_CLASS_TRANSFER,
+        [TL_DIFF_UNKNOWN] = TL_CLASS_UNKNOWN,  [TL_DIFF_COPY] = TL_CLASS_COPY,
+        [TL_DIFF_IDLE] = TL_CLASS_IDLE "1",    [TL_DIFF_OUTSIDE] = TL_CLASS_IDLE "2",
         [TL_DIFF_REST] = TL_CLASS_IDLE "3",
     };
     return classes[part];
@@ -131,54 +125,56 @@ static tl_scale scale_of(const tl_table *steps)
     return (tl_scale){ room > 0 && from > 0 ? from : 0, (double)most_ns + room / 8 };
 }
 
-static void put_waterfall(FILE *out, const tl_diff_words *d)
+/* Draws the step of A, each part from where the one before ends, and the step of B. */
+static void draw_waterfall(FILE *out, const tl_diff_words *d, const tl_scale *scale)
 {
-    enum { LEFT = 210, ROW = 22, BAR = 16, FULL = 85 };
+    enum { ROW = 22, BAR = 16, FULL = 85 };
     const double gap = 0.5; /* percent */
     const tl_diff_step *step = tl_table_row(d->step, 0);
-    const tl_scale scale = scale_of(d->step);
-    const int rows = (int)d->step->n + 1;
     int64_t at_ns = step->a_ns;
-
-    fprintf(out, "<section id=\"waterfall\">\n<h2>From the %s of A to the %s of B</h2>\n<figure><div class=\"wide\">",
-            compared(d), compared(d));
-    tl_plot_begin(
-        out, "steps",
-        tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", compared(d), compared(d)).text,
-        tl_phrase_of("A: %s, B: %s", tl_duration(step->a_ns).text, tl_duration(step->b_ns).text).text, LEFT,
-        rows * ROW + TL_AXIS_HEIGHT);
-    tl_put_axis(out, &scale, 0, rows * ROW, "ns");
-    for (int i = 0; i < rows; i++) {
-        const tl_diff_step *row = i > 0 && i + 1 < rows ? tl_table_row(d->step, (size_t)i) : step;
-        bool whole = row == step;
-        int64_t to_ns = whole ? (i == 0 ? step->a_ns : step->b_ns) : at_ns + row->change_ns;
-        double from = whole ? 0 : tl_place(&scale, (double)tl_ns_min(at_ns, to_ns)),
-               to = tl_place(&scale, (double)(whole ? to_ns : tl_ns_max(at_ns, to_ns)));
-        tl_phrase words = whole ? tl_duration(to_ns) : change_in_words(row->change_ns);
-        tl_put_side(out, whole ? "named" : "part", i * ROW + BAR - 3, "%s",
-                    whole ? (i == 0 ? "A" : "B") : part_in_words(d, row).text);
+    for (int i = 0; i <= (int)d->step->n; i++) {
+        const bool whole = i == 0 || i == (int)d->step->n;
+        const tl_diff_step *row = whole ? step : tl_table_row(d->step, (size_t)i);
+        int64_t to_ns = !whole ? at_ns + row->change_ns : i == 0 ? step->a_ns : step->b_ns;
+        double from = whole ? 0 : tl_place(scale, (double)tl_ns_min(at_ns, to_ns)),
+               to = tl_place(scale, (double)(whole ? to_ns : tl_ns_max(at_ns, to_ns)));
+        const tl_phrase words = whole ? tl_duration(to_ns) : change_in_words(row->change_ns);
+        const bool before = to > FULL; /* no room behind the bar: before it, or in one that leaves no room before it either */
+        tl_put_side(out, whole ? "named" : "part", i * ROW + BAR - 3, "%s", !whole ? part_in_words(d, row).text : i == 0 ? "A" : "B");
         tl_put_told_box(out, class_of(row->part), from, fmax(to - from, 0.1), i * ROW + 2, BAR, "%s", words.text);
-        bool before = to > FULL; /* no room behind the bar: before it, or in one that leaves no room before it either */
         tl_put_at(out, before ? "end" : "part", (before && from > 100 - FULL ? from : to) + (before ? -gap : gap),
                   i * ROW + BAR - 3, "%s", words.text);
-        at_ns = whole ? at_ns : to_ns;
+        at_ns = to_ns;
     }
+}
+
+static void put_waterfall(FILE *out, const tl_diff_words *d)
+{
+    enum { LEFT = 210, ROW = 22 };
+    const tl_diff_step *step = tl_table_row(d->step, 0);
+    const tl_scale scale = scale_of(d->step);
+    const char *what = compared(d);
+    const int high = ((int)d->step->n + 1) * ROW;
+
+    tl_put(out, "<section id=\"waterfall\">\n<h2>From the %s of A to the %s of B</h2>\n<figure><div class=\"wide\">", what, what);
+    tl_plot_begin(out, "steps", tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", what, what).text,
+                  tl_phrase_of("A: %s, B: %s", tl_duration(step->a_ns).text, tl_duration(step->b_ns).text).text, LEFT,
+                  high + TL_AXIS_HEIGHT);
+    tl_put_axis(out, &scale, 0, high);
+    draw_waterfall(out, d, &scale);
     tl_plot_end(out);
-    fprintf(out,
-            "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond.%s Table "
-            "<code>diff_step</code>.</figcaption></figure>\n",
-            scale.from > 0 ? " The axis does not begin at 0." : "");
-    fprintf(out,
-            "<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th><th>A</th><th>B</th><th>change</th>"
-            "<th>of A's %s</th><th>p</th></tr>\n",
-            compared(d));
+    tl_put(out,
+           "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond.%s Table "
+           "<code>diff_step</code>.</figcaption></figure>\n<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th>"
+           "<th>A</th><th>B</th><th>change</th><th>of A's %s</th><th>p</th></tr>\n",
+           scale.from > 0 ? " The axis does not begin at 0." : "", what);
     TL_ROWS (const tl_diff_step, row, d->step) {
-        fprintf(out, "<tr%s><th class=\"words\">%s</th><td>%s</td><td>%s</td><td>",
-                row->sure ? " class=\"differs\"" : "", part_in_words(d, row).text, tl_duration(row->a_ns).text,
-                tl_duration(row->b_ns).text);
+        begin_row(out, row->sure);
+        tl_put(out, "<th class=\"words\">%s</th><td>%s</td><td>%s</td><td>", part_in_words(d, row).text,
+               tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
         put_change(out, row->change_ns);
-        fprintf(out, "</td><td>%+.1f %%</td><td>%s</td></tr>\n", 100 * row->share,
-                isnan(row->p_value) ? "" : tl_phrase_of("%.2g", row->p_value).text);
+        tl_put(out, "</td><td>%+.1f %%</td><td>%s</td></tr>\n", 100 * row->share,
+               isnan(row->p_value) ? "" : tl_phrase_of("%.2g", row->p_value).text);
     }
     fputs("</table></div>\n</section>\n", out);
 }
@@ -192,29 +188,27 @@ static void put_kernels(FILE *out, const tl_diff_words *d)
         all += row->change != TL_DIFF_SAME;
     if (all == 0)
         return;
-    fprintf(out,
-            "<section id=\"kernels\">\n<h2>Which kernels are new, gone, replaced or changed?</h2>\n<div "
-            "class=\"wide\"><table>\n<tr><th class=\"words\">kernel</th><th></th><th>change of a %s</th><th>A</th>"
-            "<th>B</th><th>each in A</th><th>in B</th></tr>\n",
-            compared(d));
+    tl_put(out,
+           "<section id=\"kernels\">\n<h2>Which kernels are new, gone, replaced or changed?</h2>\n<div "
+           "class=\"wide\"><table>\n<tr><th class=\"words\">kernel</th><th></th><th>change of a %s</th><th>A</th>"
+           "<th>B</th><th>each in A</th><th>in B</th></tr>\n",
+           compared(d));
     TL_ROWS (const tl_diff_kernel, row, d->kernel) {
         if (row->change == TL_DIFF_SAME || shown == KERNELS_SHOWN)
             continue;
         shown++;
-        fprintf(out, "<tr%s><td class=\"words\">", row->sure ? " class=\"differs\"" : "");
+        begin_row(out, row->sure);
+        fputs("<td class=\"words\">", out);
         put_name(out, d, "", row->name);
         put_name(out, d, " replaced by ", row->b_name);
         put_name(out, d, " of ", row->operator);
-        fprintf(out, "</td><td>%s</td><td>", tl_diff_change_labels[row->change]);
+        tl_put(out, "</td><td>%s</td><td>", tl_diff_change_labels[row->change]);
         put_change(out, row->change_ns);
-        fprintf(out, "</td><td>%.4g a %s</td><td>%.4g</td>", row->a_count, compared(d), row->b_count);
-        const double each_ns[] = { row->a_each_ns, row->b_each_ns };
-        for (int i = 0; i < 2; i++)
-            fprintf(out, "<td>%s</td>", isnan(each_ns[i]) ? "" : tl_duration(llround(each_ns[i])).text);
-        fputs("</tr>\n", out);
+        tl_put(out, "</td><td>%.4g a %s</td><td>%.4g</td><td>%s</td><td>%s</td></tr>\n", row->a_count, compared(d), row->b_count,
+               isnan(row->a_each_ns) ? "" : tl_duration(llround(row->a_each_ns)).text,
+               isnan(row->b_each_ns) ? "" : tl_duration(llround(row->b_each_ns)).text);
     }
-    fprintf(out, "</table></div>\n<p class=\"source\">%zu of %zu.  Table <code>diff_kernel</code>.</p>\n</section>\n",
-            shown, all);
+    tl_put(out, "</table></div>\n<p class=\"source\">%zu of %zu.  Table <code>diff_kernel</code>.</p>\n</section>\n", shown, all);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- tree */
@@ -248,11 +242,10 @@ static void put_node(const tree *t, const tl_diff_work *row)
     put_change(t->out, row->change_ns);
     fputs(" <span class=\"said\">", t->out);
     if (row->change != TL_DIFF_SAME && row->change != TL_DIFF_REPLACED)
-        fprintf(t->out, "%s, ", tl_diff_change_labels[row->change]);
-    if (row->a_count == row->b_count)
-        fprintf(t->out, "%.4g a %s", row->a_count, compared(t->d));
-    else
-        fprintf(t->out, "%.4g a %s in A, %.4g in B", row->a_count, compared(t->d), row->b_count);
+        tl_put(t->out, "%s, ", tl_diff_change_labels[row->change]);
+    tl_put(t->out, "%.4g a %s", row->a_count, compared(t->d));
+    if (row->a_count != row->b_count)
+        tl_put(t->out, " in A, %.4g in B", row->b_count);
     fputs("</span>", t->out);
 }
 
@@ -261,52 +254,36 @@ static bool changes(const tree *t, const tl_diff_work *row, double least)
     return (double)llabs(row->change_ns) >= least * (double)t->step_ns;
 }
 
-/* Calls within one call: what is shown of them, and the sum of the rest. */
-typedef struct level {
-    size_t end;
-    size_t shown, rest;
-    int64_t rest_ns;
-} level;
-
-static void end_level(const tree *t, const level *l)
+/* Puts the calls of [at, end) that stand within one call, each a line with the calls within it, the largest change first;
+ * open where it is large.  What hardly changes, and what is too much, is summed. */
+static void put_calls(const tree *t, size_t at, size_t end)
 {
-    if (l->rest > 0)
-        fprintf(t->out, "<p class=\"leaf said\">%zu %s: %s</p>\n", l->rest,
-                l->shown > 0 ? "more" : "that hardly change", change_in_words(l->rest_ns).text);
-}
-
-/* Each call is a line, with the calls within it, the largest change first; open where it is large. */
-static void put_calls(const tree *t)
-{
-    TL_VEC(level) open = { 0 };
-    tl_vec_push(&open, (level){ .end = t->d->call_path->n });
-    for (size_t at = 0; open.n > 0;) {
-        level *l = &open.v[open.n - 1];
-        if (at == l->end) {
-            end_level(t, l);
-            fputs(--open.n > 0 ? "</details>\n" : "", t->out);
-            continue;
-        }
+    size_t shown = 0, rest = 0;
+    int64_t rest_ns = 0;
+    for (size_t next; at < end; at = next) {
         const tl_diff_work *row = node_of(t, at);
-        size_t next = after(t, at);
-        if (l->shown == CALLS_SHOWN || !changes(t, row, TL_NOTHING_SHARE)) {
-            l->rest_ns += row->change_ns;
-            l->rest++;
-            at = next;
+        next = after(t, at);
+        if (shown == CALLS_SHOWN || !changes(t, row, TL_NOTHING_SHARE)) {
+            rest_ns += row->change_ns;
+            rest++;
             continue;
         }
-        l->shown++;
-        bool leaf = next == ++at;
-        fputs(leaf                                     ? "<p class=\"leaf\">"
+        shown++;
+        const bool leaf = next == at + 1 || row->depth == DEEPEST;
+        fputs(leaf                             ? "<p class=\"leaf\">"
               : changes(t, row, TL_VERDICT_LEAST_COST) ? "<details open=\"open\"><summary>"
-                                                       : "<details><summary>",
+                                               : "<details><summary>",
               t->out);
         put_node(t, row);
         fputs(leaf ? "</p>\n" : "</summary>\n", t->out);
-        if (!leaf)
-            tl_vec_push(&open, (level){ .end = next });
+        if (leaf)
+            continue;
+        put_calls(t, at + 1, next);
+        fputs("</details>\n", t->out);
     }
-    free(open.v);
+    if (rest > 0)
+        tl_put(t->out, "<p class=\"leaf said\">%zu %s: %s</p>\n", rest, shown > 0 ? "more" : "that hardly change",
+               change_in_words(rest_ns).text);
 }
 
 static void put_tree(FILE *out, const tl_diff_words *d)
@@ -314,12 +291,11 @@ static void put_tree(FILE *out, const tl_diff_words *d)
     const tree t = { out, d, ((const tl_diff_step *)tl_table_row(d->step, 0))->a_ns };
     if (d->call_path->n == 0)
         return;
-    fprintf(
-        out,
-        "<section id=\"calls\">\n<h2>Where in the code?</h2>\n<p class=\"source\">Device work of a %s by call path, "
-        "in both runs: the change of a path and of all within it, the largest first.</p>\n",
-        compared(d));
-    put_calls(&t);
+    tl_put(out,
+           "<section id=\"calls\">\n<h2>Where in the code?</h2>\n<p class=\"source\">Device work of a %s by call path, "
+           "in both runs: the change of a path and of all within it, the largest first.</p>\n",
+           compared(d));
+    put_calls(&t, 0, d->call_path->n);
     fputs("<p class=\"source\">Table <code>diff_call_path</code>.</p>\n</section>\n", out);
 }
 

@@ -1,4 +1,4 @@
-/* heat.h - a heat map of ranks and steps: how it is gathered from rows, shaded and drawn.
+/* heat.h - a heat map of ranks and steps: its cells, their shades, and the picture.
  *
  *          steps ->
  *     0    . . . . . .        a cell is a share: part_ns / whole_ns of a rank in a step, or in a run of steps, where
@@ -6,19 +6,18 @@
  *     2    . . . . / .        / nothing recorded
  *   others . . . . . .        the median of the cells of all ranks that have no row
  *
- * Rows come in the order of steps.  Gathering holds two sums a rank, and the cells of the ranks that have a row.
+ *     tl_heat_init(&heat, &steps, ranks, nranks);
+ *     for each row of the table: tl_heat_add(&heat, rank, column, part_ns, whole_ns, late);
+ *     tl_heat_end(&heat);
+ *     tl_draw_heat(out, &(tl_picture){ .heat = &heat, ... });
  */
 #ifndef TLMPI_REPORT_HTML_HEAT_H
 #define TLMPI_REPORT_HTML_HEAT_H
 
-#include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
-#include "tlmpi/model/tables.h"
 #include "tlmpi/report/format/words.h"
 #include <stdbool.h>
 #include <stdio.h>
-
-/* ----------------------------------------------------------------------------------------------------------- limits */
 
 /* How much a page shows.  None of these decides anything: what is late, and who, stands in the tables. */
 enum {
@@ -31,70 +30,51 @@ enum {
     TL_HEAT_COLUMNS = 240,
     /* Cells up to which each is a shape of some 150 bytes that shows its numbers under a pointer; in a larger picture
      * neighbours of one shade are one shape of 20 bytes.  Either way a picture has less than 300 kB. */
-    TL_HEAT_CELLS_TOLD = 2000,
-    /* Phases with a picture: with the one for blame, each of the largest size, they stay below 3 MB. */
-    TL_HEATS_OF_PHASES = 8,
-    /* Phases without a picture that are named; the rest is counted.  A few lines. */
-    TL_PHASES_SAID = 20,
-    /* Ranks in the small table under a picture, besides the ranks that a verdict names: read at a glance. */
-    TL_WORST_ROWS = 5,
-    /* Characters of a host's name at the side of a picture. */
-    TL_HOST_SHOWN = 16
+    TL_HEAT_CELLS_TOLD = 2000
 };
 
 /* Where the first shade away from neutral begins, as a multiple of the scatter of a rank's cells around their own
  * middle: most of what is chance stays neutral. */
 #define TL_SHADE_SCATTERS 3.0
 
-/* ---------------------------------------------------------------------------------------------------------- columns */
+/* ----------------------------------------------------------------------------------------------------------- columns */
 
 typedef struct tl_heat_column {
-    int32_t first, last; /* steps; of a column that no step has come to yet INT32_MAX and INT32_MIN */
+    int32_t first, last; /* steps; INT32_MAX: no step has come to it yet */
 } tl_heat_column;
 
 /* The steps of a picture, or of several that stand below each other. */
 typedef struct tl_heat_steps {
-    size_t nsteps, run; /* in all, and how many are a column */
-    size_t n;           /* columns */
+    size_t run, n; /* steps a column, and columns */
     tl_heat_column *columns;
-    size_t seen; /* steps that have begun; the last of them is `step` */
-    int32_t step;
+    size_t seen;
 } tl_heat_steps;
 
-/* Begins the columns of a picture of nsteps different steps. */
+/* Begins the columns of nsteps different steps, which are then added in ascending order. */
 void tl_heat_steps_init(tl_heat_steps *steps, size_t nsteps);
+void tl_heat_steps_add(tl_heat_steps *steps, int32_t step);
 void tl_heat_steps_free(tl_heat_steps *steps);
 
-/* The row is of that step.  Whether a column is full with the one before: each picture closes it, and then
- * tl_heat_steps_enter begins the next. */
-bool tl_heat_steps_fills(const tl_heat_steps *steps, int32_t step);
-void tl_heat_steps_enter(tl_heat_steps *steps, int32_t step);
-
-/* The column that rows now go to; the one that has the step, or the next that has any; n: none. */
-size_t tl_heat_steps_now(const tl_heat_steps *steps);
+/* The column that has the step, or the next that has any; n: none. */
 size_t tl_heat_steps_of(const tl_heat_steps *steps, int32_t step);
 
-/* ------------------------------------------------------------------------------------------------------------ cells */
+/* "step 7", "steps 7-12"; "the whole trace" of step -1. */
+tl_phrase tl_steps_of_column(const tl_heat_steps *steps, size_t column);
+
+/* ------------------------------------------------------------------------------------------------------------- cells */
 
 typedef struct tl_heat_cell {
-    double share;              /* NaN: nothing recorded */
-    int64_t part_ns, whole_ns; /* of a rank */
-    bool late;                 /* some table says so of a step in it */
-} tl_heat_cell;
-
-typedef struct tl_heat_sum {
     int64_t part_ns, whole_ns;
-    int64_t n; /* steps */
-    bool late;
-} tl_heat_sum;
+    int32_t n; /* rows; 0: nothing recorded */
+    bool late; /* some row says so */
+} tl_heat_cell;
 
 /* A rank of a heat map. */
 typedef struct tl_heat_rank {
-    bool keep;              /* it has a row before others */
-    int64_t by_ns;          /* what ranks have a row by, largest first; of equals the lower rank */
-    bool shown;             /* it has a row */
-    tl_heat_sum now, total; /* of the column that is open; of all steps */
-    double most;            /* its largest cell, and the column of that; SIZE_MAX: none */
+    bool keep;           /* it has a row before others */
+    bool shown;          /* it has a row */
+    tl_heat_cell total;  /* of all steps */
+    double most;         /* its largest cell, and the column of that; without any: -INFINITY */
     size_t most_at;
 } tl_heat_rank;
 
@@ -102,50 +82,44 @@ typedef struct tl_heat {
     const tl_heat_steps *steps;
     const int32_t *ranks; /* nranks, ascending; borrowed */
     size_t nranks;
-    tl_heat_rank *of; /* by rank */
-    uint32_t *shown;  /* indices into ranks[] of the ranks with a row, ascending */
+    tl_heat_rank *of;    /* by rank */
+    tl_heat_cell *cells; /* rank by rank, each steps->n */
+    uint32_t *order;     /* indices into ranks[]: those to keep first, then by their part of all steps, largest first */
+    uint32_t *shown;     /* of the first of these, which have a row, ascending */
     size_t nshown;
-    tl_heat_cell *cells; /* row by row, each steps->n; the last row is that of the others */
-    double *scratch;     /* room for a row of cells, or for a column of all ranks */
-    size_t nothers;      /* ranks without a row that have any cell */
+    double *others; /* by column, the median of the cells of ranks without a row; NaN: none */
+    size_t nothers; /* ranks without a row that have any cell, and the one of these with the largest cell */
+    size_t hidden;
 } tl_heat;
 
-/* Begins a map.  The caller says of each rank what it is chosen by (keep, by_ns), and then tl_heat_choose gives a row
- * to all of up to TL_HEAT_ROWS ranks; of more to TL_HEAT_WORST. */
 void tl_heat_init(tl_heat *heat, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks);
-void tl_heat_choose(tl_heat *heat);
 void tl_heat_free(tl_heat *heat);
 
-/* A row of the open column: of the rank of that number. */
-void tl_heat_add(tl_heat *heat, size_t rank, int64_t part_ns, int64_t whole_ns, bool late);
+/* Adds a row of the table to the cell of the rank of that number. */
+void tl_heat_add(tl_heat *heat, size_t rank, size_t column, int64_t part_ns, int64_t whole_ns, bool late);
 
-/* Ends the open column; and the whole. */
-void tl_heat_close(tl_heat *heat);
+/* Once all rows are there, and `keep` is set: sums up, and gives a row to all of up to TL_HEAT_ROWS ranks; of more to the
+ * first TL_HEAT_WORST. */
 void tl_heat_end(tl_heat *heat);
 
-/* Rows that are drawn: nshown, and one where others are left. */
+/* Rows that are drawn: nshown, and one where others are left.  The share of a cell of these; NaN: nothing recorded. */
 size_t tl_heat_nrows(const tl_heat *heat);
-const tl_heat_cell *tl_heat_row(const tl_heat *heat, size_t row);
+double tl_heat_at(const tl_heat *heat, size_t row, size_t column);
 
-/* The number of the rank whose part of all steps is the largest (shortest: the smallest); and of the rank without a row
- * that has the largest cell.  SIZE_MAX: there is none. */
+/* The number of the rank whose part of all steps is the largest (shortest: the smallest); SIZE_MAX: there is none. */
 size_t tl_heat_worst(const tl_heat *heat, bool shortest);
-size_t tl_heat_hidden(const tl_heat *heat);
 
-/* "12.3 %": the rank's part of all steps. */
-tl_phrase tl_heat_share_of(const tl_heat *heat, size_t rank, bool sign);
+/* part / whole of the cell, but no further from 0 than 1000; 0 for nothing of nothing. */
+double tl_heat_share(const tl_heat_cell *cell);
 
-/* part / whole, but no further from 0 than 1000; 0 for nothing of nothing. */
-double tl_heat_share(int64_t part_ns, int64_t whole_ns);
-
-/* ----------------------------------------------------------------------------------------------------------- shades */
+/* ------------------------------------------------------------------------------------------------------------ shades */
 
 enum { TL_SHADES = 6 };
 
 /* Shade k of a share begins at limits[k - 1]; below the first it is neutral.  Members of 1, 2, 5, 10, 20 ... percent that
  * follow upon one another. */
 typedef struct tl_shades {
-    bool both; /* below 0, too */
+    bool both;            /* below 0, too */
     const double *limits; /* TL_SHADES */
 } tl_shades;
 
@@ -164,10 +138,7 @@ tl_phrase tl_show_share(double share, bool sign);
 /* "20.1 ms", "-4.50 us". */
 tl_phrase tl_show_time(int64_t ns);
 
-/* "step 7", "steps 7-12"; "the whole trace" of step -1. */
-tl_phrase tl_steps_of_column(const tl_heat_steps *steps, size_t column);
-
-/* ---------------------------------------------------------------------------------------------------------- drawing */
+/* ----------------------------------------------------------------------------------------------------------- picture */
 
 /* Steps of a rank that are outlined. */
 typedef struct tl_outline {
@@ -187,11 +158,8 @@ typedef struct tl_picture {
     const bool *named; /* by row: marked; NULL: none */
     const tl_outline *outlines;
     size_t noutlines;
-    const tl_table *hosts; /* rows of tl_rank; NULL: none */
+    const tl_table *hosts; /* table rank; NULL: none */
 } tl_picture;
-
-/* The host of a rank, as pictures name it; empty where it is not known.  hosts: rows of tl_rank; NULL: none. */
-tl_text tl_host_shown(const tl_table *hosts, int32_t rank);
 
 /* How wide the picture is where there is room, in pixels. */
 int tl_heat_width(const tl_picture *picture);

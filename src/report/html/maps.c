@@ -1,54 +1,120 @@
 /* maps.c - heat maps of ranks and steps: by how much the own work of a rank exceeds that of its peers, on which the verdict
  * rests; how much the others waited for it, which in a pipeline they do for ranks that wait themselves; and, for each
  * phase, how much longer or shorter it is on a rank than on its peers.
- *
- * Table blame_step is there as a whole, rank by rank, and is gathered in the order of steps; tables phase and phase_step
- * go by in two passes.
  */
 #include "page.h"
 
 #include "tlmpi/base/group.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/format/markup.h"
 #include <inttypes.h>
-#include <stdlib.h>
 
-/* ------------------------------------------------------------------------------------------------ excess and waiting */
+/* ------------------------------------------------------------------------------------------------------------- figure */
+
+/* A picture, and under it the worst ranks, kept ranks first, each with its numbers and a note. */
+typedef struct figure {
+    tl_picture picture;      /* hosts and outlines are found for it */
+    bool marked[TL_HEAT_ROWS];
+    TL_VEC(tl_outline) outlines;
+    const char *explanation; /* of the shades */
+    const char *column;      /* what a column of several steps is, after "A column is N steps: " */
+    const char *head, *part, *whole; /* of the worst ranks: "The ranks that ...", "longer by", "peers take" */
+    const char *note_head;
+    void (*note)(tl_page *page, const void *arg, int32_t rank);
+    const void *arg;
+} figure;
+
+static tl_phrase share_of(const tl_heat *h, size_t rank, bool sign)
+{
+    return tl_show_share(tl_heat_share(&h->of[rank].total), sign);
+}
+
+static void put_rank(tl_page *page, const figure *f, size_t rank)
+{
+    const tl_heat *h = f->picture.heat;
+    const tl_heat_rank *of = &h->of[rank];
+    const bool both = f->picture.shades.both;
+    const tl_text host = tl_host_shown(page->hosts, h->ranks[rank]);
+    tl_put(page->out, "<tr><th scope=\"row\" class=\"words\">%" PRId32 "</th>", h->ranks[rank]);
+    if (page->hosts != NULL)
+        tl_put(page->out, "<td class=\"words extra\">%.*s</td>", (int)host.n, host.p);
+    tl_put(page->out, "<td>%s</td><td class=\"extra\">%s</td><td>%s</td><td class=\"extra\">%s in %s</td><td class=\"words\">",
+           tl_show_time(of->total.part_ns / of->total.n).text, tl_show_time(of->total.whole_ns / of->total.n).text,
+           share_of(h, rank, both).text, tl_show_share(of->most, both).text, tl_steps_of_column(h->steps, of->most_at).text);
+    f->note(page, f->arg, h->ranks[rank]);
+    fputs("</td></tr>\n", page->out);
+}
+
+static void put_worst(tl_page *page, const figure *f)
+{
+    enum { MORE = 5 }; /* ranks besides those that a verdict names: read at a glance */
+    const tl_heat *h = f->picture.heat;
+    size_t kept = 0;
+    tl_put(page->out, "<div class=\"wide\"><table><caption>%s, in the mean of a step</caption>\n<tr><th class=\"words\">rank</th>",
+           f->head);
+    fputs(page->hosts != NULL ? "<th class=\"words extra\">host</th>" : "", page->out);
+    tl_put(page->out,
+           "<th>%s</th><th class=\"extra\">%s</th><th>share</th><th class=\"extra\">most</th><th class=\"words\">%s</th></tr>\n",
+           f->part, f->whole, f->note_head);
+    while (kept < h->nshown && h->of[h->order[kept]].keep)
+        kept++;
+    for (size_t i = 0; i < h->nranks && i < kept + MORE; i++) {
+        const tl_heat_cell *total = &h->of[h->order[i]].total;
+        if (total->n > 0 && (i < kept || total->part_ns > 0))
+            put_rank(page, f, h->order[i]);
+    }
+    fputs("</table></div>\n", page->out);
+}
+
+/* Begins a figure, up to its caption, which the caller writes; and ends it. */
+static void begin_figure(tl_page *page, figure *f)
+{
+    enum { NARROW = 480 };
+    f->picture.hosts = page->hosts;
+    int wide = tl_heat_width(&f->picture);
+    if (wide <= NARROW)
+        tl_put(page->out, "<figure class=\"pair\" style=\"grid-template-columns:%dpx minmax(0,1fr)\">\n<figcaption>", wide);
+    else
+        fputs("<figure>\n<figcaption>", page->out);
+}
+
+static void end_figure(tl_page *page, figure *f)
+{
+    const size_t run = f->picture.heat->steps->run;
+    f->picture.named = f->marked;
+    f->picture.outlines = f->outlines.v;
+    f->picture.noutlines = f->outlines.n;
+    fputs("</figcaption>\n", page->out);
+    tl_draw_heat(page->out, &f->picture);
+    tl_put(page->out, "<p class=\"explains\">%s ", f->explanation);
+    if (run > 1)
+        tl_put(page->out, "A column is %zu steps: %s", run, f->column);
+    fputs("</p>\n", page->out);
+    put_worst(page, f);
+    fputs("</figure>\n", page->out);
+    free(f->outlines.v);
+}
+
+/* ------------------------------------------------------------------------------------------------- excess and waiting */
 
 /* Which of the two. */
 typedef struct blame_map {
-    int64_t (*of)(const tl_blame_step *row); /* what of the step is shaded */
-    bool of_others; /* it is time of all others, drawn where there is any; else it is what a repair would save, at most */
+    bool of_others; /* waiting: time of all others, drawn where there is any; else excess: what a repair would save, at most */
     const char *none, *most; /* what is said of no rank, and of the one with most: "works longest beyond its peers" */
     const char *unlike;      /* what that does not mean, where no verdict names that rank */
-    tl_figure figure;
+    figure figure;
 } blame_map;
 
-/* A rank that has less work than its peers has no excess. */
-static int64_t excess_of(const tl_blame_step *row)
+void tl_steps_of_blame(const tl_table *table, tl_heat_steps *steps)
 {
-    return tl_ns_max(0, row->excess_ns);
-}
-
-static int64_t waits_of(const tl_blame_step *row)
-{
-    return tl_ns_max(0, row->blame_ns);
-}
-
-TL_ORDER_BY(compare_steps, tl_blame_step, step, rank)
-
-uint32_t *tl_index_by_step(const tl_table *table, tl_heat_steps *steps)
-{
-    const tl_blame_step *rows = tl_table_row(table, 0);
-    uint32_t *index = tl_sorted_index(table->n, compare_steps, rows);
-    size_t nsteps = 0;
+    int32_t *values = tl_calloc(table->n + 1, sizeof *values);
     for (size_t i = 0; i < table->n; i++)
-        nsteps += i == 0 || rows[index[i]].step != rows[index[i - 1]].step;
-    tl_heat_steps_init(steps, nsteps);
-    return index;
+        values[i] = ((const tl_blame_step *)tl_table_row(table, i))->step;
+    size_t n = tl_int_unique(values, table->n);
+    tl_heat_steps_init(steps, n);
+    for (size_t i = 0; i < n; i++)
+        tl_heat_steps_add(steps, values[i]);
+    free(values);
 }
 
 /* Puts the waiting of others for the rank (direct), and their waiting passed on from ranks that had waited for it. */
@@ -56,66 +122,70 @@ static void put_waits(tl_page *page, const void *arg, int32_t rank)
 {
     const tl_table *charges = arg;
     int64_t direct_ns = 0, indirect_ns = 0;
-    const tl_blame *row = tl_row_of_rank(charges, rank), *end = tl_table_row(charges, charges->n);
-    for (; row != NULL && row < end && row->to_rank == rank; row++) {
+    for (size_t i = tl_table_from_rank(charges, rank); i < charges->n; i++) {
+        const tl_blame *row = tl_table_row(charges, i);
+        if (row->to_rank != rank)
+            break;
         direct_ns = tl_ns_sum(direct_ns, row->direct_ns);
         indirect_ns = tl_ns_sum(indirect_ns, row->indirect_ns);
     }
-    fputs(tl_show_time(direct_ns).text, page->out);
+    tl_put(page->out, "%s", tl_show_time(direct_ns).text);
     if (indirect_ns > 0)
-        fprintf(page->out, ", passed on %s", tl_show_time(indirect_ns).text);
+        tl_put(page->out, ", passed on %s", tl_show_time(indirect_ns).text);
 }
 
 /* Puts what the largest share of a rank does not mean: a verdict, or what it costs. */
 static void put_cost(tl_page *page, const blame_map *what, const tl_heat *h, size_t worst)
 {
-    const tl_answers *a = page->html->in.answers;
+    const tl_answers *a = page->answers;
     const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
-    const tl_heat_sum *sum = &h->of[worst].total;
-    if (!tl_html_names(page->html, h->ranks[worst]))
-        fprintf(page->out, "<p>%s</p>\n", what->unlike);
+    if (!tl_page_names(page, h->ranks[worst]))
+        tl_put(page->out, "<p>%s</p>\n", what->unlike);
     else if (!what->of_others && c != NULL && c->rank == h->ranks[worst] && c->gain_ns > 0 &&
-             tl_answers_share(a, c->gain_ns) < tl_heat_share(sum->part_ns, sum->whole_ns))
-        fprintf(page->out, "<p>Without it the job would gain %s: the others need not wait for all of it.</p>\n",
-                tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
+             tl_answers_share(a, c->gain_ns) < tl_heat_share(&h->of[worst].total))
+        tl_put(page->out, "<p>Without it the job would gain %s: the others need not wait for all of it.</p>\n",
+               tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
 }
 
-/* Draws the map of a heat that has its cells; rows of ranks that the verdict names are marked, and their late cells
- * outlined. */
-static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h)
+/* Marks the ranks that the verdict names, and outlines late cells. */
+static void mark_late(figure *f, const tl_heat *h)
 {
-    tl_figure f = what->figure;
-    f.marked = tl_calloc(h->nshown + 1, sizeof *f.marked);
     for (size_t r = 0; r < h->nshown; r++) {
-        const tl_heat_cell *cells = tl_heat_row(h, r);
-        f.marked[r] = h->of[h->shown[r]].keep;
+        const tl_heat_cell *cells = &h->cells[h->shown[r] * h->steps->n];
+        f->marked[r] = h->of[h->shown[r]].keep;
         for (size_t c = 0, n; c < h->steps->n; c += n) {
             for (n = 1; c + n < h->steps->n && cells[c + n].late == cells[c].late; n++)
                 ;
             if (cells[c].late)
-                tl_vec_push(&f.outlines, (tl_outline){ .row = r, .first = c, .last = c + n - 1 });
+                tl_vec_push(&f->outlines, (tl_outline){ .row = r, .first = c, .last = c + n - 1 });
         }
     }
+}
+
+static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h)
+{
+    figure f = what->figure;
     size_t worst = tl_heat_worst(h, false);
-    bool any = worst != SIZE_MAX && h->of[worst].total.part_ns > 0;
+    bool any = h->of[worst].total.part_ns > 0;
     tl_phrase finding = tl_phrase_of("%s", what->none);
     if (any)
         finding = tl_phrase_of("Rank %" PRId32 " %s, %s of all these steps; most in %s: %s of %s.", h->ranks[worst],
-                               what->most, tl_heat_share_of(h, worst, false).text,
+                               what->most, share_of(h, worst, false).text,
                                tl_steps_of_column(h->steps, h->of[worst].most_at).text,
                                tl_show_share(h->of[worst].most, false).text, h->steps->run > 1 ? "them" : "it");
+    mark_late(&f, h);
     f.picture.heat = h;
     f.picture.shades = tl_shades_of_parts();
     f.picture.finding = finding.text;
     f.picture.late = "a step in which the rank is late";
     f.note = put_waits;
     f.note_head = "GPU time that others waited for it";
-    f.arg = tl_tables_get(page->html->in.tables, &tl_blame_schema);
-    tl_begin_figure(page, &f);
-    fprintf(page->out, "<p>%s</p>\n", finding.text);
+    f.arg = tl_tables_get(page->in->tables, &tl_blame_schema);
+    begin_figure(page, &f);
+    tl_put(page->out, "<p>%s</p>\n", finding.text);
     if (any)
         put_cost(page, what, h, worst);
-    tl_end_figure(page, &f);
+    end_figure(page, &f);
 }
 
 static void draw_blame(tl_page *page, const blame_map *what)
@@ -123,46 +193,35 @@ static void draw_blame(tl_page *page, const blame_map *what)
     const tl_table *table = tl_page_table(page, &tl_blame_step_schema);
     if (table == NULL)
         return;
-    const tl_blame_step *rows = tl_table_row(table, 0);
-    int64_t times = what->of_others ? tl_ns_max(1, (int64_t)page->html->in.answers->trust.nranks - 1) : 1;
-    tl_heat_steps steps;
-    uint32_t *index = tl_index_by_step(table, &steps);
+    int64_t times = what->of_others ? tl_ns_max(1, (int64_t)page->answers->trust.nranks - 1) : 1, all_ns = 0;
     int32_t *ranks = tl_calloc(table->n, sizeof *ranks);
-    for (size_t i = 0; i < table->n; i++)
-        ranks[i] = rows[i].rank;
-    size_t nranks = tl_int_unique(ranks, table->n);
-    int64_t all_ns = 0;
+    tl_heat_steps steps;
     tl_heat heat;
+    tl_steps_of_blame(table, &steps);
+    for (size_t i = 0; i < table->n; i++)
+        ranks[i] = ((const tl_blame_step *)tl_table_row(table, i))->rank;
+    size_t nranks = tl_int_unique(ranks, table->n);
     tl_heat_init(&heat, &steps, ranks, nranks);
-    for (size_t i = 0; i < table->n; i++) {
-        tl_heat_rank *of = &heat.of[tl_index_of(ranks, nranks, rows[i].rank)];
-        of->by_ns = tl_ns_sum(of->by_ns, what->of(&rows[i]));
-        all_ns = tl_ns_sum(all_ns, what->of(&rows[i]));
+    TL_ROWS (const tl_blame_step, row, table) {
+        /* a rank that has less work than its peers has no excess */
+        int64_t part_ns = tl_ns_max(0, what->of_others ? row->blame_ns : row->excess_ns);
+        tl_heat_add(&heat, tl_index_of(ranks, nranks, row->rank), tl_heat_steps_of(&steps, row->step), part_ns,
+                    tl_ns_within(row->step_ns, INT64_MAX / times) * times, row->flagged != 0);
+        all_ns = tl_ns_sum(all_ns, part_ns);
     }
     for (size_t i = 0; i < nranks; i++)
-        heat.of[i].keep = tl_html_names(page->html, ranks[i]);
-    tl_heat_choose(&heat);
-    for (size_t i = 0; i < table->n; i++) {
-        const tl_blame_step *row = &rows[index[i]];
-        if (tl_heat_steps_fills(&steps, row->step))
-            tl_heat_close(&heat);
-        tl_heat_steps_enter(&steps, row->step);
-        tl_heat_add(&heat, tl_index_of(ranks, nranks, row->rank), what->of(row),
-                    tl_ns_within(row->step_ns, INT64_MAX / times) * times, row->flagged != 0);
-    }
+        heat.of[i].keep = tl_page_names(page, ranks[i]);
     tl_heat_end(&heat);
     if (!what->of_others || all_ns > 0)
         put_blame(page, what, &heat);
     tl_heat_free(&heat);
     tl_heat_steps_free(&steps);
-    free(index);
     free(ranks);
 }
 
 void tl_draw_excess(tl_page *page)
 {
     static const blame_map excess = {
-        .of = excess_of,
         .none = "No rank has more work than its peers.",
         .most = "works longest beyond its peers",
         .unlike = "That alone is no verdict: some rank always works longest, by chance or where others wait for nothing.",
@@ -183,7 +242,6 @@ void tl_draw_excess(tl_page *page)
 void tl_draw_waits(tl_page *page)
 {
     static const blame_map waits = {
-        .of = waits_of,
         .of_others = true,
         .none = "No rank is waited for.",
         .most = "is waited for most",
@@ -201,121 +259,80 @@ void tl_draw_waits(tl_page *page)
     draw_blame(page, &waits);
 }
 
-/* -------------------------------------------------------------------------------------------------- phases: gathering */
+/* -------------------------------------------------------------------------------------------------------------- phases */
 
-/* Which phase has that name, or the number of phases.  Rows come with the phases in one order, so it mostly is the one
- * after that of the row before. */
-static size_t phase_of(tl_timed *t, uint32_t name)
+enum { HEATS = 8, NAMED = 20 }; /* phases with a picture: below 3 MB; and without one that are named, a few lines */
+
+typedef struct phase {
+    char title[sizeof((tl_phase_verdict *)0)->phase]; /* as in table phase_verdict: may fill it */
+    uint32_t name;                                    /* its NAME in tables phase and phase_step */
+    int64_t total_ns;
+    size_t first_verdict; /* the first row of phase_verdict that is about it; SIZE_MAX: none */
+} phase;
+
+typedef struct phases {
+    TL_VEC(phase) v; /* those of verdicts first, then those with most time; of the first HEATS there are maps */
+    size_t ndrawn;
+    tl_heat heats[HEATS];
+    tl_heat_steps steps;
+    int32_t *ranks, step; /* ascending; the step whose rows are being read */
+    size_t nranks;
+} phases;
+
+static bool is_of(const tl_phase_verdict *verdict, const phase *of)
 {
-    for (size_t i = 0; i < t->phases.n; i++) {
-        size_t at = (t->at_phase + i) % t->phases.n;
-        if (t->phases.v[at].name == name)
-            return t->at_phase = at;
-    }
-    return t->phases.n;
+    return memcmp(verdict->phase, of->title, sizeof of->title) == 0;
 }
 
-void tl_timed_take_phase(tl_html *html, const void *data)
-{
-    const tl_phase *row = data;
-    tl_timed *t = &html->timed;
-    size_t at = phase_of(t, row->phase);
-    if (at == t->phases.n) {
-        tl_timed_phase phase = { .name = row->phase, .first_verdict = SIZE_MAX };
-        tl_text title = html->in.name(html->in.name_arg, row->phase);
-        tl_cell_text(phase.title, sizeof phase.title, title.p, title.n);
-        tl_vec_push(&t->phases, phase);
-        t->at_phase = at;
-    }
-    t->phases.v[at].total_ns = tl_ns_sum(t->phases.v[at].total_ns, row->total_ns);
-    tl_vec_push(&t->rows, (tl_timed_row){ row->phase, row->rank, row->excess_ns });
-    if (t->ranks.n == 0 || t->ranks.v[t->ranks.n - 1] != row->rank)
-        tl_vec_push(&t->ranks, row->rank);
-}
-
-static bool is_of(const tl_phase_verdict *verdict, const tl_timed_phase *phase)
-{
-    return memcmp(verdict->phase, phase->title, sizeof phase->title) == 0;
-}
+TL_ORDER_BY(by_name, tl_phase, phase)
 
 /* Phases of verdicts first, then those with most time. */
 static int compare_drawn(const void *a, const void *b)
 {
-    const tl_timed_phase *x = a, *y = b;
+    const phase *x = a, *y = b;
     if (x->first_verdict != y->first_verdict)
         return x->first_verdict < y->first_verdict ? -1 : 1;
     return TL_COMPARE(y->total_ns, x->total_ns);
 }
 
-/* Begins the map of phase i: the ranks that its verdicts name are kept, and stragglers of any phase. */
-static void begin_heat(tl_timed *t, size_t i, const tl_answers *a)
+static void find_phases(const tl_page *page, const tl_table *table, phases *p)
 {
-    const tl_timed_phase *phase = &t->phases.v[i];
-    tl_heat *h = &t->heats[i];
-    tl_heat_init(h, &t->steps, t->ranks.v, t->ranks.n);
-    for (size_t r = 0; r < t->ranks.n; r++)
-        h->of[r].by_ns = INT64_MIN;
-    TL_EACH (const tl_timed_row, row, t->rows)
-        if (row->phase == phase->name)
-            h->of[tl_index_of(t->ranks.v, t->ranks.n, row->rank)].by_ns = row->excess_ns;
-    for (size_t k = 1; k < a->nphases; k++) { /* the first row is about the job */
-        const tl_phase_verdict *row = &a->phases[k];
-        size_t at = tl_index_of(t->ranks.v, t->ranks.n, row->rank);
-        if (at < t->ranks.n && (row->verdict == TL_PHASE_STRAGGLER || is_of(row, phase)))
-            h->of[at].keep = true;
+    const tl_answers *a = page->answers;
+    const tl_phase *rows = tl_table_row(table, 0);
+    uint32_t *order = tl_sorted_index(table->n, by_name, rows);
+    TL_GROUPS (from, to, order, table->n, by_name, rows) {
+        phase one = { .name = rows[order[from]].phase, .first_verdict = SIZE_MAX };
+        tl_text title = page->in->name(page->in->result, one.name);
+        tl_cell_text(one.title, sizeof one.title, title.p, title.n);
+        for (size_t i = from; i < to; i++)
+            one.total_ns = tl_ns_sum(one.total_ns, rows[order[i]].total_ns);
+        for (size_t k = a->nphases; k-- > 1;) /* the first row is about the job */
+            one.first_verdict = is_of(&a->phases[k], &one) ? k : one.first_verdict;
+        tl_vec_push(&p->v, one);
     }
-    tl_heat_choose(h);
+    free(order);
+    tl_vec_sort(&p->v, compare_drawn);
+    p->ndrawn = p->v.n < HEATS ? p->v.n : HEATS;
+    p->ranks = tl_calloc(table->n, sizeof *p->ranks);
+    for (size_t i = 0; i < table->n; i++)
+        p->ranks[i] = rows[i].rank;
+    p->nranks = tl_int_unique(p->ranks, table->n);
 }
 
-/* Chooses the phases with a map. */
-bool tl_timed_begin_cells(tl_html *html)
+static void take_cell(void *of, const void *data, tl_error *err)
 {
-    const tl_answers *a = html->in.answers;
-    tl_timed *t = &html->timed;
-    t->at_phase = 0;
-    t->ranks.n = tl_int_unique(t->ranks.v, t->ranks.n);
-    TL_EACH (tl_timed_phase, phase, t->phases)
-        for (size_t k = a->nphases; k-- > 1;)
-            if (is_of(&a->phases[k], phase))
-                phase->first_verdict = k;
-    tl_vec_sort(&t->phases, compare_drawn);
-    t->ndrawn = t->phases.n < TL_HEATS_OF_PHASES ? t->phases.n : TL_HEATS_OF_PHASES;
-    tl_heat_steps_init(&t->steps, a->nphases > 0 ? (size_t)a->phases[0].steps : 0);
-    for (size_t i = 0; i < t->ndrawn; i++)
-        begin_heat(t, i, a);
-    return t->phases.n > 0;
-}
-
-void tl_timed_take_cell(tl_html *html, const void *data)
-{
+    phases *p = of;
     const tl_phase_step *row = data;
-    tl_timed *t = &html->timed;
-    if (tl_heat_steps_fills(&t->steps, row->step))
-        for (size_t i = 0; i < t->ndrawn; i++)
-            tl_heat_close(&t->heats[i]);
-    tl_heat_steps_enter(&t->steps, row->step);
-    size_t at = phase_of(t, row->phase), rank = tl_index_of(t->ranks.v, t->ranks.n, row->rank);
-    if (at < t->ndrawn && rank < t->ranks.n)
-        tl_heat_add(&t->heats[at], rank, row->excess_ns, row->baseline_ns, false);
+    size_t at = 0, rank = tl_index_of(p->ranks, p->nranks, row->rank);
+    (void)err;
+    if (p->steps.seen == 0 || row->step != p->step)
+        tl_heat_steps_add(&p->steps, row->step);
+    p->step = row->step;
+    while (at < p->ndrawn && p->v.v[at].name != row->phase)
+        at++;
+    if (at < p->ndrawn && rank < p->nranks)
+        tl_heat_add(&p->heats[at], rank, tl_heat_steps_of(&p->steps, row->step), row->excess_ns, row->baseline_ns, false);
 }
-
-void tl_timed_end(tl_timed *t)
-{
-    for (size_t i = 0; i < t->ndrawn; i++)
-        tl_heat_end(&t->heats[i]);
-}
-
-void tl_timed_free(tl_timed *t)
-{
-    free(t->phases.v);
-    free(t->rows.v);
-    free(t->ranks.v);
-    tl_heat_steps_free(&t->steps);
-    for (size_t i = 0; i < TL_HEATS_OF_PHASES; i++)
-        tl_heat_free(&t->heats[i]);
-}
-
-/* ---------------------------------------------------------------------------------------------------- phases: drawing */
 
 static void put_verdict(tl_page *page, const tl_phase_verdict *row)
 {
@@ -325,20 +342,18 @@ static void put_verdict(tl_page *page, const tl_phase_verdict *row)
 
 /* Marks the row of a verdict's rank, where it has one and is a straggler, in this or another phase; in its own phase the
  * steps of the verdict are outlined. */
-static void mark(tl_figure *f, const tl_timed_phase *phase, const tl_phase_verdict *v)
+static void mark(figure *f, const phase *of, const tl_phase_verdict *v)
 {
     const tl_heat *h = f->picture.heat;
+    const size_t ncolumns = h->steps->n;
     size_t row = 0, first = tl_heat_steps_of(h->steps, v->first_step), last = tl_heat_steps_of(h->steps, v->last_step);
     while (row < h->nshown && h->ranks[h->shown[row]] != v->rank)
         row++;
     if (row == h->nshown)
         return;
     f->marked[row] |= v->verdict == TL_PHASE_STRAGGLER;
-    if (is_of(v, phase) && v->first_step >= 0 && first < h->steps->n && first <= last)
-        tl_vec_push(&f->outlines, (tl_outline){ .row = row,
-                                                .first = first,
-                                                .last = last < h->steps->n ? last : h->steps->n - 1,
-                                                .weak = v->verdict != TL_PHASE_STRAGGLER });
+    if (is_of(v, of) && v->first_step >= 0 && first < ncolumns && first <= last)
+        tl_vec_push(&f->outlines, (tl_outline){ row, first, last < ncolumns ? last : ncolumns - 1, v->verdict != TL_PHASE_STRAGGLER });
 }
 
 static tl_phrase finding_of(const tl_heat *h)
@@ -348,116 +363,119 @@ static tl_phrase finding_of(const tl_heat *h)
         return tl_phrase_of("No step is recorded.");
     return tl_phrase_of("Longest over all steps is rank %" PRId32
                         ": %s against its peers, at most %s in %s. Shortest is rank %" PRId32 ": %s.",
-                        h->ranks[worst], tl_heat_share_of(h, worst, true).text,
-                        tl_show_share(h->of[worst].most, true).text,
-                        tl_steps_of_column(h->steps, h->of[worst].most_at).text,
-                        h->ranks[shortest], tl_heat_share_of(h, shortest, true).text);
+                        h->ranks[worst], share_of(h, worst, true).text, tl_show_share(h->of[worst].most, true).text,
+                        tl_steps_of_column(h->steps, h->of[worst].most_at).text, h->ranks[shortest],
+                        share_of(h, shortest, true).text);
 }
 
 /* What was found of a rank in this phase, in the small table. */
 static void put_note(tl_page *page, const void *arg, int32_t rank)
 {
-    const tl_answers *a = page->html->in.answers;
-    for (size_t k = 1; k < a->nphases; k++) {
-        const tl_phase_verdict *row = &a->phases[k];
-        if (row->rank != rank || !is_of(row, arg))
-            continue;
-        fprintf(page->out, "%s, %s in %" PRId64 " of %" PRId64 " steps", tl_phase_answer_labels[row->verdict],
-                tl_pattern_labels[row->pattern], row->steps_flagged, row->steps);
-        return;
-    }
-    fputs("-", page->out);
+    const tl_answers *a = page->answers;
+    size_t k = 1;
+    while (k < a->nphases && !(a->phases[k].rank == rank && is_of(&a->phases[k], arg)))
+        k++;
+    if (k == a->nphases)
+        fputs("-", page->out);
+    else
+        tl_put(page->out, "%s, %s in %" PRId64 " of %" PRId64 " steps", tl_phase_answer_labels[a->phases[k].verdict],
+               tl_pattern_labels[a->phases[k].pattern], a->phases[k].steps_flagged, a->phases[k].steps);
 }
 
-static void put_phase(tl_page *page, size_t number)
+static void put_phase(tl_page *page, const phases *p, size_t number)
 {
-    const tl_timed *t = &page->html->timed;
-    const tl_answers *a = page->html->in.answers;
-    FILE *out = page->out;
-    const tl_heat *h = &t->heats[number];
-    const tl_timed_phase *phase = &t->phases.v[number];
+    enum { SAID = 5 };
+    const tl_answers *a = page->answers;
+    const tl_heat *h = &p->heats[number];
+    const phase *of = &p->v.v[number];
     const tl_phrase finding = finding_of(h), id = tl_phrase_of("phase%zu", number + 1),
                     title = tl_phrase_of("%.*s: how much longer or shorter than on its peers, rank by rank",
-                                         (int)sizeof phase->title, phase->title);
-    tl_figure f = { .picture = { .heat = h,
-                                 .shades = tl_shades_by_scatter(h),
-                                 .id = id.text,
-                                 .title = title.text,
-                                 .finding = finding.text,
-                                 .cell = "against its peers",
-                                 .late = "from the first to the last step in which the rank is late",
-                                 .weak = "the same, of a rank that is longer and not held to be the cause" },
-                    .marked = tl_calloc(h->nshown + 1, sizeof *f.marked),
-                    .explanation = "The shade is what the rank takes longer, in percent of what its peers take in the same "
-                                   "step (the median of the ranks); blue is shorter, orange longer.",
-                    .column = "what the rank takes longer in all of them, of what its peers take in all of them.",
-                    .head = "The ranks that take longest",
-                    .part = "longer by",
-                    .whole = "peers take",
-                    .note = put_note,
-                    .arg = phase,
-                    .note_head = "found" };
+                                         (int)sizeof of->title, of->title);
+    figure f = { .picture = { .heat = h,
+                              .shades = tl_shades_by_scatter(h),
+                              .id = id.text,
+                              .title = title.text,
+                              .finding = finding.text,
+                              .cell = "against its peers",
+                              .late = "from the first to the last step in which the rank is late",
+                              .weak = "the same, of a rank that is longer and not held to be the cause" },
+                 .explanation = "The shade is what the rank takes longer, in percent of what its peers take in the same "
+                                "step (the median of the ranks); blue is shorter, orange longer.",
+                 .column = "what the rank takes longer in all of them, of what its peers take in all of them.",
+                 .head = "The ranks that take longest",
+                 .part = "longer by",
+                 .whole = "peers take",
+                 .note = put_note,
+                 .arg = of,
+                 .note_head = "found" };
     size_t said = 0;
 
-    tl_begin_figure(page, &f);
-    fputs("<h3>", out);
-    tl_put_markup_word(out, title.text);
-    fputs("</h3>\n", out);
+    begin_figure(page, &f);
+    tl_put(page->out, "<h3>%s</h3>\n", title.text);
     for (size_t k = 1; k < a->nphases; k++) {
-        mark(&f, phase, &a->phases[k]);
-        if (is_of(&a->phases[k], phase) && said++ < TL_WORST_ROWS)
+        mark(&f, of, &a->phases[k]);
+        if (is_of(&a->phases[k], of) && said++ < SAID)
             put_verdict(page, &a->phases[k]);
     }
-    if (said > TL_WORST_ROWS)
-        fprintf(out, "<p>And %zu more ranks.</p>\n", said - TL_WORST_ROWS);
+    if (said > SAID)
+        tl_put(page->out, "<p>And %zu more ranks.</p>\n", said - SAID);
     if (said == 0)
-        fputs("<p>In this phase no rank is found to be late.</p>\n", out);
-    fprintf(out, "<p>%s</p>", finding.text);
-    tl_end_figure(page, &f);
+        fputs("<p>In this phase no rank is found to be late.</p>\n", page->out);
+    tl_put(page->out, "<p>%s</p>", finding.text);
+    end_figure(page, &f);
 }
 
-/* What was found where there is no picture, as in the time outside of phases. */
-static void put_others_found(tl_page *page)
+static void put_phases(tl_page *page, const phases *p)
 {
-    const tl_timed *t = &page->html->timed;
-    const tl_answers *a = page->html->in.answers;
-    for (size_t k = 1; k < a->nphases; k++) {
-        bool has = a->phases[k].rank < 0 || a->phases[k].phase[0] == '\0';
-        for (size_t i = 0; i < t->ndrawn && !has; i++)
-            has = is_of(&a->phases[k], &t->phases.v[i]);
-        if (!has)
+    const tl_answers *a = page->answers;
+    fputs("<p>Where ranks wait for each other within a phase, the one that all wait for is the shortest: it comes last, and "
+          "does not wait itself.</p>\n",
+          page->out);
+    for (size_t k = 1; k < a->nphases; k++) { /* found where there is no picture, as in the time outside of phases */
+        bool drawn = a->phases[k].rank < 0 || a->phases[k].phase[0] == '\0';
+        for (size_t i = 0; i < p->ndrawn; i++)
+            drawn |= is_of(&a->phases[k], &p->v.v[i]);
+        if (!drawn)
             put_verdict(page, &a->phases[k]);
     }
-}
-
-static void put_others_named(tl_page *page)
-{
-    const tl_timed *t = &page->html->timed;
-    size_t at = t->ndrawn;
-    if (at == t->phases.n)
+    for (size_t i = 0; i < p->ndrawn; i++)
+        put_phase(page, p, i);
+    if (p->ndrawn == p->v.n)
         return;
-    fprintf(page->out, "<p>Not drawn, because they take less time: ");
-    for (; at < t->phases.n && at < t->ndrawn + TL_PHASES_SAID; at++) {
-        fputs(at > t->ndrawn ? ", " : "", page->out);
-        tl_put_markup_cell(page->out, t->phases.v[at].title, sizeof t->phases.v[at].title);
-    }
-    if (at < t->phases.n)
-        fprintf(page->out, " and %zu more", t->phases.n - at);
-    fputs(". All of them: ", page->out);
-    tl_put_command(page, "phase");
-    fputs(".</p>\n", page->out);
+    fputs("<p>Not drawn, because they take less time: ", page->out);
+    size_t at = p->ndrawn;
+    for (; at < p->v.n && at < p->ndrawn + NAMED; at++)
+        tl_put(page->out, "%s%.*s", at > p->ndrawn ? ", " : "", (int)sizeof p->v.v[at].title, p->v.v[at].title);
+    if (at < p->v.n)
+        tl_put(page->out, " and %zu more", p->v.n - at);
+    tl_put(page->out, ". All of them: <code>tlmpi show %s phase</code>.</p>\n", page->file);
 }
 
 void tl_draw_phases(tl_page *page)
 {
-    const tl_timed *t = &page->html->timed;
-    if (t->ndrawn == 0 || t->steps.seen == 0)
+    const tl_table *table = tl_page_table(page, &tl_phase_schema);
+    const tl_answers *a = page->answers;
+    phases p = { .ndrawn = 0 };
+    if (table == NULL || a->nphases == 0)
         return;
-    fputs("<p>Where ranks wait for each other within a phase, the one that all wait for is the shortest: it comes last, and "
-          "does not wait itself.</p>\n",
-          page->out);
-    put_others_found(page);
-    for (size_t i = 0; i < t->ndrawn; i++)
-        put_phase(page, i);
-    put_others_named(page);
+    find_phases(page, table, &p);
+    tl_heat_steps_init(&p.steps, (size_t)a->phases[0].steps);
+    for (size_t i = 0; i < p.ndrawn; i++)
+        tl_heat_init(&p.heats[i], &p.steps, p.ranks, p.nranks);
+    tl_page_each(page, &tl_phase_step_schema, take_cell, &p);
+    for (size_t i = 0; i < p.ndrawn; i++) {
+        for (size_t k = 1; k < a->nphases; k++) { /* ranks that the phase's verdicts name, and stragglers of any phase */
+            size_t at = tl_index_of(p.ranks, p.nranks, a->phases[k].rank);
+            if (at < p.nranks)
+                p.heats[i].of[at].keep |= a->phases[k].verdict == TL_PHASE_STRAGGLER || is_of(&a->phases[k], &p.v.v[i]);
+        }
+        tl_heat_end(&p.heats[i]);
+    }
+    if (p.steps.seen > 0)
+        put_phases(page, &p);
+    for (size_t i = 0; i < p.ndrawn; i++)
+        tl_heat_free(&p.heats[i]);
+    tl_heat_steps_free(&p.steps);
+    free(p.v.v);
+    free(p.ranks);
 }

@@ -8,33 +8,29 @@
 
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/report/format/markup.h"
 #include <inttypes.h>
-#include <stdlib.h>
 
+/* A rank, a host, or all others: a row and a column. */
 typedef struct unit {
-    tl_phrase name;
+    tl_phrase name; /* in a row */
+    tl_phrase head; /* above a column */
     bool named;
     int64_t ns[2]; /* what others waited for it itself; passed on */
 } unit;
-
-typedef struct cell {
-    int64_t ns[2]; /* direct, passed on */
-} cell;
 
 typedef struct matrix {
     const tl_table *ranks;
     unit *units;
     size_t n, *unit_of;         /* by row of table rank */
-    cell *cells;                /* n + 1 rows of n: the last is of several that table blame does not tell apart */
+    int64_t (*cells)[2];        /* direct, passed on; n + 1 rows of n: the last is of ranks that table blame does not tell */
     bool several, others;       /* there is such a row; a last unit of all others */
     int64_t direct_ns, most_ns; /* direct waiting of all cells; the largest cell */
 } matrix;
 
 static size_t unit_of(const matrix *m, int32_t rank)
 {
-    size_t at = tl_table_from_rank(m->ranks, rank);
-    return at < m->ranks->n && ((const tl_rank *)tl_table_row(m->ranks, at))->rank == rank ? m->unit_of[at] : m->n;
+    const tl_rank *row = tl_row_of_rank(m->ranks, rank);
+    return row != NULL ? m->unit_of[row - (const tl_rank *)tl_table_row(m->ranks, 0)] : m->n;
 }
 
 /* One unit for each host; false: the hosts are too many, or not two. */
@@ -49,7 +45,7 @@ static bool group_by_host(matrix *m)
         if (k == TL_HEAT_ROWS || name.text[0] == '\0')
             return false;
         if (k == m->n)
-            m->units[m->n++].name = name;
+            m->units[m->n++] = (unit){ .name = name, .head = name };
         m->unit_of[i] = k;
     }
     return m->n > 1;
@@ -60,40 +56,35 @@ static int compare_charged(const void *charged, uint32_t a, uint32_t b)
     return TL_COMPARE(((const int64_t *)charged)[b], ((const int64_t *)charged)[a]);
 }
 
-/* One unit a rank; of too many one for each of the most charged, and the last for all others. */
+/* One unit a rank; of too many one for each of those with half a percent of the waiting, and the last for all others. */
 static void group_by_rank(matrix *m, const tl_table *blame)
 {
-    size_t n = m->ranks->n, room = n <= TL_HEAT_ROWS ? n : TL_HEAT_WORST;
-    int64_t all_ns = 0;
-    int64_t *charged = tl_calloc(n + 1, sizeof *charged);
-    bool *shown = tl_calloc(n + 1, sizeof *shown);
+    const size_t n = m->ranks->n;
+    size_t room = n <= TL_HEAT_ROWS ? n : TL_HEAT_WORST;
+    int64_t all_ns = 0, *charged = tl_calloc(n + 1, sizeof *charged);
     TL_ROWS (const tl_blame, row, blame) {
         size_t at = tl_table_from_rank(m->ranks, row->to_rank);
         int64_t ns = tl_ns_sum(row->direct_ns, row->indirect_ns);
-        if (at < n)
-            charged[at] = tl_ns_sum(charged[at], ns);
+        charged[at] = tl_ns_sum(charged[at], ns);
         all_ns = tl_ns_sum(all_ns, ns);
     }
-    uint32_t *index = tl_sorted_index(n, compare_charged, charged);
-    while (n > TL_HEAT_ROWS && room > 1 && charged[index[room - 1]] < all_ns / 200)
+    uint32_t *order = tl_sorted_index(n, compare_charged, charged);
+    while (n > TL_HEAT_ROWS && room > 1 && charged[order[room - 1]] < all_ns / 200)
         room--;
-    for (size_t i = 0; i < room; i++)
-        shown[index[i]] = true;
     m->n = 0;
-    for (size_t i = 0; i < n; i++)
-        if (shown[i]) {
-            m->units[m->n].name = tl_phrase_of("rank %" PRId32, ((const tl_rank *)tl_table_row(m->ranks, i))->rank);
-            m->unit_of[i] = m->n++;
-        }
-    for (size_t i = 0; i < n; i++)
-        if (!shown[i])
-            m->unit_of[i] = room;
     m->others = room < n;
+    for (size_t i = 0; i < n; i++)
+        m->unit_of[order[i]] = i < room ? SIZE_MAX : room;
+    for (size_t i = 0; i < n; i++)
+        if (m->unit_of[i] == SIZE_MAX) {
+            const int32_t rank = ((const tl_rank *)tl_table_row(m->ranks, i))->rank;
+            m->unit_of[i] = m->n;
+            m->units[m->n++] = (unit){ .name = tl_phrase_of("rank %" PRId32, rank), .head = tl_phrase_of("%" PRId32, rank) };
+        }
     if (m->others)
-        m->units[m->n++].name = tl_phrase_of("others");
-    free(index);
+        m->units[m->n++] = (unit){ .name = { "others" }, .head = { "others" } };
+    free(order);
     free(charged);
-    free(shown);
 }
 
 static void fill(matrix *m, const tl_page *page, const tl_table *blame)
@@ -103,24 +94,24 @@ static void fill(matrix *m, const tl_page *page, const tl_table *blame)
         size_t to = unit_of(m, row->to_rank), from = unit_of(m, row->from_rank);
         if (to == m->n)
             continue;
-        m->several = m->several || (from == m->n && row->direct_ns > 0);
+        m->several |= from == m->n && row->direct_ns > 0;
         const int64_t ns[2] = { row->direct_ns, row->indirect_ns };
         for (size_t k = 0; k < 2; k++) {
-            int64_t *sum = &m->cells[from * m->n + to].ns[k];
+            int64_t *sum = &m->cells[from * m->n + to][k];
             *sum = tl_ns_sum(*sum, ns[k]);
             m->most_ns = tl_ns_max(m->most_ns, *sum);
             m->units[to].ns[k] = tl_ns_sum(m->units[to].ns[k], ns[k]);
         }
         m->direct_ns = tl_ns_sum(m->direct_ns, row->direct_ns);
     }
-    for (size_t i = 0; i < page->html->nnamed; i++) {
-        size_t k = unit_of(m, page->html->named[i]);
+    for (size_t i = 0; i < page->strip.nnamed; i++) {
+        size_t k = unit_of(m, page->strip.named[i]);
         if (k < m->n - m->others)
             m->units[k].named = true;
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ draw */
+/* -------------------------------------------------------------------------------------------------------------- drawn */
 
 static const char *name_of(const matrix *m, size_t row)
 {
@@ -130,34 +121,31 @@ static const char *name_of(const matrix *m, size_t row)
 static void draw_cells(FILE *out, const matrix *m, int top, int high)
 {
     const tl_shades shades = tl_shades_of_parts();
-    double wide = 100.0 / (double)m->n;
-    for (size_t i = 0; i < (m->n + m->several) * m->n; i++)
-        for (int k = 0; k < 2; k++) {
-            size_t from = i / m->n, to = i % m->n;
-            int64_t ns = m->cells[i].ns[k];
-            int shade = tl_shade_of(&shades, m->most_ns > 0 ? (double)ns / (double)m->most_ns : 0);
-            if (shade > 0)
-                tl_put_told_box(out, tl_phrase_of("%c%d", k == 0 ? 'a' : 'b', shade).text,
-                                wide * ((double)to + 0.5 * k), wide / 2, top + (int)from * high + 1, high - 1,
-                                k == 0 ? "%s waits for %s: %s" : "others wait for %s, which waits for %s: %s",
-                                name_of(m, from), name_of(m, to), tl_duration(ns).text);
-        }
+    const double wide = 100.0 / (double)m->n;
+    for (size_t i = 0; i < 2 * (m->n + m->several) * m->n; i++) {
+        const size_t from = i / 2 / m->n, to = i / 2 % m->n, k = i % 2;
+        const int64_t ns = m->cells[i / 2][k];
+        int shade = tl_shade_of(&shades, (double)ns / (double)m->most_ns);
+        if (shade > 0)
+            tl_put_told_box(out, tl_phrase_of("%c%d", k == 0 ? 'a' : 'b', shade).text, wide * ((double)to + 0.5 * (double)k),
+                            wide / 2, top + (int)from * high + 1, high - 1,
+                            k == 0 ? "%s waits for %s: %s" : "others wait for %s, which waits for %s: %s", name_of(m, from),
+                            name_of(m, to), tl_duration(ns).text);
+    }
 }
 
-/* Names above the columns: as many as have room on a telephone. */
+/* Draws names above the columns: as many as have room on a telephone. */
 static void draw_heads(FILE *out, const matrix *m, int y)
 {
     enum { CHAR = 7, PHONE = 260 };
-    bool numbers = strncmp(m->units[0].name.text, "rank ", 5) == 0;
-    size_t longest = 1, stride = 1;
+    size_t longest = 0, stride = 1;
     for (size_t k = 0; k < m->n; k++)
-        longest = strlen(m->units[k].name.text) > longest ? strlen(m->units[k].name.text) : longest;
-    longest -= numbers ? 5 : 0;
+        longest = strlen(m->units[k].head.text) > longest ? strlen(m->units[k].head.text) : longest;
     while (m->n / stride * (longest + 1) * CHAR > PHONE)
         stride++;
     for (size_t k = 0; k < m->n; k += stride)
-        tl_put_at(out, m->units[k].named ? "middle named" : "middle quiet", ((double)k + 0.5) * 100 / (double)m->n, y,
-                  "%s", m->units[k].name.text + (numbers && strncmp(m->units[k].name.text, "rank ", 5) == 0 ? 5 : 0));
+        tl_put_at(out, m->units[k].named ? "middle named" : "middle quiet", ((double)k + 0.5) * 100 / (double)m->n, y, "%s",
+                  m->units[k].head.text);
 }
 
 static void draw_matrix(tl_page *page, const matrix *m)
@@ -182,13 +170,9 @@ static void draw_matrix(tl_page *page, const matrix *m)
             tl_put_box(out, "band", (double)k * 100 / (double)m->n, 100.0 / (double)m->n, TOP, rows * high);
     draw_heads(out, m, TOP - 5);
     for (int r = 0; r < rows; r++) {
-        fprintf(out, "<line class=\"rule\" x1=\"0\" x2=\"100%%\" y1=\"%d\" y2=\"%d\"/>", TOP + r * high,
-                TOP + r * high);
-        tl_put_side(out,
-                    (size_t)r < m->n && m->units[r].named ? "named"
-                    : high < 15                           ? "small"
-                                                          : "",
-                    TOP + r * high + high / 2 + 4, "%.16s", name_of(m, (size_t)r));
+        bool named = (size_t)r < m->n && m->units[r].named;
+        tl_put_level(out, TOP + r * high);
+        tl_put_side(out, named ? "named" : high < 15 ? "small" : "", TOP + r * high + high / 2 + 4, "%.16s", name_of(m, (size_t)r));
     }
     draw_cells(out, m, TOP, high);
     tl_figure_end(out,

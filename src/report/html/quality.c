@@ -6,40 +6,31 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
-#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/report/answers/say.h"
-#include "tlmpi/report/format/markup.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Traces with a fault, and clocks, that are shown. */
-enum { FAULTS = 10, CLOCKS = 24 };
+/* Traces with a fault, and clocks, that are shown; characters of a host's name. */
+enum { FAULTS = 10, CLOCKS = 24, HOST = 16 };
 
 /* ---------------------------------------------------------------------------------------------------------- recording */
 
 static void put_faults(tl_page *page, const tl_table *ranks)
 {
-    FILE *out = page->out;
     size_t n = 0;
-    TL_ROWS (const tl_rank, row, ranks) {
-        if (row->status == TL_RANK_OK && row->dropped == 0)
-            continue;
-        if (n++ < FAULTS) {
-            fprintf(out, "<p>Rank %" PRId32 ": %s%s", row->rank, tl_rank_status_labels[row->status],
-                    row->error[0] != '\0' ? ", " : "");
-            tl_put_markup_cell(out, row->error, sizeof row->error);
-            fputs("</p>\n", out);
-        }
-    }
+    TL_ROWS (const tl_rank, row, ranks)
+        if ((row->status != TL_RANK_OK || row->dropped != 0) && n++ < FAULTS)
+            tl_put(page->out, "<p>Rank %" PRId32 ": %s%s%.*s</p>\n", row->rank, tl_rank_status_labels[row->status],
+                   row->error[0] != '\0' ? ", " : "", (int)sizeof row->error, row->error);
     if (n > FAULTS)
-        fprintf(out, "<p>And %zu more ranks.</p>\n", n - FAULTS);
+        tl_put(page->out, "<p>And %zu more ranks.</p>\n", n - FAULTS);
 }
 
 void tl_draw_recording(tl_page *page)
 {
-    const tl_answers *a = page->html->in.answers;
+    const tl_answers *a = page->answers;
     const tl_table *ranks = tl_page_table(page, &tl_rank_schema);
     int64_t bytes = 0, events = 0, lost = 0;
     size_t whole = 0;
@@ -52,8 +43,8 @@ void tl_draw_recording(tl_page *page)
         lost = tl_ns_sum(lost, row->dropped);
         whole += row->status == TL_RANK_OK;
     }
-    fprintf(page->out, "<p>%zu of %zu traces were read whole: %s, %s events, %s of them lost.</p>\n", whole, ranks->n,
-            tl_bytes_in_words(bytes).text, tl_grouped(events).text, lost > 0 ? tl_grouped(lost).text : "none");
+    tl_put(page->out, "<p>%zu of %zu traces were read whole: %s, %s events, %s of them lost.</p>\n", whole, ranks->n,
+           tl_bytes_in_words(bytes).text, tl_grouped(events).text, lost > 0 ? tl_grouped(lost).text : "none");
     put_faults(page, ranks);
     for (int defect = 0; a->health != NULL && defect < TL_NDEFECTS; defect++)
         if (tl_health_in_words(a->health, (tl_defect)defect, &words)) {
@@ -73,15 +64,14 @@ static int by_offset(const void *a, const void *b)
 /* Draws offset and error of a clock. */
 static void draw_clock(FILE *out, const tl_clock *row, const tl_scale *scale, int y)
 {
-    double at = tl_place(scale, (double)row->offset_ns),
-           from = tl_place(scale, (double)(row->offset_ns - row->sigma_ns)),
+    double from = tl_place(scale, (double)(row->offset_ns - row->sigma_ns)),
            to = tl_place(scale, (double)(row->offset_ns + row->sigma_ns));
-    fprintf(out, "<g><title>rank %" PRId32 ": %s ahead, to within %s%s</title>", row->rank,
-            tl_show_time(row->offset_ns).text, tl_show_time(row->sigma_ns).text, row->applied != 0 ? ", corrected" : "");
+    tl_put(out, "<g><title>rank %" PRId32 ": %s ahead, to within %s%s</title>", row->rank, tl_show_time(row->offset_ns).text,
+           tl_show_time(row->sigma_ns).text, row->applied != 0 ? ", corrected" : "");
     tl_put_box(out, "hidden", from, fmax(to - from, 0.3), y + 4, 8);
-    fprintf(out, "<circle class=\"dot\" cx=\"%.2f%%\" cy=\"%d\" r=\"3\"/>", at, y + 8);
+    tl_put(out, "<circle class=\"dot\" cx=\"%.2f%%\" cy=\"%d\" r=\"3\"/>", tl_place(scale, (double)row->offset_ns), y + 8);
     if (row->host[0] != '\0')
-        tl_put_side(out, "", y + 12, "%.*s", (int)tl_host_length(row->host, TL_HOST_SHOWN), row->host);
+        tl_put_side(out, "", y + 12, "%.*s", (int)tl_host_length(row->host, HOST), row->host);
     else
         tl_put_side(out, "", y + 12, "rank %" PRId32, row->rank);
     fputs("</g>\n", out);
@@ -89,36 +79,37 @@ static void draw_clock(FILE *out, const tl_clock *row, const tl_scale *scale, in
 
 void tl_draw_clocks(tl_page *page)
 {
+    enum { PITCH = 16, SIDE = 90 };
     const tl_table *table = tl_page_table(page, &tl_clock_schema);
     FILE *out = page->out;
     if (table == NULL)
         return;
     TL_VEC(tl_clock) clocks = { 0 };
     bool *seen = tl_calloc(table->n + 1, sizeof *seen);
-    int64_t farthest = 0, corrected = 0;
+    int64_t farthest_ns = 0, corrected = 0;
     TL_ROWS (const tl_clock, row, table) { /* the first rank of each clock */
         corrected += row->applied != 0;
         if (row->clock < 0 || (size_t)row->clock >= table->n || seen[row->clock])
             continue;
         seen[row->clock] = true;
         if (row->sigma_ns >= 0)
-            farthest = tl_ns_max(farthest, tl_ns_sum(llabs(row->offset_ns), row->sigma_ns));
+            farthest_ns = tl_ns_max(farthest_ns, tl_ns_sum(llabs(row->offset_ns), row->sigma_ns));
         tl_vec_push(&clocks, *row);
     }
-    if (clocks.n > 1 && farthest > 0) {
+    if (clocks.n > 1 && farthest_ns > 0) {
         tl_vec_sort(&clocks, by_offset);
-        size_t drawn = clocks.n < CLOCKS ? clocks.n : CLOCKS;
-        int bottom = (int)drawn * 16 + 4;
-        const tl_scale scale = { -(double)farthest, (double)farthest };
+        const size_t drawn = clocks.n < CLOCKS ? clocks.n : CLOCKS;
+        const int bottom = (int)drawn * PITCH + 4;
+        const tl_scale scale = { -(double)farthest_ns, (double)farthest_ns };
         const tl_phrase finding = tl_phrase_of("%zu clocks, the farthest %s from the middle one; times of %" PRId64
                                                " rank%s were corrected.",
                                                clocks.n, tl_duration(llabs(clocks.v[0].offset_ns)).text, corrected,
                                                tl_plural(corrected));
-        tl_figure_begin(out, "offsets", "How far the clocks are ahead of the middle one", finding.text, 90,
+        tl_figure_begin(out, "offsets", "How far the clocks are ahead of the middle one", finding.text, SIDE,
                         bottom + TL_AXIS_HEIGHT);
-        tl_put_axis(out, &scale, 0, bottom, "ns");
+        tl_put_axis(out, &scale, 0, bottom);
         for (size_t i = 0; i < drawn; i++)
-            draw_clock(out, &clocks.v[i], &scale, (int)i * 16);
+            draw_clock(out, &clocks.v[i], &scale, (int)i * PITCH);
         tl_figure_end(out, NULL, 0, NULL, "The dot is the offset, the bar how far off that may be.");
     }
     free(clocks.v);
@@ -142,14 +133,13 @@ void tl_draw_matching(tl_page *page)
                   "<th>share</th><th class=\"extra\">largest</th></tr>\n",
                   out);
         any = true;
-        bool times = row->check >= TL_CHECK_UNCHARGED && row->check <= TL_CHECK_BLAME;
-        fputs("<tr><td class=\"words\">", out);
+        const bool times = row->check >= TL_CHECK_UNCHARGED && row->check <= TL_CHECK_BLAME;
         const size_t unit = times && strncmp(row->meaning, "ns ", 3) == 0 ? 3 : 0; /* the count has its unit here */
-        tl_put_markup_cell(out, row->meaning + unit, sizeof row->meaning - unit);
-        fprintf(out, "</td><td>%s</td><td>%s</td><td>%s</td><td class=\"extra\">%s</td></tr>\n",
-                times ? tl_duration(row->count).text : tl_grouped(row->count).text,
-                times ? tl_duration(row->of).text : tl_grouped(row->of).text, tl_part_in_words(row->count, row->of).text,
-                row->worst_ns > 0 ? tl_duration(row->worst_ns).text : "");
+        tl_put(out, "<tr><td class=\"words\">%.*s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"extra\">%s</td></tr>\n",
+               (int)(sizeof row->meaning - unit), row->meaning + unit,
+               times ? tl_duration(row->count).text : tl_grouped(row->count).text,
+               times ? tl_duration(row->of).text : tl_grouped(row->of).text, tl_part_in_words(row->count, row->of).text,
+               row->worst_ns > 0 ? tl_duration(row->worst_ns).text : "");
     }
     if (any)
         fputs("</table></div>\n", out);
@@ -162,50 +152,41 @@ void tl_draw_parameters(tl_page *page)
 {
     const tl_table *table = tl_page_table(page, &tl_parameter_schema);
     tl_table usual = { .schema = &tl_parameter_schema };
-    FILE *out = page->out;
     bool any = false;
     if (table == NULL)
         return;
     tl_parameters_list(&usual, TL_VERDICT_ALPHA, TL_VERDICT_LEAST_COST);
     TL_ROWS (const tl_parameter, row, table) {
-        char name[sizeof row->name + 1] = "";
-        memcpy(name, row->name, sizeof row->name);
-        double as_usual = tl_parameter_value(&usual, name, row->value);
+        const double as_usual = tl_parameter_value(&usual, tl_cell_in_words(row->name, sizeof row->name).text, row->value);
         if (fabs(row->value - as_usual) <= 1e-12 * fabs(as_usual))
             continue;
-        fputs(any ? "<dt>" : "<p>Numbers that decide, and are not as they come:</p>\n<dl class=\"words\">\n<dt>", out);
+        fputs(any ? "" : "<p>Numbers that decide, and are not as they come:</p>\n<dl class=\"words\">\n", page->out);
         any = true;
-        tl_put_markup_cell(out, row->name, sizeof row->name);
-        fprintf(out, " = %.3g</dt><dd>", row->value);
-        tl_put_markup_cell(out, row->reason, sizeof row->reason);
-        fputs("</dd>\n", out);
+        tl_put(page->out, "<dt>%.*s = %.3g</dt><dd>%.*s</dd>\n", (int)sizeof row->name, row->name, row->value,
+               (int)sizeof row->reason, row->reason);
     }
-    fputs(any ? "</dl>\n" : "", out);
+    fputs(any ? "</dl>\n" : "", page->out);
     tl_table_free(&usual);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ glossary */
 
-/* Puts a word and its meaning, which is the manual's. */
+/* Puts a word and its meaning. */
 static void put_word(FILE *out, const char *word, const char *meaning)
 {
-    fputs("<dt>", out);
-    tl_put_markup_word(out, word);
-    fputs("</dt><dd>", out);
-    tl_put_markup_word(out, meaning);
-    fputs("</dd>\n", out);
+    tl_put(out, "<dt>%s</dt><dd>%s</dd>\n", word, meaning);
 }
 
-/* The words of this page, in the manual's words. */
+/* Puts the words of this page, in the manual's words. */
 void tl_draw_glossary(tl_page *page)
 {
     static const char *const causes[] = { TL_CAUSE_VALUES(TL_VALUE_MEANING) },
                              *const patterns[] = { TL_PATTERN_VALUES(TL_VALUE_MEANING) },
                              *const sure[] = { TL_CONFIDENCE_VALUES(TL_VALUE_MEANING) },
                              *const found[] = { TL_PHASE_ANSWER_VALUES(TL_VALUE_MEANING) };
-    const tl_answers *a = page->html->in.answers;
+    const tl_answers *a = page->answers;
     const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
-    const bool steps = tl_page_table(page, &tl_blame_step_schema) != NULL;
+    const bool steps = tl_page_table(page, &tl_blame_step_schema) != NULL, times = a->wall_sum_ns > 0;
     FILE *out = page->out;
     fputs("<dl class=\"words\">\n", out);
     if (c != NULL && !tl_is_untraced(c))
@@ -214,22 +195,22 @@ void tl_draw_glossary(tl_page *page)
         put_word(out, tl_pattern_labels[c->pattern], patterns[c->pattern]);
     const uint8_t trust = a->phases_alone ? a->phases->confidence : (uint8_t)a->rank.confidence;
     put_word(out, tl_phrase_of("trust %s", tl_confidence_labels[trust]).text, sure[trust]);
+    bool told[sizeof found / sizeof found[0]] = { false };
     for (size_t i = 1; i < a->nphases; i++) {
-        bool told = false;
-        for (size_t k = 1; k < i; k++)
-            told |= a->phases[k].verdict == a->phases[i].verdict;
-        if (!told)
-            put_word(out, tl_phase_answer_labels[a->phases[i].verdict], found[a->phases[i].verdict]);
+        const uint8_t verdict = a->phases[i].verdict;
+        if (!told[verdict])
+            put_word(out, tl_phase_answer_labels[verdict], found[verdict]);
+        told[verdict] = true;
     }
     const struct {
         bool is_there;
         const char *word, *column;
         const tl_schema *table;
     } columns[] = {
-        { a->wall_sum_ns > 0, "exposed communication", "comm_exposed_ns", &tl_breakdown_schema },
-        { a->wall_sum_ns > 0, "waiting", "comm_waiting_ns", &tl_breakdown_schema },
-        { a->wall_sum_ns > 0, "transfer", "comm_transfer_ns", &tl_breakdown_schema },
-        { a->wall_sum_ns > 0, "idle", "idle_ns", &tl_breakdown_schema },
+        { times, "exposed communication", "comm_exposed_ns", &tl_breakdown_schema },
+        { times, "waiting", "comm_waiting_ns", &tl_breakdown_schema },
+        { times, "transfer", "comm_transfer_ns", &tl_breakdown_schema },
+        { times, "idle", "idle_ns", &tl_breakdown_schema },
         { steps, "longer than its peers (excess)", "excess_ns", &tl_blame_step_schema },
         { steps, "waiting caused", "blame_ns", &tl_blame_step_schema },
         { tl_page_table(page, &tl_whatif_row_schema) != NULL, "gain", "share", &tl_whatif_row_schema },
@@ -244,18 +225,15 @@ void tl_draw_glossary(tl_page *page)
 
 void tl_draw_made(tl_page *page)
 {
-    const tl_html_input *in = &page->html->in;
-    const struct {
-        const char *what, *text;
-    } rows[] = { { "Result", in->file },
-                 { "Command", in->command },
-                 { "When", in->when },
-                 { "On host", in->host },
-                 { "tlmpi", in->version } };
-    FILE *out = page->out;
-    fputs("<dl class=\"words\">\n", out);
+    const tl_html_input *in = page->in;
+    const char *const rows[][2] = { { "Result", in->file },
+                                    { "Command", in->command },
+                                    { "When", in->when },
+                                    { "On host", in->host },
+                                    { "tlmpi", in->version } };
+    fputs("<dl class=\"words\">\n", page->out);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].text != NULL && rows[i].text[0] != '\0')
-            put_word(out, rows[i].what, rows[i].text);
-    fputs("</dl>\n", out);
+        if (rows[i][1] != NULL && rows[i][1][0] != '\0')
+            put_word(page->out, rows[i][0], rows[i][1]);
+    fputs("</dl>\n", page->out);
 }

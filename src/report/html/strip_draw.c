@@ -3,21 +3,13 @@
 
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/report/format/markup.h"
 #include <inttypes.h>
-#include <stdlib.h>
+#include <math.h>
 
-/* In pixels. */
-enum {
-    LEFT = 84, /* names of ranks */
-    ROW = 30,
-    WORK = 3,
-    WORK_HIGH = 13, /* the lane of work within its row; below it communication */
-    COMM = 18,
-    COMM_HIGH = 8,
-    PATH = 17, /* the critical path */
-    APART = 6  /* lines of last arrivals */
-};
+/* In pixels: a rank's row; in it the lane of work, and below that of communication; the critical path; lines of last
+ * arrivals from each other. */
+enum { ROW = 30, WORK = 3, WORK_HIGH = 13, COMM = 18, COMM_HIGH = 8, COMM_MIDDLE = COMM + COMM_HIGH / 2, PATH = 17, APART = 6 };
+enum { LINES = 48 }; /* last arrivals with a line: those with most waiting; more could not be told apart */
 
 static const tl_meaning shown[TL_STRIP_NCLASSES] = {
     { TL_CLASS_COMPUTE, "compute" },
@@ -29,159 +21,123 @@ static const tl_meaning shown[TL_STRIP_NCLASSES] = {
     { "waits", "communication: waits for a rank" },
 };
 
-static int y_of(size_t place)
+static tl_scale scale_of(const tl_strip *s)
 {
-    return (int)place * ROW;
+    return (tl_scale){ 0, (double)tl_ns_between(s->to_ns, s->from_ns) };
 }
 
 static double x_of(const tl_strip *s, int64_t ns)
 {
-    const tl_scale scale = { 0, (double)tl_ns_between(s->to_ns, s->from_ns) };
+    const tl_scale scale = scale_of(s);
     return tl_place(&scale, (double)tl_ns_between(ns, s->from_ns));
 }
 
-/* ----------------------------------------------------------------------------------------------------------- lanes */
-
-/* All columns of one class in the lane, as one path: runs of columns are one rectangle. */
-static void draw_runs(FILE *out, const tl_strip_rank *r, size_t place, bool communication, tl_strip_class class,
-                      bool thin)
+/* Draws all columns of one class in a lane as one path: runs of columns are one rectangle. */
+static void draw_runs(FILE *out, const tl_strip_rank *r, int y, tl_strip_class class, bool thin)
 {
-    int y = y_of(place) + (communication ? COMM : WORK), high = communication ? COMM_HIGH : WORK_HIGH;
+    const bool communication = class >= TL_STRIP_COMM;
     const tl_phrase name = tl_phrase_of("%s%s", shown[class].class_name, thin ? " thin" : "");
     bool begun = false, is_thin;
-    for (size_t k = 0, n; k < TL_STRIP_COLUMNS; k += n + (n == 0)) {
-        for (n = 0;
-             k + n < TL_STRIP_COLUMNS && tl_strip_shown(r, communication, k + n, &is_thin) == class && is_thin == thin;
-             n++)
-            ;
+    for (size_t k = 0, n; k < TL_STRIP_COLUMNS; k += n + 1) {
+        n = 0;
+        while (k + n < TL_STRIP_COLUMNS && tl_strip_shown(r, communication, k + n, &is_thin) == class && is_thin == thin)
+            n++;
         if (n > 0)
-            tl_put_run(out, &begun, name.text, k, n, y, high);
+            tl_put_run(out, &begun, name.text, k, n, y + (communication ? COMM : WORK), communication ? COMM_HIGH : WORK_HIGH);
     }
     tl_end_runs(out, begun);
 }
 
-static void draw_lanes(FILE *out, const tl_strip *s)
-{
-    for (size_t i = 0; i < s->nranks; i++)
-        for (unsigned class = 0; class < TL_STRIP_NCLASSES; class ++)
-            for (int thin = 0; thin < 2; thin++)
-                draw_runs(out, &s->ranks[i], i, class >= TL_STRIP_COMM, (tl_strip_class) class, thin != 0);
-}
-
 /* ------------------------------------------------------------------------------------------------ lines of arrivals */
 
-/* Waiting in a collective, by the ranks that are drawn. */
+/* Waiting in a collective of ranks that are drawn for another that is, each long enough to be seen. */
 typedef struct joined {
-    int64_t collective, wait_ns;
-    size_t low, high,
-        late; /* places: first and last of a rank that waited or came last, and of the one that came last */
+    const tl_strip_meeting *meeting;
+    int64_t wait_ns;
+    size_t low, high, late; /* first and last row of a rank that waited or came last, and of the one that came last */
 } joined;
 
 typedef TL_VEC(joined) joins;
 
-static int by_collective(const void *a, const void *b)
-{
-    return TL_COMPARE(((const tl_strip_stay *)a)->collective, ((const tl_strip_stay *)b)->collective);
-}
+TL_ORDER_BY(by_collective, tl_strip_stay, collective)
 
 static int by_waiting(const void *a, const void *b)
 {
-    const joined *x = a, *y = b;
-    return x->wait_ns != y->wait_ns ? TL_COMPARE(y->wait_ns, x->wait_ns) : TL_COMPARE(x->collective, y->collective);
+    return TL_COMPARE(((const joined *)b)->wait_ns, ((const joined *)a)->wait_ns);
 }
 
-/* The collectives in which a rank that is drawn waited long enough to be seen for another that is drawn, those with most
- * waiting first. */
+/* Finds those with most waiting first, of equals the earlier. */
 static joins find_joins(const tl_strip *s)
 {
-    int64_t least_ns = tl_ns_between(s->to_ns, s->from_ns) / (TL_STRIP_COLUMNS / 2);
-    joins found = { NULL, 0, 0 };
-    tl_strip_stay *stays = tl_calloc(s->stays.n + 1, sizeof *stays);
-    size_t n = 0;
-    TL_EACH (const tl_strip_stay, stay, s->stays)
-        if (stay->exposed_ns > least_ns)
-            stays[n++] = *stay;
-    tl_sort(stays, n, sizeof *stays, by_collective);
-    for (size_t i = 0; i < n; i++) {
-        const tl_strip_meeting *m = &s->meetings.v[stays[i].collective];
-        size_t place = tl_strip_place(s, stays[i].rank), late = tl_strip_place(s, m->late_rank);
-        if (place == s->nranks || late == s->nranks || m->last_ns > s->to_ns || m->last_ns < s->from_ns)
-            continue;
-        if (found.n == 0 || found.v[found.n - 1].collective != stays[i].collective)
-            tl_vec_push(&found, (joined){ stays[i].collective, 0, late, late, late });
-        joined *j = &found.v[found.n - 1];
-        j->wait_ns = tl_ns_sum(j->wait_ns, stays[i].exposed_ns);
-        j->low = place < j->low ? place : j->low;
-        j->high = place > j->high ? place : j->high;
+    const int64_t least_ns = tl_ns_between(s->to_ns, s->from_ns) / (TL_STRIP_COLUMNS / 2);
+    uint32_t *order = tl_sorted_index(s->stays.n, by_collective, s->stays.v);
+    joins found = { 0 };
+    TL_GROUPS (from, to, order, s->stays.n, by_collective, s->stays.v) {
+        const tl_strip_meeting *m = &s->meetings.v[s->stays.v[order[from]].collective];
+        size_t late = tl_strip_place(s, m->late_rank);
+        joined j = { m, 0, late, late, late };
+        for (size_t i = from; i < to; i++) {
+            const tl_strip_stay *stay = &s->stays.v[order[i]];
+            size_t row = tl_strip_place(s, stay->rank);
+            if (row == s->nranks || stay->exposed_ns <= least_ns)
+                continue;
+            j.wait_ns = tl_ns_sum(j.wait_ns, stay->exposed_ns);
+            j.low = row < j.low ? row : j.low;
+            j.high = row > j.high ? row : j.high;
+        }
+        if (j.wait_ns > 0 && late < s->nranks && m->last_ns <= s->to_ns && m->last_ns >= s->from_ns)
+            tl_vec_push(&found, j);
     }
+    free(order);
     tl_vec_sort(&found, by_waiting);
-    free(stays);
     return found;
 }
 
-/* Whether the line would stand at one that is drawn already. */
-static bool is_beside(const tl_strip *s, const joins *found, const bool *drawn, size_t at)
-{
-    const double apart = 100.0 * APART / TL_STRIP_COLUMNS;
-    double x = x_of(s, s->meetings.v[found->v[at].collective].last_ns);
-    for (size_t i = 0; i < at; i++) {
-        double distance = x_of(s, s->meetings.v[found->v[i].collective].last_ns) - x;
-        if (drawn[i] && distance < apart && distance > -apart && found->v[i].low <= found->v[at].high &&
-            found->v[at].low <= found->v[i].high)
-            return true;
-    }
-    return false;
-}
-
+/* Draws a line from each last arrival to those that waited for it, but none at a line that is drawn already. */
 static void draw_joins(FILE *out, const tl_strip *s)
 {
+    const double apart = 100.0 * APART / TL_STRIP_COLUMNS;
     joins found = find_joins(s);
-    bool *drawn = tl_calloc(found.n + 1, sizeof *drawn);
-    for (size_t i = 0, n = 0; i < found.n && i < 64 * TL_STRIP_LINES && n < TL_STRIP_LINES; i++) {
+    const joined *drawn[LINES];
+    size_t n = 0;
+    for (size_t i = 0; i < found.n && n < LINES; i++) {
         const joined *j = &found.v[i];
-        const tl_strip_meeting *m = &s->meetings.v[j->collective];
-        double x = x_of(s, m->last_ns);
-        if (is_beside(s, &found, drawn, i))
+        double x = x_of(s, j->meeting->last_ns);
+        bool beside = false;
+        for (size_t k = 0; k < n; k++)
+            beside |= fabs(x_of(s, drawn[k]->meeting->last_ns) - x) < apart && drawn[k]->low <= j->high &&
+                      j->low <= drawn[k]->high;
+        if (beside)
             continue;
-        drawn[i] = true;
-        n++;
-        fprintf(out,
-                "<g><title>%s: rank %" PRId32
-                " comes last, after %s of waiting</title><line class=\"join\" x1=\"%.2f%%\" "
-                "x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/><circle class=\"last\" cx=\"%.2f%%\" cy=\"%d\" r=\"2.5\"/></g>\n",
-                tl_collective_labels[m->kind], m->late_rank, tl_duration(j->wait_ns).text, x, x,
-                y_of(j->low) + (j->low == j->late ? COMM + COMM_HIGH / 2 : COMM),
-                y_of(j->high) + (j->high == j->late ? COMM + COMM_HIGH / 2 : COMM + COMM_HIGH), x,
-                y_of(j->late) + COMM + COMM_HIGH / 2);
+        drawn[n++] = j;
+        tl_put(out,
+               "<g><title>%s: rank %" PRId32 " comes last, after %s of waiting</title><line class=\"join\" x1=\"%.2f%%\" "
+               "x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/><circle class=\"last\" cx=\"%.2f%%\" cy=\"%d\" r=\"2.5\"/></g>\n",
+               tl_collective_labels[j->meeting->kind], j->meeting->late_rank, tl_duration(j->wait_ns).text, x, x,
+               (int)j->low * ROW + (j->low == j->late ? COMM_MIDDLE : COMM),
+               (int)j->high * ROW + (j->high == j->late ? COMM_MIDDLE : COMM + COMM_HIGH), x,
+               (int)j->late * ROW + COMM_MIDDLE);
     }
-    free(drawn);
     free(found.v);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- path */
-
-/* Along each rank while the path is on it, and straight down or up to the next; it breaks off where a rank is not drawn. */
-static void draw_path(FILE *out, const tl_strip *s)
+/* Draws the critical path along each rank while it is there, and straight down or up to the next; it breaks off where a
+ * rank is not drawn. */
+static void draw_path(FILE *out, const tl_strip *s, const char *class_name)
 {
-    for (int under = 1; under >= 0; under--) {
-        bool pen = false, begun = false;
-        TL_EACH (const tl_strip_piece, piece, s->path) {
-            size_t place = tl_strip_place(s, piece->rank);
-            if (place < s->nranks) {
-                if (!begun)
-                    fprintf(out, "<path class=\"path%s\" d=\"", under ? " halo" : "");
-                begun = true;
-                fprintf(out, "%c%.1f %dH%.1f", pen ? 'L' : 'M', x_of(s, piece->from_ns) * TL_STRIP_COLUMNS / 100,
-                        y_of(place) + PATH, x_of(s, piece->to_ns) * TL_STRIP_COLUMNS / 100);
-            }
-            pen = place < s->nranks;
-        }
-        if (begun)
-            fputs("\"/>\n", out);
+    bool pen = false;
+    tl_put(out, "<path class=\"%s\" d=\"", class_name);
+    TL_EACH (const tl_strip_piece, piece, s->path) {
+        size_t row = tl_strip_place(s, piece->rank);
+        if (row < s->nranks)
+            tl_put(out, "%s%.1f %dH%.1f", pen ? "L" : "M", x_of(s, piece->from_ns) * TL_STRIP_COLUMNS / 100,
+                   (int)row * ROW + PATH, x_of(s, piece->to_ns) * TL_STRIP_COLUMNS / 100);
+        pen = row < s->nranks;
     }
+    fputs("\"/>\n", out);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ words */
+/* -------------------------------------------------------------------------------------------------------------- words */
 
 /* "Step 14, 28.6 s long: the ranks drawn wait 135 s ..." */
 static tl_phrase finding_of(const tl_strip *s)
@@ -194,28 +150,24 @@ static tl_phrase finding_of(const tl_strip *s)
         TL_EACH (const tl_strip_piece, piece, s->path)
             if (piece->rank == s->ranks[i].rank)
                 path_ns = tl_ns_sum(path_ns, tl_ns_between(piece->to_ns, piece->from_ns));
-        if (path_ns > most_ns) {
-            most_ns = path_ns;
-            most = s->ranks[i].rank;
-        }
+        most = path_ns > most_ns ? s->ranks[i].rank : most;
+        most_ns = tl_ns_max(most_ns, path_ns);
         named = s->ranks[i].named ? s->ranks[i].rank : named;
         nnamed += s->ranks[i].named;
     }
-    tl_phrase when = s->step < 0 ? tl_phrase_of("The whole recording") : tl_phrase_of("Step %" PRId32, s->step),
-              who = tl_phrase_of("%s", ""), on = who;
+    tl_phrase who = { "" }, on = { "" };
     if (nnamed > 0 && s->for_named_ns > s->wait_ns / 2) /* less of it directly says little: waits are passed on */
-        who = nnamed == 1 ? tl_phrase_of(", %s of it for rank %" PRId32,
-                                         tl_part_in_words(s->for_named_ns, s->wait_ns).text, named)
-                          : tl_phrase_of(", %s of it for the ranks that the verdict names",
-                                         tl_part_in_words(s->for_named_ns, s->wait_ns).text);
+        who = tl_phrase_of(", %s of it for %s", tl_part_in_words(s->for_named_ns, s->wait_ns).text,
+                           nnamed == 1 ? tl_phrase_of("rank %" PRId32, named).text : "the ranks that the verdict names");
     if (most >= 0)
         on = tl_phrase_of(" The critical path is on rank %" PRId32 " for %s of the time.", most,
                           tl_part_in_words(most_ns, step_ns).text);
-    return tl_phrase_of("%.40s, %.20s long. The ranks drawn wait %.20s for others%.100s.%.100s", when.text,
+    return tl_phrase_of("%.40s, %.20s long. The ranks drawn wait %.20s for others%.100s.%.100s",
+                        s->step < 0 ? "The whole recording" : tl_phrase_of("Step %" PRId32, s->step).text,
                         tl_duration(step_ns).text, tl_duration(s->wait_ns).text, who.text, on.text);
 }
 
-/* Marks that stand in the picture, and what they mean. */
+/* Puts what stands in the picture, and what it means. */
 static void put_legend(FILE *out, const tl_strip *s)
 {
     bool seen[TL_STRIP_NCLASSES + 1] = { false }, thin;
@@ -223,61 +175,63 @@ static void put_legend(FILE *out, const tl_strip *s)
         for (size_t k = 0; k < 2 * TL_STRIP_COLUMNS; k++)
             seen[tl_strip_shown(&s->ranks[i], k % 2 == 1, k / 2, &thin)] = true;
     tl_put_legend(out, shown, TL_STRIP_NCLASSES, seen);
-    fputs("<div class=\"legend\">", out);
-    fputs("<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><line class=\"join\" x1=\"7\" x2=\"7\" y1=\"0\" "
-          "y2=\"14\"/><circle class=\"last\" cx=\"7\" cy=\"7\" r=\"2.5\"/></svg> last arrival, and those who wait for "
-          "it</span>\n",
+    fputs("<div class=\"legend\"><span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><line class=\"join\" x1=\"7\" "
+          "x2=\"7\" y1=\"0\" y2=\"14\"/><circle class=\"last\" cx=\"7\" cy=\"7\" r=\"2.5\"/></svg> last arrival, and those "
+          "who wait for it</span>\n",
           out);
     if (s->path.n > 0)
-        fprintf(out,
-                "<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><path class=\"path\" "
-                "d=\"M0 4h7v7h7\"/></svg> critical path%s</span>\n",
-                s->whole_path ? "" : ", through the last arrivals");
+        tl_put(out,
+               "<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><path class=\"path\" d=\"M0 4h7v7h7\"/></svg> "
+               "critical path%s</span>\n",
+               s->whole_path ? "" : ", through the last arrivals");
     fputs("</div>\n", out);
 }
 
 void tl_draw_strip(tl_page *page)
 {
-    const tl_strip *s = &page->html->strip;
+    const tl_strip *s = &page->strip;
     FILE *out = page->out;
+    int32_t ranks[TL_STRIP_RANKS];
+    bool named[TL_STRIP_RANKS], corrected = false;
+    const tl_rows rows = { .ranks = ranks, .named = named, .n = s->nranks, .pitch = ROW, .base = 13 };
+    const int high = (int)s->nranks * ROW;
+    const tl_scale scale = scale_of(s);
     if (s->nranks == 0)
         return;
-    const tl_phrase finding = finding_of(s);
-    const tl_scale scale = { 0, (double)tl_ns_between(s->to_ns, s->from_ns) };
-    int high = y_of(s->nranks);
-
-    tl_figure_begin(out, "strip", "The work, communication and waiting of the ranks on one time axis", finding.text, LEFT,
-                    high + TL_AXIS_HEIGHT);
     for (size_t i = 0; i < s->nranks; i++) {
-        tl_put_rank(out, s->ranks[i].rank, s->ranks[i].named, y_of(i), ROW);
-        tl_put_side(out, "quiet small", y_of(i) + 25, "waits %s", tl_share_in_words(s->ranks[i].wait_share).text);
+        ranks[i] = s->ranks[i].rank;
+        named[i] = s->ranks[i].named;
+        corrected |= s->ranks[i].clock != NULL;
     }
-    tl_put_axis(out, &scale, 0, high, "ns");
-    fputs(
-        "<defs><pattern id=\"waits\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect "
-        "class=\"waits-ground\" "
-        "width=\"6\" height=\"6\"/><path class=\"waits-line\" d=\"M-1 1l2 -2M0 6l6 -6M5 7l2 -2\"/></pattern></defs>\n",
-        out);
-    tl_sheet_begin(out, 0, high, TL_STRIP_COLUMNS);
-    draw_lanes(out, s);
-    tl_sheet_end(out);
+
+    tl_figure_begin(out, "strip", "The work, communication and waiting of the ranks on one time axis", finding_of(s).text,
+                    tl_side_of(&rows), high + TL_AXIS_HEIGHT);
+    tl_put_rows(out, &rows);
+    for (size_t i = 0; i < s->nranks; i++)
+        tl_put_side(out, "quiet small", (int)i * ROW + 25, "waits %s", tl_share_in_words(s->ranks[i].wait_share).text);
+    tl_put_axis(out, &scale, 0, high);
+    fputs("<defs><pattern id=\"waits\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect class=\"waits-ground\" "
+          "width=\"6\" height=\"6\"/><path class=\"waits-line\" d=\"M-1 1l2 -2M0 6l6 -6M5 7l2 -2\"/></pattern></defs>\n",
+          out);
+    tl_sheet_begin(out, high, TL_STRIP_COLUMNS);
+    for (size_t i = 0; i < s->nranks; i++)
+        for (unsigned k = 0; k < 2 * TL_STRIP_NCLASSES; k++)
+            draw_runs(out, &s->ranks[i], (int)i * ROW, (tl_strip_class)(k / 2), k % 2 == 1);
+    tl_plot_end(out);
     draw_joins(out, s);
-    tl_sheet_begin(out, 0, high, TL_STRIP_COLUMNS);
-    draw_path(out, s);
-    tl_sheet_end(out);
+    tl_sheet_begin(out, high, TL_STRIP_COLUMNS);
+    for (int top = 0; top < 2 && s->path.n > 0; top++)
+        draw_path(out, s, top ? "path" : "path halo");
+    tl_plot_end(out);
     tl_plot_end(out);
     put_legend(out, s);
     fputs("<p class=\"explains\">Upper lane: work of the device. Lower lane: its communication. What fills less than "
-          "half of "
-          "its place is pale, and so is waiting under work. ",
+          "half of its place is pale, and so is waiting under work. ",
           out);
     if (s->nranks < s->nall)
-        fprintf(out,
-                "%zu of %zu ranks: those that the verdict names, those on the critical path, those that wait most "
-                "for them, and others, evenly spaced by how long they work beyond their peers. ",
-                s->nranks, s->nall);
-    bool corrected = false;
-    for (size_t i = 0; i < s->nranks; i++)
-        corrected = corrected || s->ranks[i].clock != NULL;
-    fprintf(out, "%s</p>\n</figure>\n", corrected ? "Clocks are corrected (table <code>clock</code>)." : "");
+        tl_put(out,
+               "%zu of %zu ranks: those that the verdict names, those on the critical path, those that wait most "
+               "for them, and others, evenly spaced by how long they work beyond their peers. ",
+               s->nranks, s->nall);
+    fputs(corrected ? "Clocks are corrected (table <code>clock</code>).</p>\n</figure>\n" : "</p>\n</figure>\n", out);
 }

@@ -9,10 +9,10 @@
  */
 #include "page.h"
 
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/answers/phases.h"
 #include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/ask.h"
-#include "tlmpi/report/format/markup.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,11 +20,13 @@
 
 /* ------------------------------------------------------------------------------------------------------- which job */
 
+#define DOT " \xC2\xB7 "
+
 /* The folder of the first trace, or of the first file of phases; else the result's name. */
 tl_phrase tl_job_name(const tl_page *page)
 {
     const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *files = tl_page_table(page, &tl_phase_file_schema);
-    tl_phrase path = tl_phrase_of("%s", page->html->in.file);
+    tl_phrase path = tl_phrase_of("%s", page->in->file);
     if (ranks != NULL)
         path = tl_cell_in_words(((const tl_rank *)tl_table_row(ranks, 0))->file, sizeof((tl_rank *)0)->file);
     else if (files != NULL)
@@ -33,7 +35,7 @@ tl_phrase tl_job_name(const tl_page *page)
     if ((ranks != NULL || files != NULL) && slash != NULL)
         *slash = '\0';
     slash = strrchr(path.text, '/');
-    return tl_phrase_of("%s", slash != NULL ? slash + 1 : path.text);
+    return slash != NULL ? tl_phrase_of("%s", slash + 1) : path;
 }
 
 /* Puts "2026-03-01 12:30 UTC", if the time is one of a calendar's: a trace may count from its own beginning. */
@@ -45,48 +47,47 @@ static void put_day(tl_page *page, const char *before, int64_t unix_ns)
     char text[32];
     if (seconds > year_2000_s && gmtime_r(&seconds, &day) != NULL &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &day) > 0)
-        fprintf(page->out, "%s%s", before, text);
+        tl_put(page->out, "%s%s", before, text);
 }
 
 static void put_job(tl_page *page)
 {
-    const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *steps = tl_page_table(page, &tl_step_schema);
-    const tl_answers *a = page->html->in.answers;
+    const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *phases = tl_page_table(page, &tl_phase_schema);
+    const tl_answers *a = page->answers;
     const char *host = "", *device = "";
     FILE *out = page->out;
 
     fputs("<p class=\"meta\">", out);
     if (ranks != NULL) {
+        const tl_table *steps = tl_tables_get(page->in->tables, &tl_step_schema);
         const tl_rank *first = tl_table_row(ranks, 0);
         size_t hosts = tl_count_texts(ranks, offsetof(tl_rank, host), sizeof first->host, &host),
                devices = tl_count_texts(ranks, offsetof(tl_rank, device_name), sizeof first->device_name, &device);
-        fprintf(out, "%zu rank%s", ranks->n, tl_plural((int64_t)ranks->n));
+        tl_put(out, "%zu rank%s", ranks->n, tl_plural((int64_t)ranks->n));
         if (first->world_size > (int64_t)ranks->n)
-            fprintf(out, " of %" PRId32, first->world_size);
-        if (hosts > 1 || (hosts == 1 && tl_is_host_of_pids(host, sizeof first->host))) {
-            fprintf(out, " on %zu host%s", hosts, tl_plural((int64_t)hosts));
-        } else if (hosts == 1) {
-            fputs(" on host ", out);
-            tl_put_markup_cell(out, host, tl_host_length(host, sizeof first->host));
-        }
-        if (devices > 0) {
-            fputs(" \xC2\xB7 ", out);
-            tl_put_markup_cell(out, device, sizeof first->device_name);
-            if (devices > 1)
-                fprintf(out, " and %zu other", devices - 1);
-        }
-        if (steps != NULL && a->trust.nsteps > 0) {
+            tl_put(out, " of %" PRId32, first->world_size);
+        if (hosts > 1 || (hosts == 1 && tl_is_host_of_pids(host, sizeof first->host)))
+            tl_put(out, " on %zu host%s", hosts, tl_plural((int64_t)hosts));
+        else if (hosts == 1)
+            tl_put(out, " on host %.*s", (int)tl_host_length(host, sizeof first->host), host);
+        if (devices > 0)
+            tl_put(out, DOT "%.*s", (int)sizeof first->device_name, device);
+        if (devices > 1)
+            tl_put(out, " and %zu other", devices - 1);
+        if (steps->n > 0 && a->trust.nsteps > 0) {
             const int32_t from = ((const tl_step *)tl_table_row(steps, 0))->step,
                           to = ((const tl_step *)tl_table_row(steps, a->trust.nsteps - 1))->step;
             if (from == to)
-                fprintf(out, " \xC2\xB7 step %" PRId32, from);
+                tl_put(out, DOT "step %" PRId32, from);
             else
-                fprintf(out, " \xC2\xB7 %zu steps (%" PRId32 "\xE2\x80\x93%" PRId32 ")", a->trust.nsteps, from, to);
+                tl_put(out, DOT "%zu steps (%" PRId32 "\xE2\x80\x93%" PRId32 ")", a->trust.nsteps, from, to);
         }
-        put_day(page, " \xC2\xB7 recorded ", first->first_ns);
-    } else if (a->nphases > 0) {
-        fprintf(out, "%zu ranks \xC2\xB7 %" PRId64 " steps, by the durations of their phases", page->html->timed.ranks.n,
-                a->phases->steps);
+        put_day(page, DOT "recorded ", first->first_ns);
+    } else if (phases != NULL && a->nphases > 0) {
+        size_t n = 0;
+        for (size_t i = 0; i < phases->n; i++) /* in order of ranks */
+            n += i == 0 || ((const tl_phase *)tl_table_row(phases, i))->rank != ((const tl_phase *)tl_table_row(phases, i - 1))->rank;
+        tl_put(out, "%zu ranks" DOT "%" PRId64 " steps, by the durations of their phases", n, a->phases->steps);
     }
     fputs("</p>\n", out);
 }
@@ -96,7 +97,7 @@ static void put_job(tl_page *page)
 /* Puts a number of the strip: what it is, the number, and what it is of, as the page says next; tl_page_said follows. */
 static tl_wrap *tile(tl_page *page, const char *what, const char *number)
 {
-    fprintf(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd><dd>", what, number);
+    tl_put(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd><dd>", what, number);
     return tl_page_say(page, "");
 }
 
@@ -108,7 +109,7 @@ static void end_tile(tl_page *page)
 /* Time of all devices that is not work, its largest part first. */
 static void put_lost(tl_page *page)
 {
-    const tl_answers *a = page->html->in.answers;
+    const tl_answers *a = page->answers;
     const struct {
         int64_t ns;
         const char *words;
@@ -128,7 +129,7 @@ static void put_lost(tl_page *page)
 
 static void put_gain(tl_page *page, const tl_culprit *c)
 {
-    const tl_answers *a = page->html->in.answers;
+    const tl_answers *a = page->answers;
     if (c != NULL && c->gain_ns > 0)
         tl_say(tile(page, "Gain without it", tl_share_in_words(tl_answers_share(a, c->gain_ns)).text), "%s",
                tl_gain_in_words(a, c).text);
@@ -142,7 +143,7 @@ static void put_gain(tl_page *page, const tl_culprit *c)
 
 static void put_trust(tl_page *page, const tl_answer *answer)
 {
-    const tl_answers *a = page->html->in.answers;
+    const tl_answers *a = page->answers;
     tl_wrap *w = tile(page, "Trust", tl_confidence_labels[answer->confidence]);
     unsigned doubts = answer->doubts;
     if (doubts != 0)
@@ -156,7 +157,7 @@ static void put_trust(tl_page *page, const tl_answer *answer)
 
 static void put_numbers(tl_page *page, const tl_culprit *c)
 {
-    const tl_answers *a = page->html->in.answers;
+    const tl_answers *a = page->answers;
     const size_t nsteps = a->trust.nsteps;
     const bool of_steps = c != NULL && c->step_ns > 0;
     int64_t step_ns = of_steps ? c->step_ns : nsteps > 0 ? a->wall_ns / (int64_t)nsteps : a->wall_ns;
@@ -178,7 +179,7 @@ static void put_numbers(tl_page *page, const tl_culprit *c)
 
 static void put_numbers_of_phases(tl_page *page)
 {
-    const tl_phase_verdict *row = page->html->in.answers->phases;
+    const tl_phase_verdict *row = page->answers->phases;
     if (row->steps > 0 && row->time_ns > 0) {
         tl_say(tile(page, "Step time", tl_duration(row->time_ns / row->steps).text),
                "on average, the sum of its phases; %" PRId64 " steps", row->steps);
@@ -186,7 +187,7 @@ static void put_numbers_of_phases(tl_page *page)
     }
     if (row->verdict == TL_PHASE_STRAGGLER) {
         tl_say_phase_cost(tile(page, "Gain without it", tl_part_in_words(row->cost_ns, row->time_ns).text),
-                          page->html->in.answers);
+                          page->answers);
         end_tile(page);
     }
     tl_say(tile(page, "Trust", tl_confidence_labels[row->confidence]), "durations alone do not show who waits");
@@ -202,7 +203,7 @@ static void put_answers(tl_page *page)
     size_t n = 0;
     FILE *memory = tl_page_memory(&text, &n);
 
-    tl_print_answers(memory, page->html->in.answers, page->html->in.file, SIZE_MAX);
+    tl_print_answers(memory, page->answers, page->in->file, SIZE_MAX);
     (void)fclose(memory);
     fputs("<details id=\"answers\"><summary>The answers in words</summary>\n", page->out);
     tl_put_lines(page->out, text, "h3", "p");
@@ -214,7 +215,7 @@ static void put_answers(tl_page *page)
 static void put_cause(tl_page *page, const tl_culprit *c)
 {
     enum { ALSO = 3 };
-    const tl_answers *a = page->html->in.answers;
+    const tl_answers *a = page->answers;
     if (!tl_is_link(c)) {
         tl_say_cause(tl_page_say(page, "<p>Cause: "), a);
         tl_page_said(page, "</p>\n");
@@ -231,7 +232,7 @@ static void put_cause(tl_page *page, const tl_culprit *c)
 
 void tl_draw_verdict(tl_page *page)
 {
-    const tl_answers *a = page->html->in.answers;
+    const tl_answers *a = page->answers;
     const tl_culprit *c = a->finding > TL_FOUND_NOBODY ? &a->culprits[0] : NULL;
     const bool late = a->phases_alone ? a->phases->verdict == TL_PHASE_STRAGGLER : c != NULL;
 

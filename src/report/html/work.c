@@ -4,13 +4,9 @@
 #include "page.h"
 
 #include "tlmpi/base/group.h"
-#include "tlmpi/base/stats.h"
-#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/work_tables.h"
-#include "tlmpi/report/format/markup.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* Rows that are shown: the first three, and more while they take that share. */
 enum { ROWS = 10, LEAST = 3 };
@@ -35,31 +31,30 @@ typedef struct work_row {
 static void put_row(FILE *out, const work_row *row)
 {
     fputs("<tr><td class=\"words\">", out);
-    tl_put_name(out, row->name);
-    fputs(row->name.n == 0 ? "(none)" : "", out);
+    tl_put_name(out, row->name.n > 0 ? row->name : TL_TEXT("(none)"));
     if (row->meaning != NULL)
-        fprintf(out, "<br/><span class=\"explains\">%s</span>", row->meaning);
-    fprintf(out,
-            "</td><td class=\"bar\"><svg aria-hidden=\"true\" height=\"12\"><rect class=\"%s\" y=\"4\" width=\"%.1f%%\" "
-            "height=\"10\"/></svg></td><td>%s</td><td>%s</td><td class=\"extra\">%s</td><td class=\"extra\">",
-            row->class_name, fmax(0, fmin(100 * row->share, 100)), tl_share_in_words(row->share).text,
-            row->count > 0 ? tl_duration(row->sum_ns / row->count).text : "", tl_grouped(row->count).text);
+        tl_put(out, "<br/><span class=\"explains\">%s</span>", row->meaning);
+    tl_put(out,
+           "</td><td class=\"bar\"><svg aria-hidden=\"true\" height=\"12\"><rect class=\"%s\" y=\"4\" width=\"%.1f%%\" "
+           "height=\"10\"/></svg></td><td>%s</td><td>%s</td><td class=\"extra\">%s</td><td class=\"extra\">",
+           row->class_name, fmax(0, fmin(100 * row->share, 100)), tl_share_in_words(row->share).text,
+           row->count > 0 ? tl_duration(row->sum_ns / row->count).text : "", tl_grouped(row->count).text);
     if (row->rank >= 0 && row->median_ns > 0 && row->rank_ns > 1.02 * row->median_ns)
-        fprintf(out, "rank %" PRId32 ", %.2f", row->rank, fmin(row->rank_ns / row->median_ns, 999));
+        tl_put(out, "rank %" PRId32 ", %.2f", row->rank, fmin(row->rank_ns / row->median_ns, 999));
     fputs("</td></tr>\n", out);
 }
 
 static void begin_table(FILE *out, const char *what, const char *ran, const char *slowest)
 {
-    fprintf(out,
-            "<div class=\"wide\"><table>\n<tr><th class=\"words\">%s</th><th class=\"bar\"></th><th>share</th><th>mean"
-            "</th><th class=\"extra\">%s</th><th class=\"extra\">%s</th></tr>\n",
-            what, ran, slowest);
+    tl_put(out,
+           "<div class=\"wide\"><table>\n<tr><th class=\"words\">%s</th><th class=\"bar\"></th><th>share</th><th>mean"
+           "</th><th class=\"extra\">%s</th><th class=\"extra\">%s</th></tr>\n",
+           what, ran, slowest);
 }
 
 static tl_text name_of(const tl_page *page, uint32_t name)
 {
-    return name == TL_NO_NAME ? TL_TEXT("") : page->html->in.name(page->html->in.name_arg, name);
+    return name == TL_NO_NAME ? TL_TEXT("") : page->in->name(page->in->result, name);
 }
 
 void tl_draw_kernels(tl_page *page)
@@ -106,17 +101,23 @@ void tl_draw_operators(tl_page *page)
     fputs("</table></div>\n", page->out);
 }
 
+static int by_place(const void *a, const void *b)
+{
+    return TL_COMPARE(((const tl_idle_summary *)a)->place, ((const tl_idle_summary *)b)->place);
+}
+
 void tl_draw_idle(tl_page *page)
 {
     static const char *const doings[] = { TL_DOING_VALUES(TL_VALUE_MEANING) };
-    const tl_idle_rows *idle = &page->html->idle;
-    if (idle->classes.n == 0)
-        return;
-    begin_table(page->out, "what the host was in", "gaps", "most / median");
-    for (size_t i = 0; i < idle->classes.n; i++) {
-        const tl_idle_summary *row = &idle->classes.v[i];
-        if (!is_shown(i, row->idle_pct / 100))
-            break;
+    TL_VEC(tl_idle_summary) classes = { 0 };
+    TL_EACH (const tl_idle_summary, row, page->idle)
+        if (row->place > 0)
+            tl_vec_push(&classes, *row);
+    tl_vec_sort(&classes, by_place);
+    if (classes.n > 0)
+        begin_table(page->out, "what the host was in", "gaps", "most / median");
+    for (size_t i = 0; i < classes.n && is_shown(i, classes.v[i].idle_pct / 100); i++) {
+        const tl_idle_summary *row = &classes.v[i];
         const char *doing = doings[row->cpu_during_gap];
         const tl_phrase meaning =
             tl_phrase_of("%s%.*s", row->drain_type == TL_DRAIN_SYNC ? "after a wait for the device: " : "",
@@ -125,5 +126,6 @@ void tl_draw_idle(tl_page *page)
                                         meaning.text, "idle1", row->idle_pct / 100, row->total_ns, row->count,
                                         row->worst_rank, (double)row->worst_ns, (double)row->median_rank_ns });
     }
-    fputs("</table></div>\n", page->out);
+    fputs(classes.n > 0 ? "</table></div>\n" : "", page->out);
+    free(classes.v);
 }

@@ -1,5 +1,4 @@
-/* strip.h - one step of the job on one time axis: what is gathered for the picture, and for an export, while tables go
- * by.
+/* strip.h - one step of the job on one time axis: what is gathered for the picture, and for an export.
  *
  *     rank 3     [work][work]......[work]            two lanes a rank: its work above,
  *                      [wait~~~~~~~][transfer]       its communication below
@@ -16,16 +15,14 @@
 #define TLMPI_REPORT_HTML_STRIP_H
 
 #include "tlmpi/base/mem.h"
-#include "tlmpi/model/coll_tables.h"
-#include "tlmpi/model/tables.h"
+#include "tlmpi/base/ranges.h"
 #include "tlmpi/report/html.h"
-#include <stdbool.h>
 
 /* How much is shown; nothing is decided by these. */
 enum {
     TL_STRIP_RANKS = 24,     /* at 30 pixels each they fill a screen */
     TL_STRIP_COLUMNS = 1200, /* finer than the pixels of a page */
-    TL_STRIP_LINES = 48      /* last arrivals with a line: those with most waiting; more could not be told apart */
+    TL_LATE_BINS = 54        /* of lateness: six a decade, nine decades */
 };
 
 /* What a column of a lane shows.  The first TL_STRIP_COMM are of the lane of work. */
@@ -71,19 +68,38 @@ typedef struct tl_strip_rank {
     float cover[TL_STRIP_NCLASSES][TL_STRIP_COLUMNS]; /* share of the column */
 } tl_strip_rank;
 
+/* How late a rank of the job comes to the collectives of the whole recording, sends and receives apart: against the
+ * median of those that meet. */
+typedef struct tl_strip_late {
+    int32_t rank;
+    int64_t n, late_ns;              /* collectives; how late in all */
+    int64_t count[TL_LATE_BINS + 1]; /* collectives by lateness: below 1 us, then in TL_LATE_BINS bins */
+} tl_strip_late;
+
 typedef struct tl_strip {
     const tl_html_input *in;
-    int32_t step, last_step;     /* -1: the whole recording; equal, unless more steps are asked for */
-    int64_t from_ns, to_ns; /* of the step; equal: there is nothing to draw */
-    int64_t middle_ns;      /* of the recording, from where clocks drift */
+    int32_t *named; /* ranks that the verdict names, ascending */
+    size_t nnamed;
+    int32_t step, last_step; /* -1: the whole recording; equal, unless more steps are asked for */
+    int64_t from_ns, to_ns;  /* of the step; equal: there is nothing to draw */
+    int64_t middle_ns;       /* of the recording, from where clocks drift */
     TL_VEC(tl_strip_meeting) meetings;
-    TL_VEC(tl_strip_stay) stays;         /* by rank and start, once all are there */
+    TL_VEC(tl_strip_stay) stays;   /* by rank and start */
+    TL_VEC(tl_strip_stay) now;     /* of the collective whose arrivals are being read */
     TL_VEC(tl_strip_piece) path;   /* latest last */
     bool whole_path;               /* of table path; else followed through the last arrivals */
     tl_strip_rank *ranks;          /* ascending */
     size_t nranks, nall;           /* drawn, and in the job */
+    tl_strip_late *late;           /* by row of table rank */
+    size_t nlate;
     int64_t wait_ns, for_named_ns; /* exposed waiting of those drawn, and its part for ranks that the verdict names */
 } tl_strip;
+
+/* Gathers the strip of the step and the ranks that matter, or of those that are asked for (NULL: none).  *strip is to be
+ * freed in any case.  Fails as in->each does. */
+tl_status tl_strip_gather(tl_strip *strip, const tl_html_input *in, const tl_ranges *ranks, const tl_ranges *steps,
+                          tl_error *err);
+void tl_strip_free(tl_strip *strip);
 
 /* The rank's place among those drawn; nranks: it is not. */
 size_t tl_strip_place(const tl_strip *strip, int32_t rank);
@@ -94,7 +110,5 @@ tl_strip_class tl_strip_shown(const tl_strip_rank *rank, bool communication, siz
 
 /* A time of the rank's device on the job's clock. */
 int64_t tl_strip_time(const tl_strip *strip, const tl_strip_rank *rank, int64_t ns);
-
-void tl_strip_free(tl_strip *strip);
 
 #endif

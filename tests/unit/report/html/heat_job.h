@@ -7,6 +7,7 @@
 
 #include "src/report/html/heat.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/tables.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct heat_job {
     int32_t *ranks;
 } heat_job;
 
-/* Ranks from 0 on, of which none is chosen yet. */
+/* Ranks from 0 on. */
 static inline heat_job *new_heat(size_t nranks, size_t nsteps)
 {
     heat_job *j = calloc(1, sizeof *j);
@@ -29,11 +30,10 @@ static inline heat_job *new_heat(size_t nranks, size_t nsteps)
     return j;
 }
 
-static inline void enter_step(heat_job *j, int32_t step)
+/* A row of a step that has been added. */
+static inline void add_row(heat_job *j, size_t rank, int32_t step, int64_t part_ns, int64_t whole_ns, bool late)
 {
-    if (tl_heat_steps_fills(&j->steps, step))
-        tl_heat_close(&j->heat);
-    tl_heat_steps_enter(&j->steps, step);
+    tl_heat_add(&j->heat, rank, tl_heat_steps_of(&j->steps, step), part_ns, whole_ns, late);
 }
 
 static inline void free_heat(heat_job *j)
@@ -49,14 +49,13 @@ static inline heat_job *drawn_heat(size_t nranks, const char *const *lines)
 {
     size_t nsteps = strlen(lines[0]);
     heat_job *j = new_heat(nranks, nsteps);
-    tl_heat_choose(&j->heat);
     for (size_t s = 0; s < nsteps; s++) {
-        enter_step(j, (int32_t)s + 1);
+        tl_heat_steps_add(&j->steps, (int32_t)s + 1);
         for (size_t r = 0; r < nranks; r++) {
             char c = lines[r][s];
             int64_t tenths = c >= '0' && c <= '9' ? c - '0' : -(c - 'a' + 1);
             if (c != '.')
-                tl_heat_add(&j->heat, r, tenths * 100, 1000, false);
+                add_row(j, r, (int32_t)s + 1, tenths * 100, 1000, false);
         }
     }
     tl_heat_end(&j->heat);

@@ -34,26 +34,26 @@ static void a_small_one_is_drawn_cell_by_cell(void)
     p.noutlines = 1;
     char *text = cells_of(&p);
     static const char expected[] =
-        "<div style=\"max-width:124px\">\n"
-        "<svg class=\"plot\" role=\"img\" aria-labelledby=\"p-title p-says\" height=\"94\" "
-        "style=\"margin-left:44px;width:calc(100% - 44px)\">\n"
+        "<div style=\"max-width:164px\">\n"
+        "<svg class=\"plot\" role=\"img\" aria-labelledby=\"p-title p-says\" height=\"74\" "
+        "style=\"margin-left:84px;width:calc(100% - 84px)\">\n"
         "<title id=\"p-title\">A &lt; B</title><desc id=\"p-says\">rank 1</desc>\n"
-        "<rect class=\"cell n\" x=\"0.00%\" y=\"20\" width=\"50.00%\" height=\"20\">"
+        "<text class=\"end\" x=\"-8\" y=\"14\">rank 0</text>\n"
+        "<rect class=\"band\" x=\"0.00%\" y=\"20\" width=\"100.00%\" height=\"20\"/>"
+        "<text class=\"end named\" x=\"-8\" y=\"34\">\xE2\x96\xB8 rank 1</text>\n"
+        "<rect class=\"cell n\" x=\"0.00%\" y=\"0\" width=\"50.00%\" height=\"20\">"
         "<title>rank 0, step 1: 0.0\xC2\xA0% against its peers (0 us of 1.00 us)</title></rect>\n"
-        "<rect class=\"cell b2\" x=\"50.00%\" y=\"20\" width=\"50.00%\" height=\"20\">"
+        "<rect class=\"cell b2\" x=\"50.00%\" y=\"0\" width=\"50.00%\" height=\"20\">"
         "<title>rank 0, step 2: -20.0\xC2\xA0% against its peers (-0.20 us of 1.00 us)</title></rect>\n"
-        "<rect class=\"cell m\" x=\"0.00%\" y=\"40\" width=\"50.00%\" height=\"20\">"
+        "<rect class=\"cell m\" x=\"0.00%\" y=\"20\" width=\"50.00%\" height=\"20\">"
         "<title>rank 1, step 1: no record</title></rect>\n"
-        "<rect class=\"cell a3\" x=\"50.00%\" y=\"40\" width=\"50.00%\" height=\"20\">"
+        "<rect class=\"cell a3\" x=\"50.00%\" y=\"20\" width=\"50.00%\" height=\"20\">"
         "<title>rank 1, step 2: +50.0\xC2\xA0% against its peers (0.50 us of 1.00 us)</title></rect>\n"
-        "<rect class=\"under\" x=\"50.00%\" y=\"40\" width=\"50.00%\" height=\"20\"/>"
-        "<rect class=\"late\" x=\"50.00%\" y=\"40\" width=\"50.00%\" height=\"20\"/>"
-        "<text class=\"end quiet\" x=\"-8\" y=\"14\">rank</text>\n"
-        "<text class=\"end\" x=\"-8\" y=\"34\">0</text>\n"
-        "<path class=\"mark\" d=\"M-43 46l8 4l-8 4z\"/><text class=\"end named\" x=\"-8\" y=\"54\">1</text>\n"
-        "<text class=\"quiet middle\" x=\"25.00%\" y=\"74\">1</text>\n"
-        "<text class=\"quiet middle\" x=\"75.00%\" y=\"74\">2</text>\n"
-        "<text class=\"quiet\" x=\"0.00%\" y=\"89\">step</text>\n"
+        "<rect class=\"under\" x=\"50.00%\" y=\"20\" width=\"50.00%\" height=\"20\"/>"
+        "<rect class=\"late\" x=\"50.00%\" y=\"20\" width=\"50.00%\" height=\"20\"/>"
+        "<text class=\"quiet middle\" x=\"25.00%\" y=\"54\">1</text>\n"
+        "<text class=\"quiet middle\" x=\"75.00%\" y=\"54\">2</text>\n"
+        "<text class=\"quiet\" x=\"0.00%\" y=\"69\">step</text>\n"
         "</svg>\n</div>\n";
     CU_ASSERT_STRING_EQUAL(text, expected);
     if (strcmp(text, expected) != 0)
@@ -83,9 +83,9 @@ static void neighbours_of_one_shade_are_one_piece(void)
     char *text = cells_of(&p);
     CU_ASSERT_EQUAL(count_of(text, "<rect"), 0);
     /* A step is 1 wide, rows have 13 pixels; 0.5, 1, 2, 5, 10, 20 %: 30 and 60 % are one shade. */
-    CU_ASSERT_EQUAL(count_of(text, "<path class=\"a6\" d=\"M0 59h100v12h-100z\"/>\n"), 1);
-    CU_ASSERT_EQUAL(count_of(text, "<path class=\"b6\" d=\"M0 72h100v12h-100z\"/>\n"), 1);
-    CU_ASSERT_EQUAL(count_of(text, "<path class=\"m\" d=\"M40 85h20v12h-20z\"/>\n"), 1);
+    CU_ASSERT_EQUAL(count_of(text, "<path class=\"a6\" d=\"M0 39h100v12h-100z\"/>\n"), 1);
+    CU_ASSERT_EQUAL(count_of(text, "<path class=\"b6\" d=\"M0 52h100v12h-100z\"/>\n"), 1);
+    CU_ASSERT_EQUAL(count_of(text, "<path class=\"m\" d=\"M40 65h20v12h-20z\"/>\n"), 1);
     CU_ASSERT_EQUAL(count_of(text, "<path class=\"a") + count_of(text, "<path class=\"b"), 2);
     free(text);
     free_heat(j);

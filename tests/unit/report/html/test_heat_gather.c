@@ -2,24 +2,27 @@
 #include "heat_job.h"
 #include <math.h>
 
+static const tl_heat_cell *row_of(const heat_job *j, size_t rank)
+{
+    return &j->heat.cells[rank * j->steps.n];
+}
+
 static void a_step_is_a_column_where_there_are_few(void)
 {
     heat_job *j = drawn_heat(3, (const char *const[]){ "012", "a0.", "000" });
-    const tl_heat_cell *row = tl_heat_row(&j->heat, 0);
     CU_ASSERT_EQUAL(j->steps.n, 3);
     CU_ASSERT_EQUAL(j->steps.run, 1);
     CU_ASSERT_EQUAL(tl_heat_nrows(&j->heat), 3);
-    CU_ASSERT_DOUBLE_EQUAL(row[0].share, 0, 0);
-    CU_ASSERT_DOUBLE_EQUAL(row[1].share, 0.1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(row[2].share, 0.2, 1e-12);
-    row = tl_heat_row(&j->heat, 1);
-    CU_ASSERT_DOUBLE_EQUAL(row[0].share, -0.1, 1e-12);
-    CU_ASSERT_TRUE(isnan(row[2].share)); /* nothing is not 0 */
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, 0, 0), 0, 0);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, 0, 1), 0.1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, 0, 2), 0.2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, 1, 0), -0.1, 1e-12);
+    CU_ASSERT_TRUE(isnan(tl_heat_at(&j->heat, 1, 2))); /* nothing is not 0 */
     CU_ASSERT_EQUAL(j->heat.of[1].total.n, 2);
     CU_ASSERT_EQUAL(tl_heat_worst(&j->heat, false), 0);
     CU_ASSERT_EQUAL(tl_heat_worst(&j->heat, true), 1);
     CU_ASSERT_EQUAL(j->heat.of[0].most_at, 2);
-    CU_ASSERT_EQUAL(tl_heat_hidden(&j->heat), SIZE_MAX);
+    CU_ASSERT_EQUAL(j->heat.nothers, 0);
     free_heat(j);
 }
 
@@ -27,12 +30,11 @@ static void a_step_is_a_column_where_there_are_few(void)
 static void many_steps_share_columns(void)
 {
     heat_job *j = new_heat(2, 500);
-    tl_heat_choose(&j->heat);
     for (int32_t s = 0; s < 500; s++) {
-        enter_step(j, 10 * s);
-        tl_heat_add(&j->heat, 0, s % 3 == 0 ? 300 : 0, 100 + s % 3, s == 4);
+        tl_heat_steps_add(&j->steps, 10 * s);
+        add_row(j, 0, 10 * s, s % 3 == 0 ? 300 : 0, 100 + s % 3, s == 4);
         if (s % 3 == 1 || s >= 498)
-            tl_heat_add(&j->heat, 1, -50, 100, false);
+            add_row(j, 1, 10 * s, -50, 100, false);
     }
     tl_heat_end(&j->heat);
     CU_ASSERT_EQUAL(j->steps.run, 3);
@@ -46,17 +48,15 @@ static void many_steps_share_columns(void)
     CU_ASSERT_EQUAL(tl_heat_steps_of(&j->steps, 5000), 167);
     CU_ASSERT_STRING_EQUAL(tl_steps_of_column(&j->steps, 1).text, "steps 30-50");
 
-    const tl_heat_cell *row = tl_heat_row(&j->heat, 0);
-    CU_ASSERT_EQUAL(row[0].part_ns, 300);
-    CU_ASSERT_EQUAL(row[0].whole_ns, 303); /* sum by sum, not the mean of shares */
-    CU_ASSERT_DOUBLE_EQUAL(row[0].share, 300.0 / 303, 1e-12);
-    CU_ASSERT_FALSE(row[0].late);
-    CU_ASSERT_TRUE(row[1].late);
-    CU_ASSERT_DOUBLE_EQUAL(row[166].share, 300.0 / 201, 1e-12);
-    row = tl_heat_row(&j->heat, 1); /* of the steps that it has */
-    CU_ASSERT_EQUAL(row[0].whole_ns, 100);
-    CU_ASSERT_DOUBLE_EQUAL(row[0].share, -0.5, 1e-12);
-    CU_ASSERT_EQUAL(row[166].whole_ns, 200);
+    CU_ASSERT_EQUAL(row_of(j, 0)[0].part_ns, 300);
+    CU_ASSERT_EQUAL(row_of(j, 0)[0].whole_ns, 303); /* sum by sum, not the mean of shares */
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, 0, 0), 300.0 / 303, 1e-12);
+    CU_ASSERT_FALSE(row_of(j, 0)[0].late);
+    CU_ASSERT_TRUE(row_of(j, 0)[1].late);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, 0, 166), 300.0 / 201, 1e-12);
+    CU_ASSERT_EQUAL(row_of(j, 1)[0].whole_ns, 100); /* of the steps that it has */
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, 1, 0), -0.5, 1e-12);
+    CU_ASSERT_EQUAL(row_of(j, 1)[166].whole_ns, 200);
     CU_ASSERT_EQUAL(j->heat.of[0].total.n, 500);
     CU_ASSERT_EQUAL(j->heat.of[0].total.whole_ns, 50000 + 499);
     free_heat(j);
@@ -78,14 +78,11 @@ static heat_job *crowd(void)
 {
     heat_job *j = new_heat(100, 2);
     j->heat.of[7].keep = true;
-    for (size_t r = 0; r < 100; r++)
-        j->heat.of[r].by_ns = (int64_t)r;
-    tl_heat_choose(&j->heat);
     for (int32_t s = 1; s <= 2; s++) {
-        enter_step(j, s);
+        tl_heat_steps_add(&j->steps, s);
         for (size_t r = 0; r < 100; r++)
             if (r != 50 || s != 2)
-                tl_heat_add(&j->heat, r, (int64_t)r * s, 1000, false);
+                add_row(j, r, s, (int64_t)r * s, 1000, false);
     }
     tl_heat_end(&j->heat);
     return j;
@@ -107,21 +104,20 @@ static void of_many_ranks_the_worst_have_rows_in_their_order(void)
 static void the_others_are_their_median(void)
 {
     heat_job *j = crowd();
-    const tl_heat_cell *others = tl_heat_row(&j->heat, TL_HEAT_WORST);
-    CU_ASSERT_DOUBLE_EQUAL(others[0].share, 0.0345, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(others[1].share, 0.068, 1e-12);
-    CU_ASSERT_EQUAL(tl_heat_hidden(&j->heat), 68);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, TL_HEAT_WORST, 0), 0.0345, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, TL_HEAT_WORST, 1), 0.068, 1e-12);
+    CU_ASSERT_EQUAL(j->heat.hidden, 68);
     free_heat(j);
 }
 
 static void up_to_so_many_ranks_all_have_rows(void)
 {
     heat_job *j = new_heat(TL_HEAT_ROWS, 1);
-    tl_heat_choose(&j->heat);
+    tl_heat_end(&j->heat);
     CU_ASSERT_EQUAL(j->heat.nshown, TL_HEAT_ROWS);
     free_heat(j);
     j = new_heat(TL_HEAT_ROWS + 1, 1);
-    tl_heat_choose(&j->heat);
+    tl_heat_end(&j->heat);
     CU_ASSERT_EQUAL(j->heat.nshown, TL_HEAT_WORST);
     CU_ASSERT_EQUAL(j->heat.shown[0], 0); /* of equals the lower */
     free_heat(j);
@@ -129,29 +125,26 @@ static void up_to_so_many_ranks_all_have_rows(void)
 
 static void odd_times_do_no_harm(void)
 {
-    CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(0, 0), 0, 0);
-    CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(5, 0), 1000, 0);
-    CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(-5, -1), -1000, 0);
-    CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(INT64_MAX, 1), 1000, 0);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(&(tl_heat_cell){ 0, 0, 1, false }), 0, 0);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(&(tl_heat_cell){ 5, 0, 1, false }), 1000, 0);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(&(tl_heat_cell){ -5, -1, 1, false }), -1000, 0);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_share(&(tl_heat_cell){ INT64_MAX, 1, 1, false }), 1000, 0);
     heat_job *j = new_heat(1, 2);
-    tl_heat_choose(&j->heat);
-    enter_step(j, 4);
-    tl_heat_add(&j->heat, 0, INT64_MAX, INT64_MAX, false);
-    tl_heat_add(&j->heat, 0, INT64_MAX, INT64_MAX, false);
-    enter_step(j, 2); /* backwards, and more steps than were told */
-    tl_heat_add(&j->heat, 0, INT64_MIN, 1, false);
-    enter_step(j, 4);
-    tl_heat_add(&j->heat, 0, 1, 1, false);
+    for (int32_t s = 4; s < 8; s++) /* more steps than were told */
+        tl_heat_steps_add(&j->steps, s);
+    add_row(j, 0, 4, INT64_MAX, INT64_MAX, false);
+    add_row(j, 0, 4, INT64_MAX, INT64_MAX, false);
+    add_row(j, 0, 5, INT64_MIN, 1, false);
+    add_row(j, 0, 7, 1, 1, false);
     tl_heat_end(&j->heat);
-    CU_ASSERT_DOUBLE_EQUAL(tl_heat_row(&j->heat, 0)[0].share, 1, 0);
-    CU_ASSERT_DOUBLE_EQUAL(tl_heat_row(&j->heat, 0)[1].share, -1000, 0);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, 0, 0), 1, 0);
+    CU_ASSERT_DOUBLE_EQUAL(tl_heat_at(&j->heat, 0, 1), -1000, 0);
     free_heat(j);
 }
 
 static void a_job_without_steps_has_no_cells(void)
 {
     heat_job *j = new_heat(3, 0);
-    tl_heat_choose(&j->heat);
     tl_heat_end(&j->heat);
     CU_ASSERT_EQUAL(tl_heat_worst(&j->heat, false), SIZE_MAX);
     free_heat(j);
