@@ -115,43 +115,38 @@ void tl_draw_arrivals(tl_page *page)
     const tl_strip *s = &page->strip;
     FILE *out = page->out;
     const tl_strip_late *latest[2] = { NULL, NULL }; /* of the ranks that the verdict names; of the others */
-    size_t first = TL_LATE_BINS, last = 0, *place = tl_calloc(s->nlate + 1, sizeof *place);
-    int32_t *ranks = tl_calloc(s->nlate + 1, sizeof *ranks);
-    bool *named = tl_calloc(s->nlate + 1, sizeof *named);
-    tl_rows rows = { .ranks = ranks, .named = named, .pitch = ROW, .base = 13 };
+    const tl_strip_late *shown[TL_STRIP_RANKS];
+    size_t first = TL_LATE_BINS, last = 0;
+    tl_rows rows = { .pitch = ROW, .base = 13 };
     for (size_t i = 0; i < s->nlate; i++) {
         const tl_strip_late *r = &s->late[i];
-        bool is_named = tl_page_names(page, r->rank);
+        const bool named = tl_page_names(page, r->rank);
         if (r->n == 0)
             continue;
-        const tl_strip_late **late = &latest[is_named ? 0 : 1];
+        const tl_strip_late **late = &latest[named ? 0 : 1];
         *late = *late == NULL || r->late_ns > (*late)->late_ns ? r : *late;
         if (s->nlate > TL_STRIP_RANKS && tl_strip_place(s, r->rank) == s->nranks)
             continue;
-        ranks[rows.n] = r->rank;
-        named[rows.n] = is_named;
-        place[rows.n++] = i;
+        shown[rows.n] = r;
+        tl_rows_add(&rows, r->rank, named);
         for (size_t bin = 1; bin <= TL_LATE_BINS; bin++)
             if (r->count[bin] > 0) {
                 first = bin < first ? bin : first;
                 last = bin > last ? bin : last;
             }
     }
-    if (rows.n > 1 && last > 0) {
-        first = first > 1 ? first - 1 : 0; /* a place for what is early */
-        const int high = (int)rows.n * ROW;
-        tl_figure_begin(out, "arrivals", "How late each rank comes to collectives", finding_of(latest[0], latest[1]).text,
-                        tl_side_of(&rows), high + TL_AXIS_HEIGHT);
-        draw_decades(out, first, last, high);
-        tl_put_rows(out, &rows);
-        for (size_t i = 0; i < rows.n; i++)
-            draw_rank(out, &s->late[place[i]], (int)i * ROW + ROW / 2, first, last);
-        tl_figure_end(out, NULL, 0, NULL,
-                      "A dot's area is the share of the rank's collectives in which it comes that much later than the median "
-                      "of those that meet, sends and receives apart. A rank that waits for another one before it can come "
-                      "is late, too.");
-    }
-    free(place);
-    free(ranks);
-    free(named);
+    if (rows.n < 2 || last == 0)
+        return;
+    first = first > 1 ? first - 1 : 0; /* a place for what is early */
+    const int high = tl_row_y(&rows, rows.n);
+    tl_figure_begin(out, "arrivals", "How late each rank comes to collectives", finding_of(latest[0], latest[1]).text,
+                    tl_side_of(&rows), high + TL_AXIS_HEIGHT);
+    draw_decades(out, first, last, high);
+    tl_put_rows(out, &rows);
+    for (size_t i = 0; i < rows.n; i++)
+        draw_rank(out, shown[i], tl_row_y(&rows, i) + ROW / 2, first, last);
+    tl_figure_end(out, NULL, 0, NULL,
+                  "A dot's area is the share of the rank's collectives in which it comes that much later than the median "
+                  "of those that meet, sends and receives apart. A rank that waits for another one before it can come "
+                  "is late, too.");
 }

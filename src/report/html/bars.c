@@ -18,7 +18,7 @@
 
 /* Causes of idle time that have a shade of their own; ranks that are drawn one by one, and how many of more ranks; bands
  * of the others. */
-enum { CAUSES = 3, EACH = 64, WORST = 12, BANDS = 10 };
+enum { CAUSES = 3, EACH = TL_ROWS_MOST, WORST = 12, BANDS = 10 };
 
 enum { BAR = 10, PITCH = 13, TOP = 4, APART = 8 }; /* pixels; APART: below the mean, and above the others */
 
@@ -164,16 +164,12 @@ static void draw_bars(tl_page *page, const bars *b, const uint32_t *order, const
 {
     FILE *out = page->out;
     const bool many = b->v.n > EACH;
-    int32_t ranks[EACH];
-    bool named[EACH], seen[NPARTS] = { false };
-    tl_rows rows = { .ranks = ranks, .named = named, .n = many ? WORST : b->v.n, .hosts = many ? NULL : page->hosts,
-                     .top = TOP + PITCH + APART, .pitch = PITCH, .base = BAR - 1 };
-    for (size_t i = 0; i < rows.n; i++) {
-        ranks[i] = b->v.v[many ? order[i] : i].rank;
-        named[i] = b->v.v[many ? order[i] : i].named;
-    }
+    bool seen[NPARTS] = { false };
+    tl_rows rows = { .top = TOP + PITCH + APART, .pitch = PITCH, .base = BAR - 1, .hosts = many ? NULL : page->hosts };
+    for (size_t i = 0; i < (many ? WORST : b->v.n); i++)
+        tl_rows_add(&rows, b->v.v[many ? order[i] : i].rank, b->v.v[many ? order[i] : i].named);
     const bar all = mean_of(b, order, b->v.n);
-    const int others = rows.top + (int)rows.n * PITCH + APART, bottom = many ? others + BANDS * PITCH : others - APART;
+    const int others = tl_row_y(&rows, rows.n) + APART, bottom = many ? others + BANDS * PITCH : others - APART;
     const tl_phrase finding = tl_phrase_of(
         "All %zu ranks in the mean: compute %s, exposed waiting %s, exposed transfer %s, idle %s.", b->v.n,
         tl_part_in_words(all.ns[COMPUTE] + all.ns[HIDDEN], all.wall_ns).text,
@@ -186,7 +182,7 @@ static void draw_bars(tl_page *page, const bars *b, const uint32_t *order, const
     tl_put_side(out, "", TOP + rows.base, "mean");
     draw_bar(out, b, &all, TOP, "mean", parts, seen);
     for (size_t i = 0; i < rows.n; i++)
-        draw_bar(out, b, &b->v.v[many ? order[i] : i], rows.top + (int)i * PITCH, tl_phrase_of("rank %" PRId32, ranks[i]).text,
+        draw_bar(out, b, &b->v.v[many ? order[i] : i], tl_row_y(&rows, i), tl_phrase_of("rank %" PRId32, rows.ranks[i]).text,
                  parts, seen);
     for (size_t k = 0, rest = b->v.n - WORST; k < BANDS && many; k++) {
         size_t from = WORST + rest * k / BANDS, to = WORST + rest * (k + 1) / BANDS;
@@ -301,18 +297,14 @@ static void take_sum(void *of, const void *row, tl_error *err)
 /* Puts the bars of the mean rank, and of the others. */
 static void put_sums(FILE *out, const sums *s, int y, bool *seen)
 {
-    int32_t ranks[TL_STRIP_RANKS];
-    bool named[TL_STRIP_RANKS];
-    tl_rows rows = { .ranks = ranks, .named = named, .top = y + PATH_ROW, .pitch = PATH_ROW, .base = PATH_BASE };
+    tl_rows rows = { .top = y, .pitch = PATH_ROW, .base = PATH_BASE };
     TL_EACH (const tl_path_sum, p, s->v)
-        if (p->rank >= 0) {
-            ranks[rows.n] = p->rank;
-            named[rows.n++] = s->strip->ranks[tl_strip_place(s->strip, p->rank)].named;
-        }
-    if (rows.n < s->v.n)
+        if (p->rank >= 0)
+            tl_rows_add(&rows, p->rank, s->strip->ranks[tl_strip_place(s->strip, p->rank)].named);
+    if (rows.n < s->v.n) { /* the first is the mean */
         tl_put_side(out, "", y + PATH_BASE, "mean rank");
-    else
-        rows.top = y;
+        rows.top += PATH_ROW;
+    }
     tl_put_rows(out, &rows);
     TL_EACH (const tl_path_sum, p, s->v) {
         const int64_t ns[NPLACES] = { [AT_COMPUTE] = p->compute_ns, [AT_COPY] = p->copy_ns,

@@ -290,20 +290,30 @@ int tl_side_of(const tl_rows *rows)
     return NUMBER + (longest > 0 ? BRACKET + CHAR * (int)longest : 0);
 }
 
+void tl_rows_add(tl_rows *rows, int32_t rank, bool named)
+{
+    rows->ranks[rows->n] = rank;
+    rows->named[rows->n++] = named;
+}
+
+int tl_row_y(const tl_rows *rows, size_t row)
+{
+    return rows->top + (int)row * rows->pitch;
+}
+
 void tl_put_rows(FILE *out, const tl_rows *rows)
 {
     for (size_t i = 0; i < rows->n; i++) {
-        bool named = rows->named != NULL && rows->named[i];
-        int y = rows->top + (int)i * rows->pitch;
+        const bool named = rows->named[i];
         if (named)
-            tl_put_box(out, "band", 0, 100, y, rows->pitch);
-        tl_put_side(out, named ? "named" : "", y + rows->base, "%srank %" PRId32, named ? "\xE2\x96\xB8 " : "",
+            tl_put_box(out, "band", 0, 100, tl_row_y(rows, i), rows->pitch);
+        tl_put_side(out, named ? "named" : "", tl_row_y(rows, i) + rows->base, "%srank %" PRId32, named ? "\xE2\x96\xB8 " : "",
                     rows->ranks[i]);
     }
     for (size_t i = 0, to; i < rows->n && has_brackets(rows); i = to) {
         to = end_of_host(rows, i);
         const tl_text host = tl_host_shown(rows->hosts, rows->ranks[i]);
-        int y = rows->top + (int)i * rows->pitch + 1, height = (int)(to - i) * rows->pitch - 3;
+        int y = tl_row_y(rows, i) + 1, height = (int)(to - i) * rows->pitch - 3;
         tl_put(out, "<path class=\"axis\" d=\"M%d %dh-4v%dh4\"/><text class=\"end\" x=\"%d\" y=\"%d\">%.*s</text>\n", 2 - NUMBER,
                y, height, -NUMBER - BRACKET + 4, y + height / 2 + 4, (int)host.n, host.p);
     }

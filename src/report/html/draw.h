@@ -103,13 +103,17 @@ void tl_put_levels(FILE *out, const tl_scale *scale, int height);
 
 /* Ranks as rows of a plot: each with its number at the side, marked where it is named, and left of the numbers a bracket
  * around ranks of one host, where there are two hosts. */
+enum { TL_ROWS_MOST = 64 }; /* at 13 pixels each they fill a screen */
 typedef struct tl_rows {
-    const int32_t *ranks;
-    const bool *named; /* by row; NULL: none */
-    size_t n;
-    const tl_table *hosts; /* table rank; NULL: no brackets */
     int top, pitch, base;  /* pixels: the first row's y, from row to row, from the row's y to the foot of its text */
+    const tl_table *hosts; /* table rank; NULL: no brackets */
+    size_t n;
+    int32_t ranks[TL_ROWS_MOST];
+    bool named[TL_ROWS_MOST];
 } tl_rows;
+
+void tl_rows_add(tl_rows *rows, int32_t rank, bool named);
+int tl_row_y(const tl_rows *rows, size_t row);
 
 /* How wide the side is that the rows need: the plot's `left`. */
 int tl_side_of(const tl_rows *rows);

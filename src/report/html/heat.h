@@ -14,15 +14,12 @@
 #ifndef TLMPI_REPORT_HTML_HEAT_H
 #define TLMPI_REPORT_HTML_HEAT_H
 
-#include "tlmpi/model/table.h"
-#include "tlmpi/report/format/words.h"
-#include <stdbool.h>
-#include <stdio.h>
+#include "draw.h"
 
 /* How much a page shows.  None of these decides anything: what is late, and who, stands in the tables. */
 enum {
-    /* Ranks up to which each has a row of its own: at 13 pixels each they fill a screen. */
-    TL_HEAT_ROWS = 64,
+    /* Ranks up to which each has a row of its own. */
+    TL_HEAT_ROWS = TL_ROWS_MOST,
     /* The worst ranks with a row of their own where the job has more ranks than TL_HEAT_ROWS; one row stands for all
      * others.  Half a screen. */
     TL_HEAT_WORST = 32,
@@ -155,11 +152,13 @@ typedef struct tl_picture {
     const char *cell;    /* of a share, "longer than its peers" */
     const char *late;    /* what an outline says; and a dashed one */
     const char *weak;
-    const bool *named; /* by row: marked; NULL: none */
+    tl_rows rows; /* as tl_heat_rows gives them; named: marked */
     const tl_outline *outlines;
     size_t noutlines;
-    const tl_table *hosts; /* table rank; NULL: none */
 } tl_picture;
+
+/* The ranks that have a row, none of which is named.  hosts: table rank; NULL: none. */
+tl_rows tl_heat_rows(const tl_heat *heat, const tl_table *hosts);
 
 /* How wide the picture is where there is room, in pixels. */
 int tl_heat_width(const tl_picture *picture);

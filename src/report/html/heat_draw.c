@@ -14,7 +14,6 @@
  * With few cells each is a rectangle that tells its numbers.  With many, neighbours in a row that have one shade are one
  * piece, all pieces of a shade are one path, and what is neutral is the ground on which they lie.
  */
-#include "draw.h"
 #include "heat.h"
 
 #include "tlmpi/base/mem.h"
@@ -36,7 +35,6 @@ typedef struct drawing {
     const tl_heat *heat;
     size_t nrows, ncols;
     double wide; /* a cell, in percent */
-    tl_rows rows;
 } drawing;
 
 /* The class of a shade: "n" neutral, "a1".. above, "b1".. below 0, "m" missing. */
@@ -56,7 +54,7 @@ static int shade_at(const drawing *d, size_t row, size_t column)
 /* The upper edge of a row; that of the others stands apart. */
 static int y_of(const drawing *d, size_t row)
 {
-    return (int)row * d->rows.pitch + (row >= d->heat->nshown && d->heat->nothers > 0 ? APART : 0);
+    return (int)row * d->p->rows.pitch + (row >= d->heat->nshown && d->heat->nothers > 0 ? APART : 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- cells */
@@ -77,7 +75,7 @@ static void draw_cell(const drawing *d, size_t row, size_t column)
                                 tl_show_time(cell->whole_ns).text);
     }
     tl_put_told_box(d->out, tl_phrase_of("cell %s", class_of(shade_at(d, row, column))).text, (double)column * d->wide, d->wide,
-                    y_of(d, row), d->rows.pitch, "%s, %s: %s", who.text, tl_steps_of_column(h->steps, column).text, what.text);
+                    y_of(d, row), d->p->rows.pitch, "%s, %s: %s", who.text, tl_steps_of_column(h->steps, column).text, what.text);
 }
 
 /* Draws a path of the runs of that shade; nothing where there are none. */
@@ -89,7 +87,7 @@ static void draw_runs(const drawing *d, int shade)
             for (n = 1; c + n < d->ncols && shade_at(d, r, c + n) == shade_at(d, r, c); n++)
                 ;
             if (shade_at(d, r, c) == shade)
-                tl_put_run(d->out, &begun, class_of(shade), c, n, y_of(d, r), d->rows.pitch - 1);
+                tl_put_run(d->out, &begun, class_of(shade), c, n, y_of(d, r), d->p->rows.pitch - 1);
         }
     tl_end_runs(d->out, begun);
 }
@@ -112,8 +110,8 @@ static void draw_outlines(const drawing *d)
     for (size_t i = 0; i < d->p->noutlines; i++) {
         const tl_outline *o = &d->p->outlines[i];
         double x = (double)o->first * d->wide, width = (double)(o->last - o->first + 1) * d->wide;
-        tl_put_box(d->out, "under", x, width, y_of(d, o->row), d->rows.pitch);
-        tl_put_box(d->out, o->weak ? "weak" : "late", x, width, y_of(d, o->row), d->rows.pitch);
+        tl_put_box(d->out, "under", x, width, y_of(d, o->row), d->p->rows.pitch);
+        tl_put_box(d->out, o->weak ? "weak" : "late", x, width, y_of(d, o->row), d->p->rows.pitch);
     }
 }
 
@@ -156,8 +154,8 @@ static void draw_legend(const drawing *d)
     bool missing = false, named = false, late = false, weak = false;
     for (size_t i = 0; i < d->nrows * d->ncols; i++)
         missing |= isnan(tl_heat_at(h, i / d->ncols, i % d->ncols));
-    for (size_t r = 0; r < h->nshown && d->p->named != NULL; r++)
-        named |= d->p->named[r];
+    for (size_t r = 0; r < h->nshown; r++)
+        named |= d->p->rows.named[r];
     for (size_t i = 0; i < d->p->noutlines; i++) {
         weak |= d->p->outlines[i].weak;
         late |= !d->p->outlines[i].weak;
@@ -190,33 +188,29 @@ static void draw_legend(const drawing *d)
 
 /* ----------------------------------------------------------------------------------------------------------- picture */
 
-/* The ranks that have a row. */
-static tl_rows rows_of(const tl_picture *p, int32_t ranks[TL_HEAT_ROWS])
+tl_rows tl_heat_rows(const tl_heat *h, const tl_table *hosts)
 {
-    const tl_heat *h = p->heat;
     const int pitch = tl_heat_nrows(h) <= FEW_ROWS ? 20 : 13;
+    tl_rows rows = { .pitch = pitch, .base = pitch / 2 + 4, .hosts = hosts };
     for (size_t r = 0; r < h->nshown; r++)
-        ranks[r] = h->ranks[h->shown[r]];
-    return (tl_rows){ .ranks = ranks, .named = p->named, .n = h->nshown, .hosts = p->hosts, .pitch = pitch, .base = pitch / 2 + 4 };
+        tl_rows_add(&rows, h->ranks[h->shown[r]], false);
+    return rows;
 }
 
 int tl_heat_width(const tl_picture *p)
 {
-    int32_t ranks[TL_HEAT_ROWS];
-    const tl_rows rows = rows_of(p, ranks);
-    return tl_side_of(&rows) + (int)p->heat->steps->n * WIDEST;
+    return tl_side_of(&p->rows) + (int)p->heat->steps->n * WIDEST;
 }
 
 void tl_draw_heat(FILE *out, const tl_picture *p)
 {
-    int32_t ranks[TL_HEAT_ROWS];
-    drawing d = { out, p, p->heat, tl_heat_nrows(p->heat), p->heat->steps->n, 0, rows_of(p, ranks) };
-    d.wide = 100 / (double)d.ncols;
+    const size_t ncols = p->heat->steps->n;
+    const drawing d = { out, p, p->heat, tl_heat_nrows(p->heat), ncols, 100 / (double)ncols };
     fprintf(out, "<div style=\"max-width:%dpx\">\n", tl_heat_width(p));
-    tl_plot_begin(out, p->id, p->title, p->finding, tl_side_of(&d.rows), y_of(&d, d.nrows) + 34);
-    tl_put_rows(out, &d.rows);
+    tl_plot_begin(out, p->id, p->title, p->finding, tl_side_of(&p->rows), y_of(&d, d.nrows) + 34);
+    tl_put_rows(out, &p->rows);
     if (p->heat->nothers > 0)
-        tl_put_side(out, "", y_of(&d, p->heat->nshown) + d.rows.base, "others");
+        tl_put_side(out, "", y_of(&d, p->heat->nshown) + p->rows.base, "others");
     draw_cells(&d);
     draw_outlines(&d);
     draw_steps(&d);

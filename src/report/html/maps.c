@@ -13,8 +13,7 @@
 
 /* A picture, and under it the worst ranks, kept ranks first, each with its numbers and a note. */
 typedef struct figure {
-    tl_picture picture;      /* hosts and outlines are found for it */
-    bool marked[TL_HEAT_ROWS];
+    tl_picture picture;      /* its rows are named, and outlines found, before it ends */
     TL_VEC(tl_outline) outlines;
     const char *explanation; /* of the shades */
     const char *column;      /* what a column of several steps is, after "A column is N steps: " */
@@ -70,7 +69,6 @@ static void put_worst(tl_page *page, const figure *f)
 static void begin_figure(tl_page *page, figure *f)
 {
     enum { NARROW = 480 };
-    f->picture.hosts = page->hosts;
     int wide = tl_heat_width(&f->picture);
     if (wide <= NARROW)
         tl_put(page->out, "<figure class=\"pair\" style=\"grid-template-columns:%dpx minmax(0,1fr)\">\n<figcaption>", wide);
@@ -81,7 +79,6 @@ static void begin_figure(tl_page *page, figure *f)
 static void end_figure(tl_page *page, figure *f)
 {
     const size_t run = f->picture.heat->steps->run;
-    f->picture.named = f->marked;
     f->picture.outlines = f->outlines.v;
     f->picture.noutlines = f->outlines.n;
     fputs("</figcaption>\n", page->out);
@@ -152,7 +149,7 @@ static void mark_late(figure *f, const tl_heat *h)
 {
     for (size_t r = 0; r < h->nshown; r++) {
         const tl_heat_cell *cells = &h->cells[h->shown[r] * h->steps->n];
-        f->marked[r] = h->of[h->shown[r]].keep;
+        f->picture.rows.named[r] = h->of[h->shown[r]].keep;
         for (size_t c = 0, n; c < h->steps->n; c += n) {
             for (n = 1; c + n < h->steps->n && cells[c + n].late == cells[c].late; n++)
                 ;
@@ -173,8 +170,9 @@ static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h)
                                what->most, share_of(h, worst, false).text,
                                tl_steps_of_column(h->steps, h->of[worst].most_at).text,
                                tl_show_share(h->of[worst].most, false).text, h->steps->run > 1 ? "them" : "it");
-    mark_late(&f, h);
     f.picture.heat = h;
+    f.picture.rows = tl_heat_rows(h, page->hosts);
+    mark_late(&f, h);
     f.picture.shades = tl_shades_of_parts();
     f.picture.finding = finding.text;
     f.picture.late = "a step in which the rank is late";
@@ -351,7 +349,7 @@ static void mark(figure *f, const phase *of, const tl_phase_verdict *v)
         row++;
     if (row == h->nshown)
         return;
-    f->marked[row] |= v->verdict == TL_PHASE_STRAGGLER;
+    f->picture.rows.named[row] |= v->verdict == TL_PHASE_STRAGGLER;
     if (is_of(v, of) && v->first_step >= 0 && first < ncolumns && first <= last)
         tl_vec_push(&f->outlines, (tl_outline){ row, first, last < ncolumns ? last : ncolumns - 1, v->verdict != TL_PHASE_STRAGGLER });
 }
@@ -393,6 +391,7 @@ static void put_phase(tl_page *page, const phases *p, size_t number)
                                          (int)sizeof of->title, of->title);
     figure f = { .picture = { .heat = h,
                               .shades = tl_shades_by_scatter(h),
+                              .rows = tl_heat_rows(h, page->hosts),
                               .id = id.text,
                               .title = title.text,
                               .finding = finding.text,

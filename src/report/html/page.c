@@ -76,6 +76,15 @@ void tl_page_said(tl_page *page, const char *after)
     fputs(after, page->out);
 }
 
+void tl_page_sentence(tl_page *page, const char *before, const char *after, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tl_vsay(tl_page_say(page, before), format, args);
+    tl_page_said(page, after);
+    va_end(args);
+}
+
 void tl_put_lines(FILE *out, const char *text, const char *plain, const char *indented)
 {
     for (const char *p = text, *end; *p != '\0'; p = end + (*end != '\0')) {

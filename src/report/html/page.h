@@ -36,6 +36,10 @@ void tl_put_page_foot(FILE *out, const char *file);
 tl_wrap *tl_page_say(tl_page *page, const char *before);
 void tl_page_said(tl_page *page, const char *after);
 
+/* Puts such a sentence, of a format as tl_say has it. */
+void tl_page_sentence(tl_page *page, const char *before, const char *after, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* A text that is written as a file; its owner closes it, and frees the text. */
 FILE *tl_page_memory(char **text, size_t *n);
 

@@ -47,10 +47,8 @@ void tl_draw_recording(tl_page *page)
            tl_bytes_in_words(bytes).text, tl_grouped(events).text, lost > 0 ? tl_grouped(lost).text : "none");
     put_faults(page, ranks);
     for (int defect = 0; a->health != NULL && defect < TL_NDEFECTS; defect++)
-        if (tl_health_in_words(a->health, (tl_defect)defect, &words)) {
-            tl_say(tl_page_say(page, "<p>"), "%s.", words.text);
-            tl_page_said(page, "</p>\n");
-        }
+        if (tl_health_in_words(a->health, (tl_defect)defect, &words))
+            tl_page_sentence(page, "<p>", "</p>\n", "%s.", words.text);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- clocks */

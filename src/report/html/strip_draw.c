@@ -191,16 +191,14 @@ void tl_draw_strip(tl_page *page)
 {
     const tl_strip *s = &page->strip;
     FILE *out = page->out;
-    int32_t ranks[TL_STRIP_RANKS];
-    bool named[TL_STRIP_RANKS], corrected = false;
-    const tl_rows rows = { .ranks = ranks, .named = named, .n = s->nranks, .pitch = ROW, .base = 13 };
+    tl_rows rows = { .pitch = ROW, .base = 13 };
+    bool corrected = false;
     const int high = (int)s->nranks * ROW;
     const tl_scale scale = scale_of(s);
     if (s->nranks == 0)
         return;
     for (size_t i = 0; i < s->nranks; i++) {
-        ranks[i] = s->ranks[i].rank;
-        named[i] = s->ranks[i].named;
+        tl_rows_add(&rows, s->ranks[i].rank, s->ranks[i].named);
         corrected |= s->ranks[i].clock != NULL;
     }
 
@@ -208,7 +206,7 @@ void tl_draw_strip(tl_page *page)
                     tl_side_of(&rows), high + TL_AXIS_HEIGHT);
     tl_put_rows(out, &rows);
     for (size_t i = 0; i < s->nranks; i++)
-        tl_put_side(out, "quiet small", (int)i * ROW + 25, "waits %s", tl_share_in_words(s->ranks[i].wait_share).text);
+        tl_put_side(out, "quiet small", tl_row_y(&rows, i) + 25, "waits %s", tl_share_in_words(s->ranks[i].wait_share).text);
     tl_put_axis(out, &scale, 0, high);
     fputs("<defs><pattern id=\"waits\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect class=\"waits-ground\" "
           "width=\"6\" height=\"6\"/><path class=\"waits-line\" d=\"M-1 1l2 -2M0 6l6 -6M5 7l2 -2\"/></pattern></defs>\n",
@@ -216,7 +214,7 @@ void tl_draw_strip(tl_page *page)
     tl_sheet_begin(out, high, TL_STRIP_COLUMNS);
     for (size_t i = 0; i < s->nranks; i++)
         for (unsigned k = 0; k < 2 * TL_STRIP_NCLASSES; k++)
-            draw_runs(out, &s->ranks[i], (int)i * ROW, (tl_strip_class)(k / 2), k % 2 == 1);
+            draw_runs(out, &s->ranks[i], tl_row_y(&rows, i), (tl_strip_class)(k / 2), k % 2 == 1);
     tl_plot_end(out);
     draw_joins(out, s);
     tl_sheet_begin(out, high, TL_STRIP_COLUMNS);

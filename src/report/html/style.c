@@ -52,7 +52,7 @@ const char *const tl_style[] = {
     ".plot { overflow: visible; max-width: var(--most); } .rule { stroke: var(--line); } .quiet { fill: var(--quiet); }\n"
     ".shared { position: absolute; } text { fill: var(--ink); }\n"
     ".end { text-anchor: end; } .middle { text-anchor: middle; } .named { font-weight: 700; }\n"
-    ".mark { fill: var(--ink); shape-rendering: auto; } .axis { fill: none; stroke: var(--quiet); }\n"
+    ".axis { fill: none; stroke: var(--quiet); }\n"
     ".path { fill: none; stroke: var(--ink); stroke-width: 2; vector-effect: non-scaling-stroke; }\n"
     ".band { fill: var(--band); } .dot { fill: var(--ink); shape-rendering: auto; }\n"
     ".compute { fill: var(--compute); } .hidden { fill: var(--hidden); } .transfer { fill: var(--transfer); }\n"

@@ -94,19 +94,35 @@ static void put_job(tl_page *page)
 
 /* ----------------------------------------------------------------------------------------------------------- numbers */
 
-/* Puts a number of the strip: what it is, the number, and what it is of, as the page says next; tl_page_said follows. */
-static tl_wrap *tile(tl_page *page, const char *what, const char *number)
+/* Begins a number of the strip: what it is, and the number; what it is of follows, and END_TILE. */
+static void tile(tl_page *page, const char *what, tl_phrase number)
 {
-    tl_put(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd><dd>", what, number);
-    return tl_page_say(page, "");
+    tl_put(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd>", what, number.text);
 }
 
-static void end_tile(tl_page *page)
+#define TILE     "<dd>"
+#define END_TILE "</dd></div>\n"
+
+static void put_step_time(tl_page *page, const tl_culprit *c)
 {
-    tl_page_said(page, "</dd></div>\n");
+    const tl_answers *a = page->answers;
+    const int64_t nsteps = (int64_t)a->trust.nsteps;
+    const bool of_late = c != NULL && c->step_ns > 0;
+    const int64_t step_ns = of_late ? c->step_ns : a->wall_ns / (nsteps > 0 ? nsteps : 1);
+    if (step_ns <= 0)
+        return;
+    tl_phrase late = tl_phrase_of("on average;");
+    if (of_late && c->steps_flagged < nsteps)
+        late = tl_phrase_of("on average in the %" PRId64 " late step%s of", c->steps_flagged, tl_plural(c->steps_flagged));
+    tile(page, nsteps > 0 ? "Step time" : "Recorded", tl_duration(step_ns));
+    if (nsteps > 0)
+        tl_page_sentence(page, TILE, END_TILE, "%s %" PRId64 " step%s, %s in all", late.text, nsteps, tl_plural(nsteps),
+                         tl_duration(a->wall_ns).text);
+    else
+        fputs(TILE END_TILE, page->out);
 }
 
-/* Time of all devices that is not work, its largest part first. */
+/* Puts time of all devices that is not work, its largest part. */
 static void put_lost(tl_page *page)
 {
     const tl_answers *a = page->answers;
@@ -122,96 +138,57 @@ static void put_lost(tl_page *page)
         most = losses[i].ns > losses[most].ns ? i : most;
     if (a->wall_sum_ns <= 0 || losses[most].ns <= 0)
         return;
-    tl_say(tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->wall_sum_ns).text), "of GPU time: %s, %s in all",
-           losses[most].words, tl_duration(losses[most].ns).text);
-    end_tile(page);
+    tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->wall_sum_ns));
+    tl_page_sentence(page, TILE, END_TILE, "of GPU time: %s, %s in all", losses[most].words, tl_duration(losses[most].ns).text);
 }
 
 static void put_gain(tl_page *page, const tl_culprit *c)
 {
     const tl_answers *a = page->answers;
-    if (c != NULL && c->gain_ns > 0)
-        tl_say(tile(page, "Gain without it", tl_share_in_words(tl_answers_share(a, c->gain_ns)).text), "%s",
-               tl_gain_in_words(a, c).text);
-    else if (c == NULL && tl_largest_imbalance(a) > 0)
-        tl_say_imbalance(tile(page, "Most to gain",
-                              tl_share_in_words(tl_answers_share(a, tl_largest_imbalance(a))).text), a, 1);
-    else
-        return;
-    end_tile(page);
-}
-
-static void put_trust(tl_page *page, const tl_answer *answer)
-{
-    const tl_answers *a = page->answers;
-    tl_wrap *w = tile(page, "Trust", tl_confidence_labels[answer->confidence]);
-    unsigned doubts = answer->doubts;
-    if (doubts != 0)
-        tl_say(w, "%s%s", tl_doubt_in_words(a, (tl_doubt)__builtin_ctz(doubts)).text,
-               (doubts & (doubts - 1)) != 0 ? ", and more below" : "");
-    else if (a->trust.collectives > 0)
-        tl_say(w, "%s of %s collectives matched", tl_grouped(a->trust.matched).text,
-               tl_grouped(a->trust.collectives).text);
-    end_tile(page);
-}
-
-static void put_numbers(tl_page *page, const tl_culprit *c)
-{
-    const tl_answers *a = page->answers;
-    const size_t nsteps = a->trust.nsteps;
-    const bool of_steps = c != NULL && c->step_ns > 0;
-    int64_t step_ns = of_steps ? c->step_ns : nsteps > 0 ? a->wall_ns / (int64_t)nsteps : a->wall_ns;
-
-    if (step_ns > 0) {
-        tl_wrap *w = tile(page, nsteps > 0 ? "Step time" : "Recorded", tl_duration(step_ns).text);
-        if (of_steps && c->steps_flagged < (int64_t)nsteps)
-            tl_say(w, "on average in the %" PRId64 " late step%s of", c->steps_flagged, tl_plural(c->steps_flagged));
-        else if (nsteps > 0)
-            tl_say(w, "on average;");
-        if (nsteps > 0)
-            tl_say(w, "%zu step%s, %s in all", nsteps, tl_plural((int64_t)nsteps), tl_duration(a->wall_ns).text);
-        end_tile(page);
+    if (c != NULL && c->gain_ns > 0) {
+        tile(page, "Gain without it", tl_share_in_words(tl_answers_share(a, c->gain_ns)));
+        tl_page_sentence(page, TILE, END_TILE, "%s", tl_gain_in_words(a, c).text);
+    } else if (c == NULL && tl_largest_imbalance(a) > 0) {
+        tile(page, "Most to gain", tl_share_in_words(tl_answers_share(a, tl_largest_imbalance(a))));
+        tl_say_imbalance(tl_page_say(page, TILE), a, 1);
+        tl_page_said(page, END_TILE);
     }
-    put_lost(page);
-    put_gain(page, c);
-    put_trust(page, &a->rank);
+}
+
+static void put_trust(tl_page *page)
+{
+    const tl_answers *a = page->answers;
+    const unsigned doubts = a->rank.doubts;
+    tile(page, "Trust", tl_phrase_of("%s", tl_confidence_labels[a->rank.confidence]));
+    if (doubts != 0)
+        tl_page_sentence(page, TILE, END_TILE, "%s%s", tl_doubt_in_words(a, (tl_doubt)__builtin_ctz(doubts)).text,
+                         (doubts & (doubts - 1)) != 0 ? ", and more below" : "");
+    else if (a->trust.collectives > 0)
+        tl_page_sentence(page, TILE, END_TILE, "%s of %s collectives matched", tl_grouped(a->trust.matched).text,
+                         tl_grouped(a->trust.collectives).text);
+    else
+        fputs(TILE END_TILE, page->out);
 }
 
 static void put_numbers_of_phases(tl_page *page)
 {
     const tl_phase_verdict *row = page->answers->phases;
     if (row->steps > 0 && row->time_ns > 0) {
-        tl_say(tile(page, "Step time", tl_duration(row->time_ns / row->steps).text),
-               "on average, the sum of its phases; %" PRId64 " steps", row->steps);
-        end_tile(page);
+        tile(page, "Step time", tl_duration(row->time_ns / row->steps));
+        tl_page_sentence(page, TILE, END_TILE, "on average, the sum of its phases; %" PRId64 " steps", row->steps);
     }
     if (row->verdict == TL_PHASE_STRAGGLER) {
-        tl_say_phase_cost(tile(page, "Gain without it", tl_part_in_words(row->cost_ns, row->time_ns).text),
-                          page->answers);
-        end_tile(page);
+        tile(page, "Gain without it", tl_part_in_words(row->cost_ns, row->time_ns));
+        tl_say_phase_cost(tl_page_say(page, TILE), page->answers);
+        tl_page_said(page, END_TILE);
     }
-    tl_say(tile(page, "Trust", tl_confidence_labels[row->confidence]), "durations alone do not show who waits");
-    end_tile(page);
+    tile(page, "Trust", tl_phrase_of("%s", tl_confidence_labels[row->confidence]));
+    tl_page_sentence(page, TILE, END_TILE, "durations alone do not show who waits");
 }
 
 /* ----------------------------------------------------------------------------------------------------------- verdict */
 
-/* The four questions and their answers, word for word as `tlmpi ask` says them. */
-static void put_answers(tl_page *page)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *memory = tl_page_memory(&text, &n);
-
-    tl_print_answers(memory, page->answers, page->in->file, SIZE_MAX);
-    (void)fclose(memory);
-    fputs("<details id=\"answers\"><summary>The answers in words</summary>\n", page->out);
-    tl_put_lines(page->out, text, "h3", "p");
-    fputs("</details>\n", page->out);
-    free(text);
-}
-
-/* Why, and who else. */
+/* Puts why, and who else. */
 static void put_cause(tl_page *page, const tl_culprit *c)
 {
     enum { ALSO = 3 };
@@ -219,15 +196,48 @@ static void put_cause(tl_page *page, const tl_culprit *c)
     if (!tl_is_link(c)) {
         tl_say_cause(tl_page_say(page, "<p>Cause: "), a);
         tl_page_said(page, "</p>\n");
-        if (a->nexcess > 0) {
-            tl_say_excess(tl_page_say(page, "<p>Where: "), a, 2);
-            tl_page_said(page, "</p>\n");
-        }
+    }
+    if (!tl_is_link(c) && a->nexcess > 0) {
+        tl_say_excess(tl_page_say(page, "<p>Where: "), a, 2);
+        tl_page_said(page, "</p>\n");
     }
     for (size_t i = 1; i < a->nculprits && i <= ALSO; i++) {
         tl_say_next_culprit(tl_page_say(page, "<p>Also: "), a, &a->culprits[i]);
         tl_page_said(page, "</p>\n");
     }
+}
+
+/* Puts what was found: of traces, or of phases where there is no trace. */
+static void put_finding(tl_page *page, const tl_culprit *c)
+{
+    const tl_answers *a = page->answers;
+    if (a->phases_alone)
+        tl_say_phase_rank(tl_page_say(page, "<p class=\"says\">"), a);
+    else if (c != NULL)
+        tl_say_culprit(tl_page_say(page, "<p class=\"says\">"), a, c);
+    else
+        tl_say_no_culprit(tl_page_say(page, "<p class=\"says\">"), a);
+    tl_page_said(page, "</p>\n");
+    if (a->phases_alone) {
+        tl_say_phase_reason(tl_page_say(page, "<p>"), a);
+        tl_page_said(page, "</p>\n");
+    } else if (c != NULL) {
+        put_cause(page, c);
+    }
+}
+
+/* Puts the four questions and their answers, word for word as `tlmpi ask` says them. */
+static void put_answers(tl_page *page)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *memory = tl_page_memory(&text, &n);
+    tl_print_answers(memory, page->answers, page->in->file, SIZE_MAX);
+    (void)fclose(memory);
+    fputs("<details id=\"answers\"><summary>The answers in words</summary>\n", page->out);
+    tl_put_lines(page->out, text, "h3", "p");
+    fputs("</details>\n", page->out);
+    free(text);
 }
 
 void tl_draw_verdict(tl_page *page)
@@ -237,30 +247,20 @@ void tl_draw_verdict(tl_page *page)
     const bool late = a->phases_alone ? a->phases->verdict == TL_PHASE_STRAGGLER : c != NULL;
 
     put_job(page);
-    fprintf(page->out, "<div class=\"strip%s\">\n<p class=\"says\">", late ? "" : " well");
-    if (a->phases_alone)
-        tl_say_phase_rank(tl_page_say(page, ""), a);
-    else if (c != NULL)
-        tl_say_culprit(tl_page_say(page, ""), a, c);
-    else
-        tl_say_no_culprit(tl_page_say(page, ""), a);
-    tl_page_said(page, "</p>\n");
-    if (a->phases_alone) {
-        tl_say_phase_reason(tl_page_say(page, "<p>"), a);
-        tl_page_said(page, "</p>\n");
-    } else if (c != NULL) {
-        put_cause(page, c);
-    }
+    tl_put(page->out, "<div class=\"strip%s\">\n", late ? "" : " well");
+    put_finding(page, c);
     fputs("<dl class=\"tiles\">\n", page->out);
-    if (a->phases_alone)
+    if (a->phases_alone) {
         put_numbers_of_phases(page);
-    else
-        put_numbers(page, c);
-    fputs("</dl>\n", page->out);
-    if (!a->phases_alone && tl_next_in_words(a) != NULL) {
-        tl_say(tl_page_say(page, "<p><b>Next:</b> "), "%s", tl_next_in_words(a));
-        tl_page_said(page, "</p>\n");
+    } else {
+        put_step_time(page, c);
+        put_lost(page);
+        put_gain(page, c);
+        put_trust(page);
     }
+    fputs("</dl>\n", page->out);
+    if (!a->phases_alone && tl_next_in_words(a) != NULL)
+        tl_page_sentence(page, "<p><b>Next:</b> ", "</p>\n", "%s", tl_next_in_words(a));
     if (a->selection != NULL) {
         tl_say_selection(tl_page_say(page, "<p>"), a);
         tl_page_said(page, "</p>\n");

@@ -6,6 +6,7 @@ static tl_picture picture_of(const heat_job *j)
 {
     return (tl_picture){ .heat = &j->heat,
                          .shades = tl_shades_by_scatter(&j->heat),
+                         .rows = tl_heat_rows(&j->heat, NULL),
                          .id = "p",
                          .title = "A < B",
                          .finding = "rank 1",
@@ -27,9 +28,8 @@ static void a_small_one_is_drawn_cell_by_cell(void)
 {
     heat_job *j = drawn_heat(2, (const char *const[]){ "0b", ".5" });
     tl_picture p = picture_of(j);
-    static const bool named[] = { false, true };
     const tl_outline outline = { .row = 1, .first = 1, .last = 1 };
-    p.named = named;
+    p.rows.named[1] = true;
     p.outlines = &outline;
     p.noutlines = 1;
     char *text = cells_of(&p);
@@ -172,7 +172,7 @@ static void hosts_are_named_where_they_differ(void)
     for (size_t r = 0; r < 4; r++)
         snprintf(rows[r].host, sizeof rows[r].host, "n<%zu.cluster", r / 2);
     tl_picture p = picture_of(j);
-    p.hosts = &table;
+    p.rows.hosts = &table;
     char *text = drawn_text(&p);
     CU_ASSERT_EQUAL(count_of(text, "n&lt;0</text>"), 1);
     CU_ASSERT_EQUAL(count_of(text, "n&lt;1</text>"), 1);
