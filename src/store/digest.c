@@ -1,10 +1,10 @@
-/* digest.c - a hash over what a result says, not over how it is stored.
+/* digest.c - a hash over the content of a result, independent of its storage.
  *
- *     columns   name, type, labels      of every column, except columns that say where the data came from
+ *     columns   name, type, labels      of every column, except columns about the source of the data
  *     rows      cell by cell, in order
  *
- * Two files that say the same may differ in the row numbers of their names and in their epoch: a name is hashed as its
- * text, a time as Unix time.
+ * Two files with the same content may differ in the row numbers of their names and in their epoch: a name is hashed as
+ * its text, a time as Unix time.
  */
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
@@ -36,7 +36,7 @@ static uint64_t hash_columns(const tl_schema *table)
     return hash;
 }
 
-/* The content keys of all names. */
+/* Returns the content keys of all names. */
 static uint64_t *name_keys(tl_result *result)
 {
     size_t n = tl_result_nnames(result);
@@ -52,13 +52,13 @@ typedef struct context {
     int64_t epoch_ns;
 } context;
 
-/* What a cell says, as 64 bits. */
+/* Returns the content of a cell, as 64 bits. */
 static uint64_t cell_value(const tl_field *field, const unsigned char *row, const context *c)
 {
     if (field->type == TL_TYPE_ENUM)
         return row[field->offset];
     const tl_content cell = tl_content_of(field, row);
-    const double real = cell.d + 0.0; /* there are many NaNs and two zeros, but one "no value" and one nothing */
+    const double real = cell.d + 0.0; /* all NaNs count as one value, and both zeros */
     uint64_t value = (uint64_t)cell.i;
 
     if (field->type == TL_TYPE_TIME)

@@ -1,4 +1,4 @@
-/* h5.c - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes, sizes. */
+/* h5.c - HDF5 helpers: initialisation, error messages, closing, attributes, sizes. */
 #include "h5.h"
 #include <stdarg.h>
 #include <stdbool.h>
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An attribute and its name share 64 KiB of an object header in the format that old readers know. */
+/* In the format that old readers support, an attribute and its name share 64 KiB of an object header. */
 #define ATTR_TEXT_MAX ((size_t)60000)
 
 #define MAX_CHUNK_BYTES ((hsize_t)64 << 20)
-/* Deflate makes at most 1,032 bytes of one. */
+/* Largest ratio of text to deflated bytes: 1,032, rounded up. */
 #define MAX_DEFLATE 1040
 
-/* The library's own choices are megabytes. */
+/* Buffer sizes; the library's defaults are megabytes. */
 enum { CACHE_BYTES = 256 << 10, FREE_BYTES = 64 << 10, CONVERSION_BYTES = 64 << 10 };
 
 void tl_h5_start(void)
@@ -22,7 +22,7 @@ void tl_h5_start(void)
     if (started)
         return;
     started = true;
-    /* A file that could not be closed, because the disk is full, would be tried again at exit, and the library would
+    /* A file that could not be closed, because the disk is full, would be closed again at exit, and the library would
      * then complain about a loop.  Every file is closed, or given up, by its owner. */
     H5dont_atexit();
     H5open();
@@ -30,7 +30,7 @@ void tl_h5_start(void)
     H5set_free_list_limits(FREE_BYTES, FREE_BYTES, FREE_BYTES, FREE_BYTES, FREE_BYTES, FREE_BYTES);
 }
 
-/* What the library keeps of objects that are closed: headers of thousands of views, each written once. */
+/* Limits the memory that the library keeps for closed objects: headers of thousands of views, each written once. */
 static bool keep_little(hid_t access)
 {
     H5AC_cache_config_t cache = { .version = H5AC__CURR_CACHE_CONFIG_VERSION };
@@ -49,7 +49,7 @@ hid_t tl_h5_file_access(void)
         return -1;
     }
 #if H5_VERSION_GE(1, 10, 7) && !(H5_VERS_MAJOR == 1 && H5_VERS_MINOR == 11)
-    /* Where the file system knows no locks, a file without one is better than none. */
+    /* On a file system without locks, a file without a lock is better than none. */
     if (access >= 0 && H5Pset_file_locking(access, true, true) < 0) {
         H5Pclose(access);
         return -1;
@@ -73,7 +73,7 @@ typedef struct cause {
     bool no_memory;
 } cause;
 
-/* Takes the innermost entry of the error stack: upward is from there to the call that was made. */
+/* Copies the innermost entry of the error stack; H5E_WALK_UPWARD begins there. */
 static herr_t take_cause(unsigned n, const H5E_error2_t *entry, void *arg)
 {
     static const char quote[] = "error message = '";
@@ -120,7 +120,7 @@ hid_t tl_h5_text_type(size_t size)
     return type;
 }
 
-/* Length of the longest prefix that may stay as it is. */
+/* Returns the length of the longest prefix that needs no change. */
 static size_t clean_prefix(tl_text t)
 {
     size_t n = tl_text_utf8(t);
@@ -145,8 +145,8 @@ void tl_clean_append(tl_bytes *out, const char *text, size_t n)
     tl_bytes_put(out, "", 1);
 }
 
-/* Writes and closes an attribute; one that could not be made is a failure. */
-static herr_t put_cells(hid_t attr, hid_t type, const void *cells)
+/* Writes and closes an attribute.  attr below 0 is a failure. */
+static herr_t write_attr(hid_t attr, hid_t type, const void *cells)
 {
     herr_t rc = attr >= 0 ? H5Awrite(attr, type, cells) : -1;
     if (attr >= 0 && H5Aclose(attr) < 0)
@@ -154,16 +154,16 @@ static herr_t put_cells(hid_t attr, hid_t type, const void *cells)
     return rc;
 }
 
-/* An attribute of one cell. */
+/* Creates an attribute of one cell. */
 static hid_t new_attr(hid_t object, const char *name, hid_t type)
 {
-    static hid_t scalar = -1; /* kept: there are a thousand such attributes in a file */
+    static hid_t scalar = -1; /* kept: a file has a thousand such attributes */
     if (scalar < 0)
         scalar = H5Screate(H5S_SCALAR);
     return scalar >= 0 ? H5Acreate2(object, name, type, scalar, H5P_DEFAULT, H5P_DEFAULT) : -1;
 }
 
-/* The type of a text of that size, until the next call; not the caller's to close. */
+/* Returns the type of a text of that size, valid until the next call; the caller does not close it. */
 static hid_t text_type_of(size_t size)
 {
     static hid_t type = -1; /* kept as well */
@@ -183,32 +183,32 @@ herr_t tl_h5_put_text(hid_t object, const char *name, const char *text)
         memcpy(clean.v + n, "...", 3);
         n += 3;
     }
-    /* No text has no bytes, but a type has at least one. */
+    /* An empty text has no bytes, but a type has at least one. */
     hid_t type = text_type_of(n > 0 ? n : 1);
-    herr_t rc = type >= 0 ? put_cells(new_attr(object, name, type), type, clean.v) : -1;
+    herr_t rc = type >= 0 ? write_attr(new_attr(object, name, type), type, clean.v) : -1;
     free(clean.v);
     return rc;
 }
 
 herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value)
 {
-    return put_cells(new_attr(object, name, H5T_STD_I64LE), H5T_STD_I64LE, &value);
+    return write_attr(new_attr(object, name, H5T_STD_I64LE), H5T_STD_I64LE, &value);
 }
 
-/* The head of its message and its own, name, type, space and text. */
+/* message head, attribute head, name, type, space and text */
 size_t tl_h5_attr_bytes(const char *name, size_t text)
 {
     enum { MESSAGE = 4, ATTRIBUTE = 9, TYPE = 8, SPACE = 4 };
     return MESSAGE + ATTRIBUTE + strlen(name) + 1 + TYPE + SPACE + text;
 }
 
-/* All attributes in the header of their object, however many. */
+/* Keeps any number of attributes in the header of their object. */
 herr_t tl_h5_attrs_in_header(hid_t plist)
 {
     return H5Pset_attr_phase_change(plist, UINT16_MAX, UINT16_MAX);
 }
 
-/* An attribute that is deleted leaves its place for others. */
+/* The space of a deleted attribute is reused. */
 herr_t tl_h5_reserve(hid_t object, size_t nbytes)
 {
     static const char name[] = "room";
@@ -236,18 +236,18 @@ herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts,
         memcpy(cells + i * size, texts[i], strlen(texts[i]));
     hid_t type = text_type_of(size), space = H5Screate_simple(1, &count, NULL);
     if (type >= 0 && space >= 0)
-        rc = put_cells(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), type, cells);
+        rc = write_attr(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), type, cells);
     free(cells);
     tl_h5_close(space);
     return rc;
 }
 
-/* Opens the attribute of that name and class that holds n values; *type is its type. */
+/* Opens the attribute of that name and class with n values; *type: its type. */
 static hid_t open_attr(hid_t object, const char *name, H5T_class_t kind, size_t n, hid_t *type, tl_error *err)
 {
     hid_t attr = H5Aopen(object, name, H5P_DEFAULT), space = -1;
     *type = -1;
-    if (attr < 0 && H5Aexists(object, name) > 0) /* not asked before: it takes as long as to open it */
+    if (attr < 0 && H5Aexists(object, name) > 0) /* a query before would take as long as to open it */
         attr = H5Aopen(object, name, H5P_DEFAULT);
     if (attr < 0) {
         tl_h5_fail(err, TL_EINPUT, object, "no attribute %s", name);
@@ -281,7 +281,7 @@ tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, 
         goto done;
     }
     text = tl_calloc(n, size + 1);
-    /* As they lie there: to have the library make room for a 0 after each takes longer than to read them. */
+    /* Read as stored: a conversion by the library, which adds a 0 to each, takes longer than the reading. */
     if (H5Aread(attr, type, text) < 0) {
         st = tl_h5_fail(err, TL_EINPUT, object, "attribute %s", name);
         goto done;

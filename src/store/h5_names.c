@@ -1,4 +1,4 @@
-/* h5_names.c - the texts of all names, twice: as other programs like them and as this one reads them. */
+/* h5_names.c - the texts of all names, in two datasets: for other programs, and for this one. */
 #include "h5.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { FASTEST = 1 };
 
-/* Makes an empty dataset of rows of `type`, which lie as `plist` says. */
+/* Creates an empty dataset of rows of `type`, with property list `plist`. */
 static tl_status create(hid_t file, const char *name, hid_t type, hid_t plist, const char *description, hid_t *out,
                         tl_error *err)
 {
@@ -25,7 +25,7 @@ static tl_status create(hid_t file, const char *name, hid_t type, hid_t plist, c
     return st;
 }
 
-/* Makes the empty datasets, for rows as they wait now, or more. */
+/* Creates the empty datasets, with chunks for the waiting rows or more. */
 static tl_status create_both(tl_h5_names *names, tl_error *err)
 {
     hsize_t rows = names->starts.n < CHUNK_ROWS ? names->starts.n : CHUNK_ROWS;
@@ -36,7 +36,7 @@ static tl_status create_both(tl_h5_names *names, tl_error *err)
     rows += rows == 0;
     bytes += bytes == 0;
     names->type = tl_h5_text_type(H5T_VARIABLE);
-    /* The library has no checksum for texts of any length. */
+    /* The library has no checksum for texts of variable length. */
     if (H5Pset_chunk(plist, 1, &rows) < 0 || H5Pset_chunk(flat, 1, &bytes) < 0 || H5Pset_deflate(flat, FASTEST) < 0 ||
         H5Pset_fletcher32(flat) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, file, "names");
@@ -58,8 +58,8 @@ tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_err
     return names->starts.n < BLOCK_ROWS && names->bytes.n < BLOCK_BYTES ? TL_OK : tl_h5_names_flush(names, err);
 }
 
-/* Adds n rows of `type` to a dataset that has *end of them. */
-static tl_status append(hid_t dataset, hid_t type, const void *rows, size_t n, uint64_t *end, tl_error *err)
+/* Appends n rows of `type` to a dataset that has *end of them. */
+static tl_status append_rows(hid_t dataset, hid_t type, const void *rows, size_t n, uint64_t *end, tl_error *err)
 {
     tl_status st = TL_OK;
     hsize_t first = *end, count = n, extent = first + count;
@@ -85,9 +85,9 @@ tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err)
     const char **texts = tl_calloc(n, sizeof *texts);
     for (size_t i = 0; i < n; i++)
         texts[i] = names->bytes.v + names->starts.v[i];
-    st = append(names->texts, names->type, texts, n, &names->nwritten, err);
+    st = append_rows(names->texts, names->type, texts, n, &names->nwritten, err);
     if (st == TL_OK)
-        st = append(names->flat, H5T_STD_U8LE, names->bytes.v, names->bytes.n, &names->nbytes, err);
+        st = append_rows(names->flat, H5T_STD_U8LE, names->bytes.v, names->bytes.n, &names->nbytes, err);
     names->starts.n = names->bytes.n = 0;
     free(texts);
     return st;

@@ -1,8 +1,7 @@
-/* h5_read.c - a result file, read.
+/* h5_read.c - reads a result file.
  *
- * A file that is cut or damaged does not get past its seal.  A sealed file of another program may: every size that the
- * file claims is checked before it is used, and the first one that does not fit ends the opening with a message that
- * names it.
+ * A truncated or damaged file is rejected by its seal.  A sealed file of another program may pass: every size that the
+ * file claims is checked before it is used, and the first invalid one ends the opening with a message that names it.
  */
 #include "h5.h"
 #include "seal.h"
@@ -17,7 +16,7 @@
 typedef struct read_table {
     tl_h5_schema schema;
     hid_t dataset;
-    hid_t row_type; /* made for the first row that is read */
+    hid_t row_type; /* created for the first row that is read */
     uint64_t nrows;
 } read_table;
 
@@ -68,7 +67,7 @@ static tl_status check_version(hid_t file, tl_error *err)
     return st;
 }
 
-/* Opens the link as a dataset that lies in this very file. */
+/* Opens the link as a dataset in this very file. */
 static tl_status open_dataset(hid_t group, const char *name, hid_t *out, tl_error *err)
 {
     H5L_info_t link;

@@ -1,26 +1,26 @@
-/* h5_rows.c - one table on its way into the file: rows in, chunks out. */
+/* h5_rows.c - writes one table: rows in, chunks out. */
 #include "h5.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* A table up to this length lies in the header of its dataset: the index of chunks alone takes 560 bytes. */
+/* Largest size of a table in the header of its dataset: an index of chunks alone takes 560 bytes. */
 enum { COMPACT_BYTES = 4096 };
 
-/* In chunks that grow with the table, shuffled and deflated, each with a checksum. */
+/* Sets chunks that grow with the table, shuffled and deflated, each with a checksum. */
 static bool set_chunks(hid_t plist, hsize_t rows)
 {
     return H5Pset_chunk(plist, 1, &rows) >= 0 && H5Pset_shuffle(plist) >= 0 &&
            H5Pset_deflate(plist, TL_DEFLATE_LEVEL) >= 0 && H5Pset_fletcher32(plist) >= 0;
 }
 
-/* How a table lies in the file: in chunks, or whole in its header (chunk_rows 0). */
+/* Returns the property list of a table: in chunks, or in its header (chunk_rows 0). */
 static hid_t layout_of(tl_h5_room *room, hsize_t chunk_rows)
 {
     hid_t *plist = chunk_rows > 0 ? &room->chunked : &room->compact;
     if (*plist > 0)
         return chunk_rows == 0 || H5Pset_chunk(*plist, 1, &chunk_rows) >= 0 ? *plist : -1;
     *plist = H5Pcreate(H5P_DATASET_CREATE);
-    /* Without times equal content gives equal bytes. */
+    /* Without time stamps equal content gives equal bytes. */
     bool made = *plist >= 0 && H5Pset_obj_track_times(*plist, false) >= 0 && tl_h5_attrs_in_header(*plist) >= 0 &&
                 (chunk_rows > 0 ? set_chunks(*plist, chunk_rows) : H5Pset_layout(*plist, H5D_COMPACT) >= 0);
     return made ? *plist : -1;
@@ -44,7 +44,7 @@ void tl_h5_rows_begin(tl_h5_rows *table, hid_t group, const tl_schema *schema, t
     table->room = room;
 }
 
-/* Makes the dataset: empty, in chunks of chunk_rows rows; or, with chunk_rows 0, compact with `rows` rows for good. */
+/* Creates the dataset: empty, in chunks of chunk_rows rows; or, with chunk_rows 0, compact with exactly `rows` rows. */
 static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, hsize_t rows, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -69,7 +69,7 @@ static void count_rows(tl_h5_rows *table, uint64_t first, size_t n)
         table->end = first + n;
 }
 
-/* Writes one encoded chunk; its first `rows` rows are filled. */
+/* Writes one encoded chunk; its first `rows` rows have data. */
 static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, const void *encoded, size_t nbytes,
                              tl_error *err)
 {
@@ -96,7 +96,7 @@ static tl_status encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *pac
     return write_chunk(table, chunk, rows, room->encoded, nbytes, err);
 }
 
-/* The waiting chunk of that number, a new one if there is none. */
+/* Returns the waiting chunk of that number, adding it if there is none. */
 static tl_h5_partial *partial_of(tl_h5_rows *table, uint64_t chunk)
 {
     for (size_t i = 0; i < table->partials.n; i++)
@@ -106,8 +106,8 @@ static tl_h5_partial *partial_of(tl_h5_rows *table, uint64_t chunk)
     return &table->partials.v[table->partials.n - 1];
 }
 
-/* Room for n rows of a waiting chunk: for all of it, once the table is known to have more than one. */
-static void partial_room(const tl_h5_rows *table, tl_h5_partial *p, size_t n)
+/* Makes room for n rows of a waiting chunk: for the whole chunk, once the table has more than one. */
+static void grow_partial(const tl_h5_rows *table, tl_h5_partial *p, size_t n)
 {
     size_t before = p->room;
     if (p->rows != NULL && n <= before)
@@ -130,7 +130,7 @@ static tl_status add_part(tl_h5_rows *table, uint64_t chunk, size_t at, const vo
     tl_h5_partial *p = partial_of(table, chunk);
     if (n > table->chunk_rows - p->filled)
         return tl_fail(err, TL_EINTERNAL, "table %s: rows came twice", table->schema->name);
-    partial_room(table, p, at + n);
+    grow_partial(table, p, at + n);
     memcpy(p->rows + at * table->row_size, packed, n * table->row_size);
     p->filled += n;
     if (p->filled == table->chunk_rows) {
@@ -177,7 +177,8 @@ tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err)
                        (unsigned long long)table->given);
     bool compact = table->dataset < 0 && rest * table->row_size <= COMPACT_BYTES;
     if (table->dataset < 0) {
-        /* All there is.  A whole chunk of mostly zeros would take longer to compress than all that is in it. */
+        /* The chunk has all rows that exist: a full chunk of mostly zeros would take longer to compress than its
+         * content. */
         table->chunk_rows = rest > 0 ? rest : table->chunk_rows;
         st = create_dataset(table, compact ? 0 : table->chunk_rows, compact ? rest : 0, err);
     }

@@ -1,24 +1,24 @@
-/* h5_schema.c - a schema to HDF5 and back: the type of a row, and the attributes that say what it means.
+/* h5_schema.c - converts a schema to HDF5 and back: the type of a row, and the attributes that describe it.
  *
  *     I32    int32             NAME   uint32, a row of /names
  *     I64    int64             ENUM   HDF5 enum over uint8
  *     TIME   int64             TEXT   fixed string, UTF-8, padded with 0
  *     F64    IEEE double
  *
- * All little-endian, one after the other without padding, as pack.h has them.  Nothing that is read is trusted: what is not
- * as it is written here is refused, with the column's name.
+ * All little-endian, one after the other without padding, as in pack.h. Input is not trusted: anything that is not in
+ * this form is rejected, with the column's name.
  */
 #include "h5.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The words of a schema in the file; word i is value i of the enum. */
+/* The words of a schema in the file; word i stands for value i of the enum. */
 static const char *const type_words[] = { "int32", "int64", "float64", "time", "name", "enum", "text", NULL };
 static const char *const role_words[] = { "key", "label", "measure", "source", NULL };
 static const char *const scope_words[] = { "event", "rank", "collective", "job", NULL };
 
-#define DOCS "column_docs" /* one text, a line a column */
+#define DOCS "column_docs" /* one text with a line per column */
 
 static hid_t enum_type(const char *const *labels)
 {
@@ -33,7 +33,7 @@ static hid_t enum_type(const char *const *labels)
     return type;
 }
 
-/* Its type; *own is the caller's to close, negative where the type is the library's. */
+/* Returns the type of a cell; the caller closes *own, which is negative if the type is the library's. */
 static hid_t cell_type(const tl_field *field, hid_t *own)
 {
     *own = -1;
@@ -91,7 +91,7 @@ static herr_t put_field_names(hid_t dataset, const tl_schema *schema)
     return rc;
 }
 
-/* Attributes that hold a text for every column: an attribute for each column would take most of the time to write a
+/* Attributes that hold a text for every column: an attribute for each column would take most of the time of writing a
  * small result. */
 enum { TYPES, UNITS, ROLES, NPARTS };
 static const char *const part_names[NPARTS] = { "column_types", "column_units", "column_roles" };
@@ -109,7 +109,7 @@ static size_t docs_length(const tl_schema *schema)
     return n - 1;
 }
 
-/* A line a column: they differ in length. */
+/* Writes a line per column, since docs differ in length. */
 static herr_t put_docs(hid_t dataset, const tl_schema *schema)
 {
     char *lines = tl_malloc(docs_length(schema) + 1), *at = lines;
@@ -139,7 +139,7 @@ static herr_t put_meaning(hid_t dataset, const tl_schema *schema)
     return rc >= 0 ? put_docs(dataset, schema) : rc;
 }
 
-/* What all attributes take in the header. */
+/* Returns the size of all attributes in the header, bytes. */
 static size_t attribute_bytes(const tl_schema *schema)
 {
     enum { DIMENSION = 8 };
@@ -160,7 +160,8 @@ static size_t attribute_bytes(const tl_schema *schema)
     return sum;
 }
 
-/* What is read with every table comes before the many names: to find an attribute the library unpacks all before it. */
+/* Attributes that are read with every table precede the many names: to find an attribute the library unpacks all before
+ * it. */
 herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema)
 {
     if (tl_h5_reserve(dataset, attribute_bytes(schema)) < 0 || tl_h5_mark_table(dataset, schema) < 0 ||
@@ -169,9 +170,9 @@ herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema)
     return put_field_names(dataset, schema);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- reading */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
-/* More than any table has, and little enough for any memory. */
+/* Limits above any real table, that fit in any memory. */
 #define MAX_FIELDS 512
 #define MAX_TEXT   65536u
 
@@ -184,7 +185,7 @@ void tl_h5_free_schema(tl_h5_schema *s)
     *s = (tl_h5_schema){ 0 };
 }
 
-/* A copy of the text, which the schema owns. */
+/* Returns a copy of the text, owned by the schema. */
 static const char *keep_copy(tl_h5_schema *s, const char *text)
 {
     tl_vec_push(&s->owned, tl_strndup(text, strlen(text)));
@@ -202,7 +203,7 @@ static tl_status read_text(tl_h5_schema *s, hid_t dataset, const char *name, con
     return TL_OK;
 }
 
-/* The number of the word that the attribute holds. */
+/* Finds the number of the word in the attribute. */
 static tl_status find_word(hid_t dataset, const char *attribute, const char *text, const char *const *words, int *out,
                            tl_error *err)
 {
@@ -238,7 +239,7 @@ static const char *text_of(const column_texts *texts, size_t column)
     return texts->first + column * texts->stride;
 }
 
-/* The lines that say what each column is. */
+/* Reads the lines of docs, one per column. */
 static tl_status read_docs(tl_h5_schema *s, hid_t dataset, tl_error *err)
 {
     char *line;
@@ -258,7 +259,7 @@ static tl_status read_docs(tl_h5_schema *s, hid_t dataset, tl_error *err)
                : tl_h5_fail(err, TL_EINPUT, dataset, "attribute %s has not a line a column", DOCS);
 }
 
-/* The labels of an enum whose values are 0, 1, 2 ... in any order; *out is NULL-terminated. */
+/* Reads the labels of an enum whose values are 0, 1, 2 ... in any order; *out is NULL-terminated. */
 static tl_status read_labels(tl_h5_schema *s, hid_t type, const char *const **out, tl_error *err)
 {
     int n = H5Tget_nmembers(type);
@@ -280,7 +281,7 @@ static tl_status read_labels(tl_h5_schema *s, hid_t type, const char *const **ou
     return TL_OK;
 }
 
-/* Whether cells of `type` are what a field of that type holds; byte order is left to the library. */
+/* Whether cells of `type` can be stored in a field of type `want`; the library converts byte order. */
 static bool cell_fits(hid_t type, tl_type want)
 {
     size_t size = H5Tget_size(type);

@@ -1,23 +1,22 @@
-/* h5_write.c - the result file from its first byte to its name.
+/* h5_write.c - writes the result file.
  *
- *     create   NAME.part (part_file.c), the frame of the file
+ *     create   NAME.part (part_file.c), the groups and first attributes of the file
  *     fill     tables (h5_rows.c), names (h5_names.c)
  *     finish   last chunks; for each table of events an index and, for each rank, a view
- *              flush and close; seal (seal.c); NAME.part becomes NAME
  *
- * A full disk shows late in this library: a chunk may fail in a later call than the one that wrote it, and closing the
- * file may succeed after rows were lost.  So every call is checked, the first failure is final, and all is flushed
- * before the file is closed.
+ * This library reports a full disk late: a chunk may fail in a later call than the one that wrote it, and closing the
+ * file may succeed after rows were lost.  So every call is checked, the first failure is final, and everything is
+ * flushed before the file is closed.
  *
  *     /tables/interval          [ rank 0 | rank 1          | rank 2 ]
  *     /tables/interval_index    { 0, 0, 8 }, { 1, 8, 17 }, ...
  *     /ranks/00001/interval              [ rows of rank 1  ]
  *
- * A view is a virtual dataset; its source is /tables/interval of the file ".", which is the file itself, however it is
- * called.  h5py, PyTables and HDFView read it like any other; a reader of HDF5 1.8 knows no virtual datasets and sees
- * the rest of the file.  A view is marked as a table but neither described nor are its columns named outside its type:
- * the same words a thousand times would be some megabytes, and most of the time that writing them takes.  The views of
- * a table share one type in the file.
+ * A view is a virtual dataset; its source is /tables/interval of the file ".", which is the file itself under any name.
+ * h5py, PyTables and HDFView read it like any other; a reader of HDF5 1.8 does not support virtual datasets and sees
+ * the rest of the file.  A view is marked as a table but has no descriptions, nor attributes with column names: a
+ * thousand copies would take some megabytes, and most of the time of writing.  The views of a table share one type in
+ * the file.
  */
 #include "h5.h"
 #include "seal.h"
@@ -28,11 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks up to which each has a view; a larger job has the index alone: a file of more objects opens slowly. */
+/* Largest number of ranks with views; a larger job has the index alone: a file of more objects opens slowly. */
 #define MAX_VIEWS 1024
 
-/* Halves of what has room in a node of an index of chunks, in a node and in a leaf of that of a group.  Most tables
- * have one chunk, and most groups three links: with the library's own choice the nodes would take 3 KiB. */
+/* Half of the number of entries in a node of an index of chunks, and in a node and a leaf of the index of a group.
+ * Most tables have one chunk, and most groups three links: with the library's defaults the nodes would take 3 KiB. */
 enum { CHUNKS_HALF = 8, NODES_HALF = 4, LINKS_HALF = 2 };
 
 /* The rows of a rank: [first, first + n) of the table. */
@@ -52,16 +51,16 @@ struct tl_store {
     tl_h5_names names;
     TL_VEC(stored) tables;
     tl_h5_room room;
-    tl_error broken; /* the first failure, after which there is no way but to give up; status TL_OK: none */
+    tl_error broken; /* the first failure, after which the store can only be abandoned; status TL_OK: none */
 };
 
-/* What has become of the store: TL_OK, or its first failure. */
+/* Returns TL_OK, or the store's first failure. */
 static tl_status state_of(const tl_store *store, tl_error *err)
 {
     return store->broken.status == TL_OK ? TL_OK : tl_fail(err, store->broken.status, "%s", store->broken.text);
 }
 
-/* Creates the file itself, exclusively: an existing link of that name is not followed. */
+/* Creates the file, exclusively: an existing link of that name is not followed. */
 static tl_status create_file(tl_store *store, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -76,8 +75,8 @@ static tl_status create_file(tl_store *store, tl_error *err)
     return st == TL_OK ? tl_part_file_created(&store->part, err) : st;
 }
 
-/* Of the two formats for objects that HDF5 1.8 reads the newer is the shorter one for datasets.  Groups are in the
- * older, which does not say when they were made. */
+/* Sets the format of new objects.  Of the two formats that HDF5 1.8 reads, the newer one is shorter for datasets.
+ * Groups use the older one, which has no creation times. */
 static herr_t use_format(hid_t file, H5F_libver_t oldest)
 {
     return H5Fset_libver_bounds(file, oldest, H5F_LIBVER_LATEST);
@@ -91,13 +90,13 @@ static hid_t create_group(hid_t file, const char *path)
     return use_format(file, H5F_LIBVER_V18) >= 0 ? group : -1;
 }
 
-/* Opens the group, a new one where there is none. */
+/* Opens the group, creating it if there is none. */
 static hid_t open_group(hid_t file, const char *path)
 {
     return H5Lexists(file, path, H5P_DEFAULT) > 0 ? H5Gopen2(file, path, H5P_DEFAULT) : create_group(file, path);
 }
 
-static tl_status put_frame(tl_store *store, tl_error *err)
+static tl_status write_frame(tl_store *store, tl_error *err)
 {
     hid_t file = store->file;
     if (tl_h5_put_text(file, "Conventions", TL_H5_CONVENTIONS) < 0 ||
@@ -119,7 +118,7 @@ tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error
 
     tl_h5_start();
     if ((st = tl_part_file_begin(&store->part, path, force, err)) != TL_OK || (st = create_file(store, err)) != TL_OK ||
-        (st = put_frame(store, err)) != TL_OK) {
+        (st = write_frame(store, err)) != TL_OK) {
         tl_store_abandon(store);
         return st;
     }
@@ -144,7 +143,7 @@ tl_status tl_store_attr_int(tl_store *store, const char *name, int64_t value, tl
     return attr_written(store, name, tl_h5_put_int(store->file, name, value), err);
 }
 
-/* The table, as long as nothing has failed; NULL, and *broken says why. */
+/* Returns the table if nothing has failed; NULL: store->broken has the reason. */
 static stored *table_of(tl_store *store, const tl_schema *schema)
 {
     for (size_t i = 0; store->broken.status == TL_OK && i < store->tables.n; i++)
@@ -155,7 +154,7 @@ static stored *table_of(tl_store *store, const tl_schema *schema)
     return NULL;
 }
 
-/* A rare table is there where it has rows. */
+/* Whether the table is in the file: a rare table only if it has rows. */
 static bool is_there(const stored *table)
 {
     return !table->rows.schema->rare || table->rows.given > 0;
@@ -217,9 +216,9 @@ tl_status tl_store_name(tl_store *store, const char *text, size_t n, tl_error *e
     return state_of(store, err);
 }
 
-/* --------------------------------------------------------------------------------------------------- indexes and views */
+/* ------------------------------------------------------------------------------------------------ indexes and views */
 
-/* Writes the table <name>_index {rank, first_row, nrows}.  TL_EINTERNAL: rows that never came. */
+/* Writes the table <name>_index {rank, first_row, nrows}.  TL_EINTERNAL: rows are missing. */
 static tl_status write_index(const stored *table, tl_error *err)
 {
     const tl_h5_rows *of = &table->rows;
@@ -253,14 +252,14 @@ static tl_status write_index(const stored *table, tl_error *err)
     return st;
 }
 
-/* How the view lies in the file: as rows [part->first, ...) of the table, whose space is `source`. */
+/* Returns the property list of a view: rows [part->first, ...) of the table, whose space is `source`. */
 static hid_t view_plist(const char *table, hid_t source, hid_t space, const range *part)
 {
     hsize_t start = part->first, count = part->n;
     hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
     if (plist < 0 || H5Pset_obj_track_times(plist, false) < 0)
         goto fail;
-    /* Without rows there is nothing to map: the view is an ordinary empty dataset then. */
+    /* Without rows there is nothing to map: the view is then an ordinary empty dataset. */
     if (part->n > 0 && (H5Sselect_hyperslab(source, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
                         H5Pset_virtual(plist, space, ".", table, source) < 0))
         goto fail;
@@ -295,7 +294,7 @@ static tl_status write_view(hid_t file, const tl_h5_rows *table, hid_t type, hid
     return st;
 }
 
-/* Makes /ranks/<rank>/<name> for each rank, where there are not too many. */
+/* Creates /ranks/<rank>/<name> for each rank, unless there are too many. */
 static tl_status write_views(hid_t file, const stored *of, tl_error *err)
 {
     const tl_h5_rows *table = &of->rows;
@@ -304,7 +303,7 @@ static tl_status write_views(hid_t file, const stored *of, tl_error *err)
     if (of->ranges.n == 0 || of->ranges.n > MAX_VIEWS)
         return TL_OK;
 
-    /* One type in the file for all views, which has no name there. */
+    /* All views share one unnamed type in the file. */
     hid_t source = H5Screate_simple(1, &extent, NULL), type = H5Tcopy(table->row_type),
           create = H5Pcreate(H5P_DATATYPE_CREATE), ranks = open_group(file, "/ranks");
     if (source < 0 || ranks < 0 || type < 0 || create < 0 || H5Pset_obj_track_times(create, false) < 0 ||
@@ -335,9 +334,9 @@ static tl_status write_rest(tl_store *store, tl_error *err)
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- the end */
+/* ---------------------------------------------------------------------------------------------------------- the end */
 
-/* Closes the file and everything in it.  The cause of a failure is told by the first call that fails. */
+/* Closes the file and everything in it.  The first failing call gives the message. */
 static tl_status close_file(tl_store *store, tl_error *err)
 {
     tl_status st = TL_OK;

@@ -1,5 +1,5 @@
-/* load.c - rows of a result file, read into this program's structs.  The file may be of another version, or made to do
- * harm: everything it says is checked. */
+/* load.c - reads rows of a result file into this program's structs.  The file may be of another version, or malicious:
+ * everything in it is checked. */
 #include "tlmpi/store/load.h"
 
 #include "tlmpi/base/mem.h"
@@ -11,18 +11,18 @@
 
 enum { NO_LABEL = 255 };
 
-/* Where the file has one of our columns. */
+/* The file's column for one of our fields. */
 typedef struct column {
     const tl_field *from;
-    uint8_t values[256]; /* of an enum: what a value of the file's is here; NO_LABEL: nothing */
+    uint8_t values[256]; /* of an enum: our value for each value of the file; NO_LABEL: none */
 } column;
 
 typedef struct loading {
     tl_result *result;
-    const tl_schema *from, *ours; /* the file's, and this program's */
+    const tl_schema *from, *ours; /* schemas of the file and of this program */
     tl_take_row *take;
     void *arg;
-    column *columns; /* by field of ours */
+    column *columns; /* by field of `ours` */
     int64_t epoch_ns;
 } loading;
 
@@ -54,7 +54,7 @@ static tl_status find_columns(loading *l, tl_error *err)
     return TL_OK;
 }
 
-/* False where an enum's cell has no label. */
+/* Converts a row.  Returns false if an enum's cell has no label. */
 static bool convert(const loading *l, const unsigned char *packed, unsigned char *row, size_t *field)
 {
     const tl_schema *ours = l->ours;

@@ -1,12 +1,13 @@
-/* pack.c - rows as they lie in the file, and whole chunks of them as HDF5 stores them.
+/* pack.c - rows in the layout of the file, and complete chunks of them as HDF5 stores them.
  *
  *   rows in memory   a a a a . . . .  b b b b b b b b  c . . . . . . .    padded for the CPU
  *   packed           a a a a b b b b b b b b c                            cells in order
  *   shuffled         a a a ...  a a a ...  a a a ...                      byte 0 of every row, byte 1 of every row, ...
  *   encoded          one zlib stream of the shuffled chunk, and its Fletcher-32
  *
- * The shuffle is the one of HDF5's filter with the packed row as its element, and the stream is what its deflate filter
- * reads, and the checksum the one of its third, so the chunk is an ordinary one to every reader of the file.
+ * The shuffle is that of HDF5's filter with the packed row as its element, the stream is the input of its deflate
+ * filter, and the checksum is that of its third filter, so the chunk is an ordinary one for every reader of the
+ * file.
  */
 #include "tlmpi/store/pack.h"
 #include "tlmpi/base/mem.h"
@@ -25,8 +26,8 @@
 enum { CHECKSUM_BYTES = 4 };
 enum { TILE = 64 }; /* rows that are transposed together: a cache line of each plane */
 
-/* Of tables without events: their rows are few, some are wide, and a chunk is held whole wherever it is written or
- * read. */
+/* Limits for tables without events: their rows are few, some are wide, and a chunk is held as a whole wherever it is
+ * written or read. */
 #define COLLECTIVE_CHUNK_ROWS 1024u
 #define SMALL_CHUNK_ROWS      1024u
 #define EVENT_CHUNK_BYTES     ((size_t)384 << 10)
@@ -52,14 +53,14 @@ size_t tl_chunk_rows(const tl_schema *schema)
     return rows;
 }
 
-/* One column of n rows; `from` and `to` are its first cells, and rows lie `from_row` and `to_row` bytes apart. */
+/* One column of n rows.  from, to: its first cells; from_row, to_row: distance between rows, bytes. */
 typedef struct column {
     const unsigned char *from;
     unsigned char *to;
     size_t from_row, to_row, n;
 } column;
 
-/* A constant size is copied by one move. */
+/* With a constant size, memcpy becomes one move. */
 static inline void pack_bytes(column c, size_t size)
 {
     for (size_t i = 0; i < c.n; i++)
@@ -87,7 +88,7 @@ static void pack_times(column c, int64_t epoch_ns)
     for (size_t i = 0; i < c.n; i++) {
         int64_t t;
         memcpy(&t, c.from + i * c.from_row, sizeof t);
-        /* Unsigned, so that times a damaged trace makes up cannot overflow. */
+        /* Unsigned, so that arbitrary times of a damaged trace cannot overflow. */
         if (t != TL_TIME_UNKNOWN)
             t = (int64_t)((uint64_t)t + (uint64_t)closed_before(t) - (uint64_t)epoch_ns);
         memcpy(c.to + i * c.to_row, &t, sizeof t);
@@ -115,8 +116,8 @@ static void pack_column(column c, const tl_field *field, int64_t epoch_ns)
     }
 }
 
-/* Column by column, so that the type is looked at once and not for each cell; a block of rows at a time, so that the
- * rows stay in the first-level cache meanwhile. */
+/* Packs column by column, so that the type is checked once and not for each cell; and in blocks of rows, so that the
+ * rows stay in the first-level cache. */
 void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, void *out)
 {
     enum { BLOCK = 128 };
@@ -157,8 +158,9 @@ static inline void transpose_8x8(uint64_t w[8])
         swap_parts(&w[i], &w[i + 1], 8, 0x00ff00ff00ff00ffu);
 }
 
-/* Bytes [at, at + 8) of TILE rows to eight lines of their planes, n bytes apart.  The planes of a chunk lie a power of
- * two apart and share their place in the cache: a whole line at once is written before another one takes it away. */
+/* Writes bytes [at, at + 8) of TILE rows to eight lines of their planes, which are n bytes apart.  The planes of a
+ * chunk are a power of two apart and map to the same cache sets: a whole line is written at once, before another one
+ * evicts it. */
 static void shuffle_tile(const unsigned char *rows, size_t size, size_t at, unsigned char *plane, size_t n)
 {
     uint64_t line[8][TILE / 8];
@@ -181,7 +183,8 @@ static void shuffle(const unsigned char *packed, size_t n, size_t rows, size_t s
 
     if (n < rows)
         memset(planes, 0, rows * size);
-    /* The last eight bytes of a row may overlap those before: these are written twice, with the same value. */
+    /* The last eight bytes of a row may overlap the previous eight: the overlap is written twice, with the same
+     * value. */
     for (size_t r = 0; r < tiled; r += TILE)
         for (size_t b = 0; b < size; b += 8)
             shuffle_tile(packed + r * size, size, b + 8 <= size ? b : size - 8, planes + r, rows);
@@ -190,7 +193,7 @@ static void shuffle(const unsigned char *packed, size_t n, size_t rows, size_t s
             planes[b * rows + r] = packed[r * size + b];
 }
 
-/* Two sums of 16-bit words, as HDF5 takes them: the bytes of a word and of the sums are in opposite orders. */
+/* Returns two sums of 16-bit words, as in HDF5: the bytes of a word and of the sums are in opposite orders. */
 static uint32_t fletcher32(const unsigned char *p, size_t n)
 {
     enum { BEFORE_OVERFLOW = 360 };
@@ -230,8 +233,8 @@ void tl_chunk_same_bytes(bool same)
 }
 
 #if TLMPI_HAVE_ISAL
-/* Room for the matches of a block, which has a code of its own.  Blocks of a few thousand matches, several to a chunk,
- * make smaller streams than the default's (0.92), in 1.4 times the time. */
+/* Room for the matches of a block, which has its own code.  Blocks of a few thousand matches, several to a chunk, make
+ * smaller streams than the default's (0.92 of the size) in 1.4 times the time. */
 enum { BLOCK_ROOM = 32 << 10 };
 
 struct tl_fast_deflate {
@@ -263,7 +266,7 @@ static size_t deflate_fast(tl_chunk_room *room, size_t n, void *out)
 
 static size_t deflate_same(tl_chunk_room *room, size_t n, void *out)
 {
-    /* Most of what a small stream costs is the making. */
+    /* Most of the cost of a small stream is the initialisation. */
     if (room->deflate == NULL) {
         room->deflate = tl_calloc(1, sizeof *room->deflate);
         if (deflateInit(room->deflate, Z_BEST_SPEED) != Z_OK)
@@ -281,9 +284,9 @@ static size_t deflate_same(tl_chunk_room *room, size_t n, void *out)
     return (size_t)stream->total_out;
 }
 
-/* zlib takes three times as long as ISA-L.  But what ISA-L finds depends on where its memory lies: one process of some
- * thousand takes other matches in one chunk, each time that it packs that chunk, and none of 3,000 processes whose
- * addresses were not random did. */
+/* zlib takes three times as long as ISA-L.  But the matches of ISA-L depend on memory addresses: about one process in a
+ * thousand found other matches in one chunk, each time that it packed the chunk, and none of 3,000 processes with fixed
+ * addresses did. */
 static size_t deflate_bytes(tl_chunk_room *room, size_t n, void *out)
 {
 #if TLMPI_HAVE_ISAL

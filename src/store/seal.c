@@ -1,6 +1,7 @@
-/* seal.c - the first 512 bytes of a result file: how long it is, and what all the others sum to.
+/* seal.c - the first 512 bytes of a result file: its length, and a checksum of all other bytes.
  *
- * The others are hashed in blocks, and the blocks mixed in their order.  This is part of the format.
+ * The other bytes are hashed in blocks, and the hashes of the blocks are mixed in order.  This is part of the
+ * format.
  */
 #include "seal.h"
 #include "tlmpi/base/hash.h"
@@ -18,7 +19,7 @@
 
 enum { BLOCK_BYTES = 64 << 10 };
 
-/* Reads n bytes, or up to the end of the file.  Returns how many, -1 on failure. */
+/* Reads n bytes, or up to the end of the file.  Returns the number read; -1: failure. */
 static ssize_t read_bytes(int fd, uint64_t at, void *out, size_t n)
 {
     size_t got = 0;
@@ -33,7 +34,7 @@ static ssize_t read_bytes(int fd, uint64_t at, void *out, size_t n)
     return (ssize_t)got;
 }
 
-/* The seal that the file should have.  Returns 0, or -1 when it cannot be read. */
+/* Computes the seal that the file should have.  Returns 0; -1: the file cannot be read. */
 static int make_seal(int fd, char seal[TL_SEAL_BYTES])
 {
     unsigned char block[BLOCK_BYTES];
@@ -57,7 +58,7 @@ tl_status tl_seal_write(const char *path, tl_error *err)
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
-    /* What is to be overwritten is there: a short write has a cause that it does not tell. */
+    /* The bytes to be overwritten exist: a short write has no errno of its own. */
     errno = EIO;
     bool written = make_seal(fd, seal) == 0 && pwrite(fd, seal, sizeof seal, 0) == (ssize_t)sizeof seal;
     tl_status st = written ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", path, strerror(errno));
@@ -66,7 +67,7 @@ tl_status tl_seal_write(const char *path, tl_error *err)
     return st;
 }
 
-/* What is wrong with a file of `size` bytes that has not the seal it should have. */
+/* Returns the error of a file of `size` bytes without a valid seal. */
 static tl_status refuse(const char *path, const char *found, uint64_t size, tl_error *err)
 {
     uint64_t was = strtoull(found + sizeof WORDS - 1, NULL, 10);

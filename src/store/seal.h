@@ -1,11 +1,11 @@
-/* seal.h - the first 512 bytes of a result file: how long it is, and what all the others sum to.
+/* seal.h - the first 512 bytes of a result file: its length, and a checksum of all other bytes.
  *
- *     tlmpi result, 1234567 bytes, checksum 0123456789abcdef       and zeros
+ *     tlmpi result, 1234567 bytes, checksum 0123456789abcdef       followed by zeros
  *
- * HDF5 leaves this place (its user block) to the application.  The library may hang or crash on a damaged file, and
- * hand out wrong numbers: so the file is sealed once the library has closed it, and checked with plain reads before the
- * library opens it.  If one byte is not as it was written, wherever, all of the file is refused, be the cause a disk or
- * a program that edited it.  The seal is no guard against malice: anyone can compute the checksum.
+ * HDF5 leaves this part (its user block) to the application.  The library may hang or crash on a damaged file, and
+ * return wrong numbers: so the file is sealed after the library has closed it, and checked with plain reads before the
+ * library opens it.  If any byte has changed, the whole file is rejected, whether a disk or a program changed it.  The
+ * seal is no protection against malice: anyone can compute the checksum.
  */
 #ifndef TLMPI_STORE_SEAL_H
 #define TLMPI_STORE_SEAL_H
@@ -14,10 +14,10 @@
 
 enum { TL_SEAL_BYTES = 512 };
 
-/* Seals a file that leaves room for it.  TL_EOUTPUT. */
+/* Seals a file that has reserved the bytes.  TL_EOUTPUT. */
 tl_status tl_seal_write(const char *path, tl_error *err);
 
-/* TL_EINPUT: not sealed, cut, changed, or cannot be read. */
+/* TL_EINPUT: the file is not sealed, truncated, changed, or cannot be read. */
 tl_status tl_seal_check(const char *path, tl_error *err);
 
 #endif

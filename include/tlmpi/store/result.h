@@ -1,8 +1,7 @@
-/* result.h - reading a result file back: for show, ask, digest and tests.
+/* result.h - reads a result file, for show, ask, digest and tests.
  *
- * A file with one byte changed since it was written is refused, whole, before anything of it is used.  The check reads
- * all of the file once, as fast as the disk or memory gives it.  A file that was changed on purpose, and sealed again,
- * can crash the HDF5 library.
+ * A file of which any byte has changed since it was written is rejected before any of it is used.  The check reads the
+ * whole file once.  A file that was changed on purpose, and sealed again, can crash the HDF5 library.
  */
 #ifndef TLMPI_STORE_RESULT_H
 #define TLMPI_STORE_RESULT_H
@@ -13,39 +12,39 @@
 
 typedef struct tl_result tl_result;
 
-/* TL_EINPUT: cannot be opened, is none of ours, is damaged, or of a schema version that we do not know. */
+/* TL_EINPUT: the file cannot be opened, is not a result, is damaged, or has an unknown schema version. */
 tl_status tl_result_open(const char *path, tl_result **out, tl_error *err);
 void tl_result_close(tl_result *result);
 
-/* Tables of the file in the order of their names. */
+/* tl_result_table returns the i-th of the tl_result_ntables tables, in order of name. */
 size_t tl_result_ntables(const tl_result *result);
 const tl_schema *tl_result_table(const tl_result *result, size_t i);
 
-/* The table of that name, or NULL.  Its fields describe the rows as tl_result_read gives them: packed, offsets
- * unaligned (read cells with memcpy); labels, units, docs, title and question as the file holds them.  Owned by the
- * result. */
+/* Returns the table of that name; NULL: none.  Its fields describe the rows as tl_result_read returns them: packed,
+ * with unaligned offsets (read cells with memcpy); labels, units, docs, title and question are those of the file.
+ * Owned by the result. */
 const tl_schema *tl_result_find(const tl_result *result, const char *name);
 
 uint64_t tl_result_nrows(const tl_result *result, const tl_schema *table);
 
-/* Rows [first, first + n) into out, n * table->row_size bytes. */
+/* Reads rows [first, first + n) into out, n * table->row_size bytes. */
 tl_status tl_result_read(tl_result *result, const tl_schema *table, uint64_t first, size_t n, void *out, tl_error *err);
 
-/* Row `id` of /names, valid until the result is closed; the empty text when there is no such row. */
+/* Returns row `id` of /names, valid until the result is closed; empty: there is no such row. */
 tl_text tl_result_name(tl_result *result, uint32_t id);
 size_t tl_result_nnames(const tl_result *result);
 
-/* Reads a text attribute of the root into *out, which the caller frees; NULL where there is none of that name. */
+/* Reads a text attribute of the root into *out, which the caller frees; NULL: there is none of that name. */
 tl_status tl_result_attr_text(const tl_result *result, const char *name, char **out, tl_error *err);
 
-/* A root attribute.  TL_EINPUT when it is absent. */
+/* Reads an integer attribute of the root.  TL_EINPUT: absent. */
 tl_status tl_result_attr_int(const tl_result *result, const char *name, int64_t *out, tl_error *err);
 
-/* Hash over all rows of a table, SOURCE fields left out; equal content gives equal digests whatever the file's
- * bytes. */
+/* Computes a hash over all rows of a table, without SOURCE fields; equal content gives equal hashes, even if the bytes
+ * of the files differ. */
 tl_status tl_result_digest(tl_result *result, const tl_schema *table, uint64_t *out, tl_error *err);
 
-/* The same over /names. */
+/* Computes a hash over /names. */
 void tl_result_digest_names(tl_result *result, uint64_t *out, tl_error *err);
 
 #endif
