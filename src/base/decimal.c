@@ -1,13 +1,13 @@
-/* decimal.c - decimal text to integers and doubles, exactly, whatever its length.
+/* decimal.c - converts decimal text of any length to integers and doubles, exactly.
  *
- * A number is scanned once into its digits (from the first that is not 0) and the place of its point:
+ * A number is scanned once into its digits (from the first that is not 0) and the position of its point:
  *
  *     "-0012.340e1"    minus 0.12340 * 10^3      digits "12340", point 3
  *     "0.00120"        0.120 * 10^-2             digits "120", point -2
  *
- * Scaling by 10^k adds k to `point`.  An integer is then the first `point` digits, and what follows decides the
- * rounding; nothing is ever multiplied out that does not fit, so a number of a million digits or an exponent of 10^18
- * costs no more than the reading of its text.
+ * Scaling by 10^k adds k to `point`.  An integer is then the first `point` digits, and the rest decides the rounding;
+ * no intermediate value overflows, so a number of a million digits or an exponent of 10^18 costs no more than reading
+ * its text.
  */
 #include "tlmpi/base/decimal.h"
 
@@ -23,7 +23,7 @@ typedef struct number {
     bool minus;
 } number;
 
-/* An exponent is cut here: no text is long enough to make up for it, and sums with a length stay far from overflow. */
+/* Limit of an exponent: no text is long enough to compensate it, and sums with a length cannot overflow. */
 #define EXPONENT_MOST (INT64_MAX / 4)
 
 static bool is_digit(char c)
@@ -31,7 +31,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Reads [eE][sign]digits, which must be all that is left. */
+/* Reads [eE][sign]digits, which must be the rest of the text. */
 static bool scan_exponent(const char *p, const char *end, int64_t *exponent)
 {
     int64_t value = 0;
@@ -90,7 +90,7 @@ static bool scan(const char *text, size_t n, number *out)
     return true;
 }
 
-/* The next digit of the number, 0 after its last one. */
+/* Returns the next digit of the number; 0 after the last one. */
 static unsigned next_digit(number *x)
 {
     if (x->p < x->end && *x->p == '.')
@@ -98,7 +98,7 @@ static unsigned next_digit(number *x)
     return x->p < x->end ? (unsigned)(*x->p++ - '0') : 0;
 }
 
-/* Whether any digit that has not been read is not 0. */
+/* Whether any unread digit is not 0. */
 static bool more_than_zeros(const number *x)
 {
     for (const char *p = x->p; p < x->end; p++)
@@ -107,7 +107,7 @@ static bool more_than_zeros(const number *x)
     return false;
 }
 
-/* The integer part, as a magnitude: false when it passes what an int64_t of that sign can hold by far. */
+/* Reads the integer part, as a magnitude; false: it is far too large for an int64_t. */
 static bool integer_part(number *x, uint64_t *out)
 {
     uint64_t value = 0;
@@ -128,8 +128,8 @@ static bool with_sign(uint64_t magnitude, bool minus, int64_t *out)
     return true;
 }
 
-/* Rounds what is left of the number, 0.digits * 10^point with point <= 0, to 0 or 1: to nearest, a tie to the even one
- * of value and value + 1. */
+/* Returns the rest of the number, 0.digits * 10^point with point <= 0, rounded to 0 or 1: to nearest; a tie goes to the
+ * even one of value and value + 1. */
 static unsigned round_up(number *x, uint64_t value)
 {
     if (x->point < 0)
@@ -140,7 +140,7 @@ static unsigned round_up(number *x, uint64_t value)
     return more_than_zeros(x) || (value & 1) != 0;
 }
 
-/* The number times 10^places, rounded. */
+/* Computes the number times 10^places, rounded. */
 static bool scaled(const char *text, size_t n, int places, int64_t *out)
 {
     number x;
@@ -175,13 +175,12 @@ bool tl_decimal_to_int(const char *text, size_t n, int64_t *out)
     return scan(text, n, &x) && integer_part(&x, &value) && !more_than_zeros(&x) && with_sign(value, x.minus, out);
 }
 
-/* A double is told from its neighbours by at most 767 digits; of all after that it only matters whether one is not 0.
- */
+/* At most 767 digits distinguish a double from its neighbours; of later digits it only matters whether one is not 0. */
 #define DIGITS_MOST 800
 
-/* Reads the number with strtod, from digits and an exponent: no point, which a locale may spell otherwise, and no more
- * digits than matter. */
-static double by_strtod(number x)
+/* Reads the number with strtod, from digits and an exponent: without a point, which depends on the locale, and without
+ * irrelevant digits. */
+static double value_by_strtod(number x)
 {
     char text[DIGITS_MOST + 32];
     size_t n = 0;
@@ -230,7 +229,7 @@ bool tl_decimal_to_double(const char *text, size_t n, double *out)
     else if (exact)
         value = scale < 0 ? (double)mantissa / powers[-scale] : (double)mantissa * powers[scale];
     else
-        value = by_strtod(x);
+        value = value_by_strtod(x);
     *out = x.minus ? -value : value;
     return true;
 }

@@ -1,15 +1,15 @@
-/* hash.c - content keys by multiplication, and a map from them to small numbers.
+/* hash.c - content keys by multiplication, and a map from them to 32-bit numbers.
  *
- * The step of the hash is `fold`: two words are multiplied to 128 bits and the halves xored, which lets every bit of
- * both reach every bit of the result.  A text is read as little-endian words, so all machines agree on its key.
+ * The step of the hash is `fold`: two words are multiplied to 128 bits and the halves xored, so that every bit of both
+ * affects every bit of the result.  A text is read as little-endian words, so all machines compute the same key.
  *
  *     up to 16 bytes    two words that overlap or are padded           one fold
  *     longer            a fold for each 16 bytes into a running seed   (three seeds side by side above 48 bytes,
  *                                                                       which the processor multiplies in parallel),
  *                       then the last 16 bytes
  *
- * and in the end a fold with the length.  Result files hold what is sorted by these keys: the constants and the steps
- * are part of the format.
+ * and finally a fold with the length.  Result files are sorted by these keys: the constants and the steps are part of
+ * the format.
  */
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first 64 bits after the point of the square roots of 2, 3, 5 and 7, made odd. */
+/* The first 64 fractional bits of the square roots of 2, 3, 5 and 7, made odd. */
 #define ROOT2 UINT64_C(0x6a09e667f3bcc909)
 #define ROOT3 UINT64_C(0xbb67ae8584caa73b)
 #define ROOT5 UINT64_C(0x3c6ef372fe94f82b)
@@ -71,7 +71,8 @@ uint64_t tl_hash_bytes(const void *bytes, size_t n)
     return fold(ROOT3 ^ n, fold(a ^ ROOT5, b ^ seed));
 }
 
-/* Stafford's finaliser of splitmix64 (variant 13): a bijection in which each input bit flips half of the output. */
+/* Stafford's finaliser of splitmix64 (variant 13): a bijection in which each input bit flips half of the output
+ * bits. */
 static inline uint64_t scatter(uint64_t v)
 {
     v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -79,22 +80,22 @@ static inline uint64_t scatter(uint64_t v)
     return v ^ v >> 31;
 }
 
-/* A bijection of the hash for each value and of the value for each hash: of two runs that differ in one value the
- * hashes always differ. */
+/* A bijection of the hash for each value, and of the value for each hash: sequences that differ in one value always
+ * have different hashes. */
 uint64_t tl_hash_mix(uint64_t hash, uint64_t value)
 {
     return scatter((hash << 23 | hash >> 41) * ROOT7 + scatter(value + ROOT3));
 }
 
-/* Where the search for key begins.  Keys that follow each other, as correlation ids do, lie side by side: sixteen of
- * them in a few lines of the cache. */
+/* Returns the slot at which the search for the key begins.  Consecutive keys, such as correlation ids, are adjacent:
+ * sixteen of them in a few cache lines. */
 static inline size_t home_of(const tl_map *map, uint64_t key)
 {
     uint64_t group = key >> 4;
     return ((size_t)((group ^ group >> 32) * ROOT7 >> 20) << 4 | (size_t)(key & 15)) & (map->cap - 1);
 }
 
-/* The slot of key, or the empty slot where it belongs.  At least half of the slots are empty, so one is found. */
+/* Returns the slot of the key, or the empty slot for it.  At least half of the slots are empty, so one is found. */
 static size_t slot_of(const tl_map *map, uint64_t key)
 {
     size_t mask = map->cap - 1, i = home_of(map, key);

@@ -1,4 +1,4 @@
-/* log.c - warnings on stderr, and text that is safe to show. */
+/* log.c - warnings on stderr, and printable text. */
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/text.h"
 

@@ -1,5 +1,4 @@
-/* mem.c - checked sizes, growth by doubling, the end of a run without memory, and a switch that makes an allocation
- * fail. */
+/* mem.c - checked sizes, growth by doubling, the end of a run without memory, and allocations that fail on purpose. */
 #define _GNU_SOURCE /* madvise */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/part_file.h"
@@ -15,26 +14,27 @@
 #include <malloc.h>
 #endif
 
-/* The first room of an array, and the size from which it grows by half instead of doubling, in bytes. */
+/* Initial size of an array, and the size from which it grows by half instead of doubling, bytes. */
 #define FIRST_BYTES 256
 #define LARGE_BYTES ((size_t)64 << 20)
 
-/* Bytes from which an array has pages of its own, which move without a copy, in a process whose arrays grow.  By
+/* Size, bytes, from which an array has pages of its own, which move without a copy, in a process whose arrays grow.  By
  * default glibc puts such arrays into the heap once a larger one has been freed; a column freed there leaves a hole
- * that counts as memory in use. */
+ * that counts as used memory. */
 #define GROWING_BYTES (1 << 20)
 
-/* The same for a process whose arrays come and go: fresh pages cost more than the work on a smaller array. */
+/* As GROWING_BYTES for a process whose arrays come and go: fresh pages cost more than the work on a smaller array. */
 #define PASSING_BYTES (8 << 20)
 
-/* Free bytes that stay at the end of the heap for later allocations. */
+/* Free bytes that are kept at the end of the heap for later allocations. */
 #define SPARE_BYTES         (4 << 20)
 #define PASSING_SPARE_BYTES (32 << 20)
 
-/* Bytes (two large pages) from which an array has large pages, where the system has them: one page fault for 512. */
+/* Size, bytes (two large pages), from which an array has large pages, if the system has them: one page fault instead of
+ * 512. */
 #define LARGE_PAGES_BYTES ((size_t)4 << 20)
 
-/* Allocations up to the one that fails; 0 is off. */
+/* Number of allocations up to the one that fails; 0: off. */
 static size_t fuse;
 
 static bool denied(void)
@@ -81,7 +81,7 @@ void tl_mem_indexable(size_t n)
         tl_mem_out(n);
 }
 
-/* An array of n bytes that was asked for. */
+/* Returns the array of n requested bytes; ends the run if it is NULL. */
 static void *or_end_run(void *array, size_t n)
 {
     if (array == NULL)
@@ -104,8 +104,8 @@ void tl_mem_fail_after(size_t n)
     fuse = n;
 }
 
-/* An array of n bytes.  All pages of it: of a mapping with pages of two kinds Linux moves neither.  What the
- * system does not do is no matter. */
+/* Returns the array, with large pages for all of it: Linux cannot move a mapping with pages of two kinds.  Failures do
+ * not matter. */
 static void *with_large_pages(void *array, size_t n)
 {
 #if defined __GLIBC__ && defined MADV_HUGEPAGE
@@ -154,7 +154,7 @@ void *tl_calloc(size_t n, size_t size)
                             bytes);
 }
 
-/* What stands before each array of an arena. */
+/* The header of each array of an arena. */
 struct tl_arena_block {
     struct tl_arena_block *before;
     max_align_t array[];
@@ -219,7 +219,7 @@ void tl_grow(void **array, size_t *capacity, size_t need, size_t size)
     if (cap < need)
         cap = need;
 
-    /* The caller's pointer is a T *, seen through a void **: its bytes are copied, never accessed as a void *. */
+    /* The caller's pointer is a T *, accessed through a void **: its bytes are copied, never accessed as a void *. */
     void *old, *new;
     memcpy(&old, array, sizeof old);
     new = tl_realloc(old, cap * size);

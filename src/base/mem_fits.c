@@ -1,4 +1,4 @@
-/* mem_fits.c - how much memory is left, as the system tells it. */
+/* mem_fits.c - available memory, from the system. */
 #include "tlmpi/base/mem.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* A file of the system, as text; "" where there is none. */
+/* Reads a file of the system as text; "": there is none. */
 static const char *read_text(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -20,7 +20,7 @@ static const char *read_text(const char *path, char *text, size_t size)
     return text;
 }
 
-/* The number behind a word, at the start of a line or of the text; `none` where there is none. */
+/* Returns the number after a word, at the start of a line or of the text; `none` if there is none. */
 static uint64_t number_after(const char *text, const char *word, uint64_t none)
 {
     const char *at = strstr(text, word);
@@ -37,7 +37,7 @@ static uint64_t difference_or_zero(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Address space: its limit (ulimit -v) less what is mapped. */
+/* Returns the available address space: its limit (ulimit -v) less what is mapped. */
 static uint64_t left_of_process(void)
 {
     char text[256];
@@ -48,7 +48,7 @@ static uint64_t left_of_process(void)
     return difference_or_zero(limit.rlim_cur, pages * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
-/* The limit of the process's group (cgroup v2) less what the group has; files that are cached give way. */
+/* Returns the limit of the process's group (cgroup v2) less the group's memory without cached files. */
 static uint64_t left_of_group(void)
 {
     char text[4096], folder[512], path[sizeof folder + 32];
@@ -68,7 +68,7 @@ static uint64_t left_of_group(void)
     return difference_or_zero(most, difference_or_zero(used, number_after(text, "\nfile ", 0)));
 }
 
-/* What the machine can give without a process having to end for it. */
+/* Returns the memory that the machine can give without ending a process. */
 static uint64_t left_of_machine(void)
 {
     char text[4096];
@@ -77,7 +77,7 @@ static uint64_t left_of_machine(void)
     return kilobytes != UINT64_MAX ? (kilobytes + number_after(text, "SwapFree:", 0)) * 1024 : kilobytes;
 }
 
-/* Resident memory of this process. */
+/* Returns the resident memory of this process. */
 static uint64_t resident(void)
 {
     char text[256];

@@ -1,4 +1,4 @@
-/* part_file.c - a file that gets its name when all of it is on the disk. */
+/* part_file.c - a file that gets its name once all of it is on the disk. */
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/base/mem.h"
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------------- unfinished files, and signals */
+/* ------------------------------------------------------------------------------------ unfinished files, and signals */
 
 enum { UNFINISHED_MOST = 16 };
 
-/* Read by a signal handler at any moment: each entry is a whole pointer, or NULL. */
+/* Read by a signal handler at any time: each entry is a valid pointer, or NULL. */
 static _Atomic(const char *) unfinished[UNFINISHED_MOST];
 _Static_assert(ATOMIC_POINTER_LOCK_FREE == 2, "a signal handler must not wait for a lock");
 
@@ -46,11 +46,11 @@ void tl_unfinished_remove(void)
     }
 }
 
-/* How long a process of a crowd goes on living: one that has a processor may be half a dozen time slices late. */
+/* Time that a process of a crowd stays alive: another process may get a processor half a dozen time slices later. */
 static const struct timespec grace = { .tv_nsec = 500000000 };
 static volatile sig_atomic_t in_crowd;
 
-/* The signal does what it does by default from here on (SA_RESETHAND), at once (SA_NODEFER). */
+/* Handles a signal once: the signal has its default effect from here on (SA_RESETHAND), immediately (SA_NODEFER). */
 static void on_signal(int number)
 {
     tl_unfinished_remove();
@@ -74,9 +74,9 @@ void tl_unfinished_on_signal(bool crowd)
             (void)sigaction(signals[i], &act, NULL);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- a part */
+/* ----------------------------------------------------------------------------------------------------------- a part */
 
-/* Whether `path` may become the result: nothing is there, or a file that may be overwritten. */
+/* Whether `path` may become the result: it does not exist, or is a file that may be overwritten. */
 static tl_status check_free(const char *path, bool force, tl_error *err)
 {
     struct stat there;
@@ -90,7 +90,7 @@ static tl_status check_free(const char *path, bool force, tl_error *err)
     return force ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s exists; -f overwrites it", path);
 }
 
-/* Removes what a killed run has left.  A part that is locked belongs to a run that still writes it. */
+/* Removes a part left by a killed run.  A locked part belongs to a run that is still writing it. */
 static tl_status remove_stale(const char *part, tl_error *err)
 {
     int fd = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -126,7 +126,7 @@ tl_status tl_part_file_create(tl_part_file *part, tl_error *err)
     part->fd = open(part->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (part->fd < 0)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
-    /* Where a file system has no locks, two runs at one file are not told apart. */
+    /* On a file system without locks, two runs that write one file are not detected. */
     (void)flock(part->fd, LOCK_EX | LOCK_NB);
     return TL_OK;
 }
@@ -149,7 +149,7 @@ tl_status tl_part_file_created(tl_part_file *part, tl_error *err)
     return part->fd >= 0 ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
 }
 
-/* Whether the part of that name is still the one that was made. */
+/* Whether the part of that name is still the one that was created. */
 static tl_status check_own(const tl_part_file *part, tl_error *err)
 {
     struct stat own, there;
@@ -165,8 +165,8 @@ tl_status tl_part_file_hold(tl_part_file *part, tl_error *err)
     return check_own(part, err);
 }
 
-/* Makes the new name last through a loss of power.  A folder that may not be read cannot be synced, nor can one on
- * every file system: the file is whole all the same. */
+/* Makes the new name persistent.  A folder that may not be read cannot be synced, nor can one on some file systems: the
+ * file is complete anyway. */
 static tl_status sync_folder(const char *path, tl_error *err)
 {
     const char *slash = strrchr(path, '/');
@@ -186,7 +186,7 @@ tl_status tl_part_file_publish(tl_part_file *part, tl_error *err)
 {
     if (fsync(part->fd) != 0)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
-    /* Another program may have made the file `path` while this one was being written. */
+    /* Another program may have created `path` while this file was being written. */
     tl_status st = check_free(part->path, part->force, err);
     if (st == TL_OK)
         st = check_own(part, err);
@@ -230,7 +230,7 @@ tl_status tl_make_folders(const char *path, tl_error *err)
         char slash = *p;
         *p = '\0';
         int cause = mkdir(part, 0777) == 0 ? 0 : errno;
-        /* Of what is on a read-only disk it is said so, also where it is there. */
+        /* mkdir on a read-only disk fails with EROFS, even for an existing folder. */
         if (cause != 0 && cause != EEXIST && (cause != EROFS || stat(part, &there) != 0))
             st = tl_fail(err, TL_EOUTPUT, "%s: %s", part, strerror(cause));
         *p = slash;
@@ -241,7 +241,7 @@ tl_status tl_make_folders(const char *path, tl_error *err)
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------------ inputs in the way */
+/* ------------------------------------------------------------------------------------------------ inputs in the way */
 
 static bool is_file(const char *path, uint64_t device, uint64_t inode)
 {

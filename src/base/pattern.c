@@ -1,11 +1,12 @@
-/* pattern.c - regular expressions of the command line, by the C library. */
+/* pattern.c - regular expressions of the command line, with the C library. */
 #include "tlmpi/base/pattern.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST = 1000, MOST_WRITTEN_OUT = 4000 };
 
-/* The repetitions {n,m} that begin at *p, MOST_WRITTEN_OUT + 1 of more, and steps to their end; 1 of a brace alone. */
+/* Returns the repetitions {n,m} that begin at *p, at most MOST_WRITTEN_OUT + 1, and moves *p to their end; 1 for a
+ * brace alone. */
 static size_t repetitions(const char **p)
 {
     char *end;
@@ -18,10 +19,11 @@ static size_t repetitions(const char **p)
     return most == 0 ? 1 : most <= MOST_WRITTEN_OUT ? most : MOST_WRITTEN_OUT + 1;
 }
 
-/* About how many characters the expression has with its repetitions written out, as the C library does: a+ is aa*. */
+/* Returns about how many characters the expression has with repetitions expanded, as in the C library: a+ is aa*. */
 static size_t length_written_out(const char *text)
 {
-    size_t before[LONGEST + 1], depth = 0, sum = 0, last = 0; /* before: of the groups around; last: the last item */
+    size_t before[LONGEST + 1], depth = 0, sum = 0, last = 0; /* before: of the enclosing groups; last: of the last
+                                                               * item */
     for (const char *p = text; *p != '\0' && sum + last <= MOST_WRITTEN_OUT; p++) {
         if (*p == '{' || *p == '+') {
             last *= *p == '+' ? 2 : repetitions(&p);

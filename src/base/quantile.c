@@ -1,4 +1,4 @@
-/* quantile.c - medians, quantiles and the scatter around them. */
+/* quantile.c - medians, and the scatter around them. */
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -16,8 +16,8 @@ static int by_value(const void *a, const void *b)
     return TL_COMPARE(*x, *y);
 }
 
-/* Sorts by eight bits at a time, the lowest first, over the bits in which the numbers differ.  Returns v or room, which
- * has the result. */
+/* Sorts by eight bits at a time, from the lowest, over the bits in which the numbers differ.  Returns v or room,
+ * whichever has the result. */
 static int64_t *sort_by_digits(int64_t *v, int64_t *room, size_t n, uint64_t least, uint64_t range)
 {
     for (int shift = 0; shift < 64 && range >> shift != 0; shift += 8) {
@@ -109,7 +109,7 @@ void tl_real_sort(double *x, size_t n)
         qsort(x, n, sizeof *x, ascending);
 }
 
-/* Returns the mean of the two middle numbers. */
+/* Returns the mean of two numbers. */
 static double between(double low, double high)
 {
     return low + (high - low) / 2;

@@ -1,10 +1,10 @@
-/* ranges.c - a set of numbers, or of spans of time, from the words of a user. */
+/* ranges.c - reads a set of numbers, or of spans of time, from the command line. */
 #include "tlmpi/base/ranges.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
-/* A number with an optional sign. */
+/* Reads a number with an optional sign. */
 static bool read_number(const char **text, int64_t *out)
 {
     const char *digits = *text + (**text == '-');

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is looked at, of the longest recordings. */
+/* Limits for long recordings. */
 enum { TOKENS_MOST = 16384, PERIOD_MOST = 4096, MISMATCH = 50 };
 
-/* Twice and a half. */
+/* Whether the period occurs at least two and a half times. */
 static bool is_seen(size_t period, size_t n)
 {
     return 5 * period <= 2 * n;
@@ -27,8 +27,8 @@ static int64_t distance(int64_t a, int64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Returns the mean difference between a pause and the pause one period later, in ns. */
-static double unlike(const int64_t *pause_ns, size_t n, size_t period)
+/* Returns the mean difference between a pause and the pause one period later, ns. */
+static double mean_difference(const int64_t *pause_ns, size_t n, size_t period)
 {
     double sum = 0;
     for (size_t i = 0; i + period < n; i++)
@@ -50,11 +50,11 @@ void tl_sequence_period(const uint64_t *tokens, const int64_t *times_ns, size_t 
         for (size_t i = 0; i + 1 < n; i++)
             pause_ns[i] = tl_ns_between(times_ns[i + 1], times_ns[i]);
         for (size_t k = p; k < PERIOD_MOST && is_seen(k, n - 1); k += p)
-            least = fmin(least, unlike(pause_ns, n - 1, k));
-        first = unlike(pause_ns, n - 1, p);
+            least = fmin(least, mean_difference(pause_ns, n - 1, k));
+        first = mean_difference(pause_ns, n - 1, p);
         *period = p;
         for (size_t k = p; least < first / 2 && k < PERIOD_MOST && is_seen(k, n - 1); k += p)
-            if (unlike(pause_ns, n - 1, k) <= least + (first - least) / 10) {
+            if (mean_difference(pause_ns, n - 1, k) <= least + (first - least) / 10) {
                 *period = k;
                 break;
             }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The end of the run that starts at `from`: the longest stretch in order. */
+/* Returns the end of the run (sorted part) that starts at `from`. */
 static size_t run_end(const uint32_t *v, size_t from, size_t n, tl_compare *compare, const void *context)
 {
     size_t to = from + 1;
@@ -13,7 +13,7 @@ static size_t run_end(const uint32_t *v, size_t from, size_t n, tl_compare *comp
     return to;
 }
 
-/* v[from, mid) and v[mid, to) are in order; merges them, with room for the first. */
+/* Merges the sorted v[from, mid) and v[mid, to).  room: for the first of them. */
 static void merge(uint32_t *v, size_t from, size_t mid, size_t to, uint32_t *room, tl_compare *compare,
                   const void *context)
 {
@@ -25,7 +25,7 @@ static void merge(uint32_t *v, size_t from, size_t mid, size_t to, uint32_t *roo
     memcpy(v + out, room + i, (n - i) * sizeof *v);
 }
 
-/* Puts in order what begins at `from`, as far as 2^depth runs reach; where that ends. */
+/* Sorts 2^depth runs, or fewer, from `from` on; returns their end. */
 static size_t sort_runs(uint32_t *v, size_t from, size_t n, int depth, uint32_t *room, tl_compare *compare,
                         const void *context)
 {
@@ -124,7 +124,7 @@ int32_t *tl_deal_by_size(const uint64_t *bytes, size_t n, int nprocs)
         for (int p = 1; p < nprocs; p++)
             least = load[p] < load[least] ? p : least;
         proc[order[i]] = least;
-        load[least] += bytes[order[i]] + 1; /* an empty file is work, too */
+        load[least] += bytes[order[i]] + 1; /* an empty file is work as well */
     }
     free(order);
     free(load);
@@ -150,7 +150,7 @@ void tl_group_rows(const uint32_t *group_of, size_t n, size_t ngroups, size_t *f
     for (size_t i = 0; i < n; i++)
         if (group_of[i] != UINT32_MAX)
             v[first[group_of[i]]++] = (uint32_t)i;
-    memmove(first + 1, first, ngroups * sizeof *first); /* each was moved to its end, where the next one begins */
+    memmove(first + 1, first, ngroups * sizeof *first); /* each was moved to its end, the begin of the next one */
     first[0] = 0;
 }
 

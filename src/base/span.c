@@ -4,7 +4,7 @@
  *     b        [------)  [------)
  *     without         [--)      [-----)  [--)
  *
- * Each operation first makes room for the most it can give, the one thing that can fail, and then walks both sets once.
+ * Each operation first makes room for the largest possible result, and then walks both sets once.
  */
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
@@ -25,7 +25,7 @@ static void start_over(tl_spans *set, size_t n)
     tl_grow((void **)&set->v, &set->cap, n, sizeof *set->v);
 }
 
-static void push(tl_spans *set, int64_t start_ns, int64_t end_ns)
+static void add_disjoint(tl_spans *set, int64_t start_ns, int64_t end_ns)
 {
     set->v[set->n++] = (tl_span){ start_ns, end_ns };
 }
@@ -41,7 +41,7 @@ void tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns)
         return;
     }
     tl_vec_room(set);
-    push(set, start_ns, end_ns);
+    add_disjoint(set, start_ns, end_ns);
 }
 
 static int by_start(const void *a, const void *b)
@@ -66,21 +66,21 @@ void tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b)
     for (size_t i = 0; i < a->n; i++) {
         int64_t from_ns = a->v[i].start_ns, to_ns = a->v[i].end_ns;
 
-        /* A span of b that reaches past this one of a is looked at again for the next. */
+        /* A span of b that reaches past this one of a is used again for the next one. */
         for (; j < b->n && b->v[j].start_ns < to_ns; j++) {
             if (b->v[j].start_ns > from_ns)
-                push(out, from_ns, b->v[j].start_ns);
+                add_disjoint(out, from_ns, b->v[j].start_ns);
             if (b->v[j].end_ns > from_ns)
                 from_ns = b->v[j].end_ns;
             if (from_ns >= to_ns)
                 break;
         }
         if (from_ns < to_ns)
-            push(out, from_ns, to_ns);
+            add_disjoint(out, from_ns, to_ns);
     }
 }
 
-/* How many spans of the set end at or before the instant. */
+/* Returns the number of spans of the set that end at or before ns. */
 static size_t ended_by(const tl_spans *set, int64_t ns)
 {
     size_t low = 0;
@@ -90,7 +90,7 @@ static size_t ended_by(const tl_spans *set, int64_t ns)
 
 void tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns)
 {
-    /* Steps clip the same large set again and again: only the spans inside the window are touched. */
+    /* Steps clip the same large set repeatedly: only the spans inside the window are read. */
     size_t first = ended_by(a, from_ns), last = first;
     while (last < a->n && a->v[last].start_ns < to_ns)
         last++;
@@ -100,14 +100,14 @@ void tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to
         int64_t start_ns = a->v[i].start_ns > from_ns ? a->v[i].start_ns : from_ns;
         int64_t end_ns = a->v[i].end_ns < to_ns ? a->v[i].end_ns : to_ns;
         if (start_ns < end_ns)
-            push(out, start_ns, end_ns);
+            add_disjoint(out, start_ns, end_ns);
     }
 }
 
 int64_t tl_spans_total(const tl_spans *set)
 {
-    /* Disjoint spans cover at most 2^64 - 1 instants, which fits unsigned; a damaged trace may cover more than an
-     * int64_t can say. */
+    /* Disjoint spans cover at most 2^64 - 1 instants, which fits unsigned; those of a damaged trace may not fit in
+     * int64_t. */
     uint64_t total = 0;
     for (size_t i = 0; i < set->n; i++)
         total += (uint64_t)set->v[i].end_ns - (uint64_t)set->v[i].start_ns;

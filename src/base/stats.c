@@ -1,4 +1,4 @@
-/* stats.c - differences and sums of times that stay within int64_t, and how times lie. */
+/* stats.c - saturated differences and sums of times, and their quantiles and spread. */
 #include "tlmpi/base/stats.h"
 #include <math.h>
 

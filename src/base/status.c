@@ -1,4 +1,4 @@
-/* status.c - one line that says what went wrong. */
+/* status.c - error messages of one line. */
 #include "tlmpi/base/status.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@ tl_status tl_fail(tl_error *err, tl_status status, const char *format, ...)
     if (err == NULL)
         return status;
 
-    /* Formatted apart from err, because a caller may put err->text itself into a longer message. */
+    /* Formatted outside of err, since err->text itself may be an argument. */
     char line[sizeof err->text] = "";
     va_list args;
     va_start(args, format);

@@ -1,4 +1,4 @@
-/* text.c - searching bytes, telling where they stop being UTF-8, and words among bytes. */
+/* text.c - searches bytes, and validates UTF-8. */
 #define _GNU_SOURCE /* memmem */
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/text.h"
@@ -31,7 +31,7 @@ bool tl_text_has(tl_text t, const char *needle)
     return n == 0 || (t.n >= n && memmem(t.p, t.n, needle, n) != NULL);
 }
 
-/* Length in bytes of the UTF-8 character at p, where n bytes are left; 0 when it is cut or none.
+/* Returns the length of the UTF-8 character at p, with n bytes left; 0: truncated or invalid.
  *
  *     lead      second byte   then     not allowed because
  *     C2..DF    80..BF                 C0, C1: could be one byte
@@ -42,7 +42,7 @@ bool tl_text_has(tl_text t, const char *needle)
  *     F1..F3    80..BF        2 more
  *     F4        80..8F        2 more   90..BF: above U+10FFFF
  */
-static size_t character(const unsigned char *p, size_t n)
+static size_t utf8_length(const unsigned char *p, size_t n)
 {
     unsigned lead = p[0], low = 0x80, high = 0xbf;
     size_t length;
@@ -99,7 +99,7 @@ size_t tl_text_utf8(tl_text t)
             i += 8;
             continue;
         }
-        size_t length = character(p + i, t.n - i);
+        size_t length = utf8_length(p + i, t.n - i);
         if (length == 0)
             break;
         i += length;
@@ -109,7 +109,7 @@ size_t tl_text_utf8(tl_text t)
 
 tl_char tl_char_take(tl_text *text)
 {
-    /* Bits of the first byte that belong to the number, by length. */
+    /* Number of bits of the first byte that belong to the code point, by length. */
     static const unsigned char first_bits[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
     const unsigned char *p = (const unsigned char *)text->p;
     size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : p[0] >= 0xC0 ? 2 : 0;

@@ -1,4 +1,4 @@
-/* topological_order.c - topological order of nodes (Kahn), also with cycles, whose edges it drops. */
+/* topological_order.c - topological order of nodes (Kahn); cycles are broken by dropping edges. */
 #include "tlmpi/base/topological_order.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -11,15 +11,16 @@ typedef struct ordering {
     const uint32_t *first_edge, *from;
     const int64_t *when_ns;
     tl_arena arena;
-    uint32_t *degree;   /* by node: edges from nodes not yet in order; ORDERED: the node is in order itself */
-    uint32_t *first_to; /* [n + 2]: by node, where in `to` the nodes that wait for it begin */
+    uint32_t *degree;   /* by node: number of edges from nodes that are not ordered; ORDERED: the node itself is
+                         * ordered */
+    uint32_t *first_to; /* [n + 2] by node: index in `to` of the first of its successors */
     uint32_t *to;
     uint32_t *order;
-    size_t head, tail; /* order[0 .. tail) is filled; order[0 .. head) is counted off in its waiting nodes, too */
+    size_t head, tail; /* order[0 .. tail) is filled; the successors of order[0 .. head) have been updated */
     bool *dropped;
     size_t ndropped;
-    uint32_t *by_time; /* nodes, the earliest first; NULL: no cycle yet */
-    size_t next;       /* in by_time: all nodes before it are in order */
+    uint32_t *by_time; /* nodes by time, ascending; NULL: no cycle yet */
+    size_t next;       /* index in by_time: all nodes before it are ordered */
 } ordering;
 
 static void append(ordering *o, uint32_t v)
@@ -61,7 +62,7 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(o->when_ns[a], o->when_ns[b]);
 }
 
-/* Appends the earliest of the nodes left, and drops the edges that it still waits for. */
+/* Appends the earliest of the remaining nodes, and drops its edges from unordered nodes. */
 static void break_cycle(ordering *o)
 {
     if (o->by_time == NULL) {

@@ -1,6 +1,7 @@
-/* bytes.h - bytes that grow: what is put together piece by piece, to be sent or written as one, and taken apart again.
+/* bytes.h - a growing buffer of bytes: put together piece by piece, sent or written as one, and taken apart again.
  *
- * Numbers and lists of them lie there as in memory: all procs are the same program on machines of one kind.
+ * Numbers and lists of numbers are in the machine's own representation: all procs are the same program on machines of
+ * one kind.
  */
 #ifndef TLMPI_BASE_BYTES_H
 #define TLMPI_BASE_BYTES_H
@@ -16,7 +17,7 @@
 typedef struct tl_bytes {
     char *v;
     size_t n, cap;
-    size_t at; /* how many have been read */
+    size_t at; /* number of bytes that have been read */
 } tl_bytes;
 
 static inline void tl_bytes_free(tl_bytes *b)
@@ -25,7 +26,7 @@ static inline void tl_bytes_free(tl_bytes *b)
     *b = (tl_bytes){ 0 };
 }
 
-/* Appends n bytes.  What was there stays. */
+/* Appends n bytes. */
 static inline void tl_bytes_put(tl_bytes *b, const void *v, size_t n)
 {
     tl_grow((void **)&b->v, &b->cap, b->n + n, 1);
@@ -34,10 +35,10 @@ static inline void tl_bytes_put(tl_bytes *b, const void *v, size_t n)
     b->n += n;
 }
 
-/* Appends words as printf makes them, cut after 4,095 bytes. */
+/* Appends text formatted as by printf, truncated after 4,095 bytes. */
 void tl_bytes_say(tl_bytes *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Skips the next n bytes.  All procs of a run are one program, so too few bytes are a fault of the program. */
+/* Skips the next n bytes.  All procs of a run are the same program, so too few bytes are an error in the program. */
 static inline void tl_bytes_skip(tl_bytes *b, size_t n)
 {
     if (n > b->n - b->at)
@@ -45,7 +46,7 @@ static inline void tl_bytes_skip(tl_bytes *b, size_t n)
     b->at += n;
 }
 
-/* Takes the next n. */
+/* Reads the next n bytes. */
 static inline void tl_bytes_get(tl_bytes *b, void *v, size_t n)
 {
     const size_t at = b->at;
@@ -61,7 +62,7 @@ static inline void tl_bytes_put_list(tl_bytes *b, const void *v, size_t n, size_
     tl_bytes_put(b, v, n * size);
 }
 
-/* Takes the next list into *v, which the caller frees, with room for one element more; *n is the number of elements. */
+/* Reads the next list into *v, with room for one element more, which the caller frees; *n: number of elements. */
 static inline void tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t size)
 {
     tl_bytes_get(b, n, sizeof *n);
@@ -72,7 +73,7 @@ static inline void tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t si
     memcpy(v, &list, sizeof list);
 }
 
-/* Appends a number in 7 bits per byte: the nearer to 0, the fewer bytes. */
+/* Appends an integer in 7 bits per byte: the closer to 0, the fewer bytes. */
 static inline void tl_bytes_put_number(tl_bytes *b, int64_t x)
 {
     enum { LONGEST = 10 };
@@ -84,7 +85,7 @@ static inline void tl_bytes_put_number(tl_bytes *b, int64_t x)
     b->v[b->n++] = (char)bits;
 }
 
-/* The next number. */
+/* Reads the next integer of tl_bytes_put_number. */
 static inline int64_t tl_bytes_get_number(tl_bytes *b)
 {
     uint64_t bits = 0;

@@ -1,6 +1,6 @@
-/* components.h - which of n things hang together: a union-find forest.
+/* components.h - connected components of n elements: a union-find forest.
  *
- * up[n], which the caller has set to up[i] = i.  The root of a component is the lowest of it.
+ * up[n]: the caller sets up[i] = i.  The root of a component is its lowest element.
  */
 #ifndef TLMPI_BASE_COMPONENTS_H
 #define TLMPI_BASE_COMPONENTS_H
@@ -15,7 +15,7 @@ static inline uint32_t tl_component_of(uint32_t *up, uint32_t x)
     return x;
 }
 
-/* Joins the components of a and b; returns the root. */
+/* Unites the components of a and b; returns the root. */
 static inline uint32_t tl_components_join(uint32_t *up, uint32_t a, uint32_t b)
 {
     a = tl_component_of(up, a);

@@ -1,4 +1,4 @@
-/* load.h - eight and four bytes as numbers, little-endian on every machine; eight digits as one. */
+/* load.h - loads eight and four bytes as little-endian numbers on every machine; and decimal digits as a number. */
 #ifndef TLMPI_BASE_LOAD_H
 #define TLMPI_BASE_LOAD_H
 
@@ -25,8 +25,8 @@ static inline uint64_t load32(const unsigned char *p)
     return v;
 }
 
-/* The number that n digits at p write, 1 to 8; eight bytes there may be read.  Neighbours are joined to pairs, pairs to
- * fours. */
+/* Returns the number that n digits at p represent, n from 1 to 8; eight bytes at p must be readable.  Digits are
+ * combined to pairs, pairs to fours, fours to eights. */
 static inline uint64_t load_digits(const char *p, size_t n)
 {
     uint64_t digits = (load64((const unsigned char *)p) ^ UINT64_C(0x3030303030303030)) << (64 - 8 * n);

@@ -1,6 +1,6 @@
-/* log.h - words for the person who waits: warnings on stderr.
+/* log.h - warnings on stderr.
  *
- * What stands in them comes from traces and paths, and is made safe to show.
+ * Texts from traces and paths are made printable.
  */
 #ifndef TLMPI_BASE_LOG_H
 #define TLMPI_BASE_LOG_H
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Switches warnings on or off; they start on.  Of many procs one proc warns, and none with --quiet. */
+/* Switches warnings on or off; on at first.  Of several procs one proc warns, and none with --quiet. */
 void tl_log_enable(bool speaks);
 
-/* One line, "tlmpi: warning: ...", control bytes made harmless. */
+/* Writes one line, "tlmpi: warning: ...", made printable. */
 void tl_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Copies text to out (of n bytes); '?' stands for each byte of broken UTF-8 and each character that a terminal must not
- * be shown. */
+/* Copies text to out (of n bytes); '?' replaces each byte of invalid UTF-8 and each character that must not be sent to
+ * a terminal. */
 void tl_printable(char *out, size_t n, const char *text);
 
 #endif

@@ -1,16 +1,16 @@
-/* quantile.h - the middle of a set of numbers, and how far they scatter around it.
+/* quantile.h - medians of numbers, and their scatter.
  *
- * Half of the numbers may be anything without moving the middle far.  There are two kinds of numbers: int64_t, for
+ * A median hardly changes if less than half of the numbers are arbitrary.  There are two kinds of numbers: int64_t, for
  * times in ns, which stay exact (tl_median), and double, for ratios, scores and sums over many ranks (tl_real_median).
- * The same numbers in any order give the same result.
+ * Results do not depend on the order of the numbers.
  *
  *     n = 5    1 2 [3] 4 5    one in the middle
  *     n = 4    1 [2  3] 4     two: the lower, the upper, or their mean; each function says which
  *
  * The mean of two int64_t is rounded down, except in tl_median_rounded_up.
  *
- * Use the mean of the middle two for measurements; use the lower where the answer has to be one of the numbers, or, of
- * two ranks, the rank that is not late.
+ * Use the mean of the middle two for measurements; use the lower one if the answer has to be one of the numbers, or, of
+ * two ranks, that of the rank that is not late.
  */
 #ifndef TLMPI_BASE_QUANTILE_H
 #define TLMPI_BASE_QUANTILE_H
@@ -20,8 +20,8 @@
 
 /* ----------------------------------------------------------------------------------------------------------- places */
 
-/* In n > 0 things that ascend, whatever they are: the place of the lower and of the upper of the middle two (one place
- * where n is odd), and of the quartiles, rounded down. */
+/* Index, among n > 0 elements in ascending order, of the lower and the upper of the middle two (the same for odd n),
+ * and of the quartiles, rounded down. */
 static inline size_t tl_lower_middle(size_t n)
 {
     return (n - 1) / 2;
@@ -43,41 +43,41 @@ static inline size_t tl_upper_quarter(size_t n)
 
 /* --------------------------------------------------------------------------------------------------------- integers */
 
-/* Puts n numbers in order, smallest first; NULL for none. */
+/* Sorts n numbers, ascending.  values may be NULL for n = 0. */
 void tl_ns_sort(int64_t *values, size_t n);
 
-/* The same, each number once; how many are left. */
+/* Sorts n numbers and removes duplicates; returns the number of remaining ones. */
 size_t tl_ns_distinct(int64_t *values, size_t n);
 
-/* The mean of two, rounded down; no sum that might not fit. */
+/* Returns the mean of two numbers, rounded down, without overflow. */
 static inline int64_t tl_mean_of_two(int64_t low, int64_t high)
 {
     return (low & high) + ((low ^ high) >> 1);
 }
 
-/* The median of n > 0 numbers; of the middle two the mean, the lower, or the mean rounded up (of numbers that are not
- * below 0).  Each puts the numbers in order. */
+/* Return the median of n > 0 numbers; of the middle two the mean, the lower, or the mean rounded up (for numbers not
+ * below 0).  Sort the numbers. */
 int64_t tl_median(int64_t *values, size_t n);
 int64_t tl_lower_median(int64_t *values, size_t n);
 int64_t tl_median_rounded_up(int64_t *values, size_t n);
 
-/* The median of n > 0 distances from `middle` (MAD); the numbers are these distances afterwards. */
+/* Returns the median of the distances of n > 0 numbers from `middle` (MAD); replaces the numbers by these distances. */
 int64_t tl_mad(int64_t *values, size_t n, int64_t middle);
 
 /* ---------------------------------------------------------------------------------------------------------- doubles */
 
-/* Puts n numbers in order, smallest first; none is NaN. */
+/* Sorts n numbers without NaN, ascending. */
 void tl_real_sort(double *values, size_t n);
 
-/* The median; of the middle two the mean; NaN for none.  Puts the numbers in order. */
+/* Returns the median; of the middle two the mean; NaN if n is 0.  Sorts the numbers. */
 double tl_real_median(double *values, size_t n);
 
 /* ---------------------------------------------------------------------------------------------------------- scatter */
 
-/* The standard deviation of normally distributed numbers whose MAD that is: 1.4826 times as much. */
+/* Returns the standard deviation of normally distributed numbers with that MAD: 1.4826 * mad. */
 double tl_sigma_of_mad(double mad);
 
-/* The same of ns, rounded down; of more than 7 days the MAD itself. */
+/* As tl_sigma_of_mad, for ns, rounded down; above 7 days the MAD itself. */
 int64_t tl_sigma_of_mad_ns(int64_t mad_ns);
 
 #endif

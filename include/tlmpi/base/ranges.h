@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 typedef struct tl_range {
-    int64_t first, last; /* both belong to it */
+    int64_t first, last; /* both included */
 } tl_range;
 
-/* Ranges in any order, which may overlap.  Zero-initialise; free(ranges.v) ends it.  A set without ranges holds
+/* Ranges in any order, which may overlap.  Zero-initialise; free(ranges.v) ends it.  A set without ranges contains
  * every number. */
 typedef TL_VEC(tl_range) tl_ranges;
 
@@ -22,7 +22,7 @@ static inline bool tl_ranges_has(const tl_ranges *ranges, int64_t number)
     return ranges->n == 0;
 }
 
-/* Whether one of the ranges has a number of this one, too; an empty list has none. */
+/* Whether one of the ranges has a number in common with this one; an empty list has none. */
 static inline bool tl_ranges_meet(const tl_ranges *ranges, tl_range with)
 {
     for (size_t i = 0; i < ranges->n; i++)
@@ -31,8 +31,8 @@ static inline bool tl_ranges_meet(const tl_ranges *ranges, tl_range with)
     return false;
 }
 
-/* Reads "0-3,-1,7"; with a reader of its own, which reads a value at *text and steps over it, of spans whose ends do not
- * belong to them, "10-20,35ms-0.1s".  Fills *out, sorted; after a fault *out is empty and *part is the part at fault. */
+/* Reads "0-3,-1,7"; with `reader`, which reads a value at *text and advances it, spans whose ends are excluded:
+ * "10-20,35ms-0.1s".  Fills *out, sorted; after an error *out is empty and *part points to the invalid part. */
 typedef enum tl_ranges_fault {
     TL_RANGES_FINE,
     TL_RANGES_MALFORMED,
@@ -43,11 +43,11 @@ typedef enum tl_ranges_fault {
 tl_ranges_fault tl_ranges_read(const char *text, bool (*reader)(const char **text, int64_t *value), int64_t least,
                                tl_ranges *out, const char **part);
 
-/* By their first numbers. */
+/* Sorts by first, then last number. */
 void tl_ranges_sort(tl_ranges *ranges);
 
-/* Takes the ranges from *at on that overlap or follow one another, as one range; *at then stands behind them.  The
- * ranges must be sorted. */
+/* Returns the union of the ranges from *at on that overlap or are adjacent; moves *at behind them.  The ranges must be
+ * sorted. */
 static inline tl_range tl_ranges_run(const tl_ranges *ranges, size_t *at)
 {
     tl_range run = ranges->v[(*at)++];

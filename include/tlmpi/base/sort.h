@@ -1,7 +1,6 @@
-/* sort.h - putting indices in order, where the things they point to are large or lie in columns; and finding a place in
- * what is in order.
+/* sort.h - sorts indices of elements that are large or are columns; and searches sorted arrays.
  *
- * Traces are nearly sorted: a few streams one after the other, each in order.  A natural merge sort takes such runs as
+ * Traces are nearly sorted: a few streams one after the other, each sorted.  A natural merge sort uses such runs as
  * they are, so n indices in r runs cost O(n log r) comparisons.
  */
 #ifndef TLMPI_BASE_SORT_H
@@ -11,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Below, at or above 0, as x stands before, with or after y: numbers, each evaluated twice. */
+/* Returns a number below, at or above 0 if x is less than, equal to or greater than y: numbers, each evaluated
+ * twice. */
 #define TL_COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* The same of two structs, by the first of their fields, up to 12, that tells them apart. */
+/* As TL_COMPARE for two structs, by the first of up to 12 fields in which they differ. */
 #define TL_ORDER(x, y, ...)                                                                                            \
     TL_ORDER_NTH(__VA_ARGS__, TL_ORDER_12, TL_ORDER_11, TL_ORDER_10, TL_ORDER_9, TL_ORDER_8, TL_ORDER_7, TL_ORDER_6,   \
                  TL_ORDER_5, TL_ORDER_4, TL_ORDER_3, TL_ORDER_2, TL_ORDER_1, 0)                                        \
@@ -33,10 +33,10 @@
 #define TL_ORDER_11(x, y, f, ...)                                                 ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_10(x, y, __VA_ARGS__))
 #define TL_ORDER_12(x, y, f, ...)                                                 ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_11(x, y, __VA_ARGS__))
 
-/* Below, at or above 0, as a stands before, with or after b. */
+/* Returns a number below, at or above 0 if a comes before, with or after b. */
 typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
 
-/* Defines such a function, for an array of T, by these fields of an element. */
+/* Defines a tl_compare function for an array of T, by these fields of an element. */
 #define TL_ORDER_BY(function, T, ...)                                                                                  \
     static int function(const void *rows, uint32_t a, uint32_t b)                                                      \
     {                                                                                                                  \
@@ -44,23 +44,21 @@ typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
         return TL_ORDER(x, y, __VA_ARGS__);                                                                            \
     }
 
-/* Defines a function for qsort: the order of two T by these fields. */
+/* Defines a comparison for qsort: two T by these fields. */
 #define TL_SORT_BY(function, T, ...)                                                                                   \
     static int function(const void *a, const void *b)                                                                  \
     {                                                                                                                  \
         return TL_ORDER((const T *)a, (const T *)b, __VA_ARGS__); /* NOLINT(bugprone-macro-parentheses) */             \
     }
 
-/* Sorts n indices; equals stay in their order.  Takes n more indices of memory. */
+/* Sorts n indices; stable.  Allocates n more indices. */
 void tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
 
-/* Sorts n rows of `size` bytes by a function for qsort, and takes its place where rows are nearly sorted; equals stay in
- * their order. */
+/* As qsort, but stable, and faster for rows that are nearly sorted. */
 void tl_sort(void *rows, size_t n, size_t size, int (*compare)(const void *a, const void *b));
 
-/* Moves `at` up to the first place of [at, end) where the condition `before`, which names the place `mid`, does not
- * hold; to the end where the condition holds everywhere.  The condition must hold for all places before that place, and
- * for none after it.
+/* Moves `at` up to the first index in [at, end) at which the condition `before`, in terms of the index `mid`, is false;
+ * to the end if it is true everywhere.  The condition must be true before that index and false from there on.
  *
  *     size_t at = 0;
  *     TL_BISECT(at, n, mid, steps[mid].start_ns < ns);    the first step that starts at ns or later
@@ -78,11 +76,11 @@ void tl_sort(void *rows, size_t n, size_t size, int (*compare)(const void *a, co
 
 void tl_int_sort(int32_t *values, size_t n);
 
-/* Sorts n numbers, and keeps one of equals; how many are left. */
+/* Sorts n numbers and removes duplicates; returns the number of remaining ones. */
 size_t tl_int_unique(int32_t *values, size_t n);
 size_t tl_key_unique(uint64_t *keys, size_t n);
 
-/* Where x stands among n numbers that ascend; n: it is none of them. */
+/* Returns the index of x in n ascending numbers; n: not found. */
 size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x);
 
 #endif

@@ -25,11 +25,11 @@ typedef struct tl_spans {
 
 void tl_spans_free(tl_spans *set);
 
-/* Adds [start_ns, end_ns) to a set being filled in order of start; an empty span adds nothing.  Spans that overlap or
- * touch the last one extend it. */
+/* Adds [start_ns, end_ns) to a set that is filled in order of start; an empty span adds nothing.  A span that overlaps
+ * or touches the last one extends it. */
 void tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns);
 
-/* Adds n spans in any order to an empty set; puts them in order of start. */
+/* Adds n spans in any order to an empty set; sorts v by start. */
 void tl_spans_add_all(tl_spans *set, tl_span *v, size_t n);
 
 /* out = a without b, in O(|a| + |b|).  out is overwritten and is neither a nor b. */
@@ -38,7 +38,7 @@ void tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b);
 /* out = the part of a inside [from_ns, to_ns). */
 void tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns);
 
-/* Time covered, in ns: exact, so it may be summed in any order. */
+/* Returns the time covered, ns: exact, so it may be summed in any order. */
 int64_t tl_spans_total(const tl_spans *set);
 
 #endif
