@@ -1,5 +1,5 @@
-/* local.c - what par.h does by its other calls or without another proc: rows of a proc to itself, lengths of naps,
- * the traces that launchers leave in the environment, and messages of a proc to itself. */
+/* local.c - calls of par.h that need only other calls or no other proc: sharing rows, lengths of naps, environment
+ * variables of launchers, and messages of a proc to itself. */
 #include "local.h"
 
 #include "tlmpi/base/mem.h"
@@ -33,9 +33,9 @@ long tl_local_nap_ns(unsigned *spins, long first_ns, long longest_ns)
     return ns < longest_ns ? ns : longest_ns;
 }
 
-/* Each launcher tells its processes how many they are.  srun does so whether or not it offers them a way to find each
- * other; where it does not, MPI_Init says so, which is better than as many lone runs on one output.  A batch script's
- * own processes have a SLURM_PROCID too, so that alone says nothing about who was launched. */
+/* Each launcher tells its processes their number.  srun does so even if it gives them no means to find each other;
+ * MPI_Init then fails with a message, which is better than that many separate runs with one output.  Processes of a
+ * batch script also have a SLURM_PROCID, so that alone does not show a launch. */
 static const char *const size_variables[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS" };
 static const char *const rank_variables[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
 static const char *const place_variables[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
@@ -71,7 +71,7 @@ bool tl_par_launched(void)
     return tl_local_copies() > 1;
 }
 
-/* A list from the oldest to the newest. */
+/* An entry of the queue, from the oldest to the newest. */
 struct message {
     struct message *next;
     size_t n;

@@ -1,12 +1,12 @@
-/* par_mpi.c - par.h by MPI.
+/* par_mpi.c - par.h with MPI.
  *
- * Every wait is a nonblocking call, tested between naps.  A blocking call would spin: with 64 procs on 2 cores, 63 that
- * wait for the last one take nearly all of the processor from it.
+ * Every wait is a nonblocking call, tested between naps.  A blocking call would spin: with 64 procs on 2 cores, the 63
+ * that wait for the last one would take nearly all processor time from it.
  *
- * A process that no launcher started is a crowd of one and never enters MPI_Init, which costs 60 ms and a daemon.
+ * A process without a launcher runs alone and never calls MPI_Init, which costs 60 ms and a daemon.
  *
- * Errors of MPI itself end the job with the library's message (MPI_ERRORS_ARE_FATAL, its default), so its return codes
- * say nothing here.
+ * Errors of MPI itself end the job with the library's message (MPI_ERRORS_ARE_FATAL, its default), so return codes are
+ * not checked.
  */
 #include "par_mpi.h"
 #include "tlmpi/base/part_file.h"
@@ -15,15 +15,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-/* What suits procs that share cores and sleep, for Open MPI; who has set a variable already is not overruled.
+/* Settings of Open MPI for procs that share cores and sleep; a variable that is set already is kept.
  *
- *   yield    Waits that are left inside the library, as in MPI_Init and MPI_Finalize, let others run.
- *   hwloc    Every proc would look at every PCI device for the network card nearest to it, an eighth of its start-up.
- *            (The names that this has had in versions of hwloc; it passes over those it does not know.)
- *   plugins  Of hwloc, too, which look for displays and accelerators; each loads the libraries of a vendor.
- *   depth    Fragments of 32 KB that are under way at a time, for a message that cannot be copied straight from the
- *            other's memory.  Each batch waits for a nap of the sender to end: by the default of 3 a megabyte takes
- *            ten naps, by 64 it takes one.
+ *   yield    Waits inside the library, as in MPI_Init and MPI_Finalize, yield to other processes.
+ *   hwloc    Every proc would search all PCI devices for the nearest network card, an eighth of its start-up. (The
+ *            names of this component in several versions of hwloc, which ignores unknown names.)
+ *   plugins  Of hwloc, too: they search for displays and accelerators, and load vendors' libraries.
+ *   depth    Number of fragments of 32 KB in flight, for a message that cannot be copied directly from the other's
+ *            memory.  Each batch waits until a nap of the sender ends: with the default of 3 a megabyte takes ten naps,
+ *            with 64 it takes one.
  *   pml, btl, osc
  *            Where all procs are on one host: memory, and TCP where memory cannot be shared.  Every proc would load
  *            the libraries of half a dozen networks, and tell all others how to reach it by each. */
@@ -40,16 +40,16 @@ static const struct {
     { "OMPI_MCA_osc", "sm", true },
 };
 
-/* Whether mpirun has started all procs here. */
+/* Whether mpirun has started all procs on this host. */
 static bool on_one_host(void)
 {
     const char *all = getenv("OMPI_COMM_WORLD_SIZE"), *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
     return all != NULL && here != NULL && strcmp(all, here) == 0;
 }
 
-/* Open MPI tests every 100 us in MPI_Init and in MPI_Finalize whether all procs have come there, and the kernel lets a
- * sleep last up to 50 us longer by default.  64 procs on two cores spend a third of their start-up so.  This much longer
- * they may sleep there, in ns; 0 is the default. */
+/* Timer slack, ns (0: the default), during MPI_Init and MPI_Finalize: Open MPI tests every 100 us whether all procs
+ * have arrived, and by default the kernel lets a sleep last up to 50 us longer.  With 64 procs on two cores that is a
+ * third of the start-up. */
 enum { DROWSY_NS = 1000000 };
 
 static void set_timer_slack(unsigned long ns)
@@ -133,7 +133,7 @@ void tl_par_barrier(void)
         tl_tree_elect(0);
 }
 
-/* n bytes as one MPI item: blocks of 1 MB and the rest.  The caller frees the type. */
+/* Returns a type of n bytes as one MPI item: blocks of 1 MB and the rest.  The caller frees the type. */
 static MPI_Datatype item_of(size_t n)
 {
     const int block_bytes = 1 << 20;
@@ -184,7 +184,8 @@ bool tl_par_probe(tl_envelope *envelope)
     MPI_Status status;
     MPI_Count n = 0;
     int there = 0;
-    /* Open MPI looks first and moves messages then, as in tl_test: what one look has moved, only the next one finds. */
+    /* Open MPI first looks and then moves messages, as in tl_test: a message that one look has moved is found by the
+     * next one. */
     for (int look = 0; look < 2 && !there; look++)
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
     if (!there)

@@ -1,8 +1,8 @@
-/* par_mpi_gather.c - bytes of all procs to proc 0.
+/* par_mpi_gather.c - collects the bytes of all procs on proc 0.
  *
- *     card     each proc's size, and its bytes where they are few
- *     room     proc 0 makes it, and tells whether it has it
- *     chunks   of the others' bytes, all procs at once, straight to their places
+ *     card     each proc's size, and its bytes if they are few
+ *     room     proc 0 allocates the memory
+ *     chunks   of the other procs' bytes, all procs at once, received in place
  */
 #include "par_mpi.h"
 #include <stdlib.h>
@@ -15,13 +15,13 @@ typedef struct card {
     char bytes[CARD_BYTES];
 } card;
 
-/* What proc 0 has of a gather. */
+/* State of a gather on proc 0. */
 typedef struct gathering {
     int nprocs;
-    card *cards; /* of every proc, and so the requests */
+    card *cards; /* one card per proc, one request per proc */
     MPI_Request *requests;
     char *bytes;    /* of all procs */
-    size_t longest; /* bytes that come in chunks, of a proc */
+    size_t longest; /* largest number of bytes of a proc that come in chunks */
 } gathering;
 
 static size_t card_size(const card *c)
@@ -37,8 +37,8 @@ static card make_card(const void *bytes, size_t n)
     return c;
 }
 
-/* The k-th chunk of every proc that has one. */
-static void take_chunks(gathering *g, size_t k)
+/* Receives the k-th chunk of every proc that has one. */
+static void receive_chunks(gathering *g, size_t k)
 {
     char *to = g->bytes;
     for (int i = 0; i < g->nprocs; i++) {
@@ -53,7 +53,7 @@ static void take_chunks(gathering *g, size_t k)
     tl_wait_for(g->nprocs, g->requests, g->longest);
 }
 
-static void take_cards(gathering *g, const card *mine)
+static void receive_cards(gathering *g, const card *mine)
 {
     g->cards[0] = *mine;
     g->requests[0] = MPI_REQUEST_NULL;
@@ -62,13 +62,13 @@ static void take_cards(gathering *g, const card *mine)
     tl_wait_for(g->nprocs, g->requests, sizeof *g->cards);
 }
 
-static void gather_here(const void *bytes, const card *mine, tl_bytes *out)
+static void gather_on_proc_0(const void *bytes, const card *mine, tl_bytes *out)
 {
     gathering all = { .nprocs = tl_par_nprocs() };
 
     all.cards = tl_calloc((size_t)all.nprocs, sizeof *all.cards);
     all.requests = tl_calloc((size_t)all.nprocs, sizeof *all.requests);
-    take_cards(&all, mine);
+    receive_cards(&all, mine);
     for (int i = 0; i < all.nprocs; i++) {
         size_t n = (size_t)all.cards[i].n;
         all.longest = n > CARD_BYTES && n > all.longest ? n : all.longest;
@@ -86,12 +86,12 @@ static void gather_here(const void *bytes, const card *mine, tl_bytes *out)
         to += n;
     }
     for (size_t k = 0; k * TL_PIECE_BYTES < all.longest; k++)
-        take_chunks(&all, k);
+        receive_chunks(&all, k);
     free(all.cards);
     free(all.requests);
 }
 
-static void gather_there(const void *bytes, const card *mine)
+static void send_to_proc_0(const void *bytes, const card *mine)
 {
     MPI_Request request;
     size_t n = (size_t)mine->n;
@@ -115,7 +115,7 @@ void tl_par_gather(const void *bytes, size_t n, tl_bytes *all)
     if (tl_par_nprocs() == 1)
         tl_bytes_put(all, bytes, n);
     else if (tl_par_proc() == 0)
-        gather_here(bytes, &mine, all);
+        gather_on_proc_0(bytes, &mine, all);
     else
-        gather_there(bytes, &mine);
+        send_to_proc_0(bytes, &mine);
 }

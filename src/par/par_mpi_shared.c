@@ -1,8 +1,8 @@
 /* par_mpi_shared.c - memory that the procs of one host share.
  *
- * The first proc makes an anonymous file and tells the others its number and pid; they open it as /proc/PID/fd/N. Where
- * procs cannot see each other, as in containers of their own, that path is missing or leads to another file: a word in
- * the first line tells.
+ * The first proc creates an anonymous file and tells the others its number and pid; they open it as /proc/PID/fd/N.  If
+ * procs cannot see each other, for instance in separate containers, that path is missing or leads to another file: a
+ * word in the file's first line is compared.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include "par_mpi.h"
@@ -14,14 +14,14 @@
 
 enum { LINE_BYTES = 128 };
 
-/* What the first proc tells; file -1: there is none. */
+/* The first proc's message; file -1: there is none. */
 typedef struct offer {
     uint64_t word;
     long pid;
     int file;
 } offer;
 
-static int file = -1; /* the first proc's own; open to the end, for the others to find */
+static int file = -1; /* the first proc's own; stays open, since the others open it */
 static void *memory = MAP_FAILED;
 static size_t nbytes;
 
@@ -39,7 +39,7 @@ static offer make_file(void)
     return made;
 }
 
-/* The first proc's file, if it is that. */
+/* Opens the first proc's file; -1: the path is missing or leads to another file. */
 static int open_file(const offer *made)
 {
     char path[64];

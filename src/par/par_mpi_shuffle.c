@@ -1,9 +1,9 @@
-/* par_mpi_shuffle.c - rows from every proc to every proc.
+/* par_mpi_shuffle.c - redistributes rows from every proc to every proc.
  *
- *     counts   all tell all how many rows they will get                 (one small exchange)
- *     room     all make it, and agree that all have it
- *     rows     one block to come from each proc, straight to its place; a few blocks to go, copied together from where
- *              their rows lie
+ *     counts   all procs tell all others the number of rows               (one small exchange)
+ *     room     all procs allocate their memory
+ *     rows     from each proc one block at a time, received in place; up to a few blocks to other procs, copied
+ *              together from the places of their rows
  */
 #include "par_mpi.h"
 #include <limits.h>
@@ -17,18 +17,18 @@ typedef struct exchange {
     size_t size, block_rows;
     int nprocs, proc;
     tl_arena arena;         /* of all but `out` */
-    uint64_t *give, *take;  /* rows to and from each proc */
-    size_t *order;          /* rows by the proc they go to, in their order */
-    size_t *first;          /* of each proc in `order` */
-    size_t *put_at, *taken; /* of each proc's rows in `out`, and how many have come */
+    uint64_t *give, *take;  /* number of rows to and from each proc */
+    size_t *order;          /* rows by destination proc, in original order */
+    size_t *first;          /* index of each proc's first row in `order` */
+    size_t *put_at, *taken; /* index of each proc's rows in `out`, and number of those received */
     unsigned char *out;
     size_t nout;
     MPI_Request *requests; /* a receive for each proc, then BLOCKS_OUT sends */
-    int *done;             /* which of them have ended */
+    int *done;             /* indices of the requests that have ended */
     unsigned char *blocks; /* BLOCKS_OUT of them */
-    int to;                /* blocks go to this proc next, counted from the one after this proc ... */
-    size_t sent;           /* rows that `to` has got */
-    int open;              /* requests under way */
+    int to;                /* next destination of a block, relative to this proc */
+    size_t sent;           /* number of rows sent to `to` */
+    int open;              /* number of open requests */
 } exchange;
 
 static size_t rows_of_block(const exchange *x, size_t left)
@@ -36,8 +36,8 @@ static size_t rows_of_block(const exchange *x, size_t left)
     return left < x->block_rows ? left : x->block_rows;
 }
 
-/* The next block from proc p, if there is one. */
-static void receive(exchange *x, int p)
+/* Posts the receive of the next block from proc p, if there is one. */
+static void post_receive(exchange *x, int p)
 {
     size_t left = (size_t)x->take[p] - x->taken[p];
     if (left == 0 || p == x->proc)
@@ -55,8 +55,8 @@ static void copy_rows(const exchange *x, size_t from, size_t n, unsigned char *t
         memcpy(to + i * x->size, x->rows + x->order[from + i] * x->size, x->size);
 }
 
-/* The next block to anybody, from block buffer b, if there is one. */
-static void send(exchange *x, int b)
+/* Sends the next block to any proc, from block buffer b, if there is one. */
+static void send_block(exchange *x, int b)
 {
     for (; x->to < x->nprocs; x->to++, x->sent = 0) {
         int p = (x->proc + x->to) % x->nprocs;
@@ -82,11 +82,11 @@ static void move_rows(exchange *x)
     for (int i = 0; i < total; i++)
         x->requests[i] = MPI_REQUEST_NULL;
     for (int p = 0; p < x->nprocs; p++)
-        receive(x, p);
+        post_receive(x, p);
     copy_rows(x, x->first[x->proc], (size_t)x->give[x->proc], x->out + x->put_at[x->proc] * x->size);
     x->to = 1;
     for (int b = 0; b < BLOCKS_OUT; b++)
-        send(x, b);
+        send_block(x, b);
     while (x->open > 0) {
         int n = tl_test(total, x->requests, x->done);
         if (n == 0) {
@@ -98,15 +98,15 @@ static void move_rows(exchange *x)
         for (int i = 0; i < n; i++) {
             if (x->done[i] < x->nprocs) {
                 tl_ring(x->done[i]);
-                receive(x, x->done[i]);
+                post_receive(x, x->done[i]);
             } else {
-                send(x, x->done[i] - x->nprocs);
+                send_block(x, x->done[i] - x->nprocs);
             }
         }
     }
 }
 
-/* Rows sorted by where they go. */
+/* Sorts row indices by destination. */
 static void sort_rows(exchange *x, size_t n, const int32_t *to)
 {
     size_t at = 0;

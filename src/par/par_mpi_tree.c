@@ -1,17 +1,17 @@
-/* par_mpi_tree.c - gathers and spreads a few bytes over a tree of procs. */
+/* par_mpi_tree.c - collects and distributes a few bytes over a tree of procs. */
 #include "par_mpi.h"
 #include <stdlib.h>
 
 enum { REPORTING = 64, UP_TAG = 1, DOWN_TAG, WORD_TAG };
 
 static MPI_Comm ours;
-static int boss, first, nreporting; /* -1: none; procs first .. first + nreporting - 1 report here */
-static MPI_Request *requests;       /* an entry for each of them */
+static int boss, first, nreporting; /* boss -1: none; procs first .. first + nreporting - 1 report to this one */
+static MPI_Request *requests;       /* one per reporting proc */
 static tl_tree_vote *votes;
 
 void tl_tree_start(int proc, int nprocs)
 {
-    /* 64 * proc + 1 may pass INT_MAX for a proc of a large job, which has no proc below it then. */
+    /* 64 * proc + 1 may exceed INT_MAX for a high proc of a large job, which has no procs below it. */
     int64_t below = (int64_t)REPORTING * proc + 1, left = nprocs - below;
     boss = proc > 0 ? (proc - 1) / REPORTING : -1;
     nreporting = left <= 0 ? 0 : left < REPORTING ? (int)left : REPORTING;

@@ -1,16 +1,16 @@
-/* par_mpi_wait.c - waits that test, nap, and are woken by a bell. */
+/* par_mpi_wait.c - waits that test and nap, and are woken by a bell. */
 #include "par_mpi.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
-/* Largest message, in bytes, that Open MPI is done with as soon as it is sent.  With a longer one MPI may keep the
- * sender waiting until the receiver takes it, or move it in steps that ring no bell; the sender must hear that it was
+/* Largest message, bytes, that Open MPI completes as soon as it is sent.  With a longer one MPI may keep the sender
+ * waiting until the receiver takes it, or move it in steps that ring no bell; the sender must then be told that it was
  * taken. */
 #define EAGER_BYTES ((size_t)256)
 
-/* Naps, shortest and longest.  Where every proc can ring they end by themselves for safety alone.  Else one that waits
- * for minutes wakes 50 times a second, which costs it less than a thousandth of a core. */
+/* Shortest and longest naps.  If every proc can ring (rung), naps end by themselves for safety only.  Else (unrung) a
+ * proc that waits for minutes wakes 50 times a second, at less than a thousandth of a core. */
 static const struct {
     long first_ns, longest_ns;
 } rung = { 32000000L, 128000000L }, in_steps = { 500000L, 20000000L }, unrung = { 20000L, 20000000L };
@@ -19,15 +19,16 @@ typedef struct bell {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     uint32_t rings, wanted; /* rings: count of rings; wanted: the count at which its proc wakes; both wrap */
-    char apart[64];         /* so that ringing one does not touch the next */
+    char apart[64];         /* so that two bells do not share a cache line */
 } bell;
 
 static MPI_Comm here = MPI_COMM_NULL; /* the procs of this host */
 static bell *bells;                   /* of the procs of this host; NULL: there are none */
-static int *node_rank_of;             /* of each proc of the job in `bells`, or MPI_UNDEFINED */
+static int *node_rank_of;             /* [nprocs] index of each proc's bell in `bells`; MPI_UNDEFINED: on another
+                                       * host */
 static bool all_here;                 /* no proc is on another host */
 static uint32_t heard;                /* rings of the own bell at the end of the last nap */
-static int *ended;                    /* room for what MPI_Testsome says */
+static int *ended;                    /* scratch for MPI_Testsome */
 
 static bool make_bell(bell *b)
 {
@@ -75,7 +76,7 @@ void tl_bells_start(void)
     bool made = first != NULL && make_bell(&first[node_rank]);
     if (made)
         find_places(nprocs);
-    /* No proc rings before all bells are made; where one proc has no bell, all procs do without. */
+    /* No proc rings before all bells exist; if one proc has no bell, no proc uses them. */
     bool everywhere = tl_tree_elect(made || nhere == 1 ? 0 : 1).value == 0;
     if (made && everywhere)
         bells = first;
@@ -114,7 +115,7 @@ void tl_ring(int proc)
     pthread_mutex_unlock(&b->mutex);
 }
 
-/* Returns how often the own bell has been rung. */
+/* Returns the number of rings of this proc's bell. */
 static uint32_t count_rings(void)
 {
     if (bells == NULL)
@@ -126,7 +127,7 @@ static uint32_t count_rings(void)
     return rings;
 }
 
-/* Sleeps until the own bell's count has reached `rings`, but no longer than ns. */
+/* Sleeps until the count of this proc's bell reaches `rings`, but no longer than ns. */
 static void sleep_until(uint32_t rings, long ns)
 {
     struct timespec until;
@@ -144,7 +145,7 @@ static void sleep_until(uint32_t rings, long ns)
     pthread_mutex_unlock(&b->mutex);
 }
 
-/* small: what is waited for is no more than rings can tell. */
+/* small: the awaited messages are no longer than EAGER_BYTES. */
 static void nap_until(uint32_t rings, bool small, unsigned *spins)
 {
     long ns = !all_here ? tl_local_nap_ns(spins, unrung.first_ns, unrung.longest_ns)

@@ -1,4 +1,4 @@
-/* par_serial.c - one proc alone: par.h without a parallel machine. */
+/* par_serial.c - par.h for a single proc. */
 #include "local.h"
 
 #include "tlmpi/base/part_file.h"
@@ -10,7 +10,7 @@
 #include <time.h>
 
 /* Ends a run that a launcher started in several copies: without MPI each would write the whole output.  The sleep keeps
- * mpirun from hanging, as it does when processes end while it still starts others. */
+ * mpirun from hanging, as it does if processes end while it is still starting others. */
 static _Noreturn void refuse(void)
 {
     if (tl_local_first())
