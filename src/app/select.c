@@ -5,7 +5,9 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/report/format/words.h"
+#include "tlmpi/store/load.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,99 +182,65 @@ static bool is_asked_for(tl_select *s, const unsigned char *row)
     return asked;
 }
 
-/* A buffer for a block of rows of the table; *n is how many it holds. */
-static unsigned char *new_block(const tl_schema *table, size_t *n)
+/* Rows [first, first + n) of the table. */
+typedef struct span {
+    uint64_t first, n;
+} span;
+
+typedef struct indexed {
+    const tl_select *select;
+    TL_VEC(span) spans; /* of the ranks asked for */
+} indexed;
+
+/* Takes a row of the table's index, which says where the rows of a rank stand. */
+static void take_index(void *arg, const void *of, tl_error *err)
 {
-    *n = table->row_size < BLOCK_BYTES ? BLOCK_BYTES / table->row_size : 1;
-    return tl_malloc(*n * table->row_size);
+    indexed *x = arg;
+    const tl_row_index *row = of;
+    (void)err;
+    if (tl_ranges_has(x->select->ranks, row->rank))
+        tl_vec_push(&x->spans, (span){ (uint64_t)row->first_row, (uint64_t)row->nrows });
 }
 
-typedef struct walk {
-    tl_select *select;
-    tl_take_rows *take;
-    void *arg;
-    unsigned char *block;
-    size_t block_rows;
-    bool enough;
-} walk;
-
-/* Rows [first, first + n): those asked for are moved together and handed on. */
-static tl_status walk_rows(walk *w, uint64_t first, uint64_t n, tl_error *err)
+/* Where rows that are asked for may stand: of an event table the rows of the ranks, else all. */
+static tl_status find_spans(indexed *x, tl_error *err)
 {
-    tl_select *s = w->select;
-    size_t size = s->table->row_size;
+    const tl_select *s = x->select;
+    const uint64_t all = tl_result_nrows(s->result, s->table);
+    tl_schema index = tl_row_index_schema;
+    char name[256];
     tl_status st = TL_OK;
-    while (n > 0 && st == TL_OK && !w->enough) {
-        size_t now = n < w->block_rows ? (size_t)n : w->block_rows, kept = 0;
-        st = tl_result_read(s->result, s->table, first, now, w->block, err);
-        for (size_t i = 0; i < now && st == TL_OK; i++)
-            if (is_asked_for(s, w->block + i * size)) {
-                if (kept != i)
-                    memcpy(w->block + kept * size, w->block + i * size, size);
-                kept++;
-            }
-        if (st == TL_OK && kept > 0)
-            st = w->take(w->arg, w->block, kept, &w->enough, err);
-        first += now;
-        n -= now;
-    }
+    snprintf(name, sizeof name, "%.200s_index", s->table->name);
+    index.name = name;
+    if (s->rank == NULL || tl_result_find(s->result, name) == NULL)
+        tl_vec_push(&x->spans, (span){ 0, all });
+    else
+        st = tl_result_each(s->result, &index, take_index, x, err);
+    for (size_t i = 0; i < x->spans.n && st == TL_OK; i++)
+        if (x->spans.v[i].first > all || x->spans.v[i].n > all - x->spans.v[i].first)
+            st = tl_fail(err, TL_EINPUT, "table %s names rows that %s does not have", name, s->table->name);
     return st;
 }
 
-/* The index of an event table says where a rank's rows stand; NULL where there is none, or none of that shape. */
-static const tl_schema *find_index(const tl_select *s, const tl_field *fields[3])
+tl_status tl_select_walk(tl_select *s, tl_take_selected *take, void *arg, tl_error *err)
 {
-    static const char *const names[] = { "rank", "first_row", "nrows" };
-    char name[256];
-    if (snprintf(name, sizeof name, "%s_index", s->table->name) >= (int)sizeof name)
-        return NULL;
-    const tl_schema *index = tl_result_find(s->result, name);
-    for (size_t i = 0; i < 3 && index != NULL; i++) {
-        fields[i] = tl_schema_field(index, names[i]);
-        if (fields[i] == NULL || (fields[i]->type != TL_TYPE_I32 && fields[i]->type != TL_TYPE_I64))
-            index = NULL;
-    }
-    return index;
-}
-
-/* The rows of the ranks asked for, by the index. */
-static tl_status walk_ranks(walk *w, const tl_schema *index, const tl_field *const fields[3], tl_error *err)
-{
-    const tl_select *s = w->select;
-    uint64_t all = tl_result_nrows(s->result, s->table), n = tl_result_nrows(s->result, index);
-    size_t block_rows;
-    unsigned char *block = new_block(index, &block_rows);
-    tl_status st = TL_OK;
-
-    for (uint64_t at = 0; at < n && st == TL_OK && !w->enough; at += block_rows) {
-        size_t now = n - at < block_rows ? (size_t)(n - at) : block_rows;
-        st = tl_result_read(s->result, index, at, now, block, err);
-        for (size_t i = 0; i < now && st == TL_OK && !w->enough; i++) {
-            const unsigned char *row = block + i * index->row_size;
-            int64_t first = tl_content_of(fields[1], row).i, nrows = tl_content_of(fields[2], row).i;
-            if (!tl_ranges_has(s->ranks, tl_content_of(fields[0], row).i))
-                continue;
-            if (first < 0 || nrows < 0 || (uint64_t)first > all || (uint64_t)nrows > all - (uint64_t)first)
-                st = tl_fail(err, TL_EINPUT, "table %s: row %" PRIu64 " names rows that %s does not have", index->name,
-                             at + i, s->table->name);
-            else
-                st = walk_rows(w, (uint64_t)first, (uint64_t)nrows, err);
+    const size_t size = s->table->row_size, most = size < BLOCK_BYTES ? BLOCK_BYTES / size : 1;
+    unsigned char *block = tl_malloc(most * size);
+    indexed x = { .select = s };
+    bool enough = false;
+    tl_status st = find_spans(&x, err);
+    for (size_t k = 0; k < x.spans.n && st == TL_OK; k++) {
+        const span *of = &x.spans.v[k];
+        for (uint64_t at = 0, n; at < of->n && st == TL_OK && !enough; at += n) {
+            n = of->n - at < most ? of->n - at : most;
+            st = tl_result_read(s->result, s->table, of->first + at, (size_t)n, block, err);
+            for (size_t i = 0; i < n && st == TL_OK && !enough; i++)
+                if (is_asked_for(s, block + i * size))
+                    st = take(arg, block + i * size, &enough, err);
         }
     }
+    free(x.spans.v);
     free(block);
-    return st;
-}
-
-tl_status tl_select_walk(tl_select *select, tl_take_rows *take, void *arg, tl_error *err)
-{
-    const tl_field *fields[3] = { NULL };
-    walk w = { .select = select, .take = take, .arg = arg };
-    w.block = new_block(select->table, &w.block_rows);
-
-    const tl_schema *index = select->rank != NULL ? find_index(select, fields) : NULL;
-    tl_status st = index != NULL ? walk_ranks(&w, index, fields, err)
-                                 : walk_rows(&w, 0, tl_result_nrows(select->result, select->table), err);
-    free(w.block);
     return st;
 }
 

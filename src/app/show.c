@@ -116,7 +116,6 @@ typedef struct show {
     tl_printer printer;
     uint64_t limit, printed; /* limit 0: no limit */
     tl_top top;
-    bool may_grow; /* top.limit is ours, not the user's */
     double share;  /* --top P%; 0: none */
     bool sums;     /* what is left out is a row */
     tl_others others;
@@ -138,29 +137,28 @@ static bool has_others(const tl_printer *p)
     return named && (strcmp(p->schema->name, "kernel") == 0 || strcmp(p->schema->name, "kernel_ranks") == 0);
 }
 
-static tl_status print_block(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
+static tl_status print_row(void *arg, const unsigned char *row, bool *enough, tl_error *err)
 {
     show *s = arg;
-    size_t shown = s->limit > 0 && n > s->limit - s->printed ? (size_t)(s->limit - s->printed) : n;
     (void)err;
-    tl_print_rows(&s->printer, rows, shown);
-    for (size_t i = shown; i < n; i++)
-        leave_out(s, rows + i * s->printer.schema->row_size);
-    s->printed += shown;
+    if (s->limit > 0 && s->printed == s->limit) {
+        leave_out(s, row);
+    } else {
+        tl_print_rows(&s->printer, row, 1);
+        s->printed++;
+    }
     *enough = ferror(s->printer.out) || (s->printed == s->limit && !s->sums);
     return TL_OK;
 }
 
-static tl_status keep_block(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
+static tl_status keep_row(void *arg, const unsigned char *row, bool *enough, tl_error *err)
 {
     show *s = arg;
     (void)enough;
-    for (size_t i = 0; i < n; i++) {
-        if (s->may_grow && s->top.n == s->top.limit)
-            return tl_fail(err, TL_EUSAGE, "--sort of more than %zu rows: say with --top how many of them to print",
-                           s->top.limit);
-        tl_top_add(&s->top, rows + i * s->printer.schema->row_size);
-    }
+    if (s->limit == 0 && s->top.n == s->top.limit)
+        return tl_fail(err, TL_EUSAGE, "--sort of more than %zu rows: say with --top how many of them to print",
+                       s->top.limit);
+    tl_top_add(&s->top, row);
     return TL_OK;
 }
 
@@ -178,14 +176,13 @@ static size_t rows_of_share(const tl_top *top, const tl_field *time, double shar
 
 static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 {
-    s->may_grow = s->limit == 0;
     s->top = (tl_top){ .select = select,
-                       .limit = s->may_grow           ? MOST_SORTED
+                       .limit = s->limit == 0         ? MOST_SORTED
                                 : s->limit < SIZE_MAX ? (size_t)s->limit
                                                       : SIZE_MAX,
                        .drop = leave_out,
                        .drop_arg = s };
-    tl_status st = tl_select_walk(select, keep_block, s, err);
+    tl_status st = tl_select_walk(select, keep_row, s, err);
     if (st == TL_OK) {
         tl_top_sort(&s->top);
         s->printed = s->share > 0 ? rows_of_share(&s->top, select->time, s->share) : s->top.n;
@@ -225,7 +222,7 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         s.sums = (s.limit > 0 || s.share > 0) && has_others(&s.printer);
         tl_others_init(&s.others, select.table);
         tl_print_begin(&s.printer);
-        st = select.sort != NULL ? print_sorted(&s, &select, err) : tl_select_walk(&select, print_block, &s, err);
+        st = select.sort != NULL ? print_sorted(&s, &select, err) : tl_select_walk(&select, print_row, &s, err);
         if (st == TL_OK)
             tl_others_print(&s.others, &s.printer);
         tl_print_end(&s.printer);
