@@ -23,17 +23,17 @@ double tl_percent(int64_t a, int64_t b)
     return b > 0 ? 100.0 * (double)a / (double)b : 0.0;
 }
 
+/* Rows are sorted by rank, and the one over all devices and steps, or all whole steps, is the first of a rank's. */
 const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
 {
-    /* Rows are sorted by rank, and (-1, -1) is the first of a rank's, or (-1, TL_WHOLE_STEPS). */
-    size_t low = 0;
-    const tl_breakdown *rows = tl_table_row(s->breakdown, 0);
-    TL_BISECT(low, s->breakdown->n, mid, rows[mid].rank < rank);
-    if (low == s->breakdown->n)
-        return NULL;
-    const tl_breakdown *row = &rows[low];
-    return row->rank == rank && row->device == -1 && row->step < 0 && row->wall_ns > 0 ? row : NULL;
+    const size_t at = tl_table_from_rank(s->breakdown, rank);
+    const tl_breakdown *row = at < s->breakdown->n ? tl_table_row(s->breakdown, at) : NULL;
+    return row != NULL && row->rank == rank && row->device == -1 && row->step < 0 && row->wall_ns > 0 ? row : NULL;
 }
+
+/* ----------------------------------------------------------------------------------------------------------- cells */
+
+enum { WALL, COMPUTE, WAITING, TRANSFER, UNKNOWN, COPY, IDLE, LATE, NCOLUMNS };
 
 /* How the lines of one table look. */
 typedef struct layout {
@@ -44,8 +44,6 @@ typedef struct layout {
     const tl_look *look;
 } layout;
 
-enum { NCOLUMNS = 8 };
-
 static layout layout_of(const tl_summary *s, const tl_look *look)
 {
     static const int usual[NCOLUMNS] = { 10, 8, 8, 9, 0, 8, 8, 8 }, narrow[NCOLUMNS] = { 8, 8, 8, 9, 8, 7, 8, 7 };
@@ -54,10 +52,8 @@ static layout layout_of(const tl_summary *s, const tl_look *look)
     bool unknown = false;
     TL_ROWS (const tl_rank, rank, s->ranks) {
         const tl_breakdown *row = tl_whole_row(s, rank->rank);
-        if (row == NULL)
-            continue;
-        longest = tl_ns_max(longest, row->wall_ns);
-        unknown |= tl_percent(row->comm_unknown_ns, row->wall_ns) >= 0.05; /* what is said with one decimal */
+        longest = row != NULL ? tl_ns_max(longest, row->wall_ns) : longest;
+        unknown |= row != NULL && tl_percent(row->comm_unknown_ns, row->wall_ns) >= 0.05; /* said with one decimal */
     }
     const int *widths = unknown ? narrow : usual;
     if (longest < 10 * SECOND)
@@ -65,15 +61,72 @@ static layout layout_of(const tl_summary *s, const tl_look *look)
     return (layout){ widths, "wall s", (double)SECOND, longest < 1000 * SECOND ? 2 : 0, look };
 }
 
+/* A line of words, the first of them of the column of ranks. */
+static void print_words(FILE *out, const layout *as, const char *first, const char *const words[NCOLUMNS])
+{
+    fprintf(out, "%6s", first);
+    for (int i = 0; i < NCOLUMNS; i++)
+        if (as->widths[i] > 0)
+            fprintf(out, "%*s", words[i][0] != '\0' ? as->widths[i] : 0, words[i]);
+}
+
 /* A line to print; rank == NULL: the mean over the ranks with device work. */
 typedef struct line {
     const tl_rank *rank;
     const tl_breakdown *row; /* NULL: no device work */
-    int64_t late, judged;    /* collectives; judged 0: not known */
     const char *place;       /* "median", "least", "most", or empty */
     const char *mark;        /* "straggler", "slow link", or empty */
     int64_t nranks;          /* that the row is the sum of */
 } line;
+
+static tl_phrase wall_in_words(const line *l, const layout *as)
+{
+    const double wall = (double)l->row->wall_ns / as->wall_ns / (double)l->nranks;
+    return wall < 1e7 ? tl_phrase_of(" %.*f", as->decimals, wall) : tl_phrase_of(" %.3g", wall);
+}
+
+static tl_phrase late_in_words(const tl_summary *s, const line *l)
+{
+    const int64_t judged = s->answers->trust.judged;
+    if (l->rank == NULL)
+        return (tl_phrase){ "" };
+    const tl_straggler *row = tl_row_of_rank(s->stragglers, l->rank->rank);
+    return judged > 0 ? tl_phrase_of(" %" PRId64 "/%" PRId64, row != NULL ? row->late_count : 0, judged)
+                      : tl_phrase_of("-");
+}
+
+static void print_line(FILE *out, const tl_summary *s, const line *l, const layout *as)
+{
+    const tl_breakdown *row = l->row;
+    const tl_phrase rank = l->rank != NULL ? tl_phrase_of("%" PRId32, l->rank->rank) : tl_phrase_of("mean");
+    tl_phrase cells[NCOLUMNS];
+    const char *words[NCOLUMNS];
+    for (int i = 0; i < NCOLUMNS; i++)
+        words[i] = "-";
+    if (row != NULL) {
+        const int64_t ns[NCOLUMNS] = { [COMPUTE] = row->compute_ns,         [WAITING] = row->comm_waiting_ns,
+                                       [TRANSFER] = row->comm_transfer_ns, [UNKNOWN] = row->comm_unknown_ns,
+                                       [COPY] = row->copy_exposed_ns,      [IDLE] = row->idle_ns };
+        /* Where all of it is unknown, none of it is waiting or transfer that is known. */
+        const bool known = row->comm_unknown_ns <= 0 || row->comm_unknown_ns != row->comm_exposed_ns;
+        for (int i = 0; i < NCOLUMNS; i++) {
+            cells[i] = i == WALL   ? wall_in_words(l, as)
+                       : i == LATE ? late_in_words(s, l)
+                                   : tl_phrase_of("%.1f %%", tl_percent(ns[i], row->wall_ns));
+            words[i] = known || (i != WAITING && i != TRANSFER) ? cells[i].text : "-";
+        }
+    }
+    print_words(out, as, rank.text, words);
+    if (l->rank != NULL && l->rank->status != TL_RANK_OK && l->rank->status <= TL_RANK_UNREADABLE)
+        fprintf(out, "  %s%s%s", as->look->bad, tl_rank_status_labels[l->rank->status], as->look->off);
+    else if (l->mark[0] != '\0')
+        fprintf(out, "  %s%s%s", as->look->bad, l->mark, as->look->off);
+    else if (l->place[0] != '\0')
+        fprintf(out, "  %s", l->place);
+    fputc('\n', out);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- lines */
 
 static double loss_of(const line *l)
 {
@@ -83,60 +136,8 @@ static double loss_of(const line *l)
 /* Largest loss first; of equals the lower rank. */
 static int compare_loss(const void *a, const void *b)
 {
-    const line *la = a, *lb = b;
-    double x = loss_of(la), y = loss_of(lb);
-    if (x != y)
-        return x > y ? -1 : 1;
-    return la->rank->rank < lb->rank->rank ? -1 : la->rank->rank > lb->rank->rank;
-}
-
-/* A line of words, the first of them of the column of ranks; NULL: nothing. */
-static void print_words(FILE *out, const layout *as, const char *first, const char *const words[NCOLUMNS])
-{
-    fprintf(out, "%6s", first);
-    for (int i = 0; i < NCOLUMNS; i++)
-        if (as->widths[i] > 0 && words[i] != NULL)
-            fprintf(out, "%*s", as->widths[i], words[i]);
-}
-
-static tl_phrase percent(const tl_breakdown *row, int64_t ns)
-{
-    return tl_phrase_of("%.1f %%", tl_percent(ns, row->wall_ns));
-}
-
-static void print_line(FILE *out, const line *l, const layout *as)
-{
-    const tl_breakdown *row = l->row;
-    const tl_phrase rank = l->rank != NULL ? tl_phrase_of("%" PRId32, l->rank->rank) : tl_phrase_of("mean");
-
-    if (row == NULL) {
-        print_words(out, as, rank.text, (const char *[]){ "-", "-", "-", "-", "-", "-", "-", "-" });
-    } else {
-        double wall = (double)row->wall_ns / as->wall_ns / (double)l->nranks;
-        /* Where all of it is unknown, none of it is waiting or transfer that is known. */
-        bool known = row->comm_unknown_ns <= 0 || row->comm_unknown_ns != row->comm_exposed_ns;
-        const tl_phrase cells[] = {
-            wall < 1e7 ? tl_phrase_of(" %.*f", as->decimals, wall) : tl_phrase_of(" %.3g", wall),
-            percent(row, row->compute_ns),
-            known ? percent(row, row->comm_waiting_ns) : tl_phrase_of("-"),
-            known ? percent(row, row->comm_transfer_ns) : tl_phrase_of("-"),
-            percent(row, row->comm_unknown_ns),
-            percent(row, row->copy_exposed_ns),
-            percent(row, row->idle_ns),
-            l->judged > 0 ? tl_phrase_of(" %" PRId64 "/%" PRId64, l->late, l->judged) : tl_phrase_of("-"),
-        };
-        const char *words[NCOLUMNS];
-        for (int i = 0; i < NCOLUMNS; i++)
-            words[i] = i + 1 < NCOLUMNS || l->rank != NULL ? cells[i].text : NULL;
-        print_words(out, as, rank.text, words);
-    }
-    if (l->rank != NULL && l->rank->status != TL_RANK_OK && l->rank->status <= TL_RANK_UNREADABLE)
-        fprintf(out, "  %s%s%s", as->look->bad, tl_rank_status_labels[l->rank->status], as->look->off);
-    else if (l->mark[0] != '\0')
-        fprintf(out, "  %s%s%s", as->look->bad, l->mark, as->look->off);
-    else if (l->place[0] != '\0')
-        fprintf(out, "  %s", l->place);
-    fputc('\n', out);
+    const line *x = a, *y = b;
+    return loss_of(x) != loss_of(y) ? TL_COMPARE(loss_of(y), loss_of(x)) : TL_COMPARE(x->rank->rank, y->rank->rank);
 }
 
 static const char *mark_of(const tl_answers *a, int32_t rank)
@@ -154,48 +155,33 @@ static const char *mark_of(const tl_answers *a, int32_t rank)
 /* Prints a choice of many ranks; lines[n] are the ranks with device work. */
 static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const layout *as)
 {
-    size_t marked = 0, shown = 0, median = tl_upper_middle(n);
+    size_t marked = 0, shown = 0;
     qsort(lines, n, sizeof *lines, compare_loss);
-    lines[median].place = "median";
+    lines[tl_upper_middle(n)].place = "median";
     lines[n - 1].place = "least";
     lines[0].place = "most";
     for (size_t i = 0; i < n; i++) {
         bool is_marked = lines[i].mark[0] != '\0' && ++marked <= TL_RANKS_SHOWN;
         if (!is_marked && lines[i].place[0] == '\0')
             continue;
-        print_line(out, &lines[i], as);
+        print_line(out, s, &lines[i], as);
         shown++;
     }
     tl_print_sentence(
         out, TL_KEPT TL_KEPT "(%zu~of~%s~ranks%s, by waiting + transfer +%s idle; all: tables breakdown, exposed)",
         shown, tl_grouped((int64_t)n).text, n < s->ranks->n ? TL_KEPT "with" TL_KEPT "device" TL_KEPT "work" : "",
-        as->widths[4] > 0 ? " unknown +" : "");
-}
-
-static line line_of(const tl_summary *s, const tl_rank *rank)
-{
-    int32_t number = rank != NULL ? rank->rank : -1;
-    line l = { .rank = rank, .row = tl_whole_row(s, number), .place = "", .mark = "", .nranks = 1 };
-    if (l.row == NULL)
-        return l;
-    l.mark = mark_of(s->answers, number);
-    l.judged = s->answers->trust.judged;
-    TL_ROWS (const tl_straggler, row, s->stragglers)
-        if (row->rank == number)
-            l.late = row->late_count;
-    return l;
+        as->widths[UNKNOWN] > 0 ? " unknown +" : "");
 }
 
 void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
 {
     const layout as = layout_of(s, look);
-    line *lines = tl_calloc(s->ranks->n + 1, sizeof *lines), mean = line_of(s, NULL);
-    bool all = s->ranks->n <= TL_RANKS_SHOWN;
+    line *lines = tl_calloc(s->ranks->n + 1, sizeof *lines), mean = { .row = tl_whole_row(s, -1), .place = "", .mark = "" };
+    const bool all = s->ranks->n <= TL_RANKS_SHOWN;
     size_t n = 0;
 
-    mean.nranks = 0;
     TL_ROWS (const tl_rank, rank, s->ranks) {
-        line l = line_of(s, rank);
+        const line l = { rank, tl_whole_row(s, rank->rank), "", mark_of(s->answers, rank->rank), 1 };
         mean.nranks += l.row != NULL;
         if (all || l.row != NULL)
             lines[n++] = l;
@@ -205,10 +191,10 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
                 (const char *[]){ as.wall, "compute", "waiting", "transfer", "unknown", "copy", "idle", "late" });
     fprintf(out, "%s\n", look->off);
     for (size_t i = 0; i < n && all; i++)
-        print_line(out, &lines[i], &as);
+        print_line(out, s, &lines[i], &as);
     if (n > 0 && !all)
         print_some(out, s, lines, n, &as);
     if (mean.row != NULL && mean.nranks > 1)
-        print_line(out, &mean, &as);
+        print_line(out, s, &mean, &as);
     free(lines);
 }
