@@ -185,7 +185,6 @@ static void print_table(const tl_cli *cli, const compared *c, const tl_schema *s
 
 static tl_diff_words words_of(const compared *c)
 {
-    tl_diff_basis basis = tl_diff_basis_of(c->diff);
     return (tl_diff_words){ .found = tl_diff_table(c->diff, &tl_diff_found_schema),
                             .run = tl_diff_table(c->diff, &tl_diff_run_schema),
                             .step = tl_diff_table(c->diff, &tl_diff_step_schema),
@@ -194,10 +193,7 @@ static tl_diff_words words_of(const compared *c)
                             .call_path = tl_diff_table(c->diff, &tl_diff_call_path_schema),
                             .name = tl_diff_name,
                             .name_arg = c->diff,
-                            .steps = { basis.steps[0], basis.steps[1] },
-                            .mean_ns = { basis.mean_ns[0], basis.mean_ns[1] },
-                            .paired = basis.paired,
-                            .whole = basis.whole };
+                            .basis = tl_diff_basis_of(c->diff) };
 }
 
 /* The verdict and the tables; the table that is named alone. */

@@ -437,6 +437,15 @@ def loader(job, rng):
     return {"kind": "loader", "name": LOADER}
 
 
+def pause(job, rng):
+    """In two steps of a dozen all stands still, or one rank does, which the others wait for, for three times as long as a step is."""
+    every = idle_places(job, rng, 0.9)
+    for rows in rng.sample(every, max(2, len(every) // 6)):
+        for rank, (at, _) in zip(job.ranks, rows):
+            rank.insert(at, 3 * job.step_ns)
+    return {"kind": "pause"}
+
+
 def straggler(job, rng):
     """A rank computes longer before a collective of each step, which it comes last to then; the others wait as much longer."""
     ns, rounds, found = int(0.05 * job.step_ns), [{e.round: e for e in rank.comm} for rank in job.ranks], []
@@ -478,4 +487,4 @@ def world(job, rng):
     return {"kind": "world", "a": n, "b": 2 * n}
 
 
-KINDS = {f.__name__: f for f in (slower, operator, sync, algorithm, world, straggler, copies, replaced, loader)}
+KINDS = {f.__name__: f for f in (slower, operator, sync, algorithm, world, straggler, copies, replaced, loader, pause)}

@@ -54,14 +54,6 @@ const tl_table *tl_diff_table(const tl_diff *diff, const tl_schema *schema);
 
 tl_text tl_diff_name(void *diff, uint32_t id); /* text of a NAME cell of these tables */
 
-/* Facts that words need: how many steps are compared of a side, and of how long a step the times are. */
-typedef struct tl_diff_basis {
-    size_t steps[2];    /* compared; 0: steps are not marked, or the device runs behind the host's marks */
-    size_t ranks[2];    /* compared; 0: nothing of the side ran on a device, and the side cannot be compared */
-    int64_t mean_ns[2]; /* mean of the compared steps */
-    bool paired;        /* steps of one number are compared with one another */
-    bool whole;         /* whole recordings are compared: of a side the steps are not known */
-} tl_diff_basis;
 tl_diff_basis tl_diff_basis_of(const tl_diff *diff);
 
 #endif

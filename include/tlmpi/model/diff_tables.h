@@ -8,6 +8,7 @@
 
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/schema.h"
+#include <stdbool.h>
 
 /* What two runs differ in before any time is compared, and what the comparison rests on. */
 #define TL_DIFF_RUN_FIELDS(F, T)                                                                                       \
@@ -29,12 +30,15 @@ TL_TABLE(diff_run, TL_DIFF_RUN_FIELDS);
     V(TL_DIFF_IDLE, "idle", "no device work between the first and the last of the step")                               \
     V(TL_DIFF_OUTSIDE, "outside", "before the first and after the last device work of the step")                       \
     V(TL_DIFF_REST, "not_attributed",                                                                                  \
-      "the median step less the mean of the middle steps, which the other rows are of; what is left of a division")
+      "the median step less the mean of the middle steps, which the other rows are of; what is left of a division")    \
+    V(TL_DIFF_LONG, "long_steps", "no part of the median step: the mean of all steps less the median")
 typedef enum tl_diff_part { TL_DIFF_PART_VALUES(TL_VALUE_NAME) TL_NDIFF_PARTS } tl_diff_part;
 extern const char *const tl_diff_part_labels[];
 
 #define TL_DIFF_STEP_FIELDS(F, T)                                                                                      \
-    F(T, I32, place, KEY, "", "0: the step; then its parts, the largest change first, and what is not attributed")     \
+    F(T, I32, place, KEY, "",                                                                                          \
+      "0: the step; then its parts, the largest change first, and what is not attributed; behind them long_steps, "    \
+      "where a side has a step far above its median (parameter sure_sigmas)")                                       \
     F(T, ENUM(diff_part), part, LABEL, "", "part of the step")                                                         \
     F(T, ENUM(parallelism), parallelism, LABEL, "",                                                                    \
       "of communication: what the process group divides among its ranks")                                              \
@@ -44,14 +48,26 @@ extern const char *const tl_diff_part_labels[];
       "of A: the median of the compared steps for the step; for a part the mean of the middle steps, those between "   \
       "the quartiles of the time of the step")                                                                         \
     F(T, I64, b_ns, MEASURE, "ns", "of B")                                                                             \
-    F(T, I64, change_ns, MEASURE, "ns", "b_ns - a_ns: those of the parts sum up to that of the step")                  \
+    F(T, I64, change_ns, MEASURE, "ns",                                                                                \
+      "b_ns - a_ns: those of the parts sum up to that of the step, with long_steps to that of the mean step")          \
     F(T, F64, share, MEASURE, "", "change_ns / a_ns of the step")                                                      \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
       "chance of steps that lie as far apart if A and B do not differ: rank test (Mann-Whitney) over the compared "    \
       "steps, or t test over the ratios of those of one number, where they vary alike; none where a side has too few " \
-      "steps, or steps are not told apart")                                                                             \
+      "steps, or steps are not told apart. Of long_steps Fisher's exact test over how many steps are long, one odd "   \
+      "step left out; none where so few are long that no test could tell them from chance")                            \
     F(T, I32, sure, MEASURE, "", "1: p_value is below diff_alpha and share above diff_least")
 TL_TABLE(diff_step, TL_DIFF_STEP_FIELDS);
+
+/* Facts that words need: how many steps are compared of a side, and of how long a step the times are. */
+typedef struct tl_diff_basis {
+    size_t steps[2];    /* compared; 0: steps are not marked, or the device runs behind the host's marks */
+    size_t nlong[2];    /* of these, far above the median */
+    size_t ranks[2];    /* compared; 0: nothing of the side ran on a device, and the side cannot be compared */
+    int64_t mean_ns[2]; /* mean of the compared steps */
+    bool paired;        /* steps of one number are compared with one another */
+    bool whole;         /* whole recordings are compared: of a side the steps are not known */
+} tl_diff_basis;
 
 /* The same for each rank, or for ranks that do the same. */
 #define TL_DIFF_BREAKDOWN_FIELDS(F, T)                                                                                 \

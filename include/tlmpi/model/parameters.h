@@ -89,7 +89,7 @@
       "fewest steps that have a pattern: with fewer a ramp is not told from a level")                                  \
     P(double, SURE_SIGMAS, 3, "sigma", STATISTICAL,                                                                    \
       "what is found counts from this many times its scatter on: an offset, drift or step of a clock; a lag behind "   \
-      "the device that differs between hosts")                                                                         \
+      "the device that differs between hosts; two runs: a step above the median")                                      \
     P(int64_t, SHAPE_STARTS, 16, "", STATISTICAL,                                                                      \
       "levels from which the search for late steps starts, evenly chosen, where there are more steps than the "        \
       "square of this number; with fewer steps each value is a start")                                                 \

@@ -15,11 +15,8 @@ typedef struct tl_diff_words {
     const tl_table *found, *run, *step, *kernel, *operator, *call_path;
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
-    size_t steps[2]; /* compared; 0: steps are not told apart */
-    bool paired;     /* steps of one number with one another */
-    int64_t mean_ns[2]; /* of the steps */
-    bool whole;      /* whole recordings are compared, and counts are of them */
-    size_t columns;  /* of a line; 0: as tl_line_columns says; SIZE_MAX: each sentence and each finding is one line */
+    tl_diff_basis basis;
+    size_t columns; /* of a line; 0: as tl_line_columns says; SIZE_MAX: each sentence and each finding is one line */
 } tl_diff_words;
 
 /* What differs first, then "B is 8.2 % slower per step ...: +6.1 % in all_reduce of ranks 0-7 ...". */
@@ -27,7 +24,7 @@ void tl_print_diff(FILE *out, const tl_diff_words *words);
 
 /* Thresholds of `--fail-on 'step>+5%,kernel>+20%,idle>+3%'`: how much more B may take than A.
  *
- *     step       of the step
+ *     step       of the median step, or of the mean one where more steps of B are far above the median than by chance
  *     kernel     of any kernel, copy or memset that takes a hundredth of the step (parameter diff_least), of its own time;
  *                not of communication, whose time holds waiting
  *     compute, waiting, transfer, comm, copy, idle     of the step of A; comm is waiting, transfer and what may be either

@@ -26,7 +26,7 @@ typedef struct side {
     TL_VEC(int64_t) steps;     /* that are compared, ascending; one of number -1 where steps are not told apart */
     cell *cells;               /* by rank, then step */
     int64_t *step_ns;          /* by step: the mean over ranks */
-    bool *middle;              /* by step: between the quartiles of step_ns */
+    bool *middle, *is_long; /* by step: between the quartiles of step_ns; far above the median */
     TL_VEC(double) samples;    /* times of steps for the test */
     double recorded;           /* steps of the recording; 0: not known */
     bool all_cut;              /* the traces of all ranks end too early; else those of such ranks are not compared */
@@ -96,6 +96,7 @@ struct tl_diff {
     tl_names names;
     side side[2];
     tl_diff_basis basis;
+    tl_diff_step longest; /* part of the step that has most of what long steps have more, where more of them are long */
     bool same_steps;           /* those that are compared have the same numbers on both sides */
     works of[NWORKS];          /* of CALLS kind is a node's parent and its kind, of LAUNCHED kind the kernel, name the
                                 * operator that launches it */
@@ -135,6 +136,15 @@ void tl_diff_put_ranks(char *text, size_t size, const int64_t *ranks, size_t n);
 /* Fills tables diff_run, diff_step and diff_breakdown. */
 void tl_diff_runs(tl_diff *diff);
 void tl_diff_steps(tl_diff *diff);
+
+/* The side of which more steps are long. */
+static inline int with_long_steps(const tl_diff_basis *basis)
+{
+    return basis->nlong[B] * basis->steps[A] > basis->nlong[A] * basis->steps[B] ? B : A;
+}
+
+/* The chance that long steps are as unequally many; one odd step is chance.  NaN: no test could tell so few. */
+double tl_diff_long_test(const tl_diff_basis *basis);
 
 /* The chance, two-sided, of samples as far apart; NaN: a side has too few for a test. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m);

@@ -179,6 +179,7 @@ static void find_middle(side *s)
     int64_t *order = tl_calloc(n + 1, sizeof *order);
     s->step_ns = tl_calloc(n + 1, sizeof *s->step_ns);
     s->middle = tl_calloc(n + 1, sizeof *s->middle);
+    s->is_long = tl_calloc(n + 1, sizeof *s->is_long);
     for (size_t i = 0; i < n; i++) {
         for (size_t r = 0; r < s->ranks.n; r++)
             s->step_ns[i] = tl_ns_sum(s->step_ns[i], s->cells[r * n + i].ns[TL_DIFF_STEP]);
@@ -188,8 +189,13 @@ static void find_middle(side *s)
             tl_vec_push(&s->samples, (double)s->step_ns[i]);
     }
     s->median_ns = n > 0 ? tl_median(order, n) : 0;
-    for (size_t i = 0; i < n; i++)
+    /* The lower quartile, two thirds of a sigma below the median, tells how steps vary though half of them be long. */
+    double median = (double)s->median_ns, below = n > 0 ? median - (double)order[low] : 0;
+    for (size_t i = 0; i < n; i++) {
         s->middle[i] = s->step_ns[i] >= order[low] && s->step_ns[i] <= order[n - 1 - low];
+        s->is_long[i] =
+            (double)s->step_ns[i] > median + fmax(TL_SURE_SIGMAS * (below + below / 2), TL_DIFF_EACH_LEAST * median);
+    }
     free(order);
 }
 
@@ -213,8 +219,10 @@ void tl_diff_sides_init(tl_diff *diff)
             fill_whole(s, s->recorded);
         find_middle(s);
         diff->basis.steps[i] = marked ? s->steps.n : 0;
-        for (size_t k = 0; k < s->steps.n; k++)
+        for (size_t k = 0; k < s->steps.n; k++) {
             diff->basis.mean_ns[i] = tl_ns_sum(diff->basis.mean_ns[i], s->step_ns[k]);
+            diff->basis.nlong[i] += s->is_long[k];
+        }
         diff->basis.mean_ns[i] /= s->steps.n > 0 ? (int64_t)s->steps.n : 1;
         diff->basis.ranks[i] = s->ranks.n;
     }
@@ -232,5 +240,6 @@ void tl_diff_side_free(side *s)
     free(s->cells);
     free(s->step_ns);
     free(s->middle);
+    free(s->is_long);
     free(s->samples.v);
 }

@@ -78,6 +78,15 @@ static int64_t middle_of(const side *s, const int64_t *ns)
     return n > 0 ? sum / n : 0;
 }
 
+/* What long steps have more of a part than the middle ones, the sum over ranks. */
+static int64_t more_in_long_steps(const side *s, const int64_t *ns)
+{
+    int64_t sum = 0, usual_ns = middle_of(s, ns) * (int64_t)s->ranks.n;
+    for (size_t i = 0; i < s->steps.n; i++)
+        sum = tl_ns_sum(sum, s->is_long[i] ? ns[i] - usual_ns : 0);
+    return sum;
+}
+
 /* Where a side does not know how much of a collective is waiting (a rank has no trace), its waiting and its transfer seem
  * to change though they are the same: what may be that alone, and is large enough to be told, is compared with what is
  * not known. */
@@ -158,6 +167,8 @@ static void put_parts(tl_diff *diff, tl_table *table)
 {
     parts p = { .diff = diff };
     const side *sides = diff->side;
+    const int more = with_long_steps(&diff->basis);
+    int64_t most_ns = 0;
     tl_diff_step *step = tl_table_add(table);
     *step = (tl_diff_step){ .part = TL_DIFF_STEP, .a_ns = sides[A].median_ns, .b_ns = sides[B].median_ns };
     step->p_value = sides[A].marked ? test_steps(diff, sides[A].samples.v, sides[B].samples.v, &diff->basis.paired)
@@ -186,6 +197,11 @@ static void put_parts(tl_diff *diff, tl_table *table)
         row->p_value = sides[A].marked ? test_part(diff, x) : NAN;
         put_group(diff, x, row);
         end_row(diff, row);
+        int64_t more_ns = more_in_long_steps(&sides[more], x->ns[more]);
+        if (more_ns > most_ns) {
+            most_ns = more_ns;
+            diff->longest = *row;
+        }
         rest.a_ns -= row->a_ns;
         rest.b_ns -= row->b_ns;
         free(x->ns[A]);
@@ -195,6 +211,14 @@ static void put_parts(tl_diff *diff, tl_table *table)
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_step), by_change);
     end_row(diff, &rest);
     tl_table_append(table, &rest, 1);
+    if (diff->basis.nlong[A] + diff->basis.nlong[B] > 0) {
+        tl_diff_step far = { .part = TL_DIFF_LONG,
+                             .a_ns = diff->basis.mean_ns[A] - sides[A].median_ns,
+                             .b_ns = diff->basis.mean_ns[B] - sides[B].median_ns,
+                             .p_value = tl_diff_long_test(&diff->basis) };
+        end_row(diff, &far);
+        tl_table_append(table, &far, 1);
+    }
     for (size_t i = 0; i < table->n; i++)
         ((tl_diff_step *)tl_table_row(table, i))->place = (int32_t)i;
 }

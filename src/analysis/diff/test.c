@@ -15,6 +15,30 @@ double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m)
     return enough ? erfc(fabs(u - pairs / 2) / scale) : NAN;
 }
 
+static double log_choose(size_t n, size_t k)
+{
+    return lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
+}
+
+/* Fisher's exact test: the chance that `more` or more of all k are among n of n + m. */
+static double chance_of_more(size_t more, size_t k, size_t n, size_t m)
+{
+    double p = 0;
+    for (; more <= k && more <= n; more++)
+        p += k - more <= m ? exp(log_choose(n, more) + log_choose(m, k - more) - log_choose(n + m, k)) : 0;
+    return p;
+}
+
+double tl_diff_long_test(const tl_diff_basis *basis)
+{
+    const int more = with_long_steps(basis);
+    const size_t n = basis->steps[more], m = basis->steps[!more], most = basis->nlong[more] - 1,
+                 k = most + basis->nlong[!more];
+    if (most * m <= basis->nlong[!more] * n)
+        return 1;
+    return chance_of_more(k < n ? k : n, k, n, m) < TL_VERDICT_ALPHA ? fmin(1, 2 * chance_of_more(most, k, n, m)) : NAN;
+}
+
 /* The chance of a mean that is as many standard errors away from 0. */
 static double chance_of_mean(double mean, double error, double degrees)
 {

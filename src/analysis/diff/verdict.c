@@ -162,6 +162,46 @@ static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_o
     return tl_names_intern(&diff->names, text, (size_t)len);
 }
 
+/* The rank on which long steps have most of what they have more; of waiting, that is waited for.  -1: none has half of it. */
+static int32_t rank_of_long_steps(const tl_diff *diff)
+{
+    const side *s = &diff->side[with_long_steps(&diff->basis)];
+    const uint8_t part = diff->longest.part;
+    const bool waiting = part == TL_DIFF_WAITING;
+    works more = { .map = { 0 } };
+    double most_ns, all_ns;
+    TL_ROWS (const tl_blame_step, row, table_of(s, &tl_blame_step_schema)) {
+        size_t step = place_of(s->steps.v, s->steps.n, row->step);
+        if (waiting && step < s->steps.n && s->is_long[step])
+            tl_diff_works_at(&more, 0, (uint32_t)row->rank)->side[B].ns += row->blame_ns;
+    }
+    for (size_t r = 0; r < s->ranks.n && !waiting; r++)
+        for (size_t i = 0; i < s->steps.n; i++)
+            tl_diff_works_at(&more, 0, (uint32_t)s->ranks.v[r])->side[s->is_long[i] ? B : A].ns +=
+                s->is_long[i] || s->middle[i] ? s->cells[r * s->steps.n + i].ns[part] : 0;
+    double usual = 0, far = (double)diff->basis.nlong[with_long_steps(&diff->basis)];
+    for (size_t i = 0; i < s->steps.n; i++)
+        usual += s->middle[i];
+    const work *best = most_changed(&more, 1, (double[]){ usual, far }, &most_ns, &all_ns);
+    int32_t rank = best != NULL && (waiting || s->ranks.n > 2) && 2 * most_ns / all_ns > 1 ? (int32_t)best->name : -1;
+    tl_diff_works_free(&more);
+    return rank;
+}
+
+/* "idle on rank 3", "waiting for rank 3 in all_reduce (data)" */
+static uint32_t name_of_longest(tl_diff *diff, int32_t rank)
+{
+    const tl_diff_step *step = &diff->longest;
+    const bool comm = step->part == TL_DIFF_WAITING || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN;
+    tl_text of = comm ? tl_names_text(&diff->names, name_of_part(diff, step, false)) : TL_TEXT("");
+    char on[96] = "", text[160];
+    if (rank >= 0)
+        snprintf(on, sizeof on, " %s rank %d", step->part == TL_DIFF_WAITING ? "for" : "on", (int)rank);
+    int len = snprintf(text, sizeof text, "%s%s%s%.*s", tl_diff_part_labels[step->part], on, comm ? " in " : "",
+                       (int)of.n, of.p);
+    return tl_names_intern(&diff->names, text, (size_t)len);
+}
+
 /* Of a transfer that changed: the kernel of that collective, as its name tells, and what took its place. */
 static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collective)
 {
@@ -176,15 +216,17 @@ static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collec
 
 static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 {
-    bool waiting = step->part == TL_DIFF_WAITING;
+    bool waiting = step->part == TL_DIFF_WAITING, is_long = step->part == TL_DIFF_LONG;
     double way = step->change_ns > 0 ? 1 : -1;
-    int32_t rank = waiting ? awaited(diff, way) : changed_rank(diff, step->part);
+    int32_t rank = waiting ? awaited(diff, way) : is_long ? rank_of_long_steps(diff) : changed_rank(diff, step->part);
     TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
         if (waiting && rank >= 0 && row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (way > 0))
             return;
     tl_diff_found *row = found(diff, step->part, step->change_ns, step->share, step->p_value, step->sure);
     row->rank = rank;
     bool others = waiting && rank >= 0 && add_waiting(diff, row, step);
+    if (is_long)
+        row->name = name_of_longest(diff, rank);
     if (waiting || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN)
         row->name = name_of_part(diff, step, others);
     if (waiting && rank >= 0)
@@ -291,7 +333,8 @@ void tl_diff_verdict(tl_diff *diff)
             common = common_times(diff);
     for (size_t i = 1; i < steps->n; i++) {
         const tl_diff_step *row = tl_table_row(steps, i);
-        if (row->sure && !is_told_by_kernels(diff, row, common))
+        bool far = row->part == TL_DIFF_LONG && fabs(row->share) >= TL_VERDICT_LEAST_COST;
+        if (far || (row->sure && !is_told_by_kernels(diff, row, common)))
             find_part(diff, row, common);
     }
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
@@ -299,13 +342,14 @@ void tl_diff_verdict(tl_diff *diff)
     /* A step whose change is not told by these, or that cannot be tested: the largest parts, though they are not sure. */
     double left = step->share;
     TL_ROWS (const tl_diff_found, row, table)
-        left -= row->part != TL_DIFF_STEP ? row->share : 0;
+        left -= row->part != TL_DIFF_STEP && row->part != TL_DIFF_LONG ? row->share : 0;
     if ((step->sure && 2 * left / step->share > 1) || isnan(step->p_value))
         for (size_t i = 1; i < steps->n; i++) {
             const tl_diff_step *row = tl_table_row(steps, i);
             bool alike = row->part == TL_DIFF_COMPUTE && !isnan(common);
-            if (row->part != TL_DIFF_REST && !row->sure && fabs(row->share) >= TL_VERDICT_LEAST_COST &&
-                (alike || (row->change_ns > 0) == (step->change_ns > 0)) && !is_told_by_kernels(diff, row, common))
+            if (row->part != TL_DIFF_REST && row->part != TL_DIFF_LONG && !row->sure &&
+                fabs(row->share) >= TL_VERDICT_LEAST_COST && (alike || (row->change_ns > 0) == (step->change_ns > 0)) &&
+                !is_told_by_kernels(diff, row, common))
                 find_part(diff, row, common);
         }
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), isnan(step->p_value) ? by_change : by_sureness);

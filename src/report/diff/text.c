@@ -58,24 +58,14 @@ static void say_differences(FILE *out, const tl_diff_words *d)
 
 static const char *per_step(const tl_diff_words *d)
 {
-    return d->whole ? "per recording" : "per step";
-}
-
-/* A few long steps move the mean, and not the median. */
-static void say_mean(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *step)
-{
-    const double share = d->mean_ns[0] > 0 ? (double)d->mean_ns[1] / (double)d->mean_ns[0] - 1 : 0;
-    if (d->steps[0] > 0 && !step->sure && fabs(share) >= TL_VERDICT_LEAST_COST &&
-        fabs(share - step->share) >= TL_VERDICT_LEAST_COST)
-        tl_say(w, "In the mean a step of B takes %s: some steps are far from the median (table step).",
-               how_long(share).text);
+    return d->basis.whole ? "per recording" : "per step";
 }
 
 /* "B takes 8.2 % more time per step: 5.65 ms in A, 6.11 ms in B (medians of 5 and 5 steps; p = 0.008, rank test)" */
 static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *step)
 {
     const tl_diff_step *row = tl_table_row(d->step, 0);
-    bool steps = d->steps[0] > 0;
+    bool steps = d->basis.steps[0] > 0;
 
     if (step->sure)
         tl_say(w, "B takes %s %s:", how_long(step->share).text, per_step(d));
@@ -90,17 +80,20 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
                how_long(step->share).text);
     tl_say(w, "%s in A, %s in B", tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
     if (steps && !isnan(step->p_value))
-        tl_say(w, "(medians of %zu and %zu steps; %s, %s).", d->steps[0], d->steps[1], chance(step->p_value).text,
-               d->paired ? "ratios of steps of one number" : "rank test");
+        tl_say(w, "(medians of %zu and %zu steps; %s, %s).", d->basis.steps[0], d->basis.steps[1],
+               chance(step->p_value).text, d->basis.paired ? "ratios of steps of one number" : "rank test");
     else if (steps)
-        tl_say(w, "(%zu and %zu steps: too few for a test).", d->steps[0], d->steps[1]);
-    else if (d->whole)
+        tl_say(w, "(%zu and %zu steps: too few for a test).", d->basis.steps[0], d->basis.steps[1]);
+    else if (d->basis.whole)
         tl_say(w, "(whole recordings: the steps of one are not known).");
     else if (!isnan(step->p_value))
         tl_say(w, "(whole recordings by their steps; %s, rank test).", chance(step->p_value).text);
     else
         tl_say(w, "(whole recordings by their steps).");
-    say_mean(w, d, step);
+    const double mean = d->basis.mean_ns[0] > 0 ? (double)d->basis.mean_ns[1] / (double)d->basis.mean_ns[0] - 1 : 0;
+    if (d->basis.nlong[0] + d->basis.nlong[1] > 0 && fabs(mean) >= TL_VERDICT_LEAST_COST &&
+        fabs(mean - step->share) >= TL_VERDICT_LEAST_COST)
+        tl_say(w, "In the mean a step of B takes %s.", how_long(mean).text);
     tl_wrap_end(w);
 }
 
@@ -115,6 +108,7 @@ static const char *part_in_words(uint8_t part)
         [TL_DIFF_IDLE] = "idle devices",
         [TL_DIFF_OUTSIDE] = "before the first and after the last device work of the step",
         [TL_DIFF_REST] = "not attributed",
+        [TL_DIFF_LONG] = "steps far above the median:",
     };
     return words[part];
 }
@@ -156,10 +150,13 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
     } else {
         tl_say(&w, "%s%s%s", row->part == TL_DIFF_OUTSIDE || row->part == TL_DIFF_REST ? "" : "in ",
                part_in_words(row->part), row->rank >= 0 && row->name == TL_NO_NAME ? "," : "");
+        if (row->part == TL_DIFF_LONG)
+            tl_say(&w, "%zu of %zu in A, %zu of %zu in B; most of it", d->basis.nlong[0], d->basis.steps[0],
+                   d->basis.nlong[1], d->basis.steps[1]);
         if (row->name != TL_NO_NAME)
             tl_say(&w, "%s%s%s", row->part == TL_DIFF_IDLE ? "while: " : "", name_of(d, row->name).text,
-                   row->rank >= 0 ? "," : "");
-        if (row->rank >= 0)
+                   row->rank >= 0 && row->part != TL_DIFF_LONG ? "," : "");
+        if (row->rank >= 0 && row->part != TL_DIFF_LONG)
             tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
                    row->why != TL_NO_NAME ? "," : "");
         if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
@@ -171,9 +168,12 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
             tl_say(&w, "(nearly all kernels take %.3g times as long)", row->times);
     }
     if (!row->sure)
-        tl_say(&w, isnan(row->p_value) ? "(not tested)" : "(not significant by itself)");
+        tl_say(&w, !isnan(row->p_value)        ? "(not significant by itself)"
+                   : row->part == TL_DIFF_LONG ? "(too few to tell from chance)"
+                                               : "(not tested)");
     else if (!isnan(row->p_value))
-        tl_say(&w, "(%s%s)", chance(row->p_value).text, d->steps[0] == 0 && !isnan(row->a_count) ? ", over ranks" : "");
+        tl_say(&w, "(%s%s)", chance(row->p_value).text,
+               d->basis.steps[0] == 0 && !isnan(row->a_count) ? ", over ranks" : "");
     tl_wrap_end(&w);
 }
 

@@ -36,7 +36,7 @@ static void put_name(FILE *out, const tl_diff_words *d, const char *before, uint
 /* What is compared: a step, or where steps are not told apart the whole recording. */
 static const char *compared(const tl_diff_words *d)
 {
-    return d->whole ? "recording" : "step";
+    return d->basis.whole ? "recording" : "step";
 }
 
 static tl_phrase change_in_words(int64_t ns)
@@ -92,7 +92,7 @@ static const char *class_of(uint8_t part)
         [TL_DIFF_WAITING] = TL_CLASS_WAITING,  [TL_DIFF_TRANSFER] = TL_CLASS_TRANSFER,
         [TL_DIFF_UNKNOWN] = TL_CLASS_UNKNOWN,  [TL_DIFF_COPY] = TL_CLASS_COPY,
         [TL_DIFF_IDLE] = TL_CLASS_IDLE "1",    [TL_DIFF_OUTSIDE] = TL_CLASS_IDLE "2",
-        [TL_DIFF_REST] = TL_CLASS_IDLE "3",
+        [TL_DIFF_REST] = TL_CLASS_IDLE "3",    [TL_DIFF_LONG] = TL_CLASS_IDLE "3",
     };
     return classes[part];
 }
@@ -101,6 +101,7 @@ static const char *class_of(uint8_t part)
 static tl_phrase part_in_words(const tl_diff_words *d, const tl_diff_step *row)
 {
     const char *part = row->part == TL_DIFF_REST   ? "not attributed"
+                       : row->part == TL_DIFF_LONG ? "mean of all, less the median"
                        : row->part == TL_DIFF_STEP ? compared(d)
                                                    : tl_diff_part_labels[row->part];
     if (row->part != TL_DIFF_WAITING && row->part != TL_DIFF_TRANSFER && row->part != TL_DIFF_UNKNOWN)
@@ -117,12 +118,19 @@ static tl_scale scale_of(const tl_table *steps)
     const tl_diff_step *step = tl_table_row(steps, 0);
     int64_t at_ns = step->a_ns, least_ns = at_ns, most_ns = at_ns;
     for (size_t i = 1; i < steps->n; i++) {
-        at_ns += ((const tl_diff_step *)tl_table_row(steps, i))->change_ns;
+        const tl_diff_step *row = tl_table_row(steps, i);
+        at_ns += row->part != TL_DIFF_LONG ? row->change_ns : 0;
         least_ns = tl_ns_min(least_ns, at_ns);
         most_ns = tl_ns_max(most_ns, at_ns);
     }
     double room = (double)(most_ns - least_ns), from = (double)least_ns - room;
     return (tl_scale){ room > 0 && from > 0 ? from : 0, (double)most_ns + room / 8 };
+}
+
+/* The step and its parts: long_steps, behind them, are none. */
+static int nparts(const tl_table *steps)
+{
+    return (int)steps->n - (((const tl_diff_step *)tl_table_row(steps, steps->n - 1))->part == TL_DIFF_LONG);
 }
 
 /* Draws the step of A, each part from where the one before ends, and the step of B. */
@@ -132,8 +140,9 @@ static void draw_waterfall(FILE *out, const tl_diff_words *d, const tl_scale *sc
     const double gap = 0.5; /* percent */
     const tl_diff_step *step = tl_table_row(d->step, 0);
     int64_t at_ns = step->a_ns;
-    for (int i = 0; i <= (int)d->step->n; i++) {
-        const bool whole = i == 0 || i == (int)d->step->n;
+    const int n = nparts(d->step);
+    for (int i = 0; i <= n; i++) {
+        const bool whole = i == 0 || i == n;
         const tl_diff_step *row = whole ? step : tl_table_row(d->step, (size_t)i);
         int64_t to_ns = !whole ? at_ns + row->change_ns : i == 0 ? step->a_ns : step->b_ns;
         double from = whole ? 0 : tl_place(scale, (double)tl_ns_min(at_ns, to_ns)),
@@ -154,7 +163,7 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
     const tl_diff_step *step = tl_table_row(d->step, 0);
     const tl_scale scale = scale_of(d->step);
     const char *what = compared(d);
-    const int high = ((int)d->step->n + 1) * ROW;
+    const int high = (nparts(d->step) + 1) * ROW;
 
     tl_put(out, "<section id=\"waterfall\">\n<h2>From the %s of A to the %s of B</h2>\n<figure><div class=\"wide\">", what, what);
     tl_plot_begin(out, "steps", tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", what, what).text,
@@ -164,9 +173,10 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
     draw_waterfall(out, d, &scale);
     tl_plot_end(out);
     tl_put(out,
-           "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond.%s Table "
+           "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond%s.%s Table "
            "<code>diff_step</code>.</figcaption></figure>\n<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th>"
            "<th>A</th><th>B</th><th>change</th><th>of A's %s</th><th>p</th></tr>\n",
+           nparts(d->step) < (int)d->step->n ? ", and with the mean of all steps less the median to that of the mean step" : "",
            scale.from > 0 ? " The axis does not begin at 0." : "", what);
     TL_ROWS (const tl_diff_step, row, d->step) {
         begin_row(out, row->sure);

@@ -279,6 +279,45 @@ static void ranks_that_do_the_same_are_one_row_where_numbers_differ(void)
 }
 
 /* Steps 0, 1, 2 ... take 1000 and 2000 us by turns, and all of B 2 % more. */
+/* Of 20 steps of B, some stand still for 9 ms: the typical step is the same, and the mean is not.  One odd step may be chance, two
+ * are too few for a test, and nine of B alone are none. */
+static void steps_that_stand_out_are_told_beside_the_typical_one(void)
+{
+    static const int32_t numbers[] = { 0, 1, 2, 9 };
+    for (size_t k = 0; k < COUNT(numbers); k++) {
+        run *r[2] = { ranks_of(1, 0, plain, 1), ranks_of(1, 0, plain, 1) };
+        uint64_t seed = 7;
+        for (int i = 0; i < 2; i++)
+            for (int32_t s = 0; s < 20; s++) {
+                drawn d = plain;
+                d.compute += (int64_t)unit_below(&seed, 5);
+                d.idle += i == 1 && s % 2 == 1 && s < 2 * numbers[k] ? 9000 : 0;
+                put_step(r[i], 0, s, s * 20000, d);
+            }
+        tl_diff *diff = compare(r[0], r[1]);
+        const tl_table *steps = tl_diff_table(diff, &tl_diff_step_schema);
+        const tl_diff_step *step = tl_table_row(steps, 0), *last = tl_table_row(steps, steps->n - 1);
+        const tl_diff_basis basis = tl_diff_basis_of(diff);
+        int64_t parts = 0;
+        TL_ROWS (const tl_diff_step, row, steps)
+            parts += row->part != TL_DIFF_STEP && row->part != TL_DIFF_LONG ? row->change_ns : 0;
+        CU_ASSERT_EQUAL(parts, step->change_ns);
+        CU_ASSERT_FALSE(step->sure);
+        CU_ASSERT_EQUAL(basis.nlong[0], 0);
+        CU_ASSERT_EQUAL(basis.nlong[1], (size_t)numbers[k]);
+        CU_ASSERT_EQUAL_FATAL(last->part, k == 0 ? TL_DIFF_REST : TL_DIFF_LONG);
+        CU_ASSERT_EQUAL_FATAL(nfound(diff), k == 0 ? 1 : 2);
+        if (k > 0) {
+            CU_ASSERT_EQUAL(parts + last->change_ns, basis.mean_ns[1] - basis.mean_ns[0]);
+            CU_ASSERT_TRUE(k == 1 ? last->p_value == 1 : k == 2 ? isnan(last->p_value) : last->p_value < 0.01);
+            CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_LONG);
+            CU_ASSERT_EQUAL(found(diff, 1)->sure, k == 3);
+            CU_ASSERT_TRUE(is_named(diff, found(diff, 1)->name, "idle"));
+        }
+        end(diff, r[0], r[1]);
+    }
+}
+
 static void steps_of_one_number_are_compared_where_they_vary_alike(void)
 {
     run *r[2] = { ranks_of(1, 0, plain, 1), ranks_of(1, 0, plain, 1) };
@@ -325,6 +364,7 @@ static const unit_test tests[] = {
     TEST(steps_of_one_number_are_compared_where_they_vary_alike),
     TEST(where_the_device_runs_behind_the_whole_recording_is_compared),
     TEST(parts_sum_up_to_the_step),
+    TEST(steps_that_stand_out_are_told_beside_the_typical_one),
     TEST(equal_runs_have_no_finding),
     TEST(a_run_with_itself_is_zero_everywhere),
     TEST(waiting_that_grew_is_named_first),

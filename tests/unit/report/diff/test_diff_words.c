@@ -34,7 +34,7 @@ static told *tell(double share, double p)
     tl_table_append(&t->step, &step, 1);
     tl_table_append(&t->found, &found, 1);
     t->words = (tl_diff_words){ .found = &t->found, .run = &t->run, .step = &t->step, .kernel = &t->kernel,
-                                .operator = &t->operator, .name = name_of, .steps = { 6, 6 } };
+                                .operator = &t->operator, .name = name_of, .basis = { .steps = { 6, 6 } } };
     return t;
 }
 
@@ -90,7 +90,7 @@ static void what_may_be_chance_is_called_so(void)
               "  99.6 ms in B (medians of 6 and 6 steps; p = 0.6, rank test).\n");
     end(t);
     t = tell(0.2, NAN);
-    t->words.steps[0] = t->words.steps[1] = 1;
+    t->words.basis.steps[0] = t->words.basis.steps[1] = 1;
     tl_diff_run device = { .place = 1, .what = "device", .differs = 1, .a = "H100", .b = "MI300" };
     tl_table_append(&t->run, &device, 1);
     expect(t, "device: H100 in A, MI300 in B; times may differ for that alone.\n"
@@ -105,8 +105,8 @@ static void whole_recordings_are_called_so(void)
     told *t = tell(0.2, NAN);
     tl_diff_kernel copies = { .place = 1, .change = TL_DIFF_REMOVED, .a_count = 12, .name = 2 };
     tl_table_append(&t->operator, &copies, 1);
-    t->words.steps[0] = t->words.steps[1] = 0;
-    t->words.whole = true;
+    t->words.basis.steps[0] = t->words.basis.steps[1] = 0;
+    t->words.basis.whole = true;
     expect(t, "B takes 20.0 % more time per recording, and nothing tells whether that is more\n"
               "  than chance: 100 ms in A, 120 ms in B (whole recordings: the steps of one are\n"
               "  not known).\n"
@@ -189,7 +189,7 @@ static void ranks_that_a_kernel_changes_on_are_told(void)
                            .ranks_times = 1.3, .p_value = 1e-9, .name = 1 };
     tl_table_append(&t->found, &kernel, 1);
     tl_table_append(&t->kernel, &row, 1);
-    t->words.steps[0] = t->words.steps[1] = 0;
+    t->words.basis.steps[0] = t->words.basis.steps[1] = 0;
     expect(t, "B takes 2.0 % more time per step: 100 ms in A, 102 ms in B (whole recordings by\n"
               "  their steps; p < 0.001, rank test).\n"
               "  +0.4 %, 400 us in `flash_bwd` on rank 3 (takes 1.3 times as long there)\n"
@@ -234,6 +234,33 @@ static void thresholds_spare_what_may_be_chance(void)
     end(t);
 }
 
+/* The typical step is the same: what some steps add to the mean is told by itself, and judged by how many they are. */
+static void long_steps_are_told_and_judged(void)
+{
+    told *t = tell(0.001, 0.4);
+    t->words.basis = (tl_diff_basis){ .steps = { 20, 20 }, .nlong = { 0, 2 }, .mean_ns = { 100000000, 201000000 } };
+    tl_diff_step far = { .part = TL_DIFF_LONG, .b_ns = 100900000, .change_ns = 100900000, .share = 1.009, .p_value = NAN };
+    tl_diff_found row = { .place = 1, .part = TL_DIFF_LONG, .change_ns = 100900000, .share = 1.009, .p_value = NAN, .rank = -1,
+                          .a_count = NAN, .b_count = NAN, .times = NAN, .name = 1, .b_name = TL_NO_NAME,
+                          .operator = TL_NO_NAME, .why = TL_NO_NAME };
+    tl_table_append(&t->step, &far, 1);
+    tl_table_append(&t->found, &row, 1);
+    expect(t, "No significant difference of the step (B takes 0.1 % more time): 100 ms in A,\n"
+              "  100 ms in B (medians of 20 and 20 steps; p = 0.4, rank test). In the mean a\n"
+              "  step of B takes 2.01 times as long.\n"
+              "  +100.9 %, 101 ms in steps far above the median: 0 of 20 in A, 2 of 20 in B;\n"
+              "    most of it flash_bwd (too few to tell from chance)\n");
+#define MEAN "tlmpi: --fail-on step>+5%: +101.0 % in the mean: 0 of 20 steps of A and 2 of 20 of B are far above the median"
+    CU_ASSERT_TRUE(passes(t, "step>+5%", MEAN "; too few steps to tell it from chance\n"));
+    CU_ASSERT_FALSE(passes(t, "step>+102%", ""));
+    ((tl_diff_step *)tl_table_row(&t->step, 1))->p_value = 0.3;
+    CU_ASSERT_FALSE(passes(t, "step>+5%", MEAN ", which may be chance (p = 0.3): not failed\n"));
+    ((tl_diff_step *)tl_table_row(&t->step, 1))->p_value = 0.003;
+    CU_ASSERT_TRUE(passes(t, "step>+5%", MEAN "\n"));
+#undef MEAN
+    end(t);
+}
+
 /* Of A 3 ms of a step of 100 ms may be waiting or transfer, of B 10 ms: waiting grew by 2 % - 3 % to 2 % + 10 %. */
 static void waiting_that_is_not_known_is_judged_by_its_bounds(void)
 {
@@ -270,6 +297,7 @@ static const unit_test tests[] = {
     TEST(another_algorithm_of_a_collective_is_told_with_its_transfer),
     TEST(sizes_are_told_as_they_are),
     TEST(thresholds_spare_what_may_be_chance),
+    TEST(long_steps_are_told_and_judged),
     TEST(waiting_that_is_not_known_is_judged_by_its_bounds),
 };
 
