@@ -129,7 +129,7 @@ violations()
             below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/rank_server analysis/whatif analysis/verdict job/transport"
             below["job/phase"] = "base model trace par analysis analysis/phase job/call job/read job/transport"
             below["job/augment"] = "base model trace trace_out compat par store analysis/registry analysis/idle analysis/pattern analysis/work job/call job/read"
-            below["job/reps"] = "base model trace par report/format analysis/repetition job/call job/read"
+            below["job/reps"] = "base model trace par report/format analysis/repetition job/call job/read job/transport"
             below["job"] = "base model trace store report par analysis/registry analysis/behave analysis/work analysis/measured analysis/local analysis/wait analysis/graph analysis/whatif job/call job/read job/transport job/match job/attribute job/phase"
             below["app"] = "base model trace trace_out analysis report store compat par job app"
             below["record"] = "record"

@@ -18,6 +18,7 @@
 #include "tlmpi/base/status.h"
 #include "tlmpi/analysis/repetition/tables.h"
 #include "tlmpi/model/view.h"
+#include <regex.h>
 
 /* What a repetition is. */
 typedef enum tl_repetition_of {
@@ -28,39 +29,36 @@ typedef enum tl_repetition_of {
 
 typedef struct tl_repetition_rule {
     tl_repetition_of of;
-    const char *name;                          /* name of the annotation */
-    int64_t skip;                              /* number of works, first in order of launch, that are left out of each
+    const char *name;       /* name of the annotation */
+    int64_t skip;           /* number of works, first in order of launch, that are left out of each
                                                 * repetition */
-    bool (*excludes)(void *arg, tl_text name); /* returns true for names of works that are left out; NULL: none are */
-    void *arg;
+    const regex_t *exclude; /* names of works that are left out; NULL: none are */
 } tl_repetition_rule;
 
 /* The works of one name in a repetition. */
 typedef struct tl_repetition_share {
-    int64_t repetition, count, total_ns;
-    uint32_t name; /* id of the view's names */
-    uint8_t kind;  /* tl_kind */
+    uint64_t name;   /* content key */
+    int32_t variant; /* 0 */
+    uint8_t kind;    /* tl_kind */
+    int64_t count, total_ns;
 } tl_repetition_share;
 
 /* The repetitions of a trace.  Zero-initialise; tl_repetition_set_free ends it. */
 typedef struct tl_repetition_set {
     TL_VEC(tl_repetition) v; /* variant and trace 0, column rep from 0 on, in order of time */
     TL_VEC(tl_repetition_share) shares;
-    int64_t nested;   /* annotations of the name that begin within another one on their thread, even if they end after
+    int64_t nested;     /* annotations of the name that begin within another one on their thread, even if they end after
                        * it */
-    int64_t beside;   /* repetitions that begin while one of another thread is open */
-    int64_t guessed;  /* works whose thread has no open repetition while several others have: in the one that began
+    int64_t beside;     /* repetitions that begin while one of another thread is open */
+    int64_t guessed;    /* works whose thread has no open repetition while several others have: in the one that began
                        * last */
-    int64_t unlinked; /* works whose launch is not in the trace: in no repetition, except of TL_REPETITION_FILE */
-    int64_t outside;  /* works launched in no repetition, without works of excluded names */
+    int64_t unlinked;   /* works whose launch is not in the trace: in no repetition, except of TL_REPETITION_FILE */
+    int64_t outside;    /* works launched in no repetition, without works of excluded names */
     int64_t outside_ns; /* sum of the durations of `outside` */
 } tl_repetition_set;
 
 void tl_repetition_set_find(const tl_rank_view *view, const tl_repetition_rule *rule, tl_repetition_set *out);
 void tl_repetition_set_free(tl_repetition_set *set);
-
-/* The measure of a repetition, in ns. */
-int64_t tl_repetition_value(const tl_repetition *r, tl_repetition_measure measure);
 
 /* Statistics of n > 0 numbers, which are in order afterwards: all columns but keys, `empty` and path. */
 void tl_repetition_summarise(int64_t *values, size_t n, tl_repetition_stat *out);

@@ -77,7 +77,7 @@ static void find_annotations(const tl_rank_view *view, const char *name, windows
         for (size_t i = ops->threads[t].first; i < ops->threads[t].first + ops->threads[t].n; i++)
             if (ops->kind[i] == TL_ANNOTATION && tl_text_is(tl_names_text(view->names, ops->name[i]), name))
                 tl_vec_push(w, (window){ ops->start_ns[i], ops->start_ns[i] + ops->dur_ns[i], ops->name[i],
-                                        ops->threads[t].track });
+                                         ops->threads[t].track });
 }
 
 static void find_windows(const tl_rank_view *view, const tl_repetition_rule *rule, windows *w, tl_repetition_set *out)
@@ -98,10 +98,10 @@ static void find_windows(const tl_rank_view *view, const tl_repetition_rule *rul
 /* ---- what autograd launches ---- */
 
 /* Returns, for each operator, whether it is, or lies in, a call of autograd. */
-static bool *find_backward(const tl_rank_view *view)
+static bool *find_backward(const tl_rank_view *view, tl_arena *arena)
 {
     const tl_ops *ops = &view->ops;
-    bool *backward = tl_calloc(ops->n + 1, sizeof *backward);
+    bool *backward = tl_arena_zeroed(arena, ops->n, sizeof *backward);
     for (size_t t = 0; t < ops->nthreads; t++) {
         int64_t until_ns = INT64_MIN; /* end of the outermost call of autograd that is open */
         for (size_t i = ops->threads[t].first; i < ops->threads[t].first + ops->threads[t].n; i++) {
@@ -122,39 +122,34 @@ typedef struct finding {
     tl_repetition_set *out;
     windows windows;
     bool *backward;
-    uint32_t *repetition_of; /* by kernel; TL_NONE */
     signed char *excluded; /* by name: 0 not asked yet, 1 it is, -1 it is not */
-    uint32_t *order;       /* kernels that are in a repetition: by repetition, launch, start */
+    uint32_t *works;       /* [n] kernels that may be in a repetition, by launch */
     size_t n;
-    tl_map slot; /* name -> share of the repetition at hand */
+    uint32_t *repetition_of; /* [n] of a work; TL_NONE: in none */
+    tl_map share_of;         /* name -> share of the current repetition */
 } finding;
 
-static int by_launch(const void *arg, uint32_t a, uint32_t b)
-{
-    const finding *f = arg;
-    int order = TL_COMPARE(f->repetition_of[a], f->repetition_of[b]);
-    return order != 0 ? order : TL_ORDER(&f->view->kernels[a], &f->view->kernels[b], launch_ns, start_ns, uid);
-}
+TL_ORDER_BY(by_launch, tl_kernel, launch_ns, start_ns, uid)
 
 static bool is_excluded(finding *f, uint32_t name)
 {
-    if (f->rule->excludes == NULL || name == TL_NO_NAME)
+    if (f->rule->exclude == NULL || name == TL_NO_NAME)
         return false;
     if (f->excluded[name] == 0)
-        f->excluded[name] = f->rule->excludes(f->rule->arg, tl_names_text(f->view->names, name)) ? 1 : -1;
+        f->excluded[name] = regexec(f->rule->exclude, tl_names_text(f->view->names, name).p, 0, NULL, 0) == 0 ? 1 : -1;
     return f->excluded[name] > 0;
 }
 
 /* Assigns each work, in order of launches, to a repetition: the one open on the thread of its launch; where that thread
- * has none, as for autograd, the last one begun on any thread.  Work in no repetition leaves f->order. */
+ * has none, as for autograd, the last one begun on any thread. */
 static void assign(finding *f)
 {
     const windows *w = &f->windows;
     opened open = { 0 };
-    size_t next = 0, kept = 0;
+    size_t next = 0;
 
     for (size_t i = 0; i < f->n; i++) {
-        const tl_kernel *k = &f->view->kernels[f->order[i]];
+        const tl_kernel *k = &f->view->kernels[f->works[i]];
         while (next < w->n && w->v[next].start_ns <= k->launch_ns)
             tl_vec_push(&open, (uint32_t)next++);
         close_until(&open, w, k->launch_ns);
@@ -162,58 +157,50 @@ static void assign(finding *f)
         f->out->guessed += repetition == TL_NONE && open.n > 1;
         if (repetition == TL_NONE && open.n > 0)
             repetition = open.v[open.n - 1];
-        if (repetition != TL_NONE) {
-            f->repetition_of[f->order[i]] = repetition;
-            f->order[kept++] = f->order[i];
-        } else if (!is_excluded(f, k->name)) {
-            f->out->outside++;
-            f->out->outside_ns = tl_ns_add(f->out->outside_ns, k->end_ns - k->start_ns);
-        }
+        f->repetition_of[i] = repetition;
+        if (repetition != TL_NONE || is_excluded(f, k->name))
+            continue;
+        f->out->outside++;
+        f->out->outside_ns = tl_ns_add(f->out->outside_ns, k->end_ns - k->start_ns);
     }
-    f->n = kept;
     free(open.v);
 }
 
-/* Sorts the work by repetition, and by launch within one. */
-static void order_works(finding *f)
+static void list_works(finding *f)
 {
     for (size_t i = 0; i < f->view->nkernels; i++) {
-        f->repetition_of[i] = TL_NONE;
         if (f->view->kernels[i].launch_ns != TL_TIME_UNKNOWN || f->rule->of == TL_REPETITION_FILE)
-            f->order[f->n++] = (uint32_t)i;
+            f->works[f->n++] = (uint32_t)i;
         f->out->unlinked += f->view->kernels[i].launch_ns == TL_TIME_UNKNOWN;
     }
-    tl_sort_index(f->order, f->n, by_launch, f);
-    assign(f);
-    tl_sort_index(f->order, f->n, by_launch, f);
+    tl_sort_index(f->works, f->n, by_launch, f->view->kernels);
 }
 
-/* first: the repetition's first share. */
-static void share_out(finding *f, const tl_kernel *k, size_t first, int64_t repetition)
+/* Adds a work to its name's share of a repetition, whose first share is out->shares.v[first]. */
+static void add_to_share(finding *f, const tl_kernel *k, size_t first)
 {
-    uint32_t at = tl_map_get(&f->slot, k->name);
+    uint32_t at = tl_map_get(&f->share_of, k->name);
     if (at == TL_MAP_NONE || at < first) {
+        const tl_text name = tl_names_text(f->view->names, k->name);
         at = (uint32_t)f->out->shares.n;
-        tl_vec_room(&f->out->shares);
-        tl_map_put(&f->slot, k->name, at);
-        f->out->shares.v[f->out->shares.n++] =
-            (tl_repetition_share){ .repetition = repetition, .name = k->name, .kind = k->kind };
+        tl_map_put(&f->share_of, k->name, at);
+        tl_vec_push(&f->out->shares, (tl_repetition_share){ .name = tl_hash_bytes(name.p, name.n), .kind = k->kind });
     }
     f->out->shares.v[at].count++;
     f->out->shares.v[at].total_ns = tl_ns_add(f->out->shares.v[at].total_ns, k->end_ns - k->start_ns);
 }
 
-/* Measures one repetition from its kernels order[from, to); spans has room for them. */
-static void measure(finding *f, size_t from, size_t to, tl_repetition *row, tl_span *spans)
+/* Measures one repetition of n works, numbers of f->works; spans has room for them. */
+static void measure(finding *f, const uint32_t *works, size_t nworks, tl_repetition *row, tl_span *spans)
 {
     size_t n = 0, first = f->out->shares.n;
     int64_t start = INT64_MAX, end = INT64_MIN;
     tl_spans busy = { 0 };
 
-    for (size_t i = from; i < to; i++) {
-        const tl_kernel *k = &f->view->kernels[f->order[i]];
+    for (size_t i = 0; i < nworks; i++) {
+        const tl_kernel *k = &f->view->kernels[f->works[works[i]]];
         int64_t ns = k->end_ns - k->start_ns;
-        if ((int64_t)(i - from) < f->rule->skip || is_excluded(f, k->name)) {
+        if ((int64_t)i < f->rule->skip || is_excluded(f, k->name)) {
             row->excluded++;
             row->excluded_ns = tl_ns_add(row->excluded_ns, ns);
             continue;
@@ -226,7 +213,7 @@ static void measure(finding *f, size_t from, size_t to, tl_repetition *row, tl_s
         spans[n++] = (tl_span){ k->start_ns, k->end_ns };
         start = tl_ns_min(start, k->start_ns);
         end = tl_ns_max(end, k->end_ns);
-        share_out(f, k, first, row->rep);
+        add_to_share(f, k, first);
     }
     tl_spans_add_all(&busy, spans, n);
     row->busy_ns = tl_spans_total(&busy);
@@ -235,36 +222,33 @@ static void measure(finding *f, size_t from, size_t to, tl_repetition *row, tl_s
     tl_spans_free(&busy);
 }
 
-static void measure_all(finding *f)
-{
-    tl_span *spans = tl_malloc((f->n + 1) * sizeof *spans);
-    for (size_t w = 0, from = 0, to; w < f->windows.n; w++, from = to) {
-        for (to = from; to < f->n && f->repetition_of[f->order[to]] == w; to++)
-            ;
-        tl_repetition row = { .rep = (int32_t)w };
-        tl_cell_put(row.name, sizeof row.name, tl_names_text(f->view->names, f->windows.v[w].name));
-        measure(f, from, to, &row, spans);
-        tl_vec_push(&f->out->v, row);
-    }
-    free(spans);
-}
-
 void tl_repetition_set_find(const tl_rank_view *view, const tl_repetition_rule *rule, tl_repetition_set *out)
 {
-    finding f = { .view = view, .rule = rule, .out = out };
-    f.backward = find_backward(view);
-    f.repetition_of = tl_malloc((view->nkernels + 1) * sizeof *f.repetition_of);
-    f.order = tl_malloc((view->nkernels + 1) * sizeof *f.order);
-    f.excluded = tl_calloc(view->names->n + 1, 1);
+    tl_arena arena = { 0 };
+    finding f = { .view = view,
+                  .rule = rule,
+                  .out = out,
+                  .backward = find_backward(view, &arena),
+                  .excluded = tl_arena_zeroed(&arena, view->names->n, sizeof *f.excluded),
+                  .works = tl_arena_take(&arena, view->nkernels, sizeof *f.works),
+                  .repetition_of = tl_arena_take(&arena, view->nkernels, sizeof *f.repetition_of) };
+    uint32_t *grouped = tl_arena_take(&arena, view->nkernels, sizeof *grouped);
+    tl_span *spans = tl_arena_take(&arena, view->nkernels, sizeof *spans);
+
     find_windows(view, rule, &f.windows, out);
-    order_works(&f);
-    measure_all(&f);
-    tl_map_free(&f.slot);
+    size_t *first = tl_arena_take(&arena, f.windows.n + 1, sizeof *first);
+    list_works(&f);
+    assign(&f);
+    tl_group_rows(f.repetition_of, f.n, f.windows.n, first, grouped);
+    for (size_t w = 0; w < f.windows.n; w++) {
+        tl_repetition row = { .rep = (int32_t)w };
+        tl_cell_put(row.name, sizeof row.name, tl_names_text(view->names, f.windows.v[w].name));
+        measure(&f, grouped + first[w], first[w + 1] - first[w], &row, spans);
+        tl_vec_push(&out->v, row);
+    }
+    tl_map_free(&f.share_of);
     free(f.windows.v);
-    free(f.excluded);
-    free(f.order);
-    free(f.repetition_of);
-    free(f.backward);
+    tl_arena_free(&arena);
 }
 
 void tl_repetition_set_free(tl_repetition_set *set)
@@ -272,14 +256,4 @@ void tl_repetition_set_free(tl_repetition_set *set)
     free(set->v.v);
     free(set->shares.v);
     *set = (tl_repetition_set){ 0 };
-}
-
-int64_t tl_repetition_value(const tl_repetition *r, tl_repetition_measure measure)
-{
-    const int64_t values[TL_NREPETITION_MEASURES] = {
-        [TL_REPETITION_KERNEL] = r->kernel_ns,     [TL_REPETITION_FORWARD] = r->forward_ns,
-        [TL_REPETITION_BACKWARD] = r->backward_ns, [TL_REPETITION_BUSY] = r->busy_ns,
-        [TL_REPETITION_SPAN] = r->span_ns,         [TL_REPETITION_BUBBLE] = r->bubble_ns,
-    };
-    return values[measure];
 }

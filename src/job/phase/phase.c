@@ -1,7 +1,6 @@
 /* phase.c - files of phases, each read by one proc; proc 0 judges what all have read. */
 #include "tlmpi/job/phase.h"
 #include "tlmpi/analysis/phase.h"
-#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
@@ -78,34 +77,6 @@ static void read_file(phasing *p, const tl_plan_side *side)
     tl_vec_push(&p->files, row);
 }
 
-static int32_t to_first(const void *row, const void *context)
-{
-    (void)row;
-    (void)context;
-    return 0;
-}
-
-static void gather(phasing *p)
-{
-    tl_bytes texts = { 0 }, all;
-    for (uint32_t i = 0; i < p->names.n; i++) {
-        tl_text text = tl_names_text(&p->names, i);
-        tl_bytes_put_list(&texts, text.p, text.n, 1);
-    }
-    tl_par_gather(texts.v, texts.n, &all);
-    while (all.at < all.n) {
-        char *text;
-        size_t n;
-        tl_bytes_get_list(&all, (void **)&text, &n, 1);
-        (void)tl_names_intern(&p->names, text, n);
-        free(text);
-    }
-    tl_vec_move(&p->cells, to_first, NULL);
-    tl_vec_move(&p->files, to_first, NULL);
-    tl_bytes_free(&texts);
-    tl_bytes_free(&all);
-}
-
 /* ------------------------------------------------------------------------------------------------------------ names */
 
 typedef struct timed_name {
@@ -171,7 +142,9 @@ void tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, 
     for (size_t i = 0; i < plan->nsides; i++)
         if (tl_plan_is_mine(&plan->sides[i], TL_INPUT_PHASES))
             read_file(&p, &plan->sides[i]);
-    gather(&p);
+    tl_collect_names(&p.names);
+    tl_vec_move(&p.cells, tl_to_first, NULL);
+    tl_vec_move(&p.files, tl_to_first, NULL);
     if (tl_par_proc() == 0) {
         tl_vec_sort(&p.files, by_number);
         order_names(&p);

@@ -31,6 +31,32 @@ void tl_move_rows(void **rows, size_t *n, size_t size, tl_goal *goal, const void
     *n = nmoved;
 }
 
+void tl_collect_names(tl_names *names)
+{
+    tl_bytes texts = { 0 }, all;
+    for (uint32_t i = 0; i < names->n; i++) {
+        tl_text text = tl_names_text(names, i);
+        tl_bytes_put_list(&texts, text.p, text.n, 1);
+    }
+    tl_par_gather(texts.v, texts.n, &all);
+    while (all.at < all.n) {
+        char *text;
+        size_t n;
+        tl_bytes_get_list(&all, (void **)&text, &n, 1);
+        (void)tl_names_intern(names, text, n);
+        free(text);
+    }
+    tl_bytes_free(&texts);
+    tl_bytes_free(&all);
+}
+
+int32_t tl_to_first(const void *row, const void *context)
+{
+    (void)row;
+    (void)context;
+    return 0;
+}
+
 void tl_count_before(size_t n, size_t *before, size_t *total)
 {
     size_t *all = NULL, nprocs = 0;

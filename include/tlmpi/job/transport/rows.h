@@ -17,8 +17,12 @@ void tl_collect_rows(const void *rows, size_t n, size_t size, void **out, size_t
  * the rows received, in order of procs and, within a proc, in their order there.  tl_vec_move: for a TL_VEC. */
 typedef int32_t tl_goal(const void *row, const void *context);
 void tl_move_rows(void **rows, size_t *n, size_t size, tl_goal *goal, const void *context);
+int32_t tl_to_first(const void *row, const void *context); /* to proc 0 */
 #define tl_vec_move(vec, goal, context)                                                                                \
     (tl_move_rows((void **)&(vec)->v, &(vec)->n, sizeof *(vec)->v, goal, context), (void)((vec)->cap = (vec)->n))
+
+/* Collective.  Adds the names of all procs on proc 0. */
+void tl_collect_names(tl_names *names);
 
 /* Collective.  Replaces each of n values by its minimum, or sum, over the procs. */
 void tl_reduce_least(int64_t *values, size_t n);
