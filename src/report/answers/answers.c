@@ -153,6 +153,49 @@ static void find_bound(tl_tables *tables, tl_answers *a)
     }
 }
 
+/* ---------------------------------------------------------------------------------------------- a missing trace's name */
+
+/* How the trace of a rank would be called, as those of the others are:
+ *
+ *     rank-0.json.gz, rank-1.json.gz, rank-3.json.gz        2: rank-2.json.gz
+ */
+
+/* Returns the file's name without its folder; empty where the cell is full, since the name may be cut. */
+static tl_phrase name_of(const tl_rank *row)
+{
+    size_t n = strnlen(row->file, sizeof row->file), from = n;
+    while (from > 0 && row->file[from - 1] != '/')
+        from--;
+    return tl_phrase_of("%.*s", n < sizeof row->file ? (int)(n - from) : 0, row->file + from);
+}
+
+/* The name with another number in place of the one at `at`, which is as wide if that begins with 0. */
+static tl_phrase with_number(const char *name, size_t at, int32_t number)
+{
+    size_t n = strspn(name + at, "0123456789");
+    return tl_phrase_of("%.*s%0*" PRId32 "%s", (int)at, name, name[at] == '0' ? (int)n : 1, number, name + at + n);
+}
+
+/* Whether the names of all ranks are like the first one, with their own numbers there. */
+static bool fits(const tl_table *ranks, const char *first, size_t at)
+{
+    bool all = true;
+    TL_ROWS (const tl_rank, row, ranks)
+        all = all && strcmp(with_number(first, at, row->rank).text, name_of(row).text) == 0;
+    return all;
+}
+
+tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank)
+{
+    const tl_phrase first = ranks->n > 1 ? name_of(tl_table_row(ranks, 0)) : (tl_phrase){ "" };
+    for (size_t at = 0, n; first.text[at] != '\0'; at += n > 0 ? n : 1) {
+        n = strspn(first.text + at, "0123456789");
+        if (n > 0 && n < 10 && fits(ranks, first.text, at))
+            return with_number(first.text, at, rank);
+    }
+    return (tl_phrase){ "" };
+}
+
 /* -------------------------------------------------------------------------------------------------------- culprits */
 
 static tl_answer answer_of(uint8_t confidence, const char *doubts, size_t size)
@@ -229,6 +272,8 @@ static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *
                                tl_ranks_listed(first->ranks, sizeof first->ranks, listed), out->activities);
     const tl_rank *row = first->kind == TL_CULPRIT_RANK ? tl_row_of_rank(ranks, first->rank) : NULL;
     out->by_order = row != NULL && strcmp(tl_rank_from_labels[row->rank_from], "order") == 0 ? row : NULL;
+    if (tl_is_untraced(first))
+        out->untraced_file = tl_file_of_family(ranks, first->rank);
     const tl_straggler *late = tl_row_of_rank(tl_tables_get(tables, &tl_straggler_schema), first->rank);
     out->against = late != NULL ? (tl_against)late->against : TL_AGAINST_PEERS;
     out->excess = tl_row_of_rank(excess, first->rank);

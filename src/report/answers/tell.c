@@ -110,9 +110,13 @@ void tl_tell_trust(tl_telling *t, const tl_answer *answer, int most)
 
 void tl_tell_next(tl_telling *t)
 {
-    const char *next = tl_next_in_words(t->a);
-    if (next != NULL)
-        tl_say(tl_tell(t, "next", NULL), "%s", next);
+    const char *next = tl_next_in_words(t->a), *file = t->a->untraced_file.text;
+    if (next == NULL)
+        return;
+    tl_wrap *w = tl_tell(t, "next", NULL);
+    tl_say(w, "%s", next);
+    if (file[0] != '\0')
+        tl_say(w, "- by the names of the others, its file is %s", file);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the screen */

@@ -186,6 +186,8 @@ static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit
     put(j, c, "rank? peer? host device?");
     if (c == a->culprits && a->by_order != NULL)
         tl_put_cell(j, "file", a->by_order->file, sizeof a->by_order->file);
+    if (c == a->culprits && a->untraced_file.text[0] != '\0')
+        tl_put_word(j, "file", a->untraced_file.text);
     put(j, c, "cause largest_cause cause_share place pattern first_step? last_step?");
     tl_put_known(j, "steps_flagged", tl_is_link(c) ? -1 : c->steps_flagged);
     put(j, c, "p_value gain_ns?");

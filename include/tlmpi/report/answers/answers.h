@@ -82,6 +82,7 @@ typedef struct tl_answers {
     size_t nculprits;
     const tl_culprit *first;    /* the first of the culprits; NULL: none */
     const tl_rank *by_order; /* row of the first culprit if its rank number comes from the order of files; else NULL */
+    tl_phrase untraced_file; /* likely file name of the first culprit's missing trace; "": not known, or it has one */
     const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */
     size_t nexcess;
     tl_against against; /* what the first culprit's `rank` is compared with */
@@ -153,6 +154,10 @@ static inline bool tl_is_several(const tl_culprit *culprit)
 {
     return culprit->kind == TL_CULPRIT_HOST || culprit->kind == TL_CULPRIT_SEVERAL;
 }
+
+/* The file name that the trace of a rank would have, by the pattern of the other ranks' files; "" where file names have
+ * no pattern. */
+tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank);
 
 /* Reads the ranks that a cell names, at most TL_RANKS_LISTED: the cell may be cut. */
 enum { TL_RANKS_LISTED = 16384 };

@@ -87,6 +87,29 @@ static void of_ranks_that_do_not_fit_those_are_listed_that_do(void)
     CU_ASSERT_EQUAL(tl_ranks_listed("no ranks", 8, ranks), 0);
 }
 
+/* How the trace of rank 11 would be called where those of 2 and 7 are called so; "": not known. */
+static const char *called(const char *of_2, const char *of_7)
+{
+    static tl_phrase name;
+    tl_table ranks = { .schema = &tl_rank_schema };
+    tl_rank rows[] = { { .rank = 2 }, { .rank = 7 } };
+    snprintf(rows[0].file, sizeof rows[0].file, "%s", of_2);
+    snprintf(rows[1].file, sizeof rows[1].file, "%s", of_7);
+    tl_table_append(&ranks, rows, 2);
+    name = tl_file_of_family(&ranks, 11);
+    tl_table_free(&ranks);
+    return name.text;
+}
+
+static void a_trace_that_is_not_there_has_the_name_of_its_family(void)
+{
+    CU_ASSERT_STRING_EQUAL(called("run/rank-2.json.gz", "run/rank-7.json.gz"), "rank-11.json.gz");
+    CU_ASSERT_STRING_EQUAL(called("step2_r002.json", "step2_r007.json"), "step2_r011.json");
+    CU_ASSERT_STRING_EQUAL(called("host_2.1698.json", "host_7.1699.json"), "");
+    CU_ASSERT_STRING_EQUAL(called("a.json", "b.json"), "");
+    CU_ASSERT_STRING_EQUAL(called("", ""), "");
+}
+
 /* The verdict may call a rank late all the same: the words do not contradict it. */
 static void a_rank_with_lost_work_may_be_late_without_it(void)
 {
@@ -105,6 +128,7 @@ static const unit_test tests[] = {
     TEST(without_rows_there_is_nothing_to_tell),
     TEST(a_link_whose_row_is_not_there_is_a_link_all_the_same),
     TEST(of_ranks_that_do_not_fit_those_are_listed_that_do),
+    TEST(a_trace_that_is_not_there_has_the_name_of_its_family),
 };
 
 int main(void)
