@@ -55,8 +55,16 @@ typedef struct tl_path_visit {
     uint32_t node, padding;
 } tl_path_visit;
 
-/* rank_path.c: writes pieces and names of the job's path on a rank, with the index of the visit as each piece's `peer`;
- * none for a graph without labels. */
-void tl_path_visits_put(const tl_open_rank *rank, const tl_path_visit *visits, size_t n, tl_bytes *out);
+/* Sums of the job's path on a rank. */
+typedef struct tl_path_walked {
+    tl_activity_ns sum;
+    int64_t unexplained_ns;
+    int64_t begin_ns; /* where the path begins on this rank, ns; INT64_MIN: not on this rank */
+} tl_path_walked;
+
+/* rank_path.c: writes tl_path_walked, and pieces and names of the job's path on a rank, with the index of the visit as
+ * each piece's `peer`; none for a graph without labels.  start_ns: where the job begins. */
+void tl_path_visits_put(const tl_open_rank *rank, const tl_path_visit *visits, size_t n, int64_t start_ns,
+                        tl_bytes *out);
 
 #endif

@@ -103,44 +103,14 @@ static void answer_back(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
     tl_arena_free(&arena);
 }
 
-/* Sums of the job's path on a rank. */
-typedef struct walked {
-    tl_activity_ns sum;
-    int64_t unexplained_ns;
-    int64_t begin_ns; /* where the path begins on this rank, ns; INT64_MIN: not on this rank */
-} walked;
-
-/* Follows the path from a node back to the last meeting before it, or to the first node of the rank. */
-static void walk_back(const tl_open_rank *o, tl_path_visit at, int64_t start_ns, walked *w)
-{
-    for (uint32_t e, v = at.node; (e = tl_last_edge(o, v)) != TL_NONE; v = o->edges[e].from) {
-        const tl_node *node = &o->nodes[v];
-        const tl_edge *edge = &o->edges[e];
-        tl_path_part p =
-            tl_path_part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, at.until_ns, start_ns);
-        w->sum.ns[node->activity] += p.work_ns;
-        w->sum.ns[node->kind == TL_NODE_END ? TL_ACTIVITY_COMM : TL_ACTIVITY_DEVICE] += p.latency_ns;
-        if (node->kind != TL_NODE_END && o->rest_ns[v] > 2 * TL_ROUNDING_NS)
-            w->unexplained_ns += tl_ns_min(o->rest_ns[v], p.latency_ns);
-        at.until_ns = p.from_ns;
-        if (edge->from >= o->n)
-            return;
-    }
-    w->begin_ns = at.until_ns;
-}
-
 static void answer_walk(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
 {
-    walked w = { .begin_ns = INT64_MIN };
     tl_path_visit *visits = NULL;
     int64_t start_ns = 0;
     size_t n;
     tl_bytes_get(in, &start_ns, sizeof start_ns);
     tl_bytes_get_list(in, (void **)&visits, &n, sizeof *visits);
-    for (size_t i = 0; i < n; i++)
-        walk_back(o, visits[i], start_ns, &w);
-    tl_bytes_put(out, &w, sizeof w);
-    tl_path_visits_put(o, visits, n, out);
+    tl_path_visits_put(o, visits, n, start_ns, out);
     free(visits);
 }
 
@@ -316,7 +286,7 @@ static void ask_walk(walking *w)
         }
     tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
     for (uint32_t r = 0; r < w->g->nranks; r++) {
-        walked on;
+        tl_path_walked on;
         if (w->visits[r].n == 0)
             continue;
         tl_bytes_get(&w->asked.out[r], &on, sizeof on);

@@ -93,29 +93,12 @@ static tl_bound bound_before(const tl_node *node, const tl_node *from, int64_t n
     return from->kind == TL_NODE_WORK || from->kind == TL_NODE_END ? TL_BOUND_KERNEL_KERNEL : TL_BOUND_LAUNCH;
 }
 
-static tl_bound bound_of_work(const tl_node *node)
-{
-    switch ((tl_activity_kind)node->activity) {
-    case TL_ACTIVITY_COMPUTE:
-        return TL_BOUND_COMPUTE;
-    case TL_ACTIVITY_H2D:
-    case TL_ACTIVITY_COPY:
-        return TL_BOUND_COPY;
-    case TL_ACTIVITY_COMM:
-        return TL_BOUND_COMM;
-    case TL_ACTIVITY_INPUT:
-        return TL_BOUND_INPUT;
-    case TL_ACTIVITY_SYNC:
-        return TL_BOUND_SYNC;
-    case TL_ACTIVITY_HOST:
-    case TL_ACTIVITY_GC:
-    case TL_ACTIVITY_ALLOCATOR:
-    case TL_ACTIVITY_DEVICE:
-    case TL_NACTIVITIES:
-        break;
-    }
-    return TL_BOUND_CPU;
-}
+/* What bounds the rank while it does work of an activity. */
+static const tl_bound bound_of_work[TL_NACTIVITIES + 1] = {
+    [TL_ACTIVITY_COMPUTE] = TL_BOUND_COMPUTE, [TL_ACTIVITY_H2D] = TL_BOUND_COPY,    [TL_ACTIVITY_COPY] = TL_BOUND_COPY,
+    [TL_ACTIVITY_COMM] = TL_BOUND_COMM,       [TL_ACTIVITY_INPUT] = TL_BOUND_INPUT, [TL_ACTIVITY_SYNC] = TL_BOUND_SYNC,
+    /* other activities are the host's: TL_BOUND_CPU, which is 0 */
+};
 
 static tiling tiling_of(const tl_open_rank *o, tl_steps_of_path steps)
 {
@@ -135,9 +118,9 @@ static void tiling_free(tiling *t)
     tl_map_free(&t->step_of);
 }
 
-/* Follows the path back from node v, which it leaves at until_ns; the job's path up to the next meeting.  Returns the
- * last node, whose own time is not added. */
-static uint32_t follow_back(tiling *t, uint32_t v, int64_t until_ns)
+/* Follows the path back from node v, which it leaves at until_ns, to start_ns at most.  The job's path (with `sums`) ends
+ * at the next meeting.  Returns the last node, whose own time has no piece. */
+static uint32_t follow_back(tiling *t, uint32_t v, int64_t until_ns, int64_t start_ns, tl_path_walked *sums)
 {
     const tl_open_rank *o = t->o;
     const tl_clock_shift *shift = &o->of->shift;
@@ -145,9 +128,7 @@ static uint32_t follow_back(tiling *t, uint32_t v, int64_t until_ns)
         const tl_node *node = &o->nodes[v];
         const tl_edge *edge = &o->edges[e];
         uint32_t port = tl_rank_port_of(o, v);
-        if (port != TL_NONE && t->visit >= 0)
-            break;
-        if (port != TL_NONE) {
+        if (port != TL_NONE && sums == NULL) {
             uint32_t arrival = o->of->ports[port].arrival;
             int64_t from_ns = tl_path_left_at(o->nodes[arrival].done_ns, 0, until_ns);
             add_piece(t, v, port, TL_BOUND_COMM, tl_on_own_clock(shift, from_ns));
@@ -156,15 +137,26 @@ static uint32_t follow_back(tiling *t, uint32_t v, int64_t until_ns)
             continue;
         }
         tl_path_part p =
-            tl_path_part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, until_ns, INT64_MIN);
+            tl_path_part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, until_ns, start_ns);
+        if (sums != NULL) {
+            bool comm = node->kind == TL_NODE_END;
+            sums->sum.ns[node->activity] += p.work_ns;
+            sums->sum.ns[comm ? TL_ACTIVITY_COMM : TL_ACTIVITY_DEVICE] += p.latency_ns;
+            if (!comm && o->rest_ns[v] > 2 * TL_ROUNDING_NS)
+                sums->unexplained_ns += tl_ns_min(o->rest_ns[v], p.latency_ns);
+        }
+        if (port != TL_NONE)
+            return v;
         if (p.work_ns > 0)
-            add_piece(t, v, TL_NONE, bound_of_work(node), tl_on_own_clock(shift, until_ns - p.work_ns));
+            add_piece(t, v, TL_NONE, bound_of_work[node->activity], tl_on_own_clock(shift, until_ns - p.work_ns));
         if (p.latency_ns > 0) /* a wait belongs to the kernel that released it */
             add_piece(t, node->kind == TL_NODE_WAIT_END ? edge->from : v, TL_NONE,
                       bound_before(node, &o->nodes[edge->from], p.latency_ns), tl_on_own_clock(shift, p.from_ns));
         until_ns = p.from_ns;
         v = edge->from;
     }
+    if (sums != NULL)
+        sums->begin_ns = until_ns;
     return v;
 }
 
@@ -181,7 +173,7 @@ void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_steps_of_path ste
         t.until_ns = tl_ns_max(last_ns, t.g->steps[t.nsteps - 1].end_ns);
         add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_CPU, last_ns);
     }
-    follow_back(&t, last, o->nodes[last].done_ns);
+    follow_back(&t, last, o->nodes[last].done_ns, INT64_MIN, NULL);
     add_piece(&t, TL_NONE, TL_NONE, TL_BOUND_UNEXPLAINED, begin_ns);
     tl_bytes_put_list(out, t.steps.v, t.steps.n, sizeof *t.steps.v);
     tl_bytes_put_list(out, t.pieces.v, t.pieces.n, sizeof *t.pieces.v);
@@ -189,19 +181,21 @@ void tl_rank_path_put(const tl_open_rank *o, uint32_t last, tl_steps_of_path ste
     tiling_free(&t);
 }
 
-void tl_path_visits_put(const tl_open_rank *o, const tl_path_visit *visits, size_t n, tl_bytes *out)
+void tl_path_visits_put(const tl_open_rank *o, const tl_path_visit *visits, size_t n, int64_t start_ns, tl_bytes *out)
 {
     tiling t = tiling_of(o, TL_STEPS_OF_MARKS);
-    for (size_t i = 0; t.g->labels != NULL && i < n; i++) {
+    tl_path_walked sums = { .begin_ns = INT64_MIN };
+    for (size_t i = 0; i < n; i++) {
         uint32_t last = visits[i].node;
         t.visit = (int32_t)i;
         t.until_ns = tl_on_own_clock(&o->of->shift, visits[i].until_ns);
-        last = follow_back(&t, last, visits[i].until_ns);
+        last = follow_back(&t, last, visits[i].until_ns, start_ns, &sums);
         add_piece(&t, last, TL_NONE, tl_rank_port_of(o, last) != TL_NONE ? TL_BOUND_COMM : TL_BOUND_UNEXPLAINED,
                   tl_on_own_clock(&o->of->shift, visits[i].since_ns));
     }
     TL_EACH (tl_path_piece, piece, t.pieces)
         piece->step = t.steps.v[piece->step].step;
+    tl_bytes_put(out, &sums, sizeof sums);
     tl_bytes_put_list(out, t.pieces.v, t.pieces.n, sizeof *t.pieces.v);
     tl_bytes_put_list(out, t.names.v, t.names.n, sizeof *t.names.v);
     tiling_free(&t);
