@@ -14,11 +14,9 @@
 #include "tlmpi/job/phase.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/base/stats.h"
 #include "tlmpi/model/path_tables.h"
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The rows of the ranks to proc 0, and what they tell of the job. */
 static void gather_ranks(tl_job *j)
@@ -118,35 +116,29 @@ int tl_run(const tl_options *options)
     return end(&j, st, code, &err);
 }
 
-#define HAS_CHANGED "name the traces themselves to replay them as they are"
-
-/* Proc 0: compares what the traces hold with what they held for a result: the entries and bytes of each rank, and the
- * counts and durations measured of it, unless another part of the traces is selected. */
+/* Proc 0: fails where the traces do not hold what they held for a result. */
 static tl_status check_unchanged(tl_job *j, const tl_whatif_origin *origin, tl_error *err)
 {
     const tl_table *now = tl_tables_get(&j->tables, &tl_rank_schema), *then = &origin->ranks;
     for (size_t i = 0, k = 0; i < now->n || k < then->n;) {
-        const tl_rank *is = i < now->n ? tl_table_row(now, i) : NULL, *was = k < then->n ? tl_table_row(then, k) : NULL;
-        const int64_t rank = is != NULL ? is->rank : INT64_MAX, rank_then = was != NULL ? was->rank : INT64_MAX;
-        i += rank <= rank_then;
-        k += rank_then <= rank;
-        if (rank != rank_then && !origin->selects)
-            return tl_fail(err, TL_EINPUT, "rank %" PRId64 " has %s trace, unlike when %s was made; " HAS_CHANGED,
-                           tl_ns_min(rank, rank_then), rank < rank_then ? "a" : "no", origin->result);
-        for (size_t f = 0; f < tl_rank_schema.nfields && rank == rank_then; f++) {
-            const tl_field *field = &tl_rank_schema.fields[f];
-            bool of_file = strcmp(field->name, "events") == 0 || strcmp(field->name, "text_bytes") == 0;
-            /* times lack the holes between windows so far */
-            bool of_device = field->role == TL_ROLE_MEASURE && field->type != TL_TYPE_TIME;
-            if (!of_file && (!of_device || origin->selects))
-                continue;
-            int64_t n = tl_content_of(field, is).i, n_then = tl_content_of(field, was).i;
-            if (n != n_then)
-                return tl_fail(err, TL_EINPUT,
-                               "the trace of rank %" PRId64 " has changed since %s was made (%s is %" PRId64
-                               " and was %" PRId64 "); " HAS_CHANGED,
-                               rank, origin->result, field->name, n, n_then);
-        }
+        static const tl_rank none = { .rank = INT32_MAX };
+        const tl_rank *is = i < now->n ? tl_table_row(now, i) : &none;
+        const tl_rank *was = k < then->n ? tl_table_row(then, k) : &none;
+        i += is->rank <= was->rank;
+        k += was->rank <= is->rank;
+        if (is->rank != was->rank && !origin->selects)
+            return tl_fail(err, TL_EINPUT, "rank %d has %s trace, unlike when %s was made; name the traces themselves",
+                           is->rank < was->rank ? is->rank : was->rank, is->rank < was->rank ? "a" : "no",
+                           origin->result);
+        bool same = is->events == was->events && is->text_bytes == was->text_bytes &&
+                    (origin->selects || (is->intervals == was->intervals && is->kernel_ns == was->kernel_ns));
+        if (is->rank == was->rank && !same)
+            return tl_fail(err, TL_EINPUT,
+                           "the trace of rank %d has changed since %s was made: it has %" PRId64 " entries in %" PRId64
+                           " bytes and %" PRId64 " ns of kernels, and had %" PRId64 ", %" PRId64 " and %" PRId64
+                           "; name the traces themselves to replay them as they are",
+                           is->rank, origin->result, is->events, is->text_bytes, is->kernel_ns, was->events,
+                           was->text_bytes, was->kernel_ns);
     }
     return TL_OK;
 }

@@ -92,11 +92,11 @@ cp -r traces changing
 status 0 "$tlmpi" whatif -q changing.h5 --top 2
 sed -i 's/"dur": 3/"dur": 4/' changing/*0.json
 status 3 "$tlmpi" whatif changing.h5 --top 2
-says err "the trace of rank 0 has changed since changing.h5 was made (kernel_ns is"
+says err "the trace of rank 0 has changed since changing.h5 was made: it has"
 status 0 "$tlmpi" whatif -q changing --top 2
 sed -i 's/"dur": 4/"dur":  4/' changing/*0.json
 status 3 "$tlmpi" whatif changing.h5 --top 2 --steps 5
-says err "the trace of rank 0 has changed since changing.h5 was made (text_bytes is"
+says err "the trace of rank 0 has changed since changing.h5 was made: it has"
 status 0 "$tlmpi" whatif -q changing.h5 --top 2 --ranks 1-2
 rm changing/*0.json
 status 3 "$tlmpi" whatif changing.h5 --top 2

@@ -37,8 +37,8 @@ typedef struct tl_whatif_origin {
 } tl_whatif_origin;
 
 /* Collective: analyses the traces as tl_run does, writes no file, and prints on standard output what the job would have
- * taken with the changes.  Refuses where the traces no longer hold what they held for `origin` (NULL: for no result).
- * The exit status. */
+ * taken with the changes.  Refuses where the entries, bytes or kernels of the traces are not those that they held for
+ * `origin` (NULL: for no result).  The exit status. */
 int tl_whatif(const tl_options *options, const tl_whatif_origin *origin, tl_whatif_study *whatif,
               const tl_whatif_print *print);
 

@@ -118,8 +118,8 @@ static void tiling_free(tiling *t)
     tl_map_free(&t->step_of);
 }
 
-/* Follows the path back from node v, which it leaves at until_ns, to start_ns at most.  The job's path (with `sums`) ends
- * at the next meeting.  Returns the last node, whose own time has no piece. */
+/* Follows the path back from node v, which it leaves at until_ns, to start_ns at most.  The job's path (with `sums`)
+ * ends at the next meeting.  Returns the last node, whose own time has no piece. */
 static uint32_t follow_back(tiling *t, uint32_t v, int64_t until_ns, int64_t start_ns, tl_path_walked *sums)
 {
     const tl_open_rank *o = t->o;

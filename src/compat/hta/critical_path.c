@@ -2,6 +2,7 @@
 #include "critical_path.h"
 #include "graph.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/compat/python.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,31 +28,28 @@ typedef struct builder {
     tl_map edge_at;  /* from << 32 | to -> place in edges */
 } builder;
 
-/* Says in b->g->why that no name has the annotation in it, and which annotations there are: the first few, and one of
- * those that differ behind a # alone. */
+/* Says in b->g->why that no name has the annotation in it, and some that there are: one of those that differ behind a #
+ * alone. */
 static void say_annotations(builder *b, const char *annotation)
 {
-    enum { SHOWN = 6 };
     const tl_hta_frame *frame = b->calls->frame;
-    char *why = b->g->why;
-    tl_text seen[SHOWN];
-    size_t n = 0, used = (size_t)snprintf(why, sizeof b->g->why, "no name has \"%.60s\" in it, and ", annotation);
+    tl_map known = { 0 };
+    tl_bytes words = { 0 };
 
     TL_EACH (const tl_hta_row, row, frame->rows) {
-        tl_text name = tl_hta_name(frame, row);
+        const tl_text name = tl_hta_name(frame, row);
         const char *sign = name.n > 0 ? memchr(name.p, '#', name.n) : NULL;
-        tl_text stem = { name.p, sign != NULL ? (size_t)(sign - name.p) : name.n };
-        bool known = n == SHOWN || !tl_text_is(tl_hta_text(frame->symbols, row->cat), "user_annotation");
-        for (size_t i = 0; i < n && !known; i++)
-            known = tl_text_compare(seen[i], stem) == 0;
-        if (known)
+        const uint64_t stem = tl_hash_bytes(name.p, sign != NULL ? (size_t)(sign - name.p) : name.n);
+        if (!tl_text_is(tl_hta_cat(frame, row), "user_annotation") || tl_map_get(&known, stem) != TL_MAP_NONE)
             continue;
-        used += (size_t)snprintf(why + used, sizeof b->g->why - used, "%s%.*s", n > 0 ? ", " : "annotations are ",
-                                 (int)(name.n < 60 ? name.n : 60), name.p);
-        seen[n++] = stem;
+        tl_bytes_say(&words, "%s%.*s", known.n > 0 ? ", " : "annotations are ", (int)name.n, name.p);
+        tl_map_put(&known, stem, 1);
     }
-    snprintf(why + used, sizeof b->g->why - used, "%s",
-             n == 0 ? "the rank has no annotations: '*' is the whole trace" : n == SHOWN ? " ..." : "");
+    tl_bytes_put(&words, "", 1);
+    snprintf(b->g->why, sizeof b->g->why, "no name has \"%.60s\" in it, and %.500s", annotation,
+             known.n > 0 ? words.v : "the rank has no annotations: '*' is the whole trace");
+    tl_bytes_free(&words);
+    tl_map_free(&known);
 }
 
 /* All time, or that of the instances; false: there are none, and HTA gives up. */
@@ -177,14 +175,10 @@ static void put_edge(builder *b, uint32_t from, uint32_t to, tl_hta_edge_kind ki
 {
     tl_hta_path_graph *g = b->g;
     const tl_hta_moment *nodes = g->nodes.v;
-    const uint64_t key = (uint64_t)from << 32 | to;
-    uint32_t at = tl_map_get(&b->edge_at, key);
+    const uint32_t at = tl_map_number(&b->edge_at, (uint64_t)from << 32 | to, g->edges.n);
 
-    if (at == TL_MAP_NONE) {
-        at = (uint32_t)g->edges.n;
-        tl_map_put(&b->edge_at, key, at);
+    if (at == g->edges.n)
         tl_vec_push(&g->edges, (tl_hta_edge){ .from = from, .to = to, .event = TL_HTA_NO_EVENT });
-    }
     tl_hta_edge *edge = &g->edges.v[at];
     edge->kind = kind;
     edge->weight = weighs ? nodes[to].ts - nodes[from].ts : 0;
@@ -383,16 +377,16 @@ static void take_kernel(builder *b, device *d, const step *s, bool launch_edges)
     const tl_hta_row *row = s->row, *called = tl_hta_rank_row(b->calls, row->link);
     const uint32_t start = node_of(b, row->index, false), end = node_of(b, row->index, true);
     const uint32_t call = node_of(b, row->link, false);
-    uint32_t at = tl_map_get(&d->last_at, (uint64_t)row->stream), waited = NONE;
+    const uint32_t at = tl_map_number(&d->last_at, (uint64_t)row->stream, d->last.n);
+    uint32_t last = NONE, waited = NONE;
 
     put_edge(b, start, end, TL_HTA_OPERATOR, true, TL_HTA_NO_EVENT);
-    if (at == TL_MAP_NONE) {
-        at = (uint32_t)d->last.n;
-        tl_map_put(&d->last_at, (uint64_t)row->stream, at);
-        tl_vec_push(&d->last, NONE);
+    if (at == d->last.n)
+        tl_vec_push(&d->last, end);
+    else if (d->last.v != NULL) {
+        last = d->last.v[at];
+        d->last.v[at] = end;
     }
-    const uint32_t last = d->last.v[at];
-    d->last.v[at] = end;
     if (d->waits_for[row->index] > 0)
         waited = node_of(b, d->waits_for[row->index], true);
     d->waits_for[row->index] = 0;
