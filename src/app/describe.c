@@ -234,58 +234,40 @@ static bool is_told(const tl_schema *const *tables, size_t t, size_t f, const ch
     return false;
 }
 
-/* The word as a label of enumerations, each told of the first column that has it. */
-static void say_labels(meanings *a)
+/* What the word means as the column's name ("gain" is the column gain_ns, too), and as one of its labels. */
+static void say_column(meanings *a, const char *table, const tl_field *field, bool labels)
 {
-    size_t n;
-    const tl_schema *const *tables = tl_all_schemas(&n);
-    for (size_t t = 0; t < n; t++)
-        for (size_t f = 0; f < tables[t]->nfields; f++) {
-            const tl_field *field = &tables[t]->fields[f];
-            if (field->labels == NULL || is_told(tables, t, f, field->labels))
-                continue;
-            const char *const *docs = tl_values_of(field->labels);
-            for (size_t i = 0; field->labels[i] != NULL; i++) {
-                char place[160];
-                if (strcmp(field->labels[i], a->word) != 0)
-                    continue;
-                snprintf(place, sizeof place, "as %s in %s:", field->name, tables[t]->name);
-                say_meaning(a, place, docs != NULL && docs[i] != NULL ? docs[i] : field->doc);
-            }
-        }
+    const char *const *docs = labels ? tl_values_of(field->labels) : NULL, *unit = field->unit;
+    const size_t n = strlen(a->word);
+    char place[160];
+    snprintf(place, sizeof place, "as %s in %s:", field->name, table);
+    for (size_t i = 0; labels && field->labels[i] != NULL; i++)
+        if (strcmp(field->labels[i], a->word) == 0)
+            say_meaning(a, place, docs != NULL && docs[i] != NULL ? docs[i] : field->doc);
+    if (strncmp(field->name, a->word, n) != 0 || (field->name[n] != '\0' && strcmp(field->name + n, "_ns") != 0))
+        return;
+    snprintf(place, sizeof place, "column %s of %s%s%s:", field->name, table, unit[0] != '\0' ? ", " : "", unit);
+    say_meaning(a, place, field->doc);
 }
 
-/* "gain" is the column gain_ns, too. */
-static void say_columns(meanings *a)
-{
-    size_t ntables, n = strlen(a->word);
-    const tl_schema *const *tables = tl_all_schemas(&ntables);
-    for (size_t t = 0; t < ntables; t++)
-        for (size_t f = 0; f < tables[t]->nfields; f++) {
-            const tl_field *field = &tables[t]->fields[f];
-            char place[160];
-            if (strncmp(field->name, a->word, n) != 0 ||
-                (field->name[n] != '\0' && strcmp(field->name + n, "_ns") != 0))
-                continue;
-            snprintf(place, sizeof place, "column %s of %s%s%s:", field->name, tables[t]->name,
-                     field->unit[0] != '\0' ? ", " : "", field->unit);
-            say_meaning(a, place, field->doc);
-        }
-}
-
-/* Prints each meaning of the word: as a term, a label of an enumeration, a column, a threshold; with `out` NULL none.
- * False: the word has no meaning. */
+/* Prints each meaning of the word: as a term, a threshold, a label of an enumeration, which is told of the first column
+ * that has it, and a column; with `out` NULL none.  False: the word has no meaning. */
 static bool describe_word(FILE *out, const char *word)
 {
     meanings a = { .out = out, .word = word };
+    size_t n;
+    const tl_schema *const *tables = tl_all_schemas(&n);
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
         if (strcmp(terms[i].word, word) == 0)
             say_meaning(&a, "", terms[i].meaning);
-    say_labels(&a);
-    say_columns(&a);
     for (const tl_threshold *t = tl_idle_thresholds; t->name != NULL; t++)
         if (strcmp(t->name, word) == 0)
             say_meaning(&a, "a threshold of --idle:", t->doc);
+    for (size_t t = 0; t < n; t++)
+        for (size_t f = 0; f < tables[t]->nfields; f++) {
+            const tl_field *field = &tables[t]->fields[f];
+            say_column(&a, tables[t]->name, field, field->labels != NULL && !is_told(tables, t, f, field->labels));
+        }
     return a.n > 0;
 }
 

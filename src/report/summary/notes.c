@@ -11,11 +11,10 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
-#include <ctype.h>
 #include <inttypes.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* How many of a kind are named before the rest is counted; how much of a kernel's name is shown, and from which share of
  * kernel time on kernels without a rule matter. */
@@ -80,77 +79,45 @@ void tl_say_executions(FILE *out, const tl_summary *s)
 
 /* ---------------------------------------------------------------------------------------- kernels that no rule names */
 
-/* Parts of names, in lower case, that kernels of communication libraries have; one that begins with a blank stands by
- * itself in the name. */
-static const char *const signs[] = {
-    "allreduce", "all_reduce", "allgather", "all_gather", "alltoall", "all_to_all", "all2all", " a2a", "shmem",
-    "reducescatter", "reduce_scatter", " dispatch", "sendrecv", " send", " recv", " put", " comm", " p2p", " peer",
-    "ccl", "multimem", "nvlink", " rdma", " halo",
-};
+/* What kernels of communication libraries have in their names; and what arithmetic may be called, too, so that it tells
+ * something only where there are other ranks. */
+#define WORD(words) "(^|[^[:alpha:]])(" words ")([^[:alpha:]]|$)"
+static const char signs[] = "all_?reduce|all_?gather|all_?to_?all|all2all|reduce_?scatter|sendrecv|shmem|ccl|multimem|nvlink|"
+    WORD("a2a|dispatch|send|recv|put|comm|p2p|peer|rdma|halo");
+static const char signs_among_ranks[] = "exchange|" WORD("ring|gather|scatter|push|pull|broadcast|bcast|remote");
 
-/* Arithmetic may be called so, too: they tell something where there are other ranks. */
-static const char *const signs_among_ranks[] = { "exchange", " ring", " gather", " scatter", " push", " pull",
-                                                 " broadcast", " bcast", " remote" };
-
-/* Whether the sign stands at `at` of the name, in either case. */
-static bool has_at(tl_text name, size_t at, const char *sign)
+static bool has_sign(const char *name, const char *of)
 {
-    bool word = *sign == ' ';
-    const char *part = sign + word;
-    size_t n = strlen(part);
-    if (at + n > name.n || strncasecmp(name.p + at, part, n) != 0)
+    regex_t pattern;
+    if (regcomp(&pattern, of, REG_EXTENDED | REG_ICASE | REG_NOSUB) != 0)
         return false;
-    return !word || ((at == 0 || !isalpha((unsigned char)name.p[at - 1])) &&
-                     (at + n == name.n || !isalpha((unsigned char)name.p[at + n])));
+    const bool found = regexec(&pattern, name, 0, NULL, 0) == 0;
+    regfree(&pattern);
+    return found;
 }
 
-static bool has_any(tl_text name, const char *const *v, size_t n)
+/* A sentence of the names of some kernels, if there are any, each with its share of all_ns. */
+static void say_kernels(FILE *out, const tl_summary *s, const char *head, const tl_kernel_ranks *const *v, size_t n,
+                        int64_t all_ns, const char *tail)
 {
-    for (size_t at = 0; at < name.n; at++)
-        for (size_t i = 0; i < n; i++)
-            if (has_at(name, at, v[i]))
-                return true;
-    return false;
-}
-
-static bool may_communicate(tl_text name, bool among_ranks)
-{
-    return has_any(name, signs, sizeof signs / sizeof *signs) ||
-           (among_ranks && has_any(name, signs_among_ranks, sizeof signs_among_ranks / sizeof *signs_among_ranks));
-}
-
-/* The names of some kernels, each with its share of all_ns. */
-static void say_names(tl_wrap *w, const tl_summary *s, const tl_kernel_ranks *const *v, size_t n, int64_t all_ns)
-{
+    tl_wrap w = { .out = out, .indent = 2 };
+    if (n == 0)
+        return;
+    tl_say(&w, "%s", head);
     for (size_t i = 0; i < n; i++) {
         tl_text name = tl_names_text(s->names, v[i]->name);
         char cell[NAME_BYTES + 1] = "";
         tl_cell_text(cell, NAME_BYTES, name.p, name.n);
-        tl_say(w, "%s (%.1f~%%)%s", cell, tl_percent(v[i]->total_ns, all_ns), i + 1 < n ? "," : "");
+        tl_say(&w, "%s (%.1f~%%)%s", cell, tl_percent(v[i]->total_ns, all_ns), i + 1 < n ? "," : "");
     }
-}
-
-static void say_taken(FILE *out, const tl_summary *s, int64_t all_ns)
-{
-    const tl_kernel_ranks *largest[NAMED_KERNELS];
-    size_t n = 0;
-
-    TL_ROWS (const tl_kernel_ranks, k, s->kernels)
-        if (n < NAMED_KERNELS && k->unclassified && k->kind == TL_COMM && k->name != TL_NO_NAME)
-            largest[n++] = k;
-    if (n == 0)
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_say(&w, "Taken for communication, as they end together on all ranks:");
-    say_names(&w, s, largest, n, all_ns);
-    tl_say(&w, "- --rules FILE can say otherwise.");
+    tl_say(&w, "- %s", tail);
     tl_wrap_end(&w);
 }
 
 void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
 {
-    const tl_kernel_ranks *largest[NAMED_KERNELS];
-    size_t named = 0;
+    const tl_kernel_ranks *unknown[NAMED_KERNELS] = { NULL }, *taken[NAMED_KERNELS] = { NULL };
+    size_t nunknown = 0, ntaken = 0;
     int64_t unknown_ns = 0, all_ns = 0;
     bool matters = false, among_ranks = s->ranks->n > 1 || s->world_size > 1;
 
@@ -159,27 +126,28 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
         all_ns = tl_ns_add(all_ns, rank->kernel_ns);
     }
     TL_ROWS (const tl_kernel_ranks, k, s->kernels) {
-        if (matters && named == NAMED_KERNELS)
-            break;
-        if (!k->unclassified || k->kind != TL_COMPUTE || k->name == TL_NO_NAME)
+        if (!k->unclassified || k->name == TL_NO_NAME)
             continue;
-        bool may = tl_percent(k->total_ns, all_ns) >= LEAST_PCT &&
-                   may_communicate(tl_names_text(s->names, k->name), among_ranks);
-        if (named < NAMED_KERNELS)
-            largest[named++] = k;
+        if (k->kind == TL_COMM && ntaken < NAMED_KERNELS)
+            taken[ntaken++] = k;
+        if (k->kind != TL_COMPUTE || (matters && nunknown == NAMED_KERNELS))
+            continue;
+        const char *name = tl_names_text(s->names, k->name).p;
+        const bool may = tl_percent(k->total_ns, all_ns) >= LEAST_PCT &&
+                         (has_sign(name, signs) || (among_ranks && has_sign(name, signs_among_ranks)));
+        if (nunknown < NAMED_KERNELS)
+            unknown[nunknown++] = k;
         else if (may)
-            largest[named - 1] = k; /* names one that may communicate in any case */
+            unknown[nunknown - 1] = k; /* names one that may communicate in any case */
         matters |= may;
     }
-    say_taken(out, s, all_ns);
-    if (!matters)
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_say(&w, "%.1f %% of kernel time is of kernels that no rule names, and counts as compute:",
-           tl_percent(unknown_ns, all_ns));
-    say_names(&w, s, largest, named, all_ns);
-    tl_say(&w, "- if one communicates, --rules FILE can say so.");
-    tl_wrap_end(&w);
+    say_kernels(out, s, "Taken for communication, as they end together on all ranks:", taken, ntaken, all_ns,
+                "--rules FILE can say otherwise.");
+    say_kernels(out, s,
+                tl_phrase_of("%.1f %% of kernel time is of kernels that no rule names, and counts as compute:",
+                             tl_percent(unknown_ns, all_ns))
+                    .text,
+                unknown, matters ? nunknown : 0, all_ns, "if one communicates, --rules FILE can say so.");
 }
 
 /* -------------------------------------------------------------------------------------- what is not there, or not whole */
