@@ -17,10 +17,10 @@
 #define NAMELESS "__missing__"
 
 typedef struct range {
-    size_t first, n; /* of view->counted */
-    uint32_t kernel; /* name */
-    uint32_t op;     /* name of its operator */
-    uint32_t stack;  /* names of all operators around its launch */
+    size_t first, n; /* of the range in view->counted */
+    uint32_t kernel; /* name of the kernel */
+    uint32_t op;     /* name of the operator */
+    uint32_t stack;  /* id of the text of all operators around the launch */
 } range;
 
 /* A value of a range. */
@@ -31,9 +31,9 @@ typedef struct sample {
 
 typedef struct counting {
     const tl_rank_view *view;
-    tl_names *names; /* to which texts of call stacks are added */
+    tl_names *names; /* receives the texts of call stacks */
     TL_VEC(range) ranges;
-    TL_VEC(uint32_t) kernels;    /* in the order of their launches */
+    TL_VEC(uint32_t) kernels;    /* in order of launch */
     TL_VEC(tl_instant) launches; /* of the ranges */
     tl_counted_by known_by;
     TL_VEC(sample) samples;
@@ -64,7 +64,7 @@ static int by_launch(const void *context, uint32_t a, uint32_t b)
     return k[a].launch != k[b].launch ? TL_COMPARE(k[a].launch, k[b].launch) : tl_kernel_by_start_uid(k, a, b);
 }
 
-/* Kernels in the order of their launches, those without one left out. */
+/* Lists the kernels in order of launch, without those that have no launch. */
 static void find_kernels(counting *c)
 {
     const tl_kernel *k = c->view->kernels;
@@ -92,12 +92,12 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
                                             : TL_COMPARE(c->uid[a], c->uid[b]);
 }
 
-/* Calls that launch a kernel, whether the trace has it or not, in order of time. */
+/* Lists the calls that launch a kernel, whether the kernel is in the trace or not, in order of time. */
 static void find_launches(counting *c)
 {
     const tl_calls *calls = &c->view->calls;
     uint32_t *order = tl_sorted_index(calls->n, by_time, calls);
-    tl_map launches = { 0 }; /* name -> whether it does */
+    tl_map launches = { 0 }; /* name -> whether its calls launch a kernel */
 
     for (size_t i = 0; i < calls->n; i++) {
         uint32_t call = order[i], does = tl_map_get(&launches, calls->name[call]);
@@ -114,8 +114,8 @@ static void find_launches(counting *c)
     tl_map_free(&launches);
 }
 
-/* The launches of the kernels. */
-static void launches_of_kernels(counting *c)
+/* Sets the kernels of ranges and lists the launches of the kernels. */
+static void list_launches_of_kernels(counting *c)
 {
     for (size_t i = 0; i < c->ranges.n; i++) {
         const tl_kernel *k = &c->view->kernels[c->kernels.v[i]];
@@ -126,7 +126,7 @@ static void launches_of_kernels(counting *c)
     }
 }
 
-/* The operators of each range, and its kernel where it does not say. */
+/* Finds the operators of each range, and its kernel if the range does not name it. */
 static void attribute(counting *c)
 {
     find_kernels(c);
@@ -134,7 +134,7 @@ static void attribute(counting *c)
     if (c->kernels.n > 0 && (c->kernels.n != c->ranges.n || !names_agree(c)))
         return;
     if (c->kernels.n > 0)
-        launches_of_kernels(c);
+        list_launches_of_kernels(c);
     else
         find_launches(c);
     if (c->launches.n != c->ranges.n)
@@ -151,7 +151,7 @@ static void attribute(counting *c)
 
 TL_ORDER_BY(by_stack, sample, stack, kernel, counter)
 
-/* A row for each call stack, kernel and counter. */
+/* Adds a row for each call stack, kernel and counter. */
 static void sum_up(counting *c)
 {
     TL_EACH (const range, r, c->ranges)
@@ -181,7 +181,7 @@ static void sum_up(counting *c)
     free(order);
 }
 
-/* Floating-point operations of one that the counter counts: a thread's instruction; NaN of other counters. */
+/* Returns the floating-point operations of one count: of one instruction of a thread; NaN for other counters. */
 static double operations_of(tl_text counter)
 {
     static const struct {

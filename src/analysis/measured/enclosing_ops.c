@@ -1,9 +1,9 @@
-/* enclosing_ops.c - what the host is in at an instant, or in a call.
+/* enclosing_ops.c - finds the operators and annotations around an instant, or around a call.
  *
  *     host      [annotation          ]
  *                 [op       ]
  *                   [op ]
- *     instants  1    2   3    4           1, 4: in the annotation alone; 2: in the inner operator, 3: in the outer one
+ *     instants  1    2   3    4           1, 4: in the annotation alone; 2: in the inner operator; 3: in the outer one
  */
 #include "enclosing_ops.h"
 #include "tlmpi/base/bytes.h"
@@ -11,9 +11,9 @@
 
 typedef struct placing {
     const tl_rank_view *view;
-    const uint32_t *only; /* by op; NULL: every op counts */
+    const uint32_t *only; /* by op, TL_NONE: the op is ignored; NULL: no op is ignored */
     tl_instant *instants;
-    tl_names *names; /* for the texts of stacks; NULL: none is wanted */
+    tl_names *names; /* receives the texts of stacks; NULL: no stacks */
     tl_open_ops operators, annotations;
     tl_bytes text;
 } placing;
@@ -24,7 +24,7 @@ static int by_thread(const void *context, uint32_t a, uint32_t b)
     return TL_ORDER(&i[a], &i[b], track, at_ns);
 }
 
-static void take_op(placing *p, uint32_t op)
+static void open_op(placing *p, uint32_t op)
 {
     const tl_ops *ops = &p->view->ops;
     if (p->only != NULL ? p->only[op] == TL_NONE : ops->name[op] == TL_NO_NAME)
@@ -35,7 +35,7 @@ static void take_op(placing *p, uint32_t op)
         tl_open_ops_push(&p->annotations, op);
 }
 
-/* The first n that are open, as one text. */
+/* Sets *stack to the id of the text of the n outermost open operators. */
 static void put_stack(placing *p, size_t n, uint32_t *stack)
 {
     p->text.n = 0;
@@ -49,7 +49,7 @@ static void put_stack(placing *p, size_t n, uint32_t *stack)
         *stack = tl_names_intern(p->names, p->text.v, p->text.n);
 }
 
-/* The instants order[0, n) of one thread, in order of time. */
+/* Finds the ops around the instants order[0, n) of one thread, in order of time. */
 static void sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n)
 {
     size_t at = thread->first, end = thread->first + thread->n;
@@ -58,7 +58,7 @@ static void sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
     for (size_t i = 0; i < n; i++) {
         tl_instant *instant = &p->instants[order[i]];
         for (; at < end && p->view->ops.start_ns[at] <= instant->at_ns; at++)
-            take_op(p, (uint32_t)at);
+            open_op(p, (uint32_t)at);
         size_t nops = tl_open_ops_around(&p->operators, instant->at_ns, instant->until_ns);
         size_t nannotations = tl_open_ops_around(&p->annotations, instant->at_ns, instant->until_ns);
         instant->op = nops > 0 ? p->operators.stack.v[nops - 1] : TL_NONE;
@@ -76,7 +76,7 @@ void tl_instants_find_ops(const tl_rank_view *view, const uint32_t *only, tl_ins
 
     for (size_t i = 0; i < n; i++)
         instants[i].op = instants[i].annotation = instants[i].stack = TL_NONE;
-    for (size_t t = 0, from = 0, to; t < view->ops.nthreads; t++, from = to) { /* threads are by track, too */
+    for (size_t t = 0, from = 0, to; t < view->ops.nthreads; t++, from = to) { /* threads are sorted by track as well */
         const tl_thread *thread = &view->ops.threads[t];
         while (from < n && instants[order[from]].track < thread->track)
             from++;

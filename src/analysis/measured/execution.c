@@ -2,16 +2,16 @@
  *
  *     node 4    [aten::rand              ]
  *     node 5      [aten::empty]
- *     launch         |1          |2            1: of node 5 itself; 2: of node 4 itself, which with its child has both
+ *     launch         |1          |2            1: of node 5 itself; 2: of node 4 itself; node 4 with its child has both
  *
- * An event that is no node's is not there: what was launched in it is of the node around it.
+ * Events without a node are ignored: work launched in one belongs to the node around it.
  */
 #include "enclosing_ops.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 
-/* launches: with the op of a node that is innermost around each. */
+/* Adds to each node's row its own runs, host time and work.  launches: each with the innermost op that has a node. */
 static void add_own(const tl_rank_view *view, const uint32_t *node_of, const tl_instant *launches,
                     tl_execution_node *rows)
 {
@@ -47,7 +47,7 @@ static void add_children(const uint32_t *parent_of, uint32_t *missing, tl_execut
     }
     for (size_t i = 0; i < n; i++) {
         size_t at = i;
-        if (missing[i] != 0) /* it has children, or they have been here */
+        if (missing[i] != 0) /* it has children that are not added yet, or was added with its children */
             continue;
         do {
             uint32_t to = parent_of[at];

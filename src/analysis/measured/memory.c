@@ -11,7 +11,7 @@
 #include "tlmpi/model/work_tables.h"
 #include <stdlib.h>
 
-/* The n events of one device: its row, and where its peak was. */
+/* Returns the row of a device from its n events; *peak: the instant of its peak. */
 static tl_memory_row sum_up(const tl_rank_view *view, const tl_memory *v, size_t n, tl_instant *peak)
 {
     tl_memory_row row = { .rank = view->rank,
@@ -60,7 +60,7 @@ static void add_rows(const tl_rank_view *view, tl_table *table)
     free(peaks.v);
 }
 
-/* Each event, with what was around it, three times over: rows are in the order of what they tell. */
+/* Adds each event, with the ops around it, three times: rows are sorted by quantity. */
 static void add_series(const tl_rank_view *view, tl_table *table)
 {
     tl_instant *around = tl_malloc(view->nmemory * sizeof *around);
