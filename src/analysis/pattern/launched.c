@@ -3,7 +3,7 @@
  *     thread 1   |launch 1      |launch 2, of a graph
  *     device     ...[a]...........[b][c][b]            a b c b
  *
- * The hash of a stretch comes from those of two beginnings, as the sum of a stretch comes from two sums.
+ * The hash of a stretch is computed from the hashes of two prefixes, as its sum is from two prefix sums.
  *
  *     void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int, ...)    twice, and
  *     Memcpy DtoD (Device -> Device)
@@ -40,7 +40,7 @@ static uint64_t hash_of_name(const tl_rank_view *view, uint32_t name)
 void tl_launched_find(tl_launched *l, const tl_rank_view *view, tl_arena *arena)
 {
     size_t n = view->nkernels;
-    uint32_t *position = tl_arena_take(arena, view->nlaunches, sizeof *position), /* by launch: where it stands in by.v */
+    uint32_t *position = tl_arena_take(arena, view->nlaunches, sizeof *position), /* by launch: its index in by.v */
         *group_of = tl_arena_take(arena, n, sizeof *group_of);
 
     l->first = tl_arena_take(arena, view->nlaunches + 1, sizeof *l->first);
@@ -72,8 +72,8 @@ uint64_t tl_launched_hash(const tl_launched *l, size_t from, size_t to)
 /* ------------------------------------------------------------------------------------------------------------ words */
 
 enum {
-    LONGEST_NAME = 56, /* of a kernel */
-    LONGEST = 240      /* of the sequence: what then comes is left out */
+    LONGEST_NAME = 56, /* bytes of a kernel's name */
+    LONGEST = 240      /* bytes of the text of a sequence, which is truncated */
 };
 
 #define UNNAMED "(anonymous namespace)"
@@ -83,7 +83,8 @@ static bool is_of_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Without the type that it returns, namespaces and parameters, in room for LONGEST_NAME + 3; its length. */
+/* Writes the name without return type, namespaces and parameters to out, which has room for LONGEST_NAME + 3; returns
+ * its length. */
 static size_t shorten(tl_text name, char *out)
 {
     size_t n = 0, i = tl_text_starts(name, "void ") ? 5 : 0, end;

@@ -1,11 +1,11 @@
 /* pattern.c - which sequences of device work do operators launch again and again?
  *
  *     host     [layer            ]..[layer            ]      layer, 2 times: a b c
- *                [norm ]              [norm ]                norm, 2 times: a b, too short to be told of
+ *                [norm ]              [norm ]                norm, 2 times: a b, shorter than SHORTEST
  *     launch       |a |b    |c          |a |b    |c
  *
- * One sweep over the operators of each thread and its launches.  What an operator has launched is known by where its
- * first and its last work stand, so those around it cost no more for what it has.
+ * One sweep over the operators of each thread and its launches.  The work launched in an operator is the stretch from
+ * its first to its last piece of work, so enclosing operators do not cost more for their content.
  */
 #include "tlmpi/analysis/pattern.h"
 #include "internal.h"
@@ -16,27 +16,27 @@
 #include <stdlib.h>
 
 enum {
-    SHORTEST = 3,         /* kernels, copies and memsets */
-    FIRST_ROWS = 100,     /* of a rank, whatever their operator */
-    MOST_OPERATORS = 1000 /* of a rank, that have a row at least, if they have one among its sequences */
+    SHORTEST = 3,         /* fewest kernels, copies and memsets in a sequence */
+    FIRST_ROWS = 100,     /* rows of a rank, whatever their operator */
+    MOST_OPERATORS = 1000 /* operators of a rank that get at least one row, if they have a sequence */
 };
 
-/* An operator by name and a sequence. */
+/* A sequence under operators of one name. */
 typedef struct found {
     uint32_t name;
     uint64_t hash;
-    size_t first, n; /* the work of the last one */
+    size_t first, n; /* work of the last occurrence */
     int64_t count, host_ns, device_ns;
-    int64_t last_ns; /* time of the host in the last one */
+    int64_t last_ns; /* host time of the last occurrence */
     int64_t last_start_ns, to_launch_ns, to_work_ns;
-    int32_t shown; /* which of the sequences that are shown, from 1; 0: it is not */
+    int32_t shown; /* number of the sequence among those shown, from 1; 0: not shown */
 } found;
 
-/* An operator that is open, and has launched something. */
+/* An operator that is open and has launched work. */
 typedef struct frame {
     uint32_t op;
     int64_t end_ns;
-    size_t first; /* its first launch in launched.by */
+    size_t first; /* index of its first launch in launched.by */
 } frame;
 
 typedef struct finding {
@@ -46,11 +46,11 @@ typedef struct finding {
     tl_map slot; /* hash of name and sequence -> found */
     TL_VEC(found) v;
     TL_VEC(frame) open;
-    tl_occurrences *occurrences; /* what is shown goes there; NULL: it is being found out which to show */
+    tl_occurrences *occurrences; /* receives the occurrences of shown sequences; NULL: the sweep only finds sequences */
 } finding;
 
-/* What is known of the operator by this name with this sequence, new if it is new.  Different ones of one key are told
- * apart by going on to the next. */
+/* Returns the entry of an operator's name with a sequence, which is added if it is new.  Entries whose keys collide use
+ * the next free key. */
 static found *slot_of(finding *f, uint32_t name, uint64_t hash, size_t n)
 {
     for (uint64_t key = tl_hash_mix(tl_hash_mix(hash, n), name);; key++) {
@@ -67,8 +67,8 @@ static found *slot_of(finding *f, uint32_t name, uint64_t hash, size_t n)
     }
 }
 
-/* The work [first, first + n), as an occurrence. */
-static void show(finding *f, const found *one, size_t first, size_t n)
+/* Adds the work [first, first + n) as an occurrence. */
+static void add_occurrence(finding *f, const found *one, size_t first, size_t n)
 {
     const tl_kernel *kernels = f->view->kernels;
     const uint32_t *v = f->launched.kernel + first;
@@ -86,8 +86,8 @@ static void show(finding *f, const found *one, size_t first, size_t n)
     tl_vec_push(f->occurrences, o);
 }
 
-/* An operator by the name that has just launched work from `first` on. */
-static void count(finding *f, uint32_t op, size_t first, size_t n)
+/* Counts an operator that has launched the n pieces of work from `first` on. */
+static void count_operator(finding *f, uint32_t op, size_t first, size_t n)
 {
     const tl_ops *ops = &f->view->ops;
     uint32_t name = tl_name_key(f->view, ops->name[op]);
@@ -95,11 +95,11 @@ static void count(finding *f, uint32_t op, size_t first, size_t n)
 
     if (f->occurrences != NULL) {
         if (one->first != first && one->shown != 0)
-            show(f, one, first, n);
+            add_occurrence(f, one, first, n);
         one->first = first;
         return;
     }
-    if (one->first == first) { /* it is around one of its name, which came first */
+    if (one->first == first) { /* it encloses an operator with the same name, which was counted first */
         one->host_ns = tl_ns_add(one->host_ns, tl_ns_max(ops->dur_ns[op] - one->last_ns, 0));
         one->last_ns = tl_ns_max(one->last_ns, ops->dur_ns[op]);
         one->to_launch_ns = tl_ns_add(one->to_launch_ns, one->last_start_ns - ops->start_ns[op]);
@@ -128,17 +128,17 @@ static void close_until(finding *f, int64_t ns, size_t *at, size_t end)
         while (*at < end && launches[v[*at]].start_ns < one.end_ns)
             ++*at;
         size_t last = *at, low = one.first;
-        if (last > low && launches[v[last - 1]].start_ns >= one.end_ns) { /* one within it ended after it */
+        if (last > low && launches[v[last - 1]].start_ns >= one.end_ns) { /* an operator within it ended after it */
             TL_BISECT(low, last, mid, launches[v[mid]].start_ns < one.end_ns);
             last = low;
         }
         size_t first = f->launched.first[one.first], n = f->launched.first[last] - first;
         if (n >= SHORTEST)
-            count(f, one.op, first, n);
+            count_operator(f, one.op, first, n);
     }
 }
 
-/* The operators of a thread, and its launches by.v[at, end). */
+/* Sweeps the operators of a thread, and its launches by.v[at, end). */
 static void sweep(finding *f, const tl_thread *thread, size_t at, size_t end)
 {
     const tl_ops *ops = &f->view->ops;
@@ -183,13 +183,13 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(x->hash, y->hash);
 }
 
-/* A row each: the first of all, and the first of each operator. */
+/* Adds rows: for the FIRST_ROWS first sequences, and for the first sequence of each operator. */
 static void add_rows(const finding *f, const uint32_t *order, size_t n, tl_tables *out)
 {
     const tl_launched *l = &f->launched;
     tl_table *table = tl_tables_get(out, &tl_pattern_row_schema);
     tl_bytes words = { 0 };
-    tl_map counts = { 0 }, told = { 0 }; /* name of an operator -> how many it has; whether it has a row */
+    tl_map counts = { 0 }, told = { 0 }; /* name of an operator -> number of its sequences; whether it has a row */
     int64_t all = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -228,7 +228,7 @@ static void add_rows(const finding *f, const uint32_t *order, size_t n, tl_table
     tl_map_free(&told);
 }
 
-/* Returns the numbers of the patterns that occur more than once, most device time first; *n of them.  The caller frees
+/* Returns the indices of the *n patterns that occur more than once, by device time, descending.  The caller frees
  * them. */
 static uint32_t *order_of(const finding *f, size_t *n)
 {
@@ -241,7 +241,7 @@ static uint32_t *order_of(const finding *f, size_t *n)
     return order;
 }
 
-static void end(finding *f)
+static void finding_free(finding *f)
 {
     tl_arena_free(&f->arena);
     tl_map_free(&f->slot);
@@ -259,12 +259,12 @@ static void pattern_per_rank(const tl_rank_view *view, const tl_config *config, 
     uint32_t *order = order_of(&f, &n);
     add_rows(&f, order, n, out);
     free(order);
-    end(&f);
+    finding_free(&f);
 }
 
 /* ----------------------------------------------------------------------------------------------------- occurrences */
 
-/* Marks the first `most` sequences: of the operators that have one, the first. */
+/* Marks as shown the first `most` sequences, each once: for the first operator that has it. */
 static void mark_shown(finding *f, size_t most)
 {
     size_t n;
@@ -296,7 +296,7 @@ void tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrence
     f.occurrences = out;
     sweep_all(&f);
     tl_vec_sort(out, by_device_and_pattern);
-    end(&f);
+    finding_free(&f);
 }
 
 TL_TABLE_DEFINE_AS(
