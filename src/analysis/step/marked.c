@@ -1,9 +1,9 @@
-/* marked.c - the ranks whose own marks tell their steps.
+/* marked.c - finds the ranks whose own marks tell their steps.
  *
- *     rank 0   |4  [a].[c] |5  [a].[c]      a: a group of all ranks; c: one of ranks 2 and 3
+ *     rank 0   |4  [a].[c] |5  [a].[c]      a: a group of all ranks; c: a group of ranks 2 and 3
  *     rank 1   |4  [a]     |5  [a]
- *     rank 2   |9  [a].[c] |10 [a].[c]      is in step 9 where most others are in 4: its marks tell nothing
- *     rank 3   |9  [a].[c] |10 [a].[c]      neither do those of rank 3, though where it meets 2 alone both agree
+ *     rank 2   |9  [a].[c] |10 [a].[c]      is in step 9 where most ranks are in step 4: its marks are not used
+ *     rank 3   |9  [a].[c] |10 [a].[c]      likewise, although the marks of ranks 2 and 3 agree in group c
  */
 #include "tlmpi/analysis/step.h"
 #include "tlmpi/base/hash.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* agrees: collectives of one group in which the rank is in the step of most ranks, less collectives in which it is in
- * another. */
+/* agrees: number of collectives of one group in which the rank is in the step of most ranks, less the number of those
+ * in which it is in another step. */
 typedef struct vote {
     int32_t rank;
     int64_t agrees;
@@ -23,7 +23,7 @@ typedef TL_VEC(vote) votes;
 
 static void count_votes(const tl_late_row *rows, size_t nrows, votes *all)
 {
-    tl_map of = { 0 }; /* (group, rank) -> its vote */
+    tl_map of = { 0 }; /* (group, rank) -> index of the vote */
 
     for (size_t i = 0; i < nrows; i++) {
         const tl_late_row *row = &rows[i];

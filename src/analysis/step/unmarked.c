@@ -1,17 +1,17 @@
-/* unmarked.c - steps without marks: of a job without any, from the order in which its collectives come again; of
- * single ranks without marks, from the collectives that they share with marked ranks.
+/* unmarked.c - steps without marks: of a job without any marks, from the period of its collectives; of single ranks
+ * without marks, from the collectives that they share with marked ranks.
  *
- * Where no rank marks steps:
+ * If no rank marks steps:
  *
- *     the rank that takes part in most, in order of launch    a b . . . c | a b . . . c | a b . . . c
- *     steps begin where most have met, after its longest pause there      0             1
+ *     the rank with most collectives, in order of launch      a b . . . c | a b . . . c | a b . . . c
+ *     steps begin after the collective with most ranks, at its longest pause        0             1
  *     a collective without that rank has the step of the next known collective of its lowest rank
  *
- * Where some ranks mark steps, a collective with one of them has a step.  Any other collective has the step of the next
+ * If some ranks mark steps, a collective with one of them has its step.  Any other collective has the step of the next
  * known collective of its lowest rank.
  *
- * Collectives count in order of launch, since on several streams they start in any order.  A collective is of one step
- * for all its ranks; the work of a rank before a collective is of that step, too.
+ * Collectives are in order of launch, since on several streams they may start in any order.  A collective has one step
+ * for all its ranks; the work of a rank before a collective is in that step, too.
  */
 #include "tlmpi/analysis/step.h"
 #include "tlmpi/base/sequence_period.h"
@@ -24,7 +24,7 @@ enum { FEWEST_STEPS = 2, UNKNOWN = INT32_MIN };
 
 /* A rank's part in a collective. */
 typedef struct participation {
-    uint32_t turn, row, nkernels; /* nkernels: of what the rank computed before it, since the one before */
+    uint32_t turn, row, nkernels; /* nkernels: number of kernels that the rank computed since its previous collective */
 } participation;
 
 typedef struct numbering {
@@ -34,8 +34,8 @@ typedef struct numbering {
     uint32_t *collective_of; /* [nrows] */
     int32_t *step_of;        /* [ncollectives <= nrows] */
     const tl_rank_graphs *graphs;
-    size_t *first;                 /* [ngraphs + 1]: participations of each */
-    participation *participations; /* a rank's together, in order of launch */
+    size_t *first;                 /* [ngraphs + 1]: first participation of each rank */
+    participation *participations; /* by rank, in order of launch */
     tl_map row_of;                 /* (rank, uid) */
 } numbering;
 
@@ -88,7 +88,7 @@ static void list_parts(numbering *n)
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
 
-/* The participations of the rank that has most; of equal ones the lowest. */
+/* Returns the participations of the rank with the most, *nown of them; ties go to the lowest rank. */
 static const participation *choose_rank(const numbering *n, size_t *nown)
 {
     const participation *own = n->participations;
@@ -101,8 +101,8 @@ static const participation *choose_rank(const numbering *n, size_t *nown)
     return own;
 }
 
-/* Returns the first collective with known bytes, 0 without one: collectives launched before the recording began lack
- * what others of their kind tell. */
+/* Returns the first collective with known bytes, 0 if there is none: collectives launched before the recording began
+ * lack metadata that others of their kind have. */
 static size_t first_known(const numbering *n, const participation *own, size_t nown)
 {
     for (size_t i = 0; i < nown; i++)
@@ -112,7 +112,7 @@ static size_t first_known(const numbering *n, const participation *own, size_t n
 }
 
 /* Returns the number of ranks in the collective of the row. */
-static size_t members(const numbering *n, uint32_t row)
+static size_t count_ranks(const numbering *n, uint32_t row)
 {
     size_t from = row, to = row + 1;
     while (from > 0 && n->collective_of[from - 1] == n->collective_of[row])
@@ -122,8 +122,8 @@ static size_t members(const numbering *n, uint32_t row)
     return to - from;
 }
 
-/* A place in a period.  met: most ranks in the collective before it; pause_ns: how long the rank pauses there, in the
- * mean. */
+/* A position in a period.  met: the largest number of ranks in the collective before it; pause_ns: mean pause of the
+ * rank there, ns. */
 typedef struct seam {
     size_t at, met;
     double pause_ns;
@@ -135,7 +135,7 @@ static seam seam_at(const numbering *n, const participation *own, size_t nown, s
     size_t count = 0;
     for (size_t i = at > 0 ? at : period; i < nown; i += period, count++) {
         int64_t ns = tl_ns_between(n->rows[own[i].row].start_ns, n->rows[own[i - 1].row].end_ns);
-        size_t met = members(n, own[i - 1].row);
+        size_t met = count_ranks(n, own[i - 1].row);
         s.pause_ns += ns > 0 ? (double)ns : 0;
         s.met = met > s.met ? met : s.met;
     }
@@ -143,9 +143,9 @@ static seam seam_at(const numbering *n, const participation *own, size_t nown, s
     return s;
 }
 
-/* Returns where steps begin in a period: after the collective that most ranks take part in, of several the one with the
- * longest mean pause after it.  Work after such a collective is of one step on all its ranks; elsewhere the first stage
- * of a pipeline may be micro-batches into a step that the last stage has not begun. */
+/* Returns the position in a period at which steps begin: after the collective with the most ranks; of several, the one
+ * with the longest mean pause after it.  Work after such a collective is in one step on all its ranks; elsewhere the
+ * first stage of a pipeline may be micro-batches ahead, in a step that the last stage has not begun. */
 static size_t find_seam(const numbering *n, const participation *own, size_t nown, size_t period)
 {
     seam best = { .pause_ns = -1 };
@@ -157,14 +157,14 @@ static size_t find_seam(const numbering *n, const participation *own, size_t now
     return best.at;
 }
 
-/* What tells one collective of a rank from another, the least first.  BY_SIZE adds the bytes of synchronising
- * collectives: the bytes of any other may depend on the data.  BY_KERNELS and BY_LATER_KERNELS add about how many
- * kernels the rank ran before: they mark the first collective of a step, which follows an optimizer.  BY_LATER_KERNELS
- * skips the first quarter, since the first steps may do more. */
+/* What distinguishes the collectives of a rank, from the least on.  BY_SIZE adds the bytes of synchronising
+ * collectives: the bytes of others may depend on the data.  BY_KERNELS and BY_LATER_KERNELS add the approximate number
+ * of kernels that the rank ran before: it marks the first collective of a step, which follows the optimizer.
+ * BY_LATER_KERNELS skips the first quarter, since the first steps may do more. */
 enum { BY_KIND, BY_SIZE, BY_LATER_KERNELS, BY_KERNELS };
 
-/* Returns the number of binary digits of n: a step with a few more kernels, as for logging, counts as like the others.
- */
+/* Returns the number of binary digits of n: a step with a few more kernels, as for logging, is the same as the
+ * others. */
 static uint64_t binary_digits(uint32_t n)
 {
     uint64_t digits = 0;
@@ -182,7 +182,7 @@ static uint64_t token_of(const numbering *n, const participation *p, int by)
     return by >= BY_LATER_KERNELS ? tl_hash_mix(token, binary_digits(p->nkernels)) : token;
 }
 
-/* Numbers the collectives of one rank. */
+/* Numbers the steps of the collectives of one rank. */
 static void number_one(numbering *n, size_t *nsteps)
 {
     size_t nown, period = 0;
