@@ -1,4 +1,4 @@
-/* driver.c - finds a GPU driver at run time, and hides in what CUDA and HIP differ. */
+/* driver.c - finds a GPU driver at run time, and hides the differences between CUDA and HIP. */
 #include "driver.h"
 
 #include <dlfcn.h>
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Under which name a driver has a call; of several, the first that is there.  CUDA's header gives a call the name of
- * its latest version, behind the programmer's back: cuEventDestroy is cuEventDestroy_v2. */
+/* The names of a call in a driver; of several, the first that exists.  CUDA's header replaces the name of a call by
+ * that of its latest version: cuEventDestroy is cuEventDestroy_v2. */
 typedef struct symbol {
     size_t at;
-    const char *cuda, *hip; /* NULL: not of that driver */
+    const char *cuda, *hip; /* NULL: the driver lacks the call */
     bool optional;
 } symbol;
 
@@ -37,8 +37,8 @@ static const symbol symbols[] = {
     { MEMBER(hip_error_name), NULL, "hipGetErrorName", false },
 };
 
-/* The program's own before any other: a second HIP runtime in a process knows nothing of the first one's streams.
- * That a library is called libamdhip64.so is so in PyTorch's own; elsewhere it has a version. */
+/* Opens the library that the program has loaded, if any, before others: a second HIP runtime in a process does not know
+ * the streams of the first.  PyTorch's own is called libamdhip64.so; elsewhere the name has a version. */
 static void *open_library(char *why, size_t size)
 {
     static const char *const names[] = { "libcuda.so.1", "libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6",
@@ -60,7 +60,7 @@ static void *open_library(char *why, size_t size)
     return library;
 }
 
-/* A driver that is opened is never closed: it is the program's, too, and its threads may run. */
+/* Finds the driver's calls.  An open driver is never closed: it may be the program's, whose threads may be running. */
 static bool find_symbols(tl_record_driver *driver, void *library, char *why, size_t size)
 {
     driver->hip = dlsym(library, "hipEventRecord") != NULL;
@@ -105,7 +105,7 @@ int tl_record_driver_place(const tl_record_driver *driver, void *stream, intptr_
         *place = (intptr_t)context;
         return error;
     }
-    /* The first numbers are no addresses: the default streams of the current device. */
+    /* Values 0 to 2 are not addresses, but default streams of the current device. */
     if ((uintptr_t)stream <= 2 || driver->hip_device_of == NULL)
         error = driver->hip_device(&device);
     else
@@ -137,7 +137,7 @@ int tl_record_driver_enter(const tl_record_driver *driver, intptr_t place, tl_re
     int error = move(driver, place, visit);
     if (error != 0)
         return error;
-    /* In the other modes a question about any event breaks the capture that is going on. */
+    /* In other modes a query of any event breaks a capture in progress. */
     if (driver->exchange_capture_mode != NULL && driver->exchange_capture_mode(&visit->capture_mode) != 0)
         visit->capture_mode = RELAXED;
     return 0;
@@ -158,7 +158,8 @@ void tl_record_driver_leave(const tl_record_driver *driver, const tl_record_visi
 
 int tl_record_driver_capturing(const tl_record_driver *driver, void *stream, bool *capturing)
 {
-    enum { CAPTURED_WITH_ANOTHER = 906 }; /* a default stream that must not be used while another is captured */
+    enum { CAPTURED_WITH_ANOTHER = 906 }; /* a default stream was used that must not be used during the capture of
+                                           * another stream */
     int status = 0, error = 0;
     if (driver->stream_is_capturing != NULL)
         error = driver->stream_is_capturing(stream, &status);

@@ -1,9 +1,9 @@
-/* driver.h - the few calls of a GPU driver that the recorder makes, found at run time: CUDA's or HIP's.
+/* driver.h - the calls of a GPU driver that the recorder makes, found at run time: CUDA's or HIP's.
  *
- * Both have the same events, under other names.  Where they differ is in what an event belongs to, its place: with
- * CUDA the context, with HIP the device, that is current when the event is made.  A stream has one, too, and only
- * events of the same place can be put on it.  Between enter and leave the place is current for the calling thread,
- * and whatever the thread or another is capturing into a graph is not disturbed by questions about events.
+ * Both have the same events, with other names.  They differ in the place that an event belongs to: with CUDA the
+ * context, with HIP the device, that is current when the event is created.  A stream has a place, too, and only events
+ * of the same place can be recorded on it.  Between enter and leave the place is current for the calling thread, and
+ * queries of events do not disturb a capture into a graph by this or another thread.
  */
 #ifndef TLMPI_RECORD_DRIVER_H
 #define TLMPI_RECORD_DRIVER_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Results: 0 is good in both. */
+/* Results of calls: 0 is success in both drivers. */
 enum { TL_RECORD_NOT_READY = 600 };
 
 typedef struct tl_record_driver {
@@ -25,7 +25,7 @@ typedef struct tl_record_driver {
     int (*event_elapsed)(float *ms, void *start, void *end);
     int (*event_destroy)(void *event);
 
-    /* Not in every driver: NULL where it is not. */
+    /* NULL: the driver lacks the call. */
     int (*stream_is_capturing)(void *stream, int *status);
     int (*exchange_capture_mode)(int *mode);
 
@@ -41,27 +41,28 @@ typedef struct tl_record_driver {
     const char *(*hip_error_name)(int error);
 } tl_record_driver;
 
-/* What leave needs to know. */
+/* The state that tl_record_driver_leave restores. */
 typedef struct tl_record_visit {
     int capture_mode;
     bool moved;
     intptr_t before;
 } tl_record_visit;
 
-/* Finds and initialises a driver.  False when there is none that works; why has the words. */
+/* Finds and initialises a driver.  Returns false if no driver works; why: the reason. */
 bool tl_record_driver_open(tl_record_driver *driver, char *why, size_t size);
 
-/* The place of a stream; 0 or the driver's error. */
+/* Finds the place of a stream.  Returns 0 or the driver's error. */
 int tl_record_driver_place(const tl_record_driver *driver, void *stream, intptr_t *place);
 
-/* 0 or the driver's error, and then there is nothing to leave. */
+/* Makes the place current.  Returns 0 or the driver's error, after which there is nothing to leave. */
 int tl_record_driver_enter(const tl_record_driver *driver, intptr_t place, tl_record_visit *visit);
 void tl_record_driver_leave(const tl_record_driver *driver, const tl_record_visit *visit);
 
-/* Whether what is put on the stream now goes into a graph, to run at other times or never; 0 or the driver's error. */
+/* Finds whether work put on the stream now is captured into a graph, to run at other times or never.  Returns 0 or the
+ * driver's error. */
 int tl_record_driver_capturing(const tl_record_driver *driver, void *stream, bool *capturing);
 
-/* The driver's word for an error, or "error". */
+/* Returns the driver's name of an error, or "error". */
 const char *tl_record_driver_error(const tl_record_driver *driver, int error);
 
 #endif

@@ -1,4 +1,4 @@
-/* file.c - a file that lines are put behind. */
+/* file.c - a file to which lines are appended. */
 #include "file.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Makes all folders of a path that ends in a file.  Returns why the first that could not be made could not; else 0. */
+/* Creates all folders in the path of a file.  Returns the error of the first that could not be created; 0: none. */
 static int make_folders(char *path)
 {
     int error = 0;
@@ -42,7 +42,7 @@ int tl_record_file_open(tl_record_file *file, const char *directory, int rank, t
     if (file->fd < 0)
         return errno == ENOENT && no_folder != 0 ? no_folder : errno;
     bool known = fstat(file->fd, &status) == 0;
-    if (known && S_ISFIFO(status.st_mode)) { /* a write to a pipe waits for its reader */
+    if (known && S_ISFIFO(status.st_mode)) { /* a write to a pipe waits for the reader */
         (void)tl_record_file_close(file);
         return ESPIPE;
     }
@@ -55,7 +55,7 @@ int tl_record_file_open(tl_record_file *file, const char *directory, int rank, t
     return 0;
 }
 
-/* How many of the n bytes the file took; *error says why not all. */
+/* Writes up to n bytes; returns the number of bytes that the file took; *error: why it took fewer. */
 static size_t write_some(int fd, const char *bytes, size_t n, int *error)
 {
     size_t done = 0;
@@ -74,7 +74,7 @@ static size_t write_some(int fd, const char *bytes, size_t n, int *error)
     return done;
 }
 
-/* The same, where a write past what the process may write (SIGXFSZ) is an error and not the program's end. */
+/* As write_some, but a write beyond the limit on file size (SIGXFSZ) is an error and does not end the program. */
 static size_t write_unharmed(int fd, const char *bytes, size_t n, int *error)
 {
     const struct timespec at_once = { 0, 0 };
@@ -87,7 +87,7 @@ static size_t write_unharmed(int fd, const char *bytes, size_t n, int *error)
     (void)pthread_sigmask(SIG_BLOCK, &ends, &before);
     size_t done = write_some(fd, bytes, n, error);
     if (*error == EFBIG || *error == EPIPE) {
-        /* What was pending before is not ours to take. */
+        /* A signal that was pending before is not consumed. */
         if (sigismember(&pending, SIGXFSZ))
             (void)sigdelset(&ends, SIGXFSZ);
         if (sigismember(&pending, SIGPIPE))

@@ -1,29 +1,30 @@
-/* file.h - a file that lines are put behind. */
+/* file.h - a file to which lines are appended. */
 #ifndef TLMPI_RECORD_FILE_H
 #define TLMPI_RECORD_FILE_H
 
 #include "text.h"
 
-/* All zero but fd, which is -1, before it is opened and after it is closed. */
+/* Before it is opened and after it is closed: all zero, but fd -1. */
 typedef struct tl_record_file {
     int fd;
     tl_record_text
-        out;      /* what is still to be written: the rest of a line that is there in part, and what the owner adds */
-    size_t rest;  /* how long that rest is */
-    bool foreign; /* it is the end of a line that was there before us */
+        out;      /* bytes to be written: the rest of a line that is partly in the file, then lines that the owner
+                   * adds */
+    size_t rest;  /* length of that rest, bytes */
+    bool foreign; /* that rest ends a partial line that was in the file before */
 } tl_record_file;
 
-/* Opens DIRECTORY/cuda_events_rank_RANK.jsonl to append to; makes it, and the folders above it.  What is in the file
- * stays, and where that ends in the middle of a line, our first begins a new one.  0, or the system's error, with
- * the path. */
+/* Opens DIRECTORY/cuda_events_rank_RANK.jsonl for appending; creates the file and missing folders.  The content of the
+ * file is kept; if it ends within a line, the first line written begins a new line.  Returns 0, or the system's error;
+ * sets path. */
 int tl_record_file_open(tl_record_file *file, const char *directory, int rank, tl_record_text *path);
 
-/* Writes what is to be written, in one call to the system unless it takes a part.  0, or the system's error;
- * *nwritten is how many lines are in the file whole that were not before.  Of what the file did not take nothing is
- * kept but the rest of a line whose beginning it took: that comes first in the next write. */
+/* Writes the bytes to be written, in one system call unless it takes only a part.  Returns 0, or the system's error;
+ * *nwritten: number of lines that are now completely in the file.  Bytes that the file did not take are dropped, except
+ * the rest of a line that is partly in the file, which comes first in the next write. */
 int tl_record_file_write(tl_record_file *file, int64_t *nwritten);
 
-/* 0, or the system's error, which some systems only have now. */
+/* Returns 0, or the system's error, which some systems report only on close. */
 int tl_record_file_close(tl_record_file *file);
 
 #endif

@@ -1,18 +1,18 @@
-/* line.c - the line of a phase, but for its duration: keys sorted, ", " between them and ": " before their values. */
+/* line.c - the line of a phase without its duration: keys sorted, ", " between them and ": " before their values. */
 #include "line.h"
 
 #include <string.h>
 
 enum { JSON_DEEPEST = 64 };
 
-/* ------------------------------------------------------------------------------------------------ values that are JSON */
+/* --------------------------------------------------------------------------------------------- values that are JSON */
 
 static void skip_space(const char **at)
 {
     *at += strspn(*at, " \t\n\r");
 }
 
-/* The word, and past it. */
+/* Advances past the word; returns whether it is there. */
 static bool skip_word(const char **at, const char *word)
 {
     const size_t n = strlen(word);
@@ -22,7 +22,7 @@ static bool skip_word(const char **at, const char *word)
     return true;
 }
 
-/* Bytes of the escape that begins there; 0: none that may be. */
+/* Returns the length of the escape sequence, bytes; 0: it is invalid. */
 static size_t escape_length(const char *at)
 {
     if (at[0] == '\\' && at[1] == 'u')
@@ -48,7 +48,7 @@ static bool add_string(tl_record_text *text, const char **at)
     return true;
 }
 
-/* Past digits; how many they are. */
+/* Advances past digits; returns their number. */
 static size_t skip_digits(const char **at)
 {
     const size_t n = strspn(*at, "0123456789");
@@ -92,13 +92,13 @@ static bool add_key(tl_record_text *text, const char **at)
     return skip_word(at, ":");
 }
 
-/* Adds a JSON value of the caller's with ", " and ": " and no other space, all of it ASCII; NaN and Infinity, which
- * json.dumps writes, are null.  Numbers, escapes and the order of keys stay as they are: what json.dumps(sort_keys=True)
- * has written is added as it is.  False where it is no JSON, or something is in more than JSON_DEEPEST lists and objects:
- * then a part may have been added. */
+/* Adds a JSON value of the caller with ", " and ": " and no other space, in ASCII; NaN and Infinity, which json.dumps
+ * writes, become null.  Numbers, escapes and the order of keys are kept: output of json.dumps(sort_keys=True) is
+ * unchanged.  Returns false if the text is not JSON, or nested deeper than JSON_DEEPEST lists and objects; a part may
+ * have been added. */
 static bool add_json(tl_record_text *text, const char *json)
 {
-    const char *at = json, *ends[JSON_DEEPEST]; /* of what is open, the innermost last */
+    const char *at = json, *ends[JSON_DEEPEST]; /* closing brackets of what is open, the innermost last */
     size_t depth = 0;
 
     for (;;) {
@@ -131,13 +131,13 @@ static const char *const own[OWN] = { "duration_ms", "name", "rank", "step" };
 
 _Static_assert(TLMPI_RECORD_MAX_METADATA == 32, "the words below say so");
 
-/* The i-th key: first our own, which are in order, then those of metadata. */
+/* Returns the i-th key: first the recorder's own, which are sorted, then those of metadata. */
 static const char *key_at(const tl_record_said *said, size_t i)
 {
     return i < OWN ? own[i] : said->metadata[i - OWN].key;
 }
 
-/* False where two keys are equal. */
+/* Sorts the keys; returns false if two keys are equal. */
 static bool sort_keys(tl_record_said *said)
 {
     for (size_t i = 0; i < OWN + said->nmetadata; i++) {

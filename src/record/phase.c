@@ -1,11 +1,11 @@
-/* phase.c - phases that are on their way, and the events that wait to be used again. */
+/* phase.c - phases in progress, and events available for reuse. */
 #include "phase.h"
 
 #include "tlmpi_record.h"
 
 #include <stdlib.h>
 
-/* Of an id: the index of the phase and one, below how often it has been used. */
+/* An id: the index of the phase plus 1, below the number of uses. */
 enum { INDEX_BITS = 16 };
 _Static_assert(TLMPI_RECORD_MAX_PHASES < 1 << INDEX_BITS, "an index fits");
 
@@ -58,7 +58,7 @@ static tl_record_phase *unused_phase(tl_record_phases *phases)
     return phase;
 }
 
-/* NULL when memory is out. */
+/* Returns the events of the place, which is added if it is new; NULL: out of memory. */
 static tl_record_events *events_of(tl_record_phases *phases, intptr_t place)
 {
     tl_record_events *events = phases->events;
@@ -72,7 +72,7 @@ static tl_record_events *events_of(tl_record_phases *phases, intptr_t place)
     return events;
 }
 
-/* NULL when memory is out, or the driver's error. */
+/* Returns an unused event; NULL: out of memory, or *error is the driver's error. */
 static void *take_event(tl_record_events *events, const tl_record_driver *driver, int *error)
 {
     void *event = NULL;

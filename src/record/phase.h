@@ -1,8 +1,8 @@
-/* phase.h - phases that are on their way, and the events that wait to be used again.
+/* phase.h - phases in progress, and events available for reuse.
  *
  *     take -> open -> find -> (a list of the caller's) -> put
  *
- * Between these calls a phase is the caller's alone, but while it is open.  Who calls holds the recorder's lock.
+ * Between these calls a phase belongs to the caller, except while it is open.  Callers hold the recorder's lock.
  */
 #ifndef TLMPI_RECORD_PHASE_H
 #define TLMPI_RECORD_PHASE_H
@@ -15,18 +15,18 @@ typedef struct tl_record_events {
     intptr_t place;
     void **unused;
     size_t n, cap;
-    size_t made; /* all that exist: never more than cap */
+    size_t made; /* number of existing events: at most cap */
     struct tl_record_events *next;
 } tl_record_events;
 
 typedef struct tl_record_phase {
-    uint64_t id, uses; /* the id of its last use */
+    uint64_t id, uses; /* id of its last use */
     bool open;
     size_t index;
-    tl_record_events *events; /* where its own come from */
+    tl_record_events *events; /* the pool of its two events */
     void *start, *end;
-    tl_record_text line; /* all of it but the duration */
-    size_t duration_at;  /* where that goes */
+    tl_record_text line; /* the line without the duration */
+    size_t duration_at;  /* offset of the duration in the line */
     struct tl_record_phase *next;
 } tl_record_phase;
 
@@ -43,30 +43,30 @@ typedef struct tl_record_phases {
 
 void tl_record_list_add(tl_record_list *list, tl_record_phase *phase);
 
-/* What is in `more` comes behind what is in the list. */
+/* Appends the phases of `more` to the list. */
 void tl_record_list_join(tl_record_list *list, const tl_record_list *more);
 
-/* A phase with two events of the place, which is current for this thread.  NULL when memory is out or as many as
- * there may be are in use (*error is 0), or when the driver makes no event (*error is the driver's). */
+/* Returns a phase with two events of the place, which is current for this thread.  NULL: out of memory or the maximum
+ * number of phases is in use (*error is 0), or the driver creates no event (*error is the driver's). */
 tl_record_phase *tl_record_phases_take(tl_record_phases *phases, const tl_record_driver *driver, intptr_t place,
                                        int *error);
 
-/* Whether as many as there may be are in use. */
+/* Returns whether the maximum number of phases is in use. */
 bool tl_record_phases_full(const tl_record_phases *phases);
 
-/* An id by which any thread may find it. */
+/* Opens the phase; returns an id by which any thread may find it. */
 uint64_t tl_record_phases_open(tl_record_phase *phase);
 
-/* The open phase of that id, which from now on is not open; NULL where there is none. */
+/* Closes the open phase with that id and returns it; NULL: there is none. */
 tl_record_phase *tl_record_phases_find(tl_record_phases *phases, uint64_t id);
 
-/* Its events and itself may be used again. */
+/* Makes the phase and its events available for reuse. */
 void tl_record_phases_put(tl_record_phases *phases, tl_record_phase *phase);
 
-/* How many events exist. */
+/* Returns the number of existing events. */
 int64_t tl_record_phases_events(const tl_record_phases *phases);
 
-/* Destroys all events, those of open phases, too; without a driver it frees the memory alone. */
+/* Destroys all events, also those of open phases; without a driver it only frees the memory. */
 void tl_record_phases_close(tl_record_phases *phases, const tl_record_driver *driver);
 
 #endif

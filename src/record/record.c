@@ -1,8 +1,8 @@
-/* record.c - the recorder: opened, phases begun and ended, steps over, flushed, closed.
+/* record.c - the recorder: open, begin and end of phases, end of steps, flush, close.
  *
- * Two locks: `lock` for phases and counts, held for moments; `flushing` for the file, by the one thread that
- * flushes, which may take the other while it has this one.  No driver call that could wait is made under `lock`, so
- * a thread that flushes, or whose stream is full, keeps no other from recording.
+ * Two locks: `lock` for phases and counts, held briefly; `flushing` for the file, held by the one thread that flushes,
+ * which may also take `lock`.  No driver call that could wait is made under `lock`, so a thread that flushes, or whose
+ * stream is full, does not keep others from recording.
  */
 #include "driver.h"
 #include "file.h"
@@ -20,24 +20,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Why something is lost: each is told once. */
+/* Why something was lost: each reason is reported once. */
 typedef enum reason { BY_USE, BY_DRIVER, BY_TIME, BY_ROOM, BY_FILE, NREASONS } reason;
 
 struct tlmpi_record {
-    char reason[512];               /* why it is off; empty where it is on */
-    int forks;                      /* before it was opened: a child has the memory and not the device */
+    char reason[512];               /* why the recorder is off; empty: it is on */
+    int forks;                      /* value of the counter `forks` when it was opened: a child process has the memory,
+                                     * but not the device */
     tlmpi_record_settings settings; /* directory and ranks are not kept */
     tl_record_driver driver;
 
     pthread_mutex_t lock;
     tl_record_phases phases;
-    tl_record_list pending; /* ended, oldest first */
+    tl_record_list pending; /* ended phases, oldest first */
     tlmpi_record_counts counts;
     bool any_step;
-    int64_t last_step; /* that is over, where there is any */
+    int64_t last_step; /* the last step that ended, if any */
 
     atomic_bool told[NREASONS];
-    atomic_int begun; /* phases since the last flush */
+    atomic_int begun; /* phases begun since the last flush */
 
     pthread_mutex_t flushing;
     tl_record_file file;
@@ -59,7 +60,7 @@ static bool selected(const tlmpi_record_settings *settings)
     return settings->ranks == NULL;
 }
 
-/* The driver, then the file: without a device there is none.  False with the reason. */
+/* Opens the driver, then the file: there is no file without a device.  Returns false and sets the reason. */
 static bool start(tlmpi_record *recorder, const char *directory)
 {
     tl_record_text path = { 0 };
@@ -81,9 +82,9 @@ static bool start(tlmpi_record *recorder, const char *directory)
     return error == 0;
 }
 
-/* How often this process has become a child: the system's number of it would be asked for at every call. */
+/* How many forks lead to this process: the process id would be a system call each time. */
 static atomic_int forks;
-static int watching = -1; /* 0: they are counted */
+static int watching = -1; /* 0: forks are counted */
 
 static void count_fork(void)
 {
@@ -152,7 +153,7 @@ static bool wanted(const tlmpi_record_settings *settings, int64_t step)
            since % (uint64_t)settings->record_every_n_steps == 0;
 }
 
-/* Says on stderr, the first time for that reason, that phases are lost, or lines, and why. */
+/* Reports on stderr, once per reason, that phases or lines are lost, and why. */
 __attribute__((format(printf, 3, 4))) static void tell(tlmpi_record *recorder, reason of, const char *why, ...)
 {
     char words[512];
@@ -166,13 +167,13 @@ __attribute__((format(printf, 3, 4))) static void tell(tlmpi_record *recorder, r
                   of == BY_FILE ? "lines" : "phases", words);
 }
 
-/* The same of what the driver refused. */
+/* As tell, for an error of the driver. */
 static void tell_driver(tlmpi_record *recorder, const char *what, int error)
 {
     tell(recorder, BY_DRIVER, "%s: %s (%d)", what, tl_record_driver_error(&recorder->driver, error), error);
 }
 
-/* A phase that is over before it is pending, where there is one: one more of that count. */
+/* Ends a phase, if any, before it is pending, and adds one to the count. */
 static tlmpi_record_status lose(tlmpi_record *recorder, tl_record_phase *phase, int64_t *count,
                                 tlmpi_record_status status)
 {
@@ -184,7 +185,7 @@ static tlmpi_record_status lose(tlmpi_record *recorder, tl_record_phase *phase, 
     return status;
 }
 
-/* A phase that cannot be said. */
+/* Rejects a phase that cannot be written as a line. */
 static tlmpi_record_status refuse(tlmpi_record *recorder, const char *name, const char *why)
 {
     tl_record_text words = { 0 };
@@ -211,7 +212,7 @@ static tlmpi_record_status no_room(tlmpi_record *recorder, tl_record_phase *phas
     return lose(recorder, phase, &recorder->counts.failed, TLMPI_RECORD_NO_MEMORY);
 }
 
-/* Between enter and leave: the phase, with its line and its first event on the stream. */
+/* Begins the phase between enter and leave: prepares its line and records its first event on the stream. */
 static tlmpi_record_status begin_there(tlmpi_record *recorder, intptr_t place, const tl_record_said *said, void *stream,
                                        uint64_t *id)
 {
@@ -272,7 +273,7 @@ tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, const char *name,
     return status;
 }
 
-/* The second event.  A stream of another place is the driver's to refuse. */
+/* Records the second event.  The driver rejects a stream of another place. */
 static int end_there(const tl_record_driver *driver, const tl_record_phase *phase, void *stream, bool *capturing)
 {
     tl_record_visit visit;
@@ -312,15 +313,16 @@ tlmpi_record_status tlmpi_record_end(tlmpi_record *recorder, uint64_t id, void *
     return TLMPI_RECORD_OK;
 }
 
-/* ---------------------------------------------------------- from phases that the device has passed to lines in the file */
+/* ------------------------------------------------------ from phases that the device has passed to lines in the file */
 
-/* What became of phases that were pending. */
+/* What happened to the pending phases. */
 typedef struct outcome {
     tl_record_list later, over;
     int64_t npassed, nfailed, nlines;
 } outcome;
 
-/* 0, TL_RECORD_NOT_READY, or the driver's error in *what.  Both events count: they may be on two streams. */
+/* Measures the duration.  Returns 0, TL_RECORD_NOT_READY, or the driver's error in *what.  Both events are tested,
+ * since they may be on two streams. */
 static int measure(const tl_record_driver *driver, const tl_record_phase *phase, bool wait, float *ms,
                    const char **what)
 {
@@ -335,7 +337,7 @@ static int measure(const tl_record_driver *driver, const tl_record_phase *phase,
     return driver->event_elapsed(ms, phase->start, phase->end);
 }
 
-/* Appends the line of a phase to the lines to be written; appends nothing, and returns false, where memory is out. */
+/* Appends the line of a phase to the lines to be written; returns false, without appending, if out of memory. */
 static bool add_line(tl_record_text *out, const tl_record_phase *phase, float ms)
 {
     const size_t before = out->n;
@@ -364,7 +366,7 @@ static void take_out(tlmpi_record *recorder, tl_record_phase *phase, bool wait, 
         tl_record_list_add(&out->later, phase);
         return;
     }
-    /* Of events on two streams the second may have been first. */
+    /* Of events on two streams the second may have happened first. */
     const bool good = error == 0 && isfinite(ms) && ms >= 0;
     if (error != 0)
         tell_driver(recorder, what, error);
@@ -386,7 +388,7 @@ static void tell_file(tlmpi_record *recorder, int error)
     tell(recorder, BY_FILE, "%s", words);
 }
 
-/* Writes the lines of phases that are over; with `wait` it waits for all.  The caller has `flushing` and not `lock`. */
+/* Writes the lines of completed phases; with `wait` it waits for all.  The caller holds `flushing` and not `lock`. */
 static tlmpi_record_status flush_pending(tlmpi_record *recorder, bool wait)
 {
     outcome out = { .npassed = 0 };
@@ -446,7 +448,8 @@ tlmpi_record_status tlmpi_record_step_end(tlmpi_record *recorder, int64_t step)
     recorder->any_step = true;
     recorder->last_step = step;
     (void)pthread_mutex_unlock(&recorder->lock);
-    /* Of steps 5, 15, 25 flush_every_n_steps divides none, and yet it lies between each two of them. */
+    /* Flushes also if no told step is a multiple of flush_every_n_steps, as with steps 5, 15, 25, but one lies between
+     * two of them. */
     const bool over = step % every == 0 ? !any || step != last : any && step / every != last / every;
     return over ? tlmpi_record_flush(recorder) : TLMPI_RECORD_OK;
 }
@@ -475,7 +478,7 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
     if (recorder == NULL)
         return status;
     if (is_inherited(recorder)) {
-        /* When the child was made, other threads may have been changing what else there is to free. */
+        /* When the child was created, other threads may have been changing all other memory. */
         if (recorder->file.fd >= 0)
             (void)close(recorder->file.fd);
         free(recorder);
@@ -491,7 +494,7 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
         recorder->counts.open = 0;
     }
     tl_record_phases_close(&recorder->phases, on ? &recorder->driver : NULL);
-    int error = tl_record_file_close(&recorder->file); /* whose last error may come only now */
+    int error = tl_record_file_close(&recorder->file); /* an error of an earlier write may be reported only now */
     if (error != 0)
         tell_file(recorder, error);
     if (on && counts != NULL)

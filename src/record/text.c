@@ -1,4 +1,4 @@
-/* text.c - text that grows, and values in it as Python's json.dumps writes them. */
+/* text.c - growing text, and values written as Python's json.dumps writes them. */
 #include "text.h"
 
 #include <float.h>
@@ -39,8 +39,8 @@ void tl_record_text_literal(tl_record_text *text, const char *literal)
     tl_record_text_add(text, literal, strlen(literal));
 }
 
-/* U+FFFD stands for each longest piece that begins a character and cannot go on, as Unicode recommends and Python
- * does. */
+/* Returns the next code point; U+FFFD for each longest prefix of a character that cannot be continued, as Unicode
+ * recommends and Python does. */
 uint32_t tl_record_text_next(const char **at)
 {
     const unsigned char *p = (const unsigned char *)*at;
@@ -53,12 +53,12 @@ uint32_t tl_record_text_next(const char **at)
     if (c >= 0xc2 && c <= 0xdf) {
         more = 1, c &= 0x1f;
     } else if ((c & 0xf0) == 0xe0) {
-        low = c == 0xe0 ? 0xa0 : low;   /* less would have been shorter */
-        high = c == 0xed ? 0x9f : high; /* more is half of a pair of UTF-16 */
+        low = c == 0xe0 ? 0xa0 : low;   /* a lower byte: an overlong form */
+        high = c == 0xed ? 0x9f : high; /* a higher byte: half of a UTF-16 pair */
         more = 2, c &= 0x0f;
     } else if (c >= 0xf0 && c <= 0xf4) {
         low = c == 0xf0 ? 0x90 : low;
-        high = c == 0xf4 ? 0x8f : high; /* more is past U+10FFFF */
+        high = c == 0xf4 ? 0x8f : high; /* a higher byte: above U+10FFFF */
         more = 3, c &= 0x07;
     } else if (c >= 0x80) {
         c = 0xfffd;
@@ -131,7 +131,7 @@ typedef struct decimal {
     int n, point;
 } decimal;
 
-/* printf's n digits, correctly rounded.  A locale may put any bytes between the first two. */
+/* Returns printf's n digits, correctly rounded.  A locale may put any bytes between the first two digits. */
 static decimal rounded(double value, int n)
 {
     decimal d = { .n = 0 };
@@ -146,7 +146,8 @@ static decimal rounded(double value, int n)
     return d;
 }
 
-/* Written as an integer with an exponent, which strtod reads alike in all locales. */
+/* Returns whether the digits read back as the value; they are written as an integer with an exponent, which strtod
+ * reads alike in all locales. */
 static bool reads_back(const decimal *d, double value)
 {
     char text[64];
@@ -154,11 +155,11 @@ static bool reads_back(const decimal *d, double value)
     return strtod(text, NULL) == value;
 }
 
-/* The shortest digits that read back; of those, the nearest to the value.
+/* Returns the shortest digits that read back as the value; of several, the nearest to it.
  *
- * Fifteen digits come back from any double that is not too small to have all its bits, so a shorter text, padded
- * with zeros, is what fifteen digits are.  Below a power of two doubles lie closer than above: there the nearest
- * text of n digits, which is below, may be another double's, where the one above it is not. */
+ * Fifteen digits survive a round trip through any double that is not denormal, so a shorter text, padded with zeros, is
+ * the same as fifteen digits.  Below a power of two doubles are closer together than above: there the nearest text of n
+ * digits, which is below, may read back as another double, while the one above does not. */
 static decimal shortest(double value)
 {
     decimal d = { .n = 0 };
