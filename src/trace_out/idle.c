@@ -44,9 +44,9 @@ void tl_out_idle_begin(tl_out_writer *w, const tl_out_track *first, const char *
 
 /* ------------------------------------------------------------------------------------------------------------- gaps */
 
-/* A gap on one of its tracks, named "idle#3 a: b", or without what is empty of it. */
-static void put(tl_out_writer *w, const tl_out_track *first, int which, const tl_out_gap *gap, tl_text a, tl_text b,
-                const tl_out_arg *args, size_t nargs)
+/* Puts a gap on one of its tracks, named "idle#3 a: b", without the parts that are empty. */
+static void put_gap(tl_out_writer *w, const tl_out_track *first, int which, const tl_out_gap *gap, tl_text a, tl_text b,
+                    const tl_out_arg *args, size_t nargs)
 {
     tl_bytes name = { 0 };
     if (gap->noise)
@@ -77,14 +77,15 @@ void tl_out_idle_gap(tl_out_writer *w, const tl_out_track *first, const tl_out_g
     const tl_out_arg cpu[] = { id,
                                { "cpu_during_gap", tl_out_text(gap->label) },
                                { "detail", tl_out_text(gap->detail) } };
-    /* What waited is in the name of a drain alone: on a starved gap it was a wait for a queue already empty. */
+    /* The kind of wait is in the name of a drained gap only: on a starved gap the wait was for a queue already
+     * empty. */
     const bool drained = tl_text_is(gap->drain, "sync_drain");
 
-    put(w, first, MACRO, gap, none, none, macro, 2);
+    put_gap(w, first, MACRO, gap, none, none, macro, 2);
     if (gap->noise)
         return;
-    put(w, first, DRAIN, gap, gap->drain, drained ? gap->sync : none, drain, 3);
-    put(w, first, CPU, gap, gap->label, gap->detail, cpu, 3);
+    put_gap(w, first, DRAIN, gap, gap->drain, drained ? gap->sync : none, drain, 3);
+    put_gap(w, first, CPU, gap, gap->label, gap->detail, cpu, 3);
 }
 
 void tl_out_idle_row(tl_out_writer *w, const tl_out_track *first, const tl_gap *row, int64_t ts_ns, int64_t dur_ns,
@@ -104,9 +105,9 @@ void tl_out_idle_row(tl_out_writer *w, const tl_out_track *first, const tl_gap *
     tl_bytes_free(&detail);
 }
 
-/* ---------------------------------------------------------------------------- what is said of a gap besides its label */
+/* -------------------------------------------------------------------------- what is said of a gap besides its label */
 
-/* Microseconds with one decimal, rounded half up. */
+/* Adds microseconds with one decimal, rounded half up. */
 static void add_us(tl_bytes *w, const char *before, int64_t ns, const char *after)
 {
     uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, tenths = size / 100 + (size % 100 >= 50);

@@ -1,4 +1,4 @@
-/* process.c - where in a trace tracks about a device belong. */
+/* process.c - finds the processes of a trace to which tracks about devices belong. */
 #include "tlmpi/trace_out/process.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
@@ -22,7 +22,7 @@ static bool is_work(const tl_events *e, const tl_out_search *search, uint32_t i)
                : (TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK) != 0 && (e->flags[i] & TL_EVENT_HAS_TS) != 0;
 }
 
-/* In the order in which they are met. */
+/* Returns the shares in order of first occurrence. */
 static shares shares_of(const tl_events *e, const tl_out_search *search)
 {
     shares all = { 0 };
@@ -46,15 +46,15 @@ static shares shares_of(const tl_events *e, const tl_out_search *search)
     return all;
 }
 
-/* By device; of one device the largest first, then as they were met. */
+/* Order: device, then size, descending; ties by first occurrence. */
 static int by_device(const void *context, uint32_t a, uint32_t b)
 {
     const share *x = (const share *)context + a, *y = (const share *)context + b;
     return x->device != y->device ? TL_COMPARE(x->device, y->device) : TL_COMPARE(y->nevents, x->nevents);
 }
 
-/* The largest share of each device: its process.  Work of no known device, where any is known, makes none: the view has
- * it on one of these. */
+/* Chooses the process with the largest share of each device.  Work of an unknown device makes no process if any device
+ * is known: the view has it on one of these. */
 static void choose(const shares *s, tl_out_processes *out)
 {
     uint32_t *order = tl_sorted_index(s->n, by_device, s->v);
@@ -82,7 +82,8 @@ static bool is_used(const tl_events *e, const tl_out_process *p, int64_t first, 
     return false;
 }
 
-/* The first numbers that no event of the process has, after those of the devices before it in the same process. */
+/* Sets aside the first numbers that no event of the process has, after those of the devices before it in the same
+ * process. */
 static void take_tids(const tl_events *e, const tl_out_search *search, tl_out_processes *out, tl_out_process *p)
 {
     p->tid = search->first_tid;

@@ -1,4 +1,4 @@
-/* sink.c - bytes to a file, as they are or deflated.
+/* sink.c - writes bytes to a file, as they are or deflated.
  *
  *     put    bytes -> [ in ] -> deflate -> [ out ] -> write
  *                       plain: -----------------------^
@@ -24,7 +24,7 @@ struct tl_sink {
     int fd;
     bool gzip;
     const char *name;
-    tl_error fault; /* status TL_OK: none so far */
+    tl_error fault; /* status TL_OK: none */
     size_t n;       /* bytes waiting in `in` */
     unsigned char in[BLOCK];
     unsigned char out[BLOCK];
@@ -50,7 +50,7 @@ static bool deflate_begin(tl_sink *s)
     return true;
 }
 
-/* Packs what it has been given, as far as the room to write to lasts. */
+/* Compresses the input, as far as the space for output suffices. */
 static void deflate_some(tl_sink *s, bool last)
 {
     s->deflater.end_of_stream = last;
@@ -90,7 +90,7 @@ static void write_all(tl_sink *s, const unsigned char *bytes, size_t n)
     }
 }
 
-/* What waits in `in` to the file. */
+/* Writes the bytes that wait in `in` to the file. */
 static void drain(tl_sink *s, bool last)
 {
     if (s->gzip) {

@@ -7,15 +7,15 @@
 
 #define BLOCK ((size_t)256 << 10)
 
-/* Where in an entry the edit is. */
+/* The state of an edit within the entries. */
 typedef struct editor {
     const tl_splice_edit *edit;
-    uint64_t nentries; /* that have begun */
+    uint64_t nentries; /* number of entries that have begun */
     tl_entry_fate fate;
-    size_t depth;   /* brackets that are open, the entry's own among them */
-    size_t matched; /* characters of a string of the entry that are those of "args"; more than 4: it is another */
+    size_t depth;   /* number of open brackets, including the entry's own */
+    size_t matched; /* number of characters that a string has in common with "args"; above 4: another string */
     bool in_string, escaped;
-    bool is_args, colon; /* the string before this was "args"; and a colon has come since */
+    bool is_args, colon; /* the previous string was "args"; a colon has followed */
     bool comma;          /* the mark has been written, and a comma is due where a member follows */
     bool any;            /* an entry has been written */
 } editor;
@@ -25,10 +25,10 @@ typedef struct copying {
     editor editor;
     tl_source *source;
     tl_sink *sink;
-    tl_error fault; /* what ended the text early */
-    uint64_t at;    /* offset in the text of buf[0] */
-    size_t n, used; /* bytes in buf; how many of them have been copied, or passed over */
-    char last;      /* the last byte copied that is no white space */
+    tl_error fault; /* the error that ended the text early */
+    uint64_t at;    /* offset of buf[0] in the text */
+    size_t n, used; /* bytes in buf; bytes of them that have been copied or skipped */
+    char last;      /* the last byte copied other than white space */
     char buf[BLOCK];
 } copying;
 
@@ -46,7 +46,7 @@ tl_splice tl_splice_of(const tl_read_report *r)
         s.insert_at = r->array_end;
     }
     if (s.position == TL_BEHIND_BEGIN && r->whole_to == 0)
-        return s; /* nobody knows what is whole: no byte of it is given up */
+        return s; /* the end of the last complete part is unknown: no byte is dropped */
     if (!r->closed) {
         s.copy_to = s.insert_at;
         snprintf(s.closing, sizeof s.closing, "\n%s\n", r->closing);
@@ -57,7 +57,8 @@ tl_splice tl_splice_of(const tl_read_report *r)
     return s;
 }
 
-/* The next block of text into the buffer, when that is used up.  False at the end, which in a damaged file is early. */
+/* Reads the next block of text into the buffer, if that is used up.  Returns false at the end, which in a damaged file
+ * is early. */
 static bool refill(copying *c)
 {
     if (c->used < c->n)
@@ -88,8 +89,8 @@ static void put(tl_sink *sink, const char *word)
     (void)tl_sink_put(sink, word, strlen(word));
 }
 
-/* Takes a character that stands in no string; whether it opens the args of an entry that is to be marked. */
-static bool take(editor *e, char ch)
+/* Processes a character outside of strings; returns whether it opens the args of an entry that is to be marked. */
+static bool process_char(editor *e, char ch)
 {
     bool opens_args = ch == '{' && e->depth == 1 && e->is_args && e->colon;
 
@@ -118,11 +119,11 @@ static void take_in_string(editor *e, char ch)
     }
 }
 
-/* Writes what the edit leaves of a piece of the entries. */
+/* Writes what the edit keeps of a part of the entries. */
 static void edit_text(copying *c, const char *p, size_t n)
 {
     editor *e = &c->editor;
-    size_t from = 0; /* what is to be written and is not yet */
+    size_t from = 0; /* start of the text that is to be written */
 
     for (size_t i = 0; i < n; i++) {
         if (e->in_string) {
@@ -146,7 +147,7 @@ static void edit_text(copying *c, const char *p, size_t n)
             put(c->sink, ", ");
             from = i;
         }
-        e->comma = take(e, p[i]);
+        e->comma = process_char(e, p[i]);
         if (e->comma || (e->depth == 0 && e->fate != TL_ENTRY_DROPPED)) {
             (void)tl_sink_put(c->sink, p + from, i + 1 - from);
             put(c->sink, e->comma ? e->edit->mark : "");
@@ -157,7 +158,7 @@ static void edit_text(copying *c, const char *p, size_t n)
         (void)tl_sink_put(c->sink, p + from, n - from);
 }
 
-/* Copies, edits, or with `sink` NULL passes over, the text up to an offset. */
+/* Copies, edits, or with `sink` NULL skips, the text up to an offset. */
 static tl_status copy_to(copying *c, uint64_t to, tl_sink *sink, tl_error *err)
 {
     while (c->at + c->used < to) {
@@ -177,7 +178,7 @@ static tl_status copy_to(copying *c, uint64_t to, tl_sink *sink, tl_error *err)
     return TL_OK;
 }
 
-/* Whether the text around the place is what it was when it was read. */
+/* Returns whether the text at the position is what it was when the trace was read. */
 static bool is_unchanged(copying *c, tl_splice_position position)
 {
     if (position == TL_BEFORE_END)
@@ -191,7 +192,7 @@ static tl_status add_events(copying *c, const tl_splice *splice, tl_splice_add *
     tl_out_writer w = { .sink = c->sink, .after_entry = splice->position == TL_BEHIND_ENTRY };
     if (!is_unchanged(c, splice->position))
         return fail_changed(c, err);
-    if (splice->position == TL_BEFORE_END) /* there may be something that is no entry */
+    if (splice->position == TL_BEFORE_END) /* there may be text that is no entry */
         w.after_entry = c->last != '[' && c->last != ',';
     if (splice->edit != NULL)
         w.after_entry = c->editor.any;

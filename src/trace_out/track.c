@@ -1,4 +1,4 @@
-/* track.c - events as JSON. */
+/* track.c - writes events as JSON. */
 #include "tlmpi/trace_out/track.h"
 #include <float.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static void put_text(tl_out_writer *w, tl_text t)
 {
     put_word(w, "\"");
     while (t.n > 0) {
-        char room[8] = "\xEF\xBF\xBD"; /* U+FFFD, for what is no UTF-8 */
+        char room[8] = "\xEF\xBF\xBD"; /* U+FFFD, for invalid UTF-8 */
         size_t plain = 0;
         while (plain < t.n && is_plain(t.p[plain]))
             plain++;
@@ -48,7 +48,7 @@ static void put_us(tl_out_writer *w, int64_t ns)
     put_word(w, text);
 }
 
-/* A whole number keeps a ".0": some readers tell integers from others. */
+/* Writes a whole number with ".0": some readers distinguish integers. */
 static void put_double(tl_out_writer *w, double d)
 {
     char text[40] = "null";
@@ -110,7 +110,7 @@ void tl_out_put(tl_out_writer *w, const tl_out_event *e)
     put_member(w, false, "ts", e->ts);
     put_member(w, false, "dur", e->dur);
     put_member(w, false, "id", e->id);
-    if (e->ph == 'f') /* it ends in the slice around it, else in the next one */
+    if (e->ph == 'f') /* binds to the enclosing slice instead of the next one */
         put_member(w, false, "bp", tl_out_text(TL_TEXT("e")));
     put_word(w, ", \"args\": {");
     for (size_t i = 0, written = 0; i < e->nargs; i++) {

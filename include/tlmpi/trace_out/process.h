@@ -1,4 +1,4 @@
-/* process.h - where in a trace tracks about a device belong: the process in which most of its work is shown. */
+/* process.h - finds the process of a trace to which tracks about a device belong: the one with most of its work. */
 #ifndef TLMPI_TRACE_OUT_PROCESS_H
 #define TLMPI_TRACE_OUT_PROCESS_H
 
@@ -8,10 +8,10 @@
 #include "tlmpi/trace_out/track.h"
 
 typedef struct tl_out_process {
-    int32_t device; /* as in a view; -1 where the trace does not say */
+    int32_t device; /* as in a view; -1: the trace does not tell */
     int64_t pid;
-    uint32_t pid_text; /* names id; TL_NO_NAME where the pid is a number */
-    int64_t tid;       /* from here on `ntids` numbers are free in that process, and set aside for this device */
+    uint32_t pid_text; /* names id; TL_NO_NAME: the pid is a number */
+    int64_t tid;       /* the first of `ntids` numbers that no event of the process has, set aside for this device */
     bool shared;       /* another device is shown in the same process */
 } tl_out_process;
 
@@ -20,16 +20,16 @@ typedef TL_VEC(tl_out_process) tl_out_processes;
 /* How to look for processes. */
 typedef struct tl_out_search {
     bool apart;                                      /* each device by itself; else all are one, device -1 */
-    int64_t first_tid, ntids;                        /* tids are looked for from the first on, ntids at a time */
+    int64_t first_tid, ntids;                        /* tids are searched from first_tid on, ntids at a time */
     bool (*counts)(const void *arg, uint32_t event); /* which events are work; NULL: device work that has a time */
     const void *arg;
 } tl_out_search;
 
-/* Finds one process for each device with work, in order of devices: the process with most of the device's work, of
- * equals the first in the trace.  The caller frees out->v. */
+/* Finds one process for each device with work, in order of devices: the process with most of the device's work; ties go
+ * to the first in the trace.  The caller frees out->v. */
 void tl_out_processes_find(const tl_events *events, const tl_out_search *search, tl_out_processes *out);
 
-/* The track with the process' first free tid; `names` are the names of the trace. */
+/* Returns the track with the process' first free tid; `names` are the names of the trace. */
 tl_out_track tl_out_process_track(const tl_out_process *process, const tl_names *names);
 
 #endif

@@ -1,7 +1,7 @@
 /* track.h - events that are added to a trace: one after the other, as JSON of the trace event format.
  *
- * Slices on tracks of their own, counters, and metadata that names the tracks.  What a caller hands over may be any
- * bytes: what is written is JSON all the same.
+ * Slices on tracks of their own, counters, and metadata that names the tracks.  Texts may hold any bytes: the output is
+ * JSON in any case.
  *
  *     tl_out_track idle = { .pid = 0, .tid = 9000 };
  *     tl_out_name_track(&w, &idle, "Idle");
@@ -16,11 +16,11 @@
 #include "tlmpi/trace_out/sink.h"
 
 typedef enum tl_out_kind {
-    TL_OUT_ABSENT, /* is left out */
+    TL_OUT_ABSENT, /* omitted */
     TL_OUT_INT,
     TL_OUT_US,     /* nanoseconds, written as microseconds with three decimals: exact */
-    TL_OUT_DOUBLE, /* with the digits that read back as the same double; null where it is no number */
-    TL_OUT_TEXT    /* control bytes and quotes are escaped, what is no UTF-8 becomes U+FFFD */
+    TL_OUT_DOUBLE, /* with the digits that read back as the same double; null: not a finite number */
+    TL_OUT_TEXT    /* control bytes and quotes are escaped, invalid UTF-8 becomes U+FFFD */
 } tl_out_kind;
 
 typedef struct tl_out_value {
@@ -58,7 +58,7 @@ typedef struct tl_out_arg {
 /* Where an event is shown: a thread of a process.  In Kineto's traces a device is a process, its number the pid. */
 typedef struct tl_out_track {
     int64_t pid;
-    tl_text pid_text; /* instead, where the trace names its processes by text; p NULL otherwise */
+    tl_text pid_text; /* instead of pid, if the trace names its processes by text; else p is NULL */
     int64_t tid;
     tl_text tid_text; /* likewise */
 } tl_out_track;
@@ -77,14 +77,14 @@ typedef struct tl_out_event {
 /* Zero-initialise but for the sink. */
 typedef struct tl_out_writer {
     tl_sink *sink;
-    bool after_entry; /* a comma parts the next event from what stands before it */
+    bool after_entry; /* a comma is needed before the next event */
     uint64_t nevents; /* events written */
 } tl_out_writer;
 
 /* Writes one event; the sink remembers a failure. */
 void tl_out_put(tl_out_writer *writer, const tl_out_event *event);
 
-/* Two metadata events: the name of the track, or of the process, and that it stands in the order of the tids, or pids. */
+/* Write two metadata events: the name of the track, or of the process, and its place, in order of tids, or of pids. */
 void tl_out_name_track(tl_out_writer *writer, const tl_out_track *track, const char *name);
 void tl_out_name_process(tl_out_writer *writer, int64_t pid, const char *name);
 
