@@ -20,7 +20,7 @@ typedef struct tl_behaviour {
     uint64_t name_key; /* content key of its name */
     uint64_t item;     /* the same on all ranks for the k-th kernel of that name in one step on one of its streams */
     int64_t start_ns;
-    int64_t begin_ns;  /* its start or, if later, the end of what it may have waited for on its own device */
+    int64_t begin_ns; /* its start or, if later, the end of what it may have waited for on its own device */
     int64_t end_ns;
     int32_t rank;
     int32_t stream_order; /* ordinal of its stream among those with the name: each may serve another group */
@@ -28,7 +28,7 @@ typedef struct tl_behaviour {
 
 typedef TL_VEC(tl_behaviour) tl_behaviours;
 
-/* Appends the rank's sightings: about TL_BEHAVES_ITEMS of each name that takes enough of its time, the same ones on all
+/* Appends the rank's sightings: about TL_SAMPLES of each name that takes enough of its time, the same ones on all
  * ranks.  Only unknown names (collective of tl_kernel) are sampled; if no kernel communicates by its name, all are. */
 void tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out);
 

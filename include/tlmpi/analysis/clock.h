@@ -44,24 +44,24 @@ typedef struct tl_clock_procs {
 } tl_clock_procs;
 
 /* Sets groups[].stays, the same on every proc: no rank leaves an all-to-all of the group before every other rank of its
- * host has arrived, and in at least TL_BEHAVES_LEAST all-to-alls a rank waits for another one of its host longer than
+ * host has arrived, and in at least TL_PATTERN_LEAST all-to-alls a rank waits for another one of its host longer than
  * the shortest kernel takes.  Participants are in the order of tl_participants_sort. */
 void tl_clock_stays_find(const tl_participant *participants, size_t n, const tl_clock_procs *procs,
                          const tl_rank_clock *rank_clocks, size_t nrank_clocks, tl_group_fact *groups, size_t ngroups);
 
 /* One rank's end of one collective, compared with the mean end of all members, on recorded clocks. */
 typedef struct tl_clock_sample {
-    uint64_t tie;     /* equal for collectives of the same ranks */
-    int64_t at_ns;    /* the mean end */
-    int64_t late_ns;  /* the rank's end less the mean end */
-    int64_t took_ns;  /* duration of the members' shortest kernel: an upper limit of the transfer */
+    uint64_t tie;    /* equal for collectives of the same ranks */
+    int64_t at_ns;   /* the mean end */
+    int64_t late_ns; /* the rank's end less the mean end */
+    int64_t took_ns; /* duration of the members' shortest kernel: an upper limit of the transfer */
     int32_t rank;
-    int32_t way;      /* 0: a meeting; 1, 2: a message, which the lower or the higher rank sends */
+    int32_t way; /* 0: a meeting; 1, 2: a message, which the lower or the higher rank sends */
 } tl_clock_sample;
 
 typedef TL_VEC(tl_clock_sample) tl_clock_samples;
 
-/* Appends samples of about TL_CLOCK_COLLECTIVES_READ collectives of each group, the same ones on any number of procs.
+/* Appends samples of about TL_SAMPLES collectives of each group, the same ones on any number of procs.
  * Participants are in the order of tl_participants_sort. */
 void tl_clock_samples_take(const tl_participant *participants, size_t n, const tl_job_facts *job,
                            tl_clock_samples *out);
@@ -69,15 +69,15 @@ void tl_clock_samples_take(const tl_participant *participants, size_t n, const t
 /* One rank's ends in all collectives of the same ranks, fitted. */
 typedef struct tl_clock_end {
     uint64_t tie;
-    int64_t at_ns, late_ns;  /* late_ns: how late the rank's ends are at at_ns */
-    double sigma_ns;         /* error of late_ns: scatter of the ends, and lasting differences between members'
+    int64_t at_ns, late_ns; /* late_ns: how late the rank's ends are at at_ns */
+    double sigma_ns;        /* error of late_ns: scatter of the ends, and lasting differences between members'
                               * transfers; INFINITY: the ends only tell which ranks meet */
-    int64_t drift_ppb;       /* growth of late_ns */
+    int64_t drift_ppb;      /* growth of late_ns */
     double drift_sigma_ppb;
-    int64_t step_ns;         /* by how much the ends are later after the cut */
-    double step_sigma_ns;    /* error of step_ns; INFINITY: too few ends before or after the cut */
-    int64_t step_at_ns;      /* last end before the cut, on the rank's clock */
-    int64_t found_ns;        /* another step, at a moment that is not the cut; 0: none stands out */
+    int64_t step_ns;                    /* by how much the ends are later after the cut */
+    double step_sigma_ns;               /* error of step_ns; INFINITY: too few ends before or after the cut */
+    int64_t step_at_ns;                 /* last end before the cut, on the rank's clock */
+    int64_t found_ns;                   /* another step, at a moment that is not the cut; 0: none stands out */
     int64_t found_from_ns, found_to_ns; /* the time span of step found_ns, on the mean clock */
     int32_t rank, n;
 } tl_clock_end;

@@ -9,7 +9,6 @@
  * while the time does not, and 1 if the fit has no data: twice the amount takes twice the time.
  */
 #include "internal.h"
-#include "tlmpi/model/parameters.h"
 #include <math.h>
 
 static bool is_evidence(const tl_baseline *b, const tl_work_class *class, size_t first, size_t k)
@@ -49,7 +48,7 @@ static double power_of(const tl_baseline *b, const tl_work_class *class)
         differs = class->amount[i] != class->amount[i % n];
     for (size_t i = 0; differs && i < members; i++)
         add_member(b, class, i, &uu, &uy);
-    return uu > 0 ? round(100 * fmin(fmax(0, uy / uu), TL_AMOUNT_POWER_MOST)) / 100 : 1;
+    return uu > 0 ? round(100 * fmin(fmax(0, uy / uu), 2)) / 100 : 1;
 }
 
 void tl_class_amounts(const tl_baseline *b, tl_work_class *class)

@@ -66,7 +66,7 @@ static bool sum_by_name(collecting *c, int64_t *all_ns)
     return any;
 }
 
-/* Chooses up to TL_BEHAVES_NAMES names with the largest share of all_ns, TL_NOTHING_SHARE at least; *any: one was
+/* Chooses up to TL_SAMPLES names with the largest share of all_ns, TL_NOTHING_SHARE at least; *any: one was
  * found. */
 static void choose_names(collecting *c, int64_t all_ns, bool *any)
 {
@@ -75,7 +75,7 @@ static void choose_names(collecting *c, int64_t all_ns, bool *any)
 
     for (uint32_t name = 0; name < c->view->names->n; name++) {
         use *u = &c->of_name[name];
-        if (u->n < TL_BEHAVES_LEAST || (double)u->time_ns < TL_NOTHING_SHARE * (double)all_ns)
+        if (u->n < TL_PATTERN_LEAST || (double)u->time_ns < TL_NOTHING_SHARE * (double)all_ns)
             continue;
         tl_text text = tl_names_text(c->view->names, name);
         u->key = tl_hash_bytes(text.p, text.n);
@@ -83,7 +83,7 @@ static void choose_names(collecting *c, int64_t all_ns, bool *any)
     }
     tl_sort_index(order, n, by_time, c->of_name);
     *any = n > 0;
-    for (size_t i = 0; i < n && i < (size_t)TL_BEHAVES_NAMES; i++)
+    for (size_t i = 0; i < n && i < (size_t)TL_SAMPLES; i++)
         c->of_name[order[i]].chosen = true;
     free(order);
 }
@@ -114,10 +114,10 @@ static int64_t dependent_from(const collecting *c, const tl_kernel *k)
     return low > 0 ? tl_ns_max(begin_ns, c->ends[low - 1]) : begin_ns;
 }
 
-/* Whether the item is sampled: decided by a hash of the item, so that about TL_BEHAVES_ITEMS of n are. */
+/* Whether the item is sampled: decided by a hash of the item, so that about TL_SAMPLES of n are. */
 static bool is_drawn(uint64_t item, uint32_t n)
 {
-    const uint64_t wanted = (uint64_t)TL_BEHAVES_ITEMS;
+    const uint64_t wanted = (uint64_t)TL_SAMPLES;
     return n <= wanted || tl_hash_mix(item, 0) <= UINT64_MAX / n * wanted;
 }
 

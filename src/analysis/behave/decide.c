@@ -13,7 +13,7 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* Largest number of common items of two ranks that are compared; TL_BEHAVES_ITEMS on average. */
+/* Largest number of common items of two ranks that are compared; TL_SAMPLES on average. */
 enum { ITEMS_MOST = 256 };
 
 /* The sightings of one name and stream_order by one rank. */
@@ -86,10 +86,10 @@ typedef enum answer { NOTHING, OPPOSED, LEVEL, SHOWN } answer;
 
 static answer answer_of(size_t moved, size_t together)
 {
-    if (moved < (size_t)TL_BEHAVES_LEAST)
+    if (moved < TL_PATTERN_LEAST)
         return LEVEL;
-    bool enough = together >= (size_t)TL_BEHAVES_LEAST;
-    return enough && (double)together >= TL_BEHAVES_TOGETHER * (double)moved ? SHOWN : OPPOSED;
+    bool enough = together >= TL_PATTERN_LEAST;
+    return enough && (double)together >= TL_MOST_SHARE * (double)moved ? SHOWN : OPPOSED;
 }
 
 static answer compare_ranks(const row *a, const row *b, apart *x)
@@ -97,17 +97,17 @@ static answer compare_ranks(const row *a, const row *b, apart *x)
     size_t together;
 
     compare_items(a, b, x);
-    if (x->n < (size_t)TL_BEHAVES_LEAST)
+    if (x->n < TL_PATTERN_LEAST)
         return NOTHING;
     const usual medians = { median_of(x->starts, x), median_of(x->begins, x), median_of(x->ends, x) }, nothing = { 0 };
     for (size_t i = 0; i < x->n; i++)
         x->scratch[i] = x->ends[i];
     x->scatter_ns = tl_mad(x->scratch, x->n, medians.end_ns);
-    size_t moved = count_moved(x, medians, tl_ns_max(x->scatter_ns, TL_ROUNDING_NS) * TL_BEHAVES_PART, &together);
+    size_t moved = count_moved(x, medians, TL_BEHAVES_PART * tl_ns_max(x->scatter_ns, TL_ROUNDING_NS), &together);
     answer found = answer_of(moved, together);
     if (found != LEVEL || abs_ns(medians.end_ns) > TL_CLOCK_ERROR_NS)
         return found;
-    moved = count_moved(x, nothing, tl_ns_max(x->scatter_ns, TL_CLOCK_ERROR_NS) * TL_BEHAVES_PART, &together);
+    moved = count_moved(x, nothing, TL_BEHAVES_PART * tl_ns_max(x->scatter_ns, TL_CLOCK_ERROR_NS), &together);
     return answer_of(moved, together) == SHOWN ? SHOWN : LEVEL;
 }
 
@@ -159,7 +159,7 @@ static showing compare_with_all(const row_list *rows, size_t i, apart *room)
 static tl_collective collective_of(const row_list *rows, apart *room)
 {
     size_t shown = 0, steadily = 0, of_two = 0, opposed = 0, n = rows->n;
-    const size_t asked = (size_t)TL_BEHAVES_RANKS, part = (size_t)TL_LITTLE_PART;
+    const size_t asked = (size_t)TL_SAMPLES, part = (size_t)TL_LITTLE_PART;
     size_t step = n > 2 * asked ? (n - asked) / asked : 1;
 
     for (size_t i = 0; i < n && opposed * part <= 2 * asked; i += i < asked ? 1 : step) {

@@ -52,8 +52,8 @@ static bool is_usable(const tl_participant *p, size_t n)
 bool tl_clocks_compare(const tl_job_facts *job, const tl_participant *p, size_t n)
 {
     bool stays = p[0].group >= 0 && (size_t)p[0].group < job->ngroups && job->groups[p[0].group].stays;
-    return is_usable(p, n) && (tl_participants_sender(p, n) >= 0 || tl_participants_meet(p, n) ||
-                          (stays && are_all_to_all(p, n)));
+    return is_usable(p, n) &&
+           (tl_participants_sender(p, n) >= 0 || tl_participants_meet(p, n) || (stays && are_all_to_all(p, n)));
 }
 
 /* ------------------------------------------------------------------------------------------------------------ stays */
@@ -78,7 +78,7 @@ static void observe_host(const tl_participant *p, const int32_t *host, size_t n,
 
 /* Increments *left if ranks of some host leave the all-to-all early, else *stayed if ranks of some host wait in it. */
 static void count_waiting(const tl_job_facts *job, const tl_participant *p, size_t n, int32_t *host, int64_t *stayed,
-                       int64_t *left)
+                          int64_t *left)
 {
     bool stays = false, leaves = false;
     for (size_t i = 0; i < n; i++) {
@@ -107,7 +107,7 @@ void tl_clock_stays_find(const tl_participant *participants, size_t n, const tl_
     }
     procs->sum(stayed, 2 * ngroups);
     for (size_t g = 0; g < ngroups; g++)
-        groups[g].stays = stayed[g] >= TL_BEHAVES_LEAST && left[g] == 0;
+        groups[g].stays = (size_t)stayed[g] >= TL_PATTERN_LEAST && left[g] == 0;
     free(host);
     free(stayed);
 }

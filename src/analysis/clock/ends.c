@@ -20,7 +20,7 @@
 static bool is_read(const tl_job_facts *job, const tl_participant *p)
 {
     uint32_t most = p->group >= 0 && (size_t)p->group < job->ngroups ? job->groups[p->group].most : 0;
-    return tl_hash_mix(p->key, 0) % (most / TL_CLOCK_COLLECTIVES_READ + 1) == 0;
+    return tl_hash_mix(p->key, 0) % (most / TL_SAMPLES + 1) == 0;
 }
 
 /* Appends a sample for each rank of one collective or message.  Samples of messages in one direction are kept apart
@@ -79,20 +79,13 @@ static int64_t median_late(const series *s, size_t from, size_t to, int64_t ppb,
     return tl_median(s->room, to - from);
 }
 
-/* Keeps the samples with transfers of up to twice the lower quartile, which differ least between members.  Returns that
- * quartile, in ns. */
-static int64_t keep_short_transfers(series *s)
+/* Returns the lower quartile of the transfers, in ns. */
+static int64_t short_transfer(const series *s)
 {
-    size_t kept = 0;
     for (size_t i = 0; i < s->n; i++)
         s->room[i] = s->v[i].took_ns;
     tl_ns_sort(s->room, s->n);
-    int64_t short_ns = s->room[tl_lower_quarter(s->n)], most_ns = tl_ns_sum(short_ns, short_ns);
-    for (size_t i = 0; i < s->n; i++)
-        if (s->v[i].took_ns <= most_ns)
-            s->v[kept++] = s->v[i];
-    s->n = kept;
-    return short_ns;
+    return s->room[tl_lower_quarter(s->n)];
 }
 
 /* Returns the scatter (sigma) of one sample, in ns, from differences of successive samples, which drifts and steps
@@ -113,7 +106,7 @@ static int64_t ppb_of(double rise_ns, double length_ns)
  * step falls into few pairs; pairs across `cut` are left out. */
 static int64_t slope_of(const series *s, size_t cut)
 {
-    size_t lag = s->n / TL_CLOCK_SLOPE_PART + 1, n = 0;
+    size_t lag = s->n / (size_t)TL_LITTLE_PART + 1, n = 0;
     for (size_t i = lag; s->n >= 2 * TL_MEDIAN_LEAST && i < s->n; i++) {
         double length_ns = (double)tl_ns_between(s->v[i].at_ns, s->v[i - lag].at_ns);
         double rise_ns = (double)tl_ns_between(s->v[i].late_ns, s->v[i - lag].late_ns);
@@ -229,7 +222,7 @@ static void fit_series(series *s, int64_t cut_ns, tl_clock_end *out)
 {
     size_t cut = 0;
     out->n = (int32_t)s->n;
-    double transfer_ns = (double)keep_short_transfers(s) / TL_CLOCK_ENDS_PART, scatter_ns;
+    double transfer_ns = (double)short_transfer(s) / TL_CLOCK_ENDS_PART, scatter_ns;
 
     TL_BISECT(cut, s->n, mid, s->v[mid].at_ns < cut_ns);
     bool parts = cut_ns != TL_TIME_UNKNOWN && cut >= TL_MEDIAN_LEAST && cut + TL_MEDIAN_LEAST <= s->n;

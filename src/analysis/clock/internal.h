@@ -52,8 +52,7 @@ bool tl_clocks_compare(const tl_job_facts *job, const tl_participant *by_rank, s
  *        |                     |             (a tie: the mean clock of the ranks that meet in it)
  *        +--- tie B            +--- tie C
  *
- * Weighted least squares over this graph of clocks and ties, by conjugate gradients, until nothing changes; ends that
- * contradict the others by more than their sigma weigh less in the next round.
+ * Weighted least squares over this graph of clocks and ties, by conjugate gradients, until nothing changes.
  */
 typedef struct tl_clock_ties {
     size_t nends, nclocks, nnodes;

@@ -1,7 +1,6 @@
 /* solve.c - least squares over the graph of clocks and ties. */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/model/parameters.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 /* Conjugate gradients stop when the squared residual has shrunk by this factor: below 1 ns. */
 static const double NOTHING = 1e-20;
 
-/* One round of reweighted least squares: L x = b, where L is the graph's weighted Laplacian. */
+/* One round of least squares: L x = b, where L is the graph's weighted Laplacian. */
 typedef struct rounding {
     const tl_clock_ties *g;
     double *weight;                                /* by end */
@@ -64,15 +63,14 @@ static double residual_of(const tl_clock_ties *g, size_t e, const int64_t *value
     return (double)tl_ns_between(value[e], tl_ns_between(out[g->clock[e]], out[g->tie[e]]));
 }
 
-/* Sets the weight of each end to 1 / (sigma^2 + residual^2), without the residual in the first round; and diagonal
- * and b. */
-static void set_weights(rounding *r, bool first, const int64_t *value, const double *sigma, const int64_t *out)
+/* Sets the weight of each end to 1 / sigma^2, diagonal, and b from the residuals of `out`. */
+static void set_weights(rounding *r, const int64_t *value, const double *sigma, const int64_t *out)
 {
     memset(r->diagonal, 0, r->g->nnodes * sizeof *r->diagonal);
     memset(r->b, 0, r->g->nnodes * sizeof *r->b);
     for (size_t e = 0; e < r->g->nends; e++) {
-        double rest = residual_of(r->g, e, value, out), off = first ? 0 : rest;
-        r->weight[e] = isfinite(sigma[e]) ? 1 / (sigma[e] * sigma[e] + off * off) : 0;
+        double rest = residual_of(r->g, e, value, out);
+        r->weight[e] = isfinite(sigma[e]) ? 1 / (sigma[e] * sigma[e]) : 0;
         r->diagonal[r->g->clock[e]] += r->weight[e];
         r->diagonal[r->g->tie[e]] += r->weight[e];
         r->b[r->g->clock[e]] += r->weight[e] * rest;
@@ -83,7 +81,7 @@ static void set_weights(rounding *r, bool first, const int64_t *value, const dou
 /* Sets apart[], by node, to the square root of the least sum of sigma^2 + residual^2 over paths of ends from the
  * component's lowest clock. */
 static void find_sigmas(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
-                       const int64_t *out, double *apart)
+                        const int64_t *out, double *apart)
 {
     bool changed = true;
     for (size_t i = 0; i < g->nnodes; i++)
@@ -115,11 +113,18 @@ void tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const
     r.along = r.way + g->nnodes;
 
     memset(out, 0, g->nnodes * sizeof *out);
-    for (int k = 0; k < TL_CLOCK_ROUNDS; k++) {
-        set_weights(&r, k == 0, value, sigma, out);
+    for (int64_t most = INT64_MAX, last = 0;
+         most > 0 && most != last;) { /* clocks years apart have more digits than x */
+        last = most;
+        most = 0;
+        set_weights(&r, value, sigma, out);
         solve_system(&r);
-        for (size_t i = 0; i < g->nnodes; i++)
-            out[i] = tl_ns_sum(out[i], llround(r.x[i]));
+        for (size_t i = 0; i < g->nnodes; i++) {
+            int64_t by_ns = llround(r.x[i]);
+            out[i] = tl_ns_sum(out[i], by_ns);
+            most = tl_ns_max(most, llabs(by_ns));
+        }
+        most = most < last ? most : last;
     }
     free(room);
     for (size_t i = g->nnodes; i-- > 0;) /* descending: a component's lowest clock is subtracted last */

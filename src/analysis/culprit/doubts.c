@@ -228,7 +228,7 @@ static void add_data_doubts(const tl_judgement *j, const tl_suspect *c, doubts *
         lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->row.untimed, c->row.events));
     const reason reasons[] = {
         { TL_DOUBT_ONE_STEP, WHO | STEPS, t->nsteps < 2 },
-        { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps - t->left_out < TL_PATTERN_LEAST_STEPS },
+        { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps - t->left_out < TL_PATTERN_LEAST },
         { TL_DOUBT_HARDLY_MATCHED, WHO | WAITING, hardly || silent },
         { TL_DOUBT_COMM_UNKNOWN, WHO | WAITING, comm_is_unknown(a, c) },
         { TL_DOUBT_OUTSIDE, WHO | STEPS, t->outside > t->matched / TL_LITTLE_PART },

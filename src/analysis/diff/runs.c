@@ -120,8 +120,7 @@ void tl_diff_runs(tl_diff *diff)
     put_if_differs(diff, "libraries", &libraries);
     put_if_differs(diff, "world size", &world);
     put_if_differs(diff, "ranks", &ranks);
-    put(diff, "mean copy to the device", &input,
-        fabs(bytes[B] - bytes[A]) > TL_DIFF_COUNT_LEAST * fmax(bytes[A], bytes[B]));
+    put(diff, "mean copy to the device", &input, fabs(bytes[B] - bytes[A]) > TL_DIFF_LEAST * fmax(bytes[A], bytes[B]));
     put_if_differs(diff, "selection", &part);
     if (is_damaged)
         put(diff, "damaged traces", &damaged, true);

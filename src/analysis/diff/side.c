@@ -194,7 +194,7 @@ static void find_middle(side *s)
     for (size_t i = 0; i < n; i++) {
         s->middle[i] = s->step_ns[i] >= order[low] && s->step_ns[i] <= order[n - 1 - low];
         s->is_long[i] =
-            (double)s->step_ns[i] > median + fmax(TL_SURE_SIGMAS * (below + below / 2), TL_DIFF_EACH_LEAST * median);
+            (double)s->step_ns[i] > median + fmax(TL_SURE_SIGMAS * (below + below / 2), TL_DIFF_LEAST * median);
     }
     free(order);
 }

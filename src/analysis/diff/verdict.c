@@ -244,7 +244,7 @@ static bool is_named(const tl_diff *diff, const tl_diff_work *w)
 {
     return w->sure ||
            (isnan(w->p_value) && w->change == TL_DIFF_SAME && part_of_kernel(diff, w) != TL_DIFF_TRANSFER &&
-            fabs(w->share) >= TL_VERDICT_LEAST_COST && fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_EACH_LEAST);
+            fabs(w->share) >= TL_VERDICT_LEAST_COST && fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_LEAST);
 }
 
 /* Whether the named kernels of compute or copies have half of the change; common: what nearly all do, which no kernel is
@@ -271,11 +271,11 @@ static double common_times(const tl_diff *diff)
             most_ns = fmax(most_ns, (double)row->a_ns);
             a_ns += pass == 0 ? (double)row->a_ns : 0;
             b_ns += pass == 0 ? (double)row->a_ns * times : 0;
-            alike_ns += pass == 1 && fabs(times / (b_ns / a_ns) - 1) < TL_DIFF_EACH_LEAST ? (double)row->a_ns : 0;
+            alike_ns += pass == 1 && fabs(times / (b_ns / a_ns) - 1) < TL_DIFF_LEAST ? (double)row->a_ns : 0;
         }
     double times = b_ns / a_ns;
     bool alike = alike_ns >= TL_MOST_SHARE * a_ns && 2 * most_ns < a_ns;
-    return alike && fabs(times - 1) >= TL_DIFF_EACH_LEAST ? times : NAN;
+    return alike && fabs(times - 1) >= TL_DIFF_LEAST ? times : NAN;
 }
 
 /* common: what nearly all compute kernels do, which is told of compute. */
@@ -283,8 +283,7 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
 {
     uint8_t part = part_of_kernel(diff, w);
     double times = w->ranks[0] != '\0' ? w->ranks_times : w->b_each_ns / w->a_each_ns;
-    if (part == TL_DIFF_COMPUTE && (w->change == TL_DIFF_TIME || !w->sure) &&
-        fabs(times / common - 1) < TL_DIFF_EACH_LEAST)
+    if (part == TL_DIFF_COMPUTE && (w->change == TL_DIFF_TIME || !w->sure) && fabs(times / common - 1) < TL_DIFF_LEAST)
         return;
     if (!is_named(diff, w) || (part == TL_DIFF_TRANSFER && w->change == TL_DIFF_TIME))
         return;

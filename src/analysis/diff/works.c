@@ -206,8 +206,8 @@ tl_diff_change tl_diff_change_of(const amount amounts[2], const double steps[2],
 {
     const double a_count = amounts[A].count / steps[A], b_count = amounts[B].count / steps[B];
     const double each = (double)amounts[B].ns / amounts[B].count / ((double)amounts[A].ns / amounts[A].count);
-    bool longer = p_value < TL_VERDICT_ALPHA && fabs(each - 1) >= TL_DIFF_EACH_LEAST;
-    bool more = fabs(b_count - a_count) > TL_DIFF_COUNT_LEAST * fmax(a_count, b_count);
+    bool longer = p_value < TL_VERDICT_ALPHA && fabs(each - 1) >= TL_DIFF_LEAST;
+    bool more = fabs(b_count - a_count) > TL_DIFF_LEAST * fmax(a_count, b_count);
     return longer && more ? TL_DIFF_BOTH : longer ? TL_DIFF_TIME : more ? TL_DIFF_COUNT : TL_DIFF_SAME;
 }
 

@@ -178,7 +178,7 @@ static void copy_edges(finalizing *s, uint32_t v, tl_node *node)
         else if (pause == NULL)
             put_edge(s, edge->from, edge->lag_ns);
         else if (edge->from == pause->begin) /* a wait keeps no edge from another thread */
-            put_edge(s, edge->from, tl_ns_min(pause->ns, TL_WAIT_OWN_NS));
+            put_edge(s, edge->from, tl_ns_min(pause->ns, TL_CLOCK_ERROR_NS));
     }
     if (pause == NULL)
         return;

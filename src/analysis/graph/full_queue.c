@@ -65,7 +65,7 @@ void tl_graph_find_full_queue(tl_graph_build *b)
         if (!begins_long_after_launch(b, k))
             continue;
         const tl_launch *l = &view->launches[k->launch];
-        if (l->end_ns - l->start_ns <= TL_WAIT_OWN_NS || b->queue_full[k->launch] ||
+        if (l->end_ns - l->start_ns <= TL_CLOCK_ERROR_NS || b->queue_full[k->launch] ||
             pending_at(b, &b->placed[i], tl_graph_host_time(b, l->end_ns), &near).most < full)
             continue;
         b->queue_full[k->launch] = true;

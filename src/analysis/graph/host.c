@@ -161,7 +161,7 @@ static uint32_t add_end_node(tl_graph_build *b, const recent *r, host_wait *w, c
     if (pause)
         return w->end = add_node_after(b, r, at, node);
     w->end = tl_graph_node(b, node);
-    tl_graph_edge(b, w->begin, w->end, w->release == TL_NONE ? ns : tl_ns_min(ns, TL_WAIT_OWN_NS), 0);
+    tl_graph_edge(b, w->begin, w->end, w->release == TL_NONE ? ns : tl_ns_min(ns, TL_CLOCK_ERROR_NS), 0);
     return w->end;
 }
 

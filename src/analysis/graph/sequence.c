@@ -15,7 +15,7 @@ static int64_t device_clock_lag_of(const tl_rank_view *view)
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
         int64_t before = k->launch != TL_NONE ? tl_ns_between(view->launches[k->launch].start_ns, k->start_ns) : 0;
-        lag = before < TL_CLOCK_MOST_LAG_NS ? tl_ns_max(lag, before) : lag;
+        lag = before < TL_TRACE_ERROR_NS ? tl_ns_max(lag, before) : lag;
     }
     return lag;
 }
@@ -64,22 +64,16 @@ static void fill_handed_ns(tl_graph_build *b)
     }
 }
 
-/* Fills latency_ns with the quantile TL_LATENCY_SHARE of the time from launch to kernel start: as on an idle device. */
+/* Sets latency_ns to the least time from launch to kernel start, as on an idle device, TL_CLOCK_ERROR_NS at most. */
 static void find_latency(tl_graph_build *b)
 {
-    int64_t *late = tl_malloc((b->view->nkernels + 1) * sizeof *late);
-    size_t n = 0;
-
+    int64_t least_ns = TL_CLOCK_ERROR_NS;
     for (size_t i = 0; i < b->view->nkernels; i++) {
         const tl_kernel *k = &b->view->kernels[i];
         if (k->launch != TL_NONE)
-            late[n++] = tl_ns_between(k->start_ns, b->handed_ns[k->launch]);
+            least_ns = tl_ns_min(least_ns, tl_ns_between(k->start_ns, b->handed_ns[k->launch]));
     }
-    if (n > 0) {
-        tl_ns_sort(late, n);
-        b->latency_ns = tl_ns_max(0, tl_ns_min(late[(size_t)(TL_LATENCY_SHARE * (double)(n - 1))], TL_CLOCK_ERROR_NS));
-    }
-    free(late);
+    b->latency_ns = tl_ns_max(0, least_ns);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- orders */

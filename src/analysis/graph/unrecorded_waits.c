@@ -107,8 +107,8 @@ static void judge_calls(judging *j, size_t from, size_t end, int64_t all_ns, int
         for (to = i; to < end && j->v[to].name == j->v[i].name; to++)
             ;
         evidence e = evidence_of(j, i, to, median);
-        if (e.nnear < TL_MEDIAN_LEAST || (double)e.near_ns < TL_UNTOLD_SHARE * (double)all_ns ||
-            (double)e.most_lag_ns > TL_SURE_SIGMAS * (double)TL_WAKE_SPREAD_NS || e.log_chance > log(TL_UNTOLD_CHANCE))
+        if (e.nnear < TL_MEDIAN_LEAST || 2 * e.near_ns < all_ns ||
+            (double)e.most_lag_ns > TL_SURE_SIGMAS * (double)TL_WAKE_SPREAD_NS || e.log_chance > log(TL_VERDICT_ALPHA))
             continue;
         if (best_from < end && (e.nnear < best.nnear || (e.nnear == best.nnear && e.lag_ns >= best.lag_ns)))
             continue;

@@ -74,7 +74,7 @@ static bool is_better(const tl_shift *a, const tl_shift *b)
     uint64_t misfits_a = (uint64_t)a->misfits * b->n, misfits_b = (uint64_t)b->misfits * a->n;
     if (misfits_a != misfits_b)
         return misfits_a < misfits_b;
-    if (llabs(tl_ns_between(a->scatter_ns, b->scatter_ns)) > TL_MATCH_CLOSE_NS / TL_MATCH_APART_PART)
+    if (llabs(tl_ns_between(a->scatter_ns, b->scatter_ns)) > TL_ENDS_NS / TL_LITTLE_PART)
         return a->scatter_ns < b->scatter_ns;
     if (llabs(a->ahead_ns) != llabs(b->ahead_ns))
         return llabs(a->ahead_ns) < llabs(b->ahead_ns);
@@ -121,11 +121,11 @@ static void classify_items(aligning *k, tl_align_item *mine, size_t n, tl_align_
     for (size_t j = 0; j < nref; j++)
         if (!taken[j])
             k->free[k->nfree++] = &ref[j];
-    k->reach_ns = TL_MATCH_CLOSE_NS;
+    k->reach_ns = TL_ENDS_NS;
     for (size_t i = 0; i < k->nopen; i++)
-        k->reach_ns = is_loose(k->open[i]->kind) ? TL_MATCH_LOOSELY_NS : k->reach_ns;
+        k->reach_ns = is_loose(k->open[i]->kind) ? TL_LOOSE_ENDS_NS : k->reach_ns;
     for (size_t j = 0; j < k->nfree; j++)
-        k->reach_ns = is_loose(k->free[j]->kind) ? TL_MATCH_LOOSELY_NS : k->reach_ns;
+        k->reach_ns = is_loose(k->free[j]->kind) ? TL_LOOSE_ENDS_NS : k->reach_ns;
     tl_map_free(&index_of);
     free(taken);
 }
@@ -153,7 +153,7 @@ static void set_clock_distances(aligning *k)
             continue;
         memcpy(room, k->apart_ns + from, (to - from) * sizeof *room);
         int64_t beside_ns = tl_median(room, to - from);
-        if (llabs(tl_ns_between(beside_ns, all_ns)) > TL_MATCH_CLOSE_NS / TL_MATCH_APART_PART)
+        if (llabs(tl_ns_between(beside_ns, all_ns)) > TL_ENDS_NS / TL_LITTLE_PART)
             k->ahead_ns[i] = beside_ns;
     }
     free(room);
@@ -202,7 +202,7 @@ static int64_t gain_of(const aligning *k, size_t i, size_t j)
 {
     const tl_align_item *mine = k->open[i], *ref = k->free[j];
     int64_t apart = llabs(tl_ns_between(end_of(k, i), ref->end_ns));
-    int64_t reach = is_loose(mine->kind) || is_loose(ref->kind) ? TL_MATCH_LOOSELY_NS : TL_MATCH_CLOSE_NS;
+    int64_t reach = is_loose(mine->kind) || is_loose(ref->kind) ? TL_LOOSE_ENDS_NS : TL_ENDS_NS;
     return apart > reach || !may_be_same(mine, ref) ? 0 : GAIN - GAIN / 2 * apart / reach;
 }
 
@@ -258,8 +258,8 @@ static size_t count_covered(const aligning *k)
 {
     size_t n = 0;
     for (size_t i = 0; k->nfree > 0 && i < k->nopen; i++)
-        n += tl_ns_between(k->free[0]->end_ns, end_of(k, i)) <= TL_MATCH_CLOSE_NS &&
-             tl_ns_between(end_of(k, i), k->free[k->nfree - 1]->end_ns) <= TL_MATCH_CLOSE_NS;
+        n += tl_ns_between(k->free[0]->end_ns, end_of(k, i)) <= TL_ENDS_NS &&
+             tl_ns_between(end_of(k, i), k->free[k->nfree - 1]->end_ns) <= TL_ENDS_NS;
     return n;
 }
 

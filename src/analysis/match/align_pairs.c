@@ -219,7 +219,7 @@ static void match_rows(pairing *a, row *r, row *q)
     size_t n = list_open(a, r, a->mine), m = list_open(a, q, a->theirs);
     for (size_t i = 0; i < n && m > 0; i++) {
         size_t j = nearest_of(a->mine[i], a->theirs, m, ahead_ns);
-        if (distance_of(a->mine[i], a->theirs[j], ahead_ns) > TL_MATCH_CLOSE_NS ||
+        if (distance_of(a->mine[i], a->theirs[j], ahead_ns) > TL_ENDS_NS ||
             nearest_of(a->theirs[j], a->mine, n, -ahead_ns) != i)
             continue;
         make_partners(a->mine[i], a->theirs[j]);
@@ -289,7 +289,7 @@ static size_t first_ending_from(const fitting *a, const row *r, int64_t end_ns)
 }
 
 /* Sets *ahead_ns to the clock distance under which most ends of sampled items of r agree with ends of q.  Returns false
- * if fewer than TL_BEHAVES_LEAST agree. */
+ * if fewer than TL_PATTERN_LEAST agree. */
 static bool find_clock_distance(const fitting *a, const row *r, const row *q, int64_t *ahead_ns)
 {
     size_t looked = r->to - r->from < SAMPLES ? r->to - r->from : SAMPLES, n = 0, most = 0;
@@ -298,8 +298,8 @@ static bool find_clock_distance(const fitting *a, const row *r, const row *q, in
 
     for (size_t i = first; i < first + looked; i++) {
         int64_t end_ns = a->items[i].end_ns;
-        for (size_t k = first_ending_from(a, q, tl_ns_between(end_ns, TL_MATCH_LOOSELY_NS));
-             k < q->to && n < DIFFERENCES && tl_ns_between(a->items[k].end_ns, end_ns) <= TL_MATCH_LOOSELY_NS; k++)
+        for (size_t k = first_ending_from(a, q, tl_ns_between(end_ns, TL_LOOSE_ENDS_NS));
+             k < q->to && n < DIFFERENCES && tl_ns_between(a->items[k].end_ns, end_ns) <= TL_LOOSE_ENDS_NS; k++)
             v[n++] = tl_ns_between(end_ns, a->items[k].end_ns);
     }
     tl_ns_sort(v, n);
@@ -312,7 +312,7 @@ static bool find_clock_distance(const fitting *a, const row *r, const row *q, in
             *ahead_ns = middle_ns;
         }
     }
-    return most >= (size_t)TL_BEHAVES_LEAST;
+    return most >= TL_PATTERN_LEAST;
 }
 
 /* Returns the open item of q that ends nearest to x, within the clock error; NULL: none.  ahead_ns: x's clock less that
@@ -352,7 +352,7 @@ static void find_mates(const fitting *a, fit *f)
             last = y;
             int64_t apart_ns = tl_ns_between(tl_ns_between(x->end_ns, y->end_ns), ahead_ns);
             a->scratch[f->n++] = llabs(apart_ns);
-            ahead_ns += apart_ns / TL_MATCH_DRIFT_PART;
+            ahead_ns += apart_ns;
         }
     }
     f->apart_ns = f->n > 0 ? tl_median(a->scratch, f->n) : 0;
@@ -401,7 +401,7 @@ static void list_fits(fitting *a)
             if (r->rank == q->rank || !opposite || !find_clock_distance(a, r, q, &f.ahead_ns))
                 continue;
             find_mates(a, &f);
-            if (f.n >= (size_t)TL_BEHAVES_LEAST)
+            if (f.n >= TL_PATTERN_LEAST)
                 tl_vec_push(&a->fits, f);
         }
     tl_vec_sort(&a->fits, by_fit);
@@ -418,7 +418,7 @@ static void join_fits(fitting *a)
             find_mates(a, f);
             row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
             size_t fewer = r->open < q->open ? r->open : q->open;
-            if (f->n < (size_t)TL_BEHAVES_LEAST || f->n < fewer - fewer / (size_t)TL_LITTLE_PART)
+            if (f->n < TL_PATTERN_LEAST || f->n < fewer - fewer / (size_t)TL_LITTLE_PART)
                 continue;
             bool alone = !has_third_rank(a, f);
             for (size_t i = r->from; alone && i < r->to; i++) {

@@ -82,7 +82,8 @@ static size_t count_misses(const common *c, const distance *own)
  * may be a mistake. */
 static size_t misses_that_contradict(size_t n)
 {
-    return n / TL_GROUP_MISTAKES > 2 ? n / TL_GROUP_MISTAKES : 2;
+    const size_t few = n / (size_t)TL_LITTLE_PART;
+    return few > 2 ? few : 2;
 }
 
 static int64_t median_apart(const common *c, size_t from, size_t to)
@@ -118,7 +119,7 @@ static distance distance_with_step(const common *c)
 
 static int64_t scatter_allowed(const distance *x)
 {
-    return x->loose ? TL_GROUP_LOOSELY_NS : TL_GROUP_TOGETHER_NS;
+    return x->loose ? TL_LOOSE_ENDS_NS : TL_ENDS_NS;
 }
 
 static bool is_steady(const distance *x)
@@ -169,8 +170,8 @@ static uint32_t inferred_of(const tl_deciding *d, int32_t rank, uint64_t members
 /* Whether a scatters much less than b or, if both scatter about alike, puts clocks less apart. */
 static bool is_better_distance(const distance *a, const distance *b)
 {
-    int64_t x = tl_ns_max(a->scatter_ns, TL_GROUP_STEADY_NS), y = tl_ns_max(b->scatter_ns, TL_GROUP_STEADY_NS);
-    bool alike = x >= y / TL_GROUP_STEADIER && y >= x / TL_GROUP_STEADIER;
+    int64_t x = tl_ns_max(a->scatter_ns, TL_ROUNDING_NS), y = tl_ns_max(b->scatter_ns, TL_ROUNDING_NS);
+    bool alike = x >= y / 2 && y >= x / 2;
     return alike ? llabs(a->apart_ns) < llabs(b->apart_ns) : x < y;
 }
 
@@ -283,13 +284,13 @@ static int64_t scatter_of_one_group(const tl_deciding *d, size_t from, size_t to
 {
     size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, n = 0;
     int64_t *ns = tl_malloc((to - from) * looked * sizeof *ns), most_ns = INT64_MAX;
-    double most = TL_GROUP_STEADIER;
+    double most = 2;
 
     for (size_t i = from; i < from + looked; i++)
         for (size_t k = i + 1; k < to; k++) {
             distance own;
             if (measure(d, d->order[i], d->order[k], &own) && own.scatter_ns <= before_ns)
-                ns[n++] = own.scatter_ns > TL_GROUP_STEADY_NS ? own.scatter_ns : TL_GROUP_STEADY_NS;
+                ns[n++] = own.scatter_ns > TL_ROUNDING_NS ? own.scatter_ns : TL_ROUNDING_NS;
         }
     tl_ns_sort(ns, n);
     for (size_t i = 1; i < n; i++)

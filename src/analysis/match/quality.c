@@ -90,7 +90,7 @@ static void check_collective(tl_quality rows[TL_NCHECKS], const tl_collective_ro
     add_case(&rows[TL_CHECK_UNMATCHED], c->state == TL_COLL_UNMATCHED, 0);
     for (int s = TL_SUSPECT_KIND; s <= TL_SUSPECT_ENDS; s++)
         add_case(&rows[TL_CHECK_KIND + s - TL_SUSPECT_KIND], c->suspect == s,
-            c->suspect == TL_SUSPECT_ENDS ? c->end_spread_ns : 0);
+                 c->suspect == TL_SUSPECT_ENDS ? c->end_spread_ns : 0);
     if (c->n > 1 && !c->loose && (fits || c->suspect == TL_SUSPECT_ENDS))
         add_case(&rows[TL_CHECK_END_TOGETHER], fits, c->end_spread_ns);
     if (matched) {
@@ -190,7 +190,7 @@ static void check_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         const tl_blame_step *s = tl_table_row(steps, i);
         too_few->of += s->rank == first->rank;
     }
-    too_few->count = too_few->of < TL_PATTERN_LEAST_STEPS ? too_few->of : 0;
+    too_few->count = too_few->of < (int64_t)TL_PATTERN_LEAST ? too_few->of : 0;
     if (tl_tables_get(job, &tl_step_schema)->n == 0)
         rows[TL_CHECK_UNSTEPPED].count = 0;
     for (size_t i = 0; i < groups->n; i++)

@@ -110,7 +110,7 @@ tl_suspicion tl_collective_suspect_times(const tl_collective_view *c)
     if (tl_ns_between(last_arrival_ns, first_end_ns) > tl_ns_sum(most.wait_ns, doubt_ns))
         return TL_SUSPECT_WAIT;
     int64_t took_ns = tl_ns_between(last_end_ns, last_arrival_ns);
-    int64_t ring = took_ns - took_ns / TL_RING_SPARED_PART; /* ranks beyond a slow link may skip the last passes */
+    int64_t ring = took_ns - took_ns / TL_LITTLE_PART; /* ranks beyond a slow link may skip the last passes */
     ring = ring > most.ends_ns ? ring : most.ends_ns;
     return tl_ns_between(last_end_ns, first_end_ns) > tl_ns_sum(ring, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
 }

@@ -48,7 +48,7 @@ static double others_longer_in(const tl_phase_job *j, const tl_phase_candidate *
 static void explain(const tl_phase_job *j, tl_phase_candidate *u)
 {
     const tl_phase_holds holds = j->classes[u->class].holds;
-    const double enough = TL_PHASE_MAKES_UP * u->late_ns;
+    const double enough = TL_MOST_SHARE * u->late_ns;
     makes_up fewer = { .class = TL_NONE }, equal = fewer, more = fewer;
     for (uint32_t c = 0; c < j->nclasses; c++) {
         const tl_phase_holds those = j->classes[c].holds;
@@ -122,7 +122,7 @@ static void find_waiters(const tl_phase_job *j, tl_phase_candidate *u, double *l
             }
     }
     for (size_t r = 0; r < j->nranks; r++)
-        if (longer_ns[r] > 0 && longer_ns[r] >= TL_PHASE_MAKES_UP * u->late_ns) {
+        if (longer_ns[r] > 0 && longer_ns[r] >= TL_MOST_SHARE * u->late_ns) {
             u->nwaiters++;
             u->waited_ns += longer_ns[r];
         }

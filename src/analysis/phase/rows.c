@@ -55,7 +55,7 @@ static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_candida
 {
     if (u->answer == TL_PHASE_OPEN || u->answer == TL_PHASE_LONGER)
         return TL_CONFIDENCE_LOW;
-    bool doubt = u->nsteps < (size_t)TL_PATTERN_LEAST_STEPS || j->nranks < TL_MEDIAN_LEAST || u->by_history;
+    bool doubt = u->nsteps < TL_PATTERN_LEAST || j->nranks < TL_MEDIAN_LEAST || u->by_history;
     return doubt ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH;
 }
 

@@ -5,8 +5,10 @@
  * idle time.
  */
 #include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/config.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
 tl_activity_kind tl_activity_of_work(const tl_rank_view *view, const tl_kernel *k)
@@ -45,13 +47,6 @@ static void append_stretch(tl_activity *a, int64_t start_ns, tl_activity_kind ki
     write_entry(a, start_ns, kind);
     a->n++;
 }
-
-/* Largest time, ns, from a launch to the gap for which the launch still counts as late. */
-static const int64_t in_time_ns = 8000;
-/* Largest time, ns, from the end of a wait to the gap that it causes. */
-static const int64_t sync_slack_ns = 2000;
-/* Largest time, ns, that a host needs to launch again after a wait. */
-static const int64_t restart_ns = 100000;
 
 /* The layers of work: each hides the layers after it; comm is the last layer. */
 enum { WORK_LAYERS = TL_ACTIVITY_COMM + 1 };
@@ -125,13 +120,13 @@ static void divide_by_activity(finding *f, int64_t from_ns, int64_t to_ns, tl_ac
     }
 }
 
-/* Returns the end of the last wait that began before the gap and ends in it (or at most sync_slack_ns before);
+/* Returns the end of the last wait that began before the gap and ends in it (or at most the usual sync_ns before);
  * INT64_MIN: none. */
 static int64_t wait_end_in_gap(finding *f, int64_t lo)
 {
     int64_t end = INT64_MIN;
     const int p = TL_HOST_SPANS - 1;
-    first_ending_after(f, p, lo - sync_slack_ns - 1);
+    first_ending_after(f, p, lo - tl_config_default.idle.sync_ns - 1);
     for (size_t i = f->at[p]; i < f->spans->of[p].n && f->spans->of[p].v[i].start_ns < lo; i++)
         end = f->spans->of[p].v[i].end_ns;
     return end;
@@ -143,7 +138,7 @@ static bool is_launched_in_time(const finding *f, int64_t lo, const tl_kernel *n
 {
     if (next->launch_ns == TL_TIME_UNKNOWN)
         return true;
-    if (next->launch_ns >= lo - in_time_ns)
+    if (next->launch_ns >= lo - tl_config_default.idle.launch_ns)
         return false;
     const tl_launch *launch = next->launch != TL_NONE ? &f->view->launches[next->launch] : NULL;
     return launch == NULL || launch->nkernels > 1 || launch->end_ns <= lo;
@@ -158,7 +153,7 @@ static void divide_gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next
     }
     int64_t wait_end = wait_end_in_gap(f, lo);
     f->drained = f->drained || wait_end != INT64_MIN;
-    bool restart = f->drained && hi - tl_ns_max(wait_end, lo) <= restart_ns;
+    bool restart = f->drained && hi - tl_ns_max(wait_end, lo) <= 2 * TL_WAKE_SPREAD_NS;
     divide_by_activity(f, lo, hi, restart ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST);
 }
 
@@ -180,7 +175,7 @@ void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_
         append_work(&f, k->start_ns);
         if (f.now < k->start_ns)
             divide_gap(&f, f.now, k->start_ns, k);
-        else if (k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns < end_ns - in_time_ns)
+        else if (k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns < end_ns - tl_config_default.idle.launch_ns)
             f.drained = false; /* launched ahead of the device again */
         f.now = k->start_ns;
         *busy_to = tl_ns_max(*busy_to, k->end_ns);

@@ -80,8 +80,8 @@ static typical typical_of(const transfer *v, size_t n)
     size_t usual = !v->sized      ? tl_upper_quarter(complete > 0 ? complete : n)
                    : complete > 0 ? tl_lower_middle(complete)
                                   : tl_lower_quarter(n);
-    bool shown = complete >= TL_MEDIAN_LEAST;
-    return (typical){ v->class, v[usual].ns, shown ? v[complete - 1].ns : TL_TRANSFER_VARIES * v[usual].ns };
+    bool shown = complete >= TL_MEDIAN_LEAST; /* else the sizes of a class differ by a factor of 2 */
+    return (typical){ v->class, v[usual].ns, shown ? v[complete - 1].ns : 2 * v[usual].ns };
 }
 
 /* Whether message sizes may differ within the row's class: in kinds that a rank may leave before all have arrived, and

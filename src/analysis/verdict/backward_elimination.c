@@ -54,7 +54,7 @@ bool tl_eliminate_least_needed(bool *chosen, const double *share, size_t n, doub
             scratch[nchosen++] = share[u];
     if (nchosen == 0)
         return false;
-    bool many = nchosen > (size_t)TL_CHOICE_MANY;
+    bool many = nchosen > (size_t)TL_SAMPLES;
     tl_real_sort(scratch, nchosen);
     double most = scratch[many ? tl_lower_middle(nchosen) : 0];
     for (size_t u = 0; u < n && (many || !any); u++) {

@@ -122,24 +122,24 @@ static void test_member(finding *f, size_t member, double sigma, tl_candidate *c
 {
     const tl_baseline *b = f->b;
     bool link = candidate->link != TL_NONE, alone = f->members < 2;
-    const tl_lateness_test t = { .nsteps = f->nfull,
-                                 .x = f->full,
-                                 .sigma = sigma,
-                                 .alpha = f->alpha,
-                                 .chance = { .members = f->members,
-                                             .efficiency = 1,
-                                             .nsteps = f->nnoise,
-                                             .tries = f->tries,
-                                             .largest = f->largest,
-                                             .degrees = link || candidate->family == TL_FAMILY_COPY
-                                                            ? TL_TRANSFER_TAIL_DEGREES
-                                                            : f->tail_degrees },
-                                 .excluded = f->excluded,
-                                 .up = f->up,
-                                 .rest_up = f->rest_up,
-                                 .rest = f->rest,
-                                 .column = f->column,
-                                 .worst = f->worst };
+    const tl_lateness_test t = {
+        .nsteps = f->nfull,
+        .x = f->full,
+        .sigma = sigma,
+        .alpha = f->alpha,
+        .chance = { .members = f->members,
+                    .efficiency = 1,
+                    .nsteps = f->nnoise,
+                    .tries = f->tries,
+                    .largest = f->largest,
+                    .degrees = link || candidate->family == TL_FAMILY_COPY ? TL_TAIL_DEGREES / 2 : f->tail_degrees },
+        .excluded = f->excluded,
+        .up = f->up,
+        .rest_up = f->rest_up,
+        .rest = f->rest,
+        .column = f->column,
+        .worst = f->worst
+    };
     tl_late_sums sums = tl_late_shape(&t, member, &candidate->shape);
 
     *found = false;

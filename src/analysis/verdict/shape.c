@@ -78,12 +78,12 @@ static double score_of(const fit *f, const bool *up)
 /* Fills f->start with starting levels; returns their number. */
 static size_t list_starts(fit *f)
 {
-    const size_t starts = (size_t)TL_SHAPE_STARTS;
+    const size_t starts = (size_t)TL_SAMPLES;
     size_t n = 0;
     for (size_t s = 0; s < f->n; s++)
         if (f->x[s] > 0)
             f->start[n++] = f->x[s];
-    if (f->n <= starts * starts || n <= starts)
+    if (n <= starts)
         return n;
     tl_real_sort(f->start, n);
     for (size_t k = 0; k < starts; k++)
@@ -155,7 +155,7 @@ void tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
     size_t begin = 0;
 
     double levels = fit_two_levels(&f);
-    bool drifts = n >= (size_t)TL_PATTERN_LEAST_STEPS && levels > 0 && fit_ramp(&f, &begin) > levels;
+    bool drifts = n >= TL_PATTERN_LEAST && levels > 0 && fit_ramp(&f, &begin) > levels;
     *out = (tl_shape){ .first = n };
     for (size_t s = 0; s < n; s++) {
         up[s] = drifts ? s >= begin : f.best[s];

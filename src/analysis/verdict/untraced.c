@@ -131,8 +131,7 @@ static void judge(searching *s, tl_untraced *u)
 /* Whether chance does not explain the lateness, and the gain is at least the least cost's share of the job's time. */
 static bool is_costly(const searching *s, const tl_untraced *u)
 {
-    double least = fmax(s->options->least_cost, TL_UNTRACED_LEAST_COST);
-    return u->p < s->options->alpha && (double)u->gain_ns >= least * (double)s->out->whole_ns;
+    return u->p < s->options->alpha && (double)u->gain_ns >= s->options->least_cost * (double)s->out->whole_ns;
 }
 
 static void look_at(searching *s, int32_t rank)

@@ -37,7 +37,7 @@ static void fill_excess_shares(const tl_collective_view *c, const tl_participant
         tl_middles_find(&d->work_between_collectives, &first->work_between_collectives, c->n, sizeof *first,
                         d->scratch);
     int64_t excess = tl_excess_by_activity(&d->work_between_collectives, &p->work_between_collectives, row->share);
-    if (excess < late_ns - late_ns / TL_WAIT_EXPLAINED_PART) {
+    if ((double)excess < TL_MOST_SHARE * (double)late_ns) {
         if (d->work_since_step.n == 0)
             tl_middles_find(&d->work_since_step, &first->work_since_step, c->n, sizeof *first, d->scratch);
         uint16_t wider[TL_NACTIVITIES];

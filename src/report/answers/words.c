@@ -81,11 +81,11 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
         return tl_phrase_of("%s%s less of %s (%s) %s%s, simulated", tl_gain_is_least(a, c) ? "at least " : "",
                             tl_duration(c->gain_ns).text, tl_duration(a->wall_ns).text,
                             tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without, gain_in_steps(c).text);
-    const tl_phrase why =
-        a->trust.simulated            ? tl_phrase_of("simulated, because others cost more")
-        : isnan(a->trust.model_error) ? tl_phrase_of("known, because nothing could be simulated")
-                                      : tl_phrase_of("known, because the simulation misses the measured time by %.1f %%",
-                                                     100 * fabs(a->trust.model_error));
+    const tl_phrase why = a->trust.simulated ? tl_phrase_of("simulated, because others cost more")
+                          : isnan(a->trust.model_error)
+                              ? tl_phrase_of("known, because nothing could be simulated")
+                              : tl_phrase_of("known, because the simulation misses the measured time by %.1f %%",
+                                             100 * fabs(a->trust.model_error));
     return tl_phrase_of("not %s; %s %s more work than peers in these steps", why.text,
                         tl_is_several(c) ? "they have" : "it has", tl_duration(c->excess_ns).text);
 }
@@ -145,7 +145,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
             return tl_phrase_of("%zu of %zu steps %s left out: a delay there is not seen", t->left_out, t->nsteps,
                                 t->left_out == 1 ? "is" : "are");
         if (t->outside <= t->matched / TL_LITTLE_PART)
-            return tl_phrase_of("others wait for it where delays are not judged, too: outside of steps, or in the first or last");
+            return tl_phrase_of(
+                "others wait for it where delays are not judged, too: outside of steps, or in the first or last");
         return tl_phrase_of("%s of %s matched collectives are outside of the marked steps and are not judged",
                             tl_grouped(t->outside).text, tl_grouped(t->matched).text);
     case TL_DOUBT_CLOCKS:
@@ -181,12 +182,14 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
 /* What to do next, by cause. */
 static const char *const next_of[] = {
     [TL_CAUSE_UNKNOWN] = "record that rank again with Python stacks (with_stack=True) and compare it with a peer",
-    [TL_CAUSE_COMPUTE_SLOW] = "compare these kernels with a peer's (tlmpi show ... kernel_ranks): shapes, library versions, "
-                              "what else runs on that device",
+    [TL_CAUSE_COMPUTE_SLOW] =
+        "compare these kernels with a peer's (tlmpi show ... kernel_ranks): shapes, library versions, "
+        "what else runs on that device",
     [TL_CAUSE_THROTTLED] = "look at clocks, power and temperature of that device, and at what else runs on it",
     [TL_CAUSE_MORE_WORK] = "balance what ranks are given: sequence lengths, batch, experts, layers of a stage",
-    [TL_CAUSE_HOST_LATE] = "record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to "
-                           "cores near its device",
+    [TL_CAUSE_HOST_LATE] =
+        "record that rank with Python stacks (with_stack=True) or run py-spy on it; pin its process to "
+        "cores near its device",
     [TL_CAUSE_INPUT] = "more workers or prefetch for the data loader of that rank; look at its storage",
     [TL_CAUSE_H2D] = "pin host memory, copy with non_blocking=True, and look at the bus of that device",
     [TL_CAUSE_GC] = "collect garbage on all ranks in the same steps (gc.disable, then gc.collect), or gc.freeze",
@@ -214,7 +217,7 @@ static const char *without_culprit(const tl_answers *a)
     default:
         break;
     }
-    if (a->trust.nsteps > 0 && a->trust.nsteps < (size_t)TL_PATTERN_LEAST_STEPS)
+    if (a->trust.nsteps > 0 && a->trust.nsteps < TL_PATTERN_LEAST)
         return a->trust.missing > 0 ? "record all ranks, and more steps, five at least"
                                     : "record more steps, five at least: of these few chance is not told from a delay";
     if (a->trust.missing > 0)

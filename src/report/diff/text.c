@@ -136,7 +136,7 @@ static void say_kernel(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *
     if (row->ranks[0] != '\0')
         tl_say(w, isfinite(row->times) ? "(takes %.3g times as long there)" : "(new there)", row->times);
     else if (row->change == TL_DIFF_TIME || row->change == TL_DIFF_BOTH || row->change == TL_DIFF_REPLACED ||
-             (row->change == TL_DIFF_COUNT && fabs(row->times - 1) >= TL_DIFF_EACH_LEAST))
+             (row->change == TL_DIFF_COUNT && fabs(row->times - 1) >= TL_DIFF_LEAST))
         tl_say(w, "(each takes %.3g times as long)", row->times);
 }
 

