@@ -62,9 +62,9 @@ static tl_status load(asked *a, const char *path, bool page, tl_error *err)
     const struct {
         const char *name;
         char **text;
-    } attributes[] = { { "selection", &a->selection }, { "selection_notes", &a->notes },
+    } attributes[] = { { "selection", &a->selection },  { "selection_notes", &a->notes },
                        { "command_line", &a->command }, { "history", &a->history },
-                       { "hostname", &a->host }, { "creator_version", &a->version } };
+                       { "hostname", &a->host },        { "creator_version", &a->version } };
     for (size_t i = 0; st == TL_OK && i < sizeof attributes / sizeof attributes[0]; i++)
         st = in_file(a, tl_result_attr_text(a->result, attributes[i].name, attributes[i].text, &why), &why, err);
     if (st == TL_OK) {
@@ -190,8 +190,8 @@ static tl_status put_slice(asked *a, const tl_cli *cli, FILE *out, tl_error *err
     if (st == TL_OK)
         st = tl_sink_open(fileno(out), path != NULL ? path : "the export", gzip, &sink, err);
     if (st == TL_OK)
-        st = in_file(
-            a, tl_export_perfetto(a->result, tl_tables_get(&a->tables, &tl_rank_schema), &strip, sink, &why), &why, err);
+        st = in_file(a, tl_export_perfetto(a->result, tl_tables_get(&a->tables, &tl_rank_schema), &strip, sink, &why),
+                     &why, err);
     tl_sink_close(sink);
     tl_strip_free(&strip);
     return st;

@@ -85,10 +85,12 @@ rows = table('blame_step')
 cells = cells_of(figures[0])
 assert len(figures) == 1 and len(cells) == len(rows) == 9, len(cells)"
 page "bars of all ranks and their mean" "
-bars = root.findall('.//section[@id=\"time\"]//svg/g')
-assert [b.find('title').text.split(':')[0] for b in bars] == ['mean', 'rank 0', 'rank 1', 'rank 2'], bars
-for b, row in zip(bars[1:], [r for r in table('breakdown') if r['rank'] >= 0 and r['step'] == -1 and r['device'] == -1]):
-    wide = {r.get('class'): float(r.get('width')[:-1]) for r in b.findall('rect')}
+bars = {}
+for r in root.findall('.//section[@id=\"time\"]//svg/rect[title]'):
+    bars.setdefault(r.find('title').text.split(':')[0], []).append(r)
+assert list(bars) == ['mean', 'rank 0', 'rank 1', 'rank 2'], bars
+for row in [r for r in table('breakdown') if r['rank'] >= 0 and r['step'] == -1 and r['device'] == -1]:
+    wide = {r.get('class'): float(r.get('width')[:-1]) for r in bars['rank %d' % row['rank']]}
     compute = wide['compute'] + wide.get('hidden', 0)
     assert abs(compute / sum(wide.values()) - row['compute_ns'] / row['wall_ns']) < 1e-3, (wide, row)"
 page "which job, and how it was made" "

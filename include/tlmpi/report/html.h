@@ -36,8 +36,8 @@ const tl_schema *const *tl_html_tables(void);
 /* Writes the page; the caller, who closes `out`, checks whether writing failed.  Fails as input->each does. */
 tl_status tl_html_write(const tl_html_input *input, FILE *out, tl_error *err);
 
-/* Writes the page of two runs, A and B: what differs, in words; a waterfall from the step of A to that of B; kernels; and
- * the merged tree of call paths. */
+/* Writes the page of two runs, A and B: what differs, in words; a waterfall from the step of A to that of B; kernels;
+ * and the merged tree of call paths. */
 void tl_html_write_diff(const tl_diff_words *words, FILE *out);
 
 #endif

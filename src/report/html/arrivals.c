@@ -13,7 +13,7 @@
 
 enum { A_DECADE = 6, DECADES = TL_LATE_BINS / A_DECADE }; /* bins from 1 us on; bin 0 is all below */
 
-/* ------------------------------------------------------------------------------------------------------------- counted */
+/* ---------------------------------------------------------------------------------------------------------- counted */
 
 void tl_late_begin(tl_strip *s)
 {
@@ -28,7 +28,8 @@ void tl_late_take(tl_strip *s, const tl_arrival *row)
     if (s->now.n > 0 && s->now.v[0].collective != row->collective)
         tl_late_meet(s);
     if (s->meetings.v[row->collective].by_rank)
-        tl_vec_push(&s->now, (tl_strip_stay){ .rank = row->rank, .start_ns = row->start_ns, .collective = row->collective });
+        tl_vec_push(&s->now,
+                    (tl_strip_stay){ .rank = row->rank, .start_ns = row->start_ns, .collective = row->collective });
 }
 
 static size_t bin_of(int64_t late_ns)
@@ -55,7 +56,7 @@ void tl_late_meet(tl_strip *s)
     s->now.n = 0;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- drawn */
+/* ------------------------------------------------------------------------------------------------------------ drawn */
 
 /* Draws the rank's dots in the columns of bins `first` to `last`, of which the first has all that is earlier. */
 static void draw_rank(FILE *out, const tl_strip_late *r, int y, size_t first, size_t last)
@@ -71,8 +72,8 @@ static void draw_rank(FILE *out, const tl_strip_late *r, int y, size_t first, si
                                : tl_phrase_of("%.20s to %.20s late", tl_duration((int64_t)from_ns).text,
                                               tl_duration((int64_t)to_ns).text);
         tl_put(out,
-               "<circle class=\"%s\" cx=\"%.2f%%\" cy=\"%d\" r=\"%.1f\"><title>rank %" PRId32 ": %" PRId64 " of %" PRId64
-               " collectives, %s</title></circle>",
+               "<circle class=\"%s\" cx=\"%.2f%%\" cy=\"%d\" r=\"%.1f\"><title>rank %" PRId32 ": %" PRId64
+               " of %" PRId64 " collectives, %s</title></circle>",
                early ? "early" : "late-dot", wide * ((double)(bin > first ? bin - first : 0) + 0.5), y,
                fmax(1, most * sqrt((double)r->count[bin] / (double)r->n)), r->rank, r->count[bin], r->n, when.text);
     }
@@ -101,12 +102,12 @@ static void draw_decades(FILE *out, size_t first, size_t last, int high)
 static tl_phrase finding_of(const tl_strip_late *named, const tl_strip_late *other)
 {
     const tl_strip_late *worst = named != NULL ? named : other;
-    tl_phrase finding = tl_phrase_of("Rank %" PRId32 " comes %.20s after the median, its %.20s collectives together", worst->rank,
-                                     tl_duration(worst->late_ns).text, tl_grouped(worst->n).text);
+    tl_phrase finding = tl_phrase_of("Rank %" PRId32 " comes %.20s after the median, its %.20s collectives together",
+                                     worst->rank, tl_duration(worst->late_ns).text, tl_grouped(worst->n).text);
     return named == NULL || other == NULL
                ? tl_phrase_of("%.200s, most of all.", finding.text)
-               : tl_phrase_of("%.200s; of the others rank %" PRId32 " comes latest, by %.20s.", finding.text, other->rank,
-                              tl_duration(other->late_ns).text);
+               : tl_phrase_of("%.200s; of the others rank %" PRId32 " comes latest, by %.20s.", finding.text,
+                              other->rank, tl_duration(other->late_ns).text);
 }
 
 void tl_draw_arrivals(tl_page *page)
@@ -145,8 +146,9 @@ void tl_draw_arrivals(tl_page *page)
     tl_put_rows(out, &rows);
     for (size_t i = 0; i < rows.n; i++)
         draw_rank(out, shown[i], tl_row_y(&rows, i) + ROW / 2, first, last);
-    tl_figure_end(out, NULL, 0, NULL,
-                  "A dot's area is the share of the rank's collectives in which it comes that much later than the median "
-                  "of those that meet, sends and receives apart. A rank that waits for another one before it can come "
-                  "is late, too.");
+    tl_figure_end(
+        out, NULL, 0, NULL,
+        "A dot's area is the share of the rank's collectives in which it comes that much later than the median "
+        "of those that meet, sends and receives apart. A rank that waits for another one before it can come "
+        "is late, too.");
 }

@@ -14,10 +14,10 @@
 #include "tlmpi/model/path_tables.h"
 #include <inttypes.h>
 
-/* --------------------------------------------------------------------------------------------------- where time goes */
+/* -------------------------------------------------------------------------------------------------- where time goes */
 
-/* Causes of idle time that have a shade of their own; ranks that are drawn one by one, and how many of more ranks; bands
- * of the others. */
+/* Causes of idle time that have a shade of their own; ranks that are drawn one by one, and how many of more ranks;
+ * bands of the others. */
 enum { CAUSES = 3, EACH = TL_ROWS_MOST, WORST = 12, BANDS = 10 };
 
 enum { BAR = 10, PITCH = 13, TOP = 4, APART = 8 }; /* pixels; APART: below the mean, and above the others */
@@ -86,8 +86,8 @@ static void part_idle(const tl_page *page, bars *b)
     TL_EACH (const tl_idle_summary, cause, page->idle) {
         size_t at = 0, k = 0;
         TL_BISECT(at, b->v.n, mid, b->v.v[mid].rank < cause->rank);
-        while (k < b->ncauses && (cause->drain_type != b->causes[k].drain_type ||
-                                  cause->cpu_during_gap != b->causes[k].cpu_during_gap))
+        while (k < b->ncauses &&
+               (cause->drain_type != b->causes[k].drain_type || cause->cpu_during_gap != b->causes[k].cpu_during_gap))
             k++;
         if (cause->place != 0 || k == b->ncauses || at == b->v.n || b->v.v[at].rank != cause->rank)
             continue;
@@ -131,25 +131,6 @@ static tl_phrase cause_in_words(const tl_idle_summary *cause)
                         doing != NULL ? doing : "other");
 }
 
-static int64_t idle_of(const bar *one)
-{
-    int64_t ns = 0;
-    for (int p = IDLE; p < NPARTS; p++)
-        ns += one->ns[p];
-    return ns;
-}
-
-/* Draws a bar, and what a pointer says of it. */
-static void draw_bar(FILE *out, const bars *b, const bar *one, int y, const char *name, const tl_meaning *parts, bool *seen)
-{
-    tl_put(out, "<g><title>%s: compute %s, exposed communication %s, copies %s, idle %s</title>", name,
-           tl_part_in_words(one->ns[COMPUTE] + one->ns[HIDDEN], one->wall_ns).text,
-           tl_part_in_words(one->ns[TRANSFER] + one->ns[WAITING] + one->ns[UNKNOWN], one->wall_ns).text,
-           tl_part_in_words(one->ns[COPY], one->wall_ns).text, tl_part_in_words(idle_of(one), one->wall_ns).text);
-    tl_put_stack(out, &b->scale, y, BAR, parts, one->ns, NPARTS, NULL, seen);
-    fputs("</g>\n", out);
-}
-
 /* Ranks that are named first, then those with most time that is not compute. */
 static int by_loss(const void *of, uint32_t a, uint32_t b)
 {
@@ -159,7 +140,8 @@ static int by_loss(const void *of, uint32_t a, uint32_t b)
     return TL_COMPARE(y->wall_ns - y->ns[COMPUTE] - y->ns[HIDDEN], x->wall_ns - x->ns[COMPUTE] - x->ns[HIDDEN]);
 }
 
-/* Draws the mean, and each rank; of many ranks those that are named and those that lose most, then the others in tenths. */
+/* Draws the mean, and each rank; of many ranks those that are named and those that lose most, then the others in
+ * tenths. */
 static void draw_bars(tl_page *page, const bars *b, const uint32_t *order, const tl_meaning *parts)
 {
     FILE *out = page->out;
@@ -174,38 +156,40 @@ static void draw_bars(tl_page *page, const bars *b, const uint32_t *order, const
         "All %zu ranks in the mean: compute %s, exposed waiting %s, exposed transfer %s, idle %s.", b->v.n,
         tl_part_in_words(all.ns[COMPUTE] + all.ns[HIDDEN], all.wall_ns).text,
         tl_part_in_words(all.ns[WAITING], all.wall_ns).text, tl_part_in_words(all.ns[TRANSFER], all.wall_ns).text,
-        tl_part_in_words(idle_of(&all), all.wall_ns).text);
+        tl_part_in_words(all.ns[IDLE] + all.ns[IDLE + 1] + all.ns[IDLE + 2] + all.ns[OTHER], all.wall_ns).text);
 
-    tl_figure_begin(out, "time", "Where the time of each rank went", finding.text, tl_side_of(&rows), bottom + TL_AXIS_HEIGHT);
+    tl_figure_begin(out, "time", "Where the time of each rank went", finding.text, tl_side_of(&rows),
+                    bottom + TL_AXIS_HEIGHT);
     tl_put_rows(out, &rows);
     tl_put_axis(out, &b->scale, 0, bottom);
     tl_put_side(out, "", TOP + rows.base, "mean");
-    draw_bar(out, b, &all, TOP, "mean", parts, seen);
+    tl_put_stack(out, &b->scale, TOP, BAR, parts, all.ns, NPARTS, "mean", seen);
     for (size_t i = 0; i < rows.n; i++)
-        draw_bar(out, b, &b->v.v[many ? order[i] : i], tl_row_y(&rows, i), tl_phrase_of("rank %" PRId32, rows.ranks[i]).text,
-                 parts, seen);
+        tl_put_stack(out, &b->scale, tl_row_y(&rows, i), BAR, parts, b->v.v[many ? order[i] : i].ns, NPARTS,
+                     tl_phrase_of("rank %" PRId32, rows.ranks[i]).text, seen);
     for (size_t k = 0, rest = b->v.n - WORST; k < BANDS && many; k++) {
         size_t from = WORST + rest * k / BANDS, to = WORST + rest * (k + 1) / BANDS;
         const bar mean = mean_of(b, order + from, to - from);
         const tl_phrase name = tl_phrase_of("%zu-%zu %%", 100 * k / BANDS, 100 * (k + 1) / BANDS);
         tl_put_side(out, "", others + (int)k * PITCH + rows.base, "%s", name.text);
-        draw_bar(out, b, &mean, others + (int)k * PITCH, name.text, parts, seen);
+        tl_put_stack(out, &b->scale, others + (int)k * PITCH, BAR, parts, mean.ns, NPARTS, name.text, seen);
     }
     tl_figure_end(out, parts, NPARTS, seen,
-                  many ? "Ranks that are named and those that compute least are drawn; the others in tenths, by what is "
-                         "not compute, each the mean of its ranks."
-                       : NULL);
+                  many
+                      ? "Ranks that are named and those that compute least are drawn; the others in tenths, by what is "
+                        "not compute, each the mean of its ranks."
+                      : NULL);
 }
 
 void tl_draw_time(tl_page *page)
 {
     const tl_table *table = tl_page_table(page, &tl_breakdown_schema);
-    tl_meaning parts[NPARTS] = { [COMPUTE] = { TL_CLASS_COMPUTE, "compute" },
-                                 [HIDDEN] = { TL_CLASS_HIDDEN, "communication under compute" },
-                                 [TRANSFER] = { TL_CLASS_TRANSFER, "exposed transfer" },
-                                 [WAITING] = { TL_CLASS_WAITING, "exposed waiting for other ranks" },
-                                 [UNKNOWN] = { TL_CLASS_UNKNOWN, "exposed communication, waiting or transfer" },
-                                 [COPY] = { TL_CLASS_COPY, "exposed copies" },
+    tl_meaning parts[NPARTS] = { [COMPUTE] = { "compute", "compute" },
+                                 [HIDDEN] = { "hidden", "communication under compute" },
+                                 [TRANSFER] = { "transfer", "exposed transfer" },
+                                 [WAITING] = { "waiting", "exposed waiting for other ranks" },
+                                 [UNKNOWN] = { "unknown", "exposed communication, waiting or transfer" },
+                                 [COPY] = { "copy", "exposed copies" },
                                  [IDLE] = { "idle1", NULL },
                                  [IDLE + 1] = { "idle2", NULL },
                                  [IDLE + 2] = { "idle3", NULL },
@@ -226,31 +210,37 @@ void tl_draw_time(tl_page *page)
     free(b.v.v);
 }
 
-/* ----------------------------------------------------------------------------------------------------- critical paths */
+/* --------------------------------------------------------------------------------------------------- critical paths */
 
 /* What a part of a path is, and its colour: the same for the job's path and for a rank's. */
 enum { AT_COMPUTE, AT_COPY, AT_COMM, AT_PEER, AT_HOST, AT_INPUT, AT_SYNC, AT_LAUNCH, AT_REST, NPLACES };
 static const tl_meaning places[NPLACES] = {
-    { TL_CLASS_COMPUTE, "compute" },          { TL_CLASS_COPY, "copies" },
-    { TL_CLASS_TRANSFER, "communication" },   { TL_CLASS_WAITING, "waiting for another rank" },
-    { "idle1", "work of the host" },          { TL_CLASS_UNKNOWN, "input" },
-    { "idle2", "synchronisation" },           { "idle3", "launches, between kernels" },
+    { "compute", "compute" },
+    { "copy", "copies" },
+    { "transfer", "communication" },
+    { "waiting", "waiting for another rank" },
+    { "idle1", "work of the host" },
+    { "unknown", "input" },
+    { "idle2", "synchronisation" },
+    { "idle3", "launches, between kernels" },
     { "idle4", "unexplained, not recorded" },
 };
 
 static int place_of_activity(uint8_t activity)
 {
     static const uint8_t of[TL_NACTIVITIES] = {
-        [TL_ACTIVITY_COMPUTE] = AT_COMPUTE + 1, [TL_ACTIVITY_H2D] = AT_COPY + 1,  [TL_ACTIVITY_COPY] = AT_COPY + 1,
-        [TL_ACTIVITY_COMM] = AT_COMM + 1,       [TL_ACTIVITY_INPUT] = AT_INPUT + 1, [TL_ACTIVITY_SYNC] = AT_SYNC + 1,
-        [TL_ACTIVITY_HOST] = AT_HOST + 1,       [TL_ACTIVITY_GC] = AT_HOST + 1,   [TL_ACTIVITY_ALLOCATOR] = AT_HOST + 1,
+        [TL_ACTIVITY_COMPUTE] = AT_COMPUTE + 1, [TL_ACTIVITY_H2D] = AT_COPY + 1,
+        [TL_ACTIVITY_COPY] = AT_COPY + 1,       [TL_ACTIVITY_COMM] = AT_COMM + 1,
+        [TL_ACTIVITY_INPUT] = AT_INPUT + 1,     [TL_ACTIVITY_SYNC] = AT_SYNC + 1,
+        [TL_ACTIVITY_HOST] = AT_HOST + 1,       [TL_ACTIVITY_GC] = AT_HOST + 1,
+        [TL_ACTIVITY_ALLOCATOR] = AT_HOST + 1,
     };
     if (activity < TL_NACTIVITIES && of[activity] > 0)
         return of[activity] - 1;
     return activity == TL_PATH_BEFORE ? AT_REST : AT_LAUNCH;
 }
 
-enum { PATH_ROW = 22, PATH_BAR = 16, PATH_BASE = 13 };
+enum { PATH_ROW = 22, PATH_BAR = 16, PATH_TOP = 3, PATH_BASE = 16 }; /* pixels */
 
 /* Puts the job's path by ranks, in two shades in turn; those that are wide enough have their name in it. */
 static void put_ranks(FILE *out, int y, const tl_table *paths, int64_t all_ns)
@@ -272,10 +262,11 @@ static void put_ranks(FILE *out, int y, const tl_table *paths, int64_t all_ns)
             continue;
         sum_ns = tl_ns_sum(sum_ns, ns);
         const tl_phrase part = tl_part_in_words(ns, all_ns);
-        tl_put_told_box(out, n++ % 2 == 0 ? "b2" : "b3", x, wide, y, PATH_BAR, "rank %" PRId32 ": %s, %s", row->rank,
-                        tl_duration(ns).text, part.text);
+        tl_put_told_box(out, n++ % 2 == 0 ? "b2" : "b3", x, wide, y + PATH_TOP, PATH_BAR, "rank %" PRId32 ": %s, %s",
+                        row->rank, tl_duration(ns).text, part.text);
         if (wide >= room)
-            tl_put_at(out, "middle on-bar", x + wide / 2, y + 12, "rank %" PRId32 " %s", row->rank, part.text);
+            tl_put_at(out, "middle on-bar", x + wide / 2, y + PATH_BASE - 1, "rank %" PRId32 " %s", row->rank,
+                      part.text);
     }
 }
 
@@ -307,13 +298,15 @@ static void put_sums(FILE *out, const sums *s, int y, bool *seen)
     }
     tl_put_rows(out, &rows);
     TL_EACH (const tl_path_sum, p, s->v) {
-        const int64_t ns[NPLACES] = { [AT_COMPUTE] = p->compute_ns, [AT_COPY] = p->copy_ns,
-                                      [AT_COMM] = p->comm_ns,       [AT_PEER] = p->peer_ns,
-                                      [AT_HOST] = p->cpu_ns,        [AT_INPUT] = p->input_ns,
-                                      [AT_SYNC] = p->sync_ns,       [AT_LAUNCH] = tl_ns_sum(p->launch_ns, p->kernel_kernel_ns),
-                                      [AT_REST] = p->unexplained_ns };
+        const int64_t ns[NPLACES] = {
+            [AT_COMPUTE] = p->compute_ns, [AT_COPY] = p->copy_ns,
+            [AT_COMM] = p->comm_ns,       [AT_PEER] = p->peer_ns,
+            [AT_HOST] = p->cpu_ns,        [AT_INPUT] = p->input_ns,
+            [AT_SYNC] = p->sync_ns,       [AT_LAUNCH] = tl_ns_sum(p->launch_ns, p->kernel_kernel_ns),
+            [AT_REST] = p->unexplained_ns
+        };
         const tl_phrase name = p->rank < 0 ? tl_phrase_of("mean rank") : tl_phrase_of("rank %" PRId32, p->rank);
-        tl_put_stack(out, NULL, y, PATH_BAR, places, ns, NPLACES, name.text, seen);
+        tl_put_stack(out, NULL, y + PATH_TOP, PATH_BAR, places, ns, NPLACES, name.text, seen);
         y += PATH_ROW;
     }
 }
@@ -340,19 +333,21 @@ void tl_draw_path(tl_page *page)
         const int below = all_ns > 0 ? 2 * PATH_ROW + 8 : 0;
         tl_phrase finding = tl_phrase_of("What binds the time of each rank.");
         if (all_ns > 0)
-            finding = tl_phrase_of("The critical path of the job is %.20s long; %.20s of it is there only because ranks differ.",
-                                   tl_duration(all_ns).text, tl_part_in_words(imbalance_ns, all_ns).text);
+            finding = tl_phrase_of(
+                "The critical path of the job is %.20s long; %.20s of it is there only because ranks differ.",
+                tl_duration(all_ns).text, tl_part_in_words(imbalance_ns, all_ns).text);
         tl_figure_begin(out, "paths", "What the critical paths of the job and of ranks are made of", finding.text,
                         tl_side_of(&side), (int)s.v.n * PATH_ROW + below);
         if (all_ns > 0) {
             tl_put_side(out, "named", PATH_BASE, "the job");
-            tl_put_stack(out, NULL, 0, PATH_BAR, places, job, NPLACES, "the job", seen);
+            tl_put_stack(out, NULL, PATH_TOP, PATH_BAR, places, job, NPLACES, "the job", seen);
             put_ranks(out, PATH_ROW, paths, all_ns);
         }
         put_sums(out, &s, below, seen);
-        tl_figure_end(out, places, NPLACES, seen,
-                      "The path of the job goes on with the rank that came last; that of a rank waits there. Each bar is the "
-                      "whole of its path.");
+        tl_figure_end(
+            out, places, NPLACES, seen,
+            "The path of the job goes on with the rank that came last; that of a rank waits there. Each bar is the "
+            "whole of its path.");
     }
     free(s.v.v);
 }

@@ -46,7 +46,11 @@ static tl_phrase change_in_words(int64_t ns)
 
 static void put_change(FILE *out, int64_t ns)
 {
-    tl_put(out, "<b class=\"%s\">%s</b>", ns > 0 ? "more-time" : ns < 0 ? "less-time" : "said", change_in_words(ns).text);
+    tl_put(out, "<b class=\"%s\">%s</b>",
+           ns > 0   ? "more-time"
+           : ns < 0 ? "less-time"
+                    : "said",
+           change_in_words(ns).text);
 }
 
 /* Begins a row of a table, and what is sure stands out. */
@@ -83,16 +87,15 @@ static void put_runs(FILE *out, const tl_diff_words *d)
     fputs("</table></div>\n</section>\n", out);
 }
 
-/* --------------------------------------------------------------------------------------------------------- waterfall */
+/* -------------------------------------------------------------------------------------------------------- waterfall */
 
 static const char *class_of(uint8_t part)
 {
     static const char *const classes[TL_NDIFF_PARTS] = {
-        [TL_DIFF_STEP] = TL_CLASS_IDLE,        [TL_DIFF_COMPUTE] = TL_CLASS_COMPUTE,
-        [TL_DIFF_WAITING] = TL_CLASS_WAITING,  [TL_DIFF_TRANSFER] = TL_CLASS_TRANSFER,
-        [TL_DIFF_UNKNOWN] = TL_CLASS_UNKNOWN,  [TL_DIFF_COPY] = TL_CLASS_COPY,
-        [TL_DIFF_IDLE] = TL_CLASS_IDLE "1",    [TL_DIFF_OUTSIDE] = TL_CLASS_IDLE "2",
-        [TL_DIFF_REST] = TL_CLASS_IDLE "3",    [TL_DIFF_LONG] = TL_CLASS_IDLE "3",
+        [TL_DIFF_STEP] = "idle",         [TL_DIFF_COMPUTE] = "compute", [TL_DIFF_WAITING] = "waiting",
+        [TL_DIFF_TRANSFER] = "transfer", [TL_DIFF_UNKNOWN] = "unknown", [TL_DIFF_COPY] = "copy",
+        [TL_DIFF_IDLE] = "idle1",        [TL_DIFF_OUTSIDE] = "idle2",   [TL_DIFF_REST] = "idle3",
+        [TL_DIFF_LONG] = "idle3",
     };
     return classes[part];
 }
@@ -148,8 +151,12 @@ static void draw_waterfall(FILE *out, const tl_diff_words *d, const tl_scale *sc
         double from = whole ? 0 : tl_place(scale, (double)tl_ns_min(at_ns, to_ns)),
                to = tl_place(scale, (double)(whole ? to_ns : tl_ns_max(at_ns, to_ns)));
         const tl_phrase words = whole ? tl_duration(to_ns) : change_in_words(row->change_ns);
-        const bool before = to > FULL; /* no room behind the bar: before it, or in one that leaves no room before it either */
-        tl_put_side(out, whole ? "named" : "part", i * ROW + BAR - 3, "%s", !whole ? part_in_words(d, row).text : i == 0 ? "A" : "B");
+        const bool before =
+            to > FULL; /* no room behind the bar: before it, or in one that leaves no room before it either */
+        tl_put_side(out, whole ? "named" : "part", i * ROW + BAR - 3, "%s",
+                    !whole   ? part_in_words(d, row).text
+                    : i == 0 ? "A"
+                             : "B");
         tl_put_told_box(out, class_of(row->part), from, fmax(to - from, 0.1), i * ROW + 2, BAR, "%s", words.text);
         tl_put_at(out, before ? "end" : "part", (before && from > 100 - FULL ? from : to) + (before ? -gap : gap),
                   i * ROW + BAR - 3, "%s", words.text);
@@ -165,19 +172,23 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
     const char *what = compared(d);
     const int high = (nparts(d->step) + 1) * ROW;
 
-    tl_put(out, "<section id=\"waterfall\">\n<h2>From the %s of A to the %s of B</h2>\n<figure><div class=\"wide\">", what, what);
-    tl_plot_begin(out, "steps", tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", what, what).text,
+    tl_put(out, "<section id=\"waterfall\">\n<h2>From the %s of A to the %s of B</h2>\n<figure><div class=\"wide\">",
+           what, what);
+    tl_plot_begin(out, "steps",
+                  tl_phrase_of("What a %s of B takes more or less than a %s of A, part by part", what, what).text,
                   tl_phrase_of("A: %s, B: %s", tl_duration(step->a_ns).text, tl_duration(step->b_ns).text).text, LEFT,
                   high + TL_AXIS_HEIGHT);
     tl_put_axis(out, &scale, 0, high);
     draw_waterfall(out, d, &scale);
     tl_plot_end(out);
-    tl_put(out,
-           "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond%s.%s Table "
-           "<code>diff_step</code>.</figcaption></figure>\n<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th>"
-           "<th>A</th><th>B</th><th>change</th><th>of A's %s</th><th>p</th></tr>\n",
-           nparts(d->step) < (int)d->step->n ? ", and with the mean of all steps less the median to that of the mean step" : "",
-           scale.from > 0 ? " The axis does not begin at 0." : "", what);
+    tl_put(
+        out,
+        "</div><figcaption class=\"source\">The parts sum up to the difference to the nanosecond%s.%s Table "
+        "<code>diff_step</code>.</figcaption></figure>\n<div class=\"wide\"><table>\n<tr><th class=\"words\">part</th>"
+        "<th>A</th><th>B</th><th>change</th><th>of A's %s</th><th>p</th></tr>\n",
+        nparts(d->step) < (int)d->step->n ? ", and with the mean of all steps less the median to that of the mean step"
+                                          : "",
+        scale.from > 0 ? " The axis does not begin at 0." : "", what);
     TL_ROWS (const tl_diff_step, row, d->step) {
         begin_row(out, row->sure);
         tl_put(out, "<th class=\"words\">%s</th><td>%s</td><td>%s</td><td>", part_in_words(d, row).text,
@@ -189,7 +200,7 @@ static void put_waterfall(FILE *out, const tl_diff_words *d)
     fputs("</table></div>\n</section>\n", out);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- kernels */
+/* ---------------------------------------------------------------------------------------------------------- kernels */
 
 static void put_kernels(FILE *out, const tl_diff_words *d)
 {
@@ -214,14 +225,15 @@ static void put_kernels(FILE *out, const tl_diff_words *d)
         put_name(out, d, " of ", row->operator);
         tl_put(out, "</td><td>%s</td><td>", tl_diff_change_labels[row->change]);
         put_change(out, row->change_ns);
-        tl_put(out, "</td><td>%.4g a %s</td><td>%.4g</td><td>%s</td><td>%s</td></tr>\n", row->a_count, compared(d), row->b_count,
-               isnan(row->a_each_ns) ? "" : tl_duration(llround(row->a_each_ns)).text,
+        tl_put(out, "</td><td>%.4g a %s</td><td>%.4g</td><td>%s</td><td>%s</td></tr>\n", row->a_count, compared(d),
+               row->b_count, isnan(row->a_each_ns) ? "" : tl_duration(llround(row->a_each_ns)).text,
                isnan(row->b_each_ns) ? "" : tl_duration(llround(row->b_each_ns)).text);
     }
-    tl_put(out, "</table></div>\n<p class=\"source\">%zu of %zu.  Table <code>diff_kernel</code>.</p>\n</section>\n", shown, all);
+    tl_put(out, "</table></div>\n<p class=\"source\">%zu of %zu.  Table <code>diff_kernel</code>.</p>\n</section>\n",
+           shown, all);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- tree */
+/* ------------------------------------------------------------------------------------------------------------- tree */
 
 typedef struct tree {
     FILE *out;
@@ -232,15 +244,6 @@ typedef struct tree {
 static const tl_diff_work *node_of(const tree *t, size_t at)
 {
     return tl_table_row(t->d->call_path, at);
-}
-
-/* The place behind a node and all within it. */
-static size_t after(const tree *t, size_t at)
-{
-    const int32_t depth = node_of(t, at)->depth;
-    for (at++; at < t->d->call_path->n && node_of(t, at)->depth > depth; at++)
-        ;
-    return at;
 }
 
 /* "aten::linear +567 us, 2 a step in A, 3 in B" */
@@ -264,15 +267,16 @@ static bool changes(const tree *t, const tl_diff_work *row, double least)
     return (double)llabs(row->change_ns) >= least * (double)t->step_ns;
 }
 
-/* Puts the calls of [at, end) that stand within one call, each a line with the calls within it, the largest change first;
- * open where it is large.  What hardly changes, and what is too much, is summed. */
+/* Puts the calls of [at, end) that stand within one call, each a line with the calls within it, the largest change
+ * first; open where it is large.  What hardly changes, and what is too much, is summed. */
 static void put_calls(const tree *t, size_t at, size_t end)
 {
     size_t shown = 0, rest = 0;
     int64_t rest_ns = 0;
     for (size_t next; at < end; at = next) {
         const tl_diff_work *row = node_of(t, at);
-        next = after(t, at);
+        for (next = at + 1; next < end && node_of(t, next)->depth > row->depth; next++) /* all within the call */
+            ;
         if (shown == CALLS_SHOWN || !changes(t, row, TL_NOTHING_SHARE)) {
             rest_ns += row->change_ns;
             rest++;
@@ -280,9 +284,9 @@ static void put_calls(const tree *t, size_t at, size_t end)
         }
         shown++;
         const bool leaf = next == at + 1 || row->depth == DEEPEST;
-        fputs(leaf                             ? "<p class=\"leaf\">"
+        fputs(leaf                                     ? "<p class=\"leaf\">"
               : changes(t, row, TL_VERDICT_LEAST_COST) ? "<details open=\"open\"><summary>"
-                                               : "<details><summary>",
+                                                       : "<details><summary>",
               t->out);
         put_node(t, row);
         fputs(leaf ? "</p>\n" : "</summary>\n", t->out);

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ markup */
+/* ----------------------------------------------------------------------------------------------------------- markup */
 
-__attribute__((format(printf, 2, 0)))
-static void put_args(FILE *out, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void put_args(FILE *out, const char *format, va_list args)
 {
     for (;;) {
         size_t plain = strcspn(format, "%");
@@ -59,7 +58,7 @@ void tl_put_name(FILE *out, tl_text name)
     fputs(cut ? "..." : "", out);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- plots */
+/* ------------------------------------------------------------------------------------------------------------ plots */
 
 void tl_plot_begin(FILE *out, const char *id, const char *title, const char *finding, int left, int height)
 {
@@ -72,8 +71,8 @@ void tl_plot_begin(FILE *out, const char *id, const char *title, const char *fin
 
 void tl_sheet_begin(FILE *out, int height, double wide)
 {
-    tl_put(out, "<svg y=\"0\" width=\"100%%\" height=\"%d\" viewBox=\"0 0 %g %d\" preserveAspectRatio=\"none\">", height,
-           wide, height);
+    tl_put(out, "<svg y=\"0\" width=\"100%%\" height=\"%d\" viewBox=\"0 0 %g %d\" preserveAspectRatio=\"none\">",
+           height, wide, height);
 }
 
 void tl_plot_end(FILE *out)
@@ -109,7 +108,7 @@ void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const bool *
     fputs("</figure>\n", out);
 }
 
-/* ------------------------------------------------------------------------------------------------- boxes, texts, lines */
+/* ---------------------------------------------------------------------------------------------- boxes, texts, lines */
 
 double tl_place(const tl_scale *scale, double value)
 {
@@ -119,7 +118,8 @@ double tl_place(const tl_scale *scale, double value)
 
 static void begin_box(FILE *out, const char *class_name, double x, double width, int y, int height)
 {
-    tl_put(out, "<rect class=\"%s\" x=\"%.2f%%\" y=\"%d\" width=\"%.2f%%\" height=\"%d\"", class_name, x, y, width, height);
+    tl_put(out, "<rect class=\"%s\" x=\"%.2f%%\" y=\"%d\" width=\"%.2f%%\" height=\"%d\"", class_name, x, y, width,
+           height);
 }
 
 void tl_put_box(FILE *out, const char *class_name, double x, double width, int y, int height)
@@ -128,7 +128,8 @@ void tl_put_box(FILE *out, const char *class_name, double x, double width, int y
     fputs("/>", out);
 }
 
-void tl_put_told_box(FILE *out, const char *class_name, double x, double width, int y, int height, const char *format, ...)
+void tl_put_told_box(FILE *out, const char *class_name, double x, double width, int y, int height, const char *format,
+                     ...)
 {
     va_list args;
     va_start(args, format);
@@ -154,11 +155,8 @@ void tl_put_stack(FILE *out, const tl_scale *scale, int y, int height, const tl_
         if (width < least)
             continue;
         seen[k] = true;
-        if (name == NULL)
-            tl_put_box(out, parts[k].class_name, x, width, y, height);
-        else
-            tl_put_told_box(out, parts[k].class_name, x, width, y, height, "%s: %s %s, %s", name, parts[k].words,
-                            tl_duration(ns[k]).text, tl_part_in_words(ns[k], all_ns).text);
+        tl_put_told_box(out, parts[k].class_name, x, width, y, height, "%s: %s %s, %s", name, parts[k].words,
+                        tl_duration(ns[k]).text, tl_part_in_words(ns[k], all_ns).text);
     }
 }
 
@@ -205,7 +203,7 @@ void tl_put_level(FILE *out, int y)
     tl_put(out, "<line class=\"rule\" x1=\"0\" x2=\"100%%\" y1=\"%d\" y2=\"%d\"/>", y, y);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- axes */
+/* ------------------------------------------------------------------------------------------------------------- axes */
 
 /* The least of 1, 2, 5, 10 ... with which the scale has at most five marks: they have room on a telephone. */
 static double stride_of(const tl_scale *scale)
@@ -224,7 +222,10 @@ static tl_phrase mark_of(const tl_scale *scale, double value)
 {
     double most = fmax(fabs(scale->from), fabs(scale->to)), one = most >= 1e9 ? 1e9 : most >= 1e6 ? 1e6 : 1e3;
     return value == 0 ? tl_phrase_of("0")
-                      : tl_phrase_of("%g %s", value / one, most >= 1e9 ? "s" : most >= 1e6 ? "ms" : "us");
+                      : tl_phrase_of("%g %s", value / one,
+                                     most >= 1e9   ? "s"
+                                     : most >= 1e6 ? "ms"
+                                                   : "us");
 }
 
 void tl_put_axis(FILE *out, const tl_scale *scale, int y, int height)
@@ -236,8 +237,11 @@ void tl_put_axis(FILE *out, const tl_scale *scale, int y, int height)
     for (int64_t k = first; k <= last; k++) {
         double value = (double)k * stride, x = tl_place(scale, value);
         tl_put_upright(out, x, y, height);
-        tl_put_at(out, x < 4 ? "quiet" : x > 96 ? "quiet end" : "quiet middle", x, y + height + 13, "%s",
-                  mark_of(scale, value).text);
+        tl_put_at(out,
+                  x < 4    ? "quiet"
+                  : x > 96 ? "quiet end"
+                           : "quiet middle",
+                  x, y + height + 13, "%s", mark_of(scale, value).text);
     }
 }
 
@@ -252,7 +256,7 @@ void tl_put_levels(FILE *out, const tl_scale *scale, int height)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 enum { CHAR = 7, BRACKET = 10, NUMBER = 84, HOST = 16 }; /* pixels: a character at most, ...; characters of a host */
 
@@ -307,14 +311,14 @@ void tl_put_rows(FILE *out, const tl_rows *rows)
         const bool named = rows->named[i];
         if (named)
             tl_put_box(out, "band", 0, 100, tl_row_y(rows, i), rows->pitch);
-        tl_put_side(out, named ? "named" : "", tl_row_y(rows, i) + rows->base, "%srank %" PRId32, named ? "\xE2\x96\xB8 " : "",
-                    rows->ranks[i]);
+        tl_put_side(out, named ? "named" : "", tl_row_y(rows, i) + rows->base, "%srank %" PRId32,
+                    named ? "\xE2\x96\xB8 " : "", rows->ranks[i]);
     }
     for (size_t i = 0, to; i < rows->n && has_brackets(rows); i = to) {
         to = end_of_host(rows, i);
         const tl_text host = tl_host_shown(rows->hosts, rows->ranks[i]);
         int y = tl_row_y(rows, i) + 1, height = (int)(to - i) * rows->pitch - 3;
-        tl_put(out, "<path class=\"axis\" d=\"M%d %dh-4v%dh4\"/><text class=\"end\" x=\"%d\" y=\"%d\">%.*s</text>\n", 2 - NUMBER,
-               y, height, -NUMBER - BRACKET + 4, y + height / 2 + 4, (int)host.n, host.p);
+        tl_put(out, "<path class=\"axis\" d=\"M%d %dh-4v%dh4\"/><text class=\"end\" x=\"%d\" y=\"%d\">%.*s</text>\n",
+               2 - NUMBER, y, height, -NUMBER - BRACKET + 4, y + height / 2 + 4, (int)host.n, host.p);
     }
 }

@@ -1,4 +1,5 @@
-/* draw.h - what all pictures of a page are drawn with: an SVG plot as wide as the page, boxes, texts, rows, an axis, a legend.
+/* draw.h - what all pictures of a page are drawn with: an SVG plot as wide as the page, boxes, texts, rows, an axis,
+ * a legend.
  *
  *     |<- left ->|<-------------- 100 % --------------->|
  *       rank 0   [######box######][##box##]                y grows downwards, in pixels
@@ -18,25 +19,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* ------------------------------------------------------------------------------------------------------------ markup */
+/* ----------------------------------------------------------------------------------------------------------- markup */
 
-/* Writes markup: the format as it is, each text among its arguments escaped, so that no name of a trace does anything in
- * the page.  Conversions: %s with or without a precision, %d %u %zu %f %g with flags, and PRId32, PRId64. */
+/* Writes markup: the format as it is, each text among its arguments escaped, so that no name of a trace does anything
+ * in the page.  Conversions: %s with or without a precision, %d %u %zu %f %g with flags, and PRId32, PRId64. */
 void tl_put(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A name of a trace; of a long one, as of a template, the beginning. */
 void tl_put_name(FILE *out, tl_text name);
 
-/* ------------------------------------------------------------------------------------------------------------- plots */
+/* ------------------------------------------------------------------------------------------------------------ plots */
 
-/* Classes of colour, one meaning each: tl_class_* are what the style sheet of style.c fills. */
-#define TL_CLASS_COMPUTE  "compute"  /* own work */
-#define TL_CLASS_HIDDEN   "hidden"   /* communication under compute */
-#define TL_CLASS_TRANSFER "transfer" /* exposed communication: data moves */
-#define TL_CLASS_WAITING  "waiting"  /* exposed communication: waiting for other ranks; lateness; hatched where small */
-#define TL_CLASS_UNKNOWN  "unknown"  /* exposed communication: waiting or transfer */
-#define TL_CLASS_COPY     "copy"     /* copies and memsets */
-#define TL_CLASS_IDLE     "idle"     /* no device work; idle1 .. idle4 are causes */
+/* A class of colour is a rule of the style sheet (style.c), where its meaning stands: "compute", "waiting", ... */
 
 /* Begins the plot, with its text alternative: `title` says what it shows, `finding` the same in numbers.  `id`: letters
  * and digits, once on a page. */
@@ -58,7 +52,7 @@ void tl_figure_begin(FILE *out, const char *id, const char *title, const char *f
 void tl_figure_end(FILE *out, const tl_meaning *meanings, size_t n, const bool *seen, const char *explanation);
 void tl_put_legend(FILE *out, const tl_meaning *meanings, size_t n, const bool *seen);
 
-/* ------------------------------------------------------------------------------------------------------ what is drawn */
+/* ---------------------------------------------------------------------------------------------------- what is drawn */
 
 /* Values that are drawn from 0 % to 100 %. */
 typedef struct tl_scale {
@@ -70,11 +64,11 @@ double tl_place(const tl_scale *scale, double value);
 
 /* A rectangle; the second with a text that a pointer shows. */
 void tl_put_box(FILE *out, const char *class_name, double x, double width, int y, int height);
-void tl_put_told_box(FILE *out, const char *class_name, double x, double width, int y, int height, const char *format, ...)
-    __attribute__((format(printf, 7, 8)));
+void tl_put_told_box(FILE *out, const char *class_name, double x, double width, int y, int height, const char *format,
+                     ...) __attribute__((format(printf, 7, 8)));
 
-/* A bar of n parts that follow upon each other from 0 on, of no scale (NULL) as long as the plot; of a name (NULL: not) a
- * pointer shows each part.  seen[k] becomes true where part k is wide enough to be seen. */
+/* A bar of n parts that follow upon each other from 0 on, of no scale (NULL) as long as the plot; a pointer shows each
+ * part of the name.  seen[k] becomes true where part k is wide enough to be seen. */
 void tl_put_stack(FILE *out, const tl_scale *scale, int y, int height, const tl_meaning *parts, const int64_t *ns,
                   size_t n, const char *name, bool *seen);
 
@@ -101,8 +95,8 @@ void tl_put_axis(FILE *out, const tl_scale *scale, int y, int height);
 /* The same of a scale upwards: lines as wide as the plot, their times at the side; y is 0 at the scale's end. */
 void tl_put_levels(FILE *out, const tl_scale *scale, int height);
 
-/* Ranks as rows of a plot: each with its number at the side, marked where it is named, and left of the numbers a bracket
- * around ranks of one host, where there are two hosts. */
+/* Ranks as rows of a plot: each with its number at the side, marked where it is named, and left of the numbers a
+ * bracket around ranks of one host, where there are two hosts. */
 enum { TL_ROWS_MOST = 64 }; /* at 13 pixels each they fill a screen */
 typedef struct tl_rows {
     int top, pitch, base;  /* pixels: the first row's y, from row to row, from the row's y to the foot of its text */

@@ -43,7 +43,7 @@ static void add_step(gains *g, int64_t time_ns, const char *words)
         g->bars[g->n++] = (bar){ from_ns, time_ns, tl_phrase_of("%s", words) };
 }
 
-/* ---------------------------------------------------------------------------------------------------- single repairs */
+/* --------------------------------------------------------------------------------------------------- single repairs */
 
 /* "transfers in data groups of 4 ranks as usual" */
 static tl_phrase group_in_words(const tl_page *page, const tl_whatif_row *row)
@@ -95,7 +95,7 @@ static void add_single(const tl_page *page, gains *g)
     free(order);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ section */
+/* ---------------------------------------------------------------------------------------------------------- section */
 
 static int64_t time_of(const gains *g, tl_scenario_kind scenario)
 {
@@ -113,9 +113,9 @@ static void draw_bar(FILE *out, const bar *b, const tl_scale *scale, int y)
         less = tl_phrase_of(", %s less", tl_part_in_words(less_ns, (int64_t)scale->to).text);
     tl_put_at(out, "", 0, y + 11, "%s", b->words.text);
     tl_put_at(out, "end", 100, y + 11, "%s%s", tl_duration(b->time_ns).text, less.text);
-    tl_put_box(out, TL_CLASS_COMPUTE, 0, x, y + 16, BAR);
+    tl_put_box(out, "compute", 0, x, y + 16, BAR);
     if (to > x)
-        tl_put_told_box(out, TL_CLASS_WAITING, x, to - x, y + 16, BAR, "%s less", tl_duration(less_ns).text);
+        tl_put_told_box(out, "waiting", x, to - x, y + 16, BAR, "%s less", tl_duration(less_ns).text);
 }
 
 void tl_draw_gains(tl_page *page)
@@ -130,9 +130,10 @@ void tl_draw_gains(tl_page *page)
     g.bars[g.n++] = (bar){ now_ns, now_ns, { "as measured" } };
     if (a->nculprits > 0 && a->culprits[0].gain_ns > 0)
         add_step(&g, now_ns - a->culprits[0].gain_ns,
-                 tl_is_link(&a->culprits[0])      ? "the first link that is named as usual"
-                 : tl_is_several(&a->culprits[0]) ? "without the ranks that are named first"
-                                                  : tl_phrase_of("without the delay of rank %" PRId32, a->culprits[0].rank).text);
+                 tl_is_link(&a->culprits[0]) ? "the first link that is named as usual"
+                 : tl_is_several(&a->culprits[0])
+                     ? "without the ranks that are named first"
+                     : tl_phrase_of("without the delay of rank %" PRId32, a->culprits[0].rank).text);
     add_step(&g, time_of(&g, TL_SCENARIO_SUSPECTS), "and without the others that are named");
     add_step(&g, time_of(&g, TL_SCENARIO_IDEAL), "and nothing slower than its peers");
     const size_t steps = g.n;
@@ -143,7 +144,8 @@ void tl_draw_gains(tl_page *page)
     const int high = (int)g.n * ROW + (g.n > steps ? HEADING : 0);
     const tl_phrase finding = tl_phrase_of("Simulated: %s as measured, %s if nothing were slower than its peers.",
                                            tl_duration(now_ns).text, tl_duration(time_of(&g, TL_SCENARIO_IDEAL)).text);
-    tl_figure_begin(out, "gains", "What the job would take without its delays", finding.text, 0, high + 4 + TL_AXIS_HEIGHT);
+    tl_figure_begin(out, "gains", "What the job would take without its delays", finding.text, 0,
+                    high + 4 + TL_AXIS_HEIGHT);
     tl_put_axis(out, &g.scale, high, 4);
     for (size_t i = 0; i < g.n; i++) {
         const int y = (int)i * ROW + (i >= steps ? HEADING : 0);
@@ -152,7 +154,6 @@ void tl_draw_gains(tl_page *page)
         draw_bar(out, &g.bars[i], &g.scale, y);
     }
     tl_figure_end(out,
-                  (const tl_meaning[]){ { TL_CLASS_COMPUTE, "what the job would take" },
-                                        { TL_CLASS_WAITING, "what it would gain" } },
+                  (const tl_meaning[]){ { "compute", "what the job would take" }, { "waiting", "what it would gain" } },
                   2, NULL, NULL);
 }

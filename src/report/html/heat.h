@@ -15,6 +15,7 @@
 #define TLMPI_REPORT_HTML_HEAT_H
 
 #include "draw.h"
+#include "tlmpi/base/mem.h"
 
 /* How much a page shows.  None of these decides anything: what is late, and who, stands in the tables. */
 enum {
@@ -34,7 +35,7 @@ enum {
  * middle: most of what is chance stays neutral. */
 #define TL_SHADE_SCATTERS 3.0
 
-/* ----------------------------------------------------------------------------------------------------------- columns */
+/* ---------------------------------------------------------------------------------------------------------- columns */
 
 typedef struct tl_heat_column {
     int32_t first, last; /* steps; INT32_MAX: no step has come to it yet */
@@ -58,7 +59,7 @@ size_t tl_heat_steps_of(const tl_heat_steps *steps, int32_t step);
 /* "step 7", "steps 7-12"; "the whole trace" of step -1. */
 tl_phrase tl_steps_of_column(const tl_heat_steps *steps, size_t column);
 
-/* ------------------------------------------------------------------------------------------------------------- cells */
+/* ------------------------------------------------------------------------------------------------------------ cells */
 
 typedef struct tl_heat_cell {
     int64_t part_ns, whole_ns;
@@ -68,10 +69,10 @@ typedef struct tl_heat_cell {
 
 /* A rank of a heat map. */
 typedef struct tl_heat_rank {
-    bool keep;           /* it has a row before others */
-    bool shown;          /* it has a row */
-    tl_heat_cell total;  /* of all steps */
-    double most;         /* its largest cell, and the column of that; without any: -INFINITY */
+    bool keep;          /* it has a row before others */
+    bool shown;         /* it has a row */
+    tl_heat_cell total; /* of all steps */
+    double most;        /* its largest cell, and the column of that; without any: -INFINITY */
     size_t most_at;
 } tl_heat_rank;
 
@@ -95,8 +96,8 @@ void tl_heat_free(tl_heat *heat);
 /* Adds a row of the table to the cell of the rank of that number. */
 void tl_heat_add(tl_heat *heat, size_t rank, size_t column, int64_t part_ns, int64_t whole_ns, bool late);
 
-/* Once all rows are there, and `keep` is set: sums up, and gives a row to all of up to TL_HEAT_ROWS ranks; of more to the
- * first TL_HEAT_WORST. */
+/* Once all rows are there, and `keep` is set: sums up, and gives a row to all of up to TL_HEAT_ROWS ranks; of more to
+ * the first TL_HEAT_WORST. */
 void tl_heat_end(tl_heat *heat);
 
 /* Rows that are drawn: nshown, and one where others are left.  The share of a cell of these; NaN: nothing recorded. */
@@ -109,12 +110,12 @@ size_t tl_heat_worst(const tl_heat *heat, bool shortest);
 /* part / whole of the cell, but no further from 0 than 1000; 0 for nothing of nothing. */
 double tl_heat_share(const tl_heat_cell *cell);
 
-/* ------------------------------------------------------------------------------------------------------------ shades */
+/* ----------------------------------------------------------------------------------------------------------- shades */
 
 enum { TL_SHADES = 6 };
 
-/* Shade k of a share begins at limits[k - 1]; below the first it is neutral.  Members of 1, 2, 5, 10, 20 ... percent that
- * follow upon one another. */
+/* Shade k of a share begins at limits[k - 1]; below the first it is neutral.  Members of 1, 2, 5, 10, 20 ... percent
+ * that follow upon one another. */
 typedef struct tl_shades {
     bool both;            /* below 0, too */
     const double *limits; /* TL_SHADES */
@@ -123,7 +124,8 @@ typedef struct tl_shades {
 /* Shades for parts of a step: from 1 to 50 percent. */
 tl_shades tl_shades_of_parts(void);
 
-/* Both ways, from where the scatter of the heat's rows ends (TL_SHADE_SCATTERS): 0.5 to 10 percent, and 50 times that. */
+/* Both ways, from where the scatter of the heat's rows ends (TL_SHADE_SCATTERS): 0.5 to 10 percent, and 50 times
+ * that. */
 tl_shades tl_shades_by_scatter(const tl_heat *heat);
 
 /* -TL_SHADES to TL_SHADES. */
@@ -135,7 +137,7 @@ tl_phrase tl_show_share(double share, bool sign);
 /* "20.1 ms", "-4.50 us". */
 tl_phrase tl_show_time(int64_t ns);
 
-/* ----------------------------------------------------------------------------------------------------------- picture */
+/* ---------------------------------------------------------------------------------------------------------- picture */
 
 /* Steps of a rank that are outlined. */
 typedef struct tl_outline {
@@ -153,8 +155,7 @@ typedef struct tl_picture {
     const char *late;    /* what an outline says; and a dashed one */
     const char *weak;
     tl_rows rows; /* as tl_heat_rows gives them; named: marked */
-    const tl_outline *outlines;
-    size_t noutlines;
+    TL_VEC(tl_outline) outlines;
 } tl_picture;
 
 /* The ranks that have a row, none of which is named.  hosts: table rank; NULL: none. */

@@ -11,8 +11,8 @@
  *     [b6][b5][b4][b3][b2][b1][n][a1][a2][a3][a4][a5][a6]
  *     shorter                                     longer
  *
- * With few cells each is a rectangle that tells its numbers.  With many, neighbours in a row that have one shade are one
- * piece, all pieces of a shade are one path, and what is neutral is the ground on which they lie.
+ * With few cells each is a rectangle that tells its numbers.  With many, neighbours in a row that have one shade are
+ * one piece, all pieces of a shade are one path, and what is neutral is the ground on which they lie.
  */
 #include "heat.h"
 
@@ -57,7 +57,7 @@ static int y_of(const drawing *d, size_t row)
     return (int)row * d->p->rows.pitch + (row >= d->heat->nshown && d->heat->nothers > 0 ? APART : 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- cells */
+/* ------------------------------------------------------------------------------------------------------------ cells */
 
 /* Draws a cell; a pointer shows "rank 3, step 12: +12.3 % longer than its peers (20.1 ms of 163 ms)". */
 static void draw_cell(const drawing *d, size_t row, size_t column)
@@ -74,8 +74,9 @@ static void draw_cell(const drawing *d, size_t row, size_t column)
             what = tl_phrase_of("%.200s (%s of %s)", what.text, tl_show_time(cell->part_ns).text,
                                 tl_show_time(cell->whole_ns).text);
     }
-    tl_put_told_box(d->out, tl_phrase_of("cell %s", class_of(shade_at(d, row, column))).text, (double)column * d->wide, d->wide,
-                    y_of(d, row), d->p->rows.pitch, "%s, %s: %s", who.text, tl_steps_of_column(h->steps, column).text, what.text);
+    tl_put_told_box(d->out, tl_phrase_of("cell %s", class_of(shade_at(d, row, column))).text, (double)column * d->wide,
+                    d->wide, y_of(d, row), d->p->rows.pitch, "%s, %s: %s", who.text,
+                    tl_steps_of_column(h->steps, column).text, what.text);
 }
 
 /* Draws a path of the runs of that shade; nothing where there are none. */
@@ -107,8 +108,7 @@ static void draw_cells(const drawing *d)
 
 static void draw_outlines(const drawing *d)
 {
-    for (size_t i = 0; i < d->p->noutlines; i++) {
-        const tl_outline *o = &d->p->outlines[i];
+    TL_EACH (const tl_outline, o, d->p->outlines) {
         double x = (double)o->first * d->wide, width = (double)(o->last - o->first + 1) * d->wide;
         tl_put_box(d->out, "under", x, width, y_of(d, o->row), d->p->rows.pitch);
         tl_put_box(d->out, o->weak ? "weak" : "late", x, width, y_of(d, o->row), d->p->rows.pitch);
@@ -126,17 +126,19 @@ static void draw_steps(const drawing *d)
               steps->run > 1 ? tl_phrase_of(", %zu a column", steps->run).text : "");
 }
 
-/* ------------------------------------------------------------------------------------------------------------ legend */
+/* ----------------------------------------------------------------------------------------------------------- legend */
 
 static void draw_scale(const drawing *d)
 {
     const tl_shades *shades = &d->p->shades;
     int least = shades->both ? -TL_SHADES : 0, n = TL_SHADES - least + 1, x = MARGIN, end = MARGIN + n * SWATCH;
-    tl_put(d->out,
-           "<svg role=\"img\" aria-label=\"the shades, in percent %s\" width=\"%d\" height=\"48\" viewBox=\"0 0 %d 48\">",
-           d->p->cell, end + MARGIN, end + MARGIN);
+    tl_put(
+        d->out,
+        "<svg role=\"img\" aria-label=\"the shades, in percent %s\" width=\"%d\" height=\"48\" viewBox=\"0 0 %d 48\">",
+        d->p->cell, end + MARGIN, end + MARGIN);
     for (int shade = least; shade <= TL_SHADES; shade++, x += SWATCH) {
-        tl_put(d->out, "<rect class=\"%s\" x=\"%d\" y=\"16\" width=\"%d\" height=\"14\"/>", class_of(shade), x, SWATCH - 1);
+        tl_put(d->out, "<rect class=\"%s\" x=\"%d\" y=\"16\" width=\"%d\" height=\"14\"/>", class_of(shade), x,
+               SWATCH - 1);
         if (shade > least)
             tl_put(d->out, "<text class=\"middle\" x=\"%d\" y=\"11\">%g</text>", x,
                    100 * shades->limits[shade > 0 ? shade - 1 : -shade]);
@@ -156,9 +158,9 @@ static void draw_legend(const drawing *d)
         missing |= isnan(tl_heat_at(h, i / d->ncols, i % d->ncols));
     for (size_t r = 0; r < h->nshown; r++)
         named |= d->p->rows.named[r];
-    for (size_t i = 0; i < d->p->noutlines; i++) {
-        weak |= d->p->outlines[i].weak;
-        late |= !d->p->outlines[i].weak;
+    TL_EACH (const tl_outline, o, d->p->outlines) {
+        weak |= o->weak;
+        late |= !o->weak;
     }
     const struct {
         bool seen;
@@ -174,19 +176,20 @@ static void draw_legend(const drawing *d)
     draw_scale(d);
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
         if (entries[i].seen)
-            fprintf(d->out, "<span><svg aria-hidden=\"true\" width=\"22\" height=\"14\">%s</svg> %s</span>\n", entries[i].shape,
-                    entries[i].meaning);
+            fprintf(d->out, "<span><svg aria-hidden=\"true\" width=\"22\" height=\"14\">%s</svg> %s</span>\n",
+                    entries[i].shape, entries[i].meaning);
     if (h->nothers > 0)
-        tl_put(d->out,
-               "<span>others: in each column the median of the other %s ranks; of these the largest cell is that of rank "
-               "%" PRId32 " in %s, %s</span>\n",
-               tl_grouped((int64_t)h->nothers).text, h->ranks[h->hidden],
-               tl_steps_of_column(h->steps, h->of[h->hidden].most_at).text,
-               tl_show_share(h->of[h->hidden].most, d->p->shades.both).text);
+        tl_put(
+            d->out,
+            "<span>others: in each column the median of the other %s ranks; of these the largest cell is that of rank "
+            "%" PRId32 " in %s, %s</span>\n",
+            tl_grouped((int64_t)h->nothers).text, h->ranks[h->hidden],
+            tl_steps_of_column(h->steps, h->of[h->hidden].most_at).text,
+            tl_show_share(h->of[h->hidden].most, d->p->shades.both).text);
     fputs("</div>\n", d->out);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- picture */
+/* ---------------------------------------------------------------------------------------------------------- picture */
 
 tl_rows tl_heat_rows(const tl_heat *h, const tl_table *hosts)
 {

@@ -1,6 +1,6 @@
-/* maps.c - heat maps of ranks and steps: by how much the own work of a rank exceeds that of its peers, on which the verdict
- * rests; how much the others waited for it, which in a pipeline they do for ranks that wait themselves; and, for each
- * phase, how much longer or shorter it is on a rank than on its peers.
+/* maps.c - heat maps of ranks and steps: by how much the own work of a rank exceeds that of its peers, on which the
+ * verdict rests; how much the others waited for it, which in a pipeline they do for ranks that wait themselves; and,
+ * for each phase, how much longer or shorter it is on a rank than on its peers.
  */
 #include "page.h"
 
@@ -9,18 +9,22 @@
 #include "tlmpi/report/answers/phases.h"
 #include <inttypes.h>
 
-/* ------------------------------------------------------------------------------------------------------------- figure */
+/* ----------------------------------------------------------------------------------------------------------- figure */
 
 /* A picture, and under it the worst ranks, kept ranks first, each with its numbers and a note. */
 typedef struct figure {
-    tl_picture picture;      /* its rows are named, and outlines found, before it ends */
-    TL_VEC(tl_outline) outlines;
-    const char *explanation; /* of the shades */
-    const char *column;      /* what a column of several steps is, after "A column is N steps: " */
+    tl_picture picture;              /* rows are named, and outlines found, before it ends */
+    const char *explanation;         /* of the shades */
+    const char *column;              /* what a column of several steps is, after "A column is N steps: " */
     const char *head, *part, *whole; /* of the worst ranks: "The ranks that ...", "longer by", "peers take" */
     const char *note_head;
     void (*note)(tl_page *page, const void *arg, int32_t rank);
     const void *arg;
+
+    /* of excess and waiting: */
+    bool of_others; /* waiting: time of all others, drawn where there is any; else excess: at most what a repair saves */
+    const char *none, *most; /* what is said of no rank, and of the one with most: "works longest beyond its peers" */
+    const char *unlike;      /* what that does not mean, where no verdict names that rank */
 } figure;
 
 static tl_phrase share_of(const tl_heat *h, size_t rank, bool sign)
@@ -37,9 +41,11 @@ static void put_rank(tl_page *page, const figure *f, size_t rank)
     tl_put(page->out, "<tr><th scope=\"row\" class=\"words\">%" PRId32 "</th>", h->ranks[rank]);
     if (page->hosts != NULL)
         tl_put(page->out, "<td class=\"words extra\">%.*s</td>", (int)host.n, host.p);
-    tl_put(page->out, "<td>%s</td><td class=\"extra\">%s</td><td>%s</td><td class=\"extra\">%s in %s</td><td class=\"words\">",
+    tl_put(page->out,
+           "<td>%s</td><td class=\"extra\">%s</td><td>%s</td><td class=\"extra\">%s in %s</td><td class=\"words\">",
            tl_show_time(of->total.part_ns / of->total.n).text, tl_show_time(of->total.whole_ns / of->total.n).text,
-           share_of(h, rank, both).text, tl_show_share(of->most, both).text, tl_steps_of_column(h->steps, of->most_at).text);
+           share_of(h, rank, both).text, tl_show_share(of->most, both).text,
+           tl_steps_of_column(h->steps, of->most_at).text);
     f->note(page, f->arg, h->ranks[rank]);
     fputs("</td></tr>\n", page->out);
 }
@@ -49,11 +55,13 @@ static void put_worst(tl_page *page, const figure *f)
     enum { MORE = 5 }; /* ranks besides those that a verdict names: read at a glance */
     const tl_heat *h = f->picture.heat;
     size_t kept = 0;
-    tl_put(page->out, "<div class=\"wide\"><table><caption>%s, in the mean of a step</caption>\n<tr><th class=\"words\">rank</th>",
+    tl_put(page->out,
+           "<div class=\"wide\"><table><caption>%s, in the mean of a step</caption>\n<tr><th class=\"words\">rank</th>",
            f->head);
     fputs(page->hosts != NULL ? "<th class=\"words extra\">host</th>" : "", page->out);
     tl_put(page->out,
-           "<th>%s</th><th class=\"extra\">%s</th><th>share</th><th class=\"extra\">most</th><th class=\"words\">%s</th></tr>\n",
+           "<th>%s</th><th class=\"extra\">%s</th><th>share</th><th class=\"extra\">most</th><th "
+           "class=\"words\">%s</th></tr>\n",
            f->part, f->whole, f->note_head);
     while (kept < h->nshown && h->of[h->order[kept]].keep)
         kept++;
@@ -71,7 +79,8 @@ static void begin_figure(tl_page *page, figure *f)
     enum { NARROW = 480 };
     int wide = tl_heat_width(&f->picture);
     if (wide <= NARROW)
-        tl_put(page->out, "<figure class=\"pair\" style=\"grid-template-columns:%dpx minmax(0,1fr)\">\n<figcaption>", wide);
+        tl_put(page->out, "<figure class=\"pair\" style=\"grid-template-columns:%dpx minmax(0,1fr)\">\n<figcaption>",
+               wide);
     else
         fputs("<figure>\n<figcaption>", page->out);
 }
@@ -79,8 +88,6 @@ static void begin_figure(tl_page *page, figure *f)
 static void end_figure(tl_page *page, figure *f)
 {
     const size_t run = f->picture.heat->steps->run;
-    f->picture.outlines = f->outlines.v;
-    f->picture.noutlines = f->outlines.n;
     fputs("</figcaption>\n", page->out);
     tl_draw_heat(page->out, &f->picture);
     tl_put(page->out, "<p class=\"explains\">%s ", f->explanation);
@@ -89,18 +96,10 @@ static void end_figure(tl_page *page, figure *f)
     fputs("</p>\n", page->out);
     put_worst(page, f);
     fputs("</figure>\n", page->out);
-    free(f->outlines.v);
+    free(f->picture.outlines.v);
 }
 
-/* ------------------------------------------------------------------------------------------------- excess and waiting */
-
-/* Which of the two. */
-typedef struct blame_map {
-    bool of_others; /* waiting: time of all others, drawn where there is any; else excess: what a repair would save, at most */
-    const char *none, *most; /* what is said of no rank, and of the one with most: "works longest beyond its peers" */
-    const char *unlike;      /* what that does not mean, where no verdict names that rank */
-    figure figure;
-} blame_map;
+/* ----------------------------------------------------------------------------------------------- excess and waiting */
 
 void tl_steps_of_blame(const tl_table *table, tl_heat_steps *steps)
 {
@@ -132,7 +131,7 @@ static void put_waits(tl_page *page, const void *arg, int32_t rank)
 }
 
 /* Puts what the largest share of a rank does not mean: a verdict, or what it costs. */
-static void put_cost(tl_page *page, const blame_map *what, const tl_heat *h, size_t worst)
+static void put_cost(tl_page *page, const figure *what, const tl_heat *h, size_t worst)
 {
     const tl_answers *a = page->answers;
     const tl_culprit *c = a->nculprits > 0 ? &a->culprits[0] : NULL;
@@ -154,14 +153,14 @@ static void mark_late(figure *f, const tl_heat *h)
             for (n = 1; c + n < h->steps->n && cells[c + n].late == cells[c].late; n++)
                 ;
             if (cells[c].late)
-                tl_vec_push(&f->outlines, (tl_outline){ .row = r, .first = c, .last = c + n - 1 });
+                tl_vec_push(&f->picture.outlines, (tl_outline){ .row = r, .first = c, .last = c + n - 1 });
         }
     }
 }
 
-static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h)
+static void put_blame(tl_page *page, const figure *what, const tl_heat *h)
 {
-    figure f = what->figure;
+    figure f = *what;
     size_t worst = tl_heat_worst(h, false);
     bool any = h->of[worst].total.part_ns > 0;
     tl_phrase finding = tl_phrase_of("%s", what->none);
@@ -186,7 +185,7 @@ static void put_blame(tl_page *page, const blame_map *what, const tl_heat *h)
     end_figure(page, &f);
 }
 
-static void draw_blame(tl_page *page, const blame_map *what)
+static void draw_blame(tl_page *page, const figure *what)
 {
     const tl_table *table = tl_page_table(page, &tl_blame_step_schema);
     if (table == NULL)
@@ -219,45 +218,46 @@ static void draw_blame(tl_page *page, const blame_map *what)
 
 void tl_draw_excess(tl_page *page)
 {
-    static const blame_map excess = {
+    static const figure excess = {
         .none = "No rank has more work than its peers.",
         .most = "works longest beyond its peers",
-        .unlike = "That alone is no verdict: some rank always works longest, by chance or where others wait for nothing.",
-        .figure = { .picture = { .id = "excess-map",
-                                 .title = "How much of each step a rank works longer than its peers",
-                                 .cell = "of the step" },
-                    .explanation = "The shade is by how much the rank's own work, of its device or its host, exceeds that "
-                                   "of its peers, in percent of the step. That is not what it costs: work that others need not "
-                                   "wait for costs the job nothing.",
-                    .column = "the excess in all of them, of their length.",
-                    .head = "The ranks that work longest beyond their peers",
-                    .part = "longer by",
-                    .whole = "the step takes" }
+        .unlike =
+            "That alone is no verdict: some rank always works longest, by chance or where others wait for nothing.",
+        .picture = { .id = "excess-map",
+                     .title = "How much of each step a rank works longer than its peers",
+                     .cell = "of the step" },
+        .explanation = "The shade is by how much the rank's own work, of its device or its host, exceeds that "
+                       "of its peers, in percent of the step. That is not what it costs: work that others need not "
+                       "wait for costs the job nothing.",
+        .column = "the excess in all of them, of their length.",
+        .head = "The ranks that work longest beyond their peers",
+        .part = "longer by",
+        .whole = "the step takes"
     };
     draw_blame(page, &excess);
 }
 
 void tl_draw_waits(tl_page *page)
 {
-    static const blame_map waits = {
+    static const figure waits = {
         .of_others = true,
         .none = "No rank is waited for.",
         .most = "is waited for most",
         .unlike = "That is no verdict: it may wait for another rank itself, and be late for that.",
-        .figure = { .picture = { .id = "waits-map",
-                                 .title = "How much of each step the others wait for a rank",
-                                 .cell = "of the others' time" },
-                    .explanation = "The shade is how long all others wait for the rank, or for ranks that had waited for "
-                                   "it, in percent of their time in the step.",
-                    .column = "the waiting in all of them, of their length.",
-                    .head = "The ranks that are waited for most",
-                    .part = "waiting caused",
-                    .whole = "the others have" }
+        .picture = { .id = "waits-map",
+                     .title = "How much of each step the others wait for a rank",
+                     .cell = "of the others' time" },
+        .explanation = "The shade is how long all others wait for the rank, or for ranks that had waited for "
+                       "it, in percent of their time in the step.",
+        .column = "the waiting in all of them, of their length.",
+        .head = "The ranks that are waited for most",
+        .part = "waiting caused",
+        .whole = "the others have"
     };
     draw_blame(page, &waits);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- phases */
+/* ----------------------------------------------------------------------------------------------------------- phases */
 
 enum { HEATS = 8, NAMED = 20 }; /* phases with a picture: below 3 MB; and without one that are named, a few lines */
 
@@ -329,7 +329,8 @@ static void take_cell(void *of, const void *data, tl_error *err)
     while (at < p->ndrawn && p->v.v[at].name != row->phase)
         at++;
     if (at < p->ndrawn && rank < p->nranks)
-        tl_heat_add(&p->heats[at], rank, tl_heat_steps_of(&p->steps, row->step), row->excess_ns, row->baseline_ns, false);
+        tl_heat_add(&p->heats[at], rank, tl_heat_steps_of(&p->steps, row->step), row->excess_ns, row->baseline_ns,
+                    false);
 }
 
 static void put_verdict(tl_page *page, const tl_phase_verdict *row)
@@ -338,8 +339,8 @@ static void put_verdict(tl_page *page, const tl_phase_verdict *row)
     tl_page_said(page, "</p>\n");
 }
 
-/* Marks the row of a verdict's rank, where it has one and is a straggler, in this or another phase; in its own phase the
- * steps of the verdict are outlined. */
+/* Marks the row of a verdict's rank, where it has one and is a straggler, in this or another phase; in its own phase
+ * the steps of the verdict are outlined. */
 static void mark(figure *f, const phase *of, const tl_phase_verdict *v)
 {
     const tl_heat *h = f->picture.heat;
@@ -351,7 +352,8 @@ static void mark(figure *f, const phase *of, const tl_phase_verdict *v)
         return;
     f->picture.rows.named[row] |= v->verdict == TL_PHASE_STRAGGLER;
     if (is_of(v, of) && v->first_step >= 0 && first < ncolumns && first <= last)
-        tl_vec_push(&f->outlines, (tl_outline){ row, first, last < ncolumns ? last : ncolumns - 1, v->verdict != TL_PHASE_STRAGGLER });
+        tl_vec_push(&f->picture.outlines, (tl_outline){ row, first, last < ncolumns ? last : ncolumns - 1,
+                                                        v->verdict != TL_PHASE_STRAGGLER });
 }
 
 static tl_phrase finding_of(const tl_heat *h)
@@ -398,8 +400,9 @@ static void put_phase(tl_page *page, const phases *p, size_t number)
                               .cell = "against its peers",
                               .late = "from the first to the last step in which the rank is late",
                               .weak = "the same, of a rank that is longer and not held to be the cause" },
-                 .explanation = "The shade is what the rank takes longer, in percent of what its peers take in the same "
-                                "step (the median of the ranks); blue is shorter, orange longer.",
+                 .explanation =
+                     "The shade is what the rank takes longer, in percent of what its peers take in the same "
+                     "step (the median of the ranks); blue is shorter, orange longer.",
                  .column = "what the rank takes longer in all of them, of what its peers take in all of them.",
                  .head = "The ranks that take longest",
                  .part = "longer by",
@@ -427,7 +430,8 @@ static void put_phase(tl_page *page, const phases *p, size_t number)
 static void put_phases(tl_page *page, const phases *p)
 {
     const tl_answers *a = page->answers;
-    fputs("<p>Where ranks wait for each other within a phase, the one that all wait for is the shortest: it comes last, and "
+    fputs("<p>Where ranks wait for each other within a phase, the one that all wait for is the shortest: it comes "
+          "last, and "
           "does not wait itself.</p>\n",
           page->out);
     for (size_t k = 1; k < a->nphases; k++) { /* found where there is no picture, as in the time outside of phases */
@@ -463,7 +467,8 @@ void tl_draw_phases(tl_page *page)
         tl_heat_init(&p.heats[i], &p.steps, p.ranks, p.nranks);
     tl_page_each(page, &tl_phase_step_schema, take_cell, &p);
     for (size_t i = 0; i < p.ndrawn; i++) {
-        for (size_t k = 1; k < a->nphases; k++) { /* ranks that the phase's verdicts name, and stragglers of any phase */
+        for (size_t k = 1; k < a->nphases;
+             k++) { /* ranks that the phase's verdicts name, and stragglers of any phase */
             size_t at = tl_index_of(p.ranks, p.nranks, a->phases[k].rank);
             if (at < p.nranks)
                 p.heats[i].of[at].keep |= a->phases[k].verdict == TL_PHASE_STRAGGLER || is_of(&a->phases[k], &p.v.v[i]);

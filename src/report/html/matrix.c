@@ -1,8 +1,9 @@
-/* matrix.c - who waits for whom: a matrix of table blame, a row for each rank that waits, a column for each it waits for.
+/* matrix.c - who waits for whom: a matrix of table blame, a row for each rank that waits, a column for each it waits
+ * for.
  *
- * The left half of a cell is waiting for the rank itself; the right half is what others waited for the row's rank because
- * it had waited for the column's.  Up to TL_HEAT_ROWS ranks; of more their hosts; of more of these the ranks with most
- * waiting, and one for all others.
+ * The left half of a cell is waiting for the rank itself; the right half is what others waited for the row's rank
+ * because it had waited for the column's.  Up to TL_HEAT_ROWS ranks; of more their hosts; of more of these the ranks
+ * with most waiting, and one for all others.
  */
 #include "page.h"
 
@@ -21,9 +22,9 @@ typedef struct unit {
 typedef struct matrix {
     const tl_table *ranks;
     unit *units;
-    size_t n, *unit_of;         /* by row of table rank */
-    int64_t (*cells)[2];        /* direct, passed on; n + 1 rows of n: the last is of ranks that table blame does not tell */
-    bool several, others;       /* there is such a row; a last unit of all others */
+    size_t n, *unit_of;   /* by row of table rank */
+    int64_t (*cells)[2];  /* direct, passed on; n + 1 rows of n: the last is of ranks that table blame does not tell */
+    bool several, others; /* there is such a row; a last unit of all others */
     int64_t direct_ns, most_ns; /* direct waiting of all cells; the largest cell */
 } matrix;
 
@@ -56,7 +57,8 @@ static int compare_charged(const void *charged, uint32_t a, uint32_t b)
     return TL_COMPARE(((const int64_t *)charged)[b], ((const int64_t *)charged)[a]);
 }
 
-/* One unit a rank; of too many one for each of those with half a percent of the waiting, and the last for all others. */
+/* One unit a rank; of too many one for each of those with half a percent of the waiting, and the last for all others.
+ * */
 static void group_by_rank(matrix *m, const tl_table *blame)
 {
     const size_t n = m->ranks->n;
@@ -79,7 +81,8 @@ static void group_by_rank(matrix *m, const tl_table *blame)
         if (m->unit_of[i] == SIZE_MAX) {
             const int32_t rank = ((const tl_rank *)tl_table_row(m->ranks, i))->rank;
             m->unit_of[i] = m->n;
-            m->units[m->n++] = (unit){ .name = tl_phrase_of("rank %" PRId32, rank), .head = tl_phrase_of("%" PRId32, rank) };
+            m->units[m->n++] =
+                (unit){ .name = tl_phrase_of("rank %" PRId32, rank), .head = tl_phrase_of("%" PRId32, rank) };
         }
     if (m->others)
         m->units[m->n++] = (unit){ .name = { "others" }, .head = { "others" } };
@@ -111,7 +114,7 @@ static void fill(matrix *m, const tl_page *page, const tl_table *blame)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- drawn */
+/* ------------------------------------------------------------------------------------------------------------ drawn */
 
 static const char *name_of(const matrix *m, size_t row)
 {
@@ -127,10 +130,10 @@ static void draw_cells(FILE *out, const matrix *m, int top, int high)
         const int64_t ns = m->cells[i / 2][k];
         int shade = tl_shade_of(&shades, (double)ns / (double)m->most_ns);
         if (shade > 0)
-            tl_put_told_box(out, tl_phrase_of("%c%d", k == 0 ? 'a' : 'b', shade).text, wide * ((double)to + 0.5 * (double)k),
-                            wide / 2, top + (int)from * high + 1, high - 1,
-                            k == 0 ? "%s waits for %s: %s" : "others wait for %s, which waits for %s: %s", name_of(m, from),
-                            name_of(m, to), tl_duration(ns).text);
+            tl_put_told_box(out, tl_phrase_of("%c%d", k == 0 ? 'a' : 'b', shade).text,
+                            wide * ((double)to + 0.5 * (double)k), wide / 2, top + (int)from * high + 1, high - 1,
+                            k == 0 ? "%s waits for %s: %s" : "others wait for %s, which waits for %s: %s",
+                            name_of(m, from), name_of(m, to), tl_duration(ns).text);
     }
 }
 
@@ -144,8 +147,8 @@ static void draw_heads(FILE *out, const matrix *m, int y)
     while (m->n / stride * (longest + 1) * CHAR > PHONE)
         stride++;
     for (size_t k = 0; k < m->n; k += stride)
-        tl_put_at(out, m->units[k].named ? "middle named" : "middle quiet", ((double)k + 0.5) * 100 / (double)m->n, y, "%s",
-                  m->units[k].head.text);
+        tl_put_at(out, m->units[k].named ? "middle named" : "middle quiet", ((double)k + 0.5) * 100 / (double)m->n, y,
+                  "%s", m->units[k].head.text);
 }
 
 static void draw_matrix(tl_page *page, const matrix *m)
@@ -172,18 +175,23 @@ static void draw_matrix(tl_page *page, const matrix *m)
     for (int r = 0; r < rows; r++) {
         bool named = (size_t)r < m->n && m->units[r].named;
         tl_put_level(out, TOP + r * high);
-        tl_put_side(out, named ? "named" : high < 15 ? "small" : "", TOP + r * high + high / 2 + 4, "%.16s", name_of(m, (size_t)r));
+        tl_put_side(out,
+                    named       ? "named"
+                    : high < 15 ? "small"
+                                : "",
+                    TOP + r * high + high / 2 + 4, "%.16s", name_of(m, (size_t)r));
     }
     draw_cells(out, m, TOP, high);
-    tl_figure_end(out,
-                  (const tl_meaning[]){ { "a4", "waits for the rank of the column itself" },
-                                        { "b4", "passed on: others wait for the row's rank, which had waited for it" } },
-                  2, NULL,
-                  tl_phrase_of("The strongest shade is most, %s; the next from half of it, a fifth, a tenth; what is below "
-                               "1 %% is left out.%s",
-                               tl_duration(m->most_ns).text,
-                               m->several ? " Several: groups of more than 32 ranks, which are not told apart." : "")
-                      .text);
+    tl_figure_end(
+        out,
+        (const tl_meaning[]){ { "a4", "waits for the rank of the column itself" },
+                              { "b4", "passed on: others wait for the row's rank, which had waited for it" } },
+        2, NULL,
+        tl_phrase_of("The strongest shade is most, %s; the next from half of it, a fifth, a tenth; what is below "
+                     "1 %% is left out.%s",
+                     tl_duration(m->most_ns).text,
+                     m->several ? " Several: groups of more than 32 ranks, which are not told apart." : "")
+            .text);
     fputs("</div>\n", out);
 }
 

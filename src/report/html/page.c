@@ -8,37 +8,16 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* In the order of the page; the last has no id. */
 static const struct {
-    const char *id, *title; /* title NULL: without a heading */
-    const char *tables;     /* names of the tables that have its numbers, parted by a space; NULL: none */
+    const char *id, *title, *table, *others;
     void (*draw)(tl_page *page);
-    bool folded; /* below its title, and not on paper */
+    bool folded;
 } sections[] = {
-    { "verdict", NULL, NULL, tl_draw_verdict, false },
-    { "strip", "The worst step", "interval arrival collective gap", tl_draw_strip, false },
-    { "time", "Where the time goes", "breakdown idle_summary", tl_draw_time, false },
-    { "matrix", "Who waits for whom", "blame", tl_draw_matrix, false },
-    { "excess", "Who works longer than its peers, and when", "blame_step culprit", tl_draw_excess, false },
-    { "steps", "Step by step", "blame_step", tl_draw_steps, false },
-    { "gains", "What the job would gain", "whatif culprit", tl_draw_gains, false },
-    { "phases", "Who takes longer in a phase, and when", "phase_step phase_verdict phase", tl_draw_phases, false },
-    { "waits", "Who is waited for, and when", "blame_step blame", tl_draw_waits, true },
-    { "arrivals", "Who comes late to collectives", "arrival", tl_draw_arrivals, true },
-    { "path", "What the critical path is made of", "critical_path path_sum", tl_draw_path, true },
-    { "kernels", "Device work that takes most time", "kernel_ranks", tl_draw_kernels, true },
-    { "operators", "Operators that launch most of it", "operator_ranks", tl_draw_operators, true },
-    { "idle", "Why devices are idle", "idle_summary", tl_draw_idle, true },
-    { "recording", "The recording", "rank health", tl_draw_recording, true },
-    { "clocks", "The clocks", "clock", tl_draw_clocks, true },
-    { "matching", "How collectives were matched", "quality", tl_draw_matching, true },
-    { "parameters", "Numbers that were changed", "parameter", tl_draw_parameters, true },
-    { "glossary", "Words of this page", NULL, tl_draw_glossary, true },
-    { "made", "How this was made", NULL, tl_draw_made, true },
-    { NULL, NULL, NULL, NULL, false },
+#define SECTION(id, title, table, others, folded) { #id, title, table, others, tl_draw_##id, folded },
+    TL_SECTIONS(SECTION)
 };
 
-/* --------------------------------------------------------------------------------------------------------------- words */
+/* ------------------------------------------------------------------------------------------------------------ words */
 
 FILE *tl_page_memory(char **text, size_t *n)
 {
@@ -59,19 +38,25 @@ tl_wrap *tl_page_say(tl_page *page, const char *before)
 static bool is_unit(const char *at)
 {
     size_t n = strcspn(at, " ,;:.)(");
-    return at[0] == '%' || (n == 1 && at[0] == 's') || (n == 2 && strchr("munkMG", at[0]) != NULL && strchr("sB", at[1]) != NULL);
+    return at[0] == '%' || (n == 1 && at[0] == 's') ||
+           (n == 2 && strchr("munkMG", at[0]) != NULL && strchr("sB", at[1]) != NULL);
 }
 
-/* A number stays in one line with its unit. */
+/* Puts a text in which a number stays in one line with its unit. */
+static void put_text(FILE *out, const char *text, size_t n)
+{
+    for (size_t from = 0, at = 0; from < n; from = at) {
+        while (at < n && !(text[at] == ' ' && at > 0 && isdigit((unsigned char)text[at - 1]) && is_unit(text + at + 1)))
+            at++;
+        tl_put(out, "%.*s%s", (int)(at - from), text + from, at < n ? "\xC2\xA0" : "");
+        at += at < n;
+    }
+}
+
 void tl_page_said(tl_page *page, const char *after)
 {
     (void)fclose(page->say.out);
-    for (char *from = page->said, *at = from; *from != '\0'; from = at) {
-        while (*at != '\0' && !(*at == ' ' && at > page->said && isdigit((unsigned char)at[-1]) && is_unit(at + 1)))
-            at++;
-        tl_put(page->out, "%.*s%s", (int)(at - from), from, *at != '\0' ? "\xC2\xA0" : "");
-        at += *at != '\0';
-    }
+    put_text(page->out, page->said, page->nsaid);
     free(page->said);
     fputs(after, page->out);
 }
@@ -93,12 +78,13 @@ void tl_put_lines(FILE *out, const char *text, const char *plain, const char *in
         const char *tag = in > 0 ? indented : plain;
         if (end == p)
             continue;
-        fprintf(out, "<%s>", tag); /* may have attributes: no text */
-        tl_put(out, "%.*s</%.*s>\n", (int)(end - p) - (int)in, p + in, (int)strcspn(tag, " "), tag);
+        fprintf(out, "<%s>", tag);
+        put_text(out, p + in, (size_t)(end - p) - in);
+        fprintf(out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- tables */
+/* ----------------------------------------------------------------------------------------------------------- tables */
 
 const tl_schema *const *tl_html_tables(void)
 {
@@ -143,11 +129,12 @@ static void take_idle(void *of, const void *row, tl_error *err)
     tl_page *page = of;
     const tl_idle_summary *idle = row;
     (void)err;
-    if (idle->device == -1 && idle->step == -1 && idle->drain_type != TL_DRAIN_ALL && (idle->place == 0 || idle->rank == -1))
+    if (idle->device == -1 && idle->step == -1 && idle->drain_type != TL_DRAIN_ALL &&
+        (idle->place == 0 || idle->rank == -1))
         tl_vec_push(&page->idle, *idle);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- page */
+/* ------------------------------------------------------------------------------------------------------------- page */
 
 void tl_put_page_head(FILE *out, const char *name, const char *more_style)
 {
@@ -174,34 +161,24 @@ void tl_put_page_head(FILE *out, const char *name, const char *more_style)
 void tl_put_page_foot(FILE *out, const char *file)
 {
     tl_put(out,
-           "<footer>Made by tlmpi " TLMPI_VERSION " from <code>%s</code>. <code>tlmpi describe TABLE</code> explains the "
+           "<footer>Made by tlmpi " TLMPI_VERSION
+           " from <code>%s</code>. <code>tlmpi describe TABLE</code> explains the "
            "columns of a table.</footer>\n</body>\n</html>\n",
            file);
-}
-
-/* "tlmpi show FILE whatif, culprit" */
-static void put_source(const tl_page *page, const char *tables)
-{
-    size_t n = strcspn(tables, " ");
-    tl_put(page->out, "<p class=\"source\"><code>tlmpi show %s %.*s</code>", page->file, (int)n, tables);
-    for (const char *next = tables + n; *next != '\0'; next += n) {
-        n = strcspn(++next, " ");
-        tl_put(page->out, ", <code>%.*s</code>", (int)n, next);
-    }
-    fputs("</p>\n", page->out);
 }
 
 /* Draws the sections in memory first: one that draws nothing is left out. */
 static void put_sections(tl_page *page, FILE *out)
 {
-    for (size_t i = 0; sections[i].id != NULL; i++) {
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         const bool folded = sections[i].folded;
         char *text = NULL;
         size_t n = 0;
         page->out = tl_page_memory(&text, &n);
         sections[i].draw(page);
-        if (ftell(page->out) > 0 && sections[i].tables != NULL)
-            put_source(page, sections[i].tables);
+        if (ftell(page->out) > 0 && sections[i].table != NULL)
+            tl_put(page->out, "<p class=\"source\"><code>tlmpi show %s %s</code><code>%s</code></p>\n", page->file,
+                   sections[i].table, sections[i].others);
         (void)fclose(page->out);
         if (n > 0) {
             tl_put(out, "<section id=\"%s\"", sections[i].id);

@@ -1,6 +1,6 @@
 /* page.h - what the parts of a page share.
  *
- * A section is a function that draws it and a line in the list of page.c; a section that draws nothing is left out.
+ * A section is a function that draws it and a line in TL_SECTIONS; a section that draws nothing is left out.
  * What a section needs stands in tables that are loaded whole (tl_page_table), or goes by row by row (tl_page_each).
  */
 #ifndef TLMPI_REPORT_HTML_PAGE_H
@@ -17,13 +17,14 @@ typedef struct tl_page {
     FILE *out;
     const tl_html_input *in;
     const tl_answers *answers;
-    char file[1000];              /* as a word for a shell */
-    const tl_table *hosts;        /* table rank, where traces name two hosts; else NULL */
-    tl_strip strip;               /* of the worst step */
-    TL_VEC(tl_idle_summary) idle; /* rows of the whole recording: causes (place 0), and classes of all ranks (rank -1) */
-    tl_status status;             /* of reading tables, */
-    tl_error *err;                /* and what failed */
-    tl_wrap say;                  /* of tl_page_say */
+    char file[1000];       /* as a word for a shell */
+    const tl_table *hosts; /* table rank, where traces name two hosts; else NULL */
+    tl_strip strip;        /* of the worst step */
+    TL_VEC(tl_idle_summary)
+    idle;             /* rows of the whole recording: causes (place 0), and classes of all ranks (rank -1) */
+    tl_status status; /* of reading tables, */
+    tl_error *err;    /* and what failed */
+    tl_wrap say;      /* of tl_page_say */
     char *said;
     size_t nsaid;
 } tl_page;
@@ -64,7 +65,8 @@ tl_phrase tl_job_name(const tl_page *page);
 /* The style sheet, in pieces; NULL at the end. */
 extern const char *const tl_style[];
 
-/* arrivals.c: begins to count lateness; takes an arrival of a meeting; and ends a collective, all of whose are there. */
+/* arrivals.c: begins to count lateness; takes an arrival of a meeting; and ends a collective, all of whose are there.
+ * */
 void tl_late_begin(tl_strip *strip);
 void tl_late_take(tl_strip *strip, const tl_arrival *row);
 void tl_late_meet(tl_strip *strip);
@@ -72,27 +74,31 @@ void tl_late_meet(tl_strip *strip);
 /* maps.c: the columns of the steps of table blame_step; the caller frees them. */
 void tl_steps_of_blame(const tl_table *blame_steps, tl_heat_steps *steps);
 
-/* ---- the sections, by file ---- */
+/* The sections in the order of the page: id, title, of its tables the one whose command is told, and the others,
+ * whether it is folded below its title, and not on paper.  Each is drawn by tl_draw_ID; the first has no title. */
+#define TL_SECTIONS(S)                                                                                                 \
+    S(verdict, NULL, NULL, NULL, false)                                                                                \
+    S(strip, "The worst step", "interval", ", arrival, collective, gap", false)                                        \
+    S(time, "Where the time goes", "breakdown", ", idle_summary", false)                                               \
+    S(matrix, "Who waits for whom", "blame", "", false)                                                                \
+    S(excess, "Who works longer than its peers, and when", "blame_step", ", culprit", false)                           \
+    S(steps, "Step by step", "blame_step", "", false)                                                                  \
+    S(gains, "What the job would gain", "whatif", ", culprit", false)                                                  \
+    S(phases, "Who takes longer in a phase, and when", "phase_step", ", phase_verdict, phase", false)                  \
+    S(waits, "Who is waited for, and when", "blame_step", ", blame", true)                                             \
+    S(arrivals, "Who comes late to collectives", "arrival", "", true)                                                  \
+    S(path, "What the critical path is made of", "critical_path", ", path_sum", true)                                  \
+    S(kernels, "Device work that takes most time", "kernel_ranks", "", true)                                           \
+    S(operators, "Operators that launch most of it", "operator_ranks", "", true)                                       \
+    S(idle, "Why devices are idle", "idle_summary", "", true)                                                          \
+    S(recording, "The recording", "rank", ", health", true)                                                            \
+    S(clocks, "The clocks", "clock", "", true)                                                                         \
+    S(matching, "How collectives were matched", "quality", "", true)                                                   \
+    S(parameters, "Numbers that were changed", "parameter", "", true)                                                  \
+    S(glossary, "Words of this page", NULL, NULL, true)                                                                \
+    S(made, "How this was made", NULL, NULL, true)
 
-void tl_draw_verdict(tl_page *page); /* verdict.c */
-void tl_draw_strip(tl_page *page);   /* strip_draw.c */
-void tl_draw_time(tl_page *page);    /* bars.c */
-void tl_draw_path(tl_page *page);
-void tl_draw_matrix(tl_page *page);  /* matrix.c */
-void tl_draw_excess(tl_page *page);  /* maps.c */
-void tl_draw_waits(tl_page *page);
-void tl_draw_phases(tl_page *page);
-void tl_draw_steps(tl_page *page);    /* steps.c */
-void tl_draw_gains(tl_page *page);    /* gains.c */
-void tl_draw_arrivals(tl_page *page); /* arrivals.c */
-void tl_draw_kernels(tl_page *page);  /* work.c */
-void tl_draw_operators(tl_page *page);
-void tl_draw_idle(tl_page *page);
-void tl_draw_recording(tl_page *page); /* quality.c */
-void tl_draw_clocks(tl_page *page);
-void tl_draw_matching(tl_page *page);
-void tl_draw_parameters(tl_page *page);
-void tl_draw_glossary(tl_page *page);
-void tl_draw_made(tl_page *page);
+#define TL_SECTION_DRAWN(id, title, table, others, folded) void tl_draw_##id(tl_page *page);
+TL_SECTIONS(TL_SECTION_DRAWN)
 
 #endif

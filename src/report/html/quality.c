@@ -15,7 +15,7 @@
 /* Traces with a fault, and clocks, that are shown; characters of a host's name. */
 enum { FAULTS = 10, CLOCKS = 24, HOST = 16 };
 
-/* ---------------------------------------------------------------------------------------------------------- recording */
+/* -------------------------------------------------------------------------------------------------------- recording */
 
 static void put_faults(tl_page *page, const tl_table *ranks)
 {
@@ -51,7 +51,7 @@ void tl_draw_recording(tl_page *page)
             tl_page_sentence(page, "<p>", "</p>\n", "%s.", words.text);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- clocks */
+/* ----------------------------------------------------------------------------------------------------------- clocks */
 
 static int by_offset(const void *a, const void *b)
 {
@@ -64,10 +64,11 @@ static void draw_clock(FILE *out, const tl_clock *row, const tl_scale *scale, in
 {
     double from = tl_place(scale, (double)(row->offset_ns - row->sigma_ns)),
            to = tl_place(scale, (double)(row->offset_ns + row->sigma_ns));
-    tl_put(out, "<g><title>rank %" PRId32 ": %s ahead, to within %s%s</title>", row->rank, tl_show_time(row->offset_ns).text,
-           tl_show_time(row->sigma_ns).text, row->applied != 0 ? ", corrected" : "");
+    tl_put(out, "<g><title>rank %" PRId32 ": %s ahead, to within %s%s</title>", row->rank,
+           tl_show_time(row->offset_ns).text, tl_show_time(row->sigma_ns).text, row->applied != 0 ? ", corrected" : "");
     tl_put_box(out, "hidden", from, fmax(to - from, 0.3), y + 4, 8);
-    tl_put(out, "<circle class=\"dot\" cx=\"%.2f%%\" cy=\"%d\" r=\"3\"/>", tl_place(scale, (double)row->offset_ns), y + 8);
+    tl_put(out, "<circle class=\"dot\" cx=\"%.2f%%\" cy=\"%d\" r=\"3\"/>", tl_place(scale, (double)row->offset_ns),
+           y + 8);
     if (row->host[0] != '\0')
         tl_put_side(out, "", y + 12, "%.*s", (int)tl_host_length(row->host, HOST), row->host);
     else
@@ -99,10 +100,9 @@ void tl_draw_clocks(tl_page *page)
         const size_t drawn = clocks.n < CLOCKS ? clocks.n : CLOCKS;
         const int bottom = (int)drawn * PITCH + 4;
         const tl_scale scale = { -(double)farthest_ns, (double)farthest_ns };
-        const tl_phrase finding = tl_phrase_of("%zu clocks, the farthest %s from the middle one; times of %" PRId64
-                                               " rank%s were corrected.",
-                                               clocks.n, tl_duration(llabs(clocks.v[0].offset_ns)).text, corrected,
-                                               tl_plural(corrected));
+        const tl_phrase finding =
+            tl_phrase_of("%zu clocks, the farthest %s from the middle one; times of %" PRId64 " rank%s were corrected.",
+                         clocks.n, tl_duration(llabs(clocks.v[0].offset_ns)).text, corrected, tl_plural(corrected));
         tl_figure_begin(out, "offsets", "How far the clocks are ahead of the middle one", finding.text, SIDE,
                         bottom + TL_AXIS_HEIGHT);
         tl_put_axis(out, &scale, 0, bottom);
@@ -114,7 +114,7 @@ void tl_draw_clocks(tl_page *page)
     free(seen);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- matching */
+/* --------------------------------------------------------------------------------------------------------- matching */
 
 void tl_draw_matching(tl_page *page)
 {
@@ -133,7 +133,8 @@ void tl_draw_matching(tl_page *page)
         any = true;
         const bool times = row->check >= TL_CHECK_UNCHARGED && row->check <= TL_CHECK_BLAME;
         const size_t unit = times && strncmp(row->meaning, "ns ", 3) == 0 ? 3 : 0; /* the count has its unit here */
-        tl_put(out, "<tr><td class=\"words\">%.*s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"extra\">%s</td></tr>\n",
+        tl_put(out,
+               "<tr><td class=\"words\">%.*s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"extra\">%s</td></tr>\n",
                (int)(sizeof row->meaning - unit), row->meaning + unit,
                times ? tl_duration(row->count).text : tl_grouped(row->count).text,
                times ? tl_duration(row->of).text : tl_grouped(row->of).text, tl_part_in_words(row->count, row->of).text,
@@ -143,7 +144,7 @@ void tl_draw_matching(tl_page *page)
         fputs("</table></div>\n", out);
 }
 
-/* ------------------------------------------------------------------------------------------- what was asked otherwise */
+/* ----------------------------------------------------------------------------------------- what was asked otherwise */
 
 /* Puts the parameters whose value is not that of the program. */
 void tl_draw_parameters(tl_page *page)
@@ -155,7 +156,8 @@ void tl_draw_parameters(tl_page *page)
         return;
     tl_parameters_list(&usual, TL_VERDICT_ALPHA, TL_VERDICT_LEAST_COST);
     TL_ROWS (const tl_parameter, row, table) {
-        const double as_usual = tl_parameter_value(&usual, tl_cell_in_words(row->name, sizeof row->name).text, row->value);
+        const double as_usual =
+            tl_parameter_value(&usual, tl_cell_in_words(row->name, sizeof row->name).text, row->value);
         if (fabs(row->value - as_usual) <= 1e-12 * fabs(as_usual))
             continue;
         fputs(any ? "" : "<p>Numbers that decide, and are not as they come:</p>\n<dl class=\"words\">\n", page->out);
@@ -167,7 +169,7 @@ void tl_draw_parameters(tl_page *page)
     tl_table_free(&usual);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ glossary */
+/* --------------------------------------------------------------------------------------------------------- glossary */
 
 /* Puts a word and its meaning. */
 static void put_word(FILE *out, const char *word, const char *meaning)
@@ -219,7 +221,7 @@ void tl_draw_glossary(tl_page *page)
     fputs("</dl>\n", out);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- provenance */
+/* ------------------------------------------------------------------------------------------------------- provenance */
 
 void tl_draw_made(tl_page *page)
 {

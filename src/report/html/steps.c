@@ -55,9 +55,9 @@ static void draw_columns(FILE *out, const tl_heat_steps *steps, const column *co
         if (c->gain_ns > 0)
             tl_put(out, ", %s less without the delay", tl_duration(c->gain_ns).text);
         fputs("</title>", out);
-        tl_put_box(out, TL_CLASS_COMPUTE, x, wide - air, HEIGHT - whole + gain, whole - gain);
+        tl_put_box(out, "compute", x, wide - air, HEIGHT - whole + gain, whole - gain);
         if (gain > 0)
-            tl_put_box(out, TL_CLASS_WAITING, x, wide - air, HEIGHT - whole, gain);
+            tl_put_box(out, "waiting", x, wide - air, HEIGHT - whole, gain);
         fputs("</g>\n", out);
         if (i % stride == 0)
             tl_put_at(out, "quiet middle", ((double)i + 0.5) * wide, HEIGHT + 14, "%" PRId32, steps->columns[i].first);
@@ -91,8 +91,8 @@ void tl_draw_steps(tl_page *page)
         tl_put_levels(out, &scale, HEIGHT);
         draw_columns(out, &steps, columns, &scale);
         tl_put_at(out, "quiet", 0, HEIGHT + 29, "%s", steps.run == 1 ? "step" : "first step of a column");
-        const tl_meaning meanings[] = { { TL_CLASS_COMPUTE, "length of the step" },
-                                        { TL_CLASS_WAITING, "what it would gain without the delay, simulated" },
+        const tl_meaning meanings[] = { { "compute", "length of the step" },
+                                        { "waiting", "what it would gain without the delay, simulated" },
                                         { "band", "steps in which the ranks that are named are late" } };
         tl_figure_end(out, meanings, 3, (const bool[]){ true, gain, late }, NULL);
     }

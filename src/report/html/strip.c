@@ -1,4 +1,5 @@
-/* strip.c - which step and which ranks the strip shows, what covers the columns of their lanes, and the critical path. */
+/* strip.c - which step and which ranks the strip shows, what covers the columns of their lanes, and the critical
+ * path. */
 #include "tlmpi/report/html/strip.h"
 
 #include "page.h"
@@ -21,7 +22,7 @@ size_t tl_strip_place(const tl_strip *s, int32_t rank)
     return at < s->nranks && s->ranks[at].rank == rank ? at : s->nranks;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- clocks */
+/* ----------------------------------------------------------------------------------------------------------- clocks */
 
 /* The clock of a rank whose times in table collective are corrected; else NULL. */
 static const tl_clock *clock_of(const tl_strip *s, int32_t rank)
@@ -44,7 +45,7 @@ int64_t tl_strip_time(const tl_strip *s, const tl_strip_rank *rank, int64_t ns)
     return on_job_clock(s, rank->clock, ns);
 }
 
-/* -------------------------------------------------------------------------------------------- which step, and when it is */
+/* --------------------------------------------------------------------------------------- which step, and when it is */
 
 /* The step with the largest excess of the worst rank; without one the longest, not the first or the last where others
  * are left: recordings begin and end in these. */
@@ -130,7 +131,7 @@ static void find_window(tl_strip *s, bool asked)
     s->to_ns = e.to_ns;
 }
 
-/* -------------------------------------------------------------------------------------------------- paths and arrivals */
+/* ----------------------------------------------------------------------------------------------- paths and arrivals */
 
 static void add_piece(tl_strip *s, int32_t rank, int64_t from_ns, int64_t to_ns)
 {
@@ -166,18 +167,24 @@ static void take_arrival(void *strip, const void *of, tl_error *err)
         return;
     tl_late_take(s, row);
     if (row->start_ns < s->to_ns && row->end_ns > s->from_ns && s->meetings.v[row->collective].told)
-        tl_vec_push(&s->stays, (tl_strip_stay){ row->rank, row->start_ns, tl_ns_max(row->wait_ns, 0), 0, row->collective });
+        tl_vec_push(&s->stays,
+                    (tl_strip_stay){ row->rank, row->start_ns, tl_ns_max(row->wait_ns, 0), 0, row->collective });
 }
 
-/* --------------------------------------------------------------------------------------------------------- which ranks */
+/* ------------------------------------------------------------------------------------------------------ which ranks */
 
-/* Why a rank is drawn: the larger its number, the rather. */
-enum why { NAMED, ON_PATH, WAITED_FOR, FOR_NAMED, EXCESS, NWHYS };
+/* Why a rank of the job is drawn: the larger a weight above 0, the rather. */
+enum why {
+    NAMED,
+    AWAITED,   /* the critical path is on it, or, where that is not known, others wait for it: ns */
+    FOR_NAMED, /* it waits for ranks that are named: ns */
+    NWHYS
+};
 
 typedef struct candidate {
     int32_t rank;
     bool chosen;
-    int64_t ns[NWHYS]; /* NAMED: 1; on the critical path; waited for; waiting for ranks that are named; excess */
+    int64_t weight[NWHYS];
 } candidate;
 
 typedef TL_VEC(candidate) candidates;
@@ -189,10 +196,10 @@ static candidate *candidate_of(const candidates *c, int32_t rank)
     return at < c->n && c->v[at].rank == rank ? &c->v[at] : NULL;
 }
 
-static void add_to(candidate *one, enum why why, int64_t ns)
+static void add_weight(candidate *one, enum why why, int64_t weight)
 {
     if (one != NULL)
-        one->ns[why] = tl_ns_sum(one->ns[why], ns);
+        one->weight[why] = tl_ns_sum(one->weight[why], weight);
 }
 
 static candidates find_candidates(const tl_strip *s)
@@ -202,86 +209,64 @@ static candidates find_candidates(const tl_strip *s)
         if (row->intervals > 0)
             tl_vec_push(&c, (candidate){ .rank = row->rank });
     for (size_t i = 0; i < s->nnamed; i++)
-        add_to(candidate_of(&c, s->named[i]), NAMED, 1);
+        add_weight(candidate_of(&c, s->named[i]), NAMED, 1);
     TL_EACH (const tl_strip_stay, stay, s->stays) {
-        candidate *one = candidate_of(&c, stay->rank);
         candidate *late = candidate_of(&c, s->meetings.v[stay->collective].late_rank);
-        if (one == NULL || late == NULL)
-            continue;
-        add_to(late, WAITED_FOR, stay->wait_ns);
-        if (late->ns[NAMED] > 0)
-            add_to(one, FOR_NAMED, stay->wait_ns);
+        if (!s->whole_path)
+            add_weight(late, AWAITED, stay->wait_ns);
+        if (late != NULL && late->weight[NAMED] > 0)
+            add_weight(candidate_of(&c, stay->rank), FOR_NAMED, stay->wait_ns);
     }
     TL_EACH (const tl_strip_piece, piece, s->path)
-        add_to(candidate_of(&c, piece->rank), ON_PATH, tl_ns_between(piece->to_ns, piece->from_ns));
-    TL_ROWS (const tl_blame_step, row, tl_tables_get(s->in->tables, &tl_blame_step_schema))
-        if (row->step == s->step)
-            add_to(candidate_of(&c, row->rank), EXCESS, row->excess_ns);
+        add_weight(candidate_of(&c, piece->rank), AWAITED, tl_ns_between(piece->to_ns, piece->from_ns));
     return c;
 }
 
-/* Chooses up to `most` more with the largest numbers above 0, of equals the lower rank; returns how many. */
-static size_t choose_largest(const candidates *c, enum why why, size_t most)
+/* Chooses of more than TL_STRIP_RANKS ranks those that matter, of equals the lower, and of the others as many as have
+ * room, evenly spaced. */
+static void choose_some(const candidates *c)
 {
-    size_t n = 0;
-    for (candidate *best; n < most; n++) {
-        best = NULL;
-        TL_EACH (candidate, one, *c)
-            if (!one->chosen && one->ns[why] > (best != NULL ? best->ns[why] : 0))
-                best = one;
-        if (best == NULL)
-            break;
-        best->chosen = true;
-    }
-    return n;
-}
-
-/* Those not chosen first, by ascending excess. */
-static int compare_excess(const void *of, uint32_t a, uint32_t b)
-{
-    const candidate *x = (const candidate *)of + a, *y = (const candidate *)of + b;
-    return x->chosen != y->chosen ? x->chosen - y->chosen : TL_COMPARE(x->ns[EXCESS], y->ns[EXCESS]);
-}
-
-/* Of more than TL_STRIP_RANKS ranks those that matter, and of the others as many as have room, evenly spaced from the
- * least excess on. */
-static void choose_some(const tl_strip *s, const candidates *c)
-{
-    const struct {
-        enum why why;
-        size_t most;
-    } order[] = { { NAMED, 8 }, { s->whole_path ? ON_PATH : WAITED_FOR, 4 }, { FOR_NAMED, 8 } };
-    size_t chosen = 0;
-    for (size_t k = 0; k < sizeof order / sizeof order[0]; k++)
-        chosen += choose_largest(c, order[k].why, order[k].most);
+    static const size_t most[NWHYS] = { [NAMED] = 8, [AWAITED] = 4, [FOR_NAMED] = 8 };
+    size_t chosen = 0, at = 0;
+    for (int why = 0; why < NWHYS; why++)
+        for (size_t n = 0; n < most[why]; n++) {
+            candidate *best = NULL;
+            TL_EACH (candidate, one, *c)
+                if (!one->chosen && one->weight[why] > (best != NULL ? best->weight[why] : 0))
+                    best = one;
+            if (best == NULL)
+                break;
+            best->chosen = true;
+            chosen++;
+        }
     const size_t left = c->n - chosen, room = TL_STRIP_RANKS - chosen;
-    uint32_t *index = tl_sorted_index(c->n, compare_excess, c->v);
-    for (size_t k = 0; k < room; k++)
-        c->v[index[k * left / room]].chosen = true;
-    free(index);
+    TL_EACH (candidate, one, *c)
+        if (!one->chosen) {
+            one->chosen = (at + 1) * room / left > at * room / left;
+            at++;
+        }
 }
 
 static void choose_ranks(tl_strip *s, const tl_ranges *wanted)
 {
     candidates c = find_candidates(s);
+    TL_EACH (candidate, one, c)
+        one->chosen = wanted != NULL ? tl_ranges_has(wanted, one->rank) : c.n <= TL_STRIP_RANKS;
     if (wanted == NULL && c.n > TL_STRIP_RANKS)
-        choose_some(s, &c);
-    else
-        TL_EACH (candidate, one, c)
-            one->chosen = wanted == NULL || tl_ranges_has(wanted, one->rank);
+        choose_some(&c);
     s->nall = c.n;
     s->ranks = tl_calloc((wanted != NULL ? c.n : TL_STRIP_RANKS) + 1, sizeof *s->ranks);
     TL_EACH (const candidate, one, c)
         if (one->chosen) {
             tl_strip_rank *r = &s->ranks[s->nranks++];
             r->rank = one->rank;
-            r->named = one->ns[NAMED] > 0;
-            r->clock = clock_of(s, r->rank);
+            r->named = one->weight[NAMED] > 0;
+            r->clock = clock_of(s, one->rank);
         }
     free(c.v);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- columns */
+/* ---------------------------------------------------------------------------------------------------------- columns */
 
 static void cover(const tl_strip *s, tl_strip_rank *r, tl_strip_class class, int64_t from_ns, int64_t to_ns)
 {
@@ -346,7 +331,7 @@ tl_strip_class tl_strip_shown(const tl_strip_rank *r, bool communication, size_t
     return TL_STRIP_NCLASSES;
 }
 
-/* ------------------------------------------------------------------------------------------------ what holds a rank up */
+/* --------------------------------------------------------------------------------------------- what holds a rank up */
 
 static int64_t column_ns(const tl_strip *s)
 {
@@ -413,8 +398,8 @@ static const tl_strip_stay *last_wait(const tl_strip *s, int32_t rank, int64_t n
     return NULL;
 }
 
-/* Follows the path back from the last end: on a rank to its last wait, from there to the rank that came last.  Waits under
- * work of the device, and such that fill no two columns, are passed over. */
+/* Follows the path back from the last end: on a rank to its last wait, from there to the rank that came last.  Waits
+ * under work of the device, and such that fill no two columns, are passed over. */
 static void follow_path(tl_strip *s)
 {
     const tl_strip_meeting *end = NULL;
@@ -431,7 +416,7 @@ static void follow_path(tl_strip *s)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- gather */
+/* ----------------------------------------------------------------------------------------------------------- gather */
 
 /* The ranks that culprits name, alone or with others; a link names none. */
 static void find_named(tl_strip *s)

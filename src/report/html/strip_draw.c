@@ -8,16 +8,25 @@
 
 /* In pixels: a rank's row; in it the lane of work, and below that of communication; the critical path; lines of last
  * arrivals from each other. */
-enum { ROW = 30, WORK = 3, WORK_HIGH = 13, COMM = 18, COMM_HIGH = 8, COMM_MIDDLE = COMM + COMM_HIGH / 2, PATH = 17, APART = 6 };
+enum {
+    ROW = 30,
+    WORK = 3,
+    WORK_HIGH = 13,
+    COMM = 18,
+    COMM_HIGH = 8,
+    COMM_MIDDLE = COMM + COMM_HIGH / 2,
+    PATH = 17,
+    APART = 6
+};
 enum { LINES = 48 }; /* last arrivals with a line: those with most waiting; more could not be told apart */
 
 static const tl_meaning shown[TL_STRIP_NCLASSES] = {
-    { TL_CLASS_COMPUTE, "compute" },
-    { TL_CLASS_COPY, "copies" },
+    { "compute", "compute" },
+    { "copy", "copies" },
     { "idle2 faint", "idle: the host was late" },
     { "idle3 faint", "idle: the host had waited for the device" },
     { "idle4 faint", "idle: launches, other streams" },
-    { TL_CLASS_TRANSFER, "communication: transfer" },
+    { "transfer", "communication: transfer" },
     { "waits", "communication: waits for a rank" },
 };
 
@@ -40,10 +49,12 @@ static void draw_runs(FILE *out, const tl_strip_rank *r, int y, tl_strip_class c
     bool begun = false, is_thin;
     for (size_t k = 0, n; k < TL_STRIP_COLUMNS; k += n + 1) {
         n = 0;
-        while (k + n < TL_STRIP_COLUMNS && tl_strip_shown(r, communication, k + n, &is_thin) == class && is_thin == thin)
+        while (k + n < TL_STRIP_COLUMNS && tl_strip_shown(r, communication, k + n, &is_thin) == class &&
+               is_thin == thin)
             n++;
         if (n > 0)
-            tl_put_run(out, &begun, name.text, k, n, y + (communication ? COMM : WORK), communication ? COMM_HIGH : WORK_HIGH);
+            tl_put_run(out, &begun, name.text, k, n, y + (communication ? COMM : WORK),
+                       communication ? COMM_HIGH : WORK_HIGH);
     }
     tl_end_runs(out, begun);
 }
@@ -111,7 +122,8 @@ static void draw_joins(FILE *out, const tl_strip *s)
             continue;
         drawn[n++] = j;
         tl_put(out,
-               "<g><title>%s: rank %" PRId32 " comes last, after %s of waiting</title><line class=\"join\" x1=\"%.2f%%\" "
+               "<g><title>%s: rank %" PRId32
+               " comes last, after %s of waiting</title><line class=\"join\" x1=\"%.2f%%\" "
                "x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/><circle class=\"last\" cx=\"%.2f%%\" cy=\"%d\" r=\"2.5\"/></g>\n",
                tl_collective_labels[j->meeting->kind], j->meeting->late_rank, tl_duration(j->wait_ns).text, x, x,
                (int)j->low * ROW + (j->low == j->late ? COMM_MIDDLE : COMM),
@@ -137,7 +149,7 @@ static void draw_path(FILE *out, const tl_strip *s, const char *class_name)
     fputs("\"/>\n", out);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- words */
+/* ------------------------------------------------------------------------------------------------------------ words */
 
 /* "Step 14, 28.6 s long: the ranks drawn wait 135 s ..." */
 static tl_phrase finding_of(const tl_strip *s)
@@ -157,8 +169,9 @@ static tl_phrase finding_of(const tl_strip *s)
     }
     tl_phrase who = { "" }, on = { "" };
     if (nnamed > 0 && s->for_named_ns > s->wait_ns / 2) /* less of it directly says little: waits are passed on */
-        who = tl_phrase_of(", %s of it for %s", tl_part_in_words(s->for_named_ns, s->wait_ns).text,
-                           nnamed == 1 ? tl_phrase_of("rank %" PRId32, named).text : "the ranks that the verdict names");
+        who =
+            tl_phrase_of(", %s of it for %s", tl_part_in_words(s->for_named_ns, s->wait_ns).text,
+                         nnamed == 1 ? tl_phrase_of("rank %" PRId32, named).text : "the ranks that the verdict names");
     if (most >= 0)
         on = tl_phrase_of(" The critical path is on rank %" PRId32 " for %s of the time.", most,
                           tl_part_in_words(most_ns, step_ns).text);
@@ -175,15 +188,18 @@ static void put_legend(FILE *out, const tl_strip *s)
         for (size_t k = 0; k < 2 * TL_STRIP_COLUMNS; k++)
             seen[tl_strip_shown(&s->ranks[i], k % 2 == 1, k / 2, &thin)] = true;
     tl_put_legend(out, shown, TL_STRIP_NCLASSES, seen);
-    fputs("<div class=\"legend\"><span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><line class=\"join\" x1=\"7\" "
-          "x2=\"7\" y1=\"0\" y2=\"14\"/><circle class=\"last\" cx=\"7\" cy=\"7\" r=\"2.5\"/></svg> last arrival, and those "
+    fputs("<div class=\"legend\"><span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><line class=\"join\" "
+          "x1=\"7\" "
+          "x2=\"7\" y1=\"0\" y2=\"14\"/><circle class=\"last\" cx=\"7\" cy=\"7\" r=\"2.5\"/></svg> last arrival, and "
+          "those "
           "who wait for it</span>\n",
           out);
     if (s->path.n > 0)
-        tl_put(out,
-               "<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><path class=\"path\" d=\"M0 4h7v7h7\"/></svg> "
-               "critical path%s</span>\n",
-               s->whole_path ? "" : ", through the last arrivals");
+        tl_put(
+            out,
+            "<span><svg aria-hidden=\"true\" width=\"14\" height=\"14\"><path class=\"path\" d=\"M0 4h7v7h7\"/></svg> "
+            "critical path%s</span>\n",
+            s->whole_path ? "" : ", through the last arrivals");
     fputs("</div>\n", out);
 }
 
@@ -202,15 +218,18 @@ void tl_draw_strip(tl_page *page)
         corrected |= s->ranks[i].clock != NULL;
     }
 
-    tl_figure_begin(out, "strip", "The work, communication and waiting of the ranks on one time axis", finding_of(s).text,
-                    tl_side_of(&rows), high + TL_AXIS_HEIGHT);
+    tl_figure_begin(out, "strip", "The work, communication and waiting of the ranks on one time axis",
+                    finding_of(s).text, tl_side_of(&rows), high + TL_AXIS_HEIGHT);
     tl_put_rows(out, &rows);
     for (size_t i = 0; i < s->nranks; i++)
-        tl_put_side(out, "quiet small", tl_row_y(&rows, i) + 25, "waits %s", tl_share_in_words(s->ranks[i].wait_share).text);
+        tl_put_side(out, "quiet small", tl_row_y(&rows, i) + 25, "waits %s",
+                    tl_share_in_words(s->ranks[i].wait_share).text);
     tl_put_axis(out, &scale, 0, high);
-    fputs("<defs><pattern id=\"waits\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect class=\"waits-ground\" "
-          "width=\"6\" height=\"6\"/><path class=\"waits-line\" d=\"M-1 1l2 -2M0 6l6 -6M5 7l2 -2\"/></pattern></defs>\n",
-          out);
+    fputs(
+        "<defs><pattern id=\"waits\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect "
+        "class=\"waits-ground\" "
+        "width=\"6\" height=\"6\"/><path class=\"waits-line\" d=\"M-1 1l2 -2M0 6l6 -6M5 7l2 -2\"/></pattern></defs>\n",
+        out);
     tl_sheet_begin(out, high, TL_STRIP_COLUMNS);
     for (size_t i = 0; i < s->nranks; i++)
         for (unsigned k = 0; k < 2 * TL_STRIP_NCLASSES; k++)
@@ -229,7 +248,7 @@ void tl_draw_strip(tl_page *page)
     if (s->nranks < s->nall)
         tl_put(out,
                "%zu of %zu ranks: those that the verdict names, those on the critical path, those that wait most "
-               "for them, and others, evenly spaced by how long they work beyond their peers. ",
+               "for them, and others, evenly spaced. ",
                s->nranks, s->nall);
     fputs(corrected ? "Clocks are corrected (table <code>clock</code>).</p>\n</figure>\n" : "</p>\n</figure>\n", out);
 }

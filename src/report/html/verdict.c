@@ -1,4 +1,5 @@
-/* verdict.c - the top of the page: which job this is, what holds it up in a sentence, four numbers, and what to do next.
+/* verdict.c - the top of the page: which job this is, what holds it up in a sentence, four numbers, and what to do
+ * next.
  *
  *     traces                                               whose folder it is
  *     16 ranks on 2 hosts, 8 of a kind of device, ...
@@ -12,13 +13,14 @@
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/answers/phases.h"
 #include "tlmpi/report/answers/say.h"
+#include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/ask.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------------------------------------------- which job */
+/* -------------------------------------------------------------------------------------------------------- which job */
 
 #define DOT " \xC2\xB7 "
 
@@ -30,7 +32,8 @@ tl_phrase tl_job_name(const tl_page *page)
     if (ranks != NULL)
         path = tl_cell_in_words(((const tl_rank *)tl_table_row(ranks, 0))->file, sizeof((tl_rank *)0)->file);
     else if (files != NULL)
-        path = tl_cell_in_words(((const tl_phase_file *)tl_table_row(files, 0))->path, sizeof((tl_phase_file *)0)->path);
+        path =
+            tl_cell_in_words(((const tl_phase_file *)tl_table_row(files, 0))->path, sizeof((tl_phase_file *)0)->path);
     char *slash = strrchr(path.text, '/');
     if ((ranks != NULL || files != NULL) && slash != NULL)
         *slash = '\0';
@@ -86,13 +89,14 @@ static void put_job(tl_page *page)
     } else if (phases != NULL && a->nphases > 0) {
         size_t n = 0;
         for (size_t i = 0; i < phases->n; i++) /* in order of ranks */
-            n += i == 0 || ((const tl_phase *)tl_table_row(phases, i))->rank != ((const tl_phase *)tl_table_row(phases, i - 1))->rank;
+            n += i == 0 || ((const tl_phase *)tl_table_row(phases, i))->rank !=
+                               ((const tl_phase *)tl_table_row(phases, i - 1))->rank;
         tl_put(out, "%zu ranks" DOT "%" PRId64 " steps, by the durations of their phases", n, a->phases->steps);
     }
     fputs("</p>\n", out);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- numbers */
+/* ---------------------------------------------------------------------------------------------------------- numbers */
 
 /* Begins a number of the strip: what it is, and the number; what it is of follows, and END_TILE. */
 static void tile(tl_page *page, const char *what, tl_phrase number)
@@ -113,7 +117,8 @@ static void put_step_time(tl_page *page, const tl_culprit *c)
         return;
     tl_phrase late = tl_phrase_of("on average;");
     if (of_late && c->steps_flagged < nsteps)
-        late = tl_phrase_of("on average in the %" PRId64 " late step%s of", c->steps_flagged, tl_plural(c->steps_flagged));
+        late =
+            tl_phrase_of("on average in the %" PRId64 " late step%s of", c->steps_flagged, tl_plural(c->steps_flagged));
     tile(page, nsteps > 0 ? "Step time" : "Recorded", tl_duration(step_ns));
     if (nsteps > 0)
         tl_page_sentence(page, TILE, END_TILE, "%s %" PRId64 " step%s, %s in all", late.text, nsteps, tl_plural(nsteps),
@@ -139,7 +144,8 @@ static void put_lost(tl_page *page)
     if (a->wall_sum_ns <= 0 || losses[most].ns <= 0)
         return;
     tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->wall_sum_ns));
-    tl_page_sentence(page, TILE, END_TILE, "of GPU time: %s, %s in all", losses[most].words, tl_duration(losses[most].ns).text);
+    tl_page_sentence(page, TILE, END_TILE, "of GPU time: %s, %s in all", losses[most].words,
+                     tl_duration(losses[most].ns).text);
 }
 
 static void put_gain(tl_page *page, const tl_culprit *c)
@@ -186,44 +192,33 @@ static void put_numbers_of_phases(tl_page *page)
     tl_page_sentence(page, TILE, END_TILE, "durations alone do not show who waits");
 }
 
-/* ----------------------------------------------------------------------------------------------------------- verdict */
+/* ---------------------------------------------------------------------------------------------------------- verdict */
 
-/* Puts why, and who else. */
-static void put_cause(tl_page *page, const tl_culprit *c)
-{
-    enum { ALSO = 3 };
-    const tl_answers *a = page->answers;
-    if (!tl_is_link(c)) {
-        tl_say_cause(tl_page_say(page, "<p>Cause: "), a);
-        tl_page_said(page, "</p>\n");
-    }
-    if (!tl_is_link(c) && a->nexcess > 0) {
-        tl_say_excess(tl_page_say(page, "<p>Where: "), a, 2);
-        tl_page_said(page, "</p>\n");
-    }
-    for (size_t i = 1; i < a->nculprits && i <= ALSO; i++) {
-        tl_say_next_culprit(tl_page_say(page, "<p>Also: "), a, &a->culprits[i]);
-        tl_page_said(page, "</p>\n");
-    }
-}
-
-/* Puts what was found: of traces, or of phases where there is no trace. */
+/* Puts who holds the job up, why, and who else, in the lines of the screen and of `tlmpi ask`. */
 static void put_finding(tl_page *page, const tl_culprit *c)
 {
-    const tl_answers *a = page->answers;
-    if (a->phases_alone)
-        tl_say_phase_rank(tl_page_say(page, "<p class=\"says\">"), a);
-    else if (c != NULL)
-        tl_say_culprit(tl_page_say(page, "<p class=\"says\">"), a, c);
-    else
-        tl_say_no_culprit(tl_page_say(page, "<p class=\"says\">"), a);
-    tl_page_said(page, "</p>\n");
-    if (a->phases_alone) {
-        tl_say_phase_reason(tl_page_say(page, "<p>"), a);
-        tl_page_said(page, "</p>\n");
-    } else if (c != NULL) {
-        put_cause(page, c);
+    enum { PLACES = 2, ALSO = 3 };
+    char *text = NULL;
+    size_t n = 0;
+    tl_telling t = { .w = { .out = tl_page_memory(&text, &n), .columns = SIZE_MAX },
+                     .a = page->answers,
+                     .file = page->file };
+    if (page->answers->phases_alone) {
+        tl_tell_phase_rank(&t);
+        tl_tell_phase_reason(&t);
+    } else {
+        tl_tell_verdict(&t);
+        if (c != NULL && !tl_is_link(c))
+            tl_tell_cause(&t, PLACES);
+        if (c != NULL)
+            tl_tell_also(&t, ALSO);
     }
+    tl_tell_end(&t);
+    (void)fclose(t.w.out);
+    fputs("<div class=\"says\">\n", page->out); /* of which the first line is large */
+    tl_put_lines(page->out, text, "p", "p");
+    fputs("</div>\n", page->out);
+    free(text);
 }
 
 /* Puts the four questions and their answers, word for word as `tlmpi ask` says them. */

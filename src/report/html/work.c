@@ -59,9 +59,9 @@ static tl_text name_of(const tl_page *page, uint32_t name)
 
 void tl_draw_kernels(tl_page *page)
 {
-    static const char *const classes[] = { [TL_COMPUTE] = TL_CLASS_COMPUTE, [TL_COMM] = TL_CLASS_TRANSFER,
-                                           [TL_MEMCPY] = TL_CLASS_COPY,     [TL_MEMSET] = TL_CLASS_COPY,
-                                           [TL_SYNC] = TL_CLASS_IDLE };
+    static const char *const classes[] = {
+        [TL_COMPUTE] = "compute", [TL_COMM] = "transfer", [TL_MEMCPY] = "copy", [TL_MEMSET] = "copy", [TL_SYNC] = "idle"
+    };
     const tl_table *table = tl_page_table(page, &tl_kernel_ranks_schema);
     if (table == NULL)
         return;
@@ -71,16 +71,16 @@ void tl_draw_kernels(tl_page *page)
         if (!is_shown(i, row->share))
             break;
         /* communication is longest where a rank waits: that is no slow rank */
-        put_row(page->out, &(work_row){ name_of(page, row->name), NULL, classes[row->kind], row->share,
-                                        (int64_t)(row->mean_ns * (double)row->count), row->count,
-                                        row->kind == TL_COMM ? -1 : row->slowest_rank, row->slowest_ns,
-                                        row->median_rank_ns });
+        put_row(page->out,
+                &(work_row){ name_of(page, row->name), NULL, classes[row->kind], row->share,
+                             (int64_t)(row->mean_ns * (double)row->count), row->count,
+                             row->kind == TL_COMM ? -1 : row->slowest_rank, row->slowest_ns, row->median_rank_ns });
     }
     fputs("</table></div>\n", page->out);
     tl_put_legend(page->out,
-                  (const tl_meaning[]){ { TL_CLASS_COMPUTE, "compute" },
-                                        { TL_CLASS_TRANSFER, "communication, with what it waits" },
-                                        { TL_CLASS_COPY, "copies" } },
+                  (const tl_meaning[]){ { "compute", "compute" },
+                                        { "transfer", "communication, with what it waits" },
+                                        { "copy", "copies" } },
                   3, NULL);
 }
 
@@ -95,7 +95,7 @@ void tl_draw_operators(tl_page *page)
         const tl_operator_ranks *row = tl_table_row(table, i);
         if (!is_shown(i, row->share))
             break;
-        put_row(page->out, &(work_row){ name_of(page, row->name), NULL, TL_CLASS_COMPUTE, row->share, row->device_ns,
+        put_row(page->out, &(work_row){ name_of(page, row->name), NULL, "compute", row->share, row->device_ns,
                                         row->count, row->slowest_rank, row->slowest_ns, row->median_rank_ns });
     }
     fputs("</table></div>\n", page->out);
@@ -123,8 +123,14 @@ void tl_draw_idle(tl_page *page)
             tl_phrase_of("%s%.*s", row->drain_type == TL_DRAIN_SYNC ? "after a wait for the device: " : "",
                          (int)strcspn(doing, ";"), doing);
         put_row(page->out, &(work_row){ { row->dominant_op, strnlen(row->dominant_op, sizeof row->dominant_op) },
-                                        meaning.text, "idle1", row->idle_pct / 100, row->total_ns, row->count,
-                                        row->worst_rank, (double)row->worst_ns, (double)row->median_rank_ns });
+                                        meaning.text,
+                                        "idle1",
+                                        row->idle_pct / 100,
+                                        row->total_ns,
+                                        row->count,
+                                        row->worst_rank,
+                                        (double)row->worst_ns,
+                                        (double)row->median_rank_ns });
     }
     fputs(classes.n > 0 ? "</table></div>\n" : "", page->out);
     free(classes.v);

@@ -8,7 +8,7 @@
  *
  * The step is that in which the verdict's excess is largest, else the longest step of the job.  The ranks are all up to
  * TL_STRIP_RANKS; of more those that the verdict names, those on the critical path, those that waited most for them,
- * and others, evenly spaced by their excess.  A lane has TL_STRIP_COLUMNS columns, each of the colour of what
+ * and others, evenly spaced.  A lane has TL_STRIP_COLUMNS columns, each of the colour of what
  * covers most of it: the picture is as large for a million kernels as for a thousand.
  */
 #ifndef TLMPI_REPORT_HTML_STRIP_H
@@ -95,8 +95,8 @@ typedef struct tl_strip {
     int64_t wait_ns, for_named_ns; /* exposed waiting of those drawn, and its part for ranks that the verdict names */
 } tl_strip;
 
-/* Gathers the strip of the step and the ranks that matter, or of those that are asked for (NULL: none).  *strip is to be
- * freed in any case.  Fails as in->each does. */
+/* Gathers the strip of the step and the ranks that matter, or of those that are asked for (NULL: none).  *strip is to
+ * be freed in any case.  Fails as in->each does. */
 tl_status tl_strip_gather(tl_strip *strip, const tl_html_input *in, const tl_ranges *ranks, const tl_ranges *steps,
                           tl_error *err);
 void tl_strip_free(tl_strip *strip);

@@ -28,10 +28,8 @@ static void a_small_one_is_drawn_cell_by_cell(void)
 {
     heat_job *j = drawn_heat(2, (const char *const[]){ "0b", ".5" });
     tl_picture p = picture_of(j);
-    const tl_outline outline = { .row = 1, .first = 1, .last = 1 };
+    tl_vec_push(&p.outlines, (tl_outline){ .row = 1, .first = 1, .last = 1 });
     p.rows.named[1] = true;
-    p.outlines = &outline;
-    p.noutlines = 1;
     char *text = cells_of(&p);
     static const char expected[] =
         "<div style=\"max-width:164px\">\n"
@@ -59,6 +57,7 @@ static void a_small_one_is_drawn_cell_by_cell(void)
     if (strcmp(text, expected) != 0)
         fprintf(stderr, "found:\n%s", text);
     free(text);
+    free(p.outlines.v);
     free_heat(j);
 }
 
@@ -146,15 +145,15 @@ static void the_legend_has_what_the_picture_has(void)
     CU_ASSERT_PTR_NULL(strstr(text, "others"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "shorter"));
     free(text);
-    const tl_outline both[] = { { .row = 0, .weak = true }, { .row = 1 } };
-    p.outlines = both;
-    p.noutlines = 2;
+    tl_vec_push(&p.outlines, (tl_outline){ .row = 0, .weak = true });
+    tl_vec_push(&p.outlines, (tl_outline){ .row = 1 });
     p.shades = tl_shades_of_parts();
     text = drawn_text(&p);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "late</span>"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "perhaps</span>"));
     CU_ASSERT_PTR_NULL(strstr(text, "shorter"));
     free(text);
+    free(p.outlines.v);
     free_heat(j);
     j = drawn_heat(2, (const char *const[]){ "0.", "05" });
     p = picture_of(j);

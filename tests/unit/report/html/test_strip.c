@@ -9,7 +9,8 @@
 
 /* The large tables of a result, in memory. */
 enum { COLLECTIVES, ARRIVALS, INTERVALS, GAPS, NFED };
-static const tl_schema *const fed[NFED] = { &tl_collective_row_schema, &tl_arrival_schema, &tl_interval_schema, &tl_gap_schema };
+static const tl_schema *const fed[NFED] = { &tl_collective_row_schema, &tl_arrival_schema, &tl_interval_schema,
+                                            &tl_gap_schema };
 
 typedef struct strip_job {
     answer_job *job;
@@ -106,8 +107,10 @@ static void feed(strip_job *s, const char *const *lines, size_t n)
             char what = lines[l][at];
             uint8_t kind = what == 'C' ? TL_COMPUTE : what == 'M' ? TL_MEMCPY : TL_COMM;
             if (what != '.')
-                put(s, INTERVALS,
-                    &(tl_interval){ .rank = (int32_t)l / 2, .start_ns = at * MS, .end_ns = (at + 1) * MS, .kind = kind });
+                put(s, INTERVALS, &(tl_interval){ .rank = (int32_t)l / 2,
+                                                  .start_ns = at * MS,
+                                                  .end_ns = (at + 1) * MS,
+                                                  .kind = kind });
         }
     gather(s);
 }
@@ -221,7 +224,7 @@ static void of_many_ranks_those_that_matter_are_drawn(void)
     put_row(s.job, &tl_culprit_schema,
             &(tl_culprit){ .kind = TL_CULPRIT_RANK, .ranks = "71", .nranks = 1, .rank = 71 });
     TL_ROWS (tl_blame_step, row, tl_tables_get(&s.job->tables, &tl_blame_step_schema))
-        row->excess_ns = row->rank == 71 ? 9 * MS : row->rank == 13 ? -5 * MS : row->rank * 1000;
+        row->excess_ns = row->rank == 71 ? 9 * MS : 0;
     put_two_collectives(&s, 100, 10 * MS, 12 * MS, (const int32_t[]){ 71, 40 });
     for (int32_t r = 0; r < 100; r++) /* the higher the rank the longer it waits for rank 71 */
         put(&s, ARRIVALS, &(tl_arrival){ .collective = r % 10 == 0,
@@ -232,7 +235,7 @@ static void of_many_ranks_those_that_matter_are_drawn(void)
     gather(&s);
     CU_ASSERT_EQUAL(s.strip.nranks, TL_STRIP_RANKS);
     CU_ASSERT_EQUAL(s.strip.nall, 100);
-    static const int32_t wanted[] = { 71, 40, 13, 99, 98, 97, 96, 95, 94, 93, 92 };
+    static const int32_t wanted[] = { 71, 40, 99, 98, 97, 96, 95, 94, 93, 92 };
     for (size_t i = 0; i < COUNT(wanted); i++)
         CU_ASSERT_TRUE(tl_strip_place(&s.strip, wanted[i]) < TL_STRIP_RANKS);
     for (size_t i = 1; i < s.strip.nranks; i++)
@@ -241,8 +244,8 @@ static void of_many_ranks_those_that_matter_are_drawn(void)
     end(&s);
 }
 
-/* A million kernels in a column are as one: half of its time is full, less is pale, nothing is nothing.  The step, 2, is
- * that of its marks. */
+/* A million kernels in a column are as one: half of its time is full, less is pale, nothing is nothing.  The step, 2,
+ * is that of its marks. */
 static void many_short_kernels_are_columns(void)
 {
     strip_job s = strip_of(1, 3);
@@ -268,7 +271,8 @@ static void many_short_kernels_are_columns(void)
     end(&s);
 }
 
-/* Rank 2 comes 4 ms after the median of three to one collective and 40 us to the other; nothing is early but what is. */
+/* Rank 2 comes 4 ms after the median of three to one collective and 40 us to the other; nothing is early but what is.
+ * */
 static void lateness_is_against_the_median(void)
 {
     strip_job s = strip_of(3, 3);
