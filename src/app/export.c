@@ -66,8 +66,8 @@ static bool clip_of_rank(const tl_strip *s, int32_t rank, piece *p)
 {
     if (!is_shown(s, rank))
         return false;
-    const tl_strip_rank *of = &s->ranks[tl_strip_place(s, rank)];
-    *p = (piece){ tl_strip_time(s, of, p->from_ns), tl_strip_time(s, of, p->to_ns), 0 };
+    const tl_clock *clock = s->ranks[tl_strip_place(s, rank)].clock;
+    *p = (piece){ tl_strip_time(s, clock, p->from_ns), tl_strip_time(s, clock, p->to_ns), 0 };
     return clip(s, p);
 }
 

@@ -16,7 +16,7 @@ typedef struct tl_diff_words {
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
     tl_diff_basis basis;
-    size_t columns; /* of a line; 0: as tl_line_columns says; SIZE_MAX: each sentence and each finding is one line */
+    size_t columns; /* of a line; 0: as tl_line_columns says; TL_ONE_LINE: each sentence and each finding is one line */
 } tl_diff_words;
 
 /* What differs first, then "B is 8.2 % slower per step ...: +6.1 % in all_reduce of ranks 0-7 ...". */

@@ -87,16 +87,19 @@ static bool belongs_to(const char *number, size_t nnumber, const char *word)
     return false;
 }
 
-/* `text` is changed: what is kept together has plain spaces afterwards. */
-static void say_text(tl_wrap *wrap, char *text)
+/* Says the words of a text, what is kept together as one, with the spaces that the line asks for. */
+static void say_text(tl_wrap *wrap, const char *text)
 {
-    for (char *p = text; *(p += strspn(p, " ")) != '\0';) {
+    const char *const space = wrap->columns == TL_ONE_LINE ? "\xC2\xA0" : " ";
+    for (const char *p = text; *(p += strspn(p, " ")) != '\0';) {
         size_t n = strcspn(p, " "), gap;
         for (gap = strspn(p + n, " "); p[n + gap] != '\0' && belongs_to(p, n, p + n + gap); gap = strspn(p + n, " "))
             n += gap + strcspn(p + n + gap, " ");
-        for (size_t i = 0; i < n; i++)
-            p[i] = p[i] == *TL_KEPT ? ' ' : p[i];
-        tl_wrap_printf(wrap, "%.*s", n < 1023 ? (int)n : 1023, p);
+        char kept[1024] = "";
+        for (size_t m = 0; n > 0 && m + 2 < sizeof kept; n--, p++)
+            m += (size_t)snprintf(kept + m, sizeof kept - m, "%.*s", *p == ' ' || *p == *TL_KEPT ? 2 : 1,
+                                  *p == ' ' || *p == *TL_KEPT ? space : p);
+        tl_wrap_printf(wrap, "%s", kept);
         p += n;
     }
 }

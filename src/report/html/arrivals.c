@@ -15,14 +15,6 @@ enum { A_DECADE = 6, DECADES = TL_LATE_BINS / A_DECADE }; /* bins from 1 us on; 
 
 /* ---------------------------------------------------------------------------------------------------------- counted */
 
-void tl_late_begin(tl_strip *s)
-{
-    const tl_table *ranks = tl_tables_get(s->in->tables, &tl_rank_schema);
-    s->late = tl_calloc(ranks->n + 1, sizeof *s->late);
-    TL_ROWS (const tl_rank, row, ranks)
-        s->late[s->nlate++].rank = row->rank;
-}
-
 void tl_late_take(tl_strip *s, const tl_arrival *row)
 {
     if (s->now.n > 0 && s->now.v[0].collective != row->collective)

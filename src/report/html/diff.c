@@ -65,7 +65,7 @@ static void put_verdict(FILE *out, const tl_diff_words *d)
     size_t n = 0;
     FILE *memory = tl_page_memory(&text, &n);
     tl_diff_words lines = *d;
-    lines.columns = SIZE_MAX;
+    lines.columns = TL_ONE_LINE;
     tl_print_diff(memory, &lines);
     (void)fclose(memory);
     fputs("<section id=\"verdict\">\n<h2>Is B slower, and what makes it so?</h2>\n", out);

@@ -22,9 +22,10 @@ typedef struct figure {
     const void *arg;
 
     /* of excess and waiting: */
-    bool of_others; /* waiting: time of all others, drawn where there is any; else excess: at most what a repair saves */
-    const char *none, *most; /* what is said of no rank, and of the one with most: "works longest beyond its peers" */
-    const char *unlike;      /* what that does not mean, where no verdict names that rank */
+    bool
+        of_others; /* waiting: time of all others, drawn where there is any; else excess: at most what a repair saves */
+    const char *most;   /* what is said of the rank with most: "works longest beyond its peers" */
+    const char *unlike; /* what that does not mean, where no verdict names that rank */
 } figure;
 
 static tl_phrase share_of(const tl_heat *h, size_t rank, bool sign)
@@ -162,8 +163,10 @@ static void put_blame(tl_page *page, const figure *what, const tl_heat *h)
 {
     figure f = *what;
     size_t worst = tl_heat_worst(h, false);
-    bool any = h->of[worst].total.part_ns > 0;
-    tl_phrase finding = tl_phrase_of("%s", what->none);
+    const bool any = h->of[worst].total.part_ns > 0;
+    tl_phrase finding = { "No rank has more work than its peers." };
+    if (what->of_others && !any)
+        return;
     if (any)
         finding = tl_phrase_of("Rank %" PRId32 " %s, %s of all these steps; most in %s: %s of %s.", h->ranks[worst],
                                what->most, share_of(h, worst, false).text,
@@ -190,7 +193,7 @@ static void draw_blame(tl_page *page, const figure *what)
     const tl_table *table = tl_page_table(page, &tl_blame_step_schema);
     if (table == NULL)
         return;
-    int64_t times = what->of_others ? tl_ns_max(1, (int64_t)page->answers->trust.nranks - 1) : 1, all_ns = 0;
+    int64_t times = what->of_others ? tl_ns_max(1, (int64_t)page->answers->trust.nranks - 1) : 1;
     int32_t *ranks = tl_calloc(table->n, sizeof *ranks);
     tl_heat_steps steps;
     tl_heat heat;
@@ -204,13 +207,11 @@ static void draw_blame(tl_page *page, const figure *what)
         int64_t part_ns = tl_ns_max(0, what->of_others ? row->blame_ns : row->excess_ns);
         tl_heat_add(&heat, tl_index_of(ranks, nranks, row->rank), tl_heat_steps_of(&steps, row->step), part_ns,
                     tl_ns_within(row->step_ns, INT64_MAX / times) * times, row->flagged != 0);
-        all_ns = tl_ns_sum(all_ns, part_ns);
     }
     for (size_t i = 0; i < nranks; i++)
         heat.of[i].keep = tl_page_names(page, ranks[i]);
     tl_heat_end(&heat);
-    if (!what->of_others || all_ns > 0)
-        put_blame(page, what, &heat);
+    put_blame(page, what, &heat);
     tl_heat_free(&heat);
     tl_heat_steps_free(&steps);
     free(ranks);
@@ -219,7 +220,6 @@ static void draw_blame(tl_page *page, const figure *what)
 void tl_draw_excess(tl_page *page)
 {
     static const figure excess = {
-        .none = "No rank has more work than its peers.",
         .most = "works longest beyond its peers",
         .unlike =
             "That alone is no verdict: some rank always works longest, by chance or where others wait for nothing.",
@@ -241,7 +241,6 @@ void tl_draw_waits(tl_page *page)
 {
     static const figure waits = {
         .of_others = true,
-        .none = "No rank is waited for.",
         .most = "is waited for most",
         .unlike = "That is no verdict: it may wait for another rank itself, and be late for that.",
         .picture = { .id = "waits-map",

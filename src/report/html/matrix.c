@@ -57,8 +57,7 @@ static int compare_charged(const void *charged, uint32_t a, uint32_t b)
     return TL_COMPARE(((const int64_t *)charged)[b], ((const int64_t *)charged)[a]);
 }
 
-/* One unit a rank; of too many one for each of those with half a percent of the waiting, and the last for all others.
- * */
+/* One unit a rank; of too many one for each that has half a percent of the waiting, and the last for all others. */
 static void group_by_rank(matrix *m, const tl_table *blame)
 {
     const size_t n = m->ranks->n;

@@ -5,7 +5,6 @@
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/work_tables.h"
 #include "tlmpi/report/format/markup.h"
-#include <ctype.h>
 #include <stdlib.h>
 
 static const struct {
@@ -30,33 +29,14 @@ FILE *tl_page_memory(char **text, size_t *n)
 tl_wrap *tl_page_say(tl_page *page, const char *before)
 {
     fputs(before, page->out);
-    page->say = (tl_wrap){ .out = tl_page_memory(&page->said, &page->nsaid), .columns = SIZE_MAX };
+    page->say = (tl_wrap){ .out = tl_page_memory(&page->said, &page->nsaid), .columns = TL_ONE_LINE };
     return &page->say;
-}
-
-/* Whether a unit begins there: "%", "ms", "GB", "s". */
-static bool is_unit(const char *at)
-{
-    size_t n = strcspn(at, " ,;:.)(");
-    return at[0] == '%' || (n == 1 && at[0] == 's') ||
-           (n == 2 && strchr("munkMG", at[0]) != NULL && strchr("sB", at[1]) != NULL);
-}
-
-/* Puts a text in which a number stays in one line with its unit. */
-static void put_text(FILE *out, const char *text, size_t n)
-{
-    for (size_t from = 0, at = 0; from < n; from = at) {
-        while (at < n && !(text[at] == ' ' && at > 0 && isdigit((unsigned char)text[at - 1]) && is_unit(text + at + 1)))
-            at++;
-        tl_put(out, "%.*s%s", (int)(at - from), text + from, at < n ? "\xC2\xA0" : "");
-        at += at < n;
-    }
 }
 
 void tl_page_said(tl_page *page, const char *after)
 {
     (void)fclose(page->say.out);
-    put_text(page->out, page->said, page->nsaid);
+    tl_put(page->out, "%s", page->said);
     free(page->said);
     fputs(after, page->out);
 }
@@ -79,8 +59,7 @@ void tl_put_lines(FILE *out, const char *text, const char *plain, const char *in
         if (end == p)
             continue;
         fprintf(out, "<%s>", tag);
-        put_text(out, p + in, (size_t)(end - p) - in);
-        fprintf(out, "</%.*s>\n", (int)strcspn(tag, " "), tag);
+        tl_put(out, "%.*s</%.*s>\n", (int)(end - p) - (int)in, p + in, (int)strcspn(tag, " "), tag);
     }
 }
 

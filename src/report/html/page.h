@@ -65,9 +65,7 @@ tl_phrase tl_job_name(const tl_page *page);
 /* The style sheet, in pieces; NULL at the end. */
 extern const char *const tl_style[];
 
-/* arrivals.c: begins to count lateness; takes an arrival of a meeting; and ends a collective, all of whose are there.
- * */
-void tl_late_begin(tl_strip *strip);
+/* arrivals.c: takes an arrival of a meeting, to count lateness; ends a collective, all of whose arrivals are there. */
 void tl_late_take(tl_strip *strip, const tl_arrival *row);
 void tl_late_meet(tl_strip *strip);
 

@@ -31,18 +31,13 @@ static const tl_clock *clock_of(const tl_strip *s, int32_t rank)
     return row != NULL && row->applied != 0 ? row : NULL;
 }
 
-/* A time of the rank's device on the job's clock.  When a clock steps is not told: it is taken not to have. */
-static int64_t on_job_clock(const tl_strip *s, const tl_clock *clock, int64_t ns)
+/* When a clock steps is not told: it is taken not to have. */
+int64_t tl_strip_time(const tl_strip *s, const tl_clock *clock, int64_t ns)
 {
     if (clock == NULL || ns == TL_TIME_UNKNOWN)
         return ns;
     int64_t ppb = tl_ns_within(clock->drift_ppb, 1000000000);
     return tl_ns_between(ns, tl_ns_sum(clock->offset_ns, tl_ns_of_drift(ppb, tl_ns_between(ns, s->middle_ns))));
-}
-
-int64_t tl_strip_time(const tl_strip *s, const tl_strip_rank *rank, int64_t ns)
-{
-    return on_job_clock(s, rank->clock, ns);
 }
 
 /* --------------------------------------------------------------------------------------- which step, and when it is */
@@ -155,7 +150,7 @@ static void take_path(void *strip, const void *row, tl_error *err)
         return;
     const tl_clock *clock = clock_of(s, p->peer);
     s->whole_path = true;
-    add_piece(s, p->peer, on_job_clock(s, clock, p->start_ns), on_job_clock(s, clock, p->end_ns));
+    add_piece(s, p->peer, tl_strip_time(s, clock, p->start_ns), tl_strip_time(s, clock, p->end_ns));
 }
 
 static void take_arrival(void *strip, const void *of, tl_error *err)
@@ -287,7 +282,7 @@ static void cover_on_device(tl_strip *s, int32_t rank, tl_strip_class class, int
     if (at == s->nranks)
         return;
     tl_strip_rank *r = &s->ranks[at];
-    cover(s, r, class, tl_strip_time(s, r, start_ns), tl_strip_time(s, r, end_ns));
+    cover(s, r, class, tl_strip_time(s, r->clock, start_ns), tl_strip_time(s, r->clock, end_ns));
 }
 
 static void take_interval(void *strip, const void *of, tl_error *err)
@@ -443,7 +438,10 @@ tl_status tl_strip_gather(tl_strip *s, const tl_html_input *in, const tl_ranges 
     const bool any = s->from_ns < s->to_ns;
     if (st == TL_OK && any)
         st = in->each(in->result, &tl_rank_path_row_schema, take_path, s, err);
-    tl_late_begin(s);
+    const tl_table *all = tl_tables_get(in->tables, &tl_rank_schema);
+    s->late = tl_calloc(all->n + 1, sizeof *s->late);
+    TL_ROWS (const tl_rank, row, all)
+        s->late[s->nlate++].rank = row->rank;
     if (st == TL_OK && s->meetings.n > 0)
         st = in->each(in->result, &tl_arrival_schema, take_arrival, s, err);
     tl_late_meet(s);

@@ -200,7 +200,7 @@ static void put_finding(tl_page *page, const tl_culprit *c)
     enum { PLACES = 2, ALSO = 3 };
     char *text = NULL;
     size_t n = 0;
-    tl_telling t = { .w = { .out = tl_page_memory(&text, &n), .columns = SIZE_MAX },
+    tl_telling t = { .w = { .out = tl_page_memory(&text, &n), .columns = TL_ONE_LINE },
                      .a = page->answers,
                      .file = page->file };
     if (page->answers->phases_alone) {
@@ -227,7 +227,7 @@ static void put_answers(tl_page *page)
     char *text = NULL;
     size_t n = 0;
     FILE *memory = tl_page_memory(&text, &n);
-    tl_print_answers(memory, page->answers, page->in->file, SIZE_MAX);
+    tl_print_answers(memory, page->answers, page->in->file, TL_ONE_LINE);
     (void)fclose(memory);
     fputs("<details id=\"answers\"><summary>The answers in words</summary>\n", page->out);
     tl_put_lines(page->out, text, "h3", "p");

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Whether `out` and stderr are terminals.  A terminal on stdout alone is not enough: mpirun gives a program a
@@ -26,11 +27,14 @@ size_t tl_line_columns(FILE *out);
 /* Whether `out` is a terminal that may be shown colours: NO_COLOR is not set, TERM is not "dumb". */
 bool tl_shows_colour(FILE *out);
 
+/* Columns of a text that a page breaks into lines: what tl_say keeps together has no-break spaces. */
+#define TL_ONE_LINE SIZE_MAX
+
 typedef struct tl_wrap {
     FILE *out;
     size_t indent;  /* of every line but the first */
     size_t column;  /* characters in this line; a caller that has begun the line itself sets it */
-    size_t columns; /* that a line may have; 0: as tl_line_columns says */
+    size_t columns; /* that a line may have; 0: as tl_line_columns says; TL_ONE_LINE: a page breaks the lines */
     bool begun;     /* a text stands in this line: the next one is parted from it by a space */
 } tl_wrap;
 

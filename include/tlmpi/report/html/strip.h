@@ -108,7 +108,7 @@ size_t tl_strip_place(const tl_strip *strip, int32_t rank);
  * half of the column, or waiting under work. */
 tl_strip_class tl_strip_shown(const tl_strip_rank *rank, bool communication, size_t column, bool *thin);
 
-/* A time of the rank's device on the job's clock. */
-int64_t tl_strip_time(const tl_strip *strip, const tl_strip_rank *rank, int64_t ns);
+/* A time by the clock of a rank, as tl_strip_rank has it, on the job's clock. */
+int64_t tl_strip_time(const tl_strip *strip, const tl_clock *clock, int64_t ns);
 
 #endif

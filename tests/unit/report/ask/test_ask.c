@@ -27,7 +27,7 @@ static void print_text(FILE *out, const tl_answers *answers, const char *file)
 
 static void print_lines(FILE *out, const tl_answers *answers, const char *file)
 {
-    tl_print_answers(out, answers, file, SIZE_MAX);
+    tl_print_answers(out, answers, file, SIZE_MAX - 1);
 }
 
 static const char *asked(answer_job *j)

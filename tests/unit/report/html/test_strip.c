@@ -271,8 +271,7 @@ static void many_short_kernels_are_columns(void)
     end(&s);
 }
 
-/* Rank 2 comes 4 ms after the median of three to one collective and 40 us to the other; nothing is early but what is.
- * */
+/* Rank 2 comes 4 ms after the median of three to one collective, and 40 us to the other. */
 static void lateness_is_against_the_median(void)
 {
     strip_job s = strip_of(3, 3);
