@@ -38,66 +38,34 @@ bool tl_gates_read(const tl_gate_names *of, const char *text, tl_gates *gates)
 
 /* --------------------------------------------------------------------------------------------------------- judging */
 
-/* The largest loss to one culprit of a kind, or to all of them. */
-static double loss_to(const tl_answers *a, bool ranks)
+/* The largest loss to one culprit of a kind, or to all of them; *worst is the first.  NaN: the traces do not tell. */
+static double loss_in_traces(const tl_answers *a, bool ranks, const tl_culprit **worst)
 {
+    const bool unseen = a->finding == TL_FOUND_NOBODY && (a->waiting.doubts & 1u << TL_DOUBT_UNMARKED) != 0;
     double largest = 0;
     size_t n = 0;
 
+    if (unseen || a->finding < TL_FOUND_NOBODY)
+        return NAN;
     for (size_t i = 0; i < a->nculprits; i++) {
         const tl_culprit *c = &a->culprits[i];
         if (tl_is_link(c) == ranks)
             continue;
-        largest = c->cost_share > largest ? c->cost_share : largest;
-        n++;
+        *worst = n++ == 0 ? c : *worst;
+        largest = fmax(largest, c->cost_share);
     }
-    double together = tl_answers_share(a, a->together_gain_ns);
-    return ranks && n > 1 && together > largest ? together : largest;
+    return ranks && n > 1 ? fmax(largest, tl_answers_share(a, a->together_gain_ns)) : largest;
 }
 
-static double share_of_all(const tl_answers *a, int64_t ns)
-{
-    return a->wall_sum_ns > 0 ? (double)ns / (double)a->wall_sum_ns : NAN;
-}
-
-/* NaN: the traces do not tell. */
-static double loss_in_traces(const tl_answers *a, bool ranks)
-{
-    bool unseen = a->finding == TL_FOUND_NOBODY && (a->waiting.doubts & 1u << TL_DOUBT_UNMARKED) != 0;
-    return !unseen && a->finding >= TL_FOUND_NOBODY ? loss_to(a, ranks) : NAN;
-}
-
-/* The share that a threshold of this kind looks at; NaN: not judged. */
-static double share_of(tl_gate_kind kind, const tl_answers *a)
+/* The share that a threshold of this kind looks at; NaN: the traces do not tell. */
+static double share_in_traces(tl_gate_kind kind, const tl_answers *a, const tl_culprit **worst)
 {
     if (a->phases_alone)
-        return kind == TL_GATE_STRAGGLER ? tl_phase_loss(a) : NAN;
-    switch (kind) {
-    case TL_GATE_STRAGGLER:
-        return fmax(loss_in_traces(a, true), tl_has_phases(a) ? tl_phase_loss(a) : NAN); /* the other one, where NaN */
-    case TL_GATE_LINK:
-        return loss_in_traces(a, false);
-    case TL_GATE_IDLE:
-        return share_of_all(a, a->idle_ns);
-    case TL_GATE_COMM:
-        return share_of_all(a, a->comm_exposed_ns);
-    case TL_NGATES:
-        break;
-    }
-    return NAN;
-}
-
-/* " (ranks 3,7-8)": those of the worst culprit of a kind. */
-static void say_worst(const tl_answers *a, bool ranks, FILE *err)
-{
-    for (size_t i = 0; i < a->nculprits; i++) {
-        const tl_culprit *c = &a->culprits[i];
-        if (tl_is_link(c) == ranks)
-            continue;
-        if (c->nranks > 0)
-            fprintf(err, " (rank%s %.*s)", tl_plural(c->nranks), (int)sizeof c->ranks, c->ranks);
-        return;
-    }
+        return NAN;
+    if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
+        return loss_in_traces(a, kind == TL_GATE_STRAGGLER, worst);
+    const int64_t ns = kind == TL_GATE_IDLE ? a->idle_ns : a->comm_exposed_ns;
+    return a->wall_sum_ns > 0 ? (double)ns / (double)a->wall_sum_ns : NAN;
 }
 
 bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
@@ -105,9 +73,13 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
     bool met = false;
 
     for (int kind = 0; kind < TL_NGATES; kind++) {
-        double share = gates->set[kind] ? share_of((tl_gate_kind)kind, a) : 0;
+        const tl_culprit *worst = NULL;
         if (!gates->set[kind])
             continue;
+        double share = share_in_traces((tl_gate_kind)kind, a, &worst);
+        const double timed = kind == TL_GATE_STRAGGLER && tl_has_phases(a) ? tl_phase_loss(a) : NAN;
+        const bool by_phases = timed > share || isnan(share);
+        share = by_phases ? timed : share;
         if (isnan(share))
             fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", tl_answer_gates.names[kind],
                     a->phases_alone                 ? "durations of phases do not tell"
@@ -118,11 +90,10 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
         met = true;
         fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", tl_answer_gates.names[kind], 100 * gates->most[kind],
                 100 * share);
-        bool by_phases = a->phases_alone || (kind == TL_GATE_STRAGGLER && !(loss_in_traces(a, true) >= share));
         if (by_phases)
             fprintf(err, " (rank %" PRId32 ")", a->phases->rank);
-        else if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
-            say_worst(a, kind == TL_GATE_STRAGGLER, err);
+        else if (worst != NULL && worst->nranks > 0)
+            fprintf(err, " (rank%s %.*s)", tl_plural(worst->nranks), (int)sizeof worst->ranks, worst->ranks);
         fputc('\n', err);
     }
     return met;
