@@ -76,6 +76,9 @@ NATIVE_MORE = [
     ("long", "--ranks 4 --steps 20", "--fault host_late --fault-rank 1 --fault-share 5 --fault-steps 7-8", {}),
     ("long", "--ranks 4 --steps 60", "--fault host_late --fault-rank 1 --fault-share 2 --fault-steps 11-26", {}),
     ("long", "--ranks 1 --steps 40", "--fault input --fault-rank 0 --fault-share 2 --fault-steps 21-34", {}),
+    ("link", "--ranks 8 --tp 2", "--fault slow_link --fault-rank 2 --fault-axis tp --fault-cost 0.08", {"group": "2,3"}),
+    ("link", "--ranks 16 --tp 4 --steps 6", "--fault slow_link --fault-rank 9 --fault-axis tp --fault-cost 0.08", {"group": "8-11"}),
+    ("link", "--ranks 8 --tp 2", "--fault slow_link --fault-rank 4 --fault-axis dp --fault-cost 0.08", {"group": "0-6/2"}),
     ("one_rank", "--ranks 4", "--fault compute_slow --fault-rank 2 --fault-cost 0.05", {"rank": 2}),
     ("one_rank", "--ranks 8 --tp 2 --steps 6", "--fault compute_slow --fault-rank 5 --fault-cost 0.05", {"rank": 5}),
     ("one_rank", "--ranks 16", "--fault compute_slow --fault-rank 11 --fault-cost 0.05", {"rank": 11}),
@@ -174,6 +177,8 @@ def is_it(pair, truth, tables, row):
             k["sure"] and k["ranks"] == str(truth["rank"]) and k["change"] == "time" for k in tables["diff_kernel"])
     if pair.kind in ("pause", "long"):
         return part == "long_steps"
+    if pair.kind == "link":
+        return part == "transfer" and name.endswith("of ranks " + truth["group"])
     if pair.kind == "sync":
         return part in ("idle", "outside") or "ynchronize" in words
     return part in ("idle", "outside") or "DataLoader" in words

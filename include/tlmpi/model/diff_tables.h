@@ -164,7 +164,9 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
     F(T, NAME, why, LABEL, "",                                                                                         \
       "of waiting for a rank: the kernel, or class of idle time, of that rank that changed most; of transfer: the "    \
       "kernel that b_name took the place of")                                                                          \
-    F(T, I32, why_idle, LABEL, "", "1: why is a class of idle time")                                                   \
+    F(T, ENUM(diff_part), why_part, LABEL, "",                                                                         \
+      "what why is: compute: a kernel or copy; idle: a class of idle time; transfer: a collective, whose transfer the " \
+      "waiting follows from")                                                                                          \
     F(T, I64, why_ns, MEASURE, "ns", "by how much, in a step of that rank")
 TL_TABLE(diff_found, TL_DIFF_FOUND_FIELDS);
 

@@ -26,7 +26,7 @@ typedef struct side {
     TL_VEC(int64_t) steps;     /* that are compared, ascending; one of number -1 where steps are not told apart */
     cell *cells;               /* by rank, then step */
     int64_t *step_ns;          /* by step: the mean over ranks */
-    bool *middle, *is_long; /* by step: between the quartiles of step_ns; far above the median */
+    bool *middle, *is_long;    /* by step: between the quartiles of step_ns; far above the median */
     TL_VEC(double) samples;    /* times of steps for the test */
     double recorded;           /* steps of the recording; 0: not known */
     bool all_cut;              /* the traces of all ranks end too early; else those of such ranks are not compared */
@@ -97,10 +97,10 @@ struct tl_diff {
     side side[2];
     tl_diff_basis basis;
     tl_diff_step longest; /* part of the step that has most of what long steps have more, where more of them are long */
-    bool same_steps;           /* those that are compared have the same numbers on both sides */
-    works of[NWORKS];          /* of CALLS kind is a node's parent and its kind, of LAUNCHED kind the kernel, name the
+    bool same_steps;      /* those that are compared have the same numbers on both sides */
+    works of[NWORKS];     /* of CALLS kind is a node's parent and its kind, of LAUNCHED kind the kernel, name the
                                 * operator that launches it */
-    TL_VEC(node) nodes;        /* of the numbers of of[CALLS] */
+    TL_VEC(node) nodes;   /* of the numbers of of[CALLS] */
     TL_VEC(uint32_t) stack[2]; /* nodes around the next row */
     tl_map series_of;          /* name, rank and side of an interval -> place in series */
     TL_VEC(series) series;     /* in order of works, ranks and sides once tl_diff_kernel_steps has run */
@@ -162,6 +162,10 @@ double tl_diff_ranks_test(const amount *b);
 /* Adds to what the name has.  Returns it; valid until the next call. */
 work *tl_diff_works_at(works *w, uint32_t kind, uint32_t name);
 void tl_diff_amount_add(amount *to, const amount *more);
+
+/* The one that changes most that way (1: longer, -1: shorter), of times by side that are divided by `by`; NULL: none.
+ * *change_ns: by how much, *all_ns: all together. */
+const work *tl_diff_most_changed(const works *w, double way, const double by[2], double *change_ns, double *all_ns);
 
 /* Finds, of each kernel that is aligned, the chance of its times over steps and the ranks that change. */
 void tl_diff_kernel_steps(tl_diff *diff);

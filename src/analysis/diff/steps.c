@@ -12,8 +12,7 @@
 typedef struct part {
     uint8_t part, parallelism, kind;
     int64_t *ns[2];
-    int32_t group[2]; /* of all of it; -1: several, -2: none */
-    bool joined;      /* its time is that of the part TL_DIFF_UNKNOWN of the collective */
+    bool joined; /* its time is that of the part TL_DIFF_UNKNOWN of the collective */
 } part;
 
 typedef struct parts {
@@ -26,7 +25,7 @@ static part *part_at(parts *p, tl_diff_part what, uint8_t parallelism, uint8_t k
     TL_EACH (part, x, p->v)
         if (x->part == what && x->parallelism == parallelism && x->kind == kind)
             return x;
-    tl_vec_push(&p->v, (part){ .part = (uint8_t)what, .parallelism = parallelism, .kind = kind, .group = { -2, -2 } });
+    tl_vec_push(&p->v, (part){ .part = (uint8_t)what, .parallelism = parallelism, .kind = kind });
     part *made = &p->v.v[p->v.n - 1];
     for (int i = A; i <= B; i++)
         made->ns[i] = tl_calloc(p->diff->side[i].steps.n + 1, sizeof *made->ns[i]);
@@ -48,7 +47,6 @@ static void add_exposed(parts *p, int which)
             if (x == NULL)
                 continue;
             x->ns[which][step] = tl_ns_sum(x->ns[which][step], (int64_t)llround((double)ns[i] / by));
-            x->group[which] = x->group[which] == -2 || x->group[which] == row->group ? row->group : -1;
         }
     }
 }
@@ -106,9 +104,6 @@ static void join_unknown(parts *p)
             for (int which = A; which <= B && x->joined; which++) {
                 for (size_t k = 0; k < sides[which].steps.n; k++)
                     u->ns[which][k] = tl_ns_sum(u->ns[which][k], x->ns[which][k]);
-                u->group[which] = u->group[which] == -2 || u->group[which] == x->group[which] ? x->group[which]
-                                  : x->group[which] == -2                                     ? u->group[which]
-                                                                                              : -1;
             }
         }
     }
@@ -139,13 +134,33 @@ static double test_part(const tl_diff *diff, const part *x)
     return p;
 }
 
-static void put_group(const tl_diff *diff, const part *x, tl_diff_step *row)
+/* Names the group that has most of the change of a part of communication. */
+static void put_group(tl_diff *diff, tl_diff_step *row)
 {
-    for (int i = B; i >= A && row->group[0] == '\0'; i--) {
-        const tl_group_row *group = tl_group_of(table_of(&diff->side[i], &tl_group_row_schema), x->group[i]);
-        if (group != NULL)
-            tl_cell_text(row->group, sizeof row->group, group->ranks, strnlen(group->ranks, sizeof group->ranks));
+    works groups = { .map = { 0 } };
+    double change_ns, all_ns, steps[2] = { 0, 0 };
+    for (int i = A; i <= B; i++) {
+        const side *s = &diff->side[i];
+        for (size_t k = 0; k < s->steps.n; k++)
+            steps[i] += s->middle[k];
+        TL_ROWS (const tl_exposed, e, table_of(s, &tl_exposed_schema)) {
+            size_t step = place_of(s->steps.v, s->steps.n, e->step);
+            const int64_t ns[] = { e->waiting_ns, e->transfer_ns, e->unknown_ns };
+            const tl_group_row *group = tl_group_of(table_of(s, &tl_group_row_schema), e->group);
+            if (step == s->steps.n || !s->middle[step] || place_of(s->ranks.v, s->ranks.n, e->rank) == s->ranks.n ||
+                e->parallelism != row->parallelism || e->kind != row->kind || group == NULL)
+                continue;
+            uint32_t name = tl_names_intern(&diff->names, group->ranks, strnlen(group->ranks, sizeof group->ranks));
+            tl_diff_works_at(&groups, 0, name)->side[i].ns += ns[row->part - TL_DIFF_WAITING];
+        }
     }
+    const work *best = tl_diff_most_changed(&groups, row->change_ns < 0 ? -1 : 1, steps, &change_ns, &all_ns);
+    best = best == NULL && groups.v.n > 0 ? &groups.v.v[0] : best;
+    if (best != NULL && (groups.v.n == 1 || change_ns / all_ns >= TL_MOST_SHARE)) {
+        tl_text ranks = tl_names_text(&diff->names, best->name);
+        tl_cell_text(row->group, sizeof row->group, ranks.p, ranks.n);
+    }
+    tl_diff_works_free(&groups);
 }
 
 static void end_row(const tl_diff *diff, tl_diff_step *row)
@@ -195,8 +210,9 @@ static void put_parts(tl_diff *diff, tl_table *table)
         row->a_ns = middle_of(&sides[A], x->ns[A]);
         row->b_ns = middle_of(&sides[B], x->ns[B]);
         row->p_value = sides[A].marked ? test_part(diff, x) : NAN;
-        put_group(diff, x, row);
         end_row(diff, row);
+        if (row->part >= TL_DIFF_WAITING && row->part <= TL_DIFF_UNKNOWN)
+            put_group(diff, row);
         int64_t more_ns = more_in_long_steps(&sides[more], x->ns[more]);
         if (more_ns > most_ns) {
             most_ns = more_ns;

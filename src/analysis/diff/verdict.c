@@ -10,6 +10,7 @@
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/facts.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/work_tables.h"
 #include <math.h>
@@ -41,39 +42,38 @@ static uint8_t part_of_kernel(const tl_diff *diff, const tl_diff_work *row)
                                                         : TL_DIFF_COPY;
 }
 
-/* The one that changes most that way (1: longer, -1: shorter), of times by side that are divided by `by`; NULL: none.
- * *change_ns: by how much, *all_ns: all together. */
-static const work *most_changed(const works *w, double way, const double by[2], double *change_ns, double *all_ns)
-{
-    const work *best = NULL;
-    *change_ns = *all_ns = 0;
-    TL_EACH (const work, x, w->v) {
-        double change = (double)x->side[B].ns / by[B] - (double)x->side[A].ns / by[A];
-        *all_ns += change;
-        if (way * change > way * *change_ns) {
-            *change_ns = change;
-            best = x;
-        }
-    }
-    return best;
-}
-
-/* The rank that most of the change of waiting is for, of direct charges a step; -1: no rank has half of it. */
-static int32_t awaited(const tl_diff *diff, double way)
+/* The rank that more of the change of waiting is for than any other, of direct charges a step; -1: none.  *half: it has half. */
+static int32_t awaited(const tl_diff *diff, double way, bool *half)
 {
     works charged = { .map = { 0 } };
     double change_ns, all_ns;
     for (int i = A; i <= B; i++)
         TL_ROWS (const tl_blame, row, table_of(&diff->side[i], &tl_blame_schema))
             tl_diff_works_at(&charged, 0, (uint32_t)row->to_rank)->side[i].ns += row->direct_ns;
-    const work *best = most_changed(&charged, way, (double[]){ tl_diff_rate_of(diff, A), tl_diff_rate_of(diff, B) },
-                                    &change_ns, &all_ns);
-    int32_t rank = best != NULL && 2 * change_ns / all_ns >= 1 ? (int32_t)best->name : -1;
+    const work *best = tl_diff_most_changed(
+        &charged, way, (double[]){ tl_diff_rate_of(diff, A), tl_diff_rate_of(diff, B) }, &change_ns, &all_ns);
+    int32_t rank = best != NULL ? (int32_t)best->name : -1;
+    *half = best != NULL && 2 * change_ns / all_ns >= 1;
     tl_diff_works_free(&charged);
     return rank;
 }
 
-/* What changed most of the rank that is waited for: a kernel or copy, or a class of its idle time. */
+/* "all_reduce of ranks 0-7", "reduce_scatter (data) and others", "communication" */
+static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_others)
+{
+    char of[96] = "", text[160];
+    if (step->group[0] != '\0')
+        snprintf(of, sizeof of, " of ranks %.*s", (int)sizeof step->group, step->group);
+    else if (step->parallelism != TL_PARALLEL_UNKNOWN)
+        snprintf(of, sizeof of, " (%s)", tl_parallelism_labels[step->parallelism]);
+    int len = snprintf(text, sizeof text, "%s%s%s",
+                       step->kind == TL_COLL_UNKNOWN ? "communication" : tl_collective_labels[step->kind], of,
+                       and_others ? " and others" : "");
+    return tl_names_intern(&diff->names, text, (size_t)len);
+}
+
+/* What changed most of the rank that is waited for, where it is worth a word: a kernel or copy, a class of its idle time, or the
+ * transfer of a collective. */
 static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
 {
     works own = { .map = { 0 } };
@@ -89,18 +89,27 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
                 const work *of_all =
                     tl_diff_works_at(&diff->of[KERNELS], tl_names_intern(&diff->names, kind, strlen(kind)),
                                      tl_diff_name_in(diff, i, kernel->name));
-                tl_diff_works_at(&own, 0, diff->of[KERNELS].v.v[of_all->root].name)->side[i].ns += kernel->total_ns;
+                tl_diff_works_at(&own, TL_DIFF_COMPUTE, diff->of[KERNELS].v.v[of_all->root].name)->side[i].ns +=
+                    kernel->total_ns;
             }
         TL_ROWS (const tl_idle_summary, idle, table_of(s, &tl_idle_summary_schema))
             if (idle->rank == row->rank && idle->device == -1 && idle->step == -1 && idle->place > 0)
-                tl_diff_works_at(&own, 1, tl_diff_class_of(diff, idle))->side[i].ns += idle->total_ns;
+                tl_diff_works_at(&own, TL_DIFF_IDLE, tl_diff_class_of(diff, idle))->side[i].ns += idle->total_ns;
+        TL_ROWS (const tl_exposed, e, table_of(s, &tl_exposed_schema)) {
+            const tl_group_row *group = tl_group_of(table_of(s, &tl_group_row_schema), e->group);
+            if (e->rank != row->rank || e->step != -1 || group == NULL)
+                continue;
+            tl_diff_step of = { .parallelism = e->parallelism, .kind = e->kind };
+            memcpy(of.group, group->ranks, sizeof of.group);
+            tl_diff_works_at(&own, TL_DIFF_TRANSFER, name_of_part(diff, &of, false))->side[i].ns += e->transfer_ns;
+        }
     }
-    const work *best =
-        most_changed(&own, way, (double[]){ diff->side[A].recorded, diff->side[B].recorded }, &change_ns, &all_ns);
-    if (best != NULL) {
+    const work *best = tl_diff_most_changed(&own, way, (double[]){ diff->side[A].recorded, diff->side[B].recorded },
+                                            &change_ns, &all_ns);
+    if (best != NULL && fabs(change_ns) * (double)TL_LITTLE_PART >= fabs((double)row->change_ns)) {
         row->why = best->name;
         row->why_ns = llround(change_ns);
-        row->why_idle = best->kind == 1;
+        row->why_part = (uint8_t)best->kind;
     }
     tl_diff_works_free(&own);
 }
@@ -148,20 +157,6 @@ static bool add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_s
     return added;
 }
 
-/* "all_reduce of ranks 0-7", "reduce_scatter (data) and others", "communication" */
-static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_others)
-{
-    char of[96] = "", text[160];
-    if (step->group[0] != '\0')
-        snprintf(of, sizeof of, " of ranks %.*s", (int)sizeof step->group, step->group);
-    else if (step->parallelism != TL_PARALLEL_UNKNOWN)
-        snprintf(of, sizeof of, " (%s)", tl_parallelism_labels[step->parallelism]);
-    int len = snprintf(text, sizeof text, "%s%s%s",
-                       step->kind == TL_COLL_UNKNOWN ? "communication" : tl_collective_labels[step->kind], of,
-                       and_others ? " and others" : "");
-    return tl_names_intern(&diff->names, text, (size_t)len);
-}
-
 /* The rank on which long steps have most of what they have more; of waiting, that is waited for.  -1: none has half of it. */
 static int32_t rank_of_long_steps(const tl_diff *diff)
 {
@@ -182,7 +177,7 @@ static int32_t rank_of_long_steps(const tl_diff *diff)
     double usual = 0, far = (double)diff->basis.nlong[with_long_steps(&diff->basis)];
     for (size_t i = 0; i < s->steps.n; i++)
         usual += s->middle[i];
-    const work *best = most_changed(&more, 1, (double[]){ usual, far }, &most_ns, &all_ns);
+    const work *best = tl_diff_most_changed(&more, 1, (double[]){ usual, far }, &most_ns, &all_ns);
     int32_t rank = best != NULL && (waiting || s->ranks.n > 2) && 2 * most_ns / all_ns > 1 ? (int32_t)best->name : -1;
     tl_diff_works_free(&more);
     return rank;
@@ -218,19 +213,31 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
 {
     bool waiting = step->part == TL_DIFF_WAITING, is_long = step->part == TL_DIFF_LONG;
     double way = step->change_ns > 0 ? 1 : -1;
-    int32_t rank = waiting ? awaited(diff, way) : is_long ? rank_of_long_steps(diff) : changed_rank(diff, step->part);
+    bool half = true;
+    tl_diff_found reason = { .change_ns = step->change_ns, .why = TL_NO_NAME };
+    int32_t rank = waiting   ? awaited(diff, way, &half)
+                   : is_long ? rank_of_long_steps(diff)
+                             : changed_rank(diff, step->part);
+    reason.rank = rank;
+    if (waiting && rank >= 0)
+        put_reason(diff, &reason, way);
+    if (!half && reason.why_part != TL_DIFF_TRANSFER) {
+        reason.why = TL_NO_NAME;
+        rank = -1;
+    }
     TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
         if (waiting && rank >= 0 && row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (way > 0))
             return;
     tl_diff_found *row = found(diff, step->part, step->change_ns, step->share, step->p_value, step->sure);
     row->rank = rank;
+    row->why = reason.why;
+    row->why_ns = reason.why_ns;
+    row->why_part = reason.why_part;
     bool others = waiting && rank >= 0 && add_waiting(diff, row, step);
     if (is_long)
         row->name = name_of_longest(diff, rank);
     if (waiting || step->part == TL_DIFF_TRANSFER || step->part == TL_DIFF_UNKNOWN)
         row->name = name_of_part(diff, step, others);
-    if (waiting && rank >= 0)
-        put_reason(diff, row, way);
     if (step->part == TL_DIFF_TRANSFER)
         put_replaced(diff, row, step->kind);
     if (step->part == TL_DIFF_IDLE)
@@ -352,6 +359,15 @@ void tl_diff_verdict(tl_diff *diff)
                 find_part(diff, row, common);
         }
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), isnan(step->p_value) ? by_change : by_sureness);
+    /* A transfer that others wait for longer stands before the waiting, which follows from it. */
+    for (size_t i = 1; i < table->n; i++)
+        for (size_t k = i + 1; k < table->n; k++) {
+            tl_diff_found *waiting = tl_table_row(table, i), cause = *(tl_diff_found *)tl_table_row(table, k);
+            if (cause.part == TL_DIFF_TRANSFER && waiting->why_part == TL_DIFF_TRANSFER && waiting->why == cause.name) {
+                memmove(waiting + 1, waiting, (k - i) * sizeof cause);
+                *waiting = cause;
+            }
+        }
     int32_t place = 0;
     TL_ROWS (tl_diff_found, row, table)
         row->place = place++;

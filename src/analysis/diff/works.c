@@ -41,6 +41,21 @@ void tl_diff_amount_add(amount *to, const amount *more)
     to->ratios_sq += more->ratios_sq;
 }
 
+const work *tl_diff_most_changed(const works *w, double way, const double by[2], double *change_ns, double *all_ns)
+{
+    const work *best = NULL;
+    *change_ns = *all_ns = 0;
+    TL_EACH (const work, x, w->v) {
+        double change = (double)x->side[B].ns / by[B] - (double)x->side[A].ns / by[A];
+        *all_ns += change;
+        if (way * change > way * *change_ns) {
+            *change_ns = change;
+            best = x;
+        }
+    }
+    return best;
+}
+
 void tl_diff_add_rank(tl_diff *diff, amount amounts[2], int which, uint64_t key, int32_t rank, amount more)
 {
     double mean = more.count > 0 ? (double)more.ns / more.count : 0;

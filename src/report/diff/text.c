@@ -156,14 +156,21 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
         if (row->name != TL_NO_NAME)
             tl_say(&w, "%s%s%s", row->part == TL_DIFF_IDLE ? "while: " : "", name_of(d, row->name).text,
                    row->rank >= 0 && row->part != TL_DIFF_LONG ? "," : "");
-        if (row->rank >= 0 && row->part != TL_DIFF_LONG)
+        bool follows = row->part == TL_DIFF_WAITING && row->why_part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME;
+        if (row->rank >= 0 && row->part != TL_DIFF_LONG && !follows)
             tl_say(&w, "most of it %s rank~%d%s", row->part == TL_DIFF_WAITING ? "for" : "on", (int)row->rank,
                    row->why != TL_NO_NAME ? "," : "");
         if (row->part == TL_DIFF_TRANSFER && row->why != TL_NO_NAME)
             tl_say(&w, "by `%s`, which replaced `%s`", name_of(d, row->b_name).text, name_of(d, row->why).text);
         else if (row->why != TL_NO_NAME)
-            tl_say(&w, "%s `%s` %s by %s %s", row->why_idle ? "whose idle time in" : "whose", name_of(d, row->why).text,
-                   row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text, per_step(d));
+            tl_say(&w, "%s `%s` %s by %s %s",
+                   follows                       ? "as the transfer of"
+                   : row->why_part == TL_DIFF_IDLE ? "whose idle time in"
+                                                   : "whose",
+                   name_of(d, row->why).text, row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text,
+                   per_step(d));
+        if (follows)
+            tl_say(&w, "on rank~%d", (int)row->rank);
         if (!isnan(row->times) && row->rank < 0)
             tl_say(&w, "(nearly all kernels take %.3g times as long)", row->times);
     }

@@ -94,6 +94,32 @@ static void waiting_in_several_collectives_is_not_said_of_one(void)
     end(diff, a, b);
 }
 
+/* A transfer that takes longer makes its ranks late for the next collective: it stands first, though the waiting is more. */
+static void a_transfer_that_others_wait_for_stands_before_the_waiting(void)
+{
+    drawn slower = plain;
+    slower.transfer += 40;
+    slower.waiting += 90;
+    run *a = steps_of(6, plain, 3), *b = steps_of(6, slower, 9);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        tl_exposed whole = { .rank = rank, .step = -1, .parallelism = TL_PARALLEL_WORLD, .kind = TL_ALL_REDUCE,
+                             .transfer_ns = 600 * US };
+        tl_blame charge = { .to_rank = rank, .from_rank = 1 - rank, .waiters = 1, .direct_ns = 270 * US };
+        put(a, &tl_exposed_schema, &whole);
+        whole.transfer_ns += 240 * US;
+        put(b, &tl_exposed_schema, &whole);
+        put(b, &tl_blame_schema, &charge);
+    }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_EQUAL_FATAL(nfound(diff), 3);
+    CU_ASSERT_EQUAL(found(diff, 1)->part, TL_DIFF_TRANSFER);
+    CU_ASSERT_EQUAL(found(diff, 2)->part, TL_DIFF_WAITING);
+    CU_ASSERT_EQUAL(found(diff, 2)->why_part, TL_DIFF_TRANSFER);
+    CU_ASSERT_EQUAL(found(diff, 2)->why, found(diff, 1)->name);
+    CU_ASSERT_EQUAL(found(diff, 2)->why_ns, 40 * US);
+    end(diff, a, b);
+}
+
 /* What grew of the rank that is waited for is told by work of one name, though the kernel has another in B, and of a rank
  * that A lacks not at all. */
 static void a_reason_is_no_other_name_and_no_other_rank(void)
@@ -368,6 +394,7 @@ static const unit_test tests[] = {
     TEST(equal_runs_have_no_finding),
     TEST(a_run_with_itself_is_zero_everywhere),
     TEST(waiting_that_grew_is_named_first),
+    TEST(a_transfer_that_others_wait_for_stands_before_the_waiting),
     TEST(waiting_in_several_collectives_is_not_said_of_one),
     TEST(what_one_side_does_not_know_is_no_change_of_waiting),
     TEST(other_libraries_are_told_first),
