@@ -2,6 +2,7 @@
 #include "tlmpi/compat/csv.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/compat/python.h"
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -97,44 +98,41 @@ tl_csv tl_csv_open_rank(tl_csv_folder *folder, const char *name, int64_t rank, c
     return tl_csv_open(folder, file, header);
 }
 
-/* Ends writing; false where not all could be written. */
-static bool close_file(tl_csv *csv)
+/* A write that failed before the end has left no errno. */
+void tl_csv_end(tl_csv *csv, bool kept)
 {
-    errno = 0;
-    bool written = ferror(csv->file) == 0;
-    written = fclose(csv->file) == 0 && written;
-    csv->file = NULL;
-    if (!written && !tl_csv_failed(csv->folder)) /* a write that failed earlier has left no errno */
-        tl_fail(&csv->folder->error, TL_EOUTPUT, "%s: %s", csv->path, strerror(errno != 0 ? errno : EIO));
-    return written;
-}
+    tl_error *error = &csv->folder->error;
+    const bool open = csv->file != NULL, failed_before = tl_csv_failed(csv->folder);
+    bool written = open && ferror(csv->file) == 0;
 
-static void forget(tl_csv *csv)
-{
+    errno = 0;
+    if (open)
+        written = fclose(csv->file) == 0 && written;
+    if (kept && written && !failed_before)
+        (void)tl_part_file_publish(&csv->part, error);
+    else if (kept && open && !failed_before)
+        tl_fail(error, TL_EOUTPUT, "%s: %s", csv->path, strerror(errno != 0 ? errno : EIO));
+    else if (!kept && !failed_before)
+        (void)unlink(csv->path);
     tl_part_file_drop(&csv->part);
     free(csv->path);
     tl_bytes_free(&csv->line);
     *csv = (tl_csv){ .part = TL_PART_FILE_INIT };
 }
 
-void tl_csv_close(tl_csv *csv)
+void tl_csv_clear(const char *dir, const char *const *begins)
 {
-    if (tl_csv_failed(csv->folder)) {
-        tl_csv_drop(csv);
+    DIR *folder = opendir(dir);
+    if (folder == NULL)
         return;
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        const size_t n = strlen(entry->d_name);
+        for (const char *const *begin = begins; *begin != NULL; begin++)
+            if (n > 4 && strcmp(entry->d_name + n - 4, ".csv") == 0 &&
+                strncmp(entry->d_name, *begin, strlen(*begin)) == 0)
+                (void)unlinkat(dirfd(folder), entry->d_name, 0);
     }
-    if (csv->file != NULL && close_file(csv))
-        (void)tl_part_file_publish(&csv->part, &csv->folder->error);
-    forget(csv);
-}
-
-void tl_csv_drop(tl_csv *csv)
-{
-    if (!tl_csv_failed(csv->folder))
-        (void)unlink(csv->path);
-    if (csv->file != NULL)
-        fclose(csv->file);
-    forget(csv);
+    closedir(folder);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- words */

@@ -51,9 +51,9 @@ double tl_python_round(double value, int decimals)
     return strtod(text, NULL);
 }
 
-double tl_numpy_round2(double value)
+double tl_numpy_round(double scale, double value)
 {
-    return rint(value * 100) / 100;
+    return rint(value * scale) / scale;
 }
 
 /* Numpy adds pairwise: a long array is the sum of its halves, cut at a multiple of 8; up to 128 numbers are added in
@@ -164,8 +164,7 @@ tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *r
         free(v);
         tl_vec_push(&sums, sum);
     }
-    if (sums.n > 1)
-        qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
+    tl_vec_sort(&sums, largest_first);
     return sums;
 }
 

@@ -9,11 +9,6 @@
  * trace. */
 #define DEEPEST 64
 
-static void put_words(tl_bytes *out, const char *words)
-{
-    tl_bytes_put(out, words, strlen(words));
-}
-
 /* In single quotes, or in double ones where these alone are not in it. */
 static void put_string(tl_bytes *out, tl_text json)
 {
@@ -25,16 +20,14 @@ static void put_string(tl_bytes *out, tl_text json)
     tl_bytes_put(out, &quote, 1);
     for (size_t i = 0; i < text.n; i++) {
         const char c = text.v[i];
-        char escaped[8];
         if (c == '\\' || c == quote)
-            snprintf(escaped, sizeof escaped, "\\%c", c);
+            tl_bytes_say(out, "\\%c", c);
         else if (c == '\n' || c == '\r' || c == '\t')
-            snprintf(escaped, sizeof escaped, "\\%c", c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
+            tl_bytes_say(out, "\\%c", c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
         else if ((unsigned char)c < 0x20 || c == 0x7f)
-            snprintf(escaped, sizeof escaped, "\\x%02x", (unsigned)c);
+            tl_bytes_say(out, "\\x%02x", (unsigned)c);
         else
-            snprintf(escaped, sizeof escaped, "%c", c);
-        put_words(out, escaped);
+            tl_bytes_put(out, &c, 1);
     }
     tl_bytes_put(out, &quote, 1);
     tl_bytes_free(&text);
@@ -51,19 +44,19 @@ static bool put_value(tl_bytes *out, tl_text json, bool list, int depth) /* NOLI
         size_t n = 0;
         if (depth == DEEPEST || json.n < 2 || json.p[json.n - 1] != ']')
             return false;
-        put_words(out, list ? "[" : "(");
+        tl_bytes_say(out, "%s", list ? "[" : "(");
         for (; tl_json_element(&rest, &element); n++) {
-            put_words(out, n > 0 ? ", " : "");
+            tl_bytes_say(out, "%s", n > 0 ? ", " : "");
             if (!put_value(out, element, list, depth + 1))
                 return false;
         }
-        put_words(out, list ? "]" : n == 1 ? ",)" : ")");
+        tl_bytes_say(out, "%s", list ? "]" : n == 1 ? ",)" : ")");
         return true;
     }
     if (json.p[0] == '"') {
         put_string(out, json);
     } else if (json.p[0] == 't' || json.p[0] == 'f' || json.p[0] == 'n') {
-        put_words(out, json.p[0] == 't' ? "True" : json.p[0] == 'f' ? "False" : "None");
+        tl_bytes_say(out, "%s", json.p[0] == 't' ? "True" : json.p[0] == 'f' ? "False" : "None");
     } else if (json.p[0] != '{' && memchr(json.p, '.', json.n) == NULL && memchr(json.p, 'e', json.n) == NULL &&
                memchr(json.p, 'E', json.n) == NULL) {
         tl_bytes_put(out, json.p, json.n);
@@ -71,27 +64,17 @@ static bool put_value(tl_bytes *out, tl_text json, bool list, int depth) /* NOLI
         if (!tl_decimal_to_double(json.p, json.n, &value))
             return false;
         tl_python_repr(text, value);
-        put_words(out, text);
+        tl_bytes_say(out, "%s", text);
     }
     return true;
 }
 
-static void put_sequence(tl_text json, bool list, tl_bytes *out)
+void tl_python_list(tl_text json, bool tuple, tl_bytes *out)
 {
     const size_t before = out->n;
 
-    if (json.n > 0 && json.p[0] == '[' && put_value(out, json, list, 0))
+    if (json.n > 0 && json.p[0] == '[' && put_value(out, json, !tuple, 0))
         return;
     out->n = before;
     tl_bytes_put(out, json.p, json.n);
-}
-
-void tl_python_tuple(tl_text json, tl_bytes *out)
-{
-    put_sequence(json, false, out);
-}
-
-void tl_python_list(tl_text json, tl_bytes *out)
-{
-    put_sequence(json, true, out);
 }

@@ -145,17 +145,17 @@ void tl_csv_end_row(tl_csv *csv);
 #define TL_CELLS_19(x, ...) TL_CELL(x), TL_CELLS_18(__VA_ARGS__)
 #define TL_CELLS_20(x, ...) TL_CELL(x), TL_CELLS_19(__VA_ARGS__)
 
-/* Gives the table its name when every byte of it is on disk; else it leaves nothing behind. */
-void tl_csv_close(tl_csv *csv);
+/* Gives a table that is kept its name when every byte of it is on disk, else leaves nothing behind.  Of a table that is
+ * not kept neither this one nor an older one of its name is there afterwards. */
+void tl_csv_end(tl_csv *csv, bool kept);
 
-/* Drops the table: neither this table nor an older one of its name is there afterwards. */
-void tl_csv_drop(tl_csv *csv);
-
-/* Closes the table where it is to be kept, else drops it. */
-static inline void tl_csv_end(tl_csv *csv, bool kept)
+static inline void tl_csv_close(tl_csv *csv)
 {
-    (kept ? tl_csv_close : tl_csv_drop)(csv);
+    tl_csv_end(csv, true);
 }
+
+/* Removes tables of an earlier job: those whose names begin with one of these words, a list that ends with NULL. */
+void tl_csv_clear(const char *dir, const char *const *begins);
 
 /* DIR/notes.txt: lines. */
 void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines);

@@ -18,8 +18,8 @@ void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value);
 /* Half to even at that many decimals (up to 9) of the exact binary value, as Python's round does. */
 double tl_python_round(double value, int decimals);
 
-/* Half to even at the second decimal, by way of the scaled double, as numpy does. */
-double tl_numpy_round2(double value);
+/* Half to even at a decimal, the second with a scale of 100, by way of the scaled double, as numpy does. */
+double tl_numpy_round(double scale, double value);
 
 /* Sum of n doubles, `stride` apart, in the order of additions that numpy uses. */
 double tl_numpy_sum(const double *v, size_t n, size_t stride);
@@ -75,11 +75,8 @@ typedef bool tl_before(void *context, uint32_t a, uint32_t b);
 /* Puts n values in the order that Python 3.11's list.sort leaves them in, which it asks for in the same steps. */
 void tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context);
 
-/* Appends the tuple of a JSON array (valid text), and of the arrays in it: [[5], "a"] is ((5,), 'a').  What is no array
- * is appended as it is. */
-void tl_python_tuple(tl_text json, tl_bytes *out);
-
-/* Appends the list of a JSON array: [[5], 'a']. */
-void tl_python_list(tl_text json, tl_bytes *out);
+/* Appends the list of a JSON array (valid text), and of the arrays in it: [[5], 'a']; or the tuple: ((5,), 'a').  What is
+ * no array is appended as it is. */
+void tl_python_list(tl_text json, bool tuple, tl_bytes *out);
 
 #endif

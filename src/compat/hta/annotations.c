@@ -16,27 +16,18 @@
 /* A device row, or an annotation. */
 typedef struct piece {
     const tl_hta_row *row;
-    double ts, end, dur;
+    double ts, end;
     uint32_t track; /* its place in the order of pids and tids */
-    uint32_t time;  /* of a kernel: one number for those with the same start and end */
+    uint32_t owner; /* of a kernel: symbol of the annotation that has it, or TL_NO_NAME */
 } piece;
 
+TL_ORDER_BY(by_track, piece, track, ts)
 TL_ORDER_BY(by_times, piece, ts, end)
-TL_ORDER_BY(by_track, piece, track)
-
-/* The shortest of a track first, of equal ones the last. */
-static int by_track_and_length(const void *context, uint32_t a, uint32_t b)
-{
-    const piece *x = (const piece *)context + a, *y = (const piece *)context + b;
-    int order = TL_ORDER(x, y, track, dur);
-    return order != 0 ? order : TL_COMPARE(b, a);
-}
 
 /* What one rank has: device rows, and the annotations that may claim them. */
 typedef struct claims {
     const tl_hta_frame *frame;
     TL_VEC(piece) kernels, notes; /* in row order */
-    uint32_t *owner;              /* of a time: symbol of the annotation, or TL_NO_NAME */
 } claims;
 
 /* By pid, then tid; numbers before texts. */
@@ -70,7 +61,7 @@ static bool find_pieces(claims *c)
     for (uint32_t i = 0; i < frame->tracks.n; i++)
         place[order[i]] = i;
     TL_EACH (const tl_hta_row, row, frame->rows) {
-        const piece p = { row, row->ts, row->ts + row->dur, row->dur, place[row->track], 0 };
+        const piece p = { row, row->ts, row->ts + row->dur, place[row->track], TL_NO_NAME };
         bool kernel = tl_hta_on_device(frame, row), note = row->cat == cat;
         if (kernel)
             tl_vec_push(&c->kernels, p);
@@ -83,57 +74,62 @@ static bool find_pieces(claims *c)
     return negative;
 }
 
-/* Kernels by track, start and end, each time with a number; nothing is claimed yet. */
-static uint32_t *order_kernels(claims *c)
+/* The shorter of two annotations, of equal ones the later row. */
+static const piece *shorter(const piece *a, const piece *b)
 {
-    const size_t n = c->kernels.n;
-    uint32_t *order = tl_sorted_index(n, by_times, c->kernels.v), ntimes = 0;
-
-    c->owner = tl_malloc(n * sizeof *c->owner);
-    TL_GROUPS (from, to, order, n, by_times, c->kernels.v) {
-        c->owner[ntimes] = TL_NO_NAME;
-        for (size_t i = from; i < to; i++)
-            c->kernels.v[order[i]].time = ntimes;
-        ntimes++;
-    }
-    tl_sort_index(order, n, by_track, c->kernels.v);
-    return order;
+    if (a == NULL || b->row->dur != a->row->dur)
+        return a == NULL || b->row->dur < a->row->dur ? b : a;
+    return b > a ? b : a;
 }
 
-/* Each note takes the kernels of its track that it overlaps, the last track first. */
-static void claim_all(claims *c)
+/* Gives each kernel the shortest annotation of its track that overlaps it. */
+static void claim_by_track(claims *c)
 {
-    const size_t n = c->kernels.n;
-    uint32_t *kernels = order_kernels(c), *notes = tl_sorted_index(c->notes.n, by_track_and_length, c->notes.v);
-    tl_hta_peaks ends = { 0 }; /* of the kernels of one track that are not claimed yet */
+    uint32_t *kernels = tl_sorted_index(c->kernels.n, by_track, c->kernels.v);
+    uint32_t *notes = tl_sorted_index(c->notes.n, by_track, c->notes.v);
+    TL_VEC(const piece *) open = { 0 }; /* that have begun, and may end after a kernel still to come begins */
+    size_t next = 0;
 
-    for (size_t last = c->notes.n, first; last > 0; last = first) {
-        const uint32_t track = c->notes.v[notes[last - 1]].track;
-        size_t from = 0, to;
-        for (first = last; first > 0 && c->notes.v[notes[first - 1]].track == track;)
-            first--;
-        TL_BISECT(from, n, mid, c->kernels.v[kernels[mid]].track < track);
-        to = from;
-        TL_BISECT(to, n, mid, c->kernels.v[kernels[mid]].track <= track);
-        tl_hta_peaks_make(&ends, to - from);
-        for (size_t i = from; i < to; i++)
-            tl_hta_peaks_set(&ends, i - from, c->kernels.v[kernels[i]].end);
-        for (size_t k = first; k < last; k++) {
-            const piece *note = &c->notes.v[notes[k]];
-            size_t before = from;
-            TL_BISECT(before, to, mid, c->kernels.v[kernels[mid]].ts < note->end);
-            for (size_t i;
-                 (i = tl_hta_peaks_last(&ends, before - from, nextafter(note->ts, INFINITY))) != TL_HTA_NO_PEAK;) {
-                uint32_t *owner = &c->owner[c->kernels.v[kernels[from + i]].time];
-                if (*owner == TL_NO_NAME)
-                    *owner = note->row->name;
-                tl_hta_peaks_set(&ends, i, -INFINITY);
-            }
+    for (size_t i = 0; i < c->kernels.n; i++) {
+        piece *kernel = &c->kernels.v[kernels[i]];
+        const piece *owner = NULL;
+        size_t nopen = 0;
+        for (const piece *note; next < c->notes.n; next++) {
+            note = &c->notes.v[notes[next]];
+            if (note->track > kernel->track || (note->track == kernel->track && !(note->ts < kernel->end)))
+                break;
+            tl_vec_push(&open, note);
         }
-        tl_hta_peaks_free(&ends);
+        for (size_t k = 0; k < open.n; k++) {
+            const piece *note = open.v[k];
+            if (note->track != kernel->track || !(note->end > kernel->ts))
+                continue;
+            open.v[nopen++] = note;
+            owner = note->ts < kernel->end ? shorter(owner, note) : owner;
+        }
+        open.n = nopen;
+        kernel->owner = owner != NULL ? owner->row->name : TL_NO_NAME;
     }
     free(kernels);
     free(notes);
+    free(open.v);
+}
+
+/* Kernels of the same start and end get what the last track gave. */
+static void share_by_time(claims *c)
+{
+    const size_t n = c->kernels.n;
+    uint32_t *order = tl_sorted_index(n, by_track, c->kernels.v);
+
+    tl_sort_index(order, n, by_times, c->kernels.v);
+    TL_GROUPS (from, to, order, n, by_times, c->kernels.v) {
+        uint32_t owner = TL_NO_NAME;
+        for (size_t i = from; i < to; i++)
+            owner = c->kernels.v[order[i]].owner != TL_NO_NAME ? c->kernels.v[order[i]].owner : owner;
+        for (size_t i = from; i < to; i++)
+            c->kernels.v[order[i]].owner = owner;
+    }
+    free(order);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
@@ -141,7 +137,7 @@ static void claim_all(claims *c)
 static int by_owner(const void *context, uint32_t a, uint32_t b)
 {
     const claims *c = context;
-    return tl_hta_by_text(c->frame->symbols, c->owner[c->kernels.v[a].time], c->owner[c->kernels.v[b].time]);
+    return tl_hta_by_text(c->frame->symbols, c->kernels.v[a].owner, c->kernels.v[b].owner);
 }
 
 /* The kernels one by one; and those of an annotation, and how long they ran: ascending by its name, "" for none. */
@@ -152,11 +148,15 @@ static void write_rank(tl_csv *each, tl_csv *sums, const claims *c)
     uint32_t *order = tl_sorted_index(n, by_owner, c);
 
     TL_EACH (const piece, k, c->kernels)
-        TL_ROW(each, k->row->index, k->ts, k->dur, k->row->stream, tl_hta_tid(frame, k->row->track),
-               tl_hta_text(frame->symbols, c->owner[k->time]), frame->rank);
+        TL_ROW(each, k->row->index, k->ts, k->row->dur, k->row->stream, tl_hta_tid(frame, k->row->track),
+               tl_hta_text(frame->symbols, k->owner), frame->rank);
     TL_GROUPS (from, to, order, n, by_owner, c) {
-        TL_ROW(sums, frame->rank, tl_hta_text(frame->symbols, c->owner[c->kernels.v[order[from]].time]), to - from,
-               TL_STATS(order + from, to - from, c->kernels.v, dur).sum);
+        double *durs = tl_malloc((to - from) * sizeof *durs);
+        for (size_t i = from; i < to; i++)
+            durs[i - from] = c->kernels.v[order[i]].row->dur;
+        TL_ROW(sums, frame->rank, tl_hta_text(frame->symbols, c->kernels.v[order[from]].owner), to - from,
+               tl_pandas_sum(durs, to - from));
+        free(durs);
     }
     free(order);
 }
@@ -174,7 +174,8 @@ void tl_hta_kernels_of_annotations(tl_hta_job *job)
         any_notes |= c.notes.n > 0;
         any |= told;
         if (told) {
-            claim_all(&c);
+            claim_by_track(&c);
+            share_by_time(&c);
             write_rank(&each, &sums, &c);
         } else if (c.notes.n > 0) {
             tl_hta_note_rank(job, "gpu_kernels_with_user_annotation", frame, "%s",
@@ -182,7 +183,6 @@ void tl_hta_kernels_of_annotations(tl_hta_job *job)
         }
         free(c.kernels.v);
         free(c.notes.v);
-        free(c.owner);
     }
     tl_csv_end(&each, any);
     tl_csv_end(&sums, any);

@@ -17,9 +17,11 @@ typedef TL_VEC(level) levels;
 /* The level of a depth from -1 on, with that row in it. */
 static level *add_row(levels *all, int32_t depth, const tl_hta_row *row)
 {
-    while (all->n < (size_t)(depth + 2))
+    const size_t at = (size_t)(depth + 1);
+
+    while (all->v == NULL || all->n <= at)
         tl_vec_push(all, (level){ 0 });
-    level *l = &all->v[depth + 1];
+    level *l = &all->v[at];
     l->events++;
     l->dur += row->dur;
     return l;
@@ -94,55 +96,46 @@ void tl_hta_call_graphs(tl_hta_job *job)
 
 /* ------------------------------------------------------------------------------------------------- older call stacks */
 
-/* What each row of the host stands in, and how deep: -1 where its thread, with device work, has no stack. */
-static void find_stacks(const tl_hta_frame *frame, uint32_t *parent, int32_t *depth)
+/* Nests the rows of each thread without device work. */
+static tl_hta_nest nest_of(const tl_hta_frame *frame)
 {
-    const tl_hta_row *rows = frame->rows.v;
     tl_hta_threads threads = tl_hta_threads_of(frame);
-    tl_hta_nest nest = { .rows = rows, .way = TL_HTA_SIBLINGS, .parent = parent };
+    tl_hta_nest nest = tl_hta_nest_make(frame, TL_HTA_SIBLINGS);
 
-    nest.opened = tl_malloc(frame->rows.n * sizeof *nest.opened);
     TL_EACH (const tl_hta_thread, t, threads) {
         bool device_work = false;
         for (size_t i = 0; i < t->n && !device_work; i++)
-            device_work = rows[t->at[i]].stream > 0;
+            device_work = frame->rows.v[t->at[i]].stream > 0;
         if (!device_work)
             tl_hta_nest_rows(&nest, t->at, t->n);
     }
-    for (size_t i = 0; i < frame->rows.n; i++)
-        depth[i] = -1;
-    for (size_t i = 0; i < nest.nopened; i++) {
-        uint32_t at = nest.opened[i];
-        depth[at] = parent[at] == TL_HTA_TOP ? 0 : depth[parent[at]] + 1;
-    }
-    free(nest.opened);
     tl_hta_threads_free(&threads);
+    return nest;
 }
 
 void tl_hta_call_stacks(tl_hta_job *job)
 {
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         const tl_hta_row *rows = frame->rows.v;
-        uint32_t *parent = tl_malloc(frame->rows.n * sizeof *parent);
-        int32_t *depth = tl_malloc(frame->rows.n * sizeof *depth);
+        tl_hta_nest nest = nest_of(frame);
         levels all = { 0 };
         tl_csv each = tl_csv_open_rank(&job->out, "callstack_old", frame->rank, "index,depth,parent");
         tl_csv depths = tl_csv_open_rank(&job->out, "callstack_old_by_depth", frame->rank, "depth,events,dur");
 
-        find_stacks(frame, parent, depth);
         for (size_t i = 0; i < frame->rows.n; i++) {
+            const int32_t depth = nest.depth[i];
             if (tl_hta_on_stream(&rows[i]))
                 continue;
-            int64_t in = depth[i] <= 0 ? -1 : (int64_t)rows[parent[i]].index;
-            TL_ROW(&each, rows[i].index, depth[i] >= 0 ? tl_int(depth[i]) : tl_blank(),
-                   depth[i] >= 0 ? tl_int(in) : tl_blank());
-            (void)add_row(&all, depth[i], &rows[i]);
+            (void)add_row(&all, depth, &rows[i]);
+            if (depth < 0)
+                TL_ROW(&each, rows[i].index, "", "");
+            else
+                TL_ROW(&each, rows[i].index, depth, depth > 0 ? (int64_t)rows[nest.parent[i]].index : -1);
         }
         for (size_t k = 1; k < all.n; k++)
             if (all.v[k].events > 0)
                 TL_ROW(&depths, k - 1, all.v[k].events, all.v[k].dur);
-        free(parent);
-        free(depth);
+        tl_hta_nest_free(&nest);
         free(all.v);
         tl_csv_close(&each);
         tl_csv_close(&depths);
@@ -174,7 +167,7 @@ static const char *const ops[] = { "aten::linear", "aten::conv2d", "aten::convol
 /* What the tables of one operator and smallest length have in common. */
 typedef struct family {
     char words[WORDS + 32]; /* of the names of its files: "aten_linear_min3" */
-    const char *op;
+    bool *is_op;            /* of a symbol: whether it has the operator's name in it */
     uint32_t min;
     size_t marked; /* patterns */
 } family;
@@ -202,18 +195,7 @@ typedef struct finding {
     size_t nkernels;
     tl_names texts; /* "operator|kernel|kernel" */
     TL_VEC(pattern) patterns;
-    uint8_t *known; /* of a symbol: whether it has the operator's name in it */
 } finding;
-
-/* Each symbol is looked at once, where a row has it. */
-static bool has_op(const finding *f, uint32_t at)
-{
-    enum { UNKNOWN, NO, YES };
-    const tl_hta_row *row = &f->frame->rows.v[at];
-    if (f->known[row->name] == UNKNOWN)
-        f->known[row->name] = tl_text_has(tl_hta_name(f->frame, row), f->family->op) ? YES : NO;
-    return f->known[row->name] == YES;
-}
 
 /* Gives the row its occurrence: that of what it stands in, or a new one. */
 static void take_row(finding *f, uint32_t at, int32_t depth)
@@ -222,7 +204,8 @@ static void take_row(finding *f, uint32_t at, int32_t depth)
 
     if (node->parent != TL_HTA_TOP && f->of[node->parent] != NONE) {
         f->of[at] = f->of[node->parent];
-    } else if (node->depth == depth && node->nkernels >= f->family->min && has_op(f, at)) {
+    } else if (node->depth == depth && node->nkernels >= f->family->min &&
+               f->family->is_op[f->frame->rows.v[at].name]) {
         f->of[at] = (uint32_t)f->occurrences.n;
         tl_vec_push(&f->occurrences, (occurrence){ .at = at });
     }
@@ -234,12 +217,11 @@ static void find_occurrences(finding *f)
     const size_t n = f->frame->rows.n;
     int32_t depth = INT32_MAX;
 
-    f->known = tl_arena_zeroed(&f->arena, f->frame->symbols->v.n, sizeof *f->known);
     f->of = tl_arena_take(&f->arena, n, sizeof *f->of);
     f->kernels = tl_arena_take(&f->arena, n, sizeof *f->kernels);
     for (uint32_t i = 0; i < n; i++) {
         f->of[i] = NONE;
-        if (g->node[i].depth < depth && has_op(f, i))
+        if (g->node[i].depth < depth && f->family->is_op[f->frame->rows.v[i].name])
             depth = g->node[i].depth;
     }
     for (size_t i = 0; i < g->nopened && depth >= 0; i++) /* below 0 the shallowest candidate launches nothing */
@@ -332,12 +314,14 @@ static bool write_rank(tl_csv *csv, const family *of, const tl_hta_graph *graph,
 
 static void write_family(tl_hta_job *job, const char *op, int64_t min, const tl_hta_graph *graphs, size_t n)
 {
-    family of = { .op = op,
+    family of = { .is_op = tl_malloc(job->symbols->v.n * sizeof *of.is_op),
                   .min = min < UINT32_MAX ? (uint32_t)min : UINT32_MAX,
                   .marked = (size_t)job->parameters->top_k };
     char name[WORDS + 80];
     bool any = false;
 
+    for (uint32_t i = 0; i < job->symbols->v.n; i++)
+        of.is_op[i] = tl_text_has(tl_hta_text(job->symbols, i), op);
     size_t nwords = tl_hta_file_words(of.words, WORDS, op); /* "aten::mm", 3 -> "aten_mm_min3" */
     snprintf(of.words + nwords, sizeof of.words - nwords, "_min%u", of.min);
     snprintf(name, sizeof name, "frequent_patterns_%s.csv", of.words);
@@ -345,10 +329,11 @@ static void write_family(tl_hta_job *job, const char *op, int64_t min, const tl_
     for (size_t i = 0; i < n; i++)
         any |= graphs[i].why[0] == '\0' && write_rank(&csv, &of, &graphs[i], &job->out);
     if (!any) {
-        tl_csv_drop(&csv);
+        tl_csv_end(&csv, false);
         csv = tl_csv_open(&job->out, name, "none");
     }
     tl_csv_close(&csv);
+    free(of.is_op);
 }
 
 /* The operator that is asked for; else the first of the list that the job has, with a length of 1, too. */

@@ -1,4 +1,4 @@
-/* critical_calls.c - what HTA looks up in all of a rank before it lays the graph of a part of it: what names mean, the
+/* critical_calls.c - what HTA looks up in all of a rank before it lays the graph of a part of it: the
  * lengths of queues, and between which launches an event was recorded and waited for.
  */
 #include "critical_path.h"
@@ -12,29 +12,6 @@ const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS] = {
     [TL_HTA_KERNEL_DELAY] = "kernel_kernel_delay",
     [TL_HTA_SYNC] = "sync_dependency",
 };
-
-static const struct {
-    uint8_t trait;
-    const char *words[7]; /* and NULL */
-} meanings[] = {
-    { TL_HTA_HAS_NODES, { "cpu_op", "cuda_runtime", "cuda_driver" } },
-    { TL_HTA_NAMES_THREAD, { "cpu_op", "user_annotation" } },
-    { TL_HTA_LOCKS, { "cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync" } },
-    { TL_HTA_BLOCKS,
-      { "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventQuery", "cudaEventSynchronize", "cudaMemcpy",
-        "cudaMemcpyAsync" } },
-};
-
-static uint8_t traits_of(tl_text text, const char *loader)
-{
-    int traits = 0;
-
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        traits |= tl_hta_is_one_of(text, meanings[i].words) ? meanings[i].trait : 0;
-    traits |= tl_text_has(text, "forward") ? TL_HTA_IS_FORWARD : 0;
-    traits |= tl_text_has(text, "autograd") ? TL_HTA_IS_AUTOGRAD : 0;
-    return (uint8_t)(traits | (loader != NULL && tl_text_has(text, loader) ? TL_HTA_LOADS_DATA : 0));
-}
 
 /* -------------------------------------------------------------------------------- events, recorded and waited for
  *
@@ -52,22 +29,13 @@ typedef struct launch {
     uint32_t kernel; /* index */
 } launch;
 
-static int by_place(const void *a, const void *b)
-{
-    const launch *x = a, *y = b;
-    return TL_ORDER(x, y, by_caller, text, who, stream);
-}
-
-static int by_place_and_time(const void *a, const void *b)
-{
-    const launch *x = a, *y = b;
-    return TL_ORDER(x, y, by_caller, text, who, stream, ts);
-}
+TL_SORT_BY(by_place, launch, by_caller, text, who, stream)
+TL_SORT_BY(by_place_and_time, launch, by_caller, text, who, stream, ts)
 
 /* The device row that a row is linked to. */
 static const tl_hta_row *linked_work(const tl_hta_rank_calls *c, const tl_hta_row *row)
 {
-    const tl_hta_row *work = row->link > 0 ? tl_hta_rank_row(c, row->link) : NULL;
+    const tl_hta_row *work = row->link > 0 ? tl_hta_row_at(c->frame, row->link) : NULL;
     return work != NULL && tl_hta_on_stream(work) && work->link > 0 ? work : NULL;
 }
 
@@ -86,12 +54,11 @@ static launch at_caller(const tl_hta_row *call, const tl_hta_row *work)
 static void find_sources_and_targets(tl_hta_rank_calls *c)
 {
     const tl_hta_frame *frame = c->frame;
-    bool *is_launch = tl_hta_symbols_that(frame->symbols, tl_hta_is_launch);
     TL_VEC(launch) l = { 0 };
     tl_map waited = { 0 }; /* correlation of a record -> place of the first wait for it */
 
     TL_EACH (const tl_hta_row, call, frame->rows) {
-        const tl_hta_row *work = is_launch[call->name] ? linked_work(c, call) : NULL;
+        const tl_hta_row *work = tl_hta_is(frame->symbols, call->name, TL_HTA_QUEUES) ? linked_work(c, call) : NULL;
         if (work == NULL)
             continue;
         tl_vec_push(&l, at_device(c, work, work->stream, call->ts));
@@ -100,7 +67,7 @@ static void find_sources_and_targets(tl_hta_rank_calls *c)
     tl_vec_sort(&l, by_place_and_time);
     for (uint32_t i = 0; i < frame->args.n; i++) {
         const tl_hta_args *w = &frame->args.v[i];
-        if (w->wait_stream > -1 && tl_hta_rank_row(c, w->index) != NULL &&
+        if (w->wait_stream > -1 && tl_hta_row_at(c->frame, w->index) != NULL &&
             tl_map_get(&waited, (uint64_t)w->wait_record) == TL_MAP_NONE)
             tl_map_put(&waited, (uint64_t)w->wait_record, i);
     }
@@ -111,7 +78,7 @@ static void find_sources_and_targets(tl_hta_rank_calls *c)
         size_t at = 0;
         if (first != TL_MAP_NONE) {
             const tl_hta_args *w = &frame->args.v[first];
-            const launch record = at_device(c, tl_hta_rank_row(c, w->index), w->wait_stream, row->ts);
+            const launch record = at_device(c, tl_hta_row_at(c->frame, w->index), w->wait_stream, row->ts);
             TL_BISECT(at, l.n, mid, by_place_and_time(&l.v[mid], &record) < 0);
             bool any = at > 0 && by_place(&l.v[at - 1], &record) == 0;
             tl_map_put(&c->source, (uint64_t)row->correlation, any ? l.v[at - 1].kernel : 0);
@@ -123,30 +90,22 @@ static void find_sources_and_targets(tl_hta_rank_calls *c)
         }
     }
     tl_map_free(&waited);
-    free(is_launch);
     free(l.v);
 }
 
 tl_hta_rank_calls tl_hta_rank_calls_of(const tl_hta_frame *frame, const char *loader)
 {
-    const size_t nsymbols = frame->symbols->v.n;
-    tl_hta_rank_calls c = { .frame = frame, .nindices = tl_hta_nindices(frame) };
+    tl_hta_rank_calls c = { .frame = frame, .loader = loader };
     tl_hta_lengths lengths = { 0 };
 
     c.why = tl_hta_queue_lengths(frame, &lengths);
-    c.traits = tl_arena_take(&c.arena, nsymbols, sizeof *c.traits);
-    for (uint32_t i = 0; i < nsymbols; i++)
-        c.traits[i] = traits_of(tl_hta_text(frame->symbols, i), loader);
-    c.row_at = tl_arena_zeroed(&c.arena, c.nindices, sizeof *c.row_at);
-    for (uint32_t i = 0; i < frame->rows.n; i++)
-        c.row_at[frame->rows.v[i].index] = i + 1;
     uint32_t *index = tl_arena_take(&c.arena, lengths.n, sizeof *index);
     uint32_t *place = tl_arena_take(&c.arena, lengths.n, sizeof *place);
-    c.first = tl_arena_take(&c.arena, c.nindices + 1, sizeof *c.first);
+    c.first = tl_arena_take(&c.arena, frame->nindices + 1, sizeof *c.first);
     c.length = tl_arena_take(&c.arena, lengths.n, sizeof *c.length);
     for (size_t i = 0; i < lengths.n; i++)
         index[i] = lengths.v[i].index;
-    tl_group_rows(index, lengths.n, c.nindices, c.first, place);
+    tl_group_rows(index, lengths.n, frame->nindices, c.first, place);
     for (size_t i = 0; i < lengths.n; i++)
         c.length[i] = lengths.v[place[i]].length;
     if (c.why == NULL)

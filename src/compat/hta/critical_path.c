@@ -52,22 +52,26 @@ static void say_annotations(builder *b, const char *annotation)
     tl_map_free(&known);
 }
 
+typedef struct window {
+    double ts, end;
+} window;
+
 /* All time, or that of the instances; false: there are none, and HTA gives up. */
-static bool find_window(builder *b, const tl_hta_region *region, tl_hta_span *window)
+static bool find_window(builder *b, const tl_hta_region *region, window *w)
 {
     const tl_hta_frame *frame = b->calls->frame;
     int64_t instance = 0;
 
-    *window = (tl_hta_span){ INFINITY, -INFINITY };
+    *w = (window){ INFINITY, -INFINITY };
     TL_EACH (const tl_hta_row, row, frame->rows) {
         if (!tl_text_has(tl_hta_name(frame, row), region->annotation))
             continue;
         if (instance >= region->instances.first && instance <= region->instances.last)
-            *window = (tl_hta_span){ fmin(window->ts, row->ts), fmax(window->end, row->ts + row->dur) };
+            *w = (window){ fmin(w->ts, row->ts), fmax(w->end, row->ts + row->dur) };
         instance++;
     }
     if (region->annotation[0] == '\0')
-        *window = (tl_hta_span){ -INFINITY, INFINITY };
+        *w = (window){ -INFINITY, INFINITY };
     else if (instance == 0)
         say_annotations(b, region->annotation);
     else if (instance <= region->instances.first)
@@ -76,16 +80,17 @@ static bool find_window(builder *b, const tl_hta_region *region, tl_hta_span *wi
     return b->g->why[0] == '\0';
 }
 
+static bool loads_data(const tl_hta_rank_calls *c, const tl_hta_row *row)
+{
+    return c->loader != NULL && tl_text_has(tl_hta_name(c->frame, row), c->loader);
+}
+
 static bool is_stream_wait(const tl_hta_rank_calls *c, const tl_hta_row *row)
 {
     return tl_text_is(tl_hta_name(c->frame, row), "Stream Wait Event");
 }
 
-static int by_index(const void *a, const void *b)
-{
-    const tl_hta_row *x = a, *y = b;
-    return TL_COMPARE(x->index, y->index);
-}
+TL_SORT_BY(by_index, tl_hta_row, index)
 
 /* HTA joins work with its calls, and a row that several calls launched is then there several times.  The depths in its call
  * stacks cannot be assigned to such rows ("cannot reindex on an axis with duplicate labels"), and the analysis fails; so it
@@ -94,17 +99,17 @@ static bool take_rows(builder *b, const tl_hta_region *region)
 {
     const tl_hta_rank_calls *c = b->calls;
     tl_hta_path_graph *g = b->g;
-    uint32_t *ncalls = tl_arena_zeroed(&b->arena, c->nindices, sizeof *ncalls);
-    tl_hta_span window;
+    uint32_t *ncalls = tl_arena_zeroed(&b->arena, c->frame->nindices, sizeof *ncalls);
+    window w;
 
-    if (!find_window(b, region, &window))
+    if (!find_window(b, region, &w))
         return false;
     g->clip = (tl_hta_frame){ .rank = c->frame->rank, .symbols = c->frame->symbols };
     TL_EACH (const tl_hta_row, row, c->frame->rows) {
         if (tl_hta_on_stream(row))
             continue;
-        const tl_hta_row *work = tl_hta_rank_row(c, row->link);
-        const bool inside = row->ts >= window.ts && row->ts <= window.end && row->dur > 0;
+        const tl_hta_row *work = tl_hta_row_at(c->frame, row->link);
+        const bool inside = row->ts >= w.ts && row->ts <= w.end && row->dur > 0;
         if (inside)
             tl_vec_push(&g->clip.rows, *row);
         if (work != NULL && (inside || is_stream_wait(c, work)))
@@ -129,11 +134,7 @@ static bool take_rows(builder *b, const tl_hta_region *region)
     return true;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const tl_hta_moment *x = a, *y = b;
-    return TL_COMPARE(x->ts, y->ts);
-}
+TL_SORT_BY(by_time, tl_hta_moment, ts)
 
 /* By time; of one time by index, the start of a row before its end. */
 static void make_nodes(builder *b)
@@ -143,14 +144,14 @@ static void make_nodes(builder *b)
 
     for (uint32_t i = 0; i < g->clip.rows.n; i++) {
         const tl_hta_row *row = &g->clip.rows.v[i];
-        if ((c->traits[row->cat] & TL_HTA_HAS_NODES) || (c->traits[row->name] & TL_HTA_LOADS_DATA) ||
+        if (tl_hta_is(c->frame->symbols, row->cat, TL_HTA_HAS_NODES) || loads_data(c, row) ||
             (tl_hta_on_stream(row) && row->link >= 0)) {
             tl_vec_push(&g->nodes, (tl_hta_moment){ row->ts, i, false });
             tl_vec_push(&g->nodes, (tl_hta_moment){ row->ts + row->dur, i, true });
         }
     }
     tl_vec_sort(&g->nodes, by_time);
-    b->nodes = tl_arena_zeroed(&b->arena, 2 * c->nindices, sizeof *b->nodes);
+    b->nodes = tl_arena_zeroed(&b->arena, 2 * c->frame->nindices, sizeof *b->nodes);
     for (uint32_t n = 0; n < g->nodes.n; n++)
         b->nodes[2 * (size_t)tl_hta_row_of_node(g, n)->index + g->nodes.v[n].end] = n + 1;
 }
@@ -158,12 +159,12 @@ static void make_nodes(builder *b)
 /* The start or the end of the row with that index, or NONE. */
 static uint32_t node_of(const builder *b, int64_t index, bool end)
 {
-    return index >= 0 && (uint64_t)index < b->calls->nindices ? b->nodes[2 * (size_t)index + end] - 1 : NONE;
+    return index >= 0 && (uint64_t)index < b->calls->frame->nindices ? b->nodes[2 * (size_t)index + end] - 1 : NONE;
 }
 
 static bool holds_lock(const builder *b, uint32_t node)
 {
-    return b->calls->traits[tl_hta_row_of_node(b->g, node)->name] & TL_HTA_LOCKS;
+    return tl_hta_is(b->calls->frame->symbols, tl_hta_row_of_node(b->g, node)->name, TL_HTA_LOCKS);
 }
 
 /* --------------------------------------------------------------------------------------------------------- edges */
@@ -227,14 +228,15 @@ static void add_locks(builder *b)
 /* Rows of the backward pass's thread become rows of the forward pass's, where names tell of one thread each. */
 static void join_passes(builder *b)
 {
-    static const uint8_t passes[] = { TL_HTA_IS_FORWARD, TL_HTA_IS_AUTOGRAD };
+    static const unsigned passes[] = { TL_HTA_IS_FORWARD, TL_HTA_IS_AUTOGRAD };
     tl_hta_frame *clip = &b->g->clip;
     const tl_track *only[2] = { NULL, NULL };
 
     for (int k = 0; k < 2; k++)
         TL_EACH (const tl_hta_row, row, clip->rows) {
             const tl_track *track = &clip->tracks.v[row->track];
-            if (!(b->calls->traits[row->name] & passes[k]) || !(b->calls->traits[row->cat] & TL_HTA_NAMES_THREAD))
+            if (!tl_hta_is(clip->symbols, row->name, passes[k]) ||
+                !tl_hta_is(clip->symbols, row->cat, TL_HTA_NAMES_THREAD))
                 continue;
             if (only[k] != NULL && TL_ORDER(track, only[k], tid, tid_text) != 0)
                 return;
@@ -256,61 +258,63 @@ static void join_passes(builder *b)
         row->track = joined[row->track];
 }
 
-/* A row is entered, or left. */
-typedef struct visit {
-    uint32_t at; /* position */
-    bool leaves;
-} visit;
+/* Where the walk over a thread stands. */
+typedef struct walk {
+    const tl_hta_nest *nest;
+    uint32_t last;  /* node */
+    int64_t parent; /* index of what the row of `last` stands in */
+    int64_t depth;  /* rows that are open */
+} walk;
 
-/* Rows are opened each after what it stands in: so before a row is entered, those that it does not stand in are left. */
+/* A row, at its position, is entered or left. */
+static void visit(builder *b, walk *w, uint32_t at, bool leaves)
+{
+    const tl_hta_row *row = &w->nest->rows[at];
+    const uint32_t node = node_of(b, row->index, leaves), last = w->last, parent = w->nest->parent[at];
+
+    if (node == NONE)
+        return;
+    const bool locked =
+        last != NONE && holds_lock(b, last) && holds_lock(b, node) && (leaves || !b->g->nodes.v[last].end);
+    const bool blocks = leaves && tl_hta_is(b->calls->frame->symbols, row->name, TL_HTA_BLOCKS);
+    if (last != NONE && !locked && !leaves && w->depth == 0)
+        put_edge(b, last, node, TL_HTA_DEPENDENCY, false, TL_HTA_NO_EVENT);
+    else if (last != NONE && !locked)
+        put_edge(b, last, node, TL_HTA_OPERATOR, !blocks, w->parent);
+    w->last = node;
+    w->parent = parent == TL_HTA_TOP ? TL_HTA_NO_EVENT : w->nest->rows[parent].index;
+    w->depth += leaves ? -1 : 1;
+}
+
+/* Threads of the host alone.  Rows are opened each after what it stands in: so before a row is entered, those that it
+ * does not stand in are left. */
 static void add_stacks(builder *b)
 {
-    const uint8_t *traits = b->calls->traits;
     tl_hta_frame *clip = &b->g->clip;
-    const tl_hta_row *rows = clip->rows.v;
-    tl_hta_nest nest = { .rows = rows, .way = TL_HTA_SIBLINGS };
     uint32_t *open = tl_arena_take(&b->arena, clip->rows.n, sizeof *open);
-    TL_VEC(visit) visits = { 0 };
 
     join_passes(b);
-    nest.parent = tl_arena_take(&b->arena, clip->rows.n, sizeof *nest.parent);
-    nest.opened = tl_arena_take(&b->arena, clip->rows.n, sizeof *nest.opened);
+    tl_hta_nest nest = tl_hta_nest_make(clip, TL_HTA_SIBLINGS);
     tl_hta_threads threads = tl_hta_threads_of(clip);
     TL_EACH (const tl_hta_thread, t, threads) {
-        uint32_t last = NONE;
-        int64_t parent = TL_HTA_NO_EVENT, depth = 0; /* index of what the row of `last` stands in; rows that are open */
+        walk w = { &nest, NONE, TL_HTA_NO_EVENT, 0 };
         size_t nopen = 0, nhost = 0, i = nest.nopened;
-        while (nhost < t->n && rows[t->at[nhost]].stream < 0)
+        while (nhost < t->n && nest.rows[t->at[nhost]].stream < 0)
             nhost++;
         if (nhost < t->n)
             continue;
         tl_hta_nest_rows(&nest, t->at, t->n);
-        for (visits.n = 0; i <= nest.nopened; i++) {
-            while (nopen > 0 && (i == nest.nopened || open[nopen - 1] != nest.parent[nest.opened[i]]))
-                tl_vec_push(&visits, (visit){ open[--nopen], true });
-            if (i == nest.nopened)
-                break;
-            tl_vec_push(&visits, (visit){ nest.opened[i], false });
+        for (; i < nest.nopened; i++) {
+            while (nopen > 0 && open[nopen - 1] != nest.parent[nest.opened[i]])
+                visit(b, &w, open[--nopen], true);
+            visit(b, &w, nest.opened[i], false);
             open[nopen++] = nest.opened[i];
         }
-        TL_EACH (const visit, v, visits) {
-            const uint32_t node = node_of(b, rows[v->at].index, v->leaves);
-            if (node == NONE)
-                continue;
-            const bool locked =
-                last != NONE && holds_lock(b, last) && holds_lock(b, node) && (v->leaves || !b->g->nodes.v[last].end);
-            const bool blocks = v->leaves && (traits[rows[v->at].name] & TL_HTA_BLOCKS);
-            if (last != NONE && !locked && !v->leaves && depth == 0)
-                put_edge(b, last, node, TL_HTA_DEPENDENCY, false, TL_HTA_NO_EVENT);
-            else if (last != NONE && !locked)
-                put_edge(b, last, node, TL_HTA_OPERATOR, !blocks, parent);
-            last = node;
-            parent = nest.parent[v->at] == TL_HTA_TOP ? TL_HTA_NO_EVENT : rows[nest.parent[v->at]].index;
-            depth += v->leaves ? -1 : 1;
-        }
+        while (nopen > 0)
+            visit(b, &w, open[--nopen], true);
     }
     tl_hta_threads_free(&threads);
-    free(visits.v);
+    tl_hta_nest_free(&nest);
 }
 
 /* ------------------------------------------------------------------------------------------------- (e) device work
@@ -374,7 +378,7 @@ static void take_sync(builder *b, device *d, const tl_hta_row *row)
 static void take_kernel(builder *b, device *d, const step *s, bool launch_edges)
 {
     const tl_hta_moment *nodes = b->g->nodes.v;
-    const tl_hta_row *row = s->row, *called = tl_hta_rank_row(b->calls, row->link);
+    const tl_hta_row *row = s->row, *called = tl_hta_row_at(b->calls->frame, row->link);
     const uint32_t start = node_of(b, row->index, false), end = node_of(b, row->index, true);
     const uint32_t call = node_of(b, row->link, false);
     const uint32_t at = tl_map_number(&d->last_at, (uint64_t)row->stream, d->last.n);
@@ -413,11 +417,11 @@ static void add_device(builder *b, bool launch_edges)
     tl_hta_path_graph *g = b->g;
     TL_VEC(step) steps = { 0 };
     TL_VEC(double) times = { 0 };
-    device d = { .waits_for = tl_arena_zeroed(&b->arena, c->nindices, sizeof *d.waits_for) };
+    device d = { .waits_for = tl_arena_zeroed(&b->arena, c->frame->nindices, sizeof *d.waits_for) };
 
     TL_EACH (const tl_hta_row, row, g->clip.rows) {
         if ((!tl_hta_on_stream(row) && !tl_hta_symbol_of(&g->clip, row)->sync) || row->link < 0 ||
-            (uint64_t)row->link >= c->nindices)
+            (uint64_t)row->link >= c->frame->nindices)
             continue;
         const size_t *at_launch = &c->first[row->link], *at_start = &c->first[row->index];
         for (size_t i = at_launch[0]; i < at_launch[1] || i == at_launch[0]; i++)
@@ -494,15 +498,37 @@ double tl_hta_longest_path(const tl_hta_path_graph *g, const double *weight, uin
     return norder == g->met.n ? longest : NAN;
 }
 
-static void find_path(tl_hta_path_graph *g)
+/* The class of a kernel is that of its name without parameters. */
+static tl_hta_binding binding_of(const builder *b, const tl_hta_edge *edge)
 {
+    const tl_hta_row *row = edge->event != TL_HTA_NO_EVENT ? tl_hta_row_at(b->calls->frame, edge->event) : NULL;
+    tl_bytes name = { 0 };
+
+    if (edge->kind == TL_HTA_KERNEL_DELAY)
+        return TL_HTA_BY_KERNEL_DELAY;
+    if (edge->kind == TL_HTA_LAUNCH_DELAY)
+        return TL_HTA_BY_LAUNCH_DELAY;
+    if (edge->kind != TL_HTA_OPERATOR || row == NULL)
+        return TL_HTA_BY_NOTHING;
+    if (row->stream < 0)
+        return loads_data(b->calls, row) ? TL_HTA_BY_LOADING : TL_HTA_BY_HOST;
+    tl_hta_short_name(&name, tl_hta_name(&b->g->clip, row));
+    const tl_hta_class class = tl_hta_rule_of(tl_bytes_text(&name))->class;
+    tl_bytes_free(&name);
+    return class == TL_HTA_COMMUNICATION ? TL_HTA_BY_COMMUNICATION : TL_HTA_BY_COMPUTE;
+}
+
+static void find_path(builder *b)
+{
+    tl_hta_path_graph *g = b->g;
     double *weight = tl_arena_take(&g->arena, g->edges.n, sizeof *weight);
     uint32_t *from = tl_arena_take(&g->arena, g->edges.n, sizeof *from);
     bool *is_met = tl_arena_zeroed(&g->arena, g->nodes.n, sizeof *is_met);
 
     for (size_t i = 0; i < g->edges.n; i++) {
-        const tl_hta_edge *edge = &g->edges.v[i];
+        tl_hta_edge *edge = &g->edges.v[i];
         const int64_t stream = tl_hta_row_of_node(g, edge->from)->stream;
+        edge->binding = binding_of(b, edge);
         weight[i] = tl_hta_edge_counts(edge);
         from[i] = edge->from;
         for (int k = 0; k < 2; k++) {
@@ -539,7 +565,7 @@ tl_hta_path_graph tl_hta_path_graph_of(const tl_hta_rank_calls *calls, const tl_
         add_device(&b, region->launch_edges);
     }
     if (g.why[0] == '\0')
-        find_path(&g);
+        find_path(&b);
     tl_map_free(&b.edge_at);
     tl_arena_free(&b.arena);
     return g;

@@ -13,25 +13,12 @@
 
 #include "frame.h"
 
-/* What a name, or a category, is to the graph; bits. */
-enum {
-    TL_HTA_HAS_NODES = 1,    /* category of rows that have nodes wherever they are */
-    TL_HTA_NAMES_THREAD = 2, /* category of rows by whose names threads are told */
-    TL_HTA_IS_FORWARD = 4,
-    TL_HTA_IS_AUTOGRAD = 8,
-    TL_HTA_LOCKS = 16,      /* calls that hold a lock of the runtime */
-    TL_HTA_BLOCKS = 32,     /* calls that wait for the device */
-    TL_HTA_LOADS_DATA = 64, /* names that were said to load data */
-};
-
 /* What HTA looks up in all of a rank, for each region of it.  tl_hta_rank_calls_free ends it. */
 typedef struct tl_hta_rank_calls {
     const tl_hta_frame *frame;
     tl_arena arena;
-    uint8_t *traits; /* of a symbol */
-    size_t nindices;
-    uint32_t *row_at; /* of an index: position of its row + 1; 0: there is none */
-    size_t *first;    /* the queue lengths of an index are length[first[index]] up to length[first[index + 1]] */
+    const char *loader; /* a text in the names of rows that load data; NULL: none */
+    size_t *first;      /* the queue lengths of an index are length[first[index]] up to length[first[index + 1]] */
     int64_t *length;
     tl_map
         source; /* correlation of a cudaEventRecord -> index of the last kernel launched before on its stream, or 0 */
@@ -39,16 +26,8 @@ typedef struct tl_hta_rank_calls {
     const char *why; /* HTA gives up the rank, because ...; NULL: it does not, and the rest is set */
 } tl_hta_rank_calls;
 
-/* `loader`: a text in the names of rows that load data; NULL: none. */
 tl_hta_rank_calls tl_hta_rank_calls_of(const tl_hta_frame *frame, const char *loader);
 void tl_hta_rank_calls_free(tl_hta_rank_calls *calls);
-
-/* The row of the rank with that index; NULL: there is none. */
-static inline const tl_hta_row *tl_hta_rank_row(const tl_hta_rank_calls *calls, int64_t index)
-{
-    bool is_there = index >= 0 && (uint64_t)index < calls->nindices && calls->row_at[index] > 0;
-    return is_there ? &calls->frame->rows.v[calls->row_at[index] - 1] : NULL;
-}
 
 typedef enum tl_hta_edge_kind {
     TL_HTA_OPERATOR,     /* within a row of the host, or a kernel */
@@ -62,6 +41,18 @@ typedef enum tl_hta_edge_kind {
 /* "operator", ... */
 extern const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS];
 
+/* What an edge stands for in the sums of a path. */
+typedef enum tl_hta_binding {
+    TL_HTA_BY_NOTHING,
+    TL_HTA_BY_HOST,
+    TL_HTA_BY_LOADING,
+    TL_HTA_BY_COMMUNICATION,
+    TL_HTA_BY_COMPUTE,
+    TL_HTA_BY_KERNEL_DELAY,
+    TL_HTA_BY_LAUNCH_DELAY,
+    TL_HTA_NBINDINGS
+} tl_hta_binding;
+
 typedef struct tl_hta_moment {
     double ts;
     uint32_t row; /* position in the clip */
@@ -73,6 +64,7 @@ typedef struct tl_hta_moment {
 typedef struct tl_hta_edge {
     uint32_t from, to; /* nodes */
     tl_hta_edge_kind kind;
+    tl_hta_binding binding;
     double weight; /* us; may be below 0 */
     int64_t event; /* index of the row that the time counts for; TL_HTA_NO_EVENT */
 } tl_hta_edge;

@@ -36,91 +36,70 @@ typedef struct part {
 
 typedef TL_VEC(part) parts;
 
-/* ------------------------------------------------------------------------------------------------------ what binds it */
-
-typedef enum binding { NOTHING, HOST, LOADING, COMMUNICATION, COMPUTE, BETWEEN_KERNELS, LAUNCHING, NBINDINGS } binding;
-
-static const char *const labels[NBINDINGS] = { "",
-                                               "cpu_bound",
-                                               "data_loading",
-                                               "gpu_communication_bound",
-                                               "gpu_compute_bound",
-                                               "gpu_kernel_kernel_overhead",
-                                               "gpu_kernel_launch_overhead" };
-
-/* A graph, as tables show it. */
-typedef struct shown {
-    const tl_hta_path_graph *g;
-    const tl_hta_frame *frame;
-    binding *bindings; /* of its edges */
-} shown;
-
-typedef struct sums {
-    int64_t n;
-    double weight;
-} sums;
-
-static binding binding_of(const tl_hta_path_graph *g, const tl_hta_edge *edge, const tl_hta_rank_calls *calls)
-{
-    const tl_hta_row *row = edge->event != TL_HTA_NO_EVENT ? tl_hta_row_of_index(&g->clip, edge->event) : NULL;
-    tl_bytes name = { 0 };
-
-    if (edge->kind == TL_HTA_KERNEL_DELAY)
-        return BETWEEN_KERNELS;
-    if (edge->kind == TL_HTA_LAUNCH_DELAY)
-        return LAUNCHING;
-    if (edge->kind != TL_HTA_OPERATOR || row == NULL)
-        return NOTHING;
-    if (row->stream < 0)
-        return calls->traits[row->name] & TL_HTA_LOADS_DATA ? LOADING : HOST;
-    tl_hta_short_name(&name, tl_hta_name(&g->clip, row));
-    const tl_hta_class class = tl_hta_rule_of(tl_bytes_text(&name))->class;
-    tl_bytes_free(&name);
-    return class == TL_HTA_COMMUNICATION ? COMMUNICATION : COMPUTE;
-}
-
 /* ------------------------------------------------------------------------------------------------------------ stats */
 
-/* Adds up all edges, or those of the path, by their kinds or by what binds them; returns the weight of all. */
-static double add_up(sums *s, const shown *p, bool path, bool by_binding)
-{
-    const size_t n = path ? p->g->npath : p->g->edges.n;
-    double weight = 0;
+static const char *const bindings[TL_HTA_NBINDINGS] = { [TL_HTA_BY_NOTHING] = "",
+                                                        [TL_HTA_BY_HOST] = "cpu_bound",
+                                                        [TL_HTA_BY_LOADING] = "data_loading",
+                                                        [TL_HTA_BY_COMMUNICATION] = "gpu_communication_bound",
+                                                        [TL_HTA_BY_COMPUTE] = "gpu_compute_bound",
+                                                        [TL_HTA_BY_KERNEL_DELAY] = "gpu_kernel_kernel_overhead",
+                                                        [TL_HTA_BY_LAUNCH_DELAY] = "gpu_kernel_launch_overhead" };
 
-    for (size_t i = 0; i < n; i++) {
-        const size_t at = path ? p->g->path[i] : i;
-        const tl_hta_edge *edge = &p->g->edges.v[at];
-        sums *here = &s[by_binding ? (size_t)p->bindings[at] : (size_t)edge->kind];
-        here->n++;
-        here->weight += edge->weight;
-        weight += edge->weight;
+typedef struct sum {
+    int64_t n;
+    double weight;
+} sum;
+
+/* The edges of a path, or all edges, by their kinds and by what binds them. */
+typedef struct sums {
+    sum all, of_kind[TL_HTA_NEDGE_KINDS], of_binding[TL_HTA_NBINDINGS];
+} sums;
+
+static sums add_up(const tl_hta_path_graph *g, bool path)
+{
+    sums s = { .all.n = (int64_t)(path ? g->npath : g->edges.n) };
+
+    for (size_t i = 0; i < (size_t)s.all.n; i++) {
+        const tl_hta_edge *edge = &g->edges.v[path ? g->path[i] : i];
+        s.all.weight += edge->weight;
+        s.of_kind[edge->kind].n++;
+        s.of_kind[edge->kind].weight += edge->weight;
+        s.of_binding[edge->binding].n++;
+        s.of_binding[edge->binding].weight += edge->weight;
     }
-    return weight;
+    return s;
 }
 
-static void put_sums(tl_csv *csv, const char *of, const sums *s)
+/* A row "PREFIX KEY,value". */
+static void put_value(tl_csv *csv, const char *prefix, const char *key, tl_cell value)
 {
-    char key[64];
+    char name[96];
+    snprintf(name, sizeof name, "%s%s", prefix, key);
+    TL_ROW(csv, name, value);
+}
 
+static void put_kinds(tl_csv *csv, const char *edges, const char *weight, const sums *s)
+{
     for (int k = 0; k < TL_HTA_NEDGE_KINDS; k++) {
-        snprintf(key, sizeof key, "%sedges:critical_path_%s", of, tl_hta_edge_labels[k]);
-        TL_ROW(csv, key, s[k].n);
-        snprintf(key, sizeof key, "%sweight:critical_path_%s", of, tl_hta_edge_labels[k]);
-        TL_ROW(csv, key, s[k].weight);
+        put_value(csv, edges, tl_hta_edge_labels[k], tl_int(s->of_kind[k].n));
+        put_value(csv, weight, tl_hta_edge_labels[k], tl_real(s->of_kind[k].weight));
     }
 }
 
 /* How heavy the heaviest path is when collectives and other work of the device take such shares of their time. */
-static double length_if(const shown *p, double collectives, double others)
+static double length_if(const tl_hta_path_graph *g, double collectives, double others)
 {
-    const tl_hta_path_graph *g = p->g;
     tl_arena arena = { 0 };
     double *weight = tl_arena_take(&arena, g->edges.n, sizeof *weight);
     size_t n;
 
     for (size_t i = 0; i < g->edges.n; i++) {
-        const double share = p->bindings[i] == COMMUNICATION ? collectives : p->bindings[i] == COMPUTE ? others : 1;
-        weight[i] = tl_hta_edge_counts(&g->edges.v[i]) * share;
+        const tl_hta_edge *edge = &g->edges.v[i];
+        const double share = edge->binding == TL_HTA_BY_COMMUNICATION ? collectives
+                             : edge->binding == TL_HTA_BY_COMPUTE     ? others
+                                                                      : 1;
+        weight[i] = tl_hta_edge_counts(edge) * share;
     }
     double length = tl_hta_longest_path(g, weight, tl_arena_take(&arena, g->met.n, sizeof(uint32_t)), &n);
     tl_arena_free(&arena);
@@ -146,80 +125,72 @@ static size_t rows_of_path(const tl_hta_path_graph *g)
  * the path that are no work, or for all edges. */
 static void put_overlay(tl_csv *csv, const char *way, size_t nevents, size_t nmarked, size_t narrows)
 {
-    char key[96];
-
-    snprintf(key, sizeof key, "overlay_%s:events", way);
-    TL_ROW(csv, key, nevents + 2 * narrows);
-    snprintf(key, sizeof key, "overlay_%s:marked_events", way);
-    TL_ROW(csv, key, nmarked);
-    snprintf(key, sizeof key, "overlay_%s:flow_starts", way);
-    TL_ROW(csv, key, narrows);
+    put_value(csv, way, "events", tl_count(nevents + 2 * narrows));
+    put_value(csv, way, "marked_events", tl_count(nmarked));
+    put_value(csv, way, "flow_starts", tl_count(narrows));
 }
 
-static void put_stats(tl_csv *csv, const shown *p)
+static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
-    const tl_hta_path_graph *g = p->g;
-    const uint64_t nentries = p->frame->nentries;
-    sums all[TL_HTA_NEDGE_KINDS] = { { 0 } }, path[TL_HTA_NEDGE_KINDS] = { { 0 } };
+    const sums all = add_up(g, false), path = add_up(g, true);
     size_t nnegative = 0, nempty = 0;
 
     TL_EACH (const tl_hta_edge, edge, g->edges) {
         nnegative += edge->weight < 0;
         nempty += edge->kind == TL_HTA_LAUNCH_DELAY && edge->weight == 0;
     }
-    add_up(all, p, false, false);
     TL_ROW(csv, "success", g->invalid == NULL ? "True" : "False");
     TL_ROW(csv, "clipped_events", g->clip.rows.n);
     TL_ROW(csv, "nodes_in_list", g->nodes.n);
     TL_ROW(csv, "graph_nodes", g->met.n);
     TL_ROW(csv, "edges", g->edges.n);
     TL_ROW(csv, "negative_weight_edges", nnegative);
-    put_sums(csv, "", all);
+    put_kinds(csv, "edges:critical_path_", "weight:critical_path_", &all);
     if (g->invalid != NULL)
         return;
-    const double weight = add_up(path, p, true, false);
     const size_t nrows = rows_of_path(g);
-    const size_t narrows = (size_t)(path[TL_HTA_DEPENDENCY].n + path[TL_HTA_LAUNCH_DELAY].n + path[TL_HTA_SYNC].n);
+    const size_t narrows =
+        (size_t)(path.of_kind[TL_HTA_DEPENDENCY].n + path.of_kind[TL_HTA_LAUNCH_DELAY].n + path.of_kind[TL_HTA_SYNC].n);
     TL_ROW(csv, "path_nodes", g->npath + 1);
     TL_ROW(csv, "path_events", nrows);
     TL_ROW(csv, "path_length_graph_weight", g->length);
-    TL_ROW(csv, "path_length_object_weight", weight);
+    TL_ROW(csv, "path_length_object_weight", path.all.weight);
     TL_ROW(csv, "path_first_ts", g->nodes.v[tl_hta_node_of_path(g, 0)].ts);
     TL_ROW(csv, "path_last_ts", g->nodes.v[tl_hta_node_of_path(g, g->npath)].ts);
-    put_sums(csv, "path_", path);
-    TL_ROW(csv, "what_if_comm_free_path_length", length_if(p, 0, 1));
-    TL_ROW(csv, "what_if_kernels_half_path_length", length_if(p, 0.5, 0.5));
-    put_overlay(csv, "only_critical=True_all_edges=False", nentries - p->frame->nplain + nrows, nrows, narrows);
-    put_overlay(csv, "only_critical=False_all_edges=True", nentries, nrows, g->edges.n - nempty);
-    put_overlay(csv, "only_critical=False_all_edges=False", nentries, nrows, narrows);
+    put_kinds(csv, "path_edges:critical_path_", "path_weight:critical_path_", &path);
+    TL_ROW(csv, "what_if_comm_free_path_length", length_if(g, 0, 1));
+    TL_ROW(csv, "what_if_kernels_half_path_length", length_if(g, 0.5, 0.5));
+    put_overlay(csv, "overlay_only_critical=True_all_edges=False:", frame->nentries - frame->nplain + nrows, nrows,
+                narrows);
+    put_overlay(csv, "overlay_only_critical=False_all_edges=True:", frame->nentries, nrows, g->edges.n - nempty);
+    put_overlay(csv, "overlay_only_critical=False_all_edges=False:", frame->nentries, nrows, narrows);
 }
 
-static void put_shares(tl_csv *csv, const shown *p)
+static void put_shares(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
-    sums s[NBINDINGS] = { { 0 } };
-    const double total = add_up(s, p, true, true);
+    const sums path = add_up(g, true);
 
-    for (int k = 0; k < NBINDINGS; k++)
-        if (s[k].n > 0)
-            TL_ROW(csv, labels[k], s[k].weight / total * 100);
+    (void)frame;
+    for (int k = 0; k < TL_HTA_NBINDINGS; k++)
+        if (path.of_binding[k].n > 0)
+            TL_ROW(csv, bindings[k], path.of_binding[k].weight / path.all.weight * 100);
 }
 
-static void put_counts(tl_csv *csv, const shown *p)
+static void put_counts(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
-    sums s[NBINDINGS] = { { 0 } };
+    const sums path = add_up(g, true);
 
-    add_up(s, p, true, true);
-    for (int k = 0; k < NBINDINGS; k++)
-        if (s[k].n > 0)
-            TL_ROW(csv, labels[k], s[k].n, s[k].weight);
+    (void)frame;
+    for (int k = 0; k < TL_HTA_NBINDINGS; k++)
+        if (path.of_binding[k].n > 0)
+            TL_ROW(csv, bindings[k], path.of_binding[k].n, path.of_binding[k].weight);
 }
 
 /* --------------------------------------------------------------------------------------------------- nodes and edges */
 
-static void put_path(tl_csv *csv, const shown *p)
+static void put_path(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
-    const tl_hta_path_graph *g = p->g;
-
+    (void)frame;
     for (size_t i = 0; i <= g->npath; i++) {
         const uint32_t at = tl_hta_node_of_path(g, i);
         const tl_hta_row *row = tl_hta_row_of_node(g, at);
@@ -229,11 +200,11 @@ static void put_path(tl_csv *csv, const shown *p)
     }
 }
 
-static void put_edges(tl_csv *csv, const shown *p)
+static void put_edges(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
-    const tl_hta_path_graph *g = p->g;
     bool *on_path = tl_calloc(g->edges.n, sizeof *on_path);
 
+    (void)frame;
     for (size_t i = 0; i < g->npath; i++)
         on_path[g->path[i]] = true;
     TL_EACH (const uint32_t, node, g->met)
@@ -248,9 +219,9 @@ static void put_edges(tl_csv *csv, const shown *p)
     free(on_path);
 }
 
-static void put_nodes(tl_csv *csv, const shown *p)
+static void put_nodes(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
-    const tl_hta_path_graph *g = p->g;
+    (void)frame;
     for (uint32_t at = 0; at < g->nodes.n; at++) {
         const tl_hta_row *row = tl_hta_row_of_node(g, at);
         TL_ROW(csv, at, row->index, g->nodes.v[at].ts, g->nodes.v[at].end ? "False" : "True", row->stream,
@@ -260,7 +231,7 @@ static void put_nodes(tl_csv *csv, const shown *p)
 
 static const struct {
     const char *name, *header;
-    void (*put)(tl_csv *csv, const shown *p);
+    void (*put)(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame);
     bool of_path; /* not there without one */
     bool asked;   /* there only where the region is asked for */
 } tables[] = {
@@ -422,7 +393,6 @@ static tl_status write_overlay(const tl_hta_job *job, const tl_hta_frame *frame,
 static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const part *p, bool show)
 {
     tl_hta_path_graph g = { .npath = 0 };
-    shown s = { .g = &g, .frame = calls->frame };
     char tag[TAG + 128], file[TAG + 160], of_rank[32] = "";
 
     if (job->frames.n > 1 && !p->plain)
@@ -437,9 +407,6 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
                     calls->why != NULL ? calls->why : g.why);
     else if (!found)
         tl_hta_note(job, "%s: no path: %s", tag, g.invalid);
-    s.bindings = tl_malloc(g.edges.n * sizeof *s.bindings);
-    for (size_t i = 0; i < g.edges.n && !gives_up; i++)
-        s.bindings[i] = binding_of(&g, &g.edges.v[i], calls);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && !gives_up; i++) {
         if ((tables[i].of_path && !found) || (tables[i].asked && !p->asked))
             continue;
@@ -449,7 +416,7 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         }
         snprintf(file, sizeof file, "%s_%s.csv", tag, tables[i].name);
         tl_csv csv = tl_csv_open(&job->out, file, tables[i].header);
-        tables[i].put(&csv, &s);
+        tables[i].put(&csv, &g, calls->frame);
         tl_csv_close(&csv);
     }
     if (found && show) {
@@ -460,7 +427,6 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
         else if (st != TL_OK)
             tl_hta_note_rank(job, "overlaid_critical_path", calls->frame, "none: %s", why.text);
     }
-    free(s.bindings);
     tl_hta_path_graph_free(&g);
     return found;
 }

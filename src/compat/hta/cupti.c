@@ -15,15 +15,7 @@
 #include "tlmpi/trace/text/json.h"
 #include <stdlib.h>
 
-/* Bytes of the names over and under all launches, at most; only a made trace needs more. */
-#define MOST_BYTES ((size_t)1 << 30)
-
-#define NONE UINT32_MAX
-
-/* An operator above a launch, or under it; launches by their numbers. */
-typedef struct pair {
-    uint32_t launch, op; /* op: a position */
-} pair;
+typedef TL_VEC(uint32_t) positions;
 
 typedef struct counting {
     const tl_hta_graph *graph;
@@ -31,18 +23,12 @@ typedef struct counting {
     tl_arena arena;
     uint32_t *ranges, *launches; /* positions; launches by time */
     size_t nranges, nlaunches;
-    TL_VEC(pair) pairs;
-    uint32_t *order; /* of pairs: by launch, and by time */
+    uint32_t *place; /* of a row of the host: where it stands in graph->opened; of others nopened */
     tl_names keys;   /* counters that are not columns of every row, in order of first sight */
     char why[128];   /* there is no table, because ... */
 } counting;
 
 TL_ORDER_BY(by_time, tl_hta_row, ts, index)
-
-static bool is_op(const counting *c, uint32_t at)
-{
-    return tl_text_is(tl_hta_cat(c->frame, &c->frame->rows.v[at]), "cpu_op");
-}
 
 static void find_rows(counting *c)
 {
@@ -61,84 +47,74 @@ static void find_rows(counting *c)
     tl_sort_index(c->launches, c->nlaunches, by_time, c->frame->rows.v);
 }
 
-/* Takes an operator above or under a launch; a row that is none costs a visit, too. */
-static void take_row(counting *c, size_t *nbytes, uint32_t launch, uint32_t at)
+/* Whether a row stands in another, at whatever depth. */
+static bool stands_in(const tl_hta_graph *g, uint32_t at, uint32_t above)
 {
-    *nbytes += 1 + tl_hta_name(c->frame, &c->frame->rows.v[at]).n;
-    if (is_op(c, at))
-        tl_vec_push(&c->pairs, (pair){ launch, at });
+    while (at != TL_HTA_TOP && at != above)
+        at = g->node[at].parent;
+    return at == above;
 }
 
-/* The operators above and under each launch, as far as the lists of their names have room. */
-static void find_pairs(counting *c)
+static void take_row(const counting *c, positions *ops, uint32_t at)
+{
+    if (tl_text_is(tl_hta_cat(c->frame, &c->frame->rows.v[at]), "cpu_op"))
+        tl_vec_push(ops, at);
+}
+
+/* The operators above and under a launch, by time. */
+static void find_ops(const counting *c, uint32_t launch, positions *ops)
 {
     const tl_hta_graph *g = c->graph;
-    const size_t n = c->frame->rows.n;
-    uint32_t *number = tl_arena_take(&c->arena, n, sizeof *number); /* of a row that is a launch, else NONE */
-    uint32_t *above = tl_arena_take(&c->arena, n, sizeof *above);   /* the nearest launch that a row stands in */
-    size_t nbytes = 0;
 
-    for (size_t i = 0; i < n; i++)
-        number[i] = NONE;
-    for (uint32_t k = 0; k < c->nlaunches; k++) {
-        uint32_t at = c->launches[k];
-        number[at] = k;
-        while (nbytes <= MOST_BYTES && g->node[at].depth >= 0 && (at = g->node[at].parent) != TL_HTA_TOP)
-            take_row(c, &nbytes, k, at);
-    }
-    for (size_t i = 0; i < g->nopened && nbytes <= MOST_BYTES; i++) {
-        uint32_t at = g->opened[i], up = g->node[at].parent;
-        above[at] = up == TL_HTA_TOP ? NONE : number[up] != NONE ? number[up] : above[up];
-        for (uint32_t k = is_op(c, at) ? above[at] : NONE; k != NONE && nbytes <= MOST_BYTES; k = above[c->launches[k]])
-            take_row(c, &nbytes, k, at);
-    }
-    if (nbytes > MOST_BYTES)
-        snprintf(c->why, sizeof c->why, "the operators around the launches have more than %zu bytes of names",
-                 MOST_BYTES);
+    ops->n = 0;
+    if (g->node[launch].depth < 0)
+        return;
+    for (uint32_t at = g->node[launch].parent; at != TL_HTA_TOP; at = g->node[at].parent)
+        take_row(c, ops, at);
+    for (size_t i = (size_t)c->place[launch] + 1; i < g->nopened && stands_in(g, g->opened[i], launch); i++)
+        take_row(c, ops, g->opened[i]);
+    tl_sort_index(ops->v, ops->n, by_time, c->frame->rows.v);
 }
 
-static int by_launch(const void *context, uint32_t a, uint32_t b)
+/* Each launch stands in an operator, or has one in it. */
+static void check_ops(counting *c)
 {
-    const counting *c = context;
-    const pair *x = &c->pairs.v[a], *y = &c->pairs.v[b];
-    return x->launch != y->launch ? TL_COMPARE(x->launch, y->launch) : by_time(c->frame->rows.v, x->op, y->op);
-}
+    positions ops = { 0 };
 
-/* Operators by launch, then time; each launch has one. */
-static void find_ops(counting *c)
-{
-    find_pairs(c);
-    c->order = tl_sorted_index(c->pairs.n, by_launch, c);
-    for (size_t k = 0, i = 0; k < c->nlaunches && c->why[0] == '\0'; k++) {
-        if (i == c->pairs.n || c->pairs.v[c->order[i]].launch != k)
+    c->place = tl_arena_take(&c->arena, c->frame->rows.n, sizeof *c->place);
+    for (size_t i = 0; i < c->frame->rows.n; i++)
+        c->place[i] = (uint32_t)c->graph->nopened;
+    for (uint32_t i = 0; i < c->graph->nopened; i++)
+        c->place[c->graph->opened[i]] = i;
+    for (size_t k = 0; k < c->nlaunches && c->why[0] == '\0'; k++) {
+        find_ops(c, c->launches[k], &ops);
+        if (ops.n == 0)
             snprintf(c->why, sizeof c->why, "the launch of entry %u stands in no operator",
                      c->frame->rows.v[c->launches[k]].index);
-        while (i < c->pairs.n && c->pairs.v[c->order[i]].launch == k)
-            i++;
     }
+    free(ops.v);
 }
 
-/* The operators of the next launch, from *next on among all; the first and the last of them. */
-static void put_ops(const counting *c, size_t *next, tl_csv *csv)
+/* The operators of a launch; the first and the last of them. */
+static void put_ops(const counting *c, uint32_t launch, tl_csv *csv)
 {
-    const uint32_t launch = c->pairs.v[c->order[*next]].launch;
+    positions ops = { 0 };
     tl_bytes stack = { 0 };
-    tl_text top = { 0 }, bottom = { 0 };
+    tl_text first = { 0 }, last = { 0 };
 
-    for (; *next < c->pairs.n && c->pairs.v[c->order[*next]].launch == launch; ++*next) {
-        bottom = tl_hta_name(c->frame, &c->frame->rows.v[c->pairs.v[c->order[*next]].op]);
-        tl_bytes_put(&stack, "|", top.p != NULL);
-        tl_bytes_put(&stack, bottom.p, bottom.n);
-        top = top.p == NULL ? bottom : top;
+    find_ops(c, launch, &ops);
+    TL_EACH (const uint32_t, op, ops) {
+        last = tl_hta_name(c->frame, &c->frame->rows.v[*op]);
+        first = op == ops.v ? last : first;
+        tl_bytes_put(&stack, "|", op > ops.v);
+        tl_bytes_put(&stack, last.p, last.n);
     }
-    TL_ROW(csv, &stack, top, bottom);
+    TL_ROW(csv, &stack, first, last);
     tl_bytes_free(&stack);
+    free(ops.v);
 }
 
 /* ------------------------------------------------------------------------------------------------- the args of ranges */
-
-/* A profiler takes some tens of counters at once. */
-#define MOST_COUNTERS 512
 
 /* Which columns every row has from its args, and what stands there without them. */
 static const struct {
@@ -184,7 +160,7 @@ static void find_counters(counting *c)
 {
     for (size_t i = 0; i < c->nranges; i++) {
         tl_text rest = tl_json_inside(args_of(c, i)), key, value;
-        while (c->keys.n <= MOST_COUNTERS && tl_json_member(&rest, &key, &value))
+        while (tl_json_member(&rest, &key, &value))
             if (!is_column(key))
                 tl_names_intern(&c->keys, key.p, key.n);
     }
@@ -202,7 +178,7 @@ static void put_value(tl_csv *csv, tl_text value)
         if (value.p[0] == '"')
             tl_yajl_string(value, &words);
         else
-            tl_python_list(value, &words);
+            tl_python_list(value, false, &words);
         TL_CELLS(csv, &words);
         tl_bytes_free(&words);
     } else if (tl_decimal_to_int(value.p, value.n, &whole)) {
@@ -218,7 +194,7 @@ static void put_value(tl_csv *csv, tl_text value)
 static void put_args(const counting *c, size_t range, tl_csv *csv)
 {
     tl_text args = args_of(c, range), rest = tl_json_inside(args), key, value;
-    tl_text counters[MOST_COUNTERS];
+    tl_text *counters = tl_malloc(c->keys.n * sizeof *counters);
 
     for (size_t i = 0; i < NCOLUMNS; i++) {
         value = tl_json_value(args, columns[i].key);
@@ -233,6 +209,7 @@ static void put_args(const counting *c, size_t range, tl_csv *csv)
     }
     for (size_t i = 0; i < c->keys.n; i++)
         put_value(csv, counters[i]);
+    free(counters);
 }
 
 static int by_time_of_range(const void *context, uint32_t a, uint32_t b)
@@ -245,7 +222,6 @@ static void write_table(counting *c, tl_csv_folder *folder)
 {
     const tl_hta_frame *frame = c->frame;
     uint32_t *order = tl_sorted_index(c->nranges, by_time_of_range, c);
-    size_t next = 0; /* pair */
     tl_csv csv = tl_csv_open_rank(folder, "cupti_counters", frame->rank, NULL);
 
     tl_csv_head(&csv, "index,cat,name,pid,tid,ts,dur,stream,correlation");
@@ -265,7 +241,7 @@ static void write_table(counting *c, tl_csv_folder *folder)
         TL_CELLS(&csv, row->link, tl_hta_step(row->iteration), row->end);
         tl_hta_graph_cells(c->graph, at, &csv);
         TL_CELLS(&csv, frame->rows.v[c->launches[i]].index);
-        put_ops(c, &next, &csv);
+        put_ops(c, c->launches[i], &csv);
     }
     free(order);
     tl_csv_close(&csv);
@@ -279,11 +255,9 @@ static void find_all(counting *c)
     else if (c->graph->why[0] != '\0')
         snprintf(c->why, sizeof c->why, "there is no call graph");
     else
-        find_ops(c);
+        check_ops(c);
     if (c->why[0] == '\0')
         find_counters(c);
-    if (c->keys.n > MOST_COUNTERS)
-        snprintf(c->why, sizeof c->why, "there are too many counters");
 }
 
 /* A rank without ranges has no table, and no call graph is made of it. */
@@ -303,8 +277,6 @@ void tl_hta_cupti_counters(tl_hta_job *job)
             tl_hta_graph_free(&graph);
         }
         tl_names_free(&c.keys);
-        free(c.pairs.v);
-        free(c.order);
         tl_arena_free(&c.arena);
     }
 }

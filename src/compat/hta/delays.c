@@ -16,6 +16,8 @@
 #include "tlmpi/compat/python.h"
 #include <stdlib.h>
 
+#define NONE UINT32_MAX
+
 /* A launch of an operator and its kernel; or, of a run, its first launch and all its kernels. */
 typedef struct launched {
     double op_ts;
@@ -28,19 +30,8 @@ typedef struct launched {
 
 typedef TL_VEC(launched) launches;
 
-TL_ORDER_BY(by_run, launched, tid, tid_text, op, op_ts)
-TL_ORDER_BY(by_kernels, launched, op, kernels)
-
-static bool is_launch(tl_text name)
-{
-    return (tl_text_starts(name, "cuda") && tl_text_has((tl_text){ name.p + 4, name.n - 4 }, "LaunchKernel")) ||
-           tl_text_starts(name, "cuLaunchKernel") || tl_text_starts(name, "runFunction");
-}
-
-static bool is_aten(tl_text name)
-{
-    return tl_text_starts(name, "aten::");
-}
+TL_SORT_BY(by_run, launched, tid, tid_text, op, op_ts)
+TL_SORT_BY(by_kernels, launched, op, kernels)
 
 /* By start; of operators with one start the first in row order stands last, and is taken. */
 static int by_ts(const void *context, uint32_t a, uint32_t b)
@@ -58,33 +49,34 @@ typedef struct linked {
 static bool find_launches(launches *out, const tl_hta_frame *frame)
 {
     const tl_hta_row *rows = frame->rows.v;
-    const size_t n = frame->rows.n, nindices = tl_hta_nindices(frame);
+    const size_t n = frame->rows.n, nindices = frame->nindices;
     tl_arena arena = { 0 };
-    bool *op_names = tl_hta_symbols_that(frame->symbols, is_aten);
-    bool *launch_names = tl_hta_symbols_that(frame->symbols, is_launch), alone = true;
+    bool alone = true;
     linked *of = tl_arena_zeroed(&arena, nindices, sizeof *of);
-    uint32_t *ops = tl_arena_take(&arena, n, sizeof *ops); /* by ts */
-    tl_hta_peaks ends = { 0 };                             /* of ops */
+    uint32_t *ops = tl_arena_take(&arena, n, sizeof *ops);       /* by ts */
+    uint32_t *within = tl_arena_take(&arena, n, sizeof *within); /* of an op: the last one before it that ends later */
     size_t nops = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (op_names[rows[i].name])
+        if (tl_hta_is(frame->symbols, rows[i].name, TL_HTA_IS_ATEN))
             ops[nops++] = i;
         if (rows[i].link >= 0 && (uint64_t)rows[i].link < nindices)
             of[rows[i].link] = (linked){ of[rows[i].link].n + 1, i };
     }
     tl_sort_index(ops, nops, by_ts, rows);
-    tl_hta_peaks_make(&ends, nops);
-    for (size_t i = 0; i < nops; i++)
-        tl_hta_peaks_set(&ends, i, rows[ops[i]].end);
+    for (uint32_t i = 0; i < nops; i++)
+        for (within[i] = i - 1; within[i] != NONE && rows[ops[within[i]]].end <= rows[ops[i]].end;)
+            within[i] = within[within[i]];
     for (size_t k = 0; k < n && alone; k++) {
         const tl_hta_row *launch = &rows[k];
         size_t started = 0;
-        if (!launch_names[launch->name])
+        if (!tl_hta_is(frame->symbols, launch->name, TL_HTA_LAUNCHES_OP))
             continue;
         TL_BISECT(started, nops, mid, rows[ops[mid]].ts <= launch->ts);
-        size_t i = tl_hta_peaks_last(&ends, started, launch->end);
-        if (i == TL_HTA_NO_PEAK)
+        uint32_t i = (uint32_t)started - 1;
+        while (i != NONE && rows[ops[i]].end < launch->end)
+            i = within[i];
+        if (i == NONE)
             continue;
         const tl_hta_row *op = &rows[ops[i]], *kernel = &rows[of[launch->index].last];
         const tl_track *track = &frame->tracks.v[launch->track];
@@ -92,34 +84,30 @@ static bool find_launches(launches *out, const tl_hta_frame *frame)
         tl_vec_push(out, (launched){ op->ts, launch->ts - op->ts, kernel->ts - launch->ts, track->tid, track->tid_text,
                                      op->name, kernel->name });
     }
-    free(op_names);
-    free(launch_names);
-    tl_hta_peaks_free(&ends);
     tl_arena_free(&arena);
     return alone;
 }
 
 /* Makes runs of the launches, which are in row order; `lists` gets the texts of their kernels. */
-static launches runs_of(const launches *all, tl_names *lists, const tl_hta_symbols *symbols)
+static void make_runs(launches *all, tl_names *lists, const tl_hta_symbols *symbols)
 {
-    launches runs = { 0 };
-    uint32_t *order = tl_sorted_index(all->n, by_run, all->v);
     tl_bytes list = { 0 };
+    size_t nruns = 0;
 
-    TL_GROUPS (from, to, order, all->n, by_run, all->v) {
-        launched run = all->v[order[from]];
+    tl_vec_sort(all, by_run);
+    TL_RUNS (from, to, all, by_run) {
+        launched run = all->v[from];
         list.n = 0;
         for (size_t i = from; i < to; i++) {
-            tl_text name = tl_hta_text(symbols, all->v[order[i]].kernels);
+            tl_text name = tl_hta_text(symbols, all->v[i].kernels);
             tl_bytes_put(&list, " -> ", i > from ? 4 : 0);
             tl_bytes_put(&list, name.p, name.n);
         }
         run.kernels = tl_names_intern(lists, tl_bytes_text(&list).p, list.n);
-        tl_vec_push(&runs, run);
+        all->v[nruns++] = run;
     }
+    all->n = nruns;
     tl_bytes_free(&list);
-    free(order);
-    return runs;
 }
 
 /* Runs of the same operator with the same kernels. */
@@ -138,32 +126,24 @@ static int by_count(const void *a, const void *b)
     return order != 0 ? order : tl_text_compare(y->kernels, x->kernels);
 }
 
-/* Half to even at the third decimal, by way of the scaled double. */
-static double round3(double value)
-{
-    return rint(value * 1000) / 1000;
-}
-
-static void write_rank(tl_csv *csv, const tl_hta_frame *frame, const launches *all)
+static void write_rank(tl_csv *csv, const tl_hta_frame *frame, launches *runs)
 {
     tl_names lists = { 0 };
-    launches runs = runs_of(all, &lists, frame->symbols);
-    uint32_t *order = tl_sorted_index(runs.n, by_kernels, runs.v);
     TL_VEC(row) rows = { 0 };
 
-    TL_GROUPS (from, to, order, runs.n, by_kernels, runs.v) {
-        const launched *first = &runs.v[order[from]];
-        tl_vec_push(&rows, (row){ tl_hta_text(frame->symbols, first->op), tl_names_text(&lists, first->kernels),
-                                  (int64_t)(to - from), round3(TL_STATS(order + from, to - from, runs.v, op_us).mean),
-                                  round3(TL_STATS(order + from, to - from, runs.v, runtime_us).mean) });
+    make_runs(runs, &lists, frame->symbols);
+    tl_vec_sort(runs, by_kernels);
+    TL_RUNS (from, to, runs, by_kernels) {
+        const launched *first = &runs->v[from];
+        tl_vec_push(&rows,
+                    (row){ tl_hta_text(frame->symbols, first->op), tl_names_text(&lists, first->kernels),
+                           (int64_t)(to - from), tl_numpy_round(1000, TL_STATS(NULL, to - from, first, op_us).mean),
+                           tl_numpy_round(1000, TL_STATS(NULL, to - from, first, runtime_us).mean) });
     }
-    if (rows.n > 1)
-        qsort(rows.v, rows.n, sizeof *rows.v, by_count);
+    tl_vec_sort(&rows, by_count);
     TL_EACH (const row, r, rows)
         TL_ROW(csv, frame->rank, r->op, r->kernels, r->n, r->op_us, r->runtime_us);
     free(rows.v);
-    free(order);
-    free(runs.v);
     tl_names_free(&lists);
 }
 

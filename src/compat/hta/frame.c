@@ -1,14 +1,13 @@
 /* frame.c - which entries of a trace HTA keeps, with which time stamps, and which it leaves out again. */
 #include "frame.h"
-#include "tlmpi/base/components.h"
 #include "tlmpi/base/group.h"
-#include "tlmpi/base/quantile.h"
 #include "tlmpi/model/schema.h"
 #include <stdlib.h>
 
 void tl_hta_frame_free(tl_hta_frame *frame)
 {
     free(frame->rows.v);
+    free(frame->row_at);
     free(frame->tracks.v);
     free(frame->args.v);
     tl_names_free(&frame->texts);
@@ -106,6 +105,18 @@ static void take_args(tl_hta_frame *frame, const tl_events *events, const tl_ver
         tl_vec_push(&frame->args, args);
 }
 
+/* Sets row_at of the rows that there are now. */
+static void index_rows(tl_hta_frame *frame)
+{
+    frame->nindices = 1;
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        frame->nindices = row->index >= frame->nindices ? (size_t)row->index + 1 : frame->nindices;
+    free(frame->row_at);
+    frame->row_at = tl_calloc(frame->nindices, sizeof *frame->row_at);
+    for (uint32_t i = 0; i < frame->rows.n; i++)
+        frame->row_at[frame->rows.v[i].index] = i + 1;
+}
+
 /* What the frame knows of all its rows. */
 static void describe(tl_hta_frame *frame, const tl_meta *meta)
 {
@@ -159,6 +170,7 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
 
     frame->ts_whole = round || !trace->report.fractional_ts;
     frame->nentries = trace->report.entries;
+    index_rows(frame);
     describe(frame, &trace->meta);
 }
 
@@ -179,49 +191,11 @@ tl_cell tl_hta_tid(const tl_hta_frame *frame, uint32_t track)
     return id_cell(frame, frame->tracks.v[track].tid, frame->tracks.v[track].tid_text);
 }
 
-tl_hta_groups tl_hta_groups_of(const tl_hta_frame *frame, tl_hta_id by, size_t n,
-                               bool (*takes)(const void *context, const tl_hta_row *row), const void *context)
-{
-    const size_t nrows = frame->rows.n;
-    tl_hta_groups g = { tl_malloc(nrows * sizeof *g.order), tl_malloc((n + 1) * sizeof *g.first), n };
-    uint32_t *group_of = tl_malloc(nrows * sizeof *group_of);
-
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        group_of[row - frame->rows.v] = takes != NULL && !takes(context, row) ? UINT32_MAX
-                                        : by == TL_HTA_BY_NAME                ? row->name
-                                        : by == TL_HTA_BY_CATEGORY            ? row->cat
-                                                                              : row->track;
-    tl_group_rows(group_of, nrows, n, g.first, g.order);
-    free(group_of);
-    return g;
-}
-
-void tl_hta_groups_free(tl_hta_groups *groups)
-{
-    free(groups->order);
-    free(groups->first);
-}
-
-const tl_hta_row *tl_hta_row_of_index(const tl_hta_frame *frame, int64_t index)
-{
-    size_t low = 0;
-    TL_BISECT(low, frame->rows.n, mid, frame->rows.v[mid].index < index);
-    return low < frame->rows.n && frame->rows.v[low].index == index ? &frame->rows.v[low] : NULL;
-}
-
 const tl_hta_args *tl_hta_args_of(const tl_hta_frame *frame, uint32_t index)
 {
     size_t at = 0;
     TL_BISECT(at, frame->args.n, mid, frame->args.v[mid].index < index);
     return at < frame->args.n && frame->args.v[at].index == index ? &frame->args.v[at] : &no_args;
-}
-
-size_t tl_hta_nindices(const tl_hta_frame *frame)
-{
-    size_t n = 1;
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        n = row->index >= n ? (size_t)row->index + 1 : n;
-    return n;
 }
 
 double tl_hta_frame_duration(const tl_hta_frame *frame)
@@ -317,6 +291,7 @@ tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, tl_error *err
         free(frame->rows.v);
         frame->rows.v = left;
         frame->rows.n = frame->rows.cap = n;
+        index_rows(frame);
     }
     tl_map_free(&c.launches);
     return st;
@@ -351,75 +326,37 @@ void tl_hta_frame_link(tl_hta_frame *frame)
     tl_map_free(&last[1]);
 }
 
-/* The step windows as intervals of the time line: interval i is [from[i], from[i + 1]) and belongs to step[i]. */
-typedef struct step_line {
-    tl_arena arena;
-    double *from;
-    int64_t *step;
-    size_t n;
-} step_line;
+/* The rows whose names are those of steps, and that last. */
+typedef TL_VEC(const tl_hta_row *) windows;
 
-/* The last interval that begins at or before ts; SIZE_MAX when ts lies before all. */
-static size_t interval_at(const step_line *line, double ts)
+/* The step at a time; where windows overlap, the last in file order counts. */
+static int64_t step_at(const windows *steps, const tl_hta_symbols *symbols, double ts)
 {
-    size_t low = 0;
-    TL_BISECT(low, line->n, mid, line->from[mid] <= ts);
-    return low - 1;
-}
-
-/* Assigns steps to spans of time; where windows overlap, the last in file order counts.  Windows are laid down from the
- * last to the first, each on what is still free: so a span is written once, however many windows cover it. */
-static void draw_steps(step_line *line, const tl_hta_frame *frame)
-{
-    TL_VEC(const tl_hta_row *) windows = { 0 };
-
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        if (tl_hta_symbol_of(frame, row)->step >= 0 && row->dur > 0)
-            tl_vec_push(&windows, row);
-    const size_t n = line->n = 2 * windows.n;
-    uint32_t *free_from = tl_arena_take(&line->arena, n + 1, sizeof *free_from); /* the next interval without a step */
-    line->from = tl_arena_take(&line->arena, n, sizeof *line->from);
-    line->step = tl_arena_take(&line->arena, n, sizeof *line->step);
-    for (size_t i = 0; i < windows.n; i++) {
-        line->from[2 * i] = windows.v[i]->ts;
-        line->from[2 * i + 1] = windows.v[i]->end;
-    }
-    tl_real_sort(line->from, n);
-    for (size_t i = 0; i <= n; i++)
-        free_from[i] = (uint32_t)i;
-    for (size_t i = 0; i < n; i++)
-        line->step[i] = TL_HTA_NO_STEP;
-    while (windows.n > 0) {
-        const tl_hta_row *window = windows.v[--windows.n];
-        uint32_t k = (uint32_t)interval_at(line, window->ts);
-        for (size_t beyond = interval_at(line, window->end); (k = tl_component_of(free_from, k)) < beyond;) {
-            line->step[k] = tl_hta_symbol_of(frame, window)->step;
-            free_from[k] = k + 1;
-        }
-    }
-    free(windows.v);
+    for (size_t i = steps->n; i-- > 0;)
+        if (steps->v[i]->ts <= ts && ts < steps->v[i]->end)
+            return symbols->v.v[steps->v[i]->name].step;
+    return TL_HTA_NO_STEP;
 }
 
 /* A row without a stream belongs to the step it starts in, and so does a host operator whose arguments name stream 0; a
  * row on a stream to the step of its launch.  Stream 0, where AMD's device work is, gets no value. */
 void tl_hta_frame_iterate(tl_hta_frame *frame)
 {
-    step_line line = { 0 };
+    windows steps = { 0 };
 
-    draw_steps(&line, frame);
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (tl_hta_symbol_of(frame, row)->step >= 0 && row->dur > 0)
+            tl_vec_push(&steps, row);
     frame->iteration_whole = true;
     TL_EACH (tl_hta_row, row, frame->rows) {
         bool host_op = row->stream == 0 && tl_text_is(tl_hta_cat(frame, row), "cpu_op");
-        size_t i = row->stream < 0 || host_op ? interval_at(&line, row->ts) : SIZE_MAX;
-        row->iteration = row->stream >= 0 && !host_op ? TL_HTA_STEP_UNKNOWN
-                         : i == SIZE_MAX              ? TL_HTA_NO_STEP
-                                                      : line.step[i];
+        row->iteration = row->stream < 0 || host_op ? step_at(&steps, frame->symbols, row->ts) : TL_HTA_STEP_UNKNOWN;
         frame->iteration_whole = frame->iteration_whole && (row->stream != 0 || host_op);
     }
     TL_EACH (tl_hta_row, row, frame->rows) {
-        const tl_hta_row *launch = row->stream > 0 && row->link > 0 ? tl_hta_row_of_index(frame, row->link) : NULL;
+        const tl_hta_row *launch = row->stream > 0 && row->link > 0 ? tl_hta_row_at(frame, row->link) : NULL;
         if (row->stream > 0)
             row->iteration = launch != NULL ? launch->iteration : TL_HTA_NO_STEP;
     }
-    tl_arena_free(&line.arena);
+    free(steps.v);
 }

@@ -1,5 +1,4 @@
-/* frame.h - one rank's trace as HTA holds it: the rows it keeps, with the columns it derives; what HTA reads out of names;
- * and rows merged to spans.
+/* frame.h - one rank's trace as HTA holds it: the rows it keeps, with the columns it derives; what HTA reads out of names.
  *
  * Times are doubles in microseconds, as the text gives them, no base time added.  The steps of loading, in this order:
  *
@@ -34,7 +33,23 @@ extern const char *const tl_hta_class_labels[TL_HTA_NCLASSES];
 /* Whose launch call a name is. */
 typedef enum tl_hta_vendor { TL_HTA_NO_LAUNCH, TL_HTA_NVIDIA, TL_HTA_AMD, TL_HTA_MTIA } tl_hta_vendor;
 
+/* What a name, or a category, is to some tables; bits. */
+enum {
+    TL_HTA_QUEUES = 1,        /* call whose kernels wait in HTA's queues */
+    TL_HTA_IS_WORK = 2,       /* category of the work whose gaps are idle time */
+    TL_HTA_IS_ATEN = 4,       /* operator with a launch delay, and ... */
+    TL_HTA_LAUNCHES_OP = 8,   /* ... call that launches the kernels of such an operator */
+    TL_HTA_IS_NCCL = 16,      /* kernel that stragglers are told by */
+    TL_HTA_HAS_NODES = 32,    /* category of rows that have nodes in the graph of a critical path wherever they are */
+    TL_HTA_NAMES_THREAD = 64, /* category of rows by whose names threads are told */
+    TL_HTA_IS_FORWARD = 128,
+    TL_HTA_IS_AUTOGRAD = 256,
+    TL_HTA_LOCKS = 512,   /* call that holds a lock of the runtime */
+    TL_HTA_BLOCKS = 1024, /* call that waits for the device */
+};
+
 typedef struct tl_hta_symbol {
+    unsigned traits;
     tl_hta_class class;
     tl_hta_vendor launch;
     bool sync;          /* "Event Sync" or "Context Sync": of the device even without a stream */
@@ -65,11 +80,11 @@ static inline tl_text tl_hta_text(const tl_hta_symbols *symbols, uint32_t id)
 /* A tl_compare of symbols by their texts. */
 int tl_hta_by_text(const void *symbols, uint32_t a, uint32_t b);
 
-/* Of each symbol whether `is` holds for its text; an array to be freed. */
-bool *tl_hta_symbols_that(const tl_hta_symbols *symbols, bool (*is)(tl_text));
-
-/* Whether the text is one of these words, whose list ends with NULL. */
-bool tl_hta_is_one_of(tl_text text, const char *const *words);
+/* Whether the symbol has one of the traits. */
+static inline bool tl_hta_is(const tl_hta_symbols *symbols, uint32_t id, unsigned traits)
+{
+    return (symbols->v.v[id].traits & traits) != 0;
+}
 
 /* A rule of the classification: a name that begins with `begins` and has `has` somewhere after that. */
 typedef struct tl_hta_rule {
@@ -118,6 +133,8 @@ typedef struct tl_hta_frame {
     const char *path;              /* borrowed */
     const tl_hta_symbols *symbols; /* borrowed: of the job */
     TL_VEC(tl_hta_row) rows;       /* in file order, ascending index; the cut may change both */
+    uint32_t *row_at;              /* of an index: the position of its row + 1; 0: there is none */
+    size_t nindices;               /* one more than the largest index */
     TL_VEC(tl_track) tracks;       /* texts are ids of texts */
     tl_names texts;                /* of tracks and ranges */
     TL_VEC(tl_hta_args) args;      /* of rows whose args say any of this; ascending index */
@@ -176,31 +193,18 @@ static inline bool tl_hta_on_device(const tl_hta_frame *frame, const tl_hta_row 
     return (row->stream >= 0 && row->correlation >= 0) || tl_hta_symbol_of(frame, row)->sync;
 }
 
-/* Rows by one of their ids: those of id k are order[first[k]] up to order[first[k + 1]], in file order.  Ids are below n;
- * `of` says which they are, `takes` (NULL: each) which rows count.  tl_hta_groups_free ends it. */
-typedef struct tl_hta_groups {
-    uint32_t *order; /* positions of rows */
-    size_t *first, n;
-} tl_hta_groups;
-typedef enum tl_hta_id { TL_HTA_BY_NAME, TL_HTA_BY_CATEGORY, TL_HTA_BY_TRACK } tl_hta_id;
-tl_hta_groups tl_hta_groups_of(const tl_hta_frame *frame, tl_hta_id by, size_t n,
-                               bool (*takes)(const void *context, const tl_hta_row *row), const void *context);
-void tl_hta_groups_free(tl_hta_groups *groups);
-
-/* The row with this index while rows are in file order; NULL: there is none. */
-const tl_hta_row *tl_hta_row_of_index(const tl_hta_frame *frame, int64_t index);
+/* The row with this index, of rows that the cut has repeated the last one; NULL: there is none. */
+static inline const tl_hta_row *tl_hta_row_at(const tl_hta_frame *frame, int64_t index)
+{
+    const bool is_there = index >= 0 && (uint64_t)index < frame->nindices && frame->row_at[index] > 0;
+    return is_there ? &frame->rows.v[frame->row_at[index] - 1] : NULL;
+}
 
 /* What the args of the row with this index say; all is absent where they say nothing. */
 const tl_hta_args *tl_hta_args_of(const tl_hta_frame *frame, uint32_t index);
 
-/* One more than the largest index of a row. */
-size_t tl_hta_nindices(const tl_hta_frame *frame);
-
 /* Largest ts less smallest; the last row's duration is not in it.  NaN without rows. */
 double tl_hta_frame_duration(const tl_hta_frame *frame);
-
-/* Whether HTA takes calls of that name for launches of what its queues hold. */
-bool tl_hta_is_launch(tl_text name);
 
 /* How many kernels wait in a queue from a launch, or from the start of a kernel, on. */
 typedef struct tl_hta_length {
@@ -222,46 +226,6 @@ static inline tl_cell tl_hta_step(int64_t step)
 {
     return step == TL_HTA_STEP_UNKNOWN ? tl_blank() : tl_int(step);
 }
-
-/* -------------------------------------------------------------------------------------------------------------- spans */
-
-typedef struct tl_hta_span {
-    double ts, end;
-} tl_hta_span;
-
-/* Zero-initialise; free(spans.v) ends it. */
-typedef TL_VEC(tl_hta_span) tl_hta_spans;
-
-#define TL_HTA_ANY_CLASS TL_HTA_NCLASSES
-
-/* The rows of the class that are on a stream, merged where they overlap or touch; ascending. */
-tl_hta_spans tl_hta_spans_of(const tl_hta_frame *frame, tl_hta_class class);
-
-/* Sum of the ends less sum of the starts, which is how HTA has the time of the breakdown.  HTA's overlap rests on the
- * sum of the lengths, which differs in the last digits. */
-double tl_hta_spans_total(const tl_hta_spans *spans);
-double tl_hta_spans_lengths(const tl_hta_spans *spans);
-
-/* The time in which both are active. */
-double tl_hta_spans_overlap(const tl_hta_spans *a, const tl_hta_spans *b);
-
-/* The last number of a list, before some place, that is at least as large as a bound; numbers may change.  A tree over the
- * numbers: each node has the largest of those below it.  Zero-initialise; tl_hta_peaks_free ends it. */
-typedef struct tl_hta_peaks {
-    double *v;      /* node 1 is the root; below node i lie 2i and 2i + 1 */
-    size_t nleaves; /* the numbers are the nodes from nleaves on */
-} tl_hta_peaks;
-
-#define TL_HTA_NO_PEAK SIZE_MAX
-
-/* n times -INFINITY. */
-void tl_hta_peaks_make(tl_hta_peaks *peaks, size_t n);
-void tl_hta_peaks_set(tl_hta_peaks *peaks, size_t i, double value);
-
-/* The largest i < before whose number is at least `bound`; both steps of the order of log n. */
-size_t tl_hta_peaks_last(const tl_hta_peaks *peaks, size_t before, double bound);
-
-void tl_hta_peaks_free(tl_hta_peaks *peaks);
 
 /* -------------------------------------------------------------------------------------------------------------- a job */
 

@@ -15,41 +15,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int by_number(const void *a, const void *b)
-{
-    const tl_track *x = ((const tl_hta_thread *)a)->track, *y = ((const tl_hta_thread *)b)->track;
-    return TL_ORDER(x, y, pid, tid);
-}
-
-static int by_first_row(const void *a, const void *b)
-{
-    const tl_hta_thread *x = a, *y = b;
-    return TL_COMPARE(x->at[0], y->at[0]);
-}
+TL_SORT_BY(by_number, tl_hta_thread, track->pid, track->tid)
+TL_SORT_BY(by_first_row, tl_hta_thread, at[0])
+TL_ORDER_BY(by_track, tl_hta_row, track)
 
 /* Numbers and texts have no order in Python: where there are both, threads come in the order of their first rows. */
 tl_hta_threads tl_hta_threads_of(const tl_hta_frame *frame)
 {
+    const tl_hta_row *rows = frame->rows.v;
+    tl_hta_threads threads = { .order = tl_sorted_index(frame->rows.n, by_track, rows) };
     bool texts = false;
-    tl_hta_threads threads = { .groups = tl_hta_groups_of(frame, TL_HTA_BY_TRACK, frame->tracks.n, NULL, NULL) };
-    const tl_hta_groups *g = &threads.groups;
 
-    threads.v = tl_malloc(g->n * sizeof *threads.v);
-    for (size_t t = 0; t < g->n; t++) {
-        const tl_track *track = &frame->tracks.v[t];
-        if (g->first[t + 1] == g->first[t])
-            continue;
+    TL_GROUPS (from, to, threads.order, frame->rows.n, by_track, rows) {
+        const tl_track *track = &frame->tracks.v[rows[threads.order[from]].track];
         texts = texts || track->pid_text != TL_NO_NAME || track->tid_text != TL_NO_NAME;
-        threads.v[threads.n++] = (tl_hta_thread){ track, g->order + g->first[t], g->first[t + 1] - g->first[t] };
+        tl_vec_push(&threads, (tl_hta_thread){ track, threads.order + from, to - from });
     }
-    if (threads.n > 1)
-        qsort(threads.v, threads.n, sizeof *threads.v, texts ? by_first_row : by_number);
+    tl_vec_sort(&threads, texts ? by_first_row : by_number);
     return threads;
 }
 
 void tl_hta_threads_free(tl_hta_threads *threads)
 {
-    tl_hta_groups_free(&threads->groups);
+    free(threads->order);
     free(threads->v);
 }
 
@@ -121,6 +109,26 @@ static bool is_before_nested(void *context, uint32_t a, uint32_t b)
     return x.length == 0 ? !x.end : x.end;
 }
 
+tl_hta_nest tl_hta_nest_make(const tl_hta_frame *frame, tl_hta_nesting way)
+{
+    const size_t n = frame->rows.n;
+    tl_hta_nest nest = { .rows = frame->rows.v, .way = way };
+
+    nest.parent = tl_malloc(n * sizeof *nest.parent);
+    nest.depth = tl_malloc(n * sizeof *nest.depth);
+    nest.opened = tl_malloc(n * sizeof *nest.opened);
+    for (size_t i = 0; i < n; i++)
+        nest.depth[i] = -1;
+    return nest;
+}
+
+void tl_hta_nest_free(tl_hta_nest *nest)
+{
+    free(nest->parent);
+    free(nest->depth);
+    free(nest->opened);
+}
+
 void tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n)
 {
     edges e = { nest, at };
@@ -146,6 +154,7 @@ void tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n)
             continue;
         }
         nest->parent[row] = depth > 0 ? stack[depth - 1] : TL_HTA_TOP;
+        nest->depth[row] = (int32_t)depth;
         nest->opened[nest->nopened++] = row;
         stack[depth++] = row;
     }
@@ -175,10 +184,9 @@ static int64_t root_of(const tl_track *track)
 static void nest_threads(tl_hta_graph *g)
 {
     const tl_hta_row *rows = g->frame->rows.v;
-    tl_hta_nest nest = { .rows = rows, .way = TL_HTA_NESTED, .opened = g->opened };
+    tl_hta_nest nest = tl_hta_nest_make(g->frame, TL_HTA_NESTED);
     uint32_t *host = tl_malloc(g->frame->rows.n * sizeof *host);
 
-    nest.parent = tl_malloc(g->frame->rows.n * sizeof *nest.parent);
     TL_EACH (const tl_hta_thread, t, g->threads) {
         size_t n = 0;
         if (is_of_device(t, rows))
@@ -209,11 +217,13 @@ static void nest_threads(tl_hta_graph *g)
         }
     }
     g->nopened = nest.nopened;
-    for (size_t i = 0; i < g->nopened; i++) {
-        g->node[g->opened[i]].parent = nest.parent[g->opened[i]];
-        g->node[g->opened[i]].depth = 0;
+    g->opened = nest.opened;
+    nest.opened = NULL;
+    for (size_t i = 0; i < g->frame->rows.n; i++) {
+        g->node[i].parent = nest.parent[i];
+        g->node[i].depth = nest.depth[i];
     }
-    free(nest.parent);
+    tl_hta_nest_free(&nest);
     free(host);
 }
 
@@ -221,24 +231,20 @@ static void nest_threads(tl_hta_graph *g)
 static void place_kernels(tl_hta_graph *g)
 {
     const tl_hta_row *rows = g->frame->rows.v;
-    const size_t nindices = tl_hta_nindices(g->frame);
-    uint32_t *at_of = tl_calloc(nindices, sizeof *at_of); /* index -> position + 1 */
 
-    for (size_t i = 0; i < g->nopened; i++)
-        at_of[rows[g->opened[i]].index] = g->opened[i] + 1;
     for (size_t i = 0; i < g->frame->rows.n; i++) {
         const tl_hta_row *row = &rows[i];
-        if (row->stream <= 0 || row->link <= 0 || (uint64_t)row->link >= nindices || at_of[row->link] == 0 ||
+        const tl_hta_row *launch = row->stream > 0 && row->link > 0 ? tl_hta_row_at(g->frame, row->link) : NULL;
+        if (launch == NULL || tl_hta_on_stream(launch) || g->node[launch - rows].depth < 0 ||
             (i > 0 && rows[i - 1].index == row->index))
             continue;
-        g->node[i] = (tl_hta_node){ .parent = at_of[row->link] - 1,
+        g->node[i] = (tl_hta_node){ .parent = (uint32_t)(launch - rows),
                                     .depth = 0,
                                     .nkernels = 1,
                                     .kernel_dur_sum = row->dur,
                                     .first_kernel_start = row->ts,
                                     .last_kernel_end = row->end };
     }
-    free(at_of);
 }
 
 /* --------------------------------------------------------------------------------- the backward pass under the steps
@@ -248,14 +254,12 @@ static void place_kernels(tl_hta_graph *g)
  *
  * Of several steps that a row lies in the first in file order takes it. */
 
-TL_ORDER_BY(by_start, tl_hta_row, ts)
-
-/* Positions of the rows that the backward thread may go under, the last in file order first. */
+/* Positions of the rows that the backward thread may go under, in file order. */
 static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_thread *main)
 {
     size_t n = 0;
     for (int backward_pass = 1; backward_pass >= 0 && n == 0; backward_pass--)
-        for (size_t i = main->n; i-- > 0;) {
+        for (size_t i = 0; i < main->n; i++) {
             const tl_hta_symbol *symbol = tl_hta_symbol_of(g->frame, &g->frame->rows.v[main->at[i]]);
             if (g->node[main->at[i]].depth >= 0 && (backward_pass ? symbol->backward_mark : symbol->step_mark))
                 steps[n++] = main->at[i];
@@ -263,46 +267,33 @@ static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_th
     return n;
 }
 
-/* By their starts steps enter the list of ends, each at its place, and a row asks for the last that ends with it or later.
- * The backward stack's rows then stand behind all others in `opened`. */
+/* The backward stack's rows then stand behind all others in `opened`. */
 static void join_stacks(tl_hta_graph *g, const tl_hta_stack *main, tl_hta_stack *backward)
 {
     const tl_hta_row *rows = g->frame->rows.v;
     const size_t n = backward->to - backward->from, after = g->nopened - backward->to;
-    uint32_t *first = g->opened + backward->from;
-    tl_arena arena = { 0 };
-    uint32_t *steps = tl_arena_take(&arena, main->thread->n, sizeof *steps);
-    uint32_t *outer = tl_arena_take(&arena, n, sizeof *outer), *moved = tl_arena_take(&arena, n, sizeof *moved);
-    size_t nsteps = find_steps(steps, g, main->thread), nouter = 0, nmoved = 0;
-    tl_hta_peaks ends = { 0 };
+    uint32_t *first = g->opened + backward->from, *moved = tl_malloc(n * sizeof *moved);
+    uint32_t *steps = tl_malloc(main->thread->n * sizeof *steps);
+    size_t nsteps = find_steps(steps, g, main->thread), noutside = 0, nmoved = 0;
 
-    tl_hta_peaks_make(&ends, nsteps);
-    uint32_t *started = tl_arena_take(&arena, nsteps, sizeof *started);
-    memcpy(started, steps, nsteps * sizeof *started);
-    tl_sort_index(started, nsteps, by_start, rows);
-    for (size_t i = 0; i < n; i++)
-        if (g->node[first[i]].parent == TL_HTA_TOP)
-            outer[nouter++] = first[i];
-    tl_sort_index(outer, nouter, by_start, rows);
-    for (size_t i = 0, next = 0; i < nouter; i++) {
-        for (; next < nsteps && rows[started[next]].ts <= rows[outer[i]].ts; next++) {
-            size_t place = 0; /* positions descend in `steps` */
-            TL_BISECT(place, nsteps, mid, steps[mid] > started[next]);
-            tl_hta_peaks_set(&ends, place, rows[started[next]].end);
-        }
-        size_t step = tl_hta_peaks_last(&ends, nsteps, rows[outer[i]].end);
-        if (step != TL_HTA_NO_PEAK) {
-            g->node[outer[i]].parent = steps[step];
-            nmoved++;
-        }
+    for (size_t i = 0; i < n; i++) {
+        const tl_hta_row *row = &rows[first[i]];
+        size_t k = 0;
+        if (g->node[first[i]].parent != TL_HTA_TOP)
+            continue;
+        while (k < nsteps && !(rows[steps[k]].ts <= row->ts && rows[steps[k]].end >= row->end))
+            k++;
+        if (k < nsteps)
+            g->node[first[i]].parent = steps[k];
+        *(k < nsteps ? &nmoved : &noutside) += 1;
     }
-    if (nmoved > 0 && nmoved == nouter)
+    if (nmoved > 0 && noutside == 0)
         backward->root = main->own_root;
     memcpy(moved, first, n * sizeof *moved);
     memmove(first, first + n, after * sizeof *moved);
     memcpy(first + after, moved, n * sizeof *moved);
-    tl_hta_peaks_free(&ends);
-    tl_arena_free(&arena);
+    free(steps);
+    free(moved);
 }
 
 /* The only stack that is the main one, or the one of the backward pass; NULL: there is none, or more than one. */
@@ -342,10 +333,7 @@ tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame)
     tl_hta_graph g = { .frame = frame, .threads = tl_hta_threads_of(frame) };
 
     g.node = tl_calloc(n, sizeof *g.node);
-    g.opened = tl_malloc(n * sizeof *g.opened);
     g.stack = tl_malloc(frame->tracks.n * sizeof *g.stack);
-    for (size_t i = 0; i < n; i++)
-        g.node[i].depth = -1;
     nest_threads(&g);
     if (g.why[0] != '\0')
         return g;

@@ -25,9 +25,9 @@ typedef struct tl_hta_thread {
 
 /* In the order in which pandas groups them.  tl_hta_threads_free ends it. */
 typedef struct tl_hta_threads {
-    tl_hta_groups groups;
+    uint32_t *order; /* positions of rows by track */
     tl_hta_thread *v;
-    size_t n;
+    size_t n, cap;
 } tl_hta_threads;
 
 tl_hta_threads tl_hta_threads_of(const tl_hta_frame *frame);
@@ -40,12 +40,12 @@ typedef enum tl_hta_nesting {
     TL_HTA_NESTED    /* they stand within each other; one below 0 ends before it starts.  Sorted by numpy before */
 } tl_hta_nesting;
 
+/* tl_hta_nest_free ends it. */
 typedef struct tl_hta_nest {
     const tl_hta_row *rows; /* of the frame */
     tl_hta_nesting way;
-
-    /* Out, for each row at its position in the frame: the position of the row it stands in. */
-    uint32_t *parent;
+    uint32_t *parent; /* of a row at its position: the position of the row it stands in; TL_HTA_TOP */
+    int32_t *depth;   /* of such a row; -1: it was not nested */
     uint32_t *opened; /* positions, as they were opened: a row comes after the one it stands in */
     size_t nopened;
 
@@ -53,6 +53,10 @@ typedef struct tl_hta_nest {
     bool clash;
     uint32_t clash_of, clash_with; /* indices of such rows */
 } tl_hta_nest;
+
+/* Of a frame, none of its rows nested yet. */
+tl_hta_nest tl_hta_nest_make(const tl_hta_frame *frame, tl_hta_nesting way);
+void tl_hta_nest_free(tl_hta_nest *nest);
 
 /* Nests the n rows at these positions, in ascending order, by their times alone.  Adds them to opened. */
 void tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n);

@@ -5,11 +5,9 @@
 #include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/model/schema.h"
 #include "tlmpi/trace/text/source.h"
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static tl_hta_table *const tables[] = {
     tl_hta_load_summary,
@@ -43,23 +41,9 @@ static tl_hta_table *const tables[] = {
 };
 
 /* Tables of a rank, or of an operator, that are there from an earlier job, and that this one may have none of. */
-static void remove_older(const char *dir)
-{
-    static const char *const begins[] = { "callgraph_",        "callstack_old_",  "frequent_patterns_",
-                                          "patterns_overlay_", "cupti_counters_", "execution_trace_links",
-                                          "memory_timeline",   "critical_path_" };
-    DIR *folder = opendir(dir);
-    if (folder == NULL)
-        return;
-    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        size_t n = strlen(entry->d_name);
-        for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-            if (n > 4 && strcmp(entry->d_name + n - 4, ".csv") == 0 &&
-                strncmp(entry->d_name, begins[i], strlen(begins[i])) == 0)
-                (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    }
-    closedir(folder);
-}
+static const char *const sometimes[] = { "callgraph_",        "callstack_old_",  "frequent_patterns_",
+                                         "patterns_overlay_", "cupti_counters_", "execution_trace_links",
+                                         "memory_timeline",   "critical_path_",  NULL };
 
 tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err)
 {
@@ -67,7 +51,7 @@ tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_erro
     tl_csv_folder *out = &job.out;
 
     if (tl_make_folders(options->out_dir, &out->error) == TL_OK)
-        remove_older(options->out_dir);
+        tl_csv_clear(options->out_dir, sometimes);
     if (options->memory_timeline != NULL)
         tl_hta_memory_timeline(options->memory_timeline, out);
     if (!tl_csv_failed(out))
@@ -95,61 +79,54 @@ tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_erro
 
 #define BLOCK_BYTES ((size_t)256 << 10)
 
-/* What has been seen of the pattern: `seen` characters of the key, then blanks, then digits. */
-typedef struct search {
-    size_t seen;
-    bool blanks, digits;
-    int64_t rank;
-} search;
-
-/* Takes one character; true when the number is over. */
-static bool take(search *s, char c)
+/* Looks for the pattern in the text, from *at on.  False: it is not there, or may go on behind the text; *at is then the
+ * place from which on more text may complete it. */
+static bool find_rank(const tl_bytes *text, size_t *at, bool more, int64_t *rank)
 {
     static const char key[] = "\"rank\":";
-    enum { KEY = sizeof key - 1, QUOTE_2 = 6 };
+    const size_t nkey = sizeof key - 1;
 
-    if (s->seen == KEY) {
-        if (s->blanks && c >= '0' && c <= '9') {
-            s->digits = true;
-            s->rank = s->rank < INT64_MAX / 10 ? 10 * s->rank + (c - '0') : s->rank;
+    for (; *at + nkey <= text->n; ++*at) {
+        size_t i = *at + nkey, first;
+        if (text->v[*at] != key[0] || memcmp(text->v + *at, key, nkey) != 0)
+            continue;
+        while (i < text->n && strchr(" \t\v\f", text->v[i]) != NULL && text->v[i] != '\0') /* within a line */
+            i++;
+        *rank = 0;
+        for (first = i; i < text->n && text->v[i] >= '0' && text->v[i] <= '9'; i++)
+            *rank = *rank < INT64_MAX / 10 ? 10 * *rank + (text->v[i] - '0') : *rank;
+        if (more && i == text->n)
             return false;
-        }
-        if (s->digits)
+        if (i > first && first > *at + nkey)
             return true;
-        if (c == ' ' || c == '\t' || c == '\v' || c == '\f') { /* white space within a line */
-            s->blanks = true;
-            return false;
-        }
-        *s = (search){ 0 };
     }
-    /* After a mismatch the second quote of the key may be the first of another one. */
-    if (s->seen == QUOTE_2 && c == key[1])
-        s->seen = 2;
-    else if (c == key[s->seen])
-        s->seen++;
-    else
-        s->seen = c == key[0];
     return false;
 }
 
 tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err)
 {
-    search s = { 0 };
+    tl_bytes text = { 0 };
     tl_source *source;
-    size_t n;
+    size_t n = 1, at = 0;
     bool found = false;
     tl_status st = tl_source_open(path, &source, err);
 
     if (st != TL_OK)
         return st;
-    /* What is wrong with the bytes is told when the trace itself is read. */
-    char *block = tl_malloc(BLOCK_BYTES);
-    while (!found && tl_source_read(source, block, BLOCK_BYTES, &n, NULL) == TL_OK && n > 0)
-        for (size_t i = 0; i < n && !found; i++)
-            found = take(&s, block[i]);
-    *rank = found || s.digits ? s.rank : 0;
+    while (!found && n > 0) {
+        tl_grow((void **)&text.v, &text.cap, text.n + BLOCK_BYTES, 1);
+        text.n -= at;
+        memmove(text.v, text.v + at, text.n);
+        /* What is wrong with the bytes is told when the trace itself is read. */
+        if (tl_source_read(source, text.v + text.n, BLOCK_BYTES, &n, NULL) != TL_OK)
+            n = 0;
+        text.n += n;
+        at = 0;
+        found = find_rank(&text, &at, n > 0, rank);
+    }
+    *rank = found ? *rank : 0;
     tl_source_close(source);
-    free(block);
+    tl_bytes_free(&text);
     return TL_OK;
 }
 
@@ -218,11 +195,7 @@ static void load_file(tl_hta_job *job, const tl_hta_file *file, const tl_hta_opt
     tl_verbatim_free(&words);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    int64_t x = ((const tl_hta_frame *)a)->rank, y = ((const tl_hta_frame *)b)->rank;
-    return TL_COMPARE(x, y);
-}
+TL_SORT_BY(by_rank, tl_hta_frame, rank)
 
 void tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options)
 {
@@ -241,8 +214,7 @@ void tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options)
             load_file(job, file, options);
         }
     }
-    if (job->frames.n > 0)
-        qsort(job->frames.v, job->frames.n, sizeof *job->frames.v, by_rank);
+    tl_vec_sort(&job->frames, by_rank);
 }
 
 void tl_hta_job_align(tl_hta_job *job, bool include_last_step)

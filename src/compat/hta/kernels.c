@@ -25,7 +25,7 @@ typedef struct tally {
 
 typedef TL_VEC(tally) tallies;
 
-/* Selects rows: on a stream and of a class; or, of a category, with TL_HTA_ANY_CLASS.  Where there are more names than
+/* Selects rows: on a stream and of a class; or, of a category, with TL_HTA_NCLASSES.  Where there are more names than
  * names_max, what is beyond this quantile of the running totals becomes "others". */
 typedef struct choice {
     const tl_hta_symbols *symbols;
@@ -35,12 +35,13 @@ typedef struct choice {
     double quantile;
 } choice;
 
-static bool is_chosen(const void *context, const tl_hta_row *row)
+static bool is_chosen(const choice *c, const tl_hta_row *row)
 {
-    const choice *c = context;
-    return c->class == TL_HTA_ANY_CLASS ? row->cat == c->cat
-                                        : tl_hta_on_stream(row) && c->symbols->v.v[row->name].class == c->class;
+    return c->class == TL_HTA_NCLASSES ? row->cat == c->cat
+                                       : tl_hta_on_stream(row) && c->symbols->v.v[row->name].class == c->class;
 }
+
+TL_ORDER_BY(by_name, tl_hta_row, name)
 
 static int by_name_and_rank(const void *a, const void *b)
 {
@@ -56,7 +57,7 @@ static size_t lump(tally *v, size_t n, const choice *c)
     uint32_t *order = tl_arena_take(&arena, n, sizeof *order);
     double *totals = tl_arena_take(&arena, n, sizeof *totals);
     double *sums = tl_arena_take(&arena, n, sizeof *sums); /* of all, backwards; then the totals; then of the others */
-    tally *left = tl_arena_take(&arena, n, sizeof *left);
+    tally *largest = tl_arena_take(&arena, n, sizeof *largest);
     size_t nleft = 0, nothers = 0;
     double total = 0;
 
@@ -64,22 +65,21 @@ static size_t lump(tally *v, size_t n, const choice *c)
     for (size_t i = 0; i < n; i++)
         sums[i] = v[n - 1 - i].durs.sum;
     tl_numpy_argsort(order, sums, n);
-#define NTH(i) (&v[n - 1 - order[n - 1 - (i)]])
     for (size_t i = 0; i < n; i++)
-        sums[i] = totals[i] = total += NTH(i)->durs.sum;
+        largest[i] = v[n - 1 - order[n - 1 - i]];
+    for (size_t i = 0; i < n; i++)
+        sums[i] = totals[i] = total += largest[i].durs.sum;
     tl_real_sort(sums, n);
     double limit = tl_numpy_quantile(sums, n, c->quantile);
     for (size_t i = 0; i < n; i++) {
-        const tally *t = NTH(i);
+        const tally *t = &largest[i];
         if (totals[i] > limit || i >= c->names_max || tl_text_compare(t->name, OTHERS) == 0)
             sums[nothers++] = t->durs.sum;
         else
-            left[nleft++] = (tally){ t->frame, t->name, tl_pandas_stats(&t->durs.sum, 1) };
+            v[nleft++] = (tally){ t->frame, t->name, tl_pandas_stats(&t->durs.sum, 1) };
     }
-#undef NTH
     if (nothers > 0)
-        left[nleft++] = (tally){ v->frame, OTHERS, tl_pandas_stats(sums, nothers) };
-    memcpy(v, left, nleft * sizeof *left);
+        v[nleft++] = (tally){ largest->frame, OTHERS, tl_pandas_stats(sums, nothers) };
     tl_arena_free(&arena);
     return nleft;
 }
@@ -91,14 +91,17 @@ static tallies tally_job(const tl_hta_job *job, const choice *c)
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         const size_t before = all.n;
-        tl_hta_groups g = tl_hta_groups_of(frame, TL_HTA_BY_NAME, job->symbols->v.n, is_chosen, c);
-        for (size_t name = 0; name < g.n; name++) {
-            size_t from = g.first[name], n = g.first[name + 1] - from;
-            if (n > 0)
-                tl_vec_push(&all, (tally){ frame, tl_hta_text(job->symbols, (uint32_t)name),
-                                           TL_STATS(g.order + from, n, frame->rows.v, dur) });
+        const tl_hta_row *rows = frame->rows.v;
+        TL_VEC(uint32_t) order = { 0 };
+        for (uint32_t i = 0; i < frame->rows.n; i++)
+            if (is_chosen(c, &rows[i]))
+                tl_vec_push(&order, i);
+        tl_sort_index(order.v, order.n, by_name, rows);
+        TL_GROUPS (from, to, order.v, order.n, by_name, rows) {
+            tl_vec_push(&all, (tally){ frame, tl_hta_name(frame, &rows[order.v[from]]),
+                                       TL_STATS(order.v + from, to - from, rows, dur) });
         }
-        tl_hta_groups_free(&g);
+        free(order.v);
         if (all.n == before)
             continue;
         qsort(all.v + before, all.n - before, sizeof *all.v, by_name_and_rank);
@@ -123,8 +126,7 @@ static void write_kernels(tl_hta_job *job, const char *table, size_t names_max, 
 
     for (size_t k = 0; k < sizeof classes / sizeof classes[0]; k++) {
         tallies all = tally_job(job, &(choice){ job->symbols, classes[k], TL_NO_NAME, names_max, quantile });
-        if (all.n > 0)
-            qsort(all.v, all.n, sizeof *all.v, by_name_and_rank);
+        tl_vec_sort(&all, by_name_and_rank);
         TL_EACH (const tally, t, all) {
             put_tally(&csv, t);
             TL_ROW(&csv, tl_hta_class_labels[classes[k]], t->frame->rank);
@@ -147,7 +149,7 @@ void tl_hta_kernel_breakdown(tl_hta_job *job)
 /* HTA looks for the category among all texts, names, too; without it there is no table. */
 static void write_annotations(tl_hta_job *job, const char *table, tl_text category)
 {
-    const choice c = { job->symbols, TL_HTA_ANY_CLASS, tl_names_find(&job->symbols->texts, category.p, category.n),
+    const choice c = { job->symbols, TL_HTA_NCLASSES, tl_names_find(&job->symbols->texts, category.p, category.n),
                        ANNOTATION_NAMES, tl_hta_defaults.duration_ratio };
     tl_csv csv = tl_csv_open(&job->out, table, HEADER ",rank");
 
@@ -201,42 +203,38 @@ typedef struct pair {
 
 typedef TL_VEC(pair) pairs;
 
-TL_ORDER_BY(by_correlation, tl_hta_row, correlation)
-
 /* Pairs each host row that has the correlation of a launch with each device row of that correlation, in order.  False:
  * there are too many. */
 static bool find_pairs(pairs *all, const tl_hta_frame *frame, bool copies)
 {
     const tl_hta_row *rows = frame->rows.v;
     const size_t most = PAIRS_A_ROW * frame->rows.n + PAIRS_FREE;
-    uint32_t ids[NLAUNCHES];
-    size_t nids = copies ? NLAUNCHES : NKERNELS, ndevice = 0;
-    tl_map wanted = { 0 }; /* the correlations of the launches */
-    uint32_t *device = tl_malloc(frame->rows.n * sizeof *device);
+    tl_map wanted = { 0 };                                          /* the correlations of the launches */
+    tl_map first = { 0 };                                           /* correlation -> its first device row */
+    uint32_t *next = tl_malloc((frame->rows.n + 1) * sizeof *next); /* the next device row of the correlation */
 
-    for (size_t i = 0; i < nids; i++)
-        ids[i] = tl_names_find(&frame->symbols->texts, launches[i], strlen(launches[i]));
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        for (size_t k = 0; k < nids; k++)
-            if (row->name == ids[k])
+    for (size_t k = 0; k < (copies ? NLAUNCHES : NKERNELS); k++) {
+        const uint32_t id = tl_names_find(&frame->symbols->texts, launches[k], strlen(launches[k]));
+        TL_EACH (const tl_hta_row, row, frame->rows)
+            if (row->name == id)
                 tl_map_put(&wanted, (uint64_t)row->correlation, 0);
-    for (size_t i = 0; i < frame->rows.n; i++)
-        if (tl_hta_on_stream(&rows[i]) && tl_map_get(&wanted, (uint64_t)rows[i].correlation) != TL_MAP_NONE)
-            device[ndevice++] = (uint32_t)i;
-    tl_sort_index(device, ndevice, by_correlation, rows);
-    TL_EACH (const tl_hta_row, host, frame->rows) {
-        size_t k = 0;
-        if (tl_hta_on_stream(host) || tl_map_get(&wanted, (uint64_t)host->correlation) == TL_MAP_NONE || all->n > most)
-            continue;
-        TL_BISECT(k, ndevice, mid, rows[device[mid]].correlation < host->correlation);
-        for (; k < ndevice && rows[device[k]].correlation == host->correlation && all->n <= most; k++) {
-            const tl_hta_row *kernel = &rows[device[k]];
-            tl_vec_push(
-                all, (pair){ host->correlation, host->dur, kernel->dur, fmax(0, kernel->ts - host->ts - host->dur) });
+    }
+    for (uint32_t i = (uint32_t)frame->rows.n; i-- > 0;)
+        if (tl_hta_on_stream(&rows[i])) {
+            next[i] = tl_map_get(&first, (uint64_t)rows[i].correlation);
+            tl_map_put(&first, (uint64_t)rows[i].correlation, i);
         }
+    TL_EACH (const tl_hta_row, host, frame->rows) {
+        if (tl_hta_on_stream(host) || tl_map_get(&wanted, (uint64_t)host->correlation) == TL_MAP_NONE)
+            continue;
+        uint32_t k = tl_map_get(&first, (uint64_t)host->correlation);
+        for (; k != TL_MAP_NONE && all->n <= most; k = next[k])
+            tl_vec_push(
+                all, (pair){ host->correlation, host->dur, rows[k].dur, fmax(0, rows[k].ts - host->ts - host->dur) });
     }
     tl_map_free(&wanted);
-    free(device);
+    tl_map_free(&first);
+    free(next);
     return all->n <= most;
 }
 

@@ -67,17 +67,22 @@ typedef struct category {
     double min_ts, max_ts, max_end;
 } category;
 
+static int by_category(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_hta_frame *frame = context;
+    return tl_hta_by_text(frame->symbols, frame->rows.v[a].cat, frame->rows.v[b].cat);
+}
+
 static void write_categories(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
-    tl_hta_groups g = tl_hta_groups_of(frame, TL_HTA_BY_CATEGORY, job->symbols->v.n, NULL, NULL);
-    uint32_t *cats = tl_sorted_index(g.n, tl_hta_by_text, job->symbols);
+    const tl_hta_row *rows = frame->rows.v;
+    uint32_t *order = tl_sorted_index(frame->rows.n, by_category, frame);
 
-    for (size_t k = 0; k < g.n; k++) {
-        const uint32_t *rows = g.order + g.first[cats[k]];
-        const size_t n = g.first[cats[k] + 1] - g.first[cats[k]];
+    (void)job;
+    TL_GROUPS (from, to, order, frame->rows.n, by_category, frame) {
         category c = { .min_ts = INFINITY, .max_ts = -INFINITY, .max_end = -INFINITY };
-        for (size_t i = 0; i < n; i++) {
-            const tl_hta_row *row = &frame->rows.v[rows[i]];
+        for (size_t i = from; i < to; i++) {
+            const tl_hta_row *row = &rows[order[i]];
             c.min_ts = fmin(c.min_ts, row->ts);
             c.max_ts = fmax(c.max_ts, row->ts);
             c.max_end = fmax(c.max_end, row->ts + row->dur);
@@ -91,13 +96,11 @@ static void write_categories(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *f
             c.no_step += row->iteration == TL_HTA_NO_STEP;
             c.step_unknown += row->iteration == TL_HTA_STEP_UNKNOWN;
         }
-        if (n > 0)
-            TL_ROW(csv, frame->rank, tl_hta_text(job->symbols, cats[k]), n, TL_SUM(rows, n, frame->rows.v, dur),
-                   c.negative, c.zero, c.min_ts, c.max_ts, c.max_end, c.no_stream, c.stream_0, c.linked, c.unlinked,
-                   c.not_linkable, c.no_step, c.step_unknown);
+        TL_ROW(csv, frame->rank, tl_hta_cat(frame, &rows[order[from]]), to - from,
+               TL_SUM(order + from, to - from, rows, dur), c.negative, c.zero, c.min_ts, c.max_ts, c.max_end,
+               c.no_stream, c.stream_0, c.linked, c.unlinked, c.not_linkable, c.no_step, c.step_unknown);
     }
-    free(cats);
-    tl_hta_groups_free(&g);
+    free(order);
 }
 
 void tl_hta_events_by_category(tl_hta_job *job)

@@ -85,6 +85,58 @@ static int64_t step_of(tl_text name)
     return i > first ? step : -1;
 }
 
+/* Whole texts and what they are. */
+static const struct {
+    unsigned traits;
+    const char *text;
+} meanings[] = {
+    { TL_HTA_QUEUES | TL_HTA_LOCKS, "cudaLaunchKernel" },
+    { TL_HTA_QUEUES, "cudaLaunchKernelExC" },
+    { TL_HTA_QUEUES, "cuLaunchKernel" },
+    { TL_HTA_QUEUES, "cuLaunchKernelEx" },
+    { TL_HTA_QUEUES | TL_HTA_LOCKS | TL_HTA_BLOCKS, "cudaMemcpyAsync" },
+    { TL_HTA_QUEUES, "cudaMemsetAsync" },
+    { TL_HTA_QUEUES, "runFunction - job_prep_and_submit_for_execution" },
+    { TL_HTA_QUEUES, "hipLaunchKernel" },
+    { TL_HTA_QUEUES, "hipExtModuleLaunchKernel" },
+    { TL_HTA_QUEUES, "hipMemsetAsync" },
+    { TL_HTA_QUEUES, "hipMemcpyAsync" },
+    { TL_HTA_QUEUES, "hipMemcpyWithStream" },
+    { TL_HTA_LOCKS, "cudaHostAlloc" },
+    { TL_HTA_BLOCKS, "cudaDeviceSynchronize" },
+    { TL_HTA_BLOCKS, "cudaStreamSynchronize" },
+    { TL_HTA_BLOCKS, "cudaEventQuery" },
+    { TL_HTA_BLOCKS, "cudaEventSynchronize" },
+    { TL_HTA_BLOCKS, "cudaMemcpy" },
+    { TL_HTA_IS_WORK, "kernel" },
+    { TL_HTA_IS_WORK, "Kernel" },
+    { TL_HTA_IS_WORK, "gpu_memset" },
+    { TL_HTA_IS_WORK, "Memset" },
+    { TL_HTA_IS_WORK, "gpu_memcpy" },
+    { TL_HTA_IS_WORK, "Memcpy" },
+    { TL_HTA_IS_WORK, "mtia_ccp_events" },
+    { TL_HTA_HAS_NODES | TL_HTA_NAMES_THREAD, "cpu_op" },
+    { TL_HTA_HAS_NODES, "cuda_runtime" },
+    { TL_HTA_HAS_NODES, "cuda_driver" },
+    { TL_HTA_NAMES_THREAD, "user_annotation" },
+};
+
+static unsigned traits_of(tl_text text)
+{
+    unsigned traits = 0;
+
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        traits |= tl_text_is(text, meanings[i].text) ? meanings[i].traits : 0;
+    traits |= tl_text_starts(text, "aten::") ? TL_HTA_IS_ATEN : 0;
+    traits |= tl_text_starts(text, "ncclKernel") ? TL_HTA_IS_NCCL : 0;
+    traits |= tl_text_has(text, "forward") ? TL_HTA_IS_FORWARD : 0;
+    traits |= tl_text_has(text, "autograd") ? TL_HTA_IS_AUTOGRAD : 0;
+    if ((tl_text_starts(text, "cuda") && tl_text_has((tl_text){ text.p + 4, text.n - 4 }, "LaunchKernel")) ||
+        tl_text_starts(text, "cuLaunchKernel") || tl_text_starts(text, "runFunction"))
+        traits |= TL_HTA_LAUNCHES_OP;
+    return traits;
+}
+
 static tl_hta_symbol symbol_of(tl_text name)
 {
     static const char marked[] = "ProfilerStep#";
@@ -92,6 +144,7 @@ static tl_hta_symbol symbol_of(tl_text name)
     const bool step_row = tl_text_starts(name, "ProfilerStep"), step_mark = tl_text_starts(name, marked);
 
     return (tl_hta_symbol){
+        .traits = traits_of(name),
         .class = tl_hta_rule_of(name)->class,
         .launch = tl_text_is(name, "cudaLaunchKernel")                                  ? TL_HTA_NVIDIA
                   : tl_text_is(name, "hipLaunchKernel")                                 ? TL_HTA_AMD
@@ -118,22 +171,6 @@ uint32_t tl_hta_symbol_id(tl_hta_symbols *symbols, tl_text text)
 int tl_hta_by_text(const void *symbols, uint32_t a, uint32_t b)
 {
     return a == b ? 0 : tl_text_compare(tl_hta_text(symbols, a), tl_hta_text(symbols, b));
-}
-
-bool *tl_hta_symbols_that(const tl_hta_symbols *symbols, bool (*is)(tl_text))
-{
-    bool *that = tl_calloc(symbols->v.n, sizeof *that);
-    for (size_t i = 0; i < symbols->v.n; i++)
-        that[i] = is(tl_hta_text(symbols, (uint32_t)i));
-    return that;
-}
-
-bool tl_hta_is_one_of(tl_text text, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (tl_text_is(text, *words))
-            return true;
-    return false;
 }
 
 void tl_hta_symbols_free(tl_hta_symbols *symbols)

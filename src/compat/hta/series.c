@@ -24,19 +24,10 @@ typedef struct change {
     const tl_hta_row *row, *device; /* device: its kernel; the copy itself */
 } change;
 
-TL_ORDER_BY(by_key, change, key)
+TL_SORT_BY(by_key, change, key)
 
 /* Keys ascending, each in the order of time; free(series.v) ends it. */
 typedef TL_VEC(change) series;
-
-/* Returns where the changes with the key of v[from] end. */
-static size_t end_of(const series *all, size_t from)
-{
-    size_t to = from;
-    while (to < all->n && all->v[to].key == all->v[from].key)
-        to++;
-    return to;
-}
 
 /* By key, and of one key by time as numpy sorts it, with running totals. */
 static void add_up(series *all)
@@ -47,37 +38,18 @@ static void add_up(series *all)
     change *v = tl_malloc(n * sizeof *v);
 
     tl_numpy_argsort(order, ts, n);
-    tl_sort_index(order, n, by_key, all->v);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         v[i] = all->v[order[i]];
-        if (i > 0 && v[i - 1].key == v[i].key)
-            v[i].value += v[i - 1].value;
-    }
     free(ts);
     free(order);
     free(all->v);
     all->v = v;
+    tl_vec_sort(all, by_key);
+    for (size_t i = 1; i < n; i++)
+        all->v[i].value += all->v[i - 1].key == all->v[i].key ? all->v[i - 1].value : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ queues */
-
-bool tl_hta_is_launch(tl_text name)
-{
-    static const char *const names[] = { "cudaLaunchKernel",
-                                         "cudaLaunchKernelExC",
-                                         "cuLaunchKernel",
-                                         "cuLaunchKernelEx",
-                                         "cudaMemcpyAsync",
-                                         "cudaMemsetAsync",
-                                         "runFunction - job_prep_and_submit_for_execution",
-                                         "hipLaunchKernel",
-                                         "hipExtModuleLaunchKernel",
-                                         "hipMemsetAsync",
-                                         "hipMemcpyAsync",
-                                         "hipMemcpyWithStream",
-                                         NULL };
-    return tl_hta_is_one_of(name, names);
-}
 
 /* A device row with its launch. */
 typedef struct started {
@@ -90,15 +62,14 @@ TL_ORDER_BY(by_launch, started, launch)
  * the rank; NULL: it has. */
 static const char *find_queues(series *out, const tl_hta_frame *frame)
 {
-    bool *launches = tl_hta_symbols_that(frame->symbols, tl_hta_is_launch), paired = true;
-    bool *has_kernel = tl_calloc(frame->rows.n, sizeof *has_kernel);
+    bool paired = true, *has_kernel = tl_calloc(frame->rows.n, sizeof *has_kernel);
     tl_map by_correlation = { 0 };   /* -> position of the launch */
     TL_VEC(started) kernels = { 0 }; /* in row order */
     size_t nlaunched = 0, nstarted = 0;
 
     for (uint32_t i = 0; i < frame->rows.n; i++) {
         const tl_hta_row *row = &frame->rows.v[i];
-        if (!launches[row->name] || row->link <= 0)
+        if (!tl_hta_is(frame->symbols, row->name, TL_HTA_QUEUES) || row->link <= 0)
             continue;
         paired = paired && tl_map_get(&by_correlation, (uint64_t)row->correlation) == TL_MAP_NONE;
         tl_map_put(&by_correlation, (uint64_t)row->correlation, i);
@@ -129,7 +100,6 @@ static const char *find_queues(series *out, const tl_hta_frame *frame)
     }
     tl_map_free(&by_correlation);
     free(has_kernel);
-    free(launches);
     free(kernels.v);
     return why;
 }
@@ -237,8 +207,7 @@ static void write_queues(tl_csv *table, tl_csv *summary, const tl_hta_frame *fra
 {
     double whole_us = tl_hta_frame_duration(frame), *room = tl_malloc(queues->n * sizeof *room);
 
-    for (size_t from = 0, to; from < queues->n; from = to) {
-        to = end_of(queues, from);
+    TL_RUNS (from, to, queues, by_key) {
         for (size_t i = from; i < to; i++) {
             const change *q = &queues->v[i];
             room[i - from] = q->value;
@@ -308,9 +277,8 @@ void tl_hta_bandwidths(tl_hta_job *job)
         series copies = bandwidths_of(frame);
         double *speeds = tl_malloc(copies.n * sizeof *speeds);
         any = any || copies.n > 0;
-        for (size_t from = 0, to; from < copies.n; from = to) {
+        TL_RUNS (from, to, &copies, by_key) {
             size_t n = 0;
-            to = end_of(&copies, from);
             for (const change *b = &copies.v[from]; b < &copies.v[to]; b++) {
                 if (b->value > 0)
                     speeds[n++] = b->value;

@@ -51,7 +51,7 @@ static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exe
             if (k < TL_EXEC_INPUT_SHAPES)
                 tl_yajl_string(json, &words);
             else
-                tl_python_list(json, &words);
+                tl_python_list(json, false, &words);
             TL_CELLS(&csv, &words);
             tl_bytes_free(&words);
         }

@@ -26,11 +26,9 @@
 typedef struct kernel {
     size_t frame;
     int64_t stream, iteration;
-    uint32_t name, place; /* place: of the name among all texts in order */
-    double ts, dur;       /* in step times */
+    tl_text name;
+    double ts, dur; /* in step times */
 } kernel;
-
-TL_ORDER_BY(by_step, kernel, stream, place, iteration, frame)
 
 typedef struct search {
     const tl_hta_job *job;
@@ -42,6 +40,25 @@ typedef struct search {
     double scatter;         /* its mean; NaN: no collective is on two ranks */
     double *times;          /* of each frame: how often it is a candidate; -1: its rank is not in the collective */
 } search;
+
+/* Orders of kernels for qsort, each within the one before: by stream and the name's text, by step, by rank. */
+static int by_collective(const void *a, const void *b)
+{
+    const kernel *x = a, *y = b;
+    return x->stream != y->stream ? TL_COMPARE(x->stream, y->stream) : tl_text_compare(x->name, y->name);
+}
+
+static int by_step(const void *a, const void *b)
+{
+    const int order = by_collective(a, b);
+    return order != 0 ? order : TL_ORDER((const kernel *)a, (const kernel *)b, iteration);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const int order = by_step(a, b);
+    return order != 0 ? order : TL_ORDER((const kernel *)a, (const kernel *)b, frame);
+}
 
 static bool in_steps(const search *s, const tl_hta_row *row)
 {
@@ -73,56 +90,26 @@ static void measure_steps(search *s)
     tl_map_free(&seen);
 }
 
-static bool is_nccl_kernel(tl_text name)
-{
-    return tl_text_starts(name, "ncclKernel");
-}
-
 static void find_long(search *s)
 {
-    const tl_hta_symbols *symbols = s->job->symbols;
-    bool *collective = tl_hta_symbols_that(symbols, is_nccl_kernel);
-    uint32_t *order = tl_sorted_index(symbols->v.n, tl_hta_by_text, symbols);
-    uint32_t *place = tl_malloc(symbols->v.n * sizeof *place);
-
-    for (uint32_t i = 0; i < symbols->v.n; i++)
-        place[order[i]] = i;
     for (size_t i = 0; i < s->job->frames.n; i++)
         TL_EACH (const tl_hta_row, row, s->job->frames.v[i].rows)
-            if (row->stream > 0 && row->iteration > 0 && row->dur >= s->step_us * LONG_SHARE && collective[row->name] &&
-                in_steps(s, row))
-                tl_vec_push(&s->kernels, (kernel){ i, row->stream, row->iteration, row->name, place[row->name],
-                                                   (row->ts - s->first_ts) / s->step_us, row->dur / s->step_us });
-    free(collective);
-    free(order);
-    free(place);
+            if (row->stream > 0 && row->iteration > 0 && row->dur >= s->step_us * LONG_SHARE &&
+                tl_hta_is(s->job->symbols, row->name, TL_HTA_IS_NCCL) && in_steps(s, row))
+                tl_vec_push(&s->kernels,
+                            (kernel){ i, row->stream, row->iteration, tl_hta_text(s->job->symbols, row->name),
+                                      (row->ts - s->first_ts) / s->step_us, row->dur / s->step_us });
 }
 
 /* Leaves the last kernel of each rank, stream, step and name, in this order. */
 static void find_last(search *s)
 {
-    size_t n = s->kernels.n, nlast = 0;
-    uint32_t *order = tl_sorted_index(n, by_step, s->kernels.v);
-    kernel *last = tl_malloc((n + 1) * sizeof *last);
+    size_t n = 0;
 
-    TL_GROUPS (from, to, order, n, by_step, s->kernels.v) {
-        last[nlast++] = s->kernels.v[order[to - 1]];
-    }
-    free(order);
-    free(s->kernels.v);
-    s->kernels.v = last;
-    s->kernels.n = nlast;
-}
-
-/* Where the kernels of one step of a collective end that begin at `at`. */
-static size_t step_end(const search *s, size_t at)
-{
-    const kernel *v = s->kernels.v;
-    size_t to = at;
-
-    while (to < s->kernels.n && TL_ORDER(&v[at], &v[to], stream, place, iteration) == 0)
-        to++;
-    return to;
+    tl_vec_sort(&s->kernels, by_rank);
+    TL_RUNS (from, to, &s->kernels, by_rank)
+        s->kernels.v[n++] = s->kernels.v[to - 1];
+    s->kernels.n = n;
 }
 
 /* Chooses the collective with the most scatter of durations over ranks, in the mean of its steps with two ranks or more;
@@ -133,11 +120,13 @@ static void choose_collective(search *s)
     double *scatters = tl_malloc(s->kernels.n * sizeof *scatters);
 
     s->scatter = NAN;
-    for (size_t from = 0, to; from < s->kernels.n; from = to) {
+    TL_RUNS (from, to, &s->kernels, by_collective) {
         size_t n = 0;
-        for (to = from; to < s->kernels.n && TL_ORDER(&v[from], &v[to], stream, place) == 0; to = step_end(s, to))
-            if (step_end(s, to) - to > 1)
-                scatters[n++] = TL_STATS(NULL, step_end(s, to) - to, &v[to], dur).std;
+        for (size_t at = from, next; at < to; at = next) {
+            next = tl_run_end(v, at, to, sizeof *v, by_step);
+            if (next - at > 1)
+                scatters[n++] = TL_STATS(NULL, next - at, &v[at], dur).std;
+        }
         double scatter = tl_pandas_stats(scatters, n).mean;
         if (!(isnan(scatter) || scatter <= s->scatter)) {
             s->from = from;
@@ -158,7 +147,7 @@ static bool count_times(search *s)
     for (size_t i = 0; i < s->job->frames.n; i++)
         s->times[i] = -1;
     for (size_t i = s->from, to; i < s->to && enough; i = to) {
-        to = step_end(s, i);
+        to = tl_run_end(v, i, s->to, sizeof *v, by_step);
         enough = to - i >= s->ncandidates;
         double *starts = TL_COLUMN(NULL, to - i, &v[i], ts);
         tl_real_sort(starts, to - i);
@@ -183,8 +172,7 @@ static void write_candidates(tl_csv *csv, const search *s)
     uint32_t *order = tl_sorted_index(n, by_times, s->times);
 
     for (size_t i = 0; i < n && i < s->ncandidates && s->times[order[i]] >= 0; i++)
-        TL_ROW(csv, s->job->frames.v[order[i]].rank, s->times[order[i]], first->stream,
-               tl_hta_text(s->job->symbols, first->name), s->scatter);
+        TL_ROW(csv, s->job->frames.v[order[i]].rank, s->times[order[i]], first->stream, first->name, s->scatter);
     free(order);
 }
 

@@ -1,53 +1,57 @@
-/* time.c - rows merged to spans and the tree of the largest numbers; how busy a rank was, its classes over each other, and why
- * a stream was idle.
- */
+/* time.c - rows merged to spans; how busy a rank was, its classes over each other, and why a stream was idle. */
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
 #include <stdlib.h>
 
-TL_ORDER_BY(by_ts, tl_hta_row, ts)
+typedef struct span {
+    double ts, end;
+} span;
 
-/* Rows sorted by start; one that starts after the last span has ended begins a new span.  Rows that touch are one span, an
- * empty row alone is a span of length 0, and a row of duration -1 alone one of -1. */
-tl_hta_spans tl_hta_spans_of(const tl_hta_frame *frame, tl_hta_class class)
+typedef TL_VEC(span) spans;
+
+TL_SORT_BY(by_ts, span, ts)
+
+/* The rows on a stream of a class, or of any (TL_HTA_NCLASSES), by start; one that starts after the last span has ended
+ * begins a new span.  Rows that touch are one span, an empty row alone is a span of length 0, and a row of duration -1
+ * alone one of -1. */
+static spans spans_of(const tl_hta_frame *frame, tl_hta_class class)
 {
-    tl_hta_spans out = { 0 };
+    spans out = { 0 };
     size_t n = 0;
-    uint32_t *rows = tl_malloc(frame->rows.n * sizeof *rows);
 
     TL_EACH (const tl_hta_row, row, frame->rows)
-        if (tl_hta_on_stream(row) && (class == TL_HTA_ANY_CLASS || tl_hta_symbol_of(frame, row)->class == class))
-            rows[n++] = (uint32_t)(row - frame->rows.v);
-    tl_sort_index(rows, n, by_ts, frame->rows.v);
-    for (size_t i = 0; i < n; i++) {
-        const tl_hta_row *row = &frame->rows.v[rows[i]];
-        double ts = row->ts, end = ts + row->dur;
-        if (out.n == 0 || ts > out.v[out.n - 1].end)
-            tl_vec_push(&out, (tl_hta_span){ ts, end });
+        if (tl_hta_on_stream(row) && (class == TL_HTA_NCLASSES || tl_hta_symbol_of(frame, row)->class == class))
+            tl_vec_push(&out, (span){ row->ts, row->ts + row->dur });
+    tl_vec_sort(&out, by_ts);
+    TL_EACH (const span, each, out) {
+        if (n == 0 || each->ts > out.v[n - 1].end)
+            out.v[n++] = *each;
         else
-            out.v[out.n - 1].end = fmax(out.v[out.n - 1].end, end);
+            out.v[n - 1].end = fmax(out.v[n - 1].end, each->end);
     }
-    free(rows);
+    out.n = n;
     return out;
 }
 
-double tl_hta_spans_total(const tl_hta_spans *spans)
+/* Sum of the ends less sum of the starts, which is how HTA has the time of the breakdown.  HTA's overlap rests on the
+ * sum of the lengths, which differs in the last digits. */
+static double total_of(const spans *s)
 {
-    const size_t stride = sizeof *spans->v / sizeof(double);
+    const size_t stride = sizeof *s->v / sizeof(double);
 
-    if (spans->n == 0)
+    if (s->n == 0)
         return 0;
-    return tl_numpy_sum(&spans->v[0].end, spans->n, stride) - tl_numpy_sum(&spans->v[0].ts, spans->n, stride);
+    return tl_numpy_sum(&s->v[0].end, s->n, stride) - tl_numpy_sum(&s->v[0].ts, s->n, stride);
 }
 
-double tl_hta_spans_lengths(const tl_hta_spans *spans)
+static double lengths_of(const spans *s)
 {
-    double *lengths = tl_malloc(spans->n * sizeof *lengths);
+    double *lengths = tl_malloc(s->n * sizeof *lengths);
 
-    for (size_t i = 0; i < spans->n; i++)
-        lengths[i] = spans->v[i].end - spans->v[i].ts;
-    double sum = tl_numpy_sum(lengths, spans->n, 1);
+    for (size_t i = 0; i < s->n; i++)
+        lengths[i] = s->v[i].end - s->v[i].ts;
+    double sum = tl_numpy_sum(lengths, s->n, 1);
     free(lengths);
     return sum;
 }
@@ -56,7 +60,7 @@ double tl_hta_spans_lengths(const tl_hta_spans *spans)
  *     b    [     )  [   )     [   )[    )
  *     both    [  )  [  )      [   )[ )            one length each, added up in this order
  */
-double tl_hta_spans_overlap(const tl_hta_spans *a, const tl_hta_spans *b)
+static double overlap_of(const spans *a, const spans *b)
 {
     double *lengths = tl_malloc((a->n + b->n) * sizeof *lengths);
     size_t n = 0;
@@ -73,51 +77,6 @@ double tl_hta_spans_overlap(const tl_hta_spans *a, const tl_hta_spans *b)
     double sum = tl_numpy_sum(lengths, n, 1);
     free(lengths);
     return sum;
-}
-
-/* -------------------------------------------------------------------------------------------------- largest numbers */
-
-void tl_hta_peaks_make(tl_hta_peaks *peaks, size_t n)
-{
-    peaks->nleaves = 1;
-    while (peaks->nleaves < n)
-        peaks->nleaves *= 2;
-    peaks->v = tl_malloc(2 * peaks->nleaves * sizeof *peaks->v);
-    for (size_t i = 0; i < 2 * peaks->nleaves; i++)
-        peaks->v[i] = -INFINITY;
-}
-
-void tl_hta_peaks_set(tl_hta_peaks *peaks, size_t i, double value)
-{
-    peaks->v[i += peaks->nleaves] = value;
-    while ((i /= 2) > 0)
-        peaks->v[i] = fmax(peaks->v[2 * i], peaks->v[2 * i + 1]);
-}
-
-/* Up from the place to the first subtree on its left that has one, then down in it. */
-size_t tl_hta_peaks_last(const tl_hta_peaks *peaks, size_t before, double bound)
-{
-    size_t i = before + peaks->nleaves;
-
-    if (before >= peaks->nleaves)
-        i = 1;
-    else
-        while (i % 2 == 0 || peaks->v[i - 1] < bound)
-            if ((i /= 2) <= 1)
-                return TL_HTA_NO_PEAK;
-    if (i > 1)
-        i--;
-    if (peaks->v[i] < bound)
-        return TL_HTA_NO_PEAK;
-    while (i < peaks->nleaves)
-        i = 2 * i + (peaks->v[2 * i + 1] >= bound);
-    return i - peaks->nleaves;
-}
-
-void tl_hta_peaks_free(tl_hta_peaks *peaks)
-{
-    free(peaks->v);
-    *peaks = (tl_hta_peaks){ 0 };
 }
 
 /* ---------------------------------------------------------------------------------------------- how busy a rank was */
@@ -138,21 +97,21 @@ void tl_hta_peaks_free(tl_hta_peaks *peaks)
 /* HTA asserts that the books balance, and where rounding has made durations negative it gives up all ranks. */
 static void write_division(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
-    tl_hta_spans all = tl_hta_spans_of(frame, TL_HTA_ANY_CLASS), compute = tl_hta_spans_of(frame, TL_HTA_COMPUTATION);
+    spans all = spans_of(frame, TL_HTA_NCLASSES), compute = spans_of(frame, TL_HTA_COMPUTATION);
 
     if (all.n == 0) {
         tl_hta_note_rank(job, "temporal_breakdown", frame, "%s", "no GPU events; HTA gives up all ranks");
     } else {
-        const double kernel = all.v[all.n - 1].end - all.v[0].ts, idle = kernel - tl_hta_spans_total(&all);
-        const double computed = tl_hta_spans_total(&compute), other = kernel - computed - idle;
+        const double kernel = all.v[all.n - 1].end - all.v[0].ts, idle = kernel - total_of(&all);
+        const double computed = total_of(&compute), other = kernel - computed - idle;
         if (idle > kernel || computed > kernel || other < 0)
             tl_hta_note_rank(job, "temporal_breakdown", frame,
                              "the books do not balance: idle %g, compute %g, non-compute %g of %g us; HTA gives up all "
                              "ranks",
                              idle, computed, other, kernel);
         else
-            TL_ROW(csv, frame->rank, idle, computed, other, kernel, tl_numpy_round2(100 * idle / kernel),
-                   tl_numpy_round2(100 * computed / kernel), tl_numpy_round2(100 * other / kernel));
+            TL_ROW(csv, frame->rank, idle, computed, other, kernel, tl_numpy_round(100, 100 * idle / kernel),
+                   tl_numpy_round(100, 100 * computed / kernel), tl_numpy_round(100, 100 * other / kernel));
     }
     free(all.v);
     free(compute.v);
@@ -174,10 +133,10 @@ void tl_hta_comm_comp_overlap(tl_hta_job *job)
     tl_csv exact = tl_csv_open(&job->out, "comm_comp_overlap_unrounded.csv", header);
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
-        tl_hta_spans comm = tl_hta_spans_of(frame, TL_HTA_COMMUNICATION);
-        tl_hta_spans compute = tl_hta_spans_of(frame, TL_HTA_COMPUTATION);
-        double overlap = comm.n > 0 ? 100 * (tl_hta_spans_overlap(&comm, &compute) / tl_hta_spans_lengths(&comm)) : NAN;
-        TL_ROW(&rounded, frame->rank, tl_numpy_round2(overlap));
+        spans comm = spans_of(frame, TL_HTA_COMMUNICATION);
+        spans compute = spans_of(frame, TL_HTA_COMPUTATION);
+        double overlap = comm.n > 0 ? 100 * (overlap_of(&comm, &compute) / lengths_of(&comm)) : NAN;
+        TL_ROW(&rounded, frame->rank, tl_numpy_round(100, overlap));
         TL_ROW(&exact, frame->rank, overlap);
         free(comm.v);
         free(compute.v);
@@ -221,7 +180,7 @@ typedef struct edge {
     int bit;
 } edge;
 
-TL_ORDER_BY(by_edge, edge, ts)
+TL_SORT_BY(by_edge, edge, ts)
 
 typedef struct sums {
     bool seen[NSETS];
@@ -238,22 +197,21 @@ static void add_rank(sums *s, const tl_hta_frame *frame, bool copies)
     int running = 0;
 
     for (size_t k = 0; k < (copies ? 3 : 2); k++) {
-        tl_hta_spans spans = tl_hta_spans_of(frame, classes[k].class);
-        TL_EACH (const tl_hta_span, span, spans) {
-            tl_vec_push(&all, (edge){ span->ts, classes[k].bit });
-            tl_vec_push(&all, (edge){ span->end, -classes[k].bit });
+        spans merged = spans_of(frame, classes[k].class);
+        TL_EACH (const span, each, merged) {
+            tl_vec_push(&all, (edge){ each->ts, classes[k].bit });
+            tl_vec_push(&all, (edge){ each->end, -classes[k].bit });
         }
-        free(spans.v);
+        free(merged.v);
     }
-    uint32_t *order = tl_sorted_index(all.n, by_edge, all.v);
+    tl_vec_sort(&all, by_edge);
     for (size_t i = 0; i < all.n; i++) {
-        running += all.v[order[i]].bit;
+        running += all.v[i].bit;
         if (running <= 0)
             continue;
         s->seen[running] = true;
-        s->us[running] += i + 1 < all.n ? trunc(all.v[order[i + 1]].ts - all.v[order[i]].ts) : 0;
+        s->us[running] += i + 1 < all.n ? trunc(all.v[i + 1].ts - all.v[i].ts) : 0;
     }
-    free(order);
     free(all.v);
 }
 
@@ -278,7 +236,7 @@ static void write_types(tl_hta_job *job, const char *table, bool copies)
     for (size_t i = 0; i < NLABELS; i++) {
         double us = s.us[sets[order[i]].set];
         if (s.seen[sets[order[i]].set])
-            TL_ROW(&csv, sets[order[i]].label, us, rint(100 * us / total * 10) / 10);
+            TL_ROW(&csv, sets[order[i]].label, us, tl_numpy_round(10, 100 * us / total));
     }
     free(order);
     tl_csv_close(&csv);
@@ -311,137 +269,102 @@ static const char *const cause_names[] = { "host_wait", "kernel_wait", "other" }
 /* Thresholds of the second table, in us. */
 static const int64_t thresholds_us[] = { 5, 10, 100, 1000 };
 
-/* A kernel, and the gap before it. */
 typedef struct kernel {
-    int64_t id;      /* of the stream */
-    uint32_t stream; /* its number, by first appearance in the rank */
+    int64_t rank, id; /* id: of the stream */
+    uint32_t stream;  /* its number, by first appearance in the job */
     double ts, end, launch;
 } kernel;
 
-TL_ORDER_BY(by_stream, kernel, stream)
-TL_ORDER_BY(by_stream_and_time, kernel, stream, ts)
-
-/* The gaps of one stream in the order of its kernels; the first kernel has none. */
-typedef struct stream {
-    int64_t rank, id;
-    size_t n; /* gaps */
-    double *gap;
-    bool *waited; /* for the host */
-} stream;
+TL_SORT_BY(by_stream, kernel, stream)
+TL_SORT_BY(by_stream_and_time, kernel, stream, ts)
 
 typedef struct idle_tables {
-    TL_VEC(stream) streams; /* of all ranks, each in order of first appearance */
-    tl_arena arena;
-    double *room; /* for as many gaps as a stream has at most */
+    TL_VEC(kernel) kernels; /* of all ranks; by stream and time */
+    uint32_t nstreams;
+    double *room; /* for as many numbers as there are kernels */
 } idle_tables;
 
-static bool is_work(tl_text cat)
+/* Adds the work of a rank.  A kernel whose link is 0, "none", is taken to be launched by the event that has index 0. */
+static void find_work(idle_tables *t, const tl_hta_frame *frame)
 {
-    static const char *const cats[] = { "kernel",     "Kernel", "gpu_memset",      "Memset",
-                                        "gpu_memcpy", "Memcpy", "mtia_ccp_events", NULL };
-    return tl_hta_is_one_of(cat, cats);
-}
-
-/* Adds the streams of a rank's work, and the gaps of each.  A kernel whose link is 0, "none", is taken to be launched by the
- * event that has index 0. */
-static void find_idle(idle_tables *t, const tl_hta_frame *frame, const bool *works)
-{
-    const size_t nindices = tl_hta_nindices(frame);
-    TL_VEC(kernel) kernels = { 0 };
     tl_map seen = { 0 }; /* stream -> its number */
-    double *starts = tl_malloc(nindices * sizeof *starts);
 
-    for (size_t i = 0; i < nindices; i++)
-        starts[i] = NAN;
-    TL_EACH (const tl_hta_row, row, frame->rows)
-        starts[row->index] = row->ts;
     TL_EACH (const tl_hta_row, row, frame->rows) {
-        if (!tl_hta_on_stream(row) || !works[row->cat])
+        if (!tl_hta_on_stream(row) || !tl_hta_is(frame->symbols, row->cat, TL_HTA_IS_WORK))
             continue;
         uint32_t number = tl_map_get(&seen, (uint64_t)row->stream);
         if (number == TL_MAP_NONE) {
-            number = (uint32_t)seen.n;
+            number = t->nstreams + (uint32_t)seen.n;
             tl_map_put(&seen, (uint64_t)row->stream, number);
         }
-        bool linked = row->link >= 0 && (uint64_t)row->link < nindices;
-        tl_vec_push(&kernels,
-                    (kernel){ row->stream, number, row->ts, row->ts + row->dur, linked ? starts[row->link] : NAN });
+        const tl_hta_row *launch = tl_hta_row_at(frame, row->link);
+        const double launch_ts = launch != NULL ? launch->ts : NAN;
+        tl_vec_push(&t->kernels, (kernel){ frame->rank, row->stream, number, row->ts, row->ts + row->dur, launch_ts });
     }
-    uint32_t *order = tl_sorted_index(kernels.n, by_stream_and_time, kernels.v);
-    TL_GROUPS (from, to, order, kernels.n, by_stream, kernels.v) {
-        stream s = { .rank = frame->rank, .id = kernels.v[order[from]].id };
-        s.gap = tl_arena_take(&t->arena, to - from, sizeof *s.gap);
-        s.waited = tl_arena_take(&t->arena, to - from, sizeof *s.waited);
-        for (size_t i = from + 1; i < to; i++) {
-            double end = kernels.v[order[i - 1]].end;
-            s.gap[s.n] = kernels.v[order[i]].ts - end;
-            s.waited[s.n++] = kernels.v[order[i]].launch > end;
-        }
-        tl_vec_push(&t->streams, s);
-    }
+    t->nstreams += (uint32_t)seen.n;
     tl_map_free(&seen);
-    free(kernels.v);
-    free(order);
-    free(starts);
 }
 
-/* The gaps of a cause, in order, to t->room; how many there are.  *any: there are, or it has the first kernel. */
-static size_t gaps_of(const idle_tables *t, bool *any, const stream *s, int cause, int64_t threshold_us)
+/* The gaps of a cause before kernels from + 1 to `to` of a stream, in order, to t->room; how many there are. */
+static size_t gaps_of(const idle_tables *t, size_t from, size_t to, int cause, int64_t threshold_us)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < s->n; i++) {
-        int it = s->waited[i] ? HOST_WAIT : s->gap[i] < (double)threshold_us ? KERNEL_WAIT : OTHER;
+    for (size_t i = from + 1; i < to; i++) {
+        const kernel *a = &t->kernels.v[i - 1], *b = &t->kernels.v[i];
+        const double gap = b->ts - a->end;
+        const int it = b->launch > a->end ? HOST_WAIT : gap < (double)threshold_us ? KERNEL_WAIT : OTHER;
         if (it == cause)
-            t->room[n++] = s->gap[i];
+            t->room[n++] = gap;
     }
-    *any = n > 0 || cause == OTHER;
     return n;
 }
 
-/* with_threshold: the first column has it. */
+/* with_threshold: the first column has it.  The first kernel of a stream is of another cause, without a gap. */
 static void write_times(const idle_tables *t, tl_csv *csv, int64_t threshold_us, bool with_threshold)
 {
-    TL_EACH (const stream, s, t->streams) {
+    TL_RUNS (from, to, &t->kernels, by_stream) {
+        const kernel *first = &t->kernels.v[from];
         double time[NCAUSES], total = 0;
-        bool any[NCAUSES];
+        size_t n[NCAUSES];
         for (int cause = 0; cause < NCAUSES; cause++) {
-            time[cause] = tl_pandas_sum(t->room, gaps_of(t, &any[cause], s, cause, threshold_us));
+            n[cause] = gaps_of(t, from, to, cause, threshold_us);
+            time[cause] = tl_pandas_sum(t->room, n[cause]);
             total += time[cause];
         }
         for (int cause = 0; cause < NCAUSES; cause++) {
-            if (any[cause] && with_threshold)
+            if (n[cause] == 0 && cause != OTHER)
+                continue;
+            if (with_threshold)
                 TL_CELLS(csv, threshold_us);
-            if (any[cause])
-                TL_ROW(csv, s->rank, s->id, cause_names[cause], tl_numpy_round2(time[cause]),
-                       tl_numpy_round2(time[cause] / total));
+            TL_ROW(csv, first->rank, first->id, cause_names[cause], tl_numpy_round(100, time[cause]),
+                   tl_numpy_round(100, time[cause] / total));
         }
     }
 }
 
 static void write_stats(const idle_tables *t, tl_csv *csv, int64_t threshold_us)
 {
-    TL_EACH (const stream, s, t->streams)
+    TL_RUNS (from, to, &t->kernels, by_stream) {
+        const kernel *first = &t->kernels.v[from];
         for (int cause = 0; cause < NCAUSES; cause++) {
             double described[TL_NDESCRIBED];
-            bool any;
-            size_t n = gaps_of(t, &any, s, cause, threshold_us);
-            if (!any)
+            const size_t n = gaps_of(t, from, to, cause, threshold_us);
+            if (n == 0 && cause != OTHER)
                 continue;
             tl_pandas_describe(described, t->room, n);
-            TL_CELLS(csv, cause_names[cause], s->rank, s->id);
+            TL_CELLS(csv, cause_names[cause], first->rank, first->id);
             for (size_t i = 0; i < TL_NDESCRIBED; i++)
-                TL_CELLS(csv, tl_numpy_round2(described[i]));
+                TL_CELLS(csv, tl_numpy_round(100, described[i]));
             tl_csv_end_row(csv);
         }
+    }
 }
 
 void tl_hta_idle_time(tl_hta_job *job)
 {
     const int64_t asked_us = job->parameters->consecutive_kernel_delay;
     idle_tables t = { .room = NULL };
-    bool *works = tl_hta_symbols_that(job->symbols, is_work);
-    size_t longest = 0;
     tl_csv times =
         tl_csv_open(&job->out, "idle_time_breakdown.csv", "rank,stream,idle_category,idle_time,idle_time_ratio");
     tl_csv more = tl_csv_open(&job->out, "idle_time_breakdown_thresholds.csv",
@@ -450,23 +373,21 @@ void tl_hta_idle_time(tl_hta_job *job)
                                "idle_category,rank,stream,count,mean,std,min,25%,50%,75%,max");
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
-        size_t before = t.streams.n;
-        find_idle(&t, frame, works);
-        if (t.streams.n == before)
+        const size_t before = t.kernels.n;
+        find_work(&t, frame);
+        if (t.kernels.n == before)
             tl_hta_note_rank(job, "idle_time_breakdown", frame, "%s",
                              "no kernel is on a stream; HTA gives up all ranks");
     }
-    TL_EACH (const stream, s, t.streams)
-        longest = s->n > longest ? s->n : longest;
-    t.room = tl_arena_take(&t.arena, longest, sizeof *t.room);
+    tl_vec_sort(&t.kernels, by_stream_and_time);
+    t.room = tl_malloc(t.kernels.n * sizeof *t.room);
     write_times(&t, &times, asked_us, false);
     for (size_t i = 0; i < sizeof thresholds_us / sizeof thresholds_us[0]; i++)
         write_times(&t, &more, thresholds_us[i], true);
     write_stats(&t, &stats, asked_us);
-    tl_csv_end(&times, t.streams.n > 0);
-    tl_csv_end(&more, t.streams.n > 0);
-    tl_csv_end(&stats, t.streams.n > 0);
-    free(t.streams.v);
-    tl_arena_free(&t.arena);
-    free(works);
+    tl_csv_end(&times, t.kernels.n > 0);
+    tl_csv_end(&more, t.kernels.n > 0);
+    tl_csv_end(&stats, t.kernels.n > 0);
+    free(t.kernels.v);
+    free(t.room);
 }

@@ -31,7 +31,7 @@ static bool is_collective(const tl_lens *lens, uint32_t i)
 }
 
 /* The row of an event; texts are ids of the trace's names. */
-static tl_coll_row row_of(const tl_lens *lens, uint32_t i, int64_t rank)
+static tl_coll_row row_of(const tl_lens *lens, uint32_t i)
 {
     static const tl_coll_args none = { .group_size = -1,
                                        .in_nelems = -1,
@@ -45,8 +45,7 @@ static tl_coll_row row_of(const tl_lens *lens, uint32_t i, int64_t rank)
     const tl_events *e = lens->e;
     const tl_coll_args *args = tl_events_coll(e, i) != NULL ? tl_events_coll(e, i) : &none;
     const tl_lane *lane = &e->lanes.v[e->lane[i]];
-    return (tl_coll_row){ .rank = rank,
-                          .ts = tl_lens_ts(lens, i),
+    return (tl_coll_row){ .ts = tl_lens_ts(lens, i),
                           .dur = tl_lens_dur(lens, i),
                           .group_size = args->group_size >= 0 ? args->group_size : TL_COLL_NO_NUMBER,
                           .in_nelems = args->in_nelems >= 0 ? args->in_nelems : TL_COLL_NO_NUMBER,
@@ -66,7 +65,7 @@ static uint32_t intern(tl_names *texts, tl_text text)
 }
 
 /* A custom all-reduce does not say what it is; nothing else is read out of a kernel's name. */
-void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
+void tl_colls_pack(const tl_lens *lens, tl_bytes *out)
 {
     TL_VEC(tl_coll_row) rows = { 0 };
     tl_names texts = { 0 };
@@ -74,7 +73,7 @@ void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
     for (uint32_t i = 0; i < lens->e->n; i++) {
         if (!is_collective(lens, i))
             continue;
-        tl_coll_row row = row_of(lens, i, rank);
+        tl_coll_row row = row_of(lens, i);
         uint32_t *ids[] = TEXTS(&row);
         for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
             if (*ids[k] != TL_NO_NAME)
@@ -91,7 +90,7 @@ void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
     free(rows.v);
 }
 
-void tl_colls_unpack(tl_colls *colls, tl_bytes *share)
+void tl_colls_unpack(tl_colls *colls, int64_t rank, tl_bytes *share)
 {
     const size_t before = colls->rows.n;
     tl_coll_row *rows;
@@ -112,6 +111,7 @@ void tl_colls_unpack(tl_colls *colls, tl_bytes *share)
         uint32_t *ids[] = TEXTS(&rows[i]);
         for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
             *ids[k] = *ids[k] != TL_NO_NAME ? id[*ids[k]] : TL_NO_NAME;
+        rows[i].rank = rank;
         colls->rows.v[colls->rows.n++] = rows[i];
     }
     free(id);
@@ -120,22 +120,8 @@ void tl_colls_unpack(tl_colls *colls, tl_bytes *share)
 
 /* -------------------------------------------------------------------------------------------------------- matching */
 
-TL_ORDER_BY(by_rank, tl_coll_row, rank)
+TL_SORT_BY(by_rank, tl_coll_row, rank)
 TL_ORDER_BY(by_rank_group_and_time, tl_coll_row, rank, group, ts)
-
-/* Sorts the rows by rank.  Rows of one rank stand together already and stay in file order. */
-static void sort_rows(tl_colls *colls)
-{
-    uint32_t *order = tl_sorted_index(colls->rows.n, by_rank, colls->rows.v);
-    tl_coll_row *sorted = tl_malloc((colls->rows.n + 1) * sizeof *sorted);
-
-    for (size_t i = 0; i < colls->rows.n; i++)
-        sorted[i] = colls->rows.v[order[i]];
-    free(order);
-    free(colls->rows.v);
-    colls->rows.v = sorted;
-    colls->rows.cap = colls->rows.n + 1;
-}
 
 /* No row of any rank has a group, and each rank's rows lie on one stream. */
 static bool is_plain(const tl_colls *colls, uint32_t unknown)
@@ -192,7 +178,7 @@ static void gather(tl_colls *colls)
 
 void tl_colls_match(tl_colls *colls)
 {
-    sort_rows(colls);
+    tl_vec_sort(&colls->rows, by_rank); /* rows of one rank stay in file order */
     name_groups(colls);
     uint32_t *order = tl_sorted_index(colls->rows.n, by_rank_group_and_time, colls->rows.v);
     for (size_t i = 0; i < colls->rows.n; i++) {

@@ -342,11 +342,11 @@ typedef struct durations {
     double mean, median, std, min, max;
 } durations;
 
-/* The gaps of a rank in order of time, with all durations; which of them are macro gaps, and which are noise. */
+/* The gaps of a rank with all durations; which of them are macro gaps, and which are noise, in order of time. */
 typedef struct grouping {
     const tl_lens_idle *idle;
-    tl_arena arena;
     double *us;
+    uint32_t *order;  /* macro gaps, then noise */
     uint32_t *sorted; /* macro gaps, by group */
     tl_sum all, noise;
 } grouping;
@@ -374,30 +374,25 @@ static durations durations_of(const grouping *g, const tl_sum *group)
     return d;
 }
 
-static grouping grouping_of(const tl_lens_idle *idle)
+static int noise_last(const void *context, uint32_t a, uint32_t b)
 {
-    const size_t n = idle->gaps.n;
-    grouping g = { .idle = idle };
-    uint32_t *macro = tl_arena_take(&g.arena, n, sizeof *macro), *small = tl_arena_take(&g.arena, n, sizeof *small);
+    const tl_lens_gap *gaps = context;
+    return tl_lens_is_noise(&gaps[a]) - tl_lens_is_noise(&gaps[b]);
+}
 
-    g.sorted = tl_arena_take(&g.arena, n, sizeof *g.sorted);
-    g.us = tl_arena_take(&g.arena, n, sizeof *g.us);
-    g.all.order = macro;
-    g.noise.order = small;
-    for (uint32_t i = 0; i < n; i++) {
-        bool noise = tl_lens_is_noise(&idle->gaps.v[i]);
-        tl_sum *group = noise ? &g.noise : &g.all;
-        (noise ? small : macro)[group->n++] = i;
-        g.us[i] = tl_lens_duration(&idle->gaps.v[i]);
-        group->total += g.us[i];
-    }
-    return g;
+static tl_sum sum_of(const double *us, const uint32_t *order, size_t n)
+{
+    tl_sum sum = { .order = order, .n = n };
+    for (size_t i = 0; i < n; i++)
+        sum.total += us[order[i]];
+    return sum;
 }
 
 /* The macro gaps by the two axes, or by their key, too; the longest total first. */
 static tl_sums groups_of(grouping *g, tl_compare *compare)
 {
-    memcpy(g->sorted, g->all.order, g->all.n * sizeof *g->sorted);
+    for (size_t i = 0; i < g->all.n; i++)
+        g->sorted[i] = g->order[i];
     return tl_sums_of(g->sorted, g->all.n, compare, g->idle->gaps.v, g->us, sizeof *g->us, true);
 }
 
@@ -480,9 +475,19 @@ static void write_overview(grouping *g, tl_csv_folder *folder)
 
 void tl_lens_write_gap_groups(const tl_lens_idle *idle, tl_csv_folder *folder)
 {
-    grouping g = grouping_of(idle);
+    const size_t n = idle->gaps.n, nmacro = idle->nmacro;
+    grouping g = { .idle = idle, .order = tl_sorted_index(n, noise_last, idle->gaps.v) };
 
+    g.us = tl_malloc(n * sizeof *g.us);
+    g.sorted = tl_malloc(nmacro * sizeof *g.sorted);
+    for (size_t i = 0; i < n; i++)
+        g.us[i] = tl_lens_duration(&idle->gaps.v[i]);
+    g.all = sum_of(g.us, g.order, nmacro);
+    if (nmacro < n)
+        g.noise = sum_of(g.us, &g.order[nmacro], n - nmacro);
     write_overview(&g, folder);
     write_summary(&g, folder);
-    tl_arena_free(&g.arena);
+    free(g.us);
+    free(g.order);
+    free(g.sorted);
 }

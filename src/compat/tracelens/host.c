@@ -51,7 +51,6 @@ struct tl_lens_host {
     const tl_lens *lens;
     tl_names *words;
     sweep calls, ops;
-    uint8_t *class;       /* of each event that is a call */
     TL_VEC(frame) frames; /* operators of the gap at hand */
     TL_VEC(share) shares; /* of the gap at hand by name, in order of first sight */
     uint32_t *position;   /* name -> its place in shares, plus one; TL_NO_NAME stands at the end */
@@ -67,7 +66,7 @@ enum { MEMORY_ALLOC, LAUNCH_STALL, SYNC_CALL, OTHER_RUNTIME, NCLASSES };
 static const char *const class_words[NCLASSES] = { "MEMORY_ALLOC: ", "LAUNCH_STALL: ", "SYNC_CALL: ",
                                                    "OTHER_RUNTIME: " };
 
-static uint8_t class_of(const tl_lens *lens, uint32_t call)
+static int class_of(const tl_lens *lens, uint32_t call)
 {
     unsigned says = tl_lens_says(lens, call);
     if (says & TL_LENS_ALLOC)
@@ -90,10 +89,7 @@ tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words)
     host->words = words;
     host->calls.all = tl_lens_pick(lens, is_call, false, &host->calls.n);
     host->ops.all = tl_lens_pick(lens, is_op, true, &host->ops.n);
-    host->class = tl_calloc(lens->e->n, sizeof *host->class);
     host->position = tl_calloc(lens->e->names.n + 1, sizeof *host->position);
-    for (size_t i = 0; i < host->calls.n; i++)
-        host->class[host->calls.all[i]] = class_of(lens, host->calls.all[i]);
     return host;
 }
 
@@ -106,7 +102,6 @@ void tl_lens_host_free(tl_lens_host *host)
     free(host->frames.v);
     free(host->shares.v);
     free(host->position);
-    free(host->class);
     tl_bytes_free(&host->text);
     free(host);
 }
@@ -221,7 +216,7 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
     sweep_to(&host->calls, lens, gap);
     TL_EACH (const uint32_t, call, host->calls.now) {
         double us = fmax(0, fmin(tl_lens_end(lens, *call), gap->hi) - fmax(tl_lens_ts(lens, *call), gap->lo));
-        int class = host->class[*call], k = 0;
+        int class = class_of(lens, *call), k = 0;
         while (k < nmet && met[k] != class)
             k++;
         met[k] = class;

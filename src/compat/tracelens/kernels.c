@@ -295,7 +295,7 @@ static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder
             TL_CELLS(&csv, name_cell(s, first->parent));
         for (size_t i = 0; i < 3 && s->has_ops; i++) {
             tl_bytes text = { 0 };
-            tl_python_tuple(tl_names_text(&s->lens->e->names, arguments[i]), &text);
+            tl_python_list(tl_names_text(&s->lens->e->names, arguments[i]), true, &text);
             TL_CELLS(&csv, &text);
             tl_bytes_free(&text);
         }

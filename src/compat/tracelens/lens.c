@@ -8,45 +8,31 @@
 
 /* ----------------------------------------------------------------------------------------------------------- names */
 
-/* Whole names of runtime calls. */
+/* Names of runtime calls, which begin with "hip" or "cuda"; and whole names. */
 static const struct {
     const char *name;
     uint16_t says;
-} calls[] = { { "hipDeviceSynchronize", TL_LENS_DEVICE_SYNC },
-              { "cudaDeviceSynchronize", TL_LENS_DEVICE_SYNC },
-              { "hipStreamSynchronize", TL_LENS_STREAM_SYNC },
-              { "cudaStreamSynchronize", TL_LENS_STREAM_SYNC },
-              { "hipEventSynchronize", TL_LENS_EVENT_SYNC },
-              { "cudaEventSynchronize", TL_LENS_EVENT_SYNC },
-              { "hipMemcpyDtoH", TL_LENS_COPY_CALL },
-              { "cudaMemcpyDtoH", TL_LENS_COPY_CALL },
-              { "hipMemcpyAsync", TL_LENS_COPY_CALL },
-              { "cudaMemcpyAsync", TL_LENS_COPY_CALL },
-              { "hipMemcpy", TL_LENS_COPY_CALL },
-              { "cudaMemcpy", TL_LENS_COPY_CALL },
-              { "hipMemcpyWithStream", TL_LENS_COPY_CALL },
-              { "cudaMemcpyWithStream", TL_LENS_COPY_CALL },
-              { "hipMemcpy2DAsync", TL_LENS_COPY_CALL },
-              { "cudaMemcpy2DAsync", TL_LENS_COPY_CALL },
-              { "hipMalloc", TL_LENS_ALLOC },
-              { "cudaMalloc", TL_LENS_ALLOC },
-              { "hipFree", TL_LENS_ALLOC },
-              { "cudaFree", TL_LENS_ALLOC },
-              { "hipMallocAsync", TL_LENS_ALLOC },
-              { "cudaMallocAsync", TL_LENS_ALLOC },
-              { "hipFreeAsync", TL_LENS_ALLOC },
-              { "cudaFreeAsync", TL_LENS_ALLOC },
-              { "hipHostMalloc", TL_LENS_ALLOC },
-              { "cudaHostAlloc", TL_LENS_ALLOC },
-              { "hipHostFree", TL_LENS_ALLOC },
-              { "cudaFreeHost", TL_LENS_ALLOC },
-              { "hipLaunchKernel", TL_LENS_LAUNCH_CALL },
-              { "cudaLaunchKernel", TL_LENS_LAUNCH_CALL },
-              { "hipExtModuleLaunchKernel", TL_LENS_LAUNCH_CALL },
-              { "cuLaunchKernel", TL_LENS_LAUNCH_CALL },
-              { "cudaLaunchKernelExC", TL_LENS_LAUNCH_CALL },
-              { "hipGraphLaunch", TL_LENS_LAUNCH_CALL | TL_LENS_GRAPH_LAUNCH },
-              { "cudaGraphLaunch", TL_LENS_LAUNCH_CALL | TL_LENS_GRAPH_LAUNCH } };
+} calls[] = { { "DeviceSynchronize", TL_LENS_DEVICE_SYNC },
+              { "StreamSynchronize", TL_LENS_STREAM_SYNC },
+              { "EventSynchronize", TL_LENS_EVENT_SYNC },
+              { "MemcpyDtoH", TL_LENS_COPY_CALL },
+              { "MemcpyAsync", TL_LENS_COPY_CALL },
+              { "Memcpy", TL_LENS_COPY_CALL },
+              { "MemcpyWithStream", TL_LENS_COPY_CALL },
+              { "Memcpy2DAsync", TL_LENS_COPY_CALL },
+              { "Malloc", TL_LENS_ALLOC },
+              { "Free", TL_LENS_ALLOC },
+              { "MallocAsync", TL_LENS_ALLOC },
+              { "FreeAsync", TL_LENS_ALLOC },
+              { "LaunchKernel", TL_LENS_LAUNCH_CALL },
+              { "GraphLaunch", TL_LENS_LAUNCH_CALL | TL_LENS_GRAPH_LAUNCH } },
+  whole_calls[] = { { "hipHostMalloc", TL_LENS_ALLOC },
+                    { "cudaHostAlloc", TL_LENS_ALLOC },
+                    { "hipHostFree", TL_LENS_ALLOC },
+                    { "cudaFreeHost", TL_LENS_ALLOC },
+                    { "hipExtModuleLaunchKernel", TL_LENS_LAUNCH_CALL },
+                    { "cuLaunchKernel", TL_LENS_LAUNCH_CALL },
+                    { "cudaLaunchKernelExC", TL_LENS_LAUNCH_CALL } };
 
 /* Copies of older ROCm, each with or without ".kd" after it. */
 static const char *const copy_kernels[] = {
@@ -78,11 +64,14 @@ static bool is_copy_kernel(tl_text t)
 
 static uint16_t what_says(tl_text name)
 {
+    const size_t nplatform = tl_text_starts(name, "hip") ? 3 : tl_text_starts(name, "cuda") ? 4 : name.n;
+    const tl_text call = { name.p + nplatform, name.n - nplatform };
     unsigned says = TL_LENS_LOOKED_AT;
 
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        if (tl_text_is(name, calls[i].name))
-            says |= calls[i].says;
+        says |= tl_text_is(call, calls[i].name) ? calls[i].says : 0;
+    for (size_t i = 0; i < sizeof whole_calls / sizeof whole_calls[0]; i++)
+        says |= tl_text_is(name, whole_calls[i].name) ? whole_calls[i].says : 0;
     says |= has_any_case(name, "launch") ? TL_LENS_SAYS_LAUNCH : 0;
     says |= has_any_case(name, "cudagraph") || has_any_case(name, "graphlaunch") ? TL_LENS_SAYS_GRAPH : 0;
     says |= tl_text_has(name, "DtoH") ? TL_LENS_DTOH : 0;

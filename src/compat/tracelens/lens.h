@@ -269,10 +269,10 @@ typedef struct tl_colls {
 void tl_colls_free(tl_colls *colls);
 
 /* Adds the collective kernels of a rank as bytes: the number of rows, rows, the number of texts, texts. */
-void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out);
+void tl_colls_pack(const tl_lens *lens, tl_bytes *out);
 
-/* Takes such bytes, the next of a share, adding the rows.  Ranks may come in any order. */
-void tl_colls_unpack(tl_colls *colls, tl_bytes *share);
+/* Takes such bytes of a rank, the next of a share, adding the rows.  Ranks may come in any order. */
+void tl_colls_unpack(tl_colls *colls, int64_t rank, tl_bytes *share);
 
 /* When all rows are in: sorts and matches them. */
 void tl_colls_match(tl_colls *colls);

@@ -10,6 +10,7 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/compat/python.h"
+#include "tlmpi/trace/text/json.h"
 #include <stdlib.h>
 
 /* One collective.  Times in us, sizes in 2^20 bytes, rates in 2^30 bytes a second; NaN where unknown. */
@@ -30,11 +31,10 @@ typedef struct together {
 /* What is missing is a group of its own. */
 TL_ORDER_BY(by_kind, together, name, dtype, in_nelems)
 TL_ORDER_BY(by_group, together, group, dtype)
-TL_ORDER_BY(by_group_and_order, together, group, dtype, collective)
 
 typedef struct togethers {
     const tl_colls *colls;
-    TL_VEC(together) v;    /* synchronising collectives in order of first appearance; all-to-all-v by data */
+    TL_VEC(together) v;    /* in order of first appearance */
     TL_VEC(int64_t) ranks; /* that take part, ascending */
     bool has_bandwidth;
 } togethers;
@@ -364,7 +364,7 @@ static void write_exchange_sums(const togethers *s, tl_csv_folder *folder)
 {
     const tl_colls *colls = s->colls;
     const size_t n = s->v.n;
-    uint32_t *order = tl_sorted_index(n, by_group_and_order, s->v.v);
+    uint32_t *order = tl_sorted_index(n, by_group, s->v.v);
     tl_csv csv = tl_csv_open(folder, "nccl_summary_all2allv.csv", NULL);
 
     tl_csv_head(&csv, "Process Group Name,dtype");
@@ -479,23 +479,16 @@ typedef TL_VEC(int64_t) numbers;
 /* "[256, 512, 768]" to *split.  False: it is no list of whole numbers. */
 static bool read_split(numbers *split, tl_text text)
 {
+    tl_text rest = tl_json_inside(text), element;
+    int64_t number;
+
     split->n = 0;
-    if (text.n < 2 || text.p[0] != '[' || text.p[text.n - 1] != ']')
-        return false;
-    for (const char *p = text.p + 1, *end = text.p + text.n - 1, *comma; p < end; p = comma + 1) {
-        int64_t number;
-        comma = memchr(p, ',', (size_t)(end - p));
-        comma = comma != NULL ? comma : end;
-        const char *to = comma;
-        while (p < to && *p == ' ')
-            p++;
-        while (to > p && to[-1] == ' ')
-            to--;
-        if (!tl_decimal_to_int(p, (size_t)(to - p), &number))
+    while (tl_json_element(&rest, &element)) {
+        if (!tl_decimal_to_int(element.p, element.n, &number))
             return false;
         tl_vec_push(split, number);
     }
-    return true;
+    return text.n > 0 && text.p[0] == '[';
 }
 
 /* What the rank at hand sent to the j-th of its group. */
@@ -551,9 +544,9 @@ void tl_coll_write_all_to_all(const tl_colls *colls, tl_csv_folder *folder)
 
     (void)collect(&s, false);
     if (s.v.n > 0) {
+        write_exchange_sums(&s, folder);
         qsort(s.v.v, s.v.n, sizeof *s.v.v, most_first);
         write_exchanges(&s, folder);
-        write_exchange_sums(&s, folder);
         write_heat(colls, folder);
     }
     forget(&s);

@@ -5,7 +5,6 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/tracelens/tracelens.h"
 #include <stdlib.h>
-#include <unistd.h>
 
 /* What stands before the bytes of a rank in a share: then come its notes, and its rows if it could be used. */
 typedef struct share_head {
@@ -17,18 +16,11 @@ typedef struct share_head {
 
 void tl_tracelens_clear(const char *dir)
 {
-    static const char names[] =
-        "idle_overview,idle_summary,idle_intervals,idle_noise,gpu_timeline,gpu_timeline_micro5,gpu_timeline_all_events,"
-        "gpu_timeline_all_events_micro5,kernel_summary,short_kernel_histogram,short_kernels_summary,coll_analysis,"
-        "nccl_long,nccl_summary_long,nccl_implicit_sync,nccl_summary_implicit_sync,nccl_straggler_summary,"
-        "nccl_all2allv,nccl_summary_all2allv,nccl_all2allv_heatmap";
-    char path[4096];
-
-    for (const char *at = names, *end; *at != '\0'; at = end + (*end == ',')) {
-        end = at + strcspn(at, ",");
-        if (snprintf(path, sizeof path, "%s/%.*s.csv", dir, (int)(end - at), at) < (int)sizeof path)
-            (void)unlink(path);
-    }
+    static const char *const begins[] = {
+        "idle_overview",  "idle_summary", "idle_intervals", "idle_noise", "gpu_timeline",
+        "kernel_summary", "short_kernel", "coll_analysis",  "nccl_",      NULL
+    };
+    tl_csv_clear(dir, begins);
 }
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
@@ -51,7 +43,6 @@ static void take_trace(const tl_trace *trace, const tl_verbatim *words, const ch
                        tl_csv_folder *folder, tl_bytes *notes, tl_bytes *rows)
 {
     tl_lens lens = tl_lens_open(trace, words);
-    tl_bytes own = { 0 };
     tl_colls colls = { 0 }; /* of this rank alone; its number is then 0 */
 
     (void)tl_make_folders(folder->dir, &folder->error);
@@ -66,13 +57,12 @@ static void take_trace(const tl_trace *trace, const tl_verbatim *words, const ch
     note_timelines(&linked, &all, rank, notes);
     tl_lens_write_timelines(&linked, &all, folder);
     tl_lens_write_kernels(&lens, linked.any ? linked.total : NAN, folder);
-    tl_colls_pack(&lens, 0, &own);
-    tl_colls_unpack(&colls, &own);
+    tl_colls_pack(&lens, rows);
+    tl_colls_unpack(&colls, 0, rows);
+    rows->at = 0;
     tl_colls_match(&colls);
     tl_coll_write_summary_long(&colls, folder, "coll_analysis.csv");
     tl_colls_free(&colls);
-    tl_bytes_free(&own);
-    tl_colls_pack(&lens, rank, rows);
     tl_lens_free(&lens);
 }
 
@@ -121,11 +111,7 @@ typedef struct part {
     size_t at; /* of its notes in the shares; then come its rows */
 } part;
 
-static int by_rank(const void *a, const void *b)
-{
-    const part *x = a, *y = b;
-    return TL_COMPARE(x->head.rank, y->head.rank);
-}
+TL_SORT_BY(by_rank, part, head.rank)
 
 static void write_common(const tl_colls *colls, tl_csv_folder *folder, tl_bytes *notes)
 {
@@ -167,8 +153,7 @@ tl_status tl_tracelens_ranks(tl_bytes *shares, int64_t gpus_per_node, const char
         tl_bytes_skip(shares, (size_t)p.head.n);
         tl_vec_push(&parts, p);
     }
-    if (parts.n > 1)
-        qsort(parts.v, parts.n, sizeof *parts.v, by_rank);
+    tl_vec_sort(&parts, by_rank);
     TL_EACH (const part, p, parts) {
         *incomplete |= p->head.incomplete != 0;
         if (p->head.incomplete != 0)
@@ -177,7 +162,7 @@ tl_status tl_tracelens_ranks(tl_bytes *shares, int64_t gpus_per_node, const char
         nusable += p->head.usable;
         shares->at = p->at + (size_t)p->head.nnotes;
         if (p->head.usable)
-            tl_colls_unpack(&colls, shares);
+            tl_colls_unpack(&colls, p->head.rank, shares);
     }
     tl_colls_match(&colls);
     write_common(&colls, &folder, &notes);

@@ -93,11 +93,11 @@ static void every_double_reads_back(void)
 
 static void percentages_round_half_to_even(void)
 {
-    CU_ASSERT_EQUAL(tl_numpy_round2(0.125), 0.12);
-    CU_ASSERT_EQUAL(tl_numpy_round2(0.375), 0.38);
-    CU_ASSERT_EQUAL(tl_numpy_round2(93.499), 93.5);
-    CU_ASSERT_EQUAL(tl_numpy_round2(-0.125), -0.12);
-    CU_ASSERT(isnan(tl_numpy_round2(NAN)));
+    CU_ASSERT_EQUAL(tl_numpy_round(100, 0.125), 0.12);
+    CU_ASSERT_EQUAL(tl_numpy_round(100, 0.375), 0.38);
+    CU_ASSERT_EQUAL(tl_numpy_round(100, 93.499), 93.5);
+    CU_ASSERT_EQUAL(tl_numpy_round(100, -0.125), -0.12);
+    CU_ASSERT(isnan(tl_numpy_round(100, NAN)));
 }
 
 static void cells_are_quoted_where_a_reader_would_split(void)
@@ -192,7 +192,7 @@ static void arrays_are_shown_as_tuples(void)
     for (size_t i = 0; i < COUNT(known); i++) {
         tl_bytes out = { 0 };
         tl_bytes_put(&out, ">", 1);
-        tl_python_tuple((tl_text){ known[i].json, strlen(known[i].json) }, &out);
+        tl_python_list((tl_text){ known[i].json, strlen(known[i].json) }, true, &out);
         tl_bytes_put(&out, "", 1);
         CU_ASSERT_STRING_EQUAL(out.v + 1, known[i].tuple);
         free(out.v);
@@ -210,7 +210,7 @@ static void arrays_are_shown_as_lists(void)
     };
     for (size_t i = 0; i < COUNT(known); i++) {
         tl_bytes out = { 0 };
-        tl_python_list((tl_text){ known[i].json, strlen(known[i].json) }, &out);
+        tl_python_list((tl_text){ known[i].json, strlen(known[i].json) }, false, &out);
         tl_bytes_put(&out, "", 1);
         CU_ASSERT_STRING_EQUAL(out.v, known[i].list);
         free(out.v);
@@ -224,7 +224,7 @@ static void too_deep_an_array_is_shown_as_it_is(void)
         tl_bytes out = { 0 };
         memset(deep, '[', (size_t)n);
         memset(deep + n, ']', (size_t)n);
-        tl_python_tuple((tl_text){ deep, (size_t)(2 * n) }, &out);
+        tl_python_list((tl_text){ deep, (size_t)(2 * n) }, true, &out);
         CU_ASSERT_EQUAL(out.v[0], n == 64 ? '(' : '[');
         free(out.v);
     }

@@ -1,51 +1,52 @@
 /* test_hta_spans.c - HTA's sets of spans. */
 #include "hta_trace.h"
-#include "tlmpi/model/schema.h"
-#include <math.h>
 
-static tl_hta_spans spans_of(const tl_hta_job *job, tl_hta_class class)
+static const char *division(const char *text)
 {
-    return tl_hta_spans_of(&job->frames.v[0], class);
+    const char *table = table_of(tl_hta_temporal_breakdown, "temporal_breakdown.csv", text, NULL, false);
+    const char *rows = strchr(table, '\n');
+    return rows != NULL ? rows + 1 : table;
 }
+
+/*     ts     0         1         2
+ *            0123456789012345678901234
+ *     7      ....AAAA....BB...........
+ *     8      ......CCCCCC.....D.........       D is empty
+ *     9      .......F.F.........E.....       within C, which goes on; E is communication
+ *
+ *     kernel time from 4 to 20, busy 10 + 0 + 1, of which compute 10
+ */
+#define DRAWN(tail)                                                                                                    \
+    TRACE(OP("host", "0", "24") "," KERNEL("B", "7", "2", "12", "2") "," KERNEL("A", "7", "1", "4", "4") "," KERNEL(   \
+        "C", "8", "3", "6", "6") "," KERNEL("D", "8", "4", "17", "0") "," KERNEL("F", "9", "6", "7",                   \
+                                                                                 "1") "," KERNEL("F", "9", "7", "9",   \
+                                                                                                 "1") "," tail)
 
 static void rows_that_overlap_or_touch_are_one_span(void)
 {
-    /*     ts     0         1         2
-     *            0123456789012345678901234
-     *     7      ....AAAA....BB...........
-     *     8      ......CCCCCC.....D..E....       D is empty, E (from 20) ends at 19
-     *     9      .......F.F...............       within C, which goes on
-     */
-    tl_hta_job job = load(TRACE(OP("host", "0", "24") "," KERNEL("B", "7", "2", "12", "2") ","
-                                KERNEL("A", "7", "1", "4", "4") "," KERNEL("C", "8", "3", "6", "6") ","
-                                KERNEL("D", "8", "4", "17", "0") "," KERNEL("E", "8", "5", "20", "-1") ","
-                                KERNEL("F", "9", "6", "7", "1") "," KERNEL("F", "9", "7", "9", "1")), NULL, false);
-    tl_hta_spans all = spans_of(&job, TL_HTA_ANY_CLASS), memory = spans_of(&job, TL_HTA_MEMORY);
+    CU_ASSERT_STRING_EQUAL(division(DRAWN(KERNEL("nccl", "9", "8", "19", "1"))), "0,5,10,1,16,31.25,62.5,6.25\n");
+    /* A row of -1 us from 20 alone ends at 19: it takes 1 us from what is busy. */
+    CU_ASSERT_STRING_EQUAL(division(DRAWN(KERNEL("nccl", "9", "8", "18", "1") "," KERNEL("E", "8", "5", "20", "-1"))),
+                           "0,5,9,1,15,33.33,60,6.67\n");
+}
 
-    CU_ASSERT_EQUAL_FATAL(all.n, 3);
-    CU_ASSERT_EQUAL(all.v[0].ts, 4);
-    CU_ASSERT_EQUAL(all.v[0].end, 14);
-    CU_ASSERT_EQUAL(all.v[1].ts, 17);
-    CU_ASSERT_EQUAL(all.v[1].end, 17);
-    CU_ASSERT_EQUAL(all.v[2].end, 19);
-    CU_ASSERT_EQUAL(tl_hta_spans_total(&all), 9);       /* 10 + 0 - 1 */
-    CU_ASSERT_EQUAL(tl_hta_spans_lengths(&all), 9);
-    CU_ASSERT_EQUAL(memory.n, 0);
-    CU_ASSERT_EQUAL(tl_hta_spans_total(&memory), 0);
-    free(all.v);
-    free(memory.v);
-    tl_hta_job_free(&job);
+static const char *overlap(const char *text)
+{
+    return table_of(tl_hta_comm_comp_overlap, "comm_comp_overlap_unrounded.csv", text, NULL, true);
 }
 
 static void overlap_is_where_both_are(void)
 {
-    tl_hta_span a[] = { { 0, 4 }, { 6, 10 }, { 12, 12 }, { 20, 30 } },
-                b[] = { { 2, 7 }, { 8, 9 }, { 11, 21 }, { 29, 40 } };
-    tl_hta_spans x = { .v = a, .n = COUNT(a) }, y = { .v = b, .n = COUNT(b) }, none = { 0 };
-
-    CU_ASSERT_EQUAL(tl_hta_spans_overlap(&x, &y), 2 + 1 + 1 + 1 + 1);
-    CU_ASSERT_EQUAL(tl_hta_spans_overlap(&y, &x), 6);
-    CU_ASSERT_EQUAL(tl_hta_spans_overlap(&x, &none), 0);
+    /* Communication [0, 4) [6, 10) [20, 30) and compute [2, 7) [8, 9) [11, 21) [29, 40): 2 + 1 + 1 + 1 + 1 of 18 us. */
+    CU_ASSERT_STRING_EQUAL(
+        overlap(TRACE(KERNEL("nccl", "7", "1", "0", "4") "," KERNEL("nccl", "7", "2", "6", "4") "," KERNEL(
+            "nccl", "7", "3", "20",
+            "10") "," KERNEL("a", "8", "4", "2", "5") "," KERNEL("a", "8", "5", "8",
+                                                                 "1") "," KERNEL("a", "8", "6", "11",
+                                                                                 "10") "," KERNEL("a", "8", "7", "29",
+                                                                                                  "11"))),
+        "rank,comp_comm_overlap_pctg\n0,33.33333333333333\n");
+    CU_ASSERT_STRING_EQUAL(overlap(TRACE(KERNEL("nccl", "7", "1", "0", "4"))), "rank,comp_comm_overlap_pctg\n0,0\n");
 }
 
 static const unit_test tests[] = {

@@ -10,10 +10,10 @@
 static const char *nested(const char *trace, tl_hta_nesting way, bool *clash)
 {
     static char text[512];
-    uint32_t parent[32], opened[32], at[32];
+    uint32_t at[32];
     tl_hta_job job = load(trace, NULL, false);
     const tl_hta_frame *frame = &job.frames.v[0];
-    tl_hta_nest nest = { .rows = frame->rows.v, .way = way, .parent = parent, .opened = opened };
+    tl_hta_nest nest = tl_hta_nest_make(frame, way);
     int n = 0;
 
     CU_ASSERT_FATAL(frame->rows.n <= 32);
@@ -24,9 +24,10 @@ static const char *nested(const char *trace, tl_hta_nesting way, bool *clash)
     text[0] = '\0';
     for (size_t i = 0; i < frame->rows.n; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, "%u:%d ", frame->rows.v[i].index,
-                      parent[i] == TL_HTA_TOP ? -1 : (int)frame->rows.v[parent[i]].index);
+                      nest.parent[i] == TL_HTA_TOP ? -1 : (int)frame->rows.v[nest.parent[i]].index);
     if (clash != NULL)
         *clash = nest.clash;
+    tl_hta_nest_free(&nest);
     tl_hta_job_free(&job);
     return text;
 }
