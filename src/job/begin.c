@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of text without one of the endings. */
-static size_t without(const char *text, size_t n, const char *const *endings)
+/* Returns the length of the text without the first of the endings that it has. */
+static size_t length_without(const char *text, size_t n, const char *const *endings)
 {
     for (; *endings != NULL; endings++) {
         size_t m = strlen(*endings);
@@ -18,8 +18,9 @@ static size_t without(const char *text, size_t n, const char *const *endings)
     return n;
 }
 
-/* The path of the result file: PREFIX.h5.  Without -o PREFIX is the last part of the path given, less .json, .json.gz
- * and .pt.trace; "tlmpi" where there are several paths or the one has no name (".", "..", "/").  The caller frees. */
+/* Returns the path of the result file: PREFIX.h5.  Without -o PREFIX is the last component of the input path, less
+ * .json, .json.gz and .pt.trace; "tlmpi" if there are several input paths or the component is no name (".", "..", "/").
+ * The caller frees. */
 char *tl_output_path(const tl_options *options)
 {
     static const char *const written[] = { ".h5", NULL }, *const packed[] = { ".gz", ".zst", NULL },
@@ -28,7 +29,7 @@ char *tl_output_path(const tl_options *options)
     size_t n;
 
     if (prefix != NULL) {
-        n = without(prefix, strlen(prefix), written);
+        n = length_without(prefix, strlen(prefix), written);
     } else {
         const char *path = options->npaths == 1 && tl_path_is_given(options->paths[0]) ? options->paths[0] : "";
         n = strlen(path);
@@ -38,7 +39,7 @@ char *tl_output_path(const tl_options *options)
         while (from > 0 && path[from - 1] != '/')
             from--;
         prefix = path + from;
-        n = without(prefix, without(prefix, without(prefix, n - from, packed), json), pt);
+        n = length_without(prefix, length_without(prefix, length_without(prefix, n - from, packed), json), pt);
         if (n == 0 || (prefix[0] == '.' && (n == 1 || (n == 2 && prefix[1] == '.')))) {
             prefix = "tlmpi";
             n = 5;
@@ -90,7 +91,7 @@ tl_status tl_job_prepare(tl_job *j, tl_error *err)
     return st;
 }
 
-/* No trace is written over, nor are the rules. */
+/* Fails if the output would replace one of the traces or the file of rules. */
 static tl_status check_inputs_kept(const tl_job *j, tl_error *err)
 {
     const tl_inventory *inventory = &j->plan.inventory;

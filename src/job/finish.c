@@ -1,4 +1,4 @@
-/* finish.c - the end of a run, on proc 0: reductions over all ranks, the result file, and what is said of it. */
+/* finish.c - the end of a run, on proc 0: reductions over all ranks, the result file, and the printed conclusions. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "stages.h"
 #include "tell.h"
@@ -42,7 +42,7 @@ static tl_status write_names(tl_store *store, const tl_names *names, tl_error *e
     return st;
 }
 
-/* The paths that were read, a line each, from the root. */
+/* Writes the paths that were read, absolute, one per line. */
 static tl_status write_inputs(tl_store *store, const tl_options *options, tl_error *err)
 {
     tl_bytes paths = { 0 };
@@ -57,7 +57,7 @@ static tl_status write_inputs(tl_store *store, const tl_options *options, tl_err
     return st;
 }
 
-/* When, where, by which command and of what the file was made: what --reproducible leaves out. */
+/* Writes the attributes that --reproducible leaves out: time, host, command and input paths. */
 static tl_status write_circumstances(tl_store *store, const tl_options *options, tl_error *err)
 {
     char when[32] = "", host[256] = "", history[4096];
@@ -118,7 +118,7 @@ static void tell_problems(tl_job *j)
         tl_warn("%s", j->selection_notes);
 }
 
-/* Prints what was found, as JSON or summary, and sets the exit code: a threshold passed (--fail-on) outranks incomplete
+/* Prints the answers, as JSON or summary, and sets the exit code: a threshold passed (--fail-on) outranks incomplete
  * traces. */
 static void conclude(tl_job *j, bool summary, double start_s, int *code)
 {

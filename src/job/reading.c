@@ -1,5 +1,5 @@
-/* reading.c - what a run reads: one trace after the other, as the writer hands them out; all of them once more, where kernels
- * turn out to communicate though no rule names them; and memory timelines. */
+/* reading.c - what a run reads: one trace after the other, as the writer hands them out; all traces again, if kernels
+ * turn out to communicate that no rule names; and memory timelines. */
 #include "stages.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/analysis/registry.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps what is not an event table of a rank that has been read. */
+/* Keeps the rows of a rank that has been read, but for its event tables, which go to the file. */
 static void keep_rows(tl_job *j, tl_rank_result *result)
 {
     for (size_t t = 0; t < j->tables.n; t++) {
@@ -71,10 +71,11 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
  *
  *     every proc   sightings of kernels that may communicate  ->  proc 0: which do (analysis/behave.h)  ->  every proc
  *
- * Everything that a rank is asked depends on what communicates: so what was read is dropped, and read again.
+ * All tables of a rank depend on which kernels communicate: the rows of the first reading are dropped, and all ranks
+ * are read again.
  */
 
-/* A pipe can be read once. */
+/* Returns whether every input can be read twice: a pipe cannot. */
 static bool can_reread(const tl_inventory *inventory)
 {
     for (size_t i = 0; i < inventory->inputs.n; i++)
@@ -83,8 +84,8 @@ static bool can_reread(const tl_inventory *inventory)
     return true;
 }
 
-/* The names that communicate, to the rules of every proc. */
-static void decide(tl_job *j)
+/* Proc 0 decides which names communicate; every proc adds them to its rules. */
+static void decide_behaviours(tl_job *j)
 {
     tl_behaviour *all = NULL;
     size_t n = 0;
@@ -98,7 +99,7 @@ static void decide(tl_job *j)
     tl_par_share((void **)&j->rules.behave, &j->rules.nbehave, sizeof *j->rules.behave);
 }
 
-/* Drops all that came of reading; the output begins anew. */
+/* Drops all results of reading, and opens the output anew. */
 static tl_status begin_again(tl_job *j, tl_error *err)
 {
     size_t n;
@@ -123,7 +124,7 @@ static tl_status begin_again(tl_job *j, tl_error *err)
 
 tl_status tl_job_reread(tl_job *j, tl_error *err)
 {
-    decide(j);
+    decide_behaviours(j);
     tl_status st = TL_OK;
     if (j->rules.nbehave == 0)
         return st;
@@ -133,7 +134,7 @@ tl_status tl_job_reread(tl_job *j, tl_error *err)
 
 /* ------------------------------------------------------------------------------------------------ memory timelines
  *
- * The profiler's raw memory timelines that lie beside the traces, or alone: each proc reads every nprocs-th.
+ * The profiler's raw memory timelines, beside traces or alone: proc p of n reads files p, p + n, p + 2n, ...
  */
 
 _Static_assert((int)TL_MEMORY_KINDS == (int)TL_MEMORY_SUMS, "a row for each category of the file, and the total");
@@ -145,7 +146,7 @@ typedef struct memory_reading {
     int64_t n;
 } memory_reading;
 
-static void take_state(void *arg, const tl_memory_state *s)
+static void add_state(void *arg, const tl_memory_state *s)
 {
     memory_reading *r = arg;
     const int64_t *b = s->bytes;
@@ -177,7 +178,7 @@ static void read_memory(const char *path, int32_t number, tl_tables *tables)
     size_t first = timeline->n;
 
     tl_memory_peaks_begin(r.rows, number, file.rank);
-    tl_status st = tl_memory_timeline_read(path, take_state, &r, &report, &why);
+    tl_status st = tl_memory_timeline_read(path, add_state, &r, &report, &why);
     file.entries = report.entries;
     file.status = st == TL_OK           ? (report.entries > 0 ? TL_MEMORY_FILE_OK : TL_MEMORY_FILE_EMPTY)
                   : report.entries == 0 ? TL_MEMORY_FILE_UNREADABLE
@@ -200,8 +201,8 @@ static void read_memory(const char *path, int32_t number, tl_tables *tables)
         tl_table_append(tl_tables_get(tables, &tl_memory_category_schema), r.rows, TL_MEMORY_KINDS);
 }
 
-/* A timeline of a rank that is left out is left out, too. */
-static bool is_asked(const tl_options *options, const char *path)
+/* Returns whether the memory timeline belongs to a selected rank, by its file name, or to no known rank. */
+static bool is_of_selected_rank(const tl_options *options, const char *path)
 {
     int64_t named = tl_rank_of_name(path);
     return named < 0 || tl_ranges_has(&options->ranks, named);
@@ -211,7 +212,7 @@ void tl_job_read_memory(tl_job *j)
 {
     for (size_t i = 0; i < j->plan.nsides; i++) {
         const tl_plan_side *side = &j->plan.sides[i];
-        if (tl_plan_is_mine(side, TL_INPUT_MEMORY) && is_asked(j->options, side->path))
+        if (tl_plan_is_mine(side, TL_INPUT_MEMORY) && is_of_selected_rank(j->options, side->path))
             read_memory(side->path, side->number, &j->tables);
     }
 }

@@ -1,9 +1,9 @@
-/* run.c - the whole flow, and nothing else.
+/* run.c - the flow of a run.
  *
  *     plan, selection -> for each rank of the queue { read -> analyse -> rows to the file } -> the same once more, where
  *          kernels turn out to communicate that no rule names -> gather -> match collectives -> reduce -> phases timed without a profiler -> write -> tell
  *
- * Every phase that can fail ends in an agreement, so that all procs go on, or none.
+ * Every stage that can fail ends in an agreement on the status: all procs go on, or none does.
  */
 #include "tlmpi/job/run.h"
 #include "stages.h"
@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The rows of the ranks to proc 0, and what they tell of the job. */
+/* Gathers the rows of scope RANK on proc 0, which adds to the plan what they tell of the job. */
 static void gather_ranks(tl_job *j)
 {
     tl_gather_tables(&j->tables, TL_SCOPE_RANK);
@@ -46,8 +46,9 @@ static void job_free(tl_job *j)
     free(j->output);
 }
 
-/* All procs: ends a command.  code: the exit code unless st is a failure. */
-static int end(tl_job *j, tl_status st, int code, const tl_error *err)
+/* Collective: prints the error of a failed command, frees the job, and returns the exit code.  code: the exit code
+ * unless st is a failure. */
+static int end_command(tl_job *j, tl_status st, int code, const tl_error *err)
 {
     if (st != TL_OK && tl_is_first())
         code = tl_exit_say(err);
@@ -79,8 +80,9 @@ static tl_status analyse(tl_job *j, tl_error *err)
     return st;
 }
 
-/* Prints the list of runs where the job, which has been prepared, is to do nothing else; returns whether it is. */
-static bool tells_runs_alone(const tl_job *j, tl_status st)
+/* Returns whether the command is only to list runs (--run list), and prints the list.  st: the status of
+ * tl_job_prepare; false for a failure. */
+static bool list_runs_alone(const tl_job *j, tl_status st)
 {
     bool alone = st == TL_OK && j->options->run < 0;
     if (alone && tl_is_first())
@@ -96,8 +98,8 @@ int tl_run(const tl_options *options)
     int code = TL_EXIT_DONE;
 
     tl_status st = tl_job_prepare(&j, &err);
-    if (tells_runs_alone(&j, st))
-        return end(&j, st, code, &err);
+    if (list_runs_alone(&j, st))
+        return end_command(&j, st, code, &err);
     if (st == TL_OK)
         st = tl_job_select(&j, &err);
     if (st == TL_OK)
@@ -113,10 +115,10 @@ int tl_run(const tl_options *options)
             st = tl_job_finish(&j, start_s, &code, &err);
         st = tl_par_agree(st, &err);
     }
-    return end(&j, st, code, &err);
+    return end_command(&j, st, code, &err);
 }
 
-/* Proc 0: fails where the traces do not hold what they held for a result. */
+/* Proc 0: fails if the traces differ from those that a result was made of. */
 static tl_status check_unchanged(tl_job *j, const tl_whatif_origin *origin, tl_error *err)
 {
     const tl_table *now = tl_tables_get(&j->tables, &tl_rank_schema), *then = &origin->ranks;
@@ -151,8 +153,8 @@ int tl_whatif(const tl_options *options, const tl_whatif_origin *origin, tl_what
     int code = TL_EXIT_DONE;
 
     tl_status st = tl_job_prepare(&j, &err);
-    if (tells_runs_alone(&j, st))
-        return end(&j, st, code, &err);
+    if (list_runs_alone(&j, st))
+        return end_command(&j, st, code, &err);
     if (st == TL_OK)
         st = tl_job_select(&j, &err);
     if (st == TL_OK)
@@ -170,7 +172,7 @@ int tl_whatif(const tl_options *options, const tl_whatif_origin *origin, tl_what
                  : tl_fail(&err, TL_EINPUT, "no device work in these traces: there is nothing to replay");
     }
     st = tl_par_agree(st, &err);
-    return end(&j, st, code, &err);
+    return end_command(&j, st, code, &err);
 }
 
 int tl_check(const tl_options *options)
@@ -180,8 +182,8 @@ int tl_check(const tl_options *options)
     int code = TL_EXIT_DONE;
 
     tl_status st = tl_job_prepare(&j, &err);
-    if (tells_runs_alone(&j, st))
-        return end(&j, st, code, &err);
+    if (list_runs_alone(&j, st))
+        return end_command(&j, st, code, &err);
     if (st == TL_OK)
         st = tl_job_read(&j, false, &err);
     if (st == TL_OK) {
@@ -196,5 +198,5 @@ int tl_check(const tl_options *options)
         tl_tell_inventory(&j.plan, &j.tables);
         tl_tell_problems(&j.plan, &j.tables);
     }
-    return end(&j, st, code, &err);
+    return end_command(&j, st, code, &err);
 }

@@ -1,4 +1,5 @@
-/* selection.c - of what part of the traces a run is: which, whether anything is left, and the words for it. */
+/* selection.c - the part of the traces that a run analyses: resolves it, checks that it is not empty, and describes
+ * it. */
 #include "stages.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/transport/rows.h"
@@ -11,10 +12,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ----------------------------------------------------------------------------------- when the recording of the job began */
+/* ------------------------------------------------------------------------------ when the recording of the job began */
 
-/* A trace is read once more for that.  One that cannot be read says so when it is read as all are. */
-static tl_status look_at(const tl_plan_item *item, const tl_options *options, int64_t *begin_ns, tl_error *err)
+/* Lowers *begin_ns to the time of the trace's first event, for which the whole trace is read.  A trace that cannot be
+ * read is ignored here: reading the ranks reports it. */
+static tl_status find_begin(const tl_plan_item *item, const tl_options *options, int64_t *begin_ns, tl_error *err)
 {
     const tl_read_options reading = { .keep = TL_LINK_KEEP, .yajl_only = options->yajl_only };
     tl_trace trace = { .meta = TL_META_INIT };
@@ -43,7 +45,7 @@ static tl_status find_origin(tl_job *j, tl_error *err)
 
     for (size_t i = 0; i < j->plan.n && st == TL_OK; i++)
         if (i % (size_t)tl_par_nprocs() == (size_t)tl_par_proc())
-            st = look_at(&j->plan.items[i], j->options, &begin_ns, err);
+            st = find_begin(&j->plan.items[i], j->options, &begin_ns, err);
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         tl_reduce_least(&begin_ns, 1);
@@ -51,7 +53,7 @@ static tl_status find_origin(tl_job *j, tl_error *err)
     return st;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the selection itself */
+/* --------------------------------------------------------------------------------------------- the selection itself */
 
 tl_status tl_job_select(tl_job *j, tl_error *err)
 {
@@ -64,7 +66,7 @@ tl_status tl_job_select(tl_job *j, tl_error *err)
     return o->times.n > 0 ? find_origin(j, err) : TL_OK;
 }
 
-/* Collective: the ranges of all procs on proc 0, sorted. */
+/* Collective: gathers the ranges of all procs on proc 0, sorted. */
 static void gather_ranges(tl_ranges *ranges)
 {
     tl_ranges all = { 0 };
@@ -77,11 +79,11 @@ static void gather_ranges(tl_ranges *ranges)
     tl_ranges_sort(ranges);
 }
 
-/* Collective: what all procs have found on proc 0. */
+/* Collective: merges on proc 0 what all procs have found. */
 static void gather_found(tl_found *found)
 {
     const tl_found own = { found->events, found->selected, found->first_ns, found->last_ns, { 0 }, { 0 }, { 0 } };
-    tl_found *all = NULL; /* numbers alone */
+    tl_found *all = NULL; /* without ranges, which are gathered one by one */
     size_t n = 0;
 
     tl_collect_rows(&own, 1, sizeof own, (void **)&all, &n);
@@ -95,9 +97,9 @@ static void gather_found(tl_found *found)
     gather_ranges(&found->times);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- in words */
+/* --------------------------------------------------------------------------------------------------------- in words */
 
-/* Adds "; ranks 0-3" to a list in out. */
+/* Adds `what` and the ranges to the list in `out`, as in "; ranks 0-3". */
 static void add_words(char out[TL_SELECTION_BYTES], const char *what, const tl_ranges *ranges,
                       void (*text)(const tl_ranges *, char *, size_t))
 {
@@ -119,7 +121,7 @@ static void add_asked(char out[TL_SELECTION_BYTES], const tl_ranges *ranks, cons
         add_words(out, "time ", times, tl_times_text);
 }
 
-/* Collects the ranges asked for that meet none of the ranges there. */
+/* Collects the ranges asked for that overlap none of the ranges in `there`. */
 static void find_unmet(const tl_ranges *asked, const tl_ranges *there, tl_ranges *unmet)
 {
     for (size_t i = 0; i < asked->n; i++)
@@ -127,8 +129,8 @@ static void find_unmet(const tl_ranges *asked, const tl_ranges *there, tl_ranges
             tl_vec_push(unmet, asked->v[i]);
 }
 
-/* Proc 0: describes what is selected and exists, and the parts of the selection that match nothing.  `ranks`: the ranks
- * that are read. */
+/* Proc 0: describes the part of the selection that exists, and the part that matches nothing.  `ranks`: the ranks that
+ * are read. */
 static void describe(tl_job *j, const tl_ranges *ranks)
 {
     const tl_options *o = j->options;
@@ -159,8 +161,8 @@ static void describe(tl_job *j, const tl_ranges *ranks)
     free(no_time.v);
 }
 
-/* Proc 0: fails where the selection matches nothing, and says which steps and times there are. */
-static tl_status refuse(const tl_job *j, tl_error *err)
+/* Proc 0: returns the error that the selection matches nothing, with the steps and times that exist. */
+static tl_status fail_nothing_selected(const tl_job *j, tl_error *err)
 {
     const tl_options *o = j->options;
     char words[TL_SELECTION_BYTES] = "", there[120];
@@ -180,7 +182,7 @@ tl_status tl_job_check_selection(tl_job *j, tl_error *err)
         for (size_t i = 0; i < j->plan.n; i++)
             tl_vec_push(&ranks, (tl_range){ j->plan.items[i].rank, j->plan.items[i].rank });
         if (j->selected && j->found.events > 0 && j->found.selected == 0)
-            st = refuse(j, err);
+            st = fail_nothing_selected(j, err);
         else if (ranks.n > 0)
             describe(j, &ranks);
         else

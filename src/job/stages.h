@@ -1,4 +1,4 @@
-/* stages.h - what the stages of a run hand on, and the stages that are files of their own. */
+/* stages.h - the state that the stages of a run share, and the stages that have files of their own. */
 #ifndef JOB_STAGES_H
 #define JOB_STAGES_H
 
@@ -18,22 +18,26 @@ typedef struct tl_job {
     const tl_options *options;
     tl_rules rules;
     tl_plan plan;
-    bool selected; /* of the traces a part alone is looked at: */
+    bool selected; /* the options select a part of the traces, by `selection` */
     tl_selection selection;
-    tl_found found;               /* what there was, in the traces that this proc has read; then on proc 0 in all */
+    tl_found found;               /* extent of the traces that this proc has read; on proc 0 after
+                                   * tl_job_check_selection of all traces */
     tl_tables tables;             /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
     tl_participants participants; /* of the ranks that this proc has read; matching uses them up */
     tl_exposures exposures;       /* of the ranks that this proc has read; matching uses them up */
-    tl_behaviours behaviours;     /* of the ranks that this proc has read, until it is decided which communicate */
+    tl_behaviours behaviours;     /* of the ranks that this proc has read, until tl_job_reread decides which of them
+                                   * communicate */
     tl_work_by_name work_by_name;
     tl_rank_graphs graphs;
     tl_late_rows late;
-    tl_whatif_study *whatif; /* answered on proc 0; NULL: nothing else is asked */
-    tl_writer *writer; /* proc 0 alone, as all below */
+    tl_whatif_study *whatif; /* NULL: no what-if study is wanted; on proc 0 it receives the answers */
+    tl_writer *writer; /* this and all fields below: proc 0 alone */
     tl_store *store;
     char *output;
-    char selected_words[TL_SELECTION_BYTES]; /* what is selected, "ranks 0-3; steps 3-5"; empty where everything is */
-    char selection_notes[TL_SELECTION_BYTES]; /* which parts of it nothing is of, and what is whole; empty where there are none */
+    char selected_words[TL_SELECTION_BYTES]; /* the selection in words, "ranks 0-3; steps 3-5"; empty: everything is
+                                              * selected */
+    char selection_notes[TL_SELECTION_BYTES]; /* parts of the selection that match nothing, and tables that are not cut;
+                                               * empty: none */
 } tl_job;
 
 static inline bool tl_is_first(void)
@@ -41,34 +45,34 @@ static inline bool tl_is_first(void)
     return tl_par_proc() == 0;
 }
 
-/* selection.c, collective: what the options select, which may have to be looked up; once all is read, that it has left
- * something; the words for it. */
+/* selection.c, collective: resolves the options that select (the first finds the traces' origin if times are selected);
+ * fails if nothing is selected, once all ranks are read; describes the selection. */
 tl_status tl_job_select(tl_job *j, tl_error *err);
 tl_status tl_job_check_selection(tl_job *j, tl_error *err);
 
-/* selection.c, on proc 0, once all tables are there: adds to the words what is not cut, or has nothing of what is
- * selected. */
+/* selection.c, on proc 0, once all tables are complete: adds notes on tables that the selection does not cut, or leaves
+ * without rows. */
 tl_status tl_job_end_selection(tl_job *j, tl_error *err);
 
-/* begin.c, collective: rules, files, tables: what every proc needs before it can read; then the output. */
+/* begin.c, collective: rules, files and tables, which every proc needs before it can read; then the output. */
 tl_status tl_job_prepare(tl_job *j, tl_error *err);
 tl_status tl_job_open_output(tl_job *j, tl_error *err);
 
-/* reading.c, collective: reads ranks until there are no more. */
+/* reading.c, collective: reads ranks until the queue is empty. */
 tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err);
 
-/* reading.c, collective: where kernels that no rule names behave as communication does, all ranks are read once more, and
- * these kernels are taken for that.  Not where a trace can be read only once. */
+/* reading.c, collective: if kernels that no rule names behave as communication does, takes these for communication and
+ * reads all ranks once more.  Does nothing if a trace is a pipe. */
 tl_status tl_job_reread(tl_job *j, tl_error *err);
 
-/* reading.c, each proc: reads its share of the memory timelines into rows, which are gathered as those of the job. */
+/* reading.c, each proc: reads its share of the memory timelines into rows of scope JOB. */
 void tl_job_read_memory(tl_job *j);
 
-/* finish.c, on proc 0: reductions, the file, the words.  seconds: from when the run started, of the same clock.  *code
- * is the exit status that the traces call for. */
+/* finish.c, on proc 0: reduces, writes the file and prints.  start_s: tl_now_s() at the start of the run.  *code: the
+ * exit status that the traces call for. */
 tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err);
 
-/* Seconds of a clock that only goes forward. */
+/* Returns the time of a monotonic clock, s. */
 double tl_now_s(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* tell.c - what proc 0 prints: the runs in a folder, the summary at the end of a run, what the job would have taken otherwise;
- * and the exit status that the input calls for. */
+/* tell.c - what proc 0 prints: the runs in a folder, the summary at the end of a run, the results of tlmpi whatif; and
+ * the exit status that the input calls for. */
 #include "tell.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/log.h"
@@ -21,7 +21,7 @@
 
 #define HOUR_NS INT64_C(3600000000000)
 
-/* Runs left out that a warning names, at most; the rest is counted. */
+/* The most lost runs that are named in warnings of their own; one warning counts the rest. */
 #define NAMED 5
 
 void tl_tell_runs(const tl_inventory *inventory)
@@ -49,7 +49,7 @@ void tl_tell_runs(const tl_inventory *inventory)
     }
 }
 
-/* Why the other runs are no windows of the chosen one, as the end of a clause; empty where nothing is known of them. */
+/* Returns why the other runs are not windows of the chosen one, as the end of a clause; empty: unknown. */
 static const char *apart_words(const tl_inventory *inventory)
 {
     static const char *const words[] = {
@@ -74,8 +74,8 @@ static const char *apart_words(const tl_inventory *inventory)
     return words[all];
 }
 
-/* Why a run is not the one that is taken, in words. */
-static void say_why(const tl_inventory *inventory, int32_t run, char *out, size_t size)
+/* Writes to `out` in words how a run differs from the run that is analysed. */
+static void difference_in_words(const tl_inventory *inventory, int32_t run, char *out, size_t size)
 {
     const tl_run_info *r = &inventory->runs[run], *taken = &inventory->runs[inventory->run];
     int64_t later_ns = r->timed && taken->timed ? tl_ns_between(r->begin_ns, taken->begin_ns) : 0;
@@ -103,7 +103,7 @@ static void warn_lost(const tl_inventory *inventory, int32_t run)
 
     snprintf(why, sizeof why, "%s", first->why);
     if (why[0] == 0)
-        say_why(inventory, run, why, sizeof why);
+        difference_in_words(inventory, run, why, sizeof why);
     if (r->ntraces > 1)
         snprintf(count, sizeof count, " and %zu more", r->ntraces - 1);
     tl_warn("left out: %s%s%s: %s; --run %d takes %s", length > shown ? "..." : "",
@@ -123,7 +123,7 @@ size_t tl_tell_lost(const tl_inventory *inventory)
 
 /* -------------------------------------------------------------------------------------------------- the input */
 
-/* Returns the rows of a table, and their number. */
+/* Returns the rows of a table; *n: the number of rows. */
 static const void *rows_of(tl_tables *job, const tl_schema *schema, size_t *n)
 {
     const tl_table *table = tl_tables_get(job, schema);
@@ -170,7 +170,7 @@ const char *tl_inputs_word(tl_tables *job)
                                                                           : "traces";
 }
 
-/* Records that other files have again. */
+/* Warns of records that other files repeat. */
 static void tell_replaced(const tl_phase_file *files, size_t n)
 {
     const tl_phase_file *first = NULL;
@@ -196,7 +196,7 @@ static void tell_replaced(const tl_phase_file *files, size_t n)
             replaced == 1 ? "is" : "are", (int)sizeof by->path, by->path, more > 0 ? " and others" : "");
 }
 
-/* A file whose name tells another rank than all of its lines. */
+/* Warns of a file whose name tells another rank than its lines do. */
 static void tell_other_rank(const tl_phase_file *f)
 {
     char path[sizeof f->path + 1] = "";
@@ -261,7 +261,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
         if (r->dropped > 0 || r->repaired > 0)
             snprintf(counts, sizeof counts, " (%" PRId64 " entr%s lost, %" PRId64 " repaired)", r->dropped,
                      r->dropped == 1 ? "y" : "ies", r->repaired);
-        /* A full cell has no 0 after it. */
+        /* text that fills its cell has no 0 at the end */
         tl_warn("rank %d: %.*s: %.*s%s", (int)r->rank, (int)sizeof r->file, r->file, (int)sizeof r->error, r->error,
                 counts);
     }
@@ -307,7 +307,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     tl_print_summary(stdout, &s);
 }
 
-/* Some columns of a table, unless it is empty. */
+/* Prints the n named columns of a table, unless the table is empty. */
 static void print_columns(const tl_table *table, const char *const *names, size_t n)
 {
     uint32_t columns[16];
@@ -320,7 +320,7 @@ static void print_columns(const tl_table *table, const char *const *names, size_
     tl_print_end(&printer);
 }
 
-/* What the formats of the traces lack for which answer, a line a file. */
+/* Prints for each file which answers its format does not allow. */
 static void print_formats(const tl_inventory *inventory)
 {
     const char *before = "";
@@ -396,10 +396,10 @@ tl_status tl_tell_digest(const char *path, tl_error *err)
     return st;
 }
 
-/* ------------------------------------------------------------------------------ what the job would have taken otherwise */
+/* -------------------------------------------------------------------------- what the job would have taken otherwise */
 
-/* Tables are told in words before each, of JSON they are the values of one object. */
-static bool put_table(const char *name, const char *words, const tl_table *table, const tl_whatif_print *print)
+/* Prints a table; in JSON as a member of one object, else after a line of words. */
+static bool print_table(const char *name, const char *words, const tl_table *table, const tl_whatif_print *print)
 {
     tl_printer printer = { .out = stdout,
                            .schema = table->schema,
@@ -467,7 +467,7 @@ tl_status tl_whatif_tell(const tl_whatif_study *r, const tl_whatif_print *print,
             fputs(any ? ", " : "{ ", stdout);
         else if (print->format != TL_FORMAT_TABLE)
             printf("# whatif_%s\n", tables[i].name);
-        ok = put_table(tables[i].name, tables[i].words, tables[i].table, print);
+        ok = print_table(tables[i].name, tables[i].words, tables[i].table, print);
         any = true;
     }
     if (json && any)

@@ -7,29 +7,29 @@
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/answers/answers.h"
 
-/* The runs of the folder, oldest first. */
+/* Lists the runs of the folder, oldest first. */
 void tl_tell_runs(const tl_inventory *inventory);
 
-/* On stderr: each file left out, missing rank or damaged trace. */
+/* Warns on stderr of each file left out, missing rank or damaged trace. */
 void tl_tell_problems(const tl_plan *plan, tl_tables *job);
 
-/* The summary.  output: path of the result file. */
+/* Prints the summary of a run.  output: path of the result file. */
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
                      const char *output, double seconds);
 
-/* What was read: a line a rank. */
+/* Prints what was read: a line for each rank. */
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job);
 
-/* "table hash" lines of a result file. */
+/* Prints the "table hash" lines of a result file. */
 tl_status tl_tell_digest(const char *path, tl_error *err);
 
-/* What the input consists of: "traces"; without any, what else there is. */
+/* Returns what the input consists of: "traces" if there are any. */
 const char *tl_inputs_word(tl_tables *job);
 
-/* What the job would have taken otherwise.  nmissing: ranks without a trace. */
+/* Prints the results of tlmpi whatif.  nmissing: number of ranks without a trace. */
 tl_status tl_whatif_tell(const tl_whatif_study *study, const tl_whatif_print *print, size_t nmissing, tl_error *err);
 
-/* The exit status that the state of the input calls for. */
+/* Returns the exit status that the state of the input calls for. */
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job);
 
 #endif

@@ -1,11 +1,11 @@
-/* attribute.h - which ranks hold the job up, from its matched collectives.
+/* attribute.h - delay costs and verdicts: which ranks delay the job, from its matched collectives.
  *
- *     owners     a row a rank and collective: when it came, and in what it had more time than its peers
+ *     owners     a row for each rank and collective: the arrival, and the activities that took longer than at the peers
  *     proc 0     delay costs, from the last collective to the first; then a verdict on each rank
- *     all        what proc 0 asks about the suspects: the names that took most of their time, and of their peers'
+ *     all        what proc 0 asks about the suspects: the names with the most time, of each suspect and of its peers
  *
- * Proc 0 sees ranks times collectives, never their events.  May use transport, and of the analyses wait, graph, local,
- * cause and verdict.
+ * Proc 0 receives rows in proportion to ranks times collectives, never events.  May use transport, and of the analyses
+ * wait, graph, local, cause and verdict.
  */
 #ifndef TLMPI_JOB_ATTRIBUTE_H
 #define TLMPI_JOB_ATTRIBUTE_H
@@ -17,17 +17,17 @@
 #include "tlmpi/analysis/whatif.h"
 #include "tlmpi/model/table.h"
 
-/* What this proc has of the job. */
+/* The input that each proc contributes. */
 typedef struct tl_attribution {
-    tl_late_rows *rows;     /* of its collectives, in order; used up */
-    tl_rank_graphs *graphs; /* of the ranks that it has read; used up */
+    tl_late_rows *rows;     /* of this proc's collectives, in order; freed by tl_attribute */
+    tl_rank_graphs *graphs; /* of the ranks that this proc has read; freed by tl_attribute */
     const tl_work_by_name *work_by_name;
     tl_verdict_options judge;
-    tl_whatif_study *whatif; /* NULL: nothing else is asked */
+    tl_whatif_study *whatif; /* NULL: no what-if study is wanted */
 } tl_attribution;
 
-/* Collective.  On proc 0 `tables` has the rows of all ranks, and gets blame, blame_step and straggler.  The same status
- * and message on every proc. */
+/* Collective.  On proc 0 `tables` has the rows of all ranks and receives the tables blame, blame_step and straggler.
+ * Returns the same status and message on every proc. */
 tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *err);
 
 #endif

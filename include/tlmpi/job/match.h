@@ -20,9 +20,10 @@
 #include "tlmpi/model/table.h"
 
 /* Collective.  Matches the participants and runs the analyses on the collectives; frees participants and exposures.
- * `tables` has the rows of scope RANK on proc 0.  Every proc gets in `tables` the rows of its collectives, ascending by
- * time over all procs, and partial rows of tables of scope JOB, which reduce merges; and in `late` the late ranks of
- * its collectives.  world, on proc 0: number of ranks of the job, read or not, by traces and file names. */
+ * Proc 0 receives in `tables` the rows of scope RANK.  Every proc receives in `tables` the rows of its collectives,
+ * ascending by time over all procs, and partial rows of tables of scope JOB, which reduce merges; and in `late` the
+ * late ranks of its collectives.  world, on proc 0: number of ranks of the job, with those that were not read, by
+ * traces and file names. */
 void tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode, tl_tables *tables,
                   tl_late_rows *late);
 

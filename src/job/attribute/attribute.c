@@ -1,6 +1,6 @@
-/* attribute.c - delay costs and verdicts on proc 0, from the rows that all procs have; then, for each suspect, proc 0 asks the
- * procs that have read it and its peers what these did in the steps in which the suspect stands out: what took it longer
- * than its peers is the cause. */
+/* attribute.c - delay costs and verdicts on proc 0, from the rows of all procs.  Then, for each suspect, proc 0 asks
+ * the procs that have read the suspect and its peers for the work in the steps in which the suspect stands out: work
+ * that takes longer than at the peers is the cause. */
 #include "tlmpi/job/attribute.h"
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/analysis/verdict.h"
@@ -29,7 +29,7 @@ static void pack(const tl_asking *a, int32_t **message, size_t *n)
     }
 }
 
-/* Collective: what proc 0 asks, if its status is TL_OK, is known to all. */
+/* Collective: sends what proc 0 asks to all procs, if its status is TL_OK. */
 static tl_status share(tl_asking *a, tl_status st, tl_error *err)
 {
     int32_t *message = NULL;
@@ -58,7 +58,7 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
     return TL_OK;
 }
 
-/* Collective: the cause of one suspect, on proc 0, which alone has its row. */
+/* Collective: finds the cause of one suspect, on proc 0, which alone has its row. */
 static void find_one(const tl_work_by_name *work_by_name, const tl_rank_runs *runs, const tl_asking *a,
                      const tl_straggler *row, tl_cause_found *found)
 {
@@ -71,7 +71,7 @@ static void find_one(const tl_work_by_name *work_by_name, const tl_rank_runs *ru
         const tl_cause_question q = { a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, a->least_ns };
         tl_cause_find(all, nall, &q, found);
         found->against = a->against;
-        for (size_t i = 0; i < found->ndominant; i++) { /* of a step */
+        for (size_t i = 0; i < found->ndominant; i++) { /* per step */
             found->dominant[i].own_ns /= (int64_t)a->nsteps;
             found->dominant[i].peers_ns /= (int64_t)a->nsteps;
         }
@@ -80,7 +80,7 @@ static void find_one(const tl_work_by_name *work_by_name, const tl_rank_runs *ru
     free(all);
 }
 
-/* The text of a name, from any proc that knows it. */
+/* A name's key and text; the text may come from any proc that has the name. */
 typedef struct name_text {
     uint64_t key;
     char text[sizeof((tl_straggler *)0)->place];
@@ -88,7 +88,7 @@ typedef struct name_text {
 
 typedef TL_VEC(name_text) name_list;
 
-/* Collective: names[n] on proc 0 have keys, and get texts. */
+/* Collective: fills in the texts of names[n], which have keys on proc 0. */
 static void fill_names(const tl_work_by_name *work_by_name, name_text *names, size_t n)
 {
     name_text *asked = NULL, *told = NULL;
@@ -109,7 +109,7 @@ static void fill_names(const tl_work_by_name *work_by_name, name_text *names, si
         memcpy(asked[i].text, text.p, tl_text_utf8(text));
     }
     tl_collect_rows(asked, n, sizeof *asked, (void **)&told, &ntold);
-    /* Proc by proc, the n of each. */
+    /* appended proc by proc, n from each */
     for (size_t i = 0; told != NULL && names != NULL && n > 0 && i < ntold; i++)
         if (names[i % n].text[0] == 0)
             memcpy(names[i % n].text, told[i].text, sizeof told[i].text);
@@ -117,7 +117,7 @@ static void fill_names(const tl_work_by_name *work_by_name, name_text *names, si
     free(told);
 }
 
-/* Adds the key to the names that are to be named, once. */
+/* Adds the key to the list of names, unless it is known. */
 static void add_name(tl_map *known, name_list *names, uint64_t key)
 {
     if (key == 0 || tl_map_get(known, key) != TL_MAP_NONE)
@@ -134,7 +134,7 @@ static void add_names(tl_map *known, name_list *names, const tl_cause_found *fou
         add_name(known, names, found->dominant[i].name);
 }
 
-/* The text of a key that was added; empty where no proc knows it, or of 0. */
+/* Returns the text of a key that was added; empty if no proc knows the key, or for key 0. */
 static const char *text_of(const tl_map *known, const name_list *names, uint64_t key)
 {
     static const char none[sizeof names->v->text] = { 0 };
@@ -142,7 +142,7 @@ static const char *text_of(const tl_map *known, const name_list *names, uint64_t
     return at != TL_MAP_NONE ? names->v[at].text : none;
 }
 
-/* What was found of one suspect into its row and table excess. */
+/* Writes what was found of one suspect into its row and the table excess. */
 static void put_found(tl_tables *tables, tl_straggler *row, const tl_cause_found *found, const tl_map *known,
                       const name_list *names)
 {
@@ -162,7 +162,8 @@ static void put_found(tl_tables *tables, tl_straggler *row, const tl_cause_found
     }
 }
 
-/* Collective: what is found of each suspect; found[i] on proc 0, which alone has `suspects`. */
+/* Collective: finds the cause of each suspect; on proc 0, which alone has `suspects`, found[i] is that of
+ * suspects[i]. */
 static tl_status find_all(const tl_work_by_name *work_by_name, const tl_cause_input *input, tl_tables *tables,
                           const uint32_t *suspects, size_t n, tl_cause_found *found, tl_error *err)
 {
@@ -185,9 +186,10 @@ static tl_status find_all(const tl_work_by_name *work_by_name, const tl_cause_in
     return st;
 }
 
-/* Collective.  work_by_name: of the ranks that this proc has read.  On proc 0 the table straggler gets causes, their
- * shares and dominant work: all ranks that it names, and of others that stand out as many as make that 8 together.  One
- * after the other, each against no more than 64 peers.  The same status and message on every proc. */
+/* Collective.  work_by_name: of the ranks that this proc has read.  On proc 0 the table straggler receives causes,
+ * their shares and dominant work, for all ranks that the verdict names and for others that stand out, until there are
+ * 8.  Suspects are examined one after the other, each against 64 peers at most.  The same status and message on every
+ * proc. */
 static tl_status find_causes(const tl_work_by_name *work_by_name, const tl_cause_input *input, tl_tables *tables,
                              tl_error *err)
 {
@@ -217,7 +219,7 @@ static tl_status find_causes(const tl_work_by_name *work_by_name, const tl_cause
     return st;
 }
 
-/* Proc 0 judges, and asks the others.  rows are freed. */
+/* Proc 0 judges, with graphs that it requests from the other procs.  Frees the rows. */
 static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrows, const tl_rank_graphs *heads,
                        tl_rank_server *server, tl_tables *tables, tl_judged *judged, tl_error *err)
 {
