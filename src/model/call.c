@@ -40,7 +40,7 @@ const tl_call_rule tl_call_rules[] = {
 };
 const size_t tl_ncall_rules = sizeof tl_call_rules / sizeof tl_call_rules[0];
 
-/* Takes off cuda, hip or cu, where a capital follows; false for other names. */
+/* Removes the prefix cuda, hip or cu before a capital letter; false: the name has none. */
 static bool strip_prefix(tl_text *t)
 {
     static const char *const prefixes[] = { "cuda", "hip", "cu" };
@@ -61,7 +61,7 @@ static bool ends(tl_text t, const char *word)
     return t.n >= n && memcmp(t.p + t.n - n, word, n) == 0;
 }
 
-/* Takes off _v2, _v11060, _ptsz, _ptds, _spt, as many as there are. */
+/* Removes all suffixes _v2, _v11060, _ptsz, _ptds and _spt. */
 static void strip_versions(tl_text *t)
 {
     for (size_t before = 0; before != t->n;) {
@@ -81,7 +81,7 @@ static void strip_versions(tl_text *t)
 const tl_call_rule *tl_call_rule_of(tl_text name)
 {
     const tl_call_rule *rule = tl_call_rules, *last = &tl_call_rules[tl_ncall_rules - 1];
-    char stem[96]; /* no call has so long a name */
+    char stem[96]; /* longer than the name of any call */
 
     if (!strip_prefix(&name))
         return last;

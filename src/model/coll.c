@@ -2,7 +2,7 @@
 #include "tlmpi/model/coll.h"
 
 static const struct {
-    const char *name, *type; /* c10's, and C++'s */
+    const char *name, *type; /* names in c10 and in C++ */
     int64_t bytes;
 } types[] = {
     { "", "", -1 },

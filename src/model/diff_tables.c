@@ -16,7 +16,7 @@ TL_TABLE_DEFINE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS, TL_SCOPE_JOB, "two run
 TL_TABLE_DEFINE(diff_kernel, TL_DIFF_WORK_FIELDS, TL_SCOPE_JOB, "two runs: device work by name",
                 "Which kernels, copies and memsets are new, gone or replaced, and which take longer?");
 
-/* The others have the columns of diff_kernel. */
+/* Tables that have the columns of diff_kernel. */
 #define AS_KERNEL(table, title, question)                                                                              \
     const tl_schema tl_##table##_schema = { #table,                                                                    \
                                             title,                                                                     \

@@ -54,7 +54,7 @@ void tl_delay_costs_by_activity(const tl_table *blame, const int32_t *ranks, siz
 
 /* ------------------------------------------------------------------------------------------------------------ trust */
 
-static const tl_quality *check_of(const tl_table *quality, tl_quality_check check)
+static const tl_quality *quality_row(const tl_table *quality, tl_quality_check check)
 {
     static const tl_quality none;
     TL_ROWS (const tl_quality, row, quality)
@@ -86,7 +86,7 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
     t->missing = world > inside ? (size_t)(world - inside) : 0;
 }
 
-/* The largest offset that is not corrected, where it is more than the clocks leave open. */
+/* Returns the largest uncorrected offset, ns, if it exceeds the uncertainty of the clocks, else 0. */
 static int64_t surely_off(const tl_table *clocks)
 {
     int64_t off_ns = 0, sigma_ns = 0;
@@ -98,8 +98,8 @@ static int64_t surely_off(const tl_table *clocks)
     return (double)off_ns > fmax(TL_SURE_SIGMAS * (double)sigma_ns, TL_CLOCK_ERROR_NS) ? off_ns : 0;
 }
 
-/* Of clocks that can be compared: as far as the worst of several is off, or may be. */
-static void look_at_clocks(tl_tables *tables, tl_trust *t)
+/* Fills in the uncertainty, offset and step of the worst clock, if the job has several clocks. */
+static void find_clock_trust(tl_tables *tables, tl_trust *t)
 {
     const tl_table *clocks = tl_tables_get(tables, &tl_clock_schema);
 
@@ -114,7 +114,7 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
     }
 }
 
-/* Of traces without device work the doubts tell. */
+/* A rank without device work in an intact trace counts as having work: the doubts report that. */
 bool tl_rank_has_work(const tl_table *ranks, int32_t rank)
 {
     for (size_t i = tl_table_from_rank(ranks, rank); i < ranks->n; i++) {
@@ -128,8 +128,8 @@ bool tl_rank_has_work(const tl_table *ranks, int32_t rank)
     return true;
 }
 
-/* Ranks that communicate, but have no marks of steps, where others have: those whose steps others tell, and the
- * rest. */
+/* Counts the ranks that communicate but mark no steps, in a job where other ranks do: `following` those whose steps
+ * come from other ranks, `unmarked` the rest. */
 static void count_unmarked(tl_tables *tables, tl_trust *t)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_step_schema),
@@ -150,7 +150,7 @@ static void count_unmarked(tl_tables *tables, tl_trust *t)
     }
 }
 
-static void look_at_replay(tl_tables *tables, tl_facts *out)
+static void find_replay_trust(tl_tables *tables, tl_facts *out)
 {
     const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
     int64_t unchanged_ns = 0;
@@ -173,8 +173,8 @@ static void look_at_replay(tl_tables *tables, tl_facts *out)
         out->wall_ns = unchanged_ns;
 }
 
-/* Whether the rank's trace lacks the launches of a tenth of its device work, or, of work in the middle of its streams,
- * of as many pieces as are a tenth of the steps: one in a step may hold the step up. */
+/* Returns whether the rank's trace lacks the launches of a tenth of its device work; or of as many pieces in the middle
+ * of streams as are a tenth of the steps, since one piece in a step may delay the step. */
 static bool lacks_launches(const tl_rank *rank, const tl_table *health, size_t nsteps)
 {
     bool lacks = rank->no_launch > rank->intervals / TL_LITTLE_PART;
@@ -184,7 +184,7 @@ static bool lacks_launches(const tl_rank *rank, const tl_table *health, size_t n
     return lacks;
 }
 
-static void look_at_health(tl_tables *tables, tl_facts *out)
+static void apply_health(tl_tables *tables, tl_facts *out)
 {
     static const tl_table none;
     const tl_table *health = tl_tables_get(tables, &tl_health_schema);
@@ -201,7 +201,8 @@ static void find_trust(tl_tables *tables, tl_facts *out)
     const tl_table *quality = tl_tables_get(tables, &tl_quality_schema),
                    *steps = tl_tables_get(tables, &tl_blame_step_schema),
                    *ranks = tl_tables_get(tables, &tl_straggler_schema);
-    const tl_quality *matched = check_of(quality, TL_CHECK_MATCHED), *ends = check_of(quality, TL_CHECK_END_TOGETHER);
+    const tl_quality *matched = quality_row(quality, TL_CHECK_MATCHED),
+                     *ends = quality_row(quality, TL_CHECK_END_TOGETHER);
     tl_trust *t = &out->trust;
 
     count_ranks(tables, t);
@@ -214,21 +215,22 @@ static void find_trust(tl_tables *tables, tl_facts *out)
         t->judged = tl_ns_sum(t->judged, row->late_count);
     t->collectives = matched->of;
     t->matched = matched->count;
-    t->clocks = check_of(quality, TL_CHECK_CLOCKS)->count;
-    t->shifted = check_of(quality, TL_CHECK_SHIFTED)->count;
-    t->blurred = check_of(quality, TL_CHECK_INCONCLUSIVE)->count;
-    t->hidden_wait_ns = check_of(quality, TL_CHECK_UNCHARGED)->count;
-    t->known_wait_ns = check_of(quality, TL_CHECK_CHARGED)->count;
-    t->outside = check_of(quality, TL_CHECK_UNSTEPPED)->count;
+    t->clocks = quality_row(quality, TL_CHECK_CLOCKS)->count;
+    t->shifted = quality_row(quality, TL_CHECK_SHIFTED)->count;
+    t->blurred = quality_row(quality, TL_CHECK_INCONCLUSIVE)->count;
+    t->hidden_wait_ns = quality_row(quality, TL_CHECK_UNCHARGED)->count;
+    t->known_wait_ns = quality_row(quality, TL_CHECK_CHARGED)->count;
+    t->outside = quality_row(quality, TL_CHECK_UNSTEPPED)->count;
     t->ends_ns = ends->count > 0 ? ends->worst_ns : -1;
-    look_at_clocks(tables, t);
-    look_at_replay(tables, out);
+    find_clock_trust(tables, t);
+    find_replay_trust(tables, out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
-/* What is unknown counts in the steps that all ranks have whole, where others are left out. */
-static void find_walls(tl_tables *tables, tl_facts *out)
+/* Finds wall_ns and measured_ns, and the mean of the communication that may be waiting or transfer; if steps are left
+ * out, from the steps that all ranks have whole. */
+static void find_wall_times(tl_tables *tables, tl_facts *out)
 {
     const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
     int64_t whole_ns = 0;
@@ -254,9 +256,9 @@ static void find_walls(tl_tables *tables, tl_facts *out)
 void tl_facts_find(tl_tables *tables, tl_facts *out)
 {
     *out = (tl_facts){ .together_gain_ns = -1, .links_gain_ns = -1 };
-    find_walls(tables, out);
+    find_wall_times(tables, out);
     find_trust(tables, out);
-    look_at_health(tables, out);
+    apply_health(tables, out);
     TL_ROWS (const tl_straggler, row, tl_tables_get(tables, &tl_straggler_schema))
         out->wait_ns = tl_ns_add(out->wait_ns, row->blame_ns);
     TL_ROWS (const tl_path_row, row, tl_tables_get(tables, &tl_path_row_schema))

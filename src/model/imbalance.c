@@ -1,13 +1,13 @@
-/* imbalance.c - what the job loses that nobody is at fault for: roles of unlike work, chance, hosts. */
+/* imbalance.c - time that the job loses though no rank is at fault: unlike roles, chance, hosts. */
 #include "tlmpi/model/imbalance.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
 
-/* The row of a scenario, if it gains enough beyond what those who are named cost; NULL. */
-static const tl_whatif_row *row_of(const tl_table *whatif, tl_scenario_kind scenario, int64_t named_ns,
-                                   int64_t least_ns)
+/* Returns the row of a scenario whose gain exceeds named_ns by at least least_ns; NULL: there is none. */
+static const tl_whatif_row *row_with_gain(const tl_table *whatif, tl_scenario_kind scenario, int64_t named_ns,
+                                          int64_t least_ns)
 {
     TL_ROWS (const tl_whatif_row, row, whatif)
         if (row->scenario == scenario && row->gain_ns - named_ns >= least_ns)
@@ -15,8 +15,8 @@ static const tl_whatif_row *row_of(const tl_table *whatif, tl_scenario_kind scen
     return NULL;
 }
 
-/* What all who are named cost together, ranks and links. */
-static int64_t named_by(const tl_table *whatif)
+/* Returns the largest gain, ns, of repairing named ranks or links, one or all together. */
+static int64_t gain_of_named(const tl_table *whatif)
 {
     int64_t most = 0;
     TL_ROWS (const tl_whatif_row, row, whatif) {
@@ -27,15 +27,15 @@ static int64_t named_by(const tl_table *whatif)
     return most;
 }
 
-/* What those cost of them whose hosts are late, no more than all do. */
-static int64_t named_hosts(tl_tables *tables, int64_t named_ns)
+/* Returns the sum of the gains, ns, of repairing the named ranks whose hosts are late, at most named_ns. */
+static int64_t gain_of_named_hosts(tl_tables *tables, int64_t named_ns)
 {
     const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
     int64_t sum = 0;
     TL_ROWS (const tl_straggler, row, stragglers) {
         if (row->verdict == TL_VERDICT_STRAGGLER && tl_cause_is_of_host((tl_cause)row->cause))
             sum = tl_ns_add(sum, row->gain_ns > 0 ? row->gain_ns
-                                                  : named_ns); /* those who hide each other gain nothing alone */
+                                                  : named_ns); /* ranks that hide each other gain nothing alone */
     }
     return tl_ns_min(sum, named_ns);
 }
@@ -58,13 +58,13 @@ static int32_t idle_rank(tl_tables *tables)
 tl_imbalance tl_imbalance_of(tl_tables *tables, int64_t wall_ns)
 {
     const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
-    int64_t named_ns = named_by(whatif), hosts_ns = named_hosts(tables, named_ns);
+    int64_t named_ns = gain_of_named(whatif), hosts_ns = gain_of_named_hosts(tables, named_ns);
     const tl_table *parameters = tl_tables_get(tables, &tl_parameter_schema);
     int64_t least_ns =
         (int64_t)(tl_parameter_value(parameters, "verdict_least_cost", TL_VERDICT_LEAST_COST) * (double)wall_ns);
-    const tl_whatif_row *roles = row_of(whatif, TL_SCENARIO_BALANCED, 0, least_ns),
-                        *ideal = row_of(whatif, TL_SCENARIO_IDEAL, named_ns, least_ns),
-                        *hosts = row_of(whatif, TL_SCENARIO_HOST_FREE, hosts_ns, least_ns);
+    const tl_whatif_row *roles = row_with_gain(whatif, TL_SCENARIO_BALANCED, 0, least_ns),
+                        *ideal = row_with_gain(whatif, TL_SCENARIO_IDEAL, named_ns, least_ns),
+                        *hosts = row_with_gain(whatif, TL_SCENARIO_HOST_FREE, hosts_ns, least_ns);
     tl_imbalance all = { .rank = -1, .hosts_rank = -1 };
     if (wall_ns <= 0)
         return all;

@@ -1,7 +1,7 @@
-/* names.c - interning: content key, map, compare.
+/* names.c - interning: finds a text by its content key in a map, and compares the bytes.
  *
- * Texts with the same key (never yet seen, but a trace may be made for it) hang on one chain: the map leads to the
- * first, `next` to the others.
+ * Different texts with the same key form a chain, whose first entry is in the map.  No such texts are known, but a
+ * trace could be made to have some.
  */
 #include "tlmpi/model/names.h"
 #include "tlmpi/base/load.h"
@@ -13,8 +13,8 @@
 
 _Static_assert(TL_NO_NAME == TL_MAP_NONE, "a name that is not in the map is no name");
 
-/* The id of the text on the chain that starts at id, or TL_NO_NAME. */
-static inline uint32_t on_chain(const tl_names *names, uint32_t id, const char *text, size_t n)
+/* Returns the id of the text on the chain that starts at id; TL_NO_NAME: it is not on the chain. */
+static inline uint32_t find_on_chain(const tl_names *names, uint32_t id, const char *text, size_t n)
 {
     while (id != TL_NO_NAME) {
         const struct tl_name_entry *e = &names->v[id];
@@ -25,8 +25,8 @@ static inline uint32_t on_chain(const tl_names *names, uint32_t id, const char *
     return id;
 }
 
-/* Adds a text that is not there; `first` starts the chain of its key, or is TL_NO_NAME. */
-static uint32_t add(tl_names *names, uint64_t key, uint32_t first, const char *text, size_t n)
+/* Adds a new text; `first` starts the chain of its key, or is TL_NO_NAME. */
+static uint32_t add_text(tl_names *names, uint64_t key, uint32_t first, const char *text, size_t n)
 {
     tl_mem_indexable(n);
     tl_mem_indexable(names->n);
@@ -52,7 +52,7 @@ static uint32_t add(tl_names *names, uint64_t key, uint32_t first, const char *t
 
 uint32_t tl_names_intern(tl_names *names, const char *text, size_t n)
 {
-    uint32_t none, *recent = &none; /* most texts come again soon, and are found by both their ends */
+    uint32_t none, *recent = &none; /* most texts recur soon, and are found by their first and last bytes */
 
     if (n >= 8) {
         uint64_t ends = load64((const unsigned char *)text) ^ load64((const unsigned char *)text + n - 8) << 1;
@@ -62,14 +62,14 @@ uint32_t tl_names_intern(tl_names *names, const char *text, size_t n)
     }
     uint64_t key = tl_hash_bytes(text, n);
     uint32_t first = tl_map_get(&names->map, key);
-    uint32_t id = on_chain(names, first, text, n);
+    uint32_t id = find_on_chain(names, first, text, n);
 
-    return *recent = id != TL_NO_NAME ? id : add(names, key, first, text, n);
+    return *recent = id != TL_NO_NAME ? id : add_text(names, key, first, text, n);
 }
 
 uint32_t tl_names_find(const tl_names *names, const char *text, size_t n)
 {
-    return on_chain(names, tl_map_get(&names->map, tl_hash_bytes(text, n)), text, n);
+    return find_on_chain(names, tl_map_get(&names->map, tl_hash_bytes(text, n)), text, n);
 }
 
 tl_text tl_names_text(const tl_names *names, uint32_t id)

@@ -17,7 +17,8 @@ typedef struct listed {
 static const listed parameters[] = { TL_PARAMETERS(TL_LISTED) };
 #undef TL_LISTED
 
-/* CLOCK_ERROR_NS -> clock_error; the unit has a column of its own. */
+/* Writes a parameter's name in lower case without its unit, which has a column of its own: CLOCK_ERROR_NS ->
+ * clock_error. */
 static void put_name(char *cell, size_t size, const char *name)
 {
     const char *end = name + strlen(name);

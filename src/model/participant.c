@@ -11,7 +11,7 @@ void tl_participants_free(tl_participants *set)
     *set = (tl_participants){ 0 };
 }
 
-/* Length of the longest progression that ranks begins with, and its stride. */
+/* Returns the length of the longest arithmetic progression at the start of `ranks`; *stride: its stride. */
 static size_t progression(const int32_t *ranks, size_t n, int64_t *stride)
 {
     size_t m = n < 2 ? n : 2;
@@ -50,7 +50,7 @@ void tl_ranks_text(const int32_t *ranks, size_t n, char *out, size_t size)
     }
 }
 
-/* A number of digits alone, not beyond an int32_t; -1 for none. */
+/* Reads decimal digits; -1: there are none, or the number exceeds INT32_MAX. */
 static int64_t read_number(const char *text, size_t size, size_t *at)
 {
     int64_t number = -1;
@@ -62,7 +62,7 @@ static int64_t read_number(const char *text, size_t size, size_t *at)
     return number;
 }
 
-static bool take(const char *text, size_t size, size_t *at, char c)
+static bool skip_char(const char *text, size_t size, size_t *at, char c)
 {
     bool there = *at < size && text[*at] == c;
     *at += there;
@@ -74,12 +74,12 @@ size_t tl_ranks_of_text(const char *text, size_t size, int32_t *ranks, size_t mo
     size_t n = 0, at = 0;
 
     while (at < size && text[at] != 0) {
-        if (n > 0 && !take(text, size, &at, ','))
+        if (n > 0 && !skip_char(text, size, &at, ','))
             return 0;
         int64_t first = read_number(text, size, &at), last = first, stride = 1;
-        if (take(text, size, &at, '-'))
+        if (skip_char(text, size, &at, '-'))
             last = read_number(text, size, &at);
-        if (take(text, size, &at, '/'))
+        if (skip_char(text, size, &at, '/'))
             stride = read_number(text, size, &at);
         if (first < 0 || last < first || stride < 1)
             return 0;

@@ -72,8 +72,8 @@ void tl_table_free(tl_table *table)
     *table = (tl_table){ .schema = table->schema };
 }
 
-/* The cell of a key, but for text, as a number: the numbers stand in the order of the cells.  NaN, which is no value,
- * comes after all values. */
+/* Maps the cell of a key that is not text to a number, so that the numbers are in the order of the cells.  NaN, which
+ * means no value, is last. */
 static uint64_t number_of(const tl_field *f, const unsigned char *cell)
 {
     const uint64_t sign = UINT64_C(1) << 63;
@@ -85,7 +85,7 @@ static uint64_t number_of(const tl_field *f, const unsigned char *cell)
     case TL_TYPE_I32:
     case TL_TYPE_NAME:
         memcpy(&small, cell, sizeof small);
-        return small ^ (f->type == TL_TYPE_I32 ? UINT32_C(1) << 31 : 0); /* below 0 stands first */
+        return small ^ (f->type == TL_TYPE_I32 ? UINT32_C(1) << 31 : 0); /* negative numbers first */
     case TL_TYPE_I64:
     case TL_TYPE_TIME:
         memcpy(&large, cell, sizeof large);
@@ -115,7 +115,7 @@ static int compare_rows(const tl_schema *schema, const unsigned char *a, const u
     return 0;
 }
 
-/* What rows are compared by first: the bytes of their leading keys, so that they compare as two numbers. */
+/* The first bytes of a row's keys, which are compared as two numbers before the rows are compared. */
 typedef struct place {
     uint64_t prefix[2];
 } place;
@@ -124,10 +124,10 @@ enum { PREFIX = sizeof(place) };
 
 typedef struct sorting {
     const tl_table *table;
-    place *places; /* of the rows */
+    place *places; /* of each row */
 } sorting;
 
-static place place_of(const tl_table *table, size_t row)
+static place prefix_of(const tl_table *table, size_t row)
 {
     const tl_schema *schema = table->schema;
     unsigned char prefix[PREFIX] = { 0 };
@@ -178,13 +178,13 @@ static void sort_from(const tl_table *table, size_t first)
     size_t n = rest.n, i = 1;
     while (i < n && compare_rows(rest.schema, tl_table_row(&rest, i - 1), tl_table_row(&rest, i)) <= 0)
         i++;
-    if (i >= n) /* rows mostly come in order, and then it costs one look at each */
+    if (i >= n) /* rows mostly are in order already, and one comparison of each with the next finds that */
         return;
 
     sorting s = { &rest, tl_malloc(n * sizeof *s.places) };
     tl_mem_indexable(n);
     for (i = 0; i < n; i++)
-        s.places[i] = place_of(&rest, i);
+        s.places[i] = prefix_of(&rest, i);
     uint32_t *order = tl_sorted_index(n, by_keys, &s);
     free(s.places);
     tl_table_arrange(&rest, order);
@@ -275,7 +275,7 @@ void tl_cell_text(char *cell, size_t size, const char *text, size_t n)
 {
     memset(cell, 0, size);
     if (n > size) {
-        /* A character of UTF-8 has at most three bytes after its first: back to a first byte, unless there is none. */
+        /* Cuts before a whole character: at most three bytes follow the first byte of a character in UTF-8. */
         size_t cut = size;
         while (cut > 0 && size - cut < 3 && ((unsigned char)text[cut] & 0xc0) == 0x80)
             cut--;

@@ -1,4 +1,4 @@
-/* view.c - looking things up in the view of a rank. */
+/* view.c - look-ups in the view of a rank. */
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/view.h"
 #include "tlmpi/model/parameters.h"
@@ -33,7 +33,7 @@ size_t tl_stream_end(const tl_rank_view *view, size_t from)
 
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns)
 {
-    size_t low = 0; /* to the first step that starts after the instant */
+    size_t low = 0; /* lower bound: the first step that starts after the instant */
     TL_BISECT(low, n, mid, steps[mid].start_ns <= at_ns);
     return low > 0 && at_ns < steps[low - 1].end_ns ? steps[low - 1].number : -1;
 }
@@ -116,7 +116,7 @@ void tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_
 
 uint32_t tl_call_track(const tl_calls *calls, size_t call)
 {
-    size_t low = 0; /* to the first thread that ends after the call */
+    size_t low = 0; /* lower bound: the first thread whose calls end after the call */
     TL_BISECT(low, calls->nthreads - 1, mid, calls->threads[mid].first + calls->threads[mid].n <= call);
     return calls->threads[low].track;
 }

@@ -1,5 +1,5 @@
-/* blame_tables.h - the tables of a result file about what holds the job up, column by column: which rank waited for
- * which, the verdict on each rank and link, and what repairs would gain.  The final answer is in culprit_table.h. */
+/* blame_tables.h - the tables of a result file about delays of the job, column by column: which rank waited for which,
+ * the verdict on each rank and link, and what repairs would gain.  The final answer is in culprit_table.h. */
 #ifndef TLMPI_MODEL_BLAME_TABLES_H
 #define TLMPI_MODEL_BLAME_TABLES_H
 
@@ -33,10 +33,10 @@ extern const char *const tl_verdict_labels[];
 typedef enum tl_cause { TL_CAUSE_VALUES(TL_VALUE_NAME) } tl_cause;
 extern const char *const tl_cause_labels[];
 
-/* Whether the cause is something that the host did, or did not do in time. */
+/* Returns whether the cause lies in the host: something that it did, or did not do in time. */
 bool tl_cause_is_of_host(tl_cause cause);
 
-/* What cause_share is a share of. */
+/* The total that cause_share is a share of. */
 #define TL_CAUSE_FROM_VALUES(V)                                                                                        \
     V(TL_CAUSE_FROM_NOTHING, "nothing", "no cause is known")                                                           \
     V(TL_CAUSE_FROM_GAIN, "gain", "what its repair gains, cause by cause")
@@ -62,7 +62,7 @@ extern const char *const tl_against_labels[];
 typedef enum tl_pattern { TL_PATTERN_VALUES(TL_VALUE_NAME) } tl_pattern;
 extern const char *const tl_pattern_labels[];
 
-/* What the steps of a rank in blame_step come from. */
+/* The source of a rank's steps in blame_step. */
 #define TL_STEPS_FROM_VALUES(V)                                                                                        \
     V(TL_STEPS_MARKED, "marks", "its own ProfilerStep# marks")                                                         \
     V(TL_STEPS_MET, "others", "the collectives that it shares with ranks that have marks")                             \
@@ -71,14 +71,14 @@ extern const char *const tl_pattern_labels[];
 typedef enum tl_steps_from { TL_STEPS_FROM_VALUES(TL_VALUE_NAME) } tl_steps_from;
 extern const char *const tl_steps_from_labels[];
 
-/* What tells how long a transfer should have been. */
+/* The evidence of how long a transfer should take. */
 #define TL_EVIDENCE_VALUES(V)                                                                                          \
     V(TL_LINK_BY_GROUPS, "groups", "other links that carry the same")                                                  \
     V(TL_LINK_BY_STEPS, "steps", "the same link in other steps")
 typedef enum tl_link_evidence { TL_EVIDENCE_VALUES(TL_VALUE_NAME) } tl_link_evidence;
 extern const char *const tl_link_evidence_labels[];
 
-/* What an excess is of. */
+/* What has the excess. */
 #define TL_EXCESS_VALUES(V)                                                                                            \
     V(TL_EXCESS_WORK, "work", "of the device in a kernel or copy")                                                     \
     V(TL_EXCESS_HOST, "host", "of the host in a name, and in none inside of it")
@@ -86,7 +86,7 @@ typedef enum tl_excess_of { TL_EXCESS_VALUES(TL_VALUE_NAME) } tl_excess_of;
 extern const char *const tl_excess_labels[];
 
 
-/* Waits in collectives, charged to those who came late.  Times are GPU time: those of all ranks that waited, summed. */
+/* Waits in collectives, charged to the ranks that came late.  Times are GPU time, summed over all ranks that waited. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
     F(T, I32, to_rank, KEY, "", "rank that is charged")                                                                \
     F(T, I32, step, KEY, "",                                                                                           \
@@ -105,7 +105,7 @@ extern const char *const tl_excess_labels[];
     F(T, I64, indirect_ns, MEASURE, "ns", "others waited for from_rank, which had in its turn waited for this one")
 TL_TABLE(blame, TL_BLAME_FIELDS);
 
-/* What each rank cost the others, step by step. */
+/* The cost of each rank to the others, step by step. */
 #define TL_BLAME_STEP_FIELDS(F, T)                                                                                     \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, step, KEY, "", "step, -1 where the traces have none")                                                    \
@@ -143,10 +143,10 @@ typedef enum tl_scenario_kind { TL_SCENARIO_VALUES(TL_VALUE_NAME) } tl_scenario_
 /* "unchanged", "ideal", "links", "rank", "host", "cause", "suspects", "groups", "balanced", "host_free", NULL */
 extern const char *const tl_scenario_labels[];
 
-/* Most kinds of groups, and most hosts, that have rows in table whatif. */
+/* The most kinds of groups, and the most hosts, that have rows in table whatif. */
 enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
 
-/* What the job would have taken. */
+/* The time that the job would take in each scenario, simulated. */
 #define TL_WHATIF_FIELDS(F, T)                                                                                         \
     F(T, ENUM(scenario), scenario, KEY, "",                                                                            \
       "unchanged: replayed as it was; rank, host: one straggler, or all of a host (of 16 at most), no slower than the "\
@@ -180,15 +180,15 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
       "that are judged; a gain below it is uncertain; else 0")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 
-/* The first row of a scenario and rank in table whatif; rank -1: of all.  NULL: it was not simulated. */
+/* Returns the first row of a scenario and rank in table whatif; rank -1: all ranks together.  NULL: no such row. */
 tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenario, int32_t rank);
 
-/* What the critical path goes through: tl_activity_kind by its labels here, and last the time before it. */
+/* The activities on the critical path: the labels of tl_activity_kind in this table, then "before". */
 extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "communication", "host", "input", "gc", "sync_drain",
                                             * "allocator", "latency", "before", NULL */
-enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* time before a recording had begun; explains nothing */
+enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* time before a recording began, which explains nothing */
 
-/* The chain of work, launches and transfers that decided when the job ended. */
+/* The chain of work, launches and transfers that determined the end of the job. */
 #define TL_PATH_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank, also one without a trace that another stands for in the replay; -1: all of the path")                     \
@@ -233,7 +233,7 @@ TL_TABLE(path_row, TL_PATH_FIELDS);
     F(T, I64, gain_ns, MEASURE, "ns", "wall time that the job would save without the surplus, simulated")
 TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
 
-/* The verdict, a row a rank. */
+/* The verdict on each rank. */
 #define TL_STRAGGLER_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, ENUM(verdict), verdict, MEASURE, "",                                                                          \
@@ -282,7 +282,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
 
-/* Where a straggler spends more than its peers. */
+/* The work in which a straggler spends more time than its peers. */
 #define TL_EXCESS_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "rank that is named")                                                                     \
     F(T, I32, order, KEY, "", "0, 1, 2: the largest excess first")                                                     \

@@ -1,7 +1,7 @@
 /* coll_tables.h - the tables of a result file about collectives matched across ranks, column by column.
  *
  * Times are on the job's clock: where a rank's clock was found to be off (table clock, column applied), its times have
- * been shifted; the times in `interval` are as the trace has them.
+ * been shifted; the times in table interval are as the trace has them.
  */
 #ifndef TLMPI_MODEL_COLL_TABLES_H
 #define TLMPI_MODEL_COLL_TABLES_H
@@ -19,7 +19,7 @@
 typedef enum tl_coll_state { TL_COLL_STATE_VALUES(TL_VALUE_NAME) } tl_coll_state;
 extern const char *const tl_coll_state_labels[];
 
-/* What does not fit: the first check that fails. */
+/* The first check of a collective that fails. */
 #define TL_SUSPICION_VALUES(V)                                                                                         \
     V(TL_SUSPECT_NOTHING, "no", "everything fits")                                                                     \
     V(TL_SUSPECT_KIND, "kind", "its ranks ran different collectives")                                                  \
@@ -40,7 +40,7 @@ extern const char *const tl_suspicion_labels[];
 typedef enum tl_skew_class { TL_SKEW_VALUES(TL_VALUE_NAME) } tl_skew_class;
 extern const char *const tl_skew_class_labels[];
 
-/* Which side of a collective the others waited for, or why that is not told. */
+/* Which side of a collective the others waited for, or why that is unknown. */
 #define TL_WAIT_STATE_VALUES(V)                                                                                        \
     V(TL_WAIT_NONE, "none", "one participant")                                                                         \
     V(TL_WAIT_LATE_RANK, "late_rank", "for ranks that came late: table blame has them")                                \
@@ -52,7 +52,7 @@ extern const char *const tl_skew_class_labels[];
 typedef enum tl_wait_state { TL_WAIT_STATE_VALUES(TL_VALUE_NAME) } tl_wait_state;
 extern const char *const tl_wait_state_labels[];
 
-/* Whether the time of a communication kernel is told apart into waiting and transfer, or why it is not. */
+/* Whether the time of a communication kernel is divided into waiting and transfer, or why it is not. */
 #define TL_COMM_DOUBT_VALUES(V)                                                                                        \
     V(TL_COMM_DOUBT_NONE, "none", "waiting and transfer are told apart")                                               \
     V(TL_COMM_DOUBT_UNMATCHED, "unmatched", "no other rank was found that takes part")                                 \
@@ -74,7 +74,7 @@ extern const char *const tl_match_rule_labels[];
 extern const char *const tl_coll_from_labels[];
 extern const char *const tl_size_from_labels[];
 
-/* What a process group divides among its ranks. */
+/* The form of parallelism that a process group serves. */
 #define TL_PARALLEL_VALUES(V)                                                                                          \
     V(TL_PARALLEL_UNKNOWN, "unknown", "not known")                                                                     \
     V(TL_PARALLEL_WORLD, "world", "all ranks")                                                                         \
@@ -86,13 +86,13 @@ extern const char *const tl_size_from_labels[];
 typedef enum tl_parallelism { TL_PARALLEL_VALUES(TL_VALUE_NAME) } tl_parallelism;
 extern const char *const tl_parallelism_labels[];
 
-/* What table quality counts about the matching; each comment names the unit of the count. */
+/* What table quality counts about the matching; the comments name the unit of each count. */
 typedef enum tl_quality_check {
     TL_CHECK_MATCHED,           /* collectives; so are the next nine */
     TL_CHECK_PARTIAL,
     TL_CHECK_MISSING,
     TL_CHECK_UNMATCHED,
-    TL_CHECK_KIND,              /* suspect for this */
+    TL_CHECK_KIND,              /* suspect collectives, by the check that failed */
     TL_CHECK_DTYPE,
     TL_CHECK_SIZE,
     TL_CHECK_TWICE,
@@ -126,7 +126,7 @@ typedef enum tl_quality_check {
 extern const char *const tl_check_labels[];         /* "collective_matched", ... NULL */
 
 
-/* One row a collective, in order of first arrival. */
+/* One row per collective, in order of first arrival. */
 #define TL_COLLECTIVE_FIELDS(F, T)                                                                                     \
     F(T, I64, collective, KEY, "", "number, in order of first arrival")                                                \
     F(T, I32, group, LABEL, "", "process group: its row in table group")                                               \
@@ -176,7 +176,7 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth, 10^9 byte/s, where state is whole: bytes / transfer times the factor of nccl-tests")
 TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
 
-/* One row a rank and collective. */
+/* One row per rank and collective. */
 #define TL_ARRIVAL_FIELDS(F, T)                                                                                        \
     F(T, I64, collective, KEY, "", "number of the collective")                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
@@ -190,7 +190,7 @@ TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
     F(T, I32, uid, SOURCE, "", "its kernel's place in traceEvents")
 TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
 
-/* One row a process group of the job. */
+/* One row per process group of the job. */
 #define TL_GROUP_FIELDS(F, T)                                                                                          \
     F(T, I32, group, KEY, "", "number: named ones before inferred ones, then by size, largest first")                  \
     F(T, TEXT32, name, LABEL, "", "name, as its lowest rank has it")                                                   \
@@ -222,7 +222,7 @@ TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
     F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over the collectives matched of state whole")
 TL_TABLE(group_row, TL_GROUP_FIELDS);
 
-/* What a group's collectives of one kind and size cost. */
+/* Times and bandwidths of a group's collectives of one kind and size. */
 #define TL_BANDWIDTH_FIELDS(F, T)                                                                                      \
     F(T, I32, group, KEY, "", "process group")                                                                         \
     F(T, ENUM(collective), kind, KEY, "", "kind of collective")                                                        \
@@ -266,7 +266,7 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
     F(T, F64, share, MEASURE, "", "exposed_ns / wall_ns of the rank, or of the job, in the step (table breakdown)")
 TL_TABLE(exposed, TL_EXPOSED_FIELDS);
 
-/* What ranks of a pipeline waited for the stages next to them. */
+/* Time that ranks of a pipeline wait for the adjacent stages. */
 #define TL_BUBBLE_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank that is in a pipeline; -1: sum over them")                                   \
     F(T, I32, step, KEY, "", "profiler step; -1: whole trace")                                                         \
@@ -276,7 +276,7 @@ TL_TABLE(exposed, TL_EXPOSED_FIELDS);
     F(T, I64, wall_ns, MEASURE, "ns", "as in table breakdown")
 TL_TABLE(bubble, TL_BUBBLE_FIELDS);
 
-/* One row a rank: what its clock was found to be. */
+/* One row per rank: the offset of its clock. */
 #define TL_CLOCK_FIELDS(F, T)                                                                                          \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, TEXT128, host, LABEL, "", "host; empty where the trace does not tell")                                        \
@@ -296,7 +296,7 @@ TL_TABLE(bubble, TL_BUBBLE_FIELDS);
     F(T, I64, before_launch_ns, MEASURE, "ns", "by how much at most")
 TL_TABLE(clock, TL_CLOCK_FIELDS);
 
-/* How far the matching can be trusted: counts, and the worst case. */
+/* Counts, and worst cases, that tell how far the matching can be trusted. */
 #define TL_QUALITY_FIELDS(F, T)                                                                                        \
     F(T, ENUM(check), check, KEY, "", "what was counted")                                                              \
     F(T, I64, count, MEASURE, "", "how many")                                                                          \

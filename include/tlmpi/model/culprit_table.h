@@ -1,4 +1,4 @@
-/* culprit_table.h - the table of what holds the job up: analysis/culprit decides, report only prints.
+/* culprit_table.h - the table of what delays the job: analysis/culprit decides, report only prints.
  *
  * A culprit is a rank, a host, a link, or several ranks that only gain together.
  */
@@ -28,7 +28,7 @@ typedef enum tl_culprit_kind { TL_CULPRIT_KIND_VALUES(TL_VALUE_NAME) } tl_culpri
  * "no_device_work", NULL */
 extern const char *const tl_culprit_kind_labels[];
 
-/* One row per culprit.  Never empty: without a culprit one row says why, and how sure that is. */
+/* One row per culprit.  Never empty: in a job without a culprit one row gives the reason, and the confidence in it. */
 #define TL_CULPRIT_FIELDS(F, T)                                                                                        \
     F(T, I32, culprit, KEY, "", "number: by gain_ns, then excess_ns, largest first, of equals the lower rank")\
     F(T, ENUM(culprit_kind), kind, LABEL, "",                                                                          \
@@ -101,7 +101,7 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, TEXT256, steps_doubts, MEASURE, "", "what speaks against it")
 TL_TABLE(culprit, TL_CULPRIT_FIELDS);
 
-/* Whether the row names a culprit. */
+/* Returns whether the row names a culprit. */
 static inline bool tl_is_culprit(const tl_culprit *row)
 {
     return row->kind <= TL_CULPRIT_LINK;

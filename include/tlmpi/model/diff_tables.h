@@ -1,7 +1,7 @@
 /* diff_tables.h - the tables that compare two results, A and B, column by column.
  *
- * Conventions: a change is B less A.  Times are those of one step and one rank, the mean over the ranks, unless a column
- * says otherwise.  Names are of the comparison (tl_diff.names), no rows of a file.
+ * Conventions: a change is B less A.  Times are those of one step and one rank, the mean over the ranks, unless a
+ * column says otherwise.  Name ids refer to the names of the comparison (tl_diff.names), not to a file's.
  */
 #ifndef TLMPI_MODEL_DIFF_TABLES_H
 #define TLMPI_MODEL_DIFF_TABLES_H
@@ -10,7 +10,7 @@
 #include "tlmpi/model/schema.h"
 #include <stdbool.h>
 
-/* What two runs differ in before any time is compared, and what the comparison rests on. */
+/* Differences between two runs other than times, and what the comparison of times rests on. */
 #define TL_DIFF_RUN_FIELDS(F, T)                                                                                       \
     F(T, I32, place, KEY, "", "1, 2, 3 ...: what matters most first")                                                  \
     F(T, TEXT32, what, LABEL, "", "device, world size, ranks, selection ...")                                          \
@@ -19,7 +19,7 @@
     F(T, TEXT256, b, MEASURE, "", "of B")
 TL_TABLE(diff_run, TL_DIFF_RUN_FIELDS);
 
-/* A part of the time of a step. */
+/* The parts of the time of a step. */
 #define TL_DIFF_PART_VALUES(V)                                                                                         \
     V(TL_DIFF_STEP, "step", "all of the step")                                                                         \
     V(TL_DIFF_COMPUTE, "compute", "a compute kernel runs")                                                             \
@@ -87,7 +87,7 @@ typedef struct tl_diff_basis {
     F(T, I64, outside_ns, MEASURE, "ns", "change of time outside of device work, and what is left of divisions")
 TL_TABLE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS);
 
-/* What became of a kernel, operator, path ... of A in B. */
+/* What happened in B to a kernel, operator or path of A. */
 #define TL_DIFF_CHANGE_VALUES(V)                                                                                       \
     V(TL_DIFF_SAME, "same", "no change that is told from chance")                                                      \
     V(TL_DIFF_ADDED, "added", "B alone has it")                                                                        \
@@ -100,8 +100,8 @@ TL_TABLE(diff_breakdown, TL_DIFF_BREAKDOWN_FIELDS);
 typedef enum tl_diff_change { TL_DIFF_CHANGE_VALUES(TL_VALUE_NAME) } tl_diff_change;
 extern const char *const tl_diff_change_labels[];
 
-/* Tables diff_kernel, diff_operator, diff_collective and diff_idle: what was aligned by name; and diff_call_path, the
- * merged call tree. */
+/* Tables diff_kernel, diff_operator, diff_collective and diff_idle: rows of A and B aligned by name; and
+ * diff_call_path, the merged call tree. */
 #define TL_DIFF_WORK_FIELDS(F, T)                                                                                      \
     F(T, I32, place, KEY, "",                                                                                          \
       "1 for the largest change of time, and so on; of call paths down the tree, the largest change below a node "     \

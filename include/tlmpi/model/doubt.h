@@ -1,6 +1,6 @@
-/* doubt.h - how sure an answer is, and what speaks against it.
+/* doubt.h - confidence in an answer, and the doubts that reduce it.
  *
- * Confidence is high without a doubt, medium with one or two; low with three, or with a grave one.
+ * Confidence is high without a doubt, medium with one or two, low with three or with a grave one.
  */
 #ifndef TLMPI_MODEL_DOUBT_H
 #define TLMPI_MODEL_DOUBT_H
@@ -14,7 +14,7 @@
 typedef enum tl_confidence { TL_CONFIDENCE_VALUES(TL_VALUE_NAME) } tl_confidence;
 extern const char *const tl_confidence_labels[];
 
-/* What speaks against an answer; a set of them has bits 1 << tl_doubt. */
+/* Reasons to doubt an answer; a set of doubts has the bits 1 << tl_doubt. */
 #define TL_DOUBT_VALUES(V)                                                                                             \
     V(TL_DOUBT_ONE_STEP, "one_step", "grave: a single step was recorded, or none")                                     \
     V(TL_DOUBT_FEW_STEPS, "few_steps", "fewer than 5")                                                                 \
@@ -73,10 +73,11 @@ extern const char *const tl_confidence_labels[];
 typedef enum tl_doubt { TL_DOUBT_VALUES(TL_VALUE_NAME) TL_NDOUBTS } tl_doubt;
 extern const char *const tl_doubt_labels[];
 
-/* A set as a cell of `size` bytes, "few_steps chance", padded with 0; labels that do not fit are left out. */
+/* Writes a set of doubts as text into a cell of `size` bytes, "few_steps chance", padded with 0; labels that do not fit
+ * are omitted. */
 void tl_doubts_text(unsigned doubts, char *cell, size_t size);
 
-/* Such a cell back to a set; what is no label is left out. */
+/* Returns the set of doubts in such a cell; words that are no labels are ignored. */
 unsigned tl_doubts_of_text(const char *cell, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* facts.h - counts and sums for the whole job, from the tables of a result; no judgement.
+/* facts.h - counts and sums for the whole job, from the tables of a result, without judgement.
  *
  * The facts are the same whether the tables have just been made or are read back from a file.
  */
@@ -11,25 +11,27 @@
 #include "tlmpi/model/tables.h"
 #include <stdbool.h>
 
-/* What a verdict rests on. */
+/* Counts that tell how far a verdict can be trusted. */
 typedef struct tl_trust {
-    size_t nranks;              /* with device work */
+    size_t nranks;              /* ranks with device work */
     size_t missing, damaged;    /* ranks without a trace; ranks whose trace is cut or damaged */
     int64_t untimed, events;    /* events without a valid duration; all events kept */
     size_t workless;            /* ranks whose trace has no device work */
-    size_t launchless;          /* ranks whose trace lacks launches of more than little of their device work */
+    size_t launchless;          /* ranks whose trace lacks more than a small part of the launches of their device
+                                 * work */
     size_t duplicates;          /* ranks with another trace of the same time */
     int32_t world, other_world; /* the largest size of the job that a trace tells, and the smallest; -1: none */
     size_t unmarked;            /* ranks that mark no steps, and share no collective with ranks that do */
     size_t following;           /* ranks whose steps are taken from the ranks that they meet in collectives */
-    size_t nsteps, left_out; /* steps; those among them that not all ranks have whole, which are not judged */
+    size_t nsteps, left_out; /* steps; steps among them that not all ranks have whole, which are not judged */
     int64_t collectives, matched;
     int64_t outside;              /* matched collectives in no step, though some rank marks steps */
     int64_t judged;               /* collectives whose last rank to arrive is known: only these count for a verdict */
     int64_t clocks, shifted;      /* clocks of the job; ranks whose times were shifted */
     bool untied;                  /* the clocks of some hosts cannot be compared with the others */
-    bool apart;                   /* ... and the job's time has their offset in it: recordings do not overlap */
-    int64_t clock_uncertainty_ns; /* how far two clocks may be apart; 0 with a single clock */
+    bool apart;                   /* as untied, and recordings do not overlap, so that the job's time includes the
+                                   * clocks' offset */
+    int64_t clock_uncertainty_ns; /* the most that two clocks may be apart; 0: one clock */
     int64_t clock_off_ns;         /* largest certain offset of a clock that is not corrected; 0: none */
     int64_t clock_step_ns;        /* largest step of a clock within the recording; 0: none */
     int64_t blurred;              /* collectives whose arrivals are closer together than clocks can tell */
@@ -38,7 +40,7 @@ typedef struct tl_trust {
     int64_t ends_ns;              /* largest distance between ranks' ends of a collective that ranks leave together;
                                    * -1: none */
     bool simulated;               /* the replay gives the measured time */
-    double model_error;           /* NaN: nothing was replayed */
+    double model_error;           /* relative error of the replay; NaN: nothing was replayed */
 } tl_trust;
 
 typedef struct tl_facts {
@@ -47,34 +49,35 @@ typedef struct tl_facts {
     int64_t comm_unknown_ns;  /* mean over ranks of the exposed communication that may be waiting or transfer */
     int64_t wall_ns;          /* time of the window that all ranks have recorded: replayed where the replay is
                                * trusted */
-    int64_t wait_ns;          /* GPU time that all waited in matched collectives, summed over ranks */
-    int64_t path_ns;          /* the critical path across ranks; 0: not known */
+    int64_t wait_ns;          /* GPU time spent waiting in matched collectives, summed over ranks */
+    int64_t path_ns;          /* length of the critical path across ranks; 0: unknown */
     int64_t unexplained_ns;   /* part of path_ns that nothing explains */
-    int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */
-    int64_t links_gain_ns;    /* gain if all slow links were; -1: there are none */
+    int64_t together_gain_ns; /* gain if all suspects were repaired; -1: unknown */
+    int64_t links_gain_ns;    /* gain if all slow links were repaired; -1: there are none */
 } tl_facts;
 
 /* Fills *out from tables rank, breakdown, health, straggler, quality, step, blame_step, whatif, clock and
  * critical_path; an empty table leaves its facts unknown. */
 void tl_facts_find(tl_tables *tables, tl_facts *out);
 
-/* Whether the rank's trace shows device work, as far as table rank tells. */
+/* Returns whether the rank's trace has device work, as far as table rank tells. */
 bool tl_rank_has_work(const tl_table *ranks, int32_t rank);
 
-/* The row of table rank; NULL: none. */
+/* Returns the rank's row in table rank; NULL: none. */
 const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank);
 
-/* The row of table group; NULL: none. */
+/* Returns the group's row in table group; NULL: none. */
 const tl_group_row *tl_group_of(const tl_table *groups, int32_t group);
 
-/* Returns a key of the row's host, equal for the ranks of one host alone; 0: the trace does not tell the host. */
+/* Returns a key of the row's host, equal only for ranks of one host; 0: the trace does not tell the host. */
 uint64_t tl_host_key(const tl_rank *row);
 
-/* Whether the name stands for a host that no trace names: "pids A-B", made of the process ids of the host's ranks. */
+/* Returns whether the name was made for a host that no trace names: "pids A-B", from the process ids of the host's
+ * ranks. */
 bool tl_is_host_of_pids(const char *name, size_t size);
 
-/* Sums by activity how long other ranks waited for these ranks (ascending); entry TL_NACTIVITIES: by no activity.
- * Waiting of these ranks for each other is left out. */
+/* Sums by activity the time that other ranks waited for these ranks (ascending); entry TL_NACTIVITIES: no known
+ * activity.  Waits of these ranks for each other are excluded. */
 void tl_delay_costs_by_activity(const tl_table *blame, const int32_t *ranks, size_t n,
                                 int64_t activities[TL_NACTIVITIES + 1]);
 

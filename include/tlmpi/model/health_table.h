@@ -1,4 +1,4 @@
-/* health_table.h - what is wrong with the recording itself, and what was done about it.
+/* health_table.h - defects of the recording itself, and what was done about each.
  *
  * Each defect of a rank in a step is one row, no matter which analysis finds it:
  *
@@ -57,14 +57,14 @@ TL_TABLE(health, TL_HEALTH_FIELDS);
 /* Appends the row, and sets `done` by the row's defect. */
 void tl_health_add(tl_table *health, tl_health row);
 
-/* Whether some rank lacks a part of the step (TL_DEFECT_NOT_WHOLE).  Rows must be in key order, in which the job's
- * rows come first. */
+/* Returns whether some rank lacks a part of the step (TL_DEFECT_NOT_WHOLE).  Rows must be in key order, in which the
+ * job's rows come first. */
 bool tl_step_is_left_out(const tl_table *health, int32_t step);
 
-/* Returns ns, a time of the job, less the steps that are left out; ns where nothing would be left. */
+/* Returns ns, a time of the job, less the time of the steps that are left out; ns if nothing would remain. */
 int64_t tl_whole_steps_ns(const tl_table *health, int64_t ns);
 
-/* Whether the defect is lost work: the rank is then not judged in the step. */
+/* Returns whether the defect is lost work: the rank is then not judged in the step. */
 static inline bool tl_is_lost(uint8_t defect)
 {
     return defect <= TL_DEFECT_LOST_AT_END;

@@ -1,15 +1,15 @@
 /* idle_tables.h - the tables that say why devices were idle.
  *
- * A gap is a stretch in which nothing runs on a device.  A gap shorter than a threshold is noise: it is listed and
- * summed.  The others (macro gaps) are classified on two axes: how the device ran dry (drain_type), and what the host
- * did meanwhile (cpu_during_gap).
+ * A gap is a stretch of time in which nothing runs on a device.  A gap shorter than a threshold is noise: noise is
+ * counted and summed.  The others (macro gaps) are classified on two axes: how the device ran dry (drain_type), and
+ * what the host did meanwhile (cpu_during_gap).
  */
 #ifndef TLMPI_MODEL_IDLE_TABLES_H
 #define TLMPI_MODEL_IDLE_TABLES_H
 
 #include "tlmpi/model/schema.h"
 
-/* How the device ran dry.  ALL and NOISE are for rows that sum. */
+/* How the device ran dry.  ALL and NOISE occur in rows of sums only. */
 #define TL_DRAIN_VALUES(V)                                                                                             \
     V(TL_DRAIN_ALL, "ALL", "all macro gaps")                                                                           \
     V(TL_DRAIN_NOISE, "noise", "gaps too short to ask")                                                                \
@@ -18,7 +18,7 @@
 typedef enum tl_drain { TL_DRAIN_VALUES(TL_VALUE_NAME) TL_NDRAINS } tl_drain;
 extern const char *const tl_drain_labels[];
 
-/* What kind of call waited for the device. */
+/* The kind of call that waited for the device. */
 #define TL_WAIT_VALUES(V)                                                                                              \
     V(TL_SYNC_NONE, "none", "no call waited")                                                                          \
     V(TL_SYNC_DEVICE, "DEVICE_SYNC", "for the device")                                                                 \
@@ -50,7 +50,7 @@ extern const char *const tl_wait_labels[];
 typedef enum tl_doing { TL_DOING_VALUES(TL_VALUE_NAME) TL_NDOINGS } tl_doing;
 extern const char *const tl_doing_labels[];
 
-/* What a runtime or driver call is for. */
+/* The purpose of a runtime or driver call. */
 #define TL_CALL_VALUES(V)                                                                                              \
     V(TL_CALL_NONE, "none", "no call")                                                                                 \
     V(TL_CALL_ALLOC, "MEMORY_ALLOC", "allocations of device memory")                                                   \
@@ -60,7 +60,7 @@ extern const char *const tl_doing_labels[];
 typedef enum tl_call_class { TL_CALL_VALUES(TL_VALUE_NAME) TL_NCALLS } tl_call_class;
 extern const char *const tl_call_labels[];
 
-/* What tells that a device waited for other ranks. */
+/* How it is known that a device waited for other ranks. */
 #define TL_PEER_VALUES(V)                                                                                              \
     V(TL_PEER_DEPENDENCY, "dependency", "the work after the gap waited for communication on another device")           \
     V(TL_PEER_SYNC, "host_sync", "the host waited for communication on another device")                                \
@@ -76,7 +76,7 @@ extern const char *const tl_queued_labels[];
     V(TL_QUEUED_YES, "yes", "launched well before the gap")
 typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
 
-/* Every macro gap. */
+/* One row per macro gap. */
 #define TL_GAP_FIELDS(F, T)                                                                                            \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device; -1 where devices are not told apart")                                          \
@@ -128,9 +128,9 @@ typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
       "where it began before; 0 where prequeued is unknown")
 TL_TABLE(gap, TL_GAP_FIELDS);
 
-/* Parts of macro gaps, each as long as a macro gap at least, in which the device waited for other ranks.  The
- * analysis of a rank adds candidates: peer_ns is their whole length, idle_id -1 where the host was in a collective
- * (in a gap or not); the matching of ranks keeps only what was waiting. */
+/* Parts of macro gaps, each at least as long as a macro gap, in which the device waited for other ranks.  The analysis
+ * of a rank adds candidates, with their whole length as peer_ns, and idle_id -1 where the host was in a collective (in
+ * a gap or not); the matching of ranks keeps only the time that was waiting. */
 #define TL_GAP_PEER_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device of the gap; -1 where devices are not told apart")                               \
@@ -155,7 +155,7 @@ TL_TABLE(gap, TL_GAP_FIELDS);
     F(T, TIME, awaited_ns, LABEL, "ns", "when it began")
 TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
 
-/* How idle each device was, and what there is to explain it. */
+/* Idle time of each device, and how much of it is explained. */
 #define TL_IDLE_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
     F(T, I32, device, KEY, "", "device, where a rank has several; -1: sum over its devices")                           \
@@ -179,7 +179,7 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
     F(T, I64, python_functions, MEASURE, "", "Python functions in the trace; 0: only operators can be named")
 TL_TABLE(idle, TL_IDLE_FIELDS);
 
-/* The class of all that a device has beyond the number that are told apart. */
+/* The class that stands for all classes of a device beyond the number listed. */
 #define TL_IDLE_OTHERS "(others)"
 
 /* Gaps summed by their two axes, and by class. */
@@ -219,7 +219,7 @@ TL_TABLE(idle, TL_IDLE_FIELDS);
     F(T, I64, worst_ns, MEASURE, "ns", "total_ns of worst_rank")
 TL_TABLE(idle_summary, TL_IDLE_SUMMARY_FIELDS);
 
-/* In which annotations the time of each class was.  A trace may have any number of annotations. */
+/* The most annotations for which the idle time of a class, and of a rank, is listed; a trace may have more. */
 enum { TL_IDLE_ANNOTATIONS_OF_CLASS = 100, TL_IDLE_ANNOTATIONS_OF_RANK = 1000 };
 #define TL_IDLE_ANNOTATION_FIELDS(F, T)                                                                                \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
@@ -231,7 +231,7 @@ enum { TL_IDLE_ANNOTATIONS_OF_CLASS = 100, TL_IDLE_ANNOTATIONS_OF_RANK = 1000 };
       "for how much of the gaps of the class the thread that counts was in it, and in none that is in it")
 TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
 
-/* What a stream waited for before its next work; ALL is for rows that sum. */
+/* What a stream waited for before its next work; ALL occurs in rows of sums only. */
 #define TL_STREAM_WAIT_VALUES(V)                                                                                       \
     V(TL_STREAM_ALL, "ALL", "all its idle time")                                                                       \
     V(TL_STREAM_HOST_WAIT, "host_wait", "the next work of the stream was not launched yet")                            \
@@ -241,7 +241,7 @@ TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
 typedef enum tl_stream_wait { TL_STREAM_WAIT_VALUES(TL_VALUE_NAME) TL_NSTREAM_WAITS } tl_stream_wait;
 extern const char *const tl_stream_wait_labels[];
 
-/* Idle streams of a busy device. */
+/* Times in which streams are idle while their device is busy. */
 #define TL_STREAM_IDLE_FIELDS(F, T)                                                                                    \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \

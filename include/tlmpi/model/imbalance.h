@@ -18,7 +18,7 @@ typedef struct tl_imbalance {
     int64_t named_hosts_ns; /* gain from repairing the named ranks whose hosts are late */
 } tl_imbalance;
 
-/* From tables breakdown, straggler, whatif and parameter; wall_ns as tl_facts has it. */
+/* Returns the imbalance from tables breakdown, straggler, whatif and parameter; wall_ns as in tl_facts. */
 tl_imbalance tl_imbalance_of(tl_tables *tables, int64_t wall_ns);
 
 #endif

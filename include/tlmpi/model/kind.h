@@ -1,6 +1,6 @@
-/* kind.h - what device work is, and which collective it carries.
+/* kind.h - the kind of a piece of device work, and the kind of its collective.
  *
- * A piece of device work is of one kind, and carries a collective where that is TL_COMM.
+ * Every piece of device work has one kind; a piece of kind TL_COMM also has a kind of collective.
  */
 #ifndef TLMPI_MODEL_KIND_H
 #define TLMPI_MODEL_KIND_H
@@ -34,11 +34,11 @@ typedef enum tl_kind { TL_KIND_VALUES(TL_VALUE_NAME) TL_NKINDS } tl_kind;
     V(TL_MEETING, "meeting", "by behaviour: its ranks leave together, once the last has come")
 typedef enum tl_collective { TL_COLL_VALUES(TL_VALUE_NAME) TL_NCOLLECTIVES } tl_collective;
 
-/* A kernel name that no rule classifies, but the kernels' behaviour does. */
+/* A kernel name that no rule classifies, but the behaviour of its kernels does. */
 typedef struct tl_behaving {
     uint64_t name_key;   /* content key of the name */
-    uint64_t collective; /* tl_collective, unless the name tells it: TL_SEND_RECV between two ranks; of more TL_MEETING,
-                          * or TL_COLL_UNKNOWN where they leave apart */
+    uint64_t collective; /* tl_collective, unless the name tells it: TL_SEND_RECV between two ranks; among more
+                          * TL_MEETING, or TL_COLL_UNKNOWN if they do not leave together */
 } tl_behaving;
 
 extern const char *const tl_kind_labels[];

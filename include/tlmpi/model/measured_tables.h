@@ -1,4 +1,4 @@
-/* measured_tables.h - what some traces have measured: hardware counters of kernels, memory of devices. */
+/* measured_tables.h - measurements that only some traces hold: hardware counters of kernels, memory of devices. */
 #ifndef TLMPI_MODEL_MEASURED_TABLES_H
 #define TLMPI_MODEL_MEASURED_TABLES_H
 
@@ -35,7 +35,7 @@ extern const char *const tl_counted_by_labels[];
     F(T, NAME, stack, LABEL, "", "the operator and those around it on its thread, the outermost first, as a > b")
 TL_TABLE(counter_row, TL_COUNTER_FIELDS);
 
-/* What allocators reported ("[memory]" events, recorded with profile_memory). */
+/* Memory that allocators reported ("[memory]" events, recorded with profile_memory). */
 #define TL_MEMORY_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device, -1: memory of the host")                                                       \
@@ -50,7 +50,7 @@ TL_TABLE(counter_row, TL_COUNTER_FIELDS);
     F(T, NAME, peak_annotation, LABEL, "", "innermost user annotation around it, on its thread; marks of steps apart")
 TL_TABLE(memory_row, TL_MEMORY_FIELDS);
 
-/* Categories of the profiler's memory timeline, in its order, and all of them. */
+/* The categories of the profiler's memory timeline, in its order, then their total. */
 extern const char *const tl_memory_category_labels[]; /* "parameter", "optimizer_state", ... "unknown", "total", NULL */
 
 /* The files of memory timelines. */
@@ -103,7 +103,7 @@ TL_TABLE(memory_category, TL_MEMORY_CATEGORY_FIELDS);
     F(T, I64, total, MEASURE, "byte", "all of them")
 TL_TABLE(memory_timeline, TL_MEMORY_TIMELINE_FIELDS);
 
-/* What has become of an execution trace, and of a node of one. */
+/* Whether an execution trace, and a node of one, could be linked to the Kineto trace. */
 #define TL_EXECUTION_LINK_VALUES(V)                                                                                    \
     V(TL_EXECUTION_LINKED, "linked", "an event of its id and name is in the trace")                                    \
     V(TL_EXECUTION_FRAME, "frame", "it stands for a thread or the process, which have no event")                       \

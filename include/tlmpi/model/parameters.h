@@ -1,4 +1,4 @@
-/* parameters.h - the numbers that decide: each with its unit, what kind of number it is, and why it is that.
+/* parameters.h - the numbers that decide verdicts: each with its unit, its kind, and the reason for its value.
  *
  * Every number that decides anything in clock, match, wait, graph, missing, baseline, replay, verdict, cause, culprit
  * and behave stands here (tests/numbers.sh checks it).  Three kinds of numbers may decide:
@@ -113,7 +113,7 @@ TL_PARAMETERS(TL_PARAMETER_CONSTANT)
 typedef enum tl_parameter_kind { TL_PARAMETER_VALUES(TL_VALUE_NAME) } tl_parameter_kind;
 extern const char *const tl_parameter_labels[];
 
-/* The numbers that a result was made with. */
+/* The values of the parameters that a result was made with. */
 #define TL_PARAMETER_FIELDS(F, T)                                                                                      \
     F(T, TEXT64, name, KEY, "", "parameter")                                                                           \
     F(T, F64, value, MEASURE, "", "its value")                                                                         \
@@ -127,8 +127,7 @@ TL_TABLE(parameter, TL_PARAMETER_FIELDS);
 /* Appends one row per parameter, with the user's alpha and least_cost. */
 void tl_parameters_list(tl_table *table, double alpha, double least_cost);
 
-/* Returns the value of the parameter `name` from table `parameter` of a result; `otherwise` where the table lacks
- * the parameter. */
+/* Returns the value of the parameter `name` in table `parameter` of a result; `otherwise` if the table lacks it. */
 double tl_parameter_value(const tl_table *table, const char *name, double otherwise);
 
 #endif

@@ -22,24 +22,24 @@
 typedef enum tl_match_rule { TL_RULE_VALUES(TL_VALUE_NAME) } tl_match_rule;
 
 enum {
-    TL_NO_PEER = -1,     /* the collective is one of a group */
-    TL_PEER_UNKNOWN = -2 /* the trace does not say which rank is the other end */
+    TL_NO_PEER = -1,     /* the collective is of a group, not point-to-point */
+    TL_PEER_UNKNOWN = -2 /* the trace does not tell the rank at the other end */
 };
 
-/* The subseq of sends and receives of a rank that marks no steps: no step begins the count anew, so the first
- * message is not known. */
+/* The subseq of sends and receives of a rank that marks no steps: no step restarts the count, so the number of the
+ * first message is unknown. */
 enum { TL_UNCOUNTED = INT32_MIN };
 
 typedef struct tl_participant {
-    uint64_t key; /* the same for all that take part in one collective; 0: not known yet */
+    uint64_t key; /* equal for all participants of one collective; 0: not known yet */
     int64_t start_ns, end_ns;
-    int64_t launch_ns; /* TL_TIME_UNKNOWN when the launch is not in the trace */
-    int64_t seq;       /* -1 when unknown */
-    int64_t bytes;     /* size of the message, -1 when unknown */
-    uint64_t dtype;    /* content key, 0 when unknown */
+    int64_t launch_ns; /* TL_TIME_UNKNOWN: the launch is not in the trace */
+    int64_t seq;       /* -1: unknown */
+    int64_t bytes;     /* size of the message; -1: unknown */
+    uint64_t dtype;    /* content key of the type's name; 0: unknown */
     int32_t rank;
-    int32_t group;  /* index of its membership; once groups are decided, the group's number in the job */
-    int32_t step;   /* -1 for none */
+    int32_t group;  /* index of the membership; once groups are decided, the number of the group in the job */
+    int32_t step;   /* -1: none */
     int32_t nth;    /* order among the participants of its membership, step and kind that have a launch, from 0; -1:
                      * no launch; of sends and receives: order among the messages from one rank to the other (of both
                      * at once: from the lower rank) */
@@ -52,22 +52,24 @@ typedef struct tl_participant {
     uint8_t size_from; /* tl_size_from */
     uint32_t previous; /* uid of the rank's previous participant in its membership; UINT32_MAX: none */
     int32_t device, stream;
-    tl_activity_ns work_between_collectives; /* ns by activity, from when `previous` was ready until this one is */
-    tl_activity_ns work_since_step;          /* ns by activity, from when the last one of the step before was ready */
+    tl_activity_ns work_between_collectives; /* ns by activity, from the time that `previous` was ready to the time that
+                                              * this participant was */
+    tl_activity_ns work_since_step;          /* ns by activity, from the time that the last participant of the step
+                                              * before was ready */
     /* The part of work_between_collectives, and of work_since_step, that is work of the step before,
      * communication left out: ns; 0 where the span does not begin in the step before. */
     int64_t after_last_ns, after_last_step_ns;
-    int64_t done_ns; /* when the device had done with the step; TL_TIME_UNKNOWN outside of steps */
+    int64_t done_ns; /* when the device had completed the step; TL_TIME_UNKNOWN outside of steps */
 } tl_participant;
 
-/* One rank in one process group. */
+/* The membership of one rank in one process group. */
 typedef struct tl_membership {
     uint64_t members_key; /* equal for the ranks of one group; of an inferred group: hash of the group's place among
                            * the streams */
     uint64_t name_key;
     uint64_t loose_key; /* hash of the kinds launched outside any step, in order of launch */
     int32_t rank;
-    int32_t size;       /* ranks in the group, -1 when unknown */
+    int32_t size;       /* number of ranks in the group; -1: unknown */
     uint32_t n;         /* participants */
     uint32_t nlaunched; /* participants with a launch, sends and receives not counted; of these: */
     uint32_t nseq;      /* with a seq */
@@ -91,11 +93,11 @@ typedef struct tl_participants {
 
 void tl_participants_free(tl_participants *set);
 
-/* Ascending ranks as a text: "0-7", "0-56/8" (every eighth), "0,3,5", cut with "..." where it does not fit. */
+/* Writes ascending ranks as text: "0-7", "0-56/8" (every eighth), "0,3,5"; cut with "..." if it does not fit. */
 void tl_ranks_text(const int32_t *ranks, size_t n, char *out, size_t size);
 
-/* Such a text back to ranks, at most `most` of them, of a text of at most `size` bytes; how many, 0 where it does not
- * name all of them, or more. */
+/* Reads such a text of at most `size` bytes into ranks[most].  Returns the number of ranks; 0: the text is cut, or
+ * names more than `most` ranks. */
 size_t tl_ranks_of_text(const char *text, size_t size, int32_t *ranks, size_t most);
 
 #endif

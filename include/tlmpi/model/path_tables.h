@@ -6,18 +6,18 @@
  *
  *     c: the host works, l: from a launch to the start, w: another rank has not come, m: communication, s: synchronisation
  *
- * The path of a rank leads from the last instant that is known of it back to the first, at every instant to what was
- * waited for last (graph.h).  Where that is another rank in a collective, the path goes on with what the rank itself
- * did before it came: the rank that is waited for is told, and table critical_path follows it there.  So the path holds
- * each instant of the rank once, and what lies in the window of a step (table step), as work does in table breakdown,
- * is the path of that step.  A rank without marks of its own has its time in the step whose work it leads to.
+ * The path of a rank leads from the last known instant of the rank back to the first, at every instant to what was
+ * waited for last (graph.h).  If that is another rank in a collective, the path continues with what the rank itself did
+ * before it arrived, and names the awaited rank, which table critical_path follows.  So the path contains each instant
+ * of the rank once, and the part of it in the window of a step (table step) is the path of that step, as in table
+ * breakdown.  The time of a rank that marks no steps is in the step whose work it leads to.
  */
 #ifndef TLMPI_MODEL_PATH_TABLES_H
 #define TLMPI_MODEL_PATH_TABLES_H
 
 #include "tlmpi/model/schema.h"
 
-/* What a rank's time is bound by, instant by instant. */
+/* What a rank's time is bound by at an instant. */
 #define TL_BOUND_VALUES(V)                                                                                             \
     V(TL_BOUND_CPU, "cpu_bound",                                                                                       \
       "the host works towards its next launch or call, or, after all that is recorded, until its step ends")           \

@@ -1,10 +1,11 @@
-/* pattern_table.h - sequences of device work that come again and again under the operators of the host. */
+/* pattern_table.h - sequences of device work that recur under the operators of the host. */
 #ifndef TLMPI_MODEL_PATTERN_TABLE_H
 #define TLMPI_MODEL_PATTERN_TABLE_H
 
 #include "tlmpi/model/schema.h"
 
-/* The device work under an operator is what the operator's thread launches from its start to its end. */
+/* The device work under an operator is the work that the operator's thread launches between the operator's start and
+ * end. */
 #define TL_PATTERN_FIELDS(F, T)                                                                                        \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "",                                                                                          \

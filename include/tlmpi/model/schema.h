@@ -1,6 +1,6 @@
-/* schema.h - a table's columns, written once.
+/* schema.h - a table's columns, defined once.
  *
- * A field list is the struct, the HDF5 type, the CSV header, the JSON keys, the page of `tlmpi describe`, the sort
+ * A field list defines the struct, the HDF5 type, the CSV header, the JSON keys, the page of `tlmpi describe`, the sort
  * order and the digest.  A new column is one line:
  *
  *     #define TL_GAP_FIELDS(F, T)                                              \
@@ -18,33 +18,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a cell holds, in memory and in the file alike except for TIME.  Tables of every scope may have every type. */
+/* The type of a cell, the same in memory and in the file except for TIME.  Tables of every scope may have every
+ * type. */
 typedef enum tl_type {
     TL_TYPE_I32,  /* int32_t */
     TL_TYPE_I64,  /* int64_t */
     TL_TYPE_F64,  /* double; NaN where there is no value */
     TL_TYPE_TIME, /* int64_t: Unix ns in memory, ns since the file's epoch_ns in the file; TL_TIME_UNKNOWN in both */
-    TL_TYPE_NAME, /* uint32_t: an id of the rank's tl_names while the rank is analysed; from then on, in memory and in
-                   * the file, a row number of /names, so that of two ranks, too, equal numbers are equal texts;
-                   * TL_NO_NAME in both */
+    TL_TYPE_NAME, /* uint32_t: an id of the rank's tl_names while the rank is analysed; afterwards, in memory and in the
+                   * file, a row number of /names, so that equal numbers are equal texts across ranks; TL_NO_NAME in
+                   * both */
     TL_TYPE_ENUM, /* uint8_t, one of the field's labels */
     TL_TYPE_TEXT  /* char[size], UTF-8, padded with 0; cut at a whole character where the text is longer */
 } tl_type;
 
-/* What a column is for. */
+/* The purpose of a column. */
 typedef enum tl_role {
     TL_ROLE_KEY,     /* rows are sorted by the keys, left to right, and two files are joined on them */
-    TL_ROLE_LABEL,   /* says what the row is about */
+    TL_ROLE_LABEL,   /* describes the subject of the row */
     TL_ROLE_MEASURE, /* a result */
-    TL_ROLE_SOURCE   /* where the data came from; not part of the digest */
+    TL_ROLE_SOURCE   /* origin of the data; excluded from the digest */
 } tl_role;
 
-/* Where a table's rows go. */
+/* Where a table's rows are kept. */
 typedef enum tl_scope {
-    TL_SCOPE_EVENT,      /* rows per kernel, gap, launch: written in the rank's turn, then dropped */
-    TL_SCOPE_RANK,       /* rows per rank, or rank and step: kept, gathered in rank order */
-    TL_SCOPE_COLLECTIVE, /* rows per collective or participant: at the owner */
-    TL_SCOPE_JOB         /* a few rows: on proc 0 */
+    TL_SCOPE_EVENT,      /* rows per kernel, gap, launch: written once the rank is analysed, then dropped */
+    TL_SCOPE_RANK,       /* rows per rank, or rank and step: kept, and gathered in rank order */
+    TL_SCOPE_COLLECTIVE, /* rows per collective or participant: at the proc that owns the collective */
+    TL_SCOPE_JOB         /* few rows: on proc 0 */
 } tl_scope;
 
 typedef struct tl_field {
@@ -59,7 +60,7 @@ typedef struct tl_field {
 typedef struct tl_schema {
     const char *name;     /* "breakdown": HDF5 dataset, CLI word */
     const char *title;    /* a few words */
-    const char *question; /* what the table answers */
+    const char *question; /* the question that the table answers */
     tl_scope scope;
     const tl_field *fields;
     size_t nfields;
@@ -69,13 +70,14 @@ typedef struct tl_schema {
 
 #define TL_TIME_UNKNOWN INT64_MIN
 
-/* In memory the times of a job with several windows are of recorded time, which stands still in the holes between them;
- * in the file they are true: from recorded_ns up to the next hole, closed_ns more. */
+/* A hole between two windows of a recording.  In memory the times of a job with several windows are recorded time,
+ * which excludes the holes; times in the file include them: closed_ns is added to times from recorded_ns up to the next
+ * hole. */
 typedef struct tl_hole {
     int64_t recorded_ns, closed_ns;
 } tl_hole;
 
-/* An enumeration, its words and what the words mean, written once: V(value, "label", "meaning").
+/* An enumeration, its labels and their meanings, defined once: V(value, "label", "meaning").
  *
  *     #define TL_QUEUED_VALUES(V)                                                          \
  *         V(TL_QUEUED_UNKNOWN, "unknown", "its launch is not in the trace")                \
@@ -83,12 +85,12 @@ typedef struct tl_hole {
  *     typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
  *     const char *const tl_queued_labels[] = { TL_QUEUED_VALUES(TL_VALUE_LABEL) NULL };      in one .c file
  *
- * registry/values.c lists the meanings of all. */
+ * registry/values.c lists all meanings. */
 #define TL_VALUE_NAME(value, label, meaning)    value,
 #define TL_VALUE_LABEL(value, label, meaning)   label,
 #define TL_VALUE_MEANING(value, label, meaning) (meaning),
 
-/* The C type of a cell.  That of an enumeration tl_e is ENUM(e), with the labels tl_e_labels. */
+/* The C type of a cell.  A column of type ENUM(e) has the enumeration tl_e, with the labels tl_e_labels. */
 #define TL_CELL_I32(name)      int32_t name
 #define TL_CELL_I64(name)      int64_t name
 #define TL_CELL_F64(name)      double name
@@ -152,7 +154,7 @@ typedef struct tl_hole {
 #define TL_TABLE_DEFINE_AS(table, word, FIELDS, scope, title, question)                                                \
     TL_TABLE_DEFINE_AS_IS(table, word, FIELDS, scope, title, question, false)
 
-/* A table that few files have. */
+/* A table that is left out of files in which it has no rows. */
 #define TL_TABLE_DEFINE_RARE(table, FIELDS, scope, title, question)                                                    \
     TL_TABLE_DEFINE_RARE_AS(table, #table, FIELDS, scope, title, question)
 

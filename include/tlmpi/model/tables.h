@@ -81,7 +81,7 @@ extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NU
     F(T, TEXT256, error, SOURCE, "", "what was wrong: expected, found, done about it; empty when all is well")
 TL_TABLE(rank, TL_RANK_FIELDS);
 
-/* Every GPU interval of every rank. */
+/* One row per piece of device work, of every rank. */
 #define TL_INTERVAL_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "",                                                                                         \
@@ -122,7 +122,7 @@ TL_TABLE(interval, TL_INTERVAL_FIELDS);
     F(T, I64, intervals, MEASURE, "", "device work launched in the step")
 TL_TABLE(step, TL_STEP_FIELDS);
 
-/* Where the time went. */
+/* The step number of a row for all whole steps, in table breakdown. */
 enum { TL_WHOLE_STEPS = -2 };
 #define TL_BREAKDOWN_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
@@ -149,7 +149,7 @@ enum { TL_WHOLE_STEPS = -2 };
     F(T, I64, idle_ns, MEASURE, "ns", "wall time without device work")
 TL_TABLE(breakdown, TL_BREAKDOWN_FIELDS);
 
-/* The same by what ran at once: kinds of work as bits, 1 compute, 2 communication, 4 copies and memsets. */
+/* Time by the kinds of work that run at once, as bits: 1 compute, 2 communication, 4 copies and memsets. */
 extern const char *const tl_mix_labels[]; /* "idle", "compute", "comm", "compute_comm", "copy", ... NULL */
 
 #define TL_MIX_FIELDS(F, T)                                                                                            \
@@ -160,7 +160,7 @@ extern const char *const tl_mix_labels[]; /* "idle", "compute", "comm", "compute
     F(T, F64, share, MEASURE, "", "time_ns / that sum")
 TL_TABLE(mix, TL_MIX_FIELDS);
 
-/* Where the rows of each rank stand in a table of events.  Every such table T has one, called T_index. */
+/* The range of rows of each rank in a table of events.  Every such table T has one, called T_index. */
 #define TL_ROW_INDEX_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I64, first_row, MEASURE, "", "number of its first row in the table")                                          \

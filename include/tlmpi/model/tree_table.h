@@ -15,8 +15,8 @@ typedef enum tl_tree_kind { TL_TREE_KIND_VALUES(TL_VALUE_NAME) } tl_tree_kind;
 
 extern const char *const tl_tree_kind_labels[];
 
-/* Operators, calls and work of one path through the tree are one node, however often they run.  Rows are in
- * preorder: a node, then the nodes below it, most device_ns first, ties by most host_ns, then by name. */
+/* Operators, calls and work with the same path through the tree form one node.  Rows are in preorder: a node, then its
+ * children by device_ns, descending; ties by host_ns, descending; then by name. */
 #define TL_CALL_TREE_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, node, KEY, "",                                                                                           \

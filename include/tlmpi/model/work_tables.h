@@ -1,6 +1,5 @@
 /* work_tables.h - what the work of a rank consists of: kernels by name, operators and annotations of the host, calls
- * that launch, queues and copies.
- */
+ * that launch, queues and copies. */
 #ifndef TLMPI_MODEL_WORK_TABLES_H
 #define TLMPI_MODEL_WORK_TABLES_H
 
@@ -27,7 +26,7 @@
     F(T, NAME, name, LABEL, "", "kernel, copy or memset")
 TL_TABLE(kernel_row, TL_KERNEL_FIELDS);
 
-/* The same over ranks. */
+/* Device work by name over all ranks. */
 #define TL_KERNEL_RANKS_FIELDS(F, T)                                                                                   \
     F(T, I32, place, KEY, "", "1 for the name with the most time, and so on; of equals the first by name")             \
     F(T, ENUM(kind), kind, LABEL, "", "what it is")                                                                    \
@@ -56,8 +55,8 @@ TL_TABLE(kernel_row, TL_KERNEL_FIELDS);
     F(T, TEXT64, apart_ranks, LABEL, "", "which, as 3,7-9; the end in dots where there are more than fit; empty: none")
 TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
 
-/* Operators and annotations of the host, with the device work that they launched.  One that is inside another of its
- * name counts with it: host_ns, device_ns and the like are those of the outer one. */
+/* Operators and annotations of the host, with the device work that they launched.  One inside another of the same name
+ * is part of the outer one, in host_ns, device_ns and the like. */
 #define TL_HOST_WORK_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "",                                                                                          \
@@ -95,7 +94,7 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
 TL_TABLE(operator_row, TL_HOST_WORK_FIELDS);
 TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
 
-/* The same over ranks. */
+/* Operators and annotations of the host over all ranks. */
 #define TL_HOST_WORK_RANKS_FIELDS(F, T)                                                                                \
     F(T, I32, place, KEY, "",                                                                                          \
       "1 for the name with the most device_ns, and so on; of equals that with the most host_ns, or the first by name") \
@@ -160,7 +159,7 @@ TL_TABLE(annotation_device, TL_ANNOTATION_DEVICE_FIELDS);
     F(T, NAME, name, LABEL, "", "the call of the runtime or driver")
 TL_TABLE(launch_row, TL_LAUNCH_FIELDS);
 
-/* The same by step. */
+/* Calls that queue device work, by name and step. */
 #define TL_LAUNCH_STEP_FIELDS(F, T)                                                                                    \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, step, KEY, "", "step in which the call began; -1: none (no row where there was no such call)")           \
@@ -176,7 +175,7 @@ TL_TABLE(launch_row, TL_LAUNCH_FIELDS);
     F(T, I64, late_calls, MEASURE, "", "calls with a longer delay than the threshold delay")
 TL_TABLE(launch_step, TL_LAUNCH_STEP_FIELDS);
 
-/* Work that waits in a stream: from the start of the call that queued it to its own start. */
+/* Work that waits in a stream: from the start of the call that queued it to the start of the work. */
 #define TL_QUEUE_FIELDS(F, T)                                                                                          \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
@@ -211,7 +210,7 @@ TL_TABLE(queue_row, TL_QUEUE_FIELDS);
     F(T, NAME, name, LABEL, "", "copy or memset")
 TL_TABLE(copy_row, TL_COPY_FIELDS);
 
-/* What changes over time, point by point. */
+/* Quantities that change over time, point by point. */
 #define TL_SERIES_VALUES(V)                                                                                            \
     V(TL_SERIES_SHORT_GAP, "short_gap", "for how long the device was idle, too short a time for table gap")            \
     V(TL_SERIES_MEMORY_GIVEN, "memory_given", "memory that was given or, below 0, taken back")                         \
