@@ -1,10 +1,10 @@
-/* cli.h - the command line, read: which command, with which options, on which words.
+/* cli.h - the parsed command line: the command, its options and its words.
  *
  *     tlmpi [run] [options] PATH...
  *     tlmpi show [options] FILE.h5 [TABLE]
  *
- * The first word that is no option names the command, where it is one of the table's names; else the command is run.  A
- * folder called "show" is written ./show.  Options may stand anywhere, "-" alone is a word, "--" ends the options.
+ * The first word that is not an option is the command, if it is the name of one; else the command is run.  A folder
+ * called "show" is written ./show.  Options may stand anywhere, "-" alone is a word, "--" ends the options.
  */
 #ifndef TLMPI_APP_CLI_H
 #define TLMPI_APP_CLI_H
@@ -19,9 +19,9 @@
 
 typedef struct tl_cli tl_cli;
 
-typedef TL_VEC(const char *) tl_texts; /* of argv, the array is ours */
+typedef TL_VEC(const char *) tl_texts; /* texts borrowed from argv, array owned */
 
-/* Commands as bits: an option says with which of them it goes. */
+/* Commands as bits, which tell the commands that have an option. */
 enum {
     TL_FOR_RUN = 1,
     TL_FOR_CHECK = 2,
@@ -48,11 +48,11 @@ enum { TL_ALL_RUNS = -2 };
 typedef struct tl_command {
     const char *name;
     unsigned bit;
-    const char *words;              /* what follows the name, for --help */
-    const char *title;              /* a line */
-    const char *doc;                /* a paragraph */
-    bool together;                  /* every proc works; else the first alone, and the others wait */
-    int (*act)(const tl_cli *);     /* returns the exit status (job/run.h); NULL: `job` does */
+    const char *words;              /* words after the name, for --help */
+    const char *title;              /* one line */
+    const char *doc;                /* one paragraph */
+    bool together;                  /* every proc takes part; else proc 0 alone, and the others wait */
+    int (*act)(const tl_cli *);     /* returns the exit status (job/run.h); NULL: see `job` */
     int (*job)(const tl_options *);
 } tl_command;
 
@@ -65,57 +65,57 @@ typedef struct tl_top_wanted {
 struct tl_cli {
     const tl_command *command;
     bool named;                     /* a word of the command line named it */
-    const char **words;             /* after the command's name; of argv, the array is ours */
+    const char **words;             /* words after the command's name, borrowed from argv; array owned */
     size_t nwords;
     bool help, version;
-    const char **given;             /* by option its text; NULL: the default.  The array is ours */
+    const char **given;             /* by option: its text; NULL: the default.  Array owned */
 
-    tl_options run;                 /* what run and check take; output, force, digest serve others too */
+    tl_options run;                 /* options of run and check; output, force and digest serve other commands, too */
     int format;                     /* show: tl_format */
     int unit;                       /* show: tl_unit_choice; -1: auto on a terminal, else ns */
-    tl_top_wanted top;              /* show: 0 and 0 for all */
-    int64_t width;                  /* show: characters of a text in a table; 0 for all, -1 to fit a terminal */
+    tl_top_wanted top;              /* show: 0 and 0: all */
+    int64_t width;                  /* show: characters of a text in a table; 0: all, -1: fit to a terminal */
     tl_ranges ranks, steps;         /* show */
     tl_texts where;                 /* show: conditions */
-    const char *columns, *sort;     /* show; NULL for the table's own */
+    const char *columns, *sort;     /* show; NULL: the table's own */
     bool ns, include_last_step;     /* compat hta */
     tl_hta_parameters hta;          /* compat hta */
-    int compat_run;                 /* compat: as run.run; TL_ALL_RUNS: what the other tool does of itself */
+    int compat_run;                 /* compat: as run.run; TL_ALL_RUNS: as the other tool does */
     const char *rep, *exclude;      /* reps; NULL: none */
     int64_t skip;                   /* reps */
-    bool each, kernels, compare;    /* reps: which table */
+    bool each, kernels, compare;    /* reps: the table to print */
     tl_gates diff_fail_on;          /* diff */
     bool perfetto;                  /* export: the only format */
-    bool html;                      /* run: the page, too */
+    bool html;                      /* run: also write the page */
     tl_texts scale, overlap;        /* whatif */
     bool remove_sync, no_launch_overhead; /* whatif */
-    int64_t whatif_top;             /* whatif: rows; 0: not asked for */
+    int64_t whatif_top;             /* whatif: number of rows; 0: not given */
     int64_t gpus_per_node;          /* compat tracelens; 0: unknown */
-    char *command_line, *settings;  /* owned; run points to them */
+    char *command_line, *settings;  /* owned; run borrows them */
 };
 
-/* The commands, and how many there are. */
+/* Returns the *n commands. */
 const tl_command *tl_commands(size_t *n);
 
-/* Reads argv.  On success *cli borrows from argv; tl_cli_free ends it in any case.  TL_EUSAGE: no such option, a value
- * is missing or wrong, a word that must be a mistyped command.  Says and ends nothing. */
+/* Parses argv.  On success *cli borrows from argv; tl_cli_free ends it in any case.  TL_EUSAGE: no such option, a value
+ * is missing or wrong, or a word must be a mistyped command.  Prints nothing. */
 tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err);
 void tl_cli_free(tl_cli *cli);
 
-/* The help of the command, or of the whole program where no command was named. */
+/* Prints the help of the command, or of the whole program if no command was given. */
 void tl_cli_help(FILE *out, const tl_cli *cli);
 
-/* Says on stderr what went wrong; returns the exit status that goes with it. */
+/* Prints the error on stderr; returns its exit status. */
 int tl_cli_complain(const tl_cli *cli, const tl_error *err);
 
-/* Whether a path is called as result files are. */
+/* Returns whether the path ends as those of result files do. */
 bool tl_is_result(const char *path);
 
-/* How tables are printed there: the tl_unit_choice, and characters of a text, 0 for all. */
+/* Return how tables are printed to `out`: the tl_unit_choice, and the number of characters of a text, 0: all. */
 int tl_show_unit(const tl_cli *cli, FILE *out);
 size_t tl_show_width(const tl_cli *cli, FILE *out);
 
-/* The commands that are not of the job layer. */
+/* Commands that are not in the layer job. */
 int tl_show(const tl_cli *cli);
 int tl_ask(const tl_cli *cli);
 int tl_html_page(const tl_cli *cli);
@@ -127,8 +127,8 @@ int tl_compat(const tl_cli *cli);
 
 /* -------------------------------------------------------------------------------------------- words that were meant */
 
-/* Returns the candidate nearest to the word, of equals the first, if it is near enough to be meant; else NULL.  NULL
- * candidates are passed over. */
+/* Returns the candidate nearest to the word, the first one of ties, if it is near enough to be meant; else NULL.  NULL
+ * candidates are skipped. */
 const char *tl_suggest(const char *word, const char *const *candidates, size_t n);
 
 /* TL_EUSAGE: "there is no WHAT 'word' in PLACE; did you mean ...? It has: ...". */
@@ -137,19 +137,19 @@ tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, con
 
 /* ----------------------------------------------------------------------------------------------------------- output */
 
-/* Where a command prints: the terminal, or a file that gets its name when all of it is written. */
+/* The output of a command: stdout, or a file that gets its name once it is complete. */
 typedef struct tl_outfile {
     FILE *out;
     const char *path;           /* NULL: stdout */
-    tl_part_file part;          /* the file until it is whole; begun where `path` is not written itself (a pipe, a device) */
+    tl_part_file part;          /* the file until it is complete; unused if `path` is no regular file */
 } tl_outfile;
 
-/* path NULL or "-" is stdout.  TL_EOUTPUT: it cannot be made, or is there and force is not set; TL_EUSAGE: it is the
- * file `input`. */
+/* Opens the output; path NULL or "-": stdout.  TL_EOUTPUT: the file cannot be created, or exists and force is not set;
+ * TL_EUSAGE: it is the file `input`. */
 tl_status tl_outfile_open(tl_outfile *file, const char *input, const char *path, bool force, tl_error *err);
 
-/* Ends it: with TL_OK the file gets its name, else it is removed.  Returns st, or what went wrong now.  What fails on
- * stdout is left for the end of the program to say. */
+/* Ends the output: with TL_OK the file gets its name, else it is removed.  Returns st, or an error of the last writes;
+ * errors on stdout are reported at the end of the program. */
 tl_status tl_outfile_close(tl_outfile *file, tl_status st, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- manual */

@@ -1,4 +1,4 @@
-/* describe.c - tlmpi describe: the manual of a result file; its tables from the schemas that also write them. */
+/* describe.c - tlmpi describe: the manual of a result file; tables are described from their schemas. */
 #include "cli.h"
 #include "tlmpi/analysis/diff.h"
 #include "tlmpi/analysis/idle.h"
@@ -18,8 +18,8 @@
 /* Columns of a page: name, type, unit, role; the meaning takes the rest of the line. */
 enum { TYPE_AT = 20, UNIT_AT = 28, ROLE_AT = 34, DOC_AT = 43 };
 
-/* Prints a word, and goes on to a column of the page, at least one space further; returns where that is. */
-static size_t put(FILE *out, size_t at, const char *word, size_t next)
+/* Prints a word and pads to column `next` of the page, with at least one space; returns the column reached. */
+static size_t print_padded(FILE *out, size_t at, const char *word, size_t next)
 {
     at += strlen(word);
     int pad = at < next ? (int)(next - at) : 1;
@@ -36,9 +36,9 @@ static void describe_column(FILE *out, const tl_field *field)
     static const char *const roles[] = {
         [TL_ROLE_KEY] = "key", [TL_ROLE_LABEL] = "label", [TL_ROLE_MEASURE] = "measure", [TL_ROLE_SOURCE] = "source"
     };
-    size_t at = put(out, put(out, 0, "", 2), field->name, TYPE_AT);
-    at = put(out, put(out, at, types[field->type], UNIT_AT), field->unit, ROLE_AT);
-    at = put(out, at, roles[field->role], DOC_AT);
+    size_t at = print_padded(out, print_padded(out, 0, "", 2), field->name, TYPE_AT);
+    at = print_padded(out, print_padded(out, at, types[field->type], UNIT_AT), field->unit, ROLE_AT);
+    at = print_padded(out, at, roles[field->role], DOC_AT);
 
     tl_wrap w = { .out = out, .indent = DOC_AT, .column = at };
     tl_wrap_words(&w, field->doc);
@@ -53,11 +53,13 @@ static void describe_column(FILE *out, const tl_field *field)
     tl_wrap_end(&w);
 }
 
-/* A word and what it means, in the columns of a page. */
+/* Prints a word and its meaning, in the columns of a page. */
 static void explain(FILE *out, const char *word, const char *doc)
 {
     enum { MEANING_AT = 24 };
-    tl_wrap w = { .out = out, .indent = MEANING_AT, .column = put(out, put(out, 0, "", 2), word, MEANING_AT) };
+    tl_wrap w = { .out = out,
+                  .indent = MEANING_AT,
+                  .column = print_padded(out, print_padded(out, 0, "", 2), word, MEANING_AT) };
     tl_wrap_words(&w, doc);
     tl_wrap_end(&w);
 }
@@ -69,7 +71,7 @@ static void explain_thresholds(FILE *out, const char *option, const tl_threshold
         explain(out, t->name, t->doc);
 }
 
-/* What the labels of gaps go by. */
+/* Explains the labels of gaps. */
 static void explain_idle(FILE *out)
 {
     explain_thresholds(out, "--idle NAME=VALUE, in us or percent", tl_idle_thresholds);
@@ -80,8 +82,8 @@ static void explain_idle(FILE *out)
 
 /* ---- paragraphs ---- */
 
-/* A paragraph; with a tab a term and its meaning, below it where the term is long; one that begins with spaces, as
- * "  - so", stands further in. */
+/* Prints a paragraph.  "TERM\tMEANING" has the meaning below a long term, else beside it; a line that begins with
+ * spaces, as "  - so", is indented. */
 static void say_line(FILE *out, const char *line)
 {
     enum { MEANING_AT = 20 };
@@ -103,7 +105,7 @@ static void say_line(FILE *out, const char *line)
 
 /* ---- tables ---- */
 
-/* The words of an enumeration, once for all columns that have it. */
+/* Explains the labels of each enumeration of the table, once for all columns that have it. */
 static void explain_values(FILE *out, const tl_schema *table, size_t first)
 {
     const char *const *labels = table->fields[first].labels, *const *docs =
@@ -167,7 +169,7 @@ static void explain_words(FILE *out)
 
 /* ---- words ---- */
 
-/* Words of sentences that are no word of a table. */
+/* Terms used in sentences that are not words of a table. */
 static const struct {
     const char *word, *meaning;
 } terms[] = {
@@ -210,7 +212,7 @@ typedef struct meanings {
     size_t n; /* meanings found */
 } meanings;
 
-/* Tells a meaning, after the place where the word has it. */
+/* Prints a meaning after `place`, which tells where the word has it. */
 static void say_meaning(meanings *a, const char *place, const char *meaning)
 {
     if (a->n++ == 0 && a->out != NULL)
@@ -273,7 +275,7 @@ static bool describe_word(FILE *out, const char *word)
 
 /* ---- the command ---- */
 
-/* What can be described: the list of all that, each table with its index, where it has one, the pages. */
+/* A subject of tlmpi describe: the list of subjects, a table, or a page. */
 typedef struct entry {
     char name[64];
     const char *title;
@@ -282,7 +284,7 @@ typedef struct entry {
     const char *const *lines; /* of a page */
 } entry;
 
-static entry *add(entry *v, size_t *n, const char *name, const char *ending, const char *title)
+static entry *add_entry(entry *v, size_t *n, const char *name, const char *ending, const char *title)
 {
     entry *e = &v[(*n)++];
     snprintf(e->name, sizeof e->name, "%s%s", name, ending);
@@ -292,13 +294,13 @@ static entry *add(entry *v, size_t *n, const char *name, const char *ending, con
 
 static void add_table(entry *v, size_t *n, const tl_schema *table, const char *name, const char *ending)
 {
-    entry *e = add(v, n, name, ending, table->title);
+    entry *e = add_entry(v, n, name, ending, table->title);
     e->is = IS_TABLE;
     e->table = *table;
     e->table.name = e->name;
 }
 
-/* What tlmpi reps and whatif print, by their options. */
+/* The tables that tlmpi reps and whatif print, by option. */
 static const struct {
     const char *name;
     const tl_schema *table;
@@ -313,7 +315,7 @@ static const struct {
 
 enum { NREPS = sizeof reps / sizeof reps[0] };
 
-/* All of them, n; the caller frees them. */
+/* Returns all *n entries; the caller frees them. */
 static entry *list_entries(size_t *n)
 {
     size_t ntables, npages;
@@ -324,7 +326,7 @@ static entry *list_entries(size_t *n)
     entry *v = tl_calloc(2 + 2 * ntables + NREPS + ndiff + npages, sizeof *v);
 
     *n = 0;
-    add(v, n, "tables", "", "all that can be described");
+    add_entry(v, n, "tables", "", "all that can be described");
     for (size_t i = 0; i < ntables; i++) {
         add_table(v, n, schemas[i], schemas[i]->name, "");
         if (schemas[i]->scope == TL_SCOPE_EVENT)
@@ -334,16 +336,16 @@ static entry *list_entries(size_t *n)
         add_table(v, n, reps[i].table, reps[i].name, "");
     for (size_t i = 0; i < ndiff; i++)
         add_table(v, n, diff[i], diff[i]->name, "");
-    add(v, n, "parameters", "", "the numbers that decide")->is = IS_PARAMETERS;
+    add_entry(v, n, "parameters", "", "the numbers that decide")->is = IS_PARAMETERS;
     for (size_t i = 0; i < npages; i++) {
-        entry *e = add(v, n, pages[i].name, "", pages[i].title);
+        entry *e = add_entry(v, n, pages[i].name, "", pages[i].title);
         e->is = IS_PAGE;
         e->lines = pages[i].lines;
     }
     return v;
 }
 
-/* Each with its value, and why it is that. */
+/* Prints the parameters, each with its value and the reason for it. */
 static void describe_parameters(FILE *out)
 {
     const tl_schema *const schemas[] = { &tl_parameter_schema };

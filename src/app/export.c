@@ -20,14 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_PID = 1000000 }; /* of a process of its own, after all ranks */
+enum { PATH_PID = 1000000 }; /* a process of its own for the critical path, after all ranks */
 
 typedef struct exported {
     const tl_strip *strip;
     tl_result *result;
     tl_out_writer *w;
     int32_t rank, device, stream; /* of the last row of table interval */
-    int64_t tid;                  /* its track; streams are counted */
+    int64_t tid;                  /* track of the stream; numbers count the streams */
 } exported;
 
 static tl_out_track track_of(int32_t rank, int64_t tid)
@@ -35,7 +35,7 @@ static tl_out_track track_of(int32_t rank, int64_t tid)
     return (tl_out_track){ .pid = rank, .tid = tid };
 }
 
-/* Where the last rank to come stands: the first track of patterns, which an export has none of. */
+/* Returns the track for late arrivals: the first track of patterns, since an export has no patterns. */
 static tl_out_track late_track(int32_t rank)
 {
     return track_of(rank, TL_OUT_IDLE_TID + TL_OUT_PATTERN_FIRST);
@@ -46,12 +46,12 @@ static bool is_shown(const tl_strip *s, int32_t rank)
     return tl_strip_place(s, rank) < s->nranks;
 }
 
-/* A piece of time. */
+/* A span of time. */
 typedef struct piece {
     int64_t from_ns, to_ns, dur_ns;
 } piece;
 
-/* The part of it that is in the window, from the window's begin; false: none. */
+/* Clips the span to the window and makes it relative to the window's begin; returns false if nothing remains. */
 static bool clip(const tl_strip *s, piece *p)
 {
     const bool inside = p->from_ns != TL_TIME_UNKNOWN && p->from_ns < s->to_ns && p->to_ns >= s->from_ns;
@@ -61,7 +61,7 @@ static bool clip(const tl_strip *s, piece *p)
     return inside;
 }
 
-/* The same of a piece by the rank's own clock; false also where the rank is not shown. */
+/* As clip, for a span on the rank's own clock; returns false also if the rank is not shown. */
 static bool clip_of_rank(const tl_strip *s, int32_t rank, piece *p)
 {
     if (!is_shown(s, rank))
@@ -76,7 +76,7 @@ static tl_text name_of(void *result, uint32_t id)
     return id != TL_NO_NAME ? tl_result_name(result, id) : TL_TEXT("(no name)");
 }
 
-static void take_interval(void *arg, const void *of, tl_error *err)
+static void put_interval(void *arg, const void *of, tl_error *err)
 {
     exported *e = arg;
     const tl_interval *row = of;
@@ -101,7 +101,7 @@ static void take_interval(void *arg, const void *of, tl_error *err)
                      args, sizeof args / sizeof args[0]);
 }
 
-static void take_gap(void *arg, const void *of, tl_error *err)
+static void put_gap(void *arg, const void *of, tl_error *err)
 {
     const exported *e = arg;
     const tl_gap *row = of;
@@ -112,7 +112,7 @@ static void take_gap(void *arg, const void *of, tl_error *err)
         tl_out_idle_row(e->w, &first, row, p.from_ns, p.to_ns - p.from_ns, name_of, e->result);
 }
 
-/* The waits of the ranks, and arrows to them from the last rank to come. */
+/* Writes the waits of the ranks, and arrows to them from the last rank to arrive. */
 static void put_waits(const exported *e)
 {
     const tl_strip *s = e->strip;
@@ -140,7 +140,8 @@ static void put_waits(const exported *e)
 
 TL_ORDER_BY(by_late_rank, tl_strip_meeting, late_rank, last_ns, end_ns)
 
-/* A slice for each collective to which a rank that is shown came last while others waited, up to the next one. */
+/* Writes a slice for each collective at which a shown rank arrived last while others waited, up to the next such
+ * slice. */
 static void put_last_arrivals(const exported *e)
 {
     const tl_strip *s = e->strip;
@@ -180,7 +181,7 @@ static void put_path(const exported *e)
     }
 }
 
-/* "rank 15 (node1, device 7) <- straggler" */
+/* Writes the names of the ranks' processes: "rank 15 (node1, device 7) <- straggler". */
 static void put_ranks(const exported *e, const tl_table *ranks)
 {
     for (size_t i = 0; i < e->strip->nranks; i++) {
@@ -208,9 +209,9 @@ tl_status tl_export_perfetto(tl_result *result, const tl_table *ranks, const tl_
         return tl_fail(err, TL_EINPUT, "no rank has work in these steps, or none of these ranks");
     tl_sink_put(sink, head.text, strlen(head.text));
     put_ranks(&e, ranks);
-    tl_status st = tl_result_each(result, &tl_interval_schema, take_interval, &e, err);
+    tl_status st = tl_result_each(result, &tl_interval_schema, put_interval, &e, err);
     if (st == TL_OK)
-        st = tl_result_each(result, &tl_gap_schema, take_gap, &e, err);
+        st = tl_result_each(result, &tl_gap_schema, put_gap, &e, err);
     put_last_arrivals(&e);
     put_waits(&e);
     put_path(&e);

@@ -1,4 +1,4 @@
-/* manual.c - what a user looks up and no column says: how the answers come about, and what they leave out. */
+/* manual.c - pages of the manual that no schema provides: how the answers are found, and what they leave out. */
 #include "cli.h"
 
 #include <string.h>

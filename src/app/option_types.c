@@ -1,4 +1,4 @@
-/* option_types.c - what the options take: how a text becomes a value. */
+/* option_types.c - the types of option values: how a text becomes a value. */
 #include "options.h"
 
 #include "tlmpi/report/format/print.h"
@@ -7,29 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the reading of a text. */
-static tl_status taken(const tl_option_given *o, bool fits)
+/* Returns the status of reading a text; if it does not fit, an error that tells what the option takes. */
+static tl_status check_fits(const tl_option_given *o, bool fits)
 {
     return fits ? TL_OK : tl_fail(o->err, TL_EUSAGE, "--%s takes %s, not '%s'", o->option, o->type->takes, o->text);
 }
 
-/* ------------------------------------------------------------------------------------------------ switches and texts */
+/* ----------------------------------------------------------------------------------------------- switches and texts */
 
-/* One of two words, the second is true. */
+/* Stores one of two words as a bool; the second is true. */
 static tl_status store_switch(const tl_option_given *o, void *at)
 {
     *(bool *)at = strcmp(o->text, o->type->words[1]) == 0;
-    return taken(o, *(bool *)at || strcmp(o->text, o->type->words[0]) == 0);
+    return check_fits(o, *(bool *)at || strcmp(o->text, o->type->words[0]) == 0);
 }
 
-/* Empty stands for none: no option has a use for an empty text. */
+/* Stores a text; an empty one as NULL, since no option takes an empty text. */
 static tl_status store_text(const tl_option_given *o, void *at)
 {
     *(const char **)at = *o->text != '\0' ? o->text : NULL;
     return TL_OK;
 }
 
-/* Given again it adds a text. */
+/* Stores texts: each further occurrence of the option adds one. */
 static tl_status store_texts(const tl_option_given *o, void *at)
 {
     tl_texts *texts = at;
@@ -53,17 +53,17 @@ static bool read_int(const char *text, int64_t low, int64_t high, int64_t *out)
 
 static tl_status store_count(const tl_option_given *o, void *at)
 {
-    return taken(o, read_int(o->text, 0, INT64_MAX, at));
+    return check_fits(o, read_int(o->text, 0, INT64_MAX, at));
 }
 
-/* A width that is not given fits the terminal, if there is one. */
+/* Stores the width of texts; "auto": -1, for the width of the terminal. */
 static tl_status store_width(const tl_option_given *o, void *at)
 {
     *(int64_t *)at = -1;
     return strcmp(o->text, "auto") == 0 ? TL_OK : store_count(o, at);
 }
 
-/* Bytes, given in units of 1024^k bytes; 0 for auto. */
+/* Stores a size, given in units of 1024^k bytes; 0 for auto. */
 static tl_status store_size(const tl_option_given *o, void *at)
 {
     static const char units[] = "KMGT";
@@ -78,10 +78,10 @@ static tl_status store_size(const tl_option_given *o, void *at)
     const bool fits = errno == 0 && o->text[0] >= '0' && o->text[0] <= '9' && end[unit != NULL] == '\0' && n > 0 &&
                       n <= INT64_MAX >> shift;
     *(int64_t *)at = fits ? n << shift : 0;
-    return taken(o, fits);
+    return check_fits(o, fits);
 }
 
-/* A share of 1 above 0, or as a percentage with "%" after it. */
+/* Reads a share above 0 and at most 1, or a percentage followed by "%". */
 static bool read_share(const char *text, double *share)
 {
     char *end;
@@ -95,28 +95,28 @@ static bool read_share(const char *text, double *share)
 
 static tl_status store_share(const tl_option_given *o, void *at)
 {
-    return taken(o, read_share(o->text, at) && *(double *)at < 1);
+    return check_fits(o, read_share(o->text, at) && *(double *)at < 1);
 }
 
-/* A share from 0 to 1, both included. */
+/* Stores a share from 0 to 1, both included. */
 static tl_status store_quantile(const tl_option_given *o, void *at)
 {
     char *end;
     *(double *)at = strtod(o->text, &end);
-    return taken(o, end != o->text && *end == '\0' && *(double *)at >= 0 && *(double *)at <= 1);
+    return check_fits(o, end != o->text && *end == '\0' && *(double *)at >= 0 && *(double *)at <= 1);
 }
 
-/* A number of rows, or the share of the time that the rows hold. */
+/* Stores a number of rows, or the share of the time that the rows hold. */
 static tl_status store_top(const tl_option_given *o, void *at)
 {
     tl_top_wanted *top = at;
     *top = (tl_top_wanted){ 0 };
     if (strchr(o->text, '%') == NULL)
         return store_count(o, &top->rows);
-    return taken(o, read_share(o->text, &top->share) && top->share <= 1);
+    return check_fits(o, read_share(o->text, &top->share) && top->share <= 1);
 }
 
-/* One of some words, or where these may be, a number above 0. */
+/* Stores the value of one of the words, or, if the type allows numbers, a number above 0. */
 static tl_status store_choice(const tl_option_given *o, void *at)
 {
     int64_t value = 0;
@@ -127,15 +127,15 @@ static tl_status store_choice(const tl_option_given *o, void *at)
         }
     bool fits = o->type->numbers && read_int(o->text, 1, INT32_MAX, &value);
     *(int *)at = (int)value;
-    return taken(o, fits);
+    return check_fits(o, fits);
 }
 
-/* ------------------------------------------------------------------------------------------ lists of numbers and times */
+/* --------------------------------------------------------------------------------------- lists of numbers and times */
 
-/* No recording is longer: ten years. */
+/* Longest time that is accepted: ten years. */
 #define LONGEST_NS 3.2e17
 
-/* A number, in ms or in the unit that follows, at *text, and steps over it. */
+/* Reads a number, in ms or in the unit that follows, at *text, and advances *text. */
 static bool read_time(const char **text, int64_t *ns)
 {
     size_t digits = strspn(*text, "0123456789.");
@@ -177,13 +177,13 @@ static tl_status store_list(const tl_option_given *o, void *at)
     case TL_RANGES_BELOW_0:
         return tl_fail(o->err, TL_EUSAGE, "--%s: %.*s is below 0: %s begin with 0", o->option, n, part, o->option);
     default:
-        return taken(o, fault == TL_RANGES_FINE);
+        return check_fits(o, fault == TL_RANGES_FINE);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------------ thresholds */
 
-/* A threshold that is not named keeps its value. */
+/* Stores the thresholds that are named; the others keep their values. */
 static tl_status store_thresholds(const tl_option_given *o, void *at)
 {
     enum { MOST_THRESHOLDS = 16 };
@@ -207,7 +207,7 @@ static tl_status store_thresholds(const tl_option_given *o, void *at)
 
 static tl_status store_gates(const tl_option_given *o, void *at)
 {
-    return taken(o, tl_gates_read(o->type->gates, o->text, at));
+    return check_fits(o, tl_gates_read(o->type->gates, o->text, at));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- types */
@@ -215,8 +215,10 @@ static tl_status store_gates(const tl_option_given *o, void *at)
 #define ITS_WORD(NAME, word) #word,
 static const char *const digits[] = { "0", "1" }, *const parsers[] = { "fast", "yajl" };
 static const char *const formats[] = { TL_FORMATS(ITS_WORD) NULL };
-static const char *const units[] = { "terminal", "ns", "us", "ms", "s", "auto", NULL }; /* the first: as one is there */
-static const char *const clocks[] = { "auto", "none", "force", NULL };                  /* as tl_clock_mode */
+/* "terminal": auto on a terminal, else ns. */
+static const char *const units[] = { "terminal", "ns", "us", "ms", "s", "auto", NULL };
+/* In the order of tl_clock_mode. */
+static const char *const clocks[] = { "auto", "none", "force", NULL };
 static const char *const runs[] = { "all", "list", "newest", NULL };
 
 const tl_option_type tl_option_gates = { store_gates, .takes = TL_GATES_SYNTAX, .gates = &tl_answer_gates };

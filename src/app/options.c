@@ -1,4 +1,4 @@
-/* options.c - the options, each written once. */
+/* options.c - the options, each defined once. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "options.h"
 
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether an option decides what is in the tables of a result, and whether its value is the name of a file. */
+/* Whether an option decides the content of a result's tables, and whether its value is a file name. */
 typedef enum decides { NOTHING, TABLES, TABLES_BY_FILE } decides;
 
 typedef struct tl_option {
     const char *name;    /* "output": --output */
-    char letter;         /* 'o': -o; 0 for none */
+    char letter;         /* 'o': -o; 0: none */
     const char *metavar; /* NULL: a switch */
-    const char *initial; /* its default, as text */
-    unsigned bits;       /* the commands that it goes with */
+    const char *initial; /* default value, as text */
+    unsigned bits;       /* the commands that have the option */
     const tl_option_type *type;
     size_t offset; /* of the value in tl_cli */
     decides decides;
@@ -268,8 +268,8 @@ static const char *face_of(const tl_option *o)
                                                : NULL;
 }
 
-/* The option of that name, or of that letter (name NULL). */
-static const tl_option *find(const char *name, size_t n, char letter, unsigned bits)
+/* Returns the option with that name, or, if name is NULL, with that letter; NULL: none. */
+static const tl_option *find_option(const char *name, size_t n, char letter, unsigned bits)
 {
     for (const tl_option *o = options; o < options + NOPTIONS; o++)
         if ((o->bits & bits) != 0 &&
@@ -278,14 +278,14 @@ static const tl_option *find(const char *name, size_t n, char letter, unsigned b
     return NULL;
 }
 
-/* Another command's option, a mistyped one, or neither. */
+/* Returns the error for an unknown option: another command's option, a mistyped one, or neither. */
 static tl_status fail_unknown(const char *name, size_t n, unsigned bits, tl_error *err)
 {
     const char *candidates[NOPTIONS];
     char word[64];
     snprintf(word, sizeof word, "%.*s", n < sizeof word ? (int)n : (int)sizeof word - 1, name);
 
-    const tl_option *other = find(name, n, 0, TL_FOR_ALL);
+    const tl_option *other = find_option(name, n, 0, TL_FOR_ALL);
     size_t ncommands;
     const tl_command *commands = tl_commands(&ncommands);
     for (size_t i = 0; i < ncommands && other != NULL; i++)
@@ -303,7 +303,7 @@ static tl_status fail_unknown(const char *name, size_t n, unsigned bits, tl_erro
 
 static tl_status store_following(tl_cli *cli, const tl_option *o, int argc, char **argv, int *at, tl_error *err)
 {
-    /* A following word that looks like an option is one whose value was forgotten; a number may be negative. */
+    /* if the next word looks like an option, the value was forgotten; a number may be negative */
     const char *next = *at + 1 < argc ? argv[*at + 1] : "";
     if (*next == '\0' || (tl_is_option(next) && !(next[1] >= '0' && next[1] <= '9')))
         return tl_fail(err, TL_EUSAGE, "--%s wants a value: --%s=%s", o->name, o->name, o->metavar);
@@ -315,7 +315,7 @@ static tl_status read_long(tl_cli *cli, unsigned bits, int argc, char **argv, in
 {
     const char *name = argv[*at] + 2, *value = strchr(name, '=');
     size_t n = value != NULL ? (size_t)(value - name) : strlen(name);
-    const tl_option *o = find(name, n, 0, bits);
+    const tl_option *o = find_option(name, n, 0, bits);
 
     if (o == NULL)
         return fail_unknown(name, n, bits, err);
@@ -328,12 +328,12 @@ static tl_status read_long(tl_cli *cli, unsigned bits, int argc, char **argv, in
     return store(cli, o, value + 1, err);
 }
 
-/* Letters: -f, -fq, -oPREFIX, -o PREFIX. */
+/* Reads letters: -f, -fq, -oPREFIX, -o PREFIX. */
 static tl_status read_letters(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err)
 {
     tl_status st = TL_OK;
     for (const char *p = argv[*at] + 1; *p != '\0' && st == TL_OK; p++) {
-        const tl_option *o = find(NULL, 0, *p, bits);
+        const tl_option *o = find_option(NULL, 0, *p, bits);
         if (o == NULL)
             return tl_fail(err, TL_EUSAGE, "there is no option -%c", *p);
         if (o->metavar == NULL) {
@@ -387,7 +387,7 @@ void tl_options_help(FILE *out, unsigned bits)
     }
 }
 
-/* The text of the option, of a file its whole path; with --reproducible of a file that there is one. */
+/* Appends "name=value"; a file's value is its absolute path, or "given" with --reproducible. */
 static void put_value(tl_bytes *out, const tl_cli *cli, const tl_option *o)
 {
     const char *value = cli->given[o - options] != NULL ? cli->given[o - options] : o->initial;
@@ -414,7 +414,7 @@ tl_status tl_options_restore(tl_cli *cli, unsigned bits, char *record, tl_error 
     tl_status st = TL_OK;
     for (char *line = strtok_r(record, "\n", &rest); line != NULL && st == TL_OK; line = strtok_r(NULL, "\n", &rest)) {
         char *value = strchr(line, '=');
-        const tl_option *o = value != NULL ? find(line, (size_t)(value - line), 0, bits) : NULL;
+        const tl_option *o = value != NULL ? find_option(line, (size_t)(value - line), 0, bits) : NULL;
         if (o != NULL && o->decides != NOTHING && cli->given[o - options] == NULL)
             st = store(cli, o, value + 1, err);
     }

@@ -1,39 +1,40 @@
-/* options.h - the options, each written once: parsing, --help and the settings that a result file records come from one
- * table; and what the options take: how a text becomes a value, and back. */
+/* options.h - the options, each defined once: parsing, --help and the settings that a result file records come from one
+ * table; and the types of their values. */
 #ifndef TLMPI_APP_OPTIONS_H
 #define TLMPI_APP_OPTIONS_H
 
 #include "cli.h"
 
-/* Whether argv[i] is an option or options, not a word: it begins with '-' and is more than that. */
+/* Returns whether the argument holds options: it begins with '-' and is longer than that. */
 bool tl_is_option(const char *arg);
 
 /* Sets every option of the command to its default. */
 tl_status tl_options_default(tl_cli *cli, tl_error *err);
 
-/* Reads the option in argv[*at], and the word after it where the option takes one, for the commands in `bits`; *at is
- * then the last argument that was read.  With cli == NULL it only steps over them.  TL_EUSAGE. */
+/* Reads the option in argv[*at], and its value in the next argument if it takes one, for the commands in `bits`; moves
+ * *at to the last argument that was read.  cli NULL: only skips them.  TL_EUSAGE. */
 tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err);
 
-/* TL_EUSAGE: an option is given that is for the tables of another tool than `face` (TL_FOR_HTA, ...). */
+/* Returns TL_EUSAGE if an option is given that is for the tables of a tool other than `face` (TL_FOR_HTA, ...). */
 tl_status tl_options_check_face(const tl_cli *cli, unsigned face, tl_error *err);
 
-/* The lines of --help on the options of these commands. */
+/* Prints the lines of --help for the options of these commands. */
 void tl_options_help(FILE *out, unsigned bits);
 
-/* The options of the command with their values as they were given, "name=value" a line, switches as 0 or 1; with
- * --reproducible only those that decide what is in the tables, and of files that they are given.  The caller frees it. */
+/* Returns the options of the command with their values as given, one "name=value" per line, switches as 0 or 1; with
+ * --reproducible only options that decide the content of tables, and "given" instead of paths.  The caller frees the
+ * text. */
 char *tl_options_record(const tl_cli *cli, unsigned bits);
 
-/* Sets the options of these commands that decide what is in the tables, and that are not given, to their values in
- * `record`, which is as tl_options_record writes it.  Writes into record, which *cli borrows. */
+/* Sets the options of these commands that decide the content of tables, unless given, to their values in `record`, a
+ * text of tl_options_record.  Writes into record, which *cli borrows. */
 tl_status tl_options_restore(tl_cli *cli, unsigned bits, char *record, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- types */
 
 typedef struct tl_option_type tl_option_type;
 
-/* The text that an option is given. */
+/* The text given to an option. */
 typedef struct tl_option_given {
     const tl_option_type *type;
     const char *option, *text;
@@ -41,12 +42,12 @@ typedef struct tl_option_given {
 } tl_option_given;
 
 struct tl_option_type {
-    tl_status (*store)(const tl_option_given *text, void *at); /* writes the value; TL_EUSAGE: the text is none */
-    const char *takes; /* what it expects, for messages */
+    tl_status (*store)(const tl_option_given *text, void *at); /* writes the value; TL_EUSAGE: no such value */
+    const char *takes; /* the expected values, for messages */
 
-    const char *const *words; /* of a choice, NULL-terminated: word i is the value `first` + i; of a switch two */
+    const char *const *words; /* of a choice, NULL-terminated: word i is `first` + i; of a switch: two words */
     int first;
-    bool numbers;                                          /* of a choice: or a number above 0 */
+    bool numbers;                                          /* of a choice: also accepts a number above 0 */
     enum { TL_NUMBERS, TL_NUMBERS_FROM_0, TL_TIMES } list; /* of a list of ranges */
     const tl_threshold *thresholds;                        /* of a list of thresholds */
     const tl_gate_names *gates;                            /* of a list of gates */

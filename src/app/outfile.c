@@ -1,4 +1,4 @@
-/* outfile.c - where a command prints. */
+/* outfile.c - the output of a command. */
 #include "cli.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* select.c - which rows and columns of a table were asked for. */
+/* select.c - which rows and columns of a table are selected. */
 #include "select.h"
 
 #include "tlmpi/analysis/registry.h"
@@ -19,7 +19,7 @@
 static tl_status find_table(tl_result *result, const char *name, const char *file, const tl_schema **out, tl_error *err)
 {
     const tl_schema *found = tl_result_find(result, name);
-    *out = found != NULL ? found : tl_rare_schema(name); /* known to tlmpi, without rows in this file */
+    *out = found != NULL ? found : tl_rare_schema(name); /* a table known to tlmpi, without rows in this file */
     if (*out != NULL)
         return TL_OK;
 
@@ -50,7 +50,7 @@ static tl_status find_column(const tl_schema *table, const char *name, const tl_
 
 /* ---- the command line, resolved ---- */
 
-/* "a,b,c" */
+/* Adds the columns of a list "a,b,c". */
 static tl_status add_columns(tl_select *select, const char *list, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -68,7 +68,7 @@ static tl_status add_columns(tl_select *select, const char *list, tl_error *err)
     return st;
 }
 
-/* "wall_ns", "wall_ns:asc", "wall_ns:desc" */
+/* Sets the order of rows: "wall_ns", "wall_ns:asc", "wall_ns:desc". */
 static tl_status set_sort(tl_select *select, const char *text, tl_error *err)
 {
     const char *way = strchr(text, ':');
@@ -87,7 +87,8 @@ static tl_status set_sort(tl_select *select, const char *text, tl_error *err)
     return TL_OK;
 }
 
-/* Rows may be nested: where they are, what each has by itself counts once. */
+/* Sets the time column of the table for --top P%.  In tables with nested rows it is the rows' own time, which counts
+ * once. */
 static tl_status set_time(tl_select *select, tl_error *err)
 {
     static const char *const names[] = { "total_ns", "device_self_ns", "device_ns" };
@@ -103,7 +104,7 @@ static tl_status set_time(tl_select *select, tl_error *err)
                    select->table->name);
 }
 
-/* Finds the column of that name; else the first key that ends in it (to_rank, the rank charged, for rank). */
+/* Finds the column with that name; else the first key that ends with it (to_rank, the rank charged, for rank). */
 static tl_status find_filter(const tl_schema *table, const char *name, const tl_field **out, tl_error *err)
 {
     size_t most = strlen(name);
@@ -130,7 +131,7 @@ static tl_status set_filter(const tl_schema *table, const char *name, const tl_r
     return st;
 }
 
-/* "kind=comm" */
+/* Adds a condition, as "kind=comm". */
 static tl_status add_condition(tl_select *select, const char *text, tl_error *err)
 {
     const tl_field *field;
@@ -139,7 +140,7 @@ static tl_status add_condition(tl_select *select, const char *text, tl_error *er
     tl_vec_room(&select->where);
     tl_status st = find_column(select->table, name, &field, err);
     free(name);
-    if (st == TL_OK) /* it is freed with the others also where it fails */
+    if (st == TL_OK) /* added also after a failure, to be freed with the others */
         st = tl_where_init(&select->where.v[select->where.n++], select->result, field, text + n, err);
     return st;
 }
@@ -173,7 +174,7 @@ void tl_select_free(tl_select *select)
 
 /* ---- the walk ---- */
 
-static bool is_asked_for(tl_select *s, const unsigned char *row)
+static bool is_selected(tl_select *s, const unsigned char *row)
 {
     bool asked = (s->rank == NULL || tl_ranges_has(s->ranks, tl_content_of(s->rank, row).i)) &&
                  (s->step == NULL || tl_ranges_has(s->steps, tl_content_of(s->step, row).i));
@@ -235,7 +236,7 @@ tl_status tl_select_walk(tl_select *s, tl_take_selected *take, void *arg, tl_err
             n = of->n - at < most ? of->n - at : most;
             st = tl_result_read(s->result, s->table, of->first + at, (size_t)n, block, err);
             for (size_t i = 0; i < n && st == TL_OK && !enough; i++)
-                if (is_asked_for(s, block + i * size))
+                if (is_selected(s, block + i * size))
                     st = take(arg, block + i * size, &enough, err);
         }
     }

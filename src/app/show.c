@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that a sort without --top holds, at most. */
+/* The most rows that are sorted without --top. */
 #define MOST_SORTED ((size_t)1 << 20)
 
 enum { TERMINAL_TEXT_WIDTH = 48 };
@@ -38,7 +38,7 @@ static tl_text name_of(void *result, uint32_t id)
 int tl_show_unit(const tl_cli *cli, FILE *out)
 {
     int unit = cli->unit >= 0 ? cli->unit : tl_is_terminal(out) ? TL_UNIT_AUTO : TL_UNIT_NS;
-    return unit == TL_UNIT_AUTO && cli->format != TL_FORMAT_TABLE ? TL_UNIT_NS : unit; /* programs want one unit */
+    return unit == TL_UNIT_AUTO && cli->format != TL_FORMAT_TABLE ? TL_UNIT_NS : unit; /* programs need one unit */
 }
 
 size_t tl_show_width(const tl_cli *cli, FILE *out)
@@ -57,7 +57,7 @@ static tl_printer new_printer(const tl_cli *cli, FILE *out, const tl_schema *sch
 
 /* ---- the list of tables ---- */
 
-/* Says which part of the traces (--steps, --time) the tables cover. */
+/* Prints which part of the traces (--steps, --time) the tables cover. */
 static tl_status say_selection(tl_result *result, FILE *out, tl_error *err)
 {
     char *selection = NULL, *notes = NULL;
@@ -76,8 +76,8 @@ static tl_status say_selection(tl_result *result, FILE *out, tl_error *err)
     return st;
 }
 
-/* The order of the registry, and an index after its table. */
-static int by_place(const void *a, const void *b)
+/* Order: as in the registry, an index after its table. */
+static int by_registry_order(const void *a, const void *b)
 {
     const tl_schema *const *x = a, *const *y = b;
     size_t place_x, place_y;
@@ -93,7 +93,7 @@ static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl
     const tl_schema **tables = tl_calloc(n + 1, sizeof *tables);
     for (size_t i = 0; i < n; i++)
         tables[i] = tl_result_table(result, i);
-    qsort(tables, n, sizeof *tables, by_place);
+    qsort(tables, n, sizeof *tables, by_registry_order);
 
     tl_print_begin(&printer);
     for (size_t i = 0; i < n; i++) {
@@ -114,10 +114,10 @@ static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl
 
 typedef struct show {
     tl_printer printer;
-    uint64_t limit, printed; /* limit 0: no limit */
+    uint64_t limit, printed; /* limit 0: none */
     tl_top top;
     double share;  /* --top P%; 0: none */
-    bool sums;     /* what is left out is a row */
+    bool sums;     /* rows that are not printed are summed in one row */
     tl_others others;
 } show;
 
@@ -128,7 +128,8 @@ static void leave_out(void *arg, const void *row)
         tl_others_add(&s->others, row);
 }
 
-/* Whether what is left out is a row: of lists of kernels, and only beside a name, which says what it is. */
+/* Returns whether the rows that are not printed are summed in one row: in lists of kernels with the column name, which
+ * labels that row. */
 static bool has_others(const tl_printer *p)
 {
     bool named = p->columns == NULL;
@@ -162,7 +163,8 @@ static tl_status keep_row(void *arg, const unsigned char *row, bool *enough, tl_
     return TL_OK;
 }
 
-/* How many of the rows, from the first, hold that share of what all have in the column; none where they have nothing. */
+/* Returns the number of rows, from the first, that hold the share of the column's sum over all rows; 0 if the sum is
+ * 0. */
 static size_t rows_of_share(const tl_top *top, const tl_field *time, double share)
 {
     int64_t all = 0, held = 0;
@@ -195,7 +197,7 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
     return st;
 }
 
-/* Says why the table is empty, where not every trace has its rows. */
+/* Warns why the table is empty, if not every trace has rows for it. */
 static void say_why_empty(tl_result *result, const tl_schema *table)
 {
     const char *reason = tl_why_empty(table->name);
@@ -227,7 +229,7 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
             tl_others_print(&s.others, &s.printer);
         tl_print_end(&s.printer);
         tl_others_free(&s.others);
-        bool arrived = st == TL_OK && !ferror(out); /* closing the stream tells what did not */
+        bool arrived = st == TL_OK && !ferror(out); /* a failed write is reported when the stream is closed */
         if (arrived && tl_result_nrows(result, select.table) == 0)
             say_why_empty(result, select.table);
         else if (arrived && s.printed == 0)

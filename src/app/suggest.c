@@ -1,4 +1,4 @@
-/* suggest.c - the word that was meant. */
+/* suggest.c - finds the word that was probably meant. */
 #include "cli.h"
 
 #include <ctype.h>
@@ -19,12 +19,12 @@ static bool same_letter(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* How many characters must be put in, left out, changed, or swapped with their neighbour to make a into b; both are
- * shorter than LONGEST.  Capitals are no other letters. */
+/* Returns the number of insertions, deletions, changes, and swaps of neighbours that make a into b, ignoring case; both
+ * are shorter than LONGEST. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t na = strlen(a), nb = strlen(b);
-    size_t rows[3][LONGEST + 1] = { { 0 } }; /* row i is that of i characters of a, i modulo 3 */
+    size_t rows[3][LONGEST + 1] = { { 0 } }; /* row i modulo 3 is for the first i characters of a */
 
     for (size_t j = 0; j <= nb; j++)
         rows[0][j] = j;
@@ -43,7 +43,7 @@ static size_t edit_distance(const char *a, const char *b)
 
 const char *tl_suggest(const char *word, const char *const *candidates, size_t n)
 {
-    /* A third of the word may be wrong, two characters at most: "shw" is show, "traces" is nothing. */
+    /* a third of the word may differ, at most two characters: "shw" is show, "traces" is nothing */
     size_t length = strlen(word), limit = length / 3 < 2 ? length / 3 : 2;
     const char *best = NULL;
     if (length >= LONGEST)

@@ -12,7 +12,7 @@ const void *tl_top_row(const tl_top *top, size_t i)
     return top->rows + i * top->select->table->row_size;
 }
 
-/* Below zero where row a stands before row b; one without a value stands last, whichever way the column is sorted. */
+/* Returns a number below 0 if row a comes before row b; rows without a value come last in both directions. */
 static int compare(const void *context, uint32_t a, uint32_t b)
 {
     const tl_top *top = context;
@@ -52,7 +52,7 @@ void tl_top_sort(tl_top *top)
 
 void tl_top_add(tl_top *top, const void *row)
 {
-    enum { LEAST_KEPT = 1024 }; /* rows that are sorted at a time, at least */
+    enum { LEAST_KEPT = 1024 }; /* the fewest rows that are sorted at a time */
     const size_t size = top->select->table->row_size;
     if (top->n >= LEAST_KEPT && top->n / 2 >= top->limit)
         tl_top_sort(top);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longer ones stand before those with which they begin. */
+/* A sign comes before the signs that it begins with. */
 static const struct {
     const char *sign;
     unsigned orders; /* as in select.h; 0: a pattern */
@@ -37,13 +37,13 @@ static bool is_words(const tl_field *field)
     return field->type == TL_TYPE_NAME || field->type == TL_TYPE_TEXT || field->type == TL_TYPE_ENUM;
 }
 
-/* Whether it is = or !=. */
+/* Returns whether the condition is = or !=. */
 static bool is_equality(const tl_where *w)
 {
     return w->orders == 2 || w->orders == (1 | 4);
 }
 
-/* Reads the unit behind a number.  The value is the number times *times over *by. */
+/* Reads the unit after a number.  The value is the number * *times / *by. */
 static bool read_unit(const tl_field *field, const char *text, double *times, double *by)
 {
     *times = *by = 1;
@@ -74,7 +74,8 @@ static bool read_number(tl_where *w, const char *text)
     w->real = w->real * times / by;
     if (w->field->type == TL_TYPE_F64)
         return true;
-    /* An integer is compared with an integer: below 1.5 is at most 1; but 0.527511252s is one, however it is rounded. */
+    /* Integers are compared with integers: below 1.5 is at most 1; but 0.527511252s is an integer of ns, in spite of
+     * rounding. */
     if (fabs(w->real) >= 9e18)
         return false;
     double whole = round(w->real);
@@ -164,7 +165,7 @@ static bool text_holds(tl_where *w, tl_text text)
     return w->wanted == (regexec(&w->pattern, w->copy.v, 0, NULL, 0) == 0);
 }
 
-/* A name is looked at once. */
+/* Returns whether a name fulfils the condition, which is evaluated once per name. */
 static bool name_holds(tl_where *w, uint32_t id)
 {
     if (w->known[id] == 0)
