@@ -135,7 +135,7 @@ static void widen(tl_map *map)
     tl_map_free(&narrow);
 }
 
-int tl_map_put(tl_map *map, uint64_t key, uint32_t value)
+void tl_map_put(tl_map *map, uint64_t key, uint32_t value)
 {
     if (map->n >= map->cap / 2)
         widen(map);
@@ -144,7 +144,6 @@ int tl_map_put(tl_map *map, uint64_t key, uint32_t value)
         map->n++;
     map->keys[i] = key;
     map->values[i] = value;
-    return 0;
 }
 
 void tl_map_free(tl_map *map)

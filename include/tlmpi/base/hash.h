@@ -29,8 +29,8 @@ uint32_t tl_map_get(const tl_map *map, uint64_t key);
  * NULL: none. */
 uint32_t *tl_map_at(tl_map *map, uint64_t key);
 
-/* Sets the value of the key (not TL_MAP_NONE).  Returns 0. */
-int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
+/* Sets the value of the key (not TL_MAP_NONE). */
+void tl_map_put(tl_map *map, uint64_t key, uint32_t value);
 
 void tl_map_free(tl_map *map);
 
