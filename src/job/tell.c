@@ -379,7 +379,7 @@ tl_status tl_print_digests(FILE *out, tl_result *result, tl_error *err)
             fprintf(out, "%s %016" PRIx64 "\n", table->name, hash);
     }
     if (st == TL_OK) {
-        tl_result_digest_names(result, &hash, err);
+        tl_result_digest_names(result, &hash);
         fprintf(out, "names %016" PRIx64 "\n", hash);
     }
     return st;

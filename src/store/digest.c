@@ -107,9 +107,8 @@ done:
     return st;
 }
 
-void tl_result_digest_names(tl_result *result, uint64_t *out, tl_error *err)
+void tl_result_digest_names(tl_result *result, uint64_t *out)
 {
-    (void)err;
     uint64_t hash = 0;
     size_t n = tl_result_nnames(result);
     for (size_t i = 0; i < n; i++)

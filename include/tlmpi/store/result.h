@@ -45,6 +45,6 @@ tl_status tl_result_attr_int(const tl_result *result, const char *name, int64_t 
 tl_status tl_result_digest(tl_result *result, const tl_schema *table, uint64_t *out, tl_error *err);
 
 /* Computes a hash over /names. */
-void tl_result_digest_names(tl_result *result, uint64_t *out, tl_error *err);
+void tl_result_digest_names(tl_result *result, uint64_t *out);
 
 #endif
