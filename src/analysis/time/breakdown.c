@@ -119,7 +119,7 @@ static void add_mix(tl_breakdown *row, unsigned mix, int64_t ns)
     row->copy_exposed_ns = tl_ns_add(row->copy_exposed_ns, mix == COPY ? ns : 0);
 }
 
-/* Fills the measures of work clipped to [from_ns, to_ns), and adds the duration of each mix to mix_ns. */
+/* Fills the measures of work clipped to [from_ns, to_ns), and adds the duration of each mix to mix_ns, unless NULL. */
 static void measure(const work *w, int64_t from_ns, int64_t to_ns, tl_breakdown *row, int64_t mix_ns[NMIXES])
 {
     size_t i = next_change(w, from_ns);
@@ -135,7 +135,8 @@ static void measure(const work *w, int64_t from_ns, int64_t to_ns, tl_breakdown 
         if (mix == INSTANT)
             continue;
         add_mix(row, mix, end - start);
-        mix_ns[mix] = tl_ns_add(mix_ns[mix], end - start);
+        if (mix_ns != NULL)
+            mix_ns[mix] = tl_ns_add(mix_ns[mix], end - start);
     }
     row->wall_ns = first <= last ? last - first : 0;
     row->idle_ns = row->wall_ns - row->busy_ns;
@@ -181,7 +182,6 @@ static void add_device_rows(rank_rows *r, const work *w, int32_t device)
 {
     const tl_rank_view *view = r->view;
     tl_breakdown row = { .rank = view->rank, .device = device, .step = -1 };
-    int64_t in_step_ns[NMIXES] = { 0 }; /* not used: table mix has the whole trace alone */
 
     measure(w, INT64_MIN, INT64_MAX, &row, r->mix_ns);
     row.wall_ns -= w->seams_ns;
@@ -198,7 +198,7 @@ static void add_device_rows(rank_rows *r, const work *w, int32_t device)
         TL_BISECT(to, view->nsteps, mid, view->steps[mid].end_ns <= change_ns);
         if (to == i) {
             row = row_of(r, device, i);
-            measure(w, view->steps[i].start_ns, view->steps[i].end_ns, &row, in_step_ns);
+            measure(w, view->steps[i].start_ns, view->steps[i].end_ns, &row, NULL);
             tl_row_add(&tl_breakdown_schema, &r->sums[++to], &row);
             add_step_row(r, &row);
             continue;
