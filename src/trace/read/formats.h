@@ -17,7 +17,9 @@ extern const tl_reader tl_phases_reader, tl_memory_reader, tl_execution_reader, 
 /* tl_reader.look of the Kineto reader. */
 void tl_kineto_look(const char *path, tl_text head, bool deep, bool should_be, tl_look *out);
 
-/* The first fault of a file: the byte, what was expected there, what was done:
+/* ------------------------------------------------------------------------------------------ the first fault of a trace
+ *
+ * The byte, what was expected there, what was done:
  *
  *     tl_report_bad(report, item.fault, "expected ',' or ']' after an entry, found another one", "kept both");
  *
