@@ -41,10 +41,8 @@ void tl_graph_label(tl_labelling *l, uint32_t begin, uint32_t end, uint32_t name
     uint64_t where = (uint64_t)(uint32_t)label.names.device << 32 | (uint32_t)label.names.stream;
     uint64_t names = tl_hash_mix((uint64_t)name << 32 | operator_name, annotation);
     uint64_t key = tl_hash_mix(tl_hash_mix(names, what), where);
-    uint32_t number = tl_map_get(&l->number_of, key);
-    if (number == TL_MAP_NONE) {
-        number = (uint32_t)l->labels->list.n;
-        tl_map_put(&l->number_of, key, number);
+    uint32_t number = tl_map_number(&l->number_of, key, l->labels->list.n);
+    if (number == l->labels->list.n) {
         label.names.name = key_of(l, name);
         label.names.operator= key_of(l, operator_name);
         label.names.annotation = key_of(l, annotation);

@@ -103,25 +103,21 @@ static void answer_back(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
     tl_arena_free(&arena);
 }
 
-static void answer_walk(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
-{
-    tl_path_visit *visits = NULL;
-    int64_t start_ns = 0;
-    size_t n;
-    tl_bytes_get(in, &start_ns, sizeof start_ns);
-    tl_bytes_get_list(in, (void **)&visits, &n, sizeof *visits);
-    tl_path_visits_put(o, visits, n, start_ns, out);
-    free(visits);
-}
-
 void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 {
+    tl_path_visit *visits = NULL;
+    int64_t start_ns;
     uint32_t phase;
+    size_t n;
     tl_bytes_get(in, &phase, sizeof phase);
-    if (phase == PHASE_BACK)
+    if (phase == PHASE_BACK) {
         answer_back(rank, in, out);
-    else
-        answer_walk(rank, in, out);
+        return;
+    }
+    tl_bytes_get(in, &start_ns, sizeof start_ns);
+    tl_bytes_get_list(in, (void **)&visits, &n, sizeof *visits);
+    tl_path_visits_put(rank, visits, n, start_ns, out);
+    free(visits);
 }
 
 /* --------------------------------------------------------------------------------------------------------- who asks */

@@ -52,12 +52,9 @@ static int32_t step_of_node(tiling *t, uint32_t node)
     int32_t number = node != TL_NONE ? t->o->nodes[node].step : -1;
     if (number < 0 || number == TL_STEP_AFTER)
         return 0;
-    uint32_t step = tl_map_get(&t->step_of, (uint32_t)number);
-    if (step != TL_MAP_NONE)
-        return (int32_t)step;
-    step = (uint32_t)t->steps.n;
-    tl_map_put(&t->step_of, (uint32_t)number, step);
-    tl_vec_push(&t->steps, (tl_path_step){ .step = number, .peer = -1 });
+    uint32_t step = tl_map_number(&t->step_of, (uint32_t)number, t->steps.n);
+    if (step == t->steps.n)
+        tl_vec_push(&t->steps, (tl_path_step){ .step = number, .peer = -1 });
     return (int32_t)step;
 }
 

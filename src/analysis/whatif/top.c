@@ -7,6 +7,7 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,21 +20,18 @@ TL_TABLE_DEFINE(whatif_top, TL_WHATIF_TOP_FIELDS, TL_SCOPE_JOB, "what the job ga
 typedef struct candidate {
     const char *name; /* of tl_whatif_input.names */
     uint8_t of;       /* tl_whatif_of */
-    int64_t path_ns;  /* its time on the critical path of the job */
+    int64_t path_ns;  /* its time on the critical path of the job, with what rounding may have cut off each piece */
     int64_t gain_ns;
     tl_selected_work selected;
 } candidate;
 
 typedef TL_VEC(candidate) candidates;
 
-static candidate *candidate_of(candidates *all, tl_map *number_of, uint8_t of, const char *name, uint64_t key)
+static candidate *candidate_of(candidates *all, tl_map *number_of, uint8_t of, uint32_t id, const char *name)
 {
-    uint32_t number = tl_map_get(number_of, tl_hash_mix(key, of));
-    if (number == TL_MAP_NONE) {
-        number = (uint32_t)all->n;
-        tl_map_put(number_of, tl_hash_mix(key, of), number);
+    uint32_t number = tl_map_number(number_of, (uint64_t)id << 1 | of, all->n);
+    if (number == all->n)
         tl_vec_push(all, (candidate){ .name = name, .of = of });
-    }
     return &all->v[number];
 }
 
@@ -50,8 +48,8 @@ static void list_work(const tl_rank_path *path, const tl_names *names, candidate
         for (uint8_t of = TL_WHATIF_OF_KERNEL; of <= TL_WHATIF_OF_OPERATOR && is_work; of++) {
             uint32_t id = tl_map_get(&names->map, keys[of]);
             if (keys[of] != 0 && id != TL_MAP_NONE)
-                candidate_of(all, &number_of, of, tl_names_text(names, id).p, keys[of])->path_ns +=
-                    piece->end_ns - piece->start_ns;
+                candidate_of(all, &number_of, of, id, tl_names_text(names, id).p)->path_ns +=
+                    piece->end_ns - piece->start_ns + TL_ROUNDING_NS;
         }
     }
     tl_map_free(&number_of);
