@@ -178,6 +178,7 @@ product()
     start cli-compat sh tests/cli/compat.sh build/tlmpi
     start hta-options /usr/bin/python3 tests/golden/hta_options.py build/tlmpi build/make_trace
     start diff-pairs /usr/bin/python3 tests/bench/diff_pairs.py build/tlmpi-serial build/make_trace --few
+    start whatif-jobs /usr/bin/python3 tests/bench/whatif_jobs.py build/tlmpi-serial --jobs 1
     start hta-diff /usr/bin/python3 tests/golden/hta_diff.py build/tlmpi
     start hta-stragglers /usr/bin/python3 tests/golden/hta_stragglers.py build/tlmpi build/make_trace
     start phases /usr/bin/python3 tests/golden/phases.py build/tlmpi build/make_trace
