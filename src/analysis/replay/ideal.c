@@ -143,12 +143,6 @@ static bool is_host(const tl_changes *c, uint32_t v)
     return c->kind_of[v] != TL_NONE && c->class_map->kinds[c->kind_of[v]].family == TL_FAMILY_HOST;
 }
 
-/* Returns the excess of a piece of host work over the same piece of peers, ns. */
-static int64_t excess_of_piece(const tl_changes *c, uint32_t v)
-{
-    return tl_ns_max(0, c->open.nodes[v].work_ns - c->baseline_ns[v]);
-}
-
 /* Sums over the pieces in a cell: time, and excess of host pieces over peers. */
 typedef struct in_cell {
     int64_t own_ns, longer_ns;
@@ -157,7 +151,7 @@ typedef struct in_cell {
 static int64_t less_of(const tl_changes *c, uint32_t v, int64_t spare_ns, const in_cell *has)
 {
     if (is_host(c, v) && spare_ns > 0 && has->own_ns > 0 && has->longer_ns >= spare_ns)
-        return tl_portion(excess_of_piece(c, v), spare_ns, has->longer_ns);
+        return tl_portion(tl_excess_of_piece(c, v), spare_ns, has->longer_ns);
     return part_of_piece(spare_ns, has->own_ns, c->open.nodes[v].work_ns);
 }
 
@@ -173,7 +167,7 @@ void tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
             continue;
         in_cell *has = &cells[c->kind_of[v] * c->class_map->nsteps + c->step_of[v]];
         has->own_ns += c->open.nodes[v].work_ns;
-        has->longer_ns += is_host(c, v) ? excess_of_piece(c, v) : 0;
+        has->longer_ns += is_host(c, v) ? tl_excess_of_piece(c, v) : 0;
     }
     for (uint32_t v = 0; v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v], port = kind != TL_NONE ? tl_rank_port_of(&c->open, v) : TL_NONE;

@@ -13,6 +13,12 @@ void tl_repair_stretches(const tl_repair_plan *plan, tl_changes *changes);
 /* changes.c: discards all kept lanes. */
 void tl_changes_drop_kept(tl_changes *changes);
 
+/* Returns the excess of a piece of host work over the same piece of peers, ns. */
+static inline int64_t tl_excess_of_piece(const tl_changes *c, uint32_t v)
+{
+    return tl_ns_max(0, c->open.nodes[v].work_ns - c->baseline_ns[v]);
+}
+
 /* repair.c: drops the longest waits for the device; drop[nkinds * nsteps]: their number by kind and step. */
 void tl_drop_waits(tl_changes *changes, const int64_t *drop);
 

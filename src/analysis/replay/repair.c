@@ -34,11 +34,6 @@ static excess *excess_of(const repairing *r, uint32_t node)
 
 /* ------------------------------------------------------------------------------------------------------------- host */
 
-static int64_t excess_of_piece(const repairing *r, uint32_t node)
-{
-    return tl_ns_max(0, work_of(r, node) - r->c->baseline_ns[node]);
-}
-
 /* Takes the node's share of the host's excess off: in proportion to the node's own excess; if all such excess is too
  * little, in proportion to the node's time. */
 static void take_off_host(const repairing *r, uint32_t node, excess *e)
@@ -48,7 +43,7 @@ static void take_off_host(const repairing *r, uint32_t node, excess *e)
 
     if (too_much <= 0 || e->own_ns <= 0)
         return;
-    e->drawn_ns += enough ? excess_of_piece(r, node) : work_of(r, node);
+    e->drawn_ns += enough ? tl_excess_of_piece(r->c, node) : work_of(r, node);
     int64_t off = tl_portion(too_much, e->drawn_ns, enough ? e->longer_ns : e->own_ns);
     r->c->less_ns[node] += off - e->off_ns;
     e->off_ns = off;
@@ -91,7 +86,7 @@ static void repair_host(const repairing *r)
     for (uint32_t v = 0; v < r->c->open.n; v++) {
         excess *e = also[r->c->step_of[v]] ? NULL : excess_of(r, v);
         if (e != NULL)
-            e->longer_ns += excess_of_piece(r, v);
+            e->longer_ns += tl_excess_of_piece(r->c, v);
     }
     for (uint32_t v = 0; v < r->c->open.n; v++) {
         excess *e = also[r->c->step_of[v]] ? NULL : excess_of(r, v);
@@ -104,19 +99,11 @@ static void repair_host(const repairing *r)
 }
 
 typedef struct wait {
-    int64_t ns;
+    int64_t minus_ns; /* 0 - the time waited: the longest comes first */
     uint32_t kind, step, node;
 } wait;
 
-static int by_stretch(const void *a, const void *b)
-{
-    const wait *x = a, *y = b;
-    if (x->kind != y->kind)
-        return TL_COMPARE(x->kind, y->kind);
-    if (x->step != y->step)
-        return TL_COMPARE(x->step, y->step);
-    return x->ns != y->ns ? -TL_COMPARE(x->ns, y->ns) : TL_COMPARE(x->node, y->node);
-}
+TL_SORT_BY(by_stretch, wait, kind, step, minus_ns, node)
 
 void tl_drop_waits(tl_changes *c, const int64_t *drop)
 {
@@ -126,7 +113,7 @@ void tl_drop_waits(tl_changes *c, const int64_t *drop)
         uint32_t kind = waited_ns >= 0 ? tl_kind_of_wait(c->class_map, &c->open.nodes[v]) : TL_NONE;
         if (kind == TL_NONE || drop[kind * c->class_map->nsteps + c->step_of[v]] == 0)
             continue;
-        tl_vec_push(&waits, (wait){ waited_ns, kind, c->step_of[v], v });
+        tl_vec_push(&waits, (wait){ -waited_ns, kind, c->step_of[v], v });
     }
     tl_vec_sort(&waits, by_stretch);
     int64_t before = 0;

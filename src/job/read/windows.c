@@ -117,10 +117,7 @@ static int32_t more_steps_after(int32_t last, const scan *s)
     return more + s->last_step <= INT32_MAX ? (int32_t)more : -1;
 }
 
-static int by_rank_and_begin(const void *a, const void *b)
-{
-    return TL_ORDER((const scan *)a, (const scan *)b, rank, begin_ns, input);
-}
+TL_SORT_BY(by_rank_and_begin, scan, rank, begin_ns, input)
 
 /* Whether b is of another start of the process: its steps, if any, and its correlation ids restart.  Process ids do not
  * show this: a container's processes have the same ids at each start. */
