@@ -2,7 +2,7 @@
  *
  *     scale        selected work takes its time times a factor.  Of communication that is the transfer, from the last
  *                  arrival on, if it is selected on all ranks that have a trace; waits for other ranks follow from it
- *     remove-sync  a call that waited for the device comes back at once (10 us), if it is known which work released it;
+ *     remove-sync  a call that waited for the device comes back at once (20 us), if it is known which work released it;
  *                  so do blocking copies, calls that free memory, and pauses in which the host waited without a
  *                  record.  A launch that found the queue full still waits
  *     no-launch-overhead

@@ -208,13 +208,13 @@ static graph_job *a_sync(void)
                       "compute 7:                    .AAAAAAAAAAAAAAAAAAAAA............",
                       "compute 7:                    .........................BBBBBBBBB",
                       "call 1 cudaDeviceSynchronize: ..=====================...........", NULL);
-    return graph_job_unmade(d, NULL);
+    return graph_job_unmade(stretched(d, 2), NULL);
 }
 
 static void a_call_that_waited_comes_back_at_once(void)
 {
-    /* It takes 10 us and then 1 us of the host, so b is launched at 14, and follows a at 22. */
-    CU_ASSERT_EQUAL(gain_us(a_sync(), 34, "remove-sync"), 3);
+    /* It takes 20 us and then 2 us of the host, so b is launched at 28, and follows a at 44. */
+    CU_ASSERT_EQUAL(gain_us(a_sync(), 68, "remove-sync"), 6);
 }
 
 static graph_job *a_late_launch(void)
