@@ -1,7 +1,8 @@
 /* parameters.h - the numbers that decide verdicts: each with its unit, its kind, and the reason for its value.
  *
- * Every number that decides anything in clock, match, wait, graph, missing, baseline, replay, verdict, cause, culprit
- * and behave stands here (tests/numbers.sh checks it).  Three kinds of numbers may decide:
+ * Every number that decides anything in time, clock, match, wait, graph, untraced_ranks, baseline, replay, verdict,
+ * cause, culprit, chance, phase, behave and diff stands here (tests/numbers.sh checks it), or is a threshold of --idle.
+ * Three kinds of numbers may decide:
  *
  *     physical      what clocks, calls and time stamps are measured to do
  *     statistical   what a test needs to keep its rate of error
