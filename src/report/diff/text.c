@@ -6,6 +6,7 @@
 #include "tlmpi/report/format/words.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is said of findings, and of operators; the tables have all. */
 enum { FOUND_SAID = 8, NEW_OPERATORS = 3 };
@@ -49,11 +50,13 @@ __attribute__((format(printf, 3, 4))) static void say(FILE *out, const tl_diff_w
 
 static void say_differences(FILE *out, const tl_diff_words *d)
 {
-    TL_ROWS (const tl_diff_run, row, d->run)
+    TL_ROWS (const tl_diff_run, row, d->run) {
+        const tl_phrase a = tl_cell_in_words(row->a, sizeof row->a), b = tl_cell_in_words(row->b, sizeof row->b);
+        bool alike = strstr(a.text, " compared)") != NULL || strstr(b.text, " compared)") != NULL; /* ranks of both sides */
         if (row->differs)
-            say(out, d, "%s: %s in A, %s in B; times may differ for that alone.",
-                tl_cell_in_words(row->what, sizeof row->what).text, tl_cell_in_words(row->a, sizeof row->a).text,
-                tl_cell_in_words(row->b, sizeof row->b).text);
+            say(out, d, "%s: %s in A, %s in B%s.", tl_cell_in_words(row->what, sizeof row->what).text, a.text, b.text,
+                alike ? "" : "; times may differ for that alone");
+    }
 }
 
 static const char *per_step(const tl_diff_words *d)

@@ -92,8 +92,11 @@ static void what_may_be_chance_is_called_so(void)
     t = tell(0.2, NAN);
     t->words.basis.steps[0] = t->words.basis.steps[1] = 1;
     tl_diff_run device = { .place = 1, .what = "device", .differs = 1, .a = "H100", .b = "MI300" };
+    tl_diff_run ranks = { .place = 2, .what = "ranks", .differs = 1, .a = "0-3 (0-2 compared)", .b = "0-2" };
     tl_table_append(&t->run, &device, 1);
+    tl_table_append(&t->run, &ranks, 1);
     expect(t, "device: H100 in A, MI300 in B; times may differ for that alone.\n"
+              "ranks: 0-3 (0-2 compared) in A, 0-2 in B.\n"
               "B takes 20.0 % more time per step, and nothing tells whether that is more than\n"
               "  chance: 100 ms in A, 120 ms in B (1 and 1 steps: too few for a test).\n");
     end(t);
