@@ -6,7 +6,6 @@
  */
 #include "enclosing_ops.h"
 #include "tlmpi/analysis/measured.h"
-#include "tlmpi/base/hash.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/call.h"
 #include <math.h>
@@ -16,45 +15,15 @@
 /* The profiler's text for a kernel without a known name. */
 #define NAMELESS "__missing__"
 
-typedef struct range {
-    size_t first, n; /* of the range in view->counted */
-    uint32_t kernel; /* name of the kernel */
-    uint32_t op;     /* name of the operator */
-    uint32_t stack;  /* id of the text of all operators around the launch */
-} range;
-
-/* A value of a range. */
-typedef struct sample {
-    uint32_t stack, kernel, counter, op;
-    double value;
-} sample;
-
+/* A range has the values of one kernel; ranges are in the order of the kernels' launches. */
 typedef struct counting {
     const tl_rank_view *view;
-    tl_names *names; /* receives the texts of call stacks */
-    TL_VEC(range) ranges;
-    TL_VEC(uint32_t) kernels;    /* in order of launch */
-    TL_VEC(tl_instant) launches; /* of the ranges */
+    TL_VEC(size_t) ranges;       /* index of the first value of each in view->counted; the end */
+    TL_VEC(uint32_t) kernels;    /* kernels, in order of launches */
+    TL_VEC(tl_instant) launches; /* of the ranges, unless these are known by nothing */
     tl_counted_by known_by;
-    TL_VEC(sample) samples;
     TL_VEC(tl_counter_row) rows;
 } counting;
-
-static void find_ranges(counting *c)
-{
-    const tl_counted *v = c->view->counted;
-
-    for (size_t i = 0, n; i < c->view->ncounted; i += n) {
-        for (n = 1; i + n < c->view->ncounted && v[i + n].uid == v[i].uid; n++)
-            ;
-        tl_vec_push(&c->ranges, (range){ i, n, v[i].name, TL_NO_NAME, TL_NO_NAME });
-    }
-}
-
-static bool is_nameless(const counting *c, uint32_t name)
-{
-    return name == TL_NO_NAME || tl_text_is(tl_names_text(c->view->names, name), NAMELESS);
-}
 
 /* ------------------------------------------------------------------------------------------------------ attribution */
 
@@ -64,121 +33,87 @@ static int by_launch(const void *context, uint32_t a, uint32_t b)
     return k[a].launch != k[b].launch ? TL_COMPARE(k[a].launch, k[b].launch) : tl_kernel_by_start_uid(k, a, b);
 }
 
-/* Lists the kernels in order of launch, without those that have no launch. */
-static void find_kernels(counting *c)
-{
-    const tl_kernel *k = c->view->kernels;
-
-    for (size_t i = 0; i < c->view->nkernels; i++) {
-        if (k[i].launch == TL_NONE || k[i].kind == TL_MEMCPY || k[i].kind == TL_MEMSET)
-            continue;
-        tl_vec_push(&c->kernels, (uint32_t)i);
-    }
-    tl_sort_index(c->kernels.v, c->kernels.n, by_launch, k);
-}
-
+/* Whether no range is named like another kernel than the one of its launch. */
 static bool names_agree(const counting *c)
 {
-    for (size_t i = 0; i < c->ranges.n; i++)
-        if (!is_nameless(c, c->ranges.v[i].kernel) && c->ranges.v[i].kernel != c->view->kernels[c->kernels.v[i]].name)
+    for (size_t i = 0; i < c->kernels.n; i++) {
+        const uint32_t name = c->view->counted[c->ranges.v[i]].name;
+        if (name != TL_NO_NAME && !tl_text_is(tl_names_text(c->view->names, name), NAMELESS) &&
+            name != c->view->kernels[c->kernels.v[i]].name)
             return false;
+    }
     return true;
 }
 
-static int by_time(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_calls *c = context;
-    return c->start_ns[a] != c->start_ns[b] ? TL_COMPARE(c->start_ns[a], c->start_ns[b])
-                                            : TL_COMPARE(c->uid[a], c->uid[b]);
-}
+TL_SORT_BY(by_time, tl_instant, at_ns)
 
 /* Lists the calls that launch a kernel, whether the kernel is in the trace or not, in order of time. */
-static void find_launches(counting *c)
+static void find_launching_calls(counting *c)
 {
     const tl_calls *calls = &c->view->calls;
-    uint32_t *order = tl_sorted_index(calls->n, by_time, calls);
-    tl_map launches = { 0 }; /* name -> whether its calls launch a kernel */
-
-    for (size_t i = 0; i < calls->n; i++) {
-        uint32_t call = order[i], does = tl_map_get(&launches, calls->name[call]);
-        if (does == TL_MAP_NONE) {
-            does = tl_call_rule_of(tl_names_text(c->view->names, calls->name[call]))->does == TL_DOES_LAUNCH;
-            tl_map_put(&launches, calls->name[call], does);
-        }
-        if (does)
-            tl_vec_push(&c->launches, (tl_instant){ .at_ns = calls->start_ns[call],
-                                                    .until_ns = tl_call_end(calls, call),
-                                                    .track = tl_call_track(calls, call) });
-    }
-    free(order);
-    tl_map_free(&launches);
+    for (size_t i = 0; i < calls->n; i++)
+        if (tl_call_rule_of(tl_names_text(c->view->names, calls->name[i]))->does == TL_DOES_LAUNCH)
+            tl_vec_push(&c->launches, (tl_instant){ .at_ns = calls->start_ns[i],
+                                                    .until_ns = tl_call_end(calls, i),
+                                                    .track = tl_call_track(calls, i) });
+    tl_vec_sort(&c->launches, by_time);
 }
 
-/* Sets the kernels of ranges and lists the launches of the kernels. */
-static void list_launches_of_kernels(counting *c)
+/* Finds the launches of kernels; of a trace without any, the calls that launch. */
+static void find_launches(counting *c)
 {
-    for (size_t i = 0; i < c->ranges.n; i++) {
-        const tl_kernel *k = &c->view->kernels[c->kernels.v[i]];
-        const tl_launch *launch = &c->view->launches[k->launch];
-        c->ranges.v[i].kernel = k->name;
+    const tl_kernel *k = c->view->kernels;
+    for (size_t i = 0; i < c->view->nkernels; i++)
+        if (k[i].launch != TL_NONE && k[i].kind != TL_MEMCPY && k[i].kind != TL_MEMSET)
+            tl_vec_push(&c->kernels, (uint32_t)i);
+    tl_sort_index(c->kernels.v, c->kernels.n, by_launch, k);
+    for (size_t i = 0; i < c->kernels.n; i++) {
+        const tl_launch *launch = &c->view->launches[k[c->kernels.v[i]].launch];
         tl_vec_push(&c->launches,
                     (tl_instant){ .at_ns = launch->start_ns, .until_ns = launch->end_ns, .track = launch->track });
     }
-}
-
-/* Finds the operators of each range, and its kernel if the range does not name it. */
-static void attribute(counting *c)
-{
-    find_kernels(c);
-    c->known_by = TL_COUNTED_BY_NOTHING;
-    if (c->kernels.n > 0 && (c->kernels.n != c->ranges.n || !names_agree(c)))
-        return;
-    if (c->kernels.n > 0)
-        list_launches_of_kernels(c);
-    else
-        find_launches(c);
-    if (c->launches.n != c->ranges.n)
-        return;
-    c->known_by = c->kernels.n > 0 ? TL_COUNTED_BY_KERNEL : TL_COUNTED_BY_LAUNCH;
-    tl_instants_find_ops(c->view, NULL, c->launches.v, c->launches.n, c->names);
-    for (size_t i = 0; i < c->ranges.n; i++) {
-        c->ranges.v[i].op = tl_op_name(c->view, c->launches.v[i].op);
-        c->ranges.v[i].stack = c->launches.v[i].stack;
-    }
+    if (c->kernels.n == 0)
+        find_launching_calls(c);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-TL_ORDER_BY(by_stack, sample, stack, kernel, counter)
+TL_SORT_BY(by_stack, tl_counter_row, stack, kernel, counter)
 
-/* Adds a row for each call stack, kernel and counter. */
+static void add(void *sum, const void *row)
+{
+    tl_counter_row *all = sum;
+    const tl_counter_row *one = row;
+    all->count++;
+    all->sum += one->sum;
+    all->min = fmin(all->min, one->min);
+    all->max = fmax(all->max, one->max);
+}
+
+/* Makes a row for each value, then one for each call stack, kernel and counter. */
 static void sum_up(counting *c)
 {
-    TL_EACH (const range, r, c->ranges)
-        for (const tl_counted *v = c->view->counted + r->first; v < c->view->counted + r->first + r->n; v++)
-            if (v->counter != TL_NO_NAME)
-                tl_vec_push(&c->samples, (sample){ r->stack, r->kernel, v->counter, r->op, v->value });
-    uint32_t *order = tl_sorted_index(c->samples.n, by_stack, c->samples.v);
-    TL_GROUPS (from, to, order, c->samples.n, by_stack, c->samples.v) {
-        const sample *first = &c->samples.v[order[from]];
-        tl_counter_row row = { .rank = c->view->rank,
-                               .counter = first->counter,
-                               .count = (int64_t)(to - from),
-                               .min = first->value,
-                               .max = first->value,
-                               .known_by = (uint8_t)c->known_by,
-                               .operator= first->op,
-                               .kernel = first->kernel,
-                               .stack = first->stack };
-        for (size_t i = from; i < to; i++) {
-            const double value = c->samples.v[order[i]].value;
-            row.min = value < row.min ? value : row.min;
-            row.max = value > row.max ? value : row.max;
-            row.sum += value;
+    for (size_t i = 0; i + 1 < c->ranges.n; i++)
+        for (size_t v = c->ranges.v[i]; v < c->ranges.v[i + 1]; v++) {
+            const tl_counted *counted = &c->view->counted[v];
+            const tl_instant *launch = c->known_by != TL_COUNTED_BY_NOTHING ? &c->launches.v[i] : NULL;
+            const bool by_kernel = c->known_by == TL_COUNTED_BY_KERNEL;
+            if (counted->counter == TL_NO_NAME)
+                continue;
+            tl_vec_push(&c->rows, (tl_counter_row){
+                                      .rank = c->view->rank,
+                                      .counter = counted->counter,
+                                      .count = 1,
+                                      .sum = counted->value,
+                                      .min = counted->value,
+                                      .max = counted->value,
+                                      .known_by = (uint8_t)c->known_by,
+                                      .operator= launch != NULL ? tl_op_name(c->view, launch->op) : TL_NO_NAME,
+                                      .kernel = by_kernel ? c->view->kernels[c->kernels.v[i]].name : counted->name,
+                                      .stack = launch != NULL ? launch->stack : TL_NO_NAME,
+                                  });
         }
-        tl_vec_push(&c->rows, row);
-    }
-    free(order);
+    c->rows.n = tl_merge_equal(c->rows.v, c->rows.n, sizeof *c->rows.v, by_stack, add);
 }
 
 /* Returns the floating-point operations of one count: of one instruction of a thread; NaN for other counters. */
@@ -209,40 +144,39 @@ static int by_counter_and_sum(const void *context, uint32_t a, uint32_t b)
     const counting *c = context;
     const tl_counter_row *x = &c->rows.v[a], *y = &c->rows.v[b];
     int order = compare_names(c, x->counter, y->counter);
-    if (order == 0)
-        order = TL_COMPARE(y->sum, x->sum);
-    if (order == 0)
-        order = compare_names(c, x->stack, y->stack);
+    order = order != 0 ? order : TL_COMPARE(y->sum, x->sum);
+    order = order != 0 ? order : compare_names(c, x->stack, y->stack);
     return order != 0 ? order : compare_names(c, x->kernel, y->kernel);
-}
-
-static void add_rows(counting *c, tl_table *table)
-{
-    uint32_t *order = tl_sorted_index(c->rows.n, by_counter_and_sum, c);
-    tl_table_reserve(table, c->rows.n);
-    for (size_t i = 0; i < c->rows.n; i++) {
-        tl_counter_row *row = &c->rows.v[order[i]];
-        row->place = (int32_t)i + 1;
-        row->flop = row->sum * operations_of(tl_names_text(c->view->names, row->counter));
-        tl_table_append(table, row, 1);
-    }
-    free(order);
 }
 
 static void counter_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    counting c = { .view = view, .names = out->names };
+    tl_table *table = tl_tables_get(out, &tl_counter_row_schema);
+    counting c = { .view = view, .known_by = TL_COUNTED_BY_NOTHING };
     (void)config;
     if (view->ncounted == 0)
         return;
-    find_ranges(&c);
-    attribute(&c);
+    for (size_t i = 0; i < view->ncounted; i++)
+        if (i == 0 || view->counted[i].uid != view->counted[i - 1].uid)
+            tl_vec_push(&c.ranges, i);
+    tl_vec_push(&c.ranges, view->ncounted);
+    find_launches(&c);
+    if (c.launches.n + 1 == c.ranges.n && names_agree(&c)) {
+        c.known_by = c.kernels.n > 0 ? TL_COUNTED_BY_KERNEL : TL_COUNTED_BY_LAUNCH;
+        tl_instants_find_ops(view, NULL, c.launches.v, c.launches.n, out->names);
+    }
     sum_up(&c);
-    add_rows(&c, tl_tables_get(out, &tl_counter_row_schema));
+    uint32_t *order = tl_sorted_index(c.rows.n, by_counter_and_sum, &c);
+    for (size_t i = 0; i < c.rows.n; i++) {
+        tl_counter_row *row = &c.rows.v[order[i]];
+        row->place = (int32_t)i + 1;
+        row->flop = row->sum * operations_of(tl_names_text(view->names, row->counter));
+        tl_table_append(table, row, 1);
+    }
+    free(order);
     free(c.ranges.v);
     free(c.kernels.v);
     free(c.launches.v);
-    free(c.samples.v);
     free(c.rows.v);
 }
 

@@ -22,15 +22,19 @@ enum {
 };
 
 /* A sequence under operators of one name. */
-typedef struct found {
+typedef struct pattern {
     uint32_t name;
     uint64_t hash;
     size_t first, n; /* work of the last occurrence */
-    int64_t count, host_ns, device_ns;
-    int64_t last_ns; /* host time of the last occurrence */
-    int64_t last_start_ns, to_launch_ns, to_work_ns;
-    int32_t shown; /* number of the sequence among those shown, from 1; 0: not shown */
-} found;
+    int64_t count, host_ns, device_ns, to_launch_ns, to_work_ns;
+    int64_t last_ns, last_start_ns; /* the operator of the last occurrence */
+} pattern;
+
+/* One time that an operator launched a sequence. */
+typedef struct once {
+    uint32_t pattern;
+    size_t first; /* work */
+} once;
 
 /* An operator that is open and has launched work. */
 typedef struct frame {
@@ -43,78 +47,42 @@ typedef struct finding {
     const tl_rank_view *view;
     tl_arena arena;
     tl_launched launched;
-    tl_map slot; /* hash of name and sequence -> found */
-    TL_VEC(found) v;
+    tl_map pattern_of; /* hash of name and sequence -> pattern */
+    TL_VEC(pattern) v;
+    TL_VEC(once) times;
     TL_VEC(frame) open;
-    tl_occurrences *occurrences; /* receives the occurrences of shown sequences; NULL: the sweep only finds sequences */
+    uint32_t *order; /* [n] patterns that occur more than once, most device time first */
+    size_t n;
 } finding;
 
-/* Returns the entry of an operator's name with a sequence, which is added if it is new.  Entries whose keys collide use
- * the next free key. */
-static found *slot_of(finding *f, uint32_t name, uint64_t hash, size_t n)
-{
-    for (uint64_t key = tl_hash_mix(tl_hash_mix(hash, n), name);; key++) {
-        uint32_t at = tl_map_get(&f->slot, key);
-        if (at == TL_MAP_NONE) {
-            tl_vec_room(&f->v);
-            tl_map_put(&f->slot, key, (uint32_t)f->v.n);
-            f->v.v[f->v.n] = (found){ .name = name, .hash = hash, .first = SIZE_MAX, .n = n };
-            return &f->v.v[f->v.n++];
-        }
-        found *one = &f->v.v[at];
-        if (one->name == name && one->hash == hash && one->n == n)
-            return one;
-    }
-}
-
-/* Adds the work [first, first + n) as an occurrence. */
-static void add_occurrence(finding *f, const found *one, size_t first, size_t n)
-{
-    const tl_kernel *kernels = f->view->kernels;
-    const uint32_t *v = f->launched.kernel + first;
-    tl_occurrence o = { .pattern = one->shown,
-                        .device = kernels[v[0]].device,
-                        .start_ns = INT64_MAX,
-                        .end_ns = INT64_MIN,
-                        .kernels = (int64_t)n,
-                        .id = (int64_t)one->hash,
-                        .operator= one->name };
-    for (size_t i = 0; i < n; i++) {
-        o.start_ns = tl_ns_min(o.start_ns, kernels[v[i]].start_ns);
-        o.end_ns = tl_ns_max(o.end_ns, kernels[v[i]].end_ns);
-    }
-    tl_vec_push(f->occurrences, o);
-}
-
-/* Counts an operator that has launched the n pieces of work from `first` on. */
+/* Counts an operator that has launched the n pieces of work from `first` on.  An operator around one of its
+ * name that launched the same counts with that one, which came first. */
 static void count_operator(finding *f, uint32_t op, size_t first, size_t n)
 {
     const tl_ops *ops = &f->view->ops;
-    uint32_t name = tl_name_key(f->view, ops->name[op]);
-    found *one = slot_of(f, name, tl_launched_hash(&f->launched, first, first + n), n);
-
-    if (f->occurrences != NULL) {
-        if (one->first != first && one->shown != 0)
-            add_occurrence(f, one, first, n);
-        one->first = first;
-        return;
-    }
-    if (one->first == first) { /* it encloses an operator with the same name, which was counted first */
-        one->host_ns = tl_ns_add(one->host_ns, tl_ns_max(ops->dur_ns[op] - one->last_ns, 0));
-        one->last_ns = tl_ns_max(one->last_ns, ops->dur_ns[op]);
-        one->to_launch_ns = tl_ns_add(one->to_launch_ns, one->last_start_ns - ops->start_ns[op]);
-        one->last_start_ns = ops->start_ns[op];
-        return;
-    }
-    one->first = first;
-    one->last_ns = ops->dur_ns[op];
-    one->count++;
-    one->host_ns = tl_ns_add(one->host_ns, one->last_ns);
-    one->device_ns = tl_ns_add(one->device_ns, tl_launched_ns(&f->launched, first, first + n));
     const tl_kernel *k = &f->view->kernels[f->launched.kernel[first]];
-    one->last_start_ns = ops->start_ns[op];
-    one->to_launch_ns = tl_ns_add(one->to_launch_ns, k->launch_ns - one->last_start_ns);
-    one->to_work_ns = tl_ns_add(one->to_work_ns, tl_ns_max(tl_ns_between(k->start_ns, k->launch_ns), 0));
+    const uint32_t name = tl_name_key(f->view, ops->name[op]);
+    const uint64_t hash = tl_launched_hash(&f->launched, first, first + n);
+    const uint32_t at = tl_map_number(&f->pattern_of, tl_hash_mix(tl_hash_mix(hash, n), name), f->v.n);
+    if (at == f->v.n)
+        tl_vec_push(&f->v, (pattern){ .name = name, .hash = hash, .first = SIZE_MAX, .n = n });
+    pattern *p = &f->v.v[at];
+
+    if (p->first == first) {
+        p->host_ns = tl_ns_add(p->host_ns, tl_ns_max(ops->dur_ns[op] - p->last_ns, 0));
+        p->last_ns = tl_ns_max(p->last_ns, ops->dur_ns[op]);
+        p->to_launch_ns = tl_ns_add(p->to_launch_ns, p->last_start_ns - ops->start_ns[op]);
+    } else {
+        tl_vec_push(&f->times, (once){ at, first });
+        p->first = first;
+        p->last_ns = ops->dur_ns[op];
+        p->count++;
+        p->host_ns = tl_ns_add(p->host_ns, p->last_ns);
+        p->device_ns = tl_ns_add(p->device_ns, tl_launched_ns(&f->launched, first, first + n));
+        p->to_launch_ns = tl_ns_add(p->to_launch_ns, k->launch_ns - ops->start_ns[op]);
+        p->to_work_ns = tl_ns_add(p->to_work_ns, tl_ns_max(tl_ns_between(k->start_ns, k->launch_ns), 0));
+    }
+    p->last_start_ns = ops->start_ns[op];
 }
 
 /* Closes the open operators that end by ns.  *at: the first launch after the end of every closed operator. */
@@ -159,143 +127,126 @@ static void sweep(finding *f, const tl_thread *thread, size_t at, size_t end)
     close_until(f, INT64_MAX, &at, end);
 }
 
-static void sweep_all(finding *f)
-{
-    const tl_ops *ops = &f->view->ops;
-    const tl_thread_launches *by = &f->launched.by;
-
-    for (size_t t = 0; t < ops->nthreads; t++) {
-        uint32_t track = ops->threads[t].track;
-        if (track < by->ntracks && by->first[track] < by->first[track + 1])
-            sweep(f, &ops->threads[t], by->first[track], by->first[track + 1]);
-    }
-}
-
-/* ------------------------------------------------------------------------------------------------------------ rows */
-
 static int by_time(const void *context, uint32_t a, uint32_t b)
 {
     const finding *f = context;
-    const found *x = &f->v.v[a], *y = &f->v.v[b];
+    const pattern *x = &f->v.v[a], *y = &f->v.v[b];
     int order = TL_ORDER(y, x, device_ns, host_ns);
     if (order == 0)
         order = tl_text_compare(tl_names_text(f->view->names, x->name), tl_names_text(f->view->names, y->name));
     return order != 0 ? order : TL_COMPARE(x->hash, y->hash);
 }
 
-/* Adds rows: for the FIRST_ROWS first sequences, and for the first sequence of each operator. */
-static void add_rows(const finding *f, const uint32_t *order, size_t n, tl_tables *out)
+static void find_patterns(finding *f)
 {
-    const tl_launched *l = &f->launched;
-    tl_table *table = tl_tables_get(out, &tl_pattern_row_schema);
-    tl_bytes words = { 0 };
-    tl_map counts = { 0 }, told = { 0 }; /* name of an operator -> number of its sequences; whether it has a row */
-    int64_t all = 0;
+    const tl_ops *ops = &f->view->ops;
+    const tl_thread_launches *by = &f->launched.by;
 
-    for (size_t i = 0; i < n; i++) {
-        uint32_t name = f->v.v[order[i]].name, so_far = tl_map_get(&counts, name);
-        tl_map_put(&counts, name, so_far == TL_MAP_NONE ? 1 : so_far + 1);
+    tl_launched_find(&f->launched, f->view, &f->arena);
+    for (size_t t = 0; t < ops->nthreads; t++) {
+        uint32_t track = ops->threads[t].track;
+        if (track < by->ntracks && by->first[track] < by->first[track + 1])
+            sweep(f, &ops->threads[t], by->first[track], by->first[track + 1]);
     }
-    for (size_t i = 0; i < f->view->nkernels; i++)
-        all = tl_ns_add(all, f->view->kernels[i].end_ns - f->view->kernels[i].start_ns);
-    for (size_t i = 0; i < n; i++) {
-        const found *one = &f->v.v[order[i]];
-        bool first = tl_map_get(&told, one->name) == TL_MAP_NONE;
-        if (i >= FIRST_ROWS && (!first || told.n >= MOST_OPERATORS))
-            continue;
-        tl_map_put(&told, one->name, 1);
-        tl_launched_words(l, f->view, one->first, one->first + one->n, &words);
-        const tl_pattern_row row = {
-            .rank = f->view->rank,
-            .place = (int32_t)i + 1,
-            .count = one->count,
-            .kernels = (int64_t)one->n,
-            .host_ns = one->host_ns,
-            .device_ns = one->device_ns,
-            .to_launch_ns = (double)one->to_launch_ns / (double)one->count,
-            .to_work_ns = (double)one->to_work_ns / (double)one->count,
-            .share = all > 0 ? (double)one->device_ns / (double)all : NAN,
-            .patterns = (int64_t)n,
-            .id = (int64_t)one->hash,
-            .operator= one->name,
-            .sequence = tl_names_intern(out->names, words.v, words.n),
-            .of_operator = (int64_t)tl_map_get(&counts, one->name),
-        };
-        tl_table_append(table, &row, 1);
-    }
-    tl_bytes_free(&words);
-    tl_map_free(&counts);
-    tl_map_free(&told);
-}
-
-/* Returns the indices of the *n patterns that occur more than once, by device time, descending.  The caller frees
- * them. */
-static uint32_t *order_of(const finding *f, size_t *n)
-{
-    uint32_t *order = tl_malloc((f->v.n + 1) * sizeof *order);
-    *n = 0;
-    for (size_t i = 0; i < f->v.n; i++)
+    f->order = tl_arena_take(&f->arena, f->v.n, sizeof *f->order);
+    for (uint32_t i = 0; i < f->v.n; i++)
         if (f->v.v[i].count > 1)
-            order[(*n)++] = (uint32_t)i;
-    tl_sort_index(order, *n, by_time, f);
-    return order;
+            f->order[f->n++] = i;
+    tl_sort_index(f->order, f->n, by_time, f);
 }
 
 static void finding_free(finding *f)
 {
     tl_arena_free(&f->arena);
-    tl_map_free(&f->slot);
+    tl_map_free(&f->pattern_of);
     free(f->v.v);
+    free(f->times.v);
     free(f->open.v);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ rows */
+
+/* Adds rows: for the FIRST_ROWS first sequences, and for the first sequence of each operator. */
 static void pattern_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     finding f = { .view = view };
-    size_t n;
+    tl_table *table = tl_tables_get(out, &tl_pattern_row_schema);
+    tl_bytes words = { 0 };
+    tl_map npatterns = { 0 }, shown = { 0 }; /* by operator: patterns; rows */
+    int64_t all_ns = 0;
     (void)config;
-    tl_launched_find(&f.launched, view, &f.arena);
-    sweep_all(&f);
-    uint32_t *order = order_of(&f, &n);
-    add_rows(&f, order, n, out);
-    free(order);
+
+    find_patterns(&f);
+    for (size_t i = 0; i < f.n; i++)
+        tl_map_count(&npatterns, f.v.v[f.order[i]].name);
+    for (size_t i = 0; i < view->nkernels; i++)
+        all_ns = tl_ns_add(all_ns, view->kernels[i].end_ns - view->kernels[i].start_ns);
+    for (size_t i = 0; i < f.n; i++) {
+        const pattern *p = &f.v.v[f.order[i]];
+        if (i >= FIRST_ROWS && (shown.n >= MOST_OPERATORS || tl_map_get(&shown, p->name) != TL_MAP_NONE))
+            continue;
+        tl_map_count(&shown, p->name);
+        tl_launched_words(&f.launched, view, p->first, p->first + p->n, &words);
+        const tl_pattern_row row = {
+            .rank = view->rank,
+            .place = (int32_t)i + 1,
+            .count = p->count,
+            .kernels = (int64_t)p->n,
+            .host_ns = p->host_ns,
+            .device_ns = p->device_ns,
+            .to_launch_ns = (double)p->to_launch_ns / (double)p->count,
+            .to_work_ns = (double)p->to_work_ns / (double)p->count,
+            .share = all_ns > 0 ? (double)p->device_ns / (double)all_ns : NAN,
+            .patterns = (int64_t)f.n,
+            .id = (int64_t)p->hash,
+            .operator= p->name,
+            .sequence = tl_names_intern(out->names, words.v, words.n),
+            .of_operator = (int64_t)tl_map_get(&npatterns, p->name),
+        };
+        tl_table_append(table, &row, 1);
+    }
+    tl_bytes_free(&words);
+    tl_map_free(&npatterns);
+    tl_map_free(&shown);
     finding_free(&f);
 }
 
 /* ----------------------------------------------------------------------------------------------------- occurrences */
 
-/* Marks as shown the first `most` sequences, each once: for the first operator that has it. */
-static void mark_shown(finding *f, size_t most)
-{
-    size_t n;
-    int32_t shown = 0;
-    uint32_t *order = order_of(f, &n);
-    for (size_t i = 0; i < n && (size_t)shown < most; i++) {
-        size_t k = 0;
-        while (k < i && (f->v.v[order[k]].shown == 0 || f->v.v[order[k]].hash != f->v.v[order[i]].hash))
-            k++;
-        if (k == i)
-            f->v.v[order[i]].shown = ++shown;
-    }
-    free(order);
-}
+TL_SORT_BY(by_device_and_pattern, tl_occurrence, device, pattern, start_ns, end_ns)
 
-static int by_device_and_pattern(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_occurrence *)a, (const tl_occurrence *)b, device, pattern, start_ns, end_ns);
-}
-
+/* Shows a sequence that several operators have under the first of them. */
 void tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrences *out)
 {
     finding f = { .view = view };
-    tl_launched_find(&f.launched, view, &f.arena);
-    sweep_all(&f);
-    mark_shown(&f, most);
-    for (size_t i = 0; i < f.v.n; i++)
-        f.v.v[i].first = SIZE_MAX;
-    f.occurrences = out;
-    sweep_all(&f);
+    tl_map shown = { 0 }; /* hash -> index in order of the first pattern that has it */
+    find_patterns(&f);
+    int32_t *number = tl_arena_zeroed(&f.arena, f.v.n, sizeof *number); /* by pattern, from 1; 0: not shown */
+    for (size_t i = 0; i < f.n && shown.n < most; i++) {
+        const size_t nshown = shown.n;
+        if (tl_map_number(&shown, f.v.v[f.order[i]].hash, nshown) == nshown)
+            number[f.order[i]] = (int32_t)nshown + 1;
+    }
+    TL_EACH (const once, one, f.times) {
+        const pattern *p = &f.v.v[one->pattern];
+        const uint32_t *v = f.launched.kernel + one->first;
+        tl_occurrence o = { .pattern = number[one->pattern],
+                            .device = view->kernels[v[0]].device,
+                            .start_ns = INT64_MAX,
+                            .end_ns = INT64_MIN,
+                            .kernels = (int64_t)p->n,
+                            .id = (int64_t)p->hash,
+                            .operator= p->name };
+        if (o.pattern == 0)
+            continue;
+        for (size_t i = 0; i < p->n; i++) {
+            o.start_ns = tl_ns_min(o.start_ns, view->kernels[v[i]].start_ns);
+            o.end_ns = tl_ns_max(o.end_ns, view->kernels[v[i]].end_ns);
+        }
+        tl_vec_push(out, o);
+    }
     tl_vec_sort(out, by_device_and_pattern);
+    tl_map_free(&shown);
     finding_free(&f);
 }
 
