@@ -212,7 +212,15 @@ static void find_only(tl_phase_job *j, const tl_phase_cells *cells)
         j->classes[k].only = TL_NONE;
 }
 
-/* The exposed waiting of each rank and step; NULL: there are no traces. */
+/* Adds waiting to that of a rank in a step, if there are phases of both. */
+static void add_wait(const tl_phase_job *j, double *waits, int32_t rank, int32_t step, double ns)
+{
+    const size_t r = tl_index_of(j->ranks, j->nranks, rank), s = tl_index_of(j->steps, j->nsteps, step);
+    if (r < j->nranks && s < j->nsteps)
+        waits[r * j->nsteps + s] = fmax(0, waits[r * j->nsteps + s]) + ns;
+}
+
+/* The exposed waiting of each rank and step; NAN: the step is not in the rank's trace; NULL: there are no traces. */
 static double *list_waits(tl_phase_job *j, tl_tables *tables)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_step_schema);
@@ -221,16 +229,10 @@ static double *list_waits(tl_phase_job *j, tl_tables *tables)
     double *waits = tl_arena_take(&j->arena, j->nranks * j->nsteps, sizeof *waits);
     for (size_t i = 0; i < j->nranks * j->nsteps; i++)
         waits[i] = NAN;
-    TL_ROWS (const tl_step, row, steps) {
-        size_t r = tl_index_of(j->ranks, j->nranks, row->rank), s = tl_index_of(j->steps, j->nsteps, row->step);
-        if (r < j->nranks && s < j->nsteps)
-            waits[r * j->nsteps + s] = 0;
-    }
-    TL_ROWS (const tl_exposed, row, tl_tables_get(tables, &tl_exposed_schema)) {
-        size_t r = tl_index_of(j->ranks, j->nranks, row->rank), s = tl_index_of(j->steps, j->nsteps, row->step);
-        if (r < j->nranks && s < j->nsteps)
-            waits[r * j->nsteps + s] += (double)row->waiting_ns;
-    }
+    TL_ROWS (const tl_step, row, steps)
+        add_wait(j, waits, row->rank, row->step, 0);
+    TL_ROWS (const tl_exposed, row, tl_tables_get(tables, &tl_exposed_schema))
+        add_wait(j, waits, row->rank, row->step, (double)row->waiting_ns);
     return waits;
 }
 

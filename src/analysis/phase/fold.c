@@ -8,10 +8,7 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 
-static int by_line(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_phase_line *)a, (const tl_phase_line *)b, rank, phase, step, line, session);
-}
+TL_SORT_BY(by_line, tl_phase_line, rank, phase, step, line, session)
 
 /* Lines of one cell. */
 static void fold_cell(const tl_phase_line *v, size_t n, tl_phase_cell *cell, int64_t *repeated, int64_t *superseded)
@@ -35,8 +32,7 @@ static void fold_cell(const tl_phase_line *v, size_t n, tl_phase_cell *cell, int
 void tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells *out, int64_t *repeated,
                    int64_t *superseded)
 {
-    if (n > 1)
-        qsort(lines, n, sizeof *lines, by_line);
+    tl_sort(lines, n, sizeof *lines, by_line);
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && TL_ORDER(&lines[to], &lines[from], rank, phase, step) == 0; to++)
             ;
@@ -48,16 +44,12 @@ void tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells
     }
 }
 
-static int by_cell(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_phase_cell *)a, (const tl_phase_cell *)b, step, phase, rank, file);
-}
+TL_SORT_BY(by_cell, tl_phase_cell, step, phase, rank, file)
 
 size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_file *files)
 {
     size_t kept = 0;
-    if (n > 1)
-        qsort(cells, n, sizeof *cells, by_cell);
+    tl_sort(cells, n, sizeof *cells, by_cell);
     for (size_t i = 0; i < n; i++) {
         const tl_phase_cell *next = i + 1 < n ? &cells[i + 1] : NULL;
         tl_phase_file *file = &files[cells[i].file];
@@ -68,8 +60,8 @@ size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_file *files)
         } else {
             file->superseded += cells[i].records;
             file->replaced += cells[i].records;
-            file->replaced_by = file->replaced_by < 0 || (int32_t)next->file < file->replaced_by ? (int32_t)next->file
-                                                                                                 : file->replaced_by;
+            if (file->replaced_by < 0 || (int32_t)next->file < file->replaced_by)
+                file->replaced_by = (int32_t)next->file;
         }
     }
     return kept;

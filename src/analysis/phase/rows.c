@@ -19,36 +19,32 @@ static void put_name(const tl_phase_job *j, uint32_t class, char *cell, size_t s
                                       : TL_TEXT(""));
 }
 
+/* What the candidate is longer by, and where shorter, in the mean of its steps, and what follows from that. */
 static void explain(const tl_phase_job *j, const tl_phase_candidate *u, tl_phase_verdict *row)
 {
     const double steps = (double)u->shape.nup * TL_NS_IN_MS, longer = u->late_ns / steps,
                  shorter = u->shorter_ns / steps;
+    const bool named = u->answer == TL_PHASE_STRAGGLER;
     char in[sizeof row->waits_in + 1] = "";
     put_name(j, u->in, in, sizeof row->waits_in);
-    if (u->answer == TL_PHASE_STRAGGLER && u->in == j->waits)
+    if (named && u->in == j->waits)
         SAY(row, "%.3g ms a step longer, waits taken off; the others wait %.3g ms longer", longer, shorter);
-    else if (u->answer == TL_PHASE_STRAGGLER && u->by_history)
+    else if (named && u->by_history)
         SAY(row,
             "%.3g ms a step longer; as long as that lasts, the others are longer in %.120s, and as short as it "
             "elsewhere",
             longer, in);
-    else if (u->answer == TL_PHASE_STRAGGLER)
-        SAY(row, "%.3g ms a step longer here, %.3g ms shorter in %.120s, where collectives level the ranks", longer,
-            shorter, in);
-    else if (u->answer == TL_PHASE_WAITING)
-        SAY(row, "%.3g ms a step longer here, %.3g ms shorter in %.120s: it is early, and waits for the others", longer,
-            shorter, in);
-    else if (u->answer == TL_PHASE_OPEN)
-        SAY(row,
-            "%.3g ms a step longer here, %.3g ms shorter in %.90s: durations do not tell in which of both it, or the "
-            "others, wait; capture a Kineto window",
-            longer, shorter, in);
-    else if (u->answer == TL_PHASE_CHEAP)
-        SAY(row, "%.3g ms a step longer, but another rank is nearly as late", longer);
+    else if (named || u->answer == TL_PHASE_WAITING || u->answer == TL_PHASE_OPEN)
+        SAY(row, "%.3g ms a step longer here, %.3g ms shorter in %.90s%s", longer, shorter, in,
+            named                           ? ", where collectives level the ranks"
+            : u->answer == TL_PHASE_WAITING ? ": it is early, and waits for the others"
+                                            : ": durations do not tell in which of both it, or the others, wait; "
+                                              "capture a Kineto window");
     else
-        SAY(row,
-            "%.3g ms a step longer, and in no phase as much shorter: nothing recorded shows that others wait for it",
-            longer);
+        SAY(row, "%.3g ms a step longer, %s", longer,
+            u->answer == TL_PHASE_CHEAP
+                ? "but another rank is nearly as late"
+                : "and in no phase as much shorter: nothing recorded shows that others wait for it");
 }
 
 static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_candidate *u)
