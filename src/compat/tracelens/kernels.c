@@ -74,70 +74,49 @@ static double length(const spans *s)
     return sum;
 }
 
-tl_lens_timeline tl_lens_timeline_of(const tl_lens *lens, bool linked_only)
+/* Writes the timeline of the events, which are by ts, and its variant with idle time by length.  Returns the total, us;
+ * without an event there are no tables, and it is NaN. */
+static double write_timelines(const tl_lens *lens, const uint32_t *index, size_t n, bool linked_only,
+                              tl_csv_folder *folder, const char *name, const char *micro_name)
 {
-    tl_lens_timeline t = { .any = false };
-    size_t n;
-    uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
     spans busy = merge(lens, index, n, ANY, linked_only), compute = merge(lens, index, n, COMPUTATION, linked_only);
     spans comm = merge(lens, index, n, COMMUNICATION, linked_only), copy = merge(lens, index, n, COPY, linked_only);
     spans comm_alone = subtract(&comm, &compute), no_compute = subtract(&copy, &compute);
     spans copy_alone = subtract(&no_compute, &comm);
     spans *const all[] = { &busy, &compute, &comm, &copy, &comm_alone, &no_compute, &copy_alone };
+    const double total = busy.n > 0 ? busy.v[busy.n - 1].end - busy.v[0].start : NAN;
+    double micro_idle = 0, macro_idle = 0;
 
-    t.any = busy.n > 0;
-    t.busy = length(&busy);
-    t.total = t.any ? busy.v[busy.n - 1].end - busy.v[0].start : 0;
-    t.idle = t.total - t.busy;
     for (size_t i = 1; i < busy.n; i++) {
         double gap = busy.v[i].start - busy.v[i - 1].end;
-        *(gap < TL_LENS_NOISE_US ? &t.micro_idle : &t.macro_idle) += gap;
+        *(gap < TL_LENS_NOISE_US ? &micro_idle : &macro_idle) += gap;
     }
-    t.computation = length(&compute);
-    t.comm = length(&comm);
-    t.memcpy = length(&copy);
-    t.exposed_comm = length(&comm_alone);
-    t.exposed_memcpy = length(&copy_alone);
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]->v);
-    free(index);
-    return t;
-}
-
-static void write_timeline(const tl_lens_timeline *t, bool micro, tl_csv_folder *folder, const char *name)
-{
     const struct {
         const char *type;
-        bool shown;
+        bool shown[2]; /* in the timeline, in its variant */
         double us;
     } rows[] = {
-        { "computation_time", true, t->computation },
-        { "exposed_comm_time", true, t->exposed_comm },
-        { "exposed_memcpy_time", true, t->exposed_memcpy },
-        { "busy_time", true, t->busy },
-        { "micro_idle_time", micro, t->micro_idle },
-        { "macro_idle_time", micro, t->macro_idle },
-        { "idle_time", !micro, t->idle },
-        { "total_time", true, t->total },
-        { "total_comm_time", true, t->comm },
-        { "total_memcpy_time", true, t->memcpy },
+        { "computation_time", { true, true }, length(&compute) },
+        { "exposed_comm_time", { true, true }, length(&comm_alone) },
+        { "exposed_memcpy_time", { true, true }, length(&copy_alone) },
+        { "busy_time", { true, true }, length(&busy) },
+        { "micro_idle_time", { false, true }, micro_idle },
+        { "macro_idle_time", { false, true }, macro_idle },
+        { "idle_time", { true, false }, total - length(&busy) },
+        { "total_time", { true, true }, total },
+        { "total_comm_time", { true, true }, length(&comm) },
+        { "total_memcpy_time", { true, true }, length(&copy) },
     };
-
-    if (!t->any)
-        return;
-    tl_csv csv = tl_csv_open(folder, name, "type,time ms,percent");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].shown)
-            TL_ROW(&csv, rows[i].type, rows[i].us / 1000, rows[i].us / t->total * 100);
-    tl_csv_close(&csv);
-}
-
-void tl_lens_write_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, tl_csv_folder *folder)
-{
-    write_timeline(linked, false, folder, "gpu_timeline.csv");
-    write_timeline(linked, true, folder, "gpu_timeline_micro5.csv");
-    write_timeline(all, false, folder, "gpu_timeline_all_events.csv");
-    write_timeline(all, true, folder, "gpu_timeline_all_events_micro5.csv");
+    for (int micro = 0; micro < 2 && busy.n > 0; micro++) {
+        tl_csv csv = tl_csv_open(folder, micro ? micro_name : name, "type,time ms,percent");
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+            if (rows[i].shown[micro])
+                TL_ROW(&csv, rows[i].type, rows[i].us / 1000, rows[i].us / total * 100);
+        tl_csv_close(&csv);
+    }
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free(all[i]->v);
+    return total;
 }
 
 /* --------------------------------------------------------------------------------------------------------- kernels */
@@ -305,7 +284,8 @@ static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder
     free(rows.v);
 }
 
-void tl_lens_write_kernels(const tl_lens *lens, double total, tl_csv_folder *folder)
+/* total: of the linked timeline, us; NaN where there is none. */
+static void write_kernels(const tl_lens *lens, double total, tl_csv_folder *folder)
 {
     summing s = { .lens = lens, .total = total };
 
@@ -318,4 +298,24 @@ void tl_lens_write_kernels(const tl_lens *lens, double total, tl_csv_folder *fol
         free(order);
     }
     free(s.kernels.v);
+}
+
+void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *folder, tl_bytes *notes)
+{
+    size_t n;
+    uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
+    const double linked = write_timelines(lens, index, n, true, folder, "gpu_timeline.csv", "gpu_timeline_micro5.csv");
+    const double all = write_timelines(lens, index, n, false, folder, "gpu_timeline_all_events.csv",
+                                       "gpu_timeline_all_events_micro5.csv");
+
+    if (isnan(all))
+        tl_csv_note(notes, false, "rank %lld: no device work: no gpu_timeline, no kernel tables; TraceLens stops here",
+                    (long long)rank);
+    else if (isnan(linked))
+        tl_csv_note(notes, false,
+                    "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no "
+                    "percentages of the total time; TraceLens stops here",
+                    (long long)rank);
+    write_kernels(lens, linked, folder);
+    free(index);
 }

@@ -120,25 +120,14 @@ uint32_t *tl_lens_pick(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t
 /* A gap of the device that is shorter is noise, us. */
 #define TL_LENS_NOISE_US 5.0
 
-/* Where the time of the device went; us.  NaN where there was no event. */
-typedef struct tl_lens_timeline {
-    bool any; /* an event was there */
-    double computation, exposed_comm, exposed_memcpy, busy, idle, micro_idle, macro_idle, total, comm, memcpy;
-} tl_lens_timeline;
-
-/* The timeline of all device work, or of what is linked to a launch alone. */
-tl_lens_timeline tl_lens_timeline_of(const tl_lens *lens, bool linked_only);
-
-/* gpu_timeline, gpu_timeline_micro5 (linked) and the two of all events; a timeline without an event has no tables. */
-void tl_lens_write_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, tl_csv_folder *folder);
-
 /* For each event the operator that it belongs to: the nearest one above it in the call tree of the host; TL_NONE where
  * there is none.  The caller frees it. */
 uint32_t *tl_lens_parent_ops(const tl_lens *lens);
 
-/* kernel_summary, short_kernel_histogram, short_kernels_summary; a table without a row is not written.  total: of the
- * linked timeline, us; NaN where there is none. */
-void tl_lens_write_kernels(const tl_lens *lens, double total, tl_csv_folder *folder);
+/* Where the time of the device went, of what is linked to a launch and of all device work (gpu_timeline...), and its
+ * kernels (kernel_summary, short_kernel_histogram, short_kernels_summary).  A table without a row is not written; the
+ * notes say why there is no timeline. */
+void tl_lens_write_device(const tl_lens *lens, int64_t rank, tl_csv_folder *folder, tl_bytes *notes);
 
 /* ------------------------------------------------------------------------------------------------------------- gaps
  *

@@ -25,19 +25,6 @@ void tl_tracelens_clear(const char *dir)
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
 
-/* Whether a rank's device has work, and whether that is linked to launches: what its tables lack. */
-static void note_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, int64_t rank, tl_bytes *notes)
-{
-    if (!all->any)
-        tl_csv_note(notes, false, "rank %lld: no device work: no gpu_timeline, no kernel tables; TraceLens stops here",
-                    (long long)rank);
-    else if (!linked->any)
-        tl_csv_note(notes, false,
-                    "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no "
-                    "percentages of the total time; TraceLens stops here",
-                    (long long)rank);
-}
-
 /* The tables of a trace into the folder, its notes, and its rows of collectives. */
 static void take_trace(const tl_trace *trace, const tl_verbatim *words, const char *path, int64_t rank,
                        tl_csv_folder *folder, tl_bytes *notes, tl_bytes *rows)
@@ -53,10 +40,7 @@ static void take_trace(const tl_trace *trace, const tl_verbatim *words, const ch
     tl_lens_write_gap_groups(&idle, folder);
     tl_lens_write_gaps(&lens, &idle, folder);
     tl_lens_idle_free(&idle);
-    tl_lens_timeline linked = tl_lens_timeline_of(&lens, true), all = tl_lens_timeline_of(&lens, false);
-    note_timelines(&linked, &all, rank, notes);
-    tl_lens_write_timelines(&linked, &all, folder);
-    tl_lens_write_kernels(&lens, linked.any ? linked.total : NAN, folder);
+    tl_lens_write_device(&lens, rank, folder, notes);
     tl_colls_pack(&lens, rows);
     tl_colls_unpack(&colls, 0, rows);
     rows->at = 0;

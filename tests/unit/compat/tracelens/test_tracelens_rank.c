@@ -73,45 +73,64 @@ static void the_first_launch_decides_about_the_key(void)
 #define COMM(ts, dur) KERNEL("ncclDevKernel_AllReduce(x)", "1", ts, dur)
 #define MEMCPY(ts, dur) ENTRY("gpu_memcpy", "nccl in a copy's name", "0", "9", ts, dur, "")
 
+/* The value of a type in the timeline of all events, us; NaN where the table is not there. */
+static double timeline(const char *text, const char *table, const char *type)
+{
+    char line[128];
+    double ms = NAN;
+    rank r;
+    load(&r, text);
+    tl_bytes notes = { 0 };
+    tl_csv_folder folder = { .dir = scratch_folder };
+    tl_lens_write_device(&r.lens, 0, &folder, &notes);
+    FILE *f = fopen(scratch_path(table), "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, type, strlen(type)) == 0 && line[strlen(type)] == ',')
+            ms = strtod(line + strlen(type) + 1, NULL);
+    if (f != NULL)
+        fclose(f);
+    tl_bytes_free(&notes);
+    unload(&r);
+    return ms * 1000;
+}
+
 /*     compute   0         20
  *     comm           10             40
  *     copies     5  9           30       50     70 72
  */
 static void what_is_not_hidden_is_exposed(void)
 {
-    tl_lens_timeline all, linked;
-    rank r;
-    load(&r, TRACE(KERNEL("a", "1", "0", "12") "," ENTRY("gpu_memset", "Memset", "1", "3", "11.5", "8.5", "") "," COMM("10", "30") ","
-                   MEMCPY("30", "20") "," MEMCPY("5", "4") "," KERNEL("__amd_rocclr_copyBufferRect.kd", "1", "70", "2")));
-    all = tl_lens_timeline_of(&r.lens, false);
-    CU_ASSERT_EQUAL(all.computation, 20);
-    CU_ASSERT_EQUAL(all.comm, 30);
-    CU_ASSERT_EQUAL(all.exposed_comm, 20);
-    CU_ASSERT_EQUAL(all.memcpy, 26);
-    CU_ASSERT_EQUAL(all.exposed_memcpy, 12);
-    CU_ASSERT_EQUAL(all.busy, 52);
-    CU_ASSERT_EQUAL(all.total, 72);
-    CU_ASSERT_EQUAL(all.idle, 20);
-    CU_ASSERT_EQUAL(all.macro_idle, 20);
-    CU_ASSERT_EQUAL(all.micro_idle, 0);
-    linked = tl_lens_timeline_of(&r.lens, true);
-    CU_ASSERT_FALSE(linked.any);
-    unload(&r);
+    static const char text[] =
+        TRACE(KERNEL("a", "1", "0", "12") "," ENTRY("gpu_memset", "Memset", "1", "3", "11.5", "8.5", "") ","
+              COMM("10", "30") "," MEMCPY("30", "20") "," MEMCPY("5", "4") ","
+              KERNEL("__amd_rocclr_copyBufferRect.kd", "1", "70", "2"));
+    static const struct {
+        const char *type;
+        double us;
+    } expected[] = {
+        { "computation_time", 20 },   { "total_comm_time", 30 },     { "exposed_comm_time", 20 },
+        { "total_memcpy_time", 26 },  { "exposed_memcpy_time", 12 }, { "busy_time", 52 },
+        { "total_time", 72 },         { "macro_idle_time", 20 },     { "micro_idle_time", 0 },
+    };
+
+    for (size_t i = 0; i < COUNT(expected); i++)
+        CU_ASSERT_DOUBLE_EQUAL(timeline(text, "gpu_timeline_all_events_micro5.csv", expected[i].type),
+                               expected[i].us, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(timeline(text, "gpu_timeline_all_events.csv", "idle_time"), 20, 1e-9);
+    CU_ASSERT(isnan(timeline(text, "gpu_timeline.csv", "busy_time"))); /* nothing is linked */
 }
 
 static void names_tell_communication_in_any_case(void)
 {
-    rank r;
-    tl_lens_timeline t;
-    load(&r, TRACE(KERNEL("RCCL_Generic", "1", "0", "1") "," KERNEL("void Cross_Device_Reduce_1stage<x>", "1", "10", "1") ","
-                   ENTRY("gpu_memset", "memset for nccl", "0", "7", "20", "1", "") "," KERNEL("deep_ep::dispatch", "1", "30", "1") ","
-                   KERNEL("__amd_rocclr_fillBuffer", "1", "40", "1") "," KERNEL("MEMORY_COPY_HOST_TO_DEVICE", "1", "50", "1") ","
-                   KERNEL("MEMORY_COPY_HOST_TO_DEVICE_2", "1", "60", "1")));
-    t = tl_lens_timeline_of(&r.lens, false);
-    CU_ASSERT_EQUAL(t.comm, 3);
-    CU_ASSERT_EQUAL(t.memcpy, 1);
-    CU_ASSERT_EQUAL(t.computation, 3);
-    unload(&r);
+    static const char text[] =
+        TRACE(KERNEL("RCCL_Generic", "1", "0", "1") "," KERNEL("void Cross_Device_Reduce_1stage<x>", "1", "10", "1") ","
+              ENTRY("gpu_memset", "memset for nccl", "0", "7", "20", "1", "") ","
+              KERNEL("deep_ep::dispatch", "1", "30", "1") "," KERNEL("__amd_rocclr_fillBuffer", "1", "40", "1") ","
+              KERNEL("MEMORY_COPY_HOST_TO_DEVICE", "1", "50", "1") ","
+              KERNEL("MEMORY_COPY_HOST_TO_DEVICE_2", "1", "60", "1"));
+    CU_ASSERT_DOUBLE_EQUAL(timeline(text, "gpu_timeline_all_events.csv", "total_comm_time"), 3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(timeline(text, "gpu_timeline_all_events.csv", "total_memcpy_time"), 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(timeline(text, "gpu_timeline_all_events.csv", "computation_time"), 3, 1e-9);
 }
 
 /* --------------------------------------------------------------------------------------------------- the call tree */
