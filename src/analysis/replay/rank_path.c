@@ -183,10 +183,9 @@ void tl_path_visits_put(const tl_open_rank *o, const tl_path_visit *visits, size
     tiling t = tiling_of(o, TL_STEPS_OF_MARKS);
     tl_path_walked sums = { .begin_ns = INT64_MIN };
     for (size_t i = 0; i < n; i++) {
-        uint32_t last = visits[i].node;
         t.visit = (int32_t)i;
         t.until_ns = tl_on_own_clock(&o->of->shift, visits[i].until_ns);
-        last = follow_back(&t, last, visits[i].until_ns, start_ns, &sums);
+        uint32_t last = follow_back(&t, visits[i].node, visits[i].until_ns, start_ns, &sums);
         add_piece(&t, last, TL_NONE, tl_rank_port_of(o, last) != TL_NONE ? TL_BOUND_COMM : TL_BOUND_UNEXPLAINED,
                   tl_on_own_clock(&o->of->shift, visits[i].since_ns));
     }

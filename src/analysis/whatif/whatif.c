@@ -124,6 +124,7 @@ static int64_t add_change(tl_changed_job *t, int32_t place, const tl_whatif_chan
                           tl_whatif_study *out)
 {
     static const char *const options[] = { "--scale ", "--overlap ", "", "" };
+    tl_bytes words = { 0 };
     tl_selected_work selected;
     int64_t time_ns = tl_whatif_replay(t, changes, n, &selected);
     tl_whatif_change_row *row = tl_table_add(&out->change_rows);
@@ -134,10 +135,7 @@ static int64_t add_change(tl_changed_job *t, int32_t place, const tl_whatif_chan
                                    .time_ns = time_ns,
                                    .gain_ns = out->recorded_ns - time_ns,
                                    .share = share_of(out->recorded_ns - time_ns, out->recorded_ns) };
-    const char *option = place == 0 ? "all" : options[changes->sort], *text = place == 0 ? "" : changes->text;
-    tl_bytes words = { 0 };
-    tl_bytes_put(&words, option, strlen(option));
-    tl_bytes_put(&words, text, strlen(text));
+    tl_bytes_say(&words, "%s%s", place == 0 ? "all" : options[changes->sort], place == 0 ? "" : changes->text);
     tl_cell_text(row->change, sizeof row->change, words.v, words.n);
     tl_bytes_free(&words);
     return time_ns;
