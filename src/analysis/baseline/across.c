@@ -73,8 +73,8 @@ static bool is_same_work(const tl_baseline *b, const tl_work_class *x, const tl_
 static size_t list_same(const tl_baseline *b, const tl_work_class *class, const tl_work_class **same)
 {
     size_t n = 0;
-    if (!tl_is_inner_stage(b, class->role) && class->amount != NULL && class->key != TL_EXCHANGED &&
-        has_equal_pieces(b, class, class))
+    if (!tl_is_inner_stage(b, class->role) || class->amount == NULL || class->key == TL_EXCHANGED ||
+        !has_equal_pieces(b, class, class))
         return 0;
     for (uint32_t role = 0; role < b->nroles; role++) {
         uint32_t c = tl_class_find(b, TL_FAMILY_DEVICE, role, class->key);
