@@ -1,4 +1,4 @@
-/* arrivals.c - when each rank comes to the collectives of its groups: how late against the median of those that meet.
+/* arrivals.c - when each rank comes to the collectives of its groups: how late after the median arrival.
  *
  *     rank 3   o..O.o.                   the area of a dot is the share of the rank's collectives
  *     rank 15  .      ...oOo             in which it is that late
@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { A_DECADE = 6, DECADES = TL_LATE_BINS / A_DECADE }; /* bins from 1 us on; bin 0 is all below */
+enum { A_DECADE = 6, DECADES = TL_LATE_BINS / A_DECADE }; /* bins from 1 us on; bin 0 holds lateness below 1 us */
 
 /* ---------------------------------------------------------------------------------------------------------- counted */
 
@@ -50,7 +50,7 @@ void tl_late_meet(tl_strip *s)
 
 /* ------------------------------------------------------------------------------------------------------------ drawn */
 
-/* Draws the rank's dots in the columns of bins `first` to `last`, of which the first has all that is earlier. */
+/* Draws the rank's dots in the columns of bins `first` to `last`; the column of `first` includes all earlier bins. */
 static void draw_rank(FILE *out, const tl_strip_late *r, int y, size_t first, size_t last)
 {
     static const double most = 8.5; /* radius, pixels */
@@ -72,7 +72,7 @@ static void draw_rank(FILE *out, const tl_strip_late *r, int y, size_t first, si
     fputs("\n", out);
 }
 
-/* Lines and times at powers of ten; each second one where there are many. */
+/* Draws lines and times at powers of ten; only every second one where there are many. */
 static void draw_decades(FILE *out, size_t first, size_t last, int high)
 {
     static const char *const units[] = { "us", "ms", "s" };
@@ -130,7 +130,7 @@ void tl_draw_arrivals(tl_page *page)
     }
     if (rows.n < 2 || last == 0)
         return;
-    first = first > 1 ? first - 1 : 0; /* a place for what is early */
+    first = first > 1 ? first - 1 : 0; /* a column for arrivals earlier than the first bin */
     const int high = tl_row_y(&rows, rows.n);
     tl_figure_begin(out, "arrivals", "How late each rank comes to collectives", finding_of(latest[0], latest[1]).text,
                     tl_side_of(&rows), high + TL_AXIS_HEIGHT);

@@ -5,7 +5,7 @@
  *     ...
  *     10-20 %   [compute     |hidden|transfer|waiting   |idle]     of many ranks: the mean of a tenth of them
  *
- * Rows of table breakdown; idle time is parted by the causes that table idle_summary has, the largest three of the job.
+ * Rows of table breakdown; idle time is split by cause (table idle_summary), into the job's three largest.
  */
 #include "page.h"
 
@@ -16,11 +16,11 @@
 
 /* -------------------------------------------------------------------------------------------------- where time goes */
 
-/* Causes of idle time that have a shade of their own; ranks that are drawn one by one, and how many of more ranks;
- * bands of the others. */
+/* Causes of idle time with a shade each; ranks up to which each has a bar; ranks with a bar in a larger job; bands of
+ * the other ranks there. */
 enum { CAUSES = 3, EACH = TL_ROWS_MOST, WORST = 12, BANDS = 10 };
 
-enum { BAR = 10, PITCH = 13, TOP = 4, APART = 8 }; /* pixels; APART: below the mean, and above the others */
+enum { BAR = 10, PITCH = 13, TOP = 4, APART = 8 }; /* pixels; APART: below the mean, and above the bands */
 
 enum { COMPUTE, HIDDEN, TRANSFER, WAITING, UNKNOWN, COPY, IDLE, OTHER = IDLE + CAUSES, NPARTS };
 
@@ -72,7 +72,7 @@ static int by_most(const void *a, const void *b)
     return TL_COMPARE(((const tl_idle_summary *)b)->total_ns, ((const tl_idle_summary *)a)->total_ns);
 }
 
-/* Parts the idle time of ranks by the largest causes of the job; what is left stays the last part. */
+/* Splits the idle time of each rank into the job's largest causes; idle time of other causes stays in the last part. */
 static void part_idle(const tl_page *page, bars *b)
 {
     TL_VEC(tl_idle_summary) job = { 0 };
@@ -97,7 +97,8 @@ static void part_idle(const tl_page *page, bars *b)
     }
 }
 
-/* Gathers the whole trace, or the steps that all ranks have whole: the answers are of that, too. */
+/* Collects a bar for each rank, over the steps that all ranks recorded completely, or else over the whole trace: the
+ * same choice as in the answers. */
 static void gather(const tl_page *page, bars *b, const tl_table *table)
 {
     int32_t base = -1;
@@ -131,7 +132,7 @@ static tl_phrase cause_in_words(const tl_idle_summary *cause)
                         doing != NULL ? doing : "other");
 }
 
-/* Ranks that are named first, then those with most time that is not compute. */
+/* Named ranks first; then by time that is not compute, descending. */
 static int by_loss(const void *of, uint32_t a, uint32_t b)
 {
     const bar *x = (const bar *)of + a, *y = (const bar *)of + b;
@@ -140,8 +141,8 @@ static int by_loss(const void *of, uint32_t a, uint32_t b)
     return TL_COMPARE(y->wall_ns - y->ns[COMPUTE] - y->ns[HIDDEN], x->wall_ns - x->ns[COMPUTE] - x->ns[HIDDEN]);
 }
 
-/* Draws the mean, and each rank; of many ranks those that are named and those that lose most, then the others in
- * tenths. */
+/* Draws the mean and a bar for each rank; in a large job, only named ranks and those with the largest loss get a bar
+ * each, and each tenth of the other ranks shares one. */
 static void draw_bars(tl_page *page, const bars *b, const uint32_t *order, const tl_meaning *parts)
 {
     FILE *out = page->out;
@@ -212,7 +213,7 @@ void tl_draw_time(tl_page *page)
 
 /* --------------------------------------------------------------------------------------------------- critical paths */
 
-/* What a part of a path is, and its colour: the same for the job's path and for a rank's. */
+/* The parts of a critical path, each with a colour: the same for the job's path and for a rank's. */
 enum { AT_COMPUTE, AT_COPY, AT_COMM, AT_PEER, AT_HOST, AT_INPUT, AT_SYNC, AT_LAUNCH, AT_REST, NPLACES };
 static const tl_meaning places[NPLACES] = {
     { "compute", "compute" },
@@ -242,10 +243,10 @@ static int place_of_activity(uint8_t activity)
 
 enum { PATH_ROW = 22, PATH_BAR = 16, PATH_TOP = 3, PATH_BASE = 16 }; /* pixels */
 
-/* Puts the job's path by ranks, in two shades in turn; those that are wide enough have their name in it. */
+/* Draws the ranks of the job's critical path in two alternating shades; a wide enough piece shows its rank. */
 static void put_ranks(FILE *out, int y, const tl_table *paths, int64_t all_ns)
 {
-    const double least = 0.05, room = 20; /* percent of the bar: what is drawn, and what has room for its name */
+    const double least = 0.05, room = 20; /* percent of the bar: narrowest piece drawn, narrowest with a name */
     const tl_scale scale = { 0, (double)all_ns };
     int64_t sum_ns = 0;
     tl_put_side(out, "", y + PATH_BASE, "by rank");
@@ -270,7 +271,7 @@ static void put_ranks(FILE *out, int y, const tl_table *paths, int64_t all_ns)
     }
 }
 
-/* The path sums of the whole recording: of the mean rank, and of ranks that the strip shows. */
+/* The critical-path sums of the whole recording: of the mean rank, and of the ranks that the strip shows. */
 typedef struct sums {
     const tl_strip *strip;
     TL_VEC(tl_path_sum) v;
@@ -285,7 +286,7 @@ static void take_sum(void *of, const void *row, tl_error *err)
         tl_vec_push(&s->v, *sum);
 }
 
-/* Puts the bars of the mean rank, and of the others. */
+/* Draws the bars of the mean rank and of the other ranks. */
 static void put_sums(FILE *out, const sums *s, int y, bool *seen)
 {
     tl_rows rows = { .top = y, .pitch = PATH_ROW, .base = PATH_BASE };

@@ -1,7 +1,7 @@
 /* diff.c - the page of two runs: from the step of A to the step of B.
  *
  *     A          [##############################]
- *     waiting                                   [####]        each part begins where the one before ends
+ *     waiting                                   [####]        each part begins where the previous part ends
  *     compute                                     [##]        (shorter)
  *     B          [#################################]
  *
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is shown of kernels, and of the calls within one call: the others are summed; calls within calls, at most. */
+/* Kernels shown; calls shown within one call (the rest is summed in one line); deepest level of calls shown. */
 enum { KERNELS_SHOWN = 20, CALLS_SHOWN = 12, DEEPEST = 200 };
 
 static const char style[] =
@@ -23,7 +23,7 @@ static const char style[] =
     "}\n"
     ".more-time { color: var(--a4); } .less-time { color: var(--b4); } .said { color: var(--quiet); }\n";
 
-/* Puts a name as code, after words that join it to what stands before; nothing for TL_NO_NAME. */
+/* Writes `before`, then the name as code; nothing for TL_NO_NAME. */
 static void put_name(FILE *out, const tl_diff_words *d, const char *before, uint32_t id)
 {
     if (id == TL_NO_NAME)
@@ -33,7 +33,7 @@ static void put_name(FILE *out, const tl_diff_words *d, const char *before, uint
     fputs("</code>", out);
 }
 
-/* What is compared: a step, or where steps are not told apart the whole recording. */
+/* Returns what is compared: a step, or the whole recording where no steps are recorded. */
 static const char *compared(const tl_diff_words *d)
 {
     return d->basis.whole ? "recording" : "step";
@@ -53,7 +53,7 @@ static void put_change(FILE *out, int64_t ns)
            change_in_words(ns).text);
 }
 
-/* Begins a row of a table, and what is sure stands out. */
+/* Begins a table row; a significant change is highlighted. */
 static void begin_row(FILE *out, bool stands_out)
 {
     fputs(stands_out ? "<tr class=\"differs\">" : "<tr>", out);
@@ -115,7 +115,7 @@ static tl_phrase part_in_words(const tl_diff_words *d, const tl_diff_step *row)
                             : tl_phrase_of(" (%s)", tl_parallelism_labels[row->parallelism]).text);
 }
 
-/* From the least to the most that the waterfall comes to, with room below: changes are to be seen. */
+/* Returns the range of times in the waterfall, with room below the least, so that small changes are visible. */
 static tl_scale scale_of(const tl_table *steps)
 {
     const tl_diff_step *step = tl_table_row(steps, 0);
@@ -130,13 +130,13 @@ static tl_scale scale_of(const tl_table *steps)
     return (tl_scale){ room > 0 && from > 0 ? from : 0, (double)most_ns + room / 8 };
 }
 
-/* The step and its parts: long_steps, behind them, are none. */
+/* Returns the number of rows of the step and its parts, without the last row if it is long_steps, which is no part. */
 static int nparts(const tl_table *steps)
 {
     return (int)steps->n - (((const tl_diff_step *)tl_table_row(steps, steps->n - 1))->part == TL_DIFF_LONG);
 }
 
-/* Draws the step of A, each part from where the one before ends, and the step of B. */
+/* Draws the step of A, each part from the end of the previous part, and the step of B. */
 static void draw_waterfall(FILE *out, const tl_diff_words *d, const tl_scale *scale)
 {
     enum { ROW = 22, BAR = 16, FULL = 85 };
@@ -152,7 +152,7 @@ static void draw_waterfall(FILE *out, const tl_diff_words *d, const tl_scale *sc
                to = tl_place(scale, (double)(whole ? to_ns : tl_ns_max(at_ns, to_ns)));
         const tl_phrase words = whole ? tl_duration(to_ns) : change_in_words(row->change_ns);
         const bool before =
-            to > FULL; /* no room behind the bar: before it, or in one that leaves no room before it either */
+            to > FULL; /* the text does not fit to the right of the bar: it stands left of it, or inside a long bar */
         tl_put_side(out, whole ? "named" : "part", i * ROW + BAR - 3, "%s",
                     !whole   ? part_in_words(d, row).text
                     : i == 0 ? "A"
@@ -267,15 +267,15 @@ static bool changes(const tree *t, const tl_diff_work *row, double least)
     return (double)llabs(row->change_ns) >= least * (double)t->step_ns;
 }
 
-/* Puts the calls of [at, end) that stand within one call, each a line with the calls within it, the largest change
- * first; open where it is large.  What hardly changes, and what is too much, is summed. */
+/* Writes the calls of [at, end) directly within one call as a nested list, largest change first; large changes are
+ * unfolded.  Small changes, and calls beyond CALLS_SHOWN, are summed in one line. */
 static void put_calls(const tree *t, size_t at, size_t end)
 {
     size_t shown = 0, rest = 0;
     int64_t rest_ns = 0;
     for (size_t next; at < end; at = next) {
         const tl_diff_work *row = node_of(t, at);
-        for (next = at + 1; next < end && node_of(t, next)->depth > row->depth; next++) /* all within the call */
+        for (next = at + 1; next < end && node_of(t, next)->depth > row->depth; next++) /* skip its inner calls */
             ;
         if (shown == CALLS_SHOWN || !changes(t, row, TL_NOTHING_SHARE)) {
             rest_ns += row->change_ns;
@@ -315,7 +315,7 @@ static void put_tree(FILE *out, const tl_diff_words *d)
 
 void tl_html_write_diff(const tl_diff_words *d, FILE *out)
 {
-    const tl_diff_run *paths = tl_table_row(d->run, d->run->n - 1); /* the last row is that of the traces */
+    const tl_diff_run *paths = tl_table_row(d->run, d->run->n - 1); /* the last row compares the paths of the traces */
     tl_phrase a = tl_cell_in_words(paths->a, sizeof paths->a), b = tl_cell_in_words(paths->b, sizeof paths->b);
     tl_put_page_head(out, tl_phrase_of("%s (A) and %s (B)", a.text, b.text).text, style);
     put_verdict(out, d);

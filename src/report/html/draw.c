@@ -19,7 +19,7 @@ __attribute__((format(printf, 2, 0))) static void put_args(FILE *out, const char
         format += plain;
         if (*format == '\0')
             return;
-        char one[16] = ""; /* a conversion */
+        char one[16] = ""; /* one conversion */
         size_t n = 1 + strcspn(format + 1, "%sdufg");
         memcpy(one, format, n + 1);
         format += n + 1;
@@ -205,7 +205,8 @@ void tl_put_level(FILE *out, int y)
 
 /* ------------------------------------------------------------------------------------------------------------- axes */
 
-/* The least of 1, 2, 5, 10 ... with which the scale has at most five marks: they have room on a telephone. */
+/* Returns the smallest of 1, 2, 5, 10, ... with which the scale has at most five marks: more do not fit on a
+ * telephone. */
 static double stride_of(const tl_scale *scale)
 {
     enum { MARKS = 5 };
@@ -217,7 +218,7 @@ static double stride_of(const tl_scale *scale)
     return steps[k] * power;
 }
 
-/* "20 ms", "-5 us", "0": a mark of a scale, all in one unit. */
+/* Returns a mark of a scale, "20 ms", "-5 us" or "0"; all marks have one unit. */
 static tl_phrase mark_of(const tl_scale *scale, double value)
 {
     double most = fmax(fabs(scale->from), fabs(scale->to)), one = most >= 1e9 ? 1e9 : most >= 1e6 ? 1e6 : 1e3;
@@ -258,7 +259,8 @@ void tl_put_levels(FILE *out, const tl_scale *scale, int height)
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-enum { CHAR = 7, BRACKET = 10, NUMBER = 84, HOST = 16 }; /* pixels: a character at most, ...; characters of a host */
+/* Pixels: widest character, bracket, widest rank number.  HOST: characters of a host's name. */
+enum { CHAR = 7, BRACKET = 10, NUMBER = 84, HOST = 16 };
 
 tl_text tl_host_shown(const tl_table *hosts, int32_t rank)
 {
@@ -269,7 +271,7 @@ tl_text tl_host_shown(const tl_table *hosts, int32_t rank)
     return (tl_text){ row->host, n < HOST ? n : tl_text_utf8((tl_text){ row->host, HOST }) };
 }
 
-/* The row behind those that are of one host with row `from`. */
+/* Returns the index behind the last consecutive row with the same host as row `from`. */
 static size_t end_of_host(const tl_rows *rows, size_t from)
 {
     const tl_text host = tl_host_shown(rows->hosts, rows->ranks[from]);

@@ -1,4 +1,4 @@
-/* gains.c - what the job would gain: a waterfall of repairs that contain each other, and single repairs beside it.
+/* gains.c - what the job would gain: a waterfall of nested repairs, and single repairs below it.
  *
  *     as measured                                    343 s
  *     [########################################################]
@@ -17,14 +17,14 @@
 #include "tlmpi/report/answers/say.h"
 #include <inttypes.h>
 
-/* Single repairs that are drawn, those that gain most; a gain of less than that share of the job cannot be seen. */
+/* Single repairs drawn, those with the largest gains; LEAST_SHARE: the smallest visible gain, as a share of the job. */
 enum { SINGLE = 6 };
 #define LEAST_SHARE 0.002
 
 enum { ROW = 34, BAR = 10, HEADING = 24 }; /* pixels */
 
 typedef struct bar {
-    int64_t from_ns, time_ns; /* what the job takes without that repair, and with it */
+    int64_t from_ns, time_ns; /* the job's time without the repair, and with it */
     tl_phrase words;
 } bar;
 
@@ -35,8 +35,8 @@ typedef struct gains {
     size_t n;
 } gains;
 
-/* Adds a step of the waterfall, if it is one. */
-static void add_step(gains *g, int64_t time_ns, const char *words)
+/* Adds a bar to the waterfall if the repair saves at least LEAST_SHARE of the job. */
+static void add_saving_step(gains *g, int64_t time_ns, const char *words)
 {
     int64_t from_ns = g->bars[g->n - 1].time_ns;
     if (time_ns > 0 && (double)(from_ns - time_ns) >= LEAST_SHARE * g->scale.to)
@@ -57,7 +57,7 @@ static tl_phrase group_in_words(const tl_page *page, const tl_whatif_row *row)
                         of->size);
 }
 
-/* The repair of a row; empty: it is none that is drawn by itself. */
+/* Returns the repair of a row in words; empty if the row is no single repair to draw. */
 static tl_phrase single_in_words(const tl_page *page, const tl_whatif_row *row)
 {
     const tl_text host = tl_host_shown(tl_page_table(page, &tl_rank_schema), row->rank);
@@ -103,7 +103,7 @@ static int64_t time_of(const gains *g, tl_scenario_kind scenario)
     return row != NULL ? row->time_ns : 0;
 }
 
-/* Draws what the job would take, and how much less that is; y is that of its text. */
+/* Draws the job's time with the repair, and the saving; y is the text's baseline. */
 static void draw_bar(FILE *out, const bar *b, const tl_scale *scale, int y)
 {
     double x = tl_place(scale, (double)b->time_ns), to = tl_place(scale, (double)b->from_ns);
@@ -129,13 +129,13 @@ void tl_draw_gains(tl_page *page)
     g.scale.to = (double)now_ns;
     g.bars[g.n++] = (bar){ now_ns, now_ns, { "as measured" } };
     if (a->nculprits > 0 && a->culprits[0].gain_ns > 0)
-        add_step(&g, now_ns - a->culprits[0].gain_ns,
-                 tl_is_link(&a->culprits[0]) ? "the first link that is named as usual"
-                 : tl_is_several(&a->culprits[0])
-                     ? "without the ranks that are named first"
-                     : tl_phrase_of("without the delay of rank %" PRId32, a->culprits[0].rank).text);
-    add_step(&g, time_of(&g, TL_SCENARIO_SUSPECTS), "and without the others that are named");
-    add_step(&g, time_of(&g, TL_SCENARIO_IDEAL), "and nothing slower than its peers");
+        add_saving_step(&g, now_ns - a->culprits[0].gain_ns,
+                        tl_is_link(&a->culprits[0]) ? "the first link that is named as usual"
+                        : tl_is_several(&a->culprits[0])
+                            ? "without the ranks that are named first"
+                            : tl_phrase_of("without the delay of rank %" PRId32, a->culprits[0].rank).text);
+    add_saving_step(&g, time_of(&g, TL_SCENARIO_SUSPECTS), "and without the others that are named");
+    add_saving_step(&g, time_of(&g, TL_SCENARIO_IDEAL), "and nothing slower than its peers");
     const size_t steps = g.n;
     add_single(page, &g);
     if (g.n < 2)

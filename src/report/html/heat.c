@@ -20,7 +20,7 @@ void tl_heat_steps_init(tl_heat_steps *s, size_t nsteps)
 void tl_heat_steps_add(tl_heat_steps *s, int32_t step)
 {
     const size_t at = s->seen++ / s->run;
-    if (at >= s->n) /* more steps than were told */
+    if (at >= s->n) /* more steps than announced */
         return;
     tl_heat_column *c = &s->columns[at];
     c->first = step < c->first ? step : c->first;
@@ -66,7 +66,7 @@ void tl_heat_free(tl_heat *h)
     free(h->others);
 }
 
-static void add(tl_heat_cell *sum, int64_t part_ns, int64_t whole_ns, int32_t n, bool late)
+static void add_to_cell(tl_heat_cell *sum, int64_t part_ns, int64_t whole_ns, int32_t n, bool late)
 {
     sum->part_ns = tl_ns_sum(sum->part_ns, part_ns);
     sum->whole_ns = tl_ns_sum(sum->whole_ns, whole_ns);
@@ -77,7 +77,7 @@ static void add(tl_heat_cell *sum, int64_t part_ns, int64_t whole_ns, int32_t n,
 void tl_heat_add(tl_heat *h, size_t rank, size_t column, int64_t part_ns, int64_t whole_ns, bool late)
 {
     if (column < h->steps->n)
-        add(&h->cells[rank * h->steps->n + column], part_ns, whole_ns, 1, late);
+        add_to_cell(&h->cells[rank * h->steps->n + column], part_ns, whole_ns, 1, late);
 }
 
 double tl_heat_share(const tl_heat_cell *cell)
@@ -101,7 +101,7 @@ static int compare_worst(const void *of, uint32_t a, uint32_t b)
     return TL_COMPARE(y->total.part_ns, x->total.part_ns);
 }
 
-static void sum_up(tl_heat *h)
+static void sum_up_ranks(tl_heat *h)
 {
     for (size_t i = 0; i < h->nranks; i++) {
         tl_heat_rank *of = &h->of[i];
@@ -110,7 +110,7 @@ static void sum_up(tl_heat *h)
             const tl_heat_cell *cell = &h->cells[i * h->steps->n + c];
             if (cell->n == 0)
                 continue;
-            add(&of->total, cell->part_ns, cell->whole_ns, cell->n, cell->late);
+            add_to_cell(&of->total, cell->part_ns, cell->whole_ns, cell->n, cell->late);
             double share = tl_heat_share(cell);
             of->most_at = share > of->most ? c : of->most_at;
             of->most = fmax(of->most, share);
@@ -118,7 +118,7 @@ static void sum_up(tl_heat *h)
     }
 }
 
-/* Finds what stands for the ranks without a row. */
+/* Finds the median shares of the ranks without a row, and which of these ranks has the largest cell. */
 static void sum_up_others(tl_heat *h)
 {
     double *shares = tl_calloc(h->nranks + 1, sizeof *shares);
@@ -141,7 +141,7 @@ static void sum_up_others(tl_heat *h)
 void tl_heat_end(tl_heat *h)
 {
     const size_t rows = h->nranks <= TL_HEAT_ROWS ? h->nranks : TL_HEAT_WORST;
-    sum_up(h);
+    sum_up_ranks(h);
     h->order = tl_sorted_index(h->nranks, compare_worst, h->of);
     for (size_t i = 0; i < rows; i++)
         h->of[h->order[i]].shown = true;
@@ -178,13 +178,13 @@ size_t tl_heat_worst(const tl_heat *h, bool shortest)
 
 /* ----------------------------------------------------------------------------------------------------------- shades */
 
-/* A number stays with its unit. */
+/* A no-break space keeps a number and its unit together. */
 #define NO_BREAK "\xC2\xA0"
 
 static const double series[] = { 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5 };
 
 enum {
-    ONE_PERCENT = 1, /* its place there */
+    ONE_PERCENT = 1, /* index of one percent in the table of limits */
     LAST_FIRST = sizeof series / sizeof series[0] - TL_SHADES
 };
 
@@ -224,7 +224,7 @@ int tl_shade_of(const tl_shades *s, double share)
 
 tl_phrase tl_show_share(double share, bool sign)
 {
-    enum { MOST = 999 }; /* percent: what is more than that need not be told */
+    enum { MOST = 999 }; /* percent: a larger share is shown as "more than 999 %" */
     double percent = 100 * fabs(share);
     const char *before = !sign ? "" : share < 0 ? "-" : "+";
     if (percent > MOST)
@@ -234,6 +234,6 @@ tl_phrase tl_show_share(double share, bool sign)
 
 tl_phrase tl_show_time(int64_t ns)
 {
-    int64_t within = tl_ns_within(ns, INT64_MAX); /* the smallest integer has no opposite */
+    int64_t within = tl_ns_within(ns, INT64_MAX); /* the smallest integer has no negative */
     return tl_phrase_of("%s%.24s", within < 0 ? "-" : "", tl_duration(within < 0 ? -within : within).text);
 }

@@ -21,23 +21,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* In pixels: a cell at its widest; the gap before the others; a shade of the legend and its margin. */
+/* Pixels: widest cell; gap before the row of other ranks; a shade of the legend, and its margin. */
 enum { WIDEST = 40, APART = 5, SWATCH = 30, MARGIN = 8 };
-enum { FEW_ROWS = 16, LABELS = 12 }; /* rows that are high; steps that are named below, at most */
+enum { FEW_ROWS = 16, LABELS = 12 }; /* rows up to which a row is tall; most steps with a number below */
 
-/* A cell without a record, beside the shades. */
+/* The shade of a cell without a record, beyond the others. */
 enum { MISSING = TL_SHADES + 1 };
 
-/* A picture, and where its things stand. */
+/* A picture and its layout. */
 typedef struct drawing {
     FILE *out;
     const tl_picture *p;
     const tl_heat *heat;
     size_t nrows, ncols;
-    double wide; /* a cell, in percent */
+    double wide; /* width of a cell, in percent */
 } drawing;
 
-/* The class of a shade: "n" neutral, "a1".. above, "b1".. below 0, "m" missing. */
+/* Returns the class of a shade: "n" neutral, "a1".. above 0, "b1".. below 0, "m" missing. */
 static const char *class_of(int shade)
 {
     static const char *const classes[] = { "b6", "b5", "b4", "b3", "b2", "b1", "n",
@@ -51,7 +51,7 @@ static int shade_at(const drawing *d, size_t row, size_t column)
     return isnan(share) ? MISSING : tl_shade_of(&d->p->shades, share);
 }
 
-/* The upper edge of a row; that of the others stands apart. */
+/* Returns the upper edge of a row; the row of other ranks stands apart. */
 static int y_of(const drawing *d, size_t row)
 {
     return (int)row * d->p->rows.pitch + (row >= d->heat->nshown && d->heat->nothers > 0 ? APART : 0);
@@ -59,7 +59,7 @@ static int y_of(const drawing *d, size_t row)
 
 /* ------------------------------------------------------------------------------------------------------------ cells */
 
-/* Draws a cell; a pointer shows "rank 3, step 12: +12.3 % longer than its peers (20.1 ms of 163 ms)". */
+/* Draws a cell; the pointer shows "rank 3, step 12: +12.3 % longer than its peers (20.1 ms of 163 ms)". */
 static void draw_cell(const drawing *d, size_t row, size_t column)
 {
     const tl_heat *h = d->heat;
@@ -79,7 +79,7 @@ static void draw_cell(const drawing *d, size_t row, size_t column)
                     tl_steps_of_column(h->steps, column).text, what.text);
 }
 
-/* Draws a path of the runs of that shade; nothing where there are none. */
+/* Draws all runs of one shade as a path; nothing if there are none. */
 static void draw_runs(const drawing *d, int shade)
 {
     bool begun = false;
@@ -149,7 +149,7 @@ static void draw_scale(const drawing *d)
            end - SWATCH + 14, MARGIN, shades->both ? "shorter" : "less", end, shades->both ? "longer" : "more");
 }
 
-/* Draws what shades, marks and outlines mean: what the picture has of them. */
+/* Draws the legend of the shades, marks and outlines that the picture contains. */
 static void draw_legend(const drawing *d)
 {
     const tl_heat *h = d->heat;

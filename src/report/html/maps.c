@@ -1,5 +1,5 @@
-/* maps.c - heat maps of ranks and steps: by how much the own work of a rank exceeds that of its peers, on which the
- * verdict rests; how much the others waited for it, which in a pipeline they do for ranks that wait themselves; and,
+/* maps.c - heat maps of ranks and steps: by how much a rank's own work exceeds that of its peers, on which the
+ * verdict rests; how long other ranks waited for it, in a pipeline also because it waited itself; and,
  * for each phase, how much longer or shorter it is on a rank than on its peers.
  */
 #include "page.h"
@@ -11,21 +11,21 @@
 
 /* ----------------------------------------------------------------------------------------------------------- figure */
 
-/* A picture, and under it the worst ranks, kept ranks first, each with its numbers and a note. */
+/* A picture, and below it a table of the worst ranks, kept ranks first, each with its numbers and a note. */
 typedef struct figure {
-    tl_picture picture;              /* rows are named, and outlines found, before it ends */
+    tl_picture picture;              /* the caller names rows and adds outlines before end_figure */
     const char *explanation;         /* of the shades */
-    const char *column;              /* what a column of several steps is, after "A column is N steps: " */
-    const char *head, *part, *whole; /* of the worst ranks: "The ranks that ...", "longer by", "peers take" */
+    const char *column;              /* what a cell of several steps is, after "A column is N steps: " */
+    const char *head, *part, *whole; /* heads of table and columns: "The ranks that ...", "longer by", "peers take" */
     const char *note_head;
     void (*note)(tl_page *page, const void *arg, int32_t rank);
     const void *arg;
 
-    /* of excess and waiting: */
-    bool
-        of_others; /* waiting: time of all others, drawn where there is any; else excess: at most what a repair saves */
+    /* Of the figures of excess and of waiting.  of_others: the figure shows time that all other ranks wait, and is left
+     * out if there is none; else it shows excess, an upper bound of what a repair saves. */
+    bool of_others;
     const char *most;   /* what is said of the rank with most: "works longest beyond its peers" */
-    const char *unlike; /* what that does not mean, where no verdict names that rank */
+    const char *unlike; /* what the largest share does not mean, if the verdict does not name its rank */
 } figure;
 
 static tl_phrase share_of(const tl_heat *h, size_t rank, bool sign)
@@ -74,7 +74,7 @@ static void put_worst(tl_page *page, const figure *f)
     fputs("</table></div>\n", page->out);
 }
 
-/* Begins a figure, up to its caption, which the caller writes; and ends it. */
+/* Begins a figure up to its caption, which the caller writes before end_figure. */
 static void begin_figure(tl_page *page, figure *f)
 {
     enum { NARROW = 480 };
@@ -114,7 +114,7 @@ void tl_steps_of_blame(const tl_table *table, tl_heat_steps *steps)
     free(values);
 }
 
-/* Puts the waiting of others for the rank (direct), and their waiting passed on from ranks that had waited for it. */
+/* Puts how long others waited for the rank directly, and how much waiting it passed on. */
 static void put_waits(tl_page *page, const void *arg, int32_t rank)
 {
     const tl_table *charges = arg;
@@ -131,7 +131,7 @@ static void put_waits(tl_page *page, const void *arg, int32_t rank)
         tl_put(page->out, ", passed on %s", tl_show_time(indirect_ns).text);
 }
 
-/* Puts what the largest share of a rank does not mean: a verdict, or what it costs. */
+/* Puts what the largest share does not prove: that its rank is a culprit, or that the job would gain all of it. */
 static void put_cost(tl_page *page, const figure *what, const tl_heat *h, size_t worst)
 {
     const tl_answers *a = page->answers;
@@ -144,7 +144,7 @@ static void put_cost(tl_page *page, const figure *what, const tl_heat *h, size_t
                tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
 }
 
-/* Marks the ranks that the verdict names, and outlines late cells. */
+/* Marks the rows of kept ranks, and outlines late cells. */
 static void mark_late(figure *f, const tl_heat *h)
 {
     for (size_t r = 0; r < h->nshown; r++) {
@@ -258,21 +258,21 @@ void tl_draw_waits(tl_page *page)
 
 /* ----------------------------------------------------------------------------------------------------------- phases */
 
-enum { HEATS = 8, NAMED = 20 }; /* phases with a picture: below 3 MB; and without one that are named, a few lines */
+enum { HEATS = 8, NAMED = 20 }; /* most phases with a picture, for a page below 3 MB; most phases named without one */
 
 typedef struct phase {
-    char title[sizeof((tl_phase_verdict *)0)->phase]; /* as in table phase_verdict: may fill it */
+    char title[sizeof((tl_phase_verdict *)0)->phase]; /* as in table phase_verdict: may lack a final 0 */
     uint32_t name;                                    /* its NAME in tables phase and phase_step */
     int64_t total_ns;
-    size_t first_verdict; /* the first row of phase_verdict that is about it; SIZE_MAX: none */
+    size_t first_verdict; /* the first row of phase_verdict about the phase; SIZE_MAX: none */
 } phase;
 
 typedef struct phases {
-    TL_VEC(phase) v; /* those of verdicts first, then those with most time; of the first HEATS there are maps */
+    TL_VEC(phase) v; /* phases with verdicts first; then by total_ns, descending.  The first HEATS have maps */
     size_t ndrawn;
     tl_heat heats[HEATS];
     tl_heat_steps steps;
-    int32_t *ranks, step; /* ascending; the step whose rows are being read */
+    int32_t *ranks, step; /* ranks ascending; the step whose rows are being read */
     size_t nranks;
 } phases;
 
@@ -283,7 +283,7 @@ static bool is_of(const tl_phase_verdict *verdict, const phase *of)
 
 TL_ORDER_BY(by_name, tl_phase, phase)
 
-/* Phases of verdicts first, then those with most time. */
+/* Phases with verdicts first, in the verdicts' order; then by total_ns, descending. */
 static int compare_drawn(const void *a, const void *b)
 {
     const phase *x = a, *y = b;
@@ -303,7 +303,7 @@ static void find_phases(const tl_page *page, const tl_table *table, phases *p)
         tl_cell_text(one.title, sizeof one.title, title.p, title.n);
         for (size_t i = from; i < to; i++)
             one.total_ns = tl_ns_sum(one.total_ns, rows[order[i]].total_ns);
-        for (size_t k = a->nphases; k-- > 1;) /* the first row is about the job */
+        for (size_t k = a->nphases; k-- > 1;) /* row 0 is about the job */
             one.first_verdict = is_of(&a->phases[k], &one) ? k : one.first_verdict;
         tl_vec_push(&p->v, one);
     }
@@ -338,9 +338,9 @@ static void put_verdict(tl_page *page, const tl_phase_verdict *row)
     tl_page_said(page, "</p>\n");
 }
 
-/* Marks the row of a verdict's rank, where it has one and is a straggler, in this or another phase; in its own phase
- * the steps of the verdict are outlined. */
-static void mark(figure *f, const phase *of, const tl_phase_verdict *v)
+/* Marks the row of a verdict's rank, if it has one and is a straggler in any phase; outlines the verdict's steps if the
+ * verdict is about this phase. */
+static void mark_verdict(figure *f, const phase *of, const tl_phase_verdict *v)
 {
     const tl_heat *h = f->picture.heat;
     const size_t ncolumns = h->steps->n;
@@ -367,7 +367,7 @@ static tl_phrase finding_of(const tl_heat *h)
                         share_of(h, shortest, true).text);
 }
 
-/* What was found of a rank in this phase, in the small table. */
+/* Puts the phase verdict about the rank in this phase, for the table of worst ranks. */
 static void put_note(tl_page *page, const void *arg, int32_t rank)
 {
     const tl_answers *a = page->answers;
@@ -414,7 +414,7 @@ static void put_phase(tl_page *page, const phases *p, size_t number)
     begin_figure(page, &f);
     tl_put(page->out, "<h3>%s</h3>\n", title.text);
     for (size_t k = 1; k < a->nphases; k++) {
-        mark(&f, of, &a->phases[k]);
+        mark_verdict(&f, of, &a->phases[k]);
         if (is_of(&a->phases[k], of) && said++ < SAID)
             put_verdict(page, &a->phases[k]);
     }
@@ -433,7 +433,7 @@ static void put_phases(tl_page *page, const phases *p)
           "last, and "
           "does not wait itself.</p>\n",
           page->out);
-    for (size_t k = 1; k < a->nphases; k++) { /* found where there is no picture, as in the time outside of phases */
+    for (size_t k = 1; k < a->nphases; k++) { /* verdicts without a picture, such as about time outside of phases */
         bool drawn = a->phases[k].rank < 0 || a->phases[k].phase[0] == '\0';
         for (size_t i = 0; i < p->ndrawn; i++)
             drawn |= is_of(&a->phases[k], &p->v.v[i]);

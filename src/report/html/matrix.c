@@ -1,9 +1,8 @@
-/* matrix.c - who waits for whom: a matrix of table blame, a row for each rank that waits, a column for each it waits
- * for.
+/* matrix.c - table blame as a matrix: a row for each waiting rank, a column for each rank that others wait for.
  *
  * The left half of a cell is waiting for the rank itself; the right half is what others waited for the row's rank
- * because it had waited for the column's.  Up to TL_HEAT_ROWS ranks; of more their hosts; of more of these the ranks
- * with most waiting, and one for all others.
+ * because the row's rank had waited for the column's.  One row per rank up to TL_HEAT_ROWS ranks, else per host; of
+ * too many hosts, the ranks that others wait for most, and one row for all other ranks.
  */
 #include "page.h"
 
@@ -16,15 +15,15 @@ typedef struct unit {
     tl_phrase name; /* in a row */
     tl_phrase head; /* above a column */
     bool named;
-    int64_t ns[2]; /* what others waited for it itself; passed on */
+    int64_t ns[2]; /* how long others waited for the unit directly; waiting that it passed on */
 } unit;
 
 typedef struct matrix {
     const tl_table *ranks;
     unit *units;
-    size_t n, *unit_of;   /* by row of table rank */
-    int64_t (*cells)[2];  /* direct, passed on; n + 1 rows of n: the last is of ranks that table blame does not tell */
-    bool several, others; /* there is such a row; a last unit of all others */
+    size_t n, *unit_of;         /* by row of table rank */
+    int64_t (*cells)[2];        /* direct, passed on; n + 1 rows of n cells: the last row is of ranks without a unit */
+    bool several, others;       /* the last row has waiting; the last unit stands for all other ranks */
     int64_t direct_ns, most_ns; /* direct waiting of all cells; the largest cell */
 } matrix;
 
@@ -34,7 +33,7 @@ static size_t unit_of(const matrix *m, int32_t rank)
     return row != NULL ? m->unit_of[row - (const tl_rank *)tl_table_row(m->ranks, 0)] : m->n;
 }
 
-/* One unit for each host; false: the hosts are too many, or not two. */
+/* Makes one unit per host.  Returns false if there are too many hosts, fewer than two, or a rank without one. */
 static bool group_by_host(matrix *m)
 {
     for (size_t i = 0; i < m->ranks->n; i++) {
@@ -57,7 +56,8 @@ static int compare_charged(const void *charged, uint32_t a, uint32_t b)
     return TL_COMPARE(((const int64_t *)charged)[b], ((const int64_t *)charged)[a]);
 }
 
-/* One unit a rank; of too many one for each that has half a percent of the waiting, and the last for all others. */
+/* Makes one unit per rank; of too many ranks, one for each that accounts for half a percent of the waiting, and a last
+ * one for all others. */
 static void group_by_rank(matrix *m, const tl_table *blame)
 {
     const size_t n = m->ranks->n;
@@ -89,7 +89,7 @@ static void group_by_rank(matrix *m, const tl_table *blame)
     free(charged);
 }
 
-static void fill(matrix *m, const tl_page *page, const tl_table *blame)
+static void sum_cells(matrix *m, const tl_page *page, const tl_table *blame)
 {
     m->cells = tl_calloc((m->n + 1) * m->n, sizeof *m->cells);
     TL_ROWS (const tl_blame, row, blame) {
@@ -136,7 +136,7 @@ static void draw_cells(FILE *out, const matrix *m, int top, int high)
     }
 }
 
-/* Draws names above the columns: as many as have room on a telephone. */
+/* Draws names above the columns, as many as fit on a telephone. */
 static void draw_heads(FILE *out, const matrix *m, int y)
 {
     enum { CHAR = 7, PHONE = 260 };
@@ -203,7 +203,7 @@ void tl_draw_matrix(tl_page *page)
     m.unit_of = tl_calloc(ranks->n + 1, sizeof *m.unit_of);
     if (ranks->n <= TL_HEAT_ROWS || !group_by_host(&m))
         group_by_rank(&m, blame);
-    fill(&m, page, blame);
+    sum_cells(&m, page, blame);
     if (m.most_ns > 0)
         draw_matrix(page, &m);
     free(m.units);

@@ -95,7 +95,7 @@ size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const c
     for (size_t i = 0; i < ranks->n; i++) {
         const char *cell = (const char *)tl_table_row(ranks, i) + offset;
         bool seen = cell[0] == '\0';
-        for (size_t k = i; k-- > 0 && !seen;) /* of the same host mostly the one before */
+        for (size_t k = i; k-- > 0 && !seen;) /* backwards: the previous rank mostly has the same text */
             seen = strncmp((const char *)tl_table_row(ranks, k) + offset, cell, size) == 0;
         if (!seen && n++ == 0)
             *first = cell;
@@ -126,7 +126,7 @@ void tl_put_page_head(FILE *out, const char *name, const char *more_style)
            name);
     for (size_t i = 0; tl_style[i] != NULL; i++)
         fputs(tl_style[i], out);
-    /* The pattern marks a cell without a record, in all pictures. */
+    /* The pattern of a cell without a record, for all pictures. */
     fprintf(out,
             "%s</style>\n</head>\n<body>\n"
             "<svg class=\"shared\" aria-hidden=\"true\" width=\"0\" height=\"0\"><defs>"
@@ -146,7 +146,7 @@ void tl_put_page_foot(FILE *out, const char *file)
            file);
 }
 
-/* Draws the sections in memory first: one that draws nothing is left out. */
+/* Draws each section in memory first, and leaves it out if it is empty. */
 static void put_sections(tl_page *page, FILE *out)
 {
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {

@@ -1,7 +1,7 @@
 /* page.h - what the parts of a page share.
  *
  * A section is a function that draws it and a line in TL_SECTIONS; a section that draws nothing is left out.
- * What a section needs stands in tables that are loaded whole (tl_page_table), or goes by row by row (tl_page_each).
+ * Sections read tables that are loaded whole (tl_page_table), or row by row (tl_page_each).
  */
 #ifndef TLMPI_REPORT_HTML_PAGE_H
 #define TLMPI_REPORT_HTML_PAGE_H
@@ -17,63 +17,64 @@ typedef struct tl_page {
     FILE *out;
     const tl_html_input *in;
     const tl_answers *answers;
-    char file[1000];       /* as a word for a shell */
-    const tl_table *hosts; /* table rank, where traces name two hosts; else NULL */
+    char file[1000];       /* the result's path, quoted for a shell */
+    const tl_table *hosts; /* table rank, if the traces name two or more hosts; else NULL */
     tl_strip strip;        /* of the worst step */
     TL_VEC(tl_idle_summary)
-    idle;             /* rows of the whole recording: causes (place 0), and classes of all ranks (rank -1) */
-    tl_status status; /* of reading tables, */
-    tl_error *err;    /* and what failed */
-    tl_wrap say;      /* of tl_page_say */
+    idle;             /* rows over the whole recording: causes (place 0), and classes over all ranks (rank -1) */
+    tl_status status; /* of reading tables */
+    tl_error *err;    /* what failed */
+    tl_wrap say;      /* see tl_page_say */
     char *said;
     size_t nsaid;
 } tl_page;
 
-/* Begins a page, up to its heading, with rules of style of its own, and ends it.  file: what it was made from. */
+/* Begin a page, up to its heading, and end it.  more_style: additional rules of style; file: the result's path. */
 void tl_put_page_head(FILE *out, const char *name, const char *more_style);
 void tl_put_page_foot(FILE *out, const char *file);
 
-/* Where sentences of the answers go that stand on the page; tl_page_said puts them, escaped.  before, after: markup. */
+/* Returns where to say sentences of the answers; tl_page_said writes them, escaped.  before, after: markup. */
 tl_wrap *tl_page_say(tl_page *page, const char *before);
 void tl_page_said(tl_page *page, const char *after);
 
-/* Puts such a sentence, of a format as tl_say has it. */
+/* Writes one such sentence; format as in tl_say. */
 void tl_page_sentence(tl_page *page, const char *before, const char *after, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A text that is written as a file; its owner closes it, and frees the text. */
+/* Returns a file in memory; the caller closes it and frees *text. */
 FILE *tl_page_memory(char **text, size_t *n);
 
-/* Puts each line of a text as an element, which may have attributes, and one that begins with a space as another. */
+/* Writes each line of a text as element `plain`, or `indented` if it begins with a space; either may have
+ * attributes. */
 void tl_put_lines(FILE *out, const char *text, const char *plain, const char *indented);
 
-/* Whether the verdict names the rank as a culprit, alone or with others; a link names none. */
+/* Returns whether the verdict names the rank as a culprit, alone or with others; a link names no rank. */
 bool tl_page_names(const tl_page *page, int32_t rank);
 
-/* The table of the result, where it has rows; else NULL. */
+/* Returns the table of the result; NULL if it has no rows. */
 const tl_table *tl_page_table(const tl_page *page, const tl_schema *schema);
 
-/* Hands each row of a table of the result to take. */
+/* Hands each row of a table of the result to `take`. */
 void tl_page_each(tl_page *page, const tl_schema *schema, tl_html_take *take, void *arg);
 
-/* How many different texts a column of table rank has; the first of them. */
+/* Returns the number of distinct non-empty texts in a column of table rank; *first: the first of them. */
 size_t tl_count_texts(const tl_table *ranks, size_t offset, size_t size, const char **first);
 
-/* The folder that the job's traces lie in; else the result's name. */
+/* Returns the folder of the job's traces, else the result's name. */
 tl_phrase tl_job_name(const tl_page *page);
 
 /* The style sheet, in pieces; NULL at the end. */
 extern const char *const tl_style[];
 
-/* arrivals.c: takes an arrival of a meeting, to count lateness; ends a collective, all of whose arrivals are there. */
+/* arrivals.c: counts the lateness of an arrival; the other ends a collective whose arrivals were all taken. */
 void tl_late_take(tl_strip *strip, const tl_arrival *row);
 void tl_late_meet(tl_strip *strip);
 
 /* maps.c: the columns of the steps of table blame_step; the caller frees them. */
 void tl_steps_of_blame(const tl_table *blame_steps, tl_heat_steps *steps);
 
-/* The sections in the order of the page: id, title, of its tables the one whose command is told, and the others,
- * whether it is folded below its title, and not on paper.  Each is drawn by tl_draw_ID; the first has no title. */
+/* The sections in the order of the page: id, title, table whose command is shown, further tables, and whether the
+ * section is folded (folded sections are not printed).  tl_draw_ID draws a section; the first has no title. */
 #define TL_SECTIONS(S)                                                                                                 \
     S(verdict, NULL, NULL, NULL, false)                                                                                \
     S(strip, "The worst step", "interval", ", arrival, collective, gap", false)                                        \

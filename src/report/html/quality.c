@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Traces with a fault, and clocks, that are shown; characters of a host's name. */
+/* Most traces with a fault and most clocks shown; characters of a host's name. */
 enum { FAULTS = 10, CLOCKS = 24, HOST = 16 };
 
 /* -------------------------------------------------------------------------------------------------------- recording */
@@ -59,7 +59,7 @@ static int by_offset(const void *a, const void *b)
     return TL_COMPARE(llabs(y->offset_ns), llabs(x->offset_ns));
 }
 
-/* Draws offset and error of a clock. */
+/* Draws the offset of a clock and its uncertainty. */
 static void draw_clock(FILE *out, const tl_clock *row, const tl_scale *scale, int y)
 {
     double from = tl_place(scale, (double)(row->offset_ns - row->sigma_ns)),
@@ -132,7 +132,7 @@ void tl_draw_matching(tl_page *page)
                   out);
         any = true;
         const bool times = row->check >= TL_CHECK_UNCHARGED && row->check <= TL_CHECK_BLAME;
-        const size_t unit = times && strncmp(row->meaning, "ns ", 3) == 0 ? 3 : 0; /* the count has its unit here */
+        const size_t unit = times && strncmp(row->meaning, "ns ", 3) == 0 ? 3 : 0; /* the count shows the unit */
         tl_put(out,
                "<tr><td class=\"words\">%.*s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"extra\">%s</td></tr>\n",
                (int)(sizeof row->meaning - unit), row->meaning + unit,
@@ -146,7 +146,7 @@ void tl_draw_matching(tl_page *page)
 
 /* ----------------------------------------------------------------------------------------- what was asked otherwise */
 
-/* Puts the parameters whose value is not that of the program. */
+/* Lists the parameters whose value differs from the default. */
 void tl_draw_parameters(tl_page *page)
 {
     const tl_table *table = tl_page_table(page, &tl_parameter_schema);
@@ -171,13 +171,13 @@ void tl_draw_parameters(tl_page *page)
 
 /* --------------------------------------------------------------------------------------------------------- glossary */
 
-/* Puts a word and its meaning. */
+/* Writes a word and its meaning. */
 static void put_word(FILE *out, const char *word, const char *meaning)
 {
     tl_put(out, "<dt>%s</dt><dd>%s</dd>\n", word, meaning);
 }
 
-/* Puts the words of this page, in the manual's words. */
+/* Lists the words used on this page, with the manual's explanations. */
 void tl_draw_glossary(tl_page *page)
 {
     static const char *const causes[] = { TL_CAUSE_VALUES(TL_VALUE_MEANING) },

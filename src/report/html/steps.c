@@ -1,6 +1,6 @@
-/* steps.c - how long each step is, what its part is that the named ranks cost, and which steps the verdict names.
+/* steps.c - how long each step is, which part of it the named ranks cost, and which steps the verdict names.
  *
- *        [##]      [##]                what repairing those who are named would save in the step
+ *        [##]      [##]                what the step would save if the named ranks were repaired
  *     [##[##][##][#[##]##]...          the rest of the step
  *       |band  |                       steps in which they are late
  */
@@ -14,26 +14,26 @@
 enum { HEIGHT = 140, SIDE = 60 };
 
 typedef struct column {
-    int64_t step_ns, gain_ns; /* of a step, in the mean */
+    int64_t step_ns, gain_ns; /* means over the column's steps */
     int64_t rows;
     bool late;
 } column;
 
-/* Fills the columns of the steps, several steps a column where there are more than have room. */
+/* Returns the columns, of several steps each where the steps are more than the columns that fit. */
 static column *gather(const tl_page *page, const tl_table *table, const tl_heat_steps *steps)
 {
     column *columns = tl_calloc(steps->n + 1, sizeof *columns);
     TL_ROWS (const tl_blame_step, row, table) {
         column *c = &columns[tl_heat_steps_of(steps, row->step)];
         c->rows++;
-        c->step_ns = tl_ns_sum(c->step_ns, row->step_ns); /* is that of the step, for each rank */
+        c->step_ns = tl_ns_sum(c->step_ns, row->step_ns); /* each rank's row has the same step_ns */
         c->gain_ns = tl_ns_sum(c->gain_ns, tl_ns_max(0, row->gain_ns));
         c->late |= row->flagged != 0 && tl_page_names(page, row->rank);
     }
     for (size_t i = 0; i < steps->n; i++) {
         const size_t left = steps->seen - i * steps->run, nsteps = left < steps->run ? left : steps->run;
         columns[i].step_ns /= columns[i].rows;
-        /* gains of several ranks overlap */
+        /* gains of several ranks overlap: their sum may exceed the step */
         columns[i].gain_ns = tl_ns_min(columns[i].gain_ns / (int64_t)nsteps, columns[i].step_ns);
     }
     return columns;
@@ -43,7 +43,7 @@ static void draw_columns(FILE *out, const tl_heat_steps *steps, const column *co
 {
     const size_t n = steps->n, stride = (n + 11) / 12;
     const double wide = 100 / (double)n, air = wide > 1.2 ? 0.15 * wide : 0;
-    for (size_t i = 0; i < n; i++) /* bands of late steps lie below */
+    for (size_t i = 0; i < n; i++) /* the bands of late steps, drawn first, lie below the columns */
         if (columns[i].late)
             tl_put_box(out, "band", (double)i * wide, wide, 0, HEIGHT);
     for (size_t i = 0; i < n; i++) {

@@ -24,14 +24,14 @@ size_t tl_strip_place(const tl_strip *s, int32_t rank)
 
 /* ----------------------------------------------------------------------------------------------------------- clocks */
 
-/* The clock of a rank whose times in table collective are corrected; else NULL. */
+/* Returns the clock of a rank whose times in table collective are corrected; else NULL. */
 static const tl_clock *clock_of(const tl_strip *s, int32_t rank)
 {
     const tl_clock *row = tl_row_of_rank(tl_tables_get(s->in->tables, &tl_clock_schema), rank);
     return row != NULL && row->applied != 0 ? row : NULL;
 }
 
-/* When a clock steps is not told: it is taken not to have. */
+/* The table does not say when a clock steps: only offset and drift are corrected. */
 int64_t tl_strip_time(const tl_strip *s, const tl_clock *clock, int64_t ns)
 {
     if (clock == NULL || ns == TL_TIME_UNKNOWN)
@@ -42,8 +42,8 @@ int64_t tl_strip_time(const tl_strip *s, const tl_clock *clock, int64_t ns)
 
 /* --------------------------------------------------------------------------------------- which step, and when it is */
 
-/* The step with the largest excess of the worst rank; without one the longest, not the first or the last where others
- * are left: recordings begin and end in these. */
+/* Returns the step with the largest excess of the worst culprit; without one the longest step.  The first and last step
+ * are not candidates for the longest if there are others, since a recording may cut them. */
 static int32_t choose_step(const tl_strip *s)
 {
     const tl_table *rows = tl_tables_get(s->in->tables, &tl_blame_step_schema);
@@ -86,7 +86,7 @@ typedef struct extent {
     int64_t from_ns, to_ns;
 } extent;
 
-static void widen(extent *e, int64_t from_ns, int64_t to_ns)
+static void extend_span(extent *e, int64_t from_ns, int64_t to_ns)
 {
     if (from_ns == TL_TIME_UNKNOWN || to_ns < from_ns)
         return;
@@ -94,18 +94,18 @@ static void widen(extent *e, int64_t from_ns, int64_t to_ns)
     e->to_ns = tl_ns_max(e->to_ns, to_ns);
 }
 
-/* The step begins when all is done that was met in for the one before, and ends when all is of its own.  Where ranks
- * meet earlier for it, they are shown at it, if that is not more than a tenth of the step before. */
+/* Sets the window of the step: from the last end of the previous step's collectives to the last end of its own.  If the
+ * step's first arrival is earlier, the window begins there, but at most a tenth of its length earlier. */
 static void find_window(tl_strip *s, bool asked)
 {
     extent all = { INT64_MAX, INT64_MIN }, own = all, marks = all;
-    int64_t before_ns = INT64_MIN; /* when step `before` is done */
+    int64_t before_ns = INT64_MIN; /* last end of step `before`, the latest before the window's */
     int32_t before = -1;
 
     TL_EACH (const tl_strip_meeting, m, s->meetings) {
-        widen(&all, m->first_ns, m->end_ns);
+        extend_span(&all, m->first_ns, m->end_ns);
         if (m->step >= s->step && m->step <= s->last_step)
-            widen(&own, m->first_ns, m->end_ns);
+            extend_span(&own, m->first_ns, m->end_ns);
         if (m->step >= 0 && m->step < s->step && m->step >= before) {
             before_ns = m->step == before ? tl_ns_max(before_ns, m->end_ns) : m->end_ns;
             before = m->step;
@@ -114,9 +114,9 @@ static void find_window(tl_strip *s, bool asked)
     s->middle_ns = all.from_ns <= all.to_ns ? all.from_ns + tl_ns_between(all.to_ns, all.from_ns) / 2 : 0;
     TL_ROWS (const tl_step, row, tl_tables_get(s->in->tables, &tl_step_schema))
         if (row->step >= s->step && row->step <= s->last_step)
-            widen(&marks, row->start_ns, row->end_ns);
+            extend_span(&marks, row->start_ns, row->end_ns);
     if (s->step >= 0 && !asked && own.from_ns > own.to_ns && marks.from_ns > marks.to_ns)
-        s->step = s->last_step = -1; /* steps are counted by other means than marks */
+        s->step = s->last_step = -1; /* steps were counted without marks: no row has this step */
     extent e = s->step < 0 ? all : own.from_ns <= own.to_ns ? own : marks;
     if (e.from_ns >= e.to_ns)
         return;
@@ -168,11 +168,11 @@ static void take_arrival(void *strip, const void *of, tl_error *err)
 
 /* ------------------------------------------------------------------------------------------------------ which ranks */
 
-/* Why a rank of the job is drawn: the larger a weight above 0, the rather. */
+/* Reasons to draw a rank, by priority; among candidates the largest weight wins, and 0 is no reason. */
 enum why {
     NAMED,
-    AWAITED,   /* the critical path is on it, or, where that is not known, others wait for it: ns */
-    FOR_NAMED, /* it waits for ranks that are named: ns */
+    AWAITED,   /* ns of the critical path on the rank, or, without table path, ns that others wait for it */
+    FOR_NAMED, /* ns that the rank waits for named ranks */
     NWHYS
 };
 
@@ -217,8 +217,8 @@ static candidates find_candidates(const tl_strip *s)
     return c;
 }
 
-/* Chooses of more than TL_STRIP_RANKS ranks those that matter, of equals the lower, and of the others as many as have
- * room, evenly spaced. */
+/* Chooses TL_STRIP_RANKS ranks of a larger job: for each reason those with the largest weights (ties by rank,
+ * ascending), then other ranks, evenly spaced. */
 static void choose_some(const candidates *c)
 {
     static const size_t most[NWHYS] = { [NAMED] = 8, [AWAITED] = 4, [FOR_NAMED] = 8 };
@@ -263,7 +263,7 @@ static void choose_ranks(tl_strip *s, const tl_ranges *wanted)
 
 /* ---------------------------------------------------------------------------------------------------------- columns */
 
-static void cover(const tl_strip *s, tl_strip_rank *r, tl_strip_class class, int64_t from_ns, int64_t to_ns)
+static void add_cover(const tl_strip *s, tl_strip_rank *r, tl_strip_class class, int64_t from_ns, int64_t to_ns)
 {
     if (from_ns == TL_TIME_UNKNOWN || from_ns >= s->to_ns || to_ns <= s->from_ns || to_ns <= from_ns)
         return;
@@ -282,7 +282,7 @@ static void cover_on_device(tl_strip *s, int32_t rank, tl_strip_class class, int
     if (at == s->nranks)
         return;
     tl_strip_rank *r = &s->ranks[at];
-    cover(s, r, class, tl_strip_time(s, r->clock, start_ns), tl_strip_time(s, r->clock, end_ns));
+    add_cover(s, r, class, tl_strip_time(s, r->clock, start_ns), tl_strip_time(s, r->clock, end_ns));
 }
 
 static void take_interval(void *strip, const void *of, tl_error *err)
@@ -310,7 +310,7 @@ static void take_gap(void *strip, const void *row, tl_error *err)
 
 tl_strip_class tl_strip_shown(const tl_strip_rank *r, bool communication, size_t column, bool *thin)
 {
-    const float half = 0.5F, least = 0.02F; /* of a column */
+    const float half = 0.5F, least = 0.02F; /* shares of a column */
     float compute = r->cover[TL_STRIP_COMPUTE][column], copy = r->cover[TL_STRIP_COPY][column];
     float comm = r->cover[TL_STRIP_COMM][column], wait = r->cover[TL_STRIP_WAIT][column];
     float busy = communication ? (comm > wait ? comm : wait) : compute + copy;
@@ -333,14 +333,14 @@ static int64_t column_ns(const tl_strip *s)
     return length_of(s) / TL_STRIP_COLUMNS + 1;
 }
 
-/* The share of a column without work. */
+/* Returns the share of a column in which the device has no work. */
 static double free_share(const tl_strip_rank *r, size_t column)
 {
     double work = (double)r->cover[TL_STRIP_COMPUTE][column] + (double)r->cover[TL_STRIP_COPY][column];
     return work < 1 ? 1 - work : 0;
 }
 
-/* The part of the stay's waiting in which the device has no work, to a column. */
+/* Returns the ns of the stay's waiting in which the device has no work, estimated from the covered columns. */
 static int64_t exposed_part(const tl_strip *s, const tl_strip_rank *r, const tl_strip_stay *stay)
 {
     int64_t from_ns = tl_ns_max(stay->start_ns, s->from_ns), each_ns = column_ns(s);
@@ -359,7 +359,7 @@ static void sum_waits(tl_strip *s)
     TL_EACH (tl_strip_stay, stay, s->stays) {
         size_t at = tl_strip_place(s, stay->rank), late = tl_strip_place(s, s->meetings.v[stay->collective].late_rank);
         if (at == s->nranks) {
-            stay->exposed_ns = stay->wait_ns; /* what its device does meanwhile is not known */
+            stay->exposed_ns = stay->wait_ns; /* a rank that is not drawn: its device work is not known */
             continue;
         }
         stay->exposed_ns = exposed_part(s, &s->ranks[at], stay);
@@ -378,7 +378,7 @@ static void sum_waits(tl_strip *s)
     }
 }
 
-/* The rank's last stay that held its device up, and is over before `ns`; NULL: there is none. */
+/* Returns the rank's last stay before `ns` whose exposed waiting fills two columns; NULL: none. */
 static const tl_strip_stay *last_wait(const tl_strip *s, int32_t rank, int64_t ns)
 {
     size_t at = 0;
@@ -393,8 +393,8 @@ static const tl_strip_stay *last_wait(const tl_strip *s, int32_t rank, int64_t n
     return NULL;
 }
 
-/* Follows the path back from the last end: on a rank to its last wait, from there to the rank that came last.  Waits
- * under work of the device, and such that fill no two columns, are passed over. */
+/* Follows the path back from the last end: on a rank to its last wait, and from there to the last-arriving rank.  Waits
+ * under device work, and waits shorter than two columns, are skipped. */
 static void follow_path(tl_strip *s)
 {
     const tl_strip_meeting *end = NULL;
@@ -413,7 +413,7 @@ static void follow_path(tl_strip *s)
 
 /* ----------------------------------------------------------------------------------------------------------- gather */
 
-/* The ranks that culprits name, alone or with others; a link names none. */
+/* Finds the ranks that culprits name, alone or with others; a link names no rank. */
 static void find_named(tl_strip *s)
 {
     const tl_answers *a = s->in->answers;
@@ -456,7 +456,7 @@ tl_status tl_strip_gather(tl_strip *s, const tl_html_input *in, const tl_ranges 
     TL_EACH (const tl_strip_stay, stay, s->stays) {
         size_t at = tl_strip_place(s, stay->rank);
         if (at < s->nranks)
-            cover(s, &s->ranks[at], TL_STRIP_WAIT, stay->start_ns, tl_ns_sum(stay->start_ns, stay->wait_ns));
+            add_cover(s, &s->ranks[at], TL_STRIP_WAIT, stay->start_ns, tl_ns_sum(stay->start_ns, stay->wait_ns));
     }
     st = in->each(in->result, &tl_interval_schema, take_interval, s, err);
     sum_waits(s);

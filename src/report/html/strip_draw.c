@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* In pixels: a rank's row; in it the lane of work, and below that of communication; the critical path; lines of last
- * arrivals from each other. */
+/* Pixels: a rank's row; in it the lane of work and the lane of communication; the critical path; least distance between
+ * lines of last arrivals. */
 enum {
     ROW = 30,
     WORK = 3,
@@ -18,7 +18,7 @@ enum {
     PATH = 17,
     APART = 6
 };
-enum { LINES = 48 }; /* last arrivals with a line: those with most waiting; more could not be told apart */
+enum { LINES = 48 }; /* most last arrivals with a line, by waiting, descending: more could not be told apart */
 
 static const tl_meaning shown[TL_STRIP_NCLASSES] = {
     { "compute", "compute" },
@@ -61,11 +61,11 @@ static void draw_runs(FILE *out, const tl_strip_rank *r, int y, tl_strip_class c
 
 /* ------------------------------------------------------------------------------------------------ lines of arrivals */
 
-/* Waiting in a collective of ranks that are drawn for another that is, each long enough to be seen. */
+/* A collective whose last rank is drawn, and the waiting of the other drawn ranks, where visible. */
 typedef struct joined {
     const tl_strip_meeting *meeting;
     int64_t wait_ns;
-    size_t low, high, late; /* first and last row of a rank that waited or came last, and of the one that came last */
+    size_t low, high, late; /* first and last row of the ranks of the line; row of the rank that came last */
 } joined;
 
 typedef TL_VEC(joined) joins;
@@ -77,7 +77,7 @@ static int by_waiting(const void *a, const void *b)
     return TL_COMPARE(((const joined *)b)->wait_ns, ((const joined *)a)->wait_ns);
 }
 
-/* Finds those with most waiting first, of equals the earlier. */
+/* Returns the collectives sorted by waiting, descending. */
 static joins find_joins(const tl_strip *s)
 {
     const int64_t least_ns = tl_ns_between(s->to_ns, s->from_ns) / (TL_STRIP_COLUMNS / 2);
@@ -104,7 +104,7 @@ static joins find_joins(const tl_strip *s)
     return found;
 }
 
-/* Draws a line from each last arrival to those that waited for it, but none at a line that is drawn already. */
+/* Draws a line from each last arrival to the ranks that waited for it, unless it would overlap a line already drawn. */
 static void draw_joins(FILE *out, const tl_strip *s)
 {
     const double apart = 100.0 * APART / TL_STRIP_COLUMNS;
@@ -133,7 +133,7 @@ static void draw_joins(FILE *out, const tl_strip *s)
     free(found.v);
 }
 
-/* Draws the critical path along each rank while it is there, and straight down or up to the next; it breaks off where a
+/* Draws the critical path: along each rank, then straight down or up to the next rank; the line is interrupted where a
  * rank is not drawn. */
 static void draw_path(FILE *out, const tl_strip *s, const char *class_name)
 {
@@ -180,7 +180,7 @@ static tl_phrase finding_of(const tl_strip *s)
                         tl_duration(step_ns).text, tl_duration(s->wait_ns).text, who.text, on.text);
 }
 
-/* Puts what stands in the picture, and what it means. */
+/* Writes the legend of the classes that the picture contains. */
 static void put_legend(FILE *out, const tl_strip *s)
 {
     bool seen[TL_STRIP_NCLASSES + 1] = { false }, thin;

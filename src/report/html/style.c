@@ -10,8 +10,8 @@
  *     copy        copies and memsets
  *     idle        no device work; idle1 .. idle4 are causes
  *
- * Shades of a heat map go from the ground to blue and to orange; the further, the more they differ from the ground in
- * lightness, too.  Sizes of text are .75, .875, 1, 1.25 and 1.75 rem; on paper all is as in the light.
+ * Shades of a heat map go from the ground to blue and to orange; stronger shades differ more from the ground in
+ * lightness, too.  Sizes of text are .75, .875, 1, 1.25 and 1.75 rem; on paper the light colours are used.
  */
 #include "page.h"
 
@@ -83,7 +83,7 @@ const char *const tl_style[] = {
     ".legend { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: center; font-size: .75rem;\n"
     "  margin: .5rem 0; }\n"
     ".legend span { display: flex; gap: .4rem; align-items: center; } .legend svg { flex: none; }\n"
-    /* a picture that is narrow has its table beside it */
+    /* a narrow picture has its table beside it */
     ".pair { display: grid; gap: 0 1.5rem; align-content: start; grid-template-rows: repeat(4, auto) 1fr; }\n"
     ".pair > * { grid-column: 2; } .pair > figcaption { grid-column: 1 / 3; }\n"
     ".pair > figcaption + div { grid-column: 1; grid-row: 2 / 6; }\n",

@@ -1,12 +1,12 @@
 /* verdict.c - the top of the page: which job this is, what holds it up in a sentence, four numbers, and what to do
  * next.
  *
- *     traces                                               whose folder it is
+ *     traces                                               the folder of the traces
  *     16 ranks on 2 hosts, 8 of a kind of device, ...
  *     | Rank 15 holds the job up in all 12 steps ...       tl_say_culprit, as the terminal says it
  *     | Step time    Lost to waiting    Gain    Trust
  *     | Next: ...
- *     > The answers in words                               all that `tlmpi ask` says, folded away
+ *     > The answers in words                               all that `tlmpi ask` says, folded
  */
 #include "page.h"
 
@@ -24,7 +24,7 @@
 
 #define DOT " \xC2\xB7 "
 
-/* The folder of the first trace, or of the first file of phases; else the result's name. */
+/* Returns the folder of the first trace, or of the first phase file; else the result's name. */
 tl_phrase tl_job_name(const tl_page *page)
 {
     const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *files = tl_page_table(page, &tl_phase_file_schema);
@@ -41,7 +41,7 @@ tl_phrase tl_job_name(const tl_page *page)
     return slash != NULL ? tl_phrase_of("%s", slash + 1) : path;
 }
 
-/* Puts "2026-03-01 12:30 UTC", if the time is one of a calendar's: a trace may count from its own beginning. */
+/* Writes "2026-03-01 12:30 UTC" if the time is a date: some traces count from their own beginning. */
 static void put_day(tl_page *page, const char *before, int64_t unix_ns)
 {
     const int64_t year_2000_s = 946684800;
@@ -98,8 +98,8 @@ static void put_job(tl_page *page)
 
 /* ---------------------------------------------------------------------------------------------------------- numbers */
 
-/* Begins a number of the strip: what it is, and the number; what it is of follows, and END_TILE. */
-static void tile(tl_page *page, const char *what, tl_phrase number)
+/* Begins a tile of the strip with its title and number; the caller adds a remark and END_TILE. */
+static void begin_tile(tl_page *page, const char *what, tl_phrase number)
 {
     tl_put(page->out, "<div><dt>%s</dt><dd class=\"big\">%s</dd>", what, number.text);
 }
@@ -119,7 +119,7 @@ static void put_step_time(tl_page *page, const tl_culprit *c)
     if (of_late && c->steps_flagged < nsteps)
         late =
             tl_phrase_of("on average in the %" PRId64 " late step%s of", c->steps_flagged, tl_plural(c->steps_flagged));
-    tile(page, nsteps > 0 ? "Step time" : "Recorded", tl_duration(step_ns));
+    begin_tile(page, nsteps > 0 ? "Step time" : "Recorded", tl_duration(step_ns));
     if (nsteps > 0)
         tl_page_sentence(page, TILE, END_TILE, "%s %" PRId64 " step%s, %s in all", late.text, nsteps, tl_plural(nsteps),
                          tl_duration(a->wall_ns).text);
@@ -127,7 +127,7 @@ static void put_step_time(tl_page *page, const tl_culprit *c)
         fputs(TILE END_TILE, page->out);
 }
 
-/* Puts time of all devices that is not work, its largest part. */
+/* Writes the device time that is not work, and its largest part. */
 static void put_lost(tl_page *page)
 {
     const tl_answers *a = page->answers;
@@ -143,7 +143,7 @@ static void put_lost(tl_page *page)
         most = losses[i].ns > losses[most].ns ? i : most;
     if (a->wall_sum_ns <= 0 || losses[most].ns <= 0)
         return;
-    tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->wall_sum_ns));
+    begin_tile(page, "Lost most", tl_part_in_words(losses[most].ns, a->wall_sum_ns));
     tl_page_sentence(page, TILE, END_TILE, "of GPU time: %s, %s in all", losses[most].words,
                      tl_duration(losses[most].ns).text);
 }
@@ -152,10 +152,10 @@ static void put_gain(tl_page *page, const tl_culprit *c)
 {
     const tl_answers *a = page->answers;
     if (c != NULL && c->gain_ns > 0) {
-        tile(page, "Gain without it", tl_share_in_words(tl_answers_share(a, c->gain_ns)));
+        begin_tile(page, "Gain without it", tl_share_in_words(tl_answers_share(a, c->gain_ns)));
         tl_page_sentence(page, TILE, END_TILE, "%s", tl_gain_in_words(a, c).text);
     } else if (c == NULL && tl_largest_imbalance(a) > 0) {
-        tile(page, "Most to gain", tl_share_in_words(tl_answers_share(a, tl_largest_imbalance(a))));
+        begin_tile(page, "Most to gain", tl_share_in_words(tl_answers_share(a, tl_largest_imbalance(a))));
         tl_say_imbalance(tl_page_say(page, TILE), a, 1);
         tl_page_said(page, END_TILE);
     }
@@ -165,7 +165,7 @@ static void put_trust(tl_page *page)
 {
     const tl_answers *a = page->answers;
     const unsigned doubts = a->rank.doubts;
-    tile(page, "Trust", tl_phrase_of("%s", tl_confidence_labels[a->rank.confidence]));
+    begin_tile(page, "Trust", tl_phrase_of("%s", tl_confidence_labels[a->rank.confidence]));
     if (doubts != 0)
         tl_page_sentence(page, TILE, END_TILE, "%s%s", tl_doubt_in_words(a, (tl_doubt)__builtin_ctz(doubts)).text,
                          (doubts & (doubts - 1)) != 0 ? ", and more below" : "");
@@ -180,21 +180,21 @@ static void put_numbers_of_phases(tl_page *page)
 {
     const tl_phase_verdict *row = page->answers->phases;
     if (row->steps > 0 && row->time_ns > 0) {
-        tile(page, "Step time", tl_duration(row->time_ns / row->steps));
+        begin_tile(page, "Step time", tl_duration(row->time_ns / row->steps));
         tl_page_sentence(page, TILE, END_TILE, "on average, the sum of its phases; %" PRId64 " steps", row->steps);
     }
     if (row->verdict == TL_PHASE_STRAGGLER) {
-        tile(page, "Gain without it", tl_part_in_words(row->cost_ns, row->time_ns));
+        begin_tile(page, "Gain without it", tl_part_in_words(row->cost_ns, row->time_ns));
         tl_say_phase_cost(tl_page_say(page, TILE), page->answers);
         tl_page_said(page, END_TILE);
     }
-    tile(page, "Trust", tl_phrase_of("%s", tl_confidence_labels[row->confidence]));
+    begin_tile(page, "Trust", tl_phrase_of("%s", tl_confidence_labels[row->confidence]));
     tl_page_sentence(page, TILE, END_TILE, "durations alone do not show who waits");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- verdict */
 
-/* Puts who holds the job up, why, and who else, in the lines of the screen and of `tlmpi ask`. */
+/* Writes which ranks hold the job up, why, and further culprits, in the same lines as the terminal and `tlmpi ask`. */
 static void put_finding(tl_page *page, const tl_culprit *c)
 {
     enum { PLACES = 2, ALSO = 3 };
@@ -215,13 +215,13 @@ static void put_finding(tl_page *page, const tl_culprit *c)
     }
     tl_tell_end(&t);
     (void)fclose(t.w.out);
-    fputs("<div class=\"says\">\n", page->out); /* of which the first line is large */
+    fputs("<div class=\"says\">\n", page->out); /* the first line is large */
     tl_put_lines(page->out, text, "p", "p");
     fputs("</div>\n", page->out);
     free(text);
 }
 
-/* Puts the four questions and their answers, word for word as `tlmpi ask` says them. */
+/* Writes the four questions and their answers, word for word as `tlmpi ask` prints them. */
 static void put_answers(tl_page *page)
 {
     char *text = NULL;

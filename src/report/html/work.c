@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Rows that are shown: the first three, and more while they take that share. */
+/* Most rows shown; the first LEAST are always shown, further rows only with a large enough share. */
 enum { ROWS = 10, LEAST = 3 };
 #define LEAST_SHARE 0.005
 
@@ -17,8 +17,8 @@ static bool is_shown(size_t i, double share)
     return i < LEAST || (i < ROWS && share >= LEAST_SHARE);
 }
 
-/* A row: what it is and what that means (NULL: nothing is said), its share of all with a bar of a class, its mean, how
- * many there were, and the rank with most, if that is worth a word (-1: it is not). */
+/* A row: name, meaning (NULL: none), share with a bar of a class, mean, count, and the rank with the longest time (-1:
+ * not shown). */
 typedef struct work_row {
     tl_text name;
     const char *meaning, *class_name;
@@ -70,7 +70,7 @@ void tl_draw_kernels(tl_page *page)
         const tl_kernel_ranks *row = tl_table_row(table, i);
         if (!is_shown(i, row->share))
             break;
-        /* communication is longest where a rank waits: that is no slow rank */
+        /* communication is longest where a rank waits: such a rank is not slow */
         put_row(page->out,
                 &(work_row){ name_of(page, row->name), NULL, classes[row->kind], row->share,
                              (int64_t)(row->mean_ns * (double)row->count), row->count,
@@ -88,7 +88,7 @@ void tl_draw_operators(tl_page *page)
 {
     const tl_table *table = tl_page_table(page, &tl_operator_ranks_schema);
     if (table == NULL || (table->n == 1 && ((const tl_operator_ranks *)tl_table_row(table, 0))->name == TL_NO_NAME))
-        return; /* work that was launched in no operator is no operator's */
+        return; /* work launched outside of operators has no row */
     fputs("<p>By the device work that was launched in them, with what they called.</p>\n", page->out);
     begin_table(page->out, "operator of the host", "runs", "slowest / median");
     for (size_t i = 0; i < table->n; i++) {
