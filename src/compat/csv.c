@@ -1,4 +1,4 @@
-/* csv.c - cells, and a file that is whole or not there. */
+/* csv.c - cells, and files that appear whole or not at all. */
 #include "tlmpi/compat/csv.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/compat/python.h"
@@ -10,12 +10,12 @@
 
 /* ------------------------------------------------------------------------------------------------------------ cells */
 
-static void put_words(tl_bytes *out, const char *words)
+static void append_words(tl_bytes *out, const char *words)
 {
     tl_bytes_put(out, words, strlen(words));
 }
 
-static void put_text(tl_bytes *out, tl_text text)
+static void append_text(tl_bytes *out, tl_text text)
 {
     bool quoted = false;
 
@@ -31,8 +31,8 @@ static void put_text(tl_bytes *out, tl_text text)
     tl_bytes_put(out, "\"", 1);
 }
 
-/* A whole number has no ".0" here. */
-static void put_real(char number[TL_PYTHON_REPR_SIZE], double real)
+/* Writes the shortest digits of the double; a whole number without ".0". */
+static void format_real(char number[TL_PYTHON_REPR_SIZE], double real)
 {
     tl_python_repr(number, real);
     size_t n = strlen(number);
@@ -48,12 +48,12 @@ void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n)
         if (csv->column > 0)
             tl_bytes_put(&csv->line, ",", 1);
         if (cell->kind == TL_CELL_TEXT)
-            put_text(&csv->line, cell->text);
+            append_text(&csv->line, cell->text);
         else if (cell->kind == TL_CELL_INT)
             snprintf(number, sizeof number, "%lld", (long long)cell->number);
         else if (!isnan(cell->real))
-            put_real(number, cell->real);
-        put_words(&csv->line, number);
+            format_real(number, cell->real);
+        append_words(&csv->line, number);
         csv->column++;
     }
 }
@@ -70,7 +70,7 @@ void tl_csv_head(tl_csv *csv, const char *names)
 {
     if (csv->line.n > 0)
         tl_bytes_put(&csv->line, ",", 1);
-    put_words(&csv->line, names);
+    append_words(&csv->line, names);
     csv->column++;
 }
 
@@ -85,7 +85,7 @@ tl_csv tl_csv_open(tl_csv_folder *folder, const char *name, const char *header)
     if (!tl_csv_failed(folder) && tl_part_file_begin(&csv.part, csv.path, true, &folder->error) == TL_OK)
         csv.file = tl_part_file_stream(&csv.part, &folder->error);
     if (header != NULL) {
-        put_words(&csv.line, header);
+        append_words(&csv.line, header);
         tl_csv_end_row(&csv);
     }
     return csv;
@@ -98,7 +98,7 @@ tl_csv tl_csv_open_rank(tl_csv_folder *folder, const char *name, int64_t rank, c
     return tl_csv_open(folder, file, header);
 }
 
-/* A write that failed before the end has left no errno. */
+/* errno is 0 if only an earlier write failed: the message then names EIO. */
 void tl_csv_end(tl_csv *csv, bool kept)
 {
     tl_error *error = &csv->folder->error;

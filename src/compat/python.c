@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fewest digits that read back as the same double: a normal double that 15 digits or fewer stand for has these in its
- * 15 digits, zeros after them; a subnormal one has fewer to go by.  Python writes 1e-4 up to below 1e16 without an
- * exponent, and a whole number with ".0". */
+/* Tries 15, 16, ... digits until the text reads back as the same double, and cuts trailing zeros: a normal double
+ * with a shorter text has that text, and zeros after it, in its 15 digits.  A subnormal double may have fewer exact
+ * digits, so its search begins at 1.  Python writes values from 1e-4 to below 1e16 without an exponent, whole
+ * numbers with ".0". */
 void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
 {
     int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
@@ -19,7 +20,7 @@ void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
         return;
     }
     if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value))) {
-        snprintf(out, TL_PYTHON_REPR_SIZE, "%lld.0", (long long)value); /* most cells are such */
+        snprintf(out, TL_PYTHON_REPR_SIZE, "%lld.0", (long long)value); /* the fast path of most cells */
         return;
     }
     for (;; digits++) {
@@ -56,9 +57,9 @@ double tl_numpy_round(double scale, double value)
     return rint(value * scale) / scale;
 }
 
-/* Numpy adds pairwise: a long array is the sum of its halves, cut at a multiple of 8; up to 128 numbers are added in
- * eight lanes, which are then joined two by two.  Books that are differences of large sums show the order of additions
- * in the eighth digit of a small rest. */
+/* Numpy adds pairwise: an array of over 128 numbers is the sum of its halves, cut at a multiple of 8; up to 128 numbers
+ * are added in eight lanes, and the lanes then pairwise.  Small differences of large sums depend on the order of
+ * additions in their eighth digit. */
 #define LANES 8
 #define BLOCK 128
 
@@ -83,7 +84,7 @@ double tl_numpy_sum(const double *v, size_t n, size_t stride)
     return sum;
 }
 
-/* What an addition loses is carried to the next. */
+/* Kahan's compensated sum. */
 double tl_pandas_sum(const double *v, size_t n)
 {
     double sum = 0, lost = 0;
@@ -95,7 +96,7 @@ double tl_pandas_sum(const double *v, size_t n)
     return sum;
 }
 
-/* The mean and the sum of squares that the deviation needs grow together, a number at a time. */
+/* The deviation by Welford's method: the running mean and the sum of squares are updated number by number. */
 tl_group_stats tl_pandas_stats(const double *all, size_t n)
 {
     tl_group_stats stats = { .mean = NAN, .min = NAN, .max = NAN };
@@ -168,7 +169,7 @@ tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *r
     return sums;
 }
 
-/* Linear between the two neighbours, counted from the nearer one. */
+/* Interpolates linearly between the two neighbouring doubles, starting at the nearer one as numpy does. */
 double tl_numpy_quantile(const double *ascending, size_t n, double q)
 {
     double at = (double)(n - 1) * q, part = at - floor(at);
@@ -177,7 +178,7 @@ double tl_numpy_quantile(const double *ascending, size_t n, double q)
     return part >= 0.5 ? high - (high - low) * (1 - part) : low + (high - low) * part;
 }
 
-/* Pandas leaves the deviation to a library that adds one number after the other, also for the mean that it needs. */
+/* Pandas takes the deviation from a library whose sums, also that of the mean inside it, run in array order. */
 void tl_pandas_describe(double out[TL_NDESCRIBED], double *v, size_t n)
 {
     double sum = 0, squares = 0;

@@ -1,22 +1,24 @@
-/* sorts.c - two sorts of other programs, step by step: what they make of rows that are equal, or that have no order.
+/* sorts.c - numpy's argsort and Python's list.sort, step by step, so that equal or unordered elements end up in the
+ * same places.
  *
- * Numpy's quicksort is not stable: where rows share a time stamp, what it makes of them is arbitrary, and yet the same
- * each time.  Running totals over such rows depend on it.  As numpy 1.24 does it:
+ * Numpy's quicksort is not stable: the order of rows with one time stamp is arbitrary but reproducible, and running
+ * totals over such rows depend on it.  The sort of numpy 1.24:
  *
- *     17 or more     the median of first, middle and last is the pivot and waits at the last place but one; from both
- *                    sides towards each other, what stands on the wrong side of it is exchanged, equals of it, too.
- *                    The smaller part is sorted first, the larger waits
- *     16 or fewer    insertion
- *     too deep       a part that waited while the quicksort was 2 log2(n) partitions deep is sorted by a heap
+ *     17 or more     quicksort: the pivot, the median of the first, middle and last element, is parked at the last
+ *                    place but one; two scans towards each other swap elements on the wrong side of the pivot, and
+ *                    elements equal to the pivot.  The smaller part is sorted first, the larger part goes on a stack
+ *     16 or fewer    insertion sort
+ *     too deep       a stacked part more than 2 log2(n) partitions deep is sorted by a heap sort
  *
- * Python's list.sort is defined by what it compares only where the comparison is an order.  Where a < b < c < a, the
- * outcome depends on which pairs are compared, and when.  As Python 3.11 does it, a merge sort of the runs that are
- * there already (T. Peters, listsort.txt):
+ * The result of Python's list.sort follows from the comparison only if the comparison is an order.  If a < b < c < a,
+ * the result depends on which pairs are compared, and when.  The sort of Python 3.11, a merge sort of the runs in the
+ * input (T.  Peters, listsort.txt):
  *
- *     runs        of at least 32 to 64 elements, short ones filled up by a binary insertion sort
- *     merges      two neighbours, in the order that the powers of their borders give (J. I. Munro, S. Wild, "Nearly-optimal
- *                 mergesorts"), the shorter one copied away
- *     galloping   where one side wins again and again, its stretch is looked for in steps of 1, 3, 7, 15 ...
+ *     runs        at least 32 to 64 elements; shorter runs are extended by a binary insertion sort
+ *     merges      of two neighbouring runs, in the order of the powers of their borders (J. I. Munro, S. Wild,
+ *                 "Nearly-optimal mergesorts"); the shorter run is copied to a buffer
+ *     galloping   after several wins in a row of one run, an exponential search with steps 1, 3, 7, 15 ... finds how
+ *                 many elements of that run come next
  */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/compat/python.h"
@@ -33,11 +35,11 @@ static void swap(uint32_t *a, uint32_t *b)
 /* ------------------------------------------------------------------------------------------------- numpy's quicksort */
 
 #define SMALL   16
-#define WAITING 64 /* parts that wait are each at least as large as the one sorted before them */
+#define WAITING 64 /* capacity of the stack of parts: the smaller part goes first, so log2(n) is enough */
 
-/* Places count from 1: below place i lie 2i and 2i + 1.  `sinking` goes down from place i of n, the larger of the two
- * below it up, until neither is larger than it. */
-static void sink(uint32_t *heap, size_t i, size_t n, uint32_t sinking, const double *v)
+/* Moves `sinking` down from place i of a heap of n, its larger child up, until no child is larger.  Places count
+ * from 1: the children of place i are 2i and 2i + 1. */
+static void sift_down(uint32_t *heap, size_t i, size_t n, uint32_t sinking, const double *v)
 {
     for (size_t below = 2 * i; below <= n; below = 2 * i) {
         below += below < n && v[heap[below - 1]] < v[heap[below]];
@@ -52,16 +54,16 @@ static void sink(uint32_t *heap, size_t i, size_t n, uint32_t sinking, const dou
 static void heap_sort(uint32_t *heap, size_t n, const double *v)
 {
     for (size_t i = n / 2; i > 0; i--)
-        sink(heap, i, n, heap[i - 1], v);
+        sift_down(heap, i, n, heap[i - 1], v);
     while (n > 1) {
         uint32_t last = heap[n - 1];
         heap[n - 1] = heap[0];
-        sink(heap, 1, --n, last, v);
+        sift_down(heap, 1, --n, last, v);
     }
 }
 
-/* The place at which the pivot comes to be: nothing larger stands before it, nothing smaller after. */
-static uint32_t *part(uint32_t *low, uint32_t *high, const double *v)
+/* Partitions [low, high] and returns the place of the pivot: no larger element before it, no smaller element after. */
+static uint32_t *partition(uint32_t *low, uint32_t *high, const double *v)
 {
     uint32_t *middle = low + (high - low) / 2, *i = low, *j = high - 1;
 
@@ -106,7 +108,7 @@ void tl_numpy_argsort(uint32_t *index, const double *v, size_t n)
             continue;
         }
         while (high - low > SMALL - 1) {
-            uint32_t *pivot = part(low, high, v);
+            uint32_t *pivot = partition(low, high, v);
             bool low_first = pivot - low < high - pivot;
             waiting[nwaiting].low = low_first ? pivot + 1 : low;
             waiting[nwaiting].high = low_first ? high : pivot - 1;
@@ -127,9 +129,9 @@ void tl_numpy_argsort(uint32_t *index, const double *v, size_t n)
 
 /* -------------------------------------------------------------------------------------------- Python's sort: its runs */
 
-#define GALLOP   7  /* wins in a row before it gallops */
-#define MOST_RUN 64 /* short runs are filled up to half of this at least */
-#define RUNS     85 /* of 2^64 elements no more wait */
+#define GALLOP   7  /* wins in a row before a merge gallops */
+#define MOST_RUN 64 /* short runs are extended to a length between half of this and this */
+#define RUNS     85 /* capacity of the stack of runs, enough for 2^64 elements */
 
 typedef struct run {
     size_t from, n;
@@ -141,7 +143,8 @@ typedef struct sorting {
     size_t n;
     tl_before *before;
     void *context;
-    uint32_t *room; /* for the shorter of two runs */
+    uint32_t *room; /* buffer for the shorter of two runs */
+    /* wins in a row before a merge gallops, adapted during the sort */
     size_t gallop;
     run runs[RUNS];
     size_t nruns;
@@ -152,8 +155,8 @@ static bool is_less(const sorting *s, uint32_t a, uint32_t b)
     return s->before(s->context, a, b);
 }
 
-/* Length of the run at v[from, to), which is turned round where it descends. */
-static size_t find_run(const sorting *s, size_t from, size_t to)
+/* Returns the length of the run at the start of v[from, to), and reverses a descending run. */
+static size_t run_length(const sorting *s, size_t from, size_t to)
 {
     uint32_t *v = s->v;
     size_t i = from + 1;
@@ -168,7 +171,7 @@ static size_t find_run(const sorting *s, size_t from, size_t to)
     return i - from;
 }
 
-/* v[from, sorted) is in order; puts the rest up to `to` into it. */
+/* Inserts v[sorted, to) into the sorted v[from, sorted). */
 static void insert_rest(const sorting *s, size_t from, size_t sorted, size_t to)
 {
     for (uint32_t *v = s->v; sorted < to; sorted++) {
@@ -188,10 +191,11 @@ static void insert_rest(const sorting *s, size_t from, size_t sorted, size_t to)
 
 /* ----------------------------------------------------------------------------------------- Python's sort: its merges */
 
-/* How many of the n at `a` stand before the one, of equals none (left) or all (right); looked for from `hint` on. */
+/* Returns how many of the n elements at `a` stand before `one`; equal elements count only with `right`.  The search
+ * starts at `hint`. */
 static size_t gallop(const sorting *s, uint32_t one, const uint32_t *a, size_t n, size_t hint, bool right)
 {
-    /* a[i] is on the near side of the place: it stays before the one. */
+    /* Whether a[i] stands before `one`. */
 #define STAYS(i) (right ? !is_less(s, one, a[i]) : is_less(s, a[i], one))
     const bool up = STAYS(hint);
     const size_t most = up ? n - hint : hint + 1;
@@ -214,7 +218,7 @@ static size_t gallop(const sorting *s, uint32_t one, const uint32_t *a, size_t n
 #undef STAYS
 }
 
-/* What is left of a run in a merge: from the front the n elements at p, from the back the n before p. */
+/* The rest of a run in a merge: the n elements from p on; in a merge from the back, the n elements before p. */
 typedef struct side {
     uint32_t *p;
     size_t n;
@@ -226,7 +230,7 @@ static uint32_t next_of(const side *x, bool back)
 }
 
 /* Moves n elements of the side to *out. */
-static void move(uint32_t **out, side *x, size_t n, bool back)
+static void move_elements(uint32_t **out, side *x, size_t n, bool back)
 {
     if (back)
         memmove(*out - n, x->p - n, n * sizeof *x->p);
@@ -237,8 +241,9 @@ static void move(uint32_t **out, side *x, size_t n, bool back)
     x->n -= n;
 }
 
-/* Merges two runs in a row, na and nb long: from the front where na <= nb, the first copied away, else from the back, the
- * second copied away.  It is over when one element of the copy, which then comes last, or nothing of the other is left. */
+/* Merges two adjacent runs of na and nb elements: if na <= nb from the front with the first run copied to the
+ * buffer, else from the back with the second run copied.  Ends when the copy has one element left, which then comes
+ * last, or the other run has none. */
 static void merge(sorting *s, size_t from, size_t na, size_t nb)
 {
     const bool back = na > nb;
@@ -247,7 +252,7 @@ static void merge(sorting *s, size_t from, size_t na, size_t nb)
     size_t wins_copy, wins_other;
 
     memcpy(s->room, back ? second : first, copy.n * sizeof *s->room);
-    move(&out, &other, 1, back);
+    move_elements(&out, &other, 1, back);
     if (other.n == 0 || copy.n == 1)
         goto over;
     for (;; s->gallop++) {
@@ -257,7 +262,7 @@ static void merge(sorting *s, size_t from, size_t na, size_t nb)
             bool other_wins = back ? is_less(s, x, y) : is_less(s, y, x);
             wins_other = other_wins ? wins_other + 1 : 0;
             wins_copy = other_wins ? 0 : wins_copy + 1;
-            move(&out, other_wins ? &other : &copy, 1, back);
+            move_elements(&out, other_wins ? &other : &copy, 1, back);
             if (other_wins ? other.n == 0 : copy.n == 1)
                 goto over;
         } while (wins_copy < s->gallop && wins_other < s->gallop);
@@ -271,21 +276,21 @@ static void merge(sorting *s, size_t from, size_t na, size_t nb)
                 size_t wins = back ? x->n - gallop(s, one, x->p - x->n, x->n, x->n - 1, turn == 0)
                                    : gallop(s, one, x->p, x->n, 0, turn == 0);
                 *(of_copy ? &wins_copy : &wins_other) = wins;
-                move(&out, x, wins, back);
+                move_elements(&out, x, wins, back);
                 if (of_copy ? wins > 0 && copy.n <= 1 : other.n == 0)
                     goto over;
-                move(&out, y, 1, back);
+                move_elements(&out, y, 1, back);
                 if (of_copy ? other.n == 0 : copy.n == 1)
                     goto over;
             }
         } while (wins_copy >= GALLOP || wins_other >= GALLOP);
     }
 over:
-    move(&out, &other, other.n, back);
-    move(&out, &copy, copy.n, back);
+    move_elements(&out, &other, other.n, back);
+    move_elements(&out, &copy, copy.n, back);
 }
 
-/* Run i and the one after it become one; what is in its place already stays. */
+/* Merges runs i and i + 1, without the elements at both ends that are already in place. */
 static void merge_at(sorting *s, size_t i)
 {
     run *r = &s->runs[i];
@@ -303,7 +308,7 @@ static void merge_at(sorting *s, size_t i)
         merge(s, from, na, nb);
 }
 
-/* The first bit in which the middles of two neighbouring runs, as shares of the whole, differ. */
+/* Returns the first bit in which the midpoints of two neighbouring runs, as fractions of n, differ. */
 static int power_of(size_t from, size_t na, size_t nb, size_t n)
 {
     size_t a = 2 * from + na, b = a + na + nb;
@@ -330,7 +335,7 @@ void tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context)
     least += odd;
     s.room = tl_malloc((n / 2 + 1) * sizeof *s.room);
     for (size_t from = 0, length; n > 1 && from < n; from += length) {
-        length = find_run(&s, from, n);
+        length = run_length(&s, from, n);
         if (length < least) {
             size_t filled = n - from < least ? n - from : least;
             insert_rest(&s, from, from + length, from + filled);

@@ -1,15 +1,14 @@
-/* text.c - a JSON array as Python shows the tuple or list that is made of it. */
+/* text.c - a JSON array as Python's repr of the tuple or list with its elements. */
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/text/json.h"
 #include <stdio.h>
 
-/* Nesting up to which a list is shown as Python does; a deeper list, or one with an object in it, is shown as in the
- * trace. */
+/* The deepest nesting that is converted; a deeper list, or a list with an object in it, is shown as in the trace. */
 #define DEEPEST 64
 
-/* In single quotes, or in double ones where these alone are not in it. */
+/* Appends the string in single quotes; in double quotes if it has a single quote and no double quote. */
 static void put_string(tl_bytes *out, tl_text json)
 {
     tl_bytes text = { 0 };
@@ -33,7 +32,8 @@ static void put_string(tl_bytes *out, tl_text json)
     tl_bytes_free(&text);
 }
 
-/* False: it is no JSON, or holds an object, or too many lists in each other.  list: in brackets, not parentheses. */
+/* Appends a JSON value, an array in brackets if `list`, else in parentheses.  False: the text is no JSON, has an
+ * object, or is nested deeper than DEEPEST. */
 static bool put_value(tl_bytes *out, tl_text json, bool list, int depth) /* NOLINT(misc-no-recursion): to DEEPEST */
 {
     char text[TL_PYTHON_REPR_SIZE];

@@ -4,7 +4,7 @@
 
 #define BIT(key) (UINT64_C(1) << (key))
 
-/* Keys of args that the columns do not need. */
+/* Keys of args that the columns of the trace do not use. */
 #define KEY_EXTERNAL_ID     TL_KEY_HOOK
 #define KEY_LABELS          ((tl_key)(TL_KEY_HOOK + 1))
 #define KEY_INPUT_DIMS      ((tl_key)(TL_KEY_HOOK + 2))
@@ -29,6 +29,7 @@ static tl_key key_of(const char *p, size_t n)
     }
 }
 
+/* Returns the value as a tl_ref; adds the text of a value that is no small integer to the names. */
 static tl_ref ref_of(tl_events *e, const tl_value *v)
 {
     int64_t x;
@@ -42,7 +43,7 @@ static tl_ref ref_of(tl_events *e, const tl_value *v)
     return TL_REF_TEXT | (number ? TL_REF_NUMBER : 0) | text;
 }
 
-/* The value as JSON or a string's text; TL_NO_NAME where it is a bare word or absent. */
+/* Returns the names id of the value's JSON, or of a string's text; TL_NO_NAME for a bare word or an absent value. */
 static uint32_t json_of(tl_events *e, const tl_value *v)
 {
     return v == NULL || (v->type == TL_VALUE_OTHER && v->text.n == 0) ? TL_NO_NAME
@@ -81,8 +82,8 @@ static tl_more more_of(tl_events *e, const tl_fields *f)
 
 /* ---------------------------------------------------------------------------------------------------- the columns */
 
-/* Room for as many rows as the columns of the trace have. */
-static void reserve(tl_verbatim *words, size_t n, bool more)
+/* Grows the columns to room for n events. */
+static void reserve_events(tl_verbatim *words, size_t n, bool more)
 {
     if (n <= words->cap)
         return;
@@ -98,7 +99,7 @@ static void keep_times(void *arg, tl_events *events, const tl_fields *fields, ui
     tl_verbatim *words = arg;
     const tl_value *cat = tl_fields_get(fields, TL_KEY_CAT);
 
-    reserve(words, events->cap, false);
+    reserve_events(words, events->cap, false);
     while (words->ranges.n > 0 && words->ranges.v[words->ranges.n - 1].event >= i) /* taken back */
         words->ranges.n--;
     if (cat != NULL && fields->args.n > 0 && tl_text_is(cat->text, "cuda_profiler_range"))
@@ -112,7 +113,7 @@ static void keep_all(void *arg, tl_events *events, const tl_fields *fields, uint
 {
     tl_verbatim *words = arg;
 
-    reserve(words, events->cap, true);
+    reserve_events(words, events->cap, true);
     words->more[i] = more_of(events, fields);
     keep_times(arg, events, fields, i);
 }

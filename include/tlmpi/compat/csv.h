@@ -1,12 +1,12 @@
 /* csv.h - a table as pandas writes it: commas, quotes where needed, the shortest digits that read back as the same
- * double, nothing for NaN.  A whole number has no point: 12, where pandas has 12 or 12.0 by the type of the column.
+ * double, an empty cell for NaN.  A whole number has no point: 12, where pandas writes 12 or 12.0 by the column's type.
  *
  *     tl_csv csv = tl_csv_open(&folder, "profiler_steps.csv", "step,name");
  *     TL_ROW(&csv, 5, "forward");
  *     tl_csv_close(&csv);
  *
- * Nothing here returns a failure: the first one stays in the folder's error, and every later table of that folder is
- * then neither opened nor kept. */
+ * No function here returns a failure: the first failure stays in the folder's error, and every later table of that
+ * folder is then neither opened nor kept. */
 #ifndef TLMPI_COMPAT_CSV_H
 #define TLMPI_COMPAT_CSV_H
 
@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Where the tables of one run go.  error.status: TL_OK, or that of the first failure. */
+/* The folder of the tables of one run.  error.status: TL_OK, or the status of the first failure. */
 typedef struct tl_csv_folder {
     const char *dir; /* borrowed */
     tl_error error;
@@ -32,16 +32,16 @@ static inline bool tl_csv_failed(const tl_csv_folder *folder)
 
 typedef struct tl_csv {
     tl_csv_folder *folder;
-    FILE *file; /* NULL: it could not be opened, and its cells go nowhere */
+    FILE *file; /* NULL: the file could not be opened, and cells are dropped */
     char *path;
-    tl_part_file part; /* becomes the table at the close */
-    tl_bytes line;     /* the row that is being written */
-    size_t column;     /* of the next cell */
+    tl_part_file part; /* renamed to `path` at the close */
+    tl_bytes line;     /* the current row */
+    size_t column;     /* index of the next cell in the row */
 } tl_csv;
 
 typedef enum tl_cell_kind { TL_CELL_INT, TL_CELL_REAL, TL_CELL_TEXT } tl_cell_kind;
 
-/* A cell; NaN is an empty one. */
+/* A real of NaN is an empty cell. */
 typedef struct tl_cell {
     tl_cell_kind kind;
     int64_t number;
@@ -84,7 +84,7 @@ static inline tl_cell tl_words(const char *words)
     return tl_string((tl_text){ words, strlen(words) });
 }
 
-/* What the bytes hold, until they grow. */
+/* Returns a view of the bytes, valid until the bytes grow. */
 static inline tl_text tl_bytes_text(const tl_bytes *bytes)
 {
     return (tl_text){ bytes->n > 0 ? bytes->v : "", bytes->n };
@@ -98,16 +98,17 @@ static inline tl_cell tl_bytes_cell(const tl_bytes *bytes)
 /* Begins DIR/NAME with a header line; NULL: the caller writes the header as its first row. */
 tl_csv tl_csv_open(tl_csv_folder *folder, const char *name, const char *header);
 
-/* DIR/NAME_rankRANK.csv. */
+/* Begins DIR/NAME_rankRANK.csv. */
 tl_csv tl_csv_open_rank(tl_csv_folder *folder, const char *name, int64_t rank, const char *header);
 
-/* Cells of the header: names with commas between them. */
+/* Adds cells to the header row: names with commas between them. */
 void tl_csv_head(tl_csv *csv, const char *names);
 
 void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n);
 void tl_csv_end_row(tl_csv *csv);
 
-/* The next cells of a row; the last cells of a row: numbers, doubles, words, texts or cells, 20 at most. */
+/* TL_CELLS adds cells to the current row; TL_ROW adds cells and ends the row.  At most 20 integers, doubles, C strings,
+ * texts or cells. */
 #define TL_CELLS(csv, ...)                                                                                             \
     tl_csv_cells(csv, (const tl_cell[]){ TL_CELL_LIST(__VA_ARGS__) },                                                  \
                  sizeof((const tl_cell[]){ TL_CELL_LIST(__VA_ARGS__) }) / sizeof(tl_cell))
@@ -145,8 +146,8 @@ void tl_csv_end_row(tl_csv *csv);
 #define TL_CELLS_19(x, ...) TL_CELL(x), TL_CELLS_18(__VA_ARGS__)
 #define TL_CELLS_20(x, ...) TL_CELL(x), TL_CELLS_19(__VA_ARGS__)
 
-/* Gives a table that is kept its name when every byte of it is on disk, else leaves nothing behind.  Of a table that is
- * not kept neither this one nor an older one of its name is there afterwards. */
+/* Ends a table.  If `kept`, the table gets its name once all its bytes are on disk; after a failed write no part of it
+ * remains.  If not `kept`, the table is dropped, and an older file of its name is removed. */
 void tl_csv_end(tl_csv *csv, bool kept);
 
 static inline void tl_csv_close(tl_csv *csv)
@@ -154,13 +155,14 @@ static inline void tl_csv_close(tl_csv *csv)
     tl_csv_end(csv, true);
 }
 
-/* Removes tables of an earlier job: those whose names begin with one of these words, a list that ends with NULL. */
+/* Removes the .csv files of the folder whose names begin with one of the words in `begins`, a list that ends with
+ * NULL. */
 void tl_csv_clear(const char *dir, const char *const *begins);
 
-/* DIR/notes.txt: lines. */
+/* Writes the lines as DIR/notes.txt. */
 void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines);
 
-/* Adds a line to notes, cut after 2,046 bytes; `warn`: the line goes to stderr, too. */
+/* Adds a line to notes, cut after 2,046 bytes.  If `warn`, the line also goes to stderr. */
 void tl_csv_note(tl_bytes *notes, bool warn, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

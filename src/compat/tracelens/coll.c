@@ -1,5 +1,5 @@
-/* coll.c - collective kernels: which they are, how they travel, how they are matched; what all tables of collectives say of a row;
- * each kernel of each rank, and their sums by rank and kind.
+/* coll.c - collective kernels: finding, packing and matching them; cells that all tables of collectives share; the
+ * tables of single kernels and of sums by rank and kind.
  */
 #include "lens.h"
 #include "tlmpi/base/group.h"
@@ -17,7 +17,7 @@ void tl_colls_free(tl_colls *colls)
 
 /* ------------------------------------------------------------------------------------------------------ travelling */
 
-/* The texts of a row. */
+/* Pointers to the text ids of a row. */
 #define TEXTS(row)                                                                                                     \
     {                                                                                                                  \
         &(row)->group, &(row)->ranks, &(row)->name, &(row)->dtype, &(row)->in_split, &(row)->out_split                 \
@@ -30,7 +30,7 @@ static bool is_collective(const tl_lens *lens, uint32_t i)
            (more->correlation != TL_REF_NONE || more->external_id != TL_REF_NONE);
 }
 
-/* The row of an event; texts are ids of the trace's names. */
+/* Returns the row of an event, with text ids of the trace's names. */
 static tl_coll_row row_of(const tl_lens *lens, uint32_t i)
 {
     static const tl_coll_args none = { .group_size = -1,
@@ -64,7 +64,7 @@ static uint32_t intern(tl_names *texts, tl_text text)
     return tl_names_intern(texts, text.p, text.n);
 }
 
-/* A custom all-reduce does not say what it is; nothing else is read out of a kernel's name. */
+/* A custom all-reduce has no args, so its kernel's name gives the collective's name; other names are not parsed. */
 void tl_colls_pack(const tl_lens *lens, tl_bytes *out)
 {
     TL_VEC(tl_coll_row) rows = { 0 };
@@ -123,7 +123,7 @@ void tl_colls_unpack(tl_colls *colls, int64_t rank, tl_bytes *share)
 TL_SORT_BY(by_rank, tl_coll_row, rank)
 TL_ORDER_BY(by_rank_group_and_time, tl_coll_row, rank, group, ts)
 
-/* No row of any rank has a group, and each rank's rows lie on one stream. */
+/* Whether no row of any rank has a group and each rank's rows lie on one stream. */
 static bool is_plain(const tl_colls *colls, uint32_t unknown)
 {
     int64_t stream = TL_COLL_NO_NUMBER;
@@ -156,8 +156,8 @@ static void name_groups(tl_colls *colls)
     }
 }
 
-/* Numbers the collectives and gathers the rows of each. */
-static void gather(tl_colls *colls)
+/* Numbers the collectives and groups the rows by collective. */
+static void group_by_collective(tl_colls *colls)
 {
     tl_map known = { 0 };
     uint32_t *collective_of = tl_malloc(colls->rows.n * sizeof *collective_of);
@@ -178,7 +178,7 @@ static void gather(tl_colls *colls)
 
 void tl_colls_match(tl_colls *colls)
 {
-    tl_vec_sort(&colls->rows, by_rank); /* rows of one rank stay in file order */
+    tl_vec_sort(&colls->rows, by_rank); /* stable: rows of one rank stay in file order */
     name_groups(colls);
     uint32_t *order = tl_sorted_index(colls->rows.n, by_rank_group_and_time, colls->rows.v);
     for (size_t i = 0; i < colls->rows.n; i++) {
@@ -187,7 +187,7 @@ void tl_colls_match(tl_colls *colls)
         row->index = last != NULL && last->rank == row->rank && last->group == row->group ? last->index + 1 : 0;
     }
     free(order);
-    gather(colls);
+    group_by_collective(colls);
 }
 
 /* -------------------------------------------------------------------------------------------------- cells of a row */
@@ -230,7 +230,8 @@ void tl_coll_put_kind(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row
              tl_coll_number(row->group_size), tl_coll_text(colls, row->dtype));
 }
 
-/* "[0, 1, 2]", or "[0, 1, ...]" of a list that was shortened: what is not told may lie on another node. */
+/* Returns whether the ranks of a group share a node; ranks: "[0, 1, 2]", or a shortened list "[0, 1, ...]", whose
+ * missing ranks may lie on another node. */
 static const char *span_of(tl_text ranks, int64_t gpus_per_node)
 {
     int64_t node = -1;
@@ -294,7 +295,7 @@ void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder)
 TL_ORDER_BY(by_group, tl_coll_row, rank, group, ranks, name, group_size, dtype, in_nelems, out_nelems, in_split,
             out_split, stream)
 
-/* A row with anything missing belongs to no group. */
+/* Whether the row has all keys of the summary; other rows are left out. */
 static bool is_complete(const tl_coll_row *r)
 {
     return r->ranks != TL_NO_NAME && r->name != TL_NO_NAME && r->group_size != TL_COLL_NO_NUMBER &&

@@ -1,5 +1,5 @@
-/* gaps.c - where the gaps are, what lies on either side, and whether a wait of the host emptied the device; the tables of single
- * gaps, and of gaps by what they have in common: the summary, and the overview by the two axes alone.
+/* gaps.c - the gaps with their neighbours, and whether a wait of the host emptied the device; the tables of single gaps
+ * and of groups of gaps: the overview by drain type and host activity, the summary by these and the gap's key.
  */
 #include "lens.h"
 #include "tlmpi/base/group.h"
@@ -7,7 +7,7 @@
 #include "tlmpi/compat/python.h"
 #include <stdlib.h>
 
-#define LAUNCH_LATENCY_US 8.0 /* typical; of a launch that returned earlier the work was queued */
+#define LAUNCH_LATENCY_US 8.0 /* typical; after a launch that ended earlier than this the work was queued */
 #define PREV_NEAR_US      2.0
 #define NEXT_NEAR_US      1.0
 #define SYNC_NEAR_US      2.0
@@ -38,7 +38,8 @@ void tl_lens_idle_free(tl_lens_idle *idle)
 
 /* --------------------------------------------------------------------------------------------------- the intervals */
 
-/* The fraction is exact, so is its product as p + e; what p loses decides where p itself lies half way. */
+/* The fraction of `us` is exact, and so is its product with 1000, p + e; if p lies half way between two integers,
+ * the sign of e decides the rounding. */
 int64_t tl_lens_thousandths(double us)
 {
     double whole = floor(us), part = us - whole;
@@ -51,11 +52,11 @@ int64_t tl_lens_thousandths(double us)
     return (int64_t)whole * 1000 + (int64_t)n;
 }
 
-/* Runs of events that touch are busy; between two of them lies a gap, whose next run begins and ends it. */
+/* Finds the gaps between runs of events that overlap or touch. */
 static void find_gaps(tl_lens_idle *idle, const tl_lens *lens)
 {
     size_t n;
-    uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n), last = TL_NONE; /* last: ends the run before */
+    uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n), last = TL_NONE; /* last: end of the previous run */
 
     for (size_t i = 0, from; i < n; last = index[from]) {
         const uint32_t first = index[from = i];
@@ -89,8 +90,8 @@ static void find_gaps(tl_lens_idle *idle, const tl_lens *lens)
     free(index);
 }
 
-/* The last event of the file that ends at lo, and that begins at hi, to the thousandth: the columns of names follow
- * these, not `prev` and `next`. */
+/* Sets `before` and `after`: the last event of the file that ends at lo, that starts at hi, to the thousandth of a us.
+ * TraceLens' columns of names use these events, not the events that find_sync_call and find_next use. */
 static void name_neighbours(const tl_lens *lens, tl_lens_idle *idle)
 {
     tl_map ends = { 0 }, starts = { 0 };
@@ -119,21 +120,22 @@ typedef struct walk {
     const tl_lens *lens;
     uint32_t *gpu, *calls; /* by ts */
     size_t ngpu, ncalls;
-    size_t next_call;         /* calls before it began before the gap at hand */
-    TL_VEC(uint32_t) running; /* calls before next_call that may still run at lo - 2, by ts */
+    size_t next_call;         /* number of calls that began before the current gap */
+    TL_VEC(uint32_t) running; /* of these calls, by ts, those that may still run SYNC_NEAR_US before the gap */
 } walk;
 
-/* The first place in gpu whose ts is at or after t. */
-static size_t first_at(const walk *w, double t)
+/* Returns the position in w->gpu of the first event with ts >= t. */
+static size_t first_at_or_after(const walk *w, double t)
 {
     size_t low = 0;
     TL_BISECT(low, w->ngpu, mid, tl_lens_ts(w->lens, w->gpu[mid]) < t);
     return low;
 }
 
+/* Sets `next`, its launch and the fields that follow from the launch. */
 static void find_next(const walk *w, tl_lens_gap *gap)
 {
-    size_t at = first_at(w, gap->hi - 0.001), first = at > 0 ? at - 1 : 0;
+    size_t at = first_at_or_after(w, gap->hi - 0.001), first = at > 0 ? at - 1 : 0;
 
     for (size_t k = first; k < w->ngpu && k < at + 3 && gap->next == TL_NONE; k++)
         if (fabs(tl_lens_ts(w->lens, w->gpu[k]) - gap->hi) < NEXT_NEAR_US)
@@ -172,7 +174,7 @@ tl_lens_sync tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev)
     return TL_LENS_NO_SYNC;
 }
 
-/* A call that may wait: a copy that does not say its direction may, too. */
+/* Whether the event is a call that may wait; a copy without a recorded direction may. */
 static bool is_waiting_call(const tl_lens *lens, uint32_t i)
 {
     if (lens->set[i] != TL_LENS_RUNTIME || !tl_lens_is_complete(lens, i))
@@ -182,13 +184,14 @@ static bool is_waiting_call(const tl_lens *lens, uint32_t i)
             tl_names_text(&lens->e->names, lens->words->more[i].kind).n == 0);
 }
 
-/* The latest call that began before the gap and ran up to it, waits for the device, and was over when the next work was
- * launched.  Calls that ended earlier never count again: as they are met, from the latest on, they go. */
-static void find_sync(walk *w, tl_lens_gap *gap)
+/* Sets sync_call: the latest call that began before the gap, ran up to the gap, waits for the device, and ended before
+ * the next work was launched.  The search runs backwards and drops the calls that ended before the gap, since later
+ * gaps cannot use them. */
+static void find_sync_call(walk *w, tl_lens_gap *gap)
 {
     const tl_lens *lens = w->lens;
-    size_t at = first_at(w, gap->lo), kept;
-    /* The event that started last before the gap, if it ended where the gap begins. */
+    size_t at = first_at_or_after(w, gap->lo), kept;
+    /* The last event that started before the gap, if that event ends at the gap's start. */
     uint32_t prev =
         at > 0 && fabs(tl_lens_end(lens, w->gpu[at - 1]) - gap->lo) < PREV_NEAR_US ? w->gpu[at - 1] : TL_NONE;
 
@@ -226,7 +229,7 @@ tl_lens_idle tl_lens_idle_of(const tl_lens *lens)
         if (tl_lens_is_noise(gap))
             continue;
         find_next(&w, gap);
-        find_sync(&w, gap);
+        find_sync_call(&w, gap);
         tl_lens_host_label(host, gap);
     }
     free(w.gpu);
@@ -253,7 +256,7 @@ static tl_cell name_cell(const tl_lens *lens, uint32_t event)
     return tl_string(event != TL_NONE ? tl_lens_name(lens, event, "unknown") : TL_TEXT(""));
 }
 
-/* The table of noise has numbers as Python shows them: 12.0 where the trace has written a fraction. */
+/* Adds a number as Python shows it, as the table of noise does: 12.0 if the trace writes a fraction. */
 static void put_shown(tl_csv *csv, double us, bool whole)
 {
     char number[TL_PYTHON_REPR_SIZE];
@@ -262,7 +265,7 @@ static void put_shown(tl_csv *csv, double us, bool whole)
     TL_CELLS(csv, whole ? tl_int((int64_t)us) : tl_words(number));
 }
 
-/* The call that waited: its name, number and duration. */
+/* Adds the name, the External id or correlation, and the duration of the call that waited. */
 static void put_sync_call(tl_csv *csv, const tl_lens *lens, uint32_t call)
 {
     if (call == TL_NONE) {
@@ -305,7 +308,7 @@ static int longest_first(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(tl_lens_duration(&gaps[b]), tl_lens_duration(&gaps[a]));
 }
 
-/* Without macro gaps the table of intervals has no columns either. */
+/* Without macro gaps, the table of intervals has no header either. */
 void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_folder *folder)
 {
     static const char header[] =
@@ -337,15 +340,15 @@ void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_fo
 
 #define DASH "\342\200\224"
 
-/* What is to be said of the durations of some gaps, us; NaN where there is none. */
+/* Statistics of the durations of some gaps, us; NaN without gaps. */
 typedef struct durations {
     double mean, median, std, min, max;
 } durations;
 
-/* The gaps of a rank with all durations; which of them are macro gaps, and which are noise, in order of time. */
+/* The gaps of a rank, split into macro gaps and noise, both in order of time. */
 typedef struct grouping {
     const tl_lens_idle *idle;
-    double *us;
+    double *us;       /* durations of the gaps */
     uint32_t *order;  /* macro gaps, then noise */
     uint32_t *sorted; /* macro gaps, by group */
     tl_sum all, noise;
@@ -365,7 +368,7 @@ static durations durations_of(const grouping *g, const tl_sum *group)
         d.max = fmax(d.max, work[i]);
     }
     d.median = tl_real_median(work, n);
-    for (size_t i = 0; i < n; i++) { /* in order of time again: the last digit depends on it */
+    for (size_t i = 0; i < n; i++) { /* in order of time: the last digit depends on the order */
         double x = g->us[group->order[i]] - d.mean;
         work[i] = x * x;
     }
@@ -388,7 +391,7 @@ static tl_sum sum_of(const double *us, const uint32_t *order, size_t n)
     return sum;
 }
 
-/* The macro gaps by the two axes, or by their key, too; the longest total first. */
+/* Returns the macro gaps grouped by `compare`; sorted by total, descending. */
 static tl_sums groups_of(grouping *g, tl_compare *compare)
 {
     for (size_t i = 0; i < g->all.n; i++)
@@ -411,7 +414,7 @@ static void put_labels(tl_csv *csv, const grouping *g, const tl_sum *group, bool
         TL_CELLS(csv, all ? tl_words("ALL") : word_cell(g->idle, gap->key));
 }
 
-/* After the labels; share: NaN without ids. */
+/* Adds the cells after the labels.  share: running total of the percentages; NaN: the row lists no ids. */
 static void put_summary_row(tl_csv *csv, const grouping *g, const tl_sum *group, double percent, double share)
 {
     const durations d = durations_of(g, group);

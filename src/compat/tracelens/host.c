@@ -4,16 +4,17 @@
  *     launch       ..[ call ]<- L ----->|             launch to execution
  *     operators  [ a   [ b ][ b [ c ]]     ]          self times: a less its b's, b less c, c
  *
- * The first line that holds names it; the first three need a launch, `dur` is the length of the gap:
+ * The first line that holds gives the label; the first three lines need a launch; `dur` is the length of the gap:
  *
  *     LAUNCH_ANOMALY          not prequeued, L > 10, L > dur / 4:  the device was slow to begin
  *     LAUNCH_ANOMALY          prequeued, dur > 5:                  the device was slow to begin
- *     LAUNCH_OVERHEAD_ONLY    dur - L < 4:                         hardly anything but the launch
+ *     LAUNCH_OVERHEAD_ONLY    dur - L < 4:                         little but the launch
  *     RUNTIME_DOMINATED       one class of runtime calls has dur / 4 or more
  *     CPU_UNTRACED            operators have less than dur / 5 in all
  *     CPU_DOMINATED           else
  *
- * Threads are mixed: sums run over all, and an operator within another in time is taken for its child.
+ * Threads are not told apart: sums run over all threads, and an operator within another one in time counts as its
+ * child.
  */
 #include "lens.h"
 #include "tlmpi/base/mem.h"
@@ -28,33 +29,34 @@
 #define TOLD_NAMES        3
 #define MICRO             "\302\265"
 
-/* Events of one sort; now: the events among them that overlap the gap at hand. */
+/* A sweep over events of one kind. */
 typedef struct sweep {
-    uint32_t *all;  /* by ts */
-    size_t n, next; /* those before `next` have begun before the last gap asked for ended */
-    TL_VEC(uint32_t) now;
+    uint32_t *all;        /* events, by ts */
+    size_t n, next;       /* all[0 .. next) began before the end of the current gap */
+    TL_VEC(uint32_t) now; /* events that overlap the current gap */
 } sweep;
 
+/* Time of one name in the current gap. */
 typedef struct share {
-    uint32_t name; /* of the trace; TL_NO_NAME: none */
+    uint32_t name; /* names id of the trace; TL_NO_NAME: none */
     double us;
 } share;
 
-/* An operator in a gap: its own times, and its times cut to the gap. */
+/* An operator in a gap: [ts, end), and the part in the gap, [from, to); us. */
 typedef struct frame {
     double ts, end, from, to;
     uint32_t name;
-    size_t later, sooner; /* the next frame that ends later than this one; that ends as soon, or sooner */
+    size_t later, sooner; /* the next frame that ends later than this frame; that does not end later */
 } frame;
 
 struct tl_lens_host {
     const tl_lens *lens;
     tl_names *words;
     sweep calls, ops;
-    TL_VEC(frame) frames; /* operators of the gap at hand */
-    TL_VEC(share) shares; /* of the gap at hand by name, in order of first sight */
-    uint32_t *position;   /* name -> its place in shares, plus one; TL_NO_NAME stands at the end */
-    tl_bytes text;
+    TL_VEC(frame) frames; /* operators of the current gap */
+    TL_VEC(share) shares; /* of the current gap, in order of first sight */
+    uint32_t *position;   /* by name: index in shares + 1; the last element is of TL_NO_NAME */
+    tl_bytes text;        /* the text under construction */
 };
 
 static bool is_call(const tl_lens *lens, uint32_t i)
@@ -108,8 +110,7 @@ void tl_lens_host_free(tl_lens_host *host)
 
 /* ---------------------------------------------------------------------------------------------------------- of a gap */
 
-/* Brings sweep->now to the events that overlap the gap, in the order of sweep->all.  Calls must come in order of gaps.
- */
+/* Sets s->now to the events that overlap the gap, in the order of s->all.  Calls go in the gaps' order of time. */
 static void sweep_to(sweep *s, const tl_lens *lens, const tl_lens_gap *gap)
 {
     size_t kept = 0;
@@ -144,7 +145,7 @@ static void add_share(tl_lens_host *host, uint32_t name, double us)
     host->shares.v[*position - 1].us += us;
 }
 
-/* The largest share, of equal ones the first, that is none of the n in `but`; NULL: none. */
+/* Returns the largest share, ties by first sight, except the n shares in `but`; NULL: none. */
 static const share *largest_share(const tl_lens_host *host, const share *const *but, size_t n)
 {
     const share *best = NULL;
@@ -160,14 +161,14 @@ static const share *largest_share(const tl_lens_host *host, const share *const *
 
 /* ----------------------------------------------------------------------------------------------------------- texts */
 
-static void say_name(tl_lens_host *host, uint32_t name, const char *none)
+static void append_name(tl_lens_host *host, uint32_t name, const char *none)
 {
     tl_text text = name != TL_NO_NAME ? tl_names_text(&host->lens->e->names, name) : (tl_text){ none, strlen(none) };
     tl_bytes_put(&host->text, text.p, text.n);
 }
 
-/* What has been said since the last call, as a word. */
-static uint32_t take_word(tl_lens_host *host)
+/* Returns the id of host->text, and clears the text. */
+static uint32_t finish_text(tl_lens_host *host)
 {
     uint32_t word = tl_names_intern(host->words, tl_bytes_text(&host->text).p, host->text.n);
     host->text.n = 0;
@@ -181,7 +182,7 @@ static uint32_t word_of(tl_lens_host *host, const char *words)
 
 /* ---------------------------------------------------------------------------------------------------------- launch */
 
-/* Whether the launch explains the gap, which then has its labels. */
+/* Whether the launch explains the gap; if so, sets the gap's labels. */
 static bool label_launch(tl_lens_host *host, tl_lens_gap *gap)
 {
     double dur = gap->hi - gap->lo, l = gap->launch_to_exec;
@@ -197,15 +198,15 @@ static bool label_launch(tl_lens_host *host, tl_lens_gap *gap)
     } else {
         return false;
     }
-    gap->detail = take_word(host);
+    gap->detail = finish_text(host);
     gap->key = word_of(host, gap->prequeued ? "prequeued" : "launched_during_gap");
     return true;
 }
 
 /* --------------------------------------------------------------------------------------------------------- runtime */
 
-/* Whether a class of runtime calls explains the gap: the one with the largest sum, of equal ones the one that is met
- * first.  The name is the one with the largest sum of all classes: it need not belong to the class. */
+/* Whether a class of runtime calls explains the gap; if so, sets the gap's labels.  The class has the largest sum, ties
+ * by first sight.  The name has the largest sum over all classes, and need not belong to the class. */
 static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
 {
     const tl_lens *lens = host->lens;
@@ -232,14 +233,14 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
 
     gap->cpu = TL_LENS_RUNTIME_DOMINATED;
     tl_bytes_say(&host->text, "%s", class_words[best]);
-    say_name(host, largest_share(host, NULL, 0)->name, "unknown");
-    gap->key = gap->detail = take_word(host);
+    append_name(host, largest_share(host, NULL, 0)->name, "unknown");
+    gap->key = gap->detail = finish_text(host);
     return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------- operators */
 
-static void take_frames(tl_lens_host *host, const tl_lens_gap *gap)
+static void collect_frames(tl_lens_host *host, const tl_lens_gap *gap)
 {
     const tl_lens *lens = host->lens;
 
@@ -262,14 +263,15 @@ static void take_frames(tl_lens_host *host, const tl_lens_gap *gap)
     }
 }
 
-/* The time in which frames that lie within frame i run.  These follow it in the order of frames, from `first` on up to the
- * end of i.  After one of them, all frames up to the next that ends later lie within that one and add nothing; after a frame
- * that ends later than i, all frames up to the next that ends sooner end later than i, too.  So the cost is the number of
- * children of i and of frames that cross its end, not of all descendants. */
+/* Returns the time in the gap covered by frames within frame i, us.  Frames within i come after it, from `first`
+ * on.  After a frame within i, the walk goes to the next frame that ends later, since frames between lie within the
+ * former and add nothing; after a frame that ends later than i, to the next frame that does not end later than the
+ * former, since frames between also end later than i.  So the cost is the number of i's children and of frames that
+ * cross the end of i, not of all descendants. */
 static double covered_us(const tl_lens_host *host, size_t i, size_t first)
 {
     const frame *v = host->frames.v;
-    double sum = 0, from = 0, to = 0; /* what is covered up to `from`, and a piece that goes on */
+    double sum = 0, from = 0, to = 0; /* sum: covered time before `from`; [from, to): the open piece */
 
     for (size_t k = first; k < host->frames.n && v[k].ts <= v[i].end;) {
         if (v[k].end > v[i].end) {
@@ -287,11 +289,11 @@ static double covered_us(const tl_lens_host *host, size_t i, size_t first)
     return sum + (to - from);
 }
 
-/* Self times of the operators in the gap, by name.  Frames of one extent stand side by side, and do not contain each other.
- * Ask in order of time. */
+/* Sets host->shares to the self times of the operators in the gap, by name.  Frames with equal starts and ends do not
+ * contain each other.  Calls go in the gaps' order of time. */
 static void share_self_times(tl_lens_host *host, const tl_lens_gap *gap)
 {
-    take_frames(host, gap);
+    collect_frames(host, gap);
     clear_shares(host);
     for (size_t i = 0, next; i < host->frames.n; i = next) {
         const frame *v = host->frames.v;
@@ -318,19 +320,19 @@ static void label_operators(tl_lens_host *host, tl_lens_gap *gap)
     for (size_t i = 0; i < host->shares.n; i++)
         all += host->shares.v[i].us;
     told[0] = largest_share(host, NULL, 0);
-    say_name(host, told[0]->name, "?");
-    gap->key = gap->op = take_word(host);
+    append_name(host, told[0]->name, "?");
+    gap->key = gap->op = finish_text(host);
     if (all / dur < TRACED_SHARE) {
         tl_bytes_say(&host->text, "self_time_coverage=%.0f%% of gap", all / dur * 100);
     } else {
         gap->cpu = TL_LENS_CPU_DOMINATED;
         for (size_t n = 0; n < TOLD_NAMES && (told[n] = largest_share(host, told, n)) != NULL; n++) {
             tl_bytes_say(&host->text, "%s", n > 0 ? ", " : "");
-            say_name(host, told[n]->name, "?");
+            append_name(host, told[n]->name, "?");
             tl_bytes_say(&host->text, ": %.0f%%", told[n]->us / dur * 100);
         }
     }
-    gap->detail = take_word(host);
+    gap->detail = finish_text(host);
 }
 
 void tl_lens_host_label(tl_lens_host *host, tl_lens_gap *gap)

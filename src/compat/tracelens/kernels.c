@@ -1,11 +1,11 @@
-/* kernels.c - where the time of the device went; kernels by operator and name, and the short ones among them.
+/* kernels.c - device time by class of work; kernels by operator and name, and short kernels.
  *
  *     computation      [      ]      [   ]            |U(C)|
  *     communication       [=====)                     |U(M)|, exposed: |U(M) - U(C)|
  *     copies                  [=======)               |U(P)|, exposed: |U(P) - U(C) - U(M)|
  *     busy             [      ====  )[   ]            |U(all)|
  *
- * A memset is computation.  All devices and streams are one; runs that touch are one.
+ * A memset is computation.  All devices and streams count as one; spans that touch are one span.
  */
 #include "lens.h"
 #include "tlmpi/base/group.h"
@@ -27,8 +27,8 @@ typedef struct span {
 
 typedef TL_VEC(span) spans;
 
-/* The events of the classes, merged; index is by ts. */
-static spans merge(const tl_lens *lens, const uint32_t *index, size_t n, unsigned classes, bool linked_only)
+/* Returns the spans covered by events of the classes; index: events sorted by ts. */
+static spans spans_of(const tl_lens *lens, const uint32_t *index, size_t n, unsigned classes, bool linked_only)
 {
     spans out = { 0 };
 
@@ -45,8 +45,8 @@ static spans merge(const tl_lens *lens, const uint32_t *index, size_t n, unsigne
     return out;
 }
 
-/* a without b. */
-static spans subtract(const spans *a, const spans *b)
+/* Returns a minus b. */
+static spans spans_without(const spans *a, const spans *b)
 {
     spans out = { 0 };
     size_t k = 0;
@@ -66,7 +66,7 @@ static spans subtract(const spans *a, const spans *b)
     return out;
 }
 
-static double length(const spans *s)
+static double covered_us(const spans *s)
 {
     double sum = 0;
     for (size_t i = 0; i < s->n; i++)
@@ -74,15 +74,17 @@ static double length(const spans *s)
     return sum;
 }
 
-/* Writes the timeline of the events, which are by ts, and its variant with idle time by length.  Returns the total, us;
- * without an event there are no tables, and it is NaN. */
+/* Writes the timeline of the events, sorted by ts, and the variant that splits idle time by the gaps' length.  Returns
+ * the time from the first start to the last end, us; without events NaN, and no table is written. */
 static double write_timelines(const tl_lens *lens, const uint32_t *index, size_t n, bool linked_only,
                               tl_csv_folder *folder, const char *name, const char *micro_name)
 {
-    spans busy = merge(lens, index, n, ANY, linked_only), compute = merge(lens, index, n, COMPUTATION, linked_only);
-    spans comm = merge(lens, index, n, COMMUNICATION, linked_only), copy = merge(lens, index, n, COPY, linked_only);
-    spans comm_alone = subtract(&comm, &compute), no_compute = subtract(&copy, &compute);
-    spans copy_alone = subtract(&no_compute, &comm);
+    spans busy = spans_of(lens, index, n, ANY, linked_only),
+          compute = spans_of(lens, index, n, COMPUTATION, linked_only);
+    spans comm = spans_of(lens, index, n, COMMUNICATION, linked_only),
+          copy = spans_of(lens, index, n, COPY, linked_only);
+    spans comm_alone = spans_without(&comm, &compute), no_compute = spans_without(&copy, &compute);
+    spans copy_alone = spans_without(&no_compute, &comm);
     spans *const all[] = { &busy, &compute, &comm, &copy, &comm_alone, &no_compute, &copy_alone };
     const double total = busy.n > 0 ? busy.v[busy.n - 1].end - busy.v[0].start : NAN;
     double micro_idle = 0, macro_idle = 0;
@@ -93,19 +95,19 @@ static double write_timelines(const tl_lens *lens, const uint32_t *index, size_t
     }
     const struct {
         const char *type;
-        bool shown[2]; /* in the timeline, in its variant */
+        bool shown[2]; /* in the timeline, in the variant */
         double us;
     } rows[] = {
-        { "computation_time", { true, true }, length(&compute) },
-        { "exposed_comm_time", { true, true }, length(&comm_alone) },
-        { "exposed_memcpy_time", { true, true }, length(&copy_alone) },
-        { "busy_time", { true, true }, length(&busy) },
+        { "computation_time", { true, true }, covered_us(&compute) },
+        { "exposed_comm_time", { true, true }, covered_us(&comm_alone) },
+        { "exposed_memcpy_time", { true, true }, covered_us(&copy_alone) },
+        { "busy_time", { true, true }, covered_us(&busy) },
         { "micro_idle_time", { false, true }, micro_idle },
         { "macro_idle_time", { false, true }, macro_idle },
-        { "idle_time", { true, false }, total - length(&busy) },
+        { "idle_time", { true, false }, total - covered_us(&busy) },
         { "total_time", { true, true }, total },
-        { "total_comm_time", { true, true }, length(&comm) },
-        { "total_memcpy_time", { true, true }, length(&copy) },
+        { "total_comm_time", { true, true }, covered_us(&comm) },
+        { "total_memcpy_time", { true, true }, covered_us(&copy) },
     };
     for (int micro = 0; micro < 2 && busy.n > 0; micro++) {
         tl_csv csv = tl_csv_open(folder, micro ? micro_name : name, "type,time ms,percent");
@@ -124,11 +126,11 @@ static double write_timelines(const tl_lens *lens, const uint32_t *index, size_t
 #define SHORT_US 10.0
 #define NBINS    100
 
-/* Where a kernel comes from. */
+/* The source of a kernel: the operator above its launch, else the launch itself. */
 enum { FROM_NOWHERE, FROM_OP, FROM_GRAPH, FROM_RUNTIME };
 static const char *const source_words[] = { "", "", "graph", "runtime" };
 
-/* What kernels are grouped by, and their durations. */
+/* The grouping keys and the duration of a kernel. */
 typedef struct kernel {
     uint32_t source;
     uint32_t parent;                /* names id of the operator or of the launch; TL_NO_NAME: none */
@@ -145,10 +147,10 @@ typedef struct summing {
     const tl_lens *lens;
     TL_VEC(kernel) kernels; /* in file order */
     double total;
-    bool has_ops; /* a kernel has an operator: only then are there columns of operators */
+    bool has_ops; /* a kernel has an operator; if not, the columns of operators are left out */
 } summing;
 
-static void take_kernels(summing *s)
+static void collect_kernels(summing *s)
 {
     const tl_events *e = s->lens->e;
     uint32_t *parents = tl_lens_parent_ops(s->lens);
@@ -218,8 +220,8 @@ static void write_summary(const summing *s, uint32_t *order, tl_csv_folder *fold
 
 /* --------------------------------------------------------------------------------------------------- short kernels */
 
-/* Numpy's bins: equal ones over the range, or over a range of 1 around the only value; each holds its lower edge, the
- * last its upper one, too. */
+/* Bins as in numpy: of equal width from the smallest to the largest duration, or over a range of 1 around a single
+ * value.  A bin includes its lower edge, the last bin also its upper edge. */
 static void write_histogram(const summing *s, tl_csv_folder *folder)
 {
     double min = INFINITY, max = -INFINITY, edge[NBINS + 1];
@@ -240,7 +242,7 @@ static void write_histogram(const summing *s, tl_csv_folder *folder)
         edge[i] = i * ((max - min) / NBINS) + min;
     edge[NBINS] = max;
     TL_EACH (const kernel, k, s->kernels) {
-        size_t bin = 1; /* the last one whose lower edge is not above the duration */
+        size_t bin = 1; /* one more than the last bin with a lower edge <= the duration */
         TL_BISECT(bin, NBINS, mid, edge[mid] <= k->us);
         count[bin - 1] += k->us < SHORT_US;
     }
@@ -250,7 +252,7 @@ static void write_histogram(const summing *s, tl_csv_folder *folder)
     tl_csv_close(&csv);
 }
 
-/* Short kernels: by name alone where no kernel has an operator; else kernels of an operator with recorded arguments. */
+/* Writes short kernels by name if no kernel has an operator; else only kernels of operators with recorded arguments. */
 static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder)
 {
     const kernel *v = s->kernels.v;
@@ -284,12 +286,12 @@ static void write_short(const summing *s, uint32_t *order, tl_csv_folder *folder
     free(rows.v);
 }
 
-/* total: of the linked timeline, us; NaN where there is none. */
+/* total: length of the linked timeline, us; NaN without one. */
 static void write_kernels(const tl_lens *lens, double total, tl_csv_folder *folder)
 {
     summing s = { .lens = lens, .total = total };
 
-    take_kernels(&s);
+    collect_kernels(&s);
     if (s.kernels.n > 0) {
         uint32_t *order = tl_malloc(s.kernels.n * sizeof *order);
         write_summary(&s, order, folder);

@@ -1,5 +1,5 @@
-/* lens.c - which events TraceLens looks at, and what it reads out of their names; which runtime call launched which event, and
- * which operator an event of the host belongs to.
+/* lens.c - the events that TraceLens uses, the properties of their names, the runtime call that launched each event,
+ * and the operator of each host event.
  */
 #include "lens.h"
 #include "tlmpi/base/group.h"
@@ -8,7 +8,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- names */
 
-/* Names of runtime calls, which begin with "hip" or "cuda"; and whole names. */
+/* Names of runtime calls: `calls` follow "hip" or "cuda"; whole_calls are whole names. */
 static const struct {
     const char *name;
     uint16_t says;
@@ -34,7 +34,7 @@ static const struct {
                     { "cuLaunchKernel", TL_LENS_LAUNCH_CALL },
                     { "cudaLaunchKernelExC", TL_LENS_LAUNCH_CALL } };
 
-/* Copies of older ROCm, each with or without ".kd" after it. */
+/* Kernel names of copies in older ROCm, each with or without ".kd" at the end. */
 static const char *const copy_kernels[] = {
     "MEMORY_COPY_HOST_TO_DEVICE",         "MEMORY_COPY_DEVICE_TO_HOST",
     "MEMORY_COPY_DEVICE_TO_DEVICE",       "__amd_rocclr_copyBuffer",
@@ -42,7 +42,7 @@ static const char *const copy_kernels[] = {
     "__amd_rocclr_copyBufferRectAligned",
 };
 
-/* Whether the needle stands anywhere in the text, in any case. */
+/* Whether the text has the needle in it, in upper or lower case. */
 static bool has_any_case(tl_text t, const char *needle)
 {
     size_t n = strlen(needle);
@@ -62,7 +62,7 @@ static bool is_copy_kernel(tl_text t)
     return false;
 }
 
-static uint16_t what_says(tl_text name)
+static uint16_t bits_of_name(tl_text name)
 {
     const size_t nplatform = tl_text_starts(name, "hip") ? 3 : tl_text_starts(name, "cuda") ? 4 : name.n;
     const tl_text call = { name.p + nplatform, name.n - nplatform };
@@ -87,8 +87,8 @@ static uint16_t what_says(tl_text name)
  *     ac2g         s, id = k ......... f, id = k, pid p, tid t
  *     device                           [the last event of pid p, tid t with args[key] = k]
  *
- * Both ends of the flow must be there; equal numbers alone link nothing.  A graph launch is the launch of all device
- * work with its number, no flow needed.  Where several calls claim an event, the last in the file has it.
+ * A link needs both ends of the flow; equal keys alone link nothing.  A graph launch is the launch of all device work
+ * with its key, no flow needed.  If several calls match one event, the last in the file counts.
  */
 
 typedef struct linking {
@@ -96,7 +96,7 @@ typedef struct linking {
     bool by_correlation; /* the key: args.correlation; else args["External id"] */
     tl_map starts, ends; /* flow id -> the last event of ph s, of ph f */
     tl_map graphs;       /* key -> the last graph launch with it */
-    uint32_t *target;    /* flow end -> the event it points to; TL_NONE: none */
+    uint32_t *target;    /* by the event that ends a flow: the event where the flow ends; TL_NONE: none */
 } linking;
 
 static tl_ref key_of(const linking *k, uint32_t i)
@@ -105,12 +105,12 @@ static tl_ref key_of(const linking *k, uint32_t i)
     return k->by_correlation ? more->correlation : more->external_id;
 }
 
-static uint32_t find(const tl_map *map, tl_ref key)
+static uint32_t event_of_key(const tl_map *map, tl_ref key)
 {
     return key != TL_REF_NONE ? tl_map_get(map, (uint64_t)key) : TL_NONE;
 }
 
-/* The ends of flows, and the key, a property of the file: the first runtime call that launches decides. */
+/* Fills starts and ends, and sets by_correlation, which the first launch call of the file decides. */
 static void collect_flows(linking *k)
 {
     const tl_events *e = k->lens->e;
@@ -131,7 +131,7 @@ static void collect_flows(linking *k)
     }
 }
 
-/* Any event but a flow may stand where a flow ends; if it is no device work, its launch is never asked for. */
+/* Fills `target`.  A target may be any event but a flow; only the launches of device work are used. */
 static void collect_targets(linking *k)
 {
     const tl_events *e = k->lens->e;
@@ -141,7 +141,7 @@ static void collect_targets(linking *k)
     for (uint32_t i = 0; i < e->n; i++) {
         if (k->lens->set[i] == TL_LENS_FLOW || (more[i].has & placed) != placed)
             continue;
-        uint32_t flow = find(&k->ends, key_of(k, i));
+        uint32_t flow = event_of_key(&k->ends, key_of(k, i));
         if (flow != TL_NONE && e->track[flow] == e->track[i] && (more[flow].has & placed) == placed)
             k->target[flow] = i;
     }
@@ -159,14 +159,14 @@ static void link_launches(tl_lens *lens)
         tl_ref key = key_of(&k, i);
         if (lens->set[i] != TL_LENS_RUNTIME || key == TL_REF_NONE || isnan(tl_lens_ts(lens, i)))
             continue;
-        uint32_t flow = find(&k.ends, key);
+        uint32_t flow = event_of_key(&k.ends, key);
         if (tl_lens_says(lens, i) & TL_LENS_GRAPH_LAUNCH)
             tl_map_put(&k.graphs, (uint64_t)key, i);
-        else if (flow != TL_NONE && find(&k.starts, key) != TL_NONE && k.target[flow] != TL_NONE)
+        else if (flow != TL_NONE && event_of_key(&k.starts, key) != TL_NONE && k.target[flow] != TL_NONE)
             lens->launch[k.target[flow]] = i;
     }
     for (uint32_t i = 0; i < lens->e->n; i++) {
-        uint32_t graph = tl_lens_is_device(lens, i) ? find(&k.graphs, key_of(&k, i)) : TL_NONE;
+        uint32_t graph = tl_lens_is_device(lens, i) ? event_of_key(&k.graphs, key_of(&k, i)) : TL_NONE;
         if (graph != TL_NONE && (lens->launch[i] == TL_NONE || lens->launch[i] < graph))
             lens->launch[i] = graph;
     }
@@ -205,7 +205,7 @@ tl_lens tl_lens_open(const tl_trace *trace, const tl_verbatim *words)
         uint32_t name = e->name[i];
         lens.set[i] = set_of[e->category[i]];
         if (name != TL_NO_NAME && lens.says[name] == 0)
-            lens.says[name] = what_says(tl_names_text(&e->names, name));
+            lens.says[name] = bits_of_name(tl_names_text(&e->names, name));
     }
     free(set_of);
     link_launches(&lens);
@@ -250,9 +250,9 @@ uint32_t *tl_lens_pick(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t
  *     cpu_op       [ b        ]
  *     runtime         [ call ]              its parent is b
  *
- * A stack for each thread: whatever has ended is popped; what is left on top is the parent.  An event that ends later
- * than the top is left out; where the top ends less than 1 us after its start, and is not the only one, the top goes
- * instead. Frames of Python take no part.
+ * One stack for each thread.  At an event, all events that have ended are popped; the top is then the event's parent.
+ * An event that ends later than the top is skipped; but if the top ends less than OVERRUN_US after the event's start
+ * and is not the bottom of the stack, the top is popped instead.  Python frames are not on the stack.
  */
 
 #define OVERRUN_US 1.0
@@ -267,7 +267,7 @@ uint32_t *tl_lens_parent_ops(const tl_lens *lens)
     size_t n = 0, nevents = lens->e->n;
     uint32_t *index = tl_lens_pick(lens, is_host, false, &n);
     uint32_t *tops = tl_malloc(lens->e->tracks.n * sizeof *tops);
-    uint32_t *below = tl_malloc(nevents * sizeof *below); /* an event on the stack -> the one under it */
+    uint32_t *below = tl_malloc(nevents * sizeof *below); /* by event on the stack: the event under it */
     uint32_t *op = tl_malloc(nevents * sizeof *op);
 
     for (size_t i = 0; i < nevents; i++)

@@ -1,7 +1,7 @@
-/* together.c - what ranks do together: collectives in which each waits for the last one to come; and all-to-all-v, where each
- * sends what it likes to each, so that sizes are summed up, and waits are not.
+/* together.c - collectives over their ranks: synchronising collectives, in which each rank waits for the last arrival,
+ * and all-to-all-v, whose sizes differ between ranks: there sizes are summed, and no waits are taken.
  *
- *     rank 0    [ wait       |  transfer ]        start: the last one's
+ *     rank 0    [ wait       |  transfer ]        transfer starts at the last arrival
  *     rank 1          [ wait |           ]
  *     rank 2                 [           ]        the straggler; its duration is the latency
  */
@@ -16,30 +16,30 @@
 /* One collective.  Times in us, sizes in 2^20 bytes, rates in 2^30 bytes a second; NaN where unknown. */
 typedef struct together {
     size_t collective;
-    const tl_coll_row *row;      /* the first rank's */
-    uint32_t group, name, dtype; /* its */
-    int64_t in_nelems;           /* its */
+    const tl_coll_row *row;      /* row of the lowest rank */
+    uint32_t group, name, dtype; /* as in `row` */
+    int64_t in_nelems;           /* as in `row` */
     double first_start, last_start, start_skew, last_end, end_skew;
     double latency, max_dur, mean_dur; /* latency: the shortest duration */
     double mean_wait;
-    int64_t earliest;                                      /* the rank that waited longest; of several the last */
-    double mb, algo, bus;                                  /* mb: of a rank */
-    double sent_mb, nelems, wall, throughput, most, least; /* of all ranks; rates of a rank */
+    int64_t earliest;                                      /* the rank that waited longest; ties: the highest */
+    double mb, algo, bus;                                  /* mb: size of one rank */
+    double sent_mb, nelems, wall, throughput, most, least; /* sums over ranks; most, least: rates of one rank */
     double imbalance;                                      /* largest size over the mean */
 } together;
 
-/* What is missing is a group of its own. */
+/* Rows with a missing key form a group of their own. */
 TL_ORDER_BY(by_kind, together, name, dtype, in_nelems)
 TL_ORDER_BY(by_group, together, group, dtype)
 
 typedef struct togethers {
     const tl_colls *colls;
     TL_VEC(together) v;    /* in order of first appearance */
-    TL_VEC(int64_t) ranks; /* that take part, ascending */
+    TL_VEC(int64_t) ranks; /* ranks that take part, ascending */
     bool has_bandwidth;
 } togethers;
 
-/* What a name of a collective means; all-to-all-v and other names do not synchronise. */
+/* The kind of a collective by its name; ALL_TO_ALL_V and NO_KIND do not synchronise. */
 typedef enum meaning { NO_KIND, ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL, ALL_TO_ALL_V } meaning;
 
 static meaning kind_of(tl_text name)
@@ -65,7 +65,7 @@ static meaning kind_of(tl_text name)
     return NO_KIND;
 }
 
-/* Whether all ranks say the same of what they do together. */
+/* Whether all ranks record the same ranks, name, group size, type and sizes of the collective. */
 static bool ranks_agree(const tl_colls *colls, size_t collective)
 {
     const tl_coll_row *a = tl_coll_nth(colls, collective, 0);
@@ -82,7 +82,7 @@ static double gb_per_s(double mb, double us)
     return us > 0 ? mb / 1024 / (us / 1e6) : NAN;
 }
 
-static together measure(const tl_colls *colls, size_t collective, meaning kind)
+static together measure_collective(const tl_colls *colls, size_t collective, meaning kind)
 {
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
     const size_t n = tl_coll_nrows(colls, collective);
@@ -104,7 +104,7 @@ static together measure(const tl_colls *colls, size_t collective, meaning kind)
         durs += r->dur;
         t.sent_mb += mb;
         t.nelems += r->in_nelems != TL_COLL_NO_NUMBER ? (double)r->in_nelems : NAN;
-        largest = fmax(largest, mb); /* of a number and NaN, the number */
+        largest = fmax(largest, mb); /* fmax ignores NaN */
         t.most = fmax(t.most, rate);
         t.least = fmin(t.least, rate);
     }
@@ -128,9 +128,9 @@ static together measure(const tl_colls *colls, size_t collective, meaning kind)
     return t;
 }
 
-/* Lists the synchronising collectives, or all-to-all-v.  Returns the first synchronising collective on which ranks do
- * not agree; TL_NONE: none. */
-static uint32_t collect(togethers *s, bool synchronise)
+/* Collects the synchronising collectives, or the all-to-all-v.  Returns the first synchronising collective on which the
+ * ranks disagree; TL_NONE: none. */
+static uint32_t collect_collectives(togethers *s, bool synchronise)
 {
     const tl_colls *colls = s->colls;
 
@@ -140,7 +140,7 @@ static uint32_t collect(togethers *s, bool synchronise)
             continue;
         if (synchronise && !colls->plain && !ranks_agree(colls, c))
             return (uint32_t)c;
-        tl_vec_push(&s->v, measure(colls, c, kind));
+        tl_vec_push(&s->v, measure_collective(colls, c, kind));
         s->has_bandwidth |= !isnan(s->v.v[s->v.n - 1].algo);
         for (size_t k = 0; k < tl_coll_nrows(colls, c); k++)
             tl_vec_push(&s->ranks, tl_coll_nth(colls, c, k)->rank);
@@ -149,7 +149,7 @@ static uint32_t collect(togethers *s, bool synchronise)
     return TL_NONE;
 }
 
-static void forget(togethers *s)
+static void free_togethers(togethers *s)
 {
     free(s->v.v);
     free(s->ranks.v);
@@ -157,8 +157,8 @@ static void forget(togethers *s)
 
 /* ------------------------------------------------------------------------------------------------------ a row each */
 
-/* The row of the i-th rank in a collective; NULL: the rank takes no part.  Ask in ascending order; *k, 0 at first, counts the
- * ranks found. */
+/* Returns the row of rank s->ranks.v[i] in a collective; NULL: the rank takes no part.  Calls go in ascending order
+ * of i; *k, 0 at first, counts the rows found. */
 static const tl_coll_row *row_of(const togethers *s, const together *t, size_t i, size_t *k)
 {
     const bool left = *k < tl_coll_nrows(s->colls, t->collective);
@@ -169,7 +169,7 @@ static const tl_coll_row *row_of(const togethers *s, const together *t, size_t i
     return row;
 }
 
-/* Names of columns of each rank: rank_3_ts, rank_3_dur. */
+/* Adds the header cells of each rank: rank_3_ts, rank_3_dur. */
 static void head_ranks(tl_csv *csv, const togethers *s, const char *const *words)
 {
     for (size_t i = 0; i < s->ranks.n; i++)
@@ -251,7 +251,7 @@ static void write_exchanges(const togethers *s, tl_csv_folder *folder)
 
 /* ------------------------------------------------------------------------------------------- sums of some collectives */
 
-/* What is told of the numbers of a column, in this order. */
+/* Statistics of a column, in the order of their cells. */
 enum {
     MEAN = 1,
     MEDIAN = 2,
@@ -266,8 +266,8 @@ enum {
 
 typedef struct column {
     const char *name;
-    size_t at;      /* in a together */
-    unsigned tells; /* TOTAL: alone, and the name is the column's */
+    size_t at;      /* offset of the double in a together */
+    unsigned tells; /* statistics; TOTAL stands alone, and its cell has the plain name */
 } column;
 
 static const column sync_columns[] = {
@@ -303,7 +303,7 @@ static void head_columns(tl_csv *csv, const column *columns, size_t n)
             }
 }
 
-/* Of what is known of the collectives order[0 .. n). */
+/* Adds the statistics of each column over the collectives order[0 .. n), NaN left out. */
 static void put_columns(tl_csv *csv, const togethers *s, const column *columns, size_t ncolumns, const uint32_t *order,
                         size_t n)
 {
@@ -322,7 +322,7 @@ static void put_columns(tl_csv *csv, const togethers *s, const column *columns, 
     }
 }
 
-/* By name, type and size. */
+/* Writes sums by name, type and size. */
 static void write_sync_sums(const togethers *s, tl_csv_folder *folder)
 {
     const tl_colls *colls = s->colls;
@@ -359,7 +359,7 @@ static void write_sync_sums(const togethers *s, tl_csv_folder *folder)
     tl_csv_close(&csv);
 }
 
-/* By process group and type. */
+/* Writes sums by process group and type. */
 static void write_exchange_sums(const togethers *s, tl_csv_folder *folder)
 {
     const tl_colls *colls = s->colls;
@@ -384,15 +384,15 @@ static void write_exchange_sums(const togethers *s, tl_csv_folder *folder)
 
 /* ------------------------------------------------------------------------------- which rank the others waited for */
 
-/* A rank, over the collectives above. */
+/* Sums of a rank over the synchronising collectives. */
 typedef struct standing {
     int64_t rank;
-    size_t order; /* of its first appearance: decides who was last where two came at once */
-    double waits, durs;
-    uint64_t n, last, first;
+    size_t order;            /* position of the rank's first appearance: breaks ties of the last arrival */
+    double waits, durs;      /* us; durs: over all kernels of the rank */
+    uint64_t n, last, first; /* collectives of the rank; arrivals as the last, as the first rank */
 } standing;
 
-/* The standing of a rank; NULL: it takes no part. */
+/* Returns the standing of a rank; NULL: the rank takes no part. */
 static standing *standing_of(const togethers *s, standing *v, int64_t rank)
 {
     size_t at = 0;
@@ -407,7 +407,7 @@ static int least_wait_first(const void *a, const void *b)
     return p != q ? TL_COMPARE(p, q) : TL_COMPARE(x->rank, y->rank);
 }
 
-static void count(const togethers *s, standing *v)
+static void count_arrivals(const togethers *s, standing *v)
 {
     size_t nseen = 0;
 
@@ -435,14 +435,14 @@ static void count(const togethers *s, standing *v)
             standing_of(s, v, row->rank)->durs += row->dur;
 }
 
-/* Writes the ranks by their waits: the rank that waits least came last. */
+/* Writes the ranks by total wait, ascending: a straggler waits least. */
 static void write_stragglers(const togethers *s, tl_csv_folder *folder)
 {
     standing *v = tl_calloc(s->ranks.n, sizeof *v);
 
     for (size_t i = 0; i < s->ranks.n; i++)
         v[i].rank = s->ranks.v[i];
-    count(s, v);
+    count_arrivals(s, v);
     qsort(v, s->ranks.n, sizeof *v, least_wait_first);
     tl_csv csv = tl_csv_open(folder, "nccl_straggler_summary.csv", NULL);
     tl_csv_head(&csv, "rank,total_wait_time_us,mean_wait_time_us,times_arrived_last,times_arrived_first,"
@@ -461,14 +461,14 @@ static void write_stragglers(const togethers *s, tl_csv_folder *folder)
 uint32_t tl_coll_write_sync(const tl_colls *colls, tl_csv_folder *folder)
 {
     togethers s = { .colls = colls };
-    const uint32_t differ = collect(&s, true);
+    const uint32_t differ = collect_collectives(&s, true);
 
     if (differ == TL_NONE && s.v.n > 0) {
         write_syncs(&s, folder);
         write_sync_sums(&s, folder);
         write_stragglers(&s, folder);
     }
-    forget(&s);
+    free_togethers(&s);
     return differ;
 }
 
@@ -476,7 +476,7 @@ uint32_t tl_coll_write_sync(const tl_colls *colls, tl_csv_folder *folder)
 
 typedef TL_VEC(int64_t) numbers;
 
-/* "[256, 512, 768]" to *split.  False: it is no list of whole numbers. */
+/* Parses "[256, 512, 768]" into *split.  False: the text is no list of whole numbers. */
 static bool read_split(numbers *split, tl_text text)
 {
     tl_text rest = tl_json_inside(text), element;
@@ -491,13 +491,13 @@ static bool read_split(numbers *split, tl_text text)
     return text.n > 0 && text.p[0] == '[';
 }
 
-/* What the rank at hand sent to the j-th of its group. */
+/* What the current rank sent to one member of its groups, by the member's position. */
 typedef struct flow {
-    double mb;
-    int64_t n;
+    double mb; /* 2^20 bytes */
+    int64_t n; /* sends */
 } flow;
 
-static void write_heat(const tl_colls *colls, tl_csv_folder *folder)
+static void write_heatmap(const tl_colls *colls, tl_csv_folder *folder)
 {
     tl_csv csv = tl_csv_open(folder, "nccl_all2allv_heatmap.csv", "src_rank,dst_rank,total_sent_MB,avg_sent_MB,count");
     const tl_coll_row *rows = colls->rows.v;
@@ -528,7 +528,7 @@ static void write_heat(const tl_colls *colls, tl_csv_folder *folder)
     free(to.v);
 }
 
-/* What is unknown stands after. */
+/* Sorted by size sent, descending, unknown sizes last; ties by first appearance. */
 static int most_first(const void *a, const void *b)
 {
     const together *x = a, *y = b;
@@ -542,12 +542,12 @@ void tl_coll_write_all_to_all(const tl_colls *colls, tl_csv_folder *folder)
 {
     togethers s = { .colls = colls };
 
-    (void)collect(&s, false);
+    (void)collect_collectives(&s, false);
     if (s.v.n > 0) {
         write_exchange_sums(&s, folder);
         qsort(s.v.v, s.v.n, sizeof *s.v.v, most_first);
         write_exchanges(&s, folder);
-        write_heat(colls, folder);
+        write_heatmap(colls, folder);
     }
-    forget(&s);
+    free_togethers(&s);
 }

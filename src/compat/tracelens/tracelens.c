@@ -1,4 +1,5 @@
-/* tracelens.c - a trace in, a rank's tables and its share of the common ones out; the common ones from all shares. */
+/* tracelens.c - the tables of one rank from its trace, with the rank's share; the tables of all ranks from all
+ * shares. */
 #include "lens.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/part_file.h"
@@ -6,11 +7,11 @@
 #include "tlmpi/compat/tracelens/tracelens.h"
 #include <stdlib.h>
 
-/* What stands before the bytes of a rank in a share: then come its notes, and its rows if it could be used. */
+/* The head of a rank's bytes in a share; the rank's notes follow, then its rows if the file was usable. */
 typedef struct share_head {
     uint64_t n; /* bytes of notes and rows */
     int64_t rank;
-    uint64_t nnotes; /* bytes; lines */
+    uint64_t nnotes; /* bytes of notes, which are lines */
     uint32_t usable, incomplete;
 } share_head;
 
@@ -25,12 +26,13 @@ void tl_tracelens_clear(const char *dir)
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
 
-/* The tables of a trace into the folder, its notes, and its rows of collectives. */
-static void take_trace(const tl_trace *trace, const tl_verbatim *words, const char *path, int64_t rank,
-                       tl_csv_folder *folder, tl_bytes *notes, tl_bytes *rows)
+/* Writes the tables of a rank into the folder; adds the rank's notes to `notes` and its collective kernels to
+ * `rows`. */
+static void write_rank_tables(const tl_trace *trace, const tl_verbatim *words, const char *path, int64_t rank,
+                              tl_csv_folder *folder, tl_bytes *notes, tl_bytes *rows)
 {
     tl_lens lens = tl_lens_open(trace, words);
-    tl_colls colls = { 0 }; /* of this rank alone; its number is then 0 */
+    tl_colls colls = { 0 }; /* of this rank alone, numbered 0 */
 
     (void)tl_make_folders(folder->dir, &folder->error);
     tl_tracelens_clear(folder->dir);
@@ -66,7 +68,7 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
         const tl_read_report *report = &trace.report;
         head.usable = 1;
         head.incomplete = report->cut || report->source_fault || report->dropped > 0;
-        take_trace(&trace, &words, path, rank, &folder, &notes, &rows);
+        write_rank_tables(&trace, &words, path, rank, &folder, &notes, &rows);
     } else if (st == TL_EINPUT) {
         tl_csv_note(&notes, false, "rank %lld: left out: %s", (long long)rank, why.text);
     } else {
@@ -92,12 +94,12 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
 
 typedef struct part {
     share_head head;
-    size_t at; /* of its notes in the shares; then come its rows */
+    size_t at; /* offset of the rank's notes in the shares; its rows follow */
 } part;
 
 TL_SORT_BY(by_rank, part, head.rank)
 
-static void write_common(const tl_colls *colls, tl_csv_folder *folder, tl_bytes *notes)
+static void write_common_tables(const tl_colls *colls, tl_csv_folder *folder, tl_bytes *notes)
 {
     tl_coll_write_long(colls, folder);
     tl_coll_write_summary_long(colls, folder, "nccl_summary_long.csv");
@@ -149,7 +151,7 @@ tl_status tl_tracelens_ranks(tl_bytes *shares, int64_t gpus_per_node, const char
             tl_colls_unpack(&colls, p->head.rank, shares);
     }
     tl_colls_match(&colls);
-    write_common(&colls, &folder, &notes);
+    write_common_tables(&colls, &folder, &notes);
     tl_csv_write_notes(&folder, &notes);
     if (!tl_csv_failed(&folder) && nusable == 0)
         tl_fail(&folder.error, TL_EINPUT, "no file could be used; %s/notes.txt tells more", dir);

@@ -1,4 +1,4 @@
-/* tracks.c - the gaps that TraceLens finds, as the tracks that it adds to a trace. */
+/* tracks.c - TraceLens' gaps, as the tracks that TraceLens adds to a trace. */
 #include "lens.h"
 #include "tlmpi/compat/tracelens/tracelens.h"
 #include "tlmpi/trace_out/idle.h"
@@ -8,7 +8,7 @@
 
 typedef struct lens_tracks {
     tl_lens_idle idle;
-    tl_names names; /* of the trace */
+    tl_names names; /* names of the trace */
     tl_out_process process;
 } lens_tracks;
 
@@ -21,8 +21,8 @@ static bool is_slice(const void *arg, uint32_t i)
            tl_lens_whole(lens, i, TL_MORE_PID);
 }
 
-/* Without device work: the process of the first label that speaks of a GPU. */
-static void find_labelled(const tl_lens *lens, tl_out_process *out)
+/* Sets the pid to the process of the first process label with "GPU" in its text, for traces without device work. */
+static void find_labelled_process(const tl_lens *lens, tl_out_process *out)
 {
     const tl_events *e = lens->e;
     for (uint32_t i = 0; i < e->n; i++) {
@@ -36,7 +36,8 @@ static void find_labelled(const tl_lens *lens, tl_out_process *out)
     }
 }
 
-/* The tids are its own, whatever else has them. */
+/* Finds the process with the most device work.  The tids of the tracks are fixed, even if the trace uses them
+ * already. */
 static void find_process(const tl_lens *lens, tl_out_process *out)
 {
     const tl_out_search search = {
@@ -49,7 +50,7 @@ static void find_process(const tl_lens *lens, tl_out_process *out)
     if (found.n > 0)
         *out = found.v[0];
     else
-        find_labelled(lens, out);
+        find_labelled_process(lens, out);
     out->tid = TL_OUT_IDLE_TID;
     free(found.v);
 }
@@ -102,13 +103,13 @@ void tl_tracelens_tracks_free(void *tracks)
 
 /* ---------------------------------------------------------------------------------------------------------- adding */
 
-/* Integers of the trace stay integers. */
-static tl_out_value number(double value, bool whole)
+/* Returns the value as an integer if `whole`, as in the trace, else as a double. */
+static tl_out_value time_value(double value, bool whole)
 {
     return whole && fabs(value) < 0x1p63 ? tl_out_int((int64_t)value) : tl_out_double(value);
 }
 
-static tl_text word(const char *text)
+static tl_text text_of(const char *text)
 {
     return (tl_text){ text, strlen(text) };
 }
@@ -124,15 +125,15 @@ tl_status tl_tracelens_tracks_add(void *arg, tl_out_writer *w, tl_error *err)
         const tl_lens_gap *gap = &t->idle.gaps.v[i];
         char duration[400];
         snprintf(duration, sizeof duration, "%.2f", tl_lens_duration(gap));
-        tl_out_gap out = { .ts = number(gap->lo, gap->lo_whole),
-                           .dur = number(tl_lens_duration(gap), tl_lens_gap_is_whole(gap)),
-                           .duration = tl_out_text(word(duration)),
+        tl_out_gap out = { .ts = time_value(gap->lo, gap->lo_whole),
+                           .dur = time_value(tl_lens_duration(gap), tl_lens_gap_is_whole(gap)),
+                           .duration = tl_out_text(text_of(duration)),
                            .id = gap->id,
                            .noise = tl_lens_is_noise(gap) };
         if (!out.noise) {
-            out.drain = word(tl_lens_drain_word(gap->drained));
-            out.sync = word(tl_lens_sync_words[gap->sync]);
-            out.label = word(tl_lens_cpu_words[gap->cpu]);
+            out.drain = text_of(tl_lens_drain_word(gap->drained));
+            out.sync = text_of(tl_lens_sync_words[gap->sync]);
+            out.label = text_of(tl_lens_cpu_words[gap->cpu]);
             out.detail = tl_names_text(&t->idle.words, gap->detail);
         }
         tl_out_idle_gap(w, &first, &out);
