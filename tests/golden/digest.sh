@@ -124,7 +124,7 @@ done
 
 echo '[{"contains": "my_ring", "kind": "comm"}]' > "$work/my_rules"
 "$tlmpi" -f --quiet --reproducible -o "$work/bytes-idle" --idle noise=20 --rules "$work/my_rules" "$work/nvidia" 2> "$work/stderr"
-for setting in "idle=noise=20," alpha=0.01 least-cost=0.01 launch=runtime clock=auto run=newest events= rules=given; do
+for setting in idle=noise=20 alpha=0.01 least-cost=0.01 launch=runtime clock=auto run=newest events= rules=given; do
     check "--reproducible: the file has $setting" grep -aq "$setting" "$work/bytes-idle.h5"
 done
 for word in my_rules output=; do
