@@ -60,7 +60,7 @@ void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *questi
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
-/* The question about one suspect and its peers, and each proc's answer from the work by name of its ranks. */
+/* Messages: proc 0 asks all procs about one suspect and its peers; each proc answers with the work by name of its ranks. */
 
 /* A step number that stands for all steps and the time outside of steps. */
 enum { TL_ALL_STEPS = INT32_MIN };

@@ -42,7 +42,8 @@ static bool is_whole(const listing *l, const tl_late_row *rows, size_t n)
     return group != NULL && n > 1 && n == (size_t)(group->size > 0 ? group->size : group->seen);
 }
 
-static uint64_t key_of(const tl_late_row *rows)
+/* Returns the key of a link: that of its group, or of the unordered pair of ranks. */
+static uint64_t link_key(const tl_late_row *rows)
 {
     uint64_t key = tl_hash_mix(1, (uint64_t)(uint32_t)rows[0].group);
     if (rows[0].pair) {
@@ -84,7 +85,7 @@ static void list_links(listing *l)
         l->out->link_of[m] = TL_NONE;
         if (to == i || !is_whole(l, l->in->rows + i, to - i))
             continue;
-        uint64_t key = key_of(l->in->rows + i);
+        uint64_t key = link_key(l->in->rows + i);
         uint32_t number = tl_map_number(&l->number_of, key, l->links.n);
         if (number == l->links.n)
             add_link(l, l->in->rows + i, to - i);

@@ -195,7 +195,7 @@ static usual usual_of_step(const tl_baseline *b, const tl_work_class *class, siz
     return n > 1 ? (usual){ tl_baseline_median(scratch, n), most } : (usual){ 0 };
 }
 
-static int by_ns_of_a_piece(const void *context, uint32_t a, uint32_t b)
+static int by_ns_per_piece(const void *context, uint32_t a, uint32_t b)
 {
     const tl_work_class *class = context;
     __extension__ typedef __int128 wide;
@@ -213,7 +213,7 @@ static void better_cell(const tl_baseline *b, const tl_work_class *class, size_t
         if (!b->cut[class->steps.v[k]] && class->pieces[at] > 0)
             cells[n++] = (uint32_t)at;
     }
-    tl_sort_index(cells, n, by_ns_of_a_piece, class);
+    tl_sort_index(cells, n, by_ns_per_piece, class);
     *cell = n > 0 ? cells[(size_t)((1 - TL_MOST_SHARE) * (double)(n - 1))] : SIZE_MAX;
 }
 

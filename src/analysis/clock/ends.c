@@ -17,7 +17,7 @@
 /* --------------------------------------------------------------------------------------------------------- samples */
 
 /* Whether the collective is sampled: decided by its key alone, so the same on any number of procs. */
-static bool is_read(const tl_job_facts *job, const tl_participant *p)
+static bool is_sampled(const tl_job_facts *job, const tl_participant *p)
 {
     uint32_t most = p->group >= 0 && (size_t)p->group < job->ngroups ? job->groups[p->group].most : 0;
     return tl_hash_mix(p->key, 0) % (most / TL_SAMPLES + 1) == 0;
@@ -55,7 +55,7 @@ void tl_clock_samples_take(const tl_participant *participants, size_t n, const t
 {
     for (size_t from = 0, to; from < n; from = to) {
         to = tl_participants_end(participants, n, from);
-        if (is_read(job, &participants[from]))
+        if (is_sampled(job, &participants[from]))
             add_samples(job, participants + from, to - from, out);
     }
 }

@@ -35,7 +35,7 @@ const tl_idle_call *tl_idle_classify_call(tl_idle_rank *k, size_t name)
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
 
-bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g)
+bool tl_idle_is_later_graph_node(tl_idle_rank *k, const tl_idle_gap *g)
 {
     return g->launch != TL_NONE && k->first_kernel[g->launch] != g->next &&
            tl_idle_launches_graph(tl_idle_call_named(k, k->view->launches[g->launch].name));

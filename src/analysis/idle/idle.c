@@ -37,13 +37,12 @@ static bool below(int64_t part, int64_t pct, int64_t whole)
     return (wide)part * 100 < (wide)whole * pct;
 }
 
-/* Whether a launch whose work is lost was queued after the work before the gap and no later than the work after it.
- * hi: end of the gap. */
-static bool is_work_lost(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
+/* Whether a launch without recorded work was queued between the work before the gap and the work after it. */
+static bool has_unrecorded_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t gap_end_ns)
 {
     const tl_kernel *prev = &k->view->kernels[g->prev];
     int64_t from = prev->launch != TL_NONE ? prev->launch_ns : prev->start_ns;
-    int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : hi;
+    int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : gap_end_ns;
     size_t low = 0; /* index of the first lost launch at or after `from` */
 
     TL_BISECT(low, k->lost.n, mid, k->lost.v[mid].start_ns < from);
@@ -55,9 +54,9 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
     const tl_idle_config *c = k->config;
     int64_t gap = row->duration_ns, latency = row->launch_to_exec_ns;
 
-    if (is_work_lost(k, g, row->end_ns))
+    if (has_unrecorded_work(k, g, row->end_ns))
         return TL_DOING_UNRECORDED;
-    if (tl_idle_is_later_node(k, g))
+    if (tl_idle_is_later_graph_node(k, g))
         return TL_DOING_GRAPH;
     if (row->prequeued == TL_QUEUED_NO && latency > c->anomaly_ns && below(-latency, c->anomaly_pct, -gap))
         return TL_DOING_LAUNCH_ANOMALY;

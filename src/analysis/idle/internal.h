@@ -153,7 +153,7 @@ void tl_idle_find_ends(tl_idle_rank *k);
 void tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps);
 
 /* Whether the work after the gap is a graph node other than the first of its launch. */
-bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g);
+bool tl_idle_is_later_graph_node(tl_idle_rank *k, const tl_idle_gap *g);
 
 /* Prepares the indices that tl_idle_drain searches. */
 void tl_idle_drain_prepare(tl_idle_rank *k);

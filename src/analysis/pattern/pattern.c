@@ -17,7 +17,7 @@
 
 enum {
     SHORTEST = 3,         /* fewest kernels, copies and memsets in a sequence */
-    FIRST_ROWS = 100,     /* rows of a rank, whatever their operator */
+    FIRST_ROWS = 100,     /* the first rows of a rank are kept; a later row only if it is the first of its operator */
     MOST_OPERATORS = 1000 /* operators of a rank that get at least one row, if they have a sequence */
 };
 

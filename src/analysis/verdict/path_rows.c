@@ -91,7 +91,9 @@ static void add_piece(tl_table *table, tl_rank_path_row row, tl_bound what, int6
         tl_table_append(table, &row, 1);
 }
 
-static void add_pieces(const tl_rank_path *path, int32_t rank, const int32_t *ranks, tl_tables *tables)
+/* Adds a row of table `path` for each piece of a path.  rank: the path's rank; -1: the path is the job's.
+ * ranks: rank numbers by index. */
+static void add_path_rows(const tl_rank_path *path, int32_t rank, const int32_t *ranks, tl_tables *tables)
 {
     tl_table *table = tl_tables_get(tables, &tl_rank_path_row_schema);
     size_t first = table->n;
@@ -131,7 +133,7 @@ void tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_t
             add_row(&w, ranks[r], activity, path->by_rank[r].ns[activity], path->own[r].ns[activity]);
     tl_table_sort(table);
     add_sums(path, ranks, nranks, tl_tables_get(tables, &tl_path_sum_schema));
-    add_pieces(&path->job, -1, ranks, tables);
+    add_path_rows(&path->job, -1, ranks, tables);
     for (size_t r = 0; r < nranks; r++)
-        add_pieces(&path->ranks[r], ranks[r], ranks, tables);
+        add_path_rows(&path->ranks[r], ranks[r], ranks, tables);
 }

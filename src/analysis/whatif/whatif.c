@@ -166,8 +166,8 @@ static void add_steps(const tl_changed_job *t, tl_whatif_study *out)
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
-/* Makes the graph that of the job with all changes, which were replayed last. */
-static void replace_graph(const tl_changed_job *t, const tl_whatif_changes *changes)
+/* Overwrites the graph with the job as changed; the replay of all changes must be the last one. */
+static void apply_to_graph(const tl_changed_job *t, const tl_whatif_changes *changes)
 {
     tl_job_graph *g = t->in->graph;
     tl_asked asked;
@@ -221,7 +221,7 @@ static void add_path(tl_changed_job *t, const tl_path *before, tl_whatif_study *
     const tl_job_graph *g = t->in->graph;
     const tl_asker *asker = t->in->baseline->asker;
     tl_path after;
-    replace_graph(t, &out->changes);
+    apply_to_graph(t, &out->changes);
     tl_path_of(g, asker, t->in->start_ns, TL_STEPS_OF_WORK, &after);
     out->recorded_unexplained_ns = before->unexplained_ns;
     out->unexplained_ns = after.unexplained_ns;

@@ -65,7 +65,7 @@ typedef struct sweep {
     const tl_rank_view *view;
     tl_op_kind kind;
     TL_VEC(own_work) works; /* by op */
-    size_t next;            /* first entry that is not before the current op */
+    size_t next;            /* index in works: the first whose op is at or after the current op */
     work rest;              /* work launched outside of any, or without a launch in the trace */
     int64_t all_ns;         /* of all device work */
     uint32_t *slot;         /* name -> total, TL_NONE */

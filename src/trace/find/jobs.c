@@ -16,7 +16,8 @@ static uint64_t key_of(size_t k, const tl_group_mark *group)
     return tl_hash_mix(tl_hash_mix(1, k), group->key);
 }
 
-static uint32_t members_of(const tl_group_mark *group)
+/* Returns a hash of all members of the group, never TL_MAP_NONE. */
+static uint32_t members_hash(const tl_group_mark *group)
 {
     return (uint32_t)(group->members & UINT64_C(0x7fffffff)); /* never TL_MAP_NONE */
 }
@@ -53,7 +54,7 @@ void tl_commons_add(tl_commons *commons, size_t k, const tl_input *t)
     for (uint32_t i = 0; i < t->origin.ngroups; i++) {
         uint64_t key = key_of(k, &t->origin.groups[i]);
         if (tl_map_get(&commons->groups, key) == TL_MAP_NONE)
-            tl_map_put(&commons->groups, key, members_of(&t->origin.groups[i]));
+            tl_map_put(&commons->groups, key, members_hash(&t->origin.groups[i]));
     }
 }
 
@@ -70,7 +71,7 @@ bool tl_commons_contradict(const tl_commons *commons, size_t k, const tl_input *
         return true;
     for (uint32_t i = 0; i < t->origin.ngroups; i++) {
         uint32_t members = tl_map_get(&commons->groups, key_of(k, &t->origin.groups[i]));
-        bool agrees = members == members_of(&t->origin.groups[i]);
+        bool agrees = members == members_hash(&t->origin.groups[i]);
         same += agrees;
         other += !agrees && members != TL_MAP_NONE;
     }

@@ -86,8 +86,8 @@ void tl_report_meta(tl_read_report *report, const tl_meta *meta)
     if (!meta->bad_base)
         return;
     report->repaired++;
-    /* If the bytes end early, or the text around the array is damaged, that is reported instead: it may be the
-     * cause. */
+    /* A bad base time is not reported where the bytes end early or the text around the array is damaged: either may be
+     * its cause. */
     if (report->first_bad_byte < 0 || (!report->source_fault && report->base_at != UINT64_MAX))
         tl_report_bad(report, report->base_at != UINT64_MAX ? report->base_at : 0,
                       "expected a baseTimeNanoseconds from 0 to 2^61, found something else",

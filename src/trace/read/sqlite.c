@@ -489,7 +489,7 @@ void tl_db_read_table(tl_db_reading *r, const tl_db_table *table, const tl_db_co
         report->filtered += !is_entry;
         if (r->row % TURN_ROWS == 0 && !tl_report_room(r->trace, &r->checked)) {
             report->cut = report->over_limit;
-            report->first_bad_byte = -1; /* only the end is reported */
+            report->first_bad_byte = -1; /* the first report of a rank stays: the limit, not an earlier bad row */
             report_row(r, table->name, TL_OVER_LIMIT, "kept the rows before it");
         }
     }

@@ -97,7 +97,7 @@ static bool value_begins(tl_grammar *g, char c)
 }
 
 /* Accepts a byte between tokens. */
-static bool token_begins(tl_grammar *g, char c)
+static bool begin_token(tl_grammar *g, char c)
 {
     switch (g->state) {
     case TL_WANT_VALUE:
@@ -125,11 +125,11 @@ static bool token_begins(tl_grammar *g, char c)
 }
 
 /* Accepts the byte after a number or word.  Changes nothing if c cannot follow. */
-static bool token_ends(tl_grammar *g, char c)
+static bool end_token(tl_grammar *g, char c)
 {
     tl_grammar_state before = g->state;
     value_is_over(g);
-    if (is_space(c) || token_begins(g, c))
+    if (is_space(c) || begin_token(g, c))
         return true;
     g->state = before;
     return false;
@@ -149,7 +149,7 @@ bool tl_grammar_step(tl_grammar *g, char c)
     case TL_IN_ESCAPE:
         return go_to(g, TL_IN_STRING);
     case TL_IN_WORD:
-        return is_of_word(c) || token_ends(g, c);
+        return is_of_word(c) || end_token(g, c);
     case TL_IN_SIGN:
         return number_or_word_begins(g, c);
     case TL_IN_ZERO:
@@ -160,7 +160,7 @@ bool tl_grammar_step(tl_grammar *g, char c)
     case TL_IN_FRACTION:
         if (is_digit(c) && g->state != TL_IN_ZERO)
             return true;
-        return c == 'e' || c == 'E' ? go_to(g, TL_IN_E) : token_ends(g, c);
+        return c == 'e' || c == 'E' ? go_to(g, TL_IN_E) : end_token(g, c);
     case TL_IN_POINT:
         return is_digit(c) && go_to(g, TL_IN_FRACTION);
     case TL_IN_E:
@@ -168,9 +168,9 @@ bool tl_grammar_step(tl_grammar *g, char c)
     case TL_IN_E_SIGN:
         return is_digit(c) && go_to(g, TL_IN_EXPONENT);
     case TL_IN_EXPONENT:
-        return is_digit(c) || token_ends(g, c);
+        return is_digit(c) || end_token(g, c);
     default:
-        return is_space(c) || token_begins(g, c);
+        return is_space(c) || begin_token(g, c);
     }
 }
 

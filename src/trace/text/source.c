@@ -115,7 +115,7 @@ static void note_fault(tl_source *s, uint64_t text, const char *what)
 
 /* Skips padding between parts.  Returns true if another part begins; false at the end, or if other bytes follow, which
  * is a fault. */
-static bool next_part(tl_source *s, uint64_t text)
+static bool find_next_member(tl_source *s, uint64_t text)
 {
     size_t magic = s->packing->nmagic;
     for (;;) {
@@ -153,7 +153,7 @@ static size_t read_packed(tl_source *s, unsigned char *buf, size_t cap)
 
     while (n < cap && s->fault.status == TL_OK) {
         if (s->between) {
-            if (!next_part(s, s->text_bytes + n))
+            if (!find_next_member(s, s->text_bytes + n))
                 break;
             s->between = false;
             if (s->unpacking == NULL)

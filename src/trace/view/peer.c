@@ -27,8 +27,8 @@ static int32_t rank_at(const tl_group *g, int32_t group_rank)
     return group_rank >= 0 && (size_t)group_rank < g->nmembers ? g->members[group_rank] : -1;
 }
 
-/* Returns what the numbers of one transfer mean. */
-static numbering numbering_of(const tl_group *g, int32_t rank, const tl_comm_ends *e)
+/* Returns whether the ends of a transfer are numbered by rank, by rank within the group, or by neither. */
+static numbering end_numbering_of(const tl_group *g, int32_t rank, const tl_comm_ends *e)
 {
     bool group_rank = e->own == group_rank_of(g, rank), is_rank = e->own == rank;
     const int32_t others[] = { e->from, e->to };
@@ -59,7 +59,7 @@ static void fill_peer(tl_group_book *book, int32_t rank, bool ranks, tl_comm_end
     int32_t src = -1, dst = -1; /* used if no argument names them */
 
     if (is_numbered(&e) && (g != NULL || (c->group == TL_NONE && ranks))) {
-        numbering how = g != NULL ? numbering_of(g, rank, &e) : BY_RANK;
+        numbering how = g != NULL ? end_numbering_of(g, rank, &e) : BY_RANK;
         src = how == BY_GROUP_RANK ? rank_at(g, e.from) : how == BY_RANK ? e.from : -1;
         dst = how == BY_GROUP_RANK ? rank_at(g, e.to) : how == BY_RANK ? e.to : -1;
     }
