@@ -1,23 +1,23 @@
-/* whatif.h - how long would the job have taken if what a user names were otherwise?
+/* whatif.h - how long would the job have taken with changes that a user names?
  *
- *     scale        selected work takes its time times a factor.  Of communication that is the transfer, from the last
- *                  arrival on, if it is selected on all ranks that have a trace; waits for other ranks follow from it
- *     remove-sync  a call that waited for the device comes back at once (20 us), if it is known which work released it;
- *                  so do blocking copies, calls that free memory, and pauses in which the host waited without a
- *                  record.  A launch that found the queue full still waits
+ *     scale        selected work takes its time times a factor.  Of communication only the transfer, from the last
+ *                  arrival on, is scaled, if all ranks with a trace select it; waits for other ranks follow from it
+ *     remove-sync  a call that waited for the device returns at once (20 us), if it is known which work released it;
+ *                  so do blocking copies, calls that free memory, and unrecorded waits of the host.  A launch that
+ *                  found the queue full still waits
  *     no-launch-overhead
- *                  the host takes no time between its launches and waits, and work may start the moment it is launched.
- *                  What it does that has a name stays: input, garbage collection, the allocator; and so do its waits
- *     overlap      computing, copies and memsets wait for the selected communication no longer, neither by events nor
- *                  by the order of a stream, but only for what it had waited for on its rank.  Other communication, the
+ *                  the host takes no time between its launches and waits, and work may start when it is launched.
+ *                  Named host activities stay: input, garbage collection, the allocator; and so do waits
+ *     overlap      computing, copies and memsets no longer wait for the selected communication, neither by events nor
+ *                  by stream order, but only for the work that it waited for on its rank.  Other communication, the
  *                  host, and the other ranks still wait for it
  *
- * A change is a list of conditions, parted by commas, all of which hold for what it selects: KEY=TEXT, KEY!=TEXT,
- * KEY~REGEX, KEY!~REGEX; keys: name, operator, annotation (the innermost ones around the launch), kind, rank, step (of
+ * A change selects work by a comma-separated list of conditions, which must all hold: KEY=TEXT, KEY!=TEXT,
+ * KEY~REGEX, KEY!~REGEX; keys: name, operator, annotation (the innermost around the launch), kind, rank, step (of
  * the launch).
  *
- * The replay is that of the verdict (replay.h).  What no edge explains (rest) stays, whatever else is changed, and so
- * do the times of work that was launched before the recording.  May use graph, baseline and replay.
+ * The replay is that of the verdict (replay.h).  Residual latency (rest), which no edge explains, stays, and so
+ * do the times of work launched before the recording.  May use graph, baseline and replay.
  */
 #ifndef TLMPI_ANALYSIS_WHATIF_H
 #define TLMPI_ANALYSIS_WHATIF_H
@@ -41,7 +41,7 @@ typedef enum tl_whatif_sort {
 } tl_whatif_sort;
 
 typedef struct tl_whatif_condition {
-    uint8_t key;      /* of changes.c */
+    uint8_t key;      /* index of the key in changes.c */
     bool wanted;      /* false: of != and !~ */
     bool has_pattern; /* of ~ and !~ */
     const char *text; /* behind = or ~; part of `words` */
@@ -50,29 +50,29 @@ typedef struct tl_whatif_condition {
 } tl_whatif_condition;
 
 typedef struct tl_whatif_change {
-    const char *text; /* the caller's */
+    const char *text; /* borrowed from the caller */
     char *words;      /* a copy of the text, cut into conditions */
-    uint8_t sort;     /* tl_whatif_sort; not FASTER */
+    uint8_t sort;     /* tl_whatif_sort; FASTER is stored as SCALE */
     double factor;    /* of SCALE, at most TL_WHATIF_MOST; else 1 */
     TL_VEC(tl_whatif_condition) conditions;
 } tl_whatif_change;
 
 typedef TL_VEC(tl_whatif_change) tl_whatif_changes;
 
-/* By how much work is made faster to find what the job gains by a percent of that. */
+/* By how many percent work is shortened to measure the job's gain. */
 enum { TL_WHATIF_FASTER_PERCENT = 10 };
 
-/* The largest factor of a change: the time of a job of weeks, scaled by it, is still a number of ns. */
+/* Largest factor of a change: even weeks scaled by it are representable in ns. */
 enum { TL_WHATIF_MOST = 1000 };
 
-/* Appends a change.  text: of SCALE "CONDITIONS:FACTOR", of OVERLAP "CONDITIONS", of FASTER one condition, which may
- * have anything in its text; of the others their names.  The text must outlive the change.  TL_EUSAGE.
+/* Appends a change.  text: of SCALE "CONDITIONS:FACTOR", of OVERLAP "CONDITIONS", of FASTER one condition, whose value
+ * may contain commas and colons; of other sorts their names.  The text must outlive the change.  TL_EUSAGE.
  * tl_whatif_changes_free ends the list in any case. */
 tl_status tl_whatif_change_read(tl_whatif_sort sort, const char *text, tl_whatif_changes *changes, tl_error *err);
 void tl_whatif_changes_free(tl_whatif_changes *changes);
 
-/* Whether the change selects work of the rank, in the steps that it selects; whether it selects the step.  A label
- * without a name is work of the host, and `kind` its tl_activity_kind. */
+/* Returns whether the change selects work of the rank in its steps; the other, whether it selects the step.  A label
+ * without a name is host work, and `kind` its tl_activity_kind. */
 bool tl_whatif_selects(const tl_whatif_change *change, int32_t rank, const tl_node_label *label);
 bool tl_whatif_selects_step(const tl_whatif_change *change, int32_t step);
 
@@ -145,12 +145,12 @@ extern const char *const tl_whatif_of_labels[];
     F(T, TEXT256, name, LABEL, "", "name of the kernel or operator, cut after 255 bytes")
 TL_TABLE(whatif_top, TL_WHATIF_TOP_FIELDS);
 
-/* Questions and answers.  Zero-initialise; tl_whatif_free ends it. */
+/* Input and output of a study.  Zero-initialise; tl_whatif_free ends it. */
 typedef struct tl_whatif_study {
     tl_whatif_changes changes;
     int64_t top; /* number of rows of table whatif_top */
     tl_table change_rows, step_rows, path_rows, top_rows;
-    int64_t recorded_ns, time_ns; /* of the job: as recorded, 0: nothing was replayed; with all changes */
+    int64_t recorded_ns, time_ns; /* time of the job: as recorded (0: nothing was replayed); with all changes */
     int64_t error_ns;             /* by how much the replay without a change misses the recorded time of any node: 0 */
     int64_t recorded_unexplained_ns, unexplained_ns; /* part of the critical path that no work, transfer or launch
                                                       * explains: as recorded; with all changes */
@@ -171,12 +171,12 @@ typedef struct tl_whatif_input {
     int64_t start_ns, end_ns, error_ns; /* as in tl_findings */
 } tl_whatif_input;
 
-/* On proc 0: answers the study.  Asks WHATIF and PATH.  The graph, there and on the procs that hold the ranks, is
- * afterwards that of the job with all changes. */
+/* On proc 0: runs the study, asking WHATIF and PATH.  Afterwards the graph, there and on the procs of the ranks, is
+ * that of the job with all changes. */
 void tl_whatif_find(const tl_whatif_input *input, tl_whatif_study *study);
 
-/* On the proc that holds the rank: answers WHATIF.  Returns whether *graph was replaced by the changed one: then the
- * rank has to be opened again. */
+/* On the proc of the rank: answers WHATIF.  Returns whether *graph was replaced by the changed graph: the caller must
+ * then open the rank again. */
 bool tl_whatif_answer(const tl_open_rank *rank, const tl_work_class_map *class_map, tl_final_graph *graph, tl_bytes *in,
                       tl_bytes *out);
 

@@ -1,9 +1,9 @@
 /* kernels.c - does a kernel take longer on all ranks, or on some of them?  By its launches in the compared steps.
  *
  *     all ranks     mean time of one launch, by step of A and of B
- *     one rank      the same of its own launches; the tests of all ranks share one chance
+ *     one rank      mean time of its own launches; p-values are corrected for the number of ranks
  *
- * Ranks are named where they are no more than half of all, and the kernel changes on the others by less than half as much.
+ * Ranks are named if they are at most half of all ranks and the kernel changes by less than half as much on the others.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -31,20 +31,20 @@ void tl_diff_take_interval(tl_diff *diff, int which, const tl_interval *row)
     to->ns = tl_ns_sum(to->ns, row->duration_ns);
 }
 
-/* Launches by step, of both sides. */
+/* Launches by compared step, on both sides. */
 typedef struct both {
     launches *of[2];
 } both;
 
-/* A rank on which a work changes. */
+/* The change of a kernel on one rank. */
 typedef struct changed {
     int64_t rank;
-    double change_ns, a_ns; /* of a step */
+    double change_ns, a_ns; /* per step */
     double p_value;
     tl_diff_change change;
 } changed;
 
-static void add(const tl_diff *diff, both *to, const series *more)
+static void add_launches(const tl_diff *diff, both *to, const series *more)
 {
     for (size_t i = 0; i < diff->side[more->side].steps.n; i++) {
         to->of[more->side][i].count += more->step[i].count;
@@ -52,7 +52,7 @@ static void add(const tl_diff *diff, both *to, const series *more)
     }
 }
 
-static void clear(const tl_diff *diff, both *b)
+static void clear_launches(const tl_diff *diff, both *b)
 {
     for (int i = A; i <= B; i++)
         memset(b->of[i], 0, (diff->side[i].steps.n + 1) * sizeof *b->of[i]);
@@ -88,7 +88,7 @@ static changed change_of(const tl_diff *diff, const both *b, int64_t rank)
     return (changed){ rank, (double)sum[B].ns / steps[B] - a_ns, a_ns, p, tl_diff_change_of(sum, steps, p) };
 }
 
-/* Names the ranks that change, in the direction of the largest change. */
+/* Sets the ranks that change by at least half of the largest change, in its direction. */
 static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, double tests)
 {
     const changed *most = NULL;
@@ -145,15 +145,15 @@ void tl_diff_kernel_steps(tl_diff *diff)
     for (size_t from = 0, to; from < diff->series.n; from = to) {
         const series *first = &diff->series.v[from];
         work *x = &w->v.v[first->work];
-        clear(diff, &all);
+        clear_launches(diff, &all);
         ranks.n = 0;
         for (to = from; to < diff->series.n && diff->series.v[to].work == first->work;) {
             int32_t rank = diff->series.v[to].rank;
-            for (clear(diff, &own);
+            for (clear_launches(diff, &own);
                  to < diff->series.n && diff->series.v[to].work == first->work && diff->series.v[to].rank == rank;
                  to++) {
-                add(diff, &all, &diff->series.v[to]);
-                add(diff, &own, &diff->series.v[to]);
+                add_launches(diff, &all, &diff->series.v[to]);
+                add_launches(diff, &own, &diff->series.v[to]);
             }
             if (same_ranks)
                 tl_vec_push(&ranks, change_of(diff, &own, rank));

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static uint32_t word(tl_diff *diff, const char *text)
+static uint32_t intern_word(tl_diff *diff, const char *text)
 {
     return tl_names_intern(&diff->names, text, strlen(text));
 }
@@ -24,7 +24,7 @@ static bool is_compared(const side *s, int32_t rank)
     return place_of(s->ranks.v, s->ranks.n, rank) < s->ranks.n;
 }
 
-/* The operator that launches most of the kernel's time. */
+/* Sets the operator that launches most of each kernel's time. */
 static void put_operators(tl_diff *diff)
 {
     TL_EACH (work, x, diff->of[KERNELS].v) {
@@ -37,7 +37,7 @@ static void put_operators(tl_diff *diff)
     }
 }
 
-static void add(tl_diff *diff, works *w, int which, uint32_t kind, uint32_t name, int32_t rank, amount more)
+static void add_amount(tl_diff *diff, works *w, int which, uint32_t kind, uint32_t name, int32_t rank, amount more)
 {
     tl_diff_add_rank(diff, tl_diff_works_at(w, kind, name)->side, which, tl_hash_mix(kind, name), rank, more);
 }
@@ -45,20 +45,20 @@ static void add(tl_diff *diff, works *w, int which, uint32_t kind, uint32_t name
 static void read_kernels(tl_diff *diff, int which)
 {
     const side *s = &diff->side[which];
-    uint32_t operators = word(diff, "operator");
+    uint32_t operators = intern_word(diff, "operator");
     TL_ROWS (const tl_kernel_row, row, table_of(s, &tl_kernel_row_schema)) {
         if (is_compared(s, row->rank))
-            add(diff, &diff->of[KERNELS], which, word(diff, tl_kind_labels[row->kind]),
-                tl_diff_name_in(diff, which, row->name), row->rank,
-                (amount){ .count = (double)row->count, .ns = row->total_ns });
+            add_amount(diff, &diff->of[KERNELS], which, intern_word(diff, tl_kind_labels[row->kind]),
+                       tl_diff_name_in(diff, which, row->name), row->rank,
+                       (amount){ .count = (double)row->count, .ns = row->total_ns });
     }
     TL_ROWS (const tl_operator_row, row, table_of(s, &tl_operator_row_schema))
         if (is_compared(s, row->rank) && row->name != TL_NO_NAME)
-            add(diff, &diff->of[OPERATORS], which, operators, tl_diff_name_in(diff, which, row->name), row->rank,
-                (amount){ .count = (double)row->count, .ns = row->host_self_ns });
+            add_amount(diff, &diff->of[OPERATORS], which, operators, tl_diff_name_in(diff, which, row->name), row->rank,
+                       (amount){ .count = (double)row->count, .ns = row->host_self_ns });
 }
 
-/* Collectives of one sort of group, kind and size: their waiting and their transfer. */
+/* Reads waiting and transfer of collectives, by sort of group, kind and size. */
 static void read_collectives(tl_diff *diff, int which)
 {
     const side *s = &diff->side[which];
@@ -69,12 +69,14 @@ static void read_collectives(tl_diff *diff, int which)
         snprintf(text, sizeof text, "%s of %s, %d ranks, %lld bytes", tl_collective_labels[row->kind], sort,
                  (int)row->ranks,
                  (long long)(row->bytes >= 0 && row->collectives > 0 ? row->bytes / row->collectives : -1));
-        uint32_t name = word(diff, text);
+        uint32_t name = intern_word(diff, text);
         double ranks = (double)tl_ns_max(row->ranks, 1);
         amount wait = { .count = (double)row->collectives * ranks, .ns = row->wait_ns };
         amount transfer = { .count = (double)row->collectives * ranks, .ns = row->kernel_ns - row->wait_ns };
-        tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], word(diff, "waiting"), name)->side[which], &wait);
-        tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], word(diff, "transfer"), name)->side[which], &transfer);
+        tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], intern_word(diff, "waiting"), name)->side[which],
+                           &wait);
+        tl_diff_amount_add(&tl_diff_works_at(&diff->of[COLLECTIVES], intern_word(diff, "transfer"), name)->side[which],
+                           &transfer);
     }
 }
 
@@ -93,8 +95,9 @@ static void read_idle(tl_diff *diff, int which)
         char text[96];
         snprintf(text, sizeof text, "%s, %s", tl_drain_labels[row->drain_type], tl_doing_labels[row->cpu_during_gap]);
         amount more = { .count = (double)row->count, .ns = row->total_ns };
-        tl_diff_amount_add(&tl_diff_works_at(&diff->of[IDLE], word(diff, text), tl_diff_class_of(diff, row))->side[which],
-                           &more);
+        tl_diff_amount_add(
+            &tl_diff_works_at(&diff->of[IDLE], intern_word(diff, text), tl_diff_class_of(diff, row))->side[which],
+            &more);
     }
 }
 

@@ -1,4 +1,4 @@
-/* runs.c - what two runs differ in before any time is compared. */
+/* runs.c - facts in which two runs differ, besides times. */
 #include "internal.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/participant.h"
@@ -13,7 +13,7 @@ typedef struct fact {
     char text[2][256];
 } fact;
 
-static void put(tl_diff *diff, const char *what, const fact *f, bool differs)
+static void put_fact(tl_diff *diff, const char *what, const fact *f, bool differs)
 {
     tl_diff_run *row = tl_table_add(&diff->tables[TABLE_RUN]);
     row->differs = differs;
@@ -22,13 +22,13 @@ static void put(tl_diff *diff, const char *what, const fact *f, bool differs)
     tl_cell_text(row->b, sizeof row->b, f->text[B], strlen(f->text[B]));
 }
 
-/* A fact in which the runs differ where its words do. */
+/* Adds a fact; it differs if its texts do. */
 static void put_if_differs(tl_diff *diff, const char *what, const fact *f)
 {
-    put(diff, what, f, strcmp(f->text[A], f->text[B]) != 0);
+    put_fact(diff, what, f, strcmp(f->text[A], f->text[B]) != 0);
 }
 
-/* Texts in a column of table rank, each once; "not known" where there is none. */
+/* Lists the distinct texts in a column of table rank; "not known" if there are none. */
 static void put_texts(const side *s, size_t column, size_t size, char text[256])
 {
     TL_ROWS (const tl_rank, row, table_of(s, &tl_rank_schema)) {
@@ -42,7 +42,7 @@ static void put_texts(const side *s, size_t column, size_t size, char text[256])
         snprintf(text, 256, "not known");
 }
 
-/* Bytes of a copy to the device, which says how large input is. */
+/* Returns the mean size in bytes of a copy to the device, a measure of the input size. */
 static double input_of(const tl_diff *diff, int which)
 {
     double bytes = 0, count = 0;
@@ -120,14 +120,15 @@ void tl_diff_runs(tl_diff *diff)
     put_if_differs(diff, "libraries", &libraries);
     put_if_differs(diff, "world size", &world);
     put_if_differs(diff, "ranks", &ranks);
-    put(diff, "mean copy to the device", &input, fabs(bytes[B] - bytes[A]) > TL_DIFF_LEAST * fmax(bytes[A], bytes[B]));
+    put_fact(diff, "mean copy to the device", &input,
+             fabs(bytes[B] - bytes[A]) > TL_DIFF_LEAST * fmax(bytes[A], bytes[B]));
     put_if_differs(diff, "selection", &part);
     if (is_damaged)
-        put(diff, "damaged traces", &damaged, true);
+        put_fact(diff, "damaged traces", &damaged, true);
     if (is_lost)
-        put(diff, "lost work", &lost, true);
-    put(diff, "steps", &steps, false);
-    put(diff, "traces", &traces, false);
+        put_fact(diff, "lost work", &lost, true);
+    put_fact(diff, "steps", &steps, false);
+    put_fact(diff, "traces", &traces, false);
     int32_t place = 0;
     TL_ROWS (tl_diff_run, row, &diff->tables[TABLE_RUN])
         row->place = ++place;

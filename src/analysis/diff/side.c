@@ -1,11 +1,11 @@
-/* side.c - what is compared of a result: which ranks and steps, and the parts of each step of a rank.
+/* side.c - the compared ranks and steps of a result, and the parts of each step of a rank.
  *
  *     mark of the step  |<----------------- step ----------------->|
  *     device work            [ compute ][ comm ][ copy ]  [compute]
  *                       outside                      idle           outside
  *
- * Where a result has no marks of steps, or the device runs behind them, the parts are those of the whole recording by
- * its steps.
+ * If a result has no marks of steps, or device work lies outside of them, the parts are those of the whole recording,
+ * divided by its number of steps.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the trace of the rank is not cut, or those of all ranks are. */
+/* Returns whether the rank's trace is not cut; true for all ranks if all traces are cut. */
 static bool is_own(const side *s, int32_t rank)
 {
     const tl_rank *row = tl_row_of_rank(table_of(s, &tl_rank_schema), rank);
     return s->all_cut || row == NULL || row->status != TL_RANK_CUT;
 }
 
-/* Whether the rank may be compared. */
+/* Returns whether the rank may be compared. */
 static bool is_whole(const side *s, int32_t rank)
 {
     return is_own(s, rank) &&
@@ -38,8 +38,8 @@ static int32_t world_of(const side *s)
     return size;
 }
 
-/* Finds each side's ranks that have a whole trace with device work.  Of jobs of one size only ranks of both sides are
- * compared: what differs between ranks is no difference of the jobs. */
+/* Finds each side's ranks with device work and a trace that is not cut.  If both jobs have the same size, only ranks of
+ * both sides are compared, so that differences between ranks do not count as differences between jobs. */
 static void find_ranks(tl_diff *diff)
 {
     side *a = &diff->side[A], *b = &diff->side[B];
@@ -62,7 +62,7 @@ static void find_ranks(tl_diff *diff)
     }
 }
 
-/* Whether the step of the side may be compared: no defect of the recording hides a part of it. */
+/* Returns whether the step may be compared: no defect of the recording hides a part of it. */
 static bool is_sound(const side *s, int64_t step)
 {
     const tl_table *health = table_of(s, &tl_health_schema);
@@ -74,7 +74,7 @@ static bool is_sound(const side *s, int64_t step)
     return true;
 }
 
-/* The ranks that are compared, and the steps that all of them have whole.  Returns how many are marked. */
+/* Finds the compared ranks, and the steps that all of them have completely.  Returns the number of marked steps. */
 static size_t find_steps(side *s)
 {
     const tl_table *table = table_of(s, &tl_step_schema);
@@ -98,7 +98,7 @@ static size_t find_steps(side *s)
     return n;
 }
 
-/* Steps of the recording: those that are marked, else those that collectives tell; 0: not known. */
+/* Returns the number of steps of the recording: of marks, else of collectives; 0: unknown. */
 static size_t recorded_steps(const side *s, size_t marks)
 {
     TL_VEC(int64_t) told = { 0 };
@@ -124,7 +124,8 @@ int64_t tl_diff_devices_of(const side *s, int32_t rank)
     return row != NULL ? tl_ns_max(row->devices, 1) : 1;
 }
 
-/* Fills the cells of the compared steps; false where the steps hold too little of the work: the device runs behind. */
+/* Fills the cells of the compared steps; false if the steps contain too little of the work, since the device runs
+ * behind. */
 static bool fill_steps(side *s)
 {
     int64_t all_ns = 0, held_ns = 0;
@@ -150,7 +151,7 @@ static bool fill_steps(side *s)
     return s->steps.n > 0 && 2 * (double)held_ns >= (double)all_ns;
 }
 
-/* Fills one cell a rank: the whole recording by its steps. */
+/* Fills one cell per rank: the whole recording divided by its number of steps. */
 static void fill_whole(side *s, double by)
 {
     size_t at;
@@ -172,7 +173,7 @@ static void fill_whole(side *s, double by)
         }
 }
 
-/* Which steps lie in the middle, and what a step takes. */
+/* Finds the middle and the long steps, and the median step time. */
 static void find_middle(side *s)
 {
     size_t n = s->steps.n, low = n > 0 ? tl_lower_quarter(n) : 0;
@@ -189,7 +190,8 @@ static void find_middle(side *s)
             tl_vec_push(&s->samples, (double)s->step_ns[i]);
     }
     s->median_ns = n > 0 ? tl_median(order, n) : 0;
-    /* The lower quartile, two thirds of a sigma below the median, tells how steps vary though half of them be long. */
+    /* The distance from the median to the lower quartile, 0.67 sigma, measures the noise of steps even if half of them
+     * are long. */
     double median = (double)s->median_ns, below = n > 0 ? median - (double)order[low] : 0;
     for (size_t i = 0; i < n; i++) {
         s->middle[i] = s->step_ns[i] >= order[low] && s->step_ns[i] <= order[n - 1 - low];

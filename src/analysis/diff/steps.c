@@ -1,4 +1,4 @@
-/* steps.c - the parts of the difference of a step: they sum up to it, to the nanosecond. */
+/* steps.c - the difference in step time, split into parts that sum up to the nanosecond. */
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/facts.h"
@@ -12,7 +12,7 @@
 typedef struct part {
     uint8_t part, parallelism, kind;
     int64_t *ns[2];
-    bool joined; /* its time is that of the part TL_DIFF_UNKNOWN of the collective */
+    bool joined; /* counted with the part TL_DIFF_UNKNOWN of the same collective */
 } part;
 
 typedef struct parts {
@@ -32,7 +32,7 @@ static part *part_at(parts *p, tl_diff_part what, uint8_t parallelism, uint8_t k
     return made;
 }
 
-/* Communication by collective, as table exposed has it. */
+/* Adds communication by collective, from table exposed. */
 static void add_exposed(parts *p, int which)
 {
     const side *s = &p->diff->side[which];
@@ -51,7 +51,7 @@ static void add_exposed(parts *p, int which)
     }
 }
 
-/* The other parts, as table breakdown has them. */
+/* Adds the other parts, from table breakdown. */
 static void add_cells(parts *p, int which)
 {
     static const tl_diff_part others[] = { TL_DIFF_COMPUTE, TL_DIFF_COPY, TL_DIFF_IDLE, TL_DIFF_OUTSIDE };
@@ -64,7 +64,7 @@ static void add_cells(parts *p, int which)
             }
 }
 
-/* The mean over ranks and middle steps. */
+/* Returns the mean over ranks and middle steps. */
 static int64_t middle_of(const side *s, const int64_t *ns)
 {
     int64_t sum = 0, n = 0;
@@ -76,7 +76,7 @@ static int64_t middle_of(const side *s, const int64_t *ns)
     return n > 0 ? sum / n : 0;
 }
 
-/* What long steps have more of a part than the middle ones, the sum over ranks. */
+/* Returns how much more of a part long steps have than middle steps, summed over ranks. */
 static int64_t more_in_long_steps(const side *s, const int64_t *ns)
 {
     int64_t sum = 0, usual_ns = middle_of(s, ns) * (int64_t)s->ranks.n;
@@ -85,9 +85,9 @@ static int64_t more_in_long_steps(const side *s, const int64_t *ns)
     return sum;
 }
 
-/* Where a side does not know how much of a collective is waiting (a rank has no trace), its waiting and its transfer seem
- * to change though they are the same: what may be that alone, and is large enough to be told, is compared with what is
- * not known. */
+/* If a side does not know how much of a collective is waiting (a rank has no trace), its waiting and its transfer seem
+ * to change though they are the same.  A significant change that the unknown part could explain is therefore compared
+ * together with the unknown part. */
 static void join_unknown(parts *p)
 {
     const side *sides = p->diff->side;
@@ -109,8 +109,8 @@ static void join_unknown(parts *p)
     }
 }
 
-/* Steps of one number may do the same work, as where data come in the same order: then pairs tell more.  Whether they do
- * is seen by how alike they vary, which says nothing of how far they lie apart. */
+/* Steps of equal numbers may do the same work, if data come in the same order: a paired test is then more sensitive.
+ * The correlation of their times decides, which does not depend on the difference of the means. */
 static double test_steps(const tl_diff *diff, const double *a, const double *b, bool *paired)
 {
     double p = tl_diff_rank_test(a, diff->side[A].steps.n, b, diff->side[B].steps.n);
@@ -134,7 +134,7 @@ static double test_part(const tl_diff *diff, const part *x)
     return p;
 }
 
-/* Names the group that has most of the change of a part of communication. */
+/* Names the group that accounts for most of the change of a part of communication. */
 static void put_group(tl_diff *diff, tl_diff_step *row)
 {
     works groups = { .map = { 0 } };
@@ -241,7 +241,7 @@ static void put_parts(tl_diff *diff, tl_table *table)
 
 /* ------------------------------------------------------------------------------------------------- ranks and roles */
 
-/* Adds the middle steps of a rank to *to, and a rank to *n. */
+/* Adds the mean over a rank's middle steps to *to, and 1 to *n. */
 static void add_rank(const side *s, size_t rank, cell *to, int64_t *n)
 {
     for (int k = 0; k < TL_DIFF_REST; k++) {
@@ -256,7 +256,7 @@ static void add_rank(const side *s, size_t rank, cell *to, int64_t *n)
     (*n)++;
 }
 
-/* What a rank does: a key of the names of its compute kernels. */
+/* Returns the role of a rank: a hash of the names of its compute kernels. */
 static uint64_t role_of(tl_diff *diff, int which, int64_t rank)
 {
     uint64_t key = 0;
@@ -267,7 +267,7 @@ static uint64_t role_of(tl_diff *diff, int which, int64_t rank)
             break;
         uint32_t family = tl_diff_family_of(&diff->names, tl_diff_name_in(diff, which, row->name));
         if (row->kind == TL_COMPUTE)
-            key += tl_hash_mix(1, family); /* in any order, and one family may have several kernels */
+            key += tl_hash_mix(1, family); /* a sum: independent of the order; a family may repeat */
     }
     return key;
 }

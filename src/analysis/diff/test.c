@@ -1,10 +1,10 @@
-/* test.c - how likely are two samples as far apart as these if they are of one population? */
+/* test.c - p-values: how likely do two samples of one population differ at least this much? */
 #include "internal.h"
 #include "tlmpi/analysis/chance.h"
 #include <math.h>
 
-/* Mann-Whitney, by the normal approximation, which says 0.009 of 5 and 5 steps that do not overlap, exactly 0.008.  Ties count half.  NaN where not even
- * the farthest samples of these sizes would be told from chance. */
+/* Mann-Whitney test by the normal approximation (p = 0.009 for 5 and 5 values without overlap; the exact p is 0.008).
+ * Ties count half.  NaN if even samples without overlap would not be significant. */
 double tl_diff_rank_test(const double *a, size_t n, const double *b, size_t m)
 {
     double u = 0, pairs = (double)n * (double)m, scale = sqrt(2 * pairs * (double)(n + m + 1) / 12);
@@ -20,7 +20,7 @@ static double log_choose(size_t n, size_t k)
     return lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
 }
 
-/* Fisher's exact test: the chance that `more` or more of all k are among n of n + m. */
+/* Fisher's exact test: the probability that at least `more` of all k are among n of n + m. */
 static double chance_of_more(size_t more, size_t k, size_t n, size_t m)
 {
     double p = 0;
@@ -39,13 +39,13 @@ double tl_diff_long_test(const tl_diff_basis *basis)
     return chance_of_more(k < n ? k : n, k, n, m) < TL_VERDICT_ALPHA ? fmin(1, 2 * chance_of_more(most, k, n, m)) : NAN;
 }
 
-/* The chance of a mean that is as many standard errors away from 0. */
+/* Returns the two-sided p-value of a mean with that standard error and degrees of freedom, against 0. */
 static double chance_of_mean(double mean, double error, double degrees)
 {
     return mean == 0 ? 1 : error <= 0 ? 0 : fmin(1, 2 * tl_student_tail_of(fabs(mean) / error, degrees));
 }
 
-/* Some values: how many, their mean, and the variance of one. */
+/* A sample: number, mean and variance of its values. */
 typedef struct sample {
     double n, mean, variance;
 } sample;
@@ -55,7 +55,8 @@ static sample sample_of(double n, double sum, double squares)
     return (sample){ n, sum / n, fmax(0, squares - sum / n * sum) / (n - 1) };
 }
 
-/* Logarithms of times of steps, those that are NaN left out.  Their variance is no less than that of rounded time stamps. */
+/* Returns the sample of the logarithms of step times, NaN left out.  The variance is at least that of rounded time
+ * stamps. */
 static sample logs_of(const double *ns, size_t n)
 {
     double count = 0, sum = 0, squares = 0;
@@ -71,7 +72,7 @@ static sample logs_of(const double *ns, size_t n)
     return s;
 }
 
-/* How alike values of one step vary, -1 to 1. */
+/* Returns the correlation of the values of equal steps, -1 to 1. */
 static double correlation(const double *a, const double *b, size_t n)
 {
     double count = 0, sa = 0, sb = 0, aa = 0, bb = 0, ab = 0;

@@ -1,11 +1,11 @@
-/* tree.c - the call trees of both sides as one: a path that both have is one node, over all ranks. */
+/* tree.c - the call trees of both sides, merged: a path of both sides is one node, over all ranks. */
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of device work another may take the place, under the same call. */
+/* Returns the node.  Device work may be joined with other work under the same call; other nodes match by name only. */
 static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t name)
 {
     uint32_t place = (parent == TL_MAP_NONE ? 0 : parent + 1) * (TL_TREE_REST + 1) + kind;
@@ -19,7 +19,7 @@ static uint32_t node_at(tl_diff *diff, uint32_t parent, uint8_t kind, uint32_t n
     return at;
 }
 
-/* The kernel is launched by the innermost operator around it. */
+/* Counts the kernel for the innermost operator around it, which launches it. */
 static void add_launcher(tl_diff *diff, int which, uint32_t kernel, int64_t ns)
 {
     size_t i = diff->stack[which].n;
@@ -48,7 +48,7 @@ void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)
 
 typedef struct child {
     uint32_t at, parent;
-    int64_t change_ns; /* by how much, whichever way */
+    int64_t change_ns; /* absolute value */
 } child;
 
 static int by_change(const void *a, const void *b)
@@ -73,16 +73,16 @@ static void put_row(tl_diff *diff, uint32_t at, int32_t depth)
     row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
 }
 
-/* Children that are to be printed, of one node. */
+/* Children of one node that are still to print. */
 typedef struct level {
-    size_t at, end; /* in the order of children */
+    size_t at, end; /* indices in the order of children */
 } level;
 
 void tl_diff_tree(tl_diff *diff)
 {
     size_t n = diff->nodes.n;
     child *children = tl_calloc(n + 1, sizeof *children);
-    size_t *first = tl_calloc(n + 2, sizeof *first); /* child of each node; of the roots first[n] */
+    size_t *first = tl_calloc(n + 2, sizeof *first); /* index of the first child by node; roots: first[n] */
     TL_VEC(level) open = { 0 };
 
     tl_diff_works_align(diff, &diff->of[CALLS]);

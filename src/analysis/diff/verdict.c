@@ -1,11 +1,11 @@
-/* verdict.c - what is named: the step, then the changes that are told from chance, the largest first.
+/* verdict.c - the findings: the step, then the significant changes, largest first.
  *
- *     a part of the step     where its steps differ by a rank test
- *     a kernel               where it is new, gone, replaced, runs more often, or one takes longer
+ *     a part of the step     if its step times differ by a rank test
+ *     a kernel               if it is new, gone, replaced, runs more often, or takes longer per run
  *
- * Compute and copies are told by their kernels, where these explain half of the change.  Communication is told by its
- * part of the step, not by the time of its kernels, most of which may be waiting; of its kernels new and other ones are
- * told, with the transfer that they change where it is told.
+ * If kernels explain half of the change of compute or copies, the kernels are named, not the part.  Communication
+ * is named by its part of the step, not by the time of its kernels, which may wait; of its kernels, new and replaced
+ * kernels are named, with the changed transfer if there is one.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tl_diff_found *found(tl_diff *diff, uint8_t part, int64_t change_ns, double share, double p_value, bool sure)
+static tl_diff_found *add_found(tl_diff *diff, uint8_t part, int64_t change_ns, double share, double p_value, bool sure)
 {
     tl_diff_found *row = tl_table_add(&diff->tables[TABLE_FOUND]);
     row->part = part;
@@ -42,7 +42,8 @@ static uint8_t part_of_kernel(const tl_diff *diff, const tl_diff_work *row)
                                                         : TL_DIFF_COPY;
 }
 
-/* The rank that more of the change of waiting is for than any other, of direct charges a step; -1: none.  *half: it has half. */
+/* Returns the rank with the largest change in direct delay cost per step; -1: none.  *half: that rank accounts for half
+ * of the change or more. */
 static int32_t awaited(const tl_diff *diff, double way, bool *half)
 {
     works charged = { .map = { 0 } };
@@ -72,15 +73,15 @@ static uint32_t name_of_part(tl_diff *diff, const tl_diff_step *step, bool and_o
     return tl_names_intern(&diff->names, text, (size_t)len);
 }
 
-/* What changed most of the rank that is waited for, where it is worth a word: a kernel or copy, a class of its idle time, or the
- * transfer of a collective. */
+/* Names what changed most on the rank that others wait for, if it is a large enough part: a kernel or copy, a class of
+ * idle time, or the transfer of a collective. */
 static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
 {
     works own = { .map = { 0 } };
     double change_ns, all_ns;
     for (int i = A; i <= B; i++)
         if (place_of(diff->side[i].ranks.v, diff->side[i].ranks.n, row->rank) == diff->side[i].ranks.n)
-            return; /* a rank of one side alone */
+            return; /* the rank is not compared on both sides */
     for (int i = A; i <= B; i++) {
         const side *s = &diff->side[i];
         TL_ROWS (const tl_kernel_row, kernel, table_of(s, &tl_kernel_row_schema))
@@ -114,7 +115,8 @@ static void put_reason(tl_diff *diff, tl_diff_found *row, double way)
     tl_diff_works_free(&own);
 }
 
-/* The rank that has most of the change of a part of the step; -1: no rank has half of it, or ranks are not the same. */
+/* Returns the rank with half or more of the change of a part of the step; -1: no rank, or the ranks of the sides
+ * differ. */
 static int32_t changed_rank(const tl_diff *diff, uint8_t part)
 {
     double all = 0, most = 0;
@@ -135,7 +137,7 @@ static int32_t changed_rank(const tl_diff *diff, uint8_t part)
     return diff->tables[TABLE_BREAKDOWN].n > 2 && 2 * most / all >= 1 ? rank : -1;
 }
 
-/* The class of idle time that has most of the change of idle time. */
+/* Returns the class of idle time with half or more of the change of idle time; TL_NO_NAME: none. */
 static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
 {
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_IDLE])
@@ -144,7 +146,8 @@ static uint32_t idle_class(const tl_diff *diff, int64_t change_ns)
     return TL_NO_NAME;
 }
 
-/* All waiting that grew, or shrank, is one finding where most of it is for one rank.  Whether other collectives than the largest have some. */
+/* Adds to the finding all other waiting that changed in the same direction.  Returns whether other collectives than
+ * that of `largest` contributed. */
 static bool add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_step *largest)
 {
     bool added = false;
@@ -157,7 +160,8 @@ static bool add_waiting(const tl_diff *diff, tl_diff_found *row, const tl_diff_s
     return added;
 }
 
-/* The rank on which long steps have most of what they have more; of waiting, that is waited for.  -1: none has half of it. */
+/* Returns the rank with more than half of the excess of long steps; for waiting, the rank that others wait for.  -1:
+ * none. */
 static int32_t rank_of_long_steps(const tl_diff *diff)
 {
     const side *s = &diff->side[with_long_steps(&diff->basis)];
@@ -197,7 +201,7 @@ static uint32_t name_of_longest(tl_diff *diff, int32_t rank)
     return tl_names_intern(&diff->names, text, (size_t)len);
 }
 
-/* Of a transfer that changed: the kernel of that collective, as its name tells, and what took its place. */
+/* Names the replaced kernel of the collective whose transfer changed, and its replacement. */
 static void put_replaced(const tl_diff *diff, tl_diff_found *row, uint8_t collective)
 {
     TL_ROWS (const tl_diff_work, w, &diff->tables[TABLE_KERNEL])
@@ -228,7 +232,7 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
     TL_ROWS (const tl_diff_found, row, &diff->tables[TABLE_FOUND])
         if (waiting && rank >= 0 && row->part == TL_DIFF_WAITING && (row->change_ns > 0) == (way > 0))
             return;
-    tl_diff_found *row = found(diff, step->part, step->change_ns, step->share, step->p_value, step->sure);
+    tl_diff_found *row = add_found(diff, step->part, step->change_ns, step->share, step->p_value, step->sure);
     row->rank = rank;
     row->why = reason.why;
     row->why_ns = reason.why_ns;
@@ -246,7 +250,7 @@ static void find_part(tl_diff *diff, const tl_diff_step *step, double common)
         row->times = common;
 }
 
-/* Whether the kernel is named: one whose times no test can tell from chance, too, where it has a large part of the step. */
+/* Returns whether the kernel is named: a significant change, or a large one that no test can judge. */
 static bool is_named(const tl_diff *diff, const tl_diff_work *w)
 {
     return w->sure ||
@@ -254,8 +258,7 @@ static bool is_named(const tl_diff *diff, const tl_diff_work *w)
             fabs(w->share) >= TL_VERDICT_LEAST_COST && fabs(w->b_each_ns / w->a_each_ns - 1) >= TL_DIFF_LEAST);
 }
 
-/* Whether the named kernels of compute or copies have half of the change; common: what nearly all do, which no kernel is
- * named for. */
+/* Returns whether kernels account for half of the change of compute or copies.  common: as common_times returns it. */
 static bool is_told_by_kernels(const tl_diff *diff, const tl_diff_step *step, double common)
 {
     int64_t named_ns = 0;
@@ -265,8 +268,8 @@ static bool is_told_by_kernels(const tl_diff *diff, const tl_diff_step *step, do
            (step->change_ns == 0 || 2 * (double)named_ns / (double)step->change_ns >= 1);
 }
 
-/* How many times as long nearly all compute kernels take; NaN: they do not change alike, or hardly, or most of the time
- * is one kernel's. */
+/* Returns the factor by which nearly all compute kernels changed; NaN: no common factor, hardly a change, or one kernel
+ * takes most of the time. */
 static double common_times(const tl_diff *diff)
 {
     double a_ns = 0, b_ns = 0, alike_ns = 0, most_ns = 0;
@@ -285,7 +288,7 @@ static double common_times(const tl_diff *diff)
     return alike && fabs(times - 1) >= TL_DIFF_LEAST ? times : NAN;
 }
 
-/* common: what nearly all compute kernels do, which is told of compute. */
+/* common: as common_times returns it; kernels that changed by this factor are not named. */
 static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
 {
     uint8_t part = part_of_kernel(diff, w);
@@ -297,7 +300,7 @@ static void find_kernel(tl_diff *diff, const tl_diff_work *w, double common)
     TL_ROWS (const tl_diff_found, told, &diff->tables[TABLE_FOUND])
         if (told->part == TL_DIFF_TRANSFER && told->why == w->name)
             return;
-    tl_diff_found *row = found(diff, part, w->change_ns, w->share, w->p_value, w->sure);
+    tl_diff_found *row = add_found(diff, part, w->change_ns, w->share, w->p_value, w->sure);
     row->change = w->sure ? w->change : TL_DIFF_TIME;
     row->a_count = w->a_count;
     row->b_count = w->b_count;
@@ -330,7 +333,7 @@ void tl_diff_verdict(tl_diff *diff)
     const tl_table *steps = &diff->tables[TABLE_STEP];
     tl_table *table = &diff->tables[TABLE_FOUND];
     const tl_diff_step *step = tl_table_row(steps, 0);
-    found(diff, TL_DIFF_STEP, step->change_ns, step->share, step->p_value, step->sure);
+    add_found(diff, TL_DIFF_STEP, step->change_ns, step->share, step->p_value, step->sure);
 
     double common = NAN;
     TL_ROWS (const tl_diff_step, row, steps)
@@ -345,7 +348,7 @@ void tl_diff_verdict(tl_diff *diff)
     }
     TL_ROWS (const tl_diff_work, row, &diff->tables[TABLE_KERNEL])
         find_kernel(diff, row, common);
-    /* A step whose change is not told by these, or that cannot be tested: the largest parts, though they are not sure. */
+    /* If no part explains the change of the step, or it cannot be tested: the largest parts, though not significant. */
     double left = step->share;
     TL_ROWS (const tl_diff_found, row, table)
         left -= row->part != TL_DIFF_STEP && row->part != TL_DIFF_LONG ? row->share : 0;
@@ -359,7 +362,7 @@ void tl_diff_verdict(tl_diff *diff)
                 find_part(diff, row, common);
         }
     qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), isnan(step->p_value) ? by_change : by_sureness);
-    /* A transfer that others wait for longer stands before the waiting, which follows from it. */
+    /* A transfer finding stands before the waiting that follows from it. */
     for (size_t i = 1; i < table->n; i++)
         for (size_t k = i + 1; k < table->n; k++) {
             tl_diff_found *waiting = tl_table_row(table, i), cause = *(tl_diff_found *)tl_table_row(table, k);

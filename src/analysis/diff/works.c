@@ -1,9 +1,9 @@
 /* works.c - what runs on both sides, aligned by name: kernels, operators, collectives, classes of idle time.
  *
- *     equal names                     one row
+ *     equal names                                                  one row
  *     equal but for template arguments, addresses and numbers      one row, replaced
- *     under the same operator         one row, replaced
- *     the rest                        removed (of A), added (of B)
+ *     under the same operator                                      one row, replaced
+ *     the rest                                                     removed (of A), added (of B)
  */
 #include "internal.h"
 #include "tlmpi/base/bytes.h"
@@ -98,7 +98,7 @@ tl_collective tl_diff_collective_of(tl_text name)
     tl_collective found = TL_COLL_UNKNOWN;
     size_t longest = 0;
     for (int c = TL_COLL_UNKNOWN + 1; c < TL_NCOLLECTIVES; c++) {
-        char word[32] = ""; /* AllReduce, of all_reduce */
+        char word[32] = ""; /* as in a kernel's name: AllReduce for all_reduce */
         size_t n = 0;
         bool first = true;
         for (const char *p = tl_collective_labels[c]; *p != '\0' && n + 1 < sizeof word; p++) {
@@ -117,7 +117,7 @@ tl_collective tl_diff_collective_of(tl_text name)
 /* --------------------------------------------------------------------------------------------------------- aligning */
 
 typedef struct alone {
-    uint64_t key; /* what those that replace each other have in common; 0: nothing */
+    uint64_t key; /* equal for works that may replace each other; 0: no replacement */
     uint32_t at;
     int64_t ns;
     int side;
@@ -140,7 +140,8 @@ static bool is_comm(const tl_diff *diff, uint32_t kind)
     return tl_text_is(tl_names_text(&diff->names, kind), tl_kind_labels[TL_COMM]);
 }
 
-/* Of communication only kernels of one collective replace each other: all collectives may have one operator. */
+/* Communication kernels replace each other only within one collective, since one operator may launch all
+ * collectives. */
 static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
 {
     uint64_t collective =
@@ -150,9 +151,9 @@ static uint64_t key_of(tl_diff *diff, const work *x, bool by_operator)
     return tl_hash_mix(tl_hash_mix(1, tl_diff_family_of(&diff->names, x->name)), x->kind);
 }
 
-/* Makes one of those of A and those of B alone that have a key in common: the largest of A, with the name of the
- * largest of B. */
-static void join(tl_diff *diff, works *w, bool by_operator)
+/* Joins the works of A only and of B only that have equal keys into one work: the longest of A, with the name of the
+ * longest of B. */
+static void join_replaced(tl_diff *diff, works *w, bool by_operator)
 {
     TL_VEC(alone) v = { 0 };
     for (size_t i = 0; i < w->v.n; i++) {
@@ -185,8 +186,8 @@ static void join(tl_diff *diff, works *w, bool by_operator)
 
 void tl_diff_works_align(tl_diff *diff, works *w)
 {
-    join(diff, w, false);
-    join(diff, w, true);
+    join_replaced(diff, w, false);
+    join_replaced(diff, w, true);
     TL_EACH (work, x, w->v)
         x->p_value = tl_diff_ranks_test(&x->side[B]);
 }
@@ -257,8 +258,8 @@ static int by_change(const void *a, const void *b)
     return cx != cy ? TL_COMPARE(cy, cx) : TL_ORDER(x, y, kind, name);
 }
 
-/* Whether a change may be told from chance.  Ranks wait together: they are no samples of times that hold waiting, as those of
- * communication and of the host do.  Gaps and matched collectives are not equally many in equal runs. */
+/* Returns whether a change can be significant.  Times that contain waiting, as of communication and of host work, are
+ * not independent between ranks; the numbers of gaps and of matched collectives differ even between equal runs. */
 static bool can_be_told(const tl_diff *diff, const tl_table *table, const tl_diff_work *row)
 {
     return row->change == TL_DIFF_TIME ? table == &diff->tables[TABLE_KERNEL] && !is_comm(diff, row->kind)
@@ -277,7 +278,7 @@ void tl_diff_works_table(tl_diff *diff, const works *w, tl_table *table)
         row->operator= x->operator;
         row->name = x->name;
         row->b_name = x->aligned ? x->b_name : TL_NO_NAME;
-        /* Each table has one chance of diff_alpha to name what is chance. */
+        /* The false-positive rate of each table is diff_alpha. */
         bool told = row->change == TL_DIFF_TIME ? row->p_value * tests < TL_VERDICT_ALPHA : row->change != TL_DIFF_SAME;
         row->sure = told && fabs(row->share) >= TL_NOTHING_SHARE && can_be_told(diff, table, row);
         if (x->ranks[0] == '\0' || is_comm(diff, x->kind))

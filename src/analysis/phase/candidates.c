@@ -1,4 +1,4 @@
-/* candidates.c - when is a rank late in a phase, and could it be chance?  The test is that of verdict.h. */
+/* candidates.c - in which steps is a rank late in a phase, and is that significant?  The test of verdict.h. */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
@@ -13,8 +13,8 @@ typedef struct finding {
 } finding;
 
 /* Fills f->x with the excess by member and column, centred on the median of the members' means: medians of skewed
- * durations lie below their means.  Outside of phases only lateness counts, and the centre is 0 at least. */
-static void take_class(finding *f, bool outside)
+ * durations lie below their means.  Outside of phases the centre is at least 0, since only lateness counts. */
+static void fill_excess(finding *f, bool outside)
 {
     const size_t n = f->class->columns.n;
     size_t members = 0;
@@ -40,8 +40,8 @@ static void take_class(finding *f, bool outside)
     f->t.chance.nsteps = f->t.nsteps = n;
 }
 
-/* Adds the candidate for the columns that are up, unless its excess there is below the least cost. */
-static void add(finding *f, const double *x, tl_phase_candidate u)
+/* Adds the candidate with the columns marked in t.up, unless its excess there is below the least cost. */
+static void add_candidate(finding *f, const double *x, tl_phase_candidate u)
 {
     tl_phase_job *j = f->j;
     u.excess_ns = tl_arena_take(&j->arena, j->nsteps, sizeof *u.excess_ns);
@@ -62,8 +62,8 @@ static void add(finding *f, const double *x, tl_phase_candidate u)
         tl_vec_push(&j->candidates, u);
 }
 
-/* Returns the chance that one member has as many of all stalls as this one, if each stall may hit any member.  A stall:
- * a step that is late by half of the shape's mean lateness or more. */
+/* Returns the probability that one member has at least as many of all stalls as this one, if each stall hits a random
+ * member.  A stall is a step with at least half of the shape's mean lateness. */
 static double chance_by_turns(const finding *f, size_t member, const tl_shape *shape, double late)
 {
     size_t own = 0, all = 0;
@@ -75,9 +75,9 @@ static double chance_by_turns(const finding *f, size_t member, const tl_shape *s
     return tl_chance_by_turns(&f->t.chance, own, all);
 }
 
-/* Finds the shapes in which a member is late, each in steps of its own.  One step or two prove nothing, since any host
- * stalls now and then; but a phase that one rank alone has counts even then. */
-static void look_at(finding *f, size_t member)
+/* Finds the shapes in which a member is late, each in steps of its own.  One or two steps are not significant, since
+ * any host stalls now and then, except in a phase that only one rank has. */
+static void find_shapes(finding *f, size_t member)
 {
     const bool only = f->class->only != TL_NONE;
     const double *x = f->x + member * f->t.nsteps;
@@ -96,14 +96,14 @@ static void look_at(finding *f, size_t member)
         if (u.shape.pattern == TL_PATTERN_SPORADIC && !only)
             u.p = fmax(u.p, chance_by_turns(f, member, &u.shape, sums.late));
         if (enough && u.p < f->t.alpha)
-            add(f, x, u);
+            add_candidate(f, x, u);
         more = !enough || u.p < f->t.alpha;
         for (size_t k = 0; k < f->t.nsteps; k++)
             f->t.excluded[k] = f->t.excluded[k] || f->t.up[k];
     }
 }
 
-/* Ranks wait in a class of collectives alone: none is late there. */
+/* Skips classes of collectives only, in which ranks wait and are not late. */
 void tl_phase_candidates_find(tl_phase_job *j)
 {
     const size_t nsteps = j->nsteps, nranks = j->nranks;
@@ -131,12 +131,12 @@ void tl_phase_candidates_find(tl_phase_job *j)
         }
     for (size_t c = 0; c < j->nclasses; c++) {
         f.class = &j->classes[c];
-        take_class(&f, c == j->outside);
+        fill_excess(&f, c == j->outside);
         if (f.class->holds == TL_HOLDS_ONLY || f.class->members < 2 || f.t.nsteps < 2)
             continue;
         f.t.sigma = fmax(least, tl_noise_of(f.x, f.class->members, f.t.nsteps, f.t.column, f.t.rest));
         for (size_t m = 0; m < f.class->members && isfinite(f.t.sigma); m++)
-            look_at(&f, m);
+            find_shapes(&f, m);
     }
     tl_arena_free(&arena);
 }

@@ -1,4 +1,4 @@
-/* compare.c - cells to classes, in which ranks are compared step by step.
+/* compare.c - from cells to classes, in which ranks are compared step by step.
  *
  *     step 7     rank 0     [h2d][training_step      ]
  *                rank 3     ......[h2d][training_step ]       25 ms less in training_step: late, and no phase is longer
@@ -9,17 +9,17 @@
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 
-/* One step of all ranks: its cells, by phase and rank. */
+/* One step of all ranks: its cells, sorted by phase and rank. */
 typedef struct comparing {
     tl_phase_job *j;
     const tl_phase_cell *cells; /* [n] */
     size_t n;
-    uint32_t step;   /* index */
-    uint32_t waited; /* phase that the measured waits are taken off; TL_NONE */
-    double *waits;   /* [nranks * nsteps] waits that traces have measured; NAN: not measured; NULL: in no step */
-    double *late_ns; /* [nranks] shorter than the others where there may be collectives; -INFINITY: no such phase */
-    double *longer_ns, *before_ns; /* [nranks] longer than the others, all phases together; in the step before */
-    int32_t *phases;               /* [nranks] phases that other ranks have, too */
+    uint32_t step;                 /* index */
+    uint32_t waited;               /* phase whose measured waits are subtracted; TL_NONE */
+    double *waits;                 /* [nranks * nsteps] waits measured in traces; NAN: not measured; NULL: no traces */
+    double *late_ns;               /* [nranks] how much shorter where collectives may be; -INFINITY: no such phase */
+    double *longer_ns, *before_ns; /* [nranks] time beyond medians, over all phases; of the previous step */
+    int32_t *phases;               /* [nranks] number of phases that other ranks have, too */
     double *scratch;               /* [nranks] */
 } comparing;
 
@@ -28,7 +28,7 @@ static uint32_t rank_of(const comparing *c, const tl_phase_cell *cell)
     return (uint32_t)tl_index_of(c->j->ranks, c->j->nranks, cell->rank);
 }
 
-/* Where the cells of a phase end that begin at `from`. */
+/* Returns the end of the phase's cells that begin at `from`. */
 static size_t phase_end(const comparing *c, size_t from)
 {
     size_t to = from + 1;
@@ -37,7 +37,7 @@ static size_t phase_end(const comparing *c, size_t from)
     return to;
 }
 
-/* The class's own times in the step, by rank; a new column of `otherwise`, if it has none. */
+/* Returns the class's own times in the step, by rank; a new column is filled with `otherwise`. */
 static double *column_of(const comparing *c, tl_phase_class *class, double otherwise)
 {
     const size_t n = class->columns.n, nranks = c->j->nranks;
@@ -49,7 +49,7 @@ static double *column_of(const comparing *c, tl_phase_class *class, double other
     return class->own_ns.v + (class->columns.n - 1) * nranks;
 }
 
-/* Finds the middle of the class's last column; returns how many ranks it has. */
+/* Sets the median of the class's last column; returns the number of its ranks. */
 static size_t find_middle(const comparing *c, const tl_phase_class *class)
 {
     const size_t at = class->columns.n - 1;
@@ -71,9 +71,9 @@ static void drop_column(const comparing *c, tl_phase_class *class)
     class->own_ns.n -= c->j->nranks;
 }
 
-/* Takes the measured waits off one phase: of the phases most certain to hold collectives, the longest.  Only where the
- * waits of all its ranks are measured. */
-static void take_waits(comparing *c)
+/* Subtracts the measured waits from one phase: among the phases most likely to hold collectives, the longest; only if
+ * the waits of all its ranks are measured. */
+static void subtract_waits(comparing *c)
 {
     tl_phase_job *j = c->j;
     size_t best = 0, best_end = 0;
@@ -107,7 +107,7 @@ static void take_waits(comparing *c)
         drop_column(c, &j->classes[j->waits]);
 }
 
-/* Compares the ranks in a phase, cells[from .. to), and adds their rows. */
+/* Compares the ranks in the phase of cells [from, to), and adds their rows. */
 static void compare_phase(comparing *c, size_t from, size_t to, tl_table *rows)
 {
     tl_phase_job *j = c->j;
@@ -137,15 +137,16 @@ static void compare_phase(comparing *c, size_t from, size_t to, tl_table *rows)
         drop_column(c, class);
 }
 
-/* Compares how the ranks came to the collectives of the step.
+/* Compares when the ranks arrived at the collectives of the step.
  *
- *     step 7     h2d +3   training_step -8     8 late, 3 explained: 5 for something outside of phases
- *     step 8     training_step 0   metrics +4  4 late, but for the next step
+ *     step 7     h2d +3   training_step -8     8 late, 3 explained: 5 from outside of phases
+ *     step 8     training_step 0   metrics +4  longer by 4: explains lateness in the next step
  *     step 9     training_step -4              4 late, all explained
  *
- * Phases may be parts of each other, or run beside each other.  So the phase that is shorter by most tells how late the
- * rank came; the longer phases of this step and the one before together explain at most their sum of it.  Only ranks
- * with all common phases of the step are compared.  Who is early is no measure of who is late. */
+ * Phases may be parts of each other, or run beside each other.  So a rank's lateness is the largest amount by which one
+ * of its phases is shorter; its longer phases of this step and the previous step explain at most their sum of the
+ * lateness.  Only ranks with all common phases are compared.  The median is at least 0: early ranks make no other rank
+ * late. */
 static void compare_outside(const comparing *c)
 {
     tl_phase_class *outside = &c->j->classes[c->j->outside];
@@ -181,7 +182,7 @@ static void compare_step(comparing *c, tl_tables *tables)
         column_of(c, &j->classes[c->cells[i].phase], NAN)[rank_of(c, &c->cells[i])] = (double)c->cells[i].duration_ns;
     c->waited = TL_NONE;
     if (c->waits != NULL)
-        take_waits(c);
+        subtract_waits(c);
     for (size_t from = 0, to; from < c->n; from = to) {
         to = phase_end(c, from);
         compare_phase(c, from, to, tl_tables_get(tables, &tl_phase_step_schema));
@@ -189,8 +190,8 @@ static void compare_step(comparing *c, tl_tables *tables)
     compare_outside(c);
 }
 
-/* Finds phases that one rank alone has: work that the others are spared, as a checkpoint.  Where most ranks have such
- * phases, as stages of a pipeline with names of their own, no phase counts as one. */
+/* Finds phases that only one rank has, such as a checkpoint: work that other ranks do not do.  If most ranks have such
+ * phases, as pipeline stages with names of their own, no phase counts as one. */
 static void find_only(tl_phase_job *j, const tl_phase_cells *cells)
 {
     size_t n = 0;
@@ -212,7 +213,7 @@ static void find_only(tl_phase_job *j, const tl_phase_cells *cells)
         j->classes[k].only = TL_NONE;
 }
 
-/* Adds waiting to that of a rank in a step, if there are phases of both. */
+/* Adds waiting to that of a rank in a step, if both have phases. */
 static void add_wait(const tl_phase_job *j, double *waits, int32_t rank, int32_t step, double ns)
 {
     const size_t r = tl_index_of(j->ranks, j->nranks, rank), s = tl_index_of(j->steps, j->nsteps, step);
@@ -220,7 +221,7 @@ static void add_wait(const tl_phase_job *j, double *waits, int32_t rank, int32_t
         waits[r * j->nsteps + s] = fmax(0, waits[r * j->nsteps + s]) + ns;
 }
 
-/* The exposed waiting of each rank and step; NAN: the step is not in the rank's trace; NULL: there are no traces. */
+/* Returns the exposed waiting by rank and step; NAN: the step is not in the rank's trace; NULL: there are no traces. */
 static double *list_waits(tl_phase_job *j, tl_tables *tables)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_step_schema);

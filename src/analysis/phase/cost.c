@@ -1,22 +1,22 @@
-/* cost.c - what the job would gain without candidates that are named, and which of them cost enough.
+/* cost.c - what the job would gain without the named candidates, and which of them cost enough.
  *
- * In the class where the others wait, the rank that they wait for is the shortest.  Repaired, it arrives earlier by its
+ * In the class where other ranks wait, the late rank is the shortest.  Repaired, the late rank arrives earlier by its
  * excess, and another rank may be the last:
  *
- *     compute      rank 3 [###########]      others [######] [#######] [#####]     5 more than the middle
- *     all_reduce   rank 3 [##]               others [#######] [######] [####]      2 shorter than the next: it costs 2
+ *     compute      rank 3 [###########]      others [######] [#######] [#####]     5 more than the median
+ *     all_reduce   rank 3 [##]               others [#######] [######] [####]      2 shorter than the next: cost 2
  */
 #include "internal.h"
 
 typedef struct costing {
     tl_phase_job *j;
     bool *chosen;      /* [candidates] */
-    bool *next;        /* [candidates] the others wait one step later: the candidate ends its step late */
-    double *arrive_ns; /* [nranks] when a rank comes, repaired; -INFINITY: it does not */
+    bool *next;        /* [candidates] others wait in the next step: the candidate ends its step late */
+    double *arrive_ns; /* [nranks] arrival of the repaired rank; -INFINITY: it does not take part */
     double *gain_ns;   /* [nsteps] */
 } costing;
 
-/* In which of both steps the candidate is shorter by more where the others wait, tells when it comes late. */
+/* Returns whether the candidate is late at the end of its steps: it is shorter by more in the following steps. */
 static bool is_late_next(const tl_phase_job *j, const tl_phase_candidate *u)
 {
     const tl_phase_class *in = &j->classes[u->in];
@@ -31,8 +31,8 @@ static bool is_late_next(const tl_phase_job *j, const tl_phase_candidate *u)
     return shorter_ns[1] > shorter_ns[0];
 }
 
-/* The ns that a candidate's repair takes off where the others wait in a step; 0: it is not chosen, or they do not wait
- * in the class. */
+/* Returns the ns by which a candidate's repair makes it arrive earlier in a step; 0: it is not chosen, or others do not
+ * wait for it in the class. */
 static double repair_ns(const costing *a, size_t i, uint32_t class, size_t step)
 {
     const tl_phase_candidate *u = &a->j->candidates.v[i];
@@ -40,9 +40,9 @@ static double repair_ns(const costing *a, size_t i, uint32_t class, size_t step)
     return a->chosen[i] && u->in == class && ns != NULL && !isnan(*ns) ? *ns : 0;
 }
 
-/* Repairs all chosen candidates in one column.  A candidate's cost grows by how much later the last rank would come
+/* Repairs all chosen candidates in one column.  Adds to each candidate's cost how much later the last rank would arrive
  * without that candidate's repair. */
-static void cost_in(costing *a, uint32_t class, size_t column)
+static void add_column_cost(costing *a, uint32_t class, size_t column)
 {
     tl_phase_job *j = a->j;
     const size_t step = j->classes[class].columns.v[column].step;
@@ -63,7 +63,8 @@ static void cost_in(costing *a, uint32_t class, size_t column)
     }
 }
 
-/* Sets the gain of repairing all chosen candidates (j->cost_ns), and the part of it that needs each (cost_ns). */
+/* Sets the gain of repairing all chosen candidates (j->cost_ns), and the part of this gain that needs each candidate
+ * (cost_ns). */
 static void cost_all(costing *a)
 {
     tl_phase_job *j = a->j;
@@ -76,7 +77,7 @@ static void cost_all(costing *a)
             any = any || (a->chosen[i] && j->candidates.v[i].in == c);
         }
         for (size_t k = 0; any && k < j->classes[c].columns.n; k++)
-            cost_in(a, c, k);
+            add_column_cost(a, c, k);
     }
     j->cost_ns = 0;
     for (size_t s = 0; s < j->nsteps; s++)

@@ -1,24 +1,25 @@
 /* explain.c - a rank is longer in one phase: is it late there, or does it wait there?
  *
- * The phases in which the rank is shorter than the others decide, if there are any:
+ * The phases in which the rank is shorter than other ranks decide, if there are any:
  *
- *     shorter in phases with more collectives    the rank came late to these collectives: the others wait there
+ *     shorter in phases with more collectives    the rank arrived late at these collectives: others wait there
  *     shorter in phases with fewer of them       the rank was early: it waits in the longer phase
  *     shorter in phases with as many             the steps in which the rank is not late decide, if there are any: if
- *                                                the others are shorter in these steps, they waited in the late ones
+ *                                                other ranks are shorter in these steps, they waited in the late steps
  *     shorter nowhere                            no phase shows a wait
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 
-/* What the rank is shorter by, over the classes with more, fewer or as many collectives; and in which of them most. */
+/* By how much the rank is shorter in the classes with more, fewer or as many collectives; the class with the largest
+ * amount, and that amount. */
 typedef struct makes_up {
     double ns, most_ns;
     uint32_t class;
 } makes_up;
 
-/* What the candidate is shorter by in a class while others may wait for it. */
+/* Returns by how much the candidate is shorter in a class in steps in which others may wait for it. */
 static double shorter_in(const tl_phase_job *j, const tl_phase_candidate *u, const tl_phase_class *class)
 {
     double ns = 0;
@@ -28,7 +29,8 @@ static double shorter_in(const tl_phase_job *j, const tl_phase_candidate *u, con
     return ns;
 }
 
-/* What the others take longer in a class in a step of the candidate than in another step, in the mean. */
+/* Returns by how much longer the other ranks are in a class in the candidate's late steps than in its other steps
+ * (means). */
 static double others_longer_in(const tl_phase_job *j, const tl_phase_candidate *u, const tl_phase_class *class)
 {
     double ns[2] = { 0 }, n[2] = { 0 };
@@ -42,9 +44,9 @@ static double others_longer_in(const tl_phase_job *j, const tl_phase_candidate *
     return n[0] > 0 && n[1] > 0 ? ns[1] / n[1] - ns[0] / n[0] : 0;
 }
 
-/* Sets the answer, and the class in which the candidate is shorter.  A rank that is shorter outside of phases is no
- * evidence: the others may be idle there while phases of theirs overlap.  A class that may hold collectives may hold
- * nothing else: against one that holds some of them it is open which has more. */
+/* Sets the answer, and the class in which the candidate is shorter.  Being shorter outside of phases is no evidence:
+ * other ranks may be idle there while phases of theirs overlap.  A class that may hold collectives may hold only
+ * collectives: it counts as having as many as a class that holds some. */
 static void explain(const tl_phase_job *j, tl_phase_candidate *u)
 {
     const tl_phase_holds holds = j->classes[u->class].holds;
@@ -75,7 +77,7 @@ static void explain(const tl_phase_job *j, tl_phase_candidate *u)
 
 /* ---------------------------------------------------------------------------------------------------------- measure */
 
-/* What the rank takes in a column beyond the middle of its peers: of the ranks that are not named. */
+/* Returns the rank's time in a column beyond the median of the ranks that are not named. */
 static double beside_peers(const tl_phase_job *j, const tl_phase_class *class, size_t k, uint32_t rank,
                            const bool *named, double *scratch)
 {
@@ -89,8 +91,9 @@ static double beside_peers(const tl_phase_job *j, const tl_phase_class *class, s
     return tl_phase_own(j, class, k, rank) - (class == &j->classes[j->outside] ? fmax(0, middle_ns) : middle_ns);
 }
 
-/* Measures beside its peers how late a candidate is, and how much shorter where the others wait. */
-static void measure(const tl_phase_job *j, tl_phase_candidate *u, const bool *named, double *scratch)
+/* Measures, against ranks that are not named, how late a candidate is, and how much shorter in the class where others
+ * wait. */
+static void measure_against_peers(const tl_phase_job *j, tl_phase_candidate *u, const bool *named, double *scratch)
 {
     const tl_phase_class *class = &j->classes[u->class], *in = &j->classes[u->in];
     u->late_ns = u->shorter_ns = 0;
@@ -108,7 +111,7 @@ static void measure(const tl_phase_job *j, tl_phase_candidate *u, const bool *na
 }
 
 /* Finds the ranks that take longer than the candidate where they may wait for it, or whose measured waits are longer.
- * longer_ns[nranks]. */
+ * longer_ns[nranks]: scratch. */
 static void find_waiters(const tl_phase_job *j, tl_phase_candidate *u, double *longer_ns)
 {
     for (size_t r = 0; r < j->nranks; r++)
@@ -129,7 +132,7 @@ static void find_waiters(const tl_phase_job *j, tl_phase_candidate *u, double *l
     u->waited_ns /= fmax(1, u->nwaiters);
 }
 
-/* Outside of phases only a rank that is waited for stays: that ranks wait there is nothing new. */
+/* Outside of phases only stragglers are kept: waiting there is expected. */
 void tl_phase_candidates_explain(tl_phase_job *j)
 {
     tl_arena arena = { 0 };
@@ -145,7 +148,7 @@ void tl_phase_candidates_explain(tl_phase_job *j)
     j->candidates.n = kept;
     TL_EACH (tl_phase_candidate, u, j->candidates)
         if (u->answer == TL_PHASE_STRAGGLER) {
-            measure(j, u, named, scratch);
+            measure_against_peers(j, u, named, scratch);
             find_waiters(j, u, scratch);
         }
     tl_arena_free(&arena);

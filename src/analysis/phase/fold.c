@@ -1,4 +1,4 @@
-/* fold.c - records to one cell by step, phase and rank.
+/* fold.c - from records to one cell per step, phase and rank.
  *
  *     micro_step 0, 1, 2 of a step          summed
  *     the same line twice                   counts once
@@ -10,14 +10,14 @@
 
 TL_SORT_BY(by_line, tl_phase_line, rank, phase, step, line, session)
 
-/* Lines of one cell. */
+/* Folds the lines of one cell. */
 static void fold_cell(const tl_phase_line *v, size_t n, tl_phase_cell *cell, int64_t *repeated, int64_t *superseded)
 {
     uint32_t last = 0;
     for (size_t i = 0; i < n; i++)
         last = v[i].session > last ? v[i].session : last;
     for (size_t i = 0; i < n; i++) {
-        if (i + 1 < n && v[i + 1].line == v[i].line) { /* the last of equals is of the last session that has it */
+        if (i + 1 < n && v[i + 1].line == v[i].line) { /* equal lines are sorted by session: the last one counts */
             ++*repeated;
         } else if (v[i].session < last) {
             ++*superseded;

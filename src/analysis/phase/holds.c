@@ -1,18 +1,18 @@
-/* holds.c - what the name of a phase says of collectives in it.
+/* holds.c - whether a phase holds collectives, by its name.
  *
  * A name is cut into words: all_reduce, AllReduce, NCCLAllReduce and "all-reduce" are _all_reduce_; allreduce_grads is
- * _allreduce_grads_.  So "comm" is a word of data_comm, and none of recommender.
+ * _allreduce_grads_.  So "comm" matches data_comm, but not recommender.
  */
 #include "tlmpi/analysis/phase.h"
 #include <ctype.h>
 #include <regex.h>
 
-/* The first that the words match decides.  Without a "_" at its end a word may go on. */
+/* The first matching rule decides.  A pattern without a final "_" also matches the beginning of a longer word. */
 static const struct {
     const char *words;
     tl_phase_holds holds;
 } rules[] = {
-    { "_metrics?_", TL_HOLDS_UNKNOWN }, /* of a training step, and after it */
+    { "_metrics?_", TL_HOLDS_UNKNOWN }, /* recorded within a training step, or after it */
     { "_(all_?(reduce|gather|to_?all)|all2_?all|reduce_?scatter|broadcast|nccl|rccl|communicat|exchange|synchroni)",
       TL_HOLDS_ONLY },
     { "_(bcast|barrier|(grad|param)_?sync|grad_?reduce|collectives?|comms?|send|recv|send_?recv|p2_?p|sync)_",
@@ -22,7 +22,7 @@ static const struct {
     { "_(data_?set|data_?load|prefetch|tokeniz|preproc)", TL_HOLDS_NONE },
 };
 
-/* Whether a word begins at name[i], after a letter or digit: fooBar, foo2Bar, FOOBar. */
+/* Returns whether a word begins at name[i], within letters and digits: fooBar, foo2Bar, FOOBar. */
 static bool is_border(tl_text name, size_t i)
 {
     bool small_next = i + 1 < name.n && islower((unsigned char)name.p[i + 1]);
@@ -31,7 +31,7 @@ static bool is_border(tl_text name, size_t i)
 
 tl_phase_holds tl_phase_holds_of(tl_text name)
 {
-    enum { MOST = 256 }; /* bytes of a name that are looked at */
+    enum { MOST = 256 }; /* bytes of a name that are read */
     char words[2 * MOST + 2] = "_";
     size_t n = 1;
     for (size_t i = 0; i < name.n && i < MOST - 1; i++) {

@@ -1,4 +1,4 @@
-/* rows.c - the rows of phase, and of phase_verdict: the answer for the job, and what was found, each with its
+/* rows.c - the rows of phase, and of phase_verdict: the answer for the job, and the findings, each with its
  * reason. */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -7,7 +7,7 @@
 
 #define TL_NS_IN_MS 1000000
 
-/* Writes a sentence of printf into the row's reason. */
+/* Formats the row's reason. */
 #define SAY(row, ...) ((void)snprintf((row)->reason, sizeof(row)->reason, __VA_ARGS__))
 
 static void put_name(const tl_phase_job *j, uint32_t class, char *cell, size_t size)
@@ -19,7 +19,7 @@ static void put_name(const tl_phase_job *j, uint32_t class, char *cell, size_t s
                                       : TL_TEXT(""));
 }
 
-/* What the candidate is longer by, and where shorter, in the mean of its steps, and what follows from that. */
+/* Sets the reason: by how much the candidate is longer and shorter per step (means), and what follows from that. */
 static void explain(const tl_phase_job *j, const tl_phase_candidate *u, tl_phase_verdict *row)
 {
     const double steps = (double)u->shape.nup * TL_NS_IN_MS, longer = u->late_ns / steps,
@@ -82,9 +82,9 @@ static tl_phase_verdict row_of(const tl_phase_job *j, const tl_phase_candidate *
     return row;
 }
 
-/* The phase that hides most: it holds, or may hold, collectives, and no rank is found in it; TL_NONE: there is none, or
- * collectives are phases of their own. */
-static uint32_t hiding(const tl_phase_job *j)
+/* Returns the phase that most likely hides slow ranks: it holds, or may hold, collectives, and has no candidate.
+ * TL_NONE: none, or collectives are phases of their own. */
+static uint32_t hiding_phase(const tl_phase_job *j)
 {
     uint32_t best = TL_NONE;
     for (uint32_t c = 0; c < j->outside; c++) {
@@ -122,13 +122,13 @@ static void say_hidden(const tl_phase_job *j, uint32_t class, double step_ns, tl
             name);
 }
 
-/* The answer for the job where no rank is named. */
-static tl_phase_verdict nobody(const tl_phase_job *j, double time_ns)
+/* Returns the answer for the job if no rank is named. */
+static tl_phase_verdict row_without_rank(const tl_phase_job *j, double time_ns)
 {
     tl_phase_verdict row = {
         .rank = -1, .first_step = -1, .last_step = -1, .z = NAN, .p_value = NAN, .confidence = TL_CONFIDENCE_LOW
     };
-    const uint32_t hides = hiding(j);
+    const uint32_t hides = hiding_phase(j);
     bool open = false;
     TL_EACH (const tl_phase_candidate, u, j->candidates)
         open = open || u->answer == TL_PHASE_OPEN;
@@ -143,7 +143,7 @@ static tl_phase_verdict nobody(const tl_phase_job *j, double time_ns)
             "Kineto window");
     else if (hides != TL_NONE)
         say_hidden(j, hides, time_ns / (double)j->nsteps, &row);
-    else /* of two ranks either may have its turn */
+    else /* two ranks may alternate */
         row.confidence = j->nranks < TL_MEDIAN_LEAST ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH;
     return row;
 }
@@ -164,7 +164,8 @@ static void add_verdicts(const tl_phase_job *j, tl_table *table)
     TL_EACH (const tl_phase_candidate, u, j->candidates)
         tl_vec_push(&rows, row_of(j, u));
     tl_vec_sort(&rows, by_weight);
-    tl_phase_verdict job = rows.n > 0 && rows.v[0].verdict == TL_PHASE_STRAGGLER ? rows.v[0] : nobody(j, time_ns);
+    tl_phase_verdict job =
+        rows.n > 0 && rows.v[0].verdict == TL_PHASE_STRAGGLER ? rows.v[0] : row_without_rank(j, time_ns);
     job.cost_ns = tl_phase_ns(j->cost_ns);
     job.steps = (int64_t)j->nsteps;
     job.time_ns = tl_phase_ns(time_ns);
@@ -179,7 +180,7 @@ static void add_verdicts(const tl_phase_job *j, tl_table *table)
 
 TL_ORDER_BY(by_rank_and_phase, tl_phase_cell, rank, phase)
 
-/* Steps in which most ranks have the phase, and this one has none. */
+/* Returns the number of steps in which most ranks have the phase, but this rank does not. */
 static int64_t count_missing(const tl_phase_job *j, const tl_phase_class *class, uint32_t rank)
 {
     int64_t missing = 0;

@@ -13,12 +13,12 @@ typedef struct changed_rank {
     const tl_open_rank *o; /* as recorded */
     const tl_node_labels *labels;
     tl_whatif_changes changes;
-    size_t nsorts;  /* sorts of work: the labels, then work of the host by tl_activity_kind */
-    bool *selected; /* [changes * nsorts] whether the change selects the sort of work, in the steps that it selects */
+    size_t nsorts;  /* sorts of work: labels, then tl_activity_kind of host work */
+    bool *selected; /* [changes * nsorts] whether the change selects the sort of work, in its steps */
     bool remove_sync, no_launch_overhead;
     tl_selected_work sum;
-    double *factors;      /* [ports] factor of the transfer; INFINITY: it is not selected */
-    uint32_t *ready;      /* [o->n] of an END that overlaps: its node `ready`; TL_NONE: it has none */
+    double *factors;      /* [ports] factor of the transfer; INFINITY: not selected */
+    uint32_t *ready;      /* [o->n] by END that overlaps: its node `ready`; TL_NONE: none */
     tl_arena arena;       /* of the arrays above */
     tl_final_graph final; /* with the changes; ports and order are those of o */
     tl_open_rank open;    /* of `final`, with nodes and edges of its own */
@@ -56,13 +56,13 @@ static void select_work(changed_rank *c)
         }
 }
 
-/* Whether the node is all of a piece of device work, or the end of one; these nodes have labels. */
+/* Returns whether the node is a whole piece of device work or the end of one; such nodes have labels. */
 static bool is_work(const tl_node *node)
 {
     return node->kind == TL_NODE_WORK || node->kind == TL_NODE_END;
 }
 
-/* Whether a change of the sort selects the node; *factor: the product of the factors of all that do. */
+/* Returns whether a change of the sort selects the node; *factor: the product of the factors of these changes. */
 static bool is_selected(const changed_rank *c, uint32_t v, tl_whatif_sort sort, double *factor)
 {
     const tl_node *node = &c->o->nodes[v];
@@ -80,7 +80,7 @@ static bool is_selected(const changed_rank *c, uint32_t v, tl_whatif_sort sort, 
     return any;
 }
 
-static void count(changed_rank *c, int64_t ns)
+static void count_selected(changed_rank *c, int64_t ns)
 {
     c->sum.pieces++;
     c->sum.own_ns += ns;
@@ -88,13 +88,13 @@ static void count(changed_rank *c, int64_t ns)
 
 /* -------------------------------------------------------------------------------------------------- nodes and edges */
 
-/* Scales the work of a node; of an END that waits for its meeting, the time since the meeting: proc 0 scales the
- * transfer before. */
-static void scale(changed_rank *c, uint32_t v, double factor)
+/* Scales the work of a node; of an END that waits for its meeting, only the time after the meeting: proc 0 scales the
+ * transfer. */
+static void scale_work(changed_rank *c, uint32_t v, double factor)
 {
     tl_node *node = &c->open.own_nodes[v];
     uint32_t port = tl_rank_port_of(c->o, v);
-    count(c, port == TL_NONE ? node->work_ns : 0);
+    count_selected(c, port == TL_NONE ? node->work_ns : 0);
     if (port != TL_NONE) {
         c->factors[port] = factor;
         if (node->done_ns <= c->o->of->ports[port].meeting_done_ns)
@@ -104,19 +104,19 @@ static void scale(changed_rank *c, uint32_t v, double factor)
     node->work_ns = tl_scaled(node->work_ns, factor);
 }
 
-/* Counts a wait that remove-sync removes, or that stays since it has no edge from what released it. */
+/* Counts a wait: removed by remove-sync, or left because it has no edge from the work that released it. */
 static void count_wait(changed_rank *c, uint32_t v)
 {
     const tl_open_rank *o = c->o;
     const tl_node *node = &o->nodes[v];
     int64_t waited_ns = tl_waited_ns(o, v);
     if (waited_ns >= 0)
-        count(c, waited_ns);
+        count_selected(c, waited_ns);
     else if (node->kind == TL_NODE_WAIT_END && node->work_ns == 0 && node[1].first_edge - node->first_edge == 1)
         c->sum.left_ns += node->done_ns - o->nodes[o->edges[node->first_edge].from].done_ns;
 }
 
-/* Gives node `to` the edges of v, changed.  `to` is v, or a node `ready` that gets those of its ARRIVAL. */
+/* Adds the changed edges of v to node `to`: v itself, or a node `ready`, which gets the edges of its ARRIVAL. */
 static void put_edges(changed_rank *c, uint32_t v, uint32_t to)
 {
     const tl_open_rank *o = c->o;
@@ -143,9 +143,9 @@ static void change_node(changed_rank *c, uint32_t v)
     tl_node *node = &c->open.own_nodes[v];
     double factor;
     if (is_selected(c, v, TL_WHATIF_SCALE, &factor))
-        scale(c, v, factor);
+        scale_work(c, v, factor);
     if (c->no_launch_overhead && node->activity == TL_ACTIVITY_HOST && node->work_ns > 0) {
-        count(c, node->work_ns);
+        count_selected(c, node->work_ns);
         node->work_ns = 0;
     }
     if (c->remove_sync)
@@ -153,7 +153,7 @@ static void change_node(changed_rank *c, uint32_t v)
     put_edges(c, v, v);
 }
 
-/* Numbers the nodes `ready`, which come after all others.  Returns how many edges they have. */
+/* Numbers the nodes `ready` after all other nodes.  Returns the number of their edges. */
 static size_t number_ready(changed_rank *c)
 {
     const tl_open_rank *o = c->o;
@@ -167,12 +167,12 @@ static size_t number_ready(changed_rank *c)
             continue;
         c->ready[v] = c->open.n++;
         nedges += o->nodes[v].first_edge - o->nodes[v - 1].first_edge;
-        count(c, o->nodes[v].done_ns - o->nodes[v - 1].done_ns);
+        count_selected(c, o->nodes[v].done_ns - o->nodes[v - 1].done_ns);
     }
     return nedges;
 }
 
-/* Reads the changes of the question, and makes `open`. */
+/* Reads the changes of the question and makes `open`. */
 static void change_rank(changed_rank *c, tl_bytes *in)
 {
     const tl_open_rank *o = c->o;
@@ -221,7 +221,7 @@ static void answer_changed(changed_rank *c, const tl_work_class_map *class_map, 
     tl_changes_free(&none);
 }
 
-/* Replays the changed rank between its meetings.  port_ns: by port, when its meeting is done. */
+/* Replays the changed rank.  port_ns: by port, the end of its meeting. */
 static void replay(changed_rank *c, const int64_t *port_ns)
 {
     const tl_open_rank *o = &c->open;
@@ -239,7 +239,7 @@ static void replay(changed_rank *c, const int64_t *port_ns)
     }
 }
 
-/* Replaces the rank's graph by the changed one. */
+/* Replaces the rank's graph by the changed graph. */
 static void answer_final(changed_rank *c, tl_final_graph *rank, tl_bytes *in, tl_bytes *out)
 {
     int64_t *port_ns = NULL;

@@ -12,7 +12,7 @@ static const char *const keys[NKEYS] = { "name", "operator", "annotation", "kind
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
-/* Returns the key of the condition with which the text begins, *n: its length; NKEYS: the text begins with none. */
+/* Returns the key at the beginning of the text, *n: its length; NKEYS: none. */
 static int key_at(const char *text, size_t *n)
 {
     for (int key = 0; key < NKEYS; key++) {
@@ -26,7 +26,7 @@ static int key_at(const char *text, size_t *n)
     return NKEYS;
 }
 
-/* Ends the condition at the comma before another one, which it returns; NULL: it is the last. */
+/* Ends the condition at the comma before the next condition, which is returned; NULL: there is none. */
 static char *cut_condition(char *text)
 {
     size_t n;
@@ -76,7 +76,7 @@ static tl_status read_condition(const char *option, const char *text, tl_whatif_
     return st;
 }
 
-/* Reads the factor behind the last colon, and ends the conditions there. */
+/* Reads the factor after the last colon, and cuts the text there. */
 static tl_status read_factor(tl_whatif_change *change, tl_error *err)
 {
     char *colon = strrchr(change->words, ':'), *end = NULL;

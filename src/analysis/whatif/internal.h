@@ -20,8 +20,8 @@ typedef struct tl_selected_work {
     int64_t pieces, own_ns, left_ns;
 } tl_selected_work;
 
-/* The least and the largest factor of a transfer on the ranks of its meeting; INFINITY: of a rank that has not selected
- * it.  It is scaled by `most`, if all ranks have selected it. */
+/* The smallest and the largest factor of a transfer over the ranks of its meeting; INFINITY: a rank does not select the
+ * transfer.  The transfer is scaled by `most` if all ranks select it. */
 typedef struct tl_scaled_transfer {
     double least, most;
 } tl_scaled_transfer;
@@ -30,17 +30,17 @@ typedef struct tl_scaled_transfer {
 typedef struct tl_changed_job {
     const tl_whatif_input *in;
     tl_scaled_transfer *transfers; /* [nmeetings] */
-    int64_t *meeting_ns;           /* [nmeetings] when the meeting is done */
-    int64_t *ends_ns;              /* [nsteps] when the step ends */
+    int64_t *meeting_ns;           /* [nmeetings] end of the meeting */
+    int64_t *ends_ns;              /* [nsteps] end of the step */
 } tl_changed_job;
 
-/* whatif.c: replays the job with changes; returns its time, ns; *selected: what the changes select on all ranks. */
+/* whatif.c: replays the job with changes and returns its time in ns; *selected: the selected work of all ranks. */
 int64_t tl_whatif_replay(tl_changed_job *job, const tl_whatif_change *changes, size_t n, tl_selected_work *selected);
 
 /* top.c: fills table whatif_top with at most `top` rows.  path: the critical path of the job as recorded. */
 void tl_whatif_find_top(tl_changed_job *job, size_t top, const tl_rank_path *path, tl_table *out);
 
-/* Returns ns times the factor, at most 52 days: several changes with large factors may select the same work. */
+/* Returns ns times the factor, at most 52 days, which several large factors could exceed. */
 static inline int64_t tl_scaled(int64_t ns, double factor)
 {
     return factor == 1 ? ns : (int64_t)fmin((double)ns * factor + 0.5, 0x1p52);

@@ -1,7 +1,7 @@
 /* top.c - which work should take less time for the job to gain most?
  *
- * The job is at least as long as its recorded critical path with that work shorter: so it gains no more by a name than
- * the path would.  Names are tried in the order of their time on the path, until the next one cannot gain enough.
+ * With some work shorter, the job is still at least as long as its recorded critical path with that work shorter: a
+ * name gains at most its gain on the path.  Names are tried by time on the path, until the next cannot gain enough.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -20,7 +20,7 @@ TL_TABLE_DEFINE(whatif_top, TL_WHATIF_TOP_FIELDS, TL_SCOPE_JOB, "what the job ga
 typedef struct candidate {
     const char *name; /* of tl_whatif_input.names */
     uint8_t of;       /* tl_whatif_of */
-    int64_t path_ns;  /* its time on the critical path of the job, with what rounding may have cut off each piece */
+    int64_t path_ns;  /* its time on the job's critical path; rounded up for each piece */
     int64_t gain_ns;
     tl_selected_work selected;
 } candidate;
@@ -35,9 +35,9 @@ static candidate *candidate_of(candidates *all, tl_map *number_of, uint8_t of, u
     return &all->v[number];
 }
 
-/* Lists the kernels and operators on the path.  Left out is work of which nothing is on the path, since the next began
- * before it had ended: in traces of whole microseconds some. */
-static void list_work(const tl_rank_path *path, const tl_names *names, candidates *all)
+/* Lists the kernels and operators on the path, except work without time on the path: with time stamps of whole
+ * microseconds, the next work may begin before it ends. */
+static void list_candidates(const tl_rank_path *path, const tl_names *names, candidates *all)
 {
     tl_map number_of = { 0 };
     for (size_t i = 0; i < path->nnames; i++) {
@@ -66,7 +66,7 @@ static void find_gain(tl_changed_job *job, candidate *c)
     free(text);
 }
 
-/* gain_ns is 0 until it is known: then by path_ns. */
+/* By gain_ns, 0 until it is known, then by path_ns; both descending. */
 static int by_gain(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
@@ -80,14 +80,14 @@ void tl_whatif_find_top(tl_changed_job *job, size_t top, const tl_rank_path *pat
 {
     const int64_t job_ns = job->in->end_ns - job->in->start_ns;
     candidates all = { 0 };
-    list_work(path, job->in->names, &all);
+    list_candidates(path, job->in->names, &all);
     tl_vec_sort(&all, by_gain);
     for (size_t tried = 0; tried < all.n; tried++) {
         candidate c = all.v[tried];
         if (tried >= top && c.path_ns / 100 * TL_WHATIF_FASTER_PERCENT <= all.v[top - 1].gain_ns)
             break;
         find_gain(job, &c);
-        size_t at = tried; /* those before it are in order */
+        size_t at = tried; /* candidates before `tried` are sorted */
         for (; at > 0 && by_gain(&c, &all.v[at - 1]) < 0; at--)
             all.v[at] = all.v[at - 1];
         all.v[at] = c;

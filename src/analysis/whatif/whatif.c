@@ -1,4 +1,4 @@
-/* whatif.c - the job with the changes that a user names: each alone, all together, and what binds it then. */
+/* whatif.c - the job with the user's changes: each alone, all together, and what the changed job is bound by. */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
@@ -24,9 +24,9 @@ void tl_whatif_free(tl_whatif_study *study)
 
 /* ---------------------------------------------------------------------------------------------------------- replays */
 
-/* Asks all ranks with a graph; tl_asked_free ends *asked. */
-static void ask(const tl_whatif_input *in, tl_whatif_question question, const tl_whatif_change *changes, size_t n,
-                tl_asked *asked)
+/* Asks all ranks that have a graph; the caller ends *asked by tl_asked_free. */
+static void ask_ranks(const tl_whatif_input *in, tl_whatif_question question, const tl_whatif_change *changes, size_t n,
+                      tl_asked *asked)
 {
     const tl_job_graph *g = in->graph;
     const uint32_t what = question;
@@ -54,7 +54,7 @@ static void ask(const tl_whatif_input *in, tl_whatif_question question, const tl
     tl_ask_ranks(in->baseline->asker, TL_ASK_WHATIF, asked);
 }
 
-/* Reads how a rank is changed, and adds what is selected there. */
+/* Reads a rank's changed graph, and adds the work that the changes select. */
 static void read_changed(tl_changed_job *t, size_t r, tl_bytes *in, tl_folded *changed, tl_selected_work *selected)
 {
     const tl_rank_port *ports = t->in->graph->ranks[r].ports;
@@ -85,7 +85,7 @@ int64_t tl_whatif_replay(tl_changed_job *t, const tl_whatif_change *changes, siz
     *selected = (tl_selected_work){ 0 };
     for (size_t m = 0; m < g->nmeetings; m++)
         t->transfers[m] = (tl_scaled_transfer){ INFINITY, -INFINITY };
-    ask(t->in, TL_WHATIF_CHANGED, changes, n, &asked);
+    ask_ranks(t->in, TL_WHATIF_CHANGED, changes, n, &asked);
     for (size_t r = 0; r < g->nranks; r++)
         if (tl_job_graph_has(g, r))
             read_changed(t, r, &asked.out[r], &changed[r], selected);
@@ -119,7 +119,7 @@ static double share_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : NAN;
 }
 
-/* Replays the job with changes, and adds their row; place 0: all changes.  Returns the job's time, ns. */
+/* Replays the job with changes and adds a row; place 0: all changes.  Returns the job's time, ns. */
 static int64_t add_change(tl_changed_job *t, int32_t place, const tl_whatif_change *changes, size_t n,
                           tl_whatif_study *out)
 {
@@ -176,7 +176,7 @@ static void apply_to_graph(const tl_changed_job *t, const tl_whatif_changes *cha
         if (isfinite(t->transfers[m].most))
             g->meetings[m].work_ns = tl_scaled(g->meetings[m].work_ns, t->transfers[m].most);
     }
-    ask(t->in, TL_WHATIF_FINAL, changes->v, changes->n, &asked);
+    ask_ranks(t->in, TL_WHATIF_FINAL, changes->v, changes->n, &asked);
     for (size_t r = 0; r < g->nranks; r++)
         if (tl_job_graph_has(g, r)) {
             free(g->ranks[r].ports);
@@ -186,7 +186,7 @@ static void apply_to_graph(const tl_changed_job *t, const tl_whatif_changes *cha
     tl_asked_free(&asked);
 }
 
-/* What the paths of all ranks are bound by in a step; false: no rank has anything of it. */
+/* Finds what the paths of all ranks are bound by in a step; false: the step has no time on any path. */
 static bool bound_in_step(const tl_path *path, int32_t step, uint8_t *bound, double *share, double *unexplained)
 {
     int64_t sum[TL_NBOUNDS] = { 0 }, all = 0;
