@@ -13,17 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A result, open, and the tables that the answers are read from. */
+/* An open result, and the tables that the answers are read from. */
 typedef struct asked {
     const char *path;
     tl_result *result;
     tl_tables tables;
     tl_answers answers;
     char *selection, *notes;
-    char *command, *history, *host, *version; /* of a page */
+    char *command, *history, *host, *version; /* for a page */
 } asked;
 
-/* Puts the file's name before what is wrong with it. */
+/* Returns the error with the file's name put before it. */
 static tl_status in_file(const asked *a, tl_status st, tl_error *why, tl_error *err)
 {
     return st != TL_OK ? tl_fail(err, st, "%s: %s", a->path, why->text) : TL_OK;
@@ -41,7 +41,7 @@ static void asked_free(asked *a)
     free(a->version);
 }
 
-/* With the tables of a page, if wanted.  asked_free ends it in any case. */
+/* Loads the tables of the answers, and of a page if wanted.  The caller ends *a by asked_free in any case. */
 static tl_status load(asked *a, const char *path, bool page, tl_error *err)
 {
     enum { MOST = 64 };
@@ -75,10 +75,10 @@ static tl_status load(asked *a, const char *path, bool page, tl_error *err)
     return st;
 }
 
-/* What a command does with the answers: prints them to `out`. */
+/* A command's use of the answers: prints them to `out`. */
 typedef tl_status put_answers(asked *a, const tl_cli *cli, FILE *out, tl_error *err);
 
-/* Loads the result that the command line names, and prints to `output`.  The exit status. */
+/* Loads the result named on the command line, and prints to `output`.  Returns the exit status. */
 static int answer(const tl_cli *cli, const char *output, put_answers *put)
 {
     tl_error err;
@@ -147,13 +147,13 @@ static tl_html_input input_of(asked *a)
 static tl_status put_page(asked *a, const tl_cli *cli, FILE *out, tl_error *err)
 {
     (void)cli;
-    if (a->history != NULL) /* "2026-03-01T12:00:00Z: tlmpi ...": the command is told apart */
+    if (a->history != NULL) /* history is "2026-03-01T12:00:00Z: tlmpi ..."; the command is shown separately */
         a->history[strcspn(a->history, " ") - (strcspn(a->history, " ") > 0)] = '\0';
     const tl_html_input input = input_of(a);
     return tl_html_write(&input, out, err);
 }
 
-/* Without -o "a/traces.html" of "a/traces.h5". */
+/* Answers into a file beside the result unless -o is given: "a/traces.html" for "a/traces.h5". */
 static int answer_beside(const tl_cli *cli, const char *ending, put_answers *put)
 {
     const char *path = cli->nwords > 0 ? cli->words[0] : "";

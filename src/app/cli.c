@@ -1,4 +1,4 @@
-/* cli.c - which command, with which options, on which words. */
+/* cli.c - which command runs, with which options and words. */
 #include "cli.h"
 
 #include "options.h"
@@ -36,7 +36,7 @@ static int reps(const tl_cli *cli)
     return tl_reps(&cli->run, &options);
 }
 
-/* Analyses traces, and writes the page of the result, if that is asked for and there is one. */
+/* Analyses traces, and writes the page of the result if requested and if there is a result. */
 static int run(const tl_cli *cli)
 {
     int code = tl_run(&cli->run);
@@ -166,7 +166,7 @@ static const tl_command *find_command(const char *name)
 
 /* ---- reading ---- */
 
-/* Place in argv of the first word that is no option, argc when there is none.  A word after "--" names no command. */
+/* Finds the index in argv of the first word that is no option, argc if none.  A word after "--" names no command. */
 static tl_status find_first_word(int argc, char **argv, int *at, tl_error *err)
 {
     int i = 1;
@@ -199,7 +199,7 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
     return TL_OK;
 }
 
-/* A first word that is near the name of a command, looks like no path and is none, is a mistyped command. */
+/* Returns TL_EUSAGE if the first word resembles a command, does not look like a path and does not exist. */
 static tl_status refuse_mistyped(const char *word, tl_error *err)
 {
     const char *names[NCOMMANDS];
@@ -212,7 +212,7 @@ static tl_status refuse_mistyped(const char *word, tl_error *err)
     return tl_fail(err, TL_EUSAGE, "'%s' is no command and no path; did you mean tlmpi %s?", word, meant);
 }
 
-/* The words as typed, parted by spaces; those with anything but plain characters in single quotes. */
+/* Returns the words as typed, separated by spaces; words with special characters in single quotes. */
 static char *join_words(int argc, char **argv)
 {
     tl_bytes text = { 0 };
@@ -241,7 +241,7 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
         return st;
 
     const tl_command *named = first < argc ? find_command(argv[first]) : NULL;
-    /* the word help asks for what --help does, of the command after it if one is named */
+    /* "help COMMAND" is the same as "COMMAND --help" */
     if (named == NULL && first < argc && strcmp(argv[first], "help") == 0 && access("help", F_OK) != 0) {
         cli->help = true;
         named = first + 1 < argc ? find_command(argv[first + 1]) : NULL;
@@ -308,7 +308,7 @@ void tl_cli_free(tl_cli *cli)
 
 /* ---- telling ---- */
 
-/* The exit statuses that the commands of the mask can end with. */
+/* Prints the exit statuses that the commands of the mask can end with. */
 static void say_statuses(FILE *out, unsigned commands_of)
 {
     enum {

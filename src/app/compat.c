@@ -1,7 +1,7 @@
 /* compat.c - tlmpi compat: the tables of another tool, for the files of one job.
  *
  *     hta          needs all ranks at once: proc 0 makes its tables
- *     tracelens    every proc does its share of the ranks, proc 0 what needs them all
+ *     tracelens    every proc does its share of the ranks; proc 0 makes the tables over all ranks
  */
 #include "options.h"
 #include "tlmpi/base/bytes.h"
@@ -30,7 +30,7 @@ static bool is_hta(const tl_cli *cli)
     return strcmp(cli->words[0], faces[HTA]) == 0;
 }
 
-/* A path of that name is written ./diff. */
+/* Returns whether the words are "hta diff"; a path named diff is written ./diff. */
 static bool is_diff(const tl_cli *cli)
 {
     return cli->nwords > 1 && is_hta(cli) && strcmp(cli->words[1], "diff") == 0;
@@ -56,7 +56,7 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
     return tl_options_check_face(cli, is_diff(cli) ? TL_FOR_HTA_DIFF : is_hta(cli) ? TL_FOR_HTA : TL_FOR_TRACELENS, err);
 }
 
-/* A folder that holds tables is another job's, or an older result. */
+/* Refuses a folder that holds tables already, of another job or an older result. */
 static tl_status check_folder(const char *path, bool force, tl_error *err)
 {
     static const char *const tables[] = { ".csv", NULL };
@@ -71,7 +71,8 @@ static tl_status check_folder(const char *path, bool force, tl_error *err)
     return st;
 }
 
-/* No trace lies in the folder, or in that of a rank below it, where a table may come to be. */
+/* Refuses an output folder in which a table could overwrite a trace; looks also into its rank folders (below: in one of
+ * them). */
 static tl_status check_inputs_kept(const tl_inventory *inventory, const char *folder, bool below, tl_error *err)
 {
     static const char *const tables[] = { ".csv", ".csv.part", "notes.txt", "notes.txt.part", NULL };
@@ -97,7 +98,7 @@ static tl_status check_inputs_kept(const tl_inventory *inventory, const char *fo
     return st;
 }
 
-/* Takes the traces of one run; those of others are none of ours. */
+/* Keeps the traces of one run only. */
 static tl_status choose_run(tl_inventory *inventory, int run, size_t *left_out, tl_error *err)
 {
     tl_status st = tl_inventory_decide(inventory, run, err);
@@ -108,7 +109,7 @@ static tl_status choose_run(tl_inventory *inventory, int run, size_t *left_out, 
     return st;
 }
 
-/* HTA links the rows of a trace to the nodes of an execution trace, where one is named beside it. */
+/* Returns whether the input is an execution trace named for HTA, which links its nodes to the rows of a trace. */
 static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
 {
     return is_hta(cli) &&
@@ -116,8 +117,8 @@ static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
            tl_exec_is(input->path);
 }
 
-/* The traces that the words after the tool's name hold, in path order; *left_out counts what should be one and is none.
- * Inputs of other kinds stay in the inventory. */
+/* Finds the traces in the words after the tool's name, in path order; *left_out counts unreadable traces.  Inputs of
+ * other kinds stay in the inventory. */
 static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
 {
     tl_status st = check_folder(cli->run.output, cli->run.force, err);
@@ -132,7 +133,7 @@ static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         tl_input *input = &inventory->inputs.v[i];
         if (!input->no_file)
-            tl_input_look(input, cli->compat_run != TL_ALL_RUNS); /* when it began may stand at its end */
+            tl_input_look(input, cli->compat_run != TL_ALL_RUNS); /* the begin of a trace may be recorded at its end */
         if (input->pipe)
             return tl_fail(err, TL_EINPUT, "%s: expected a file, which is read twice, found a pipe", input->path);
         if (input->kind == TL_INPUT_TRACE || is_execution_trace(cli, input))
@@ -154,10 +155,10 @@ static tl_status fail_no_trace(const tl_cli *cli, tl_error *err)
 
 /* ------------------------------------------------------------------------------------------------------------- hta */
 
-/* Takes it out of the words: it is no trace. */
+/* Finds the memory timeline, and removes it from the words. */
 static tl_status take_memory_timeline(tl_cli *cli, const char **timeline, tl_error *err)
 {
-    static const char *const ends[] = { ".raw.gz", ".raw.json.gz", NULL }; /* of the profiler's names */
+    static const char *const ends[] = { ".raw.gz", ".raw.json.gz", NULL }; /* endings of the profiler's names */
     size_t n = 1;
 
     *timeline = NULL;
@@ -173,7 +174,7 @@ static tl_status take_memory_timeline(tl_cli *cli, const char **timeline, tl_err
     return TL_OK;
 }
 
-/* A job for HTA: its files, which the inventory holds the paths of.  Zero-initialise; free_hta_job ends it. */
+/* The files of a job for HTA; the inventory owns the paths.  Zero-initialise; free_hta_job ends it. */
 typedef struct hta_job {
     tl_inventory inventory;
     tl_hta_file *files;
@@ -187,7 +188,7 @@ static void free_hta_job(hta_job *job)
     tl_inventory_free(&job->inventory);
 }
 
-/* What the words after the tool's name hold. */
+/* Finds the files of a job for HTA in the words after the tool's name. */
 static tl_status find_hta_job(tl_cli *cli, hta_job *job, tl_error *err)
 {
     const char *execution_trace = NULL;
@@ -264,10 +265,10 @@ static tl_status write_hta_diff(const tl_cli *cli, bool *incomplete, tl_error *e
 
 /* ------------------------------------------------------------------------------------------------------- tracelens */
 
-/* One trace to read. */
+/* A trace to read. */
 typedef struct trace_file {
     const char *path;
-    tl_input *input; /* of proc 0 alone */
+    tl_input *input; /* on proc 0 only */
     int64_t rank;
     uint64_t bytes;
 } trace_file;
@@ -280,8 +281,8 @@ static int by_rank(const void *a, const void *b)
     return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : strcmp(x->path, y->path);
 }
 
-/* The rank that every file's name tells; failing that, every file's text; failing that, its place in path order.  A
- * single trace is rank 0.  What distributedInfo says counts for TraceLens in no case: it wants a list, or names. */
+/* Numbers the files by the rank in every file's name; else by the rank in every file's text; else in path order.  A
+ * single trace is rank 0.  distributedInfo does not count, since TraceLens takes a list of files, or names. */
 static void number_files(trace_files *files)
 {
     bool by_name = files->n > 1, by_text = files->n > 1;
@@ -320,7 +321,7 @@ static void drop_duplicates(trace_files *files, size_t *left_out)
         tl_warn("the ranks found are not 0 to %zu: TraceLens would stop here", n - 1);
 }
 
-/* The traces that the command line names, ready to be read. */
+/* Lists the traces named on the command line, ready to be read. */
 static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_files *files, size_t *left_out,
                             tl_error *err)
 {
@@ -340,7 +341,7 @@ static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_fi
     return TL_OK;
 }
 
-/* Collective: proc 0's list to all.  The paths are those of *text then. */
+/* Collective: sends proc 0's list to all procs; the paths point into *text. */
 static void share_files(trace_files *files, tl_bytes *text)
 {
     for (size_t i = 0; tl_par_proc() == 0 && i < files->n; i++) {
@@ -358,7 +359,7 @@ static void share_files(trace_files *files, tl_bytes *text)
     }
 }
 
-/* This proc's share of the files: their own tables, and what they have to say to the others. */
+/* Writes the tables of this proc's files, and collects the data for the tables over all ranks. */
 static tl_status do_share(const trace_files *files, const char *folder, tl_bytes *share, tl_error *err)
 {
     size_t size = strlen(folder) + 32;
@@ -421,7 +422,7 @@ int tl_compat(const tl_cli *cli)
     tl_error err = { .status = TL_OK };
     bool first = tl_par_proc() == 0, incomplete = false;
 
-    if (check_words(cli, &err) != TL_OK) /* the same on every proc */
+    if (check_words(cli, &err) != TL_OK) /* checked the same way on every proc */
         return first ? tl_cli_complain(cli, &err) : TL_EXIT_USAGE;
     if (cli->compat_run == LIST) {
         mine.run.paths = cli->words + 1 + is_diff(cli);

@@ -226,7 +226,7 @@ static void say_meaning(meanings *a, const char *place, const char *meaning)
     tl_wrap_end(&w);
 }
 
-/* Whether a column before column f of table t has the same labels. */
+/* Returns whether a column before column f of table t has the same labels. */
 static bool is_told(const tl_schema *const *tables, size_t t, size_t f, const char *const *labels)
 {
     for (size_t k = 0; k <= t; k++)
@@ -236,7 +236,8 @@ static bool is_told(const tl_schema *const *tables, size_t t, size_t f, const ch
     return false;
 }
 
-/* What the word means as the column's name ("gain" is the column gain_ns, too), and as one of its labels. */
+/* Prints the meaning of the word as the column's name (also without _ns: "gain" is gain_ns), and as one of its
+ * labels. */
 static void say_column(meanings *a, const char *table, const tl_field *field, bool labels)
 {
     const char *const *docs = labels ? tl_values_of(field->labels) : NULL, *unit = field->unit;
@@ -252,8 +253,8 @@ static void say_column(meanings *a, const char *table, const tl_field *field, bo
     say_meaning(a, place, field->doc);
 }
 
-/* Prints each meaning of the word: as a term, a threshold, a label of an enumeration, which is told of the first column
- * that has it, and a column; with `out` NULL none.  False: the word has no meaning. */
+/* Prints each meaning of the word: as a term, a threshold, a label of an enumeration (for its first column only), and a
+ * column; with `out` NULL prints none.  Returns false if the word has no meaning. */
 static bool describe_word(FILE *out, const char *word)
 {
     meanings a = { .out = out, .word = word };

@@ -21,14 +21,14 @@ enum { ROWS_SHOWN = 10, TEXT_SHOWN = 48 };
 
 /* ------------------------------------------------------------------------------------------------- traces to results */
 
-/* A result of traces, which lasts as long as the comparison. */
+/* A temporary result, made from traces for the comparison. */
 typedef struct passing {
     char prefix[288], path[300];
 } passing;
 
 enum { FOLDER = 256 };
 
-/* All procs: a folder of this job's own. */
+/* All procs: makes a temporary folder. */
 static tl_status make_folder(char folder[FOLDER], tl_error *err)
 {
     const char *top = getenv("TMPDIR");
@@ -44,7 +44,7 @@ static tl_status make_folder(char folder[FOLDER], tl_error *err)
     return tl_par_agree(st, err);
 }
 
-/* All procs: analyses the traces.  Returns the exit status of that. */
+/* All procs: analyses the traces.  Returns the exit status. */
 static int analyse(const tl_cli *cli, const char *traces, const char *folder, int number, passing *p)
 {
     tl_options options = cli->run;
@@ -61,7 +61,7 @@ static int analyse(const tl_cli *cli, const char *traces, const char *folder, in
     return tl_run(&options);
 }
 
-static void drop(const passing *p)
+static void remove_result(const passing *p)
 {
     if (p->path[0] != '\0' && tl_par_proc() == 0) {
         unlink(p->path);
@@ -72,7 +72,7 @@ static void drop(const passing *p)
 /* -------------------------------------------------------------------------------------------------------- comparison */
 
 typedef struct compared {
-    const char *shown[2], *path[2]; /* as given; of the result */
+    const char *shown[2], *path[2]; /* the words on the command line; the paths of the results */
     tl_result *result[2];
     tl_tables tables[2];
     char *selection[2];
@@ -118,7 +118,7 @@ static tl_status load(compared *c, int side, tl_error *err)
     return st != TL_OK ? tl_fail(err, st, "%s: %s", c->shown[side], why.text) : TL_OK;
 }
 
-/* compared_free ends it in any case. */
+/* Compares the results; the caller ends *c by compared_free in any case. */
 static tl_status compare(compared *c, tl_error *err)
 {
     tl_diff_input input = { .side = { { 0 } } };
@@ -196,7 +196,7 @@ static tl_diff_words words_of(const compared *c)
                             .basis = tl_diff_basis_of(c->diff) };
 }
 
-/* The verdict and the tables; the table that is named alone. */
+/* Prints the verdict and the tables, or only the table `named`. */
 static void print(const tl_cli *cli, const compared *c, const tl_schema *named, FILE *out)
 {
     size_t n;
@@ -262,7 +262,7 @@ static int compare_results(const tl_cli *cli, compared *c, const tl_schema *name
                                         : TL_EXIT_DONE;
 }
 
-/* All procs: opens what proc 0 prints into, before the traces are analysed: an analysis may take long. */
+/* All procs: opens proc 0's output before the analysis of traces, which may take long, so that errors show early. */
 static tl_status open_output(const tl_cli *cli, tl_outfile *file, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -303,9 +303,9 @@ int tl_diff_command(const tl_cli *cli)
     }
     if (code <= TL_EXIT_PARTIAL && first)
         code = compare_results(cli, &c, named, &file);
-    (void)tl_outfile_close(&file, TL_EOUTPUT, &err); /* what has not been printed */
-    drop(&results[0]);
-    drop(&results[1]);
+    (void)tl_outfile_close(&file, TL_EOUTPUT, &err); /* removed unless printed completely */
+    remove_result(&results[0]);
+    remove_result(&results[1]);
     if (analysed && first) {
         rmdir(folder);
         tl_unfinished_done(folder);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int answer(const tl_cli *cli)
+static int print_help_or_version(const tl_cli *cli)
 {
     if (cli->version)
         printf("tlmpi %s\n", TLMPI_VERSION);
@@ -20,14 +20,14 @@ static int answer(const tl_cli *cli)
     return TL_EXIT_DONE;
 }
 
-/* Whether the reader of the pipe on stdout has gone. */
+/* Returns whether the reader of the pipe on stdout has closed it. */
 static bool reader_is_gone(void)
 {
     struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
     return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* What was printed may not have arrived.  A reader that has gone away has had enough: that is no failure. */
+/* Returns the exit status after flushing stdout: a failed write is an error, except to a closed pipe. */
 static int close_stdout(int code)
 {
     bool ok = fflush(stdout) == 0 && !ferror(stdout);
@@ -44,7 +44,7 @@ static int act(const tl_cli *cli, tl_status parsed, const tl_error *err)
     if (parsed != TL_OK)
         code = first ? tl_cli_complain(cli, err) : code;
     else if (cli->help || cli->version)
-        code = first ? answer(cli) : code;
+        code = first ? print_help_or_version(cli) : code;
     else if (cli->command->together || first)
         code = cli->command->act != NULL ? cli->command->act(cli) : cli->command->job(&cli->run);
 
@@ -64,13 +64,13 @@ int main(int argc, char **argv)
     /* A process that a launcher started must not end before the parallel machine has started: mpirun would wait for it.
      */
     if (parsed == TL_OK && (cli.help || cli.version) && !tl_par_launched()) {
-        int code = close_stdout(answer(&cli));
+        int code = close_stdout(print_help_or_version(&cli));
         tl_cli_free(&cli);
         return code;
     }
 
     tl_par_start(&argc, &argv);
-    /* A closed pipe and a file that may not grow are failures of a write, which are told. */
+    /* Writes to a closed pipe or to a file at its size limit fail with an error instead of a signal. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     tl_unfinished_on_signal(tl_par_nprocs() > 1);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether an option decides the content of a result's tables, and whether its value is a file name. */
+/* Whether an option affects the content of a result's tables, and if so, whether its value is a file name. */
 typedef enum decides { NOTHING, TABLES, TABLES_BY_FILE } decides;
 
 typedef struct tl_option {
@@ -259,7 +259,7 @@ tl_status tl_options_default(tl_cli *cli, tl_error *err)
     return st;
 }
 
-/* The tool whose tables the option of tlmpi compat is for; NULL: any. */
+/* Returns the tool whose tables the option of tlmpi compat is for; NULL: all tools. */
 static const char *face_of(const tl_option *o)
 {
     return (o->bits & TL_FOR_HTA) != 0         ? "hta"

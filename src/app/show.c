@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most rows that are sorted without --top. */
+/* Most rows that are sorted without --top. */
 #define MOST_SORTED ((size_t)1 << 20)
 
 enum { TERMINAL_TEXT_WIDTH = 48 };

@@ -1,5 +1,5 @@
-/* whatif.c - tlmpi whatif: which changes, and which traces they are made to: those that are named, or those that a result
- * file was made of. */
+/* whatif.c - tlmpi whatif: the changes, and the traces to which they are applied: named traces, or the traces of a result
+ * file. */
 #include "cli.h"
 #include "options.h"
 #include "tlmpi/base/bytes.h"
@@ -31,7 +31,8 @@ static tl_status read_changes(const tl_cli *cli, tl_whatif_changes *changes, tl_
     return st;
 }
 
-/* Proc 0: the attributes of a result that say what it was made of, each with a 0 after it, and its rows of `rank`. */
+/* Proc 0: reads the attributes of a result that record its paths and options, each terminated by 0, and its rows of
+ * table rank. */
 static tl_status read_origin(const char *path, tl_bytes *origin, tl_table *ranks, tl_error *err)
 {
     static const char *const attributes[] = { "inputs", "settings" };
@@ -58,8 +59,8 @@ static tl_status read_origin(const char *path, tl_bytes *origin, tl_table *ranks
     return st;
 }
 
-/* All procs: the paths and options that a result was made of, into *cli, which borrows them from *origin; on proc 0
- * what its traces held, into *made_of. */
+/* All procs: sets the paths and options of the result in *cli, which borrows them from *origin; on proc 0 also what the
+ * traces held, in *made_of. */
 static tl_status take_origin(tl_cli *cli, tl_texts *paths, tl_bytes *origin, tl_whatif_origin *made_of, tl_error *err)
 {
     const char *result = cli->words[0];
@@ -103,7 +104,7 @@ int tl_whatif_command(const tl_cli *cli)
     tl_status st = read_changes(cli, &study.changes, &err);
     if (st == TL_OK && of_result)
         st = take_origin(&own, &paths, &origin, &made_of, &err);
-    const tl_whatif_origin *compared = of_result && cli->run.run == 0 ? &made_of : NULL; /* else it is of another run */
+    const tl_whatif_origin *compared = of_result && cli->run.run == 0 ? &made_of : NULL; /* of this run */
     int code = st == TL_OK          ? tl_whatif(&own.run, compared, &study, &print)
                : tl_par_proc() == 0 ? tl_cli_complain(cli, &err)
                                     : tl_exit_of_status(st);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sign comes before the signs that it begins with. */
+/* Longer signs come before the signs that they begin with. */
 static const struct {
     const char *sign;
     unsigned orders; /* as in select.h; 0: a pattern */

@@ -1,6 +1,6 @@
-/* augment.h - copies of traces with tracks added that show what has been found in them.
+/* augment.h - copies of traces with added tracks that show the findings.
  *
- * From the traces alone, one by one; each copy is the trace's own bytes with events woven in.  Uses read/, and of the
+ * Traces are processed one by one; a copy is the trace's own bytes with events inserted.  Uses read/, and of the
  * analyses those of idle time, queues and copies.
  */
 #ifndef TLMPI_JOB_AUGMENT_H

@@ -2,7 +2,7 @@
  *
  *     plan -> name the copies, share them out -> for each of mine { read -> analyse -> copy, adding } -> gather -> tell
  *
- * Traces have nothing to do with each other here: one that fails costs its own copy alone.
+ * Traces are independent of each other: a failure loses one copy only.
  */
 #include "parts.h"
 #include "tlmpi/base/group.h"
@@ -20,15 +20,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What became of one trace; sent to proc 0. */
+/* The outcome of one trace; sent to proc 0. */
 typedef struct outcome {
     uint64_t item;
     int32_t status;          /* tl_status */
-    bool damaged;            /* something of the trace is lost: `words` says what */
-    bool mended;             /* or could be read all the same */
-    bool closed;             /* it is cut, and the copy ends with brackets of ours */
-    uint64_t ngaps, nevents; /* shown, added */
-    char words[1024];        /* of the failure, or the damage */
+    bool damaged;            /* part of the trace is lost: see `words` */
+    bool mended;             /* damaged, but read completely */
+    bool closed;             /* the trace is cut, and the copy ends with added brackets */
+    uint64_t ngaps, nevents; /* gaps shown, events added */
+    char words[1024];        /* the failure or the damage */
 } outcome;
 
 typedef struct augmenting {
@@ -36,15 +36,15 @@ typedef struct augmenting {
     const tl_track_maker *maker;
     tl_plan plan;
     tl_copies copies;
-    tl_waits waits;           /* of the traces that this proc copies, where a result tells them */
+    tl_waits waits;           /* of the traces that this proc copies; empty without a result */
     TL_VEC(outcome) outcomes; /* of the traces that this proc copies; on proc 0 after gather of all, in path order */
 } augmenting;
 
-/* TraceLens' idle tracks. */
+/* Reads TraceLens' idle tracks. */
 static tl_status read_tracelens(const char *path, const tl_options *options, const tl_rank_told *told,
                                 tl_read_report *report, void **out, tl_error *err)
 {
-    (void)options; /* TraceLens has one way to do it, and no other ranks */
+    (void)options; /* TraceLens' tracks take no options and nothing from other ranks */
     (void)told;
     return tl_tracelens_tracks_read(path, report, out, err);
 }
@@ -68,7 +68,7 @@ static tl_status make_folder_of(const char *path, tl_error *err)
     return st;
 }
 
-/* A trace is read twice: for what it says, and for its bytes. */
+/* Checks that the trace can be read twice: parsed for its content, and copied byte by byte. */
 static tl_status check_input(const tl_plan_item *item, tl_error *err)
 {
     struct stat st;
@@ -83,8 +83,7 @@ static tl_status check_input(const tl_plan_item *item, tl_error *err)
     return TL_OK;
 }
 
-/* Gives the copy the trace's time stamp, which tells when the trace began where nothing else does.  A failure does not
- * matter. */
+/* Copies the trace's time stamp, which may be the only record of when the trace began.  Failures are ignored. */
 static void keep_time(const tl_plan_item *item, int fd)
 {
     const struct timespec of_trace = { .tv_sec = (time_t)(item->mtime_ns / 1000000000),
@@ -163,7 +162,7 @@ static tl_status prepare(augmenting *a, tl_error *err)
     return tl_par_agree(st, err);
 }
 
-/* A failure of one trace is its outcome; the other ones are copied all the same. */
+/* Copies this proc's traces; a failure is recorded in the trace's outcome, and other traces are still copied. */
 static void augment_mine(augmenting *a)
 {
     for (size_t i = 0; i < a->plan.n; i++) {
@@ -223,7 +222,7 @@ static void tell(const augmenting *a)
     }
 }
 
-/* The worst of what happened; what could not be written is worse than what could not be read. */
+/* Returns the exit status of the worst outcome; failing to write is worse than failing to read. */
 static int exit_of(const augmenting *a)
 {
     tl_status worst = TL_OK;

@@ -1,4 +1,4 @@
-/* copies.c - what the copies of traces are called, and who makes them. */
+/* copies.c - the names of the copies, and the procs that make them. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "parts.h"
 #include "tlmpi/base/group.h"
@@ -12,7 +12,8 @@
 
 /* ----------------------------------------------------------------------------------------------------------- names */
 
-/* Returns where ".json", ".json.gz" or the like begins in a file's name; the length of the name without one. */
+/* Returns the index at which ".json", ".json.gz" or the like begins in a file's name; without such an ending, its
+ * length. */
 static size_t ending_at(const char *name)
 {
     size_t n = strlen(name), at = n;
@@ -26,13 +27,13 @@ static size_t ending_at(const char *name)
     return at;
 }
 
-/* DIR/below, with another ending or the same; the caller frees it. */
+/* Returns DIR/below with the ending of the copy; the caller frees it. */
 static char *path_of(const char *dir, const char *below, tl_copy_ending ending)
 {
     const char *slash = strrchr(below, '/'), *name = slash != NULL ? slash + 1 : below;
     bool same = ending == TL_COPY_SAME;
     size_t n_below = strlen(below), ndir = strlen(dir);
-    bool zstd = n_below > 4 && strcasecmp(below + n_below - 4, ".zst") == 0; /* we write gzip */
+    bool zstd = n_below > 4 && strcasecmp(below + n_below - 4, ".zst") == 0; /* copies are written with gzip */
     size_t nkept = same ? n_below - (zstd ? 4 : 0) : (size_t)(name - below) + ending_at(name);
     const char *suffix = !same ? "_idle_augmented.json.gz" : zstd ? ".gz" : "";
     size_t n = ndir + 1 + nkept + strlen(suffix) + 1;
@@ -96,7 +97,7 @@ tl_status tl_copy_check(const tl_copies *copies, size_t i, tl_error *err)
     return TL_OK;
 }
 
-/* The first of the paths that is the folder, or one above it; NULL for none.  The folder need not be there yet. */
+/* Returns the first of the paths that is the folder or contains it; NULL: none.  The folder need not exist yet. */
 static const char *searched_above(const tl_options *options, const char *folder)
 {
     char *at = tl_strndup(folder, strlen(folder)), *part = at, *real;
@@ -116,7 +117,7 @@ static const char *searched_above(const tl_options *options, const char *folder)
     return found;
 }
 
-/* Makes the folder for the copies.  Refuses one inside a folder that is searched, where the next search would find the
+/* Makes the folder for the copies.  Refuses a folder inside a searched path, where the next run would find the
  * copies. */
 static tl_status make_folder(const tl_options *options, tl_error *err)
 {

@@ -1,5 +1,5 @@
-/* idle_tracks.c - the gaps of a rank's devices, and what they waited for other ranks, as tracks; and beside them its
- * critical path, its queues and copies, as counters, and its patterns. */
+/* idle_tracks.c - the gaps of a rank's devices, and their waits for other ranks, as tracks; also the rank's
+ * critical path and patterns as tracks, and its queues and copies as counters. */
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/pattern.h"
 #include "tlmpi/analysis/registry.h"
@@ -22,21 +22,21 @@
 
 typedef struct idle_tracks {
     tl_tables tables;
-    const tl_table *gaps, *noise; /* noise: of series, short gaps alone */
-    TL_VEC(tl_wait) waits;        /* each with its device and time, by these */
+    const tl_table *gaps, *noise; /* noise: the short gaps of table series */
+    TL_VEC(tl_wait) waits;        /* with device and time; sorted by these */
     tl_rank_told told;
     tl_counters counters;
     tl_occurrences patterns;
-    tl_names names; /* of the rows, and of the processes */
+    tl_names names; /* names in the rows and of the processes */
     tl_out_processes processes;
-    int64_t base_ns; /* what the times of the rows have over those of the trace */
+    int64_t base_ns; /* difference between the times of rows and of the trace */
 } idle_tracks;
 
 /* --------------------------------------------------------------------------------------------------------- reading */
 
 TL_SORT_BY(by_device, tl_wait, device, start_ns, uid)
 
-/* A wait in a kernel begins with it, on its device. */
+/* Lists the waits.  A wait in a kernel gets the kernel's device and start. */
 static void list_waits(const tl_rank_view *view, idle_tracks *t)
 {
     tl_map kernel_of = { 0 };
@@ -129,13 +129,13 @@ static tl_status read_tracks(const char *path, const tl_options *options, const 
 
 /* ---------------------------------------------------------------------------------------------------------- adding */
 
-/* The tracks of one device, in its process. */
+/* The tracks of one device, within its process. */
 typedef struct adding {
     idle_tracks *t;
     tl_out_writer *w;
     const tl_out_process *process;
     tl_out_track first;
-    char of[32]; /* ends the names of the tracks: " (device 1)", or empty */
+    char of[32]; /* suffix of the tracks' names: " (device 1)", or empty */
 } adding;
 
 static int64_t on_trace(const idle_tracks *t, int64_t ns)
@@ -148,7 +148,7 @@ static tl_text name_of(void *names, uint32_t id)
     return id != TL_NO_NAME ? tl_names_text(names, id) : TL_TEXT("(no name)");
 }
 
-/* Rows [*macro, ...) and [*noise, ...) of the device, both tables in order of time. */
+/* Adds the gaps of the device, from rows *macro and *noise on; both tables are sorted by time. */
 static void add_gaps(const adding *a, size_t *macro, size_t *noise)
 {
     idle_tracks *t = a->t;
@@ -172,7 +172,7 @@ static void add_gaps(const adding *a, size_t *macro, size_t *noise)
     }
 }
 
-/* The waits of the device, below its gaps. */
+/* Adds the waits of the device, below its gaps. */
 static void add_waits(const adding *a)
 {
     tl_out_waits tracks = { .first = &a->first, .of = a->of };
@@ -183,7 +183,7 @@ static void add_waits(const adding *a)
                                             wait->collective, wait->kind });
 }
 
-/* The sequences of work that take most of the device's time, wherever they run, a track each:
+/* Adds a track for each sequence of work that takes most of the device's time, on whatever streams:
  *
  *     Pattern 1: aten::batch_norm        [pattern 1]  [pattern 1]     [pattern 1]
  */
@@ -206,7 +206,7 @@ static void add_patterns(const adding *a)
             named = o->pattern;
             until_ns = INT64_MIN;
         }
-        /* On a track one begins where the one before it ends, also where their work is on several streams. */
+        /* Occurrences on a track must not overlap, even if their work on several streams does. */
         const int64_t start_ns = tl_ns_max(o->start_ns, until_ns);
         until_ns = tl_ns_max(until_ns, o->end_ns);
         const tl_out_arg args[] = { { "operator", tl_out_text(operator) },
@@ -221,7 +221,7 @@ static void add_patterns(const adding *a)
     }
 }
 
-/* Queues and copies as counters:
+/* Adds queues and copies as counters:
  *
  *     Queue (stream 7)                        length    1 2 3 2 1 0
  *     Memcpy HtoD (Pinned -> Device)          GB/s      0 23.4 0
@@ -255,7 +255,7 @@ static void add_counters(const adding *a)
     }
 }
 
-/* Returns the process in which work of the device is shown; NULL: none. */
+/* Returns the process that shows work of the device; NULL: none. */
 static const tl_out_process *process_of(const idle_tracks *t, int32_t device)
 {
     TL_EACH (const tl_out_process, p, t->processes)
@@ -264,7 +264,7 @@ static const tl_out_process *process_of(const idle_tracks *t, int32_t device)
     return NULL;
 }
 
-/* The critical path of the rank, and on another track the part of the job's that is on the rank, with arrows to its work,
+/* Adds the critical path of the rank, or the part of the job's path on the rank, with arrows to the rank's work,
  * which Kineto shows in the thread that has the stream's number:
  *
  *     Critical Path        [cpu_bound][launch_overhead][compute: gemm][waiting_for_ranks: rank 3][communication: ncclAll...]
@@ -326,7 +326,7 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
         add_waits(&a);
         add_patterns(&a);
         add_counters(&a);
-        for (int of_job = 0; p == t->processes.v && of_job < 2; of_job++) /* beside its first device */
+        for (int of_job = 0; p == t->processes.v && of_job < 2; of_job++) /* on its first device */
             add_path(&a, of_job);
     }
     if (macro + noise < ngaps(t))

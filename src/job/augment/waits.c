@@ -1,9 +1,9 @@
-/* waits.c - which rank waited for which, from the result of a run.
+/* waits.c - the waits between ranks, from the result of a run.
  *
- *     table rank         which traces the result is of
- *     table collective   who came last to each collective
- *     table arrival      how long each kernel waited for that one
- *     table gap_peer     and idle devices
+ *     table rank         the traces of the result
+ *     table collective   the last rank to arrive at each collective
+ *     table arrival      how long each kernel waited for the last rank
+ *     table gap_peer     how long idle devices waited
  *     table path         the critical path of each rank, where the run had --path
  */
 #include "parts.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a wait needs to know of its collective. */
+/* The data of a collective that its waits need. */
 typedef struct meeting {
     int32_t late_rank;
     uint8_t kind;
@@ -25,8 +25,8 @@ typedef struct meeting {
 typedef struct loading {
     const tl_plan *plan;
     tl_waits *out;
-    bool *by_path;  /* by item: its whole path is that of the rank */
-    int32_t *ranks; /* of the wanted traces, in order */
+    bool *by_path;  /* by item: matched to its rank by the full path */
+    int32_t *ranks; /* ranks of the wanted traces, ascending */
     size_t nranks;
     TL_VEC(meeting) collectives;
 } loading;
@@ -54,7 +54,7 @@ static void take_rank(void *arg, const void *row, tl_error *err)
         if (l->by_path[i] || (uint64_t)rank->file_bytes != l->plan->items[i].bytes ||
             tl_text_compare(last_part(path), last_part(tl_text_of(own))) != 0)
             continue;
-        /* Two ranks fit by name and bytes, neither by path: the item is neither. */
+        /* Two ranks match by name and size, none by path: ambiguous. */
         l->out->rank_of[i] = same || l->out->rank_of[i] == -1 ? rank->rank : -2;
         l->by_path[i] = same;
     }
@@ -127,7 +127,7 @@ static void take_gap(void *arg, const void *row, tl_error *err)
                                                .kind = meeting_of(l, g->collective).kind });
 }
 
-/* The path of the job is shown on the rank whose time a piece of it is. */
+/* Returns the rank whose time the piece is: for the job's path, the peer. */
 static int32_t shown_on(const tl_rank_path_row *piece)
 {
     return piece->rank < 0 ? piece->peer : piece->rank;
@@ -144,7 +144,7 @@ static void take_piece(void *arg, const void *row, tl_error *err)
 
 TL_SORT_BY(by_rank, tl_wait, rank, collective)
 
-/* Before the rank's own. */
+/* By rank; the job's path before the rank's own. */
 static int by_path(const void *a, const void *b)
 {
     const tl_rank_path_row *x = a, *y = b;

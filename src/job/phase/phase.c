@@ -1,4 +1,4 @@
-/* phase.c - files of phases, each read by one proc; proc 0 judges what all have read. */
+/* phase.c - phase files: each is read by one proc, and proc 0 judges the phases of all files. */
 #include "tlmpi/job/phase.h"
 #include "tlmpi/analysis/phase.h"
 #include "tlmpi/base/group.h"
@@ -8,10 +8,10 @@
 #include "tlmpi/par/par.h"
 #include "tlmpi/trace/read/phases.h"
 
-/* Phases that are told apart; a program has a few. */
+/* Most phases that are kept; a program has a few. */
 enum { PHASES_MOST = 256 };
 
-/* Of a rank in a file, or of one of its phases: the current session, and the last step in it. */
+/* The current session of a rank in a file, or of one of its phases; the last step seen in it. */
 typedef struct session {
     uint32_t number;
     int32_t step;
@@ -22,10 +22,10 @@ typedef struct phasing {
     tl_names names;
     tl_phase_cells cells;
     TL_VEC(tl_phase_file) files;
-    TL_VEC(tl_phase_line) lines; /* of the file that is read: number */
+    TL_VEC(tl_phase_line) lines; /* lines of file `number`, which is being read */
     int32_t number;
     TL_VEC(session) sessions;
-    tl_map session_of; /* by hash of file, rank and, of a phase, its name */
+    tl_map session_of; /* key: hash of file, rank and, for a phase, its name */
 } phasing;
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
@@ -38,8 +38,8 @@ static uint32_t session_index(phasing *p, uint64_t key)
     return at;
 }
 
-/* The number of the session that a line is of.  A phase that goes back begins another of its rank: also for phases that
- * few steps have.  A phase may be ahead of another, as copies for the next step are. */
+/* Returns the session of a line.  When the steps of a phase go back, its rank begins a new session.  Each phase is
+ * tracked by itself, since a phase may be ahead of another, as copies for the next step are. */
 static uint32_t session_of(phasing *p, const tl_phase_line *line)
 {
     uint64_t key = tl_hash_mix(tl_hash_mix(0, (uint64_t)p->number), (uint64_t)line->rank);
@@ -50,7 +50,7 @@ static uint32_t session_of(phasing *p, const tl_phase_line *line)
     return all->number;
 }
 
-static void take(void *arg, const tl_phase_record *record)
+static void take_record(void *arg, const tl_phase_record *record)
 {
     phasing *p = arg;
     uint32_t name = tl_names_intern(&p->names, record->name.p, record->name.n);
@@ -72,7 +72,7 @@ static void read_file(phasing *p, const tl_plan_side *side)
     p->number = side->number;
     p->lines.n = 0;
     tl_cell_path(row.path, sizeof row.path, side->path);
-    tl_phases_read(side->path, named <= INT32_MAX ? (int32_t)named : -1, take, p, &row);
+    tl_phases_read(side->path, named <= INT32_MAX ? (int32_t)named : -1, take_record, p, &row);
     tl_phase_fold(p->lines.v, p->lines.n, (uint32_t)side->number, &p->cells, &row.repeated, &row.superseded);
     tl_vec_push(&p->files, row);
 }
@@ -95,8 +95,8 @@ static int by_time(const void *a, const void *b)
     return order != 0 ? order : by_text(a, b);
 }
 
-/* Puts the names in order of their texts, at most PHASES_MOST: those that take most time.  The phase of a cell, a key
- * until here, becomes the number of its name; a cell of a name that is dropped goes. */
+/* Sorts the names by text, and keeps at most PHASES_MOST, those with most time.  A cell's phase, so far a key, becomes
+ * the index of its name; cells of dropped names are dropped. */
 static void order_names(phasing *p)
 {
     const size_t n = p->names.n, kept = n < PHASES_MOST ? n : PHASES_MOST;

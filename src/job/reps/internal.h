@@ -1,4 +1,4 @@
-/* internal.h - the repetitions of all traces, on proc 0; and the tables that are printed of them. */
+/* internal.h - the repetitions of all traces, on proc 0, and the tables printed from them. */
 #ifndef JOB_REPS_INTERNAL_H
 #define JOB_REPS_INTERNAL_H
 
@@ -9,7 +9,7 @@
 typedef struct tl_repeated {
     TL_VEC(tl_repetition) v;
     TL_VEC(tl_repetition_share) shares;
-    tl_names names; /* of the shares */
+    tl_names names; /* names in the shares */
 } tl_repeated;
 
 /* tables.c: fills rep, rep_stat, rep_work and rep_compare.  Each path of the options is a variant. */

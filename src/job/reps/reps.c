@@ -2,7 +2,7 @@
  *
  *     plan -> for each of mine { read -> find its repetitions } -> gather -> tables -> print
  *
- * Traces have nothing to do with each other here: one that fails costs its own repetitions alone.
+ * Traces are independent of each other: a failure loses the repetitions of one trace only.
  */
 #include "internal.h"
 #include "tlmpi/base/group.h"
@@ -20,15 +20,15 @@
 
 /* The outcome of one trace. */
 typedef struct outcome {
-    uint64_t item;   /* of the plan */
+    uint64_t item;   /* index in the plan */
     int32_t status;  /* tl_status */
-    int32_t variant; /* which path of the command line */
+    int32_t variant; /* index of the path on the command line */
     bool damaged;
     tl_repetition_of of;
-    tl_repetition_set set; /* its lists are in `repeated`, but for their lengths */
-    size_t empty;          /* repetitions without any work */
-    int64_t excluded;      /* works of its repetitions that were left out */
-    char words[1024];      /* of the failure, the damage, or why there are no repetitions */
+    tl_repetition_set set; /* its repetitions and shares move to `repeated`, only their numbers stay valid */
+    size_t empty;          /* repetitions without work */
+    int64_t excluded;      /* works excluded from its repetitions */
+    char words[1024];      /* the failure, the damage, or why there are no repetitions */
 } outcome;
 
 typedef struct repeating {
@@ -36,8 +36,8 @@ typedef struct repeating {
     const tl_reps_options *reps;
     tl_plan plan;
     regex_t exclude;
-    TL_VEC(outcome) outcomes; /* of this proc's traces; of all on proc 0, in path order */
-    tl_repeated repeated;     /* likewise */
+    TL_VEC(outcome) outcomes; /* of this proc's traces; on proc 0 after gather of all, in path order */
+    tl_repeated repeated;     /* as `outcomes` */
 } repeating;
 
 /* ---- one trace ---- */
@@ -58,7 +58,7 @@ static tl_repetition_rule rule_for(const repeating *r, const tl_rank_view *view)
     return rule;
 }
 
-/* What a trace without repetitions has instead. */
+/* Sets the reason why a trace has no repetitions. */
 static void say_none(const tl_rank_view *view, const tl_repetition_rule *rule, outcome *s)
 {
     enum { SHOWN = 5 };
@@ -83,12 +83,12 @@ static void say_none(const tl_rank_view *view, const tl_repetition_rule *rule, o
     }
 }
 
-/* Moves the repetitions of a trace, and their shares with their names, to those of all. */
-static void keep(repeating *r, const tl_plan_item *item, const tl_names *names, outcome *s)
+/* Moves the repetitions of a trace, and their shares with names, to `repeated`. */
+static void keep_repetitions(repeating *r, const tl_plan_item *item, const tl_names *names, outcome *s)
 {
     TL_EACH (tl_repetition, row, s->set.v) {
         row->variant = s->variant;
-        row->trace = (int32_t)s->item; /* until all traces are known */
+        row->trace = (int32_t)s->item; /* index in the plan, replaced once all traces are known */
         if (s->of == TL_REPETITION_FILE)
             tl_cell_path(row->name, sizeof row->name, item->path);
         s->empty += row->works == 0;
@@ -123,7 +123,7 @@ static tl_status read_one(repeating *r, const tl_plan_item *item, outcome *s, tl
         tl_repetition_set_find(&linked.view, &rule, &s->set);
         if (s->set.v.n == 0)
             say_none(&linked.view, &rule, s);
-        keep(r, item, linked.view.names, s);
+        keep_repetitions(r, item, linked.view.names, s);
         tl_linked_free(&linked);
     }
     tl_trace_free(&trace);
@@ -144,7 +144,7 @@ static void read_mine(repeating *r)
 
 TL_SORT_BY(by_item, outcome, item)
 
-/* Moves everything to proc 0, and counts the traces of each variant that could be read. */
+/* Moves everything to proc 0, and counts the readable traces of each variant. */
 static void gather(repeating *r)
 {
     tl_vec_move(&r->outcomes, tl_to_first, NULL);
@@ -163,8 +163,8 @@ static void gather(repeating *r)
 
 /* ---- words ---- */
 
-/* Works that were left out, if no other work is left in any repetition; else 0. */
-static int64_t emptied(const outcome *s)
+/* Returns the number of excluded works if no repetition has other works; else 0. */
+static int64_t count_emptying_exclusions(const outcome *s)
 {
     return s->empty == s->set.v.n ? s->excluded : 0;
 }
@@ -173,7 +173,7 @@ static int64_t emptied(const outcome *s)
 static void warn_of(const char *path, const outcome *s)
 {
     const tl_repetition_set *r = &s->set;
-    if (s->empty > 0 && emptied(s) == 0)
+    if (s->empty > 0 && count_emptying_exclusions(s) == 0)
         tl_warn("%s: %zu of its %zu repetitions have no work, and count as 0", path, s->empty, r->v.n);
     if (r->nested > 0)
         tl_warn("%s: %" PRId64 " annotations begin in another of the name on their thread, and are parts of it", path,
@@ -201,12 +201,12 @@ static void warn(const repeating *r)
             fprintf(stderr, "tlmpi: %s\n", words);
         else if (s->damaged || s->set.v.n == 0)
             tl_warn("%s: %s", path, words);
-        if (emptied(s) > 0)
+        if (count_emptying_exclusions(s) > 0)
             tl_warn("%s: %s all %" PRId64 " kernels and copies of its %zu repetition%s: no work is left", path,
                     r->reps->exclude == NULL ? "--skip leaves out"
                     : r->reps->skip == 0     ? "--exclude leaves out"
                                              : "--exclude and --skip leave out",
-                    emptied(s), s->set.v.n, s->set.v.n == 1 ? "" : "s");
+                    count_emptying_exclusions(s), s->set.v.n, s->set.v.n == 1 ? "" : "s");
         warn_of(path, s);
     }
 }
@@ -237,7 +237,8 @@ static tl_status print(const repeating *r, tl_error *err)
     return ok ? TL_OK : tl_fail_memory(err, "the tables of repetitions");
 }
 
-/* A variant may have no repetitions of its own: where another path has the same traces, they count there. */
+/* Returns the exit status.  A variant without repetitions is an error: if another path has the same traces, they count
+ * for that path. */
 static int exit_of(const repeating *r)
 {
     size_t bad = tl_plan_lost(&r->plan);
@@ -248,7 +249,7 @@ static int exit_of(const repeating *r)
         bad += !any;
     }
     TL_EACH (const outcome, s, r->outcomes)
-        bad += s->status != TL_OK || s->damaged || s->set.v.n == 0 || emptied(s) > 0;
+        bad += s->status != TL_OK || s->damaged || s->set.v.n == 0 || count_emptying_exclusions(s) > 0;
     return r->repeated.v.n == 0 ? TL_EXIT_NOTHING : bad > 0 ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
 }
 

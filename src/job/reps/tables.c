@@ -1,4 +1,4 @@
-/* tables.c - the repetitions of all traces as the tables that are printed. */
+/* tables.c - the tables printed from the repetitions of all traces. */
 #include "internal.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
@@ -14,7 +14,7 @@ void tl_repeated_each(const tl_repeated *r, const tl_options *options, tl_table 
     tl_table_sort(out);
 }
 
-/* Fills values with a measure of the variant's repetitions, in order; returns how many there are. */
+/* Fills values with a measure of the variant's repetitions, in order; returns their number. */
 static size_t values_of(const tl_repeated *r, int32_t variant, int measure, int64_t *values)
 {
     size_t n = 0;
@@ -72,7 +72,7 @@ void tl_repeated_compare(const tl_repeated *r, const tl_options *options, tl_tab
 
 /* ---- kernels ---- */
 
-/* Returns the median of `all` numbers: n > 0 ascending ones in v, and zeros. */
+/* Returns the median of `all` numbers: the n > 0 ascending numbers in v, and all - n zeros. */
 static double median_with_zeros(const int64_t *v, size_t n, size_t all)
 {
     size_t zeros = all - n, low = tl_lower_middle(all), high = tl_upper_middle(all);
@@ -96,7 +96,7 @@ void tl_repeated_works(const tl_repeated *r, const tl_options *options, tl_table
     const tl_repetition_share *shares = r->shares.v;
     uint32_t *order = tl_sorted_index(r->shares.n, by_name, shares);
     int64_t *ns = tl_malloc((r->v.n + 1) * sizeof *ns), *counts = tl_malloc((r->v.n + 1) * sizeof *counts);
-    size_t *all = tl_calloc(options->npaths, sizeof *all); /* repetitions of each variant */
+    size_t *all = tl_calloc(options->npaths, sizeof *all); /* number of repetitions by variant */
 
     TL_EACH (const tl_repetition, row, r->v)
         all[row->variant]++;
