@@ -1,4 +1,4 @@
-/* ask.c - the answers of a result file: as text and JSON (ask), as a page with pictures (html), and the slice of the job
+/* ask.c - the answers of a result file: as text and JSON (ask), as a page with pictures (html), and a slice of the job
  * that shows them as a trace (export). */
 #include "cli.h"
 #include "export.h"

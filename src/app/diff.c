@@ -1,4 +1,4 @@
-/* diff.c - tlmpi diff A B, tlmpi html A B: two runs compared, each a result file, or traces, which are analysed first. */
+/* diff.c - tlmpi diff A B, tlmpi html A B: compares two runs, each a result file, or traces, which are analysed first. */
 #include "cli.h"
 #include "tlmpi/analysis/diff.h"
 #include "tlmpi/base/mem.h"

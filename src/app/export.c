@@ -1,4 +1,4 @@
-/* export.c - a slice of a job for ui.perfetto.dev: the most important ranks in the worst step, on one clock, in one file.
+/* export.c - a slice of a job for ui.perfetto.dev: the chosen ranks in the worst step, on one clock, in one file.
  *
  *     rank 15 (node1, device 7) <- straggler          a process for each rank
  *         stream 7      [gemm][gemm]...               a thread for each stream

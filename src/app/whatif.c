@@ -1,5 +1,5 @@
-/* whatif.c - tlmpi whatif: the changes, and the traces to which they are applied: named traces, or the traces of a result
- * file. */
+/* whatif.c - tlmpi whatif: the changes, and the traces to which the changes are applied: traces on the command line, or
+ * the traces of a result file. */
 #include "cli.h"
 #include "options.h"
 #include "tlmpi/base/bytes.h"

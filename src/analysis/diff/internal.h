@@ -99,8 +99,8 @@ struct tl_diff {
     tl_diff_basis basis;
     tl_diff_step longest;      /* the part of the step with most of the excess of long steps */
     bool same_steps;           /* the compared steps have the same numbers on both sides */
-    works of[NWORKS];          /* of[CALLS]: kind is a node's parent and kind; of[LAUNCHED]: kind is the kernel, name the
-                                * operator that launches the kernel */
+    works of[NWORKS];          /* of[CALLS]: kind is a node's parent and kind; of[LAUNCHED]: kind is the kernel, name
+                                * the operator that launches the kernel */
     TL_VEC(node) nodes;        /* indexed like of[CALLS] */
     TL_VEC(uint32_t) stack[2]; /* the open nodes around the next row, by side */
     tl_map series_of;          /* name, rank and side of an interval -> index in series */
