@@ -1,6 +1,6 @@
 /* ask.h - the four questions and their answers, for people and for programs.
  *
- * From answers.  Nothing is decided here: table culprit has the decisions.  May use answers and format.
+ * The decisions stand in table culprit.  May use answers and format.
  */
 #ifndef TLMPI_REPORT_ASK_H
 #define TLMPI_REPORT_ASK_H

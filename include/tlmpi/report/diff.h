@@ -1,6 +1,6 @@
-/* diff.h - two runs compared, in words: the verdict, and which facts make times hardly comparable.
+/* diff.h - two runs compared, in words: the verdict, and the facts that make times hardly comparable.
  *
- * From the tables of the comparison (model/diff_tables.h); may use format, and the thresholds of answers.  Nothing is decided here.
+ * From the tables of the comparison (model/diff_tables.h).  May use format, and the thresholds of answers.
  */
 #ifndef TLMPI_REPORT_DIFF_H
 #define TLMPI_REPORT_DIFF_H
@@ -16,18 +16,18 @@ typedef struct tl_diff_words {
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
     tl_diff_basis basis;
-    size_t columns; /* of a line; 0: as tl_line_columns says; TL_ONE_LINE: each sentence and each finding is one line */
+    size_t columns; /* of a line; 0: as tl_line_columns says; TL_ONE_LINE: one line per sentence and finding */
 } tl_diff_words;
 
-/* What differs first, then "B is 8.2 % slower per step ...: +6.1 % in all_reduce of ranks 0-7 ...". */
+/* Prints the differing facts, then "B is 8.2 % slower per step ...: +6.1 % in all_reduce of ranks 0-7 ...". */
 void tl_print_diff(FILE *out, const tl_diff_words *words);
 
 /* Thresholds of `--fail-on 'step>+5%,kernel>+20%,idle>+3%'`: how much more B may take than A.
  *
  *     step       of the median step, or of the mean one where more steps of B are far above the median than by chance
- *     kernel     of any kernel, copy or memset that takes a hundredth of the step (parameter diff_least), of its own time;
- *                not of communication, whose time holds waiting
- *     compute, waiting, transfer, comm, copy, idle     of the step of A; comm is waiting, transfer and what may be either
+ *     kernel     of the time of any kernel, copy or memset that takes a hundredth of the step (parameter diff_least);
+ *                not of communication, whose time contains waiting
+ *     compute, waiting, transfer, comm, copy, idle     of the step of A; comm: waiting, transfer, and unknown of both
  */
 typedef enum tl_diff_gate {
     TL_DIFF_GATE_STEP,
@@ -49,12 +49,12 @@ extern const tl_gate_names tl_diff_gates;
 
 typedef enum tl_gates_judged {
     TL_GATES_HELD,
-    TL_GATES_UNKNOWN, /* none is passed, and waiting or transfer may have passed theirs, of what may be either */
-    TL_GATES_PASSED   /* by a change that is no chance, or that no test could tell from chance */
+    TL_GATES_UNKNOWN, /* none passed, but waiting or transfer may have, depending on the unknown part */
+    TL_GATES_PASSED   /* passed by a change that is significant, or that no test can judge */
 } tl_gates_judged;
 
-/* Judges the thresholds.  Says on `err`, a line each, which are passed, which changes may be chance, and which are between
- * bounds. */
+/* Judges the thresholds.  Prints on `err`, a line each, the passed thresholds, changes that may be chance, and
+ * thresholds that lie between bounds. */
 tl_gates_judged tl_diff_gates_judge(const tl_gates *gates, const tl_diff_words *words, FILE *err);
 
 #endif

@@ -1,8 +1,8 @@
-/* summary.h - what a run found, on one screen: where nothing is wrong with the input, and the path of the result is short,
+/* summary.h - the findings of a run on one screen: if the input has no faults and the path of the result is short,
  * 24 lines of 80 columns.
  *
- * In this order: what was read, the one table, the verdict, where most time is lost, what cannot be trusted or is not
- * there, the file, the next command.  Facts only: every number stands in a table of the result file too.  Files that
+ * In this order: the input, the table of ranks, the verdict, where most time is lost, unreliable or missing
+ * data, the file, the next command.  Every number stands in a table of the result file too.  Files that
  * are damaged or left out are told on stderr (job/tell.h).
  *
  * From the tables of the result and from answers; may use format.
@@ -27,18 +27,18 @@ typedef struct tl_summary {
     const tl_table *breakdown, *steps, *idle, *classes, *stragglers, *phases, *memory, *executions,
         *phase_files;         /* of tables breakdown, step, idle, idle_summary, straggler, phase, memory_category,
                                * execution_trace and phase_file */
-    const tl_table *kernels;   /* rows of kernel_ranks, the most time first */
-    const tl_names *names;     /* that columns of type NAME are of */
-    int64_t noise_ns;          /* a gap below it has no class */
+    const tl_table *kernels;   /* rows of kernel_ranks, by time, descending */
+    const tl_names *names;     /* texts of columns of type NAME */
+    int64_t noise_ns;          /* shorter gaps have no class */
     const tl_answers *answers; /* the verdict */
 
     int64_t world_size;     /* ranks of the traced job; 0 or less when unknown */
-    const int64_t *missing; /* ranks without a trace, ascending: nmissing of them, or the first of them */
+    const int64_t *missing; /* the nmissing ranks without a trace, ascending, or the first of them */
     size_t nmissing_listed, nmissing;
-    int run, nruns;  /* the one analysed, 1 = oldest, and how many the paths hold */
-    bool run_asked;  /* --run named it */
-    const char *windows; /* what joined several runs to one, a sentence without its end; empty or NULL: one run is analysed */
-    const char *apart;   /* why another run is no window of the one analysed; empty or NULL: nothing is known */
+    int run, nruns;  /* the analysed run, 1 = oldest; number of runs in the paths */
+    bool run_asked;  /* the run was selected with --run */
+    const char *windows; /* why several runs were joined, a sentence without full stop; empty or NULL: not joined */
+    const char *apart;   /* why another run is no window of the analysed run; empty or NULL: unknown */
 
     int nprocs;
     double seconds;     /* from start to summary */
@@ -46,7 +46,7 @@ typedef struct tl_summary {
     int64_t output_bytes;
 } tl_summary;
 
-/* Colours are used where out may be shown them (wrap.h). */
+/* Prints the summary; in colour if tl_shows_colour(out). */
 void tl_print_summary(FILE *out, const tl_summary *summary);
 
 #endif

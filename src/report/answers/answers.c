@@ -66,7 +66,7 @@ static tl_loss loss_of(const tl_breakdown *row)
 static void find_losses(tl_tables *tables, tl_answers *out)
 {
     const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
-    int32_t base = -1; /* TL_WHOLE_STEPS where the job's first row is of these */
+    int32_t base = -1; /* TL_WHOLE_STEPS if the job's first row covers the whole steps */
 
     TL_ROWS (const tl_breakdown, row, breakdown) {
         base = row->rank == -1 && row->step < base ? row->step : base;
@@ -88,7 +88,7 @@ static void find_losses(tl_tables *tables, tl_answers *out)
     }
 }
 
-/* Why most of the job's exposed communication is unknown that is. */
+/* Finds the reason why most of the job's unknown exposed communication is unknown. */
 static void find_comm_doubt(tl_tables *tables, tl_answers *out)
 {
     const tl_table *exposed = tl_tables_get(tables, &tl_exposed_schema);
@@ -102,7 +102,7 @@ static void find_comm_doubt(tl_tables *tables, tl_answers *out)
             out->comm_doubt = (tl_comm_doubt)doubt;
 }
 
-/* Rows of one rank lie together; those of all ranks are the first. */
+/* Rows of one rank are consecutive; rows over all ranks come first. */
 static void find_path(tl_tables *tables, tl_answers *out)
 {
     const tl_table *table = tl_tables_get(tables, &tl_path_row_schema);
@@ -135,7 +135,7 @@ static void find_path(tl_tables *tables, tl_answers *out)
     path->imbalance_share = (double)imbalance_ns / (double)path->ns;
 }
 
-/* A culprit that is a link or has no trace has no path of its own. */
+/* A culprit that is a link, or has no trace, has no path of its own. */
 static void find_bound(tl_tables *tables, tl_answers *a)
 {
     const tl_table *paths = tl_tables_get(tables, &tl_path_sum_schema);
@@ -155,12 +155,12 @@ static void find_bound(tl_tables *tables, tl_answers *a)
 
 /* ---------------------------------------------------------------------------------------------- a missing trace's name */
 
-/* How the trace of a rank would be called, as those of the others are:
+/* The name that the trace of a rank would have, by the pattern of the other ranks' names:
  *
  *     rank-0.json.gz, rank-1.json.gz, rank-3.json.gz        2: rank-2.json.gz
  */
 
-/* Returns the file's name without its folder; empty where the cell is full, since the name may be cut. */
+/* Returns the file's name without its folder; empty if it fills the cell, since the name may be cut. */
 static tl_phrase name_of(const tl_rank *row)
 {
     size_t n = strnlen(row->file, sizeof row->file), from = n;
@@ -169,15 +169,16 @@ static tl_phrase name_of(const tl_rank *row)
     return tl_phrase_of("%.*s", n < sizeof row->file ? (int)(n - from) : 0, row->file + from);
 }
 
-/* The name with another number in place of the one at `at`, which is as wide if that begins with 0. */
+/* Returns the name with the number at `at` replaced; the new number has the same width if the old number begins with
+ * 0. */
 static tl_phrase with_number(const char *name, size_t at, int32_t number)
 {
     size_t n = strspn(name + at, "0123456789");
     return tl_phrase_of("%.*s%0*" PRId32 "%s", (int)at, name, name[at] == '0' ? (int)n : 1, number, name + at + n);
 }
 
-/* Whether the names of all ranks are like the first one, with their own numbers there. */
-static bool fits(const tl_table *ranks, const char *first, size_t at)
+/* Returns whether the names of all ranks equal the first name with each rank's number at `at`. */
+static bool is_pattern_of_all(const tl_table *ranks, const char *first, size_t at)
 {
     bool all = true;
     TL_ROWS (const tl_rank, row, ranks)
@@ -190,7 +191,7 @@ tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank)
     const tl_phrase first = ranks->n > 1 ? name_of(tl_table_row(ranks, 0)) : (tl_phrase){ "" };
     for (size_t at = 0, n; first.text[at] != '\0'; at += n > 0 ? n : 1) {
         n = strspn(first.text + at, "0123456789");
-        if (n > 0 && n < 10 && fits(ranks, first.text, at))
+        if (n > 0 && n < 10 && is_pattern_of_all(ranks, first.text, at))
             return with_number(first.text, at, rank);
     }
     return (tl_phrase){ "" };
@@ -213,7 +214,7 @@ static const tl_slow_link_row *link_of(tl_tables *tables, const tl_culprit *c)
     return &none;
 }
 
-/* The largest first; of equals the lower rank. */
+/* Inserts the rank; sorted by waiting, descending; ties by rank, ascending. */
 static void add_awaited(tl_answers *out, tl_awaited new)
 {
     size_t at = out->nwaited_for < TL_WAITED_FOR_MOST ? out->nwaited_for : TL_WAITED_FOR_MOST;
@@ -227,8 +228,8 @@ static void add_awaited(tl_answers *out, tl_awaited new)
         out->waited_for[at] = new;
 }
 
-/* Sums the waiting for each rank, named as a culprit or not, and how much of all waiting may be exposed.  Rows of blame
- * with one to_rank stand together. */
+/* Sums the waiting for each rank, culprit or not, and the part of all waiting that may be exposed.  Rows of blame with
+ * one to_rank are consecutive. */
 static void find_waits(tl_tables *tables, tl_answers *out)
 {
     const tl_table *blame = tl_tables_get(tables, &tl_blame_schema);
@@ -253,7 +254,7 @@ static void find_waits(tl_tables *tables, tl_answers *out)
     }
 }
 
-/* What is told of the culprits that the first row of the table begins. */
+/* Fills the facts about the culprits, whose rows begin the table. */
 static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *out)
 {
     const tl_culprit *first = out->first = out->culprits = tl_table_row(table, 0);
@@ -262,7 +263,7 @@ static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *
 
     for (const tl_culprit *c = first; out->nculprits < table->n && tl_is_culprit(c); c++, out->nculprits++)
         if (tl_is_link(c) && c->gain_ns >= out->links_gain_ns - out->links_gain_ns / 10)
-            out->links_gain_ns = -1; /* that link alone already gains 90 % of it */
+            out->links_gain_ns = -1; /* that link alone gains 90 % of the gain of all links */
     if (tl_is_link(first)) {
         out->link = link_of(tables, first);
         return;
@@ -282,7 +283,7 @@ static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *
     int64_t longer_ns = 0;
     for (size_t i = 0; i < n; i++)
         longer_ns = tl_ns_add(longer_ns, out->excess[i].own_ns - out->excess[i].peers_ns);
-    /* Places that do not explain half of what the culprit costs say nothing of the cause. */
+    /* Places that explain less than half of the culprit's cost say nothing about the cause. */
     out->nexcess = longer_ns >= first->step_cost_ns / 2 || first->place[0] == '\0' ? n : 0;
 }
 
@@ -306,7 +307,7 @@ static void read_verdict(tl_tables *tables, tl_answers *out)
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema);
 
     out->rank = out->phase = out->waiting = out->persistence = none;
-    if (table->n == 0) /* the file has lost its rows */
+    if (table->n == 0) /* the file's rows are lost */
         return;
     const tl_culprit *first = tl_table_row(table, 0);
     out->finding = findings[first->kind];

@@ -38,7 +38,8 @@ bool tl_gates_read(const tl_gate_names *of, const char *text, tl_gates *gates)
 
 /* --------------------------------------------------------------------------------------------------------- judging */
 
-/* The largest loss to one culprit of a kind, or to all of them; *worst is the first.  NaN: the traces do not tell. */
+/* Returns the largest loss to one culprit of a kind, or to all such ranks together; *worst: the first such culprit.
+ * NaN: the traces do not tell. */
 static double loss_in_traces(const tl_answers *a, bool ranks, const tl_culprit **worst)
 {
     const bool unseen = a->finding == TL_FOUND_NOBODY && (a->waiting.doubts & 1u << TL_DOUBT_UNMARKED) != 0;
@@ -57,7 +58,7 @@ static double loss_in_traces(const tl_answers *a, bool ranks, const tl_culprit *
     return ranks && n > 1 ? fmax(largest, tl_answers_share(a, a->together_gain_ns)) : largest;
 }
 
-/* The share that a threshold of this kind looks at; NaN: the traces do not tell. */
+/* Returns the share that a threshold of this kind limits; NaN: the traces do not tell. */
 static double share_in_traces(tl_gate_kind kind, const tl_answers *a, const tl_culprit **worst)
 {
     if (a->phases_alone)

@@ -1,4 +1,4 @@
-/* health.c - what is wrong with the recording, a sentence for each kind of defect over all ranks. */
+/* health.c - what is wrong with the recording, a sentence for each kind of defect, over all ranks. */
 #include "tlmpi/report/answers/say.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -15,8 +15,8 @@ typedef struct total {
     tl_phrase ranks, steps; /* "rank 1", "ranks 1-3"; "step 4", "steps 4,7-9", empty */
 } total;
 
-/* Sorts the numbers, drops the repeated ones, and names the rest. */
-static tl_phrase name(const char *word, int32_t *v, size_t *n)
+/* Sorts the numbers, removes duplicates, and returns them in words. */
+static tl_phrase numbers_in_words(const char *word, int32_t *v, size_t *n)
 {
     char list[40] = "";
     *n = tl_int_unique(v, *n);
@@ -24,7 +24,7 @@ static tl_phrase name(const char *word, int32_t *v, size_t *n)
     return *n == 0 ? (tl_phrase){ "" } : tl_phrase_of("%s%s %.*s", word, tl_plural((int64_t)*n), (int)sizeof list, list);
 }
 
-static total add_up(const tl_table *health, tl_defect defect)
+static total sum_rows(const tl_table *health, tl_defect defect)
 {
     int32_t *ranks = tl_malloc((health->n + 1) * sizeof *ranks), *steps = tl_malloc((health->n + 1) * sizeof *steps);
     total t = { .worst = -1 };
@@ -42,8 +42,8 @@ static total add_up(const tl_table *health, tl_defect defect)
         if (row->step >= 0)
             steps[t.nsteps++] = row->step;
     }
-    t.ranks = name("rank", ranks, &t.nranks);
-    t.steps = name("step", steps, &t.nsteps);
+    t.ranks = numbers_in_words("rank", ranks, &t.nranks);
+    t.steps = numbers_in_words("step", steps, &t.nsteps);
     free(ranks);
     free(steps);
     return t;
@@ -75,7 +75,7 @@ static tl_phrase other_window_in_words(const total *t, const char *how)
 
 bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out)
 {
-    const total t = add_up(health, defect);
+    const total t = sum_rows(health, defect);
     switch (defect) {
     case TL_DEFECT_LOST:
     case TL_DEFECT_LOST_AT_BEGIN:

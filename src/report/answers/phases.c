@@ -1,4 +1,4 @@
-/* phases.c - what durations of phases say, in lines:
+/* phases.c - the answers from durations of phases, in lines:
  *
  *     Rank 3 holds the job up in all 90 steps (1-90) - in host_to_device it takes 60.1 ms longer than its peers in each
  *       cost    about 5.41 s of 45.1 s (12.0 %) of the time of recorded steps
@@ -15,7 +15,7 @@ static bool is_named(const tl_answers *a)
     return a->phases->verdict == TL_PHASE_STRAGGLER;
 }
 
-/* Ranks that are named beside the first. */
+/* Returns the number of named ranks besides the first. */
 static size_t other_stragglers(const tl_answers *a)
 {
     size_t n = 0;
@@ -55,8 +55,8 @@ double tl_phase_loss(const tl_answers *a)
 
 /* ------------------------------------------------------------------------------------------------------- sentences */
 
-/* ns in each of the row's steps. */
-static tl_phrase a_step(const tl_phase_verdict *row, int64_t ns)
+/* Returns ns divided by the row's flagged steps, in words. */
+static tl_phrase per_step_in_words(const tl_phase_verdict *row, int64_t ns)
 {
     return tl_duration(row->steps_flagged > 0 ? ns / row->steps_flagged : ns);
 }
@@ -84,7 +84,7 @@ void tl_say_phase_rank(tl_wrap *w, const tl_answers *a)
         tl_say(w, "and~%zu~other~rank%s", others, tl_plural((int64_t)others));
     tl_say(w, "%s the job up %s - in %s rank~%" PRId32 "~takes %s longer than its peers in each of them",
            others > 0 ? "hold" : "holds", steps_in_words(a).text, tl_cell_in_words(row->phase, sizeof row->phase).text,
-           row->rank, a_step(row, row->excess_ns).text);
+           row->rank, per_step_in_words(row, row->excess_ns).text);
 }
 
 void tl_say_phase_reason(tl_wrap *w, const tl_answers *a)
@@ -147,7 +147,7 @@ void tl_tell_phase_waiting(tl_telling *t)
         tl_say(w, "not shown to wait for anybody");
     else
         tl_say(w, "%" PRId32 "~rank%s %s %s a step longer in %s", row->nwaiters, tl_plural(row->nwaiters),
-               row->nwaiters == 1 ? "takes" : "take", a_step(row, row->waited_ns).text,
+               row->nwaiters == 1 ? "takes" : "take", per_step_in_words(row, row->waited_ns).text,
                tl_cell_in_words(row->waits_in, sizeof row->waits_in).text);
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How much is shown of a word of a trace (what fits a line after its label), and of a list of ranks. */
+/* Bytes shown of a word from a trace (so that it fits a line after its label), and of a list of ranks. */
 enum { WORD_BYTES = 64, LIST_BYTES = 64 };
 
 void tl_say_selection(tl_wrap *w, const tl_answers *a)
@@ -19,7 +19,7 @@ void tl_say_selection(tl_wrap *w, const tl_answers *a)
 
 /* -------------------------------------------------------------------------------------------------------- culprits */
 
-/* "0-1, 5", or of a longer list its beginning: "0, 2, 4, ...". */
+/* Returns "0-1, 5", or the beginning of a longer list: "0, 2, 4, ...". */
 static tl_phrase list_in_words(const char *cell, size_t size)
 {
     tl_phrase out = { "" };
@@ -34,14 +34,14 @@ static tl_phrase list_in_words(const char *cell, size_t size)
     return out;
 }
 
-/* "host node1"; empty where traces do not name it. */
+/* Returns "host node1"; empty if the traces do not name the host. */
 static tl_phrase host_in_words(const char *cell, size_t size)
 {
     const bool named = cell[0] != '\0' && !tl_is_host_of_pids(cell, size);
     return tl_phrase_of("%s%.*s", named ? "host " : "", named ? (int)tl_host_length(cell, size) : 0, cell);
 }
 
-/* "rank 2", "ranks 16-23", "the link between ranks 8 and 9", "a link among ranks 8-15". */
+/* Returns "rank 2", "ranks 16-23", "the link between ranks 8 and 9", "a link among ranks 8-15". */
 static tl_phrase culprit_in_words(const tl_culprit *c)
 {
     if (!tl_is_link(c) && !tl_is_several(c))
@@ -52,8 +52,8 @@ static tl_phrase culprit_in_words(const tl_culprit *c)
                         list_in_words(c->ranks, sizeof c->ranks).text);
 }
 
-/* " (host node1, device 2)", of several ranks " (all of host node1)", of a link " (host node1 and host node2)"; empty
- * where nothing is known. */
+/* Returns " (host node1, device 2)", for several ranks " (all of host node1)", for a link " (host node1 and host
+ * node2)"; empty if unknown. */
 static tl_phrase place_of_culprit(const tl_culprit *c)
 {
     const tl_phrase host = host_in_words(c->host, sizeof c->host), peer = host_in_words(c->peer_host, sizeof c->peer_host);
@@ -74,10 +74,10 @@ static tl_phrase pattern_of_culprit(const tl_answers *a, const tl_culprit *c)
     return tl_pattern_in_words((tl_pattern)c->pattern, c->first_step, c->last_step, c->steps_flagged, a->trust.nsteps);
 }
 
-/* "it costs 7.28 ms (3.0 %) of each step of 244 ms": of several in the mean. */
+/* Says "it costs 7.28 ms (3.0 %) of each step of 244 ms"; for several steps the mean. */
 static void say_step_cost(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
-    if (c->step_cost_ns == 0) { /* judged by the waits alone */
+    if (c->step_cost_ns == 0) { /* judged by waits only */
         tl_say(w, "others wait for %s - the simulation gains nothing", tl_is_several(c) ? "them" : "it");
         return;
     }
@@ -126,7 +126,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_say(w, "cost~%s", tl_duration(c->excess_ns).text);
 }
 
-/* A cell of a table, in quotes, and a mark of at most one byte after them. */
+/* Says a cell of a table in quotes, followed by a mark of at most one byte. */
 static void say_quoted(tl_wrap *w, const char *cell, size_t size, const char *mark)
 {
     const tl_phrase quoted = tl_phrase_of("\"%.*s\"%.1s", (int)size, cell, mark);
@@ -185,7 +185,7 @@ void tl_say_file(tl_wrap *w, const tl_rank *row)
 
 /* ------------------------------------------------------------------------------------------------------ no culprit */
 
-/* A sentence that is finished with a full stop where it has none. */
+/* Says a sentence; adds a full stop if it has none. */
 static void say_reason(tl_wrap *w, const char *cell, size_t size)
 {
     const tl_phrase reason = tl_cell_in_words(cell, size);
@@ -202,7 +202,7 @@ void tl_say_nobody_holds(tl_wrap *w, const tl_answers *a, const char *end)
            end);
 }
 
-static void say_nobody(tl_wrap *w, const tl_answers *a)
+static void say_none_stands_out(tl_wrap *w, const tl_answers *a)
 {
     static const char *const beyond[] = { [TL_AGAINST_PEERS] = "its peers",
                                           [TL_AGAINST_STAGES] = "other stages",
@@ -225,7 +225,7 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
         say_reason(w, most->reason, sizeof most->reason);
 }
 
-/* Why there is no verdict: what is said of a rank, whose "it" is that rank; or the clocks. */
+/* Says why there is no verdict: the reason of a rank (its "it" is replaced by the rank), or the clocks. */
 static void say_why(tl_wrap *w, const tl_answers *a)
 {
     if (a->why != NULL) {
@@ -252,7 +252,7 @@ static void say_why(tl_wrap *w, const tl_answers *a)
 void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
 {
     if (a->finding == TL_FOUND_NOBODY) {
-        say_nobody(w, a);
+        say_none_stands_out(w, a);
         return;
     }
     tl_say(w, "No verdict:");
@@ -365,9 +365,9 @@ void tl_say_bound(tl_wrap *w, const tl_answers *a)
 
 enum { ROLES, CHANCE, HOSTS, NBALANCES };
 
-/* The gains that are at least what the critical path leaves unexplained, else 0; the gain of chance needs two steps or
- * more, too.  Returns the largest. */
-static int balances_of(const tl_answers *a, int64_t ns[NBALANCES])
+/* Fills the gains that reach the unexplained part of the critical path, else 0; the gain of chance also needs two or
+ * more steps.  Returns the index of the largest. */
+static int largest_balance(const tl_answers *a, int64_t ns[NBALANCES])
 {
     int largest = ROLES;
     ns[ROLES] = a->imbalance.roles_ns;
@@ -383,7 +383,7 @@ static int balances_of(const tl_answers *a, int64_t ns[NBALANCES])
 int64_t tl_largest_imbalance(const tl_answers *a)
 {
     int64_t ns[NBALANCES];
-    return ns[balances_of(a, ns)];
+    return ns[largest_balance(a, ns)];
 }
 
 static tl_phrase balance_in_words(const tl_answers *a, int which)
@@ -404,10 +404,10 @@ static tl_phrase balance_in_words(const tl_answers *a, int which)
 void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
 {
     int64_t ns[NBALANCES];
-    int next = balances_of(a, ns);
+    int next = largest_balance(a, ns);
     size_t said = 0;
     for (; said < most && ns[next] > 0; said++) {
-        /* Whether it comes on top of what those gain who are named, or is in part the same. */
+        /* Whether the gain comes on top of the named ranks' gain, or partly overlaps with it. */
         const bool beyond = next == CHANCE || (next == HOSTS && a->imbalance.named_hosts_ns > 0);
         tl_say(w, "%s%s %s~less (%s)%s", said > 0 ? "- " : "", balance_in_words(a, next).text, tl_duration(ns[next]).text,
                tl_share_in_words(tl_answers_share(a, ns[next])).text,

@@ -1,4 +1,4 @@
-/* tell.c - lines that the screen after a run and `tlmpi ask` share, and the verdict on the screen:
+/* tell.c - lines that the summary after a run and `tlmpi ask` share, and the verdict in the summary:
  *
  *     Rank 2 (host node0, device 2) holds the job up in all 3 steps (4-6): it costs 1.01 s (95.3 %) of each of these
  *       steps of 1.06 s on average
@@ -20,7 +20,7 @@ void tl_tell_end(tl_telling *t)
 {
     if (t->w.column == 0)
         return;
-    if (t->file != NULL && t->table != NULL) /* in one line: a command is there to be copied */
+    if (t->file != NULL && t->table != NULL) /* in one line, so that the command can be copied */
         tl_wrap_printf(&t->w, "(tlmpi show %s %s)", t->file, t->table);
     fputs(t->bold ? "\033[0m" : "", t->w.out);
     t->bold = false;

@@ -13,7 +13,7 @@ tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, i
 {
     const tl_phrase range =
         first == last ? tl_phrase_of("%" PRId32, first) : tl_phrase_of("%" PRId32 "-%" PRId32, first, last);
-    const tl_phrase count = /* flagged steps of a link are not counted */
+    const tl_phrase count = /* links have no count of flagged steps */
         flagged > 0 ? tl_phrase_of("%" PRId64 " of %zu steps", flagged, nsteps) : tl_phrase_of("some steps");
     if (nsteps == 0)
         return tl_phrase_of("in the whole trace, which marks no steps");
@@ -60,7 +60,7 @@ tl_phrase tl_link_in_words(const tl_slow_link_row *link)
 
 /* ----------------------------------------------------------------------------------------------------------- costs */
 
-/* Says how much of the gain lies in the flagged steps, where that is less than 90 % of it. */
+/* Returns how much of the gain lies in the flagged steps, if less than 90 %; else empty. */
 static tl_phrase gain_in_steps(const tl_culprit *c)
 {
     double told_ns = (double)c->step_cost_ns * (double)c->steps_flagged;
@@ -108,7 +108,7 @@ static tl_phrase clocks_in_words(const tl_trust *t)
                         tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
 }
 
-/* What others wait, and what of it would be saved. */
+/* Returns how long others wait, and how much of that repairing the culprit would save. */
 static tl_phrase unlike_gain_in_words(const tl_culprit *c)
 {
     if (c->gain_ns > c->waited_ns)
@@ -118,7 +118,7 @@ static tl_phrase unlike_gain_in_words(const tl_culprit *c)
         tl_duration(c->waited_ns).text, tl_is_several(c) ? "them" : "it", tl_duration(c->gain_ns).text);
 }
 
-/* With its numbers where these say how much to trust; else what the doubt means. */
+/* Returns the doubt with its numbers if these matter for the trust; else the doubt's meaning. */
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
 {
     static const char *const meanings[] = { TL_DOUBT_VALUES(TL_VALUE_MEANING) }, grave[] = "grave: ";

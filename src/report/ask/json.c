@@ -5,13 +5,13 @@
 #include "tlmpi/report/format/json_writer.h"
 #include <string.h>
 
-/* A column of the culprit's, or several. */
-static void put(tl_json_writer *j, const tl_culprit *c, const char *columns)
+/* Writes one or more columns of the culprit. */
+static void put_culprit_columns(tl_json_writer *j, const tl_culprit *c, const char *columns)
 {
     tl_put_columns(j, &tl_culprit_schema, c, columns);
 }
 
-/* Ends an answer's evidence and the answer: with the table that has the evidence. */
+/* Ends an answer's evidence with its table, and the answer. */
 static void end_answer(tl_json_writer *j, const char *table)
 {
     const char *const words[] = { table, NULL };
@@ -56,16 +56,16 @@ static void put_which_rank(tl_json_writer *j, const tl_answers *a)
     put_doubts(j, &a->rank);
     if (c != NULL) {
         put_ranks(j, c->ranks, sizeof c->ranks);
-        put(j, c, "gain_ns?");
+        put_culprit_columns(j, c, "gain_ns?");
         tl_put_share(j, "gain_share", c->gain_ns, a->wall_ns);
         tl_put_known(j, "together_gain_ns", a->nculprits > 1 || tl_is_several(c) ? a->together_gain_ns : -1);
         tl_put_known(j, "links_gain_ns", a->links_gain_ns);
         if (!link) {
-            put(j, c, "step_cost_ns step_ns");
+            put_culprit_columns(j, c, "step_cost_ns step_ns");
             tl_put_int(j, "collectives_last", c->late_count);
             tl_put_int(j, "collectives_judged", a->trust.judged);
         }
-        put(j, c, "z p_value path_share");
+        put_culprit_columns(j, c, "z p_value path_share");
     } else if (a->most != NULL) {
         tl_put_int(j, "most_excess", a->most->rank);
         tl_put_int(j, "most_excess_ns", a->most_ns);
@@ -78,7 +78,7 @@ static void put_which_rank(tl_json_writer *j, const tl_answers *a)
 static void put_phase_of_rank(tl_json_writer *j, const tl_answers *a, const tl_culprit *c)
 {
     bool of_gain = c->cause_from == TL_CAUSE_FROM_GAIN;
-    put(j, c, "place largest_cause cause_share");
+    put_culprit_columns(j, c, "place largest_cause cause_share");
     tl_put_word(j, "cause_from", tl_cause_from_labels[of_gain ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING]);
     tl_put_begin(j, "excess", '[');
     for (size_t i = 0; i < a->nexcess; i++) {
@@ -148,7 +148,7 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
     tl_put_end(j, ']');
     tl_put_int(j, "ranks_waited_for", (int64_t)a->nwaited_for);
     if (c != NULL) {
-        put(j, c, "blame_ns indirect_ns");
+        put_culprit_columns(j, c, "blame_ns indirect_ns");
         tl_put_share(j, "share_of_all_waiting", c->blame_ns, a->wait_ns);
         tl_put_int(j, "ranks_waiting", c->nwaiters);
         put_ranks(j, c->waiters, sizeof c->waiters);
@@ -166,9 +166,9 @@ static void put_persistent(tl_json_writer *j, const tl_answers *a)
     put_doubts(j, &a->persistence);
     tl_put_int(j, "steps", (int64_t)a->trust.nsteps);
     if (c != NULL)
-        put(j, c,
-            link ? "first_step? last_step? p_value"
-                 : "steps_flagged steps_not_counted share_steps first_step? last_step? p_value");
+        put_culprit_columns(j, c,
+                            link ? "first_step? last_step? p_value"
+                                 : "steps_flagged steps_not_counted share_steps first_step? last_step? p_value");
     end_answer(j, link ? "link" : "blame_step");
 }
 
@@ -183,16 +183,16 @@ static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit
                 : tl_is_untraced(c) ? "untraced"
                                     : "rank");
     put_ranks(j, c->ranks, sizeof c->ranks);
-    put(j, c, "rank? peer? host device?");
+    put_culprit_columns(j, c, "rank? peer? host device?");
     if (c == a->culprits && a->by_order != NULL)
         tl_put_cell(j, "file", a->by_order->file, sizeof a->by_order->file);
     if (c == a->culprits && a->untraced_file.text[0] != '\0')
         tl_put_word(j, "file", a->untraced_file.text);
-    put(j, c, "cause largest_cause cause_share place pattern first_step? last_step?");
+    put_culprit_columns(j, c, "cause largest_cause cause_share place pattern first_step? last_step?");
     tl_put_known(j, "steps_flagged", tl_is_link(c) ? -1 : c->steps_flagged);
-    put(j, c, "p_value gain_ns?");
+    put_culprit_columns(j, c, "p_value gain_ns?");
     tl_put_share(j, "gain_share", c->gain_ns, a->wall_ns);
-    put(j, c, "path_share excess_ns blame_ns");
+    put_culprit_columns(j, c, "path_share excess_ns blame_ns");
     tl_put_int(j, "ranks_waiting", c->nwaiters);
     tl_put_end(j, '}');
 }
@@ -243,7 +243,7 @@ static void put_bound(tl_json_writer *j, const tl_path_sum *bound)
     tl_put_end(j, '}');
 }
 
-/* Puts the time lost to imbalance and chance, for which no rank is at fault. */
+/* Writes the time lost to imbalance and chance, for which no rank is at fault. */
 static void put_imbalance(tl_json_writer *j, const tl_imbalance *i)
 {
     tl_put_begin(j, "imbalance", '{');
@@ -293,7 +293,7 @@ static void put_trust(tl_json_writer *j, const tl_answers *a)
     tl_put_end(j, '}');
 }
 
-/* An array of n rows, an object each. */
+/* Writes an array of n rows, one object each. */
 static void put_rows(tl_json_writer *j, const char *name, const tl_schema *schema, const void *rows, size_t n,
                      const char *columns)
 {

@@ -1,4 +1,4 @@
-/* text.c - the four questions, a paragraph each, and what all answers rest on:
+/* text.c - the four questions, a paragraph each, and the basis of all answers:
  *
  *     Which rank holds the job up?
  *       Rank 2 (host node0, device 2) holds the job up in all 8 steps (1-8): it costs 25.0 ms (25.0 %) of each of these
@@ -24,17 +24,17 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Other culprits that are named; the distance in units of noise from which on no more is told. */
+/* Other culprits that are named; a larger distance in units of noise is told as "more than". */
 enum { ALSO = 4, FAR_Z = 100 };
 
-/* Prints a question, after a blank line where another paragraph stands before it. */
-static void ask(tl_telling *t, const char *question)
+/* Prints a question, after a blank line unless it is the first paragraph. */
+static void begin_question(tl_telling *t, const char *question)
 {
     tl_tell_end(t);
     fprintf(t->w.out, "%s%s\n", t->label != NULL ? "\n" : "", question);
 }
 
-static const char *them(const tl_culprit *c)
+static const char *pronoun_of(const tl_culprit *c)
 {
     return tl_is_several(c) ? "them" : "it";
 }
@@ -66,7 +66,7 @@ static void tell_evidence_of_rank(tl_telling *t)
         return;
     w = tl_tell(t, "evidence", "critical_path");
     tl_say(w, "%s of the critical path runs on %s", tl_share_in_words(c->path_share).text,
-           tl_is_link(c) ? "the ranks at its ends" : them(c));
+           tl_is_link(c) ? "the ranks at its ends" : pronoun_of(c));
     if (a->path.ns > 0 && a->path.unexplained_ns > 0)
         tl_say(w, "- %s of the path, on any rank, is unexplained",
                tl_part_in_words(a->path.unexplained_ns, a->path.ns).text);
@@ -90,14 +90,15 @@ static void which_rank(tl_telling *t)
 
 /* ----------------------------------------------------------------------------------------------------- which phase */
 
-/* "others wait 740 ms of GPU time for it - 97.3 % of that for its host_late": the activity with the largest part. */
+/* Says "others wait 740 ms of GPU time for it - 97.3 % of that for its host_late": the activity with the largest
+ * part. */
 static void say_largest_part(tl_wrap *w, const tl_answers *a)
 {
     const tl_culprit *c = a->first;
     int largest = 0;
     for (int p = 1; p <= TL_NACTIVITIES; p++)
         largest = a->activities[p] > a->activities[largest] ? p : largest;
-    tl_say(w, "others wait %s of GPU time for %s", tl_duration(c->blame_ns).text, them(c));
+    tl_say(w, "others wait %s of GPU time for %s", tl_duration(c->blame_ns).text, pronoun_of(c));
     if (a->activities[largest] > 0)
         tl_say(w, "-~%s of that for its %s", tl_part_in_words(a->activities[largest], c->blame_ns).text,
                tl_activity_labels[largest]);
@@ -215,8 +216,8 @@ static const tl_quality *check_of(const tl_answers *a, tl_quality_check check)
     return &none;
 }
 
-/* Clocks are apart by microseconds, or by hours. */
-static tl_phrase apart(int64_t ns)
+/* Returns the difference of clocks in words: microseconds, or up to hours. */
+static tl_phrase difference_in_words(int64_t ns)
 {
     return ns < INT64_C(10000000) ? tl_phrase_of("%.0f us", (double)ns / 1000) : tl_duration(ns);
 }
@@ -243,11 +244,11 @@ static void tell_clocks(tl_telling *t)
         return;
     tl_wrap *w = tl_tell(t, "clocks", "clock");
     tl_say(w, "the times of %" PRId64 "~rank%s were shifted, by~up~to~%s%s", shifted->count, tl_plural(shifted->count),
-           apart(shifted->worst_ns).text, trust->clock_uncertainty_ns > 0 ? "," : "");
+           difference_in_words(shifted->worst_ns).text, trust->clock_uncertainty_ns > 0 ? "," : "");
     if (trust->clock_uncertainty_ns > 0)
-        tl_say(w, "to within %s", apart(trust->clock_uncertainty_ns).text);
+        tl_say(w, "to within %s", difference_in_words(trust->clock_uncertainty_ns).text);
     if (trust->clock_step_ns > 0)
-        tl_say(w, "-~one clock~steps~by~%s", apart(trust->clock_step_ns).text);
+        tl_say(w, "-~one clock~steps~by~%s", difference_in_words(trust->clock_step_ns).text);
 }
 
 static double percent_of(const tl_quality *row)
@@ -290,7 +291,7 @@ static void basis(tl_telling *t)
 
     if (check_of(a, TL_CHECK_MATCHED)->of == 0 && !recorded)
         return;
-    ask(t, "What do the answers rest on?");
+    begin_question(t, "What do the answers rest on?");
     for (int defect = 0; recorded && defect < TL_NDEFECTS; defect++)
         if (tl_health_in_words(a->health, (tl_defect)defect, &words))
             tl_say(tl_tell(t, "recording", "health"), "%s", words.text);
@@ -302,11 +303,12 @@ static void basis(tl_telling *t)
                100 * fabs(a->trust.model_error));
 }
 
-/* What durations of phases say beside traces. */
+/* Tells the answers from durations of phases, besides traces. */
 static void phases_beside(tl_telling *t)
 {
     const int64_t steps = t->a->phases->steps;
-    ask(t, tl_phrase_of("What do the phases say that were timed in %" PRId64 " step%s?", steps, tl_plural(steps)).text);
+    begin_question(
+        t, tl_phrase_of("What do the phases say that were timed in %" PRId64 " step%s?", steps, tl_plural(steps)).text);
     tl_tell_phase_rank(t);
     tl_tell_phase_reason(t);
     tl_tell_phase_trust(t);
@@ -336,7 +338,7 @@ void tl_print_answers(FILE *out, const tl_answers *a, const char *file, size_t c
         fputc('\n', out);
     }
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
-        ask(&t, answers[i].question);
+        begin_question(&t, answers[i].question);
         if (a->phases_alone) {
             answers[i].by_phases(&t);
             tl_tell_phase_trust(&t);

@@ -1,4 +1,4 @@
-/* gates.c - by how much B may take longer than A. */
+/* gates.c - thresholds on how much longer B may take than A. */
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/parameters.h"
@@ -11,8 +11,8 @@ const tl_gate_names tl_diff_gates = { { "step", "kernel", "compute", "waiting", 
                                       ">+",
                                       INFINITY };
 
-/* Whether the part of the step counts for the threshold. */
-static bool counts(tl_diff_gate gate, uint8_t part)
+/* Returns whether the threshold applies to the part of the step. */
+static bool is_part_of(tl_diff_gate gate, uint8_t part)
 {
     static const uint8_t parts[TL_NDIFF_GATES] = {
         [TL_DIFF_GATE_STEP] = TL_DIFF_STEP,       [TL_DIFF_GATE_COMPUTE] = TL_DIFF_COMPUTE,
@@ -28,8 +28,8 @@ static bool is_chance(const tl_diff_kernel *row)
     return row->change == TL_DIFF_SAME && row->p_value >= TL_VERDICT_ALPHA;
 }
 
-/* The kernel that grows by more than that, of those that take a part of the step that matters: the one that grows most
- * where it is no chance, else where it may be.  Not of communication, most of whose time may be waiting.  NULL: none. */
+/* Returns the kernel that grows by most, significant growth first, among those that grow by more than most_growth and
+ * take a significant part of the step; not communication, whose time may be waiting.  NULL: none. */
 static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_growth, double *growth)
 {
     const tl_diff_kernel *worst = NULL;
@@ -51,10 +51,10 @@ static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_gr
     return worst;
 }
 
-/* How much a part of the step has changed, of the step of A. */
+/* The change of a part of the step, as a share of the step of A. */
 typedef struct growth {
-    double share, p;    /* the chance of the largest row */
-    double least, most; /* of waiting and transfer, if what may be either in A or in B is all of that part */
+    double share, p;    /* p: of the row that grew most */
+    double least, most; /* bounds for waiting and transfer, if the unknown part in A or in B belongs to this part */
 } growth;
 
 static growth growth_of(const tl_diff_words *d, tl_diff_gate gate)
@@ -68,7 +68,7 @@ static growth growth_of(const tl_diff_words *d, tl_diff_gate gate)
             g.least -= (double)row->a_ns / step_ns;
             g.most += (double)row->b_ns / step_ns;
         }
-        if (counts(gate, row->part)) {
+        if (is_part_of(gate, row->part)) {
             g.share += row->share;
             g.p = row->share > largest ? row->p_value : g.p;
             largest = fmax(largest, row->share);
@@ -79,7 +79,7 @@ static growth growth_of(const tl_diff_words *d, tl_diff_gate gate)
     return g;
 }
 
-/* Of the mean step: what long steps add counts, too, with the chance of as many of them. */
+/* Returns the growth of the mean step, which includes long steps; p: of the number of long steps. */
 static growth mean_growth(const tl_diff_words *d)
 {
     const tl_diff_step *last = tl_table_row(d->step, d->step->n - 1);

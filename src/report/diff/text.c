@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is said of findings, and of operators; the tables have all. */
+/* Findings and operators that are said; the tables hold all. */
 enum { FOUND_SAID = 8, NEW_OPERATORS = 3 };
 
 static tl_phrase name_of(const tl_diff_words *d, uint32_t id)
@@ -19,25 +19,25 @@ static tl_phrase name_of(const tl_diff_words *d, uint32_t id)
                        : tl_phrase_of("%.*s", (int)t.n, t.p != NULL ? t.p : "");
 }
 
-/* "+6.1 %" */
+/* Returns "+6.1 %". */
 static tl_phrase signed_share(double share)
 {
     return tl_phrase_of("%s%s", share < 0 ? "-" : "+", tl_share_in_words(fabs(share)).text);
 }
 
-/* "12.3 % more time", "2.5 times as long" */
+/* Returns "12.3 % more time", "2.5 times as long". */
 static tl_phrase how_long(double share)
 {
     return share > 1 ? tl_phrase_of(share < 100 ? "%.3g times as long" : "%.0f times as long", 1 + share)
                      : tl_phrase_of("%s %s time", tl_share_in_words(fabs(share)).text, share > 0 ? "more" : "less");
 }
 
-static tl_phrase chance(double p)
+static tl_phrase p_in_words(double p)
 {
     return p < 0.001 ? tl_phrase_of("p" TL_KEPT "<" TL_KEPT "0.001") : tl_phrase_of("p" TL_KEPT "=" TL_KEPT "%.2g", p);
 }
 
-/* A sentence by itself. */
+/* Prints one sentence. */
 __attribute__((format(printf, 3, 4))) static void say(FILE *out, const tl_diff_words *d, const char *format, ...)
 {
     tl_wrap w = { .out = out, .indent = 2, .columns = d->columns };
@@ -52,7 +52,7 @@ static void say_differences(FILE *out, const tl_diff_words *d)
 {
     TL_ROWS (const tl_diff_run, row, d->run) {
         const tl_phrase a = tl_cell_in_words(row->a, sizeof row->a), b = tl_cell_in_words(row->b, sizeof row->b);
-        bool alike = strstr(a.text, " compared)") != NULL || strstr(b.text, " compared)") != NULL; /* ranks of both sides */
+        bool alike = strstr(a.text, " compared)") != NULL || strstr(b.text, " compared)") != NULL; /* equal ranks */
         if (row->differs)
             say(out, d, "%s: %s in A, %s in B%s.", tl_cell_in_words(row->what, sizeof row->what).text, a.text, b.text,
                 alike ? "" : "; times may differ for that alone");
@@ -84,13 +84,13 @@ static void say_step(tl_wrap *w, const tl_diff_words *d, const tl_diff_found *st
     tl_say(w, "%s in A, %s in B", tl_duration(row->a_ns).text, tl_duration(row->b_ns).text);
     if (steps && !isnan(step->p_value))
         tl_say(w, "(medians of %zu and %zu steps; %s, %s).", d->basis.steps[0], d->basis.steps[1],
-               chance(step->p_value).text, d->basis.paired ? "ratios of steps of one number" : "rank test");
+               p_in_words(step->p_value).text, d->basis.paired ? "ratios of steps of one number" : "rank test");
     else if (steps)
         tl_say(w, "(%zu and %zu steps: too few for a test).", d->basis.steps[0], d->basis.steps[1]);
     else if (d->basis.whole)
         tl_say(w, "(whole recordings: the steps of one are not known).");
     else if (!isnan(step->p_value))
-        tl_say(w, "(whole recordings by their steps; %s, rank test).", chance(step->p_value).text);
+        tl_say(w, "(whole recordings by their steps; %s, rank test).", p_in_words(step->p_value).text);
     else
         tl_say(w, "(whole recordings by their steps).");
     const double mean = d->basis.mean_ns[0] > 0 ? (double)d->basis.mean_ns[1] / (double)d->basis.mean_ns[0] - 1 : 0;
@@ -182,12 +182,12 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
                    : row->part == TL_DIFF_LONG ? "(too few to tell from chance)"
                                                : "(not tested)");
     else if (!isnan(row->p_value))
-        tl_say(&w, "(%s%s)", chance(row->p_value).text,
+        tl_say(&w, "(%s%s)", p_in_words(row->p_value).text,
                d->basis.steps[0] == 0 && !isnan(row->a_count) ? ", over ranks" : "");
     tl_wrap_end(&w);
 }
 
-/* Operators that only one run has, or that run more or less often: "new: 12 aten::copy_ per step". */
+/* Says which operators only one run has, or run more or less often: "new: 12 aten::copy_ per step". */
 static void say_operators(FILE *out, const tl_diff_words *d)
 {
     size_t said = 0;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The shortest text that reads back as the same double.  Where 15 digits read back they are the shortest already (%g
- * drops zeros), but for numbers so small that a double holds fewer digits. */
+/* The shortest text that reads back as the same double: %.15g if it reads back, except for subnormal numbers, which may
+ * need fewer digits. */
 void tl_double_format(char *out, size_t n, double value)
 {
     int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;

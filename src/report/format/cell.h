@@ -1,4 +1,4 @@
-/* cell.h - one cell of a row as text, and one character of a text: what all formats share. */
+/* cell.h - one cell of a row as text, and one character of a text: shared by all formats. */
 #ifndef TLMPI_REPORT_FORMAT_CELL_H
 #define TLMPI_REPORT_FORMAT_CELL_H
 
@@ -8,41 +8,41 @@
 typedef enum tl_cell_is {
     TL_CELL_IS_NONE, /* no value */
     TL_CELL_IS_NUMBER,
-    TL_CELL_IS_INFINITE, /* a number that JSON cannot say */
+    TL_CELL_IS_INFINITE, /* a number that JSON cannot represent */
     TL_CELL_IS_TEXT      /* any bytes */
 } tl_cell_is;
 
 typedef struct tl_text_cell {
     tl_cell_is is;
-    tl_text text; /* points into the row, the names, the labels or digits: the cell must not move */
+    tl_text text; /* points into the row, the names, the labels or `digits`: do not copy the cell */
     char digits[32];
 } tl_text_cell;
 
-/* The cell of that field in a row; the row may be packed, cells unaligned. */
+/* Formats the field's cell of a row; the row may be packed, its cells unaligned. */
 void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row);
 
-/* unit.c: the name of a column as its head, with the unit of its times. */
+/* unit.c: the head of a column: its name, with the unit of its times. */
 void tl_heading(char *out, size_t size, const tl_printer *printer, const tl_field *field);
 
-/* unit.c: a number, of times in the unit asked for, in the cell's digits. */
+/* unit.c: writes a number into the cell's digits, times in the requested unit. */
 void tl_number_put(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const tl_content *value);
 
-/* unit.c: ns with three digits, in the unit with which they are not too small, and at least in that one: "20.4 ms". */
+/* unit.c: ns with three digits, in the largest suitable unit, at least `least`: "20.4 ms". */
 void tl_time_words(char *out, size_t size, double ns, tl_unit_choice least);
 
-/* The longest head of a column. */
+/* Bytes of the longest column head. */
 enum { TL_HEADING_BYTES = 80 };
 
-/* The shortest text that reads back as the same double. */
+/* Writes the shortest text that reads back as the same double. */
 void tl_double_format(char *out, size_t n, double value);
 
-/* The column's cells are numbers. */
+/* Returns whether the column's cells are numbers. */
 bool tl_field_is_number(const tl_printer *printer, const tl_field *field);
 
-/* Columns of a terminal that the character takes: 2 where East Asian scripts and pictures are wide, else 1. */
+/* Returns the columns of a terminal that the character takes: 2 for East Asian scripts and pictures, else 1. */
 size_t tl_char_columns(uint32_t code);
 
-/* Columns that the text takes. */
+/* Returns the columns of a terminal that the text takes. */
 size_t tl_text_columns(tl_text text);
 
 #endif

@@ -26,8 +26,8 @@ void tl_json_text(FILE *out, tl_text text)
     fputc('"', out);
 }
 
-/* Goes to where the next value stands; `name` NULL in an array. */
-static void next(tl_json_writer *j, const char *name)
+/* Writes the separator and the name of the next value; `name` is NULL in an array. */
+static void begin_value(tl_json_writer *j, const char *name)
 {
     if (!j->first)
         fputc(',', j->out);
@@ -43,7 +43,7 @@ static void next(tl_json_writer *j, const char *name)
 void tl_put_begin(tl_json_writer *j, const char *name, char bracket)
 {
     if (j->depth > 0)
-        next(j, name);
+        begin_value(j, name);
     fputc(bracket, j->out);
     j->depth++;
     j->first = true;
@@ -67,7 +67,7 @@ void tl_put_end(tl_json_writer *j, char bracket)
 
 void tl_put_int(tl_json_writer *j, const char *name, int64_t value)
 {
-    next(j, name);
+    begin_value(j, name);
     fprintf(j->out, "%" PRId64, value);
 }
 
@@ -82,7 +82,7 @@ void tl_put_known(tl_json_writer *j, const char *name, int64_t value)
 void tl_put_double(tl_json_writer *j, const char *name, double value)
 {
     char digits[32];
-    next(j, name);
+    begin_value(j, name);
     tl_double_format(digits, sizeof digits, value);
     fputs(isfinite(value) ? digits : "null", j->out);
 }
@@ -94,13 +94,13 @@ void tl_put_share(tl_json_writer *j, const char *name, int64_t ns, int64_t of_ns
 
 void tl_put_bool(tl_json_writer *j, const char *name, bool value)
 {
-    next(j, name);
+    begin_value(j, name);
     fputs(value ? "true" : "false", j->out);
 }
 
 void tl_put_null(tl_json_writer *j, const char *name)
 {
-    next(j, name);
+    begin_value(j, name);
     fputs("null", j->out);
 }
 
@@ -108,7 +108,7 @@ void tl_put_cell(tl_json_writer *j, const char *name, const char *cell, size_t s
 {
     const char *stop = memchr(cell, 0, size);
     const tl_text text = { cell, stop != NULL ? (size_t)(stop - cell) : size };
-    next(j, name);
+    begin_value(j, name);
     if (text.n > 0)
         tl_json_text(j->out, text);
     else

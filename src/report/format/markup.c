@@ -3,7 +3,7 @@
 
 #include "cell.h"
 
-/* What stands for the character; NULL: it stands for itself. */
+/* Returns the escape of the character; NULL: it needs none. */
 static const char *escape_of(uint32_t code)
 {
     switch (code) {
@@ -20,7 +20,7 @@ static const char *escape_of(uint32_t code)
     default:
         break;
     }
-    bool forbidden = (code & 0xFFFEu) == 0xFFFEu; /* the last two of each plane are no characters */
+    bool forbidden = (code & 0xFFFEu) == 0xFFFEu; /* the last two code points of each plane are no characters */
     return !tl_char_shows(code) || forbidden || code == TL_REPLACEMENT ? "\xEF\xBF\xBD" : NULL;
 }
 

@@ -1,4 +1,4 @@
-/* others.c - what a list of kernels, cut short, leaves out, as one row. */
+/* others.c - one row for the kernels that a shortened list leaves out. */
 #include "tlmpi/report/format/others.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the row has in a column, of the cells of the rows left out. */
+/* How the value of a column is made from the cells of the rows left out. */
 static const struct {
     const char *column;
-    enum { SAME, SUM, REAL_SUM, LEAST, MOST } how; /* SAME: a value where all cells are equal */
+    enum { SAME, SUM, REAL_SUM, LEAST, MOST } how; /* SAME: the value if all cells are equal, else none */
 } columns[] = { { "rank", SAME },    { "kind", SAME },    { "unclassified", SAME }, { "count", SUM },
                 { "total_ns", SUM }, { "min_ns", LEAST }, { "max_ns", MOST },       { "share", REAL_SUM } };
 
-static void set(const tl_others *o, const char *column, const void *value, size_t size)
+static void set_cell(const tl_others *o, const char *column, const void *value, size_t size)
 {
     const tl_field *f = tl_schema_field(o->table, column);
     if (f == NULL)
@@ -24,7 +24,7 @@ static void set(const tl_others *o, const char *column, const void *value, size_
     o->blank[f - o->table->fields] = false;
 }
 
-/* A cell of the row: of no column, zero. */
+/* Returns a cell of the row; zero if the table lacks the column. */
 static tl_content cell_of(const tl_others *o, const char *column, const unsigned char *row)
 {
     const tl_field *f = tl_schema_field(o->table, column);
@@ -79,7 +79,7 @@ void tl_others_add(tl_others *o, const unsigned char *row)
         if (o->rows > 0)
             add_cell(o, i, row);
         else if (f != NULL)
-            set(o, f->name, row + f->offset, f->size);
+            set_cell(o, f->name, row + f->offset, f->size);
     }
     o->rows++;
     add_runs(o, (double)cell_of(o, "count", row).i, cell_of(o, "mean_ns", row).d, cell_of(o, "std_ns", row).d);
@@ -100,10 +100,10 @@ void tl_others_print(const tl_others *o, tl_printer *printer)
     const double count = (double)cell_of(o, "count", o->row).i,
                  mean_ns = count > 0 ? (double)cell_of(o, "total_ns", o->row).i / count : NAN,
                  std_ns = o->runs > 1 ? sqrt(o->squares / (o->runs - 1)) : NAN;
-    set(o, "mean_ns", &mean_ns, sizeof mean_ns);
-    set(o, "std_ns", &std_ns, sizeof std_ns);
-    set(o, "name", "", 0); /* whatever number stands there: name_of has the text */
-    if (rank != NULL && share != NULL) /* shares are of one rank's time */
+    set_cell(o, "mean_ns", &mean_ns, sizeof mean_ns);
+    set_cell(o, "std_ns", &std_ns, sizeof std_ns);
+    set_cell(o, "name", "", 0); /* the text comes from name_of, not from the cell */
+    if (rank != NULL && share != NULL) /* shares are of the time of one rank */
         o->blank[share - o->table->fields] = o->blank[rank - o->table->fields];
     tl_printer other = *printer;
     snprintf(words, sizeof words, "(%" PRId64 " other%s)", o->rows, o->rows > 1 ? "s" : "");

@@ -1,8 +1,8 @@
-/* print.c - rows to people: a line each, of cells that every format writes in its way.
+/* print.c - rows for people: one line per row; each format writes cells in its own way.
  *
- *     TABLE    the cells of up to 1,000 rows wait in one buffer, each with a 0 after it, until their widths are known; a
+ *     TABLE    up to 1,000 rows are buffered, each cell terminated by 0, until the widths of columns are known; a
  *              table with `parent` and `depth` is a tree: its names are indented
- *     CSV      as RFC 4180 has it, but for line ends of one byte
+ *     CSV      RFC 4180, but with line ends of one byte
  *     JSON     an array of objects, one a line
  */
 #include "cell.h"
@@ -14,13 +14,13 @@
 enum { ROWS_AT_ONCE = 1000, GAP = 2, DEEPEST = 64 };
 
 struct tl_print_wait {
-    TL_VEC(char) text;     /* the waiting cells, row after row */
-    size_t nrows;          /* that wait */
+    TL_VEC(char) text;     /* the buffered cells, row after row */
+    size_t nrows;          /* buffered rows */
     size_t *widths;        /* of each column, in columns of the terminal */
-    const tl_field *depth; /* of a tree, whose names are indented by it; NULL */
+    const tl_field *depth; /* depth of a tree's rows, which indents names; NULL: no tree */
 };
 
-/* Field of the i-th printed column, and how many there are. */
+/* Returns the field of the i-th printed column. */
 static const tl_field *column_of(const tl_printer *p, size_t i)
 {
     return &p->schema->fields[p->columns != NULL ? p->columns[i] : i];
@@ -33,8 +33,8 @@ static size_t ncolumns_of(const tl_printer *p)
 
 /* ----------------------------------------------------------------------------------------------------------- table */
 
-/* Adds a cell after `indent` blanks, cut to `limit` columns (0: never); a character that a terminal must not see
- * becomes '?'. */
+/* Buffers a cell after `indent` blanks, cut to `limit` columns (0: never); characters that could control a terminal
+ * become '?'. */
 static void put_waiting(struct tl_print_wait *wait, size_t column, size_t indent, tl_text text, size_t limit)
 {
     static const char cut_mark[] = "...";
@@ -62,7 +62,7 @@ static void put_waiting(struct tl_print_wait *wait, size_t column, size_t indent
 static void put_table(const tl_printer *p, size_t column, const tl_field *field, const tl_text_cell *cell,
                       const unsigned char *row)
 {
-    int32_t depth = 0; /* of a name of a tree, at which it is two blanks for each level further in */
+    int32_t depth = 0; /* of a name in a tree: two blanks per level */
     if (row != NULL && p->wait->depth != NULL && field->type == TL_TYPE_NAME && strcmp(field->name, "name") == 0)
         memcpy(&depth, row + p->wait->depth->offset, sizeof depth);
     depth = depth < 0 ? 0 : depth < DEEPEST ? depth : DEEPEST;
@@ -70,7 +70,7 @@ static void put_table(const tl_printer *p, size_t column, const tl_field *field,
                 row != NULL && cell->is == TL_CELL_IS_TEXT ? p->text_width : 0);
 }
 
-/* Prints the rows that wait, numbers right, texts left; the widths of columns are decided anew for every ROWS_AT_ONCE
+/* Prints the buffered rows, numbers to the right, texts to the left; column widths are computed for each ROWS_AT_ONCE
  * rows. */
 static void flush_rows(const tl_printer *p)
 {
@@ -94,7 +94,8 @@ static void flush_rows(const tl_printer *p)
 
 /* ------------------------------------------------------------------------------------------------------------- CSV */
 
-/* Controls other than tab and line ends have no place in a CSV file: readers do not agree on them, terminals obey them. */
+/* CSV cells hold no control characters other than tab and line ends: readers disagree on them, and terminals obey
+ * them. */
 static bool csv_takes(uint32_t code)
 {
     if (code < 0x20)
@@ -107,7 +108,7 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* A text that a spreadsheet would take for a formula gets an apostrophe before it. */
+/* A text that a spreadsheet would read as a formula is preceded by an apostrophe. */
 static void put_csv(FILE *out, tl_text text, bool formula)
 {
     bool quoted = text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' ');
@@ -139,13 +140,13 @@ static void put_json(FILE *out, const char *name, const tl_text_cell *cell)
         fwrite(cell->text.p, 1, cell->text.n, out);
     else if (cell->is == TL_CELL_IS_TEXT)
         tl_json_text(out, cell->text);
-    else /* no value, or an infinity, which JSON has no number for */
+    else /* no value, or an infinity, which JSON cannot represent */
         fputs("null", out);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- lines */
 
-/* A row, or with NULL the names of the columns. */
+/* Prints a row, or with NULL the names of the columns. */
 static void print_line(tl_printer *p, const unsigned char *row)
 {
     const size_t n = ncolumns_of(p);
@@ -167,7 +168,7 @@ static void print_line(tl_printer *p, const unsigned char *row)
             put_table(p, i, field, &cell, row);
         else if (p->format == TL_FORMAT_JSON)
             put_json(p->out, name, &cell);
-        else if (n == 1 && cell.text.n == 0) /* most readers skip a line that holds one empty cell and nothing else */
+        else if (n == 1 && cell.text.n == 0) /* most readers skip a line with a single empty cell */
             fputs("\"\"", p->out);
         else
             put_csv(p->out, cell.text, row != NULL && cell.is == TL_CELL_IS_TEXT);

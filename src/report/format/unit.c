@@ -1,9 +1,9 @@
-/* unit.c - times in other units than the nanoseconds that tables hold, and shares, for people.
+/* unit.c - times in units other than the nanoseconds of tables, and shares in percent.
  *
  *     --unit ms      wall_ns 80432943     wall_ms 80.433 in a table, 80.432943 in CSV and JSON
  *     --unit auto    wall_ns 80432943     wall 80.4 ms; share 0.132 13.2 %
  *
- * auto leaves instants as they are: three digits of one tell nothing.
+ * auto leaves instants in ns, which need all their digits.
  */
 #include "cell.h"
 
@@ -13,7 +13,7 @@
 
 static const struct {
     const char *word;
-    int digits; /* of a nanosecond behind the point */
+    int digits; /* decimals that represent a nanosecond */
     double ns;
 } units[] = { [TL_UNIT_NS] = { "ns", 0, 1 },
               [TL_UNIT_US] = { "us", 3, 1e3 },
@@ -53,7 +53,7 @@ static bool is_share(const tl_printer *printer, const tl_field *field)
     return named && printer->unit == TL_UNIT_AUTO && field->type == TL_TYPE_F64;
 }
 
-/* Whether a column is called as the first n bytes of this one's name. */
+/* Returns whether a column is named as the first n bytes of this column's name. */
 static bool is_another(const tl_printer *printer, const tl_field *field, size_t n)
 {
     for (size_t i = 0; i < printer->schema->nfields; i++) {
@@ -86,7 +86,7 @@ void tl_time_words(char *out, size_t size, double ns, tl_unit_choice least)
     snprintf(out, size, "%.*f %s", decimals, value, units[unit].word);
 }
 
-/* Every digit that it has, and no more. */
+/* Writes ns exactly, without trailing zeros. */
 static void put_exact(char *out, size_t size, int64_t ns, int digits)
 {
     uint64_t all = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns, of = 1;
@@ -111,7 +111,7 @@ void tl_number_put(tl_text_cell *cell, const tl_printer *printer, const tl_field
         snprintf(out, n, "%.1f %%", strcmp(field->unit, "%") == 0 ? number : 100 * number);
     else if (time && printer->unit == TL_UNIT_AUTO)
         tl_time_words(out, n, number, TL_UNIT_NS);
-    else if (real && table) /* so large that a table needs no decimals, and no exponent yet */
+    else if (real && table) /* a large value: no decimals in a table, and no exponent yet */
         snprintf(out, n, !time && size_of >= 1e5 && size_of < 1e15 ? "%.0f" : "%.6g", scaled);
     else if (real)
         tl_double_format(out, n, scaled);

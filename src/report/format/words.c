@@ -1,4 +1,4 @@
-/* words.c - numbers and lists as a sentence has them. */
+/* words.c - numbers and lists in a sentence. */
 #include "tlmpi/report/format/words.h"
 #include "cell.h"
 
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* How many runs of ranks are named before the rest is counted. */
+/* Runs of ranks that are named before the rest is counted. */
 enum { NAMED_RUNS = 8 };
 
 tl_phrase tl_phrase_of(const char *format, ...)
@@ -96,7 +96,7 @@ void tl_shell_word(char *out, size_t n, const char *path)
         snprintf(out + at, n - at, "'");
 }
 
-/* "4", or "4-6". */
+/* Returns "4", or "4-6". */
 static tl_phrase run_in_words(int64_t first, int64_t last)
 {
     return first == last ? tl_phrase_of("%" PRId64, first) : tl_phrase_of("%" PRId64 "-%" PRId64, first, last);
@@ -119,7 +119,7 @@ tl_phrase tl_ranks_in_words(const int64_t *ranks, size_t listed, size_t all, con
     return out;
 }
 
-/* "500us": in the largest unit that needs no fraction. */
+/* Returns "500us": the time in the largest unit without a fraction. */
 static tl_phrase instant_in_words(int64_t ns)
 {
     tl_unit_choice unit = TL_UNIT_S;
@@ -128,7 +128,7 @@ static tl_phrase instant_in_words(int64_t ns)
     return tl_phrase_of("%" PRId64 "%s", ns / (int64_t)tl_unit_ns(unit), tl_unit_word(unit));
 }
 
-/* Runs of sorted ranges with commas between them, as many as there is room for. */
+/* Writes runs of sorted ranges, separated by commas, as many as fit. */
 static void list_text(const tl_ranges *ranges, bool times, char *out, size_t n)
 {
     static const char more[] = ",...";

@@ -1,4 +1,4 @@
-/* wrap.c - words in lines, and whether a person reads along. */
+/* wrap.c - words wrapped into lines, and whether output goes to a terminal. */
 #include "tlmpi/report/format/wrap.h"
 #include "cell.h"
 
@@ -68,7 +68,8 @@ void tl_wrap_words(tl_wrap *wrap, const char *text)
     }
 }
 
-/* Whether the word before stays with this one: a number with its unit, or with three more digits. */
+/* Returns whether the previous word must stay on the line of this word: a number before its unit or before three more
+ * digits. */
 static bool belongs_to(const char *number, size_t nnumber, const char *word)
 {
     static const char *const units[] = { "us", "ms", "s", "%", "B", "kB", "MB", "GB", "steps" };
@@ -87,7 +88,7 @@ static bool belongs_to(const char *number, size_t nnumber, const char *word)
     return false;
 }
 
-/* Says the words of a text, what is kept together as one, with the spaces that the line asks for. */
+/* Says the words of a text, keeping inseparable words together, with the kind of space that the line needs. */
 static void say_text(tl_wrap *wrap, const char *text)
 {
     const char *const space = wrap->columns == TL_ONE_LINE ? "\xC2\xA0" : " ";

@@ -5,8 +5,8 @@
  *             arch" - rank 2 most
  *              3.2 %: exposed transfers (420 ms)
  *
- * Losses are the parts of exposed communication, exposed copies, gaps too short to be classified, and each class of idle
- * time (table idle_summary).  GPU time is the wall time of all ranks.
+ * Losses are the parts of exposed communication, exposed copies, gaps too short to be classified, and each class of
+ * idle time (table idle_summary).  GPU time is the wall time of all ranks.
  */
 #include "parts.h"
 
@@ -14,20 +14,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* In percent: the share of all GPU time from which a loss has a line, the share of a loss from which its place is named,
- * and the share above which the rest is not mentioned. */
+/* In percent: the smallest share of all GPU time for which a loss gets a line; the share of a loss from which its place
+ * is named; the share above which the rest is not mentioned. */
 enum { LEAST_PCT = 1, LEAST_PLACE_PCT = 10, NEARLY_ALL_PCT = 80, NAME_BYTES = 64 };
 
 /* ------------------------------------------------------------------------------------------------ a class of idle time */
 
-/* The name after "CLASS: "; where there is none, `without`. */
+/* Returns the name after "CLASS: "; if there is none, `without`. */
 static const char *call_of(const char *key, const char *without)
 {
     const char *colon = strstr(key, ": ");
     return colon != NULL ? colon + 2 : without;
 }
 
-/* What kept the device waiting, in words. */
+/* Returns what kept the device waiting, in words. */
 static tl_phrase doing_in_words(const tl_idle_summary *c)
 {
     const tl_phrase cell = tl_cell_in_words(c->dominant_op, sizeof c->dominant_op);
@@ -61,7 +61,7 @@ static tl_phrase doing_in_words(const tl_idle_summary *c)
     }
 }
 
-/* Says in which annotation most of a late host's time was, and whether the host had just waited for the device. */
+/* Says which annotation contained most of a late host's time, and whether the host had just waited for the device. */
 static void say_place(tl_wrap *w, const tl_summary *s, const tl_idle_summary *c)
 {
     double pct = tl_percent(c->annotation_ns, c->total_ns);
@@ -102,14 +102,14 @@ static void say_class(tl_wrap *w, const tl_summary *s, const tl_idle_summary *c)
 
 typedef struct loss {
     int64_t ns;
-    const char *words;           /* NULL: of ... */
+    const char *words;           /* NULL: the loss is ... */
     const tl_idle_summary *idle; /* ... a class of gaps */
-    int64_t gaps;                /* too short to be classified; 0: the loss is another */
+    int64_t gaps;                /* gaps too short to be classified; 0: another loss */
     bool unknown;                /* waiting or transfer */
 } loss;
 
-/* Largest first; of equals the one that was there before. */
-static void add(loss *of, size_t *n, loss new)
+/* Inserts the loss; sorted by ns, descending; ties in order of insertion. */
+static void insert_loss(loss *of, size_t *n, loss new)
 {
     size_t at = *n;
     if (new.ns <= 0)
@@ -126,24 +126,24 @@ static void add(loss *of, size_t *n, loss new)
 static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl_idle *job, loss of[TL_LOSSES_MOST])
 {
     size_t n = 0;
-    add(of, &n, (loss){ .ns = all->comm_waiting_ns, .words = "exposed waiting for other ranks" });
-    add(of, &n, (loss){ .ns = all->comm_transfer_ns, .words = "exposed transfers" });
-    add(of, &n, (loss){ .ns = all->comm_unknown_ns, .words = "exposed communication,", .unknown = true });
-    add(of, &n, (loss){ .ns = all->copy_exposed_ns, .words = "exposed copies" });
-    if (all->step == TL_WHOLE_STEPS) { /* gaps are classified over all of the recording */
-        add(of, &n, (loss){ .ns = all->idle_ns, .words = "idle, in these steps" });
+    insert_loss(of, &n, (loss){ .ns = all->comm_waiting_ns, .words = "exposed waiting for other ranks" });
+    insert_loss(of, &n, (loss){ .ns = all->comm_transfer_ns, .words = "exposed transfers" });
+    insert_loss(of, &n, (loss){ .ns = all->comm_unknown_ns, .words = "exposed communication,", .unknown = true });
+    insert_loss(of, &n, (loss){ .ns = all->copy_exposed_ns, .words = "exposed copies" });
+    if (all->step == TL_WHOLE_STEPS) { /* gaps are classified over the whole recording only */
+        insert_loss(of, &n, (loss){ .ns = all->idle_ns, .words = "idle, in these steps" });
         return n;
     }
-    add(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
+    insert_loss(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
     TL_ROWS (const tl_idle_summary, row, s->classes)
         if (row->rank == -1 && row->place > 0)
-            add(of, &n, (loss){ .ns = row->total_ns, .idle = row });
+            insert_loss(of, &n, (loss){ .ns = row->total_ns, .idle = row });
     return n;
 }
 
 void tl_tell_losses(tl_telling *t, const tl_summary *s, size_t most)
 {
-    const tl_idle *job = s->idle->n > 0 ? tl_table_row(s->idle, 0) : NULL; /* rank -1 is the first */
+    const tl_idle *job = s->idle->n > 0 ? tl_table_row(s->idle, 0) : NULL; /* row 0 is rank -1 */
     const tl_breakdown *all = tl_whole_row(s, -1);
     loss found[TL_LOSSES_MOST];
     if (job == NULL || job->rank != -1 || all == NULL)

@@ -1,5 +1,5 @@
-/* notes.c - what is told after the verdict: memory timelines, execution traces, kernels that no rule names, and what is not
- * there or cannot be trusted.
+/* notes.c - notes after the verdict: memory timelines, execution traces, unclassified kernels, and missing or
+ * unreliable data.
  *
  *     Memory of rank 3: at most 3.1 GB, of it activation 2.7 GB, parameter 0.1 GB (table memory_category)
  *     Execution traces: 4,310 of 4,321 nodes linked to operators; 1 trace not linked (table execution_trace)
@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many of a kind are named before the rest is counted; how much of a kernel's name is shown, and from which share of
- * kernel time on kernels without a rule matter. */
+/* Categories and kernels that are named before the rest is counted; bytes shown of a kernel's name; the share of kernel
+ * time from which unclassified kernels are mentioned. */
 enum { NAMED_CATEGORIES = 2, NAMED_KERNELS = 3, NAME_BYTES = 40, LEAST_PCT = 1 };
 
 /* ---------------------------------------------------------------------------------------------------------- memory */
 
-/* The rows of a file stand together, the last one is of all categories. */
+/* Rows of one file are consecutive; the last is over all categories. */
 void tl_say_memory(FILE *out, const tl_summary *s)
 {
     const tl_memory_category *all = NULL, *most[NAMED_CATEGORIES] = { NULL };
@@ -56,7 +56,7 @@ void tl_say_memory(FILE *out, const tl_summary *s)
 
 /* ------------------------------------------------------------------------------------------------ execution traces */
 
-/* Table execution_trace has the reasons for which nodes and traces are not linked. */
+/* Table execution_trace holds the reasons why nodes and traces are not linked. */
 void tl_say_executions(FILE *out, const tl_summary *s)
 {
     int64_t linked = 0, nodes = 0, alone = 0;
@@ -79,8 +79,8 @@ void tl_say_executions(FILE *out, const tl_summary *s)
 
 /* ---------------------------------------------------------------------------------------- kernels that no rule names */
 
-/* What kernels of communication libraries have in their names; and what arithmetic may be called, too, so that it tells
- * something only where there are other ranks. */
+/* Patterns in the names of communication kernels; the second also occurs in names of arithmetic, and counts only if
+ * there are other ranks. */
 #define WORD(words) "(^|[^[:alpha:]])(" words ")([^[:alpha:]]|$)"
 static const char signs[] = "all_?reduce|all_?gather|all_?to_?all|all2all|reduce_?scatter|sendrecv|shmem|ccl|multimem|nvlink|"
     WORD("a2a|dispatch|send|recv|put|comm|p2p|peer|rdma|halo");
@@ -96,7 +96,7 @@ static bool has_sign(const char *name, const char *of)
     return found;
 }
 
-/* A sentence of the names of some kernels, if there are any, each with its share of all_ns. */
+/* Says a sentence with the names of some kernels, if any, each with its share of all_ns. */
 static void say_kernels(FILE *out, const tl_summary *s, const char *head, const tl_kernel_ranks *const *v, size_t n,
                         int64_t all_ns, const char *tail)
 {
@@ -138,7 +138,7 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
         if (nunknown < NAMED_KERNELS)
             unknown[nunknown++] = k;
         else if (may)
-            unknown[nunknown - 1] = k; /* names one that may communicate in any case */
+            unknown[nunknown - 1] = k; /* name a kernel that may communicate in any case */
         matters |= may;
     }
     say_kernels(out, s, "Taken for communication, as they end together on all ranks:", taken, ntaken, all_ns,
@@ -164,7 +164,8 @@ void tl_say_events(FILE *out, const tl_summary *s)
                           tl_grouped(repaired).text);
 }
 
-/* Ranks without device work (where no rank has any, that has been said), and ranks with work whose end cannot be. */
+/* Says which ranks have no device work (unless no rank has any, which is said elsewhere), and which have work without
+ * an end. */
 static void say_ranks(FILE *out, const tl_summary *s)
 {
     int64_t *idle = tl_calloc(s->ranks->n + 1, sizeof *idle), *odd = tl_calloc(s->ranks->n + 1, sizeof *odd);

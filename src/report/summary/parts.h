@@ -6,19 +6,19 @@
 #include "tlmpi/report/answers/tell.h"
 #include "tlmpi/report/summary.h"
 
-/* Escape sequences, empty where there is no colour. */
+/* Escape sequences; empty without colour. */
 typedef struct tl_look {
     const char *bold, *bad, *off;
 } tl_look;
 
-/* The row of a rank (-1: the job) over all its devices and the whole trace; NULL where there is no device work. */
+/* Returns the row of a rank (-1: the job) over all its devices and the whole trace; NULL: no device work. */
 const tl_breakdown *tl_whole_row(const tl_summary *summary, int32_t rank);
 
-/* a as percent of b; 0 where b is 0. */
+/* Returns a as percent of b; 0 if b is 0. */
 double tl_percent(int64_t a, int64_t b);
 
-/* table.c: where each rank's time went.  Ranks up to which each has a line, so that the summary has 24 lines; a larger job
- * shows up to TL_RANKS_SHOWN ranks that hold it up, the median, and the ranks with the least and the most exposed
+/* table.c: the time of each rank.  Up to TL_RANKS_SHOWN ranks each get a line, so that the summary has 24 lines; a
+ * larger job shows up to TL_RANKS_SHOWN culprits, the median, and the ranks with the least and the most exposed
  * communication and idle time. */
 enum { TL_RANKS_SHOWN = 8 };
 void tl_print_summary_table(FILE *out, const tl_summary *summary, const tl_look *look);
@@ -27,8 +27,8 @@ void tl_print_summary_table(FILE *out, const tl_summary *summary, const tl_look 
 enum { TL_LOSSES_MOST = 3 };
 void tl_tell_losses(tl_telling *t, const tl_summary *summary, size_t most);
 
-/* notes.c: the peak of the rank that had most memory; what became of execution traces; kernels that no rule names where
- * one of them may be communication; and what is not there or cannot be trusted. */
+/* notes.c: the peak of the rank with most memory; the outcome of execution traces; unclassified kernels, if one may be
+ * communication; missing or unreliable data. */
 void tl_say_memory(FILE *out, const tl_summary *summary);
 void tl_say_executions(FILE *out, const tl_summary *summary);
 void tl_say_unknown_kernels(FILE *out, const tl_summary *summary);

@@ -1,4 +1,4 @@
-/* summary.c - what a run found, on one screen: of causes and doubts, which are the last to be needed, as many as there
+/* summary.c - the findings of a run on one screen, with as many causes of lost time and doubts as there
  * is room for. */
 #include "tlmpi/report/summary.h"
 
@@ -10,26 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of the screen; how many hosts or devices are named before they are counted, and how much of a name is shown. */
+/* Lines of the screen; hosts or devices that are named before they are counted; bytes shown of a name. */
 enum { SCREEN_LINES = 24, NAMED_TEXTS = 2, NAMED_BYTES = 64 };
 
 /* ---- what was read ---- */
 
-/* "tlmpi 0.1.0  ", with which the first line begins. */
+/* Begins the first line: "tlmpi 0.1.0  ". */
 static tl_wrap begin_head(FILE *out, const tl_summary *s, const tl_look *look)
 {
     fprintf(out, "%stlmpi %s%s ", look->bold, s->version, look->off);
     return (tl_wrap){ .out = out, .indent = 2, .column = strlen("tlmpi ") + strlen(s->version) + 1, .begun = true };
 }
 
-/* Ends it with how long the run took. */
+/* Ends the first line with the time of the run. */
 static void end_head(tl_wrap *w, const tl_summary *s)
 {
     tl_say(w, "%.2f~s~on~%d~proc%s", s->seconds, s->nprocs, tl_plural(s->nprocs));
     tl_wrap_end(w);
 }
 
-/* One or two distinct texts of a column of table rank, else how many differ.  Empty texts do not count. */
+/* Says one or two distinct texts of a column of table rank, else their number.  Empty texts do not count. */
 static void say_distinct(tl_wrap *w, const tl_table *ranks, const char *column, const char *before, const char *many)
 {
     const tl_field *field = tl_schema_field(&tl_rank_schema, column);
@@ -50,7 +50,7 @@ static void say_distinct(tl_wrap *w, const tl_table *ranks, const char *column, 
     tl_names_free(&texts);
 }
 
-/* "steps 4-6", from the first that a rank has to the last. */
+/* Says "steps 4-6", from the first step of any rank to the last. */
 static void say_steps(tl_wrap *w, const tl_table *steps)
 {
     int32_t low = INT32_MAX, high = INT32_MIN;
@@ -64,8 +64,7 @@ static void say_steps(tl_wrap *w, const tl_table *steps)
         tl_say(w, "steps~%" PRId32 "-%" PRId32 ",", low, high);
 }
 
-/* "3 of 4 ranks": traces that were read, and the world size.  A world size that a rank's own number exceeds is told in
- * brackets, not counted with. */
+/* Says "3 of 4 ranks": traces read, and the world size.  A world size below a rank's own number is said in brackets. */
 static void say_ranks(tl_wrap *w, const tl_summary *s)
 {
     int64_t nread = 0, largest = -1;
@@ -111,7 +110,7 @@ static void say_phase_files(FILE *out, const tl_summary *s, const tl_look *look)
     end_head(&w, s);
 }
 
-/* How ranks got their numbers, where the traces themselves do not tell; and which of several runs this is. */
+/* Says how ranks got their numbers if not from the traces, and which of several runs is analysed. */
 static void say_numbering(FILE *out, const tl_summary *s)
 {
     int64_t by_name = 0, by_order = 0;
@@ -137,7 +136,7 @@ static void say_numbering(FILE *out, const tl_summary *s)
                           s->run_asked ? ", as --run asked." : "; --run list lists them, --run N chooses.");
 }
 
-/* Which part of the traces all is told of, where it is a part. */
+/* Says which part of the traces is selected, if not all. */
 static void say_selected(FILE *out, const tl_answers *a)
 {
     tl_wrap w = { .out = out, .indent = 2 };
@@ -172,7 +171,7 @@ static void say_output(FILE *out, const tl_summary *s)
 
 /* ---- what was found ---- */
 
-/* How many causes of lost time and doubts are told. */
+/* Number of causes of lost time and of doubts to print. */
 typedef struct detail {
     size_t losses;
     int doubts;

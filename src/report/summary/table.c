@@ -2,11 +2,11 @@
  *
  *     compute + waiting + transfer + unknown + copy + idle = 100 %
  *
- * of its wall time: waiting, transfer and what may be either are exposed communication (the last has a column where
- * there is any), copies are exposed ones.  late: collectives in which the rank arrived last, of all whose last arrival
+ * of the wall time.  Waiting, transfer and unknown (either of both) are exposed communication; unknown has a column if
+ * there is any.  Copies are exposed copies.  late: collectives in which the rank arrived last, of those whose last rank
  * is known.
  *
- * A rank's loss is all but compute and copies, as a share: a trace that is cut is shorter than others and not better.
+ * A rank's loss is all but compute and copies, as a share of its wall time, which may differ if a trace is cut.
  */
 #include "parts.h"
 
@@ -23,7 +23,7 @@ double tl_percent(int64_t a, int64_t b)
     return b > 0 ? 100.0 * (double)a / (double)b : 0.0;
 }
 
-/* Rows are sorted by rank, and the one over all devices and steps, or all whole steps, is the first of a rank's. */
+/* Rows are sorted by rank; a rank's first row is over all devices and steps, or over all whole steps. */
 const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
 {
     const size_t at = tl_table_from_rank(s->breakdown, rank);
@@ -35,12 +35,12 @@ const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
 
 enum { WALL, COMPUTE, WAITING, TRANSFER, UNKNOWN, COPY, IDLE, LATE, NCOLUMNS };
 
-/* How the lines of one table look. */
+/* The layout of the lines of a table. */
 typedef struct layout {
-    const int *widths; /* of the columns after the rank; 0: the column of what is unknown is not there */
+    const int *widths; /* widths of the columns after the rank; 0: the column of unknown is left out */
     const char *wall;  /* "wall ms", or "wall s" */
-    double wall_ns;    /* the unit of wall times ... */
-    int decimals;      /* ... and with how many decimals they are said: more where the longest of them is short */
+    double wall_ns;    /* unit of wall times */
+    int decimals;      /* decimals of wall times: more if the longest is short */
     const tl_look *look;
 } layout;
 
@@ -53,7 +53,7 @@ static layout layout_of(const tl_summary *s, const tl_look *look)
     TL_ROWS (const tl_rank, rank, s->ranks) {
         const tl_breakdown *row = tl_whole_row(s, rank->rank);
         longest = row != NULL ? tl_ns_max(longest, row->wall_ns) : longest;
-        unknown |= row != NULL && tl_percent(row->comm_unknown_ns, row->wall_ns) >= 0.05; /* said with one decimal */
+        unknown |= row != NULL && tl_percent(row->comm_unknown_ns, row->wall_ns) >= 0.05; /* shown with one decimal */
     }
     const int *widths = unknown ? narrow : usual;
     if (longest < 10 * SECOND)
@@ -61,7 +61,7 @@ static layout layout_of(const tl_summary *s, const tl_look *look)
     return (layout){ widths, "wall s", (double)SECOND, longest < 1000 * SECOND ? 2 : 0, look };
 }
 
-/* A line of words, the first of them of the column of ranks. */
+/* Prints a line of words; `first` stands in the column of ranks. */
 static void print_words(FILE *out, const layout *as, const char *first, const char *const words[NCOLUMNS])
 {
     fprintf(out, "%6s", first);
@@ -76,7 +76,7 @@ typedef struct line {
     const tl_breakdown *row; /* NULL: no device work */
     const char *place;       /* "median", "least", "most", or empty */
     const char *mark;        /* "straggler", "slow link", or empty */
-    int64_t nranks;          /* that the row is the sum of */
+    int64_t nranks;          /* number of ranks that the row sums */
 } line;
 
 static tl_phrase wall_in_words(const line *l, const layout *as)
@@ -107,7 +107,7 @@ static void print_line(FILE *out, const tl_summary *s, const line *l, const layo
         const int64_t ns[NCOLUMNS] = { [COMPUTE] = row->compute_ns,         [WAITING] = row->comm_waiting_ns,
                                        [TRANSFER] = row->comm_transfer_ns, [UNKNOWN] = row->comm_unknown_ns,
                                        [COPY] = row->copy_exposed_ns,      [IDLE] = row->idle_ns };
-        /* Where all of it is unknown, none of it is waiting or transfer that is known. */
+        /* If all exposed communication is unknown, no waiting or transfer is known. */
         const bool known = row->comm_unknown_ns <= 0 || row->comm_unknown_ns != row->comm_exposed_ns;
         for (int i = 0; i < NCOLUMNS; i++) {
             cells[i] = i == WALL   ? wall_in_words(l, as)
@@ -133,7 +133,7 @@ static double loss_of(const line *l)
     return tl_percent(l->row->comm_exposed_ns + l->row->idle_ns, l->row->wall_ns);
 }
 
-/* Largest loss first; of equals the lower rank. */
+/* Largest loss first; ties by rank, ascending. */
 static int compare_loss(const void *a, const void *b)
 {
     const line *x = a, *y = b;
@@ -152,7 +152,7 @@ static const char *mark_of(const tl_answers *a, int32_t rank)
     return "";
 }
 
-/* Prints a choice of many ranks; lines[n] are the ranks with device work. */
+/* Prints selected ranks of a large job; lines[n] are the ranks with device work. */
 static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const layout *as)
 {
     size_t marked = 0, shown = 0;

@@ -1,14 +1,14 @@
-/* answers.h - the four questions about a job, answered from the tables of its result: facts, and no words.
+/* answers.h - the four questions about a job, answered from the tables of its result, as facts without words.
  *
  *     which rank holds the job up?        culprits, worst first
  *     in which phase, and why?            cause and place of each culprit
  *     do others wait for that rank?       which ranks wait, and how long
  *     always, or only for a while?        pattern of each culprit
  *
- * The room has the answers as facts (this header), as words and sentences (say.h), and as an exit status
- * (fail_on.h).  It may use the model, and what words need of format.
+ * This folder has the answers as facts (this header), as words and sentences (say.h), and as an exit status
+ * (fail_on.h).  May use the model, and format for words.
  *
- * Nothing is decided here: table culprit holds each culprit, its cost and how sure the answer is; the other tables hold
+ * Table culprit holds each culprit, its cost and the confidence; the other tables hold
  * the rest.
  */
 #ifndef TLMPI_REPORT_ANSWERS_ANSWERS_H
@@ -23,7 +23,7 @@
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/format/words.h"
 
-/* What was found, or why nothing could be. */
+/* What was found, or why nothing could be found. */
 typedef enum tl_finding {
     TL_FOUND_NO_WORK,    /* nothing ran on a device */
     TL_FOUND_ONE_RANK,   /* a single rank: no peers to compare with */
@@ -47,7 +47,7 @@ typedef struct tl_answer {
 /* The largest of idle, exposed comm and exposed copies. */
 typedef struct tl_loss {
     const char *name; /* "idle", "exposed communication", "exposed copies"; NULL: no device work */
-    int32_t rank;     /* -1: all together */
+    int32_t rank;     /* -1: all ranks together */
     int64_t ns, wall_ns;
 } tl_loss;
 
@@ -55,9 +55,9 @@ typedef struct tl_loss {
 typedef struct tl_path_facts {
     int64_t unexplained_ns; /* part of the path that no work, transfer or known wait explains */
     int64_t ns;             /* length of the path; 0: not known, nor any other field */
-    int32_t rank;           /* with the largest part */
+    int32_t rank;           /* the rank with the largest part */
     double rank_share;
-    const char *activity; /* with the largest part */
+    const char *activity; /* the activity with the largest part */
     double activity_share;
     double imbalance_share; /* part of the path that exists only because ranks differ */
 } tl_path_facts;
@@ -75,9 +75,9 @@ typedef struct tl_answers {
     tl_finding finding;
     const char *selection; /* borrowed: the selected part of the traces, as "steps 3-5"; NULL: everything */
     const char *notes;     /* borrowed: selected parts without any event, and what stays whole; NULL: none */
-    const tl_phase_verdict *phases; /* rows of phase_verdict; NULL: there are no durations of phases */
+    const tl_phase_verdict *phases; /* rows of phase_verdict; NULL: no durations of phases */
     size_t nphases;
-    bool phases_alone; /* there is no trace: phases.h has all answers; else traces answer, and phases add theirs */
+    bool phases_alone; /* there are only durations of phases, no traces: phases.h gives all answers */
     const tl_culprit *culprits; /* rows of table culprit that name a culprit, largest cost first */
     size_t nculprits;
     const tl_culprit *first;    /* the first of the culprits; NULL: none */
@@ -129,7 +129,7 @@ const tl_schema *const *tl_answer_tables(size_t *required);
  * without an answer. */
 void tl_answers_read(tl_tables *tables, tl_answers *out);
 
-/* ns as a share of the wall time; 0 where there is none, or for what is not known (-1). */
+/* Returns ns as a share of the wall time; 0 if there is none, or for an unknown time (-1). */
 double tl_answers_share(const tl_answers *answers, int64_t ns);
 
 static inline bool tl_is_link(const tl_culprit *culprit)
@@ -137,29 +137,29 @@ static inline bool tl_is_link(const tl_culprit *culprit)
     return culprit->kind == TL_CULPRIT_LINK;
 }
 
-/* Whether the culprit is a rank without a trace: its cost is then a lower bound. */
+/* Returns whether the culprit is a rank without a trace, whose cost is a lower bound. */
 static inline bool tl_is_untraced(const tl_culprit *culprit)
 {
     return culprit->kind == TL_CULPRIT_UNTRACED;
 }
 
-/* Whether the culprit's cost of a step is a lower bound: of a rank that has no trace, or whose trace has lost work. */
+/* Returns whether the culprit's cost per step is a lower bound: its rank has no trace, or a trace that lost work. */
 bool tl_is_least(const tl_answers *answers, const tl_culprit *culprit);
 
-/* Whether the culprit's gain is a lower bound: its cost of a step is, or others wait for it outside of the steps, too. */
+/* Returns whether the culprit's gain is a lower bound: its cost is, or others wait for it outside of steps, too. */
 bool tl_gain_is_least(const tl_answers *answers, const tl_culprit *culprit);
 
-/* Whether the culprit is several ranks together. */
+/* Returns whether the culprit is several ranks together. */
 static inline bool tl_is_several(const tl_culprit *culprit)
 {
     return culprit->kind == TL_CULPRIT_HOST || culprit->kind == TL_CULPRIT_SEVERAL;
 }
 
-/* The file name that the trace of a rank would have, by the pattern of the other ranks' files; "" where file names have
+/* Returns the file name that the trace of a rank would have, by the pattern of the other ranks' files; "" if there is
  * no pattern. */
 tl_phrase tl_file_of_family(const tl_table *ranks, int32_t rank);
 
-/* Reads the ranks that a cell names, at most TL_RANKS_LISTED: the cell may be cut. */
+/* Reads the ranks named in a cell, at most TL_RANKS_LISTED: the cell may be cut. */
 enum { TL_RANKS_LISTED = 16384 };
 size_t tl_ranks_listed(const char *cell, size_t size, int32_t ranks[TL_RANKS_LISTED]);
 

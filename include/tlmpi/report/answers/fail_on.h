@@ -1,7 +1,7 @@
 /* fail_on.h - thresholds under which a job is good enough: `--fail-on 'straggler>5%,idle>20%'`.
  *
- *     straggler   what the job loses to ranks that hold it up, as a share of its wall time: the largest gain of one, or of all
- *                 that stand out together; where nothing could be simulated, or the simulation gains nothing, what others
+ *     straggler   the loss to ranks that hold the job up, as a share of wall time: the largest gain of one, or of all
+ *                 that stand out together; without a simulation, or if it gains nothing, how long others
  *                 waited in the steps concerned
  *     link        the same of slow links
  *     idle        devices without work, of the time of all ranks
@@ -21,12 +21,12 @@ struct tl_answers; /* answers.h */
 
 typedef enum tl_gate_kind { TL_GATE_STRAGGLER, TL_GATE_LINK, TL_GATE_IDLE, TL_GATE_COMM, TL_NGATES } tl_gate_kind;
 
-/* What a threshold may be of. */
+/* Most names that a threshold may have. */
 enum { TL_GATES_MOST = 8 };
 typedef struct tl_gate_names {
     const char *names[TL_GATES_MOST + 1]; /* NULL-terminated */
-    const char *sign;                     /* between name and percents, as they are written: ">" or ">+" */
-    double percent;                       /* the most that may be asked for */
+    const char *sign;                     /* between name and percentage: ">" or ">+" */
+    double percent;                       /* largest percentage allowed */
 } tl_gate_names;
 extern const tl_gate_names tl_answer_gates;
 
@@ -36,14 +36,14 @@ typedef struct tl_gates {
     double most[TL_GATES_MOST]; /* shares */
 } tl_gates;
 
-/* What tl_gates_read takes of tl_answer_gates, for messages. */
+/* The syntax of thresholds with tl_answer_gates, for messages. */
 #define TL_GATES_SYNTAX "NAME>PERCENT%,... with straggler, link, idle or comm for NAME, as 'straggler>5%,idle>20%'"
 
-/* Reads "straggler>5%,idle>20%"; spaces are allowed around names and numbers.  False where the text is no list of
- * thresholds, or names one twice; *gates is then as it was.  An empty text sets no threshold. */
+/* Reads "straggler>5%,idle>20%"; spaces are allowed around names and numbers.  Returns false, with *gates unchanged, if
+ * the text is no list of thresholds or repeats a name.  An empty text sets no threshold. */
 bool tl_gates_read(const tl_gate_names *of, const char *text, tl_gates *gates);
 
-/* Whether any threshold is met.  Says which on `err`, and which were not judged, a line each. */
+/* Returns whether any threshold is met.  Prints on `err`, a line each, which are met, and which were not judged. */
 bool tl_gates_judge(const tl_gates *gates, const struct tl_answers *answers, FILE *err);
 
 #endif

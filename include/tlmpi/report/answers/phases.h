@@ -4,7 +4,7 @@
 
 #include "tlmpi/report/answers/tell.h"
 
-/* Whether there are durations of phases; the functions below need them. */
+/* Returns whether there are durations of phases; the functions below need them. */
 static inline bool tl_has_phases(const tl_answers *answers)
 {
     return answers->phases != NULL;
@@ -14,7 +14,7 @@ static inline bool tl_has_phases(const tl_answers *answers)
  * it. */
 const tl_phase_verdict *tl_phase_told_of(const tl_answers *answers);
 
-/* The answer, as a tl_finding; and the share of the job's time that stragglers cost, NAN: not judged. */
+/* Return the answer, as a tl_finding; and the share of the job's time that stragglers cost, NAN: not judged. */
 tl_finding tl_phase_finding(const tl_answers *answers);
 double tl_phase_loss(const tl_answers *answers);
 
@@ -25,7 +25,7 @@ void tl_say_phase_reason(tl_wrap *wrap, const tl_answers *answers);
 void tl_say_phase_cost(tl_wrap *wrap, const tl_answers *answers);
 void tl_say_phase_also(tl_wrap *wrap, const tl_phase_verdict *row);
 
-/* Lines: an answer each to the four questions (the first with what it costs, and other findings), and the confidence. */
+/* Tell an answer to each of the four questions (the first with cost and other findings), and the confidence. */
 void tl_tell_phase_rank(tl_telling *t);
 void tl_tell_phase_reason(tl_telling *t);
 void tl_tell_phase_waiting(tl_telling *t);

@@ -1,4 +1,4 @@
-/* say.h - what the answers know, in words that the terminal's summary, `tlmpi ask` and the page share: phrases for values,
+/* say.h - the answers in words, shared by the terminal's summary, `tlmpi ask` and the page: phrases for values,
  * and sentences in lines of 80 columns. */
 #ifndef TLMPI_REPORT_ANSWERS_SAY_H
 #define TLMPI_REPORT_ANSWERS_SAY_H
@@ -9,49 +9,49 @@
 
 /* --------------------------------------------------------------------------------------------------------- phrases */
 
-/* "in all 3 steps (4-6)", "in steps 2-3 only (2 of 5)": of the `flagged` (0: not counted) of all `nsteps` steps, which are
- * from the first to the last. */
+/* Returns "in all 3 steps (4-6)", "in steps 2-3 only (2 of 5)": `flagged` (0: not counted) of `nsteps` steps, from
+ * first to last. */
 tl_phrase tl_pattern_in_words(tl_pattern pattern, int32_t first, int32_t last, int64_t flagged, size_t nsteps);
 
-/* What the cause of a rank's delay means. */
+/* Returns the meaning of a cause. */
 tl_phrase tl_cause_in_words(const tl_answers *answers, unsigned cause);
 
 /* "all_reduce of 16.8 MB takes 393 us, where other ranks take 131 us". */
 tl_phrase tl_link_in_words(const tl_slow_link_row *link);
 
-/* "14.4 ms less of 42.7 ms (33.8 %) without its delay, simulated", or why that is not known. */
+/* Returns "14.4 ms less of 42.7 ms (33.8 %) without its delay, simulated", or why the gain is unknown. */
 tl_phrase tl_gain_in_words(const tl_answers *answers, const tl_culprit *culprit);
 
-/* A doubt, "there is a single step". */
+/* Returns the doubt in words: "there is a single step". */
 tl_phrase tl_doubt_in_words(const tl_answers *answers, tl_doubt doubt);
 
 /* "15 of 48 launches of rank 1 in steps 12-13 were not recorded, or not whole: ...", of all rows with the defect
  * together, without a full stop.  False where there are none. */
 bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out);
 
-/* What to do next, by cause: "record rank 2 with Python stacks ...".  NULL: nothing is known to help. */
+/* Returns what to do next, by cause: "record rank 2 with Python stacks ..."; NULL: nothing is known to help. */
 const char *tl_next_in_words(const tl_answers *answers);
 
 /* ------------------------------------------------------------------------------------------------------- sentences */
 
-/* Which part of the traces the following is about; nothing where all of the traces are selected. */
+/* Says which part of the traces is selected; nothing if all. */
 void tl_say_selection(tl_wrap *w, const tl_answers *answers);
 
 /* "Rank 2 (host a, device 2) holds the job up in all 3 steps (4-6): it costs 1.01 s (95.3 %) of each of these steps of
  * 1.06 s on average". */
 void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
-/* Of a culprit that is not the worst: "rank 6 in all 5 steps (1-5) - host_late, gain 7.1 ms (1.1 %)". */
+/* For a culprit after the first: "rank 6 in all 5 steps (1-5) - host_late, gain 7.1 ms (1.1 %)". */
 void tl_say_next_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
 /* "host_late: its device waits for launches, because ... (76.6 % of the gain) in "forward"": of the first culprit. */
 void tl_say_cause(tl_wrap *wrap, const tl_answers *answers);
 
-/* "20.2 ms of a step in "aten::mm", 9.60 ms on its peers; 2.1 ms in "relu", 1.0 ms on its peers": where the first culprit
- * spends more than its peers, the first `most` places; answers->nexcess is not 0. */
+/* Says the first `most` places where the first culprit spends more than its peers: "20.2 ms of a step in "aten::mm",
+ * 9.60 ms on its peers; 2.1 ms in "relu", 1.0 ms on its peers".  Needs answers->nexcess > 0. */
 void tl_say_excess(tl_wrap *wrap, const tl_answers *answers, size_t most);
 
-/* The file of a rank whose number comes from the order of files. */
+/* Says the file of a rank whose number comes from the order of files. */
 void tl_say_file(tl_wrap *w, const tl_rank *row);
 
 /* "No rank that has a trace holds the job up", and `end`. */

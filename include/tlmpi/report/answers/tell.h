@@ -1,4 +1,4 @@
-/* tell.h - the answers in labelled lines, of which the screen after a run has a few and `tlmpi ask` all:
+/* tell.h - the answers in labelled lines: a few in the summary after a run (the screen), all in `tlmpi ask`:
  *
  *     screen      gain    200 ms less of 800 ms (25.0 %) without its delay, simulated
  *     ask         Gain: 200 ms less of 800 ms (25.0 %) without its delay, simulated
@@ -14,40 +14,41 @@
 #include "tlmpi/report/format/wrap.h"
 
 typedef struct tl_telling {
-    tl_wrap w; /* of the open line, which has a character if w.column is not 0 */
+    tl_wrap w; /* the open line; it has text if w.column is not 0 */
     const tl_answers *a;
-    const char *file; /* the result, as a word for a shell; NULL: the screen, whose labels stand in a column */
+    const char *file; /* path of the result, quoted for a shell; NULL: the screen, whose labels stand in a column */
     bool coloured;    /* the screen may be shown colours */
     /* private, of the open line: */
     const char *label, *table;
     bool bold;
 } tl_telling;
 
-/* Ends the open line, and begins one with a label, or "" without; what is said then is its sentence.  `table`, if not
- * NULL, is the evidence: lines of ask end with the command that prints it.  On the screen a label is not repeated. */
+/* Ends the open line, and begins a line with a label ("": none), to which the caller says its sentence.  `table`: the
+ * evidence, or NULL; in ask, the line ends with the command that prints the table.  The screen does not repeat
+ * labels. */
 tl_wrap *tl_tell(tl_telling *t, const char *label, const char *table);
 void tl_tell_end(tl_telling *t);
 
-/* Begins the line of what was found, which is bold on the screen where a culprit is named. */
+/* Begins the line of the finding, bold on the screen if a culprit is named. */
 tl_wrap *tl_tell_found(tl_telling *t, bool named);
 
-/* Who holds the job up, when, and what it costs a step; or why no culprit is named. */
+/* Tells which rank holds the job up, when, and its cost per step; or why no culprit is named. */
 void tl_tell_verdict(tl_telling *t);
 
-/* Of the first culprit its cause, up to `most` places where it spends more than its peers, and the gain without it. */
+/* Tells the first culprit's cause, up to `most` places where it spends more than its peers, and the gain without it. */
 void tl_tell_cause(tl_telling *t, size_t most);
 void tl_tell_gain(tl_telling *t);
 
-/* Up to `most` other culprits, and how many more there are. */
+/* Tells up to `most` other culprits, and the number of further culprits. */
 void tl_tell_also(tl_telling *t, size_t most);
 
-/* The confidence of an answer, its first `most` (at least 1) doubts, and the number of the others. */
+/* Tells the confidence of an answer, its first `most` (at least 1) doubts, and the number of further doubts. */
 void tl_tell_trust(tl_telling *t, const tl_answer *answer, int most);
 
-/* What to do next, if anything is known to help. */
+/* Tells what to do next, if anything is known to help. */
 void tl_tell_next(tl_telling *t);
 
-/* All that the screen has of the answers by traces. */
+/* Tells all answers from traces that the screen shows. */
 void tl_tell_screen(tl_telling *t, int doubts);
 
 #endif

@@ -1,8 +1,8 @@
-/* markup.h - text in a page of HTML, or in a picture of SVG.
+/* markup.h - text escaped for a page of HTML or a picture of SVG.
  *
- * Good between tags and for a value in quotes: & < > " ' are escaped.  A character that does not show (a control, what
- * turns the direction of text), one that XML forbids, and a byte that is no UTF-8, are U+FFFD each: a name out of a
- * trace can be read, and does nothing.
+ * For use between tags and in quoted values: & < > " ' are escaped.  An invisible character (a control, a change
+ * of text direction), one that XML forbids, and a byte that is no UTF-8 become U+FFFD each: a name from a
+ * trace is readable and harmless.
  */
 #ifndef TLMPI_REPORT_FORMAT_MARKUP_H
 #define TLMPI_REPORT_FORMAT_MARKUP_H
@@ -12,7 +12,7 @@
 
 void tl_put_markup(FILE *out, tl_text text);
 
-/* The same of a text up to its 0, and of a cell of `size` bytes, which may fill it. */
+/* The same for a text up to its 0, and for a cell of `size` bytes (no final 0 if full). */
 void tl_put_markup_word(FILE *out, const char *word);
 void tl_put_markup_cell(FILE *out, const char *cell, size_t size);
 

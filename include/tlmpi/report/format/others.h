@@ -13,11 +13,11 @@
 
 #include "tlmpi/report/format/print.h"
 
-/* tl_others_init begins it. */
+/* Begun by tl_others_init. */
 typedef struct tl_others {
     const tl_schema *table;
-    int64_t rows;                  /* left out */
-    unsigned char *row;            /* owned: what they have together */
+    int64_t rows;                  /* number of rows left out */
+    unsigned char *row;            /* owned: their sums */
     bool *blank;                   /* owned, by column: the row has no value */
     double runs, mean_ns, squares; /* of the runs added: their number, mean, and sum of squared distances from the
                                     * mean */

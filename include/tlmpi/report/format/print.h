@@ -1,10 +1,10 @@
-/* print.h - rows to people: aligned text, CSV, JSON.
+/* print.h - rows for people: aligned text, CSV, JSON.
  *
- * The first step of the room format, which writes rows (print.h), JSON values (json_writer.h), lines for the reader's
- * terminal (wrap.h), and numbers and lists in a sentence (words.h).  The room knows no table; it may use base and model
- * alone.
+ * The folder format writes rows (print.h), JSON values (json_writer.h), lines for the
+ * terminal (wrap.h), and numbers and lists in a sentence (words.h).  It knows no table; it may use base and model
+ * only.
  *
- * Driven by the schema alone, so a new table needs nothing here.  A printer is fed blocks of rows:
+ * Driven by the schema: a new table needs no code here.  A printer takes blocks of rows:
  *
  *     tl_printer p = { .out = stdout, .schema = s, .format = TL_FORMAT_CSV, .name = lookup, .name_arg = result };
  *     bool ok = tl_print_begin(&p) && tl_print_rows(&p, rows, n) && ...;
@@ -22,24 +22,24 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The formats, in a list. */
+/* The list of formats. */
 #define TL_FORMATS(F)   F(TABLE, table) F(CSV, csv) F(JSON, json)
 #define TL_FORMAT_WORDS "table, csv or json"
 
 #define TL_FORMAT_NUMBER(NAME, word) TL_FORMAT_##NAME,
 typedef enum tl_format { TL_FORMATS(TL_FORMAT_NUMBER) TL_NFORMATS } tl_format;
 
-/* In which unit times are printed. */
+/* The unit in which times are printed. */
 typedef enum tl_unit_choice { TL_UNIT_NS, TL_UNIT_US, TL_UNIT_MS, TL_UNIT_S, TL_UNIT_AUTO } tl_unit_choice;
 #define TL_UNIT_WORDS "ns, us, ms, s, auto"
 
-/* The unit's word on the command line. */
+/* Returns the unit's word on the command line. */
 const char *tl_unit_word(tl_unit_choice unit);
 
-/* Nanoseconds in one unit. */
+/* Returns the number of ns in a unit. */
 double tl_unit_ns(tl_unit_choice unit);
 
-/* Nanoseconds in the unit that a word of n bytes names, one of ns, us, ms and s; 0: none of these. */
+/* Returns the number of ns in the unit named by a word of n bytes: ns, us, ms or s; 0: another word. */
 double tl_unit_named(const char *word, size_t n);
 
 typedef struct tl_printer {
@@ -53,18 +53,19 @@ typedef struct tl_printer {
     tl_unit_choice
         unit; /* a time of -1 is no value, except with NS; AUTO (TABLE alone): each time in the unit that suits it,
                * shares in percent */
-    const bool *blank; /* by field number: cells that have no value, whatever stands in the rows; NULL: none */
+    const bool *blank; /* by field number: cells without a value, whatever the rows hold; NULL: none */
     size_t text_width; /* TABLE: longer text is cut to text_width characters and ends with "..."; 0: never cut */
     /* private: */
     bool any;                   /* JSON: a row has been printed */
-    struct tl_print_wait *wait; /* TABLE: rows that wait until the widths are known */
+    struct tl_print_wait *wait; /* TABLE: rows buffered until the widths are known */
 } tl_printer;
 
 /* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value; doubles with 6
  * digits (CSV and JSON: as many digits as read back as the same double).  The widths of columns are found anew for
  * every 1,000 rows and never shrink, so memory does not grow with the table.  CSV: RFC 4180 with a header and "\n"
  * line ends, no value is an empty cell.  JSON: an array of row objects, no value and infinities are null, enums
- * their labels.  No value: a NaN, an unknown time, no name.  False: the stream failed (ferror tells).  tl_print_end is called in any case; it frees what is held. */
+ * their labels.  No value: a NaN, an unknown time, no name.  Returns false if the stream failed (ferror
+ * tells).  Call tl_print_end in any case: it frees the buffers. */
 bool tl_print_begin(tl_printer *printer);
 bool tl_print_rows(tl_printer *printer, const void *rows, size_t n);
 bool tl_print_end(tl_printer *printer);

@@ -1,4 +1,4 @@
-/* words.h - numbers, lists and paths as they stand in a sentence. */
+/* words.h - numbers, lists and paths in a sentence. */
 #ifndef TLMPI_REPORT_FORMAT_WORDS_H
 #define TLMPI_REPORT_FORMAT_WORDS_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A text that is its caller's: tl_say(w, "%s", tl_duration(ns).text). */
+/* A text returned by value: tl_say(w, "%s", tl_duration(ns).text). */
 typedef struct tl_phrase {
     char text[384];
 } tl_phrase;
@@ -30,14 +30,14 @@ tl_phrase tl_part_in_words(int64_t part, int64_t whole);
 /* The text of a cell of `size` bytes, which may fill the cell. */
 tl_phrase tl_cell_in_words(const char *cell, size_t size);
 
-/* Length of the part of a host's name that is shown: the first label ("node0" of "node0.cluster.local"), of an
- * address all. */
+/* Returns the length of the shown part of a host's name: the first label ("node0" of "node0.cluster.local"), or all of
+ * an address. */
 size_t tl_host_length(const char *name, size_t size);
 
-/* The ending of a plural after the number n: "s", or nothing. */
+/* Returns the plural ending after the number n: "s", or "". */
 const char *tl_plural(int64_t n);
 
-/* The path as a word for a shell, 0-terminated. */
+/* Writes the path, quoted for a shell and 0-terminated. */
 void tl_shell_word(char *out, size_t n, const char *path);
 
 /* "1-3, 7, and 5 more": the first 8 runs of the `listed` ranks (ascending); `all` is the number of ranks, listed or
