@@ -1,12 +1,13 @@
-/* annotations.c - under which annotation of the device a kernel ran.
+/* annotations.c - the device annotation of each kernel.
  *
  *     annotations    [ ProfilerStep#7             )
  *                    .....[ Optimizer.step )......
  *     kernels        .[ a ]..[ b ]......[ c ].[ d ]
- *                      step   optimizer  optimizer  step        to touch is not to overlap
+ *                      step   optimizer  optimizer  step        touching is no overlap
  *
- * Of the annotations on a kernel's track that overlap it, the shortest has it.  HTA keeps that by the times of kernels:
- * those with the same start and end, wherever they are, have one annotation, which the last track that has any decides.
+ * A kernel's annotation is the shortest annotation on its track that overlaps the kernel.  HTA stores annotations by
+ * the kernels' times: kernels with equal start and end, on any tracks, share the annotation of the last track that has
+ * one.
  */
 #include "frame.h"
 #include "tlmpi/base/group.h"
@@ -17,20 +18,20 @@
 typedef struct piece {
     const tl_hta_row *row;
     double ts, end;
-    uint32_t track; /* its place in the order of pids and tids */
-    uint32_t owner; /* of a kernel: symbol of the annotation that has it, or TL_NO_NAME */
+    uint32_t track; /* position in the order of pids and tids */
+    uint32_t owner; /* of a kernel: symbol of its annotation; TL_NO_NAME: none */
 } piece;
 
 TL_ORDER_BY(by_track, piece, track, ts)
 TL_ORDER_BY(by_times, piece, ts, end)
 
-/* What one rank has: device rows, and the annotations that may claim them. */
+/* The device rows and device annotations of one rank. */
 typedef struct claims {
     const tl_hta_frame *frame;
     TL_VEC(piece) kernels, notes; /* in row order */
 } claims;
 
-/* By pid, then tid; numbers before texts. */
+/* Sorted by pid, then tid; numbers before texts. */
 static int by_ids(const void *context, uint32_t a, uint32_t b)
 {
     const tl_hta_frame *frame = context;
@@ -49,8 +50,8 @@ static int by_ids(const void *context, uint32_t a, uint32_t b)
     return order;
 }
 
-/* Device rows and annotations.  True: a row of either is shorter than nothing, which HTA cannot hold. */
-static bool find_pieces(claims *c)
+/* Collects device rows and annotations.  True: one has a negative duration, on which HTA fails. */
+static bool collect_pieces(claims *c)
 {
     const tl_hta_frame *frame = c->frame;
     const uint32_t cat = tl_names_find(&frame->symbols->texts, "gpu_user_annotation", sizeof "gpu_user_annotation" - 1);
@@ -74,7 +75,7 @@ static bool find_pieces(claims *c)
     return negative;
 }
 
-/* The shorter of two annotations, of equal ones the later row. */
+/* Returns the shorter of two annotations; ties: the later row. */
 static const piece *shorter(const piece *a, const piece *b)
 {
     if (a == NULL || b->row->dur != a->row->dur)
@@ -87,7 +88,7 @@ static void claim_by_track(claims *c)
 {
     uint32_t *kernels = tl_sorted_index(c->kernels.n, by_track, c->kernels.v);
     uint32_t *notes = tl_sorted_index(c->notes.n, by_track, c->notes.v);
-    TL_VEC(const piece *) open = { 0 }; /* that have begun, and may end after a kernel still to come begins */
+    TL_VEC(const piece *) open = { 0 }; /* annotations that have begun and may overlap a later kernel */
     size_t next = 0;
 
     for (size_t i = 0; i < c->kernels.n; i++) {
@@ -115,7 +116,7 @@ static void claim_by_track(claims *c)
     free(open.v);
 }
 
-/* Kernels of the same start and end get what the last track gave. */
+/* Gives kernels with equal start and end the annotation of the last track that has one. */
 static void share_by_time(claims *c)
 {
     const size_t n = c->kernels.n;
@@ -140,7 +141,7 @@ static int by_owner(const void *context, uint32_t a, uint32_t b)
     return tl_hta_by_text(c->frame->symbols, c->kernels.v[a].owner, c->kernels.v[b].owner);
 }
 
-/* The kernels one by one; and those of an annotation, and how long they ran: ascending by its name, "" for none. */
+/* Writes each kernel; and count and time of the kernels of each annotation, by its name, "" for none. */
 static void write_rank(tl_csv *each, tl_csv *sums, const claims *c)
 {
     const tl_hta_frame *frame = c->frame;
@@ -170,7 +171,7 @@ void tl_hta_kernels_of_annotations(tl_hta_job *job)
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         claims c = { .frame = frame };
-        bool negative = find_pieces(&c), told = c.notes.n > 0 && !negative;
+        bool negative = collect_pieces(&c), told = c.notes.n > 0 && !negative;
         any_notes |= c.notes.n > 0;
         any |= told;
         if (told) {

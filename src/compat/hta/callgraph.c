@@ -1,12 +1,12 @@
-/* callgraph.c - the call graph of each rank: a row a row of the host, their sums by depth, and the threads of all ranks; and
- * HTA's older call stacks, by thread alone and without device work.
+/* callgraph.c - tables of the call graph of each rank (host rows, sums by depth), of the threads of all ranks, of HTA's
+ * older call stacks, which have no device work, and of frequent patterns.
  */
 #include "graph.h"
 #include "tlmpi/base/group.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The rows of the host at one depth. */
+/* Sums over the host rows at one depth. */
 typedef struct level {
     int64_t events, nkernels;
     double kernel_dur_sum, dur;
@@ -14,8 +14,8 @@ typedef struct level {
 
 typedef TL_VEC(level) levels;
 
-/* The level of a depth from -1 on, with that row in it. */
-static level *add_row(levels *all, int32_t depth, const tl_hta_row *row)
+/* Adds the row to the level of a depth, -1 or more, and returns the level. */
+static level *add_to_level(levels *all, int32_t depth, const tl_hta_row *row)
 {
     const size_t at = (size_t)(depth + 1);
 
@@ -44,7 +44,7 @@ static void write_graph(const tl_hta_graph *g, tl_csv_folder *folder)
         TL_CELLS(&each, row->index);
         tl_hta_graph_cells(g, i, &each);
         tl_csv_end_row(&each);
-        level *l = add_row(&all, g->node[i].depth, row);
+        level *l = add_to_level(&all, g->node[i].depth, row);
         l->nkernels += g->node[i].nkernels;
         l->kernel_dur_sum += g->node[i].kernel_dur_sum;
     }
@@ -56,7 +56,7 @@ static void write_graph(const tl_hta_graph *g, tl_csv_folder *folder)
     tl_csv_close(&depths);
 }
 
-/* Writes a row for each stack of the rank.  The last cell numbers the stacks with one root, from 1 on. */
+/* Writes a line for each thread of the rank.  The cell "count" numbers the threads with the same root, from 1. */
 static void write_threads(tl_csv *csv, const tl_hta_graph *g, int64_t *nstacks)
 {
     tl_map count = { 0 };
@@ -96,7 +96,7 @@ void tl_hta_call_graphs(tl_hta_job *job)
 
 /* ------------------------------------------------------------------------------------------------- older call stacks */
 
-/* Nests the rows of each thread without device work. */
+/* Returns the nesting of the rows of all threads without device work. */
 static tl_hta_nest nest_of(const tl_hta_frame *frame)
 {
     tl_hta_threads threads = tl_hta_threads_of(frame);
@@ -126,7 +126,7 @@ void tl_hta_call_stacks(tl_hta_job *job)
             const int32_t depth = nest.depth[i];
             if (tl_hta_on_stream(&rows[i]))
                 continue;
-            (void)add_row(&all, depth, &rows[i]);
+            (void)add_to_level(&all, depth, &rows[i]);
             if (depth < 0)
                 TL_ROW(&each, rows[i].index, "", "");
             else
@@ -144,43 +144,43 @@ void tl_hta_call_stacks(tl_hta_job *job)
 
 /* --------------------------------------------------------------------------------------------------------- patterns */
 
-/* What an operator launches, and how often the same; and what a trace with the most frequent of it marked would
- * mark.
+/* Patterns: the sequences of kernels that an operator launches, with their counts; and the number of rows that HTA's
+ * trace would mark for the most frequent patterns.
  *
  *     host    [ aten::linear      ]   [ aten::linear     ]      the operator, at the smallest depth it is found at
  *              [ launch ][ launch ]    [ launch ][ launch]
  *     streams      [ memset ][ gemm ]      [ memset ][ gemm ]     aten::linear|memset|gemm, twice
  *
- * All rows whose name has the operator's in it are candidates, in the graph or not.
+ * All rows with the operator's name in their names are candidates, in the graph or not.
  *
- * Of the operator that is asked for, on all ranks; else of a list the first two that the job has, of a large job the
- * first, and with a length of 1, too, on the first two ranks. */
+ * The tables are of the operator in the parameters, on all ranks; without one, of the first two operators of a list
+ * that the job has (of a large job: the first), on the first two ranks, and also with a minimum length of 1. */
 
-#define LARGE_ENTRIES 80000 /* of all ranks */
+#define LARGE_ENTRIES 80000 /* entries of all ranks from which on a job is large */
 #define COMMON_RANKS  2
-#define WORDS         96 /* of a file's name */
+#define WORDS         96 /* most characters of an operator in a file's name */
 #define NONE          UINT32_MAX
 
 static const char *const ops[] = { "aten::linear", "aten::conv2d", "aten::convolution", "aten::addmm",
                                    "aten::mm",     "aten::matmul", "aten::add",         "aten::copy_" };
 
-/* What the tables of one operator and smallest length have in common. */
+/* Parameters of the tables of one operator and minimum length. */
 typedef struct family {
-    char words[WORDS + 32]; /* of the names of its files: "aten_linear_min3" */
-    bool *is_op;            /* of a symbol: whether it has the operator's name in it */
-    uint32_t min;
-    size_t marked; /* patterns */
+    char words[WORDS + 32]; /* part of the files' names: "aten_linear_min3" */
+    bool *is_op;            /* by symbol: whether it has the operator's name in it */
+    uint32_t min;           /* fewest kernels of a pattern */
+    size_t marked;          /* number of most frequent patterns that are marked */
 } family;
 
 typedef struct pattern {
     uint64_t count;
-    double kernel_dur_sum, dur; /* of all its occurrences */
+    double kernel_dur_sum, dur; /* sums over the occurrences, us */
 } pattern;
 
-/* A row of the operator, with its kernels. */
+/* An outermost row of the operator, with the kernels launched within. */
 typedef struct occurrence {
     uint32_t at;      /* position of the row */
-    uint32_t pattern; /* id of its text */
+    uint32_t pattern; /* id of the pattern's text */
 } occurrence;
 
 /* The patterns of one rank. */
@@ -189,16 +189,16 @@ typedef struct finding {
     const tl_hta_frame *frame;
     const family *family;
     tl_arena arena;
-    uint32_t *of; /* of a row at its position: the occurrence that it is in, or NONE */
+    uint32_t *of; /* by position of a row: the occurrence that contains the row; NONE */
     TL_VEC(occurrence) occurrences;
-    uint32_t *kernels; /* positions */
+    uint32_t *kernels; /* positions of kernels in occurrences */
     size_t nkernels;
     tl_names texts; /* "operator|kernel|kernel" */
     TL_VEC(pattern) patterns;
 } finding;
 
-/* Gives the row its occurrence: that of what it stands in, or a new one. */
-static void take_row(finding *f, uint32_t at, int32_t depth)
+/* Sets the row's occurrence: its parent's, or a new occurrence for a row of the operator at `depth`. */
+static void set_occurrence(finding *f, uint32_t at, int32_t depth)
 {
     const tl_hta_node *node = &f->graph->node[at];
 
@@ -224,11 +224,11 @@ static void find_occurrences(finding *f)
         if (g->node[i].depth < depth && f->family->is_op[f->frame->rows.v[i].name])
             depth = g->node[i].depth;
     }
-    for (size_t i = 0; i < g->nopened && depth >= 0; i++) /* below 0 the shallowest candidate launches nothing */
-        take_row(f, g->opened[i], depth);
+    for (size_t i = 0; i < g->nopened && depth >= 0; i++) /* depth -1, a candidate outside the graph: no pattern */
+        set_occurrence(f, g->opened[i], depth);
     for (uint32_t i = 0; i < n && depth >= 0; i++)
         if (g->node[i].depth >= 0 && tl_hta_on_stream(&f->frame->rows.v[i])) {
-            take_row(f, i, depth);
+            set_occurrence(f, i, depth);
             if (f->of[i] != NONE)
                 f->kernels[f->nkernels++] = i;
         }
@@ -268,7 +268,7 @@ static void count_patterns(finding *f)
     tl_bytes_free(&text);
 }
 
-/* The most frequent first, then by text. */
+/* Sorted by count, descending; ties by text, ascending. */
 static int by_count(const void *context, uint32_t a, uint32_t b)
 {
     const finding *f = context;
@@ -277,7 +277,7 @@ static int by_count(const void *context, uint32_t a, uint32_t b)
                : tl_text_compare(tl_names_text(&f->texts, a), tl_names_text(&f->texts, b));
 }
 
-/* The patterns of a rank, and how many rows are in occurrences of the first few.  False: the rank has none. */
+/* Writes the patterns of a rank and the number of rows in occurrences of the marked patterns.  False: no pattern. */
 static bool write_rank(tl_csv *csv, const family *of, const tl_hta_graph *graph, tl_csv_folder *folder)
 {
     finding f = { .graph = graph, .frame = graph->frame, .family = of };
@@ -336,7 +336,8 @@ static void write_family(tl_hta_job *job, const char *op, int64_t min, const tl_
     free(of.is_op);
 }
 
-/* The operator that is asked for; else the first of the list that the job has, with a length of 1, too. */
+/* Writes the tables of the operator in the parameters; without one, of the first `most` operators in `ops` that the job
+ * has, also with a minimum length of 1. */
 static void write_operators(tl_hta_job *job, const tl_hta_graph *graphs, size_t n, size_t most)
 {
     const int64_t min = job->parameters->min_pattern_len;

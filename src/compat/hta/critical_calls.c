@@ -1,5 +1,5 @@
-/* critical_calls.c - what HTA looks up in all of a rank before it lays the graph of a part of it: the
- * lengths of queues, and between which launches an event was recorded and waited for.
+/* critical_calls.c - data of a whole rank for its critical paths: queue lengths, and for each recorded event the
+ * kernels before the record and after the wait.
  */
 #include "critical_path.h"
 #include "tlmpi/base/group.h"
@@ -15,16 +15,16 @@ const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS] = {
 
 /* -------------------------------------------------------------------------------- events, recorded and waited for
  *
- *     host     [launch a] [record e].........[wait for e] [launch b]      b, the next launch onto the stream of the wait,
- *     stream 7      [      a      ]                                       comes after a, the last one onto the stream of e
+ *     host     [launch a] [record e].........[wait for e] [launch b]      b, the next launch on the stream of the wait,
+ *     stream 7      [      a      ]                                       waits for a, the last one on the stream of e
  *     stream 9                     |------------------------>[ b ]
  */
 
-/* A launch: once at the process and stream of what it launched, and once at the track of the call and that stream. */
+/* A launch, listed twice: by the process and stream of its kernel, and by the track of its call and that stream. */
 typedef struct launch {
     bool by_caller;
-    uint32_t text; /* of the process, where that is no number */
-    int64_t who, stream;
+    uint32_t text;       /* pid as a text, if no number */
+    int64_t who, stream; /* who: pid; by_caller: track of the call */
     double ts;
     uint32_t kernel; /* index */
 } launch;
@@ -32,37 +32,37 @@ typedef struct launch {
 TL_SORT_BY(by_place, launch, by_caller, text, who, stream)
 TL_SORT_BY(by_place_and_time, launch, by_caller, text, who, stream, ts)
 
-/* The device row that a row is linked to. */
+/* Returns the linked row if it is on a stream and has a link itself; else NULL. */
 static const tl_hta_row *linked_work(const tl_hta_rank_calls *c, const tl_hta_row *row)
 {
     const tl_hta_row *work = row->link > 0 ? tl_hta_row_at(c->frame, row->link) : NULL;
     return work != NULL && tl_hta_on_stream(work) && work->link > 0 ? work : NULL;
 }
 
-static launch at_device(const tl_hta_rank_calls *c, const tl_hta_row *work, int64_t stream, double ts)
+static launch launch_by_device(const tl_hta_rank_calls *c, const tl_hta_row *work, int64_t stream, double ts)
 {
     const tl_track *track = &c->frame->tracks.v[work->track];
     return (launch){ false, track->pid_text, track->pid, stream, ts, work->index };
 }
 
-static launch at_caller(const tl_hta_row *call, const tl_hta_row *work)
+static launch launch_by_caller(const tl_hta_row *call, const tl_hta_row *work)
 {
     return (launch){ true, 0, call->track, work->stream, call->ts, work->index };
 }
 
-/* A record is on the stream that the first row to wait for it names, in the process of that row. */
+/* Fills source and target.  The stream and process of a record are taken from the first row that waits for it. */
 static void find_sources_and_targets(tl_hta_rank_calls *c)
 {
     const tl_hta_frame *frame = c->frame;
     TL_VEC(launch) l = { 0 };
-    tl_map waited = { 0 }; /* correlation of a record -> place of the first wait for it */
+    tl_map waited = { 0 }; /* correlation of a record -> position in args of the first wait for it */
 
     TL_EACH (const tl_hta_row, call, frame->rows) {
         const tl_hta_row *work = tl_hta_is(frame->symbols, call->name, TL_HTA_QUEUES) ? linked_work(c, call) : NULL;
         if (work == NULL)
             continue;
-        tl_vec_push(&l, at_device(c, work, work->stream, call->ts));
-        tl_vec_push(&l, at_caller(call, work));
+        tl_vec_push(&l, launch_by_device(c, work, work->stream, call->ts));
+        tl_vec_push(&l, launch_by_caller(call, work));
     }
     tl_vec_sort(&l, by_place_and_time);
     for (uint32_t i = 0; i < frame->args.n; i++) {
@@ -78,12 +78,12 @@ static void find_sources_and_targets(tl_hta_rank_calls *c)
         size_t at = 0;
         if (first != TL_MAP_NONE) {
             const tl_hta_args *w = &frame->args.v[first];
-            const launch record = at_device(c, tl_hta_row_at(c->frame, w->index), w->wait_stream, row->ts);
+            const launch record = launch_by_device(c, tl_hta_row_at(c->frame, w->index), w->wait_stream, row->ts);
             TL_BISECT(at, l.n, mid, by_place_and_time(&l.v[mid], &record) < 0);
             bool any = at > 0 && by_place(&l.v[at - 1], &record) == 0;
             tl_map_put(&c->source, (uint64_t)row->correlation, any ? l.v[at - 1].kernel : 0);
         } else if (tl_text_is(tl_hta_name(frame, row), "cudaStreamWaitEvent") && linked_work(c, row) != NULL) {
-            const launch wait = at_caller(row, linked_work(c, row));
+            const launch wait = launch_by_caller(row, linked_work(c, row));
             TL_BISECT(at, l.n, mid, by_place_and_time(&l.v[mid], &wait) <= 0);
             if (at < l.n && by_place(&l.v[at], &wait) == 0)
                 tl_map_put(&c->target, row->index, l.v[at].kernel);

@@ -1,4 +1,4 @@
-/* critical_path.c - the rows of a region, nodes and edges as HTA lays them, and the heaviest path. */
+/* critical_path.c - the rows of a region, HTA's nodes and edges, and the heaviest path. */
 #include "critical_path.h"
 #include "graph.h"
 #include "tlmpi/base/group.h"
@@ -10,27 +10,27 @@
 
 #define NONE UINT32_MAX
 
-/* us from the end of a kernel from which on the next one of its stream is not held to have waited for it. */
+/* us; a kernel that starts this long after the previous kernel of its stream did not wait for that kernel. */
 #define KERNEL_DELAY_BELOW 1500
 
 /* --------------------------------------------------------------------------------------------------------- the clip
  *
- *     host     ...(a)..[ window                  ].(d)...      b and c, and the work that they launched: work counts by
- *              .........(b)......(c).....................      the start of its launch
+ *     host     ...(a)..[ window                  ].(d)...      clip: b and c, and the device work that they launched,
+ *              .........(b)......(c).....................      whenever that work runs
  */
 
-/* What is built. */
+/* State of the construction of a graph. */
 typedef struct builder {
     const tl_hta_rank_calls *calls;
     tl_hta_path_graph *g;
     tl_arena arena;
-    uint32_t *nodes; /* the nodes of an index, its start and its end, + 1 */
-    tl_map edge_at;  /* from << 32 | to -> place in edges */
+    uint32_t *nodes; /* by 2 * index: start node + 1, by 2 * index + 1: end node + 1; 0: none */
+    tl_map edge_at;  /* from << 32 | to -> position in edges */
 } builder;
 
-/* Says in b->g->why that no name has the annotation in it, and some that there are: one of those that differ behind a #
- * alone. */
-static void say_annotations(builder *b, const char *annotation)
+/* Sets b->g->why: no name has the annotation in it; and lists the annotations of the rank, one of each group of names
+ * that are equal up to a '#'. */
+static void refuse_annotation(builder *b, const char *annotation)
 {
     const tl_hta_frame *frame = b->calls->frame;
     tl_map known = { 0 };
@@ -56,7 +56,7 @@ typedef struct window {
     double ts, end;
 } window;
 
-/* All time, or that of the instances; false: there are none, and HTA gives up. */
+/* Sets *w to the time of the region's instances, or for the whole trace to all time.  False: no instance, HTA fails. */
 static bool find_window(builder *b, const tl_hta_region *region, window *w)
 {
     const tl_hta_frame *frame = b->calls->frame;
@@ -73,7 +73,7 @@ static bool find_window(builder *b, const tl_hta_region *region, window *w)
     if (region->annotation[0] == '\0')
         *w = (window){ -INFINITY, INFINITY };
     else if (instance == 0)
-        say_annotations(b, region->annotation);
+        refuse_annotation(b, region->annotation);
     else if (instance <= region->instances.first)
         snprintf(b->g->why, sizeof b->g->why, "instance %lld is asked for, and there are %lld, counted from 0",
                  (long long)region->instances.first, (long long)instance);
@@ -92,10 +92,10 @@ static bool is_stream_wait(const tl_hta_rank_calls *c, const tl_hta_row *row)
 
 TL_SORT_BY(by_index, tl_hta_row, index)
 
-/* HTA joins work with its calls, and a row that several calls launched is then there several times.  The depths in its call
- * stacks cannot be assigned to such rows ("cannot reindex on an axis with duplicate labels"), and the analysis fails; so it
- * does for a Stream Wait Event with several calls, wherever they are.  False: HTA gives up. */
-static bool take_rows(builder *b, const tl_hta_region *region)
+/* Sets the clip's rows.  HTA joins device work with its calls, so a row with several calls is repeated, and HTA fails
+ * ("cannot reindex on an axis with duplicate labels"); for a Stream Wait Event with several calls too, even outside the
+ * window.  False: HTA fails. */
+static bool clip_rows(builder *b, const tl_hta_region *region)
 {
     const tl_hta_rank_calls *c = b->calls;
     tl_hta_path_graph *g = b->g;
@@ -136,7 +136,7 @@ static bool take_rows(builder *b, const tl_hta_region *region)
 
 TL_SORT_BY(by_time, tl_hta_moment, ts)
 
-/* By time; of one time by index, the start of a row before its end. */
+/* Makes the nodes, sorted by time; ties by index, the start of a row before its end. */
 static void make_nodes(builder *b)
 {
     const tl_hta_rank_calls *c = b->calls;
@@ -156,7 +156,7 @@ static void make_nodes(builder *b)
         b->nodes[2 * (size_t)tl_hta_row_of_node(g, n)->index + g->nodes.v[n].end] = n + 1;
 }
 
-/* The start or the end of the row with that index, or NONE. */
+/* Returns the start or the end node of the row with this index; NONE: no such node. */
 static uint32_t node_of(const builder *b, int64_t index, bool end)
 {
     return index >= 0 && (uint64_t)index < b->calls->frame->nindices ? b->nodes[2 * (size_t)index + end] - 1 : NONE;
@@ -169,9 +169,9 @@ static bool holds_lock(const builder *b, uint32_t node)
 
 /* --------------------------------------------------------------------------------------------------------- edges */
 
-/* A second edge takes the place of the first one; the row that its time counts for stays, unless it gets one, too.  Time from
- * the start of a row counts for that row, to the end for that one, between two rows of the host for `parent`, which the
- * first of them stands in; between two kernels for the first. */
+/* Adds an edge, or replaces the edge between the same nodes, whose `event` stays unless the new edge sets one.
+ * `event` of an operator edge: the row that starts at `from`; else the row that ends at `to`; else `parent`, the
+ * parent of the row of `from`.  Of a kernel delay: the first kernel.  The weight is 0 unless `weighs`. */
 static void put_edge(builder *b, uint32_t from, uint32_t to, tl_hta_edge_kind kind, bool weighs, int64_t parent)
 {
     tl_hta_path_graph *g = b->g;
@@ -191,8 +191,8 @@ static void put_edge(builder *b, uint32_t from, uint32_t to, tl_hta_edge_kind ki
 
 /* (a) the runtime's lock
  *
- *     thread 1   [ launch a      )             a's end pops all that are open: a's time counts, b's does not, and
- *     thread 2      [ launch b        )        b's end comes after a's
+ *     thread 1   [ launch a      )             a's end pops all open launches: edges to it from the start of a,
+ *     thread 2      [ launch b        )        which weighs, and of b, which does not; and from a's end to b's end
  */
 static void add_locks(builder *b)
 {
@@ -221,11 +221,12 @@ static void add_locks(builder *b)
  *
  *     [ mm                       )  [ add  )
  *       [ launch )   [ sync    )
- *     1-2--------3---4---------5-6--7------8        1-2, 2-3, ... are of the host's time, 6-7 a dependency; 4-5 weighs
- *                                                   nothing, for it is what the device did that matters
+ *     1-2--------3---4---------5-6--7------8        1-2, 2-3, ... are time of the host, 6-7 is a dependency; 4-5 weighs
+ *                                                   0: the call waits for the device
  */
 
-/* Rows of the backward pass's thread become rows of the forward pass's, where names tell of one thread each. */
+/* Moves the rows of the backward pass's thread to the forward pass's thread, if names identify exactly one thread of
+ * each pass. */
 static void join_passes(builder *b)
 {
     static const unsigned passes[] = { TL_HTA_IS_FORWARD, TL_HTA_IS_AUTOGRAD };
@@ -258,15 +259,15 @@ static void join_passes(builder *b)
         row->track = joined[row->track];
 }
 
-/* Where the walk over a thread stands. */
+/* State of the walk over a thread. */
 typedef struct walk {
     const tl_hta_nest *nest;
-    uint32_t last;  /* node */
-    int64_t parent; /* index of what the row of `last` stands in */
-    int64_t depth;  /* rows that are open */
+    uint32_t last;  /* the last visited node; NONE */
+    int64_t parent; /* index of the parent of the row of `last` */
+    int64_t depth;  /* number of open rows */
 } walk;
 
-/* A row, at its position, is entered or left. */
+/* Visits the start of the row at a position, or with `leaves` its end. */
 static void visit(builder *b, walk *w, uint32_t at, bool leaves)
 {
     const tl_hta_row *row = &w->nest->rows[at];
@@ -286,8 +287,8 @@ static void visit(builder *b, walk *w, uint32_t at, bool leaves)
     w->depth += leaves ? -1 : 1;
 }
 
-/* Threads of the host alone.  Rows are opened each after what it stands in: so before a row is entered, those that it
- * does not stand in are left. */
+/* Adds the edges of the call stacks, for threads without rows on streams.  Parents are opened before their children, so
+ * before a row is entered, all open rows but its ancestors are left. */
 static void add_stacks(builder *b)
 {
     tl_hta_frame *clip = &b->g->clip;
@@ -324,17 +325,18 @@ static void add_stacks(builder *b)
  *                  launch         kernel      launch             synchronisation
  */
 
-/* A device row, with the lengths of its queue at its launch and at its start, -1 where there is none: once for each pair. */
+/* A device row with a length of its queue at its launch and at its start, -1: none; one step for each pair of
+ * lengths. */
 typedef struct step {
     const tl_hta_row *row;
     int64_t at_launch, at_start;
 } step;
 
-/* What has come so far. */
+/* State of the walk over the device rows. */
 typedef struct device {
-    TL_VEC(uint32_t) last; /* the end of the last row of each stream, as the streams came first */
-    tl_map last_at;        /* stream -> place in `last` */
-    uint32_t *waits_for;   /* of the index of a kernel: index of one that it waits for; 0: none */
+    TL_VEC(uint32_t) last; /* end node of each stream's last row; streams in order of first sight */
+    tl_map last_at;        /* stream -> position in `last` */
+    uint32_t *waits_for;   /* by index of a kernel: index of a kernel that it waits for; 0: none */
 } device;
 
 static void put_sync(builder *b, uint32_t from, uint32_t to)
@@ -348,8 +350,8 @@ static bool is_sync(const tl_hta_rank_calls *c, const tl_hta_row *row)
     return tl_text_is(tl_hta_cat(c->frame, row), "cuda_sync");
 }
 
-/* What a call waits for comes before the end of the call. */
-static void take_sync(builder *b, device *d, const tl_hta_row *row)
+/* Adds the edges of a synchronisation: from the end of the awaited work to the end of the waiting call. */
+static void add_sync(builder *b, device *d, const tl_hta_row *row)
 {
     const tl_hta_rank_calls *c = b->calls;
     const tl_text name = tl_hta_name(c->frame, row);
@@ -374,8 +376,8 @@ static void take_sync(builder *b, device *d, const tl_hta_row *row)
     }
 }
 
-/* HTA gives up where a delayed kernel's launch has no node. */
-static void take_kernel(builder *b, device *d, const step *s, bool launch_edges)
+/* Adds the edges of a kernel.  HTA fails if the launch of a kernel that found its stream idle has no node. */
+static void add_kernel(builder *b, device *d, const step *s, bool launch_edges)
 {
     const tl_hta_moment *nodes = b->g->nodes.v;
     const tl_hta_row *row = s->row, *called = tl_hta_row_at(b->calls->frame, row->link);
@@ -410,7 +412,7 @@ static void take_kernel(builder *b, device *d, const step *s, bool launch_edges)
         put_edge(b, call, start, TL_HTA_LAUNCH_DELAY, false, TL_HTA_NO_EVENT);
 }
 
-/* By start, synchronisations by their end. */
+/* Adds the edges of device rows in order of their starts, synchronisations in order of their ends. */
 static void add_device(builder *b, bool launch_edges)
 {
     const tl_hta_rank_calls *c = b->calls;
@@ -436,9 +438,9 @@ static void add_device(builder *b, bool launch_edges)
     for (size_t i = 0; i < steps.n && g->why[0] == '\0'; i++) {
         const step *s = &steps.v[order[i]];
         if (is_sync(c, s->row))
-            take_sync(b, &d, s->row);
+            add_sync(b, &d, s->row);
         else if (node_of(b, s->row->index, false) != NONE)
-            take_kernel(b, &d, s, launch_edges);
+            add_kernel(b, &d, s, launch_edges);
     }
     free(order);
     free(steps.v);
@@ -449,15 +451,15 @@ static void add_device(builder *b, bool launch_edges)
 
 /* ----------------------------------------------------------------------------------------------------------- the path */
 
-/* Nodes are taken as they become free: first those that nothing comes before, as HTA met them, then what only comes after
- * these, and so on. */
+/* Topological order: first the nodes without incoming edges, in the order of g->met; a node follows when all its
+ * predecessors have been taken. */
 double tl_hta_longest_path(const tl_hta_path_graph *g, const double *weight, uint32_t *path, size_t *npath)
 {
     const tl_hta_edge *edges = g->edges.v;
     tl_arena arena = { 0 };
     double *length = tl_arena_zeroed(&arena, g->nodes.n, sizeof *length), longest = -1;
-    uint32_t *by = tl_arena_take(&arena, g->nodes.n, sizeof *by);           /* the edge of the heaviest way to a node */
-    uint32_t *before = tl_arena_zeroed(&arena, g->nodes.n, sizeof *before); /* edges to a node that are still to come */
+    uint32_t *by = tl_arena_take(&arena, g->nodes.n, sizeof *by);           /* by node: last edge of its heaviest way */
+    uint32_t *before = tl_arena_zeroed(&arena, g->nodes.n, sizeof *before); /* by node: incoming edges not yet taken */
     uint32_t *order = tl_arena_take(&arena, g->met.n, sizeof *order), end = NONE;
     size_t norder = 0, n = 0;
 
@@ -498,7 +500,7 @@ double tl_hta_longest_path(const tl_hta_path_graph *g, const double *weight, uin
     return norder == g->met.n ? longest : NAN;
 }
 
-/* The class of a kernel is that of its name without parameters. */
+/* Returns the bottleneck that an edge counts for; a kernel's class follows from its name without parameters. */
 static tl_hta_binding binding_of(const builder *b, const tl_hta_edge *edge)
 {
     const tl_hta_row *row = edge->event != TL_HTA_NO_EVENT ? tl_hta_row_at(b->calls->frame, edge->event) : NULL;
@@ -558,7 +560,7 @@ tl_hta_path_graph tl_hta_path_graph_of(const tl_hta_rank_calls *calls, const tl_
     tl_hta_path_graph g = { .npath = 0 };
     builder b = { .calls = calls, .g = &g };
 
-    if (take_rows(&b, region)) {
+    if (clip_rows(&b, region)) {
         make_nodes(&b);
         add_locks(&b);
         add_stacks(&b);

@@ -1,47 +1,47 @@
-/* critical_path.h - the chain of work and waits that HTA holds to decide how long a part of a rank's trace took.
+/* critical_path.h - HTA's critical path: the chain of work and waits that decides how long a part of a rank's trace
+ * takes.
  *
  *     host     [ aten::mm           )[ aten::add            )...
  *               [ launch a ]          [ launch b ]   [ sync   ]
  *     stream 7     |------->[   a   ]------->[   b   ]-----|
  *                  launch delay       kernel delay    synchronisation
  *
- * A row that counts has two nodes, its start and its end.  Edges lead from what comes before to what comes after it, and
- * weigh the time between, or nothing where they are mere dependencies.  The path is the heaviest chain of edges.
+ * A row in the graph has two nodes, its start and its end.  An edge leads from a node to a node that depends on it; its
+ * weight is the time between, us, or 0 for a mere dependency.  The critical path is the heaviest chain of edges.
  */
 #ifndef COMPAT_HTA_CRITICAL_PATH_H
 #define COMPAT_HTA_CRITICAL_PATH_H
 
 #include "frame.h"
 
-/* What HTA looks up in all of a rank, for each region of it.  tl_hta_rank_calls_free ends it. */
+/* Data of a whole rank that the graph of each of its regions needs.  tl_hta_rank_calls_free ends it. */
 typedef struct tl_hta_rank_calls {
     const tl_hta_frame *frame;
     tl_arena arena;
-    const char *loader; /* a text in the names of rows that load data; NULL: none */
-    size_t *first;      /* the queue lengths of an index are length[first[index]] up to length[first[index + 1]] */
-    int64_t *length;
-    tl_map
-        source; /* correlation of a cudaEventRecord -> index of the last kernel launched before on its stream, or 0 */
-    tl_map target;   /* index of a cudaStreamWaitEvent -> index of the next kernel its thread launches on its stream */
-    const char *why; /* HTA gives up the rank, because ...; NULL: it does not, and the rest is set */
+    const char *loader; /* text in the names of rows that load data; NULL: no row loads data */
+    size_t *first;      /* by index of a row: its queue lengths are length[first[index] .. first[index + 1]) */
+    int64_t *length;    /* kernels */
+    tl_map source;      /* by correlation of a cudaEventRecord: index of its stream's last kernel before; 0: none */
+    tl_map target;      /* by index of a cudaStreamWaitEvent: index of its thread's next kernel on its stream */
+    const char *why;    /* why HTA cannot analyse the rank; NULL: it can, and the other fields are set */
 } tl_hta_rank_calls;
 
 tl_hta_rank_calls tl_hta_rank_calls_of(const tl_hta_frame *frame, const char *loader);
 void tl_hta_rank_calls_free(tl_hta_rank_calls *calls);
 
 typedef enum tl_hta_edge_kind {
-    TL_HTA_OPERATOR,     /* within a row of the host, or a kernel */
-    TL_HTA_DEPENDENCY,   /* between rows of the host */
+    TL_HTA_OPERATOR,     /* within a host row, or a kernel */
+    TL_HTA_DEPENDENCY,   /* between host rows */
     TL_HTA_LAUNCH_DELAY, /* from a launch to its kernel */
     TL_HTA_KERNEL_DELAY, /* from a kernel to the next one of the stream */
-    TL_HTA_SYNC,         /* from a kernel to what waits for it */
+    TL_HTA_SYNC,         /* from a kernel to the call or kernel that waits for its end */
     TL_HTA_NEDGE_KINDS
 } tl_hta_edge_kind;
 
-/* "operator", ... */
+/* Labels of the edge kinds: "operator", ... */
 extern const char *const tl_hta_edge_labels[TL_HTA_NEDGE_KINDS];
 
-/* What an edge stands for in the sums of a path. */
+/* The bottleneck that an edge counts for in the sums of a path. */
 typedef enum tl_hta_binding {
     TL_HTA_BY_NOTHING,
     TL_HTA_BY_HOST,
@@ -53,8 +53,9 @@ typedef enum tl_hta_binding {
     TL_HTA_NBINDINGS
 } tl_hta_binding;
 
+/* A node: the start or the end of a row. */
 typedef struct tl_hta_moment {
-    double ts;
+    double ts;    /* us */
     uint32_t row; /* position in the clip */
     bool end;
 } tl_hta_moment;
@@ -66,44 +67,45 @@ typedef struct tl_hta_edge {
     tl_hta_edge_kind kind;
     tl_hta_binding binding;
     double weight; /* us; may be below 0 */
-    int64_t event; /* index of the row that the time counts for; TL_HTA_NO_EVENT */
+    int64_t event; /* index of the row that the edge's time counts for; TL_HTA_NO_EVENT: none */
 } tl_hta_edge;
 
-/* Edges that weigh -1 or less count nothing. */
+/* Returns the weight that counts in a path: 0 for edges that weigh -1 or less. */
 static inline double tl_hta_edge_counts(const tl_hta_edge *edge)
 {
     return edge->weight <= -1 ? 0 : edge->weight;
 }
 
-/* A part of a trace: from the first to the last of some rows with a text in their names, in row order. */
+/* A part of a trace: the time spanned by the rows number instances.first to instances.last, in row order, among the
+ * rows with `annotation` in their names. */
 typedef struct tl_hta_region {
     const char *annotation; /* "": the whole trace */
-    tl_range instances;     /* from 0 on */
-    bool launch_edges;      /* each launch has an edge to its kernel, of weight 0 where it is no launch delay */
+    tl_range instances;     /* counted from 0 */
+    bool launch_edges;      /* each launch has an edge to its kernel, of weight 0 if it is no launch delay */
 } tl_hta_region;
 
 /* The graph of a region and its heaviest path.  tl_hta_path_graph_free ends it. */
 typedef struct tl_hta_path_graph {
     tl_hta_frame clip;           /* the rows of the region, ascending index */
-    TL_VEC(tl_hta_moment) nodes; /* in the order of time */
-    TL_VEC(tl_hta_edge) edges;   /* one at most from a node to another, as HTA met them first */
-    TL_VEC(uint32_t) met;        /* nodes with edges, as HTA met them first */
+    TL_VEC(tl_hta_moment) nodes; /* in order of time */
+    TL_VEC(tl_hta_edge) edges;   /* at most one for each pair of nodes, in HTA's order of insertion */
+    TL_VEC(uint32_t) met;        /* nodes with edges, in the order of their first edges */
     tl_arena arena;
-    size_t *first_out;
-    uint32_t *out;  /* edges by the node that they leave, as HTA met them first */
-    uint32_t *path; /* edges */
+    size_t *first_out; /* the edges that leave node k are out[first_out[k] .. first_out[k + 1]) */
+    uint32_t *out;     /* edges, in HTA's order of insertion */
+    uint32_t *path;    /* edges of the path */
     size_t npath;
-    double length;       /* of the path, us */
-    char why[600];       /* HTA gives up, because ...: then only the clip may be used */
-    const char *invalid; /* there is no path, because ...; NULL: there is one, of one edge at least */
+    double length;       /* length of the path, us */
+    char why[600];       /* why HTA fails, and then only the clip is valid; "": HTA does not fail */
+    const char *invalid; /* why there is no path; NULL: there is a path of at least one edge */
 } tl_hta_path_graph;
 
 tl_hta_path_graph tl_hta_path_graph_of(const tl_hta_rank_calls *calls, const tl_hta_region *region);
 void tl_hta_path_graph_free(tl_hta_path_graph *graph);
 
-/* The length of the heaviest path with these weights of the edges, NaN where they make a circle.  Its edges go into `path`,
- * which has room for all nodes with edges, and their number into *npath.  Of equal ways into a node that by the edge that HTA
- * met first counts, of equal ends the first to become free. */
+/* Returns the length of the heaviest path with these weights of the edges, us; NaN if the edges have a cycle.  Sets
+ * path[0 .. *npath) to the edges of the path; `path` has room for g->met.n edges.  Ties between ways to a node: the
+ * edge inserted first; ties between ends: the node first in topological order. */
 double tl_hta_longest_path(const tl_hta_path_graph *graph, const double *weight, uint32_t *path, size_t *npath);
 
 static inline const tl_hta_row *tl_hta_row_of_node(const tl_hta_path_graph *graph, uint32_t node)
@@ -111,7 +113,7 @@ static inline const tl_hta_row *tl_hta_row_of_node(const tl_hta_path_graph *grap
     return &graph->clip.rows.v[graph->nodes.v[node].row];
 }
 
-/* The node from which the path's edge k leads; of k == npath, where the path ends. */
+/* Returns the node at the start of the path's edge k; for k == npath the end of the path. */
 static inline uint32_t tl_hta_node_of_path(const tl_hta_path_graph *graph, size_t k)
 {
     return k < graph->npath ? graph->edges.v[graph->path[k]].from : graph->edges.v[graph->path[k - 1]].to;

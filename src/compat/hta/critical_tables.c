@@ -1,10 +1,11 @@
-/* critical_tables.c - the critical paths of a job, as tables: what the graph has and the path weighs, what binds it, its
- * nodes, and all edges.
+/* critical_tables.c - the tables of a job's critical paths: counts and weights of graph and path, the path's
+ * bottlenecks, its nodes, and all edges.
  *
  *     critical_path_TAG_stats, _summary, _bound_by, _path, _edges     TAG_rankN in a job of several ranks
- *     critical_path_TAG_nodes     of regions that are asked for: with the edges the graph as HTA saves it, in a plain form
+ *     critical_path_TAG_nodes     only for an annotation in the parameters: with the edges, the graph that HTA saves
  *
- * Of regions that are asked for: the tag is the annotation in letters and digits, with the instances; whole for "*".  Else
+ * With an annotation in the parameters, TAG is the annotation in letters and digits, with the instances; whole for
+ * "*".  Without one, the regions are
  *
  *     step0, step1, steps0_1    the instances 0, 1, and 0 and 1 of ProfilerStep; steps0_1 of the first rank alone, and
  *                               no more than step0 where there is one step
@@ -18,10 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LARGE_ROWS      120000 /* of all ranks: with more than that there is no path of the whole */
-#define LARGE_EDGES     16000  /* of a graph: if it has more, they are listed only where they are asked for */
-#define TAG             96     /* characters of an annotation in a file's name */
-#define NAME_CHARACTERS 80     /* of a name in a path */
+#define LARGE_ROWS      120000 /* most rows of all ranks for a path of the whole trace */
+#define LARGE_EDGES     16000  /* most edges of a graph that are listed without an annotation in the parameters */
+#define TAG             96     /* most characters of an annotation in a file's name */
+#define NAME_CHARACTERS 80     /* most characters of a name in a path */
 #define STEP            "ProfilerStep"
 #define FORWARD         "[param|pytorch.model.alex_net|0|0|0|measure|forward]"
 
@@ -29,9 +30,9 @@
 typedef struct part {
     tl_hta_region region;
     char tag[TAG + 64];
-    bool first_alone; /* of the first rank alone */
-    bool plain;       /* the tag without a rank, of several ranks, too */
-    bool asked;       /* all its tables, however large */
+    bool first_alone; /* on the first rank alone */
+    bool plain;       /* the tag has no rank even in a job of several ranks */
+    bool asked;       /* from the parameters: all tables are written, of any size */
 } part;
 
 typedef TL_VEC(part) parts;
@@ -51,12 +52,13 @@ typedef struct sum {
     double weight;
 } sum;
 
-/* The edges of a path, or all edges, by their kinds and by what binds them. */
+/* Sums over edges, by kind and by bottleneck. */
 typedef struct sums {
     sum all, of_kind[TL_HTA_NEDGE_KINDS], of_binding[TL_HTA_NBINDINGS];
 } sums;
 
-static sums add_up(const tl_hta_path_graph *g, bool path)
+/* Returns the sums over the edges of the path, or over all edges. */
+static sums sums_of(const tl_hta_path_graph *g, bool path)
 {
     sums s = { .all.n = (int64_t)(path ? g->npath : g->edges.n) };
 
@@ -71,7 +73,7 @@ static sums add_up(const tl_hta_path_graph *g, bool path)
     return s;
 }
 
-/* A row "PREFIX KEY,value". */
+/* Writes a row with PREFIX and KEY joined, and the value. */
 static void put_value(tl_csv *csv, const char *prefix, const char *key, tl_cell value)
 {
     char name[96];
@@ -87,7 +89,8 @@ static void put_kinds(tl_csv *csv, const char *edges, const char *weight, const 
     }
 }
 
-/* How heavy the heaviest path is when collectives and other work of the device take such shares of their time. */
+/* Returns the length of the heaviest path, us, with the edges of collectives and of other device work weighted by these
+ * factors. */
 static double length_if(const tl_hta_path_graph *g, double collectives, double others)
 {
     tl_arena arena = { 0 };
@@ -106,7 +109,7 @@ static double length_if(const tl_hta_path_graph *g, double collectives, double o
     return length;
 }
 
-/* The rows of the path, each once. */
+/* Returns the number of distinct rows on the path. */
 static size_t rows_of_path(const tl_hta_path_graph *g)
 {
     bool *is_there = tl_calloc(g->clip.rows.n, sizeof *is_there);
@@ -121,8 +124,8 @@ static size_t rows_of_path(const tl_hta_path_graph *g)
     return n;
 }
 
-/* What HTA's trace with the path in it holds: the events on the path and those of no duration, or all; arrows for the edges of
- * the path that are no work, or for all edges. */
+/* Writes the counts of HTA's trace with the path as overlay: events without the two ends of each arrow, events on
+ * the path, and arrows. */
 static void put_overlay(tl_csv *csv, const char *way, size_t nevents, size_t nmarked, size_t narrows)
 {
     put_value(csv, way, "events", tl_count(nevents + 2 * narrows));
@@ -132,7 +135,7 @@ static void put_overlay(tl_csv *csv, const char *way, size_t nevents, size_t nma
 
 static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
-    const sums all = add_up(g, false), path = add_up(g, true);
+    const sums all = sums_of(g, false), path = sums_of(g, true);
     size_t nnegative = 0, nempty = 0;
 
     TL_EACH (const tl_hta_edge, edge, g->edges) {
@@ -168,7 +171,7 @@ static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fram
 
 static void put_shares(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
-    const sums path = add_up(g, true);
+    const sums path = sums_of(g, true);
 
     (void)frame;
     for (int k = 0; k < TL_HTA_NBINDINGS; k++)
@@ -178,7 +181,7 @@ static void put_shares(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fra
 
 static void put_counts(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
-    const sums path = add_up(g, true);
+    const sums path = sums_of(g, true);
 
     (void)frame;
     for (int k = 0; k < TL_HTA_NBINDINGS; k++)
@@ -232,8 +235,8 @@ static void put_nodes(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fram
 static const struct {
     const char *name, *header;
     void (*put)(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame);
-    bool of_path; /* not there without one */
-    bool asked;   /* there only where the region is asked for */
+    bool of_path; /* written only if there is a path */
+    bool asked;   /* written only for regions from the parameters */
 } tables[] = {
     { "stats", "key,value", put_stats, false, false },
     { "summary", "bound_by,percent", put_shares, true, false },
@@ -248,28 +251,30 @@ static const struct {
 
 /* ------------------------------------------------------------------------------------------------------ the overlay
  *
- * A copy of the rank's trace as HTA overlays it: of complete events ("ph": "X") those of the path, with `critical` in their
- * args, and annotations and Python frames; and an arrow for each edge of the path that is no work.
+ * A copy of the rank's trace with HTA's overlay.  Complete events ("ph": "X") are kept only if they are on the path,
+ * with `critical` added to their args, or are annotations or Python frames.  Each dependency, launch delay and
+ * synchronisation on the path adds an arrow.
  */
 
-/* Of complete events off the path HTA keeps these. */
+/* Categories of the complete events that HTA keeps off the path. */
 #define KEPT (TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON))
 
 typedef struct overlaid {
     const tl_hta_path_graph *graph;
     tl_trace trace;
     tl_verbatim words;
-    uint8_t *fate;   /* of an entry */
-    uint32_t *event; /* of an entry that is an event: its place in the columns */
+    uint8_t *fate;   /* by entry: TL_ENTRY_... */
+    uint32_t *event; /* by entry: the event's position in the columns */
 } overlaid;
 
-/* As Python's int() of a number that fits. */
+/* Returns the value truncated as by Python's int(); 0 for a value beyond int64_t. */
 static int64_t microseconds(double us)
 {
     return fabs(us) < 0x1p62 ? (int64_t)us : 0;
 }
 
-/* One end of an edge's arrow.  HTA draws the end of device work a microsecond early, so that the arrow starts within it. */
+/* Writes one end of an edge's arrow.  HTA draws the end of device work 1 us early, so that the arrow starts within
+ * it. */
 static void put_end(tl_out_writer *writer, const overlaid *o, const tl_hta_edge *edge, size_t id, char ph)
 {
     const tl_events *events = &o->trace.events;
@@ -300,7 +305,7 @@ static void put_end(tl_out_writer *writer, const overlaid *o, const tl_hta_edge 
     tl_out_put(writer, &out);
 }
 
-/* Of the edges of the path that are no work. */
+/* Writes the arrows of the path's dependencies, launch delays and synchronisations. */
 static tl_status add_arrows(void *arg, tl_out_writer *writer, tl_error *err)
 {
     const overlaid *o = arg;
@@ -317,8 +322,8 @@ static tl_status add_arrows(void *arg, tl_out_writer *writer, tl_error *err)
     return TL_OK;
 }
 
-/* What becomes of each entry. */
-static tl_status decide(overlaid *o, const char *path, tl_error *err)
+/* Decides which entries are kept, dropped or marked. */
+static tl_status decide_fates(overlaid *o, const char *path, tl_error *err)
 {
     const tl_events *events = &o->trace.events;
     const uint64_t n = o->trace.report.entries;
@@ -341,8 +346,8 @@ static tl_status decide(overlaid *o, const char *path, tl_error *err)
     return TL_OK;
 }
 
-/* TL_EINPUT: the trace cannot be read again, or entries of it are lost; TL_EUSAGE: the copy would take the place of an
- * input; TL_EOUTPUT. */
+/* TL_EINPUT: the trace cannot be read again or has damaged entries; TL_EUSAGE: the copy would overwrite an input;
+ * TL_EOUTPUT: a write failed. */
 static tl_status write_overlay(const tl_hta_job *job, const tl_hta_frame *frame, const tl_hta_path_graph *g,
                                tl_error *err)
 {
@@ -359,7 +364,7 @@ static tl_status write_overlay(const tl_hta_job *job, const tl_hta_frame *frame,
     tl_bytes_put(&path, "", 1);
     tl_status st = tl_trace_read(frame->path, &how, &o.trace, err);
     if (st == TL_OK)
-        st = decide(&o, frame->path, err);
+        st = decide_fates(&o, frame->path, err);
     TL_EACH (const tl_hta_frame, other, job->frames)
         if (st == TL_OK)
             st = tl_check_input_kept(path.v, other->path, err);
@@ -389,7 +394,7 @@ static tl_status write_overlay(const tl_hta_job *job, const tl_hta_frame *frame,
 
 /* -------------------------------------------------------------------------------------------------- a part of a rank */
 
-/* Writes critical_path_TAG_TABLE.csv, and the overlay where it is asked for; returns whether there is a path. */
+/* Writes the tables of a region on one rank, and with `show` the overlay; returns whether there is a path. */
 static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const part *p, bool show)
 {
     tl_hta_path_graph g = { .npath = 0 };
@@ -441,7 +446,7 @@ static part *add_part(parts *all, const char *tag, const char *annotation, tl_ra
     return p;
 }
 
-/* Those that are asked for. */
+/* Adds the regions from the parameters. */
 static void add_asked(parts *all, const tl_hta_parameters *p)
 {
     static const tl_range first = { 0, 0 };
@@ -459,6 +464,7 @@ static void add_asked(parts *all, const tl_hta_parameters *p)
     }
 }
 
+/* Adds the default regions. */
 static void add_usual(parts *all, const tl_hta_job *job)
 {
     const bool launch_edges = job->parameters->launch_edges;

@@ -2,10 +2,10 @@
  *
  *     host     [ aten::conv2d                        ]
  *               [ aten::cudnn_convolution     ]
- *                [ launch ]      [ launch ]            the i-th launch by time has
- *     ranges     [ range ]     [ range ]               the i-th range by time
+ *                [ launch ]      [ launch ]            launch i by time belongs to
+ *     ranges     [ range ]     [ range ]               range i by time
  *
- * The counters are in the args of the ranges, as they are written.
+ * The counters are the args of the ranges, as written.
  */
 #include "graph.h"
 #include "tlmpi/base/decimal.h"
@@ -21,11 +21,11 @@ typedef struct counting {
     const tl_hta_graph *graph;
     const tl_hta_frame *frame;
     tl_arena arena;
-    uint32_t *ranges, *launches; /* positions; launches by time */
+    uint32_t *ranges, *launches; /* positions; launches sorted by time */
     size_t nranges, nlaunches;
-    uint32_t *place; /* of a row of the host: where it stands in graph->opened; of others nopened */
-    tl_names keys;   /* counters that are not columns of every row, in order of first sight */
-    char why[128];   /* there is no table, because ... */
+    uint32_t *place; /* by position of a row: its index in graph->opened; nopened for a row not in it */
+    tl_names keys;   /* names of counters without a fixed column, in order of first sight */
+    char why[128];   /* why there is no table; "": there is a table */
 } counting;
 
 TL_ORDER_BY(by_time, tl_hta_row, ts, index)
@@ -47,21 +47,22 @@ static void find_rows(counting *c)
     tl_sort_index(c->launches, c->nlaunches, by_time, c->frame->rows.v);
 }
 
-/* Whether a row stands in another, at whatever depth. */
-static bool stands_in(const tl_hta_graph *g, uint32_t at, uint32_t above)
+/* Whether row `above` is row `at` or an ancestor of it. */
+static bool is_within(const tl_hta_graph *g, uint32_t at, uint32_t above)
 {
     while (at != TL_HTA_TOP && at != above)
         at = g->node[at].parent;
     return at == above;
 }
 
-static void take_row(const counting *c, positions *ops, uint32_t at)
+/* Adds the row if it is an operator. */
+static void add_if_operator(const counting *c, positions *ops, uint32_t at)
 {
     if (tl_text_is(tl_hta_cat(c->frame, &c->frame->rows.v[at]), "cpu_op"))
         tl_vec_push(ops, at);
 }
 
-/* The operators above and under a launch, by time. */
+/* Sets *ops to the operators above and below a launch, sorted by time. */
 static void find_ops(const counting *c, uint32_t launch, positions *ops)
 {
     const tl_hta_graph *g = c->graph;
@@ -70,13 +71,13 @@ static void find_ops(const counting *c, uint32_t launch, positions *ops)
     if (g->node[launch].depth < 0)
         return;
     for (uint32_t at = g->node[launch].parent; at != TL_HTA_TOP; at = g->node[at].parent)
-        take_row(c, ops, at);
-    for (size_t i = (size_t)c->place[launch] + 1; i < g->nopened && stands_in(g, g->opened[i], launch); i++)
-        take_row(c, ops, g->opened[i]);
+        add_if_operator(c, ops, at);
+    for (size_t i = (size_t)c->place[launch] + 1; i < g->nopened && is_within(g, g->opened[i], launch); i++)
+        add_if_operator(c, ops, g->opened[i]);
     tl_sort_index(ops->v, ops->n, by_time, c->frame->rows.v);
 }
 
-/* Each launch stands in an operator, or has one in it. */
+/* Sets `place`, and `why` if a launch has no operator above or below it. */
 static void check_ops(counting *c)
 {
     positions ops = { 0 };
@@ -95,7 +96,7 @@ static void check_ops(counting *c)
     free(ops.v);
 }
 
-/* The operators of a launch; the first and the last of them. */
+/* Ends a row with the operators of a launch, the first and the last operator. */
 static void put_ops(const counting *c, uint32_t launch, tl_csv *csv)
 {
     positions ops = { 0 };
@@ -116,7 +117,7 @@ static void put_ops(const counting *c, uint32_t launch, tl_csv *csv)
 
 /* ------------------------------------------------------------------------------------------------- the args of ranges */
 
-/* Which columns every row has from its args, and what stands there without them. */
+/* Columns from the args of a row, and their values where the args lack the key. */
 static const struct {
     const char *column, *key, *absent;
 } columns[] = {
@@ -149,13 +150,14 @@ static bool is_column(tl_text key)
     return tl_text_is(key, "stream") || tl_text_is(key, "correlation");
 }
 
-/* The args of a range; empty where it has none. */
+/* Returns the args of a range; empty: none. */
 static tl_text args_of(const counting *c, size_t range)
 {
     const uint32_t index = c->frame->rows.v[c->ranges[range]].index;
     return tl_names_text(&c->frame->texts, tl_hta_args_of(c->frame, index)->range);
 }
 
+/* Collects the names of the counters. */
 static void find_counters(counting *c)
 {
     for (size_t i = 0; i < c->nranges; i++) {
@@ -190,7 +192,7 @@ static void put_value(tl_csv *csv, tl_text value)
     }
 }
 
-/* The columns that HTA takes from args, but for stream and correlation: those of every row, then the counters. */
+/* Adds the cells that HTA takes from args, except stream and correlation: the fixed columns, then the counters. */
 static void put_args(const counting *c, size_t range, tl_csv *csv)
 {
     tl_text args = args_of(c, range), rest = tl_json_inside(args), key, value;
@@ -247,8 +249,8 @@ static void write_table(counting *c, tl_csv_folder *folder)
     tl_csv_close(&csv);
 }
 
-/* Finds all that the table of a rank with ranges has; else says why there is none. */
-static void find_all(counting *c)
+/* Prepares the table of a rank with ranges, or sets `why`. */
+static void prepare_table(counting *c)
 {
     if (c->nranges != c->nlaunches)
         snprintf(c->why, sizeof c->why, "%zu ranges and %zu launches", c->nranges, c->nlaunches);
@@ -260,7 +262,7 @@ static void find_all(counting *c)
         find_counters(c);
 }
 
-/* A rank without ranges has no table, and no call graph is made of it. */
+/* A rank without ranges has no table and needs no call graph. */
 void tl_hta_cupti_counters(tl_hta_job *job)
 {
     TL_EACH (const tl_hta_frame, frame, job->frames) {
@@ -269,7 +271,7 @@ void tl_hta_cupti_counters(tl_hta_job *job)
         if (c.nranges > 0) {
             tl_hta_graph graph = tl_hta_graph_of(frame);
             c.graph = &graph;
-            find_all(&c);
+            prepare_table(&c);
             if (c.why[0] != '\0')
                 tl_hta_note_rank(job, "cupti_counters", frame, "no table: %s", c.why);
             else

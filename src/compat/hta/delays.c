@@ -8,8 +8,8 @@
  *                     |<----->|                         delay of the runtime: to the start of that kernel
  *
  * A launch belongs to the aten operator that starts last among the operators that span the launch, on any thread.
- * Kernels of operators of one name that start at one time on one thread are one run; runs with the same operator and
- * kernels are a row.
+ * Launches on one thread by operators of one name and start are one run; runs with equal operator and kernels are one
+ * row.
  */
 #include "frame.h"
 #include "tlmpi/base/group.h"
@@ -18,14 +18,14 @@
 
 #define NONE UINT32_MAX
 
-/* A launch of an operator and its kernel; or, of a run, its first launch and all its kernels. */
+/* A launch by an operator, with its kernel; or a run: its first launch, with the kernels of all its launches. */
 typedef struct launched {
     double op_ts;
     double op_us, runtime_us; /* delays */
     int64_t tid;
     uint32_t tid_text;
     uint32_t op;      /* a symbol */
-    uint32_t kernels; /* a symbol; of a run: names id of the text "a -> b -> c" */
+    uint32_t kernels; /* symbol of the kernel; of a run: id of the text "a -> b -> c" */
 } launched;
 
 typedef TL_VEC(launched) launches;
@@ -33,19 +33,19 @@ typedef TL_VEC(launched) launches;
 TL_SORT_BY(by_run, launched, tid, tid_text, op, op_ts)
 TL_SORT_BY(by_kernels, launched, op, kernels)
 
-/* By start; of operators with one start the first in row order stands last, and is taken. */
+/* Sorted by start; ties by row order, descending, so that the first row in file order is taken. */
 static int by_ts(const void *context, uint32_t a, uint32_t b)
 {
     const tl_hta_row *rows = context;
     return rows[a].ts != rows[b].ts ? TL_COMPARE(rows[a].ts, rows[b].ts) : TL_COMPARE(b, a);
 }
 
-/* By index of a launch: how many rows are linked to it, and the last of these rows. */
+/* The number of rows linked to a launch, and the position of the last. */
 typedef struct linked {
     uint32_t n, last;
 } linked;
 
-/* The launches of operators.  False: one of them has no kernel, or more than one. */
+/* Adds the launches by operators to *out.  False: a launch has no kernel, or several. */
 static bool find_launches(launches *out, const tl_hta_frame *frame)
 {
     const tl_hta_row *rows = frame->rows.v;
@@ -54,7 +54,7 @@ static bool find_launches(launches *out, const tl_hta_frame *frame)
     bool alone = true;
     linked *of = tl_arena_zeroed(&arena, nindices, sizeof *of);
     uint32_t *ops = tl_arena_take(&arena, n, sizeof *ops);       /* by ts */
-    uint32_t *within = tl_arena_take(&arena, n, sizeof *within); /* of an op: the last one before it that ends later */
+    uint32_t *within = tl_arena_take(&arena, n, sizeof *within); /* by op: the last op before it that ends later */
     size_t nops = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -88,7 +88,7 @@ static bool find_launches(launches *out, const tl_hta_frame *frame)
     return alone;
 }
 
-/* Makes runs of the launches, which are in row order; `lists` gets the texts of their kernels. */
+/* Joins the launches, in row order, into runs; adds the texts of the runs' kernels to `lists`. */
 static void make_runs(launches *all, tl_names *lists, const tl_hta_symbols *symbols)
 {
     tl_bytes list = { 0 };
@@ -117,7 +117,7 @@ typedef struct row {
     double op_us, runtime_us;
 } row;
 
-/* The most frequent first, then by the texts, descending. */
+/* Sorted by count, descending; ties by the texts, descending. */
 static int by_count(const void *a, const void *b)
 {
     const row *x = a, *y = b;

@@ -4,8 +4,8 @@
  *     test      step 5   aten::add x2                       aten::mul x1
  *                        decreased        deleted           added
  *
- * The rank is the lowest and the step the first of each job, where no others are asked for.  No row is aligned or cut.
- * Categories are together, and what AMD runs on stream 0 is in no step.
+ * By default the rows are of the lowest rank and the first step of each job.  No row is aligned or cut.  Rows of one
+ * name are counted together in all categories; rows on stream 0, such as AMD's device work, belong to no step.
  */
 #include "frame.h"
 #include "tlmpi/base/group.h"
@@ -16,15 +16,15 @@
 enum { CONTROL, TEST, NSIDES };
 static const char *const side_names[NSIDES] = { "control", "test" };
 
-/* What a row is; of a table, what its rows must be. */
+/* Properties of a row; a table selects rows by them. */
 enum { ON_HOST = 1, ON_STREAM = 2, IN_CHOSEN_STEPS = 4 };
 
-/* A name, and its rows on either side. */
+/* A name, with its rows in both jobs. */
 typedef struct op {
     tl_text name;
     unsigned is;
     size_t n[NSIDES];
-    double us[NSIDES], lost[NSIDES]; /* sum of durations; what rounding has added to it too much, as pandas keeps it */
+    double us[NSIDES], lost[NSIDES]; /* sum of durations; its compensation (Kahan), as in pandas */
 } op;
 
 typedef TL_VEC(op) ops;
@@ -32,12 +32,12 @@ typedef TL_VEC(op) ops;
 typedef struct diff {
     tl_csv_folder *out;
     tl_bytes *notes;
-    ops all; /* of each name and kind of row, neither sorted nor joined */
+    ops all; /* one for each side, name and properties; unsorted */
 } diff;
 
 /* ---------------------------------------------------------------------------------------------------- counting rows */
 
-/* HTA takes the text after "ProfilerStep#" for a number, and gives up where it is none. */
+/* Whether only digits follow "ProfilerStep#"; HTA fails on other names. */
 static bool is_step_name(tl_text name)
 {
     size_t i = sizeof "ProfilerStep#" - 1, first = i;
@@ -46,7 +46,7 @@ static bool is_step_name(tl_text name)
     return tl_text_starts(name, "ProfilerStep#") && i > first && i == name.n;
 }
 
-/* The first step that a name of the job tells; -1: none.  *bad: a name that HTA gives up at. */
+/* Returns the first step in the names of the job; -1: none.  *bad: a name on which HTA fails. */
 static int64_t first_step(const tl_hta_job *job, tl_text *bad)
 {
     int64_t first = -1;
@@ -61,9 +61,10 @@ static int64_t first_step(const tl_hta_job *job, tl_text *bad)
     return first;
 }
 
+/* Adds the rows of the ranks that belong to a step. */
 static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges *ranks, const tl_ranges *steps)
 {
-    tl_map places = { 0 }; /* kind and name -> place in d->all */
+    tl_map places = { 0 }; /* properties and name -> position in d->all */
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         size_t nlost = 0;
@@ -110,8 +111,8 @@ static void add_op(void *sum, const void *more)
     }
 }
 
-/* The rows that are one of `where` and all of `in`, in the order of their texts; free(ops.v) ends it.  Short names are
- * in the arena. */
+/* Returns the names of rows with one of the properties `where` and all properties `in`, sorted by text, equal names
+ * joined.  With `shortened`, names are short, with their texts in that arena.  The caller frees ops.v. */
 static ops ops_of(const diff *d, unsigned where, unsigned in, tl_arena *shortened)
 {
     ops some = { 0 };
@@ -134,7 +135,7 @@ static ops ops_of(const diff *d, unsigned where, unsigned in, tl_arena *shortene
     return some;
 }
 
-/* First what the control has, then what the test has alone.  */
+/* Writes the names in the control, then the names only in the test. */
 static void write_compare(diff *d, const char *file, const char *key, const ops *some)
 {
     tl_csv csv = tl_csv_open(d->out, file, NULL);
@@ -180,7 +181,7 @@ static void write_changes(diff *d, const char *file, const ops *some)
     tl_csv_close(&csv);
 }
 
-/* HTA's tables of one device. */
+/* Writes HTA's tables of one device. */
 static void write_device(diff *d, const char *device, unsigned where)
 {
     static const char *const kinds[] = { "compare_%s.csv", "compare_%s_short.csv", "compare_%s_all_iterations.csv",
@@ -219,8 +220,8 @@ static bool has_step(const tl_hta_job *job, const tl_ranges *steps)
     return false;
 }
 
-/* Counts the rows of a side. */
-static void take_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
+/* Counts the rows of one job after checking its ranks and steps. */
+static void count_side(diff *d, const tl_hta_job *job, int side, tl_error *err)
 {
     const tl_hta_parameters *p = job->parameters;
     const tl_ranges *ranks = side == CONTROL ? &p->control_rank : &p->test_rank;
@@ -266,7 +267,7 @@ tl_status tl_compat_hta_diff(const tl_hta_options *control, const tl_hta_options
             tl_fail(&out->error, TL_EINPUT, "no file of the %s has an entry with a duration and a category",
                     side_names[side]);
         else
-            take_side(&d, job, side, &out->error);
+            count_side(&d, job, side, &out->error);
     }
     if (!tl_csv_failed(out)) {
         write_device(&d, "all", ON_HOST | ON_STREAM);

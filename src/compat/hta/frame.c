@@ -1,4 +1,4 @@
-/* frame.c - which entries of a trace HTA keeps, with which time stamps, and which it leaves out again. */
+/* frame.c - the entries that HTA keeps, with their time stamps, links and steps; and the cut of the last step. */
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/schema.h"
@@ -14,8 +14,7 @@ void tl_hta_frame_free(tl_hta_frame *frame)
     *frame = (tl_hta_frame){ 0 };
 }
 
-/* HTA keeps whatever has a duration and a category other than "Trace", whatever its ph.  A row without a finite time it
- * could not order either. */
+/* Whether HTA keeps the event: it has finite times, a duration and a category other than "Trace", and any ph. */
 static bool is_kept(const tl_events *events, const tl_verbatim *words, size_t i)
 {
     const tl_category *category = &events->categories.v[events->category[i]];
@@ -24,9 +23,9 @@ static bool is_kept(const tl_events *events, const tl_verbatim *words, size_t i)
            category->text != TL_NO_NAME && !tl_text_is(tl_names_text(&events->names, category->text), "Trace");
 }
 
-/* The local id of a text of the trace to its symbol, each looked up once: translate[id + 1], so that TL_NO_NAME has a
- * place. */
-static uint32_t translated(uint32_t *translate, uint32_t id, const tl_events *events, tl_hta_symbols *symbols)
+/* Returns the symbol of a text of the trace, looked up once and kept in translate[id + 1]; translate[0] is the
+ * symbol of TL_NO_NAME. */
+static uint32_t symbol_of_text(uint32_t *translate, uint32_t id, const tl_events *events, tl_hta_symbols *symbols)
 {
     uint32_t *place = &translate[id == TL_NO_NAME ? 0 : (size_t)id + 1];
     if (*place == TL_NO_NAME)
@@ -34,11 +33,11 @@ static uint32_t translated(uint32_t *translate, uint32_t id, const tl_events *ev
     return *place;
 }
 
-/* `round`: HTA's way from nanoseconds to microseconds: both ends move inwards to a full one.  The sum is that of the
- * doubles as they are, not of the decimal text. */
+/* Returns the row of event i.  `round`: start and end move inwards to full microseconds, as HTA converts
+ * nanoseconds.  The end is the sum of the unrounded doubles. */
 static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size_t i, bool round)
 {
-    bool flow = events->flags[i] & (TL_EVENT_PH_START | TL_EVENT_PH_END); /* its correlation is the id of the arrow */
+    bool flow = events->flags[i] & (TL_EVENT_PH_START | TL_EVENT_PH_END); /* its correlation is the flow's id */
     double ts = words->ts[i], end = ts + words->dur[i];
     tl_hta_row row = {
         .ts = round ? ceil(ts) : ts,
@@ -53,36 +52,36 @@ static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size
     return row;
 }
 
-/* A text of the trace as one of the frame's; TL_NO_NAME for none. */
-static uint32_t kept_text(tl_hta_frame *frame, const tl_events *events, uint32_t id)
+/* Copies a text of the trace into the frame and returns its id there; TL_NO_NAME stays. */
+static uint32_t copy_text(tl_hta_frame *frame, const tl_events *events, uint32_t id)
 {
     tl_text text = tl_names_text(&events->names, id);
     return id != TL_NO_NAME ? tl_names_intern(&frame->texts, text.p, text.n) : TL_NO_NAME;
 }
 
-/* The tracks of the trace, and the texts in them. */
-static void take_tracks(tl_hta_frame *frame, const tl_events *events)
+/* Copies the tracks of the trace with their texts. */
+static void copy_tracks(tl_hta_frame *frame, const tl_events *events)
 {
     TL_EACH (const tl_track, each, events->tracks) {
         tl_track track = *each;
-        track.pid_text = kept_text(frame, events, each->pid_text);
-        track.tid_text = kept_text(frame, events, each->tid_text);
+        track.pid_text = copy_text(frame, events, each->pid_text);
+        track.tid_text = copy_text(frame, events, each->tid_text);
         tl_vec_push(&frame->tracks, track);
     }
 }
 
-/* What no args say. */
+/* Args with all values absent. */
 static const tl_hta_args no_args = {
     .range = TL_NO_NAME, .wait_stream = -1, .wait_record = -1, .external = TL_REF_NONE
 };
 
-/* Where the walk over the events stands in the lists of their args, which ascend by event. */
+/* Positions of the walk over the events in the lists of their args, which ascend by event. */
 typedef struct places {
     size_t copy, wait, range;
 } places;
 
-/* What the args of event i say, if they say any of it. */
-static void take_args(tl_hta_frame *frame, const tl_events *events, const tl_verbatim *words, uint32_t i, places *at)
+/* Adds the args of event i to the frame, unless all values are absent. */
+static void add_args(tl_hta_frame *frame, const tl_events *events, const tl_verbatim *words, uint32_t i, places *at)
 {
     tl_hta_args args = no_args;
 
@@ -97,7 +96,7 @@ static void take_args(tl_hta_frame *frame, const tl_events *events, const tl_ver
         }
     for (; at->range < words->ranges.n && words->ranges.v[at->range].event <= i; at->range++)
         if (words->ranges.v[at->range].event == i)
-            args.range = kept_text(frame, events, words->ranges.v[at->range].args);
+            args.range = copy_text(frame, events, words->ranges.v[at->range].args);
     if (words->more != NULL && words->more[i].external_id < TL_REF_NUMBER)
         args.external = words->more[i].external_id;
     if (args.gb_per_s != 0 || args.wait_stream != -1 || args.wait_record != -1 || args.range != TL_NO_NAME ||
@@ -105,7 +104,7 @@ static void take_args(tl_hta_frame *frame, const tl_events *events, const tl_ver
         tl_vec_push(&frame->args, args);
 }
 
-/* Sets row_at of the rows that there are now. */
+/* Sets row_at and nindices from the current rows. */
 static void index_rows(tl_hta_frame *frame)
 {
     frame->nindices = 1;
@@ -117,8 +116,8 @@ static void index_rows(tl_hta_frame *frame)
         frame->row_at[frame->rows.v[i].index] = i + 1;
 }
 
-/* What the frame knows of all its rows. */
-static void describe(tl_hta_frame *frame, const tl_meta *meta)
+/* Sets the fields that summarise the rows and the trace's metadata. */
+static void summarise_rows(tl_hta_frame *frame, const tl_meta *meta)
 {
     bool launches[TL_HTA_MTIA + 1] = { false };
 
@@ -140,7 +139,7 @@ static void describe(tl_hta_frame *frame, const tl_meta *meta)
                                                                : TL_HTA_NO_LAUNCH;
 }
 
-/* What HTA's overlaid trace keeps of the complete events ("ph": "X") off the path. */
+/* Categories of the complete events ("ph": "X") that HTA's overlaid trace keeps off the path. */
 #define OVERLAY_KEEPS (TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON))
 
 void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
@@ -154,16 +153,16 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
     frame->symbols = symbols;
     for (size_t i = 0; i <= events->names.n; i++)
         translate[i] = TL_NO_NAME;
-    take_tracks(frame, events);
+    copy_tracks(frame, events);
     for (size_t i = 0; i < events->n; i++) {
         frame->nplain +=
             (events->flags[i] & TL_EVENT_PH_X) != 0 && (TL_CAT_BIT(tl_event_cat(events, i)) & OVERLAY_KEEPS) == 0;
         if (!is_kept(events, words, i))
             continue;
         tl_hta_row row = row_of(events, words, i, round);
-        row.name = translated(translate, events->name[i], events, symbols);
-        row.cat = translated(translate, events->categories.v[events->category[i]].text, events, symbols);
-        take_args(frame, events, words, (uint32_t)i, &places_of_args);
+        row.name = symbol_of_text(translate, events->name[i], events, symbols);
+        row.cat = symbol_of_text(translate, events->categories.v[events->category[i]].text, events, symbols);
+        add_args(frame, events, words, (uint32_t)i, &places_of_args);
         tl_vec_push(&frame->rows, row);
     }
     free(translate);
@@ -171,7 +170,7 @@ void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verb
     frame->ts_whole = round || !trace->report.fractional_ts;
     frame->nentries = trace->report.entries;
     index_rows(frame);
-    describe(frame, &trace->meta);
+    summarise_rows(frame, &trace->meta);
 }
 
 /* -------------------------------------------------------------------------------------------------------- its columns */
@@ -210,28 +209,28 @@ double tl_hta_frame_duration(const tl_hta_frame *frame)
 
 /* ------------------------------------------------------------------------------------------------------------ the cut
  *
- * HTA leaves out the last profiler step, because the profiler may have been stopped in it.
+ * HTA leaves out the last profiler step, because the profiler may have stopped during this step.
  *
  *     host     [ ProfilerStep#5 )[ ProfilerStep#6 )
  *               [launch a]        [launch b]
- *     stream   .........[ a ]..............[ b ]...        b goes, and so does everything from step 6 on
+ *     stream   .........[ a ]..............[ b ]...        b is cut, as is everything from step 6 on
  *                               ^ from here on
  */
 
-/* The host rows with correlation -1 join the device rows with -1 (an event synchronisation may be one), each with each.
- * More rows than this are given up. */
+/* Most rows after the cut.  Each host row with correlation -1 matches each device row with correlation -1, such as an
+ * event synchronisation, so the product can be huge. */
 #define ROWS_MAX ((size_t)1 << 28)
 
-/* Which host rows stay: up to last_start, last_end. */
+/* The limits of the cut. */
 typedef struct cut {
-    double last_start, last_end;
+    double last_start, last_end; /* start and end of the last step, us */
     bool include_last;
-    tl_map launches; /* correlation -> host rows that stay and have it */
+    tl_map launches; /* correlation -> number of kept host rows with it */
 } cut;
 
-/* The last step by its rows on the host, annotations of the device among them; without any, the whole of the host rows.
- * `end` is not aligned and ts is: with absolute time stamps include_last therefore keeps every host row.  False: there is
- * no host row. */
+/* Sets last_start and last_end from the step rows off the device, which include device annotations; without step
+ * rows, from all host rows.  As in HTA, ts is aligned and `end` is not: with absolute time stamps include_last
+ * therefore keeps every host row.  False: there is no host row. */
 static bool find_cut(cut *c, const tl_hta_frame *frame)
 {
     double first_start = INFINITY, host_end = -INFINITY;
@@ -257,7 +256,7 @@ static bool find_cut(cut *c, const tl_hta_frame *frame)
     return any_host;
 }
 
-/* How often the row stands in the frame after the cut. */
+/* Returns how many copies of the row remain after the cut. */
 static uint32_t copies_of(const cut *c, const tl_hta_row *row, bool on_device)
 {
     if (!on_device)
@@ -299,17 +298,17 @@ tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, tl_error *err
 
 /* -------------------------------------------------------------------------------------------------- links and steps */
 
-/* Which call launched which device work, and in which step.
+/* Links between launch calls and device work, and the step of each row.
  *
  *     host    ..[ ProfilerStep#7        )[ ProfilerStep#8  )...
  *               .[launch 12]..[launch 13]....
  *     stream  ................[ kernel 12 ]....[ kernel 13 ]...      both kernels belong to step 7 */
 
-/* Every host row with a correlation is paired with every device row of the same one, and each pair writes both links:
- * what stays is, on either side, the last partner in file order.  A graph launch thus points at its last kernel. */
+/* Links each host row with the last device row, in file order, of the same correlation, and each device row with the
+ * last such host row.  A graph launch thus links to its last kernel. */
 void tl_hta_frame_link(tl_hta_frame *frame)
 {
-    tl_map last[2] = { { 0 } }; /* of the host, of the device: correlation -> position in rows */
+    tl_map last[2] = { { 0 } }; /* host rows, device rows: correlation -> last position in rows */
 
     TL_EACH (const tl_hta_row, row, frame->rows)
         if (row->correlation != -1)
@@ -326,10 +325,10 @@ void tl_hta_frame_link(tl_hta_frame *frame)
     tl_map_free(&last[1]);
 }
 
-/* The rows whose names are those of steps, and that last. */
+/* Step rows of positive duration. */
 typedef TL_VEC(const tl_hta_row *) windows;
 
-/* The step at a time; where windows overlap, the last in file order counts. */
+/* Returns the step at a time; if windows overlap, the last in file order counts. */
 static int64_t step_at(const windows *steps, const tl_hta_symbols *symbols, double ts)
 {
     for (size_t i = steps->n; i-- > 0;)
@@ -338,8 +337,8 @@ static int64_t step_at(const windows *steps, const tl_hta_symbols *symbols, doub
     return TL_HTA_NO_STEP;
 }
 
-/* A row without a stream belongs to the step it starts in, and so does a host operator whose arguments name stream 0; a
- * row on a stream to the step of its launch.  Stream 0, where AMD's device work is, gets no value. */
+/* The step of a row without a stream, and of a cpu_op on stream 0, is the step at its start; of a row on a stream
+ * above 0, the step of its launch; of other rows on stream 0, such as AMD's device work, unknown. */
 void tl_hta_frame_iterate(tl_hta_frame *frame)
 {
     windows steps = { 0 };

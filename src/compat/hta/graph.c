@@ -1,13 +1,13 @@
-/* graph.c - threads; sorting the edges of rows, and the sweep over them; the graph of a rank.
+/* graph.c - threads; nesting by a sweep over the sorted starts and ends of rows; the call graph of a rank.
  *
  *     rows        [ a        [ b   ][ c ][ d       ]          ]
  *     sweep       a is opened, b opened, the top (b) closed, c opened, the top closed ...
  *
- * An end takes off whatever was opened last: HTA does so where rows overlap without one being within the other, too.
+ * An end closes the row opened last, as in HTA, even if rows overlap without nesting.
  *
- * At one time ends come before starts; of ends the shorter row's first, of starts the longer row's.  Rows of no length
- * stand after the starts, and before the ends.  Where there are both, that is a circle: what comes of it depends on the
- * steps of Python's sort, and on the order that the rows come in, and they are therefore the same here.
+ * At one time, ends come before starts, the ends of shorter rows first, the starts of longer rows first.  Rows of
+ * length 0 come after starts and before ends.  If one time has ends, starts and rows of length 0, this relation is a
+ * cycle: the result then depends on the steps of Python's sort and on the input order, so both are reproduced here.
  */
 #include "graph.h"
 #include "tlmpi/base/group.h"
@@ -19,7 +19,7 @@ TL_SORT_BY(by_number, tl_hta_thread, track->pid, track->tid)
 TL_SORT_BY(by_first_row, tl_hta_thread, at[0])
 TL_ORDER_BY(by_track, tl_hta_row, track)
 
-/* Numbers and texts have no order in Python: where there are both, threads come in the order of their first rows. */
+/* Python cannot order numbers and texts: if a pid or tid is a text, threads are in the order of their first rows. */
 tl_hta_threads tl_hta_threads_of(const tl_hta_frame *frame)
 {
     const tl_hta_row *rows = frame->rows.v;
@@ -43,13 +43,13 @@ void tl_hta_threads_free(tl_hta_threads *threads)
 
 /* ---------------------------------------------------------------------------------------------------------- nesting */
 
-/* Row at[k] has edge 2k, its start, and 2k + 1, its end. */
+/* The edges of the rows at[0 .. n): edge 2k is the start, edge 2k + 1 the end of row at[k]. */
 typedef struct edges {
     tl_hta_nest *nest;
     const uint32_t *at;
 } edges;
 
-/* One edge, as it is compared. */
+/* The values of an edge that decide its order; us. */
 typedef struct edge {
     const tl_hta_row *row;
     bool end;
@@ -63,8 +63,9 @@ static edge edge_of(const edges *e, uint32_t k)
     return (edge){ row, k % 2 == 1, length, k % 2 == 1 ? row->ts + length : row->ts };
 }
 
-/* Two starts, or two ends, at one time. */
-static bool goes_before(const edge *x, const edge *y)
+/* Order of two starts, or of two ends, at one time: starts of longer rows, ends of shorter rows first; ties by
+ * index. */
+static bool is_before_at_one_time(const edge *x, const edge *y)
 {
     if (x->length != y->length)
         return x->end ? x->length < y->length : x->length > y->length;
@@ -80,7 +81,7 @@ static bool is_before_sibling(void *context, uint32_t a, uint32_t b)
     if (x.time != y.time)
         return x.time < y.time;
     if (x.end == y.end)
-        return goes_before(&x, &y);
+        return is_before_at_one_time(&x, &y);
     if (x.length > 0 && y.length > 0)
         return x.end;
     return x.length == 0 && y.length == 0 ? x.row->index < y.row->index : !x.end;
@@ -105,7 +106,7 @@ static bool is_before_nested(void *context, uint32_t a, uint32_t b)
     if (x.length != 0 && y.length == 0)
         return !x.end;
     if (x.end == y.end)
-        return goes_before(&x, &y);
+        return is_before_at_one_time(&x, &y);
     return x.length == 0 ? !x.end : x.end;
 }
 
@@ -137,7 +138,7 @@ void tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n)
 
     for (uint32_t i = 0; i < 2 * n; i++)
         v[i] = i;
-    if (nest->way == TL_HTA_NESTED) { /* by time as numpy does, from an order of all starts, then all ends */
+    if (nest->way == TL_HTA_NESTED) { /* by time with numpy's sort, whose input is all starts, then all ends */
         double *times = tl_malloc(2 * n * sizeof *times);
         for (uint32_t i = 0; i < 2 * n; i++)
             times[i % 2 * n + i / 2] = edge_of(&e, i).time;
@@ -175,12 +176,13 @@ static bool is_of_device(const tl_hta_thread *thread, const tl_hta_row *rows)
            (track->tid == 0 && track->tid_text == TL_NO_NAME);
 }
 
+/* Returns -|tid|, the number that HTA gives the root of a thread. */
 static int64_t root_of(const tl_track *track)
 {
     return track->tid > 0 ? -track->tid : track->tid;
 }
 
-/* Nests the rows of the host, thread by thread. */
+/* Nests the host rows, thread by thread. */
 static void nest_threads(tl_hta_graph *g)
 {
     const tl_hta_row *rows = g->frame->rows.v;
@@ -227,7 +229,7 @@ static void nest_threads(tl_hta_graph *g)
     free(host);
 }
 
-/* Device work under its launch.  A row that the cut has repeated counts once. */
+/* Makes device rows children of their launches.  A row that the cut has repeated counts once. */
 static void place_kernels(tl_hta_graph *g)
 {
     const tl_hta_row *rows = g->frame->rows.v;
@@ -250,11 +252,12 @@ static void place_kernels(tl_hta_graph *g)
 /* --------------------------------------------------------------------------------- the backward pass under the steps
  *
  *     main       [ ProfilerStep#5             ][ ProfilerStep#6             ]
- *     backward      [ autograd:: ][ autograd:: ]   [ autograd:: ]     [ autograd:: ]      the last one stays outside
+ *     backward      [ autograd:: ][ autograd:: ]   [ autograd:: ]     [ autograd:: ]      the last row lies in no step
  *
- * Of several steps that a row lies in the first in file order takes it. */
+ * If a row lies in several steps, the first in file order becomes its parent. */
 
-/* Positions of the rows that the backward thread may go under, in file order. */
+/* Sets `steps` to the positions, in file order, of the main thread's backward passes, or without these of its steps.
+ * Returns their number. */
 static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_thread *main)
 {
     size_t n = 0;
@@ -267,7 +270,8 @@ static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_th
     return n;
 }
 
-/* The backward stack's rows then stand behind all others in `opened`. */
+/* Moves the outermost rows of the backward thread under the steps of the main thread, and all rows of the backward
+ * thread to the end of `opened`. */
 static void join_stacks(tl_hta_graph *g, const tl_hta_stack *main, tl_hta_stack *backward)
 {
     const tl_hta_row *rows = g->frame->rows.v;
@@ -296,7 +300,7 @@ static void join_stacks(tl_hta_graph *g, const tl_hta_stack *main, tl_hta_stack 
     free(moved);
 }
 
-/* The only stack that is the main one, or the one of the backward pass; NULL: there is none, or more than one. */
+/* Returns the only main stack, or the only backward stack; NULL: none, or several. */
 static tl_hta_stack *only_stack(tl_hta_graph *g, bool main)
 {
     tl_hta_stack *only = NULL;
@@ -311,6 +315,7 @@ static tl_hta_stack *only_stack(tl_hta_graph *g, bool main)
 
 /* ------------------------------------------------------------------------------------------------------- the graph */
 
+/* Adds the kernels and the height of a node to its parent. */
 static void add_to_parent(tl_hta_graph *g, const tl_hta_node *node)
 {
     if (node->parent == TL_HTA_TOP)
@@ -356,7 +361,7 @@ tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame)
     return g;
 }
 
-/* The parent is the index of what the row stands in, or the number of its thread's root. */
+/* The cell of the parent is the parent's index, or of an outermost row the number of the thread's root. */
 void tl_hta_graph_cells(const tl_hta_graph *g, size_t at, tl_csv *csv)
 {
     const tl_hta_row *rows = g->frame->rows.v;

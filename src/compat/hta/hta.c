@@ -1,4 +1,4 @@
-/* hta.c - files in, HTA's tables out; and the rank that HTA gives a file. */
+/* hta.c - HTA's tables from the files of a job; and the rank that HTA gives a file. */
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/part_file.h"
@@ -40,7 +40,7 @@ static tl_hta_table *const tables[] = {
     tl_hta_execution_trace_links,
 };
 
-/* Tables of a rank, or of an operator, that are there from an earlier job, and that this one may have none of. */
+/* Beginnings of the names of tables that not every job has: tables of an earlier job are removed first. */
 static const char *const sometimes[] = { "callgraph_",        "callstack_old_",  "frequent_patterns_",
                                          "patterns_overlay_", "cupti_counters_", "execution_trace_links",
                                          "memory_timeline",   "critical_path_",  NULL };
@@ -74,13 +74,13 @@ tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_erro
 
 /* ------------------------------------------------------------------------------------------------- the rank of a file
  *
- * HTA reads lines and searches each for "rank":\s+(\d+).  The text alone counts: compact JSON, without white space
- * after the colon, has no rank, and the "rank" of something else that comes first is taken for it. */
+ * HTA searches each line for "rank":\s+(\d+), whatever the JSON structure: compact JSON, without white space after the
+ * colon, has no rank, and the first "rank" counts even if it belongs to another object. */
 
 #define BLOCK_BYTES ((size_t)256 << 10)
 
-/* Looks for the pattern in the text, from *at on.  False: it is not there, or may go on behind the text; *at is then the
- * place from which on more text may complete it. */
+/* Searches the text for the pattern, from *at on.  False: there is no match, or, with `more` text to come, a match may
+ * continue beyond the text; *at is then the place from which the search goes on. */
 static bool find_rank(const tl_bytes *text, size_t *at, bool more, int64_t *rank)
 {
     static const char key[] = "\"rank\":";
@@ -117,7 +117,7 @@ tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err)
         tl_grow((void **)&text.v, &text.cap, text.n + BLOCK_BYTES, 1);
         text.n -= at;
         memmove(text.v, text.v + at, text.n);
-        /* What is wrong with the bytes is told when the trace itself is read. */
+        /* No message: the reading of the trace itself reports the error. */
         if (tl_source_read(source, text.v + text.n, BLOCK_BYTES, &n, NULL) != TL_OK)
             n = 0;
         text.n += n;
@@ -155,11 +155,11 @@ void tl_hta_job_free(tl_hta_job *job)
     *job = (tl_hta_job){ 0 };
 }
 
-/* Notes what is wrong with a file, on stderr as well. */
+/* Adds a note about a file, on stderr too. */
 #define warn(job, file, format, ...)                                                                                   \
     tl_csv_note(&(job)->notes, true, "rank %lld: " format, (long long)(file)->rank, __VA_ARGS__)
 
-/* Takes the trace of a file into the job.  A rank without a kept row is no rank to HTA. */
+/* Reads a file into a frame of the job.  HTA ignores a rank without kept rows. */
 static void load_file(tl_hta_job *job, const tl_hta_file *file, const tl_hta_options *how)
 {
     tl_verbatim words = { 0 };
@@ -232,7 +232,7 @@ void tl_hta_job_align(tl_hta_job *job, bool include_last_step)
             row->ts -= job->zero;
         frame->ts_whole = frame->ts_whole && job->zero_whole;
     }
-    /* Names of steps are the same on all ranks.  With fewer than two there is no last one to leave out. */
+    /* Step names are shared by all ranks.  With fewer than two steps no step is cut. */
     TL_EACH (const tl_hta_symbol, symbol, job->symbols->v)
         nsteps += symbol->step_name;
     if (nsteps < 2)

@@ -1,13 +1,13 @@
-/* breakdown.c - kernels and annotations by name, each rank by itself: sum, extremes, mean and scatter of their durations; and
- * what HTA calls "others".
+/* kernels.c - kernels and annotations by name and rank: statistics of their durations, with HTA's "others"; and launch
+ * calls with their kernels.
  *
- *     names by their sum, the largest first     a   b   c   d   e   f
+ *     names by their sum, descending            a   b   c   d   e   f
  *     running total                             5   8  10  11  12  12.5
  *     0.8-quantile of these totals, by default                  |
  *     others                                                     [ f ]      total above it, or beyond names_max
  *
- * Then HTA groups by name once more and takes the sums for durations: the largest, the least and the mean of a name are
- * its sum, and those of the others are of their sums.
+ * HTA then groups by name once more, with the sums as durations: the maximum, minimum and mean of a name equal its sum,
+ * and the statistics of "others" are those of its names' sums.
  */
 #include "frame.h"
 #include "tlmpi/base/group.h"
@@ -19,14 +19,14 @@
 
 typedef struct tally {
     const tl_hta_frame *frame;
-    tl_text name; /* of the symbols, or "others" */
+    tl_text name; /* a symbol's text, or "others" */
     tl_group_stats durs;
 } tally;
 
 typedef TL_VEC(tally) tallies;
 
-/* Selects rows: on a stream and of a class; or, of a category, with TL_HTA_NCLASSES.  Where there are more names than
- * names_max, what is beyond this quantile of the running totals becomes "others". */
+/* Selects the rows on streams of a class; with TL_HTA_NCLASSES, the rows of a category.  If a rank has more than
+ * names_max names, names above this quantile of the running totals become "others". */
 typedef struct choice {
     const tl_hta_symbols *symbols;
     tl_hta_class class;
@@ -50,18 +50,18 @@ static int by_name_and_rank(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->frame->rank, y->frame->rank);
 }
 
-/* Makes one of the names that are others; returns how many are left. */
-static size_t lump(tally *v, size_t n, const choice *c)
+/* Joins the names that count as "others"; returns the number of tallies left. */
+static size_t join_others(tally *v, size_t n, const choice *c)
 {
     tl_arena arena = { 0 };
     uint32_t *order = tl_arena_take(&arena, n, sizeof *order);
     double *totals = tl_arena_take(&arena, n, sizeof *totals);
-    double *sums = tl_arena_take(&arena, n, sizeof *sums); /* of all, backwards; then the totals; then of the others */
+    double *sums = tl_arena_take(&arena, n, sizeof *sums); /* of all, reversed; then the totals; then of "others" */
     tally *largest = tl_arena_take(&arena, n, sizeof *largest);
     size_t nleft = 0, nothers = 0;
     double total = 0;
 
-    /* By the sum, the largest first: pandas sorts the reversed column upwards and reverses what comes out. */
+    /* Sorted by sum, descending: as pandas does, the reversed column is sorted, ascending, and the result reversed. */
     for (size_t i = 0; i < n; i++)
         sums[i] = v[n - 1 - i].durs.sum;
     tl_numpy_argsort(order, sums, n);
@@ -84,8 +84,8 @@ static size_t lump(tally *v, size_t n, const choice *c)
     return nleft;
 }
 
-/* The names of all ranks' rows, of a rank in the order of their texts. */
-static tallies tally_job(const tl_hta_job *job, const choice *c)
+/* Returns the tallies of all ranks, sorted by rank, then by name. */
+static tallies tallies_of(const tl_hta_job *job, const choice *c)
 {
     tallies all = { 0 };
 
@@ -106,7 +106,7 @@ static tallies tally_job(const tl_hta_job *job, const choice *c)
             continue;
         qsort(all.v + before, all.n - before, sizeof *all.v, by_name_and_rank);
         if (all.n - before > c->names_max)
-            all.n = before + lump(all.v + before, all.n - before, c);
+            all.n = before + join_others(all.v + before, all.n - before, c);
         qsort(all.v + before, all.n - before, sizeof *all.v, by_name_and_rank);
     }
     return all;
@@ -118,14 +118,14 @@ static void put_tally(tl_csv *csv, const tally *t)
     TL_CELLS(csv, t->name, t->durs.sum, t->durs.max, t->durs.min, t->durs.n > 1 ? t->durs.std : 0, t->durs.mean);
 }
 
-/* The kernels of each class, all ranks; the classes in the order of their labels.  The rest is no kernel. */
+/* Writes the kernels of all ranks by class, classes in the order of their labels; TL_HTA_OTHER is no kernel. */
 static void write_kernels(tl_hta_job *job, const char *table, size_t names_max, double quantile)
 {
     static const tl_hta_class classes[] = { TL_HTA_COMMUNICATION, TL_HTA_COMPUTATION, TL_HTA_MEMORY };
     tl_csv csv = tl_csv_open(&job->out, table, HEADER ",kernel_type,rank");
 
     for (size_t k = 0; k < sizeof classes / sizeof classes[0]; k++) {
-        tallies all = tally_job(job, &(choice){ job->symbols, classes[k], TL_NO_NAME, names_max, quantile });
+        tallies all = tallies_of(job, &(choice){ job->symbols, classes[k], TL_NO_NAME, names_max, quantile });
         tl_vec_sort(&all, by_name_and_rank);
         TL_EACH (const tally, t, all) {
             put_tally(&csv, t);
@@ -143,10 +143,10 @@ void tl_hta_kernel_breakdown(tl_hta_job *job)
                   job->parameters->duration_ratio);
 }
 
-/* HTA's default: the number of annotations that keep a line of their own. */
+/* HTA's default number of annotations that keep a line of their own. */
 #define ANNOTATION_NAMES 1000
 
-/* HTA looks for the category among all texts, names, too; without it there is no table. */
+/* As in HTA, the category is looked up among all texts, names included; without it there is no table. */
 static void write_annotations(tl_hta_job *job, const char *table, tl_text category)
 {
     const choice c = { job->symbols, TL_HTA_NCLASSES, tl_names_find(&job->symbols->texts, category.p, category.n),
@@ -154,7 +154,7 @@ static void write_annotations(tl_hta_job *job, const char *table, tl_text catego
     tl_csv csv = tl_csv_open(&job->out, table, HEADER ",rank");
 
     if (c.cat != TL_NO_NAME) {
-        tallies all = tally_job(job, &c);
+        tallies all = tallies_of(job, &c);
         TL_EACH (const tally, t, all) {
             put_tally(&csv, t);
             TL_ROW(&csv, t->frame->rank);
@@ -175,24 +175,24 @@ void tl_hta_user_annotations(tl_hta_job *job)
 
 /* --------------------------------------------------------------------------------------------------------- launches */
 
-/* The calls that launch something, and what they launched.
+/* Launch calls and their kernels.
  *
  *     host     ..[ launch ]...................      cpu_duration
  *     stream   .....................[ kernel ]      gpu_duration
  *                         |<------->|               launch_delay, not below 0
  *
- * HTA knows few launch calls by name.  It takes all rows with the correlation of one of them: those without a stream
- * for calls, those with one for kernels, and each with each. */
+ * HTA knows few launch calls by name.  Of the rows with the correlation of such a call, each row without a stream
+ * counts as a call and is paired with each row on a stream, which counts as a kernel. */
 
-/* The calls that copy come last. */
+/* Names of launch calls; copies come after the first NKERNELS names. */
 static const char *const launches[] = { "cudaLaunchKernel", "cudaLaunchKernelExC",
                                         "runFunction - job_prep_and_submit_for_execution", "cudaMemcpyAsync",
                                         "cudaMemsetAsync" };
 #define NLAUNCHES (sizeof launches / sizeof launches[0])
 #define NKERNELS  3
 
-/* Pairs allowed, for each row of a rank and in any case; a rank with more is given up: one correlation on n rows of
- * either side makes n * n pairs. */
+/* Most pairs of a rank: PAIRS_A_ROW for each row, and PAIRS_FREE more; a rank with more is left out, since one
+ * correlation on n host and n device rows makes n * n pairs. */
 #define PAIRS_A_ROW 4
 #define PAIRS_FREE  ((size_t)1 << 20)
 
@@ -203,15 +203,15 @@ typedef struct pair {
 
 typedef TL_VEC(pair) pairs;
 
-/* Pairs each host row that has the correlation of a launch with each device row of that correlation, in order.  False:
- * there are too many. */
+/* Pairs each host row that has the correlation of a launch with each device row of that correlation, in row order.
+ * False: too many pairs. */
 static bool find_pairs(pairs *all, const tl_hta_frame *frame, bool copies)
 {
     const tl_hta_row *rows = frame->rows.v;
     const size_t most = PAIRS_A_ROW * frame->rows.n + PAIRS_FREE;
     tl_map wanted = { 0 };                                          /* the correlations of the launches */
-    tl_map first = { 0 };                                           /* correlation -> its first device row */
-    uint32_t *next = tl_malloc((frame->rows.n + 1) * sizeof *next); /* the next device row of the correlation */
+    tl_map first = { 0 };                                           /* by correlation: its first device row */
+    uint32_t *next = tl_malloc((frame->rows.n + 1) * sizeof *next); /* by row: next device row of its correlation */
 
     for (size_t k = 0; k < (copies ? NLAUNCHES : NKERNELS); k++) {
         const uint32_t id = tl_names_find(&frame->symbols->texts, launches[k], strlen(launches[k]));
@@ -257,7 +257,7 @@ static void write_summary(tl_csv *csv, const tl_hta_parameters *cutoff, const tl
            n > 0 ? TL_SUM(NULL, n, all->v, delay) : 0, max_delay);
 }
 
-/* Two lines of a rank, and its pairs where copies count. */
+/* Writes two summary lines for each rank, with and without copies, and the pairs, copies included. */
 void tl_hta_launch_stats(tl_hta_job *job)
 {
     tl_csv each = tl_csv_open(&job->out, "launch_stats.csv", "rank,correlation,cpu_duration,gpu_duration,launch_delay");

@@ -1,4 +1,4 @@
-/* load.c - what was loaded, by rank, category and step, and row by row. */
+/* load.c - tables of the loaded rows: by rank, by category, by step, row by row, and by filter. */
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
@@ -9,10 +9,10 @@ static const char *const vendor_labels[] = {
     [TL_HTA_NO_LAUNCH] = "UNKNOWN GPU", [TL_HTA_NVIDIA] = "NVIDIA GPU", [TL_HTA_AMD] = "AMD GPU", [TL_HTA_MTIA] = "MTIA"
 };
 
-/* Unix time of ts 0 in ns: the base plus the zero in ns, cut to an integer.  HTA raises KeyError without a base. */
+/* Returns the Unix time of ts 0, ns: base_ns plus the job's zero, truncated.  HTA raises KeyError without a base. */
 static tl_cell start_cell(const tl_hta_job *job, const tl_hta_frame *frame)
 {
-    const double limit = 4e18; /* two such numbers still add up in an int64_t */
+    const double limit = 4e18; /* the sum of two such numbers fits an int64_t */
 
     if (!frame->has_base)
         return tl_words("KeyError");
@@ -21,7 +21,7 @@ static tl_cell start_cell(const tl_hta_job *job, const tl_hta_frame *frame)
     return tl_int(frame->base_ns + (job->zero_whole ? (int64_t)job->zero * 1000 : (int64_t)(job->zero * 1000)));
 }
 
-/* Adds a step that is not below 0 and not the last one added. */
+/* Adds a step unless it is negative or equal to the last added step. */
 typedef TL_VEC(int64_t) numbers;
 static void add_step(numbers *steps, int64_t step)
 {
@@ -29,7 +29,7 @@ static void add_step(numbers *steps, int64_t step)
         tl_vec_push(steps, step);
 }
 
-/* The cell "iterations": the steps that rows belong to, ascending, with a blank between. */
+/* The cell "iterations" lists the steps of the rows, ascending, separated by blanks. */
 void tl_hta_load_summary(tl_hta_job *job)
 {
     tl_csv csv = tl_csv_open(&job->out, "load_summary.csv",
@@ -111,7 +111,7 @@ void tl_hta_events_by_category(tl_hta_job *job)
                        write_categories);
 }
 
-/* The numbers of the step rows that are left, of any category and rank. */
+/* Writes the step numbers of the step rows left after the cut, of any category and rank. */
 void tl_hta_profiler_steps(tl_hta_job *job)
 {
     numbers steps = { 0 };
@@ -129,7 +129,7 @@ void tl_hta_profiler_steps(tl_hta_job *job)
 
 /* ---------------------------------------------------------------------------------------------------------- row by row */
 
-/* Ascending, the rows of no value last. */
+/* Sorted by step, ascending; rows with an unknown step last. */
 static int by_step(const void *context, uint32_t a, uint32_t b)
 {
     const tl_hta_row *rows = context;
@@ -144,7 +144,7 @@ static void write_steps(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
     const tl_hta_row *rows = frame->rows.v;
     const size_t n = frame->rows.n;
     uint32_t *order = tl_sorted_index(n, by_step, rows);
-    double *durs = tl_malloc(n * sizeof *durs); /* of the rows on a stream */
+    double *durs = tl_malloc(n * sizeof *durs); /* durations of the rows on a stream */
 
     (void)job;
     TL_GROUPS (from, to, order, n, by_step, rows) {
@@ -182,7 +182,7 @@ void tl_hta_gpu_events(tl_hta_job *job)
                        write_device);
 }
 
-/* Writes the window of each profiler step, on the host and on the device, from the rows that the load has kept. */
+/* Writes the window of each profiler step row, on the host and on the device. */
 static void write_windows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
     (void)job;
@@ -203,32 +203,33 @@ void tl_hta_profiler_step_windows(tl_hta_job *job)
 typedef enum filter { DEVICE, HOST, FIRST_STEP, TIME_RANGE, ATEN, CUDA, LONG, STEP, NFILTERS } filter;
 
 static const char *const names[] = {
-    "GPUKernelFilter",      /* device work, by its stream and correlation or its name */
-    "CPUOperatorFilter",    /* the rest */
+    "GPUKernelFilter",      /* rows of tl_hta_on_device */
+    "CPUOperatorFilter",    /* all other rows */
     "FirstIterationFilter", /* the first step of the rank */
     "TimeRangeFilter",      /* within the quartiles of all starts, cut to whole microseconds */
-    "NameFilter:aten::",    /* the beginning of the name */
-    "NameFilter:^cuda",     /* the beginning of the name */
+    "NameFilter:aten::",    /* names that begin with aten:: */
+    "NameFilter:^cuda",     /* names that begin with cuda */
     "ZeroDurationFilter",   /* longer than 0 */
-    "IterationFilter",      /* the lowest step of the rank; no line where it has none */
+    "IterationFilter",      /* the lowest step of the rank; no line for a rank without steps */
 };
 
-/* The numbers that the filters of a rank go by. */
+/* Parameters of the filters of a rank. */
 typedef struct limits {
-    double from, to;
-    int64_t first_step;  /* TL_HTA_STEP_UNKNOWN: no row is of it */
-    int64_t lowest_step; /* TL_HTA_NO_STEP: there is none */
+    double from, to;     /* TIME_RANGE, us */
+    int64_t first_step;  /* FIRST_STEP; TL_HTA_STEP_UNKNOWN: no row passes */
+    int64_t lowest_step; /* STEP; TL_HTA_NO_STEP: none */
 } limits;
 
-/* A row of no value is neither before nor after another: what comes of the sort depends on Python's steps. */
+/* An unknown step (NaN) is neither before nor after another step, so the result depends on the steps of Python's
+ * sort. */
 static bool is_before(void *context, uint32_t a, uint32_t b)
 {
     const int64_t *steps = context;
     return steps[a] != TL_HTA_STEP_UNKNOWN && steps[b] != TL_HTA_STEP_UNKNOWN && steps[a] < steps[b];
 }
 
-/* HTA sorts the steps of the rows, those outside of steps (-1) among them, and takes the second where the first is that
- * -1.  Rows of no value are a step, too; where they come to stand first, no row is of the first step. */
+/* Sets first_step and lowest_step.  HTA sorts the distinct steps of the rows, including -1 (outside of steps) and NaN
+ * (unknown), and takes the first, or the second if the first is -1.  No row equals a first step of NaN. */
 static void find_steps(limits *l, const tl_hta_frame *frame)
 {
     TL_VEC(int64_t) steps = { 0 }; /* in order of first sight */

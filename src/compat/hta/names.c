@@ -1,13 +1,13 @@
-/* symbols.c - a text enters the table once, and what HTA reads out of it is noted beside it: its class as a kernel,
- * among others.
+/* names.c - the table of names and categories, with the properties that HTA derives from a text: its class as a kernel,
+ * its traits, its step; and shortened names.
  *
  *     communication   nccl..., hip..., hccl..., or ncclKernel anywhere
  *     memory          Memcpy..., Memset..., dma...
  *     other           synchronisation and launches; Memcpy, Memset, dma or Sync anywhere
  *     computation     the rest
  *
- * The upper one wins and case counts.  Hence a HIP copy is communication, NCCL's rivals are computation, and a compute
- * kernel with "Sync" in its name is neither compute nor communication.
+ * The first line that matches decides; case counts.  Hence a HIP copy is communication, other collective libraries are
+ * computation, and a compute kernel with "Sync" in its name is "other".
  */
 #include "frame.h"
 #include "tlmpi/base/group.h"
@@ -55,7 +55,7 @@ const tl_hta_rule *tl_hta_rule_of(tl_text name)
     }
 }
 
-/* More digits than this are no step number: it must fit an int64_t. */
+/* Digits read of a step number, which must fit an int64_t; further digits are ignored. */
 #define STEP_DIGITS 18
 
 static bool is_digit(char c)
@@ -68,7 +68,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The k of "ProfilerStep#k", blanks around the '#' allowed; -1 for any other text. */
+/* Returns the k of a name "ProfilerStep#k", blanks around the '#' allowed; -1: no number follows. */
 static int64_t step_of(tl_text name)
 {
     size_t i = sizeof "ProfilerStep" - 1, first;
@@ -85,7 +85,7 @@ static int64_t step_of(tl_text name)
     return i > first ? step : -1;
 }
 
-/* Whole texts and what they are. */
+/* Traits of whole texts. */
 static const struct {
     unsigned traits;
     const char *text;
@@ -182,25 +182,26 @@ void tl_hta_symbols_free(tl_hta_symbols *symbols)
 
 /* ---------------------------------------------------------------------------------------------------- shorter names */
 
-/* Characters of a name on a plot, and what a longer one keeps of them. */
+/* A name on a plot has at most PLOT_CHARS characters; a longer name keeps the first KEPT_CHARS, and "..." follows. */
 #define PLOT_CHARS 44
 #define KEPT_CHARS 42
 
-/* Empty, and with room, so that an empty name has an address, too. */
-static void begin(tl_bytes *out, size_t room)
+/* Clears *out, with room for `room` + 1 bytes, so that out->v is not NULL even for an empty name. */
+static void clear_with_room(tl_bytes *out, size_t room)
 {
     out->n = 0;
     tl_grow((void **)&out->v, &out->cap, room + 1, 1);
 }
 
-/* A closing bracket takes away everything back to the opening one of its kind, whatever brackets of the other kind lie
- * between; without one, everything.  "->" is none.  Copies and memsets, of whatever class, stay. */
+/* A closing bracket removes the text back to the last opening bracket of its kind, with any brackets of the other kind
+ * between; without an opening bracket, the whole text so far.  "->" is dropped and closes nothing.  Names of copies and
+ * memsets, of any class, stay. */
 void tl_hta_short_name(tl_bytes *out, tl_text name)
 {
     static const char *const copies[] = { "Memcpy", "hipMemcpy", "Memset", "hipMemset", "dma" };
     size_t n = 0;
 
-    begin(out, name.n);
+    clear_with_room(out, name.n);
     tl_bytes_put(out, name.p, name.n);
     for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++)
         if (tl_text_starts(name, copies[i]))
@@ -241,7 +242,7 @@ size_t tl_hta_file_words(char *out, size_t most, const char *text)
 
 /* ------------------------------------------------------------------------------------------------------ on a plot */
 
-/* A letter, digit or underscore; beyond ASCII everything counts as a letter. */
+/* Whether c is a letter, digit or underscore; every byte beyond ASCII counts as a letter. */
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -253,6 +254,7 @@ static bool is_plain(char c)
     return is_word(c) || is_blank(c) || memchr(":.#<>,", c, 6) != NULL;
 }
 
+/* Returns the offset of the first character at or after i for which `is` does not hold. */
 static size_t skip(tl_text t, size_t i, bool (*is)(char))
 {
     while (i < t.n && is(t.p[i]))
@@ -260,16 +262,16 @@ static size_t skip(tl_text t, size_t i, bool (*is)(char))
     return i;
 }
 
-/* Whether t has a character or more between `beginning` and `end`, and no newline. */
-static bool is_between(tl_text t, const char *beginning, const char *end)
+/* Whether t begins with `beginning` and ends with `end`, with at least one character between, and has no newline. */
+static bool is_enclosed(tl_text t, const char *beginning, const char *end)
 {
     size_t n = strlen(beginning), m = strlen(end);
     return t.n > n + m && tl_text_starts(t, beginning) && memcmp(t.p + t.n - m, end, m) == 0 &&
            memchr(t.p, '\n', t.n) == NULL;
 }
 
-/* "Memcpy HtoD (Pageable -> Device)": Mem with a word, perhaps another word, and a pair of brackets. */
-static bool is_copy_of(tl_text t)
+/* Whether t is like "Memcpy HtoD (Pageable -> Device)": Mem and a word, perhaps another word, and brackets. */
+static bool is_copy_with_kind(tl_text t)
 {
     size_t i = sizeof "Mem" - 1;
 
@@ -279,11 +281,11 @@ static bool is_copy_of(tl_text t)
             return false;
         i = next;
     }
-    return tl_text_starts(t, "Mem") && is_between((tl_text){ t.p + i, t.n - i }, "(", ")");
+    return tl_text_starts(t, "Mem") && is_enclosed((tl_text){ t.p + i, t.n - i }, "(", ")");
 }
 
-/* The part of a name that a plot shows: from the beginning, less a void, as far as there are letters, digits, blanks
- * and any of _:.#<>, */
+/* Returns the part of a name that a plot shows: from the beginning, without a leading "void", the longest run of
+ * letters, digits, blanks and the characters _:.#<>, */
 static tl_text plain_part(tl_text t)
 {
     size_t word = tl_text_starts(t, "void") ? sizeof "void" - 1 : 0;
@@ -292,12 +294,12 @@ static tl_text plain_part(tl_text t)
     if (from == word && word > 0)
         from = 0;
     else if (skip(t, from, is_plain) == from && word > 0)
-        from = from > word + 1 ? from - 1 : 0; /* the last of several blanks after void, or all of it */
+        from = from > word + 1 ? from - 1 : 0; /* the last of several blanks after "void", else 0 */
     size_t end = skip(t, from, is_plain);
     return end > from ? (tl_text){ t.p + from, end - from } : t;
 }
 
-/* Appends t with each `what` in it replaced. */
+/* Appends t with each `what` replaced by `by`. */
 static void put_replaced(tl_bytes *out, tl_text t, const char *what, const char *by)
 {
     const size_t n = strlen(what);
@@ -321,9 +323,9 @@ void tl_hta_timeline_name(tl_bytes *out, tl_text name)
 {
     tl_bytes half = { 0 };
 
-    begin(out, name.n);
-    begin(&half, name.n);
-    if (is_between(name, "##", "##") || is_between(name, "<", ">") || is_copy_of(name)) {
+    clear_with_room(out, name.n);
+    clear_with_room(&half, name.n);
+    if (is_enclosed(name, "##", "##") || is_enclosed(name, "<", ">") || is_copy_with_kind(name)) {
         tl_bytes_put(out, name.p, name.n);
     } else {
         put_replaced(&half, name, "(anonymous namespace)::", "anon::");

@@ -1,19 +1,19 @@
-/* plot.c - the bars of HTA's timeline, a row on a stream each; and the names that it shows, there and elsewhere.
+/* plot.c - the bars of HTA's timeline, one for each row on a stream; and the names as HTA shows them.
  *
- * A bar begins where it does after the first of its rank, and is 1000 us long or longer, so that it can be seen.
+ * A bar's start is relative to the first bar of its rank; a bar is at least SHORTEST_US long, to be visible.
  */
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include <stdlib.h>
 
 #define SHORTEST_US 1000
-#define LABEL       48
+#define LABEL       48 /* bytes of a label */
 
 /* ------------------------------------------------------------------------------------------------------ the names */
 
 enum { ON_HOST = 1, ON_STREAM = 2 };
 
-/* Marks each symbol that is the name of a row, by where the rows are. */
+/* Returns by symbol where rows of this name are: ON_HOST, ON_STREAM.  The caller frees the array. */
 static unsigned char *find_places(const tl_hta_job *job)
 {
     unsigned char *places = tl_calloc(job->symbols->v.n, 1);
@@ -25,7 +25,7 @@ static unsigned char *find_places(const tl_hta_job *job)
     return places;
 }
 
-/* Writes the names of the host that shortening changes, then the names of the device. */
+/* Writes the host names that shortening changes, then the device names. */
 void tl_hta_names(tl_hta_job *job)
 {
     const tl_hta_symbols *symbols = job->symbols;
@@ -63,13 +63,13 @@ void tl_hta_names(tl_hta_job *job)
 
 /* ------------------------------------------------------------------------------------------------------- the bars */
 
-/* The rows on a stream of a rank, in the order of their lines on the plot. */
+/* The rows on streams of a rank, in the order of their lines on the plot. */
 typedef struct bars {
     const tl_hta_row *all;
     uint32_t *rows;
     size_t n;
-    double zero;   /* the first start */
-    bool one_line; /* HTA tells streams apart only where one is above 0 */
+    double zero;   /* the first start, us */
+    bool one_line; /* no stream is above 0: HTA then plots all streams on one line */
 } bars;
 
 static void write_label(char label[LABEL], const bars *b, const tl_hta_row *row)
@@ -80,7 +80,7 @@ static void write_label(char label[LABEL], const bars *b, const tl_hta_row *row)
         snprintf(label, LABEL, "gpu stream %03lld", (long long)row->stream);
 }
 
-/* By the text of the label, then by time. */
+/* Sorted by the label's text; ties by start. */
 static int by_line(const void *context, uint32_t i, uint32_t j)
 {
     const bars *b = context;
@@ -111,7 +111,7 @@ static bars find_bars(const tl_hta_frame *frame)
     return b;
 }
 
-/* Each name is shortened once, as the plot has it: HTA does that twice in a row. */
+/* As in HTA, a name is shortened twice in a row. */
 void tl_hta_timeline_gpu(tl_hta_job *job)
 {
     const tl_hta_symbols *symbols = job->symbols;

@@ -1,35 +1,34 @@
-/* series.c - what changes with time on the streams of a rank: how many kernels wait in a queue, and how fast copies go; what
- * describe tells of it, how long queues were full, and the counters that HTA adds to a trace.
+/* series.c - time series of a rank's streams: queue lengths and bandwidths of copies; their statistics, the time in
+ * which queues were full, and the counters that HTA adds to a trace.
  *
  *     host     [launch a][launch b].................          copies    [ 5 GB/s    ].....
  *     stream   .............[   a   ][ b ]..........                    ....[ 3 GB/s  ]...
  *     length   1.........2..1........0..............          sum       5...8.......3.0
  *
- * The sums are those of doubles, in the order of time, and what an addition loses stays: after the last copy the sum may
- * be 1e-14 and not 0.
+ * The sums are sums of doubles in order of time, without compensation: after the last copy a sum may be 1e-14, not 0.
  *
- * HTA gives up where a correlation is that of several launches, or of one without a kernel: its counts of launches and
- * of starts then differ.
+ * HTA fails if a correlation has several launches, or a launch without a kernel: its counts of launches and of starts
+ * then differ.
  */
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
 #include <stdlib.h>
 
-/* A launch call or the start of its kernel; the start or the end of a copy. */
+/* A change of a series: a launch call or the start of its kernel; the start or the end of a copy. */
 typedef struct change {
     double ts;
-    double value;                   /* from now on: the length of the queue; GB/s of all copies of the kind */
-    int64_t key;                    /* the stream; the kind's place among the kinds in order */
-    const tl_hta_row *row, *device; /* device: its kernel; the copy itself */
+    double value;                   /* after the change: kernels in the queue; GB/s of all copies of the kind */
+    int64_t key;                    /* the stream; the position of the kind in order of text */
+    const tl_hta_row *row, *device; /* row: the call, kernel or copy; device: the kernel or copy */
 } change;
 
 TL_SORT_BY(by_key, change, key)
 
-/* Keys ascending, each in the order of time; free(series.v) ends it. */
+/* Sorted by key; ties in order of time.  The caller frees series.v. */
 typedef TL_VEC(change) series;
 
-/* By key, and of one key by time as numpy sorts it, with running totals. */
+/* Sorts by key, ties by time as numpy's sort orders them, and turns each value into the running total of its key. */
 static void add_up(series *all)
 {
     const size_t n = all->n;
@@ -58,12 +57,12 @@ typedef struct started {
 
 TL_ORDER_BY(by_launch, started, launch)
 
-/* The queue lengths of the streams.  Before sorting, all launches stand before all starts.  Returns why HTA has no queues of
- * the rank; NULL: it has. */
+/* Sets *out to the queue lengths of the streams; before sorting, all launches come before all starts.  Returns why HTA
+ * cannot compute the rank's queues; NULL: it can. */
 static const char *find_queues(series *out, const tl_hta_frame *frame)
 {
     bool paired = true, *has_kernel = tl_calloc(frame->rows.n, sizeof *has_kernel);
-    tl_map by_correlation = { 0 };   /* -> position of the launch */
+    tl_map by_correlation = { 0 };   /* correlation -> position of the launch */
     TL_VEC(started) kernels = { 0 }; /* in row order */
     size_t nlaunched = 0, nstarted = 0;
 
@@ -117,10 +116,10 @@ const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out)
 
 /* ------------------------------------------------------------------------------------------------------------ copies */
 
-/* The characters of a name that tell kinds apart. */
+/* Length of the beginning of a name that decides the kind. */
 #define KIND_CHARACTERS 11
 
-/* The kind of a copy by its name: "Memcpy HtoD" of "Memcpy HtoD (Pageable -> Device)". */
+/* Returns the kind of a copy: "Memcpy HtoD" for "Memcpy HtoD (Pageable -> Device)". */
 static tl_text kind_of(tl_text name)
 {
     if (tl_text_starts(name, "Memset"))
@@ -140,7 +139,7 @@ static int by_kind(const void *context, uint32_t a, uint32_t b)
     return tl_text_compare(tl_names_text(context, a), tl_names_text(context, b));
 }
 
-/* The bandwidths of copies by kind.  Before sorting, all starts stand before all ends. */
+/* Returns the bandwidths of copies by kind; before sorting, all starts come before all ends. */
 static series bandwidths_of(const tl_hta_frame *frame)
 {
     series out = { 0 };
@@ -175,7 +174,7 @@ static series bandwidths_of(const tl_hta_frame *frame)
 
 /* -------------------------------------------------------------------------------------------------- tables of queues */
 
-/* The columns of what describe tells of a column. */
+/* Names of the columns of put_described. */
 #define DESCRIBED(name)                                                                                                \
     name "_count," name "_mean," name "_std," name "_min," name "_25%," name "_50%," name "_75%," name "_max"
 
@@ -189,19 +188,19 @@ static void put_described(tl_csv *csv, double *values, size_t n)
     tl_csv_end_row(csv);
 }
 
-/* Lengths from which on a queue counts as full, where none is asked for. */
+/* Default queue lengths, in kernels, from which on a queue counts as full. */
 static const int64_t full[] = { 1024, 64, 8 };
 enum { NFULL = sizeof full / sizeof full[0] };
 
-/* How long a queue of a rank was full.  HTA keeps one stream a rank: the last that was ever full. */
+/* The time in which a queue of a rank was full; as in HTA, only of the last stream with a full queue. */
 typedef struct blocked {
     bool any;
     int64_t stream;
-    double us, share; /* of the time of the trace */
+    double us, share; /* share: us over the duration of the trace */
 } blocked;
 
-/* In the summary the length counts at each change, however long it lasted.  A queue is blocked from each change at which it is
- * full to the next; behind the last there is none. */
+/* The summary has the length after each change, unweighted by time.  A queue is blocked from a change that leaves it
+ * full to the next change; the last change counts 0 us. */
 static void write_queues(tl_csv *table, tl_csv *summary, const tl_hta_frame *frame, const series *queues,
                          const int64_t *lengths, size_t nlengths, blocked *b)
 {
@@ -229,7 +228,7 @@ static void write_queues(tl_csv *table, tl_csv *summary, const tl_hta_frame *fra
     free(room);
 }
 
-/* HTA writes time_blocked_on_full_queue even where it has no queues: then nothing was ever blocked. */
+/* As in HTA, time_blocked_on_full_queue is written, without rows, even if no rank has queues. */
 void tl_hta_queues(tl_hta_job *job)
 {
     const bool asked = job->parameters->max_queue_length > 0;
@@ -266,7 +265,7 @@ void tl_hta_queues(tl_hta_job *job)
 
 /* -------------------------------------------------------------------------------------------------- tables of copies */
 
-/* In the summary what is above 0 counts, at each change.  Its first column has another name where no rows follow. */
+/* The summary has the bandwidths above 0, one for each change.  As in HTA, the header of an empty summary differs. */
 void tl_hta_bandwidths(tl_hta_job *job)
 {
     tl_csv table = tl_csv_open(&job->out, "memory_bw_time_series.csv", "ts,pid,name,memory_bw_gbps,rank");
@@ -304,7 +303,7 @@ void tl_hta_bandwidths(tl_hta_job *job)
     }
 }
 
-/* The counters, at the times that the trace has.  A rank without queues has no counters at all. */
+/* Writes the counters, at unaligned times.  A rank without queues has no counters. */
 void tl_hta_counter_events(tl_hta_job *job)
 {
     tl_csv csv = tl_csv_open(&job->out, "counter_events.csv", "rank,name,ts,pid,id,counter,value");

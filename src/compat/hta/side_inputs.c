@@ -1,5 +1,5 @@
-/* side_inputs.c - rows of a trace and the nodes of the execution trace of the same run: a row's External id is its node's
- * rf_id. */
+/* side_inputs.c - links from rows of a trace to nodes of the execution trace of the same run, whose rf_id is the row's
+ * External id; and tables of a memory timeline. */
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
@@ -7,7 +7,7 @@
 #include "tlmpi/trace/read/execution.h"
 #include "tlmpi/trace/read/memory.h"
 
-/* The least and the largest id; none: least > largest. */
+/* The range of some ids; least > largest: no id. */
 typedef struct extent {
     int64_t least, largest;
 } extent;
@@ -18,7 +18,7 @@ static void widen(extent *e, int64_t id)
     e->largest = id > e->largest ? id : e->largest;
 }
 
-/* The first rank with a row of the process that the execution trace is of; where it names none the first. */
+/* Returns the first rank with a row of the execution trace's process, or the first rank if that process is unknown. */
 static const tl_hta_frame *frame_of(const tl_hta_job *job, const tl_exec *exec)
 {
     TL_EACH (const tl_hta_frame, frame, job->frames) {
@@ -60,7 +60,7 @@ static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exe
     tl_csv_close(&csv);
 }
 
-/* Why HTA does not link them; NULL: it does. */
+/* Returns why HTA does not link rows and nodes; NULL: HTA does. */
 static const char *reason_of(const tl_exec *exec, const tl_hta_frame *frame)
 {
     extent rows = { INT64_MAX, INT64_MIN }, nodes = rows;
@@ -76,7 +76,7 @@ static const char *reason_of(const tl_exec *exec, const tl_hta_frame *frame)
             nexternals++;
         }
     if (nexternals < frame->nloaded)
-        widen(&rows, -1); /* what a row without an External id has */
+        widen(&rows, -1); /* -1 is the id of rows without an External id */
     TL_EACH (const tl_exec_node, node, exec->nodes)
         if (!tl_exec_is_frame(exec, node))
             widen(&nodes, node->rf_id);
@@ -108,21 +108,20 @@ void tl_hta_execution_trace_links(tl_hta_job *job)
 
 /* ---------------------------------------------------------------------------------------------- the memory timeline */
 
-/* The profiler's memory timeline, summed up.
- *
- * A row for each time, with what all categories have after the last change at that time; what was there before is shown
- * at the earliest time.  The file is read twice: for the earliest time and the extremes, then for the rows. */
+/* The profiler's memory timeline: one row for each time, with the bytes of each category after the last change at that
+ * time; memory allocated before the recording is shown at the earliest time.  The file is read twice: for the earliest
+ * time and the extremes, then for the rows. */
 
 static const char *const names[TL_MEMORY_SUMS] = { "Parameter", "Optimizer state", "Input",   "Temporary", "Activation",
                                                    "Gradient",  "Autograd",        "Unknown", "total" };
 
 typedef struct timeline {
-    tl_csv *csv;         /* for the rows; NULL: the first reading */
-    int64_t earliest_ns; /* of the first reading */
+    tl_csv *csv;         /* table of the rows; NULL: the first reading */
+    int64_t earliest_ns; /* set by the first reading */
     int64_t last[TL_MEMORY_SUMS], max[TL_MEMORY_SUMS], min[TL_MEMORY_SUMS];
 } timeline;
 
-static void take(void *arg, const tl_memory_state *state)
+static void take_state(void *arg, const tl_memory_state *state)
 {
     timeline *t = arg;
 
@@ -148,10 +147,10 @@ void tl_hta_memory_timeline(const char *path, tl_csv_folder *folder)
         t.max[i] = INT64_MIN;
         t.min[i] = INT64_MAX;
     }
-    if (tl_csv_failed(folder) || tl_memory_timeline_read(path, take, &t, &report, &folder->error) != TL_OK)
+    if (tl_csv_failed(folder) || tl_memory_timeline_read(path, take_state, &t, &report, &folder->error) != TL_OK)
         return;
     t.earliest_ns =
-        report.earliest_ns != INT64_MAX ? report.earliest_ns : -1; /* nothing is later than what was there */
+        report.earliest_ns != INT64_MAX ? report.earliest_ns : -1; /* -1: no event after the initial memory */
     tl_csv rows = tl_csv_open(folder, "memory_timeline.csv", NULL);
     tl_csv_head(&rows, "time");
     for (size_t i = 0; i < TL_MEMORY_CATEGORIES; i++)
@@ -159,7 +158,7 @@ void tl_hta_memory_timeline(const char *path, tl_csv_folder *folder)
     tl_csv_end_row(&rows);
     t.csv = &rows;
     if (!tl_csv_failed(folder))
-        (void)tl_memory_timeline_read(path, take, &t, &report, &folder->error);
+        (void)tl_memory_timeline_read(path, take_state, &t, &report, &folder->error);
     tl_csv_close(&rows);
     tl_csv csv = tl_csv_open(folder, "memory_timeline_summary.csv", "category,max_bytes,min_bytes,last_bytes");
     for (size_t i = 0; i < TL_MEMORY_SUMS && report.entries > 0; i++)

@@ -1,19 +1,20 @@
-/* stragglers.c - the ranks that HTA takes for stragglers: they start last in a collective.
+/* stragglers.c - HTA's stragglers: the ranks that start last in a collective.
  *
- *     rank 0   ...[   all-reduce   ]...      of one stream and name, the last of a step
+ *     rank 0   ...[   all-reduce   ]...      the last kernel of a step, of one stream and name
  *     rank 1   ..........[  the same ]..     a candidate
  *     rank 2   .............[ same  ]..      a candidate
  *
- *     of the profiler steps that are left, or those of them that are asked for, all ranks:
+ *     over all ranks and the profiler steps left after the cut (of these, the steps in the parameters):
  *     step time       from the first start to the last end, over the number of steps
- *     long kernels    ncclKernel..., of 1 % of the step time or more, on a stream above 0 in a step above 0
- *     the last one    of each rank, stream, step and name, in the order of the rows
- *     one collective  the stream and name whose durations scatter most over the ranks, in the mean of the steps
- *     candidates      two, or as many as are asked for: in each step the ranks that start as late as the second latest
- *                     or later; the two ranks that are candidates most often
+ *     long kernels    ncclKernel..., at least 1 % of the step time, on a stream above 0 in a step above 0
+ *     last kernels    the last long kernel, in row order, of each rank, stream, step and name
+ *     one collective  the stream and name with the largest standard deviation of durations over ranks, in the mean
+ *                     of the steps
+ *     candidates      in each step the num_candidates (default: two) ranks that start last, and ranks that start with
+ *                     them; the result is the num_candidates ranks that are candidates in most steps
  *
- * So a rank that comes last, and whose kernel is short because no other rank keeps it waiting, is left out by the first test; and
- * of kernels that are called otherwise, as ncclDevKernel..., none is long.
+ * So the test for long kernels leaves out a rank that arrives last and has a short kernel, because it waits for no
+ * other rank; and kernels with other names, as ncclDevKernel..., never count.
  */
 #include "frame.h"
 #include "tlmpi/base/group.h"
@@ -24,24 +25,24 @@
 #define LONG_SHARE 0.01 /* of the step time */
 
 typedef struct kernel {
-    size_t frame;
+    size_t frame; /* position in job->frames, which ascend by rank */
     int64_t stream, iteration;
     tl_text name;
-    double ts, dur; /* in step times */
+    double ts, dur; /* in units of the step time */
 } kernel;
 
 typedef struct search {
     const tl_hta_job *job;
     size_t ncandidates;
-    tl_map steps; /* steps asked for that have a window */
+    tl_map steps; /* the chosen steps that have a step row */
     double first_ts, step_us;
-    TL_VEC(kernel) kernels; /* long; of find_last on the last ones: by stream, name, step, rank */
-    size_t from, to;        /* kernels.v[from .. to) are of the collective that decides */
-    double scatter;         /* its mean; NaN: no collective is on two ranks */
-    double *times;          /* of each frame: how often it is a candidate; -1: its rank is not in the collective */
+    TL_VEC(kernel) kernels; /* long kernels; after keep_last_kernels sorted by stream, name, step and rank */
+    size_t from, to;        /* kernels.v[from .. to) belong to the chosen collective */
+    double scatter;         /* mean standard deviation of its durations, step times; NaN: no collective on two ranks */
+    double *times;          /* by frame: number of steps as a candidate; -1: not in the collective */
 } search;
 
-/* Orders of kernels for qsort, each within the one before: by stream and the name's text, by step, by rank. */
+/* Orders of kernels: by_collective: stream, then name; by_step: also step; by_rank: also rank. */
 static int by_collective(const void *a, const void *b)
 {
     const kernel *x = a, *y = b;
@@ -65,7 +66,7 @@ static bool in_steps(const search *s, const tl_hta_row *row)
     return row->iteration >= 0 && tl_map_get(&s->steps, (uint64_t)row->iteration) != TL_MAP_NONE;
 }
 
-/* The steps, and how long one is.  A step that no row is in does not count. */
+/* Sets `steps` and the step time: from the first start to the last end, over the number of steps with rows. */
 static void measure_steps(search *s)
 {
     tl_map seen = { 0 };
@@ -90,7 +91,8 @@ static void measure_steps(search *s)
     tl_map_free(&seen);
 }
 
-static void find_long(search *s)
+/* Adds the long kernels. */
+static void find_long_kernels(search *s)
 {
     for (size_t i = 0; i < s->job->frames.n; i++)
         TL_EACH (const tl_hta_row, row, s->job->frames.v[i].rows)
@@ -101,8 +103,8 @@ static void find_long(search *s)
                                       (row->ts - s->first_ts) / s->step_us, row->dur / s->step_us });
 }
 
-/* Leaves the last kernel of each rank, stream, step and name, in this order. */
-static void find_last(search *s)
+/* Keeps the last kernel, in row order, of each stream, name, step and rank. */
+static void keep_last_kernels(search *s)
 {
     size_t n = 0;
 
@@ -112,8 +114,8 @@ static void find_last(search *s)
     s->kernels.n = n;
 }
 
-/* Chooses the collective with the most scatter of durations over ranks, in the mean of its steps with two ranks or more;
- * of equal ones the first by stream and name. */
+/* Chooses the collective with the largest standard deviation of durations over ranks, mean of its steps with at
+ * least two ranks; ties by stream and name. */
 static void choose_collective(search *s)
 {
     const kernel *v = s->kernels.v;
@@ -137,7 +139,7 @@ static void choose_collective(search *s)
     free(scatters);
 }
 
-/* False: a step has fewer ranks than there are to be candidates. */
+/* Counts for each rank the steps in which it is a candidate.  False: a step has fewer ranks than ncandidates. */
 static bool count_times(search *s)
 {
     const kernel *v = s->kernels.v;
@@ -158,7 +160,7 @@ static bool count_times(search *s)
     return enough;
 }
 
-/* The most frequent first, of equal ones the lowest rank. */
+/* Sorted by count, descending; ties by rank. */
 static int by_times(const void *context, uint32_t a, uint32_t b)
 {
     const double *times = context;
@@ -176,14 +178,14 @@ static void write_candidates(tl_csv *csv, const search *s)
     free(order);
 }
 
-/* Finds them; else what HTA stumbles over. */
+/* Finds the candidates; returns why HTA fails, NULL: it does not. */
 static const char *find_candidates(search *s)
 {
     measure_steps(s);
     if (s->steps.n == 0)
         return "no profiler step is left, or none that is asked for";
-    find_long(s);
-    find_last(s);
+    find_long_kernels(s);
+    keep_last_kernels(s);
     choose_collective(s);
     if (s->kernels.n == 0)
         return "no ncclKernel is as long as 1 % of a step";

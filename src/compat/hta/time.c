@@ -1,4 +1,4 @@
-/* time.c - rows merged to spans; how busy a rank was, its classes over each other, and why a stream was idle. */
+/* time.c - time tables from spans of rows: how busy a rank was, overlap of kernel classes, idle time by cause. */
 #include "frame.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
@@ -12,9 +12,8 @@ typedef TL_VEC(span) spans;
 
 TL_SORT_BY(by_ts, span, ts)
 
-/* The rows on a stream of a class, or of any (TL_HTA_NCLASSES), by start; one that starts after the last span has ended
- * begins a new span.  Rows that touch are one span, an empty row alone is a span of length 0, and a row of duration -1
- * alone one of -1. */
+/* Returns the spans covered by the rows on streams of a class (TL_HTA_NCLASSES: any class), in order of time.  Rows
+ * that touch are one span; a row alone keeps its length, even 0 or -1. */
 static spans spans_of(const tl_hta_frame *frame, tl_hta_class class)
 {
     spans out = { 0 };
@@ -34,8 +33,8 @@ static spans spans_of(const tl_hta_frame *frame, tl_hta_class class)
     return out;
 }
 
-/* Sum of the ends less sum of the starts, which is how HTA has the time of the breakdown.  HTA's overlap rests on the
- * sum of the lengths, which differs in the last digits. */
+/* Returns the sum of the ends less the sum of the starts, us, as in HTA's breakdown.  HTA's overlap uses the sum of the
+ * lengths (lengths_of), which differs in the last digits. */
 static double total_of(const spans *s)
 {
     const size_t stride = sizeof *s->v / sizeof(double);
@@ -58,7 +57,7 @@ static double lengths_of(const spans *s)
 
 /*     a       [       )     [        )
  *     b    [     )  [   )     [   )[    )
- *     both    [  )  [  )      [   )[ )            one length each, added up in this order
+ *     both    [  )  [  )      [   )[ )            the sum of these lengths, us, in this order
  */
 static double overlap_of(const spans *a, const spans *b)
 {
@@ -88,13 +87,13 @@ static double overlap_of(const spans *a, const spans *b)
  *     merged           [###########################]        kernel time: from the first start to the last end
  *     idle                     [--]         [--]            nothing on any stream
  *
- *     kernel time = compute + non-compute + idle;  compute wins where both are
+ *     kernel time = compute + non-compute + idle;  compute wins in an overlap
  *
  *     overlap = time with compute and communication / time with communication
  *
- * A row is here for the stream in its arguments: synchronisation and host operators that name a stream count as busy. */
+ * Rows count by the stream in their args: synchronisations and host operators that name a stream count as busy. */
 
-/* HTA asserts that the books balance, and where rounding has made durations negative it gives up all ranks. */
+/* HTA asserts that no part is negative or longer than the whole: if rounding breaks this, HTA fails for all ranks. */
 static void write_division(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
     spans all = spans_of(frame, TL_HTA_NCLASSES), compute = spans_of(frame, TL_HTA_COMPUTATION);
@@ -125,7 +124,7 @@ void tl_hta_temporal_breakdown(tl_hta_job *job)
                        write_division);
 }
 
-/* Percent of the communication time that is under compute; NaN without communication. */
+/* Writes the percentage of communication time that overlaps compute; NaN without communication. */
 void tl_hta_comm_comp_overlap(tl_hta_job *job)
 {
     static const char header[] = "rank,comp_comm_overlap_pctg";
@@ -153,8 +152,8 @@ void tl_hta_comm_comp_overlap(tl_hta_job *job)
  *     communication   .......[######]......
  *     both                   [##)
  *
- * Each stretch counts in whole microseconds, what is beyond is lost.  A row of duration -1 takes its class away before
- * it comes: what HTA then names may be a class that is not there. */
+ * Each piece between two edges counts in whole microseconds, truncated.  A row of duration -1 ends before it starts, so
+ * HTA may count a class that does not run. */
 
 enum { COMPUTE = 1, COMM = 2, COPY = 4, NSETS = 8 };
 #define OVER " overlapping "
@@ -174,7 +173,7 @@ static const struct {
 };
 #define NLABELS (sizeof sets / sizeof sets[0])
 
-/* A class begins, or ends where the bit is negative. */
+/* The start of a class's span, or with a negative bit its end. */
 typedef struct edge {
     double ts;
     int bit;
@@ -187,7 +186,7 @@ typedef struct sums {
     double us[NSETS];
 } sums;
 
-static void add_rank(sums *s, const tl_hta_frame *frame, bool copies)
+static void add_rank_times(sums *s, const tl_hta_frame *frame, bool copies)
 {
     static const struct {
         tl_hta_class class;
@@ -215,7 +214,7 @@ static void add_rank(sums *s, const tl_hta_frame *frame, bool copies)
     free(all.v);
 }
 
-/* The longest first; of equal ones the one whose label comes first. */
+/* Sorted by time, descending; ties by label. */
 static int by_time(const void *context, uint32_t a, uint32_t b)
 {
     const sums *s = context;
@@ -229,7 +228,7 @@ static void write_types(tl_hta_job *job, const char *table, bool copies)
     tl_csv csv = tl_csv_open(&job->out, table, "kernel_type,sum,percentage");
 
     TL_EACH (const tl_hta_frame, frame, job->frames)
-        add_rank(&s, frame, copies);
+        add_rank_times(&s, frame, copies);
     uint32_t *order = tl_sorted_index(NLABELS, by_time, &s);
     for (size_t i = 0; i < NLABELS; i++)
         total += s.us[sets[i].set];
@@ -254,38 +253,38 @@ void tl_hta_kernel_types(tl_hta_job *job)
  *
  *     host     ...[launch a]........[launch b]....
  *     stream   .......[    a    ]..........[  b  ]
- *                               |<- gap -->|          may be negative, where b starts before a ends
+ *                               |<- gap -->|          negative if b starts before a ends
  *
  *     host wait     b was launched after a ended
- *     kernel wait   the gap is below the threshold, which is one of microseconds
- *     other         the rest; and the first kernel, which has no gap
+ *     kernel wait   the gap is below the threshold, us
+ *     other         all other gaps; and the first kernel, which has no gap
  *
- * The first that holds has the whole gap.  Each stream is looked at by itself, whatever others do meanwhile.
+ * The first cause that holds gets the whole gap.  Each stream counts by itself, whatever other streams do.
  */
 
 enum { HOST_WAIT, KERNEL_WAIT, OTHER, NCAUSES };
 static const char *const cause_names[] = { "host_wait", "kernel_wait", "other" };
 
-/* Thresholds of the second table, in us. */
+/* Thresholds of idle_time_breakdown_thresholds, us. */
 static const int64_t thresholds_us[] = { 5, 10, 100, 1000 };
 
 typedef struct kernel {
-    int64_t rank, id; /* id: of the stream */
-    uint32_t stream;  /* its number, by first appearance in the job */
-    double ts, end, launch;
+    int64_t rank, id;       /* id: stream id in the trace */
+    uint32_t stream;        /* number of the rank's stream, by first appearance in the job */
+    double ts, end, launch; /* us; launch: start of the launch call, NaN: unknown */
 } kernel;
 
 TL_SORT_BY(by_stream, kernel, stream)
 TL_SORT_BY(by_stream_and_time, kernel, stream, ts)
 
 typedef struct idle_tables {
-    TL_VEC(kernel) kernels; /* of all ranks; by stream and time */
+    TL_VEC(kernel) kernels; /* of all ranks, sorted by stream and time */
     uint32_t nstreams;
-    double *room; /* for as many numbers as there are kernels */
+    double *room; /* buffer of one number for each kernel */
 } idle_tables;
 
-/* Adds the work of a rank.  A kernel whose link is 0, "none", is taken to be launched by the event that has index 0. */
-static void find_work(idle_tables *t, const tl_hta_frame *frame)
+/* Adds the kernels of a rank.  As in HTA, a link of 0 (none) counts as a link to the row with index 0. */
+static void add_kernels(idle_tables *t, const tl_hta_frame *frame)
 {
     tl_map seen = { 0 }; /* stream -> its number */
 
@@ -305,7 +304,8 @@ static void find_work(idle_tables *t, const tl_hta_frame *frame)
     tl_map_free(&seen);
 }
 
-/* The gaps of a cause before kernels from + 1 to `to` of a stream, in order, to t->room; how many there are. */
+/* Sets t->room to the gaps of a cause between the kernels [from, to) of a stream, us, in order; returns their
+ * number. */
 static size_t gaps_of(const idle_tables *t, size_t from, size_t to, int cause, int64_t threshold_us)
 {
     size_t n = 0;
@@ -320,7 +320,8 @@ static size_t gaps_of(const idle_tables *t, size_t from, size_t to, int cause, i
     return n;
 }
 
-/* with_threshold: the first column has it.  The first kernel of a stream is of another cause, without a gap. */
+/* Writes the idle time of each stream by cause; with_threshold: the threshold is the first cell.  `other` always has
+ * a row, for a stream's first kernel, which has no gap. */
 static void write_times(const idle_tables *t, tl_csv *csv, int64_t threshold_us, bool with_threshold)
 {
     TL_RUNS (from, to, &t->kernels, by_stream) {
@@ -374,7 +375,7 @@ void tl_hta_idle_time(tl_hta_job *job)
 
     TL_EACH (const tl_hta_frame, frame, job->frames) {
         const size_t before = t.kernels.n;
-        find_work(&t, frame);
+        add_kernels(&t, frame);
         if (t.kernels.n == before)
             tl_hta_note_rank(job, "idle_time_breakdown", frame, "%s",
                              "no kernel is on a stream; HTA gives up all ranks");
