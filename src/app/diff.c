@@ -136,7 +136,7 @@ static tl_status compare(compared *c, tl_error *err)
     c->diff = tl_diff_new(&input);
     for (int i = 0; i < 2; i++)
         if (tl_diff_basis_of(c->diff).ranks[i] == 0)
-            return tl_fail(err, TL_EINPUT, "%s: nothing ran on a device: there is nothing to compare", c->shown[i]);
+            return tl_fail(err, TL_EINPUT, "%s: no kernel or copy of a device: only traces are compared, not durations of phases", c->shown[i]);
     for (int i = 0; st == TL_OK && i < 2; i++) {
         tl_error why;
         node_taker taker = { c->diff, i };

@@ -88,7 +88,16 @@ static changed change_of(const tl_diff *diff, const both *b, int64_t rank)
     return (changed){ rank, (double)sum[B].ns / steps[B] - a_ns, a_ns, p, tl_diff_change_of(sum, steps, p) };
 }
 
-/* Sets the ranks that change by at least half of the largest change, in its direction. */
+/* Whether the change of a kernel on one rank is told before that on another: a slower rank holds others up, a faster one
+ * does not; then the larger change. */
+static bool comes_before(const changed *x, const changed *y)
+{
+    if ((x->change_ns > 0) != (y->change_ns > 0))
+        return x->change_ns > 0;
+    return fabs(x->change_ns) > fabs(y->change_ns);
+}
+
+/* Sets the ranks that change by at least half of the change told first, in its direction. */
 static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, double tests)
 {
     const changed *most = NULL;
@@ -98,7 +107,7 @@ static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, 
         bool told =
             v[i].change == TL_DIFF_COUNT || (v[i].change != TL_DIFF_SAME && v[i].p_value * tests < TL_VERDICT_ALPHA);
         if (told && fabs(v[i].change_ns) >= TL_NOTHING_SHARE * (double)diff->side[A].median_ns &&
-            (most == NULL || fabs(v[i].change_ns) > fabs(most->change_ns)))
+            (most == NULL || comes_before(&v[i], most)))
             most = &v[i];
     }
     for (size_t i = 0; i < n && most != NULL; i++)

@@ -352,7 +352,8 @@ void tl_diff_verdict(tl_diff *diff)
     double left = step->share;
     TL_ROWS (const tl_diff_found, row, table)
         left -= row->part != TL_DIFF_STEP && row->part != TL_DIFF_LONG ? row->share : 0;
-    if ((step->sure && 2 * left / step->share > 1) || isnan(step->p_value))
+    const bool unexplained = (step->sure && 2 * left / step->share > 1) || isnan(step->p_value);
+    if (unexplained)
         for (size_t i = 1; i < steps->n; i++) {
             const tl_diff_step *row = tl_table_row(steps, i);
             bool alike = row->part == TL_DIFF_COMPUTE && !isnan(common);
@@ -361,7 +362,7 @@ void tl_diff_verdict(tl_diff *diff)
                 !is_told_by_kernels(diff, row, common))
                 find_part(diff, row, common);
         }
-    qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), isnan(step->p_value) ? by_change : by_sureness);
+    qsort(tl_table_row(table, 1), table->n - 1, sizeof(tl_diff_found), unexplained ? by_change : by_sureness);
     /* A transfer finding stands before the waiting that follows from it. */
     for (size_t i = 1; i < table->n; i++)
         for (size_t k = i + 1; k < table->n; k++) {

@@ -41,7 +41,7 @@ static const tl_diff_kernel *worst_kernel(const tl_diff_words *d, double most_gr
                        : row->a_ns > 0       ? (double)row->change_ns / (double)row->a_ns
                                              : INFINITY;
         bool comm = tl_text_is(d->name(d->name_arg, row->kind), tl_kind_labels[TL_COMM]);
-        if (comm || most < TL_VERDICT_LEAST_COST * (double)step_ns || row->change_ns <= 0 || !(times > most_growth))
+        if (comm || most < TL_VERDICT_LEAST_COST * (double)step_ns || !(times > most_growth))
             continue;
         if (worst == NULL || (is_chance(row) == is_chance(worst) ? times > *growth : is_chance(worst))) {
             *growth = times;

@@ -145,6 +145,20 @@ static void a_kernel_that_is_slower_on_some_ranks_is_named_with_them(void)
     }
 }
 
+/* Rank 2 is as much faster as rank 5 is slower, or a little more: rank 5, which others wait for, is named. */
+static void of_a_slower_and_a_faster_rank_the_slower_is_named(void)
+{
+    run *a = ranks_of(8, 6, plain, 3), *b = ranks_of(8, 6, plain, 9);
+    for (int32_t rank = 0; rank < 8; rank++) {
+        put_kernel(a, rank, TL_COMPUTE, "gemm", 60, rank == 2 ? 41 : 20);
+        put_kernel(b, rank, TL_COMPUTE, "gemm", 60, rank == 5 ? 40 : 20);
+    }
+    tl_diff *diff = compare(a, b);
+    CU_ASSERT_STRING_EQUAL(kernel_of(diff, "gemm")->ranks, "5");
+    CU_ASSERT_DOUBLE_EQUAL(kernel_of(diff, "gemm")->ranks_times, 2, 0.03);
+    end(diff, a, b);
+}
+
 /* A kernel that takes longer on all ranks, though hardly longer than what counts, is not one of some ranks. */
 static void a_kernel_that_is_slower_everywhere_names_no_rank(void)
 {
@@ -227,6 +241,7 @@ static const unit_test tests[] = {
     TEST(kernels_that_change_alike_are_one_finding),
     TEST(compute_is_told_by_its_kernels_or_by_itself),
     TEST(a_kernel_that_is_slower_on_some_ranks_is_named_with_them),
+    TEST(of_a_slower_and_a_faster_rank_the_slower_is_named),
     TEST(a_kernel_that_is_slower_everywhere_names_no_rank),
     TEST(a_kernel_of_one_step_is_not_tested),
 };
