@@ -23,13 +23,13 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *     verdict        "straggler", "slow_link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
  *                    "no_device_work"
  *     which_rank, which_phase, others_waiting, persistent      an object each:
- *         answer         the rank (of several together the one that alone costs most; ranks in the evidence has all), the cause
- *                        (without a culprit the largest loss), true or false, the pattern; or null
+ *         answer         the rank (of several together the one that alone costs most; `ranks` in the evidence lists
+ *                        all), the cause (without a culprit the largest loss), true or false, the pattern; or null
  *         confidence     "high", "medium", "low"
  *         doubts         array of words: what the confidence was lowered for
  *         evidence       object of numbers, and a few texts
- *         tables         array: where the evidence stands: straggler, link, blame, breakdown, blame_step; phase_verdict, phase
- *                        or phase_step
+ *         tables         array of the evidence's tables: straggler, link, blame, breakdown, blame_step, phase_verdict,
+ *                        phase or phase_step
  *     evidence of
  *         which_rank     ranks, gain_ns, gain_share, together_gain_ns (of all that stand out, where several are named),
  *                        links_gain_ns (of all slow links together, where none of them alone gains nearly as much),
@@ -40,8 +40,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *         which_phase    of a rank: place, largest_cause, cause_share, cause_from (of what: as in table straggler),
  *                        excess (array: where `rank` spends more than its peers, of (work or host), place, own_ns and
  *                        peers_ns of a step: table excess), waited_ns (GPU time that others waited for the rank, by
- *                        `cause` of table blame); of a link: kind (or "unknown"), bytes, transfer_ns, should_take_ns, ratio; without a
- *                        culprit: loss_ns, loss_share
+ *                        `cause` of table blame); of a link: kind (or "unknown"), bytes, transfer_ns, should_take_ns,
+ *                        ratio; without a culprit: loss_ns, loss_share
  *         others_waiting GPU time, summed over all ranks that waited: all_waiting_ns (for ranks that came late: the sum
  *                        of table blame), all_waiting_share (of the time of all ranks), exposed_ns (upper bound of the
  *                        part while nothing else ran), uncharged_ns (exposed waiting in sends and receives, which are
@@ -60,19 +60,20 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                    gain_ns, gain_share, path_share, excess_ns (its own time in its steps), blame_ns (GPU time),
  *                    ranks_waiting
  *     loss           the largest over all ranks: what, ns, share; exposed communication of all ranks: comm_waiting_ns,
- *                    comm_transfer_ns, comm_unknown_ns (waiting or transfer), comm_unknown_why (as in table exposed); and
- *                    of the rank that loses most: rank, rank_what, rank_ns, rank_share
+ *                    comm_transfer_ns, comm_unknown_ns (waiting or transfer), comm_unknown_why (as in table exposed);
+ *                    and of the rank with the largest loss: rank, rank_what, rank_ns, rank_share
  *     imbalance      lost time without a rank at fault, 0 where less than --least-cost: rank, times (of the role that
  *                    computes longest; -1), roles_gain_ns (if roles were alike), chance_gain_ns (if no rank were slower
  *                    than usual in any step), hosts_gain_ns (if hosts took no time)
- *     phases         only of a job with durations of phases and without traces, which has no other keys but those up to
- *                    persistent, with evidence as in table phase_verdict (excess_share: column share; waits_in): array of its rows: rank, phase, verdict, pattern,
- *                    excess_ns, cost_ns, p_value, reason
+ *     phases         only of a job with durations of phases: array of rows of table phase_verdict: rank, phase,
+ *                    verdict, pattern, excess_ns, cost_ns, p_value, reason.  Without traces, a job has only this key,
+ *                    phases_verdict, and the keys up to persistent, with evidence from table phase_verdict
+ *                    (excess_share: column share; waits_in)
  *     phases_verdict  as verdict, by the durations of phases
  *     critical_path  across ranks: ns, unexplained_ns (by no work, transfer or known wait), rank and activity with the
  *                    largest part of the path (rank_share, activity_share), imbalance_share; empty where nothing could
  *                    be replayed
- *     bound          what the time of the first culprit's rank was bound by, else (rank null) of all ranks together: the
+ *     bound          what bounds the time of the first culprit's rank, or (rank null) of all ranks together: the
  *                    parts of table path_sum, summed over the steps that table health leaves in: wall_ns, which is
  *                    cpu_ns + launch_ns + kernel_kernel_ns + compute_ns + comm_ns + copy_ns + input_ns + sync_ns +
  *                    peer_ns + unexplained_ns; empty where there are none
