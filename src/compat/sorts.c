@@ -140,12 +140,10 @@ typedef struct run {
 
 typedef struct sorting {
     uint32_t *v;
-    size_t n;
     tl_before *before;
     void *context;
     uint32_t *room; /* buffer for the shorter of two runs */
-    /* wins in a row before a merge gallops, adapted during the sort */
-    size_t gallop;
+    size_t gallop;  /* wins in a row before a merge gallops, adapted during the sort */
     run runs[RUNS];
     size_t nruns;
 } sorting;
@@ -327,7 +325,7 @@ static int power_of(size_t from, size_t na, size_t nb, size_t n)
 
 void tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context)
 {
-    sorting s = { .v = v, .n = n, .before = before, .context = context, .gallop = GALLOP };
+    sorting s = { .v = v, .before = before, .context = context, .gallop = GALLOP };
     size_t least = n, odd = 0;
 
     for (; least >= MOST_RUN; least /= 2)

@@ -191,7 +191,7 @@ tl_lens tl_lens_open(const tl_trace *trace, const tl_verbatim *words)
 {
     const tl_events *e = &trace->events;
     uint8_t *set_of = tl_calloc(e->categories.n, sizeof *set_of);
-    tl_lens lens = { .trace = trace, .e = e, .words = words };
+    tl_lens lens = { .e = e, .words = words };
 
     for (size_t i = 0; i < e->categories.n; i++)
         for (size_t k = 0; k < sizeof cats / sizeof cats[0]; k++)

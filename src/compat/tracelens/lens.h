@@ -51,8 +51,7 @@ enum {
 
 /* tl_lens_free ends it.  Arrays have an entry for each event. */
 typedef struct tl_lens {
-    const tl_trace *trace;    /* borrowed; read with all categories, and with the hook of `words` */
-    const tl_events *e;       /* events of the trace */
+    const tl_events *e;       /* borrowed: events of a trace read with all categories and the hook of `words` */
     const tl_verbatim *words; /* borrowed: verbatim values of the events */
     uint8_t *set;             /* tl_lens_set */
     uint32_t *launch;         /* the runtime call that launched the event; TL_NONE: none */
