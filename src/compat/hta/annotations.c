@@ -117,7 +117,7 @@ static void claim_by_track(claims *c)
 }
 
 /* Gives kernels with equal start and end the annotation of the last track that has one. */
-static void share_by_time(claims *c)
+static void unify_by_times(claims *c)
 {
     const size_t n = c->kernels.n;
     uint32_t *order = tl_sorted_index(n, by_track, c->kernels.v);
@@ -176,7 +176,7 @@ void tl_hta_kernels_of_annotations(tl_hta_job *job)
         any |= told;
         if (told) {
             claim_by_track(&c);
-            share_by_time(&c);
+            unify_by_times(&c);
             write_rank(&each, &sums, &c);
         } else if (c.notes.n > 0) {
             tl_hta_note_rank(job, "gpu_kernels_with_user_annotation", frame, "%s",

@@ -91,7 +91,7 @@ static void put_kinds(tl_csv *csv, const char *edges, const char *weight, const 
 
 /* Returns the length of the heaviest path, us, with the edges of collectives and of other device work weighted by these
  * factors. */
-static double length_if(const tl_hta_path_graph *g, double collectives, double others)
+static double weighted_path_length(const tl_hta_path_graph *g, double collectives, double others)
 {
     tl_arena arena = { 0 };
     double *weight = tl_arena_take(&arena, g->edges.n, sizeof *weight);
@@ -110,7 +110,7 @@ static double length_if(const tl_hta_path_graph *g, double collectives, double o
 }
 
 /* Returns the number of distinct rows on the path. */
-static size_t rows_of_path(const tl_hta_path_graph *g)
+static size_t count_path_rows(const tl_hta_path_graph *g)
 {
     bool *is_there = tl_calloc(g->clip.rows.n, sizeof *is_there);
     size_t n = 0;
@@ -151,7 +151,7 @@ static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fram
     put_kinds(csv, "edges:critical_path_", "weight:critical_path_", &all);
     if (g->invalid != NULL)
         return;
-    const size_t nrows = rows_of_path(g);
+    const size_t nrows = count_path_rows(g);
     const size_t narrows =
         (size_t)(path.of_kind[TL_HTA_DEPENDENCY].n + path.of_kind[TL_HTA_LAUNCH_DELAY].n + path.of_kind[TL_HTA_SYNC].n);
     TL_ROW(csv, "path_nodes", g->npath + 1);
@@ -161,8 +161,8 @@ static void put_stats(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fram
     TL_ROW(csv, "path_first_ts", g->nodes.v[tl_hta_node_of_path(g, 0)].ts);
     TL_ROW(csv, "path_last_ts", g->nodes.v[tl_hta_node_of_path(g, g->npath)].ts);
     put_kinds(csv, "path_edges:critical_path_", "path_weight:critical_path_", &path);
-    TL_ROW(csv, "what_if_comm_free_path_length", length_if(g, 0, 1));
-    TL_ROW(csv, "what_if_kernels_half_path_length", length_if(g, 0.5, 0.5));
+    TL_ROW(csv, "what_if_comm_free_path_length", weighted_path_length(g, 0, 1));
+    TL_ROW(csv, "what_if_kernels_half_path_length", weighted_path_length(g, 0.5, 0.5));
     put_overlay(csv, "overlay_only_critical=True_all_edges=False:", frame->nentries - frame->nplain + nrows, nrows,
                 narrows);
     put_overlay(csv, "overlay_only_critical=False_all_edges=True:", frame->nentries, nrows, g->edges.n - nempty);

@@ -255,7 +255,7 @@ static bool is_plain(char c)
 }
 
 /* Returns the offset of the first character at or after i for which `is` does not hold. */
-static size_t skip(tl_text t, size_t i, bool (*is)(char))
+static size_t skip_while(tl_text t, size_t i, bool (*is)(char))
 {
     while (i < t.n && is(t.p[i]))
         i++;
@@ -276,7 +276,7 @@ static bool is_copy_with_kind(tl_text t)
     size_t i = sizeof "Mem" - 1;
 
     for (int word = 0; word < 2 && tl_text_starts(t, "Mem") && (word == 0 || (i < t.n && t.p[i] != '(')); word++) {
-        size_t end = skip(t, i, is_word), next = skip(t, end, is_blank);
+        size_t end = skip_while(t, i, is_word), next = skip_while(t, end, is_blank);
         if (end == i || next == end)
             return false;
         i = next;
@@ -289,13 +289,13 @@ static bool is_copy_with_kind(tl_text t)
 static tl_text plain_part(tl_text t)
 {
     size_t word = tl_text_starts(t, "void") ? sizeof "void" - 1 : 0;
-    size_t from = word > 0 ? skip(t, word, is_blank) : 0;
+    size_t from = word > 0 ? skip_while(t, word, is_blank) : 0;
 
     if (from == word && word > 0)
         from = 0;
-    else if (skip(t, from, is_plain) == from && word > 0)
+    else if (skip_while(t, from, is_plain) == from && word > 0)
         from = from > word + 1 ? from - 1 : 0; /* the last of several blanks after "void", else 0 */
-    size_t end = skip(t, from, is_plain);
+    size_t end = skip_while(t, from, is_plain);
     return end > from ? (tl_text){ t.p + from, end - from } : t;
 }
 

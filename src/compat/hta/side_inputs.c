@@ -12,7 +12,7 @@ typedef struct extent {
     int64_t least, largest;
 } extent;
 
-static void widen(extent *e, int64_t id)
+static void extend_to(extent *e, int64_t id)
 {
     e->least = id < e->least ? id : e->least;
     e->largest = id > e->largest ? id : e->largest;
@@ -72,14 +72,14 @@ static const char *reason_of(const tl_exec *exec, const tl_hta_frame *frame)
         return "no trace has a row of its process";
     TL_EACH (const tl_hta_args, args, frame->args)
         if (args->external != TL_REF_NONE) {
-            widen(&rows, args->external);
+            extend_to(&rows, args->external);
             nexternals++;
         }
     if (nexternals < frame->nloaded)
-        widen(&rows, -1); /* -1 is the id of rows without an External id */
+        extend_to(&rows, -1); /* -1 is the id of rows without an External id */
     TL_EACH (const tl_exec_node, node, exec->nodes)
         if (!tl_exec_is_frame(exec, node))
-            widen(&nodes, node->rf_id);
+            extend_to(&nodes, node->rf_id);
     return nodes.least < rows.least || nodes.largest > rows.largest
                ? "its rf_ids are not all among the trace's External ids: HTA does not link them"
                : NULL;

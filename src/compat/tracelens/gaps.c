@@ -121,7 +121,7 @@ typedef struct walk {
     uint32_t *gpu, *calls; /* by ts */
     size_t ngpu, ncalls;
     size_t next_call;         /* number of calls that began before the current gap */
-    TL_VEC(uint32_t) running; /* of these calls, by ts, those that may still run SYNC_NEAR_US before the gap */
+    TL_VEC(uint32_t) running; /* calls among them, by ts, that may still run SYNC_NEAR_US before the gap */
 } walk;
 
 /* Returns the position in w->gpu of the first event with ts >= t. */

@@ -529,7 +529,7 @@ static void write_heatmap(const tl_colls *colls, tl_csv_folder *folder)
 }
 
 /* Sorted by size sent, descending, unknown sizes last; ties by first appearance. */
-static int most_first(const void *a, const void *b)
+static int largest_first(const void *a, const void *b)
 {
     const together *x = a, *y = b;
     if (isnan(x->sent_mb) != isnan(y->sent_mb))
@@ -545,7 +545,7 @@ void tl_coll_write_all_to_all(const tl_colls *colls, tl_csv_folder *folder)
     (void)collect_collectives(&s, false);
     if (s.v.n > 0) {
         write_exchange_sums(&s, folder);
-        qsort(s.v.v, s.v.n, sizeof *s.v.v, most_first);
+        qsort(s.v.v, s.v.n, sizeof *s.v.v, largest_first);
         write_exchanges(&s, folder);
         write_heatmap(colls, folder);
     }
