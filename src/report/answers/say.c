@@ -409,7 +409,9 @@ void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
     for (; said < most && ns[next] > 0; said++) {
         /* Whether the gain comes on top of the named ranks' gain, or partly overlaps with it. */
         const bool beyond = next == CHANCE || (next == HOSTS && a->imbalance.named_hosts_ns > 0);
-        tl_say(w, "%s%s %s~less (%s)%s", said > 0 ? "- " : "", balance_in_words(a, next).text, tl_duration(ns[next]).text,
+        const tl_phrase whole = tl_phrase_of(" of %s", tl_duration(a->wall_ns).text); /* else the line Gain says it */
+        tl_say(w, "%s%s %s~less%s (%s)%s", said > 0 ? "- " : "", balance_in_words(a, next).text,
+               tl_duration(ns[next]).text, said == 0 && a->nculprits == 0 ? whole.text : "",
                tl_share_in_words(tl_answers_share(a, ns[next])).text,
                a->nculprits == 0 ? ""
                : beyond          ? " beyond the gain above"

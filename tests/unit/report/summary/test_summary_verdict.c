@@ -173,7 +173,7 @@ static void what_nobody_is_at_fault_for_is_said(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
     put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_BALANCED, .rank = 2, .group = -1, .gain_ns = 104 * MS, .slowdown = 1.6 });
-    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), " balance ranks that do the same as rank 2 compute 1.60 times as long as the others in the median: balanced 104 ms less (13.0 %) "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), " balance ranks that do the same as rank 2 compute 1.60 times as long as the others in the median: balanced 104 ms less of 800 ms (13.0 %) "));
     tl_straggler *late = hold_up(j, 1, 1, 8, 5 * MS, 40 * MS); /* with its row of whatif */
     late->cause = TL_CAUSE_HOST_LATE;
     put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_HOST_FREE, .rank = -1, .group = -1, .gain_ns = 47 * MS });
