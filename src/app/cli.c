@@ -85,10 +85,11 @@ static const tl_command commands[] = {
       "call paths of both as one tree.",
       true, tl_html_page, NULL },
     { "export", TL_FOR_EXPORT, "[options] FILE.h5", "the ranks that matter in the worst step, for ui.perfetto.dev",
-      "Writes one trace in Chrome's format, which ui.perfetto.dev and chrome://tracing open: the ranks that matter in the "
-      "step in which the verdict's excess is largest, on one clock. Each rank is a process, each stream a thread; tracks "
-      "say why the device was idle and which rank it waited for, arrows lead from the last rank to come to those that "
-      "waited, and the critical path of the job has a track. tlmpi augment adds such tracks to whole traces.",
+      "Writes one trace in Chrome's format, which ui.perfetto.dev and chrome://tracing open: the ranks that matter in "
+      "the step in which the verdict's excess is largest, on one clock. Each rank is a process, each stream a thread; "
+      "tracks say why the device was idle and which rank it waited for, arrows lead from the last rank to come to "
+      "those that waited, and the critical path of the job has a track. tlmpi augment adds such tracks to whole "
+      "traces.",
       false, tl_export, NULL },
     { "diff", TL_FOR_DIFF, "[options] A B [TABLE]", "two runs compared: is B slower, and what makes it so",
       "A and B are result files (.h5), or traces, which are analysed first, on as many procs as mpirun starts. Prints "
@@ -111,7 +112,8 @@ static const tl_command commands[] = {
       "where a benchmark runs forward, and forward with backward, compare the two: the difference is backward. 'tlmpi "
       "describe reps' explains the columns; reps_compare, reps_each and reps_kernels those that the options print.",
       true, reps, NULL },
-    { "whatif", TL_FOR_WHATIF, "[options] PATH... | FILE.h5", "how long the job would take if what you name were otherwise",
+    { "whatif", TL_FOR_WHATIF, "[options] PATH... | FILE.h5",
+      "how long the job would take if what you name were otherwise",
       "Analyses the traces as run does, and replays the job with changes, each alone and all together: its time, that "
       "of each step, and what is on the critical path then. The replay without a change gives the recorded times; what "
       "no work, transfer or launch explains stays as it was, and is told. Work is selected by CONDITIONS, parted by "
@@ -139,12 +141,12 @@ static const tl_command commands[] = {
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
       "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1; a PATH that ends in .raw.gz or .raw.json.gz "
       "is the profiler's memory timeline, which has tables of its own; critical paths (critical_path_*) are those of "
-      "the first steps and of the first rank, or of what --annotation names; of these _nodes.csv and _edges.csv are the "
-      "graph, in place of HTA's zip: the path is its longest one by graph_weight, so that weights can be changed and the "
-      "path be found again, as with networkx's dag_longest_path. hta diff A B: its trace diff of two PATHs; a folder of "
-      "the name diff is written ./diff. tracelens: TraceLens; idle gaps and their "
-      "causes, GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives "
-      "(nccl_*) go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
+      "the first steps and of the first rank, or of what --annotation names; of these _nodes.csv and _edges.csv are "
+      "the graph, in place of HTA's zip: the path is its longest one by graph_weight, so that weights can be changed "
+      "and the path be found again, as with networkx's dag_longest_path. hta diff A B: its trace diff of two PATHs; a "
+      "folder of the name diff is written ./diff. tracelens: TraceLens; idle gaps and their causes, GPU timeline, "
+      "kernels and collectives of one trace go into DIR; of several, the tables of collectives (nccl_*) go into DIR "
+      "and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
       true, tl_compat, NULL },
 };
 

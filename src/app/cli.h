@@ -48,11 +48,11 @@ enum { TL_ALL_RUNS = -2 };
 typedef struct tl_command {
     const char *name;
     unsigned bit;
-    const char *words;              /* words after the name, for --help */
-    const char *title;              /* one line */
-    const char *doc;                /* one paragraph */
-    bool together;                  /* every proc takes part; else proc 0 alone, and the others wait */
-    int (*act)(const tl_cli *);     /* returns the exit status (job/run.h); NULL: see `job` */
+    const char *words;          /* words after the name, for --help */
+    const char *title;          /* one line */
+    const char *doc;            /* one paragraph */
+    bool together;              /* every proc takes part; else proc 0 alone, and the others wait */
+    int (*act)(const tl_cli *); /* returns the exit status (job/run.h); NULL: see `job` */
     int (*job)(const tl_options *);
 } tl_command;
 
@@ -64,34 +64,34 @@ typedef struct tl_top_wanted {
 
 struct tl_cli {
     const tl_command *command;
-    bool named;                     /* a word of the command line named it */
-    const char **words;             /* words after the command's name, borrowed from argv; array owned */
+    bool named;         /* a word of the command line named it */
+    const char **words; /* words after the command's name, borrowed from argv; array owned */
     size_t nwords;
     bool help, version;
-    const char **given;             /* by option: its text; NULL: the default.  Array owned */
+    const char **given; /* by option: its text; NULL: the default.  Array owned */
 
-    tl_options run;                 /* options of run and check; output, force and digest serve other commands, too */
-    int format;                     /* show: tl_format */
-    int unit;                       /* show: tl_unit_choice; -1: auto on a terminal, else ns */
-    tl_top_wanted top;              /* show: 0 and 0: all */
-    int64_t width;                  /* show: characters of a text in a table; 0: all, -1: fit to a terminal */
-    tl_ranges ranks, steps;         /* show */
-    tl_texts where;                 /* show: conditions */
-    const char *columns, *sort;     /* show; NULL: the table's own */
-    bool ns, include_last_step;     /* compat hta */
-    tl_hta_parameters hta;          /* compat hta */
-    int compat_run;                 /* compat: as run.run; TL_ALL_RUNS: as the other tool does */
-    const char *rep, *exclude;      /* reps; NULL: none */
-    int64_t skip;                   /* reps */
-    bool each, kernels, compare;    /* reps: the table to print */
-    tl_gates diff_fail_on;          /* diff */
-    bool perfetto;                  /* export: the only format */
-    bool html;                      /* run: also write the page */
-    tl_texts scale, overlap;        /* whatif */
+    tl_options run;              /* options of run and check; output, force and digest serve other commands, too */
+    int format;                  /* show: tl_format */
+    int unit;                    /* show: tl_unit_choice; -1: auto on a terminal, else ns */
+    tl_top_wanted top;           /* show: 0 and 0: all */
+    int64_t width;               /* show: characters of a text in a table; 0: all, -1: fit to a terminal */
+    tl_ranges ranks, steps;      /* show */
+    tl_texts where;              /* show: conditions */
+    const char *columns, *sort;  /* show; NULL: the table's own */
+    bool ns, include_last_step;  /* compat hta */
+    tl_hta_parameters hta;       /* compat hta */
+    int compat_run;              /* compat: as run.run; TL_ALL_RUNS: as the other tool does */
+    const char *rep, *exclude;   /* reps; NULL: none */
+    int64_t skip;                /* reps */
+    bool each, kernels, compare; /* reps: the table to print */
+    tl_gates diff_fail_on;       /* diff */
+    bool perfetto;               /* export: the only format */
+    bool html;                   /* run: also write the page */
+    tl_texts scale, overlap;     /* whatif */
     bool remove_sync, no_launch_overhead; /* whatif */
-    int64_t whatif_top;             /* whatif: number of rows; 0: not given */
-    int64_t gpus_per_node;          /* compat tracelens; 0: unknown */
-    char *command_line, *settings;  /* owned; run borrows them */
+    int64_t whatif_top;                   /* whatif: number of rows; 0: not given */
+    int64_t gpus_per_node;                /* compat tracelens; 0: unknown */
+    char *command_line, *settings;        /* owned; run borrows them */
 };
 
 /* Returns the *n commands. */
@@ -140,8 +140,8 @@ tl_status tl_fail_unknown(tl_error *err, const char *what, const char *word, con
 /* The output of a command: stdout, or a file that gets its name once it is complete. */
 typedef struct tl_outfile {
     FILE *out;
-    const char *path;           /* NULL: stdout */
-    tl_part_file part;          /* the file until it is complete; unused if `path` is no regular file */
+    const char *path;  /* NULL: stdout */
+    tl_part_file part; /* the file until it is complete; unused if `path` is no regular file */
 } tl_outfile;
 
 /* Opens the output; path NULL or "-": stdout.  TL_EOUTPUT: the file cannot be created, or exists and force is not set;

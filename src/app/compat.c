@@ -53,7 +53,11 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
         return tl_fail(err, TL_EUSAGE, "no folder for the tables named: tlmpi compat %s PATH... -o DIR", cli->words[0]);
     if (cli->run.output != NULL && strcmp(cli->run.output, "-") == 0)
         return tl_fail(err, TL_EUSAGE, "-o -: expected DIR, a folder for the tables; they are several files");
-    return tl_options_check_face(cli, is_diff(cli) ? TL_FOR_HTA_DIFF : is_hta(cli) ? TL_FOR_HTA : TL_FOR_TRACELENS, err);
+    return tl_options_check_face(cli,
+                                 is_diff(cli)  ? TL_FOR_HTA_DIFF
+                                 : is_hta(cli) ? TL_FOR_HTA
+                                               : TL_FOR_TRACELENS,
+                                 err);
 }
 
 /* Refuses a folder that holds tables already, of another job or an older result. */
@@ -112,9 +116,8 @@ static tl_status choose_run(tl_inventory *inventory, int run, size_t *left_out, 
 /* Returns whether the input is an execution trace named for HTA, which links its nodes to the rows of a trace. */
 static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
 {
-    return is_hta(cli) &&
-           (input->kind == TL_INPUT_EXECUTION || input->kind == TL_INPUT_OTHER) && input->named && !input->no_file &&
-           tl_exec_is(input->path);
+    return is_hta(cli) && (input->kind == TL_INPUT_EXECUTION || input->kind == TL_INPUT_OTHER) && input->named &&
+           !input->no_file && tl_exec_is(input->path);
 }
 
 /* Finds the traces in the words after the tool's name, in path order; *left_out counts unreadable traces.  Inputs of
@@ -433,9 +436,9 @@ int tl_compat(const tl_cli *cli)
     }
     if (is_hta(cli) && !first)
         return TL_EXIT_DONE;
-    tl_status st = is_diff(cli) ? write_hta_diff(cli, &incomplete, &err)
+    tl_status st = is_diff(cli)  ? write_hta_diff(cli, &incomplete, &err)
                    : is_hta(cli) ? write_hta(&mine, &incomplete, &err)
-                                : write_tracelens(cli, &incomplete, &err);
+                                 : write_tracelens(cli, &incomplete, &err);
     if (st != TL_OK)
         return first ? tl_cli_complain(cli, &err) : tl_exit_of_status(st);
 

@@ -1,4 +1,5 @@
-/* diff.c - tlmpi diff A B, tlmpi html A B: compares two runs, each a result file, or traces, which are analysed first. */
+/* diff.c - tlmpi diff A B, tlmpi html A B: compares two runs, each a result file, or traces, which are analysed first.
+ */
 #include "cli.h"
 #include "tlmpi/analysis/diff.h"
 #include "tlmpi/base/mem.h"
@@ -19,7 +20,8 @@
 
 enum { ROWS_SHOWN = 10, TEXT_SHOWN = 48 };
 
-/* ------------------------------------------------------------------------------------------------- traces to results */
+/* ------------------------------------------------------------------------------------------------- traces to results
+ */
 
 /* A temporary result, made from traces for the comparison. */
 typedef struct passing {
@@ -69,7 +71,8 @@ static void remove_result(const passing *p)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- comparison */
+/* -------------------------------------------------------------------------------------------------------- comparison
+ */
 
 typedef struct compared {
     const char *shown[2], *path[2]; /* the words on the command line; the paths of the results */
@@ -136,7 +139,9 @@ static tl_status compare(compared *c, tl_error *err)
     c->diff = tl_diff_new(&input);
     for (int i = 0; i < 2; i++)
         if (tl_diff_basis_of(c->diff).ranks[i] == 0)
-            return tl_fail(err, TL_EINPUT, "%s: no kernel or copy of a device: only traces are compared, not durations of phases", c->shown[i]);
+            return tl_fail(err, TL_EINPUT,
+                           "%s: no kernel or copy of a device: only traces are compared, not durations of phases",
+                           c->shown[i]);
     for (int i = 0; st == TL_OK && i < 2; i++) {
         tl_error why;
         node_taker taker = { c->diff, i };
@@ -160,7 +165,8 @@ static void compared_free(compared *c)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------ output */
+/* ------------------------------------------------------------------------------------------------------------ output
+ */
 
 static void print_table(const tl_cli *cli, const compared *c, const tl_schema *schema, FILE *out, bool brief)
 {

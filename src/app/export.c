@@ -130,7 +130,8 @@ static void put_waits(const exported *e)
         last = stay;
         first = track_of(stay->rank, TL_OUT_IDLE_TID);
         const tl_out_wait wait = { p.from_ns, p.to_ns - p.from_ns, m->late_rank, stay->collective, m->kind };
-        const tl_out_track to = track_of(stay->rank, tl_out_wait_put(e->w, &tracks, &wait)), from = late_track(m->late_rank);
+        const tl_out_track to = track_of(stay->rank, tl_out_wait_put(e->w, &tracks, &wait)),
+                           from = late_track(m->late_rank);
         if (to.tid < 0 || !is_shown(s, m->late_rank) || p.dur_ns == 0 || !clip(s, &late))
             continue;
         tl_out_put_arrow(e->w, 's', &from, "last arrival", TL_OUT_IDLE_CAT, late.from_ns, ++number);
@@ -159,7 +160,8 @@ static void put_last_arrivals(const exported *e)
         if (named != tl_strip_place(s, m->late_rank))
             tl_out_name_track(e->w, &track, "Others wait for this rank");
         named = tl_strip_place(s, m->late_rank);
-        tl_out_put_slice(e->w, &track, tl_text_of(tl_phrase_of("others waited: %s", tl_collective_labels[m->kind]).text),
+        tl_out_put_slice(e->w, &track,
+                         tl_text_of(tl_phrase_of("others waited: %s", tl_collective_labels[m->kind]).text),
                          TL_OUT_IDLE_CAT, p.from_ns, p.dur_ns, NULL, 0);
     }
     free(index);
@@ -191,8 +193,8 @@ static void put_ranks(const exported *e, const tl_table *ranks)
         const tl_out_track idle = track_of(r->rank, TL_OUT_IDLE_TID);
         tl_out_name_process(e->w, r->rank,
                             tl_phrase_of("rank %" PRId32 " (%.*s%sdevice %" PRId32 ")%s", r->rank, host,
-                                         row != NULL ? row->host : "", host > 0 ? ", " : "", row != NULL ? row->device : -1,
-                                         r->named ? " <- straggler" : "")
+                                         row != NULL ? row->host : "", host > 0 ? ", " : "",
+                                         row != NULL ? row->device : -1, r->named ? " <- straggler" : "")
                                 .text);
         tl_out_idle_begin(e->w, &idle, "");
     }

@@ -22,7 +22,8 @@ static const char *const howto_lines[] = {
     "the same over all ranks, and on which rank it is slowest\toperator_ranks --top 10",
     "what called what, down to the kernels\tcall_tree --rank 3",
     "the same, not deeper than three levels\tcall_tree --rank 3 --where \"depth<3\"",
-    "in which operator and annotation a kernel was launched\tinterval --where name~gemm --columns name,operator,annotation",
+    ("in which operator and annotation a kernel was launched\tinterval --where name~gemm --columns "
+     "name,operator,annotation"),
     "what the backward pass of operators costs\tcall_tree --rank 3 --where \"forward>=0\"",
     "how long launches and work of operators took to begin\toperator --rank 3 --columns name,to_launch_ns,to_work_ns",
     "hardware counters by call stack and kernel\tcounter --rank 3",
@@ -90,7 +91,8 @@ static const char *const attributes_lines[] = {
     "schema_version\tgoes up when a reader must know of a change",
     "creator\tthe program that wrote the file",
     "creator_version\tits version",
-    "settings\tevery option with its value; with --reproducible those that decide what is in the tables, but no file names",
+    ("settings\tevery option with its value; with --reproducible those that decide what is in the tables, but no file "
+     "names"),
     "command_line\tas it was typed",
     "history\tUTC time and command line",
     "hostname\twhere proc 0 ran",
@@ -140,17 +142,19 @@ static const char *const formats_lines[] = {
     "  - Each process with work on a device is a rank, FILE/pid-144; of a file of one process each of its devices, "
     "FILE/device-1, with all that the host did. A file of one rank has the rank that RANK, OMPI_COMM_WORLD_RANK, "
     "PMIX_RANK or SLURM_PROCID told where it was recorded; ranks of others are numbered by file, pid and device.",
-    "  - Ranges with op_id or seq (torch.autograd.profiler.emit_nvtx), and aten::..., are operators, others annotations. "
-    "Where no annotation is called ProfilerStep, those that count, as iteration 5, iteration 6, are steps: their "
-    "word has step or iter in it, and of several families the one that lasts longest in sum is taken.",
-    "  - It cannot tell shapes, Python functions, process groups by name and the ranks in them. Sizes and communicators "
-    "of collectives it tells where NCCL has recorded them and the export has kept them (--include-blobs true).",
-    "rocprofv3\t.db, as rocprofv3 writes where ROCm is 7 or later (rocpd, schema 3), one of each process: kernels, copies, "
-    "calls of HIP and HSA, ranges of roctx, which are read like those of NVTX, calls of RCCL. Read where libsqlite3 was there "
-    "when tlmpi was built.",
+    "  - Ranges with op_id or seq (torch.autograd.profiler.emit_nvtx), and aten::..., are operators, others "
+    "annotations. Where no annotation is called ProfilerStep, those that count, as iteration 5, iteration 6, are "
+    "steps: their word has step or iter in it, and of several families the one that lasts longest in sum is taken.",
+    "  - It cannot tell shapes, Python functions, process groups by name and the ranks in them. Sizes and "
+    "communicators of collectives it tells where NCCL has recorded them and the export has kept them (--include-blobs "
+    "true).",
+    "rocprofv3\t.db, as rocprofv3 writes where ROCm is 7 or later (rocpd, schema 3), one of each process: kernels, "
+    "copies, calls of HIP and HSA, ranges of roctx, which are read like those of NVTX, calls of RCCL. Read where "
+    "libsqlite3 was there when tlmpi was built.",
     "  - A process has the rank that RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK or SLURM_PROCID told it.",
-    "  - It cannot tell shapes, Python functions, sizes and groups of collectives, what waits are for, and times of day: "
-    "clocks of ranks are set right by their collectives alone. Memsets are kernels. Databases merged into one are not read.",
+    "  - It cannot tell shapes, Python functions, sizes and groups of collectives, what waits are for, and times of "
+    "day: clocks of ranks are set right by their collectives alone. Memsets are kernels. Databases merged into one are "
+    "not read.",
     "phases\t.jsonl, as libtlmpi_record writes them: how long phases of the host took.",
     "memory\t.raw.json.gz: timelines of memory by category, beside traces.",
     "execution traces\t.json, of PyTorch: the operators of a trace as nodes, beside traces.",
@@ -178,10 +182,11 @@ const tl_manual_page *tl_manual_pages(size_t *n)
 /* ---- notes on tables ---- */
 
 static const char *const rank_notes[] = {
-    "Folders are searched with everything below them; only what has the ending of a format counts, as .json, .json.gz or "
-    ".json.zst: tlmpi describe formats lists them. What is packed otherwise (xz, zip, tar ...) is not read, and told, and so is zstd where libzstd was not there when tlmpi "
-    "was built. A file that is named twice, or by a link as well, is read once, unless its names tell several ranks, "
-    "and so is one trace in several files, as x.json and x.json.gz. A pipe may be named, too: one proc reads it, once.",
+    "Folders are searched with everything below them; only what has the ending of a format counts, as .json, .json.gz "
+    "or .json.zst: tlmpi describe formats lists them. What is packed otherwise (xz, zip, tar ...) is not read, and "
+    "told, and so is zstd where libzstd was not there when tlmpi was built. A file that is named twice, or by a link "
+    "as well, is read once, unless its names tell several ranks, and so is one trace in several files, as x.json and "
+    "x.json.gz. A pipe may be named, too: one proc reads it, once.",
     "The rank of a trace is what its distributedInfo says, else what the file's name says (also by places on axes: "
     "TP-1-PP-0), else the next free number of a run that it fits, in the order of the names, 2 before 10: of that "
     "time, and neither world size, process groups, device nor process speak against it.",
@@ -262,13 +267,15 @@ static const char *const straggler_notes[] = {
     "for others themselves: the charges sum up to the waits, to the nanosecond (table blame). Nobody is charged where "
     "the clocks cannot tell who came last, nor for waits in sends and receives, which the schedule of a pipeline "
     "brings with it: table quality counts late senders and late receivers.",
-    "That does not vote on who is named. A rank is late where its own work (its device's, its host's) takes longer than that of "
-    "ranks of its role in the same steps: what clocks tell of others plays no part. Lateness tells who and when; whether chance "
-    "explains it is told by Student's t over the noise of the role, for all tries of the job together (--alpha).",
-    "What it costs is simulated: the graph of all ranks' work, launches, waits and collectives is replayed, which unchanged gives the "
-    "measured times to the nanosecond, with what the rank's work exceeds that of its peers by taken off. All who are late are "
-    "repaired together; who can then be left out for less than --least-cost is not needed, and not named. What nobody is at "
-    "fault for is in whatif: work that differs by chance (ideal), roles of unlike work (balanced), hosts (host_free).",
+    "That does not vote on who is named. A rank is late where its own work (its device's, its host's) takes longer "
+    "than that of ranks of its role in the same steps: what clocks tell of others plays no part. Lateness tells who "
+    "and when; whether chance explains it is told by Student's t over the noise of the role, for all tries of the job "
+    "together (--alpha).",
+    "What it costs is simulated: the graph of all ranks' work, launches, waits and collectives is replayed, which "
+    "unchanged gives the measured times to the nanosecond, with what the rank's work exceeds that of its peers by "
+    "taken off. All who are late are repaired together; who can then be left out for less than --least-cost is not "
+    "needed, and not named. What nobody is at fault for is in whatif: work that differs by chance (ideal), roles of "
+    "unlike work (balanced), hosts (host_free).",
     "Why it is late is told by the same replay: of what its repair gains, what each thing that it does would gain "
     "alone, its computing, copies, additional work, waits that peers do not have, and what its host did. What has 80 % "
     "of it is the cause; else it is mixed. Names of kernels, operators and annotations then say where.",
@@ -287,15 +294,17 @@ static const char *const queue_notes[] = {
 };
 
 static const char *const path_notes[] = {
-    "The path of a rank leads from the last instant that is known of it back to the first, at every instant to what was "
-    "waited for last: the work before on the stream or on another one, the launch, the host's work before that, or the work "
-    "that released a host which waited for its device. So each instant is on it once, and what lies in the window of a step "
-    "(table step) is the path of that step, as table breakdown cuts work to it. A rank without marks of its own has its "
-    "time in the step whose work the path leads to. After the last event the host works until the mark of its step ends.",
-    "Where a rank waits for another one in a collective, its path goes on with what it did itself before it came; the rank "
-    "that came last is named (peer). Table critical_path goes on there: it is the one path of the whole job.",
+    "The path of a rank leads from the last instant that is known of it back to the first, at every instant to what "
+    "was waited for last: the work before on the stream or on another one, the launch, the host's work before that, or "
+    "the work that released a host which waited for its device. So each instant is on it once, and what lies in the "
+    "window of a step (table step) is the path of that step, as table breakdown cuts work to it. A rank without marks "
+    "of its own has its time in the step whose work the path leads to. After the last event the host works until the "
+    "mark of its step ends.",
+    "Where a rank waits for another one in a collective, its path goes on with what it did itself before it came; the "
+    "rank that came last is named (peer). Table critical_path goes on there: it is the one path of the whole job.",
     "What starts later than 0.5 ms (parameter wake) after all that it is known to have waited for is unexplained. Host "
-    "work is told apart as far as traces name input; a launch call is host work, what follows until the start is overhead.",
+    "work is told apart as far as traces name input; a launch call is host work, what follows until the start is "
+    "overhead.",
     "tlmpi run --path writes the path piece by piece, with kernels and operators (table path); tlmpi augment --result "
     "draws that.",
     NULL,
@@ -310,10 +319,11 @@ static const char *const copy_notes[] = {
 };
 
 static const char *const memory_notes[] = {
-    "tlmpi run --series writes the memory events of a trace one by one (table series). The raw memory timelines that export_memory_timeline of "
-    "PyTorch's profiler writes (names that end in .raw.json.gz, .raw.gz or .raw.json) are read beside traces, or "
-    "alone: memory_file has the files, memory_category what each category had at most, memory_timeline all of it over "
-    "time. The rank is the one that the file's name tells. These tables are in files alone that have rows of them.",
+    "tlmpi run --series writes the memory events of a trace one by one (table series). The raw memory timelines that "
+    "export_memory_timeline of PyTorch's profiler writes (names that end in .raw.json.gz, .raw.gz or .raw.json) are "
+    "read beside traces, or alone: memory_file has the files, memory_category what each category had at most, "
+    "memory_timeline all of it over time. The rank is the one that the file's name tells. These tables are in files "
+    "alone that have rows of them.",
     NULL,
 };
 
@@ -334,29 +344,32 @@ static const char *const execution_notes[] = {
 };
 
 static const char *const bandwidth_notes[] = {
-    "The size of a message is told by the arguments of the kernel, else by those of the operator around its launch. Where "
-    "neither has any, as in older traces, it follows from the shapes and types of tensors that the operator (c10d::..., "
-    "record_param_comms) or the annotation (nccl:...) around the launch was given, if the profiler recorded them "
-    "(record_shapes): of an all-reduce, broadcast or reduce-scatter what goes in, of an all-gather what comes out, or what "
-    "goes in times the ranks of the group, of an all-to-all what the operator was given (the annotation of one of lists has "
-    "its first tensor alone). Where one operator launched several of them, or types differ, the size is unknown (-1).",
+    "The size of a message is told by the arguments of the kernel, else by those of the operator around its launch. "
+    "Where neither has any, as in older traces, it follows from the shapes and types of tensors that the operator "
+    "(c10d::..., record_param_comms) or the annotation (nccl:...) around the launch was given, if the profiler "
+    "recorded them (record_shapes): of an all-reduce, broadcast or reduce-scatter what goes in, of an all-gather what "
+    "comes out, or what goes in times the ranks of the group, of an all-to-all what the operator was given (the "
+    "annotation of one of lists has its first tensor alone). Where one operator launched several of them, or types "
+    "differ, the size is unknown (-1).",
     NULL,
 };
 
 static const char *const phase_notes[] = {
-    "A rank that is longer in a phase than its peers is named where the others are shown to wait meanwhile: where their phases "
-    "with a collective are as much longer.",
-    "Where one phase holds both work and a collective, it is equally long on all ranks and hides who is slow; then no rank is "
-    "named, until the folder has a Kineto trace of some of the steps, whose waits are taken off.",
-    "A rank that comes late because of something that no phase covers is named for the time outside of phases; a rank that alone "
-    "has a phase, as checkpoints of rank 0, for that phase. One or two late steps are taken for chance, unless a rank alone has "
-    "the phase. Phases around sends and receives of a pipeline do not tell one stage from another.",
+    "A rank that is longer in a phase than its peers is named where the others are shown to wait meanwhile: where "
+    "their phases with a collective are as much longer.",
+    "Where one phase holds both work and a collective, it is equally long on all ranks and hides who is slow; then no "
+    "rank is named, until the folder has a Kineto trace of some of the steps, whose waits are taken off.",
+    "A rank that comes late because of something that no phase covers is named for the time outside of phases; a rank "
+    "that alone has a phase, as checkpoints of rank 0, for that phase. One or two late steps are taken for chance, "
+    "unless a rank alone has the phase. Phases around sends and receives of a pipeline do not tell one stage from "
+    "another.",
     NULL,
 };
 
 static const char *const diff_notes[] = {
-    "What differs otherwise (device, ranks, world size, input, damage) is told first. Nothing is named that may be chance: steps "
-    "are compared by a rank test, kernels by a t test over ranks; with one step each, the text says that nothing tells.",
+    "What differs otherwise (device, ranks, world size, input, damage) is told first. Nothing is named that may be "
+    "chance: steps are compared by a rank test, kernels by a t test over ranks; with one step each, the text says that "
+    "nothing tells.",
     NULL,
 };
 
@@ -366,10 +379,18 @@ static const struct {
 } notes[] = {
     { "phase_verdict", phase_notes },
     { "diff", diff_notes },
-    { "rank", rank_notes },         { "step", step_notes },           { "breakdown", breakdown_notes },
-    { "interval", interval_notes }, { "idle", idle_notes },           { "collective", collective_notes },
-    { "clock", clock_notes },       { "straggler", straggler_notes }, { "queue", queue_notes },
-    { "copy", copy_notes },         { "memory", memory_notes },       { "memory_category", memory_notes },
+    { "rank", rank_notes },
+    { "step", step_notes },
+    { "breakdown", breakdown_notes },
+    { "interval", interval_notes },
+    { "idle", idle_notes },
+    { "collective", collective_notes },
+    { "clock", clock_notes },
+    { "straggler", straggler_notes },
+    { "queue", queue_notes },
+    { "copy", copy_notes },
+    { "memory", memory_notes },
+    { "memory_category", memory_notes },
     { "bandwidth", bandwidth_notes },
     { "path_sum", path_notes },
     { "path", path_notes },
@@ -388,10 +409,10 @@ const char *const *tl_manual_notes(const char *table)
 const char *tl_why_empty(const char *table)
 {
     static const char no_memory[] = "not available: no trace has memory events (profile_memory of PyTorch's profiler)";
-    static const char no_timeline[] =
-        "not available: there is no raw memory timeline (.raw.json.gz, as export_memory_timeline of PyTorch's profiler writes it)";
-    static const char no_execution[] =
-        "not available: there is no execution trace (JSON with schema and nodes, as ExecutionTraceObserver of PyTorch writes it)";
+    static const char no_timeline[] = "not available: there is no raw memory timeline (.raw.json.gz, as "
+                                      "export_memory_timeline of PyTorch's profiler writes it)";
+    static const char no_execution[] = "not available: there is no execution trace (JSON with schema and nodes, as "
+                                       "ExecutionTraceObserver of PyTorch writes it)";
     static const char no_series[] = "not available: it is large, and written where tlmpi run is called with --series";
     static const struct {
         const char *table, *reason;
@@ -407,7 +428,8 @@ const char *tl_why_empty(const char *table)
         { "call_tree", "no trace has operators, annotations or device work" },
         { "pattern", "no operator launched the same three kernels, or more, twice" },
         { "series", no_series },
-        { "path", "not available: it is large, and written where tlmpi run is called with --path; path_sum has its sums" },
+        { "path",
+          "not available: it is large, and written where tlmpi run is called with --path; path_sum has its sums" },
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (strcmp(reasons[i].table, table) == 0)

@@ -244,5 +244,6 @@ const tl_option_type tl_option_compat_run = { store_choice, .takes = "a number f
 const tl_option_type tl_option_idle = { store_thresholds, .thresholds = tl_idle_thresholds };
 const tl_option_type tl_option_launch = { store_thresholds, .thresholds = tl_launch_thresholds };
 const tl_option_type tl_option_ranges = { store_list, "numbers and ranges, as 0-3,7 or -1", .list = TL_NUMBERS };
-const tl_option_type tl_option_ranges_from_0 = { store_list, "numbers and ranges, as 0-3,7", .list = TL_NUMBERS_FROM_0 };
+const tl_option_type tl_option_ranges_from_0 = { store_list, "numbers and ranges, as 0-3,7",
+                                                 .list = TL_NUMBERS_FROM_0 };
 const tl_option_type tl_option_times = { store_list, "spans of time, as 10-20 (ms) or 0.5s-700ms", .list = TL_TIMES };

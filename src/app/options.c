@@ -104,11 +104,11 @@ static const tl_option options[] = {
       "explained in include/tlmpi/report/ask.h" },
     { "json", 0, NULL, "0", TL_FOR_DIFF, AT(switch, run.json), "print all tables as one JSON object" },
     { "fail-on", 0, "LIST", "", TL_FOR_DIFF, AT(diff_gates, diff_fail_on),
-      "exit with status 5 where B takes more longer than this: NAME>+PERCENT%,... as "
-      "'step>+5%,kernel>+20%,idle>+3%'. step: the step; kernel: any but of communication that takes a hundredth of "
-      "the step, of its own time; compute, waiting, transfer, comm (exposed communication), copy, idle: of the step of "
-      "A.  Where it is not known how much of communication is waiting, waiting and transfer are judged by their bounds; "
-      "status 1 where these do not tell" },
+      "exit with status 5 where B takes more longer than this: NAME>+PERCENT%,... as 'step>+5%,kernel>+20%,idle>+3%'. "
+      "step: the step; kernel: any but of communication that takes a hundredth of the step, of its own time; compute, "
+      "waiting, transfer, comm (exposed communication), copy, idle: of the step of A.  Where it is not known how much "
+      "of communication is waiting, waiting and transfer are judged by their bounds; status 1 where these do not "
+      "tell" },
     { "fail-on", 0, "LIST", "", TL_FOR_RUN | TL_FOR_ASK, AT(gates, run.fail_on),
       "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. "
       "straggler, link: wall time that it would gain without the worst of them, or without all that stand out (its "
@@ -145,13 +145,13 @@ static const tl_option options[] = {
     { "no-launch-overhead", 0, NULL, "0", TL_FOR_WHATIF, AT(switch, no_launch_overhead),
       "the host takes no time between its launches and waits (these, input, garbage collection and the allocator "
       "stay), and work may start the moment it is launched" },
-    { "parser", 0, "NAME", "fast",
-      TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS | TL_FOR_WHATIF, AT(parser, run.yajl_only),
+    { "parser", 0, "NAME", "fast", TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT | TL_FOR_REPS | TL_FOR_WHATIF,
+      AT(parser, run.yajl_only),
       "fast: our reader for events as Kineto writes them, yajl for the others; yajl: for all; the result is the same" },
     { "max-memory", 0, "SIZE", "auto", TL_FOR_RUN | TL_FOR_CHECK, AT(size, run.max_memory),
       "memory of a process, as 800M or 4G: a trace that would need more is read up to there, its rank is 'cut' and the "
-      "exit status 1; auto: three quarters of what the machine, or the group of processes (cgroup), has left, divided by "
-      "the processes there" },
+      "exit status 1; auto: three quarters of what the machine, or the group of processes (cgroup), has left, divided "
+      "by the processes there" },
     { "format", 0, "FORMAT", "table", TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, AT(format, format),
       TL_FORMAT_WORDS "; in csv an apostrophe stands before a text that a spreadsheet would take for a formula" },
     { "unit", 0, "UNIT", "terminal", TL_FOR_SHOW | TL_FOR_REPS | TL_FOR_DIFF | TL_FOR_WHATIF, AT(unit, unit),
@@ -223,7 +223,8 @@ static const tl_option options[] = {
     { "test-rank", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.test_rank), "and those of B" },
     { "control-iteration", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.control_iteration),
       "the profiler steps of A that are compared; by default the first" },
-    { "test-iteration", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.test_iteration), "and those of B" },
+    { "test-iteration", 0, "LIST", "", TL_FOR_COMPAT | TL_FOR_HTA_DIFF, AT(ranges, hta.test_iteration),
+      "and those of B" },
     { "gpus-per-node", 0, "N", "0", TL_FOR_COMPAT | TL_FOR_TRACELENS, AT(count, gpus_per_node),
       "tell in the tables of collectives which ranks share a node; 0 for not" },
     { "quiet", 'q', NULL, "0", TL_FOR_ALL & ~(unsigned)(TL_FOR_SHOW | TL_FOR_DESCRIBE | TL_FOR_ASK | TL_FOR_EXPORT),

@@ -43,7 +43,7 @@ typedef struct tl_option_given {
 
 struct tl_option_type {
     tl_status (*store)(const tl_option_given *text, void *at); /* writes the value; TL_EUSAGE: no such value */
-    const char *takes; /* the expected values, for messages */
+    const char *takes;                                         /* the expected values, for messages */
 
     const char *const *words; /* of a choice, NULL-terminated: word i is `first` + i; of a switch: two words */
     int first;
@@ -53,10 +53,9 @@ struct tl_option_type {
     const tl_gate_names *gates;                            /* of a list of gates */
 };
 
-extern const tl_option_type tl_option_gates, tl_option_diff_gates, tl_option_switch, tl_option_text, tl_option_texts, tl_option_count,
-    tl_option_size,
-    tl_option_top, tl_option_width, tl_option_run, tl_option_compat_run, tl_option_format, tl_option_unit,
-    tl_option_parser, tl_option_idle, tl_option_launch, tl_option_clock, tl_option_share, tl_option_quantile,
-    tl_option_ranges, tl_option_ranges_from_0, tl_option_times;
+extern const tl_option_type tl_option_gates, tl_option_diff_gates, tl_option_switch, tl_option_text, tl_option_texts,
+    tl_option_count, tl_option_size, tl_option_top, tl_option_width, tl_option_run, tl_option_compat_run,
+    tl_option_format, tl_option_unit, tl_option_parser, tl_option_idle, tl_option_launch, tl_option_clock,
+    tl_option_share, tl_option_quantile, tl_option_ranges, tl_option_ranges_from_0, tl_option_times;
 
 #endif

@@ -65,8 +65,8 @@ typedef struct tl_select {
 tl_status tl_select_init(tl_select *select, tl_result *result, const char *table, const tl_cli *cli, tl_error *err);
 void tl_select_free(tl_select *select);
 
-/* Hands the rows asked for to `take`, in table order.  take sets *enough to end the walk; what it returns, unless TL_OK,
- * ends the walk too and is returned. */
+/* Hands the rows asked for to `take`, in table order.  take sets *enough to end the walk; what it returns, unless
+ * TL_OK, ends the walk too and is returned. */
 typedef tl_status tl_take_selected(void *arg, const unsigned char *row, bool *enough, tl_error *err);
 tl_status tl_select_walk(tl_select *select, tl_take_selected *take, void *arg, tl_error *err);
 

@@ -116,8 +116,8 @@ typedef struct show {
     tl_printer printer;
     uint64_t limit, printed; /* limit 0: none */
     tl_top top;
-    double share;  /* --top P%; 0: none */
-    bool sums;     /* rows that are not printed are summed in one row */
+    double share; /* --top P%; 0: none */
+    bool sums;    /* rows that are not printed are summed in one row */
     tl_others others;
 } show;
 

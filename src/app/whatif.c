@@ -45,10 +45,11 @@ static tl_status read_origin(const char *path, tl_bytes *origin, tl_table *ranks
         char *text = NULL;
         st = tl_result_attr_text(result, attributes[i], &text, err);
         if (st == TL_OK && text == NULL)
-            st = tl_fail(err, TL_EUSAGE,
-                         "%s does not say which traces it was made of (--reproducible, or an older tlmpi wrote it): name "
-                         "the traces instead",
-                         path);
+            st = tl_fail(
+                err, TL_EUSAGE,
+                "%s does not say which traces it was made of (--reproducible, or an older tlmpi wrote it): name "
+                "the traces instead",
+                path);
         if (text != NULL)
             tl_bytes_put(origin, text, strlen(text) + 1);
         free(text);

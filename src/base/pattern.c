@@ -52,8 +52,8 @@ tl_status tl_pattern_compile(regex_t *pattern, const char *option, const char *t
     if (strlen(text) > LONGEST)
         return tl_fail(err, TL_EUSAGE, "%s: a pattern of more than %d characters", option, (int)LONGEST);
     if (length_written_out(text) > MOST_WRITTEN_OUT)
-        return tl_fail(err, TL_EUSAGE, "%s: a pattern of more than %d characters, with its repetitions written out", option,
-                       (int)MOST_WRITTEN_OUT);
+        return tl_fail(err, TL_EUSAGE, "%s: a pattern of more than %d characters, with its repetitions written out",
+                       option, (int)MOST_WRITTEN_OUT);
     int rc = regcomp(pattern, text, REG_EXTENDED | REG_NOSUB);
     if (rc == 0)
         return TL_OK;

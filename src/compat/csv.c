@@ -74,7 +74,8 @@ void tl_csv_head(tl_csv *csv, const char *names)
     csv->column++;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- files */
+/* ------------------------------------------------------------------------------------------------------------- files
+ */
 
 tl_csv tl_csv_open(tl_csv_folder *folder, const char *name, const char *header)
 {
@@ -135,7 +136,8 @@ void tl_csv_clear(const char *dir, const char *const *begins)
     closedir(folder);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- words */
+/* ------------------------------------------------------------------------------------------------------------- words
+ */
 
 void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines)
 {

@@ -30,9 +30,8 @@ static tl_status find_begin(const tl_plan_item *item, const tl_options *options,
     if (tl_trace_read(item->path, &reading, &trace, &ignored) == TL_OK) {
         int64_t ns, end_ns;
         if (tl_events_extent(&trace.events, &ns, &end_ns))
-            *begin_ns = tl_ns_min(*begin_ns,
-                                  tl_ns_between(tl_ns_sum(ns, trace.meta.has_base ? trace.meta.base_ns : 0),
-                                                item->nwindows > 0 ? item->windows[0].place.closed_ns : 0));
+            *begin_ns = tl_ns_min(*begin_ns, tl_ns_between(tl_ns_sum(ns, trace.meta.has_base ? trace.meta.base_ns : 0),
+                                                           item->nwindows > 0 ? item->windows[0].place.closed_ns : 0));
     }
     tl_trace_free(&trace);
     return TL_OK;

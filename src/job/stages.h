@@ -31,10 +31,10 @@ typedef struct tl_job {
     tl_rank_graphs graphs;
     tl_late_rows late;
     tl_whatif_study *whatif; /* NULL: no what-if study is wanted; on proc 0 it receives the answers */
-    tl_writer *writer; /* this and all fields below: proc 0 alone */
+    tl_writer *writer;       /* this and all fields below: proc 0 alone */
     tl_store *store;
     char *output;
-    char selected_words[TL_SELECTION_BYTES]; /* the selection in words, "ranks 0-3; steps 3-5"; empty: everything is
+    char selected_words[TL_SELECTION_BYTES];  /* the selection in words, "ranks 0-3; steps 3-5"; empty: everything is
                                               * selected */
     char selection_notes[TL_SELECTION_BYTES]; /* parts of the selection that match nothing, and tables that are not cut;
                                                * empty: none */

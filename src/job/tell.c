@@ -44,8 +44,7 @@ void tl_tell_runs(const tl_inventory *inventory)
         tl_text host = told ? (tl_text){ first->origin.host, strlen(first->origin.host) } : by_name;
         tl_printable(path, sizeof path, first->path);
         printf("%3d  %5zu  %8s  %-19s  %-16.*s  %s%s\n", run + 1, r->ntraces, world, when, host.n > 0 ? (int)host.n : 1,
-               host.n > 0 ? host.p : "-", path,
-               run == inventory->run || r->joined ? "  <- taken by default" : "");
+               host.n > 0 ? host.p : "-", path, run == inventory->run || r->joined ? "  <- taken by default" : "");
     }
 }
 
@@ -235,8 +234,8 @@ static void tell_other_files(tl_tables *job)
     for (; nmemory > 0; nmemory--, m++)
         if (m->status != TL_MEMORY_FILE_OK)
             tl_warn("%.*s: %s: %.*s; entries before it that count: %" PRId64, (int)sizeof m->path, m->path,
-                    tl_memory_file_labels[m->status], (int)sizeof m->error,
-                    m->error[0] != '\0' ? m->error : "no entry", m->entries);
+                    tl_memory_file_labels[m->status], (int)sizeof m->error, m->error[0] != '\0' ? m->error : "no entry",
+                    m->entries);
     for (; nexecutions > 0; nexecutions--, e++)
         if (e->status != TL_PHASE_FILE_OK)
             tl_warn("%.*s: %s: %.*s", (int)sizeof e->path, e->path, tl_phase_file_labels[e->status],

@@ -48,8 +48,9 @@ TL_TABLE_DEFINE(blame_step, TL_BLAME_STEP_FIELDS, TL_SCOPE_JOB, "charges by rank
                 "In which steps did a rank hold the others up?");
 TL_TABLE_DEFINE(straggler, TL_STRAGGLER_FIELDS, TL_SCOPE_JOB, "verdict on each rank",
                 "Who holds the job up, in which steps, why, and what does it cost?");
-TL_TABLE_DEFINE_RARE_AS(excess_row, "excess", TL_EXCESS_FIELDS, TL_SCOPE_JOB, "where a straggler spends more than its peers",
-                     "In which kernels, operators and annotations does a rank that is named spend more than its peers?");
+TL_TABLE_DEFINE_RARE_AS(
+    excess_row, "excess", TL_EXCESS_FIELDS, TL_SCOPE_JOB, "where a straggler spends more than its peers",
+    "In which kernels, operators and annotations does a rank that is named spend more than its peers?");
 TL_TABLE_DEFINE_AS(whatif_row, "whatif", TL_WHATIF_FIELDS, TL_SCOPE_JOB, "simulated repairs",
                    "What would the job take if a rank, a host or a cause were repaired?");
 TL_TABLE_DEFINE_AS(path_row, "critical_path", TL_PATH_FIELDS, TL_SCOPE_JOB, "critical path across ranks",

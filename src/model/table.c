@@ -138,7 +138,8 @@ static place prefix_of(const tl_table *table, size_t row)
         if (f->role != TL_ROLE_KEY)
             continue;
         for (size_t i = 0; i < f->size && n < PREFIX; i++)
-            prefix[n++] = f->type == TL_TYPE_TEXT ? cell[i] : (unsigned char)(number_of(f, cell) >> 8 * (f->size - 1 - i));
+            prefix[n++] =
+                f->type == TL_TYPE_TEXT ? cell[i] : (unsigned char)(number_of(f, cell) >> 8 * (f->size - 1 - i));
     }
     for (size_t i = 0; i < PREFIX; i++)
         p.prefix[i / 8] = p.prefix[i / 8] << 8 | prefix[i];

@@ -49,8 +49,9 @@ TL_TABLE_DEFINE(mix, TL_MIX_FIELDS, TL_SCOPE_RANK, "what ran at once",
 
 const char *const tl_series_labels[] = { TL_SERIES_VALUES(TL_VALUE_LABEL) NULL };
 
-TL_TABLE_DEFINE_RARE_AS(series_row, "series", TL_SERIES_FIELDS, TL_SCOPE_EVENT, "queues, copies, memory and short gaps over time",
-                     "How much waited in a stream, how fast were copies, and how much memory was there at each instant?");
+TL_TABLE_DEFINE_RARE_AS(
+    series_row, "series", TL_SERIES_FIELDS, TL_SCOPE_EVENT, "queues, copies, memory and short gaps over time",
+    "How much waited in a stream, how fast were copies, and how much memory was there at each instant?");
 
 TL_TABLE_DEFINE(row_index, TL_ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
                 "Which rows of the table belong to which rank?");
@@ -84,8 +85,8 @@ TL_TABLE_DEFINE_RARE(
     "durations of phases alone, or with the waits that Kineto traces of the same steps show. Where a phase holds a "
     "collective, it takes all ranks equally long, and who is slow in it is hidden: of 8 ranks of which one has more to "
     "compute, the others have as much longer all-reduces. With a phase around each, that rank is named for the first, "
-    "and the others wait in the second; with one phase around both, nobody can be named, and a Kineto trace of a few of "
-    "the steps tells.");
+    "and the others wait in the second; with one phase around both, nobody can be named, and a Kineto trace of a few "
+    "of the steps tells.");
 
 const char *const tl_drain_labels[] = { TL_DRAIN_VALUES(TL_VALUE_LABEL) NULL };
 const char *const tl_wait_labels[] = { TL_WAIT_VALUES(TL_VALUE_LABEL) NULL };
@@ -106,9 +107,10 @@ TL_TABLE_DEFINE(gap_peer, TL_GAP_PEER_FIELDS, TL_SCOPE_COLLECTIVE, "gaps spent w
 TL_TABLE_DEFINE(idle, TL_IDLE_FIELDS, TL_SCOPE_RANK, "how idle each device was",
                 "How much of the time was a device idle, and how far can the reasons be trusted?");
 
-TL_TABLE_DEFINE(idle_summary, TL_IDLE_SUMMARY_FIELDS, TL_SCOPE_RANK, "idle time by its reasons",
-                "How did devices run dry, and in which calls and operators was the host meanwhile: of a rank, a device, "
-                "a step and the whole job?");
+TL_TABLE_DEFINE(
+    idle_summary, TL_IDLE_SUMMARY_FIELDS, TL_SCOPE_RANK, "idle time by its reasons",
+    "How did devices run dry, and in which calls and operators was the host meanwhile: of a rank, a device, "
+    "a step and the whole job?");
 
 TL_TABLE_DEFINE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS, TL_SCOPE_RANK, "idle time by annotation",
                 "In which user annotations was the host while the devices of a rank were idle, for each reason?");

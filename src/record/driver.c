@@ -158,7 +158,9 @@ void tl_record_driver_leave(const tl_record_driver *driver, const tl_record_visi
 
 int tl_record_driver_capturing(const tl_record_driver *driver, void *stream, bool *capturing)
 {
-    enum { CAPTURED_WITH_ANOTHER = 906 }; /* a default stream was used that must not be used during the capture of
+    enum {
+        CAPTURED_WITH_ANOTHER = 906
+    }; /* a default stream was used that must not be used during the capture of
                                            * another stream */
     int status = 0, error = 0;
     if (driver->stream_is_capturing != NULL)

@@ -7,11 +7,10 @@
 /* Before it is opened and after it is closed: all zero, but fd -1. */
 typedef struct tl_record_file {
     int fd;
-    tl_record_text
-        out;      /* bytes to be written: the rest of a line that is partly in the file, then lines that the owner
+    tl_record_text out; /* bytes to be written: the rest of a line that is partly in the file, then lines that the owner
                    * adds */
-    size_t rest;  /* length of that rest, bytes */
-    bool foreign; /* that rest ends a partial line that was in the file before */
+    size_t rest;        /* length of that rest, bytes */
+    bool foreign;       /* that rest ends a partial line that was in the file before */
 } tl_record_file;
 
 /* Opens DIRECTORY/cuda_events_rank_RANK.jsonl for appending; creates the file and missing folders.  The content of the

@@ -167,7 +167,8 @@ tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err);
  * memory until both have sent their part of it, and what never gets full (chunk 2) is the table's last.
  *
  * The dataset is made with its first chunk.  Most tables of a small trace never fill one: they come to the file when
- * all their rows are there, as a chunk of just these; and a short one as no chunk at all, in the header of its dataset. */
+ * all their rows are there, as a chunk of just these; and a short one as no chunk at all, in the header of its dataset.
+ */
 
 /* A chunk that waits for the rest of its rows. */
 typedef struct tl_h5_partial {

@@ -93,15 +93,16 @@ void tl_out_idle_row(tl_out_writer *w, const tl_out_track *first, const tl_gap *
 {
     tl_bytes detail = { 0 };
     tl_out_gap_words(&detail, row, name, arg);
-    tl_out_idle_gap(w, first,
-                    &(tl_out_gap){ .ts = tl_out_us(ts_ns),
-                                   .dur = tl_out_us(dur_ns),
-                                   .duration = tl_out_us(row->duration_ns),
-                                   .id = row->idle_id,
-                                   .drain = tl_text_of(tl_drain_labels[row->drain_type]),
-                                   .sync = tl_text_of(row->sync_type != TL_SYNC_NONE ? tl_wait_labels[row->sync_type] : ""),
-                                   .label = tl_text_of(tl_doing_labels[row->cpu_during_gap]),
-                                   .detail = { detail.v, detail.n } });
+    tl_out_idle_gap(
+        w, first,
+        &(tl_out_gap){ .ts = tl_out_us(ts_ns),
+                       .dur = tl_out_us(dur_ns),
+                       .duration = tl_out_us(row->duration_ns),
+                       .id = row->idle_id,
+                       .drain = tl_text_of(tl_drain_labels[row->drain_type]),
+                       .sync = tl_text_of(row->sync_type != TL_SYNC_NONE ? tl_wait_labels[row->sync_type] : ""),
+                       .label = tl_text_of(tl_doing_labels[row->cpu_during_gap]),
+                       .detail = { detail.v, detail.n } });
     tl_bytes_free(&detail);
 }
 

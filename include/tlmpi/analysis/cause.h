@@ -39,8 +39,8 @@ typedef struct tl_dominant_work {
 enum { TL_DOMINANT_WORK_MOST = 3 };
 
 typedef struct tl_cause_found {
-    tl_cause cause; /* COMPUTE_SLOW may become THROTTLED or MORE_WORK; other causes stay */
-    uint64_t dominant_work;                           /* content key of a name; 0: none has most of the excess */
+    tl_cause cause;         /* COMPUTE_SLOW may become THROTTLED or MORE_WORK; other causes stay */
+    uint64_t dominant_work; /* content key of a name; 0: none has most of the excess */
     tl_dominant_work dominant[TL_DOMINANT_WORK_MOST]; /* largest excess first; no two names cover the same time */
     size_t ndominant;
     tl_against against; /* what the rank is compared with */
@@ -60,7 +60,8 @@ void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *questi
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
-/* Messages: proc 0 asks all procs about one suspect and its peers; each proc answers with the work by name of its ranks. */
+/* Messages: proc 0 asks all procs about one suspect and its peers; each proc answers with the work by name of its
+ * ranks. */
 
 /* A step number that stands for all steps and the time outside of steps. */
 enum { TL_ALL_STEPS = INT32_MIN };
@@ -71,7 +72,7 @@ typedef struct tl_asking {
     int32_t *steps;
     int32_t *others; /* for a suspect without peers: its other steps, which take the place of peers */
     size_t nranks, nsteps, nothers;
-    int64_t least_ns; /* on proc 0 only: least cost times the time of the steps, ns */
+    int64_t least_ns;   /* on proc 0 only: least cost times the time of the steps, ns */
     tl_against against; /* on proc 0 only: what the suspect is compared with */
     int32_t *told; /* the message that holds the arrays, on procs that received it; NULL: each array is allocated by
                     * itself */

@@ -15,8 +15,8 @@
 double tl_noise_of(const double *x, size_t members, size_t nsteps, double *column, double *one);
 
 /* Returns the degrees of freedom of Student's t that is no lighter in the tail than these members' lateness: excess
- * kurtosis is 6 / (degrees - 4), and its upper bound is taken.  The member with the heaviest tail is left out, as it may
- * be late.  At least TL_TAIL_DEGREES.  x[members * nsteps] as above; column: room for nsteps. */
+ * kurtosis is 6 / (degrees - 4), and its upper bound is taken.  The member with the heaviest tail is left out, as it
+ * may be late.  At least TL_TAIL_DEGREES.  x[members * nsteps] as above; column: room for nsteps. */
 double tl_tail_degrees_of(const double *x, size_t members, size_t nsteps, double *column);
 
 /* The members and steps among which a late member is searched. */

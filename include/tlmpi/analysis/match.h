@@ -49,10 +49,10 @@ typedef struct tl_rank_clock {
     int32_t clock;   /* number: ranks of one clock need no correction between them */
     int32_t applied; /* 1: offset and drift are taken off the rank's times */
     int64_t offset_ns, drift_ppb;
-    int64_t step_ns;    /* added to the offset from step_at_ns on, in the clock's own time */
+    int64_t step_ns; /* added to the offset from step_at_ns on, in the clock's own time */
     int64_t step_at_ns;
-    int64_t sigma_ns;   /* error of the offset; INT64_MAX: unknown */
-    int64_t middle_ns;  /* time at which the offset holds and the drift is 0 */
+    int64_t sigma_ns;  /* error of the offset; INT64_MAX: unknown */
+    int64_t middle_ns; /* time at which the offset holds and the drift is 0 */
     int32_t component; /* only clocks of the same component can be compared */
     int32_t guessed;   /* 1: process ids alone tell the host, which is no proof of one clock */
 } tl_rank_clock;
@@ -203,15 +203,15 @@ typedef struct tl_align_item {
     uint64_t key;  /* 0: open; equal for items of one collective */
     uint64_t lone; /* the key of an item that finds no partner */
     int64_t start_ns, end_ns;
-    int64_t bytes;     /* -1 when unknown */
-    uint64_t dtype;    /* 0 when unknown */
-    size_t position;   /* index of its participant on `proc` */
-    int32_t proc;      /* the proc that has its participant */
+    int64_t bytes;   /* -1 when unknown */
+    uint64_t dtype;  /* 0 when unknown */
+    size_t position; /* index of its participant on `proc` */
+    int32_t proc;    /* the proc that has its participant */
     int32_t group, rank;
-    int32_t peer;      /* tl_participant.peer */
+    int32_t peer; /* tl_participant.peer */
     uint32_t uid;
-    uint8_t kind;      /* tl_collective */
-    int8_t sends;      /* 1: the rank sends to its peer; if both send, the lower rank counts as the sender */
+    uint8_t kind; /* tl_collective */
+    int8_t sends; /* 1: the rank sends to its peer; if both send, the lower rank counts as the sender */
     uint8_t padding[2];
 } tl_align_item;
 
@@ -310,8 +310,8 @@ typedef struct tl_clock_doubt {
     int32_t clock, component, host; /* of the rank that was added last */
     bool several;
     bool corrected; /* times of one of the ranks were corrected */
-    bool apart;  /* two of the clocks cannot be compared */
-    bool untied; /* two of the clocks cannot be compared, and are of different hosts */
+    bool apart;     /* two of the clocks cannot be compared */
+    bool untied;    /* two of the clocks cannot be compared, and are of different hosts */
 } tl_clock_doubt;
 
 void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_clock *rank);

@@ -14,8 +14,8 @@ extern const tl_analysis *const tl_analyses[];
 /* Every table: `rank`, which the reading itself fills, and the tables of the analyses.  *n is their number. */
 const tl_schema *const *tl_all_schemas(size_t *n);
 
-/* Returns what a table or its index is about, as "verdict" or "idle", and sets *place to where it stands in the order of
- * tl_all_schemas, which is by that; "" and SIZE_MAX: there is no such table. */
+/* Returns what a table or its index is about, as "verdict" or "idle", and sets *place to where it stands in the order
+ * of tl_all_schemas, which is by that; "" and SIZE_MAX: there is no such table. */
 const char *tl_table_about(const char *name, size_t *place);
 
 /* Returns the schema of a table that is in a file only if it has rows; NULL: there is no such table. */

@@ -76,8 +76,8 @@ typedef struct tl_late_sums {
  * over the steps that are up. */
 tl_late_sums tl_late_shape(const tl_lateness_test *test, size_t member, tl_shape *shape);
 
-/* Returns the chance of a lateness with these sums in n effective steps: by the scale of noise, and by how it stands out
- * from the worst steps of the other members.  *z: the lateness over the scale of noise. */
+/* Returns the chance of a lateness with these sums in n effective steps: by the scale of noise, and by how it stands
+ * out from the worst steps of the other members.  *z: the lateness over the scale of noise. */
 double tl_late_chance(const tl_lateness_test *test, size_t member, const tl_shape *shape, const tl_late_sums *sums,
                       double n, double *z);
 
@@ -128,8 +128,8 @@ bool tl_eliminate_least_needed(bool *chosen, const double *share, size_t n, doub
 
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
-    /* Significant candidates: of ranks by rank, then family; then those of links.  slight: candidates whose lateness sums
-     * up to less than the least cost, so that their repair is never replayed. */
+    /* Significant candidates: of ranks by rank, then family; then those of links.  slight: candidates whose lateness
+     * sums up to less than the least cost, so that their repair is never replayed. */
     TL_VEC(tl_candidate) candidates, slight;
     tl_arena arena;    /* of the arrays below */
     tl_folded *folded; /* [nranks] unchanged */

@@ -109,13 +109,14 @@ extern const char *const tl_whatif_part_labels[];
     F(T, I64, gain_ns, MEASURE, "ns", "recorded_ns - time_ns")                                                         \
     F(T, F64, share, MEASURE, "", "gain_ns / recorded_ns")                                                             \
     F(T, ENUM(bound), recorded_bound, MEASURE, "",                                                                     \
-      "by what its ranks' time is bound as recorded: the largest of the parts of their paths that lead to its work, as " \
-      "in table path_sum")                                                                                             \
+      "by what its ranks' time is bound as recorded: the largest of the parts of their paths that lead to its work, "  \
+      "as in table path_sum")                                                                                          \
     F(T, F64, recorded_bound_share, MEASURE, "", "that part of these paths")                                           \
     F(T, ENUM(bound), bound, MEASURE, "", "by what it is bound with all changes")                                      \
     F(T, F64, bound_share, MEASURE, "", "that part of these paths then")                                               \
     F(T, F64, unexplained, MEASURE, "",                                                                                \
-      "the part of these paths then that nothing known explains: it was left as recorded, and time_ns is as uncertain")
+      "the part of these paths then that nothing known explains: it was left as recorded, and time_ns is as "          \
+      "uncertain")
 TL_TABLE(whatif_step, TL_WHATIF_STEP_FIELDS);
 
 #define TL_WHATIF_PATH_FIELDS(F, T)                                                                                    \
@@ -140,7 +141,8 @@ extern const char *const tl_whatif_of_labels[];
     F(T, I64, pieces, MEASURE, "", "how many there are, on all ranks")                                                 \
     F(T, I64, total_ns, MEASURE, "ns", "their time, as own_ns of whatif_change")                                       \
     F(T, I64, gain_ns, MEASURE, "ns", "what the job gains if all of it takes 10 % less time, on all ranks")            \
-    F(T, F64, percent_ns, MEASURE, "ns", "of that, for each percent: of the first one it may be more, where other work soon binds")                                                  \
+    F(T, F64, percent_ns, MEASURE, "ns",                                                                               \
+      "of that, for each percent: of the first one it may be more, where other work soon binds")                       \
     F(T, F64, share, MEASURE, "", "gain_ns / the job's time as recorded")                                              \
     F(T, TEXT256, name, LABEL, "", "name of the kernel or operator, cut after 255 bytes")
 TL_TABLE(whatif_top, TL_WHATIF_TOP_FIELDS);

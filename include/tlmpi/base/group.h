@@ -54,7 +54,8 @@ int32_t *tl_deal_by_size(const uint64_t *bytes, size_t n, int nprocs);
 /* The groups of a TL_VEC in order, by a function for qsort. */
 #define TL_RUNS(from, to, vec, compare)                                                                                \
     for (size_t from = 0, to;                                                                                          \
-         from < (vec)->n && ((to) = tl_run_end((vec)->v, from, (vec)->n, sizeof *(vec)->v, compare)) > from; from = to)
+         from < (vec)->n && ((to) = tl_run_end((vec)->v, from, (vec)->n, sizeof *(vec)->v, compare)) > from;           \
+         from = to)
 
 /* Sorts the elements of a TL_VEC by a function for qsort. */
 #define tl_vec_sort(vec, compare) tl_sort((vec)->v, (vec)->n, sizeof *(vec)->v, compare)

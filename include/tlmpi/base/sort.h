@@ -20,18 +20,18 @@
                  TL_ORDER_5, TL_ORDER_4, TL_ORDER_3, TL_ORDER_2, TL_ORDER_1, 0)                                        \
     (x, y, __VA_ARGS__)
 #define TL_ORDER_NTH(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, nth, ...) nth
-#define TL_ORDER_1(x, y, f)                                                       TL_COMPARE((x)->f, (y)->f)
-#define TL_ORDER_2(x, y, f, ...)                                                  ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_1(x, y, __VA_ARGS__))
-#define TL_ORDER_3(x, y, f, ...)                                                  ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_2(x, y, __VA_ARGS__))
-#define TL_ORDER_4(x, y, f, ...)                                                  ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_3(x, y, __VA_ARGS__))
-#define TL_ORDER_5(x, y, f, ...)                                                  ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_4(x, y, __VA_ARGS__))
-#define TL_ORDER_6(x, y, f, ...)                                                  ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_5(x, y, __VA_ARGS__))
-#define TL_ORDER_7(x, y, f, ...)                                                  ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_6(x, y, __VA_ARGS__))
-#define TL_ORDER_8(x, y, f, ...)                                                  ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_7(x, y, __VA_ARGS__))
-#define TL_ORDER_9(x, y, f, ...)                                                  ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_8(x, y, __VA_ARGS__))
-#define TL_ORDER_10(x, y, f, ...)                                                 ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_9(x, y, __VA_ARGS__))
-#define TL_ORDER_11(x, y, f, ...)                                                 ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_10(x, y, __VA_ARGS__))
-#define TL_ORDER_12(x, y, f, ...)                                                 ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_11(x, y, __VA_ARGS__))
+#define TL_ORDER_1(x, y, f) TL_COMPARE((x)->f, (y)->f)
+#define TL_ORDER_2(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_1(x, y, __VA_ARGS__))
+#define TL_ORDER_3(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_2(x, y, __VA_ARGS__))
+#define TL_ORDER_4(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_3(x, y, __VA_ARGS__))
+#define TL_ORDER_5(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_4(x, y, __VA_ARGS__))
+#define TL_ORDER_6(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_5(x, y, __VA_ARGS__))
+#define TL_ORDER_7(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_6(x, y, __VA_ARGS__))
+#define TL_ORDER_8(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_7(x, y, __VA_ARGS__))
+#define TL_ORDER_9(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_8(x, y, __VA_ARGS__))
+#define TL_ORDER_10(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_9(x, y, __VA_ARGS__))
+#define TL_ORDER_11(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_10(x, y, __VA_ARGS__))
+#define TL_ORDER_12(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_11(x, y, __VA_ARGS__))
 
 /* Returns a number below, at or above 0 if a comes before, with or after b. */
 typedef int tl_compare(const void *context, uint32_t a, uint32_t b);

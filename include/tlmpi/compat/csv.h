@@ -115,7 +115,7 @@ void tl_csv_end_row(tl_csv *csv);
 #define TL_ROW(csv, ...) (TL_CELLS(csv, __VA_ARGS__), tl_csv_end_row(csv))
 
 #define TL_CELL(x)                                                                                                     \
-    _Generic((x), tl_cell: tl_as_it_is, double: tl_real, char *: tl_words, const char *: tl_words, tl_text: tl_string,  \
+    _Generic((x), tl_cell: tl_as_it_is, double: tl_real, char *: tl_words, const char *: tl_words, tl_text: tl_string, \
              tl_bytes *: tl_bytes_cell, const tl_bytes *: tl_bytes_cell, size_t: tl_count, default: tl_int)(x)
 #define TL_CELL_LIST(...)                                                                                              \
     TL_CELL_NTH(__VA_ARGS__, TL_CELLS_20, TL_CELLS_19, TL_CELLS_18, TL_CELLS_17, TL_CELLS_16, TL_CELLS_15,             \

@@ -34,5 +34,4 @@ typedef struct tl_activity_ns {
  * TL_NACTIVITIES "unknown"; NULL. */
 extern const char *const tl_activity_labels[];
 
-
 #endif

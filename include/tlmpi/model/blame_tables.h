@@ -26,7 +26,7 @@ extern const char *const tl_verdict_labels[];
     V(TL_CAUSE_GC, "gc", "its host collects garbage")                                                                  \
     V(TL_CAUSE_SYNC_DRAIN, "sync_drain", "its host waits for the device, which then has nothing queued")               \
     V(TL_CAUSE_ALLOCATOR, "allocator", "its host allocates or frees device memory")                                    \
-    V(TL_CAUSE_SLOW_LINK, "slow_link", "no rank is late, but data move slowly (table link)")                             \
+    V(TL_CAUSE_SLOW_LINK, "slow_link", "no rank is late, but data move slowly (table link)")                           \
     V(TL_CAUSE_OTHER_GROUP, "other_group", "communication that could not be matched")                                  \
     V(TL_CAUSE_MIXED, "mixed", "several causes, none of which has 80 % of the gain")                                   \
     V(TL_CAUSE_COPY, "copy", "copies from its device, within it or to another one take longer than elsewhere")
@@ -85,14 +85,12 @@ extern const char *const tl_link_evidence_labels[];
 typedef enum tl_excess_of { TL_EXCESS_VALUES(TL_VALUE_NAME) } tl_excess_of;
 extern const char *const tl_excess_labels[];
 
-
 /* Waits in collectives, charged to the ranks that came late.  Times are GPU time, summed over all ranks that waited. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
     F(T, I32, to_rank, KEY, "", "rank that is charged")                                                                \
     F(T, I32, step, KEY, "",                                                                                           \
       "step in which to_rank had what made it late: that of the collective, or the one before it, of what it did "     \
-      "there "                                                                                                         \
-      "after the last collective; -1 for none")                                                                        \
+      "there after the last collective; -1 for none")                                                                  \
     F(T, I32, from_rank, KEY, "",                                                                                      \
       "rank that waited, for direct_ns; of indirect_ns the one that others waited for, because it had waited for "     \
       "to_rank; -1: several, in a group of more than 32 ranks")                                                        \
@@ -149,14 +147,16 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
 /* The time that the job would take in each scenario, simulated. */
 #define TL_WHATIF_FIELDS(F, T)                                                                                         \
     F(T, ENUM(scenario), scenario, KEY, "",                                                                            \
-      "unchanged: replayed as it was; rank, host: one straggler, or all of a host (of 16 at most), no slower than the "\
-      "median of its peers in the steps in which it is late; suspects: all stragglers and slow links together, where there are "\
-      "several; links: all links that are slow no slower than those like them, of which no rank has a row; ideal: no rank and no transfer slower than the median of its "\
-      "peers in any full step, by chance or not; cause: of that one part of the time alone; groups: of that "          \
-      "transfers alone, in groups of one kind, for the 8 kinds with most transfer; balanced: the ranks of all roles "  \
-      "(stages of a pipeline) compute equally long; host_free: hosts take no time of their own, all wait for devices") \
+      "unchanged: replayed as it was; rank, host: one straggler, or all of a host (of 16 at most), no slower than "    \
+      "the median of its peers in the steps in which it is late; suspects: all stragglers and slow links together, "   \
+      "where there are several; links: all links that are slow no slower than those like them, of which no rank has "  \
+      "a row; ideal: no rank and no transfer slower than the median of its peers in any full step, by chance or not; " \
+      "cause: of that one part of the time alone; groups: of that transfers alone, in groups of one kind, for the 8 "  \
+      "kinds with most transfer; balanced: the ranks of all roles (stages of a pipeline) compute equally long; "       \
+      "host_free: hosts take no time of their own, all wait for devices")                                              \
     F(T, I32, rank, KEY, "",                                                                                           \
-      "rank that is repaired, of a host the lowest; of balanced the lowest of the role that computes longest; -1 for all")\
+      "rank that is repaired, of a host the lowest; of balanced the lowest of the role that computes longest; -1 for " \
+      "all")                                                                                                           \
     F(T, ENUM(activity), cause, KEY, "",                                                                               \
       "part of the time that is repaired: compute, h2d, copy, host_late (all work of hosts) or sync_drain (waits for " \
       "devices that peers do not have); unknown: all of it")                                                           \
@@ -165,10 +165,10 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
       "have none, as many ranks as far apart, and are within a host or not; else -1")                                  \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "time_ns of unchanged less time_ns of this scenario; negative: the scenario takes longer, as balanced may")         \
+      "time_ns of unchanged less time_ns of this scenario; negative: the scenario takes longer, as balanced may")      \
     F(T, F64, share, MEASURE, "",                                                                                      \
-      "gain_ns / time_ns of unchanged, less what not all ranks have recorded: "                              \
-      "what part of the job's time the repair saves; rows overlap, and do not sum up; "                               \
+      "gain_ns / time_ns of unchanged, less what not all ranks have recorded: "                                        \
+      "what part of the job's time the repair saves; rows overlap, and do not sum up; "                                \
       "of balanced below 0 where it takes longer")                                                                     \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
       "of unchanged: unchanged / ideal; of balanced: how many times as long that role computes as the others in the "  \
@@ -176,7 +176,8 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
     F(T, F64, model_error, MEASURE, "",                                                                                \
       "of unchanged: by how much the replay misses the measured time of any node, as a share of the job's; 0")         \
     F(T, I64, unexplained_ns, MEASURE, "ns",                                                                           \
-      "of unchanged: of the critical path, what no work, transfer or known wait explains, and what precedes it in steps " \
+      "of unchanged: of the critical path, what no work, transfer or known wait explains, and what precedes it in "    \
+      "steps "                                                                                                         \
       "that are judged; a gain below it is uncertain; else 0")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 
@@ -184,7 +185,8 @@ TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenario, int32_t rank);
 
 /* The activities on the critical path: the labels of tl_activity_kind in this table, then "before". */
-extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "communication", "host", "input", "gc", "sync_drain",
+extern const char
+    *const tl_path_labels[]; /* "compute", "h2d", "copy", "communication", "host", "input", "gc", "sync_drain",
                                             * "allocator", "latency", "before", NULL */
 enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* time before a recording began, which explains nothing */
 
@@ -193,11 +195,10 @@ enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* time before a recording began, whic
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank, also one without a trace that another stands for in the replay; -1: all of the path")                     \
     F(T, ENUM(path), activity, KEY, "",                                                                                \
-      "compute, h2d, copy: work of the device; communication: once the last rank that has a trace had come (transfer, "  \
-      "and waiting for ranks that have none); host: the host "  \
-      "on its way to the launch of what came next, and what it did then: input, gc, sync_drain, allocator; latency: "  \
-      "from a launch, or the end of what was waited for, to a start; before: the recording of the rank on which the "  \
-      "path begins had not begun")                                                                                     \
+      "compute, h2d, copy: work of the device; communication: once the last rank that has a trace had come "           \
+      "(transfer, and waiting for ranks that have none); host: the host on its way to the launch of what came next, "  \
+      "and what it did then: input, gc, sync_drain, allocator; latency: from a launch, or the end of what was waited " \
+      "for, to a start; before: the recording of the rank on which the path begins had not begun")                     \
     F(T, I64, path_ns, MEASURE, "ns",                                                                                  \
       "time on the path, which leaves what seems to run on where the next begins that waited for it; of rank -1 all "  \
       "together are time_ns of unchanged in whatif")                                                                   \
@@ -240,7 +241,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "straggler; ok; inconclusive: clocks, damage or too little data forbid one")                                     \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
       "GPU time: what all others together waited for it, or for ranks that had waited for it, in all steps and "       \
-      "outside of them, but for steps that not all ranks have whole (table health): the sum of its rows in blame")                                                                 \
+      "outside of them, but for steps that not all ranks have whole (table health): the sum of its rows in blame")     \
     F(T, I64, late_count, MEASURE, "",                                                                                 \
       "collectives in which it came last, without sends and receives, suspect ones, those whose arrivals clocks "      \
       "hide, and those of which a rank is not there")                                                                  \
@@ -256,7 +257,8 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "chance of a z as large in any rank, link and set of steps of a job where nobody is late, by Student's t; none " \
       "where it is not named")                                                                                         \
     F(T, ENUM(cause), cause, MEASURE, "",                                                                              \
-      "what it is late for: of its work, its host or its waits, what alone gains 80 % of what its repair gains; mixed: nothing does")\
+      "what it is late for: of its work, its host or its waits, what alone gains 80 % of what its repair gains; "      \
+      "mixed: nothing does")                                                                                           \
     F(T, ENUM(cause), largest_cause, MEASURE, "",                                                                      \
       "what gains most of all that it is late for: `cause`, but where that is mixed")                                  \
     F(T, F64, cause_share, MEASURE, "", "what largest_cause gains, as a part of what its repair gains")                \
@@ -265,17 +267,16 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "kernel, or innermost annotation, operator or frame, whose excess over its "                                     \
       "peers it is; empty where none stands out")                                                                      \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "wall time that the job would save were the rank's work like that of its peers in the steps in which it is late, "\
-      "simulated; -1: it is not named.  Of the two ends of a slow_link: that of the link, once")                       \
+      "wall time that the job would save were the rank's work like that of its peers in the steps in which it is "     \
+      "late, simulated; -1: it is not named.  Of the two ends of a slow_link: that of the link, once")                 \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
-      "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif, less what not all ranks "                 \
-      "have recorded: how much slower the job is "                                                                     \
-      "than with this rank repaired and all others as they were; none where it is not named")                          \
+      "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif, less what not all ranks "    \
+      "have recorded: how much slower the job is than with this rank repaired and all others as they were; none "      \
+      "where it is not named")                                                                                         \
     F(T, ENUM(steps_from), steps_from, LABEL, "",                                                                      \
       "what tells its steps: marks: its own ProfilerStep#; others: it has none, or other numbers than the rest, and "  \
       "they are those of the collectives in which it meets the other ranks; return: no trace has any, and a step is "  \
-      "after "                                                                                                         \
-      "what collectives return; nothing: its time is in no step")                                                      \
+      "after what collectives return; nothing: its time is in no step")                                                \
     F(T, ENUM(against), against, LABEL, "",                                                                            \
       "what it is compared with: peers: ranks that do the same; where these are all late, or there are none, stages: " \
       "other stages that have as many kernels of the same names, or own_steps: its own other steps")                   \
@@ -287,10 +288,11 @@ TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
     F(T, I32, rank, KEY, "", "rank that is named")                                                                     \
     F(T, I32, order, KEY, "", "0, 1, 2: the largest excess first")                                                     \
     F(T, ENUM(excess), of, LABEL, "",                                                                                  \
-      "work: time that a kernel or copy takes on the device; host: time of a thread that launches in an operator, "     \
+      "work: time that a kernel or copy takes on the device; host: time of a thread that launches in an operator, "    \
       "annotation or frame and in none inside of it")                                                                  \
     F(T, TEXT128, place, LABEL, "", "that kernel, copy, operator, annotation or frame")                                \
-    F(T, I64, own_ns, MEASURE, "ns", "of a flagged step of the rank in the mean; of the whole trace where no steps are marked")                                 \
+    F(T, I64, own_ns, MEASURE, "ns",                                                                                   \
+      "of a flagged step of the rank in the mean; of the whole trace where no steps are marked")                       \
     F(T, I64, peers_ns, MEASURE, "ns", "likewise of what it is compared with: their median")                           \
     F(T, ENUM(against), against, LABEL, "",                                                                            \
       "peers: with them in the same steps; stages: with ranks of other stages, likewise; own_steps: with its own "     \

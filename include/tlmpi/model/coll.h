@@ -32,15 +32,15 @@ typedef enum tl_coll_from { TL_FROM_VALUES(TL_VALUE_NAME) } tl_coll_from;
 typedef struct tl_coll {
     int64_t seq; /* number of the collective in its group; point-to-point has its own numbers */
     int64_t in_nelems, out_nelems;
-    int64_t bytes;    /* size of the message: tl_message_bytes */
-    uint64_t dtype;   /* content key of the type's name; 0: unknown */
-    int32_t src, dst; /* point-to-point: sending and receiving rank */
-    uint32_t group;   /* index into the view's groups; TL_NONE: nothing names a group */
+    int64_t bytes;      /* size of the message: tl_message_bytes */
+    uint64_t dtype;     /* content key of the type's name; 0: unknown */
+    int32_t src, dst;   /* point-to-point: sending and receiving rank */
+    uint32_t group;     /* index into the view's groups; TL_NONE: nothing names a group */
     int32_t group_size; /* number of ranks in the group, if only the number is known */
-    uint8_t kind;     /* tl_collective */
-    uint8_t from;     /* tl_coll_from */
-    uint8_t size_from; /* tl_size_from */
-    bool p2p;         /* between pairs of ranks, not within a group: sends, receives and batches of them */
+    uint8_t kind;       /* tl_collective */
+    uint8_t from;       /* tl_coll_from */
+    uint8_t size_from;  /* tl_size_from */
+    bool p2p;           /* between pairs of ranks, not within a group: sends, receives and batches of them */
 } tl_coll;
 
 /* A process group, as one rank names it. */

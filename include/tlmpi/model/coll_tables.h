@@ -88,43 +88,42 @@ extern const char *const tl_parallelism_labels[];
 
 /* What table quality counts about the matching; the comments name the unit of each count. */
 typedef enum tl_quality_check {
-    TL_CHECK_MATCHED,           /* collectives; so are the next nine */
+    TL_CHECK_MATCHED, /* collectives; so are the next nine */
     TL_CHECK_PARTIAL,
     TL_CHECK_MISSING,
     TL_CHECK_UNMATCHED,
-    TL_CHECK_KIND,              /* suspect collectives, by the check that failed */
+    TL_CHECK_KIND, /* suspect collectives, by the check that failed */
     TL_CHECK_DTYPE,
     TL_CHECK_SIZE,
     TL_CHECK_TWICE,
     TL_CHECK_WAIT,
     TL_CHECK_ENDS,
-    TL_CHECK_BY_SEQ,            /* arrivals; so are the next six */
+    TL_CHECK_BY_SEQ, /* arrivals; so are the next six */
     TL_CHECK_BY_LAUNCH,
     TL_CHECK_BY_ENDTIME,
     TL_CHECK_BY_PAIR,
     TL_CHECK_ALONE,
     TL_CHECK_PAST_OWN_END,
     TL_CHECK_BEFORE_LAUNCH,
-    TL_CHECK_END_TOGETHER,      /* synchronising collectives */
-    TL_CHECK_INCONCLUSIVE,      /* collectives */
+    TL_CHECK_END_TOGETHER, /* synchronising collectives */
+    TL_CHECK_INCONCLUSIVE, /* collectives */
     TL_CHECK_BALANCE,
     TL_CHECK_CLOCKS,
-    TL_CHECK_SHIFTED,           /* ranks */
-    TL_CHECK_INFERRED,          /* groups */
-    TL_CHECK_UNCHARGED,         /* ns of waits; so are the next six */
+    TL_CHECK_SHIFTED,   /* ranks */
+    TL_CHECK_INFERRED,  /* groups */
+    TL_CHECK_UNCHARGED, /* ns of waits; so are the next six */
     TL_CHECK_CHARGED,
     TL_CHECK_LATE_SENDER,
     TL_CHECK_LATE_RECEIVER,
     TL_CHECK_LATE_PARTNER,
     TL_CHECK_WAIT_SUSPECT,
     TL_CHECK_BLAME,
-    TL_CHECK_UNSTEPPED,         /* collectives */
-    TL_CHECK_TOO_FEW_STEPS,     /* steps */
-    TL_CHECK_TOO_LONG,          /* device work */
+    TL_CHECK_UNSTEPPED,     /* collectives */
+    TL_CHECK_TOO_FEW_STEPS, /* steps */
+    TL_CHECK_TOO_LONG,      /* device work */
     TL_NCHECKS
 } tl_quality_check;
-extern const char *const tl_check_labels[];         /* "collective_matched", ... NULL */
-
+extern const char *const tl_check_labels[]; /* "collective_matched", ... NULL */
 
 /* One row per collective, in order of first arrival. */
 #define TL_COLLECTIVE_FIELDS(F, T)                                                                                     \
@@ -132,20 +131,21 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I32, group, LABEL, "", "process group: its row in table group")                                               \
     F(T, ENUM(collective), kind, LABEL, "", "all_reduce, all_gather ...; unknown where the trace does not tell")       \
     F(T, I64, seq, LABEL, "", "sequence number in the group, -1 where the trace has none")                             \
-    F(T, I32, step, LABEL, "", "ProfilerStep in which most of its ranks launched it, where no more than half agree the "      \
-                              "lowest that tells one; -1: none does")                                                  \
+    F(T, I32, step, LABEL, "",                                                                                         \
+      "ProfilerStep in which most of its ranks launched it, where no more than half agree the "                        \
+      "lowest that tells one; -1: none does")                                                                          \
     F(T, I32, n, MEASURE, "", "ranks matched")                                                                         \
     F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")     \
     F(T, ENUM(coll_state), state, LABEL, "",                                                                           \
       "whole: all ranks of the group; partial: all that have a trace, and others take part, or may; missing: a rank "  \
-                                       "that has a trace is not there; unmatched: one alone, though others have a trace") \
+      "that has a trace is not there; unmatched: one alone, though others have a trace")                               \
     F(T, ENUM(suspicion), suspect, LABEL, "",                                                                          \
       "what does not fit, so that no verdict rests on it: ranks disagree on kind, dtype "                              \
-                                        "or size; a rank is in it twice; wait: one was done before another had come; " \
-                                        "ends: they did not end together")                                             \
+      "or size; a rank is in it twice; wait: one was done before another had come; "                                   \
+      "ends: they did not end together")                                                                               \
     F(T, ENUM(match_rule), match_rule, LABEL, "",                                                                      \
       "what made its ranks belong together: seq, launch (k-th of its kind launched in the "                            \
-                                      "step), endtime, pair (of sender and receiver); arrival has it by rank")         \
+      "step), endtime, pair (of sender and receiver); arrival has it by rank")                                         \
     F(T, I64, bytes, LABEL, "byte", "size of the message as nccl-tests count it, largest over ranks; -1 when unknown") \
     F(T, ENUM(size_from), size_source, LABEL, "", "who tells that size")                                               \
     F(T, TIME, s_first_ns, MEASURE, "ns", "first arrival: start of the first kernel")                                  \
@@ -154,26 +154,30 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I64, end_spread_ns, MEASURE, "ns", "last end - first end")                                                    \
     F(T, I64, kernel_sum_ns, MEASURE, "ns", "kernel time, summed over ranks")                                          \
     F(T, I64, wait_sum_ns, MEASURE, "ns", "wait of table arrival, summed over ranks")                                  \
-    F(T, I64, transfer_ns, MEASURE, "ns", "first end - last arrival, at least 0; where loose: the shortest kernel. Where "    \
-                                         "state is not whole it is an upper bound: waiting for who is not there is part of it") \
+    F(T, I64, transfer_ns, MEASURE, "ns",                                                                              \
+      "first end - last arrival, at least 0; where loose: the shortest kernel. Where "                                 \
+      "state is not whole it is an upper bound: waiting for who is not there is part of it")                           \
     F(T, I32, late_rank, MEASURE, "", "rank that came last, of equal ones the lowest; -1 with one rank alone")         \
     F(T, I64, second_margin_ns, MEASURE, "ns", "last arrival - the one before it")                                     \
-    F(T, I64, uncertainty_ns, MEASURE, "ns", "how far the clocks of its ranks may be apart; 0 on one clock, -1 where " \
-                                             "nothing compares them")                                                  \
+    F(T, I64, uncertainty_ns, MEASURE, "ns",                                                                           \
+      "how far the clocks of its ranks may be apart; 0 on one clock, -1 where "                                        \
+      "nothing compares them")                                                                                         \
     F(T, ENUM(skew_class), skew_class, MEASURE, "",                                                                    \
       "arrival: more than half of the kernel time is wait; transfer: less than a fifth; "                              \
-                                        "mixed; inconclusive: clocks cannot tell; none: one rank alone, or ranks are "  \
-                                        "not there and no more than half is known to be wait")                         \
+      "mixed; inconclusive: clocks cannot tell; none: one rank alone, or ranks are "                                   \
+      "not there and no more than half is known to be wait")                                                           \
     F(T, ENUM(wait_state), wait_state, MEASURE, "",                                                                    \
       "whom its waits are for: late_rank: those who came late (table blame); "                                         \
-                                              "late_sender: the receiver waited; late_receiver: the sender waited; "   \
-                                              "late_partner: one of two that both send and receive; inconclusive: "    \
-                                              "clocks cannot tell; suspect: something does not fit; none: one rank alone") \
-    F(T, I32, loose, LABEL, "", "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "  \
-                                "waits say less")                                                                      \
+      "late_sender: the receiver waited; late_receiver: the sender waited; "                                           \
+      "late_partner: one of two that both send and receive; inconclusive: "                                            \
+      "clocks cannot tell; suspect: something does not fit; none: one rank alone")                                     \
+    F(T, I32, loose, LABEL, "",                                                                                        \
+      "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "                        \
+      "waits say less")                                                                                                \
     F(T, ENUM(node_span), span, LABEL, "",                                                                             \
       "intra_node: all ranks of the group (of a pair: both) on one host; inter_node; unknown")                         \
-    F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth, 10^9 byte/s, where state is whole: bytes / transfer times the factor of nccl-tests")
+    F(T, F64, busbw_gb_s, MEASURE, "GB/s",                                                                             \
+      "bus bandwidth, 10^9 byte/s, where state is whole: bytes / transfer times the factor of nccl-tests")
 TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
 
 /* One row per rank and collective. */
@@ -195,19 +199,21 @@ TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
     F(T, I32, group, KEY, "", "number: named ones before inferred ones, then by size, largest first")                  \
     F(T, TEXT32, name, LABEL, "", "name, as its lowest rank has it")                                                   \
     F(T, TEXT64, description, LABEL, "", "description, as its lowest rank has it")                                     \
-    F(T, TEXT128, ranks, LABEL, "", "its ranks, 0-24/8 is every eighth; of an inferred group those seen; empty when "  \
-                                    "unknown")                                                                         \
+    F(T, TEXT128, ranks, LABEL, "",                                                                                    \
+      "its ranks, 0-24/8 is every eighth; of an inferred group those seen; empty when "                                \
+      "unknown")                                                                                                       \
     F(T, I32, size, LABEL, "", "ranks in it, -1 when unknown")                                                         \
     F(T, I32, seen, MEASURE, "", "ranks that have a trace here and use it")                                            \
-    F(T, I32, inferred, LABEL, "", "1: no metadata names it; ranks whose k-th collectives on the same stream end "     \
-                                   "together")                                                                         \
+    F(T, I32, inferred, LABEL, "",                                                                                     \
+      "1: no metadata names it; ranks whose k-th collectives on the same stream end "                                  \
+      "together")                                                                                                      \
     F(T, ENUM(parallelism), parallelism, LABEL, "",                                                                    \
       "what it divides among its ranks, as its description says; where it says "                                       \
-                                           "nothing, pipeline if there is nothing but sends and receives, world if it is of all " \
-                                           "ranks of the job")                                                         \
+      "nothing, pipeline if there is nothing but sends and receives, world if it is of all "                           \
+      "ranks of the job")                                                                                              \
     F(T, ENUM(coll_from), source, LABEL, "",                                                                           \
       "best source of what is known of its collectives: the kernels' own arguments, the "                              \
-                                  "operator around the launch, an annotation, the kernel's name")                      \
+      "operator around the launch, an annotation, the kernel's name")                                                  \
     F(T, ENUM(node_span), span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                         \
     F(T, I32, hosts, MEASURE, "", "hosts of the ranks seen, -1 when unknown")                                          \
     F(T, I64, collectives, MEASURE, "", "collectives, matched or not")                                                 \
@@ -226,7 +232,8 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
 #define TL_BANDWIDTH_FIELDS(F, T)                                                                                      \
     F(T, I32, group, KEY, "", "process group")                                                                         \
     F(T, ENUM(collective), kind, KEY, "", "kind of collective")                                                        \
-    F(T, I64, bytes_from, KEY, "byte", "size class: messages of this size up to twice as much; 0; -1 for unknown sizes")  \
+    F(T, I64, bytes_from, KEY, "byte",                                                                                 \
+      "size class: messages of this size up to twice as much; 0; -1 for unknown sizes")                                \
     F(T, ENUM(node_span), span, KEY, "", "intra_node: all ranks on one host; inter_node; unknown")                     \
     F(T, I64, collectives, MEASURE, "",                                                                                \
       "collectives of this kind and size of which all ranks were matched (table collective: state whole, and not "     \
@@ -243,9 +250,10 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
 TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
 
-#define TL_COMM_DOUBT_MEANING                                                                                               \
-    "why the rest is not told apart: unmatched: no other rank was found that takes part; partner: nothing tells which " \
-    "ranks send to which; no_trace: a rank that takes part, or may, has no trace here; missing: a rank that has a trace is not there; suspect: the ranks do not fit "   \
+#define TL_COMM_DOUBT_MEANING                                                                                          \
+    "why the rest is not told apart: unmatched: no other rank was found that takes part; partner: nothing tells "      \
+    "which ranks send to which; no_trace: a rank that takes part, or may, has no trace here; missing: a rank that "    \
+    "has a trace is not there; suspect: the ranks do not fit "                                                         \
     "together (table collective); clocks: they leave it open; none: there is no rest"
 
 /* Exposed communication, split into waiting and transfer. */
@@ -282,17 +290,21 @@ TL_TABLE(bubble, TL_BUBBLE_FIELDS);
     F(T, TEXT128, host, LABEL, "", "host; empty where the trace does not tell")                                        \
     F(T, I32, clock, LABEL, "", "ranks of one number share a clock: those of a host, unless they disagree")            \
     F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them, or what is sent") \
-    F(T, I64, offset_ns, MEASURE, "ns", "how far the clock is ahead of the middle one of its component, in the middle of " \
-                                        "the trace, by the ends of collectives and messages")                            \
-    F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where no drift shows")        \
-    F(T, I64, step_ns, MEASURE, "ns", "by how much it gets ahead at one moment; 0 where no step shows")                 \
-    F(T, I64, sigma_ns, MEASURE, "ns", "how far off that may be: what ends scatter by and contradict each other by, and a " \
-                                       "part of the transfers, in which members differ for good; -1: unknown")          \
-    F(T, I64, anchors, MEASURE, "", "ends of collectives and messages that tell")                                       \
-    F(T, I32, applied, MEASURE, "", "1: the rank's times have been corrected by offset, drift and step, since they are " \
-                                    "impossible as recorded, or ends are apart by more than they scatter")              \
-    F(T, I64, before_launch, MEASURE, "", "communication kernels that seem to start before their launch: host and device " \
-                                          "clocks disagree; their launch lag is taken as 0")                           \
+    F(T, I64, offset_ns, MEASURE, "ns",                                                                                \
+      "how far the clock is ahead of the middle one of its component, in the middle of "                               \
+      "the trace, by the ends of collectives and messages")                                                            \
+    F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where no drift shows")      \
+    F(T, I64, step_ns, MEASURE, "ns", "by how much it gets ahead at one moment; 0 where no step shows")                \
+    F(T, I64, sigma_ns, MEASURE, "ns",                                                                                 \
+      "how far off that may be: what ends scatter by and contradict each other by, and a "                             \
+      "part of the transfers, in which members differ for good; -1: unknown")                                          \
+    F(T, I64, anchors, MEASURE, "", "ends of collectives and messages that tell")                                      \
+    F(T, I32, applied, MEASURE, "",                                                                                    \
+      "1: the rank's times have been corrected by offset, drift and step, since they are "                             \
+      "impossible as recorded, or ends are apart by more than they scatter")                                           \
+    F(T, I64, before_launch, MEASURE, "",                                                                              \
+      "communication kernels that seem to start before their launch: host and device "                                 \
+      "clocks disagree; their launch lag is taken as 0")                                                               \
     F(T, I64, before_launch_ns, MEASURE, "ns", "by how much at most")
 TL_TABLE(clock, TL_CLOCK_FIELDS);
 

@@ -30,17 +30,18 @@ extern const char *const tl_culprit_kind_labels[];
 
 /* One row per culprit.  Never empty: in a job without a culprit one row gives the reason, and the confidence in it. */
 #define TL_CULPRIT_FIELDS(F, T)                                                                                        \
-    F(T, I32, culprit, KEY, "", "number: by gain_ns, then excess_ns, largest first, of equals the lower rank")\
+    F(T, I32, culprit, KEY, "", "number: by gain_ns, then excess_ns, largest first, of equals the lower rank")         \
     F(T, ENUM(culprit_kind), kind, LABEL, "",                                                                          \
       "rank; host: all ranks of one of several hosts; several: ranks whose joint repair gains at least twice what "    \
-      "that of any of them does; untraced: a rank that has no trace, whose gain is the least it can be; link; or, of the only row, why nobody is named: none: nobody stands out; "            \
+      "that of any of them does; untraced: a rank that has no trace, whose gain is the least it can be; link; or, of " \
+      "the only row, why nobody is named: none: nobody stands out; "                                                   \
       "inconclusive; unmatched: no collectives could be matched; no_communication; one_rank; no_device_work")          \
     F(T, TEXT1024, ranks, LABEL, "",                                                                                   \
       "the ranks; of a link those at its ends, or where these are not known those among which it is")                  \
     F(T, I32, nranks, LABEL, "", "how many; 0 of a link whose ends are not known, and of nobody")                      \
     F(T, I32, rank, LABEL, "",                                                                                         \
       "the rank; of several the one that alone costs most; of a link one end; of none the one with most excess_ns; "   \
-      " of inconclusive the one whose verdict is (table straggler has the reason); -1: none")                     \
+      " of inconclusive the one whose verdict is (table straggler has the reason); -1: none")                          \
     F(T, I32, peer, LABEL, "", "other end of a link; -1: none, or not known")                                          \
     F(T, I32, link, LABEL, "", "its number in table link; -1: it is no link")                                          \
     F(T, TEXT128, host, LABEL, "",                                                                                     \
@@ -57,18 +58,19 @@ extern const char *const tl_culprit_kind_labels[];
       "end; 0 of a link")                                                                                              \
     F(T, I64, steps, MEASURE, "", "steps of the job")                                                                  \
     F(T, F64, share_steps, MEASURE, "", "of `rank`, as in table straggler; none of a link")                            \
-    F(T, I64, gain_ns, MEASURE, "ns", "how much less time the job takes without the delay, simulated; -1: not simulated") \
-    F(T, I64, excess_ns, MEASURE, "ns",                                                                       \
-      "time of the rank itself: excess_ns of table blame_step over its flagged steps, of several that of the worst in " \
-      "each; of none: over all steps; of a link its excess_ns")                                                        \
+    F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
+      "how much less time the job takes without the delay, simulated; -1: not simulated")                              \
+    F(T, I64, excess_ns, MEASURE, "ns",                                                                                \
+      "time of the rank itself: excess_ns of table blame_step over its flagged steps, of several that of the worst "   \
+      "in each; of none: over all steps; of a link its excess_ns")                                                     \
     F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
-      "what it costs: gain_ns; excess_ns where that is not simulated, or where a rank is named though its repair gains "\
-      "nothing, and no others hide it")                                                                                \
+      "what it costs: gain_ns; excess_ns where that is not simulated, or where a rank is named though its repair "     \
+      "gains nothing, and no others hide it")                                                                          \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "of the window that all ranks have recorded: replayed where that is to be trusted, else measured")               \
     F(T, F64, cost_share, MEASURE, "", "cost_ns / wall_ns")                                                            \
     F(T, I64, step_cost_ns, MEASURE, "ns",                                                                             \
-      "gain_ns within the flagged steps, for each; where not simulated the median of excess_ns; 0 of a link") \
+      "gain_ns within the flagged steps, for each; where not simulated the median of excess_ns; 0 of a link")          \
     F(T, I64, step_ns, MEASURE, "ns", "length of these steps in the mean; where not simulated that of the median one") \
     F(T, I64, in_steps_ns, MEASURE, "ns",                                                                              \
       "gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known")                         \

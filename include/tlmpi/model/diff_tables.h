@@ -25,7 +25,7 @@ TL_TABLE(diff_run, TL_DIFF_RUN_FIELDS);
     V(TL_DIFF_COMPUTE, "compute", "a compute kernel runs")                                                             \
     V(TL_DIFF_WAITING, "waiting", "exposed communication that is known to be waiting for other ranks")                 \
     V(TL_DIFF_TRANSFER, "transfer", "exposed communication in which all ranks that take part have come")               \
-    V(TL_DIFF_UNKNOWN, "unknown", "exposed communication of which A or B cannot tell waiting from transfer")            \
+    V(TL_DIFF_UNKNOWN, "unknown", "exposed communication of which A or B cannot tell waiting from transfer")           \
     V(TL_DIFF_COPY, "copy", "exposed copies and memsets")                                                              \
     V(TL_DIFF_IDLE, "idle", "no device work between the first and the last of the step")                               \
     V(TL_DIFF_OUTSIDE, "outside", "before the first and after the last device work of the step")                       \
@@ -38,7 +38,7 @@ extern const char *const tl_diff_part_labels[];
 #define TL_DIFF_STEP_FIELDS(F, T)                                                                                      \
     F(T, I32, place, KEY, "",                                                                                          \
       "0: the step; then its parts, the largest change first, and what is not attributed; behind them long_steps, "    \
-      "where a side has a step far above its median (parameter sure_sigmas)")                                       \
+      "where a side has a step far above its median (parameter sure_sigmas)")                                          \
     F(T, ENUM(diff_part), part, LABEL, "", "part of the step")                                                         \
     F(T, ENUM(parallelism), parallelism, LABEL, "",                                                                    \
       "of communication: what the process group divides among its ranks")                                              \
@@ -120,9 +120,9 @@ extern const char *const tl_diff_change_labels[];
     F(T, F64, b_each_ns, MEASURE, "ns", "time of one, of B")                                                           \
     F(T, F64, p_value, MEASURE, "",                                                                                    \
       "chance of times of one as far apart if A and B do not differ. Of kernels t test over their means in the "       \
-      "compared steps, or over the ratios of steps of one number, where they vary alike; of operators, call paths and " \
-      "recordings whose steps are not told apart t test over the ratios of ranks; none: fewer than two steps of a "    \
-      "side, or three ranks. Of a kernel that changes on some ranks times the ranks that are tested")                  \
+      "compared steps, or over the ratios of steps of one number, where they vary alike; of operators, call paths "    \
+      "and recordings whose steps are not told apart t test over the ratios of ranks; none: fewer than two steps of "  \
+      "a side, or three ranks. Of a kernel that changes on some ranks times the ranks that are tested")                \
     F(T, I32, sure, MEASURE, "",                                                                                       \
       "1: the change is told from chance, and large enough to be named in the verdict (parameters diff_*); never of "  \
       "collectives and idle time, nor of times of communication and operators: they hold waiting")                     \
@@ -156,8 +156,8 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
     F(T, F64, a_count, MEASURE, "", "how often in a step, of A; none of parts")                                        \
     F(T, F64, b_count, MEASURE, "", "how often in a step, of B")                                                       \
     F(T, F64, times, MEASURE, "",                                                                                      \
-      "time of one in B / time of one in A, on ranks its time in a step; of compute: of nearly all kernels, where they " \
-      "change alike; none: not known")                                                                                 \
+      "time of one in B / time of one in A, on ranks its time in a step; of compute: of nearly all kernels, where "    \
+      "they change alike; none: not known")                                                                            \
     F(T, NAME, name, LABEL, "", "kernel, operator or idle class; of communication the collective and its group")       \
     F(T, NAME, b_name, LABEL, "", "the name of B, where it differs")                                                   \
     F(T, NAME, operator, LABEL, "", "of a kernel its operator")                                                        \
@@ -165,8 +165,8 @@ extern const tl_schema tl_diff_operator_schema, tl_diff_call_path_schema, tl_dif
       "of waiting for a rank: the kernel, or class of idle time, of that rank that changed most; of transfer: the "    \
       "kernel that b_name took the place of")                                                                          \
     F(T, ENUM(diff_part), why_part, LABEL, "",                                                                         \
-      "what why is: compute: a kernel or copy; idle: a class of idle time; transfer: a collective, whose transfer the " \
-      "waiting follows from")                                                                                          \
+      "what why is: compute: a kernel or copy; idle: a class of idle time; transfer: a collective, whose transfer "    \
+      "the waiting follows from")                                                                                      \
     F(T, I64, why_ns, MEASURE, "ns", "by how much, in a step of that rank")
 TL_TABLE(diff_found, TL_DIFF_FOUND_FIELDS);
 

@@ -28,8 +28,8 @@ extern const char *const tl_confidence_labels[];
       "communication that may be waiting or transfer exceeds 10 % of the gain, or 1 % of the wall time")               \
     V(TL_DOUBT_OUTSIDE, "outside_steps",                                                                               \
       "more than 10 % of the collectives are in no step, though there are marks, or of what others wait for the "      \
-      "named ranks is, or in a first or last step beside flagged ones: they may cost more there; or no rank is named, " \
-      "and more than 10 % of the steps are not whole")                                                                 \
+      "named ranks is, or in a first or last step beside flagged ones: they may cost more there; or no rank is "       \
+      "named, and more than 10 % of the steps are not whole")                                                          \
     V(TL_DOUBT_CLOCKS, "clocks", "what clocks cannot tell may come to 1 % of the wall time")                           \
     V(TL_DOUBT_HIDDEN, "waits_hidden", "grave: clocks hide which rank was waited for in most of all waiting")          \
     V(TL_DOUBT_MISSING, "ranks_missing", "ranks of the job have no trace")                                             \
@@ -41,8 +41,8 @@ extern const char *const tl_confidence_labels[];
     V(TL_DOUBT_DUPLICATES, "duplicate_ranks", "grave: several traces of one time say they are the same rank")          \
     V(TL_DOUBT_NO_WORK, "ranks_without_device_work", "traces of ranks show no device work")                            \
     V(TL_DOUBT_NO_LAUNCHES, "ranks_without_launches",                                                                  \
-      "traces of ranks lack the launches of 10 % of the device work, or of work between other work of its stream in 10 %" \
-      " of the steps: what released the work is unknown")                                                              \
+      "traces of ranks lack the launches of 10 % of the device work, or of work between other work of its stream in "  \
+      "10 % of the steps: what released the work is unknown")                                                          \
     V(TL_DOUBT_LOST, "work_lost", "traces lack the work of launches: table health")                                    \
     V(TL_DOUBT_TAKEN, "unnamed_comm", "kernels count as communication by their behaviour, not by their names")         \
     V(TL_DOUBT_UNMARKED, "steps_unmarked",                                                                             \

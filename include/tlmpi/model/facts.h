@@ -23,7 +23,7 @@ typedef struct tl_trust {
     int32_t world, other_world; /* the largest size of the job that a trace tells, and the smallest; -1: none */
     size_t unmarked;            /* ranks that mark no steps, and share no collective with ranks that do */
     size_t following;           /* ranks whose steps are taken from the ranks that they meet in collectives */
-    size_t nsteps, left_out; /* steps; steps among them that not all ranks have whole, which are not judged */
+    size_t nsteps, left_out;    /* steps; steps among them that not all ranks have whole, which are not judged */
     int64_t collectives, matched;
     int64_t outside;              /* matched collectives in no step, though some rank marks steps */
     int64_t judged;               /* collectives whose last rank to arrive is known: only these count for a verdict */

@@ -23,14 +23,16 @@ extern const char *const tl_remedy_labels[];
 
 /* D(kind, label, what is done, meaning) */
 #define TL_DEFECTS(D)                                                                                                  \
-    D(LOST, "work_lost", NOT_JUDGED, "launches of kernels, copies and graphs whose work is not in the trace, though "  \
-                                     "work launched before and after them is; idle there may be work")                 \
+    D(LOST, "work_lost", NOT_JUDGED,                                                                                   \
+      "launches of kernels, copies and graphs whose work is not in the trace, though "                                 \
+      "work launched before and after them is; idle there may be work")                                                \
     D(LOST_AT_BEGIN, "work_lost_at_begin", NOT_JUDGED, "launches before the first whose work is in the trace")         \
     D(LOST_AT_END, "work_lost_at_end", NOT_JUDGED,                                                                     \
-      "launches of a stream after the last of it whose work is in the trace, for which no call waited: it may not have " \
-      "run by then")                                                                                                   \
+      "launches of a stream after the last of it whose work is in the trace, for which no call waited: it may not "    \
+      "have run by then")                                                                                              \
     D(BEGINS_LATER, "begins_later", LEFT_OUT,                                                                          \
-      "the recording of the rank begins later than those of others: what others wait there is not known to be waiting") \
+      "the recording of the rank begins later than those of others: what others wait there is not known to be "        \
+      "waiting")                                                                                                       \
     D(ENDS_EARLIER, "ends_earlier", LEFT_OUT, "the recording of the rank ends earlier than those of others")           \
     D(NOT_WHOLE, "step_not_whole", LEFT_OUT, "not all ranks of the job have the whole step")                           \
     D(NO_LAUNCH, "launch_lost", TOLD,                                                                                  \
@@ -49,8 +51,8 @@ extern const char *const tl_defect_labels[]; /* by defect, NULL at the end */
     F(T, I64, count, MEASURE, "", "how often: launches; of a recording that begins or ends otherwise, steps")          \
     F(T, I64, of, MEASURE, "", "of how many")                                                                          \
     F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
-      "how long it hides what happened: idle time that may be work; by how much a recording begins later or ends earlier; the length " \
-      "of a step that is not whole") \
+      "how long it hides what happened: idle time that may be work; by how much a recording begins later or ends "     \
+      "earlier; the length of a step that is not whole")                                                               \
     F(T, ENUM(remedy), done, LABEL, "", "what was done about it")
 TL_TABLE(health, TL_HEALTH_FIELDS);
 

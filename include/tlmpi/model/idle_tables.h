@@ -91,7 +91,7 @@ typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
       "what the call was that waited up to the gap; it may be there on a starved gap: a "                              \
       "wait for a queue already empty")                                                                                \
     F(T, ENUM(doing), cpu_during_gap, LABEL, "",                                                                       \
-      "what the host did meanwhile; the first that holds of: WORK_NOT_RECORDED (no idle time: work was launched that "  \
+      "what the host did meanwhile; the first that holds of: WORK_NOT_RECORDED (no idle time: work was launched that " \
       "the trace lacks, table health), GRAPH_INTERNAL, "                                                               \
       "LAUNCH_ANOMALY or DEPENDENCY_WAIT, LAUNCH_OVERHEAD_ONLY, RUNTIME_DOMINATED, "                                   \
       "CPU_DOMINATED, CPU_UNTRACED or NO_CPU_TRACE")                                                                   \
@@ -171,10 +171,12 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
       "the rank that came last in most of peer_ns, also where it had waited for others itself, which table blame "     \
       "charges; -1: none, or not known")                                                                               \
     F(T, I64, unlinked, MEASURE, "", "macro gaps whose following work has no launch in the trace")                     \
-    F(T, I64, overruns, MEASURE, "", "work that seems to run on when the next of its stream has begun, apart from what "  \
+    F(T, I64, overruns, MEASURE, "",                                                                                   \
+      "work that seems to run on when the next of its stream has begun, apart from what "                              \
       "had no end that can be (too_long in table rank)")                                                               \
     F(T, I64, overrun_ns, MEASURE, "ns", "what was cut off it")                                                        \
-    F(T, I64, calls, MEASURE, "", "runtime and driver calls in the trace; of the rank (on the row of device -1), as all below") \
+    F(T, I64, calls, MEASURE, "",                                                                                      \
+      "runtime and driver calls in the trace; of the rank (on the row of device -1), as all below")                    \
     F(T, I64, operators, MEASURE, "", "operators in the trace; 0: what the CPU did is not known")                      \
     F(T, I64, python_functions, MEASURE, "", "Python functions in the trace; 0: only operators can be named")
 TL_TABLE(idle, TL_IDLE_FIELDS);
@@ -191,10 +193,9 @@ TL_TABLE(idle, TL_IDLE_FIELDS);
       "how the device ran dry; ALL: all macro gaps; noise: the shorter ones, which are not in ALL")                    \
     F(T, ENUM(doing), cpu_during_gap, KEY, "", "what the host did meanwhile")                                          \
     F(T, TEXT128, dominant_op, KEY, "",                                                                                \
-      "ALL, noise: a sum by the two axes before; else a class of gaps, in what the host was: the call with its class, " \
-      "the operator, whether the work was prequeued or launched_during_gap, and "                                      \
-      "in which call the host then was for most of the gap, the graph launch, or the work that waited; (others) "      \
-      "beyond 1,000 classes")                                                                                          \
+      "ALL, noise: a sum by the two axes before; else a class of gaps, in what the host was: the call with its "       \
+      "class, the operator, whether the work was prequeued or launched_during_gap, and in which call the host then "   \
+      "was for most of the gap, the graph launch, or the work that waited; (others) beyond 1,000 classes")             \
     F(T, I32, place, LABEL, "", "1 for the class with the most time, and so on; 0 for sums by axes")                   \
     F(T, I64, count, MEASURE, "", "gaps")                                                                              \
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
@@ -248,15 +249,15 @@ extern const char *const tl_stream_wait_labels[];
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, ENUM(stream_wait), waited_for, KEY, "",                                                                       \
       "ALL: all stretches without work between two pieces of it; a stretch that the launch of the second splits is "   \
-      "two of the rest: host_wait: for the launch of its next work; kernel_wait: from then on (or from the end of the " \
-      "work before, where that was later) for that to start; other: the same for longer than the threshold `kernel` "  \
-      "of --idle: it waited for something else; unknown: before work whose launch is not in the trace; the totals of " \
-      "these are the total of ALL")                                                                                    \
-    F(T, I64, intervals, MEASURE, "", "of ALL, else 0: device work on the stream")                                                     \
+      "two of the rest: host_wait: for the launch of its next work; kernel_wait: from then on (or from the end of "    \
+      "the work before, where that was later) for that to start; other: the same for longer than the threshold "       \
+      "`kernel` of --idle: it waited for something else; unknown: before work whose launch is not in the trace; the "  \
+      "totals of these are the total of ALL")                                                                          \
+    F(T, I64, intervals, MEASURE, "", "of ALL, else 0: device work on the stream")                                     \
     F(T, I64, busy_ns, MEASURE, "ns",                                                                                  \
       "of ALL, else 0: time with work on the stream; with the total of ALL that is all from its first start to its "   \
       "last end")                                                                                                      \
-    F(T, I64, idle_device_busy_ns, MEASURE, "ns",                                                                           \
+    F(T, I64, idle_device_busy_ns, MEASURE, "ns",                                                                      \
       "of ALL, else 0: the part of its total in which another stream of the device works; in the rest all is idle")    \
     F(T, I64, count, MEASURE, "", "stretches without work that were that")                                             \
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \

@@ -44,5 +44,4 @@ typedef struct tl_behaving {
 extern const char *const tl_kind_labels[];
 extern const char *const tl_collective_labels[];
 
-
 #endif

@@ -18,17 +18,18 @@ extern const char *const tl_counted_by_labels[];
  * kernels (or launches) differ, nothing tells which kernel a range belongs to. */
 #define TL_COUNTER_FIELDS(F, T)                                                                                        \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, place, KEY, "", "counters by name; of each that with the largest sum first, of equals the first by name")  \
+    F(T, I32, place, KEY, "",                                                                                          \
+      "counters by name; of each that with the largest sum first, of equals the first by name")                        \
     F(T, NAME, counter, LABEL, "", "the counter; in its own unit")                                                     \
     F(T, I64, count, MEASURE, "", "ranges that have it")                                                               \
     F(T, F64, sum, MEASURE, "", "sum of its values")                                                                   \
     F(T, F64, min, MEASURE, "", "smallest")                                                                            \
     F(T, F64, max, MEASURE, "", "largest")                                                                             \
     F(T, F64, flop, MEASURE, "",                                                                                       \
-      "floating-point operations that the sum stands for: of a fused multiply-add two, of an addition or a "          \
+      "floating-point operations that the sum stands for: of a fused multiply-add two, of an addition or a "           \
       "multiplication one; NaN: counts no such instructions")                                                          \
     F(T, ENUM(counted_by), known_by, LABEL, "",                                                                        \
-      "what tells the operator: kernel, launch; unknown: there are more or fewer ranges than either, or kernels of "  \
+      "what tells the operator: kernel, launch; unknown: there are more or fewer ranges than either, or kernels of "   \
       "other names")                                                                                                   \
     F(T, NAME, operator, LABEL, "", "operator of the launch, as in interval; none: there is none, or it is not known") \
     F(T, NAME, kernel, LABEL, "", "name of the range, or of its kernel where the range has none")                      \
@@ -40,13 +41,14 @@ TL_TABLE(counter_row, TL_COUNTER_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device, -1: memory of the host")                                                       \
     F(T, I64, events, MEASURE, "", "times that memory was given or taken back")                                        \
-    F(T, I64, first_bytes, MEASURE, "byte", "allocated after the first of them; -1 here and below: not told")        \
+    F(T, I64, first_bytes, MEASURE, "byte", "allocated after the first of them; -1 here and below: not told")          \
     F(T, I64, peak_bytes, MEASURE, "byte", "allocated at most")                                                        \
     F(T, I64, last_bytes, MEASURE, "byte", "allocated as told last")                                                   \
-    F(T, I64, reserved_bytes, MEASURE, "byte", "reserved of the device at most, for what is allocated and what may be")  \
+    F(T, I64, reserved_bytes, MEASURE, "byte",                                                                         \
+      "reserved of the device at most, for what is allocated and what may be")                                         \
     F(T, TIME, peak_ns, MEASURE, "ns", "when the peak was first reached")                                              \
     F(T, I32, peak_step, LABEL, "", "ProfilerStep in which that was, -1 for none")                                     \
-    F(T, NAME, peak_operator, LABEL, "", "innermost operator around it, on its thread")                               \
+    F(T, NAME, peak_operator, LABEL, "", "innermost operator around it, on its thread")                                \
     F(T, NAME, peak_annotation, LABEL, "", "innermost user annotation around it, on its thread; marks of steps apart")
 TL_TABLE(memory_row, TL_MEMORY_FIELDS);
 
@@ -136,12 +138,10 @@ extern const char *const tl_execution_by_labels[];
     F(T, ENUM(execution_by), linked_by, LABEL, "",                                                                     \
       "what of an event is the node's rf_id: record_function_id or, where no event has one above 0, external_id; "     \
       "no_ids: the trace has neither; other_process: the trace is of another process, so of another run; no_trace: "   \
-      "no "                                                                                                            \
-      "trace of it can be read.  Of these three no node is linked")                                                    \
+      "no trace of it can be read.  Of these three no node is linked")                                                 \
     F(T, I64, nodes, MEASURE, "",                                                                                      \
       "nodes with an id and an rf_id: linked, frame, no_event, other_name, same_id and left_out together, which "      \
-      "table "                                                                                                         \
-      "execution_node has; these are -1 where there is no trace")                                                      \
+      "table execution_node has; these are -1 where there is no trace")                                                \
     F(T, I64, linked, MEASURE, "", "nodes with an event")                                                              \
     F(T, I64, frame, MEASURE, "", "nodes that stand for a thread or the process, which have none")                     \
     F(T, I64, no_event, MEASURE, "", "nodes whose rf_id no operator and no annotation of the trace has")               \
@@ -167,8 +167,7 @@ TL_TABLE(execution_trace, TL_EXECUTION_TRACE_FIELDS);
     F(T, NAME, input_types, LABEL, "", "likewise")                                                                     \
     F(T, ENUM(execution_link), link, LABEL, "",                                                                        \
       "linked: to an event of the trace; else why not: frame, no_event, outside, other_name, same_id, left_out, as "   \
-      "in "                                                                                                            \
-      "table execution_trace")                                                                                         \
+      "in table execution_trace")                                                                                      \
     F(T, I64, runs, MEASURE, "", "events that are its runs")                                                           \
     F(T, TIME, start_ns, MEASURE, "ns", "when the first of them began")                                                \
     F(T, I64, host_ns, MEASURE, "ns", "how long they took on the host, together")                                      \

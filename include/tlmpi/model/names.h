@@ -26,7 +26,7 @@ typedef struct tl_names {
         uint32_t next; /* another text with the same key, or TL_NO_NAME */
     } * v;
     size_t n, cap;
-    tl_map map; /* content key -> first id of its chain */
+    tl_map map;                                 /* content key -> first id of its chain */
     uint32_t recent[1 << TL_NAMES_RECENT_BITS]; /* ids to try first */
 } tl_names;
 

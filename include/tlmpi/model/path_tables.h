@@ -4,7 +4,8 @@
  *     device       [ a     ]      [ b: all-reduce       ]                    [ c ]
  *     path      ccc[ a     ]ccccccl[wwwwwwww|mmmmmmmmmmm]sscccccccccccccccccl[ c ]
  *
- *     c: the host works, l: from a launch to the start, w: another rank has not come, m: communication, s: synchronisation
+ *     c: the host works, l: from a launch to the start, w: another rank has not come, m: communication, s:
+ * synchronisation
  *
  * The path of a rank leads from the last known instant of the rank back to the first, at every instant to what was
  * waited for last (graph.h).  If that is another rank in a collective, the path continues with what the rank itself did
@@ -44,8 +45,7 @@ extern const char *const tl_bound_labels[];
     F(T, I32, step, KEY, "", "step; -1: the whole recording, what is outside of steps included")                       \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "how long the step, or the path, is: the sum of the ten parts that follow, and for a step with a mark its "      \
-      "window "                                                                                                        \
-      "in table step")                                                                                                 \
+      "window in table step")                                                                                          \
     F(T, I64, cpu_ns, MEASURE, "ns", "cpu_bound: the host works towards a launch, a call, or the end of the step")     \
     F(T, I64, launch_ns, MEASURE, "ns",                                                                                \
       "launch_overhead: from the end of a launch to the start of its work; the call itself is the host's work")        \
@@ -77,8 +77,7 @@ TL_TABLE(path_sum, TL_PATH_SUM_FIELDS);
     F(T, NAME, name, LABEL, "",                                                                                        \
       "the kernel or copy; of what lies before work, and of the host, the kernel that is launched or starts then; of " \
       "the host before a wait the call, where another table has its name; of synchronisation the work that was "       \
-      "waited "                                                                                                        \
-      "for, else the call")                                                                                            \
+      "waited for, else the call")                                                                                     \
     F(T, NAME, operator, LABEL, "", "operator around that launch or call, as in table interval")                       \
     F(T, NAME, annotation, LABEL, "", "user annotation around it, as in table interval")                               \
     F(T, I32, device, LABEL, "", "device of that, -1 for none")                                                        \

@@ -45,8 +45,9 @@ extern const char *const tl_phase_answer_labels[];
     F(T, I64, lines, MEASURE, "", "lines that are not empty")                                                          \
     F(T, I64, records, MEASURE, "", "records of phases among them")                                                    \
     F(T, I64, no_json, MEASURE, "", "lines lost: no JSON object")                                                      \
-    F(T, I64, no_key, MEASURE, "", "lines lost: name or step is missing, or cannot be; or no rank is told, neither by " \
-                                   "the line nor by the file's name")                                                  \
+    F(T, I64, no_key, MEASURE, "",                                                                                     \
+      "lines lost: name or step is missing, or cannot be; or no rank is told, neither by "                             \
+      "the line nor by the file's name")                                                                               \
     F(T, I64, no_duration, MEASURE, "", "lines lost: duration_ms is missing, below 0, not finite or above 100 days")   \
     F(T, I64, repeated, MEASURE, "",                                                                                   \
       "records that stand there more than once, letter by letter, or again in a later file: each counts once")         \
@@ -54,7 +55,8 @@ extern const char *const tl_phase_answer_labels[];
     F(T, I64, replaced, MEASURE, "", "of these, records that a later file has again, with other durations")            \
     F(T, I32, replaced_by, MEASURE, "", "the first such file; -1 for none")                                            \
     F(T, I64, left_out, MEASURE, "", "records of phases beyond the 256 that take most time, which are told apart")     \
-    F(T, I64, first_bad_byte, MEASURE, "byte", "offset in the text of the first line lost, or of the cut; -1 for none") \
+    F(T, I64, first_bad_byte, MEASURE, "byte",                                                                         \
+      "offset in the text of the first line lost, or of the cut; -1 for none")                                         \
     F(T, I64, file_bytes, SOURCE, "byte", "size of the file")                                                          \
     F(T, TEXT256, path, SOURCE, "", "the file")                                                                        \
     F(T, TEXT256, error, SOURCE, "", "what was wrong: expected, found, done about it; empty when all is well")
@@ -67,10 +69,11 @@ TL_TABLE(phase_file, TL_PHASE_FILE_FIELDS);
     F(T, I64, duration_ns, MEASURE, "ns", "sum of its records, which may be several (micro-steps)")                    \
     F(T, I32, records, MEASURE, "", "how many")                                                                        \
     F(T, I64, wait_ns, MEASURE, "ns",                                                                                  \
-      "of that, what Kineto traces of the same ranks show as exposed waiting for others in the step; taken off before " \
-      "ranks are compared; -1: not measured")                                                                          \
-    F(T, I64, baseline_ns, MEASURE, "ns", "median of the ranks in this step, of two ranks what the other one takes; 0 " \
-                                          "of what this rank alone has, as a checkpoint")                              \
+      "of that, what Kineto traces of the same ranks show as exposed waiting for others in the step; taken off "       \
+      "before ranks are compared; -1: not measured")                                                                   \
+    F(T, I64, baseline_ns, MEASURE, "ns",                                                                              \
+      "median of the ranks in this step, of two ranks what the other one takes; 0 "                                    \
+      "of what this rank alone has, as a checkpoint")                                                                  \
     F(T, I64, excess_ns, MEASURE, "ns", "duration_ns, less the wait where it is measured, - baseline_ns")
 TL_TABLE(phase_step, TL_PHASE_STEP_FIELDS);
 
@@ -88,25 +91,30 @@ TL_TABLE(phase_step, TL_PHASE_STEP_FIELDS);
     F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
     F(T, F64, p75_ns, MEASURE, "ns", "upper quartile")                                                                 \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
-    F(T, I64, excess_ns, MEASURE, "ns", "sum of excess_ns of table phase_step: below 0 where it is shorter than on others") \
-    F(T, I64, late_steps, MEASURE, "", "steps in which it is late: those of its rows in table phase_verdict")           \
+    F(T, I64, excess_ns, MEASURE, "ns",                                                                                \
+      "sum of excess_ns of table phase_step: below 0 where it is shorter than on others")                              \
+    F(T, I64, late_steps, MEASURE, "", "steps in which it is late: those of its rows in table phase_verdict")          \
     F(T, I64, missing, MEASURE, "", "steps of which most ranks have a record, and this one has none")
 TL_TABLE(phase, TL_PHASE_FIELDS);
 
 #define TL_PHASE_VERDICT_FIELDS(F, T)                                                                                  \
-    F(T, I32, place, KEY, "", "0: the answer for the job; then what was found, stragglers first, what costs most first") \
+    F(T, I32, place, KEY, "",                                                                                          \
+      "0: the answer for the job; then what was found, stragglers first, what costs most first")                       \
     F(T, I32, rank, LABEL, "", "rank; of the job that of the first straggler, -1 without one")                         \
-    F(T, TEXT128, phase, LABEL, "", "phase that takes it longer than others; of the job that of the first straggler")   \
+    F(T, TEXT128, phase, LABEL, "", "phase that takes it longer than others; of the job that of the first straggler")  \
     F(T, ENUM(phase_answer), verdict, MEASURE, "",                                                                     \
       "straggler: it holds the others up; waiting: it is shorter in what it does alone, and waits for others here; "   \
       "longer: nothing that was recorded shows that others wait for it; open: as much shorter in another phase, and "  \
-      "durations do not tell which of both is a wait; cheap: it costs less than --least-cost; none: nobody holds the job up; " \
-      "one_rank: there is nobody to compare with")                                                                     \
+      "durations do not tell which of both is a wait; cheap: it costs less than --least-cost; none: nobody holds the " \
+      "job up; one_rank: there is nobody to compare with")                                                             \
     F(T, I64, excess_ns, MEASURE, "ns",                                                                                \
       "what it takes longer than its peers in its steps, together; of stragglers: than the ranks that are not named")  \
-    F(T, F64, share, MEASURE, "", "excess_ns / what the rank takes longer in all its rows here: the phase of the largest is why it is late") \
-    F(T, TEXT128, waits_in, MEASURE, "", "phase in which the others wait for it; of waiting the phase in which it is shorter; empty: not shown") \
-    F(T, I32, nwaiters, MEASURE, "", "ranks that take longer there by half of excess_ns, or of which so much waiting was measured") \
+    F(T, F64, share, MEASURE, "",                                                                                      \
+      "excess_ns / what the rank takes longer in all its rows here: the phase of the largest is why it is late")       \
+    F(T, TEXT128, waits_in, MEASURE, "",                                                                               \
+      "phase in which the others wait for it; of waiting the phase in which it is shorter; empty: not shown")          \
+    F(T, I32, nwaiters, MEASURE, "",                                                                                   \
+      "ranks that take longer there by half of excess_ns, or of which so much waiting was measured")                   \
     F(T, I64, waited_ns, MEASURE, "ns", "what those take longer, in the mean")                                         \
     F(T, ENUM(pattern), pattern, MEASURE, "", "as in table straggler")                                                 \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
@@ -114,12 +122,15 @@ TL_TABLE(phase, TL_PHASE_FIELDS);
     F(T, I64, steps_flagged, MEASURE, "", "steps in which it is late")                                                 \
     F(T, I64, steps, MEASURE, "", "steps that were compared")                                                          \
     F(T, F64, z, MEASURE, "", "its excess in these steps, in scales of noise")                                         \
-    F(T, F64, p_value, MEASURE, "", "chance of a z as large in any rank, phase and set of steps, as in table straggler") \
+    F(T, F64, p_value, MEASURE, "",                                                                                    \
+      "chance of a z as large in any rank, phase and set of steps, as in table straggler")                             \
     F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
-      "about what the job would gain without its excess: by so much the next rank that is not named is earlier in "   \
-      "this phase, and to where the others wait, summed over its steps; of the job: all that are named together, of "   \
+      "about what the job would gain without its excess: by so much the next rank that is not named is earlier in "    \
+      "this phase, and to where the others wait, summed over its steps; of the job: all that are named together, of "  \
       "which in each step the latest counts")                                                                          \
-    F(T, I64, time_ns, MEASURE, "ns", "length of these steps: the sum of the phases' medians, so that a phase within another counts twice; of the job, of all steps") \
+    F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
+      "length of these steps: the sum of the phases' medians, so that a phase within another counts twice; of the "    \
+      "job, of all steps")                                                                                             \
     F(T, ENUM(confidence), confidence, MEASURE, "", "how sure it is")                                                  \
     F(T, TEXT256, reason, MEASURE, "", "why that is the verdict, and what durations alone cannot tell")
 TL_TABLE(phase_verdict, TL_PHASE_VERDICT_FIELDS);

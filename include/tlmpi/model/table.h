@@ -52,8 +52,8 @@ __attribute__((no_sanitize("pointer-overflow"))) static inline void *tl_table_ro
 
 /* Loops over the rows of the table, each a T; T may be const.  NOLINTBEGIN(bugprone-macro-parentheses) */
 #define TL_ROWS(T, row, table)                                                                                         \
-    for (T *row = tl_table_row(table, 0), *const row##_end = (table)->n > 0 ? row + (table)->n : row; row != row##_end; \
-         row++)
+    for (T *row = tl_table_row(table, 0), *const row##_end = (table)->n > 0 ? row + (table)->n : row;                  \
+         row != row##_end; row++)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Returns the first row of the rank, or of the next rank that has rows; n: there is none.  Rows are in order of

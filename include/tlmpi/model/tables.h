@@ -19,8 +19,8 @@
     V(TL_RANK_UNREADABLE, "unreadable", "nothing of it could be read")
 typedef enum tl_rank_status { TL_STATUS_VALUES(TL_VALUE_NAME) } tl_rank_status;
 extern const char *const tl_rank_status_labels[];
-extern const char *const tl_rank_from_labels[];   /* "distributedInfo", "file_name", "order", NULL */
-extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NULL */
+extern const char *const tl_rank_from_labels[];  /* "distributedInfo", "file_name", "order", NULL */
+extern const char *const tl_clock_base_labels[]; /* "base_time", "absolute", NULL */
 
 #define TL_RANK_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
@@ -57,9 +57,9 @@ extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NU
     F(T, I32, world_size, LABEL, "", "ranks of the job as distributedInfo tells, -1 where it does not")                \
     F(T, TEXT64, device_name, LABEL, "", "name of the first device in deviceProperties")                               \
     F(T, TEXT256, libraries, SOURCE, "",                                                                               \
-      "versions that the trace tells of PyTorch, CUDA or HIP and its driver, NCCL (or RCCL) and CUPTI; else empty")     \
+      "versions that the trace tells of PyTorch, CUDA or HIP and its driver, NCCL (or RCCL) and CUPTI; else empty")    \
     F(T, TEXT128, host, LABEL, "",                                                                                     \
-      "host, from the trace or from the file's name; \"pids A-B\": neither tells, but the process ids of these ranks "   \
+      "host, from the trace or from the file's name; \"pids A-B\": neither tells, but the process ids of these ranks " \
       "follow upon one another, and their devices differ; else empty")                                                 \
     F(T, I64, dropped, MEASURE, "", "entries of traceEvents lost")                                                     \
     F(T, I64, repaired, MEASURE, "", "entries read after a repair")                                                    \
@@ -85,8 +85,8 @@ TL_TABLE(rank, TL_RANK_FIELDS);
 #define TL_INTERVAL_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "",                                                                                         \
-      "device: as the arguments of the work say, or else the process (pid) of its track, which is a device in Kineto; "  \
-      "where neither is one, the lowest that other work of the trace has, -1 for none; of a wait for any -1")                                                                          \
+      "device: as the arguments of the work say, or else the process (pid) of its track, which is a device in "        \
+      "Kineto; where neither is one, the lowest that other work of the trace has, -1 for none; of a wait for any -1")  \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, TIME, start_ns, KEY, "ns", "start on the device")                                                             \
     F(T, TIME, end_ns, LABEL, "ns", "end on the device")                                                               \
@@ -100,12 +100,12 @@ TL_TABLE(rank, TL_RANK_FIELDS);
       "trace")                                                                                                         \
     F(T, I64, bytes, LABEL, "byte", "bytes copied or set, -1 when unknown")                                            \
     F(T, I32, step, LABEL, "",                                                                                         \
-      "ProfilerStep in which it was launched, -1 for none; without a launch in the trace that in which it starts, or, "  \
-      "where that is earlier, that in which the next work of its stream was launched: work starts in the order in "    \
-      "which it is launched, and a device may be steps behind its host")                     \
+      "ProfilerStep in which it was launched, -1 for none; without a launch in the trace that in which it starts, "    \
+      "or, where that is earlier, that in which the next work of its stream was launched: work starts in the order "   \
+      "in which it is launched, and a device may be steps behind its host")                                            \
     F(T, NAME, operator, LABEL, "",                                                                                    \
       "operator around its launch: the innermost that lasts as long as the call, to within 1 us, to which times may "  \
-      "be rounded; where none does, the innermost in which it begins")                                                                                               \
+      "be rounded; where none does, the innermost in which it begins")                                                 \
     F(T, NAME, annotation, LABEL, "",                                                                                  \
       "user annotation around its launch, likewise, marks of steps apart; of a launch by a thread that has none open " \
       "then, as those of autograd, the innermost open one of the thread with the most annotations")
@@ -117,7 +117,7 @@ TL_TABLE(interval, TL_INTERVAL_FIELDS);
     F(T, I32, step, KEY, "", "number in ProfilerStep#")                                                                \
     F(T, TIME, start_ns, LABEL, "ns", "start of the mark on the host")                                                 \
     F(T, TIME, end_ns, LABEL, "ns",                                                                                    \
-      "start of the next mark; for the last step the end of its own.  A number that a thread marks again after "        \
+      "start of the next mark; for the last step the end of its own.  A number that a thread marks again after "       \
       "another is left out, as table rank tells: a step has one window")                                               \
     F(T, I64, intervals, MEASURE, "", "device work launched in the step")
 TL_TABLE(step, TL_STEP_FIELDS);
@@ -128,10 +128,10 @@ enum { TL_WHOLE_STEPS = -2 };
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
     F(T, I32, device, KEY, "", "-1: sum over the rank's devices; else a device of a rank that has several")            \
     F(T, I32, step, KEY, "",                                                                                           \
-      "profiler step, to which work is cut that runs past its bounds (table step); -1: whole "                         \
-      "trace; -2: the steps that all ranks have whole together, where table health leaves some out. A single device has rows for the steps in which it worked; "                                             \
-      "none where the rank would have more such rows than work, steps and devices together, and "                      \
-      "more than 16384")                                                                                               \
+      "profiler step, to which work is cut that runs past its bounds (table step); -1: whole trace; -2: the steps "    \
+      "that all ranks have whole together, where table health leaves some out. A single device has rows for the "      \
+      "steps in which it worked; none where the rank would have more such rows than work, steps and devices "          \
+      "together, and more than 16384")                                                                                 \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
       "from the first start to the last end of device work; wall = compute + "                                         \
       "comm_exposed + copy_exposed + idle")                                                                            \

@@ -177,7 +177,7 @@ typedef struct tl_rank_view {
     const tl_coll *colls; /* in the order of their kernels */
     size_t ncolls;
     const double *said_gb_per_s; /* bandwidths of copies as written in the trace, in 10^9 byte/s; may be NaN */
-    const tl_group *groups; /* process groups, in order of first use */
+    const tl_group *groups;      /* process groups, in order of first use */
     size_t ngroups;
     const tl_names *names;
     const tl_counted *counted; /* by (start, uid, counter) */

@@ -38,7 +38,8 @@ TL_TABLE(kernel_row, TL_KERNEL_FIELDS);
     F(T, F64, share, MEASURE, "", "total_ns / the durations of all device work of all ranks")                          \
     F(T, F64, mean_ns, MEASURE, "ns", "mean duration")                                                                 \
     F(T, F64, median_rank_ns, MEASURE, "ns", "median of the ranks' mean durations")                                    \
-    F(T, I32, slowest_rank, LABEL, "", "the rank whose mean duration is longest; of equals the lower.  Communication " \
+    F(T, I32, slowest_rank, LABEL, "",                                                                                 \
+      "the rank whose mean duration is longest; of equals the lower.  Communication "                                  \
       "takes longest where a rank waits in it: who is waited for is among the fastest")                                \
     F(T, F64, slowest_ns, MEASURE, "ns", "its mean duration")                                                          \
     F(T, I32, fastest_rank, LABEL, "", "the rank whose mean duration is shortest; of equals the lower")                \
@@ -89,7 +90,8 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
       "others of the same sort around it on its thread, at the least: 0 where none was around one of them; -1 of the " \
       "rest")                                                                                                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
-      "its name; annotations that mark steps (ProfilerStep) have no row; none: the rest of the work, launched in none "  \
+      "its name; annotations that mark steps (ProfilerStep) have no row; none: the rest of the work, launched in "     \
+      "none "                                                                                                          \
       "(so often as launches says) or without a launch")
 TL_TABLE(operator_row, TL_HOST_WORK_FIELDS);
 TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
@@ -113,10 +115,10 @@ TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
     F(T, I64, median_device_ns, MEASURE, "ns", "median of the ranks' device_ns, of two the lower")                     \
     F(T, I32, most_rank, LABEL, "", "the rank with the most device_ns; of equals the lower")                           \
     F(T, I64, most_device_ns, MEASURE, "ns", "its device_ns")                                                          \
-    F(T, NAME, name, LABEL, "", "its name; none: the rest of the work, launched in none or without a launch")           \
+    F(T, NAME, name, LABEL, "", "its name; none: the rest of the work, launched in none or without a launch")          \
     F(T, F64, std_rank_ns, MEASURE, "ns", "standard deviation of the ranks' mean times; NaN of a single one")          \
     F(T, I32, apart, MEASURE, "",                                                                                      \
-      "ranks whose mean time lies apart from that of the others by more than these differ among themselves, as in "     \
+      "ranks whose mean time lies apart from that of the others by more than these differ among themselves, as in "    \
       "table kernel_ranks; 0: none, or fewer than 4 ranks ran it")                                                     \
     F(T, TEXT64, apart_ranks, LABEL, "", "which, as 3,7-9; the end in dots where there are more than fit; empty: none")
 TL_TABLE(operator_ranks, TL_HOST_WORK_RANKS_FIELDS);
@@ -146,8 +148,7 @@ TL_TABLE(annotation_device, TL_ANNOTATION_DEVICE_FIELDS);
     F(T, I64, device_ns, MEASURE, "ns", "sum of the durations of their work")                                          \
     F(T, I64, delay_ns, MEASURE, "ns",                                                                                 \
       "launch delays: from the end of a call to the first start of its work, not below 0; summed over calls")          \
-    F(T, I64, delay_median_ns, MEASURE, "ns",                                                                          \
-      "median delay, of an even count the mean of the middle two, rounded up")                                                    \
+    F(T, I64, delay_median_ns, MEASURE, "ns", "median delay, of an even count the mean of the middle two, rounded up") \
     F(T, I64, delay_max_ns, MEASURE, "ns", "longest delay")                                                            \
     F(T, I64, short_calls, MEASURE, "",                                                                                \
       "calls of at most the threshold runtime that took longer than all their work: too little work for a launch")     \
@@ -185,8 +186,7 @@ TL_TABLE(launch_step, TL_LAUNCH_STEP_FIELDS);
     F(T, I64, before_launch, MEASURE, "", "of it that seems to start before its launch (table rank): not counted")     \
     F(T, I64, wall_ns, MEASURE, "ns", "from the first launch or start to the last end")                                \
     F(T, F64, mean_length, MEASURE, "", "work launched and not started, mean over wall_ns")                            \
-    F(T, I64, max_length, MEASURE, "",                                                                                 \
-      "most at once; at an instant what starts leaves before what is launched joins")                                  \
+    F(T, I64, max_length, MEASURE, "", "most at once; at an instant what starts leaves before what is launched joins") \
     F(T, I64, median_length, MEASURE, "", "for half of wall_ns there was no more in it")                               \
     F(T, I64, p95_length, MEASURE, "", "for 95 % of wall_ns there was no more in it")                                  \
     F(T, I64, empty_ns, MEASURE, "ns", "of wall_ns with nothing in the queue")                                         \

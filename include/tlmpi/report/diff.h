@@ -12,7 +12,7 @@
 
 /* Everything is borrowed. */
 typedef struct tl_diff_words {
-    const tl_table *found, *run, *step, *kernel, *operator, *call_path;
+    const tl_table *found, *run, *step, *kernel, *operator, * call_path;
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
     tl_diff_basis basis;

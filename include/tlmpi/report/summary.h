@@ -25,7 +25,7 @@ typedef struct tl_summary {
     const char *version;
     const tl_table *ranks; /* a row for each trace of the run */
     const tl_table *breakdown, *steps, *idle, *classes, *stragglers, *phases, *memory, *executions,
-        *phase_files;         /* of tables breakdown, step, idle, idle_summary, straggler, phase, memory_category,
+        *phase_files;          /* of tables breakdown, step, idle, idle_summary, straggler, phase, memory_category,
                                * execution_trace and phase_file */
     const tl_table *kernels;   /* rows of kernel_ranks, by time, descending */
     const tl_names *names;     /* texts of columns of type NAME */
@@ -35,8 +35,8 @@ typedef struct tl_summary {
     int64_t world_size;     /* ranks of the traced job; 0 or less when unknown */
     const int64_t *missing; /* the nmissing ranks without a trace, ascending, or the first of them */
     size_t nmissing_listed, nmissing;
-    int run, nruns;  /* the analysed run, 1 = oldest; number of runs in the paths */
-    bool run_asked;  /* the run was selected with --run */
+    int run, nruns;      /* the analysed run, 1 = oldest; number of runs in the paths */
+    bool run_asked;      /* the run was selected with --run */
     const char *windows; /* why several runs were joined, a sentence without full stop; empty or NULL: not joined */
     const char *apart;   /* why another run is no window of the analysed run; empty or NULL: unknown */
 

@@ -28,16 +28,16 @@ typedef struct tl_input {
     char *path;   /* owned */
     size_t below; /* offset in path of the part below the folder that the user named; of a file, of its name */
     tl_input_kind kind;
-    char why[256];      /* UNREADABLE, OTHER: the reason, with the byte offset, without the path */
-    int64_t meta_rank;  /* distributedInfo.rank; -1: absent */
-    int64_t name_rank;  /* -1: the name has none */
-    int64_t world_size; /* -1: absent */
-    int64_t begin_ns;   /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else -1 */
-    bool pipe;          /* a pipe: it can be read only once, and counts as a trace without a look */
-    size_t word;        /* index of the path of the command line that it comes from */
-    bool no_file;       /* not a regular file, or a folder that cannot be read: never opened, and never looked at */
-    bool named;         /* the user named the file, or the folder itself: it should be a trace, or contain one */
-    uint64_t bytes;     /* size of the file */
+    char why[256];          /* UNREADABLE, OTHER: the reason, with the byte offset, without the path */
+    int64_t meta_rank;      /* distributedInfo.rank; -1: absent */
+    int64_t name_rank;      /* -1: the name has none */
+    int64_t world_size;     /* -1: absent */
+    int64_t begin_ns;       /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else -1 */
+    bool pipe;              /* a pipe: it can be read only once, and counts as a trace without a look */
+    size_t word;            /* index of the path of the command line that it comes from */
+    bool no_file;           /* not a regular file, or a folder that cannot be read: never opened, and never looked at */
+    bool named;             /* the user named the file, or the folder itself: it should be a trace, or contain one */
+    uint64_t bytes;         /* size of the file */
     uint64_t device, inode; /* identify the file under any name; 0: it cannot be reached */
     bool by_link;           /* reached through a link: the given path, or one below */
     int64_t mtime_ns;
@@ -69,15 +69,15 @@ typedef struct tl_run_info {
     size_t ntraces;
     size_t first; /* the input with its lowest rank */
     int32_t job;
-    int64_t world_size; /* -1: unknown */
-    uint64_t gpu;       /* as in tl_origin; 0 also if traces differ */
-    bool timed;         /* the begin of at least one of its traces is known */
-    int64_t begin_ns;   /* earliest known begin, Unix ns; else 0 */
-    bool joined;        /* another window of the job that is analysed, read together with the chosen run */
-    tl_run_apart apart; /* why it is not joined; NOT for the chosen run */
-    tl_window window;   /* of a joined run; known, like recorded_ns, once its traces have been looked at */
+    int64_t world_size;  /* -1: unknown */
+    uint64_t gpu;        /* as in tl_origin; 0 also if traces differ */
+    bool timed;          /* the begin of at least one of its traces is known */
+    int64_t begin_ns;    /* earliest known begin, Unix ns; else 0 */
+    bool joined;         /* another window of the job that is analysed, read together with the chosen run */
+    tl_run_apart apart;  /* why it is not joined; NOT for the chosen run */
+    tl_window window;    /* of a joined run; known, like recorded_ns, once its traces have been looked at */
     int64_t recorded_ns; /* its begin in recorded time */
-    bool lost;          /* the run has traces that are not other recordings of the chosen run's ranks, and the user
+    bool lost;           /* the run has traces that are not other recordings of the chosen run's ranks, and the user
                          * chose no run */
 } tl_run_info;
 

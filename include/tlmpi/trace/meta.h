@@ -39,16 +39,16 @@ typedef enum tl_library {
 typedef struct tl_meta {
     int64_t rank, world_size; /* distributedInfo; -1: absent */
     bool has_base;
-    int64_t base_ns;            /* baseTimeNanoseconds, below TL_BASE_LIMIT; 0: absent, and ts is Unix time */
-    bool bad_base;              /* the last baseTimeNanoseconds is not a valid whole number */
-    int64_t ndevices;           /* entries of deviceProperties; -1: absent */
-    char device[64];            /* name of the first device; empty: absent */
-    char backend[64];           /* distributedInfo.backend */
-    char host[128];             /* host_name or similar; empty: absent */
-    char trace_name[256];       /* traceName */
+    int64_t base_ns;                 /* baseTimeNanoseconds, below TL_BASE_LIMIT; 0: absent, and ts is Unix time */
+    bool bad_base;                   /* the last baseTimeNanoseconds is not a valid whole number */
+    int64_t ndevices;                /* entries of deviceProperties; -1: absent */
+    char device[64];                 /* name of the first device; empty: absent */
+    char backend[64];                /* distributedInfo.backend */
+    char host[128];                  /* host_name or similar; empty: absent */
+    char trace_name[256];            /* traceName */
     char library[TL_NLIBRARIES][24]; /* version as text; empty: absent */
-    bool has_schema, has_nodes; /* top-level keys of an execution trace */
-    bool has_trace_keys;        /* top-level keys that only a trace has */
+    bool has_schema, has_nodes;      /* top-level keys of an execution trace */
+    bool has_trace_keys;             /* top-level keys that only a trace has */
     TL_VEC(tl_pg_config) groups;
 } tl_meta;
 

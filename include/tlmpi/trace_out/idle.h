@@ -11,8 +11,8 @@
  *     Waiting for Ranks      [ waits for rank 3: all_reduce ]
  *     Waiting for Ranks 2          [ waits for rank 1: all_gather ]
  *
- * Below these are the tracks of patterns (in an export, of what others waited for), and of the critical paths of the rank
- * and of the job.
+ * Below these are the tracks of patterns (in an export, of what others waited for), and of the critical paths of the
+ * rank and of the job.
  */
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H
@@ -22,8 +22,8 @@
 #include "tlmpi/trace/event/events.h"
 #include "tlmpi/trace_out/track.h"
 
-/* The category of these events, and of counters, patterns and the critical path beside them: no analysis asks for these, so that an
- * augmented trace says what its original says. */
+/* The category of these events, and of counters, patterns and the critical path beside them: no analysis asks for
+ * these, so that an augmented trace says what its original says. */
 #define TL_OUT_IDLE_CAT    "idle_classification"
 #define TL_OUT_COUNTER_CAT "tlmpi_counter"
 #define TL_OUT_PATTERN_CAT "tlmpi_pattern"
@@ -65,7 +65,8 @@ void tl_out_idle_row(tl_out_writer *writer, const tl_out_track *first, const tl_
 /* Appends to *out what the label of the gap does not say. */
 void tl_out_gap_words(tl_bytes *out, const tl_gap *gap, tl_out_name *name, void *arg);
 
-/* The tracks of the waits of one device, or rank, the fourth from `first` on.  Zero-initialise but for the first two. */
+/* The tracks of the waits of one device, or rank, the fourth from `first` on.  Zero-initialise but for the first two.
+ */
 typedef struct tl_out_waits {
     const tl_out_track *first;
     const char *of;                       /* ends the names of the tracks */

@@ -15,7 +15,9 @@
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
 
-enum { BOUNDED = TL_FAMILY_HOST + 1 }; /* families with known bounds are the first ones; copies share the bounds of
+enum {
+    BOUNDED = TL_FAMILY_HOST + 1
+}; /* families with known bounds are the first ones; copies share the bounds of
                                         * kernels */
 
 static const int64_t NO_BOUND = INT64_MAX; /* hidden time of a step whose begin or end is not recorded */

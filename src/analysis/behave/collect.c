@@ -24,9 +24,9 @@ typedef struct collecting {
     tl_behaviours *out;
 } collecting;
 
-/* Whether the kernel may communicate: its name does not rule that out (names known to be arithmetic do, if other kernels
- * communicate by their name); and it is in a step and its launch was recorded, since ranks begin to record at different
- * moments. */
+/* Whether the kernel may communicate: its name does not rule that out (names known to be arithmetic do, if other
+ * kernels communicate by their name); and it is in a step and its launch was recorded, since ranks begin to record at
+ * different moments. */
 static bool is_counted(const collecting *c, const tl_kernel *k)
 {
     const tl_rank_view *view = c->view;

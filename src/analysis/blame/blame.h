@@ -56,7 +56,7 @@ enum { TL_BLAME_PAIRS_MAX = 32 };
 typedef struct tl_delay_cost {
     uint32_t from, to; /* indices: the rank that waited (TL_NONE: several), the rank that was late */
     uint32_t waiters;  /* 1, or the number of ranks if several */
-    int32_t step; /* step of `to`'s excess: that of the collective in which it was late, or the previous one */
+    int32_t step;      /* step of `to`'s excess: that of the collective in which it was late, or the previous one */
     bool direct;
     int64_t ns[TL_NACTIVITIES + 1]; /* by activity; the last entry: unknown */
 } tl_delay_cost;

@@ -88,8 +88,8 @@ static changed change_of(const tl_diff *diff, const both *b, int64_t rank)
     return (changed){ rank, (double)sum[B].ns / steps[B] - a_ns, a_ns, p, tl_diff_change_of(sum, steps, p) };
 }
 
-/* Whether the change of a kernel on one rank is told before that on another: a slower rank holds others up, a faster one
- * does not; then the larger change. */
+/* Whether the change of a kernel on one rank is told before that on another: a slower rank holds others up, a faster
+ * one does not; then the larger change. */
 static bool comes_before(const changed *x, const changed *y)
 {
     if ((x->change_ns > 0) != (y->change_ns > 0))

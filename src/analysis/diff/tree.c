@@ -26,7 +26,9 @@ static void add_launcher(tl_diff *diff, int which, uint32_t kernel, int64_t ns)
     while (i > 0 && diff->nodes.v[diff->stack[which].v[i - 1]].kind != TL_TREE_OPERATOR)
         i--;
     if (i > 0)
-        tl_diff_works_at(&diff->of[LAUNCHED], kernel, diff->of[CALLS].v.v[diff->stack[which].v[i - 1]].name)->side[A].ns += ns;
+        tl_diff_works_at(&diff->of[LAUNCHED], kernel, diff->of[CALLS].v.v[diff->stack[which].v[i - 1]].name)
+            ->side[A]
+            .ns += ns;
 }
 
 void tl_diff_take_node(tl_diff *diff, int which, const tl_call_tree *row)

@@ -67,7 +67,8 @@ static void add_gap(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t 
                      .annotation = TL_NO_NAME };
     g.launch = next->launch;
     g.track = launch != NULL ? launch->track : main_track != TL_NONE ? main_track : k->main_track;
-    if (launch != NULL && !tl_idle_is_later_graph_node(k, &g)) { /* only the first node of a graph waits for its launch */
+    if (launch != NULL &&
+        !tl_idle_is_later_graph_node(k, &g)) { /* only the first node of a graph waits for its launch */
         row->launch_to_exec_ns = next->start_ns - launch->end_ns;
         row->prequeued = launch->end_ns + k->config->launch_ns < lo ? TL_QUEUED_YES : TL_QUEUED_NO;
     }

@@ -73,16 +73,16 @@ typedef struct tl_idle_rank {
     int64_t *end_ns;        /* by kernel: its end, cut at the start of the next on its stream; NULL: no end is cut */
     int64_t *reach_ns;      /* by kernel: the last end on its stream so far; NULL: no wait names a stream */
     tl_idle_call *name;     /* by name, the last one for calls without a name; filled by tl_idle_call_named */
-    TL_VEC(tl_idle_wait) waits;      /* by (start, uid) */
-    uint32_t *by_end;                /* waits by end */
-    TL_VEC(tl_idle_event_wait) holds; /* by (stream, device, start) */
-    TL_VEC(tl_idle_launch) launches; /* by (start, uid) */
-    TL_VEC(tl_idle_launch) lost;     /* launches whose work is not in the trace; by (start, uid) */
-    TL_VEC(tl_idle_noise) noise;     /* by device and time */
+    TL_VEC(tl_idle_wait) waits;                /* by (start, uid) */
+    uint32_t *by_end;                          /* waits by end */
+    TL_VEC(tl_idle_event_wait) holds;          /* by (stream, device, start) */
+    TL_VEC(tl_idle_launch) launches;           /* by (start, uid) */
+    TL_VEC(tl_idle_launch) lost;               /* launches whose work is not in the trace; by (start, uid) */
+    TL_VEC(tl_idle_noise) noise;               /* by device and time */
     TL_VEC(tl_gap_annotation) gap_annotations; /* by gap */
-    uint32_t ntracks;                /* largest track of a thread that launches, + 1 */
-    uint32_t main_track;             /* thread of gaps whose work has no launch; TL_NONE: there is no thread */
-    size_t nops[TL_ANNOTATION + 1];  /* number of operators, Python functions and annotations */
+    uint32_t ntracks;                          /* largest track of a thread that launches, + 1 */
+    uint32_t main_track;            /* thread of gaps whose work has no launch; TL_NONE: there is no thread */
+    size_t nops[TL_ANNOTATION + 1]; /* number of operators, Python functions and annotations */
 } tl_idle_rank;
 
 /* Fills everything but noise and gap_annotations. */
@@ -209,7 +209,8 @@ typedef struct tl_host_waits {
     TL_VEC(tl_host_stretch) held;
     TL_VEC(tl_thread_stretches) threads; /* by track */
     TL_VEC(tl_host_stretch) asyncs;      /* asynchronous collectives of all threads, by end */
-    TL_VEC(uint32_t) ops;           /* indices of collectives of hosts that are not nested in others of their kind and
+    TL_VEC(uint32_t)
+    ops; /* indices of collectives of hosts that are not nested in others of their kind and
                                      * thread */
 } tl_host_waits;
 

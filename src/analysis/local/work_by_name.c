@@ -49,7 +49,7 @@ typedef struct gathering {
 
 /* Adds time, size and count to the row of (kind, step, name). */
 static void add_to_name(gathering *g, tl_named_work_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
-                tl_named_work what)
+                        tl_named_work what)
 {
     name = tl_name_key(g->view, name);
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step), (uint64_t)name);
@@ -81,8 +81,8 @@ static void add_device_work(gathering *g)
                                                : k->bytes;
         if (k->name != TL_NO_NAME)
             add_to_name(g, k->kind == TL_COMM ? TL_NAMED_COMM : TL_NAMED_WORK, k->step, k->name,
-                tl_activity_of_work(g->view, k),
-                (tl_named_work){ .ns = k->end_ns - k->start_ns, .size = tl_ns_max(size, 0), .count = 1 });
+                        tl_activity_of_work(g->view, k),
+                        (tl_named_work){ .ns = k->end_ns - k->start_ns, .size = tl_ns_max(size, 0), .count = 1 });
     }
 }
 
@@ -156,7 +156,7 @@ static void add_span(gathering *g, uint32_t name, tl_activity_kind activity, int
         return;
     g->covered[key] = (cover){ end_ns, g->nwalks };
     add_to_name(g, TL_NAMED_HOST, step_held_up(g, start_ns), name, activity,
-        (tl_named_work){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
+                (tl_named_work){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
 /* An operator that has not ended; inner_ns: time in turn of the operators directly inside it. */
@@ -183,7 +183,7 @@ static void close_span(gathering *g, const tl_thread *thread, open_spans *open)
     if (turn_ns - s->inner_ns <= TL_CLOCK_ERROR_NS || name == TL_NO_NAME || g->is_step[name])
         return;
     add_to_name(g, TL_NAMED_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
-        (tl_named_work){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
+                (tl_named_work){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
 }
 
 static void add_ops(gathering *g, const tl_thread *thread)
@@ -221,8 +221,7 @@ static uint32_t name_of_wait(const gathering *g, const tl_thread *thread, size_t
     /* Operators that launch are short: the enclosing one is near. */
     for (size_t i = *at, looked = 0; i-- > 0 && looked < 64; looked++) {
         size_t op = thread->first + i;
-        if (ops->kind[op] == TL_OP && tl_op_end(ops, op) + rounding_ns >= end &&
-            ops->name[op] != TL_NO_NAME)
+        if (ops->kind[op] == TL_OP && tl_op_end(ops, op) + rounding_ns >= end && ops->name[op] != TL_NO_NAME)
             return ops->name[op];
     }
     return g->view->calls.name[call];
@@ -258,8 +257,8 @@ static void add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
         int64_t ns = idle_after(g, start, end, rule);
         if (ns > 0 || g->of_call[name] == TL_ACTIVITY_SYNC)
             add_to_name(g, TL_NAMED_WAIT, step_held_up(g, start), name_of_wait(g, ops, &op_at, i),
-                g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
-                (tl_named_work){ .ns = ns, .size = end - start, .count = 1 });
+                        g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
+                        (tl_named_work){ .ns = ns, .size = end - start, .count = 1 });
     }
 }
 

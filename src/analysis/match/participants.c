@@ -113,7 +113,7 @@ static int32_t peer_of(const tl_coll *c, const stream_use *use)
 /* Adds a participant.  launched_ns: launch of the last kernel, up to this one, of its stream that has a launch;
  * TL_TIME_UNKNOWN: none has. */
 static void add_participant(collecting *k, const tl_kernel *kernel, int64_t launched_ns, const stream_use *use,
-                     uint32_t membership)
+                            uint32_t membership)
 {
     const tl_coll *c = &k->view->colls[kernel->coll];
     tl_membership *m = &k->set->memberships.v[membership];

@@ -14,7 +14,8 @@ void tl_memory_peaks_begin(tl_memory_category rows[TL_MEMORY_KINDS], int32_t fil
         };
 }
 
-void tl_memory_peaks_add(tl_memory_category rows[TL_MEMORY_KINDS], int64_t time_ns, const int64_t bytes[TL_MEMORY_KINDS])
+void tl_memory_peaks_add(tl_memory_category rows[TL_MEMORY_KINDS], int64_t time_ns,
+                         const int64_t bytes[TL_MEMORY_KINDS])
 {
     bool peak = bytes[TL_MEMORY_KINDS - 1] > rows[TL_MEMORY_KINDS - 1].peak_bytes;
 

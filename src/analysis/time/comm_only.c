@@ -14,7 +14,8 @@ void tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_
 
     for (size_t i = 0; i <= n; i++) {
         const tl_kernel *k = i < n ? &kernels[order[i]] : NULL;
-        int64_t to = k != NULL ? k->start_ns : INT64_MAX, from = tl_ns_max(now, compute_to), end = tl_ns_min(comm_to, to);
+        int64_t to = k != NULL ? k->start_ns : INT64_MAX, from = tl_ns_max(now, compute_to),
+                end = tl_ns_min(comm_to, to);
         tl_comm_span *last = out->n > first ? &out->v[out->n - 1] : NULL;
         now = to;
         if (from < end && last != NULL && last->kernel == comm && last->end_ns == from)

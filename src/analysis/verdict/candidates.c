@@ -1,7 +1,7 @@
 /* candidates.c - which ranks and links are late, in which steps, and could the lateness be chance?
  *
- * The scale of noise is pooled over all ranks and steps of a role: a role has hundreds of cells, one rank may have five.
- * Lateness in n steps is tested (lateness_test.c) against Student's t with min((ranks - 1) (steps - 1), 4 + 2 n)
+ * The scale of noise is pooled over all ranks and steps of a role: a role has hundreds of cells, one rank may have
+ * five. Lateness in n steps is tested (lateness_test.c) against Student's t with min((ranks - 1) (steps - 1), 4 + 2 n)
  * degrees of freedom: heavy tails for single steps, nearly normal ones for long windows.  The p-value is corrected for
  * the number of tests (tries): ranks, windows, families and roles, and links and windows.
  */
@@ -170,9 +170,9 @@ static void test_member(finding *f, size_t member, double sigma, tl_candidate *c
         f->excluded[s] = f->excluded[s] || f->up[s];
 }
 
-/* Whether a role does more work in the candidate's steps than in its other steps; if not, its late[nsteps] against other
- * roles means that the other roles do less there.  x: lateness of one of two ranks against the other; NULL: the whole
- * role is the candidate.  True if the role is late in all steps: then no other step can tell. */
+/* Whether a role does more work in the candidate's steps than in its other steps; if not, its late[nsteps] against
+ * other roles means that the other roles do less there.  x: lateness of one of two ranks against the other; NULL: the
+ * whole role is the candidate.  True if the role is late in all steps: then no other step can tell. */
 static bool has_risen(finding *f, const tl_candidate *candidate, const double *late, const double *x)
 {
     const tl_baseline *b = f->b;
@@ -296,8 +296,8 @@ static void find_host_candidates(finding *f, uint32_t role, tl_family family)
     f->members = members;
 }
 
-/* Tests the members of a role or sort of links in one family.  A guessed link alone in its sort is not tested: its ranks
- * may wait for other ranks, and no like link shows the usual transfer time. */
+/* Tests the members of a role or sort of links in one family.  A guessed link alone in its sort is not tested: its
+ * ranks may wait for other ranks, and no like link shows the usual transfer time. */
 static void find_role_candidates(finding *f, uint32_t role, tl_family family)
 {
     const tl_baseline *b = f->b;

@@ -25,10 +25,10 @@ struct tl_costing {
     tl_arena arena;
     reduction_list *reductions; /* by candidate */
     tl_net net;
-    bool *repaired;     /* by candidate: its repair is applied to the net */
-    int64_t *done_ns;   /* [net.n] of the last replay */
-    int64_t *ends_ns;   /* [nsteps] unchanged */
-    int64_t end_ns;     /* of the job, unchanged */
+    bool *repaired;   /* by candidate: its repair is applied to the net */
+    int64_t *done_ns; /* [net.n] of the last replay */
+    int64_t *ends_ns; /* [nsteps] unchanged */
+    int64_t end_ns;   /* of the job, unchanged */
 };
 
 static void add_reduction(reduction_list *list, uint32_t node, uint32_t activity, int64_t ns)

@@ -26,8 +26,8 @@ bool tl_host_is_later(const double *x, size_t nsteps, const bool *on, const uint
                       uint8_t which);
 
 /* windows.c: tl_windows_open fills graph->late with the leading steps in which a rank's recording begins late, and adds
- * rows to health; steps: table step.  tl_windows_rows adds rows to health for recordings that begin later or end earlier
- * than others, and for steps that are not whole. */
+ * rows to health; steps: table step.  tl_windows_rows adds rows to health for recordings that begin later or end
+ * earlier than others, and for steps that are not whole. */
 void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_job_graph *graph, tl_table *health);
 void tl_windows_rows(const tl_baseline *baseline, const int64_t *step_ns, const int32_t *ranks,
                      const tl_table *rank_table, tl_table *health);
@@ -113,7 +113,8 @@ typedef struct tl_scenario {
 
 typedef struct tl_scenario_run tl_scenario_run;
 
-/* Asks each rank for its folded graph in each of the n scenarios.  If any scenario has activities, the first has all. */
+/* Asks each rank for its folded graph in each of the n scenarios.  If any scenario has activities, the first has all.
+ */
 tl_scenario_run *tl_scenario_run_new(const tl_findings *findings, const tl_baseline *baseline,
                                      const tl_scenario *scenarios, size_t n);
 void tl_scenario_run_free(tl_scenario_run *run);

@@ -144,8 +144,8 @@ static void judge(judging *a, const tl_job_basis *basis)
     tl_job_graph_free(&graph);
 }
 
-/* Sums blame_ns of each rank.  Includes waits outside of steps, unlike verdicts; excludes steps that table health leaves
- * out. */
+/* Sums blame_ns of each rank.  Includes waits outside of steps, unlike verdicts; excludes steps that table health
+ * leaves out. */
 static void sum_blame(tl_tables *tables)
 {
     const tl_table *blame = tl_tables_get(tables, &tl_blame_schema),

@@ -1,5 +1,5 @@
-/* links.c - rows of slow links.  Both ranks of a link of two are named; of a larger group no trace shows which ranks are
- * at the ends of the slow part. */
+/* links.c - rows of slow links.  Both ranks of a link of two are named; of a larger group no trace shows which ranks
+ * are at the ends of the slow part. */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -18,7 +18,8 @@ typedef struct writing {
 
 /* ------------------------------------------------------------------------------------------------------------- link */
 
-/* Fills the transfer columns for the kind and size with the largest excess: mean time of one transfer, and its baseline. */
+/* Fills the transfer columns for the kind and size with the largest excess: mean time of one transfer, and its
+ * baseline. */
 static void fill_transfer(const writing *w, const tl_candidate *candidate, tl_slow_link_row *row)
 {
     const tl_baseline *b = w->b;
@@ -76,8 +77,8 @@ static tl_straggler *row_of(const writing *w, tl_table *stragglers, size_t rank)
     return tl_table_row(stragglers, stragglers->n - w->in->nranks + rank);
 }
 
-/* Names a rank for its slow link, unless it is named already for another cause with at least half of the link's gain, or
- * for a link with at least the same gain. */
+/* Names a rank for its slow link, unless it is named already for another cause with at least half of the link's gain,
+ * or for a link with at least the same gain. */
 static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_candidate *candidate, tl_straggler *row)
 {
     size_t nup = 0, nfull = 0;

@@ -126,8 +126,8 @@ static void add_groups(trying *t)
     free(kinds);
 }
 
-/* Adds a scenario per host that has two ranks or more and a straggler, unless it is the only host; the row's rank is the
- * host's lowest. */
+/* Adds a scenario per host that has two ranks or more and a straggler, unless it is the only host; the row's rank is
+ * the host's lowest. */
 static void add_hosts(trying *t)
 {
     const tl_baseline *b = t->b;

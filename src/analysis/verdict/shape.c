@@ -1,7 +1,7 @@
 /* shape.c - the shape of a candidate's lateness over S steps: none, one level in some steps, or a ramp.
  *
- * Each switch between the two levels costs log S, as one more parameter does (BIC); a ramp costs 2 log S.  With x normal
- * around its level, the log-likelihood ratio of a step that is late by a, against "never late", is
+ * Each switch between the two levels costs log S, as one more parameter does (BIC); a ramp costs 2 log S.  With x
+ * normal around its level, the log-likelihood ratio of a step that is late by a, against "never late", is
  *
  *     (2 a x - a^2) / (2 sigma^2)
  *

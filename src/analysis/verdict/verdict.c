@@ -1,4 +1,5 @@
-/* verdict.c - the passes of tl_verdict_find: folded ranks, unchanged replay, candidates, elimination, untraced ranks. */
+/* verdict.c - the passes of tl_verdict_find: folded ranks, unchanged replay, candidates, elimination, untraced ranks.
+ */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>

@@ -4,9 +4,10 @@
  *     rank 1   |4 . . . . . . . . . |5 . . . |6 . . .
  *     rank 2               |4 . . . |5 . . . |6 . . .     waits of others in step 4 need not be for rank 2
  *
- * Even without a late recording, ranks begin a step at different times (clocks, work).  A rank's recording begins late if
- * the rank lags behind the median of all ranks in its leading steps by more than any rank does in any later step.  Times
- * are on each rank's own clock.  Each run of consecutive step numbers is one window of the recording, judged by itself.
+ * Even without a late recording, ranks begin a step at different times (clocks, work).  A rank's recording begins late
+ * if the rank lags behind the median of all ranks in its leading steps by more than any rank does in any later step.
+ * Times are on each rank's own clock.  Each run of consecutive step numbers is one window of the recording, judged by
+ * itself.
  */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
@@ -112,7 +113,8 @@ static int64_t span_of(const starts *s, const tl_table *steps)
 }
 
 /* Finds the ranks that begin late in the steps from `from` to `to`. */
-static void find_late_recordings(starts *s, const tl_table *steps, int32_t from, int32_t to, tl_job_graph *graph, tl_table *health)
+static void find_late_recordings(starts *s, const tl_table *steps, int32_t from, int32_t to, tl_job_graph *graph,
+                                 tl_table *health)
 {
     find_range(s, steps, from, to);
     if (s->first < 0 || s->first >= s->last || (size_t)(s->last - s->first) >= steps->n)
@@ -209,7 +211,11 @@ void tl_windows_rows(const tl_baseline *b, const int64_t *step_ns, const int32_t
         to = s >= to ? tl_consecutive_end(b->steps, b->nsteps, s) : to;
         if (!b->cut[s] || !tl_step_is_numbered(b->steps[s]))
             continue;
-        tl_health row = { .rank = -1, .defect = TL_DEFECT_NOT_WHOLE, .step = b->steps[s], .count = 1, .of = numbered,
+        tl_health row = { .rank = -1,
+                          .defect = TL_DEFECT_NOT_WHOLE,
+                          .step = b->steps[s],
+                          .count = 1,
+                          .of = numbered,
                           .time_ns = left_out_ns(b, step_ns, s) };
         tl_health_add(health, row);
         add_ranks(b, ranks, rank_table, s, from, to, step_ns, row, health);

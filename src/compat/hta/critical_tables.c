@@ -189,7 +189,8 @@ static void put_counts(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_fra
             TL_ROW(csv, bindings[k], path.of_binding[k].n, path.of_binding[k].weight);
 }
 
-/* --------------------------------------------------------------------------------------------------- nodes and edges */
+/* --------------------------------------------------------------------------------------------------- nodes and edges
+ */
 
 static void put_path(tl_csv *csv, const tl_hta_path_graph *g, const tl_hta_frame *frame)
 {
@@ -392,7 +393,8 @@ static tl_status write_overlay(const tl_hta_job *job, const tl_hta_frame *frame,
     return st;
 }
 
-/* -------------------------------------------------------------------------------------------------- a part of a rank */
+/* -------------------------------------------------------------------------------------------------- a part of a rank
+ */
 
 /* Writes the tables of a region on one rank, and with `show` the overlay; returns whether there is a path. */
 static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const part *p, bool show)
@@ -436,7 +438,8 @@ static bool write_part(tl_hta_job *job, const tl_hta_rank_calls *calls, const pa
     return found;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- parts */
+/* ------------------------------------------------------------------------------------------------------------- parts
+ */
 
 static part *add_part(parts *all, const char *tag, const char *annotation, tl_range instances, bool launch_edges)
 {

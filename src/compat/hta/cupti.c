@@ -115,7 +115,8 @@ static void put_ops(const counting *c, uint32_t launch, tl_csv *csv)
     free(ops.v);
 }
 
-/* ------------------------------------------------------------------------------------------------- the args of ranges */
+/* ------------------------------------------------------------------------------------------------- the args of ranges
+ */
 
 /* Columns from the args of a row, and their values where the args lack the key. */
 static const struct {

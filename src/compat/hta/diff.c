@@ -95,7 +95,8 @@ static void count_rows(diff *d, const tl_hta_job *job, int side, const tl_ranges
     tl_map_free(&places);
 }
 
-/* -------------------------------------------------------------------------------------------------------- the tables */
+/* -------------------------------------------------------------------------------------------------------- the tables
+ */
 
 static int by_text(const void *a, const void *b)
 {
@@ -202,7 +203,8 @@ static void write_device(diff *d, const char *device, unsigned where)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- the two jobs */
+/* ------------------------------------------------------------------------------------------------------- the two jobs
+ */
 
 static bool has_rank(const tl_hta_job *job, const tl_ranges *ranks)
 {

@@ -48,7 +48,8 @@ static void add_up(series *all)
         all->v[i].value += all->v[i - 1].key == all->v[i].key ? all->v[i - 1].value : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ queues */
+/* ------------------------------------------------------------------------------------------------------------ queues
+ */
 
 /* A device row with its launch. */
 typedef struct started {
@@ -114,7 +115,8 @@ const char *tl_hta_queue_lengths(const tl_hta_frame *frame, tl_hta_lengths *out)
     return why;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ copies */
+/* ------------------------------------------------------------------------------------------------------------ copies
+ */
 
 /* Length of the beginning of a name that decides the kind. */
 #define KIND_CHARACTERS 11
@@ -172,7 +174,8 @@ static series bandwidths_of(const tl_hta_frame *frame)
     return out;
 }
 
-/* -------------------------------------------------------------------------------------------------- tables of queues */
+/* -------------------------------------------------------------------------------------------------- tables of queues
+ */
 
 /* Names of the columns of put_described. */
 #define DESCRIBED(name)                                                                                                \
@@ -263,7 +266,8 @@ void tl_hta_queues(tl_hta_job *job)
     free(of);
 }
 
-/* -------------------------------------------------------------------------------------------------- tables of copies */
+/* -------------------------------------------------------------------------------------------------- tables of copies
+ */
 
 /* The summary has the bandwidths above 0, one for each change.  As in HTA, the header of an empty summary differs. */
 void tl_hta_bandwidths(tl_hta_job *job)

@@ -108,7 +108,8 @@ void tl_lens_host_free(tl_lens_host *host)
     free(host);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- of a gap */
+/* ---------------------------------------------------------------------------------------------------------- of a gap
+ */
 
 /* Sets s->now to the events that overlap the gap, in the order of s->all.  Calls go in the gaps' order of time. */
 static void sweep_to(sweep *s, const tl_lens *lens, const tl_lens_gap *gap)

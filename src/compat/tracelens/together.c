@@ -249,7 +249,8 @@ static void write_exchanges(const togethers *s, tl_csv_folder *folder)
     tl_csv_close(&csv);
 }
 
-/* ------------------------------------------------------------------------------------------- sums of some collectives */
+/* ------------------------------------------------------------------------------------------- sums of some collectives
+ */
 
 /* Statistics of a column, in the order of their cells. */
 enum {

@@ -267,7 +267,8 @@ static const tl_out_process *process_of(const idle_tracks *t, int32_t device)
 /* Adds the critical path of the rank, or the part of the job's path on the rank, with arrows to the rank's work,
  * which Kineto shows in the thread that has the stream's number:
  *
- *     Critical Path        [cpu_bound][launch_overhead][compute: gemm][waiting_for_ranks: rank 3][communication: ncclAll...]
+ *     Critical Path        [cpu_bound][launch_overhead][compute: gemm][waiting_for_ranks: rank 3][communication:
+ * ncclAll...]
  */
 static void add_path(const adding *a, bool of_job)
 {
@@ -279,8 +280,8 @@ static void add_path(const adding *a, bool of_job)
         tl_out_name_track(a->w, &track, of_job ? "Critical Path of the Job" : "Critical Path");
     for (size_t i = from; i < end; i++) {
         const tl_rank_path_row *row = &t->told.path[i];
-        const bool waits = row->what == TL_BOUND_PEER,
-                   works = waits || row->what == TL_BOUND_COMPUTE || row->what == TL_BOUND_COMM || row->what == TL_BOUND_COPY;
+        const bool waits = row->what == TL_BOUND_PEER, works = waits || row->what == TL_BOUND_COMPUTE ||
+                                                               row->what == TL_BOUND_COMM || row->what == TL_BOUND_COPY;
         const tl_text work = tl_result_name(t->told.result, row->name);
         const tl_out_arg args[] = {
             { "number", tl_out_int(row->number) },

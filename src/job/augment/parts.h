@@ -68,8 +68,8 @@ typedef struct tl_rank_told {
     const tl_wait *waits;
     size_t nwaits;
     const tl_rank_path_row *path; /* table path, of a run with --path */
-    size_t npath, nof_job; /* the first nof_job rows are the part of the job's path on the rank */
-    tl_result *result;     /* holds the names in the path's rows */
+    size_t npath, nof_job;        /* the first nof_job rows are the part of the job's path on the rank */
+    tl_result *result;            /* holds the names in the path's rows */
 } tl_rank_told;
 
 /* Zero-initialise; tl_waits_free ends it. */

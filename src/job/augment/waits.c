@@ -203,7 +203,8 @@ tl_rank_told tl_waits_of(const tl_waits *waits, size_t item)
     size_t of_job = 0, of_rank = 0, end = 0;
     const tl_rank_path_row *path = waits->path.v;
     TL_BISECT(of_job, waits->path.n, mid, shown_on(&path[mid]) < rank);
-    TL_BISECT(of_rank, waits->path.n, mid, shown_on(&path[mid]) < rank || (shown_on(&path[mid]) == rank && path[mid].rank < 0));
+    TL_BISECT(of_rank, waits->path.n, mid,
+              shown_on(&path[mid]) < rank || (shown_on(&path[mid]) == rank && path[mid].rank < 0));
     TL_BISECT(end, waits->path.n, mid, shown_on(&path[mid]) <= rank);
     told.npath = end - of_job;
     told.nof_job = of_rank - of_job;

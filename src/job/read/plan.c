@@ -112,15 +112,15 @@ static void put_item(const tl_inventory *inventory, tl_bytes *out, const tl_inpu
     const size_t all = joined ? count_windows(inventory) : 0;
     char why[sizeof in->why];
     tl_plan_item item = { .rank = in->rank,
-                                .pid = in->origin.pid,
-                                .mtime_ns = in->mtime_ns,
-                                .bytes = in->bytes,
-                                .below = in->below,
-                                .word = in->word,
-                                .rank_source = in->rank_source,
-                                .nslices = 1,
-                                .nwindows = joined ? n : 0,
-                                .unreadable = in->kind == TL_INPUT_UNREADABLE };
+                          .pid = in->origin.pid,
+                          .mtime_ns = in->mtime_ns,
+                          .bytes = in->bytes,
+                          .below = in->below,
+                          .word = in->word,
+                          .rank_source = in->rank_source,
+                          .nslices = 1,
+                          .nwindows = joined ? n : 0,
+                          .unreadable = in->kind == TL_INPUT_UNREADABLE };
     for (size_t i = 1; i < n; i++) {
         item.bytes += windows[i]->bytes;
         item.mtime_ns = tl_ns_max(item.mtime_ns, windows[i]->mtime_ns);

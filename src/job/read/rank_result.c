@@ -248,10 +248,9 @@ static tl_status read_windows(const tl_plan_item *item, const tl_read_options *r
 
 tl_read_options tl_rank_read_options(const tl_rank_reading *how)
 {
-    return (tl_read_options){ .keep = TL_LINK_KEEP,
-                              .yajl_only = how->options->yajl_only,
-                              .tick = how->tick,
-                              .tick_arg = how->tick_arg };
+    return (tl_read_options){
+        .keep = TL_LINK_KEEP, .yajl_only = how->options->yajl_only, .tick = how->tick, .tick_arg = how->tick_arg
+    };
 }
 
 void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out)
@@ -270,7 +269,7 @@ void tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_
     tl_tables_init(&out->tables, schemas, nschemas);
     if (how->analyse && tl_executions_are_of(how->plan, item))
         reading.hook = &hook;
-    tl_status st = item->unreadable ? tl_fail(&why, TL_EINPUT, "%s", item->why)
+    tl_status st = item->unreadable     ? tl_fail(&why, TL_EINPUT, "%s", item->why)
                    : item->nwindows > 0 ? read_windows(item, &reading, &records, &trace, &why)
                                         : how->read(how->read_arg, item, &reading, &trace, &why);
     describe_reading(&trace, item, &row);

@@ -58,15 +58,21 @@ static void *get_array(byte_stream *w, size_t n, size_t size)
 
 /* The arrays of a slice's events: offset in tl_events of address and length, and bytes of an element. */
 /* The names of fields have no parentheses.  NOLINTBEGIN(bugprone-macro-parentheses) */
-#define LIST(list)     { offsetof(tl_events, list.v), offsetof(tl_events, list.n), sizeof *((tl_events *)0)->list.v }
-#define COLUMN(column) { offsetof(tl_events, column), offsetof(tl_events, n), sizeof *((tl_events *)0)->column }
+#define LIST(list)                                                                                                     \
+    {                                                                                                                  \
+        offsetof(tl_events, list.v), offsetof(tl_events, list.n), sizeof *((tl_events *)0)->list.v                     \
+    }
+#define COLUMN(column)                                                                                                 \
+    {                                                                                                                  \
+        offsetof(tl_events, column), offsetof(tl_events, n), sizeof *((tl_events *)0)->column                          \
+    }
 /* NOLINTEND(bugprone-macro-parentheses) */
 static const struct {
     size_t at, length_at, size;
-} arrays[] = { LIST(tracks),   LIST(lanes),    LIST(categories), LIST(copies),     LIST(colls),
-               LIST(waits),    LIST(grids),    LIST(counters),   LIST(memory),     LIST(shapes),
-               COLUMN(ts_ns),  COLUMN(dur_ns), COLUMN(corr),     COLUMN(name),     COLUMN(track),
-               COLUMN(lane),   COLUMN(uid),    COLUMN(category), COLUMN(flags) };
+} arrays[] = { LIST(tracks),  LIST(lanes),    LIST(categories), LIST(copies), LIST(colls),
+               LIST(waits),   LIST(grids),    LIST(counters),   LIST(memory), LIST(shapes),
+               COLUMN(ts_ns), COLUMN(dur_ns), COLUMN(corr),     COLUMN(name), COLUMN(track),
+               COLUMN(lane),  COLUMN(uid),    COLUMN(category), COLUMN(flags) };
 enum { NARRAYS = sizeof arrays / sizeof arrays[0] };
 
 typedef struct slice_head {

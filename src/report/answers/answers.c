@@ -26,12 +26,24 @@ const char *const tl_finding_labels[] = {
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
     static const tl_schema *const tables[] = {
-        &tl_rank_schema,          &tl_breakdown_schema,     &tl_straggler_schema,
-        &tl_quality_schema,       &tl_culprit_schema,       &tl_step_schema,
-        &tl_blame_schema,         &tl_blame_step_schema,    &tl_whatif_row_schema,
-        &tl_slow_link_row_schema, &tl_clock_schema,         &tl_path_row_schema,
-        &tl_parameter_schema,     &tl_phase_verdict_schema, &tl_exposed_schema,
-        &tl_health_schema,        &tl_excess_row_schema,    &tl_path_sum_schema,
+        &tl_rank_schema,
+        &tl_breakdown_schema,
+        &tl_straggler_schema,
+        &tl_quality_schema,
+        &tl_culprit_schema,
+        &tl_step_schema,
+        &tl_blame_schema,
+        &tl_blame_step_schema,
+        &tl_whatif_row_schema,
+        &tl_slow_link_row_schema,
+        &tl_clock_schema,
+        &tl_path_row_schema,
+        &tl_parameter_schema,
+        &tl_phase_verdict_schema,
+        &tl_exposed_schema,
+        &tl_health_schema,
+        &tl_excess_row_schema,
+        &tl_path_sum_schema,
         NULL,
     };
     *required = 5;
@@ -153,7 +165,8 @@ static void find_bound(tl_tables *tables, tl_answers *a)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- a missing trace's name */
+/* ---------------------------------------------------------------------------------------------- a missing trace's name
+ */
 
 /* The name that the trace of a rank would have, by the pattern of the other ranks' names:
  *

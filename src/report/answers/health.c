@@ -21,7 +21,8 @@ static tl_phrase numbers_in_words(const char *word, int32_t *v, size_t *n)
     char list[40] = "";
     *n = tl_int_unique(v, *n);
     tl_ranks_text(v, *n, list, sizeof list);
-    return *n == 0 ? (tl_phrase){ "" } : tl_phrase_of("%s%s %.*s", word, tl_plural((int64_t)*n), (int)sizeof list, list);
+    return *n == 0 ? (tl_phrase){ "" }
+                   : tl_phrase_of("%s%s %.*s", word, tl_plural((int64_t)*n), (int)sizeof list, list);
 }
 
 static total sum_rows(const tl_table *health, tl_defect defect)
@@ -66,9 +67,9 @@ static tl_phrase lost_in_words(const total *t, bool at_end)
 /* "rank 3 began later, by 15.0 s: step 10 left out". */
 static tl_phrase other_window_in_words(const total *t, const char *how)
 {
-    const tl_phrase others = t->nranks > 1 ? tl_phrase_of(", and %zu other%s by less", t->nranks - 1,
-                                                          tl_plural((int64_t)t->nranks - 1))
-                                           : (tl_phrase){ "" };
+    const tl_phrase others =
+        t->nranks > 1 ? tl_phrase_of(", and %zu other%s by less", t->nranks - 1, tl_plural((int64_t)t->nranks - 1))
+                      : (tl_phrase){ "" };
     return tl_phrase_of("rank %" PRId32 " %s, by %s%s%s%s%s", t->worst, how, tl_duration(t->worst_ns).text, others.text,
                         t->nsteps > 0 ? ": " : "", t->steps.text, t->nsteps > 0 ? " left out" : "");
 }

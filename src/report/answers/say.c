@@ -29,7 +29,8 @@ static tl_phrase list_in_words(const char *cell, size_t size)
         part = comma != NULL ? (size_t)(comma - cell) - i : n - i;
         if (i + part > LIST_BYTES)
             return tl_phrase_of("%s, ...", out.text);
-        used += (size_t)snprintf(out.text + used, sizeof out.text - used, "%s%.*s", i > 0 ? ", " : "", (int)part, cell + i);
+        used +=
+            (size_t)snprintf(out.text + used, sizeof out.text - used, "%s%.*s", i > 0 ? ", " : "", (int)part, cell + i);
     }
     return out;
 }
@@ -56,7 +57,8 @@ static tl_phrase culprit_in_words(const tl_culprit *c)
  * node2)"; empty if unknown. */
 static tl_phrase place_of_culprit(const tl_culprit *c)
 {
-    const tl_phrase host = host_in_words(c->host, sizeof c->host), peer = host_in_words(c->peer_host, sizeof c->peer_host);
+    const tl_phrase host = host_in_words(c->host, sizeof c->host),
+                    peer = host_in_words(c->peer_host, sizeof c->peer_host);
     const bool device = c->kind == TL_CULPRIT_RANK && c->device >= 0;
     if (tl_is_untraced(c))
         return tl_phrase_of(" (no trace)");
@@ -66,7 +68,11 @@ static tl_phrase place_of_culprit(const tl_culprit *c)
         return tl_phrase_of("%s", "");
     if (tl_is_link(c) && strcmp(host.text, peer.text) != 0)
         return tl_phrase_of(" (%.100s and %.100s)", host.text, peer.text);
-    return tl_phrase_of(" (%s%.100s)", c->kind == TL_CULPRIT_HOST ? "all of " : tl_is_several(c) ? "on " : "", host.text);
+    return tl_phrase_of(" (%s%.100s)",
+                        c->kind == TL_CULPRIT_HOST ? "all of "
+                        : tl_is_several(c)         ? "on "
+                                                   : "",
+                        host.text);
 }
 
 static tl_phrase pattern_of_culprit(const tl_answers *a, const tl_culprit *c)
@@ -141,7 +147,9 @@ void tl_say_cause(tl_wrap *w, const tl_answers *a)
 {
     const tl_culprit *c = a->first;
     if (tl_is_untraced(c)) {
-        tl_say(w, "untraced: its peers have all come and leave together long after, so it comes late, or its link is slow");
+        tl_say(
+            w,
+            "untraced: its peers have all come and leave together long after, so it comes late, or its link is slow");
         return;
     }
     tl_say(w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(a, c->cause).text);
@@ -215,8 +223,8 @@ static void say_none_stands_out(tl_wrap *w, const tl_answers *a)
         return;
     }
     const bool undecided = a->trust.nranks == 2 && !(most->share_steps > 0);
-    const tl_phrase chance = isnan(most->p_value) ? (tl_phrase){ "" }
-                                                  : tl_phrase_of(" (p" TL_KEPT "=" TL_KEPT "%.2f)", most->p_value);
+    const tl_phrase chance =
+        isnan(most->p_value) ? (tl_phrase){ "" } : tl_phrase_of(" (p" TL_KEPT "=" TL_KEPT "%.2f)", most->p_value);
     tl_say(w, "Rank~%" PRId32 " works longest beyond %s, %s of~the~time%s%s", most->rank, beyond[most->against],
            tl_share_in_words(tl_answers_share(a, a->most_ns)).text, chance.text, undecided ? ";" : ":");
     if (undecided)
@@ -237,8 +245,9 @@ static void say_why(tl_wrap *w, const tl_answers *a)
         return;
     }
     if (a->trust.apart) {
-        tl_say(w, "nothing compares the clocks of the hosts, whose recordings are of different times (table clock): ask "
-                  "about the ranks of one host (--ranks).");
+        tl_say(w,
+               "nothing compares the clocks of the hosts, whose recordings are of different times (table clock): ask "
+               "about the ranks of one host (--ranks).");
         return;
     }
     if (a->trust.untied)

@@ -30,7 +30,8 @@ void tl_tell_end(tl_telling *t)
 tl_wrap *tl_tell(tl_telling *t, const char *label, const char *table)
 {
     enum { LABEL_AT = 10 };
-    const bool again = t->label != NULL && strcmp(label, t->label) == 0, screen = t->file == NULL, any = label[0] != '\0';
+    const bool again = t->label != NULL && strcmp(label, t->label) == 0, screen = t->file == NULL,
+               any = label[0] != '\0';
     tl_tell_end(t);
     t->label = label;
     t->table = table;

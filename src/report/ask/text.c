@@ -191,7 +191,8 @@ static void persistence(tl_telling *t)
         return;
     }
     tl_say(w, "%s: %s", tl_pattern_labels[c->pattern],
-           tl_pattern_in_words((tl_pattern)c->pattern, c->first_step, c->last_step, c->steps_flagged, a->trust.nsteps).text);
+           tl_pattern_in_words((tl_pattern)c->pattern, c->first_step, c->last_step, c->steps_flagged, a->trust.nsteps)
+               .text);
     w = tl_tell(t, "evidence", tl_is_link(c) ? "link" : "blame_step");
     if (!tl_is_link(c))
         tl_say(w, "%" PRId64 "~of~%zu steps flagged;", c->steps_flagged, a->trust.nsteps);
@@ -231,7 +232,8 @@ static void tell_matched(tl_telling *t)
         tl_say(w, "%s, of one rank each: there is none to compare with", tl_grouped(matched->of).text);
     else if (w != NULL)
         tl_say(w, "%s~of~%s matched across ranks%s", tl_grouped(matched->count).text, tl_grouped(matched->of).text,
-               ends->of > 0 ? tl_phrase_of("; ends up to" TL_KEPT "%s apart", tl_duration(ends->worst_ns).text).text : "");
+               ends->of > 0 ? tl_phrase_of("; ends up to" TL_KEPT "%s apart", tl_duration(ends->worst_ns).text).text
+                            : "");
 }
 
 static void tell_clocks(tl_telling *t)

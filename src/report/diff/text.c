@@ -167,7 +167,7 @@ static void say_found(FILE *out, const tl_diff_words *d, const tl_diff_found *ro
             tl_say(&w, "by `%s`, which replaced `%s`", name_of(d, row->b_name).text, name_of(d, row->why).text);
         else if (row->why != TL_NO_NAME)
             tl_say(&w, "%s `%s` %s by %s %s",
-                   follows                       ? "as the transfer of"
+                   follows                         ? "as the transfer of"
                    : row->why_part == TL_DIFF_IDLE ? "whose idle time in"
                                                    : "whose",
                    name_of(d, row->why).text, row->why_ns > 0 ? "grew" : "shrank", tl_duration(llabs(row->why_ns)).text,

@@ -102,7 +102,7 @@ void tl_others_print(const tl_others *o, tl_printer *printer)
                  std_ns = o->runs > 1 ? sqrt(o->squares / (o->runs - 1)) : NAN;
     set_cell(o, "mean_ns", &mean_ns, sizeof mean_ns);
     set_cell(o, "std_ns", &std_ns, sizeof std_ns);
-    set_cell(o, "name", "", 0); /* the text comes from name_of, not from the cell */
+    set_cell(o, "name", "", 0);        /* the text comes from name_of, not from the cell */
     if (rank != NULL && share != NULL) /* shares are of the time of one rank */
         o->blank[share - o->table->fields] = o->blank[rank - o->table->fields];
     tl_printer other = *printer;

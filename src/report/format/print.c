@@ -38,7 +38,8 @@ static size_t ncolumns_of(const tl_printer *p)
 static void put_waiting(struct tl_print_wait *wait, size_t column, size_t indent, tl_text text, size_t limit)
 {
     static const char cut_mark[] = "...";
-    size_t all = tl_text_columns(text), mark = limit > 0 && all > limit && limit > strlen(cut_mark) ? strlen(cut_mark) : 0;
+    size_t all = tl_text_columns(text),
+           mark = limit > 0 && all > limit && limit > strlen(cut_mark) ? strlen(cut_mark) : 0;
     const size_t most = limit > 0 && all > limit ? limit - mark : all;
     size_t kept = 0;
     for (size_t i = 0; i < indent; i++)

@@ -103,8 +103,8 @@ void tl_number_put(tl_text_cell *cell, const tl_printer *printer, const tl_field
 {
     const bool real = field->type == TL_TYPE_F64, table = printer->format == TL_FORMAT_TABLE,
                time = is_time(printer, field);
-    const double number = real ? value->d : (double)value->i,
-                 scaled = time ? number / units[printer->unit].ns : number, size_of = fabs(number);
+    const double number = real ? value->d : (double)value->i, scaled = time ? number / units[printer->unit].ns : number,
+                 size_of = fabs(number);
     char *out = cell->digits;
     const size_t n = sizeof cell->digits;
     if (is_share(printer, field))

@@ -1,9 +1,8 @@
 /* losses.c - where most time is lost:
  *
  *     lost    69.0 % of GPU time: exposed waiting for other ranks (9.11 s)
- *             22.9 %: idle, the CPU did hardly anything that is recorded (longest: aten::empty) inside "# running sparse
- *             arch" - rank 2 most
- *              3.2 %: exposed transfers (420 ms)
+ *             22.9 %: idle, the CPU did hardly anything that is recorded (longest: aten::empty) inside "# running
+ * sparse arch" - rank 2 most 3.2 %: exposed transfers (420 ms)
  *
  * Losses are the parts of exposed communication, exposed copies, gaps too short to be classified, and each class of
  * idle time (table idle_summary).  GPU time is the wall time of all ranks.
@@ -18,7 +17,8 @@
  * is named; the share above which the rest is not mentioned. */
 enum { LEAST_PCT = 1, LEAST_PLACE_PCT = 10, NEARLY_ALL_PCT = 80, NAME_BYTES = 64 };
 
-/* ------------------------------------------------------------------------------------------------ a class of idle time */
+/* ------------------------------------------------------------------------------------------------ a class of idle time
+ */
 
 /* Returns the name after "CLASS: "; if there is none, `without`. */
 static const char *call_of(const char *key, const char *without)

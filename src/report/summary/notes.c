@@ -3,9 +3,9 @@
  *
  *     Memory of rank 3: at most 3.1 GB, of it activation 2.7 GB, parameter 0.1 GB (table memory_category)
  *     Execution traces: 4,310 of 4,321 nodes linked to operators; 1 trace not linked (table execution_trace)
- *     Taken for communication, as they end together on all ranks: my_exchange (21.0 %) - --rules FILE can say otherwise.
- *     12.3 % of kernel time is of kernels that no rule names, and counts as compute: my_dispatch (9.1 %), fused_x
- *       (2.0 %), ... - if one communicates, --rules FILE can say so (table kernel_ranks, unclassified)
+ *     Taken for communication, as they end together on all ranks: my_exchange (21.0 %) - --rules FILE can say
+ * otherwise. 12.3 % of kernel time is of kernels that no rule names, and counts as compute: my_dispatch (9.1 %),
+ * fused_x (2.0 %), ... - if one communicates, --rules FILE can say so (table kernel_ranks, unclassified)
  */
 #include "parts.h"
 
@@ -69,21 +69,23 @@ void tl_say_executions(FILE *out, const tl_summary *s)
         linked += e->linked;
         nodes += e->linked + e->no_event + e->other_name + e->same_id + e->left_out;
     }
-    const tl_phrase unlinked =
-        alone > 0 ? tl_phrase_of("; %s trace%s not linked", tl_grouped(alone).text, tl_plural(alone))
-                  : (tl_phrase){ "" };
+    const tl_phrase unlinked = alone > 0
+                                   ? tl_phrase_of("; %s trace%s not linked", tl_grouped(alone).text, tl_plural(alone))
+                                   : (tl_phrase){ "" };
     if (s->executions->n > 0)
         tl_print_sentence(out, "Execution traces: %s~of~%s~node%s linked to operators%s (table execution_trace)",
                           tl_grouped(linked).text, tl_grouped(nodes).text, tl_plural(nodes), unlinked.text);
 }
 
-/* ---------------------------------------------------------------------------------------- kernels that no rule names */
+/* ---------------------------------------------------------------------------------------- kernels that no rule names
+ */
 
 /* Patterns in the names of communication kernels; the second also occurs in names of arithmetic, and counts only if
  * there are other ranks. */
 #define WORD(words) "(^|[^[:alpha:]])(" words ")([^[:alpha:]]|$)"
-static const char signs[] = "all_?reduce|all_?gather|all_?to_?all|all2all|reduce_?scatter|sendrecv|shmem|ccl|multimem|nvlink|"
-    WORD("a2a|dispatch|send|recv|put|comm|p2p|peer|rdma|halo");
+static const char signs[] =
+    "all_?reduce|all_?gather|all_?to_?all|all2all|reduce_?scatter|sendrecv|shmem|ccl|multimem|nvlink|" WORD(
+        "a2a|dispatch|send|recv|put|comm|p2p|peer|rdma|halo");
 static const char signs_among_ranks[] = "exchange|" WORD("ring|gather|scatter|push|pull|broadcast|bcast|remote");
 
 static bool has_sign(const char *name, const char *of)
@@ -150,7 +152,8 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
                 unknown, matters ? nunknown : 0, all_ns, "if one communicates, --rules FILE can say so.");
 }
 
-/* -------------------------------------------------------------------------------------- what is not there, or not whole */
+/* -------------------------------------------------------------------------------------- what is not there, or not
+ * whole */
 
 void tl_say_events(FILE *out, const tl_summary *s)
 {

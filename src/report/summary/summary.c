@@ -105,8 +105,9 @@ static void say_phase_files(FILE *out, const tl_summary *s, const tl_look *look)
         records += file->records;
     TL_ROWS (const tl_phase, row, s->phases)
         ranks += row == first || row->rank != row[-1].rank;
-    tl_say(&w, "%zu~file%s~of~phases, %s~rank%s, %s~record%s,", s->phase_files->n, tl_plural((int64_t)s->phase_files->n),
-           tl_grouped(ranks).text, tl_plural(ranks), tl_grouped(records).text, tl_plural(records));
+    tl_say(&w, "%zu~file%s~of~phases, %s~rank%s, %s~record%s,", s->phase_files->n,
+           tl_plural((int64_t)s->phase_files->n), tl_grouped(ranks).text, tl_plural(ranks), tl_grouped(records).text,
+           tl_plural(records));
     end_head(&w, s);
 }
 
@@ -165,7 +166,9 @@ static void say_output(FILE *out, const tl_summary *s)
     tl_wrap_printf(&w, "%s", path);
     tl_say(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
     tl_wrap_printf(&w, "Next: tlmpi %s %s%s", answers ? "ask" : "show", path,
-                   answers ? "" : is_memory_alone(s) ? " memory_category" : " rank");
+                   answers              ? ""
+                   : is_memory_alone(s) ? " memory_category"
+                                        : " rank");
     tl_wrap_end(&w);
 }
 

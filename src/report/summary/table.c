@@ -104,9 +104,10 @@ static void print_line(FILE *out, const tl_summary *s, const line *l, const layo
     for (int i = 0; i < NCOLUMNS; i++)
         words[i] = "-";
     if (row != NULL) {
-        const int64_t ns[NCOLUMNS] = { [COMPUTE] = row->compute_ns,         [WAITING] = row->comm_waiting_ns,
-                                       [TRANSFER] = row->comm_transfer_ns, [UNKNOWN] = row->comm_unknown_ns,
-                                       [COPY] = row->copy_exposed_ns,      [IDLE] = row->idle_ns };
+        const int64_t ns[NCOLUMNS] = {
+            [COMPUTE] = row->compute_ns,      [WAITING] = row->comm_waiting_ns, [TRANSFER] = row->comm_transfer_ns,
+            [UNKNOWN] = row->comm_unknown_ns, [COPY] = row->copy_exposed_ns,    [IDLE] = row->idle_ns
+        };
         /* If all exposed communication is unknown, no waiting or transfer is known. */
         const bool known = row->comm_unknown_ns <= 0 || row->comm_unknown_ns != row->comm_exposed_ns;
         for (int i = 0; i < NCOLUMNS; i++) {
@@ -176,7 +177,8 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
 void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
 {
     const layout as = layout_of(s, look);
-    line *lines = tl_calloc(s->ranks->n + 1, sizeof *lines), mean = { .row = tl_whole_row(s, -1), .place = "", .mark = "" };
+    line *lines = tl_calloc(s->ranks->n + 1, sizeof *lines),
+         mean = { .row = tl_whole_row(s, -1), .place = "", .mark = "" };
     const bool all = s->ranks->n <= TL_RANKS_SHOWN;
     size_t n = 0;
 

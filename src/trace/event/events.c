@@ -13,18 +13,29 @@ static const struct {
     const char *word;
     tl_cat cat;
 } category_words[] = {
-    { "kernel", TL_CAT_KERNEL },            { "Kernel", TL_CAT_KERNEL },
-    { "mtia_ccp_events", TL_CAT_KERNEL },   { "gpu_memcpy", TL_CAT_MEMCPY },
-    { "Memcpy", TL_CAT_MEMCPY },            { "gpu_memset", TL_CAT_MEMSET },
-    { "Memset", TL_CAT_MEMSET },            { "cuda_sync", TL_CAT_SYNC },
-    { "cuda_runtime", TL_CAT_RUNTIME },     { "Runtime", TL_CAT_RUNTIME },
-    { "cuda_driver", TL_CAT_DRIVER },       { "cpu_op", TL_CAT_CPU_OP },
-    { "Operator", TL_CAT_CPU_OP },          { "user_annotation", TL_CAT_USER_ANNOTATION },
+    { "kernel", TL_CAT_KERNEL },
+    { "Kernel", TL_CAT_KERNEL },
+    { "mtia_ccp_events", TL_CAT_KERNEL },
+    { "gpu_memcpy", TL_CAT_MEMCPY },
+    { "Memcpy", TL_CAT_MEMCPY },
+    { "gpu_memset", TL_CAT_MEMSET },
+    { "Memset", TL_CAT_MEMSET },
+    { "cuda_sync", TL_CAT_SYNC },
+    { "cuda_runtime", TL_CAT_RUNTIME },
+    { "Runtime", TL_CAT_RUNTIME },
+    { "cuda_driver", TL_CAT_DRIVER },
+    { "cpu_op", TL_CAT_CPU_OP },
+    { "Operator", TL_CAT_CPU_OP },
+    { "user_annotation", TL_CAT_USER_ANNOTATION },
     { "gpu_user_annotation", TL_CAT_GPU_ANNOTATION },
-    { "python_function", TL_CAT_PYTHON },   { "ac2g", TL_CAT_FLOW },
-    { "async_cpu_to_gpu", TL_CAT_FLOW },    { "async_gpu", TL_CAT_FLOW },
-    { "fwdbwd", TL_CAT_FWDBWD },            { "cpu_instant_event", TL_CAT_INSTANT },
-    { "overhead", TL_CAT_OVERHEAD },        { "cuda_profiler_range", TL_CAT_PROFILER_RANGE },
+    { "python_function", TL_CAT_PYTHON },
+    { "ac2g", TL_CAT_FLOW },
+    { "async_cpu_to_gpu", TL_CAT_FLOW },
+    { "async_gpu", TL_CAT_FLOW },
+    { "fwdbwd", TL_CAT_FWDBWD },
+    { "cpu_instant_event", TL_CAT_INSTANT },
+    { "overhead", TL_CAT_OVERHEAD },
+    { "cuda_profiler_range", TL_CAT_PROFILER_RANGE },
     { "Trace", TL_CAT_TRACE },
 };
 
@@ -351,10 +362,9 @@ void tl_events_truncate(tl_events *e, size_t n)
 
 void tl_events_free_columns(tl_events *e)
 {
-    void *columns[] = { e->ts_ns,    e->dur_ns,   e->corr,    e->name,     e->track,   e->lane,
-                        e->uid,      e->category, e->flags,   e->tracks.v, e->lanes.v, e->categories.v,
-                        e->copies.v, e->colls.v,  e->waits.v, e->grids.v,
-                        e->counters.v, e->memory.v, e->shapes.v, e->windows.v };
+    void *columns[] = { e->ts_ns,    e->dur_ns,  e->corr,       e->name,     e->track,        e->lane,     e->uid,
+                        e->category, e->flags,   e->tracks.v,   e->lanes.v,  e->categories.v, e->copies.v, e->colls.v,
+                        e->waits.v,  e->grids.v, e->counters.v, e->memory.v, e->shapes.v,     e->windows.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         free(columns[i]);
     tl_map_free(&e->track_map);

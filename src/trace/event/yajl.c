@@ -7,14 +7,14 @@
 typedef struct reading {
     tl_yajl_scratch *scratch;
     tl_fields *f;
-    unsigned depth;             /* number of open brackets; saturates, since yajl handles deep nesting */
-    bool in_args;               /* depth 2 is inside of args */
-    tl_key key;                 /* of the next value */
-    const char *text;           /* the entry */
+    unsigned depth;   /* number of open brackets; saturates, since yajl handles deep nesting */
+    bool in_args;     /* depth 2 is inside of args */
+    tl_key key;       /* of the next value */
+    const char *text; /* the entry */
     yajl_handle yajl;
-    tl_key json_key;            /* key of the current array or object, which is kept as text; TL_KEY_UNKNOWN: none */
-    size_t json_from;           /* its offset in the text */
-    size_t args_from;           /* offset of args in the text, once it is open */
+    tl_key json_key;  /* key of the current array or object, which is kept as text; TL_KEY_UNKNOWN: none */
+    size_t json_from; /* its offset in the text */
+    size_t args_from; /* offset of args in the text, once it is open */
 } reading;
 
 /* Copies a decoded text to the scratch, which is large enough and never moves. */
@@ -67,10 +67,10 @@ static int on_key(void *ctx, const unsigned char *p, size_t n)
 {
     reading *r = ctx;
     const char *word = (const char *)p;
-    r->key = n == 0        ? TL_KEY_UNKNOWN
-             : r->depth == 1 ? tl_key_of_entry(word, n)
+    r->key = n == 0                        ? TL_KEY_UNKNOWN
+             : r->depth == 1               ? tl_key_of_entry(word, n)
              : r->depth == 2 && r->in_args ? tl_key_of_args(word, n)
-                                         : TL_KEY_UNKNOWN;
+                                           : TL_KEY_UNKNOWN;
     if (r->scratch->key_of != NULL && r->key == TL_KEY_UNKNOWN && n > 0 && r->depth == 2 && r->in_args)
         r->key = r->scratch->key_of(word, n);
     return 1;
@@ -85,7 +85,7 @@ static int on_open(reading *r, bool object)
         r->args_from = yajl_get_bytes_consumed(r->yajl) - 1;
     if (r->depth == 2 && r->in_args && tl_key_keeps_json(r->key)) {
         r->json_key = r->key;
-        r->json_from = yajl_get_bytes_consumed(r->yajl) - 1;       /* yajl has just read the bracket */
+        r->json_from = yajl_get_bytes_consumed(r->yajl) - 1; /* yajl has just read the bracket */
     }
     if (r->depth < UINT32_MAX)
         r->depth++;
@@ -122,9 +122,15 @@ static int on_end(void *ctx)
 }
 
 static const yajl_callbacks callbacks = {
-    .yajl_null = on_null, .yajl_boolean = on_boolean, .yajl_number = on_number, .yajl_string = on_string,
-    .yajl_start_map = on_start_map, .yajl_map_key = on_key, .yajl_end_map = on_end,
-    .yajl_start_array = on_start_array, .yajl_end_array = on_end,
+    .yajl_null = on_null,
+    .yajl_boolean = on_boolean,
+    .yajl_number = on_number,
+    .yajl_string = on_string,
+    .yajl_start_map = on_start_map,
+    .yajl_map_key = on_key,
+    .yajl_end_map = on_end,
+    .yajl_start_array = on_start_array,
+    .yajl_end_array = on_end,
 };
 
 /* Returns the offset of the fault: the token that the grammar forbids, but for a lexical error the invalid byte. */
@@ -152,7 +158,8 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
     r.yajl = h;
     yajl_status st = yajl_parse(h, (const unsigned char *)text.p, text.n);
     *consumed = st == yajl_status_error ? fault_of(h) : yajl_get_bytes_consumed(h);
-    bool whole = st == yajl_status_ok && yajl_complete_parse(h) == yajl_status_ok && r.depth == 0 && *consumed == text.n;
+    bool whole =
+        st == yajl_status_ok && yajl_complete_parse(h) == yajl_status_ok && r.depth == 0 && *consumed == text.n;
     yajl_free(h);
     return whole && text.n > 0 && text.p[0] == '{';
 }

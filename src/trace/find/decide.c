@@ -301,7 +301,8 @@ static bool represents_rank(const tl_inventory *inventory, const tl_input *in)
 {
     if (in->rank < 0 || in->rank > INT32_MAX)
         return false;
-    return in->kind == TL_INPUT_TRACE ? tl_inventory_takes(inventory, in) : in->kind == TL_INPUT_UNREADABLE && !in->elsewhere;
+    return in->kind == TL_INPUT_TRACE ? tl_inventory_takes(inventory, in)
+                                      : in->kind == TL_INPUT_UNREADABLE && !in->elsewhere;
 }
 
 void tl_inventory_learn(tl_inventory *inventory)
@@ -312,8 +313,8 @@ void tl_inventory_learn(tl_inventory *inventory)
 
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *t = &inventory->inputs.v[i];
-        bool here =
-            t->run >= 0 ? tl_inventory_takes(inventory, t) : t->kind == TL_INPUT_UNREADABLE && t->rank >= 0 && !t->elsewhere;
+        bool here = t->run >= 0 ? tl_inventory_takes(inventory, t)
+                                : t->kind == TL_INPUT_UNREADABLE && t->rank >= 0 && !t->elsewhere;
         if (here)
             ranks[n++] = t->rank;
         if (here || (t->run >= 0 && t->job == inventory->runs[inventory->run].job))

@@ -81,5 +81,6 @@ void tl_inventory_leave_windows(tl_inventory *inventory, tl_run_apart apart)
 
 bool tl_inventory_takes(const tl_inventory *inventory, const tl_input *input)
 {
-    return input->run >= 0 && (input->run == inventory->run || (inventory->runs != NULL && inventory->runs[input->run].joined));
+    return input->run >= 0 &&
+           (input->run == inventory->run || (inventory->runs != NULL && inventory->runs[input->run].joined));
 }

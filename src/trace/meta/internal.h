@@ -11,11 +11,11 @@ typedef enum tl_meta_take { TL_TAKE_NOTHING, TL_TAKE_TEXT, TL_TAKE_HOST, TL_TAKE
 typedef struct tl_meta_key {
     const char *word;
     const char *begins; /* first bytes that its value may have */
-    unsigned depth; /* number of brackets open around it: 1 in the document, 2 in distributedInfo; a host may be in
+    unsigned depth;     /* number of brackets open around it: 1 in the document, 2 in distributedInfo; a host may be in
                      * either */
-    bool traces_alone; /* only a trace has it */
-    tl_meta_take take; /* use of a number or text under it */
-    size_t at, size;   /* of a text or count: offset in tl_meta, and size there */
+    bool traces_alone;  /* only a trace has it */
+    tl_meta_take take;  /* use of a number or text under it */
+    size_t at, size;    /* of a text or count: offset in tl_meta, and size there */
 } tl_meta_key;
 
 enum { TL_META_KEYS = 27, TL_META_LONGEST_KEY = 20, TL_META_INFO = 2 /* distributedInfo */ };

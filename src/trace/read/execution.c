@@ -117,8 +117,7 @@ static void set_fault(reading *r, const char *expected, int c)
         snprintf(found, sizeof found, "'%c'", c);
     else if (c != EOF)
         snprintf(found, sizeof found, "a byte 0x%02x", (unsigned)c);
-    snprintf(r->fault, sizeof r->fault, "byte %llu: expected %s, found %s", (unsigned long long)r->at,
-             expected, found);
+    snprintf(r->fault, sizeof r->fault, "byte %llu: expected %s, found %s", (unsigned long long)r->at, expected, found);
 }
 
 /* Whether the text around the nodes ends with their key, a colon and the bracket. */

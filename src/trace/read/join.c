@@ -201,7 +201,9 @@ void tl_trace_add_window(tl_trace *whole, tl_trace *next, const tl_window *windo
     int64_t base_ns = next->meta.has_base ? next->meta.base_ns : 0, ignored;
     tl_event_window at = { .number = window->number, .more_steps = window->more_steps };
 
-    base_ns -= first ? base_ns : whole->meta.has_base ? whole->meta.base_ns : 0; /* the first window's base is added to
+    base_ns -= first                  ? base_ns
+               : whole->meta.has_base ? whole->meta.base_ns
+                                      : 0; /* the first window's base is added to
                                                                                   * all */
     for (size_t i = 0; i < next->events.n; i++)
         next->events.ts_ns[i] = tl_ns_between(tl_ns_sum(next->events.ts_ns[i], base_ns), window->closed_ns);

@@ -87,10 +87,11 @@ static bool has_computed_columns(sqlite3 *handle)
     sqlite3_stmt *query = NULL;
     bool found = false;
 
-    (void)sqlite3_prepare_v2(handle,
-                             "SELECT 1 FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS c WHERE m.type = 'table' AND "
-                             "m.sql NOT LIKE 'CREATE VIRTUAL%' AND c.hidden > 1",
-                             -1, &query, NULL);
+    (void)sqlite3_prepare_v2(
+        handle,
+        "SELECT 1 FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS c WHERE m.type = 'table' AND "
+        "m.sql NOT LIKE 'CREATE VIRTUAL%' AND c.hidden > 1",
+        -1, &query, NULL);
     found = query != NULL && sqlite3_step(query) == SQLITE_ROW;
     (void)sqlite3_finalize(query);
     return found;
@@ -113,7 +114,8 @@ tl_status tl_db_open(const char *path, tl_db **out, tl_error *err)
 {
     struct stat st;
     if (has_log(path))
-        return tl_fail(err, TL_EINPUT, "%s: expected a whole database, found rows of it in %s-wal: end the program that writes it",
+        return tl_fail(err, TL_EINPUT,
+                       "%s: expected a whole database, found rows of it in %s-wal: end the program that writes it",
                        path, path);
     tl_db *db = tl_calloc(1, sizeof *db);
     char *uri = uri_of(path);

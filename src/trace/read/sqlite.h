@@ -20,16 +20,24 @@
 
 /* The destinations of columns. */
 typedef enum tl_db_slot {
-    TL_DB_START, TL_DB_END, /* ns */
-    TL_DB_PROCESS,          /* pid << 24 | tid, in the lower 48 bits */
-    TL_DB_DEVICE, TL_DB_STREAM, TL_DB_CORRELATION, TL_DB_BYTES,
-    TL_DB_KIND,             /* number of a kind, in the table's own list */
-    TL_DB_FROM, TL_DB_TO,   /* kinds of memory */
-    TL_DB_GRID_X, TL_DB_GRID_Y, TL_DB_GRID_Z,
-    TL_DB_EVENT, TL_DB_GRAPH,
-    TL_DB_NAME,             /* id of a text; this slot and those below are texts */
+    TL_DB_START,
+    TL_DB_END,     /* ns */
+    TL_DB_PROCESS, /* pid << 24 | tid, in the lower 48 bits */
+    TL_DB_DEVICE,
+    TL_DB_STREAM,
+    TL_DB_CORRELATION,
+    TL_DB_BYTES,
+    TL_DB_KIND, /* number of a kind, in the table's own list */
+    TL_DB_FROM,
+    TL_DB_TO, /* kinds of memory */
+    TL_DB_GRID_X,
+    TL_DB_GRID_Y,
+    TL_DB_GRID_Z,
+    TL_DB_EVENT,
+    TL_DB_GRAPH,
+    TL_DB_NAME, /* id of a text; this slot and those below are texts */
     TL_DB_TEXT,
-    TL_DB_PAYLOAD,          /* bytes; a text does not count */
+    TL_DB_PAYLOAD, /* bytes; a text does not count */
     TL_DB_NSLOTS
 } tl_db_slot;
 
@@ -39,7 +47,7 @@ typedef struct tl_db_row {
     tl_text text[TL_DB_NSLOTS - TL_DB_NAME]; /* valid until the next row */
 } tl_db_row;
 
-#define TL_DB_HAS(row, slot) ((row)->has >> (slot) & 1)
+#define TL_DB_HAS(row, slot) ((row)->has >> (slot)&1)
 
 /* Returns the text of a slot from TL_DB_NAME on; empty: none. */
 static inline tl_text tl_db_text(const tl_db_row *row, tl_db_slot slot)

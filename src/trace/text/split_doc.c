@@ -4,7 +4,8 @@
  *     LOST   after an invalid byte: quotes and brackets no longer count, only keys do
  *
  *     {"schemaVersion": 1, "note": "un"quoted", "traceEvents": [ {...}, {...} ], "traceName": "t"}   ,{...}, {...} ]}
- *     DOC ----------------------------^ LOST                  ^               ^ DOC               ^  ^ LOST, then entries
+ *     DOC ----------------------------^ LOST                  ^               ^ DOC               ^  ^ LOST, then
+ * entries
  */
 #include "split_parts.h"
 #include <stdio.h>

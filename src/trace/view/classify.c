@@ -6,11 +6,20 @@
 #include <ctype.h>
 
 #define CONTAINS TL_MATCH_CONTAINS
-#define STARTS TL_MATCH_STARTS
-#define CALLED TL_MATCH_CALLED
-#define COMM(needle, match, collective, seen) { needle, match, TL_COMM, collective, seen }
-#define COMPUTE(needle, match, seen) { needle, match, TL_COMPUTE, TL_COLL_NONE, seen }
-#define LIBRARY(needle, match, seen) { needle, match, TL_COMPUTE, TL_COLL_UNKNOWN, seen }
+#define STARTS   TL_MATCH_STARTS
+#define CALLED   TL_MATCH_CALLED
+#define COMM(needle, match, collective, seen)                                                                          \
+    {                                                                                                                  \
+        needle, match, TL_COMM, collective, seen                                                                       \
+    }
+#define COMPUTE(needle, match, seen)                                                                                   \
+    {                                                                                                                  \
+        needle, match, TL_COMPUTE, TL_COLL_NONE, seen                                                                  \
+    }
+#define LIBRARY(needle, match, seen)                                                                                   \
+    {                                                                                                                  \
+        needle, match, TL_COMPUTE, TL_COLL_UNKNOWN, seen                                                               \
+    }
 
 const tl_rule tl_default_rules[] = {
     /* Copies and fills that ROCm reports as kernels. */
@@ -24,7 +33,9 @@ const tl_rule tl_default_rules[] = {
     /* Arithmetic whose name may contain words of communication that it is fused with, or whose output it reads.  A
      * kernel of a LIBRARY may communicate; the times at which ranks begin and end it decide (analysis/behave). */
     LIBRARY("triton_", STARTS, "triton_poi_fused_add_cos_sin_0"),
-    COMPUTE("at::native::", CONTAINS, "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(...)"),
+    COMPUTE("at::native::", CONTAINS,
+            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> "
+            ">(...)"),
     COMPUTE("cutlass", CONTAINS, "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4>(...)"),
     COMPUTE("gemm", CONTAINS, "volta_sgemm_128x64_nn"),
     COMPUTE("blockallreduce", CALLED, "block_all_reduce_sum_f32_f32_kernel(float*, float*, int)"),
@@ -34,38 +45,51 @@ const tl_rule tl_default_rules[] = {
     COMM("internode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode::dispatch<false, 4, false>(int4*, float*)"),
     COMM("intranode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::intranode::combine<__nv_bfloat16, 4, 768>(...)"),
     COMM("internode_ll::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode_ll::dispatch<true, false, 7168>(...)"),
-    COMM("elastic::dispatch_impl", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::elastic::dispatch_impl<false, 20, 16, 7168>(...)"),
-    COMM("elastic::combine_impl", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::elastic::combine_impl<__nv_bfloat16, 20, 16>(...)"),
-    COMM("elastic::hybrid_", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::elastic::hybrid_dispatch_impl<false, 20, 16>(...)"),
+    COMM("elastic::dispatch_impl", CONTAINS, TL_ALL_TO_ALL,
+         "void deep_ep::elastic::dispatch_impl<false, 20, 16, 7168>(...)"),
+    COMM("elastic::combine_impl", CONTAINS, TL_ALL_TO_ALL,
+         "void deep_ep::elastic::combine_impl<__nv_bfloat16, 20, 16>(...)"),
+    COMM("elastic::hybrid_", CONTAINS, TL_ALL_TO_ALL,
+         "void deep_ep::elastic::hybrid_dispatch_impl<false, 20, 16>(...)"),
     COMM("hybrid_ep::dispatch_kernel", CONTAINS, TL_ALL_TO_ALL, "void hybrid_ep::dispatch_kernel<4, 8>(...)"),
     COMM("hybrid_ep::combine_kernel", CONTAINS, TL_ALL_TO_ALL, "void hybrid_ep::combine_kernel<4, 8>(...)"),
     COMM("hybrid_ep::device_sync", CONTAINS, TL_BARRIER, "hybrid_ep::device_sync_kernel(unsigned int*, unsigned int*)"),
     COMM("EpDispatch", CONTAINS, TL_ALL_TO_ALL, "EpDispatchIntraNodeKernel_bf16"),
     COMM("EpCombine", CONTAINS, TL_ALL_TO_ALL, "void mori::moe::EpCombineInterNodeKernel<hip_bfloat16>(...)"),
-    COMM("moeA2ADispatch", CONTAINS, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8, false>(...)"),
-    COMM("moeA2ACombine", CONTAINS, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moe_comm::moeA2ACombineKernel<__nv_bfloat16, 8>(...)"),
-    COMM("a2a_dispatch", CONTAINS, TL_ALL_TO_ALL, "void a2a_dispatch_send_kernel<true, 16, 8, NotFixed, NotFixed, NotFixed>(...)"),
+    COMM("moeA2ADispatch", CONTAINS, TL_ALL_TO_ALL,
+         "void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8, false>(...)"),
+    COMM("moeA2ACombine", CONTAINS, TL_ALL_TO_ALL,
+         "void tensorrt_llm::kernels::moe_comm::moeA2ACombineKernel<__nv_bfloat16, 8>(...)"),
+    COMM("a2a_dispatch", CONTAINS, TL_ALL_TO_ALL,
+         "void a2a_dispatch_send_kernel<true, 16, 8, NotFixed, NotFixed, NotFixed>(...)"),
     COMM("a2a_combine", CONTAINS, TL_ALL_TO_ALL, "void a2a_combine_recv_kernel<16, 8, __nv_bfloat16, float>(...)"),
 
     /* Named after a collective: NCCL and derivatives, one- and two-shot reductions over peer memory of vLLM, SGLang,
      * aiter, TensorRT-LLM, FlashInfer, PyTorch and others. */
-    COMM("allreduce", CALLED, TL_ALL_REDUCE, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("allreduce", CALLED, TL_ALL_REDUCE,
+         "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("allgather", CALLED, TL_ALL_GATHER, "void aiter::allgather_lastdim<__hip_bfloat16, 8>(...)"),
-    COMM("reducescatter", CALLED, TL_REDUCE_SCATTER, "void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 4>(...)"),
+    COMM("reducescatter", CALLED, TL_REDUCE_SCATTER,
+         "void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 4>(...)"),
     COMM("alltoall", CALLED, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moeAllToAllKernel<true>(...)"),
     COMM("crossdevicereduce", CALLED, TL_ALL_REDUCE, "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(...)"),
-    COMM("barrieronstream", CALLED, TL_BARRIER, "void barrier_on_stream_kernel_threadgroup<(threadgroup_t)1>(int, int)"),
-    COMM("symmetric_memory::barrier", CONTAINS, TL_BARRIER, "c10d::symmetric_memory::barrier_kernel(unsigned int**, ...)"),
+    COMM("barrieronstream", CALLED, TL_BARRIER,
+         "void barrier_on_stream_kernel_threadgroup<(threadgroup_t)1>(int, int)"),
+    COMM("symmetric_memory::barrier", CONTAINS, TL_BARRIER,
+         "c10d::symmetric_memory::barrier_kernel(unsigned int**, ...)"),
 
     /* Other kernels of libraries for communication only. */
-    COMM("ncclDevKernel_Broadcast", CONTAINS, TL_BROADCAST, "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
-    COMM("ncclDevKernel_Reduce_", CONTAINS, TL_REDUCE, "ncclDevKernel_Reduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("ncclDevKernel_Broadcast", CONTAINS, TL_BROADCAST,
+         "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("ncclDevKernel_Reduce_", CONTAINS, TL_REDUCE,
+         "ncclDevKernel_Reduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("ncclDevKernel_SendRecv", CONTAINS, TL_SEND_RECV, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("ncclKernel_Broadcast", CONTAINS, TL_BROADCAST, "ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclWorkElem)"),
     COMM("ncclKernel_Reduce_", CONTAINS, TL_REDUCE, "ncclKernel_Reduce_RING_LL_Sum_float(ncclWorkElem)"),
     COMM("ncclKernel_SendRecv", CONTAINS, TL_SEND_RECV, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)"),
     COMM("ncclBroadcast", STARTS, TL_BROADCAST, "ncclBroadcastRingLLKernel_copy_i8(ncclColl)"),
-    COMM("nvshmem", CONTAINS, TL_COLL_UNKNOWN, "nvshmemi_signal_wait_until_on_stream_kernel(unsigned long*, int, unsigned long)"),
+    COMM("nvshmem", CONTAINS, TL_COLL_UNKNOWN,
+         "nvshmemi_signal_wait_until_on_stream_kernel(unsigned long*, int, unsigned long)"),
     COMM("rocshmem", CONTAINS, TL_COLL_UNKNOWN, "rocshmem_barrier_all_kernel()"),
     COMM("msccl", CONTAINS, TL_COLL_UNKNOWN, "mscclKernel_Sum_half_Simple(ncclDevComm*, mscclAlgo*, mscclWork*)"),
     COMM("multimem_", CONTAINS, TL_COLL_UNKNOWN, "void multimem_one_shot_reduce_kernel<c10::BFloat16, 16>(...)"),
@@ -83,10 +107,12 @@ const tl_rule tl_default_rules[] = {
     COMPUTE("cub::", CONTAINS, "void cub::DeviceReduceSingleTileKernel<...>(...)"),
     COMPUTE("rocprim::", CONTAINS, "void rocprim::detail::trampoline_kernel<...>(...)"),
     COMPUTE("fmha", CONTAINS, "void fmha_fwd_kernel_nomask<...>(...)"),
-    COMPUTE("cublas", CONTAINS, "void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, false, false, false>(...)"),
+    COMPUTE("cublas", CONTAINS,
+            "void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, false, false, false>(...)"),
     COMPUTE("cudnn", CONTAINS, "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1, true>(...)"),
     COMPUTE("cask_", CONTAINS, "cask_trt::computeOffsetsKernel(...)"),
-    COMPUTE("gemv", CONTAINS, "void gemv2T_kernel_val<int, int, float, float, float, float, 128, 16, 4, 4, false, false>(...)"),
+    COMPUTE("gemv", CONTAINS,
+            "void gemv2T_kernel_val<int, int, float, float, float, float, 128, 16, 4, 4, false, false>(...)"),
     COMPUTE("splitK", CONTAINS, "void splitKreduce_kernel<32, 16, int, float, float, float>(...)"),
     COMPUTE("nvjet_", STARTS, "nvjet_tst_128x64_64x8_2x4_v_bz_TNT"),
     COMPUTE("Cijk_", CONTAINS, "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_MI16x16x1"),
@@ -111,7 +137,8 @@ const tl_rule tl_default_rules[] = {
     COMPUTE("layer_norm", CONTAINS, "void layer_norm_kernel<float>(...)"),
     COMPUTE("rms_norm", CONTAINS, "void vllm::rms_norm_kernel<c10::BFloat16>(...)"),
     COMPUTE("LayerNorm", CONTAINS, "void cuApplyLayerNorm<float, float, float>(...)"),
-    COMPUTE("multi_tensor_apply", CONTAINS, "void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>, float>(...)"),
+    COMPUTE("multi_tensor_apply", CONTAINS,
+            "void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>, float>(...)"),
     LIBRARY("transformer_engine::", CONTAINS, "void transformer_engine::normalization::ln_fwd_tuned_kernel<...>(...)"),
     LIBRARY("vllm::", CONTAINS, "void vllm::act_and_mul_kernel<c10::BFloat16>(...)"),
     LIBRARY("ep::elastic::", CONTAINS, "void deep_ep::elastic::dispatch_copy_epilogue_impl<false, 132>(...)"),
@@ -119,7 +146,8 @@ const tl_rule tl_default_rules[] = {
     COMPUTE("transpose", CONTAINS, "batched_transpose_16x32_half"),
     COMPUTE("SubTensorOp", CONTAINS, "SubTensorOpWithScalar1d"),
     COMPUTE("matmul", CONTAINS, "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu"),
-    COMPUTE("indexing_", CONTAINS, "void (anonymous namespace)::indexing_backward_kernel_stride_1<float>(long const*, long const*)"),
+    COMPUTE("indexing_", CONTAINS,
+            "void (anonymous namespace)::indexing_backward_kernel_stride_1<float>(long const*, long const*)"),
     COMPUTE("at::cuda::", CONTAINS, "at::cuda::(anonymous namespace)::spin_kernel(long)"),
     { 0 },
 };
@@ -193,14 +221,22 @@ tl_collective tl_collective_of(tl_text name)
         const char *word;
         tl_collective collective;
     } words[] = {
-        { "allreduce", TL_ALL_REDUCE },             { "all_reduce", TL_ALL_REDUCE },
-        { "allgather", TL_ALL_GATHER },             { "all_gather", TL_ALL_GATHER },
-        { "reduce_scatter", TL_REDUCE_SCATTER },    { "reducescatter", TL_REDUCE_SCATTER },
-        { "all_to_all", TL_ALL_TO_ALL },            { "alltoall", TL_ALL_TO_ALL },
-        { "broadcast", TL_BROADCAST },              { "barrier", TL_BARRIER },
-        { "scatter", TL_SCATTER },                  { "gather", TL_GATHER },
-        { "reduce", TL_REDUCE },                    { "sendrecv", TL_SEND_RECV },
-        { "send", TL_SEND },                        { "recv", TL_RECV },
+        { "allreduce", TL_ALL_REDUCE },
+        { "all_reduce", TL_ALL_REDUCE },
+        { "allgather", TL_ALL_GATHER },
+        { "all_gather", TL_ALL_GATHER },
+        { "reduce_scatter", TL_REDUCE_SCATTER },
+        { "reducescatter", TL_REDUCE_SCATTER },
+        { "all_to_all", TL_ALL_TO_ALL },
+        { "alltoall", TL_ALL_TO_ALL },
+        { "broadcast", TL_BROADCAST },
+        { "barrier", TL_BARRIER },
+        { "scatter", TL_SCATTER },
+        { "gather", TL_GATHER },
+        { "reduce", TL_REDUCE },
+        { "sendrecv", TL_SEND_RECV },
+        { "send", TL_SEND },
+        { "recv", TL_RECV },
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (tl_text_has(name, words[i].word))

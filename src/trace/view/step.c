@@ -117,8 +117,7 @@ static void collect_windows(const tl_events *e, int64_t base_ns, tl_linked *out)
 {
     tl_recorded_window *windows = tl_arena_take(&out->rest, e->windows.n, sizeof *windows);
     for (size_t i = 0; i < e->windows.n; i++)
-        windows[i] =
-            (tl_recorded_window){ tl_since_base(e->windows.v[i].begin_ns, base_ns), e->windows.v[i].number };
+        windows[i] = (tl_recorded_window){ tl_since_base(e->windows.v[i].begin_ns, base_ns), e->windows.v[i].number };
     out->view.windows = windows;
     out->view.nwindows = e->windows.n;
 }

@@ -51,9 +51,9 @@ typedef struct tl_work_class_map {
     bool *comparable;                       /* [nsteps] all ranks of its role launch the same number of collectives */
     tl_work_kind *kinds;                    /* [nkinds] */
     size_t nkinds, kind_room;
-    tl_map kind_of; /* by family and key: the rank's own key, or that of the class in the job */
-    uint32_t *as;   /* [nkinds] the first kind of the same class; NULL: each kind is its own class */
-    size_t nhost_pieces, first_piece;    /* number of the rank's pieces of host work, and the first of them in
+    tl_map kind_of;                   /* by family and key: the rank's own key, or that of the class in the job */
+    uint32_t *as;                     /* [nkinds] the first kind of the same class; NULL: each kind is its own class */
+    size_t nhost_pieces, first_piece; /* number of the rank's pieces of host work, and the first of them in
                                           * `pieces` */
     const struct tl_host_pieces *pieces; /* of all ranks of this proc, after tl_host_pieces_compare; before, NULL */
 } tl_work_class_map;

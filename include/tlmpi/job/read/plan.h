@@ -52,7 +52,7 @@ typedef struct tl_plan {
     size_t n;
     tl_plan_side *sides;
     size_t nsides;
-    char *texts;            /* owns the texts of items and sides */
+    char *texts;             /* owns the texts of items and sides */
     tl_plan_window *windows; /* owns the windows of items */
     tl_hole *holes;          /* [nholes] times between windows in which no rank recorded */
     size_t nholes;

@@ -73,19 +73,19 @@ enum { TL_WAITED_FOR_MOST = 3 };
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
     tl_finding finding;
-    const char *selection; /* borrowed: the selected part of the traces, as "steps 3-5"; NULL: everything */
-    const char *notes;     /* borrowed: selected parts without any event, and what stays whole; NULL: none */
+    const char *selection;          /* borrowed: the selected part of the traces, as "steps 3-5"; NULL: everything */
+    const char *notes;              /* borrowed: selected parts without any event, and what stays whole; NULL: none */
     const tl_phase_verdict *phases; /* rows of phase_verdict; NULL: no durations of phases */
     size_t nphases;
-    bool phases_alone; /* there are only durations of phases, no traces: phases.h gives all answers */
+    bool phases_alone;          /* there are only durations of phases, no traces: phases.h gives all answers */
     const tl_culprit *culprits; /* rows of table culprit that name a culprit, largest cost first */
     size_t nculprits;
-    const tl_culprit *first;    /* the first of the culprits; NULL: none */
+    const tl_culprit *first; /* the first of the culprits; NULL: none */
     const tl_rank *by_order; /* row of the first culprit if its rank number comes from the order of files; else NULL */
     tl_phrase untraced_file; /* likely file name of the first culprit's missing trace; "": not known, or it has one */
     const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */
     size_t nexcess;
-    tl_against against; /* what the first culprit's `rank` is compared with */
+    tl_against against;           /* what the first culprit's `rank` is compared with */
     const tl_slow_link_row *link; /* of the first culprit, if it is a link; an empty row where the file lacks the
                                    * link's row */
     int64_t activities[TL_NACTIVITIES + 1]; /* GPU time that others waited for the first culprit, by the activity
@@ -115,8 +115,8 @@ typedef struct tl_answers {
     tl_path_sum bound; /* what the first culprit's `rank` was bound by, else all ranks together (-1), in the steps that
                         * table health leaves in, without steps in all; wall_ns 0: not known */
     tl_imbalance imbalance;
-    const tl_table *quality;                       /* rows of tl_quality: how collectives were matched */
-    const tl_table *health; /* rows of tl_health: what is wrong with the recording; NULL: nothing is known of it */
+    const tl_table *quality; /* rows of tl_quality: how collectives were matched */
+    const tl_table *health;  /* rows of tl_health: what is wrong with the recording; NULL: nothing is known of it */
     int64_t wall_sum_ns, idle_ns, comm_exposed_ns; /* over all ranks; the last is the sum of: */
     int64_t comm_waiting_ns, comm_transfer_ns, comm_unknown_ns;
     tl_comm_doubt comm_doubt; /* why most of comm_unknown_ns is waiting or transfer */

@@ -13,21 +13,51 @@
 
 typedef enum tl_key {
     /* of the entry */
-    TL_KEY_PH, TL_KEY_CAT, TL_KEY_NAME, TL_KEY_PID, TL_KEY_TID, TL_KEY_TS, TL_KEY_DUR, TL_KEY_ID,
+    TL_KEY_PH,
+    TL_KEY_CAT,
+    TL_KEY_NAME,
+    TL_KEY_PID,
+    TL_KEY_TID,
+    TL_KEY_TS,
+    TL_KEY_DUR,
+    TL_KEY_ID,
     /* of its args */
-    TL_KEY_CORRELATION, TL_KEY_STREAM, TL_KEY_DEVICE, TL_KEY_BYTES, TL_KEY_BANDWIDTH, TL_KEY_KIND,
-    TL_KEY_WAIT_ON_STREAM, TL_KEY_WAIT_ON_CORR,
-    TL_KEY_COLL_NAME, TL_KEY_DTYPE, TL_KEY_IN_NELEMS, TL_KEY_OUT_NELEMS, TL_KEY_GROUP_SIZE, TL_KEY_PG_NAME,
-    TL_KEY_PG_DESC, TL_KEY_PG_RANKS, TL_KEY_SEQ, TL_KEY_SRC_RANK, TL_KEY_DST_RANK, TL_KEY_IN_SPLIT, TL_KEY_OUT_SPLIT,
-    TL_KEY_RANK_START, TL_KEY_RANK_STRIDE, TL_KEY_GROUP_RANK,
+    TL_KEY_CORRELATION,
+    TL_KEY_STREAM,
+    TL_KEY_DEVICE,
+    TL_KEY_BYTES,
+    TL_KEY_BANDWIDTH,
+    TL_KEY_KIND,
+    TL_KEY_WAIT_ON_STREAM,
+    TL_KEY_WAIT_ON_CORR,
+    TL_KEY_COLL_NAME,
+    TL_KEY_DTYPE,
+    TL_KEY_IN_NELEMS,
+    TL_KEY_OUT_NELEMS,
+    TL_KEY_GROUP_SIZE,
+    TL_KEY_PG_NAME,
+    TL_KEY_PG_DESC,
+    TL_KEY_PG_RANKS,
+    TL_KEY_SEQ,
+    TL_KEY_SRC_RANK,
+    TL_KEY_DST_RANK,
+    TL_KEY_IN_SPLIT,
+    TL_KEY_OUT_SPLIT,
+    TL_KEY_RANK_START,
+    TL_KEY_RANK_STRIDE,
+    TL_KEY_GROUP_RANK,
     TL_KEY_ORIGINAL_STREAM, /* the device's stream, if `stream` is a lane for display */
     TL_KEY_COPY_KIND,       /* direction of a copy as a text: "HtoD" */
-    TL_KEY_ALLOCATED, TL_KEY_RESERVED, TL_KEY_DEVICE_ID, TL_KEY_DEVICE_TYPE, TL_KEY_MEMORY_BYTES, /* of an allocator */
-    TL_KEY_GRID,            /* this key and those below: arrays and objects are kept as text */
-    TL_KEY_HOOK,            /* of its args, for a hook alone (hook.h): this key and those up to TL_KEY_HOOK_LAST */
+    TL_KEY_ALLOCATED,
+    TL_KEY_RESERVED,
+    TL_KEY_DEVICE_ID,
+    TL_KEY_DEVICE_TYPE,
+    TL_KEY_MEMORY_BYTES, /* of an allocator */
+    TL_KEY_GRID,         /* this key and those below: arrays and objects are kept as text */
+    TL_KEY_HOOK,         /* of its args, for a hook alone (hook.h): this key and those up to TL_KEY_HOOK_LAST */
     TL_KEY_HOOK_LAST = TL_KEY_HOOK + 4,
     TL_NKEYS,
-    TL_KEY_ARGS,            /* the args object; has no value */
+    TL_KEY_ARGS, /* the args object; has no value */
     TL_KEY_UNKNOWN
 } tl_key;
 
@@ -39,21 +69,21 @@ typedef tl_key tl_hook_key(const char *p, size_t n);
 typedef enum tl_value_type { TL_VALUE_STRING, TL_VALUE_NUMBER, TL_VALUE_OTHER } tl_value_type;
 
 typedef struct tl_value {
-    tl_text text;           /* a string without its quotes, escapes resolved; a number as text; else empty, except
+    tl_text text; /* a string without its quotes, escapes resolved; a number as text; else empty, except
                              * arrays and objects: as text under the keys from TL_KEY_GRID on, and possibly under
                              * others */
     tl_value_type type;
-    uint32_t ndecimals;     /* number of digits after the point */
-    uint64_t digits;        /* all digits of a number as one integer, if the reader has read them: at most 16 before the
+    uint32_t ndecimals; /* number of digits after the point */
+    uint64_t digits;    /* all digits of a number as one integer, if the reader has read them: at most 16 before the
                              * point and 3 after it, no sign, no exponent; else TL_DIGITS_UNREAD */
 } tl_value;
 
 #define TL_DIGITS_UNREAD UINT64_MAX
 
 typedef struct tl_fields {
-    uint64_t seen;          /* bit k: value[k] exists; of equal keys the last counts */
+    uint64_t seen; /* bit k: value[k] exists; of equal keys the last counts */
     tl_value value[TL_NKEYS];
-    tl_text args;           /* the args object as text; n is 0: none */
+    tl_text args; /* the args object as text; n is 0: none */
 } tl_fields;
 
 static inline void tl_fields_set(tl_fields *f, tl_key key, const char *p, size_t n, tl_value_type type)
@@ -74,21 +104,21 @@ static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
 typedef struct tl_piece {
     char text[TL_PIECE_MAX];
     size_t n;
-    size_t args_at, args_end;       /* positions in the text of the '{' and the end of args; 0: not in this piece */
-    struct tl_piece *next, *other;  /* the pieces that may follow this one: next, next->other, ... */
-    struct tl_piece *kin;           /* the piece whose `next` is used: this one, or another that differs only in
+    size_t args_at, args_end;      /* positions in the text of the '{' and the end of args; 0: not in this piece */
+    struct tl_piece *next, *other; /* the pieces that may follow this one: next, next->other, ... */
+    struct tl_piece *kin;          /* the piece whose `next` is used: this one, or another that differs only in
                                      * numbers */
-    tl_key key;                     /* of the value after it */
-    bool in_args;                   /* that value is in args */
-    bool brackets, over;            /* it has a bracket of args or of the entry; it ends the entry, and no value
+    tl_key key;                    /* of the value after it */
+    bool in_args;                  /* that value is in args */
+    bool brackets, over;           /* it has a bracket of args or of the entry; it ends the entry, and no value
                                      * follows */
-    bool words;                     /* some value in it is a string */
+    bool words;                    /* some value in it is a string */
     struct tl_inner_value {
-        uint8_t key, type, at, n;   /* tl_key, tl_value_type, position and length in the text */
+        uint8_t key, type, at, n; /* tl_key, tl_value_type, position and length in the text */
         uint64_t digits;
     } inner[4];
     size_t ninner;
-    uint64_t seen;                  /* as in tl_fields, of these values */
+    uint64_t seen; /* as in tl_fields, of these values */
 } tl_piece;
 
 /* The layouts of the entries read so far.  Zero-initialise; must not be moved. */
@@ -108,9 +138,9 @@ size_t tl_event_read_fast(const char *p, tl_layouts *layouts, tl_hook_key *key_o
 
 /* The reference reader.  Zero-initialise the scratch, tl_yajl_scratch_free ends it. */
 typedef struct tl_yajl_scratch {
-    char *text;             /* decoded texts of the last entry: values point here */
+    char *text; /* decoded texts of the last entry: values point here */
     size_t used, cap;
-    tl_hook_key *key_of;    /* set it to read the keys of a hook as well; NULL: none */
+    tl_hook_key *key_of; /* set it to read the keys of a hook as well; NULL: none */
 } tl_yajl_scratch;
 
 /* Reads an entry.  Returns false if it is not a JSON object.  *consumed: number of bytes up to the fault, or of the
