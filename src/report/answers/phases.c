@@ -156,8 +156,8 @@ void tl_tell_phase_pattern(tl_telling *t)
     const tl_phase_verdict *row = t->a->phases;
     tl_wrap *w = tl_tell(t, "steps", "phase_step");
     if (is_named(t->a))
-        tl_say(w, row->p_value < 0.0001 ? "%s: %s (p~<~0.0001)" : "%s: %s (p~=~%.4f)", tl_pattern_labels[row->pattern],
-               steps_in_words(t->a).text, row->p_value);
+        tl_say(w, "%s: %s (%s)", tl_pattern_labels[row->pattern], steps_in_words(t->a).text,
+               tl_chance_in_words(row->p_value).text);
     else
         tl_say(w, "neither always nor for a while, as far as durations tell");
 }

@@ -203,7 +203,7 @@ static void persistence(tl_telling *t)
     if (isnan(c->p_value) || (a->persistence.doubts & (1u << TL_DOUBT_FEW_STEPS | 1u << TL_DOUBT_ONE_STEP)) != 0)
         tl_say(w, "too few steps for a test of significance");
     else
-        tl_say(w, c->p_value < 0.0001 ? "p~<~0.0001" : "p~=~%.4f", c->p_value);
+        tl_say(w, "%s", tl_chance_in_words(c->p_value).text);
 }
 
 /* ----------------------------------------------------------------------------------------- what the answers rest on */

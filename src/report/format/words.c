@@ -62,6 +62,11 @@ tl_phrase tl_part_in_words(int64_t part, int64_t whole)
     return tl_share_in_words(whole > 0 ? (double)part / (double)whole : 0);
 }
 
+tl_phrase tl_chance_in_words(double p)
+{
+    return tl_phrase_of(p < 0.0001 ? "p" TL_KEPT "<" TL_KEPT "0.0001" : "p" TL_KEPT "=" TL_KEPT "%.4f", p);
+}
+
 tl_phrase tl_cell_in_words(const char *cell, size_t size)
 {
     return tl_phrase_of("%.*s", (int)size, cell);

@@ -53,7 +53,7 @@ static void put_rank(tl_page *page, const figure *f, size_t rank)
 
 static void put_worst(tl_page *page, const figure *f)
 {
-    enum { MORE = 5 }; /* ranks besides those that a verdict names: read at a glance */
+    enum { MORE = 5 }; /* ranks drawn besides the named ranks, as many as are read at a glance */
     const tl_heat *h = f->picture.heat;
     size_t kept = 0;
     tl_put(page->out,

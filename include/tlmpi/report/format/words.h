@@ -27,6 +27,9 @@ tl_phrase tl_duration(int64_t ns);
 tl_phrase tl_share_in_words(double share);
 tl_phrase tl_part_in_words(int64_t part, int64_t whole);
 
+/* 0.0123 -> "p = 0.0123", 1e-9 -> "p < 0.0001". */
+tl_phrase tl_chance_in_words(double p);
+
 /* The text of a cell of `size` bytes, which may fill the cell. */
 tl_phrase tl_cell_in_words(const char *cell, size_t size);
 
