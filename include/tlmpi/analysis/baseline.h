@@ -76,7 +76,7 @@ typedef struct tl_baseline {
     const tl_job_graph *graph;
     const tl_asker *asker; /* carries questions to the procs that hold the ranks */
     size_t nroles, nsteps, nclasses, nsorts, nlinks;
-    /* Frees all arrays but those that grow (roles, members, classes, links, link_members) and role_of. */
+    /* Frees all arrays but the growing arrays (roles, members, classes, links, link_members) and role_of. */
     tl_arena arena;
     tl_role_ranks *roles; /* [nroles + nsorts] */
     uint32_t *members;

@@ -124,7 +124,7 @@ void tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_
 
 /* A span of communication as it is sent between procs: ns within a part of one kernel's time, counted from the kernel's
  * start.  Compute may divide a kernel into any number of spans; a kernel with more than TL_EXPOSURES_MOST has that many
- * parts of equal length instead, in each of which its spans count as spread evenly.  Step boundaries divide spans as
+ * parts of equal length instead, and the spans of each part count as spread evenly.  Step boundaries divide spans as
  * well. */
 enum { TL_EXPOSURES_MOST = 16 };
 

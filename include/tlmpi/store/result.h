@@ -1,6 +1,6 @@
 /* result.h - reads a result file, for show, ask, digest and tests.
  *
- * A file of which any byte has changed since it was written is rejected before any of it is used.  The check reads the
+ * A file with any byte changed since it was written is rejected before any of it is used.  The check reads the
  * whole file once.  A file that was changed on purpose, and sealed again, can crash the HDF5 library.
  */
 #ifndef TLMPI_STORE_RESULT_H

@@ -109,7 +109,7 @@ typedef struct tl_found {
     uint64_t events, selected;
     int64_t first_ns, last_ns; /* first and last start of an event, if events > 0 */
     tl_ranges steps;           /* numbers of all steps */
-    tl_ranges taken;           /* requested steps of which some part is selected */
+    tl_ranges taken;           /* requested steps with a selected part */
     tl_ranges times;           /* one instant in each requested span of time that has an event */
 } tl_found;
 

@@ -8,7 +8,7 @@
 
 #define BIT(doubt) (1u << (doubt))
 
-/* Doubts of which a single one makes the confidence of an answer low. */
+/* Grave doubts: each one alone makes the confidence of an answer low. */
 static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
                               BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) |
                               BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);

@@ -3,7 +3,7 @@
  *     rank 0   |4  [a].[c] |5  [a].[c]      a: a group of all ranks; c: a group of ranks 2 and 3
  *     rank 1   |4  [a]     |5  [a]
  *     rank 2   |9  [a].[c] |10 [a].[c]      is in step 9 where most ranks are in step 4: its marks are not used
- *     rank 3   |9  [a].[c] |10 [a].[c]      likewise, although the marks of ranks 2 and 3 agree in group c
+ *     rank 3   |9  [a].[c] |10 [a].[c]      so too, although the marks of ranks 2 and 3 agree in group c
  */
 #include "tlmpi/analysis/step.h"
 #include "tlmpi/base/hash.h"

@@ -48,7 +48,7 @@ tl_repair tl_repair_of(const tl_candidate *u)
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
-/* Returns the end index of the rank's candidates, of which `first` is the first index. */
+/* Returns the end index of the rank's candidates; `first` is their first index. */
 static size_t candidates_end(const tl_costing *c, size_t first)
 {
     size_t to = first;

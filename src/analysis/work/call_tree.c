@@ -156,7 +156,7 @@ static uint32_t annotation_at(const growing *g, int64_t at_ns)
 
 /* ----------------------------------------------------------------------------------------------------- one thread */
 
-/* Opens an operator or annotation, after those that have ended are closed. */
+/* Opens an operator or annotation; closes all ended operators and annotations before. */
 static inline void push_open(opened *o, uint32_t op, uint32_t node)
 {
     tl_vec_room(&o->ops.stack);

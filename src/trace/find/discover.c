@@ -1,6 +1,6 @@
 /* discover.c - lists the files that a path names.
  *
- * Folders are walked in two rounds: first those that really lie below the path, then those that links lead to.  So a
+ * Folders are walked in two rounds: first the real folders below the path, then the targets of links.  So a
  * folder has its own path if it lies below, and that of a link only if it lies elsewhere.
  */
 #include "internal.h"
