@@ -1,8 +1,8 @@
 /* run.c - the flow of a run.
  *
- *     plan, selection -> for each rank of the queue { read -> analyse -> rows to the file } -> the same once more,
- * where kernels turn out to communicate that no rule names -> gather -> match collectives -> reduce -> phases timed
- * without a profiler -> write -> tell
+ *     plan, selection -> for each rank of the queue { read -> analyse -> rows to the file }
+ *          -> the same once more, where kernels turn out to communicate that no rule names
+ *          -> gather -> match collectives -> reduce -> phases timed without a profiler -> write -> tell
  *
  * Every stage that can fail ends in an agreement on the status: all procs go on, or none does.
  */

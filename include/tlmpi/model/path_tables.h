@@ -4,8 +4,8 @@
  *     device       [ a     ]      [ b: all-reduce       ]                    [ c ]
  *     path      ccc[ a     ]ccccccl[wwwwwwww|mmmmmmmmmmm]sscccccccccccccccccl[ c ]
  *
- *     c: the host works, l: from a launch to the start, w: another rank has not come, m: communication, s:
- * synchronisation
+ *     c: the host works, l: from a launch to the start, w: another rank has not come, m: communication,
+ *     s: synchronisation
  *
  * The path of a rank leads from the last known instant of the rank back to the first, at every instant to what was
  * waited for last (graph.h).  If that is another rank in a collective, the path continues with what the rank itself did

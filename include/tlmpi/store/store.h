@@ -4,8 +4,8 @@
  *     /names                text, one row per distinct name; NAME cells hold its row number
  *     /name_bytes           the same texts, each with a 0 after it: what tlmpi reads
  *     /tables/<table>       one compound dataset per table, rows of all ranks in rank order
- *     /tables/interval_index    rank, first_row, nrows: one rank's rows without a scan (for every EVENT table T:
- * T_index) /ranks/00003/interval     virtual dataset over that rank's rows of /tables/interval
+ *     /tables/interval_index    rank, first_row, nrows: one rank's rows without a scan (T_index for every EVENT table T)
+ *     /ranks/00003/interval     virtual dataset over that rank's rows of /tables/interval
  *
  * The seal precedes all datasets: 512 bytes with the length and a checksum of the file, which HDF5 skips.  A file in
  * which any byte has changed is rejected before the HDF5 library, which may hang or crash on such a file, reads it; so

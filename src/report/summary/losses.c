@@ -2,7 +2,8 @@
  *
  *     lost    69.0 % of GPU time: exposed waiting for other ranks (9.11 s)
  *             22.9 %: idle, the CPU did hardly anything that is recorded (longest: aten::empty) inside "# running
- * sparse arch" - rank 2 most 3.2 %: exposed transfers (420 ms)
+ *             sparse arch" - rank 2 most
+ *              3.2 %: exposed transfers (420 ms)
  *
  * Losses are the parts of exposed communication, exposed copies, gaps too short to be classified, and each class of
  * idle time (table idle_summary).  GPU time is the wall time of all ranks.

@@ -3,9 +3,9 @@
  *
  *     Memory of rank 3: at most 3.1 GB, of it activation 2.7 GB, parameter 0.1 GB (table memory_category)
  *     Execution traces: 4,310 of 4,321 nodes linked to operators; 1 trace not linked (table execution_trace)
- *     Taken for communication, as they end together on all ranks: my_exchange (21.0 %) - --rules FILE can say
- * otherwise. 12.3 % of kernel time is of kernels that no rule names, and counts as compute: my_dispatch (9.1 %),
- * fused_x (2.0 %), ... - if one communicates, --rules FILE can say so (table kernel_ranks, unclassified)
+ *     Taken for communication, as they end together on all ranks: my_exchange (21.0 %) - --rules FILE can say so.
+ *     12.3 % of kernel time is of kernels that no rule names, and counts as compute: my_dispatch (9.1 %), fused_x
+ *       (2.0 %), ... - if one communicates, --rules FILE can say so (table kernel_ranks, unclassified)
  */
 #include "parts.h"
 

@@ -2,11 +2,14 @@
  *
  * A value counts by its position; everything else is skipped, at any depth:
  *
- *     DOCUMENT      { deviceProperties: DEVICES, distributedInfo: DISTRIBUTED, baseTimeNanoseconds,
- * cuda_runtime_version, ... } DEVICES       [ DEVICE, ... ] DEVICE        { name } DISTRIBUTED   { backend, rank,
- * world_size, pg_config: GROUP_LIST or GROUP_MAP, ... } GROUP_LIST    [ GROUP, ... ] GROUP_MAP     { name: GROUP, name:
- * RANKS, ... } GROUP         { pg_name, pg_desc, ranks: RANKS } RANKS         [ 0, 1, ... ], or the text "[0, 1, ...]"
- * instead
+ *     DOCUMENT      { deviceProperties: DEVICES, distributedInfo: DISTRIBUTED, baseTimeNanoseconds, ... }
+ *     DEVICES       [ DEVICE, ... ]
+ *     DEVICE        { name }
+ *     DISTRIBUTED   { backend, rank, world_size, pg_config: GROUP_LIST or GROUP_MAP, ... }
+ *     GROUP_LIST    [ GROUP, ... ]
+ *     GROUP_MAP     { name: GROUP, name: RANKS, ... }
+ *     GROUP         { pg_name, pg_desc, ranks: RANKS }
+ *     RANKS         [ 0, 1, ... ], or the text "[0, 1, ...]" instead
  *
  * Of equal keys the last counts; but once a distributedInfo has a rank, later ones are ignored: a look at the head of a
  * file, the only part of most files that is read before the reading proper, must find the same rank.

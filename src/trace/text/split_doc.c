@@ -4,8 +4,7 @@
  *     LOST   after an invalid byte: quotes and brackets no longer count, only keys do
  *
  *     {"schemaVersion": 1, "note": "un"quoted", "traceEvents": [ {...}, {...} ], "traceName": "t"}   ,{...}, {...} ]}
- *     DOC ----------------------------^ LOST                  ^               ^ DOC               ^  ^ LOST, then
- * entries
+ *     DOC ----------------------------^ LOST                  ^               ^ DOC               ^  ^ LOST: entries
  */
 #include "split_parts.h"
 #include <stdio.h>

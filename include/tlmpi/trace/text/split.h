@@ -24,7 +24,7 @@
  *   In a document that is not JSON, traceEvents is found by its name, and entries after the end of the array by their
  *   form; `fault_at` is where the document stops being JSON.  A nested traceEvents is returned as well, since it may be
  *   nested only for lack of a closing bracket: if the document turns out to be valid, `found` is false again at the
- * END, or a RESTART comes before the true array.
+ *   END, or a RESTART comes before the true array.
  */
 #ifndef TLMPI_TRACE_TEXT_SPLIT_H
 #define TLMPI_TRACE_TEXT_SPLIT_H
