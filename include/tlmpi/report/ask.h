@@ -39,7 +39,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                        most_excess_ns (its own time), most_excess_share (of the wall time), p_value
  *         which_phase    of a rank: place, largest_cause, cause_share, cause_from (of what: as in table straggler),
  *                        excess (array: where `rank` spends more than its peers, of (work or host), place, own_ns and
- *                        peers_ns of a step: table excess), waited_ns (GPU time that others waited for the rank, by
+ *                        peers_ns as in table excess), waited_ns (GPU time that others waited for the rank, by
  *                        `cause` of table blame); of a link: kind (or "unknown"), bytes, transfer_ns, should_take_ns,
  *                        ratio; without a culprit: loss_ns, loss_share
  *         others_waiting GPU time, summed over all ranks that waited: all_waiting_ns (for ranks that came late: the sum

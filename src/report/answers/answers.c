@@ -296,8 +296,10 @@ static void find_culprits(tl_tables *tables, const tl_table *table, tl_answers *
     int64_t longer_ns = 0;
     for (size_t i = 0; i < n; i++)
         longer_ns = tl_ns_add(longer_ns, out->excess[i].own_ns - out->excess[i].peers_ns);
+    out->excess_in_all = late != NULL && late->steps_from != TL_STEPS_MARKED;
+    double cost_ns = (double)first->step_cost_ns * (out->excess_in_all ? (double)first->steps_flagged : 1);
     /* Places that explain less than half of the culprit's cost say nothing about the cause. */
-    out->nexcess = longer_ns >= first->step_cost_ns / 2 || first->place[0] == '\0' ? n : 0;
+    out->nexcess = (double)longer_ns >= cost_ns / 2 || first->place[0] == '\0' ? n : 0;
 }
 
 static void read_verdict(tl_tables *tables, tl_answers *out)

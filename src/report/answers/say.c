@@ -176,7 +176,7 @@ void tl_say_excess(tl_wrap *w, const tl_answers *a, size_t most)
     size_t n = a->nexcess < most ? a->nexcess : most;
     for (size_t i = 0; i < n; i++) {
         const tl_excess_row *row = &a->excess[i];
-        tl_say(w, "%s %s", tl_duration(row->own_ns).text, i == 0 ? "of a step in" : "in");
+        tl_say(w, "%s %s", tl_duration(row->own_ns).text, i > 0 ? "in" : a->excess_in_all ? "in all in" : "of a step in");
         say_quoted(w, row->place, sizeof row->place, ",");
         tl_say(w, "%s %s%s", tl_duration(row->peers_ns).text, elsewhere[row->against], i + 1 < n ? ";" : "");
     }

@@ -84,6 +84,8 @@ typedef struct tl_answers {
     const tl_rank *by_order; /* row of the first culprit if its rank number comes from the order of files; else NULL */
     tl_phrase untraced_file; /* likely file name of the first culprit's missing trace; "": not known, or it has one */
     const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */
+    bool excess_in_all;          /* their times are of the whole recording, as its steps are not marked; else of a flagged
+                                 * step in the mean */
     size_t nexcess;
     tl_against against;           /* what the first culprit's `rank` is compared with */
     const tl_slow_link_row *link; /* of the first culprit, if it is a link; an empty row where the file lacks the

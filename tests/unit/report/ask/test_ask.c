@@ -89,6 +89,10 @@ static void several_places_are_told_each_with_its_part(void)
     const char *text = asked(j);
     CU_ASSERT_PTR_NULL(strstr(text, "works in \"forward\""));
     expect(text, "Where: 16.0 ms of a step in \"forward\", 1.00 ms on its peers; 15.0 ms in \"backward\", 0 us on its peers");
+    verdict_of(j, 2)->steps_from = TL_STEPS_MET; /* its steps are not marked: all of the recording is compared */
+    const int64_t cost_ns = 2 * 8 * 30 * MS;
+    put_row(j, &tl_excess_row_schema, &(tl_excess_row){ .rank = 2, .order = 2, .place = "optimizer", .own_ns = cost_ns });
+    expect(asked(j), "Where: 16.0 ms in all in \"forward\", 1.00 ms on its peers;");
     job_free(j);
 }
 
