@@ -378,7 +378,7 @@ if [ -z "$found" ]; then
     check "zlib stays in three files" bites src/trace/read/kineto.c '#include <zlib.h>'
     check "ISA-L stays in three files" bites src/store/h5.c '#include <isa-l/igzip_lib.h>'
     check "no way around the public headers" bites src/model/names.c '#include "../base/load.h"'
-    check "a schema is used only where its folder may be" bites src/analysis/match/align.c 'f(&tl_bubble_schema);' uses
+    check "a schema is used only where its folder may be" bites src/analysis/match/align.c 'f(&tl_launch_row_schema);' uses
     check "a function, too, whoever includes its header" bites src/report/ask/text.c 'n = tl_culprits_find();' uses
     check "a public header may not call past its folder" bites include/tlmpi/base/stats.h 'n = tl_names_intern();' uses
     check "the recorder knows nothing of tlmpi" bites src/record/line.c '#include "tlmpi/base/text.h"'

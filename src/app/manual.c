@@ -38,12 +38,10 @@ static const char *const howto_lines[] = {
     "on which rank an annotation costs most\tannotation_ranks --columns name,most_rank,slowest_rank,apart_ranks",
     "what annotations cost on the device\tannotation_device --rank 3",
     "what tensor, data, pipeline parallelism cost\texposed --rank -1 --step -1",
-    "what ran at once: compute, communication, copies\tmix --rank -1",
-    "the pipeline bubble\tbubble --step -1",
+    "the pipeline bubble\texposed --where parallelism=pipeline --step -1",
     "why devices were idle\tidle_summary --rank -1 --where \"place>0\" --sort place --top 10",
     "what a stream waited for, and how long\tstream_idle --rank 3",
     "what launches cost, and how late their work starts\tlaunch --rank 3",
-    "how many launches there are in each step\tlaunch_step --rank 3",
     "how much work waited in a stream\tqueue --rank 3",
     "how fast copies are\tcopy --rank 3",
     "queues over time, where a run had --series\tseries --where what=queue",
@@ -132,6 +130,15 @@ static const char *const selection_lines[] = {
     NULL,
 };
 
+/* What earlier results had, and what tells it now. */
+static const char *const changes_lines[] = {
+    "Results of schema version 6 lack tables and columns of earlier ones, since others tell the same:",
+    "launch_step\tlaunch has the fewest, median and most calls in a step; interval has launch_ns and step of each",
+    "bubble\texposed --where parallelism=pipeline: waiting_ns of kinds send, recv and send_recv",
+    "mix\tbreakdown: compute_ns, comm_ns - comm_exposed_ns (both at once), copy_ns - copy_exposed_ns",
+    NULL,
+};
+
 static const char *const formats_lines[] = {
     "A trace is known by what is in it, not by its name; in a folder files with the endings below are looked at. What "
     "another program has written and tlmpi does not read is named, and left out.",
@@ -171,6 +178,7 @@ static const tl_manual_page pages[] = {
     { "ranks", "the rows of one rank", ranks_lines },
     { "selection", "some ranks, steps or a part of the time alone", selection_lines },
     { "attributes", "what the file says of itself, on its root group", attributes_lines },
+    { "changes", "what earlier results had, and what tells it now", changes_lines },
 };
 
 const tl_manual_page *tl_manual_pages(size_t *n)

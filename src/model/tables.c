@@ -41,12 +41,6 @@ TL_TABLE_DEFINE(breakdown, TL_BREAKDOWN_FIELDS, TL_SCOPE_RANK, "where the time w
                 "How much of the wall time did devices compute, communicate, copy and idle, and how much communication "
                 "was hidden under compute?");
 
-const char *const tl_mix_labels[] = { "idle",      "compute",           "comm", "compute_comm", "copy", "compute_copy",
-                                      "comm_copy", "compute_comm_copy", NULL };
-
-TL_TABLE_DEFINE(mix, TL_MIX_FIELDS, TL_SCOPE_RANK, "what ran at once",
-                "How long did devices compute, communicate and copy, each alone and at the same time?");
-
 const char *const tl_series_labels[] = { TL_SERIES_VALUES(TL_VALUE_LABEL) NULL };
 
 TL_TABLE_DEFINE_RARE_AS(

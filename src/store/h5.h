@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define TL_H5_CONVENTIONS    "tlmpi-1"
-#define TL_H5_SCHEMA_VERSION 5
+#define TL_H5_SCHEMA_VERSION 6
 
 /* Initialises the library so that it prints nothing, not even at the program's end.  Called before other calls of the
  * library, any number of times. */

@@ -221,9 +221,8 @@ says err "--top takes a number, 0 or more, or a share as 80%"
 status 2 "$tlmpi" show traces.h5 breakdown --top 80%
 says err "table breakdown has none of the columns total_ns, device_self_ns and device_ns"
 # Without --sort as with it: the share is of the time.
-for table in call_tree operator_ranks annotation_ranks launch_step; do
+for table in call_tree operator_ranks annotation_ranks; do
     time=device_self_ns
-    test "$table" = launch_step && time=device_ns
     status 0 "$tlmpi" show traces.h5 "$table" --sort "$time:desc" --format json
     cp out all.json
     for share in 30 80 100; do

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""launches.py TLMPI MAKE_TRACE - tables launch, queue, copy and mix, and the counters of augment, against a slow reading of the same
+"""launches.py TLMPI MAKE_TRACE - tables launch, queue and copy, and the counters of augment, against a slow reading of the same
 traces: generated ones, and the public ones of TLMPI_CORPUS.
 
 Calls, their work and their steps are those of idle_trace.py; what work is (its kind, its bytes), the table interval tells.
@@ -180,23 +180,6 @@ def copies(trace, intervals):
     return [dict(r, place=i + 1) for i, r in enumerate(rows)]
 
 
-BITS = {"compute": 1, "comm": 2, "memcpy": 4, "memset": 4}
-NAMES = ("idle", "compute", "comm", "compute_comm", "copy", "compute_copy", "comm_copy", "compute_comm_copy")
-
-
-def mixes(intervals):
-    sums, by_device = collections.Counter(), collections.defaultdict(list)
-    for r in intervals:
-        if r["kind"] in BITS:
-            by_device[r["device"]].append(r)
-    for rows in by_device.values():
-        weight = {1: 1, 2: 1 << 20, 4: 1 << 40}    # so much of one kind never becomes another
-        spans = [(int(r["start_ns"]), int(r["end_ns"]), weight[BITS[r["kind"]]]) for r in rows]
-        for a, b, n in series(spans):
-            sums[(n % (1 << 20) > 0) + 2 * (n % (1 << 40) >= 1 << 20) + 4 * (n >= 1 << 40)] += b - a
-    return [{"running": NAMES[i], "time_ns": sums[i], "share": Fraction(sums[i], sum(sums.values()))} for i in range(8) if sums[i]]
-
-
 # --- counters -------------------------------------------------------------------------------------------------------------
 
 def points(spans):
@@ -217,7 +200,7 @@ def expected_counters(trace, intervals):
     for (device, stream), kernels in groups.items():
         found[f"Queue (stream {stream})", device] = points(waits_of(kernels))
     groups.clear()
-    off = min((k.start for k in trace.kernels), default=0) - min((int(r["start_ns"]) for r in intervals if r["kind"] in BITS), default=0)
+    off = min((k.start for k in trace.kernels), default=0) - min((int(r["start_ns"]) for r in intervals if r["kind"] != "sync"), default=0)
     for r in intervals:
         if r["kind"] in ("memcpy", "memset"):
             groups[r["name"], r["kind"], int(r["device"])].append(r)
@@ -270,12 +253,6 @@ def one(work, name, path):
     intervals = table(out + ".h5", "interval")
     compare(f"{name}: copy", table(out + ".h5", "copy"), copies(trace, intervals))
     counters(work, name, path, trace, intervals)
-    rows = [r for r in table(out + ".h5", "mix") if r["rank"] != "-1"]
-    compare(f"{name}: mix", rows, mixes(intervals))
-    whole = next((r for r in table(out + ".h5", "breakdown") if r["rank"] != "-1" and r["step"] == r["device"] == "-1"), None)
-    busy = sum(int(r["time_ns"]) for r in rows if r["running"] != "idle")
-    check(f"{name}: mix sums up to breakdown", whole is None or (busy, sum(int(r["time_ns"]) for r in rows)) ==
-          (int(whole["busy_ns"]), int(whole["wall_ns"])), (busy, whole))
 
 
 def traces_below(folder):

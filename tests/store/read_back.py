@@ -108,7 +108,7 @@ def check_views(path, f, h, name, d):
 def check_file(path):
     with h5py.File(path, "r") as f, tables.open_file(path, "r") as h:
         check("Conventions", text(f.attrs["Conventions"]) == "tlmpi-1")
-        check("schema_version", f.attrs["schema_version"] == 5)
+        check("schema_version", f.attrs["schema_version"] == 6)
         check("creator", text(f.attrs["creator"]) == "tlmpi" and text(f.attrs["creator_version"]) != "")
         names = f["names"].asstr()[:]
         check("/names are texts", all(isinstance(t, str) for t in names))

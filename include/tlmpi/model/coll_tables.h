@@ -274,16 +274,6 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
     F(T, F64, share, MEASURE, "", "exposed_ns / wall_ns of the rank, or of the job, in the step (table breakdown)")
 TL_TABLE(exposed, TL_EXPOSED_FIELDS);
 
-/* Time that ranks of a pipeline wait for the adjacent stages. */
-#define TL_BUBBLE_FIELDS(F, T)                                                                                         \
-    F(T, I32, rank, KEY, "", "traced rank that is in a pipeline; -1: sum over them")                                   \
-    F(T, I32, step, KEY, "", "profiler step; -1: whole trace")                                                         \
-    F(T, I64, bubble_ns, MEASURE, "ns",                                                                                \
-      "exposed waiting in sends and receives of pipelines: no rank's idle time, and no waiting in collectives")        \
-    F(T, I64, unknown_ns, MEASURE, "ns", "exposed time in these that may be waiting or transfer")                      \
-    F(T, I64, wall_ns, MEASURE, "ns", "as in table breakdown")
-TL_TABLE(bubble, TL_BUBBLE_FIELDS);
-
 /* One row per rank: the offset of its clock. */
 #define TL_CLOCK_FIELDS(F, T)                                                                                          \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \

@@ -149,17 +149,6 @@ enum { TL_WHOLE_STEPS = -2 };
     F(T, I64, idle_ns, MEASURE, "ns", "wall time without device work")
 TL_TABLE(breakdown, TL_BREAKDOWN_FIELDS);
 
-/* Time by the kinds of work that run at once, as bits: 1 compute, 2 communication, 4 copies and memsets. */
-extern const char *const tl_mix_labels[]; /* "idle", "compute", "comm", "compute_comm", "copy", ... NULL */
-
-#define TL_MIX_FIELDS(F, T)                                                                                            \
-    F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
-    F(T, ENUM(mix), running, KEY, "", "what ran at once, and nothing else; what never did has no row")                 \
-    F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
-      "for how long, summed over the rank's devices: the rows of a rank sum up to its wall_ns in breakdown")           \
-    F(T, F64, share, MEASURE, "", "time_ns / that sum")
-TL_TABLE(mix, TL_MIX_FIELDS);
-
 /* The range of rows of each rank in a table of events.  Every such table T has one, called T_index. */
 #define TL_ROW_INDEX_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \

@@ -160,22 +160,6 @@ TL_TABLE(annotation_device, TL_ANNOTATION_DEVICE_FIELDS);
     F(T, NAME, name, LABEL, "", "the call of the runtime or driver")
 TL_TABLE(launch_row, TL_LAUNCH_FIELDS);
 
-/* Calls that queue device work, by name and step. */
-#define TL_LAUNCH_STEP_FIELDS(F, T)                                                                                    \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, step, KEY, "", "step in which the call began; -1: none (no row where there was no such call)")           \
-    F(T, I64, calls, MEASURE, "", "calls that queued device work")                                                     \
-    F(T, I64, kernels, MEASURE, "", "device work that they queued; one launch of a graph queues many")                 \
-    F(T, I64, host_ns, MEASURE, "ns", "time of the host in them")                                                      \
-    F(T, I64, device_ns, MEASURE, "ns", "sum of the durations of their work")                                          \
-    F(T, I64, delay_ns, MEASURE, "ns",                                                                                 \
-      "launch delays: from the end of a call to the first start of its work, not below 0; summed over calls")          \
-    F(T, I64, short_calls, MEASURE, "",                                                                                \
-      "calls of at most the threshold runtime that took longer than all their work: too little work for a launch")     \
-    F(T, I64, slow_calls, MEASURE, "", "calls that took longer than the threshold runtime")                            \
-    F(T, I64, late_calls, MEASURE, "", "calls with a longer delay than the threshold delay")
-TL_TABLE(launch_step, TL_LAUNCH_STEP_FIELDS);
-
 /* Work that waits in a stream: from the start of the call that queued it to the start of the work. */
 #define TL_QUEUE_FIELDS(F, T)                                                                                          \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \

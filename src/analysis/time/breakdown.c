@@ -12,8 +12,6 @@
  * step's row covers a window: device work is clipped to the step, and wall runs from the first start to the last end of
  * the clipped work.
  *
- * For the whole trace, table mix has the time of each combination of kinds.
- *
  * Steps and devices both come from the trace, and a small file can name thousands of each: time and memory must not
  * grow with their product.  A run of steps in which the mix does not change is added as one.
  *
@@ -27,7 +25,7 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
 
-/* Kinds of work that run at an instant, as bits, as in table mix. */
+/* Kinds of work that run at an instant, as bits. */
 enum {
     COMPUTE = 1,
     COMM = 2,
@@ -119,8 +117,8 @@ static void add_mix(tl_breakdown *row, unsigned mix, int64_t ns)
     row->copy_exposed_ns = tl_ns_add(row->copy_exposed_ns, mix == COPY ? ns : 0);
 }
 
-/* Fills the measures of work clipped to [from_ns, to_ns), and adds the duration of each mix to mix_ns, unless NULL. */
-static void measure(const work *w, int64_t from_ns, int64_t to_ns, tl_breakdown *row, int64_t mix_ns[NMIXES])
+/* Fills the measures of work clipped to [from_ns, to_ns). */
+static void measure(const work *w, int64_t from_ns, int64_t to_ns, tl_breakdown *row)
 {
     size_t i = next_change(w, from_ns);
     int64_t first = INT64_MAX, last = INT64_MIN;
@@ -132,11 +130,8 @@ static void measure(const work *w, int64_t from_ns, int64_t to_ns, tl_breakdown 
             continue;
         first = tl_ns_min(first, start);
         last = tl_ns_max(last, end);
-        if (mix == INSTANT)
-            continue;
-        add_mix(row, mix, end - start);
-        if (mix_ns != NULL)
-            mix_ns[mix] = tl_ns_add(mix_ns[mix], end - start);
+        if (mix != INSTANT)
+            add_mix(row, mix, end - start);
     }
     row->wall_ns = first <= last ? last - first : 0;
     row->idle_ns = row->wall_ns - row->busy_ns;
@@ -159,7 +154,6 @@ typedef struct rank_rows {
     tl_table devices, by_step; /* rows of whole traces; rows of steps in which the device worked, unless too_many */
     size_t most_by_step;
     bool too_many;
-    int64_t mix_ns[NMIXES];
 } rank_rows;
 
 static void add_step_row(rank_rows *r, const tl_breakdown *row)
@@ -183,10 +177,9 @@ static void add_device_rows(rank_rows *r, const work *w, int32_t device)
     const tl_rank_view *view = r->view;
     tl_breakdown row = { .rank = view->rank, .device = device, .step = -1 };
 
-    measure(w, INT64_MIN, INT64_MAX, &row, r->mix_ns);
+    measure(w, INT64_MIN, INT64_MAX, &row);
     row.wall_ns -= w->seams_ns;
     row.idle_ns -= w->seams_ns;
-    r->mix_ns[0] = tl_ns_add(r->mix_ns[0], row.idle_ns);
     if (r->several)
         tl_table_append(&r->devices, &row, 1);
     tl_row_add(&tl_breakdown_schema, &r->sums[0], &row);
@@ -198,7 +191,7 @@ static void add_device_rows(rank_rows *r, const work *w, int32_t device)
         TL_BISECT(to, view->nsteps, mid, view->steps[mid].end_ns <= change_ns);
         if (to == i) {
             row = row_of(r, device, i);
-            measure(w, view->steps[i].start_ns, view->steps[i].end_ns, &row, NULL);
+            measure(w, view->steps[i].start_ns, view->steps[i].end_ns, &row);
             tl_row_add(&tl_breakdown_schema, &r->sums[++to], &row);
             add_step_row(r, &row);
             continue;
@@ -234,18 +227,6 @@ static void add_runs(rank_rows *r)
     }
 }
 
-static void add_mix_rows(tl_table *table, int32_t rank, const int64_t ns[NMIXES])
-{
-    int64_t all_ns = 0;
-    for (unsigned mix = 0; mix < NMIXES; mix++)
-        all_ns = tl_ns_add(all_ns, ns[mix]);
-    for (unsigned mix = 0; mix < NMIXES; mix++) {
-        const tl_mix row = { rank, (uint8_t)mix, ns[mix], (double)ns[mix] / (double)all_ns };
-        if (ns[mix] != 0)
-            tl_table_append(table, &row, 1);
-    }
-}
-
 static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
@@ -275,7 +256,6 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
     tl_table_append(table, r.by_step.rows, r.by_step.n);
     tl_table_append(table, r.sums, view->nsteps + 1);
     tl_table_sort(table);
-    add_mix_rows(tl_tables_get(out, &tl_mix_schema), view->rank, r.mix_ns);
     tl_table_free(&r.devices);
     tl_table_free(&r.by_step);
     free(r.sums);
@@ -310,8 +290,7 @@ static void add_whole_steps(tl_table *table, const tl_table *health)
 /* Adds rows of the whole job: the sums over ranks, for the whole trace and for each step. */
 static void breakdown_reduce(tl_tables *job)
 {
-    tl_table *table = tl_tables_get(job, &tl_breakdown_schema), *mix_rows = tl_tables_get(job, &tl_mix_schema);
-    int64_t mix_ns[NMIXES] = { 0 };
+    tl_table *table = tl_tables_get(job, &tl_breakdown_schema);
     tl_table sums = { .schema = &tl_breakdown_schema };
     tl_map index_of = { 0 };
 
@@ -326,12 +305,8 @@ static void breakdown_reduce(tl_tables *job)
         }
         tl_row_add(&tl_breakdown_schema, tl_table_row(&sums, tl_map_get(&index_of, key)), row);
     }
-    TL_ROWS (const tl_mix, row, mix_rows)
-        mix_ns[row->running] = tl_ns_add(mix_ns[row->running], row->time_ns);
     tl_table_append(table, sums.rows, sums.n);
     tl_table_sort(table);
-    add_mix_rows(mix_rows, -1, mix_ns);
-    tl_table_sort(mix_rows);
     tl_table_free(&sums);
     tl_map_free(&index_of);
 }
@@ -339,7 +314,7 @@ static void breakdown_reduce(tl_tables *job)
 const tl_analysis tl_breakdown_analysis = {
     .name = "breakdown",
     .question = "Where did the time of each rank go?",
-    .tables = TL_SCHEMAS(&tl_breakdown_schema, &tl_mix_schema),
+    .tables = TL_SCHEMAS(&tl_breakdown_schema),
     .per_rank = breakdown_per_rank,
     .reduce = breakdown_reduce,
 };

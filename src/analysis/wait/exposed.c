@@ -154,30 +154,9 @@ static int64_t wall_of(const tl_table *breakdown, int32_t rank, int32_t step)
     return row != NULL ? row->wall_ns : 0;
 }
 
-/* Adds the bubble of each rank and step: exposed waits in sends and receives of the pipeline.  Rows are in key order,
- * so the rows of a rank and step are adjacent. */
-static void add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_table *bubbles)
-{
-    for (size_t i = 0; i < exposed->n; i++) {
-        const tl_exposed *row = tl_table_row(exposed, i);
-        tl_bubble *last = bubbles->n > 0 ? tl_table_row(bubbles, bubbles->n - 1) : NULL;
-        if (row->parallelism != TL_PARALLEL_PIPELINE || !tl_is_point_to_point((tl_collective)row->kind) ||
-            row->rank == -1)
-            continue;
-        if (last == NULL || last->rank != row->rank || last->step != row->step) {
-            last = tl_table_add(bubbles);
-            last->rank = row->rank;
-            last->step = row->step;
-            last->wall_ns = wall_of(breakdown, row->rank, row->step);
-        }
-        last->bubble_ns = tl_ns_add(last->bubble_ns, row->waiting_ns);
-        last->unknown_ns = tl_ns_add(last->unknown_ns, row->unknown_ns);
-    }
-}
-
 static void exposed_reduce(tl_tables *job)
 {
-    tl_table *table = tl_tables_get(job, &tl_exposed_schema), *bubbles = tl_tables_get(job, &tl_bubble_schema);
+    tl_table *table = tl_tables_get(job, &tl_exposed_schema);
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema),
                    *breakdown = tl_tables_get(job, &tl_breakdown_schema);
 
@@ -197,23 +176,11 @@ static void exposed_reduce(tl_tables *job)
         int64_t wall_ns = wall_of(breakdown, row->rank, row->step);
         row->share = wall_ns > 0 ? (double)row->exposed_ns / (double)wall_ns : NAN;
     }
-    add_bubbles(table, breakdown, bubbles);
-    n = bubbles->n;
-    for (size_t i = 0; i < n; i++) {
-        tl_bubble row = *(const tl_bubble *)tl_table_row(bubbles, i);
-        row.rank = -1; /* rank -1: sums over the ranks */
-        tl_table_append(bubbles, &row, 1);
-    }
-    tl_table_unite(bubbles, n, NULL);
-    tl_table_sort(bubbles);
 }
-
-TL_TABLE_DEFINE(bubble, TL_BUBBLE_FIELDS, TL_SCOPE_JOB, "pipeline bubble",
-                "How long did the ranks of a pipeline wait for the stages next to them?");
 
 const tl_analysis tl_exposed_analysis = {
     .name = "exposed",
     .question = "What does communication cost that nothing hides?",
-    .tables = TL_SCHEMAS(&tl_exposed_schema, &tl_bubble_schema),
+    .tables = TL_SCHEMAS(&tl_exposed_schema),
     .reduce = exposed_reduce,
 };

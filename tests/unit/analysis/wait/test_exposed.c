@@ -1,4 +1,4 @@
-/* test_exposed.c - exposed communication by step, group and kind, and the bubble of pipelines. */
+/* test_exposed.c - exposed communication by step, group and kind. */
 #include "draw.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/model/coll_tables.h"
@@ -143,7 +143,7 @@ static void add(drawing *d, int32_t rank, int32_t step, int32_t group, uint8_t k
     tl_table_append(tl_tables_get(&d->out, &tl_exposed_schema), &row, 1);
 }
 
-static void the_job_has_sums_by_parallelism_and_bubbles(void)
+static void the_job_has_sums_by_parallelism(void)
 {
     drawing *d = draw("", NULL);
     const tl_group_row groups[] = { { .group = 0, .parallelism = TL_PARALLEL_PIPELINE },
@@ -161,7 +161,7 @@ static void the_job_has_sums_by_parallelism_and_bubbles(void)
     add(d, 1, -1, 0, TL_SEND, 8, 2);
     add(d, 1, -1, 2, TL_ALL_REDUCE, 20, 20);
     tl_exposed_analysis.reduce(&d->out);
-    const tl_table *t = tl_tables_get(&d->out, &tl_exposed_schema), *b = tl_tables_get(&d->out, &tl_bubble_schema);
+    const tl_table *t = tl_tables_get(&d->out, &tl_exposed_schema);
     const tl_exposed *tensor = row_of(t, -1, -1, -1, TL_ALL_REDUCE), *of_0 = row_of(t, 0, -1, 0, TL_RECV);
     CU_ASSERT_EQUAL(tensor->exposed_ns, 30);
     CU_ASSERT_EQUAL(tensor->waiting_ns, 25);
@@ -171,13 +171,6 @@ static void the_job_has_sums_by_parallelism_and_bubbles(void)
     CU_ASSERT_EQUAL(of_0->parallelism, TL_PARALLEL_PIPELINE);
     CU_ASSERT_EQUAL(of_0->transfer_ns, 10);
     CU_ASSERT_DOUBLE_EQUAL(of_0->share, 0.4, 1e-12);
-    CU_ASSERT_EQUAL_FATAL(b->n, 5);
-    const tl_bubble *v = tl_table_row(b, 0);
-    CU_ASSERT(v[0].rank == -1 && v[0].step == -1 && v[0].bubble_ns == 32 && v[0].wall_ns == 300);
-    CU_ASSERT(v[1].rank == -1 && v[1].step == 4 && v[1].bubble_ns == 10);
-    CU_ASSERT(v[2].rank == 0 && v[2].step == -1 && v[2].bubble_ns == 30 && v[2].wall_ns == 100);
-    CU_ASSERT(v[3].rank == 0 && v[3].step == 4 && v[3].bubble_ns == 10 && v[3].wall_ns == 50);
-    CU_ASSERT(v[4].rank == 1 && v[4].step == -1 && v[4].bubble_ns == 2);
     drawing_free(d);
 }
 
@@ -187,7 +180,7 @@ int main(void)
         TEST(communication_is_of_the_group_that_ends_last),
         TEST(many_spans_are_all_counted),
         TEST(what_is_not_known_is_neither_waiting_nor_transfer),
-        TEST(the_job_has_sums_by_parallelism_and_bubbles),
+        TEST(the_job_has_sums_by_parallelism),
     };
     return unit_main("exposed", tests, COUNT(tests));
 }
