@@ -135,6 +135,12 @@ static const char *const changes_lines[] = {
     "Results of schema version 6 lack tables and columns of earlier ones, since others tell the same:",
     "launch_step\tlaunch has the fewest, median and most calls in a step; interval has launch_ns and step of each",
     "bubble\texposed --where parallelism=pipeline: waiting_ns of kinds send, recv and send_recv",
+    "group\tmissing, unmatched, suspect and transfer_ns are sums of table collective (group, state, suspect)",
+    "bandwidth\tleast and most transfer_ns: those of table collective (group, kind, bytes)",
+    "collective\texpected: column seen of the group",
+    "clock\tbefore_launch and before_launch_ns: of all work in table rank",
+    ("quality\tmeaning: tlmpi describe quality; sums over ranks of table rank (before_launch, too_long), and checks "
+     "that were 0 by construction (wait_balance, blame_balance)"),
     "mix\tbreakdown: compute_ns, comm_ns - comm_exposed_ns (both at once), copy_ns - copy_exposed_ns",
     NULL,
 };

@@ -17,46 +17,10 @@ const char *const tl_parallelism_labels[] = { TL_PARALLEL_VALUES(TL_VALUE_LABEL)
 
 const char *const tl_match_rule_labels[] = { TL_RULE_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_coll_from_labels[] = { TL_FROM_VALUES(TL_VALUE_LABEL) NULL };
-
 const char *const tl_size_from_labels[] = { TL_SIZE_FROM_VALUES(TL_VALUE_LABEL) NULL };
 
-const char *const tl_check_labels[] = {
-    [TL_CHECK_MATCHED] = "collective_matched",
-    [TL_CHECK_PARTIAL] = "collective_partial",
-    [TL_CHECK_MISSING] = "collective_missing",
-    [TL_CHECK_UNMATCHED] = "collective_unmatched",
-    [TL_CHECK_KIND] = "suspect_kind",
-    [TL_CHECK_DTYPE] = "suspect_dtype",
-    [TL_CHECK_SIZE] = "suspect_size",
-    [TL_CHECK_TWICE] = "suspect_twice",
-    [TL_CHECK_WAIT] = "suspect_wait",
-    [TL_CHECK_ENDS] = "suspect_ends",
-    [TL_CHECK_BY_SEQ] = "arrival_by_seq",
-    [TL_CHECK_BY_LAUNCH] = "arrival_by_launch",
-    [TL_CHECK_BY_ENDTIME] = "arrival_by_endtime",
-    [TL_CHECK_BY_PAIR] = "arrival_by_pair",
-    [TL_CHECK_ALONE] = "arrival_alone",
-    [TL_CHECK_PAST_OWN_END] = "wait_past_own_end",
-    [TL_CHECK_BEFORE_LAUNCH] = "kernel_before_launch",
-    [TL_CHECK_END_TOGETHER] = "ends_agree",
-    [TL_CHECK_INCONCLUSIVE] = "inconclusive",
-    [TL_CHECK_BALANCE] = "wait_balance",
-    [TL_CHECK_CLOCKS] = "clocks",
-    [TL_CHECK_SHIFTED] = "clocks_applied",
-    [TL_CHECK_INFERRED] = "group_inferred",
-    [TL_CHECK_UNCHARGED] = "wait_inconclusive",
-    [TL_CHECK_CHARGED] = "wait_late_rank",
-    [TL_CHECK_LATE_SENDER] = "wait_late_sender",
-    [TL_CHECK_LATE_RECEIVER] = "wait_late_receiver",
-    [TL_CHECK_LATE_PARTNER] = "wait_late_partner",
-    [TL_CHECK_WAIT_SUSPECT] = "wait_suspect",
-    [TL_CHECK_BLAME] = "blame_balance",
-    [TL_CHECK_UNSTEPPED] = "collective_outside_steps",
-    [TL_CHECK_TOO_FEW_STEPS] = "too_few_steps",
-    [TL_CHECK_TOO_LONG] = "kernel_too_long",
-    NULL,
-};
+const char *const tl_check_labels[] = { TL_CHECK_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_check_meanings[] = { TL_CHECK_VALUES(TL_VALUE_MEANING) };
 
 TL_TABLE_DEFINE_AS(collective_row, "collective", TL_COLLECTIVE_FIELDS, TL_SCOPE_COLLECTIVE, "collectives",
                    "Which ranks met in which collective, who came last, and was the time waiting or transfer?");

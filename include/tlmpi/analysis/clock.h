@@ -110,10 +110,8 @@ int64_t tl_clock_correct(const tl_rank_clock *clock, int64_t ns);
 /* Puts the times of participants on the job's clock. */
 void tl_clocks_correct(tl_participant *participants, size_t n, const tl_job_facts *job);
 
-/* tl_clock_rows_begin adds a row of table clock for each rank clock, whose ranks all have a row in table rank.
- * tl_clock_rows_launches adds the number of kernels that seem to start before their launch, from the memberships. */
+/* Adds a row of table clock for each rank clock, whose ranks all have a row in table rank. */
 void tl_clock_rows_begin(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_table *ranks, tl_table *table);
-void tl_clock_rows_launches(const tl_membership *memberships, size_t n, tl_table *table);
 
 /* Fills the rows of table clock, one for each rank clock, from the clocks found and the ends used to find them. */
 void tl_clock_rows_fill(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_clock_end *ends, size_t nends,

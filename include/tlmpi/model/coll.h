@@ -21,12 +21,12 @@
 typedef enum tl_size_from { TL_SIZE_FROM_VALUES(TL_VALUE_NAME) } tl_size_from;
 
 /* The best of the sources of the collective's metadata. */
-#define TL_FROM_VALUES(V)                                                                                              \
-    V(TL_COLL_FROM_KERNEL, "kernel", "arguments of the kernel")                                                        \
-    V(TL_COLL_FROM_OPERATOR, "operator", "the operator that launched it")                                              \
-    V(TL_COLL_FROM_ANNOTATION, "annotation", "the annotation around it")                                               \
-    V(TL_COLL_FROM_NAME, "name", "its name alone")
-typedef enum tl_coll_from { TL_FROM_VALUES(TL_VALUE_NAME) } tl_coll_from;
+typedef enum tl_coll_from {
+    TL_COLL_FROM_KERNEL,     /* arguments of the kernel */
+    TL_COLL_FROM_OPERATOR,   /* the operator that launched it */
+    TL_COLL_FROM_ANNOTATION, /* the annotation around it */
+    TL_COLL_FROM_NAME        /* its name alone */
+} tl_coll_from;
 
 /* One kernel's part in a collective, from the trace of the kernel's rank; -1: the trace does not tell. */
 typedef struct tl_coll {

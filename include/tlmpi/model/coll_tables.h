@@ -71,7 +71,6 @@ extern const char *const tl_comm_doubt_labels[];
 typedef enum tl_node_span { TL_NODES_VALUES(TL_VALUE_NAME) } tl_node_span;
 extern const char *const tl_node_span_labels[];
 extern const char *const tl_match_rule_labels[];
-extern const char *const tl_coll_from_labels[];
 extern const char *const tl_size_from_labels[];
 
 /* The form of parallelism that a process group serves. */
@@ -86,44 +85,48 @@ extern const char *const tl_size_from_labels[];
 typedef enum tl_parallelism { TL_PARALLEL_VALUES(TL_VALUE_NAME) } tl_parallelism;
 extern const char *const tl_parallelism_labels[];
 
-/* What table quality counts about the matching; the comments name the unit of each count. */
-typedef enum tl_quality_check {
-    TL_CHECK_MATCHED, /* collectives; so are the next nine */
-    TL_CHECK_PARTIAL,
-    TL_CHECK_MISSING,
-    TL_CHECK_UNMATCHED,
-    TL_CHECK_KIND, /* suspect collectives, by the check that failed */
-    TL_CHECK_DTYPE,
-    TL_CHECK_SIZE,
-    TL_CHECK_TWICE,
-    TL_CHECK_WAIT,
-    TL_CHECK_ENDS,
-    TL_CHECK_BY_SEQ, /* arrivals; so are the next six */
-    TL_CHECK_BY_LAUNCH,
-    TL_CHECK_BY_ENDTIME,
-    TL_CHECK_BY_PAIR,
-    TL_CHECK_ALONE,
-    TL_CHECK_PAST_OWN_END,
-    TL_CHECK_BEFORE_LAUNCH,
-    TL_CHECK_END_TOGETHER, /* synchronising collectives */
-    TL_CHECK_INCONCLUSIVE, /* collectives */
-    TL_CHECK_BALANCE,
-    TL_CHECK_CLOCKS,
-    TL_CHECK_SHIFTED,   /* ranks */
-    TL_CHECK_INFERRED,  /* groups */
-    TL_CHECK_UNCHARGED, /* ns of waits; so are the next six */
-    TL_CHECK_CHARGED,
-    TL_CHECK_LATE_SENDER,
-    TL_CHECK_LATE_RECEIVER,
-    TL_CHECK_LATE_PARTNER,
-    TL_CHECK_WAIT_SUSPECT,
-    TL_CHECK_BLAME,
-    TL_CHECK_UNSTEPPED,     /* collectives */
-    TL_CHECK_TOO_FEW_STEPS, /* steps */
-    TL_CHECK_TOO_LONG,      /* device work */
-    TL_NCHECKS
-} tl_quality_check;
-extern const char *const tl_check_labels[]; /* "collective_matched", ... NULL */
+/* What table quality counts about the matching. */
+#define TL_CHECK_VALUES(V)                                                                                             \
+    V(TL_CHECK_MATCHED, "collective_matched",                                                                          \
+      "collectives of two ranks or more, nobody with a trace is missing, nothing is suspect")                          \
+    V(TL_CHECK_PARTIAL, "collective_partial", "collectives, some of whose ranks have no trace here")                   \
+    V(TL_CHECK_MISSING, "collective_missing",                                                                          \
+      "collectives in which a rank that has a trace is not there: cut windows, lost events or a desync")               \
+    V(TL_CHECK_UNMATCHED, "collective_unmatched",                                                                      \
+      "collectives of one rank alone, though others of its group have a trace")                                        \
+    V(TL_CHECK_KIND, "suspect_kind", "collectives whose ranks ran different ones: left out of verdicts")               \
+    V(TL_CHECK_DTYPE, "suspect_dtype", "collectives whose ranks disagree on the type of the elements")                 \
+    V(TL_CHECK_SIZE, "suspect_size", "collectives whose ranks disagree on the size of the message")                    \
+    V(TL_CHECK_TWICE, "suspect_twice", "collectives in which a rank takes part twice")                                 \
+    V(TL_CHECK_WAIT, "suspect_wait", "collectives in which a rank was done before another had come")                   \
+    V(TL_CHECK_ENDS, "suspect_ends", "collectives whose ranks did not end together; worst: how far apart")             \
+    V(TL_CHECK_BY_SEQ, "arrival_by_seq", "ranks in collectives, matched by sequence number")                           \
+    V(TL_CHECK_BY_LAUNCH, "arrival_by_launch", "ranks in collectives, matched by order of launch in the step")         \
+    V(TL_CHECK_BY_ENDTIME, "arrival_by_endtime", "ranks in collectives, matched because they ended together")          \
+    V(TL_CHECK_BY_PAIR, "arrival_by_pair", "sends and receives, matched by sender, receiver and order")                \
+    V(TL_CHECK_ALONE, "arrival_alone", "ranks in collectives, not matched with another rank")                          \
+    V(TL_CHECK_PAST_OWN_END, "wait_past_own_end",                                                                      \
+      "ranks done before the last had come to a synchronising collective, their wait cut there; worst: by how much")   \
+    V(TL_CHECK_END_TOGETHER, "ends_agree",                                                                             \
+      "synchronising collectives whose ranks end together; worst: the largest distance of their ends")                 \
+    V(TL_CHECK_INCONCLUSIVE, "inconclusive",                                                                           \
+      "matched collectives whose arrivals are closer together than the clocks can tell")                               \
+    V(TL_CHECK_CLOCKS, "clocks", "clocks of the job, of ranks; worst: the largest offset found")                       \
+    V(TL_CHECK_SHIFTED, "clocks_applied", "ranks whose times were shifted; worst: by how much")                        \
+    V(TL_CHECK_UNCHARGED, "wait_inconclusive",                                                                         \
+      "ns waited where the clocks cannot tell who came last: charged to nobody; worst: in one collective")             \
+    V(TL_CHECK_CHARGED, "wait_late_rank",                                                                              \
+      "ns waited for ranks that came late to collectives: table blame has for whom")                                   \
+    V(TL_CHECK_LATE_SENDER, "wait_late_sender",                                                                        \
+      "ns that receivers waited for their senders: charged to nobody, as schedules make them wait")                    \
+    V(TL_CHECK_LATE_RECEIVER, "wait_late_receiver", "ns that senders waited for their receivers: likewise")            \
+    V(TL_CHECK_LATE_PARTNER, "wait_late_partner",                                                                      \
+      "ns that one of two waited for the other, where both send and receive: likewise")                                \
+    V(TL_CHECK_WAIT_SUSPECT, "wait_suspect", "ns waited where something does not fit: charged to nobody")              \
+    V(TL_CHECK_UNSTEPPED, "collective_outside_steps",                                                                  \
+      "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them")
+typedef enum tl_quality_check { TL_CHECK_VALUES(TL_VALUE_NAME) TL_NCHECKS } tl_quality_check;
+extern const char *const tl_check_labels[], *const tl_check_meanings[];
 
 /* One row per collective, in order of first arrival. */
 #define TL_COLLECTIVE_FIELDS(F, T)                                                                                     \
@@ -135,7 +138,6 @@ extern const char *const tl_check_labels[]; /* "collective_matched", ... NULL */
       "ProfilerStep in which most of its ranks launched it, where no more than half agree the "                        \
       "lowest that tells one; -1: none does")                                                                          \
     F(T, I32, n, MEASURE, "", "ranks matched")                                                                         \
-    F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")     \
     F(T, ENUM(coll_state), state, LABEL, "",                                                                           \
       "whole: all ranks of the group; partial: all that have a trace, and others take part, or may; missing: a rank "  \
       "that has a trace is not there; unmatched: one alone, though others have a trace")                               \
@@ -211,21 +213,14 @@ TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
       "what it divides among its ranks, as its description says; where it says "                                       \
       "nothing, pipeline if there is nothing but sends and receives, world if it is of all "                           \
       "ranks of the job")                                                                                              \
-    F(T, ENUM(coll_from), source, LABEL, "",                                                                           \
-      "best source of what is known of its collectives: the kernels' own arguments, the "                              \
-      "operator around the launch, an annotation, the kernel's name")                                                  \
     F(T, ENUM(node_span), span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                         \
     F(T, I32, hosts, MEASURE, "", "hosts of the ranks seen, -1 when unknown")                                          \
     F(T, I64, collectives, MEASURE, "", "collectives, matched or not")                                                 \
     F(T, I64, pairs, MEASURE, "", "of them: sends and receives, matched by sender and receiver")                       \
     F(T, I64, matched, MEASURE, "", "of them: two ranks or more, nobody with a trace missing, nothing suspect")        \
-    F(T, I64, missing, MEASURE, "", "of them: a rank that has a trace is missing")                                     \
-    F(T, I64, unmatched, MEASURE, "", "of them: one rank alone though others have a trace")                            \
-    F(T, I64, suspect, MEASURE, "", "of them: something does not fit")                                                 \
     F(T, I64, wait_ns, MEASURE, "ns",                                                                                  \
       "wait, summed over ranks and collectives, without suspect ones; those who are there wait also where one is "     \
-      "missing")                                                                                                       \
-    F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over the collectives matched of state whole")
+      "missing")
 TL_TABLE(group_row, TL_GROUP_FIELDS);
 
 /* Times and bandwidths of a group's collectives of one kind and size. */
@@ -244,8 +239,6 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
     F(T, I64, kernel_ns, MEASURE, "ns", "kernel time, summed over ranks")                                              \
     F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks")                                                       \
     F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over collectives")                                         \
-    F(T, I64, transfer_min_ns, MEASURE, "ns", "shortest transfer")                                                     \
-    F(T, I64, transfer_max_ns, MEASURE, "ns", "longest transfer")                                                      \
     F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                       \
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
 TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
@@ -291,11 +284,7 @@ TL_TABLE(exposed, TL_EXPOSED_FIELDS);
     F(T, I64, anchors, MEASURE, "", "ends of collectives and messages that tell")                                      \
     F(T, I32, applied, MEASURE, "",                                                                                    \
       "1: the rank's times have been corrected by offset, drift and step, since they are "                             \
-      "impossible as recorded, or ends are apart by more than they scatter")                                           \
-    F(T, I64, before_launch, MEASURE, "",                                                                              \
-      "communication kernels that seem to start before their launch: host and device "                                 \
-      "clocks disagree; their launch lag is taken as 0")                                                               \
-    F(T, I64, before_launch_ns, MEASURE, "ns", "by how much at most")
+      "impossible as recorded, or ends are apart by more than they scatter")
 TL_TABLE(clock, TL_CLOCK_FIELDS);
 
 /* Counts, and worst cases, that tell how far the matching can be trusted. */
@@ -303,8 +292,7 @@ TL_TABLE(clock, TL_CLOCK_FIELDS);
     F(T, ENUM(check), check, KEY, "", "what was counted")                                                              \
     F(T, I64, count, MEASURE, "", "how many")                                                                          \
     F(T, I64, of, MEASURE, "", "of how many")                                                                          \
-    F(T, I64, worst_ns, MEASURE, "ns", "the largest, where it is a time; else 0")                                      \
-    F(T, TEXT128, meaning, LABEL, "", "what the count says")
+    F(T, I64, worst_ns, MEASURE, "ns", "the largest, where it is a time; else 0")
 TL_TABLE(quality, TL_QUALITY_FIELDS);
 
 #endif

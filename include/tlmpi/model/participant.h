@@ -77,11 +77,8 @@ typedef struct tl_membership {
     uint32_t nends;     /* of these nloose: collectives that all ranks leave together */
     int64_t ends_ns[3]; /* ends of three of the nends: the first, the last one with a power of two as its number, the
                          * last */
-    uint32_t nbefore;   /* participants whose kernel seems to start before its launch */
-    int64_t before_ns;  /* largest time from the start of such a kernel to its launch */
     uint8_t collects;   /* a participant is known to be neither a send nor a receive */
     uint8_t inferred;   /* no metadata names the group: the stream and the kind of collective stand for it */
-    uint8_t from;       /* tl_coll_from: the best source of any of its participants */
     char name[32], desc[64], ranks[64]; /* texts for people, padded with 0 */
 } tl_membership;
 

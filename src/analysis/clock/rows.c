@@ -17,25 +17,6 @@ void tl_clock_rows_begin(const tl_rank_clock *rank_clocks, size_t nrank_clocks, 
     }
 }
 
-static tl_clock *row_of(tl_table *table, int32_t rank)
-{
-    size_t at = tl_table_from_rank(table, rank);
-    tl_clock *row = at < table->n ? tl_table_row(table, at) : NULL;
-    return row != NULL && row->rank == rank ? row : NULL;
-}
-
-void tl_clock_rows_launches(const tl_membership *memberships, size_t n, tl_table *table)
-{
-    for (size_t i = 0; i < n; i++) {
-        const tl_membership *s = &memberships[i];
-        tl_clock *row = row_of(table, s->rank);
-        if (row == NULL)
-            continue;
-        row->before_launch += s->nbefore;
-        row->before_launch_ns = tl_ns_max(row->before_launch_ns, s->before_ns);
-    }
-}
-
 void tl_clock_rows_fill(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_clock_end *ends, size_t nends,
                         tl_table *table)
 {
@@ -50,8 +31,9 @@ void tl_clock_rows_fill(const tl_rank_clock *rank_clocks, size_t nrank_clocks, c
         row->sigma_ns = rank_clocks[i].sigma_ns < INT64_MAX ? rank_clocks[i].sigma_ns : -1;
     }
     for (size_t i = 0; i < nends; i++) {
-        tl_clock *row = row_of(table, ends[i].rank);
-        if (row != NULL)
+        size_t at = tl_table_from_rank(table, ends[i].rank);
+        tl_clock *row = at < table->n ? tl_table_row(table, at) : NULL;
+        if (row != NULL && row->rank == ends[i].rank)
             row->anchors += ends[i].n;
     }
 }

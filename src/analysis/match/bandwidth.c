@@ -22,8 +22,6 @@ static void add_row(void *to, const void *of)
 {
     tl_bandwidth *sum = to;
     const tl_bandwidth *row = of;
-    sum->transfer_min_ns = tl_ns_min(sum->transfer_min_ns, row->transfer_min_ns);
-    sum->transfer_max_ns = tl_ns_max(sum->transfer_max_ns, row->transfer_max_ns);
     sum->ranks = row->ranks < sum->ranks ? row->ranks : sum->ranks;
     sum->size_source = row->size_source > sum->size_source ? row->size_source : sum->size_source;
     sum->collectives += row->collectives;
@@ -53,7 +51,7 @@ static void bandwidth_fold(tl_tables *out)
         row->bytes = c->bytes >= 0 ? c->bytes : 0;
         row->kernel_ns = c->kernel_sum_ns;
         row->wait_ns = c->wait_sum_ns;
-        row->transfer_ns = row->transfer_min_ns = row->transfer_max_ns = c->transfer_ns;
+        row->transfer_ns = c->transfer_ns;
     }
     tl_table_unite(sums, 0, add_row);
 }

@@ -1,4 +1,4 @@
-/* group.c - table group: counts of matched, missing and suspect collectives of each process group, and its parallelism.
+/* group.c - table group: collectives and waits of each process group, and its parallelism.
  *
  * The matching has filled the other columns of each group's row.
  */
@@ -12,19 +12,12 @@
 
 static void count_collective(tl_group_row *row, const tl_collective_row *c)
 {
-    bool fits = c->suspect == TL_SUSPECT_NOTHING;
     row->collectives++;
     row->pairs += c->match_rule == TL_BY_PAIR;
-    row->missing += c->state == TL_COLL_MISSING;
-    row->unmatched += c->state == TL_COLL_UNMATCHED;
-    row->suspect += !fits;
-    if (!fits || c->n < 2)
-        return;
-    /* Waits are known even if some ranks have no trace; the transfer time only if all have one. */
-    row->wait_ns = tl_ns_sum(row->wait_ns, c->wait_sum_ns);
-    row->matched += c->state != TL_COLL_MISSING;
-    if (c->state == TL_COLL_WHOLE)
-        row->transfer_ns = tl_ns_sum(row->transfer_ns, c->transfer_ns);
+    if (c->suspect == TL_SUSPECT_NOTHING && c->n > 1) {
+        row->wait_ns = tl_ns_sum(row->wait_ns, c->wait_sum_ns);
+        row->matched += c->state != TL_COLL_MISSING;
+    }
 }
 
 /* Adds a row, with counts alone, for each group that has collectives. */

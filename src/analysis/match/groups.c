@@ -96,7 +96,6 @@ static draft draft_group(const tl_deciding *d, size_t from, size_t to, int32_t *
 
     g.row.inferred = first->inferred;
     g.row.size = first->size;
-    g.row.source = TL_COLL_FROM_NAME;
     memcpy(g.row.name, first->name, sizeof first->name);
     memcpy(g.row.description, first->desc, sizeof first->desc);
     memcpy(g.row.ranks, first->ranks, sizeof first->ranks);
@@ -108,7 +107,6 @@ static draft draft_group(const tl_deciding *d, size_t from, size_t to, int32_t *
         g.collects |= m->collects;
         by_seq = by_seq && m->nseq == m->nlaunched;
         alike = alike && m->nloose == first->nloose && m->loose_key == first->loose_key && end_together(m, first);
-        g.row.source = m->from < g.row.source ? m->from : g.row.source;
     }
     g.row.seen = (int32_t)n;
     if (first->size < 0 && d->job->all_traced && (n > 1 || d->job->nranks == 1)) /* no untraced rank is left */

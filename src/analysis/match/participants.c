@@ -35,8 +35,7 @@ static uint32_t named_membership(collecting *k, uint32_t group)
     tl_membership m = { .rank = k->view->rank,
                         .members_key = g->members_key,
                         .name_key = tl_hash_bytes(name.p, name.n),
-                        .size = g->size,
-                        .from = TL_COLL_FROM_NAME };
+                        .size = g->size };
     tl_cell_text(m.name, sizeof m.name, name.p, name.n);
     tl_cell_text(m.desc, sizeof m.desc, desc.p, desc.n);
     tl_ranks_text(g->members, g->complete ? g->nmembers : 0, m.ranks, sizeof m.ranks);
@@ -64,8 +63,7 @@ static uint32_t inferred_membership(collecting *k, int32_t position, tl_collecti
         tl_vec_push(&k->set->memberships, (tl_membership){ .rank = k->view->rank,
                                                            .members_key = key,
                                                            .size = size > 0 ? size : -1,
-                                                           .inferred = 1,
-                                                           .from = TL_COLL_FROM_NAME });
+                                                           .inferred = 1 });
     return at;
 }
 
@@ -136,14 +134,8 @@ static void add_participant(collecting *k, const tl_kernel *kernel, int64_t laun
                                            .kind = c->kind,
                                            .size_from = c->size_from,
                                        });
-    if (kernel->launch_ns != TL_TIME_UNKNOWN && kernel->start_ns < kernel->launch_ns) {
-        int64_t before_ns = tl_ns_between(kernel->launch_ns, kernel->start_ns);
-        m->nbefore++;
-        m->before_ns = before_ns > m->before_ns ? before_ns : m->before_ns;
-    }
     m->n++;
     m->collects |= c->kind != TL_COLL_UNKNOWN && !tl_is_point_to_point((tl_collective)c->kind);
-    m->from = c->from < m->from ? c->from : m->from;
 }
 
 /* Adds every communication kernel, stream by stream; `position` numbers the streams that have kernels without a group.

@@ -17,7 +17,7 @@
 
 typedef struct meanings {
     const char *const *labels;
-    const char *docs[24]; /* by value, to a NULL */
+    const char *docs[TL_NCHECKS + 1]; /* by value, to a NULL */
 } meanings;
 
 static const meanings all[] = {
@@ -60,8 +60,8 @@ static const meanings all[] = {
     { tl_comm_doubt_labels, { TL_COMM_DOUBT_VALUES(TL_VALUE_MEANING) } },
     { tl_wait_state_labels, { TL_WAIT_STATE_VALUES(TL_VALUE_MEANING) } },
     { tl_node_span_labels, { TL_NODES_VALUES(TL_VALUE_MEANING) } },
+    { tl_check_labels, { TL_CHECK_VALUES(TL_VALUE_MEANING) } },
     { tl_match_rule_labels, { TL_RULE_VALUES(TL_VALUE_MEANING) } },
-    { tl_coll_from_labels, { TL_FROM_VALUES(TL_VALUE_MEANING) } },
     { tl_memory_category_labels,
       { "weights of the model", "what the optimizer keeps", "of the training step", "needed for a while",
         "kept for backward", "of parameters", "what autograd keeps of its own", "of no category",

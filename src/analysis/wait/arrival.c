@@ -134,7 +134,6 @@ static void arrival_per_collective(const tl_collective_view *c, tl_tables *out)
     row->kind = c->kind;
     row->step = c->step;
     row->n = (int32_t)c->n;
-    row->expected = c->expected;
     row->state = c->state;
     row->suspect = c->suspect;
     row->match_rule = c->rule;

@@ -54,7 +54,7 @@ static bool is_fully_traced(const matching *m, int64_t world)
  * that tl_match_key can set. */
 static void decide_groups(matching *m, int64_t world)
 {
-    tl_table *clocks = tl_tables_get(m->tables, &tl_clock_schema), *rows = tl_tables_get(m->tables, &tl_rank_schema);
+    tl_table *rows = tl_tables_get(m->tables, &tl_rank_schema);
     tl_membership *memberships = NULL;
     tl_sighting *mine = NULL, *sightings = NULL;
     tl_fate *fates = NULL;
@@ -63,7 +63,7 @@ static void decide_groups(matching *m, int64_t world)
 
     if (first) {
         tl_rank_clocks_make(rows, &m->ranks, &m->nranks);
-        tl_clock_rows_begin(m->ranks, m->nranks, rows, clocks);
+        tl_clock_rows_begin(m->ranks, m->nranks, rows, tl_tables_get(m->tables, &tl_clock_schema));
     }
     tl_par_share((void **)&m->ranks, &m->nranks, sizeof *m->ranks);
     tl_sightings_draw(m->set, &mine, &nmine);
@@ -79,7 +79,6 @@ static void decide_groups(matching *m, int64_t world)
         fates = tl_calloc(n + 1, sizeof *fates);
         tl_groups_decide(memberships, n, &facts, sightings, nsightings, fates, groups, &m->groups);
         m->ngroups = groups->n;
-        tl_clock_rows_launches(memberships, n, clocks);
     }
     tl_par_share((void **)&fates, &n, sizeof *fates);
     tl_par_share((void **)&m->groups, &m->ngroups, sizeof *m->groups);

@@ -131,12 +131,11 @@ void tl_draw_matching(tl_page *page)
                   "<th>share</th><th class=\"extra\">largest</th></tr>\n",
                   out);
         any = true;
-        const bool times = row->check >= TL_CHECK_UNCHARGED && row->check <= TL_CHECK_BLAME;
-        const size_t unit = times && strncmp(row->meaning, "ns ", 3) == 0 ? 3 : 0; /* the count shows the unit */
+        const bool times = row->check >= TL_CHECK_UNCHARGED && row->check <= TL_CHECK_WAIT_SUSPECT;
+        const char *meaning = tl_check_meanings[row->check] + (times ? strlen("ns ") : 0); /* the count has the unit */
         tl_put(out,
-               "<tr><td class=\"words\">%.*s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"extra\">%s</td></tr>\n",
-               (int)(sizeof row->meaning - unit), row->meaning + unit,
-               times ? tl_duration(row->count).text : tl_grouped(row->count).text,
+               "<tr><td class=\"words\">%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"extra\">%s</td></tr>\n",
+               meaning, times ? tl_duration(row->count).text : tl_grouped(row->count).text,
                times ? tl_duration(row->of).text : tl_grouped(row->of).text, tl_part_in_words(row->count, row->of).text,
                row->worst_ns > 0 ? tl_duration(row->worst_ns).text : "");
     }

@@ -43,8 +43,7 @@ static inline tl_membership *member(int32_t rank, uint64_t members, const char *
                           .rank = rank,
                           .size = 4,
                           .n = 1,
-                          .nlaunched = 1,
-                          .from = TL_COLL_FROM_KERNEL };
+                          .nlaunched = 1 };
     snprintf(m->name, sizeof m->name, "%s", name);
     j.n++;
     return m;

@@ -335,8 +335,6 @@ static void sums_by_group_kind_and_size(void)
     CU_ASSERT_EQUAL(small->ranks, 2);
     CU_ASSERT_EQUAL(small->bytes, 2023);
     CU_ASSERT_EQUAL(small->transfer_ns, 5 * US);
-    CU_ASSERT_EQUAL(small->transfer_min_ns, 2 * US);
-    CU_ASSERT_EQUAL(small->transfer_max_ns, 3 * US);
     CU_ASSERT_EQUAL(small->wait_ns, 3 * US);
     CU_ASSERT_DOUBLE_EQUAL(small->algbw_gb_s, 0.4046, 1e-12);
     CU_ASSERT_EQUAL(large->bytes_from, 4096);
@@ -346,15 +344,12 @@ static void sums_by_group_kind_and_size(void)
     CU_ASSERT_STRING_EQUAL(g->name, "g");
     CU_ASSERT_EQUAL(g->collectives, 4);
     CU_ASSERT_EQUAL(g->matched, 3);
-    CU_ASSERT_EQUAL(g->unmatched, 1);
     CU_ASSERT_EQUAL(g->wait_ns, 3 * US);
     CU_ASSERT_EQUAL(quality(&job, "collective_matched")->count, 3);
     CU_ASSERT_EQUAL(quality(&job, "collective_matched")->of, 4);
     CU_ASSERT_EQUAL(quality(&job, "arrival_by_launch")->count, 6);
     CU_ASSERT_EQUAL(quality(&job, "arrival_alone")->count, 1);
-    CU_ASSERT_EQUAL(quality(&job, "wait_balance")->count, 0);
     CU_ASSERT_EQUAL(quality(&job, "wait_late_rank")->count, 3 * US);
-    CU_ASSERT_EQUAL(quality(&job, "blame_balance")->count, 3 * US); /* as nobody has been charged here */
     tl_tables_free(&job);
     meeting_free(m);
 }
@@ -375,7 +370,6 @@ static void without_all_ranks_there_is_no_transfer_and_no_bandwidth(void)
         sum_up_group(m, 1, size, &job);
         CU_ASSERT_EQUAL(tl_tables_get(&job, &tl_bandwidth_schema)->n, whole);
         const tl_group_row *group = tl_table_row(tl_tables_get(&job, &tl_group_row_schema), 0);
-        CU_ASSERT_EQUAL(group->transfer_ns, whole ? 4 * US : 0);
         CU_ASSERT_EQUAL(group->wait_ns, size % 2 == 0 ? 2 * US : 0); /* of those who are there one waited for the other */
         tl_tables_free(&job);
         meeting_free(m);
@@ -413,18 +407,6 @@ static void sums_do_not_depend_on_who_has_what(void)
     meeting_free(m);
 }
 
-/* A wait that is in one table and not in the other shows. */
-static void a_lost_wait_is_out_of_balance(void)
-{
-    meeting *m = three_collectives();
-    tl_tables job;
-    meeting_arrival(m, 0)->wait_ns -= 7;
-    sum_up(m, 1, &job);
-    CU_ASSERT_EQUAL(quality(&job, "wait_balance")->count, 7);
-    tl_tables_free(&job);
-    meeting_free(m);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -445,7 +427,6 @@ int main(void)
         TEST(without_all_ranks_there_is_no_transfer_and_no_bandwidth),
         TEST(of_matched_ones_alone_it_is_told_how_many_are_in_no_step),
         TEST(sums_do_not_depend_on_who_has_what),
-        TEST(a_lost_wait_is_out_of_balance),
     };
     return unit_main("arrival", tests, COUNT(tests));
 }
