@@ -17,7 +17,6 @@ bool tl_cause_is_of_host(tl_cause cause)
 const char *const tl_excess_labels[] = { TL_EXCESS_VALUES(TL_VALUE_LABEL) NULL };
 
 const char *const tl_against_labels[] = { TL_AGAINST_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_cause_from_labels[] = { TL_CAUSE_FROM_VALUES(TL_VALUE_LABEL) NULL };
 
 const char *const tl_pattern_labels[] = { TL_PATTERN_VALUES(TL_VALUE_LABEL) NULL };
 

@@ -131,7 +131,6 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
     row->last_step = last;
     row->cause = TL_CAUSE_HOST_LATE;
     row->cause_share = 1;
-    row->cause_from = TL_CAUSE_FROM_GAIN;
     snprintf(row->place, sizeof row->place, "forward");
     if (gain_ns >= 0) {
         tl_whatif_row whatif = { .scenario = TL_SCENARIO_RANK, .rank = rank, .cause = TL_NACTIVITIES, .gain_ns = gain_ns };

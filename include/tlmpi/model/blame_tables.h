@@ -36,13 +36,6 @@ extern const char *const tl_cause_labels[];
 /* Returns whether the cause lies in the host: something that it did, or did not do in time. */
 bool tl_cause_is_of_host(tl_cause cause);
 
-/* The total that cause_share is a share of. */
-#define TL_CAUSE_FROM_VALUES(V)                                                                                        \
-    V(TL_CAUSE_FROM_NOTHING, "nothing", "no cause is known")                                                           \
-    V(TL_CAUSE_FROM_GAIN, "gain", "what its repair gains, cause by cause")
-typedef enum tl_cause_from { TL_CAUSE_FROM_VALUES(TL_VALUE_NAME) } tl_cause_from;
-extern const char *const tl_cause_from_labels[];
-
 /* What the work of a rank is compared with. */
 #define TL_AGAINST_VALUES(V)                                                                                           \
     V(TL_AGAINST_PEERS, "peers", "ranks that do the same")                                                             \
@@ -202,12 +195,9 @@ enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* time before a recording began, whic
     F(T, I64, path_ns, MEASURE, "ns",                                                                                  \
       "time on the path, which leaves what seems to run on where the next begins that waited for it; of rank -1 all "  \
       "together are time_ns of unchanged in whatif")                                                                   \
-    F(T, F64, share, MEASURE, "", "path_ns / the whole path")                                                          \
-    F(T, I64, own_ns, MEASURE, "ns",                                                                                   \
-      "what the rank has of it in all, on the path or not; of rank -1 the mean; of "                                   \
-      "latency not all is known")                                                                                      \
     F(T, I64, imbalance_ns, MEASURE, "ns",                                                                             \
-      "of rank -1: path_ns - own_ns, where that is more than 0: what there is only because ranks differ; else 0")
+      "of rank -1: by how much path_ns is more than what ranks have of it in the mean, on the path or not: what there "  \
+      "is only because ranks differ; of work of devices, else 0")
 TL_TABLE(path_row, TL_PATH_FIELDS);
 
 /* Ranks between which data move slowly. */
@@ -262,7 +252,6 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, ENUM(cause), largest_cause, MEASURE, "",                                                                      \
       "what gains most of all that it is late for: `cause`, but where that is mixed")                                  \
     F(T, F64, cause_share, MEASURE, "", "what largest_cause gains, as a part of what its repair gains")                \
-    F(T, ENUM(cause_from), cause_from, LABEL, "", "gain: of what its repair gains; nothing: no cause is known")        \
     F(T, TEXT128, place, MEASURE, "",                                                                                  \
       "kernel, or innermost annotation, operator or frame, whose excess over its "                                     \
       "peers it is; empty where none stands out")                                                                      \

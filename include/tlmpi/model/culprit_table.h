@@ -56,7 +56,6 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, I64, steps_not_counted, MEASURE, "",                                                                          \
       "steps in which it stands out and that are none of its pattern: in them it costs less, or recordings begin or "  \
       "end; 0 of a link")                                                                                              \
-    F(T, I64, steps, MEASURE, "", "steps of the job")                                                                  \
     F(T, F64, share_steps, MEASURE, "", "of `rank`, as in table straggler; none of a link")                            \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "how much less time the job takes without the delay, simulated; -1: not simulated")                              \
@@ -72,8 +71,6 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, I64, step_cost_ns, MEASURE, "ns",                                                                             \
       "gain_ns within the flagged steps, for each; where not simulated the median of excess_ns; 0 of a link")          \
     F(T, I64, step_ns, MEASURE, "ns", "length of these steps in the mean; where not simulated that of the median one") \
-    F(T, I64, in_steps_ns, MEASURE, "ns",                                                                              \
-      "gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known")                         \
     F(T, I64, late_count, MEASURE, "", "collectives in which it, or one of its ranks, came last; 0 of a link")         \
     F(T, I64, blame_ns, MEASURE, "ns", "GPU time: what all others together waited for it, or for those that had")      \
     F(T, I64, indirect_ns, MEASURE, "ns", "of them: others waited for those that waited for it")                       \
@@ -86,11 +83,8 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, ENUM(cause), cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")                     \
     F(T, ENUM(cause), largest_cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")             \
     F(T, F64, cause_share, MEASURE, "", "as in table straggler, of `rank`; 1 of a link")                               \
-    F(T, ENUM(cause_from), cause_from, LABEL, "", "as in table straggler, of `rank`")                                  \
     F(T, I32, same_cause, LABEL, "", "1: it is that of all its ranks")                                                 \
     F(T, TEXT128, place, MEASURE, "", "as in table straggler, of `rank`; empty where none stands out")                 \
-    F(T, I64, untimed, MEASURE, "", "events of its ranks without a duration that can be")                              \
-    F(T, I64, events, MEASURE, "", "events of its ranks that were kept")                                               \
     F(T, ENUM(confidence), confidence, MEASURE, "",                                                                    \
       "how sure it is who it is: high without a doubt, medium with one or "                                            \
       "two, low with three, or with a grave one")                                                                      \

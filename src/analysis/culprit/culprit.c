@@ -158,7 +158,6 @@ tl_culprit tl_culprit_empty(const tl_judgement *j, tl_culprit_kind kind)
                          .pattern = TL_PATTERN_NONE,
                          .first_step = -1,
                          .last_step = -1,
-                         .steps = (int64_t)j->facts.trust.nsteps,
                          .share_steps = NAN,
                          .gain_ns = -1,
                          .wall_ns = j->facts.wall_ns,

@@ -49,7 +49,7 @@ static bool gain_does_not_fit(const tl_suspect *c)
     bool drains = c->rank->cause == TL_CAUSE_SYNC_DRAIN || c->rank->cause == TL_CAUSE_ALLOCATOR;
     int64_t late_ns = drains ? tl_ns_max(c->late_ns, c->row.waited_ns) : c->late_ns;
     return (c->row.gain_ns >= 0 && c->row.gain_ns < late_ns / 2) ||
-           c->row.in_steps_ns / 2 > tl_ns_max(c->row.excess_ns, c->row.waited_ns);
+           c->in_steps_ns / 2 > tl_ns_max(c->row.excess_ns, c->row.waited_ns);
 }
 
 /* Whether the share of events without a duration is TL_NOTHING_SHARE or more.  A rank has hundreds of events in a step,
@@ -225,7 +225,7 @@ static void add_data_doubts(const tl_judgement *j, const tl_suspect *c, doubts *
     bool hardly = t->matched < t->collectives / 2 + t->collectives % 2, silent = c != NULL && t->collectives == 0;
     bool blurred = tl_clocks_blur(a), hidden = c != NULL && c->rank != NULL && waits_are_hidden(j, c);
     bool lacks =
-        lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->row.untimed, c->row.events));
+        lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->untimed, c->events));
     const reason reasons[] = {
         { TL_DOUBT_ONE_STEP, WHO | STEPS, t->nsteps < 2 },
         { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps - t->left_out < TL_PATTERN_LEAST },
@@ -321,11 +321,11 @@ static void add_culprit_doubts(const tl_judgement *j, const tl_suspect *c, doubt
         /* z is the delay in standard errors. */
         { TL_DOUBT_CHANCE, WHO, c->row.z < (double)TL_LITTLE_PART },
         /* Less than half of the gain lies in the flagged steps. */
-        { TL_DOUBT_ELSEWHERE, STEPS, c->row.in_steps_ns > 0 && c->row.in_steps_ns < c->row.gain_ns / 2 },
+        { TL_DOUBT_ELSEWHERE, STEPS, c->in_steps_ns > 0 && c->in_steps_ns < c->row.gain_ns / 2 },
         /* Other steps lose a part of the gain of the flagged steps, as if the job's end is not whole: the gain is too
          * low. */
         { TL_DOUBT_ELSEWHERE, WHO,
-          c->row.gain_ns > 0 && c->row.in_steps_ns > c->row.gain_ns + c->row.gain_ns / TL_LITTLE_PART },
+          c->row.gain_ns > 0 && c->in_steps_ns > c->row.gain_ns + c->row.gain_ns / TL_LITTLE_PART },
         { TL_DOUBT_OUTSIDE, WHO | STEPS, costs_outside_steps(j, c) },
         { TL_DOUBT_NOT_REPLAYED, WHO, c->row.gain_ns < 0 },
         { TL_DOUBT_GAIN, WHO, ranked && gain_does_not_fit(c) },

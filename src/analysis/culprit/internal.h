@@ -18,6 +18,8 @@ typedef struct tl_suspect {
                                         * among several: of one of them.  NULL: unknown */
     int64_t late_ns;                   /* sum of its visible lateness (measure.c); of a link 0 */
     int64_t steps_blame_ns;            /* the part of blame_ns in flagged steps; all of it if no step is flagged */
+    int64_t in_steps_ns;               /* gain in flagged steps, of a single rank; 0: unknown */
+    int64_t untimed, events;           /* events of its members without a possible duration; all that were kept */
 } tl_suspect;
 
 /* A step of the job, and the cost of a culprit in it. */

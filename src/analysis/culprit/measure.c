@@ -125,7 +125,7 @@ static void measure_steps(tl_judgement *j, tl_suspect *c)
     row->step_ns = middle->length_ns;
     if (row->gain_ns >= 0) { /* of a single rank, a part of the gain may lie in other steps */
         bool alone = c->nmembers == 1 && j->nsteps > 0;
-        row->in_steps_ns = alone ? in_steps_ns : 0;
+        c->in_steps_ns = alone ? in_steps_ns : 0;
         bool elsewhere = alone && in_steps_ns > 0 && in_steps_ns < row->gain_ns;
         row->step_cost_ns = (elsewhere ? in_steps_ns : row->gain_ns) / n;
         row->step_ns = sum_ns / n;
@@ -206,8 +206,8 @@ void tl_culprit_measure(tl_judgement *j, tl_suspect *c)
         measure_steps(j, c);
     for (size_t i = 0; i < c->nmembers; i++) {
         const tl_rank *row = tl_rank_row(j->tables, c->members[i]);
-        c->row.untimed = tl_ns_add(c->row.untimed, row != NULL ? row->untimed : 0);
-        c->row.events = tl_ns_add(c->row.events, row != NULL ? row->kept : 0);
+        c->untimed = tl_ns_add(c->untimed, row != NULL ? row->untimed : 0);
+        c->events = tl_ns_add(c->events, row != NULL ? row->kept : 0);
         path_ns = tl_ns_add(path_ns, path_ns_of(j, c->members[i]));
     }
     bool known = c->nmembers > 0 && (c->rank == NULL || c->trace != NULL || c->nmembers > 1); /* it has a trace */

@@ -36,7 +36,6 @@ static void copy_straggler(const tl_straggler *from, tl_culprit *row)
     row->cause = from->cause;
     row->largest_cause = from->largest_cause;
     row->cause_share = from->cause_share;
-    row->cause_from = from->cause_from;
     memcpy(row->place, from->place, sizeof row->place);
 }
 

@@ -46,7 +46,6 @@ static const meanings all[] = {
     { tl_verdict_labels, { TL_VERDICT_VALUES(TL_VALUE_MEANING) } },
     { tl_cause_labels, { TL_CAUSE_VALUES(TL_VALUE_MEANING) } },
     { tl_against_labels, { TL_AGAINST_VALUES(TL_VALUE_MEANING) } },
-    { tl_cause_from_labels, { TL_CAUSE_FROM_VALUES(TL_VALUE_MEANING) } },
     { tl_excess_labels, { TL_EXCESS_VALUES(TL_VALUE_MEANING) } },
     { tl_pattern_labels, { TL_PATTERN_VALUES(TL_VALUE_MEANING) } },
     { tl_steps_from_labels, { TL_STEPS_FROM_VALUES(TL_VALUE_MEANING) } },

@@ -93,7 +93,6 @@ static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_c
     row->verdict = TL_VERDICT_STRAGGLER;
     row->cause = row->largest_cause = TL_CAUSE_SLOW_LINK;
     row->cause_share = 1;
-    row->cause_from = TL_CAUSE_FROM_GAIN;
     row->pattern = link->pattern;
     row->first_step = link->first_step;
     row->last_step = link->last_step;

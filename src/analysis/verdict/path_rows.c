@@ -4,24 +4,14 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/path_tables.h"
 
-typedef struct writing {
-    const tl_path *path;
-    tl_table *table;
-    int64_t whole_ns;
-} writing;
-
-static void add_row(const writing *w, int32_t rank, int activity, int64_t path_ns, int64_t own_ns)
+static void add_row(tl_table *table, int32_t rank, int activity, int64_t path_ns, int64_t imbalance_ns)
 {
     const tl_path_row row = { .rank = rank,
                               .activity = (uint8_t)activity,
                               .path_ns = path_ns,
-                              .share = w->whole_ns > 0 ? (double)path_ns / (double)w->whole_ns : 0,
-                              .own_ns = own_ns,
-                              .imbalance_ns = rank < 0 && activity < TL_ACTIVITY_DEVICE && path_ns > own_ns
-                                                  ? path_ns - own_ns
-                                                  : 0 };
-    if (path_ns != 0 || own_ns != 0)
-        tl_table_append(w->table, &row, 1);
+                              .imbalance_ns = tl_ns_max(imbalance_ns, 0) };
+    if (path_ns != 0)
+        tl_table_append(table, &row, 1);
 }
 
 static int64_t mean_own(const tl_path *path, size_t nranks, int activity)
@@ -121,16 +111,15 @@ static void add_path_rows(const tl_rank_path *path, int32_t rank, const int32_t 
 void tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_tables *tables)
 {
     tl_table *table = tl_tables_get(tables, &tl_path_row_schema);
-    writing w = { .path = path, .table = table, .whole_ns = path->before_ns };
 
-    for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-        w.whole_ns += path->sum.ns[activity];
-    for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-        add_row(&w, -1, activity, path->sum.ns[activity], mean_own(path, nranks, activity));
-    add_row(&w, -1, TL_NACTIVITIES, path->before_ns, 0);
+    for (int activity = 0; activity < TL_NACTIVITIES; activity++) {
+        int64_t ns = path->sum.ns[activity];
+        add_row(table, -1, activity, ns, activity < TL_ACTIVITY_DEVICE ? ns - mean_own(path, nranks, activity) : 0);
+    }
+    add_row(table, -1, TL_NACTIVITIES, path->before_ns, 0);
     for (size_t r = 0; r < nranks; r++)
         for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-            add_row(&w, ranks[r], activity, path->by_rank[r].ns[activity], path->own[r].ns[activity]);
+            add_row(table, ranks[r], activity, path->by_rank[r].ns[activity], 0);
     tl_table_sort(table);
     add_sums(path, ranks, nranks, tl_tables_get(tables, &tl_path_sum_schema));
     add_path_rows(&path->job, -1, ranks, tables);

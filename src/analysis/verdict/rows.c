@@ -217,8 +217,6 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
                          .cause = (uint8_t)w->j->causes[rank].cause,
                          .largest_cause = (uint8_t)w->j->causes[rank].largest,
                          .cause_share = w->j->causes[rank].share,
-                         .cause_from =
-                             w->j->causes[rank].cause != TL_CAUSE_UNKNOWN ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING,
                          .gain_ns = w->j->rank_ns[rank],
                          .against = (uint8_t)against_of(w->b, w->b->role_of[rank]),
                          .slowdown = NAN,

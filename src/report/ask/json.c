@@ -77,9 +77,7 @@ static void put_which_rank(tl_json_writer *j, const tl_answers *a)
 
 static void put_phase_of_rank(tl_json_writer *j, const tl_answers *a, const tl_culprit *c)
 {
-    bool of_gain = c->cause_from == TL_CAUSE_FROM_GAIN;
     put_culprit_columns(j, c, "place largest_cause cause_share");
-    tl_put_word(j, "cause_from", tl_cause_from_labels[of_gain ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING]);
     tl_put_begin(j, "excess", '[');
     for (size_t i = 0; i < a->nexcess; i++) {
         tl_put_begin(j, NULL, '{');

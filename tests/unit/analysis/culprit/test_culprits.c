@@ -313,7 +313,6 @@ static void a_row_says_what_it_costs_of_which_time(void)
     CU_ASSERT_EQUAL(row->wall_ns, 750 * MS);
     CU_ASSERT_DOUBLE_EQUAL(row->cost_share, 0.2, 1e-9);
     CU_ASSERT_EQUAL(row->waited_ns, 240 * MS);
-    CU_ASSERT_EQUAL(row->steps, 8);
     CU_ASSERT_EQUAL(row->device, 2);
     CU_ASSERT_EQUAL(row->z, 7);
     CU_ASSERT_EQUAL(row->cause, TL_CAUSE_HOST_LATE);
