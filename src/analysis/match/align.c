@@ -139,7 +139,7 @@ static void set_clock_distances(aligning *k)
     if (k->npinned > 0) {
         all_ns = tl_median(room, k->npinned);
     } else if (k->nopen >= TL_MEDIAN_LEAST && k->nfree >= TL_MEDIAN_LEAST) {
-        tl_shift tried[2 * TL_SHIFTS + 1], *best = tried;
+        tl_shift tried[2 * TL_SHIFTS + 1] = { { 0 } }, *best = tried;
         size_t n = tl_shifts_try(k->open, k->nopen, k->free, k->nfree, false, tried);
         for (size_t i = 1; i < n; i++)
             best = is_better(&tried[i], best) ? &tried[i] : best;
