@@ -32,7 +32,7 @@ static const char *const howto_lines[] = {
     "when memory was given and taken back, where a run had --series\tseries --rank 3 --where what~memory",
     "what takes the memory, from a raw memory timeline\tmemory_category",
     "what a node of an execution trace (ExecutionTraceObserver) cost\texecution_node --rank 3",
-    "how many nodes of an execution trace ran, and why not others\texecution_trace",
+    "which files beside traces were read, and what was lost\tside_file",
     "which kernels an operator launches again and again\tpattern --rank 3 --top 10",
     "what forward or backward costs\tannotation --rank 3 --top 10",
     "on which rank an annotation costs most\tannotation_ranks --columns name,most_rank,slowest_rank,apart_ranks",
@@ -144,6 +144,8 @@ static const char *const changes_lines[] = {
     "clock\tbefore_launch and before_launch_ns: of all work in table rank",
     ("quality\tmeaning: tlmpi describe quality; sums over ranks of table rank (before_launch, too_long), and checks "
      "that were 0 by construction (wait_balance, blame_balance)"),
+    ("phase_file, memory_file, execution_trace\tside_file, with a kind: entries (records, nodes), lost (no_json, no_key, "
+     "no_duration, without_id); counts of nodes by link are those of execution_node, times those of memory_timeline"),
     "mix\tbreakdown: compute_ns, comm_ns - comm_exposed_ns (both at once), copy_ns - copy_exposed_ns",
     NULL,
 };
@@ -338,7 +340,7 @@ static const char *const copy_notes[] = {
 static const char *const memory_notes[] = {
     "tlmpi run --series writes the memory events of a trace one by one (table series). The raw memory timelines that "
     "export_memory_timeline of PyTorch's profiler writes (names that end in .raw.json.gz, .raw.gz or .raw.json) are "
-    "read beside traces, or alone: memory_file has the files, memory_category what each category had at most, "
+    "read beside traces, or alone: side_file has the files, memory_category what each category had at most, "
     "memory_timeline all of it over time. The rank is the one that the file's name tells. These tables are in files "
     "alone that have rows of them.",
     NULL,
@@ -411,7 +413,6 @@ static const struct {
     { "bandwidth", bandwidth_notes },
     { "path_sum", path_notes },
     { "path", path_notes },
-    { "execution_trace", execution_notes },
     { "execution_node", execution_notes },
 };
 
@@ -436,10 +437,9 @@ const char *tl_why_empty(const char *table)
     } reasons[] = {
         { "counter", "not available: no trace has hardware counters (cuda_profiler_range)" },
         { "memory", no_memory },
-        { "memory_file", no_timeline },
         { "memory_category", no_timeline },
         { "memory_timeline", no_timeline },
-        { "execution_trace", no_execution },
+        { "side_file", "there are no files of phases, memory timelines or execution traces" },
         { "execution_node", no_execution },
         { "annotation_device", "not available: no trace has annotations of the device (gpu_user_annotation)" },
         { "call_tree", "no trace has operators, annotations or device work" },

@@ -203,7 +203,7 @@ static void say_why_empty(tl_result *result, const tl_schema *table)
     const char *reason = tl_why_empty(table->name);
     if (reason != NULL)
         tl_warn("table %s has no rows: %s", table->name, reason);
-    const tl_schema *files = tl_result_find(result, "phase_file");
+    const tl_schema *files = tl_result_find(result, "side_file");
     if (strncmp(table->name, "phase", 5) == 0 && (files == NULL || tl_result_nrows(result, files) == 0))
         tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)",
                 table->name);

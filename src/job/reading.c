@@ -6,6 +6,7 @@
 #include "tlmpi/job/run.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/team.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/trace/read/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,7 @@ tl_status tl_job_reread(tl_job *j, tl_error *err)
 _Static_assert((int)TL_MEMORY_KINDS == (int)TL_MEMORY_SUMS, "a row for each category of the file, and the total");
 
 typedef struct memory_reading {
-    tl_memory_file *file;
+    tl_side_file *file;
     tl_memory_category rows[TL_MEMORY_KINDS];
     tl_table *timeline;
     int64_t n;
@@ -168,10 +169,10 @@ static void read_memory(const char *path, int32_t number, tl_tables *tables)
 {
     tl_table *timeline = tl_tables_get(tables, &tl_memory_timeline_schema);
     int64_t named = tl_rank_of_name(path);
-    tl_memory_file file = { .file = number,
-                            .rank = named >= 0 && named <= INT32_MAX ? (int32_t)named : -1,
-                            .first_ns = TL_TIME_UNKNOWN,
-                            .last_ns = TL_TIME_UNKNOWN };
+    tl_side_file file = { .kind = TL_SIDE_MEMORY,
+                          .file = number,
+                          .rank = named >= 0 && named <= INT32_MAX ? (int32_t)named : -1,
+                          .replaced_by = -1 };
     memory_reading r = { .file = &file, .timeline = timeline };
     tl_memory_report report;
     tl_error why = { 0 };
@@ -180,23 +181,21 @@ static void read_memory(const char *path, int32_t number, tl_tables *tables)
     tl_memory_peaks_begin(r.rows, number, file.rank);
     tl_status st = tl_memory_timeline_read(path, add_state, &r, &report, &why);
     file.entries = report.entries;
-    file.status = st == TL_OK           ? (report.entries > 0 ? TL_MEMORY_FILE_OK : TL_MEMORY_FILE_EMPTY)
-                  : report.entries == 0 ? TL_MEMORY_FILE_UNREADABLE
-                  : report.cut          ? TL_MEMORY_FILE_CUT
-                                        : TL_MEMORY_FILE_DAMAGED;
-    const char *words = tl_error_reason(&why, path);
+    file.status = st == TL_OK           ? (report.entries > 0 ? TL_SIDE_OK : TL_SIDE_EMPTY)
+                  : report.entries == 0 ? TL_SIDE_UNREADABLE
+                  : report.cut          ? TL_SIDE_CUT
+                                        : TL_SIDE_DAMAGED;
+    const char *words = file.status == TL_SIDE_EMPTY ? "no entry" : tl_error_reason(&why, path);
     tl_cell_text(file.error, sizeof file.error, words, strlen(words));
     tl_cell_path(file.path, sizeof file.path, path);
 
     for (size_t i = first; i < timeline->n; i++) {
         tl_memory_timeline *row = tl_table_row(timeline, i);
         row->time_ns = shown_at(row->time_ns, report.earliest_ns);
-        file.last_ns = row->time_ns;
     }
-    file.first_ns = report.earliest_ns != INT64_MAX ? report.earliest_ns : TL_TIME_UNKNOWN;
     for (int i = 0; i < TL_MEMORY_KINDS; i++)
         r.rows[i].peak_ns = shown_at(r.rows[i].peak_ns, report.earliest_ns);
-    tl_table_append(tl_tables_get(tables, &tl_memory_file_schema), &file, 1);
+    tl_table_append(tl_tables_get(tables, &tl_side_file_schema), &file, 1);
     if (report.entries != 0)
         tl_table_append(tl_tables_get(tables, &tl_memory_category_schema), r.rows, TL_MEMORY_KINDS);
 }

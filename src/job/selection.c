@@ -5,6 +5,7 @@
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -200,12 +201,13 @@ static void add_note(tl_job *j, const char *note)
 tl_status tl_job_end_selection(tl_job *j, tl_error *err)
 {
     const tl_options *o = j->options;
-    const tl_table *files = tl_tables_get(&j->tables, &tl_phase_file_schema);
     size_t nphases = tl_tables_get(&j->tables, &tl_phase_schema)->n;
-    int64_t records = 0;
+    int64_t records = 0, timelines = 0;
 
-    for (size_t i = 0; i < files->n; i++)
-        records += ((const tl_phase_file *)tl_table_row(files, i))->records;
+    TL_ROWS (const tl_side_file, f, tl_tables_get(&j->tables, &tl_side_file_schema)) {
+        records += f->kind == TL_SIDE_PHASES ? f->entries : 0;
+        timelines += f->kind == TL_SIDE_MEMORY;
+    }
     if (records > 0 && nphases == 0 && o->ranks.n + o->steps.n > 0) {
         if (j->plan.n == 0)
             return tl_fail(err, TL_EUSAGE, "nothing is selected by %.600s: the files of phases have nothing of them",
@@ -214,7 +216,7 @@ tl_status tl_job_end_selection(tl_job *j, tl_error *err)
     }
     if (nphases > 0 && o->times.n > 0)
         add_note(j, "phases are of any time, which their files do not tell");
-    if (j->selected && tl_tables_get(&j->tables, &tl_memory_file_schema)->n > 0)
+    if (j->selected && timelines > 0)
         add_note(j, "memory timelines are whole");
     return TL_OK;
 }

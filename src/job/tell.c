@@ -8,6 +8,7 @@
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/words.h"
@@ -132,11 +133,8 @@ static const void *rows_of(tl_tables *job, const tl_schema *schema, size_t *n)
 
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 {
-    size_t nranks, nphases, nmemory, nexecutions, unreadable = 0, damaged = tl_plan_lost(plan);
+    size_t nranks, unreadable = 0, damaged = tl_plan_lost(plan);
     const tl_rank *ranks = rows_of(job, &tl_rank_schema, &nranks);
-    const tl_phase_file *phases = rows_of(job, &tl_phase_file_schema, &nphases);
-    const tl_memory_file *memory = rows_of(job, &tl_memory_file_schema, &nmemory);
-    const tl_execution_trace *executions = rows_of(job, &tl_execution_trace_schema, &nexecutions);
     int64_t records = 0;
 
     for (int32_t run = 0; run < plan->inventory.nruns && plan->inventory.runs != NULL; run++)
@@ -146,16 +144,10 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
         damaged += ranks[i].status == TL_RANK_DAMAGED || ranks[i].status == TL_RANK_CUT || ranks[i].dropped > 0 ||
                    ranks[i].duplicates > 0;
     }
-    for (size_t i = 0; i < nphases; i++) {
-        records += phases[i].records;
-        damaged += phases[i].status != TL_PHASE_FILE_OK || phases[i].replaced + phases[i].left_out > 0;
+    TL_ROWS (const tl_side_file, f, tl_tables_get(job, &tl_side_file_schema)) {
+        records += f->kind != TL_SIDE_EXECUTION ? f->entries : 0;
+        damaged += f->status != TL_SIDE_OK || f->replaced + f->left_out > 0;
     }
-    for (size_t i = 0; i < nmemory; i++) {
-        records += memory[i].entries;
-        damaged += memory[i].status != TL_MEMORY_FILE_OK;
-    }
-    for (size_t i = 0; i < nexecutions; i++)
-        damaged += executions[i].status != TL_PHASE_FILE_OK;
     return unreadable == nranks && records == 0 ? TL_EXIT_NOTHING
            : unreadable + damaged > 0           ? TL_EXIT_PARTIAL
                                                 : TL_EXIT_DONE;
@@ -163,16 +155,16 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 
 const char *tl_inputs_word(tl_tables *job)
 {
-    bool traces = tl_tables_get(job, &tl_rank_schema)->n > 0;
-    return !traces && tl_tables_get(job, &tl_phase_file_schema)->n > 0    ? "files of phases"
-           : !traces && tl_tables_get(job, &tl_memory_file_schema)->n > 0 ? "memory timelines"
-                                                                          : "traces";
+    const tl_table *sides = tl_tables_get(job, &tl_side_file_schema);
+    if (tl_tables_get(job, &tl_rank_schema)->n > 0 || sides->n == 0)
+        return "traces";
+    return ((const tl_side_file *)tl_table_row(sides, 0))->kind == TL_SIDE_PHASES ? "files of phases" : "memory timelines";
 }
 
 /* Warns of records that other files repeat. */
-static void tell_replaced(const tl_phase_file *files, size_t n)
+static void tell_replaced(const tl_side_file *files, size_t n)
 {
-    const tl_phase_file *first = NULL;
+    const tl_side_file *first = NULL;
     int64_t replaced = 0;
     size_t more = 0;
     char others[48] = "";
@@ -188,7 +180,7 @@ static void tell_replaced(const tl_phase_file *files, size_t n)
         return;
     if (more > 0)
         snprintf(others, sizeof others, " and of %zu other file%s", more, more == 1 ? "" : "s");
-    const tl_phase_file *by = &files[first->replaced_by];
+    const tl_side_file *by = &files[first->replaced_by];
     tl_warn("%" PRId64 " record%s of %.*s%s %s there again in %.*s%s, with other durations: the later file's count; is "
             "that another run?",
             replaced, replaced == 1 ? "" : "s", (int)sizeof first->path, first->path, others,
@@ -196,7 +188,7 @@ static void tell_replaced(const tl_phase_file *files, size_t n)
 }
 
 /* Warns of a file whose name tells another rank than its lines do. */
-static void tell_other_rank(const tl_phase_file *f)
+static void tell_other_rank(const tl_side_file *f)
 {
     char path[sizeof f->path + 1] = "";
     memcpy(path, f->path, sizeof f->path);
@@ -205,41 +197,25 @@ static void tell_other_rank(const tl_phase_file *f)
         tl_warn("%s: its name tells rank %" PRId64 ", its lines tell rank %d, which counts", path, named, (int)f->rank);
 }
 
-static void tell_phase_files(tl_tables *job)
+static void tell_side_files(tl_tables *job)
 {
     size_t n;
-    const tl_phase_file *files = rows_of(job, &tl_phase_file_schema, &n);
+    const tl_side_file *files = rows_of(job, &tl_side_file_schema, &n);
     for (size_t i = 0; i < n; i++) {
-        const tl_phase_file *f = &files[i];
-        int64_t lost = f->no_json + f->no_key + f->no_duration, again = f->superseded - f->replaced;
-        if (f->status != TL_PHASE_FILE_OK)
-            tl_warn("%.*s: %s, %" PRId64 " of %" PRId64 " line%s lost: %.*s", (int)sizeof f->path, f->path,
-                    tl_phase_file_labels[f->status], lost, f->lines, f->lines == 1 ? "" : "s", (int)sizeof f->error,
-                    f->error);
-        tell_other_rank(f);
-        if (again > 0 || (f->repeated > 0 && f->repeated < f->records)) /* of a copy of a file nothing is lost */
+        const tl_side_file *f = &files[i];
+        int64_t again = f->superseded - f->replaced;
+        if (f->status != TL_SIDE_OK)
+            tl_warn("%.*s: %s: %.*s; entries that count: %" PRId64 ", lost: %" PRId64, (int)sizeof f->path, f->path,
+                    tl_side_status_labels[f->status], (int)sizeof f->error, f->error, f->entries, f->lost);
+        if (f->kind == TL_SIDE_PHASES)
+            tell_other_rank(f);
+        if (again > 0 || (f->repeated > 0 && f->repeated < f->entries)) /* of a copy of a file nothing is lost */
             tl_warn("%.*s: %" PRId64 " record%s stand%s there more than once, and count once; %" PRId64
                     " are of steps that were run again, of which the last counts",
                     (int)sizeof f->path, f->path, f->repeated, f->repeated == 1 ? "" : "s", f->repeated == 1 ? "s" : "",
                     again);
     }
     tell_replaced(files, n);
-}
-
-static void tell_other_files(tl_tables *job)
-{
-    size_t nmemory, nexecutions;
-    const tl_memory_file *m = rows_of(job, &tl_memory_file_schema, &nmemory);
-    const tl_execution_trace *e = rows_of(job, &tl_execution_trace_schema, &nexecutions);
-    for (; nmemory > 0; nmemory--, m++)
-        if (m->status != TL_MEMORY_FILE_OK)
-            tl_warn("%.*s: %s: %.*s; entries before it that count: %" PRId64, (int)sizeof m->path, m->path,
-                    tl_memory_file_labels[m->status], (int)sizeof m->error, m->error[0] != '\0' ? m->error : "no entry",
-                    m->entries);
-    for (; nexecutions > 0; nexecutions--, e++)
-        if (e->status != TL_PHASE_FILE_OK)
-            tl_warn("%.*s: %s: %.*s", (int)sizeof e->path, e->path, tl_phase_file_labels[e->status],
-                    (int)sizeof e->error, e->error[0] != '\0' ? e->error : "no node has an id and an rf_id");
 }
 
 void tl_tell_problems(const tl_plan *plan, tl_tables *job)
@@ -264,8 +240,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
         tl_warn("rank %d: %.*s: %.*s%s", (int)r->rank, (int)sizeof r->file, r->file, (int)sizeof r->error, r->error,
                 counts);
     }
-    tell_phase_files(job);
-    tell_other_files(job);
+    tell_side_files(job);
 }
 
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
@@ -283,8 +258,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .stragglers = tl_tables_get(job, &tl_straggler_schema),
         .phases = tl_tables_get(job, &tl_phase_schema),
         .memory = tl_tables_get(job, &tl_memory_category_schema),
-        .executions = tl_tables_get(job, &tl_execution_trace_schema),
-        .phase_files = tl_tables_get(job, &tl_phase_file_schema),
+        .side_files = tl_tables_get(job, &tl_side_file_schema),
         .kernels = tl_tables_get(job, &tl_kernel_ranks_schema),
         .names = job->names,
         .noise_ns = options->config.idle.noise_ns,
@@ -342,18 +316,12 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 {
     static const char *const of_ranks[] = { "rank",     "status", "events",     "kept", "dropped",
                                             "repaired", "gzip",   "file_bytes", "file" };
-    static const char *const of_phases[] = { "rank",       "status",   "lines",       "records",
-                                             "no_json",    "no_key",   "no_duration", "repeated",
-                                             "superseded", "left_out", "file_bytes",  "path" };
-    static const char *const of_memory[] = { "rank", "status", "entries", "path" };
-    static const char *const of_executions[] = { "rank", "status", "nodes", "without_id", "path" };
+    static const char *const of_sides[] = { "kind",       "rank",     "status", "entries", "lost", "repeated",
+                                            "superseded", "left_out", "path" };
     const tl_inventory *inventory = &plan->inventory;
 
     print_columns(tl_tables_get(job, &tl_rank_schema), of_ranks, sizeof of_ranks / sizeof *of_ranks);
-    print_columns(tl_tables_get(job, &tl_phase_file_schema), of_phases, sizeof of_phases / sizeof *of_phases);
-    print_columns(tl_tables_get(job, &tl_memory_file_schema), of_memory, sizeof of_memory / sizeof *of_memory);
-    print_columns(tl_tables_get(job, &tl_execution_trace_schema), of_executions,
-                  sizeof of_executions / sizeof *of_executions);
+    print_columns(tl_tables_get(job, &tl_side_file_schema), of_sides, sizeof of_sides / sizeof *of_sides);
     print_formats(inventory);
     if (inventory->nmissing > 0)
         printf("%zu of %" PRId64 " ranks %s no trace here\n", inventory->nmissing, inventory->world_size,

@@ -6,6 +6,7 @@
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/tree_table.h"
 #include "tlmpi/model/measured_tables.h"
@@ -21,7 +22,8 @@ const char *const tl_execution_link_labels[] = { TL_EXECUTION_LINK_VALUES(TL_VAL
 const char *const tl_execution_by_labels[] = { TL_EXECUTION_BY_VALUES(TL_VALUE_LABEL) NULL };
 const char *const tl_memory_category_labels[] = { "parameter", "optimizer_state", "input",   "temporary", "activation",
                                                   "gradient",  "autograd",        "unknown", "total",     NULL };
-const char *const tl_memory_file_labels[] = { "ok", "damaged", "cut", "empty", "unreadable", NULL };
+const char *const tl_side_kind_labels[] = { TL_SIDE_KIND_VALUES(TL_VALUE_LABEL) NULL };
+const char *const tl_side_status_labels[] = { TL_SIDE_STATUS_VALUES(TL_VALUE_LABEL) NULL };
 const char *const tl_counted_by_labels[] = { TL_COUNTED_BY_VALUES(TL_VALUE_LABEL) NULL };
 
 TL_TABLE_DEFINE(kernel_ranks, TL_KERNEL_RANKS_FIELDS, TL_SCOPE_JOB, "device work by name over all ranks",
@@ -64,11 +66,10 @@ TL_TABLE_DEFINE_RARE_AS(rank_path_row, "path", TL_RANK_PATH_FIELDS, TL_SCOPE_JOB
                         "What was each rank's time bound by, instant by instant?");
 
 const char *const tl_phase_holds_labels[] = { TL_HOLDS_VALUES(TL_VALUE_LABEL) NULL };
-const char *const tl_phase_file_labels[] = { TL_PHASE_FILE_VALUES(TL_VALUE_LABEL) NULL };
 const char *const tl_phase_answer_labels[] = { TL_PHASE_ANSWER_VALUES(TL_VALUE_LABEL) NULL };
 
-TL_TABLE_DEFINE_RARE(phase_file, TL_PHASE_FILE_FIELDS, TL_SCOPE_JOB, "files of phases",
-                     "Which files of phases were read, and which of their lines were lost?");
+TL_TABLE_DEFINE_RARE(side_file, TL_SIDE_FILE_FIELDS, TL_SCOPE_JOB, "files beside traces",
+                     "Which files of phases, memory timelines and execution traces were read, and what was lost?");
 TL_TABLE_DEFINE_RARE(phase_step, TL_PHASE_STEP_FIELDS, TL_SCOPE_COLLECTIVE, "phases by step and rank",
                      "How long did each phase take, and how long on the other ranks in the same step?");
 TL_TABLE_DEFINE_RARE(phase, TL_PHASE_FIELDS, TL_SCOPE_JOB, "phases by rank",

@@ -41,7 +41,7 @@ says out '"steps 5"'
 status 0 "$tlmpi" -f -q --steps 4,6 --ranks 0-1 traces
 of step "[(x['rank'], x['step'], x['start_ns'] % 10**6) for x in r] == [(0, 4, 0), (0, 6, 0), (1, 4, 0), (1, 6, 0)]"
 of step "[x['end_ns'] - x['start_ns'] for x in r] == [1000000] * 4"
-of collective "len(r) == 2 and all(x['n'] == x['expected'] == 2 for x in r)"
+of collective "len(r) == 2 and all(x['n'] == 2 and x['state'] == 'partial' for x in r)"
 status 0 "$tlmpi" -f -q traces
 cp traces.h5 whole.h5
 status 0 "$tlmpi" -f -q --steps 4-6 --digest traces
@@ -190,7 +190,7 @@ PYTHON
 for n in 1 2; do
     status 0 mpirun -n "$n" "$tlmpi" -f --steps 4-5 --ranks 0-1 -o traces beside
     of phase_step "sorted({(x['rank'], x['step']) for x in r}) == [(0, 4), (0, 5), (1, 4), (1, 5)]"
-    of phase_file "[x['records'] for x in r] == [6] * 4"
+    of side_file "[x['entries'] for x in r if x['kind'] == 'phases'] == [6] * 4"
     status 0 mpirun -n "$n" "$tlmpi" -f --steps 5,8 -o traces beside
     says err "nothing of the traces is selected by steps 8: there are steps 4-6; memory timelines are whole"
     of phase_step "{x['step'] for x in r} == {5, 8}"

@@ -23,7 +23,6 @@ TLMPI = os.path.abspath(sys.argv[1])
 CORPUS = os.environ.get("TLMPI_CORPUS", "")
 HOST = ("cpu_op", "user_annotation")
 DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
-COUNTS = ("linked", "frame", "no_event", "outside", "other_name", "same_id", "left_out")
 NAMES = ("id", "parent", "rf_id", "name", "link", "runs", "host_ns", "kernels_self", "kernels", "device_self_ns", "device_ns")
 ROUNDING_NS = 1000
 counts = collections.Counter()
@@ -60,7 +59,7 @@ def digest(path):
 
 def others(path):
     """The digests of what execution traces do not add to: texts of nodes are in names."""
-    return [x for x in digest(path) if not x.startswith(("execution_", "names "))]
+    return [x for x in digest(path) if not x.startswith(("execution_", "side_file", "names "))]
 
 
 def run(work, *words, status=0):
@@ -145,9 +144,8 @@ def compare(what, result, file, events, document):
     wrong = [(a, b) for a, b in zip(mine, have) if a != b]
     check(f"{what}: {len(wanted)} nodes", len(mine) == len(have) and not wrong, (len(mine), len(have), wrong[:2]))
     links = collections.Counter(r["link"] for r in wanted)
-    links["no_event"] += links["outside"]
-    row = table(result, "execution_trace")[file]
-    check(f"{what}: counts", [int(row[k]) for k in COUNTS] == [links[k] for k in COUNTS], (row, links))
+    row = table(result, "side_file")[file]
+    check(f"{what}: counts", [int(row[k]) for k in ("entries", "linked", "frames")] == [len(wanted), links["linked"], links["frame"]], (row, links))
     check(f"{what}: device time is not 0", any(r["device_ns"] for r in wanted))
     return got
 
@@ -238,10 +236,10 @@ def job(work):
     for name, (_, document) in documents.items():
         write(os.path.join(folder, name), document)
     result, got = run(work, folder)
-    check("of four ranks: in the summary", "nodes linked to operators" in got.stdout and "(table execution_trace)" in " ".join(got.stdout.split()), got.stdout)
+    check("of four ranks: in the summary", "nodes linked to operators" in got.stdout and "(table side_file)" in " ".join(got.stdout.split()), got.stdout)
     for file, name in enumerate(sorted(documents)):
         i, document = documents[name]
-        check(f"{name}: rank", table(result, "execution_trace")[file]["rank"] == str(ranks[i]))
+        check(f"{name}: rank", table(result, "side_file")[file]["rank"] == str(ranks[i]))
         compare(name, result, file, events[i], document)
     check("the other tables are what they were", others(result) == before)
     digests = {1: digest(result)}
@@ -251,7 +249,7 @@ def job(work):
         digests[n] = got.stdout.splitlines()
     check("one digest on any number of procs", all(d == digests[1] for d in digests.values()), digests)
     some, _ = run(work, "--ranks", str(ranks[0]), folder)
-    check("of one rank that alone", {r["rank"] for r in table(some, "execution_trace")} == {str(ranks[0])})
+    check("of one rank that alone", {r["rank"] for r in table(some, "side_file")} == {str(ranks[0])})
     return folder, traces, before, ranks
 
 
@@ -277,7 +275,7 @@ def faults(work, folder, traces, before, ranks):
     for name, (words, *_) in cases.items():
         write(os.path.join(folder, name), words)
     result, got = run(work, folder, status=1)
-    rows = table(result, "execution_trace")
+    rows = table(result, "side_file")
     for row, (name, (_, status, says, by)) in zip(rows, sorted(cases.items())):
         check(f"fault {name}: {status}", (row["status"], row["linked_by"], row["error"].startswith(says)) == (status, by, True), row)
     check("faults are told", got.stderr.count("expected") == 2 and "no node has an id" in got.stderr and
@@ -304,15 +302,15 @@ def faults(work, folder, traces, before, ranks):
         node["attrs"][0]["value"] += 7 if node["attrs"][0]["value"] else 0
     write(os.path.join(lone, "nodes.json"), document)
     result, _ = run(work, lone)
-    check("by the ids of functions", [r["linked_by"] for r in table(result, "execution_trace")] == ["record_function_id"])
+    check("by the ids of functions", [r["linked_by"] for r in table(result, "side_file")] == ["record_function_id"])
     compare("by the ids of functions", result, 0, json.loads(json.dumps(trace["traceEvents"])), document)
     cut_packed(lone, document)
     result, got = run(work, lone, status=1)
-    row = table(result, "execution_trace")[0]
+    row = table(result, "side_file")[0]
     check("a packed one that is cut", row["status"] in ("cut", "damaged") and "byte" in row["error"] and int(row["linked"]) > 0, row)
     steps, _ = run(work, "--steps", "5", lone, status=1)
-    row = table(steps, "execution_trace")[0]
-    check("events that are not selected are told", int(row["left_out"]) > 0 and int(row["linked"]) > 0, row)
+    row = table(steps, "side_file")[0]
+    check("events that are not selected are told", int(row["linked"]) > 0 and "left_out" in {r["link"] for r in table(steps, "execution_node")}, row)
 
 
 def lone_folder(work, name, events, nodes):
@@ -344,9 +342,9 @@ def packed(work, events):
     folder = lone_folder(work, "packed", events, nodes)
     cut_packed(folder, {"schema": "1.0.1", "nodes": nodes})
     result, got = run(work, folder, status=1)
-    row, = table(result, "execution_trace")
+    row, = table(result, "side_file")
     check("cut in its first block", row["status"] == "damaged" and "cut short" in row["error"] and "cut short" in got.stderr and
-          0 < int(row["linked"]) <= int(row["nodes"]) < 300, (row, got.stderr))
+          0 < int(row["linked"]) <= int(row["entries"]) < 300, (row, got.stderr))
 
 
 def around(work, events):
@@ -360,7 +358,7 @@ def around(work, events):
         for name in (path, path + ".gz"):
             write(name, before + text + behind)
             result, got = run(work, folder, status=0 if byte is None else 1)
-            row, = table(result, "execution_trace")
+            row, = table(result, "side_file")
             says = "" if byte is None else f"byte {len(text) + byte}: expected the end of the file"
             check(f"around it: {before!r} {behind[:9]!r}", row["error"].startswith(says) and row["linked"] == "1" and
                   row["status"] == ("damaged" if says else "ok") and says in got.stderr and bool(row["error"]) == bool(says), row)

@@ -101,7 +101,7 @@ def resumed(work):
         expected |= {("train", step): 2 * (1 + time), ("h2d", step + 1): 1 + time} | ({("eval", step): 1 + time} if step % 8 == 0 else {})
     got = {(x["phase"], int(x["step"])): int(x["duration_ns"]) / 1e6 for x in table(out, "phase_step") if x["rank"] == "1"}
     check("resumed: the last session counts, whole", got == expected, set(got.items()) ^ set(expected.items()))
-    check("resumed: the other is told", [x["superseded"] for x in table(out, "phase_file")] == ["10", "10"])
+    check("resumed: the other is told", [x["superseded"] for x in table(out, "side_file")] == ["10", "10"])
 
 
 def again(work):
@@ -113,12 +113,12 @@ def again(work):
     shutil.copytree(os.path.join(folder, "run1"), os.path.join(folder, "run2"))
     out, got = run(folder)
     check("copies: they count once", table(out, "phase_step") == plain and
-          [x["repeated"] for x in table(out, "phase_file")] == ["30"] * 3 + ["0"] * 3)
+          [x["repeated"] for x in table(out, "side_file")] == ["30"] * 3 + ["0"] * 3)
     check("copies: no warning", not got.stderr, got.stderr)
     Job(2, **job).write(os.path.join(folder, "run2"))
     for n in 1, 3:
         out, got = run(folder, procs=n, status=1)
-        rows = table(out, "phase_file")
+        rows = table(out, "side_file")
         check("another run: counts of its files", [[x[c] for x in rows] for c in ("superseded", "replaced", "replaced_by")] ==
               [["30"] * 3 + ["0"] * 3] * 2 + [["3", "4", "5", "-1", "-1", "-1"]], rows)
         check("another run: it is said once", got.stderr.count("there again in") == 1 and "90 records of " in got.stderr and
@@ -146,7 +146,7 @@ def many_names(work):
         check("many names: who is late", stragglers(table(out, "phase_verdict")) == stragglers(plain) != [])
         check("many names: what takes most stays", {x["phase"] for x in table(out, "phase")} ==
               {"host_to_device", "training_step", "training_metrics", *(f"batch_{i}" for i in range(47, 300))})
-        check("many names: what is left out is counted", [x["left_out"] for x in table(out, "phase_file")] == ["47"] * 4)
+        check("many names: what is left out is counted", [x["left_out"] for x in table(out, "side_file")] == ["47"] * 4)
         check("many names: it is said", "47 names of phases are left out" in got.stderr, got.stderr)
 
 
@@ -180,7 +180,7 @@ def damage(work):
         with open(path, "w", encoding="latin1") as f:
             f.write(text)
         out, got = run(folder, status=1)
-        rows = table(out, "phase_file")
+        rows = table(out, "side_file")
         check(f"{what}: its file's state", [x["status"] for x in rows] == ["ok"] * 4 + [state] + ["ok"] * 3, rows[4])
         check(f"{what}: the answer stays", stragglers([{}] + table(out, "phase_verdict")[1:]) == stragglers([{}] + plain))
         check(f"{what}: it is said", "cuda_events_rank_4.jsonl" in got.stdout + got.stderr, got.stderr)

@@ -25,6 +25,7 @@
 
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 
 /* Returns whether a phase holds collectives, by its name. */
 tl_phase_holds tl_phase_holds_of(tl_text name);
@@ -57,8 +58,8 @@ void tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells
                    int64_t *superseded);
 
 /* Sorts cells by step, phase, rank; of equal cells from several files, the last file's cell is kept.  files: rows of
- * table phase_file, by number; each counts its dropped records.  Returns the number of cells kept. */
-size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_file *files);
+ * table side_file, by number; each counts its dropped records.  Returns the number of cells kept. */
+size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_side_file *files);
 
 /* Fills phase_step, phase and phase_verdict from merged cells, whose phases are indices of `names`, sorted by text.  If
  * tables step and exposed have the exposed waiting of all ranks of a phase in a step, it is subtracted from the

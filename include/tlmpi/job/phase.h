@@ -1,4 +1,4 @@
-/* phase.h - phases timed without a profiler: from their files to the tables phase_file, phase_step, phase and
+/* phase.h - phases timed without a profiler: from their files to the tables side_file, phase_step, phase and
  * phase_verdict (analysis/phase.h).
  *
  * Every proc reads its share of the files and sends the cells to proc 0, which judges the ranks.
@@ -11,7 +11,7 @@
 
 /* Collective.  Reads the plan's phase files, if any, and fills the tables, with the verdict options options->judge.  On
  * proc 0 `tables` holds the exposed waiting time by rank and step from Kineto traces.  analyse false: fills only
- * phase_file. */
+ * side_file. */
 void tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, tl_tables *tables);
 
 #endif

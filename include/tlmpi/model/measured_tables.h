@@ -2,7 +2,6 @@
 #ifndef TLMPI_MODEL_MEASURED_TABLES_H
 #define TLMPI_MODEL_MEASURED_TABLES_H
 
-#include "tlmpi/model/phase_tables.h" /* status of a file that is no trace */
 #include "tlmpi/model/schema.h"
 
 /* How the operator of a range is known. */
@@ -55,30 +54,9 @@ TL_TABLE(memory_row, TL_MEMORY_FIELDS);
 /* The categories of the profiler's memory timeline, in its order, then their total. */
 extern const char *const tl_memory_category_labels[]; /* "parameter", "optimizer_state", ... "unknown", "total", NULL */
 
-/* The files of memory timelines. */
-typedef enum tl_memory_file_status {
-    TL_MEMORY_FILE_OK,
-    TL_MEMORY_FILE_DAMAGED,
-    TL_MEMORY_FILE_CUT,
-    TL_MEMORY_FILE_EMPTY,
-    TL_MEMORY_FILE_UNREADABLE
-} tl_memory_file_status;
-extern const char *const tl_memory_file_labels[]; /* "ok", "damaged", "cut", "empty", "unreadable", NULL */
-
-#define TL_MEMORY_FILE_FIELDS(F, T)                                                                                    \
-    F(T, I32, file, KEY, "", "number, from 0, in order of paths")                                                      \
-    F(T, ENUM(memory_file), status, LABEL, "", "whether it was read whole; what is whole before a fault counts")       \
-    F(T, I32, rank, LABEL, "", "rank that the file's name tells; -1: none")                                            \
-    F(T, I64, entries, MEASURE, "", "times that memory was given, taken back or put into another category")            \
-    F(T, TIME, first_ns, MEASURE, "ns", "the earliest time")                                                           \
-    F(T, TIME, last_ns, MEASURE, "ns", "the time of the last entry")                                                   \
-    F(T, TEXT256, error, LABEL, "", "what is wrong, and at which byte of the text")                                    \
-    F(T, TEXT256, path, SOURCE, "", "the end of its path")
-TL_TABLE(memory_file, TL_MEMORY_FILE_FIELDS);
-
 /* Beginning, peak and end of each memory timeline, by category. */
 #define TL_MEMORY_CATEGORY_FIELDS(F, T)                                                                                \
-    F(T, I32, file, KEY, "", "number of the file in table memory_file")                                                \
+    F(T, I32, file, KEY, "", "number of the file in table side_file")                                                  \
     F(T, ENUM(memory_category), category, KEY, "", "as the profiler has it")                                           \
     F(T, I32, rank, LABEL, "", "rank that the file's name tells; -1: none")                                            \
     F(T, I64, first_bytes, MEASURE, "byte", "at the beginning: what was there before the recording")                   \
@@ -90,7 +68,7 @@ TL_TABLE(memory_category, TL_MEMORY_CATEGORY_FIELDS);
 
 /* Each memory timeline over time. */
 #define TL_MEMORY_TIMELINE_FIELDS(F, T)                                                                                \
-    F(T, I32, file, KEY, "", "number of the file in table memory_file")                                                \
+    F(T, I32, file, KEY, "", "number of the file in table side_file")                                                  \
     F(T, I64, row, KEY, "", "number, from 0, in the order of the file")                                                \
     F(T, TIME, time_ns, LABEL, "ns",                                                                                   \
       "after the changes at this time; what was there before the recording is shown at the earliest")                  \
@@ -105,7 +83,7 @@ TL_TABLE(memory_category, TL_MEMORY_CATEGORY_FIELDS);
     F(T, I64, total, MEASURE, "byte", "all of them")
 TL_TABLE(memory_timeline, TL_MEMORY_TIMELINE_FIELDS);
 
-/* Whether an execution trace, and a node of one, could be linked to the Kineto trace. */
+/* Whether a node of an execution trace could be linked to the Kineto trace. */
 #define TL_EXECUTION_LINK_VALUES(V)                                                                                    \
     V(TL_EXECUTION_LINKED, "linked", "an event of its id and name is in the trace")                                    \
     V(TL_EXECUTION_FRAME, "frame", "it stands for a thread or the process, which have no event")                       \
@@ -118,46 +96,10 @@ TL_TABLE(memory_timeline, TL_MEMORY_TIMELINE_FIELDS);
 typedef enum tl_execution_link { TL_EXECUTION_LINK_VALUES(TL_VALUE_NAME) } tl_execution_link;
 extern const char *const tl_execution_link_labels[];
 
-#define TL_EXECUTION_BY_VALUES(V)                                                                                      \
-    V(TL_EXECUTION_BY_RECORD, "record_function_id", "Record function id of events")                                    \
-    V(TL_EXECUTION_BY_EXTERNAL, "external_id", "External id of events")                                                \
-    V(TL_EXECUTION_NO_IDS, "no_ids", "the trace has no ids")                                                           \
-    V(TL_EXECUTION_OTHER_PROCESS, "other_process", "the trace is of another process")                                  \
-    V(TL_EXECUTION_NO_TRACE, "no_trace", "no trace of its rank can be read")
-typedef enum tl_execution_by { TL_EXECUTION_BY_VALUES(TL_VALUE_NAME) } tl_execution_by;
-extern const char *const tl_execution_by_labels[];
-
-/* The files of execution traces. */
-#define TL_EXECUTION_TRACE_FIELDS(F, T)                                                                                \
-    F(T, I32, file, KEY, "", "number, from 0, in order of paths")                                                      \
-    F(T, ENUM(phase_file), status, LABEL, "",                                                                          \
-      "ok; damaged: it goes wrong in the middle; cut: it ends too early; empty: no node; unreadable: not even the "    \
-      "beginning of its nodes.  The nodes before the fault count")                                                     \
-    F(T, I32, rank, LABEL, "",                                                                                         \
-      "rank that it is of: the one that its name tells, else that of its process, else the only one; -1: not known")   \
-    F(T, ENUM(execution_by), linked_by, LABEL, "",                                                                     \
-      "what of an event is the node's rf_id: record_function_id or, where no event has one above 0, external_id; "     \
-      "no_ids: the trace has neither; other_process: the trace is of another process, so of another run; no_trace: "   \
-      "no trace of it can be read.  Of these three no node is linked")                                                 \
-    F(T, I64, nodes, MEASURE, "",                                                                                      \
-      "nodes with an id and an rf_id: linked, frame, no_event, other_name, same_id and left_out together, which "      \
-      "table execution_node has; these are -1 where there is no trace")                                                \
-    F(T, I64, linked, MEASURE, "", "nodes with an event")                                                              \
-    F(T, I64, frame, MEASURE, "", "nodes that stand for a thread or the process, which have none")                     \
-    F(T, I64, no_event, MEASURE, "", "nodes whose rf_id no operator and no annotation of the trace has")               \
-    F(T, I64, outside, MEASURE, "", "of these those above the largest rf_id that one has, or below the least")         \
-    F(T, I64, other_name, MEASURE, "", "nodes whose event has another name, and is none of theirs")                    \
-    F(T, I64, same_id, MEASURE, "", "nodes that have the rf_id of a later one, which alone is linked")                 \
-    F(T, I64, left_out, MEASURE, "", "nodes whose event is not among those that are analysed")                         \
-    F(T, I64, without_id, MEASURE, "", "nodes without an id or rf_id, which are left out")                             \
-    F(T, TEXT256, error, LABEL, "", "what is wrong, and at which byte of the text")                                    \
-    F(T, TEXT256, path, SOURCE, "", "the end of its path")
-TL_TABLE(execution_trace, TL_EXECUTION_TRACE_FIELDS);
-
 /* The nodes of execution traces. */
 #define TL_EXECUTION_NODE_FIELDS(F, T)                                                                                 \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, file, KEY, "", "number of the file in table execution_trace")                                            \
+    F(T, I32, file, KEY, "", "number of the file in table side_file")                                                  \
     F(T, I64, row, KEY, "", "number, from 0, in the order of the file")                                                \
     F(T, I64, id, LABEL, "", "of the node, as the file has it")                                                        \
     F(T, I64, parent, LABEL, "", "id of the node around it; -1: not told")                                             \
@@ -166,8 +108,7 @@ TL_TABLE(execution_trace, TL_EXECUTION_TRACE_FIELDS);
     F(T, NAME, input_shapes, LABEL, "", "as the file has them, JSON")                                                  \
     F(T, NAME, input_types, LABEL, "", "likewise")                                                                     \
     F(T, ENUM(execution_link), link, LABEL, "",                                                                        \
-      "linked: to an event of the trace; else why not: frame, no_event, outside, other_name, same_id, left_out, as "   \
-      "in table execution_trace")                                                                                      \
+      "linked: to an event of the trace; else why not")                                                                \
     F(T, I64, runs, MEASURE, "", "events that are its runs")                                                           \
     F(T, TIME, start_ns, MEASURE, "ns", "when the first of them began")                                                \
     F(T, I64, host_ns, MEASURE, "ns", "how long they took on the host, together")                                      \

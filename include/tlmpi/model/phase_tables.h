@@ -16,15 +16,6 @@
 typedef enum tl_phase_holds { TL_HOLDS_VALUES(TL_VALUE_NAME) } tl_phase_holds;
 extern const char *const tl_phase_holds_labels[];
 
-#define TL_PHASE_FILE_VALUES(V)                                                                                        \
-    V(TL_PHASE_FILE_OK, "ok", "read whole")                                                                            \
-    V(TL_PHASE_FILE_DAMAGED, "damaged", "lines were lost, or the compressed stream is damaged")                        \
-    V(TL_PHASE_FILE_CUT, "cut", "the last line is not whole")                                                          \
-    V(TL_PHASE_FILE_EMPTY, "empty", "no line")                                                                         \
-    V(TL_PHASE_FILE_UNREADABLE, "unreadable", "it could not be opened")
-typedef enum tl_phase_file_status { TL_PHASE_FILE_VALUES(TL_VALUE_NAME) } tl_phase_file_status;
-extern const char *const tl_phase_file_labels[];
-
 #define TL_PHASE_ANSWER_VALUES(V)                                                                                      \
     V(TL_PHASE_NOBODY, "none", "nobody holds the job up")                                                              \
     V(TL_PHASE_STRAGGLER, "straggler", "it holds the others up")                                                       \
@@ -35,32 +26,6 @@ extern const char *const tl_phase_file_labels[];
     V(TL_PHASE_ONE_RANK, "one_rank", "there is nobody to compare with")
 typedef enum tl_phase_answer { TL_PHASE_ANSWER_VALUES(TL_VALUE_NAME) } tl_phase_answer;
 extern const char *const tl_phase_answer_labels[];
-
-#define TL_PHASE_FILE_FIELDS(F, T)                                                                                     \
-    F(T, I32, file, KEY, "", "number, from 0, in order of paths")                                                      \
-    F(T, ENUM(phase_file), status, LABEL, "",                                                                          \
-      "ok; damaged: lines were lost, or the compressed stream is damaged; cut: the last line is not whole; empty: no " \
-      "line; unreadable")                                                                                              \
-    F(T, I32, rank, LABEL, "", "rank of its records; -1: it has those of several, or none")                            \
-    F(T, I64, lines, MEASURE, "", "lines that are not empty")                                                          \
-    F(T, I64, records, MEASURE, "", "records of phases among them")                                                    \
-    F(T, I64, no_json, MEASURE, "", "lines lost: no JSON object")                                                      \
-    F(T, I64, no_key, MEASURE, "",                                                                                     \
-      "lines lost: name or step is missing, or cannot be; or no rank is told, neither by "                             \
-      "the line nor by the file's name")                                                                               \
-    F(T, I64, no_duration, MEASURE, "", "lines lost: duration_ms is missing, below 0, not finite or above 100 days")   \
-    F(T, I64, repeated, MEASURE, "",                                                                                   \
-      "records that stand there more than once, letter by letter, or again in a later file: each counts once")         \
-    F(T, I64, superseded, MEASURE, "", "records of steps that were run again: the later ones count")                   \
-    F(T, I64, replaced, MEASURE, "", "of these, records that a later file has again, with other durations")            \
-    F(T, I32, replaced_by, MEASURE, "", "the first such file; -1 for none")                                            \
-    F(T, I64, left_out, MEASURE, "", "records of phases beyond the 256 that take most time, which are told apart")     \
-    F(T, I64, first_bad_byte, MEASURE, "byte",                                                                         \
-      "offset in the text of the first line lost, or of the cut; -1 for none")                                         \
-    F(T, I64, file_bytes, SOURCE, "byte", "size of the file")                                                          \
-    F(T, TEXT256, path, SOURCE, "", "the file")                                                                        \
-    F(T, TEXT256, error, SOURCE, "", "what was wrong: expected, found, done about it; empty when all is well")
-TL_TABLE(phase_file, TL_PHASE_FILE_FIELDS);
 
 #define TL_PHASE_STEP_FIELDS(F, T)                                                                                     \
     F(T, I32, step, KEY, "", "step, as the records number them")                                                       \

@@ -14,6 +14,7 @@
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/work_tables.h"
 #include "tlmpi/report/answers/answers.h"
@@ -24,9 +25,9 @@
 typedef struct tl_summary {
     const char *version;
     const tl_table *ranks; /* a row for each trace of the run */
-    const tl_table *breakdown, *steps, *idle, *classes, *stragglers, *phases, *memory, *executions,
-        *phase_files;          /* of tables breakdown, step, idle, idle_summary, straggler, phase, memory_category,
-                               * execution_trace and phase_file */
+    const tl_table *breakdown, *steps, *idle, *classes, *stragglers, *phases, *memory,
+        *side_files;           /* of tables breakdown, step, idle, idle_summary, straggler, phase, memory_category and
+                               * side_file */
     const tl_table *kernels;   /* rows of kernel_ranks, by time, descending */
     const tl_names *names;     /* texts of columns of type NAME */
     int64_t noise_ns;          /* shorter gaps have no class */

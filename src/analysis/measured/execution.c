@@ -78,9 +78,5 @@ void tl_execution_sum_up(const tl_rank_view *view, const uint32_t *node_of, cons
     tl_arena_free(&arena);
 }
 
-TL_TABLE_DEFINE_RARE(
-    execution_trace, TL_EXECUTION_TRACE_FIELDS, TL_SCOPE_JOB, "files of execution traces",
-    "Which execution traces were read, how many of their nodes ran in the traces, and why others did not?");
-
 TL_TABLE_DEFINE_RARE(execution_node, TL_EXECUTION_NODE_FIELDS, TL_SCOPE_EVENT, "nodes of execution traces",
                      "What did each node of an execution trace cost on the host, and the work that it launched?");

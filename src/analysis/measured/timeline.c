@@ -30,9 +30,6 @@ void tl_memory_peaks_add(tl_memory_category rows[TL_MEMORY_KINDS], int64_t time_
     }
 }
 
-TL_TABLE_DEFINE_RARE(memory_file, TL_MEMORY_FILE_FIELDS, TL_SCOPE_JOB, "files of memory timelines",
-                     "Which raw memory timelines of the profiler were read, and what is wrong with them?");
-
 TL_TABLE_DEFINE_RARE(memory_category, TL_MEMORY_CATEGORY_FIELDS, TL_SCOPE_JOB, "memory by category",
                      "What takes the memory: parameters, activations, gradients ..., at most and at the peak?");
 

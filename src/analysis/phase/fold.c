@@ -46,13 +46,13 @@ void tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells
 
 TL_SORT_BY(by_cell, tl_phase_cell, step, phase, rank, file)
 
-size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_file *files)
+size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_side_file *files)
 {
     size_t kept = 0;
     tl_sort(cells, n, sizeof *cells, by_cell);
     for (size_t i = 0; i < n; i++) {
         const tl_phase_cell *next = i + 1 < n ? &cells[i + 1] : NULL;
-        tl_phase_file *file = &files[cells[i].file];
+        tl_side_file *file = &files[cells[i].file];
         if (next == NULL || TL_ORDER(&cells[i], next, step, phase, rank) != 0) {
             cells[kept++] = cells[i];
         } else if (TL_ORDER(&cells[i], next, duration_ns, records, metadata) == 0) {

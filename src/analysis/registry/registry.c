@@ -16,6 +16,7 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/tree_table.h"
 #include <string.h>
@@ -96,11 +97,9 @@ static const tl_schema *const schemas[] = {
     &tl_phase_verdict_schema,
     &tl_phase_schema,
     &tl_phase_step_schema,
-    &tl_phase_file_schema,
-    &tl_memory_file_schema,
+    &tl_side_file_schema,
     &tl_memory_category_schema,
     &tl_memory_timeline_schema,
-    &tl_execution_trace_schema,
     &tl_execution_node_schema,
 };
 
@@ -112,7 +111,7 @@ static const struct {
     { &tl_culprit_schema, "verdict" },       { &tl_breakdown_schema, "time" },
     { &tl_kernel_ranks_schema, "work" },     { &tl_idle_summary_schema, "idle" },
     { &tl_exposed_schema, "communication" }, { &tl_health_schema, "quality" },
-    { &tl_phase_verdict_schema, "phases" },  { &tl_memory_file_schema, "side files" },
+    { &tl_phase_verdict_schema, "phases" },  { &tl_side_file_schema, "side files" },
 };
 
 const tl_schema *const *tl_all_schemas(size_t *n)

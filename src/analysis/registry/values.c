@@ -11,6 +11,7 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/path_tables.h"
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/tree_table.h"
 #include "tlmpi/model/work_tables.h"
@@ -65,9 +66,8 @@ static const meanings all[] = {
       { "weights of the model", "what the optimizer keeps", "of the training step", "needed for a while",
         "kept for backward", "of parameters", "what autograd keeps of its own", "of no category",
         "all of them together" } },
-    { tl_memory_file_labels,
-      { "the timeline was read whole", "it goes wrong at some byte, or its compressed stream does",
-        "the text ends before the timeline does", "a timeline without entries", "no entry of it could be read" } },
+    { tl_side_kind_labels, { TL_SIDE_KIND_VALUES(TL_VALUE_MEANING) } },
+    { tl_side_status_labels, { TL_SIDE_STATUS_VALUES(TL_VALUE_MEANING) } },
     { tl_size_from_labels, { TL_SIZE_FROM_VALUES(TL_VALUE_MEANING) } },
     { tl_parallelism_labels, { TL_PARALLEL_VALUES(TL_VALUE_MEANING) } },
     { tl_series_labels, { TL_SERIES_VALUES(TL_VALUE_MEANING) } },
@@ -79,7 +79,6 @@ static const meanings all[] = {
     { tl_peer_labels, { TL_PEER_VALUES(TL_VALUE_MEANING) } },
     { tl_queued_labels, { TL_QUEUED_VALUES(TL_VALUE_MEANING) } },
     { tl_phase_holds_labels, { TL_HOLDS_VALUES(TL_VALUE_MEANING) } },
-    { tl_phase_file_labels, { TL_PHASE_FILE_VALUES(TL_VALUE_MEANING) } },
     { tl_phase_answer_labels, { TL_PHASE_ANSWER_VALUES(TL_VALUE_MEANING) } },
     { tl_execution_link_labels, { TL_EXECUTION_LINK_VALUES(TL_VALUE_MEANING) } },
     { tl_execution_by_labels, { TL_EXECUTION_BY_VALUES(TL_VALUE_MEANING) } },

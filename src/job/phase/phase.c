@@ -21,7 +21,7 @@ typedef struct phasing {
     const tl_options *options;
     tl_names names;
     tl_phase_cells cells;
-    TL_VEC(tl_phase_file) files;
+    TL_VEC(tl_side_file) files;
     TL_VEC(tl_phase_line) lines; /* lines of file `number`, which is being read */
     int32_t number;
     TL_VEC(session) sessions;
@@ -67,7 +67,7 @@ static void take_record(void *arg, const tl_phase_record *record)
 
 static void read_file(phasing *p, const tl_plan_side *side)
 {
-    tl_phase_file row = { .file = side->number, .replaced_by = -1 };
+    tl_side_file row = { .kind = TL_SIDE_PHASES, .file = side->number, .replaced_by = -1 };
     int64_t named = tl_rank_of_name(side->path);
     p->number = side->number;
     p->lines.n = 0;
@@ -131,7 +131,7 @@ static void order_names(phasing *p)
     free(timed);
 }
 
-TL_SORT_BY(by_number, tl_phase_file, file)
+TL_SORT_BY(by_number, tl_side_file, file)
 
 void tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, tl_tables *tables)
 {
@@ -149,7 +149,9 @@ void tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, 
         tl_vec_sort(&p.files, by_number);
         order_names(&p);
         p.cells.n = tl_phase_merge(p.cells.v, p.cells.n, p.files.v);
-        tl_table_append(tl_tables_get(tables, &tl_phase_file_schema), p.files.v, p.files.n);
+        tl_table *files = tl_tables_get(tables, &tl_side_file_schema);
+        tl_table_append(files, p.files.v, p.files.n);
+        tl_table_sort(files);
         if (analyse)
             tl_phases_judge(&p.cells, &p.names, &options->judge, tables);
     }

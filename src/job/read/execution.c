@@ -2,6 +2,7 @@
 #include "tlmpi/job/read/execution.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/read/execution.h"
 #include "tlmpi/trace/text/json.h"
@@ -56,29 +57,27 @@ tl_entry_hook tl_executions_hook(tl_records *records)
 
 /* ------------------------------------------------------------------------------------------------------------- file */
 
-static void read_file(const tl_plan_side *side, unsigned texts, tl_exec *exec, tl_execution_trace *row)
+static void read_file(const tl_plan_side *side, unsigned texts, tl_exec *exec, tl_side_file *row)
 {
     tl_error why = { 0 };
     tl_status st = tl_exec_read(side->path, texts, exec, &why);
     const char *words = st != TL_OK ? tl_error_reason(&why, side->path) : exec->fault;
 
-    *row = (tl_execution_trace){ .file = side->number, .linked_by = TL_EXECUTION_NO_TRACE };
-    row->rank = side->rank <= INT32_MAX ? (int32_t)side->rank : -1;
-    row->status = st != TL_OK || (exec->damaged && !exec->found) ? TL_PHASE_FILE_UNREADABLE
-                  : exec->cut                                    ? TL_PHASE_FILE_CUT
-                  : exec->damaged                                ? TL_PHASE_FILE_DAMAGED
-                  : exec->nodes.n == 0                           ? TL_PHASE_FILE_EMPTY
-                                                                 : TL_PHASE_FILE_OK;
-    row->nodes = (int64_t)exec->nodes.n;
-    row->without_id = exec->without_id;
+    *row = (tl_side_file){ .kind = TL_SIDE_EXECUTION,
+                           .file = side->number,
+                           .rank = side->rank <= INT32_MAX ? (int32_t)side->rank : -1,
+                           .entries = (int64_t)exec->nodes.n,
+                           .lost = exec->without_id,
+                           .replaced_by = -1,
+                           .linked_by = TL_EXECUTION_NO_TRACE };
+    row->status = st != TL_OK || (exec->damaged && !exec->found) ? TL_SIDE_UNREADABLE
+                  : exec->cut                                    ? TL_SIDE_CUT
+                  : exec->damaged                                ? TL_SIDE_DAMAGED
+                  : exec->nodes.n == 0                           ? TL_SIDE_EMPTY
+                                                                 : TL_SIDE_OK;
+    words = row->status != TL_SIDE_OK && words[0] == '\0' ? "no node has an id and an rf_id" : words;
     tl_cell_text(row->error, sizeof row->error, words, strlen(words));
     tl_cell_path(row->path, sizeof row->path, side->path);
-}
-
-/* Sets all counts to -1: no events were searched. */
-static void mark_uncounted(tl_execution_trace *row)
-{
-    row->linked = row->frame = row->no_event = row->outside = row->other_name = row->same_id = row->left_out = -1;
 }
 
 void tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables *out)
@@ -86,13 +85,12 @@ void tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables
     for (size_t i = 0; i < plan->nsides; i++) {
         const tl_plan_side *side = &plan->sides[i];
         tl_exec exec = { .found = false };
-        tl_execution_trace row;
+        tl_side_file row;
         if (!belongs_to(plan, side, item) || (item == NULL && !tl_plan_is_mine(side, TL_INPUT_EXECUTION)))
             continue;
         read_file(side, 0, &exec, &row);
         tl_exec_free(&exec);
-        mark_uncounted(&row);
-        tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &row, 1);
+        tl_table_append(tl_tables_get(out, &tl_side_file_schema), &row, 1);
     }
 }
 
@@ -103,7 +101,7 @@ typedef struct linking {
     const tl_records *records;
     tl_trace *trace;
     const tl_rank_view *view;
-    tl_execution_trace *file;
+    tl_side_file *file;
     uint32_t *node_of, *parent_of; /* by op, by node */
     tl_execution_node *rows;
 } linking;
@@ -224,15 +222,6 @@ static void find_events(linking *l)
             l->rows[i].link = TL_EXECUTION_OUTSIDE;
 }
 
-static void count_links(const tl_execution_node *rows, size_t n, tl_execution_trace *file)
-{
-    int64_t *const counts[] = { &file->linked,     &file->frame,   &file->no_event, &file->outside,
-                                &file->other_name, &file->same_id, &file->left_out };
-    for (size_t i = 0; i < n; i++)
-        ++*counts[rows[i].link];
-    file->no_event += file->outside;
-}
-
 static void link_nodes(linking *l, tl_table *out)
 {
     size_t n = l->exec->nodes.n;
@@ -245,10 +234,13 @@ static void link_nodes(linking *l, tl_table *out)
     make_rows(l);
     for (size_t i = 0; i < l->view->ops.n; i++)
         l->node_of[i] = TL_NONE;
-    if (l->file->linked_by <= TL_EXECUTION_BY_EXTERNAL)
+    if (l->file->linked_by == TL_EXECUTION_BY_RECORD || l->file->linked_by == TL_EXECUTION_BY_EXTERNAL)
         find_events(l);
     tl_execution_sum_up(l->view, l->node_of, l->parent_of, l->rows, n);
-    count_links(l->rows, n, l->file);
+    for (size_t i = 0; i < n; i++) {
+        l->file->linked += l->rows[i].link == TL_EXECUTION_LINKED;
+        l->file->frames += l->rows[i].link == TL_EXECUTION_FRAME;
+    }
     out->n += n;
     tl_arena_free(&arena);
 }
@@ -261,19 +253,17 @@ void tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_
     for (size_t i = 0; i < plan->nsides; i++) {
         const tl_plan_side *side = &plan->sides[i];
         tl_exec exec = { .found = false };
-        tl_execution_trace file;
+        tl_side_file file;
         linking l = { .exec = &exec, .records = records, .trace = trace, .view = view, .file = &file };
         if (!belongs_to(plan, side, item))
             continue;
         read_file(side, texts, &exec, &file);
-        if (side->rank >= 0 && side->rank != view->rank) {
-            mark_uncounted(&file);
-        } else {
+        if (side->rank < 0 || side->rank == view->rank) {
             file.rank = view->rank;
             file.linked_by = (uint8_t)link_rule_of(&l);
             link_nodes(&l, tl_tables_get(out, &tl_execution_node_schema));
         }
-        tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &file, 1);
+        tl_table_append(tl_tables_get(out, &tl_side_file_schema), &file, 1);
         tl_exec_free(&exec);
     }
 }

@@ -3,6 +3,7 @@
 
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/model/work_tables.h"
 #include "tlmpi/report/format/markup.h"
 #include <stdlib.h>
@@ -68,7 +69,7 @@ void tl_put_lines(FILE *out, const char *text, const char *plain, const char *in
 const tl_schema *const *tl_html_tables(void)
 {
     static const tl_schema *const tables[] = { &tl_kernel_ranks_schema, &tl_operator_ranks_schema, &tl_phase_schema,
-                                               &tl_phase_file_schema,   &tl_group_row_schema,      NULL };
+                                               &tl_side_file_schema,    &tl_group_row_schema,      NULL };
     return tables;
 }
 

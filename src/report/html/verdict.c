@@ -11,6 +11,7 @@
 #include "page.h"
 
 #include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 #include "tlmpi/report/answers/phases.h"
 #include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/answers/tell.h"
@@ -24,16 +25,15 @@
 
 #define DOT " \xC2\xB7 "
 
-/* Returns the folder of the first trace, or of the first phase file; else the result's name. */
+/* Returns the folder of the first trace, or of the first file beside traces; else the result's name. */
 tl_phrase tl_job_name(const tl_page *page)
 {
-    const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *files = tl_page_table(page, &tl_phase_file_schema);
+    const tl_table *ranks = tl_page_table(page, &tl_rank_schema), *files = tl_page_table(page, &tl_side_file_schema);
     tl_phrase path = tl_phrase_of("%s", page->in->file);
     if (ranks != NULL)
         path = tl_cell_in_words(((const tl_rank *)tl_table_row(ranks, 0))->file, sizeof((tl_rank *)0)->file);
     else if (files != NULL)
-        path =
-            tl_cell_in_words(((const tl_phase_file *)tl_table_row(files, 0))->path, sizeof((tl_phase_file *)0)->path);
+        path = tl_cell_in_words(((const tl_side_file *)tl_table_row(files, 0))->path, sizeof((tl_side_file *)0)->path);
     char *slash = strrchr(path.text, '/');
     if ((ranks != NULL || files != NULL) && slash != NULL)
         *slash = '\0';

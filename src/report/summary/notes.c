@@ -2,7 +2,7 @@
  * unreliable data.
  *
  *     Memory of rank 3: at most 3.1 GB, of it activation 2.7 GB, parameter 0.1 GB (table memory_category)
- *     Execution traces: 4,310 of 4,321 nodes linked to operators; 1 trace not linked (table execution_trace)
+ *     Execution traces: 4,310 of 4,321 nodes linked to operators; 1 trace not linked (table side_file)
  *     Taken for communication, as they end together on all ranks: my_exchange (21.0 %) - --rules FILE can say so.
  *     12.3 % of kernel time is of kernels that no rule names, and counts as compute: my_dispatch (9.1 %), fused_x
  *       (2.0 %), ... - if one communicates, --rules FILE can say so (table kernel_ranks, unclassified)
@@ -56,24 +56,22 @@ void tl_say_memory(FILE *out, const tl_summary *s)
 
 /* ------------------------------------------------------------------------------------------------ execution traces */
 
-/* Table execution_trace holds the reasons why nodes and traces are not linked. */
+/* Tables side_file and execution_node hold the reasons why traces and nodes are not linked. */
 void tl_say_executions(FILE *out, const tl_summary *s)
 {
-    int64_t linked = 0, nodes = 0, alone = 0;
-    TL_ROWS (const tl_execution_trace, e, s->executions) {
-        if (e->linked_by == TL_EXECUTION_NO_IDS || e->linked_by == TL_EXECUTION_OTHER_PROCESS ||
-            e->linked_by == TL_EXECUTION_NO_TRACE) {
-            alone++;
-            continue;
-        }
-        linked += e->linked;
-        nodes += e->linked + e->no_event + e->other_name + e->same_id + e->left_out;
+    int64_t linked = 0, nodes = 0, traces = 0, alone = 0;
+    TL_ROWS (const tl_side_file, f, s->side_files) {
+        const bool links = f->linked_by == TL_EXECUTION_BY_RECORD || f->linked_by == TL_EXECUTION_BY_EXTERNAL;
+        traces += f->kind == TL_SIDE_EXECUTION;
+        alone += f->kind == TL_SIDE_EXECUTION && !links;
+        linked += f->linked;
+        nodes += links ? f->entries - f->frames : 0;
     }
     const tl_phrase unlinked = alone > 0
                                    ? tl_phrase_of("; %s trace%s not linked", tl_grouped(alone).text, tl_plural(alone))
                                    : (tl_phrase){ "" };
-    if (s->executions->n > 0)
-        tl_print_sentence(out, "Execution traces: %s~of~%s~node%s linked to operators%s (table execution_trace)",
+    if (traces > 0)
+        tl_print_sentence(out, "Execution traces: %s~of~%s~node%s linked to operators%s (table side_file)",
                           tl_grouped(linked).text, tl_grouped(nodes).text, tl_plural(nodes), unlinked.text);
 }
 

@@ -100,14 +100,15 @@ static void say_phase_files(FILE *out, const tl_summary *s, const tl_look *look)
 {
     tl_wrap w = begin_head(out, s, look);
     const tl_phase *first = tl_table_row(s->phases, 0);
-    int64_t records = 0, ranks = 0;
-    TL_ROWS (const tl_phase_file, file, s->phase_files)
-        records += file->records;
+    int64_t files = 0, records = 0, ranks = 0;
+    TL_ROWS (const tl_side_file, f, s->side_files) {
+        files += f->kind == TL_SIDE_PHASES;
+        records += f->kind == TL_SIDE_PHASES ? f->entries : 0;
+    }
     TL_ROWS (const tl_phase, row, s->phases)
         ranks += row == first || row->rank != row[-1].rank;
-    tl_say(&w, "%zu~file%s~of~phases, %s~rank%s, %s~record%s,", s->phase_files->n,
-           tl_plural((int64_t)s->phase_files->n), tl_grouped(ranks).text, tl_plural(ranks), tl_grouped(records).text,
-           tl_plural(records));
+    tl_say(&w, "%" PRId64 "~file%s~of~phases, %s~rank%s, %s~record%s,", files, tl_plural(files), tl_grouped(ranks).text,
+           tl_plural(ranks), tl_grouped(records).text, tl_plural(records));
     end_head(&w, s);
 }
 
@@ -151,7 +152,8 @@ static void say_selected(FILE *out, const tl_answers *a)
 
 static bool is_memory_alone(const tl_summary *s)
 {
-    return s->ranks->n == 0 && s->phase_files->n == 0 && s->memory->n > 0;
+    const tl_side_file *first = tl_table_row(s->side_files, 0);
+    return s->ranks->n == 0 && s->memory->n > 0 && (s->side_files->n == 0 || first->kind != TL_SIDE_PHASES);
 }
 
 static void say_output(FILE *out, const tl_summary *s)

@@ -27,7 +27,7 @@ typedef enum told { TOLD_NOTHING, TOLD_WELL, TOLD_WRONG } told;
 typedef struct reading {
     void (*take)(void *arg, const tl_phase_record *record);
     void *arg;
-    tl_phase_file *row;
+    tl_side_file *row;
     int32_t named_rank;
     bool cut, fault; /* the last line is not whole; the compressed stream is damaged */
     tl_grammar grammar;
@@ -102,11 +102,11 @@ static bool parse(reading *r, tl_text line)
     return true;
 }
 
-static void set_first_bad(reading *r, uint64_t offset, const char *what)
+static void lose_line(reading *r, uint64_t offset, const char *what)
 {
-    if (r->row->first_bad_byte >= 0)
+    r->row->lost++;
+    if (r->row->error[0] != '\0')
         return;
-    r->row->first_bad_byte = (int64_t)offset;
     snprintf(r->row->error, sizeof r->row->error, "byte %llu of the text: %s; left that line out",
              (unsigned long long)offset, what);
 }
@@ -115,7 +115,7 @@ static void set_first_bad(reading *r, uint64_t offset, const char *what)
 static void read_line(reading *r, tl_text line, uint64_t at, bool whole)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* byte order mark, as some editors write it */
-    tl_phase_file *row = r->row;
+    tl_side_file *row = r->row;
     size_t skip = at == 0 && tl_text_starts(line, mark) ? sizeof mark - 1 : 0;
 
     while (line.n > skip && strchr("\r \t", line.p[line.n - 1]) != NULL && line.p[line.n - 1] != 0)
@@ -126,24 +126,20 @@ static void read_line(reading *r, tl_text line, uint64_t at, bool whole)
     at += skip;
     if (line.n == 0)
         return;
-    row->lines++;
     if (!parse(r, line)) {
         r->cut |= !whole;
-        row->no_json++;
-        set_first_bad(r, at,
-                      whole ? "expected a JSON object on a line" : "expected the rest of the last line, found the end");
+        lose_line(r, at,
+                  whole ? "expected a JSON object on a line" : "expected the rest of the last line, found the end");
     } else if (r->name_told != TOLD_WELL || r->step_told != TOLD_WELL || r->rank_told != TOLD_WELL) {
-        row->no_key++;
-        set_first_bad(r, at,
-                      r->name_told != TOLD_WELL    ? "expected a name of the phase"
-                      : r->step_told != TOLD_WELL  ? "expected a step from 0 to 2147483647"
-                      : r->rank_told == TOLD_WRONG ? "expected a rank from 0 to 2147483647"
-                                                   : "expected a rank in the line, or in the file's name");
+        lose_line(r, at,
+                  r->name_told != TOLD_WELL    ? "expected a name of the phase"
+                  : r->step_told != TOLD_WELL  ? "expected a step from 0 to 2147483647"
+                  : r->rank_told == TOLD_WRONG ? "expected a rank from 0 to 2147483647"
+                                               : "expected a rank in the line, or in the file's name");
     } else if (r->duration_told != TOLD_WELL) {
-        row->no_duration++;
-        set_first_bad(r, at, "expected a duration_ms from 0 to a hundred days");
+        lose_line(r, at, "expected a duration_ms from 0 to a hundred days");
     } else {
-        row->rank = row->records++ == 0 || row->rank == r->record.rank ? r->record.rank : -1;
+        row->rank = row->entries++ == 0 || row->rank == r->record.rank ? r->record.rank : -1;
         r->record.name = (tl_text){ r->name.v, r->name.n };
         r->take(r->arg, &r->record);
     }
@@ -174,10 +170,8 @@ static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault
         }
         held = end - from;
         if (held > LINE_MAX_BYTES) {
-            r->row->lines += !skipping;
-            r->row->no_json += !skipping;
             if (!skipping)
-                set_first_bad(r, at + from, "expected a line of at most 1 MiB");
+                lose_line(r, at + from, "expected a line of at most 1 MiB");
             skipping = true;
             from = end;
             held = 0;
@@ -190,38 +184,35 @@ static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault
         read_line(r, (tl_text){ buf, held }, at, false);
 }
 
-static tl_phase_file_status status_of(const reading *r)
+static tl_side_status status_of(const reading *r)
 {
-    const tl_phase_file *row = r->row;
-    if (row->lines == 0 && !r->fault)
-        return TL_PHASE_FILE_EMPTY;
-    if (r->fault || row->no_json > r->cut || row->no_key + row->no_duration > 0)
-        return TL_PHASE_FILE_DAMAGED;
-    return r->cut ? TL_PHASE_FILE_CUT : TL_PHASE_FILE_OK;
+    const tl_side_file *row = r->row;
+    if (row->entries + row->lost == 0 && !r->fault)
+        return TL_SIDE_EMPTY;
+    if (r->fault || row->lost > r->cut)
+        return TL_SIDE_DAMAGED;
+    return r->cut ? TL_SIDE_CUT : TL_SIDE_OK;
 }
 
 void tl_phases_read(const char *path, int32_t named_rank, void (*take)(void *arg, const tl_phase_record *record),
-                    void *arg, tl_phase_file *row)
+                    void *arg, tl_side_file *row)
 {
     reading r = { .take = take, .arg = arg, .row = row, .named_rank = named_rank };
     tl_source *source = NULL;
     tl_error fault = { 0 };
 
     row->rank = -1;
-    row->first_bad_byte = -1;
     if (tl_source_open(path, &source, &fault) != TL_OK) {
-        row->status = TL_PHASE_FILE_UNREADABLE;
+        row->status = TL_SIDE_UNREADABLE;
         tl_cell_text(row->error, sizeof row->error, fault.text, strlen(fault.text));
         return;
     }
     char *buf = tl_malloc(LINE_MAX_BYTES + BLOCK + 1);
     read_lines(&r, source, buf, &fault);
-    row->file_bytes = (int64_t)tl_source_file_size(source);
     row->status = (uint8_t)status_of(&r);
-    if (r.fault && row->first_bad_byte < 0) {
-        row->first_bad_byte = (int64_t)tl_source_text_bytes(source);
+    if (r.fault && row->error[0] == '\0') {
         snprintf(row->error, sizeof row->error, "%.200s; kept every whole line", tl_source_reason(source, &fault));
-    } else if (row->status == TL_PHASE_FILE_EMPTY) {
+    } else if (row->status == TL_SIDE_EMPTY) {
         snprintf(row->error, sizeof row->error, "expected records of phases, found none");
     }
     tl_grammar_free(&r.grammar);

@@ -24,8 +24,8 @@ bool tl_executions_are_of(const tl_plan *plan, const tl_plan_item *item);
 /* Returns a hook that fills the records while a trace is read. */
 tl_entry_hook tl_executions_hook(tl_records *records);
 
-/* Links the nodes of the item's execution traces to the events of its trace, and adds rows of tables execution_trace
- * and execution_node.  The nodes' names are added to the trace's names. */
+/* Links the nodes of the item's execution traces to the events of its trace, and adds rows of tables side_file and
+ * execution_node.  The nodes' names are added to the trace's names. */
 void tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_records *records, tl_trace *trace,
                         const tl_rank_view *view, tl_tables *out);
 

@@ -14,7 +14,7 @@
 #define TLMPI_TRACE_READ_PHASES_H
 
 #include "tlmpi/base/text.h"
-#include "tlmpi/model/phase_tables.h"
+#include "tlmpi/model/side_table.h"
 #include <stdint.h>
 
 typedef struct tl_phase_record {
@@ -26,9 +26,9 @@ typedef struct tl_phase_record {
     uint64_t metadata; /* hash of all other keys and values; 0: there are none */
 } tl_phase_record;
 
-/* Calls `take` for each record, in file order, and fills in what row tells of lines, bytes, error and status;
- * its path and number are the caller's.  named_rank: the rank of records that do not say; -1: none. */
+/* Calls `take` for each record, in file order, and fills in rank, entries, lost, status and error of the row; its
+ * path and number are the caller's.  named_rank: the rank of records that do not say; -1: none. */
 void tl_phases_read(const char *path, int32_t named_rank, void (*take)(void *arg, const tl_phase_record *record),
-                    void *arg, tl_phase_file *row);
+                    void *arg, tl_side_file *row);
 
 #endif

@@ -97,7 +97,7 @@ static void of_several_files_of_a_rank_the_last_counts(void)
                               { .step = 1, .rank = 1, .file = 2, .duration_ns = 7, .records = 1, .metadata = 9 },
                               { .step = 3, .rank = 1, .file = 1, .duration_ns = 3, .records = 1, .metadata = 8 },
                               { .step = 2, .rank = 1, .file = 0, .duration_ns = 3, .records = 3, .metadata = 8 } };
-    tl_phase_file files[3] = { { .replaced_by = -1 }, { .replaced_by = -1 }, { .replaced_by = -1 } };
+    tl_side_file files[3] = { { .replaced_by = -1 }, { .replaced_by = -1 }, { .replaced_by = -1 } };
     CU_ASSERT_EQUAL_FATAL(tl_phase_merge(cells, COUNT(cells), files), 3);
     CU_ASSERT_EQUAL(cells[0].duration_ns, 7);
     CU_ASSERT_EQUAL(cells[1].duration_ns, 5);

@@ -16,7 +16,7 @@ typedef struct job {
     tl_rank ranks[1000];
     tl_breakdown rows[1001];
     tl_step steps[3000];
-    tl_table of_ranks, of_rows, of_steps, of_idle, of_kernels, of_executions;
+    tl_table of_ranks, of_rows, of_steps, of_idle, of_kernels, of_sides;
     tl_summary s;
 } job;
 
@@ -28,10 +28,10 @@ static inline job *new_job(void)
     j->of_steps = (tl_table){ .schema = &tl_step_schema, .rows = (unsigned char *)j->steps };
     j->of_idle.schema = &tl_idle_schema;
     j->of_kernels.schema = &tl_kernel_ranks_schema;
-    j->of_executions.schema = &tl_execution_trace_schema;
+    j->of_sides.schema = &tl_side_file_schema;
     j->s = (tl_summary){ .version = "1.2.3", .ranks = &j->of_ranks, .breakdown = &j->of_rows, .steps = &j->of_steps,
                          .idle = &j->of_idle, .kernels = &j->of_kernels,
-                         .executions = &j->of_executions, .run = 1, .nruns = 1, .nprocs = 4, .seconds = 0.04,
+                         .side_files = &j->of_sides, .run = 1, .nruns = 1, .nprocs = 4, .seconds = 0.04,
                          .output = "traces.h5", .output_bytes = 600000 };
     j->rows[0] = (tl_breakdown){ .rank = -1, .device = -1, .step = -1 };
     return j;

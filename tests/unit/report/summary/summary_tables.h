@@ -16,8 +16,7 @@ static inline void print_tables(FILE *out, tl_summary s)
                 { &s.stragglers, { .schema = &tl_straggler_schema } },
                 { &s.phases, { .schema = &tl_phase_schema } },
                 { &s.memory, { .schema = &tl_memory_category_schema } },
-                { &s.executions, { .schema = &tl_execution_trace_schema } },
-                { &s.phase_files, { .schema = &tl_phase_file_schema } },
+                { &s.side_files, { .schema = &tl_side_file_schema } },
                 { &s.kernels, { .schema = &tl_kernel_ranks_schema } } };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (*all[i].table == NULL)

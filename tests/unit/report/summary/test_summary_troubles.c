@@ -170,26 +170,26 @@ static void what_the_reader_must_know_is_said(void)
 
 static void nodes_without_an_event_are_told(void)
 {
-    tl_execution_trace files[] = {
-        { .linked = 4000, .frame = 3, .no_event = 9, .outside = 2 },
-        { .linked = 300, .other_name = 3, .linked_by = TL_EXECUTION_BY_EXTERNAL },
-        { .no_event = 70, .linked_by = TL_EXECUTION_OTHER_PROCESS },
-        { .linked = -1, .no_event = -1, .linked_by = TL_EXECUTION_NO_TRACE },
+    tl_side_file files[] = {
+        { .kind = TL_SIDE_EXECUTION, .linked = 4000, .frames = 3, .entries = 4012, .linked_by = TL_EXECUTION_BY_RECORD },
+        { .kind = TL_SIDE_EXECUTION, .linked = 300, .entries = 303, .linked_by = TL_EXECUTION_BY_EXTERNAL },
+        { .kind = TL_SIDE_EXECUTION, .entries = 70, .linked_by = TL_EXECUTION_OTHER_PROCESS },
+        { .kind = TL_SIDE_EXECUTION, .entries = 5, .linked_by = TL_EXECUTION_NO_TRACE },
     };
     job *j = new_job();
     add_rank(j, 60, 20, 0, 20);
-    j->of_executions.rows = (unsigned char *)files;
+    j->of_sides.rows = (unsigned char *)files;
     char *text = summary_of(j);
     expect(text, "Execution trace", 0);
     free(text);
-    j->of_executions.n = 1;
+    j->of_sides.n = 1;
     text = summary_of(j);
-    expect(text, "Execution traces: 4000 of 4009 nodes linked to operators (table execution_trace)\n", 1);
+    expect(text, "Execution traces: 4000 of 4009 nodes linked to operators (table side_file)\n", 1);
     free(text);
-    j->of_executions.n = 4;
+    j->of_sides.n = 4;
     text = summary_of(j);
     expect(text, "Execution traces: 4300 of 4312 nodes linked to operators; 2 traces not linked\n"
-                 "  (table execution_trace)\n", 1);
+                 "  (table side_file)\n", 1);
     free(text);
     free(j);
 }

@@ -1,0 +1,60 @@
+/* side_table.h - the files beside traces: phases, memory timelines, execution traces. */
+#ifndef TLMPI_MODEL_SIDE_TABLE_H
+#define TLMPI_MODEL_SIDE_TABLE_H
+
+#include "tlmpi/model/schema.h"
+
+#define TL_SIDE_KIND_VALUES(V)                                                                                         \
+    V(TL_SIDE_PHASES, "phases", "phases, as libtlmpi_record writes them")                                              \
+    V(TL_SIDE_MEMORY, "memory", "a raw memory timeline")                                                               \
+    V(TL_SIDE_EXECUTION, "execution", "an execution trace")
+typedef enum tl_side_kind { TL_SIDE_KIND_VALUES(TL_VALUE_NAME) } tl_side_kind;
+extern const char *const tl_side_kind_labels[];
+
+#define TL_SIDE_STATUS_VALUES(V)                                                                                       \
+    V(TL_SIDE_OK, "ok", "read whole")                                                                                  \
+    V(TL_SIDE_DAMAGED, "damaged", "lines were lost, or the text or its compressed stream goes wrong at some byte")     \
+    V(TL_SIDE_CUT, "cut", "the text ends too early")                                                                   \
+    V(TL_SIDE_EMPTY, "empty", "no line, entry or node")                                                                \
+    V(TL_SIDE_UNREADABLE, "unreadable", "nothing of it could be read")
+typedef enum tl_side_status { TL_SIDE_STATUS_VALUES(TL_VALUE_NAME) } tl_side_status;
+extern const char *const tl_side_status_labels[];
+
+/* Whether an execution trace could be linked to the Kineto trace, and by which of its ids. */
+#define TL_EXECUTION_BY_VALUES(V)                                                                                      \
+    V(TL_EXECUTION_BY_NOTHING, "none", "it is no execution trace")                                                     \
+    V(TL_EXECUTION_BY_RECORD, "record_function_id", "Record function id of events")                                    \
+    V(TL_EXECUTION_BY_EXTERNAL, "external_id", "External id of events, where none has a record function id above 0")   \
+    V(TL_EXECUTION_NO_IDS, "no_ids", "not linked: the trace has no ids")                                               \
+    V(TL_EXECUTION_OTHER_PROCESS, "other_process", "not linked: the trace is of another process, so of another run")   \
+    V(TL_EXECUTION_NO_TRACE, "no_trace", "not linked: no trace of its rank can be read")
+typedef enum tl_execution_by { TL_EXECUTION_BY_VALUES(TL_VALUE_NAME) } tl_execution_by;
+extern const char *const tl_execution_by_labels[];
+
+#define TL_SIDE_FILE_FIELDS(F, T)                                                                                      \
+    F(T, ENUM(side_kind), kind, KEY, "", "what it is")                                                                 \
+    F(T, I32, file, KEY, "", "number among those of its kind, from 0, in order of paths")                              \
+    F(T, ENUM(side_status), status, LABEL, "", "whether it was read whole; what is whole before a fault counts")       \
+    F(T, I32, rank, LABEL, "",                                                                                         \
+      "rank: of phases that of its records, -1: of several, or none; else the one that its name tells, of an "         \
+      "execution trace also that of its process, or the only one; -1: not known")                                      \
+    F(T, I64, entries, MEASURE, "",                                                                                    \
+      "records of phases; times that memory was given, taken back or put into another category; nodes that have an "   \
+      "id and an rf_id")                                                                                               \
+    F(T, I64, lost, MEASURE, "",                                                                                       \
+      "lines of phases lost: no JSON object, or its name, step, rank or duration is missing or cannot be; nodes "      \
+      "without an id or rf_id")                                                                                        \
+    F(T, I64, repeated, MEASURE, "",                                                                                   \
+      "records that stand there more than once, letter by letter, or again in a later file: each counts once")         \
+    F(T, I64, superseded, MEASURE, "", "records of steps that were run again: the later ones count")                   \
+    F(T, I64, replaced, MEASURE, "", "of these, records that a later file has again, with other durations")            \
+    F(T, I32, replaced_by, MEASURE, "", "the first such file; -1 for none")                                            \
+    F(T, I64, left_out, MEASURE, "", "records of phases beyond the 256 that take most time, which are told apart")     \
+    F(T, ENUM(execution_by), linked_by, LABEL, "", "what of an event is a node's rf_id")                               \
+    F(T, I64, frames, MEASURE, "", "nodes that stand for a thread or the process, which have no event")                \
+    F(T, I64, linked, MEASURE, "", "nodes with an event; table execution_node says why others have none")              \
+    F(T, TEXT256, error, SOURCE, "", "what is wrong, and at which byte of the text; empty when all is well")           \
+    F(T, TEXT256, path, SOURCE, "", "the end of its path")
+TL_TABLE(side_file, TL_SIDE_FILE_FIELDS);
+
+#endif
