@@ -86,7 +86,7 @@ class Form:
     changed: it is this job that is asked, not the drawn one."""
 
     def __init__(self, job, rng, well):
-        self.job, self.rng, self.ops, self.slow, self.factor, self.options, self.changed = job, rng, list(well), None, 1, [], True
+        self.job, self.rng, self.ops, self.slow, self.factor, self.options, self.changed = job, rng, list(well), (), 1, [], True
         self.loaders = [r for r in range(job.ranks) if job.place(r)[0] in (0, job.pp - 1)]
 
     def scale(self, words, rank, factor, chosen):
@@ -96,8 +96,15 @@ class Form:
         return True
 
     def transfers(self):
+        """Of slow groups all that follows the last arrival takes longer, each member's tail among it."""
         drawn = self.job.transfers()
-        return lambda group, n: (int(drawn(group, n)[0] * (self.factor if self.slow in (None, group) else 1)), drawn(group, n)[1])
+
+        def transfer(group, n):
+            ns, tails = drawn(group, n)
+            factor = self.factor if group in self.slow else 1
+            return int(ns * factor), [int(tail * factor) for tail in tails]
+
+        return transfer
 
     # What differs; false: nothing in this job can
 
@@ -144,12 +151,13 @@ class Form:
                  not any(h not in (g, "world") and len(n) > 1 and set(n) <= set(m) for h, n in self.job.groups.items())]
         if not alone:
             return False
-        self.slow, self.factor = self.rng.choice(alone), self.rng.choice((2, 4))
-        self.options = ["--scale", "kind=comm,rank=%s:%.9f" % (",".join(map(str, self.job.groups[self.slow])), 1 / self.factor)]
+        chosen, self.factor = self.job.groups[self.rng.choice(alone)], self.rng.choice((2, 4))
+        self.slow = [g for g, m in self.job.groups.items() if set(m) <= set(chosen)]
+        self.options = ["--scale", "kind=comm,rank=%s:%.9f" % (",".join(map(str, chosen)), 1 / self.factor)]
         return True
 
     def transfer(self):
-        self.factor = self.rng.choice((1.5, 2, 4))
+        self.slow, self.factor = list(self.job.groups), self.rng.choice((1.5, 2, 4))
         self.options = ["--scale", "kind=comm:%.9f" % (1 / self.factor)]
         return True
 
@@ -161,12 +169,19 @@ class Form:
         return True
 
     def overlap(self):
+        """Communication among the kernels has a stream of its own; no kernel waits for any."""
         if self.job.pp > 1:
             return False
         for rank, ops in enumerate(self.ops):
-            on = {op.event: op.stream for op in ops if op.do == "record"}
-            self.ops[rank] = [Op("work", op.step, "cudaStreamWaitEvent", op.call_ns, kind="cuda_runtime")
-                              if op.do == "wait" and op.stream == "compute" and on[op.event] != "compute" else op for op in ops]
+            on, self.ops[rank] = {op.event: op.stream for op in ops if op.do == "record"}, []
+            for op in ops:
+                if op.do == "wait" and op.stream == "compute" and on[op.event] != "compute":
+                    op = Op("work", op.step, "cudaStreamWaitEvent", op.call_ns, kind="cuda_runtime")
+                elif op.do == "comm" and op.stream == "compute":
+                    op, event = op.copy(), ("before", len(self.ops[rank]))
+                    op.stream = "apart"
+                    self.ops[rank] += [Op("record", op.step, stream="compute", event=event), Op("wait", op.step, stream="apart", event=event)]
+                self.ops[rank].append(op)
         self.changed, self.options = False, ["--overlap", "kind=comm"]
         return True
 

@@ -1,7 +1,8 @@
 /* whatif.h - how long would the job have taken with changes that a user names?
  *
- *     scale        selected work takes its time times a factor.  Of communication only the transfer, from the last
- *                  arrival on, is scaled, if all ranks with a trace select it; waits for other ranks follow from it
+ *     scale        selected work takes its time times a factor.  Of communication only the transfer is scaled, from
+ *                  the last arrival to the first end, if all ranks with a trace select it, and the time from there to
+ *                  the end on each rank that selects it; waits for other ranks follow from it
  *     remove-sync  a call that waited for the device returns at once (20 us), if it is known which work released it;
  *                  so do blocking copies, calls that free memory, and unrecorded waits of the host.  A launch that
  *                  found the queue full still waits
@@ -82,8 +83,9 @@ bool tl_whatif_selects_step(const tl_whatif_change *change, int32_t step);
     F(T, I32, place, KEY, "", "number of the change, from 1; 0: all of them together")                                 \
     F(T, I64, pieces, MEASURE, "", "kernels, waits and pieces of host work that it selects, on all ranks")             \
     F(T, I64, own_ns, MEASURE, "ns",                                                                                   \
-      "their time as recorded, summed over ranks: durations; of a transfer its time since the last arrival, once for " \
-      "all ranks; of waits and what is overlapped the whole call or kernel")                                           \
+      "their time as recorded, summed over ranks: durations; of communication its time since the last arrival, up to " \
+      "the first end once for all ranks, then each rank's own; of waits and what is overlapped the whole call or "     \
+      "kernel")                                                                                                        \
     F(T, I64, left_ns, MEASURE, "ns",                                                                                  \
       "what stays though it is selected: waiting calls of which it is not known what released them; transfers that "   \
       "are not selected on all ranks with a trace")                                                                    \

@@ -6,6 +6,7 @@
  *                    (ready) - - - - - - - ^
  */
 #include "internal.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,10 +95,11 @@ static void scale_work(changed_rank *c, uint32_t v, double factor)
 {
     tl_node *node = &c->open.own_nodes[v];
     uint32_t port = tl_rank_port_of(c->o, v);
-    count_selected(c, port == TL_NONE ? node->work_ns : 0);
+    int64_t own_ns = port == TL_NONE ? node->work_ns : node->done_ns - c->o->of->ports[port].meeting_done_ns;
+    count_selected(c, tl_ns_max(0, own_ns));
     if (port != TL_NONE) {
         c->factors[port] = factor;
-        if (node->done_ns <= c->o->of->ports[port].meeting_done_ns)
+        if (own_ns <= 0)
             return;
         c->open.rest_ns[v] = tl_scaled(c->open.rest_ns[v], factor);
     }

@@ -160,6 +160,22 @@ static void a_transfer_that_stays_is_told(void)
     asked_job_free(&a);
 }
 
+/* The transfer takes 2, and rank 1 leaves 3 later. */
+static void what_a_rank_takes_after_the_first_end_is_its_own(void)
+{
+    asked_job a = { .j = graph_job_unmade(draw("host:      r.............",
+                                               "comm 7:    .RRRRRR.......", NULL),
+                                          draw("host:      ....r.........",
+                                               "comm 7:    .....RRRRR....", NULL), NULL) };
+    add(&a, "kind=comm,rank=1:0");
+    find(&a, 10);
+    const tl_whatif_change_row *row = tl_table_row(&a.study.change_rows, 0);
+    CU_ASSERT_EQUAL(row->own_ns, 3 * US);
+    CU_ASSERT_EQUAL(row->gain_ns, 3 * US);
+    CU_ASSERT_EQUAL(row->left_ns, 2 * US);
+    asked_job_free(&a);
+}
+
 /* b waits for r by a recorded event or by custom; a and b take 3 and 4, r takes 4. */
 static graph_job *an_exposed_collective(void)
 {
@@ -327,6 +343,7 @@ int main(void)
         TEST(waiting_is_shorter_than_the_last_has_come),
         TEST(a_transfer_is_scaled_if_all_members_have_it_selected),
         TEST(a_transfer_that_stays_is_told),
+        TEST(what_a_rank_takes_after_the_first_end_is_its_own),
         TEST(what_overlaps_is_waited_for_no_longer),
         TEST(collectives_that_overlap_stay_in_order),
         TEST(a_call_that_waited_comes_back_at_once),
