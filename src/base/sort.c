@@ -200,11 +200,7 @@ size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x)
     return low < n && ascending[low] == x ? low : n;
 }
 
-static int by_first(const void *a, const void *b)
-{
-    const tl_range *x = a, *y = b;
-    return x->first != y->first ? TL_COMPARE(x->first, y->first) : TL_COMPARE(x->last, y->last);
-}
+TL_SORT_BY(by_first, tl_range, first, last)
 
 void tl_ranges_sort(tl_ranges *ranges)
 {

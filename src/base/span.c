@@ -44,11 +44,7 @@ void tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns)
     add_disjoint(set, start_ns, end_ns);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const tl_span *x = a, *y = b;
-    return TL_COMPARE(x->start_ns, y->start_ns);
-}
+TL_SORT_BY(by_start, tl_span, start_ns)
 
 void tl_spans_add_all(tl_spans *set, tl_span *v, size_t n)
 {

@@ -141,11 +141,7 @@ tl_group_stats tl_column_stats(const uint32_t *order, size_t n, const double *fi
     return stats;
 }
 
-static int largest_first(const void *a, const void *b)
-{
-    const tl_sum *x = a, *y = b;
-    return x->total != y->total ? TL_COMPARE(y->total, x->total) : TL_COMPARE(x->order[0], y->order[0]);
-}
+TL_SORT_BY(largest_first, tl_sum, DOWN(total), order[0])
 
 tl_sums tl_sums_of(uint32_t *order, size_t n, tl_compare *compare, const void *rows, const double *first, size_t size,
                    bool plain)

@@ -46,12 +46,7 @@ static shares shares_of(const tl_events *e, const tl_out_search *search)
     return all;
 }
 
-/* Order: device, then size, descending; ties by first occurrence. */
-static int by_device(const void *context, uint32_t a, uint32_t b)
-{
-    const share *x = (const share *)context + a, *y = (const share *)context + b;
-    return x->device != y->device ? TL_COMPARE(x->device, y->device) : TL_COMPARE(y->nevents, x->nevents);
-}
+TL_ORDER_BY(by_device, share, device, DOWN(nevents))
 
 /* Chooses the process with the largest share of each device.  Work of an unknown device makes no process if any device
  * is known: the view has it on one of these. */

@@ -14,29 +14,39 @@
  * twice. */
 #define TL_COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* As TL_COMPARE for two structs, by the first of up to 12 fields in which they differ. */
+/* As TL_COMPARE for two structs, by the first of up to 12 fields in which they differ; of DOWN(field) the larger comes
+ * first. */
 #define TL_ORDER(x, y, ...)                                                                                            \
     TL_ORDER_NTH(__VA_ARGS__, TL_ORDER_12, TL_ORDER_11, TL_ORDER_10, TL_ORDER_9, TL_ORDER_8, TL_ORDER_7, TL_ORDER_6,   \
                  TL_ORDER_5, TL_ORDER_4, TL_ORDER_3, TL_ORDER_2, TL_ORDER_1, 0)                                        \
     (x, y, __VA_ARGS__)
 #define TL_ORDER_NTH(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, nth, ...) nth
-#define TL_ORDER_1(x, y, f) TL_COMPARE((x)->f, (y)->f)
-#define TL_ORDER_2(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_1(x, y, __VA_ARGS__))
-#define TL_ORDER_3(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_2(x, y, __VA_ARGS__))
-#define TL_ORDER_4(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_3(x, y, __VA_ARGS__))
-#define TL_ORDER_5(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_4(x, y, __VA_ARGS__))
-#define TL_ORDER_6(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_5(x, y, __VA_ARGS__))
-#define TL_ORDER_7(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_6(x, y, __VA_ARGS__))
-#define TL_ORDER_8(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_7(x, y, __VA_ARGS__))
-#define TL_ORDER_9(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_8(x, y, __VA_ARGS__))
-#define TL_ORDER_10(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_9(x, y, __VA_ARGS__))
-#define TL_ORDER_11(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_10(x, y, __VA_ARGS__))
-#define TL_ORDER_12(x, y, f, ...) ((x)->f != (y)->f ? TL_COMPARE((x)->f, (y)->f) : TL_ORDER_11(x, y, __VA_ARGS__))
+
+#define TL_ORDER_SECOND(...)                TL_ORDER_SECOND_OF(__VA_ARGS__)
+#define TL_ORDER_SECOND_OF(_1, second, ...) second
+#define TL_ORDER_FIELD(f)                   TL_ORDER_SECOND(TL_ORDER_FIELD_##f, f, )
+#define TL_ORDER_FIELD_DOWN(f)              , f
+#define TL_ORDER_SIGN(f)                    TL_ORDER_SECOND(TL_ORDER_SIGN_##f, +, )
+#define TL_ORDER_SIGN_DOWN(f)               , -
+
+#define TL_ORDER_UNLIKE(x, y, f)  (x)->TL_ORDER_FIELD(f) != (y)->TL_ORDER_FIELD(f)
+#define TL_ORDER_1(x, y, f)       TL_ORDER_SIGN(f) TL_COMPARE((x)->TL_ORDER_FIELD(f), (y)->TL_ORDER_FIELD(f))
+#define TL_ORDER_2(x, y, f, ...)  (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_1(x, y, __VA_ARGS__))
+#define TL_ORDER_3(x, y, f, ...)  (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_2(x, y, __VA_ARGS__))
+#define TL_ORDER_4(x, y, f, ...)  (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_3(x, y, __VA_ARGS__))
+#define TL_ORDER_5(x, y, f, ...)  (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_4(x, y, __VA_ARGS__))
+#define TL_ORDER_6(x, y, f, ...)  (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_5(x, y, __VA_ARGS__))
+#define TL_ORDER_7(x, y, f, ...)  (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_6(x, y, __VA_ARGS__))
+#define TL_ORDER_8(x, y, f, ...)  (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_7(x, y, __VA_ARGS__))
+#define TL_ORDER_9(x, y, f, ...)  (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_8(x, y, __VA_ARGS__))
+#define TL_ORDER_10(x, y, f, ...) (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_9(x, y, __VA_ARGS__))
+#define TL_ORDER_11(x, y, f, ...) (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_10(x, y, __VA_ARGS__))
+#define TL_ORDER_12(x, y, f, ...) (TL_ORDER_UNLIKE(x, y, f) ? TL_ORDER_1(x, y, f) : TL_ORDER_11(x, y, __VA_ARGS__))
 
 /* Returns a number below, at or above 0 if a comes before, with or after b. */
 typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
 
-/* Defines a tl_compare function for an array of T, by these fields of an element. */
+/* Defines a tl_compare function for an array of T, by these fields of an element, as in TL_ORDER. */
 #define TL_ORDER_BY(function, T, ...)                                                                                  \
     static int function(const void *rows, uint32_t a, uint32_t b)                                                      \
     {                                                                                                                  \
@@ -44,7 +54,7 @@ typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
         return TL_ORDER(x, y, __VA_ARGS__);                                                                            \
     }
 
-/* Defines a comparison for qsort: two T by these fields. */
+/* Defines a comparison for qsort: two T by these fields, as in TL_ORDER. */
 #define TL_SORT_BY(function, T, ...)                                                                                   \
     static int function(const void *a, const void *b)                                                                  \
     {                                                                                                                  \

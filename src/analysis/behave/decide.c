@@ -111,17 +111,8 @@ static answer compare_ranks(const row *a, const row *b, apart *x)
     return answer_of(moved, together) == SHOWN ? SHOWN : LEVEL;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_behaviour *)a, (const tl_behaviour *)b, name_key, stream_order, rank, item);
-}
-
-static int by_duration(const void *a, const void *b)
-{
-    const row *x = a, *y = b;
-    int order = TL_COMPARE(x->mean_ns, y->mean_ns);
-    return order != 0 ? order : TL_COMPARE(x->v->rank, y->v->rank);
-}
+TL_SORT_BY(by_name, tl_behaviour, name_key, stream_order, rank, item)
+TL_SORT_BY(by_duration, row, mean_ns, v->rank)
 
 /* Lists the rows of the sightings v[n] of one name and stream_order, ascending by mean duration, ties by rank. */
 static void list_rows(const tl_behaviour *v, size_t n, row_list *out)

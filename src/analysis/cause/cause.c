@@ -4,15 +4,7 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-static int by_key(const void *a, const void *b)
-{
-    const tl_cause_row *x = a, *y = b;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return TL_COMPARE(x->rank, y->rank);
-}
+TL_SORT_BY(by_key, tl_cause_row, kind, name, rank)
 
 static bool same_key(const tl_cause_row *x, const tl_cause_row *y)
 {

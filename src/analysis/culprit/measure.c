@@ -69,10 +69,7 @@ static int64_t add_step_costs(tl_judgement *j, int32_t rank)
     return gain_ns;
 }
 
-static int by_cost(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_step_cost *)a, (const tl_step_cost *)b, cost_ns, step);
-}
+TL_SORT_BY(by_cost, tl_step_cost, cost_ns, step)
 
 /* Returns the number of other ranks, of those with device work. */
 static int64_t count_others(const tl_judgement *j, const tl_suspect *c)

@@ -183,13 +183,7 @@ static bool has_link(const tl_straggler *row, const tl_table *links)
     return false;
 }
 
-static int by_cost(const void *a, const void *b)
-{
-    const tl_culprit *x = &((const tl_suspect *)a)->row, *y = &((const tl_suspect *)b)->row;
-    if (x->gain_ns != y->gain_ns)
-        return x->gain_ns > y->gain_ns ? -1 : 1;
-    return x->excess_ns != y->excess_ns ? (x->excess_ns > y->excess_ns ? -1 : 1) : TL_COMPARE(x->rank, y->rank);
-}
+TL_SORT_BY(by_cost, tl_suspect, DOWN(row.gain_ns), DOWN(row.excess_ns), row.rank)
 
 void tl_suspects_find(tl_judgement *j)
 {

@@ -128,11 +128,7 @@ static void put_ranks(const tl_diff *diff, work *x, const changed *v, size_t n, 
     free(ranks.v);
 }
 
-static int by_work(const void *a, const void *b)
-{
-    const series *x = a, *y = b;
-    return TL_ORDER(x, y, work, rank, side);
-}
+TL_SORT_BY(by_work, series, work, rank, side)
 
 void tl_diff_kernel_steps(tl_diff *diff)
 {

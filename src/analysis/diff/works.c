@@ -123,12 +123,7 @@ typedef struct alone {
     int side;
 } alone;
 
-static int by_key(const void *a, const void *b)
-{
-    const alone *x = a, *y = b;
-    int order = TL_ORDER(x, y, key, side);
-    return order != 0 ? order : TL_ORDER(y, x, ns, at);
-}
+TL_SORT_BY(by_key, alone, key, side, DOWN(ns), DOWN(at))
 
 static bool is_alone(const work *x)
 {

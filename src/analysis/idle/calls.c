@@ -166,11 +166,7 @@ static void add_hold(collecting *c, uint32_t call, uint32_t track)
         tl_vec_push(&c->unplaced, (unplaced){ start_ns, track });
 }
 
-static int by_start_descending(const void *a, const void *b)
-{
-    const unplaced *x = a, *y = b;
-    return TL_COMPARE(y->start_ns, x->start_ns);
-}
+TL_SORT_BY(by_start_descending, unplaced, DOWN(start_ns))
 
 /* Gives event waits of unknown streams the stream of the next launch of their thread. */
 static void assign_event_waits(collecting *c)

@@ -194,11 +194,7 @@ static void walk_ops(doing *w, const tl_thread *t, const uint32_t *by, size_t n,
 }
 
 /* Order: number of events, descending; ties in order of threads. */
-static int by_events(const void *threads, uint32_t a, uint32_t b)
-{
-    const tl_thread *t = threads;
-    return TL_COMPARE(t[b].n, t[a].n);
-}
+TL_ORDER_BY(by_events, tl_thread, DOWN(n))
 
 static void walk_all_ops(doing *w)
 {

@@ -33,13 +33,7 @@ typedef struct share {
     const tl_idle_summary *row; /* any row of the rank in the class */
 } share;
 
-/* Order: time, descending; ties by rank, ascending. */
-static int by_time(const void *a, const void *b)
-{
-    const share *x = a, *y = b;
-    return x->total_ns != y->total_ns ? TL_COMPARE(y->total_ns, x->total_ns) : TL_COMPARE(x->rank, y->rank);
-}
-
+TL_SORT_BY(by_time, share, DOWN(total_ns), rank)
 TL_SORT_BY(by_rank, share, rank)
 
 /* Adds a row to the class; two rows of a rank (long names that were truncated alike) are one share.  Returns the new
@@ -108,11 +102,7 @@ static void fill_largest_annotation(const tl_table *annotations, const tl_idle_s
     free(found.v);
 }
 
-static int by_total(const void *rows, uint32_t a, uint32_t b)
-{
-    const tl_idle_summary *v = rows;
-    return TL_COMPARE(v[b].total_ns, v[a].total_ns);
-}
+TL_ORDER_BY(by_total, tl_idle_summary, DOWN(total_ns))
 
 /* Numbers the classes by time, descending; ties in key order. */
 static void number_classes(const tl_table *sums)

@@ -130,11 +130,7 @@ static void fill_single_gaps(const scope *s, const uint32_t *index, size_t n, tl
 }
 
 /* Order: time, descending; ties in order of first addition. */
-static int by_time(const void *entries, uint32_t a, uint32_t b)
-{
-    const tl_idle_tally_entry *v = entries;
-    return TL_COMPARE(v[b].ns, v[a].ns);
-}
+TL_ORDER_BY(by_time, tl_idle_tally_entry, DOWN(ns))
 
 /* Sums the time of the gaps index[0, n) of a class, or of all, by annotation: the largest goes to the class's row, and
  * for a class all go to rows of idle_annotation. */
@@ -279,13 +275,7 @@ typedef struct class_run {
     uint32_t first; /* its first gap */
 } class_run;
 
-/* Order: time, descending; ties by first gap. */
-static int by_total(const void *a, const void *b)
-{
-    const class_run *x = a, *y = b;
-    return x->total_ns != y->total_ns ? TL_COMPARE(y->total_ns, x->total_ns) : TL_COMPARE(x->first, y->first);
-}
-
+TL_SORT_BY(by_total, class_run, DOWN(total_ns), first)
 TL_ORDER_BY(by_class, brief, label, key.sub, key.name)
 
 /* Returns the classes, *nruns of them, by time, descending; s->index has the gaps by class, and those of a class in

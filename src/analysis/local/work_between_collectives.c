@@ -30,17 +30,8 @@ typedef struct comparing {
     int64_t *done_ns;   /* [nwork] the last end of compute up to that launch */
 } comparing;
 
-static int by_start(const void *participants, uint32_t a, uint32_t b)
-{
-    const tl_participant *p = participants;
-    return TL_ORDER(&p[a], &p[b], start_ns, uid);
-}
-
-static int by_launch(const void *kernels, uint32_t a, uint32_t b)
-{
-    const tl_kernel *k = kernels;
-    return TL_COMPARE(k[a].launch_ns, k[b].launch_ns);
-}
+TL_ORDER_BY(by_start, tl_participant, start_ns, uid)
+TL_ORDER_BY(by_launch, tl_kernel, launch_ns)
 
 static void list_compute(comparing *c, tl_arena *arena)
 {

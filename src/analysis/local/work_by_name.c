@@ -287,14 +287,7 @@ static void add_host(gathering *g)
     tl_map_free(&launching);
 }
 
-/* Ascending by kind and step; then descending by time, ties by depth, descending, then by name. */
-static int by_time(const void *rows, uint32_t a, uint32_t b)
-{
-    const tl_named_work *x = (const tl_named_work *)rows + a, *y = (const tl_named_work *)rows + b;
-    int order = TL_ORDER(x, y, kind, step);
-    order = order != 0 ? order : TL_ORDER(y, x, ns, depth);
-    return order != 0 ? order : TL_COMPARE(x->name, y->name);
-}
+TL_ORDER_BY(by_time, tl_named_work, kind, step, DOWN(ns), DOWN(depth), name)
 
 /* Appends the TL_WORK_BY_NAME_MAX rows with most time of each kind and step. */
 static void keep_largest(const gathering *g, tl_work_by_name *work_by_name)

@@ -385,11 +385,7 @@ static bool has_third_rank(const fitting *a, const fit *f)
     return false;
 }
 
-static int by_fit(const void *x, const void *y)
-{
-    const fit *a = x, *b = y;
-    return a->n != b->n ? TL_COMPARE(b->n, a->n) : TL_ORDER(a, b, apart_ns, a, b);
-}
+TL_SORT_BY(by_fit, fit, DOWN(n), apart_ns, a, b)
 
 static void list_fits(fitting *a)
 {

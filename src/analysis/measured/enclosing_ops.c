@@ -18,11 +18,7 @@ typedef struct placing {
     tl_bytes text;
 } placing;
 
-static int by_thread(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_instant *i = context;
-    return TL_ORDER(&i[a], &i[b], track, at_ns);
-}
+TL_ORDER_BY(by_thread, tl_instant, track, at_ns)
 
 static void open_op(placing *p, uint32_t op)
 {

@@ -5,11 +5,7 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-static int by_rank(const void *a, const void *b)
-{
-    const tl_served_rank *x = a, *y = b;
-    return TL_COMPARE(x->rank, y->rank);
-}
+TL_SORT_BY(by_rank, tl_served_rank, rank)
 
 void tl_rank_server_take(tl_rank_graphs *graphs, tl_rank_server *out)
 {

@@ -42,13 +42,7 @@ static uint32_t open_on(const opened *open, const windows *w, uint32_t track)
     return TL_NONE;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const window *x = a, *y = b;
-    if (x->start_ns != y->start_ns || x->track != y->track)
-        return TL_ORDER(x, y, start_ns, track);
-    return x->end_ns != y->end_ns ? TL_COMPARE(y->end_ns, x->end_ns) : TL_COMPARE(x->name, y->name);
-}
+TL_SORT_BY(by_start, window, start_ns, track, DOWN(end_ns), name)
 
 /* Keeps the outer windows; a window that begins inside another on its thread is left out and counted in out->nested. */
 static void keep_outer(windows *w, tl_repetition_set *out)

@@ -50,10 +50,7 @@ static uint64_t kernel_key(int32_t rank, uint32_t uid)
     return (uint64_t)(uint32_t)rank << 32 | uid;
 }
 
-static int by_turn(const void *a, const void *b)
-{
-    return TL_ORDER((const participation *)a, (const participation *)b, turn, row);
-}
+TL_SORT_BY(by_turn, participation, turn, row)
 
 static void list_parts(numbering *n)
 {

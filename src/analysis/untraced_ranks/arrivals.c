@@ -65,11 +65,7 @@ struct tl_untraced_arrivals {
 
 /* -------------------------------------------------------------------------------------------------------- transfers */
 
-static int by_class(const void *x, const void *y)
-{
-    const transfer *a = x, *b = y;
-    return TL_ORDER(a, b, class, incomplete, ns);
-}
+TL_SORT_BY(by_class, transfer, class, incomplete, ns)
 
 /* Returns the typical and the longest time of the transfers v[n] of one class, which are sorted by_class. */
 static typical typical_of(const transfer *v, size_t n)
@@ -231,10 +227,7 @@ void tl_untraced_arrivals_add_collective(tl_untraced_arrivals *a, const tl_untra
     }
 }
 
-static int by_end(const void *x, const void *y)
-{
-    return TL_ORDER((const tl_untraced_meeting *)x, (const tl_untraced_meeting *)y, done_ns, meeting);
-}
+TL_SORT_BY(by_end, tl_untraced_meeting, done_ns, meeting)
 
 void tl_untraced_arrivals_expect(tl_untraced_arrivals *a, const tl_inter_collective_paths *paths)
 {
@@ -271,11 +264,7 @@ static size_t list_arriving(tl_untraced_arrivals *a, const tl_untraced_arrival *
     return narriving;
 }
 
-static int by_meeting(const void *x, const void *y)
-{
-    const tl_arrival_source *a = x, *b = y;
-    return a->meeting != b->meeting ? TL_COMPARE(a->meeting, b->meeting) : -TL_COMPARE(a->after_ns, b->after_ns);
-}
+TL_SORT_BY(by_meeting, tl_arrival_source, meeting, DOWN(after_ns))
 
 /* Fills c->from: one source per meeting, with the longest path from there. */
 static void fill_sources(tl_untraced_arrivals *a, tl_untraced_arrival *c)

@@ -70,11 +70,7 @@ tl_turn tl_expect_next(tl_expectation *x, uint32_t rank, const tl_late_row *row,
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-static int by_rank(const void *context, uint32_t a, uint32_t b)
-{
-    const tl_late_row *rows = context, *x = &rows[a], *y = &rows[b];
-    return TL_ORDER(x, y, rank, start_ns);
-}
+TL_ORDER_BY(by_rank, tl_late_row, rank, start_ns)
 
 /* Fills turn, transfer_ns and row_in. */
 static void list_turns(tl_expectation *x)
@@ -222,10 +218,7 @@ static void add_peer_paths(tl_expectation *x, const tl_inter_collective_paths *p
     }
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return TL_ORDER((const shown *)a, (const shown *)b, to, from, ns);
-}
+TL_SORT_BY(by_path, shown, to, from, ns)
 
 /* Appends the median path between each two meetings over the traced ranks of the role; a rank without such a path
  * counts as shorter than all. */

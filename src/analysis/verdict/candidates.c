@@ -427,15 +427,7 @@ static void compare_own_steps(finding *f, uint32_t role, tl_family family)
         add_role(f, &candidate, f->x);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    const tl_candidate *x = a, *y = b;
-    if (x->rank != y->rank)
-        return TL_COMPARE(x->rank, y->rank);
-    if (x->family != y->family)
-        return TL_COMPARE(x->family, y->family);
-    return x->link != y->link ? TL_COMPARE(x->link, y->link) : TL_COMPARE(x->shape.first, y->shape.first);
-}
+TL_SORT_BY(by_rank, tl_candidate, rank, family, link, shape.first)
 
 /* Fills judged: steps that are neither cut nor at the edge of a recording; if there are none, all that are not cut.
  * Returns the least scale of noise, ns. */

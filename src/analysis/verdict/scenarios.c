@@ -62,11 +62,7 @@ typedef struct kind {
     int32_t group;
 } kind;
 
-static int by_most(const void *a, const void *b)
-{
-    const kind *x = a, *y = b;
-    return x->ns != y->ns ? -TL_COMPARE(x->ns, y->ns) : TL_COMPARE(x->group, y->group);
-}
+TL_SORT_BY(by_most, kind, DOWN(ns), group)
 
 static void find_groups(const tl_baseline *b, int32_t *groups)
 {

@@ -70,9 +70,7 @@ static void find_gain(tl_changed_job *job, candidate *c)
 static int by_gain(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
-    int order = TL_COMPARE(y->gain_ns, x->gain_ns);
-    order = order != 0 ? order : TL_COMPARE(y->path_ns, x->path_ns);
-    order = order != 0 ? order : TL_COMPARE(x->of, y->of);
+    int order = TL_ORDER(x, y, DOWN(gain_ns), DOWN(path_ns), of);
     return order != 0 ? order : strcmp(x->name, y->name);
 }
 

@@ -86,12 +86,7 @@ typedef struct rank_value {
     int32_t rank;
 } rank_value;
 
-static int by_distance(const void *a, const void *b)
-{
-    const rank_value *x = a, *y = b;
-    return x->distance != y->distance ? TL_COMPARE(y->distance, x->distance) : TL_COMPARE(x->rank, y->rank);
-}
-
+TL_SORT_BY(by_distance, rank_value, DOWN(distance), rank)
 TL_SORT_BY(by_rank, rank_value, rank)
 
 /* Distance, in standard deviations, up to which a value is never an outlier: it is too likely for any number of tries,

@@ -389,8 +389,7 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
 {
     const listing *l = context;
     const tree_node *x = &l->tree->nodes.v[a], *y = &l->tree->nodes.v[b];
-    int order = TL_COMPARE(x->parent, y->parent);
-    order = order != 0 ? order : TL_ORDER(y, x, device_ns, host_ns);
+    int order = TL_ORDER(x, y, parent, DOWN(device_ns), DOWN(host_ns));
     if (order == 0)
         order = tl_text_compare(tl_names_text(l->view->names, x->name), tl_names_text(l->view->names, y->name));
     return order != 0 ? order : x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : TL_COMPARE(a, b);

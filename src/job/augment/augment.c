@@ -178,11 +178,7 @@ static void augment_mine(augmenting *a)
     }
 }
 
-static int by_item(const void *a, const void *b)
-{
-    uint64_t x = ((const outcome *)a)->item, y = ((const outcome *)b)->item;
-    return TL_COMPARE(x, y);
-}
+TL_SORT_BY(by_item, outcome, item)
 
 static void gather(augmenting *a)
 {

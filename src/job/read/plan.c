@@ -440,11 +440,7 @@ typedef struct process {
     tl_rank *row;
 } process;
 
-static int by_pid(const void *a, const void *b)
-{
-    const process *x = a, *y = b;
-    return x->pid != y->pid ? TL_COMPARE(x->pid, y->pid) : TL_COMPARE(x->row->rank, y->row->rank);
-}
+TL_SORT_BY(by_pid, process, pid, row->rank)
 
 static int by_item_rank(const void *key, const void *item)
 {

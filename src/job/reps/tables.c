@@ -86,8 +86,7 @@ TL_ORDER_BY(by_variant_and_name, tl_repetition_share, variant, name)
 static int by_median(const void *a, const void *b)
 {
     const tl_repetition_work *x = a, *y = b;
-    int order = TL_COMPARE(x->variant, y->variant);
-    order = order != 0 ? order : TL_ORDER(y, x, median_ns, mean_ns);
+    int order = TL_ORDER(x, y, variant, DOWN(median_ns), DOWN(mean_ns));
     return order != 0 ? order : memcmp(x->name, y->name, sizeof x->name);
 }
 

@@ -11,10 +11,7 @@
 
 enum { BLOCK = 1 << 20 };
 
-static int by_rank(const void *a, const void *b)
-{
-    return TL_ORDER((const struct tl_rank_proc *)a, (const struct tl_rank_proc *)b, rank);
-}
+TL_SORT_BY(by_rank, struct tl_rank_proc, rank)
 
 tl_rank_procs tl_rank_procs_find(tl_rank_server *server)
 {

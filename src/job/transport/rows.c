@@ -158,10 +158,7 @@ static tl_rank_graph get_head(tl_bytes *in)
     return g;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    return TL_ORDER((const tl_rank_graph *)a, (const tl_rank_graph *)b, rank);
-}
+TL_SORT_BY(by_rank, tl_rank_graph, rank)
 
 void tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all)
 {

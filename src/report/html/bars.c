@@ -67,10 +67,7 @@ static bar mean_of(const bars *b, const uint32_t *index, size_t n)
     return sum;
 }
 
-static int by_most(const void *a, const void *b)
-{
-    return TL_COMPARE(((const tl_idle_summary *)b)->total_ns, ((const tl_idle_summary *)a)->total_ns);
-}
+TL_SORT_BY(by_most, tl_idle_summary, DOWN(total_ns))
 
 /* Splits the idle time of each rank into the job's largest causes; idle time of other causes stays in the last part. */
 static void part_idle(const tl_page *page, bars *b)

@@ -77,15 +77,11 @@ static tl_phrase single_in_words(const tl_page *page, const tl_whatif_row *row)
     }
 }
 
-static int by_gain(const void *table, uint32_t a, uint32_t b)
-{
-    const tl_whatif_row *x = tl_table_row(table, a), *y = tl_table_row(table, b);
-    return TL_COMPARE(y->gain_ns, x->gain_ns);
-}
+TL_ORDER_BY(by_gain, tl_whatif_row, DOWN(gain_ns))
 
 static void add_single(const tl_page *page, gains *g)
 {
-    uint32_t *order = tl_sorted_index(g->rows->n, by_gain, g->rows);
+    uint32_t *order = tl_sorted_index(g->rows->n, by_gain, g->rows->rows);
     for (size_t i = 0, first = g->n; i < g->rows->n && g->n < first + SINGLE; i++) {
         const tl_whatif_row *row = tl_table_row(g->rows, order[i]);
         const tl_phrase words = single_in_words(page, row);

@@ -283,14 +283,7 @@ static bool is_of(const tl_phase_verdict *verdict, const phase *of)
 
 TL_ORDER_BY(by_name, tl_phase, phase)
 
-/* Phases with verdicts first, in the verdicts' order; then by total_ns, descending. */
-static int compare_drawn(const void *a, const void *b)
-{
-    const phase *x = a, *y = b;
-    if (x->first_verdict != y->first_verdict)
-        return x->first_verdict < y->first_verdict ? -1 : 1;
-    return TL_COMPARE(y->total_ns, x->total_ns);
-}
+TL_SORT_BY(compare_drawn, phase, first_verdict, DOWN(total_ns))
 
 static void find_phases(const tl_page *page, const tl_table *table, phases *p)
 {

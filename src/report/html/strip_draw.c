@@ -71,11 +71,7 @@ typedef struct joined {
 typedef TL_VEC(joined) joins;
 
 TL_ORDER_BY(by_collective, tl_strip_stay, collective)
-
-static int by_waiting(const void *a, const void *b)
-{
-    return TL_COMPARE(((const joined *)b)->wait_ns, ((const joined *)a)->wait_ns);
-}
+TL_SORT_BY(by_waiting, joined, DOWN(wait_ns))
 
 /* Returns the collectives sorted by waiting, descending. */
 static joins find_joins(const tl_strip *s)

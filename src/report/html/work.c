@@ -101,10 +101,7 @@ void tl_draw_operators(tl_page *page)
     fputs("</table></div>\n", page->out);
 }
 
-static int by_place(const void *a, const void *b)
-{
-    return TL_COMPARE(((const tl_idle_summary *)a)->place, ((const tl_idle_summary *)b)->place);
-}
+TL_SORT_BY(by_place, tl_idle_summary, place)
 
 void tl_draw_idle(tl_page *page)
 {

@@ -138,11 +138,7 @@ static void find_runs_of_known(deciding *d)
 
 /* ------------------------------------------------------------------------------------------------- the list of runs */
 
-static int oldest_first(const void *a, const void *b)
-{
-    const tl_run_info *x = a, *y = b;
-    return TL_ORDER(x, y, begin_ns, number);
-}
+TL_SORT_BY(oldest_first, tl_run_info, begin_ns, number)
 
 /* Fills the list of runs, oldest first, and numbers the runs of the traces accordingly. */
 static void list_runs(deciding *d)

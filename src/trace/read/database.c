@@ -29,11 +29,7 @@ static bool add_part(void *arg, const char *process, const char *device)
     return parts->n < PARTS_MOST;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const tl_db_part *x = a, *y = b;
-    return TL_ORDER(x, y, pid, device);
-}
+TL_SORT_BY(by_number, tl_db_part, pid, device)
 
 /* Lists the parts of a database, in order; none if it has no device work.  A process with a single device has device
  * -1.  *damaged: there may be more. */

@@ -279,11 +279,7 @@ static void add_candidate(tl_nvtx *n, const tl_db_row *row, tl_text name)
                                              TL_DB_HAS(row, TL_DB_PROCESS) ? row->number[TL_DB_PROCESS] : 0 });
 }
 
-static int by_family(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-    return TL_ORDER(x, y, family, number, start_ns, process);
-}
+TL_SORT_BY(by_family, candidate, family, number, start_ns, process)
 
 void tl_nvtx_mark_steps(const tl_nvtx *n, tl_db_reading *r)
 {

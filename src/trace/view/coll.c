@@ -94,11 +94,7 @@ static void fill_size(tl_coll *c, const tl_comm_size *size, int64_t group_size)
     c->size_from = c->bytes >= 0 ? size->from : TL_SIZE_UNKNOWN;
 }
 
-static int by_event(const void *sizes, uint32_t a, uint32_t b)
-{
-    const tl_comm_size *v = sizes;
-    return TL_ORDER(&v[a], &v[b], event);
-}
+TL_ORDER_BY(by_event, tl_comm_size, event)
 
 /* Drops sizes from one operator that several collectives share: they are the total of these. */
 static void drop_shared_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t n)

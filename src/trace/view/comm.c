@@ -14,19 +14,8 @@ enum { DEEPEST = 32, BATCH_MOST = 256 };
 
 /* -------------------------------------------------------------------------------------------------------- operators */
 
-static int by_track(const void *a, const void *b)
-{
-    const tl_comm_op *x = a, *y = b;
-    if (x->track != y->track || x->start_ns != y->start_ns)
-        return TL_ORDER(x, y, track, start_ns);
-    return x->end_ns != y->end_ns ? TL_COMPARE(y->end_ns, x->end_ns) : TL_COMPARE(x->event, y->event);
-}
-
-static int by_moment(const void *a, const void *b)
-{
-    const struct tl_comm_moment *x = a, *y = b;
-    return TL_ORDER(x, y, track, start_ns);
-}
+TL_SORT_BY(by_track, tl_comm_op, track, start_ns, DOWN(end_ns), event)
+TL_SORT_BY(by_moment, struct tl_comm_moment, track, start_ns)
 
 /* Removes a number of up to nine digits from the start of the text and returns it; -1: there is none. */
 static int32_t take_number(tl_text *t)

@@ -100,11 +100,7 @@ static int32_t stream_of(const tl_events *e, size_t i)
                                                       : number_in(tl_names_text(&e->names, track->tid_text)));
 }
 
-static int by_device_and_stream(const void *streams, uint32_t a, uint32_t b)
-{
-    const tl_stream_events *v = streams;
-    return TL_ORDER(&v[a], &v[b], device, stream);
-}
+TL_ORDER_BY(by_device_and_stream, tl_stream_events, device, stream)
 
 static int by_time(const void *events, uint32_t a, uint32_t b)
 {

@@ -220,17 +220,8 @@ static uint32_t op_at(const tl_ops *ops, uint32_t track, int64_t at_ns)
     return TL_NONE;
 }
 
-static int flow_by_id(const void *a, const void *b)
-{
-    const tl_flow *x = a, *y = b;
-    return TL_ORDER(x, y, id, to, uid);
-}
-
-static int by_op(const void *a, const void *b)
-{
-    const tl_backward *x = a, *y = b;
-    return TL_ORDER(x, y, op, forward);
-}
+TL_SORT_BY(flow_by_id, tl_flow, id, to, uid)
+TL_SORT_BY(by_op, tl_backward, op, forward)
 
 void tl_backwards_find(tl_flows *flows, tl_linked *out)
 {

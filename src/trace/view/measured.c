@@ -4,17 +4,8 @@
 /* Device types of PyTorch. */
 enum { HOST = 0 };
 
-static int by_start(const void *a, const void *b)
-{
-    const tl_counted *x = a, *y = b;
-    return TL_ORDER(x, y, start_ns, uid, counter, value);
-}
-
-static int by_device(const void *a, const void *b)
-{
-    const tl_memory *x = a, *y = b;
-    return TL_ORDER(x, y, device, at_ns, uid);
-}
+TL_SORT_BY(by_start, tl_counted, start_ns, uid, counter, value)
+TL_SORT_BY(by_device, tl_memory, device, at_ns, uid)
 
 static void collect_counters(const tl_events *e, tl_linked *out)
 {

@@ -45,23 +45,9 @@ typedef struct mark {
 
 typedef TL_VEC(mark) mark_list;
 
-static int by_thread(const void *a, const void *b)
-{
-    const mark *x = a, *y = b;
-    return TL_ORDER(x, y, track, window.start_ns, window.number);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const mark *x = a, *y = b;
-    return TL_ORDER(x, y, window.number, track, window.start_ns);
-}
-
-static int by_start(const void *a, const void *b)
-{
-    const tl_step_window *x = a, *y = b;
-    return TL_ORDER(x, y, start_ns, number);
-}
+TL_SORT_BY(by_thread, mark, track, window.start_ns, window.number)
+TL_SORT_BY(by_number, mark, window.number, track, window.start_ns)
+TL_SORT_BY(by_start, tl_step_window, start_ns, number)
 
 /* Removes the number from marks that repeat on a thread after a mark of another step.  Returns how many marks that
  * are. */
