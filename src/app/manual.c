@@ -146,6 +146,16 @@ static const char *const changes_lines[] = {
      "that were 0 by construction (wait_balance, blame_balance)"),
     ("phase_file, memory_file, execution_trace\tside_file, with a kind: entries (records, nodes), lost (no_json, no_key, "
      "no_duration, without_id); counts of nodes by link are those of execution_node, times those of memory_timeline"),
+    ("rank\tstreams, steps: rows of tables queue, step; clock_base: base_time_ns is 0 or not; what the file system tells "
+     "of the file"),
+    "step\tintervals: those of table interval",
+    "gap\tsync_dur_ns, sync_correlation: the call with sync_uid in traceEvents",
+    "idle\tcalls; unlinked: gaps without a launch_uid",
+    "stream_idle\tintervals, busy_ns: table queue, interval; idle_device_busy_ns: gaps of table gap",
+    "queue\tno_launch, before_launch: of all streams in table rank",
+    "kernel_ranks, operator_ranks, annotation_ranks\tcounts, deviation, most and median of ranks: table kernel, operator",
+    "operator, annotation\tquartiles but the median",
+    "bandwidth\talgbw_gb_s: bytes / transfer_ns",
     "mix\tbreakdown: compute_ns, comm_ns - comm_exposed_ns (both at once), copy_ns - copy_exposed_ns",
     NULL,
 };

@@ -315,7 +315,7 @@ static void print_formats(const tl_inventory *inventory)
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 {
     static const char *const of_ranks[] = { "rank",     "status", "events",     "kept", "dropped",
-                                            "repaired", "gzip",   "file_bytes", "file" };
+                                            "repaired", "file_bytes", "file" };
     static const char *const of_sides[] = { "kind",       "rank",     "status", "entries", "lost", "repeated",
                                             "superseded", "left_out", "path" };
     const tl_inventory *inventory = &plan->inventory;

@@ -16,8 +16,6 @@ const char *const tl_rank_status_labels[] = { TL_STATUS_VALUES(TL_VALUE_LABEL) N
 
 const char *const tl_rank_from_labels[] = { "distributedInfo", "file_name", "order", NULL };
 
-const char *const tl_clock_base_labels[] = { "base_time", "absolute", NULL };
-
 const char *const tl_execution_link_labels[] = { TL_EXECUTION_LINK_VALUES(TL_VALUE_LABEL) NULL };
 const char *const tl_execution_by_labels[] = { TL_EXECUTION_BY_VALUES(TL_VALUE_LABEL) NULL };
 const char *const tl_memory_category_labels[] = { "parameter", "optimizer_state", "input",   "temporary", "activation",

@@ -167,9 +167,9 @@ def compare_sums(what, program, oracle, macro, noise):
     total = sum(r["duration_ns"] for r in macro)
     facts = {"busy_ns": sum(busy.values()), "macro_ns": total, "noise_ns": sum(n[3] for n in noise),
              "noise_gaps": len(noise),
-             "unlinked": sum(r["launch_uid"] == -1 for r in macro), "overruns": oracle.overruns,
+             "overruns": oracle.overruns,
              "overrun_ns": oracle.overrun_ns,
-             "calls": len(oracle.t.calls), "operators": sum(o.kind == "op" for o in oracle.t.ops),
+             "operators": sum(o.kind == "op" for o in oracle.t.ops),
              "python_functions": sum(o.kind == "frame" for o in oracle.t.ops)}
     differ = ["%s is %s, expected %d" % (c, whole[c], x) for c, x in facts.items() if whole[c] != str(x)]
     check(what + ": idle", not differ and near(whole["utilization_pct"], pct(facts["busy_ns"], facts["busy_ns"] + total)),

@@ -235,7 +235,7 @@ class Oracle:
         return row
 
     def drain(self, row, device, lo, launch, prev):
-        row.update(drain_type="starved", sync_type="none", sync_event=None, sync_dur_ns=0, sync_correlation=-1, sync_uid=-1)
+        row.update(drain_type="starved", sync_type="none", sync_event=None, sync_uid=-1)
         for call, kind, where, stream in reversed(self.waits):
             if not (call.start < lo and call.end >= lo - self.c["sync"]) or (launch is not None and call.end > launch.start):
                 continue
@@ -244,8 +244,7 @@ class Oracle:
             waited = prev.stop
             if stream >= 0 and device >= 0:
                 waited = max((k.stop for k in self.streams.get((device, stream), ()) if k.start < lo), default=None)
-            row.update(sync_type=kind, sync_event=call.name, sync_dur_ns=call.dur, sync_uid=call.uid,
-                       sync_correlation=-1 if call.correlation is None else call.correlation)
+            row.update(sync_type=kind, sync_event=call.name, sync_uid=call.uid)
             if waited is not None and waited - call.start > self.c["drain"]:
                 row["drain_type"] = "sync_drain"
             return

@@ -114,8 +114,7 @@ def queues(trace, limits):
         first = min([k.start for k in kernels] + [k.launch.start for k in launched])
         wall, lengths = max(k.end for k in kernels) - first, list(series(waits_of(kernels)))
         full = sum(b - a for a, b, n in lengths if n >= limits["full"])
-        rows.append({"device": device, "stream": stream, "kernels": len(kernels), "no_launch": len(kernels) - len(launched),
-                     "before_launch": sum(k.start < k.launch.start for k in launched), "wall_ns": wall,
+        rows.append({"device": device, "stream": stream, "kernels": len(kernels), "wall_ns": wall,
                      "mean_length": ratio(sum((b - a) * n for a, b, n in lengths), wall),
                      "max_length": max((n for _, _, n in lengths), default=0),
                      "empty_ns": wall - sum(b - a for a, b, n in lengths if n), "full_ns": full})

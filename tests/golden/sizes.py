@@ -102,7 +102,7 @@ def job(work, name, known):
     for r in table(out + ".h5", "bandwidth"):
         same = [c for c in rows if c["group"] == r["group"] and c["kind"] == r["kind"] and c["suspect"] == "no"]
         check(f"{name}: unknown sizes have no bytes and no bandwidth",
-              (r["bytes_from"] != "-1") or (r["bytes"] == "-1" and r["algbw_gb_s"] == "" and r["size_source"] == "unknown" and same))
+              (r["bytes_from"] != "-1") or (r["bytes"] == "-1" and r["busbw_gb_s"] == "" and r["size_source"] == "unknown" and same))
 
 
 def teams(work):

@@ -100,8 +100,6 @@ typedef enum tl_queued { TL_QUEUED_VALUES(TL_VALUE_NAME) } tl_queued;
       "whether the launch of the following work had ended well before the gap; unknown "                               \
       "without a launch")                                                                                              \
     F(T, NAME, sync_event, LABEL, "", "the call that waited")                                                          \
-    F(T, I64, sync_dur_ns, MEASURE, "ns", "how long it lasted")                                                        \
-    F(T, I64, sync_correlation, LABEL, "", "its correlation number; -1 for none")                                      \
     F(T, I32, sync_uid, SOURCE, "", "its place in traceEvents; -1 for none")                                           \
     F(T, NAME, call, LABEL, "", "the call that took most of the gap")                                                  \
     F(T, I64, call_ns, MEASURE, "ns", "part of the gap in calls of call_class")                                        \
@@ -170,13 +168,10 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
     F(T, I32, late_rank, MEASURE, "",                                                                                  \
       "the rank that came last in most of peer_ns, also where it had waited for others itself, which table blame "     \
       "charges; -1: none, or not known")                                                                               \
-    F(T, I64, unlinked, MEASURE, "", "macro gaps whose following work has no launch in the trace")                     \
     F(T, I64, overruns, MEASURE, "",                                                                                   \
       "work that seems to run on when the next of its stream has begun, apart from what "                              \
       "had no end that can be (too_long in table rank)")                                                               \
     F(T, I64, overrun_ns, MEASURE, "ns", "what was cut off it")                                                        \
-    F(T, I64, calls, MEASURE, "",                                                                                      \
-      "runtime and driver calls in the trace; of the rank (on the row of device -1), as all below")                    \
     F(T, I64, operators, MEASURE, "", "operators in the trace; 0: what the CPU did is not known")                      \
     F(T, I64, python_functions, MEASURE, "", "Python functions in the trace; 0: only operators can be named")
 TL_TABLE(idle, TL_IDLE_FIELDS);
@@ -242,7 +237,7 @@ TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
 typedef enum tl_stream_wait { TL_STREAM_WAIT_VALUES(TL_VALUE_NAME) TL_NSTREAM_WAITS } tl_stream_wait;
 extern const char *const tl_stream_wait_labels[];
 
-/* Times in which streams are idle while their device is busy. */
+/* Times in which streams are idle, by what they wait for. */
 #define TL_STREAM_IDLE_FIELDS(F, T)                                                                                    \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
@@ -253,12 +248,6 @@ extern const char *const tl_stream_wait_labels[];
       "the work before, where that was later) for that to start; other: the same for longer than the threshold "       \
       "`kernel` of --idle: it waited for something else; unknown: before work whose launch is not in the trace; the "  \
       "totals of these are the total of ALL")                                                                          \
-    F(T, I64, intervals, MEASURE, "", "of ALL, else 0: device work on the stream")                                     \
-    F(T, I64, busy_ns, MEASURE, "ns",                                                                                  \
-      "of ALL, else 0: time with work on the stream; with the total of ALL that is all from its first start to its "   \
-      "last end")                                                                                                      \
-    F(T, I64, idle_device_busy_ns, MEASURE, "ns",                                                                      \
-      "of ALL, else 0: the part of its total in which another stream of the device works; in the rest all is idle")    \
     F(T, I64, count, MEASURE, "", "stretches without work that were that")                                             \
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
     F(T, F64, std_ns, MEASURE, "ns", "their standard deviation, of a sample; NaN of less than two")                    \

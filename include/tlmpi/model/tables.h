@@ -19,8 +19,7 @@
     V(TL_RANK_UNREADABLE, "unreadable", "nothing of it could be read")
 typedef enum tl_rank_status { TL_STATUS_VALUES(TL_VALUE_NAME) } tl_rank_status;
 extern const char *const tl_rank_status_labels[];
-extern const char *const tl_rank_from_labels[];  /* "distributedInfo", "file_name", "order", NULL */
-extern const char *const tl_clock_base_labels[]; /* "base_time", "absolute", NULL */
+extern const char *const tl_rank_from_labels[]; /* "distributedInfo", "file_name", "order", NULL */
 
 #define TL_RANK_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
@@ -32,8 +31,6 @@ extern const char *const tl_clock_base_labels[]; /* "base_time", "absolute", NUL
       "what named the rank: distributedInfo, the file's name, or its place in order")                                  \
     F(T, I32, devices, MEASURE, "", "devices with work in this trace")                                                 \
     F(T, I32, device, MEASURE, "", "its device; -1 where none or several have work in this trace")                     \
-    F(T, I32, streams, MEASURE, "", "(device, stream) pairs with work in this trace")                                  \
-    F(T, I32, steps, MEASURE, "", "profiler steps marked on the host")                                                 \
     F(T, I64, intervals, MEASURE, "", "rows of this rank in interval")                                                 \
     F(T, I64, unclassified_ns, MEASURE, "ns",                                                                          \
       "kernel time that no rule named (counted as compute), summed over streams")                                      \
@@ -50,10 +47,7 @@ extern const char *const tl_clock_base_labels[]; /* "base_time", "absolute", NUL
     F(T, I64, too_long_ns, MEASURE, "ns", "what was cut off it, together")                                             \
     F(T, TIME, first_ns, MEASURE, "ns", "first start of device work")                                                  \
     F(T, TIME, last_ns, MEASURE, "ns", "last end of device work")                                                      \
-    F(T, ENUM(clock_base), clock_base, LABEL, "",                                                                      \
-      "base_time: baseTimeNanoseconds was added; absolute: the time stamps are "                                       \
-      "Unix time themselves")                                                                                          \
-    F(T, I64, base_time_ns, LABEL, "ns", "baseTimeNanoseconds of the trace, 0 where absent")                           \
+    F(T, I64, base_time_ns, LABEL, "ns", "baseTimeNanoseconds of the trace, which was added; 0: none")                           \
     F(T, I32, world_size, LABEL, "", "ranks of the job as distributedInfo tells, -1 where it does not")                \
     F(T, TEXT64, device_name, LABEL, "", "name of the first device in deviceProperties")                               \
     F(T, TEXT256, libraries, SOURCE, "",                                                                               \
@@ -69,14 +63,11 @@ extern const char *const tl_clock_base_labels[]; /* "base_time", "absolute", NUL
       "repaired, with the text around them, or of the cut; -1 for none")                                               \
     F(T, I64, events, SOURCE, "", "entries of traceEvents seen")                                                       \
     F(T, I64, kept, SOURCE, "", "entries kept for analysis")                                                           \
-    F(T, I64, filtered, SOURCE, "", "whole entries that no analysis asked for")                                        \
     F(T, I64, file_bytes, SOURCE, "byte", "size of the file")                                                          \
     F(T, I64, text_bytes, SOURCE, "byte", "size of its text, decompressed")                                            \
     F(T, I32, duplicates, SOURCE, "",                                                                                  \
       "other traces that say they are this rank and were recorded at the same time, so that "                          \
       "they are of another job; left out")                                                                             \
-    F(T, I32, gzip, SOURCE, "", "1 when the file is compressed")                                                       \
-    F(T, I64, mtime_ns, SOURCE, "ns", "Unix time of the file's last change")                                           \
     F(T, TEXT256, file, SOURCE, "", "path as it was given; the end of one longer than 256 bytes, with ... before it")  \
     F(T, TEXT256, error, SOURCE, "", "what was wrong: expected, found, done about it; empty when all is well")
 TL_TABLE(rank, TL_RANK_FIELDS);
@@ -118,8 +109,7 @@ TL_TABLE(interval, TL_INTERVAL_FIELDS);
     F(T, TIME, start_ns, LABEL, "ns", "start of the mark on the host")                                                 \
     F(T, TIME, end_ns, LABEL, "ns",                                                                                    \
       "start of the next mark; for the last step the end of its own.  A number that a thread marks again after "       \
-      "another is left out, as table rank tells: a step has one window")                                               \
-    F(T, I64, intervals, MEASURE, "", "device work launched in the step")
+      "another is left out, as table rank tells: a step has one window")
 TL_TABLE(step, TL_STEP_FIELDS);
 
 /* The step number of a row for all whole steps, in table breakdown. */

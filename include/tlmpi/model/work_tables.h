@@ -44,11 +44,7 @@ TL_TABLE(kernel_row, TL_KERNEL_FIELDS);
     F(T, F64, slowest_ns, MEASURE, "ns", "its mean duration")                                                          \
     F(T, I32, fastest_rank, LABEL, "", "the rank whose mean duration is shortest; of equals the lower")                \
     F(T, F64, fastest_ns, MEASURE, "ns", "its mean duration")                                                          \
-    F(T, I32, most_rank, LABEL, "", "the rank that ran it most often, of equals the lower; -1: all ran it as often")   \
-    F(T, I64, most_count, MEASURE, "", "how often that one did")                                                       \
-    F(T, I64, median_count, MEASURE, "", "median of the counts of the ranks that ran it, of two the lower")            \
     F(T, NAME, name, LABEL, "", "kernel, copy or memset")                                                              \
-    F(T, F64, std_rank_ns, MEASURE, "ns", "standard deviation of the ranks' mean durations; NaN of a single one")      \
     F(T, I32, apart, MEASURE, "",                                                                                      \
       "ranks whose mean duration lies apart from that of the others by more than these differ among themselves: the "  \
       "farthest from the median, fewer than half, of which even the nearest is so far from the mean of the rest that " \
@@ -68,9 +64,7 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, F64, mean_ns, MEASURE, "ns", "mean time of one; those inside others of their name count here, too")           \
     F(T, F64, std_ns, MEASURE, "ns", "standard deviation; NaN of a single one")                                        \
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
-    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile")                                                                 \
     F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
-    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile")                                                                 \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
     F(T, I64, launches, MEASURE, "",                                                                                   \
       "calls in it that queued device work, with what it called; table interval says in which a call is: one of a "    \
@@ -110,13 +104,8 @@ TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
     F(T, F64, median_rank_ns, MEASURE, "ns", "median of the ranks' mean times")                                        \
     F(T, I32, slowest_rank, LABEL, "", "the rank whose mean time is longest; of equals the lower; -1 of the rest")     \
     F(T, F64, slowest_ns, MEASURE, "ns", "its mean time")                                                              \
-    F(T, I32, fastest_rank, LABEL, "", "the rank whose mean time is shortest; likewise")                               \
-    F(T, F64, fastest_ns, MEASURE, "ns", "its mean time")                                                              \
-    F(T, I64, median_device_ns, MEASURE, "ns", "median of the ranks' device_ns, of two the lower")                     \
     F(T, I32, most_rank, LABEL, "", "the rank with the most device_ns; of equals the lower")                           \
-    F(T, I64, most_device_ns, MEASURE, "ns", "its device_ns")                                                          \
     F(T, NAME, name, LABEL, "", "its name; none: the rest of the work, launched in none or without a launch")          \
-    F(T, F64, std_rank_ns, MEASURE, "ns", "standard deviation of the ranks' mean times; NaN of a single one")          \
     F(T, I32, apart, MEASURE, "",                                                                                      \
       "ranks whose mean time lies apart from that of the others by more than these differ among themselves, as in "    \
       "table kernel_ranks; 0: none, or fewer than 4 ranks ran it")                                                     \
@@ -166,8 +155,6 @@ TL_TABLE(launch_row, TL_LAUNCH_FIELDS);
     F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, I64, kernels, MEASURE, "", "device work of the stream")                                                       \
-    F(T, I64, no_launch, MEASURE, "", "of it without a launch in the trace: not counted")                              \
-    F(T, I64, before_launch, MEASURE, "", "of it that seems to start before its launch (table rank): not counted")     \
     F(T, I64, wall_ns, MEASURE, "ns", "from the first launch or start to the last end")                                \
     F(T, F64, mean_length, MEASURE, "", "work launched and not started, mean over wall_ns")                            \
     F(T, I64, max_length, MEASURE, "", "most at once; at an instant what starts leaves before what is launched joins") \

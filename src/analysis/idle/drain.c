@@ -71,7 +71,7 @@ static void fill_wait(const tl_idle_rank *k, const tl_idle_device *d, const tl_i
     const tl_calls *c = &k->view->calls;
     row->drain_type = TL_DRAIN_STARVED;
     row->sync_event = TL_NO_NAME;
-    row->sync_correlation = row->sync_uid = -1;
+    row->sync_uid = -1;
     if (last == TL_NONE)
         return;
     const tl_idle_wait *w = &k->waits.v[last];
@@ -80,8 +80,6 @@ static void fill_wait(const tl_idle_rank *k, const tl_idle_device *d, const tl_i
         w->stream >= 0 && d->device >= 0 ? last_end_on_stream(k, d, w->stream, row->start_ns) : tl_idle_end(k, g->prev);
     row->sync_type = w->kind;
     row->sync_event = c->name[w->call];
-    row->sync_dur_ns = c->dur_ns[w->call];
-    row->sync_correlation = c->correlation[w->call];
     row->sync_uid = w->uid <= INT32_MAX ? (int32_t)w->uid : -1;
     if (end != TL_TIME_UNKNOWN && end - w->start_ns > k->config->drain_ns)
         row->drain_type = TL_DRAIN_SYNC;

@@ -73,7 +73,6 @@ static void add_gap(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t 
         row->prequeued = launch->end_ns + k->config->launch_ns < lo ? TL_QUEUED_YES : TL_QUEUED_NO;
     }
     d->sums.macro_ns += row->duration_ns;
-    d->sums.unlinked += launch == NULL;
     tl_vec_push(&d->gaps, g);
 }
 

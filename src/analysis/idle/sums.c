@@ -373,9 +373,7 @@ void tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
     const tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
     tl_table *annotations = tl_tables_get(out, &tl_idle_annotation_schema);
     /* The sums of the whole rank have the columns of the host as well. */
-    tl_idle all = { .calls = (int64_t)k->view->calls.n,
-                    .operators = (int64_t)k->nops[TL_OP],
-                    .python_functions = (int64_t)k->nops[TL_FRAME] };
+    tl_idle all = { .operators = (int64_t)k->nops[TL_OP], .python_functions = (int64_t)k->nops[TL_FRAME] };
     scope s = { .k = k, .summary = tl_tables_get(out, &tl_idle_summary_schema) };
 
     tl_idle_tally_make(&s.tally, k->view->names);

@@ -77,8 +77,9 @@ static void bandwidth_reduce(tl_tables *job)
         int32_t size = group_size(groups, row->group);
         bool known = row->bytes_from >= 0 && row->transfer_ns > 0;
         row->bytes = row->bytes_from >= 0 ? row->bytes : -1;
-        row->algbw_gb_s = known ? (double)row->bytes / (double)row->transfer_ns : NAN;
-        row->busbw_gb_s = size > 0 ? row->algbw_gb_s * tl_bus_factor((tl_collective)row->kind, size) : NAN;
+        row->busbw_gb_s = known && size > 0 ? (double)row->bytes / (double)row->transfer_ns *
+                                                  tl_bus_factor((tl_collective)row->kind, size)
+                                            : NAN;
     }
 }
 

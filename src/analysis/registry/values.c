@@ -25,8 +25,6 @@ static const meanings all[] = {
     { tl_rank_status_labels, { TL_STATUS_VALUES(TL_VALUE_MEANING) } },
     { tl_rank_from_labels,
       { "the trace says its rank", "from the file's name", "from the order of the files' names" } },
-    { tl_clock_base_labels,
-      { "time stamps count from baseTimeNanoseconds of the trace", "time stamps count from the epoch" } },
     { tl_diff_part_labels, { TL_DIFF_PART_VALUES(TL_VALUE_MEANING) } },
     { tl_diff_change_labels, { TL_DIFF_CHANGE_VALUES(TL_VALUE_MEANING) } },
     { tl_defect_labels, { TL_DEFECTS(TL_DEFECT_MEANING) } },

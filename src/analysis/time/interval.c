@@ -80,7 +80,6 @@ void tl_rank_describe_steps(const tl_rank_view *view, tl_rank *row)
 {
     char words[160];
     size_t n = view->nlost_steps > 0 ? view->nlost_steps : view->nagain_steps;
-    row->steps = (int32_t)view->nsteps;
     if (n == 0)
         return;
     row->status = row->status == TL_RANK_OK || row->status == TL_RANK_NO_GPU ? TL_RANK_DAMAGED : row->status;
@@ -104,7 +103,6 @@ void tl_rank_describe(const tl_rank_view *view, tl_rank *row)
         bool new_device = i == 0 || k->device != k[-1].device;
         row->devices += new_device;
         row->device = row->devices == 1 ? k->device : -1;
-        row->streams += new_device || k->stream != k[-1].stream;
         row->no_launch += k->launch == TL_NONE;
         if (k->launch != TL_NONE && k->start_ns < k->launch_ns) {
             row->before_launch++;

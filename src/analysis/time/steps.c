@@ -3,8 +3,6 @@
 #include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 
-TL_SORT_BY(by_number, tl_step, step)
-
 static void step_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     tl_table *table = tl_tables_get(out, &tl_step_schema);
@@ -14,15 +12,7 @@ static void step_per_rank(const tl_rank_view *view, const tl_config *config, tl_
         const tl_step row = { .rank = view->rank, .step = s->number, .start_ns = s->start_ns, .end_ns = s->end_ns };
         tl_table_append(table, &row, 1);
     }
-    if (table->n == 0)
-        return;
-    qsort(table->rows, table->n, sizeof(tl_step), by_number);
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_step key = { .step = view->kernels[i].step };
-        tl_step *row = key.step >= 0 ? bsearch(&key, table->rows, table->n, sizeof key, by_number) : NULL;
-        if (row != NULL)
-            row->intervals++;
-    }
+    tl_table_sort(table);
 }
 
 const tl_analysis tl_step_analysis = {

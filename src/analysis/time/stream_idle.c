@@ -1,8 +1,4 @@
-/* stream_idle.c - how long was a stream idle, and the device with it?
- *
- *     stream 7     [====]....[====]......[====]
- *     stream 9     ......[=======]............
- *     device idle      ..            ....
+/* stream_idle.c - how long was a stream idle, and what did it wait for?
  *
  * A stream that is idle while another stream works is normal for communication under compute, and is not idle time of
  * the device.  The launch of a stream's next work divides a gap of the stream in two:
@@ -12,14 +8,12 @@
  *                             |host|  kernel   |            kernel: "other" if too long; unknown without a launch
  */
 #include "tlmpi/analysis/time.h"
-#include "tlmpi/base/group.h"
-#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct scratch {
-    tl_spans stream, device, clipped;
     TL_VEC(int64_t) waits[TL_NSTREAM_WAITS]; /* by wait: lengths of whole gaps (TL_STREAM_ALL), and of their parts */
 } scratch;
 
@@ -53,28 +47,19 @@ static void add_stream(const tl_rank_view *view, const tl_config *config, size_t
     const tl_kernel *v = view->kernels;
     int64_t end = v[from].end_ns;
 
-    c->stream.n = 0;
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++)
         c->waits[wait].n = 0;
     for (size_t i = from; i < to; i++) {
         if (v[i].start_ns > end && !tl_is_seam(view, end, v[i].start_ns))
             add_gap(c, config, end, &v[i]);
         end = tl_ns_max(end, v[i].end_ns);
-        tl_spans_add(&c->stream, v[i].start_ns, v[i].end_ns);
     }
-    /* Device work between the stream's first start and last end; includes the stream's own. */
-    tl_spans_clip(&c->clipped, &c->device, v[from].start_ns, end);
-    const int64_t busy_ns = tl_spans_total(&c->stream), others_ns = tl_spans_total(&c->clipped) - busy_ns;
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++) {
         const size_t count = c->waits[wait].n;
-        const bool all = wait == TL_STREAM_ALL;
         const tl_spread d = tl_spread_of(c->waits[wait].v, count);
         const tl_stream_idle row = { .rank = view->rank,
                                      .device = v[from].device,
                                      .stream = v[from].stream,
-                                     .intervals = all ? (int64_t)(to - from) : 0,
-                                     .busy_ns = all ? busy_ns : 0,
-                                     .idle_device_busy_ns = all ? others_ns : 0,
                                      .waited_for = (uint8_t)wait,
                                      .count = (int64_t)count,
                                      .total_ns = d.total,
@@ -84,7 +69,7 @@ static void add_stream(const tl_rank_view *view, const tl_config *config, size_t
                                      .median_ns = count > 0 ? d.median : NAN,
                                      .p75_ns = count > 0 ? d.p75 : NAN,
                                      .max_ns = d.max };
-        if (all || count > 0)
+        if (wait == TL_STREAM_ALL || count > 0)
             tl_table_append(table, &row, 1);
     }
 }
@@ -93,32 +78,20 @@ static void stream_idle_per_rank(const tl_rank_view *view, const tl_config *conf
 {
     scratch c = { 0 };
 
-    for (size_t from = 0, end; from < view->nkernels; from = end) {
-        const tl_kernel *v = view->kernels + from;
-        end = tl_device_end(view, from);
-        uint32_t *order = tl_sorted_index(end - from, tl_kernel_by_start, v);
-        c.device.n = 0;
-        for (size_t i = 0; i < end - from; i++)
-            tl_spans_add(&c.device, v[order[i]].start_ns, v[order[i]].end_ns);
-        free(order);
-        for (size_t at = from, to; at < end; at = to) {
-            to = tl_stream_end(view, at);
-            add_stream(view, config, at, to, &c, tl_tables_get(out, &tl_stream_idle_schema));
-        }
+    for (size_t from = 0, to; from < view->nkernels; from = to) {
+        to = tl_stream_end(view, from);
+        add_stream(view, config, from, to, &c, tl_tables_get(out, &tl_stream_idle_schema));
     }
-    tl_spans_free(&c.stream);
-    tl_spans_free(&c.device);
-    tl_spans_free(&c.clipped);
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++)
         free(c.waits[wait].v);
 }
 
 TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams",
-                "How long was a stream idle, what did it wait for, and was the device idle with it?");
+                "How long was a stream idle, and what did it wait for?");
 
 const tl_analysis tl_stream_idle_analysis = {
     .name = "stream_idle",
-    .question = "How long was each stream idle, what did it wait for, and was the device idle with it?",
+    .question = "How long was each stream idle, and what did it wait for?",
     .tables = TL_SCHEMAS(&tl_stream_idle_schema),
     .per_rank = stream_idle_per_rank,
 };

@@ -156,17 +156,6 @@ static void list_ranks(const rank_value *v, size_t n, char *cell, size_t size)
 
 TL_SORT_BY(by_name_and_rank, tl_named_row, name, kind, rank)
 
-static double deviation(const double *x, size_t n)
-{
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        double apart = x[i] - mean;
-        mean += apart / (double)(i + 1);
-        squares += apart * (x[i] - mean);
-    }
-    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
-}
-
 /* Returns the sums and outliers over the n rows of one name.  means, values: room for n each. */
 static tl_over_ranks sum_up(const tl_named_row *rows, size_t n, double *means, rank_value *values)
 {
@@ -192,7 +181,6 @@ static tl_over_ranks sum_up(const tl_named_row *rows, size_t n, double *means, r
             (rank_value){ .value = row->mean_ns, .error = row->std_ns / sqrt((double)row->count), .rank = row->rank };
         means[nmeans++] = row->mean_ns;
     }
-    of.std_ns = deviation(means, nmeans);
     of.median_ns = tl_real_median(means, nmeans);
     of.noutliers = (int32_t)find_outliers(values, nmeans, of.median_ns);
     list_ranks(values, (size_t)of.noutliers, of.outlier_ranks, sizeof of.outlier_ranks);
@@ -205,14 +193,12 @@ void tl_over_ranks_each(tl_named_row *rows, size_t n, void (*add)(void *arg, con
     tl_arena arena = { 0 };
     double *means = tl_arena_take(&arena, n, sizeof *means);
     rank_value *values = tl_arena_take(&arena, n, sizeof *values);
-    int64_t *room = tl_arena_take(&arena, n, sizeof *room);
 
     qsort(rows, n, sizeof *rows, by_name_and_rank);
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && TL_ORDER(&rows[to], &rows[from], name, kind) == 0; to++)
             ;
         tl_over_ranks of = sum_up(rows + from, to - from, means, values);
-        of.room = room;
         add(arg, &of, out);
     }
     tl_arena_free(&arena);

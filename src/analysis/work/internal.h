@@ -32,17 +32,14 @@ typedef struct tl_over_ranks {
     double median_ns;                   /* of the ranks' mean_ns */
     int32_t slowest_rank, fastest_rank; /* by mean_ns; ties go to the lower rank; -1: no rank has a mean_ns */
     double slowest_ns, fastest_ns;      /* NaN: no rank has a mean_ns */
-    double std_ns;                      /* standard deviation of the ranks' mean_ns; NaN for less than two */
     int32_t noutliers;                  /* number of ranks whose mean_ns is an outlier */
     char outlier_ranks[64];             /* the outliers, as 3,7-9; ends with dots if they do not fit */
-    int64_t *room;                      /* [ranks] scratch */
 } tl_over_ranks;
 
 /* The columns that all tables over ranks share, except apart_ranks. */
 #define TL_OF_ALL_RANKS(of)                                                                                            \
     .ranks = (of)->ranks, .count = (of)->count, .median_rank_ns = (of)->median_ns, .slowest_rank = (of)->slowest_rank, \
-    .slowest_ns = (of)->slowest_ns, .fastest_rank = (of)->fastest_rank, .fastest_ns = (of)->fastest_ns,                \
-    .std_rank_ns = (of)->std_ns, .apart = (of)->noutliers
+    .slowest_ns = (of)->slowest_ns, .apart = (of)->noutliers
 
 /* Calls add(arg, of, out) for each name and kind of the rows, which are sorted. */
 void tl_over_ranks_each(tl_named_row *rows, size_t n, void (*add)(void *arg, const tl_over_ranks *of, tl_table *out),

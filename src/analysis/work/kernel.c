@@ -63,24 +63,17 @@ static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, t
 static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
 {
     const int64_t *all_ns = arg;
-    const tl_kernel_row *first = of->rows[0].row, *most = first, *least = first;
+    const tl_kernel_row *first = of->rows[0].row;
     tl_kernel_ranks *sum = tl_table_add(out);
 
     *sum = (tl_kernel_ranks){
-        .name = first->name, .kind = first->kind, .unclassified = first->unclassified, TL_OF_ALL_RANKS(of)
+        .name = first->name,           .kind = first->kind,       .unclassified = first->unclassified,
+        .fastest_rank = of->fastest_rank, .fastest_ns = of->fastest_ns, TL_OF_ALL_RANKS(of)
     };
-    for (int32_t i = 0; i < of->ranks; i++) {
-        const tl_kernel_row *row = of->rows[i].row;
-        sum->total_ns = tl_ns_add(sum->total_ns, row->total_ns);
-        most = row->count > most->count ? row : most;
-        least = row->count < least->count ? row : least;
-        of->room[i] = row->count;
-    }
+    for (int32_t i = 0; i < of->ranks; i++)
+        sum->total_ns = tl_ns_add(sum->total_ns, ((const tl_kernel_row *)of->rows[i].row)->total_ns);
     sum->mean_ns = (double)sum->total_ns / (double)sum->count;
     sum->share = *all_ns > 0 ? (double)sum->total_ns / (double)*all_ns : NAN;
-    sum->most_rank = most->count > least->count ? most->rank : -1;
-    sum->most_count = most->count;
-    sum->median_count = tl_lower_median(of->room, (size_t)of->ranks);
     memcpy(sum->apart_ranks, of->outlier_ranks, sizeof sum->apart_ranks);
 }
 

@@ -23,13 +23,10 @@ static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
         sum->device_self_ns = tl_ns_add(sum->device_self_ns, row->device_self_ns);
         host_ns += row->count > 0 ? row->mean_ns * (double)row->count : 0;
         most = row->device_ns > most->device_ns ? row : most;
-        of->room[i] = row->device_ns;
     }
     sum->mean_ns = sum->count > 0 ? host_ns / (double)sum->count : NAN;
     sum->share = *all_ns > 0 ? (double)sum->device_ns / (double)*all_ns : NAN;
-    sum->median_device_ns = tl_lower_median(of->room, (size_t)of->ranks);
     sum->most_rank = most->rank;
-    sum->most_device_ns = most->device_ns;
     memcpy(sum->apart_ranks, of->outlier_ranks, sizeof sum->apart_ranks);
 }
 

@@ -71,7 +71,7 @@ static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     row->device = v->device;
     row->stream = v->stream;
     row->kernels = (int64_t)n;
-    /* begin and end of the stream; work that is in no queue is counted */
+    /* begin and end of the stream */
     int64_t from = v[0].start_ns, to = v[0].end_ns, seams_ns = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -79,8 +79,6 @@ static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
         int64_t begin_ns = launched ? tl_ns_min(v[i].launch_ns, v[i].start_ns) : v[i].start_ns;
         if (i > 0 && begin_ns > to && tl_is_seam(view, to, begin_ns))
             seams_ns += begin_ns - to;
-        row->no_launch += !launched;
-        row->before_launch += launched && v[i].start_ns < v[i].launch_ns;
         from = launched ? tl_ns_min(from, v[i].launch_ns) : from;
         to = tl_ns_max(to, v[i].end_ns);
     }

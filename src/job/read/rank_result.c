@@ -28,7 +28,6 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     bool told = item->alone && meta->rank >= 0 && meta->rank <= INT32_MAX;
     row->rank = (int32_t)(told ? meta->rank : item->rank);
     row->rank_from = (uint8_t)(told ? TL_RANK_META : item->rank_source);
-    row->clock_base = meta->has_base ? 0 : 1;
     row->base_time_ns = meta->has_base ? meta->base_ns : 0;
     row->world_size = meta->world_size > 0 && meta->world_size <= INT32_MAX ? (int32_t)meta->world_size : -1;
     row->dropped = (int64_t)report->dropped;
@@ -37,11 +36,8 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     row->first_bad_byte = report->first_bad_byte;
     row->events = (int64_t)report->entries;
     row->kept = (int64_t)report->kept;
-    row->filtered = (int64_t)report->filtered;
     row->file_bytes = (int64_t)item->bytes;
     row->text_bytes = (int64_t)report->text_bytes;
-    row->gzip = report->gzip;
-    row->mtime_ns = item->mtime_ns;
     row->first_ns = row->last_ns = TL_TIME_UNKNOWN;
     row->device = -1;
     text_cell(row->device_name, sizeof row->device_name, meta->device);

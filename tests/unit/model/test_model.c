@@ -265,7 +265,6 @@ static void every_enum_has_its_words(void)
     CU_ASSERT_EQUAL(count(tl_collective_labels), TL_NCOLLECTIVES);
     CU_ASSERT_EQUAL(count(tl_rank_status_labels), TL_RANK_UNREADABLE + 1);
     CU_ASSERT_EQUAL(count(tl_rank_from_labels), 3);
-    CU_ASSERT_EQUAL(count(tl_clock_base_labels), 2);
     CU_ASSERT_STRING_EQUAL(tl_kind_labels[TL_SYNC], "sync");
     CU_ASSERT_STRING_EQUAL(tl_collective_labels[TL_REDUCE_SCATTER], "reduce_scatter");
     CU_ASSERT_STRING_EQUAL(tl_collective_labels[TL_BARRIER], "barrier");

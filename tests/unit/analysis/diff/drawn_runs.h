@@ -64,7 +64,7 @@ static inline void put_step(run *r, int32_t rank, int32_t number, int64_t start_
 {
     int64_t wall = d.compute + d.waiting + d.transfer + d.copy + d.idle;
     tl_step step = { .rank = rank, .step = number, .start_ns = start_us * US,
-                     .end_ns = (start_us + wall + d.outside) * US, .intervals = 10 };
+                     .end_ns = (start_us + wall + d.outside) * US };
     tl_breakdown b = { .rank = rank, .device = -1, .step = number, .wall_ns = wall * US, .busy_ns = (wall - d.idle) * US,
                        .compute_ns = d.compute * US, .comm_ns = (d.waiting + d.transfer) * US,
                        .comm_exposed_ns = (d.waiting + d.transfer) * US, .comm_waiting_ns = d.waiting * US,

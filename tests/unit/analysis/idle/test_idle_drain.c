@@ -52,7 +52,6 @@ static void a_wait_that_goes_on_when_the_next_work_is_launched_is_not_to_blame(v
     CU_ASSERT_EQUAL(g->sync_type, TL_SYNC_STREAM);
     CU_ASSERT_EQUAL(g->drain_type, TL_DRAIN_SYNC);
     CU_ASSERT_STRING_EQUAL(text(d, g->sync_event), "cudaStreamSynchronize");
-    CU_ASSERT_EQUAL(g->sync_dur_ns, 14 * US);
     CU_ASSERT_EQUAL(g->sync_uid, (int32_t)d->view.calls.uid[drawn_call(d, "cudaStreamSynchronize")]);
     drawing_free(d);
 }

@@ -112,9 +112,6 @@ static void the_slowest_and_the_fastest_rank_are_named(void)
     CU_ASSERT_EQUAL(s->slowest_rank, 2);
     CU_ASSERT_DOUBLE_EQUAL(s->slowest_ns, 300, 0);
     CU_ASSERT_EQUAL(s->fastest_rank, 3);
-    CU_ASSERT_EQUAL(s->most_rank, 1);
-    CU_ASSERT_EQUAL(s->most_count, 12);
-    CU_ASSERT_EQUAL(s->median_count, 10);
     CU_ASSERT_EQUAL(s[1].name, 4); /* b: of equals the first by name */
     CU_ASSERT_EQUAL(s[1].place, 2);
     CU_ASSERT_EQUAL(s[2].name, 0);
@@ -159,9 +156,6 @@ static void ranks_that_lie_apart_are_named(void)
         CU_ASSERT_EQUAL(s.apart, of[i].apart);
         CU_ASSERT_STRING_EQUAL(s.apart_ranks, of[i].apart_ranks);
     }
-    const tl_kernel_ranks s = over_ranks(of[1].mean_us, 3, 0);
-    CU_ASSERT_DOUBLE_EQUAL(s.std_rank_ns, 6027.713773, 1e-6);
-    CU_ASSERT_TRUE(isnan(over_ranks(of[1].mean_us, 1, 0).std_rank_ns));
 }
 
 /* Runs that differ by 500 us put a mean of 100 off by 50. */

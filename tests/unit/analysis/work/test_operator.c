@@ -81,9 +81,7 @@ static void one_inside_another_of_its_name_counts_with_it(void)
     CU_ASSERT_DOUBLE_EQUAL(f->mean_ns, 6e3, 1e-9); /* 10 4 4 */
     CU_ASSERT_DOUBLE_EQUAL(f->std_ns, sqrt(12e6), 1e-6);
     CU_ASSERT_EQUAL(f->min_ns, 4 * US);
-    CU_ASSERT_DOUBLE_EQUAL(f->p25_ns, 4e3, 0);
     CU_ASSERT_DOUBLE_EQUAL(f->median_ns, 4e3, 0);
-    CU_ASSERT_DOUBLE_EQUAL(f->p75_ns, 7e3, 0);
     CU_ASSERT_EQUAL(f->max_ns, 10 * US);
     CU_ASSERT_EQUAL(row_of(d, t, "g")->device_ns, 3 * US);
     CU_ASSERT_EQUAL(row_of(d, t, "g")->device_self_ns, 0);
@@ -156,9 +154,7 @@ static void quartiles_are_those_of_all_its_calls(void)
         };
         const tl_operator_row *f = row_of(d, table_of(d, &tl_operator_row_schema), "f");
         CU_ASSERT_EQUAL(f->count, (int64_t)n);
-        CU_ASSERT_DOUBLE_EQUAL(f->p25_ns, quartile_of(of_f, n, 1), 1e-9);
         CU_ASSERT_DOUBLE_EQUAL(f->median_ns, quartile_of(of_f, n, 2), 1e-9);
-        CU_ASSERT_DOUBLE_EQUAL(f->p75_ns, quartile_of(of_f, n, 3), 1e-9);
         CU_ASSERT_EQUAL(row_of(d, tl_tables_get(&d->out, &tl_annotation_row_schema), "f")->count, (int64_t)n);
         *ops = all;
         drawing_free(d);

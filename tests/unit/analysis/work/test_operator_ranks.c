@@ -55,14 +55,10 @@ static void ranks_are_summed_up_by_name(void)
     CU_ASSERT_DOUBLE_EQUAL(s->median_rank_ns, 200, 0); /* 100 300 200 */
     CU_ASSERT_EQUAL(s->slowest_rank, 2);
     CU_ASSERT_DOUBLE_EQUAL(s->slowest_ns, 300, 0);
-    CU_ASSERT_EQUAL(s->fastest_rank, 0);
-    CU_ASSERT_DOUBLE_EQUAL(s->fastest_ns, 100, 0);
-    CU_ASSERT_EQUAL(s->median_device_ns, 90);
     CU_ASSERT_EQUAL(s->most_rank, 2); /* of equals the lower */
-    CU_ASSERT_EQUAL(s->most_device_ns, 90);
     CU_ASSERT_EQUAL(s[1].name, TL_NO_NAME);
     CU_ASSERT_EQUAL(s[1].slowest_rank, -1);
-    CU_ASSERT_TRUE(isnan(s[1].mean_ns) && isnan(s[1].median_rank_ns) && isnan(s[1].fastest_ns));
+    CU_ASSERT_TRUE(isnan(s[1].mean_ns) && isnan(s[1].median_rank_ns));
     CU_ASSERT_EQUAL(s[2].name, 3); /* of equals in device_ns that with the most host_ns */
     CU_ASSERT_EQUAL(s[3].name, 4);
     CU_ASSERT_DOUBLE_EQUAL(s[3].mean_ns, 18.0 / 4, 1e-12);
@@ -86,12 +82,10 @@ static void ranks_that_lie_apart_are_named(void)
     const tl_annotation_ranks *a = tl_table_row(tl_tables_get(&d->out, &tl_annotation_ranks_schema), 0);
     CU_ASSERT_EQUAL(s->apart, 2);
     CU_ASSERT_STRING_EQUAL(s->apart_ranks, "2,6");
-    CU_ASSERT_DOUBLE_EQUAL(s->std_rank_ns, 50019.996, 0.001);
     CU_ASSERT_EQUAL(a->apart, 2);
     CU_ASSERT_STRING_EQUAL(a->apart_ranks, "2,6");
     CU_ASSERT_EQUAL(s[1].apart, 0);
     CU_ASSERT_STRING_EQUAL(s[1].apart_ranks, "");
-    CU_ASSERT_TRUE(isnan(s[1].std_rank_ns));
     drawing_free(d);
 }
 
