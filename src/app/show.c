@@ -125,7 +125,7 @@ static void leave_out(void *arg, const void *row)
 {
     show *s = arg;
     if (s->sums)
-        tl_others_add(&s->others, row);
+        tl_others_add(&s->others, s->printer.schema, row);
 }
 
 /* Returns whether the rows that are not printed are summed in one row: in lists of kernels with the column name, which
@@ -222,13 +222,11 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         s.printer.name = name_of;
         s.printer.name_arg = result;
         s.sums = (s.limit > 0 || s.share > 0) && has_others(&s.printer);
-        tl_others_init(&s.others, select.table);
         tl_print_begin(&s.printer);
         st = select.sort != NULL ? print_sorted(&s, &select, err) : tl_select_walk(&select, print_row, &s, err);
         if (st == TL_OK)
             tl_others_print(&s.others, &s.printer);
         tl_print_end(&s.printer);
-        tl_others_free(&s.others);
         bool arrived = st == TL_OK && !ferror(out); /* a failed write is reported when the stream is closed */
         if (arrived && tl_result_nrows(result, select.table) == 0)
             say_why_empty(result, select.table);
