@@ -12,6 +12,9 @@ import h5py
 import numpy
 import pandas
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data", "examples"))
+import tlmpi_tables
+
 passed = failed = 0
 
 
@@ -24,34 +27,20 @@ def check(holds, what, *found):
         print("FAILED: %s; found: %s" % (what, ", ".join(str(f)[:300] for f in found)))
 
 
-def cells(column):
-    """A column as a list of plain values: text decoded, numbers as Python has them."""
-    if column.dtype.kind == "S":
-        return [v.decode("utf-8") for v in column]
-    return column.tolist()
-
-
 def shown(tlmpi, path, table):
     words = subprocess.run([tlmpi, "show", path, table, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout
     return json.loads(words.decode("utf-8"))
 
 
-def check_cells(name, dtype, rows, names, said):
-    """What `tlmpi show` says against what lies in the file."""
-    check(len(rows) == len(said), "%s: as many rows as shown" % name, len(rows), len(said))
-    for field in dtype.names:
-        labels = h5py.check_enum_dtype(dtype[field])
-        values = cells(rows[field])
-        ours = [row[field] for row in said]
-        if labels:
-            word = {number: label for label, number in labels.items()}
-            values = [word[v] for v in values]
-        elif names is not None and dtype[field] == numpy.dtype("uint32"):
-            values = [names[v] if v < len(names) else None for v in values]
-            ours = [v if v != "" or w == "" else None for v, w in zip(ours, values)]
-        elif dtype[field] == numpy.dtype("int64"):
-            values = [None if v == -2**63 else v for v in values]
-        check(values == ours, "%s.%s: the cells as shown" % (name, field), values[:3], ours[:3])
+def check_cells(result, name, said):
+    """What `tlmpi show` says against what data/examples/tlmpi_tables.py reads, as words and texts."""
+    check(result.tables.count(name) == 1 and name in repr(result), "%s: in the list of tables" % name, result.tables)
+    check(set(result.doc(name)) == set(said[0]) if said else True, "%s: every column has a text" % name)
+    check(len(said) == len(result.file["tables"][name]), "%s: as many rows as shown" % name)
+    for field, values in result.table(name).items():
+        values = [None if v == tlmpi_tables.UNKNOWN_TIME or v != v else v for v in values.tolist()]
+        ours = ["" if v == "" and row[field] is None else row[field] for v, row in zip(values, said)]  # no name
+        check(values == ours, "%s.%s: the cells as shown" % (name, field), *[p for p in zip(values, ours) if p[0] != p[1]][:3])
 
 
 def check_described(tlmpi, f):
@@ -75,7 +64,7 @@ def check_described(tlmpi, f):
 
 def main():
     tlmpi, path = sys.argv[1:]
-    with h5py.File(path, "r") as f:
+    with h5py.File(path, "r") as f, tlmpi_tables.Result(path) as result:
         for attribute in ("Conventions", "schema_version", "creator", "epoch_ns"):
             check(attribute in f.attrs, "root attribute %s" % attribute, list(f.attrs))
         sources = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -86,7 +75,6 @@ def main():
             check(commit is None, "no git_commit without a checkout", commit)
         check(job == os.environ.get("SLURM_JOB_ID"), "slurm_job_id is that of the job", job)
         check(f.attrs["epoch_ns"] % 10**9 == 0, "epoch_ns is a whole second", f.attrs["epoch_ns"])
-        names = [n.decode("utf-8") if isinstance(n, bytes) else n for n in f["names"][()]]
         tables = sorted(f["tables"])
         for wanted in ("breakdown", "interval", "rank", "step"):
             check(wanted in tables, "table %s is there" % wanted, tables)
@@ -111,8 +99,7 @@ def main():
             for field in data.dtype.names:
                 if data.dtype[field].kind in "iu" and field in frame:
                     check(frame[field].tolist() == rows[field].tolist(), "%s.%s: pandas reads the same" % (table, field))
-            if table in ("breakdown", "interval", "rank", "step"):
-                check_cells(table, data.dtype, rows, names if table == "interval" else None, shown(tlmpi, path, table))
+            check_cells(result, table, shown(tlmpi, path, table))
 
         rows = f["tables/breakdown"][()]
         check(bool((rows["wall_ns"] == rows["compute_ns"] + rows["comm_exposed_ns"] + rows["copy_exposed_ns"]
@@ -130,6 +117,12 @@ def main():
             check(view.is_virtual, "ranks/%05d/interval is a view" % rank)
             mine = whole[whole["rank"] == rank]
             check(view[()].tobytes() == mine.tobytes(), "ranks/%05d/interval holds the rank's rows" % rank)
+            frame = result.frame("interval", rank, ["start_ns", "launch_ns"])
+            check(frame["start_ns"].tolist() == mine["start_ns"].tolist(), "a frame holds the rank's rows")
+            when, known = result.when(frame["launch_ns"]), frame["launch_ns"] != tlmpi_tables.UNKNOWN_TIME
+            check((numpy.isnat(when) == ~known).all() and int(when[known].max()) == frame["launch_ns"].max() + f.attrs["epoch_ns"]
+                  if known.any() else True, "times as datetime64")
+        check(len(result.table("breakdown", rank=-1)["rank"]) == (f["tables/breakdown"]["rank"] == -1).sum(), "rows of the job")
 
         check_described(tlmpi, f)
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# readback.sh TLMPI MAKE_TRACE - results read back by h5py, pandas and h5dump: a generated job, and the odd stories.
+# readback.sh TLMPI MAKE_TRACE - results read back by h5py, pandas and h5dump: a generated job, and the odd stories;
+# and the examples of data/examples.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lib.sh
@@ -26,4 +27,19 @@ for data in "$work/job" "$here/../../data/stories/truncated" "$here/../../data/s
         check "$data: readback.py comes to its end" false
     fi
 done
+
+# The examples, on the generated job; the picture is one.
+cd "$here/../../data/examples" || exit 2
+python() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$@" > "$work/words" 2>&1 || { tail -3 "$work/words"; false; }; }
+"$tlmpi" -q -f -o "$work/out" "$work/job"
+check "slow_kernels.py" python slow_kernels.py "$work/out.h5" 3
+check "three lines, of compute" test "$(grep -c ' ms on rank [0-2]: ' "$work/words")" -eq 3
+check "communication_by_operator.py" python communication_by_operator.py "$work/out.h5" 1
+check "what was launched in all-reduces" grep -q 'nccl:all_reduce' "$work/words"
+if /usr/bin/python3 -c 'import matplotlib' 2> /dev/null; then
+    check "time_of_ranks.py" python time_of_ranks.py "$work/out.h5" "$work/out.svg"
+    check "a bar for each rank" test "$(grep -c '<!-- rank [0-2]' "$work/out.svg")" -eq 3
+else
+    skip "a picture of a result: there is no matplotlib"
+fi
 summary
