@@ -306,7 +306,7 @@ static tl_status store_following(tl_cli *cli, const tl_option *o, int argc, char
 {
     /* if the next word looks like an option, the value was forgotten; a number may be negative */
     const char *next = *at + 1 < argc ? argv[*at + 1] : "";
-    if (*next == '\0' || (tl_is_option(next) && !(next[1] >= '0' && next[1] <= '9')))
+    if (*next == '\0' || (tl_is_option(next) && !tl_is_digit(next[1])))
         return tl_fail(err, TL_EUSAGE, "--%s wants a value: --%s=%s", o->name, o->name, o->metavar);
     (*at)++;
     return store(cli, o, argv[*at], err);

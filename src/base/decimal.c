@@ -10,6 +10,7 @@
  * its text.
  */
 #include "tlmpi/base/decimal.h"
+#include "tlmpi/base/text.h"
 
 #include <errno.h>
 #include <float.h>
@@ -26,11 +27,6 @@ typedef struct number {
 /* Limit of an exponent: no text is long enough to compensate it, and sums with a length cannot overflow. */
 #define EXPONENT_MOST (INT64_MAX / 4)
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Reads [eE][sign]digits, which must be the rest of the text. */
 static bool scan_exponent(const char *p, const char *end, int64_t *exponent)
 {
@@ -43,7 +39,7 @@ static bool scan_exponent(const char *p, const char *end, int64_t *exponent)
     if (p == end)
         return false;
     for (; p < end; p++) {
-        if (!is_digit(*p))
+        if (!tl_is_digit(*p))
             return false;
         if (value < EXPONENT_MOST / 16)
             value = value * 10 + (*p - '0');
@@ -64,7 +60,7 @@ static bool scan(const char *text, size_t n, number *out)
     if (p < end && (*p == '-' || *p == '+'))
         out->minus = *p++ == '-';
     for (; p < end; p++) {
-        if (is_digit(*p)) {
+        if (tl_is_digit(*p)) {
             digits = true;
             if (first == NULL && *p != '0')
                 first = p;

@@ -67,7 +67,7 @@ static void strip_versions(tl_text *t)
     for (size_t before = 0; before != t->n;) {
         before = t->n;
         size_t digits = 0;
-        while (digits < t->n && t->p[t->n - 1 - digits] >= '0' && t->p[t->n - 1 - digits] <= '9')
+        while (digits < t->n && tl_is_digit(t->p[t->n - 1 - digits]))
             digits++;
         if (digits > 0 && ends((tl_text){ t->p, t->n - digits }, "_v"))
             t->n -= digits + 2;

@@ -54,7 +54,7 @@ void tl_ranks_text(const int32_t *ranks, size_t n, char *out, size_t size)
 static int64_t read_number(const char *text, size_t size, size_t *at)
 {
     int64_t number = -1;
-    for (; *at < size && text[*at] >= '0' && text[*at] <= '9'; ++*at) {
+    for (; *at < size && tl_is_digit(text[*at]); ++*at) {
         number = (number < 0 ? 0 : number) * 10 + (text[*at] - '0');
         if (number > INT32_MAX)
             return -1;

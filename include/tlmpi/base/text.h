@@ -16,6 +16,17 @@ typedef struct tl_text {
 /* The text of a string literal. */
 #define TL_TEXT(literal) ((tl_text){ (literal), sizeof(literal) - 1 })
 
+static inline bool tl_is_digit(char c)
+{
+    return (unsigned char)(c - '0') <= 9;
+}
+
+/* Whether c is a letter of ASCII. */
+static inline bool tl_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 static inline tl_text tl_text_of(const char *word)
 {
     return (tl_text){ word, strlen(word) };

@@ -41,7 +41,7 @@ typedef struct diff {
 static bool is_step_name(tl_text name)
 {
     size_t i = sizeof "ProfilerStep#" - 1, first = i;
-    while (i < name.n && name.p[i] >= '0' && name.p[i] <= '9')
+    while (i < name.n && tl_is_digit(name.p[i]))
         i++;
     return tl_text_starts(name, "ProfilerStep#") && i > first && i == name.n;
 }

@@ -58,11 +58,6 @@ const tl_hta_rule *tl_hta_rule_of(tl_text name)
 /* Digits read of a step number, which must fit an int64_t; further digits are ignored. */
 #define STEP_DIGITS 18
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -80,7 +75,7 @@ static int64_t step_of(tl_text name)
         return -1;
     while (i < name.n && is_blank(name.p[i]))
         i++;
-    for (first = i; i < name.n && is_digit(name.p[i]) && i - first < STEP_DIGITS; i++)
+    for (first = i; i < name.n && tl_is_digit(name.p[i]) && i - first < STEP_DIGITS; i++)
         step = 10 * step + (name.p[i] - '0');
     return i > first ? step : -1;
 }
@@ -152,7 +147,7 @@ static tl_hta_symbol symbol_of(tl_text name)
                                                                                         : TL_HTA_NO_LAUNCH,
         .sync = tl_text_is(name, "Event Sync") || tl_text_is(name, "Context Sync"),
         .step_row = step_row,
-        .step_name = step_mark && name.n > n && is_digit(name.p[n]),
+        .step_name = step_mark && name.n > n && tl_is_digit(name.p[n]),
         .step_mark = step_mark,
         .autograd = tl_text_has(name, "autograd::"),
         .backward_mark = tl_text_starts(name, "## backward ##"),

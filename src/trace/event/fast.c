@@ -17,6 +17,7 @@
  */
 #include "keys.h"
 #include "tlmpi/base/load.h"
+#include "tlmpi/base/text.h"
 #include "tlmpi/trace/event/fields.h"
 #if defined __SSE2__ && !defined TLMPI_PORTABLE
 #include <emmintrin.h>
@@ -28,11 +29,6 @@
 #define TRIES 16
 
 /* The readers below return where they stopped; NULL: the text is not plain. */
-
-static inline bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') <= 9;
-}
 
 #if defined __SSE2__ && !defined TLMPI_PORTABLE
 static inline __m128i load(const char *p)
@@ -108,7 +104,7 @@ static inline const char *skip_indent(const char *p)
 
 static inline const char *pass_digits(const char *p)
 {
-    while (is_digit(*p))
+    while (tl_is_digit(*p))
         p++;
     return p;
 }
@@ -157,7 +153,7 @@ static inline const char *skip_number(const char *p)
 {
     if (*p < '1') {
         p += *p == '-';
-        if (*p == '0' && is_digit(p[1]))
+        if (*p == '0' && tl_is_digit(p[1]))
             return NULL;
     }
     const char *end = pass_digits(p);
@@ -199,7 +195,7 @@ static inline const char *read_number(const char *p, tl_value *v)
     if (n > 0 && n <= 16 && (*p != '0' || n == 1)) {
         uint64_t digits = n <= 8 ? load_digits(p, n) : load_digits(p, n - 8) * 100000000 + load_digits(p + n - 8, 8);
         if (*point == '.')
-            for (end++; is_digit(*end) && end <= point + 3; end++)
+            for (end++; tl_is_digit(*end) && end <= point + 3; end++)
                 digits = 10 * digits + (uint64_t)(*end - '0');
         if (((unsigned char)*end <= ',' || *end == '}') && end != point + 1) {
             v->digits = digits;

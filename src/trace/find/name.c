@@ -19,22 +19,11 @@
  * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write after the host.
  */
 #include "internal.h"
-#include <ctype.h>
 #include <strings.h>
 
 #define RANK_DIGITS_MAX 9  /* fits 32 bits, with room */
 #define PID_DIGITS_MAX  18 /* fits 64 bits */
 #define WEAK_BELOW      100000
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return isalpha((unsigned char)c) != 0;
-}
 
 /* Whether t has the word at position i, ignoring case. */
 static bool has_word_at(tl_text t, size_t i, const char *word)
@@ -62,9 +51,9 @@ static bool is_one_of(tl_text t, const char *const *words)
 /* Returns the letters at the end of t, before one optional separator: the word that qualifies the text after t. */
 static tl_text word_before(tl_text t)
 {
-    size_t end = t.n > 0 && !is_letter(t.p[t.n - 1]) && !is_digit(t.p[t.n - 1]) ? t.n - 1 : t.n;
+    size_t end = t.n > 0 && !tl_is_letter(t.p[t.n - 1]) && !tl_is_digit(t.p[t.n - 1]) ? t.n - 1 : t.n;
     size_t start = end;
-    while (start > 0 && is_letter(t.p[start - 1]))
+    while (start > 0 && tl_is_letter(t.p[start - 1]))
         start--;
     return (tl_text){ t.p + start, end - start };
 }
@@ -72,7 +61,7 @@ static tl_text word_before(tl_text t)
 static size_t digits_at(tl_text t, size_t i)
 {
     size_t n = 0;
-    while (i + n < t.n && is_digit(t.p[i + n]))
+    while (i + n < t.n && tl_is_digit(t.p[i + n]))
         n++;
     return n;
 }
@@ -93,7 +82,7 @@ static tl_text number_after(tl_text t, const char *word)
     size_t n = strlen(word);
 
     for (size_t i = 0; i + n < t.n; i++) {
-        if (!has_word_at(t, i, word) || (i > 0 && is_letter(t.p[i - 1])))
+        if (!has_word_at(t, i, word) || (i > 0 && tl_is_letter(t.p[i - 1])))
             continue;
         if (is_one_of(word_before((tl_text){ t.p, i }), others))
             continue;
@@ -102,7 +91,7 @@ static tl_text number_after(tl_text t, const char *word)
             at++;
         size_t length = digits_at(t, at);
         size_t end = at + length;
-        if (length == 0 || length > RANK_DIGITS_MAX || (end < t.n && is_letter(t.p[end])))
+        if (length == 0 || length > RANK_DIGITS_MAX || (end < t.n && tl_is_letter(t.p[end])))
             continue;
         if (strcmp(word, "worker") == 0 && is_pid_and_time((tl_text){ t.p + end, t.n - end }))
             continue;
@@ -121,7 +110,7 @@ static tl_text number_at_end(tl_text t)
                                           "ep",         "cp",      "sp",    "vp",    "mp",     "job",   "id",
                                           "stage",      "ranks",   "gpus",  "rank",  "worker", NULL };
     size_t start = t.n;
-    while (start > 0 && is_digit(t.p[start - 1]))
+    while (start > 0 && tl_is_digit(t.p[start - 1]))
         start--;
     tl_text digits = { t.p + start, t.n - start }, none = { t.p, 0 };
     if (digits.n == 0 || digits.n > RANK_DIGITS_MAX || strtoll(digits.p, NULL, 10) >= WEAK_BELOW)
@@ -231,12 +220,12 @@ tl_text tl_host_of_name(const char *path, int64_t pid)
 
     if (trace == NULL)
         return none;
-    while (at > base.p && is_digit(at[-1])) /* the time */
+    while (at > base.p && tl_is_digit(at[-1])) /* the time */
         at--;
     if (trace - at < 13 || at == base.p || *--at != '.')
         return none;
     const char *pid_end = at;
-    while (at > base.p && is_digit(at[-1]))
+    while (at > base.p && tl_is_digit(at[-1]))
         at--;
     size_t n = (size_t)(pid_end - at);
     if (n == 0 || n > PID_DIGITS_MAX || (pid > 0 && strtoll(at, NULL, 10) != pid) || at == base.p || *--at != '_')

@@ -25,23 +25,18 @@ static const char *const axis_words[NAXES][2] = {
 
 /* --------------------------------------------------------------------------------------------------- as numbers are */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static int compare_numbers(const char **a, const char **b)
 {
     const char *x = *a, *y = *b;
     size_t n = 0, m = 0;
 
-    while (*x == '0' && is_digit(x[1]))
+    while (*x == '0' && tl_is_digit(x[1]))
         x++;
-    while (*y == '0' && is_digit(y[1]))
+    while (*y == '0' && tl_is_digit(y[1]))
         y++;
-    while (is_digit(x[n]))
+    while (tl_is_digit(x[n]))
         n++;
-    while (is_digit(y[m]))
+    while (tl_is_digit(y[m]))
         m++;
     *a = x + n;
     *b = y + m;
@@ -53,7 +48,7 @@ int tl_compare_names(const char *a, const char *b)
     const char *x = a, *y = b;
     while (*x != '\0' && *y != '\0') {
         int order = 0;
-        if (is_digit(*x) && is_digit(*y))
+        if (tl_is_digit(*x) && tl_is_digit(*y))
             order = compare_numbers(&x, &y);
         else
             order = (unsigned char)*x++ - (unsigned char)*y++;
@@ -78,8 +73,8 @@ static int64_t number_at(const char *p, const char *word)
     p += *p == '-' || *p == '_';
     p += strncasecmp(p, "rank", 4) == 0 ? 4 : 0;
     p += *p == '-' || *p == '_' || *p == '=';
-    int64_t value = is_digit(*p) ? 0 : -1;
-    for (; is_digit(*p) && value < RANKS_MAX; p++)
+    int64_t value = tl_is_digit(*p) ? 0 : -1;
+    for (; tl_is_digit(*p) && value < RANKS_MAX; p++)
         value = 10 * value + (*p - '0');
     return value < RANKS_MAX ? value : -1;
 }

@@ -64,7 +64,7 @@ static bool fill_call(tl_db_reading *r, const tl_db_row *row, tl_fields *entry)
     (void)r;
     if (TL_DB_HAS(row, TL_DB_KIND) && row->number[TL_DB_KIND] == OF_DRIVER)
         tl_db_put_text(entry, TL_KEY_CAT, TL_TEXT("cuda_driver"));
-    while (n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+    while (n > 0 && tl_is_digit(name.p[n - 1]))
         n--;
     if (name.n - n >= 4 && n > 2 && name.p[n - 2] == '_' && name.p[n - 1] == 'v')
         tl_db_put_text(entry, TL_KEY_NAME, (tl_text){ name.p, n - 2 });

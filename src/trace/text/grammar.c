@@ -1,6 +1,7 @@
 /* grammar.c - the states of the grammar: JSON and near-JSON. */
 #include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/text.h"
 #include <stdlib.h>
 
 /* White space as in yajl: with \v and \f. */
@@ -9,19 +10,9 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_of_word(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '/' || c == '_' || c == '#' || c == '.' || c == '(' || c == ')';
+    return tl_is_letter(c) || tl_is_digit(c) || c == '/' || c == '_' || c == '#' || c == '.' || c == '(' || c == ')';
 }
 
 /* -------------------------------------------------------------------------------------------------------- brackets */
@@ -74,9 +65,9 @@ static bool string_begins(tl_grammar *g, bool key)
 /* The first byte of a number or a word, or the byte after a sign. */
 static bool number_or_word_begins(tl_grammar *g, char c)
 {
-    if (is_digit(c))
+    if (tl_is_digit(c))
         return go_to(g, c == '0' ? TL_IN_ZERO : TL_IN_INTEGER);
-    return is_letter(c) && go_to(g, TL_IN_WORD);
+    return tl_is_letter(c) && go_to(g, TL_IN_WORD);
 }
 
 static bool value_begins(tl_grammar *g, char c)
@@ -158,17 +149,17 @@ bool tl_grammar_step(tl_grammar *g, char c)
             return go_to(g, TL_IN_POINT);
         /* fall through */
     case TL_IN_FRACTION:
-        if (is_digit(c) && g->state != TL_IN_ZERO)
+        if (tl_is_digit(c) && g->state != TL_IN_ZERO)
             return true;
         return c == 'e' || c == 'E' ? go_to(g, TL_IN_E) : end_token(g, c);
     case TL_IN_POINT:
-        return is_digit(c) && go_to(g, TL_IN_FRACTION);
+        return tl_is_digit(c) && go_to(g, TL_IN_FRACTION);
     case TL_IN_E:
-        return c == '+' || c == '-' ? go_to(g, TL_IN_E_SIGN) : is_digit(c) && go_to(g, TL_IN_EXPONENT);
+        return c == '+' || c == '-' ? go_to(g, TL_IN_E_SIGN) : tl_is_digit(c) && go_to(g, TL_IN_EXPONENT);
     case TL_IN_E_SIGN:
-        return is_digit(c) && go_to(g, TL_IN_EXPONENT);
+        return tl_is_digit(c) && go_to(g, TL_IN_EXPONENT);
     case TL_IN_EXPONENT:
-        return is_digit(c) || end_token(g, c);
+        return tl_is_digit(c) || end_token(g, c);
     default:
         return is_space(c) || begin_token(g, c);
     }
@@ -187,7 +178,7 @@ static inline size_t run_ahead(tl_grammar *g, const char *p, size_t n)
         return i;
     case TL_IN_INTEGER:
     case TL_IN_FRACTION:
-        while (i < n && is_digit(p[i]))
+        while (i < n && tl_is_digit(p[i]))
             i++;
         return i;
     case TL_WANT_COLON:

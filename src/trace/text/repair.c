@@ -1,16 +1,6 @@
 #include "tlmpi/trace/text/repair.h"
 #include "tlmpi/base/text.h"
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Returns the length of the UTF-8 character at the start of t; 0: there is none.  Only a complete character is its own
  * longest valid prefix. */
 static size_t utf8_length(tl_text t)
@@ -37,9 +27,9 @@ static bool may_be_escaped(tl_text rest)
 static size_t bare_word_length(tl_text t)
 {
     size_t n = t.p[0] == '-' || t.p[0] == '+' ? 1 : 0;
-    if (n >= t.n || !is_letter(t.p[n]))
+    if (n >= t.n || !tl_is_letter(t.p[n]))
         return 0;
-    while (n < t.n && (is_letter(t.p[n]) || is_digit(t.p[n]) || strchr("/_#.()", t.p[n]) != NULL) && t.p[n] != 0)
+    while (n < t.n && (tl_is_letter(t.p[n]) || tl_is_digit(t.p[n]) || strchr("/_#.()", t.p[n]) != NULL) && t.p[n] != 0)
         n++;
     return n;
 }
@@ -48,9 +38,9 @@ static size_t bare_word_length(tl_text t)
 static size_t number_length(tl_text t)
 {
     size_t n = t.p[0] == '-' || t.p[0] == '+' ? 1 : 0;
-    if (n >= t.n || !is_digit(t.p[n]))
+    if (n >= t.n || !tl_is_digit(t.p[n]))
         return 0;
-    while (n < t.n && (is_digit(t.p[n]) || is_letter(t.p[n]) || t.p[n] == '.' || t.p[n] == '-' || t.p[n] == '+'))
+    while (n < t.n && (tl_is_digit(t.p[n]) || tl_is_letter(t.p[n]) || t.p[n] == '.' || t.p[n] == '-' || t.p[n] == '+'))
         n++;
     return n;
 }

@@ -39,7 +39,7 @@ static bool is_torn(const tl_split *s, char c)
 {
     if (c == '}')
         return !s->args_end;
-    return s->bare_end && ((c >= '0' && c <= '9') || (c != 0 && strchr("\".eE+-", c) != NULL));
+    return s->bare_end && (tl_is_digit(c) || (c != 0 && strchr("\".eE+-", c) != NULL));
 }
 
 /* Handles the byte at scan after an entry that is followed by neither a comma nor the end of the array. */

@@ -23,7 +23,7 @@ static int32_t take_number(tl_text *t)
     size_t n = 0;
     int64_t number = -1;
 
-    while (n < t->n && t->p[n] >= '0' && t->p[n] <= '9')
+    while (n < t->n && tl_is_digit(t->p[n]))
         n++;
     if (n == 0 || n > 9 || !tl_decimal_to_int(t->p, n, &number))
         return -1;

@@ -31,7 +31,7 @@ static int32_t number_of(tl_text name)
     for (; i < name.n && name.p[i] == ' '; i++)
         ;
     bool out_of_range = i < name.n && (name.p[i] == '-' || name.p[i] == '+');
-    for (i += out_of_range; i < name.n && name.p[i] >= '0' && name.p[i] <= '9'; i++, digits++) {
+    for (i += out_of_range; i < name.n && tl_is_digit(name.p[i]); i++, digits++) {
         number = number <= INT32_MAX ? number * 10 + (name.p[i] - '0') : number;
         out_of_range |= number > INT32_MAX;
     }
