@@ -28,7 +28,7 @@ numbers()
                     allowed["src/analysis/wait/exposed.c"] = "4096"          # of memory: parts before they are united
                     allowed["src/analysis/wait/peers.c"] = "3"               # bytes of a text
                     allowed["src/analysis/behave/decide.c"] = "256"          # room in memory
-                    allowed["src/analysis/cause/suspect.c"] = "64"           # so many peers are enough to ask
+                    allowed["src/analysis/cause/asking.c"] = "64"            # so many peers are enough to ask
                     allowed["src/analysis/graph/pack.c"] = "3 4 7 10 15 64"     # bits: what is written is what is read
                     allowed["src/analysis/baseline/host_pieces.c"] = "8"     # of memory: parts that are gathered one after the other
                     allowed["src/analysis/culprit/doubts.c"] = "4 8"          # bits

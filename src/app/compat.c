@@ -133,8 +133,7 @@ static tl_status find_files(const tl_cli *cli, tl_inventory *inventory, size_t *
     st = check_inputs_kept(inventory, cli->run.output, false, err);
     if (st != TL_OK)
         return st;
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
-        tl_input *input = &inventory->inputs.v[i];
+    TL_EACH (tl_input, input, inventory->inputs) {
         if (!input->no_file)
             tl_input_look(input, cli->compat_run != TL_ALL_RUNS); /* the begin of a trace may be recorded at its end */
         if (input->pipe)
@@ -201,8 +200,7 @@ static tl_status find_hta_job(tl_cli *cli, hta_job *job, tl_error *err)
     if (st != TL_OK)
         return st;
     tl_hta_file *files = job->files = tl_calloc(job->inventory.inputs.n + 1, sizeof *files);
-    for (size_t i = 0; i < job->inventory.inputs.n; i++) {
-        const tl_input *input = &job->inventory.inputs.v[i];
+    TL_EACH (const tl_input, input, job->inventory.inputs) {
         if (is_execution_trace(cli, input)) {
             job->left_out += execution_trace != NULL;
             if (execution_trace != NULL)

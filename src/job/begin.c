@@ -95,12 +95,10 @@ tl_status tl_job_prepare(tl_job *j, tl_error *err)
 static tl_status check_inputs_kept(const tl_job *j, tl_error *err)
 {
     const tl_inventory *inventory = &j->plan.inventory;
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
-        const tl_input *in = &inventory->inputs.v[i];
+    TL_EACH (const tl_input, in, inventory->inputs)
         if (tl_would_replace(j->output, in->device, in->inode))
             return tl_fail(err, TL_EUSAGE, "%s would be written over, and is read as %s: choose another name with -o",
                            j->output, in->path);
-    }
     return j->options->rules != NULL ? tl_check_input_kept(j->output, j->options->rules, err) : TL_OK;
 }
 

@@ -137,8 +137,7 @@ static void number_sorts(listing *l)
     tl_map sort_of_key = { 0 }, turns = { 0 };
     uint32_t at = (uint32_t)out->graph->nranks;
 
-    for (size_t i = 0; i < l->links.n; i++) {
-        tl_link_ranks *link = &l->links.v[i];
+    TL_EACH (tl_link_ranks, link, l->links) {
         uint64_t sort = sort_of(l, link), ranks = tl_hash_mix(sort, link->n);
         for (uint32_t k = 0; k < link->n; k++)
             ranks = tl_hash_mix(ranks, l->members.v[link->first + k]);

@@ -50,8 +50,7 @@ static bool find_hidden(bounding *g, const int32_t *ranks, const tl_table *healt
     bool any = false;
     for (size_t i = 0; i < n * b->nsteps; i++)
         g->hidden_ns[i] = -1;
-    for (size_t i = 0; i < health->n; i++) {
-        const tl_health *row = tl_table_row(health, i);
+    TL_ROWS (const tl_health, row, health) {
         size_t r = tl_index_of(ranks, n, row->rank), s = 0;
         if (row->done != TL_REMEDY_NOT_JUDGED || row->step < 0 || r == n)
             continue;

@@ -44,8 +44,7 @@ static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, c
     int64_t role = role_of(in, suspect->rank);
     size_t n = 0;
     for (int with_stragglers = 0; n == 0 && with_stragglers < 2; with_stragglers++)
-        for (size_t i = 0; i < stragglers->n; i++) {
-            const tl_straggler *row = tl_table_row(stragglers, i);
+        TL_ROWS (const tl_straggler, row, stragglers) {
             if (suspect->steps_from == TL_STEPS_MARKED && row->steps_from != TL_STEPS_MARKED)
                 continue;
             if (row->rank != suspect->rank && (with_stragglers || !is_straggler(row)) &&
@@ -194,8 +193,7 @@ void tl_asking_answer(const tl_work_by_name *work_by_name, const tl_rank_runs *r
 
     for (uint32_t i = 0; i < of->nothers; i++)
         tl_map_put(&a.others, (uint64_t)(int64_t)of->others[i], i);
-    for (size_t r = 0; r < runs->n; r++) {
-        const tl_rank_run *run = &runs->v[r];
+    TL_EACH (const tl_rank_run, run, *runs) {
         bool asked = tl_map_get(&ranks, (uint64_t)(int64_t)run->rank) != TL_MAP_NONE;
         for (size_t i = run->first; asked && i < run->end; i++)
             add_named_work(&a, &work_by_name->rows.v[i]);

@@ -133,8 +133,7 @@ static uint64_t largest_of(const entries *all, tl_activity_kind activity)
 {
     const entry *best = NULL;
     double sum = 0;
-    for (size_t i = 0; i < all->n; i++) {
-        const entry *e = &all->v[i];
+    TL_EACH (const entry, e, *all) {
         if (e->kind != TL_NAMED_WORK || e->activity != activity)
             continue;
         sum += fmax(0, excess_of(e));
@@ -154,8 +153,7 @@ static bool is_larger(const entry *e, double longer)
 /* Whether the rank has more data to compute on: it receives more than its peers, or copies more to the device. */
 static bool has_more_data(const entries *all, double longer)
 {
-    for (size_t i = 0; i < all->n; i++) {
-        const entry *e = &all->v[i];
+    TL_EACH (const entry, e, *all) {
         bool given = e->kind == TL_NAMED_COMM || (e->kind == TL_NAMED_WORK && e->activity == TL_ACTIVITY_H2D);
         if (given && is_larger(e, longer))
             return true;
@@ -192,8 +190,7 @@ static double additional_of(const entry *e)
 static bool has_more(const entries *all)
 {
     double longer = slowdown_of(all), excess = 0, more = 0, additional = 0;
-    for (size_t i = 0; i < all->n; i++) {
-        const entry *e = &all->v[i];
+    TL_EACH (const entry, e, *all) {
         if (!computes(e))
             continue;
         excess += fmax(0, excess_of(e));
@@ -211,8 +208,7 @@ static tl_cause cause_of_compute(const entries *all)
     size_t slowed = 0;
     if (has_more(all))
         return TL_CAUSE_MORE_WORK;
-    for (size_t i = 0; i < all->n; i++) {
-        const entry *e = &all->v[i];
+    TL_EACH (const entry, e, *all) {
         if (!computes(e) || !(e->peers_ns > 0) || !(e->ns > 0))
             continue;
         if ((longer - 1) / 2 * mean_of(e->peers_ns, e->peers_count) <= e->apart_ns)
@@ -247,8 +243,7 @@ static bool is_of_activity(const entry *e, tl_activity_kind activity)
 static uint64_t additional_wait(const entries *all)
 {
     const entry *best = NULL;
-    for (size_t i = 0; i < all->n; i++) {
-        const entry *e = &all->v[i];
+    TL_EACH (const entry, e, *all) {
         if (e->kind != TL_NAMED_WAIT || !(e->count > e->peers_count))
             continue;
         double more = excess_of(e), most = best != NULL ? excess_of(best) : 0;
@@ -316,12 +311,10 @@ static void insert_dominant(const entry *e, tl_cause_found *found)
 /* Fills found->dominant, after found->cause: the names that exceed every peer, and the median by at least least_ns. */
 static void list_dominant_work(const entries *all, int64_t least_ns, tl_cause_found *found)
 {
-    for (size_t i = 0; i < all->n; i++) {
-        const entry *e = &all->v[i];
+    TL_EACH (const entry, e, *all)
         if (fits_cause(e, found->cause) && excess_of(e) > 0 && excess_of(e) >= (double)least_ns &&
             e->ns > e->peers_most_ns)
             insert_dominant(e, found);
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */

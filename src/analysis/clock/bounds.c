@@ -184,8 +184,7 @@ bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_rank_clock *tried, 
 {
     bool settled = true;
 
-    for (size_t k = 0; k < b->all.n; k++) {
-        const tl_clock_bound *bound = &b->all.v[k];
+    TL_EACH (const tl_clock_bound, bound, b->all) {
         const extent x = extent_of(b, tried, bound, low, high);
         for (uint32_t i = 0; i < bound->n; i++) {
             const tl_participant *p = &b->participants[bound->first + i];

@@ -14,11 +14,9 @@
 static bool has_work(tl_tables *tables)
 {
     const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
-    for (size_t i = 0; i < breakdown->n; i++) {
-        const tl_breakdown *row = tl_table_row(breakdown, i);
+    TL_ROWS (const tl_breakdown, row, breakdown)
         if (row->rank == -1 && row->device == -1 && row->step == -1 && row->wall_ns > 0)
             return true;
-    }
     return false;
 }
 
@@ -35,12 +33,10 @@ static bool says_more(const tl_straggler *row, const tl_straggler *than)
 static const tl_straggler *most_inconclusive(const tl_judgement *j)
 {
     const tl_straggler *most = NULL;
-    for (size_t i = 0; i < j->stragglers->n; i++) {
-        const tl_straggler *row = tl_table_row(j->stragglers, i);
+    TL_ROWS (const tl_straggler, row, j->stragglers)
         if (row->verdict == TL_VERDICT_INCONCLUSIVE && tl_rank_has_work(j->ranks, row->rank) &&
             (most == NULL || says_more(row, most)))
             most = row;
-    }
     return most;
 }
 

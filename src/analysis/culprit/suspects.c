@@ -192,11 +192,9 @@ void tl_suspects_find(tl_judgement *j)
     j->culprits = tl_arena_zeroed(&j->arena, j->stragglers->n + links->n, sizeof *j->culprits);
     j->members = tl_arena_zeroed(&j->arena, j->stragglers->n + 2 * links->n, sizeof *j->members);
     tl_step_costs_begin(j);
-    for (size_t i = 0; i < j->stragglers->n; i++) {
-        const tl_straggler *row = tl_table_row(j->stragglers, i);
+    TL_ROWS (const tl_straggler, row, j->stragglers)
         if (row->verdict == TL_VERDICT_STRAGGLER && !has_link(row, links))
             add_rank(j, &j->members[j->nculprits], row);
-    }
     merge_ranks(j);
     for (size_t i = 0; i < links->n; i++)
         add_link(j, &j->members[j->stragglers->n + 2 * i], tl_table_row(links, i));

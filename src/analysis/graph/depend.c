@@ -109,8 +109,7 @@ static bool is_launched(const depending *d, size_t at)
 static void find_recorded(depending *d)
 {
     tl_graph_build *b = d->b;
-    for (size_t i = 0; i < b->calls->events.n; i++) {
-        const tl_event_wait *e = &b->calls->events.v[i];
+    TL_EACH (const tl_event_wait, e, b->calls->events) {
         tl_stream_range waits = stream_range_of(b, e->device, e->stream),
                         records = stream_range_of(b, e->device, e->on_stream);
         size_t to = launched_from(d, waits, tl_graph_host_time(b, e->wait_ns));

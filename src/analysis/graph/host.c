@@ -186,8 +186,7 @@ static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)
         if (b->placed[b->by_turn[i]].launch != TL_NONE)
             first[b->placed[b->by_turn[i]].launch] = b->by_turn[i];
 
-    for (size_t i = 0; i < h->instants.n; i++) {
-        const instant *at = &h->instants.v[i];
+    TL_EACH (const instant, at, h->instants) {
         uint32_t node;
         if (at->kind == AT_MARK)
             node = add_mark_node(b, &r, at);
@@ -238,8 +237,7 @@ tl_graph_hosts *tl_graph_host(tl_graph_build *b)
 
 void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts)
 {
-    for (size_t i = 0; i < hosts->waits.n; i++) {
-        const host_wait *w = &hosts->waits.v[i];
+    TL_EACH (const host_wait, w, hosts->waits) {
         if (w->release != TL_NONE)
             tl_graph_edge(b, b->placed[w->release].end, w->end, w->end_ns - b->view->kernels[w->release].end_ns, 0);
         else if (tl_may_have_waited(w->call))

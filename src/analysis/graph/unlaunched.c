@@ -111,11 +111,9 @@ void tl_graph_find_unlaunched(tl_graph_build *b)
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     tl_sort_index(order, n, by_start, b->view->kernels);
-    for (size_t i = 0; i < b->calls->waits.n; i++) {
-        const tl_waiting_call *w = &b->calls->waits.v[i];
+    TL_EACH (const tl_waiting_call, w, b->calls->waits)
         if (w->kind == TL_CALL_WAITS_STREAM || w->kind == TL_CALL_WAITS_DEVICE)
             r.waits[r.nwaits++] = (tl_span){ tl_graph_host_time(b, w->start_ns), tl_graph_host_time(b, w->end_ns) };
-    }
     tl_sort(r.waits, r.nwaits, sizeof *r.waits, by_wait);
     int64_t next = INT64_MAX;
     for (size_t i = n; i-- > 0;) {

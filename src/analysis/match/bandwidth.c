@@ -36,8 +36,7 @@ static void bandwidth_fold(tl_tables *out)
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *sums = tl_tables_get(out, &tl_bandwidth_schema);
 
-    for (size_t i = 0; i < collectives->n; i++) {
-        const tl_collective_row *c = tl_table_row(collectives, i);
+    TL_ROWS (const tl_collective_row, c, collectives) {
         if (c->n < 2 || c->state != TL_COLL_WHOLE || c->suspect != TL_SUSPECT_NOTHING)
             continue;
         tl_bandwidth *row = tl_table_add(sums);
@@ -72,8 +71,7 @@ static void bandwidth_reduce(tl_tables *job)
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
 
     tl_table_unite(rows, 0, add_row);
-    for (size_t i = 0; i < rows->n; i++) {
-        tl_bandwidth *row = tl_table_row(rows, i);
+    TL_ROWS (tl_bandwidth, row, rows) {
         int32_t size = group_size(groups, row->group);
         bool known = row->bytes_from >= 0 && row->transfer_ns > 0;
         row->bytes = row->bytes_from >= 0 ? row->bytes : -1;

@@ -27,8 +27,7 @@ static void group_fold(tl_tables *out)
     tl_table *groups = tl_tables_get(out, &tl_group_row_schema);
     tl_map index_of = { 0 };
 
-    for (size_t i = 0; i < collectives->n; i++) {
-        const tl_collective_row *c = tl_table_row(collectives, i);
+    TL_ROWS (const tl_collective_row, c, collectives) {
         uint32_t at = tl_map_number(&index_of, (uint64_t)c->group, groups->n);
         if (at == groups->n)
             ((tl_group_row *)tl_table_add(groups))->group = c->group;
@@ -127,10 +126,8 @@ static void group_reduce(tl_tables *job)
     int32_t nranks = ranks_of_job(tl_tables_get(job, &tl_rank_schema));
 
     tl_table_unite(groups, 0, NULL);
-    for (size_t i = 0; i < groups->n; i++) {
-        tl_group_row *row = tl_table_row(groups, i);
+    TL_ROWS (tl_group_row, row, groups)
         row->parallelism = (uint8_t)tl_group_parallelism(row, nranks);
-    }
 }
 
 const tl_analysis tl_group_analysis = {

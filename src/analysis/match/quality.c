@@ -94,8 +94,7 @@ static void check_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
     const tl_table *clocks = tl_tables_get(job, &tl_clock_schema);
     int32_t highest = -1;
 
-    for (size_t i = 0; i < clocks->n; i++) {
-        const tl_clock *c = tl_table_row(clocks, i);
+    TL_ROWS (const tl_clock, c, clocks) {
         int64_t offset = llabs(c->offset_ns);
         add_case(&rows[TL_CHECK_CLOCKS], c->clock > highest, 0);
         highest = c->clock > highest ? c->clock : highest;

@@ -129,8 +129,7 @@ static void reduce_link(tl_costing *c, size_t candidate, const tl_folded *change
     const tl_repair repair = tl_repair_of(&c->findings->candidates.v[candidate]);
     tl_transfer_list list = { 0 };
     tl_repair_link(c->b, &repair, &list);
-    for (size_t i = 0; i < list.n; i++) {
-        const tl_transfer_less *less = &list.v[i];
+    TL_EACH (const tl_transfer_less, less, list) {
         uint32_t node = job_net->meetings + less->of;
         if (less->rank != TL_NONE) {
             const tl_folded *folded = tl_folded_of(c->findings->folded, changed, less->rank);

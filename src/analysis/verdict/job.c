@@ -32,11 +32,9 @@ static void list_ranks(judging *a)
     a->ranks = tl_malloc((table->n + 1) * sizeof *a->ranks);
     a->late_counts = tl_calloc(table->n + 1, sizeof *a->late_counts);
     a->meets = tl_calloc(table->n + 1, sizeof *a->meets);
-    for (size_t i = 0; i < table->n; i++) {
-        const tl_rank *row = tl_table_row(table, i);
+    TL_ROWS (const tl_rank, row, table)
         if (row->devices > 0 && (a->nranks == 0 || a->ranks[a->nranks - 1] != row->rank))
             a->ranks[a->nranks++] = row->rank;
-    }
 }
 
 static bool is_marked(const judging *a, int32_t rank)
@@ -69,8 +67,7 @@ static void number_steps(judging *a, const tl_rank_graphs *graphs)
 /* Fills steps_from: whether a rank's steps are marked, found, or follow other ranks' steps where it meets them. */
 static void fill_steps_from(const judging *a, tl_table *stragglers)
 {
-    for (size_t i = 0; i < stragglers->n; i++) {
-        tl_straggler *row = tl_table_row(stragglers, i);
+    TL_ROWS (tl_straggler, row, stragglers) {
         size_t r = tl_index_of(a->ranks, a->nranks, row->rank);
         if (r == a->nranks)
             continue; /* the rank has no trace */
@@ -151,8 +148,7 @@ static void sum_blame(tl_tables *tables)
     const tl_table *blame = tl_tables_get(tables, &tl_blame_schema),
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema),
                    *health = tl_tables_get(tables, &tl_health_schema);
-    for (size_t i = 0; i < stragglers->n; i++) {
-        tl_straggler *row = tl_table_row(stragglers, i);
+    TL_ROWS (tl_straggler, row, stragglers) {
         row->blame_ns = 0;
         for (size_t b = tl_table_from_rank(blame, row->rank); b < blame->n; b++) {
             const tl_blame *charge = tl_table_row(blame, b);

@@ -191,8 +191,7 @@ static void write_costless_reason(const writing *w, tl_straggler *row)
 /* Whether the rank is the only traced one in a group of unknown size: no trace shows the waits of the other members. */
 static bool meets_unknown(const writing *w, size_t rank)
 {
-    for (size_t i = 0; i < w->groups->n; i++) {
-        const tl_group_row *row = tl_table_row(w->groups, i);
+    TL_ROWS (const tl_group_row, row, w->groups) {
         int32_t only = -1;
         if (row->size <= 0 && row->seen == 1 && tl_ranks_of_text(row->ranks, sizeof row->ranks, &only, 1) == 1 &&
             only == w->in->ranks[rank])

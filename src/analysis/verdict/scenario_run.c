@@ -38,8 +38,7 @@ static void find_transfers(tl_scenario_run *t, const tl_ideal *ideal)
             t->end_less[r][p] =
                 tl_ideal_of_transfer(ideal, g->ranks[r].ports[p].meeting, g->ranks[r].ports[p].after_meeting_ns);
     }
-    for (size_t i = 0; i < list.n; i++) {
-        const tl_transfer_less *less = &list.v[i];
+    TL_EACH (const tl_transfer_less, less, list) {
         int64_t *ns = less->rank == TL_NONE ? &t->meeting_less[less->of] : &t->end_less[less->rank][less->of];
         *ns = tl_ns_max(*ns, less->ns);
     }
@@ -95,8 +94,7 @@ static size_t list_chosen(const tl_scenario_run *t, size_t rank, uint32_t *plans
 {
     size_t n = 0;
     uint32_t number = 0;
-    for (size_t u = 0; u < t->j->candidates.n; u++) {
-        const tl_candidate *candidate = &t->j->candidates.v[u];
+    TL_EACH (const tl_candidate, candidate, t->j->candidates) {
         if (candidate->rank != rank)
             continue;
         if (candidate->needed)

@@ -34,8 +34,7 @@ static void find_range(starts *s, const tl_table *steps, int32_t from, int32_t t
     s->nsteps = 0;
     for (size_t r = 0; r < s->nranks; r++)
         s->low[r] = -1;
-    for (size_t i = 0; i < steps->n; i++) {
-        const tl_step *row = tl_table_row(steps, i);
+    TL_ROWS (const tl_step, row, steps) {
         size_t r = tl_index_of(s->ranks, s->nranks, row->rank);
         if (r == s->nranks || row->step < from || row->step > to)
             continue;
@@ -52,8 +51,7 @@ static void find_range(starts *s, const tl_table *steps, int32_t from, int32_t t
 static bool fill_lags(starts *s, const tl_table *steps)
 {
     size_t known = 0, marked = 0;
-    for (size_t i = 0; i < steps->n; i++) {
-        const tl_step *row = tl_table_row(steps, i);
+    TL_ROWS (const tl_step, row, steps) {
         size_t r = tl_index_of(s->ranks, s->nranks, row->rank);
         if (r == s->nranks || row->step < s->first || row->step > s->last)
             continue;
@@ -104,8 +102,7 @@ static size_t count_late_steps(const starts *s, size_t rank, int64_t least_ns, i
 static int64_t span_of(const starts *s, const tl_table *steps)
 {
     int64_t begin = 0, most = 0;
-    for (size_t i = 0; i < steps->n; i++) {
-        const tl_step *row = tl_table_row(steps, i);
+    TL_ROWS (const tl_step, row, steps) {
         begin = row->step == s->first ? row->start_ns : begin;
         most = row->step == s->last ? tl_ns_max(most, tl_ns_between(row->end_ns, begin)) : most;
     }

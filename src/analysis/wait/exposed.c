@@ -139,10 +139,8 @@ void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed,
         }
     }
     merge_reasons(exposed, 0);
-    for (size_t i = 0; i < breakdown->n; i++) {
-        tl_breakdown *row = tl_table_row(breakdown, i);
+    TL_ROWS (tl_breakdown, row, breakdown)
         row->comm_unknown_ns = row->comm_exposed_ns - row->comm_waiting_ns - row->comm_transfer_ns;
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------------- of the job */
@@ -171,8 +169,7 @@ static void exposed_reduce(tl_tables *job)
     }
     merge_reasons(table, n);
     tl_table_sort(table);
-    for (size_t i = 0; i < table->n; i++) {
-        tl_exposed *row = tl_table_row(table, i);
+    TL_ROWS (tl_exposed, row, table) {
         int64_t wall_ns = wall_of(breakdown, row->rank, row->step);
         row->share = wall_ns > 0 ? (double)row->exposed_ns / (double)wall_ns : NAN;
     }

@@ -45,11 +45,9 @@ void tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_me
     tl_sort_index(order, n, by_time, rows->rows);
     for (size_t i = 0; i < n; i++)
         tl_vec_push(out, meeting_of(tl_table_row(rows, order[i]), facts, &counters));
-    for (size_t i = 0; i < rows->n; i++) {
-        const tl_gap_peer *row = tl_table_row(rows, i);
+    TL_ROWS (const tl_gap_peer, row, rows)
         if (row->idle_id >= 0)
             memmove(tl_table_row(rows, kept++), row, sizeof *row);
-    }
     rows->n = kept;
     free(order);
     tl_map_free(&counters);

@@ -39,11 +39,9 @@ static bool cut_row(tl_gap_peer *row, const tl_peer_answer *answers, size_t n)
 void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < rows->n; i++) {
-        tl_gap_peer *row = tl_table_row(rows, i);
+    TL_ROWS (tl_gap_peer, row, rows)
         if (cut_row(row, answers, n))
             memmove(tl_table_row(rows, kept++), row, sizeof *row);
-    }
     rows->n = kept;
     tl_table_sort(rows);
 }
@@ -92,8 +90,7 @@ static void merge_by_device(tl_peer_sums *sums)
 /* Appends the sum of each row, by the rank waited for or by class; all: for the rank's devices together. */
 static void list_sums(const tl_table *rows, bool all, bool of_class, tl_peer_sums *out)
 {
-    for (size_t i = 0; i < rows->n; i++) {
-        const tl_gap_peer *row = tl_table_row(rows, i);
+    TL_ROWS (const tl_gap_peer, row, rows) {
         tl_peer_sum sum = { .peer_ns = row->peer_ns,
                             .rank = row->rank,
                             .device = all ? -1 : row->device,

@@ -121,8 +121,7 @@ tl_status tl_tracelens_tracks_add(void *arg, tl_out_writer *w, tl_error *err)
     const tl_out_track first = tl_out_process_track(&t->process, &t->names);
 
     tl_out_idle_begin(w, &first, "");
-    for (size_t i = 0; i < t->idle.gaps.n; i++) {
-        const tl_lens_gap *gap = &t->idle.gaps.v[i];
+    TL_EACH (const tl_lens_gap, gap, t->idle.gaps) {
         char duration[400];
         snprintf(duration, sizeof duration, "%.2f", tl_lens_duration(gap));
         tl_out_gap out = { .ts = time_value(gap->lo, gap->lo_whole),

@@ -200,8 +200,7 @@ static void tell(const augmenting *a)
     char path[1024], words[sizeof a->outcomes.v->words];
 
     tl_plan_warn(&a->plan);
-    for (size_t i = 0; i < a->outcomes.n; i++) {
-        const outcome *o = &a->outcomes.v[i];
+    TL_EACH (const outcome, o, a->outcomes) {
         if (o->status != TL_OK) {
             tl_printable(words, sizeof words, o->words);
             fprintf(stderr, "tlmpi: %s\n", words);

@@ -123,8 +123,7 @@ static tl_execution_by link_rule_of(const linking *l)
     tl_execution_by by = TL_EXECUTION_NO_IDS;
     bool same = !l->exec->has_pid || l->records->v.n == 0;
 
-    for (size_t i = 0; i < l->records->v.n; i++) {
-        const tl_record *r = &l->records->v.v[i];
+    TL_EACH (const tl_record, r, l->records->v) {
         same = same || r->pid == l->exec->pid;
         if (r->function > 0)
             by = TL_EXECUTION_BY_RECORD;

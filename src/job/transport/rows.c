@@ -112,8 +112,7 @@ void tl_gather_tables(tl_tables *tables, tl_scope scope)
     if (tl_par_nprocs() > 1)
         tl_par_gather(mine.v, mine.n, &all);
     while (all.at < all.n) /* the messages of all procs, in order of procs */
-        for (size_t t = 0; t < tables->n; t++) {
-            tl_table *table = &tables->v[t];
+        TL_EACH (tl_table, table, *tables) {
             size_t n;
             if (table->schema->scope != scope)
                 continue;

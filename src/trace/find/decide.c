@@ -307,8 +307,7 @@ void tl_inventory_learn(tl_inventory *inventory)
     int64_t world_size = -1, top = -1, next = 0; /* each rank below `next` has a file */
     size_t n = 0;
 
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
-        const tl_input *t = &inventory->inputs.v[i];
+    TL_EACH (const tl_input, t, inventory->inputs) {
         bool here = t->run >= 0 ? tl_inventory_takes(inventory, t)
                                 : t->kind == TL_INPUT_UNREADABLE && t->rank >= 0 && !t->elsewhere;
         if (here)
@@ -377,8 +376,7 @@ size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int6
     size_t n = 0;
 
     for (int turn = 0; turn < 2; turn++) /* finds the rank's own trace, then counts others */
-        for (size_t i = 0; i < inventory->inputs.n; i++) {
-            const tl_input *t = &inventory->inputs.v[i];
+        TL_EACH (const tl_input, t, inventory->inputs) {
             if (t->kind != TL_INPUT_TRACE || t->rank != rank || !tl_input_is_timed(t))
                 continue;
             if (turn == 0 && t->run == inventory->run)

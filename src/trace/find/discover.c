@@ -234,10 +234,8 @@ void tl_inventory_close(tl_inventory *inventory)
 {
     bool *gives = tl_calloc(inventory->words.n + 1, sizeof *gives);
 
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
-        const tl_input *input = &inventory->inputs.v[i];
+    TL_EACH (const tl_input, input, inventory->inputs)
         gives[input->word] |= input->named || input->copy || input->kind != TL_INPUT_OTHER;
-    }
     for (size_t i = 0; i < inventory->words.n; i++)
         if (!gives[i] && !inventory->words.v[i].shared && inventory->words.n > 1)
             add_folder(inventory, inventory->words.v[i].path, i, TL_INPUT_OTHER,
@@ -371,8 +369,7 @@ void tl_inventory_part(tl_inventory *inventory)
 
     inventory->inputs.v = NULL;
     inventory->inputs.n = inventory->inputs.cap = 0;
-    for (size_t i = 0; i < whole.inputs.n; i++) {
-        tl_input *input = &whole.inputs.v[i];
+    TL_EACH (tl_input, input, whole.inputs) {
         tl_bytes names = { 0 };
         if (!input->pipe && !input->no_file)
             tl_parts_list(input->path, &names);

@@ -120,8 +120,7 @@ void tl_unknown_ranks_assign(tl_inventory *inventory, tl_input **unknown, size_t
     p.next_free = tl_calloc(*nruns + nunknown + 1, sizeof *p.next_free);
     while (p.runs.v.n < *nruns)
         (void)tl_commons_new(&p.runs);
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
-        const tl_input *t = &inventory->inputs.v[i];
+    TL_EACH (const tl_input, t, inventory->inputs) {
         if (t->run < 0)
             continue;
         p.njobs = t->job >= p.njobs ? t->job + 1 : p.njobs;

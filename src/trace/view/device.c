@@ -293,8 +293,7 @@ void tl_overruns_cut(tl_events *e, const tl_device *work, tl_cuts *cuts)
 {
     int64_t last_ns = TL_TIME_UNKNOWN;
 
-    for (size_t s = 0; s < work->streams.n; s++) {
-        const tl_stream_events *stream = &work->streams.v[s];
+    TL_EACH (const tl_stream_events, stream, work->streams) {
         const uint32_t *v = work->events.v + stream->first, *launch = work->launch + stream->first;
         bool cuts_now = false;
         for (int turn = 0; turn < 2 && stream->stream >= 0; turn++) { /* counts, then cuts */

@@ -12,11 +12,9 @@ static void collect_counters(const tl_events *e, tl_linked *out)
     tl_counted *v = tl_arena_take(&out->rest, e->counters.n, sizeof *v);
     size_t n = 0;
 
-    for (size_t i = 0; i < e->counters.n; i++) {
-        const tl_counter_arg *c = &e->counters.v[i];
+    TL_EACH (const tl_counter_arg, c, e->counters)
         if (e->flags[c->event] & TL_EVENT_HAS_TS)
             v[n++] = (tl_counted){ e->ts_ns[c->event], e->uid[c->event], e->name[c->event], c->name, c->value };
-    }
     tl_sort(v, n, sizeof *v, by_start);
     out->view.counted = v;
     out->view.ncounted = n;
@@ -27,8 +25,7 @@ static void collect_memory(const tl_events *e, tl_linked *out)
     tl_memory *v = tl_arena_take(&out->rest, e->memory.n, sizeof *v);
     size_t n = 0;
 
-    for (size_t i = 0; i < e->memory.n; i++) {
-        const tl_memory_args *m = &e->memory.v[i];
+    TL_EACH (const tl_memory_args, m, e->memory)
         if (e->flags[m->event] & TL_EVENT_HAS_TS)
             v[n++] = (tl_memory){ e->ts_ns[m->event],
                                   m->allocated,
@@ -37,7 +34,6 @@ static void collect_memory(const tl_events *e, tl_linked *out)
                                   e->uid[m->event],
                                   e->track[m->event],
                                   m->bytes };
-    }
     tl_sort(v, n, sizeof *v, by_device);
     out->view.memory = v;
     out->view.nmemory = n;

@@ -200,8 +200,7 @@ void tl_syncs_make(const tl_events *e, const tl_device *waits, tl_linked *out)
     tl_rank_view *view = &out->view;
     tl_sync *v = tl_arena_take(&out->rest, waits->events.n, sizeof *v);
 
-    for (size_t s = 0; s < waits->streams.n; s++) {
-        const tl_stream_events *stream = &waits->streams.v[s];
+    TL_EACH (const tl_stream_events, stream, waits->streams) {
         for (size_t i = stream->first; i < stream->first + stream->n; i++) {
             const tl_wait_args *args = tl_events_wait(e, waits->events.v[i]);
             uint32_t call = waits->launch[i];
